@@ -1,0 +1,216 @@
+/* sock.h - learn a stochastic differential equation dx = f(x) dt + sigma(x) dW from trajectories.
+ *
+ * The life of a program that uses the library:
+ *
+ *     sock_context *ctx = sock_context_new();
+ *     sock_options *opts = sock_options_new(ctx);
+ *     sock_data *data = NULL;
+ *     sock_model *model = NULL;
+ *     if (sock_data_read(ctx, "train.csv", opts, &data) < 0 || sock_fit(ctx, data, opts, &model) < 0)
+ *         fprintf(stderr, "%s\n", sock_message(ctx));
+ *     sock_model_save(ctx, model, "model.sock");
+ *     sock_model_free(model); sock_data_free(data); sock_options_free(opts); sock_context_free(ctx);
+ *
+ * Rules that hold for every function:
+ *  - It returns a sock_status. Negative: it failed, outputs are untouched and sock_message() says why.
+ *    Zero: done. Positive: done and usable, with a caveat that sock_message() states.
+ *  - Inputs are only read, or copied; nothing returned points into an input.
+ *  - Every *_free() accepts NULL.
+ *  - Arrays are row-major doubles: n points of dimension d are n*d numbers, point after point.
+ *  - A context serves one thread at a time (except sock_cancel). Data and models do not change once made and
+ *    may be used from many threads, each with a context of its own.
+ *
+ * The header is valid C99 and C++17. */
+#ifndef SOCK_H
+#define SOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SOCK_API __attribute__((visibility("default")))
+#else
+#define SOCK_API
+#endif
+
+/* ---- Version ------------------------------------------------------------------------------------------- */
+
+#define SOCK_VERSION "0.1.0"
+
+/* The version of the library that is linked, as "major.minor.patch". Static storage. */
+SOCK_API const char *sock_version(void);
+
+/* ---- Status -------------------------------------------------------------------------------------------- */
+
+/* One list makes the enumeration and the texts: X(name, value, text). */
+#define SOCK_STATUS_LIST(X)                                                                                            \
+    X(SOCK_OK, 0, "done")                                                                                              \
+    X(SOCK_NOT_CONVERGED, 1, "stopped before the tolerance was reached; the result is usable, its gap is stated")      \
+    X(SOCK_LIMITED, 2, "done, with part of the work left out for the given budget")                                    \
+    X(SOCK_EINPUT, -1, "bad input data")                                                                               \
+    X(SOCK_EUSAGE, -2, "wrong argument or option")                                                                     \
+    X(SOCK_ENOMEM, -3, "out of memory, or the work would not fit in memory")                                           \
+    X(SOCK_EIO, -4, "a file could not be read or written")                                                             \
+    X(SOCK_ENUMERIC, -5, "the numbers do not allow the computation")                                                   \
+    X(SOCK_ECANCELLED, -6, "interrupted")
+
+typedef enum sock_status {
+#define SOCK_STATUS_ENUM(name, value, text) name = value,
+    SOCK_STATUS_LIST(SOCK_STATUS_ENUM)
+#undef SOCK_STATUS_ENUM
+        SOCK_STATUS_FORCE_INT_ = 0x7fffffff
+} sock_status;
+
+/* "SOCK_OK", ... and what it means in a sentence. Static storage; "unknown status" for other numbers. */
+SOCK_API const char *sock_status_name(sock_status status);
+SOCK_API const char *sock_status_text(sock_status status);
+
+/* ---- Context ------------------------------------------------------------------------------------------- */
+
+/* Threads, progress, cancellation and the last message. No globals stand behind it. */
+typedef struct sock_context sock_context;
+
+/* NULL when out of memory. Threads: the number of processors the process may use. */
+SOCK_API sock_context *sock_context_new(void);
+SOCK_API void sock_context_free(sock_context *ctx);
+
+/* The message of the last call that failed or had a caveat; "" when there was none. Owned by the context. */
+SOCK_API const char *sock_message(const sock_context *ctx);
+
+/* 1 <= threads <= 1024. Results do not depend on it beyond rounding; simulated paths do not depend on it at all. */
+SOCK_API sock_status sock_set_threads(sock_context *ctx, int threads);
+SOCK_API int sock_threads(const sock_context *ctx);
+
+/* Most bytes that one computation may plan to use; work that would need more is refused before it starts.
+ * 0 (the default): what the machine has free. */
+SOCK_API sock_status sock_set_memory_limit(sock_context *ctx, size_t bytes);
+
+/* Called now and then from the thread that called the library, with the stage's name and the share done
+ * (0 to 1, or -1 when unknown). A return value other than 0 cancels the work. NULL: none. */
+typedef int (*sock_monitor_fn)(void *user, const char *stage, double fraction);
+SOCK_API void sock_set_monitor(sock_context *ctx, sock_monitor_fn monitor, void *user);
+
+/* Asks the running call to stop soon with SOCK_ECANCELLED. Safe from another thread and from a signal handler. */
+SOCK_API void sock_cancel(sock_context *ctx);
+
+/* Takes a sock_cancel() back, so that the context can be used again. */
+SOCK_API void sock_cancel_reset(sock_context *ctx);
+
+/* Frees a string that the library returned. */
+SOCK_API void sock_string_free(char *text);
+
+/* ---- Options ------------------------------------------------------------------------------------------- */
+
+/* Options are set by text key and text value; one table defines them (key, type, default, bounds, help). The
+ * command line writes the same keys as --key value. */
+typedef struct sock_options sock_options;
+
+SOCK_API sock_options *sock_options_new(sock_context *ctx);
+SOCK_API void sock_options_free(sock_options *opts);
+
+/* SOCK_EUSAGE with the allowed values when the key is unknown or the value does not fit. */
+SOCK_API sock_status sock_options_set(sock_context *ctx, sock_options *opts, const char *key, const char *value);
+
+/* The value in force as text; NULL for an unknown key. Owned by the options, until the next set. */
+SOCK_API const char *sock_options_get(const sock_options *opts, const char *key);
+
+/* The table itself, row by row; index from 0 to sock_option_count() - 1. Static storage. */
+typedef struct sock_option_info {
+    const char *key, *type, *fallback, *allowed, *help;
+} sock_option_info;
+SOCK_API size_t sock_option_count(void);
+SOCK_API sock_option_info sock_option_describe(size_t index);
+
+/* ---- Data ---------------------------------------------------------------------------------------------- */
+
+/* Trajectories, sorted in time, with state names and groups. A group holds realisations that share their start
+ * and their times; it is averaged by the quadrature rules of the paper. */
+typedef struct sock_data sock_data;
+
+/* Reads a CSV (long form, with a header) or, when the name ends in .npy, an array of shape (paths, times, d).
+ * Options used: id, time, state, group, grouping, dt. The message of a failure names file, line and column. */
+SOCK_API sock_status sock_data_read(sock_context *ctx, const char *path, const sock_options *opts, sock_data **out);
+
+/* From arrays: trajectory j has length[j] points; t and x hold all points, trajectory after trajectory. NaN in x
+ * marks a missing point. names: d state names or NULL (x0, x1, ...); group: a label per trajectory, or NULL for the
+ * default grouping (same start and same times). */
+SOCK_API sock_status sock_data_from_arrays(sock_context *ctx, size_t d, size_t trajectories, const size_t *length,
+                                           const double *t, const double *x, const char *const *names,
+                                           const size_t *group, const sock_options *opts, sock_data **out);
+SOCK_API void sock_data_free(sock_data *data);
+
+SOCK_API size_t sock_data_dim(const sock_data *data);
+SOCK_API size_t sock_data_trajectories(const sock_data *data);
+SOCK_API size_t sock_data_groups(const sock_data *data);
+SOCK_API size_t sock_data_points(const sock_data *data);
+SOCK_API size_t sock_data_intervals(const sock_data *data);           /* n: over all groups */
+SOCK_API const char *sock_data_name(const sock_data *data, size_t k); /* state column k; NULL beyond d */
+
+/* Trajectory j: its length; pointers into data, valid as long as data is. */
+SOCK_API size_t sock_data_trajectory(const sock_data *data, size_t j, const double **t, const double **x);
+
+/* Splits by trajectory (groups stay whole) into `parts` parts of nearly equal numbers of intervals, shuffled by seed;
+ * *held gets part `part`, *rest the others. Either may be NULL. */
+SOCK_API sock_status sock_data_split(sock_context *ctx, const sock_data *data, size_t parts, size_t part, uint64_t seed,
+                                     sock_data **rest, sock_data **held);
+
+/* Writes a long CSV (traj, t, state columns) with 17 significant digits, whole or not at all. */
+SOCK_API sock_status sock_data_write(sock_context *ctx, const sock_data *data, const char *path);
+
+/* Counts, time steps, ranges, what was dropped and why, lag-1 correlation of increments; one JSON object. */
+SOCK_API sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **json);
+
+/* ---- Fit ----------------------------------------------------------------------------------------------- */
+
+typedef struct sock_model sock_model;
+
+/* Fits a model. See the options table for what can be set. */
+SOCK_API sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_options *opts, sock_model **out);
+
+/* A matrix-valued kernel of the user's own: writes K(x, y), d x d row-major, into out. It must be symmetric in the
+ * sense K(x, y) = K(y, x)' and positive definite, and may be called from several threads. NULL takes it back. */
+typedef void (*sock_matrix_kernel_fn)(void *user, size_t d, const double *x, const double *y, double *out);
+SOCK_API sock_status sock_options_set_drift_kernel(sock_context *ctx, sock_options *opts, sock_matrix_kernel_fn kernel,
+                                                   void *user);
+
+/* The pieces of the drift system (L* + n lambda I) alpha = dy, for those who want to look inside: n = number of
+ * intervals. L: n x n; dy: n x d; alpha: n x d. Each may be NULL. Scalar kernels only. */
+SOCK_API sock_status sock_drift_system(sock_context *ctx, const sock_data *data, const sock_options *opts, double *L,
+                                       double *dy, double *alpha);
+
+/* ---- Model --------------------------------------------------------------------------------------------- */
+
+SOCK_API void sock_model_free(sock_model *model);
+SOCK_API size_t sock_model_dim(const sock_model *model);
+SOCK_API const char *sock_model_name(const sock_model *model, size_t k); /* state name k; NULL beyond d */
+SOCK_API int sock_model_has_diffusion(const sock_model *model);
+
+/* Saved whole or not at all: a temporary file beside the target, fsync, rename. */
+SOCK_API sock_status sock_model_save(sock_context *ctx, const sock_model *model, const char *path);
+SOCK_API sock_status sock_model_load(sock_context *ctx, const char *path, sock_model **out);
+
+/* f at count points x (count x d) into f (count x d); a and sigma = a^(1/2) into count x d x d. */
+SOCK_API sock_status sock_model_drift(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                      double *f);
+SOCK_API sock_status sock_model_diffusion(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                          double *a);
+SOCK_API sock_status sock_model_sigma(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                      double *sigma);
+
+/* Specification, options, certificate, timings and provenance as one JSON object. */
+SOCK_API sock_status sock_model_info(sock_context *ctx, const sock_model *model, char **json);
+
+/* A known SDE as a model: each function writes the value at `count` points (f: count x d, a: count x d x d) and must
+ * be safe to call from several threads. Such a model evaluates, simulates and scores, but cannot be saved. */
+typedef void (*sock_field_fn)(void *user, size_t count, size_t d, const double *x, double *out);
+SOCK_API sock_status sock_model_wrap(sock_context *ctx, size_t d, const char *const *names, sock_field_fn drift,
+                                     sock_field_fn diffusion, void *user, sock_model **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,135 @@
+/* base.h - what every room stands on: failures with a message, checked allocation, progress and cancellation,
+ * parallel loops. Nothing here knows of matrices or of SDEs. */
+#ifndef SK_BASE_H
+#define SK_BASE_H
+
+#include "sock.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#if defined(__GNUC__)
+#define SK_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define SK_PRINTF(fmt, args)
+#endif
+
+/* Returns from the calling function when expr failed (negative status). */
+#define SK_TRY(expr)                                                                                                   \
+    do {                                                                                                               \
+        sock_status sk_try_status_ = (expr);                                                                           \
+        if (sk_try_status_ < 0) return sk_try_status_;                                                                 \
+    } while (0)
+
+/* Inside a function with `sock_status status` and a label `out`: go there when expr failed. */
+#define SK_GO(expr)                                                                                                    \
+    do {                                                                                                               \
+        status = (expr);                                                                                               \
+        if (status < 0) goto out;                                                                                      \
+    } while (0)
+
+#define SK_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define SK_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* ---- Failure ---- */
+
+/* Records the message in the context and returns status, so that `return sk_fail(ctx, SOCK_EINPUT, "...")` reads
+ * well. The first failure of a call wins; safe from worker threads. */
+sock_status sk_fail(sock_context *ctx, sock_status status, const char *format, ...) SK_PRINTF(3, 4);
+
+/* Every public function starts with it: the message of an earlier call is gone. */
+void sk_begin(sock_context *ctx);
+
+/* ---- Memory ---- */
+
+/* count * size bytes, 64-byte aligned, zeroed; the product is checked. NULL with the failure recorded. A count of 0
+ * gives a valid pointer. Freed with sk_free (NULL is fine). */
+void *sk_alloc(sock_context *ctx, size_t count, size_t size);
+double *sk_doubles(sock_context *ctx, size_t rows, size_t cols);
+void sk_free(void *pointer);
+char *sk_strdup(sock_context *ctx, const char *text);
+char *sk_format(sock_context *ctx, const char *format, ...) SK_PRINTF(2, 3);
+
+/* Grows *array (of *capacity elements of the given size) to hold at least `needed`; doubles. */
+sock_status sk_grow(sock_context *ctx, void *array, size_t *capacity, size_t needed, size_t size);
+
+/* *out = a * b, or SOCK_ENOMEM when it does not fit in size_t. */
+sock_status sk_product(sock_context *ctx, size_t a, size_t b, size_t *out);
+
+/* SOCK_ENOMEM when `bytes` is more than the memory limit, naming `what` and the way out. */
+sock_status sk_memory_check(sock_context *ctx, double bytes, const char *what, const char *way_out);
+
+/* For tests: the k-th allocation from now on fails (1 = the next); 0 = none fails. */
+void sk_fail_allocation(sock_context *ctx, long k);
+long sk_allocations(const sock_context *ctx);
+
+/* ---- Progress ---- */
+
+bool sk_cancelled(const sock_context *ctx);
+
+/* Tells the monitor and answers SOCK_ECANCELLED when the work is to stop. Only from the calling thread; inside a
+ * parallel loop it looks at the flag alone. */
+sock_status sk_progress(sock_context *ctx, const char *stage, double fraction);
+
+/* Monotonic seconds. */
+double sk_seconds(void);
+
+/* ---- Parallel loops ---- */
+
+/* Handles [begin, end); worker < sk_workers(ctx) tells which private work space to use. */
+typedef sock_status (*sk_range_fn)(void *arg, size_t begin, size_t end, int worker);
+
+/* Cuts [0, count) into pieces of `grain` and hands them to the context's threads as they get free. Inside a worker it
+ * runs on that worker alone, and BLAS there uses one thread. Answers the first failure, and stops on cancellation. */
+sock_status sk_parallel_for(sock_context *ctx, size_t count, size_t grain, sk_range_fn fn, void *arg);
+int sk_workers(const sock_context *ctx);
+bool sk_in_worker(void);
+
+/* ---- Random numbers: Philox4x64-10, counter based ---- */
+
+typedef struct sk_key {
+    uint64_t seed, purpose;
+} sk_key;
+
+/* What a stream is for: two purposes never share numbers. Never renumber. */
+enum {
+    SK_PURPOSE_SPLIT = 1,
+    SK_PURPOSE_FOURIER = 2,
+    SK_PURPOSE_LANDMARKS = 3,
+    SK_PURPOSE_SIMULATE = 4,
+    SK_PURPOSE_SYSTEM = 5,
+    SK_PURPOSE_BOOTSTRAP = 6,
+    SK_PURPOSE_NEURAL = 7,
+    SK_PURPOSE_TEST = 99
+};
+
+void sk_philox(sk_key key, const uint64_t counter[4], uint64_t out[4]);
+
+/* Numbers first, first + 1, ..., first + count - 1 of the stream (key, a, b): any part can be made alone. */
+void sk_uniforms(sk_key key, uint64_t a, uint64_t b, uint64_t first, size_t count, double *out); /* in (0, 1) */
+void sk_normals(sk_key key, uint64_t a, uint64_t b, uint64_t first, size_t count, double *out);  /* N(0, 1) */
+
+/* A permutation of 0 .. count-1 (Fisher-Yates on the stream (key, a, b)). */
+void sk_shuffle(sk_key key, uint64_t a, uint64_t b, size_t count, size_t *out);
+
+/* ---- Bulk mathematics (libmvec where the processor has it, at most 4 ulp) ---- */
+
+void sk_vexp(size_t n, const double *x, double *y); /* y may be x */
+void sk_vcos(size_t n, const double *x, double *y);
+
+/* ---- Numbers as text, in any locale ---- */
+
+/* The longest number at text; *end behind it (text itself when there is none). Accepts what strtod does in the C
+ * locale, except hexadecimal, infinities and NaN. */
+double sk_parse_double(const char *text, const char **end);
+
+/* 17 significant digits at most, shortest text that reads back the same; buffer of at least 32. Returns its length. */
+size_t sk_print_double(char *buffer, double value);
+
+/* ---- Hash (FNV-1a, 64 bit), for provenance ---- */
+
+uint64_t sk_hash(uint64_t seed, const void *bytes, size_t count);
+#define SK_HASH_START 0xcbf29ce484222325u
+
+#endif

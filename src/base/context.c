@@ -1,0 +1,131 @@
+/* context.c - status texts, the context, failures and progress. */
+#define _GNU_SOURCE
+#include "context.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *sock_version(void) { return SOCK_VERSION; }
+
+const char *sock_status_name(sock_status status)
+{
+    switch ((int)status) {
+#define NAME(name, value, text)                                                                                        \
+    case value: return #name;
+        SOCK_STATUS_LIST(NAME)
+#undef NAME
+    }
+    return "unknown status";
+}
+
+const char *sock_status_text(sock_status status)
+{
+    switch ((int)status) {
+#define TEXT(name, value, text)                                                                                        \
+    case value: return text;
+        SOCK_STATUS_LIST(TEXT)
+#undef TEXT
+    }
+    return "unknown status";
+}
+
+static int processors(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    int count = CPU_COUNT(&set);
+    return count < 1 ? 1 : count > 1024 ? 1024 : count;
+}
+
+sock_context *sock_context_new(void)
+{
+    sock_context *ctx = calloc(1, sizeof *ctx);
+    if (!ctx) return NULL;
+    if (pthread_mutex_init(&ctx->message_lock, NULL) != 0) {
+        free(ctx);
+        return NULL;
+    }
+    ctx->threads = processors();
+    atomic_init(&ctx->cancelled, 0);
+    atomic_init(&ctx->allocations, 0);
+    atomic_init(&ctx->fail_allocation, 0);
+    return ctx;
+}
+
+void sock_context_free(sock_context *ctx)
+{
+    if (!ctx) return;
+    pthread_mutex_destroy(&ctx->message_lock);
+    free(ctx);
+}
+
+const char *sock_message(const sock_context *ctx) { return ctx ? ctx->message : "no context"; }
+
+sock_status sock_set_threads(sock_context *ctx, int threads)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (threads < 1 || threads > 1024) return sk_fail(ctx, SOCK_EUSAGE, "threads is %d; allowed: 1 to 1024", threads);
+    ctx->threads = threads;
+    return SOCK_OK;
+}
+
+int sock_threads(const sock_context *ctx) { return ctx ? ctx->threads : 1; }
+
+sock_status sock_set_memory_limit(sock_context *ctx, size_t bytes)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    ctx->memory_limit = bytes;
+    return SOCK_OK;
+}
+
+void sock_set_monitor(sock_context *ctx, sock_monitor_fn monitor, void *user)
+{
+    if (!ctx) return;
+    ctx->monitor = monitor;
+    ctx->monitor_user = user;
+}
+
+void sock_cancel(sock_context *ctx)
+{
+    if (ctx) atomic_store(&ctx->cancelled, 1);
+}
+
+void sock_cancel_reset(sock_context *ctx)
+{
+    if (ctx) atomic_store(&ctx->cancelled, 0);
+}
+
+void sk_begin(sock_context *ctx) { ctx->message[0] = 0; }
+
+sock_status sk_fail(sock_context *ctx, sock_status status, const char *format, ...)
+{
+    pthread_mutex_lock(&ctx->message_lock);
+    if (!ctx->message[0]) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(ctx->message, sizeof ctx->message, format, args);
+        va_end(args);
+    }
+    pthread_mutex_unlock(&ctx->message_lock);
+    return status;
+}
+
+bool sk_cancelled(const sock_context *ctx) { return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) != 0; }
+
+sock_status sk_progress(sock_context *ctx, const char *stage, double fraction)
+{
+    if (ctx->monitor && !sk_in_worker() && ctx->monitor(ctx->monitor_user, stage, fraction) != 0) sock_cancel(ctx);
+    if (sk_cancelled(ctx)) return sk_fail(ctx, SOCK_ECANCELLED, "interrupted during %s", stage);
+    return SOCK_OK;
+}
+
+double sk_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

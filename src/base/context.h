@@ -1,0 +1,22 @@
+/* context.h - the inside of sock_context; only base and the tests that inject faults look here. */
+#ifndef SK_CONTEXT_H
+#define SK_CONTEXT_H
+
+#include "base.h"
+
+#include <pthread.h>
+
+enum { SK_MESSAGE_SIZE = 1024 };
+
+struct sock_context {
+    int threads;
+    size_t memory_limit; /* 0: what the machine has free */
+    sock_monitor_fn monitor;
+    void *monitor_user;
+    atomic_int cancelled;
+    pthread_mutex_t message_lock;
+    char message[SK_MESSAGE_SIZE];
+    atomic_long allocations, fail_allocation; /* fail when allocations reaches fail_allocation; 0 = never */
+};
+
+#endif

@@ -1,0 +1,127 @@
+/* memory.c - checked, counted allocation. Every allocation of the library passes here, so that a test can make any
+ * one of them fail. */
+#define _GNU_SOURCE
+#include "context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ALIGNMENT = 64 };
+
+static bool allocation_fails(sock_context *ctx)
+{
+    long number = atomic_fetch_add(&ctx->allocations, 1) + 1;
+    long fail = atomic_load(&ctx->fail_allocation);
+    return fail > 0 && number >= fail;
+}
+
+void sk_fail_allocation(sock_context *ctx, long k)
+{
+    atomic_store(&ctx->fail_allocation, k > 0 ? atomic_load(&ctx->allocations) + k : 0);
+}
+
+long sk_allocations(const sock_context *ctx) { return atomic_load(&ctx->allocations); }
+
+static void *raw_alloc(sock_context *ctx, size_t bytes)
+{
+    void *pointer = NULL;
+    if (allocation_fails(ctx) || posix_memalign(&pointer, ALIGNMENT, bytes ? bytes : 1) != 0) {
+        sk_fail(ctx, SOCK_ENOMEM, "out of memory: could not get %zu bytes", bytes);
+        return NULL;
+    }
+    return pointer;
+}
+
+void *sk_alloc(sock_context *ctx, size_t count, size_t size)
+{
+    size_t bytes = 0;
+    if (sk_product(ctx, count, size, &bytes) < 0) return NULL;
+    void *pointer = raw_alloc(ctx, bytes);
+    if (pointer) memset(pointer, 0, bytes ? bytes : 1);
+    return pointer;
+}
+
+double *sk_doubles(sock_context *ctx, size_t rows, size_t cols)
+{
+    size_t count = 0;
+    if (sk_product(ctx, rows, cols, &count) < 0) return NULL;
+    return sk_alloc(ctx, count, sizeof(double));
+}
+
+void sk_free(void *pointer) { free(pointer); }
+
+void sock_string_free(char *text) { free(text); }
+
+sock_status sk_product(sock_context *ctx, size_t a, size_t b, size_t *out)
+{
+    if (b && a > SIZE_MAX / b)
+        return sk_fail(ctx, SOCK_ENOMEM, "out of memory: %zu times %zu is more than this machine can address", a, b);
+    *out = a * b;
+    return SOCK_OK;
+}
+
+char *sk_strdup(sock_context *ctx, const char *text)
+{
+    size_t length = strlen(text) + 1;
+    char *copy = raw_alloc(ctx, length);
+    if (copy) memcpy(copy, text, length);
+    return copy;
+}
+
+char *sk_format(sock_context *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0) {
+        sk_fail(ctx, SOCK_EUSAGE, "a text could not be formatted");
+        return NULL;
+    }
+    char *text = raw_alloc(ctx, (size_t)length + 1);
+    if (!text) return NULL;
+    va_start(args, format);
+    vsnprintf(text, (size_t)length + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+sock_status sk_grow(sock_context *ctx, void *array, size_t *capacity, size_t needed, size_t size)
+{
+    if (needed <= *capacity) return SOCK_OK;
+    size_t wanted = SK_MAX(needed, *capacity > SIZE_MAX / 2 ? needed : *capacity * 2), bytes = 0;
+    wanted = SK_MAX(wanted, 16);
+    SK_TRY(sk_product(ctx, wanted, size, &bytes));
+    void *old;
+    memcpy(&old, array, sizeof old); /* array is a pointer to any kind of pointer */
+    void *grown = allocation_fails(ctx) ? NULL : realloc(old, bytes);
+    if (!grown) return sk_fail(ctx, SOCK_ENOMEM, "out of memory: could not get %zu bytes", bytes);
+    memset((char *)grown + *capacity * size, 0, bytes - *capacity * size);
+    memcpy(array, &grown, sizeof grown);
+    *capacity = wanted;
+    return SOCK_OK;
+}
+
+/* What Linux says can be had without swapping; elsewhere, and when it does not say, all physical memory. */
+static double available_memory(void)
+{
+    FILE *file = fopen("/proc/meminfo", "r");
+    char line[256];
+    double kib = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %lf kB", &kib) == 1) break;
+    if (file) fclose(file);
+    if (kib > 0) return kib * 1024;
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
+sock_status sk_memory_check(sock_context *ctx, double bytes, const char *what, const char *way_out)
+{
+    if (bytes < 64e6 && !ctx->memory_limit) return SOCK_OK; /* not worth asking the machine */
+    double limit = ctx->memory_limit ? (double)ctx->memory_limit : 0.9 * available_memory();
+    if (bytes <= limit) return SOCK_OK;
+    return sk_fail(ctx, SOCK_ENOMEM, "%s needs about %.3g GB of memory and %.3g GB are allowed; %s", what, bytes * 1e-9,
+                   limit * 1e-9, way_out);
+}

@@ -1,0 +1,182 @@
+/* options.c - the options table and the values set. */
+#include "options.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef enum kind { TEXT, NUMBER, COUNT, FLAG, CHOICE } kind;
+
+static const char *const kind_name[] = {"text", "number", "count", "flag", "choice"};
+
+typedef struct row {
+    const char *key;
+    kind type;
+    const char *fallback; /* "auto" is allowed exactly where it is the default */
+    double low, high;     /* NUMBER and COUNT: low <= value <= high; NUMBER: low < value when low is 0 */
+    const char *allowed;  /* CHOICE: the words, with | between; elsewhere a description */
+    const char *help;
+} row;
+
+/* clang-format off */
+static const row table[] = {
+    /* data */
+    {"id",       TEXT,   "auto", 0, 0, "a column name", "column with the trajectory's name (auto: id, traj or trajectory; none: one trajectory)"},
+    {"time",     TEXT,   "auto", 0, 0, "a column name", "column with the time (auto: t or time)"},
+    {"state",    TEXT,   "auto", 0, 0, "column names with commas between", "state columns (auto: all other numeric columns)"},
+    {"group",    TEXT,   "auto", 0, 0, "a column name", "column with the group (auto: group, where there is one)"},
+    {"grouping", CHOICE, "auto", 0, 0, "auto|none", "auto: trajectories with the same start and times form a group; none: each stands alone"},
+    {"dt",       NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "time step of a .npy array"},
+    /* fit */
+    {"drift",        TEXT,   "gauss", 0, 0, "a kernel, see docs/kernels.md", "kernel of the drift, for example gauss:eta=0.8 or poly:degree=2"},
+    {"drift-lambda", NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "ridge penalty of the drift"},
+    {"drift-form",   CHOICE, "auto", 0, 0, "auto|implicit|explicit|nystrom", "how the drift is computed (auto: follows from the kernel)"},
+    {"drift-path",   CHOICE, "auto", 0, 0, "auto|pivoted|exact", "implicit form: low-rank pivoted features, or the full system (auto: pivoted when the rank is small)"},
+    {"landmarks",    COUNT,  "auto", 1, 1e9, "a whole number >= 1, or auto", "number of Nystrom landmarks"},
+    {"quadrature",   CHOICE, "left", 0, 0, "trapezoid|left", "rule for the time integral: the paper's trapezoid, or the left point (no bias with one realisation)"},
+    {"seed",         COUNT,  "0",    0, 9007199254740992.0, "a whole number from 0 to 2^53", "seed of all random choices"},
+};
+/* clang-format on */
+
+enum { ROWS = sizeof table / sizeof table[0] };
+
+struct sock_options {
+    char *value[ROWS]; /* NULL: the default */
+    sock_matrix_kernel_fn drift_kernel;
+    void *drift_kernel_user;
+};
+
+static const row *find(const char *key)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (strcmp(table[i].key, key) == 0) return &table[i];
+    return NULL;
+}
+
+size_t sock_option_count(void) { return ROWS; }
+
+sock_option_info sock_option_describe(size_t index)
+{
+    if (index >= ROWS) return (sock_option_info){0};
+    const row *r = &table[index];
+    return (sock_option_info){r->key, kind_name[r->type], r->fallback, r->allowed, r->help};
+}
+
+sock_options *sock_options_new(sock_context *ctx)
+{
+    sk_begin(ctx);
+    return sk_alloc(ctx, 1, sizeof(sock_options));
+}
+
+void sock_options_free(sock_options *opts)
+{
+    if (!opts) return;
+    for (size_t i = 0; i < ROWS; i++) sk_free(opts->value[i]);
+    sk_free(opts);
+}
+
+sock_options *sk_options_copy(sock_context *ctx, const sock_options *opts)
+{
+    sock_options *copy = sk_alloc(ctx, 1, sizeof *copy);
+    if (!copy || !opts) return copy;
+    copy->drift_kernel = opts->drift_kernel;
+    copy->drift_kernel_user = opts->drift_kernel_user;
+    for (size_t i = 0; i < ROWS; i++)
+        if (opts->value[i] && !(copy->value[i] = sk_strdup(ctx, opts->value[i]))) {
+            sock_options_free(copy);
+            return NULL;
+        }
+    return copy;
+}
+
+static bool is_choice(const char *allowed, const char *value)
+{
+    size_t length = strlen(value);
+    for (const char *p = allowed; length; p++) {
+        if (strncmp(p, value, length) == 0 && (p[length] == '|' || !p[length])) return true;
+        p = strchr(p, '|');
+        if (!p) break;
+    }
+    return false;
+}
+
+static bool fits(const row *r, const char *value)
+{
+    if (strcmp(value, "auto") == 0 && strcmp(r->fallback, "auto") == 0) return true;
+    if (r->type == TEXT) return value[0] != 0;
+    if (r->type == CHOICE) return is_choice(r->allowed, value);
+    if (r->type == FLAG) return is_choice("yes|no", value);
+    const char *end;
+    double number = sk_parse_double(value, &end);
+    if (end == value || *end || !isfinite(number) || number < r->low || number > r->high) return false;
+    if (r->type == COUNT) return number == floor(number);
+    return r->low != 0 || number > 0;
+}
+
+sock_status sock_options_set(sock_context *ctx, sock_options *opts, const char *key, const char *value)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!opts || !key || !value) return sk_fail(ctx, SOCK_EUSAGE, "options, key and value must not be NULL");
+    const row *r = find(key);
+    if (!r) return sk_fail(ctx, SOCK_EUSAGE, "unknown option '%s'", key);
+    if (!fits(r, value)) return sk_fail(ctx, SOCK_EUSAGE, "%s is '%s'; allowed: %s", key, value, r->allowed);
+    char *copy = sk_strdup(ctx, value);
+    if (!copy) return SOCK_ENOMEM;
+    sk_free(opts->value[r - table]);
+    opts->value[r - table] = copy;
+    return SOCK_OK;
+}
+
+const char *sock_options_get(const sock_options *opts, const char *key)
+{
+    const row *r = key ? find(key) : NULL;
+    if (!r) return NULL;
+    return opts && opts->value[r - table] ? opts->value[r - table] : r->fallback;
+}
+
+const char *sk_option_text(const sock_options *opts, const char *key)
+{
+    const char *value = sock_options_get(opts, key);
+    assert(value);
+    return value;
+}
+
+double sk_option_number(const sock_options *opts, const char *key)
+{
+    const char *value = sk_option_text(opts, key), *end;
+    return strcmp(value, "auto") == 0 ? (double)NAN : sk_parse_double(value, &end);
+}
+
+size_t sk_option_count(const sock_options *opts, const char *key)
+{
+    double number = sk_option_number(opts, key);
+    return isnan(number) ? 0 : (size_t)number;
+}
+
+bool sk_option_flag(const sock_options *opts, const char *key) { return strcmp(sk_option_text(opts, key), "yes") == 0; }
+
+bool sk_option_is_set(const sock_options *opts, const char *key)
+{
+    const row *r = find(key);
+    assert(r);
+    return opts && opts->value[r - table];
+}
+
+sock_status sock_options_set_drift_kernel(sock_context *ctx, sock_options *opts, sock_matrix_kernel_fn kernel,
+                                          void *user)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!opts) return sk_fail(ctx, SOCK_EUSAGE, "options must not be NULL");
+    opts->drift_kernel = kernel;
+    opts->drift_kernel_user = user;
+    return SOCK_OK;
+}
+
+sock_matrix_kernel_fn sk_option_drift_kernel(const sock_options *opts, void **user)
+{
+    if (user) *user = opts ? opts->drift_kernel_user : NULL;
+    return opts ? opts->drift_kernel : NULL;
+}

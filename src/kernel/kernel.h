@@ -1,0 +1,141 @@
+/* kernel.h - kernels k(x, y), matrix-valued kernels K(x, y) and feature maps phi(x). One text grammar names them all:
+ *
+ *     kernel  = term { "+" term }
+ *     term    = name [ ":" key "=" value { "," key "=" value } ]
+ *
+ *     gauss:eta=E            exp(-|x-y|^2 / (2 E^2))
+ *     poly:degree=D          (x.y + 1)^D
+ *     linear                 x.y
+ *     affine                 x.y + 1
+ *     constant               1
+ *     fourier:p=P,eta=E,seed=S        P random Fourier features of the Gaussian
+ *     nystrom:m=M,of=NAME,...,seed=S  the kernel NAME (with its own parameters) on M landmarks
+ *     curlfree:eta=E, divfree:eta=E   matrix-valued Gaussian kernels of gradient / divergence-free fields
+ *
+ * Every term takes scale=C (a factor > 0, default 1); scalar terms take B=[b11 b12;b21 b22] (d x d, symmetric, positive
+ * semi-definite), which makes the kernel matrix-valued: k(x, y) B. eta may be left out: it then comes from the data. */
+#ifndef SK_KERNEL_H
+#define SK_KERNEL_H
+
+#include "base/base.h"
+
+typedef enum sk_family {
+    SK_GAUSS,
+    SK_POLY,
+    SK_LINEAR,
+    SK_AFFINE,
+    SK_CONSTANT,
+    SK_FOURIER,
+    SK_NYSTROM,
+    SK_CURLFREE,
+    SK_DIVFREE,
+    SK_CALLBACK /* the user's function; not in the grammar */
+} sk_family;
+
+typedef struct sk_term {
+    sk_family family;
+    sk_family of;  /* NYSTROM: GAUSS, POLY, LINEAR, AFFINE or CONSTANT */
+    double eta;    /* NaN: from the data */
+    double scale;  /* factor, 1 by default */
+    size_t degree; /* POLY */
+    size_t p;      /* FOURIER: features; NYSTROM: landmarks (0: automatic) */
+    uint64_t seed; /* FOURIER, NYSTROM */
+    size_t b_dim;  /* 0, or the order of B */
+    double *b;     /* b_dim x b_dim, or NULL */
+    sock_matrix_kernel_fn callback;
+    void *callback_user;
+} sk_term;
+
+typedef struct sk_kernel {
+    size_t terms;
+    sk_term *term;
+} sk_kernel;
+
+/* `option` names the source of the text in messages ("drift"). SOCK_EUSAGE names the place, the word and what is
+ * allowed. */
+sock_status sk_kernel_parse(sock_context *ctx, const char *option, const char *text, sk_kernel **out);
+sock_status sk_kernel_from_callback(sock_context *ctx, sock_matrix_kernel_fn fn, void *user, sk_kernel **out);
+sock_status sk_kernel_copy(sock_context *ctx, const sk_kernel *kernel, sk_kernel **out);
+void sk_kernel_free(sk_kernel *kernel);
+
+/* Text that parses back to the same kernel (17 digits). Freed with sk_free. */
+char *sk_kernel_format(sock_context *ctx, const sk_kernel *kernel);
+
+bool sk_kernel_is_matrix(const sk_kernel *kernel);    /* any term with B, curlfree, divfree, callback */
+bool sk_kernel_has_features(const sk_kernel *kernel); /* every term has finite exact features without data:
+                                                         poly, linear, affine, constant, fourier */
+bool sk_kernel_is_implicit(const sk_kernel *kernel);  /* has a gauss term (infinite features), scalar */
+
+/* Fills in what was left open (eta, landmark counts) from the points x (count x d) and checks B against d. */
+sock_status sk_kernel_resolve(sock_context *ctx, const char *option, sk_kernel *kernel, size_t d, size_t count,
+                              const double *x);
+
+/* Length scales from the data: the median distance between points (at most 1000 of them, evenly taken); 1 when all
+ * points coincide. */
+sock_status sk_median_distance(sock_context *ctx, size_t d, size_t count, const double *x, double *out);
+
+/* ---- Scalar kernels (no term with features of its own data: fourier and nystrom go through sk_features) ---- */
+
+/* out (nx x ny, rows of length ld) = [k(x_i, y_j)]. Distances are formed as differences, so data far from the origin
+ * lose no digits. `space`: sk_kernel_space(d, ny) doubles of the caller's (per thread). */
+size_t sk_kernel_space(size_t d, size_t ny);
+void sk_kernel_block(sock_context *ctx, const sk_kernel *kernel, size_t d, size_t nx, const double *x, size_t ny,
+                     const double *y, double *out, size_t ld, double *space);
+void sk_kernel_diagonal(const sk_kernel *kernel, size_t d, size_t nx, const double *x, double *out); /* k(x_i, x_i) */
+
+/* ---- Matrix-valued kernels ---- */
+
+/* out (nx d x ny d, rows of length ld): block (i, j) is K(x_i, y_j). Works for scalar kernels too (K = k I). */
+void sk_kernel_matrix_block(const sk_kernel *kernel, size_t d, size_t nx, const double *x, size_t ny, const double *y,
+                            double *out, size_t ld);
+
+/* ---- Feature maps: k(x, y) = phi(x).phi(y), exactly or nearly ---- */
+
+typedef struct sk_features sk_features;
+
+/* Exact features (poly, linear, affine, constant), Fourier features, Nystrom features (landmarks taken from x, count x
+ * d; pivoted, so a rank-deficient choice gives fewer), and their sums. gauss terms: SOCK_EUSAGE. */
+sock_status sk_features_new(sock_context *ctx, const char *option, const sk_kernel *kernel, size_t d, size_t count,
+                            const double *x, sk_features **out);
+
+/* gamma(x) = L_pp^-1 k(y_piv, x) by a pivoted Cholesky of [k(x_a, x_b)]: isometric on the span of the points when
+ * complete. tolerance and max_rank as in sk_pivoted_cholesky. phi (optional): receives count x p features of the
+ * points themselves, allocated, freed with sk_free. *complete (optional). Scalar kernels with closed form only (gauss,
+ * poly, linear, affine, constant and sums). */
+sock_status sk_features_pivoted(sock_context *ctx, const sk_kernel *kernel, size_t d, size_t count, const double *x,
+                                double tolerance, size_t max_rank, bool give_up_early, sk_features **out, double **phi,
+                                bool *complete);
+void sk_features_free(sk_features *map);
+size_t sk_features_count(const sk_features *map); /* p */
+size_t sk_features_dim(const sk_features *map);   /* d */
+
+/* Phi (nx x p, rows of length ld). In parallel over blocks of points. */
+sock_status sk_features_eval(sock_context *ctx, const sk_features *map, size_t nx, const double *x, double *phi,
+                             size_t ld);
+
+/* d phi_j / d x_k at one point into out (p x d). */
+sock_status sk_features_jacobian(sock_context *ctx, const sk_features *map, const double *x, double *out);
+
+/* What feature j is, in the state's names: "x^2*y", "1", "cos(...)": for equations. Freed with sk_free. */
+char *sk_features_label(sock_context *ctx, const sk_features *map, const char *const *names, size_t j);
+
+/* For pivoted maps: the r pivots (r x d) and the factor L_pp (r x r, lower); NULL for other maps. f(x) = gamma(x).w is
+ * then k(x, pivots).c with c = L_pp^-T w. */
+const double *sk_features_pivots(const sk_features *map);
+const double *sk_features_factor(const sk_features *map);
+
+/* A map as text and named arrays, and back (for the model file). arrays: up to SK_FEATURE_ARRAYS of (name, rows, cols,
+ * values). */
+enum { SK_FEATURE_ARRAYS = 4 };
+typedef struct sk_array {
+    char name[32];
+    size_t rows, cols;
+    const double *values; /* borrowed from the map */
+} sk_array;
+sock_status sk_features_export(sock_context *ctx, const sk_features *map, char **text, sk_array *arrays, size_t *count);
+
+/* Checks every size and number against the text; SOCK_EINPUT with a reason. */
+sock_status sk_features_import(sock_context *ctx, const char *text, size_t d, const sk_array *arrays, size_t count,
+                               sk_features **out);
+
+#endif

@@ -1,0 +1,94 @@
+/* la.h - the gate to dense linear algebra. Row-major, size_t; the only room that knows of BLAS and LAPACK and of their
+ * 32-bit integers (a size beyond them is a failure, never a wrap). Symmetric matrices: the lower triangle is read and
+ * written unless said otherwise.
+ *
+ * BLAS threads: products and Cholesky factorisations of some size use the context's threads; eigendecompositions use
+ * one (at n = 1000 they are several times slower with two). Inside a parallel loop everything uses one. */
+#ifndef SK_LA_H
+#define SK_LA_H
+
+#include "base/base.h"
+
+typedef enum sk_op { SK_PLAIN, SK_TRANSPOSED } sk_op;
+
+/* C (m x n) = alpha op(A) op(B) + beta C, op(A) is m x k, op(B) is k x n; ld* are row lengths in memory. */
+void sk_gemm(sock_context *ctx, sk_op op_a, sk_op op_b, size_t m, size_t n, size_t k, double alpha, const double *a,
+             size_t lda, const double *b, size_t ldb, double beta, double *c, size_t ldc);
+void sk_gemm_f32(sock_context *ctx, sk_op op_a, sk_op op_b, size_t m, size_t n, size_t k, float alpha, const float *a,
+                 size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
+
+/* Lower triangle of C (n x n) = alpha A A' + beta C with A n x k (SK_PLAIN), or alpha A' A with A k x n
+ * (SK_TRANSPOSED). */
+void sk_syrk(sock_context *ctx, sk_op op, size_t n, size_t k, double alpha, const double *a, size_t lda, double beta,
+             double *c, size_t ldc);
+
+/* y = alpha op(A) x + beta y, A is m x n. */
+void sk_gemv(sock_context *ctx, sk_op op, size_t m, size_t n, double alpha, const double *a, size_t lda,
+             const double *x, double beta, double *y);
+
+/* y = alpha A x + beta y, A symmetric n x n (lower). */
+void sk_symv(sock_context *ctx, size_t n, double alpha, const double *a, size_t lda, const double *x, double beta,
+             double *y);
+
+double sk_dot(size_t n, const double *x, const double *y);
+double sk_norm(size_t n, const double *x); /* no overflow, no underflow */
+void sk_axpy(size_t n, double alpha, const double *x, double *y);
+void sk_scale(size_t n, double alpha, double *x);
+
+/* Upper triangle := lower triangle. */
+void sk_symmetrise(size_t n, double *a, size_t lda);
+
+/* A = L L' in place (lower; what stands above the diagonal is untouched). SOCK_ENUMERIC, without a message, when A is
+ * not positive definite to rounding: the caller knows what to say. */
+sock_status sk_cholesky(sock_context *ctx, size_t n, double *a, size_t lda);
+
+/* B (n x m) := L^-1 B (SK_PLAIN) or L^-T B (SK_TRANSPOSED), L lower n x n. */
+void sk_solve_lower(sock_context *ctx, sk_op op, size_t n, size_t m, const double *l, size_t ldl, double *b,
+                    size_t ldb);
+
+/* B (m x n) := B L^-1 (SK_PLAIN) or B L^-T (SK_TRANSPOSED). */
+void sk_solve_lower_right(sock_context *ctx, sk_op op, size_t m, size_t n, const double *l, size_t ldl, double *b,
+                          size_t ldb);
+
+/* B (n x m) := A^-1 B from the factor L of sk_cholesky. */
+void sk_cholesky_solve(sock_context *ctx, size_t n, size_t m, const double *l, size_t ldl, double *b, size_t ldb);
+
+/* Symmetric eigendecomposition with work space made once. values ascending; on return row i of A is the eigenvector of
+ * values[i]: A_in = A_out' diag(values) A_out. n may be anything up to the size the space was made for. */
+typedef struct sk_eigen sk_eigen;
+sock_status sk_eigen_new(sock_context *ctx, size_t n, sk_eigen **out);
+void sk_eigen_free(sk_eigen *space);
+sock_status sk_eigen_solve(sock_context *ctx, sk_eigen *space, size_t n, double *a, size_t lda, double *values);
+
+/* The same with space made and freed inside. */
+sock_status sk_eigh(sock_context *ctx, size_t n, double *a, size_t lda, double *values);
+
+/* Thin QR of A (m x n, m >= n): A := Q (m x n, orthonormal columns), R (n x n upper, row-major, zeros below). */
+sock_status sk_qr(sock_context *ctx, size_t m, size_t n, double *a, size_t lda, double *r, size_t ldr);
+
+/* Thin SVD of A (m x n), k = min(m, n): A = U diag(s) Vt, U m x k, Vt k x n, s descending. A is destroyed.
+ * U and Vt may be NULL together (singular values only). */
+sock_status sk_svd(sock_context *ctx, size_t m, size_t n, double *a, size_t lda, double *s, double *u, size_t ldu,
+                   double *vt, size_t ldvt);
+
+/* ---- Pivoted Cholesky of a positive semi-definite matrix that is never stored ---- */
+
+/* Writes column `pivot` (N numbers) of the matrix. */
+typedef sock_status (*sk_column_fn)(void *arg, size_t pivot, double *column);
+
+typedef struct sk_pivoted {
+    size_t n, rank;
+    size_t *pivot;    /* rank pivots, in order */
+    double *factor;   /* rank x N: row k holds column k of the factor, so matrix ~ factor' factor */
+    double *residual; /* N: what is left of the diagonal */
+    bool complete;    /* the tolerance was reached within max_rank */
+} sk_pivoted;
+
+/* Stops when the largest remaining diagonal entry is at most tolerance * the largest of the start, at max_rank, or,
+ * with give_up_early, as soon as the decay so far says that the tolerance will not be reached by max_rank. diagonal: N
+ * numbers, read only. */
+sock_status sk_pivoted_cholesky(sock_context *ctx, size_t n, const double *diagonal, sk_column_fn column, void *arg,
+                                double tolerance, size_t max_rank, bool give_up_early, sk_pivoted **out);
+void sk_pivoted_free(sk_pivoted *p);
+
+#endif

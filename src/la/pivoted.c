@@ -1,0 +1,121 @@
+/* pivoted.c - pivoted (rank-revealing) Cholesky of a positive semi-definite matrix known by its diagonal and columns.
+ *
+ *   1. residual = diagonal.
+ *   2. pivot = place of the largest residual; stop when it is small.
+ *   3. new column = (matrix column - previous columns' part) / sqrt(residual at the pivot).
+ *   4. residual -= square of the new column.
+ *
+ * rank r costs r columns of the matrix and N r^2 operations; the matrix is never stored. Harbrecht, Peters, Schneider
+ * 2012. */
+#include "la.h"
+
+#include <math.h>
+
+static size_t largest(size_t n, const double *x)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < n; i++)
+        if (x[i] > x[best]) best = i;
+    return best;
+}
+
+static double sum(size_t n, const double *x)
+{
+    double total = 0;
+    for (size_t i = 0; i < n; i++) total += x[i];
+    return total;
+}
+
+/* Step 3 and 4 for row `k` of the factor. */
+static sock_status add_column(sock_context *ctx, sk_pivoted *p, size_t k, size_t pivot, sk_column_fn column, void *arg,
+                              double *weights)
+{
+    double *row = p->factor + k * p->n, top = p->residual[pivot];
+    SK_TRY(column(arg, pivot, row));
+    for (size_t j = 0; j < k; j++) weights[j] = p->factor[j * p->n + pivot];
+    sk_gemv(ctx, SK_TRANSPOSED, k, p->n, -1, p->factor, p->n, weights, 1, row);
+    double scale = 1 / sqrt(top);
+    for (size_t i = 0; i < p->n; i++) {
+        row[i] *= scale;
+        p->residual[i] -= row[i] * row[i];
+        if (!(p->residual[i] > 0)) p->residual[i] = 0;
+    }
+    for (size_t j = 0; j < k; j++) row[p->pivot[j]] = 0; /* zero in exact arithmetic */
+    row[pivot] = sqrt(top);
+    p->residual[pivot] = 0;
+    p->pivot[k] = pivot;
+    return SOCK_OK;
+}
+
+/* The decay over the last half of the columns, carried on, is a hopeful guess: it slows down as a rule. */
+static bool hopeless(double half_trace, double trace, size_t rank, double top, double target, size_t max_rank)
+{
+    double rate = log(half_trace / trace) / (0.5 * (double)rank);
+    return !(rate > 0) || log(top / target) / rate > (double)(max_rank - rank);
+}
+
+sock_status sk_pivoted_cholesky(sock_context *ctx, size_t n, const double *diagonal, sk_column_fn column, void *arg,
+                                double tolerance, size_t max_rank, bool give_up_early, sk_pivoted **out)
+{
+    enum { LOOK_EVERY = 64 };
+    sock_status status = SOCK_OK;
+    size_t entries = 0;
+    double *weights = NULL;
+    sk_pivoted *p = sk_alloc(ctx, 1, sizeof *p);
+    if (!p) return SOCK_ENOMEM;
+    max_rank = SK_MIN(max_rank, n);
+    p->n = n;
+    p->pivot = sk_alloc(ctx, max_rank, sizeof *p->pivot);
+    p->residual = sk_doubles(ctx, n, 1);
+    weights = sk_doubles(ctx, max_rank, 1);
+    if (!p->pivot || !p->residual || !weights) {
+        status = SOCK_ENOMEM;
+        goto out;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(diagonal[i]) || diagonal[i] < 0) {
+            status = sk_fail(ctx, SOCK_ENUMERIC, "a kernel matrix has %g on its diagonal", diagonal[i]);
+            goto out;
+        }
+        p->residual[i] = diagonal[i];
+    }
+    double target = n ? tolerance * p->residual[largest(n, p->residual)] : 0, half_trace = 0;
+    for (;;) {
+        size_t pivot = n ? largest(n, p->residual) : 0;
+        if (!n || p->residual[pivot] <= target) {
+            p->complete = true;
+            break;
+        }
+        if (p->rank == max_rank) break;
+        if (p->rank % LOOK_EVERY == 0) {
+            SK_GO(sk_progress(ctx, "pivoted Cholesky", -1));
+            if (p->rank == LOOK_EVERY) half_trace = sum(n, p->residual);
+            if (give_up_early && p->rank >= 2 * LOOK_EVERY && (p->rank & (p->rank - 1)) == 0) {
+                double trace = sum(n, p->residual);
+                if (hopeless(half_trace, trace, p->rank, p->residual[pivot], target, max_rank)) break;
+                half_trace = trace;
+            }
+        }
+        size_t needed;
+        SK_GO(sk_product(ctx, p->rank + 1, n, &needed));
+        SK_GO(sk_grow(ctx, &p->factor, &entries, needed, sizeof(double)));
+        SK_GO(add_column(ctx, p, p->rank, pivot, column, arg, weights));
+        p->rank++;
+    }
+out:
+    sk_free(weights);
+    if (status < 0)
+        sk_pivoted_free(p);
+    else
+        *out = p;
+    return status;
+}
+
+void sk_pivoted_free(sk_pivoted *p)
+{
+    if (!p) return;
+    sk_free(p->pivot);
+    sk_free(p->factor);
+    sk_free(p->residual);
+    sk_free(p);
+}

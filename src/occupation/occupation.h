@@ -1,0 +1,43 @@
+/* occupation.h - from trajectories to rows. A quadrature rule is a set of nodes X (N x d) and a sparse matrix W (n x
+ * N): row i integrates over interval i and averages over the realisations of its group. With a kernel or a feature map
+ * it gives everything the estimators need:
+ *
+ *     L* = W k(X, X) W'        Psi = W Phi(X)        W g = the integrals of g        W' b = its adjoint
+ *
+ * Behind this header nobody knows of times, groups or realisations. */
+#ifndef SK_OCCUPATION_H
+#define SK_OCCUPATION_H
+
+#include "data/data.h"
+#include "kernel/kernel.h"
+
+typedef struct sk_rule {
+    size_t n, nodes, d;
+    double *x;      /* nodes x d */
+    size_t *row;    /* n + 1: entries row[i] .. row[i+1]-1 belong to interval i */
+    size_t *node;   /* their nodes */
+    double *weight; /* their weights */
+    double *h;      /* n: lengths of the intervals */
+    double *dy;     /* n x d: mean increments */
+} sk_rule;
+
+/* quadrature: "trapezoid" or "left". SOCK_EINPUT when the data hold no interval. */
+sock_status sk_rule_new(sock_context *ctx, const sock_data *data, const char *quadrature, sk_rule **out);
+void sk_rule_free(sk_rule *rule);
+
+/* out (n x cols) = W g, g is nodes x cols;  out (nodes x cols) = W' b, b is n x cols. */
+void sk_rule_apply(const sk_rule *rule, size_t cols, const double *g, double *out);
+void sk_rule_adjoint(const sk_rule *rule, size_t cols, const double *b, double *out);
+
+/* L (n x n, rows of length ld, both triangles) = W k(X, X) W' for a scalar kernel, by blocks: memory O(n * block). */
+sock_status sk_occupation_gram(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, double *l, size_t ld);
+
+/* The same for a matrix-valued kernel: nd x nd, block (i, j) = sum_ab W_ia W_jb K(x_a, x_b). */
+sock_status sk_occupation_matrix_gram(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, double *l,
+                                      size_t ld);
+
+/* Psi (n x p) = W Phi(X), a block of intervals at a time. */
+sock_status sk_occupation_features(sock_context *ctx, const sk_rule *rule, const sk_features *map, double *psi,
+                                   size_t ld);
+
+#endif
