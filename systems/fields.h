@@ -1,0 +1,26 @@
+/* fields.h - drift, diffusion and noise of each system, for the table in systems.c. */
+#ifndef SYS_FIELDS_H
+#define SYS_FIELDS_H
+
+#include "systems/systems.h"
+
+#define SYS_FIELDS(name)                                                                                               \
+    void name##_drift(void *user, size_t count, size_t d, const double *x, double *f);                                 \
+    void name##_diffusion(void *user, size_t count, size_t d, const double *x, double *a);                             \
+    void name##_noise(const sys_instance *instance, const double *x, const double *dw, double *out)
+
+SYS_FIELDS(sys_gbm);    /* parameters mu, sigma:    dx = mu x dt + sigma x dW */
+SYS_FIELDS(sys_expdyn); /* sigma:                   dx = exp(-x^2) dt + sigma exp(-x^2) dW */
+SYS_FIELDS(sys_dense);  /* sigma, A (2 x 2), b (2): dx = x dt + sigma A x b' dW */
+SYS_FIELDS(
+    sys_lorenz96);  /* F, sigma:                dx_i = ((x_{i+1} - x_{i-2}) x_{i-1} - x_i + F) dt + sigma x_i dW_i */
+SYS_FIELDS(sys_ou); /* theta, sigma:            dx = -theta x dt + sigma dW */
+SYS_FIELDS(sys_doublewell); /* sigma:                   dx = (x - x^3) dt + sigma dW */
+SYS_FIELDS(sys_amyloid);    /* rate, base, capacity, sigma: with u = x - base,
+                               dx = rate u (1 - u/capacity) dt + sigma x dW */
+
+/* beta, alpha, population; the diffusion approximation of the jump process. There is no noise function. */
+void sys_sir_drift(void *user, size_t count, size_t d, const double *x, double *f);
+void sys_sir_diffusion(void *user, size_t count, size_t d, const double *x, double *a);
+
+#endif

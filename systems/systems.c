@@ -1,0 +1,273 @@
+/* systems.c - the table of known systems, and their trajectories by Euler-Maruyama with a small step. Counts, times and
+ * steps of the paper's systems are those of its section on data sets; the initial box, which it does not give, is the
+ * one that reproduces its figures. */
+#include "fields.h"
+
+#include "base/base.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIELDS(name) .drift = name##_drift, .diffusion = name##_diffusion, .noise = name##_noise
+#define DRAWN ((double)NAN)
+
+static const sys_system table[] = {
+    {.name = "gbm",
+     .title = "Geometric Brownian motion: dx = x dt + 0.3 x dW",
+     .d = 1,
+     .names = {"x"},
+     .parameters = {{"mu", 1}, {"sigma", 0.3}},
+     .trajectories = {70, 10, 20},
+     .points = 101,
+     .horizon = 1,
+     .box = 1,
+     .tau = 1e-4,
+     FIELDS(sys_gbm)},
+    {.name = "expdyn",
+     .title = "Exponential dynamics: dx = exp(-x^2) dt + 0.3 exp(-x^2) dW",
+     .d = 1,
+     .names = {"x"},
+     .parameters = {{"sigma", 0.3}},
+     .trajectories = {42, 6, 12},
+     .points = 11,
+     .horizon = 1,
+     .box = 1,
+     .tau = 1e-4,
+     FIELDS(sys_expdyn)},
+    {.name = "dense",
+     .title = "Dense matrix-valued diffusion: dx = x dt + 0.3 A x b' dW, A and b uniform on (-1, 1) from the seed",
+     .d = 2,
+     .names = {"x1", "x2"},
+     .parameters =
+         {{"sigma", 0.3}, {"A11", DRAWN}, {"A12", DRAWN}, {"A21", DRAWN}, {"A22", DRAWN}, {"b1", DRAWN}, {"b2", DRAWN}},
+     .trajectories = {70, 10, 20},
+     .points = 11,
+     .horizon = 1,
+     .box = 1,
+     .tau = 1e-4,
+     .delta = 1e-3,
+     FIELDS(sys_dense)},
+    {.name = "lorenz96",
+     .title = "Stochastic Lorenz 96 in ten dimensions: "
+              "dx_i = ((x_{i+1} - x_{i-2}) x_{i-1} - x_i + 8) dt + 0.3 x_i dW_i",
+     .d = 10,
+     .names = {"x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10"},
+     .parameters = {{"F", 8}, {"sigma", 0.3}},
+     .trajectories = {70, 10, 20},
+     .points = 101,
+     .horizon = 1,
+     .box = 0.5,
+     .tau = 1e-4,
+     .delta = 1e-3,
+     FIELDS(sys_lorenz96)},
+    {.name = "sir",
+     .title = "Stochastic SIR epidemic (Gillespie), proportions of 200 people, one infected at the start; the truth is "
+              "its diffusion approximation",
+     .d = 3,
+     .names = {"S", "I", "R"},
+     .parameters = {{"beta", 0.6}, {"alpha", 1.0 / 14}, {"population", 200}},
+     .trajectories = {70, 50, 80},
+     .points = 101,
+     .horizon = 100,
+     .delta = 1e-3,
+     .approximate = 1,
+     .drift = sys_sir_drift,
+     .diffusion = sys_sir_diffusion},
+    {.name = "ou",
+     .title = "Ornstein-Uhlenbeck process: dx = -x dt + dW",
+     .d = 1,
+     .names = {"x"},
+     .parameters = {{"theta", 1}, {"sigma", 1}},
+     .trajectories = {70, 10, 20},
+     .points = 101,
+     .horizon = 5,
+     .box = 1,
+     .tau = 1e-4,
+     FIELDS(sys_ou)},
+    {.name = "doublewell",
+     .title = "Double well: dx = (x - x^3) dt + 0.5 dW",
+     .d = 1,
+     .names = {"x"},
+     .parameters = {{"sigma", 0.5}},
+     .trajectories = {70, 10, 20},
+     .points = 101,
+     .horizon = 5,
+     .box = 1,
+     .tau = 1e-4,
+     FIELDS(sys_doublewell)},
+    {.name = "amyloid",
+     .title = "SIMULATED stand-in for a longitudinal amyloid study (no patient's data): logistic growth of an uptake "
+              "ratio with state-dependent noise, time in years, 2 to 6 irregular visits",
+     .d = 1,
+     .names = {"amyloid"},
+     .parameters = {{"rate", 0.2}, {"base", 1}, {"capacity", 1.2}, {"sigma", 0.03}},
+     .trajectories = {208, 29, 61},
+     .tau = 1e-3,
+     FIELDS(sys_amyloid)},
+};
+
+size_t sys_count(void) { return sizeof table / sizeof table[0]; }
+
+const sys_system *sys_at(size_t index) { return index < sys_count() ? &table[index] : NULL; }
+
+const sys_system *sys_find(const char *name)
+{
+    for (size_t i = 0; name && i < sys_count(); i++)
+        if (strcmp(table[i].name, name) == 0) return &table[i];
+    return NULL;
+}
+
+size_t sys_parameters(const sys_system *system)
+{
+    size_t count = 0;
+    while (count < SYS_MAX_PARAMETERS && system->parameters[count].name) count++;
+    return count;
+}
+
+/* The field functions take a plain pointer; it comes back to the functions in fields.c, which only read. */
+static void *as_user(const sys_instance *instance)
+{
+    union {
+        const sys_instance *read;
+        void *plain;
+    } user = {instance};
+    return user.plain;
+}
+
+static sk_key key_of(const sys_instance *instance) { return (sk_key){instance->seed, SK_PURPOSE_SYSTEM}; }
+
+sock_status sys_new(sock_context *ctx, const sys_system *system, uint64_t seed, sys_instance **out)
+{
+    sk_begin(ctx);
+    if (!system) return sk_fail(ctx, SOCK_EUSAGE, "no system given");
+    sys_instance *instance = sk_alloc(ctx, 1, sizeof *instance);
+    if (!instance) return SOCK_ENOMEM;
+    instance->system = system;
+    instance->seed = seed;
+    instance->box = system->box;
+    memcpy(instance->trajectories, system->trajectories, sizeof instance->trajectories);
+    for (size_t i = 0; i < sys_parameters(system); i++) {
+        double u;
+        sk_uniforms(key_of(instance), 0, SYS_STREAM_PARAMETERS, i, 1, &u);
+        double fallback = system->parameters[i].value;
+        instance->parameter[i] = isnan(fallback) ? 2 * u - 1 : fallback;
+    }
+    *out = instance;
+    return SOCK_OK;
+}
+
+void sys_free(sys_instance *instance) { sk_free(instance); }
+
+/* ---- Trajectories ---- */
+
+/* The sets are far apart in the counter, so that they never share numbers whatever their sizes. */
+static uint64_t stream_of(sys_set set, size_t index) { return ((uint64_t)set << 48) + index; }
+
+static void set_start(const sys_instance *instance, uint64_t stream, double *x)
+{
+    if (strcmp(instance->system->name, "amyloid") == 0) {
+        x[0] = sys_amyloid_start(instance, stream);
+        return;
+    }
+    sk_uniforms(key_of(instance), stream, SYS_STREAM_START, 0, instance->system->d, x);
+    for (size_t k = 0; k < instance->system->d; k++) x[k] = instance->box * (2 * x[k] - 1);
+}
+
+/* x += f(x) step + sigma(x) dw, sqrt(step) taken into dw. */
+static void euler_step(const sys_instance *instance, double step, const double *normals, double *x)
+{
+    const sys_system *s = instance->system;
+    double f[SYS_MAX_DIM], dw[SYS_MAX_DIM], noise[SYS_MAX_DIM], root = sqrt(step);
+    s->drift(as_user(instance), 1, s->d, x, f);
+    for (size_t k = 0; k < s->d; k++) dw[k] = root * normals[k];
+    s->noise(instance, x, dw, noise);
+    for (size_t k = 0; k < s->d; k++) x[k] += step * f[k] + noise[k];
+}
+
+/* Euler-Maruyama with inner steps of tau (shortened so that they divide the gap), recorded at path->t. */
+static void euler_maruyama(const sys_instance *instance, const sys_path *path)
+{
+    enum { CHUNK = 64 };
+    const size_t d = instance->system->d;
+    double normals[CHUNK * SYS_MAX_DIM], x[SYS_MAX_DIM];
+    uint64_t used = 0;
+    set_start(instance, path->stream, x);
+    memcpy(path->x, x, d * sizeof *x);
+    for (size_t i = 1; i < path->points; i++) {
+        double gap = path->t[i] - path->t[i - 1];
+        size_t steps = (size_t)ceil(gap / instance->system->tau - 1e-9);
+        for (size_t done = 0; done < steps; done += CHUNK) {
+            size_t now = SK_MIN(steps - done, (size_t)CHUNK);
+            sk_normals(key_of(instance), path->stream, SYS_STREAM_BROWNIAN, used, now * d, normals);
+            used += now * d;
+            for (size_t k = 0; k < now; k++) euler_step(instance, gap / (double)steps, normals + k * d, x);
+        }
+        memcpy(path->x + i * d, x, d * sizeof *x);
+    }
+}
+
+typedef struct generation {
+    const sys_instance *instance;
+    sys_set set;
+    const size_t *first; /* trajectories + 1 */
+    const double *t;
+    double *x;
+} generation;
+
+static sock_status generate_range(void *arg, size_t begin, size_t end, int worker)
+{
+    const generation *g = arg;
+    const sys_system *s = g->instance->system;
+    (void)worker;
+    for (size_t j = begin; j < end; j++) {
+        sys_path path = {stream_of(g->set, j), g->first[j + 1] - g->first[j], g->t + g->first[j],
+                         g->x + g->first[j] * s->d};
+        if (s->noise)
+            euler_maruyama(g->instance, &path);
+        else
+            sys_gillespie(g->instance, &path);
+    }
+    return SOCK_OK;
+}
+
+/* Times of all trajectories; irregular ones are the amyloid visits. t has room for count * most points. */
+static void set_times(const sys_instance *instance, sys_set set, size_t count, size_t *first, size_t *length, double *t)
+{
+    const sys_system *s = instance->system;
+    for (size_t j = 0; j < count; j++) {
+        double *times = t + first[j];
+        length[j] = s->points ? s->points : sys_amyloid_visits(instance, stream_of(set, j), times);
+        for (size_t i = 0; i < s->points; i++) times[i] = s->horizon * (double)i / (double)(s->points - 1);
+        first[j + 1] = first[j] + length[j];
+    }
+}
+
+sock_status sys_generate(sock_context *ctx, const sys_instance *instance, sys_set set, sock_data **out)
+{
+    const sys_system *s = instance->system;
+    const size_t count = instance->trajectories[set], most = SK_MAX(s->points, (size_t)SYS_MAX_VISITS);
+    sk_begin(ctx);
+    sock_status status = SOCK_ENOMEM;
+    size_t total, *first = sk_alloc(ctx, count + 1, sizeof *first), *length = sk_alloc(ctx, count, sizeof *length);
+    double *t = NULL, *x = NULL;
+    if (!first || !length) goto out;
+    SK_GO(sk_product(ctx, count, most, &total));
+    status = SOCK_ENOMEM;
+    if (!(t = sk_doubles(ctx, total, 1)) || !(x = sk_doubles(ctx, total, s->d))) goto out;
+    set_times(instance, set, count, first, length, t);
+    generation g = {instance, set, first, t, x};
+    SK_GO(sk_parallel_for(ctx, count, 1, generate_range, &g));
+    status = sock_data_from_arrays(ctx, s->d, count, length, t, x, s->names, NULL, NULL, out);
+out:
+    sk_free(x);
+    sk_free(t);
+    sk_free(length);
+    sk_free(first);
+    return status;
+}
+
+sock_status sys_truth(sock_context *ctx, const sys_instance *instance, sock_model **out)
+{
+    const sys_system *s = instance->system;
+    return sock_model_wrap(ctx, s->d, s->names, s->drift, s->diffusion, as_user(instance), out);
+}
