@@ -1,4 +1,4 @@
-# BLAS and LAPACK, JSON, threads: one interface target, sock_deps.
+# BLAS and LAPACK, JSON, threads: one interface target, sock_deps. Installed as well, for those who link statically.
 #
 # The OpenMP flavour of OpenBLAS is asked for by its folder, and remembered in the rpath: its thread count belongs to the
 # calling thread, which is what lets parallel loops of our own hold BLAS to one thread without touching global state. The
@@ -13,8 +13,6 @@ find_library(OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-openmp REQUIRED NO
 find_path(OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-openmp REQUIRED
   PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp /usr/include/${CMAKE_LIBRARY_ARCHITECTURE} /usr/include/openblas)
 get_filename_component(OPENBLAS_FOLDER ${OPENBLAS_LIBRARY} DIRECTORY)
-set(CMAKE_BUILD_RPATH ${OPENBLAS_FOLDER})
-set(CMAKE_INSTALL_RPATH ${OPENBLAS_FOLDER})
 
 add_library(sock_deps INTERFACE)
 target_include_directories(sock_deps SYSTEM INTERFACE ${OPENBLAS_INCLUDE})

@@ -1,0 +1,72 @@
+# A thin front to CMake: `make help` lists the targets. Everything is built under build/.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+CTEST = ctest --output-on-failure --stop-on-failure --no-tests=error -j$(JOBS)
+
+.PHONY: all release deps demo test test-release test-full asan tsan bench install format check coverage clean help
+
+all: release ## build the library and the program (build/sock)
+
+release:
+	@command -v cmake >/dev/null || { echo "cmake is missing: run tools/install-deps as root" >&2; exit 1; }
+	@mkdir -p build
+	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log >&2; exit 1; }
+	@cmake --build build -j$(JOBS)
+
+deps:
+	@tools/install-deps
+
+demo: deps ## make data, fit a model and show it, in demo/
+	@$(MAKE) --no-print-directory release
+	@tools/demo
+
+test: deps ## the quick tier: release, then ASan + UBSan, then TSan of the threaded tests
+	@$(MAKE) --no-print-directory test-release
+	@$(MAKE) --no-print-directory asan
+	@$(MAKE) --no-print-directory tsan
+
+test-release: release ## the quick tier in the release build alone
+	@$(CTEST) --test-dir build -L quick
+
+test-full: test ## the quick tier, then the long comparisons and the Valgrind runs
+	@$(CTEST) --test-dir build -L full
+
+asan: ## the quick tier under AddressSanitizer (with leaks) and UndefinedBehaviorSanitizer
+	@cmake --preset asan >/dev/null
+	@cmake --build build/asan -j$(JOBS)
+	@$(CTEST) --test-dir build/asan -L quick
+
+tsan: ## the threaded tests under ThreadSanitizer
+	@cmake --preset tsan >/dev/null
+	@cmake --build build/tsan -j$(JOBS) --target threads_tests
+	@$(CTEST) --test-dir build/tsan -L threads
+
+bench: release ## build and run the benchmarks
+	@cmake --build build -j$(JOBS) --target bench
+
+install: release ## install under $(PREFIX), staged in $(DESTDIR) when given
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+
+format: ## rewrite the sources with clang-format
+	@tools/check-format --fix
+
+check: ## the house checks alone: includes, words, format, static analysis
+	@tools/check-includes
+	@tools/check-words
+	@tools/check-format
+	@tools/check-static
+
+coverage: deps ## line coverage of the quick tier, as HTML in build/coverage/html
+	@cmake --preset coverage >/dev/null
+	@cmake --build build/coverage -j$(JOBS)
+	@$(CTEST) --test-dir build/coverage -L quick
+	@lcov --quiet --capture --directory build/coverage --output-file build/coverage/all.info
+	@lcov --quiet --extract build/coverage/all.info "$(CURDIR)/src/*" "$(CURDIR)/cli/*" --output-file build/coverage/sock.info
+	@genhtml --quiet build/coverage/sock.info --output-directory build/coverage/html
+	@lcov --summary build/coverage/sock.info
+
+clean: ## remove build/
+	@rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22

@@ -1,0 +1,31 @@
+# What is installed: the header, both libraries, the program, sock.pc, find_package(sock), and the licence.
+# Everything refers to its own place, so that the tree may be moved after the installation.
+include(CMakePackageConfigHelpers)
+
+install(FILES include/sock.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS sock_shared EXPORT sockTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS sock_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET sock_program)
+  install(TARGETS sock_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(SOCK_CMAKE_FOLDER ${CMAKE_INSTALL_LIBDIR}/cmake/sock)
+install(EXPORT sockTargets NAMESPACE sock:: DESTINATION ${SOCK_CMAKE_FOLDER})
+configure_package_config_file(cmake/sockConfig.cmake.in ${PROJECT_BINARY_DIR}/sockConfig.cmake
+  INSTALL_DESTINATION ${SOCK_CMAKE_FOLDER} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/sockConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/sockConfig.cmake ${PROJECT_BINARY_DIR}/sockConfigVersion.cmake
+  DESTINATION ${SOCK_CMAKE_FOLDER})
+install(FILES cmake/Dependencies.cmake DESTINATION ${SOCK_CMAKE_FOLDER} RENAME sockDependencies.cmake)
+
+# sock.pc finds its prefix from where it lies.
+set(SOCK_PC_FOLDER ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH SOCK_PC_UP /prefix/${SOCK_PC_FOLDER} /prefix)
+set(SOCK_PC_PRIVATE "-L${OPENBLAS_FOLDER} -Wl,-rpath,${OPENBLAS_FOLDER} -lopenblas ${OpenMP_C_FLAGS} -lpthread")
+if(HAVE_MVEC)
+  string(APPEND SOCK_PC_PRIVATE " -lmvec")
+endif()
+string(APPEND SOCK_PC_PRIVATE " -lm")
+configure_file(cmake/sock.pc.in ${PROJECT_BINARY_DIR}/sock.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sock.pc DESTINATION ${SOCK_PC_FOLDER})
