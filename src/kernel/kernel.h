@@ -12,8 +12,10 @@
  *     nystrom:m=M,of=NAME,...,seed=S  the kernel NAME (with its own parameters) on M landmarks
  *     curlfree:eta=E, divfree:eta=E   matrix-valued Gaussian kernels of gradient / divergence-free fields
  *
- * Every term takes scale=C (a factor > 0, default 1); scalar terms take B=[b11 b12;b21 b22] (d x d, symmetric, positive
- * semi-definite), which makes the kernel matrix-valued: k(x, y) B. eta may be left out: it then comes from the data. */
+ * Every term takes scale=C (a factor > 0, default 1); gauss, poly, linear, affine and constant take B=[b11 b12;b21 b22]
+ * (d x d, symmetric, positive semi-definite), which makes the kernel matrix-valued: k(x, y) B. Left out, eta and m come
+ * from the data, and degree=2, p=100, of=gauss, seed=0. fourier and nystrom have features and no formula: they join
+ * with poly, linear, affine, constant and each other, and not with gauss or matrix-valued terms. */
 #ifndef SK_KERNEL_H
 #define SK_KERNEL_H
 
@@ -62,11 +64,13 @@ void sk_kernel_free(sk_kernel *kernel);
 char *sk_kernel_format(sock_context *ctx, const sk_kernel *kernel);
 
 bool sk_kernel_is_matrix(const sk_kernel *kernel);    /* any term with B, curlfree, divfree, callback */
+bool sk_kernel_is_closed(const sk_kernel *kernel);    /* scalar, and k(x, y) is a formula: no fourier, no nystrom */
 bool sk_kernel_has_features(const sk_kernel *kernel); /* every term has finite exact features without data:
                                                          poly, linear, affine, constant, fourier */
-bool sk_kernel_is_implicit(const sk_kernel *kernel);  /* has a gauss term (infinite features), scalar */
+bool sk_kernel_is_implicit(const sk_kernel *kernel);  /* has a gauss term (infinite features), and is closed */
 
-/* Fills in what was left open (eta, landmark counts) from the points x (count x d) and checks B against d. */
+/* Fills in what was left open (eta: the median distance; landmarks: 500, or all points) from the points x (count x d),
+ * and checks the kernel against d (B, divfree on a line, a callback beyond 64 dimensions). */
 sock_status sk_kernel_resolve(sock_context *ctx, const char *option, sk_kernel *kernel, size_t d, size_t count,
                               const double *x);
 
@@ -74,10 +78,11 @@ sock_status sk_kernel_resolve(sock_context *ctx, const char *option, sk_kernel *
  * points coincide. */
 sock_status sk_median_distance(sock_context *ctx, size_t d, size_t count, const double *x, double *out);
 
-/* ---- Scalar kernels (no term with features of its own data: fourier and nystrom go through sk_features) ---- */
+/* ---- Scalar kernels in closed form (sk_kernel_is_closed; fourier and nystrom go through sk_features) ---- */
 
 /* out (nx x ny, rows of length ld) = [k(x_i, y_j)]. Distances are formed as differences, so data far from the origin
- * lose no digits. `space`: sk_kernel_space(d, ny) doubles of the caller's (per thread). */
+ * lose no digits. A Gaussian below 2e-300 counts as 0. On the calling thread; `space`: sk_kernel_space(d, ny) doubles
+ * of the caller's (per thread; about 256 (d + 16), whatever ny is). Every eta must be known (sk_kernel_resolve). */
 size_t sk_kernel_space(size_t d, size_t ny);
 void sk_kernel_block(sock_context *ctx, const sk_kernel *kernel, size_t d, size_t nx, const double *x, size_t ny,
                      const double *y, double *out, size_t ld, double *space);
@@ -94,14 +99,17 @@ void sk_kernel_matrix_block(const sk_kernel *kernel, size_t d, size_t nx, const 
 typedef struct sk_features sk_features;
 
 /* Exact features (poly, linear, affine, constant), Fourier features, Nystrom features (landmarks taken from x, count x
- * d; pivoted, so a rank-deficient choice gives fewer), and their sums. gauss terms: SOCK_EUSAGE. */
+ * d; pivoted, so a rank-deficient choice gives fewer), and their sums, one behind the other. x is needed for nystrom
+ * alone. SOCK_EUSAGE: gauss and matrix-valued terms, an eta or m left open, more than a million features.
+ *
+ * Order of poly: degree D first, ..., 1 last; inside a degree x0^2, x0 x1, ..., x1^2, .... affine: x, then 1. */
 sock_status sk_features_new(sock_context *ctx, const char *option, const sk_kernel *kernel, size_t d, size_t count,
                             const double *x, sk_features **out);
 
 /* gamma(x) = L_pp^-1 k(y_piv, x) by a pivoted Cholesky of [k(x_a, x_b)]: isometric on the span of the points when
  * complete. tolerance and max_rank as in sk_pivoted_cholesky. phi (optional): receives count x p features of the
  * points themselves, allocated, freed with sk_free. *complete (optional). Scalar kernels with closed form only (gauss,
- * poly, linear, affine, constant and sums). */
+ * poly, linear, affine, constant and sums). SOCK_ENUMERIC when the kernel is zero at all points. */
 sock_status sk_features_pivoted(sock_context *ctx, const sk_kernel *kernel, size_t d, size_t count, const double *x,
                                 double tolerance, size_t max_rank, bool give_up_early, sk_features **out, double **phi,
                                 bool *complete);
@@ -113,28 +121,39 @@ size_t sk_features_dim(const sk_features *map);   /* d */
 sock_status sk_features_eval(sock_context *ctx, const sk_features *map, size_t nx, const double *x, double *phi,
                              size_t ld);
 
+/* The same on the calling thread without allocating: count <= block points, sk_features_space(map, block) doubles of
+ * the caller's. */
+size_t sk_features_space(const sk_features *map, size_t block);
+void sk_features_block(sock_context *ctx, const sk_features *map, size_t count, const double *x, double *phi, size_t ld,
+                       double *space);
+
 /* d phi_j / d x_k at one point into out (p x d). */
 sock_status sk_features_jacobian(sock_context *ctx, const sk_features *map, const double *x, double *out);
 
-/* What feature j is, in the state's names: "x^2*y", "1", "cos(...)": for equations. Freed with sk_free. */
-char *sk_features_label(sock_context *ctx, const sk_features *map, const char *const *names, size_t j);
+/* What feature j is, in the state's names, for equations: phi_j = *weight (optional) times the text, "x^2*y", "1",
+ * "cos(0.5*x + 1.2)". A feature of pivots is named after the one it adds, "k(., pivot 3)"; in an equation use the
+ * kernel and the pivots (below). Freed with sk_free. */
+char *sk_features_label(sock_context *ctx, const sk_features *map, const char *const *names, size_t j, double *weight);
 
-/* For pivoted maps: the r pivots (r x d) and the factor L_pp (r x r, lower); NULL for other maps. f(x) = gamma(x).w is
- * then k(x, pivots).c with c = L_pp^-T w. */
+/* For maps of one part on pivots (sk_features_pivoted, or nystrom alone): the r = p pivots (r x d), the factor L_pp (r
+ * x r, lower) and the kernel; NULL for other maps. f(x) = gamma(x).w is then k(x, pivots).c with c = L_pp^-T w. */
 const double *sk_features_pivots(const sk_features *map);
 const double *sk_features_factor(const sk_features *map);
+const sk_kernel *sk_features_kernel(const sk_features *map);
 
-/* A map as text and named arrays, and back (for the model file). arrays: up to SK_FEATURE_ARRAYS of (name, rows, cols,
- * values). */
-enum { SK_FEATURE_ARRAYS = 4 };
+/* A map as text and named arrays, and back (for the model file). Names are unique in a map: "0.omega", "1.factor".
+ * Export: the text and the list of arrays are freed with sk_free (the list may be empty); the values belong to the
+ * map. */
 typedef struct sk_array {
     char name[32];
     size_t rows, cols;
-    const double *values; /* borrowed from the map */
+    const double *values; /* borrowed */
 } sk_array;
-sock_status sk_features_export(sock_context *ctx, const sk_features *map, char **text, sk_array *arrays, size_t *count);
+sock_status sk_features_export(sock_context *ctx, const sk_features *map, char **text, sk_array **arrays,
+                               size_t *count);
 
-/* Checks every size and number against the text; SOCK_EINPUT with a reason. */
+/* Takes copies. Checks the text, that the arrays are those of the text and no others, every size and every number;
+ * SOCK_EINPUT with a reason. */
 sock_status sk_features_import(sock_context *ctx, const char *text, size_t d, const sk_array *arrays, size_t count,
                                sk_features **out);
 

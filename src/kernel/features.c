@@ -1,0 +1,184 @@
+/* features.c - feature maps as sums of parts: a sum of kernels has the features of its terms side by side. */
+#include "kernel/featuremap.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- Making ---- */
+
+static void clear_part(sk_part *part)
+{
+    sk_free(part->monomial);
+    sk_free(part->omega);
+    sk_free(part->beta);
+    sk_kernel_free(part->kernel);
+    sk_free(part->pivot);
+    sk_free(part->factor);
+    *part = (sk_part){0};
+}
+
+void sk_features_free(sk_features *map)
+{
+    if (!map) return;
+    for (size_t i = 0; i < map->parts; i++) clear_part(&map->part[i]);
+    sk_free(map->part);
+    sk_kernel_free(map->kernel);
+    sk_free(map);
+}
+
+static sock_status check_term(sock_context *ctx, const char *option, const sk_term *term, bool pivoted)
+{
+    const char *name = sk_family_name(term->family);
+    const bool closed = sk_family_is_closed(term->family);
+    if (pivoted && (!closed || term->b))
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "%s: %s%s has no pivoted features; allowed: gauss, poly, linear, affine, "
+                       "constant and their sums, without B",
+                       option, name, term->b ? " with B" : "");
+    if (term->b || !(closed || term->family == SK_FOURIER || term->family == SK_NYSTROM))
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "%s: %s%s is matrix-valued and has no feature map; allowed: poly, linear, "
+                       "affine, constant, fourier, nystrom, without B",
+                       option, name, term->b ? " with B" : "");
+    if (term->family == SK_GAUSS && !pivoted)
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "%s: gauss has no finite features; allowed: poly, linear, affine, constant, "
+                       "fourier, or nystrom:of=gauss",
+                       option);
+    if (sk_term_needs_eta(term) && !isfinite(term->eta))
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: eta of %s is not known; give it", option, name);
+    if (term->family == SK_NYSTROM && !term->p)
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: the number of landmarks m of nystrom is not known; give it", option);
+    return SOCK_OK;
+}
+
+sock_status sk_features_start(sock_context *ctx, const char *option, const sk_kernel *kernel, size_t d, bool pivoted,
+                              sk_features **out)
+{
+    const size_t parts = pivoted ? 1 : kernel->terms;
+    sock_status status = SOCK_ENOMEM;
+    for (size_t i = 0; i < kernel->terms; i++) SK_TRY(check_term(ctx, option, &kernel->term[i], pivoted));
+    sk_features *map = sk_alloc(ctx, 1, sizeof *map);
+    if (!map) return SOCK_ENOMEM;
+    *map = (sk_features){.d = d, .pivoted = pivoted};
+    map->part = sk_alloc(ctx, parts, sizeof *map->part);
+    if (!map->part) goto fail;
+    map->parts = parts;
+    for (size_t i = 0; i < parts; i++) map->part[i] = (sk_part){.d = d, .term = kernel->term[i]};
+    status = sk_kernel_copy(ctx, kernel, &map->kernel);
+    if (status < 0) goto fail;
+    *out = map;
+    return SOCK_OK;
+fail:
+    sk_features_free(map);
+    return status;
+}
+
+sock_status sk_features_finish(sock_context *ctx, const char *option, sk_features *map)
+{
+    for (size_t i = 0; i < map->parts; i++) map->p += map->part[i].p; /* each at most SK_MAX_FEATURES, or the points */
+    if (map->p <= SK_MAX_FEATURES) return SOCK_OK;
+    return sk_fail(ctx, SOCK_EUSAGE, "%s: the kernel has %zu features; allowed: at most %d", option, map->p,
+                   SK_MAX_FEATURES);
+}
+
+sock_status sk_features_new(sock_context *ctx, const char *option, const sk_kernel *kernel, size_t d, size_t count,
+                            const double *x, sk_features **out)
+{
+    sk_features *map = NULL;
+    sock_status status = sk_features_start(ctx, option, kernel, d, false, &map);
+    for (size_t i = 0; status == SOCK_OK && i < map->parts; i++) {
+        sk_part *part = &map->part[i];
+        if (part->term.family == SK_FOURIER)
+            status = sk_fourier_part(ctx, i, part);
+        else if (part->term.family == SK_NYSTROM)
+            status = sk_nystrom_part(ctx, option, count, x, part);
+        else
+            status = sk_poly_part(ctx, option, part);
+    }
+    if (status == SOCK_OK) status = sk_features_finish(ctx, option, map);
+    if (status < 0)
+        sk_features_free(map);
+    else
+        *out = map;
+    return status;
+}
+
+/* ---- What it is ---- */
+
+size_t sk_features_count(const sk_features *map) { return map->p; }
+size_t sk_features_dim(const sk_features *map) { return map->d; }
+const sk_kernel *sk_features_kernel(const sk_features *map) { return map->parts == 1 ? map->part[0].kernel : NULL; }
+const double *sk_features_pivots(const sk_features *map) { return map->parts == 1 ? map->part[0].pivot : NULL; }
+const double *sk_features_factor(const sk_features *map) { return map->parts == 1 ? map->part[0].factor : NULL; }
+
+/* ---- Values ---- */
+
+size_t sk_features_space(const sk_features *map, size_t block)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < map->parts; i++) most = SK_MAX(most, map->part[i].kind->space(&map->part[i], block));
+    return most;
+}
+
+void sk_features_block(sock_context *ctx, const sk_features *map, size_t count, const double *x, double *phi, size_t ld,
+                       double *space)
+{
+    assert(ld >= map->p);
+    for (size_t i = 0; i < map->parts; phi += map->part[i++].p)
+        map->part[i].kind->eval(ctx, &map->part[i], count, x, phi, ld, space);
+}
+
+enum { EVAL_GRAIN = 256 }; /* fixed, so that the rounding of a row does not depend on the number of threads */
+
+typedef struct evaluation {
+    sock_context *ctx;
+    const sk_features *map;
+    const double *x;
+    double *phi;
+    size_t ld;
+    double *space;
+    size_t space_size;
+} evaluation;
+
+static sock_status eval_range(void *arg, size_t begin, size_t end, int worker)
+{
+    const evaluation *e = arg;
+    for (size_t i = begin; i < end; i += EVAL_GRAIN) /* one loop of a single thread gets pieces of the grain too */
+        sk_features_block(e->ctx, e->map, SK_MIN(EVAL_GRAIN, end - i), e->x + i * e->map->d, e->phi + i * e->ld, e->ld,
+                          e->space + (size_t)worker * e->space_size);
+    return SOCK_OK;
+}
+
+sock_status sk_features_eval(sock_context *ctx, const sk_features *map, size_t nx, const double *x, double *phi,
+                             size_t ld)
+{
+    evaluation e = {.ctx = ctx, .map = map, .x = x, .phi = phi, .ld = ld};
+    const size_t workers = SK_MIN((size_t)sk_workers(ctx), nx / EVAL_GRAIN + 1);
+    e.space_size = (sk_features_space(map, EVAL_GRAIN) + 7) / 8 * 8; /* whole cache lines */
+    e.space = sk_doubles(ctx, workers, e.space_size);
+    if (!e.space) return SOCK_ENOMEM;
+    sock_status status = sk_parallel_for(ctx, nx, EVAL_GRAIN, eval_range, &e);
+    sk_free(e.space);
+    return status;
+}
+
+sock_status sk_features_jacobian(sock_context *ctx, const sk_features *map, const double *x, double *out)
+{
+    double *space = sk_doubles(ctx, sk_features_space(map, 1), 1);
+    if (!space) return SOCK_ENOMEM;
+    for (size_t i = 0; i < map->parts; out += map->part[i++].p * map->d)
+        map->part[i].kind->jacobian(ctx, &map->part[i], x, out, space);
+    sk_free(space);
+    return SOCK_OK;
+}
+
+char *sk_features_label(sock_context *ctx, const sk_features *map, const char *const *names, size_t j, double *weight)
+{
+    double ignored;
+    const sk_part *part = map->part;
+    assert(j < map->p);
+    for (; j >= part->p; part++) j -= part->p;
+    return part->kind->label(ctx, part, names, j, weight ? weight : &ignored);
+}

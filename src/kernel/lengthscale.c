@@ -1,0 +1,109 @@
+/* lengthscale.c - what a kernel leaves open comes from the data: eta is the median distance between points. */
+#include "kernel/terms.h"
+
+#include <math.h>
+
+enum { MAX_POINTS = 1000, AUTOMATIC_LANDMARKS = 500 };
+
+static double distance(size_t d, const double *x, const double *y)
+{
+    double square = 0;
+    for (size_t k = 0; k < d; k++) square += (x[k] - y[k]) * (x[k] - y[k]);
+    return sqrt(square);
+}
+
+/* Hoare's selection: afterwards a[k] is the k-th smallest, nothing larger stands before it, nothing smaller behind. */
+static double select_kth(size_t n, double *a, size_t k)
+{
+    size_t low = 0, high = n - 1;
+    while (low < high) {
+        double pivot = a[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;;) {
+            while (a[i] < pivot) i++;
+            while (a[j] > pivot) j--;
+            if (i >= j) break;
+            double kept = a[i];
+            a[i++] = a[j];
+            a[j--] = kept;
+        }
+        if (k <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return a[k];
+}
+
+static double median(size_t n, double *a)
+{
+    double upper = select_kth(n, a, n / 2), lower = upper;
+    if (n % 2) return upper;
+    lower = a[0];
+    for (size_t i = 1; i < n / 2; i++) lower = fmax(lower, a[i]);
+    return 0.5 * lower + 0.5 * upper;
+}
+
+static size_t keep_positive(size_t n, double *a)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (a[i] > 0) a[kept++] = a[i];
+    return kept;
+}
+
+/* When more than half of the pairs coincide the median is 0, which is no length: then the median of the others. */
+sock_status sk_median_distance(sock_context *ctx, size_t d, size_t count, const double *x, double *out)
+{
+    size_t used = SK_MIN(count, MAX_POINTS), pairs = 0;
+    double *all = sk_doubles(ctx, used, used ? used - 1 : 0);
+    if (!all) return SOCK_ENOMEM;
+    for (size_t i = 0; i < used; i++)
+        for (size_t j = 0; j < i; j++) all[pairs++] = distance(d, x + i * count / used * d, x + j * count / used * d);
+    double value = pairs ? median(pairs, all) : 0;
+    if (!(value > 0)) {
+        pairs = keep_positive(pairs, all);
+        value = pairs ? median(pairs, all) : 1;
+    }
+    sk_free(all);
+    *out = value;
+    return SOCK_OK;
+}
+
+static sock_status check_dimension(sock_context *ctx, const char *option, const sk_term *term, size_t d)
+{
+    if (term->b && term->b_dim != d)
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: B of %s is %zu x %zu; allowed: %zu x %zu, the dimension of the state",
+                       option, sk_family_name(term->family), term->b_dim, term->b_dim, d, d);
+    if (term->family == SK_DIVFREE && d < 2)
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "%s: divfree needs a state of at least 2 dimensions and this one has 1: a "
+                       "field without divergence on a line is constant",
+                       option);
+    if (term->family == SK_CALLBACK && d > SK_MAX_OWN_DIM)
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "%s: a kernel of your own takes a state of at most %d dimensions; this one "
+                       "has %zu",
+                       option, SK_MAX_OWN_DIM, d);
+    return SOCK_OK;
+}
+
+sock_status sk_kernel_resolve(sock_context *ctx, const char *option, sk_kernel *kernel, size_t d, size_t count,
+                              const double *x)
+{
+    double eta = NAN;
+    for (size_t i = 0; i < kernel->terms; i++) {
+        sk_term *term = &kernel->term[i];
+        SK_TRY(check_dimension(ctx, option, term, d));
+        if (term->family == SK_NYSTROM && !term->p) term->p = SK_MAX(SK_MIN(count, AUTOMATIC_LANDMARKS), 1);
+        if (!sk_term_needs_eta(term) || !isnan(term->eta)) continue;
+        if (isnan(eta)) SK_TRY(sk_median_distance(ctx, d, count, x, &eta));
+        if (!(eta >= 1e-100 && eta <= 1e100))
+            return sk_fail(ctx, SOCK_EINPUT,
+                           "%s: the median distance between the points is %g and cannot serve as "
+                           "eta; give eta, or data in other units",
+                           option, eta);
+        term->eta = eta;
+    }
+    return SOCK_OK;
+}
