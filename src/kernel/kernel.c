@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE = 256, TILE_ROWS = 16, LANES = 8 };
+enum { TILE = 256, BAND = 256, TILE_ROWS = 16, LANES = 8 };
 
 /* Below exp(-690) = 2e-300 a Gaussian counts as 0: what is left would only breed denormal numbers, and far exponents
  * make the vector exponential slow. */
@@ -184,31 +184,38 @@ static void constant_tile(const tile *t, const sk_term *term)
     }
 }
 
+static void fill_tile(tile *t, const sk_kernel *kernel)
+{
+    t->first = true;
+    for (size_t q = 0; q < kernel->terms; q++, t->first = false) {
+        const sk_term *term = &kernel->term[q];
+        if (term->family == SK_GAUSS)
+            gauss_tile(t, term);
+        else if (term->family == SK_CONSTANT)
+            constant_tile(t, term);
+        else
+            dot_tile(t, term);
+    }
+}
+
+/* Rows by bands too: a long column of tiles would touch a new page of `out` with every row. */
 void sk_kernel_block(sock_context *ctx, const sk_kernel *kernel, size_t d, size_t nx, const double *x, size_t ny,
                      const double *y, double *out, size_t ld, double *space)
 {
     assert(sk_kernel_is_closed(kernel) && ld >= ny);
-    for (size_t j = 0; j < ny; j += TILE) {
-        tile t = {.ctx = ctx,
-                  .d = d,
-                  .nx = nx,
-                  .columns = SK_MIN(TILE, ny - j),
-                  .x = x,
-                  .y = y + j * d,
-                  .out = out + j,
-                  .ld = ld,
-                  .first = true,
-                  .space = space};
-        for (size_t q = 0; q < kernel->terms; q++, t.first = false) {
-            const sk_term *term = &kernel->term[q];
-            if (term->family == SK_GAUSS)
-                gauss_tile(&t, term);
-            else if (term->family == SK_CONSTANT)
-                constant_tile(&t, term);
-            else
-                dot_tile(&t, term);
+    for (size_t i = 0; i < nx; i += BAND)
+        for (size_t j = 0; j < ny; j += TILE) {
+            tile t = {.ctx = ctx,
+                      .d = d,
+                      .nx = SK_MIN(BAND, nx - i),
+                      .columns = SK_MIN(TILE, ny - j),
+                      .x = x + i * d,
+                      .y = y + j * d,
+                      .out = out + i * ld + j,
+                      .ld = ld,
+                      .space = space};
+            fill_tile(&t, kernel);
         }
-    }
 }
 
 /* ---- One pair ---- */
