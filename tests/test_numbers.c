@@ -1,0 +1,202 @@
+/* test_numbers.c - numbers from text are rounded exactly, in any locale; numbers to text come back the same. */
+#include "base/base.h"
+#include "base/fivepowers.h"
+#include "test.h"
+
+#include <string.h>
+
+static uint64_t random_bits(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static double from_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint64_t to_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The same bits and the same end as strtod, which glibc documents as correctly rounded. */
+static void check_parse(const char *text)
+{
+    const char *end;
+    char *expected_end;
+    double value = sk_parse_double(text, &end), expected = strtod(text, &expected_end);
+    if (to_bits(value) != to_bits(expected) || end != expected_end) {
+        print_error("'%s' was read as %.17g (%td characters), strtod says %.17g (%td)\n", text, value, end - text,
+                    expected, expected_end - text);
+        fail();
+    }
+}
+
+static void test_numbers__random_doubles_are_rounded_as_strtod_does(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    char text[64];
+    for (int i = 0; i < 300000; i++) {
+        double any = from_bits(random_bits(&seed)), usual = ldexp((double)random_bits(&seed), (int)(i % 160) - 140);
+        if (!isfinite(any)) continue;
+        snprintf(text, sizeof text, "%.*g", 1 + i % 25, any);
+        check_parse(text);
+        snprintf(text, sizeof text, "%.*e", i % 25, usual);
+        check_parse(text);
+        snprintf(text, sizeof text, "%.*f", i % 30, ldexp((double)(int64_t)random_bits(&seed), -(i % 64)));
+        check_parse(text);
+        snprintf(text, sizeof text, "%llue%d", (unsigned long long)random_bits(&seed), i % 150 - 75);
+        check_parse(text);
+    }
+}
+
+/* The middle between two neighbours, exactly, and one unit of its last digit to either side. */
+static void test_numbers__ties_go_to_even(void **state)
+{
+    (void)state;
+    uint64_t seed = 2;
+    char text[2048];
+    for (int i = 0; i < 20000; i++) {
+        uint64_t odd = 2 * (random_bits(&seed) >> 11) + 1; /* 54 bits: a half behind the 53 */
+        int power = i % 120 - 90;
+        int length = snprintf(text, sizeof text, "%.*Lf", power < 0 ? -power : 0, ldexpl((long double)odd, power));
+        check_parse(text);
+        text[length] = '1', text[length + 1] = 0;
+        if (power < 0) check_parse(text);
+        text[length] = 0;
+        text[length - 1]--; /* ends in 5 below the point; in front of it, any digit */
+        if (text[length - 1] >= '0') check_parse(text);
+    }
+    check_parse("9007199254740993");
+    check_parse("9007199254740995");
+    check_parse("9007199254740993.00000000000000000000000000001");
+    check_parse("9007199254740992.99999999999999999999999999999");
+}
+
+static void test_numbers__hard_and_odd_texts(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"0",
+                                        "-0",
+                                        "+0",
+                                        "0.0",
+                                        ".5",
+                                        "5.",
+                                        "-.5e-3",
+                                        "1e",
+                                        "1e+",
+                                        "1e-",
+                                        "1E5x",
+                                        "12abc",
+                                        "",
+                                        "-",
+                                        "+",
+                                        ".",
+                                        "e5",
+                                        "-.",
+                                        "1e400",
+                                        "-1e400",
+                                        "1e-400",
+                                        "4.9406564584124654e-324",
+                                        "2.4703282292062327e-324",
+                                        "2.4703282292062328e-324",
+                                        "2.2250738585072011e-308",
+                                        "2.2250738585072014e-308",
+                                        "1.7976931348623157e308",
+                                        "1.7976931348623159e308",
+                                        "0e99999999999",
+                                        "1e99999999999",
+                                        "1e-99999999999",
+                                        "18446744073709551615",
+                                        "18446744073709551616",
+                                        "9999999999999999999",
+                                        "10000000000000000000",
+                                        "99999999999999999999999999999999e-20",
+                                        "000000000000000000000000000000000000001.5",
+                                        "0.0000000000000000000000000000000000000000000000000000123",
+                                        "6.8490e-315",
+                                        "1.0000000000000002",
+                                        "1.00000000000000011102230246251565404",
+                                        "1.00000000000000011102230246251565405",
+                                        "1.00000000000000011102230246251565403",
+                                        "8.98846567431158e307",
+                                        "7.2057594037927933e16",
+                                        "1e22",
+                                        "1e23",
+                                        "1e-22",
+                                        "1e-23",
+                                        "9007199254740991e22",
+                                        "9007199254740993e22",
+                                        "2.9802322387695312500000000000000000000000000000e-8"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) check_parse(texts[i]);
+    const char *end;
+    assert_true(sk_parse_double("0x10", &end) == 0 && *end == 'x');
+    const char *word[] = {"inf", "nan", "Infinity", " 1"};
+    for (size_t i = 0; i < 4; i++) {
+        sk_parse_double(word[i], &end);
+        assert_ptr_equal(end, word[i]);
+    }
+}
+
+/* Neighbouring entries: five times one head lies within the cut of the next. */
+static void test_numbers__table_of_powers_of_five(void **state)
+{
+    (void)state;
+    assert_true(five_power[-FIVE_LEAST][0] == 1ull << 63 && five_power[-FIVE_LEAST][1] == 0);
+    for (int q = FIVE_LEAST; q < FIVE_MOST; q++) {
+        const uint64_t *a = five_power[q - FIVE_LEAST], *b = five_power[q + 1 - FIVE_LEAST];
+        assert_true(a[0] >> 63 == 1);
+        /* 5 a as 131 bits in three limbs, then brought to the scale of b: a shift by 2 or 3 */
+        uint64_t low5[2] = {0, 0};
+        long double head = 5.0L * ((long double)a[0] + (long double)a[1] * 0x1p-64L);
+        long double next = (long double)b[0] + (long double)b[1] * 0x1p-64L;
+        int shift = head >= 8 * 0x1p63L ? 3 : 2;
+        assert_true(fabsl(ldexpl(head, -shift) - next) <= 1);
+        /* and exactly in the low limb: 5 a + r = b 2^shift + carry with 0 <= r < 5, modulo 2^64 */
+        low5[0] = a[1] * 5;
+        low5[1] = b[1] << shift;
+        assert_true(low5[1] - low5[0] + 7 <= 12);
+    }
+}
+
+static void test_numbers__printing_reads_back(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    char text[32];
+    const char *end;
+    for (int i = 0; i < 100000; i++) {
+        double value = from_bits(random_bits(&seed));
+        if (!isfinite(value)) continue;
+        size_t length = sk_print_double(text, value);
+        assert_int_equal(length, strlen(text));
+        assert_true(to_bits(sk_parse_double(text, &end)) == to_bits(value) && *end == 0);
+    }
+    sk_print_double(text, 0.1);
+    assert_string_equal(text, "0.1");
+    sk_print_double(text, -0.0);
+    assert_string_equal(text, "-0");
+    sk_print_double(text, 0.1 + 0.2);
+    assert_string_equal(text, "0.30000000000000004");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers__random_doubles_are_rounded_as_strtod_does),
+        cmocka_unit_test(test_numbers__ties_go_to_even),
+        cmocka_unit_test(test_numbers__hard_and_odd_texts),
+        cmocka_unit_test(test_numbers__table_of_powers_of_five),
+        cmocka_unit_test(test_numbers__printing_reads_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
