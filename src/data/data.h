@@ -5,6 +5,12 @@
 
 #include "base/base.h"
 
+/* A column of the source that is not used, and why (static text). */
+typedef struct sk_ignored {
+    char *name;
+    const char *why;
+} sk_ignored;
+
 struct sock_data {
     size_t d, trajectories, points, groups;
     char **state;        /* d names */
@@ -20,42 +26,52 @@ struct sock_data {
     size_t missing;      /* points dropped because a value was missing */
     size_t single;       /* trajectories of one point: kept, they contribute nothing */
     size_t empty;        /* trajectories all of whose points were missing: gone */
-    uint64_t hash;       /* of times, states and grouping */
+    sk_ignored *ignored; /* columns of the source that are no part of the data */
+    size_t ignored_count;
+    uint64_t hash; /* of times, states and grouping */
 };
+
+/* Length of trajectory j: the number of its points. */
+static inline size_t sk_data_length(const sock_data *data, size_t j) { return data->first[j + 1] - data->first[j]; }
 
 /* Intervals of group g, and of all groups (n). */
 size_t sk_group_intervals(const sock_data *data, size_t g);
 size_t sk_data_intervals(const sock_data *data);
 
-/* The trajectories listed in `keep` (whole groups or parts of them), as a data set of its own. */
+/* The trajectories listed in `keep` (whole groups or parts of them), in that order, as a data set of its own. Those of
+ * one group stay one group. A trajectory may be listed more than once (bootstrap). count >= 1. */
 sock_status sk_data_subset(sock_context *ctx, const sock_data *data, const size_t *keep, size_t count, sock_data **out);
 
-/* Deals the groups into `parts` parts of nearly equal numbers of intervals: part_of[j] for trajectory j. */
+/* Deals the groups into `parts` parts of nearly equal numbers of intervals: part_of[j] for trajectory j. Every part
+ * gets a group; more parts than groups are SOCK_EUSAGE. */
 sock_status sk_data_deal(sock_context *ctx, const sock_data *data, size_t parts, uint64_t seed, size_t *part_of);
 
-/* Mean time step over all intervals. */
+/* Mean time step over all n intervals; NaN when there is none. */
 double sk_data_mean_step(const sock_data *data);
 
 /* Raw rows on their way to a data set; the readers (CSV, NumPy, arrays) fill it and sk_data_build checks, sorts,
- * groups. line[i]: where row i came from, for messages; label[i]: which id (index into id names); group label likewise.
- */
+ * groups. NaN marks what is missing, in times and states. */
 typedef struct sk_rows {
-    size_t count, capacity, d;
-    double *t, *x; /* x: count x d, NaN where missing */
+    size_t count, d;
+    double *t, *x; /* x: count x d */
     size_t *label; /* trajectory number of each row, 0 .. trajectories-1 */
-    size_t *line;  /* line in the file, or the point's number */
+    size_t *line;  /* where the row stands, for messages: line in the file, or the point's number in its trajectory */
     size_t trajectories;
     char **id;     /* name of each trajectory */
-    size_t *group; /* group label of each trajectory, or NULL: default grouping */
+    size_t *group; /* group label of each trajectory, 0 .. group_labels-1, or NULL: default grouping */
     size_t group_labels;
-    char **group_name; /* for messages, or NULL */
+    char **group_name; /* group_labels names, for messages */
     char **state;      /* d names */
     char *time;
     char *source;
     const char *place; /* "line" or "point": what line[] counts */
+    sk_ignored *ignored;
+    size_t ignored_count;
 } sk_rows;
 
-/* Takes the names and arrays out of rows (which is left empty but valid). grouping: "auto" or "none". */
+/* Makes a data set of the rows: drops points with something missing, sorts each trajectory in time, refuses equal times
+ * and numbers that are not finite (SOCK_EINPUT), groups. grouping: "auto" (by label, or without labels by equal starts
+ * and times) or "none". The names move from rows to the data; clear the rest with sk_rows_clear in any case. */
 sock_status sk_data_build(sock_context *ctx, sk_rows *rows, const char *grouping, sock_data **out);
 void sk_rows_clear(sk_rows *rows);
 

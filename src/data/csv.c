@@ -1,0 +1,281 @@
+/* csv.c - a CSV file in long form, row by row, into sk_rows.
+ *
+ * 1. Header, and the role of each column (csvcolumns.c).
+ * 2. One pass over the rows: numbers by the quick way where they are plain, ids through a hash table unless they repeat
+ *    the row before.
+ * 3. sk_data_build checks, sorts and groups.
+ * Cost: one pass over the text, some 10 bytes of memory for each byte at worst. */
+#include "csvcolumns.h"
+#include "labels.h"
+#include "readers.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROWS_PER_REPORT = 1 << 16 };
+
+typedef struct reader {
+    sock_context *ctx;
+    sk_cursor at;
+    const char *text;
+    size_t size;
+    sk_columns columns;
+    sk_rows rows;
+    size_t t_capacity, x_capacity, label_capacity, line_capacity; /* of the arrays in rows */
+    sk_labels ids, groups;
+    sk_cell id, group;           /* of the row being read */
+    sk_cell last_id, last_group; /* of the row before, whose trajectory is last_label */
+    size_t last_label;
+    bool any;           /* a row has been read */
+    size_t *group_of;   /* of each trajectory */
+    size_t *first_line; /* of each trajectory */
+    size_t group_of_capacity, first_line_capacity;
+    char *key; /* scratch for the text of an id */
+    size_t key_capacity;
+} reader;
+
+static void release(reader *r)
+{
+    sk_rows_clear(&r->rows);
+    sk_columns_clear(&r->columns);
+    sk_labels_clear(&r->ids);
+    sk_labels_clear(&r->groups);
+    sk_free(r->group_of);
+    sk_free(r->first_line);
+    sk_free(r->key);
+}
+
+/* ---- Trajectories ---- */
+
+static bool same_cell(const sk_cell *a, const sk_cell *b)
+{
+    return a->length == b->length && a->escaped == b->escaped && memcmp(a->text, b->text, a->length) == 0;
+}
+
+/* Appends the cell's text, quotes undone, to r->key, which holds *length bytes. */
+static sock_status append_key(reader *r, const sk_cell *cell, size_t *length)
+{
+    SK_TRY(sk_grow(r->ctx, &r->key, &r->key_capacity, *length + cell->length + 2, 1));
+    for (size_t i = 0; i < cell->length; i++) {
+        r->key[(*length)++] = cell->text[i];
+        if (cell->escaped && cell->text[i] == '"') i++;
+    }
+    return SOCK_OK;
+}
+
+static sock_status find_group(reader *r, size_t *group)
+{
+    size_t length = 0;
+    bool is_new;
+    SK_TRY(append_key(r, &r->group, &length));
+    return sk_labels_find(r->ctx, &r->groups, r->key, length, group, &is_new);
+}
+
+/* The trajectory's name: its id; group/id where ids start anew in each group; the group; or 0 when there is one. */
+static sock_status find_trajectory(reader *r, size_t *label, bool *is_new)
+{
+    size_t length = 0;
+    if (r->columns.id_within_group) {
+        SK_TRY(append_key(r, &r->group, &length));
+        if (r->columns.has_id) r->key[length++] = '/'; /* append_key leaves room for it */
+    }
+    if (r->columns.has_id) SK_TRY(append_key(r, &r->id, &length));
+    if (!r->columns.has_id && !r->columns.id_within_group)
+        return sk_labels_find(r->ctx, &r->ids, "0", 1, label, is_new);
+    return sk_labels_find(r->ctx, &r->ids, r->key, length, label, is_new);
+}
+
+/* A new trajectory gets the group of its first row; later rows must agree. */
+static sock_status check_group(reader *r, size_t label, bool is_new, size_t line)
+{
+    size_t group;
+    SK_TRY(find_group(r, &group));
+    if (is_new) {
+        SK_TRY(sk_grow(r->ctx, &r->group_of, &r->group_of_capacity, label + 1, sizeof *r->group_of));
+        SK_TRY(sk_grow(r->ctx, &r->first_line, &r->first_line_capacity, label + 1, sizeof *r->first_line));
+        r->group_of[label] = group;
+        r->first_line[label] = line;
+    }
+    if (r->group_of[label] == group) return SOCK_OK;
+    return sk_fail(
+        r->ctx, SOCK_EINPUT,
+        "%s: trajectory '%s' is in group '%s' on line %zu and in group '%s' on line %zu; a trajectory belongs to "
+        "one group",
+        r->at.source, r->ids.text[label], r->groups.text[r->group_of[label]], r->first_line[label],
+        r->groups.text[group], line);
+}
+
+/* Which trajectory the row belongs to. Rows mostly follow one of the same trajectory: then nothing is looked up. */
+static sock_status settle_label(reader *r, size_t line)
+{
+    const sk_columns *columns = &r->columns;
+    bool repeats = r->any && (!columns->has_id || same_cell(&r->id, &r->last_id)) &&
+                   (!columns->has_group || same_cell(&r->group, &r->last_group));
+    if (!repeats) {
+        bool is_new;
+        if (columns->has_id && r->id.length == 0)
+            return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu: the trajectory's id is empty", r->at.source, line);
+        if (columns->has_group && r->group.length == 0)
+            return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu: the group is empty", r->at.source, line);
+        SK_TRY(find_trajectory(r, &r->last_label, &is_new));
+        if (columns->has_group) SK_TRY(check_group(r, r->last_label, is_new, line));
+        r->last_id = r->id;
+        r->last_group = r->group;
+        r->any = true;
+    }
+    r->rows.label[r->rows.count] = r->last_label;
+    return SOCK_OK;
+}
+
+/* ---- Rows ---- */
+
+static sock_status make_room(reader *r)
+{
+    size_t needed = r->rows.count + 1;
+    sock_context *ctx = r->ctx;
+    SK_TRY(sk_grow(ctx, &r->rows.t, &r->t_capacity, needed, sizeof(double)));
+    SK_TRY(sk_grow(ctx, &r->rows.x, &r->x_capacity, needed * r->columns.d, sizeof(double)));
+    SK_TRY(sk_grow(ctx, &r->rows.label, &r->label_capacity, needed, sizeof(size_t)));
+    return sk_grow(ctx, &r->rows.line, &r->line_capacity, needed, sizeof(size_t));
+}
+
+static sock_status refuse_value(reader *r, size_t line, size_t c, const sk_cell *cell, const char *what)
+{
+    return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu, column '%s': '%.*s' is %s", r->at.source, line,
+                   r->columns.column[c].name, (int)SK_MIN(cell->length, (size_t)80), cell->text, what);
+}
+
+/* A cell of a time or state column; NaN when it is missing. */
+static sock_status number_cell(reader *r, size_t line, size_t c, double *value, bool *last)
+{
+    sk_cell cell;
+    if (sk_quick_number(&r->at, value, last)) return SOCK_OK;
+    SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, last));
+    switch (sk_cell_value(&cell, value)) {
+    case SK_CELL_NUMBER: break;
+    case SK_CELL_MISSING: *value = (double)NAN; break;
+    case SK_CELL_INFINITE: return refuse_value(r, line, c, &cell, "not finite; finite numbers are allowed");
+    case SK_CELL_TEXT: return refuse_value(r, line, c, &cell, "not a number (missing values: empty, NA, nan or null)");
+    }
+    return SOCK_OK;
+}
+
+static sock_status refuse_length(reader *r, size_t line, size_t cells, bool last)
+{
+    sk_cell cell;
+    for (; !last; cells++) SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, &last));
+    return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu has %zu cells; the header has %zu columns", r->at.source, line,
+                   cells, r->columns.count);
+}
+
+static sock_status read_row(reader *r)
+{
+    const size_t line = r->at.line, row = r->rows.count, columns = r->columns.count;
+    bool last = false;
+    sk_cell cell;
+    SK_TRY(make_room(r));
+    for (size_t c = 0; c < columns; c++) {
+        const sk_column *column = &r->columns.column[c];
+        if (last) return refuse_length(r, line, c, last);
+        switch (column->role) {
+        case SK_ROLE_STATE:
+            SK_TRY(number_cell(r, line, c, &r->rows.x[row * r->columns.d + column->state], &last));
+            break;
+        case SK_ROLE_TIME: SK_TRY(number_cell(r, line, c, &r->rows.t[row], &last)); break;
+        case SK_ROLE_ID: SK_TRY(sk_next_cell(r->ctx, &r->at, &r->id, &last)); break;
+        case SK_ROLE_GROUP: SK_TRY(sk_next_cell(r->ctx, &r->at, &r->group, &last)); break;
+        default: SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, &last)); break;
+        }
+    }
+    if (!last) return refuse_length(r, line, columns, last);
+    SK_TRY(settle_label(r, line));
+    r->rows.line[row] = line;
+    r->rows.count++;
+    return SOCK_OK;
+}
+
+static sock_status read_rows(reader *r)
+{
+    while (sk_next_row(&r->at)) {
+        if (r->rows.count % ROWS_PER_REPORT == 0)
+            SK_TRY(sk_progress(r->ctx, "reading", (double)(r->at.p - r->text) / (double)r->size));
+        SK_TRY(read_row(r));
+    }
+    if (r->rows.count == 0)
+        return sk_fail(r->ctx, SOCK_EINPUT, "%s: the file holds a header and no rows", r->at.source);
+    return SOCK_OK;
+}
+
+/* ---- The whole ---- */
+
+/* A column's name moves over; the copy that stays behind is NULL, which is fine for sk_columns_clear. */
+static char *take_name(sk_column *column)
+{
+    char *name = column->name;
+    column->name = NULL;
+    return name;
+}
+
+/* Names, labels and groups from the reader to its rows. */
+static sock_status finish_rows(reader *r)
+{
+    sk_rows *rows = &r->rows;
+    size_t ignored = 0;
+    for (size_t c = 0; c < r->columns.count; c++) ignored += r->columns.column[c].role == SK_ROLE_IGNORED;
+    rows->place = "line";
+    rows->source = sk_strdup(r->ctx, r->at.source);
+    rows->state = sk_alloc(r->ctx, r->columns.d, sizeof *rows->state);
+    rows->ignored = sk_alloc(r->ctx, ignored, sizeof *rows->ignored);
+    if (!rows->source || !rows->state || !rows->ignored) return SOCK_ENOMEM;
+    rows->d = r->columns.d;
+    for (size_t c = 0; c < r->columns.count; c++) {
+        sk_column *column = &r->columns.column[c];
+        if (column->role == SK_ROLE_STATE) rows->state[column->state] = take_name(column);
+        if (column->role == SK_ROLE_TIME) rows->time = take_name(column);
+        if (column->role == SK_ROLE_IGNORED)
+            rows->ignored[rows->ignored_count++] = (sk_ignored){take_name(column), column->why};
+    }
+    rows->id = r->ids.text;
+    rows->trajectories = r->ids.count;
+    r->ids.text = NULL;
+    r->ids.count = 0;
+    if (r->columns.has_group) {
+        rows->group = r->group_of;
+        rows->group_name = r->groups.text;
+        rows->group_labels = r->groups.count;
+        r->group_of = NULL;
+        r->groups.text = NULL;
+        r->groups.count = 0;
+    }
+    return SOCK_OK;
+}
+
+/* What is no text at all is better said than reported as a strange header. */
+static sock_status check_text(sock_context *ctx, const char *source, const char *text, size_t size)
+{
+    const char *zero = memchr(text, 0, size);
+    if (!zero) return SOCK_OK;
+    if (size >= 6 && memcmp(text, "\x93NUMPY", 6) == 0)
+        return sk_fail(ctx, SOCK_EINPUT, "%s: this is a NumPy array; its name must end in .npy", source);
+    size_t line = 1;
+    for (const char *p = text; p < zero; p++) line += *p == '\n';
+    return sk_fail(ctx, SOCK_EINPUT, "%s: line %zu: a zero byte: this is a binary file or UTF-16; UTF-8 text is needed",
+                   source, line);
+}
+
+sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text, size_t size, const sock_options *opts,
+                         sock_data **out)
+{
+    SK_TRY(check_text(ctx, source, text, size));
+    bool marked = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; /* the byte order mark of UTF-8 */
+    reader r = {.ctx = ctx, .at = {text + (marked ? 3 : 0), 1, source}, .text = text, .size = size};
+    sock_status status = SOCK_OK;
+    SK_GO(sk_columns_read(ctx, &r.at, &r.columns));
+    SK_GO(sk_columns_assign(ctx, &r.at, opts, &r.columns));
+    SK_GO(read_rows(&r));
+    SK_GO(finish_rows(&r));
+    SK_GO(sk_data_build(ctx, &r.rows, sk_option_text(opts, "grouping"), out));
+out:
+    release(&r);
+    return status;
+}

@@ -1,0 +1,143 @@
+/* csvcells.c - the CSV grammar, and nothing of trajectories. */
+#include "csvcells.h"
+
+#include <math.h>
+#include <string.h>
+
+static inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static inline bool is_line_end(char c) { return c == '\n' || c == '\r' || c == 0; }
+
+/* Over one line end: LF, CRLF or CR. At the end of the text it stays. */
+static inline void pass_line_end(sk_cursor *at)
+{
+    if (!*at->p) return;
+    at->p += at->p[0] == '\r' && at->p[1] == '\n' ? 2 : 1;
+    at->line++;
+}
+
+bool sk_next_row(sk_cursor *at)
+{
+    for (;;) {
+        const char *p = at->p;
+        while (is_blank(*p)) p++;
+        if (!*p) return false;
+        if (!is_line_end(*p)) return true;
+        at->p = p;
+        pass_line_end(at);
+    }
+}
+
+/* Behind a cell: a comma, or the end of the row. */
+static inline void pass_delimiter(sk_cursor *at, bool *last)
+{
+    *last = *at->p != ',';
+    if (*last)
+        pass_line_end(at);
+    else
+        at->p++;
+}
+
+/* The cursor stands behind the opening quote. */
+static sock_status quoted_cell(sock_context *ctx, sk_cursor *at, sk_cell *cell)
+{
+    size_t opened = at->line;
+    const char *p = at->p;
+    *cell = (sk_cell){p, 0, false};
+    for (;; p++) {
+        if (!*p)
+            return sk_fail(ctx, SOCK_EINPUT, "%s: line %zu: a quote is opened and never closed", at->source, opened);
+        if (*p == '\n' || (*p == '\r' && p[1] != '\n')) at->line++;
+        if (*p != '"') continue;
+        if (p[1] != '"') break;
+        cell->escaped = true;
+        p++;
+    }
+    cell->length = (size_t)(p - cell->text);
+    for (p++; is_blank(*p); p++) {}
+    if (*p != ',' && !is_line_end(*p))
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "%s: line %zu: text follows a closing quote; a comma or the line's end is allowed", at->source,
+                       at->line);
+    at->p = p;
+    return SOCK_OK;
+}
+
+static void plain_cell(sk_cursor *at, sk_cell *cell)
+{
+    const char *p = at->p, *end;
+    while (*p != ',' && !is_line_end(*p)) p++;
+    end = p;
+    while (end > at->p && is_blank(end[-1])) end--;
+    *cell = (sk_cell){at->p, (size_t)(end - at->p), false};
+    at->p = p;
+}
+
+sock_status sk_next_cell(sock_context *ctx, sk_cursor *at, sk_cell *cell, bool *last)
+{
+    while (is_blank(*at->p)) at->p++;
+    if (*at->p == '"') {
+        at->p++;
+        SK_TRY(quoted_cell(ctx, at, cell));
+    } else {
+        plain_cell(at, cell);
+    }
+    pass_delimiter(at, last);
+    return SOCK_OK;
+}
+
+bool sk_quick_number(sk_cursor *at, double *value, bool *last)
+{
+    const char *end;
+    double number = sk_parse_double(at->p, &end);
+    if (end == at->p || (*end != ',' && !is_line_end(*end)) || !isfinite(number)) return false;
+    at->p = end;
+    *value = number;
+    pass_delimiter(at, last);
+    return true;
+}
+
+/* Letters of any case; word is in small letters. */
+static bool is_word(const char *text, size_t length, const char *word)
+{
+    if (strlen(word) != length) return false;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
+        if (c != word[i]) return false;
+    }
+    return true;
+}
+
+sk_cell_kind sk_cell_value(const sk_cell *cell, double *value)
+{
+    const char *text = cell->text, *stop = text + cell->length, *end;
+    while (text < stop && is_blank(*text)) text++;
+    while (stop > text && is_blank(stop[-1])) stop--;
+    size_t length = (size_t)(stop - text);
+    if (length == 0 || is_word(text, length, "na") || is_word(text, length, "null")) return SK_CELL_MISSING;
+    double number = sk_parse_double(text, &end);
+    if (end == stop) {
+        *value = number;
+        return isfinite(number) ? SK_CELL_NUMBER : SK_CELL_INFINITE;
+    }
+    if (*text == '-' || *text == '+') {
+        text++;
+        length--;
+    }
+    if (is_word(text, length, "nan")) return SK_CELL_MISSING; /* with a sign as well: some programs print -nan */
+    if (is_word(text, length, "inf") || is_word(text, length, "infinity")) return SK_CELL_INFINITE;
+    return SK_CELL_TEXT;
+}
+
+char *sk_cell_copy(sock_context *ctx, const sk_cell *cell)
+{
+    char *copy = sk_alloc(ctx, cell->length + 1, 1);
+    if (!copy) return NULL;
+    size_t written = 0;
+    for (size_t i = 0; i < cell->length; i++) {
+        copy[written++] = cell->text[i];
+        if (cell->escaped && cell->text[i] == '"') i++;
+    }
+    copy[written] = 0;
+    return copy;
+}

@@ -1,0 +1,39 @@
+/* csvcells.h - the cells of a CSV text (RFC 4180): quotes with commas, quotes and line ends inside; LF, CRLF or CR;
+ * blank lines are skipped; blanks around a cell do not count. The text ends with a 0 byte and has none before. */
+#ifndef SK_CSVCELLS_H
+#define SK_CSVCELLS_H
+
+#include "base/base.h"
+
+typedef struct sk_cursor {
+    const char *p;
+    size_t line;        /* of p, from 1 */
+    const char *source; /* for messages */
+} sk_cursor;
+
+typedef struct sk_cell {
+    const char *text; /* inside the source, without the outer quotes */
+    size_t length;
+    bool escaped; /* holds doubled quotes */
+} sk_cell;
+
+/* What a cell holds, as a number. */
+typedef enum sk_cell_kind { SK_CELL_MISSING, SK_CELL_NUMBER, SK_CELL_INFINITE, SK_CELL_TEXT } sk_cell_kind;
+
+/* Moves to the next row that is not blank; false at the end of the text. */
+bool sk_next_row(sk_cursor *at);
+
+/* The next cell; *last tells that the row ends behind it (the cursor is then on the next line). SOCK_EINPUT for an open
+ * quote or text behind a closing one. */
+sock_status sk_next_cell(sock_context *ctx, sk_cursor *at, sk_cell *cell, bool *last);
+
+/* The common case of a plain number between delimiters: reads it and answers true, or leaves all as it was. */
+bool sk_quick_number(sk_cursor *at, double *value, bool *last);
+
+/* MISSING: empty, NA, nan, null in any case. NUMBER: *value is set. INFINITE: inf, infinity, or too large. */
+sk_cell_kind sk_cell_value(const sk_cell *cell, double *value);
+
+/* The cell's text with doubled quotes undone; freed with sk_free. NULL when out of memory. */
+char *sk_cell_copy(sock_context *ctx, const sk_cell *cell);
+
+#endif

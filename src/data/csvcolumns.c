@@ -1,0 +1,283 @@
+/* csvcolumns.c - which column is what.
+ *
+ * 1. Columns that options name get their roles first.
+ * 2. Then the usual names: id, traj, trajectory; t, time; group. Two candidates for one role are refused.
+ * 3. With a group column and no id column, a column real, realisation, realization or replicate numbers the
+ *    trajectories of each group; without such a column, each group is one trajectory.
+ * 4. All other columns whose first cell (of those not missing) is a number are state columns; the others are ignored
+ *    and reported. */
+#include "csvcolumns.h"
+
+#include "labels.h"
+#include "readers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const id_names[] = {"id", "traj", "trajectory", NULL};
+static const char *const time_names[] = {"t", "time", NULL};
+static const char *const group_names[] = {"group", NULL};
+static const char *const replicate_names[] = {"real", "realisation", "realization", "replicate", NULL};
+
+enum { LIST_SIZE = 400 };
+
+void sk_columns_clear(sk_columns *columns)
+{
+    for (size_t i = 0; i < columns->count; i++) sk_free(columns->column[i].name);
+    sk_free(columns->column);
+    *columns = (sk_columns){0};
+}
+
+/* "a, b, c" for messages, cut when it is long. */
+static const char *list_columns(const sk_columns *columns, char list[LIST_SIZE])
+{
+    size_t used = 0;
+    list[0] = 0;
+    for (size_t i = 0; i < columns->count; i++) {
+        int length = snprintf(list + used, LIST_SIZE - used, "%s%s", i ? ", " : "", columns->column[i].name);
+        if (length < 0 || used + (size_t)length + 6 > LIST_SIZE) {
+            snprintf(list + SK_MIN(used, (size_t)LIST_SIZE - 6), 6, ", ...");
+            break;
+        }
+        used += (size_t)length;
+    }
+    return list;
+}
+
+/* ---- The header ---- */
+
+static sock_status refuse_twin(sock_context *ctx, const sk_cursor *at, size_t line, const sk_columns *columns, size_t i)
+{
+    size_t j = 0;
+    while (strcmp(columns->column[j].name, columns->column[i].name) != 0) j++;
+    return sk_fail(ctx, SOCK_EINPUT, "%s: line %zu: columns %zu and %zu are both named '%s'", at->source, line, j + 1,
+                   i + 1, columns->column[i].name);
+}
+
+/* Programs write an index column without a name, or end each line with a comma: such columns are left out. */
+static sock_status leave_unnamed(sock_context *ctx, sk_column *column, size_t number)
+{
+    char *name = sk_format(ctx, "(column %zu)", number);
+    if (!name) return SOCK_ENOMEM;
+    sk_free(column->name);
+    *column = (sk_column){.name = name, .role = SK_ROLE_IGNORED, .why = "it has no name"};
+    return SOCK_OK;
+}
+
+static sock_status check_names(sock_context *ctx, const sk_cursor *at, size_t line, sk_columns *columns)
+{
+    sk_labels seen = {0};
+    sock_status status = SOCK_OK;
+    for (size_t i = 0; i < columns->count; i++) {
+        sk_column *column = &columns->column[i];
+        size_t label;
+        bool is_new;
+        if (!column->name[0]) {
+            SK_GO(leave_unnamed(ctx, column, i + 1));
+            continue;
+        }
+        if (!sk_is_utf8(column->name)) {
+            status = sk_fail(ctx, SOCK_EINPUT, "%s: line %zu: the name of column %zu is not valid UTF-8", at->source,
+                             line, i + 1);
+            goto out;
+        }
+        SK_GO(sk_labels_find(ctx, &seen, column->name, strlen(column->name), &label, &is_new));
+        if (!is_new) SK_GO(refuse_twin(ctx, at, line, columns, i));
+    }
+out:
+    sk_labels_clear(&seen);
+    return status;
+}
+
+sock_status sk_columns_read(sock_context *ctx, sk_cursor *at, sk_columns *columns)
+{
+    if (!sk_next_row(at)) return sk_fail(ctx, SOCK_EINPUT, "%s: the file is empty: no header line", at->source);
+    size_t line = at->line;
+    for (bool last = false; !last;) {
+        sk_cell cell;
+        SK_TRY(sk_next_cell(ctx, at, &cell, &last));
+        SK_TRY(sk_grow(ctx, &columns->column, &columns->capacity, columns->count + 1, sizeof *columns->column));
+        char *name = sk_cell_copy(ctx, &cell);
+        if (!name) return SOCK_ENOMEM;
+        columns->column[columns->count++] = (sk_column){.name = name};
+    }
+    return check_names(ctx, at, line, columns);
+}
+
+/* ---- Roles ---- */
+
+static sk_column *find_column(const sk_columns *columns, const char *name)
+{
+    for (size_t i = 0; i < columns->count; i++)
+        if (strcmp(columns->column[i].name, name) == 0) return &columns->column[i];
+    return NULL;
+}
+
+/* A column that an option names. */
+static sock_status take_named(sock_context *ctx, const char *source, const char *option, const char *name, sk_role role,
+                              sk_columns *columns)
+{
+    char list[LIST_SIZE];
+    sk_column *column = name[0] ? find_column(columns, name) : NULL;
+    if (!column)
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s', and there is no such column; there are: %s", source, option,
+                       name, list_columns(columns, list));
+    if (column->role != SK_ROLE_OPEN)
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s', but that column is already used for something else", source,
+                       option, name);
+    column->role = role;
+    return SOCK_OK;
+}
+
+/* The open column with one of the usual names; *found is NULL when there is none. */
+static sock_status take_usual(sock_context *ctx, const char *source, const char *option, const char *const *usual,
+                              sk_role role, sk_columns *columns, sk_column **found)
+{
+    *found = NULL;
+    for (; *usual; usual++) {
+        sk_column *column = find_column(columns, *usual);
+        if (!column || column->role != SK_ROLE_OPEN) continue;
+        if (*found)
+            return sk_fail(ctx, SOCK_EINPUT,
+                           "%s: columns '%s' and '%s' could both be the %s; choose with the option %s", source,
+                           (*found)->name, column->name, option, option);
+        *found = column;
+    }
+    if (*found) (*found)->role = role;
+    return SOCK_OK;
+}
+
+/* The option says none: its usual columns are not states either. */
+static void leave_out(const char *const *usual, const char *why, sk_columns *columns)
+{
+    for (; *usual; usual++) {
+        sk_column *column = find_column(columns, *usual);
+        if (!column || column->role != SK_ROLE_OPEN) continue;
+        column->role = SK_ROLE_IGNORED;
+        column->why = why;
+    }
+}
+
+/* The option state is itself a CSV row: names with commas between, quoted where they hold commas. */
+static sock_status take_states(sock_context *ctx, const char *source, const char *list, sk_columns *columns)
+{
+    sk_cursor at = {list, 1, "the option state"};
+    for (bool last = false; !last;) {
+        sk_cell cell;
+        if (sk_next_cell(ctx, &at, &cell, &last) < 0) return SOCK_EUSAGE;
+        char *name = sk_cell_copy(ctx, &cell);
+        if (!name) return SOCK_ENOMEM;
+        sock_status status = take_named(ctx, source, "state", name, SK_ROLE_STATE, columns);
+        if (status >= 0) find_column(columns, name)->state = columns->d++;
+        sk_free(name);
+        if (status < 0) return status;
+    }
+    if (*at.p) return sk_fail(ctx, SOCK_EUSAGE, "state is '%s'; allowed: column names with commas between", list);
+    return SOCK_OK;
+}
+
+static bool is(const char *value, const char *word) { return strcmp(value, word) == 0; }
+
+/* Step 1. */
+static sock_status assign_named(sock_context *ctx, const char *source, const sock_options *opts, sk_columns *columns)
+{
+    const char *id = sk_option_text(opts, "id"), *time = sk_option_text(opts, "time"),
+               *group = sk_option_text(opts, "group"), *state = sk_option_text(opts, "state");
+    if (!is(time, "auto")) SK_TRY(take_named(ctx, source, "time", time, SK_ROLE_TIME, columns));
+    if (!is(id, "auto") && !is(id, "none")) SK_TRY(take_named(ctx, source, "id", id, SK_ROLE_ID, columns));
+    if (!is(group, "auto") && !is(group, "none"))
+        SK_TRY(take_named(ctx, source, "group", group, SK_ROLE_GROUP, columns));
+    if (!is(state, "auto")) SK_TRY(take_states(ctx, source, state, columns));
+    columns->has_id = !is(id, "auto") && !is(id, "none");
+    columns->has_group = !is(group, "auto") && !is(group, "none");
+    return SOCK_OK;
+}
+
+/* Steps 2 and 3. */
+static sock_status assign_usual(sock_context *ctx, const char *source, const sock_options *opts, sk_columns *columns)
+{
+    const char *id = sk_option_text(opts, "id"), *group = sk_option_text(opts, "group");
+    char list[LIST_SIZE];
+    sk_column *found;
+    if (is(sk_option_text(opts, "time"), "auto")) {
+        SK_TRY(take_usual(ctx, source, "time", time_names, SK_ROLE_TIME, columns, &found));
+        if (!found)
+            return sk_fail(ctx, SOCK_EINPUT,
+                           "%s: no time column: the header should name one t or time (or set the option time); the "
+                           "columns, separated by commas, are: %s",
+                           source, list_columns(columns, list));
+    }
+    if (is(group, "auto")) {
+        SK_TRY(take_usual(ctx, source, "group", group_names, SK_ROLE_GROUP, columns, &found));
+        columns->has_group = found != NULL;
+    } else if (is(group, "none")) {
+        leave_out(group_names, "the option group is none", columns);
+    }
+    if (is(id, "none")) leave_out(id_names, "the option id is none", columns);
+    if (!is(id, "auto")) return SOCK_OK;
+    SK_TRY(take_usual(ctx, source, "id", id_names, SK_ROLE_ID, columns, &found));
+    if (!found && columns->has_group) {
+        SK_TRY(take_usual(ctx, source, "id", replicate_names, SK_ROLE_ID, columns, &found));
+        columns->id_within_group = true;
+    }
+    columns->has_id = found != NULL;
+    return SOCK_OK;
+}
+
+/* Step 4: reads rows until every open column has shown a cell that is not missing. Rows of a wrong length are found
+ * again, and refused, when the data are read. */
+static sock_status assign_states(sock_context *ctx, sk_cursor at, sk_columns *columns)
+{
+    size_t open = 0;
+    for (size_t c = 0; c < columns->count; c++) open += columns->column[c].role == SK_ROLE_OPEN;
+    while (open && sk_next_row(&at)) {
+        bool last = false;
+        for (size_t c = 0; !last; c++) {
+            sk_cell cell;
+            double value;
+            SK_TRY(sk_next_cell(ctx, &at, &cell, &last));
+            if (c >= columns->count || columns->column[c].role != SK_ROLE_OPEN) continue;
+            sk_cell_kind kind = sk_cell_value(&cell, &value);
+            if (kind == SK_CELL_MISSING) continue;
+            columns->column[c].role = kind == SK_CELL_TEXT ? SK_ROLE_IGNORED : SK_ROLE_STATE;
+            columns->column[c].why = "its first value is not a number";
+            open--;
+        }
+    }
+    for (size_t c = 0; c < columns->count; c++) {
+        sk_column *column = &columns->column[c];
+        if (column->role == SK_ROLE_OPEN) {
+            column->role = SK_ROLE_IGNORED;
+            column->why = "it holds no value";
+        }
+        if (column->role == SK_ROLE_STATE) column->state = columns->d++;
+    }
+    return SOCK_OK;
+}
+
+static void ignore_open(sk_columns *columns, const char *why)
+{
+    for (size_t c = 0; c < columns->count; c++)
+        if (columns->column[c].role == SK_ROLE_OPEN) {
+            columns->column[c].role = SK_ROLE_IGNORED;
+            columns->column[c].why = why;
+        }
+}
+
+sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const sock_options *opts, sk_columns *columns)
+{
+    char list[LIST_SIZE];
+    SK_TRY(assign_named(ctx, rows->source, opts, columns));
+    SK_TRY(assign_usual(ctx, rows->source, opts, columns));
+    if (is(sk_option_text(opts, "state"), "auto"))
+        SK_TRY(assign_states(ctx, *rows, columns));
+    else
+        ignore_open(columns, "the option state does not name it");
+    if (columns->d == 0)
+        return sk_fail(
+            ctx, SOCK_EINPUT,
+            "%s: no state column: apart from id, time and group no column begins with a number; the columns, "
+            "separated by commas, are: %s",
+            rows->source, list_columns(columns, list));
+    return SOCK_OK;
+}

@@ -1,0 +1,34 @@
+/* csvcolumns.h - the header of a CSV file, and what each column is for. */
+#ifndef SK_CSVCOLUMNS_H
+#define SK_CSVCOLUMNS_H
+
+#include "base/options.h"
+#include "csvcells.h"
+
+typedef enum sk_role { SK_ROLE_OPEN, SK_ROLE_IGNORED, SK_ROLE_ID, SK_ROLE_TIME, SK_ROLE_GROUP, SK_ROLE_STATE } sk_role;
+
+typedef struct sk_column {
+    char *name;
+    sk_role role;
+    size_t state;    /* SK_ROLE_STATE: which one */
+    const char *why; /* SK_ROLE_IGNORED: static text */
+} sk_column;
+
+typedef struct sk_columns {
+    size_t count, capacity;
+    sk_column *column;
+    size_t d; /* state columns */
+    bool has_id, has_group;
+    bool id_within_group; /* a trajectory is (group, id): the id column starts anew in each group */
+} sk_columns;
+
+/* Reads the header at the cursor and leaves the cursor behind it. */
+sock_status sk_columns_read(sock_context *ctx, sk_cursor *at, sk_columns *columns);
+
+/* Gives every column its role, from the options, the names, and (for state columns that nobody named) the first cell
+ * of each column that is not missing, searched from `rows` on. */
+sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const sock_options *opts, sk_columns *columns);
+
+void sk_columns_clear(sk_columns *columns);
+
+#endif

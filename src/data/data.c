@@ -1,0 +1,161 @@
+/* data.c - the data set itself: release, getters, counts, parts of it. */
+#include "data.h"
+
+#include "grouping.h"
+
+#include <math.h>
+#include <string.h>
+
+static void free_texts(char **text, size_t count)
+{
+    for (size_t i = 0; text && i < count; i++) sk_free(text[i]);
+    sk_free(text);
+}
+
+static void free_ignored(sk_ignored *ignored, size_t count)
+{
+    for (size_t i = 0; ignored && i < count; i++) sk_free(ignored[i].name);
+    sk_free(ignored);
+}
+
+void sock_data_free(sock_data *data)
+{
+    if (!data) return;
+    free_texts(data->state, data->d);
+    free_texts(data->id, data->trajectories);
+    free_ignored(data->ignored, data->ignored_count);
+    sk_free(data->time);
+    sk_free(data->source);
+    sk_free(data->first);
+    sk_free(data->t);
+    sk_free(data->x);
+    sk_free(data->group_first);
+    sk_free(data->member);
+    sk_free(data);
+}
+
+void sk_rows_clear(sk_rows *rows)
+{
+    free_texts(rows->state, rows->d);
+    free_texts(rows->id, rows->trajectories);
+    free_texts(rows->group_name, rows->group_labels);
+    free_ignored(rows->ignored, rows->ignored_count);
+    sk_free(rows->time);
+    sk_free(rows->source);
+    sk_free(rows->t);
+    sk_free(rows->x);
+    sk_free(rows->label);
+    sk_free(rows->line);
+    sk_free(rows->group);
+    *rows = (sk_rows){0};
+}
+
+size_t sock_data_dim(const sock_data *data) { return data ? data->d : 0; }
+size_t sock_data_trajectories(const sock_data *data) { return data ? data->trajectories : 0; }
+size_t sock_data_groups(const sock_data *data) { return data ? data->groups : 0; }
+size_t sock_data_points(const sock_data *data) { return data ? data->points : 0; }
+size_t sock_data_intervals(const sock_data *data) { return data ? sk_data_intervals(data) : 0; }
+
+const char *sock_data_name(const sock_data *data, size_t k) { return data && k < data->d ? data->state[k] : NULL; }
+
+size_t sock_data_trajectory(const sock_data *data, size_t j, const double **t, const double **x)
+{
+    bool there = data && j < data->trajectories;
+    if (t) *t = there ? data->t + data->first[j] : NULL;
+    if (x) *x = there ? data->x + data->first[j] * data->d : NULL;
+    return there ? sk_data_length(data, j) : 0;
+}
+
+size_t sk_group_intervals(const sock_data *data, size_t g)
+{
+    return sk_data_length(data, data->member[data->group_first[g]]) - 1;
+}
+
+size_t sk_data_intervals(const sock_data *data)
+{
+    size_t n = 0;
+    for (size_t g = 0; g < data->groups; g++) n += sk_group_intervals(data, g);
+    return n;
+}
+
+double sk_data_mean_step(const sock_data *data)
+{
+    double total = 0;
+    for (size_t g = 0; g < data->groups; g++) {
+        size_t j = data->member[data->group_first[g]];
+        total += data->t[data->first[j + 1] - 1] - data->t[data->first[j]];
+    }
+    size_t n = sk_data_intervals(data);
+    return n ? total / (double)n : (double)NAN;
+}
+
+static sock_status copy_texts(sock_context *ctx, char *const *from, size_t count, char **to)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(to[i] = sk_strdup(ctx, from[i]))) return SOCK_ENOMEM;
+    return SOCK_OK;
+}
+
+static sock_status copy_names(sock_context *ctx, const sock_data *data, sock_data *part)
+{
+    part->time = sk_strdup(ctx, data->time);
+    part->source = sk_strdup(ctx, data->source);
+    part->state = sk_alloc(ctx, data->d, sizeof *part->state);
+    if (!part->time || !part->source || !part->state) return SOCK_ENOMEM;
+    return copy_texts(ctx, data->state, data->d, part->state);
+}
+
+static sock_status copy_trajectories(sock_context *ctx, const sock_data *data, const size_t *keep, sock_data *part)
+{
+    part->t = sk_doubles(ctx, part->points, 1);
+    part->x = sk_doubles(ctx, part->points, part->d);
+    part->id = sk_alloc(ctx, part->trajectories, sizeof *part->id);
+    part->first = sk_alloc(ctx, part->trajectories + 1, sizeof *part->first);
+    if (!part->t || !part->x || !part->id || !part->first) return SOCK_ENOMEM;
+    for (size_t i = 0; i < part->trajectories; i++) {
+        size_t from = data->first[keep[i]], to = part->first[i], length = sk_data_length(data, keep[i]);
+        memcpy(part->t + to, data->t + from, length * sizeof(double));
+        memcpy(part->x + to * part->d, data->x + from * part->d, length * part->d * sizeof(double));
+        part->first[i + 1] = to + length;
+        part->single += length == 1;
+        if (!(part->id[i] = sk_strdup(ctx, data->id[keep[i]]))) return SOCK_ENOMEM;
+    }
+    return SOCK_OK;
+}
+
+/* key[i]: the old group of trajectory keep[i]. */
+static sock_status copy_groups(sock_context *ctx, const sock_data *data, const size_t *keep, sock_data *part)
+{
+    size_t *group_of = sk_alloc(ctx, data->trajectories, sizeof *group_of);
+    size_t *key = sk_alloc(ctx, part->trajectories, sizeof *key);
+    sock_status status = SOCK_ENOMEM;
+    if (!group_of || !key) goto out;
+    for (size_t g = 0; g < data->groups; g++)
+        for (size_t i = data->group_first[g]; i < data->group_first[g + 1]; i++) group_of[data->member[i]] = g;
+    for (size_t i = 0; i < part->trajectories; i++) key[i] = group_of[keep[i]];
+    status = sk_group_by_key(ctx, part, key, data->groups);
+out:
+    sk_free(group_of);
+    sk_free(key);
+    return status;
+}
+
+sock_status sk_data_subset(sock_context *ctx, const sock_data *data, const size_t *keep, size_t count, sock_data **out)
+{
+    sock_data *part = sk_alloc(ctx, 1, sizeof *part);
+    if (!part) return SOCK_ENOMEM;
+    sock_status status = SOCK_OK;
+    part->d = data->d;
+    part->trajectories = count;
+    for (size_t i = 0; i < count; i++) part->points += sk_data_length(data, keep[i]);
+    part->rows_read = part->points;
+    SK_GO(copy_names(ctx, data, part));
+    SK_GO(copy_trajectories(ctx, data, keep, part));
+    SK_GO(copy_groups(ctx, data, keep, part));
+    sk_data_sign(part);
+    *out = part;
+    part = NULL;
+out:
+    sock_data_free(part);
+    return status;
+}

@@ -1,0 +1,118 @@
+/* dataread.c - the front door for data: from a file, chosen by its name, or from arrays in memory. */
+#include "base/safefile.h"
+#include "labels.h"
+#include "readers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool ends_in(const char *text, const char *tail)
+{
+    size_t length = strlen(text), tail_length = strlen(tail);
+    return length >= tail_length && strcmp(text + length - tail_length, tail) == 0;
+}
+
+sock_status sock_data_read(sock_context *ctx, const char *path, const sock_options *opts, sock_data **out)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!path || !out) return sk_fail(ctx, SOCK_EUSAGE, "path and out must not be NULL");
+    char *bytes = NULL;
+    size_t size = 0;
+    SK_TRY(sk_file_read(ctx, strcmp(path, "-") == 0 ? "/dev/stdin" : path, &bytes, &size));
+    sock_status status = ends_in(path, ".npy") ? sk_npy_parse(ctx, path, bytes, size, opts, out)
+                                               : sk_csv_parse(ctx, path, bytes, size, opts, out);
+    sk_free(bytes);
+    return status;
+}
+
+/* ---- Arrays ---- */
+
+static sock_status check_arguments(sock_context *ctx, size_t d, size_t trajectories, const size_t *length,
+                                   const double *t, const double *x, sock_data **out)
+{
+    if (!length || !t || !x || !out) return sk_fail(ctx, SOCK_EUSAGE, "length, t, x and out must not be NULL");
+    if (d == 0) return sk_fail(ctx, SOCK_EUSAGE, "d is 0; allowed: 1 or more state columns");
+    if (trajectories == 0) return sk_fail(ctx, SOCK_EUSAGE, "trajectories is 0; allowed: 1 or more");
+    return SOCK_OK;
+}
+
+static sock_status count_points(sock_context *ctx, size_t trajectories, const size_t *length, size_t *points)
+{
+    *points = 0;
+    for (size_t j = 0; j < trajectories; j++) {
+        if (length[j] > SIZE_MAX - *points)
+            return sk_fail(ctx, SOCK_EUSAGE, "the lengths of the trajectories add up to more than can be addressed");
+        *points += length[j];
+    }
+    if (*points == 0) return sk_fail(ctx, SOCK_EINPUT, "arrays: no trajectory has a point");
+    return SOCK_OK;
+}
+
+/* Labels may be any numbers: their texts are numbered in order of first appearance. */
+static sock_status number_groups(sock_context *ctx, const size_t *group, sk_rows *rows)
+{
+    sk_labels labels = {0};
+    sock_status status = SOCK_OK;
+    rows->group = sk_alloc(ctx, rows->trajectories, sizeof *rows->group);
+    if (!rows->group) return SOCK_ENOMEM;
+    for (size_t j = 0; j < rows->trajectories; j++) {
+        char text[32];
+        bool is_new;
+        int length = snprintf(text, sizeof text, "%zu", group[j]);
+        SK_GO(sk_labels_find(ctx, &labels, text, (size_t)length, &rows->group[j], &is_new));
+    }
+    rows->group_name = labels.text;
+    rows->group_labels = labels.count;
+    labels.text = NULL;
+    labels.count = 0;
+out:
+    sk_labels_clear(&labels);
+    return status;
+}
+
+static sock_status copy_rows(sock_context *ctx, const size_t *length, const double *t, const double *x, sk_rows *rows)
+{
+    rows->t = sk_doubles(ctx, rows->count, 1);
+    rows->x = sk_doubles(ctx, rows->count, rows->d);
+    rows->label = sk_alloc(ctx, rows->count, sizeof *rows->label);
+    rows->line = sk_alloc(ctx, rows->count, sizeof *rows->line);
+    if (!rows->t || !rows->x || !rows->label || !rows->line) return SOCK_ENOMEM;
+    memcpy(rows->t, t, rows->count * sizeof *t);
+    memcpy(rows->x, x, rows->count * rows->d * sizeof *x);
+    size_t row = 0;
+    for (size_t j = 0; j < rows->trajectories; j++)
+        for (size_t i = 0; i < length[j]; i++, row++) {
+            rows->label[row] = j;
+            rows->line[row] = i;
+        }
+    return SOCK_OK;
+}
+
+sock_status sock_data_from_arrays(sock_context *ctx, size_t d, size_t trajectories, const size_t *length,
+                                  const double *t, const double *x, const char *const *names, const size_t *group,
+                                  const sock_options *opts, sock_data **out)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    SK_TRY(check_arguments(ctx, d, trajectories, length, t, x, out));
+    sk_rows rows = {.place = "point"};
+    sock_status status = SOCK_OK;
+    SK_GO(count_points(ctx, trajectories, length, &rows.count));
+    SK_GO(sk_state_names(ctx, "arrays", d, names, &rows.state));
+    rows.d = d;
+    SK_GO(sk_number_names(ctx, trajectories, &rows.id));
+    rows.trajectories = trajectories;
+    rows.time = sk_strdup(ctx, "t");
+    rows.source = sk_strdup(ctx, "arrays");
+    if (!rows.time || !rows.source) {
+        status = SOCK_ENOMEM;
+        goto out;
+    }
+    SK_GO(copy_rows(ctx, length, t, x, &rows));
+    if (group) SK_GO(number_groups(ctx, group, &rows));
+    SK_GO(sk_data_build(ctx, &rows, sk_option_text(opts, "grouping"), out));
+out:
+    sk_rows_clear(&rows);
+    return status;
+}

@@ -1,0 +1,240 @@
+/* summary.c - what a data set holds, as one JSON object: what was read and dropped, counts, steps, ranges, and the
+ * lag-1 correlation of increments (near 0 for a diffusion seen without noise, near -1/2 when measurement noise
+ * dominates, above 0 when the motion is smoother than a diffusion). */
+#include "data.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Pieces of JSON: each takes over what it is given; NULL stands for out of memory and passes through ---- */
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+static json_t *count(size_t value) { return json_integer((json_int_t)value); }
+
+/* File names need not be UTF-8: bytes that are not ASCII become '?' when the whole is not valid. */
+static json_t *text(sock_context *ctx, const char *value)
+{
+    json_t *plain = json_string(value);
+    if (plain) return plain;
+    char *copy = sk_strdup(ctx, value);
+    if (!copy) return NULL;
+    for (char *p = copy; *p; p++)
+        if ((unsigned char)*p >= 0x80) *p = '?';
+    plain = json_string(copy);
+    sk_free(copy);
+    return plain;
+}
+
+/* All failures of jansson are out of memory here; `failed` collects them. */
+static void put(json_t *object, const char *key, json_t *value, bool *failed)
+{
+    if (json_object_set_new(object, key, value) != 0) *failed = true;
+}
+
+static void append(json_t *list, json_t *value, bool *failed)
+{
+    if (json_array_append_new(list, value) != 0) *failed = true;
+}
+
+/* ---- Counts ---- */
+
+static void put_counts(sock_context *ctx, json_t *object, const sock_data *data, bool *failed)
+{
+    size_t least = data->trajectories, most = 0;
+    for (size_t g = 0; g < data->groups; g++) {
+        size_t members = data->group_first[g + 1] - data->group_first[g];
+        least = SK_MIN(least, members);
+        most = SK_MAX(most, members);
+    }
+    put(object, "source", text(ctx, data->source), failed);
+    put(object, "d", count(data->d), failed);
+    put(object, "trajectories", count(data->trajectories), failed);
+    put(object, "groups", count(data->groups), failed);
+    put(object, "realisations", json_pack("{s:o, s:o}", "min", count(least), "max", count(most)), failed);
+    put(object, "points", count(data->points), failed);
+    put(object, "intervals", count(sk_data_intervals(data)), failed);
+    json_t *names = json_array();
+    for (size_t k = 0; k < data->d; k++) append(names, text(ctx, data->state[k]), failed);
+    put(object, "names", names, failed);
+}
+
+static void put_dropped(sock_context *ctx, json_t *object, const sock_data *data, bool *failed)
+{
+    json_t *ignored = json_array();
+    for (size_t i = 0; i < data->ignored_count; i++) {
+        json_t *column = json_object();
+        put(column, "name", text(ctx, data->ignored[i].name), failed);
+        put(column, "reason", text(ctx, data->ignored[i].why), failed);
+        append(ignored, column, failed);
+    }
+    json_t *dropped = json_object();
+    put(dropped, "missing_points", count(data->missing), failed);
+    put(dropped, "empty_trajectories", count(data->empty), failed);
+    put(dropped, "single_point_trajectories", count(data->single), failed);
+    put(dropped, "ignored_columns", ignored, failed);
+    put(object, "rows_read", count(data->rows_read), failed);
+    put(object, "dropped", dropped, failed);
+}
+
+/* ---- Times ---- */
+
+static int smaller(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* The n steps, one for each interval of each group, in rising order. */
+static double *sorted_steps(sock_context *ctx, const sock_data *data, size_t n)
+{
+    double *step = sk_doubles(ctx, n, 1);
+    if (!step) return NULL;
+    size_t i = 0;
+    for (size_t g = 0; g < data->groups; g++) {
+        const double *t = data->t + data->first[data->member[data->group_first[g]]];
+        for (size_t k = 0; k < sk_group_intervals(data, g); k++) step[i++] = t[k + 1] - t[k];
+    }
+    qsort(step, n, sizeof *step, smaller);
+    return step;
+}
+
+static sock_status put_times(sock_context *ctx, json_t *object, const sock_data *data, bool *failed)
+{
+    size_t n = sk_data_intervals(data);
+    double *step = sorted_steps(ctx, data, n), low = data->t[0], high = data->t[0];
+    if (!step) return SOCK_ENOMEM;
+    json_t *steps = json_null();
+    if (n) {
+        steps = json_object();
+        put(steps, "min", number(step[0]), failed);
+        put(steps, "median", number(0.5 * (step[(n - 1) / 2] + step[n / 2])), failed);
+        put(steps, "max", number(step[n - 1]), failed);
+    }
+    sk_free(step);
+    for (size_t i = 1; i < data->points; i++) {
+        low = fmin(low, data->t[i]);
+        high = fmax(high, data->t[i]);
+    }
+    put(object, "time_name", text(ctx, data->time), failed);
+    put(object, "time_step", steps, failed);
+    json_t *range = json_object();
+    put(range, "min", number(low), failed);
+    put(range, "max", number(high), failed);
+    put(object, "time_range", range, failed);
+    return SOCK_OK;
+}
+
+/* ---- States ---- */
+
+static json_t *state_range(const sock_data *data, size_t k, bool *failed)
+{
+    const double *x = data->x + k;
+    double low = x[0], high = x[0], sum = 0, squares = 0;
+    for (size_t i = 0; i < data->points; i++) {
+        double value = x[i * data->d];
+        low = fmin(low, value);
+        high = fmax(high, value);
+        sum += value / (double)data->points; /* divided first: the sum itself might be too large */
+    }
+    for (size_t i = 0; i < data->points; i++) squares += (x[i * data->d] - sum) * (x[i * data->d] - sum);
+    json_t *range = json_object();
+    put(range, "min", number(low), failed);
+    put(range, "max", number(high), failed);
+    put(range, "mean", number(sum), failed);
+    put(range, "sd", data->points > 1 ? number(sqrt(squares / (double)(data->points - 1))) : json_null(), failed);
+    return range;
+}
+
+/* Sums over the pairs (u, v) of increments that follow each other. */
+typedef struct pairs {
+    size_t count;
+    double u, v, uu, vv, uv;
+} pairs;
+
+/* The increment of coordinate k over the interval that begins at point i, by the root of its length. */
+static double increment(const sock_data *data, size_t i, size_t k)
+{
+    return (data->x[(i + 1) * data->d + k] - data->x[i * data->d + k]) / sqrt(data->t[i + 1] - data->t[i]);
+}
+
+/* Two passes: means first, then moments about them. */
+static pairs gather_pairs(const sock_data *data, size_t k)
+{
+    pairs p = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t j = 0; j < data->trajectories; j++)
+            for (size_t i = data->first[j]; i + 2 < data->first[j + 1]; i++) {
+                double u = increment(data, i, k), v = increment(data, i + 1, k);
+                if (pass == 0) {
+                    p.u += u;
+                    p.v += v;
+                    p.count++;
+                } else {
+                    p.uu += (u - p.u) * (u - p.u);
+                    p.vv += (v - p.v) * (v - p.v);
+                    p.uv += (u - p.u) * (v - p.v);
+                }
+            }
+        if (pass == 0 && p.count) {
+            p.u /= (double)p.count;
+            p.v /= (double)p.count;
+        }
+    }
+    return p;
+}
+
+/* The correlation, or null and why. */
+static void put_lag(const sock_data *data, size_t k, json_t *values, json_t *reasons, bool *failed)
+{
+    pairs p = gather_pairs(data, k);
+    double r = p.uv / sqrt(p.uu) / sqrt(p.vv);
+    const char *reason = NULL;
+    if (p.count < 3)
+        reason = "fewer than 3 pairs of neighbouring intervals";
+    else if (p.uu == 0 || p.vv == 0)
+        reason = "the increments do not vary";
+    else if (!isfinite(r))
+        reason = "the increments are too large or too small to square";
+    append(values, reason ? json_null() : number(fmax(-1, fmin(1, r))), failed);
+    append(reasons, reason ? json_string(reason) : json_null(), failed);
+}
+
+static void put_states(json_t *object, const sock_data *data, bool *failed)
+{
+    json_t *ranges = json_array(), *values = json_array(), *reasons = json_array();
+    for (size_t k = 0; k < data->d; k++) {
+        append(ranges, state_range(data, k, failed), failed);
+        put_lag(data, k, values, reasons, failed);
+    }
+    put(object, "state", ranges, failed);
+    put(object, "lag1", values, failed);
+    put(object, "lag1_reason", reasons, failed);
+}
+
+sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **json)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!data || !json) return sk_fail(ctx, SOCK_EUSAGE, "data and json must not be NULL");
+    bool failed = false;
+    json_t *object = json_object();
+    char *dumped = NULL, *copy = NULL;
+    sock_status status = SOCK_OK;
+    put_counts(ctx, object, data, &failed);
+    SK_GO(put_times(ctx, object, data, &failed));
+    put_states(object, data, &failed);
+    put_dropped(ctx, object, data, &failed);
+    put(object, "hash", json_sprintf("%016llx", (unsigned long long)data->hash), &failed);
+    if (!failed) dumped = json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(2));
+    copy = dumped ? sk_strdup(ctx, dumped) : NULL;
+    if (copy)
+        *json = copy;
+    else
+        status = sk_fail(ctx, SOCK_ENOMEM, "out of memory while the summary was written");
+out:
+    free(dumped);
+    json_decref(object);
+    return status;
+}
