@@ -59,22 +59,51 @@ static void test_numbers__random_doubles_are_rounded_as_strtod_does(void **state
     }
 }
 
-/* The middle between two neighbours, exactly, and one unit of its last digit to either side. */
+/* The exact decimal digits of odd * 2^power, by schoolbook doubling (power > 0) or odd * 5^-power with a point. */
+static void write_exactly(uint64_t odd, int power, char *text)
+{
+    unsigned char digit[256] = {0}; /* least first */
+    int count = 0, fraction = power < 0 ? -power : 0, factor = power < 0 ? 5 : 2;
+    for (; odd; odd /= 10) digit[count++] = (unsigned char)(odd % 10);
+    for (int i = 0; i < abs(power); i++) {
+        int carry = 0;
+        for (int k = 0; k < count; k++) {
+            int product = digit[k] * factor + carry;
+            digit[k] = (unsigned char)(product % 10);
+            carry = product / 10;
+        }
+        if (carry) digit[count++] = (unsigned char)carry;
+    }
+    if (count <= fraction) count = fraction + 1; /* leading zeros */
+    for (int k = count - 1; k >= 0; k--) {
+        *text++ = (char)('0' + digit[k]);
+        if (k == fraction && k > 0) *text++ = '.';
+    }
+    *text = 0;
+}
+
+/* The middle between two neighbours, exactly, and a very little to either side. */
 static void test_numbers__ties_go_to_even(void **state)
 {
     (void)state;
     uint64_t seed = 2;
-    char text[2048];
+    char text[512];
+    const char *end;
     for (int i = 0; i < 20000; i++) {
-        uint64_t odd = 2 * (random_bits(&seed) >> 11) + 1; /* 54 bits: a half behind the 53 */
+        uint64_t odd = (random_bits(&seed) >> 10) | 1ull << 53 | 1; /* 54 bits: a half behind the 53 */
         int power = i % 120 - 90;
-        int length = snprintf(text, sizeof text, "%.*Lf", power < 0 ? -power : 0, ldexpl((long double)odd, power));
+        write_exactly(odd, power, text);
         check_parse(text);
-        text[length] = '1', text[length + 1] = 0;
-        if (power < 0) check_parse(text);
-        text[length] = 0;
-        text[length - 1]--; /* ends in 5 below the point; in front of it, any digit */
-        if (text[length - 1] >= '0') check_parse(text);
+        double below = ldexp((double)(odd >> 1), power + 1), above = ldexp((double)((odd >> 1) + 1), power + 1);
+        assert_true(sk_parse_double(text, &end) == ((odd >> 1) & 1 ? above : below));
+        strcat(text, power < 0 ? "000000000001" : ".000000000001");
+        assert_true(sk_parse_double(text, &end) == above);
+        write_exactly(odd, power, text);
+        if (power < 0) {
+            text[strlen(text) - 1]--; /* the last digit is 5 */
+            strcat(text, "9999999999999");
+            assert_true(sk_parse_double(text, &end) == below);
+        }
     }
     check_parse("9007199254740993");
     check_parse("9007199254740995");
@@ -147,24 +176,27 @@ static void test_numbers__hard_and_odd_texts(void **state)
     }
 }
 
-/* Neighbouring entries: five times one head lies within the cut of the next. */
+__extension__ typedef unsigned __int128 wide;
+
+/* Five times one entry, on the scale of the next (2 or 3 bits down), is the next, up to what both cuts leave out. */
 static void test_numbers__table_of_powers_of_five(void **state)
 {
     (void)state;
     assert_true(five_power[-FIVE_LEAST][0] == 1ull << 63 && five_power[-FIVE_LEAST][1] == 0);
     for (int q = FIVE_LEAST; q < FIVE_MOST; q++) {
         const uint64_t *a = five_power[q - FIVE_LEAST], *b = five_power[q + 1 - FIVE_LEAST];
-        assert_true(a[0] >> 63 == 1);
-        /* 5 a as 131 bits in three limbs, then brought to the scale of b: a shift by 2 or 3 */
-        uint64_t low5[2] = {0, 0};
-        long double head = 5.0L * ((long double)a[0] + (long double)a[1] * 0x1p-64L);
-        long double next = (long double)b[0] + (long double)b[1] * 0x1p-64L;
-        int shift = head >= 8 * 0x1p63L ? 3 : 2;
-        assert_true(fabsl(ldexpl(head, -shift) - next) <= 1);
-        /* and exactly in the low limb: 5 a + r = b 2^shift + carry with 0 <= r < 5, modulo 2^64 */
-        low5[0] = a[1] * 5;
-        low5[1] = b[1] << shift;
-        assert_true(low5[1] - low5[0] + 7 <= 12);
+        wide low = (wide)a[1] * 5, high = (wide)a[0] * 5 + (uint64_t)(low >> 64); /* 5 a = high 2^64 + low */
+        int shift = high >> 66 ? 3 : 2;
+        wide next_high = ((wide)b[0] << shift) | b[1] >> (64 - shift);
+        uint64_t next_low = b[1] << shift, difference = next_low - (uint64_t)low;
+        assert_true(a[0] >> 63 == 1 && b[0] >> 63 == 1);
+        if (q >= 0 && q < FIVE_EXACT) {
+            assert_true(difference == 0 && next_high == high);
+            continue;
+        }
+        /* -2^shift < difference < 5, with a carry between the limbs where the low ones wrap */
+        assert_true(difference + 7 <= 12);
+        if (next_low >= 8 && next_low < UINT64_MAX - 8) assert_true(next_high == high);
     }
 }
 

@@ -1,6 +1,6 @@
-/* fivepowers.h - the powers of five that sk_parse_double multiplies by. five_power[q - FIVE_LEAST] holds the leading 128
- * bits (high, low) of 5^q, cut off, so that 5^q = (high 2^64 + low + r) 2^(floor(q log2 5) - 127) with 0 <= r < 1; r is 0
- * for 0 <= q <= 55. Made with exact rational arithmetic; test_numbers checks every entry by multiplication. */
+/* fivepowers.h - the powers of five that sk_parse_double multiplies by. five_power[q - FIVE_LEAST] holds the leading
+ * 128 bits (high, low) of 5^q, cut off, so that 5^q = (high 2^64 + low + r) 2^(floor(q log2 5) - 127) with 0 <= r < 1;
+ * r is 0 for 0 <= q <= 55. Made with exact rational arithmetic; test_numbers checks every entry by multiplication. */
 #ifndef SK_FIVEPOWERS_H
 #define SK_FIVEPOWERS_H
 
