@@ -10,6 +10,7 @@
 
 #include "data/data.h"
 #include "kernel/kernel.h"
+#include "la/la.h"
 
 typedef struct sk_rule {
     size_t n, nodes, d;
@@ -36,8 +37,9 @@ sock_status sk_occupation_gram(sock_context *ctx, const sk_rule *rule, const sk_
 sock_status sk_occupation_matrix_gram(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, double *l,
                                       size_t ld);
 
-/* Psi (n x p) = W Phi(X), a block of intervals at a time. */
-sock_status sk_occupation_features(sock_context *ctx, const sk_rule *rule, const sk_features *map, double *psi,
-                                   size_t ld);
+/* Psi = W Phi(X) for the intervals begin .. end-1: (end - begin) x p, rows of length ld. The features of the nodes of
+ * these intervals are in memory at once, so a caller with many intervals goes by blocks. */
+sock_status sk_occupation_features(sock_context *ctx, const sk_rule *rule, const sk_features *map, size_t begin,
+                                   size_t end, double *psi, size_t ld);
 
 #endif
