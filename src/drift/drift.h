@@ -4,13 +4,18 @@
  *     explicit    (Psi'Psi + n lambda I) w = Psi' dy,  f(x) = w' phi(x)
  *     Nystrom     the explicit form with landmark features
  *
+ * The implicit form has a fast path: a pivoted Cholesky factor of k(X, X) of small rank r gives features gamma with
+ * gamma(x).gamma(y) = k(x, y) on the nodes, and the explicit form with them has the same solution in O(N r^2).
+ *
  * A fit sees rows (Psi or L*, dy), never trajectories. */
 #ifndef SK_DRIFT_H
 #define SK_DRIFT_H
 
 #include "occupation/occupation.h"
 
-/* One summand of f: a kernel with centres (f = sum_a K(x, x_a) c_a) or a feature map with weights (f = w' phi). */
+/* ---- One summand of f ---- */
+
+/* A kernel with centres (f = sum_a K(x, x_a) c_a) or a feature map with weights (f = w' phi). */
 typedef struct sk_drift_term {
     sk_kernel *kernel; /* kernel form; else NULL */
     size_t centres;
@@ -25,7 +30,50 @@ void sk_drift_term_free(sk_drift_term *term);
 /* f (count x d) += the term at x, on the calling thread; space: sk_drift_term_space(term, block) doubles, count <=
  * block. */
 size_t sk_drift_term_space(const sk_drift_term *term, size_t block);
-sock_status sk_drift_term_add(sock_context *ctx, const sk_drift_term *term, size_t count, const double *x, double *f,
-                              double *space);
+void sk_drift_term_add(sock_context *ctx, const sk_drift_term *term, size_t count, const double *x, double *f,
+                       double *space);
+
+/* ---- The system ---- */
+
+typedef enum sk_form { SK_FORM_AUTO, SK_FORM_IMPLICIT, SK_FORM_EXPLICIT, SK_FORM_NYSTROM } sk_form;
+typedef enum sk_path { SK_PATH_AUTO, SK_PATH_PIVOTED, SK_PATH_EXACT } sk_path;
+
+typedef struct sk_drift_spec {
+    const sk_kernel *kernel; /* resolved */
+    sk_form form;
+    sk_path path;     /* implicit, scalar kernels */
+    size_t landmarks; /* Nystrom; 0: automatic */
+    uint64_t seed;    /* choice of landmarks */
+    double lambda;    /* the smallest lambda that will be asked for: sets how exact the pivoted features must be */
+} sk_drift_spec;
+
+/* What was chosen and what it cost. */
+typedef struct sk_drift_report {
+    const char *form; /* "implicit", "explicit", "nystrom" */
+    const char *path; /* "exact", "pivoted", "features", "matrix-valued" */
+    size_t rank;      /* features used, or n (nd) for the full system */
+    double seconds_build, seconds_solve;
+} sk_drift_report;
+
+/* The rows, built once; any lambda can then be solved for. */
+typedef struct sk_drift_system sk_drift_system;
+
+/* Chooses form and path, checks that the work fits in memory, builds L* or Psi'Psi. The rule must live as long. */
+sock_status sk_drift_system_new(sock_context *ctx, const sk_rule *rule, const sk_drift_spec *spec,
+                                sk_drift_system **out);
+void sk_drift_system_free(sk_drift_system *system);
+sk_drift_report sk_drift_system_report(const sk_drift_system *system);
+
+/* The solutions for `count` values of lambda. One value: a Cholesky factorisation. Many: one eigendecomposition serves
+ * them all. terms[i] is made for each; on failure none is. dof (optional, count numbers): effective degrees of freedom
+ * tr(L (L + n lambda)^-1), NaN when no eigendecomposition was made. */
+sock_status sk_drift_solve(sock_context *ctx, sk_drift_system *system, size_t count, const double *lambda,
+                           sk_drift_term **terms, double *dof);
+
+/* alpha (n x d) of the exact scalar system at one lambda; SOCK_EUSAGE for other systems. */
+sock_status sk_drift_alpha(sock_context *ctx, sk_drift_system *system, double lambda, double *alpha);
+
+/* lambda in natural units: lambda = l h^2 mean k(x, x), so that l is free of the scales of time and kernel. */
+sock_status sk_drift_unit(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, double *unit);
 
 #endif

@@ -175,3 +175,15 @@ out:
         *out = map;
     return status;
 }
+
+sock_status sk_features_copy(sock_context *ctx, const sk_features *map, sk_features **out)
+{
+    char *text = NULL;
+    sk_array *arrays = NULL;
+    size_t count = 0;
+    SK_TRY(sk_features_export(ctx, map, &text, &arrays, &count));
+    sock_status status = sk_features_import(ctx, text, map->d, arrays, count, out);
+    sk_free(text);
+    sk_free(arrays);
+    return status;
+}

@@ -156,5 +156,6 @@ sock_status sk_features_export(sock_context *ctx, const sk_features *map, char *
  * SOCK_EINPUT with a reason. */
 sock_status sk_features_import(sock_context *ctx, const char *text, size_t d, const sk_array *arrays, size_t count,
                                sk_features **out);
+sock_status sk_features_copy(sock_context *ctx, const sk_features *map, sk_features **out);
 
 #endif

@@ -1,0 +1,412 @@
+/* driftsystem.c - the rows of the drift: chooses the form, builds L* or Psi'Psi, and solves for any lambda.
+ *
+ *   1. Form: a matrix-valued kernel gives the nd x nd system; a kernel with finite features the explicit form; any
+ * other the implicit form, first by pivoted features, and by the full n x n system when their rank is not small.
+ *   2. Rows: L* = W k(X, X) W', or H = Psi'Psi and g = Psi'dy, block by block of intervals.
+ *   3. Solve: (A + n lambda I) s = b with A = L*, b = dy or A = H, b = g. One lambda: Cholesky, n^3/3. Many: A = U'SU
+ * once, then s = U' (S + n lambda)^-1 U b for each.
+ *   4. Term: c = W' alpha on the nodes; pivoted features turn into a kernel expansion on the pivots, c = L_pp^-T w.
+ *
+ * Cost: exact N^2 kernel values and n^3/3; pivoted N r^2; explicit n p^2 and p^3/3, memory p^2. */
+#include "drift/drift.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum method { EXACT, PIVOTED, FEATURES, MATRIX } method;
+
+struct sk_drift_system {
+    const sk_rule *rule;
+    sk_kernel *kernel;
+    sk_drift_report report;
+    method how;
+    sk_features *map;   /* PIVOTED, FEATURES */
+    size_t order, cols; /* A is order x order, b is order x cols */
+    double *a;          /* both triangles; a factorisation uses the lower one, the upper keeps the matrix */
+    double *diagonal;   /* of A */
+    double *b;
+    double *spectrum; /* once made: A = vectors' diag(spectrum) vectors in a; rotated = vectors b */
+    double *rotated;
+};
+
+enum { INTERVALS_AT_ONCE = 1024 };
+
+static const char *const way_out =
+    "use --drift-form nystrom, a kernel with features such as fourier:p=300, or fewer intervals";
+
+/* ---- Step 2: rows ---- */
+
+static sock_status allocate_system(sock_context *ctx, sk_drift_system *s, size_t order, size_t cols)
+{
+    s->order = order;
+    s->cols = cols;
+    s->report.rank = order;
+    char what[96];
+    snprintf(what, sizeof what, "the drift system of %zu x %zu numbers", order, order);
+    SK_TRY(sk_memory_check(ctx, 8.0 * (double)order * (double)order, what, way_out));
+    s->a = sk_doubles(ctx, order, order);
+    s->b = sk_doubles(ctx, order, cols);
+    s->diagonal = sk_doubles(ctx, order, 1);
+    return s->a && s->b && s->diagonal ? SOCK_OK : SOCK_ENOMEM;
+}
+
+static sock_status build_exact(sock_context *ctx, sk_drift_system *s)
+{
+    const sk_rule *rule = s->rule;
+    SK_TRY(allocate_system(ctx, s, rule->n, rule->d));
+    memcpy(s->b, rule->dy, rule->n * rule->d * sizeof(double));
+    return sk_occupation_gram(ctx, rule, s->kernel, s->a, rule->n);
+}
+
+/* The nd unknowns of interval i stand together, as in the paper's block system: b is dy as it is. */
+static sock_status build_matrix(sock_context *ctx, sk_drift_system *s)
+{
+    const sk_rule *rule = s->rule;
+    size_t order;
+    SK_TRY(sk_product(ctx, rule->n, rule->d, &order));
+    SK_TRY(allocate_system(ctx, s, order, 1));
+    memcpy(s->b, rule->dy, order * sizeof(double));
+    return sk_occupation_matrix_gram(ctx, rule, s->kernel, s->a, order);
+}
+
+/* H = Psi'Psi, g = Psi'dy in one pass over blocks of intervals: Psi is never whole in memory. */
+static sock_status build_features(sock_context *ctx, sk_drift_system *s)
+{
+    const sk_rule *rule = s->rule;
+    size_t p = sk_features_count(s->map), rows = SK_MIN(rule->n, INTERVALS_AT_ONCE);
+    SK_TRY(allocate_system(ctx, s, p, rule->d));
+    double *psi = sk_doubles(ctx, rows, p);
+    if (!psi) return SOCK_ENOMEM;
+    sock_status status = SOCK_OK;
+    for (size_t begin = 0; begin < rule->n && status >= 0; begin += rows) {
+        size_t end = SK_MIN(begin + rows, rule->n);
+        status = sk_progress(ctx, "drift features", (double)begin / (double)rule->n);
+        if (status >= 0) status = sk_occupation_features(ctx, rule, s->map, begin, end, psi, p);
+        if (status < 0) break;
+        sk_syrk(ctx, SK_TRANSPOSED, p, end - begin, 1, psi, p, 1, s->a, p);
+        sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, p, rule->d, end - begin, 1, psi, p, rule->dy + begin * rule->d, rule->d,
+                1, s->b, rule->d);
+    }
+    sk_symmetrise(p, s->a, p);
+    sk_free(psi);
+    return status;
+}
+
+/* ---- Step 1: form ---- */
+
+/* The residual of the pivoted factor moves L* by at most h^2 * tolerance * max k for each row, and the answer by that
+ * over lambda; in natural units that is tolerance / l. Rounding sets the floor. */
+static double pivot_tolerance(double lambda, double unit)
+{
+    double tolerance = 1e-9 * lambda / unit;
+    return tolerance > 1e-11 ? 1e-11 : tolerance < 1e-15 ? 1e-15 : tolerance;
+}
+
+/* Pivoted features pay while their N r^2 is well below the n^3/3 of the full system. */
+static size_t worthwhile_rank(const sk_rule *rule)
+{
+    double n = (double)rule->n, rank = sqrt(n * n * n / (6 * (double)rule->nodes));
+    return SK_MAX(SK_MIN((size_t)rank, 2000), 16);
+}
+
+static sock_status try_pivoted(sock_context *ctx, sk_drift_system *s, const sk_drift_spec *spec, bool *done)
+{
+    const sk_rule *rule = s->rule;
+    bool forced = spec->path == SK_PATH_PIVOTED, complete = false;
+    size_t most = forced ? rule->nodes : SK_MIN(worthwhile_rank(rule), rule->nodes);
+    double unit;
+    SK_TRY(sk_drift_unit(ctx, rule, s->kernel, &unit));
+    if (!(unit > 0)) unit = 1; /* a kernel that vanishes on the data: any tolerance will do */
+    SK_TRY(sk_features_pivoted(ctx, s->kernel, rule->d, rule->nodes, rule->x, pivot_tolerance(spec->lambda, unit), most,
+                               !forced, &s->map, NULL, &complete));
+    *done = complete || forced;
+    if (!*done) {
+        sk_features_free(s->map);
+        s->map = NULL;
+    }
+    return SOCK_OK;
+}
+
+/* Landmark features of a closed-form kernel: pivoted features of a random subset of the nodes. */
+static sock_status landmark_features(sock_context *ctx, sk_drift_system *s, const sk_drift_spec *spec)
+{
+    const sk_rule *rule = s->rule;
+    size_t m = spec->landmarks ? spec->landmarks : 500;
+    m = SK_MIN(m, rule->nodes);
+    size_t *order = sk_alloc(ctx, rule->nodes, sizeof *order);
+    double *landmark = sk_doubles(ctx, m, rule->d);
+    sock_status status = order && landmark ? SOCK_OK : SOCK_ENOMEM;
+    if (status == SOCK_OK) {
+        sk_shuffle((sk_key){spec->seed, SK_PURPOSE_LANDMARKS}, 0, 0, rule->nodes, order);
+        for (size_t j = 0; j < m; j++)
+            memcpy(landmark + j * rule->d, rule->x + order[j] * rule->d, rule->d * sizeof(double));
+        status = sk_features_pivoted(ctx, s->kernel, rule->d, m, landmark, 1e-12, m, false, &s->map, NULL, NULL);
+    }
+    sk_free(order);
+    sk_free(landmark);
+    return status;
+}
+
+static sock_status check_form(sock_context *ctx, const sk_drift_spec *spec)
+{
+    const sk_kernel *kernel = spec->kernel;
+    bool matrix = sk_kernel_is_matrix(kernel);
+    if (matrix && spec->form != SK_FORM_AUTO && spec->form != SK_FORM_IMPLICIT)
+        return sk_fail(ctx, SOCK_EUSAGE, "drift-form: a matrix-valued kernel has the implicit form only");
+    if (matrix && spec->path == SK_PATH_PIVOTED)
+        return sk_fail(ctx, SOCK_EUSAGE, "drift-path: a matrix-valued kernel has the exact path only");
+    if (spec->form == SK_FORM_EXPLICIT && sk_kernel_is_implicit(kernel))
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "drift-form: gauss has no finite features; allowed with explicit: poly, linear, "
+                       "affine, constant, fourier, nystrom");
+    if ((spec->form == SK_FORM_IMPLICIT || spec->form == SK_FORM_NYSTROM) && !matrix && !sk_kernel_is_closed(kernel))
+        return sk_fail(ctx, SOCK_EUSAGE, "drift-form: fourier and nystrom kernels have the explicit form only");
+    bool implicit =
+        matrix || spec->form == SK_FORM_IMPLICIT || (spec->form == SK_FORM_AUTO && sk_kernel_is_implicit(kernel));
+    if (spec->path != SK_PATH_AUTO && !implicit)
+        return sk_fail(ctx, SOCK_EUSAGE, "drift-path: only the implicit form has a choice of path");
+    return SOCK_OK;
+}
+
+static sock_status choose_and_build(sock_context *ctx, sk_drift_system *s, const sk_drift_spec *spec)
+{
+    const sk_rule *rule = s->rule;
+    s->report = (sk_drift_report){.form = "implicit", .path = "exact"};
+    if (sk_kernel_is_matrix(s->kernel)) {
+        s->how = MATRIX;
+        s->report.path = "matrix-valued";
+        return build_matrix(ctx, s);
+    }
+    bool implicit = spec->form == SK_FORM_IMPLICIT || (spec->form == SK_FORM_AUTO && sk_kernel_is_implicit(s->kernel));
+    if (implicit && spec->path != SK_PATH_EXACT) {
+        bool done = false;
+        SK_TRY(try_pivoted(ctx, s, spec, &done));
+        if (done) {
+            s->how = PIVOTED;
+            s->report.path = "pivoted";
+            return build_features(ctx, s);
+        }
+    }
+    if (implicit) {
+        s->how = EXACT;
+        return build_exact(ctx, s);
+    }
+    bool nystrom = spec->form == SK_FORM_NYSTROM;
+    s->how = nystrom ? PIVOTED : FEATURES; /* pivoted features become a kernel expansion on the landmarks */
+    s->report.form = nystrom ? "nystrom" : "explicit";
+    s->report.path = "features";
+    if (nystrom)
+        SK_TRY(landmark_features(ctx, s, spec));
+    else
+        SK_TRY(sk_features_new(ctx, "drift", s->kernel, rule->d, rule->nodes, rule->x, &s->map));
+    return build_features(ctx, s);
+}
+
+sock_status sk_drift_system_new(sock_context *ctx, const sk_rule *rule, const sk_drift_spec *spec,
+                                sk_drift_system **out)
+{
+    double start = sk_seconds();
+    SK_TRY(check_form(ctx, spec));
+    sk_drift_system *s = sk_alloc(ctx, 1, sizeof *s);
+    if (!s) return SOCK_ENOMEM;
+    s->rule = rule;
+    sock_status status = sk_kernel_copy(ctx, spec->kernel, &s->kernel);
+    if (status >= 0) status = choose_and_build(ctx, s, spec);
+    for (size_t i = 0; status >= 0 && i < s->order; i++) {
+        s->diagonal[i] = s->a[i * s->order + i];
+        if (!isfinite(s->diagonal[i]))
+            status =
+                sk_fail(ctx, SOCK_ENUMERIC,
+                        "the drift system has entries beyond the range of numbers: rescale the data or the kernel");
+    }
+    if (status < 0) {
+        sk_drift_system_free(s);
+        return status;
+    }
+    s->report.seconds_build = sk_seconds() - start;
+    *out = s;
+    return SOCK_OK;
+}
+
+void sk_drift_system_free(sk_drift_system *s)
+{
+    if (!s) return;
+    sk_kernel_free(s->kernel);
+    sk_features_free(s->map);
+    sk_free(s->a);
+    sk_free(s->b);
+    sk_free(s->diagonal);
+    sk_free(s->spectrum);
+    sk_free(s->rotated);
+    sk_free(s);
+}
+
+sk_drift_report sk_drift_system_report(const sk_drift_system *s) { return s->report; }
+
+sock_status sk_drift_unit(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, double *unit)
+{
+    double h2 = 0, k = 0;
+    double *diagonal = sk_doubles(ctx, rule->nodes, 1);
+    if (!diagonal) return SOCK_ENOMEM;
+    sk_kernel_diagonal(kernel, rule->d, rule->nodes, rule->x, diagonal);
+    for (size_t i = 0; i < rule->n; i++) h2 += rule->h[i] * rule->h[i] / (double)rule->n;
+    for (size_t a = 0; a < rule->nodes; a++) k += diagonal[a] / (double)rule->nodes;
+    sk_free(diagonal);
+    *unit = h2 * k;
+    return SOCK_OK;
+}
+
+/* ---- Step 3: solve ---- */
+
+static sock_status not_definite(sock_context *ctx, const sk_drift_system *s, double lambda)
+{
+    return sk_fail(ctx, SOCK_ENUMERIC,
+                   "drift-lambda is %g, too small for this kernel and data: the system of order %zu is singular to "
+                   "rounding; a larger value helps",
+                   lambda, s->order);
+}
+
+/* The lower triangle and the diagonal anew from what the factorisation left alone. */
+static void restore(sk_drift_system *s, double shift)
+{
+    for (size_t i = 0; i < s->order; i++) {
+        for (size_t j = 0; j < i; j++) s->a[i * s->order + j] = s->a[j * s->order + i];
+        s->a[i * s->order + i] = s->diagonal[i] + shift;
+    }
+}
+
+static sock_status solve_by_cholesky(sock_context *ctx, sk_drift_system *s, double lambda, double *solution)
+{
+    restore(s, (double)s->rule->n * lambda);
+    SK_TRY(sk_progress(ctx, "drift factorisation", -1));
+    sock_status status = sk_cholesky(ctx, s->order, s->a, s->order);
+    if (status < 0) return sock_message(ctx)[0] ? status : not_definite(ctx, s, lambda);
+    memcpy(solution, s->b, s->order * s->cols * sizeof(double));
+    sk_cholesky_solve(ctx, s->order, s->cols, s->a, s->order, solution, s->cols);
+    return SOCK_OK;
+}
+
+static sock_status make_spectrum(sock_context *ctx, sk_drift_system *s)
+{
+    if (s->spectrum) return SOCK_OK;
+    restore(s, 0);
+    double *values = sk_doubles(ctx, s->order, 1), *rotated = sk_doubles(ctx, s->order, s->cols);
+    sock_status status = values && rotated ? sk_progress(ctx, "drift eigendecomposition", -1) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_eigh(ctx, s->order, s->a, s->order, values);
+    if (status < 0) {
+        sk_free(values);
+        sk_free(rotated);
+        return status;
+    }
+    sk_gemm(ctx, SK_PLAIN, SK_PLAIN, s->order, s->cols, s->order, 1, s->a, s->order, s->b, s->cols, 0, rotated,
+            s->cols);
+    s->spectrum = values;
+    s->rotated = rotated;
+    return SOCK_OK;
+}
+
+static sock_status solve_by_spectrum(sock_context *ctx, sk_drift_system *s, double lambda, double *solution,
+                                     double *space, double *dof)
+{
+    double shift = (double)s->rule->n * lambda, total = 0;
+    for (size_t i = 0; i < s->order; i++) {
+        double value = s->spectrum[i] > 0 ? s->spectrum[i] : 0, inverse = 1 / (value + shift);
+        if (!isfinite(inverse)) return not_definite(ctx, s, lambda);
+        total += value * inverse;
+        for (size_t c = 0; c < s->cols; c++) space[i * s->cols + c] = inverse * s->rotated[i * s->cols + c];
+    }
+    sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, s->order, s->cols, s->order, 1, s->a, s->order, space, s->cols, 0, solution,
+            s->cols);
+    if (dof) *dof = total;
+    return SOCK_OK;
+}
+
+/* ---- Step 4: the term ---- */
+
+static sock_status kernel_term(sock_context *ctx, const sk_drift_system *s, const double *solution, sk_drift_term *term)
+{
+    size_t d = s->rule->d;
+    SK_TRY(sk_kernel_copy(ctx, s->kernel, &term->kernel));
+    term->centres = s->how == PIVOTED ? s->order : s->rule->nodes;
+    term->centre = sk_doubles(ctx, term->centres, d);
+    term->weight = sk_doubles(ctx, term->centres, d);
+    if (!term->centre || !term->weight) return SOCK_ENOMEM;
+    if (s->how == PIVOTED) {
+        memcpy(term->centre, sk_features_pivots(s->map), s->order * d * sizeof(double));
+        memcpy(term->weight, solution, s->order * d * sizeof(double));
+        sk_solve_lower(ctx, SK_TRANSPOSED, s->order, d, sk_features_factor(s->map), s->order, term->weight, d);
+    } else {
+        memcpy(term->centre, s->rule->x, s->rule->nodes * d * sizeof(double));
+        sk_rule_adjoint(s->rule, d, solution, term->weight);
+    }
+    return SOCK_OK;
+}
+
+static sock_status feature_term(sock_context *ctx, const sk_drift_system *s, const double *solution,
+                                sk_drift_term *term)
+{
+    SK_TRY(sk_features_copy(ctx, s->map, &term->map));
+    term->weight = sk_doubles(ctx, s->order, s->cols);
+    if (!term->weight) return SOCK_ENOMEM;
+    memcpy(term->weight, solution, s->order * s->cols * sizeof(double));
+    return SOCK_OK;
+}
+
+static sock_status make_term(sock_context *ctx, const sk_drift_system *s, const double *solution, sk_drift_term **out)
+{
+    sk_drift_term *term = sk_alloc(ctx, 1, sizeof *term);
+    if (!term) return SOCK_ENOMEM;
+    term->d = s->rule->d;
+    sock_status status =
+        s->how == FEATURES ? feature_term(ctx, s, solution, term) : kernel_term(ctx, s, solution, term);
+    size_t rows = s->how == FEATURES ? s->order : term->centres;
+    for (size_t i = 0; status >= 0 && i < rows * term->d; i++)
+        if (!isfinite(term->weight[i]))
+            status =
+                sk_fail(ctx, SOCK_ENUMERIC, "the drift has coefficients beyond the range of numbers: rescale the data");
+    if (status < 0) {
+        sk_drift_term_free(term);
+        return status;
+    }
+    *out = term;
+    return SOCK_OK;
+}
+
+sock_status sk_drift_solve(sock_context *ctx, sk_drift_system *s, size_t count, const double *lambda,
+                           sk_drift_term **terms, double *dof)
+{
+    /* An eigendecomposition costs about as much as twenty Cholesky factorisations of a large system; for the small ones
+     * of the pivoted and explicit forms it is cheap and tells the degrees of freedom. */
+    enum { MANY = 20, SMALL = 600 };
+    double start = sk_seconds();
+    bool spectral = s->spectrum || count >= MANY || s->order <= SMALL;
+    double *solution = sk_doubles(ctx, s->order, s->cols), *space = sk_doubles(ctx, s->order, s->cols);
+    sock_status status = solution && space ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0 && spectral) status = make_spectrum(ctx, s);
+    size_t made = 0;
+    for (; status >= 0 && made < count; made++) {
+        if (dof) dof[made] = (double)NAN;
+        status = spectral ? solve_by_spectrum(ctx, s, lambda[made], solution, space, dof ? &dof[made] : NULL)
+                          : solve_by_cholesky(ctx, s, lambda[made], solution);
+        if (status >= 0) status = make_term(ctx, s, solution, &terms[made]);
+        if (status < 0) break;
+    }
+    if (status < 0)
+        while (made > 0) sk_drift_term_free(terms[--made]);
+    sk_free(solution);
+    sk_free(space);
+    s->report.seconds_solve += sk_seconds() - start;
+    return status;
+}
+
+sock_status sk_drift_alpha(sock_context *ctx, sk_drift_system *s, double lambda, double *alpha)
+{
+    if (s->how != EXACT) return sk_fail(ctx, SOCK_EUSAGE, "alpha belongs to the implicit form on the exact path");
+    if (!s->spectrum) return solve_by_cholesky(ctx, s, lambda, alpha);
+    double *space = sk_doubles(ctx, s->order, s->cols);
+    sock_status status = space ? solve_by_spectrum(ctx, s, lambda, alpha, space, NULL) : SOCK_ENOMEM;
+    sk_free(space);
+    return status;
+}
