@@ -100,6 +100,9 @@ SOCK_API void sock_cancel(sock_context *ctx);
 /* Takes a sock_cancel() back, so that the context can be used again. */
 SOCK_API void sock_cancel_reset(sock_context *ctx);
 
+/* Writes a file whole or not at all (temporary file beside it, fsync, rename). "-": standard output. */
+SOCK_API sock_status sock_write_file(sock_context *ctx, const char *path, const void *bytes, size_t size);
+
 /* Frees a string that the library returned. */
 SOCK_API void sock_string_free(char *text);
 
@@ -160,6 +163,12 @@ SOCK_API sock_status sock_data_split(sock_context *ctx, const sock_data *data, s
 
 /* Writes a long CSV (traj, t, state columns) with 17 significant digits, whole or not at all. */
 SOCK_API sock_status sock_data_write(sock_context *ctx, const sock_data *data, const char *path);
+
+/* Points of the state space from a CSV file with (at least) the d named columns; every cell there must be a finite
+ * number. *x gets count x d numbers, freed with sock_array_free. */
+SOCK_API sock_status sock_points_read(sock_context *ctx, const char *path, size_t d, const char *const *names,
+                                      size_t *count, double **x);
+SOCK_API void sock_array_free(double *array);
 
 /* Counts, time steps, ranges, what was dropped and why, lag-1 correlation of increments; one JSON object. */
 SOCK_API sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **json);

@@ -170,3 +170,14 @@ out:
     sk_free(buffer);
     return status;
 }
+
+sock_status sock_write_file(sock_context *ctx, const char *path, const void *bytes, size_t size)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!path || (size && !bytes)) return sk_fail(ctx, SOCK_EUSAGE, "path and bytes must not be NULL");
+    sk_file *file = NULL;
+    SK_TRY(sk_file_create(ctx, path, &file));
+    sk_write(file, bytes, size);
+    return sk_file_commit(ctx, file);
+}

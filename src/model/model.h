@@ -6,13 +6,16 @@
 
 #include "drift/drift.h"
 
-/* a(x) += B(x) B(x)', B(x)_k = phi(x)' V_k: V is (d p) x r, block k of p rows belongs to component k. A diagonal term
- * has separate factors: r columns of V serve component column_of[j] alone, and are zero elsewhere. */
+#include <jansson.h>
+
+/* a(x) += B(x) B(x)', B(x)_k = phi(x)' V_k: V is (d p) x rank, block k of p rows belongs to component k. In a diagonal
+ * term column j of V is zero outside the block owner[j]; it adds (phi' V_j)^2 to a_kk, k = owner[j], and nothing else.
+ */
 typedef struct sk_diffusion_term {
     sk_features *map;
     size_t rank;
     double *v;     /* (d p) x rank */
-    bool diagonal; /* every column of v is zero but for one block */
+    size_t *owner; /* rank entries for a diagonal term; NULL for a full one */
 } sk_diffusion_term;
 
 struct sock_model {
@@ -22,24 +25,33 @@ struct sock_model {
     sk_drift_term **drift;
     size_t diffusion_terms;
     sk_diffusion_term *diffusion;
-    double floor; /* a += floor * I */
     bool has_diffusion;
+    double floor;                                   /* a += floor * I */
     sock_field_fn wrapped_drift, wrapped_diffusion; /* a wrapped model has these and no terms */
     void *wrapped_user;
-    char *info; /* JSON object: specification, options, certificate, timings, provenance; never NULL */
+    char *info;    /* JSON object: specification, options, certificate, provenance; never NULL; saved */
+    char *seconds; /* JSON object: where the time went, or NULL; not saved, so that equal fits give equal files */
 };
 
-/* A model without terms, names copied. */
-sock_status sk_model_new(sock_context *ctx, size_t d, char *const *names, sock_model **out);
+/* A model without terms; names are copied, or x0, x1, ... when NULL. */
+sock_status sk_model_new(sock_context *ctx, size_t d, const char *const *names, sock_model **out);
 
-/* Work space of one thread for evaluating up to `block` points without allocating: sk_model_space() doubles. */
+/* Takes the term over in any case. */
+sock_status sk_model_add_drift(sock_context *ctx, sock_model *model, sk_drift_term *term);
+sock_status sk_model_add_diffusion(sock_context *ctx, sock_model *model, sk_diffusion_term term);
+
+/* Replaces the information; seconds may be NULL. Both are only read. */
+sock_status sk_model_set_info(sock_context *ctx, sock_model *model, const json_t *info, const json_t *seconds);
+
+/* Work space of one thread for evaluating up to `block` points: that many doubles. */
 size_t sk_model_space(const sock_model *model, size_t block);
 
-/* On the calling thread alone, count <= block: f (count x d) and a (count x d x d); either may be NULL. */
-sock_status sk_model_fields(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f,
-                            double *a, double *space);
+/* On the calling thread alone and without allocating, count <= block: f (count x d) and a (count x d x d); either may
+ * be NULL. a only when the model has a diffusion. */
+void sk_model_fields(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f, double *a,
+                     double *space);
 
-/* out = symmetric square root of each a (count x d x d); eigenvalues below 0 count as 0. space: (2 d^2 + d) doubles. */
+/* out = symmetric square root of each a (count x d x d); eigenvalues below 0 count as 0. out may be a. */
 sock_status sk_square_roots(sock_context *ctx, size_t d, size_t count, const double *a, double *out);
 
 #endif

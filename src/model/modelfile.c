@@ -1,0 +1,325 @@
+/* modelfile.c - a model as named arrays and metadata, and back.
+ *
+ *   metadata   format, format_version, model (what the terms are, JSON), info (provenance and certificate, JSON)
+ *   arrays     drift.I.centre, drift.I.weight, drift.I.map.*, diffusion.I.v, diffusion.I.owner, diffusion.I.map.* */
+#include "model/model.h"
+#include "model/tensors.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORMAT "sock-model"
+#define FORMAT_VERSION "1"
+
+/* ---- Saving ---- */
+
+typedef struct saving {
+    sock_context *ctx;
+    sk_tensors tensors;
+    sk_array **lists; /* arrays borrowed from feature maps: freed after writing */
+    size_t list_count, list_capacity;
+    double **owned; /* small arrays made for the file */
+    size_t owned_count, owned_capacity;
+} saving;
+
+static sock_status add(saving *s, const char *room, size_t i, const char *what, size_t rows, size_t cols,
+                       const double *values)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%s.%zu.%s", room, i, what);
+    return sk_tensors_add(s->ctx, &s->tensors, name, rows, cols, values);
+}
+
+/* The arrays of a feature map under ROOM.I.map.*; *entry gets its text under "features". */
+static sock_status save_map(saving *s, const char *room, size_t i, const sk_features *map, json_t *entry)
+{
+    char *text = NULL;
+    sk_array *arrays = NULL;
+    size_t count = 0;
+    SK_TRY(sk_features_export(s->ctx, map, &text, &arrays, &count));
+    json_object_set_new(entry, "features", json_string(text));
+    sk_free(text);
+    sock_status status = sk_grow(s->ctx, &s->lists, &s->list_capacity, s->list_count + 1, sizeof *s->lists);
+    if (status < 0) {
+        sk_free(arrays);
+        return status;
+    }
+    s->lists[s->list_count++] = arrays;
+    for (size_t a = 0; a < count; a++) {
+        char what[64];
+        snprintf(what, sizeof what, "map.%s", arrays[a].name);
+        SK_TRY(add(s, room, i, what, arrays[a].rows, arrays[a].cols, arrays[a].values));
+    }
+    return SOCK_OK;
+}
+
+static sock_status save_drift(saving *s, const sk_drift_term *term, size_t i, json_t *list)
+{
+    json_t *entry = json_object();
+    json_array_append_new(list, entry);
+    if (term->map) {
+        SK_TRY(save_map(s, "drift", i, term->map, entry));
+        return add(s, "drift", i, "weight", sk_features_count(term->map), term->d, term->weight);
+    }
+    for (size_t q = 0; q < term->kernel->terms; q++)
+        if (term->kernel->term[q].family == SK_CALLBACK)
+            return sk_fail(s->ctx, SOCK_EUSAGE, "a model with a kernel given as a function cannot be saved");
+    char *text = sk_kernel_format(s->ctx, term->kernel);
+    if (!text) return SOCK_ENOMEM;
+    json_object_set_new(entry, "kernel", json_string(text));
+    sk_free(text);
+    SK_TRY(add(s, "drift", i, "centre", term->centres, term->d, term->centre));
+    return add(s, "drift", i, "weight", term->centres, term->d, term->weight);
+}
+
+static sock_status save_diffusion(saving *s, const sk_diffusion_term *term, size_t d, size_t i, json_t *list)
+{
+    json_t *entry = json_pack("{s:b}", "diagonal", term->owner != NULL);
+    json_array_append_new(list, entry);
+    SK_TRY(save_map(s, "diffusion", i, term->map, entry));
+    SK_TRY(add(s, "diffusion", i, "v", d * sk_features_count(term->map), term->rank, term->v));
+    if (!term->owner) return SOCK_OK;
+    SK_TRY(sk_grow(s->ctx, &s->owned, &s->owned_capacity, s->owned_count + 1, sizeof *s->owned));
+    double *owner = s->owned[s->owned_count++] = sk_doubles(s->ctx, term->rank, 1);
+    if (!owner) return SOCK_ENOMEM;
+    for (size_t j = 0; j < term->rank; j++) owner[j] = (double)term->owner[j];
+    return add(s, "diffusion", i, "owner", term->rank, 1, owner);
+}
+
+static sock_status describe_model(saving *s, const sock_model *model, json_t *description)
+{
+    json_t *state = json_array(), *drift = json_array(), *diffusion = json_array();
+    for (size_t k = 0; k < model->d; k++) json_array_append_new(state, json_string(model->state[k]));
+    json_object_set_new(description, "d", json_integer((json_int_t)model->d));
+    json_object_set_new(description, "state", state);
+    json_object_set_new(description, "has_diffusion", json_boolean(model->has_diffusion));
+    json_object_set_new(description, "floor", json_real(model->floor));
+    json_object_set_new(description, "drift", drift);
+    json_object_set_new(description, "diffusion", diffusion);
+    for (size_t i = 0; i < model->drift_terms; i++) SK_TRY(save_drift(s, model->drift[i], i, drift));
+    for (size_t i = 0; i < model->diffusion_terms; i++)
+        SK_TRY(save_diffusion(s, &model->diffusion[i], model->d, i, diffusion));
+    return SOCK_OK;
+}
+
+sock_status sock_model_save(sock_context *ctx, const sock_model *model, const char *path)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!model || !path) return sk_fail(ctx, SOCK_EUSAGE, "model and path must not be NULL");
+    if (model->wrapped_drift) return sk_fail(ctx, SOCK_EUSAGE, "%s: a model made of functions cannot be saved", path);
+    saving s = {.ctx = ctx};
+    json_t *description = json_object();
+    char *text = NULL;
+    sock_status status = describe_model(&s, model, description);
+    if (status >= 0) {
+        text = json_dumps(description, JSON_COMPACT | JSON_REAL_PRECISION(17));
+        s.tensors.metadata = json_pack("{s:s, s:s, s:s, s:s}", "format", FORMAT, "format_version", FORMAT_VERSION,
+                                       "model", text ? text : "", "info", model->info);
+        status = text && s.tensors.metadata ? sk_tensors_write(ctx, &s.tensors, path)
+                                            : sk_fail(ctx, SOCK_ENOMEM, "%s: out of memory while writing", path);
+    }
+    free(text);
+    json_decref(description);
+    for (size_t i = 0; i < s.list_count; i++) sk_free(s.lists[i]);
+    for (size_t i = 0; i < s.owned_count; i++) sk_free(s.owned[i]);
+    sk_free(s.lists);
+    sk_free(s.owned);
+    sk_tensors_clear(&s.tensors);
+    return status;
+}
+
+/* ---- Loading ---- */
+
+typedef struct loading {
+    sock_context *ctx;
+    const char *path;
+    sk_tensors tensors;
+    sock_model *model;
+} loading;
+
+static sock_status bad(const loading *l, const char *what, const char *name)
+{
+    return sk_fail(l->ctx, SOCK_EINPUT, "%s: not a valid model file: %s%s%s", l->path, what, name ? " in " : "",
+                   name ? name : "");
+}
+
+/* A copy of the array ROOM.I.WHAT, which must have the given shape. */
+static sock_status take(const loading *l, const char *room, size_t i, const char *what, size_t rows, size_t cols,
+                        double **out)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%s.%zu.%s", room, i, what);
+    const sk_tensor *tensor = sk_tensors_find(&l->tensors, name);
+    if (!tensor || tensor->rows != rows || tensor->cols != cols)
+        return bad(l, "an array is missing or has a wrong shape", name);
+    double *copy = sk_doubles(l->ctx, rows, cols);
+    if (!copy) return SOCK_ENOMEM;
+    if (rows && cols) memcpy(copy, tensor->values, rows * cols * sizeof *copy);
+    *out = copy;
+    return SOCK_OK;
+}
+
+static sock_status load_map(const loading *l, const char *room, size_t i, json_t *entry, sk_features **out)
+{
+    const char *text = json_string_value(json_object_get(entry, "features"));
+    if (!text) return bad(l, "a term has no features", room);
+    char prefix[48];
+    int length = snprintf(prefix, sizeof prefix, "%s.%zu.map.", room, i);
+    sk_array *arrays = sk_alloc(l->ctx, l->tensors.count, sizeof *arrays);
+    if (!arrays) return SOCK_ENOMEM;
+    size_t count = 0;
+    for (size_t t = 0; t < l->tensors.count; t++) {
+        const sk_tensor *tensor = &l->tensors.at[t];
+        if (strncmp(tensor->name, prefix, (size_t)length) != 0) continue;
+        sk_array *array = &arrays[count++];
+        snprintf(array->name, sizeof array->name, "%.*s", (int)sizeof array->name - 1, tensor->name + length);
+        array->rows = tensor->rows;
+        array->cols = tensor->cols;
+        array->values = tensor->values;
+    }
+    sock_status status = sk_features_import(l->ctx, text, l->model->d, arrays, count, out);
+    sk_free(arrays);
+    return status;
+}
+
+static sock_status load_kernel_term(const loading *l, size_t i, const char *text, sk_drift_term *term)
+{
+    char name[64];
+    snprintf(name, sizeof name, "drift.%zu.centre", i);
+    const sk_tensor *centre = sk_tensors_find(&l->tensors, name);
+    if (!centre) return bad(l, "an array is missing", name);
+    term->centres = centre->rows;
+    SK_TRY(sk_kernel_parse(l->ctx, l->path, text, &term->kernel));
+    SK_TRY(sk_kernel_resolve(l->ctx, l->path, term->kernel, term->d, centre->rows, centre->values));
+    for (size_t q = 0; q < term->kernel->terms; q++)
+        if (term->kernel->term[q].family == SK_FOURIER || term->kernel->term[q].family == SK_NYSTROM)
+            return bad(l, "a kernel expansion cannot have fourier or nystrom terms", name);
+    SK_TRY(take(l, "drift", i, "centre", term->centres, term->d, &term->centre));
+    return take(l, "drift", i, "weight", term->centres, term->d, &term->weight);
+}
+
+static sock_status load_drift(const loading *l, size_t i, json_t *entry)
+{
+    sk_drift_term *term = sk_alloc(l->ctx, 1, sizeof *term);
+    if (!term) return SOCK_ENOMEM;
+    term->d = l->model->d;
+    const char *kernel = json_string_value(json_object_get(entry, "kernel"));
+    sock_status status;
+    if (kernel) {
+        status = load_kernel_term(l, i, kernel, term);
+    } else {
+        status = load_map(l, "drift", i, entry, &term->map);
+        if (status >= 0) status = take(l, "drift", i, "weight", sk_features_count(term->map), term->d, &term->weight);
+    }
+    if (status < 0) {
+        sk_drift_term_free(term);
+        return status;
+    }
+    return sk_model_add_drift(l->ctx, l->model, term);
+}
+
+static sock_status load_owner(const loading *l, size_t i, sk_diffusion_term *term)
+{
+    double *owner = NULL;
+    SK_TRY(take(l, "diffusion", i, "owner", term->rank, 1, &owner));
+    term->owner = sk_alloc(l->ctx, term->rank, sizeof *term->owner);
+    sock_status status = term->owner ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t j = 0; status >= 0 && j < term->rank; j++) {
+        if (!(owner[j] >= 0) || owner[j] >= (double)l->model->d || owner[j] != floor(owner[j]))
+            status = bad(l, "a column belongs to no component", "diffusion owner");
+        else
+            term->owner[j] = (size_t)owner[j];
+    }
+    sk_free(owner);
+    return status;
+}
+
+static sock_status load_diffusion(const loading *l, size_t i, json_t *entry)
+{
+    sk_diffusion_term term = {0};
+    char name[64];
+    snprintf(name, sizeof name, "diffusion.%zu.v", i);
+    const sk_tensor *v = sk_tensors_find(&l->tensors, name);
+    if (!v) return bad(l, "an array is missing", name);
+    term.rank = v->cols;
+    sock_status status = load_map(l, "diffusion", i, entry, &term.map);
+    if (status >= 0)
+        status = take(l, "diffusion", i, "v", l->model->d * sk_features_count(term.map), term.rank, &term.v);
+    if (status >= 0 && json_is_true(json_object_get(entry, "diagonal"))) status = load_owner(l, i, &term);
+    if (status >= 0) return sk_model_add_diffusion(l->ctx, l->model, term);
+    sk_features_free(term.map);
+    sk_free(term.v);
+    sk_free(term.owner);
+    return status;
+}
+
+static sock_status load_names(loading *l, json_t *description)
+{
+    json_t *state = json_object_get(description, "state");
+    json_int_t d = json_integer_value(json_object_get(description, "d"));
+    if (d < 1 || (size_t)d != json_array_size(state)) return bad(l, "d and state do not agree", NULL);
+    const char **names = sk_alloc(l->ctx, (size_t)d, sizeof *names);
+    if (!names) return SOCK_ENOMEM;
+    sock_status status = SOCK_OK;
+    for (size_t k = 0; status >= 0 && k < (size_t)d; k++)
+        if (!(names[k] = json_string_value(json_array_get(state, k))))
+            status = bad(l, "a state name is not text", NULL);
+    if (status >= 0) status = sk_model_new(l->ctx, (size_t)d, names, &l->model);
+    sk_free(names);
+    return status;
+}
+
+static sock_status load_terms(loading *l, json_t *description)
+{
+    size_t i;
+    json_t *entry;
+    SK_TRY(load_names(l, description));
+    json_array_foreach(json_object_get(description, "drift"), i, entry) SK_TRY(load_drift(l, i, entry));
+    json_array_foreach(json_object_get(description, "diffusion"), i, entry) SK_TRY(load_diffusion(l, i, entry));
+    l->model->floor = json_number_value(json_object_get(description, "floor"));
+    if (!isfinite(l->model->floor) || l->model->floor < 0) return bad(l, "floor is not a number >= 0", NULL);
+    l->model->has_diffusion = json_is_true(json_object_get(description, "has_diffusion"));
+    return SOCK_OK;
+}
+
+static const char *metadata(const loading *l, const char *key)
+{
+    const char *text = json_string_value(json_object_get(l->tensors.metadata, key));
+    return text ? text : "";
+}
+
+static sock_status load(loading *l)
+{
+    SK_TRY(sk_tensors_read(l->ctx, l->path, &l->tensors));
+    if (strcmp(metadata(l, "format"), FORMAT) != 0) return bad(l, "it was not written by sock", NULL);
+    if (strcmp(metadata(l, "format_version"), FORMAT_VERSION) != 0)
+        return sk_fail(l->ctx, SOCK_EINPUT, "%s: format version '%s' is not known; this program reads version %s",
+                       l->path, metadata(l, "format_version"), FORMAT_VERSION);
+    json_t *description = json_loads(metadata(l, "model"), JSON_REJECT_DUPLICATES, NULL);
+    json_t *info = json_loads(metadata(l, "info"), JSON_REJECT_DUPLICATES, NULL);
+    sock_status status = json_is_object(description) && json_is_object(info)
+                             ? load_terms(l, description)
+                             : bad(l, "its description is not JSON", NULL);
+    if (status >= 0) status = sk_model_set_info(l->ctx, l->model, info, NULL);
+    json_decref(description);
+    json_decref(info);
+    return status;
+}
+
+sock_status sock_model_load(sock_context *ctx, const char *path, sock_model **out)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!path || !out) return sk_fail(ctx, SOCK_EUSAGE, "path and output must not be NULL");
+    loading l = {.ctx = ctx, .path = path};
+    sock_status status = load(&l);
+    sk_tensors_clear(&l.tensors);
+    if (status < 0) {
+        sock_model_free(l.model);
+        return status;
+    }
+    *out = l.model;
+    return SOCK_OK;
+}
