@@ -1,0 +1,224 @@
+/* args.c - arguments of the verbs, made from their own short lists and from the library's options table. */
+#include "cli.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const cli_option *find_own(const cli_option *own, const char *name)
+{
+    for (; own && own->name; own++)
+        if (strcmp(own->name, name) == 0) return own;
+    return NULL;
+}
+
+static const cli_option *find_letter(const cli_option *own, const char *name)
+{
+    for (; own && own->name && !name[1]; own++)
+        if (own->letter && own->letter == name[0]) return own;
+    return NULL;
+}
+
+static bool takes_key(const cli_verb *verb, const char *name)
+{
+    for (const char *const *key = verb->keys; key && *key; key++)
+        if (strcmp(*key, name) == 0) return true;
+    return false;
+}
+
+static sock_option_info describe(const char *key)
+{
+    for (size_t i = 0; i < sock_option_count(); i++)
+        if (strcmp(sock_option_describe(i).key, key) == 0) return sock_option_describe(i);
+    return (sock_option_info){0};
+}
+
+static bool is_flag(const char *key) { return strcmp(describe(key).type, "flag") == 0; }
+
+/* ---- Help ---- */
+
+static void help_line(const char *left, const char *help)
+{
+    if (strlen(left) > 26)
+        printf("  %s\n  %-26s  %s\n", left, "", help);
+    else
+        printf("  %-26s  %s\n", left, help);
+}
+
+static void help_key(const char *key)
+{
+    sock_option_info info = describe(key);
+    char left[96];
+    snprintf(left, sizeof left, is_flag(key) ? "--%s" : "--%s VALUE", info.key);
+    help_line(left, info.help);
+    if (is_flag(key)) return;
+    bool choice = strcmp(info.type, "choice") == 0;
+    printf("  %-26s    %s%sdefault: %s\n", "", choice ? info.allowed : "", choice ? "; " : "", info.fallback);
+}
+
+static void print_help(const cli_verb *verb, const cli_option *own)
+{
+    printf("Usage: sock %s\n\n%s\n\nOptions:\n", verb->usage, verb->summary);
+    for (; own && own->name; own++) {
+        char left[96], letter[8] = "";
+        if (own->letter) snprintf(letter, sizeof letter, "-%c, ", own->letter);
+        snprintf(left, sizeof left, "%s--%s%s%s", letter, own->name, own->metavar ? " " : "",
+                 own->metavar ? own->metavar : "");
+        help_line(left, own->help);
+    }
+    for (const char *const *key = verb->keys; key && *key; key++) help_key(*key);
+    help_line("--json", "one JSON object on standard output instead of text");
+    help_line("--threads N", "number of threads (default: all processors)");
+    help_line("--quiet", "no progress, no remarks");
+    help_line("--help", "this text");
+    printf("\nExample:\n%s\n", verb->example);
+}
+
+/* ---- Parsing ---- */
+
+static int set_threads(cli *c, const char *text)
+{
+    char *end;
+    long threads = strtol(text, &end, 10);
+    if (end == text || *end || threads < 1 || threads > 1024)
+        return cli_usage_error(c, "--threads is '%s'; allowed: 1 to 1024", text);
+    return sock_set_threads(c->ctx, (int)threads) < 0 ? EXIT_USAGE : -1;
+}
+
+static int set_key(cli *c, const char *key, const char *value)
+{
+    if (sock_options_set(c->ctx, c->opts, key, value) < 0) return cli_usage_error(c, "--%s", sock_message(c->ctx));
+    return -1;
+}
+
+/* One option at arguments[*i]; its value may stand behind '=' or be the next argument. */
+static int take_option(cli *c, const cli_option *own, int count, char **arguments, int *i)
+{
+    const char *text = arguments[*i];
+    bool is_long = text[1] == '-';
+    char name[64];
+    snprintf(name, sizeof name, "%s", text + (is_long ? 2 : 1));
+    char *equals = is_long ? strchr(name, '=') : NULL;
+    if (equals) *equals = 0;
+    const char *value = equals ? strchr(text, '=') + 1 : NULL;
+    const cli_option *option = is_long ? find_own(own, name) : find_letter(own, name);
+    bool key = is_long && !option && takes_key(c->verb, name), threads = is_long && strcmp(name, "threads") == 0;
+    bool json = is_long && strcmp(name, "json") == 0, quiet = is_long && strcmp(name, "quiet") == 0;
+    if (!option && !key && !threads && !json && !quiet)
+        return cli_usage_error(c, "unknown option '%s'; 'sock %s --help' lists what is allowed", text, c->verb->name);
+    if (key && is_flag(name)) return set_key(c, name, value ? value : "yes");
+    bool flag = json || quiet || (option && option->flag);
+    if (flag && value) return cli_usage_error(c, "--%s takes no value, got '%s'", name, value);
+    if (flag) {
+        *(json ? &c->json : quiet ? &c->quiet : option->flag) = true;
+        return -1;
+    }
+    if (!value && *i + 1 < count) value = arguments[++*i];
+    if (!value) return cli_usage_error(c, "%s needs a value", text);
+    if (threads) return set_threads(c, value);
+    if (key) return set_key(c, name, value);
+    *option->value = value;
+    return -1;
+}
+
+int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, char **arguments)
+{
+    *c = (cli){.verb = verb};
+    for (int i = 0; i < count; i++)
+        if (strcmp(arguments[i], "--help") == 0 || strcmp(arguments[i], "-h") == 0) {
+            print_help(verb, own);
+            return cli_finish_output(c);
+        }
+    c->ctx = sock_context_new();
+    c->opts = c->ctx ? sock_options_new(c->ctx) : NULL;
+    c->operand = calloc((size_t)count + 1, sizeof *c->operand);
+    if (!c->opts || !c->operand) {
+        fprintf(stderr, "sock %s: out of memory\n", verb->name);
+        return EXIT_FAILED;
+    }
+    bool options_end = false;
+    for (int i = 0; i < count; i++) {
+        if (!options_end && strcmp(arguments[i], "--") == 0) {
+            options_end = true;
+        } else if (!options_end && arguments[i][0] == '-' && arguments[i][1]) {
+            int code = take_option(c, own, count, arguments, &i);
+            if (code >= 0) return code;
+        } else {
+            c->operand[c->operands++] = arguments[i];
+        }
+    }
+    progress_install(c->ctx, !c->quiet);
+    return -1;
+}
+
+void cli_end(cli *c)
+{
+    progress_remove();
+    sock_options_free(c->opts);
+    sock_context_free(c->ctx);
+    free(c->operand);
+}
+
+int cli_operands(const cli *c, int wanted)
+{
+    if (c->operands == wanted) return -1;
+    if (c->operands > wanted)
+        return cli_usage_error(c, "unexpected argument '%s'; usage: sock %s", c->operand[wanted], c->verb->usage);
+    return cli_usage_error(c, "a file name is missing; usage: sock %s", c->verb->usage);
+}
+
+/* ---- Messages ---- */
+
+static void say(const cli *c, const char *prefix, const char *format, va_list args)
+{
+    progress_clear();
+    fprintf(stderr, "sock %s: %s", c->verb->name, prefix);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int cli_usage_error(const cli *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(c, "", format, args);
+    va_end(args);
+    return EXIT_USAGE;
+}
+
+void cli_note(const cli *c, const char *format, ...)
+{
+    if (c->quiet) return;
+    va_list args;
+    va_start(args, format);
+    say(c, "", format, args);
+    va_end(args);
+}
+
+int cli_fail(const cli *c, sock_status status)
+{
+    const char *message = sock_message(c->ctx);
+    cli_usage_error(c, "%s", message[0] ? message : sock_status_text(status));
+    switch (status) {
+    case SOCK_EINPUT:
+    case SOCK_EUSAGE: return EXIT_USAGE;
+    case SOCK_ECANCELLED: return EXIT_INTERRUPTED;
+    default: return EXIT_FAILED;
+    }
+}
+
+void cli_caveat(const cli *c, sock_status status)
+{
+    if (status <= 0) return;
+    const char *message = sock_message(c->ctx);
+    cli_usage_error(c, "warning: %s", message[0] ? message : sock_status_text(status));
+}
+
+int cli_finish_output(const cli *c)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_DONE;
+    fprintf(stderr, "sock %s: standard output cannot be written: %s\n", c->verb->name, strerror(errno));
+    return EXIT_FAILED;
+}

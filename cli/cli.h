@@ -1,0 +1,74 @@
+/* cli.h - what the verbs of the program share: arguments, messages, progress, output. The program comes in by the front
+ * door, sock.h, like any other user. */
+#ifndef SOCK_CLI_H
+#define SOCK_CLI_H
+
+#include "sock.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#if defined(__GNUC__)
+#define CLI_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define CLI_PRINTF(fmt, args)
+#endif
+
+/* Exit codes: 0 done; 1 the work could not be done (numerics, memory, I/O); 2 wrong usage or bad input; 130
+ * interrupted. */
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+/* An option of a verb's own. value: where its text goes; flag: where its presence goes (then it takes no value). */
+typedef struct cli_option {
+    const char *name; /* long name, without -- */
+    char letter;      /* 0: none */
+    const char **value;
+    bool *flag;
+    const char *metavar; /* in the help: FILE, N, ... */
+    const char *help;
+} cli_option;
+
+typedef struct cli_verb {
+    const char *name;
+    const char *usage;       /* "fit DATA -o MODEL [options]" */
+    const char *summary;     /* one line */
+    const char *example;     /* one or more lines, each a command that works */
+    const char *const *keys; /* options of the library that it takes, NULL at the end; NULL: none */
+    int (*run)(int count, char **arguments);
+} cli_verb;
+
+extern const cli_verb verb_fit, verb_eval, verb_info, verb_dataset, verb_version;
+
+/* The state of one run: context, library options, what every verb takes. */
+typedef struct cli {
+    sock_context *ctx;
+    sock_options *opts;
+    const cli_verb *verb;
+    bool json, quiet;
+    int operands;
+    char **operand;
+} cli;
+
+/* Parses the arguments of a verb: its own options, those of the library it names, --json --quiet --threads --help.
+ * Answers a negative number when the run should go on, else the exit code. */
+int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, char **arguments);
+void cli_end(cli *c);
+
+/* Exactly `wanted` operands, or a usage message. Answers as cli_begin. */
+int cli_operands(const cli *c, int wanted);
+
+/* Prints "sock VERB: message" and answers the exit code that belongs to it. */
+int cli_fail(const cli *c, sock_status status);
+int cli_usage_error(const cli *c, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* A positive status: says the caveat on stderr. */
+void cli_caveat(const cli *c, sock_status status);
+
+/* Prints a line to stderr unless --quiet. */
+void cli_note(const cli *c, const char *format, ...) CLI_PRINTF(2, 3);
+
+/* Ends standard output: EXIT_DONE, or EXIT_FAILED with a message when it could not be written (full disk, closed pipe).
+ */
+int cli_finish_output(const cli *c);
+
+#endif

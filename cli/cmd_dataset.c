@@ -1,0 +1,106 @@
+/* cmd_dataset.c - sock dataset: trajectories of a known system, to try things on. */
+#define _GNU_SOURCE
+#include "cli.h"
+#include "systems/systems.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *const keys[] = {"seed", NULL};
+
+static int list_systems(const cli *c)
+{
+    for (size_t i = 0; i < sys_count(); i++) printf("%-12s %s\n", sys_at(i)->name, sys_at(i)->title);
+    return cli_finish_output(c);
+}
+
+static int unknown(const cli *c, const char *name)
+{
+    char list[512] = "";
+    for (size_t i = 0; i < sys_count(); i++) {
+        strncat(list, i ? ", " : "", sizeof list - strlen(list) - 1);
+        strncat(list, sys_at(i)->name, sizeof list - strlen(list) - 1);
+    }
+    return cli_usage_error(c, "unknown system '%s'; allowed: %s", name, list);
+}
+
+static sock_status write_sets(const cli *c, const sys_instance *instance, const char *folder)
+{
+    static const char *const file[SYS_SETS] = {"train.csv", "validation.csv", "test.csv"};
+    char *path = NULL;
+    sock_status status = SOCK_OK;
+    for (int s = 0; status >= 0 && s < SYS_SETS; s++) {
+        sock_data *data = NULL;
+        status = sys_generate(c->ctx, instance, (sys_set)s, &data);
+        if (status >= 0 && asprintf(&path, "%s/%s", folder, file[s]) < 0) status = SOCK_ENOMEM;
+        if (status >= 0) status = sock_data_write(c->ctx, data, path);
+        if (status >= 0 && !c->json)
+            printf("%-30s %zu trajectories, %zu points\n", path, sock_data_trajectories(data), sock_data_points(data));
+        free(path);
+        path = NULL;
+        sock_data_free(data);
+    }
+    if (status >= 0 && asprintf(&path, "%s/truth.json", folder) < 0) status = SOCK_ENOMEM;
+    if (status >= 0) status = sys_save(c->ctx, instance, path);
+    if (status >= 0 && !c->json) printf("%-30s what made them\n", path);
+    if (status >= 0 && c->json) printf("{\"system\": \"%s\", \"folder\": \"%s\"}\n", instance->system->name, folder);
+    free(path);
+    return status;
+}
+
+static int run(int count, char **arguments)
+{
+    const char *folder = NULL, *box = NULL;
+    const cli_option own[] = {
+        {"output", 'o', &folder, NULL, "DIR", "folder for train.csv, validation.csv, test.csv, truth.json"},
+        {"box", 0, &box, NULL, "B", "starts are drawn from [-B, B]^d (default: the system's own)"},
+        {0}};
+    cli c;
+    sys_instance *instance = NULL;
+    int code = cli_begin(&c, &verb_dataset, own, count, arguments);
+    if (code < 0 && c.operands == 0) {
+        code = list_systems(&c);
+        goto out;
+    }
+    if (code < 0) code = cli_operands(&c, 1);
+    if (code >= 0) goto out;
+    const sys_system *system = sys_find(c.operand[0]);
+    if (!system) {
+        code = unknown(&c, c.operand[0]);
+        goto out;
+    }
+    if (!folder) {
+        code = cli_usage_error(&c, "give the folder for the files: -o DIR");
+        goto out;
+    }
+    uint64_t seed = strtoull(sock_options_get(c.opts, "seed"), NULL, 10);
+    sock_status status = sys_new(c.ctx, system, seed, &instance);
+    if (status >= 0 && box) {
+        char *end;
+        instance->box = strtod(box, &end);
+        if (end == box || *end || !(instance->box > 0) || instance->box > 1e6 || system->box <= 0) {
+            code = system->box <= 0 ? cli_usage_error(&c, "--box: %s has starts of its own", system->name)
+                                    : cli_usage_error(&c, "--box is '%s'; allowed: a number > 0, at most 1e6", box);
+            goto out;
+        }
+    }
+    if (status >= 0 && mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        code = cli_usage_error(&c, "%s: cannot be made: %s", folder, strerror(errno));
+        goto out;
+    }
+    if (status >= 0) status = write_sets(&c, instance, folder);
+    code = status < 0 ? cli_fail(&c, status) : cli_finish_output(&c);
+out:
+    sys_free(instance);
+    cli_end(&c);
+    return code;
+}
+
+const cli_verb verb_dataset = {"dataset",
+                               "dataset NAME --seed S -o DIR",
+                               "make trajectories of a known system (without NAME: list them)",
+                               "  sock dataset gbm --seed 1 -o data",
+                               keys,
+                               run};

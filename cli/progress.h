@@ -1,0 +1,17 @@
+/* progress.h - a progress line on a terminal's stderr, and Ctrl-C. */
+#ifndef SOCK_PROGRESS_H
+#define SOCK_PROGRESS_H
+
+#include "sock.h"
+
+#include <stdbool.h>
+
+/* Ctrl-C (and SIGTERM) ask the context to stop; a second one ends the program at once. show: draw the line, when stderr
+ * is a terminal. */
+void progress_install(sock_context *ctx, bool show);
+void progress_remove(void);
+
+/* Wipes the line before something else is printed. */
+void progress_clear(void);
+
+#endif

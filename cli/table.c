@@ -1,0 +1,90 @@
+/* table.c - see table.h. JSON: {"columns": [...], "rows": [[...], ...]}. */
+#define _GNU_SOURCE
+#include "table.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int table_open(const cli *c, table *t, const char *path, bool json)
+{
+    *t = (table){.c = c, .path = path, .json = json};
+    t->stream = open_memstream(&t->text, &t->size);
+    if (!t->stream) return cli_fail(c, SOCK_ENOMEM);
+    if (json) fputs("{\"columns\": [", t->stream);
+    return -1;
+}
+
+static void separate(table *t)
+{
+    if (t->column++)
+        fputs(t->json ? ", " : ",", t->stream);
+    else if (t->json && t->row > 0)
+        fputs(t->row > 1 ? ",\n[" : "[", t->stream);
+}
+
+/* A text that a spreadsheet could misread is quoted as RFC 4180 says. */
+static void write_csv_text(FILE *stream, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n") && text[0] != ' ') {
+        fputs(text, stream);
+        return;
+    }
+    fputc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', stream);
+        fputc(*text, stream);
+    }
+    fputc('"', stream);
+}
+
+void table_text(table *t, const char *text)
+{
+    separate(t);
+    if (!t->json) {
+        write_csv_text(t->stream, text);
+        return;
+    }
+    json_t *value = json_string(text);
+    char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    fputs(quoted ? quoted : "null", t->stream);
+    free(quoted);
+    json_decref(value);
+}
+
+void table_name(table *t, const char *prefix, const char *first, const char *second)
+{
+    char *name = NULL;
+    if (asprintf(&name, "%s%s%s%s", prefix, first, second ? "_" : "", second ? second : "") < 0) name = NULL;
+    table_text(t, name ? name : first);
+    free(name);
+}
+
+void table_number(table *t, double value)
+{
+    separate(t);
+    if (isfinite(value))
+        fprintf(t->stream, "%.17g", value);
+    else if (t->json)
+        fputs("null", t->stream);
+}
+
+void table_end_row(table *t)
+{
+    if (t->json)
+        fputs(t->row == 0 ? "],\n\"rows\": [" : "]", t->stream);
+    else
+        fputc('\n', t->stream);
+    t->row++;
+    t->column = 0;
+}
+
+int table_close(table *t)
+{
+    if (t->json) fputs("]}\n", t->stream);
+    bool good = fclose(t->stream) == 0;
+    sock_status status = good ? sock_write_file(t->c->ctx, t->path ? t->path : "-", t->text, t->size) : SOCK_ENOMEM;
+    free(t->text);
+    return status < 0 ? cli_fail(t->c, status) : EXIT_DONE;
+}
