@@ -51,6 +51,7 @@ SOCK_API const char *sock_version(void);
     X(SOCK_OK, 0, "done")                                                                                              \
     X(SOCK_NOT_CONVERGED, 1, "stopped before the tolerance was reached; the result is usable, its gap is stated")      \
     X(SOCK_LIMITED, 2, "done, with part of the work left out for the given budget")                                    \
+    X(SOCK_PARTIAL, 3, "done, but some of the results could not be computed and are marked so")                        \
     X(SOCK_EINPUT, -1, "bad input data")                                                                               \
     X(SOCK_EUSAGE, -2, "wrong argument or option")                                                                     \
     X(SOCK_ENOMEM, -3, "out of memory, or the work would not fit in memory")                                           \
@@ -218,6 +219,44 @@ SOCK_API sock_status sock_model_info(sock_context *ctx, const sock_model *model,
 typedef void (*sock_field_fn)(void *user, size_t count, size_t d, const double *x, double *out);
 SOCK_API sock_status sock_model_wrap(sock_context *ctx, size_t d, const char *const *names, sock_field_fn drift,
                                      sock_field_fn diffusion, void *user, sock_model **out);
+
+/* ---- Simulate ------------------------------------------------------------------------------------------ */
+
+/* What happens at the bounds of the state space. */
+typedef enum sock_bounds {
+    SOCK_BOUNDS_NONE,   /* there are none */
+    SOCK_BOUNDS_CLIP,   /* a coordinate beyond its bound is set to the bound */
+    SOCK_BOUNDS_REFLECT /* the bounds are mirrors */
+} sock_bounds;
+
+/* Which paths to make. Zero in every field but starts, x0, paths, times and t is a good beginning. */
+typedef struct sock_simulation {
+    size_t starts;        /* different initial states */
+    const double *x0;     /* starts x d */
+    size_t paths;         /* for each start */
+    size_t times;         /* output times; the first is the time of the start */
+    const double *t;      /* times, growing; gaps may differ */
+    double step;          /* largest inner step, shortened to divide the gaps; 0: a tenth of the smallest gap */
+    uint64_t seed;        /* new seed, new paths */
+    uint64_t first_start; /* number of the first start in the random stream: 0, to go on where others ended more */
+    sock_bounds bounds;   /* how lower and upper are kept */
+    const double *lower, *upper; /* d numbers each; NULL or infinite entries: free */
+} sock_simulation;
+
+typedef struct sock_simulation_report {
+    size_t paths; /* starts * paths */
+    size_t lost;  /* how many of them left the finite numbers */
+    size_t steps; /* inner steps of a path */
+    double step;  /* largest inner step in use */
+    double seconds;
+} sock_simulation_report;
+
+/* Euler-Maruyama paths into out (starts * paths x times x d, start after start). Path i of start s is the same for any
+ * number of threads, paths and starts. A path that leaves the finite numbers is NaN from there on, and the others go
+ * on; the status is then SOCK_PARTIAL. lost_at: NULL, or starts * paths numbers: when a path was lost, infinity for the
+ * others. report may be NULL. A model without a diffusion gives the solution of the ODE by Euler's method. */
+SOCK_API sock_status sock_simulate(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out,
+                                   double *lost_at, sock_simulation_report *report);
 
 #ifdef __cplusplus
 }

@@ -110,13 +110,19 @@ void sk_philox(sk_key key, const uint64_t counter[4], uint64_t out[4]);
 void sk_uniforms(sk_key key, uint64_t a, uint64_t b, uint64_t first, size_t count, double *out); /* in (0, 1) */
 void sk_normals(sk_key key, uint64_t a, uint64_t b, uint64_t first, size_t count, double *out);  /* N(0, 1) */
 
+/* The same normal numbers to rounding (bulk mathematics), several times faster. A number does not depend on which part
+ * of the stream it is made with. */
+void sk_normals_bulk(sk_key key, uint64_t a, uint64_t b, uint64_t first, size_t count, double *out);
+
 /* A permutation of 0 .. count-1 (Fisher-Yates on the stream (key, a, b)). */
 void sk_shuffle(sk_key key, uint64_t a, uint64_t b, size_t count, size_t *out);
 
 /* ---- Bulk mathematics (libmvec where the processor has it, at most 4 ulp) ---- */
 
 void sk_vexp(size_t n, const double *x, double *y); /* y may be x */
+void sk_vlog(size_t n, const double *x, double *y);
 void sk_vcos(size_t n, const double *x, double *y);
+void sk_vsin(size_t n, const double *x, double *y);
 
 /* ---- Numbers as text, in any locale ---- */
 

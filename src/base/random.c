@@ -3,6 +3,7 @@
 #include "base.h"
 
 #include <math.h>
+#include <string.h>
 
 static inline uint64_t high_product(uint64_t x, uint64_t y, uint64_t *low)
 {
@@ -69,6 +70,46 @@ void sk_normals(sk_key key, uint64_t a, uint64_t b, uint64_t first, size_t count
             }
         }
         out[i] = normal[number % 4];
+    }
+}
+
+/* Blocks first .. first + count - 1 of the stream (four numbers each), count <= BULK_BLOCKS. */
+enum { BULK_BLOCKS = 32 };
+static void normal_blocks(sk_key key, uint64_t a, uint64_t b, uint64_t first, size_t count, double *out)
+{
+    double radius[2 * BULK_BLOCKS] = {0}, angle[2 * BULK_BLOCKS], sine[2 * BULK_BLOCKS];
+    for (size_t i = 0; i < count; i++) {
+        uint64_t counter[4] = {first + i, a, b, 1}, bits[4];
+        sk_philox(key, counter, bits);
+        radius[2 * i] = to_unit(bits[0]);
+        radius[2 * i + 1] = to_unit(bits[2]);
+        angle[2 * i] = 6.283185307179586476925 * to_unit(bits[1]);
+        angle[2 * i + 1] = 6.283185307179586476925 * to_unit(bits[3]);
+    }
+    sk_vlog(2 * count, radius, radius);
+    sk_vsin(2 * count, angle, sine);
+    sk_vcos(2 * count, angle, angle);
+    for (size_t i = 0; i < 2 * count; i++) {
+        double r = sqrt(-2 * radius[i]);
+        out[2 * i] = r * angle[i];
+        out[2 * i + 1] = r * sine[i];
+    }
+}
+
+void sk_normals_bulk(sk_key key, uint64_t a, uint64_t b, uint64_t first, size_t count, double *out)
+{
+    double block[4 * BULK_BLOCKS];
+    while (count) {
+        size_t skip = first % 4, now = SK_MIN(4 * BULK_BLOCKS - skip, count);
+        if (skip == 0 && now % 4 == 0) {
+            normal_blocks(key, a, b, first / 4, now / 4, out);
+        } else {
+            normal_blocks(key, a, b, first / 4, (skip + now + 3) / 4, block);
+            memcpy(out, block + skip, now * sizeof *out);
+        }
+        first += now;
+        out += now;
+        count -= now;
     }
 }
 

@@ -1,0 +1,143 @@
+/* euler.c - one block of paths, step by step.
+ *
+ * Problem: x_{k+1} = x_k + h f(x_k) + sqrt(h) C(x_k) z_k,  a = C C',  z_k ~ N(0, I), for many independent paths.
+ *
+ *  1. A block holds BLOCK paths; f and a of all of them are one call, so that the model works on matrices.
+ *  2. The normals of a path for the next few steps are made at once: number (step * d + k) of the stream (start, path).
+ *  3. A step: fields, noise, bounds; a path that has left the finite numbers is lost: it rests at its start and its
+ *     output is NaN from there on.
+ *  4. At an output time the block is written out.
+ *
+ * Cost of a step: one evaluation of f and a for BLOCK points, and d^3/3 operations a path for C. The model may round
+ * differently for different numbers of points, so the last block is filled up with copies of its first path: every
+ * point is evaluated among BLOCK points, and a path does not depend on how many there are. */
+#include "simulate.h"
+
+#include "euler.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t sk_inner_steps(double gap, double step)
+{
+    double steps = ceil(gap / step * (1 - 1e-12)); /* 0.01 / 0.001 is 10 steps, not 11 */
+    return steps < 1 ? 1 : (size_t)steps;
+}
+
+size_t sk_euler_space(const sock_model *model)
+{
+    const size_t d = model->d, per_path = 3 * d + d * d + SK_NOISE_STEPS(d) * d;
+    return SK_EULER_BLOCK * per_path + sk_model_space(model, SK_EULER_BLOCK);
+}
+
+typedef struct block {
+    const sk_euler *job;
+    size_t d, count, filled; /* paths; points evaluated: BLOCK, or count where f and a are taken point by point */
+    size_t first;            /* number of the first path */
+    size_t step;             /* inner steps done */
+    size_t alive;
+    double *x, *x0, *f, *a, *noise, *space; /* filled x d, x d, x d, x d x d, count x SK_NOISE_STEPS d */
+    bool lost[SK_EULER_BLOCK];
+} block;
+
+static void start_block(const sk_euler *job, size_t first, size_t count, double *space, block *b)
+{
+    const size_t d = job->model->d;
+    *b = (block){.job = job, .d = d, .count = count, .first = first, .alive = count};
+    b->filled = job->model->wrapped_drift ? count : (size_t)SK_EULER_BLOCK;
+    b->x = space;
+    b->x0 = b->x + SK_EULER_BLOCK * d;
+    b->f = b->x0 + SK_EULER_BLOCK * d;
+    b->a = b->f + SK_EULER_BLOCK * d;
+    b->noise = b->a + SK_EULER_BLOCK * d * d;
+    b->space = b->noise + SK_EULER_BLOCK * SK_NOISE_STEPS(d) * d;
+    for (size_t p = 0; p < SK_EULER_BLOCK; p++) {
+        size_t path = first + (p < count ? p : 0);
+        memcpy(b->x0 + p * d, job->spec->x0 + path / job->spec->paths * d, d * sizeof *b->x0);
+    }
+    memcpy(b->x, b->x0, SK_EULER_BLOCK * d * sizeof *b->x);
+}
+
+/* Step 2. The stream of a path is (start, path within the start), so that more starts or more paths change nothing. */
+static void make_noise(block *b)
+{
+    const sock_simulation *spec = b->job->spec;
+    const size_t count = SK_NOISE_STEPS(b->d) * b->d;
+    const sk_key key = {spec->seed, SK_PURPOSE_SIMULATE};
+    for (size_t p = 0; p < b->count; p++) {
+        size_t path = b->first + p;
+        sk_normals_bulk(key, spec->first_start + path / spec->paths, path % spec->paths, b->step * b->d, count,
+                        b->noise + p * count);
+    }
+}
+
+static bool all_finite(size_t d, const double *x)
+{
+    for (size_t k = 0; k < d; k++)
+        if (!isfinite(x[k])) return false;
+    return true;
+}
+
+/* Step 3, after the increment: bounds, and the paths that are lost. */
+static void settle(block *b, double time)
+{
+    const sock_simulation *spec = b->job->spec;
+    for (size_t p = 0; p < b->count; p++) {
+        double *x = b->x + p * b->d;
+        if (!b->lost[p] && all_finite(b->d, x)) {
+            if (spec->bounds != SOCK_BOUNDS_NONE) sk_keep_within(b->d, spec->bounds, spec->lower, spec->upper, x);
+            continue;
+        }
+        if (!b->lost[p]) {
+            b->lost[p] = true;
+            b->alive--;
+            if (b->job->lost_at) b->job->lost_at[b->first + p] = time;
+        }
+        memcpy(x, b->x0 + p * b->d, b->d * sizeof *x);
+    }
+}
+
+static sock_status one_step(sock_context *ctx, block *b, double h, double time)
+{
+    const size_t d = b->d, chunk = SK_NOISE_STEPS(d), within = b->step % chunk;
+    const bool noisy = b->job->model->has_diffusion;
+    if (noisy && within == 0) make_noise(b);
+    SK_TRY(sk_model_fields(ctx, b->job->model, b->filled, b->x, b->f, noisy ? b->a : NULL, b->space));
+    for (size_t i = 0; i < b->count * d; i++) b->x[i] += h * b->f[i];
+    if (noisy) sk_add_noise(d, b->count, sqrt(h), b->a, b->noise + within * d, chunk * d, b->x);
+    settle(b, time);
+    for (size_t p = b->count; p < b->filled; p++) memcpy(b->x + p * d, b->x, d * sizeof *b->x);
+    b->step++;
+    return SOCK_OK;
+}
+
+static void write_out(const block *b, size_t time_index)
+{
+    const sk_euler *job = b->job;
+    for (size_t p = 0; p < b->count; p++) {
+        double *out = job->out + ((b->first + p) * job->spec->times + time_index) * b->d;
+        for (size_t k = 0; k < b->d; k++) out[k] = b->lost[p] ? (double)NAN : b->x[p * b->d + k];
+    }
+}
+
+sock_status sk_euler_block(sock_context *ctx, const sk_euler *job, size_t first, size_t count, double *space,
+                           size_t *lost)
+{
+    const sock_simulation *spec = job->spec;
+    block b;
+    start_block(job, first, count, space, &b);
+    for (size_t p = 0; job->lost_at && p < count; p++) job->lost_at[first + p] = INFINITY;
+    write_out(&b, 0);
+    for (size_t i = 1; i < spec->times; i++) {
+        double gap = spec->t[i] - spec->t[i - 1];
+        size_t steps = sk_inner_steps(gap, job->step);
+        if (sk_cancelled(ctx)) return sk_fail(ctx, SOCK_ECANCELLED, "interrupted during simulate");
+        for (size_t k = 0; k < steps && b.alive; k++) {
+            double time = spec->t[i - 1] + gap * (double)(k + 1) / (double)steps;
+            SK_TRY(one_step(ctx, &b, gap / (double)steps, time));
+        }
+        write_out(&b, i);
+    }
+    *lost = count - b.alive;
+    return SOCK_OK;
+}

@@ -1,0 +1,27 @@
+/* euler.h - between simulate.c, which checks and deals out the work, and euler.c, which does it. */
+#ifndef SK_EULER_H
+#define SK_EULER_H
+
+#include "simulate.h"
+
+enum { SK_EULER_BLOCK = 128 };
+
+/* Steps whose normals are made at once: a multiple of 4, so that whole Philox blocks are used. */
+#define SK_NOISE_STEPS(d) ((d) < 16 ? 64 / (d) / 4 * 4 : (size_t)4)
+
+typedef struct sk_euler {
+    const sock_model *model;
+    const sock_simulation *spec;
+    double step;     /* largest inner step */
+    double *out;     /* starts * paths x times x d */
+    double *lost_at; /* starts * paths, or NULL */
+} sk_euler;
+
+/* Work space of sk_euler_block, in doubles. */
+size_t sk_euler_space(const sock_model *model);
+
+/* Paths first .. first + count - 1, count <= SK_EULER_BLOCK; *lost of them were lost. On the calling thread. */
+sock_status sk_euler_block(sock_context *ctx, const sk_euler *job, size_t first, size_t count, double *space,
+                           size_t *lost);
+
+#endif

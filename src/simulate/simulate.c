@@ -1,0 +1,128 @@
+/* simulate.c - the front door of simulation: checks the specification, chooses the inner step, deals blocks of paths
+ * out to the threads in waves, so that progress is told in between. */
+#include "simulate.h"
+
+#include "euler.h"
+
+#include <math.h>
+
+static sock_status check_times(sock_context *ctx, const sock_simulation *spec)
+{
+    if (!spec->t || !spec->times) return sk_fail(ctx, SOCK_EUSAGE, "simulate: no output times given");
+    for (size_t i = 0; i < spec->times; i++) {
+        if (!isfinite(spec->t[i]))
+            return sk_fail(ctx, SOCK_EUSAGE, "simulate: output time %zu is not a finite number", i + 1);
+        if (i && !(spec->t[i] > spec->t[i - 1]))
+            return sk_fail(ctx, SOCK_EUSAGE, "simulate: output times must grow; time %zu is %g after %g", i + 1,
+                           spec->t[i], spec->t[i - 1]);
+    }
+    return SOCK_OK;
+}
+
+static sock_status check_bounds(sock_context *ctx, size_t d, const sock_simulation *spec)
+{
+    for (size_t k = 0; k < d; k++) {
+        double low = spec->lower ? spec->lower[k] : -(double)INFINITY,
+               high = spec->upper ? spec->upper[k] : (double)INFINITY;
+        if (!(low <= high))
+            return sk_fail(ctx, SOCK_EUSAGE, "simulate: bounds of state %zu are %g and %g; lower must not exceed upper",
+                           k + 1, low, high);
+        for (size_t s = 0; s < spec->starts; s++)
+            if (!(spec->x0[s * d + k] >= low && spec->x0[s * d + k] <= high))
+                return sk_fail(ctx, SOCK_EUSAGE, "simulate: start %zu has state %zu at %g, outside its bounds %g to %g",
+                               s + 1, k + 1, spec->x0[s * d + k], low, high);
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, const sock_simulation *spec)
+{
+    if (!spec->starts || !spec->x0) return sk_fail(ctx, SOCK_EUSAGE, "simulate: no start given");
+    if (!spec->paths) return sk_fail(ctx, SOCK_EUSAGE, "simulate: paths is 0; allowed: 1 or more");
+    if (!(spec->step >= 0) || !isfinite(spec->step))
+        return sk_fail(ctx, SOCK_EUSAGE, "simulate: step is %g; allowed: a number > 0, or 0 for automatic", spec->step);
+    if (spec->bounds < SOCK_BOUNDS_NONE || spec->bounds > SOCK_BOUNDS_REFLECT)
+        return sk_fail(ctx, SOCK_EUSAGE, "simulate: bounds is %d; allowed: none, clip, reflect", (int)spec->bounds);
+    for (size_t i = 0; i < spec->starts * model->d; i++)
+        if (!isfinite(spec->x0[i]))
+            return sk_fail(ctx, SOCK_EUSAGE, "simulate: start %zu is not finite", i / model->d + 1);
+    SK_TRY(check_times(ctx, spec));
+    return spec->bounds == SOCK_BOUNDS_NONE ? SOCK_OK : check_bounds(ctx, model->d, spec);
+}
+
+/* Automatic: a tenth of the smallest gap, so that the step's error is below that of the data's own grid. */
+static double choose_step(const sock_simulation *spec)
+{
+    double gap = INFINITY;
+    for (size_t i = 1; i < spec->times; i++) gap = fmin(gap, spec->t[i] - spec->t[i - 1]);
+    return spec->step > 0 ? spec->step : gap / 10;
+}
+
+typedef struct wave {
+    sock_context *ctx;
+    const sk_euler *job;
+    size_t first_block, total; /* total: paths */
+    double *space;             /* of all workers */
+    size_t space_each;
+    atomic_size_t lost;
+} wave;
+
+static sock_status run_blocks(void *arg, size_t begin, size_t end, int worker)
+{
+    wave *w = arg;
+    for (size_t i = begin; i < end; i++) {
+        size_t first = (w->first_block + i) * SK_EULER_BLOCK, lost = 0;
+        SK_TRY(sk_euler_block(w->ctx, w->job, first, SK_MIN(w->total - first, (size_t)SK_EULER_BLOCK),
+                              w->space + (size_t)worker * w->space_each, &lost));
+        atomic_fetch_add(&w->lost, lost);
+    }
+    return SOCK_OK;
+}
+
+/* About 40 waves at most, each with work for every thread. */
+static sock_status run_waves(sock_context *ctx, wave *w)
+{
+    const size_t blocks = (w->total - 1) / SK_EULER_BLOCK + 1, workers = (size_t)sk_workers(ctx);
+    const size_t each = ((blocks - 1) / 40 / workers + 1) * workers;
+    for (w->first_block = 0; w->first_block < blocks; w->first_block += each) {
+        SK_TRY(sk_progress(ctx, "simulate", (double)w->first_block / (double)blocks));
+        SK_TRY(sk_parallel_for(ctx, SK_MIN(each, blocks - w->first_block), 1, run_blocks, w));
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out,
+                        double *lost_at, sock_simulation_report *report)
+{
+    const double begun = sk_seconds();
+    sk_euler job = {model, spec, choose_step(spec), out, lost_at};
+    wave w = {.ctx = ctx, .job = &job, .space_each = sk_euler_space(model)};
+    atomic_init(&w.lost, 0);
+    SK_TRY(sk_product(ctx, spec->starts, spec->paths, &w.total));
+    w.space = sk_doubles(ctx, (size_t)sk_workers(ctx), w.space_each);
+    if (!w.space) return SOCK_ENOMEM;
+    sock_status status = run_waves(ctx, &w);
+    sk_free(w.space);
+    if (status < 0) return status;
+    if (report) {
+        *report = (sock_simulation_report){.paths = w.total, .lost = atomic_load(&w.lost), .step = job.step};
+        for (size_t i = 1; i < spec->times; i++) report->steps += sk_inner_steps(spec->t[i] - spec->t[i - 1], job.step);
+        report->seconds = sk_seconds() - begun;
+    }
+    return atomic_load(&w.lost) ? SOCK_PARTIAL : SOCK_OK;
+}
+
+sock_status sock_simulate(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out,
+                          double *lost_at, sock_simulation_report *report)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!model || !spec || !out) return sk_fail(ctx, SOCK_EUSAGE, "model, specification and output must not be NULL");
+    SK_TRY(sk_simulation_check(ctx, model, spec));
+    sock_simulation_report own;
+    sock_status status = sk_simulate(ctx, model, spec, out, lost_at, report ? report : &own);
+    if (status != SOCK_PARTIAL) return status;
+    const sock_simulation_report *r = report ? report : &own;
+    return sk_fail(ctx, SOCK_PARTIAL, "%zu of %zu paths left the finite numbers and are NaN from there on", r->lost,
+                   r->paths);
+}

@@ -1,0 +1,26 @@
+/* simulate.h - paths of a model by Euler-Maruyama. A path is a function of (model, start, times, step, seed, its
+ * number) alone: not of the threads, nor of how many other paths are made with it. */
+#ifndef SK_SIMULATE_H
+#define SK_SIMULATE_H
+
+#include "model/model.h"
+
+/* sock_simulate for callers inside: the specification is known to be good (sk_simulation_check). lost_at may be NULL.
+ * Answers SOCK_PARTIAL, without a message, when paths were lost. */
+sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out,
+                        double *lost_at, sock_simulation_report *report);
+
+/* SOCK_EUSAGE, with what is wrong and what is allowed. */
+sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, const sock_simulation *spec);
+
+/* Inner steps of the gap between two output times, for a largest step. */
+size_t sk_inner_steps(double gap, double step);
+
+/* y (count x d) += scale * C z with a = C C' at each point: the increment of a noise with covariance a. C is the
+ * Cholesky factor, with zero columns where a is singular. a: count x d x d, destroyed; z: row i at z + i * stride. */
+void sk_add_noise(size_t d, size_t count, double scale, double *a, const double *z, size_t stride, double *y);
+
+/* Brings x (d) back between lower and upper. */
+void sk_keep_within(size_t d, sock_bounds mode, const double *lower, const double *upper, double *x);
+
+#endif
