@@ -1,0 +1,480 @@
+/* test_simulate.c - paths against closed forms (strong and weak), the stream of noise, bounds, lost paths. */
+#include "simulate/simulate.h"
+#include "systems/systems.h"
+#include "test.h"
+
+#include <string.h>
+
+static sock_context *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    ctx = sock_context_new();
+    return ctx ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    sock_context_free(ctx);
+    return 0;
+}
+
+typedef struct truth {
+    sys_instance *instance;
+    sock_model *model;
+} truth;
+
+static truth truth_of(const char *name)
+{
+    truth t = {0};
+    assert_int_equal(sys_new(ctx, sys_find(name), 1, &t.instance), SOCK_OK);
+    assert_int_equal(sys_truth(ctx, t.instance, &t.model), SOCK_OK);
+    return t;
+}
+
+static void truth_free(truth t)
+{
+    sock_model_free(t.model);
+    sys_free(t.instance);
+}
+
+static sock_model *wrap(size_t d, sock_field_fn f, sock_field_fn a)
+{
+    sock_model *model = NULL;
+    assert_int_equal(sock_model_wrap(ctx, d, NULL, f, a, NULL, &model), SOCK_OK);
+    return model;
+}
+
+static const double unit_time[] = {0, 1};
+
+/* ---- The noise ---- */
+
+static void prop_random__bulk_normals_are_the_same_stream(void **state)
+{
+    (void)state;
+    enum { COUNT = 1000 };
+    static double plain[COUNT], bulk[COUNT], part[COUNT];
+    const sk_key key = {9, SK_PURPOSE_TEST};
+    sk_normals(key, 3, 4, 17, COUNT, plain);
+    sk_normals_bulk(key, 3, 4, 17, COUNT, bulk);
+    assert_all_close(COUNT, bulk, plain, 1e-15);
+    for (size_t begin = 0, length = 1; begin < COUNT; begin += length, length = length % 37 + 5) {
+        length = SK_MIN(length, COUNT - begin);
+        sk_normals_bulk(key, 3, 4, 17 + begin, length, part + begin);
+    }
+    assert_memory_equal(part, bulk, sizeof bulk);
+}
+
+/* Unit vectors through sk_add_noise give the columns of C: C C' = a for a full, a singular and a diagonal matrix. */
+static void prop_noise__factor_gives_the_covariance_back(void **state)
+{
+    (void)state;
+    enum { D = 4 };
+    for (int rank = 0; rank <= D; rank++) {
+        double b[D * D] = {0}, a[D * D] = {0}, columns[D * D] = {0}, back[D * D] = {0};
+        sk_normals((sk_key){(uint64_t)rank, SK_PURPOSE_TEST}, 0, 0, 0, (size_t)rank * D, b); /* rank rows */
+        for (int k = 0; k < D; k++)
+            for (int l = 0; l < D; l++)
+                for (int r = 0; r < rank; r++) a[k * D + l] += b[r * D + k] * b[r * D + l];
+        if (rank == 0)
+            for (int k = 0; k < D; k++) a[k * D + k] = k; /* diagonal, with a zero */
+        for (int r = 0; r < D; r++) {
+            double unit[D] = {0}, copy[D * D];
+            unit[r] = 1;
+            memcpy(copy, a, sizeof a);
+            sk_add_noise(D, 1, 1, copy, unit, D, columns + r * D);
+        }
+        for (int k = 0; k < D; k++)
+            for (int l = 0; l < D; l++)
+                for (int r = 0; r < D; r++) back[k * D + l] += columns[r * D + k] * columns[r * D + l];
+        assert_all_close(D * D, back, a, 1e-13);
+    }
+}
+
+/* ---- Convergence ---- */
+
+/* Mean of |x_1 - x_1 exact| over paths driven by the same Brownian motion: the test sums the normals itself. */
+static double strong_error(const sock_model *gbm, double step)
+{
+    enum { PATHS = 2000, MOST = 64 };
+    static double out[PATHS * 2];
+    const double x0 = 1;
+    sock_simulation spec = {
+        .starts = 1, .x0 = &x0, .paths = PATHS, .times = 2, .t = unit_time, .step = step, .seed = 5};
+    assert_int_equal(sock_simulate(ctx, gbm, &spec, out, NULL, NULL), SOCK_OK);
+    double error = 0, normals[MOST];
+    size_t steps = (size_t)lround(1 / step);
+    for (size_t i = 0; i < PATHS; i++) {
+        double w = 0;
+        sk_normals((sk_key){5, SK_PURPOSE_SIMULATE}, 0, i, 0, steps, normals);
+        for (size_t k = 0; k < steps; k++) w += sqrt(step) * normals[k];
+        error += fabs(out[2 * i + 1] - exp(1 - 0.045 + 0.3 * w)) / PATHS;
+    }
+    return error;
+}
+
+/* Euler-Maruyama: strong order 1/2 where the noise is multiplicative. With mu = 0 the drift's own order 1 is out of the
+ * way, and quartering the step halves the error; here mu = 1 dominates at first, so the order lies between. The model
+ * without drift is made by a zero field. */
+static void zero_field(void *user, size_t count, size_t d, const double *x, double *out)
+{
+    (void)user, (void)x;
+    memset(out, 0, count * d * sizeof *out);
+}
+
+static void square_field(void *user, size_t count, size_t d, const double *x, double *out)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) out[i] = x[i] * x[i];
+}
+
+static double martingale_error(const sock_model *model, double step)
+{
+    enum { PATHS = 4000, MOST = 256 };
+    static double out[PATHS * 2];
+    const double x0 = 1;
+    sock_simulation spec = {
+        .starts = 1, .x0 = &x0, .paths = PATHS, .times = 2, .t = unit_time, .step = step, .seed = 6};
+    assert_int_equal(sock_simulate(ctx, model, &spec, out, NULL, NULL), SOCK_OK);
+    double error = 0, normals[MOST];
+    size_t steps = (size_t)lround(1 / step);
+    for (size_t i = 0; i < PATHS; i++) {
+        double w = 0;
+        sk_normals((sk_key){6, SK_PURPOSE_SIMULATE}, 0, i, 0, steps, normals);
+        for (size_t k = 0; k < steps; k++) w += sqrt(step) * normals[k];
+        error += fabs(out[2 * i + 1] - exp(-0.5 + w)) / PATHS;
+    }
+    return error;
+}
+
+static void test_simulate__strong_order_is_one_half(void **state)
+{
+    (void)state;
+    sock_model *martingale = wrap(1, zero_field, square_field); /* dx = x dW */
+    double order = log2(martingale_error(martingale, 1.0 / 16) / martingale_error(martingale, 1.0 / 256)) / 4;
+    assert_close(order, 0.5, 0.1, 0);
+    sock_model_free(martingale);
+    truth gbm = truth_of("gbm");
+    assert_true(strong_error(gbm.model, 1.0 / 64) < 0.6 * strong_error(gbm.model, 1.0 / 16));
+    truth_free(gbm);
+}
+
+/* Euler's mean of dx = mu x dt + sigma x dW is exactly (1 + mu h)^(1/h), and its second moment ((1 + mu h)^2 + sigma^2
+ * h)^(1/h): weak order one with a known constant. */
+static void test_simulate__gbm_moments_are_those_of_the_scheme(void **state)
+{
+    (void)state;
+    enum { PATHS = 20000 };
+    static double out[PATHS * 2];
+    const double x0 = -0.7;
+    truth gbm = truth_of("gbm");
+    for (size_t steps = 2; steps <= 32; steps *= 4) {
+        double h = 1.0 / (double)steps, mean = 0, square = 0;
+        sock_simulation spec = {
+            .starts = 1, .x0 = &x0, .paths = PATHS, .times = 2, .t = unit_time, .step = h, .seed = 2};
+        assert_int_equal(sock_simulate(ctx, gbm.model, &spec, out, NULL, NULL), SOCK_OK);
+        for (size_t i = 0; i < PATHS; i++) {
+            mean += out[2 * i + 1] / x0 / PATHS;
+            square += out[2 * i + 1] * out[2 * i + 1] / (x0 * x0) / PATHS;
+        }
+        double m1 = pow(1 + h, (double)steps), m2 = pow((1 + h) * (1 + h) + 0.09 * h, (double)steps);
+        assert_close(mean, m1, 5 * sqrt((m2 - m1 * m1) / PATHS) / m1, 0);
+        assert_close(square, m2, 0.025, 0); /* five standard errors: the fourth moment is at most 1.5 m2^2 */
+    }
+    truth_free(gbm);
+}
+
+/* Irregular output times; the chain x <- (1 - h) x + sqrt(h) z has mean (1-h)^k x0 and variance (1-(1-h)^2k)/(2-h). */
+static void test_simulate__ou_at_irregular_times(void **state)
+{
+    (void)state;
+    enum { PATHS = 5000 };
+    static double out[2 * PATHS * 4];
+    const double x0[2] = {2, -1}, t[4] = {1, 1.25, 2, 3.5};
+    truth ou = truth_of("ou");
+    sock_simulation_report report;
+    sock_simulation spec = {.starts = 2, .x0 = x0, .paths = PATHS, .times = 4, .t = t, .step = 0.05, .seed = 3};
+    assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, &report), SOCK_OK);
+    assert_int_equal(report.paths, 2 * PATHS);
+    assert_int_equal(report.steps, 50);
+    assert_int_equal(report.lost, 0);
+    for (size_t s = 0; s < 2; s++)
+        for (size_t i = 0; i < 4; i++) {
+            double mean = 0, variance = 0, k = (t[i] - 1) / 0.05;
+            for (size_t p = 0; p < PATHS; p++) mean += out[(s * PATHS + p) * 4 + i] / PATHS;
+            for (size_t p = 0; p < PATHS; p++) variance += pow(out[(s * PATHS + p) * 4 + i] - mean, 2) / PATHS;
+            double expected = (1 - pow(0.95, 2 * k)) / (2 - 0.05);
+            assert_true(fabs(mean - x0[s] * pow(0.95, k)) <= 5 * sqrt(expected / PATHS) + 1e-12);
+            assert_true(fabs(variance - expected) <= 5 * expected * sqrt(2.0 / PATHS) + 1e-20);
+        }
+    truth_free(ou);
+}
+
+/* Correlated noise of rank one: the increments of one step have covariance h a. */
+static void test_simulate__one_step_has_covariance_h_a(void **state)
+{
+    (void)state;
+    enum { PATHS = 20000 };
+    static double out[PATHS * 4];
+    truth dense = truth_of("dense");
+    const double x0[2] = {1, -0.5}, t[2] = {0, 0.1};
+    sock_simulation spec = {.starts = 1, .x0 = x0, .paths = PATHS, .times = 2, .t = t, .step = 0.1, .seed = 8};
+    assert_int_equal(sock_simulate(ctx, dense.model, &spec, out, NULL, NULL), SOCK_OK);
+    double a[4], sum[4] = {0};
+    dense.instance->system->diffusion(dense.instance, 1, 2, x0, a);
+    for (size_t i = 0; i < PATHS; i++) {
+        double e[2] = {out[4 * i + 2] - 1.1 * x0[0], out[4 * i + 3] - 1.1 * x0[1]};
+        for (int k = 0; k < 4; k++) sum[k] += e[k / 2] * e[k % 2] / (0.1 * PATHS);
+    }
+    assert_all_close(4, sum, a, 5 * sqrt(2.0 / PATHS));
+    truth_free(dense);
+}
+
+/* ---- Reproducible ---- */
+
+static void simulate_lorenz(const sock_model *model, size_t starts, size_t paths, int threads, double *out)
+{
+    double x0[3 * 10], t[5] = {0, 0.01, 0.02, 0.05, 0.1};
+    for (size_t i = 0; i < 30; i++) x0[i] = 0.1 * (double)(i % 7);
+    assert_int_equal(sock_set_threads(ctx, threads), SOCK_OK);
+    sock_simulation spec = {.starts = starts, .x0 = x0, .paths = paths, .times = 5, .t = t, .seed = 12};
+    assert_int_equal(sock_simulate(ctx, model, &spec, out, NULL, NULL), SOCK_OK);
+}
+
+static void prop_simulate__paths_do_not_depend_on_threads_or_company(void **state)
+{
+    (void)state;
+    enum { EACH = 5 * 10, MANY = 200 };
+    static double one[3 * MANY * EACH], two[3 * MANY * EACH], few[2 * 7 * EACH];
+    truth lorenz = truth_of("lorenz96");
+    simulate_lorenz(lorenz.model, 3, MANY, 1, one);
+    simulate_lorenz(lorenz.model, 3, MANY, 2, two);
+    simulate_lorenz(lorenz.model, 2, 7, 2, few);
+    assert_memory_equal(one, two, sizeof one);
+    for (size_t s = 0; s < 2; s++)
+        assert_memory_equal(few + s * 7 * EACH, one + s * MANY * EACH, 7 * EACH * sizeof(double));
+    assert_memory_not_equal(one + 1 * EACH, one + 2 * EACH, EACH * sizeof(double));
+    truth_free(lorenz);
+}
+
+/* A start simulated alone, with its number in the stream. */
+static void prop_simulate__first_start_goes_on_in_the_stream(void **state)
+{
+    (void)state;
+    double x0[2] = {1, 2}, all[2 * 3 * 2], alone[3 * 2];
+    truth gbm = truth_of("gbm");
+    sock_simulation spec = {.starts = 2, .x0 = x0, .paths = 3, .times = 2, .t = unit_time, .seed = 1};
+    assert_int_equal(sock_simulate(ctx, gbm.model, &spec, all, NULL, NULL), SOCK_OK);
+    spec.starts = spec.first_start = 1;
+    spec.x0 = x0 + 1;
+    assert_int_equal(sock_simulate(ctx, gbm.model, &spec, alone, NULL, NULL), SOCK_OK);
+    assert_memory_equal(alone, all + 6, sizeof alone);
+    truth_free(gbm);
+}
+
+static void test_simulate__without_noise_it_is_eulers_method(void **state)
+{
+    (void)state;
+    truth well = truth_of("doublewell");
+    sock_model *ode = wrap(1, zero_field, NULL);
+    sock_model_free(ode);
+    sock_status status = sock_model_wrap(ctx, 1, NULL, well.instance->system->drift, zero_field, well.instance, &ode);
+    assert_int_equal(status, SOCK_OK);
+    const double x0 = 0.3, t[3] = {0, 0.5, 2};
+    double out[3], x = x0;
+    sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = 1, .times = 3, .t = t, .step = 0.1};
+    assert_int_equal(sock_simulate(ctx, ode, &spec, out, NULL, NULL), SOCK_OK);
+    for (int k = 1; k <= 20; k++) {
+        x += 0.1 * (x - x * x * x);
+        if (k == 5) assert_close(out[1], x, 1e-14, 0);
+    }
+    assert_close(out[2], x, 1e-14, 0);
+    assert_true(out[0] == x0);
+    sock_model_free(ode);
+    truth_free(well);
+}
+
+/* ---- Bounds and lost paths ---- */
+
+static void test_noise__reflection_folds_the_line(void **state)
+{
+    (void)state;
+    const double low = -1, high = 2, infinite = INFINITY;
+    const struct {
+        double x, folded;
+    } both[] = {{0.5, 0.5}, {2.5, 1.5}, {-1.5, -0.5}, {5, -1}, {6, 0}, {-4, 2}, {-5, 1}, {8.5, 1.5}};
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
+        double x = both[i].x;
+        sk_keep_within(1, SOCK_BOUNDS_REFLECT, &low, &high, &x);
+        assert_close(x, both[i].folded, 1e-15, 1);
+        x = both[i].x;
+        sk_keep_within(1, SOCK_BOUNDS_CLIP, &low, &high, &x);
+        assert_true(x == (both[i].x < low ? low : both[i].x > high ? high : both[i].x));
+    }
+    double x = -7;
+    sk_keep_within(1, SOCK_BOUNDS_REFLECT, &low, &infinite, &x);
+    assert_true(x == 5);
+    sk_keep_within(1, SOCK_BOUNDS_REFLECT, NULL, &high, &x);
+    assert_true(x == -1);
+}
+
+static void one_field(void *user, size_t count, size_t d, const double *x, double *out)
+{
+    (void)user, (void)x;
+    for (size_t i = 0; i < count * d; i++) out[i] = 1;
+}
+
+/* Brownian motion between two mirrors forgets its start and becomes uniform; clipped, it stays within the box too. */
+static void test_simulate__mirrors_make_brownian_motion_uniform(void **state)
+{
+    (void)state;
+    enum { PATHS = 4000 };
+    static double out[PATHS * 2];
+    sock_model *brownian = wrap(1, zero_field, one_field);
+    const double x0 = 0.9, t[2] = {0, 3}, lower = 0, upper = 1;
+    sock_simulation spec = {.starts = 1,
+                            .x0 = &x0,
+                            .paths = PATHS,
+                            .times = 2,
+                            .t = t,
+                            .step = 0.01,
+                            .bounds = SOCK_BOUNDS_REFLECT,
+                            .lower = &lower,
+                            .upper = &upper};
+    assert_int_equal(sock_simulate(ctx, brownian, &spec, out, NULL, NULL), SOCK_OK);
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < PATHS; i++) {
+        double x = out[2 * i + 1];
+        assert_true(x >= 0 && x <= 1);
+        mean += x / PATHS;
+        square += x * x / PATHS;
+    }
+    assert_close(mean, 0.5, 5 * sqrt(1.0 / 12 / PATHS) / 0.5, 0);
+    assert_close(square, 1.0 / 3, 5 * sqrt(4.0 / 45 / PATHS) * 3, 0);
+    spec.bounds = SOCK_BOUNDS_CLIP;
+    assert_int_equal(sock_simulate(ctx, brownian, &spec, out, NULL, NULL), SOCK_OK);
+    size_t at_bound = 0;
+    for (size_t i = 0; i < PATHS; i++) {
+        assert_true(out[2 * i + 1] >= 0 && out[2 * i + 1] <= 1);
+        at_bound += out[2 * i + 1] == 0 || out[2 * i + 1] == 1;
+    }
+    assert_true(at_bound > 0);
+    sock_model_free(brownian);
+}
+
+/* dx = x^2 dt blows up at time 1/x0 from a positive start and lives for ever from a negative one. */
+static void test_simulate__lost_paths_are_counted_and_the_others_live(void **state)
+{
+    (void)state;
+    sock_model *explosive = wrap(1, square_field, zero_field);
+    const double x0[2] = {1, -1}, t[3] = {0, 0.5, 3};
+    double out[6 * 3], lost_at[6];
+    sock_simulation_report report;
+    sock_simulation spec = {.starts = 2, .x0 = x0, .paths = 3, .times = 3, .t = t, .step = 1e-3};
+    assert_int_equal(sock_simulate(ctx, explosive, &spec, out, lost_at, &report), SOCK_PARTIAL);
+    assert_int_equal(report.lost, 3);
+    assert_non_null(strstr(sock_message(ctx), "3 of 6"));
+    for (size_t i = 0; i < 3; i++) {
+        assert_close(out[3 * i + 1], 2, 0.01, 0);
+        assert_true(isnan(out[3 * i + 2]));
+        assert_close(lost_at[i], 1.01, 0.02, 0);
+        assert_close(out[9 + 3 * i + 2], -0.25, 0.01, 0);
+        assert_true(isinf(lost_at[3 + i]));
+    }
+    sock_model_free(explosive);
+}
+
+static int stop_at_half(void *user, const char *stage, double fraction)
+{
+    assert_string_equal(stage, "simulate");
+    *(double *)user = fraction;
+    return fraction >= 0.5;
+}
+
+static void test_simulate__tells_progress_and_can_be_cancelled(void **state)
+{
+    (void)state;
+    enum { PATHS = 128 * 100 };
+    static double out[PATHS * 2];
+    truth ou = truth_of("ou");
+    const double x0 = 0;
+    double reached = 0;
+    sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = PATHS, .times = 2, .t = unit_time};
+    sock_set_monitor(ctx, stop_at_half, &reached);
+    assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, NULL), SOCK_ECANCELLED);
+    assert_true(reached >= 0.5 && reached < 0.6);
+    sock_set_monitor(ctx, NULL, NULL);
+    sock_cancel_reset(ctx);
+    assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, NULL), SOCK_OK);
+    truth_free(ou);
+}
+
+static void test_simulate__wrong_specifications_are_refused(void **state)
+{
+    (void)state;
+    truth ou = truth_of("ou");
+    const double x0 = 0.5, bad_start = NAN, back[2] = {1, 0}, lower = 0.6, upper = 0.4;
+    double out[2];
+    const sock_simulation good = {.starts = 1, .x0 = &x0, .paths = 1, .times = 2, .t = unit_time};
+    sock_simulation bad[9] = {good, good, good, good, good, good, good, good, good};
+    bad[0].starts = 0;
+    bad[1].x0 = &bad_start;
+    bad[2].paths = 0;
+    bad[3].t = back;
+    bad[4].times = 0;
+    bad[5].step = -1;
+    bad[6].bounds = (sock_bounds)7;
+    bad[7].bounds = bad[8].bounds = SOCK_BOUNDS_CLIP;
+    bad[7].lower = &lower;
+    bad[8].lower = &lower;
+    bad[8].upper = &upper;
+    assert_int_equal(sock_simulate(ctx, ou.model, &good, out, NULL, NULL), SOCK_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(sock_simulate(ctx, ou.model, &bad[i], out, NULL, NULL), SOCK_EUSAGE);
+        assert_non_null(strstr(sock_message(ctx), "simulate:"));
+    }
+    assert_int_equal(sock_simulate(ctx, NULL, &good, out, NULL, NULL), SOCK_EUSAGE);
+    truth_free(ou);
+}
+
+static void test_simulate__survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    truth ou = truth_of("ou");
+    const double x0 = 0.5;
+    double out[2];
+    const sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = 1, .times = 2, .t = unit_time};
+    sock_status status = SOCK_ENOMEM;
+    for (long k = 1; k < 50 && status == SOCK_ENOMEM; k++) {
+        sk_fail_allocation(ctx, k);
+        status = sock_simulate(ctx, ou.model, &spec, out, NULL, NULL);
+        sk_fail_allocation(ctx, 0);
+        assert_true(status == SOCK_OK || status == SOCK_ENOMEM);
+    }
+    assert_int_equal(status, SOCK_OK);
+    truth_free(ou);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prop_random__bulk_normals_are_the_same_stream),
+        cmocka_unit_test(prop_noise__factor_gives_the_covariance_back),
+        cmocka_unit_test(test_simulate__strong_order_is_one_half),
+        cmocka_unit_test(test_simulate__gbm_moments_are_those_of_the_scheme),
+        cmocka_unit_test(test_simulate__ou_at_irregular_times),
+        cmocka_unit_test(test_simulate__one_step_has_covariance_h_a),
+        cmocka_unit_test(prop_simulate__paths_do_not_depend_on_threads_or_company),
+        cmocka_unit_test(prop_simulate__first_start_goes_on_in_the_stream),
+        cmocka_unit_test(test_simulate__without_noise_it_is_eulers_method),
+        cmocka_unit_test(test_noise__reflection_folds_the_line),
+        cmocka_unit_test(test_simulate__mirrors_make_brownian_motion_uniform),
+        cmocka_unit_test(test_simulate__lost_paths_are_counted_and_the_others_live),
+        cmocka_unit_test(test_simulate__tells_progress_and_can_be_cancelled),
+        cmocka_unit_test(test_simulate__wrong_specifications_are_refused),
+        cmocka_unit_test(test_simulate__survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
