@@ -259,6 +259,34 @@ static void prop_simulate__paths_do_not_depend_on_threads_or_company(void **stat
     truth_free(lorenz);
 }
 
+/* The same for a fitted model, whose matrix products may round differently with the number of points. */
+static void prop_simulate__paths_of_a_fitted_model_do_not_depend_on_company(void **state)
+{
+    (void)state;
+    enum { EACH = 3 * 2, MANY = 300 };
+    static double one[MANY * EACH], two[MANY * EACH], few[5 * EACH];
+    truth dense = truth_of("dense");
+    sock_data *train = NULL;
+    sock_options *opts = sock_options_new(ctx);
+    sock_model *model = NULL;
+    assert_int_equal(sys_generate(ctx, dense.instance, SYS_TRAIN, &train), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "drift", "gauss:eta=0.8"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "drift-lambda", "1e-4"), SOCK_OK);
+    assert_true(sock_fit(ctx, train, opts, &model) >= 0);
+    double *out[3] = {one, two, few}, x0[2] = {0.4, -0.3}, t[3] = {0, 0.1, 0.5};
+    for (int run = 0; run < 3; run++) {
+        sock_simulation spec = {.starts = 1, .x0 = x0, .paths = run == 2 ? 5 : MANY, .times = 3, .t = t, .seed = 4};
+        assert_int_equal(sock_set_threads(ctx, run == 1 ? 2 : 1), SOCK_OK);
+        assert_int_equal(sock_simulate(ctx, model, &spec, out[run], NULL, NULL), SOCK_OK);
+    }
+    assert_memory_equal(one, two, sizeof one);
+    assert_memory_equal(one, few, sizeof few);
+    sock_model_free(model);
+    sock_options_free(opts);
+    sock_data_free(train);
+    truth_free(dense);
+}
+
 /* A start simulated alone, with its number in the stream. */
 static void prop_simulate__first_start_goes_on_in_the_stream(void **state)
 {
@@ -467,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_simulate__ou_at_irregular_times),
         cmocka_unit_test(test_simulate__one_step_has_covariance_h_a),
         cmocka_unit_test(prop_simulate__paths_do_not_depend_on_threads_or_company),
+        cmocka_unit_test(prop_simulate__paths_of_a_fitted_model_do_not_depend_on_company),
         cmocka_unit_test(prop_simulate__first_start_goes_on_in_the_stream),
         cmocka_unit_test(test_simulate__without_noise_it_is_eulers_method),
         cmocka_unit_test(test_noise__reflection_folds_the_line),

@@ -97,18 +97,17 @@ static void settle(block *b, double time)
     }
 }
 
-static sock_status one_step(sock_context *ctx, block *b, double h, double time)
+static void one_step(sock_context *ctx, block *b, double h, double time)
 {
     const size_t d = b->d, chunk = SK_NOISE_STEPS(d), within = b->step % chunk;
     const bool noisy = b->job->model->has_diffusion;
     if (noisy && within == 0) make_noise(b);
-    SK_TRY(sk_model_fields(ctx, b->job->model, b->filled, b->x, b->f, noisy ? b->a : NULL, b->space));
+    sk_model_fields(ctx, b->job->model, b->filled, b->x, b->f, noisy ? b->a : NULL, b->space);
     for (size_t i = 0; i < b->count * d; i++) b->x[i] += h * b->f[i];
     if (noisy) sk_add_noise(d, b->count, sqrt(h), b->a, b->noise + within * d, chunk * d, b->x);
     settle(b, time);
     for (size_t p = b->count; p < b->filled; p++) memcpy(b->x + p * d, b->x, d * sizeof *b->x);
     b->step++;
-    return SOCK_OK;
 }
 
 static void write_out(const block *b, size_t time_index)
@@ -134,7 +133,7 @@ sock_status sk_euler_block(sock_context *ctx, const sk_euler *job, size_t first,
         if (sk_cancelled(ctx)) return sk_fail(ctx, SOCK_ECANCELLED, "interrupted during simulate");
         for (size_t k = 0; k < steps && b.alive; k++) {
             double time = spec->t[i - 1] + gap * (double)(k + 1) / (double)steps;
-            SK_TRY(one_step(ctx, &b, gap / (double)steps, time));
+            one_step(ctx, &b, gap / (double)steps, time);
         }
         write_out(&b, i);
     }
