@@ -7,10 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/base.h"
+
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* |value - expected| <= tolerance * max(|expected|, scale); says both numbers when it fails. */
 static inline void assert_close(double value, double expected, double tolerance, double scale)
@@ -37,6 +40,21 @@ static inline void assert_all_close(size_t n, const double *value, const double 
         print_error("entry %zu: %.17g is not %.17g (relative to the largest entry: %.3g, allowed %.3g)\n", place,
                     value[place], expected[place], worst / largest, tolerance);
         fail();
+    }
+}
+
+/* Calls fn with the first allocation failing, then the second, and so on until it gets through: each time it must say
+ * SOCK_ENOMEM with a message, and (under the sanitizers) leak nothing. Returns the number of failures seen. */
+static inline long for_each_allocation(sock_context *ctx, sock_status (*fn)(sock_context *ctx, void *arg), void *arg)
+{
+    for (long k = 1;; k++) {
+        sk_begin(ctx);
+        sk_fail_allocation(ctx, k);
+        sock_status status = fn(ctx, arg);
+        sk_fail_allocation(ctx, 0);
+        if (status >= 0) return k - 1;
+        assert_int_equal(status, SOCK_ENOMEM);
+        assert_non_null(strstr(sock_message(ctx), "out of memory"));
     }
 }
 

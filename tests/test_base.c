@@ -1,25 +1,244 @@
-/* test_base.c - failures, memory, parallel loops, random numbers, bulk mathematics, numbers as text. */
-#include "base/base.h"
+/* test_base.c - status, contexts and messages, memory, progress, the hash. */
+#include "base/context.h"
 #include "test.h"
 
-#include <math.h>
-#include <string.h>
+#include <limits.h>
 
-/* Known answers of the Random123 distribution (kat_vectors, philox4x64 10). */
-static void test_random__philox_known_answers(void **state)
+static void test_context__status_texts_are_told_apart(void **state)
 {
     (void)state;
-    uint64_t out[4], zero[4] = {0}, ones[4] = {~0ull, ~0ull, ~0ull, ~0ull};
-    sk_philox((sk_key){0, 0}, zero, out);
-    assert_true(out[0] == 0x16554d9eca36314cu && out[1] == 0xdb20fe9d672d0fdcu);
-    assert_true(out[2] == 0xd7e772cee186176bu && out[3] == 0x7e68b68aec7ba23bu);
-    sk_philox((sk_key){~0ull, ~0ull}, ones, out);
-    assert_true(out[0] == 0x87b092c3013fe90bu && out[1] == 0x438c3c67be8d0224u);
-    assert_true(out[2] == 0x9cc7d7c69cd777b6u && out[3] == 0xa09caebf594f0ba0u);
+#define SEEN(name, value, text)                                                                                        \
+    assert_string_equal(sock_status_name(name), #name);                                                                \
+    assert_string_equal(sock_status_text(name), text);
+    SOCK_STATUS_LIST(SEEN)
+#undef SEEN
+    assert_string_equal(sock_status_name((sock_status)77), "unknown status");
+    assert_string_equal(sock_status_text((sock_status)-77), "unknown status");
+    assert_string_equal(sock_version(), SOCK_VERSION);
+}
+
+static void test_context__null_is_harmless(void **state)
+{
+    (void)state;
+    sock_context_free(NULL);
+    sock_options_free(NULL);
+    sock_string_free(NULL);
+    sock_cancel(NULL);
+    sock_cancel_reset(NULL);
+    sock_set_monitor(NULL, NULL, NULL);
+    assert_int_equal(sock_set_threads(NULL, 1), SOCK_EUSAGE);
+    assert_int_equal(sock_set_memory_limit(NULL, 1), SOCK_EUSAGE);
+    assert_int_equal(sock_threads(NULL), 1);
+    assert_true(sock_message(NULL)[0] != 0);
+    assert_null(sock_options_new(NULL));
+}
+
+static void test_context__threads_are_checked(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    assert_true(sock_threads(ctx) >= 1);
+    assert_int_equal(sock_set_threads(ctx, 7), SOCK_OK);
+    const int bad[] = {0, -1, 1025, INT_MIN};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(sock_set_threads(ctx, bad[i]), SOCK_EUSAGE);
+        assert_non_null(strstr(sock_message(ctx), "1 to 1024"));
+        assert_int_equal(sock_threads(ctx), 7);
+    }
+    assert_int_equal(sock_set_threads(ctx, 1024), SOCK_OK);
+    assert_string_equal(sock_message(ctx), "");
+    sock_context_free(ctx);
+}
+
+static void test_context__first_failure_wins_and_wins_over_a_caveat(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    assert_int_equal(sk_fail(ctx, SOCK_LIMITED, "caveat %d", 1), SOCK_LIMITED);
+    assert_int_equal(sk_fail(ctx, SOCK_NOT_CONVERGED, "caveat %d", 2), SOCK_NOT_CONVERGED);
+    assert_string_equal(sock_message(ctx), "caveat 1");
+    sk_fail(ctx, SOCK_EIO, "failure %d", 1);
+    sk_fail(ctx, SOCK_EINPUT, "failure %d", 2);
+    sk_fail(ctx, SOCK_LIMITED, "caveat %d", 3);
+    assert_string_equal(sock_message(ctx), "failure 1");
+    sk_begin(ctx);
+    assert_string_equal(sock_message(ctx), "");
+    sk_fail(ctx, SOCK_EIO, "again");
+    assert_string_equal(sock_message(ctx), "again");
+    sock_context_free(ctx);
+}
+
+static void test_context__a_long_message_is_cut_not_overrun(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    char text[3000];
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = 0;
+    sk_fail(ctx, SOCK_EINPUT, "%s", text);
+    assert_int_equal(strlen(sock_message(ctx)), SK_MESSAGE_SIZE - 1);
+    sock_context_free(ctx);
+}
+
+/* ---- Memory ---- */
+
+static void test_memory__is_zeroed_aligned_and_never_null_for_nothing(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    for (size_t count = 0; count < 300; count += 7) {
+        unsigned char *p = sk_alloc(ctx, count, 3);
+        assert_non_null(p);
+        assert_int_equal((uintptr_t)p % 64, 0);
+        for (size_t i = 0; i < 3 * count; i++) assert_int_equal(p[i], 0);
+        sk_free(p);
+    }
+    double *empty = sk_doubles(ctx, 0, 5);
+    assert_non_null(empty);
+    sk_free(empty);
+    sk_free(NULL);
+    sock_context_free(ctx);
+}
+
+static void test_memory__products_that_overflow_are_refused(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    size_t product = 5;
+    assert_int_equal(sk_product(ctx, SIZE_MAX, 1, &product), SOCK_OK);
+    assert_true(product == SIZE_MAX);
+    assert_int_equal(sk_product(ctx, SIZE_MAX, 0, &product), SOCK_OK);
+    assert_int_equal(product, 0);
+    product = 5;
+    assert_int_equal(sk_product(ctx, SIZE_MAX / 2 + 1, 2, &product), SOCK_ENOMEM);
+    assert_int_equal(product, 5);
+    sk_begin(ctx);
+    assert_null(sk_alloc(ctx, SIZE_MAX / 4, 8));
+    assert_non_null(strstr(sock_message(ctx), "out of memory"));
+    sk_begin(ctx);
+    assert_null(sk_doubles(ctx, (size_t)1 << 40, (size_t)1 << 40));
+    assert_non_null(strstr(sock_message(ctx), "out of memory"));
+    sock_context_free(ctx);
+}
+
+static void test_memory__grow_keeps_what_was_there(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    size_t *array = NULL, capacity = 0, grown = 0;
+    for (size_t i = 0; i < 5000; i++) {
+        size_t before = capacity;
+        assert_int_equal(sk_grow(ctx, &array, &capacity, i + 1, sizeof *array), SOCK_OK);
+        assert_true(capacity > i);
+        for (size_t j = before; j < capacity; j++) assert_int_equal(array[j], 0);
+        grown += capacity != before;
+        array[i] = i * i;
+    }
+    assert_true(grown < 12); /* doubles */
+    for (size_t i = 0; i < 5000; i++) assert_int_equal(array[i], i * i);
+    size_t *kept = array, kept_capacity = capacity;
+    assert_int_equal(sk_grow(ctx, &array, &capacity, SIZE_MAX / 2, sizeof *array), SOCK_ENOMEM);
+    sk_fail_allocation(ctx, 1);
+    assert_int_equal(sk_grow(ctx, &array, &capacity, capacity + 1, sizeof *array), SOCK_ENOMEM);
+    assert_ptr_equal(array, kept);
+    assert_int_equal(capacity, kept_capacity);
+    sk_free(array);
+    sock_context_free(ctx);
+}
+
+static void test_memory__the_kth_allocation_fails(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    sk_fail_allocation(ctx, 3);
+    char *first = sk_strdup(ctx, "one"), *second = sk_format(ctx, "%d+%s", 1, "one");
+    assert_string_equal(first, "one");
+    assert_string_equal(second, "1+one");
+    assert_null(sk_strdup(ctx, "three"));
+    sk_fail_allocation(ctx, 0);
+    long before = sk_allocations(ctx);
+    char *third = sk_strdup(ctx, "three");
+    assert_non_null(third);
+    assert_int_equal(sk_allocations(ctx), before + 1);
+    sk_free(first);
+    sk_free(second);
+    sk_free(third);
+    sock_context_free(ctx);
+}
+
+static void test_memory__the_limit_is_named(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    assert_int_equal(sk_memory_check(ctx, 1e6, "a matrix", "use fewer points"), SOCK_OK);
+    assert_int_equal(sk_memory_check(ctx, 1e18, "a matrix", "use fewer points"), SOCK_ENOMEM);
+    assert_int_equal(sock_set_memory_limit(ctx, 2000000000), SOCK_OK);
+    sk_begin(ctx);
+    assert_int_equal(sk_memory_check(ctx, 2e9, "a matrix", "use fewer points"), SOCK_OK);
+    assert_int_equal(sk_memory_check(ctx, 4e9, "a matrix", "use fewer points"), SOCK_ENOMEM);
+    assert_string_equal(sock_message(ctx),
+                        "a matrix needs about 4 GB of memory and 2 GB are allowed; use fewer points");
+    sock_set_memory_limit(ctx, 1000);
+    assert_int_equal(sk_memory_check(ctx, 1001, "a vector", "go home"), SOCK_ENOMEM); /* small work obeys it as well */
+    sock_context_free(ctx);
+}
+
+/* ---- Progress ---- */
+
+static int stop_at_half(void *user, const char *stage, double fraction)
+{
+    assert_string_equal(stage, "counting");
+    ++*(int *)user;
+    return fraction >= 0.5;
+}
+
+static void test_progress__the_monitor_can_cancel(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    int calls = 0;
+    sock_set_monitor(ctx, stop_at_half, &calls);
+    assert_int_equal(sk_progress(ctx, "counting", 0.25), SOCK_OK);
+    assert_int_equal(sk_progress(ctx, "counting", 0.5), SOCK_ECANCELLED);
+    assert_non_null(strstr(sock_message(ctx), "counting"));
+    assert_int_equal(calls, 2);
+    assert_true(sk_cancelled(ctx));
+    sock_cancel_reset(ctx);
+    assert_false(sk_cancelled(ctx));
+    sock_set_monitor(ctx, NULL, NULL);
+    assert_int_equal(sk_progress(ctx, "counting", 0.75), SOCK_OK);
+    sock_cancel(ctx);
+    assert_int_equal(sk_progress(ctx, "counting", 0.75), SOCK_ECANCELLED);
+    double before = sk_seconds();
+    assert_true(sk_seconds() >= before);
+    sock_context_free(ctx);
+}
+
+/* Published FNV-1a vectors; and the hash of a whole is the hash of its parts, one after the other. */
+static void test_hash__known_answers(void **state)
+{
+    (void)state;
+    assert_true(sk_hash(SK_HASH_START, "", 0) == 0xcbf29ce484222325u);
+    assert_true(sk_hash(SK_HASH_START, "a", 1) == 0xaf63dc4c8601ec8cu);
+    assert_true(sk_hash(SK_HASH_START, "foobar", 6) == 0x85944171f73967e8u);
+    assert_true(sk_hash(sk_hash(SK_HASH_START, "foo", 3), "bar", 3) == 0x85944171f73967e8u);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random__philox_known_answers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_context__status_texts_are_told_apart),
+        cmocka_unit_test(test_context__null_is_harmless),
+        cmocka_unit_test(test_context__threads_are_checked),
+        cmocka_unit_test(test_context__first_failure_wins_and_wins_over_a_caveat),
+        cmocka_unit_test(test_context__a_long_message_is_cut_not_overrun),
+        cmocka_unit_test(test_memory__is_zeroed_aligned_and_never_null_for_nothing),
+        cmocka_unit_test(test_memory__products_that_overflow_are_refused),
+        cmocka_unit_test(test_memory__grow_keeps_what_was_there),
+        cmocka_unit_test(test_memory__the_kth_allocation_fails),
+        cmocka_unit_test(test_memory__the_limit_is_named),
+        cmocka_unit_test(test_progress__the_monitor_can_cancel),
+        cmocka_unit_test(test_hash__known_answers),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

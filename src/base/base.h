@@ -35,7 +35,7 @@
 /* ---- Failure ---- */
 
 /* Records the message in the context and returns status, so that `return sk_fail(ctx, SOCK_EINPUT, "...")` reads
- * well. The first failure of a call wins; safe from worker threads. */
+ * well. The first failure of a call wins, and wins over a caveat (positive status); safe from worker threads. */
 sock_status sk_fail(sock_context *ctx, sock_status status, const char *format, ...) SK_PRINTF(3, 4);
 
 /* Every public function starts with it: the message of an earlier call is gone. */
@@ -130,7 +130,8 @@ void sk_vsin(size_t n, const double *x, double *y);
  * locale, except hexadecimal, infinities and NaN. */
 double sk_parse_double(const char *text, const char **end);
 
-/* 17 significant digits at most, shortest text that reads back the same; buffer of at least 32. Returns its length. */
+/* With as few significant digits, 17 at most, as read back the same number (nan and inf as such); buffer of at
+ * least 32. Returns its length. */
 size_t sk_print_double(char *buffer, double value);
 
 /* ---- Hash (FNV-1a, 64 bit), for provenance ---- */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 const char *sock_version(void) { return SOCK_VERSION; }
 
@@ -35,9 +36,9 @@ const char *sock_status_text(sock_status status)
 static int processors(void)
 {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-    int count = CPU_COUNT(&set);
-    return count < 1 ? 1 : count > 1024 ? 1024 : count;
+    /* The call fails on machines with more processors than the set holds. */
+    long count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
+    return (int)SK_MAX(1, SK_MIN(count, 1024));
 }
 
 sock_context *sock_context_new(void)
@@ -99,12 +100,17 @@ void sock_cancel_reset(sock_context *ctx)
     if (ctx) atomic_store(&ctx->cancelled, 0);
 }
 
-void sk_begin(sock_context *ctx) { ctx->message[0] = 0; }
+void sk_begin(sock_context *ctx)
+{
+    ctx->message[0] = 0;
+    ctx->message_status = SOCK_OK;
+}
 
 sock_status sk_fail(sock_context *ctx, sock_status status, const char *format, ...)
 {
     pthread_mutex_lock(&ctx->message_lock);
-    if (!ctx->message[0]) {
+    if (!ctx->message[0] || (ctx->message_status > 0 && status < 0)) {
+        ctx->message_status = status;
         va_list args;
         va_start(args, format);
         vsnprintf(ctx->message, sizeof ctx->message, format, args);

@@ -65,6 +65,7 @@ sock_option_info sock_option_describe(size_t index)
 
 sock_options *sock_options_new(sock_context *ctx)
 {
+    if (!ctx) return NULL;
     sk_begin(ctx);
     return sk_alloc(ctx, 1, sizeof(sock_options));
 }
@@ -92,7 +93,8 @@ sock_options *sk_options_copy(sock_context *ctx, const sock_options *opts)
 
 static bool is_choice(const char *allowed, const char *value)
 {
-    size_t length = strlen(value);
+    size_t length = strcspn(value, "|");
+    if (value[length]) return false; /* two words are not one of them */
     for (const char *p = allowed; length; p++) {
         if (strncmp(p, value, length) == 0 && (p[length] == '|' || !p[length])) return true;
         p = strchr(p, '|');
@@ -114,13 +116,21 @@ static bool fits(const row *r, const char *value)
     return r->low != 0 || number > 0;
 }
 
+static sock_status unknown_key(sock_context *ctx, const char *key)
+{
+    char known[768] = "";
+    for (size_t i = 0, used = 0; i < ROWS && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", table[i].key);
+    return sk_fail(ctx, SOCK_EUSAGE, "unknown option '%.100s'; allowed: %s", key, known);
+}
+
 sock_status sock_options_set(sock_context *ctx, sock_options *opts, const char *key, const char *value)
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!opts || !key || !value) return sk_fail(ctx, SOCK_EUSAGE, "options, key and value must not be NULL");
     const row *r = find(key);
-    if (!r) return sk_fail(ctx, SOCK_EUSAGE, "unknown option '%s'", key);
+    if (!r) return unknown_key(ctx, key);
     if (!fits(r, value)) return sk_fail(ctx, SOCK_EUSAGE, "%s is '%s'; allowed: %s", key, value, r->allowed);
     char *copy = sk_strdup(ctx, value);
     if (!copy) return SOCK_ENOMEM;

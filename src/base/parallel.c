@@ -63,7 +63,7 @@ static void *worker_main(void *argument)
 sock_status sk_parallel_for(sock_context *ctx, size_t count, size_t grain, sk_range_fn fn, void *arg)
 {
     if (!count) return SOCK_OK;
-    loop l = {.ctx = ctx, .fn = fn, .arg = arg, .count = count, .grain = grain ? grain : 1};
+    loop l = {.ctx = ctx, .fn = fn, .arg = arg, .count = count, .grain = SK_MIN(SK_MAX(grain, 1), count)};
     atomic_init(&l.next, 0);
     atomic_init(&l.status, SOCK_OK);
     size_t pieces = (count - 1) / l.grain + 1;

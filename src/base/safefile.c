@@ -12,68 +12,82 @@
 
 struct sk_file {
     FILE *stream;
-    char *path, *temporary; /* temporary is NULL for standard output */
-    int error;              /* errno of the first failed write */
+    char *path, *temporary, *folder; /* the last two are NULL where no file is replaced: standard output, devices */
+    int error;                       /* errno of the first failed write */
 };
 
 static void release(sk_file *file)
 {
+    if (file->stream && file->stream != stdout) fclose(file->stream);
     sk_free(file->path);
     sk_free(file->temporary);
+    sk_free(file->folder);
     sk_free(file);
 }
 
-/* The mode a plain creation would give: 0666 less the umask, or the mode of the file that will be replaced. */
-static mode_t wanted_mode(const char *path)
+/* A new file beside the target, under a name nobody has. Its mode is what a plain creation would give (the system
+ * applies the umask), or that of the file that will be replaced. */
+static int create_temporary(sock_context *ctx, sk_file *file, const struct stat *replaced)
 {
-    struct stat info;
-    if (stat(path, &info) == 0) return info.st_mode & 0777;
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
+    for (int attempt = 0; attempt < 1000; attempt++) {
+        sk_free(file->temporary);
+        file->temporary = sk_format(ctx, "%s.tmp-%ld-%d", file->path, (long)getpid(), attempt);
+        if (!file->temporary) return ENOMEM;
+        int handle = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (handle < 0 && errno == EEXIST) continue;
+        if (handle < 0) break;
+        if (replaced) (void)!fchmod(handle, replaced->st_mode & 0777);
+        file->stream = fdopen(handle, "wb");
+        if (file->stream) return 0;
+        int reason = errno;
+        close(handle);
+        unlink(file->temporary);
+        return reason;
+    }
+    return errno;
+}
+
+/* A device, a pipe: written in place. Replacing /dev/null by a file would be a way to break a machine. */
+static int open_in_place(sk_file *file)
+{
+    file->stream = fopen(file->path, "wbe");
+    return file->stream ? 0 : errno;
+}
+
+/* The file that a path stands for: a link is written through, not over. */
+static int open_target(sock_context *ctx, sk_file *file, const char *path)
+{
+    struct stat info, link;
+    bool exists = stat(path, &info) == 0;
+    if (!exists && errno != ENOENT) return errno;
+    if (!exists && (!path[0] || lstat(path, &link) == 0)) return ENOENT; /* no name, or a link to nothing */
+    if (exists && S_ISDIR(info.st_mode)) return EISDIR;
+    char *real = exists && S_ISREG(info.st_mode) ? realpath(path, NULL) : NULL;
+    file->path = sk_strdup(ctx, real ? real : path);
+    free(real);
+    if (!file->path) return ENOMEM;
+    if (exists && !S_ISREG(info.st_mode)) return open_in_place(file);
+    file->folder = sk_strdup(ctx, file->path);
+    if (!file->folder) return ENOMEM;
+    return create_temporary(ctx, file, exists ? &info : NULL);
 }
 
 sock_status sk_file_create(sock_context *ctx, const char *path, sk_file **out)
 {
     sk_file *file = sk_alloc(ctx, 1, sizeof *file);
     if (!file) return SOCK_ENOMEM;
+    int error = 0;
     if (strcmp(path, "-") == 0) {
         file->stream = stdout;
         file->path = sk_strdup(ctx, "standard output");
-        if (!file->path) {
-            release(file);
-            return SOCK_ENOMEM;
-        }
-        *out = file;
-        return SOCK_OK;
+        error = file->path ? 0 : ENOMEM;
+    } else {
+        error = open_target(ctx, file, path);
     }
-    struct stat info;
-    char *real = realpath(path, NULL); /* write through a link, not over it */
-    file->path = sk_strdup(ctx, real ? real : path);
-    free(real);
-    file->temporary = file->path ? sk_format(ctx, "%s.tmp-XXXXXX", file->path) : NULL;
-    if (!file->temporary) {
+    if (error) {
         release(file);
-        return SOCK_ENOMEM;
-    }
-    if (stat(file->path, &info) == 0 && S_ISDIR(info.st_mode)) {
-        release(file);
-        return sk_fail(ctx, SOCK_EIO, "%s: cannot be written: it is a folder", path);
-    }
-    mode_t mode = wanted_mode(file->path);
-    int handle = mkostemp(file->temporary, O_CLOEXEC);
-    if (handle >= 0) {
-        (void)!fchmod(handle, mode);
-        file->stream = fdopen(handle, "wb");
-    }
-    if (!file->stream) {
-        int reason = errno;
-        if (handle >= 0) {
-            close(handle);
-            unlink(file->temporary);
-        }
-        release(file);
-        return sk_fail(ctx, SOCK_EIO, "%s: cannot be written: %s", path, strerror(reason));
+        sock_status status = error == ENOMEM ? SOCK_ENOMEM : SOCK_EIO;
+        return sk_fail(ctx, status, "%s: cannot be written: %s", path, strerror(error));
     }
     *out = file;
     return SOCK_OK;
@@ -94,14 +108,23 @@ void sk_writef(sk_file *file, const char *format, ...)
 }
 
 /* The rename itself is durable once the folder is. A file system that cannot do it (EINVAL) is not our failure. */
-static int sync_folder(sock_context *ctx, const char *path)
+static int sync_folder(char *path)
 {
-    char *copy = sk_strdup(ctx, path);
-    if (!copy) return ENOMEM;
-    int handle = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
+    int handle = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
     if (handle >= 0 && fsync(handle) != 0 && errno != EINVAL) error = errno;
     if (handle >= 0) close(handle);
-    sk_free(copy);
+    return error;
+}
+
+/* Bytes to the disk first, then the name. */
+static int replace_target(sk_file *file, int error)
+{
+    if (!error && fsync(fileno(file->stream)) != 0) error = errno;
+    if (fclose(file->stream) != 0 && !error) error = errno;
+    file->stream = NULL;
+    if (!error && rename(file->temporary, file->path) != 0) error = errno;
+    if (!error) return sync_folder(file->folder);
+    unlink(file->temporary);
     return error;
 }
 
@@ -109,15 +132,7 @@ sock_status sk_file_commit(sock_context *ctx, sk_file *file)
 {
     int error = file->error;
     if (!error && fflush(file->stream) != 0) error = errno;
-    if (file->temporary) {
-        if (!error && fsync(fileno(file->stream)) != 0) error = errno;
-        if (fclose(file->stream) != 0 && !error) error = errno;
-        if (!error && rename(file->temporary, file->path) != 0) error = errno;
-        if (error)
-            unlink(file->temporary);
-        else
-            error = sync_folder(ctx, file->path);
-    }
+    if (file->temporary) error = replace_target(file, error);
     sock_status status = SOCK_OK;
     if (error) status = sk_fail(ctx, SOCK_EIO, "%s: cannot be written: %s", file->path, strerror(error));
     release(file);
@@ -127,37 +142,47 @@ sock_status sk_file_commit(sock_context *ctx, sk_file *file)
 void sk_file_abandon(sk_file *file)
 {
     if (!file) return;
-    if (file->temporary) {
-        fclose(file->stream);
-        unlink(file->temporary);
-    }
+    if (file->temporary) unlink(file->temporary);
     release(file);
+}
+
+/* What can be read whole: files and pipes. A device may never end. */
+static int open_readable(const char *path, int *handle, struct stat *info)
+{
+    *handle = open(path, O_RDONLY | O_CLOEXEC);
+    if (*handle < 0 || fstat(*handle, info) != 0) return errno;
+    if (S_ISDIR(info->st_mode)) return EISDIR;
+    return S_ISREG(info->st_mode) || S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode) ? 0 : ENODEV;
+}
+
+static sock_status read_failed(sock_context *ctx, const char *path, int error)
+{
+    if (error == EINTR && sk_cancelled(ctx))
+        return sk_fail(ctx, SOCK_ECANCELLED, "%s: interrupted while reading", path);
+    const char *reason = error == ENODEV ? "it is a device, not a file" : strerror(error);
+    return sk_fail(ctx, SOCK_EIO, "%s: cannot be read: %s", path, reason);
 }
 
 sock_status sk_file_read(sock_context *ctx, const char *path, char **bytes, size_t *size)
 {
-    int handle = open(path, O_RDONLY | O_CLOEXEC);
+    int handle = -1;
     struct stat info;
-    if (handle < 0) return sk_fail(ctx, SOCK_EIO, "%s: cannot be read: %s", path, strerror(errno));
-    if (fstat(handle, &info) != 0 || S_ISDIR(info.st_mode)) {
-        int reason = S_ISDIR(info.st_mode) ? EISDIR : errno;
-        close(handle);
-        return sk_fail(ctx, SOCK_EIO, "%s: cannot be read: %s", path, strerror(reason));
-    }
     char *buffer = NULL;
     size_t capacity = 0, length = 0;
     sock_status status = SOCK_OK;
-    if (S_ISREG(info.st_mode) && info.st_size > 0)
-        SK_GO(sk_memory_check(ctx, (double)info.st_size, path, "split the file, or raise the memory limit"));
-    SK_GO(sk_grow(ctx, &buffer, &capacity, S_ISREG(info.st_mode) ? (size_t)info.st_size + 2 : 65536, 1));
+    int error = open_readable(path, &handle, &info);
+    if (error) SK_GO(read_failed(ctx, path, error));
+    SK_GO(sk_grow(ctx, &buffer, &capacity, 65536, 1));
     for (;;) {
-        SK_GO(sk_grow(ctx, &buffer, &capacity, length + 2, 1));
+        size_t wanted = SK_MAX(length + 2, S_ISREG(info.st_mode) ? (size_t)info.st_size + 2 : 0);
+        if (wanted > capacity) {
+            double growth = (double)SK_MAX(wanted, 2 * capacity);
+            SK_GO(sk_memory_check(ctx, growth, path, "split the file, or raise the memory limit"));
+            SK_GO(sk_grow(ctx, &buffer, &capacity, wanted, 1));
+        }
         ssize_t got = read(handle, buffer + length, capacity - length - 1);
         if (got < 0 && errno == EINTR && !sk_cancelled(ctx)) continue;
-        if (got < 0) {
-            status = sk_fail(ctx, SOCK_EIO, "%s: cannot be read: %s", path, strerror(errno));
-            goto out;
-        }
+        if (got < 0) SK_GO(read_failed(ctx, path, errno));
         if (got == 0) break;
         length += (size_t)got;
     }
@@ -166,7 +191,7 @@ sock_status sk_file_read(sock_context *ctx, const char *path, char **bytes, size
     *size = length;
     buffer = NULL;
 out:
-    close(handle);
+    if (handle >= 0) close(handle);
     sk_free(buffer);
     return status;
 }

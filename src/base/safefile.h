@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 /* A file under a temporary name beside its target. Write with sk_write / sk_writef (errors are kept and reported at
- * the end), then commit (flush, fsync, rename, fsync of the folder) or abandon. A path of "-" is standard output. */
+ * the end), then commit (flush, fsync, rename, fsync of the folder) or abandon. A file that is replaced keeps its mode;
+ * a link is written through. A path of "-" is standard output; devices and pipes are written in place. */
 typedef struct sk_file sk_file;
 
 sock_status sk_file_create(sock_context *ctx, const char *path, sk_file **out);
@@ -16,8 +17,8 @@ void sk_writef(sk_file *file, const char *format, ...) SK_PRINTF(2, 3);
 sock_status sk_file_commit(sock_context *ctx, sk_file *file); /* frees file in any case */
 void sk_file_abandon(sk_file *file);                          /* NULL is fine */
 
-/* The whole file, with a 0 behind it; *size without that 0. Folders, devices that never end and unreadable files give
- * SOCK_EIO with the system's reason. Freed with sk_free. */
+/* The whole file or pipe, with a 0 behind it; *size without that 0. Folders, devices (they may never end) and
+ * unreadable files give SOCK_EIO with the reason. Freed with sk_free. */
 sock_status sk_file_read(sock_context *ctx, const char *path, char **bytes, size_t *size);
 
 #endif

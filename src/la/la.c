@@ -9,7 +9,8 @@
 #include <limits.h>
 #include <math.h>
 #include <omp.h>
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
@@ -21,11 +22,14 @@ void dorglq_(const int *m, const int *n, const int *k, double *a, const int *lda
 void dgesdd_(const char *jobz, const int *m, const int *n, double *a, const int *lda, double *s, double *u,
              const int *ldu, double *vt, const int *ldvt, double *work, const int *lwork, int *iwork, int *info);
 
-/* Sizes are checked where work is planned (sk_memory_check); here a size beyond the BLAS integer is a broken promise.
- */
+/* Sizes are checked where work is planned (sk_memory_check); here a size beyond the BLAS integer is a broken promise,
+ * and a stop is better than numbers from a wrapped size. */
 static int blas_int(size_t size)
 {
-    assert(size <= INT_MAX);
+    if (size > INT_MAX) {
+        fprintf(stderr, "sock: a matrix dimension of %zu reached the linear algebra library\n", size);
+        abort();
+    }
     return (int)size;
 }
 
@@ -101,18 +105,32 @@ void sk_symv(sock_context *ctx, size_t n, double alpha, const double *a, size_t 
     blas_threads_end(before);
 }
 
-double sk_dot(size_t n, const double *x, const double *y) { return n ? cblas_ddot(blas_int(n), x, 1, y, 1) : 0; }
+/* Vectors go to BLAS in pieces: their length may be a product of dimensions and more than its integer holds, and a
+ * piece this long is not shared among threads, so that sums do not depend on their number. */
+enum { PIECE = 8192 };
 
-double sk_norm(size_t n, const double *x) { return n ? cblas_dnrm2(blas_int(n), x, 1) : 0; }
+double sk_dot(size_t n, const double *x, const double *y)
+{
+    double total = 0;
+    for (size_t i = 0; i < n; i += PIECE) total += cblas_ddot((int)SK_MIN(n - i, PIECE), x + i, 1, y + i, 1);
+    return total;
+}
+
+double sk_norm(size_t n, const double *x)
+{
+    double total = 0;
+    for (size_t i = 0; i < n; i += PIECE) total = hypot(total, cblas_dnrm2((int)SK_MIN(n - i, PIECE), x + i, 1));
+    return total;
+}
 
 void sk_axpy(size_t n, double alpha, const double *x, double *y)
 {
-    if (n) cblas_daxpy(blas_int(n), alpha, x, 1, y, 1);
+    for (size_t i = 0; i < n; i += PIECE) cblas_daxpy((int)SK_MIN(n - i, PIECE), alpha, x + i, 1, y + i, 1);
 }
 
 void sk_scale(size_t n, double alpha, double *x)
 {
-    if (n) cblas_dscal(blas_int(n), alpha, x, 1);
+    for (size_t i = 0; i < n; i += PIECE) cblas_dscal((int)SK_MIN(n - i, PIECE), alpha, x + i, 1);
 }
 
 /* By tiles, so that neither the reading nor the writing walks down columns of the whole matrix. */
@@ -133,6 +151,8 @@ sock_status sk_cholesky(sock_context *ctx, size_t n, double *a, size_t lda)
     int before = blas_threads_begin(ctx, (double)n * (double)n * (double)n / 3);
     dpotrf_("U", &order, a, &stride, &info);
     blas_threads_end(before);
+    for (size_t i = 0; i < n && info == 0; i++) /* OpenBLAS lets NaN pass; it always reaches the diagonal of its row */
+        if (!(a[i * lda + i] > 0)) info = 1;
     return info == 0 ? SOCK_OK : SOCK_ENUMERIC;
 }
 
@@ -208,15 +228,15 @@ sock_status sk_eigen_solve(sock_context *ctx, sk_eigen *space, size_t n, double 
 {
     assert(n <= space->n);
     if (!n) return SOCK_OK;
-    if (n == 1) {
-        values[0] = a[0];
-        a[0] = 1;
-        return isfinite(values[0]) ? SOCK_OK : sk_fail(ctx, SOCK_ENUMERIC, "eigendecomposition of a matrix with NaN");
-    }
     for (size_t i = 0; i < n; i++) /* LAPACK may loop for ever on NaN */
         for (size_t j = 0; j <= i; j++)
             if (!isfinite(a[i * lda + j]))
                 return sk_fail(ctx, SOCK_ENUMERIC, "eigendecomposition of a matrix with numbers that are not finite");
+    if (n == 1) {
+        values[0] = a[0];
+        a[0] = 1;
+        return SOCK_OK;
+    }
     int order = (int)n, stride = blas_int(lda), info = 0;
     int before = omp_get_max_threads();
     omp_set_num_threads(1);

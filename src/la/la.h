@@ -85,8 +85,8 @@ typedef struct sk_pivoted {
 } sk_pivoted;
 
 /* Stops when the largest remaining diagonal entry is at most tolerance * the largest of the start, at max_rank, or,
- * with give_up_early, as soon as the decay so far says that the tolerance will not be reached by max_rank. diagonal: N
- * numbers, read only. */
+ * with give_up_early, as soon as the decay so far says that the tolerance will not be reached by max_rank, or nearly
+ * (looked at after 128, 256, 512, ... columns). diagonal: N numbers, read only. */
 sock_status sk_pivoted_cholesky(sock_context *ctx, size_t n, const double *diagonal, sk_column_fn column, void *arg,
                                 double tolerance, size_t max_rank, bool give_up_early, sk_pivoted **out);
 void sk_pivoted_free(sk_pivoted *p);

@@ -34,12 +34,14 @@ static sock_status add_column(sock_context *ctx, sk_pivoted *p, size_t k, size_t
     SK_TRY(column(arg, pivot, row));
     for (size_t j = 0; j < k; j++) weights[j] = p->factor[j * p->n + pivot];
     sk_gemv(ctx, SK_TRANSPOSED, k, p->n, -1, p->factor, p->n, weights, 1, row);
-    double scale = 1 / sqrt(top);
+    double scale = 1 / sqrt(top), poison = 0; /* stays 0 as long as all numbers are finite */
     for (size_t i = 0; i < p->n; i++) {
         row[i] *= scale;
+        poison += 0 * row[i];
         p->residual[i] -= row[i] * row[i];
         if (!(p->residual[i] > 0)) p->residual[i] = 0;
     }
+    if (poison != 0) return sk_fail(ctx, SOCK_ENUMERIC, "a kernel matrix has numbers that are not finite");
     for (size_t j = 0; j < k; j++) row[p->pivot[j]] = 0; /* zero in exact arithmetic */
     row[pivot] = sqrt(top);
     p->residual[pivot] = 0;
@@ -47,11 +49,13 @@ static sock_status add_column(sock_context *ctx, sk_pivoted *p, size_t k, size_t
     return SOCK_OK;
 }
 
-/* The decay over the last half of the columns, carried on, is a hopeful guess: it slows down as a rule. */
+/* The decay over the last half of the columns, carried on, tells how many more are needed. It is a guess: the decay
+ * speeds up once the pivots lie closer than the length scale (low dimension) and slows down otherwise; on Gaussian
+ * kernels in 1 to 10 dimensions it was off by up to a factor of three, so only a guess far beyond max_rank counts. */
 static bool hopeless(double half_trace, double trace, size_t rank, double top, double target, size_t max_rank)
 {
     double rate = log(half_trace / trace) / (0.5 * (double)rank);
-    return !(rate > 0) || log(top / target) / rate > (double)(max_rank - rank);
+    return !(rate > 0) || log(top / target) / rate > 3 * (double)(max_rank - rank);
 }
 
 sock_status sk_pivoted_cholesky(sock_context *ctx, size_t n, const double *diagonal, sk_column_fn column, void *arg,
