@@ -201,8 +201,6 @@ static sock_status read_rows(reader *r)
             SK_TRY(sk_progress(r->ctx, "reading", (double)(r->at.p - r->text) / (double)r->size));
         SK_TRY(read_row(r));
     }
-    if (r->rows.count == 0)
-        return sk_fail(r->ctx, SOCK_EINPUT, "%s: the file holds a header and no rows", r->at.source);
     return SOCK_OK;
 }
 
@@ -271,6 +269,10 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
     reader r = {.ctx = ctx, .at = {text + (marked ? 3 : 0), 1, source}, .text = text, .size = size};
     sock_status status = SOCK_OK;
     SK_GO(sk_columns_read(ctx, &r.at, &r.columns));
+    if (!sk_next_row(&r.at)) {
+        status = sk_fail(ctx, SOCK_EINPUT, "%s: the file holds a header and no rows", source);
+        goto out;
+    }
     SK_GO(sk_columns_assign(ctx, &r.at, opts, &r.columns));
     SK_GO(read_rows(&r));
     SK_GO(finish_rows(&r));
