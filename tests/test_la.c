@@ -187,13 +187,15 @@ static void test_la__vectors(void **state)
 static void test_la__norm_neither_overflows_nor_underflows(void **state)
 {
     (void)state;
-    const double scales[] = {1e-300, 1e-160, 1, 1e160, 1e300};
-    for (int s = 0; s < 5; s++) {
-        double x[20000];
+    const double scales[] = {1e-320, 1e-300, 1e-160, 1e-125, 1, 1e149, 1e160, 1e300};
+    for (int s = 0; s < 8; s++) {
+        double x[20000], exact = scales[s] < 1e-310 ? 1e-3 : 1e-13; /* subnormal numbers have few digits */
         for (size_t i = 0; i < 20000; i++) x[i] = (i % 2 ? 3 : -4) * scales[s];
-        assert_close(sk_norm(2, x), 5 * scales[s], 1e-15, 0);
-        assert_close(sk_norm(20000, x), 500 * scales[s], 1e-13, 0);
+        assert_close(sk_norm(2, x), 5 * scales[s], exact, 0);
+        assert_close(sk_norm(20000, x), 500 * scales[s], exact, 0);
     }
+    assert_true(isnan(sk_norm(3, (double[]){1, NAN, 2})) && isinf(sk_norm(3, (double[]){1, -INFINITY, 2})));
+    assert_true(sk_norm(2, (double[]){0, -0.0}) == 0 && sk_norm(0, NULL) == 0);
 }
 
 /* Sums do not depend on the number of threads, to the bit. */

@@ -82,6 +82,25 @@ static void prop_parts_are_parts_of_the_whole(void **state)
     }
 }
 
+/* The bulk version: the same numbers to rounding, and its parts are parts of its whole to the bit. */
+static void prop_bulk_normals_are_the_same_numbers(void **state)
+{
+    (void)state;
+    enum { COUNT = 1003 };
+    double x[COUNT], bulk[COUNT], part[COUNT];
+    const uint64_t starts[] = {0, 1, 2, 3, 1000003, UINT64_MAX - COUNT};
+    for (size_t s = 0; s < 6; s++) {
+        sk_normals(key, 3, 4, starts[s], COUNT, x);
+        sk_normals_bulk(key, 3, 4, starts[s], COUNT, bulk);
+        for (size_t i = 0; i < COUNT; i++) assert_close(bulk[i], x[i], 1e-14, 1);
+        for (size_t first = 0; first < COUNT; first += 41)
+            for (size_t count = 0; first + count <= COUNT; count += 97) {
+                sk_normals_bulk(key, 3, 4, starts[s] + first, count, part);
+                assert_memory_equal(part, bulk + first, count * sizeof *part);
+            }
+    }
+}
+
 static double correlation(size_t n, const double *x, const double *y)
 {
     double sum = 0;
@@ -157,6 +176,7 @@ int main(void)
         cmocka_unit_test(test_random__uniforms_have_their_moments),
         cmocka_unit_test(test_random__normals_have_their_moments),
         cmocka_unit_test(prop_parts_are_parts_of_the_whole),
+        cmocka_unit_test(prop_bulk_normals_are_the_same_numbers),
         cmocka_unit_test(test_random__streams_differ_in_every_word),
         cmocka_unit_test(test_random__shuffle_is_a_permutation),
         cmocka_unit_test(test_random__shuffle_has_no_favourites),

@@ -116,11 +116,15 @@ double sk_dot(size_t n, const double *x, const double *y)
     return total;
 }
 
+/* The plain sum of squares where it is safe from both ends of the range; otherwise in units of the largest entry. */
 double sk_norm(size_t n, const double *x)
 {
-    double total = 0;
-    for (size_t i = 0; i < n; i += PIECE) total = hypot(total, cblas_dnrm2((int)SK_MIN(n - i, PIECE), x + i, 1));
-    return total;
+    double square = sk_dot(n, x, x), largest = 0, sum = 0;
+    if ((square > 1e-250 && square < 1e300) || isnan(square)) return sqrt(square);
+    for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(x[i]));
+    if (largest == 0 || isinf(largest)) return largest;
+    for (size_t i = 0; i < n; i++) sum += x[i] / largest * (x[i] / largest);
+    return largest * sqrt(sum);
 }
 
 void sk_axpy(size_t n, double alpha, const double *x, double *y)
