@@ -258,6 +258,47 @@ typedef struct sock_simulation_report {
 SOCK_API sock_status sock_simulate(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out,
                                    double *lost_at, sock_simulation_report *report);
 
+/* The options bounds, lower and upper as numbers: mode, and lower and upper of d numbers each (infinite: free), for the
+ * fields of sock_simulation. */
+SOCK_API sock_status sock_simulation_bounds(sock_context *ctx, const sock_options *opts, size_t d, sock_bounds *mode,
+                                            double *lower, double *upper);
+
+/* ---- Score --------------------------------------------------------------------------------------------- */
+
+/* A score, or why there is none. Never NaN. */
+typedef struct sock_value {
+    int valid;  /* 1: value holds; 0: reason says why not, and value is 0 */
+    int failed; /* not valid although everything it needs was given */
+    double value;
+    char reason[160];
+} sock_value;
+
+typedef struct sock_scores {
+    size_t d, points, intervals; /* of the test set; every trajectory counts, also within a group */
+    double delta;                /* in use */
+    sock_value loglik;           /* sum of log N(y_{i+1}; y_i + h f, h a + delta I) */
+    sock_value loglik_truth;
+    sock_value perplexity;     /* P = 100 exp((loglik_truth - loglik) / (d intervals)): 100 is as good as the truth */
+    sock_value perplexity_raw; /* P' = 100 exp(-loglik / (d intervals)) */
+    sock_value re_f, re_a;     /* relative errors over all test points, percent, Frobenius norm */
+    sock_value mmd2;           /* squared, biased; mean over the distinct starts of the test set */
+    sock_value mmd2_truth;     /* the truth's own, by the same seed: with few paths a start it is far from 0 */
+    size_t singular;           /* intervals whose covariance is singular for the model */
+    size_t mmd_starts, mmd_paths, mmd_lost; /* distinct starts, paths for each, paths that left the finite numbers */
+    double mmd_eta; /* scale of the path kernel: median squared distance of training trajectories */
+    double seconds;
+} sock_scores;
+
+/* Scores a model on test data. train sets the scale of the MMD, truth (for example a wrapped model) gives perplexity
+ * and relative errors; either may be NULL, and what needs them is then not valid. The MMD compares the paths of each
+ * distinct start (and time grid) of the test set with as many simulated ones as mmd-paths says; its scale comes from
+ * the pairs of training trajectories that share their times. A simulated path that left the finite numbers counts as
+ * infinitely far from all others. SOCK_PARTIAL when something that was asked for could not be computed.
+ * Options used: delta, mmd-paths, mmd-step, seed, bounds, lower, upper. opts may be NULL. */
+SOCK_API sock_status sock_score(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                const sock_data *train, const sock_model *truth, const sock_options *opts,
+                                sock_scores *out);
+
 #ifdef __cplusplus
 }
 #endif

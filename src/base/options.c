@@ -6,15 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum kind { TEXT, NUMBER, COUNT, FLAG, CHOICE } kind;
+typedef enum kind { TEXT, NUMBER, NUMBER0, COUNT, FLAG, CHOICE } kind; /* NUMBER0: 0 is allowed */
 
-static const char *const kind_name[] = {"text", "number", "count", "flag", "choice"};
+static const char *const kind_name[] = {"text", "number", "number", "count", "flag", "choice"};
 
 typedef struct row {
     const char *key;
     kind type;
     const char *fallback; /* "auto" is allowed exactly where it is the default */
-    double low, high;     /* NUMBER and COUNT: low <= value <= high; NUMBER: low < value when low is 0 */
+    double low, high;     /* low <= value <= high; NUMBER: low < value when low is 0 */
     const char *allowed;  /* CHOICE: the words, with | between; elsewhere a description */
     const char *help;
 } row;
@@ -35,6 +35,13 @@ static const row table[] = {
     {"drift-path",   CHOICE, "auto", 0, 0, "auto|pivoted|exact", "implicit form: low-rank pivoted features, or the full system (auto: pivoted when the rank is small)"},
     {"landmarks",    COUNT,  "auto", 1, 1e9, "a whole number >= 1, or auto", "number of Nystrom landmarks"},
     {"quadrature",   CHOICE, "left", 0, 0, "trapezoid|left", "rule for the time integral: the paper's trapezoid, or the left point (no bias with one realisation)"},
+    /* simulate and score */
+    {"bounds",    CHOICE, "none",  0, 0, "none|clip|reflect", "what simulated paths do at lower and upper: nothing, stop there, or turn back"},
+    {"lower",     TEXT,   "none",  0, 0, "a number for all states, or one for each with commas between, or none", "lower bound of the simulated states"},
+    {"upper",     TEXT,   "none",  0, 0, "a number for all states, or one for each with commas between, or none", "upper bound of the simulated states"},
+    {"delta",     NUMBER0, "0",    0, 1e300, "a number >= 0", "added to the diagonal of a step's covariance in the likelihood; regular where a is singular"},
+    {"mmd-paths", COUNT,  "500",   0, 1e7, "a whole number from 0 to 10^7", "simulated paths for each distinct start of the test set (0: no MMD)"},
+    {"mmd-step",  NUMBER, "0.001", 0, 1e300, "a number > 0", "largest inner step of these paths"},
     {"seed",         COUNT,  "0",    0, 9007199254740992.0, "a whole number from 0 to 2^53", "seed of all random choices"},
 };
 /* clang-format on */
@@ -113,7 +120,7 @@ static bool fits(const row *r, const char *value)
     double number = sk_parse_double(value, &end);
     if (end == value || *end || !isfinite(number) || number < r->low || number > r->high) return false;
     if (r->type == COUNT) return number == floor(number);
-    return r->low != 0 || number > 0;
+    return r->type == NUMBER0 || r->low != 0 || number > 0;
 }
 
 static sock_status unknown_key(sock_context *ctx, const char *key)

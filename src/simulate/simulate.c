@@ -2,9 +2,11 @@
  * out to the threads in waves, so that progress is told in between. */
 #include "simulate.h"
 
+#include "base/options.h"
 #include "euler.h"
 
 #include <math.h>
+#include <string.h>
 
 static sock_status check_times(sock_context *ctx, const sock_simulation *spec)
 {
@@ -48,6 +50,51 @@ sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, cons
             return sk_fail(ctx, SOCK_EUSAGE, "simulate: start %zu is not finite", i / model->d + 1);
     SK_TRY(check_times(ctx, spec));
     return spec->bounds == SOCK_BOUNDS_NONE ? SOCK_OK : check_bounds(ctx, model->d, spec);
+}
+
+/* "none", one number for all states, or d numbers (each may be none) with commas between. */
+static sock_status read_bound(sock_context *ctx, const sock_options *opts, const char *key, size_t d, double none,
+                              double *out)
+{
+    const char *text = sk_option_text(opts, key), *p = text;
+    size_t count = 0;
+    for (;; p++) {
+        const char *end = p;
+        double value = none;
+        if (strncmp(p, "none", 4) == 0)
+            end = p + 4;
+        else
+            value = sk_parse_double(p, &end);
+        if (end == p || (*end && *end != ',') || count == d) break;
+        out[count++] = value;
+        p = end;
+        if (!*p) break;
+    }
+    if (*p || (count != d && count != 1))
+        return sk_fail(ctx, SOCK_EUSAGE, "%s is '%s'; allowed: a number for all states, or %zu with commas between",
+                       key, text, d);
+    for (size_t k = count; k < d; k++) out[k] = out[0];
+    return SOCK_OK;
+}
+
+sock_status sk_bounds_from_options(sock_context *ctx, const sock_options *opts, size_t d, sock_bounds *mode,
+                                   double *lower, double *upper)
+{
+    const char *text = sk_option_text(opts, "bounds");
+    *mode = strcmp(text, "clip") == 0      ? SOCK_BOUNDS_CLIP
+            : strcmp(text, "reflect") == 0 ? SOCK_BOUNDS_REFLECT
+                                           : SOCK_BOUNDS_NONE;
+    SK_TRY(read_bound(ctx, opts, "lower", d, -(double)INFINITY, lower));
+    return read_bound(ctx, opts, "upper", d, (double)INFINITY, upper);
+}
+
+sock_status sock_simulation_bounds(sock_context *ctx, const sock_options *opts, size_t d, sock_bounds *mode,
+                                   double *lower, double *upper)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!d || !mode || !lower || !upper) return sk_fail(ctx, SOCK_EUSAGE, "mode, lower and upper must not be NULL");
+    return sk_bounds_from_options(ctx, opts, d, mode, lower, upper);
 }
 
 /* Automatic: a tenth of the smallest gap, so that the step's error is below that of the data's own grid. */

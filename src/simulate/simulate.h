@@ -13,6 +13,10 @@ sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_s
 /* SOCK_EUSAGE, with what is wrong and what is allowed. */
 sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, const sock_simulation *spec);
 
+/* Options bounds, lower and upper: lower and upper get d numbers, infinite where there is no bound. */
+sock_status sk_bounds_from_options(sock_context *ctx, const sock_options *opts, size_t d, sock_bounds *mode,
+                                   double *lower, double *upper);
+
 /* Inner steps of the gap between two output times, for a largest step. */
 size_t sk_inner_steps(double gap, double step);
 

@@ -1,0 +1,159 @@
+/* mmdcells.c - MMD of a model over a test set. The test trajectories are sorted into cells, one for each pair of
+ * distinct start and time grid; for each cell the model's paths are simulated from its start on its grid and compared
+ * with its trajectories. Cells of one grid are simulated together, as many as fit in a slab of memory. */
+#include "score.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SLAB = 1 << 23 }; /* doubles of simulated paths held at once: 64 MB */
+
+typedef struct cells {
+    size_t count;
+    size_t *grid;   /* count: which grid */
+    size_t *begin;  /* count + 1: member[begin[c]] .. */
+    size_t *member; /* trajectories */
+    size_t grids, largest;
+} cells;
+
+static void cells_clear(cells *c)
+{
+    sk_free(c->grid);
+    sk_free(c->begin);
+    sk_free(c->member);
+}
+
+/* Cells numbered by grid, then by appearance: a cell's number is its start's number in the random stream. */
+static sock_status make_cells(sock_context *ctx, const sock_data *data, cells *c)
+{
+    const size_t n = data->trajectories;
+    sock_status status = SOCK_ENOMEM;
+    size_t found = 0, *scratch = sk_alloc(ctx, n, 3 * sizeof *scratch);
+    *c = (cells){.grid = sk_alloc(ctx, n, sizeof *c->grid),
+                 .begin = sk_alloc(ctx, n + 1, sizeof *c->begin),
+                 .member = sk_alloc(ctx, n, sizeof *c->member)};
+    if (!scratch || !c->grid || !c->begin || !c->member) goto out;
+    size_t *grid = scratch, *label = grid + n, *done = label + n; /* done: by label */
+    SK_GO(sk_label_trajectories(ctx, data, false, grid, &c->grids));
+    SK_GO(sk_label_trajectories(ctx, data, true, label, &found));
+    for (size_t g = 0; g < c->grids; g++)
+        for (size_t j = 0; j < n; j++) {
+            if (grid[j] != g || done[label[j]]++) continue;
+            c->grid[c->count] = g;
+            c->begin[c->count + 1] = c->begin[c->count];
+            for (size_t i = j; i < n; i++)
+                if (label[i] == label[j]) c->member[c->begin[c->count + 1]++] = i;
+            c->count++;
+            c->largest = SK_MAX(c->largest, c->begin[c->count] - c->begin[c->count - 1]);
+        }
+out:
+    sk_free(scratch);
+    return status;
+}
+
+typedef struct batch {
+    sock_context *ctx;
+    const sock_data *data;
+    const cells *c;
+    const sk_mmd_spec *spec;
+    size_t first;        /* cell */
+    size_t times;        /* of the grid */
+    const double *t;     /* of the grid */
+    const double *paths; /* cells x spec->paths x times x d */
+    double *space;
+    size_t space_each;
+    const double **pointer; /* of all workers, paths + largest cell each */
+    double *value;          /* of each cell of the test set */
+} batch;
+
+static sock_status compare_range(void *arg, size_t begin, size_t end, int worker)
+{
+    const batch *b = arg;
+    const size_t P = b->spec->paths, d = b->data->d;
+    const double **model = b->pointer + (size_t)worker * (P + b->c->largest), **test = model + P;
+    for (size_t i = begin; i < end; i++) {
+        size_t cell = b->first + i, from = b->c->begin[cell], members = b->c->begin[cell + 1] - from;
+        for (size_t p = 0; p < P; p++) model[p] = b->paths + (i * P + p) * b->times * d;
+        for (size_t m = 0; m < members; m++) test[m] = b->data->x + b->data->first[b->c->member[from + m]] * d;
+        sk_samples samples = {b->times, d, b->t, b->spec->eta, {P, members}, {model, test}};
+        b->value[cell] = sk_mmd2(b->ctx, &samples, b->space + (size_t)worker * b->space_each);
+    }
+    return SOCK_OK;
+}
+
+/* Simulates and compares cells first .. first + count - 1, which share their grid. */
+static sock_status run_batch(batch *b, const sock_model *model, size_t count, size_t *lost)
+{
+    sock_context *ctx = b->ctx;
+    const sk_mmd_spec *spec = b->spec;
+    const size_t d = b->data->d, P = spec->paths, workers = (size_t)sk_workers(ctx);
+    sock_status status = SOCK_ENOMEM;
+    double *x0 = sk_doubles(ctx, count, d), *paths = sk_doubles(ctx, count * P, b->times * d);
+    sk_samples most = {.times = b->times, .d = d, .paths = {P, b->c->largest}};
+    b->space_each = sk_mmd_space(&most);
+    b->space = sk_doubles(ctx, workers, b->space_each);
+    b->pointer = sk_alloc(ctx, workers * (P + b->c->largest), sizeof *b->pointer);
+    b->paths = paths;
+    if (!x0 || !paths || !b->space || !b->pointer) goto out;
+    for (size_t i = 0; i < count; i++)
+        memcpy(x0 + i * d, b->data->x + b->data->first[b->c->member[b->c->begin[b->first + i]]] * d, d * sizeof *x0);
+    sock_simulation simulation = {.starts = count,
+                                  .x0 = x0,
+                                  .paths = P,
+                                  .times = b->times,
+                                  .t = b->t,
+                                  .step = spec->step,
+                                  .seed = spec->seed,
+                                  .first_start = b->first,
+                                  .bounds = spec->bounds,
+                                  .lower = spec->lower,
+                                  .upper = spec->upper};
+    sock_simulation_report report = {0};
+    SK_GO(sk_simulation_check(ctx, model, &simulation));
+    SK_GO(sk_simulate(ctx, model, &simulation, paths, NULL, &report));
+    *lost += report.lost;
+    SK_GO(sk_parallel_for(ctx, count, 1, compare_range, b));
+out:
+    sk_free(b->pointer);
+    sk_free(b->space);
+    sk_free(paths);
+    sk_free(x0);
+    return status;
+}
+
+/* The cells from `first` on that go into one batch. */
+static size_t batch_size(const cells *c, size_t first, size_t doubles_each)
+{
+    size_t count = 1, most = SK_MAX(SLAB / SK_MAX(doubles_each, (size_t)1), (size_t)1);
+    while (count < most && first + count < c->count && c->grid[first + count] == c->grid[first]) count++;
+    return count;
+}
+
+sock_status sk_mmd(sock_context *ctx, const sock_model *model, const sock_data *test, const sk_mmd_spec *spec,
+                   sk_mmd_result *out)
+{
+    cells c = {0};
+    double *value = NULL;
+    sk_mmd_result result = {0};
+    sock_status status;
+    SK_GO(make_cells(ctx, test, &c));
+    if (!(value = sk_doubles(ctx, c.count, 1))) {
+        status = SOCK_ENOMEM;
+        goto out;
+    }
+    for (size_t first = 0, count; first < c.count; first += count) {
+        size_t example = c.member[c.begin[first]], times = test->first[example + 1] - test->first[example];
+        count = batch_size(&c, first, spec->paths * times * test->d);
+        batch b = {.ctx = ctx, .data = test, .c = &c, .spec = spec, .first = first, .times = times, .value = value};
+        b.t = test->t + test->first[example];
+        SK_GO(run_batch(&b, model, count, &result.lost));
+    }
+    result.starts = c.count;
+    for (size_t i = 0; i < c.count; i++) result.value += value[i] / (double)c.count;
+    *out = result;
+    status = SOCK_OK;
+out:
+    sk_free(value);
+    cells_clear(&c);
+    return status;
+}

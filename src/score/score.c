@@ -1,0 +1,221 @@
+/* score.c - the front door of the scores: checks what is given, computes what can be computed from it, and says of the
+ * rest why it is missing. */
+#include "score.h"
+
+#include "base/options.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void give(sock_value *value, double number)
+{
+    value->valid = 1;
+    value->value = number;
+    value->reason[0] = 0;
+}
+
+/* Why there is no value. `asked`: it could have been computed from what was given, so its absence is a caveat. */
+SK_PRINTF(3, 4) static void miss(sock_value *value, bool asked, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(value->reason, sizeof value->reason, format, args);
+    va_end(args);
+    value->valid = 0;
+    value->value = 0;
+    value->failed = asked;
+}
+
+/* ---- Likelihood and perplexity ---- */
+
+static void likelihood_value(const sk_loglik *l, const sock_model *model, sock_value *value)
+{
+    if (!l->intervals)
+        miss(value, true, "the test set has no interval");
+    else if (l->broken)
+        miss(value, true, "the model is not finite on %zu of %zu intervals", l->broken, l->intervals);
+    else if (l->singular)
+        miss(value, true, "%s on %zu of %zu intervals; a delta > 0 makes it regular",
+             model->has_diffusion ? "the covariance h a + delta I is singular" : "the model has no diffusion",
+             l->singular, l->intervals);
+    else
+        give(value, l->value);
+}
+
+/* 100 exp(exponent): NA where it overflows. */
+static void perplexity_value(double exponent, sock_value *value)
+{
+    double p = 100 * exp(exponent);
+    if (isfinite(p))
+        give(value, p);
+    else
+        miss(value, true, "100 exp(%.3g) overflows", exponent);
+}
+
+static sock_status score_likelihood(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                    const sock_model *truth, sock_scores *out)
+{
+    sk_loglik l, l_true = {0};
+    SK_TRY(sk_log_likelihood(ctx, model, test, out->delta, &l));
+    out->intervals = l.intervals;
+    out->singular = l.singular;
+    const double dn = (double)test->d * (double)l.intervals;
+    likelihood_value(&l, model, &out->loglik);
+    if (out->loglik.valid)
+        perplexity_value(-l.value / dn, &out->perplexity_raw);
+    else
+        miss(&out->perplexity_raw, true, "%s", out->loglik.reason);
+    if (!truth) {
+        miss(&out->loglik_truth, false, "no truth given");
+        miss(&out->perplexity, false, "no truth given");
+        return SOCK_OK;
+    }
+    SK_TRY(sk_log_likelihood(ctx, truth, test, out->delta, &l_true));
+    likelihood_value(&l_true, truth, &out->loglik_truth);
+    if (!out->loglik.valid)
+        miss(&out->perplexity, true, "%s", out->loglik.reason);
+    else if (!out->loglik_truth.valid)
+        miss(&out->perplexity, true, "truth: %.140s", out->loglik_truth.reason);
+    else
+        perplexity_value((l_true.value - l.value) / dn, &out->perplexity);
+    return SOCK_OK;
+}
+
+/* ---- Relative errors ---- */
+
+static void relative_error(double difference, double norm, sock_value *value)
+{
+    if (!isfinite(difference) || !isfinite(norm))
+        miss(value, true, "the model or the truth is not finite on the test points");
+    else if (!(norm > 0))
+        miss(value, true, "the truth is zero on the test points");
+    else
+        give(value, 100 * sqrt(difference / norm));
+}
+
+static sock_status score_errors(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                const sock_model *truth, sock_scores *out)
+{
+    if (!truth) {
+        miss(&out->re_f, false, "no truth given");
+        miss(&out->re_a, false, "no truth given");
+        return SOCK_OK;
+    }
+    sk_field_errors e;
+    SK_TRY(sk_relative_errors(ctx, model, truth, test, &e));
+    relative_error(e.f_difference, e.f_truth, &out->re_f);
+    if (!model->has_diffusion || !truth->has_diffusion)
+        miss(&out->re_a, false, "the %s has no diffusion", model->has_diffusion ? "truth" : "model");
+    else
+        relative_error(e.a_difference, e.a_truth, &out->re_a);
+    return SOCK_OK;
+}
+
+/* ---- MMD ---- */
+
+static void miss_mmd(sock_scores *out, bool asked, const char *reason)
+{
+    miss(&out->mmd2, asked, "%s", reason);
+    miss(&out->mmd2_truth, asked, "%s", reason);
+}
+
+static sock_status score_mmd(sock_context *ctx, const sock_model *model, const sock_data *test, const sock_data *train,
+                             const sock_model *truth, sk_mmd_spec *spec, sock_scores *out)
+{
+    size_t pairs = 0;
+    sk_mmd_result result;
+    if (!spec->paths || !train) {
+        miss_mmd(out, false, spec->paths ? "no training data given, whose distances set the scale" : "mmd-paths is 0");
+        return SOCK_OK;
+    }
+    SK_TRY(sk_mmd_eta(ctx, train, &spec->eta, &pairs));
+    if (!pairs || !(spec->eta > 0) || !isfinite(spec->eta)) {
+        miss_mmd(out, true,
+                 pairs ? "the median distance of training trajectories is zero or not finite"
+                       : "no two training trajectories share their times");
+        return SOCK_OK;
+    }
+    out->mmd_eta = spec->eta;
+    SK_TRY(sk_mmd(ctx, model, test, spec, &result));
+    if (!result.starts) {
+        miss_mmd(out, true, "the test set has no trajectory of two points");
+        return SOCK_OK;
+    }
+    give(&out->mmd2, result.value);
+    out->mmd_starts = result.starts;
+    out->mmd_lost = result.lost;
+    if (!truth) {
+        miss(&out->mmd2_truth, false, "no truth given");
+        return SOCK_OK;
+    }
+    SK_TRY(sk_mmd(ctx, truth, test, spec, &result));
+    give(&out->mmd2_truth, result.value);
+    return SOCK_OK;
+}
+
+/* ---- All together ---- */
+
+static sock_status check_arguments(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                   const sock_data *train, const sock_model *truth, const sock_scores *out)
+{
+    if (!model || !test || !out)
+        return sk_fail(ctx, SOCK_EUSAGE, "score: model, test data and output must not be NULL");
+    const size_t d = model->d;
+    if (test->d != d)
+        return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the test data (%s) %zu", d, test->source,
+                       test->d);
+    if (train && train->d != d)
+        return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the training data (%s) %zu", d,
+                       train->source, train->d);
+    if (truth && truth->d != d)
+        return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the truth %zu", d, truth->d);
+    return SOCK_OK;
+}
+
+/* The first score that was asked for and failed, as the message of a caveat. */
+static sock_status verdict(sock_context *ctx, const sock_scores *s)
+{
+    const struct {
+        const char *name;
+        const sock_value *value;
+    } all[] = {{"loglik", &s->loglik},
+               {"loglik_truth", &s->loglik_truth},
+               {"perplexity", &s->perplexity},
+               {"re_f", &s->re_f},
+               {"re_a", &s->re_a},
+               {"mmd2", &s->mmd2}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (!all[i].value->valid && all[i].value->failed)
+            return sk_fail(ctx, SOCK_PARTIAL, "%s could not be computed: %s", all[i].name, all[i].value->reason);
+    return SOCK_OK;
+}
+
+sock_status sock_score(sock_context *ctx, const sock_model *model, const sock_data *test, const sock_data *train,
+                       const sock_model *truth, const sock_options *opts, sock_scores *out)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    SK_TRY(check_arguments(ctx, model, test, train, truth, out));
+    const double begun = sk_seconds();
+    sock_status status = SOCK_ENOMEM;
+    sock_scores scores = {.d = model->d, .points = test->points, .delta = sk_option_number(opts, "delta")};
+    double *bound = sk_doubles(ctx, 2, model->d);
+    if (!bound) return SOCK_ENOMEM;
+    sk_mmd_spec spec = {.paths = sk_option_count(opts, "mmd-paths"),
+                        .step = sk_option_number(opts, "mmd-step"),
+                        .seed = sk_option_count(opts, "seed"),
+                        .lower = bound,
+                        .upper = bound + model->d};
+    scores.mmd_paths = spec.paths;
+    SK_GO(sk_bounds_from_options(ctx, opts, model->d, &spec.bounds, bound, bound + model->d));
+    SK_GO(sk_progress(ctx, "score", 0));
+    SK_GO(score_likelihood(ctx, model, test, truth, &scores));
+    SK_GO(score_errors(ctx, model, test, truth, &scores));
+    SK_GO(score_mmd(ctx, model, test, train, truth, &spec, &scores));
+    scores.seconds = sk_seconds() - begun;
+    *out = scores;
+    status = verdict(ctx, out);
+out:
+    sk_free(bound);
+    return status;
+}

@@ -1,0 +1,80 @@
+/* score.h - how good a model is on data it has not seen: one metric a file. Nothing here returns NaN: what cannot be
+ * computed says so. Sums run in the order of the data, so that scores do not depend on the number of threads. */
+#ifndef SK_SCORE_H
+#define SK_SCORE_H
+
+#include "data/data.h"
+#include "simulate/simulate.h"
+
+/* ---- loglik.c ---- */
+
+typedef struct sk_loglik {
+    size_t intervals; /* of all trajectories */
+    size_t singular;  /* intervals whose covariance h a + delta I is not positive definite */
+    size_t broken;    /* intervals where the model is not finite */
+    double value;     /* sum over the intervals, good when singular and broken are 0 and intervals is not */
+} sk_loglik;
+
+/* l = sum log N(y_{i+1}; y_i + h f(y_i), h a(y_i) + delta I). A model without a diffusion has a = 0. */
+sock_status sk_log_likelihood(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
+                              sk_loglik *out);
+
+/* ---- relerr.c ---- */
+
+/* Squared Frobenius norms over all points: of the differences and of the truth. a only where both models have one. */
+typedef struct sk_field_errors {
+    double f_difference, f_truth, a_difference, a_truth;
+} sk_field_errors;
+
+sock_status sk_relative_errors(sock_context *ctx, const sock_model *model, const sock_model *truth,
+                               const sock_data *data, sk_field_errors *out);
+
+/* ---- grids.c ---- */
+
+/* Trajectories of two points and more that share their times (counted from their start, to 1e-9 of their span) get one
+ * label, and with same_start only where their first states are equal, too. Labels are 0, 1, ... in order of appearance;
+ * SIZE_MAX for a single point. */
+sock_status sk_label_trajectories(sock_context *ctx, const sock_data *data, bool same_start, size_t *label,
+                                  size_t *labels);
+
+/* Trapezoid weights of the times: integral of g ~ sum w_i g(t_i). */
+void sk_trapezoid_weights(size_t times, const double *t, double *w);
+
+/* ---- mmd.c ---- */
+
+/* Median of the squared L2 distances over pairs of trajectories that share their times; *pairs is their number, and
+ * *eta is untouched when there are none. Beyond 4000 trajectories, 4000 evenly spaced ones stand for all. */
+sock_status sk_mmd_eta(sock_context *ctx, const sock_data *train, double *eta, size_t *pairs);
+
+/* Two samples of paths on one time grid. Paths that are not finite are infinitely far from all others. */
+typedef struct sk_samples {
+    size_t times, d;
+    const double *t;
+    double eta;
+    size_t paths[2];
+    const double *const *path[2]; /* pointers to the paths, times x d each */
+} sk_samples;
+
+/* The squared maximum mean discrepancy, biased (V-statistic): sum_ij v_i v_j exp(-|x_i - x_j|^2 / eta) with v = 1/P on
+ * the first sample and -1/M on the second. space: sk_mmd_space doubles. On the calling thread. */
+size_t sk_mmd_space(const sk_samples *samples);
+double sk_mmd2(sock_context *ctx, const sk_samples *samples, double *space);
+
+typedef struct sk_mmd_spec {
+    double eta, step;
+    size_t paths; /* simulated for each distinct start */
+    uint64_t seed;
+    sock_bounds bounds;
+    const double *lower, *upper;
+} sk_mmd_spec;
+
+typedef struct sk_mmd_result {
+    size_t starts; /* distinct pairs of start and time grid of the test set; 0: there was nothing to compare */
+    size_t lost;   /* simulated paths that left the finite numbers */
+    double value;  /* mean over the starts */
+} sk_mmd_result;
+
+sock_status sk_mmd(sock_context *ctx, const sock_model *model, const sock_data *test, const sk_mmd_spec *spec,
+                   sk_mmd_result *out);
+
+#endif
