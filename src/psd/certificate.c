@@ -1,0 +1,191 @@
+/* certificate.c - objective, dual objective and their difference.
+ *
+ * For any Q >= 0 and any dual point y, with S = -R*(y), r = R(Q) - t:
+ *
+ *     P - D = (1/n) |r - (n/2) y|^2  +  lambda |Q - S_+/(2 lambda)|^2  +  <S_-, Q>          (three terms >= 0)
+ *
+ * which is the expanded difference with the squares completed; no two large numbers are subtracted. At (y, Q(y)) only
+ * the first term is left, and it is |grad J|^2 / n. With row weights everything holds for rows, targets and dual points
+ * scaled by sqrt(w): y_i = beta_i / sqrt(w_i). */
+#include "psdinner.h"
+
+#include <math.h>
+#include <string.h>
+
+sock_status sk_psd_point_new(sock_context *ctx, const sk_psd_map *map, sk_psd_point *point)
+{
+    size_t D = map->p * map->d, length = map->d * (map->d + 1) / 2 * map->m;
+    *point = (sk_psd_point){.y = sk_doubles(ctx, length, 1),
+                            .g = sk_doubles(ctx, length, 1),
+                            .rq = sk_doubles(ctx, length, 1),
+                            .e = sk_doubles(ctx, D, D),
+                            .values = sk_doubles(ctx, D, 1),
+                            .q = sk_doubles(ctx, D, D)};
+    if (point->y && point->g && point->rq && point->e && point->values && point->q) return SOCK_OK;
+    sk_psd_point_clear(point);
+    return SOCK_ENOMEM;
+}
+
+void sk_psd_point_clear(sk_psd_point *point)
+{
+    sk_free(point->y);
+    sk_free(point->g);
+    sk_free(point->rq);
+    sk_free(point->e);
+    sk_free(point->values);
+    sk_free(point->q);
+    *point = (sk_psd_point){0};
+}
+
+/* point->e holds -S on entry; eigenvectors and eigenvalues of S, Q and |Q|^2 on return. */
+static sock_status split(sock_context *ctx, sk_psd_inner *inner, sk_psd_point *point)
+{
+    size_t D = inner->map.p * inner->map.d;
+    double start = sk_seconds(), largest = 0;
+    for (size_t i = 0; i < D; i++) {
+        for (size_t j = 0; j <= i; j++) point->e[i * D + j] = -point->e[i * D + j];
+    }
+    SK_TRY(sk_eigen_solve(ctx, inner->eigen, D, point->e, D, point->values));
+    for (size_t i = 0; i < D; i++) largest = fmax(largest, fabs(point->values[i]));
+    point->positive = 0;
+    point->q2 = 0;
+    double scale = 1 / (2 * inner->lambda);
+    while (point->positive < D) {
+        double value = point->values[D - 1 - point->positive];
+        if (!(value > 1e-300 && value > 1e-18 * largest)) break;
+        point->q2 += value * scale * (value * scale);
+        point->positive++;
+    }
+    sk_psd_positive_part(ctx, D, point->e, point->values, point->positive, scale, point->q);
+    inner->effort->eigen += sk_seconds() - start;
+    inner->effort->eigendecompositions++;
+    return SOCK_OK;
+}
+
+sock_status sk_psd_evaluate(sock_context *ctx, sk_psd_inner *inner, sk_psd_point *point)
+{
+    size_t length = inner->map.pairs * inner->map.m;
+    double n = (double)inner->n, start = sk_seconds();
+    SK_TRY(sk_psd_map_adjoint(ctx, &inner->map, point->y, point->e));
+    inner->effort->products += sk_seconds() - start;
+    SK_TRY(split(ctx, inner, point));
+    start = sk_seconds();
+    SK_TRY(sk_psd_map_apply(ctx, &inner->map, point->q, point->rq));
+    inner->effort->products += sk_seconds() - start;
+    inner->effort->products_count += 2;
+    double residual = inner->rest, square = 0;
+    for (size_t i = 0; i < length; i++) {
+        double r = point->rq[i] - inner->t[i];
+        point->g[i] = n / 2 * point->y[i] - r;
+        residual += r * r;
+        square += point->y[i] * (n / 4 * point->y[i] + inner->t[i]);
+    }
+    double g = sk_norm(length, point->g);
+    point->objective = square + inner->lambda * point->q2;
+    point->primal = residual / n + inner->lambda * point->q2;
+    point->gap = g * g / n;
+    return isfinite(point->objective) && isfinite(point->primal)
+               ? SOCK_OK
+               : sk_fail(ctx, SOCK_ENUMERIC, "the diffusion problem overflows at lambda = %g (scaled)", inner->lambda);
+}
+
+bool sk_psd_done(const sk_psd_inner *inner, const sk_psd_point *point)
+{
+    return point->gap <= inner->tolerance * point->primal;
+}
+
+bool sk_psd_exhausted(sk_psd_inner *inner)
+{
+    inner->iterations++;
+    return inner->iterations >= inner->max_iterations || (inner->deadline > 0 && sk_seconds() > inner->deadline);
+}
+
+/* ---- In the coordinates of the problem as given ---- */
+
+static double row_weight(const sk_psd_problem *problem, size_t i)
+{
+    return problem->row_weight ? problem->row_weight[i] : 1;
+}
+
+/* beta = (2/n) w (R(Q) - z), n x d x d, and the data term of the objective. */
+static sock_status natural_dual(sock_context *ctx, const sk_psd_problem *problem, const sk_psd_target *target,
+                                const double *q, double *beta, double *fit)
+{
+    size_t block = target->d * target->d;
+    double n = (double)problem->n;
+    SK_TRY(sk_psd_apply(ctx, problem, target->d, q, beta));
+    *fit = 0;
+    for (size_t i = 0; i < problem->n; i++)
+        for (size_t j = 0; j < block; j++) {
+            double r = beta[i * block + j] - target->z[i * block + j];
+            *fit += row_weight(problem, i) / n * r * r;
+            beta[i * block + j] = 2 / n * row_weight(problem, i) * r;
+        }
+    return SOCK_OK;
+}
+
+sock_status sk_psd_gradient(sock_context *ctx, const sk_psd_problem *problem, const sk_psd_target *target,
+                            const double *q, double *out)
+{
+    size_t D = problem->p * target->d;
+    double fit, *beta = sk_doubles(ctx, problem->n, target->d * target->d);
+    sock_status status = beta ? natural_dual(ctx, problem, target, q, beta, &fit) : SOCK_ENOMEM;
+    if (status == SOCK_OK) status = sk_psd_adjoint(ctx, problem, target->d, beta, out);
+    if (status == SOCK_OK) sk_axpy(D * D, 2 * target->lambda, q, out);
+    sk_free(beta);
+    return status;
+}
+
+/* lambda |Q - S_+/(2 lambda)|^2 + <S_-, Q> and |S_+|^2, from S = -R*(beta) in s, which is destroyed. */
+static sock_status matrix_terms(sock_context *ctx, size_t D, double lambda, const double *q, double *s, double *gap,
+                                double *s2)
+{
+    double *plus = sk_doubles(ctx, D, D);
+    sk_eigen *space = NULL;
+    sock_status status = plus ? sk_eigen_new(ctx, D, &space) : SOCK_ENOMEM;
+    if (status < 0) goto out;
+    for (size_t i = 0; i < D * D; i++) plus[i] = s[i];
+    SK_GO(sk_psd_project(ctx, space, D, plus, NULL));
+    *gap = *s2 = 0;
+    double complement = 0;
+    for (size_t i = 0; i < D * D; i++) {
+        double difference = q[i] - plus[i] / (2 * lambda);
+        *gap += lambda * difference * difference;
+        complement += (plus[i] - s[i]) * q[i];
+        *s2 += plus[i] * plus[i];
+    }
+    *gap += fmax(complement, 0); /* an inner product of two positive semi-definite matrices, up to rounding */
+out:
+    sk_free(plus);
+    sk_eigen_free(space);
+    return status;
+}
+
+sock_status sk_psd_certificate(sock_context *ctx, const sk_psd_problem *problem, const sk_psd_target *target,
+                               const double *q, const double *beta, sk_psd_bounds *out)
+{
+    size_t block = target->d * target->d, D = problem->p * target->d;
+    double n = (double)problem->n, fit = 0, misfit = 0, dual = 0, terms = 0, s2 = 0;
+    double *own = sk_doubles(ctx, problem->n, block), *s = sk_doubles(ctx, D, D);
+    sock_status status = own && s ? SOCK_OK : SOCK_ENOMEM;
+    if (status < 0) goto out;
+    SK_GO(natural_dual(ctx, problem, target, q, own, &fit));
+    const double *point = beta ? beta : own;
+    for (size_t i = 0; i < problem->n; i++)
+        for (size_t j = 0; j < block; j++) {
+            size_t e = i * block + j;
+            double w = row_weight(problem, i), away = own[e] - point[e];
+            misfit += n / (4 * w) * away * away;
+            dual -= n / (4 * w) * point[e] * point[e] + point[e] * target->z[e];
+        }
+    SK_GO(sk_psd_adjoint(ctx, problem, target->d, point, s));
+    sk_scale(D * D, -1, s);
+    SK_GO(matrix_terms(ctx, D, target->lambda, q, s, &terms, &s2));
+    double q2 = sk_dot(D * D, q, q);
+    *out = (sk_psd_bounds){
+        .primal = fit + target->lambda * q2, .dual = dual - s2 / (4 * target->lambda), .gap = misfit + terms};
+out:
+    sk_free(own);
+    sk_free(s);
+    return status;
+}

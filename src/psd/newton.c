@@ -1,0 +1,223 @@
+/* newton.c - semismooth Newton on the dual.
+ *
+ *     minimise J(y) = n/4 |y|^2 + <y, t> + |S_+(y)|^2 / (4 lambda),   S(y) = -R*(y)
+ *
+ *   1. Start: the given y. (The caller starts at the solution without the constraint; if its Q is positive
+ *      semi-definite the gradient there is 0 and the work is done.)
+ *   2. grad = n/2 y + t - R(Q);  stop when |grad|^2 / n, which is the duality gap, is small against the primal value.
+ *   3. Direction: (n/2 I + R dPi R* / (2 lambda)) dy = -grad, dPi the derivative of the projection at S.
+ *      d = 1 and few rows: the matrix itself, F = sqrt(Omega) o (E mat(c_i) E') row by row, n/2 I + F F' / (2 lambda),
+ * by Cholesky. Else conjugate gradients with the preconditioner n/2 + s^2/(2 lambda), the Hessian where S > 0, to a
+ *      relative residual that falls with the gradient.
+ *   4. Armijo on J with halving; near the end, where J is flat to rounding, a smaller gradient is as good.
+ *
+ * Qi and Sun 2006; Malick 2004. Locally quadratic; cost per step one eigendecomposition of size pd, two products, and
+ * per conjugate gradient step two products and 8 (pd)^2 min(r, pd - r) flop. */
+#include "psdinner.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DENSE_ROWS = 600, CG_MOST = 400, HALVINGS = 40 };
+
+typedef struct space {
+    double *dy, *r, *v, *hv, *zeta; /* pairs x m */
+    double *direction, *image;      /* D x D */
+    double *work;                   /* 2 D^2 */
+    double *matrix, *f;             /* dense: m x m and m x q */
+} space;
+
+static void space_clear(space *w)
+{
+    double *const all[] = {w->dy, w->r, w->v, w->hv, w->zeta, w->direction, w->image, w->work, w->matrix, w->f};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) sk_free(all[i]);
+}
+
+/* The matrix where it is cheap; at small lambda conjugate gradients need many steps, and it may cost more. */
+static bool use_matrix(const sk_psd_inner *inner)
+{
+    const sk_psd_map *map = &inner->map;
+    double rows = (double)(map->m * map->pairs), p = (double)map->p, D = p * (double)map->d;
+    double flops = rows * 2 * D * p * (D + p) + rows * rows * D * D / 2;
+    return map->c && rows <= DENSE_ROWS && flops <= (map->d == 1 ? 1e9 : inner->lambda < 1e-6 ? 3e8 : 2e7);
+}
+
+static sock_status space_new(sock_context *ctx, const sk_psd_inner *inner, space *w)
+{
+    const sk_psd_map *map = &inner->map;
+    size_t length = map->pairs * map->m, D = map->p * map->d, rows = use_matrix(inner) ? length : 0;
+    *w = (space){.dy = sk_doubles(ctx, length, 1),
+                 .r = sk_doubles(ctx, length, 1),
+                 .v = sk_doubles(ctx, length, 1),
+                 .hv = sk_doubles(ctx, length, 1),
+                 .zeta = sk_doubles(ctx, length, 1),
+                 .direction = sk_doubles(ctx, D, D),
+                 .image = sk_doubles(ctx, D, D),
+                 .work = sk_doubles(ctx, 2 * D, D),
+                 .matrix = sk_doubles(ctx, rows, rows),
+                 .f = sk_doubles(ctx, rows, D * (D + 1) / 2)};
+    bool all = w->dy && w->r && w->v && w->hv && w->zeta && w->direction && w->image && w->work && w->matrix && w->f;
+    return all ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* ---- Step 3 with the matrix ---- */
+
+/* w->image (D x D) := E R*(unit vector of row i, pair (k, l)) E' = E_k mat(c_i) E_l', symmetrised; E_k: columns of
+ * block k. w->direction holds mat(c_i), p x p. */
+static void dense_image(sock_context *ctx, const sk_psd_map *map, const sk_psd_point *at, size_t k, size_t l, space *w)
+{
+    size_t p = map->p, D = p * map->d;
+    sk_gemm(ctx, SK_PLAIN, SK_PLAIN, D, p, p, 1, at->e + k * p, D, w->direction, p, 0, w->work, p);
+    sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, D, D, p, 1, w->work, p, at->e + l * p, D, 0, w->image, D);
+    if (k == l) return;
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j <= i; j++)
+            w->image[i * D + j] = SK_ROOT_HALF * (w->image[i * D + j] + w->image[j * D + i]);
+}
+
+/* The entries of w->image that the derivative keeps, times the root of their weight, into row. */
+static size_t weighted_entries(const sk_psd_point *at, size_t D, const double *image, double *row)
+{
+    size_t split = D - at->positive, count = 0;
+    for (size_t b = split; b < D; b++)
+        for (size_t a = 0; a <= b; a++) {
+            double va = at->values[a], vb = at->values[b];
+            double weight = a >= split ? (a == b ? 1 : 2) : 2 * vb / (vb - fmin(va, 0));
+            row[count++] = sqrt(weight) * image[b * D + a];
+        }
+    return count;
+}
+
+static sock_status dense_direction(sock_context *ctx, const sk_psd_inner *inner, const sk_psd_point *at, space *w)
+{
+    const sk_psd_map *map = &inner->map;
+    size_t D = map->p * map->d, length = map->pairs * map->m, wide = D * (D + 1) / 2, count = 0;
+    for (size_t i = 0; i < map->m; i++) {
+        sk_psd_unpack(map->p, 1, map->h, map->first, map->second, map->c + i * map->h, w->direction);
+        for (size_t l = 0, pair = 0; l < map->d; l++)
+            for (size_t k = 0; k <= l; k++, pair++) {
+                dense_image(ctx, map, at, k, l, w);
+                count = weighted_entries(at, D, w->image, w->f + (pair * map->m + i) * wide);
+            }
+    }
+    sk_syrk(ctx, SK_PLAIN, length, count, 1 / (2 * inner->lambda), w->f, wide, 0, w->matrix, length);
+    for (size_t i = 0; i < length; i++) {
+        w->matrix[i * length + i] += (double)inner->n / 2;
+        w->dy[i] = -at->g[i];
+    }
+    SK_TRY(sk_cholesky(ctx, length, w->matrix, length));
+    sk_cholesky_solve(ctx, length, 1, w->matrix, length, w->dy, 1);
+    return SOCK_OK;
+}
+
+/* ---- Step 3 with conjugate gradients ---- */
+
+static sock_status hessian(sock_context *ctx, const sk_psd_inner *inner, const sk_psd_point *at, const double *v,
+                           space *w)
+{
+    const sk_psd_map *map = &inner->map;
+    size_t length = map->pairs * map->m;
+    SK_TRY(sk_psd_map_adjoint(ctx, map, v, w->direction));
+    sk_psd_projection_derivative(ctx, at, map->p * map->d, w->direction, w->image, w->work);
+    SK_TRY(sk_psd_map_apply(ctx, map, w->image, w->hv));
+    for (size_t i = 0; i < length; i++) w->hv[i] = (double)inner->n / 2 * v[i] + w->hv[i] / (2 * inner->lambda);
+    return SOCK_OK;
+}
+
+static void precondition(const sk_psd_inner *inner, const double *r, double *zeta)
+{
+    const sk_psd_map *map = &inner->map;
+    double half = (double)inner->n / 2;
+    for (size_t pair = 0; pair < map->pairs; pair++)
+        for (size_t i = 0; i < map->m; i++) {
+            size_t e = pair * map->m + i;
+            zeta[e] = inner->s2 ? r[e] / (half + inner->s2[i] / (2 * inner->lambda)) : r[e] / half;
+        }
+}
+
+static sock_status cg_direction(sock_context *ctx, const sk_psd_inner *inner, const sk_psd_point *at, double forcing,
+                                space *w)
+{
+    size_t length = inner->map.pairs * inner->map.m;
+    for (size_t i = 0; i < length; i++) {
+        w->dy[i] = 0;
+        w->r[i] = -at->g[i];
+    }
+    precondition(inner, w->r, w->zeta);
+    memcpy(w->v, w->zeta, length * sizeof *w->v);
+    double rz = sk_dot(length, w->r, w->zeta), target = forcing * forcing * rz;
+    for (size_t step = 0; step < CG_MOST && rz > target && rz > 0; step++) {
+        if (inner->deadline > 0 && sk_seconds() > inner->deadline) break;
+        SK_TRY(hessian(ctx, inner, at, w->v, w));
+        inner->effort->cg_steps++;
+        double curvature = sk_dot(length, w->v, w->hv);
+        if (!(curvature > 0)) break;
+        double alpha = rz / curvature;
+        sk_axpy(length, alpha, w->v, w->dy);
+        sk_axpy(length, -alpha, w->hv, w->r);
+        precondition(inner, w->r, w->zeta);
+        double next = sk_dot(length, w->r, w->zeta), beta = next / rz;
+        for (size_t i = 0; i < length; i++) w->v[i] = w->zeta[i] + beta * w->v[i];
+        rz = next;
+    }
+    return sk_progress(ctx, "diffusion problem", -1);
+}
+
+/* ---- Step 4 ---- */
+
+/* point (evaluated) moves along dy into trial; swapped so that point is the new one. *moved: a step was accepted. */
+static sock_status line_search(sock_context *ctx, sk_psd_inner *inner, const space *w, sk_psd_point *point,
+                               sk_psd_point *trial, bool *moved)
+{
+    size_t length = inner->map.pairs * inner->map.m;
+    double slope = sk_dot(length, w->dy, point->g), tau = 1;
+    double rounding = 1e-14 * (fabs(point->objective) + point->primal);
+    *moved = false;
+    if (!(slope < 0)) return SOCK_OK;
+    for (int halving = 0; halving < HALVINGS; halving++, tau /= 2) {
+        for (size_t i = 0; i < length; i++) trial->y[i] = point->y[i] + tau * w->dy[i];
+        SK_TRY(sk_psd_evaluate(ctx, inner, trial));
+        bool armijo = trial->objective <= point->objective + 1e-4 * tau * slope;
+        bool flat = trial->objective <= point->objective + rounding && trial->gap < point->gap;
+        if (armijo || flat) {
+            sk_psd_point swap = *point;
+            *point = *trial;
+            *trial = swap;
+            *moved = true;
+            return SOCK_OK;
+        }
+        if (-tau * slope < rounding && halving > 3) break; /* nothing to be gained that could be seen */
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_psd_newton(sock_context *ctx, sk_psd_inner *inner, sk_psd_point *point)
+{
+    space w = {0};
+    sk_psd_point trial = {0};
+    sock_status status = SOCK_OK;
+    bool dense = use_matrix(inner), moved = true;
+    SK_GO(space_new(ctx, inner, &w));
+    SK_GO(sk_psd_point_new(ctx, &inner->map, &trial));
+    SK_GO(sk_psd_evaluate(ctx, inner, point));
+    double first = sqrt(point->gap);
+    while (!sk_psd_done(inner, point) && moved) {
+        if (sk_psd_exhausted(inner)) break;
+        double start = sk_seconds();
+        if (dense) {
+            status = dense_direction(ctx, inner, point, &w);
+            if (status == SOCK_ENUMERIC)
+                dense = false; /* not definite to rounding */
+            else if (status < 0)
+                goto out;
+        }
+        if (!dense) SK_GO(cg_direction(ctx, inner, point, fmin(0.05, fmax(sqrt(sqrt(point->gap) / first), 1e-3)), &w));
+        inner->effort->linear += sk_seconds() - start;
+        SK_GO(line_search(ctx, inner, &w, point, &trial, &moved));
+    }
+    status = sk_psd_done(inner, point) ? SOCK_OK : SOCK_NOT_CONVERGED;
+out:
+    space_clear(&w);
+    sk_psd_point_clear(&trial);
+    return status;
+}

@@ -1,0 +1,126 @@
+/* psd.h - least squares over positive semi-definite matrices.
+ *
+ *     minimise over Q >= 0   (1/n) sum_i w_i | [<M_i, Q_kl>]_kl - z_i |_F^2 + lambda |Q|_F^2
+ *
+ * Q is symmetric, pd x pd, in blocks Q_kl of p x p (row k p + a, column l p + b); M_i = sum_a W_ia phi_a phi_a' is
+ * never formed. Phi (nodes x p) and the sparse W (n x nodes) are the problem; the targets z (n x d x d, symmetric) and
+ * lambda come at solve time, so that one preparation serves many lambdas and many targets.
+ *
+ *     sk_psd_prepared *prepared = NULL;
+ *     sk_psd_result *result = NULL;
+ *     SK_GO(sk_psd_prepare(ctx, &problem, &options, &prepared));
+ *     SK_GO(sk_psd_solve(ctx, prepared, &(sk_psd_target){d, z, lambda}, &options, NULL, &result));
+ *     ... result->factor: Q = V V' ...
+ *
+ * Every answer carries its certificate. With the dual point beta (n x d x d) and S = -R*(beta),
+ *
+ *     dual   D(beta) = -( n/4 sum |beta_i|^2 / w_i + <beta, z> + |S_+|^2 / (4 lambda) )   <= minimum
+ *     gap    = P(Q) - D(beta) >= 0, and both are within the gap of the minimum.
+ *
+ * Signs: beta is (2/n) w_i (R(Q)_i - z_i) at the solution and Q = S_+ / (2 lambda). */
+#ifndef SK_PSD_H
+#define SK_PSD_H
+
+#include "la/la.h"
+
+/* The rows. All arrays are the caller's and only read. */
+typedef struct sk_psd_problem {
+    size_t n, nodes, p;
+    const double *phi; /* nodes x p, rows ld apart */
+    size_t ld;
+    const size_t *row;        /* n + 1: entries row[i] .. row[i+1]-1 belong to row i */
+    const size_t *node;       /* their nodes */
+    const double *weight;     /* their weights W_ia */
+    const double *row_weight; /* w_i > 0, n of them; NULL: all 1 */
+} sk_psd_problem;
+
+/* The targets. */
+typedef struct sk_psd_target {
+    size_t d;
+    const double *z; /* n x d x d; only the symmetric part matters */
+    double lambda;   /* > 0 */
+} sk_psd_target;
+
+/* All zero: the defaults. */
+typedef struct sk_psd_options {
+    const char *solver;    /* newton (NULL), lbfgs, fista, fista-restart, projgrad, projgrad-accelerated */
+    double tolerance;      /* relative duality gap, gap / primal; 0: 1e-6 */
+    size_t max_iterations; /* 0: 200 for newton, 100000 for the others */
+    double seconds;        /* time cap; 0: none */
+    double lambda_min;     /* the smallest lambda that will be asked for, if known: saves compressing again */
+    bool no_compression;   /* solve in the features and rows as given (the plain methods of the literature) */
+} sk_psd_options;
+
+/* Where the time went, and how often. */
+typedef struct sk_psd_effort {
+    double prepare, eigen, products, linear, certificate, total; /* seconds; prepare: compression inside this solve */
+    size_t eigendecompositions, products_count, cg_steps;
+} sk_psd_effort;
+
+typedef struct sk_psd_result {
+    size_t n, p, d, rank;
+    double *factor; /* V: pd x rank, Q = V V' in the features as given; columns orthogonal, by falling length, so that
+                       the leading columns are the best approximation of lower rank */
+    double *values; /* rank eigenvalues of Q, falling; those below 1e-14 of the largest are left out */
+    double *beta;   /* n x d x d */
+    double lambda;
+    double primal, dual, gap; /* gap >= 0 is computed without cancellation: more exact than primal - dual */
+    size_t iterations, rows;  /* rows: after compression */
+    bool converged;           /* gap <= tolerance * primal */
+    const char *solver;       /* the method that gave the answer; static */
+    sk_psd_effort effort;
+} sk_psd_result;
+
+/* ---- Solving ---- */
+
+typedef struct sk_psd_prepared sk_psd_prepared;
+
+/* Scales, and (unless options->no_compression) reduces the features to their row space. problem->phi must stay as long
+ * as *out is used; the other arrays are copied. SOCK_EINPUT for numbers that are not finite, weights w_i <= 0 or nodes
+ * beyond the last. */
+sock_status sk_psd_prepare(sock_context *ctx, const sk_psd_problem *problem, const sk_psd_options *options,
+                           sk_psd_prepared **out);
+void sk_psd_prepared_free(sk_psd_prepared *prepared);
+
+/* Solves one problem. warm: an earlier result of the same prepared rows and the same d to start from, or NULL.
+ * SOCK_NOT_CONVERGED, with the gap in the message, when iterations or time ran out or rounding forbids more; the result
+ * is then usable and its certificate true. prepared may be improved inside (a finer compression), so it serves one
+ * thread at a time. */
+sock_status sk_psd_solve(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_target *target,
+                         const sk_psd_options *options, const sk_psd_result *warm, sk_psd_result **out);
+
+/* The same targets for count lambdas, in any order; solved from the largest to the smallest, each warm started.
+ * target->lambda is not read. out: count pointers, all set or none. The answer is the worst status. */
+sock_status sk_psd_path(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_target *target,
+                        const sk_psd_options *options, size_t count, const double *lambda, sk_psd_result **out);
+
+void sk_psd_result_free(sk_psd_result *result);
+
+/* Q = V V' as a full matrix: pd x pd, both triangles. */
+void sk_psd_dense(sock_context *ctx, const sk_psd_result *result, double *q);
+
+/* ---- Operators and certificate, in the coordinates of the problem as given ---- */
+
+/* out (n x d x d): [<M_i, Q_kl>]_kl for a symmetric Q (pd x pd, both triangles). Row weights are not part of it. */
+sock_status sk_psd_apply(sock_context *ctx, const sk_psd_problem *problem, size_t d, const double *q, double *out);
+
+/* out (pd x pd, both triangles): blocks sum_i b_i,kl M_i for symmetric b (n x d x d). <R(Q), b> = <Q, R*(b)>. */
+sock_status sk_psd_adjoint(sock_context *ctx, const sk_psd_problem *problem, size_t d, const double *b, double *out);
+
+/* The gradient of the objective at Q: (2/n) R*(w (R(Q) - z)) + 2 lambda Q; pd x pd. */
+sock_status sk_psd_gradient(sock_context *ctx, const sk_psd_problem *problem, const sk_psd_target *target,
+                            const double *q, double *out);
+
+typedef struct sk_psd_bounds {
+    double primal, dual, gap;
+} sk_psd_bounds;
+
+/* Objective at Q >= 0 and dual value at beta (NULL: the one that belongs to Q). One eigendecomposition. */
+sock_status sk_psd_certificate(sock_context *ctx, const sk_psd_problem *problem, const sk_psd_target *target,
+                               const double *q, const double *beta, sk_psd_bounds *out);
+
+/* A (n x n symmetric, lower triangle read) := the nearest positive semi-definite matrix, both triangles. space: made
+ * for n or more. *rank: number of positive eigenvalues; may be NULL. */
+sock_status sk_psd_project(sock_context *ctx, sk_eigen *space, size_t n, double *a, size_t *rank);
+
+#endif
