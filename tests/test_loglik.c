@@ -1,0 +1,199 @@
+/* test_loglik.c - the likelihood and the perplexities: oracle, a slow computation, singular covariances. */
+#include "oracle.h"
+#include "score/score.h"
+#include "truths.h"
+
+static sock_context *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    ctx = sock_context_new();
+    return ctx ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    sock_context_free(ctx);
+    return 0;
+}
+
+/* The oracle's model: f = x - x^3 componentwise, a = 0.1 I + 0.2 x x'. */
+static void cubic_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user;
+    for (size_t i = 0; i < count * d; i++) f[i] = x[i] - x[i] * x[i] * x[i];
+}
+
+static void dyad_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < d * d; k++)
+            a[i * d * d + k] = 0.2 * x[i * d + k / d] * x[i * d + k % d] + (k % (d + 1) ? 0 : 0.1);
+}
+
+static void test_loglik__oracle(void **state)
+{
+    (void)state;
+    json_t *root = oracle_load("loglik.json");
+    sock_data *data = read_data(ctx, "diff_linear.csv", "group", "x0,x1");
+    sock_model *model = wrap_fields(ctx, 2, cubic_drift, dyad_diffusion, NULL);
+    sock_options *opts = sock_options_new(ctx);
+    sock_scores s;
+    assert_int_equal(sock_score(ctx, model, data, NULL, NULL, opts, &s), SOCK_OK);
+    assert_int_equal(s.intervals, json_integer_value(json_object_get(root, "n_steps")));
+    assert_true(s.loglik.valid && s.perplexity_raw.valid && !s.perplexity.valid && !s.mmd2.valid && !s.re_f.valid);
+    assert_close(s.loglik.value, json_number_value(json_object_get(root, "loglik_delta0")), 1e-12, 0);
+    assert_close(s.perplexity_raw.value, json_number_value(json_object_get(root, "Pprime_delta0")), 1e-12, 0);
+    assert_int_equal(sock_options_set(ctx, opts, "delta", "1e-3"), SOCK_OK);
+    assert_int_equal(sock_score(ctx, model, data, NULL, NULL, opts, &s), SOCK_OK);
+    assert_close(s.loglik.value, json_number_value(json_object_get(root, "loglik_delta1em3")), 1e-12, 0);
+    sock_options_free(opts);
+    sock_model_free(model);
+    sock_data_free(data);
+    json_decref(root);
+}
+
+/* Trajectories of different lengths and irregular times, one of them a single point; more points than one block. In one
+ * dimension the density is written out. */
+static void test_loglik__slow_sum_in_one_dimension(void **state)
+{
+    (void)state;
+    enum { TRAJECTORIES = 40, MOST = 40 };
+    size_t length[TRAJECTORIES], points = 0;
+    static double t[TRAJECTORIES * MOST], x[TRAJECTORIES * MOST];
+    double expected = 0, intervals = 0;
+    for (size_t j = 0; j < TRAJECTORIES; j++) {
+        length[j] = j % MOST + 1;
+        double u[MOST];
+        sk_uniforms((sk_key){1, SK_PURPOSE_TEST}, j, 0, 0, length[j], u);
+        for (size_t i = 0; i < length[j]; i++, points++) {
+            t[points] = i ? t[points - 1] + 0.01 + u[i] : 0;
+            x[points] = 2 * u[i] - 0.7;
+            if (!i) continue;
+            double h = t[points] - t[points - 1], y = x[points - 1], s = 0.09 * y * y * h + 0.05;
+            double e = x[points] - y - h * y;
+            expected += -0.5 * log(2 * acos(-1) * s) - e * e / (2 * s);
+            intervals++;
+        }
+    }
+    sock_data *data = NULL;
+    truth gbm = truth_of(ctx, "gbm");
+    sk_loglik l;
+    assert_true(sock_data_from_arrays(ctx, 1, TRAJECTORIES, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    for (int threads = 1; threads <= 2; threads++) {
+        assert_int_equal(sock_set_threads(ctx, threads), SOCK_OK);
+        assert_int_equal(sk_log_likelihood(ctx, gbm.model, data, 0.05, &l), SOCK_OK);
+        assert_true((double)l.intervals == intervals && !l.singular && !l.broken);
+        assert_close(l.value, expected, 1e-13, 0);
+    }
+    truth_free(gbm);
+    sock_data_free(data);
+}
+
+/* P of the truth is 100; P P'_truth = 100 P'. A model that is worse has P > 100: exactly, from the two sums. */
+static void prop_loglik__perplexities_fit_together(void **state)
+{
+    (void)state;
+    truth ou = truth_of(ctx, "ou"), well = truth_of(ctx, "doublewell");
+    sock_data *test = NULL;
+    sock_scores own, other;
+    assert_int_equal(sys_generate(ctx, ou.instance, SYS_TEST, &test), SOCK_OK);
+    assert_int_equal(sock_score(ctx, ou.model, test, NULL, ou.model, NULL, &own), SOCK_OK);
+    assert_int_equal(sock_score(ctx, well.model, test, NULL, ou.model, NULL, &other), SOCK_OK);
+    assert_int_equal(own.intervals, 20 * 100);
+    assert_true(own.perplexity.value == 100);
+    assert_true(other.perplexity.value > 105);
+    assert_close(other.perplexity.value, 100 * exp((own.loglik.value - other.loglik.value) / 2000), 1e-13, 0);
+    assert_close(other.perplexity.value * own.perplexity_raw.value, 100 * other.perplexity_raw.value, 1e-12, 0);
+    assert_true(other.loglik_truth.value == own.loglik.value);
+    sock_data_free(test);
+    truth_free(well);
+    truth_free(ou);
+}
+
+/* a of rank one in two dimensions: no likelihood without delta, and it says on how many intervals; with delta it is the
+ * Gaussian of covariance h a + delta I, here by the determinant and inverse of a 2 x 2 matrix. */
+static void test_loglik__singular_a_is_not_a_number_until_delta(void **state)
+{
+    (void)state;
+    truth dense = truth_of(ctx, "dense");
+    sock_data *test = NULL;
+    sock_options *opts = sock_options_new(ctx);
+    sock_scores s;
+    assert_int_equal(sys_generate(ctx, dense.instance, SYS_TEST, &test), SOCK_OK);
+    assert_int_equal(sock_score(ctx, dense.model, test, NULL, dense.model, opts, &s), SOCK_PARTIAL);
+    assert_false(s.loglik.valid || s.perplexity.valid || s.perplexity_raw.valid);
+    assert_true(s.loglik.failed && s.loglik.value == 0 && s.singular == 200);
+    assert_non_null(strstr(s.loglik.reason, "200 of 200"));
+    assert_non_null(strstr(sock_message(ctx), "loglik"));
+    assert_int_equal(sock_options_set(ctx, opts, "delta", "0.001"), SOCK_OK);
+    assert_int_equal(sock_score(ctx, dense.model, test, NULL, dense.model, opts, &s), SOCK_OK);
+    double expected = 0;
+    for (size_t j = 0; j < 20; j++) {
+        const double *t, *x;
+        size_t length = sock_data_trajectory(test, j, &t, &x);
+        for (size_t i = 0; i + 1 < length; i++, x += 2) {
+            double a[4], h = t[i + 1] - t[i], e[2] = {x[2] - x[0] - h * x[0], x[3] - x[1] - h * x[1]};
+            dense.instance->system->diffusion(dense.instance, 1, 2, x, a);
+            double p = h * a[0] + 1e-3, q = h * a[1], r = h * a[3] + 1e-3, det = p * r - q * q;
+            double form = (r * e[0] * e[0] - 2 * q * e[0] * e[1] + p * e[1] * e[1]) / det;
+            expected -= log(2 * acos(-1)) + 0.5 * log(det) + 0.5 * form;
+        }
+    }
+    assert_true(s.loglik.valid);
+    assert_close(s.loglik.value, expected, 1e-12, 0);
+    sock_options_free(opts);
+    sock_data_free(test);
+    truth_free(dense);
+}
+
+static void bad_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) f[i] = x[i] > 0 ? (double)NAN : 0;
+}
+
+static void test_loglik__missing_pieces_have_reasons(void **state)
+{
+    (void)state;
+    const size_t length[2] = {1, 3};
+    const double t[4] = {0, 0, 1, 2}, x[4] = {5, -1, 1, -1};
+    truth ou = truth_of(ctx, "ou");
+    sock_model *bare = wrap_fields(ctx, 1, ou.instance->system->drift, NULL, ou.instance);
+    sock_model *bad = wrap_fields(ctx, 1, bad_drift, ou.instance->system->diffusion, ou.instance);
+    sock_data *data = NULL, *single = NULL;
+    sock_scores s;
+    assert_true(sock_data_from_arrays(ctx, 1, 2, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    assert_true(sock_data_from_arrays(ctx, 1, 1, length, t, x, NULL, NULL, NULL, &single) >= 0);
+    assert_int_equal(sock_score(ctx, bare, data, NULL, NULL, NULL, &s), SOCK_PARTIAL);
+    assert_non_null(strstr(s.loglik.reason, "no diffusion"));
+    assert_int_equal(sock_score(ctx, bad, data, NULL, NULL, NULL, &s), SOCK_PARTIAL);
+    assert_non_null(strstr(s.loglik.reason, "not finite on 1 of 2"));
+    assert_int_equal(sock_score(ctx, ou.model, single, NULL, NULL, NULL, &s), SOCK_PARTIAL);
+    assert_non_null(strstr(s.loglik.reason, "no interval"));
+    truth dense = truth_of(ctx, "dense");
+    assert_int_equal(sock_score(ctx, dense.model, data, NULL, NULL, NULL, &s), SOCK_EINPUT);
+    assert_int_equal(sock_score(ctx, ou.model, data, NULL, dense.model, NULL, &s), SOCK_EINPUT);
+    assert_int_equal(sock_score(ctx, ou.model, NULL, NULL, NULL, NULL, &s), SOCK_EUSAGE);
+    truth_free(dense);
+    sock_data_free(single);
+    sock_data_free(data);
+    sock_model_free(bad);
+    sock_model_free(bare);
+    truth_free(ou);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loglik__oracle),
+        cmocka_unit_test(test_loglik__slow_sum_in_one_dimension),
+        cmocka_unit_test(prop_loglik__perplexities_fit_together),
+        cmocka_unit_test(test_loglik__singular_a_is_not_a_number_until_delta),
+        cmocka_unit_test(test_loglik__missing_pieces_have_reasons),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

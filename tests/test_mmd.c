@@ -1,0 +1,309 @@
+/* test_mmd.c - the path kernel's scale, the statistic and its mean over a test set: oracle and slow sums. */
+#include "oracle.h"
+#include "score/score.h"
+#include "truths.h"
+
+static sock_context *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    ctx = sock_context_new();
+    return ctx ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    sock_context_free(ctx);
+    return 0;
+}
+
+/* Squared L2 distance, written out interval by interval. */
+static double slow_distance2(size_t times, size_t d, const double *t, const double *x, const double *y)
+{
+    double sum = 0;
+    for (size_t i = 0; i + 1 < times; i++)
+        for (size_t end = i; end <= i + 1; end++)
+            for (size_t k = 0; k < d; k++) sum += (t[i + 1] - t[i]) / 2 * pow(x[end * d + k] - y[end * d + k], 2);
+    return sum;
+}
+
+static double slow_mean(const sk_samples *s, int a, int b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->paths[a]; i++)
+        for (size_t j = 0; j < s->paths[b]; j++)
+            sum += exp(-slow_distance2(s->times, s->d, s->t, s->path[a][i], s->path[b][j]) / s->eta);
+    return sum / (double)(s->paths[a] * s->paths[b]);
+}
+
+static double slow_mmd2(const sk_samples *s)
+{
+    return slow_mean(s, 0, 0) + slow_mean(s, 1, 1) - 2 * slow_mean(s, 0, 1);
+}
+
+static double fast_mmd2(const sk_samples *s)
+{
+    double *space = calloc(sk_mmd_space(s), sizeof *space);
+    double value = sk_mmd2(ctx, s, space);
+    free(space);
+    return value;
+}
+
+static void pointers(const sock_data *data, const double **out)
+{
+    const double *t;
+    for (size_t j = 0; j < sock_data_trajectories(data); j++) sock_data_trajectory(data, j, &t, &out[j]);
+}
+
+static void test_mmd__oracle(void **state)
+{
+    (void)state;
+    json_t *root = oracle_load("mmd.json");
+    sock_data *train = read_data(ctx, "mmd_train.csv", "group", "x0,x1");
+    sock_data *test = read_data(ctx, "mmd_test.csv", "group", "x0,x1");
+    sock_data *model = read_data(ctx, "mmd_model.csv", "group", "x0,x1");
+    const double *first[16], *second[16], *t, *x;
+    double eta = 0;
+    size_t pairs = 0, count;
+    assert_int_equal(sk_mmd_eta(ctx, train, &eta, &pairs), SOCK_OK);
+    assert_int_equal(pairs, 10);
+    assert_close(eta, json_number_value(json_object_get(root, "eta_median")), 1e-12, 0);
+    sock_data_trajectory(test, 0, &t, &x);
+    pointers(model, first);
+    pointers(test, second);
+    sk_samples s = {5, 2, t, eta, {sock_data_trajectories(model), sock_data_trajectories(test)}, {first, second}};
+    double *distances = oracle_numbers(root, "l2sq_model_test", &count);
+    assert_int_equal(count, s.paths[0] * s.paths[1]);
+    for (size_t i = 0; i < count; i++) /* the slow distance of this file is the oracle's */
+        assert_close(slow_distance2(5, 2, t, first[i / s.paths[1]], second[i % s.paths[1]]), distances[i], 1e-12, 0);
+    assert_close(fast_mmd2(&s), json_number_value(json_object_get(root, "mmd2_biased")), 1e-12, 0);
+    free(distances);
+    sock_data_free(model);
+    sock_data_free(test);
+    sock_data_free(train);
+    json_decref(root);
+}
+
+/* Several panels of rows, paths far from the origin (cancellation), irregular times. */
+static void prop_mmd__statistic_is_the_slow_sum(void **state)
+{
+    (void)state;
+    enum { P = 150, M = 3, T = 7, D = 2 };
+    static double x[(P + M) * T * D];
+    const double *first[P], *second[M], t[T] = {0, 0.1, 0.15, 0.5, 0.6, 1.7, 2};
+    for (int offset = 0; offset <= 1000; offset += 1000) {
+        sk_normals((sk_key){2, SK_PURPOSE_TEST}, 0, 0, 0, (P + M) * T * D, x);
+        for (size_t i = 0; i < (P + M) * T * D; i++) x[i] = 0.7 * x[i] + offset;
+        for (size_t i = 0; i < P; i++) first[i] = x + i * T * D;
+        for (size_t i = 0; i < M; i++) second[i] = x + (P + i) * T * D;
+        sk_samples s = {T, D, t, 3.5, {P, M}, {first, second}}, self = {T, D, t, 3.5, {P, P}, {first, first}};
+        assert_close(fast_mmd2(&s), slow_mmd2(&s), 1e-12, 0);
+        assert_close(fast_mmd2(&self), 0, 1e-13, 1); /* a sample against itself */
+    }
+}
+
+/* A lost path: its kernel with the others is 0, with itself 1. P = 2 of which one is lost, one test path at distance 0
+ * of the other: (1 + 1)/4 + 1 - 2 (1 + 0)/2 = 1/2. */
+static void test_mmd__a_lost_path_is_infinitely_far(void **state)
+{
+    (void)state;
+    const double t[2] = {0, 1}, good[2] = {0.3, 0.4}, lost[2] = {0.3, NAN}, huge[2] = {0.3, 1e160};
+    const double *far[2] = {lost, huge};
+    for (size_t i = 0; i < 2; i++) {
+        const double *first[2] = {good, far[i]}, *second[1] = {good};
+        sk_samples s = {2, 1, t, 1, {2, 1}, {first, second}};
+        assert_close(fast_mmd2(&s), 0.5, 1e-15, 0);
+    }
+}
+
+static void test_grids__trapezoid_weights_integrate_lines(void **state)
+{
+    (void)state;
+    const double t[4] = {-1, 0, 0.5, 3};
+    double w[4], length = 0, line = 0;
+    sk_trapezoid_weights(4, t, w);
+    for (int i = 0; i < 4; i++) {
+        length += w[i];
+        line += w[i] * (2 * t[i] + 1);
+    }
+    assert_close(length, 4, 1e-15, 0);
+    assert_close(line, (9 + 3) - (1 - 1), 1e-15, 0);
+}
+
+/* Grids are compared from the start; a point alone has no label; starts split a grid. */
+static void test_grids__labels_by_grid_and_start(void **state)
+{
+    (void)state;
+    const size_t length[5] = {3, 3, 1, 3, 2};
+    const double t[12] = {0, 1, 2, 5, 6, 7, 0, 0, 1, 2.5, 0, 1};
+    const double x[12] = {1, 2, 3, 9, 8, 7, 0, 1, 1, 1, 1, 5};
+    size_t label[5], labels;
+    sock_data *data = NULL;
+    assert_true(sock_data_from_arrays(ctx, 1, 5, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    assert_int_equal(sk_label_trajectories(ctx, data, false, label, &labels), SOCK_OK);
+    assert_int_equal(labels, 3);
+    assert_true(label[0] == 0 && label[1] == 0 && label[2] == SIZE_MAX && label[3] == 1 && label[4] == 2);
+    assert_int_equal(sk_label_trajectories(ctx, data, true, label, &labels), SOCK_OK);
+    assert_int_equal(labels, 4);
+    assert_true(label[0] == 0 && label[1] == 1 && label[2] == SIZE_MAX && label[3] == 2 && label[4] == 3);
+    sock_data_free(data);
+}
+
+/* Medians of odd and even numbers of pairs, against a sort. */
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void prop_mmd__eta_is_the_median_over_pairs(void **state)
+{
+    (void)state;
+    for (size_t n = 2; n <= 12; n++) {
+        sys_instance *ou = NULL;
+        sock_data *data = NULL;
+        double distance[66], eta = 0;
+        size_t count = 0, pairs = 0;
+        assert_int_equal(sys_new(ctx, sys_find("ou"), n, &ou), SOCK_OK);
+        ou->trajectories[SYS_TRAIN] = n;
+        assert_int_equal(sys_generate(ctx, ou, SYS_TRAIN, &data), SOCK_OK);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = i + 1; j < n; j++) {
+                const double *t, *x, *y;
+                sock_data_trajectory(data, i, &t, &x);
+                size_t times = sock_data_trajectory(data, j, &t, &y);
+                distance[count++] = slow_distance2(times, 1, t, x, y);
+            }
+        qsort(distance, count, sizeof *distance, ascending);
+        assert_int_equal(sk_mmd_eta(ctx, data, &eta, &pairs), SOCK_OK);
+        assert_int_equal(pairs, count);
+        assert_close(eta, (distance[(count - 1) / 2] + distance[count / 2]) / 2, 1e-13, 0);
+        sock_data_free(data);
+        sys_free(ou);
+    }
+}
+
+/* Through the front door: the mean over distinct starts, of paths that sock_simulate gives for the same seed. Two test
+ * trajectories share a start and a grid, a third has another grid, a fourth is a single point. */
+static void test_mmd__score_is_the_mean_over_distinct_starts(void **state)
+{
+    (void)state;
+    enum { P = 30 };
+    const size_t length[4] = {3, 4, 3, 1};
+    const double t[11] = {0, 0.5, 1, 0, 0.1, 0.2, 0.3, 0, 0.5, 1, 0};
+    const double x[11] = {1, 0.5, 0.7, 1, 0.9, 1.1, 0.8, 1, 0.2, -0.4, 3};
+    truth ou = truth_of(ctx, "ou");
+    sock_data *test = NULL, *train = NULL;
+    sock_options *opts = sock_options_new(ctx);
+    sock_scores s;
+    double eta = 0, expected = 0, out[P * 4];
+    size_t pairs;
+    assert_true(sock_data_from_arrays(ctx, 1, 4, length, t, x, NULL, NULL, NULL, &test) >= 0);
+    assert_int_equal(sys_generate(ctx, ou.instance, SYS_TRAIN, &train), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "mmd-paths", "30"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "mmd-step", "0.02"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "seed", "9"), SOCK_OK);
+    assert_int_equal(sk_mmd_eta(ctx, train, &eta, &pairs), SOCK_OK);
+    const double *test_path[2][2] = {{x, x + 7}, {x + 3, NULL}}, *model_path[P];
+    for (size_t cell = 0; cell < 2; cell++) {
+        sock_simulation spec = {.starts = 1, .x0 = x, .paths = P, .step = 0.02, .seed = 9, .first_start = cell};
+        spec.times = cell ? 4 : 3;
+        spec.t = cell ? t + 3 : t;
+        assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, NULL), SOCK_OK);
+        for (size_t i = 0; i < P; i++) model_path[i] = out + i * spec.times;
+        sk_samples samples = {spec.times, 1, spec.t, eta, {P, cell ? 1 : 2}, {model_path, test_path[cell]}};
+        expected += slow_mmd2(&samples) / 2;
+    }
+    for (int threads = 1; threads <= 2; threads++) {
+        assert_int_equal(sock_set_threads(ctx, threads), SOCK_OK);
+        assert_int_equal(sock_score(ctx, ou.model, test, train, ou.model, opts, &s), SOCK_OK);
+        assert_int_equal(s.mmd_starts, 2);
+        assert_close(s.mmd_eta, eta, 1e-15, 0);
+        assert_close(s.mmd2.value, expected, 1e-12, 0);
+        assert_true(s.mmd2_truth.valid && s.mmd2_truth.value == s.mmd2.value); /* the model is the truth */
+    }
+    sock_options_free(opts);
+    sock_data_free(train);
+    sock_data_free(test);
+    truth_free(ou);
+}
+
+/* A path that blows up is counted, and the score stays a number; without a common grid there is no scale, and it says
+ * so. */
+static void explosive(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) f[i] = 100 * x[i] * x[i];
+}
+
+static void test_mmd__lost_paths_and_missing_scales_are_told(void **state)
+{
+    (void)state;
+    truth ou = truth_of(ctx, "ou");
+    sock_model *model = wrap_fields(ctx, 1, explosive, ou.instance->system->diffusion, ou.instance);
+    sock_data *test = NULL, *train = NULL, *irregular = NULL;
+    sock_options *opts = sock_options_new(ctx);
+    const size_t length[2] = {2, 2};
+    const double t[4] = {0, 1, 0, 2}, x[4] = {0, 0, 1, 1};
+    sock_scores s;
+    assert_int_equal(sys_generate(ctx, ou.instance, SYS_TEST, &test), SOCK_OK);
+    assert_int_equal(sys_generate(ctx, ou.instance, SYS_TRAIN, &train), SOCK_OK);
+    assert_true(sock_data_from_arrays(ctx, 1, 2, length, t, x, NULL, NULL, NULL, &irregular) >= 0);
+    assert_int_equal(sock_options_set(ctx, opts, "mmd-paths", "10"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "mmd-step", "0.01"), SOCK_OK);
+    assert_int_equal(sock_score(ctx, model, test, train, NULL, opts, &s), SOCK_OK);
+    assert_true(s.mmd2.valid && s.mmd_lost > 100 && s.mmd2.value > 0 && s.mmd2.value <= 2);
+    assert_int_equal(sock_score(ctx, ou.model, test, irregular, NULL, opts, &s), SOCK_PARTIAL);
+    assert_non_null(strstr(s.mmd2.reason, "share their times"));
+    assert_int_equal(sock_options_set(ctx, opts, "mmd-paths", "0"), SOCK_OK);
+    assert_int_equal(sock_score(ctx, ou.model, test, train, NULL, opts, &s), SOCK_OK);
+    assert_false(s.mmd2.valid);
+    sock_options_free(opts);
+    sock_data_free(irregular);
+    sock_data_free(train);
+    sock_data_free(test);
+    sock_model_free(model);
+    truth_free(ou);
+}
+
+static void test_score__survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    truth ou = truth_of(ctx, "ou");
+    sock_data *test = NULL;
+    sock_options *opts = sock_options_new(ctx);
+    sock_scores s;
+    sock_status status = SOCK_ENOMEM;
+    ou.instance->trajectories[SYS_TEST] = 3;
+    assert_int_equal(sys_generate(ctx, ou.instance, SYS_TEST, &test), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "mmd-paths", "3"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "mmd-step", "0.05"), SOCK_OK);
+    for (long k = 1; k < 200 && status == SOCK_ENOMEM; k++) {
+        sk_fail_allocation(ctx, k);
+        status = sock_score(ctx, ou.model, test, test, ou.model, opts, &s);
+        sk_fail_allocation(ctx, 0);
+        assert_true(status == SOCK_OK || status == SOCK_ENOMEM);
+    }
+    assert_int_equal(status, SOCK_OK);
+    sock_options_free(opts);
+    sock_data_free(test);
+    truth_free(ou);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mmd__oracle),
+        cmocka_unit_test(prop_mmd__statistic_is_the_slow_sum),
+        cmocka_unit_test(test_mmd__a_lost_path_is_infinitely_far),
+        cmocka_unit_test(test_grids__trapezoid_weights_integrate_lines),
+        cmocka_unit_test(test_grids__labels_by_grid_and_start),
+        cmocka_unit_test(prop_mmd__eta_is_the_median_over_pairs),
+        cmocka_unit_test(test_mmd__score_is_the_mean_over_distinct_starts),
+        cmocka_unit_test(test_mmd__lost_paths_and_missing_scales_are_told),
+        cmocka_unit_test(test_score__survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
