@@ -25,7 +25,7 @@ static const row table[] = {
     {"id",       TEXT,   "auto", 0, 0, "a column name", "column with the trajectory's name (auto: id, traj or trajectory; none: one trajectory)"},
     {"time",     TEXT,   "auto", 0, 0, "a column name", "column with the time (auto: t or time)"},
     {"state",    TEXT,   "auto", 0, 0, "column names with commas between", "state columns (auto: all other numeric columns)"},
-    {"group",    TEXT,   "auto", 0, 0, "a column name", "column with the group (auto: group, where there is one)"},
+    {"group",    TEXT,   "auto", 0, 0, "a column name", "column with the group (auto: group, where there is one; none: do not use it)"},
     {"grouping", CHOICE, "auto", 0, 0, "auto|none", "auto: trajectories with the same start and times form a group; none: each stands alone"},
     {"dt",       NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "time step of a .npy array"},
     /* fit */
