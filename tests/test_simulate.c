@@ -1,7 +1,7 @@
 /* test_simulate.c - paths against closed forms (strong and weak), the stream of noise, bounds, lost paths. */
 #include "simulate/simulate.h"
-#include "systems/systems.h"
 #include "test.h"
+#include "truths.h"
 
 #include <string.h>
 
@@ -19,32 +19,6 @@ static int teardown(void **state)
     (void)state;
     sock_context_free(ctx);
     return 0;
-}
-
-typedef struct truth {
-    sys_instance *instance;
-    sock_model *model;
-} truth;
-
-static truth truth_of(const char *name)
-{
-    truth t = {0};
-    assert_int_equal(sys_new(ctx, sys_find(name), 1, &t.instance), SOCK_OK);
-    assert_int_equal(sys_truth(ctx, t.instance, &t.model), SOCK_OK);
-    return t;
-}
-
-static void truth_free(truth t)
-{
-    sock_model_free(t.model);
-    sys_free(t.instance);
-}
-
-static sock_model *wrap(size_t d, sock_field_fn f, sock_field_fn a)
-{
-    sock_model *model = NULL;
-    assert_int_equal(sock_model_wrap(ctx, d, NULL, f, a, NULL, &model), SOCK_OK);
-    return model;
 }
 
 static const double unit_time[] = {0, 1};
@@ -115,9 +89,6 @@ static double strong_error(const sock_model *gbm, double step)
     return error;
 }
 
-/* Euler-Maruyama: strong order 1/2 where the noise is multiplicative. With mu = 0 the drift's own order 1 is out of the
- * way, and quartering the step halves the error; here mu = 1 dominates at first, so the order lies between. The model
- * without drift is made by a zero field. */
 static void zero_field(void *user, size_t count, size_t d, const double *x, double *out)
 {
     (void)user, (void)x;
@@ -149,14 +120,16 @@ static double martingale_error(const sock_model *model, double step)
     return error;
 }
 
+/* Strong order 1/2 where the noise is multiplicative: dx = x dW, whose solution is exp(W - t/2). In GBM with mu = 1 and
+ * a small sigma the drift's own order 1 has its share, so there a quarter of the step takes more than 40% off. */
 static void test_simulate__strong_order_is_one_half(void **state)
 {
     (void)state;
-    sock_model *martingale = wrap(1, zero_field, square_field); /* dx = x dW */
+    sock_model *martingale = wrap_fields(ctx, 1, zero_field, square_field, NULL); /* dx = x dW */
     double order = log2(martingale_error(martingale, 1.0 / 16) / martingale_error(martingale, 1.0 / 256)) / 4;
     assert_close(order, 0.5, 0.1, 0);
     sock_model_free(martingale);
-    truth gbm = truth_of("gbm");
+    truth gbm = truth_of(ctx, "gbm");
     assert_true(strong_error(gbm.model, 1.0 / 64) < 0.6 * strong_error(gbm.model, 1.0 / 16));
     truth_free(gbm);
 }
@@ -169,7 +142,7 @@ static void test_simulate__gbm_moments_are_those_of_the_scheme(void **state)
     enum { PATHS = 20000 };
     static double out[PATHS * 2];
     const double x0 = -0.7;
-    truth gbm = truth_of("gbm");
+    truth gbm = truth_of(ctx, "gbm");
     for (size_t steps = 2; steps <= 32; steps *= 4) {
         double h = 1.0 / (double)steps, mean = 0, square = 0;
         sock_simulation spec = {
@@ -193,7 +166,7 @@ static void test_simulate__ou_at_irregular_times(void **state)
     enum { PATHS = 5000 };
     static double out[2 * PATHS * 4];
     const double x0[2] = {2, -1}, t[4] = {1, 1.25, 2, 3.5};
-    truth ou = truth_of("ou");
+    truth ou = truth_of(ctx, "ou");
     sock_simulation_report report;
     sock_simulation spec = {.starts = 2, .x0 = x0, .paths = PATHS, .times = 4, .t = t, .step = 0.05, .seed = 3};
     assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, &report), SOCK_OK);
@@ -218,7 +191,7 @@ static void test_simulate__one_step_has_covariance_h_a(void **state)
     (void)state;
     enum { PATHS = 20000 };
     static double out[PATHS * 4];
-    truth dense = truth_of("dense");
+    truth dense = truth_of(ctx, "dense");
     const double x0[2] = {1, -0.5}, t[2] = {0, 0.1};
     sock_simulation spec = {.starts = 1, .x0 = x0, .paths = PATHS, .times = 2, .t = t, .step = 0.1, .seed = 8};
     assert_int_equal(sock_simulate(ctx, dense.model, &spec, out, NULL, NULL), SOCK_OK);
@@ -248,7 +221,7 @@ static void prop_simulate__paths_do_not_depend_on_threads_or_company(void **stat
     (void)state;
     enum { EACH = 5 * 10, MANY = 200 };
     static double one[3 * MANY * EACH], two[3 * MANY * EACH], few[2 * 7 * EACH];
-    truth lorenz = truth_of("lorenz96");
+    truth lorenz = truth_of(ctx, "lorenz96");
     simulate_lorenz(lorenz.model, 3, MANY, 1, one);
     simulate_lorenz(lorenz.model, 3, MANY, 2, two);
     simulate_lorenz(lorenz.model, 2, 7, 2, few);
@@ -265,7 +238,7 @@ static void prop_simulate__paths_of_a_fitted_model_do_not_depend_on_company(void
     (void)state;
     enum { EACH = 3 * 2, MANY = 300 };
     static double one[MANY * EACH], two[MANY * EACH], few[5 * EACH];
-    truth dense = truth_of("dense");
+    truth dense = truth_of(ctx, "dense");
     sock_data *train = NULL;
     sock_options *opts = sock_options_new(ctx);
     sock_model *model = NULL;
@@ -292,7 +265,7 @@ static void prop_simulate__first_start_goes_on_in_the_stream(void **state)
 {
     (void)state;
     double x0[2] = {1, 2}, all[2 * 3 * 2], alone[3 * 2];
-    truth gbm = truth_of("gbm");
+    truth gbm = truth_of(ctx, "gbm");
     sock_simulation spec = {.starts = 2, .x0 = x0, .paths = 3, .times = 2, .t = unit_time, .seed = 1};
     assert_int_equal(sock_simulate(ctx, gbm.model, &spec, all, NULL, NULL), SOCK_OK);
     spec.starts = spec.first_start = 1;
@@ -305,21 +278,22 @@ static void prop_simulate__first_start_goes_on_in_the_stream(void **state)
 static void test_simulate__without_noise_it_is_eulers_method(void **state)
 {
     (void)state;
-    truth well = truth_of("doublewell");
-    sock_model *ode = wrap(1, zero_field, NULL);
-    sock_model_free(ode);
-    sock_status status = sock_model_wrap(ctx, 1, NULL, well.instance->system->drift, zero_field, well.instance, &ode);
-    assert_int_equal(status, SOCK_OK);
+    truth well = truth_of(ctx, "doublewell");
+    sock_model *ode = wrap_fields(ctx, 1, well.instance->system->drift, zero_field, well.instance);
+    sock_model *bare = wrap_fields(ctx, 1, well.instance->system->drift, NULL, well.instance);
     const double x0 = 0.3, t[3] = {0, 0.5, 2};
-    double out[3], x = x0;
+    double out[3], same[3], x = x0;
     sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = 1, .times = 3, .t = t, .step = 0.1};
     assert_int_equal(sock_simulate(ctx, ode, &spec, out, NULL, NULL), SOCK_OK);
+    assert_int_equal(sock_simulate(ctx, bare, &spec, same, NULL, NULL), SOCK_OK);
+    assert_memory_equal(out, same, sizeof out);
     for (int k = 1; k <= 20; k++) {
         x += 0.1 * (x - x * x * x);
         if (k == 5) assert_close(out[1], x, 1e-14, 0);
     }
     assert_close(out[2], x, 1e-14, 0);
     assert_true(out[0] == x0);
+    sock_model_free(bare);
     sock_model_free(ode);
     truth_free(well);
 }
@@ -360,7 +334,7 @@ static void test_simulate__mirrors_make_brownian_motion_uniform(void **state)
     (void)state;
     enum { PATHS = 4000 };
     static double out[PATHS * 2];
-    sock_model *brownian = wrap(1, zero_field, one_field);
+    sock_model *brownian = wrap_fields(ctx, 1, zero_field, one_field, NULL);
     const double x0 = 0.9, t[2] = {0, 3}, lower = 0, upper = 1;
     sock_simulation spec = {.starts = 1,
                             .x0 = &x0,
@@ -396,7 +370,7 @@ static void test_simulate__mirrors_make_brownian_motion_uniform(void **state)
 static void test_simulate__lost_paths_are_counted_and_the_others_live(void **state)
 {
     (void)state;
-    sock_model *explosive = wrap(1, square_field, zero_field);
+    sock_model *explosive = wrap_fields(ctx, 1, square_field, zero_field, NULL);
     const double x0[2] = {1, -1}, t[3] = {0, 0.5, 3};
     double out[6 * 3], lost_at[6];
     sock_simulation_report report;
@@ -414,6 +388,29 @@ static void test_simulate__lost_paths_are_counted_and_the_others_live(void **sta
     sock_model_free(explosive);
 }
 
+static void test_simulate__bounds_come_from_the_options(void **state)
+{
+    (void)state;
+    sock_options *opts = sock_options_new(ctx);
+    sock_bounds mode;
+    double lower[3], upper[3];
+    assert_int_equal(sock_simulation_bounds(ctx, opts, 3, &mode, lower, upper), SOCK_OK);
+    assert_true(mode == SOCK_BOUNDS_NONE && isinf(lower[2]) && lower[2] < 0 && isinf(upper[0]) && upper[0] > 0);
+    assert_int_equal(sock_options_set(ctx, opts, "bounds", "reflect"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "lower", "-0.5"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "upper", "1,none,2e0"), SOCK_OK);
+    assert_int_equal(sock_simulation_bounds(ctx, opts, 3, &mode, lower, upper), SOCK_OK);
+    assert_true(mode == SOCK_BOUNDS_REFLECT && lower[0] == -0.5 && lower[2] == -0.5);
+    assert_true(upper[0] == 1 && isinf(upper[1]) && upper[2] == 2);
+    static const char *const bad[] = {"1,2", "1,2,3,4", "x", "1,", ",", "1;2;3", "1,2,3x", "nonee"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(sock_options_set(ctx, opts, "upper", bad[i]), SOCK_OK);
+        assert_int_equal(sock_simulation_bounds(ctx, opts, 3, &mode, lower, upper), SOCK_EUSAGE);
+        assert_non_null(strstr(sock_message(ctx), bad[i]));
+    }
+    sock_options_free(opts);
+}
+
 static int stop_at_half(void *user, const char *stage, double fraction)
 {
     assert_string_equal(stage, "simulate");
@@ -426,7 +423,7 @@ static void test_simulate__tells_progress_and_can_be_cancelled(void **state)
     (void)state;
     enum { PATHS = 128 * 100 };
     static double out[PATHS * 2];
-    truth ou = truth_of("ou");
+    truth ou = truth_of(ctx, "ou");
     const double x0 = 0;
     double reached = 0;
     sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = PATHS, .times = 2, .t = unit_time};
@@ -442,7 +439,7 @@ static void test_simulate__tells_progress_and_can_be_cancelled(void **state)
 static void test_simulate__wrong_specifications_are_refused(void **state)
 {
     (void)state;
-    truth ou = truth_of("ou");
+    truth ou = truth_of(ctx, "ou");
     const double x0 = 0.5, bad_start = NAN, back[2] = {1, 0}, lower = 0.6, upper = 0.4;
     double out[2];
     const sock_simulation good = {.starts = 1, .x0 = &x0, .paths = 1, .times = 2, .t = unit_time};
@@ -470,7 +467,7 @@ static void test_simulate__wrong_specifications_are_refused(void **state)
 static void test_simulate__survives_every_failed_allocation(void **state)
 {
     (void)state;
-    truth ou = truth_of("ou");
+    truth ou = truth_of(ctx, "ou");
     const double x0 = 0.5;
     double out[2];
     const sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = 1, .times = 2, .t = unit_time};
@@ -501,6 +498,7 @@ int main(void)
         cmocka_unit_test(test_noise__reflection_folds_the_line),
         cmocka_unit_test(test_simulate__mirrors_make_brownian_motion_uniform),
         cmocka_unit_test(test_simulate__lost_paths_are_counted_and_the_others_live),
+        cmocka_unit_test(test_simulate__bounds_come_from_the_options),
         cmocka_unit_test(test_simulate__tells_progress_and_can_be_cancelled),
         cmocka_unit_test(test_simulate__wrong_specifications_are_refused),
         cmocka_unit_test(test_simulate__survives_every_failed_allocation),

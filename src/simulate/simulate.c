@@ -56,21 +56,19 @@ sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, cons
 static sock_status read_bound(sock_context *ctx, const sock_options *opts, const char *key, size_t d, double none,
                               double *out)
 {
-    const char *text = sk_option_text(opts, key), *p = text;
+    const char *text = sk_option_text(opts, key), *p = text, *end;
     size_t count = 0;
-    for (;; p++) {
-        const char *end = p;
-        double value = none;
-        if (strncmp(p, "none", 4) == 0)
-            end = p + 4;
-        else
-            value = sk_parse_double(p, &end);
-        if (end == p || (*end && *end != ',') || count == d) break;
-        out[count++] = value;
-        p = end;
-        if (!*p) break;
+    bool good = true, more = true;
+    while (good && more) {
+        bool no_bound = strncmp(p, "none", 4) == 0;
+        double value = no_bound ? none : sk_parse_double(p, &end);
+        if (no_bound) end = p + 4;
+        good = end != p && (!*end || *end == ',') && count < d;
+        if (good) out[count++] = value;
+        more = *end == ',';
+        p = end + 1;
     }
-    if (*p || (count != d && count != 1))
+    if (!good || (count != d && count != 1))
         return sk_fail(ctx, SOCK_EUSAGE, "%s is '%s'; allowed: a number for all states, or %zu with commas between",
                        key, text, d);
     for (size_t k = count; k < d; k++) out[k] = out[0];
