@@ -115,6 +115,9 @@ static sock_status read_nystrom(source *s, size_t i, sk_part *part)
     base.family = base.of;
     SK_TRY(sk_kernel_from_terms(s->ctx, 1, &base, &kernel));
     sock_status status = read_landmarks(s, i, kernel, part);
+    if (status == SOCK_OK && part->term.p && part->p > part->term.p)
+        status =
+            sk_fail(s->ctx, SOCK_EINPUT, "a feature map has %zu landmarks, more than m = %zu", part->p, part->term.p);
     sk_kernel_free(kernel);
     return status;
 }
