@@ -140,9 +140,9 @@ static void test_kernel__gauss_is_a_number_for_any_eta_and_distance(void **state
         sk_kernel_block(ctx, kernel, 1, N, points, N, points, out, N, space);
         for (size_t i = 0; i < N; i++)
             for (size_t j = 0; j < N; j++) {
-                assert_true(out[i * N + j] >= 0 && out[i * N + j] <= 1);
+                assert_true(out[i * N + j] <= 1);
                 if (i == j) assert_true(out[i * N + j] == 1);
-                if (out[i * N + j] > 0) assert_true(out[i * N + j] >= 1e-300); /* no denormal numbers */
+                assert_true(out[i * N + j] > 1e-261); /* no denormal numbers */
             }
         sk_kernel_free(kernel);
     }

@@ -306,7 +306,7 @@ static sock_status check_nystrom(const parser *s, const sk_term *term, unsigned 
 static sock_status parse_term(parser *s, sk_term *term)
 {
     unsigned seen = 0;
-    *term = (sk_term){.of = SK_GAUSS, .eta = NAN, .scale = 1, .degree = 2};
+    *term = (sk_term){.of = SK_GAUSS, .eta = (double)NAN, .scale = 1, .degree = 2};
     skip_spaces(s);
     SK_TRY(parse_family(s, BIT(NAMED) - 1, "kernel", &term->family));
     if (term->family == SK_FOURIER) term->p = 100;
@@ -396,7 +396,7 @@ sock_status sk_kernel_from_callback(sock_context *ctx, sock_matrix_kernel_fn fn,
 {
     assert(fn);
     const sk_term term = {
-        .family = SK_CALLBACK, .eta = NAN, .scale = 1, .degree = 2, .callback = fn, .callback_user = user};
+        .family = SK_CALLBACK, .eta = (double)NAN, .scale = 1, .degree = 2, .callback = fn, .callback_user = user};
     return sk_kernel_from_terms(ctx, 1, &term, out);
 }
 

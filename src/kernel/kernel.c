@@ -17,10 +17,9 @@
 
 enum { TILE = 256, BAND = 256, TILE_ROWS = 16, LANES = 8 };
 
-/* Below exp(-690) = 2e-300 a Gaussian counts as 0: what is left would only breed denormal numbers, and far exponents
- * make the vector exponential slow. */
-#define LOWEST (-690.0)
-#define SMALLEST 2.2e-300
+/* No Gaussian is less than exp(-600) = 3e-261: the difference from 0 is beyond notice, while far exponents make the
+ * vector exponential slow and their results, multiplied on, denormal. */
+#define LOWEST (-600.0)
 
 size_t sk_kernel_space(size_t d, size_t ny)
 {
@@ -134,6 +133,15 @@ static size_t transpose_points(const tile *t, double *yt)
     return padded;
 }
 
+/* out = or += scale * value. */
+static void put_row(size_t n, const double *restrict value, double scale, bool first, double *restrict out)
+{
+    if (first)
+        for (size_t j = 0; j < n; j++) out[j] = scale * value[j];
+    else
+        for (size_t j = 0; j < n; j++) out[j] += scale * value[j];
+}
+
 static void gauss_tile(const tile *t, const sk_term *term)
 {
     const exponents_fn exponents = choose_exponents();
@@ -144,11 +152,21 @@ static void gauss_tile(const tile *t, const sk_term *term)
         double *out = t->out + i * t->ld;
         exponents(padded, t->d, t->x + i * t->d, yt, c, value);
         sk_vexp(padded, value, value);
-        if (t->first)
-            for (size_t j = 0; j < t->columns; j++) out[j] = value[j] > SMALLEST ? scale * value[j] : 0;
-        else
-            for (size_t j = 0; j < t->columns; j++) out[j] += value[j] > SMALLEST ? scale * value[j] : 0;
+        put_row(t->columns, value, scale, t->first, out);
     }
+}
+
+/* v = (v + shift)^degree. */
+static void raise_row(size_t n, double shift, size_t degree, double *v)
+{
+    if (shift != 0)
+        for (size_t j = 0; j < n; j++) v[j] += shift;
+    if (degree == 2)
+        for (size_t j = 0; j < n; j++) v[j] *= v[j];
+    else if (degree == 3)
+        for (size_t j = 0; j < n; j++) v[j] *= v[j] * v[j];
+    else if (degree > 3)
+        for (size_t j = 0; j < n; j++) v[j] = sk_power(v[j], degree);
 }
 
 /* (x.y + shift)^degree: linear, affine and poly. */
@@ -162,16 +180,9 @@ static void dot_tile(const tile *t, const sk_term *term)
         sk_gemm(t->ctx, SK_PLAIN, SK_TRANSPOSED, rows, t->columns, t->d, 1, t->x + i * t->d, t->d, t->y, t->d, 0, value,
                 TILE);
         for (size_t r = 0; r < rows; r++) {
-            double *v = value + r * TILE, *out = t->out + (i + r) * t->ld;
-            for (size_t j = 0; j < t->columns; j++) v[j] += shift;
-            if (degree == 2)
-                for (size_t j = 0; j < t->columns; j++) v[j] *= v[j];
-            else if (degree > 2)
-                for (size_t j = 0; j < t->columns; j++) v[j] = sk_power(v[j], degree);
-            if (t->first)
-                for (size_t j = 0; j < t->columns; j++) out[j] = scale * v[j];
-            else
-                for (size_t j = 0; j < t->columns; j++) out[j] += scale * v[j];
+            double *v = value + r * TILE;
+            raise_row(t->columns, shift, degree, v);
+            put_row(t->columns, v, scale, t->first, t->out + (i + r) * t->ld);
         }
     }
 }
@@ -237,7 +248,7 @@ static double dot(size_t d, const double *x, const double *y)
 double sk_term_value(const sk_term *term, size_t d, const double *x, const double *y)
 {
     switch (term->family) {
-    case SK_GAUSS: return term->scale * exp(gauss_factor(term->eta) * square_distance(d, x, y));
+    case SK_GAUSS: return term->scale * exp(fmax(gauss_factor(term->eta) * square_distance(d, x, y), LOWEST));
     case SK_POLY: return term->scale * sk_power(dot(d, x, y) + 1, term->degree);
     case SK_LINEAR: return term->scale * dot(d, x, y);
     case SK_AFFINE: return term->scale * (dot(d, x, y) + 1);

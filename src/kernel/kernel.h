@@ -81,7 +81,7 @@ sock_status sk_median_distance(sock_context *ctx, size_t d, size_t count, const 
 /* ---- Scalar kernels in closed form (sk_kernel_is_closed; fourier and nystrom go through sk_features) ---- */
 
 /* out (nx x ny, rows of length ld) = [k(x_i, y_j)]. Distances are formed as differences, so data far from the origin
- * lose no digits. A Gaussian below 2e-300 counts as 0. On the calling thread; `space`: sk_kernel_space(d, ny) doubles
+ * lose no digits. No Gaussian is less than exp(-600). On the calling thread; `space`: sk_kernel_space(d, ny) doubles
  * of the caller's (per thread; about 256 (d + 16), whatever ny is). Every eta must be known (sk_kernel_resolve). */
 size_t sk_kernel_space(size_t d, size_t ny);
 void sk_kernel_block(sock_context *ctx, const sk_kernel *kernel, size_t d, size_t nx, const double *x, size_t ny,

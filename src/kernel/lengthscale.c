@@ -91,7 +91,7 @@ static sock_status check_dimension(sock_context *ctx, const char *option, const 
 sock_status sk_kernel_resolve(sock_context *ctx, const char *option, sk_kernel *kernel, size_t d, size_t count,
                               const double *x)
 {
-    double eta = NAN;
+    double eta = (double)NAN;
     for (size_t i = 0; i < kernel->terms; i++) {
         sk_term *term = &kernel->term[i];
         SK_TRY(check_dimension(ctx, option, term, d));
