@@ -307,12 +307,12 @@ static void test_safefile__what_cannot_be_read_is_said(void **state)
 {
     fixture *f = *state;
     char below[192];
-    cannot_read(f, f->path, SOCK_EIO, strerror(ENOENT));
-    cannot_read(f, f->folder, SOCK_EIO, strerror(EISDIR));
-    cannot_read(f, "/dev/zero", SOCK_EIO, "device");
+    cannot_read(f, f->path, SOCK_EINPUT, strerror(ENOENT));
+    cannot_read(f, f->folder, SOCK_EINPUT, strerror(EISDIR));
+    cannot_read(f, "/dev/zero", SOCK_EINPUT, "device");
     put(f->other, "0123456789");
     snprintf(below, sizeof below, "%s/x", f->other);
-    cannot_read(f, below, SOCK_EIO, strerror(ENOTDIR));
+    cannot_read(f, below, SOCK_EINPUT, strerror(ENOTDIR));
     assert_int_equal(truncate(f->other, 10000000), 0);
     sock_set_memory_limit(f->ctx, 1000000);
     cannot_read(f, f->other, SOCK_ENOMEM, "split the file");

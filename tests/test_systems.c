@@ -378,7 +378,7 @@ static void test_truthfile__bad_files_are_refused_by_name(void **state)
     }
     unlink(path);
     sys_instance *out = NULL;
-    assert_int_equal(sys_load(ctx, path, 0, &out), SOCK_EIO);
+    assert_int_equal(sys_load(ctx, path, 0, &out), SOCK_EINPUT);
 }
 
 int main(void)

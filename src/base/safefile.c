@@ -155,12 +155,19 @@ static int open_readable(const char *path, int *handle, struct stat *info)
     return S_ISREG(info->st_mode) || S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode) ? 0 : ENODEV;
 }
 
+/* A name that stands for nothing readable is the user's to mend; the rest is the machine's. */
+static bool is_wrong_name(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == EISDIR || error == EACCES || error == EPERM ||
+           error == ELOOP || error == ENAMETOOLONG || error == ENODEV || error == ENXIO;
+}
+
 static sock_status read_failed(sock_context *ctx, const char *path, int error)
 {
     if (error == EINTR && sk_cancelled(ctx))
         return sk_fail(ctx, SOCK_ECANCELLED, "%s: interrupted while reading", path);
     const char *reason = error == ENODEV ? "it is a device, not a file" : strerror(error);
-    return sk_fail(ctx, SOCK_EIO, "%s: cannot be read: %s", path, reason);
+    return sk_fail(ctx, is_wrong_name(error) ? SOCK_EINPUT : SOCK_EIO, "%s: cannot be read: %s", path, reason);
 }
 
 sock_status sk_file_read(sock_context *ctx, const char *path, char **bytes, size_t *size)
