@@ -421,6 +421,62 @@ static void test_drift__every_allocation_may_fail(void **state)
     sock_data_free(data);
 }
 
+/* Left open, lambda is 1e-3 mean(h^2) mean k(x, x), of matrix-valued kernels with tr K / d: known for these kernels. */
+static void test_drift__automatic_lambda(void **state)
+{
+    static const struct {
+        const char *kernel;
+        double mean; /* of k(x, x) */
+        size_t d;
+    } row[] = {{"gauss", 1, 2},
+               {"gauss:scale=3+constant:scale=0.5", 3.5, 2},
+               {"fourier:p=20,scale=2", 2, 2},
+               {"nystrom:m=9,of=gauss,eta=1+constant", 2, 2},
+               {"gauss:eta=1,B=[2 1;1 4]", 3, 2},
+               {"curlfree:eta=0.5", 4, 2},
+               {"curlfree:eta=0.5", 4, 1},
+               {"divfree:eta=2,scale=6", 3, 3}};
+    bench *b = *state;
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        sock_data *data = make_data(b, row[i].d, 3, 8, NULL, 0);
+        double squares = 0;
+        for (size_t j = 0; j < 3; j++) {
+            const double *t, *x;
+            sock_data_trajectory(data, j, &t, &x);
+            for (size_t k = 0; k < 7; k++) squares += (t[k + 1] - t[k]) * (t[k + 1] - t[k]) / 21;
+        }
+        sock_model *model = NULL;
+        char *text = NULL;
+        set(b, "drift", row[i].kernel);
+        if (sock_fit(b->ctx, data, b->opts, &model) < 0) fail_msg("%s", sock_message(b->ctx));
+        assert_int_equal(sock_model_info(b->ctx, model, &text), SOCK_OK);
+        json_t *info = json_loads(text, 0, NULL);
+        assert_close(json_number_value(json_object_get(info, "drift_lambda")), 1e-3 * squares * row[i].mean, 1e-12, 0);
+        json_decref(info);
+        sock_string_free(text);
+        sock_model_free(model);
+        sock_data_free(data);
+    }
+}
+
+/* On a line a matrix-valued kernel is a scalar one: B is a factor. */
+static void prop_drift__matrices_of_order_one_are_numbers(void **state)
+{
+    bench *b = *state;
+    sock_data *data = make_data(b, 1, 6, 9, NULL, 0);
+    double x[30];
+    probe_points(30, x);
+    set(b, "drift-lambda", "1e-3");
+    set(b, "drift", "gauss:eta=0.7,B=[2]");
+    double *with_matrix = fit_f(b, data, 30, x);
+    set(b, "drift", "gauss:eta=0.7,scale=2");
+    set(b, "drift-path", "exact");
+    double *with_scale = fit_f(b, data, 30, x);
+    assert_all_close(30, with_matrix, with_scale, 1e-12);
+    free(with_matrix), free(with_scale);
+    sock_data_free(data);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -429,6 +485,8 @@ int main(void)
         TEST(test_drift__oracle_gauss_trapezoid),
         TEST(test_drift__oracle_gauss_left),
         TEST(test_drift__oracle_groups),
+        TEST(test_drift__automatic_lambda),
+        TEST(prop_drift__matrices_of_order_one_are_numbers),
         TEST(prop_drift__implicit_is_explicit),
         TEST(prop_drift__pivoted_is_exact),
         TEST(test_drift__auto_takes_the_pivoted_path_when_the_rank_is_small),

@@ -73,7 +73,8 @@ sock_status sk_drift_solve(sock_context *ctx, sk_drift_system *system, size_t co
 /* alpha (n x d) of the exact scalar system at one lambda; SOCK_EUSAGE for other systems. */
 sock_status sk_drift_alpha(sock_context *ctx, sk_drift_system *system, double lambda, double *alpha);
 
-/* lambda in natural units: lambda = l h^2 mean k(x, x), so that l is free of the scales of time and kernel. */
+/* lambda in natural units: lambda = l h^2 mean k(x, x), so that l is free of the scales of time and kernel. Fourier and
+ * Nystrom terms count as the kernel they stand for, a matrix-valued kernel as tr K(x, x) / d. */
 sock_status sk_drift_unit(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, double *unit);
 
 #endif

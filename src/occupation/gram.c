@@ -62,6 +62,7 @@ typedef struct gram_job {
     const sk_rule *rule;
     const sk_kernel *kernel;
     blocks cut;
+    bool matrix;
     size_t width; /* 1 for a scalar kernel, d for a matrix-valued one */
     size_t tile;  /* nodes in a tile */
     double *l;
@@ -121,7 +122,7 @@ static sock_status gram_range(void *argument, size_t begin, size_t end, int work
             for (size_t b = cols->node_begin; b < cols->node_end; b += tile) {
                 size_t a_end = SK_MIN(a + tile, rows->node_end), b_end = SK_MIN(b + tile, cols->node_end);
                 size_t na = a_end - a, nb = b_end - b;
-                if (q == 1)
+                if (!job->matrix)
                     sk_kernel_block(job->ctx, job->kernel, d, na, rule->x + a * d, nb, rule->x + b * d, kernel_tile, nb,
                                     scratch);
                 else
@@ -134,10 +135,11 @@ static sock_status gram_range(void *argument, size_t begin, size_t end, int work
     return SOCK_OK;
 }
 
-static sock_status gram(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, size_t width, double *l,
+static sock_status gram(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, bool matrix, double *l,
                         size_t ld)
 {
-    gram_job job = {.ctx = ctx, .rule = rule, .kernel = kernel, .width = width, .l = l, .ld = ld};
+    size_t width = matrix ? rule->d : 1;
+    gram_job job = {.ctx = ctx, .rule = rule, .kernel = kernel, .matrix = matrix, .width = width, .l = l, .ld = ld};
     job.tile = SK_MAX(BLOCK / width, 8);
     job.space_size =
         job.tile * job.tile * width * width + BLOCK * width * job.tile * width + sk_kernel_space(rule->d, job.tile);
@@ -158,13 +160,13 @@ out:
 
 sock_status sk_occupation_gram(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, double *l, size_t ld)
 {
-    return gram(ctx, rule, kernel, 1, l, ld);
+    return gram(ctx, rule, kernel, false, l, ld);
 }
 
 sock_status sk_occupation_matrix_gram(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, double *l,
                                       size_t ld)
 {
-    return gram(ctx, rule, kernel, rule->d, l, ld);
+    return gram(ctx, rule, kernel, true, l, ld);
 }
 
 /* ---- Features ---- */
