@@ -51,7 +51,8 @@ size_t sk_model_space(const sock_model *model, size_t block);
 void sk_model_fields(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f, double *a,
                      double *space);
 
-/* out = symmetric square root of each a (count x d x d); eigenvalues below 0 count as 0. out may be a. */
+/* out = symmetric square root of each a (count x d x d); eigenvalues below 0 count as 0. out may be a.
+ * SOCK_ENUMERIC when a number of a is not finite. */
 sock_status sk_square_roots(sock_context *ctx, size_t d, size_t count, const double *a, double *out);
 
 #endif

@@ -136,6 +136,7 @@ typedef struct loading {
     sock_context *ctx;
     const char *path;
     sk_tensors tensors;
+    size_t used; /* arrays that a term has taken */
     sock_model *model;
 } loading;
 
@@ -145,8 +146,17 @@ static sock_status bad(const loading *l, const char *what, const char *name)
                    name ? name : "");
 }
 
+/* The kernel room knows no files: its message gets the file's name. */
+static sock_status name_file(const loading *l)
+{
+    char reason[512];
+    snprintf(reason, sizeof reason, "%s", sock_message(l->ctx));
+    sk_begin(l->ctx);
+    return bad(l, reason, NULL);
+}
+
 /* A copy of the array ROOM.I.WHAT, which must have the given shape. */
-static sock_status take(const loading *l, const char *room, size_t i, const char *what, size_t rows, size_t cols,
+static sock_status take(loading *l, const char *room, size_t i, const char *what, size_t rows, size_t cols,
                         double **out)
 {
     char name[96];
@@ -158,10 +168,11 @@ static sock_status take(const loading *l, const char *room, size_t i, const char
     if (!copy) return SOCK_ENOMEM;
     if (rows && cols) memcpy(copy, tensor->values, rows * cols * sizeof *copy);
     *out = copy;
+    l->used++;
     return SOCK_OK;
 }
 
-static sock_status load_map(const loading *l, const char *room, size_t i, json_t *entry, sk_features **out)
+static sock_status load_map(loading *l, const char *room, size_t i, json_t *entry, sk_features **out)
 {
     const char *text = json_string_value(json_object_get(entry, "features"));
     if (!text) return bad(l, "a term has no features", room);
@@ -181,26 +192,40 @@ static sock_status load_map(const loading *l, const char *room, size_t i, json_t
     }
     sock_status status = sk_features_import(l->ctx, text, l->model->d, arrays, count, out);
     sk_free(arrays);
-    return status;
+    l->used += count;
+    return status == SOCK_EINPUT ? name_file(l) : status;
 }
 
-static sock_status load_kernel_term(const loading *l, size_t i, const char *text, sk_drift_term *term)
+/* The text of a kernel in a file is the file's, not an option: what is wrong with it is bad input. All of it must be
+ * there; a length scale left open would be guessed from the centres. */
+static sock_status load_kernel(const loading *l, const char *text, const sk_tensor *centre, sk_kernel **out)
+{
+    sock_status status = sk_kernel_parse(l->ctx, l->path, text, out);
+    for (size_t q = 0; status >= 0 && q < (*out)->terms; q++) {
+        const sk_term *term = &(*out)->term[q];
+        if (term->family == SK_FOURIER || term->family == SK_NYSTROM)
+            return bad(l, "a kernel expansion cannot have fourier or nystrom terms", centre->name);
+        bool open =
+            isnan(term->eta) && (term->family == SK_GAUSS || term->family == SK_CURLFREE || term->family == SK_DIVFREE);
+        if (open) return bad(l, "a kernel has no eta", centre->name);
+    }
+    if (status >= 0) status = sk_kernel_resolve(l->ctx, l->path, *out, l->model->d, centre->rows, centre->values);
+    return status == SOCK_EUSAGE ? SOCK_EINPUT : status;
+}
+
+static sock_status load_kernel_term(loading *l, size_t i, const char *text, sk_drift_term *term)
 {
     char name[64];
     snprintf(name, sizeof name, "drift.%zu.centre", i);
     const sk_tensor *centre = sk_tensors_find(&l->tensors, name);
     if (!centre) return bad(l, "an array is missing", name);
     term->centres = centre->rows;
-    SK_TRY(sk_kernel_parse(l->ctx, l->path, text, &term->kernel));
-    SK_TRY(sk_kernel_resolve(l->ctx, l->path, term->kernel, term->d, centre->rows, centre->values));
-    for (size_t q = 0; q < term->kernel->terms; q++)
-        if (term->kernel->term[q].family == SK_FOURIER || term->kernel->term[q].family == SK_NYSTROM)
-            return bad(l, "a kernel expansion cannot have fourier or nystrom terms", name);
+    SK_TRY(load_kernel(l, text, centre, &term->kernel));
     SK_TRY(take(l, "drift", i, "centre", term->centres, term->d, &term->centre));
     return take(l, "drift", i, "weight", term->centres, term->d, &term->weight);
 }
 
-static sock_status load_drift(const loading *l, size_t i, json_t *entry)
+static sock_status load_drift(loading *l, size_t i, json_t *entry)
 {
     sk_drift_term *term = sk_alloc(l->ctx, 1, sizeof *term);
     if (!term) return SOCK_ENOMEM;
@@ -220,7 +245,7 @@ static sock_status load_drift(const loading *l, size_t i, json_t *entry)
     return sk_model_add_drift(l->ctx, l->model, term);
 }
 
-static sock_status load_owner(const loading *l, size_t i, sk_diffusion_term *term)
+static sock_status load_owner(loading *l, size_t i, sk_diffusion_term *term)
 {
     double *owner = NULL;
     SK_TRY(take(l, "diffusion", i, "owner", term->rank, 1, &owner));
@@ -236,7 +261,7 @@ static sock_status load_owner(const loading *l, size_t i, sk_diffusion_term *ter
     return status;
 }
 
-static sock_status load_diffusion(const loading *l, size_t i, json_t *entry)
+static sock_status load_diffusion(loading *l, size_t i, json_t *entry)
 {
     sk_diffusion_term term = {0};
     char name[64];
@@ -247,6 +272,8 @@ static sock_status load_diffusion(const loading *l, size_t i, json_t *entry)
     sock_status status = load_map(l, "diffusion", i, entry, &term.map);
     if (status >= 0)
         status = take(l, "diffusion", i, "v", l->model->d * sk_features_count(term.map), term.rank, &term.v);
+    if (status >= 0 && !json_is_boolean(json_object_get(entry, "diagonal")))
+        status = bad(l, "diagonal is not true or false", name);
     if (status >= 0 && json_is_true(json_object_get(entry, "diagonal"))) status = load_owner(l, i, &term);
     if (status >= 0) return sk_model_add_diffusion(l->ctx, l->model, term);
     sk_features_free(term.map);
@@ -263,9 +290,12 @@ static sock_status load_names(loading *l, json_t *description)
     const char **names = sk_alloc(l->ctx, (size_t)d, sizeof *names);
     if (!names) return SOCK_ENOMEM;
     sock_status status = SOCK_OK;
-    for (size_t k = 0; status >= 0 && k < (size_t)d; k++)
-        if (!(names[k] = json_string_value(json_array_get(state, k))))
-            status = bad(l, "a state name is not text", NULL);
+    for (size_t k = 0; status >= 0 && k < (size_t)d; k++) {
+        names[k] = json_string_value(json_array_get(state, k));
+        if (!names[k] || !names[k][0]) status = bad(l, "a state name is not text", NULL);
+        for (size_t j = 0; status >= 0 && j < k; j++)
+            if (strcmp(names[j], names[k]) == 0) status = bad(l, "two states have the name", names[k]);
+    }
     if (status >= 0) status = sk_model_new(l->ctx, (size_t)d, names, &l->model);
     sk_free(names);
     return status;
@@ -274,13 +304,20 @@ static sock_status load_names(loading *l, json_t *description)
 static sock_status load_terms(loading *l, json_t *description)
 {
     size_t i;
-    json_t *entry;
+    json_t *entry, *drift = json_object_get(description, "drift"),
+                   *diffusion = json_object_get(description, "diffusion");
+    json_t *floor = json_object_get(description, "floor"), *has = json_object_get(description, "has_diffusion");
     SK_TRY(load_names(l, description));
-    json_array_foreach(json_object_get(description, "drift"), i, entry) SK_TRY(load_drift(l, i, entry));
-    json_array_foreach(json_object_get(description, "diffusion"), i, entry) SK_TRY(load_diffusion(l, i, entry));
-    l->model->floor = json_number_value(json_object_get(description, "floor"));
-    if (!isfinite(l->model->floor) || l->model->floor < 0) return bad(l, "floor is not a number >= 0", NULL);
-    l->model->has_diffusion = json_is_true(json_object_get(description, "has_diffusion"));
+    if (!json_is_array(drift) || !json_is_array(diffusion)) return bad(l, "drift or diffusion is not a list", NULL);
+    json_array_foreach(drift, i, entry) SK_TRY(load_drift(l, i, entry));
+    json_array_foreach(diffusion, i, entry) SK_TRY(load_diffusion(l, i, entry));
+    if (l->used != l->tensors.count) return bad(l, "it holds an array that belongs to no term", NULL);
+    l->model->floor = json_number_value(floor);
+    if (!json_is_number(floor) || !isfinite(l->model->floor) || l->model->floor < 0)
+        return bad(l, "floor is not a number >= 0", NULL);
+    if (!json_is_boolean(has) || (json_is_false(has) && json_array_size(diffusion)))
+        return bad(l, "has_diffusion does not agree with the terms", NULL);
+    l->model->has_diffusion = json_is_true(has);
     return SOCK_OK;
 }
 

@@ -12,16 +12,26 @@ typedef struct root_job {
     sk_eigen **eigen; /* one for each worker */
 } root_job;
 
-/* d = 2 has a closed form: sqrt(A) = (A + sqrt(det A) I) / sqrt(tr A + 2 sqrt(det A)). */
+/* d = 2 has a closed form. With det A >= 0, sqrt(A) = (A + sqrt(det A) I) / sqrt(tr A + 2 sqrt(det A)); a negative
+ * eigenvalue v counts as 0, which leaves sqrt(w) (A - v I) / (w - v) of the other one, w. Scaled by the largest entry,
+ * so that the determinant neither overflows nor underflows. */
 static void root2(const double *a, double *out)
 {
-    double trace = a[0] + a[3], det = a[0] * a[3] - a[1] * a[1];
-    double s = sqrt(det > 0 ? det : 0), t = sqrt(trace + 2 * s > 0 ? trace + 2 * s : 0);
-    double inverse = t > 0 ? 1 / t : 0, off = a[1] * inverse;
-    double first = (a[0] + s) * inverse, last = (a[3] + s) * inverse;
-    out[0] = first;
-    out[1] = out[2] = off;
-    out[3] = last;
+    double size = fmax(fmax(fabs(a[0]), fabs(a[3])), fabs(a[1]));
+    double p = size > 0 ? a[0] / size : 0, q = size > 0 ? a[1] / size : 0, r = size > 0 ? a[3] / size : 0;
+    double half = 0.5 * (p + r), radius = hypot(0.5 * (p - r), q), det = p * r - q * q;
+    double shift, factor;
+    if (det >= 0 && half >= 0) {
+        shift = sqrt(det);
+        factor = half > 0 ? 1 / sqrt(2 * (half + shift)) : 0;
+    } else {
+        shift = radius - half;
+        factor = half + radius > 0 ? sqrt(half + radius) / (2 * radius) : 0;
+    }
+    factor *= sqrt(size);
+    out[0] = (p + shift) * factor;
+    out[1] = out[2] = q * factor;
+    out[3] = (r + shift) * factor;
 }
 
 static sock_status root_general(const root_job *job, size_t i, int worker)
@@ -40,6 +50,10 @@ static sock_status root_range(void *argument, size_t begin, size_t end, int work
 {
     const root_job *job = argument;
     size_t d = job->d;
+    for (size_t i = begin * d * d; i < end * d * d; i++)
+        if (!isfinite(job->a[i]))
+            return sk_fail(job->ctx, SOCK_ENUMERIC, "the diffusion at point %zu is not finite: it has no square root",
+                           i / (d * d));
     for (size_t i = begin; i < end; i++) {
         if (d == 1)
             job->out[i] = sqrt(job->a[i] > 0 ? job->a[i] : 0);
