@@ -3,26 +3,46 @@
 
 #include <jansson.h>
 
-static const char *const keys[] = {"drift",      "drift-lambda", "drift-form", "drift-path", "landmarks",
-                                   "quadrature", "id",           "time",       "state",      "group",
-                                   "grouping",   "dt",           "seed",       NULL};
+static const char *const keys[] = {
+    "drift",          "drift-lambda",   "drift-form", "drift-path", "diffusion", "diffusion-lambda",
+    "diffusion-form", "diffusion-rank", "diagonal",   "solver",     "tolerance", "max-iterations",
+    "compression",    "landmarks",      "quadrature", "id",         "time",      "state",
+    "group",          "grouping",       "dt",         "seed",       NULL};
+
+static const char *text(json_t *info, const char *key)
+{
+    const char *value = json_string_value(json_object_get(info, key));
+    return value ? value : "";
+}
+
+static double number(json_t *info, const char *key) { return json_number_value(json_object_get(info, key)); }
+
+static void print_diffusion(json_t *info)
+{
+    if (!json_is_string(json_object_get(info, "diffusion"))) {
+        printf("diffusion    not fitted\n");
+        return;
+    }
+    bool converged = json_is_true(json_object_get(info, "converged"));
+    printf("diffusion    %s\n", text(info, "diffusion"));
+    printf("             lambda %.6g, %s form%s, %.0f features, rank %.0f\n", number(info, "diffusion_lambda"),
+           text(info, "diffusion_form"), json_is_true(json_object_get(info, "diagonal")) ? ", diagonal" : "",
+           number(info, "features"), number(info, "rank"));
+    printf("certificate  relative duality gap %.2g after %.0f iterations of %s%s\n", number(info, "relative_gap"),
+           number(info, "iterations"), text(info, "solver"), converged ? "" : ": NOT within the tolerance");
+}
 
 static void print_summary(const char *json, const char *output)
 {
     json_t *info = json_loads(json, 0, NULL);
     if (!info) return;
-    const char *text = "", *form = "", *path = "", *quadrature = "";
-    double lambda = 0, total = 0;
-    json_int_t n = 0, points = 0, d = 0, rank = 0;
-    json_unpack(info, "{s:s, s:F, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:{s:F}}", "drift", &text, "drift_lambda", &lambda,
-                "drift_form", &form, "drift_path", &path, "quadrature", &quadrature, "n", &n, "points", &points, "d",
-                &d, "drift_rank", &rank, "seconds", "total", &total);
-    printf("data         %lld intervals, %lld points, dimension %lld\n", (long long)n, (long long)points, (long long)d);
-    printf("drift        %s\n", text);
-    printf("             lambda %.6g, %s form, %s, rank %lld, %s quadrature\n", lambda, form, path, (long long)rank,
-           quadrature);
-    printf("diffusion    not fitted: this version learns the drift only\n");
-    printf("time         %.3f s\n", total);
+    printf("data         %.0f intervals, %.0f points, dimension %.0f\n", number(info, "n"), number(info, "points"),
+           number(info, "d"));
+    printf("drift        %s\n", text(info, "drift"));
+    printf("             lambda %.6g, %s form, %s, rank %.0f, %s quadrature\n", number(info, "drift_lambda"),
+           text(info, "drift_form"), text(info, "drift_path"), number(info, "drift_rank"), text(info, "quadrature"));
+    print_diffusion(info);
+    printf("time         %.3f s\n", number(json_object_get(info, "seconds"), "total"));
     if (output) printf("model        %s\n", output);
     json_decref(info);
 }

@@ -192,6 +192,27 @@ SOCK_API sock_status sock_options_set_drift_kernel(sock_context *ctx, sock_optio
 SOCK_API sock_status sock_drift_system(sock_context *ctx, const sock_data *data, const sock_options *opts, double *L,
                                        double *dy, double *alpha);
 
+/* Fits the diffusion to data whose drift is known: a model of the drift, fitted or wrapped. The result evaluates that
+ * drift and the new diffusion; when the drift is a wrapped function, the result keeps calling it (with its user
+ * pointer) and cannot be saved. */
+SOCK_API sock_status sock_fit_diffusion(sock_context *ctx, const sock_data *data, const sock_model *drift,
+                                        const sock_options *opts, sock_model **out);
+
+/* How good the solution of the convex problem is, proved by a dual point: primal - gap <= minimum <= primal. */
+typedef struct sock_certificate {
+    double primal, dual, gap; /* gap >= 0 */
+    double norm_q;            /* Frobenius norm of Q */
+    size_t features, rank;    /* p: dimension of the features; rank of Q */
+    size_t iterations;
+    int converged; /* gap <= tolerance * primal */
+} sock_certificate;
+
+/* The pieces of the convex problem of the diffusion: targets z and dual solution beta (each n x d x d, or NULL) and the
+ * certificate (or NULL). */
+SOCK_API sock_status sock_diffusion_system(sock_context *ctx, const sock_data *data, const sock_model *drift,
+                                           const sock_options *opts, double *z, double *beta,
+                                           sock_certificate *certificate);
+
 /* ---- Model --------------------------------------------------------------------------------------------- */
 
 SOCK_API void sock_model_free(sock_model *model);

@@ -26,6 +26,7 @@ typedef struct sk_drift_term {
 } sk_drift_term;
 
 void sk_drift_term_free(sk_drift_term *term);
+sock_status sk_drift_term_copy(sock_context *ctx, const sk_drift_term *term, sk_drift_term **out);
 
 /* f (count x d) += the term at x, on the calling thread; space: sk_drift_term_space(term, block) doubles, count <=
  * block. */
@@ -35,7 +36,6 @@ void sk_drift_term_add(sock_context *ctx, const sk_drift_term *term, size_t coun
 
 /* ---- The system ---- */
 
-typedef enum sk_form { SK_FORM_AUTO, SK_FORM_IMPLICIT, SK_FORM_EXPLICIT, SK_FORM_NYSTROM } sk_form;
 typedef enum sk_path { SK_PATH_AUTO, SK_PATH_PIVOTED, SK_PATH_EXACT } sk_path;
 
 typedef struct sk_drift_spec {

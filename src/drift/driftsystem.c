@@ -129,26 +129,6 @@ static sock_status try_pivoted(sock_context *ctx, sk_drift_system *s, const sk_d
     return SOCK_OK;
 }
 
-/* Landmark features of a closed-form kernel: pivoted features of a random subset of the nodes. */
-static sock_status landmark_features(sock_context *ctx, sk_drift_system *s, const sk_drift_spec *spec)
-{
-    const sk_rule *rule = s->rule;
-    size_t m = spec->landmarks ? spec->landmarks : 500;
-    m = SK_MIN(m, rule->nodes);
-    size_t *order = sk_alloc(ctx, rule->nodes, sizeof *order);
-    double *landmark = sk_doubles(ctx, m, rule->d);
-    sock_status status = order && landmark ? SOCK_OK : SOCK_ENOMEM;
-    if (status == SOCK_OK) {
-        sk_shuffle((sk_key){spec->seed, SK_PURPOSE_LANDMARKS}, 0, 0, rule->nodes, order);
-        for (size_t j = 0; j < m; j++)
-            memcpy(landmark + j * rule->d, rule->x + order[j] * rule->d, rule->d * sizeof(double));
-        status = sk_features_pivoted(ctx, s->kernel, rule->d, m, landmark, 1e-12, m, false, &s->map, NULL, NULL);
-    }
-    sk_free(order);
-    sk_free(landmark);
-    return status;
-}
-
 static sock_status check_form(sock_context *ctx, const sk_drift_spec *spec)
 {
     const sk_kernel *kernel = spec->kernel;
@@ -198,7 +178,8 @@ static sock_status choose_and_build(sock_context *ctx, sk_drift_system *s, const
     s->report.form = nystrom ? "nystrom" : "explicit";
     s->report.path = "features";
     if (nystrom)
-        SK_TRY(landmark_features(ctx, s, spec));
+        SK_TRY(
+            sk_features_landmarks(ctx, s->kernel, rule->d, rule->nodes, rule->x, spec->landmarks, spec->seed, &s->map));
     else
         SK_TRY(sk_features_new(ctx, "drift", s->kernel, rule->d, rule->nodes, rule->x, &s->map));
     return build_features(ctx, s);

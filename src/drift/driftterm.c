@@ -1,7 +1,7 @@
 /* driftterm.c - evaluation of one summand of f on a block of points. */
 #include "drift/drift.h"
 
-#include <assert.h>
+#include <string.h>
 
 enum { CENTRES_AT_ONCE = 256 };
 
@@ -13,6 +13,30 @@ void sk_drift_term_free(sk_drift_term *term)
     sk_free(term->centre);
     sk_free(term->weight);
     sk_free(term);
+}
+
+sock_status sk_drift_term_copy(sock_context *ctx, const sk_drift_term *term, sk_drift_term **out)
+{
+    sk_drift_term *copy = sk_alloc(ctx, 1, sizeof *copy);
+    if (!copy) return SOCK_ENOMEM;
+    copy->d = term->d;
+    copy->centres = term->centres;
+    sock_status status =
+        term->map ? sk_features_copy(ctx, term->map, &copy->map) : sk_kernel_copy(ctx, term->kernel, &copy->kernel);
+    size_t rows = term->map ? sk_features_count(term->map) : term->centres;
+    if (status >= 0) {
+        copy->weight = sk_doubles(ctx, rows, term->d);
+        copy->centre = sk_doubles(ctx, term->centres, term->d);
+        if (!copy->weight || !copy->centre) status = SOCK_ENOMEM;
+    }
+    if (status < 0) {
+        sk_drift_term_free(copy);
+        return status;
+    }
+    memcpy(copy->weight, term->weight, rows * term->d * sizeof(double));
+    if (term->centres) memcpy(copy->centre, term->centre, term->centres * term->d * sizeof(double));
+    *out = copy;
+    return SOCK_OK;
 }
 
 size_t sk_drift_term_space(const sk_drift_term *term, size_t block)

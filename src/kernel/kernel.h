@@ -113,6 +113,11 @@ sock_status sk_features_new(sock_context *ctx, const char *option, const sk_kern
 sock_status sk_features_pivoted(sock_context *ctx, const sk_kernel *kernel, size_t d, size_t count, const double *x,
                                 double tolerance, size_t max_rank, bool give_up_early, sk_features **out, double **phi,
                                 bool *complete);
+
+/* Pivoted features of m of the points, chosen at random by the seed (0: 500, at most all): the Nystrom form of a kernel
+ * in closed form. A rank-deficient choice gives fewer features. */
+sock_status sk_features_landmarks(sock_context *ctx, const sk_kernel *kernel, size_t d, size_t count, const double *x,
+                                  size_t m, uint64_t seed, sk_features **out);
 void sk_features_free(sk_features *map);
 size_t sk_features_count(const sk_features *map); /* p */
 size_t sk_features_dim(const sk_features *map);   /* d */

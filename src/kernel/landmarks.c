@@ -134,11 +134,10 @@ sock_status sk_landmark_restore(sock_context *ctx, const sk_kernel *kernel, size
 /* ---- Nystrom ---- */
 
 /* m of the points, drawn without replacement, in the order of the data. */
-static sock_status draw_points(sock_context *ctx, const sk_part *part, size_t count, size_t m, const double *x,
+static sock_status draw_points(sock_context *ctx, uint64_t seed, size_t d, size_t count, size_t m, const double *x,
                                double *drawn)
 {
-    const sk_key key = {.seed = part->term.seed, .purpose = SK_PURPOSE_LANDMARKS};
-    const size_t d = part->d;
+    const sk_key key = {.seed = seed, .purpose = SK_PURPOSE_LANDMARKS};
     size_t *order = sk_alloc(ctx, count, sizeof *order);
     bool *taken = sk_alloc(ctx, count, sizeof *taken);
     sock_status status = order && taken ? SOCK_OK : SOCK_ENOMEM;
@@ -170,7 +169,7 @@ sock_status sk_nystrom_part(sock_context *ctx, const char *option, size_t count,
         status = SOCK_ENOMEM;
         goto out;
     }
-    SK_GO(draw_points(ctx, part, count, m, x, drawn));
+    SK_GO(draw_points(ctx, part->term.seed, part->d, count, m, x, drawn));
     SK_GO(pivoted_kernel(ctx, kernel, part->d, m, drawn, tolerance, m, false, &found));
     SK_GO(take_pivots(ctx, kernel, found, drawn, part));
 out:
@@ -215,5 +214,19 @@ out:
         if (complete) *complete = found->complete;
     }
     sk_pivoted_free(found);
+    return status;
+}
+
+sock_status sk_features_landmarks(sock_context *ctx, const sk_kernel *kernel, size_t d, size_t count, const double *x,
+                                  size_t m, uint64_t seed, sk_features **out)
+{
+    static const double tolerance = 1e-12;
+    const size_t wanted = SK_MIN(m ? m : 500, count);
+    double *drawn = sk_doubles(ctx, wanted, d);
+    if (!drawn) return SOCK_ENOMEM;
+    sock_status status = draw_points(ctx, seed, d, count, wanted, x, drawn);
+    if (status >= 0)
+        status = sk_features_pivoted(ctx, kernel, d, wanted, drawn, tolerance, wanted, false, out, NULL, NULL);
+    sk_free(drawn);
     return status;
 }

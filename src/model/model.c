@@ -32,11 +32,7 @@ void sock_model_free(sock_model *model)
     if (!model) return;
     for (size_t k = 0; model->state && k < model->d; k++) sk_free(model->state[k]);
     for (size_t i = 0; i < model->drift_terms; i++) sk_drift_term_free(model->drift[i]);
-    for (size_t i = 0; i < model->diffusion_terms; i++) {
-        sk_features_free(model->diffusion[i].map);
-        sk_free(model->diffusion[i].v);
-        sk_free(model->diffusion[i].owner);
-    }
+    for (size_t i = 0; i < model->diffusion_terms; i++) sk_diffusion_term_free(model->diffusion[i]);
     sk_free(model->state);
     sk_free(model->drift);
     sk_free(model->diffusion);
@@ -57,14 +53,12 @@ sock_status sk_model_add_drift(sock_context *ctx, sock_model *model, sk_drift_te
     return SOCK_OK;
 }
 
-sock_status sk_model_add_diffusion(sock_context *ctx, sock_model *model, sk_diffusion_term term)
+sock_status sk_model_add_diffusion(sock_context *ctx, sock_model *model, sk_diffusion_term *term)
 {
     size_t capacity = model->diffusion_terms;
     sock_status status = sk_grow(ctx, &model->diffusion, &capacity, capacity + 1, sizeof *model->diffusion);
     if (status < 0) {
-        sk_features_free(term.map);
-        sk_free(term.v);
-        sk_free(term.owner);
+        sk_diffusion_term_free(term);
         return status;
     }
     model->diffusion[model->diffusion_terms++] = term;
@@ -107,47 +101,13 @@ int sock_model_has_diffusion(const sock_model *model) { return model && model->h
 
 /* ---- Evaluation on one thread ---- */
 
-static size_t diffusion_space(const sock_model *model, const sk_diffusion_term *term, size_t block)
-{
-    size_t p = sk_features_count(term->map);
-    return block * p + SK_MAX(sk_features_space(term->map, block), block * model->d * term->rank);
-}
-
 size_t sk_model_space(const sock_model *model, size_t block)
 {
     size_t most = 1;
     for (size_t i = 0; i < model->drift_terms; i++) most = SK_MAX(most, sk_drift_term_space(model->drift[i], block));
     for (size_t i = 0; i < model->diffusion_terms; i++)
-        most = SK_MAX(most, diffusion_space(model, &model->diffusion[i], block));
+        most = SK_MAX(most, sk_diffusion_term_space(model->diffusion[i], block));
     return most;
-}
-
-/* B_k = Phi V_k for each component k (count x rank each), then a_kl += B_k . B_l row by row: a is a Gram matrix of the
- * rows of B, so it is positive semi-definite to rounding whatever x is. */
-static void add_diffusion(sock_context *ctx, const sock_model *model, const sk_diffusion_term *term, size_t count,
-                          const double *x, double *a, double *space)
-{
-    size_t d = model->d, p = sk_features_count(term->map), r = term->rank;
-    double *phi = space, *b = space + count * p; /* b: d blocks of count x r */
-    sk_features_block(ctx, term->map, count, x, phi, p, b);
-    for (size_t k = 0; k < d; k++)
-        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, count, r, p, 1, phi, p, term->v + k * p * r, r, 0, b + k * count * r, r);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < d; k++) {
-            const double *row = b + (k * count + i) * r;
-            if (term->owner) {
-                double sum = 0;
-                for (size_t j = 0; j < r; j++)
-                    if (term->owner[j] == k) sum += row[j] * row[j];
-                a[(i * d + k) * d + k] += sum;
-                continue;
-            }
-            for (size_t l = 0; l <= k; l++) {
-                double sum = sk_dot(r, row, b + (l * count + i) * r);
-                a[(i * d + k) * d + l] += sum;
-                if (l < k) a[(i * d + l) * d + k] += sum;
-            }
-        }
 }
 
 void sk_model_fields(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f, double *a,
@@ -165,7 +125,7 @@ void sk_model_fields(sock_context *ctx, const sock_model *model, size_t count, c
     else if (a) {
         memset(a, 0, count * d * d * sizeof *a);
         for (size_t i = 0; i < model->diffusion_terms; i++)
-            add_diffusion(ctx, model, &model->diffusion[i], count, x, a, space);
+            sk_diffusion_term_add(ctx, model->diffusion[i], count, x, a, space);
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < d; k++) a[(i * d + k) * d + k] += model->floor;
     }
@@ -202,8 +162,8 @@ static sock_status check_points(sock_context *ctx, const sock_model *model, size
     return SOCK_OK;
 }
 
-static sock_status evaluate(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f,
-                            double *a)
+sock_status sk_model_evaluate(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f,
+                              double *a)
 {
     SK_TRY(check_points(ctx, model, count, x, f ? f : a));
     if (a && !model->has_diffusion)
@@ -221,21 +181,21 @@ sock_status sock_model_drift(sock_context *ctx, const sock_model *model, size_t 
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
-    return evaluate(ctx, model, count, x, f, NULL);
+    return sk_model_evaluate(ctx, model, count, x, f, NULL);
 }
 
 sock_status sock_model_diffusion(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *a)
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
-    return evaluate(ctx, model, count, x, NULL, a);
+    return sk_model_evaluate(ctx, model, count, x, NULL, a);
 }
 
 sock_status sock_model_sigma(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *sigma)
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
-    SK_TRY(evaluate(ctx, model, count, x, NULL, sigma));
+    SK_TRY(sk_model_evaluate(ctx, model, count, x, NULL, sigma));
     return sk_square_roots(ctx, model->d, count, sigma, sigma);
 }
 

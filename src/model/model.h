@@ -4,19 +4,10 @@
 #ifndef SK_MODEL_H
 #define SK_MODEL_H
 
+#include "diffusion/diffusion.h"
 #include "drift/drift.h"
 
 #include <jansson.h>
-
-/* a(x) += B(x) B(x)', B(x)_k = phi(x)' V_k: V is (d p) x rank, block k of p rows belongs to component k. In a diagonal
- * term column j of V is zero outside the block owner[j]; it adds (phi' V_j)^2 to a_kk, k = owner[j], and nothing else.
- */
-typedef struct sk_diffusion_term {
-    sk_features *map;
-    size_t rank;
-    double *v;     /* (d p) x rank */
-    size_t *owner; /* rank entries for a diagonal term; NULL for a full one */
-} sk_diffusion_term;
 
 struct sock_model {
     size_t d;
@@ -24,7 +15,7 @@ struct sock_model {
     size_t drift_terms;
     sk_drift_term **drift;
     size_t diffusion_terms;
-    sk_diffusion_term *diffusion;
+    sk_diffusion_term **diffusion;
     bool has_diffusion;
     double floor;                                   /* a += floor * I */
     sock_field_fn wrapped_drift, wrapped_diffusion; /* a wrapped model has these and no terms */
@@ -38,7 +29,7 @@ sock_status sk_model_new(sock_context *ctx, size_t d, const char *const *names, 
 
 /* Takes the term over in any case. */
 sock_status sk_model_add_drift(sock_context *ctx, sock_model *model, sk_drift_term *term);
-sock_status sk_model_add_diffusion(sock_context *ctx, sock_model *model, sk_diffusion_term term);
+sock_status sk_model_add_diffusion(sock_context *ctx, sock_model *model, sk_diffusion_term *term);
 
 /* Replaces the information; seconds may be NULL. Both are only read. */
 sock_status sk_model_set_info(sock_context *ctx, sock_model *model, const json_t *info, const json_t *seconds);
@@ -50,6 +41,10 @@ size_t sk_model_space(const sock_model *model, size_t block);
  * be NULL. a only when the model has a diffusion. */
 void sk_model_fields(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f, double *a,
                      double *space);
+
+/* The same for any number of points, in blocks and in parallel; points must be finite. */
+sock_status sk_model_evaluate(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f,
+                              double *a);
 
 /* out = symmetric square root of each a (count x d x d); eigenvalues below 0 count as 0. out may be a.
  * SOCK_ENUMERIC when a number of a is not finite. */

@@ -73,12 +73,12 @@ static sock_status save_drift(saving *s, const sk_drift_term *term, size_t i, js
     return add(s, "drift", i, "weight", term->centres, term->d, term->weight);
 }
 
-static sock_status save_diffusion(saving *s, const sk_diffusion_term *term, size_t d, size_t i, json_t *list)
+static sock_status save_diffusion(saving *s, const sk_diffusion_term *term, size_t i, json_t *list)
 {
     json_t *entry = json_pack("{s:b}", "diagonal", term->owner != NULL);
     json_array_append_new(list, entry);
     SK_TRY(save_map(s, "diffusion", i, term->map, entry));
-    SK_TRY(add(s, "diffusion", i, "v", d * sk_features_count(term->map), term->rank, term->v));
+    SK_TRY(add(s, "diffusion", i, "v", term->d * sk_features_count(term->map), term->rank, term->v));
     if (!term->owner) return SOCK_OK;
     SK_TRY(sk_grow(s->ctx, &s->owned, &s->owned_capacity, s->owned_count + 1, sizeof *s->owned));
     double *owner = s->owned[s->owned_count++] = sk_doubles(s->ctx, term->rank, 1);
@@ -98,8 +98,7 @@ static sock_status describe_model(saving *s, const sock_model *model, json_t *de
     json_object_set_new(description, "drift", drift);
     json_object_set_new(description, "diffusion", diffusion);
     for (size_t i = 0; i < model->drift_terms; i++) SK_TRY(save_drift(s, model->drift[i], i, drift));
-    for (size_t i = 0; i < model->diffusion_terms; i++)
-        SK_TRY(save_diffusion(s, &model->diffusion[i], model->d, i, diffusion));
+    for (size_t i = 0; i < model->diffusion_terms; i++) SK_TRY(save_diffusion(s, model->diffusion[i], i, diffusion));
     return SOCK_OK;
 }
 
@@ -263,22 +262,22 @@ static sock_status load_owner(loading *l, size_t i, sk_diffusion_term *term)
 
 static sock_status load_diffusion(loading *l, size_t i, json_t *entry)
 {
-    sk_diffusion_term term = {0};
     char name[64];
     snprintf(name, sizeof name, "diffusion.%zu.v", i);
     const sk_tensor *v = sk_tensors_find(&l->tensors, name);
     if (!v) return bad(l, "an array is missing", name);
-    term.rank = v->cols;
-    sock_status status = load_map(l, "diffusion", i, entry, &term.map);
+    sk_diffusion_term *term = sk_alloc(l->ctx, 1, sizeof *term);
+    if (!term) return SOCK_ENOMEM;
+    term->d = l->model->d;
+    term->rank = v->cols;
+    sock_status status = load_map(l, "diffusion", i, entry, &term->map);
     if (status >= 0)
-        status = take(l, "diffusion", i, "v", l->model->d * sk_features_count(term.map), term.rank, &term.v);
+        status = take(l, "diffusion", i, "v", term->d * sk_features_count(term->map), term->rank, &term->v);
     if (status >= 0 && !json_is_boolean(json_object_get(entry, "diagonal")))
         status = bad(l, "diagonal is not true or false", name);
-    if (status >= 0 && json_is_true(json_object_get(entry, "diagonal"))) status = load_owner(l, i, &term);
+    if (status >= 0 && json_is_true(json_object_get(entry, "diagonal"))) status = load_owner(l, i, term);
     if (status >= 0) return sk_model_add_diffusion(l->ctx, l->model, term);
-    sk_features_free(term.map);
-    sk_free(term.v);
-    sk_free(term.owner);
+    sk_diffusion_term_free(term);
     return status;
 }
 

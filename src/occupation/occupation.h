@@ -12,6 +12,9 @@
 #include "kernel/kernel.h"
 #include "la/la.h"
 
+/* How an estimator is computed; auto: follows from the kernel. */
+typedef enum sk_form { SK_FORM_AUTO, SK_FORM_IMPLICIT, SK_FORM_EXPLICIT, SK_FORM_NYSTROM } sk_form;
+
 typedef struct sk_rule {
     size_t n, nodes, d;
     double *x;      /* nodes x d */
@@ -29,6 +32,11 @@ void sk_rule_free(sk_rule *rule);
 /* out (n x cols) = W g, g is nodes x cols;  out (nodes x cols) = W' b, b is n x cols. */
 void sk_rule_apply(const sk_rule *rule, size_t cols, const double *g, double *out);
 void sk_rule_adjoint(const sk_rule *rule, size_t cols, const double *b, double *out);
+
+/* z (n x d x d): mean over realisations of the outer product of the residuals of the drift, whose values at all points
+ * of the data (points x d, in their order) are f. */
+sock_status sk_residual_products(sock_context *ctx, const sock_data *data, const char *quadrature, const double *f,
+                                 double *z);
 
 /* L (n x n, rows of length ld, both triangles) = W k(X, X) W' for a scalar kernel, by blocks: memory O(n * block). */
 sock_status sk_occupation_gram(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, double *l, size_t ld);

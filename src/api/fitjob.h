@@ -1,0 +1,47 @@
+/* fitjob.h - the stages of a plain fit, in order: rule, drift, residuals, diffusion. Each stage reads the options it
+ * needs and leaves its result here; the public calls pick the stages they want. */
+#ifndef SK_FITJOB_H
+#define SK_FITJOB_H
+
+#include "base/options.h"
+#include "model/model.h"
+
+typedef struct sk_fit_job {
+    sock_context *ctx;
+    const sock_data *data;
+    const sock_options *opts;
+    double start;
+    sk_rule *rule;
+    /* drift */
+    sk_kernel *drift_kernel;
+    sk_drift_system *drift_system;
+    sk_drift_report drift_report;
+    double drift_lambda, drift_dof;
+    /* diffusion */
+    sk_kernel *diffusion_kernel;
+    sk_diffusion_report diffusion_report;
+    double diffusion_lambda;
+    double *z;                         /* n x d x d */
+    sk_diffusion_term *diffusion_term; /* given away to the model */
+} sk_fit_job;
+
+void sk_fit_release(sk_fit_job *job);
+
+sock_status sk_fit_rule(sk_fit_job *job);
+
+/* The drift's kernel, lambda and system; path: SK_PATH_AUTO follows the option. */
+sock_status sk_fit_drift_system(sk_fit_job *job, sk_path path);
+
+/* The drift as a term of the model. */
+sock_status sk_fit_drift(sk_fit_job *job, sock_model *model);
+
+/* z from the model's drift; then the convex problem. beta: n x d x d or NULL. Positive: stopped before the tolerance.
+ */
+sock_status sk_fit_residuals(sk_fit_job *job, const sock_model *drift);
+sock_status sk_fit_diffusion_term(sk_fit_job *job, double *beta);
+bool sk_fit_wants_diffusion(const sk_fit_job *job);
+
+/* Everything that is known about the fit, into the model. status: how the fit ended. */
+sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status status);
+
+#endif

@@ -1,0 +1,245 @@
+/* diffusionsystem.c - features of the nodes, the convex problem, and from its solution a term of the model.
+ *
+ *   1. Features phi: explicit, gamma from a pivoted Cholesky factor, or landmarks; Phi at the nodes.
+ *   2. Rows: the problem of psd/ with Phi, W and the row weights, prepared once.
+ *   3. Solve for the targets z; a diagonal a is d problems of one dimension with the same rows.
+ *   4. V from the solver's factor; the certificate goes with it. */
+#include "diffusion/diffusion.h"
+
+#include <math.h>
+#include <string.h>
+
+struct sk_diffusion_system {
+    const sk_rule *rule;
+    sk_features *map;
+    double *phi; /* nodes x p */
+    sk_psd_prepared *prepared;
+    sk_psd_options solver;
+    bool diagonal;
+    sk_diffusion_report report; /* what is the same for every lambda */
+};
+
+/* Eigenvalues of Q below this share of the largest do not show in any digit that counts. */
+static const double negligible = 1e-13;
+
+/* ---- Step 1: features ---- */
+
+static sock_status check_form(sock_context *ctx, const sk_diffusion_spec *spec)
+{
+    const sk_kernel *kernel = spec->kernel;
+    if (sk_kernel_is_matrix(kernel))
+        return sk_fail(ctx, SOCK_EUSAGE, "diffusion: a matrix-valued kernel cannot be used here; give a scalar one");
+    if (spec->form == SK_FORM_EXPLICIT && sk_kernel_is_implicit(kernel))
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "diffusion-form: gauss has no finite features; allowed with explicit: poly, linear, affine, "
+                       "constant, fourier, nystrom");
+    if ((spec->form == SK_FORM_IMPLICIT || spec->form == SK_FORM_NYSTROM) && !sk_kernel_is_closed(kernel))
+        return sk_fail(ctx, SOCK_EUSAGE, "diffusion-form: fourier and nystrom kernels have the explicit form only");
+    return SOCK_OK;
+}
+
+/* gamma on the span of all nodes; cut at max_rank it is the best that many pivots can do, and says so. */
+static sock_status implicit_features(sock_context *ctx, sk_diffusion_system *s, const sk_diffusion_spec *spec)
+{
+    const sk_rule *rule = s->rule;
+    size_t most = spec->max_rank ? spec->max_rank : SK_MAX(1000 / (spec->diagonal ? 1 : rule->d), 20);
+    s->report.form = "implicit";
+    return sk_features_pivoted(ctx, spec->kernel, rule->d, rule->nodes, rule->x, 1e-13, SK_MIN(most, rule->nodes),
+                               false, &s->map, &s->phi, &s->report.complete);
+}
+
+static sock_status make_features(sock_context *ctx, sk_diffusion_system *s, const sk_diffusion_spec *spec)
+{
+    const sk_rule *rule = s->rule;
+    s->report.complete = true;
+    if (spec->form == SK_FORM_IMPLICIT || (spec->form == SK_FORM_AUTO && sk_kernel_is_implicit(spec->kernel)))
+        return implicit_features(ctx, s, spec);
+    s->report.form = spec->form == SK_FORM_NYSTROM ? "nystrom" : "explicit";
+    if (spec->form == SK_FORM_NYSTROM)
+        SK_TRY(sk_features_landmarks(ctx, spec->kernel, rule->d, rule->nodes, rule->x, spec->landmarks, spec->seed,
+                                     &s->map));
+    else
+        SK_TRY(sk_features_new(ctx, "diffusion", spec->kernel, rule->d, rule->nodes, rule->x, &s->map));
+    size_t p = sk_features_count(s->map);
+    SK_TRY(sk_memory_check(ctx, 8.0 * (double)rule->nodes * (double)p, "the features of all points",
+                           "use fewer features or a kernel of lower rank"));
+    s->phi = sk_doubles(ctx, rule->nodes, p);
+    if (!s->phi) return SOCK_ENOMEM;
+    return sk_features_eval(ctx, s->map, rule->nodes, rule->x, s->phi, p);
+}
+
+/* ---- Step 2: rows ---- */
+
+static sock_status prepare(sock_context *ctx, sk_diffusion_system *s, const sk_diffusion_spec *spec)
+{
+    const sk_rule *rule = s->rule;
+    size_t p = s->report.features, d = spec->diagonal ? 1 : rule->d;
+    double order = (double)p * (double)d;
+    SK_TRY(sk_memory_check(ctx, 8 * (6 * order * order + 2 * (double)rule->nodes * (double)p), "the diffusion problem",
+                           "use fewer features, --diagonal, or a kernel of lower rank"));
+    sk_psd_problem problem = {.n = rule->n,
+                              .nodes = rule->nodes,
+                              .p = p,
+                              .phi = s->phi,
+                              .ld = p,
+                              .row = rule->row,
+                              .node = rule->node,
+                              .weight = rule->weight,
+                              .row_weight = spec->row_weight};
+    s->solver = spec->solver;
+    if (!(s->solver.lambda_min > 0)) s->solver.lambda_min = spec->lambda;
+    return sk_psd_prepare(ctx, &problem, &s->solver, &s->prepared);
+}
+
+sock_status sk_diffusion_system_new(sock_context *ctx, const sk_rule *rule, const sk_diffusion_spec *spec,
+                                    sk_diffusion_system **out)
+{
+    double start = sk_seconds();
+    SK_TRY(check_form(ctx, spec));
+    sk_diffusion_system *s = sk_alloc(ctx, 1, sizeof *s);
+    if (!s) return SOCK_ENOMEM;
+    s->rule = rule;
+    s->diagonal = spec->diagonal && rule->d > 1; /* one dimension is both */
+    sock_status status = make_features(ctx, s, spec);
+    if (status >= 0) {
+        s->report.features = sk_features_count(s->map);
+        status = sk_progress(ctx, "diffusion rows", -1);
+    }
+    if (status >= 0) status = prepare(ctx, s, spec);
+    if (status < 0) {
+        sk_diffusion_system_free(s);
+        return status;
+    }
+    s->report.seconds_features = sk_seconds() - start;
+    *out = s;
+    return SOCK_OK;
+}
+
+void sk_diffusion_system_free(sk_diffusion_system *s)
+{
+    if (!s) return;
+    sk_features_free(s->map);
+    sk_psd_prepared_free(s->prepared);
+    sk_free(s->phi);
+    sk_free(s);
+}
+
+double sk_diffusion_unit(const sk_diffusion_system *s)
+{
+    const sk_rule *rule = s->rule;
+    size_t p = s->report.features;
+    double h2 = 0, k = 0;
+    for (size_t i = 0; i < rule->n; i++) h2 += rule->h[i] * rule->h[i] / (double)rule->n;
+    for (size_t a = 0; a < rule->nodes; a++) k += sk_dot(p, s->phi + a * p, s->phi + a * p) / (double)rule->nodes;
+    return h2 * k * k;
+}
+
+/* ---- Steps 3 and 4 ---- */
+
+static size_t kept_rank(const sk_psd_result *result)
+{
+    size_t rank = 0;
+    while (rank < result->rank && result->values[rank] > negligible * result->values[0]) rank++;
+    return rank;
+}
+
+static void add_report(sk_diffusion_report *total, const sk_psd_result *result)
+{
+    total->primal += result->primal;
+    total->dual += result->dual;
+    total->gap += result->gap;
+    total->iterations += result->iterations;
+    total->rows = SK_MAX(total->rows, result->rows);
+    total->converged = total->converged && result->converged;
+    total->solver = result->solver;
+    total->effort.prepare += result->effort.prepare;
+    total->effort.eigen += result->effort.eigen;
+    total->effort.products += result->effort.products;
+    total->effort.linear += result->effort.linear;
+    total->effort.certificate += result->effort.certificate;
+    total->effort.total += result->effort.total;
+    total->effort.eigendecompositions += result->effort.eigendecompositions;
+    total->effort.products_count += result->effort.products_count;
+    total->effort.cg_steps += result->effort.cg_steps;
+}
+
+/* The columns of `parts` results (one of dimension d, or d of dimension 1) side by side. */
+static sock_status make_term(sock_context *ctx, const sk_diffusion_system *s, sk_psd_result *const *part, size_t parts,
+                             sk_diffusion_term **out)
+{
+    size_t d = s->rule->d, p = s->report.features, rank = 0;
+    for (size_t k = 0; k < parts; k++) rank += kept_rank(part[k]);
+    sk_diffusion_term *term = sk_alloc(ctx, 1, sizeof *term);
+    if (!term) return SOCK_ENOMEM;
+    term->d = d;
+    term->rank = rank;
+    term->v = sk_doubles(ctx, d * p, rank);
+    term->owner = s->diagonal ? sk_alloc(ctx, rank, sizeof *term->owner) : NULL;
+    sock_status status =
+        term->v && (term->owner || !s->diagonal) ? sk_features_copy(ctx, s->map, &term->map) : SOCK_ENOMEM;
+    if (status < 0) {
+        sk_diffusion_term_free(term);
+        return status;
+    }
+    for (size_t k = 0, column = 0; k < parts; k++) {
+        size_t r = kept_rank(part[k]), rows = part[k]->d * p;
+        for (size_t i = 0; i < rows; i++)
+            memcpy(term->v + (k * p + i) * rank + column, part[k]->factor + i * part[k]->rank, r * sizeof(double));
+        for (size_t j = 0; s->diagonal && j < r; j++) term->owner[column + j] = k;
+        column += r;
+    }
+    *out = term;
+    return SOCK_OK;
+}
+
+/* Targets of component k of a diagonal a: z_kk, n numbers. */
+static void pick_diagonal(const sk_rule *rule, const double *z, size_t k, double *out)
+{
+    size_t d = rule->d;
+    for (size_t i = 0; i < rule->n; i++) out[i] = z[(i * d + k) * d + k];
+}
+
+static void put_beta(const sk_rule *rule, const sk_psd_result *result, size_t k, bool diagonal, double *beta)
+{
+    size_t d = rule->d;
+    if (!diagonal) {
+        memcpy(beta, result->beta, rule->n * d * d * sizeof *beta);
+        return;
+    }
+    for (size_t i = 0; i < rule->n; i++) beta[(i * d + k) * d + k] = result->beta[i];
+}
+
+sock_status sk_diffusion_solve(sock_context *ctx, sk_diffusion_system *s, const double *z, size_t count,
+                               const double *lambda, sk_diffusion_term **terms, sk_diffusion_report *reports,
+                               double *beta)
+{
+    const sk_rule *rule = s->rule;
+    size_t parts = s->diagonal ? rule->d : 1, made = 0;
+    sk_psd_result **result = sk_alloc(ctx, parts * count, sizeof *result); /* part after part, each count lambdas */
+    sk_psd_result **row = sk_alloc(ctx, parts, sizeof *row);
+    double *z_k = s->diagonal ? sk_doubles(ctx, rule->n, 1) : NULL;
+    sock_status status = result && row && (z_k || !s->diagonal) ? SOCK_OK : SOCK_ENOMEM, worst = SOCK_OK;
+    if (beta && status >= 0) memset(beta, 0, rule->n * rule->d * rule->d * sizeof *beta);
+    for (size_t k = 0; status >= 0 && k < parts; k++) {
+        if (s->diagonal) pick_diagonal(rule, z, k, z_k);
+        sk_psd_target target = {.d = s->diagonal ? 1 : rule->d, .z = s->diagonal ? z_k : z};
+        status = sk_psd_path(ctx, s->prepared, &target, &s->solver, count, lambda, result + k * count);
+        if (status > worst) worst = status;
+        if (status >= 0 && beta) put_beta(rule, result[k * count + count - 1], k, s->diagonal, beta);
+    }
+    for (; status >= 0 && made < count; made++) {
+        reports[made] = s->report;
+        reports[made].converged = true;
+        for (size_t k = 0; k < parts; k++) add_report(&reports[made], row[k] = result[k * count + made]);
+        status = make_term(ctx, s, row, parts, &terms[made]);
+        if (status < 0) break;
+        reports[made].rank = terms[made]->rank;
+    }
+    if (status < 0)
+        while (made > 0) sk_diffusion_term_free(terms[--made]);
+    for (size_t i = 0; result && i < parts * count; i++) sk_psd_result_free(result[i]);
+    sk_free(result);
+    sk_free(row);
+    sk_free(z_k);
+    return status < 0 ? status : worst;
+}
