@@ -74,6 +74,7 @@ typedef struct sk_psd_result {
 /* ---- Solving ---- */
 
 typedef struct sk_psd_prepared sk_psd_prepared;
+typedef struct sk_psd_bounds sk_psd_bounds;
 
 /* Scales, and (unless options->no_compression) reduces the features to their row space. problem->phi must stay as long
  * as *out is used; the other arrays are copied. SOCK_EINPUT for numbers that are not finite, weights w_i <= 0 or nodes
@@ -99,6 +100,28 @@ void sk_psd_result_free(sk_psd_result *result);
 /* Q = V V' as a full matrix: pd x pd, both triangles. */
 void sk_psd_dense(sock_context *ctx, const sk_psd_result *result, double *q);
 
+/* ---- The same through sums over rows, for cross-validation ---- */
+
+/* Factored G = sum_i w_i svec(M_i) svec(M_i)' (q x q, q = p (p + 1) / 2, both triangles; entry (a <= b) of svec stands
+ * at b (b + 1) / 2 + a and is multiplied by sqrt(2) off the diagonal). */
+typedef struct sk_psd_gram sk_psd_gram;
+sock_status sk_psd_gram_new(sock_context *ctx, size_t n, size_t p, const double *g, sk_psd_gram **out);
+void sk_psd_gram_free(sk_psd_gram *gram);
+size_t sk_psd_gram_rows(const sk_psd_gram *gram); /* m: the rank of G */
+
+/* What is known of the targets: c (pairs x q) = sum_i w_i z_i,kl svec(M_i), pair (k <= l) at l (l + 1) / 2 + k and
+ * multiplied by sqrt(2) where k < l; zz = sum_i w_i |z_i|^2. */
+typedef struct sk_psd_moments {
+    size_t d;
+    const double *c;
+    double zz, lambda;
+} sk_psd_moments;
+
+/* Q (pd x pd, both triangles) by the Newton solver. dual (pairs x m, or NULL): on return the dual point, with `warm`
+ * also the one to start from. bounds may be NULL. SOCK_NOT_CONVERGED as sk_psd_solve. */
+sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t n, const sk_psd_moments *z,
+                              const sk_psd_options *options, double *dual, bool warm, double *q, sk_psd_bounds *bounds);
+
 /* ---- Operators and certificate, in the coordinates of the problem as given ---- */
 
 /* out (n x d x d): [<M_i, Q_kl>]_kl for a symmetric Q (pd x pd, both triangles). Row weights are not part of it. */
@@ -111,9 +134,9 @@ sock_status sk_psd_adjoint(sock_context *ctx, const sk_psd_problem *problem, siz
 sock_status sk_psd_gradient(sock_context *ctx, const sk_psd_problem *problem, const sk_psd_target *target,
                             const double *q, double *out);
 
-typedef struct sk_psd_bounds {
+struct sk_psd_bounds {
     double primal, dual, gap;
-} sk_psd_bounds;
+};
 
 /* Objective at Q >= 0 and dual value at beta (NULL: the one that belongs to Q). One eigendecomposition. */
 sock_status sk_psd_certificate(sock_context *ctx, const sk_psd_problem *problem, const sk_psd_target *target,

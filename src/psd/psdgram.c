@@ -1,0 +1,162 @@
+/* psdgram.c - the problem through its Gram matrix. The rows enter the solution only as
+ *
+ *     G = sum_i w_i svec(M_i) svec(M_i)'  (q x q),   c_kl = sum_i w_i svec(M_i) z_i,kl  (pairs x q),   zz = sum_i w_i
+ * |z_i|^2
+ *
+ * so that sums over parts of the rows add and subtract: k-fold cross-validation costs one pass over the rows.
+ *
+ *   1. G = V' diag(s^2) V, small s^2 left out: rows C = diag(s) V (m x q) have the same G.
+ *   2. Their targets are t = diag(1/s) V c', and |z|^2 - |t|^2 is what no Q can explain.
+ *   3. The dual problem of m rows goes to the Newton solver; the certificate is that of the given G, c and zz.
+ *
+ * Cost: q^3 once for each G, then m q (pairs) and an eigendecomposition of size pd for each step of the solver. */
+#include "psdinner.h"
+
+#include <math.h>
+#include <string.h>
+
+struct sk_psd_gram {
+    size_t p, q, m;
+    double scale; /* G_inner = G / scale^2 */
+    double *c;    /* m x q rows */
+    double *s2;   /* m */
+    unsigned *first, *second;
+};
+
+void sk_psd_gram_free(sk_psd_gram *gram)
+{
+    if (!gram) return;
+    sk_free(gram->c);
+    sk_free(gram->s2);
+    sk_free(gram->first);
+    sk_free(gram->second);
+    sk_free(gram);
+}
+
+/* Mean square of a row, from the trace: what makes the inner rows of order one. */
+static double row_scale(size_t n, size_t q, const double *g)
+{
+    double trace = 0;
+    for (size_t j = 0; j < q; j++) trace += g[j * q + j];
+    double scale = sqrt(trace / (double)n);
+    return scale > 0 && isfinite(scale) ? scale : 1;
+}
+
+sock_status sk_psd_gram_new(sock_context *ctx, size_t n, size_t p, const double *g, sk_psd_gram **out)
+{
+    static const double negligible = 1e-15;
+    size_t q = p * (p + 1) / 2;
+    sock_status status = SOCK_OK;
+    double *work = sk_doubles(ctx, q, q), *values = sk_doubles(ctx, q, 1);
+    sk_psd_gram *gram = sk_alloc(ctx, 1, sizeof *gram);
+    if (!work || !values || !gram) {
+        status = SOCK_ENOMEM;
+        goto out;
+    }
+    gram->p = p;
+    gram->q = q;
+    gram->scale = row_scale(n, q, g);
+    for (size_t j = 0; j < q * q; j++) work[j] = g[j] / (gram->scale * gram->scale);
+    SK_GO(sk_eigh(ctx, q, work, q, values));
+    size_t skip = 0;
+    while (skip < q && !(values[skip] > negligible * values[q - 1])) skip++;
+    gram->m = SK_MAX(q - skip, 1);
+    skip = q - gram->m;
+    gram->c = sk_doubles(ctx, gram->m, q);
+    gram->s2 = sk_doubles(ctx, gram->m, 1);
+    gram->first = sk_alloc(ctx, q, sizeof *gram->first);
+    gram->second = sk_alloc(ctx, q, sizeof *gram->second);
+    if (!gram->c || !gram->s2 || !gram->first || !gram->second) {
+        status = SOCK_ENOMEM;
+        goto out;
+    }
+    for (size_t i = 0; i < gram->m; i++) {
+        gram->s2[i] = values[skip + i] > 0 ? values[skip + i] : 0;
+        double s = sqrt(gram->s2[i]);
+        for (size_t j = 0; j < q; j++) gram->c[i * q + j] = s * work[(skip + i) * q + j];
+    }
+    for (size_t b = 0, j = 0; b < p; b++)
+        for (size_t a = 0; a <= b; a++, j++) {
+            gram->first[j] = (unsigned)a;
+            gram->second[j] = (unsigned)b;
+        }
+out:
+    sk_free(work);
+    sk_free(values);
+    if (status < 0)
+        sk_psd_gram_free(gram);
+    else
+        *out = gram;
+    return status;
+}
+
+/* t = diag(1/s) V c' in inner units: row i of C is s_i v_i. Answers |t|^2. */
+static double targets(const sk_psd_gram *gram, size_t pairs, const double *c, double target_scale, double *t)
+{
+    double square = 0, unit = 1 / (gram->scale * target_scale);
+    for (size_t pair = 0; pair < pairs; pair++)
+        for (size_t i = 0; i < gram->m; i++) {
+            double inverse = gram->s2[i] > 0 ? 1 / gram->s2[i] : 0;
+            double value = unit * inverse * sk_dot(gram->q, gram->c + i * gram->q, c + pair * gram->q);
+            t[pair * gram->m + i] = value;
+            square += value * value;
+        }
+    return square;
+}
+
+sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t n, const sk_psd_moments *z,
+                              const sk_psd_options *options, double *dual, bool warm, double *q, sk_psd_bounds *bounds)
+{
+    size_t d = z->d, pairs = d * (d + 1) / 2, order = gram->p * d;
+    double target_scale = sqrt(z->zz / (double)n);
+    if (!(target_scale > 0)) { /* nothing to explain */
+        memset(q, 0, order * order * sizeof *q);
+        if (bounds) *bounds = (sk_psd_bounds){0, 0, 0};
+        return SOCK_OK;
+    }
+    sk_psd_effort effort = {0};
+    sk_psd_inner inner = {.n = n, .effort = &effort, .s2 = gram->s2};
+    sk_psd_point point = {0};
+    double *t = sk_doubles(ctx, pairs, gram->m);
+    sock_status status = t ? SOCK_OK : SOCK_ENOMEM;
+    inner.map = (sk_psd_map){.m = gram->m,
+                             .p = gram->p,
+                             .d = d,
+                             .pairs = pairs,
+                             .c = gram->c,
+                             .h = gram->q,
+                             .first = gram->first,
+                             .second = gram->second};
+    if (status >= 0) status = sk_psd_map_work(ctx, &inner.map);
+    if (status >= 0) status = sk_psd_point_new(ctx, &inner.map, &point);
+    if (status >= 0) status = sk_eigen_new(ctx, order, &inner.eigen);
+    if (status >= 0) {
+        double square = targets(gram, pairs, z->c, target_scale, t);
+        inner.t = t;
+        inner.rest = (double)n > square ? (double)n - square : 0;
+        inner.lambda = z->lambda / (gram->scale * gram->scale);
+        inner.tolerance = options && options->tolerance > 0 ? options->tolerance : 1e-6;
+        inner.max_iterations = options && options->max_iterations ? options->max_iterations : 200;
+        /* start: the dual point last seen, or that of the unconstrained solution */
+        for (size_t i = 0; i < pairs * gram->m; i++) {
+            double s2 = gram->s2[i % gram->m];
+            point.y[i] = dual && warm ? dual[i] : -t[i] / (0.5 * (double)n + s2 / (2 * inner.lambda));
+        }
+        status = sk_psd_newton(ctx, &inner, &point);
+    }
+    if (status >= 0) {
+        double unit = target_scale / gram->scale; /* Q_given = unit * Q_inner */
+        for (size_t i = 0; i < order * order; i++) q[i] = unit * point.q[i];
+        if (dual) memcpy(dual, point.y, pairs * gram->m * sizeof *dual);
+        double square = target_scale * target_scale;
+        if (bounds)
+            *bounds = (sk_psd_bounds){square * point.primal, square * (point.primal - point.gap), square * point.gap};
+    }
+    sk_eigen_free(inner.eigen);
+    sk_psd_point_clear(&point);
+    sk_psd_map_clear(&inner.map);
+    sk_free(t);
+    return status;
+}
+
+size_t sk_psd_gram_rows(const sk_psd_gram *gram) { return gram->m; }
