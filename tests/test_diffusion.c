@@ -261,11 +261,11 @@ static void prop_diffusion__follows_the_scale_of_the_data(void **state)
     free(expected);
 }
 
-/* The best constant a is the mean of z against the mean of h: with a vanishing penalty, sum z h / sum h^2. */
+/* Equal steps h: the best constant a is the mean of z / h as the penalty vanishes. */
 static void test_diffusion__constant_kernel_has_a_closed_form(void **state)
 {
     bench *b = *state;
-    sock_data *data = read_data(b, "diff_linear.csv");
+    sock_data *data = read_data(b, "diff_gauss.csv");
     size_t n = sock_data_intervals(data);
     double *z = calloc(n * 4, sizeof *z), expected[4] = {0}, a[4], x[2] = {5, -3}, h = 1.0 / 3;
     set(b, "diffusion", "constant");
