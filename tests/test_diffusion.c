@@ -269,7 +269,7 @@ static void test_diffusion__constant_kernel_has_a_closed_form(void **state)
     size_t n = sock_data_intervals(data);
     double *z = calloc(n * 4, sizeof *z), expected[4] = {0}, a[4], x[2] = {5, -3}, h = 1.0 / 3;
     set(b, "diffusion", "constant");
-    set(b, "diffusion-lambda", "1e-12");
+    set(b, "diffusion-lambda", "1e-8");
     set(b, "tolerance", "1e-9");
     assert_int_equal(sock_diffusion_system(b->ctx, data, b->cubic, b->opts, z, NULL, NULL), SOCK_OK);
     sock_model *model = NULL;

@@ -117,14 +117,15 @@ static sk_features *features(fixture *f, const char *text, size_t d, size_t coun
 static void add_diffusion(fixture *f, sock_model *model, sk_features *map, size_t rank, bool diagonal)
 {
     size_t d = model->d, p = sk_features_count(map);
-    sk_diffusion_term term = {.map = map, .rank = rank, .v = sk_doubles(f->ctx, d * p, rank)};
-    normals(20 + rank, d * p * rank, term.v);
+    sk_diffusion_term *term = sk_alloc(f->ctx, 1, sizeof *term);
+    *term = (sk_diffusion_term){.d = d, .map = map, .rank = rank, .v = sk_doubles(f->ctx, d * p, rank)};
+    normals(20 + rank, d * p * rank, term->v);
     if (diagonal) {
-        term.owner = sk_alloc(f->ctx, rank, sizeof *term.owner);
+        term->owner = sk_alloc(f->ctx, rank, sizeof *term->owner);
         for (size_t j = 0; j < rank; j++) {
-            term.owner[j] = j % d;
+            term->owner[j] = j % d;
             for (size_t row = 0; row < d * p; row++)
-                if (row / p != j % d) term.v[row * rank + j] = 0;
+                if (row / p != j % d) term->v[row * rank + j] = 0;
         }
     }
     good(f, sk_model_add_diffusion(f->ctx, model, term));
@@ -158,7 +159,7 @@ static void slow_diffusion(fixture *f, const sock_model *model, const double *x,
     size_t d = model->d;
     for (size_t i = 0; i < d * d; i++) a[i] = i % (d + 1) == 0 ? model->floor : 0;
     for (size_t q = 0; q < model->diffusion_terms; q++) {
-        const sk_diffusion_term *term = &model->diffusion[q];
+        const sk_diffusion_term *term = model->diffusion[q];
         size_t p = sk_features_count(term->map), r = term->rank;
         double *phi = calloc(p, sizeof *phi);
         good(f, sk_features_eval(f->ctx, term->map, 1, x, phi, p));
