@@ -511,6 +511,7 @@ static void test_model__bad_points_are_refused(void **state)
 {
     fixture *f = *state;
     sock_data *data = make_data(f, 2);
+    good(f, sock_options_set(f->ctx, f->opts, "diffusion", "none"));
     sock_model *model = fit(f, data, "linear", "auto", "auto");
     double x[4] = {1, 2, 3, INFINITY}, out[4] = {7, 7, 7, 7};
     assert_int_equal(sock_model_drift(f->ctx, model, 2, x, out), SOCK_EINPUT);
