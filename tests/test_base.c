@@ -100,6 +100,35 @@ static void test_memory__is_zeroed_aligned_and_never_null_for_nothing(void **sta
     sock_context_free(ctx);
 }
 
+/* Beyond 4 MB the pages come in another way; the promises are the same. */
+static void test_memory__large_arrays(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    size_t capacity = 0;
+    double *zeroed = sk_doubles(ctx, 1000, 777), *unset = sk_doubles_unset(ctx, 1000, 777), *grown = NULL;
+    assert_non_null(zeroed);
+    assert_non_null(unset);
+    assert_int_equal((uintptr_t)zeroed % 64 + (uintptr_t)unset % 64, 0);
+    for (size_t i = 0; i < 777000; i++) unset[i] = zeroed[i];
+    for (size_t i = 0; i < 777000; i++) assert_true(unset[i] == 0);
+    for (size_t rows = 1; rows < 2000; rows *= 3) {
+        size_t before = capacity;
+        assert_int_equal(sk_grow(ctx, &grown, &capacity, rows * 777, sizeof *grown), SOCK_OK);
+        for (size_t i = before; i < capacity; i++) {
+            assert_true(grown[i] == 0);
+            grown[i] = (double)i;
+        }
+    }
+    for (size_t i = 0; i < capacity; i++) assert_true(grown[i] == (double)i);
+    assert_null(sk_doubles_unset(ctx, (size_t)1 << 40, (size_t)1 << 40));
+    assert_null(sk_doubles_unset(ctx, SIZE_MAX / 4, 1));
+    sk_fail_allocation(ctx, 1);
+    assert_null(sk_doubles_unset(ctx, 2, 2));
+    sk_free(zeroed), sk_free(unset), sk_free(grown);
+    sock_context_free(ctx);
+}
+
 static void test_memory__products_that_overflow_are_refused(void **state)
 {
     (void)state;
@@ -233,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_context__first_failure_wins_and_wins_over_a_caveat),
         cmocka_unit_test(test_context__a_long_message_is_cut_not_overrun),
         cmocka_unit_test(test_memory__is_zeroed_aligned_and_never_null_for_nothing),
+        cmocka_unit_test(test_memory__large_arrays),
         cmocka_unit_test(test_memory__products_that_overflow_are_refused),
         cmocka_unit_test(test_memory__grow_keeps_what_was_there),
         cmocka_unit_test(test_memory__the_kth_allocation_fails),

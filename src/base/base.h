@@ -47,6 +47,9 @@ void sk_begin(sock_context *ctx);
  * gives a valid pointer. Freed with sk_free (NULL is fine). */
 void *sk_alloc(sock_context *ctx, size_t count, size_t size);
 double *sk_doubles(sock_context *ctx, size_t rows, size_t cols);
+
+/* The same, not zeroed: for large arrays whose every number is written before it is read. */
+double *sk_doubles_unset(sock_context *ctx, size_t rows, size_t cols);
 void sk_free(void *pointer);
 char *sk_strdup(sock_context *ctx, const char *text);
 char *sk_format(sock_context *ctx, const char *format, ...) SK_PRINTF(2, 3);

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, LARGE_PAGE = 1 << 21, LARGE = 2 * LARGE_PAGE };
 
 static bool allocation_fails(sock_context *ctx)
 {
@@ -24,13 +25,27 @@ void sk_fail_allocation(sock_context *ctx, long k)
 
 long sk_allocations(const sock_context *ctx) { return atomic_load(&ctx->allocations); }
 
+/* Asks for large pages behind a large array: a five-hundredth of the page faults, and fewer misses of the address
+ * translation in a factorisation. Where the system has none, nothing is lost. */
+static void prefer_large_pages(void *pointer, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    size_t skip = (LARGE_PAGE - (uintptr_t)pointer % LARGE_PAGE) % LARGE_PAGE;
+    if (bytes >= LARGE) madvise((char *)pointer + skip, (bytes - skip) / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+#else
+    (void)pointer, (void)bytes;
+#endif
+}
+
 static void *raw_alloc(sock_context *ctx, size_t bytes)
 {
     void *pointer = NULL;
-    if (allocation_fails(ctx) || posix_memalign(&pointer, ALIGNMENT, bytes ? bytes : 1) != 0) {
+    size_t alignment = bytes >= LARGE ? LARGE_PAGE : ALIGNMENT;
+    if (allocation_fails(ctx) || posix_memalign(&pointer, alignment, bytes ? bytes : 1) != 0) {
         sk_fail(ctx, SOCK_ENOMEM, "out of memory: could not get %zu bytes", bytes);
         return NULL;
     }
+    prefer_large_pages(pointer, bytes);
     return pointer;
 }
 
@@ -48,6 +63,13 @@ double *sk_doubles(sock_context *ctx, size_t rows, size_t cols)
     size_t count = 0;
     if (sk_product(ctx, rows, cols, &count) < 0) return NULL;
     return sk_alloc(ctx, count, sizeof(double));
+}
+
+double *sk_doubles_unset(sock_context *ctx, size_t rows, size_t cols)
+{
+    size_t count = 0, bytes = 0;
+    if (sk_product(ctx, rows, cols, &count) < 0 || sk_product(ctx, count, sizeof(double), &bytes) < 0) return NULL;
+    return raw_alloc(ctx, bytes);
 }
 
 void sk_free(void *pointer) { free(pointer); }
@@ -98,6 +120,7 @@ sock_status sk_grow(sock_context *ctx, void *array, size_t *capacity, size_t nee
     memcpy(&old, array, sizeof old); /* array is a pointer to any kind of pointer */
     void *grown = allocation_fails(ctx) ? NULL : realloc(old, bytes);
     if (!grown) return sk_fail(ctx, SOCK_ENOMEM, "out of memory: could not get %zu bytes", bytes);
+    prefer_large_pages(grown, bytes);
     memset((char *)grown + *capacity * size, 0, bytes - *capacity * size);
     memcpy(array, &grown, sizeof grown);
     *capacity = wanted;
