@@ -159,6 +159,35 @@ static void test_la__symmetrise_copies_the_lower_triangle_up(void **state)
     }
 }
 
+static void test_la__restore_lower_copies_the_upper_triangle_down(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n <= 100; n += 25) {
+        size_t lda = n + PAD;
+        double *a = numbers(n * lda), *before = copy_of(n * lda, a);
+        sk_restore_lower(n, a, lda);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < lda; j++)
+                assert_true(a[i * lda + j] == (j < i ? before[j * lda + i] : before[i * lda + j]));
+        free(a), free(before);
+    }
+}
+
+static void test_la__transpose_swaps_rows_and_columns(void **state)
+{
+    (void)state;
+    for (size_t rows = 0; rows <= 40; rows += 5)
+        for (size_t cols = 0; cols <= 33; cols += 11) {
+            size_t lda = cols + PAD, ldb = rows + PAD;
+            double *a = numbers(rows * lda), *b = numbers(cols * ldb), *before = copy_of(cols * ldb, b);
+            sk_transpose(rows, cols, a, lda, b, ldb);
+            for (size_t j = 0; j < cols; j++)
+                for (size_t i = 0; i < ldb; i++)
+                    assert_true(b[j * ldb + i] == (i < rows ? a[i * lda + j] : before[j * ldb + i]));
+            free(a), free(b), free(before);
+        }
+}
+
 /* Lengths around and beyond the pieces that go to BLAS. */
 static void test_la__vectors(void **state)
 {
@@ -500,6 +529,8 @@ int main(void)
         cmocka_unit_test(test_la__syrk_is_the_lower_triangle_of_the_product),
         cmocka_unit_test(test_la__gemv_and_symv_are_the_slow_products),
         cmocka_unit_test(test_la__symmetrise_copies_the_lower_triangle_up),
+        cmocka_unit_test(test_la__restore_lower_copies_the_upper_triangle_down),
+        cmocka_unit_test(test_la__transpose_swaps_rows_and_columns),
         cmocka_unit_test(test_la__vectors),
         cmocka_unit_test(test_la__norm_neither_overflows_nor_underflows),
         cmocka_unit_test(prop_dot_is_the_same_for_any_number_of_threads),

@@ -137,7 +137,8 @@ void sk_scale(size_t n, double alpha, double *x)
     for (size_t i = 0; i < n; i += PIECE) cblas_dscal((int)SK_MIN(n - i, PIECE), alpha, x + i, 1);
 }
 
-/* By tiles, so that neither the reading nor the writing walks down columns of the whole matrix. */
+/* These three go by tiles, so that neither the reading nor the writing walks down columns of the whole matrix. */
+
 void sk_symmetrise(size_t n, double *a, size_t lda)
 {
     enum { TILE = 32 };
@@ -145,6 +146,25 @@ void sk_symmetrise(size_t n, double *a, size_t lda)
         for (size_t bj = 0; bj <= bi; bj += TILE)
             for (size_t i = bi; i < SK_MIN(bi + TILE, n); i++)
                 for (size_t j = bj; j < SK_MIN(bj + TILE, i); j++) a[j * lda + i] = a[i * lda + j];
+}
+
+void sk_restore_lower(size_t n, double *a, size_t lda)
+{
+    enum { TILE = 32 };
+    for (size_t bi = 0; bi < n; bi += TILE)
+        for (size_t bj = 0; bj <= bi; bj += TILE)
+            for (size_t i = bi; i < SK_MIN(bi + TILE, n); i++)
+                for (size_t j = bj; j < SK_MIN(bj + TILE, i); j++) a[i * lda + j] = a[j * lda + i];
+}
+
+/* A tile is one cache line wide: rows that are a power of two apart share few places of the cache. */
+void sk_transpose(size_t rows, size_t cols, const double *a, size_t lda, double *b, size_t ldb)
+{
+    enum { TILE = 8 };
+    for (size_t bi = 0; bi < rows; bi += TILE)
+        for (size_t bj = 0; bj < cols; bj += TILE)
+            for (size_t j = bj; j < SK_MIN(bj + TILE, cols); j++)
+                for (size_t i = bi; i < SK_MIN(bi + TILE, rows); i++) b[j * ldb + i] = a[i * lda + j];
 }
 
 sock_status sk_cholesky(sock_context *ctx, size_t n, double *a, size_t lda)

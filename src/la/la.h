@@ -35,8 +35,12 @@ double sk_norm(size_t n, const double *x); /* no overflow, no underflow */
 void sk_axpy(size_t n, double alpha, const double *x, double *y);
 void sk_scale(size_t n, double alpha, double *x);
 
-/* Upper triangle := lower triangle. */
+/* Upper triangle := lower triangle; and the other way. */
 void sk_symmetrise(size_t n, double *a, size_t lda);
+void sk_restore_lower(size_t n, double *a, size_t lda);
+
+/* B (cols x rows) := A', A is rows x cols. They must not overlap. */
+void sk_transpose(size_t rows, size_t cols, const double *a, size_t lda, double *b, size_t ldb);
 
 /* A = L L' in place (lower; what stands above the diagonal is untouched). SOCK_ENUMERIC, without a message, when A is
  * not positive definite to rounding: the caller knows what to say. */
