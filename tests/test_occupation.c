@@ -153,6 +153,48 @@ static void prop_gram__is_w_g_w(void **state)
     free(t), free(x);
 }
 
+/* Realisations by the hundred: one interval touches more nodes than a tile holds. L* = W (W G)' by whole products. */
+static void prop_gram__of_large_groups(void **state)
+{
+    sock_context *ctx = ((fixture *)*state)->ctx;
+    enum { MEMBERS = 300, POINTS = 4, TOTAL = MEMBERS * POINTS };
+    size_t *length = calloc(MEMBERS, sizeof *length), *group = calloc(MEMBERS, sizeof *group);
+    double *t = calloc(TOTAL, sizeof *t), *x = calloc(2 * TOTAL, sizeof *x);
+    sk_normals((sk_key){5, SK_PURPOSE_TEST}, 0, 0, 0, 2 * TOTAL, x);
+    for (size_t i = 0; i < TOTAL; i++) {
+        length[i / POINTS] = POINTS;
+        t[i] = 0.1 * (double)(i % POINTS);
+        if (i % POINTS == 0) x[2 * i] = x[2 * i + 1] = 0.5; /* one start */
+    }
+    sock_data *data = NULL;
+    sk_kernel *kernel = NULL;
+    sk_rule *rule = NULL;
+    assert_int_equal(sock_data_from_arrays(ctx, 2, MEMBERS, length, t, x, NULL, group, NULL, &data), SOCK_OK);
+    assert_int_equal(sk_kernel_parse(ctx, "drift", "gauss:eta=0.7", &kernel), SOCK_OK);
+    assert_int_equal(sk_rule_new(ctx, data, "trapezoid", &rule), SOCK_OK);
+    assert_int_equal(rule->n, POINTS - 1);
+    double *g = calloc(TOTAL * TOTAL, sizeof *g), *wg = calloc(3 * TOTAL, sizeof *wg), l[9], big[36], expected[9];
+    double *gw = calloc(3 * TOTAL, sizeof *gw);
+    for (size_t a = 0; a < TOTAL; a++)
+        for (size_t b = 0; b < TOTAL; b++) {
+            double u = rule->x[2 * a] - rule->x[2 * b], v = rule->x[2 * a + 1] - rule->x[2 * b + 1];
+            g[a * TOTAL + b] = exp(-(u * u + v * v) / (2 * 0.49));
+        }
+    sk_rule_apply(rule, TOTAL, g, wg);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t a = 0; a < TOTAL; a++) gw[a * 3 + i] = wg[i * TOTAL + a];
+    sk_rule_apply(rule, 3, gw, expected);
+    assert_int_equal(sk_occupation_gram(ctx, rule, kernel, l, 3), SOCK_OK);
+    assert_all_close(9, l, expected, 1e-13);
+    assert_int_equal(sk_occupation_matrix_gram(ctx, rule, kernel, big, 6), SOCK_OK);
+    for (size_t i = 0; i < 36; i++)
+        assert_close(big[i], i / 6 % 2 == i % 2 ? expected[i / 12 * 3 + i % 6 / 2] : 0, 1e-13, 0.01);
+    free(length), free(group), free(t), free(x), free(g), free(wg), free(gw);
+    sk_rule_free(rule);
+    sk_kernel_free(kernel);
+    sock_data_free(data);
+}
+
 /* A scalar kernel through the matrix-valued code: L* (x) I. */
 static void prop_matrix_gram__of_a_scalar_kernel(void **state)
 {
@@ -190,6 +232,7 @@ int main(void)
         cmocka_unit_test(prop_rule__is_the_mean_over_realisations),
         cmocka_unit_test(prop_rule__adjoint),
         cmocka_unit_test(prop_gram__is_w_g_w),
+        cmocka_unit_test(prop_gram__of_large_groups),
         cmocka_unit_test(prop_matrix_gram__of_a_scalar_kernel),
         cmocka_unit_test(test_rule__refuses_data_without_an_interval),
     };

@@ -2,12 +2,13 @@
  *
  *   1. Cut the intervals into blocks of at most BLOCK intervals that touch at most about BLOCK nodes.
  *   2. For every pair of blocks I >= J, and every pair of node tiles A of I and B of J:
- *      K = k(X_A, X_B);  T = W_IA K;  L_IJ += T W_JB'.
- *   3. Mirror the lower triangle.
+ *      K = k(X_A, X_B);  T = W_IA K;  L_JI += W_JB T'.
+ *      Both products add up whole rows, which is why T is transposed between them.
+ *   3. L_IJ = L_JI'.
  *
  * Cost: one evaluation of the kernel for each pair of nodes (half of them by symmetry) and O(n^2) additions; the work
  * space is a few tiles for each thread, k(X, X) is never stored. Pairs of blocks are independent: each writes its own
- * part of L, so the result does not depend on the number of threads. */
+ * two parts of L, so the result does not depend on the number of threads. */
 #include "occupation/occupation.h"
 
 #include <string.h>
@@ -71,66 +72,77 @@ typedef struct gram_job {
     size_t space_size;
 } gram_job;
 
-/* T (|I| width x columns) = W_IA K, K is (nodes of the tile * width) x columns. */
-static void reduce_rows(const gram_job *job, const block *rows, size_t a, size_t a_end, const double *kernel_tile,
-                        size_t columns, double *t)
+/* target += W_IA source: source has a row for each node a .. a_end-1 and target one for each interval of the block
+ * (each row is `width` rows of a matrix-valued kernel). */
+static void add_weighted_rows(const gram_job *job, const block *intervals, size_t a, size_t a_end, const double *source,
+                              size_t columns, double *target, size_t ld)
 {
-    size_t q = job->width;
-    memset(t, 0, (rows->end - rows->begin) * q * columns * sizeof *t);
-    for (size_t i = rows->begin; i < rows->end; i++)
-        for (size_t e = job->rule->row[i]; e < job->rule->row[i + 1]; e++) {
-            size_t node = job->rule->node[e];
+    const sk_rule *rule = job->rule;
+    for (size_t i = intervals->begin; i < intervals->end; i++)
+        for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++) {
+            size_t node = rule->node[e];
             if (node < a || node >= a_end) continue;
-            double w = job->rule->weight[e];
-            const double *source = kernel_tile + (node - a) * q * columns;
-            double *target = t + (i - rows->begin) * q * columns;
-            for (size_t c = 0; c < q * columns; c++) target[c] += w * source[c];
+            const double w = rule->weight[e];
+            for (size_t k = 0; k < job->width; k++) {
+                const double *from = source + ((node - a) * job->width + k) * columns;
+                double *to = target + ((i - intervals->begin) * job->width + k) * ld;
+                for (size_t c = 0; c < columns; c++) to[c] += w * from[c];
+            }
         }
 }
 
-/* L_IJ += T W_JB'. */
-static void reduce_columns(const gram_job *job, const block *rows, const block *cols, size_t b, size_t b_end,
-                           const double *t, size_t columns)
+/* The work space of one thread. */
+typedef struct tiles {
+    double *kernel;  /* K, then T': tile nodes x tile nodes, or tile nodes x BLOCK intervals */
+    double *reduced; /* T: BLOCK intervals x tile nodes */
+    double *scratch; /* of sk_kernel_block */
+} tiles;
+
+/* Step 2 for one pair of node tiles. */
+static void add_tile(const gram_job *job, const tiles *space, const block *rows, const block *cols, size_t a, size_t b)
 {
-    size_t q = job->width;
-    for (size_t r = 0; r < (rows->end - rows->begin) * q; r++) {
-        double *target = job->l + (rows->begin * q + r) * job->ld;
-        const double *source = t + r * columns;
-        for (size_t j = cols->begin; j < cols->end; j++)
-            for (size_t e = job->rule->row[j]; e < job->rule->row[j + 1]; e++) {
-                size_t node = job->rule->node[e];
-                if (node < b || node >= b_end) continue;
-                for (size_t k = 0; k < q; k++) target[j * q + k] += job->rule->weight[e] * source[(node - b) * q + k];
-            }
-    }
+    const sk_rule *rule = job->rule;
+    size_t d = rule->d, q = job->width, intervals = (rows->end - rows->begin) * q;
+    size_t a_end = SK_MIN(a + job->tile, rows->node_end), b_end = SK_MIN(b + job->tile, cols->node_end);
+    size_t na = a_end - a, nb = b_end - b;
+    if (!job->matrix)
+        sk_kernel_block(job->ctx, job->kernel, d, na, rule->x + a * d, nb, rule->x + b * d, space->kernel, nb,
+                        space->scratch);
+    else
+        sk_kernel_matrix_block(job->kernel, d, na, rule->x + a * d, nb, rule->x + b * d, space->kernel, nb * q);
+    memset(space->reduced, 0, intervals * nb * q * sizeof(double));
+    add_weighted_rows(job, rows, a, a_end, space->kernel, nb * q, space->reduced, nb * q);
+    sk_transpose(intervals, nb * q, space->reduced, nb * q, space->kernel, intervals);
+    add_weighted_rows(job, cols, b, b_end, space->kernel, intervals,
+                      job->l + cols->begin * q * job->ld + rows->begin * q, job->ld);
+}
+
+/* Steps 2 and 3 for one pair of blocks. */
+static void fill_pair(const gram_job *job, const tiles *space, const block *rows, const block *cols)
+{
+    size_t q = job->width, height = (cols->end - cols->begin) * q, width = (rows->end - rows->begin) * q;
+    double *upper = job->l + cols->begin * q * job->ld + rows->begin * q;
+    double *lower = job->l + rows->begin * q * job->ld + cols->begin * q;
+    for (size_t r = 0; r < height; r++) memset(upper + r * job->ld, 0, width * sizeof *upper);
+    for (size_t a = rows->node_begin; a < rows->node_end; a += job->tile)
+        for (size_t b = cols->node_begin; b < cols->node_end; b += job->tile) add_tile(job, space, rows, cols, a, b);
+    if (rows == cols)
+        sk_restore_lower(height, upper, job->ld);
+    else
+        sk_transpose(height, width, upper, job->ld, lower, job->ld);
 }
 
 static sock_status gram_range(void *argument, size_t begin, size_t end, int worker)
 {
-    gram_job *job = argument;
-    const sk_rule *rule = job->rule;
-    size_t d = rule->d, q = job->width, tile = job->tile;
-    double *kernel_tile = job->space + (size_t)worker * job->space_size;
-    double *t = kernel_tile + tile * tile * q * q, *scratch = t + BLOCK * q * tile * q;
+    const gram_job *job = argument;
+    size_t tile = job->tile * job->width;
+    tiles space = {.kernel = job->space + (size_t)worker * job->space_size};
+    space.reduced = space.kernel + tile * SK_MAX(tile, BLOCK * job->width);
+    space.scratch = space.reduced + BLOCK * job->width * tile;
     for (size_t number = begin; number < end; number++) {
-        size_t bi, bj;
-        pair_of(number, &bi, &bj);
-        const block *rows = &job->cut.at[bi], *cols = &job->cut.at[bj];
-        for (size_t r = rows->begin * q; r < rows->end * q; r++)
-            memset(job->l + r * job->ld + cols->begin * q, 0, (cols->end - cols->begin) * q * sizeof(double));
-        for (size_t a = rows->node_begin; a < rows->node_end; a += tile)
-            for (size_t b = cols->node_begin; b < cols->node_end; b += tile) {
-                size_t a_end = SK_MIN(a + tile, rows->node_end), b_end = SK_MIN(b + tile, cols->node_end);
-                size_t na = a_end - a, nb = b_end - b;
-                if (!job->matrix)
-                    sk_kernel_block(job->ctx, job->kernel, d, na, rule->x + a * d, nb, rule->x + b * d, kernel_tile, nb,
-                                    scratch);
-                else
-                    sk_kernel_matrix_block(job->kernel, d, na, rule->x + a * d, nb, rule->x + b * d, kernel_tile,
-                                           nb * q);
-                reduce_rows(job, rows, a, a_end, kernel_tile, nb * q, t);
-                reduce_columns(job, rows, cols, b, b_end, t, nb * q);
-            }
+        size_t i, j;
+        pair_of(number, &i, &j);
+        fill_pair(job, &space, &job->cut.at[i], &job->cut.at[j]);
     }
     return SOCK_OK;
 }
@@ -141,8 +153,9 @@ static sock_status gram(sock_context *ctx, const sk_rule *rule, const sk_kernel 
     size_t width = matrix ? rule->d : 1;
     gram_job job = {.ctx = ctx, .rule = rule, .kernel = kernel, .matrix = matrix, .width = width, .l = l, .ld = ld};
     job.tile = SK_MAX(BLOCK / width, 8);
+    size_t tile = job.tile * width;
     job.space_size =
-        job.tile * job.tile * width * width + BLOCK * width * job.tile * width + sk_kernel_space(rule->d, job.tile);
+        tile * SK_MAX(tile, BLOCK * width) + BLOCK * width * tile + (sk_kernel_space(rule->d, job.tile) + 7) / 8 * 8;
     sock_status status = SOCK_OK;
     SK_GO(cut(ctx, rule, job.tile, &job.cut));
     job.space = sk_doubles(ctx, (size_t)sk_workers(ctx), job.space_size);
@@ -151,7 +164,6 @@ static sock_status gram(sock_context *ctx, const sk_rule *rule, const sk_kernel 
         goto out;
     }
     SK_GO(sk_parallel_for(ctx, job.cut.count * (job.cut.count + 1) / 2, 1, gram_range, &job));
-    sk_symmetrise(rule->n * width, l, ld);
 out:
     sk_free(job.cut.at);
     sk_free(job.space);
