@@ -25,13 +25,15 @@ struct sk_drift_system {
     sk_features *map;   /* PIVOTED, FEATURES */
     size_t order, cols; /* A is order x order, b is order x cols */
     double *a;          /* both triangles; a factorisation uses the lower one, the upper keeps the matrix */
+    bool factored;      /* the lower triangle of a and its diagonal are a factor */
     double *diagonal;   /* of A */
     double *b;
     double *spectrum; /* once made: A = vectors' diag(spectrum) vectors in a; rotated = vectors b */
     double *rotated;
 };
 
-enum { INTERVALS_AT_ONCE = 1024 };
+/* Rows of Psi in memory at once: about as many numbers as a cache holds, and enough rows to keep the threads busy. */
+enum { NUMBERS_AT_ONCE = 1 << 20, LEAST_ROWS = 1024, MOST_ROWS = 16384 };
 
 static const char *const way_out =
     "use --drift-form nystrom, a kernel with features such as fourier:p=300, or fewer intervals";
@@ -46,7 +48,7 @@ static sock_status allocate_system(sock_context *ctx, sk_drift_system *s, size_t
     char what[96];
     snprintf(what, sizeof what, "the drift system of %zu x %zu numbers", order, order);
     SK_TRY(sk_memory_check(ctx, 8.0 * (double)order * (double)order, what, way_out));
-    s->a = sk_doubles(ctx, order, order);
+    s->a = sk_doubles_unset(ctx, order, order);
     s->b = sk_doubles(ctx, order, cols);
     s->diagonal = sk_doubles(ctx, order, 1);
     return s->a && s->b && s->diagonal ? SOCK_OK : SOCK_ENOMEM;
@@ -75,8 +77,10 @@ static sock_status build_matrix(sock_context *ctx, sk_drift_system *s)
 static sock_status build_features(sock_context *ctx, sk_drift_system *s)
 {
     const sk_rule *rule = s->rule;
-    size_t p = sk_features_count(s->map), rows = SK_MIN(rule->n, INTERVALS_AT_ONCE);
+    size_t p = sk_features_count(s->map);
+    size_t rows = SK_MIN(rule->n, SK_MAX(LEAST_ROWS, SK_MIN(NUMBERS_AT_ONCE / p, MOST_ROWS)));
     SK_TRY(allocate_system(ctx, s, p, rule->d));
+    memset(s->a, 0, p * p * sizeof *s->a);
     double *psi = sk_doubles(ctx, rows, p);
     if (!psi) return SOCK_ENOMEM;
     sock_status status = SOCK_OK;
@@ -104,23 +108,53 @@ static double pivot_tolerance(double lambda, double unit)
     return tolerance > 1e-11 ? 1e-11 : tolerance < 1e-15 ? 1e-15 : tolerance;
 }
 
-/* Pivoted features pay while their N r^2 is well below the n^3/3 of the full system. */
+/* Pivoted features pay while their N r^2 operations, which wait for memory, take less time than the n^3/3 of the full
+ * system, which do not: about twenty of those are done in the time of one. */
 static size_t worthwhile_rank(const sk_rule *rule)
 {
-    double n = (double)rule->n, rank = sqrt(n * n * n / (6 * (double)rule->nodes));
+    double n = (double)rule->n, rank = sqrt(n * n * n / (60 * (double)rule->nodes));
     return SK_MAX(SK_MIN((size_t)rank, 2000), 16);
+}
+
+/* The rank of a sample of the nodes is hardly more than that of all of them, and cheap to find: *small is false when
+ * the attempt on all nodes would be in vain. */
+static sock_status sample_has_small_rank(sock_context *ctx, const sk_drift_system *s, double tolerance, size_t most,
+                                         bool give_up_early, bool *small)
+{
+    const sk_rule *rule = s->rule;
+    size_t count = 2 * most, d = rule->d;
+    *small = true;
+    if (count >= rule->nodes) return SOCK_OK;
+    double *sample = sk_doubles(ctx, count, d);
+    if (!sample) return SOCK_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        memcpy(sample + i * d, rule->x + i * rule->nodes / count * d, d * sizeof *sample);
+    sk_features *map = NULL;
+    sock_status status =
+        sk_features_pivoted(ctx, s->kernel, d, count, sample, tolerance, most, give_up_early, &map, NULL, small);
+    sk_features_free(map);
+    sk_free(sample);
+    return status;
 }
 
 static sock_status try_pivoted(sock_context *ctx, sk_drift_system *s, const sk_drift_spec *spec, bool *done)
 {
+    /* Giving up early errs where the points are many length scales apart: the decay starts late. That costs little
+     * where the full system is affordable. */
+    enum { AFFORDABLE = 20000 };
     const sk_rule *rule = s->rule;
-    bool forced = spec->path == SK_PATH_PIVOTED, complete = false;
+    bool forced = spec->path == SK_PATH_PIVOTED, complete = false, give_up_early = !forced && rule->n <= AFFORDABLE;
     size_t most = forced ? rule->nodes : SK_MIN(worthwhile_rank(rule), rule->nodes);
     double unit;
     SK_TRY(sk_drift_unit(ctx, rule, s->kernel, &unit));
     if (!(unit > 0)) unit = 1; /* a kernel that vanishes on the data: any tolerance will do */
-    SK_TRY(sk_features_pivoted(ctx, s->kernel, rule->d, rule->nodes, rule->x, pivot_tolerance(spec->lambda, unit), most,
-                               !forced, &s->map, NULL, &complete));
+    double tolerance = pivot_tolerance(spec->lambda, unit);
+    bool small = true;
+    if (!forced && sk_kernel_is_implicit(s->kernel))
+        SK_TRY(sample_has_small_rank(ctx, s, tolerance, most, give_up_early, &small));
+    if (!small) return SOCK_OK;
+    SK_TRY(sk_features_pivoted(ctx, s->kernel, rule->d, rule->nodes, rule->x, tolerance, most, give_up_early, &s->map,
+                               NULL, &complete));
     *done = complete || forced;
     if (!*done) {
         sk_features_free(s->map);
@@ -282,19 +316,19 @@ static sock_status not_definite(sock_context *ctx, const sk_drift_system *s, dou
                    lambda, s->order);
 }
 
-/* The lower triangle and the diagonal anew from what the factorisation left alone. */
+/* A + shift I in the lower triangle, anew from what a factorisation leaves alone. */
 static void restore(sk_drift_system *s, double shift)
 {
-    for (size_t i = 0; i < s->order; i++) {
-        for (size_t j = 0; j < i; j++) s->a[i * s->order + j] = s->a[j * s->order + i];
-        s->a[i * s->order + i] = s->diagonal[i] + shift;
-    }
+    if (s->factored) sk_restore_lower(s->order, s->a, s->order);
+    s->factored = false;
+    for (size_t i = 0; i < s->order; i++) s->a[i * s->order + i] = s->diagonal[i] + shift;
 }
 
 static sock_status solve_by_cholesky(sock_context *ctx, sk_drift_system *s, double lambda, double *solution)
 {
     restore(s, (double)s->rule->n * lambda);
     SK_TRY(sk_progress(ctx, "drift factorisation", -1));
+    s->factored = true;
     sock_status status = sk_cholesky(ctx, s->order, s->a, s->order);
     if (status < 0) return sock_message(ctx)[0] ? status : not_definite(ctx, s, lambda);
     memcpy(solution, s->b, s->order * s->cols * sizeof(double));
