@@ -5,7 +5,7 @@
  *
  * Only pairs k <= l are worked on: Q, y and S are symmetric. When the rows were compressed, B is an explicit matrix and
  * both are single GEMMs between pack and unpack. */
-#include "psdinner.h"
+#include "panels.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,6 +14,28 @@ enum { PANEL = 128 };
 static const double THREAD_FLOPS = 8e6; /* below it, starting threads costs more than it saves */
 
 static size_t pair_index(size_t k, size_t l) { return l * (l + 1) / 2 + k; }
+
+/* ---- one thread ---- */
+
+typedef struct task {
+    sk_psd_task_fn fn;
+    void *arg;
+} task;
+
+static sock_status first_piece(void *arg, size_t begin, size_t end, int worker)
+{
+    const task *t = arg;
+    (void)end;
+    (void)worker;
+    return begin == 0 ? t->fn(t->arg) : SOCK_OK;
+}
+
+/* Two pieces, the second empty: with one the loop would not count as parallel. */
+sock_status sk_psd_alone(sock_context *ctx, sk_psd_task_fn fn, void *arg)
+{
+    task t = {fn, arg};
+    return sk_workers(ctx) > 1 ? sk_parallel_for(ctx, 2, 1, first_piece, &t) : fn(arg);
+}
 
 /* ---- pack and unpack ---- */
 
@@ -128,6 +150,10 @@ sock_status sk_psd_map_apply(sock_context *ctx, const sk_psd_map *map, const dou
                 map->m);
         return SOCK_OK;
     }
+    if (map->panels) {
+        sk_psd_pack(map->p, map->d, map->h, map->first, map->second, q, map->x);
+        return sk_psd_panels_rows(ctx, map->panels, map->p, map->x, y);
+    }
     double flops = 2.0 * (double)map->nodes * (double)(map->p * map->p) * (double)map->pairs;
     size_t panels = (map->nodes + PANEL - 1) / PANEL;
     job forms = {ctx, map, q, map->x}, rows = {ctx, map, map->x, y};
@@ -168,6 +194,11 @@ sock_status sk_psd_map_adjoint(sock_context *ctx, const sk_psd_map *map, const d
 {
     if (map->c) {
         sk_gemm(ctx, SK_PLAIN, SK_PLAIN, map->pairs, map->h, map->m, 1, y, map->m, map->c, map->h, 0, map->x, map->h);
+        sk_psd_unpack(map->p, map->d, map->h, map->first, map->second, map->x, s);
+        return SOCK_OK;
+    }
+    if (map->panels) {
+        SK_TRY(sk_psd_panels_columns(ctx, map->panels, map->p, y, map->x));
         sk_psd_unpack(map->p, map->d, map->h, map->first, map->second, map->x, s);
         return SOCK_OK;
     }

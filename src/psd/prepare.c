@@ -127,6 +127,17 @@ out:
     return status;
 }
 
+typedef struct reduction {
+    sock_context *ctx;
+    sk_psd_prepared *prepared;
+} reduction;
+
+static sock_status reduce(void *arg)
+{
+    reduction *r = arg;
+    return sk_psd_reduce_features(r->ctx, r->prepared, false);
+}
+
 sock_status sk_psd_prepare(sock_context *ctx, const sk_psd_problem *problem, const sk_psd_options *options,
                            sk_psd_prepared **out)
 {
@@ -147,7 +158,9 @@ sock_status sk_psd_prepare(sock_context *ctx, const sk_psd_problem *problem, con
     SK_GO(scale(ctx, problem, prepared));
     if (!prepared->plain && prepared->row_scale > 0) {
         if (options) prepared->lambda_min = options->lambda_min / prepared->row_scale / prepared->row_scale;
-        SK_GO(sk_psd_reduce_features(ctx, prepared, false));
+        double flops = (double)prepared->nodes * (double)prepared->p * (double)prepared->p;
+        reduction r = {ctx, prepared};
+        SK_GO(flops < 1e9 ? sk_psd_alone(ctx, reduce, &r) : reduce(&r));
     }
     prepared->seconds = sk_seconds() - start;
     *out = prepared;

@@ -1,7 +1,8 @@
 /* psd.c - one solve from targets to result: scale, choose the coordinates, run the solver, certify, scale back.
  *
  *   1. Targets to inner units: pairs x n, times sqrt(w), mean square 1. All zero: Q = 0.
- *   2. Coordinates: compressed rows where they are small, else the rows through Phi and W.
+ *   2. Coordinates: compressed rows where they are small; levels of features (Newton) where the matrix is large; else
+ *      the rows through Phi and W.
  *   3. The solver, from the warm start or from the solution without the constraint.
  *   4. The dual point in all n rows, b = U y - (2/n)(z - U U' z), and there S, Q, P, D and the gap with the full
  *      operator: the certificate does not know of the compression. If the compression turns out to have been too
@@ -12,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { COMPRESSED_MOST = 2500 };
+enum { COMPRESSED_MOST = 2500, LEVELS_FROM = 300, ALONE_ROWS = 600 };
 static const double COLD_LAMBDA = 1e-3;
 
 static const char *const solver_names[] = {"newton",        "lbfgs",    "fista",
@@ -307,10 +308,32 @@ static sock_status solve_by_compression(solve *s)
     return SOCK_OK;
 }
 
+static sock_status compression_task(void *arg) { return solve_by_compression(arg); }
+
+/* Newton by levels; what it leaves undone goes to the quasi-Newton method from its last point. */
+static sock_status solve_by_levels(solve *s)
+{
+    SK_TRY(open_full(s));
+    fill_inner(s, s->tolerance, &s->full);
+    s->rows = s->n;
+    sock_status status = sk_psd_levels(s->ctx, s->prepared, &s->full, &s->at);
+    s->iterations = s->full.iterations;
+    if (status == SOCK_NOT_CONVERGED && !out_of_budget(s)) {
+        SK_TRY(sk_psd_map_norm2(s->ctx, &s->full.map, &s->full.norm2));
+        status = sk_psd_lbfgs(s->ctx, &s->full, &s->at);
+        s->iterations = s->full.iterations;
+    }
+    return status < 0 ? status : SOCK_OK;
+}
+
 static sock_status choose_and_solve(solve *s)
 {
-    if (!s->prepared->plain && sk_psd_compressed_size(s->prepared, s->lambda, s->tolerance) <= COMPRESSED_MOST)
-        return solve_by_compression(s);
+    size_t D = s->prepared->p * s->d,
+           rows = s->prepared->plain ? 0 : sk_psd_compressed_size(s->prepared, s->lambda, s->tolerance);
+    if (!s->prepared->plain && s->solver == NEWTON && (rows > COMPRESSED_MOST || D > LEVELS_FROM))
+        return solve_by_levels(s);
+    if (!s->prepared->plain && rows <= COMPRESSED_MOST)
+        return rows <= ALONE_ROWS ? sk_psd_alone(s->ctx, compression_task, s) : solve_by_compression(s);
     SK_TRY(open_full(s));
     return solve_full(s);
 }

@@ -17,8 +17,8 @@
 #define SK_ROOT_TWO 1.41421356237309504880
 #define SK_ROOT_HALF 0.70710678118654752440
 
-/* The operator B in one of two forms: explicit columns (c, m x h, for the svec entries (first[j], second[j])), or
- * through Phi and W. */
+/* The operator B in one of three forms: explicit columns (c, m x h, for the svec entries (first[j], second[j])),
+ * through Phi and W, or by panels of rows made on the fly (panels.h). */
 typedef struct sk_psd_map {
     size_t m, p, d, pairs;
     const double *c; /* explicit when not NULL */
@@ -28,8 +28,9 @@ typedef struct sk_psd_map {
     size_t nodes, ld;
     const size_t *row, *node;
     const double *weight;
-    double *x;       /* work: pairs x h, or pairs x nodes */
-    double *scratch; /* work: workers x panel, through Phi only */
+    struct sk_psd_panels *panels; /* when not NULL: by panels of rows, all pairs listed in first and second */
+    double *x;                    /* work: pairs x h, or pairs x nodes */
+    double *scratch;              /* work: workers x panel, through Phi only */
 } sk_psd_map;
 
 /* Work space for the map's d; freed with sk_psd_map_clear. */
@@ -101,6 +102,11 @@ sock_status sk_psd_projgrad(sock_context *ctx, sk_psd_inner *inner, bool acceler
 void sk_psd_projection_derivative(sock_context *ctx, const sk_psd_point *at, size_t n, const double *h, double *out,
                                   double *work);
 
+/* Runs fn(arg) as if inside a parallel loop, so that BLAS uses one thread. For short pieces of work with many calls:
+ * BLAS threads wait by spinning, and on a busy machine that costs far more than they save. */
+typedef sock_status (*sk_psd_task_fn)(void *arg);
+sock_status sk_psd_alone(sock_context *ctx, sk_psd_task_fn fn, void *arg);
+
 /* Leading eigenpairs of a positive semi-definite matrix (k x k, lower triangle, destroyed): those with eigenvalues
  * above share times the largest. values falling; row j of vectors (k x k) is the eigenvector of values[j]; *count of
  * them. */
@@ -148,5 +154,8 @@ sock_status sk_psd_expand_rows(sock_context *ctx, const sk_psd_prepared *prepare
                                double *z);
 /* The map through Phi and W of the prepared rows (no work space yet). */
 sk_psd_map sk_psd_full_map(const sk_psd_prepared *prepared, size_t d);
+
+/* Newton's method by levels of features, for large pd; full: the inner problem through Phi and W. */
+sock_status sk_psd_levels(sock_context *ctx, const sk_psd_prepared *prepared, sk_psd_inner *full, sk_psd_point *point);
 
 #endif
