@@ -1,11 +1,15 @@
 /* args.c - arguments of the verbs, made from their own short lists and from the library's options table. */
+#define _GNU_SOURCE
 #include "cli.h"
 #include "progress.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const cli_option *find_own(const cli_option *own, const char *name)
 {
@@ -71,6 +75,7 @@ static void print_help(const cli_verb *verb, const cli_option *own)
     for (const char *const *key = verb->keys; key && *key; key++) help_key(*key);
     help_line("--json", "one JSON object on standard output instead of text");
     help_line("--threads N", "number of threads (default: all processors)");
+    help_line("--memory-limit GB", "refuse work that needs more memory (default: what the machine has free)");
     help_line("--quiet", "no progress, no remarks");
     help_line("--help", "this text");
     printf("\nExample:\n%s\n", verb->example);
@@ -87,10 +92,41 @@ static int set_threads(cli *c, const char *text)
     return sock_set_threads(c->ctx, (int)threads) < 0 ? EXIT_USAGE : -1;
 }
 
+static int set_memory_limit(cli *c, const char *text)
+{
+    char *end;
+    double limit = strtod(text, &end);
+    if (end == text || *end || !(limit > 0 && limit <= 1e6))
+        return cli_usage_error(c, "--memory-limit is '%s'; allowed: gigabytes, a number > 0, at most 1e6", text);
+    c->memory_limit = 1e9 * limit;
+    return sock_set_memory_limit(c->ctx, c->memory_limit < 1 ? 1 : (size_t)c->memory_limit) < 0 ? EXIT_USAGE : -1;
+}
+
 static int set_key(cli *c, const char *key, const char *value)
 {
     if (sock_options_set(c->ctx, c->opts, key, value) < 0) return cli_usage_error(c, "--%s", sock_message(c->ctx));
     return -1;
+}
+
+/* The options that every verb has, as rows like a verb's own. */
+enum { JSON, QUIET, THREADS, MEMORY, COMMON };
+static const char *const common_name[COMMON] = {"json", "quiet", "threads", "memory-limit"};
+
+static int find_common(const char *name)
+{
+    int i = 0;
+    while (i < COMMON && strcmp(common_name[i], name) != 0) i++;
+    return i;
+}
+
+static int set_common(cli *c, int which, const char *value)
+{
+    switch (which) {
+    case JSON: c->json = true; return -1;
+    case QUIET: c->quiet = true; return -1;
+    case THREADS: return set_threads(c, value);
+    default: return set_memory_limit(c, value);
+    }
 }
 
 /* One option at arguments[*i]; its value may stand behind '=' or be the next argument. */
@@ -104,22 +140,21 @@ static int take_option(cli *c, const cli_option *own, int count, char **argument
     if (equals) *equals = 0;
     const char *value = equals ? strchr(text, '=') + 1 : NULL;
     const cli_option *option = is_long ? find_own(own, name) : find_letter(own, name);
-    bool key = is_long && !option && takes_key(c->verb, name), threads = is_long && strcmp(name, "threads") == 0;
-    bool json = is_long && strcmp(name, "json") == 0, quiet = is_long && strcmp(name, "quiet") == 0;
-    if (!option && !key && !threads && !json && !quiet)
+    bool key = is_long && !option && takes_key(c->verb, name);
+    int common = is_long && !option && !key ? find_common(name) : COMMON;
+    if (!option && !key && common == COMMON)
         return cli_usage_error(c, "unknown option '%s'; 'sock %s --help' lists what is allowed", text, c->verb->name);
     if (key && is_flag(name)) return set_key(c, name, value ? value : "yes");
-    bool flag = json || quiet || (option && option->flag);
+    bool flag = common == JSON || common == QUIET || (option && option->flag);
     if (flag && value) return cli_usage_error(c, "--%s takes no value, got '%s'", name, value);
-    if (flag) {
-        *(json ? &c->json : quiet ? &c->quiet : option->flag) = true;
-        return -1;
-    }
-    if (!value && *i + 1 < count) value = arguments[++*i];
-    if (!value) return cli_usage_error(c, "%s needs a value", text);
-    if (threads) return set_threads(c, value);
+    if (!flag && !value && *i + 1 < count && strncmp(arguments[*i + 1], "--", 2) != 0) value = arguments[++*i];
+    if (!flag && !value) return cli_usage_error(c, "%s needs a value", text);
     if (key) return set_key(c, name, value);
-    *option->value = value;
+    if (common != COMMON) return set_common(c, common, value);
+    if (flag)
+        *option->flag = true;
+    else
+        *option->value = value;
     return -1;
 }
 
@@ -188,6 +223,15 @@ int cli_usage_error(const cli *c, const char *format, ...)
     return EXIT_USAGE;
 }
 
+int cli_failure(const cli *c, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(c, "", format, args);
+    va_end(args);
+    return EXIT_FAILED;
+}
+
 void cli_note(const cli *c, const char *format, ...)
 {
     if (c->quiet) return;
@@ -221,4 +265,29 @@ int cli_finish_output(const cli *c)
     if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_DONE;
     fprintf(stderr, "sock %s: standard output cannot be written: %s\n", c->verb->name, strerror(errno));
     return EXIT_FAILED;
+}
+
+int cli_check_output(const cli *c, const char *path)
+{
+    struct stat info;
+    if (!path || strcmp(path, "-") == 0) return -1;
+    bool exists = stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode)) return cli_failure(c, "%s: cannot be written: it is a folder", path);
+    if (exists && !S_ISREG(info.st_mode)) return -1; /* a device or a pipe is written in place */
+    char *copy = strdup(path);
+    if (!copy) return cli_fail(c, SOCK_ENOMEM);
+    const char *folder = dirname(copy);
+    int reason = !path[0] ? ENOENT : stat(folder, &info) != 0 ? errno : !S_ISDIR(info.st_mode) ? ENOTDIR : 0;
+    if (!reason && access(folder, W_OK | X_OK) != 0) reason = errno;
+    free(copy);
+    return reason ? cli_failure(c, "%s: cannot be written: %s", path, strerror(reason)) : -1;
+}
+
+int cli_check_memory(const cli *c, double bytes, const char *what, const char *way_out)
+{
+    double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double limit = c->memory_limit > 0 ? c->memory_limit : 0.9 * machine;
+    if (bytes <= limit) return -1;
+    return cli_failure(c, "%s needs about %.3g GB of memory and %.3g GB are allowed; %s", what, bytes * 1e-9,
+                       limit * 1e-9, way_out);
 }

@@ -37,7 +37,10 @@ typedef struct cli_verb {
     int (*run)(int count, char **arguments);
 } cli_verb;
 
-extern const cli_verb verb_fit, verb_eval, verb_info, verb_dataset, verb_version;
+extern const cli_verb verb_fit, verb_eval, verb_info, verb_dataset, verb_version, verb_options;
+
+/* All verbs that the overview shows, NULL at the end. */
+extern const cli_verb *const cli_verbs[];
 
 /* The state of one run: context, library options, what every verb takes. */
 typedef struct cli {
@@ -45,11 +48,13 @@ typedef struct cli {
     sock_options *opts;
     const cli_verb *verb;
     bool json, quiet;
+    double memory_limit; /* bytes; 0: not given */
     int operands;
     char **operand;
 } cli;
 
-/* Parses the arguments of a verb: its own options, those of the library it names, --json --quiet --threads --help.
+/* Parses the arguments of a verb: its own options, those of the library it names, --json --quiet --threads
+ * --memory-limit --help.
  * Answers a negative number when the run should go on, else the exit code. */
 int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, char **arguments);
 void cli_end(cli *c);
@@ -60,6 +65,13 @@ int cli_operands(const cli *c, int wanted);
 /* Prints "sock VERB: message" and answers the exit code that belongs to it. */
 int cli_fail(const cli *c, sock_status status);
 int cli_usage_error(const cli *c, const char *format, ...) CLI_PRINTF(2, 3);
+int cli_failure(const cli *c, const char *format, ...) CLI_PRINTF(2, 3); /* EXIT_FAILED */
+
+/* Before long work: can a file be made at path? NULL and "-" are fine. Answers as cli_begin. */
+int cli_check_output(const cli *c, const char *path);
+
+/* Before work of the program's own that takes `bytes`: refuses what is beyond --memory-limit, or the machine. */
+int cli_check_memory(const cli *c, double bytes, const char *what, const char *way_out);
 
 /* A positive status: says the caveat on stderr. */
 void cli_caveat(const cli *c, sock_status status);

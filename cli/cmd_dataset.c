@@ -4,15 +4,31 @@
 #include "systems/systems.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static const char *const keys[] = {"seed", NULL};
 
+/* One object on standard output; takes it over. */
+static void print_json(json_t *object)
+{
+    char *text = object ? json_dumps(object, 0) : NULL;
+    if (text) printf("%s\n", text);
+    free(text);
+    json_decref(object);
+}
+
 static int list_systems(const cli *c)
 {
-    for (size_t i = 0; i < sys_count(); i++) printf("%-12s %s\n", sys_at(i)->name, sys_at(i)->title);
+    json_t *list = c->json ? json_object() : NULL;
+    for (size_t i = 0; i < sys_count(); i++)
+        if (c->json)
+            json_object_set_new(list, sys_at(i)->name, json_string(sys_at(i)->title));
+        else
+            printf("%-12s %s\n", sys_at(i)->name, sys_at(i)->title);
+    if (c->json) print_json(list);
     return cli_finish_output(c);
 }
 
@@ -45,7 +61,9 @@ static sock_status write_sets(const cli *c, const sys_instance *instance, const 
     if (status >= 0 && asprintf(&path, "%s/truth.json", folder) < 0) status = SOCK_ENOMEM;
     if (status >= 0) status = sys_save(c->ctx, instance, path);
     if (status >= 0 && !c->json) printf("%-30s what made them\n", path);
-    if (status >= 0 && c->json) printf("{\"system\": \"%s\", \"folder\": \"%s\"}\n", instance->system->name, folder);
+    if (status >= 0 && c->json)
+        print_json(json_pack("{s:s, s:s, s:I}", "system", instance->system->name, "folder", folder, "seed",
+                             (json_int_t)instance->seed));
     free(path);
     return status;
 }
@@ -75,7 +93,7 @@ static int run(int count, char **arguments)
         code = cli_usage_error(&c, "give the folder for the files: -o DIR");
         goto out;
     }
-    uint64_t seed = strtoull(sock_options_get(c.opts, "seed"), NULL, 10);
+    uint64_t seed = (uint64_t)strtod(sock_options_get(c.opts, "seed"), NULL); /* whole and at most 2^53, or 1e6 */
     sock_status status = sys_new(c.ctx, system, seed, &instance);
     if (status >= 0 && box) {
         char *end;
@@ -87,7 +105,7 @@ static int run(int count, char **arguments)
         }
     }
     if (status >= 0 && mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        code = cli_usage_error(&c, "%s: cannot be made: %s", folder, strerror(errno));
+        code = cli_failure(&c, "%s: the folder cannot be made: %s", folder, strerror(errno));
         goto out;
     }
     if (status >= 0) status = write_sets(&c, instance, folder);

@@ -57,6 +57,7 @@ static int make_grid(const cli *c, const char *text, fields *at)
         else
             total *= count[k];
     }
+    if (code < 0) code = cli_check_memory(c, 8.0 * (double)(total * d), "the grid", "take fewer points");
     if (code < 0 && !(at->x = calloc(total * d, sizeof *at->x))) code = cli_fail(c, SOCK_ENOMEM);
     for (size_t i = 0; code < 0 && i < total; i++)
         for (size_t k = d, rank = i; k-- > 0; rank /= count[k]) {
@@ -126,6 +127,13 @@ static int get_points(const cli *c, const sock_model *model, const char *file, c
     return at->x ? -1 : cli_fail(c, SOCK_ENOMEM);
 }
 
+/* Numbers take 8 bytes, and 26 more as text, which is written whole. */
+static int check_table(const cli *c, const fields *at, bool diffusion)
+{
+    double d = (double)at->d, columns = 2 * d + (diffusion ? 1.5 * d * d + 0.5 * d : 0);
+    return cli_check_memory(c, 34 * columns * (double)at->count, "the table", "evaluate fewer points at a time");
+}
+
 static int run(int count, char **arguments)
 {
     const char *output = NULL, *file = NULL, *grid = NULL;
@@ -142,6 +150,8 @@ static int run(int count, char **arguments)
     if (code < 0 && !file == !grid)
         code = cli_usage_error(&c, "give the points: either --at FILE or --grid LOW:HIGH:COUNT");
     if (code >= 0) goto out;
+    code = cli_check_output(&c, output);
+    if (code >= 0) goto out;
     sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
     if (status < 0) {
         code = cli_fail(&c, status);
@@ -149,6 +159,7 @@ static int run(int count, char **arguments)
     }
     at.d = sock_model_dim(model);
     code = get_points(&c, model, file, grid, &at);
+    if (code < 0) code = check_table(&c, &at, sock_model_has_diffusion(model));
     if (code >= 0) goto out;
     status = evaluate(&c, model, &at);
     if (status < 0) {

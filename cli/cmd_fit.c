@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <jansson.h>
+#include <string.h>
 
 static const char *const keys[] = {
     "drift",          "drift-lambda",   "drift-form", "drift-path", "diffusion", "diffusion-lambda",
@@ -57,6 +58,9 @@ static int run(int count, char **arguments)
     char *info = NULL;
     int code = cli_begin(&c, &verb_fit, own, count, arguments);
     if (code < 0) code = cli_operands(&c, 1);
+    bool piped = output && strcmp(output, "-") == 0; /* the model itself goes to standard output */
+    if (code < 0 && piped && c.json) code = cli_usage_error(&c, "--json and -o - both want standard output");
+    if (code < 0) code = cli_check_output(&c, output);
     if (code >= 0) goto out;
     sock_status status = sock_data_read(c.ctx, c.operand[0], c.opts, &data);
     if (status >= 0) status = sock_fit(c.ctx, data, c.opts, &model);
@@ -69,7 +73,7 @@ static int run(int count, char **arguments)
     }
     if (c.json)
         printf("%s\n", info);
-    else
+    else if (!piped)
         print_summary(info, output);
     if (!output) cli_note(&c, "the model was not saved: give -o FILE to keep it");
     code = cli_finish_output(&c);

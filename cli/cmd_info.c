@@ -1,10 +1,16 @@
-/* cmd_info.c - sock info: what is in a data file or a model. */
+/* cmd_info.c - sock info: what is in a data file or a model. With --json the library's own object; else the same laid
+ * out for people, with what the layout does not know listed at the end. */
+#define _GNU_SOURCE
 #include "cli.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const keys[] = {"id", "time", "state", "group", "grouping", "dt", NULL};
+
+enum { LABEL = 14 }; /* width of the left column */
 
 /* A model file is a safetensors file: eight bytes of length, then the brace of a JSON header. */
 static bool looks_like_model(const char *path)
@@ -16,8 +22,51 @@ static bool looks_like_model(const char *path)
     return got == sizeof start && start[8] == '{' && start[7] == 0 && start[6] == 0;
 }
 
-/* Prints an object as lines "key  value"; objects inside are indented, lists stay on the line. */
-static void print_object(json_t *object, int indent)
+/* ---- Pieces ---- */
+
+static void label(const char *text) { printf("%-*s", LABEL, text); }
+
+static const char *text_of(json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static double number_of(json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static long long count_of(json_t *object, const char *key) { return json_integer_value(json_object_get(object, key)); }
+
+static const char *plural(long long count) { return count == 1 ? "" : "s"; }
+
+/* Characters, not bytes, of UTF-8 text: for columns that line up. */
+static int width_of(const char *text)
+{
+    int width = 0;
+    for (; *text; text++) width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+static void print_padded(const char *text, int width)
+{
+    int missing = width - width_of(text);
+    printf("%s%*s", text, missing > 0 ? missing : 0, "");
+}
+
+/* A column of 12 for a number; "-" when there is none. */
+static void print_number(json_t *value)
+{
+    if (json_is_number(value))
+        printf("%12.5g", json_number_value(value));
+    else
+        printf("%12s", "-");
+}
+
+/* What no layout knows: "key  value", objects inside indented, lists on the line. */
+static void print_rest(json_t *object, int indent)
 {
     const char *key;
     json_t *value;
@@ -25,14 +74,246 @@ static void print_object(json_t *object, int indent)
     {
         if (json_is_object(value)) {
             printf("%*s%s\n", indent, "", key);
-            print_object(value, indent + 2);
+            print_rest(value, indent + 2);
             continue;
         }
         char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(8));
-        printf("%*s%-*s %s\n", indent, "", 24 - indent, key, text ? text : json_string_value(value));
+        int width = LABEL - indent > (int)strlen(key) ? LABEL - indent : (int)strlen(key) + 1;
+        printf("%*s%-*s%s\n", indent, "", width, key, text ? text : json_string_value(value));
         free(text);
     }
 }
+
+static void forget(json_t *object, const char *const *known)
+{
+    for (; *known; known++) json_object_del(object, *known);
+}
+
+/* ---- Data ---- */
+
+static void print_trajectories(json_t *data)
+{
+    json_t *members = json_object_get(data, "realisations");
+    long long paths = count_of(data, "trajectories"), groups = count_of(data, "groups");
+    long long least = count_of(members, "min"), most = count_of(members, "max");
+    label("trajectories");
+    printf("%lld", paths);
+    if (most <= 1)
+        printf(", each by itself (no realisations share start and times)\n");
+    else if (least == most)
+        printf(" in %lld group%s of %lld realisation%s\n", groups, plural(groups), most, plural(most));
+    else
+        printf(" in %lld group%s of %lld to %lld realisations\n", groups, plural(groups), least, most);
+}
+
+static void print_times(json_t *data)
+{
+    json_t *range = json_object_get(data, "time_range"), *step = json_object_get(data, "time_step");
+    double least = number_of(step, "min"), most = number_of(step, "max");
+    label("time");
+    printf("column %s, from %.6g to %.6g\n", text_of(data, "time_name"), number_of(range, "min"),
+           number_of(range, "max"));
+    label("time step");
+    if (!json_is_object(step))
+        printf("none: no trajectory has two points\n");
+    else if (most - least <= 1e-9 * most)
+        printf("%.6g throughout\n", most);
+    else
+        printf("from %.6g to %.6g, median %.6g\n", least, most, number_of(step, "median"));
+}
+
+static int name_width(json_t *names)
+{
+    int width = 6;
+    for (size_t k = 0; k < json_array_size(names); k++) {
+        int w = width_of(json_string_value(json_array_get(names, k)));
+        if (w > width) width = w;
+    }
+    return width;
+}
+
+static void print_states(json_t *data)
+{
+    static const char *const column[] = {"min", "max", "mean", "sd"};
+    json_t *names = json_object_get(data, "names"), *ranges = json_object_get(data, "state");
+    json_t *lag = json_object_get(data, "lag1");
+    int width = name_width(names);
+    label("state");
+    printf("%-*s", width, "column");
+    for (int i = 0; i < 4; i++) printf("%12s", column[i]);
+    printf("%12s\n", "lag-1");
+    for (size_t k = 0; k < json_array_size(names); k++) {
+        label("");
+        print_padded(json_string_value(json_array_get(names, k)), width);
+        for (int i = 0; i < 4; i++) print_number(json_object_get(json_array_get(ranges, k), column[i]));
+        print_number(json_array_get(lag, k));
+        putchar('\n');
+    }
+}
+
+/* What a lag-1 correlation says. Within chance (two standard errors over the pairs) or 0.1 it says nothing. */
+static const char *verdict(double r, double pairs)
+{
+    double chance = fmax(0.1, 2 / sqrt(fmax(pairs, 1)));
+    if (fabs(r) <= chance) return "near 0, as for a diffusion seen without noise";
+    if (r < -0.25) return "towards -1/2: measurement noise rules the increments; sigma would be overestimated";
+    if (r < 0) return "below 0: some measurement noise, or a strong pull back within one time step";
+    if (r > 0.25) return "well above 0: the path is smoother than a diffusion at this time step";
+    return "above 0: a trend within each trajectory, or a path smoother than a diffusion";
+}
+
+static void print_lags(json_t *data)
+{
+    json_t *names = json_object_get(data, "names"), *lag = json_object_get(data, "lag1");
+    json_t *reasons = json_object_get(data, "lag1_reason");
+    double pairs = (double)(count_of(data, "points") - 2 * count_of(data, "trajectories"));
+    int width = name_width(names);
+    label("lag-1");
+    printf("correlation of neighbouring increments\n");
+    for (size_t k = 0; k < json_array_size(names); k++) {
+        json_t *value = json_array_get(lag, k);
+        label("");
+        print_padded(json_string_value(json_array_get(names, k)), width);
+        if (json_is_number(value))
+            printf("  %s\n", verdict(json_number_value(value), pairs));
+        else
+            printf("  not known: %s\n", json_string_value(json_array_get(reasons, k)));
+    }
+}
+
+static void print_dropped(json_t *data)
+{
+    json_t *dropped = json_object_get(data, "dropped"), *columns = json_object_get(dropped, "ignored_columns");
+    long long missing = count_of(dropped, "missing_points"), empty = count_of(dropped, "empty_trajectories");
+    long long single = count_of(dropped, "single_point_trajectories");
+    label("rows read");
+    printf("%lld\n", count_of(data, "rows_read"));
+    label("left out");
+    if (!missing && !empty && !single && !json_array_size(columns)) printf("nothing\n");
+    const char *indent = "";
+    if (missing) printf("%lld point%s with a missing value\n", missing, plural(missing)), indent = "              ";
+    if (empty)
+        printf("%s%lld trajector%s all of whose points are missing\n", indent, empty, empty == 1 ? "y" : "ies"),
+            indent = "              ";
+    if (single)
+        printf("%s%lld trajector%s of a single point: no interval to learn from\n", indent, single,
+               single == 1 ? "y" : "ies"),
+            indent = "              ";
+    for (size_t i = 0; i < json_array_size(columns); i++, indent = "              ")
+        printf("%scolumn %s: %s\n", indent, text_of(json_array_get(columns, i), "name"),
+               text_of(json_array_get(columns, i), "reason"));
+}
+
+static void print_data(json_t *data)
+{
+    static const char *const known[] = {"source",     "d",         "trajectories", "groups", "realisations", "points",
+                                        "intervals",  "names",     "time_name",    "state",  "time_step",    "lag1",
+                                        "time_range", "rows_read", "lag1_reason",  "hash",   "dropped",      NULL};
+    label("data");
+    printf("%s\n", text_of(data, "source"));
+    print_trajectories(data);
+    label("points");
+    printf("%lld, in dimension %lld\n", count_of(data, "points"), count_of(data, "d"));
+    label("intervals");
+    printf("%lld to learn from%s\n", count_of(data, "intervals"),
+           count_of(data, "groups") < count_of(data, "trajectories") ? " (the realisations of a group count once)"
+                                                                     : "");
+    print_times(data);
+    print_states(data);
+    print_lags(data);
+    print_dropped(data);
+    label("hash");
+    printf("%s\n", text_of(data, "hash"));
+    forget(data, known);
+    print_rest(data, 0);
+}
+
+/* ---- Model ---- */
+
+static void print_names(json_t *names)
+{
+    label("state");
+    for (size_t k = 0; k < json_array_size(names); k++)
+        printf("%s%s", k ? ", " : "", json_string_value(json_array_get(names, k)));
+    putchar('\n');
+}
+
+static void print_drift(json_t *info)
+{
+    double dof = number_of(info, "drift_dof");
+    label("drift");
+    printf("%s\n", text_of(info, "drift"));
+    label("");
+    printf("lambda %.6g, %s quadrature\n", number_of(info, "drift_lambda"), text_of(info, "quadrature"));
+    label("");
+    printf("%s form, %s path, rank %lld", text_of(info, "drift_form"), text_of(info, "drift_path"),
+           count_of(info, "drift_rank"));
+    if (isfinite(dof)) printf(", %.4g effective degrees of freedom", dof);
+    putchar('\n');
+}
+
+static void print_diffusion(json_t *info)
+{
+    label("diffusion");
+    if (!json_is_string(json_object_get(info, "diffusion"))) {
+        printf("none: only the drift was fitted\n");
+        return;
+    }
+    printf("%s\n", text_of(info, "diffusion"));
+    label("");
+    printf("lambda %.6g, %s form, %s, %lld features%s, rank %lld\n", number_of(info, "diffusion_lambda"),
+           text_of(info, "diffusion_form"),
+           json_is_true(json_object_get(info, "diagonal")) ? "diagonal" : "full matrix", count_of(info, "features"),
+           json_is_false(json_object_get(info, "features_complete")) ? " (cut off: see --diffusion-rank)" : "",
+           count_of(info, "rank"));
+    label("certificate");
+    printf("relative duality gap %.2g after %lld iterations of %s; tolerance %.2g%s\n", number_of(info, "relative_gap"),
+           count_of(info, "iterations"), text_of(info, "solver"), number_of(info, "tolerance"),
+           json_is_true(json_object_get(info, "converged")) ? "" : ": NOT reached");
+    label("");
+    printf("primal %.8g, dual %.8g, gap %.2g\n", number_of(info, "primal"), number_of(info, "dual"),
+           number_of(info, "gap"));
+}
+
+static void print_provenance(json_t *info)
+{
+    json_t *data = json_object_get(info, "data"), *options = json_object_get(info, "options"), *value;
+    const char *key;
+    label("fitted to");
+    printf("%s: %lld trajectories in %lld groups, %lld points, %lld intervals\n", text_of(data, "source"),
+           count_of(data, "trajectories"), count_of(data, "groups"), count_of(info, "points"), count_of(info, "n"));
+    label("");
+    printf("hash %s\n", text_of(data, "hash"));
+    label("options");
+    if (!json_object_size(options)) printf("all at their defaults\n");
+    bool first = true;
+    json_object_foreach(options, key, value)
+    {
+        if (!first) label("");
+        printf("--%s %s\n", key, json_string_value(value) ? json_string_value(value) : "");
+        first = false;
+    }
+}
+
+static void print_model(json_t *info, const char *path)
+{
+    static const char *const known[] = {
+        "drift",      "drift_lambda",     "drift_form",     "drift_path", "drift_rank", "drift_dof",
+        "diffusion",  "diffusion_lambda", "diffusion_form", "diagonal",   "features",   "features_complete",
+        "solver",     "tolerance",        "primal",         "dual",       "gap",        "relative_gap",
+        "iterations", "converged",        "rank",           "quadrature", "n",          "points",
+        "d",          "options",          "data",           "version",    "state",      NULL};
+    label("model");
+    printf("%s, written by sock %s\n", path, text_of(info, "version"));
+    print_names(json_object_get(info, "state"));
+    if (json_object_get(info, "drift")) print_drift(info);
+    if (json_object_get(info, "diffusion")) print_diffusion(info);
+    if (json_object_get(info, "data")) print_provenance(info);
+    forget(info, known);
+    print_rest(info, 0);
+}
+
+/* ---- The verb ---- */
 
 static int run(int count, char **arguments)
 {
@@ -40,6 +321,7 @@ static int run(int count, char **arguments)
     sock_data *data = NULL;
     sock_model *model = NULL;
     char *text = NULL;
+    json_t *object = NULL;
     int code = cli_begin(&c, &verb_info, NULL, count, arguments);
     if (code < 0) code = cli_operands(&c, 1);
     if (code >= 0) goto out;
@@ -55,14 +337,16 @@ static int run(int count, char **arguments)
         code = cli_fail(&c, status);
         goto out;
     }
-    json_t *object = c.json ? NULL : json_loads(text, 0, NULL);
-    if (object)
-        print_object(object, 0);
-    else
+    object = c.json ? NULL : json_loads(text, 0, NULL);
+    if (!object)
         printf("%s\n", text);
-    json_decref(object);
+    else if (model)
+        print_model(object, c.operand[0]);
+    else
+        print_data(object);
     code = cli_finish_output(&c);
 out:
+    json_decref(object);
     sock_string_free(text);
     sock_model_free(model);
     sock_data_free(data);

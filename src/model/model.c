@@ -205,6 +205,10 @@ sock_status sock_model_info(sock_context *ctx, const sock_model *model, char **j
     sk_begin(ctx);
     if (!model || !json) return sk_fail(ctx, SOCK_EUSAGE, "model and output must not be NULL");
     json_t *info = json_loads(model->info, 0, NULL);
+    json_t *state = json_array();
+    for (size_t k = 0; k < model->d; k++) json_array_append_new(state, json_string(model->state[k]));
+    if (info) json_object_set(info, "state", state);
+    json_decref(state);
     if (info && model->seconds) json_object_set_new(info, "seconds", json_loads(model->seconds, 0, NULL));
     char *text = json_text(ctx, info);
     json_decref(info);
