@@ -1,0 +1,243 @@
+/* cmd_score.c - sock score: how good a model is on data it has not seen. */
+#define _GNU_SOURCE
+#include "modeldata.h"
+#include "systems/systems.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed",  "bounds", "lower", "upper",
+                                   "id",    "time",      "state",    "group", "dt",     NULL};
+
+/* ---- The truth ---- */
+
+typedef struct truth {
+    const char *source; /* as given; NULL: none */
+    sys_instance *instance;
+    sock_model *model;
+} truth;
+
+static bool has_random_parameters(const sys_system *system)
+{
+    for (size_t i = 0; i < sys_parameters(system); i++)
+        if (isnan(system->parameters[i].value)) return true;
+    return false;
+}
+
+static int unknown_truth(const cli *c, const char *source)
+{
+    char list[512] = "";
+    for (size_t i = 0; i < sys_count(); i++) {
+        strncat(list, i ? ", " : "", sizeof list - strlen(list) - 1);
+        strncat(list, sys_at(i)->name, sizeof list - strlen(list) - 1);
+    }
+    return cli_usage_error(c, "--truth is '%s'; allowed: a truth.json of 'sock dataset', or one of %s", source, list);
+}
+
+static int load_truth(const cli *c, truth *t)
+{
+    if (!t->source) return -1;
+    const sys_system *by_name = sys_find(t->source);
+    FILE *file = by_name ? NULL : fopen(t->source, "rb");
+    if (!by_name && !file) return unknown_truth(c, t->source);
+    if (file) fclose(file);
+    uint64_t seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
+    sock_status status = sys_load(c->ctx, t->source, seed, &t->instance);
+    if (status >= 0) status = sys_truth(c->ctx, t->instance, &t->model);
+    if (status < 0) return cli_fail(c, status);
+    if (by_name && has_random_parameters(by_name))
+        cli_note(c,
+                 "the parameters of %s were drawn from --seed %llu; if the data have another seed, give their "
+                 "truth.json",
+                 by_name->name, (unsigned long long)seed);
+    if (t->instance->system->approximate)
+        cli_note(c, "the truth of %s is an approximation of the process that made the data", t->instance->system->name);
+    return -1;
+}
+
+static void truth_clear(truth *t)
+{
+    sock_model_free(t->model);
+    sys_free(t->instance);
+}
+
+/* ---- Output ---- */
+
+typedef struct score_row {
+    const char *key;
+    const sock_value *value, *beside; /* beside: the same score of the truth; NULL: there is none */
+    double ideal;                     /* what the truth has by definition; NaN: it is measured, or unknown */
+    const char *meaning;
+} score_row;
+
+enum { ROWS = 6 };
+
+static void make_rows(const sock_scores *s, score_row rows[ROWS])
+{
+    const score_row all[ROWS] = {
+        {"loglik", &s->loglik, &s->loglik_truth, NAN, "sum of log densities of the test steps; larger is better"},
+        {"perplexity", &s->perplexity, NULL, 100, "P: 100 is as good as the truth; smaller is better"},
+        {"perplexity_raw", &s->perplexity_raw, NULL, NAN, "P': the same without the truth; smaller is better"},
+        {"re_f", &s->re_f, NULL, 0, "relative error of the drift on the test points, percent"},
+        {"re_a", &s->re_a, NULL, 0, "relative error of the diffusion on the test points, percent"},
+        {"mmd2", &s->mmd2, &s->mmd2_truth, NAN, "squared distance of simulated and test paths; compare with the truth"},
+    };
+    memcpy(rows, all, sizeof all);
+}
+
+static void print_cell(const sock_value *value)
+{
+    if (value->valid)
+        printf("  %12.6g", value->value);
+    else
+        printf("  %12s", "NA");
+}
+
+static void print_reason(const char *key, const sock_value *value)
+{
+    if (value && !value->valid) printf("NA: %s: %s\n", key, value->reason);
+}
+
+static void print_truth_cell(const score_row *row, bool truth_given)
+{
+    const sock_value ideal = {.valid = 1, .value = row->ideal};
+    if (!truth_given || (!row->beside && isnan(row->ideal)))
+        printf("  %12s", "");
+    else
+        print_cell(row->beside ? row->beside : &ideal);
+}
+
+static void print_table(const sock_scores *s, const truth *t)
+{
+    score_row rows[ROWS];
+    make_rows(s, rows);
+    printf("test set        %zu intervals, %zu points, dimension %zu; delta %g\n", s->intervals, s->points, s->d,
+           s->delta);
+    if (t->model)
+        printf("truth           %s%s%s\n", t->instance->system->name, sys_find(t->source) ? "" : " of ",
+               sys_find(t->source) ? "" : t->source);
+    printf("\n%-14s  %12s  %12s\n", "score", "model", t->model ? "truth" : "");
+    for (int i = 0; i < ROWS; i++) {
+        printf("%-14s", rows[i].key);
+        print_cell(rows[i].value);
+        print_truth_cell(&rows[i], t->model != NULL);
+        printf("  %s\n", rows[i].meaning);
+    }
+    printf("\n");
+    for (int i = 0; i < ROWS; i++) print_reason(rows[i].key, rows[i].value);
+    if (t->model) print_reason("loglik of the truth", &s->loglik_truth);
+    if (s->mmd2.valid)
+        printf("mmd2: %zu starts, %zu paths each, %zu lost; scale %g\n", s->mmd_starts, s->mmd_paths, s->mmd_lost,
+               s->mmd_eta);
+    printf("time: %.3f s\n", s->seconds);
+}
+
+/* The value, or null with the reason under the key with _reason behind it. */
+static void put_value(json_t *object, const char *key, const sock_value *value)
+{
+    char name[40];
+    json_object_set_new(object, key, value->valid ? json_real(value->value) : json_null());
+    snprintf(name, sizeof name, "%s_reason", key);
+    if (!value->valid) json_object_set_new(object, name, json_string(value->reason));
+}
+
+static void put_count(json_t *object, const char *key, size_t value)
+{
+    json_object_set_new(object, key, json_integer((json_int_t)value));
+}
+
+static void put_truth(json_t *object, const truth *t)
+{
+    json_object_set_new(object, "truth", t->model ? json_string(t->instance->system->name) : json_null());
+    if (t->model) json_object_set_new(object, "truth_approximate", json_boolean(t->instance->system->approximate));
+}
+
+static void print_json(const sock_scores *s, const truth *t, sock_status status)
+{
+    json_t *object = json_object();
+    put_value(object, "loglik", &s->loglik);
+    put_value(object, "loglik_truth", &s->loglik_truth);
+    put_value(object, "perplexity", &s->perplexity);
+    put_value(object, "perplexity_raw", &s->perplexity_raw);
+    put_value(object, "re_f", &s->re_f);
+    put_value(object, "re_a", &s->re_a);
+    put_value(object, "mmd2", &s->mmd2);
+    put_value(object, "mmd2_truth", &s->mmd2_truth);
+    put_count(object, "intervals", s->intervals);
+    put_count(object, "points", s->points);
+    put_count(object, "d", s->d);
+    json_object_set_new(object, "delta", json_real(s->delta));
+    put_count(object, "singular", s->singular);
+    put_count(object, "mmd_starts", s->mmd_starts);
+    put_count(object, "mmd_paths", s->mmd_paths);
+    put_count(object, "mmd_lost", s->mmd_lost);
+    json_object_set_new(object, "mmd_eta", json_real(s->mmd_eta));
+    put_truth(object, t);
+    json_object_set_new(object, "status", json_string(sock_status_text(status)));
+    json_object_set_new(object, "seconds", json_real(s->seconds));
+    char *text = json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1));
+    if (text) printf("%s\n", text);
+    free(text);
+    json_decref(object);
+}
+
+/* A singular covariance, where the paper scores with a delta: say which. */
+static void hint_delta(const cli *c, const sock_scores *s, const truth *t)
+{
+    if (!t->model || s->delta > 0 || !(t->instance->system->delta > 0)) return;
+    if (s->loglik.valid && s->loglik_truth.valid) return;
+    cli_note(c, "%s has a singular diffusion: it is scored with --delta %g", t->instance->system->name,
+             t->instance->system->delta);
+}
+
+static int run(int count, char **arguments)
+{
+    const char *train_path = NULL;
+    truth t = {0};
+    const cli_option own[] = {
+        {"train", 0, &train_path, NULL, "FILE", "the data of the fit: their distances set the scale of the MMD"},
+        {"truth", 0, &t.source, NULL, "TRUTH",
+         "what made the data: truth.json of 'sock dataset', or the name of a system"},
+        {0}};
+    cli c;
+    sock_model *model = NULL;
+    sock_data *test = NULL, *train = NULL;
+    sock_scores scores;
+    int code = cli_begin(&c, &verb_score, own, count, arguments);
+    if (code < 0) code = cli_operands(&c, 2);
+    if (code >= 0) goto out;
+    sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
+    code = status < 0 ? cli_fail(&c, status) : model_data_read(&c, model, c.operand[1], &test);
+    if (code < 0 && train_path) code = model_data_read(&c, model, train_path, &train);
+    if (code < 0) code = load_truth(&c, &t);
+    if (code >= 0) goto out;
+    status = sock_score(c.ctx, model, test, train, t.model, c.opts, &scores);
+    if (status < 0) {
+        code = cli_fail(&c, status);
+        goto out;
+    }
+    cli_caveat(&c, status);
+    hint_delta(&c, &scores, &t);
+    if (c.json)
+        print_json(&scores, &t, status);
+    else
+        print_table(&scores, &t);
+    code = cli_finish_output(&c);
+out:
+    truth_clear(&t);
+    sock_data_free(train);
+    sock_data_free(test);
+    sock_model_free(model);
+    cli_end(&c);
+    return code;
+}
+
+const cli_verb verb_score = {"score",
+                             "score MODEL TEST [--train FILE] [--truth TRUTH] [options]",
+                             "score a model on test data",
+                             "  sock score model.sock test.csv --train train.csv --truth truth.json\n"
+                             "  sock score model.sock test.csv --train train.csv --truth gbm --json",
+                             keys,
+                             run};

@@ -1,0 +1,17 @@
+/* modeldata.h - data files read for a model that is already there: the states are the model's. */
+#ifndef SOCK_MODELDATA_H
+#define SOCK_MODELDATA_H
+
+#include "cli.h"
+
+/* Reads a data file whose states are those of the model, by name and in the model's order (a file may hold more
+ * columns), unless --state says otherwise; a .npy array must have as many states. Answers a negative number when *out
+ * is there, else the exit code. */
+int model_data_read(const cli *c, const sock_model *model, const char *path, sock_data **out);
+
+/* The state names of a model, which must outlive the list; freed with free(). NULL when out of memory. */
+const char **model_names(const sock_model *model);
+
+bool path_ends_in(const char *path, const char *tail);
+
+#endif
