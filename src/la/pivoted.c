@@ -26,22 +26,44 @@ static double sum(size_t n, const double *x)
     return total;
 }
 
-/* Step 3 and 4 for row `k` of the factor. */
+/* Steps 3 and 4 for row `k` of the factor, which holds the matrix column so far. */
+typedef struct update {
+    sock_context *ctx;
+    sk_pivoted *p;
+    size_t k;
+    const double *weights; /* k: the earlier columns at the pivot */
+    double scale;
+} update;
+
+/* Fixed pieces: the rounding does not depend on the number of threads. */
+enum { GRAIN = 16384 };
+
+static sock_status update_range(void *arg, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const update *u = arg;
+    const size_t n = u->p->n;
+    double *row = u->p->factor + u->k * n, *residual = u->p->residual;
+    sk_gemv(u->ctx, SK_TRANSPOSED, u->k, end - begin, -1, u->p->factor + begin, n, u->weights, 1, row + begin);
+    double poison = 0; /* stays 0 as long as all numbers are finite */
+    for (size_t i = begin; i < end; i++) {
+        row[i] *= u->scale;
+        poison += 0 * row[i];
+        residual[i] -= row[i] * row[i];
+        if (!(residual[i] > 0)) residual[i] = 0;
+    }
+    if (poison != 0) return sk_fail(u->ctx, SOCK_ENUMERIC, "a kernel matrix has numbers that are not finite");
+    return SOCK_OK;
+}
+
 static sock_status add_column(sock_context *ctx, sk_pivoted *p, size_t k, size_t pivot, sk_column_fn column, void *arg,
                               double *weights)
 {
     double *row = p->factor + k * p->n, top = p->residual[pivot];
     SK_TRY(column(arg, pivot, row));
     for (size_t j = 0; j < k; j++) weights[j] = p->factor[j * p->n + pivot];
-    sk_gemv(ctx, SK_TRANSPOSED, k, p->n, -1, p->factor, p->n, weights, 1, row);
-    double scale = 1 / sqrt(top), poison = 0; /* stays 0 as long as all numbers are finite */
-    for (size_t i = 0; i < p->n; i++) {
-        row[i] *= scale;
-        poison += 0 * row[i];
-        p->residual[i] -= row[i] * row[i];
-        if (!(p->residual[i] > 0)) p->residual[i] = 0;
-    }
-    if (poison != 0) return sk_fail(ctx, SOCK_ENUMERIC, "a kernel matrix has numbers that are not finite");
+    update u = {.ctx = ctx, .p = p, .k = k, .weights = weights, .scale = 1 / sqrt(top)};
+    SK_TRY(sk_parallel_for(ctx, p->n, GRAIN, update_range, &u));
     for (size_t j = 0; j < k; j++) row[p->pivot[j]] = 0; /* zero in exact arithmetic */
     row[pivot] = sqrt(top);
     p->residual[pivot] = 0;
