@@ -104,11 +104,65 @@ static void test_driftsystem__a_large_rank_means_the_exact_path(void **state)
     sk_drift_system_free(system);
 }
 
+/* w of an explicit fit of 3000 intervals with the given number of threads. */
+static sk_drift_term *fit_features(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, int threads)
+{
+    sk_drift_spec spec = {.kernel = kernel, .lambda = 1e-6};
+    sk_drift_system *system = NULL;
+    sk_drift_term *term = NULL;
+    sock_set_threads(ctx, threads);
+    assert_int_equal(sk_drift_system_new(ctx, rule, &spec, &system), SOCK_OK);
+    assert_string_equal(sk_drift_system_report(system).form, "explicit");
+    assert_int_equal(sk_drift_solve(ctx, system, 1, &spec.lambda, &term, NULL), SOCK_OK);
+    sk_drift_system_free(system);
+    return term;
+}
+
+/* Enough intervals for several parts of the sums: the same bits with one thread and with three, and the normal
+ * equations (Psi'Psi + n lambda I) w = Psi'dy hold with Psi made whole. */
+static void prop_driftsystem__sums_of_features(void **state)
+{
+    sock_context *ctx = ((fixture *)*state)->ctx;
+    enum { LENGTH = 3001, P = 40 };
+    static double t[LENGTH], x[LENGTH], psi[(LENGTH - 1) * P];
+    size_t length[] = {LENGTH};
+    sk_normals((sk_key){9, SK_PURPOSE_TEST}, 0, 0, 0, LENGTH, x);
+    for (size_t i = 0; i < LENGTH; i++) t[i] = 0.1 * (double)i;
+    sock_data *data = NULL;
+    sk_rule *rule = NULL;
+    sk_kernel *kernel = NULL;
+    sk_features *map = NULL;
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    assert_int_equal(sk_rule_new(ctx, data, "trapezoid", &rule), SOCK_OK);
+    assert_int_equal(sk_kernel_parse(ctx, "drift", "fourier:p=40,eta=0.5", &kernel), SOCK_OK);
+    assert_int_equal(sk_features_new(ctx, "drift", kernel, 1, 0, NULL, &map), SOCK_OK);
+    sk_drift_term *one = fit_features(ctx, rule, kernel, 1), *three = fit_features(ctx, rule, kernel, 3);
+    assert_memory_equal(one->weight, three->weight, P * sizeof(double));
+    assert_int_equal(sk_occupation_features(ctx, rule, map, 0, rule->n, psi, P), SOCK_OK);
+    double left[P] = {0}, right[P] = {0};
+    for (size_t i = 0; i < rule->n; i++) {
+        double fitted = 0;
+        for (size_t j = 0; j < P; j++) fitted += psi[i * P + j] * one->weight[j];
+        for (size_t j = 0; j < P; j++) {
+            left[j] += psi[i * P + j] * fitted;
+            right[j] += psi[i * P + j] * rule->dy[i];
+        }
+    }
+    for (size_t j = 0; j < P; j++) left[j] += (double)rule->n * 1e-6 * one->weight[j];
+    assert_all_close(P, left, right, 1e-10);
+    sk_drift_term_free(one), sk_drift_term_free(three);
+    sk_features_free(map);
+    sk_kernel_free(kernel);
+    sk_rule_free(rule);
+    sock_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_driftsystem__every_lambda_solves_its_system),
         cmocka_unit_test(prop_driftsystem__a_path_is_its_points),
+        cmocka_unit_test(prop_driftsystem__sums_of_features),
         cmocka_unit_test(test_driftsystem__a_large_rank_means_the_exact_path),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

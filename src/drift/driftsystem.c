@@ -32,9 +32,6 @@ struct sk_drift_system {
     double *rotated;
 };
 
-/* Rows of Psi in memory at once: about as many numbers as a cache holds, and enough rows to keep the threads busy. */
-enum { NUMBERS_AT_ONCE = 1 << 20, LEAST_ROWS = 1024, MOST_ROWS = 16384 };
-
 static const char *const way_out =
     "use --drift-form nystrom, a kernel with features such as fourier:p=300, or fewer intervals";
 
@@ -73,28 +70,77 @@ static sock_status build_matrix(sock_context *ctx, sk_drift_system *s)
     return sk_occupation_matrix_gram(ctx, rule, s->kernel, s->a, order);
 }
 
-/* H = Psi'Psi, g = Psi'dy in one pass over blocks of intervals: Psi is never whole in memory. */
+/* H = Psi'Psi and g = Psi'dy in one pass over the intervals. They are cut into parts that depend on n and p alone; each
+ * part adds up its own sums, block by block of intervals, so that Psi is never whole in memory, and the sums of the
+ * parts are added in order: the result does not depend on the number of threads. */
+typedef struct feature_sums {
+    sock_context *ctx;
+    const sk_rule *rule;
+    const sk_features *map;
+    size_t p, parts;
+    double *h, *g; /* parts x p x p, parts x p x d */
+} feature_sums;
+
+/* The features of a block, at all its nodes, are about as many numbers as a cache holds. */
+static size_t rows_at_once(const sk_rule *rule, size_t p)
+{
+    enum { NUMBERS = 1 << 19, LEAST = 64, MOST = 16384 };
+    double rows = NUMBERS / ((double)p * (double)rule->nodes / (double)rule->n);
+    return SK_MAX(LEAST, SK_MIN((size_t)rows, MOST));
+}
+
+/* Many features: one part, and the threads are inside the products. */
+static size_t part_count(size_t n, size_t p)
+{
+    enum { NUMBERS = 1 << 22, MOST = 32, INTERVALS = 1024 };
+    return SK_MAX(1, SK_MIN(n / INTERVALS, SK_MIN(NUMBERS / p / p, MOST)));
+}
+
+static sock_status add_part(const feature_sums *sums, size_t part)
+{
+    const sk_rule *rule = sums->rule;
+    size_t p = sums->p, d = rule->d, rows = rows_at_once(rule, p);
+    size_t first = part * rule->n / sums->parts, last = (part + 1) * rule->n / sums->parts;
+    double *psi = sk_doubles_unset(sums->ctx, SK_MIN(rows, last - first), p);
+    sock_status status = psi ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t begin = first; begin < last && status >= 0; begin += rows) {
+        size_t end = SK_MIN(begin + rows, last);
+        SK_GO(sk_progress(sums->ctx, "drift features", (double)begin / (double)rule->n));
+        SK_GO(sk_occupation_features(sums->ctx, rule, sums->map, begin, end, psi, p));
+        sk_syrk(sums->ctx, SK_TRANSPOSED, p, end - begin, 1, psi, p, 1, sums->h + part * p * p, p);
+        sk_gemm(sums->ctx, SK_TRANSPOSED, SK_PLAIN, p, d, end - begin, 1, psi, p, rule->dy + begin * d, d, 1,
+                sums->g + part * p * d, d);
+    }
+out:
+    sk_free(psi);
+    return status;
+}
+
+static sock_status add_parts(void *arg, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    for (size_t part = begin; part < end; part++) SK_TRY(add_part(arg, part));
+    return SOCK_OK;
+}
+
 static sock_status build_features(sock_context *ctx, sk_drift_system *s)
 {
     const sk_rule *rule = s->rule;
-    size_t p = sk_features_count(s->map);
-    size_t rows = SK_MIN(rule->n, SK_MAX(LEAST_ROWS, SK_MIN(NUMBERS_AT_ONCE / p, MOST_ROWS)));
-    SK_TRY(allocate_system(ctx, s, p, rule->d));
-    memset(s->a, 0, p * p * sizeof *s->a);
-    double *psi = sk_doubles(ctx, rows, p);
-    if (!psi) return SOCK_ENOMEM;
-    sock_status status = SOCK_OK;
-    for (size_t begin = 0; begin < rule->n && status >= 0; begin += rows) {
-        size_t end = SK_MIN(begin + rows, rule->n);
-        status = sk_progress(ctx, "drift features", (double)begin / (double)rule->n);
-        if (status >= 0) status = sk_occupation_features(ctx, rule, s->map, begin, end, psi, p);
-        if (status < 0) break;
-        sk_syrk(ctx, SK_TRANSPOSED, p, end - begin, 1, psi, p, 1, s->a, p);
-        sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, p, rule->d, end - begin, 1, psi, p, rule->dy + begin * rule->d, rule->d,
-                1, s->b, rule->d);
+    size_t p = sk_features_count(s->map), d = rule->d;
+    SK_TRY(allocate_system(ctx, s, p, d));
+    feature_sums sums = {.ctx = ctx, .rule = rule, .map = s->map, .p = p, .parts = part_count(rule->n, p)};
+    sums.h = sk_doubles(ctx, sums.parts, p * p);
+    sums.g = sk_doubles(ctx, sums.parts, p * d);
+    sock_status status = sums.h && sums.g ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sk_parallel_for(ctx, sums.parts, 1, add_parts, &sums);
+    if (status >= 0) {
+        memcpy(s->a, sums.h, p * p * sizeof *s->a);
+        for (size_t part = 1; part < sums.parts; part++) sk_axpy(p * p, 1, sums.h + part * p * p, s->a);
+        for (size_t part = 0; part < sums.parts; part++) sk_axpy(p * d, 1, sums.g + part * p * d, s->b);
+        sk_symmetrise(p, s->a, p);
     }
-    sk_symmetrise(p, s->a, p);
-    sk_free(psi);
+    sk_free(sums.h);
+    sk_free(sums.g);
     return status;
 }
 

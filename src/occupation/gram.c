@@ -192,7 +192,7 @@ sock_status sk_occupation_features(sock_context *ctx, const sk_rule *rule, const
         high = SK_MAX(high, rule->node[e] + 1);
     }
     if (begin == end) return SOCK_OK;
-    double *phi = sk_doubles(ctx, high - low, p);
+    double *phi = sk_doubles_unset(ctx, high - low, p);
     if (!phi) return SOCK_ENOMEM;
     sock_status status = sk_features_eval(ctx, map, high - low, rule->x + low * rule->d, phi, p);
     for (size_t i = begin; status >= 0 && i < end; i++) {
