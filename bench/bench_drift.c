@@ -40,6 +40,7 @@ static fit make_fit(sock_context *ctx, const sock_data *data, const char *drift,
     fit f = {ctx, data, bench_have(ctx, sock_options_new(ctx))};
     bench_need(ctx, sock_options_set(ctx, f.opts, "drift", drift));
     bench_need(ctx, sock_options_set(ctx, f.opts, "drift-path", path));
+    bench_need(ctx, sock_options_set(ctx, f.opts, "diffusion", "none"));
     return f;
 }
 
