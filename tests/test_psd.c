@@ -179,6 +179,55 @@ static void test_psd__leading_eigenpairs_are_eigenpairs(void **state)
     }
 }
 
+/* U (n x m) column by column, by expanding unit vectors. */
+static double *left_vectors(sock_context *ctx, const sk_psd_prepared *prepared)
+{
+    size_t n = prepared->n, m = prepared->m;
+    double *unit = test_doubles(m * m), *u = test_doubles(m * n);
+    for (size_t j = 0; j < m; j++) unit[j * m + j] = 1;
+    assert_int_equal(sk_psd_expand_rows(ctx, prepared, m, unit, u), SOCK_OK);
+    free(unit);
+    return u;
+}
+
+/* B = U C with orthonormal U and C C' = diag(s2), for n > h and n < h, through Gram matrices and by SVD. */
+static void prop_compression_is_a_factorisation(void **state)
+{
+    sock_context *ctx = *state;
+    const psd_shape two[] = {{60, 50, 4, 1, 2, true, 1}, {9, 12, 5, 1, 2, false, 1}};
+    for (int c = 0; c < 4; c++) {
+        psd_case problem = psd_case_new((uint64_t)c, two[c / 2]);
+        sk_psd_prepared *prepared = NULL;
+        assert_int_equal(sk_psd_prepare(ctx, &problem.problem, NULL, &prepared), SOCK_OK);
+        assert_int_equal(sk_psd_compress(ctx, prepared, 1e-3, 1e-6, c % 2), SOCK_OK);
+        assert_int_equal(prepared->accurate, c % 2);
+        size_t n = prepared->n, m = prepared->m, h = prepared->h;
+        assert_int_equal(m, SK_MIN(n, prepared->p * (prepared->p + 1) / 2));
+        double *u = left_vectors(ctx, prepared), *back = test_doubles(m * m), *unit = test_doubles(m * m);
+        for (size_t j = 0; j < m; j++) unit[j * m + j] = 1;
+        assert_int_equal(sk_psd_project_rows(ctx, prepared, m, u, back), SOCK_OK); /* U' U */
+        for (size_t j = 0; j < m * m; j++) assert_close(back[j], unit[j], 1e-9, 1);
+        for (size_t j = 0; j < m; j++)
+            for (size_t k = 0; k <= j; k++)
+                assert_close(sk_dot(h, prepared->c + j * h, prepared->c + k * h), j == k ? prepared->s2[j] : 0, 1e-12,
+                             prepared->s2[0]);
+        for (size_t i = 0; i < n; i++)
+            for (size_t e = 0; e < h; e++) {
+                double expected = 0, value = 0;
+                size_t a = prepared->first[e], b = prepared->second[e];
+                for (size_t k = prepared->row[i]; k < prepared->row[i + 1]; k++) {
+                    const double *phi = prepared->phi + prepared->node[k] * prepared->p;
+                    expected += prepared->weight[k] * phi[a] * phi[b] * (a < b ? sqrt(2) : 1);
+                }
+                for (size_t j = 0; j < m; j++) value += u[j * n + i] * prepared->c[j * h + e];
+                assert_close(value, expected, 1e-12, sqrt(prepared->s2[0]));
+            }
+        free(u), free(back), free(unit);
+        sk_psd_prepared_free(prepared);
+        psd_case_free(&problem);
+    }
+}
+
 static sock_status prepare_only(sock_context *ctx, const sk_psd_problem *problem)
 {
     sk_psd_prepared *prepared = NULL;
@@ -238,6 +287,7 @@ int main(void)
         cmocka_unit_test(prop_projection_splits_a_matrix),
         cmocka_unit_test(prop_projection_derivative_is_the_derivative),
         cmocka_unit_test(test_psd__leading_eigenpairs_are_eigenpairs),
+        cmocka_unit_test(prop_compression_is_a_factorisation),
         cmocka_unit_test(test_psd__bad_input_is_refused_by_name),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

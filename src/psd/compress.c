@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double GRAM_LIMIT = 1e-13; /* a smaller drop needs QR + SVD */
+static const double GRAM_LIMIT = 2e-15; /* what a Gram matrix can tell from rounding */
 
 /* ---- Step 1 ---- */
 
@@ -150,7 +150,7 @@ static size_t select_pairs(const sk_psd_prepared *prepared, double drop, unsigne
 size_t sk_psd_compressed_size(const sk_psd_prepared *prepared, double lambda, double tolerance)
 {
     double drop = drop_for(lambda, tolerance);
-    return SK_MIN(prepared->n, select_pairs(prepared, drop < GRAM_LIMIT ? 0 : drop, NULL, NULL));
+    return SK_MIN(prepared->n, select_pairs(prepared, fmax(drop, GRAM_LIMIT), NULL, NULL));
 }
 
 typedef struct rows_job {
@@ -351,12 +351,11 @@ out:
 
 sock_status sk_psd_compress(sock_context *ctx, sk_psd_prepared *prepared, double lambda, double tolerance, bool force)
 {
-    double needed = force ? 0 : drop_for(lambda, tolerance), start = sk_seconds();
+    double needed = force ? 0 : fmax(drop_for(lambda, tolerance), GRAM_LIMIT), start = sk_seconds();
     if (prepared->drop <= needed) return SOCK_OK;
     /* Two decades in hand when the caller did not say how far down lambda will go. */
     double smallest = prepared->lambda_min > 0 ? fmin(prepared->lambda_min, lambda) : 0.01 * lambda;
-    double drop = force ? 0 : drop_for(smallest, tolerance);
-    if (drop < GRAM_LIMIT) drop = needed < GRAM_LIMIT ? 0 : GRAM_LIMIT;
+    double drop = force ? 0 : fmax(drop_for(smallest, tolerance), GRAM_LIMIT);
     forget_compressed(prepared);
     if (drop == 0 && !prepared->accurate) SK_TRY(sk_psd_reduce_features(ctx, prepared, true));
     sock_status status = make_compressed(ctx, prepared, drop);

@@ -18,13 +18,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { DENSE_ROWS = 600, CG_MOST = 400, HALVINGS = 40 };
+enum { DENSE_ROWS = 2000, CG_MOST = 400, CG_GUESS = 15, HALVINGS = 40 };
 
 typedef struct space {
     double *dy, *r, *v, *hv, *zeta; /* pairs x m */
     double *direction, *image;      /* D x D */
     double *work;                   /* 2 D^2 */
-    double *matrix, *f;             /* dense: m x m and m x q */
+    double *matrix, *f;             /* when the matrix is formed: its rows, and F */
 } space;
 
 static void space_clear(space *w)
@@ -33,19 +33,29 @@ static void space_clear(space *w)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) sk_free(all[i]);
 }
 
-/* The matrix where it is cheap; at small lambda conjugate gradients need many steps, and it may cost more. */
-static bool use_matrix(const sk_psd_inner *inner)
+static double matrix_flops(const sk_psd_map *map)
 {
-    const sk_psd_map *map = &inner->map;
     double rows = (double)(map->m * map->pairs), p = (double)map->p, D = p * (double)map->d;
-    double flops = rows * 2 * D * p * (D + p) + rows * rows * D * D / 2;
-    return map->c && rows <= DENSE_ROWS && flops <= (map->d == 1 ? 1e9 : inner->lambda < 1e-6 ? 3e8 : 2e7);
+    return rows * 2 * D * p * (D + p) + rows * rows * (D * D / 2 + rows / 3);
 }
 
-static sock_status space_new(sock_context *ctx, const sk_psd_inner *inner, space *w)
+static double cg_step_flops(const sk_psd_map *map, const sk_psd_point *at)
 {
-    const sk_psd_map *map = &inner->map;
-    size_t length = map->pairs * map->m, D = map->p * map->d, rows = use_matrix(inner) ? length : 0;
+    double D = (double)(map->p * map->d), side = (double)SK_MIN(at->positive, map->p * map->d - at->positive);
+    return 4 * (double)(map->m * map->h * map->pairs) + 8 * D * D * side + 20 * D * D;
+}
+
+/* The matrix is worth its price against the steps that conjugate gradients needed last; its products are large, theirs
+ * small, so a flop of it costs half as much. */
+static bool use_matrix(const sk_psd_map *map, const sk_psd_point *at, size_t steps)
+{
+    return map->c && map->m * map->pairs <= DENSE_ROWS &&
+           matrix_flops(map) < 2 * (double)steps * cg_step_flops(map, at);
+}
+
+static sock_status space_new(sock_context *ctx, const sk_psd_map *map, space *w)
+{
+    size_t length = map->pairs * map->m, D = map->p * map->d;
     *w = (space){.dy = sk_doubles(ctx, length, 1),
                  .r = sk_doubles(ctx, length, 1),
                  .v = sk_doubles(ctx, length, 1),
@@ -53,10 +63,8 @@ static sock_status space_new(sock_context *ctx, const sk_psd_inner *inner, space
                  .zeta = sk_doubles(ctx, length, 1),
                  .direction = sk_doubles(ctx, D, D),
                  .image = sk_doubles(ctx, D, D),
-                 .work = sk_doubles(ctx, 2 * D, D),
-                 .matrix = sk_doubles(ctx, rows, rows),
-                 .f = sk_doubles(ctx, rows, D * (D + 1) / 2)};
-    bool all = w->dy && w->r && w->v && w->hv && w->zeta && w->direction && w->image && w->work && w->matrix && w->f;
+                 .work = sk_doubles(ctx, 2 * D, D)};
+    bool all = w->dy && w->r && w->v && w->hv && w->zeta && w->direction && w->image && w->work;
     return all ? SOCK_OK : SOCK_ENOMEM;
 }
 
@@ -92,6 +100,9 @@ static sock_status dense_direction(sock_context *ctx, const sk_psd_inner *inner,
 {
     const sk_psd_map *map = &inner->map;
     size_t D = map->p * map->d, length = map->pairs * map->m, wide = D * (D + 1) / 2, count = 0;
+    if (!w->matrix) w->matrix = sk_doubles(ctx, length, length);
+    if (!w->f) w->f = sk_doubles(ctx, length, wide);
+    if (!w->matrix || !w->f) return SOCK_ENOMEM;
     for (size_t i = 0; i < map->m; i++) {
         sk_psd_unpack(map->p, 1, map->h, map->first, map->second, map->c + i * map->h, w->direction);
         for (size_t l = 0, pair = 0; l < map->d; l++)
@@ -196,22 +207,28 @@ sock_status sk_psd_newton(sock_context *ctx, sk_psd_inner *inner, sk_psd_point *
     space w = {0};
     sk_psd_point trial = {0};
     sock_status status = SOCK_OK;
-    bool dense = use_matrix(inner), moved = true;
-    SK_GO(space_new(ctx, inner, &w));
+    bool moved = true, definite = true;
+    size_t steps = CG_GUESS;
+    SK_GO(space_new(ctx, &inner->map, &w));
     SK_GO(sk_psd_point_new(ctx, &inner->map, &trial));
     SK_GO(sk_psd_evaluate(ctx, inner, point));
     double first = sqrt(point->gap);
     while (!sk_psd_done(inner, point) && moved) {
         if (sk_psd_exhausted(inner)) break;
         double start = sk_seconds();
+        bool dense = definite && use_matrix(&inner->map, point, steps);
         if (dense) {
             status = dense_direction(ctx, inner, point, &w);
             if (status == SOCK_ENUMERIC)
-                dense = false; /* not definite to rounding */
+                definite = dense = false; /* not definite to rounding */
             else if (status < 0)
                 goto out;
         }
-        if (!dense) SK_GO(cg_direction(ctx, inner, point, fmin(0.05, fmax(sqrt(sqrt(point->gap) / first), 1e-3)), &w));
+        if (!dense) {
+            size_t before = inner->effort->cg_steps;
+            SK_GO(cg_direction(ctx, inner, point, fmin(0.05, fmax(sqrt(sqrt(point->gap) / first), 1e-3)), &w));
+            steps = SK_MAX(inner->effort->cg_steps - before, 1);
+        }
         inner->effort->linear += sk_seconds() - start;
         SK_GO(line_search(ctx, inner, &w, point, &trial, &moved));
     }
