@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CTEST = ctest --output-on-failure --stop-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all release deps demo test test-release test-full asan tsan bench install format check coverage clean help
+.PHONY: all release deps demo test test-release test-full asan tsan bench install docs format check coverage clean help
 
 all: release ## build the library and the program (build/sock)
 
@@ -46,6 +46,9 @@ bench: release ## build and run the benchmarks
 
 install: release ## install under $(PREFIX), staged in $(DESTDIR) when given
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+
+docs: release ## make docs/options.md anew from the options table
+	@build/sock options >docs/options.md
 
 format: ## rewrite the sources with clang-format
 	@tools/check-format --fix
