@@ -24,10 +24,10 @@ size_t sk_inner_steps(double gap, double step)
     return steps < 1 ? 1 : (size_t)steps;
 }
 
-size_t sk_euler_space(const sock_model *model)
+size_t sk_euler_space(const sk_sampler *sampler, size_t d)
 {
-    const size_t d = model->d, per_path = 3 * d + d * d + SK_NOISE_STEPS(d) * d;
-    return SK_EULER_BLOCK * per_path + sk_model_space(model, SK_EULER_BLOCK);
+    const size_t per_path = 3 * d + d * d + SK_NOISE_STEPS(d) * d;
+    return SK_EULER_BLOCK * per_path + sk_sampler_space(sampler, SK_EULER_BLOCK);
 }
 
 typedef struct block {
@@ -44,7 +44,8 @@ static void start_block(const sk_euler *job, size_t first, size_t count, double 
 {
     const size_t d = job->model->d;
     *b = (block){.job = job, .d = d, .count = count, .first = first, .alive = count};
-    b->filled = job->model->wrapped_drift ? count : (size_t)SK_EULER_BLOCK;
+    const bool by_point = !job->model->drift_terms && !job->model->diffusion_terms;
+    b->filled = by_point ? count : (size_t)SK_EULER_BLOCK;
     b->x = space;
     b->x0 = b->x + SK_EULER_BLOCK * d;
     b->f = b->x0 + SK_EULER_BLOCK * d;
@@ -102,7 +103,7 @@ static void one_step(sock_context *ctx, block *b, double h, double time)
     const size_t d = b->d, chunk = SK_NOISE_STEPS(d), within = b->step % chunk;
     const bool noisy = b->job->model->has_diffusion;
     if (noisy && within == 0) make_noise(b);
-    sk_model_fields(ctx, b->job->model, b->filled, b->x, b->f, noisy ? b->a : NULL, b->space);
+    sk_sampler_fields(ctx, b->job->sampler, b->filled, b->x, b->f, noisy ? b->a : NULL, b->space);
     for (size_t i = 0; i < b->count * d; i++) b->x[i] += h * b->f[i];
     if (noisy) sk_add_noise(d, b->count, sqrt(h), b->a, b->noise + within * d, chunk * d, b->x);
     settle(b, time);

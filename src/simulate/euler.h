@@ -2,6 +2,7 @@
 #ifndef SK_EULER_H
 #define SK_EULER_H
 
+#include "model/sampler.h"
 #include "simulate.h"
 
 enum { SK_EULER_BLOCK = 128 };
@@ -11,6 +12,7 @@ enum { SK_EULER_BLOCK = 128 };
 
 typedef struct sk_euler {
     const sock_model *model;
+    const sk_sampler *sampler; /* the model's fields */
     const sock_simulation *spec;
     double step;     /* largest inner step */
     double *out;     /* starts * paths x times x d */
@@ -18,7 +20,7 @@ typedef struct sk_euler {
 } sk_euler;
 
 /* Work space of sk_euler_block, in doubles. */
-size_t sk_euler_space(const sock_model *model);
+size_t sk_euler_space(const sk_sampler *sampler, size_t d);
 
 /* Paths first .. first + count - 1, count <= SK_EULER_BLOCK; *lost of them were lost. On the calling thread. */
 sock_status sk_euler_block(sock_context *ctx, const sk_euler *job, size_t first, size_t count, double *space,

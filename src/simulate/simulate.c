@@ -140,14 +140,18 @@ sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_s
                         double *lost_at, sock_simulation_report *report)
 {
     const double begun = sk_seconds();
-    sk_euler job = {model, spec, choose_step(spec), out, lost_at};
-    wave w = {.ctx = ctx, .job = &job, .space_each = sk_euler_space(model)};
+    sk_sampler *sampler = NULL;
+    sk_euler job = {model, NULL, spec, choose_step(spec), out, lost_at};
+    wave w = {.ctx = ctx, .job = &job};
     atomic_init(&w.lost, 0);
     SK_TRY(sk_product(ctx, spec->starts, spec->paths, &w.total));
+    SK_TRY(sk_sampler_new(ctx, model, &sampler));
+    job.sampler = sampler;
+    w.space_each = (sk_euler_space(sampler, model->d) + 7) / 8 * 8; /* whole cache lines */
     w.space = sk_doubles(ctx, (size_t)sk_workers(ctx), w.space_each);
-    if (!w.space) return SOCK_ENOMEM;
-    sock_status status = run_waves(ctx, &w);
+    sock_status status = w.space ? run_waves(ctx, &w) : SOCK_ENOMEM;
     sk_free(w.space);
+    sk_sampler_free(sampler);
     if (status < 0) return status;
     if (report) {
         *report = (sock_simulation_report){.paths = w.total, .lost = atomic_load(&w.lost), .step = job.step};

@@ -1,0 +1,369 @@
+/* sampler.c - the terms of a model sorted by the features they need, so that each feature is computed once a point.
+ *
+ * A piece is a set of features h(x) in R^p with a matrix C (p x columns): the columns are coefficients of f, and
+ * factors V of a. With pivots, gamma(x) = L^-1 k(pivots, x), the triangular solve goes into the coefficients: h =
+ * k(pivots, x) and C = L^-T V. Pivoted factors of one kernel on the same nodes choose the same pivots, one perhaps
+ * fewer than the other; the drift and the diffusion then share a piece.
+ *
+ *  1. Every term finds a piece with its kernel and its points (or those and more), or opens one.
+ *  2. C is filled; columns of V that together hold less than NEGLIGIBLE of |V|^2 are left out. As |gamma(x)|^2 <= k(x,
+ *     x), that changes a(x) by less than NEGLIGIBLE k(x, x) |V|^2, far below what the solver's own gap leaves open.
+ *  3. L^-T costs digits when L is near singular: f and a are compared with the model's own at the points of each
+ *     piece, and where they differ by more than AGREED the solve stays with the evaluation.
+ *
+ * Evaluation of a piece: one kernel block, one product C' h for all points, sums of squares along the points. Cost a
+ * point: p (d + 10) + 2 p columns. */
+#include "model/sampler.h"
+
+#include "la/la.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NEGLIGIBLE 1e-10
+#define AGREED 1e-9
+
+enum { MOST_CENTRES = 1024 }; /* beyond, the tiles of sk_drift_term_add are kinder to the cache */
+
+typedef struct piece {
+    const sk_features *map;  /* features; NULL: kernel values at the points */
+    const sk_kernel *kernel; /* then: the kernel and the points (p x d), borrowed from a term */
+    const double *point;
+    size_t p, columns;
+    bool drift; /* the first d columns are coefficients of f */
+    double *c;  /* p x columns */
+} piece;
+
+/* Where the columns of a diffusion term stand in its piece. */
+typedef struct factor {
+    const sk_diffusion_term *term;
+    size_t piece, first, rank;
+    size_t *kept; /* rank columns of V */
+} factor;
+
+struct sk_sampler {
+    const sock_model *model;
+    size_t d, pieces, factors;
+    piece *piece;        /* room for all terms */
+    factor *factor;      /* diffusion_terms */
+    size_t *drift_piece; /* drift_terms; SIZE_MAX: evaluated by sk_drift_term_add */
+    bool stable;         /* gamma as it is, without L^-T in the coefficients */
+};
+
+void sk_sampler_free(sk_sampler *s)
+{
+    if (!s) return;
+    for (size_t i = 0; i < s->pieces; i++) sk_free(s->piece[i].c);
+    for (size_t i = 0; i < s->factors; i++) sk_free(s->factor[i].kept);
+    sk_free(s->piece);
+    sk_free(s->factor);
+    sk_free(s->drift_piece);
+    sk_free(s);
+}
+
+/* ---- Step 1: pieces ---- */
+
+static sock_status same_kernel(sock_context *ctx, const sk_kernel *one, const sk_kernel *other, bool *same)
+{
+    char *a = sk_kernel_format(ctx, one), *b = sk_kernel_format(ctx, other);
+    *same = a && b && strcmp(a, b) == 0;
+    sock_status status = a && b ? SOCK_OK : SOCK_ENOMEM;
+    sk_free(a);
+    sk_free(b);
+    return status;
+}
+
+/* The piece for kernel values at these points: one whose points begin with them, or that these begin with. */
+static sock_status kernel_piece(sock_context *ctx, sk_sampler *s, const sk_kernel *kernel, size_t p,
+                                const double *point, size_t *found)
+{
+    for (size_t i = 0; i < s->pieces; i++) {
+        piece *old = &s->piece[i];
+        bool same = false;
+        if (old->map || memcmp(old->point, point, SK_MIN(p, old->p) * s->d * sizeof *point) != 0) continue;
+        SK_TRY(same_kernel(ctx, old->kernel, kernel, &same));
+        if (!same) continue;
+        if (p > old->p) old->point = point;
+        old->p = SK_MAX(p, old->p);
+        *found = i;
+        return SOCK_OK;
+    }
+    *found = s->pieces;
+    s->piece[s->pieces++] = (piece){.kernel = kernel, .point = point, .p = p};
+    return SOCK_OK;
+}
+
+static sock_status map_piece(sock_context *ctx, sk_sampler *s, const sk_features *map, size_t *found)
+{
+    const size_t p = sk_features_count(map);
+    const double *pivot = sk_features_pivots(map);
+    if (pivot && !s->stable) return kernel_piece(ctx, s, sk_features_kernel(map), p, pivot, found);
+    *found = s->pieces;
+    s->piece[s->pieces++] = (piece){.map = map, .p = p};
+    return SOCK_OK;
+}
+
+/* Drift first, so that its columns are the first of a piece. */
+static sock_status sort_drift(sock_context *ctx, sk_sampler *s)
+{
+    for (size_t i = 0; i < s->model->drift_terms; i++) {
+        const sk_drift_term *term = s->model->drift[i];
+        s->drift_piece[i] = SIZE_MAX;
+        if (term->map)
+            SK_TRY(map_piece(ctx, s, term->map, &s->drift_piece[i]));
+        else if (!sk_kernel_is_matrix(term->kernel) && term->centres <= MOST_CENTRES)
+            SK_TRY(kernel_piece(ctx, s, term->kernel, term->centres, term->centre, &s->drift_piece[i]));
+        if (s->drift_piece[i] == SIZE_MAX) continue;
+        s->piece[s->drift_piece[i]].drift = true;
+        s->piece[s->drift_piece[i]].columns = s->d;
+    }
+    return SOCK_OK;
+}
+
+static double square_of_column(const sk_diffusion_term *term, size_t j)
+{
+    const size_t rows = term->d * sk_features_count(term->map), r = term->rank;
+    double sum = 0;
+    for (size_t i = 0; i < rows; i++) sum += term->v[i * r + j] * term->v[i * r + j];
+    return sum;
+}
+
+/* Step 2: which columns of V count. The smallest goes first, while all that went are negligible together. */
+static sock_status keep_columns(sock_context *ctx, const sk_diffusion_term *term, factor *f)
+{
+    const size_t r = term->rank;
+    double total = 0, dropped = 0, *square = sk_doubles(ctx, r, 1);
+    f->kept = sk_alloc(ctx, r, sizeof *f->kept);
+    if (!square || !f->kept) {
+        sk_free(square);
+        return SOCK_ENOMEM;
+    }
+    for (size_t j = 0; j < r; j++) total += square[j] = square_of_column(term, j);
+    for (size_t round = 0; round < r; round++) {
+        size_t least = r;
+        for (size_t j = 0; j < r; j++)
+            if (square[j] >= 0 && (least == r || square[j] < square[least])) least = j;
+        if (least == r || !((dropped += square[least]) <= NEGLIGIBLE * total)) break;
+        square[least] = -1;
+    }
+    for (size_t j = 0; j < r; j++)
+        if (!(square[j] < 0)) f->kept[f->rank++] = j;
+    sk_free(square);
+    return SOCK_OK;
+}
+
+static sock_status sort_diffusion(sock_context *ctx, sk_sampler *s)
+{
+    for (size_t i = 0; i < s->model->diffusion_terms; i++) {
+        const sk_diffusion_term *term = s->model->diffusion[i];
+        factor *f = &s->factor[i];
+        f->term = term;
+        s->factors++;
+        SK_TRY(keep_columns(ctx, term, f));
+        SK_TRY(map_piece(ctx, s, term->map, &f->piece));
+        f->first = s->piece[f->piece].columns;
+        s->piece[f->piece].columns += f->rank * (term->owner ? 1 : s->d);
+    }
+    return SOCK_OK;
+}
+
+/* ---- Step 2: coefficients ---- */
+
+/* Adds values (p x columns, destroyed) to C from column `first` on, with L^-T before them where the piece has bare
+ * kernel values and the map is on pivots. */
+static void add_columns(sock_context *ctx, piece *to, const sk_features *map, size_t p, size_t columns, double *values,
+                        size_t first)
+{
+    if (map && !to->map) sk_solve_lower(ctx, SK_TRANSPOSED, p, columns, sk_features_factor(map), p, values, columns);
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < columns; j++) to->c[i * to->columns + first + j] += values[i * columns + j];
+}
+
+static sock_status fill_drift(sock_context *ctx, sk_sampler *s, const sk_drift_term *term, piece *to)
+{
+    const size_t p = term->map ? sk_features_count(term->map) : term->centres;
+    double *values = sk_doubles(ctx, p, s->d);
+    if (!values) return SOCK_ENOMEM;
+    memcpy(values, term->weight, p * s->d * sizeof *values);
+    add_columns(ctx, to, term->map, p, s->d, values, 0);
+    sk_free(values);
+    return SOCK_OK;
+}
+
+/* Full: the kept columns of V_0, then those of V_1, ...; diagonal: of each column the block of its owner. */
+static sock_status fill_factor(sock_context *ctx, sk_sampler *s, const factor *f)
+{
+    const sk_diffusion_term *term = f->term;
+    const size_t p = sk_features_count(term->map), r = term->rank, blocks = term->owner ? 1 : s->d;
+    double *values = sk_doubles(ctx, p, f->rank * blocks);
+    if (!values) return SOCK_ENOMEM;
+    for (size_t k = 0; k < blocks; k++)
+        for (size_t j = 0; j < f->rank; j++)
+            for (size_t i = 0; i < p; i++) {
+                size_t block = term->owner ? term->owner[f->kept[j]] : k;
+                values[i * f->rank * blocks + k * f->rank + j] = term->v[(block * p + i) * r + f->kept[j]];
+            }
+    add_columns(ctx, &s->piece[f->piece], term->map, p, f->rank * blocks, values, f->first);
+    sk_free(values);
+    return SOCK_OK;
+}
+
+static sock_status build(sock_context *ctx, const sock_model *model, bool stable, sk_sampler **out)
+{
+    sk_sampler *s = sk_alloc(ctx, 1, sizeof *s);
+    sock_status status = SOCK_ENOMEM;
+    if (!s) return status;
+    *s = (sk_sampler){.model = model, .d = model->d, .stable = stable};
+    s->piece = sk_alloc(ctx, model->drift_terms + model->diffusion_terms, sizeof *s->piece);
+    s->factor = sk_alloc(ctx, model->diffusion_terms, sizeof *s->factor);
+    s->drift_piece = sk_alloc(ctx, model->drift_terms, sizeof *s->drift_piece);
+    if (!s->piece || !s->factor || !s->drift_piece) goto out;
+    SK_GO(sort_drift(ctx, s));
+    SK_GO(sort_diffusion(ctx, s));
+    for (size_t i = 0; i < s->pieces; i++) {
+        s->piece[i].c = sk_doubles(ctx, s->piece[i].p, s->piece[i].columns);
+        if (!s->piece[i].c) {
+            status = SOCK_ENOMEM;
+            goto out;
+        }
+    }
+    for (size_t i = 0; i < model->drift_terms; i++)
+        if (s->drift_piece[i] != SIZE_MAX) SK_GO(fill_drift(ctx, s, model->drift[i], &s->piece[s->drift_piece[i]]));
+    for (size_t i = 0; i < s->factors; i++) SK_GO(fill_factor(ctx, s, &s->factor[i]));
+    *out = s;
+    s = NULL;
+out:
+    sk_sampler_free(s);
+    return status;
+}
+
+/* ---- Evaluation ---- */
+
+size_t sk_sampler_space(const sk_sampler *s, size_t block)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < s->pieces; i++) {
+        const piece *q = &s->piece[i];
+        size_t inner = q->map ? sk_features_space(q->map, block) : sk_kernel_space(s->d, q->p);
+        most = SK_MAX(most, block * q->p + SK_MAX(inner, q->columns * block));
+    }
+    for (size_t i = 0; i < s->model->drift_terms; i++)
+        if (s->drift_piece[i] == SIZE_MAX) most = SK_MAX(most, sk_drift_term_space(s->model->drift[i], block));
+    return most;
+}
+
+/* Sums along the points, which stand side by side: rows of b are columns of C. */
+static void add_products(const factor *f, size_t d, size_t count, const double *b, double *a)
+{
+    b += f->first * count;
+    for (size_t j = 0; f->term->owner && j < f->rank; j++) {
+        size_t k = f->term->owner[f->kept[j]];
+        for (size_t i = 0; i < count; i++) a[(i * d + k) * d + k] += b[j * count + i] * b[j * count + i];
+    }
+    for (size_t k = 0; !f->term->owner && k < d; k++)
+        for (size_t l = 0; l <= k; l++) {
+            const double *one = b + k * f->rank * count, *other = b + l * f->rank * count;
+            for (size_t j = 0; j < f->rank; j++, one += count, other += count)
+                for (size_t i = 0; i < count; i++) a[(i * d + k) * d + l] += one[i] * other[i];
+        }
+}
+
+/* Only the lower triangle was summed. */
+static void mirror(size_t d, size_t count, double *a)
+{
+    for (size_t i = 0; i < count; i++, a += d * d)
+        for (size_t k = 1; k < d; k++)
+            for (size_t l = 0; l < k; l++) a[l * d + k] = a[k * d + l];
+}
+
+static void eval_piece(sock_context *ctx, const sk_sampler *s, size_t index, size_t count, const double *x, double *f,
+                       double *a, double *space)
+{
+    const piece *q = &s->piece[index];
+    const size_t d = s->d, columns = a ? q->columns : q->drift ? d : 0;
+    double *h = space, *b = space + count * q->p;
+    if (!columns) return;
+    if (q->map)
+        sk_features_block(ctx, q->map, count, x, h, q->p, b);
+    else
+        sk_kernel_block(ctx, q->kernel, d, count, x, q->p, q->point, h, q->p, b);
+    sk_gemm(ctx, SK_TRANSPOSED, SK_TRANSPOSED, columns, count, q->p, 1, q->c, q->columns, h, q->p, 0, b, count);
+    for (size_t k = 0; q->drift && k < d; k++)
+        for (size_t i = 0; i < count; i++) f[i * d + k] += b[k * count + i];
+    for (size_t i = 0; a && i < s->factors; i++)
+        if (s->factor[i].piece == index) add_products(&s->factor[i], d, count, b, a);
+}
+
+void sk_sampler_fields(sock_context *ctx, const sk_sampler *s, size_t count, const double *x, double *f, double *a,
+                       double *space)
+{
+    const sock_model *model = s->model;
+    const size_t d = s->d;
+    if (model->wrapped_drift)
+        model->wrapped_drift(model->wrapped_user, count, d, x, f);
+    else
+        memset(f, 0, count * d * sizeof *f);
+    if (a) memset(a, 0, count * d * d * sizeof *a);
+    for (size_t i = 0; i < model->drift_terms; i++)
+        if (s->drift_piece[i] == SIZE_MAX) sk_drift_term_add(ctx, model->drift[i], count, x, f, space);
+    for (size_t i = 0; i < s->pieces; i++) eval_piece(ctx, s, i, count, x, f, a, space);
+    if (!a) return;
+    if (model->wrapped_diffusion) {
+        model->wrapped_diffusion(model->wrapped_user, count, d, x, a);
+        return;
+    }
+    mirror(d, count, a);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < d; k++) a[(i * d + k) * d + k] += model->floor;
+}
+
+/* ---- Step 3 ---- */
+
+static bool agree(size_t n, const double *one, const double *other)
+{
+    double largest = 0, worst = 0;
+    for (size_t i = 0; i < n; i++) {
+        largest = fmax(largest, fabs(one[i]));
+        worst = fmax(worst, fabs(one[i] - other[i]));
+        if (isnan(other[i] - one[i])) return false;
+    }
+    return worst <= AGREED * largest;
+}
+
+static sock_status check_piece(sock_context *ctx, const sk_sampler *s, const piece *q, bool *good)
+{
+    const size_t d = s->d, count = SK_MIN(q->p, (size_t)64);
+    const bool noisy = s->model->has_diffusion;
+    double *values = sk_doubles(ctx, count, 2 * d + 2 * d * d);
+    double *space = sk_doubles(ctx, SK_MAX(sk_sampler_space(s, count), sk_model_space(s->model, count)), 1);
+    if (values && space) {
+        double *f = values, *g = f + count * d, *a = g + count * d, *b = a + count * d * d;
+        sk_model_fields(ctx, s->model, count, q->point, f, noisy ? a : NULL, space);
+        sk_sampler_fields(ctx, s, count, q->point, g, noisy ? b : NULL, space);
+        *good = agree(count * d, f, g) && (!noisy || agree(count * d * d, a, b));
+    }
+    sock_status status = values && space ? SOCK_OK : SOCK_ENOMEM;
+    sk_free(values);
+    sk_free(space);
+    return status;
+}
+
+sock_status sk_sampler_new(sock_context *ctx, const sock_model *model, sk_sampler **out)
+{
+    sk_sampler *s = NULL;
+    bool good = true;
+    SK_TRY(build(ctx, model, false, &s));
+    for (size_t i = 0; good && i < s->pieces; i++) {
+        sock_status status = s->piece[i].map ? SOCK_OK : check_piece(ctx, s, &s->piece[i], &good);
+        if (status < 0) {
+            sk_sampler_free(s);
+            return status;
+        }
+    }
+    if (!good) {
+        sk_sampler_free(s);
+        return build(ctx, model, true, out);
+    }
+    *out = s;
+    return SOCK_OK;
+}
