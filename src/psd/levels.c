@@ -124,13 +124,18 @@ static void residual(level *v)
 }
 
 /* v->gap = rho' G rho / n with G on H. */
-static sock_status gap_on_cross(void *arg)
+static void gap_on_cross(level *v)
 {
-    level *v = arg;
     for (size_t pair = 0; pair < v->pairs; pair++)
         for (size_t j = 0; j < v->h; j++) v->r[pair * v->h + j] = v->rho[pair * v->q + v->h_place[j]];
     sk_gemm(v->ctx, SK_PLAIN, SK_PLAIN, v->pairs, v->h, v->h, 1, v->r, v->h, v->g, v->h, 0, v->av, v->h);
     v->gap = fmax(sk_dot(v->pairs * v->h, v->r, v->av), 0) / (double)v->n;
+}
+
+static sock_status measure(void *arg)
+{
+    residual(arg);
+    gap_on_cross(arg);
     return SOCK_OK;
 }
 
@@ -440,8 +445,7 @@ static sock_status newton(level *v, double tolerance)
     double first = 0;
     SK_TRY(split(v, v->gx, dot(v, v->x, v->gx), v->e, v->values, &v->objective));
     for (int step = 0;; step++) {
-        residual(v);
-        SK_TRY(sk_psd_alone(v->ctx, gap_on_cross, v));
+        SK_TRY(sk_psd_alone(v->ctx, measure, v));
         double gap = v->gap, primal = 1 - v->objective + gap; /* |z|^2 = n */
         if (step == 0) first = gap;
         if (gap <= tolerance * primal || !moved || sk_psd_exhausted(v->full)) return SOCK_OK;
@@ -477,8 +481,9 @@ static sock_status enter(level *v, size_t p)
 }
 
 /* The solution without the constraint: (G + n lambda) x = c, on the first level, where H is everything. */
-static sock_status unconstrained(level *v)
+static sock_status unconstrained(void *arg)
 {
+    level *v = arg;
     memcpy(v->factor, v->g, v->h * v->h * sizeof *v->g);
     for (size_t j = 0; j < v->h; j++) v->factor[j * v->h + j] += (double)v->n * v->lambda;
     SK_TRY(sk_cholesky(v->ctx, v->h, v->factor, v->h));
@@ -495,7 +500,7 @@ static sock_status first_level(level *v, size_t p, double tolerance)
     v->eps = 0;
     v->lambda = fmax(goal, COLD_LAMBDA);
     SK_TRY(enter(v, p));
-    SK_TRY(unconstrained(v));
+    SK_TRY(sk_psd_alone(v->ctx, unconstrained, v));
     SK_TRY(product(v, v->x, v->gx));
     while (v->lambda > 2 * goal) {
         SK_TRY(newton(v, 1e-3));
@@ -531,7 +536,9 @@ static sock_status run(level *v, const double *z, sk_psd_point *at)
 {
     size_t p_all = v->prepared->p, p = SK_MIN((size_t)COARSEST, p_all);
     if (p_all * 2 <= COARSEST * 3) p = p_all;
+    double start = sk_seconds();
     SK_TRY(sk_psd_panels_columns(v->ctx, v->panels, p_all, z, v->c_all));
+    v->effort->products += sk_seconds() - start;
     double tolerance = v->full->tolerance;
     SK_TRY(first_level(v, p, p == p_all ? 0.5 * tolerance : LEVEL_TOLERANCE));
     while (p < p_all) {

@@ -407,13 +407,24 @@ static sock_status fill_factor(const solve *s, sk_psd_result *result)
     return SOCK_OK;
 }
 
+typedef struct factor_task {
+    const solve *s;
+    sk_psd_result *result;
+} factor_task;
+
+static sock_status fill_factor_task(void *arg)
+{
+    const factor_task *t = arg;
+    return fill_factor(t->s, t->result);
+}
+
 static sock_status make_result(const solve *s, sk_psd_result **out)
 {
     size_t D = s->prepared->p * s->d, rank = 0;
     while (rank < s->at.positive && s->at.values[D - 1 - rank] > 1e-14 * s->at.values[D - 1]) rank++;
     sk_psd_result *result = NULL;
     SK_TRY(result_new(s->ctx, s, rank, &result));
-    sock_status status = fill_factor(s, result);
+    sock_status status = sk_psd_alone(s->ctx, fill_factor_task, &(factor_task){s, result});
     if (status < 0) {
         sk_psd_result_free(result);
         return status;
