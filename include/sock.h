@@ -12,7 +12,8 @@
  *     sock_model_free(model); sock_data_free(data); sock_options_free(opts); sock_context_free(ctx);
  *
  * Rules that hold for every function:
- *  - It returns a sock_status. Negative: it failed, outputs are untouched and sock_message() says why.
+ *  - It returns a sock_status. Negative: it failed, sock_message() says why, and nothing was made: pointers for results
+ *    are untouched (an array of the caller's may hold part of the numbers when the work was interrupted).
  *    Zero: done. Positive: done and usable, with a caveat that sock_message() states.
  *  - Inputs are only read, or copied; nothing returned points into an input.
  *  - Every *_free() accepts NULL.
