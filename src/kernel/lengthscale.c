@@ -40,7 +40,7 @@ static double median(size_t n, double *a)
     double upper = select_kth(n, a, n / 2), lower = upper;
     if (n % 2) return upper;
     lower = a[0];
-    for (size_t i = 1; i < n / 2; i++) lower = fmax(lower, a[i]);
+    for (size_t i = 1; i < n / 2; i++) lower = a[i] > lower ? a[i] : lower;
     return 0.5 * lower + 0.5 * upper;
 }
 
@@ -56,7 +56,7 @@ static size_t keep_positive(size_t n, double *a)
 sock_status sk_median_distance(sock_context *ctx, size_t d, size_t count, const double *x, double *out)
 {
     size_t used = SK_MIN(count, MAX_POINTS), pairs = 0;
-    double *all = sk_doubles(ctx, used, used ? used - 1 : 0);
+    double *all = sk_doubles_unset(ctx, used ? used * (used - 1) / 2 : 0, 1);
     if (!all) return SOCK_ENOMEM;
     for (size_t i = 0; i < used; i++)
         for (size_t j = 0; j < i; j++) all[pairs++] = distance(d, x + i * count / used * d, x + j * count / used * d);
