@@ -60,8 +60,9 @@ static inline void bench_begin(const char *name, int threads)
 {
     double load[1] = {0};
     int known = getloadavg(load, 1);
-    printf("%s: %d threads", name, threads);
+    printf("%s: %d thread%s", name, threads, threads > 1 ? "s" : "");
     if (known == 1) printf(", load before the start %.1f", load[0]);
+    if (load[0] > 0.5) printf(": the machine is doing other work, do not trust the clock");
     printf("\n");
 }
 
