@@ -129,8 +129,8 @@ static void print_table(const sock_scores *s, const truth *t)
     for (int i = 0; i < ROWS; i++) print_reason(rows[i].key, rows[i].value);
     if (t->model) print_reason("loglik of the truth", &s->loglik_truth);
     if (s->mmd2.valid)
-        printf("mmd2: %zu starts, %zu paths each, %zu lost; scale %g\n", s->mmd_starts, s->mmd_paths, s->mmd_lost,
-               s->mmd_eta);
+        printf("mmd2: %zu starts, %zu paths each, %zu lost; scale %g from %zu pairs of training trajectories\n",
+               s->mmd_starts, s->mmd_paths, s->mmd_lost, s->mmd_eta, s->mmd_pairs);
     printf("time: %.3f s\n", s->seconds);
 }
 
@@ -174,6 +174,7 @@ static void print_json(const sock_scores *s, const truth *t, sock_status status)
     put_count(object, "mmd_paths", s->mmd_paths);
     put_count(object, "mmd_lost", s->mmd_lost);
     json_object_set_new(object, "mmd_eta", json_real(s->mmd_eta));
+    put_count(object, "mmd_pairs", s->mmd_pairs);
     put_truth(object, t);
     json_object_set_new(object, "status", json_string(sock_status_text(status)));
     json_object_set_new(object, "seconds", json_real(s->seconds));

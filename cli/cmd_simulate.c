@@ -307,15 +307,15 @@ static int write_paths(const cli *c, const sock_model *model, const starts *s, c
     return path_ends_in(path, ".npy") ? write_npy(c, s, p, path) : write_csv(c, model, s, p, path);
 }
 
-/* An array has one time axis. */
+/* An array has one time axis, and does not say it. */
 static int check_array(const cli *c, const starts *s, const char *path)
 {
     for (size_t i = 1; i < s->count && path_ends_in(path, ".npy"); i++)
-        if (s->times[i] != s->times[0])
+        if (!same_times(s, 0, i))
             return cli_usage_error(c,
-                                   "%s: an array needs as many times for every start; start 1 has %zu, start %zu has "
-                                   "%zu: give --times, or write a .csv",
-                                   path, s->times[0], i + 1, s->times[i]);
+                                   "%s: an array needs the same times for every start, and those of start %zu are "
+                                   "others than those of start 1: give --times, or write a .csv",
+                                   path, i + 1);
     return -1;
 }
 

@@ -103,9 +103,11 @@ sock_status sk_fit_residuals(sk_fit_job *job, const sock_model *drift)
 
 static sk_psd_options solver_options(const sk_fit_job *job)
 {
+    double seconds = sk_option_number(job->opts, "max-seconds");
     return (sk_psd_options){.solver = text(job, "solver"),
                             .tolerance = sk_option_number(job->opts, "tolerance"),
                             .max_iterations = sk_option_count(job->opts, "max-iterations"),
+                            .seconds = isnan(seconds) ? 0 : seconds,
                             .no_compression = strcmp(text(job, "compression"), "no") == 0};
 }
 

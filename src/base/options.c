@@ -41,6 +41,7 @@ static const row table[] = {
     {"solver",           CHOICE, "newton", 0, 0, "newton|lbfgs|fista|fista-restart|projgrad|projgrad-accelerated", "method for the convex problem of the diffusion"},
     {"tolerance",        NUMBER, "1e-6", 0, 1, "a number > 0, at most 1", "relative duality gap at which the solver stops"},
     {"max-iterations",   COUNT,  "auto", 1, 1e9, "a whole number >= 1, or auto", "most iterations of the solver"},
+    {"max-seconds",      NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "most seconds of the solver (auto: no limit); what is reached by then is used, its gap is stated"},
     {"compression",      CHOICE, "yes",  0, 0, "yes|no", "reduce the convex problem exactly before solving it"},
     {"landmarks",    COUNT,  "auto", 1, 1e9, "a whole number >= 1, or auto", "number of Nystrom landmarks"},
     {"quadrature",   CHOICE, "left", 0, 0, "trapezoid|left", "rule for the time integral: the paper's trapezoid, or the left point (no bias with one realisation)"},

@@ -136,6 +136,7 @@ static sock_status score_mmd(sock_context *ctx, const sock_model *model, const s
         return SOCK_OK;
     }
     out->mmd_eta = spec->eta;
+    out->mmd_pairs = pairs;
     SK_TRY(sk_mmd(ctx, model, test, spec, &result));
     if (!result.starts) {
         miss_mmd(out, true, "the test set has no trajectory of two points");
