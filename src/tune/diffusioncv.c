@@ -1,0 +1,516 @@
+/* diffusioncv.c - cross-validation of one diffusion candidate through sums over rows.
+ *
+ *   1. svec rows of each step: B from its two ends (the fit), and from the conditional quadrature (the score).
+ *   2. For each fold its share of G = sum w b b'. A full a has one system with w = 1/(|h a| + 0.3 median)^2; a diagonal
+ *      one d systems, each weighted by its own h a_kk.
+ *   3. Without fold f: G - G_f, c from the residuals of the drift without f; Q for every lambda, large to small, warm.
+ *      Learned weights: four times, features are scaled by sqrt(Q_mm) and the problem is solved again.
+ *   4. Held-out: I a = <M, Q_kl> of the conditional rows; the transition's likelihood.
+ *
+ * Cost: n q^2 (times d if diagonal), q^3 for each fold and system, q = p (p + 1) / 2. */
+#include "tune/diffusioncv.h"
+
+#include "diffusion/polish.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REWEIGHTINGS = 4, POLISH_RANK = 8, POLISH_STEPS = 60 };
+
+typedef struct cv {
+    sock_context *ctx;
+    const sk_problem *p;
+    const sk_diffusion_candidate *candidate;
+    const sk_leftover *leftover;
+    const sk_diffusion_options *options;
+    sk_diffusion_result *result;
+    size_t n, d, pc, q, systems, dim, pairs, folds; /* dim: d of one system */
+    double *b, *conditional;                        /* n x q */
+    double *w;                                      /* systems x n row weights */
+    double *g;           /* (folds of the problem + 2) x systems x q x q; the last is the total */
+    double *mean_square; /* pc: mean phi_m^2 */
+    double mean_h2;
+    double *weight_mean;             /* systems */
+    double *z;                       /* n x (d x d): targets of the current fold */
+    double *train, *c, *dual, *work; /* q x q, pairs x q, pairs x q, order^2 */
+    double *x;                       /* systems x pairs x q: svec blocks of Q */
+    double *held;                    /* lambdas x n x d x d */
+    double *path;                    /* folds x lambdas x systems x order^2 */
+    double *cluster_score;           /* lambdas x clusters */
+} cv;
+
+void sk_diffusion_candidate_clear(sk_diffusion_candidate *candidate)
+{
+    sk_free(candidate->name);
+    sk_kernel_free(candidate->kernel);
+    *candidate = (sk_diffusion_candidate){0};
+}
+
+void sk_diffusion_result_free(sk_diffusion_result *r)
+{
+    if (!r) return;
+    sk_features_free(r->map);
+    sk_free(r->cluster);
+    sk_free(r->by_l);
+    sk_free(r->q);
+    sk_free(r->held);
+    sk_free(r);
+}
+
+/* ---- Step 1: rows ---- */
+
+static void add_svec(size_t p, double weight, const double *phi, double *row)
+{
+    const double root2 = 1.41421356237309504880;
+    for (size_t b = 0, j = 0; b < p; b++) {
+        double scaled = weight * phi[b] * root2;
+        for (size_t a = 0; a < b; a++, j++) row[j] += scaled * phi[a];
+        row[j++] += weight * phi[b] * phi[b];
+    }
+}
+
+/* rows (n x q) = W svec(phi phi') of a rule. */
+static sock_status make_rows(cv *c, const sk_rule *rule, double *rows, double *mean_square)
+{
+    enum { AT_ONCE = 128 };
+    size_t pc = c->pc, d = c->d;
+    double *phi = NULL;
+    sock_status status = SOCK_OK;
+    for (size_t begin = 0; begin < c->n; begin += AT_ONCE) {
+        size_t end = SK_MIN(begin + AT_ONCE, c->n), first = rule->row[begin], count = rule->row[end] - first;
+        if (!phi) phi = sk_doubles(c->ctx, count, pc); /* the first block is the largest: all rows are alike */
+        status = phi ? sk_features_eval(c->ctx, c->result->map, count, rule->x + first * d, phi, pc) : SOCK_ENOMEM;
+        if (status < 0) break;
+        for (size_t i = begin; i < end; i++)
+            for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++)
+                add_svec(pc, rule->weight[e], phi + (e - first) * pc, rows + i * c->q);
+        for (size_t e = 0; mean_square && e < count; e++)
+            for (size_t m = 0; m < pc; m++) mean_square[m] += phi[e * pc + m] * phi[e * pc + m] / (double)rule->nodes;
+    }
+    sk_free(phi);
+    return status;
+}
+
+static sock_status make_features(cv *c)
+{
+    const sk_problem *p = c->p;
+    const sk_kernel *kernel = c->candidate->kernel;
+    sk_diffusion_result *r = c->result;
+    if (sk_kernel_is_implicit(kernel))
+        SK_TRY(sk_features_pivoted(c->ctx, kernel, p->d, p->n, p->steps->y, 1e-8, SK_MIN(c->candidate->max_rank, p->n),
+                                   false, &r->map, NULL, NULL));
+    else
+        SK_TRY(sk_features_new(c->ctx, "diffusion", kernel, p->d, p->n, p->steps->y, &r->map));
+    c->pc = r->p = sk_features_count(r->map);
+    c->q = c->pc * (c->pc + 1) / 2;
+    return SOCK_OK;
+}
+
+/* ---- Step 2: weights and sums ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* w_i = 1 / (size_i + 0.3 median)^2, in units of the median: of order one. */
+static sock_status row_weights(cv *c, size_t s, double *scratch)
+{
+    const sk_problem *p = c->p;
+    double *w = c->w + s * c->n, sum = 0;
+    for (size_t i = 0; i < c->n; i++) scratch[i] = c->systems > 1 ? p->part[i * c->d + s] : p->size[i];
+    memcpy(w, scratch, c->n * sizeof *w);
+    qsort(scratch, c->n, sizeof *scratch, ascending);
+    double middle = scratch[c->n / 2];
+    if (!(middle > 0)) middle = scratch[c->n - 1];
+    for (size_t i = 0; i < c->n; i++) {
+        double relative = middle > 0 ? w[i] / middle + 0.3 : 1;
+        w[i] = p->weighted ? 1 / (relative * relative) : 1;
+        sum += w[i] / (double)c->n;
+    }
+    c->weight_mean[s] = sum;
+    return SOCK_OK;
+}
+
+static sock_status sum_rows(cv *c)
+{
+    enum { AT_ONCE = 256 };
+    const sk_problem *p = c->p;
+    size_t square = c->q * c->q, total = p->folds + 1;
+    SK_TRY(sk_memory_check(c->ctx, 8.0 * (double)((p->folds + 4) * c->systems) * (double)square, c->candidate->name,
+                           "use --diffusion to name a smaller kernel"));
+    c->g = sk_doubles(c->ctx, (p->folds + 2) * c->systems, square);
+    double *scaled = sk_doubles(c->ctx, AT_ONCE, c->q), *scratch = sk_doubles(c->ctx, c->n, 1);
+    sock_status status = c->g && scaled && scratch ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t s = 0; status >= 0 && s < c->systems; s++) {
+        status = row_weights(c, s, scratch);
+        for (size_t f = 0; status >= 0 && f <= p->folds; f++) {
+            double *g = c->g + (f * c->systems + s) * square;
+            for (size_t at = p->first[f]; at < p->first[f + 1]; at += AT_ONCE) {
+                size_t rows = SK_MIN(AT_ONCE, p->first[f + 1] - at);
+                for (size_t i = 0; i < rows; i++) {
+                    double root = sqrt(c->w[s * c->n + at + i]);
+                    for (size_t j = 0; j < c->q; j++) scaled[i * c->q + j] = root * c->b[(at + i) * c->q + j];
+                }
+                sk_syrk(c->ctx, SK_TRANSPOSED, c->q, rows, 1, scaled, c->q, 1, g, c->q);
+            }
+            sk_symmetrise(c->q, g, c->q);
+            sk_axpy(square, 1, g, c->g + (total * c->systems + s) * square);
+        }
+    }
+    sk_free(scaled);
+    sk_free(scratch);
+    return status;
+}
+
+/* ---- Step 3: fits ---- */
+
+/* Solves F v = e for one step by elimination with pivoting; e is kept when F is singular. space: d^2 + d. */
+static void unwind(size_t d, const double *left, double *e, double *space)
+{
+    double *m = space, *v = space + d * d;
+    memcpy(m, left, d * d * sizeof *m);
+    memcpy(v, e, d * sizeof *v);
+    for (size_t k = 0; k < d; k++) {
+        size_t best = k;
+        for (size_t r = k + 1; r < d; r++)
+            if (fabs(m[r * d + k]) > fabs(m[best * d + k])) best = r;
+        if (!(fabs(m[best * d + k]) > 1e-3)) return; /* a step too long for the correction */
+        for (size_t j = 0; best != k && j < d; j++) {
+            double kept = m[k * d + j];
+            m[k * d + j] = m[best * d + j];
+            m[best * d + j] = kept;
+        }
+        double kept = v[k];
+        v[k] = v[best];
+        v[best] = kept;
+        for (size_t r = k + 1; r < d; r++) {
+            double factor = m[r * d + k] / m[k * d + k];
+            for (size_t j = k; j < d; j++) m[r * d + j] -= factor * m[k * d + j];
+            v[r] -= factor * v[k];
+        }
+    }
+    for (size_t k = d; k-- > 0;) {
+        for (size_t j = k + 1; j < d; j++) v[k] -= m[k * d + j] * v[j];
+        v[k] /= m[k * d + k];
+    }
+    memcpy(e, v, d * sizeof *e);
+}
+
+/* Residuals of fold f, corrected; n x d. */
+static void corrected(const sk_problem *p, const sk_leftover *leftover, size_t f, double *e, double *space)
+{
+    size_t d = p->d;
+    memcpy(e, leftover->e + f * p->n * d, p->n * d * sizeof *e);
+    for (size_t i = 0; leftover->correct && i < p->n; i++) unwind(d, p->left + i * d * d, e + i * d, space);
+}
+
+/* c and zz of one system from the rows outside fold f. */
+static double moments(const cv *c, size_t s, size_t f, double *out)
+{
+    const sk_problem *p = c->p;
+    size_t d = c->d, skip_begin = f < p->folds ? p->first[f] : 0, skip_end = f < p->folds ? p->first[f + 1] : 0;
+    const double root2 = 1.41421356237309504880;
+    double zz = 0;
+    memset(out, 0, c->pairs * c->q * sizeof *out);
+    for (size_t i = 0; i < c->n; i++) {
+        if (i >= skip_begin && i < skip_end) continue;
+        const double *e = c->z + i * d, w = c->w[s * c->n + i];
+        if (c->systems > 1 || d == 1) {
+            double target = e[s] * e[s];
+            zz += w * target * target;
+            sk_axpy(c->q, w * target, c->b + i * c->q, out);
+            continue;
+        }
+        for (size_t l = 0, pair = 0; l < d; l++)
+            for (size_t k = 0; k <= l; k++, pair++) {
+                double target = e[k] * e[l] * (k < l ? root2 : 1);
+                zz += w * target * target;
+                sk_axpy(c->q, w * target, c->b + i * c->q, out + pair * c->q);
+            }
+    }
+    return zz;
+}
+
+static double lambda_scale(const cv *c, size_t s, const double *scale)
+{
+    double k = 0;
+    for (size_t m = 0; m < c->pc; m++) k += c->mean_square[m] * (scale ? scale[m] * scale[m] : 1);
+    return c->mean_h2 * k * k * c->weight_mean[s];
+}
+
+/* The problem with features scaled by sqrt(Q_mm), negligible ones left out; Q is replaced. */
+static sock_status reweigh(cv *c, size_t s, size_t rows, double l, const double *g, const double *moment, double zz,
+                           double *q)
+{
+    size_t pc = c->pc, kept = 0;
+    size_t *index = sk_alloc(c->ctx, pc, sizeof *index);
+    double *scale = sk_doubles(c->ctx, pc, 1), largest = 0;
+    double *small = NULL, *small_c = NULL, *small_q = NULL;
+    sk_psd_gram *gram = NULL;
+    sock_status status = index && scale ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t m = 0; status >= 0 && m < pc; m++) largest = SK_MAX(largest, q[m * pc + m]);
+    for (size_t m = 0; status >= 0 && m < pc; m++)
+        if (q[m * pc + m] > 1e-6 * largest) {
+            scale[m] = sqrt(q[m * pc + m]);
+            index[kept++] = m;
+        }
+    size_t kq = kept * (kept + 1) / 2;
+    if (status >= 0 && kept) {
+        small = sk_doubles(c->ctx, kq, kq);
+        small_c = sk_doubles(c->ctx, kq, 1);
+        small_q = sk_doubles(c->ctx, kept, kept);
+        if (!small || !small_c || !small_q) status = SOCK_ENOMEM;
+        for (size_t b = 0, j = 0; status >= 0 && b < kept; b++)
+            for (size_t a = 0; a <= b; a++, j++) {
+                size_t at = index[b] * (index[b] + 1) / 2 + index[a];
+                double factor = scale[index[a]] * scale[index[b]];
+                small_c[j] = factor * moment[at];
+                for (size_t v = 0, u = 0; v < kept; v++)
+                    for (size_t t = 0; t <= v; t++, u++)
+                        small[j * kq + u] = factor * scale[index[t]] * scale[index[v]] *
+                                            g[at * c->q + index[v] * (index[v] + 1) / 2 + index[t]];
+            }
+        if (status >= 0) status = sk_psd_gram_new(c->ctx, rows, kept, small, &gram);
+        sk_psd_moments z = {.d = 1, .c = small_c, .zz = zz, .lambda = l * lambda_scale(c, s, scale)};
+        sk_psd_options options = {.tolerance = c->options->tolerance};
+        if (status >= 0) status = sk_psd_gram_solve(c->ctx, gram, rows, &z, &options, NULL, false, small_q, NULL);
+        for (size_t i = 0; status >= 0 && i < pc * pc; i++) q[i] = 0;
+        for (size_t a = 0; status >= 0 && a < kept; a++)
+            for (size_t b = 0; b < kept; b++)
+                q[index[a] * pc + index[b]] = scale[index[a]] * scale[index[b]] * small_q[a * kept + b];
+    }
+    sk_psd_gram_free(gram);
+    sk_free(index);
+    sk_free(scale);
+    sk_free(small);
+    sk_free(small_c);
+    sk_free(small_q);
+    return status;
+}
+
+/* Q of system s without fold f for the given lambdas, into path (one Q of order^2 for each, `stride` apart). */
+static sock_status fit_system(cv *c, size_t s, size_t f, const double *l, size_t lambdas, double *path, size_t stride)
+{
+    const sk_problem *p = c->p;
+    size_t square = c->q * c->q, total = p->folds + 1, rows = p->n;
+    memcpy(c->train, c->g + (total * c->systems + s) * square, square * sizeof(double));
+    if (f < p->folds) {
+        sk_axpy(square, -1, c->g + (f * c->systems + s) * square, c->train);
+        rows -= p->first[f + 1] - p->first[f];
+    }
+    double zz = moments(c, s, f, c->c);
+    sk_psd_gram *gram = NULL;
+    SK_TRY(sk_psd_gram_new(c->ctx, rows, c->pc, c->train, &gram));
+    sock_status status = SOCK_OK;
+    sk_psd_options options = {.tolerance = c->options->tolerance};
+    for (size_t j = 0; status >= 0 && j < lambdas; j++) {
+        double *q = path + j * stride;
+        sk_psd_bounds bounds = {0};
+        sk_psd_moments z = {.d = c->dim, .c = c->c, .zz = zz, .lambda = l[j] * lambda_scale(c, s, NULL)};
+        status = sk_psd_gram_solve(c->ctx, gram, rows, &z, &options, c->dual, j > 0, q, &bounds);
+        if (status > 0) c->result->converged = false;
+        if (f == p->folds && bounds.primal > 0) c->result->gap = SK_MAX(c->result->gap, bounds.gap / bounds.primal);
+        for (int repeat = 0; status >= 0 && c->candidate->learned && repeat < REWEIGHTINGS; repeat++)
+            status = reweigh(c, s, rows, l[j], c->train, c->c, zz, q);
+    }
+    sk_psd_gram_free(gram);
+    return status;
+}
+
+/* ---- Step 4: scores ---- */
+
+/* svec blocks of Q of one system: pairs x q. */
+static void blocks_of(const cv *c, const double *q, double *x)
+{
+    size_t pc = c->pc, order = c->dim * pc;
+    const double half_root2 = 0.70710678118654752440;
+    for (size_t l = 0, pair = 0; l < c->dim; l++)
+        for (size_t k = 0; k <= l; k++, pair++)
+            for (size_t b = 0, j = 0; b < pc; b++)
+                for (size_t a = 0; a <= b; a++, j++) {
+                    double ab = q[(k * pc + a) * order + l * pc + b], ba = q[(k * pc + b) * order + l * pc + a];
+                    x[pair * c->q + j] = a == b ? ab : half_root2 * (ab + ba);
+                }
+}
+
+/* I a of the steps begin .. end-1 from the Q of all systems, into out (n x d x d). */
+static sock_status integrate(cv *c, const double *q, size_t begin, size_t end, double *out)
+{
+    size_t d = c->d, order2 = c->result->order * c->result->order, rows = end - begin;
+    double *values = sk_doubles(c->ctx, rows, c->pairs);
+    if (!values) return SOCK_ENOMEM;
+    for (size_t i = begin * d * d; i < end * d * d; i++) out[i] = 0;
+    for (size_t s = 0; s < c->systems; s++) {
+        blocks_of(c, q + s * order2, c->x);
+        sk_gemm(c->ctx, SK_PLAIN, SK_TRANSPOSED, rows, c->pairs, c->q, 1, c->conditional + begin * c->q, c->q, c->x,
+                c->q, 0, values, c->pairs);
+        for (size_t i = 0; i < rows; i++) {
+            double *a = out + (begin + i) * d * d;
+            if (c->systems > 1) {
+                a[s * d + s] = values[i] > 0 ? values[i] : 0;
+                continue;
+            }
+            for (size_t l = 0, pair = 0; l < d; l++)
+                for (size_t k = 0; k <= l; k++, pair++) a[k * d + l] = a[l * d + k] = values[i * c->pairs + pair];
+        }
+    }
+    sk_free(values);
+    return SOCK_OK;
+}
+
+double sk_diffusion_score(const sk_problem *p, const double *held, double floor, const sk_leftover *leftover,
+                          double *cluster, double *space)
+{
+    size_t d = p->d;
+    double total = 0, *a = space + 3 * d * d + d;
+    for (size_t f = 0; f < p->folds; f++)
+        for (size_t i = p->first[f]; i < p->first[f + 1]; i++) {
+            for (size_t k = 0; k < d * d; k++)
+                a[k] = held[i * d * d + k] + (k % (d + 1) == 0 ? floor * p->steps->h[i] : 0);
+            double score = sk_problem_score(p, i, leftover->e + (f * p->n + i) * d, a, space);
+            total += score;
+            if (cluster) cluster[p->cluster[i]] += score;
+        }
+    return total;
+}
+
+static sock_status score_fold(cv *c, size_t f, const double *path, double *space)
+{
+    const sk_problem *p = c->p;
+    size_t d = c->d, order2 = c->result->order * c->result->order;
+    for (size_t j = 0; j < c->options->lambdas; j++) {
+        double *held = c->held + j * c->n * d * d;
+        SK_TRY(integrate(c, path + j * c->systems * order2, p->first[f], p->first[f + 1], held));
+        for (size_t i = p->first[f]; i < p->first[f + 1]; i++)
+            c->cluster_score[j * p->clusters + p->cluster[i]] +=
+                sk_problem_score(p, i, c->leftover->e + (f * c->n + i) * d, held + i * d * d, space);
+    }
+    return SOCK_OK;
+}
+
+static sock_status run(cv *c)
+{
+    const sk_problem *p = c->p;
+    sk_diffusion_result *r = c->result;
+    size_t d = c->d, lambdas = c->options->lambdas, order2 = r->order * r->order, best = 0;
+    double *space = sk_doubles(c->ctx, 4 * d * d + 2 * d, 1);
+    sock_status status = space ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t f = 0; status >= 0 && f < c->folds; f++) {
+        double *path = c->path + f * lambdas * c->systems * order2;
+        status = sk_progress(c->ctx, c->candidate->name, -1);
+        if (status >= 0) corrected(p, c->leftover, f, c->z, space);
+        for (size_t s = 0; status >= 0 && s < c->systems; s++)
+            status = fit_system(c, s, f, c->options->l, lambdas, path + s * order2, c->systems * order2);
+        if (status >= 0) status = score_fold(c, f, path, space);
+    }
+    for (size_t j = 0; status >= 0 && j < lambdas; j++) {
+        for (size_t u = 0; u < p->clusters; u++) r->by_l[j] += c->cluster_score[j * p->clusters + u];
+        if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
+        if (r->by_l[j] > r->by_l[best]) best = j;
+    }
+    if (status >= 0) {
+        r->score = r->by_l[best];
+        r->l = c->options->l[best];
+        r->edge = lambdas > 1 && (best == 0 || best == lambdas - 1);
+        memcpy(r->cluster, c->cluster_score + best * p->clusters, p->clusters * sizeof(double));
+        memcpy(r->held, c->held + best * c->n * d * d, c->n * d * d * sizeof(double));
+        for (size_t f = 0; f < c->folds; f++)
+            memcpy(r->q + f * c->systems * order2, c->path + (f * lambdas + best) * c->systems * order2,
+                   c->systems * order2 * sizeof(double));
+        if (!isfinite(r->score)) status = sk_fail(c->ctx, SOCK_ENUMERIC, "%s has no finite score", c->candidate->name);
+    }
+    if (status >= 0 && c->options->solve_all) {
+        corrected(p, c->leftover, p->folds, c->z, space);
+        for (size_t s = 0; status >= 0 && s < c->systems; s++)
+            status = fit_system(c, s, p->folds, &r->l, 1, r->q + (p->folds * c->systems + s) * order2, 0);
+    }
+    sk_free(space);
+    return status < 0 ? status : SOCK_OK;
+}
+
+static sock_status prepare(cv *c)
+{
+    const sk_problem *p = c->p;
+    sk_diffusion_result *r = c->result;
+    SK_TRY(make_features(c));
+    r->diagonal = c->candidate->diagonal && c->d > 1;
+    r->converged = true;
+    c->systems = r->systems = r->diagonal ? c->d : 1;
+    c->dim = r->diagonal ? 1 : c->d;
+    c->pairs = c->dim * (c->dim + 1) / 2;
+    r->order = c->dim * c->pc;
+    size_t lambdas = c->options->lambdas, order2 = r->order * r->order, nd = c->n * c->d * c->d;
+    SK_TRY(sk_memory_check(c->ctx, 8.0 * ((double)c->n * 2.0 * (double)c->q + (double)lambdas * (double)nd),
+                           c->candidate->name, "use --diffusion to name a smaller kernel"));
+    c->b = sk_doubles(c->ctx, c->n, c->q);
+    c->conditional = sk_doubles(c->ctx, c->n, c->q);
+    c->mean_square = sk_doubles(c->ctx, c->pc, 1);
+    c->w = sk_doubles(c->ctx, c->systems, c->n);
+    c->weight_mean = sk_doubles(c->ctx, c->systems, 1);
+    c->z = sk_doubles(c->ctx, c->n, c->d);
+    c->train = sk_doubles(c->ctx, c->q, c->q);
+    c->c = sk_doubles(c->ctx, c->pairs, c->q);
+    c->dual = sk_doubles(c->ctx, c->pairs, c->q);
+    c->x = sk_doubles(c->ctx, c->pairs, c->q);
+    c->held = sk_doubles(c->ctx, lambdas, nd);
+    c->path = sk_doubles(c->ctx, c->folds * lambdas * c->systems, order2);
+    c->cluster_score = sk_doubles(c->ctx, lambdas, p->clusters);
+    r->cluster = sk_doubles(c->ctx, p->clusters, 1);
+    r->by_l = sk_doubles(c->ctx, lambdas, 1);
+    r->q = sk_doubles(c->ctx, (p->folds + 1) * c->systems, order2);
+    r->held = sk_doubles(c->ctx, c->n, c->d * c->d);
+    bool good = c->b && c->conditional && c->mean_square && c->w && c->weight_mean && c->z && c->train && c->c &&
+                c->dual && c->x && c->held && c->path && c->cluster_score && r->cluster && r->by_l && r->q && r->held;
+    if (!good) return SOCK_ENOMEM;
+    for (size_t i = 0; i < c->n; i++) c->mean_h2 += p->steps->h[i] * p->steps->h[i] / (double)c->n;
+    SK_TRY(make_rows(c, p->ends, c->b, c->mean_square));
+    SK_TRY(make_rows(c, p->rule, c->conditional, NULL));
+    SK_TRY(sum_rows(c));
+    r->lambda_scale = lambda_scale(c, 0, NULL);
+    return SOCK_OK;
+}
+
+static void release(cv *c)
+{
+    sk_free(c->b);
+    sk_free(c->conditional);
+    sk_free(c->mean_square);
+    sk_free(c->w);
+    sk_free(c->weight_mean);
+    sk_free(c->g);
+    sk_free(c->z);
+    sk_free(c->train);
+    sk_free(c->c);
+    sk_free(c->dual);
+    sk_free(c->x);
+    sk_free(c->held);
+    sk_free(c->path);
+    sk_free(c->cluster_score);
+}
+
+sock_status sk_diffusion_cross_validate(sock_context *ctx, const sk_problem *p, const sk_diffusion_candidate *candidate,
+                                        const sk_leftover *leftover, const sk_diffusion_options *options,
+                                        sk_diffusion_result **out)
+{
+    cv c = {.ctx = ctx,
+            .p = p,
+            .candidate = candidate,
+            .leftover = leftover,
+            .options = options,
+            .n = p->n,
+            .d = p->d,
+            .folds = SK_MIN(options->folds, p->folds)};
+    c.result = sk_alloc(ctx, 1, sizeof *c.result);
+    sock_status status = c.result ? prepare(&c) : SOCK_ENOMEM;
+    if (status >= 0) status = run(&c);
+    release(&c);
+    if (status < 0) {
+        sk_diffusion_result_free(c.result);
+        return status;
+    }
+    *out = c.result;
+    return SOCK_OK;
+}

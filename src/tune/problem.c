@@ -1,0 +1,341 @@
+/* problem.c - see problem.h. */
+#include "tune/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+sock_status sk_problem_new(sock_context *ctx, sk_steps *steps, const size_t *fold, size_t folds, const size_t *cluster,
+                           size_t clusters, sk_problem **out)
+{
+    size_t n = steps->n, d = steps->d;
+    sk_problem *p = sk_alloc(ctx, 1, sizeof *p);
+    if (!p) {
+        sk_steps_free(steps);
+        return SOCK_ENOMEM;
+    }
+    p->steps = steps;
+    p->n = n;
+    p->d = d;
+    p->folds = folds;
+    p->clusters = clusters;
+    p->fold = sk_alloc(ctx, n, sizeof *p->fold);
+    p->cluster = sk_alloc(ctx, n, sizeof *p->cluster);
+    p->left = sk_doubles(ctx, n, d * d);
+    p->integral = sk_doubles(ctx, n, d * d);
+    p->precision = sk_doubles(ctx, n, d * d);
+    p->size = sk_doubles(ctx, n, 1);
+    p->part = sk_doubles(ctx, n, d);
+    p->first = sk_alloc(ctx, folds + 2, sizeof *p->first);
+    p->inverse = sk_doubles(ctx, n, d * d);
+    p->offset = sk_doubles(ctx, n, 1);
+    p->weighted = true;
+    sock_status status = p->fold && p->cluster && p->left && p->integral && p->precision && p->size && p->part &&
+                                 p->first && p->inverse && p->offset
+                             ? sk_rule_ends(ctx, steps, &p->ends)
+                             : SOCK_ENOMEM;
+    if (status < 0) {
+        sk_problem_free(p);
+        return status;
+    }
+    memcpy(p->fold, fold, n * sizeof *fold);
+    memcpy(p->cluster, cluster, n * sizeof *cluster);
+    for (size_t f = 0, i = 0; f <= folds; f++) { /* steps are sorted by fold */
+        while (i < n && fold[i] < f) i++;
+        p->first[f] = i;
+    }
+    p->first[folds + 1] = n;
+    *out = p;
+    return SOCK_OK;
+}
+
+void sk_problem_free(sk_problem *p)
+{
+    if (!p) return;
+    sk_steps_free(p->steps);
+    sk_rule_free(p->rule);
+    sk_rule_free(p->ends);
+    sk_free(p->fold);
+    sk_free(p->cluster);
+    sk_free(p->left);
+    sk_free(p->integral);
+    sk_free(p->precision);
+    sk_free(p->size);
+    sk_free(p->part);
+    sk_free(p->first);
+    sk_free(p->inverse);
+    sk_free(p->offset);
+    sk_free(p);
+}
+
+sock_status sk_problem_subset(sock_context *ctx, const sk_problem *p, size_t count, const size_t *keep,
+                              sk_problem **out)
+{
+    sk_steps *steps = NULL;
+    size_t *fold = sk_alloc(ctx, count, sizeof *fold), *cluster = sk_alloc(ctx, count, sizeof *cluster);
+    sock_status status = fold && cluster ? sk_steps_subset(ctx, p->steps, count, keep, &steps) : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < count; i++) {
+        fold[i] = p->fold[keep[i]];
+        cluster[i] = p->cluster[keep[i]];
+    }
+    if (status >= 0) status = sk_problem_new(ctx, steps, fold, p->folds, cluster, p->clusters, out);
+    if (status >= 0) {
+        (*out)->eps = p->eps;
+        (*out)->weighted = p->weighted;
+    }
+    sk_free(fold);
+    sk_free(cluster);
+    return status;
+}
+
+/* ---- Conditioning ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The middle of n numbers taken with a stride; 0 for none. */
+static sock_status median(sock_context *ctx, size_t n, const double *x, double *out)
+{
+    double *copy = sk_doubles(ctx, n, 1);
+    if (!copy) return SOCK_ENOMEM;
+    memcpy(copy, x, n * sizeof *copy);
+    qsort(copy, n, sizeof *copy, ascending);
+    *out = n ? copy[n / 2] : 0;
+    sk_free(copy);
+    return SOCK_OK;
+}
+
+/* Covariance of the increments per unit of time: the a of a model that knows nothing. */
+static void constant_covariance(const sk_problem *p, double *a)
+{
+    size_t d = p->d;
+    memset(a, 0, d * d * sizeof *a);
+    for (size_t i = 0; i < p->n; i++) {
+        const double *dy = p->steps->dy + i * d;
+        for (size_t k = 0; k < d * d; k++) a[k] += dy[k / d] * dy[k % d] / (p->steps->h[i] * (double)p->n);
+    }
+}
+
+/* F = 1 + h/2 J, J by central differences of f over a thousandth of a typical distance. */
+static sock_status left_factors(sock_context *ctx, sk_problem *p, const sock_model *model)
+{
+    size_t n = p->n, d = p->d;
+    double *x = sk_doubles(ctx, n, d), *up = sk_doubles(ctx, n, d), *down = sk_doubles(ctx, n, d);
+    sock_status status = x && up && down ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < d; k++) {
+        double spread = 0, mean = 0;
+        for (size_t i = 0; i < n; i++) mean += p->steps->y[i * d + k] / (double)n;
+        for (size_t i = 0; i < n; i++) spread += pow(p->steps->y[i * d + k] - mean, 2) / (double)n;
+        double reach = spread > 0 ? 1e-3 * sqrt(spread) : 1e-3;
+        for (int side = 0; side < 2 && status >= 0; side++) {
+            memcpy(x, p->steps->y, n * d * sizeof *x);
+            for (size_t i = 0; i < n; i++) x[i * d + k] += side ? -reach : reach;
+            status = sk_model_evaluate(ctx, model, n, x, side ? down : up, NULL);
+        }
+        for (size_t i = 0; status >= 0 && i < n; i++)
+            for (size_t j = 0; j < d; j++) {
+                double slope = (up[i * d + j] - down[i * d + j]) / (2 * reach);
+                p->left[(i * d + j) * d + k] = (j == k) + 0.5 * p->steps->h[i] * slope;
+            }
+    }
+    sk_free(x);
+    sk_free(up);
+    sk_free(down);
+    return status;
+}
+
+/* Inverse of a small symmetric positive definite matrix, in place; false when it is not definite. space: d^2. */
+static bool invert(size_t d, double *a, double *space)
+{
+    for (size_t k = 0; k < d; k++) { /* space = L, lower */
+        for (size_t i = k; i < d; i++) {
+            double sum = a[i * d + k];
+            for (size_t j = 0; j < k; j++) sum -= space[i * d + j] * space[k * d + j];
+            if (i == k && !(sum > 0)) return false;
+            space[i * d + k] = i == k ? sqrt(sum) : sum / space[k * d + k];
+        }
+    }
+    for (size_t c = 0; c < d; c++) { /* column c of L^-1, then of L^-T L^-1 */
+        for (size_t i = 0; i < d; i++) {
+            double sum = i == c;
+            for (size_t j = 0; j < i; j++) sum -= space[i * d + j] * a[j * d + c];
+            a[i * d + c] = sum / space[i * d + i];
+        }
+        for (size_t i = d; i-- > 0;) {
+            double sum = a[i * d + c];
+            for (size_t j = i + 1; j < d; j++) sum -= space[j * d + i] * a[j * d + c];
+            a[i * d + c] = sum / space[i * d + i];
+        }
+    }
+    return true;
+}
+
+/* Row weights from h a: the drift's precisions, and the sizes that weight the rows of the diffusion. */
+static sock_status weigh(sock_context *ctx, sk_problem *p, const double *a)
+{
+    size_t n = p->n, d = p->d;
+    double *mean = sk_doubles(ctx, n, 1), *space = sk_doubles(ctx, d, d), middle = 0;
+    sock_status status = mean && space ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < n; i++) {
+        double square = 0, h = p->steps->h[i];
+        for (size_t k = 0; k < d; k++) {
+            p->part[i * d + k] = h * a[(i * d + k) * d + k];
+            mean[i] += p->part[i * d + k] / (double)d;
+        }
+        for (size_t k = 0; k < d * d; k++) square += h * a[i * d * d + k] * h * a[i * d * d + k];
+        p->size[i] = sqrt(square);
+    }
+    if (status >= 0) status = median(ctx, n, mean, &middle);
+    if (!(middle > 0)) middle = p->eps > 0 ? p->eps : 1;
+    for (size_t i = 0; status >= 0 && i < n; i++) {
+        double *w = p->precision + i * d * d;
+        for (size_t k = 0; k < d * d; k++) {
+            bool own = k % (d + 1) == 0;
+            w[k] = (p->diagonal && !own ? 0 : p->steps->h[i] * a[i * d * d + k]) + (own ? 0.1 * middle : 0);
+        }
+        if (!invert(d, w, space))
+            status = sk_fail(ctx, SOCK_ENUMERIC, "the covariance of a step is not positive definite");
+    }
+    sk_free(mean);
+    sk_free(space);
+    return status;
+}
+
+/* C^-1 and log det C of every step under the current a. */
+static sock_status score_covariances(sock_context *ctx, sk_problem *p)
+{
+    size_t d = p->d;
+    double *space = sk_doubles(ctx, 3 * d * d + d, 1), *zero = sk_doubles(ctx, d, 1), *c = sk_doubles(ctx, d, d);
+    sock_status status = space && zero && c ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < p->n; i++) {
+        const double *left = p->left + i * d * d, *integral = p->integral + i * d * d;
+        double *inverse = p->inverse + i * d * d;
+        p->offset[i] = sk_problem_score(p, i, zero, integral, space);
+        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, d, d, d, 1, left, d, integral, d, 0, c, d);
+        sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, d, d, d, 1, c, d, left, d, 0, inverse, d);
+        for (size_t k = 0; k < d; k++) inverse[k * d + k] += p->eps;
+        if (!isfinite(p->offset[i]) || !invert(d, inverse, c))
+            status = sk_fail(ctx, SOCK_ENUMERIC, "the covariance of a step is not positive definite");
+    }
+    sk_free(space);
+    sk_free(zero);
+    sk_free(c);
+    return status;
+}
+
+double sk_problem_quick_score(const sk_problem *p, size_t i, const double *e)
+{
+    size_t d = p->d;
+    const double *inverse = p->inverse + i * d * d;
+    double quadratic = 0;
+    for (size_t k = 0; k < d; k++) {
+        double sum = 0;
+        for (size_t l = 0; l < d; l++) sum += inverse[k * d + l] * e[l];
+        quadratic += sum * e[k];
+    }
+    return p->offset[i] - 0.5 * quadratic;
+}
+
+sock_status sk_problem_integrate(sock_context *ctx, const sk_problem *p, const sock_model *model, double *out)
+{
+    size_t d = p->d;
+    double *a = sk_doubles(ctx, p->rule->nodes, d * d);
+    if (!a) return SOCK_ENOMEM;
+    sock_status status = sk_model_evaluate(ctx, model, p->rule->nodes, p->rule->x, NULL, a);
+    if (status >= 0) sk_rule_apply(p->rule, d * d, a, out);
+    sk_free(a);
+    return status;
+}
+
+static sock_status condition_blind(sock_context *ctx, sk_problem *p)
+{
+    size_t n = p->n, d = p->d;
+    double *a = sk_doubles(ctx, n, d * d);
+    if (!a) return SOCK_ENOMEM;
+    constant_covariance(p, a);
+    for (size_t i = 1; i < n; i++) memcpy(a + i * d * d, a, d * d * sizeof *a);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < d * d; k++) {
+            p->left[i * d * d + k] = k % (d + 1) == 0;
+            p->integral[i * d * d + k] = p->steps->h[i] * a[i * d * d + k];
+        }
+    sock_status status = weigh(ctx, p, a);
+    if (status >= 0) status = sk_rule_conditional(ctx, p->steps, NULL, NULL, &p->rule);
+    if (status >= 0) status = score_covariances(ctx, p);
+    sk_free(a);
+    return status;
+}
+
+sock_status sk_problem_condition(sock_context *ctx, sk_problem *p, const sock_model *model, bool conditional,
+                                 bool diagonal)
+{
+    size_t n = p->n, d = p->d;
+    sk_rule_free(p->rule);
+    p->rule = NULL;
+    p->conditional = conditional && model;
+    p->diagonal = diagonal || d == 1;
+    if (!model) return condition_blind(ctx, p);
+    double *f = sk_doubles(ctx, n, d), *a = sk_doubles(ctx, n, d * d);
+    sock_status status = f && a ? sk_model_evaluate(ctx, model, n, p->steps->y, f, a) : SOCK_ENOMEM;
+    if (status >= 0)
+        status = sk_rule_conditional(ctx, p->steps, conditional ? f : NULL, conditional ? a : NULL, &p->rule);
+    if (status >= 0) status = left_factors(ctx, p, model);
+    if (status >= 0) status = sk_problem_integrate(ctx, p, model, p->integral);
+    if (status >= 0) status = weigh(ctx, p, a);
+    if (status >= 0) status = score_covariances(ctx, p);
+    sk_free(f);
+    sk_free(a);
+    return status;
+}
+
+/* ---- Score ---- */
+
+double sk_problem_score(const sk_problem *p, size_t i, const double *e, const double *integral, double *space)
+{
+    size_t d = p->d;
+    const double *left = p->left + i * d * d;
+    const double eps = p->eps;
+    if (d == 1) {
+        double c = left[0] * left[0] * integral[0] + eps;
+        return c > 0 ? -0.5 * (log(6.283185307179586 * c) + (e[0] * e[0] + eps) / c) : -(double)INFINITY;
+    }
+    double *c = space, *l = space + d * d, *product = space + 2 * d * d, *v = space + 3 * d * d;
+    for (size_t r = 0; r < d; r++) /* product = F A */
+        for (size_t k = 0; k < d; k++) {
+            double sum = 0;
+            for (size_t j = 0; j < d; j++) sum += left[r * d + j] * integral[j * d + k];
+            product[r * d + k] = sum;
+        }
+    for (size_t r = 0; r < d; r++)
+        for (size_t k = 0; k <= r; k++) {
+            double sum = r == k ? eps : 0;
+            for (size_t j = 0; j < d; j++) sum += product[r * d + j] * left[k * d + j];
+            c[r * d + k] = sum;
+        }
+    double logdet = 0, quadratic = 0;
+    for (size_t k = 0; k < d; k++)
+        for (size_t r = k; r < d; r++) {
+            double sum = c[r * d + k];
+            for (size_t j = 0; j < k; j++) sum -= l[r * d + j] * l[k * d + j];
+            if (r == k && !(sum > 0)) return -(double)INFINITY;
+            l[r * d + k] = r == k ? sqrt(sum) : sum / l[k * d + k];
+            if (r == k) logdet += log(sum);
+        }
+    for (size_t r = 0; r < d; r++) { /* |L^-1 e|^2 */
+        double sum = e[r];
+        for (size_t j = 0; j < r; j++) sum -= l[r * d + j] * v[j];
+        v[r] = sum / l[r * d + r];
+        quadratic += v[r] * v[r];
+    }
+    for (size_t col = 0; eps > 0 && col < d; col++) /* eps tr C^-1 = eps |L^-1|^2 */
+        for (size_t r = col; r < d; r++) {
+            double sum = r == col;
+            for (size_t j = col; j < r; j++) sum -= l[r * d + j] * v[j];
+            v[r] = sum / l[r * d + r];
+            quadratic += eps * v[r] * v[r];
+        }
+    return -0.5 * ((double)d * log(6.283185307179586) + logdet + quadratic);
+}

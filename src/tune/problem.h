@@ -1,0 +1,63 @@
+/* problem.h - the rows that the search works on: single steps, their folds, and what the current model says about each
+ * of them. Candidates are compared on these rows, by the likelihood of a second-order Gaussian transition,
+ *
+ *     next | y  ~  N(y + I f,  C),   C = F (I a) F' + eps I,   F = 1 + h/2 Jf(y),
+ *
+ * where I g is the conditional quadrature of g over the step. The jitter eps stands in the data term as well,
+ * tr C^-1 (e e' + eps 1), so that it does not pull a down. */
+#ifndef SK_PROBLEM_H
+#define SK_PROBLEM_H
+
+#include "model/model.h"
+#include "occupation/steps.h"
+
+/* A step that is in the training part of every fold. */
+#define SK_ALWAYS SIZE_MAX
+
+typedef struct sk_problem {
+    size_t n, d, folds, clusters;
+    sk_steps *steps;
+    size_t *fold;    /* n, not falling: the fold that holds the step out; SK_ALWAYS at the end */
+    size_t *first;   /* folds + 2: steps first[f] .. first[f+1]-1 are fold f; the last range is SK_ALWAYS */
+    size_t *cluster; /* n: steps of one trajectory (or block) stand or fall together */
+    double eps;      /* jitter of the likelihood */
+    /* from the current model, see sk_problem_condition */
+    bool conditional;
+    bool
+        weighted; /* rows of the drift weighted by precision, those of the diffusion by size; set before conditioning */
+    bool diagonal;        /* the current a is, so the components can be weighted apart */
+    sk_rule *rule, *ends; /* conditional rule; trapezoid of the two ends */
+    double *left;         /* n x d x d: F */
+    double *integral;     /* n x d x d: I a of the current model */
+    double *precision;    /* n x d x d: weights of the drift's rows, (h a + 0.1 median)^-1 */
+    double *size;         /* n: |h a|_F; row weights of a full diffusion */
+    double *part;         /* n x d: (h a)_kk; row weights of a diagonal one */
+    double *inverse;      /* n x d x d: C^-1 with the current a */
+    double *offset;       /* n: the part of the score that the residual does not change */
+} sk_problem;
+
+/* Takes steps over (freed with the problem, also on failure). fold (not falling) and cluster: n each, copied. */
+sock_status sk_problem_new(sock_context *ctx, sk_steps *steps, const size_t *fold, size_t folds, const size_t *cluster,
+                           size_t clusters, sk_problem **out);
+void sk_problem_free(sk_problem *p);
+
+/* The steps listed in keep with their folds, and the same jitter; not yet conditioned. */
+sock_status sk_problem_subset(sock_context *ctx, const sk_problem *p, size_t count, const size_t *keep,
+                              sk_problem **out);
+
+/* Rules, weights and score covariances from a model; NULL: the left point, weights 1 and the covariance of the
+ * increments. diagonal: the model's a is. */
+sock_status sk_problem_condition(sock_context *ctx, sk_problem *p, const sock_model *model, bool conditional,
+                                 bool diagonal);
+
+/* out (n x d x d) = I a for any model on the problem's rule. */
+sock_status sk_problem_integrate(sock_context *ctx, const sk_problem *p, const sock_model *model, double *out);
+
+/* Log likelihood of step i with residual e under the current a. */
+double sk_problem_quick_score(const sk_problem *p, size_t i, const double *e);
+
+/* Log likelihood of step i with residual e and integral of a (d x d): the number to be maximised. space: 3 d^2 + d.
+ * -infinity when the covariance is not positive definite. */
+double sk_problem_score(const sk_problem *p, size_t i, const double *e, const double *integral, double *space);
+
+#endif
