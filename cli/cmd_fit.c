@@ -7,7 +7,7 @@
 static const char *const keys[] = {
     "drift",          "drift-lambda",   "drift-form", "drift-path", "diffusion", "diffusion-lambda",
     "diffusion-form", "diffusion-rank", "diagonal",   "solver",     "tolerance", "max-iterations",
-    "compression",    "landmarks",      "quadrature", "id",         "time",      "state",
+    "compression", "tune", "folds", "budget", "weights", "learned", "correction", "polish", "average",    "landmarks",      "quadrature", "id",         "time",      "state",
     "group",          "grouping",       "dt",         "seed",       NULL};
 
 static const char *text(json_t *info, const char *key)

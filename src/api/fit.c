@@ -24,6 +24,7 @@ sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_option
     sk_fit_job job = {.ctx = ctx, .data = data, .opts = opts, .start = sk_seconds()};
     sock_model *model = NULL;
     sock_status status, ended = SOCK_OK;
+    if (sk_option_flag(opts, "tune")) return sk_fit_tuned(&job, out);
     SK_GO(sk_fit_rule(&job));
     SK_GO(sk_model_new(ctx, data->d, (const char *const *)data->state, &model));
     SK_GO(sk_fit_drift(&job, model));

@@ -16,7 +16,7 @@ static sock_status put_kernel(sock_context *ctx, json_t *info, const char *key, 
     return SOCK_OK;
 }
 
-static json_t *options_given(const sock_options *opts)
+json_t *sk_fit_options_given(const sock_options *opts)
 {
     json_t *set = json_object();
     for (size_t i = 0; i < sock_option_count(); i++) {
@@ -26,7 +26,7 @@ static json_t *options_given(const sock_options *opts)
     return set;
 }
 
-static json_t *provenance(const sock_data *data)
+json_t *sk_fit_provenance(const sock_data *data)
 {
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)data->hash);
@@ -99,14 +99,14 @@ sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ende
     sock_status status = put_drift(job, info);
     if (status >= 0) status = put_diffusion(job, info);
     if (status >= 0) {
-        json_object_set_new(info, "quadrature", json_string(sk_option_text(job->opts, "quadrature")));
+        json_object_set_new(info, "quadrature", json_string(sk_fit_quadrature(job)));
         json_object_set_new(info, "n", count(job->rule->n));
         json_object_set_new(info, "points", count(job->data->points));
         json_object_set_new(info, "d", count(model->d));
         if (!job->diffusion_kernel) json_object_set_new(info, "rank", count(job->drift_report.rank));
         json_object_set_new(info, "status", json_string(ended == SOCK_OK ? "done" : sock_status_text(ended)));
-        json_object_set_new(info, "options", options_given(job->opts));
-        json_object_set_new(info, "data", provenance(job->data));
+        json_object_set_new(info, "options", sk_fit_options_given(job->opts));
+        json_object_set_new(info, "data", sk_fit_provenance(job->data));
         json_object_set_new(info, "version", json_string(SOCK_VERSION));
         status = sk_model_set_info(job->ctx, model, info, times);
     }

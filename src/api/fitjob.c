@@ -29,10 +29,25 @@ static sk_path path_of(const char *word)
     return strcmp(word, "pivoted") == 0 ? SK_PATH_PIVOTED : strcmp(word, "exact") == 0 ? SK_PATH_EXACT : SK_PATH_AUTO;
 }
 
+static const char *kernel_text(const sk_fit_job *job, const char *key)
+{
+    const char *value = text(job, key);
+    return strcmp(value, "auto") == 0 ? "gauss" : value;
+}
+
+const char *sk_fit_quadrature(const sk_fit_job *job)
+{
+    const char *value = text(job, "quadrature");
+    return strcmp(value, "auto") == 0 ? "left" : value;
+}
+
 sock_status sk_fit_rule(sk_fit_job *job)
 {
     SK_TRY(sk_progress(job->ctx, "quadrature", -1));
-    return sk_rule_new(job->ctx, job->data, text(job, "quadrature"), &job->rule);
+    if (strcmp(sk_fit_quadrature(job), "conditional") == 0)
+        return sk_fail(job->ctx, SOCK_EUSAGE,
+                       "quadrature is 'conditional', which needs tuning; allowed without it: trapezoid, left");
+    return sk_rule_new(job->ctx, job->data, sk_fit_quadrature(job), &job->rule);
 }
 
 /* ---- Drift ---- */
@@ -42,7 +57,7 @@ static sock_status parse_drift_kernel(sk_fit_job *job)
     void *user = NULL;
     sock_matrix_kernel_fn own = sk_option_drift_kernel(job->opts, &user);
     if (own) return sk_kernel_from_callback(job->ctx, own, user, &job->drift_kernel);
-    return sk_kernel_parse(job->ctx, "drift", text(job, "drift"), &job->drift_kernel);
+    return sk_kernel_parse(job->ctx, "drift", kernel_text(job, "drift"), &job->drift_kernel);
 }
 
 /* A natural unit of 0 (all data at the origin of a linear kernel) leaves only the number itself. */
@@ -92,7 +107,7 @@ sock_status sk_fit_residuals(sk_fit_job *job, const sock_model *drift)
     job->z = sk_doubles(ctx, job->rule->n, data->d * data->d);
     sock_status status = f && job->z ? sk_progress(ctx, "residuals", -1) : SOCK_ENOMEM;
     if (status >= 0) status = sk_model_evaluate(ctx, drift, data->points, data->x, f, NULL);
-    if (status >= 0) status = sk_residual_products(ctx, data, text(job, "quadrature"), f, job->z);
+    if (status >= 0) status = sk_residual_products(ctx, data, sk_fit_quadrature(job), f, job->z);
     for (size_t i = 0; status >= 0 && i < job->rule->n * data->d * data->d; i++)
         if (!isfinite(job->z[i]))
             status = sk_fail(ctx, SOCK_ENUMERIC,
@@ -115,7 +130,7 @@ sock_status sk_fit_diffusion_term(sk_fit_job *job, double *beta)
 {
     sock_context *ctx = job->ctx;
     const sk_rule *rule = job->rule;
-    SK_TRY(sk_kernel_parse(ctx, "diffusion", text(job, "diffusion"), &job->diffusion_kernel));
+    SK_TRY(sk_kernel_parse(ctx, "diffusion", kernel_text(job, "diffusion"), &job->diffusion_kernel));
     SK_TRY(sk_kernel_resolve(ctx, "diffusion", job->diffusion_kernel, rule->d, rule->nodes, rule->x));
     job->diffusion_lambda = sk_option_number(job->opts, "diffusion-lambda");
     sk_diffusion_spec spec = {.kernel = job->diffusion_kernel,

@@ -27,7 +27,14 @@ typedef struct sk_fit_job {
 
 void sk_fit_release(sk_fit_job *job);
 
+/* The rule in force: "left" or "trapezoid". */
+const char *sk_fit_quadrature(const sk_fit_job *job);
 sock_status sk_fit_rule(sk_fit_job *job);
+
+/* The tuned estimator, in place of all the stages below. */
+sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out);
+json_t *sk_fit_options_given(const sock_options *opts);
+json_t *sk_fit_provenance(const sock_data *data);
 
 /* The drift's kernel, lambda and system; path: SK_PATH_AUTO follows the option. */
 sock_status sk_fit_drift_system(sk_fit_job *job, sk_path path);

@@ -10,13 +10,11 @@
  * Cost: n q^2 (times d if diagonal), q^3 for each fold and system, q = p (p + 1) / 2. */
 #include "tune/diffusioncv.h"
 
-#include "diffusion/polish.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { REWEIGHTINGS = 4, POLISH_RANK = 8, POLISH_STEPS = 60 };
+enum { REWEIGHTINGS = 4 };
 
 typedef struct cv {
     sock_context *ctx;
@@ -199,8 +197,7 @@ static void unwind(size_t d, const double *left, double *e, double *space)
     memcpy(e, v, d * sizeof *e);
 }
 
-/* Residuals of fold f, corrected; n x d. */
-static void corrected(const sk_problem *p, const sk_leftover *leftover, size_t f, double *e, double *space)
+void sk_corrected_residuals(const sk_problem *p, const sk_leftover *leftover, size_t f, double *e, double *space)
 {
     size_t d = p->d;
     memcpy(e, leftover->e + f * p->n * d, p->n * d * sizeof *e);
@@ -401,7 +398,7 @@ static sock_status run(cv *c)
     for (size_t f = 0; status >= 0 && f < c->folds; f++) {
         double *path = c->path + f * lambdas * c->systems * order2;
         status = sk_progress(c->ctx, c->candidate->name, -1);
-        if (status >= 0) corrected(p, c->leftover, f, c->z, space);
+        if (status >= 0) sk_corrected_residuals(p, c->leftover, f, c->z, space);
         for (size_t s = 0; status >= 0 && s < c->systems; s++)
             status = fit_system(c, s, f, c->options->l, lambdas, path + s * order2, c->systems * order2);
         if (status >= 0) status = score_fold(c, f, path, space);
@@ -423,7 +420,7 @@ static sock_status run(cv *c)
         if (!isfinite(r->score)) status = sk_fail(c->ctx, SOCK_ENUMERIC, "%s has no finite score", c->candidate->name);
     }
     if (status >= 0 && c->options->solve_all) {
-        corrected(p, c->leftover, p->folds, c->z, space);
+        sk_corrected_residuals(p, c->leftover, p->folds, c->z, space);
         for (size_t s = 0; status >= 0 && s < c->systems; s++)
             status = fit_system(c, s, p->folds, &r->l, 1, r->q + (p->folds * c->systems + s) * order2, 0);
     }

@@ -62,8 +62,16 @@ sock_status sk_diffusion_polish(sock_context *ctx, const sk_problem *p, const sk
 double sk_diffusion_score(const sk_problem *p, const double *held, double floor, const sk_leftover *leftover,
                           double *cluster, double *space);
 
-/* The fit to all rows times `share`, as a term of a model. */
-sock_status sk_diffusion_result_term(sock_context *ctx, const sk_diffusion_result *result, size_t folds, size_t d,
+/* The fit without fold f (folds: the one to all rows) times `share`, as a term of a model. */
+sock_status sk_diffusion_result_term(sock_context *ctx, const sk_diffusion_result *result, size_t f, size_t d,
                                      double share, sk_diffusion_term **out);
+
+/* out (rows begin .. end-1 of n x d x d) = I a of one term. */
+sock_status sk_integrate_term(sock_context *ctx, const sk_problem *p, const sk_diffusion_term *term, size_t begin,
+                              size_t end, double *out);
+
+/* e (n x d): the residuals of fold f (folds: of the fit to all rows), F^-1 applied when the leftover asks for it.
+ * space: d^2 + d. */
+void sk_corrected_residuals(const sk_problem *p, const sk_leftover *leftover, size_t f, double *e, double *space);
 
 #endif

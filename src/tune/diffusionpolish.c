@@ -1,0 +1,264 @@
+/* diffusionpolish.c - the quasi-likelihood polish of a cross-validated candidate, and terms from results. */
+#include "tune/diffusioncv.h"
+
+#include "diffusion/polish.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_RANK = 8, STEPS = 60 };
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Q (order x order) = U U' with the leading eigenvectors: U is order x *rank, rank <= most. Allocated. */
+static sock_status leading_factor(sock_context *ctx, size_t order, const double *q, size_t most, double share,
+                                  double **u, size_t *rank)
+{
+    double *vectors = sk_doubles(ctx, order, order), *values = sk_doubles(ctx, order, 1), *out = NULL;
+    sock_status status = vectors && values ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) {
+        memcpy(vectors, q, order * order * sizeof *q);
+        status = sk_eigh(ctx, order, vectors, order, values);
+    }
+    size_t kept = 0;
+    while (status >= 0 && kept < SK_MIN(most, order) && values[order - 1 - kept] > share * values[order - 1]) kept++;
+    if (status >= 0 && !(values[order - 1] > 0)) kept = 0;
+    if (status >= 0 && !(out = sk_doubles(ctx, order, SK_MAX(kept, 1)))) status = SOCK_ENOMEM;
+    for (size_t j = 0; status >= 0 && j < kept; j++)
+        for (size_t i = 0; i < order; i++)
+            out[i * kept + j] = sqrt(values[order - 1 - j]) * vectors[(order - 1 - j) * order + i];
+    sk_free(vectors);
+    sk_free(values);
+    if (status < 0) return status;
+    *u = out;
+    *rank = kept;
+    return SOCK_OK;
+}
+
+typedef struct polishing {
+    sock_context *ctx;
+    const sk_problem *p;
+    const sk_leftover *leftover;
+    const sk_diffusion_result *from;
+    sk_diffusion_result *to;
+    double *phi0, *phi1;         /* n x p */
+    double *row0, *row1, *h, *e; /* the training rows of a fold */
+    double *z;                   /* n x d: corrected residuals */
+    double *space;
+} polishing;
+
+/* The rows of system s outside fold f. Answers how many. */
+static size_t gather(polishing *w, size_t s, size_t f)
+{
+    const sk_problem *p = w->p;
+    size_t pc = w->from->p, d = p->d, width = w->from->systems > 1 ? 1 : d, count = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        if (f < p->folds && p->fold[i] == f) continue;
+        memcpy(w->row0 + count * pc, w->phi0 + i * pc, pc * sizeof(double));
+        memcpy(w->row1 + count * pc, w->phi1 + i * pc, pc * sizeof(double));
+        w->h[count] = p->steps->h[i];
+        for (size_t k = 0; k < width; k++) w->e[count * width + k] = w->z[i * d + (width == 1 && d > 1 ? s : k)];
+        count++;
+    }
+    return count;
+}
+
+/* The jitter: a tenth of the median square for several dimensions, where a may be singular; next to nothing for one. */
+static double jitter(polishing *w, size_t count, size_t width)
+{
+    double *square = w->space;
+    for (size_t i = 0; i < count; i++) {
+        square[i] = 0;
+        for (size_t k = 0; k < width; k++) square[i] += w->e[i * width + k] * w->e[i * width + k] / (double)width;
+    }
+    qsort(square, count, sizeof *square, ascending);
+    return (width > 1 ? 0.1 : 1e-4) * square[count / 2];
+}
+
+/* Matches the penalty of the convex problem: n lambda / (4 median(w |h a|^2)), with the weights in units of the median.
+ */
+static double penalty(const polishing *w, size_t s, size_t count)
+{
+    const sk_problem *p = w->p;
+    double *value = w->space;
+    for (size_t i = 0; i < p->n; i++) value[i] = w->from->systems > 1 ? p->part[i * p->d + s] : p->size[i];
+    qsort(value, p->n, sizeof *value, ascending);
+    double middle = value[p->n / 2], relative = middle * middle / (1.3 * 1.3);
+    return relative > 0 ? (double)count * w->from->l * w->from->lambda_scale / (4 * relative) : 0;
+}
+
+static sock_status polish_one(polishing *w, size_t s, size_t f)
+{
+    const sk_problem *p = w->p;
+    const sk_diffusion_result *r = w->from;
+    size_t order = r->order, width = r->systems > 1 ? 1 : p->d, rank = 0, count = gather(w, s, f);
+    double *u = NULL, *q = w->to->q + (f * r->systems + s) * order * order;
+    SK_TRY(leading_factor(w->ctx, order, q, MOST_RANK, 1e-6, &u, &rank));
+    sk_polish_problem problem = {
+        .n = count, .d = width, .p = r->p, .phi0 = w->row0, .phi1 = w->row1, .h = w->h, .e = w->e};
+    problem.eps = jitter(w, count, width);
+    problem.mu = penalty(w, s, count);
+    sock_status status = rank ? sk_polish(w->ctx, &problem, rank, u, STEPS, NULL, NULL) : SOCK_OK;
+    if (status >= 0) sk_gemm(w->ctx, SK_PLAIN, SK_TRANSPOSED, order, order, rank, 1, u, rank, u, rank, 0, q, order);
+    sk_free(u);
+    return status;
+}
+
+static sock_status copy_result(sock_context *ctx, const sk_problem *p, const sk_diffusion_result *from,
+                               sk_diffusion_result **out)
+{
+    size_t q = (p->folds + 1) * from->systems * from->order * from->order, d2 = p->d * p->d;
+    sk_diffusion_result *to = sk_alloc(ctx, 1, sizeof *to);
+    if (!to) return SOCK_ENOMEM;
+    *to = *from;
+    to->map = NULL;
+    to->polished = true;
+    to->cluster = sk_doubles(ctx, p->clusters, 1);
+    to->by_l = sk_doubles(ctx, 1, 1);
+    to->q = sk_doubles(ctx, q, 1);
+    to->held = sk_doubles(ctx, p->n, d2);
+    sock_status status =
+        to->cluster && to->by_l && to->q && to->held ? sk_features_copy(ctx, from->map, &to->map) : SOCK_ENOMEM;
+    if (status < 0) {
+        sk_diffusion_result_free(to);
+        return status;
+    }
+    memcpy(to->q, from->q, q * sizeof(double));
+    *out = to;
+    return SOCK_OK;
+}
+
+static sock_status polish_all(polishing *w)
+{
+    const sk_problem *p = w->p;
+    sk_diffusion_result *to = w->to;
+    sock_status status = SOCK_OK;
+    for (size_t f = 0; status >= 0 && f <= p->folds; f++) {
+        status = sk_progress(w->ctx, "polish", (double)f / (double)(p->folds + 1));
+        if (status >= 0) sk_corrected_residuals(p, w->leftover, f, w->z, w->space);
+        for (size_t s = 0; status >= 0 && s < to->systems; s++) status = polish_one(w, s, f);
+        if (status >= 0 && f < p->folds) {
+            sk_diffusion_term *term = NULL;
+            status = sk_diffusion_result_term(w->ctx, to, f, p->d, 1, &term);
+            if (status >= 0) status = sk_integrate_term(w->ctx, p, term, p->first[f], p->first[f + 1], to->held);
+            sk_diffusion_term_free(term);
+        }
+    }
+    if (status >= 0) to->score = to->by_l[0] = sk_diffusion_score(p, to->held, 0, w->leftover, to->cluster, w->space);
+    if (status >= 0 && !isfinite(to->score))
+        status = sk_fail(w->ctx, SOCK_ENUMERIC, "the polished diffusion has no finite score");
+    return status;
+}
+
+sock_status sk_diffusion_polish(sock_context *ctx, const sk_problem *p, const sk_leftover *leftover,
+                                const sk_diffusion_result *from, sk_diffusion_result **out)
+{
+    size_t n = p->n, d = p->d, pc = from->p;
+    polishing w = {.ctx = ctx, .p = p, .leftover = leftover, .from = from};
+    w.phi0 = sk_doubles(ctx, n, pc);
+    w.phi1 = sk_doubles(ctx, n, pc);
+    w.row0 = sk_doubles(ctx, n, pc);
+    w.row1 = sk_doubles(ctx, n, pc);
+    w.h = sk_doubles(ctx, n, 1);
+    w.e = sk_doubles(ctx, n, d);
+    w.z = sk_doubles(ctx, n, d);
+    w.space = sk_doubles(ctx, n + 5 * d * d + 2 * d, 1);
+    bool good = w.phi0 && w.phi1 && w.row0 && w.row1 && w.h && w.e && w.z && w.space;
+    sock_status status = good ? copy_result(ctx, p, from, &w.to) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_features_eval(ctx, from->map, n, p->steps->y, w.phi0, pc);
+    if (status >= 0) status = sk_features_eval(ctx, from->map, n, p->steps->next, w.phi1, pc);
+    if (status >= 0) status = polish_all(&w);
+    sk_free(w.phi0);
+    sk_free(w.phi1);
+    sk_free(w.row0);
+    sk_free(w.row1);
+    sk_free(w.h);
+    sk_free(w.e);
+    sk_free(w.z);
+    sk_free(w.space);
+    if (status < 0) {
+        sk_diffusion_result_free(w.to);
+        return status;
+    }
+    *out = w.to;
+    return SOCK_OK;
+}
+
+/* ---- Terms ---- */
+
+/* Columns of every system side by side; Q = V V' up to eigenvalues that do not show. */
+static sock_status put_columns(sock_context *ctx, const sk_diffusion_result *r, size_t f, double share,
+                               sk_diffusion_term *term)
+{
+    size_t order = r->order, d = term->d;
+    double *u[64] = {0};
+    size_t rank[64] = {0}, systems = r->systems;
+    sock_status status =
+        systems <= 64 ? SOCK_OK : sk_fail(ctx, SOCK_ENUMERIC, "a diagonal diffusion has more than 64 components");
+    term->rank = 0;
+    for (size_t s = 0; status >= 0 && s < systems; s++) {
+        status = leading_factor(ctx, order, r->q + (f * systems + s) * order * order, order, 1e-12, &u[s], &rank[s]);
+        term->rank += rank[s];
+    }
+    size_t width = SK_MAX(term->rank, 1), column = 0;
+    if (status >= 0) {
+        term->rank = width; /* a = 0 is one column of zeros */
+        term->v = sk_doubles(ctx, d * r->p, width);
+        term->owner = r->diagonal ? sk_alloc(ctx, width, sizeof *term->owner) : NULL;
+        if (!term->v || (r->diagonal && !term->owner)) status = SOCK_ENOMEM;
+    }
+    for (size_t s = 0; status >= 0 && s < systems; s++)
+        for (size_t j = 0; j < rank[s]; j++, column++) {
+            for (size_t i = 0; i < order; i++)
+                term->v[((r->diagonal ? s * r->p : 0) + i) * width + column] = sqrt(share) * u[s][i * rank[s] + j];
+            if (term->owner) term->owner[column] = s;
+        }
+    for (size_t s = 0; s < SK_MIN(systems, 64); s++) sk_free(u[s]);
+    return status;
+}
+
+sock_status sk_diffusion_result_term(sock_context *ctx, const sk_diffusion_result *r, size_t f, size_t d, double share,
+                                     sk_diffusion_term **out)
+{
+    sk_diffusion_term *term = sk_alloc(ctx, 1, sizeof *term);
+    if (!term) return SOCK_ENOMEM;
+    term->d = d;
+    sock_status status = sk_features_copy(ctx, r->map, &term->map);
+    if (status >= 0) status = put_columns(ctx, r, f, share, term);
+    if (status < 0) {
+        sk_diffusion_term_free(term);
+        return status;
+    }
+    *out = term;
+    return SOCK_OK;
+}
+
+sock_status sk_integrate_term(sock_context *ctx, const sk_problem *p, const sk_diffusion_term *term, size_t begin,
+                              size_t end, double *out)
+{
+    enum { AT_ONCE = 128 };
+    size_t d = p->d, first = p->rule->row[begin], count = p->rule->row[end] - first;
+    double *a = sk_doubles(ctx, count, d * d), *space = sk_doubles(ctx, sk_diffusion_term_space(term, AT_ONCE), 1);
+    if (!a || !space) {
+        sk_free(a);
+        sk_free(space);
+        return SOCK_ENOMEM;
+    }
+    for (size_t at = 0; at < count; at += AT_ONCE)
+        sk_diffusion_term_add(ctx, term, SK_MIN(AT_ONCE, count - at), p->rule->x + (first + at) * d, a + at * d * d,
+                              space);
+    for (size_t i = begin; i < end; i++) {
+        double *target = out + i * d * d;
+        memset(target, 0, d * d * sizeof *target);
+        for (size_t e = p->rule->row[i]; e < p->rule->row[i + 1]; e++)
+            sk_axpy(d * d, p->rule->weight[e], a + (e - first) * d * d, target);
+    }
+    sk_free(a);
+    sk_free(space);
+    return SOCK_OK;
+}

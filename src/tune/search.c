@@ -1,0 +1,621 @@
+/* search.c - the stages of tune.h, in order. */
+#include "tune/candidates.h"
+#include "tune/folds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SCREEN_ROWS = 2000, SCREEN_FOLDS = 2, FINALISTS = 3, POLISHED = 4, AVERAGED = 8, MOST = 64 };
+
+static const double fine_grid[] = {10, 1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+static const double thin_grid[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
+
+typedef struct search {
+    sock_context *ctx;
+    const sk_tune_spec *spec;
+    sk_problem *full, *screen; /* screen is full where there are few rows */
+    sk_candidates list;
+    sk_drift_result *drift[MOST]; /* of the last stage on all folds; NULL: not alive */
+    sk_diffusion_result *diffusion[MOST];
+    double *leftover; /* (folds + 1) x n x d */
+    size_t best_drift, best_diffusion;
+    double score; /* of the current model, held out */
+    sock_model *model;
+    bool model_diagonal;
+    double constant_score;
+    double start;
+    bool limited;
+    json_t *table;
+} search;
+
+static double seconds_left(const search *s)
+{
+    return s->spec->budget > 0 ? s->spec->budget - (sk_seconds() - s->start) : (double)INFINITY;
+}
+
+static void log_row(search *s, const char *stage, const char *field, const char *name, double l, double score,
+                    bool edge)
+{
+    json_t *row = json_pack("{s:s, s:s, s:s}", "stage", stage, "field", field, "kernel", name);
+    json_object_set_new(row, "l", l > 0 ? json_real(l) : json_null());
+    json_object_set_new(row, "score", isfinite(score) ? json_real(score) : json_null());
+    json_object_set_new(row, "edge", json_boolean(edge));
+    json_object_set_new(row, "seconds", json_real(sk_seconds() - s->start));
+    json_array_append_new(s->table, row);
+}
+
+/* ---- Candidates in parallel ---- */
+
+typedef struct task {
+    search *s;
+    const sk_problem *p;
+    const sk_candidates *list;
+    size_t folds;
+    sk_drift_result **drift;
+    sk_diffusion_result **diffusion;
+    const bool *alive;
+    const sk_leftover *leftover;
+    const sk_diffusion_options *options;
+} task;
+
+/* A candidate that cannot be computed drops out; only real trouble stops the search. */
+static sock_status tolerate(sock_status status) { return status == SOCK_ENUMERIC ? SOCK_OK : status; }
+
+static sock_status drift_range(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    task *t = argument;
+    for (size_t i = begin; i < end; i++)
+        if (t->alive[i])
+            SK_TRY(tolerate(sk_drift_cross_validate(t->s->ctx, t->p, &t->list->drift[i], t->folds, &t->drift[i])));
+    return SOCK_OK;
+}
+
+static sock_status diffusion_range(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    task *t = argument;
+    for (size_t i = begin; i < end; i++)
+        if (t->alive[i])
+            SK_TRY(tolerate(sk_diffusion_cross_validate(t->s->ctx, t->p, &t->list->diffusion[i], t->leftover,
+                                                        t->options, &t->diffusion[i])));
+    return SOCK_OK;
+}
+
+static void clear_drifts(sk_drift_result **results)
+{
+    for (size_t i = 0; i < MOST; i++) {
+        sk_drift_result_free(results[i]);
+        results[i] = NULL;
+    }
+}
+
+static void clear_diffusions(sk_diffusion_result **results)
+{
+    for (size_t i = 0; i < MOST; i++) {
+        sk_diffusion_result_free(results[i]);
+        results[i] = NULL;
+    }
+}
+
+static sock_status run_drifts(search *s, const char *stage, const sk_problem *p, const sk_candidates *list,
+                              size_t folds, const bool *alive, sk_drift_result **out, size_t *best)
+{
+    task t = {.s = s, .p = p, .list = list, .folds = folds, .drift = out, .alive = alive};
+    clear_drifts(out);
+    SK_TRY(sk_progress(s->ctx, stage, -1));
+    SK_TRY(sk_parallel_for(s->ctx, list->drifts, 1, drift_range, &t));
+    *best = MOST;
+    for (size_t i = 0; i < list->drifts; i++) {
+        if (!alive[i]) continue;
+        log_row(s, stage, "drift", list->drift[i].name, out[i] ? out[i]->l : 0,
+                out[i] ? out[i]->score : -(double)INFINITY, out[i] && out[i]->edge);
+        if (out[i] && (*best == MOST || out[i]->score > out[*best]->score)) *best = i;
+    }
+    if (*best == MOST) return sk_fail(s->ctx, SOCK_ENUMERIC, "no drift could be fitted to these data");
+    sk_begin(s->ctx);
+    return SOCK_OK;
+}
+
+static sock_status run_diffusions(search *s, const char *stage, const sk_problem *p, const sk_candidates *list,
+                                  const sk_leftover *leftover, const sk_diffusion_options *options, const bool *alive,
+                                  sk_diffusion_result **out, size_t *best)
+{
+    task t = {.s = s, .p = p, .list = list, .diffusion = out, .alive = alive, .leftover = leftover, .options = options};
+    clear_diffusions(out);
+    SK_TRY(sk_progress(s->ctx, stage, -1));
+    SK_TRY(sk_parallel_for(s->ctx, list->diffusions, 1, diffusion_range, &t));
+    *best = MOST;
+    for (size_t i = 0; i < list->diffusions; i++) {
+        if (!alive[i]) continue;
+        log_row(s, stage, "diffusion", list->diffusion[i].name, out[i] ? out[i]->l : 0,
+                out[i] ? out[i]->score : -(double)INFINITY, out[i] && out[i]->edge);
+        if (out[i] && (*best == MOST || out[i]->score > out[*best]->score)) *best = i;
+    }
+    if (*best == MOST) return sk_fail(s->ctx, SOCK_ENUMERIC, "no diffusion could be fitted to these data");
+    sk_begin(s->ctx);
+    return SOCK_OK;
+}
+
+/* Standard error of a difference of scores, over clusters. */
+static double paired_error(size_t clusters, const double *a, const double *b)
+{
+    double mean = 0, square = 0;
+    for (size_t u = 0; u < clusters; u++) mean += (a[u] - b[u]) / (double)clusters;
+    for (size_t u = 0; u < clusters; u++) square += pow(a[u] - b[u] - mean, 2);
+    return clusters > 1 ? sqrt((double)clusters * square / (double)(clusters - 1)) : (double)INFINITY;
+}
+
+/* ---- Leftovers and models ---- */
+
+static sock_status fill_leftover(search *s, const sk_problem *p, const sk_drift_result *r, double **out)
+{
+    size_t size = p->n * p->d;
+    double *e = sk_doubles(s->ctx, p->folds + 1, size);
+    if (!e) return SOCK_ENOMEM;
+    for (size_t f = 0; f <= p->folds; f++) sk_drift_residuals(s->ctx, p, r, f, e + f * size);
+    sk_free(*out);
+    *out = e;
+    return SOCK_OK;
+}
+
+static sock_status make_model(search *s, const sk_problem *p, const sk_drift_result *f, size_t parts,
+                              sk_diffusion_result *const *a, const double *share, double floor, sock_model **out)
+{
+    sock_model *model = NULL;
+    sk_drift_term *drift = NULL;
+    SK_TRY(sk_model_new(s->ctx, p->d, (const char *const *)s->spec->data->state, &model));
+    sock_status status = sk_drift_result_term(s->ctx, f, p->folds, p->d, &drift);
+    if (status >= 0) status = sk_model_add_drift(s->ctx, model, drift);
+    for (size_t i = 0; status >= 0 && i < parts; i++) {
+        sk_diffusion_term *term = NULL;
+        if (!(share[i] > 0)) continue;
+        status = sk_diffusion_result_term(s->ctx, a[i], p->folds, p->d, share[i], &term);
+        if (status >= 0) status = sk_model_add_diffusion(s->ctx, model, term);
+    }
+    model->floor = floor;
+    if (status < 0) {
+        sock_model_free(model);
+        return status;
+    }
+    *out = model;
+    return SOCK_OK;
+}
+
+static sock_status model_of_two(search *s, const sk_problem *p, const sk_drift_result *f, sk_diffusion_result *a,
+                                sock_model **out)
+{
+    double one = 1;
+    return make_model(s, p, f, 1, &a, &one, 0, out);
+}
+
+static void take_model(search *s, sock_model *model, bool diagonal)
+{
+    sock_model_free(s->model);
+    s->model = model;
+    s->model_diagonal = diagonal;
+}
+
+static double tolerance(const search *s)
+{
+    return s->spec->tolerance > 0 ? s->spec->tolerance : s->full->d > 3 ? 1e-4 : 1e-6;
+}
+
+/* ---- Pilot ---- */
+
+static sock_status pilot(search *s)
+{
+    sk_problem *p = s->screen;
+    sk_candidates few = {0};
+    sk_drift_result *f[MOST] = {0};
+    sk_diffusion_result *a[MOST] = {0};
+    bool alive[MOST];
+    size_t best_f, best_a;
+    double *e = NULL;
+    sock_model *model = NULL;
+    sock_status status;
+    memset(alive, 1, sizeof alive);
+    SK_GO(sk_candidates_new(s->ctx, s->spec, p->steps, true, &few));
+    SK_GO(sk_problem_condition(s->ctx, p, NULL, false, false));
+    SK_GO(run_drifts(s, "pilot", p, &few, p->folds, alive, f, &best_f));
+    SK_GO(fill_leftover(s, p, f[best_f], &e));
+    sk_leftover leftover = {.e = e};
+    sk_diffusion_options options = {p->folds, thin_grid, 4, 1e-4, true};
+    SK_GO(run_diffusions(s, "pilot", p, &few, &leftover, &options, alive, a, &best_a));
+    SK_GO(model_of_two(s, p, f[best_f], a[best_a], &model));
+    take_model(s, model, a[best_a]->diagonal);
+out:
+    clear_drifts(f);
+    clear_diffusions(a);
+    sk_candidates_clear(&few);
+    sk_free(e);
+    return status;
+}
+
+/* ---- Screen ---- */
+
+static bool is_basic(const char *name)
+{
+    static const char *const basic[] = {"linear", "affine", "affine learned", "poly:degree=2 learned"};
+    for (size_t i = 0; i < 4; i++)
+        if (strcmp(name, basic[i]) == 0) return true;
+    return false;
+}
+
+/* Which candidates are within `errors` paired standard errors of the best, at most `most` of them by score. */
+static void survivors(size_t count, const double *score, double *const *cluster, size_t clusters, size_t best,
+                      size_t most, bool *alive)
+{
+    const double errors = 1.5;
+    for (size_t i = 0; i < count; i++)
+        alive[i] = cluster[i] &&
+                   (i == best || score[best] - score[i] <= errors * paired_error(clusters, cluster[best], cluster[i]));
+    for (size_t i = 0; i < count; i++) {
+        size_t better = 0;
+        for (size_t j = 0; j < count; j++) better += alive[j] && cluster[j] && alive[i] && score[j] > score[i];
+        if (better >= most) alive[i] = false;
+    }
+}
+
+static sock_status screen_drifts(search *s, sk_drift_result **f, size_t *best, bool *alive)
+{
+    bool all[MOST];
+    double score[MOST] = {0}, *cluster[MOST] = {0};
+    memset(all, 1, sizeof all);
+    SK_TRY(run_drifts(s, "screen", s->screen, &s->list, SK_MIN(SCREEN_FOLDS, s->screen->folds), all, f, best));
+    for (size_t i = 0; i < s->list.drifts; i++)
+        if (f[i]) {
+            score[i] = f[i]->score;
+            cluster[i] = f[i]->cluster;
+        }
+    survivors(s->list.drifts, score, cluster, s->screen->clusters, *best, 6, alive);
+    for (size_t i = 0; i < s->list.drifts; i++) alive[i] = alive[i] || (f[i] && is_basic(s->list.drift[i].name));
+    return SOCK_OK;
+}
+
+static sock_status screen_diffusions(search *s, const sk_drift_result *f, bool *alive)
+{
+    sk_diffusion_result *a[MOST] = {0};
+    bool all[MOST];
+    double score[MOST] = {0}, *cluster[MOST] = {0}, *e = NULL;
+    size_t best;
+    sock_status status;
+    memset(all, 1, sizeof all);
+    SK_GO(fill_leftover(s, s->screen, f, &e));
+    sk_leftover leftover = {.e = e, .correct = s->spec->correct};
+    sk_diffusion_options options = {SK_MIN(SCREEN_FOLDS, s->screen->folds), thin_grid, 5, tolerance(s), false};
+    SK_GO(run_diffusions(s, "screen", s->screen, &s->list, &leftover, &options, all, a, &best));
+    for (size_t i = 0; i < s->list.diffusions; i++)
+        if (a[i]) {
+            score[i] = a[i]->score;
+            cluster[i] = a[i]->cluster;
+        }
+    survivors(s->list.diffusions, score, cluster, s->screen->clusters, best, 8, alive);
+out:
+    clear_diffusions(a);
+    sk_free(e);
+    return status;
+}
+
+/* ---- Rounds ---- */
+
+/* A finalist under its own conditional quadrature: drift and diffusion anew, held out. The results go to *f and *a. */
+static sock_status confirm(search *s, size_t drift, size_t diffusion, const sk_diffusion_result *finalist,
+                           sk_drift_result **f, sk_diffusion_result **a, double *score)
+{
+    sock_model *model = NULL;
+    double *e = NULL;
+    sk_diffusion_result *copy[1] = {NULL};
+    memcpy(copy, &finalist, sizeof finalist);
+    sock_status status;
+    SK_GO(model_of_two(s, s->full, s->drift[drift], copy[0], &model));
+    SK_GO(sk_problem_condition(s->ctx, s->full, model, s->spec->conditional, finalist->diagonal));
+    SK_GO(sk_drift_cross_validate(s->ctx, s->full, &s->list.drift[drift], s->full->folds, f));
+    SK_GO(fill_leftover(s, s->full, *f, &e));
+    sk_leftover leftover = {.e = e, .correct = s->spec->correct};
+    sk_diffusion_options options = {s->full->folds, &finalist->l, 1, tolerance(s), true};
+    SK_GO(sk_diffusion_cross_validate(s->ctx, s->full, &s->list.diffusion[diffusion], &leftover, &options, a));
+    *score = (*a)->score;
+    log_row(s, "confirm", "both", s->list.diffusion[diffusion].name, finalist->l, *score, false);
+out:
+    sock_model_free(model);
+    sk_free(e);
+    return status;
+}
+
+/* The best finalists by score; the winner's model becomes the current one unless it is worse than that by a nat. */
+static sock_status choose(search *s, bool *improved)
+{
+    sk_drift_result *f = NULL, *best_f = NULL;
+    sk_diffusion_result *a = NULL, *best_a = NULL;
+    bool tried[MOST] = {false};
+    double best = -(double)INFINITY;
+    size_t winner = MOST;
+    sock_status status = SOCK_OK;
+    *improved = false;
+    for (int round = 0; round < FINALISTS; round++) {
+        size_t next = MOST;
+        for (size_t i = 0; i < s->list.diffusions; i++)
+            if (s->diffusion[i] && !tried[i] && (next == MOST || s->diffusion[i]->score > s->diffusion[next]->score))
+                next = i;
+        if (next == MOST) break;
+        tried[next] = true;
+        double score = 0;
+        status = tolerate(confirm(s, s->best_drift, next, s->diffusion[next], &f, &a, &score));
+        if (status < 0) goto out;
+        if (f && a && score > best) {
+            best = score;
+            winner = next;
+            sk_drift_result_free(best_f);
+            sk_diffusion_result_free(best_a);
+            best_f = f;
+            best_a = a;
+            f = NULL;
+            a = NULL;
+        }
+        sk_drift_result_free(f);
+        sk_diffusion_result_free(a);
+        f = NULL;
+        a = NULL;
+    }
+    sk_begin(s->ctx);
+    if (winner == MOST) {
+        status = sk_fail(s->ctx, SOCK_ENUMERIC, "no diffusion could be fitted to these data");
+        goto out;
+    }
+    if (best > s->score - 1) {
+        sock_model *model = NULL;
+        SK_GO(model_of_two(s, s->full, best_f, best_a, &model));
+        take_model(s, model, best_a->diagonal);
+        s->best_diffusion = winner;
+        s->score = SK_MAX(best, s->score);
+        *improved = true;
+    }
+out:
+    sk_drift_result_free(f);
+    sk_diffusion_result_free(a);
+    sk_drift_result_free(best_f);
+    sk_diffusion_result_free(best_a);
+    return status;
+}
+
+/* Drift candidates, then diffusion candidates on what the best one leaves over, all folds, under the current model. */
+static sock_status sweep(search *s, const char *stage, const bool *drifts, const bool *diffusions, bool everything)
+{
+    const sk_problem *p = s->full;
+    SK_TRY(sk_problem_condition(s->ctx, s->full, s->model, s->spec->conditional, s->model_diagonal));
+    SK_TRY(run_drifts(s, stage, p, &s->list, p->folds, drifts, s->drift, &s->best_drift));
+    SK_TRY(fill_leftover(s, p, s->drift[s->best_drift], &s->leftover));
+    sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
+    sk_diffusion_options options = {p->folds, fine_grid, sizeof fine_grid / sizeof *fine_grid, tolerance(s), true};
+    (void)everything;
+    return run_diffusions(s, stage, p, &s->list, &leftover, &options, diffusions, s->diffusion, &s->best_diffusion);
+}
+
+static void near_best(const search *s, bool *drifts, bool *diffusions)
+{
+    for (size_t i = 0; i < s->list.drifts; i++)
+        drifts[i] = s->drift[i] && s->drift[s->best_drift]->score - s->drift[i]->score < 20;
+    for (size_t i = 0; i < s->list.diffusions; i++)
+        diffusions[i] = s->diffusion[i] && s->diffusion[s->best_diffusion]->score - s->diffusion[i]->score < 20;
+}
+
+static sock_status rounds(search *s, bool *drifts, bool *diffusions)
+{
+    bool improved;
+    s->score = -(double)INFINITY;
+    SK_TRY(sweep(s, "round 1", drifts, diffusions, false));
+    near_best(s, drifts, diffusions);
+    SK_TRY(choose(s, &improved));
+    if (seconds_left(s) < 0) {
+        s->limited = true;
+        return SOCK_OK;
+    }
+    SK_TRY(sweep(s, "round 2", drifts, diffusions, true));
+    return choose(s, &improved);
+}
+
+/* ---- Polish ---- */
+
+static sock_status polish(search *s)
+{
+    sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
+    bool tried[MOST] = {false};
+    for (int k = 0; k < POLISHED; k++) {
+        size_t next = MOST;
+        for (size_t i = 0; i < s->list.diffusions; i++)
+            if (s->diffusion[i] && !tried[i] && (next == MOST || s->diffusion[i]->score > s->diffusion[next]->score))
+                next = i;
+        if (next == MOST) break;
+        tried[next] = true;
+        sk_diffusion_result *polished = NULL;
+        sock_status status = sk_diffusion_polish(s->ctx, s->full, &leftover, s->diffusion[next], &polished);
+        SK_TRY(tolerate(status));
+        if (!polished) continue;
+        log_row(s, "polish", "diffusion", s->list.diffusion[next].name, polished->l, polished->score, false);
+        if (polished->score > s->diffusion[next]->score) {
+            sk_diffusion_result_free(s->diffusion[next]);
+            s->diffusion[next] = polished;
+        } else {
+            sk_diffusion_result_free(polished);
+        }
+    }
+    sk_begin(s->ctx);
+    for (size_t i = 0; i < s->list.diffusions; i++)
+        if (s->diffusion[i] && s->diffusion[i]->score > s->diffusion[s->best_diffusion]->score) s->best_diffusion = i;
+    return SOCK_OK;
+}
+
+/* ---- Finish ---- */
+
+/* The simplest drift within one paired standard error (at most two nats) of the best. */
+static size_t simplest_drift(const search *s)
+{
+    const sk_drift_result *best = s->drift[s->best_drift];
+    size_t chosen = s->best_drift;
+    for (size_t i = 0; i < s->list.drifts; i++) {
+        const sk_drift_result *r = s->drift[i];
+        if (!r || s->list.drift[i].order >= s->list.drift[chosen].order) continue;
+        double error = paired_error(s->full->clusters, best->cluster, r->cluster);
+        if (best->score - r->score <= SK_MIN(error, 2)) chosen = i;
+    }
+    return chosen;
+}
+
+/* Weights exp(score - best) of the best few diffusions; without averaging the best alone. */
+static void shares(const search *s, double *share)
+{
+    double sum = 0, best = s->diffusion[s->best_diffusion]->score;
+    for (size_t i = 0; i < s->list.diffusions; i++) {
+        share[i] = 0;
+        if (!s->diffusion[i]) continue;
+        size_t better = 0;
+        for (size_t j = 0; j < s->list.diffusions; j++)
+            better += s->diffusion[j] && s->diffusion[j]->score > s->diffusion[i]->score;
+        double weight = exp(s->diffusion[i]->score - best);
+        if (i == s->best_diffusion || (s->spec->average && better < AVERAGED && weight > 0.01)) share[i] = weight;
+        sum += share[i];
+    }
+    for (size_t i = 0; i < s->list.diffusions; i++) share[i] /= sum;
+}
+
+/* A floor c mean(a) I: the largest c whose held-out score is within one standard error (at most two nats) of the best.
+ */
+static sock_status choose_floor(search *s, const double *share, const sk_leftover *leftover, double *floor)
+{
+    static const double grid[] = {0, 1e-3, 3e-3, 1e-2, 3e-2, 0.1};
+    enum { GRID = 6 };
+    const sk_problem *p = s->full;
+    size_t d = p->d, nd = p->n * d * d;
+    double *held = sk_doubles(s->ctx, nd, 1), *cluster = sk_doubles(s->ctx, GRID, p->clusters);
+    double *space = sk_doubles(s->ctx, 5 * d * d + 2 * d, 1), score[GRID], mean = 0, time = 0;
+    sock_status status = held && cluster && space ? SOCK_OK : SOCK_ENOMEM;
+    size_t best = 0;
+    for (size_t i = 0; status >= 0 && i < s->list.diffusions; i++)
+        if (share[i] > 0) sk_axpy(nd, share[i], s->diffusion[i]->held, held);
+    for (size_t i = 0; status >= 0 && i < p->n; i++) {
+        time += p->steps->h[i];
+        for (size_t k = 0; k < d; k++) mean += held[(i * d + k) * d + k] / (double)d;
+    }
+    mean = time > 0 ? mean / time : 0;
+    for (size_t g = 0; status >= 0 && g < GRID; g++) {
+        score[g] = sk_diffusion_score(p, held, grid[g] * mean, leftover, cluster + g * p->clusters, space);
+        if (!isfinite(score[g])) score[g] = -(double)INFINITY;
+        if (score[g] > score[best]) best = g;
+    }
+    size_t chosen = best;
+    for (size_t g = best + 1; status >= 0 && g < GRID; g++) {
+        double error = paired_error(p->clusters, cluster + best * p->clusters, cluster + g * p->clusters);
+        if (score[best] - score[g] <= SK_MIN(error, 2)) chosen = g;
+    }
+    if (status >= 0) *floor = grid[chosen] * mean;
+    sk_free(held);
+    sk_free(cluster);
+    sk_free(space);
+    return status;
+}
+
+static json_t *describe(const search *s, size_t drift, const double *share, double floor)
+{
+    const sk_drift_result *f = s->drift[drift];
+    json_t *averaged = json_array();
+    for (size_t i = 0; i < s->list.diffusions; i++)
+        if (share[i] > 0)
+            json_array_append_new(averaged,
+                                  json_pack("{s:s, s:f, s:f, s:f, s:b, s:b, s:f}", "kernel", s->list.diffusion[i].name,
+                                            "share", share[i], "l", s->diffusion[i]->l, "score", s->diffusion[i]->score,
+                                            "polished", s->diffusion[i]->polished, "edge", s->diffusion[i]->edge, "gap",
+                                            s->diffusion[i]->gap));
+    return json_pack("{s:s, s:f, s:f, s:b, s:o, s:f, s:f, s:f, s:I, s:I, s:b}", "drift", s->list.drift[drift].name,
+                     "drift_l", f->l, "drift_dof", f->dof, "drift_edge", f->edge, "diffusions", averaged, "floor",
+                     floor, "score", s->diffusion[s->best_diffusion]->score, "constant_score", s->constant_score,
+                     "folds", (json_int_t)s->full->folds, "steps", (json_int_t)s->full->n, "limited", s->limited);
+}
+
+/* The last pass: drift and diffusions anew under the current model, polish, choice, and the model of all rows. */
+static sock_status finish(search *s, bool *drifts, bool *diffusions, sock_model **out, json_t **report)
+{
+    double share[MOST] = {0}, floor = 0;
+    sk_diffusion_result *parts[MOST] = {0};
+    SK_TRY(sweep(s, "final", drifts, diffusions, true));
+    if (s->spec->polish && seconds_left(s) > 0)
+        SK_TRY(polish(s));
+    else if (s->spec->polish)
+        s->limited = true;
+    size_t drift = simplest_drift(s);
+    sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
+    shares(s, share);
+    SK_TRY(choose_floor(s, share, &leftover, &floor));
+    for (size_t i = 0; i < s->list.diffusions; i++) parts[i] = s->diffusion[i];
+    SK_TRY(make_model(s, s->full, s->drift[drift], s->list.diffusions, parts, share, floor, out));
+    *report = describe(s, drift, share, floor);
+    json_object_set(*report, "table", s->table);
+    return SOCK_OK;
+}
+
+/* Constant drift and diffusion, held out: what every model should beat. */
+static sock_status constant_score(search *s)
+{
+    sk_tune_spec blind = *s->spec;
+    blind.drift = "constant";
+    blind.diffusion = "constant";
+    sk_candidates list = {0};
+    sk_drift_result *f = NULL;
+    sk_diffusion_result *a = NULL;
+    double *e = NULL;
+    sock_status status;
+    SK_GO(sk_candidates_new(s->ctx, &blind, s->full->steps, false, &list));
+    SK_GO(sk_problem_condition(s->ctx, s->full, NULL, false, false));
+    SK_GO(sk_drift_cross_validate(s->ctx, s->full, &list.drift[0], s->full->folds, &f));
+    SK_GO(fill_leftover(s, s->full, f, &e));
+    sk_leftover leftover = {.e = e};
+    sk_diffusion_options options = {s->full->folds, thin_grid, 5, 1e-6, false};
+    SK_GO(sk_diffusion_cross_validate(s->ctx, s->full, &list.diffusion[0], &leftover, &options, &a));
+    s->constant_score = a->score;
+out:
+    sk_drift_result_free(f);
+    sk_diffusion_result_free(a);
+    sk_candidates_clear(&list);
+    sk_free(e);
+    return status;
+}
+
+static sock_status run(search *s, sock_model **out, json_t **report)
+{
+    bool drifts[MOST] = {false}, diffusions[MOST] = {false};
+    sk_drift_result *f[MOST] = {0};
+    size_t best = 0;
+    sock_status status;
+    SK_GO(constant_score(s));
+    SK_GO(pilot(s));
+    SK_GO(sk_candidates_new(s->ctx, s->spec, s->full->steps, false, &s->list));
+    SK_GO(sk_problem_condition(s->ctx, s->screen, s->model, s->spec->conditional, s->model_diagonal));
+    SK_GO(screen_drifts(s, f, &best, drifts));
+    SK_GO(screen_diffusions(s, f[best], diffusions));
+    clear_drifts(f);
+    SK_GO(rounds(s, drifts, diffusions));
+    SK_GO(finish(s, drifts, diffusions, out, report));
+out:
+    clear_drifts(f);
+    return status;
+}
+
+sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, json_t **report)
+{
+    search s = {.ctx = ctx, .spec = spec, .start = sk_seconds(), .table = json_array()};
+    sock_status status = sk_folds_problem(ctx, spec, SCREEN_ROWS, &s.full, &s.screen);
+    if (status >= 0) status = run(&s, out, report);
+    bool limited = s.limited;
+    clear_drifts(s.drift);
+    clear_diffusions(s.diffusion);
+    sk_candidates_clear(&s.list);
+    sock_model_free(s.model);
+    sk_free(s.leftover);
+    if (s.screen != s.full) sk_problem_free(s.screen);
+    sk_problem_free(s.full);
+    json_decref(s.table);
+    if (status >= 0 && limited)
+        return sk_fail(ctx, SOCK_LIMITED, "the budget of %g s ended the search early", spec->budget);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* tune.h - the default estimator: chooses kernels and penalties by cross-validation and fits the model they give.
+ *
+ *   pilot     a rough f and a from few rows, left point
+ *   round 1   all candidates on two folds and few rows (screen), the survivors on all folds; drift first, then the
+ * diffusion from what the drift leaves over; the best few are confirmed under their own conditional quadrature round 2
+ * the survivors again, with rule and weights from round 1; a round that is worse is rejected polish    quasi-likelihood
+ * polish of the best diffusions, kept where the held-out score is better finish    simplest drift within one standard
+ * error, average of the near-best diffusions, a floor for a; refit */
+#ifndef SK_TUNE_H
+#define SK_TUNE_H
+
+#include "model/model.h"
+
+typedef struct sk_tune_spec {
+    const sock_data *data;
+    const sock_data *validation; /* NULL: cross-validation on the data */
+    size_t folds;                /* 0: 6 */
+    uint64_t seed;
+    double budget;         /* seconds; 0: none */
+    const char *drift;     /* a kernel, or "auto" */
+    const char *diffusion; /* a kernel, or "auto" */
+    bool full_only, diagonal_only;
+    /* each piece can be switched off */
+    bool conditional, weighted, learned, correct, polish, average;
+    double tolerance; /* of the convex problems; 0: 1e-6, or 1e-4 for more than three dimensions while searching */
+} sk_tune_spec;
+
+/* *out: the model without its information; *report: a JSON object with what was chosen, why, and the search table.
+ * SOCK_LIMITED when the budget cut the search short. */
+sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, json_t **report);
+
+#endif
