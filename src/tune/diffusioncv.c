@@ -421,8 +421,12 @@ static sock_status run(cv *c)
     }
     if (status >= 0 && c->options->solve_all) {
         sk_corrected_residuals(p, c->leftover, p->folds, c->z, space);
-        for (size_t s = 0; status >= 0 && s < c->systems; s++)
-            status = fit_system(c, s, p->folds, &r->l, 1, r->q + (p->folds * c->systems + s) * order2, 0);
+        for (size_t s = 0; status >= 0 && s < c->systems; s++) {
+            /* down the same path: a cold start at a tiny lambda may fail */
+            double *path = c->path + s * order2;
+            status = fit_system(c, s, p->folds, c->options->l, best + 1, path, c->systems * order2);
+            memcpy(r->q + (p->folds * c->systems + s) * order2, path + best * c->systems * order2, order2 * sizeof(double));
+        }
     }
     sk_free(space);
     return status < 0 ? status : SOCK_OK;

@@ -314,7 +314,9 @@ static sock_status confirm(search *s, size_t drift, size_t diffusion, const sk_d
     SK_GO(sk_drift_cross_validate(s->ctx, s->full, &s->list.drift[drift], s->full->folds, f));
     SK_GO(fill_leftover(s, s->full, *f, &e));
     sk_leftover leftover = {.e = e, .correct = s->spec->correct};
-    sk_diffusion_options options = {s->full->folds, &finalist->l, 1, tolerance(s), true};
+    size_t lambdas = 0; /* the grid down to the finalist's l */
+    while (lambdas + 1 < sizeof fine_grid / sizeof *fine_grid && fine_grid[lambdas] > finalist->l * 1.01) lambdas++;
+    sk_diffusion_options options = {s->full->folds, fine_grid, lambdas + 1, tolerance(s), true};
     SK_GO(sk_diffusion_cross_validate(s->ctx, s->full, &s->list.diffusion[diffusion], &leftover, &options, a));
     *score = (*a)->score;
     log_row(s, "confirm", "both", s->list.diffusion[diffusion].name, finalist->l, *score, false);
