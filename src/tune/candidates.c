@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DRIFT_FEATURES = 300, DIFFUSION_FEATURES = 44, FULL_ORDER = 200 };
+enum { DRIFT_FEATURES = 300, PILOT_FEATURES = 60, DIFFUSION_FEATURES = 44, FULL_ORDER = 120 };
 
 void sk_candidates_clear(sk_candidates *c)
 {
@@ -113,6 +113,7 @@ static sock_status drift_list(sock_context *ctx, const sk_tune_spec *spec, const
         if (pilot && eta[i] != 2) continue;
         snprintf(text, sizeof text, "gauss:eta=%.6g", eta[i] * unit);
         SK_TRY(add_drift(ctx, c, s, text, false, 8));
+        if (pilot) c->drift[c->drifts - 1].max_rank = PILOT_FEATURES;
     }
     return SOCK_OK;
 }

@@ -3,8 +3,9 @@
  *   1. svec rows of each step: B from its two ends (the fit), and from the conditional quadrature (the score).
  *   2. For each fold its share of G = sum w b b'. A full a has one system with w = 1/(|h a| + 0.3 median)^2; a diagonal
  *      one d systems, each weighted by its own h a_kk.
- *   3. Without fold f: G - G_f, c from the residuals of the drift without f; Q for every lambda, large to small, warm.
- *      Learned weights: four times, features are scaled by sqrt(Q_mm) and the problem is solved again.
+ *   3. Without fold f: G - G_f, c from the residuals of the drift without f; Q for lambda after lambda, large to small,
+ *      warm started, until the score has clearly passed its best: the smallest lambdas cost most. Learned weights: four
+ *      times, features are scaled by sqrt(Q_mm) and the problem is solved again.
  *   4. Held-out: I a = <M, Q_kl> of the conditional rows; the transition's likelihood.
  *
  * Cost: n q^2 (times d if diagonal), q^3 for each fold and system, q = p (p + 1) / 2. */
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REWEIGHTINGS = 4 };
+enum { REWEIGHTINGS = 4, MOMENT_ROWS = 256 };
 
 typedef struct cv {
     sock_context *ctx;
@@ -29,13 +30,12 @@ typedef struct cv {
     double *g;           /* (folds of the problem + 2) x systems x q x q; the last is the total */
     double *mean_square; /* pc: mean phi_m^2 */
     double mean_h2;
-    double *weight_mean;             /* systems */
-    double *z;                       /* n x (d x d): targets of the current fold */
-    double *train, *c, *dual, *work; /* q x q, pairs x q, pairs x q, order^2 */
-    double *x;                       /* systems x pairs x q: svec blocks of Q */
-    double *held;                    /* lambdas x n x d x d */
-    double *path;                    /* folds x lambdas x systems x order^2 */
-    double *cluster_score;           /* lambdas x clusters */
+    double *weight_mean;   /* systems */
+    double *z;             /* n x (d x d): targets of the current fold */
+    double *x;             /* systems x pairs x q: svec blocks of Q */
+    double *held;          /* n x d x d: I a at the current lambda, held out */
+    double *q_now;         /* folds x systems x order^2: Q at the current lambda */
+    double *cluster_score; /* clusters, at the current lambda */
 } cv;
 
 void sk_diffusion_candidate_clear(sk_diffusion_candidate *candidate)
@@ -204,29 +204,34 @@ void sk_corrected_residuals(const sk_problem *p, const sk_leftover *leftover, si
     for (size_t i = 0; leftover->correct && i < p->n; i++) unwind(d, p->left + i * d * d, e + i * d, space);
 }
 
-/* c and zz of one system from the rows outside fold f. */
-static double moments(const cv *c, size_t s, size_t f, double *out)
+/* c (pairs x q) and zz of one system from the rows outside fold f, a block of rows at a time. */
+static double moments(const cv *c, size_t s, size_t f, double *block, double *out)
 {
     const sk_problem *p = c->p;
-    size_t d = c->d, skip_begin = f < p->folds ? p->first[f] : 0, skip_end = f < p->folds ? p->first[f + 1] : 0;
+    size_t d = c->d, used = 0, skip_begin = p->n, skip_end = p->n;
     const double root2 = 1.41421356237309504880;
     double zz = 0;
+    if (f < p->folds) {
+        skip_begin = p->first[f];
+        skip_end = p->first[f + 1];
+    }
     memset(out, 0, c->pairs * c->q * sizeof *out);
-    for (size_t i = 0; i < c->n; i++) {
-        if (i >= skip_begin && i < skip_end) continue;
-        const double *e = c->z + i * d, w = c->w[s * c->n + i];
-        if (c->systems > 1 || d == 1) {
-            double target = e[s] * e[s];
-            zz += w * target * target;
-            sk_axpy(c->q, w * target, c->b + i * c->q, out);
-            continue;
+    for (size_t begin = 0; begin < c->n; begin += used) {
+        if (begin == skip_begin) begin = skip_end;
+        size_t limit = begin < skip_begin ? skip_begin : c->n;
+        used = SK_MIN(limit - begin, MOMENT_ROWS);
+        for (size_t i = 0; i < used; i++) {
+            const double *e = c->z + (begin + i) * d, w = c->w[s * c->n + begin + i];
+            for (size_t l = 0, pair = 0; l < c->dim; l++)
+                for (size_t k = 0; k <= l; k++, pair++) {
+                    double target = c->dim == 1 ? e[s] * e[s] : e[k] * e[l] * (k < l ? root2 : 1);
+                    block[i * c->pairs + pair] = w * target;
+                    zz += w * target * target;
+                }
         }
-        for (size_t l = 0, pair = 0; l < d; l++)
-            for (size_t k = 0; k <= l; k++, pair++) {
-                double target = e[k] * e[l] * (k < l ? root2 : 1);
-                zz += w * target * target;
-                sk_axpy(c->q, w * target, c->b + i * c->q, out + pair * c->q);
-            }
+        sk_gemm(c->ctx, SK_TRANSPOSED, SK_PLAIN, c->pairs, c->q, used, 1, block, c->pairs, c->b + begin * c->q, c->q, 1,
+                out, c->q);
+        if (!used) break;
     }
     return zz;
 }
@@ -288,33 +293,64 @@ static sock_status reweigh(cv *c, size_t s, size_t rows, double l, const double 
     return status;
 }
 
-/* Q of system s without fold f for the given lambdas, into path (one Q of order^2 for each, `stride` apart). */
-static sock_status fit_system(cv *c, size_t s, size_t f, const double *l, size_t lambdas, double *path, size_t stride)
+/* One system without one fold, kept while lambda falls. */
+typedef struct part {
+    sk_psd_gram *gram;
+    double *train, *c, *dual; /* q x q (learned weights only), pairs x q, pairs x q */
+    double zz;
+    size_t rows;
+    bool warm;
+} part;
+
+static void part_clear(part *t)
+{
+    sk_psd_gram_free(t->gram);
+    sk_free(t->train);
+    sk_free(t->c);
+    sk_free(t->dual);
+    *t = (part){0};
+}
+
+static sock_status part_new(cv *c, size_t s, size_t f, part *t)
 {
     const sk_problem *p = c->p;
-    size_t square = c->q * c->q, total = p->folds + 1, rows = p->n;
-    memcpy(c->train, c->g + (total * c->systems + s) * square, square * sizeof(double));
-    if (f < p->folds) {
-        sk_axpy(square, -1, c->g + (f * c->systems + s) * square, c->train);
-        rows -= p->first[f + 1] - p->first[f];
+    size_t square = c->q * c->q, total = p->folds + 1;
+    double *block = sk_doubles(c->ctx, MOMENT_ROWS, c->pairs);
+    t->rows = p->n;
+    t->train = sk_doubles(c->ctx, c->q, c->q);
+    t->c = sk_doubles(c->ctx, c->pairs, c->q);
+    t->dual = sk_doubles(c->ctx, c->pairs, c->q);
+    sock_status status = block && t->train && t->c && t->dual ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) {
+        memcpy(t->train, c->g + (total * c->systems + s) * square, square * sizeof(double));
+        if (f < p->folds) {
+            sk_axpy(square, -1, c->g + (f * c->systems + s) * square, t->train);
+            t->rows -= p->first[f + 1] - p->first[f];
+        }
+        t->zz = moments(c, s, f, block, t->c);
+        status = sk_psd_gram_new(c->ctx, t->rows, c->pc, t->train, &t->gram);
     }
-    double zz = moments(c, s, f, c->c);
-    sk_psd_gram *gram = NULL;
-    SK_TRY(sk_psd_gram_new(c->ctx, rows, c->pc, c->train, &gram));
-    sock_status status = SOCK_OK;
-    sk_psd_options options = {.tolerance = c->options->tolerance};
-    for (size_t j = 0; status >= 0 && j < lambdas; j++) {
-        double *q = path + j * stride;
-        sk_psd_bounds bounds = {0};
-        sk_psd_moments z = {.d = c->dim, .c = c->c, .zz = zz, .lambda = l[j] * lambda_scale(c, s, NULL)};
-        status = sk_psd_gram_solve(c->ctx, gram, rows, &z, &options, c->dual, j > 0, q, &bounds);
-        if (status > 0) c->result->converged = false;
-        if (f == p->folds && bounds.primal > 0) c->result->gap = SK_MAX(c->result->gap, bounds.gap / bounds.primal);
-        for (int repeat = 0; status >= 0 && c->candidate->learned && repeat < REWEIGHTINGS; repeat++)
-            status = reweigh(c, s, rows, l[j], c->train, c->c, zz, q);
+    if (!c->candidate->learned) { /* only the reweighting needs G itself */
+        sk_free(t->train);
+        t->train = NULL;
     }
-    sk_psd_gram_free(gram);
+    sk_free(block);
     return status;
+}
+
+/* Q (order x order) at one lambda, from where the last one ended. final: the fit whose certificate counts. */
+static sock_status part_solve(cv *c, part *t, size_t s, double l, bool final, double *q)
+{
+    sk_psd_bounds bounds = {0};
+    sk_psd_options options = {.tolerance = c->options->tolerance};
+    sk_psd_moments z = {.d = c->dim, .c = t->c, .zz = t->zz, .lambda = l * lambda_scale(c, s, NULL)};
+    sock_status status = sk_psd_gram_solve(c->ctx, t->gram, t->rows, &z, &options, t->dual, t->warm, q, &bounds);
+    t->warm = true;
+    if (status > 0 && final) c->result->converged = false;
+    if (final && bounds.primal > 0) c->result->gap = SK_MAX(c->result->gap, bounds.gap / bounds.primal);
+    for (int repeat = 0; status >= 0 && c->candidate->learned && repeat < REWEIGHTINGS; repeat++)
+        status = reweigh(c, s, t->rows, l, t->train, t->c, t->zz, q);
+    return status < 0 ? status : SOCK_OK;
 }
 
 /* ---- Step 4: scores ---- */
@@ -374,62 +410,90 @@ double sk_diffusion_score(const sk_problem *p, const double *held, double floor,
     return total;
 }
 
-static sock_status score_fold(cv *c, size_t f, const double *path, double *space)
+/* Fits without fold f at one lambda, and their score on the fold. q: systems x order^2. */
+static sock_status fit_and_score(cv *c, size_t f, part *parts, size_t j, double *q, double *space)
 {
     const sk_problem *p = c->p;
     size_t d = c->d, order2 = c->result->order * c->result->order;
-    for (size_t j = 0; j < c->options->lambdas; j++) {
-        double *held = c->held + j * c->n * d * d;
-        SK_TRY(integrate(c, path + j * c->systems * order2, p->first[f], p->first[f + 1], held));
-        for (size_t i = p->first[f]; i < p->first[f + 1]; i++)
-            c->cluster_score[j * p->clusters + p->cluster[i]] +=
-                sk_problem_score(p, i, c->leftover->e + (f * c->n + i) * d, held + i * d * d, space);
-    }
+    for (size_t s = 0; s < c->systems; s++)
+        SK_TRY(part_solve(c, &parts[s], s, c->options->l[j], false, q + s * order2));
+    SK_TRY(integrate(c, q, p->first[f], p->first[f + 1], c->held));
+    for (size_t i = p->first[f]; i < p->first[f + 1]; i++)
+        c->cluster_score[p->cluster[i]] +=
+            sk_problem_score(p, i, c->leftover->e + (f * c->n + i) * d, c->held + i * d * d, space);
     return SOCK_OK;
+}
+
+/* The best lambda so far is kept with all that belongs to it. */
+static void keep_best(cv *c, size_t j)
+{
+    sk_diffusion_result *r = c->result;
+    r->score = r->by_l[j];
+    r->l = c->options->l[j];
+    memcpy(r->cluster, c->cluster_score, c->p->clusters * sizeof(double));
+    memcpy(r->held, c->held, c->n * c->d * c->d * sizeof(double));
+    memcpy(r->q, c->q_now, c->folds * c->systems * r->order * r->order * sizeof(double));
+}
+
+/* Down the path; past the best by so many nats twice in a row, smaller lambdas will not come back. */
+static sock_status walk(cv *c, part *parts, double *space, size_t *best)
+{
+    static const double hopeless = 10;
+    sk_diffusion_result *r = c->result;
+    size_t order2 = r->order * r->order, worse = 0, j = 0;
+    *best = 0;
+    for (; j < c->options->lambdas && worse < 2; j++) {
+        memset(c->cluster_score, 0, c->p->clusters * sizeof(double));
+        for (size_t f = 0; f < c->folds; f++) {
+            SK_TRY(sk_progress(c->ctx, c->candidate->name, -1));
+            SK_TRY(fit_and_score(c, f, parts + f * c->systems, j, c->q_now + f * c->systems * order2, space));
+        }
+        for (size_t u = 0; u < c->p->clusters; u++) r->by_l[j] += c->cluster_score[u];
+        if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
+        if (j == 0 || r->by_l[j] > r->by_l[*best]) {
+            *best = j;
+            keep_best(c, j);
+        }
+        worse = r->by_l[j] < r->by_l[*best] - hopeless ? worse + 1 : 0;
+    }
+    r->edge = c->options->lambdas > 1 && (*best == 0 || *best == c->options->lambdas - 1);
+    if (!isfinite(r->score)) return sk_fail(c->ctx, SOCK_ENUMERIC, "%s has no finite score", c->candidate->name);
+    return SOCK_OK;
+}
+
+/* The fit to all rows, down the same path: a cold start at a tiny lambda may fail. */
+static sock_status fit_all(cv *c, size_t best, double *space)
+{
+    sk_diffusion_result *r = c->result;
+    size_t order2 = r->order * r->order, folds = c->p->folds;
+    sk_corrected_residuals(c->p, c->leftover, folds, c->z, space);
+    sock_status status = SOCK_OK;
+    for (size_t s = 0; status >= 0 && s < c->systems; s++) {
+        part t = {0};
+        status = part_new(c, s, folds, &t);
+        for (size_t j = 0; status >= 0 && j <= best; j++)
+            status = part_solve(c, &t, s, c->options->l[j], j == best, r->q + (folds * c->systems + s) * order2);
+        part_clear(&t);
+    }
+    return status;
 }
 
 static sock_status run(cv *c)
 {
-    const sk_problem *p = c->p;
-    sk_diffusion_result *r = c->result;
-    size_t d = c->d, lambdas = c->options->lambdas, order2 = r->order * r->order, best = 0;
+    size_t d = c->d, best = 0;
     double *space = sk_doubles(c->ctx, 4 * d * d + 2 * d, 1);
-    sock_status status = space ? SOCK_OK : SOCK_ENOMEM;
+    part *parts = sk_alloc(c->ctx, c->folds * c->systems, sizeof *parts);
+    sock_status status = space && parts ? SOCK_OK : SOCK_ENOMEM;
     for (size_t f = 0; status >= 0 && f < c->folds; f++) {
-        double *path = c->path + f * lambdas * c->systems * order2;
-        status = sk_progress(c->ctx, c->candidate->name, -1);
-        if (status >= 0) sk_corrected_residuals(p, c->leftover, f, c->z, space);
-        for (size_t s = 0; status >= 0 && s < c->systems; s++)
-            status = fit_system(c, s, f, c->options->l, lambdas, path + s * order2, c->systems * order2);
-        if (status >= 0) status = score_fold(c, f, path, space);
+        sk_corrected_residuals(c->p, c->leftover, f, c->z, space);
+        for (size_t s = 0; status >= 0 && s < c->systems; s++) status = part_new(c, s, f, &parts[f * c->systems + s]);
     }
-    for (size_t j = 0; status >= 0 && j < lambdas; j++) {
-        for (size_t u = 0; u < p->clusters; u++) r->by_l[j] += c->cluster_score[j * p->clusters + u];
-        if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
-        if (r->by_l[j] > r->by_l[best]) best = j;
-    }
-    if (status >= 0) {
-        r->score = r->by_l[best];
-        r->l = c->options->l[best];
-        r->edge = lambdas > 1 && (best == 0 || best == lambdas - 1);
-        memcpy(r->cluster, c->cluster_score + best * p->clusters, p->clusters * sizeof(double));
-        memcpy(r->held, c->held + best * c->n * d * d, c->n * d * d * sizeof(double));
-        for (size_t f = 0; f < c->folds; f++)
-            memcpy(r->q + f * c->systems * order2, c->path + (f * lambdas + best) * c->systems * order2,
-                   c->systems * order2 * sizeof(double));
-        if (!isfinite(r->score)) status = sk_fail(c->ctx, SOCK_ENUMERIC, "%s has no finite score", c->candidate->name);
-    }
-    if (status >= 0 && c->options->solve_all) {
-        sk_corrected_residuals(p, c->leftover, p->folds, c->z, space);
-        for (size_t s = 0; status >= 0 && s < c->systems; s++) {
-            /* down the same path: a cold start at a tiny lambda may fail */
-            double *path = c->path + s * order2;
-            status = fit_system(c, s, p->folds, c->options->l, best + 1, path, c->systems * order2);
-            memcpy(r->q + (p->folds * c->systems + s) * order2, path + best * c->systems * order2, order2 * sizeof(double));
-        }
-    }
+    if (status >= 0) status = walk(c, parts, space, &best);
+    if (status >= 0 && c->options->solve_all) status = fit_all(c, best, space);
+    for (size_t i = 0; parts && i < c->folds * c->systems; i++) part_clear(&parts[i]);
+    sk_free(parts);
     sk_free(space);
-    return status < 0 ? status : SOCK_OK;
+    return status;
 }
 
 static sock_status prepare(cv *c)
@@ -444,27 +508,24 @@ static sock_status prepare(cv *c)
     c->pairs = c->dim * (c->dim + 1) / 2;
     r->order = c->dim * c->pc;
     size_t lambdas = c->options->lambdas, order2 = r->order * r->order, nd = c->n * c->d * c->d;
-    SK_TRY(sk_memory_check(c->ctx, 8.0 * ((double)c->n * 2.0 * (double)c->q + (double)lambdas * (double)nd),
-                           c->candidate->name, "use --diffusion to name a smaller kernel"));
+    SK_TRY(sk_memory_check(c->ctx, 8.0 * ((double)c->n * 2.0 * (double)c->q + (double)nd), c->candidate->name,
+                           "use --diffusion to name a smaller kernel"));
     c->b = sk_doubles(c->ctx, c->n, c->q);
     c->conditional = sk_doubles(c->ctx, c->n, c->q);
     c->mean_square = sk_doubles(c->ctx, c->pc, 1);
     c->w = sk_doubles(c->ctx, c->systems, c->n);
     c->weight_mean = sk_doubles(c->ctx, c->systems, 1);
     c->z = sk_doubles(c->ctx, c->n, c->d);
-    c->train = sk_doubles(c->ctx, c->q, c->q);
-    c->c = sk_doubles(c->ctx, c->pairs, c->q);
-    c->dual = sk_doubles(c->ctx, c->pairs, c->q);
     c->x = sk_doubles(c->ctx, c->pairs, c->q);
-    c->held = sk_doubles(c->ctx, lambdas, nd);
-    c->path = sk_doubles(c->ctx, c->folds * lambdas * c->systems, order2);
-    c->cluster_score = sk_doubles(c->ctx, lambdas, p->clusters);
+    c->held = sk_doubles(c->ctx, nd, 1);
+    c->q_now = sk_doubles(c->ctx, c->folds * c->systems, order2);
+    c->cluster_score = sk_doubles(c->ctx, p->clusters, 1);
     r->cluster = sk_doubles(c->ctx, p->clusters, 1);
     r->by_l = sk_doubles(c->ctx, lambdas, 1);
     r->q = sk_doubles(c->ctx, (p->folds + 1) * c->systems, order2);
     r->held = sk_doubles(c->ctx, c->n, c->d * c->d);
-    bool good = c->b && c->conditional && c->mean_square && c->w && c->weight_mean && c->z && c->train && c->c &&
-                c->dual && c->x && c->held && c->path && c->cluster_score && r->cluster && r->by_l && r->q && r->held;
+    bool good = c->b && c->conditional && c->mean_square && c->w && c->weight_mean && c->z && c->x && c->held &&
+                c->q_now && c->cluster_score && r->cluster && r->by_l && r->q && r->held;
     if (!good) return SOCK_ENOMEM;
     for (size_t i = 0; i < c->n; i++) c->mean_h2 += p->steps->h[i] * p->steps->h[i] / (double)c->n;
     SK_TRY(make_rows(c, p->ends, c->b, c->mean_square));
@@ -483,12 +544,9 @@ static void release(cv *c)
     sk_free(c->weight_mean);
     sk_free(c->g);
     sk_free(c->z);
-    sk_free(c->train);
-    sk_free(c->c);
-    sk_free(c->dual);
     sk_free(c->x);
     sk_free(c->held);
-    sk_free(c->path);
+    sk_free(c->q_now);
     sk_free(c->cluster_score);
 }
 
@@ -504,9 +562,11 @@ sock_status sk_diffusion_cross_validate(sock_context *ctx, const sk_problem *p, 
             .n = p->n,
             .d = p->d,
             .folds = SK_MIN(options->folds, p->folds)};
+    double start = sk_seconds();
     c.result = sk_alloc(ctx, 1, sizeof *c.result);
     sock_status status = c.result ? prepare(&c) : SOCK_ENOMEM;
     if (status >= 0) status = run(&c);
+    if (status >= 0) c.result->seconds = sk_seconds() - start;
     release(&c);
     if (status < 0) {
         sk_diffusion_result_free(c.result);

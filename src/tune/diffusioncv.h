@@ -45,6 +45,7 @@ typedef struct sk_diffusion_result {
     double gap;          /* largest relative gap of the fits to all rows */
     bool converged;
     bool polished;
+    double seconds;
 } sk_diffusion_result;
 
 sock_status sk_diffusion_cross_validate(sock_context *ctx, const sk_problem *p, const sk_diffusion_candidate *candidate,

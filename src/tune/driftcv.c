@@ -296,9 +296,11 @@ sock_status sk_drift_cross_validate(sock_context *ctx, const sk_problem *p, cons
                                     size_t folds, sk_drift_result **out)
 {
     cv c = {.ctx = ctx, .p = p, .candidate = candidate, .n = p->n, .d = p->d, .folds = SK_MIN(folds, p->folds)};
+    double start = sk_seconds();
     c.result = sk_alloc(ctx, 1, sizeof *c.result);
     sock_status status = c.result ? prepare(&c) : SOCK_ENOMEM;
     if (status >= 0) status = run(&c);
+    if (status >= 0) c.result->seconds = sk_seconds() - start;
     sk_free(c.h);
     sk_free(c.g);
     sk_free(c.values);

@@ -25,8 +25,9 @@ typedef struct sk_drift_result {
     double l;        /* best, 0 for learned weights */
     bool edge;       /* l is the first or the last of the grid */
     double by_l[SK_LAMBDAS];
-    double *weight;   /* (folds + 1) x p x d: without each fold; the last one from all rows */
-    double dof;       /* of the fit to all rows */
+    double *weight; /* (folds + 1) x p x d: without each fold; the last one from all rows */
+    double dof;     /* of the fit to all rows */
+    double seconds;
     double *variance; /* learned: posterior variances of the weights of the last fit, p x d; else NULL */
 } sk_drift_result;
 

@@ -35,13 +35,13 @@ static double seconds_left(const search *s)
 }
 
 static void log_row(search *s, const char *stage, const char *field, const char *name, double l, double score,
-                    bool edge)
+                    bool edge, double seconds)
 {
     json_t *row = json_pack("{s:s, s:s, s:s}", "stage", stage, "field", field, "kernel", name);
     json_object_set_new(row, "l", l > 0 ? json_real(l) : json_null());
     json_object_set_new(row, "score", isfinite(score) ? json_real(score) : json_null());
     json_object_set_new(row, "edge", json_boolean(edge));
-    json_object_set_new(row, "seconds", json_real(sk_seconds() - s->start));
+    json_object_set_new(row, "seconds", json_real(seconds));
     json_array_append_new(s->table, row);
 }
 
@@ -110,7 +110,7 @@ static sock_status run_drifts(search *s, const char *stage, const sk_problem *p,
     for (size_t i = 0; i < list->drifts; i++) {
         if (!alive[i]) continue;
         log_row(s, stage, "drift", list->drift[i].name, out[i] ? out[i]->l : 0,
-                out[i] ? out[i]->score : -(double)INFINITY, out[i] && out[i]->edge);
+                out[i] ? out[i]->score : -(double)INFINITY, out[i] && out[i]->edge, out[i] ? out[i]->seconds : 0);
         if (out[i] && (*best == MOST || out[i]->score > out[*best]->score)) *best = i;
     }
     if (*best == MOST) return sk_fail(s->ctx, SOCK_ENUMERIC, "no drift could be fitted to these data");
@@ -130,7 +130,7 @@ static sock_status run_diffusions(search *s, const char *stage, const sk_problem
     for (size_t i = 0; i < list->diffusions; i++) {
         if (!alive[i]) continue;
         log_row(s, stage, "diffusion", list->diffusion[i].name, out[i] ? out[i]->l : 0,
-                out[i] ? out[i]->score : -(double)INFINITY, out[i] && out[i]->edge);
+                out[i] ? out[i]->score : -(double)INFINITY, out[i] && out[i]->edge, out[i] ? out[i]->seconds : 0);
         if (out[i] && (*best == MOST || out[i]->score > out[*best]->score)) *best = i;
     }
     if (*best == MOST) return sk_fail(s->ctx, SOCK_ENUMERIC, "no diffusion could be fitted to these data");
@@ -211,17 +211,17 @@ static sock_status pilot(search *s)
     sk_drift_result *f[MOST] = {0};
     sk_diffusion_result *a[MOST] = {0};
     bool alive[MOST];
-    size_t best_f, best_a;
+    size_t best_f, best_a, folds = SK_MIN(SCREEN_FOLDS, p->folds);
     double *e = NULL;
     sock_model *model = NULL;
     sock_status status;
     memset(alive, 1, sizeof alive);
     SK_GO(sk_candidates_new(s->ctx, s->spec, p->steps, true, &few));
     SK_GO(sk_problem_condition(s->ctx, p, NULL, false, false));
-    SK_GO(run_drifts(s, "pilot", p, &few, p->folds, alive, f, &best_f));
+    SK_GO(run_drifts(s, "pilot", p, &few, folds, alive, f, &best_f));
     SK_GO(fill_leftover(s, p, f[best_f], &e));
     sk_leftover leftover = {.e = e};
-    sk_diffusion_options options = {p->folds, thin_grid, 4, 1e-4, true};
+    sk_diffusion_options options = {folds, thin_grid, 4, 1e-4, true};
     SK_GO(run_diffusions(s, "pilot", p, &few, &leftover, &options, alive, a, &best_a));
     SK_GO(model_of_two(s, p, f[best_f], a[best_a], &model));
     take_model(s, model, a[best_a]->diagonal);
@@ -319,7 +319,8 @@ static sock_status confirm(search *s, size_t drift, size_t diffusion, const sk_d
     sk_diffusion_options options = {s->full->folds, fine_grid, lambdas + 1, tolerance(s), true};
     SK_GO(sk_diffusion_cross_validate(s->ctx, s->full, &s->list.diffusion[diffusion], &leftover, &options, a));
     *score = (*a)->score;
-    log_row(s, "confirm", "both", s->list.diffusion[diffusion].name, finalist->l, *score, false);
+    log_row(s, "confirm", "both", s->list.diffusion[diffusion].name, finalist->l, *score, false,
+            (*f)->seconds + (*a)->seconds);
 out:
     sock_model_free(model);
     sk_free(e);
@@ -435,7 +436,8 @@ static sock_status polish(search *s)
         sock_status status = sk_diffusion_polish(s->ctx, s->full, &leftover, s->diffusion[next], &polished);
         SK_TRY(tolerate(status));
         if (!polished) continue;
-        log_row(s, "polish", "diffusion", s->list.diffusion[next].name, polished->l, polished->score, false);
+        log_row(s, "polish", "diffusion", s->list.diffusion[next].name, polished->l, polished->score, false,
+                polished->seconds);
         if (polished->score > s->diffusion[next]->score) {
             sk_diffusion_result_free(s->diffusion[next]);
             s->diffusion[next] = polished;
