@@ -39,6 +39,7 @@ static sock_data *make_data(sock_context *ctx, const char *name, size_t n)
 static fit make_fit(sock_context *ctx, const sock_data *data, const char *drift, const char *path)
 {
     fit f = {ctx, data, bench_have(ctx, sock_options_new(ctx))};
+    bench_need(ctx, sock_options_set(ctx, f.opts, "tune", "no"));
     bench_need(ctx, sock_options_set(ctx, f.opts, "drift", drift));
     bench_need(ctx, sock_options_set(ctx, f.opts, "drift-path", path));
     bench_need(ctx, sock_options_set(ctx, f.opts, "diffusion", "none"));

@@ -1,14 +1,42 @@
 /* cmd_fit.c - sock fit: data in, model out. */
 #include "cli.h"
+#include "table.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
-static const char *const keys[] = {
-    "drift",          "drift-lambda",   "drift-form", "drift-path", "diffusion", "diffusion-lambda",
-    "diffusion-form", "diffusion-rank", "diagonal",   "solver",     "tolerance", "max-iterations",
-    "compression", "tune", "folds", "budget", "weights", "learned", "correction", "polish", "average",    "landmarks",      "quadrature", "id",         "time",      "state",
-    "group",          "grouping",       "dt",         "seed",       NULL};
+static const char *const keys[] = {"tune",
+                                   "folds",
+                                   "budget",
+                                   "drift",
+                                   "diffusion",
+                                   "diagonal",
+                                   "quadrature",
+                                   "weights",
+                                   "learned",
+                                   "correction",
+                                   "polish",
+                                   "average",
+                                   "tolerance",
+                                   "seed",
+                                   "drift-lambda",
+                                   "drift-form",
+                                   "drift-path",
+                                   "landmarks",
+                                   "diffusion-lambda",
+                                   "diffusion-form",
+                                   "diffusion-rank",
+                                   "solver",
+                                   "max-iterations",
+                                   "compression",
+                                   "id",
+                                   "time",
+                                   "state",
+                                   "group",
+                                   "grouping",
+                                   "dt",
+                                   NULL};
 
 static const char *text(json_t *info, const char *key)
 {
@@ -33,27 +61,105 @@ static void print_diffusion(json_t *info)
            number(info, "iterations"), text(info, "solver"), converged ? "" : ": NOT within the tolerance");
 }
 
+static void print_plain(json_t *info)
+{
+    printf("drift        %s\n", text(info, "drift"));
+    printf("             lambda %.6g, %s form, %s, rank %.0f, %s quadrature\n", number(info, "drift_lambda"),
+           text(info, "drift_form"), text(info, "drift_path"), number(info, "drift_rank"), text(info, "quadrature"));
+    print_diffusion(info);
+}
+
+/* The diffusion of the search: one kernel, or the average of those that did nearly as well. */
+static void print_averaged(json_t *info)
+{
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(info, "diffusions"), i, entry)
+    {
+        printf("%-12s %s, share %.0f%%, l %.0e%s\n", i ? "" : "diffusion", text(entry, "kernel"),
+               100 * number(entry, "share"), number(entry, "l"),
+               json_is_true(json_object_get(entry, "polished")) ? ", polished by likelihood" : "");
+    }
+    if (number(info, "floor") > 0) printf("             plus the floor %.3g on the diagonal\n", number(info, "floor"));
+    printf("certificate  relative duality gap %.2g of the convex problem%s\n", number(info, "relative_gap"),
+           json_is_true(json_object_get(info, "converged")) ? "" : ": NOT within the tolerance");
+}
+
+static void print_tuned(json_t *info)
+{
+    size_t i;
+    json_t *entry, *l = json_object_get(info, "drift_l");
+    printf("drift        %s", text(info, "drift"));
+    if (json_is_real(l)) printf(", l %.0e", json_real_value(l));
+    printf(", %.1f degrees of freedom\n", number(info, "drift_dof"));
+    json_array_foreach(json_object_get(info, "equation"), i, entry)
+        printf("             %s\n", json_string_value(entry));
+    print_averaged(info);
+    double steps = number(info, "steps"), d = number(info, "d");
+    printf("score        %.4f nats a step and dimension, held out in %.0f folds; constant coefficients %.4f\n",
+           number(info, "score") / (steps * d), number(info, "folds"), number(info, "score_constant") / (steps * d));
+    json_array_foreach(json_object_get(info, "warnings"), i, entry)
+        printf("warning      %s\n", json_string_value(entry));
+}
+
 static void print_summary(const char *json, const char *output)
 {
     json_t *info = json_loads(json, 0, NULL);
     if (!info) return;
     printf("data         %.0f intervals, %.0f points, dimension %.0f\n", number(info, "n"), number(info, "points"),
            number(info, "d"));
-    printf("drift        %s\n", text(info, "drift"));
-    printf("             lambda %.6g, %s form, %s, rank %.0f, %s quadrature\n", number(info, "drift_lambda"),
-           text(info, "drift_form"), text(info, "drift_path"), number(info, "drift_rank"), text(info, "quadrature"));
-    print_diffusion(info);
+    if (json_is_true(json_object_get(info, "tuned")))
+        print_tuned(info);
+    else
+        print_plain(info);
     printf("time         %.3f s\n", number(json_object_get(info, "seconds"), "total"));
     if (output) printf("model        %s\n", output);
     json_decref(info);
 }
 
+/* The search as a table: stage, field, kernel, l, held-out score, whether l is at the edge of the grid, seconds. */
+static int write_search(const cli *c, const char *json, const char *path)
+{
+    static const char *const names[] = {"stage", "field", "kernel", "l", "score", "edge", "seconds", NULL};
+    json_t *info = json_loads(json, 0, NULL), *row;
+    json_t *search = json_object_get(info, "search"),
+           *times = json_object_get(json_object_get(info, "seconds"), "search");
+    table out;
+    size_t i;
+    int code = json_is_array(search) ? table_open(c, &out, path, false)
+                                     : cli_usage_error(c, "--search-log needs the search: leave --no-tune out");
+    if (code < 0) {
+        for (const char *const *name = names; *name; name++) table_text(&out, *name);
+        table_end_row(&out);
+        json_array_foreach(search, i, row)
+        {
+            for (int k = 0; k < 3; k++) table_text(&out, text(row, names[k]));
+            for (int k = 3; k < 5; k++) {
+                json_t *value = json_object_get(row, names[k]);
+                table_number(&out, json_is_number(value) ? json_number_value(value) : (double)NAN);
+            }
+            table_text(&out, json_is_true(json_object_get(row, "edge")) ? "yes" : "no");
+            table_number(&out, json_number_value(json_array_get(times, i)));
+            table_end_row(&out);
+        }
+        code = table_close(&out);
+    }
+    json_decref(info);
+    return code;
+}
+
 static int run(int count, char **arguments)
 {
-    const char *output = NULL;
-    const cli_option own[] = {{"output", 'o', &output, NULL, "FILE", "where the model goes"}, {0}};
+    const char *output = NULL, *validation = NULL, *log = NULL;
+    bool plain = false;
+    const cli_option own[] = {
+        {"output", 'o', &output, NULL, "FILE", "where the model goes"},
+        {"no-tune", 0, NULL, &plain, NULL, "the plain estimator with the kernels and penalties given (--tune=no)"},
+        {"validation", 0, &validation, NULL, "FILE", "judge the candidates on these data instead of cross-validation"},
+        {"search-log", 0, &log, NULL, "FILE", "write every candidate with its score as CSV"},
+        {0}};
     cli c;
-    sock_data *data = NULL;
+    sock_data *data = NULL, *held = NULL;
     sock_model *model = NULL;
     char *info = NULL;
     int code = cli_begin(&c, &verb_fit, own, count, arguments);
@@ -61,8 +167,14 @@ static int run(int count, char **arguments)
     bool piped = output && strcmp(output, "-") == 0; /* the model itself goes to standard output */
     if (code < 0 && piped && c.json) code = cli_usage_error(&c, "--json and -o - both want standard output");
     if (code < 0) code = cli_check_output(&c, output);
+    if (code < 0 && plain && (validation || log))
+        code = cli_usage_error(&c, "--%s belongs to the search; leave --no-tune out",
+                               validation ? "validation" : "search-log");
     if (code >= 0) goto out;
-    sock_status status = sock_data_read(c.ctx, c.operand[0], c.opts, &data);
+    sock_status status = plain ? sock_options_set(c.ctx, c.opts, "tune", "no") : SOCK_OK;
+    if (status >= 0) status = sock_data_read(c.ctx, c.operand[0], c.opts, &data);
+    if (status >= 0 && validation) status = sock_data_read(c.ctx, validation, c.opts, &held);
+    if (status >= 0) status = sock_options_set_validation(c.ctx, c.opts, held);
     if (status >= 0) status = sock_fit(c.ctx, data, c.opts, &model);
     if (status >= 0) cli_caveat(&c, status);
     if (status >= 0 && output) status = sock_model_save(c.ctx, model, output);
@@ -75,12 +187,17 @@ static int run(int count, char **arguments)
         printf("%s\n", info);
     else if (!piped)
         print_summary(info, output);
+    if (log && write_search(&c, info, log) != EXIT_DONE) {
+        code = EXIT_FAILED;
+        goto out;
+    }
     if (!output) cli_note(&c, "the model was not saved: give -o FILE to keep it");
     code = cli_finish_output(&c);
 out:
     sock_string_free(info);
     sock_model_free(model);
     sock_data_free(data);
+    sock_data_free(held);
     cli_end(&c);
     return code;
 }
@@ -89,6 +206,6 @@ const cli_verb verb_fit = {"fit",
                            "fit DATA [-o MODEL] [options]",
                            "learn a model from trajectories",
                            "  sock fit train.csv -o model.sock\n"
-                           "  sock fit train.csv --drift gauss:eta=0.8 --drift-lambda 1e-4 -o model.sock",
+                           "  sock fit train.csv --no-tune --drift gauss:eta=0.8 --drift-lambda 1e-4 -o model.sock",
                            keys,
                            run};

@@ -45,7 +45,8 @@ int main(void)
     sock_data *data = NULL;
     sock_model *model = NULL;
     double at[2] = {0, 2}, f[2] = {0, 0};
-    int good = opts && sock_options_set(ctx, opts, "drift", "affine") >= 0 && /* f(x) = w1 x + w0 */
+    int good = opts && sock_options_set(ctx, opts, "tune", "no") >= 0 &&
+               sock_options_set(ctx, opts, "drift", "affine") >= 0 && /* f(x) = w1 x + w0 */
                sock_options_set(ctx, opts, "drift-lambda", "1e-8") >= 0 &&
                sock_options_set(ctx, opts, "quadrature", "trapezoid") >= 0 &&
                sock_data_from_arrays(ctx, 1, PATHS, length, t, x, names, group, opts, &data) >= 0 &&

@@ -26,6 +26,7 @@ int main(int count, char **arguments)
     int good = opts != NULL;
 
     /* Options have the names of the command line. What is not set has a default, or comes from the data. */
+    good = good && report(ctx, sock_options_set(ctx, opts, "tune", "no"));
     good = good && report(ctx, sock_options_set(ctx, opts, "drift", "poly:degree=3"));
     good = good && report(ctx, sock_data_read(ctx, file, opts, &data));
     if (good) printf("%zu trajectories, %zu intervals\n", sock_data_trajectories(data), sock_data_intervals(data));

@@ -57,7 +57,8 @@ int main(void)
     sock_options *opts = ctx ? sock_options_new(ctx) : NULL;
     sock_data *data = NULL;
     sock_model *named = NULL, *own = NULL;
-    int good = opts && sock_options_set(ctx, opts, "drift", "curlfree:eta=1") >= 0 &&
+    int good = opts && sock_options_set(ctx, opts, "tune", "no") >= 0 &&
+               sock_options_set(ctx, opts, "drift", "curlfree:eta=1") >= 0 &&
                sock_options_set(ctx, opts, "drift-lambda", "1e-7") >= 0 &&
                sock_options_set(ctx, opts, "diffusion", "none") >= 0 && /* the paths have no noise */
                sock_data_from_arrays(ctx, DIM, PATHS, length, t, x, NULL, NULL, opts, &data) >= 0 &&

@@ -65,7 +65,8 @@ int main(void)
 {
     work w = {.ctx = sock_context_new()};
     w.opts = w.ctx ? sock_options_new(w.ctx) : NULL;
-    int good = w.opts && sock_options_set(w.ctx, w.opts, "diffusion", "none") >= 0 &&
+    int good = w.opts && sock_options_set(w.ctx, w.opts, "tune", "no") >= 0 &&
+               sock_options_set(w.ctx, w.opts, "diffusion", "none") >= 0 &&
                sock_options_set(w.ctx, w.opts, "drift-path", "exact") >= 0;
     w.data = good ? make_data(w.ctx, w.opts) : NULL;
     good = good && w.data;

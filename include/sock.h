@@ -179,8 +179,14 @@ SOCK_API sock_status sock_data_summary(sock_context *ctx, const sock_data *data,
 
 typedef struct sock_model sock_model;
 
-/* Fits a model. See the options table for what can be set. */
+/* Fits a model. By default it chooses kernels and penalties by cross-validation; with the option tune = no it is the
+ * plain estimator with what the options say. SOCK_LIMITED: the budget ended the search early; SOCK_NOT_CONVERGED: see
+ * there. */
 SOCK_API sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_options *opts, sock_model **out);
+
+/* Data to judge the candidates of the search on, in place of cross-validation; borrowed until the fit is over. NULL
+ * takes it back. */
+SOCK_API sock_status sock_options_set_validation(sock_context *ctx, sock_options *opts, const sock_data *validation);
 
 /* A matrix-valued kernel of the user's own: writes K(x, y), d x d row-major, into out. It must be symmetric in the
  * sense K(x, y) = K(y, x)' and positive definite, and may be called from several threads. NULL takes it back. */

@@ -22,6 +22,7 @@ static int set_up(void **state)
     bench *b = calloc(1, sizeof *b);
     b->ctx = sock_context_new();
     b->opts = sock_options_new(b->ctx);
+    assert_int_equal(sock_options_set(b->ctx, b->opts, "tune", "no"), SOCK_OK);
     assert_int_equal(sock_model_wrap(b->ctx, 2, NULL, cubic_drift, NULL, NULL, &b->cubic), SOCK_OK);
     *state = b;
     return 0;

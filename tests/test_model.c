@@ -20,6 +20,7 @@ static int set_up(void **state)
     fixture *f = calloc(1, sizeof *f);
     f->ctx = sock_context_new();
     f->opts = sock_options_new(f->ctx);
+    assert_int_equal(sock_options_set(f->ctx, f->opts, "tune", "no"), SOCK_OK);
     snprintf(f->folder, sizeof f->folder, "model-XXXXXX");
     if (!mkdtemp(f->folder)) return -1;
     snprintf(f->path, sizeof f->path, "%s/a.sock", f->folder);

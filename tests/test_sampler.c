@@ -26,6 +26,7 @@ enum { D = 2, BLOCK = SK_EULER_BLOCK };
 static sock_options *options_of(const char *const *pairs)
 {
     sock_options *opts = sock_options_new(ctx);
+    assert_true(sock_options_set(ctx, opts, "tune", "no") >= 0);
     for (; *pairs; pairs += 2)
         if (sock_options_set(ctx, opts, pairs[0], pairs[1]) < 0) fail_msg("%s", sock_message(ctx));
     return opts;

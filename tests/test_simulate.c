@@ -241,6 +241,7 @@ static void prop_simulate__paths_of_a_fitted_model_do_not_depend_on_company(void
     truth dense = truth_of(ctx, "dense");
     sock_data *train = NULL;
     sock_options *opts = sock_options_new(ctx);
+    assert_true(sock_options_set(ctx, opts, "tune", "no") >= 0);
     sock_model *model = NULL;
     assert_int_equal(sys_generate(ctx, dense.instance, SYS_TRAIN, &train), SOCK_OK);
     assert_int_equal(sock_options_set(ctx, opts, "drift", "gauss:eta=0.8"), SOCK_OK);

@@ -1,9 +1,31 @@
 /* fittune.c - the tuned estimator behind sock_fit: options in, model and information out. */
+#include "api/equation.h"
 #include "api/fitjob.h"
 #include "tune/tune.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Options of the plain estimator, which the search decides for itself. */
+static sock_status refuse_plain_options(const sk_fit_job *job)
+{
+    static const char *const plain[] = {"drift-lambda",   "diffusion-lambda", "drift-form", "drift-path",
+                                        "diffusion-form", "diffusion-rank",   "solver",     "landmarks",
+                                        "compression",    "max-iterations"};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (sk_option_is_set(job->opts, plain[i]))
+            return sk_fail(job->ctx, SOCK_EUSAGE, "%s is for the plain estimator; allowed with --no-tune only",
+                           plain[i]);
+    const char *value = sk_option_text(job->opts, "quadrature");
+    if (strcmp(value, "trapezoid") == 0)
+        return sk_fail(job->ctx, SOCK_EUSAGE,
+                       "quadrature is 'trapezoid'; allowed while tuning: conditional, left (or give --no-tune)");
+    if (strcmp(sk_option_text(job->opts, "diffusion"), "none") == 0)
+        return sk_fail(job->ctx, SOCK_EUSAGE, "diffusion is 'none'; the drift alone is fitted with --no-tune");
+    if (sk_option_drift_kernel(job->opts, NULL))
+        return sk_fail(job->ctx, SOCK_EUSAGE, "a drift kernel given as a function is fitted with tune = no");
+    return SOCK_OK;
+}
 
 static sk_tune_spec spec_of(const sk_fit_job *job)
 {
@@ -12,6 +34,7 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
     bool diagonal = sk_option_is_set(o, "diagonal");
     return (sk_tune_spec){
         .data = job->data,
+        .validation = sk_option_validation(o),
         .folds = sk_option_count(o, "folds"),
         .seed = sk_option_count(o, "seed"),
         .budget = isnan(budget) ? 0 : budget,
@@ -29,23 +52,116 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
     };
 }
 
+/* Lag-1 correlation of what the model leaves over, each step in units of its own standard deviation. */
+static sock_status residual_correlation(sk_fit_job *job, const sock_model *model, double *out)
+{
+    const sock_data *data = job->data;
+    size_t d = data->d, count = 0;
+    double *f = sk_doubles(job->ctx, data->points, d), *a = sk_doubles(job->ctx, data->points, d * d);
+    sock_status status = f && a ? sk_model_evaluate(job->ctx, model, data->points, data->x, f, a) : SOCK_ENOMEM;
+    double product = 0, square = 0;
+    for (size_t j = 0; status >= 0 && j < data->trajectories; j++)
+        for (size_t k = 0; k < d; k++) {
+            double last = 0;
+            bool has_last = false;
+            for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
+                double h = data->t[i + 1] - data->t[i], variance = h * a[(i * d + k) * d + k];
+                double e = data->x[(i + 1) * d + k] - data->x[i * d + k] - h * f[i * d + k];
+                double now = variance > 0 ? e / sqrt(variance) : 0;
+                if (fabs(now) > 5) now = now > 0 ? 5 : -5; /* one wild step is not memory */
+                if (has_last) {
+                    product += now * last;
+                    count++;
+                }
+                square += now * now;
+                last = now;
+                has_last = variance > 0;
+            }
+        }
+    *out = count > 20 && square > 0 ? product / square : (double)NAN;
+    sk_free(f);
+    sk_free(a);
+    return status;
+}
+
+static void warn(json_t *list, const char *text) { json_array_append_new(list, json_string(text)); }
+
+/* What the user should know before believing the model. */
+static sock_status add_warnings(sk_fit_job *job, const sock_model *model, json_t *report)
+{
+    json_t *list = json_array();
+    double correlation, n = json_number_value(json_object_get(report, "steps"));
+    double gain = json_number_value(json_object_get(report, "score")) -
+                  json_number_value(json_object_get(report, "score_constant"));
+    json_object_set_new(report, "warnings", list);
+    SK_TRY(residual_correlation(job, model, &correlation));
+    json_object_set_new(report, "residual_lag1", isfinite(correlation) ? json_real(correlation) : json_null());
+    if (correlation < -0.1 && fabs(correlation) > 4 / sqrt(n))
+        warn(list,
+             "residuals of neighbouring steps are negatively correlated: measurement noise on the states inflates a");
+    if (correlation > 0.1 && fabs(correlation) > 4 / sqrt(n))
+        warn(list,
+             "residuals of neighbouring steps are positively correlated: the process has memory, or a hidden state");
+    if (gain < 2) warn(list, "the score is no better than that of constant coefficients");
+    if (json_is_true(json_object_get(report, "drift_edge")))
+        warn(list, "the penalty of the drift is at the edge of its grid");
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(report, "diffusions"), i, entry)
+    {
+        if (i == 0 && json_is_true(json_object_get(entry, "edge")))
+            warn(list, "the penalty of the diffusion is at the edge of its grid");
+        if (!json_is_true(json_object_get(entry, "converged")))
+            warn(list, "a convex problem stopped before its tolerance; its gap is stated");
+    }
+    return SOCK_OK;
+}
+
+static sock_status set_info(sk_fit_job *job, sock_model *model, json_t *report, sock_status ended)
+{
+    size_t rank = 0;
+    for (size_t i = 0; i < model->diffusion_terms; i++) rank += model->diffusion[i]->rank;
+    json_t *times = json_incref(json_object_get(report, "search_seconds"));
+    json_t *best = json_array_get(json_object_get(report, "diffusions"), 0);
+    json_object_del(report, "search_seconds");
+    json_object_set(report, "diffusion_lambda", json_object_get(best, "lambda"));
+    json_object_set(report, "relative_gap", json_object_get(best, "relative_gap"));
+    json_object_set(report, "converged", json_object_get(best, "converged"));
+    json_object_set_new(report, "rank", json_integer((json_int_t)rank));
+    json_object_set_new(
+        report, "quadrature",
+        json_string(strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0 ? "left" : "conditional"));
+    json_object_set_new(report, "n", json_integer((json_int_t)sk_data_intervals(job->data)));
+    json_object_set_new(report, "points", json_integer((json_int_t)job->data->points));
+    json_object_set_new(report, "d", json_integer((json_int_t)job->data->d));
+    json_object_set_new(report, "status", json_string(ended == SOCK_OK ? "done" : sock_status_text(ended)));
+    json_object_set_new(report, "options", sk_fit_options_given(job->opts));
+    json_object_set_new(report, "data", sk_fit_provenance(job->data));
+    json_object_set_new(report, "version", json_string(SOCK_VERSION));
+    sock_status status = sk_equation_add(job->ctx, model, report);
+    if (status >= 0) status = add_warnings(job, model, report);
+    json_t *seconds = json_object();
+    json_object_set(seconds, "search", times);
+    json_object_set_new(seconds, "total", json_real(sk_seconds() - job->start));
+    if (status >= 0) status = sk_model_set_info(job->ctx, model, report, seconds);
+    json_decref(seconds);
+    json_decref(times);
+    return status;
+}
+
 sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
 {
+    SK_TRY(refuse_plain_options(job));
     sk_tune_spec spec = spec_of(job);
+    if (spec.validation && spec.validation->d != job->data->d)
+        return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data have dimension %zu, the data %zu",
+                       spec.validation->d, job->data->d);
     sock_model *model = NULL;
     json_t *report = NULL;
     sock_status ended = sk_tune(job->ctx, &spec, &model, &report);
     if (ended < 0) return ended;
-    json_object_set_new(report, "n", json_integer((json_int_t)sk_data_intervals(job->data)));
-    json_object_set_new(report, "points", json_integer((json_int_t)job->data->points));
-    json_object_set_new(report, "d", json_integer((json_int_t)job->data->d));
-    json_object_set_new(report, "options", sk_fit_options_given(job->opts));
-    json_object_set_new(report, "data", sk_fit_provenance(job->data));
-    json_object_set_new(report, "version", json_string(SOCK_VERSION));
-    json_t *seconds = json_pack("{s:f}", "total", sk_seconds() - job->start);
-    sock_status status = sk_model_set_info(job->ctx, model, report, seconds);
+    sock_status status = set_info(job, model, report, ended);
     json_decref(report);
-    json_decref(seconds);
     if (status < 0) {
         sock_model_free(model);
         return status;

@@ -70,6 +70,7 @@ struct sock_options {
     char *value[ROWS]; /* NULL: the default */
     sock_matrix_kernel_fn drift_kernel;
     void *drift_kernel_user;
+    const sock_data *validation;
 };
 
 static const row *find(const char *key)
@@ -108,6 +109,7 @@ sock_options *sk_options_copy(sock_context *ctx, const sock_options *opts)
     if (!copy || !opts) return copy;
     copy->drift_kernel = opts->drift_kernel;
     copy->drift_kernel_user = opts->drift_kernel_user;
+    copy->validation = opts->validation;
     for (size_t i = 0; i < ROWS; i++)
         if (opts->value[i] && !(copy->value[i] = sk_strdup(ctx, opts->value[i]))) {
             sock_options_free(copy);
@@ -215,3 +217,14 @@ sock_matrix_kernel_fn sk_option_drift_kernel(const sock_options *opts, void **us
     if (user) *user = opts ? opts->drift_kernel_user : NULL;
     return opts ? opts->drift_kernel : NULL;
 }
+
+sock_status sock_options_set_validation(sock_context *ctx, sock_options *opts, const sock_data *validation)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!opts) return sk_fail(ctx, SOCK_EUSAGE, "options must not be NULL");
+    opts->validation = validation;
+    return SOCK_OK;
+}
+
+const sock_data *sk_option_validation(const sock_options *opts) { return opts ? opts->validation : NULL; }

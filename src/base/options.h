@@ -16,6 +16,9 @@ bool sk_option_is_set(const sock_options *opts, const char *key); /* the user ga
 /* The user's own drift kernel, or NULL. */
 sock_matrix_kernel_fn sk_option_drift_kernel(const sock_options *opts, void **user);
 
+/* The user's validation data, or NULL. */
+const sock_data *sk_option_validation(const sock_options *opts);
+
 sock_options *sk_options_copy(sock_context *ctx, const sock_options *opts);
 
 #endif

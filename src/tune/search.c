@@ -26,7 +26,7 @@ typedef struct search {
     double constant_score;
     double start;
     bool limited;
-    json_t *table;
+    json_t *table, *times; /* the search, row by row; seconds of each row apart: they differ from run to run */
 } search;
 
 static double seconds_left(const search *s)
@@ -41,8 +41,8 @@ static void log_row(search *s, const char *stage, const char *field, const char 
     json_object_set_new(row, "l", l > 0 ? json_real(l) : json_null());
     json_object_set_new(row, "score", isfinite(score) ? json_real(score) : json_null());
     json_object_set_new(row, "edge", json_boolean(edge));
-    json_object_set_new(row, "seconds", json_real(seconds));
     json_array_append_new(s->table, row);
+    json_array_append_new(s->times, json_real(seconds));
 }
 
 /* ---- Candidates in parallel ---- */
@@ -520,21 +520,52 @@ static sock_status choose_floor(search *s, const double *share, const sk_leftove
     return status;
 }
 
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+/* The diffusions that were averaged, the best first. */
+static json_t *averaged(const search *s, const double *share)
+{
+    json_t *list = json_array();
+    bool done[MOST] = {false};
+    for (;;) {
+        size_t next = MOST;
+        for (size_t i = 0; i < s->list.diffusions; i++)
+            if (share[i] > 0 && !done[i] && (next == MOST || share[i] > share[next])) next = i;
+        if (next == MOST) return list;
+        done[next] = true;
+        const sk_diffusion_result *r = s->diffusion[next];
+        json_t *entry = json_pack("{s:s, s:b, s:b, s:b}", "kernel", s->list.diffusion[next].name, "polished",
+                                  r->polished, "edge", r->edge, "converged", r->converged);
+        json_object_set_new(entry, "share", number(share[next]));
+        json_object_set_new(entry, "l", number(r->l));
+        json_object_set_new(entry, "lambda", number(r->l * r->lambda_scale));
+        json_object_set_new(entry, "score", number(r->score));
+        json_object_set_new(entry, "relative_gap", number(r->gap));
+        json_array_append_new(list, entry);
+    }
+}
+
 static json_t *describe(const search *s, size_t drift, const double *share, double floor)
 {
     const sk_drift_result *f = s->drift[drift];
-    json_t *averaged = json_array();
-    for (size_t i = 0; i < s->list.diffusions; i++)
-        if (share[i] > 0)
-            json_array_append_new(averaged,
-                                  json_pack("{s:s, s:f, s:f, s:f, s:b, s:b, s:f}", "kernel", s->list.diffusion[i].name,
-                                            "share", share[i], "l", s->diffusion[i]->l, "score", s->diffusion[i]->score,
-                                            "polished", s->diffusion[i]->polished, "edge", s->diffusion[i]->edge, "gap",
-                                            s->diffusion[i]->gap));
-    return json_pack("{s:s, s:f, s:f, s:b, s:o, s:f, s:f, s:f, s:I, s:I, s:b}", "drift", s->list.drift[drift].name,
-                     "drift_l", f->l, "drift_dof", f->dof, "drift_edge", f->edge, "diffusions", averaged, "floor",
-                     floor, "score", s->diffusion[s->best_diffusion]->score, "constant_score", s->constant_score,
-                     "folds", (json_int_t)s->full->folds, "steps", (json_int_t)s->full->n, "limited", s->limited);
+    json_t *report = json_object();
+    json_object_set_new(report, "tuned", json_true());
+    json_object_set_new(report, "drift", json_string(s->list.drift[drift].name));
+    json_object_set_new(report, "drift_l", f->l > 0 ? json_real(f->l) : json_null());
+    json_object_set_new(report, "drift_dof", number(f->dof));
+    json_object_set_new(report, "drift_rank", json_integer((json_int_t)f->p));
+    json_object_set_new(report, "drift_edge", json_boolean(f->edge));
+    json_object_set_new(report, "drift_score", number(f->score));
+    json_object_set_new(report, "drift_best", json_string(s->list.drift[s->best_drift].name));
+    json_object_set_new(report, "diffusion", json_string(s->list.diffusion[s->best_diffusion].name));
+    json_object_set_new(report, "diffusions", averaged(s, share));
+    json_object_set_new(report, "floor", number(floor));
+    json_object_set_new(report, "score", number(s->diffusion[s->best_diffusion]->score));
+    json_object_set_new(report, "score_constant", number(s->constant_score));
+    json_object_set_new(report, "folds", json_integer((json_int_t)s->full->folds));
+    json_object_set_new(report, "steps", json_integer((json_int_t)s->full->n));
+    json_object_set_new(report, "limited", json_boolean(s->limited));
+    return report;
 }
 
 /* The last pass: drift and diffusions anew under the current model, polish, choice, and the model of all rows. */
@@ -554,7 +585,8 @@ static sock_status finish(search *s, bool *drifts, bool *diffusions, sock_model 
     for (size_t i = 0; i < s->list.diffusions; i++) parts[i] = s->diffusion[i];
     SK_TRY(make_model(s, s->full, s->drift[drift], s->list.diffusions, parts, share, floor, out));
     *report = describe(s, drift, share, floor);
-    json_object_set(*report, "table", s->table);
+    json_object_set(*report, "search", s->table);
+    json_object_set(*report, "search_seconds", s->times);
     return SOCK_OK;
 }
 
@@ -607,7 +639,7 @@ out:
 
 sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, json_t **report)
 {
-    search s = {.ctx = ctx, .spec = spec, .start = sk_seconds(), .table = json_array()};
+    search s = {.ctx = ctx, .spec = spec, .start = sk_seconds(), .table = json_array(), .times = json_array()};
     sock_status status = sk_folds_problem(ctx, spec, SCREEN_ROWS, &s.full, &s.screen);
     if (status >= 0) status = run(&s, out, report);
     bool limited = s.limited;
@@ -619,6 +651,7 @@ sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **ou
     if (s.screen != s.full) sk_problem_free(s.screen);
     sk_problem_free(s.full);
     json_decref(s.table);
+    json_decref(s.times);
     if (status >= 0 && limited)
         return sk_fail(ctx, SOCK_LIMITED, "the budget of %g s ended the search early", spec->budget);
     return status;
