@@ -93,13 +93,17 @@ static void print_tuned(json_t *info)
     if (json_is_real(l)) printf(", l %.0e", json_real_value(l));
     printf(", %.1f degrees of freedom\n", number(info, "drift_dof"));
     json_array_foreach(json_object_get(info, "equation"), i, entry)
+    {
         printf("             %s\n", json_string_value(entry));
+    }
     print_averaged(info);
     double steps = number(info, "steps"), d = number(info, "d");
     printf("score        %.4f nats a step and dimension, held out in %.0f folds; constant coefficients %.4f\n",
            number(info, "score") / (steps * d), number(info, "folds"), number(info, "score_constant") / (steps * d));
     json_array_foreach(json_object_get(info, "warnings"), i, entry)
+    {
         printf("warning      %s\n", json_string_value(entry));
+    }
 }
 
 static void print_summary(const char *json, const char *output)

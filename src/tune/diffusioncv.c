@@ -208,7 +208,7 @@ void sk_corrected_residuals(const sk_problem *p, const sk_leftover *leftover, si
 static double moments(const cv *c, size_t s, size_t f, double *block, double *out)
 {
     const sk_problem *p = c->p;
-    size_t d = c->d, used = 0, skip_begin = p->n, skip_end = p->n;
+    size_t d = c->d, used = 0, skip_begin = p->n, skip_end = skip_begin;
     const double root2 = 1.41421356237309504880;
     double zz = 0;
     if (f < p->folds) {
