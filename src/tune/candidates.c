@@ -52,7 +52,8 @@ static sock_status add_drift(sock_context *ctx, sk_candidates *c, const sk_steps
                              int order)
 {
     SK_TRY(sk_grow(ctx, &c->drift, &c->drift_capacity, c->drifts + 1, sizeof *c->drift));
-    sk_drift_candidate made = {.learned = learned, .order = order, .max_rank = s->d == 1 ? 60 : DRIFT_FEATURES};
+    size_t rank = s->d == 1 ? 60 : s->d <= 3 ? DRIFT_FEATURES : DRIFT_FEATURES / 2;
+    sk_drift_candidate made = {.learned = learned, .order = order, .max_rank = rank};
     SK_TRY(parse(ctx, "drift", text, s, &made.kernel));
     char *canonical = learned ? sk_strdup(ctx, text) : sk_kernel_format(ctx, made.kernel);
     made.name = canonical ? sk_format(ctx, "%s%s", canonical, learned ? " learned" : "") : NULL;

@@ -2,7 +2,8 @@
  *
  *   1. Psi: the integrated features of every step (conditional quadrature).
  *   2. For each fold its share of H = sum psi psi' (x) P and g = sum psi (x) P dy, P the precision of the step. With a
- *      diagonal a the d components are d systems of order p; else one of order dp.
+ *      diagonal a the d components are d systems of order p; else one of order dp. Many features in many dimensions
+ *      share one H with the mean precision: a d-th of the cost, and good enough to be compared by.
  *   3. Without fold f: H - H_f, g - g_f. Ridge: one eigendecomposition gives the weights for every lambda. Learned
  *      weights: sequential sparse Bayes.
  *   4. Held-out score of each lambda; the best one, and its weights from all rows.
@@ -22,6 +23,8 @@ typedef struct cv {
     const sk_drift_candidate *candidate;
     sk_drift_result *result;
     size_t n, d, p_count, systems, order, folds;
+    bool joint;
+    size_t rhs;    /* right-hand sides of a system: d where the components share it, else 1 */
     double *h, *g; /* (folds of the problem + 2) parts: folds, always, total; each systems x order^2, systems x order */
     double unit;   /* penalty for l = 1 */
     double *values; /* order */
@@ -74,13 +77,25 @@ static sock_status make_features(cv *c)
 
 /* ---- Step 2: sums ---- */
 
+/* The weight of step i for components k and l: the precision matrix where they are fitted jointly; else the inverse of
+ * the component's own variance, or of the mean variance when the components share a system. */
+static double weight_of(const cv *c, size_t i, size_t k, size_t l)
+{
+    size_t d = c->d;
+    if (c->joint || !c->p->weighted) return c->p->precision[(i * d + k) * d + l];
+    const double *variance = c->p->part + i * d;
+    double sum = 0;
+    for (size_t m = 0; c->rhs > 1 && m < d; m++) sum += variance[m] / (double)d;
+    return k == l ? 1 / ((c->rhs > 1 ? sum : variance[k]) + 0.1 * c->p->middle) : 0;
+}
+
 /* H_kl += Psi' diag(P_kl) Psi over the rows of one range, into block (k, l) of a system of the given order. */
 static void add_block(const cv *c, size_t begin, size_t end, size_t k, size_t l, double *scaled, double *target)
 {
-    size_t p = c->p_count, d = c->d, rows = end - begin;
+    size_t p = c->p_count, rows = end - begin;
     const double *psi = c->result->psi + begin * p;
     for (size_t i = 0; i < rows; i++) {
-        double w = c->p->precision[((begin + i) * d + k) * d + l];
+        double w = weight_of(c, begin + i, k, l);
         for (size_t j = 0; j < p; j++) scaled[i * p + j] = w * psi[i * p + j];
     }
     sk_gemm(c->ctx, SK_TRANSPOSED, SK_PLAIN, p, p, rows, 1, psi, p, scaled, p, 1, target, c->order);
@@ -89,8 +104,8 @@ static void add_block(const cv *c, size_t begin, size_t end, size_t k, size_t l,
 static void add_range(const cv *c, size_t begin, size_t end, double *scaled, double *h, double *g)
 {
     size_t p = c->p_count, d = c->d, order = c->order;
-    bool apart = c->systems > 1 || d == 1;
-    for (size_t k = 0; k < d; k++)
+    bool apart = c->systems > 1 || c->rhs > 1 || d == 1;
+    for (size_t k = 0; k < (c->rhs > 1 ? 1 : d); k++)
         for (size_t l = apart ? k : 0; l < (apart ? k + 1 : d); l++) {
             double *block = apart ? h + k * order * order : h + k * p * order + l * p;
             for (size_t at = begin; at < end; at += 512) add_block(c, at, SK_MIN(at + 512, end), k, l, scaled, block);
@@ -98,7 +113,7 @@ static void add_range(const cv *c, size_t begin, size_t end, double *scaled, dou
     for (size_t i = begin; i < end; i++)
         for (size_t k = 0; k < d; k++) {
             double target = 0;
-            for (size_t l = 0; l < d; l++) target += c->p->precision[(i * d + k) * d + l] * c->p->steps->dy[i * d + l];
+            for (size_t l = 0; l < d; l++) target += weight_of(c, i, k, l) * c->p->steps->dy[i * d + l];
             sk_axpy(p, target, c->result->psi + i * p, g + k * p); /* systems of order p stand one behind the other */
         }
 }
@@ -106,7 +121,7 @@ static void add_range(const cv *c, size_t begin, size_t end, double *scaled, dou
 static sock_status sum_rows(cv *c)
 {
     const sk_problem *p = c->p;
-    size_t hs = c->systems * c->order * c->order, gs = c->systems * c->order, total = p->folds + 1;
+    size_t hs = c->systems * c->order * c->order, gs = c->systems * c->order * c->rhs, total = p->folds + 1;
     SK_TRY(sk_memory_check(c->ctx, 8.0 * (double)(p->folds + 4) * (double)hs, c->candidate->name,
                            "use --drift to name a smaller kernel"));
     c->h = sk_doubles(c->ctx, p->folds + 2, hs);
@@ -125,7 +140,7 @@ static sock_status sum_rows(cv *c)
     double size = 0, weight = 0;
     for (size_t i = 0; i < p->n; i++) {
         size += sk_dot(c->p_count, c->result->psi + i * c->p_count, c->result->psi + i * c->p_count);
-        for (size_t k = 0; k < c->d; k++) weight += p->precision[(i * c->d + k) * c->d + k] / (double)c->d;
+        for (size_t k = 0; k < c->d; k++) weight += weight_of(c, i, k, k) / (double)c->d;
     }
     c->unit = size * weight / ((double)p->n * (double)p->n); /* natural units: mean |psi|^2, mean precision */
     return SOCK_OK;
@@ -133,32 +148,33 @@ static sock_status sum_rows(cv *c)
 
 /* ---- Step 3: fits ---- */
 
-/* Weights of system s into w (p x d), entry (j, k) for feature j and component k. */
-static void put_weights(const cv *c, size_t s, const double *solution, double *w)
+/* Weights of system s, right-hand side u, into w (p x d), entry (j, k) for feature j and component k. */
+static void put_weights(const cv *c, size_t s, size_t u, const double *solution, double *w)
 {
     size_t p = c->p_count, d = c->d;
-    for (size_t u = 0; u < c->order; u++) {
-        size_t k = c->systems > 1 ? s : u / p, j = u % p;
-        w[j * d + k] = solution[u];
+    for (size_t i = 0; i < c->order; i++) {
+        size_t k = c->systems > 1 ? s : c->rhs > 1 ? u : i / p, j = i % p;
+        w[j * d + k] = solution[i];
     }
 }
 
 static sock_status fit_ridge(cv *c, size_t s, size_t rows, double *path, double *dof)
 {
     size_t order = c->order;
-    double *h = c->train_h, *rotated = c->rotated, *solution = rotated + order;
+    double *h = c->train_h, *rotated = c->rotated, *solution = rotated + order, *scaled = solution + order;
     SK_TRY(sk_eigh(c->ctx, order, h, order, c->values));
-    sk_gemv(c->ctx, SK_PLAIN, order, order, 1, h, order, c->train_g, 0, rotated);
-    for (size_t j = 0; j < SK_LAMBDAS; j++) {
-        double shift = (double)rows * lambda_of(j) * c->unit;
-        double *scaled = solution + order;
-        for (size_t i = 0; i < order; i++) {
-            double value = c->values[i] > 0 ? c->values[i] : 0;
-            scaled[i] = rotated[i] / (value + shift);
-            if (dof) dof[j] += value / (value + shift);
+    for (size_t u = 0; u < c->rhs; u++) {
+        sk_gemv(c->ctx, SK_PLAIN, order, order, 1, h, order, c->train_g + u * order, 0, rotated);
+        for (size_t j = 0; j < SK_LAMBDAS; j++) {
+            double shift = (double)rows * lambda_of(j) * c->unit;
+            for (size_t i = 0; i < order; i++) {
+                double value = c->values[i] > 0 ? c->values[i] : 0;
+                scaled[i] = rotated[i] / (value + shift);
+                if (dof) dof[j] += value / (value + shift);
+            }
+            sk_gemv(c->ctx, SK_TRANSPOSED, order, order, 1, h, order, scaled, 0, solution);
+            put_weights(c, s, u, solution, path + j * c->p_count * c->d);
         }
-        sk_gemv(c->ctx, SK_TRANSPOSED, order, order, 1, h, order, scaled, 0, solution);
-        put_weights(c, s, solution, path + j * c->p_count * c->d);
     }
     return SOCK_OK;
 }
@@ -179,7 +195,7 @@ static sock_status fit_learned(cv *c, size_t s, double *w, double *dof, double *
             variance[j * c->d + k] = fit->covariance[a * fit->active + a];
         }
     }
-    put_weights(c, s, solution, w);
+    put_weights(c, s, 0, solution, w);
     sk_sparse_bayes_free(fit);
     return SOCK_OK;
 }
@@ -189,16 +205,16 @@ static sock_status fit_learned(cv *c, size_t s, double *w, double *dof, double *
 static sock_status fit_without(cv *c, size_t f, double *path, double *dof, double *variance)
 {
     const sk_problem *p = c->p;
-    size_t hs = c->systems * c->order * c->order, gs = c->systems * c->order, total = p->folds + 1;
+    size_t hs = c->systems * c->order * c->order, gs = c->systems * c->order * c->rhs, total = p->folds + 1;
     bool all = f == p->folds;
     size_t rows = p->n - (all ? 0 : p->first[f + 1] - p->first[f]);
     for (size_t s = 0; s < c->systems; s++) {
         size_t square = c->order * c->order;
         memcpy(c->train_h, c->h + total * hs + s * square, square * sizeof(double));
-        memcpy(c->train_g, c->g + total * gs + s * c->order, c->order * sizeof(double));
+        memcpy(c->train_g, c->g + total * gs + s * c->order * c->rhs, c->order * c->rhs * sizeof(double));
         if (!all) {
             sk_axpy(square, -1, c->h + f * hs + s * square, c->train_h);
-            sk_axpy(c->order, -1, c->g + f * gs + s * c->order, c->train_g);
+            sk_axpy(c->order * c->rhs, -1, c->g + f * gs + s * c->order * c->rhs, c->train_g);
         }
         if (c->candidate->learned)
             SK_TRY(fit_learned(c, s, path, dof, variance));
@@ -272,14 +288,17 @@ static sock_status prepare(cv *c)
     sk_drift_result *r = c->result;
     SK_TRY(make_features(c));
     c->p_count = r->p;
-    bool joint = !p->diagonal && c->d > 1 && c->d * r->p <= 1500;
-    c->systems = joint || c->d == 1 ? 1 : c->d;
+    bool joint = !p->diagonal && c->d > 1 && c->d * r->p <= (c->d > 3 ? 400 : 1500);
+    c->joint = joint || c->d == 1;
+    bool shared = !joint && c->d > 3 && r->p > 100 && !c->candidate->learned;
+    c->rhs = shared ? c->d : 1;
+    c->systems = joint || shared || c->d == 1 ? 1 : c->d;
     c->order = joint ? c->d * r->p : r->p;
     size_t size = r->p * c->d, lambdas = c->candidate->learned ? 1 : SK_LAMBDAS;
     SK_TRY(sum_rows(c));
     c->values = sk_doubles(c->ctx, c->order, 1);
     c->train_h = sk_doubles(c->ctx, c->order, c->order);
-    c->train_g = sk_doubles(c->ctx, c->order, 1);
+    c->train_g = sk_doubles(c->ctx, c->order, c->rhs);
     c->rotated = sk_doubles(c->ctx, 3, c->order);
     c->path = sk_doubles(c->ctx, SK_LAMBDAS, size);
     c->fold_path = sk_doubles(c->ctx, c->folds * lambdas, size);

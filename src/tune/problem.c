@@ -190,6 +190,7 @@ static sock_status weigh(sock_context *ctx, sk_problem *p, const double *a)
     }
     if (status >= 0) status = median(ctx, n, mean, &middle);
     if (!(middle > 0)) middle = p->eps > 0 ? p->eps : 1;
+    p->middle = middle;
     for (size_t i = 0; status >= 0 && i < n; i++) {
         double *w = p->precision + i * d * d;
         for (size_t k = 0; k < d * d; k++) {

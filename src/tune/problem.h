@@ -30,6 +30,7 @@ typedef struct sk_problem {
     double *left;         /* n x d x d: F */
     double *integral;     /* n x d x d: I a of the current model */
     double *precision;    /* n x d x d: weights of the drift's rows, (h a + 0.1 median)^-1 */
+    double middle;        /* median of tr(h a) / d */
     double *size;         /* n: |h a|_F; row weights of a full diffusion */
     double *part;         /* n x d: (h a)_kk; row weights of a diagonal one */
     double *inverse;      /* n x d x d: C^-1 with the current a */

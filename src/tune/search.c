@@ -217,7 +217,7 @@ static sock_status pilot(search *s)
     sock_status status;
     memset(alive, 1, sizeof alive);
     SK_GO(sk_candidates_new(s->ctx, s->spec, p->steps, true, &few));
-    SK_GO(sk_problem_condition(s->ctx, p, NULL, false, false));
+    SK_GO(sk_problem_condition(s->ctx, p, NULL, false, p->d > 3));
     SK_GO(run_drifts(s, "pilot", p, &few, folds, alive, f, &best_f));
     SK_GO(fill_leftover(s, p, f[best_f], &e));
     sk_leftover leftover = {.e = e};
