@@ -18,6 +18,7 @@ static const char *const keys[] = {"tune",
                                    "correction",
                                    "polish",
                                    "average",
+                                   "scaling",
                                    "tolerance",
                                    "seed",
                                    "drift-lambda",
@@ -69,6 +70,20 @@ static void print_plain(json_t *info)
     print_diffusion(info);
 }
 
+/* Part of a on the diagonal alone; one number when all states have the same. */
+static void print_floor(json_t *floor)
+{
+    size_t k, d = json_array_size(floor);
+    json_t *value;
+    double first = json_number_value(json_array_get(floor, 0));
+    bool same = true;
+    if (!(first > 0)) return;
+    json_array_foreach(floor, k, value) same = same && json_number_value(value) == first;
+    printf("             plus the floor");
+    for (k = 0; k < (same ? 1 : d); k++) printf("%s %.3g", k ? "," : "", json_number_value(json_array_get(floor, k)));
+    printf(" on the diagonal\n");
+}
+
 /* The diffusion of the search: one kernel, or the average of those that did nearly as well. */
 static void print_averaged(json_t *info)
 {
@@ -80,7 +95,7 @@ static void print_averaged(json_t *info)
                100 * number(entry, "share"), number(entry, "l"),
                json_is_true(json_object_get(entry, "polished")) ? ", polished by likelihood" : "");
     }
-    if (number(info, "floor") > 0) printf("             plus the floor %.3g on the diagonal\n", number(info, "floor"));
+    print_floor(json_object_get(info, "floor"));
     printf("certificate  relative duality gap %.2g of the convex problem%s\n", number(info, "relative_gap"),
            json_is_true(json_object_get(info, "converged")) ? "" : ": NOT within the tolerance");
 }

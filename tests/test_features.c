@@ -530,6 +530,46 @@ static void prop_import_undoes_export(void **state)
     sk_free(x);
 }
 
+/* phi of a scaled map at x is phi of the plain one at x / scale; derivatives, labels and copies follow. */
+static void prop_a_scaled_map_is_the_map_at_scaled_points(void **state)
+{
+    (void)state;
+    static const double scale[ALL_D] = {1e-3, 20};
+    static const char *const names[] = {"x", "y"};
+    double *x = normals(61, ALL_N * ALL_D), *far = sk_doubles(ctx, ALL_N, ALL_D), jacobian[2][4000], weight[2];
+    for (size_t i = 0; i < ALL_N * ALL_D; i++) far[i] = x[i] * scale[i % ALL_D];
+    for (size_t which = 0; which < ALL_MAPS; which++) {
+        sk_features *map = some_map(which, x), *scaled = NULL, *copy = NULL;
+        const size_t p = sk_features_count(map);
+        assert_int_equal(sk_features_copy(ctx, map, &scaled), SOCK_OK);
+        assert_null(sk_features_scale(scaled));
+        assert_int_equal(sk_features_set_scale(ctx, scaled, scale), SOCK_OK);
+        assert_int_equal(sk_features_copy(ctx, scaled, &copy), SOCK_OK);
+        assert_memory_equal(sk_features_scale(copy), scale, sizeof scale);
+        double *phi = eval(map, ALL_N, x), *there = eval(copy, ALL_N, far);
+        assert_all_close(ALL_N * p, there, phi, 1e-9);
+        assert_true(p * ALL_D <= 4000);
+        assert_int_equal(sk_features_jacobian(ctx, map, x, jacobian[0]), SOCK_OK);
+        assert_int_equal(sk_features_jacobian(ctx, scaled, far, jacobian[1]), SOCK_OK);
+        for (size_t j = 0; j < p * ALL_D; j++) jacobian[1][j] *= scale[j % ALL_D];
+        assert_all_close(p * ALL_D, jacobian[1], jacobian[0], 1e-9);
+        for (size_t j = 0; j < p; j++) { /* a monomial keeps its name, and its weight takes the units */
+            char *label = sk_features_label(ctx, map, names, j, &weight[0]);
+            char *other = sk_features_label(ctx, scaled, names, j, &weight[1]);
+            double units = 1;
+            for (const char *c = label; strncmp(label, "cos", 3) != 0 && label[0] != 'k' && *c; c++)
+                for (size_t k = 0; k < ALL_D; k++)
+                    if (*c == names[k][0]) units *= pow(scale[k], c[1] == '^' ? atof(c + 2) : 1);
+            if (strncmp(label, "cos", 3) != 0) assert_string_equal(label, other);
+            assert_close(weight[1] * units, weight[0], 1e-12, 0);
+            sk_free(label), sk_free(other);
+        }
+        sk_features_free(map), sk_features_free(scaled), sk_features_free(copy);
+        sk_free(phi), sk_free(there);
+    }
+    sk_free(x), sk_free(far);
+}
+
 typedef struct broken {
     const char *text;
     size_t d;
@@ -548,6 +588,9 @@ static void test_features__import_refuses_what_does_not_fit(void **state)
         {"gauss:eta=1", 1, {{"", 0, 0, NULL}}, 0, "gauss has no finite features"},
         {"linear", 0, {{"", 0, 0, NULL}}, 0, "at least 1 dimension"},
         {"linear", 1, {{"0.omega", 1, 1, one}}, 1, "comes with 1 arrays and uses 0"},
+        {"linear", 2, {{"scale", 1, 1, one}}, 1, "'scale' of a feature map is 1 x 1; 1 x 2 is needed"},
+        {"linear", 2, {{"scale", 1, 2, one}}, 1, "holds 0 at place 1; it must be > 0"},
+        {"linear", 2, {{"scale", 1, 2, nan2}}, 1, "holds nan at place 1"},
         {"poly:degree=20", 100, {{"", 0, 0, NULL}}, 0, "too many features"},
         {"fourier:p=2", 1, {{"0.omega", 2, 1, one}, {"0.beta", 2, 1, one}}, 2, "eta of fourier is not known"},
         {"fourier:p=2,eta=1", 1, {{"0.omega", 2, 1, one}}, 1, "has no array '0.beta'"},
@@ -648,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_features__eval_does_not_depend_on_threads),
         cmocka_unit_test(test_features__labels_say_what_they_are),
         cmocka_unit_test(prop_import_undoes_export),
+        cmocka_unit_test(prop_a_scaled_map_is_the_map_at_scaled_points),
         cmocka_unit_test(test_features__import_refuses_what_does_not_fit),
         cmocka_unit_test(test_features__survive_every_failed_allocation),
     };

@@ -48,8 +48,31 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
         .correct = sk_option_flag(o, "correction"),
         .polish = sk_option_flag(o, "polish"),
         .average = sk_option_flag(o, "average"),
+        .scaling = sk_option_flag(o, "scaling"),
         .tolerance = sk_option_is_set(o, "tolerance") ? sk_option_number(o, "tolerance") : 0,
     };
+}
+
+/* f (points x d) becomes the mean drift over the step that starts at each point: of f there and where Euler's step
+ * leads, second order in h, so that what a long step leaves over is not taken for memory. */
+static sock_status drift_of_steps(sk_fit_job *job, const sock_model *model, double *f)
+{
+    const sock_data *data = job->data;
+    size_t d = data->d;
+    double *ahead = sk_doubles(job->ctx, data->points, d), *there = sk_doubles(job->ctx, data->points, d);
+    sock_status status = ahead && there ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) memcpy(ahead, data->x, data->points * d * sizeof *ahead);
+    for (size_t j = 0; status >= 0 && j < data->trajectories; j++)
+        for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++)
+            for (size_t k = 0; k < d; k++) {
+                double to = data->x[i * d + k] + (data->t[i + 1] - data->t[i]) * f[i * d + k];
+                if (isfinite(to)) ahead[i * d + k] = to;
+            }
+    if (status >= 0) status = sk_model_evaluate(job->ctx, model, data->points, ahead, there, NULL);
+    for (size_t i = 0; status >= 0 && i < data->points * d; i++) f[i] = 0.5 * (f[i] + there[i]);
+    sk_free(ahead);
+    sk_free(there);
+    return status;
 }
 
 /* Lag-1 correlation of what the model leaves over, each step in units of its own standard deviation. */
@@ -59,6 +82,7 @@ static sock_status residual_correlation(sk_fit_job *job, const sock_model *model
     size_t d = data->d, count = 0;
     double *f = sk_doubles(job->ctx, data->points, d), *a = sk_doubles(job->ctx, data->points, d * d);
     sock_status status = f && a ? sk_model_evaluate(job->ctx, model, data->points, data->x, f, a) : SOCK_ENOMEM;
+    if (status >= 0) status = drift_of_steps(job, model, f);
     double product = 0, square = 0;
     for (size_t j = 0; status >= 0 && j < data->trajectories; j++)
         for (size_t k = 0; k < d; k++) {

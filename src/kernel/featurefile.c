@@ -1,7 +1,8 @@
 /* featurefile.c - feature maps as text and named arrays, and back: what a model file holds. Nothing in it is trusted.
  *
  * Text: the kernel, or pivoted(kernel). Arrays of part i of the sum: i.omega (p x d) and i.beta (p x 1) of fourier;
- * i.landmarks (r x d) and i.factor (r x r, lower) of nystrom and pivoted. */
+ * i.landmarks (r x d) and i.factor (r x r, lower) of nystrom and pivoted; and scale (1 x d) of a map in units of its
+ * own. */
 #include "kernel/featuremap.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static void add_array(sk_array *arrays, size_t *count, size_t part, const char *
 sock_status sk_features_export(sock_context *ctx, const sk_features *map, char **text, sk_array **arrays, size_t *count)
 {
     char *spec = sk_kernel_format(ctx, map->kernel);
-    sk_array *list = spec ? sk_alloc(ctx, 2 * map->parts, sizeof *list) : NULL;
+    sk_array *list = spec ? sk_alloc(ctx, 2 * map->parts + 1, sizeof *list) : NULL;
     char *whole = list ? sk_format(ctx, map->pivoted ? "pivoted(%s)" : "%s", spec) : NULL;
     sk_free(spec);
     if (!whole) {
@@ -42,6 +43,10 @@ sock_status sk_features_export(sock_context *ctx, const sk_features *map, char *
             add_array(list, &used, i, "factor", part->p, part->p, part->factor);
         }
     }
+    if (map->scale) {
+        list[used] = (sk_array){.rows = 1, .cols = map->d, .values = map->scale};
+        snprintf(list[used++].name, sizeof list->name, "scale");
+    }
     *text = whole;
     *arrays = list;
     *count = used;
@@ -57,14 +62,20 @@ typedef struct source {
     size_t count, used;
 } source;
 
+static const sk_array *named(const source *s, const char *name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (strncmp(s->arrays[i].name, name, sizeof s->arrays[i].name) == 0) return &s->arrays[i];
+    return NULL;
+}
+
 /* The array of that name; every number finite. cols is known; rows 0: any number from 1 to SK_MAX_FEATURES. */
 static sock_status find_array(source *s, size_t part, const char *name, size_t rows, size_t cols, const sk_array **out)
 {
     char wanted[32];
     snprintf(wanted, sizeof wanted, "%zu.%s", part, name);
-    const sk_array *a = s->arrays;
-    while (a < s->arrays + s->count && strncmp(a->name, wanted, sizeof a->name) != 0) a++;
-    if (a == s->arrays + s->count) return sk_fail(s->ctx, SOCK_EINPUT, "a feature map has no array '%s'", wanted);
+    const sk_array *a = named(s, wanted);
+    if (!a) return sk_fail(s->ctx, SOCK_EINPUT, "a feature map has no array '%s'", wanted);
     if (a->cols != cols || (rows ? a->rows != rows : a->rows < 1 || a->rows > SK_MAX_FEATURES))
         return sk_fail(s->ctx, SOCK_EINPUT, "array '%s' of a feature map is %zu x %zu; %s%zu x %zu is needed", wanted,
                        a->rows, a->cols, rows ? "" : "at least ", rows ? rows : 1, cols);
@@ -122,6 +133,22 @@ static sock_status read_nystrom(source *s, size_t i, sk_part *part)
     return status;
 }
 
+/* The units of the coordinates, where the map has its own. */
+static sock_status read_scale(source *s, sk_features *map)
+{
+    const sk_array *scale = named(s, "scale");
+    if (!scale) return SOCK_OK;
+    if (scale->rows != 1 || scale->cols != s->d)
+        return sk_fail(s->ctx, SOCK_EINPUT, "array 'scale' of a feature map is %zu x %zu; 1 x %zu is needed",
+                       scale->rows, scale->cols, s->d);
+    for (size_t k = 0; k < s->d; k++)
+        if (!isfinite(scale->values[k]) || !(scale->values[k] > 0))
+            return sk_fail(s->ctx, SOCK_EINPUT, "array 'scale' of a feature map holds %g at place %zu; it must be > 0",
+                           scale->values[k], k);
+    s->used++;
+    return sk_features_set_scale(s->ctx, map, scale->values);
+}
+
 static sock_status read_parts(source *s, const sk_kernel *kernel, bool pivoted, sk_features *map)
 {
     for (size_t i = 0; i < map->parts; i++) {
@@ -135,6 +162,7 @@ static sock_status read_parts(source *s, const sk_kernel *kernel, bool pivoted, 
         else
             SK_TRY(sk_poly_part(s->ctx, "feature map", part));
     }
+    SK_TRY(read_scale(s, map));
     if (s->used == s->count) return SOCK_OK;
     return sk_fail(s->ctx, SOCK_EINPUT, "a feature map comes with %zu arrays and uses %zu", s->count, s->used);
 }

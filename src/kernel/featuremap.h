@@ -28,6 +28,7 @@ struct sk_part {
     const sk_part_kind *kind;
     size_t d, p;
     sk_term term;          /* as given; b is NULL */
+    const double *scale;   /* the map's, for labels; NULL: 1 */
     sk_monomial *monomial; /* poly: p of them, the last is 1 */
     double *omega, *beta;  /* fourier: p x d and p */
     sk_kernel *kernel;     /* landmarks: the kernel, */
@@ -40,6 +41,7 @@ struct sk_features {
     sk_part *part;
     sk_kernel *kernel; /* what was asked for */
     bool pivoted;      /* one part, from sk_features_pivoted */
+    double *scale;     /* d units of the coordinates: the parts see x / scale; NULL: x */
 };
 
 /* Each fills *part, which is all zeros but for d and term; on failure the caller clears it. */

@@ -24,6 +24,7 @@ void sk_features_free(sk_features *map)
     for (size_t i = 0; i < map->parts; i++) clear_part(&map->part[i]);
     sk_free(map->part);
     sk_kernel_free(map->kernel);
+    sk_free(map->scale);
     sk_free(map);
 }
 
@@ -105,10 +106,22 @@ sock_status sk_features_new(sock_context *ctx, const char *option, const sk_kern
     return status;
 }
 
+sock_status sk_features_set_scale(sock_context *ctx, sk_features *map, const double *scale)
+{
+    double *copy = sk_doubles(ctx, map->d, 1);
+    if (!copy) return SOCK_ENOMEM;
+    for (size_t k = 0; k < map->d; k++) copy[k] = scale[k] * (map->scale ? map->scale[k] : 1);
+    sk_free(map->scale);
+    map->scale = copy;
+    for (size_t i = 0; i < map->parts; i++) map->part[i].scale = copy;
+    return SOCK_OK;
+}
+
 /* ---- What it is ---- */
 
 size_t sk_features_count(const sk_features *map) { return map->p; }
 size_t sk_features_dim(const sk_features *map) { return map->d; }
+const double *sk_features_scale(const sk_features *map) { return map->scale; }
 const sk_kernel *sk_features_kernel(const sk_features *map) { return map->parts == 1 ? map->part[0].kernel : NULL; }
 const double *sk_features_pivots(const sk_features *map) { return map->parts == 1 ? map->part[0].pivot : NULL; }
 const double *sk_features_factor(const sk_features *map) { return map->parts == 1 ? map->part[0].factor : NULL; }
@@ -119,13 +132,25 @@ size_t sk_features_space(const sk_features *map, size_t block)
 {
     size_t most = 0;
     for (size_t i = 0; i < map->parts; i++) most = SK_MAX(most, map->part[i].kind->space(&map->part[i], block));
-    return most;
+    return most + (map->scale ? block * map->d : 0);
+}
+
+/* Points in the units of the features: x itself, or x / scale at the head of the space, which moves on. */
+static const double *in_units(const sk_features *map, size_t count, const double *x, double **space)
+{
+    if (!map->scale) return x;
+    double *out = *space;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < map->d; k++) out[i * map->d + k] = x[i * map->d + k] / map->scale[k];
+    *space += count * map->d;
+    return out;
 }
 
 void sk_features_block(sock_context *ctx, const sk_features *map, size_t count, const double *x, double *phi, size_t ld,
                        double *space)
 {
     assert(ld >= map->p);
+    x = in_units(map, count, x, &space);
     for (size_t i = 0; i < map->parts; phi += map->part[i++].p)
         map->part[i].kind->eval(ctx, &map->part[i], count, x, phi, ld, space);
 }
@@ -166,10 +191,12 @@ sock_status sk_features_eval(sock_context *ctx, const sk_features *map, size_t n
 
 sock_status sk_features_jacobian(sock_context *ctx, const sk_features *map, const double *x, double *out)
 {
-    double *space = sk_doubles(ctx, sk_features_space(map, 1), 1);
+    double *space = sk_doubles(ctx, sk_features_space(map, 1), 1), *inner = space, *at = out;
     if (!space) return SOCK_ENOMEM;
-    for (size_t i = 0; i < map->parts; out += map->part[i++].p * map->d)
-        map->part[i].kind->jacobian(ctx, &map->part[i], x, out, space);
+    x = in_units(map, 1, x, &inner);
+    for (size_t i = 0; i < map->parts; at += map->part[i++].p * map->d)
+        map->part[i].kind->jacobian(ctx, &map->part[i], x, at, inner);
+    for (size_t j = 0; map->scale && j < map->p * map->d; j++) out[j] /= map->scale[j % map->d];
     sk_free(space);
     return SOCK_OK;
 }

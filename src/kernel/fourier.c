@@ -54,7 +54,7 @@ static char *fourier_label(sock_context *ctx, const sk_part *part, const char *c
     char *text = sk_strdup(ctx, "cos(");
     *weight = amplitude(part);
     for (size_t k = 0; text && k < part->d; k++) {
-        const double value = part->omega[j * part->d + k] / part->term.eta;
+        const double value = part->omega[j * part->d + k] / part->term.eta / (part->scale ? part->scale[k] : 1);
         sk_print_double(number, fabs(value));
         char *longer = sk_format(ctx, "%s%s%s*%s", text,
                                  value < 0 ? (k ? " - " : "-")

@@ -122,6 +122,11 @@ void sk_features_free(sk_features *map);
 size_t sk_features_count(const sk_features *map); /* p */
 size_t sk_features_dim(const sk_features *map);   /* d */
 
+/* From now on the map takes x to what it was at x / scale (d positive numbers, copied): features made of coordinates in
+ * their own units. Values, derivatives, labels, copies and files follow; pivots stay in the units of the features. */
+sock_status sk_features_set_scale(sock_context *ctx, sk_features *map, const double *scale);
+const double *sk_features_scale(const sk_features *map); /* d numbers; NULL: all 1 */
+
 /* Phi (nx x p, rows of length ld). In parallel over blocks of points. */
 sock_status sk_features_eval(sock_context *ctx, const sk_features *map, size_t nx, const double *x, double *phi,
                              size_t ld);
@@ -141,7 +146,8 @@ sock_status sk_features_jacobian(sock_context *ctx, const sk_features *map, cons
 char *sk_features_label(sock_context *ctx, const sk_features *map, const char *const *names, size_t j, double *weight);
 
 /* For maps of one part on pivots (sk_features_pivoted, or nystrom alone): the r = p pivots (r x d), the factor L_pp (r
- * x r, lower) and the kernel; NULL for other maps. f(x) = gamma(x).w is then k(x, pivots).c with c = L_pp^-T w. */
+ * x r, lower) and the kernel; NULL for other maps. f(x) = gamma(x).w is then k(x / scale, pivots).c with c = L_pp^-T w.
+ */
 const double *sk_features_pivots(const sk_features *map);
 const double *sk_features_factor(const sk_features *map);
 const sk_kernel *sk_features_kernel(const sk_features *map);

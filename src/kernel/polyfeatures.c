@@ -101,13 +101,16 @@ static char *poly_label(sock_context *ctx, const sk_part *part, const char *cons
 {
     char *text = NULL;
     *weight = sqrt(part->term.scale);
-    if (part->term.family == SK_LINEAR) return sk_strdup(ctx, names[j]);
+    if (part->term.family == SK_LINEAR) {
+        if (part->scale) *weight /= part->scale[j];
+        return sk_strdup(ctx, names[j]);
+    }
     if (j == part->p - 1) return sk_strdup(ctx, "1");
     while (j != part->p - 1) {
         const uint32_t variable = part->monomial[j].variable;
         size_t power = 0;
         for (; j != part->p - 1 && part->monomial[j].variable == variable; j = part->monomial[j].parent, power++)
-            *weight *= part->monomial[j].ratio;
+            *weight *= part->monomial[j].ratio / (part->scale ? part->scale[variable] : 1);
         text = prepend(ctx, names[variable], power, text);
         if (!text) return NULL;
     }

@@ -29,6 +29,7 @@ typedef struct piece {
     const sk_features *map;  /* features; NULL: kernel values at the points */
     const sk_kernel *kernel; /* then: the kernel and the points (p x d), borrowed from a term */
     const double *point;
+    const double *scale; /* the points and the kernel are in these units; NULL: 1 */
     size_t p, columns;
     bool drift; /* the first d columns are coefficients of f */
     double *c;  /* p x columns */
@@ -73,14 +74,21 @@ static sock_status same_kernel(sock_context *ctx, const sk_kernel *one, const sk
     return status;
 }
 
+static bool same_units(const sk_sampler *s, const double *one, const double *other)
+{
+    return one && other ? memcmp(one, other, s->d * sizeof *one) == 0 : one == other;
+}
+
 /* The piece for kernel values at these points: one whose points begin with them, or that these begin with. */
-static sock_status kernel_piece(sock_context *ctx, sk_sampler *s, const sk_kernel *kernel, size_t p,
-                                const double *point, size_t *found)
+static sock_status kernel_piece(sock_context *ctx, sk_sampler *s, const sk_kernel *kernel, const double *scale,
+                                size_t p, const double *point, size_t *found)
 {
     for (size_t i = 0; i < s->pieces; i++) {
         piece *old = &s->piece[i];
         bool same = false;
-        if (old->map || memcmp(old->point, point, SK_MIN(p, old->p) * s->d * sizeof *point) != 0) continue;
+        if (old->map || !same_units(s, old->scale, scale) ||
+            memcmp(old->point, point, SK_MIN(p, old->p) * s->d * sizeof *point) != 0)
+            continue;
         SK_TRY(same_kernel(ctx, old->kernel, kernel, &same));
         if (!same) continue;
         if (p > old->p) old->point = point;
@@ -89,7 +97,7 @@ static sock_status kernel_piece(sock_context *ctx, sk_sampler *s, const sk_kerne
         return SOCK_OK;
     }
     *found = s->pieces;
-    s->piece[s->pieces++] = (piece){.kernel = kernel, .point = point, .p = p};
+    s->piece[s->pieces++] = (piece){.kernel = kernel, .point = point, .scale = scale, .p = p};
     return SOCK_OK;
 }
 
@@ -97,7 +105,8 @@ static sock_status map_piece(sock_context *ctx, sk_sampler *s, const sk_features
 {
     const size_t p = sk_features_count(map);
     const double *pivot = sk_features_pivots(map);
-    if (pivot && !s->stable) return kernel_piece(ctx, s, sk_features_kernel(map), p, pivot, found);
+    if (pivot && !s->stable)
+        return kernel_piece(ctx, s, sk_features_kernel(map), sk_features_scale(map), p, pivot, found);
     *found = s->pieces;
     s->piece[s->pieces++] = (piece){.map = map, .p = p};
     return SOCK_OK;
@@ -112,7 +121,7 @@ static sock_status sort_drift(sock_context *ctx, sk_sampler *s)
         if (term->map)
             SK_TRY(map_piece(ctx, s, term->map, &s->drift_piece[i]));
         else if (!sk_kernel_is_matrix(term->kernel) && term->centres <= MOST_CENTRES)
-            SK_TRY(kernel_piece(ctx, s, term->kernel, term->centres, term->centre, &s->drift_piece[i]));
+            SK_TRY(kernel_piece(ctx, s, term->kernel, NULL, term->centres, term->centre, &s->drift_piece[i]));
         if (s->drift_piece[i] == SIZE_MAX) continue;
         s->piece[s->drift_piece[i]].drift = true;
         s->piece[s->drift_piece[i]].columns = s->d;
@@ -245,6 +254,7 @@ size_t sk_sampler_space(const sk_sampler *s, size_t block)
     for (size_t i = 0; i < s->pieces; i++) {
         const piece *q = &s->piece[i];
         size_t inner = q->map ? sk_features_space(q->map, block) : sk_kernel_space(s->d, q->p);
+        if (!q->map && q->scale) inner += block * s->d;
         most = SK_MAX(most, block * q->p + SK_MAX(inner, q->columns * block));
     }
     for (size_t i = 0; i < s->model->drift_terms; i++)
@@ -283,10 +293,13 @@ static void eval_piece(sock_context *ctx, const sk_sampler *s, size_t index, siz
     const size_t d = s->d, columns = a ? q->columns : q->drift ? d : 0;
     double *h = space, *b = space + count * q->p;
     if (!columns) return;
-    if (q->map)
+    if (q->map) {
         sk_features_block(ctx, q->map, count, x, h, q->p, b);
-    else
-        sk_kernel_block(ctx, q->kernel, d, count, x, q->p, q->point, h, q->p, b);
+    } else {
+        for (size_t i = 0; q->scale && i < count * d; i++) b[i] = x[i] / q->scale[i % d];
+        sk_kernel_block(ctx, q->kernel, d, count, q->scale ? b : x, q->p, q->point, h, q->p,
+                        q->scale ? b + count * d : b);
+    }
     sk_gemm(ctx, SK_TRANSPOSED, SK_TRANSPOSED, columns, count, q->p, 1, q->c, q->columns, h, q->p, 0, b, count);
     for (size_t k = 0; q->drift && k < d; k++)
         for (size_t i = 0; i < count; i++) f[i * d + k] += b[k * count + i];
@@ -319,12 +332,13 @@ void sk_sampler_fields(sock_context *ctx, const sk_sampler *s, size_t count, con
 
 /* ---- Step 3 ---- */
 
-static bool agree(size_t n, const double *one, const double *other)
+/* Rows of `width` numbers, number k in units of unit[k]. */
+static bool agree(size_t n, size_t width, const double *unit, const double *one, const double *other)
 {
     double largest = 0, worst = 0;
     for (size_t i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(one[i]));
-        worst = fmax(worst, fabs(one[i] - other[i]));
+        largest = fmax(largest, fabs(one[i]) / unit[i % width]);
+        worst = fmax(worst, fabs(one[i] - other[i]) / unit[i % width]);
         if (isnan(other[i] - one[i])) return false;
     }
     return worst <= AGREED * largest;
@@ -334,16 +348,20 @@ static sock_status check_piece(sock_context *ctx, const sk_sampler *s, const pie
 {
     const size_t d = s->d, count = SK_MIN(q->p, (size_t)64);
     const bool noisy = s->model->has_diffusion;
-    double *values = sk_doubles(ctx, count, 2 * d + 2 * d * d);
+    double *values = sk_doubles(ctx, count, 3 * d + 2 * d * d), *unit = sk_doubles(ctx, d + d * d, 1);
     double *space = sk_doubles(ctx, SK_MAX(sk_sampler_space(s, count), sk_model_space(s->model, count)), 1);
-    if (values && space) {
-        double *f = values, *g = f + count * d, *a = g + count * d, *b = a + count * d * d;
-        sk_model_fields(ctx, s->model, count, q->point, f, noisy ? a : NULL, space);
-        sk_sampler_fields(ctx, s, count, q->point, g, noisy ? b : NULL, space);
-        *good = agree(count * d, f, g) && (!noisy || agree(count * d * d, a, b));
+    if (values && space && unit) {
+        double *f = values, *g = f + count * d, *a = g + count * d, *b = a + count * d * d, *x = b + count * d * d;
+        for (size_t i = 0; i < count * d; i++) x[i] = q->point[i] * (q->scale ? q->scale[i % d] : 1);
+        sk_model_fields(ctx, s->model, count, x, f, noisy ? a : NULL, space);
+        sk_sampler_fields(ctx, s, count, x, g, noisy ? b : NULL, space);
+        for (size_t k = 0; k < d; k++) unit[k] = q->scale ? q->scale[k] : 1;
+        for (size_t k = 0; k < d * d; k++) unit[d + k] = unit[k / d] * unit[k % d];
+        *good = agree(count * d, d, unit, f, g) && (!noisy || agree(count * d * d, d * d, unit + d, a, b));
     }
-    sock_status status = values && space ? SOCK_OK : SOCK_ENOMEM;
+    sock_status status = values && space && unit ? SOCK_OK : SOCK_ENOMEM;
     sk_free(values);
+    sk_free(unit);
     sk_free(space);
     return status;
 }

@@ -1,6 +1,8 @@
 /* folds.c - see folds.h. */
 #include "tune/folds.h"
 
+#include "tune/scaling.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,8 +210,11 @@ sock_status sk_folds_problem(sock_context *ctx, const sk_tune_spec *spec, size_t
     sk_steps *steps = NULL;
     size_t *fold = NULL, *cluster = NULL;
     sk_problem *all = NULL, *few = NULL;
+    double *scale = NULL;
     sock_status status;
     SK_GO(deal_steps(ctx, spec, &d));
+    SK_GO(sk_scaling_choose(ctx, spec, d.steps, &scale));
+    if (scale) sk_scaling_apply(scale, d.steps);
     sort_by_fold(&d);
     fold = sk_alloc(ctx, d.kept, sizeof *fold);
     cluster = sk_alloc(ctx, d.kept, sizeof *cluster);
@@ -224,6 +229,9 @@ sock_status sk_folds_problem(sock_context *ctx, const sk_tune_spec *spec, size_t
     SK_GO(sk_steps_subset(ctx, d.steps, d.kept, d.keep, &steps));
     SK_GO(sk_problem_new(ctx, steps, fold, d.folds, cluster, d.clusters, &all));
     all->weighted = spec->weighted;
+    for (size_t k = 0; scale && k < all->d; k++) all->density -= log(scale[k]);
+    all->scale = scale;
+    scale = NULL;
     SK_GO(set_jitter(ctx, all));
     if (all->n > screen_rows * 3 / 2) SK_GO(choose_screen(ctx, all, spec->seed, screen_rows, &few));
     *full = all;
@@ -237,5 +245,6 @@ out:
     sk_free(d.keep);
     sk_free(fold);
     sk_free(cluster);
+    sk_free(scale);
     return status;
 }

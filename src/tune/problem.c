@@ -65,6 +65,7 @@ void sk_problem_free(sk_problem *p)
     sk_free(p->first);
     sk_free(p->inverse);
     sk_free(p->offset);
+    sk_free(p->scale);
     sk_free(p);
 }
 
@@ -82,6 +83,7 @@ sock_status sk_problem_subset(sock_context *ctx, const sk_problem *p, size_t cou
     if (status >= 0) {
         (*out)->eps = p->eps;
         (*out)->weighted = p->weighted;
+        (*out)->density = p->density;
     }
     sk_free(fold);
     sk_free(cluster);
@@ -301,7 +303,8 @@ double sk_problem_score(const sk_problem *p, size_t i, const double *e, const do
     const double eps = p->eps;
     if (d == 1) {
         double c = left[0] * left[0] * integral[0] + eps;
-        return c > 0 ? -0.5 * (log(6.283185307179586 * c) + (e[0] * e[0] + eps) / c) : -(double)INFINITY;
+        if (!(c > 0)) return -(double)INFINITY;
+        return p->density - 0.5 * (log(6.283185307179586 * c) + (e[0] * e[0] + eps) / c);
     }
     double *c = space, *l = space + d * d, *product = space + 2 * d * d, *v = space + 3 * d * d;
     for (size_t r = 0; r < d; r++) /* product = F A */
@@ -338,5 +341,5 @@ double sk_problem_score(const sk_problem *p, size_t i, const double *e, const do
             v[r] = sum / l[r * d + r];
             quadratic += eps * v[r] * v[r];
         }
-    return -0.5 * ((double)d * log(6.283185307179586) + logdet + quadratic);
+    return p->density - 0.5 * ((double)d * log(6.283185307179586) + logdet + quadratic);
 }

@@ -21,6 +21,8 @@ typedef struct sk_problem {
     size_t *first;   /* folds + 2: steps first[f] .. first[f+1]-1 are fold f; the last range is SK_ALWAYS */
     size_t *cluster; /* n: steps of one trajectory (or block) stand or fall together */
     double eps;      /* jitter of the likelihood */
+    double *scale;   /* d units of the steps, see scaling.h; NULL: those of the data */
+    double density;  /* added to the score of a step, so that it is that of the data: - sum log scale */
     /* from the current model, see sk_problem_condition */
     bool conditional;
     bool

@@ -1,6 +1,7 @@
 /* search.c - the stages of tune.h, in order. */
 #include "tune/candidates.h"
 #include "tune/folds.h"
+#include "tune/scaling.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -462,7 +463,7 @@ static size_t simplest_drift(const search *s)
         const sk_drift_result *r = s->drift[i];
         if (!r || s->list.drift[i].order >= s->list.drift[chosen].order) continue;
         double error = paired_error(s->full->clusters, best->cluster, r->cluster);
-        if (best->score - r->score <= SK_MIN(error, 2)) chosen = i;
+        if (best->score - r->score <= SK_MIN(error, 2) + 1e-6) chosen = i; /* equal but for rounding is a tie */
     }
     return chosen;
 }
@@ -641,7 +642,17 @@ sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **ou
 {
     search s = {.ctx = ctx, .spec = spec, .start = sk_seconds(), .table = json_array(), .times = json_array()};
     sock_status status = sk_folds_problem(ctx, spec, SCREEN_ROWS, &s.full, &s.screen);
-    if (status >= 0) status = run(&s, out, report);
+    sock_model *model = NULL;
+    json_t *told = NULL;
+    if (status >= 0) status = run(&s, &model, &told);
+    if (status >= 0) status = sk_scaling_finish(ctx, s.full->scale, model, told);
+    if (status >= 0) {
+        *out = model;
+        *report = told;
+    } else {
+        sock_model_free(model);
+        json_decref(told);
+    }
     bool limited = s.limited;
     clear_drifts(s.drift);
     clear_diffusions(s.diffusion);

@@ -22,6 +22,7 @@ typedef struct sk_tune_spec {
     bool full_only, diagonal_only;
     /* each piece can be switched off */
     bool conditional, weighted, learned, correct, polish, average;
+    bool scaling;     /* bring coordinates in very different units to the same one, see scaling.h */
     double tolerance; /* of the convex problems; 0: 1e-6, or 1e-4 for more than three dimensions while searching */
 } sk_tune_spec;
 
