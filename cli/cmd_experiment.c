@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "experiments/experiments.h"
-#include "table.h"
+#include "experiments/resultrows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 static const char *const keys[] = {"seed", NULL};
 
-static const exp_experiment *const experiments[] = {&exp_ablation};
+static const exp_experiment *const experiments[] = {&exp_ablation, &exp_accuracy};
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };
 
 static int list_experiments(const cli *c)
@@ -42,46 +42,27 @@ static int find_experiment(const cli *c, const exp_experiment **out)
 }
 
 /* Every name of the list must be one of the experiment's. */
-static int check_sets(const cli *c, const exp_experiment *experiment, const char *names)
+static int check_names(const cli *c, const char *option, const char *const *allowed, const char *names)
 {
     for (const char *p = names; p && *p; p += *p == ',') {
         size_t length = strcspn(p, ",");
-        const char *const *set = experiment->sets;
+        const char *const *name = allowed;
         char list[256] = "";
-        while (*set && (strlen(*set) != length || strncmp(*set, p, length) != 0)) {
-            strncat(list, set == experiment->sets ? "" : ", ", sizeof list - strlen(list) - 1);
-            strncat(list, *set++, sizeof list - strlen(list) - 1);
+        while (*name && (strlen(*name) != length || strncmp(*name, p, length) != 0)) {
+            strncat(list, name == allowed ? "" : ", ", sizeof list - strlen(list) - 1);
+            strncat(list, *name++, sizeof list - strlen(list) - 1);
         }
-        if (!*set) return cli_usage_error(c, "--sets: '%.*s' is not known; allowed: %s", (int)length, p, list);
+        if (!*name) return cli_usage_error(c, "--%s: '%.*s' is not known; allowed: %s", option, (int)length, p, list);
         p += length;
     }
     return -1;
 }
 
-/* The rows of the result as a CSV file. */
-static int write_csv(const cli *c, const json_t *result, const char *path)
+/* An option that the experiment would not heed is refused. */
+static int check_taken(const cli *c, const exp_experiment *experiment, unsigned needs, bool given, const char *option)
 {
-    const json_t *columns = json_object_get(result, "columns"), *rows = json_object_get(result, "rows");
-    table out;
-    int code = table_open(c, &out, path, false);
-    if (code >= 0) return code;
-    for (size_t j = 0; j < json_array_size(columns); j++)
-        table_text(&out, json_string_value(json_array_get(columns, j)));
-    table_end_row(&out);
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        for (size_t j = 0; j < json_array_size(columns); j++) {
-            const json_t *cell = json_array_get(json_array_get(rows, i), j);
-            if (json_is_string(cell))
-                table_text(&out, json_string_value(cell));
-            else if (json_is_boolean(cell))
-                table_text(&out, json_is_true(cell) ? "yes" : "no");
-            else
-                table_number(&out, json_is_number(cell) ? json_number_value(cell) : (double)NAN);
-        }
-        table_end_row(&out);
-    }
-    code = table_close(&out);
-    return code == EXIT_DONE ? -1 : code;
+    if (!given || (experiment->takes & needs)) return -1;
+    return cli_usage_error(c, "--%s does not belong to %s", option, experiment->name);
 }
 
 static int show(const cli *c, const exp_experiment *experiment, const json_t *result)
@@ -109,16 +90,73 @@ static int parse_cap(const cli *c, const char *text, double *out)
     return -1;
 }
 
+static int parse_count(const cli *c, const char *option, const char *text, unsigned long least, uint64_t *out)
+{
+    char *end;
+    if (!text) return -1;
+    unsigned long value = strtoul(text, &end, 10);
+    if (end == text || *end || text[0] == '-' || value < least || value > 1000000)
+        return cli_usage_error(c, "--%s is '%s'; allowed: a whole number from %lu to 10^6", option, text, least);
+    *out = value;
+    return -1;
+}
+
+/* As the options came; NULL: not given. */
+typedef struct given {
+    const char *names, *presets, *cap, *seeds, *first, *output;
+    bool quick, full, mmd;
+} given;
+
+static int check_given(const cli *c, const exp_experiment *experiment, const given *g)
+{
+    bool seed = strcmp(sock_options_get(c->opts, "seed"), "0") != 0;
+    int code = check_names(c, "sets", experiment->sets, g->names);
+    if (code < 0) code = check_taken(c, experiment, EXP_TAKES_SEED, seed, "seed");
+    if (code < 0) code = check_taken(c, experiment, EXP_TAKES_CAP, g->cap, "cap");
+    if (code < 0) code = check_taken(c, experiment, EXP_TAKES_FULL, g->full, "full");
+    if (code < 0) code = check_taken(c, experiment, EXP_TAKES_SEEDS, g->seeds, "seeds");
+    if (code < 0) code = check_taken(c, experiment, EXP_TAKES_SEEDS, g->first, "first");
+    if (code < 0) code = check_taken(c, experiment, EXP_TAKES_MMD, g->mmd, "mmd");
+    if (code < 0 && g->presets && !experiment->presets)
+        code = cli_usage_error(c, "--presets does not belong to %s", experiment->name);
+    if (code < 0) code = check_names(c, "presets", experiment->presets, g->presets);
+    return code < 0 ? cli_check_output(c, g->output) : code;
+}
+
+static int make_settings(cli *c, const exp_experiment *experiment, const given *g, exp_settings *settings)
+{
+    uint64_t seeds = 0, first = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
+    bool keeps = experiment->resumes && g->output && strcmp(g->output, "-") != 0;
+    int code = check_given(c, experiment, g);
+    if (code < 0) code = parse_cap(c, g->cap, &settings->cap);
+    if (code < 0) code = parse_count(c, "seeds", g->seeds, 1, &seeds);
+    if (code < 0) code = parse_count(c, "first", g->first, 0, &first);
+    settings->seeds = (size_t)seeds;
+    settings->seed = first;
+    settings->quick = g->quick;
+    settings->full = g->full;
+    settings->mmd = g->mmd;
+    settings->names = g->names;
+    settings->presets = g->presets;
+    settings->output = keeps ? g->output : NULL;
+    settings->say = say;
+    settings->user = c;
+    return code;
+}
+
 static int run(int count, char **arguments)
 {
-    const char *output = NULL, *cap = NULL, *names = NULL;
-    bool quick = false, full = false;
+    given g = {0};
     const cli_option own[] = {
-        {"sets", 0, &names, NULL, "A,B,...", "only these data sets"},
-        {"cap", 0, &cap, NULL, "S", "most seconds of one piece of work (default: the experiment's own)"},
-        {"quick", 0, NULL, &quick, NULL, "a small part of it, in seconds"},
-        {"full", 0, NULL, &full, NULL, "also what takes long"},
-        {"output", 'o', &output, NULL, "FILE", "where the rows go, as CSV"},
+        {"sets", 0, &g.names, NULL, "A,B,...", "only these data sets"},
+        {"presets", 0, &g.presets, NULL, "A,B,...", "only these ways to fit (accuracy)"},
+        {"seeds", 0, &g.seeds, NULL, "K", "so many data sets of each kind (accuracy)"},
+        {"first", 0, &g.first, NULL, "S", "the first of these seeds (accuracy; default 0)"},
+        {"mmd", 0, NULL, &g.mmd, NULL, "score simulated paths too (accuracy)"},
+        {"cap", 0, &g.cap, NULL, "S", "most seconds of one piece of work (ablation)"},
+        {"quick", 0, NULL, &g.quick, NULL, "a small part of it, in seconds"},
+        {"full", 0, NULL, &g.full, NULL, "also what takes long (ablation)"},
+        {"output", 'o', &g.output, NULL, "FILE", "where the rows go, as CSV; accuracy goes on with those in it"},
         {0}};
     cli c;
     const exp_experiment *experiment = NULL;
@@ -131,22 +169,12 @@ static int run(int count, char **arguments)
     }
     if (code < 0) code = cli_operands(&c, 1);
     if (code < 0) code = find_experiment(&c, &experiment);
-    if (code < 0) code = check_sets(&c, experiment, names);
-    if (code < 0) code = parse_cap(&c, cap, &settings.cap);
-    if (code < 0) code = cli_check_output(&c, output);
+    if (code < 0) code = make_settings(&c, experiment, &g, &settings);
     if (code >= 0) goto out;
-    settings.quick = quick;
-    settings.full = full;
-    settings.names = names;
-    settings.say = say;
-    settings.user = &c;
-    settings.seed = (uint64_t)strtod(sock_options_get(c.opts, "seed"), NULL);
     sock_status status = experiment->run(c.ctx, &settings, &result);
-    if (status < 0)
-        code = cli_fail(&c, status);
-    else
-        code = output ? write_csv(&c, result, output) : -1;
-    if (code < 0) code = show(&c, experiment, result);
+    if (status >= 0 && g.output && !settings.output)
+        status = exp_rows_write(c.ctx, g.output, json_object_get(result, "columns"), json_object_get(result, "rows"));
+    code = status < 0 ? cli_fail(&c, status) : show(&c, experiment, result);
 out:
     json_decref(result);
     cli_end(&c);
@@ -157,6 +185,6 @@ const cli_verb verb_experiment = {"experiment",
                                   "experiment NAME [-o FILE] [options]",
                                   "repeat a study (without NAME: list them)",
                                   "  sock experiment ablation --quick\n"
-                                  "  sock experiment",
+                                  "  sock experiment accuracy --seeds 3 --sets gbm,expdyn -o accuracy.csv",
                                   keys,
                                   run};

@@ -6,6 +6,7 @@
  * thread, and its time is processor time with features and set-up included. A method that does not reach a goal within
  * the cap (by the clock) is not asked for the tighter ones. */
 #include "experiments/experiments.h"
+#include "experiments/resultrows.h"
 #include "systems/systems.h"
 
 #include <math.h>
@@ -180,20 +181,9 @@ static sock_status run_set(bench *b, json_t *rows)
     return status;
 }
 
-static int is_named(const char *list, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *p = list; p && *p; p += *p == ',') {
-        size_t word = strcspn(p, ",");
-        if (word == length && strncmp(p, name, length) == 0) return 1;
-        p += word;
-    }
-    return 0;
-}
-
 static int is_wanted(const exp_settings *settings, size_t index)
 {
-    if (settings->names) return is_named(settings->names, sets[index].name);
+    if (settings->names) return exp_is_named(settings->names, sets[index].name);
     return settings->quick ? index == 0 : settings->full || !sets[index].full_only;
 }
 
@@ -201,9 +191,8 @@ static sock_status run_ablation(sock_context *ctx, const exp_settings *settings,
 {
     const double cap = settings->cap > 0 ? settings->cap : settings->quick ? 2 : 20;
     const int threads = sock_threads(ctx);
-    json_t *names = json_array(), *rows = json_array();
+    json_t *names = exp_columns(COUNT(columns), columns), *rows = json_array();
     sock_status status = sock_set_threads(ctx, 1);
-    for (size_t i = 0; i < COUNT(columns); i++) json_array_append_new(names, json_string(columns[i]));
     for (size_t i = 0; status >= 0 && i < COUNT(sets); i++) {
         bench b = {.ctx = ctx, .settings = settings, .set = &sets[i], .cap = cap};
         if (is_wanted(settings, i)) status = run_set(&b, rows);
@@ -268,5 +257,11 @@ static void print_ablation(const json_t *result, FILE *stream)
     }
 }
 
-const exp_experiment exp_ablation = {"ablation", "the solvers of the diffusion: iterations and seconds to a gap",
-                                     set_names, run_ablation, print_ablation};
+const exp_experiment exp_ablation = {"ablation",
+                                     "the solvers of the diffusion: iterations and seconds to a gap",
+                                     EXP_TAKES_SEED | EXP_TAKES_CAP | EXP_TAKES_FULL,
+                                     set_names,
+                                     NULL,
+                                     0,
+                                     run_ablation,
+                                     print_ablation};

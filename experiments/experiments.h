@@ -9,19 +9,29 @@
 #include <stdio.h>
 
 typedef struct exp_settings {
-    int quick;         /* a small part, in seconds: shows that it works */
-    int full;          /* also what takes long */
-    uint64_t seed;     /* of the data */
-    double cap;        /* most seconds of one piece of work; 0: the experiment's own */
-    const char *names; /* restricts it to these, with commas between; NULL: all */
+    int quick;           /* a small part, in seconds: shows that it works */
+    int full;            /* also what takes long */
+    uint64_t seed;       /* of the data; the first one where there are several */
+    size_t seeds;        /* how many, one after the other; 0: the experiment's own */
+    double cap;          /* most seconds of one piece of work; 0: the experiment's own */
+    int mmd;             /* score simulated paths too */
+    const char *names;   /* restricts it to these data sets, with commas between; NULL: all */
+    const char *presets; /* the same for the ways to fit */
+    const char *output;  /* the file where an experiment that resumes keeps its rows; NULL: nowhere */
     /* Called after each piece of work with a line for people; may be NULL. */
     void (*say)(void *user, const char *line);
     void *user;
 } exp_settings;
 
+/* What of the settings an experiment heeds, beside quick, names and say. */
+enum { EXP_TAKES_SEED = 1, EXP_TAKES_CAP = 2, EXP_TAKES_FULL = 4, EXP_TAKES_SEEDS = 8, EXP_TAKES_MMD = 16 };
+
 typedef struct exp_experiment {
     const char *name, *summary;
-    const char *const *sets; /* what settings->names may hold, NULL at the end */
+    unsigned takes;
+    const char *const *sets;    /* what settings->names may hold, NULL at the end */
+    const char *const *presets; /* what settings->presets may hold, NULL at the end; NULL: there are none */
+    int resumes;                /* reads and writes the rows of settings->output itself, after each piece of work */
     /* *result: an object with "columns" (names) and "rows" (lists of numbers, texts or null), and what else is worth
      * keeping. Fails with the context's message. */
     sock_status (*run)(sock_context *ctx, const exp_settings *settings, json_t **result);
@@ -30,5 +40,8 @@ typedef struct exp_experiment {
 
 /* The solvers of the diffusion's convex problem on one problem each: iterations and seconds to a relative gap. */
 extern const exp_experiment exp_ablation;
+
+/* How near the default and the paper's protocol come to the truth on the paper's data sets, over many seeds. */
+extern const exp_experiment exp_accuracy;
 
 #endif

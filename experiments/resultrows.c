@@ -1,0 +1,177 @@
+/* resultrows.c - results as CSV and back. A cell is quoted when it holds a comma, a quote or the end of a line;
+ * reading, an empty cell is null, one that is a number from its first to its last sign is a number, the rest is text.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "experiments/resultrows.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *exp_columns(size_t count, const char *const *names)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) json_array_append_new(list, json_string(names[i]));
+    return list;
+}
+
+int exp_is_named(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *p = list; p && *p; p += *p == ',') {
+        size_t word = strcspn(p, ",");
+        if (word == length && strncmp(p, name, length) == 0) return 1;
+        p += word;
+    }
+    return 0;
+}
+
+/* ---- Writing ---- */
+
+static void write_text(FILE *stream, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, stream);
+        return;
+    }
+    fputc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', stream);
+        fputc(*text, stream);
+    }
+    fputc('"', stream);
+}
+
+static void write_cell(FILE *stream, const json_t *cell)
+{
+    if (json_is_string(cell))
+        write_text(stream, json_string_value(cell));
+    else if (json_is_boolean(cell))
+        fputs(json_is_true(cell) ? "yes" : "no", stream);
+    else if (json_is_integer(cell))
+        fprintf(stream, "%lld", (long long)json_integer_value(cell));
+    else if (json_is_real(cell) && isfinite(json_real_value(cell)))
+        fprintf(stream, "%.17g", json_real_value(cell));
+}
+
+static void write_row(FILE *stream, const json_t *row)
+{
+    for (size_t j = 0; j < json_array_size(row); j++) {
+        if (j) fputc(',', stream);
+        write_cell(stream, json_array_get(row, j));
+    }
+    fputc('\n', stream);
+}
+
+sock_status exp_rows_write(sock_context *ctx, const char *path, const json_t *columns, const json_t *rows)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream) return SOCK_ENOMEM;
+    write_row(stream, columns);
+    for (size_t i = 0; i < json_array_size(rows); i++) write_row(stream, json_array_get(rows, i));
+    int failed = ferror(stream);
+    if (fclose(stream) != 0) failed = 1;
+    sock_status status = failed ? SOCK_ENOMEM : sock_write_file(ctx, path, text, size);
+    free(text);
+    return status;
+}
+
+/* ---- Reading ---- */
+
+static json_t *cell_of(const char *text)
+{
+    char *end;
+    if (!*text) return json_null();
+    double number = strtod(text, &end);
+    if (*end) return json_string(text);
+    return number == floor(number) && fabs(number) < 1e15 && !strpbrk(text, ".eE") ? json_integer((json_int_t)number)
+                                                                                   : json_real(number);
+}
+
+/* One row from *at on, which moves behind its end. The text is unquoted in place. */
+static json_t *read_row(char **at)
+{
+    json_t *row = json_array();
+    char *p = *at;
+    for (int more = 1; more;) {
+        char *begin = p, *out = p;
+        for (int quoted = 0; *p && (quoted || (*p != ',' && *p != '\n')); p++) {
+            if (*p == '"' && quoted && p[1] == '"')
+                *out++ = *p++;
+            else if (*p == '"')
+                quoted = !quoted;
+            else if (*p != '\r')
+                *out++ = *p;
+        }
+        more = *p == ',';
+        if (*p) p++;
+        *out = 0;
+        json_array_append_new(row, cell_of(begin));
+    }
+    *at = p;
+    return row;
+}
+
+/* The whole file as text with a 0 behind it; NULL with errno. */
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t size = 0;
+    if (!file) return NULL;
+    ssize_t length = getdelim(&text, &size, 0, file);
+    int failed = ferror(file);
+    fclose(file);
+    if (length < 0 && !failed && text) text[0] = 0; /* an empty file */
+    if (failed || !text) {
+        free(text);
+        errno = EIO;
+        return NULL;
+    }
+    return text;
+}
+
+exp_read exp_rows_read(const char *path, const json_t *columns, json_t **rows)
+{
+    char *text = read_text(path);
+    if (!text) return errno == ENOENT ? EXP_READ_MISSING : EXP_READ_FAILED;
+    char *at = text;
+    json_t *list = json_array(), *header = read_row(&at);
+    int same = json_equal(header, columns);
+    while (same && *at) {
+        json_t *row = read_row(&at);
+        same = json_array_size(row) == json_array_size(columns);
+        json_array_append_new(list, row);
+    }
+    json_decref(header);
+    free(text);
+    if (same)
+        *rows = list;
+    else
+        json_decref(list);
+    return same ? EXP_READ_DONE : EXP_READ_FOREIGN;
+}
+
+/* ---- Quantiles ---- */
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double exp_quantile(size_t count, double *values, double q)
+{
+    if (count == 0) return (double)NAN;
+    for (size_t i = 0; i < count; i++)
+        if (isnan(values[i])) values[i] = (double)INFINITY;
+    qsort(values, count, sizeof *values, compare);
+    double place = q * (double)(count - 1), below = floor(place);
+    size_t i = (size_t)below;
+    if (i + 1 >= count || place == below) return values[i];
+    return isinf(values[i + 1]) ? values[i + 1] : values[i] + (place - below) * (values[i + 1] - values[i]);
+}
