@@ -236,12 +236,12 @@ out:
 
 /* ---- Screen ---- */
 
-static bool is_basic(const char *name)
+/* Simple candidates that the screen may not throw out: least squares on few rows does them wrong where a is singular.
+ */
+static bool is_one_of(const char *name, const char *const *list)
 {
-    static const char *const basic[] = {"linear", "affine", "affine learned", "poly:degree=2 learned"};
-    for (size_t i = 0; i < 4; i++)
-        if (strcmp(name, basic[i]) == 0) return true;
-    return false;
+    while (*list && strcmp(name, *list) != 0) list++;
+    return *list != NULL;
 }
 
 /* Which candidates are within `errors` paired standard errors of the best, at most `most` of them by score. */
@@ -271,7 +271,9 @@ static sock_status screen_drifts(search *s, sk_drift_result **f, size_t *best, b
             cluster[i] = f[i]->cluster;
         }
     survivors(s->list.drifts, score, cluster, s->screen->clusters, *best, 6, alive);
-    for (size_t i = 0; i < s->list.drifts; i++) alive[i] = alive[i] || (f[i] && is_basic(s->list.drift[i].name));
+    static const char *const basic[] = {"linear", "affine", "affine learned", "poly:degree=2 learned", NULL};
+    for (size_t i = 0; i < s->list.drifts; i++)
+        alive[i] = alive[i] || (f[i] && is_one_of(s->list.drift[i].name, basic));
     return SOCK_OK;
 }
 
@@ -293,6 +295,9 @@ static sock_status screen_diffusions(search *s, const sk_drift_result *f, bool *
             cluster[i] = a[i]->cluster;
         }
     survivors(s->list.diffusions, score, cluster, s->screen->clusters, best, 8, alive);
+    static const char *const basic[] = {"linear", "affine", NULL};
+    for (size_t i = 0; s->full->d <= 3 && i < s->list.diffusions; i++)
+        alive[i] = alive[i] || (a[i] && is_one_of(s->list.diffusion[i].name, basic));
 out:
     clear_diffusions(a);
     sk_free(e);
@@ -385,7 +390,7 @@ out:
 }
 
 /* Drift candidates, then diffusion candidates on what the best one leaves over, all folds, under the current model. */
-static sock_status sweep(search *s, const char *stage, const bool *drifts, const bool *diffusions, bool everything)
+static sock_status sweep(search *s, const char *stage, const bool *drifts, const bool *diffusions)
 {
     const sk_problem *p = s->full;
     SK_TRY(sk_problem_condition(s->ctx, s->full, s->model, s->spec->conditional, s->model_diagonal));
@@ -393,7 +398,6 @@ static sock_status sweep(search *s, const char *stage, const bool *drifts, const
     SK_TRY(fill_leftover(s, p, s->drift[s->best_drift], &s->leftover));
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
     sk_diffusion_options options = {p->folds, fine_grid, sizeof fine_grid / sizeof *fine_grid, tolerance(s), true};
-    (void)everything;
     return run_diffusions(s, stage, p, &s->list, &leftover, &options, diffusions, s->diffusion, &s->best_diffusion);
 }
 
@@ -401,22 +405,23 @@ static void near_best(const search *s, bool *drifts, bool *diffusions)
 {
     for (size_t i = 0; i < s->list.drifts; i++)
         drifts[i] = s->drift[i] && s->drift[s->best_drift]->score - s->drift[i]->score < 20;
+    double reach = s->spec->polish && s->full->d > 1 ? 60 : 20; /* the polish may still turn the order round */
     for (size_t i = 0; i < s->list.diffusions; i++)
-        diffusions[i] = s->diffusion[i] && s->diffusion[s->best_diffusion]->score - s->diffusion[i]->score < 20;
+        diffusions[i] = s->diffusion[i] && s->diffusion[s->best_diffusion]->score - s->diffusion[i]->score < reach;
 }
 
 static sock_status rounds(search *s, bool *drifts, bool *diffusions)
 {
     bool improved;
     s->score = -(double)INFINITY;
-    SK_TRY(sweep(s, "round 1", drifts, diffusions, false));
+    SK_TRY(sweep(s, "round 1", drifts, diffusions));
     near_best(s, drifts, diffusions);
     SK_TRY(choose(s, &improved));
     if (seconds_left(s) < 0) {
         s->limited = true;
         return SOCK_OK;
     }
-    SK_TRY(sweep(s, "round 2", drifts, diffusions, true));
+    SK_TRY(sweep(s, "round 2", drifts, diffusions));
     return choose(s, &improved);
 }
 
@@ -569,22 +574,47 @@ static json_t *describe(const search *s, size_t drift, const double *share, doub
     return report;
 }
 
-/* The last pass: drift and diffusions anew under the current model, polish, choice, and the model of all rows. */
-static sock_status finish(search *s, bool *drifts, bool *diffusions, sock_model **out, json_t **report)
+static sock_status mixture(search *s, size_t drift, const double *share, double floor, sock_model **out)
 {
-    double share[MOST] = {0}, floor = 0;
-    sk_diffusion_result *parts[MOST] = {0};
-    SK_TRY(sweep(s, "final", drifts, diffusions, true));
+    return make_model(s, s->full, s->drift[drift], s->list.diffusions, s->diffusion, share, floor, out);
+}
+
+static bool all_diagonal(const search *s, const double *share)
+{
+    for (size_t i = 0; i < s->list.diffusions; i++)
+        if (share[i] > 0 && !s->diffusion[i]->diagonal) return false;
+    return true;
+}
+
+/* One pass of the end: drift and diffusions anew under the current model, polish, shares and floor. */
+static sock_status last_pass(search *s, const char *stage, const bool *drifts, const bool *diffusions, double *share,
+                             double *floor, size_t *drift)
+{
+    SK_TRY(sweep(s, stage, drifts, diffusions));
     if (s->spec->polish && seconds_left(s) > 0)
         SK_TRY(polish(s));
     else if (s->spec->polish)
         s->limited = true;
-    size_t drift = simplest_drift(s);
+    *drift = simplest_drift(s);
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
     shares(s, share);
-    SK_TRY(choose_floor(s, share, &leftover, &floor));
-    for (size_t i = 0; i < s->list.diffusions; i++) parts[i] = s->diffusion[i];
-    SK_TRY(make_model(s, s->full, s->drift[drift], s->list.diffusions, parts, share, floor, out));
+    return choose_floor(s, share, &leftover, floor);
+}
+
+/* Twice: the polished diffusion of the first pass weights the drift of the second, which may choose again. */
+static sock_status finish(search *s, bool *drifts, bool *diffusions, sock_model **out, json_t **report)
+{
+    double share[MOST] = {0}, floor = 0;
+    size_t drift = 0;
+    SK_TRY(last_pass(s, "final", drifts, diffusions, share, &floor, &drift));
+    if (s->spec->polish && seconds_left(s) > 0) {
+        sock_model *model = NULL;
+        SK_TRY(mixture(s, drift, share, floor, &model));
+        take_model(s, model, all_diagonal(s, share));
+        for (size_t i = 0; i < s->list.diffusions; i++) diffusions[i] = share[i] > 0;
+        SK_TRY(last_pass(s, "refit", drifts, diffusions, share, &floor, &drift));
+    }
+    SK_TRY(mixture(s, drift, share, floor, out));
     *report = describe(s, drift, share, floor);
     json_object_set(*report, "search", s->table);
     json_object_set(*report, "search_seconds", s->times);
