@@ -435,10 +435,9 @@ static void keep_best(cv *c, size_t j)
     memcpy(r->q, c->q_now, c->folds * c->systems * r->order * r->order * sizeof(double));
 }
 
-/* Down the path; past the best by so many nats twice in a row, smaller lambdas will not come back. */
+/* Down the path; clearly past the best twice in a row, smaller lambdas will not come back. */
 static sock_status walk(cv *c, part *parts, double *space, size_t *best)
 {
-    static const double hopeless = 10;
     sk_diffusion_result *r = c->result;
     size_t order2 = r->order * r->order, worse = 0, j = 0;
     *best = 0;
@@ -454,6 +453,7 @@ static sock_status walk(cv *c, part *parts, double *space, size_t *best)
             *best = j;
             keep_best(c, j);
         }
+        double hopeless = 10 + 1e-3 * fabs(r->by_l[*best]);
         worse = r->by_l[j] < r->by_l[*best] - hopeless ? worse + 1 : 0;
     }
     r->edge = c->options->lambdas > 1 && (*best == 0 || *best == c->options->lambdas - 1);

@@ -401,13 +401,22 @@ static sock_status sweep(search *s, const char *stage, const bool *drifts, const
     return run_diffusions(s, stage, p, &s->list, &leftover, &options, diffusions, s->diffusion, &s->best_diffusion);
 }
 
+/* Who takes part in the next stage: near the best by nats or by standard errors, and the finalists, whatever they are:
+ * under its own quadrature a candidate may do better than in the table. */
 static void near_best(const search *s, bool *drifts, bool *diffusions)
 {
-    for (size_t i = 0; i < s->list.drifts; i++)
-        drifts[i] = s->drift[i] && s->drift[s->best_drift]->score - s->drift[i]->score < 20;
+    const sk_drift_result *best_f = s->drift[s->best_drift];
+    const sk_diffusion_result *best_a = s->diffusion[s->best_diffusion];
     double reach = s->spec->polish && s->full->d > 1 ? 60 : 20; /* the polish may still turn the order round */
-    for (size_t i = 0; i < s->list.diffusions; i++)
-        diffusions[i] = s->diffusion[i] && s->diffusion[s->best_diffusion]->score - s->diffusion[i]->score < reach;
+    for (size_t i = 0; i < s->list.drifts; i++) drifts[i] = s->drift[i] && best_f->score - s->drift[i]->score < 20;
+    for (size_t i = 0; i < s->list.diffusions; i++) {
+        const sk_diffusion_result *r = s->diffusion[i];
+        size_t better = 0;
+        for (size_t j = 0; r && j < s->list.diffusions; j++)
+            better += s->diffusion[j] && s->diffusion[j]->score > r->score;
+        double error = r ? paired_error(s->full->clusters, best_a->cluster, r->cluster) : 0;
+        diffusions[i] = r && (better < FINALISTS || best_a->score - r->score < SK_MAX(reach, error));
+    }
 }
 
 static sock_status rounds(search *s, bool *drifts, bool *diffusions)
