@@ -77,6 +77,7 @@ static void print_help(const cli_verb *verb, const cli_option *own)
     help_line("--threads N", "number of threads (default: all processors)");
     help_line("--memory-limit GB", "refuse work that needs more memory (default: what the machine has free)");
     help_line("--quiet", "no progress, no remarks");
+    help_line("--verbose", "progress as plain lines on standard error, for a log");
     help_line("--help", "this text");
     printf("\nExample:\n%s\n", verb->example);
 }
@@ -109,8 +110,8 @@ static int set_key(cli *c, const char *key, const char *value)
 }
 
 /* The options that every verb has, as rows like a verb's own. */
-enum { JSON, QUIET, THREADS, MEMORY, COMMON };
-static const char *const common_name[COMMON] = {"json", "quiet", "threads", "memory-limit"};
+enum { JSON, QUIET, VERBOSE, THREADS, MEMORY, COMMON };
+static const char *const common_name[COMMON] = {"json", "quiet", "verbose", "threads", "memory-limit"};
 
 static int find_common(const char *name)
 {
@@ -124,6 +125,7 @@ static int set_common(cli *c, int which, const char *value)
     switch (which) {
     case JSON: c->json = true; return -1;
     case QUIET: c->quiet = true; return -1;
+    case VERBOSE: c->verbose = true; return -1;
     case THREADS: return set_threads(c, value);
     default: return set_memory_limit(c, value);
     }
@@ -145,7 +147,7 @@ static int take_option(cli *c, const cli_option *own, int count, char **argument
     if (!option && !key && common == COMMON)
         return cli_usage_error(c, "unknown option '%s'; 'sock %s --help' lists what is allowed", text, c->verb->name);
     if (key && is_flag(name)) return set_key(c, name, value ? value : "yes");
-    bool flag = common == JSON || common == QUIET || (option && option->flag);
+    bool flag = common == JSON || common == QUIET || common == VERBOSE || (option && option->flag);
     if (flag && value) return cli_usage_error(c, "--%s takes no value, got '%s'", name, value);
     if (!flag && !value && *i + 1 < count && strncmp(arguments[*i + 1], "--", 2) != 0) value = arguments[++*i];
     if (!flag && !value) return cli_usage_error(c, "%s needs a value", text);
@@ -184,7 +186,7 @@ int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, ch
             c->operand[c->operands++] = arguments[i];
         }
     }
-    progress_install(c->ctx, !c->quiet);
+    progress_install(c->ctx, !c->quiet, c->verbose);
     return -1;
 }
 

@@ -48,7 +48,7 @@ typedef struct cli {
     sock_context *ctx;
     sock_options *opts;
     const cli_verb *verb;
-    bool json, quiet;
+    bool json, quiet, verbose;
     double memory_limit; /* bytes; 0: not given */
     int operands;
     char **operand;

@@ -46,7 +46,8 @@ static int run(int count, char **arguments)
             print_verbs(info.key);
             printf(" |\n");
         }
-        printf("\nEvery verb also takes `--json`, `--threads N`, `--memory-limit GB`, `--quiet` and `--help`.\n");
+        printf("\nEvery verb also takes `--json`, `--threads N`, `--memory-limit GB`, `--quiet`, `--verbose` and "
+               "`--help`.\n");
         code = cli_finish_output(&c);
     }
     cli_end(&c);

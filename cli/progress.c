@@ -12,7 +12,8 @@
 
 static _Atomic(sock_context *) active;
 static bool drawn;
-static double started, last;
+static double started, last, share;
+static char told[64];
 
 static double now(void)
 {
@@ -28,22 +29,35 @@ static void on_signal(int number)
     signal(number, SIG_DFL); /* the next one does not ask */
 }
 
+/* "drift: poly:degree=2   42%  3 s, about 4 s left": the share is the last one told, the stage the one at hand. */
 static int draw(void *user, const char *stage, double fraction)
 {
     (void)user;
-    double time = now();
-    if (time - started < 0.3 || time - last < 0.1) return 0;
+    double time = now(), passed = time - started;
+    if (fraction >= 0 && fraction <= 1) share = fraction;
+    if (passed < 0.3 || time - last < 0.1) return 0;
     last = time;
     drawn = true;
-    if (fraction >= 0 && fraction <= 1)
-        fprintf(stderr, "\r\033[K%-40.60s %3.0f%%  %.0f s", stage, 100 * fraction, time - started);
+    fprintf(stderr, "\r\033[K%-44.60s ", stage);
+    if (share > 0.02)
+        fprintf(stderr, "%3.0f%%  %.0f s, about %.0f s left", 100 * share, passed, passed * (1 - share) / share);
     else
-        fprintf(stderr, "\r\033[K%-40.60s       %.0f s", stage, time - started);
+        fprintf(stderr, "      %.0f s", passed);
     fflush(stderr);
     return 0;
 }
 
-void progress_install(sock_context *ctx, bool show)
+/* For a log: a line when the stage changes and the share is known. */
+static int tell(void *user, const char *stage, double fraction)
+{
+    (void)user;
+    if (fraction < 0 || strncmp(stage, told, sizeof told - 1) == 0) return 0;
+    snprintf(told, sizeof told, "%s", stage);
+    fprintf(stderr, "%6.1f s %3.0f%%  %s\n", now() - started, 100 * fraction, stage);
+    return 0;
+}
+
+void progress_install(sock_context *ctx, bool show, bool lines)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -53,7 +67,11 @@ void progress_install(sock_context *ctx, bool show)
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, with a message */
     started = now();
-    if (show && isatty(STDERR_FILENO)) sock_set_monitor(ctx, draw, NULL);
+    share = 0;
+    if (lines)
+        sock_set_monitor(ctx, tell, NULL);
+    else if (show && isatty(STDERR_FILENO))
+        sock_set_monitor(ctx, draw, NULL);
 }
 
 void progress_remove(void)

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /* Ctrl-C (and SIGTERM) ask the context to stop; a second one ends the program at once. show: draw the line, when stderr
- * is a terminal. */
-void progress_install(sock_context *ctx, bool show);
+ * is a terminal; lines: plain lines instead, wherever stderr goes. */
+void progress_install(sock_context *ctx, bool show, bool lines);
 void progress_remove(void);
 
 /* Wipes the line before something else is printed. */

@@ -71,8 +71,9 @@ long sk_allocations(const sock_context *ctx);
 
 bool sk_cancelled(const sock_context *ctx);
 
-/* Tells the monitor and answers SOCK_ECANCELLED when the work is to stop. Only from the calling thread; inside a
- * parallel loop it looks at the flag alone. */
+/* Tells the monitor and answers SOCK_ECANCELLED when the work is to stop. The monitor is called from the thread that
+ * called the library alone; on the other threads of a loop this looks at the flag. fraction: share of the whole work
+ * done, or -1 for a piece of work inside it. */
 sock_status sk_progress(sock_context *ctx, const char *stage, double fraction);
 
 /* Monotonic seconds. */
@@ -88,6 +89,7 @@ typedef sock_status (*sk_range_fn)(void *arg, size_t begin, size_t end, int work
 sock_status sk_parallel_for(sock_context *ctx, size_t count, size_t grain, sk_range_fn fn, void *arg);
 int sk_workers(const sock_context *ctx);
 bool sk_in_worker(void);
+bool sk_on_callers_thread(void); /* also inside a loop: the calling thread takes its share of the work */
 
 /* ---- Random numbers: Philox4x64-10, counter based ---- */
 

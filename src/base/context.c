@@ -124,7 +124,8 @@ bool sk_cancelled(const sock_context *ctx) { return atomic_load_explicit(&ctx->c
 
 sock_status sk_progress(sock_context *ctx, const char *stage, double fraction)
 {
-    if (ctx->monitor && !sk_in_worker() && ctx->monitor(ctx->monitor_user, stage, fraction) != 0) sock_cancel(ctx);
+    if (ctx->monitor && sk_on_callers_thread() && ctx->monitor(ctx->monitor_user, stage, fraction) != 0)
+        sock_cancel(ctx);
     if (sk_cancelled(ctx)) return sk_fail(ctx, SOCK_ECANCELLED, "interrupted during %s", stage);
     return SOCK_OK;
 }

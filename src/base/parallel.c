@@ -10,8 +10,11 @@
 #include <stdlib.h>
 
 static _Thread_local bool inside_worker = false;
+static _Thread_local bool thread_made_here = false;
 
 bool sk_in_worker(void) { return inside_worker; }
+
+bool sk_on_callers_thread(void) { return !thread_made_here; }
 
 int sk_workers(const sock_context *ctx) { return inside_worker ? 1 : ctx->threads; }
 
@@ -55,6 +58,7 @@ static void *worker_main(void *argument)
 {
     worker *w = argument;
     inside_worker = true;
+    thread_made_here = true;
     omp_set_num_threads(1);
     run(w->l, w->index);
     return NULL;

@@ -139,7 +139,7 @@ static sock_status polish_all(polishing *w)
     sk_diffusion_result *to = w->to;
     sock_status status = SOCK_OK;
     for (size_t f = 0; status >= 0 && f <= p->folds; f++) {
-        status = sk_progress(w->ctx, "polish", (double)f / (double)(p->folds + 1));
+        status = sk_progress(w->ctx, "polish", -1);
         if (status >= 0) sk_corrected_residuals(p, w->leftover, f, w->z, w->space);
         for (size_t s = 0; status >= 0 && s < to->systems; s++) status = polish_one(w, s, f);
         if (status >= 0 && f < p->folds) {
