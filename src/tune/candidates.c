@@ -7,6 +7,23 @@
 
 enum { DRIFT_FEATURES = 300, PILOT_FEATURES = 60, DIFFUSION_FEATURES = 44, FULL_ORDER = 120 };
 
+/* One diffusion candidate keeps two rows of q = p (p + 1) / 2 numbers for each step, and decomposes a q x q matrix for
+ * each fold and, when diagonal, component: both bounded, so that a candidate takes seconds and half a gigabyte at most.
+ */
+static bool affordable(const sk_steps *s, double p, bool diagonal)
+{
+    double q = p * (p + 1) / 2;
+    return 16 * (double)s->n * q <= 5e8 && q * q * q * (diagonal ? (double)s->d : 1) <= 2.5e9;
+}
+
+/* Most pivoted features of a gauss candidate. */
+static size_t gauss_rank(const sk_steps *s)
+{
+    size_t rank = s->d == 1 ? 40 : 20;
+    while (rank > 4 && !affordable(s, (double)rank, s->d > 1)) rank--;
+    return rank;
+}
+
 void sk_candidates_clear(sk_candidates *c)
 {
     for (size_t i = 0; i < c->drifts; i++) sk_drift_candidate_clear(&c->drift[i]);
@@ -71,7 +88,7 @@ static sock_status add_diffusion(sock_context *ctx, sk_candidates *c, const sk_s
 {
     SK_TRY(sk_grow(ctx, &c->diffusion, &c->diffusion_capacity, c->diffusions + 1, sizeof *c->diffusion));
     sk_diffusion_candidate made = {.diagonal = diagonal, .learned = learned, .order = order + (diagonal ? 0 : 20)};
-    made.max_rank = s->d == 1 ? 40 : 20;
+    made.max_rank = gauss_rank(s);
     SK_TRY(parse(ctx, "diffusion", text, s, &made.kernel));
     char *canonical = sk_kernel_format(ctx, made.kernel);
     made.name =
@@ -125,7 +142,9 @@ static sock_status both(sock_context *ctx, const sk_tune_spec *spec, const sk_st
 {
     double d = (double)s->d;
     if (p > DIFFUSION_FEATURES) return SOCK_OK;
-    bool diagonal = s->d > 1 && !spec->full_only, full = s->d == 1 || (!spec->diagonal_only && p * d <= FULL_ORDER);
+    bool diagonal = s->d > 1 && !spec->full_only && affordable(s, p, true);
+    bool full = s->d == 1 || (!spec->diagonal_only && p * d <= FULL_ORDER);
+    if (!affordable(s, p, false)) return SOCK_OK;
     if (full) SK_TRY(add_diffusion(ctx, c, s, text, false, false, order));
     if (diagonal) SK_TRY(add_diffusion(ctx, c, s, text, true, false, order));
     if (learned && spec->learned && s->d == 1) SK_TRY(add_diffusion(ctx, c, s, text, false, true, order));
@@ -149,7 +168,7 @@ static sock_status diffusion_list(sock_context *ctx, const sk_tune_spec *spec, c
     size_t scales = length_scales(d, eta);
     for (size_t i = 0; i < scales; i++) {
         snprintf(text, sizeof text, "gauss:eta=%.6g", eta[i] * unit);
-        SK_TRY(both(ctx, spec, s, text, d == 1 ? 40 : 20, false, 5, c));
+        SK_TRY(both(ctx, spec, s, text, (double)gauss_rank(s), false, 5, c));
     }
     return SOCK_OK;
 }

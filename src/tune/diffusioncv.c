@@ -456,7 +456,9 @@ static sock_status walk(cv *c, part *parts, double *space, size_t *best)
         double hopeless = 10 + 1e-3 * fabs(r->by_l[*best]);
         worse = r->by_l[j] < r->by_l[*best] - hopeless ? worse + 1 : 0;
     }
-    r->edge = c->options->lambdas > 1 && (*best == 0 || *best == c->options->lambdas - 1);
+    size_t last = c->options->lambdas - 1; /* an end where the score is flat is no edge */
+    r->edge = last > 0 && ((*best == 0 && r->by_l[0] > r->by_l[1] + 0.1) ||
+                           (*best == last && r->by_l[last] > r->by_l[last - 1] + 0.1));
     if (!isfinite(r->score)) return sk_fail(c->ctx, SOCK_ENUMERIC, "%s has no finite score", c->candidate->name);
     return SOCK_OK;
 }

@@ -196,10 +196,9 @@ static sock_status put_columns(sock_context *ctx, const sk_diffusion_result *r, 
                                sk_diffusion_term *term)
 {
     size_t order = r->order, d = term->d;
-    double *u[64] = {0};
-    size_t rank[64] = {0}, systems = r->systems;
-    sock_status status =
-        systems <= 64 ? SOCK_OK : sk_fail(ctx, SOCK_ENUMERIC, "a diagonal diffusion has more than 64 components");
+    size_t systems = r->systems, *rank = sk_alloc(ctx, systems, sizeof *rank);
+    double **u = sk_alloc(ctx, systems, sizeof *u);
+    sock_status status = rank && u ? SOCK_OK : SOCK_ENOMEM;
     term->rank = 0;
     for (size_t s = 0; status >= 0 && s < systems; s++) {
         status = leading_factor(ctx, order, r->q + (f * systems + s) * order * order, order, 1e-12, &u[s], &rank[s]);
@@ -218,7 +217,9 @@ static sock_status put_columns(sock_context *ctx, const sk_diffusion_result *r, 
                 term->v[((r->diagonal ? s * r->p : 0) + i) * width + column] = sqrt(share) * u[s][i * rank[s] + j];
             if (term->owner) term->owner[column] = s;
         }
-    for (size_t s = 0; s < SK_MIN(systems, 64); s++) sk_free(u[s]);
+    for (size_t s = 0; u && s < systems; s++) sk_free(u[s]);
+    sk_free(u);
+    sk_free(rank);
     return status;
 }
 

@@ -273,7 +273,8 @@ static sock_status run(cv *c)
     if (!isfinite(r->score)) return sk_fail(c->ctx, SOCK_ENUMERIC, "%s has no finite score", c->candidate->name);
     memcpy(r->cluster, c->cluster_score + best * p->clusters, p->clusters * sizeof(double));
     r->l = c->candidate->learned ? 0 : lambda_of(best);
-    r->edge = !c->candidate->learned && (best == 0 || best == SK_LAMBDAS - 1);
+    size_t inside = best == 0 ? 1 : best == SK_LAMBDAS - 1 ? best - 1 : best; /* a flat end is no edge */
+    r->edge = !c->candidate->learned && r->by_l[best] > r->by_l[inside] + 0.1;
     for (size_t f = 0; f < c->folds; f++)
         memcpy(r->weight + f * size, c->fold_path + (f * lambdas + best) * size, size * sizeof(double));
     SK_TRY(fit_without(c, p->folds, c->path, dof, r->variance));

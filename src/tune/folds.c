@@ -15,15 +15,65 @@ typedef struct deal {
     size_t folds, clusters, kept;
 } deal;
 
-/* Trajectories in random order, each to the fold with the fewest steps so far. */
-static sock_status deal_trajectories(sock_context *ctx, uint64_t seed, size_t folds, deal *d)
+/* First step of each trajectory, and behind the last one n; trajectories + 1 numbers. */
+static void find_starts(const sk_steps *s, size_t *start)
+{
+    size_t i = 0;
+    for (size_t j = 0; j <= s->trajectories; j++) {
+        while (i < s->n && s->trajectory[i] < j) i++;
+        start[j] = i;
+    }
+}
+
+static bool same_steps(const sk_steps *s, const size_t *start, size_t one, size_t other)
+{
+    size_t a = start[one], b = start[other], count = start[one + 1] - a, bytes = count * s->d * sizeof(double);
+    if (start[other + 1] - b != count || !count) return false;
+    return memcmp(s->h + a, s->h + b, count * sizeof(double)) == 0 &&
+           memcmp(s->y + a * s->d, s->y + b * s->d, bytes) == 0 &&
+           memcmp(s->next + a * s->d, s->next + b * s->d, bytes) == 0;
+}
+
+static uint64_t hash_of(const sk_steps *s, const size_t *start, size_t j)
+{
+    size_t count = start[j + 1] - start[j];
+    uint64_t hash = sk_hash(SK_HASH_START, s->h + start[j], count * sizeof(double));
+    return sk_hash(hash, s->next + start[j] * s->d, count * s->d * sizeof(double));
+}
+
+/* original[j]: the first trajectory with the very same steps as j, or j itself. A copy is no new evidence, so it must
+ * not be held out while its original is in the training part. */
+static sock_status find_copies(sock_context *ctx, const sk_steps *s, size_t *original)
+{
+    size_t count = s->trajectories, slots = 1;
+    while (slots < 2 * count + 2) slots *= 2;
+    size_t *start = sk_alloc(ctx, count + 1, sizeof *start), *table = sk_alloc(ctx, slots, sizeof *table);
+    sock_status status = start && table ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) find_starts(s, start);
+    for (size_t j = 0; status >= 0 && j < count; j++) {
+        size_t at = (size_t)hash_of(s, start, j) & (slots - 1);
+        original[j] = j;
+        for (; table[at]; at = (at + 1) & (slots - 1)) /* entries are numbers + 1 */
+            if (same_steps(s, start, table[at] - 1, j)) {
+                original[j] = table[at] - 1;
+                break;
+            }
+        if (!table[at]) table[at] = j + 1;
+    }
+    sk_free(start);
+    sk_free(table);
+    return status;
+}
+
+/* Trajectories in random order, each to the fold with the fewest steps so far; copies go with their original. */
+static sock_status deal_trajectories(sock_context *ctx, uint64_t seed, size_t folds, const size_t *original, deal *d)
 {
     size_t trajectories = d->steps->trajectories;
     size_t *order = sk_alloc(ctx, trajectories, sizeof *order), *count = sk_alloc(ctx, trajectories, sizeof *count);
     size_t *fold = sk_alloc(ctx, trajectories, sizeof *fold), *load = sk_alloc(ctx, folds, sizeof *load);
     sock_status status = order && count && fold && load ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) {
-        for (size_t i = 0; i < d->steps->n; i++) count[d->steps->trajectory[i]]++;
+        for (size_t i = 0; i < d->steps->n; i++) count[original[d->steps->trajectory[i]]]++;
         sk_shuffle((sk_key){seed, SK_PURPOSE_SPLIT}, 1, 0, trajectories, order);
         for (size_t j = 0; j < trajectories; j++) {
             size_t least = 0;
@@ -33,8 +83,8 @@ static sock_status deal_trajectories(sock_context *ctx, uint64_t seed, size_t fo
             load[least] += count[order[j]];
         }
         for (size_t i = 0; i < d->steps->n; i++) {
-            d->fold[i] = fold[d->steps->trajectory[i]];
-            d->cluster[i] = d->steps->trajectory[i];
+            d->fold[i] = fold[original[d->steps->trajectory[i]]];
+            d->cluster[i] = original[d->steps->trajectory[i]];
         }
         d->folds = folds;
         d->clusters = trajectories;
@@ -123,10 +173,16 @@ static sock_status join(sock_context *ctx, const sk_tune_spec *spec, deal *d)
     return status;
 }
 
-static size_t used_trajectories(const sk_steps *s)
+/* Trajectories with steps; those that are not copies. */
+static size_t used_trajectories(const sk_steps *s, const size_t *original, size_t *different)
 {
     size_t count = 0;
-    for (size_t i = 0; i < s->n; i++) count += i == 0 || s->trajectory[i] != s->trajectory[i - 1];
+    *different = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (i == 0 || s->trajectory[i] != s->trajectory[i - 1]) {
+            count++;
+            *different += original[s->trajectory[i]] == s->trajectory[i];
+        }
     return count;
 }
 
@@ -135,15 +191,22 @@ static sock_status deal_steps(sock_context *ctx, const sk_tune_spec *spec, deal 
     SK_TRY(join(ctx, spec, d));
     if (spec->validation) return SOCK_OK;
     SK_TRY(allocate(ctx, d));
-    size_t trajectories = used_trajectories(d->steps), wanted = spec->folds ? spec->folds : DEFAULT_FOLDS;
-    if (d->steps->n < 2)
-        return sk_fail(ctx, SOCK_EINPUT, "%s: one interval is not enough to choose a model; give --no-tune",
-                       spec->data->source);
-    if (trajectories >= FEW_TRAJECTORIES || trajectories == d->steps->n)
-        return deal_trajectories(ctx, spec->seed, SK_MIN(wanted, trajectories), d);
-    size_t shortest = d->steps->n / trajectories, folds = SK_MAX(SK_MIN(wanted, shortest), 2);
-    deal_blocks(SK_MIN(2 * folds, SK_MAX(shortest, 2)), folds, d);
-    return SOCK_OK;
+    size_t *original = sk_alloc(ctx, d->steps->trajectories, sizeof *original), different;
+    sock_status status = original ? find_copies(ctx, d->steps, original) : SOCK_ENOMEM;
+    if (status >= 0) {
+        size_t used = used_trajectories(d->steps, original, &different),
+               wanted = spec->folds ? spec->folds : DEFAULT_FOLDS;
+        size_t typical = d->steps->n / used, folds = SK_MAX(SK_MIN(wanted, typical), 2);
+        if (typical * different < 2)
+            status = sk_fail(ctx, SOCK_EINPUT, "%s: one interval is not enough to choose a model; give --no-tune",
+                             spec->data->source);
+        else if (different >= FEW_TRAJECTORIES || typical < 2)
+            status = deal_trajectories(ctx, spec->seed, SK_MIN(wanted, different), original, d);
+        else
+            deal_blocks(SK_MIN(2 * folds, SK_MAX(typical, 2)), folds, d);
+    }
+    sk_free(original);
+    return status;
 }
 
 /* Whole clusters, in random order, until there are enough rows; each fold keeps its share because clusters are

@@ -27,6 +27,8 @@ typedef struct search {
     double constant_score;
     double start;
     bool limited;
+    size_t skipped;        /* candidates that the budget left out */
+    json_t *left_out;      /* stages that it left out */
     json_t *table, *times; /* the search, row by row; seconds of each row apart: they differ from run to run */
 } search;
 
@@ -46,6 +48,15 @@ static double share_done(const char *stage, bool diffusion)
 static double seconds_left(const search *s)
 {
     return s->spec->budget > 0 ? s->spec->budget - (sk_seconds() - s->start) : (double)INFINITY;
+}
+
+/* Whether the budget has no room for this stage; then it is noted as left out. */
+static bool leave_out(search *s, const char *stage)
+{
+    if (seconds_left(s) > 0) return false;
+    s->limited = true;
+    json_array_append_new(s->left_out, json_string(stage));
+    return true;
 }
 
 static void log_row(search *s, const char *stage, const char *field, const char *name, double l, double score,
@@ -69,9 +80,32 @@ typedef struct task {
     sk_drift_result **drift;
     sk_diffusion_result **diffusion;
     const bool *alive;
+    size_t needed; /* this one is computed even when the budget is spent */
+    bool skipped[MOST];
     const sk_leftover *leftover;
     const sk_diffusion_options *options;
 } task;
+
+/* The best so far, or else the first one alive. */
+static size_t needed_candidate(size_t best, const bool *alive)
+{
+    if (best < MOST && alive[best]) return best;
+    for (best = 0; best < MOST && !alive[best];) best++;
+    return best;
+}
+
+static bool due(task *t, size_t i)
+{
+    if (!t->alive[i]) return false;
+    t->skipped[i] = i != t->needed && seconds_left(t->s) <= 0;
+    return !t->skipped[i];
+}
+
+static void count_skipped(task *t, size_t candidates)
+{
+    for (size_t i = 0; i < candidates; i++) t->s->skipped += t->skipped[i];
+    if (t->s->skipped) t->s->limited = true;
+}
 
 /* A candidate that cannot be computed drops out; only real trouble stops the search. */
 static sock_status tolerate(sock_status status) { return status == SOCK_ENUMERIC ? SOCK_OK : status; }
@@ -81,7 +115,7 @@ static sock_status drift_range(void *argument, size_t begin, size_t end, int wor
     (void)worker;
     task *t = argument;
     for (size_t i = begin; i < end; i++)
-        if (t->alive[i])
+        if (due(t, i))
             SK_TRY(tolerate(sk_drift_cross_validate(t->s->ctx, t->p, &t->list->drift[i], t->folds, &t->drift[i])));
     return SOCK_OK;
 }
@@ -91,7 +125,7 @@ static sock_status diffusion_range(void *argument, size_t begin, size_t end, int
     (void)worker;
     task *t = argument;
     for (size_t i = begin; i < end; i++)
-        if (t->alive[i])
+        if (due(t, i))
             SK_TRY(tolerate(sk_diffusion_cross_validate(t->s->ctx, t->p, &t->list->diffusion[i], t->leftover,
                                                         t->options, &t->diffusion[i])));
     return SOCK_OK;
@@ -113,18 +147,21 @@ static void clear_diffusions(sk_diffusion_result **results)
     }
 }
 
+/* *best: on entry the best of an earlier stage, or MOST. */
 static sock_status run_drifts(search *s, const char *stage, const sk_problem *p, const sk_candidates *list,
                               size_t folds, const bool *alive, sk_drift_result **out, size_t *best)
 {
     task t = {.s = s, .p = p, .list = list, .folds = folds, .drift = out, .alive = alive};
+    t.needed = needed_candidate(*best, alive);
     clear_drifts(out);
     char text[48];
     snprintf(text, sizeof text, "%s: drift", stage);
     SK_TRY(sk_progress(s->ctx, text, share_done(stage, false)));
     SK_TRY(sk_parallel_for(s->ctx, list->drifts, 1, drift_range, &t));
+    count_skipped(&t, list->drifts);
     *best = MOST;
     for (size_t i = 0; i < list->drifts; i++) {
-        if (!alive[i]) continue;
+        if (!alive[i] || t.skipped[i]) continue;
         log_row(s, stage, "drift", list->drift[i].name, out[i] ? out[i]->l : 0,
                 out[i] ? out[i]->score : -(double)INFINITY, out[i] && out[i]->edge, out[i] ? out[i]->seconds : 0);
         if (out[i] && (*best == MOST || out[i]->score > out[*best]->score)) *best = i;
@@ -139,14 +176,16 @@ static sock_status run_diffusions(search *s, const char *stage, const sk_problem
                                   sk_diffusion_result **out, size_t *best)
 {
     task t = {.s = s, .p = p, .list = list, .diffusion = out, .alive = alive, .leftover = leftover, .options = options};
+    t.needed = needed_candidate(*best, alive);
     clear_diffusions(out);
     char text[48];
     snprintf(text, sizeof text, "%s: diffusion", stage);
     SK_TRY(sk_progress(s->ctx, text, share_done(stage, true)));
     SK_TRY(sk_parallel_for(s->ctx, list->diffusions, 1, diffusion_range, &t));
+    count_skipped(&t, list->diffusions);
     *best = MOST;
     for (size_t i = 0; i < list->diffusions; i++) {
-        if (!alive[i]) continue;
+        if (!alive[i] || t.skipped[i]) continue;
         log_row(s, stage, "diffusion", list->diffusion[i].name, out[i] ? out[i]->l : 0,
                 out[i] ? out[i]->score : -(double)INFINITY, out[i] && out[i]->edge, out[i] ? out[i]->seconds : 0);
         if (out[i] && (*best == MOST || out[i]->score > out[*best]->score)) *best = i;
@@ -229,7 +268,7 @@ static sock_status pilot(search *s)
     sk_drift_result *f[MOST] = {0};
     sk_diffusion_result *a[MOST] = {0};
     bool alive[MOST];
-    size_t best_f, best_a, folds = SK_MIN(SCREEN_FOLDS, p->folds);
+    size_t best_f = MOST, best_a = MOST, folds = SK_MIN(SCREEN_FOLDS, p->folds);
     double *e = NULL;
     sock_model *model = NULL;
     sock_status status;
@@ -299,7 +338,7 @@ static sock_status screen_diffusions(search *s, const sk_drift_result *f, bool *
     sk_diffusion_result *a[MOST] = {0};
     bool all[MOST];
     double score[MOST] = {0}, *cluster[MOST] = {0}, *e = NULL;
-    size_t best;
+    size_t best = MOST;
     sock_status status;
     memset(all, 1, sizeof all);
     SK_GO(fill_leftover(s, s->screen, f, &e));
@@ -312,6 +351,7 @@ static sock_status screen_diffusions(search *s, const sk_drift_result *f, bool *
             cluster[i] = a[i]->cluster;
         }
     survivors(s->list.diffusions, score, cluster, s->screen->clusters, best, 8, alive);
+    s->best_diffusion = best;
     static const char *const basic[] = {"linear", "affine", NULL};
     for (size_t i = 0; s->full->d <= 3 && i < s->list.diffusions; i++)
         alive[i] = alive[i] || (a[i] && is_one_of(s->list.diffusion[i].name, basic));
@@ -365,7 +405,7 @@ static sock_status choose(search *s, bool *improved)
         for (size_t i = 0; i < s->list.diffusions; i++)
             if (s->diffusion[i] && !tried[i] && (next == MOST || s->diffusion[i]->score > s->diffusion[next]->score))
                 next = i;
-        if (next == MOST) break;
+        if (next == MOST || (winner != MOST && seconds_left(s) <= 0)) break;
         tried[next] = true;
         double score = 0;
         status = tolerate(confirm(s, s->best_drift, next, s->diffusion[next], &f, &a, &score));
@@ -436,19 +476,30 @@ static void near_best(const search *s, bool *drifts, bool *diffusions)
     }
 }
 
+static sock_status constant_score(search *s);
+
+/* The budget is spent before all rows were looked at: the search ends with those of the screen. */
+static sock_status retreat(search *s)
+{
+    if (s->screen == s->full) return SOCK_OK;
+    sk_problem *all = s->full;
+    s->full = s->screen;
+    s->screen = all;
+    return constant_score(s);
+}
+
 static sock_status rounds(search *s, bool *drifts, bool *diffusions)
 {
     bool improved;
     s->score = -(double)INFINITY;
+    if (leave_out(s, "round 1")) return retreat(s);
     SK_TRY(sweep(s, "round 1", drifts, diffusions));
     near_best(s, drifts, diffusions);
+    if (leave_out(s, "confirm")) return SOCK_OK;
     SK_TRY(choose(s, &improved));
-    if (seconds_left(s) < 0) {
-        s->limited = true;
-        return SOCK_OK;
-    }
+    if (leave_out(s, "round 2")) return SOCK_OK;
     SK_TRY(sweep(s, "round 2", drifts, diffusions));
-    return choose(s, &improved);
+    return leave_out(s, "confirm 2") ? SOCK_OK : choose(s, &improved);
 }
 
 /* ---- Polish ---- */
@@ -597,6 +648,8 @@ static json_t *describe(const search *s, size_t drift, const double *share, doub
     json_object_set_new(report, "folds", json_integer((json_int_t)s->full->folds));
     json_object_set_new(report, "steps", json_integer((json_int_t)s->full->n));
     json_object_set_new(report, "limited", json_boolean(s->limited));
+    json_object_set(report, "left_out", s->left_out);
+    json_object_set_new(report, "skipped", json_integer((json_int_t)s->skipped));
     return report;
 }
 
@@ -617,10 +670,7 @@ static sock_status last_pass(search *s, const char *stage, const bool *drifts, c
                              double *floor, size_t *drift)
 {
     SK_TRY(sweep(s, stage, drifts, diffusions));
-    if (s->spec->polish && seconds_left(s) > 0)
-        SK_TRY(polish(s));
-    else if (s->spec->polish)
-        s->limited = true;
+    if (s->spec->polish && !leave_out(s, "polish")) SK_TRY(polish(s));
     *drift = simplest_drift(s);
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
     shares(s, share);
@@ -633,7 +683,7 @@ static sock_status finish(search *s, bool *drifts, bool *diffusions, sock_model 
     double share[MOST] = {0}, floor = 0;
     size_t drift = 0;
     SK_TRY(last_pass(s, "final", drifts, diffusions, share, &floor, &drift));
-    if (s->spec->polish && seconds_left(s) > 0) {
+    if (s->spec->polish && !leave_out(s, "refit")) {
         sock_model *model = NULL;
         SK_TRY(mixture(s, drift, share, floor, &model));
         take_model(s, model, all_diagonal(s, share));
@@ -678,13 +728,14 @@ static sock_status run(search *s, sock_model **out, json_t **report)
 {
     bool drifts[MOST] = {false}, diffusions[MOST] = {false};
     sk_drift_result *f[MOST] = {0};
-    size_t best = 0;
+    size_t best = MOST;
     sock_status status;
     SK_GO(constant_score(s));
     SK_GO(pilot(s));
     SK_GO(sk_candidates_new(s->ctx, s->spec, s->full->steps, false, &s->list));
     SK_GO(sk_problem_condition(s->ctx, s->screen, s->model, s->spec->conditional, s->model_diagonal));
     SK_GO(screen_drifts(s, f, &best, drifts));
+    s->best_drift = best;
     SK_GO(screen_diffusions(s, f[best], diffusions));
     clear_drifts(f);
     SK_GO(rounds(s, drifts, diffusions));
@@ -696,12 +747,18 @@ out:
 
 sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, json_t **report)
 {
-    search s = {.ctx = ctx, .spec = spec, .start = sk_seconds(), .table = json_array(), .times = json_array()};
+    search s = {.ctx = ctx,
+                .spec = spec,
+                .start = sk_seconds(),
+                .table = json_array(),
+                .times = json_array(),
+                .left_out = json_array()};
     sock_status status = sk_folds_problem(ctx, spec, SCREEN_ROWS, &s.full, &s.screen);
+    const double *scale = status >= 0 ? s.full->scale : NULL; /* before a retreat to the rows of the screen */
     sock_model *model = NULL;
     json_t *told = NULL;
     if (status >= 0) status = run(&s, &model, &told);
-    if (status >= 0) status = sk_scaling_finish(ctx, s.full->scale, model, told);
+    if (status >= 0) status = sk_scaling_finish(ctx, scale, model, told);
     if (status >= 0) {
         *out = model;
         *report = told;
@@ -710,6 +767,7 @@ sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **ou
         json_decref(told);
     }
     bool limited = s.limited;
+    size_t skipped = s.skipped, stages = json_array_size(s.left_out);
     clear_drifts(s.drift);
     clear_diffusions(s.diffusion);
     sk_candidates_clear(&s.list);
@@ -719,7 +777,10 @@ sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **ou
     sk_problem_free(s.full);
     json_decref(s.table);
     json_decref(s.times);
+    json_decref(s.left_out);
     if (status >= 0 && limited)
-        return sk_fail(ctx, SOCK_LIMITED, "the budget of %g s ended the search early", spec->budget);
+        return sk_fail(ctx, SOCK_LIMITED,
+                       "the budget of %g s ended the search early: %zu stages and %zu fits were left out", spec->budget,
+                       stages, skipped);
     return status;
 }
