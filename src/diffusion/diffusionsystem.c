@@ -2,7 +2,8 @@
  *
  *   1. Features phi: explicit, gamma from a pivoted Cholesky factor, or landmarks; Phi at the nodes.
  *   2. Rows: the problem of psd/ with Phi, W and the row weights, prepared once.
- *   3. Solve for the targets z; a diagonal a is d problems of one dimension with the same rows.
+ *   3. Solve for the targets z; a diagonal a is d problems of one dimension with the same rows, solved
+ *      together where they are large.
  *   4. V from the solver's factor; the certificate goes with it. */
 #include "diffusion/diffusion.h"
 
@@ -192,11 +193,12 @@ static sock_status make_term(sock_context *ctx, const sk_diffusion_system *s, sk
     return SOCK_OK;
 }
 
-/* Targets of component k of a diagonal a: z_kk, n numbers. */
-static void pick_diagonal(const sk_rule *rule, const double *z, size_t k, double *out)
+/* Targets of the components of a diagonal a: z_kk, d x n. */
+static void pick_diagonal(const sk_rule *rule, const double *z, double *out)
 {
     size_t d = rule->d;
-    for (size_t i = 0; i < rule->n; i++) out[i] = z[(i * d + k) * d + k];
+    for (size_t k = 0; k < d; k++)
+        for (size_t i = 0; i < rule->n; i++) out[k * rule->n + i] = z[(i * d + k) * d + k];
 }
 
 static void put_beta(const sk_rule *rule, const sk_psd_result *result, size_t k, bool diagonal, double *beta)
@@ -215,22 +217,21 @@ sock_status sk_diffusion_solve(sock_context *ctx, sk_diffusion_system *s, const 
 {
     const sk_rule *rule = s->rule;
     size_t parts = s->diagonal ? rule->d : 1, made = 0;
-    sk_psd_result **result = sk_alloc(ctx, parts * count, sizeof *result); /* part after part, each count lambdas */
-    sk_psd_result **row = sk_alloc(ctx, parts, sizeof *row);
-    double *z_k = s->diagonal ? sk_doubles(ctx, rule->n, 1) : NULL;
-    sock_status status = result && row && (z_k || !s->diagonal) ? SOCK_OK : SOCK_ENOMEM, worst = SOCK_OK;
-    if (beta && status >= 0) memset(beta, 0, rule->n * rule->d * rule->d * sizeof *beta);
-    for (size_t k = 0; status >= 0 && k < parts; k++) {
-        if (s->diagonal) pick_diagonal(rule, z, k, z_k);
-        sk_psd_target target = {.d = s->diagonal ? 1 : rule->d, .z = s->diagonal ? z_k : z};
-        status = sk_psd_path(ctx, s->prepared, &target, &s->solver, count, lambda, result + k * count);
-        if (status > worst) worst = status;
-        if (status >= 0 && beta) put_beta(rule, result[k * count + count - 1], k, s->diagonal, beta);
+    sk_psd_result **result = sk_alloc(ctx, parts * count, sizeof *result); /* lambda after lambda, each all parts */
+    double *diagonal = s->diagonal ? sk_doubles(ctx, rule->d, rule->n) : NULL;
+    sk_psd_targets targets = {.parts = parts, .d = s->diagonal ? 1 : rule->d, .z = s->diagonal ? diagonal : z};
+    sock_status status = result && targets.z ? SOCK_OK : SOCK_ENOMEM, worst = SOCK_OK;
+    if (status >= 0 && s->diagonal) pick_diagonal(rule, z, diagonal);
+    if (status >= 0) worst = status = sk_psd_paths(ctx, s->prepared, &targets, &s->solver, count, lambda, result);
+    if (status >= 0 && beta) {
+        memset(beta, 0, rule->n * rule->d * rule->d * sizeof *beta);
+        for (size_t k = 0; k < parts; k++) put_beta(rule, result[(count - 1) * parts + k], k, s->diagonal, beta);
     }
     for (; status >= 0 && made < count; made++) {
+        sk_psd_result *const *row = result + made * parts;
         reports[made] = s->report;
         reports[made].converged = true;
-        for (size_t k = 0; k < parts; k++) add_report(&reports[made], row[k] = result[k * count + made]);
+        for (size_t k = 0; k < parts; k++) add_report(&reports[made], row[k]);
         status = make_term(ctx, s, row, parts, &terms[made]);
         if (status < 0) break;
         reports[made].rank = terms[made]->rank;
@@ -239,7 +240,6 @@ sock_status sk_diffusion_solve(sock_context *ctx, sk_diffusion_system *s, const 
         while (made > 0) sk_diffusion_term_free(terms[--made]);
     for (size_t i = 0; result && i < parts * count; i++) sk_psd_result_free(result[i]);
     sk_free(result);
-    sk_free(row);
-    sk_free(z_k);
+    sk_free(diagonal);
     return status < 0 ? status : worst;
 }

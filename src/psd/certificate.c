@@ -37,8 +37,7 @@ void sk_psd_point_clear(sk_psd_point *point)
     *point = (sk_psd_point){0};
 }
 
-/* point->e holds -S on entry; eigenvectors and eigenvalues of S, Q and |Q|^2 on return. */
-static sock_status split(sock_context *ctx, sk_psd_inner *inner, sk_psd_point *point)
+sock_status sk_psd_split(sock_context *ctx, sk_psd_inner *inner, sk_psd_point *point)
 {
     size_t D = inner->map.p * inner->map.d;
     double start = sk_seconds(), largest = 0;
@@ -64,16 +63,21 @@ static sock_status split(sock_context *ctx, sk_psd_inner *inner, sk_psd_point *p
 
 sock_status sk_psd_evaluate(sock_context *ctx, sk_psd_inner *inner, sk_psd_point *point)
 {
-    size_t length = inner->map.pairs * inner->map.m;
-    double n = (double)inner->n, start = sk_seconds();
+    double start = sk_seconds();
     SK_TRY(sk_psd_map_adjoint(ctx, &inner->map, point->y, point->e));
     inner->effort->products += sk_seconds() - start;
-    SK_TRY(split(ctx, inner, point));
+    SK_TRY(sk_psd_split(ctx, inner, point));
     start = sk_seconds();
     SK_TRY(sk_psd_map_apply(ctx, &inner->map, point->q, point->rq));
     inner->effort->products += sk_seconds() - start;
     inner->effort->products_count += 2;
-    double residual = inner->rest, square = 0;
+    return sk_psd_measure(ctx, inner, point);
+}
+
+sock_status sk_psd_measure(sock_context *ctx, const sk_psd_inner *inner, sk_psd_point *point)
+{
+    size_t length = inner->map.pairs * inner->map.m;
+    double n = (double)inner->n, residual = inner->rest, square = 0;
     for (size_t i = 0; i < length; i++) {
         double r = point->rq[i] - inner->t[i];
         point->g[i] = n / 2 * point->y[i] - r;

@@ -7,501 +7,330 @@
  *
  * T and P being unpack and pack. Along a line S is linear in the step, so a line search needs no products.
  *
+ * Several problems over the same rows (the coordinates of a diagonal a) are solved together: G, its block on H and the
+ * passes over the rows are shared, everything else (S, K, steps, stopping, certificate) is each one's own; those that
+ * have arrived drop out.
+ *
  *   1. Features are sorted by energy, pairs by their larger index: the leading p' features are a problem of their own,
  *      with the leading columns, that costs (p'/p)^3. Levels p' = 24, 48, ..., p; on the first, lambda comes down by
  *      decades from where a cold start is safe; each level starts from the one before, padded with zeros.
  *   2. At each level: S, its eigendecomposition, Q, rho. Stop when the gap is small: 1e-4 below the last level.
  *   3. H = pairs whose entry on the diagonal of G exceeds eps n lambda (a hyperbolic cross: a few hundred of
- * thousands). In the Newton system G is replaced by its block on H. That only changes the rate: residuals are exact.
- *   4. Preconditioner: K by a diagonal kappa, the mean over the blocks of (U o U) Omega (U o U)', so that one Cholesky
- *      factor of G_HH + n lambda diag(1/kappa) serves all blocks. Conjugate gradients in the inner product of G; G
- * times the preconditioned residual is n lambda (r - zeta)/kappa and costs nothing. K in single precision: the
- * direction is only wanted to a few per cent.
- *   5. dx outside H from one more K; one exact product G dx; Armijo on J.
+ *      thousands). In the Newton system G is replaced by its block on H. That only changes the rate: residuals are
+ *      exact.
+ *   4. The direction by preconditioned conjugate gradients: levelsystem.c.
+ *   5. One exact product G dx; Armijo on J.
  *   6. At the end the certificate, with the full operator in double precision. If it disappoints, the tolerance and eps
  *      are tightened, the products go to double precision, and the last level goes on.
  *
- * Cost per Newton step: one eigendecomposition of size p'd, one product of 4 n q pairs flop; per step of conjugate
- * gradients 8 (p'd)^2 min(r, p'd - r) + 2 h^2 pairs. */
-#include "panels.h"
+ * Cost per Newton step: one eigendecomposition of size p'd, one product of 4 n q pairs flop, and step 4. */
+#include "levels.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { COARSEST = 24, CG_MOST = 200, HALVINGS = 30, SLOW = 8, EXACT_PAIRS = 400 };
-static const double KAPPA_FLOOR = 0.003, COLD_LAMBDA = 1e-3, LEVEL_TOLERANCE = 1e-4;
+enum { COARSEST = 24, HALVINGS = 30, SLOW = 8, EXACT_PAIRS = 400 };
+static const double COLD_LAMBDA = 1e-3, LEVEL_TOLERANCE = 1e-4;
 
-/* Everything for one level at one lambda; arrays are sized for the last level once. */
-typedef struct level {
-    sock_context *ctx;
-    const sk_psd_prepared *prepared;
-    sk_psd_panels *panels;
-    sk_psd_inner *full;
-    sk_psd_effort *effort;
-    size_t n, d, pairs, p, q, D;
-    double lambda, eps;
-    bool single;
-    unsigned *first, *second; /* all pairs, in order */
-    double *c_all, *c;        /* pairs x q: of the last level, of this one */
-    double *x, *gx, *rho, *dx, *gdx, *sigma;
-    /* S at x and at a trial */
-    double *e, *values, *e_trial, *values_trial, *q_matrix;
-    size_t positive;
-    double objective, gap;
-    /* The cross H */
-    size_t h;
-    unsigned *h_first, *h_second;
-    size_t *h_place;
-    double *g, *factor, *w;                 /* h x h, h x h, h: n lambda / kappa */
-    double *r, *zeta, *gzeta, *v, *gv, *av; /* pairs x h */
-    /* K in single precision */
-    float *e32, *m32, *t32, *u32;
-} level;
+/* ---- Work space ---- */
 
-static void level_clear(level *v)
+static void part_clear(sk_part *part)
 {
-    void *const all[] = {v->first,    v->second,  v->c_all,    v->c,       v->x,      v->gx,      v->rho,
-                         v->dx,       v->gdx,     v->sigma,    v->e,       v->values, v->e_trial, v->values_trial,
-                         v->q_matrix, v->h_first, v->h_second, v->h_place, v->g,      v->factor,  v->w,
-                         v->r,        v->zeta,    v->gzeta,    v->v,       v->gv,     v->av,      v->e32,
-                         v->m32,      v->t32,     v->u32};
+    void *const all[] = {part->c_all,  part->c,     part->x,       part->gx,           part->e,
+                         part->values, part->kappa, part->e_trial, part->values_trial, part->q_matrix,
+                         part->e32,    part->m32,   part->t32,     part->u32};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) sk_free(all[i]);
+}
+
+static void level_clear(sk_level *v)
+{
+    sk_level_cross_clear(v);
+    for (size_t i = 0; v->part && i < v->parts; i++) part_clear(&v->part[i]);
+    void *const all[] = {v->part, v->active, v->first, v->second, v->rho, v->dx, v->gdx, v->y};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) sk_free(all[i]);
     sk_psd_panels_free(v->panels);
 }
 
-static sock_status level_new(level *v)
+static sock_status part_new(const sk_level *v, sk_part *part)
 {
-    size_t p = v->prepared->p, q = p * (p + 1) / 2, D = p * v->d, length = v->pairs * q;
-    double **const vectors[] = {&v->c_all, &v->c, &v->x, &v->gx, &v->rho, &v->dx, &v->gdx, &v->sigma};
+    size_t p = v->prepared->p, length = v->pairs * (p * (p + 1) / 2), D = p * v->d;
+    double **const vectors[] = {&part->c_all, &part->c, &part->x, &part->gx};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         if (!(*vectors[i] = sk_doubles(v->ctx, length, 1))) return SOCK_ENOMEM;
-    double **const matrices[] = {&v->e, &v->e_trial, &v->q_matrix};
+    double **const matrices[] = {&part->e, &part->e_trial, &part->q_matrix};
     for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
         if (!(*matrices[i] = sk_doubles(v->ctx, D, D))) return SOCK_ENOMEM;
-    float **const singles[] = {&v->e32, &v->m32, &v->t32, &v->u32};
+    float **const singles[] = {&part->e32, &part->m32, &part->t32, &part->u32};
     for (size_t i = 0; i < sizeof singles / sizeof *singles; i++)
         if (!(*singles[i] = sk_alloc(v->ctx, D * D, sizeof(float)))) return SOCK_ENOMEM;
-    v->values = sk_doubles(v->ctx, D, 1);
-    v->values_trial = sk_doubles(v->ctx, D, 1);
+    part->values = sk_doubles(v->ctx, D, 1);
+    part->values_trial = sk_doubles(v->ctx, D, 1);
+    part->kappa = sk_doubles(v->ctx, p, p);
+    return part->values && part->values_trial && part->kappa ? SOCK_OK : SOCK_ENOMEM;
+}
+
+static sock_status level_new(sk_level *v, sk_psd_inner *const *full, sk_psd_point *const *point)
+{
+    size_t p = v->prepared->p, q = p * (p + 1) / 2, columns = v->parts * v->pairs;
+    v->part = sk_alloc(v->ctx, v->parts, sizeof *v->part);
+    v->active = sk_alloc(v->ctx, v->parts, sizeof *v->active);
+    v->rho = sk_doubles(v->ctx, columns, q);
+    v->dx = sk_doubles(v->ctx, columns, q);
+    v->gdx = sk_doubles(v->ctx, columns, q);
+    v->y = sk_doubles(v->ctx, columns, v->n);
     v->first = sk_alloc(v->ctx, q, sizeof *v->first);
     v->second = sk_alloc(v->ctx, q, sizeof *v->second);
-    if (!v->values || !v->values_trial || !v->first || !v->second) return SOCK_ENOMEM;
+    if (!v->part || !v->active || !v->rho || !v->dx || !v->gdx || !v->y || !v->first || !v->second) return SOCK_ENOMEM;
+    for (size_t i = 0; i < v->parts; i++) {
+        v->part[i].full = full[i];
+        v->part[i].at = point[i];
+        SK_TRY(part_new(v, &v->part[i]));
+    }
     for (size_t b = 0, j = 0; b < p; b++)
         for (size_t a = 0; a <= b; a++, j++) {
             v->first[j] = (unsigned)a;
             v->second[j] = (unsigned)b;
         }
-    return sk_psd_panels_new(v->ctx, v->prepared, v->pairs, &v->panels);
+    return sk_psd_panels_new(v->ctx, v->prepared, columns, &v->panels);
+}
+
+/* ---- The active parts ---- */
+
+typedef struct each_job {
+    sk_level *v;
+    sk_part_fn fn;
+} each_job;
+
+static sock_status each_range(void *arg, size_t begin, size_t end, int worker)
+{
+    const each_job *j = arg;
+    (void)worker;
+    for (size_t at = begin; at < end; at++) SK_TRY(j->fn(j->v, at));
+    return SOCK_OK;
+}
+
+static sock_status each_alone(void *arg) { return each_range(arg, 0, 1, 0); }
+
+sock_status sk_level_each(sk_level *v, sk_part_fn fn)
+{
+    each_job j = {v, fn};
+    return v->count == 1 ? sk_psd_alone(v->ctx, each_alone, &j) : sk_parallel_for(v->ctx, v->count, 1, each_range, &j);
+}
+
+static void activate_unfinished(sk_level *v)
+{
+    v->count = 0;
+    for (size_t i = 0; i < v->parts; i++)
+        if (!v->part[i].finished) v->active[v->count++] = &v->part[i];
+}
+
+/* Leaves out active[at]; what stands side by side moves up. Only rho matters between steps. */
+static void drop(sk_level *v, size_t at)
+{
+    size_t length = v->pairs * v->q, behind = --v->count - at;
+    memmove(v->active + at, v->active + at + 1, behind * sizeof(sk_part *));
+    memmove(v->rho + at * length, v->rho + (at + 1) * length, behind * length * sizeof *v->rho);
+}
+
+/* gdx = G dx where H is everything, so that G is known. */
+static sock_status by_gram(void *arg)
+{
+    sk_level *v = arg;
+    sk_gemm(v->ctx, SK_PLAIN, SK_PLAIN, v->count * v->pairs, v->q, v->q, 1, v->dx, v->q, v->g, v->q, 0, v->gdx, v->q);
+    return SOCK_OK;
+}
+
+/* gdx = G dx, by the rows or by G itself, whichever is less work. */
+static sock_status product(sk_level *v)
+{
+    double start = sk_seconds();
+    sk_psd_shape shape = {v->p, v->count * v->pairs};
+    if (v->h < v->q || v->q > 2 * v->n)
+        SK_TRY(sk_psd_panels_gram(v->ctx, v->panels, shape, v->dx, v->single, v->gdx));
+    else
+        SK_TRY(v->q <= EXACT_PAIRS ? sk_psd_alone(v->ctx, by_gram, v) : by_gram(v));
+    for (size_t at = 0; at < v->count; at++) v->active[at]->products_count++;
+    v->effort.products += sk_seconds() - start;
+    return SOCK_OK;
+}
+
+/* gx of the active parts anew from x. */
+static sock_status product_of_x(sk_level *v)
+{
+    size_t length = v->pairs * v->q;
+    for (size_t at = 0; at < v->count; at++) memcpy(v->dx + at * length, v->active[at]->x, length * sizeof *v->dx);
+    SK_TRY(product(v));
+    for (size_t at = 0; at < v->count; at++) memcpy(v->active[at]->gx, v->gdx + at * length, length * sizeof *v->dx);
+    return SOCK_OK;
 }
 
 /* ---- Step 2 ---- */
 
-/* Eigendecomposition of S for gx into e, values; the objective. */
-static sock_status split(level *v, const double *gx, double xgx, double *e, double *values, double *objective)
+static double dot(const sk_level *v, const double *a, const double *b) { return sk_dot(v->pairs * v->q, a, b); }
+
+/* Eigendecomposition of S at part->gx into e, values; the objective. work: pairs x q. */
+static sock_status split(const sk_level *v, sk_part *part, double xgx, double *work, double *e, double *values,
+                         double *objective)
 {
-    double start = sk_seconds(), scale = 2 / (double)v->n, s2 = 0;
-    for (size_t i = 0; i < v->pairs * v->q; i++) v->sigma[i] = scale * (v->c[i] - gx[i]);
-    sk_psd_unpack(v->p, v->d, v->q, v->first, v->second, v->sigma, e);
-    SK_TRY(sk_eigen_solve(v->ctx, v->full->eigen, v->D, e, v->D, values));
+    double scale = 2 / (double)v->n, s2 = 0;
+    for (size_t i = 0; i < v->pairs * v->q; i++) work[i] = scale * (part->c[i] - part->gx[i]);
+    sk_psd_unpack(v->p, v->d, v->q, v->first, v->second, work, e);
+    SK_TRY(sk_eigen_solve(v->ctx, part->full->eigen, v->D, e, v->D, values));
     for (size_t i = 0; i < v->D; i++)
         if (values[i] > 0) s2 += values[i] * values[i];
     *objective = xgx / (double)v->n + s2 / (4 * v->lambda);
-    v->effort->eigen += sk_seconds() - start;
-    v->effort->eigendecompositions++;
+    part->eigendecompositions++;
     return SOCK_OK;
 }
 
-static double dot(const level *v, const double *a, const double *b) { return sk_dot(v->pairs * v->q, a, b); }
-
-/* rho = P Q - x from the eigendecomposition in e. */
-static void residual(level *v)
+static sock_status begin(sk_level *v, size_t at)
 {
-    v->positive = 0;
-    while (v->positive < v->D && v->values[v->D - 1 - v->positive] > 0) v->positive++;
-    sk_psd_positive_part(v->ctx, v->D, v->e, v->values, v->positive, 1 / (2 * v->lambda), v->q_matrix);
-    sk_psd_pack(v->p, v->d, v->q, v->first, v->second, v->q_matrix, v->rho);
-    sk_axpy(v->pairs * v->q, -1, v->x, v->rho);
+    sk_part *part = v->active[at];
+    part->moved = true;
+    return split(v, part, dot(v, part->x, part->gx), v->rho + at * v->pairs * v->q, part->e, part->values,
+                 &part->objective);
 }
 
-/* v->gap = rho' G rho / n with G on H. */
-static void gap_on_cross(level *v)
+/* rho = P Q - x from the eigendecomposition in e; gap = rho' G rho / n with G on H. */
+static sock_status measure(sk_level *v, size_t at)
 {
-    for (size_t pair = 0; pair < v->pairs; pair++)
-        for (size_t j = 0; j < v->h; j++) v->r[pair * v->h + j] = v->rho[pair * v->q + v->h_place[j]];
-    sk_gemm(v->ctx, SK_PLAIN, SK_PLAIN, v->pairs, v->h, v->h, 1, v->r, v->h, v->g, v->h, 0, v->av, v->h);
-    v->gap = fmax(sk_dot(v->pairs * v->h, v->r, v->av), 0) / (double)v->n;
-}
-
-static sock_status measure(void *arg)
-{
-    residual(arg);
-    gap_on_cross(arg);
+    sk_part *part = v->active[at];
+    size_t h = v->h, D = v->D;
+    double *rho = v->rho + at * v->pairs * v->q, *r = v->r + at * v->pairs * h, *gr = v->av + at * v->pairs * h;
+    part->positive = 0;
+    while (part->positive < D && part->values[D - 1 - part->positive] > 0) part->positive++;
+    sk_psd_positive_part(v->ctx, D, part->e, part->values, part->positive, 1 / (2 * v->lambda), part->q_matrix);
+    sk_psd_pack(v->p, v->d, v->q, v->first, v->second, part->q_matrix, rho);
+    sk_axpy(v->pairs * v->q, -1, part->x, rho);
+    sk_level_restrict(v, v->pairs, rho, r);
+    sk_gemm(v->ctx, SK_PLAIN, SK_PLAIN, v->pairs, h, h, 1, r, h, v->g, h, 0, gr, h);
+    part->gap = fmax(sk_dot(v->pairs * h, r, gr), 0) / (double)v->n;
     return SOCK_OK;
 }
 
-/* ---- Step 3 ---- */
-
-static void cross_clear(level *v)
+static sock_status timed_each(sk_level *v, sk_part_fn fn)
 {
-    void **const all[] = {(void **)&v->h_first, (void **)&v->h_second, (void **)&v->h_place, (void **)&v->g,
-                          (void **)&v->factor,  (void **)&v->w,        (void **)&v->r,       (void **)&v->zeta,
-                          (void **)&v->gzeta,   (void **)&v->v,        (void **)&v->gv,      (void **)&v->av};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        sk_free(*all[i]);
-        *all[i] = NULL;
-    }
-}
-
-static sock_status cross_allocate(level *v)
-{
-    double **const vectors[] = {&v->r, &v->zeta, &v->gzeta, &v->v, &v->gv, &v->av};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        if (!(*vectors[i] = sk_doubles(v->ctx, v->pairs, v->h))) return SOCK_ENOMEM;
-    v->g = sk_doubles(v->ctx, v->h, v->h);
-    v->factor = sk_doubles(v->ctx, v->h, v->h);
-    v->w = sk_doubles(v->ctx, v->h, 1);
-    return v->g && v->factor && v->w ? SOCK_OK : SOCK_ENOMEM;
-}
-
-static sock_status cross_new(level *v)
-{
-    double start = sk_seconds(), least = v->q <= EXACT_PAIRS ? 0 : v->eps * (double)v->n * v->lambda;
-    cross_clear(v);
-    v->h_first = sk_alloc(v->ctx, v->q, sizeof *v->h_first);
-    v->h_second = sk_alloc(v->ctx, v->q, sizeof *v->h_second);
-    v->h_place = sk_alloc(v->ctx, v->q, sizeof *v->h_place);
-    if (!v->h_first || !v->h_second || !v->h_place) return SOCK_ENOMEM;
-    v->h = 0;
-    for (size_t j = 0; j < v->q; j++)
-        if (v->prepared->pair_energy[j] >= least) {
-            v->h_first[v->h] = v->first[j];
-            v->h_second[v->h] = v->second[j];
-            v->h_place[v->h++] = j;
-        }
-    double bytes = 8 * (2 + (double)sk_workers(v->ctx)) * (double)v->h * (double)v->h;
-    SK_TRY(
-        sk_memory_check(v->ctx, bytes, "the Gram matrix of the diffusion rows", "fewer features or a larger lambda"));
-    SK_TRY(cross_allocate(v));
-    SK_TRY(sk_psd_panels_block(v->ctx, v->panels, v->h, v->h_first, v->h_second, v->g));
-    v->effort->prepare += sk_seconds() - start;
+    double start = sk_seconds();
+    SK_TRY(sk_level_each(v, fn));
+    v->effort.eigen += sk_seconds() - start;
     return SOCK_OK;
-}
-
-/* ---- Step 4 ---- */
-
-/* kappa_ab = A Omega A' with A (p x D) the mean over blocks of the squared entries of the eigenvectors; then the factor
- * of G_HH + diag(n lambda / kappa). Omega is 1 between positive eigenvalues and v_i / (v_i - v_j) across zero. */
-static sock_status precondition_new(void *arg)
-{
-    level *v = arg;
-    size_t p = v->p, D = v->D, split_at = D - v->positive, r = v->positive;
-    double *a = sk_doubles(v->ctx, p, D), *nu = sk_doubles(v->ctx, r, split_at), *m = sk_doubles(v->ctx, p, split_at),
-           *kappa = sk_doubles(v->ctx, p, p), *sum = sk_doubles(v->ctx, p, 1);
-    sock_status status = a && nu && m && kappa && sum ? SOCK_OK : SOCK_ENOMEM;
-    if (status < 0) goto out;
-    for (size_t j = 0; j < D; j++)
-        for (size_t k = 0; k < v->d; k++)
-            for (size_t b = 0; b < p; b++) {
-                double entry = v->e[j * D + k * p + b];
-                a[b * D + j] += entry * entry / (double)v->d;
-            }
-    for (size_t i = 0; i < r; i++)
-        for (size_t j = 0; j < split_at; j++) {
-            double top = v->values[split_at + i];
-            nu[i * split_at + j] = top / (top - fmin(v->values[j], 0));
-        }
-    for (size_t b = 0; b < p; b++)
-        for (size_t j = split_at; j < D; j++) sum[b] += a[b * D + j];
-    sk_gemm(v->ctx, SK_PLAIN, SK_PLAIN, p, split_at, r, 1, a + split_at, D, nu, split_at, 0, m, split_at);
-    sk_gemm(v->ctx, SK_PLAIN, SK_TRANSPOSED, p, p, split_at, 1, m, split_at, a, D, 0, kappa, p);
-    memcpy(v->factor, v->g, v->h * v->h * sizeof *v->g);
-    for (size_t j = 0; j < v->h; j++) {
-        size_t f = v->h_first[j], s = v->h_second[j];
-        double value = sum[f] * sum[s] + kappa[f * p + s] + kappa[s * p + f];
-        v->w[j] = (double)v->n * v->lambda / fmax(value, KAPPA_FLOOR);
-        v->factor[j * v->h + j] += v->w[j];
-    }
-    SK_GO(sk_cholesky(v->ctx, v->h, v->factor, v->h));
-out:
-    sk_free(a);
-    sk_free(nu);
-    sk_free(m);
-    sk_free(kappa);
-    sk_free(sum);
-    return status;
-}
-
-/* zeta = (G + W)^-1 W r and G zeta = W (r - zeta), for pairs begin .. end. */
-static sock_status precondition_pairs(void *arg, size_t begin, size_t end, int worker)
-{
-    level *v = arg;
-    size_t h = v->h;
-    double *zeta = v->zeta + begin * h;
-    (void)worker;
-    for (size_t pair = begin; pair < end; pair++)
-        for (size_t j = 0; j < h; j++) v->zeta[pair * h + j] = v->w[j] * v->r[pair * h + j];
-    sk_solve_lower_right(v->ctx, SK_TRANSPOSED, end - begin, h, v->factor, h, zeta, h);
-    sk_solve_lower_right(v->ctx, SK_PLAIN, end - begin, h, v->factor, h, zeta, h);
-    for (size_t pair = begin; pair < end; pair++)
-        for (size_t j = 0; j < h; j++) {
-            size_t e = pair * h + j;
-            v->gzeta[e] = v->w[j] * (v->r[e] - v->zeta[e]);
-        }
-    return SOCK_OK;
-}
-
-static sock_status precondition(level *v)
-{
-    size_t share = (v->pairs + (size_t)sk_workers(v->ctx) - 1) / (size_t)sk_workers(v->ctx);
-    return sk_parallel_for(v->ctx, v->pairs, share, precondition_pairs, v);
-}
-
-/* T in single precision: h entries a pair, both triangles of every block. */
-static void unpack32(const level *v, const double *in, float *s)
-{
-    size_t p = v->p, ld = v->D;
-    memset(s, 0, ld * ld * sizeof *s);
-    for (size_t l = 0; l < v->d; l++)
-        for (size_t k = 0; k <= l; k++, in += v->h) {
-            double outer = k < l ? SK_ROOT_HALF : 1, mixed = outer * SK_ROOT_HALF;
-            for (size_t j = 0; j < v->h; j++) {
-                size_t a = v->h_first[j], b = v->h_second[j];
-                float value = (float)((a == b ? outer : mixed) * in[j]);
-                s[(k * p + a) * ld + l * p + b] = s[(k * p + b) * ld + l * p + a] = value;
-                s[(l * p + a) * ld + k * p + b] = s[(l * p + b) * ld + k * p + a] = value;
-            }
-        }
-}
-
-/* out = P (M + M') for the listed entries. */
-static void pack32(const level *v, size_t h, const unsigned *first, const unsigned *second, const float *m, double *out)
-{
-    size_t p = v->p, ld = v->D;
-    for (size_t l = 0; l < v->d; l++)
-        for (size_t k = 0; k <= l; k++, out += h) {
-            double outer = k < l ? SK_ROOT_TWO : 1, mixed = outer * SK_ROOT_HALF;
-            const float *upper = m + k * p * ld + l * p, *lower = m + l * p * ld + k * p;
-            for (size_t j = 0; j < h; j++) {
-                size_t a = first[j], b = second[j];
-                double ab = (double)upper[a * ld + b] + (double)lower[b * ld + a];
-                double ba = (double)upper[b * ld + a] + (double)lower[a * ld + b];
-                out[j] = a == b ? outer * ab : mixed * (ab + ba);
-            }
-        }
-}
-
-/* K's products are cut by rows and by columns here, not inside BLAS: threads that are waited for asleep get along with
- * other work on the machine. */
-typedef struct k_job {
-    level *v;
-    size_t begin, count, split_at; /* the side of the spectrum in use: rows begin .. begin+count-1 of e32 */
-    bool complement;
-} k_job;
-
-enum { ROWS_AT_A_TIME = 64, COLUMNS_AT_A_TIME = 128 };
-
-/* Rows of u = Omega o (block H E') E, each from its own row of the block. */
-static sock_status k_rows(void *arg, size_t first, size_t last, int worker)
-{
-    const k_job *j = arg;
-    level *v = j->v;
-    size_t D = v->D, rows = last - first;
-    const float *block = v->e32 + (j->begin + first) * D;
-    float *u = v->u32 + first * D, *t = v->t32 + first * D;
-    (void)worker;
-    sk_gemm_f32(v->ctx, SK_PLAIN, SK_PLAIN, rows, D, D, 1, block, D, v->m32, D, 0, u, D);
-    sk_gemm_f32(v->ctx, SK_PLAIN, SK_TRANSPOSED, rows, D, D, 1, u, D, v->e32, D, 0, t, D);
-    for (size_t i = 0; i < rows; i++) {
-        double vi = v->values[j->begin + first + i];
-        for (size_t k = 0; k < D; k++) {
-            double bottom = fabs(vi - v->values[k]);
-            bool same = (k >= j->split_at) == !j->complement;
-            t[i * D + k] *= (float)(same ? 0.5 : bottom > 0 ? fabs(vi) / bottom : 0);
-        }
-    }
-    sk_gemm_f32(v->ctx, SK_PLAIN, SK_PLAIN, rows, D, D, 1, t, D, v->e32, D, 0, u, D);
-    return SOCK_OK;
-}
-
-/* Columns of M = block' u, or of H/2 - block' u: M + M' is the answer. */
-static sock_status k_columns(void *arg, size_t first, size_t last, int worker)
-{
-    const k_job *j = arg;
-    level *v = j->v;
-    size_t D = v->D;
-    (void)worker;
-    if (j->complement)
-        for (size_t i = 0; i < D; i++)
-            for (size_t k = first; k < last; k++) v->m32[i * D + k] *= 0.5f;
-    sk_gemm_f32(v->ctx, SK_TRANSPOSED, SK_PLAIN, D, last - first, j->count, j->complement ? -1 : 1,
-                v->e32 + j->begin * D, D, v->u32 + first, D, j->complement ? 1 : 0, v->m32 + first, D);
-    return SOCK_OK;
-}
-
-/* out = P dPi T in, with the output on the given entries (H or all of them); `in` on H. */
-static sock_status k_product(level *v, const double *in, size_t h, const unsigned *first, const unsigned *second,
-                             double *out)
-{
-    size_t D = v->D, split_at = D - v->positive;
-    bool complement = 2 * v->positive > D;
-    k_job j = {.v = v,
-               .begin = complement ? 0 : split_at,
-               .count = complement ? split_at : v->positive,
-               .split_at = split_at,
-               .complement = complement};
-    unpack32(v, in, v->m32);
-    SK_TRY(sk_parallel_for(v->ctx, j.count, ROWS_AT_A_TIME, k_rows, &j));
-    SK_TRY(sk_parallel_for(v->ctx, D, COLUMNS_AT_A_TIME, k_columns, &j));
-    pack32(v, h, first, second, v->m32, out);
-    return SOCK_OK;
-}
-
-/* Conjugate gradients for the part of dx on H, in v->dx (padded); v->gzeta is left holding G dx / (n lambda) on H. */
-static sock_status cg(level *v, double forcing)
-{
-    size_t h = v->h, length = v->pairs * h;
-    double inverse = 1 / ((double)v->n * v->lambda);
-    double *dx = sk_doubles(v->ctx, v->pairs, h), *gdx = sk_doubles(v->ctx, v->pairs, h);
-    sock_status status = dx && gdx ? SOCK_OK : SOCK_ENOMEM;
-    if (status < 0) goto out;
-    for (size_t pair = 0; pair < v->pairs; pair++)
-        for (size_t j = 0; j < h; j++) v->r[pair * h + j] = v->rho[pair * v->q + v->h_place[j]];
-    SK_GO(precondition(v));
-    memcpy(v->v, v->zeta, length * sizeof *v->v);
-    memcpy(v->gv, v->gzeta, length * sizeof *v->gv);
-    double rz = sk_dot(length, v->r, v->gzeta), target = forcing * forcing * rz;
-    for (int step = 0; step < CG_MOST && rz > target && rz > 0; step++) {
-        SK_GO(k_product(v, v->gv, h, v->h_first, v->h_second, v->av));
-        v->effort->cg_steps++;
-        for (size_t i = 0; i < length; i++) v->av[i] = v->v[i] + inverse * v->av[i];
-        double curvature = sk_dot(length, v->av, v->gv);
-        if (!(curvature > 0)) break;
-        double alpha = rz / curvature;
-        sk_axpy(length, alpha, v->v, dx);
-        sk_axpy(length, alpha, v->gv, gdx);
-        sk_axpy(length, -alpha, v->av, v->r);
-        SK_GO(precondition(v));
-        double next = sk_dot(length, v->r, v->gzeta), beta = next / rz;
-        for (size_t i = 0; i < length; i++) {
-            v->v[i] = v->zeta[i] + beta * v->v[i];
-            v->gv[i] = v->gzeta[i] + beta * v->gv[i];
-        }
-        rz = next;
-        SK_GO(sk_progress(v->ctx, "diffusion problem", -1));
-    }
-    /* Step 5: everywhere dx = rho - K G dx / (n lambda); on H the solution itself. */
-    SK_GO(k_product(v, gdx, v->q, v->first, v->second, v->dx));
-    for (size_t i = 0; i < v->pairs * v->q; i++) v->dx[i] = v->rho[i] - inverse * v->dx[i];
-    for (size_t pair = 0; pair < v->pairs; pair++)
-        for (size_t j = 0; j < h; j++) v->dx[pair * v->q + v->h_place[j]] = dx[pair * h + j];
-out:
-    sk_free(dx);
-    sk_free(gdx);
-    return status;
 }
 
 /* ---- Step 5 ---- */
 
-static sock_status product(level *v, const double *x, double *out)
-{
-    double start = sk_seconds();
-    SK_TRY(sk_psd_panels_gram(v->ctx, v->panels, v->p, x, v->single, out));
-    v->effort->products += sk_seconds() - start;
-    v->effort->products_count++;
-    return SOCK_OK;
-}
-
 /* x + tau dx with enough descent: x, gx, e, values, objective move there. */
-static sock_status line_search(level *v, bool *moved)
+static sock_status line_search(sk_level *v, size_t at)
 {
+    sk_part *part = v->active[at];
     size_t length = v->pairs * v->q;
-    SK_TRY(product(v, v->dx, v->gdx));
-    double n = (double)v->n, slope = -2 / n * dot(v, v->rho, v->gdx), tau = 1;
-    double xgx = dot(v, v->x, v->gx), cross = dot(v, v->x, v->gdx), dgd = dot(v, v->dx, v->gdx);
-    double rounding = (v->single ? 1e-9 : 1e-14) * (1 + fabs(v->objective));
-    *moved = false;
+    double *rho = v->rho + at * length;
+    const double *dx = v->dx + at * length, *gdx = v->gdx + at * length;
+    double n = (double)v->n, slope = -2 / n * dot(v, rho, gdx), tau = 1;
+    double xgx = dot(v, part->x, part->gx), cross = dot(v, part->x, gdx), dgd = dot(v, dx, gdx);
+    double rounding = (v->single ? 1e-9 : 1e-14) * (1 + fabs(part->objective));
+    part->moved = false;
     for (int halving = 0; slope < 0 && halving < HALVINGS; halving++, tau /= 2) {
         double objective, xgx_trial = xgx + 2 * tau * cross + tau * tau * dgd;
-        sk_axpy(length, tau, v->gdx, v->gx);
-        SK_TRY(split(v, v->gx, xgx_trial, v->e_trial, v->values_trial, &objective));
-        if (objective <= v->objective + 1e-4 * tau * slope + rounding) {
-            sk_axpy(length, tau, v->dx, v->x);
-            double *e = v->e, *values = v->values;
-            v->e = v->e_trial, v->values = v->values_trial, v->e_trial = e, v->values_trial = values;
-            v->objective = objective;
-            *moved = true;
+        sk_axpy(length, tau, gdx, part->gx);
+        SK_TRY(split(v, part, xgx_trial, rho, part->e_trial, part->values_trial, &objective));
+        if (objective <= part->objective + 1e-4 * tau * slope + rounding) {
+            sk_axpy(length, tau, dx, part->x);
+            double *e = part->e, *values = part->values;
+            part->e = part->e_trial, part->values = part->values_trial;
+            part->e_trial = e, part->values_trial = values;
+            part->objective = objective;
+            part->moved = true;
             return SOCK_OK;
         }
-        sk_axpy(length, -tau, v->gdx, v->gx);
+        sk_axpy(length, -tau, gdx, part->gx);
         if (-tau * slope < rounding) break;
     }
     return SOCK_OK;
 }
 
-/* Steps 2 to 5 at this level until the gap on the cross is below tolerance. */
-static sock_status newton(level *v, double tolerance)
+/* Parts below the tolerance, stuck or out of budget leave the active ones. */
+static void leave(sk_level *v, double tolerance)
 {
-    bool moved = true;
-    double first = 0;
-    SK_TRY(split(v, v->gx, dot(v, v->x, v->gx), v->e, v->values, &v->objective));
+    for (size_t at = v->count; at-- > 0;) {
+        const sk_part *part = v->active[at];
+        double primal = 1 - part->objective + part->gap; /* |z|^2 = n */
+        if (part->gap <= tolerance * primal || !part->moved || sk_psd_exhausted(part->full)) drop(v, at);
+    }
+}
+
+/* Steps 2 to 5 at this level until the gaps of the unfinished parts on the cross are below tolerance. */
+static sock_status newton(sk_level *v, double tolerance)
+{
+    activate_unfinished(v);
+    SK_TRY(timed_each(v, begin));
     for (int step = 0;; step++) {
-        SK_TRY(sk_psd_alone(v->ctx, measure, v));
-        double gap = v->gap, primal = 1 - v->objective + gap; /* |z|^2 = n */
-        if (step == 0) first = gap;
-        if (gap <= tolerance * primal || !moved || sk_psd_exhausted(v->full)) return SOCK_OK;
+        SK_TRY(timed_each(v, measure));
+        for (size_t at = 0; step == 0 && at < v->count; at++) v->active[at]->first_gap = v->active[at]->gap;
+        leave(v, tolerance);
+        if (!v->count) return SOCK_OK;
         if (step && step % SLOW == 0 && v->eps > 0 && v->h < v->q) {
             v->eps = v->eps < 1e-6 ? 0 : 0.03 * v->eps;
-            SK_TRY(cross_new(v));
+            SK_TRY(sk_level_cross(v));
         }
-        double start = sk_seconds(), forcing = fmin(0.05, fmax(sqrt(sqrt(gap / first)), 0.02));
-        for (size_t i = 0; i < v->D * v->D; i++) v->e32[i] = (float)v->e[i];
-        SK_TRY(sk_psd_alone(v->ctx, precondition_new, v));
-        SK_TRY(cg(v, forcing));
-        v->effort->linear += sk_seconds() - start;
-        SK_TRY(line_search(v, &moved));
+        for (size_t at = 0; at < v->count; at++) {
+            sk_part *part = v->active[at];
+            part->forcing = fmin(0.05, fmax(sqrt(sqrt(part->gap / part->first_gap)), 0.02));
+        }
+        SK_TRY(sk_level_directions(v));
+        SK_TRY(product(v));
+        SK_TRY(timed_each(v, line_search));
     }
 }
 
 /* ---- Steps 1 and 6 ---- */
 
-/* Opens the level of the leading p features: x is padded, c and gx are made. */
-static sock_status enter(level *v, size_t p)
+/* Opens the level of the leading p features: x is padded, c is made. */
+static sock_status enter(sk_level *v, size_t p)
 {
     size_t q = p * (p + 1) / 2, q_all = v->prepared->p * (v->prepared->p + 1) / 2;
-    for (size_t pair = v->pairs; pair-- > 0;) { /* rows get longer: from the last one */
-        memmove(v->x + pair * q, v->x + pair * v->q, v->q * sizeof *v->x);
-        memset(v->x + pair * q + v->q, 0, (q - v->q) * sizeof *v->x);
+    for (size_t i = 0; i < v->parts; i++) {
+        sk_part *part = &v->part[i];
+        for (size_t pair = v->pairs; pair-- > 0;) { /* rows get longer: from the last one */
+            memmove(part->x + pair * q, part->x + pair * v->q, v->q * sizeof *part->x);
+            memset(part->x + pair * q + v->q, 0, (q - v->q) * sizeof *part->x);
+        }
+        for (size_t pair = 0; pair < v->pairs; pair++)
+            memcpy(part->c + pair * q, part->c_all + pair * q_all, q * sizeof *part->c);
     }
-    for (size_t pair = 0; pair < v->pairs; pair++) memcpy(v->c + pair * q, v->c_all + pair * q_all, q * sizeof *v->c);
     v->p = p;
     v->q = q;
     v->D = p * v->d;
     v->single = q > EXACT_PAIRS;
-    return cross_new(v);
+    return sk_level_cross(v);
 }
 
-/* The solution without the constraint: (G + n lambda) x = c, on the first level, where H is everything. */
+/* The start on the first level, where H is everything: (G + n lambda) x = c. */
 static sock_status unconstrained(void *arg)
 {
-    level *v = arg;
-    memcpy(v->factor, v->g, v->h * v->h * sizeof *v->g);
-    for (size_t j = 0; j < v->h; j++) v->factor[j * v->h + j] += (double)v->n * v->lambda;
-    SK_TRY(sk_cholesky(v->ctx, v->h, v->factor, v->h));
-    memcpy(v->x, v->c, v->pairs * v->q * sizeof *v->x);
-    sk_solve_lower_right(v->ctx, SK_TRANSPOSED, v->pairs, v->h, v->factor, v->h, v->x, v->h);
-    sk_solve_lower_right(v->ctx, SK_PLAIN, v->pairs, v->h, v->factor, v->h, v->x, v->h);
+    sk_level *v = arg;
+    size_t h = v->h;
+    memcpy(v->factor, v->g, h * h * sizeof *v->g);
+    for (size_t j = 0; j < h; j++) v->factor[j * h + j] += (double)v->n * v->lambda;
+    SK_TRY(sk_cholesky(v->ctx, h, v->factor, h));
+    for (size_t i = 0; i < v->parts; i++) {
+        double *x = v->part[i].x;
+        memcpy(x, v->part[i].c, v->pairs * h * sizeof *x);
+        sk_solve_lower_right(v->ctx, SK_TRANSPOSED, v->pairs, h, v->factor, h, x, h);
+        sk_solve_lower_right(v->ctx, SK_PLAIN, v->pairs, h, v->factor, h, x, h);
+    }
     return SOCK_OK;
 }
 
 /* On the first level lambda comes down by decades. */
-static sock_status first_level(level *v, size_t p, double tolerance)
+static sock_status first_level(sk_level *v, size_t p, double tolerance)
 {
     double goal = v->lambda;
     v->eps = 0;
     v->lambda = fmax(goal, COLD_LAMBDA);
     SK_TRY(enter(v, p));
     SK_TRY(sk_psd_alone(v->ctx, unconstrained, v));
-    SK_TRY(product(v, v->x, v->gx));
+    activate_unfinished(v);
+    SK_TRY(product_of_x(v));
     while (v->lambda > 2 * goal) {
         SK_TRY(newton(v, 1e-3));
         v->lambda = v->lambda > 20 * goal ? v->lambda / 10 : goal;
@@ -510,72 +339,147 @@ static sock_status first_level(level *v, size_t p, double tolerance)
     return newton(v, tolerance);
 }
 
-/* The dual point of x in all rows, and the certificate there. */
-static sock_status certify(level *v, const double *z, sk_psd_point *at)
+/* y = (2/n)(B x - z), in all rows. */
+static sock_status dual_point(sk_level *v, size_t at)
 {
-    double start = sk_seconds();
-    sk_psd_effort kept = *v->effort;
-    SK_TRY(sk_psd_panels_rows(v->ctx, v->panels, v->p, v->x, at->y));
-    sk_axpy(v->pairs * v->n, -1, z, at->y);
-    sk_scale(v->pairs * v->n, 2 / (double)v->n, at->y);
-    sk_psd_map through_phi = v->full->map, *map = &v->full->map;
-    map->panels = v->panels; /* half the work of going through Phi and W, a hundredth when rows have many nodes */
-    map->x = v->sigma;
-    map->h = v->q;
-    map->first = v->first;
-    map->second = v->second;
-    sock_status status = sk_psd_evaluate(v->ctx, v->full, at);
-    *map = through_phi;
-    if (status < 0) return status;
-    *v->effort = kept; /* booked as certificate, not as work of the method */
-    v->effort->certificate += sk_seconds() - start;
+    sk_part *part = v->active[at];
+    size_t length = v->pairs * v->n;
+    double *y = v->y + at * length;
+    sk_axpy(length, -1, part->full->t, y);
+    sk_scale(length, 2 / (double)v->n, y);
+    memcpy(part->at->y, y, length * sizeof *y);
     return SOCK_OK;
 }
 
-static sock_status run(level *v, const double *z, sk_psd_point *at)
+/* From R*(y) in gdx to Q, packed, in gdx. */
+static sock_status certify_matrix(sk_level *v, size_t at)
+{
+    sk_part *part = v->active[at];
+    double *packed = v->gdx + at * v->pairs * v->q;
+    sk_psd_unpack(v->p, v->d, v->q, v->first, v->second, packed, part->at->e);
+    SK_TRY(sk_psd_split(v->ctx, part->full, part->at));
+    sk_psd_pack(v->p, v->d, v->q, v->first, v->second, part->at->q, packed);
+    return SOCK_OK;
+}
+
+static sock_status certify_value(sk_level *v, size_t at)
+{
+    sk_part *part = v->active[at];
+    memcpy(part->at->rq, v->y + at * v->pairs * v->n, v->pairs * v->n * sizeof *v->y);
+    return sk_psd_measure(v->ctx, part->full, part->at);
+}
+
+/* The dual points of the unfinished parts in all rows and the certificates there, in double precision: as
+ * sk_psd_evaluate, in three passes over the rows. Those that pass are finished. */
+static sock_status certify(sk_level *v)
+{
+    double start = sk_seconds();
+    activate_unfinished(v);
+    size_t length = v->pairs * v->q;
+    sk_psd_shape shape = {v->p, v->count * v->pairs};
+    each_job matrices = {v, certify_matrix};
+    for (size_t at = 0; at < v->count; at++) memcpy(v->dx + at * length, v->active[at]->x, length * sizeof *v->dx);
+    SK_TRY(sk_psd_panels_rows(v->ctx, v->panels, shape, v->dx, v->y));
+    SK_TRY(sk_level_each(v, dual_point));
+    SK_TRY(sk_psd_panels_columns(v->ctx, v->panels, shape, v->y, v->gdx));
+    SK_TRY(sk_parallel_for(v->ctx, v->count, 1, each_range, &matrices)); /* one large matrix: with all threads */
+    SK_TRY(sk_psd_panels_rows(v->ctx, v->panels, shape, v->gdx, v->y));
+    SK_TRY(sk_level_each(v, certify_value));
+    for (size_t at = 0; at < v->count; at++) {
+        sk_part *part = v->active[at];
+        part->finished = sk_psd_done(part->full, part->at) || sk_psd_exhausted(part->full);
+    }
+    v->effort.certificate += sk_seconds() - start;
+    return SOCK_OK;
+}
+
+/* Step 6: until every part is certified, or four times. */
+static sock_status finish(sk_level *v, double tolerance)
+{
+    for (int attempt = 0;; attempt++) {
+        SK_TRY(certify(v));
+        activate_unfinished(v);
+        if (!v->count || attempt == 3) return SOCK_OK;
+        tolerance *= 0.3;
+        if (attempt || tolerance < 1e-8) {
+            v->single = false;
+            SK_TRY(product_of_x(v));
+        }
+        v->eps = attempt > 1 ? 0 : 0.1 * v->eps;
+        SK_TRY(sk_level_cross(v));
+        SK_TRY(newton(v, 0.5 * tolerance));
+    }
+}
+
+/* c = B'z of the last level. */
+static sock_status right_sides(sk_level *v)
+{
+    size_t p = v->prepared->p, q = p * (p + 1) / 2, rows = v->pairs * v->n;
+    double start = sk_seconds();
+    for (size_t i = 0; i < v->parts; i++) memcpy(v->y + i * rows, v->part[i].full->t, rows * sizeof *v->y);
+    SK_TRY(sk_psd_panels_columns(v->ctx, v->panels, (sk_psd_shape){p, v->parts * v->pairs}, v->y, v->gdx));
+    for (size_t i = 0; i < v->parts; i++)
+        memcpy(v->part[i].c_all, v->gdx + i * v->pairs * q, v->pairs * q * sizeof *v->gdx);
+    v->effort.products += sk_seconds() - start;
+    return SOCK_OK;
+}
+
+static sock_status run(sk_level *v, double tolerance)
 {
     size_t p_all = v->prepared->p, p = SK_MIN((size_t)COARSEST, p_all);
     if (p_all * 2 <= COARSEST * 3) p = p_all;
-    double start = sk_seconds();
-    SK_TRY(sk_psd_panels_columns(v->ctx, v->panels, p_all, z, v->c_all));
-    v->effort->products += sk_seconds() - start;
-    double tolerance = v->full->tolerance;
+    SK_TRY(right_sides(v));
     SK_TRY(first_level(v, p, p == p_all ? 0.5 * tolerance : LEVEL_TOLERANCE));
     while (p < p_all) {
         p = p * 3 < p_all ? 2 * p : p_all;
         v->eps = 1e-2;
         SK_TRY(enter(v, p));
-        SK_TRY(product(v, v->x, v->gx));
+        activate_unfinished(v);
+        SK_TRY(product_of_x(v));
         SK_TRY(newton(v, p == p_all ? 0.5 * tolerance : fmax(LEVEL_TOLERANCE, tolerance)));
     }
-    for (int attempt = 0; attempt < 4; attempt++) {
-        SK_TRY(certify(v, z, at));
-        if (sk_psd_done(v->full, at) || sk_psd_exhausted(v->full)) break;
-        if (attempt == 3) break;
-        tolerance *= 0.3;
-        if (attempt || tolerance < 1e-8) {
-            v->single = false;
-            SK_TRY(product(v, v->x, v->gx));
-        }
-        v->eps = attempt > 1 ? 0 : 0.1 * v->eps;
-        SK_TRY(cross_new(v));
-        SK_TRY(newton(v, 0.5 * tolerance));
-    }
-    return sk_psd_done(v->full, at) ? SOCK_OK : SOCK_NOT_CONVERGED;
+    return finish(v, tolerance);
 }
 
-sock_status sk_psd_levels(sock_context *ctx, const sk_psd_prepared *prepared, sk_psd_inner *full, sk_psd_point *point)
+/* Each part gets its own counts and its share of the seconds, which were spent on all together. */
+static void book(const sk_level *v, const sk_psd_effort *before)
 {
-    level v = {.ctx = ctx,
-               .prepared = prepared,
-               .full = full,
-               .effort = full->effort,
-               .n = prepared->n,
-               .d = full->map.d,
-               .pairs = full->map.pairs,
-               .lambda = full->lambda};
-    sock_status status = level_new(&v);
-    if (status >= 0) status = run(&v, full->t, point);
+    double share = 1 / (double)v->parts;
+    for (size_t i = 0; i < v->parts; i++) {
+        const sk_part *part = &v->part[i];
+        sk_psd_effort *effort = part->full->effort;
+        *effort = before[i]; /* without what the certificate booked */
+        effort->prepare += share * v->effort.prepare;
+        effort->eigen += share * v->effort.eigen;
+        effort->products += share * v->effort.products;
+        effort->linear += share * v->effort.linear;
+        effort->certificate += share * v->effort.certificate;
+        effort->eigendecompositions += part->eigendecompositions;
+        effort->products_count += part->products_count;
+        effort->cg_steps += part->cg_steps;
+    }
+}
+
+sock_status sk_psd_levels(sock_context *ctx, const sk_psd_prepared *prepared, size_t parts, sk_psd_inner *const *full,
+                          sk_psd_point *const *point)
+{
+    sk_level v = {.ctx = ctx,
+                  .prepared = prepared,
+                  .n = prepared->n,
+                  .d = full[0]->map.d,
+                  .pairs = full[0]->map.pairs,
+                  .parts = parts,
+                  .lambda = full[0]->lambda};
+    sk_psd_effort *before = sk_alloc(ctx, parts, sizeof *before);
+    sock_status status = before ? level_new(&v, full, point) : SOCK_ENOMEM;
+    if (status < 0) goto out;
+    for (size_t i = 0; i < parts; i++) before[i] = *full[i]->effort;
+    SK_GO(run(&v, full[0]->tolerance));
+    book(&v, before);
+    for (size_t i = 0; i < parts; i++)
+        if (!sk_psd_done(full[i], point[i])) status = SOCK_NOT_CONVERGED;
+out:
     level_clear(&v);
+    sk_free(before);
     return status;
 }

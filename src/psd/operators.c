@@ -5,7 +5,7 @@
  *
  * Only pairs k <= l are worked on: Q, y and S are symmetric. When the rows were compressed, B is an explicit matrix and
  * both are single GEMMs between pack and unpack. */
-#include "panels.h"
+#include "psdinner.h"
 
 #include <math.h>
 #include <string.h>
@@ -150,10 +150,6 @@ sock_status sk_psd_map_apply(sock_context *ctx, const sk_psd_map *map, const dou
                 map->m);
         return SOCK_OK;
     }
-    if (map->panels) {
-        sk_psd_pack(map->p, map->d, map->h, map->first, map->second, q, map->x);
-        return sk_psd_panels_rows(ctx, map->panels, map->p, map->x, y);
-    }
     double flops = 2.0 * (double)map->nodes * (double)(map->p * map->p) * (double)map->pairs;
     size_t panels = (map->nodes + PANEL - 1) / PANEL;
     job forms = {ctx, map, q, map->x}, rows = {ctx, map, map->x, y};
@@ -194,11 +190,6 @@ sock_status sk_psd_map_adjoint(sock_context *ctx, const sk_psd_map *map, const d
 {
     if (map->c) {
         sk_gemm(ctx, SK_PLAIN, SK_PLAIN, map->pairs, map->h, map->m, 1, y, map->m, map->c, map->h, 0, map->x, map->h);
-        sk_psd_unpack(map->p, map->d, map->h, map->first, map->second, map->x, s);
-        return SOCK_OK;
-    }
-    if (map->panels) {
-        SK_TRY(sk_psd_panels_columns(ctx, map->panels, map->p, y, map->x));
         sk_psd_unpack(map->p, map->d, map->h, map->first, map->second, map->x, s);
         return SOCK_OK;
     }

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PANEL = 128, MANY_NODES = 4 };
+enum { PANEL = 64, MANY_NODES = 4 };
 static const double CACHE_MOST = 1e9; /* bytes */
 
 struct sk_psd_panels {
@@ -127,7 +127,7 @@ sock_status sk_psd_panels_new(sock_context *ctx, const sk_psd_prepared *prepared
 typedef struct job {
     sock_context *ctx;
     sk_psd_panels *panels;
-    size_t p, q;
+    size_t p, q, pairs;
     const double *x;    /* pairs x q, or NULL: rows of y are given */
     const double *y_in; /* pairs x n */
     double *y_out;      /* pairs x n, or NULL: sum */
@@ -137,9 +137,9 @@ static sock_status work(void *arg, size_t begin, size_t end, int worker)
 {
     const job *j = arg;
     sk_psd_panels *panels = j->panels;
-    size_t n = panels->prepared->n, pairs = panels->pairs, w = (size_t)worker;
-    double *panel = panels->panel + w * PANEL * panels->q, *y = panels->y + w * PANEL * pairs,
-           *sum = panels->sum + w * pairs * panels->q;
+    size_t n = panels->prepared->n, pairs = j->pairs, w = (size_t)worker;
+    double *panel = panels->panel + w * PANEL * panels->q, *y = panels->y + w * PANEL * panels->pairs,
+           *sum = panels->sum + w * panels->pairs * panels->q;
     for (size_t at = begin; at < end; at++) {
         size_t first = at * PANEL, count = SK_MIN((size_t)PANEL, n - first);
         fill(panels, j->p, first, count, panel);
@@ -157,15 +157,15 @@ static sock_status work32(void *arg, size_t begin, size_t end, int worker)
 {
     const job *j = arg;
     sk_psd_panels *panels = j->panels;
-    size_t n = panels->prepared->n, pairs = panels->pairs, w = (size_t)worker;
-    float *panel = panels->panel32 + w * PANEL * panels->q, *y = panels->y32 + w * PANEL * pairs,
-          *sum = panels->sum32 + w * pairs * panels->q;
+    size_t n = panels->prepared->n, pairs = j->pairs, w = (size_t)worker, ld = panels->cache ? panels->q : j->q;
+    float *made = panels->panel32 + w * PANEL * panels->q, *y = panels->y32 + w * PANEL * panels->pairs,
+          *sum = panels->sum32 + w * panels->pairs * panels->q;
     for (size_t at = begin; at < end; at++) {
         size_t first = at * PANEL, count = SK_MIN((size_t)PANEL, n - first);
-        fill32(panels, j->p, first, count, panel);
-        sk_gemm_f32(j->ctx, SK_PLAIN, SK_TRANSPOSED, pairs, count, j->q, 1, panels->x32, j->q, panel, j->q, 0, y,
-                    count);
-        sk_gemm_f32(j->ctx, SK_PLAIN, SK_PLAIN, pairs, j->q, count, 1, y, count, panel, j->q, 1, sum, j->q);
+        const float *panel = panels->cache ? panels->cache + first * ld : made;
+        if (!panels->cache) fill32(panels, j->p, first, count, made);
+        sk_gemm_f32(j->ctx, SK_PLAIN, SK_TRANSPOSED, pairs, count, j->q, 1, panels->x32, j->q, panel, ld, 0, y, count);
+        sk_gemm_f32(j->ctx, SK_PLAIN, SK_PLAIN, pairs, j->q, count, 1, y, count, panel, ld, 1, sum, j->q);
     }
     return SOCK_OK;
 }
@@ -174,7 +174,7 @@ static size_t panel_count(const sk_psd_panels *panels) { return (panels->prepare
 
 static sock_status sum_up(sock_context *ctx, sk_psd_panels *panels, job *j, double *out)
 {
-    size_t length = panels->pairs * j->q, stride = panels->pairs * panels->q;
+    size_t length = j->pairs * j->q, stride = panels->pairs * panels->q;
     for (size_t w = 0; w < panels->workers; w++) memset(panels->sum + w * stride, 0, length * sizeof *panels->sum);
     SK_TRY(sk_parallel_for(ctx, panel_count(panels), 1, work, j));
     memcpy(out, panels->sum, length * sizeof *out);
@@ -182,12 +182,18 @@ static sock_status sum_up(sock_context *ctx, sk_psd_panels *panels, job *j, doub
     return SOCK_OK;
 }
 
-sock_status sk_psd_panels_gram(sock_context *ctx, sk_psd_panels *panels, size_t p, const double *x, bool single,
-                               double *out)
+static job job_new(sock_context *ctx, sk_psd_panels *panels, sk_psd_shape shape)
 {
-    size_t q = p * (p + 1) / 2, length = panels->pairs * q, stride = panels->pairs * panels->q;
-    job j = {.ctx = ctx, .panels = panels, .p = p, .q = q, .x = x};
+    return (job){.ctx = ctx, .panels = panels, .p = shape.p, .q = shape.p * (shape.p + 1) / 2, .pairs = shape.pairs};
+}
+
+sock_status sk_psd_panels_gram(sock_context *ctx, sk_psd_panels *panels, sk_psd_shape shape, const double *x,
+                               bool single, double *out)
+{
+    job j = job_new(ctx, panels, shape);
+    j.x = x;
     if (!single) return sum_up(ctx, panels, &j, out);
+    size_t length = j.pairs * j.q, stride = panels->pairs * panels->q;
     for (size_t i = 0; i < length; i++) panels->x32[i] = (float)x[i];
     for (size_t w = 0; w < panels->workers; w++) memset(panels->sum32 + w * stride, 0, length * sizeof(float));
     SK_TRY(sk_parallel_for(ctx, panel_count(panels), 1, work32, &j));
@@ -198,15 +204,19 @@ sock_status sk_psd_panels_gram(sock_context *ctx, sk_psd_panels *panels, size_t 
     return SOCK_OK;
 }
 
-sock_status sk_psd_panels_rows(sock_context *ctx, sk_psd_panels *panels, size_t p, const double *x, double *y)
+sock_status sk_psd_panels_rows(sock_context *ctx, sk_psd_panels *panels, sk_psd_shape shape, const double *x, double *y)
 {
-    job j = {.ctx = ctx, .panels = panels, .p = p, .q = p * (p + 1) / 2, .x = x, .y_out = y};
+    job j = job_new(ctx, panels, shape);
+    j.x = x;
+    j.y_out = y;
     return sk_parallel_for(ctx, panel_count(panels), 1, work, &j);
 }
 
-sock_status sk_psd_panels_columns(sock_context *ctx, sk_psd_panels *panels, size_t p, const double *y, double *x)
+sock_status sk_psd_panels_columns(sock_context *ctx, sk_psd_panels *panels, sk_psd_shape shape, const double *y,
+                                  double *x)
 {
-    job j = {.ctx = ctx, .panels = panels, .p = p, .q = p * (p + 1) / 2, .y_in = y};
+    job j = job_new(ctx, panels, shape);
+    j.y_in = y;
     return sum_up(ctx, panels, &j, x);
 }
 

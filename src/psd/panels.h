@@ -7,17 +7,25 @@
 
 typedef struct sk_psd_panels sk_psd_panels;
 
-/* Work space for arrays of `pairs` rows; refers to prepared. */
+/* Work space for arrays of up to `pairs` rows; refers to prepared. */
 sock_status sk_psd_panels_new(sock_context *ctx, const sk_psd_prepared *prepared, size_t pairs, sk_psd_panels **out);
 void sk_psd_panels_free(sk_psd_panels *panels);
 
+/* Which product: the leading p features, arrays x (pairs x q) and y (pairs x n); pairs at most that of the work space.
+ */
+typedef struct sk_psd_shape {
+    size_t p, pairs;
+} sk_psd_shape;
+
 /* out (pairs x q) = x B'B; single: the products in single precision. */
-sock_status sk_psd_panels_gram(sock_context *ctx, sk_psd_panels *panels, size_t p, const double *x, bool single,
-                               double *out);
+sock_status sk_psd_panels_gram(sock_context *ctx, sk_psd_panels *panels, sk_psd_shape shape, const double *x,
+                               bool single, double *out);
 /* y (pairs x n) = x B' */
-sock_status sk_psd_panels_rows(sock_context *ctx, sk_psd_panels *panels, size_t p, const double *x, double *y);
+sock_status sk_psd_panels_rows(sock_context *ctx, sk_psd_panels *panels, sk_psd_shape shape, const double *x,
+                               double *y);
 /* x (pairs x q) = y B */
-sock_status sk_psd_panels_columns(sock_context *ctx, sk_psd_panels *panels, size_t p, const double *y, double *x);
+sock_status sk_psd_panels_columns(sock_context *ctx, sk_psd_panels *panels, sk_psd_shape shape, const double *y,
+                                  double *x);
 /* g (h x h, both triangles): the listed rows and columns of B'B. */
 sock_status sk_psd_panels_block(sock_context *ctx, sk_psd_panels *panels, size_t h, const unsigned *first,
                                 const unsigned *second, double *g);

@@ -6,15 +6,17 @@
  *   3. The solver, from the warm start or from the solution without the constraint.
  *   4. The dual point in all n rows, b = U y - (2/n)(z - U U' z), and there S, Q, P, D and the gap with the full
  *      operator: the certificate does not know of the compression. If the compression turns out to have been too
- * coarse, once more with an exact one.
+ *      coarse, once more with an exact one.
  *   5. Q = V V' in the features as given. */
 #include "psdinner.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { COMPRESSED_MOST = 2500, LEVELS_FROM = 300, ALONE_ROWS = 600 };
-static const double COLD_LAMBDA = 1e-3;
+/* Compressing costs the cube of the rows that are left; levels do without from LEVELS_ROWS on, several targets together
+ * sooner. Methods other than Newton's have no levels. */
+enum { COMPRESSED_MOST = 2500, LEVELS_ROWS = 1000, LEVELS_ROWS_TOGETHER = 450, LEVELS_ORDER = 300, ALONE_ROWS = 600 };
+static const double COLD_LAMBDA = 1e-3, TINY_LAMBDA = 1e-8;
 
 static const char *const solver_names[] = {"newton",        "lbfgs",    "fista",
                                            "fista-restart", "projgrad", "projgrad-accelerated"};
@@ -99,8 +101,8 @@ static sock_status scale_targets(solve *s, const double *z)
     return SOCK_OK;
 }
 
-static sock_status setup(solve *s, const sk_psd_target *target, const sk_psd_options *options,
-                         const sk_psd_result *warm)
+/* Everything but the targets. */
+static sock_status set_limits(solve *s, const sk_psd_target *target, const sk_psd_options *options)
 {
     double begin = sk_seconds();
     if (!(target->lambda > 0 && isfinite(target->lambda)) || !target->d)
@@ -121,6 +123,14 @@ static sock_status setup(solve *s, const sk_psd_target *target, const sk_psd_opt
         return sk_fail(s->ctx, SOCK_EUSAGE, "lambda = %g is out of proportion to the features (their square is %g)",
                        target->lambda, scale * scale);
     s->start_lambda = COLD_LAMBDA;
+    return SOCK_OK;
+}
+
+static sock_status setup(solve *s, const sk_psd_target *target, const sk_psd_options *options,
+                         const sk_psd_result *warm)
+{
+    double scale = s->prepared->row_scale;
+    SK_TRY(set_limits(s, target, options));
     SK_TRY(scale_targets(s, target->z));
     if (warm && s->z_scale > 0 && warm->n == s->n && warm->d == s->d) {
         s->start = sk_doubles(s->ctx, s->pairs, s->n);
@@ -289,6 +299,16 @@ static bool out_of_budget(const solve *s)
     return s->iterations >= s->max_iterations || (s->deadline > 0 && sk_seconds() > s->deadline);
 }
 
+/* The next attempt starts where this one ended. */
+static sock_status keep_as_start(solve *s)
+{
+    if (!s->start) s->start = sk_doubles(s->ctx, s->pairs, s->n);
+    if (!s->start) return SOCK_ENOMEM;
+    memcpy(s->start, s->at.y, s->pairs * s->n * sizeof *s->start);
+    s->start_lambda = s->lambda;
+    return SOCK_OK;
+}
+
 /* Compressed, at first as coarsely as lambda and tolerance allow; the certificate decides whether that was enough. */
 static sock_status solve_by_compression(solve *s)
 {
@@ -300,38 +320,74 @@ static sock_status solve_by_compression(solve *s)
         SK_TRY(solve_compressed(s, attempt ? 0.3 * s->tolerance : 0.7 * s->tolerance));
         SK_TRY(certify(s));
         if (sk_psd_done(&s->full, &s->at) || out_of_budget(s)) break;
-        if (!s->start) s->start = sk_doubles(s->ctx, s->pairs, s->n);
-        if (!s->start) return SOCK_ENOMEM;
-        memcpy(s->start, s->at.y, s->pairs * s->n * sizeof *s->start);
-        s->start_lambda = s->lambda;
+        SK_TRY(keep_as_start(s));
     }
     return SOCK_OK;
 }
 
 static sock_status compression_task(void *arg) { return solve_by_compression(arg); }
 
-/* Newton by levels; what it leaves undone goes to the quasi-Newton method from its last point. */
-static sock_status solve_by_levels(solve *s)
+static sock_status levels_of(solve *const *all, size_t count, sk_psd_inner **full, sk_psd_point **point)
 {
-    SK_TRY(open_full(s));
-    fill_inner(s, s->tolerance, &s->full);
-    s->rows = s->n;
-    sock_status status = sk_psd_levels(s->ctx, s->prepared, &s->full, &s->at);
-    s->iterations = s->full.iterations;
-    if (status == SOCK_NOT_CONVERGED && !out_of_budget(s)) {
-        SK_TRY(sk_psd_map_norm2(s->ctx, &s->full.map, &s->full.norm2));
-        status = sk_psd_lbfgs(s->ctx, &s->full, &s->at);
-        s->iterations = s->full.iterations;
+    for (size_t i = 0; i < count; i++) {
+        solve *s = all[i];
+        SK_TRY(open_full(s));
+        fill_inner(s, s->tolerance, &s->full);
+        s->rows = s->n;
+        full[i] = &s->full;
+        point[i] = &s->at;
     }
+    return sk_psd_levels(all[0]->ctx, all[0]->prepared, count, full, point);
+}
+
+static size_t rows_if_compressed(const solve *s)
+{
+    return s->prepared->plain ? 0 : sk_psd_compressed_size(s->prepared, s->lambda, s->tolerance);
+}
+
+/* What levels left undone, from their last point: compressed, or by the quasi-Newton method in all rows. */
+static sock_status finish_levels(solve *s)
+{
+    if (rows_if_compressed(s) <= COMPRESSED_MOST) {
+        SK_TRY(keep_as_start(s));
+        return solve_by_compression(s);
+    }
+    SK_TRY(sk_psd_map_norm2(s->ctx, &s->full.map, &s->full.norm2));
+    SK_TRY(sk_psd_lbfgs(s->ctx, &s->full, &s->at));
+    s->iterations = s->full.iterations;
+    return SOCK_OK;
+}
+
+/* Newton by levels, for count problems of the same d and lambda. */
+static sock_status solve_by_levels(solve *const *all, size_t count)
+{
+    sock_context *ctx = all[0]->ctx;
+    sk_psd_inner **full = sk_alloc(ctx, count, sizeof(sk_psd_inner *));
+    sk_psd_point **point = sk_alloc(ctx, count, sizeof(sk_psd_point *));
+    sock_status status = full && point ? levels_of(all, count, full, point) : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < count; i++) {
+        solve *s = all[i];
+        s->iterations = s->full.iterations;
+        if (!sk_psd_done(&s->full, &s->at) && !out_of_budget(s)) status = finish_levels(s);
+    }
+    sk_free(full);
+    sk_free(point);
     return status < 0 ? status : SOCK_OK;
+}
+
+/* parts: how many would be solved together. At tiny lambda the preconditioner of the levels wears out; compressed rows,
+ * where there is room for them, do not mind. */
+static bool by_levels(const solve *s, size_t parts)
+{
+    size_t rows = rows_if_compressed(s), most = parts > 1 ? LEVELS_ROWS_TOGETHER : LEVELS_ROWS;
+    if (s->prepared->plain || s->solver != NEWTON) return false;
+    return rows > COMPRESSED_MOST || (rows > most && s->lambda > TINY_LAMBDA) || s->prepared->p * s->d > LEVELS_ORDER;
 }
 
 static sock_status choose_and_solve(solve *s)
 {
-    size_t D = s->prepared->p * s->d,
-           rows = s->prepared->plain ? 0 : sk_psd_compressed_size(s->prepared, s->lambda, s->tolerance);
-    if (!s->prepared->plain && s->solver == NEWTON && (rows > COMPRESSED_MOST || D > LEVELS_FROM))
-        return solve_by_levels(s);
+    size_t rows = rows_if_compressed(s);
+    if (by_levels(s, 1)) return solve_by_levels(&s, 1);
     if (!s->prepared->plain && rows <= COMPRESSED_MOST)
         return rows <= ALONE_ROWS ? sk_psd_alone(s->ctx, compression_task, s) : solve_by_compression(s);
     SK_TRY(open_full(s));
@@ -454,30 +510,96 @@ static sock_status make_zero_result(const solve *s, sk_psd_result **out)
     return SOCK_OK;
 }
 
+static bool is_zero(const solve *s) { return !(s->z_scale > 0) || !(s->prepared->row_scale > 0); }
+
+/* The result of a solve that took so many seconds, and how it ended. */
+static sock_status close_solve(const solve *s, double seconds, sk_psd_result **out)
+{
+    SK_TRY(is_zero(s) ? make_zero_result(s, out) : make_result(s, out));
+    sk_psd_result *result = *out;
+    result->effort.total = seconds;
+    if (result->converged) return SOCK_OK;
+    return sk_fail(s->ctx, SOCK_NOT_CONVERGED,
+                   "%s stopped after %zu iterations with a relative duality gap of %.3g; %.3g was asked for",
+                   result->solver, result->iterations, result->gap / result->primal, s->tolerance);
+}
+
 sock_status sk_psd_solve(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_target *target,
                          const sk_psd_options *options, const sk_psd_result *warm, sk_psd_result **out)
 {
     solve s = {.ctx = ctx, .prepared = prepared};
-    sk_psd_result *result = NULL;
     double begin = sk_seconds();
     sock_status status = SOCK_OK;
     SK_GO(setup(&s, target, options, warm));
-    if (!(s.z_scale > 0) || !(prepared->row_scale > 0)) {
-        SK_GO(make_zero_result(&s, &result));
-    } else {
-        SK_GO(choose_and_solve(&s));
-        SK_GO(make_result(&s, &result));
-    }
-    result->effort.total = sk_seconds() - begin;
-    *out = result;
-    status = SOCK_OK;
-    if (!result->converged)
-        status = sk_fail(ctx, SOCK_NOT_CONVERGED,
-                         "%s stopped after %zu iterations with a relative duality gap of %.3g; %.3g was asked for",
-                         result->solver, result->iterations, result->gap / result->primal, s.tolerance);
+    if (!is_zero(&s)) SK_GO(choose_and_solve(&s));
+    status = close_solve(&s, sk_seconds() - begin, out);
 out:
     solve_clear(&s);
     return status;
+}
+
+/* ---- Several targets ---- */
+
+static sk_psd_target target_of(const sk_psd_prepared *prepared, const sk_psd_targets *targets, size_t part,
+                               double lambda)
+{
+    size_t d = targets->d;
+    return (sk_psd_target){.d = d, .z = targets->z + part * prepared->n * d * d, .lambda = lambda};
+}
+
+/* All parts by levels: s has room for them. Each gets the time of all of them. */
+static sock_status solve_together(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_targets *targets,
+                                  double lambda, const sk_psd_options *options, solve *s, sk_psd_result **out)
+{
+    double begin = sk_seconds(), parts = (double)targets->parts;
+    solve **list = sk_alloc(ctx, targets->parts, sizeof(solve *));
+    size_t count = 0;
+    sock_status status = list ? SOCK_OK : SOCK_ENOMEM, worst = SOCK_OK;
+    if (status < 0) return status;
+    for (size_t k = 0; k < targets->parts; k++) {
+        sk_psd_target target = target_of(prepared, targets, k, lambda);
+        s[k] = (solve){.ctx = ctx, .prepared = prepared};
+        SK_GO(setup(&s[k], &target, options, NULL));
+        if (s[k].deadline > 0) s[k].deadline = begin + parts * options->seconds;
+        if (!is_zero(&s[k])) list[count++] = &s[k];
+    }
+    if (count) SK_GO(solve_by_levels(list, count));
+    double seconds = (sk_seconds() - begin) / parts;
+    for (size_t k = 0; k < targets->parts; k++) {
+        SK_GO(close_solve(&s[k], seconds, &out[k]));
+        worst = SK_MAX(worst, status);
+    }
+    status = worst;
+out:
+    sk_free(list);
+    return status;
+}
+
+/* The parts for one lambda. out: parts pointers, NULL on entry; on failure some may be set. */
+static sock_status solve_parts(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_targets *targets,
+                               double lambda, const sk_psd_options *options, sk_psd_result *const *warm,
+                               sk_psd_result **out)
+{
+    size_t parts = targets->parts;
+    sock_status worst = SOCK_OK;
+    sk_psd_target first = target_of(prepared, targets, 0, lambda);
+    solve probe = {.ctx = ctx, .prepared = prepared};
+    SK_TRY(set_limits(&probe, &first, options));
+    if (parts > 1 && prepared->row_scale > 0 && by_levels(&probe, parts)) {
+        solve *s = sk_alloc(ctx, parts, sizeof *s);
+        if (!s) return SOCK_ENOMEM;
+        worst = solve_together(ctx, prepared, targets, lambda, options, s, out);
+        for (size_t k = 0; k < parts; k++) solve_clear(&s[k]);
+        sk_free(s);
+        return worst;
+    }
+    for (size_t k = 0; k < parts; k++) {
+        sk_psd_target target = target_of(prepared, targets, k, lambda);
+        sock_status status = sk_psd_solve(ctx, prepared, &target, options, warm ? warm[k] : NULL, &out[k]);
+        if (status < 0) return status;
+        worst = SK_MAX(worst, status);
+    }
+    return worst;
 }
 
 /* ---- Several lambdas ---- */
@@ -492,31 +614,34 @@ static void sort_falling(size_t count, const double *lambda, size_t *order)
     }
 }
 
-sock_status sk_psd_path(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_target *target,
-                        const sk_psd_options *options, size_t count, const double *lambda, sk_psd_result **out)
+sock_status sk_psd_paths(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_targets *targets,
+                         const sk_psd_options *options, size_t count, const double *lambda, sk_psd_result **out)
 {
-    size_t *order = sk_alloc(ctx, count, sizeof *order);
-    if (!order) return SOCK_ENOMEM;
+    size_t parts = targets->parts, *order = sk_alloc(ctx, count, sizeof *order);
     sock_status status = SOCK_OK, worst = SOCK_OK;
-    for (size_t i = 0; i < count; i++) out[i] = NULL;
+    for (size_t i = 0; i < count * parts; i++) out[i] = NULL;
+    if (!order) return SOCK_ENOMEM;
     sort_falling(count, lambda, order);
-    const sk_psd_result *warm = NULL;
     for (size_t i = 0; i < count; i++) {
-        sk_psd_target one = *target;
-        one.lambda = lambda[order[i]];
-        SK_GO(sk_psd_solve(ctx, prepared, &one, options, warm, &out[order[i]]));
+        sk_psd_result **warm = i ? out + order[i - 1] * parts : NULL;
+        SK_GO(solve_parts(ctx, prepared, targets, lambda[order[i]], options, warm, out + order[i] * parts));
         worst = SK_MAX(worst, status);
-        warm = out[order[i]];
     }
     status = worst;
 out:
     if (status < 0)
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count * parts; i++) {
             sk_psd_result_free(out[i]);
             out[i] = NULL;
         }
     sk_free(order);
     return status;
+}
+
+sock_status sk_psd_path(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_target *target,
+                        const sk_psd_options *options, size_t count, const double *lambda, sk_psd_result **out)
+{
+    return sk_psd_paths(ctx, prepared, &(sk_psd_targets){1, target->d, target->z}, options, count, lambda, out);
 }
 
 void sk_psd_dense(sock_context *ctx, const sk_psd_result *result, double *q)

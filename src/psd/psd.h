@@ -95,6 +95,19 @@ sock_status sk_psd_solve(sock_context *ctx, sk_psd_prepared *prepared, const sk_
 sock_status sk_psd_path(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_target *target,
                         const sk_psd_options *options, size_t count, const double *lambda, sk_psd_result **out);
 
+/* Several sets of targets for the same rows, such as the coordinates of a diagonal diffusion. */
+typedef struct sk_psd_targets {
+    size_t parts, d;
+    const double *z; /* parts x n x d x d */
+} sk_psd_targets;
+
+/* sk_psd_path for each part; large problems are solved together, which shares what depends on the rows alone and the
+ * passes over them. out: count x parts pointers, those of the first lambda first; all set or none. Each part has its
+ * own certificate; options->seconds and max_iterations are for one part and one lambda (together: seconds times parts
+ * for all of them), and the seconds of what was done together are shared out equally. */
+sock_status sk_psd_paths(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_targets *targets,
+                         const sk_psd_options *options, size_t count, const double *lambda, sk_psd_result **out);
+
 void sk_psd_result_free(sk_psd_result *result);
 
 /* Q = V V' as a full matrix: pd x pd, both triangles. */

@@ -17,8 +17,7 @@
 #define SK_ROOT_TWO 1.41421356237309504880
 #define SK_ROOT_HALF 0.70710678118654752440
 
-/* The operator B in one of three forms: explicit columns (c, m x h, for the svec entries (first[j], second[j])),
- * through Phi and W, or by panels of rows made on the fly (panels.h). */
+/* The operator B: explicit columns (c, m x h, for the svec entries (first[j], second[j])), or through Phi and W. */
 typedef struct sk_psd_map {
     size_t m, p, d, pairs;
     const double *c; /* explicit when not NULL */
@@ -28,9 +27,8 @@ typedef struct sk_psd_map {
     size_t nodes, ld;
     const size_t *row, *node;
     const double *weight;
-    struct sk_psd_panels *panels; /* when not NULL: by panels of rows, all pairs listed in first and second */
-    double *x;                    /* work: pairs x h, or pairs x nodes */
-    double *scratch;              /* work: workers x panel, through Phi only */
+    double *x;       /* work: pairs x h, or pairs x nodes */
+    double *scratch; /* work: workers x panel, through Phi only */
 } sk_psd_map;
 
 /* Work space for the map's d; freed with sk_psd_map_clear. */
@@ -80,6 +78,10 @@ void sk_psd_point_clear(sk_psd_point *point);
 
 /* Fills everything from point->y: one R*, one eigendecomposition, one R. */
 sock_status sk_psd_evaluate(sock_context *ctx, sk_psd_inner *inner, sk_psd_point *point);
+/* Its parts, for callers with products of their own. split: point->e holds R*(y) on entry; eigenvectors and eigenvalues
+ * of S, Q and |Q|^2 on return. measure: point->rq holds R(Q); the gradient, the objectives and the gap. */
+sock_status sk_psd_split(sock_context *ctx, sk_psd_inner *inner, sk_psd_point *point);
+sock_status sk_psd_measure(sock_context *ctx, const sk_psd_inner *inner, sk_psd_point *point);
 
 /* True when the gap at the point is small enough. */
 bool sk_psd_done(const sk_psd_inner *inner, const sk_psd_point *point);
@@ -155,7 +157,10 @@ sock_status sk_psd_expand_rows(sock_context *ctx, const sk_psd_prepared *prepare
 /* The map through Phi and W of the prepared rows (no work space yet). */
 sk_psd_map sk_psd_full_map(const sk_psd_prepared *prepared, size_t d);
 
-/* Newton's method by levels of features, for large pd; full: the inner problem through Phi and W. */
-sock_status sk_psd_levels(sock_context *ctx, const sk_psd_prepared *prepared, sk_psd_inner *full, sk_psd_point *point);
+/* Newton's method by levels of features, for large pd: `parts` problems of one dimension d over the same rows and with
+ * one lambda, together; full[i]: the inner problem i through Phi and W, each with its own targets, tolerance, limits,
+ * eigen space and effort. Each answer is certified for itself: see sk_psd_done. SOCK_NOT_CONVERGED when one is not. */
+sock_status sk_psd_levels(sock_context *ctx, const sk_psd_prepared *prepared, size_t parts, sk_psd_inner *const *full,
+                          sk_psd_point *const *point);
 
 #endif
