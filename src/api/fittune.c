@@ -126,7 +126,7 @@ static sock_status add_warnings(sk_fit_job *job, const sock_model *model, json_t
     if (correlation > 0.1 && fabs(correlation) > 4 / sqrt(n))
         warn(list,
              "residuals of neighbouring steps are positively correlated: the process has memory, or a hidden state");
-    if (gain < 2) warn(list, "the score is no better than that of constant coefficients");
+    if (gain < 2) warn(list, "the score is no better than that of constant coefficients: the data support no more");
     if (json_is_true(json_object_get(report, "drift_edge")))
         warn(list, "the penalty of the drift is at the edge of its grid");
     size_t i;

@@ -198,6 +198,7 @@ static sock_status weigh(sock_context *ctx, sk_problem *p, const double *a)
         for (size_t k = 0; k < d * d; k++) {
             bool own = k % (d + 1) == 0;
             w[k] = (p->diagonal && !own ? 0 : p->steps->h[i] * a[i * d * d + k]) + (own ? 0.1 * middle : 0);
+            if (!p->weighted) w[k] = own ? middle : 0; /* the same for all steps */
         }
         if (!invert(d, w, space))
             status = sk_fail(ctx, SOCK_ENUMERIC, "the covariance of a step is not positive definite");

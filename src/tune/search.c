@@ -25,6 +25,8 @@ typedef struct search {
     sock_model *model;
     bool model_diagonal;
     double constant_score;
+    sk_drift_result *constant_drift; /* constant coefficients, what every model should beat */
+    sk_diffusion_result *constant_diffusion;
     double start;
     bool limited;
     size_t skipped;        /* candidates that the budget left out */
@@ -677,6 +679,40 @@ static sock_status last_pass(search *s, const char *stage, const bool *drifts, c
     return choose_floor(s, share, &leftover, floor);
 }
 
+/* Two nats below constant coefficients, all kernels free to be chosen: the data do not support more than those. */
+static bool worse_than_constant(const search *s)
+{
+    bool free_choice = strcmp(s->spec->drift, "auto") == 0 && strcmp(s->spec->diffusion, "auto") == 0;
+    return free_choice && s->diffusion[s->best_diffusion]->score < s->constant_score - 2;
+}
+
+/* Constant coefficients take the place of the best drift and diffusion, and are all of the model. */
+static sock_status fall_back(search *s, double *share, double *floor, size_t *drift)
+{
+    sk_drift_candidate *f = &s->list.drift[s->best_drift];
+    sk_diffusion_candidate *a = &s->list.diffusion[s->best_diffusion];
+    char *one = sk_strdup(s->ctx, "constant"), *other = sk_strdup(s->ctx, "constant");
+    if (!one || !other) {
+        sk_free(one);
+        sk_free(other);
+        return SOCK_ENOMEM;
+    }
+    sk_free(f->name);
+    sk_free(a->name);
+    f->name = one;
+    a->name = other;
+    sk_drift_result_free(s->drift[s->best_drift]);
+    sk_diffusion_result_free(s->diffusion[s->best_diffusion]);
+    s->drift[s->best_drift] = s->constant_drift;
+    s->diffusion[s->best_diffusion] = s->constant_diffusion;
+    s->constant_drift = NULL;
+    s->constant_diffusion = NULL;
+    for (size_t i = 0; i < MOST; i++) share[i] = i == s->best_diffusion;
+    *floor = 0;
+    *drift = s->best_drift;
+    return SOCK_OK;
+}
+
 /* Twice: the polished diffusion of the first pass weights the drift of the second, which may choose again. */
 static sock_status finish(search *s, bool *drifts, bool *diffusions, sock_model **out, json_t **report)
 {
@@ -690,6 +726,7 @@ static sock_status finish(search *s, bool *drifts, bool *diffusions, sock_model 
         for (size_t i = 0; i < s->list.diffusions; i++) diffusions[i] = share[i] > 0;
         SK_TRY(last_pass(s, "refit", drifts, diffusions, share, &floor, &drift));
     }
+    if (worse_than_constant(s)) SK_TRY(fall_back(s, share, &floor, &drift));
     SK_TRY(mixture(s, drift, share, floor, out));
     *report = describe(s, drift, share, floor);
     json_object_set(*report, "search", s->table);
@@ -713,9 +750,15 @@ static sock_status constant_score(search *s)
     SK_GO(sk_drift_cross_validate(s->ctx, s->full, &list.drift[0], s->full->folds, &f));
     SK_GO(fill_leftover(s, s->full, f, &e));
     sk_leftover leftover = {.e = e};
-    sk_diffusion_options options = {s->full->folds, thin_grid, 5, 1e-6, false};
+    sk_diffusion_options options = {s->full->folds, thin_grid, 5, 1e-6, true};
     SK_GO(sk_diffusion_cross_validate(s->ctx, s->full, &list.diffusion[0], &leftover, &options, &a));
     s->constant_score = a->score;
+    sk_drift_result_free(s->constant_drift);
+    sk_diffusion_result_free(s->constant_diffusion);
+    s->constant_drift = f;
+    s->constant_diffusion = a;
+    f = NULL;
+    a = NULL;
 out:
     sk_drift_result_free(f);
     sk_diffusion_result_free(a);
@@ -770,6 +813,8 @@ sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **ou
     size_t skipped = s.skipped, stages = json_array_size(s.left_out);
     clear_drifts(s.drift);
     clear_diffusions(s.diffusion);
+    sk_drift_result_free(s.constant_drift);
+    sk_diffusion_result_free(s.constant_diffusion);
     sk_candidates_clear(&s.list);
     sock_model_free(s.model);
     sk_free(s.leftover);
