@@ -285,15 +285,19 @@ static const char *text_at(const json_t *row, size_t column)
 static void say_row(const study *s, const json_t *row)
 {
     char line[900];
+    const char *status = text_at(row, STATUS);
+    int size = sizeof line;
     int used = snprintf(line, sizeof line, "%-8s %-7s seed %-4llu P %.2f  P' %.3f  RE_f %.2f %%  RE_a %.2f %%",
                         s->set->name, text_at(row, PRESET), (unsigned long long)s->seed, number_at(row, P),
                         number_at(row, P_RAW), number_at(row, RE_F), number_at(row, RE_A));
-    if (s->settings->mmd)
-        used += snprintf(line + used, sizeof line - (size_t)used, "  MMD2 %.4f (truth %.4f)", number_at(row, MMD2),
+    if (s->settings->mmd && used < size)
+        used += snprintf(line + used, (size_t)(size - used), "  MMD2 %.4f (truth %.4f)", number_at(row, MMD2),
                          number_at(row, MMD2_TRUTH));
-    snprintf(line + used, sizeof line - (size_t)used, "  %.2f s  f: %s; a: %s%s%s", number_at(row, SECONDS),
-             text_at(row, DRIFT), text_at(row, DIFFUSION), strcmp(text_at(row, STATUS), "SOCK_OK") == 0 ? "" : "  ",
-             strcmp(text_at(row, STATUS), "SOCK_OK") == 0 ? "" : text_at(row, STATUS));
+    if (json_is_number(json_array_get(row, SECONDS)) && used < size)
+        used += snprintf(line + used, (size_t)(size - used), "  %.2f s", number_at(row, SECONDS));
+    if (used < size)
+        snprintf(line + used, (size_t)(size - used), "  f: %s; a: %s%s%s", text_at(row, DRIFT), text_at(row, DIFFUSION),
+                 strcmp(status, "SOCK_OK") == 0 ? "" : "  ", strcmp(status, "SOCK_OK") == 0 ? "" : status);
     say(s->settings, line);
 }
 
