@@ -1,7 +1,7 @@
 /* cmd_score.c - sock score: how good a model is on data it has not seen. */
 #define _GNU_SOURCE
+#include "knowntruth.h"
 #include "modeldata.h"
-#include "systems/systems.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -10,58 +10,6 @@
 
 static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed",  "bounds", "lower", "upper",
                                    "id",    "time",      "state",    "group", "dt",     NULL};
-
-/* ---- The truth ---- */
-
-typedef struct truth {
-    const char *source; /* as given; NULL: none */
-    sys_instance *instance;
-    sock_model *model;
-} truth;
-
-static bool has_random_parameters(const sys_system *system)
-{
-    for (size_t i = 0; i < sys_parameters(system); i++)
-        if (isnan(system->parameters[i].value)) return true;
-    return false;
-}
-
-static int unknown_truth(const cli *c, const char *source)
-{
-    char list[512] = "";
-    for (size_t i = 0; i < sys_count(); i++) {
-        strncat(list, i ? ", " : "", sizeof list - strlen(list) - 1);
-        strncat(list, sys_at(i)->name, sizeof list - strlen(list) - 1);
-    }
-    return cli_usage_error(c, "--truth is '%s'; allowed: a truth.json of 'sock dataset', or one of %s", source, list);
-}
-
-static int load_truth(const cli *c, truth *t)
-{
-    if (!t->source) return -1;
-    const sys_system *by_name = sys_find(t->source);
-    FILE *file = by_name ? NULL : fopen(t->source, "rb");
-    if (!by_name && !file) return unknown_truth(c, t->source);
-    if (file) fclose(file);
-    uint64_t seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
-    sock_status status = sys_load(c->ctx, t->source, seed, &t->instance);
-    if (status >= 0) status = sys_truth(c->ctx, t->instance, &t->model);
-    if (status < 0) return cli_fail(c, status);
-    if (by_name && has_random_parameters(by_name))
-        cli_note(c,
-                 "the parameters of %s were drawn from --seed %llu; if the data have another seed, give their "
-                 "truth.json",
-                 by_name->name, (unsigned long long)seed);
-    if (t->instance->system->approximate)
-        cli_note(c, "the truth of %s is an approximation of the process that made the data", t->instance->system->name);
-    return -1;
-}
-
-static void truth_clear(truth *t)
-{
-    sock_model_free(t->model);
-    sys_free(t->instance);
-}
 
 /* ---- Output ---- */
 
@@ -199,8 +147,7 @@ static int run(int count, char **arguments)
     truth t = {0};
     const cli_option own[] = {
         {"train", 0, &train_path, NULL, "FILE", "the data of the fit: their distances set the scale of the MMD"},
-        {"truth", 0, &t.source, NULL, "TRUTH",
-         "what made the data: truth.json of 'sock dataset', or the name of a system"},
+        {"truth", 0, &t.source, NULL, "TRUTH", TRUTH_HELP},
         {0}};
     cli c;
     sock_model *model = NULL;
@@ -212,7 +159,7 @@ static int run(int count, char **arguments)
     sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
     code = status < 0 ? cli_fail(&c, status) : model_data_read(&c, model, c.operand[1], &test);
     if (code < 0 && train_path) code = model_data_read(&c, model, train_path, &train);
-    if (code < 0) code = load_truth(&c, &t);
+    if (code < 0) code = truth_load(&c, &t);
     if (code >= 0) goto out;
     status = sock_score(c.ctx, model, test, train, t.model, c.opts, &scores);
     if (status < 0) {

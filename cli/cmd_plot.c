@@ -1,0 +1,101 @@
+/* cmd_plot.c - sock plot: a figure of a model beside data, as SVG. */
+#define _GNU_SOURCE
+#include "knowntruth.h"
+#include "modeldata.h"
+#include "report/figures.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const keys[] = {"seed", "bounds", "lower", "upper", "id", "time", "state", "group", "dt", NULL};
+
+static int unknown_figure(const cli *c, const char *name)
+{
+    char list[256] = "";
+    for (size_t i = 0; fig_at(i); i++) {
+        strncat(list, i ? ", " : "", sizeof list - strlen(list) - 1);
+        strncat(list, fig_at(i)->name, sizeof list - strlen(list) - 1);
+    }
+    if (!name) return cli_usage_error(c, "give the figure: --figure NAME; allowed: %s", list);
+    return cli_usage_error(c, "--figure is '%s'; allowed: %s", name, list);
+}
+
+static int check_truth(const cli *c, const sock_model *model, const truth *t)
+{
+    if (!t->model || sock_model_dim(t->model) == sock_model_dim(model)) return -1;
+    return cli_usage_error(c, "--truth is '%s': it has %zu states, the model %zu", t->source, sock_model_dim(t->model),
+                           sock_model_dim(model));
+}
+
+static void print_json(const char *figure, const char *output, size_t size)
+{
+    json_t *object = json_pack("{s:s, s:s, s:I}", "figure", figure, "output", output, "bytes", (json_int_t)size);
+    char *text = object ? json_dumps(object, 0) : NULL;
+    if (text) printf("%s\n", text);
+    free(text);
+    json_decref(object);
+}
+
+/* Draws and writes; the exit code. `bounds`: 2 d numbers of room. */
+static int make(const cli *c, const fig_figure *figure, fig_input *in, double *bounds, const char *output)
+{
+    const size_t d = sock_model_dim(in->model);
+    char *text = NULL;
+    size_t size = 0;
+    in->seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
+    in->lower = bounds, in->upper = bounds + d;
+    sock_status status = sock_simulation_bounds(c->ctx, c->opts, d, &in->bounds, bounds, bounds + d);
+    if (status >= 0) status = figure->draw(c->ctx, in, &text, &size);
+    if (status >= 0) status = sock_write_file(c->ctx, output ? output : "-", text, size);
+    free(text);
+    if (status < 0) return cli_fail(c, status);
+    if (c->json) print_json(figure->name, output, size);
+    return cli_finish_output(c);
+}
+
+static int run(int count, char **arguments)
+{
+    const char *output = NULL, *name = NULL;
+    truth t = {0};
+    const cli_option own[] = {{"figure", 0, &name, NULL, "NAME",
+                               "fields: drift and diffusion where the data are; paths: data and simulated paths"},
+                              {"truth", 0, &t.source, NULL, "TRUTH", TRUTH_HELP},
+                              {"output", 'o', &output, NULL, "FILE", "where the SVG goes (default: standard output)"},
+                              {0}};
+    cli c;
+    sock_model *model = NULL;
+    sock_data *data = NULL;
+    double *bounds = NULL;
+    int code = cli_begin(&c, &verb_plot, own, count, arguments);
+    if (code < 0) code = cli_operands(&c, 2);
+    const fig_figure *figure = name ? fig_find(name) : NULL;
+    if (code < 0 && !figure) code = unknown_figure(&c, name);
+    if (code < 0 && c.json && (!output || strcmp(output, "-") == 0))
+        code = cli_usage_error(&c, "--json and the figure both want standard output; give -o FILE");
+    if (code < 0) code = cli_check_output(&c, output);
+    if (code >= 0) goto out;
+    const sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
+    code = status < 0 ? cli_fail(&c, status) : model_data_read(&c, model, c.operand[1], &data);
+    if (code < 0) code = truth_load(&c, &t);
+    if (code < 0) code = check_truth(&c, model, &t);
+    if (code >= 0) goto out;
+    bounds = calloc(2 * sock_model_dim(model), sizeof *bounds);
+    fig_input in = {.model = model, .data = data, .truth = t.model};
+    code = bounds ? make(&c, figure, &in, bounds, output) : cli_fail(&c, SOCK_ENOMEM);
+out:
+    free(bounds);
+    truth_clear(&t);
+    sock_data_free(data);
+    sock_model_free(model);
+    cli_end(&c);
+    return code;
+}
+
+const cli_verb verb_plot = {"plot",
+                            "plot MODEL DATA --figure NAME [-o FILE] [--truth TRUTH] [options]",
+                            "draw a model beside data, as SVG",
+                            "  sock plot model.sock train.csv --figure fields -o fields.svg\n"
+                            "  sock plot model.sock train.csv --figure paths --truth truth.json -o paths.svg",
+                            keys,
+                            run};

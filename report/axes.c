@@ -1,0 +1,202 @@
+/* axes.c - see axes.h. */
+#define _GNU_SOURCE
+#include "axes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Ranges ---- */
+
+range range_empty(void) { return (range){INFINITY, -INFINITY}; }
+
+void range_see(range *r, double value)
+{
+    if (!isfinite(value)) return;
+    if (value < r->low) r->low = value;
+    if (value > r->high) r->high = value;
+}
+
+/* The limits keep high - low finite, and long enough that ticks differ from each other in double precision. */
+range range_widen(range r, double share)
+{
+    if (!(r.low <= r.high)) r = (range){0, 0};
+    r.low = fmax(-1e300, fmin(1e300, r.low));
+    r.high = fmax(-1e300, fmin(1e300, r.high));
+    const double size = fmax(fabs(r.low), fabs(r.high));
+    const double least = size > 1e-290 ? 1e-9 * size : 1.0, length = r.high - r.low;
+    const double more = length > least ? share * length : size > 1e-290 ? 0.1 * size : 1.0;
+    return (range){r.low - more, r.high + more};
+}
+
+double axis_scale(const axis *a) { return (a->to - a->from) / (a->high - a->low); }
+
+double axis_at(const axis *a, double value) { return a->from + (value - a->low) * axis_scale(a); }
+
+/* ---- Ticks ---- */
+
+/* The smallest of 1, 2, 5 times a power of ten that gives at most about `wanted` steps. */
+static ticks with_steps(double low, double high, int wanted)
+{
+    const double raw = (high - low) / wanted, power = floor(log10(raw)), unit = pow(10, power), share = raw / unit;
+    const double round = share <= 1.0001 ? 1 : share <= 2.0001 ? 2 : share <= 5.0001 ? 5 : 10;
+    ticks t = {.step = round * unit};
+    const int place = (int)power + (round > 9); /* of the step's digit */
+    const double slack = 1e-6, first = ceil(low / t.step - slack), last = floor(high / t.step + slack);
+    t.first = (long long)first;
+    t.count = (int)fmin(TICKS_MOST, last - first + 1);
+    const double largest = fmax(fabs(low), fabs(high));
+    if (largest >= 1e5 || largest < 1e-2) t.exponent = (int)floor(log10(largest) + 1e-9);
+    t.decimals = place < t.exponent ? t.exponent - place : 0;
+    if (t.decimals > 12) t.decimals = 12;
+    return t;
+}
+
+/* Where the round numbers fall badly, one tick or two would be left: then more steps are asked for. */
+ticks ticks_of(double low, double high, int wanted)
+{
+    ticks t = with_steps(low, high, wanted);
+    while (t.count < 3) t = with_steps(low, high, ++wanted);
+    return t;
+}
+
+void ticks_label(const ticks *t, int index, size_t size, char *text)
+{
+    const double value = (double)(t->first + index) * t->step / pow(10, t->exponent);
+    const int negative = t->first + index < 0;
+    snprintf(text, size, "%s%.*f", negative ? "\xe2\x88\x92" : "", t->decimals, fabs(value));
+}
+
+/* " [10^-3]" with the digits raised, behind a name: labels are in that unit. Nothing for 10^0. */
+static void unit_label(int exponent, size_t size, char *text)
+{
+    static const char *const raised[] = {"\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",
+                                         "\xe2\x81\xb4", "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7",
+                                         "\xe2\x81\xb8", "\xe2\x81\xb9"};
+    char digits[16];
+    text[0] = 0;
+    if (!exponent) return;
+    snprintf(digits, sizeof digits, "%d", abs(exponent));
+    int used = snprintf(text, size, " [10%s", exponent < 0 ? "\xe2\x81\xbb" : "");
+    for (const char *p = digits; *p; p++) used += snprintf(text + used, size - (size_t)used, "%s", raised[*p - '0']);
+    snprintf(text + used, size - (size_t)used, "]");
+}
+
+/* ---- Panels ---- */
+
+static void y_ticks(const panel *p, const ticks *t)
+{
+    char label[48];
+    for (int i = 0; i < t->count; i++) {
+        const double y = axis_at(&p->y, (double)(t->first + i) * t->step);
+        svg_line(p->s, "grid", (double[]){p->x.from, y}, (double[]){p->x.to, y});
+        svg_line(p->s, "spine", (double[]){p->x.from - 4, y}, (double[]){p->x.from, y});
+        ticks_label(t, i, sizeof label, label);
+        svg_text(p->s, "tick", (double[]){p->x.from - 7, y + 4}, SVG_END, 0, label);
+    }
+}
+
+static void x_ticks(const panel *p, const ticks *t)
+{
+    char label[48];
+    for (int i = 0; i < t->count; i++) {
+        const double x = axis_at(&p->x, (double)(t->first + i) * t->step);
+        svg_line(p->s, "spine", (double[]){x, p->foot}, (double[]){x, p->foot + 4});
+        ticks_label(t, i, sizeof label, label);
+        svg_text(p->s, "tick", (double[]){x, p->foot + 17}, SVG_MIDDLE, 0, label);
+    }
+}
+
+/* About a tick for every 40 pixels upwards and, where labels are wide, as many sideways as fit. */
+static ticks x_ticks_that_fit(const panel *p)
+{
+    const double width = fabs(p->x.to - p->x.from);
+    for (int wanted = 6;; wanted--) {
+        const ticks t = ticks_of(p->x.low, p->x.high, wanted);
+        char first[48], last[48];
+        ticks_label(&t, 0, sizeof first, first);
+        ticks_label(&t, t.count - 1, sizeof last, last);
+        const double letters = (double)fmax((double)svg_length(first, 0), (double)svg_length(last, 0));
+        if (wanted == 2 || (7 * letters + 12) * t.count < width + 40) return t;
+    }
+}
+
+void panel_frame(const panel *p, const char *title, const char *x_name)
+{
+    const int rows = (int)fmax(3, fmin(6, fabs(p->y.to - p->y.from) / 35));
+    const ticks ty = ticks_of(p->y.low, p->y.high, rows), tx = x_ticks_that_fit(p);
+    char unit[48];
+    y_ticks(p, &ty);
+    x_ticks(p, &tx);
+    svg_line(p->s, "spine", (double[]){p->x.from, p->y.from}, (double[]){p->x.from, p->y.to});
+    svg_line(p->s, "spine", (double[]){p->x.from, p->foot}, (double[]){p->x.to, p->foot});
+    unit_label(ty.exponent, sizeof unit, unit);
+    svg_label(p->s, "panel", (double[]){p->x.from, p->y.to - 10}, SVG_START, 36, title, unit);
+    unit_label(tx.exponent, sizeof unit, unit);
+    svg_label(p->s, "", (double[]){(p->x.from + p->x.to) / 2, p->foot + 34}, SVG_MIDDLE, 36, x_name, unit);
+}
+
+void panel_zero(const panel *p)
+{
+    if (!(p->y.low < 0 && p->y.high > 0)) return;
+    const double y = axis_at(&p->y, 0);
+    svg_line(p->s, "zero", (double[]){p->x.from, y}, (double[]){p->x.to, y});
+}
+
+void panel_clip(const panel *p)
+{
+    svg_clip_begin(p->s, (double[]){p->x.from, p->y.to}, (double[]){p->x.to - p->x.from, p->y.from - p->y.to});
+}
+
+int panel_curve(const panel *p, const char *klass, size_t count, const double *x, const double *y)
+{
+    double *xy = calloc(2 * count + 1, sizeof *xy);
+    if (!xy) return 0;
+    for (size_t i = 0; i < count; i++) {
+        xy[2 * i] = axis_at(&p->x, x[i]);
+        xy[2 * i + 1] = axis_at(&p->y, y[i]);
+    }
+    svg_polyline(p->s, klass, count, xy);
+    free(xy);
+    return 1;
+}
+
+int panel_band(const panel *p, const char *klass, size_t count, const double *x, const double *low, const double *high)
+{
+    double *xy = calloc(4 * count + 1, sizeof *xy);
+    if (!xy) return 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t back = 2 * count - 1 - i;
+        xy[2 * i] = xy[2 * back] = axis_at(&p->x, x[i]);
+        xy[2 * i + 1] = axis_at(&p->y, low[i]);
+        xy[2 * back + 1] = axis_at(&p->y, high[i]);
+    }
+    svg_polygon(p->s, klass, 2 * count, xy);
+    free(xy);
+    return 1;
+}
+
+/* ---- Legend ---- */
+
+/* A guess at the width of text of 12 pixels, on the wide side of the usual fonts. */
+static double text_width(const char *text)
+{
+    double width = 0;
+    for (; *text; text++) width += strchr("iljtfr.,'! ", *text) ? 4.6 : strchr("mwMW%", *text) ? 11.2 : 7.4;
+    return width;
+}
+
+void legend_entry(svg *s, double *x, double y, legend_mark mark, const char *klass, const char *text)
+{
+    const double middle = y - 4, wide = 24;
+    const double from[2] = {*x, middle}, to[2] = {*x + wide, middle}, centre[2] = {*x + wide / 2, middle};
+    switch (mark) {
+    case LEGEND_LINE: svg_line(s, klass, from, to); break;
+    case LEGEND_BOX: svg_rect(s, klass, (double[]){*x, middle - 5}, (double[]){wide, 10}); break;
+    case LEGEND_DOT: svg_dot(s, klass, centre, 3); break;
+    case LEGEND_ARROW: svg_arrow(s, klass, from, to); break;
+    case LEGEND_RING: svg_ellipse(s, klass, centre, (double[]){11, 5.5}, -15); break;
+    }
+    svg_text(s, "", (double[]){*x + wide + 8, y}, SVG_START, 0, text);
+    *x += wide + 8 + text_width(text) + 18;
+}

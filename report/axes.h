@@ -1,0 +1,61 @@
+/* axes.h - panels with axes: from numbers to pixels, round ticks, a legend. */
+#ifndef REPORT_AXES_H
+#define REPORT_AXES_H
+
+#include "svg.h"
+
+/* An interval that grows as it sees numbers. Empty: low > high. */
+typedef struct range {
+    double low, high;
+} range;
+
+range range_empty(void);
+void range_see(range *r, double value);   /* what is not finite is passed over */
+range range_widen(range r, double share); /* by a share of its length at each end; never empty, never of length 0 */
+
+/* Numbers low..high lie at the pixels from..to (for a vertical axis from > to: up is larger). */
+typedef struct axis {
+    double low, high, from, to;
+} axis;
+
+double axis_at(const axis *a, double value);
+double axis_scale(const axis *a); /* pixels for a unit, with sign */
+
+/* Ticks first * step, (first + 1) * step, ..., count of them, all within the range, step 1, 2 or 5 times a power of
+ * ten: 3 to 10 of them for wanted = 5. */
+enum { TICKS_MOST = 16 };
+typedef struct ticks {
+    double step;
+    long long first;
+    int count;
+    int decimals, exponent; /* labels have so many decimals, after division by 10^exponent */
+} ticks;
+
+ticks ticks_of(double low, double high, int wanted);
+void ticks_label(const ticks *t, int index, size_t size, char *text);
+
+/* A plot area. foot: where the ticks of the x axis hang, y.from or lower. */
+typedef struct panel {
+    svg *s;
+    axis x, y;
+    double foot;
+} panel;
+
+/* Grid lines and axes with their ticks; title above on the left, name of the x axis below in the middle, each with the
+ * power of ten that the labels of its axis are in. */
+void panel_frame(const panel *p, const char *title, const char *x_name);
+
+/* A horizontal line at 0, where 0 is in range. */
+void panel_zero(const panel *p);
+void panel_clip(const panel *p); /* svg_clip_begin at the plot area */
+
+/* Lines through (x[i], y[i]); and the band between low and high. Up to count points; out of memory: nothing is drawn
+ * and the answer is 0. */
+int panel_curve(const panel *p, const char *klass, size_t count, const double *x, const double *y);
+int panel_band(const panel *p, const char *klass, size_t count, const double *x, const double *low, const double *high);
+
+/* A legend in one row: each call draws a sample and its text and moves *x to the right of it. */
+typedef enum legend_mark { LEGEND_LINE, LEGEND_BOX, LEGEND_DOT, LEGEND_ARROW, LEGEND_RING } legend_mark;
+void legend_entry(svg *s, double *x, double y, legend_mark mark, const char *klass, const char *text);
+
+#endif

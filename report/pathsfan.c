@@ -1,0 +1,237 @@
+/* pathsfan.c - the data's trajectories with the fan of simulated paths.
+ *
+ * 1. Starts are chosen among the data's (look_start), so that a fan has a trajectory to be compared with.
+ * 2. From each, PATHS paths of the model are simulated to the last time of the data, at TIMES times.
+ * 3. At each time the 5, 25, 50, 75 and 95 % points of the paths bound the bands; those of the truth are dashed. */
+#define _GNU_SOURCE
+#include "axes.h"
+#include "datalook.h"
+#include "figures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATHS = 400, TIMES = 81, LEVELS = 5, PANELS_MOST = 4, SHOWN_MOST = 200, POINTS_MOST = 300 };
+
+static const double levels[LEVELS] = {0.05, 0.25, 0.5, 0.75, 0.95};
+
+/* The quantiles of one start's paths: of state k at level l, TIMES numbers from q[k][l] on. */
+typedef struct fan {
+    double t[TIMES];
+    double q[PANELS_MOST][LEVELS][TIMES];
+    size_t lost; /* paths that left the finite numbers; they count with their last finite value */
+} fan;
+
+typedef struct bundle {
+    const fig_input *in;
+    size_t d, panels;
+    look_times time;
+    look_starts starts;
+    fan model[LOOK_STARTS_MOST], truth[LOOK_STARTS_MOST];
+} bundle;
+
+/* ---- Fans ---- */
+
+/* A path that was lost stays where it was last seen: to leave it out would hide that the model sends it away. */
+static void hold_lost(size_t d, double *x)
+{
+    for (size_t path = 0; path < PATHS; path++)
+        for (size_t i = d; i < TIMES * d; i++) {
+            double *value = x + path * TIMES * d + i;
+            if (!isfinite(*value)) *value = value[-(ptrdiff_t)d];
+        }
+}
+
+static void take_quantiles(size_t d, size_t panels, const double *x, fan *out)
+{
+    double values[PATHS];
+    for (size_t k = 0; k < panels; k++)
+        for (size_t i = 0; i < TIMES; i++) {
+            for (size_t path = 0; path < PATHS; path++) values[path] = x[(path * TIMES + i) * d + k];
+            look_sort(PATHS, values);
+            for (size_t l = 0; l < LEVELS; l++) out->q[k][l][i] = look_quantile(PATHS, values, levels[l]);
+        }
+}
+
+/* Steps 2 and 3 for one start. The inner step is half the data's median step, or less. */
+static sock_status make_fan(sock_context *ctx, const bundle *b, const sock_model *model, size_t number, fan *out)
+{
+    const double *t, *x;
+    double *made = calloc(PATHS * TIMES * b->d, sizeof *made);
+    if (!made) return SOCK_ENOMEM;
+    sock_data_trajectory(b->in->data, b->starts.trajectory[number], &t, &x);
+    for (size_t i = 0; i < TIMES; i++) out->t[i] = t[0] + (b->time.last - t[0]) * (double)i / (TIMES - 1);
+    const sock_simulation spec = {.starts = 1,
+                                  .x0 = x,
+                                  .paths = PATHS,
+                                  .times = TIMES,
+                                  .t = out->t,
+                                  .step = fmin(b->time.step / 2, (b->time.last - t[0]) / (TIMES - 1)),
+                                  .seed = b->in->seed,
+                                  .first_start = number,
+                                  .bounds = b->in->bounds,
+                                  .lower = b->in->lower,
+                                  .upper = b->in->upper};
+    sock_simulation_report report;
+    const sock_status status = sock_simulate(ctx, model, &spec, made, NULL, &report);
+    if (status > 0) hold_lost(b->d, made);
+    if (status >= 0) take_quantiles(b->d, b->panels, made, out);
+    out->lost = status >= 0 ? report.lost : 0;
+    free(made);
+    return status < 0 ? status : SOCK_OK;
+}
+
+/* ---- Drawing ---- */
+
+static void see_fan(const fan *f, size_t k, range *r)
+{
+    for (size_t i = 0; i < TIMES; i++) range_see(r, f->q[k][0][i]), range_see(r, f->q[k][LEVELS - 1][i]);
+}
+
+/* The data and the fans; of the fans no more than the data's range once more on each side. */
+static range heights(const bundle *b, size_t k, size_t count, const double *sorted)
+{
+    range data = {sorted[0], sorted[count - 1]}, all = data;
+    const double length = data.high - data.low;
+    for (size_t s = 0; s < b->starts.count; s++) {
+        see_fan(&b->model[s], k, &all);
+        if (b->in->truth) see_fan(&b->truth[s], k, &all);
+    }
+    if (length > 0) {
+        all.low = fmax(all.low, data.low - length);
+        all.high = fmin(all.high, data.high + length);
+    }
+    return all;
+}
+
+/* One trajectory, thinned to POINTS_MOST points (the last is kept). */
+static int draw_trajectory(const panel *p, const bundle *b, size_t k, size_t j, const char *klass)
+{
+    const double *t, *x;
+    double xs[POINTS_MOST + 2], ys[POINTS_MOST + 2];
+    const size_t length = sock_data_trajectory(b->in->data, j, &t, &x), every = length / POINTS_MOST + 1;
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        if (i % every == 0 || i + 1 == length) xs[count] = t[i], ys[count++] = x[i * b->d + k];
+    return panel_curve(p, klass, count, xs, ys);
+}
+
+static int draw_fan(const panel *p, const fan *f, size_t k)
+{
+    const double(*q)[TIMES] = f->q[k];
+    return panel_band(p, "fan90", TIMES, f->t, q[0], q[4]) && panel_band(p, "fan50", TIMES, f->t, q[1], q[3]) &&
+           panel_curve(p, "model", TIMES, f->t, q[2]);
+}
+
+static int draw_truth(const panel *p, const fan *f, size_t k)
+{
+    int good = 1;
+    for (size_t l = 0; l < LEVELS; l += 2) good = panel_curve(p, "dash", TIMES, f->t, f->q[k][l]) && good;
+    return good;
+}
+
+static size_t shown_of(size_t trajectories) { return trajectories < SHOWN_MOST ? trajectories : SHOWN_MOST; }
+
+static int draw_panel(const panel *p, const bundle *b, size_t k)
+{
+    const size_t trajectories = sock_data_trajectories(b->in->data), shown = shown_of(trajectories);
+    int good = 1;
+    panel_frame(p, sock_model_name(b->in->model, k), "time");
+    panel_clip(p);
+    for (size_t i = 0; i < shown; i++) good = draw_trajectory(p, b, k, i * trajectories / shown, "data") && good;
+    for (size_t s = 0; s < b->starts.count; s++) good = draw_fan(p, &b->model[s], k) && good;
+    for (size_t s = 0; s < b->starts.count && b->in->truth; s++) good = draw_truth(p, &b->truth[s], k) && good;
+    for (size_t s = 0; s < b->starts.count && b->starts.sharing == 1; s++)
+        good = draw_trajectory(p, b, k, b->starts.trajectory[s], "chosen") && good;
+    svg_clip_end(p->s);
+    return good;
+}
+
+static void draw_heading(const bundle *b, svg *s)
+{
+    const int single = b->starts.sharing == 1;
+    double x = 20;
+    svg_text(s, "head", (double[]){20, 26}, SVG_START, 0, "Trajectories and simulated paths");
+    legend_entry(s, &x, 50, LEGEND_LINE, "data", "data");
+    if (single && b->starts.count) legend_entry(s, &x, 50, LEGEND_LINE, "chosen", "data, same start");
+    legend_entry(s, &x, 50, LEGEND_LINE, "model", "model, median");
+    double again = x; /* the inner band lies on the outer one */
+    legend_entry(s, &again, 50, LEGEND_BOX, "fan90", "");
+    legend_entry(s, &x, 50, LEGEND_BOX, "fan50", "50 %");
+    legend_entry(s, &x, 50, LEGEND_BOX, "fan90", "90 %");
+    if (b->in->truth) legend_entry(s, &x, 50, LEGEND_LINE, "dash", "truth, 5-50-95 %");
+}
+
+/* Where the paths start, and what is not shown, in one line at the foot. */
+static void draw_notes(const bundle *b, svg *s, double y)
+{
+    const size_t trajectories = sock_data_trajectories(b->in->data), shown = shown_of(trajectories);
+    size_t lost = 0, size = 0;
+    char *text = NULL;
+    FILE *note = open_memstream(&text, &size);
+    if (!note) return;
+    fprintf(note, "%d simulated paths from ", PATHS);
+    for (size_t i = 0; i < b->starts.count; i++) lost += b->model[i].lost;
+    if (b->starts.sharing > 1)
+        fprintf(note, "the start that %zu of %zu trajectories share", b->starts.sharing, trajectories);
+    else
+        fputs(b->starts.count > 1 ? "each of the starts shown" : "a typical start of the data", note);
+    if (shown < trajectories) fprintf(note, "; %zu of %zu trajectories shown", shown, trajectories);
+    if (b->d > b->panels) fprintf(note, "; the first %zu of %zu states", b->panels, b->d);
+    if (lost) fprintf(note, "; %zu paths left the finite numbers", lost);
+    if (fclose(note) == 0) svg_text(s, "muted", (double[]){20, y}, SVG_START, 0, text);
+    free(text);
+}
+
+/* Panel k of the sheet: alone it is wide, else two stand in a row. */
+static int place_panel(const bundle *b, svg *s, size_t k)
+{
+    size_t count = 0;
+    double *sorted = look_sorted(b->in->data, k, &count);
+    if (!sorted || !count) {
+        free(sorted);
+        return 0;
+    }
+    const range up = range_widen(heights(b, k, count, sorted), 0.04);
+    const range across = range_widen((range){b->time.first, b->time.last}, 0);
+    const double wide = b->panels == 1 ? 674 : 312, tall = b->panels == 1 ? 250 : 180;
+    const double left = 66 + (double)(k % 2) * (wide + 50), top = 94 + (double)(k / 2) * (tall + 74);
+    const panel p = {s, {across.low, across.high, left, left + wide}, {up.low, up.high, top + tall, top}, top + tall};
+    free(sorted);
+    return draw_panel(&p, b, k);
+}
+
+static char *draw(const bundle *b, size_t *size)
+{
+    const double height = b->panels == 1 ? 410 : b->panels == 2 ? 340 : 594;
+    svg *s = svg_new("paths", 760, height, "Trajectories of the data with the quantiles of simulated paths");
+    int good = 1;
+    if (!s) return NULL;
+    draw_heading(b, s);
+    for (size_t k = 0; k < b->panels; k++) good = place_panel(b, s, k) && good;
+    draw_notes(b, s, height - 12);
+    char *text = svg_close(s, size);
+    if (good) return text;
+    free(text);
+    return NULL;
+}
+
+sock_status fig_paths(sock_context *ctx, const fig_input *in, char **text, size_t *size)
+{
+    bundle *b = calloc(1, sizeof *b);
+    if (!b) return SOCK_ENOMEM;
+    b->in = in, b->d = sock_model_dim(in->model);
+    b->panels = b->d < PANELS_MOST ? b->d : PANELS_MOST;
+    sock_status status = look_time(in->data, &b->time);
+    if (status >= 0) status = look_start(in->data, &b->starts);
+    for (size_t s = 0; status >= 0 && s < b->starts.count; s++) {
+        status = make_fan(ctx, b, in->model, s, &b->model[s]);
+        if (status >= 0 && in->truth) status = make_fan(ctx, b, in->truth, s, &b->truth[s]);
+    }
+    char *made = status < 0 ? NULL : draw(b, size);
+    if (status >= 0 && !made) status = SOCK_ENOMEM;
+    if (made) *text = made;
+    free(b);
+    return status;
+}

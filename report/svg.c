@@ -1,0 +1,310 @@
+/* svg.c - see svg.h. The picture is written to memory; an error of the stream is seen once, in svg_close. */
+#define _GNU_SOURCE
+#include "svg.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct svg {
+    FILE *out;
+    char *text;
+    size_t size;
+    const char *id;
+    int clips;
+};
+
+/* The colours are those of Okabe and Ito, which people who see red and green alike can tell apart; the brighter ones
+ * stand on the dark ground. Rules start with svg.sock so that they leave a page around the picture alone. */
+static const char style[] =
+    "svg.sock{font-family:Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif;font-size:12px}\n"
+    ".sock .ground{fill:#fff}.sock text{fill:#222}.sock .muted{fill:#5f5f5f;font-size:11px}\n"
+    ".sock .tick{fill:#444;font-size:11px}.sock .head{font-size:14px;font-weight:bold}.sock .panel{font-weight:bold}\n"
+    ".sock .spine{stroke:#444;stroke-width:1;fill:none}.sock .grid{stroke:#e4e4e4;stroke-width:1}\n"
+    ".sock .zero{stroke:#aaa;stroke-width:1}\n"
+    ".sock .model{stroke:#0072b2;stroke-width:2;fill:none;stroke-linejoin:round;stroke-linecap:round}\n"
+    ".sock .fine{stroke:#0072b2;stroke-width:1.4;fill:none;stroke-linejoin:round;stroke-linecap:round}\n"
+    ".sock .truth{stroke:#d55e00;stroke-width:1.8;fill:none;stroke-dasharray:6 4}\n"
+    ".sock .dash{stroke:#d55e00;stroke-width:1.2;fill:none;stroke-dasharray:4 3}\n"
+    ".sock .under{stroke:#b4b4b4;stroke-width:4.5;fill:none;stroke-linecap:round;stroke-linejoin:round}\n"
+    ".sock .shade{stroke:none;fill:#c4c4c4}\n"
+    ".sock .data{stroke:#777;stroke-width:.7;stroke-opacity:.4;fill:none;stroke-linejoin:round}\n"
+    ".sock .chosen{stroke:#222;stroke-width:1.2;fill:none;stroke-linejoin:round}\n"
+    ".sock .speck{fill:#e69f00;fill-opacity:.4}.sock .bar{fill:#9a9a9a}\n"
+    ".sock .fan90{fill:#0072b2;fill-opacity:.22}.sock .fan50{fill:#0072b2;fill-opacity:.32}\n"
+    "@media screen and (prefers-color-scheme:dark){\n"
+    ".sock .ground{fill:#16181c}.sock text{fill:#e8e8e8}.sock .muted{fill:#a8a8a8}.sock .tick{fill:#c4c4c4}\n"
+    ".sock .spine{stroke:#bbb}.sock .grid{stroke:#2d3036}.sock .zero{stroke:#666}\n"
+    ".sock .model,.sock .fine{stroke:#56b4e9}.sock .truth,.sock .dash{stroke:#e69f00}\n"
+    ".sock .under{stroke:#5c5f66}.sock .shade{fill:#5c5f66}\n"
+    ".sock .data{stroke:#aaa}.sock .chosen{stroke:#f0f0f0}.sock .bar{fill:#80838a}\n"
+    ".sock .fan90{fill:#56b4e9;fill-opacity:.2}.sock .fan50{fill:#56b4e9;fill-opacity:.3}}\n";
+
+/* ---- Text ---- */
+
+/* The next character of UTF-8 text, and how many bytes it takes; U+FFFD for one byte that is not part of a valid
+ * sequence (too short, too long a form, a surrogate, beyond U+10FFFF). */
+static uint32_t next_character(const unsigned char *p, size_t *bytes)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = p[0] < 0x80             ? 1
+                    : (p[0] & 0xe0) == 0xc0 ? 2
+                    : (p[0] & 0xf0) == 0xe0 ? 3
+                    : (p[0] & 0xf8) == 0xf0 ? 4
+                                            : 0;
+    *bytes = 1;
+    if (length == 1) return p[0];
+    if (length == 0) return 0xfffd;
+    uint32_t value = p[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((p[i] & 0xc0) != 0x80) return 0xfffd; /* also at the end of the text: 0 is no continuation */
+        value = value << 6 | (p[i] & 0x3f);
+    }
+    if (value < least[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) return 0xfffd;
+    *bytes = length;
+    return value;
+}
+
+/* Control characters (XML forbids most of them), non-characters, and marks that turn the direction of writing, with
+ * which a name could rearrange the text around it. */
+static bool is_forbidden(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef) ||
+           c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+static void put_character(FILE *out, uint32_t c, const unsigned char *raw, size_t bytes)
+{
+    switch (c) {
+    case '&': fputs("&amp;", out); break;
+    case '<': fputs("&lt;", out); break;
+    case '>': fputs("&gt;", out); break;
+    case '"': fputs("&quot;", out); break;
+    case '\'': fputs("&#39;", out); break;
+    case '\t':
+    case '\n':
+    case '\r': fputc(' ', out); break;
+    default:
+        if (is_forbidden(c) || c == 0xfffd)
+            fputs("\xef\xbf\xbd", out);
+        else
+            fwrite(raw, 1, bytes, out);
+    }
+}
+
+size_t svg_length(const char *text, size_t most)
+{
+    size_t count = 0, bytes;
+    for (const unsigned char *p = (const unsigned char *)text; *p && (!most || count < most); p += bytes, count++)
+        next_character(p, &bytes);
+    return count;
+}
+
+void svg_escape(FILE *out, const char *text, size_t most)
+{
+    size_t length = svg_length(text, 0), kept = most && length > most ? most - 1 : length, bytes;
+    const unsigned char *p = (const unsigned char *)text;
+    for (size_t i = 0; i < kept; i++, p += bytes) {
+        uint32_t c = next_character(p, &bytes);
+        put_character(out, c, p, bytes);
+    }
+    if (kept < length) fputs("\xe2\x80\xa6", out);
+}
+
+/* ---- The picture ---- */
+
+svg *svg_new(const char *id, double width, double height, const char *title)
+{
+    svg *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    s->id = id;
+    s->out = open_memstream(&s->text, &s->size);
+    if (!s->out) {
+        free(s);
+        return NULL;
+    }
+    fprintf(s->out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"sock\" role=\"img\" viewBox=\"0 0 %g %g\" "
+            "width=\"%g\" height=\"%g\">\n<title>",
+            width, height, width, height);
+    svg_escape(s->out, title, 0);
+    fprintf(s->out, "</title>\n<style>\n%s</style>\n", style);
+    fprintf(s->out, "<rect class=\"ground\" width=\"%g\" height=\"%g\"/>\n", width, height);
+    return s;
+}
+
+char *svg_close(svg *s, size_t *size)
+{
+    fputs("</svg>\n", s->out);
+    bool good = !ferror(s->out);
+    if (fclose(s->out) != 0) good = false;
+    char *text = s->text;
+    *size = s->size;
+    free(s);
+    if (good) return text;
+    free(text);
+    return NULL;
+}
+
+/* ---- Shapes ---- */
+
+/* Two decimals, without zeros at the end. Far outside the picture the exact place does not matter, and readers have
+ * limits: 1e5 pixels are the end of the world. */
+static void put_number(svg *s, double value)
+{
+    char text[32];
+    value = fmax(-1e5, fmin(1e5, value));
+    int length = snprintf(text, sizeof text, "%.2f", value);
+    while (text[length - 1] == '0') length--;
+    if (text[length - 1] == '.') length--;
+    if (length == 2 && text[0] == '-' && text[1] == '0') text[0] = '0', length = 1;
+    fwrite(text, 1, (size_t)length, s->out);
+}
+
+static void put_attribute(svg *s, const char *name, double value)
+{
+    fprintf(s->out, " %s=\"", name);
+    put_number(s, value);
+    fputc('"', s->out);
+}
+
+static bool finite_point(const double at[2]) { return isfinite(at[0]) && isfinite(at[1]); }
+
+static void put_point(svg *s, char command, const double at[2])
+{
+    fputc(command, s->out);
+    put_number(s, at[0]);
+    fputc(' ', s->out);
+    put_number(s, at[1]);
+}
+
+static void path_begin(svg *s, const char *klass) { fprintf(s->out, "<path class=\"%s\" d=\"", klass); }
+
+static void path_end(svg *s, bool closed) { fputs(closed ? "Z\"/>\n" : "\"/>\n", s->out); }
+
+void svg_polyline(svg *s, const char *klass, size_t count, const double *xy)
+{
+    bool pen = false, any = false;
+    for (size_t i = 0; i < count; i++) {
+        const bool good = finite_point(xy + 2 * i);
+        if (good && !any) path_begin(s, klass), any = true;
+        if (good) put_point(s, pen ? 'L' : 'M', xy + 2 * i);
+        pen = good;
+    }
+    if (any) path_end(s, false);
+}
+
+void svg_line(svg *s, const char *klass, const double from[2], const double to[2])
+{
+    const double xy[4] = {from[0], from[1], to[0], to[1]};
+    if (finite_point(from) && finite_point(to)) svg_polyline(s, klass, 2, xy);
+}
+
+void svg_polygon(svg *s, const char *klass, size_t count, const double *xy)
+{
+    size_t drawn = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!finite_point(xy + 2 * i)) continue;
+        if (!drawn) path_begin(s, klass);
+        put_point(s, drawn++ ? 'L' : 'M', xy + 2 * i);
+    }
+    if (drawn) path_end(s, true);
+}
+
+void svg_rect(svg *s, const char *klass, const double corner[2], const double size[2])
+{
+    if (!finite_point(corner) || !finite_point(size)) return;
+    fprintf(s->out, "<rect class=\"%s\"", klass);
+    put_attribute(s, "x", corner[0]);
+    put_attribute(s, "y", corner[1]);
+    put_attribute(s, "width", size[0]);
+    put_attribute(s, "height", size[1]);
+    fputs("/>\n", s->out);
+}
+
+void svg_dot(svg *s, const char *klass, const double at[2], double radius)
+{
+    if (!finite_point(at)) return;
+    fprintf(s->out, "<circle class=\"%s\"", klass);
+    put_attribute(s, "cx", at[0]);
+    put_attribute(s, "cy", at[1]);
+    put_attribute(s, "r", radius);
+    fputs("/>\n", s->out);
+}
+
+/* A shaft with an open head a third as long, 3 to 7 pixels; what is too short for a direction is a dash. */
+void svg_arrow(svg *s, const char *klass, const double from[2], const double to[2])
+{
+    const double dx = to[0] - from[0], dy = to[1] - from[1], length = hypot(dx, dy);
+    if (!finite_point(from) || !finite_point(to)) return;
+    path_begin(s, klass);
+    put_point(s, 'M', from);
+    put_point(s, 'L', to);
+    if (length > 2) {
+        const double head = fmax(3, fmin(7, length / 3)), ux = dx / length * head, uy = dy / length * head;
+        const double left[2] = {to[0] - 0.9 * ux + 0.5 * uy, to[1] - 0.9 * uy - 0.5 * ux};
+        const double right[2] = {to[0] - 0.9 * ux - 0.5 * uy, to[1] - 0.9 * uy + 0.5 * ux};
+        put_point(s, 'M', left);
+        put_point(s, 'L', to);
+        put_point(s, 'L', right);
+    }
+    path_end(s, false);
+}
+
+void svg_ellipse(svg *s, const char *klass, const double at[2], const double radius[2], double degrees)
+{
+    if (!finite_point(at) || !finite_point(radius) || !isfinite(degrees)) return;
+    fprintf(s->out, "<ellipse class=\"%s\"", klass);
+    put_attribute(s, "rx", radius[0]);
+    put_attribute(s, "ry", radius[1]);
+    fputs(" transform=\"translate(", s->out);
+    put_number(s, at[0]);
+    fputc(' ', s->out);
+    put_number(s, at[1]);
+    fputs(") rotate(", s->out);
+    put_number(s, degrees);
+    fputs(")\"/>\n", s->out);
+}
+
+void svg_label(svg *s, const char *klass, const double at[2], svg_anchor anchor, size_t most, const char *text,
+               const char *more)
+{
+    static const char *const names[] = {"start", "middle", "end"};
+    if (!finite_point(at)) return;
+    fprintf(s->out, "<text class=\"%s\" text-anchor=\"%s\"", klass, names[anchor]);
+    put_attribute(s, "x", at[0]);
+    put_attribute(s, "y", at[1]);
+    fputc('>', s->out);
+    svg_escape(s->out, text, most);
+    svg_escape(s->out, more, 0);
+    fputs("</text>\n", s->out);
+}
+
+void svg_text(svg *s, const char *klass, const double at[2], svg_anchor anchor, size_t most, const char *text)
+{
+    svg_label(s, klass, at, anchor, most, text, "");
+}
+
+void svg_text_up(svg *s, const char *klass, const double at[2], size_t most, const char *text)
+{
+    if (!finite_point(at)) return;
+    fprintf(s->out, "<g transform=\"translate(");
+    put_number(s, at[0]);
+    fputc(' ', s->out);
+    put_number(s, at[1]);
+    fputs(") rotate(-90)\">", s->out);
+    svg_text(s, klass, (double[]){0, 0}, SVG_MIDDLE, most, text);
+    fputs("</g>\n", s->out);
+}
+
+void svg_clip_begin(svg *s, const double corner[2], const double size[2])
+{
+    fprintf(s->out, "<clipPath id=\"%s-clip%d\">", s->id, s->clips);
+    svg_rect(s, "clip", corner, size);
+    fprintf(s->out, "</clipPath>\n<g clip-path=\"url(#%s-clip%d)\">\n", s->id, s->clips);
+    s->clips++;
+}
+
+void svg_clip_end(svg *s) { fputs("</g>\n", s->out); }
