@@ -275,6 +275,115 @@ static void print_diffusion(json_t *info)
            number_of(info, "gap"));
 }
 
+/* ---- A model that was searched for: kernels with their shares instead of one kernel and its form ---- */
+
+static void print_chosen_drift(json_t *info)
+{
+    size_t i;
+    json_t *line;
+    label("drift");
+    printf("%s\n", text_of(info, "drift"));
+    json_array_foreach(json_object_get(info, "equation"), i, line)
+    {
+        label("");
+        printf("%s\n", json_string_value(line));
+    }
+    label("");
+    if (isfinite(number_of(info, "drift_l"))) printf("l %.2g, ", number_of(info, "drift_l"));
+    printf("%s quadrature, rank %lld, %.4g effective degrees of freedom\n", text_of(info, "quadrature"),
+           count_of(info, "drift_rank"), number_of(info, "drift_dof"));
+}
+
+/* One number for all coordinates, or one for each. */
+static void print_floor(json_t *floor)
+{
+    size_t i, count = json_is_array(floor) ? json_array_size(floor) : 1;
+    double largest = 0;
+    for (i = 0; i < count; i++)
+        largest = fmax(largest, json_number_value(json_is_array(floor) ? json_array_get(floor, i) : floor));
+    if (!(largest > 0)) return;
+    label("");
+    printf("plus a floor on the diagonal:");
+    for (i = 0; i < count; i++)
+        printf("%s %.4g", i ? "," : "", json_number_value(json_is_array(floor) ? json_array_get(floor, i) : floor));
+    putchar('\n');
+}
+
+/* The search works in units of each coordinate's own size when they differ much; lambda is in those. */
+static void print_units(json_t *info)
+{
+    json_t *units = json_object_get(info, "scale"), *names = json_object_get(info, "state");
+    if (!json_is_array(units)) return;
+    label("units");
+    for (size_t k = 0; k < json_array_size(units); k++)
+        printf("%s%s %.4g", k ? ", " : "", json_string_value(json_array_get(names, k)),
+               json_number_value(json_array_get(units, k)));
+    putchar('\n');
+}
+
+/* a is the sum of these, each the answer of a convex problem with its own certificate. */
+static void print_chosen_diffusion(json_t *info)
+{
+    size_t i;
+    json_t *part;
+    json_array_foreach(json_object_get(info, "diffusions"), i, part)
+    {
+        label(i ? "" : "diffusion");
+        printf("%s: share %.0f%%, l %.2g, lambda %.6g%s\n", text_of(part, "kernel"), 100 * number_of(part, "share"),
+               number_of(part, "l"), number_of(part, "lambda"),
+               json_is_true(json_object_get(part, "polished")) ? ", polished by likelihood" : "");
+    }
+    print_floor(json_object_get(info, "floor"));
+    json_array_foreach(json_object_get(info, "diffusions"), i, part)
+    {
+        label(i ? "" : "certificate");
+        printf("relative duality gap %.2g%s%s\n", number_of(part, "relative_gap"),
+               json_is_true(json_object_get(part, "polished")) ? ", before the polish" : "",
+               json_is_true(json_object_get(part, "converged")) ? "" : ": NOT within the tolerance");
+    }
+}
+
+static void print_words(const char *title, json_t *list)
+{
+    if (!json_array_size(list)) return;
+    label(title);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        printf("%s%s", i ? ", " : "", json_string_value(json_array_get(list, i)));
+    putchar('\n');
+}
+
+static void print_search(json_t *info)
+{
+    size_t i;
+    json_t *line;
+    double per_step = 1 / (number_of(info, "steps") * number_of(info, "d"));
+    label("score");
+    printf("%.4f nats a step and dimension, held out; constant coefficients %.4f\n",
+           per_step * number_of(info, "score"), per_step * number_of(info, "score_constant"));
+    label("search");
+    printf("%zu candidates, %lld folds%s; --json lists them\n", json_array_size(json_object_get(info, "search")),
+           count_of(info, "folds"), json_is_true(json_object_get(info, "limited")) ? ", ended early" : "");
+    print_words("left out", json_object_get(info, "left_out"));
+    json_array_foreach(json_object_get(info, "warnings"), i, line)
+    {
+        label("warning");
+        printf("%s\n", json_string_value(line));
+    }
+}
+
+static void print_searched(json_t *info)
+{
+    static const char *const known[] = {"tuned",      "drift_l",  "drift_edge", "drift_score", "drift_best",
+                                        "diffusions", "floor",    "score",      "folds",       "score_constant",
+                                        "steps",      "limited",  "search",     "equation",    "warnings",
+                                        "scale",      "left_out", NULL};
+    print_chosen_drift(info);
+    print_chosen_diffusion(info);
+    print_units(info);
+    print_search(info);
+    forget(info, known);
+}
+
 static void print_provenance(json_t *info)
 {
     json_t *data = json_object_get(info, "data"), *options = json_object_get(info, "options"), *value;
@@ -306,8 +415,12 @@ static void print_model(json_t *info, const char *path)
     label("model");
     printf("%s, written by sock %s\n", path, text_of(info, "version"));
     print_names(json_object_get(info, "state"));
-    if (json_object_get(info, "drift")) print_drift(info);
-    if (json_object_get(info, "diffusion")) print_diffusion(info);
+    if (json_is_true(json_object_get(info, "tuned"))) {
+        print_searched(info);
+    } else {
+        if (json_object_get(info, "drift")) print_drift(info);
+        if (json_object_get(info, "diffusion")) print_diffusion(info);
+    }
     if (json_object_get(info, "data")) print_provenance(info);
     forget(info, known);
     print_rest(info, 0);
