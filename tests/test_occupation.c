@@ -1,4 +1,4 @@
-/* test_occupation.c - W, mean increments and L*: laws that a wrong weight breaks. */
+/* test_occupation.c - W, mean increments, residuals and L*: laws that a wrong weight breaks. */
 #include "occupation/occupation.h"
 #include "test.h"
 
@@ -225,6 +225,32 @@ static void test_rule__refuses_data_without_an_interval(void **state)
     sock_data_free(data);
 }
 
+/* z against the definition, with the integral of an arbitrary f written out for each rule. */
+static void test_residuals__are_means_of_outer_products(void **state)
+{
+    const fixture *f = *state;
+    const char *names[] = {"trapezoid", "left"};
+    double drift[19 * 2], z[8 * 4];
+    sk_normals((sk_key){5, SK_PURPOSE_TEST}, 0, 0, 0, 38, drift);
+    for (int q = 0; q < 2; q++) {
+        double expected[8 * 4] = {0};
+        assert_int_equal(sk_residual_products(f->ctx, f->data, names[q], drift, z), SOCK_OK);
+        for (size_t j = 0; j < 4; j++) {
+            size_t first = j < 3 ? 0 : 3, start = 4 * j, steps = j < 3 ? 3 : 5;
+            const double *t, *x;
+            sock_data_trajectory(f->data, j, &t, &x);
+            for (size_t i = 0; i < steps; i++) {
+                const double *g = drift + 2 * (start + i), h = t[i + 1] - t[i];
+                double e[2];
+                for (size_t k = 0; k < 2; k++)
+                    e[k] = x[2 * i + 2 + k] - x[2 * i + k] - h * (q == 0 ? (g[k] + g[2 + k]) / 2 : g[k]);
+                for (size_t k = 0; k < 4; k++) expected[4 * (first + i) + k] += e[k / 2] * e[k % 2] / (j < 3 ? 3 : 1);
+            }
+        }
+        assert_all_close(8 * 4, z, expected, 1e-14);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +261,7 @@ int main(void)
         cmocka_unit_test(prop_gram__of_large_groups),
         cmocka_unit_test(prop_matrix_gram__of_a_scalar_kernel),
         cmocka_unit_test(test_rule__refuses_data_without_an_interval),
+        cmocka_unit_test(test_residuals__are_means_of_outer_products),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
