@@ -223,7 +223,7 @@ static void prop_diffusion__solvers_agree(void **state)
     sock_data_free(data);
 }
 
-/* A diagonal fit is the one-dimensional fits of its targets; for d = 1 diagonal and full are the same. */
+/* For d = 1 diagonal and full are the same. */
 static void prop_diffusion__diagonal_in_one_dimension_is_full(void **state)
 {
     bench *b = *state;
@@ -236,6 +236,103 @@ static void prop_diffusion__diagonal_in_one_dimension_is_full(void **state)
     double *diagonal = fit_a(b, data, 50, 1, &ended);
     assert_all_close(50, diagonal, full, 1e-12);
     free(full), free(diagonal);
+    sock_data_free(data);
+}
+
+/* The convex problem of a diagonal a, from a itself at the data: h_i a_kk(y_i) against z_kk for each k, left rule. */
+static double diagonal_misfit(bench *b, const sock_data *data, const sock_model *model, const double *z, double *beta)
+{
+    size_t row = 0, n = sock_data_intervals(data);
+    double sum = 0;
+    memset(beta, 0, n * 4 * sizeof *beta);
+    for (size_t j = 0; j < sock_data_trajectories(data); j++) {
+        const double *t, *x;
+        size_t points = sock_data_trajectory(data, j, &t, &x);
+        for (size_t i = 0; i + 1 < points; i++, row++) {
+            double a[4];
+            assert_int_equal(sock_model_diffusion(b->ctx, model, 1, x + 2 * i, a), SOCK_OK);
+            assert_true(a[1] == 0 && a[2] == 0);
+            for (size_t k = 0; k < 4; k += 3) {
+                double r = (t[i + 1] - t[i]) * a[k] - z[4 * row + k];
+                sum += r * r / (double)n;
+                beta[4 * row + k] = 2 * r / (double)n;
+            }
+        }
+    }
+    return sum;
+}
+
+/* A diagonal fit is d problems with the targets z_kk: objective, dual point and certificate belong to their sum. */
+static void prop_diffusion__diagonal_is_one_problem_a_component(void **state)
+{
+    bench *b = *state;
+    const char *tolerance[] = {"1e-2", "1e-12"}, *solver[] = {"fista", "newton"};
+    sock_data *data = make_data(b, 2, 10, 12, 1);
+    size_t n = sock_data_intervals(data);
+    double *z = calloc(n * 4, sizeof *z), *beta = calloc(n * 4, sizeof *z), *own = calloc(n * 4, sizeof *z);
+    set(b, "diffusion", "gauss:eta=0.7");
+    set(b, "diffusion-lambda", "1e-6");
+    set(b, "diagonal", "yes");
+    set(b, "quadrature", "left");
+    for (int i = 0; i < 2; i++) {
+        sock_certificate c;
+        sock_model *model = NULL;
+        set(b, "tolerance", tolerance[i]);
+        set(b, "solver", solver[i]);
+        assert_int_equal(sock_diffusion_system(b->ctx, data, b->cubic, b->opts, z, beta, &c), SOCK_OK);
+        assert_int_equal(sock_fit_diffusion(b->ctx, data, b->cubic, b->opts, &model), SOCK_OK);
+        double fit = diagonal_misfit(b, data, model, z, own);
+        assert_close(c.primal, fit + 1e-6 * c.norm_q * c.norm_q, 1e-10, 0);
+        assert_close(c.gap, c.primal - c.dual, 1e-11, c.primal);
+        if (i == 0) assert_true(c.gap > 1e-5 * c.primal); /* else the line above says nothing */
+        if (i == 1) assert_all_close(n * 4, beta, own, 1e-4);
+        sock_model_free(model);
+    }
+    free(z), free(beta), free(own);
+    sock_data_free(data);
+}
+
+/* The first component stops early, the second (at rest at a zero of the drift, z = 0) is done at once: the whole is
+ * not converged. */
+static void test_diffusion__one_component_that_stops_early_is_told(void **state)
+{
+    bench *b = *state;
+    size_t points = 40;
+    double t[40], x[80] = {0}, noise[40];
+    sk_normals((sk_key){23, SK_PURPOSE_TEST}, 0, 0, 0, points, noise);
+    for (size_t i = 0; i < points; i++) {
+        t[i] = 0.1 * (double)i;
+        x[2 * i] = noise[i];
+    }
+    sock_data *data = NULL;
+    assert_int_equal(sock_data_from_arrays(b->ctx, 2, 1, &points, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    set(b, "diffusion", "gauss:eta=0.3");
+    set(b, "diffusion-lambda", "1e-9");
+    set(b, "diagonal", "yes");
+    set(b, "solver", "fista");
+    set(b, "max-iterations", "1");
+    sock_certificate c;
+    assert_int_equal(sock_diffusion_system(b->ctx, data, b->cubic, b->opts, NULL, NULL, &c), SOCK_NOT_CONVERGED);
+    assert_non_null(strstr(sock_message(b->ctx), "gap"));
+    assert_false(c.converged);
+    assert_true(c.gap > 0);
+    sock_data_free(data);
+}
+
+/* Left open, lambda is in units of (mean k)^2, so a factor on the kernel changes nothing. */
+static void prop_diffusion__automatic_lambda_follows_the_kernel(void **state)
+{
+    bench *b = *state;
+    sock_data *data = make_data(b, 2, 8, 10, 1);
+    sock_status ended;
+    set(b, "tolerance", "1e-12");
+    set(b, "diffusion", "gauss:eta=1");
+    double *expected = fit_a(b, data, 30, 1, &ended);
+    set(b, "diffusion", "gauss:eta=1,scale=9");
+    double *a = fit_a(b, data, 30, 1, &ended);
+    assert_int_equal(ended, SOCK_OK);
+    assert_all_close(120, a, expected, 1e-5);
+    free(a), free(expected);
     sock_data_free(data);
 }
 
@@ -431,6 +528,9 @@ int main(void)
         TEST(prop_diffusion__is_psd_everywhere),
         TEST(prop_diffusion__solvers_agree),
         TEST(prop_diffusion__diagonal_in_one_dimension_is_full),
+        TEST(prop_diffusion__diagonal_is_one_problem_a_component),
+        TEST(test_diffusion__one_component_that_stops_early_is_told),
+        TEST(prop_diffusion__automatic_lambda_follows_the_kernel),
         TEST(prop_diffusion__follows_the_scale_of_the_data),
         TEST(test_diffusion__constant_kernel_has_a_closed_form),
         TEST(test_diffusion__hard_lambdas),
