@@ -6,8 +6,9 @@
  * fewer than the other; the drift and the diffusion then share a piece.
  *
  *  1. Every term finds a piece with its kernel and its points (or those and more), or opens one.
- *  2. C is filled; columns of V that together hold less than NEGLIGIBLE of |V|^2 are left out. As |gamma(x)|^2 <= k(x,
- *     x), that changes a(x) by less than NEGLIGIBLE k(x, x) |V|^2, far below what the solver's own gap leaves open.
+ *  2. C is filled; columns that together hold less than NEGLIGIBLE of every |V_k|^2 are left out. As |gamma(x)|^2 <=
+ *     k(x, x), that changes a_kk(x) by less than NEGLIGIBLE k(x, x) |V_k|^2, far below what the solver's gap leaves
+ * open.
  *  3. L^-T costs digits when L is near singular: f and a are compared with the model's own at the points of each
  *     piece, and where they differ by more than AGREED the solve stays with the evaluation.
  *
@@ -129,35 +130,44 @@ static sock_status sort_drift(sock_context *ctx, sk_sampler *s)
     return SOCK_OK;
 }
 
-static double square_of_column(const sk_diffusion_term *term, size_t j)
+/* share[j]: the largest part that column j has in |V_k|^2 of any component k. Each component for itself, since they may
+ * be in very different units. */
+static void column_shares(const sk_diffusion_term *term, double *share)
 {
-    const size_t rows = term->d * sk_features_count(term->map), r = term->rank;
-    double sum = 0;
-    for (size_t i = 0; i < rows; i++) sum += term->v[i * r + j] * term->v[i * r + j];
-    return sum;
+    const size_t p = sk_features_count(term->map), r = term->rank;
+    for (size_t k = 0; k < term->d; k++) {
+        const double *v = term->v + k * p * r;
+        double total = 0;
+        for (size_t i = 0; i < p * r; i++) total += v[i] * v[i];
+        for (size_t j = 0; total > 0 && j < r; j++) {
+            double sum = 0;
+            for (size_t i = 0; i < p; i++) sum += v[i * r + j] * v[i * r + j];
+            share[j] = fmax(share[j], sum / total);
+        }
+    }
 }
 
 /* Step 2: which columns of V count. The smallest goes first, while all that went are negligible together. */
 static sock_status keep_columns(sock_context *ctx, const sk_diffusion_term *term, factor *f)
 {
     const size_t r = term->rank;
-    double total = 0, dropped = 0, *square = sk_doubles(ctx, r, 1);
+    double dropped = 0, *share = sk_doubles(ctx, r, 1);
     f->kept = sk_alloc(ctx, r, sizeof *f->kept);
-    if (!square || !f->kept) {
-        sk_free(square);
+    if (!share || !f->kept) {
+        sk_free(share);
         return SOCK_ENOMEM;
     }
-    for (size_t j = 0; j < r; j++) total += square[j] = square_of_column(term, j);
+    column_shares(term, share);
     for (size_t round = 0; round < r; round++) {
         size_t least = r;
         for (size_t j = 0; j < r; j++)
-            if (square[j] >= 0 && (least == r || square[j] < square[least])) least = j;
-        if (least == r || !((dropped += square[least]) <= NEGLIGIBLE * total)) break;
-        square[least] = -1;
+            if (share[j] >= 0 && (least == r || share[j] < share[least])) least = j;
+        if (least == r || !((dropped += share[least]) <= NEGLIGIBLE)) break;
+        share[least] = -1;
     }
     for (size_t j = 0; j < r; j++)
-        if (!(square[j] < 0)) f->kept[f->rank++] = j;
-    sk_free(square);
+        if (!(share[j] < 0)) f->kept[f->rank++] = j;
+    sk_free(share);
     return SOCK_OK;
 }
 
