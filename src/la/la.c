@@ -40,11 +40,13 @@ static sock_status fits_blas(sock_context *ctx, size_t size)
                    size);
 }
 
-/* Two threads pay from a few million operations on; the setting belongs to the calling thread, and is put back. */
+/* Two threads pay from some ten million operations on (waiting OpenMP threads spin, and take the processor from
+ * others); the setting belongs to the calling thread, and is put back. */
 static int blas_threads_begin(sock_context *ctx, double flops)
 {
     int before = omp_get_max_threads();
-    int wanted = flops < 4e6 || sk_in_worker() ? 1 : sock_threads(ctx);
+    int wanted = flops < 2e7 || sk_in_worker() ? 1 : sock_threads(ctx);
+    wanted = SK_MIN(wanted, omp_get_thread_limit()); /* threads of a product wait for each other: all or none */
     if (wanted != before) omp_set_num_threads(wanted);
     return before;
 }
