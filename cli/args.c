@@ -276,6 +276,11 @@ int cli_check_output(const cli *c, const char *path)
     bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) return cli_failure(c, "%s: cannot be written: it is a folder", path);
     if (exists && !S_ISREG(info.st_mode)) return -1; /* a device or a pipe is written in place */
+    for (int i = 0; exists && i < c->operands; i++) {
+        struct stat input;
+        if (stat(c->operand[i], &input) == 0 && input.st_dev == info.st_dev && input.st_ino == info.st_ino)
+            return cli_usage_error(c, "%s is the input and would be replaced; give another name with -o", path);
+    }
     char *copy = strdup(path);
     if (!copy) return cli_fail(c, SOCK_ENOMEM);
     const char *folder = dirname(copy);

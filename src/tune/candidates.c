@@ -152,13 +152,32 @@ static sock_status both(sock_context *ctx, const sk_tune_spec *spec, const sk_st
     return SOCK_OK;
 }
 
+/* The kernel that the user named: its penalty is searched for, as far as its features can be afforded. */
+static sock_status named_diffusion(sock_context *ctx, const sk_tune_spec *spec, const sk_steps *s, sk_candidates *c)
+{
+    sk_kernel *kernel = NULL;
+    sk_features *map = NULL;
+    SK_TRY(parse(ctx, "diffusion", spec->diffusion, s, &kernel));
+    sock_status status = SOCK_OK;
+    if (!sk_kernel_is_implicit(kernel)) status = sk_features_new(ctx, "diffusion", kernel, s->d, s->n, s->y, &map);
+    size_t p = map ? sk_features_count(map) : 1; /* gauss is cut at the rank that can be afforded */
+    sk_features_free(map);
+    sk_kernel_free(kernel);
+    if (status < 0) return status;
+    if (p > DIFFUSION_FEATURES)
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "diffusion is '%s' with %zu features; allowed while tuning: at most %d (or give --no-tune)",
+                       spec->diffusion, p, DIFFUSION_FEATURES);
+    return both(ctx, spec, s, spec->diffusion, 1, false, 0, c);
+}
+
 static sock_status diffusion_list(sock_context *ctx, const sk_tune_spec *spec, const sk_steps *s, bool pilot,
                                   sk_candidates *c)
 {
     size_t d = s->d;
     char text[64];
     double eta[4], unit = spread(s);
-    if (strcmp(spec->diffusion, "auto") != 0 && !pilot) return both(ctx, spec, s, spec->diffusion, 1, false, 0, c);
+    if (strcmp(spec->diffusion, "auto") != 0 && !pilot) return named_diffusion(ctx, spec, s, c);
     SK_TRY(both(ctx, spec, s, "constant", 1, false, 0, c));
     SK_TRY(both(ctx, spec, s, "affine", (double)d + 1, !pilot, 2, c));
     if (pilot) return SOCK_OK;
