@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const char *const keys[] = {"tune",
+                                   "preset",
                                    "folds",
                                    "budget",
                                    "drift",
@@ -19,6 +20,7 @@ static const char *const keys[] = {"tune",
                                    "polish",
                                    "average",
                                    "scaling",
+                                   "delta",
                                    "tolerance",
                                    "seed",
                                    "drift-lambda",

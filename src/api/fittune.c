@@ -1,10 +1,12 @@
 /* fittune.c - the tuned estimator behind sock_fit: options in, model and information out. */
 #include "api/equation.h"
 #include "api/fitjob.h"
-#include "tune/tune.h"
+#include "tune/paper.h"
 
 #include <math.h>
 #include <string.h>
+
+static bool is_paper(const sk_fit_job *job) { return strcmp(sk_option_text(job->opts, "preset"), "paper") == 0; }
 
 /* Options of the plain estimator, which the search decides for itself. */
 static sock_status refuse_plain_options(const sk_fit_job *job)
@@ -17,7 +19,9 @@ static sock_status refuse_plain_options(const sk_fit_job *job)
             return sk_fail(job->ctx, SOCK_EUSAGE, "%s is for the plain estimator; allowed with --no-tune only",
                            plain[i]);
     const char *value = sk_option_text(job->opts, "quadrature");
-    if (strcmp(value, "trapezoid") == 0)
+    if (is_paper(job) && strcmp(value, "auto") != 0 && strcmp(value, "trapezoid") != 0)
+        return sk_fail(job->ctx, SOCK_EUSAGE, "quadrature is '%s'; allowed with the paper's preset: trapezoid", value);
+    if (!is_paper(job) && strcmp(value, "trapezoid") == 0)
         return sk_fail(job->ctx, SOCK_EUSAGE,
                        "quadrature is 'trapezoid'; allowed while tuning: conditional, left (or give --no-tune)");
     if (strcmp(sk_option_text(job->opts, "diffusion"), "none") == 0)
@@ -49,6 +53,7 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
         .polish = sk_option_flag(o, "polish"),
         .average = sk_option_flag(o, "average"),
         .scaling = sk_option_flag(o, "scaling"),
+        .delta = sk_option_number(o, "delta"),
         .tolerance = sk_option_is_set(o, "tolerance") ? sk_option_number(o, "tolerance") : 0,
     };
 }
@@ -152,9 +157,8 @@ static sock_status set_info(sk_fit_job *job, sock_model *model, json_t *report, 
     json_object_set(report, "relative_gap", json_object_get(best, "relative_gap"));
     json_object_set(report, "converged", json_object_get(best, "converged"));
     json_object_set_new(report, "rank", json_integer((json_int_t)rank));
-    json_object_set_new(
-        report, "quadrature",
-        json_string(strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0 ? "left" : "conditional"));
+    bool left = strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0;
+    json_object_set_new(report, "quadrature", json_string(is_paper(job) ? "trapezoid" : left ? "left" : "conditional"));
     json_object_set_new(report, "n", json_integer((json_int_t)sk_data_intervals(job->data)));
     json_object_set_new(report, "points", json_integer((json_int_t)job->data->points));
     json_object_set_new(report, "d", json_integer((json_int_t)job->data->d));
@@ -182,7 +186,8 @@ sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
                        spec.validation->d, job->data->d);
     sock_model *model = NULL;
     json_t *report = NULL;
-    sock_status ended = sk_tune(job->ctx, &spec, &model, &report);
+    sock_status ended =
+        is_paper(job) ? sk_tune_paper(job->ctx, &spec, &model, &report) : sk_tune(job->ctx, &spec, &model, &report);
     if (ended < 0) return ended;
     sock_status status = set_info(job, model, report, ended);
     json_decref(report);

@@ -30,6 +30,7 @@ static const row table[] = {
     {"dt",       NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "time step of a .npy array"},
     /* fit */
     {"tune",         FLAG,   "yes",  0, 0, "yes|no", "choose kernels and penalties by cross-validation; no: the plain estimator with what is given"},
+    {"preset",       CHOICE, "default", 0, 0, "default|paper", "tuning: this program's own search, or the paper's protocol (gauss drift, fourier diffusion, trapezoid, grid on validation data)"},
     {"folds",        COUNT,  "auto", 2, 1000, "a whole number >= 2, or auto", "folds of the cross-validation (auto: 6, fewer with few trajectories)"},
     {"budget",       NUMBER, "auto", 0, 1e9, "seconds > 0, or auto", "time after which the search takes no new stage (auto: no limit)"},
     {"weights",      FLAG,   "yes",  0, 0, "yes|no", "tuning: weight steps by the precision that the current model gives them"},

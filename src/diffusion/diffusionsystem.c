@@ -236,8 +236,10 @@ sock_status sk_diffusion_solve(sock_context *ctx, sk_diffusion_system *s, const 
         if (status < 0) break;
         reports[made].rank = terms[made]->rank;
     }
-    if (status < 0)
-        while (made > 0) sk_diffusion_term_free(terms[--made]);
+    while (status < 0 && made > 0) {
+        sk_diffusion_term_free(terms[--made]);
+        terms[made] = NULL;
+    }
     for (size_t i = 0; result && i < parts * count; i++) sk_psd_result_free(result[i]);
     sk_free(result);
     sk_free(diagonal);

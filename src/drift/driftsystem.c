@@ -487,8 +487,10 @@ sock_status sk_drift_solve(sock_context *ctx, sk_drift_system *s, size_t count, 
         if (status >= 0) status = make_term(ctx, s, solution, &terms[made]);
         if (status < 0) break;
     }
-    if (status < 0)
-        while (made > 0) sk_drift_term_free(terms[--made]);
+    while (status < 0 && made > 0) {
+        sk_drift_term_free(terms[--made]);
+        terms[made] = NULL;
+    }
     sk_free(solution);
     sk_free(space);
     s->report.seconds_solve += sk_seconds() - start;
