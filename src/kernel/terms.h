@@ -5,7 +5,7 @@
 #include "kernel/kernel.h"
 
 enum {
-    SK_MAX_DEGREE = 20,
+    SK_MAX_DEGREE = 100,
     SK_MAX_FEATURES = 1000000,
     SK_MAX_OWN_DIM = 64 /* largest d for a kernel of the user's own: its block stands on the stack */
 };
