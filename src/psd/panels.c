@@ -25,21 +25,28 @@ struct sk_psd_panels {
 
 /* ---- Step 1 ---- */
 
-static void add_node(size_t p, double weight, const double *phi, double *row)
+/* One node's part of a row, added or, for the first, put there. */
+static void put_node(size_t p, double weight, const double *phi, bool add, double *row)
 {
     for (size_t b = 0; b < p; b++, row += b) {
         double scale = weight * SK_ROOT_TWO * phi[b];
-        for (size_t a = 0; a < b; a++) row[a] += scale * phi[a];
-        row[b] += weight * phi[b] * phi[b];
+        if (add)
+            for (size_t a = 0; a < b; a++) row[a] += scale * phi[a];
+        else
+            for (size_t a = 0; a < b; a++) row[a] = scale * phi[a];
+        row[b] = (add ? row[b] : 0) + weight * phi[b] * phi[b];
     }
 }
 
-static void add_node32(size_t p, float weight, const float *phi, float *row)
+static void put_node32(size_t p, float weight, const float *phi, bool add, float *row)
 {
     for (size_t b = 0; b < p; b++, row += b) {
         float scale = weight * (float)SK_ROOT_TWO * phi[b];
-        for (size_t a = 0; a < b; a++) row[a] += scale * phi[a];
-        row[b] += weight * phi[b] * phi[b];
+        if (add)
+            for (size_t a = 0; a < b; a++) row[a] += scale * phi[a];
+        else
+            for (size_t a = 0; a < b; a++) row[a] = scale * phi[a];
+        row[b] = (add ? row[b] : 0) + weight * phi[b] * phi[b];
     }
 }
 
@@ -48,20 +55,24 @@ static void fill(const sk_psd_panels *panels, size_t p, size_t first, size_t cou
 {
     const sk_psd_prepared *prepared = panels->prepared;
     size_t q = p * (p + 1) / 2;
-    memset(out, 0, count * q * sizeof *out);
-    for (size_t i = 0; i < count; i++)
-        for (size_t e = prepared->row[first + i]; e < prepared->row[first + i + 1]; e++)
-            add_node(p, prepared->weight[e], prepared->phi + prepared->node[e] * prepared->p, out + i * q);
+    for (size_t i = 0; i < count; i++, out += q) {
+        size_t begin = prepared->row[first + i], end = prepared->row[first + i + 1];
+        if (begin == end) memset(out, 0, q * sizeof *out);
+        for (size_t e = begin; e < end; e++)
+            put_node(p, prepared->weight[e], prepared->phi + prepared->node[e] * prepared->p, e > begin, out);
+    }
 }
 
 static void fill32(const sk_psd_panels *panels, size_t p, size_t first, size_t count, float *out)
 {
     const sk_psd_prepared *prepared = panels->prepared;
     size_t q = p * (p + 1) / 2;
-    memset(out, 0, count * q * sizeof *out);
-    for (size_t i = 0; i < count; i++)
-        for (size_t e = prepared->row[first + i]; e < prepared->row[first + i + 1]; e++)
-            add_node32(p, (float)prepared->weight[e], panels->phi + prepared->node[e] * prepared->p, out + i * q);
+    for (size_t i = 0; i < count; i++, out += q) {
+        size_t begin = prepared->row[first + i], end = prepared->row[first + i + 1];
+        if (begin == end) memset(out, 0, q * sizeof *out);
+        for (size_t e = begin; e < end; e++)
+            put_node32(p, (float)prepared->weight[e], panels->phi + prepared->node[e] * prepared->p, e > begin, out);
+    }
 }
 
 static sock_status fill_cache(void *arg, size_t begin, size_t end, int worker)
