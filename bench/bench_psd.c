@@ -235,11 +235,12 @@ typedef struct settings {
     bool fista;
 } settings;
 
-/* Seconds FISTA would need, from two runs that were cut off; infinite when its gap has hardly begun to fall. */
+/* Seconds FISTA would need, from two runs that were cut off; infinite while its gap falls too slowly to say:
+ * it falls faster later, and what is read off too early would be unfair to it. */
 static double extrapolated(const timing *early, const timing *late, double tolerance)
 {
     double decay = log(early->gap / late->gap) / log((double)late->iterations / (double)early->iterations);
-    return decay > 0.5 && late->gap < 0.1 ? late->seconds * pow(late->gap / tolerance, 1 / decay) : HUGE_VAL;
+    return decay > 1 && late->gap < 1e-2 ? late->seconds * pow(late->gap / tolerance, 1 / decay) : HUGE_VAL;
 }
 
 /* FISTA at this lambda; *out: its seconds, at least. */
@@ -262,7 +263,7 @@ static sock_status against_fista(sock_context *ctx, const instance *in, double l
         if (all < HUGE_VAL)
             printf(" (extrapolated: FISTA %.0f s, ratio %.0f)", all, all / newton->seconds);
         else
-            printf(" (its gap has hardly begun to fall: nothing to extrapolate)");
+            printf(" (its gap falls too slowly yet to extrapolate)");
     }
     printf("   floor (one gradient) %.4f s\n", fista.seconds / (double)SK_MAX(fista.iterations, 1));
     *out = fista.seconds;
