@@ -194,4 +194,43 @@ static inline double distance(size_t count, const double *x, const double *y)
     return sqrt(sum);
 }
 
+/* Features whose energy falls: what the levels are made for. */
+static inline void let_features_decay(psd_case *c, double rate)
+{
+    size_t p = c->problem.p;
+    for (size_t a = 0; a < c->problem.nodes; a++)
+        for (size_t j = 0; j < p; j++) c->phi[a * p + j] *= pow(rate, (double)j);
+}
+
+static inline sk_psd_result *psd_solve_case(sock_context *ctx, const psd_case *c, double lambda,
+                                            const sk_psd_options *options)
+{
+    sk_psd_prepared *prepared = NULL;
+    sk_psd_result *result = NULL;
+    sk_psd_target target = {c->d, c->z, lambda};
+    sk_begin(ctx);
+    assert_int_equal(sk_psd_prepare(ctx, &c->problem, options, &prepared), SOCK_OK);
+    sock_status status = sk_psd_solve(ctx, prepared, &target, options, NULL, &result);
+    if (status != SOCK_OK) print_error("%s\n", sock_message(ctx));
+    assert_int_equal(status, SOCK_OK);
+    sk_psd_prepared_free(prepared);
+    return result;
+}
+
+/* The certificate of a result, recomputed. */
+static inline void psd_check_certificate(sock_context *ctx, const psd_case *c, double lambda, double tolerance,
+                                         const sk_psd_result *result)
+{
+    size_t D = c->problem.p * c->d;
+    double *q = test_doubles(D * D);
+    sk_psd_dense(ctx, result, q);
+    double primal = slow_primal(&c->problem, c->d, c->z, lambda, q);
+    double dual = slow_dual(ctx, &c->problem, c->d, c->z, lambda, result->beta);
+    assert_true(result->gap >= 0);
+    assert_true(primal - dual <= (tolerance + 1e-11) * primal);
+    assert_true(primal - dual >= -1e-11 * primal);
+    assert_close(result->primal, primal, 1e-9, 0);
+    free(q);
+}
+
 #endif
