@@ -153,10 +153,12 @@ static sock_status instance_new(sock_context *ctx, const system_case *s, instanc
     in->node = sk_alloc(ctx, 2 * in->n, sizeof *in->node);
     if (!in->points || !in->phi || !in->weight || !in->z || !in->row || !in->node) return SOCK_ENOMEM;
     simulate(s, in->points);
-    double start = sk_seconds(), cpu = bench_cpu_seconds();
-    fourier(s, in);
-    in->features = sk_seconds() - start;
-    in->features_cpu = bench_cpu_seconds() - cpu;
+    for (int run = 0; run < 3; run++) {
+        double start = sk_seconds(), cpu = bench_cpu_seconds();
+        fourier(s, in);
+        in->features = run ? fmin(in->features, sk_seconds() - start) : sk_seconds() - start;
+        in->features_cpu = run ? fmin(in->features_cpu, bench_cpu_seconds() - cpu) : bench_cpu_seconds() - cpu;
+    }
     rows(s, in);
     return SOCK_OK;
 }
