@@ -1,6 +1,7 @@
 /* cmd_fit.c - sock fit: data in, model out. */
 #include "cli.h"
 #include "table.h"
+#include "tunedtext.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -72,57 +73,6 @@ static void print_plain(json_t *info)
     print_diffusion(info);
 }
 
-/* Part of a on the diagonal alone; one number when all states have the same. */
-static void print_floor(json_t *floor)
-{
-    size_t k, d = json_array_size(floor);
-    json_t *value;
-    double first = json_number_value(json_array_get(floor, 0));
-    bool same = true;
-    if (!(first > 0)) return;
-    json_array_foreach(floor, k, value) same = same && json_number_value(value) == first;
-    printf("             plus the floor");
-    for (k = 0; k < (same ? 1 : d); k++) printf("%s %.3g", k ? "," : "", json_number_value(json_array_get(floor, k)));
-    printf(" on the diagonal\n");
-}
-
-/* The diffusion of the search: one kernel, or the average of those that did nearly as well. */
-static void print_averaged(json_t *info)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach(json_object_get(info, "diffusions"), i, entry)
-    {
-        printf("%-12s %s, share %.0f%%, l %.0e%s\n", i ? "" : "diffusion", text(entry, "kernel"),
-               100 * number(entry, "share"), number(entry, "l"),
-               json_is_true(json_object_get(entry, "polished")) ? ", polished by likelihood" : "");
-    }
-    print_floor(json_object_get(info, "floor"));
-    printf("certificate  relative duality gap %.2g of the convex problem%s\n", number(info, "relative_gap"),
-           json_is_true(json_object_get(info, "converged")) ? "" : ": NOT within the tolerance");
-}
-
-static void print_tuned(json_t *info)
-{
-    size_t i;
-    json_t *entry, *l = json_object_get(info, "drift_l");
-    printf("drift        %s", text(info, "drift"));
-    if (json_is_real(l)) printf(", l %.0e", json_real_value(l));
-    printf(", %.1f degrees of freedom\n", number(info, "drift_dof"));
-    json_array_foreach(json_object_get(info, "equation"), i, entry)
-    {
-        printf("             %s\n", json_string_value(entry));
-    }
-    print_averaged(info);
-    double steps = number(info, "steps"), d = number(info, "d");
-    printf("score        %.4f nats a step and dimension, held out in %.0f folds; constant coefficients %.4f\n",
-           number(info, "score") / (steps * d), number(info, "folds"), number(info, "score_constant") / (steps * d));
-    json_array_foreach(json_object_get(info, "warnings"), i, entry)
-    {
-        printf("warning      %s\n", json_string_value(entry));
-    }
-}
-
 static void print_summary(const char *json, const char *output)
 {
     json_t *info = json_loads(json, 0, NULL);
@@ -130,7 +80,7 @@ static void print_summary(const char *json, const char *output)
     printf("data         %.0f intervals, %.0f points, dimension %.0f\n", number(info, "n"), number(info, "points"),
            number(info, "d"));
     if (json_is_true(json_object_get(info, "tuned")))
-        print_tuned(info);
+        tuned_print(info, 13);
     else
         print_plain(info);
     printf("time         %.3f s\n", number(json_object_get(info, "seconds"), "total"));

@@ -361,8 +361,12 @@ static void print_search(json_t *info)
     printf("%.4f nats a step and dimension, held out; constant coefficients %.4f\n",
            per_step * number_of(info, "score"), per_step * number_of(info, "score_constant"));
     label("search");
-    printf("%zu candidates, %lld folds%s; --json lists them\n", json_array_size(json_object_get(info, "search")),
-           count_of(info, "folds"), json_is_true(json_object_get(info, "limited")) ? ", ended early" : "");
+    printf("%zu candidates, ", json_array_size(json_object_get(info, "search")));
+    if (count_of(info, "folds") > 1)
+        printf("%lld folds", count_of(info, "folds"));
+    else
+        printf("judged on held-out data%s", *text_of(info, "preset") ? ", the paper's protocol" : "");
+    printf("%s; --json lists them\n", json_is_true(json_object_get(info, "limited")) ? ", ended early" : "");
     print_words("left out", json_object_get(info, "left_out"));
     json_array_foreach(json_object_get(info, "warnings"), i, line)
     {
@@ -373,10 +377,10 @@ static void print_search(json_t *info)
 
 static void print_searched(json_t *info)
 {
-    static const char *const known[] = {"tuned",      "drift_l",  "drift_edge", "drift_score", "drift_best",
-                                        "diffusions", "floor",    "score",      "folds",       "score_constant",
-                                        "steps",      "limited",  "search",     "equation",    "warnings",
-                                        "scale",      "left_out", NULL};
+    static const char *const known[] = {
+        "tuned",    "drift_l", "drift_edge",     "drift_score", "drift_best", "diffusions",    "floor",
+        "score",    "folds",   "score_constant", "steps",       "limited",    "search",        "equation",
+        "warnings", "scale",   "left_out",       "preset",      "skipped",    "residual_lag1", NULL};
     print_chosen_drift(info);
     print_chosen_diffusion(info);
     print_units(info);
