@@ -1,0 +1,3 @@
+/* gedmd.c - gEDMD. */
+#include "compare/compare.h"
+const cmp_method cmp_gedmd_methods[] = {{.group = "gedmd"}};
