@@ -328,6 +328,29 @@ SOCK_API sock_status sock_score(sock_context *ctx, const sock_model *model, cons
                                 const sock_data *train, const sock_model *truth, const sock_options *opts,
                                 sock_scores *out);
 
+/* What a source of paths is asked for: paths from one start on one time grid. */
+typedef struct sock_path_request {
+    size_t start;         /* number of the distinct start, from 0: part of the random stream */
+    uint64_t seed;        /* the other part: new seed, new paths */
+    size_t d, paths;      /* dimension; how many paths are wanted */
+    const double *x0;     /* d: where they start */
+    size_t times;         /* of the grid */
+    const double *t;      /* times, growing */
+    size_t members;       /* trajectories of the test set that have this start and grid */
+    const size_t *member; /* their numbers there; a source that looks at them sees what it is judged by */
+} sock_path_request;
+
+/* Writes paths x times x d numbers, path after path; not finite: the path is lost. Called from several threads at once,
+ * for one start each; a negative status ends the scoring with it. */
+typedef sock_status (*sock_paths_fn)(void *user, const sock_path_request *request, double *out);
+
+/* The MMD of sock_score for paths that do not come from a model: same starts, same time grids, same scale, same
+ * number of paths. bounds, lower and upper are kept at the output times. Every other score of *out is not valid and
+ * says so. Options used: mmd-paths, seed, bounds, lower, upper, and mmd-step for the truth. opts may be NULL. */
+SOCK_API sock_status sock_score_paths(sock_context *ctx, sock_paths_fn source, void *user, const sock_data *test,
+                                      const sock_data *train, const sock_model *truth, const sock_options *opts,
+                                      sock_scores *out);
+
 #ifdef __cplusplus
 }
 #endif

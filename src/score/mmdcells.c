@@ -1,6 +1,6 @@
-/* mmdcells.c - MMD of a model over a test set. The test trajectories are sorted into cells, one for each pair of
- * distinct start and time grid; for each cell the model's paths are simulated from its start on its grid and compared
- * with its trajectories. Cells of one grid are simulated together, as many as fit in a slab of memory. */
+/* mmdcells.c - MMD of a model, or of a source of paths, over a test set. The test trajectories are sorted into cells,
+ * one for each pair of distinct start and time grid; for each cell paths are made from its start on its grid and
+ * compared with its trajectories. Cells of one grid are made together, as many as fit in a slab of memory. */
 #include "score.h"
 
 #include <math.h>
@@ -51,15 +51,23 @@ out:
     return status;
 }
 
+/* Where paths come from: a model's simulation, or a source. */
+typedef struct origin {
+    const sock_model *model; /* NULL: the source */
+    sock_paths_fn source;
+    void *user;
+} origin;
+
 typedef struct batch {
     sock_context *ctx;
+    const origin *from;
     const sock_data *data;
     const cells *c;
     const sk_mmd_spec *spec;
-    size_t first;        /* cell */
-    size_t times;        /* of the grid */
-    const double *t;     /* of the grid */
-    const double *paths; /* cells x spec->paths x times x d */
+    size_t first;    /* cell */
+    size_t times;    /* of the grid */
+    const double *t; /* of the grid */
+    double *paths;   /* cells x spec->paths x times x d */
     double *space;
     size_t space_each;
     const double **pointer; /* of all workers, paths + largest cell each */
@@ -81,25 +89,22 @@ static sock_status compare_range(void *arg, size_t begin, size_t end, int worker
     return SOCK_OK;
 }
 
-/* Simulates and compares cells first .. first + count - 1, which share their grid. */
-static sock_status run_batch(batch *b, const sock_model *model, size_t count, size_t *lost)
+static const double *start_of(const batch *b, size_t cell)
 {
-    sock_context *ctx = b->ctx;
+    return b->data->x + b->data->first[b->c->member[b->c->begin[cell]]] * b->data->d;
+}
+
+/* A model simulates all cells of the batch in one call. */
+static sock_status simulate_batch(const batch *b, size_t count, size_t *lost)
+{
     const sk_mmd_spec *spec = b->spec;
-    const size_t d = b->data->d, P = spec->paths, workers = (size_t)sk_workers(ctx);
-    sock_status status = SOCK_ENOMEM;
-    double *x0 = sk_doubles(ctx, count, d), *paths = sk_doubles(ctx, count * P, b->times * d);
-    sk_samples most = {.times = b->times, .d = d, .paths = {P, b->c->largest}};
-    b->space_each = sk_mmd_space(&most);
-    b->space = sk_doubles(ctx, workers, b->space_each);
-    b->pointer = sk_alloc(ctx, workers * (P + b->c->largest), sizeof *b->pointer);
-    b->paths = paths;
-    if (!x0 || !paths || !b->space || !b->pointer) goto out;
-    for (size_t i = 0; i < count; i++)
-        memcpy(x0 + i * d, b->data->x + b->data->first[b->c->member[b->c->begin[b->first + i]]] * d, d * sizeof *x0);
+    const size_t d = b->data->d;
+    double *x0 = sk_doubles(b->ctx, count, d);
+    if (!x0) return SOCK_ENOMEM;
+    for (size_t i = 0; i < count; i++) memcpy(x0 + i * d, start_of(b, b->first + i), d * sizeof *x0);
     sock_simulation simulation = {.starts = count,
                                   .x0 = x0,
-                                  .paths = P,
+                                  .paths = spec->paths,
                                   .times = b->times,
                                   .t = b->t,
                                   .step = spec->step,
@@ -109,15 +114,74 @@ static sock_status run_batch(batch *b, const sock_model *model, size_t count, si
                                   .lower = spec->lower,
                                   .upper = spec->upper};
     sock_simulation_report report = {0};
-    SK_GO(sk_simulation_check(ctx, model, &simulation));
-    SK_GO(sk_simulate(ctx, model, &simulation, paths, NULL, &report));
+    sock_status status = sk_simulation_check(b->ctx, b->from->model, &simulation);
+    if (status >= 0) status = sk_simulate(b->ctx, b->from->model, &simulation, b->paths, NULL, &report);
     *lost += report.lost;
+    sk_free(x0);
+    return status < 0 ? status : SOCK_OK; /* lost paths are counted */
+}
+
+/* A source makes one cell a call. */
+static sock_status source_range(void *arg, size_t begin, size_t end, int worker)
+{
+    const batch *b = arg;
+    const sk_mmd_spec *spec = b->spec;
+    const size_t d = b->data->d;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        const size_t cell = b->first + i, from = b->c->begin[cell], points = spec->paths * b->times;
+        double *paths = b->paths + i * points * d;
+        sock_path_request request = {.start = cell,
+                                     .seed = spec->seed,
+                                     .d = d,
+                                     .paths = spec->paths,
+                                     .x0 = start_of(b, cell),
+                                     .times = b->times,
+                                     .t = b->t,
+                                     .members = b->c->begin[cell + 1] - from,
+                                     .member = b->c->member + from};
+        SK_TRY(b->from->source(b->from->user, &request, paths));
+        for (size_t p = 0; p < points && spec->bounds != SOCK_BOUNDS_NONE; p++)
+            sk_keep_within(d, spec->bounds, spec->lower, spec->upper, paths + p * d);
+    }
+    return SOCK_OK;
+}
+
+static size_t count_lost(const batch *b, size_t count)
+{
+    const size_t length = b->times * b->data->d;
+    size_t lost = 0;
+    for (size_t p = 0; p < count * b->spec->paths; p++) {
+        bool finite = true;
+        for (size_t i = 0; i < length && finite; i++) finite = isfinite(b->paths[p * length + i]);
+        lost += !finite;
+    }
+    return lost;
+}
+
+/* Makes and compares the paths of cells first .. first + count - 1, which share their grid. */
+static sock_status run_batch(batch *b, size_t count, size_t *lost)
+{
+    sock_context *ctx = b->ctx;
+    const size_t d = b->data->d, P = b->spec->paths, workers = (size_t)sk_workers(ctx);
+    sock_status status = SOCK_ENOMEM;
+    sk_samples most = {.times = b->times, .d = d, .paths = {P, b->c->largest}};
+    b->paths = sk_doubles(ctx, count * P, b->times * d);
+    b->space_each = sk_mmd_space(&most);
+    b->space = sk_doubles(ctx, workers, b->space_each);
+    b->pointer = sk_alloc(ctx, workers * (P + b->c->largest), sizeof *b->pointer);
+    if (!b->paths || !b->space || !b->pointer) goto out;
+    if (b->from->model) {
+        SK_GO(simulate_batch(b, count, lost));
+    } else {
+        SK_GO(sk_parallel_for(ctx, count, 1, source_range, b));
+        *lost += count_lost(b, count);
+    }
     SK_GO(sk_parallel_for(ctx, count, 1, compare_range, b));
 out:
     sk_free(b->pointer);
     sk_free(b->space);
-    sk_free(paths);
-    sk_free(x0);
+    sk_free(b->paths);
     return status;
 }
 
@@ -129,8 +193,8 @@ static size_t batch_size(const cells *c, size_t first, size_t doubles_each)
     return count;
 }
 
-sock_status sk_mmd(sock_context *ctx, const sock_model *model, const sock_data *test, const sk_mmd_spec *spec,
-                   sk_mmd_result *out)
+static sock_status mmd_over_cells(sock_context *ctx, const origin *from, const sock_data *test, const sk_mmd_spec *spec,
+                                  sk_mmd_result *out)
 {
     cells c = {0};
     double *value = NULL;
@@ -144,9 +208,16 @@ sock_status sk_mmd(sock_context *ctx, const sock_model *model, const sock_data *
     for (size_t first = 0, count; first < c.count; first += count) {
         size_t example = c.member[c.begin[first]], times = test->first[example + 1] - test->first[example];
         count = batch_size(&c, first, spec->paths * times * test->d);
-        batch b = {.ctx = ctx, .data = test, .c = &c, .spec = spec, .first = first, .times = times, .value = value};
+        batch b = {.ctx = ctx,
+                   .from = from,
+                   .data = test,
+                   .c = &c,
+                   .spec = spec,
+                   .first = first,
+                   .times = times,
+                   .value = value};
         b.t = test->t + test->first[example];
-        SK_GO(run_batch(&b, model, count, &result.lost));
+        SK_GO(run_batch(&b, count, &result.lost));
     }
     result.starts = c.count;
     for (size_t i = 0; i < c.count; i++) result.value += value[i] / (double)c.count;
@@ -156,4 +227,18 @@ out:
     sk_free(value);
     cells_clear(&c);
     return status;
+}
+
+sock_status sk_mmd(sock_context *ctx, const sock_model *model, const sock_data *test, const sk_mmd_spec *spec,
+                   sk_mmd_result *out)
+{
+    const origin from = {.model = model};
+    return mmd_over_cells(ctx, &from, test, spec, out);
+}
+
+sock_status sk_mmd_of_paths(sock_context *ctx, sock_paths_fn source, void *user, const sock_data *test,
+                            const sk_mmd_spec *spec, sk_mmd_result *out)
+{
+    const origin from = {.source = source, .user = user};
+    return mmd_over_cells(ctx, &from, test, spec, out);
 }

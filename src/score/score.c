@@ -119,7 +119,21 @@ static void miss_mmd(sock_scores *out, bool asked, const char *reason)
     miss(&out->mmd2_truth, asked, "%s", reason);
 }
 
-static sock_status score_mmd(sock_context *ctx, const sock_model *model, const sock_data *test, const sock_data *train,
+/* What is scored: a model, or a source of paths when that is not NULL. */
+typedef struct subject {
+    const sock_model *model;
+    sock_paths_fn source;
+    void *user;
+} subject;
+
+static sock_status subject_mmd(sock_context *ctx, const subject *who, const sock_data *test, const sk_mmd_spec *spec,
+                               sk_mmd_result *out)
+{
+    return who->source ? sk_mmd_of_paths(ctx, who->source, who->user, test, spec, out)
+                       : sk_mmd(ctx, who->model, test, spec, out);
+}
+
+static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_data *test, const sock_data *train,
                              const sock_model *truth, sk_mmd_spec *spec, sock_scores *out)
 {
     size_t pairs = 0;
@@ -137,7 +151,7 @@ static sock_status score_mmd(sock_context *ctx, const sock_model *model, const s
     }
     out->mmd_eta = spec->eta;
     out->mmd_pairs = pairs;
-    SK_TRY(sk_mmd(ctx, model, test, spec, &result));
+    SK_TRY(subject_mmd(ctx, who, test, spec, &result));
     if (!result.starts) {
         miss_mmd(out, true, "the test set has no trajectory of two points");
         return SOCK_OK;
@@ -156,12 +170,10 @@ static sock_status score_mmd(sock_context *ctx, const sock_model *model, const s
 
 /* ---- All together ---- */
 
-static sock_status check_arguments(sock_context *ctx, const sock_model *model, const sock_data *test,
-                                   const sock_data *train, const sock_model *truth, const sock_scores *out)
+/* d: of the model, or of the test data where paths are scored. */
+static sock_status check_dimensions(sock_context *ctx, size_t d, const sock_data *test, const sock_data *train,
+                                    const sock_model *truth)
 {
-    if (!model || !test || !out)
-        return sk_fail(ctx, SOCK_EUSAGE, "score: model, test data and output must not be NULL");
-    const size_t d = model->d;
     if (test->d != d)
         return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the test data (%s) %zu", d, test->source,
                        test->d);
@@ -191,28 +203,78 @@ static sock_status verdict(sock_context *ctx, const sock_scores *s)
     return SOCK_OK;
 }
 
+/* The specification of the MMD from the options; bound: 2 x d numbers of room. */
+static sock_status mmd_spec(sock_context *ctx, const sock_options *opts, size_t d, double *bound, sk_mmd_spec *spec)
+{
+    *spec = (sk_mmd_spec){.paths = sk_option_count(opts, "mmd-paths"),
+                          .step = sk_option_number(opts, "mmd-step"),
+                          .seed = sk_option_count(opts, "seed"),
+                          .lower = bound,
+                          .upper = bound + d};
+    return sk_bounds_from_options(ctx, opts, d, &spec->bounds, bound, bound + d);
+}
+
 sock_status sock_score(sock_context *ctx, const sock_model *model, const sock_data *test, const sock_data *train,
                        const sock_model *truth, const sock_options *opts, sock_scores *out)
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
-    SK_TRY(check_arguments(ctx, model, test, train, truth, out));
+    if (!model || !test || !out)
+        return sk_fail(ctx, SOCK_EUSAGE, "score: model, test data and output must not be NULL");
+    SK_TRY(check_dimensions(ctx, model->d, test, train, truth));
     const double begun = sk_seconds();
+    const subject who = {.model = model};
     sock_status status = SOCK_ENOMEM;
     sock_scores scores = {.d = model->d, .points = test->points, .delta = sk_option_number(opts, "delta")};
     double *bound = sk_doubles(ctx, 2, model->d);
     if (!bound) return SOCK_ENOMEM;
-    sk_mmd_spec spec = {.paths = sk_option_count(opts, "mmd-paths"),
-                        .step = sk_option_number(opts, "mmd-step"),
-                        .seed = sk_option_count(opts, "seed"),
-                        .lower = bound,
-                        .upper = bound + model->d};
+    sk_mmd_spec spec;
+    SK_GO(mmd_spec(ctx, opts, model->d, bound, &spec));
     scores.mmd_paths = spec.paths;
-    SK_GO(sk_bounds_from_options(ctx, opts, model->d, &spec.bounds, bound, bound + model->d));
     SK_GO(sk_progress(ctx, "score", 0));
     SK_GO(score_likelihood(ctx, model, test, truth, &scores));
     SK_GO(score_errors(ctx, model, test, truth, &scores));
-    SK_GO(score_mmd(ctx, model, test, train, truth, &spec, &scores));
+    SK_GO(score_mmd(ctx, &who, test, train, truth, &spec, &scores));
+    scores.seconds = sk_seconds() - begun;
+    *out = scores;
+    status = verdict(ctx, out);
+out:
+    sk_free(bound);
+    return status;
+}
+
+/* ---- Paths alone ---- */
+
+static void miss_fields(sock_scores *out)
+{
+    sock_value *const value[] = {&out->loglik,         &out->loglik_truth, &out->perplexity,
+                                 &out->perplexity_raw, &out->re_f,         &out->re_a};
+    for (size_t i = 0; i < sizeof value / sizeof value[0]; i++)
+        miss(value[i], false, "paths alone: there is no drift and no diffusion to score");
+}
+
+sock_status sock_score_paths(sock_context *ctx, sock_paths_fn source, void *user, const sock_data *test,
+                             const sock_data *train, const sock_model *truth, const sock_options *opts,
+                             sock_scores *out)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!source || !test || !out)
+        return sk_fail(ctx, SOCK_EUSAGE, "score: source, test data and output must not be NULL");
+    SK_TRY(check_dimensions(ctx, test->d, test, train, truth));
+    const double begun = sk_seconds();
+    const subject who = {.source = source, .user = user};
+    sock_status status = SOCK_ENOMEM;
+    sock_scores scores = {.d = test->d, .points = test->points, .delta = sk_option_number(opts, "delta")};
+    double *bound = sk_doubles(ctx, 2, test->d);
+    if (!bound) return SOCK_ENOMEM;
+    sk_mmd_spec spec;
+    SK_GO(mmd_spec(ctx, opts, test->d, bound, &spec));
+    scores.mmd_paths = spec.paths;
+    for (size_t j = 0; j < test->trajectories; j++) scores.intervals += sk_data_length(test, j) - 1;
+    miss_fields(&scores);
+    SK_GO(sk_progress(ctx, "score", 0));
+    SK_GO(score_mmd(ctx, &who, test, train, truth, &spec, &scores));
     scores.seconds = sk_seconds() - begun;
     *out = scores;
     status = verdict(ctx, out);

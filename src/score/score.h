@@ -77,4 +77,8 @@ typedef struct sk_mmd_result {
 sock_status sk_mmd(sock_context *ctx, const sock_model *model, const sock_data *test, const sk_mmd_spec *spec,
                    sk_mmd_result *out);
 
+/* The same for paths that the source makes, cell after cell; spec->step is not used. */
+sock_status sk_mmd_of_paths(sock_context *ctx, sock_paths_fn source, void *user, const sock_data *test,
+                            const sk_mmd_spec *spec, sk_mmd_result *out);
+
 #endif
