@@ -23,11 +23,26 @@ typedef struct nn_batch {
     const double *theta;
 } nn_batch;
 
-/* Doubles and pieces that a batch of so many needs. */
+/* Pieces that a batch of so many has. */
 size_t nn_batch_pieces(size_t count);
 
 /* loss[0]: the mean over all points and coordinates of the batch of |yhat - y|^2, yhat one simulated path for each
  * trajectory; gradient: its derivative by theta. */
 sock_status nn_batch_run(nn_batch *batch);
+
+/* ---- Training as part of a search ---- */
+
+/* Work done by all candidates together, for the monitor. */
+typedef struct nn_progress {
+    atomic_size_t done;
+    size_t total;
+} nn_progress;
+
+/* What an epoch of these settings counts in it. */
+size_t nn_epoch_work(const nn_settings *settings);
+
+/* nn_train that counts its epochs into a progress of others. */
+sock_status nn_train_counted(sock_context *ctx, const nn_settings *settings, const sock_data *train,
+                             nn_progress *progress, nn_model **out);
 
 #endif

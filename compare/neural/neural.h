@@ -56,8 +56,9 @@ typedef struct nn_model {
     double seconds;
 } nn_model;
 
-/* Trains. The numbers do not depend on the number of threads. A run that diverges is a result, see `diverged`.
- * SOCK_EUSAGE for settings out of bounds, SOCK_EINPUT when no trajectory has two points. Progress by epochs. */
+/* Trains. The numbers do not depend on the number of threads beyond rounding. A run that diverges is a result, see
+ * `diverged`. SOCK_EUSAGE for settings out of bounds, SOCK_EINPUT when no trajectory has two points. Progress by
+ * epochs. */
 sock_status nn_train(sock_context *ctx, const nn_settings *settings, const sock_data *train, nn_model **out);
 void nn_model_free(nn_model *model);
 

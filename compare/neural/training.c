@@ -66,6 +66,7 @@ static bool all_finite(size_t count, const double *x)
 typedef struct trainer {
     sock_context *ctx;
     nn_model *model;
+    nn_progress *progress;
     nn_net net;
     nn_series series;
     nn_batch batch;
@@ -135,25 +136,36 @@ static sock_status run_epoch(trainer *t, size_t epoch, bool *diverged)
     return SOCK_OK;
 }
 
+/* Products with H x H matrices, which is nearly all of it. */
+size_t nn_epoch_work(const nn_settings *s) { return s->width * s->width * (s->layers + 2); }
+
+static sock_status tell_epoch(trainer *t)
+{
+    const nn_settings *s = &t->model->settings;
+    size_t done = atomic_fetch_add(&t->progress->done, nn_epoch_work(s));
+    return sk_progress(t->ctx, nn_kind_name(s->kind), (double)done / (double)t->progress->total);
+}
+
 static sock_status run_epochs(trainer *t)
 {
     const nn_settings *s = &t->model->settings;
     bool diverged = false;
     nn_net_start(&t->net, s->seed, t->model->theta);
     for (size_t epoch = 0; epoch < s->epochs && !diverged; epoch++) {
-        SK_TRY(sk_progress(t->ctx, nn_kind_name(s->kind), (double)epoch / (double)s->epochs));
+        SK_TRY(tell_epoch(t));
         SK_TRY(run_epoch(t, epoch, &diverged));
         if (diverged) t->model->diverged = epoch + 1;
     }
     return SOCK_OK;
 }
 
-sock_status nn_train(sock_context *ctx, const nn_settings *settings, const sock_data *train, nn_model **out)
+sock_status nn_train_counted(sock_context *ctx, const nn_settings *settings, const sock_data *train,
+                             nn_progress *progress, nn_model **out)
 {
     SK_TRY(check_settings(ctx, settings));
     sock_status status = SOCK_ENOMEM;
     const double begun = sk_seconds();
-    trainer t = {.ctx = ctx, .model = sk_alloc(ctx, 1, sizeof *t.model)};
+    trainer t = {.ctx = ctx, .progress = progress, .model = sk_alloc(ctx, 1, sizeof *t.model)};
     if (!t.model) return SOCK_ENOMEM;
     t.model->settings = *settings;
     if (!(t.model->loss = sk_doubles(ctx, settings->epochs, 1))) goto out;
@@ -166,4 +178,12 @@ out:
     trainer_clear(&t);
     nn_model_free(t.model);
     return status;
+}
+
+sock_status nn_train(sock_context *ctx, const nn_settings *settings, const sock_data *train, nn_model **out)
+{
+    nn_progress progress = {.total = nn_epoch_work(settings) * settings->epochs};
+    atomic_init(&progress.done, 0);
+    sk_begin(ctx);
+    return nn_train_counted(ctx, settings, train, &progress, out);
 }

@@ -1,8 +1,7 @@
 /* widths.c - the width and the number of layers by validation, as the paper does: each candidate is trained, its paths
  * are scored by MMD^2 on the validation data, the least wins. A candidate that diverged cannot win; when all did, the
  * first of them is the result, and says so. */
-#include "base/base.h"
-#include "neural.h"
+#include "batch.h"
 
 #include <math.h>
 
@@ -12,17 +11,24 @@ typedef struct search {
     const sock_data *train;
     const nn_grid *grid;
     nn_model **model;
+    nn_progress progress;
 } search;
+
+static nn_settings candidate(const search *s, size_t i)
+{
+    nn_settings settings = *s->settings;
+    settings.width = s->grid->width[i];
+    settings.layers = s->grid->layers[i];
+    return settings;
+}
 
 static sock_status train_range(void *arg, size_t begin, size_t end, int worker)
 {
-    const search *s = arg;
+    search *s = arg;
     (void)worker;
     for (size_t i = begin; i < end; i++) {
-        nn_settings settings = *s->settings;
-        settings.width = s->grid->width[i];
-        settings.layers = s->grid->layers[i];
-        SK_TRY(nn_train(s->ctx, &settings, s->train, &s->model[i]));
+        const nn_settings settings = candidate(s, i);
+        SK_TRY(nn_train_counted(s->ctx, &settings, s->train, &s->progress, &s->model[i]));
     }
     return SOCK_OK;
 }
@@ -62,9 +68,15 @@ sock_status nn_tune(sock_context *ctx, const nn_settings *settings, const sock_d
 {
     sock_status status = SOCK_ENOMEM;
     size_t best = 0;
+    sk_begin(ctx);
     if (!grid->count) return sk_fail(ctx, SOCK_EUSAGE, "neural: the grid of widths and layers is empty");
-    search s = {ctx, settings, train, grid, sk_alloc(ctx, grid->count, sizeof *s.model)};
-    if (!s.model) return SOCK_ENOMEM;
+    search s = {.ctx = ctx, .settings = settings, .train = train, .grid = grid};
+    if (!(s.model = sk_alloc(ctx, grid->count, sizeof *s.model))) return SOCK_ENOMEM;
+    atomic_init(&s.progress.done, 0);
+    for (size_t i = 0; i < grid->count; i++) {
+        const nn_settings each = candidate(&s, i);
+        s.progress.total += nn_epoch_work(&each) * each.epochs;
+    }
     SK_GO(sk_parallel_for(ctx, grid->count, 1, train_range, &s));
     SK_GO(judge_all(&s, validation, opts, &best));
     *out = s.model[best];
