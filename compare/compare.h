@@ -8,8 +8,8 @@
  *     bisde:library=gauss,count=20             the same method with another library
  *     gedmd:mode=commutator,degree=3
  *
- * The groups are sock-all, bisde-all, gedmd-all, baselines (or baselines-all), ...: every method of the group with its
- * own defaults.
+ * The groups are sock-all, bisde-all, gedmd-all, neural, baselines (or baselines-all), ...: every method of the group
+ * with its own defaults.
  *
  * In a list, a piece with "=" before any ":" is one more parameter of the method before it. A value with a comma
  * stands in braces: sock:diffusion={fourier:p=50,eta=1}.
@@ -166,7 +166,8 @@ sock_status cmp_score(sock_context *ctx, const cmp_spec *spec, const cmp_case *c
 /* ---- For the methods in this folder ---- */
 
 /* The tables, each ended by a method without a name. */
-extern const cmp_method cmp_sock_methods[], cmp_bisde_methods[], cmp_gedmd_methods[], cmp_baseline_methods[];
+extern const cmp_method cmp_sock_methods[], cmp_bisde_methods[], cmp_gedmd_methods[], cmp_neural_methods[],
+    cmp_baseline_methods[];
 
 /* The parameter that most methods have: which data they are fitted to. `value`: the method's default. */
 #define CMP_FIT_ON(value)                                                                                              \

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Every table of methods stands here once. */
-static const cmp_method *const tables[] = {cmp_sock_methods, cmp_bisde_methods, cmp_gedmd_methods,
+static const cmp_method *const tables[] = {cmp_sock_methods, cmp_bisde_methods, cmp_gedmd_methods, cmp_neural_methods,
                                            cmp_baseline_methods};
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
