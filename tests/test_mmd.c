@@ -268,6 +268,103 @@ static void test_mmd__lost_paths_and_missing_scales_are_told(void **state)
     truth_free(ou);
 }
 
+/* ---- Paths from elsewhere ---- */
+
+/* A source that asks the simulator for the same paths, and notes whose they are. */
+typedef struct simulator {
+    const sock_model *model;
+    double step;
+    size_t members;
+    sock_status answer;
+} simulator;
+
+static sock_status simulated(void *user, const sock_path_request *q, double *out)
+{
+    simulator *s = user;
+    sock_context *own = sock_context_new();
+    sock_simulation spec = {.starts = 1,
+                            .x0 = q->x0,
+                            .paths = q->paths,
+                            .times = q->times,
+                            .t = q->t,
+                            .step = s->step,
+                            .seed = q->seed,
+                            .first_start = q->start};
+    sock_status status = sock_simulate(own, s->model, &spec, out, NULL, NULL);
+    s->members += q->members;
+    sock_context_free(own);
+    return s->answer < 0 ? s->answer : status;
+}
+
+/* The same paths have the same score, whoever made them; bounds are kept; a path that is lost counts as lost. */
+static void test_score_paths__is_the_score_of_the_model_with_these_paths(void **state)
+{
+    (void)state;
+    truth ou = truth_of(ctx, "ou");
+    sock_model *bad = wrap_fields(ctx, 1, explosive, ou.instance->system->diffusion, ou.instance);
+    const sock_model *const models[2] = {ou.model, bad};
+    sock_data *test = NULL, *train = NULL;
+    sock_options *opts = sock_options_new(ctx);
+    ou.instance->trajectories[SYS_TEST] = 7;
+    assert_int_equal(sys_generate(ctx, ou.instance, SYS_TEST, &test), SOCK_OK);
+    assert_int_equal(sys_generate(ctx, ou.instance, SYS_TRAIN, &train), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "mmd-paths", "20"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "mmd-step", "0.02"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "seed", "4"), SOCK_OK);
+    assert_int_equal(sock_set_threads(ctx, 1), SOCK_OK);
+    for (int i = 0; i < 2; i++) {
+        simulator source = {.model = models[i], .step = 0.02};
+        sock_scores a, b;
+        assert_int_equal(sock_score(ctx, models[i], test, train, ou.model, opts, &a), SOCK_OK);
+        assert_int_equal(sock_score_paths(ctx, simulated, &source, test, train, ou.model, opts, &b), SOCK_OK);
+        assert_close(b.mmd2.value, a.mmd2.value, 1e-13, 0);
+        assert_close(b.mmd2_truth.value, a.mmd2_truth.value, 1e-13, 0);
+        assert_true(b.mmd_lost == a.mmd_lost && b.mmd_eta == a.mmd_eta && b.mmd_starts == 7);
+        assert_true(b.intervals == a.intervals && b.points == a.points);
+        assert_int_equal(source.members, 7);
+        assert_false(b.loglik.valid || b.perplexity.valid || b.re_f.valid || b.re_a.valid);
+        assert_non_null(strstr(b.re_f.reason, "paths alone"));
+    }
+    sock_options_free(opts);
+    sock_data_free(train);
+    sock_data_free(test);
+    sock_model_free(bad);
+    truth_free(ou);
+}
+
+static sock_status two_and_half(void *user, const sock_path_request *q, double *out)
+{
+    for (size_t i = 0; i < q->paths * q->times * q->d; i++) out[i] = *(const double *)user;
+    return SOCK_OK;
+}
+
+/* Paths at 2.5 with an upper bound of 1 are paths at 1; the failure of a source is the failure of the call. */
+static void test_score_paths__bounds_and_failures(void **state)
+{
+    (void)state;
+    truth ou = truth_of(ctx, "ou");
+    sock_data *test = NULL;
+    sock_options *opts = sock_options_new(ctx);
+    double high = 2.5, bound = 1;
+    sock_scores a, b;
+    simulator failing = {.model = ou.model, .step = 0.1, .answer = SOCK_ENUMERIC};
+    ou.instance->trajectories[SYS_TEST] = 3;
+    assert_int_equal(sys_generate(ctx, ou.instance, SYS_TEST, &test), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "mmd-paths", "2"), SOCK_OK);
+    assert_int_equal(sock_score_paths(ctx, two_and_half, &bound, test, test, NULL, opts, &a), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "bounds", "clip"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "upper", "1"), SOCK_OK);
+    assert_int_equal(sock_score_paths(ctx, two_and_half, &high, test, test, NULL, opts, &b), SOCK_OK);
+    assert_close(b.mmd2.value, a.mmd2.value, 1e-15, 0);
+    assert_int_equal(sock_score_paths(ctx, simulated, &failing, test, test, NULL, opts, &b), SOCK_ENUMERIC);
+    assert_int_equal(sock_score_paths(ctx, NULL, NULL, test, test, NULL, opts, &b), SOCK_EUSAGE);
+    assert_int_equal(sock_score_paths(ctx, two_and_half, &high, test, NULL, NULL, opts, &b), SOCK_OK);
+    assert_false(b.mmd2.valid);
+    sock_options_free(opts);
+    sock_data_free(test);
+    truth_free(ou);
+}
+
 static void test_score__survives_every_failed_allocation(void **state)
 {
     (void)state;
@@ -303,6 +400,8 @@ int main(void)
         cmocka_unit_test(prop_mmd__eta_is_the_median_over_pairs),
         cmocka_unit_test(test_mmd__score_is_the_mean_over_distinct_starts),
         cmocka_unit_test(test_mmd__lost_paths_and_missing_scales_are_told),
+        cmocka_unit_test(test_score_paths__is_the_score_of_the_model_with_these_paths),
+        cmocka_unit_test(test_score_paths__bounds_and_failures),
         cmocka_unit_test(test_score__survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
