@@ -277,6 +277,7 @@ static void test_rows__are_scored_by_their_paths(void **state)
     assert_true(row.made && row.scores.mmd2.valid && !row.scores.re_f.valid && row.wall_seconds > 0);
     assert_non_null(strstr(row.settings, "width 5, layers "));
     assert_non_null(strstr(row.settings, "by validation MMD"));
+    assert_non_null(strstr(row.kernels, "of 2 candidates"));
     assert_string_equal(row.note, "");
     run_row("lsde:epochs=2,width=4,layers=1,step=0.2,control=path", &c, &row);
     assert_true(row.made && row.scores.mmd2.valid);
