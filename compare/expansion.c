@@ -1,0 +1,166 @@
+/* expansion.c - see expansion.h. */
+#include "compare/expansion.h"
+
+#include "kernel/kernel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 64, GAUSSIANS = 20, COSINES = 100 };
+
+sock_status cmp_expansion_new(sock_context *ctx, cmp_library *library, cmp_expansion **out)
+{
+    cmp_expansion *e = sk_alloc(ctx, 1, sizeof *e);
+    if (!e) {
+        cmp_library_free(library);
+        return SOCK_ENOMEM;
+    }
+    e->library = library;
+    e->d = cmp_library_dim(library);
+    e->drift = sk_doubles(ctx, cmp_library_size(library), e->d);
+    e->diffusion = sk_doubles(ctx, cmp_library_size(library), cmp_pairs(e->d));
+    if (!e->drift || !e->diffusion) {
+        cmp_expansion_free(e);
+        return SOCK_ENOMEM;
+    }
+    *out = e;
+    return SOCK_OK;
+}
+
+void cmp_expansion_free(void *expansion)
+{
+    cmp_expansion *e = expansion;
+    if (!e) return;
+    cmp_library_free(e->library);
+    sk_free(e->drift);
+    sk_free(e->diffusion);
+    sk_free(e);
+}
+
+/* ---- Fields ---- */
+
+/* out (count x q) = phi (count x M) w (M x q). No BLAS: a field function has no context, and w is often full of zeros.
+ */
+static void multiply(size_t count, size_t size, size_t q, const double *phi, const double *w, double *out)
+{
+    memset(out, 0, count * q * sizeof *out);
+    for (size_t m = 0; m < size; m++) {
+        const double *row = w + m * q;
+        bool zero = true;
+        for (size_t j = 0; zero && j < q; j++) zero = row[j] == 0;
+        for (size_t i = 0; !zero && i < count; i++)
+            for (size_t j = 0; j < q; j++) out[i * q + j] += phi[i * size + m] * row[j];
+    }
+}
+
+void cmp_expansion_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    const cmp_expansion *e = user;
+    size_t size = cmp_library_size(e->library);
+    double *phi = malloc(BLOCK * size * sizeof *phi);
+    for (size_t i = 0; i < count; i += BLOCK) {
+        size_t block = SK_MIN((size_t)BLOCK, count - i);
+        if (!phi) {
+            for (size_t k = 0; k < block * d; k++) f[i * d + k] = (double)NAN;
+            continue;
+        }
+        cmp_library_eval(e->library, block, x + i * d, phi);
+        multiply(block, size, d, phi, e->drift, f + i * d);
+    }
+    free(phi);
+}
+
+/* Both triangles of a from the pairs; in commutator mode less f_k x_l + f_l x_k. */
+static void unfold(const cmp_expansion *e, const double *pair, const double *f, const double *x, double *a)
+{
+    for (size_t k = 0; k < e->d; k++)
+        for (size_t l = 0; l < e->d; l++)
+            a[k * e->d + l] =
+                pair[cmp_pair(e->d, k, l)] -
+                (e->commutator ? f[SK_MIN(k, l)] * x[SK_MAX(k, l)] + f[SK_MAX(k, l)] * x[SK_MIN(k, l)] : 0);
+}
+
+void cmp_expansion_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    const cmp_expansion *e = user;
+    size_t size = cmp_library_size(e->library), pairs = cmp_pairs(d);
+    double *phi = malloc(BLOCK * (size + pairs + d) * sizeof *phi);
+    for (size_t i = 0; i < count; i += BLOCK) {
+        size_t block = SK_MIN((size_t)BLOCK, count - i);
+        if (!phi) {
+            for (size_t k = 0; k < block * d * d; k++) a[i * d * d + k] = (double)NAN;
+            continue;
+        }
+        double *pair = phi + BLOCK * size, *f = pair + BLOCK * pairs;
+        cmp_library_eval(e->library, block, x + i * d, phi);
+        multiply(block, size, pairs, phi, e->diffusion, pair);
+        if (e->commutator) multiply(block, size, d, phi, e->drift, f);
+        for (size_t b = 0; b < block; b++) unfold(e, pair + b * pairs, f + b * d, x + (i + b) * d, a + (i + b) * d * d);
+    }
+    free(phi);
+}
+
+/* ---- Towards a row ---- */
+
+static size_t nonzeros(size_t count, const double *w)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) found += w[i] != 0;
+    return found;
+}
+
+sock_status cmp_expansion_finish(sock_context *ctx, const cmp_spec *spec, const sock_data *data, cmp_expansion *e,
+                                 const char *rest, cmp_fitted *fitted)
+{
+    char library[160];
+    size_t size = cmp_library_size(e->library), pairs = cmp_pairs(e->d);
+    fitted->drift = cmp_expansion_drift;
+    fitted->diffusion = cmp_expansion_diffusion;
+    fitted->state = e;
+    fitted->free_state = cmp_expansion_free;
+    fitted->terms = size * (e->d + pairs);
+    fitted->nonzero = nonzeros(size * e->d, e->drift) + nonzeros(size * pairs, e->diffusion);
+    cmp_library_describe(e->library, library, sizeof library);
+    snprintf(fitted->settings, sizeof fitted->settings, "%s; %s; fit-on %s", library, rest,
+             cmp_spec_text(spec, "fit-on"));
+    return cmp_wrap(ctx, data, fitted);
+}
+
+/* ---- The library that the parameters name ---- */
+
+/* At least two steps a function, or the fit says nothing. */
+static size_t automatic_degree(const cmp_steps *steps)
+{
+    size_t degree = steps->d <= 3 ? 3 : 2;
+    while (degree > 1 && 2 * cmp_monomial_count(steps->d, degree) > (double)steps->count) degree--;
+    return degree;
+}
+
+sock_status cmp_library_of(sock_context *ctx, const cmp_spec *spec, const cmp_steps *steps, int append,
+                           cmp_library **out)
+{
+    double degree = cmp_spec_number(spec, "degree"), count = cmp_spec_number(spec, "count");
+    const bool poly = cmp_spec_is(spec, "library", "poly"), gauss = cmp_spec_is(spec, "library", "gauss");
+    cmp_library_spec s = {.d = steps->d,
+                          .first_degree = 1,
+                          .width = cmp_spec_number(spec, "width"),
+                          .lower = steps->lower,
+                          .upper = steps->upper,
+                          .seed = (uint64_t)cmp_spec_number(spec, "seed")};
+    if (poly) {
+        s.first_degree = 0;
+        s.degree = isnan(degree) ? automatic_degree(steps) : (size_t)degree;
+        return cmp_library_new(ctx, &s, out);
+    }
+    s.degree = append ? 2 : 0;
+    if (gauss) {
+        s.gaussians = isnan(count) ? GAUSSIANS : (size_t)count;
+        return cmp_library_new(ctx, &s, out);
+    }
+    s.cosines = isnan(count) ? COSINES : (size_t)count;
+    s.scale = s.width;
+    if (isnan(s.scale)) SK_TRY(sk_median_distance(ctx, s.d, steps->count, steps->x, &s.scale));
+    return cmp_library_new(ctx, &s, out);
+}
