@@ -1,7 +1,8 @@
-/* baselines.c - what every method should beat, and what none can: constant coefficients, and the truth. */
+/* baselines.c - what every method should beat, and what none can: constant coefficients, means of neighbours, and the
+ * truth. */
 #include "compare/compare.h"
 
-#include "base/base.h"
+#include "compare/kernelmean.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,49 @@ static sock_status fit_constant(sock_context *ctx, const cmp_spec *spec, const c
     return status;
 }
 
+/* ---- Means of neighbours ---- */
+
+static void say_bandwidths(const cmp_spec *spec, size_t d, const double *f, const double *a, char *buffer)
+{
+    int used = snprintf(buffer, CMP_TEXT_SIZE, "bandwidths of f");
+    for (size_t k = 0; k < d; k++) used += snprintf(buffer + used, 40, " %.3g", f[k]);
+    used += snprintf(buffer + used, 40, ", of a");
+    for (size_t k = 0; k < d; k++) used += snprintf(buffer + used, 40, " %.3g", a[k]);
+    snprintf(buffer + used, 80, " (%s); fit-on %s",
+             strcmp(cmp_spec_text(spec, "bandwidth"), "auto") != 0 ? "given"
+             : cmp_spec_is(spec, "choose", "cv")                   ? "by cross-validation"
+                                                                   : "by Scott's rule",
+             cmp_spec_text(spec, "fit-on"));
+}
+
+static sock_status fit_means(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_fitted *out)
+{
+    const sock_data *data;
+    sock_data *own = NULL;
+    cmp_steps *steps = NULL;
+    cmp_mean *mean = NULL;
+    double f[CMP_MEAN_MOST_DIM], a[CMP_MEAN_MOST_DIM];
+    const cmp_mean_options options = {cmp_spec_number(spec, "bandwidth"), cmp_spec_is(spec, "choose", "cv")};
+    size_t d = sock_data_dim(c->train);
+    sock_status status;
+    if (d > CMP_MEAN_MOST_DIM)
+        return sk_fail(ctx, SOCK_EUSAGE, "means of neighbours are made in up to %d dimensions; the data have %zu",
+                       CMP_MEAN_MOST_DIM, d);
+    SK_GO(cmp_training_data(ctx, spec, c, &data, &own));
+    SK_GO(cmp_steps_new(ctx, data, &steps));
+    SK_GO(cmp_mean_fit(ctx, steps, &options, &mean, f, a));
+    out->drift = cmp_mean_drift;
+    out->diffusion = cmp_mean_diffusion;
+    out->state = mean;
+    out->free_state = cmp_mean_free;
+    say_bandwidths(spec, d, f, a, out->settings);
+    status = cmp_wrap(ctx, data, out);
+out:
+    cmp_steps_free(steps);
+    sock_data_free(own);
+    return status;
+}
+
 /* ---- The truth ---- */
 
 static sock_status take_truth(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_fitted *out)
@@ -90,8 +134,15 @@ static sock_status take_truth(sock_context *ctx, const cmp_spec *spec, const cmp
 }
 
 static const cmp_parameter constant_parameters[] = {CMP_FIT_ON("all"), {0}};
+static const cmp_parameter mean_parameters[] = {
+    {"bandwidth", "auto", CMP_NUMBER, 1e-12, 1e12, "a number > 0, or auto", "of both fields, in the data's units"},
+    {"choose", "cv", CMP_CHOICE, 0, 0, "cv|rule", "auto bandwidths by cross-validation, or by Scott's rule"},
+    CMP_FIT_ON("all"),
+    {0}};
 
 const cmp_method cmp_baseline_methods[] = {
     {"constant", "baselines", "constant f and a, by maximum likelihood", constant_parameters, fit_constant, NULL},
+    {"nw", "baselines", "Nadaraya-Watson means of the steps nearby (Kramers-Moyal), up to 3 dimensions",
+     mean_parameters, fit_means, NULL},
     {"truth", "baselines", "the truth itself: the floor of the scores", NULL, take_truth, NULL},
     {0}};
