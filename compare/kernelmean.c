@@ -90,7 +90,7 @@ static void deal_folds(const cmp_steps *s, size_t *fold)
 /* Minus twice the log density of r under N(0, h a), without constants; infinite where a is singular. */
 static double gaussian_loss(size_t d, double h, const double *r, const double *a)
 {
-    double c[MOST_DIM * MOST_DIM], u[MOST_DIM], loss = 0;
+    double c[MOST_DIM * MOST_DIM] = {0}, u[MOST_DIM], loss = 0;
     for (size_t k = 0; k < d; k++) {
         for (size_t l = 0; l <= k; l++) {
             double entry = h * a[k * d + l];
