@@ -7,6 +7,8 @@
  *     sys_truth(ctx, gbm, &model);                      the true f and a, to score against
  *     sys_save(ctx, gbm, "truth.json");                 enough to make the same instance again: sys_load
  *
+ * For other languages the folder is also a shared library of its own, libsocksystems.so, beside libsock.so.
+ *
  * The numbers depend on the system, the seed, the set and the trajectory's index alone: not on the number of threads,
  * nor on how many trajectories are made. */
 #ifndef SYS_SYSTEMS_H
@@ -53,27 +55,30 @@ struct sys_instance {
 };
 
 /* The table, index from 0 to sys_count() - 1; NULL beyond, and for an unknown name. Static storage. */
-size_t sys_count(void);
-const sys_system *sys_at(size_t index);
-const sys_system *sys_find(const char *name);
+SOCK_API size_t sys_count(void);
+SOCK_API const sys_system *sys_at(size_t index);
+SOCK_API const sys_system *sys_find(const char *name);
 
 /* How many parameters a system has. */
-size_t sys_parameters(const sys_system *system);
+SOCK_API size_t sys_parameters(const sys_system *system);
 
 /* An instance with the table's parameters, the random ones drawn from the seed. Freed with sys_free (NULL is fine). */
-sock_status sys_new(sock_context *ctx, const sys_system *system, uint64_t seed, sys_instance **out);
-void sys_free(sys_instance *instance);
+SOCK_API sock_status sys_new(sock_context *ctx, const sys_system *system, uint64_t seed, sys_instance **out);
+SOCK_API void sys_free(sys_instance *instance);
 
 /* One set of trajectories: instance->trajectories[set] of them. */
-sock_status sys_generate(sock_context *ctx, const sys_instance *instance, sys_set set, sock_data **out);
+SOCK_API sock_status sys_generate(sock_context *ctx, const sys_instance *instance, sys_set set, sock_data **out);
 
 /* The true f and a as a model. The instance must live as long as the model. */
-sock_status sys_truth(sock_context *ctx, const sys_instance *instance, sock_model **out);
+SOCK_API sock_status sys_truth(sock_context *ctx, const sys_instance *instance, sock_model **out);
 
-/* System, seed, box and parameters as JSON, written whole or not at all; and back. `source` is such a file, or the name
+/* System, title, seed, box, delta and parameters as JSON; freed with sock_string_free. */
+SOCK_API sock_status sys_describe(sock_context *ctx, const sys_instance *instance, char **json);
+
+/* The same, written whole or not at all; and back. `source` is such a file, or the name
  * of a system (then with the given seed and the table's parameters). */
-sock_status sys_save(sock_context *ctx, const sys_instance *instance, const char *path);
-sock_status sys_load(sock_context *ctx, const char *source, uint64_t seed, sys_instance **out);
+SOCK_API sock_status sys_save(sock_context *ctx, const sys_instance *instance, const char *path);
+SOCK_API sock_status sys_load(sock_context *ctx, const char *source, uint64_t seed, sys_instance **out);
 
 /* ---- For the generators in this folder ---- */
 

@@ -21,13 +21,21 @@ static json_t *to_json(const sys_instance *instance)
                      "parameters", parameters);
 }
 
-sock_status sys_save(sock_context *ctx, const sys_instance *instance, const char *path)
+sock_status sys_describe(sock_context *ctx, const sys_instance *instance, char **json)
 {
     sk_begin(ctx);
     json_t *root = to_json(instance);
     char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(root);
-    if (!text) return sk_fail(ctx, SOCK_ENOMEM, "out of memory while writing %s", path);
+    if (!text) return sk_fail(ctx, SOCK_ENOMEM, "out of memory while describing %s", instance->system->name);
+    *json = text;
+    return SOCK_OK;
+}
+
+sock_status sys_save(sock_context *ctx, const sys_instance *instance, const char *path)
+{
+    char *text = NULL;
+    SK_TRY(sys_describe(ctx, instance, &text));
     sk_file *file = NULL;
     sock_status status = sk_file_create(ctx, path, &file);
     if (status >= 0) {
