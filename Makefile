@@ -1,9 +1,10 @@
 # A thin front to CMake: `make help` lists the targets. Everything is built under build/.
 PREFIX ?= /usr/local
+PYTHON ?= python3
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CTEST = ctest --output-on-failure --stop-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all release deps demo test test-release test-full asan tsan bench install docs format check coverage clean help
+.PHONY: all release deps demo test test-release test-full asan tsan bench install python docs format check coverage clean help
 
 all: release ## build the library and the program (build/sock)
 
@@ -46,6 +47,9 @@ bench: release ## build and run the benchmarks
 
 install: release ## install under $(PREFIX), staged in $(DESTDIR) when given
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)"
+
+python: ## build the wheel of the Python package, in build/dist
+	@$(PYTHON) python/wheelmaker.py build/dist
 
 docs: release ## make docs/options.md anew from the options table
 	@build/sock options >docs/options.md

@@ -1,0 +1,405 @@
+"""A model, fitted or known: fields, paths, scores, figures."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import tempfile
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _native
+from ._calls import OPTIONS, Context, Progress, unknown_parameter
+from ._errors import NotFittedError, NumericError, UsageError
+from ._native import doubles, lib, names_array, take_text
+from ._trajectories import Trajectories, numbers
+
+SCORE_NAMES = ("loglik", "loglik_truth", "perplexity", "perplexity_raw", "re_f", "re_a", "mmd2", "mmd2_truth")
+
+
+class Scores(NamedTuple):
+    """Scores of a model on test data (docs/scores.md). A score that could not be computed is None; `reasons` says why."""
+
+    loglik: Optional[float]
+    loglik_truth: Optional[float]
+    perplexity: Optional[float]
+    perplexity_raw: Optional[float]
+    re_f: Optional[float]
+    re_a: Optional[float]
+    mmd2: Optional[float]
+    mmd2_truth: Optional[float]
+    intervals: int
+    points: int
+    d: int
+    delta: float
+    singular: int
+    mmd_starts: int
+    mmd_paths: int
+    mmd_lost: int
+    mmd_eta: float
+    mmd_pairs: int
+    seconds: float
+    reasons: Mapping[str, str]
+
+
+class Handle:
+    """Owns a model of the library; what it needs to live (`keep`) lives as long."""
+
+    def __init__(self, pointer: ctypes.c_void_p, keep: Any = None):
+        self.pointer, self.keep = pointer, keep
+
+    def __del__(self) -> None:
+        if self.pointer:
+            lib.sock_model_free(self.pointer)
+            self.pointer = None  # type: ignore[assignment]
+
+
+class Model:
+    """What every model can do. :class:`SDE` learns one from data; :class:`KnownSDE` is one that you know."""
+
+    _handle: Optional[Handle] = None
+
+    # -- For the subclasses
+
+    def _pointer(self) -> ctypes.c_void_p:
+        if self._handle is None:
+            raise NotFittedError("this model is not fitted yet: call fit() with data, or sock.load() a model")
+        return self._handle.pointer
+
+    def _settings(self) -> Dict[str, Any]:
+        """The options of the table that are in force."""
+        return {}
+
+    def _threads(self) -> Optional[int]:
+        return None
+
+    def _progress(self) -> Progress:
+        return "auto"
+
+    def _context(self, keys: Sequence[str] = (), overrides: Optional[Mapping[str, Any]] = None) -> Context:
+        """A context with those options of `keys` that are set here or overridden."""
+        chosen = {key: value for key, value in self._settings().items() if key in keys}
+        for name, value in (overrides or {}).items():
+            if name not in keys:
+                raise unknown_parameter(name, keys)
+            chosen[name] = value
+        return Context(chosen, self._threads())
+
+    def _data(self, X: Any, t: Any = None, dt: Any = None) -> Trajectories:
+        """Trajectories from whatever was given, with the data options in force; their states are the model's."""
+        data = as_trajectories(X, self._settings(), t, dt, names=self.names_)
+        if data.d != self.d_:
+            raise UsageError(f"X has {data.d} features, but {type(self).__name__} is expecting {self.d_} features as input")
+        return data
+
+    # -- What it is
+
+    @property
+    def d_(self) -> int:
+        """The dimension of the state."""
+        return int(lib.sock_model_dim(self._pointer()))
+
+    @property
+    def names_(self) -> Tuple[str, ...]:
+        """Names of the states."""
+        pointer = self._pointer()
+        return tuple(lib.sock_model_name(pointer, k).decode("utf-8", "replace") for k in range(self.d_))
+
+    @property
+    def has_diffusion_(self) -> bool:
+        return bool(lib.sock_model_has_diffusion(self._pointer()))
+
+    @property
+    def info_(self) -> Dict[str, Any]:
+        """Specification, options, certificate, choice and provenance (docs/formats.md)."""
+        text = ctypes.c_void_p()
+        with Context() as c:
+            c.check(lib.sock_model_info(c.handle, self._pointer(), ctypes.byref(text)))
+        return json.loads(take_text(text))
+
+    # -- Fields
+
+    def _points(self, X: Any) -> np.ndarray:
+        """n x d points from (n, d), from (n,) in one dimension, from one point (d,), or from a DataFrame by name."""
+        d, names = self.d_, self.names_
+        if hasattr(X, "columns") and hasattr(X, "iloc"):
+            missing = [name for name in names if name not in X.columns]
+            if missing:
+                raise UsageError(f"the DataFrame has no column {', '.join(missing)}; the states are {', '.join(names)}")
+            X = X[list(names)].to_numpy(dtype=float)
+        x = numbers(X, "X")
+        if x.ndim == 0:
+            x = x.reshape(1)
+        if x.ndim == 1:
+            x = x.reshape(-1, 1) if d == 1 else x.reshape(1, -1)
+        if x.ndim != 2 or x.shape[1] != d:
+            raise UsageError(
+                f"X has {x.shape[-1]} features, but {type(self).__name__} is expecting {d} features as input: "
+                f"points of shape (n, {d})"
+            )
+        return x
+
+    def _field(self, function: Any, X: Any, matrix: bool) -> np.ndarray:
+        x = self._points(X)
+        out = np.empty((len(x), self.d_, self.d_) if matrix else (len(x), self.d_))
+        if len(x):
+            with Context(threads=self._threads()) as c:
+                c.work(function, self._pointer(), len(x), doubles(x), doubles(out))
+        return out
+
+    def drift(self, X: Any) -> np.ndarray:
+        """f at points X of shape (n, d): an array of shape (n, d)."""
+        return self._field(lib.sock_model_drift, X, False)
+
+    def diffusion(self, X: Any) -> np.ndarray:
+        """a = sigma sigma' at points X of shape (n, d): an array of shape (n, d, d)."""
+        return self._field(lib.sock_model_diffusion, X, True)
+
+    def sigma(self, X: Any) -> np.ndarray:
+        """The symmetric square root of a at points X: an array of shape (n, d, d)."""
+        return self._field(lib.sock_model_sigma, X, True)
+
+    # -- Paths
+
+    def simulate(
+        self,
+        x0: Any,
+        t: Any,
+        n_paths: int = 1,
+        seed: Optional[int] = None,
+        step: Optional[float] = None,
+        first_start: int = 0,
+        **options: Any,
+    ) -> np.ndarray:
+        """Euler-Maruyama paths from x0 at the times t (the first is the time of the start).
+
+        One start: an array of shape (n_paths, len(t), d). Several, x0 of shape (starts, d): shape (starts, n_paths,
+        len(t), d). ``step`` is the largest inner step (default: a tenth of the smallest gap); ``seed`` defaults to the
+        model's parameter; ``bounds``, ``lower``, ``upper`` keep the paths in a box. A path that leaves the finite
+        numbers is NaN from there on, with a warning. The same for any number of threads, paths and starts.
+        """
+        d = self.d_
+        x, one = self._starts(x0)
+        times = numbers(t, "t").reshape(-1)
+        if int(n_paths) < 1:
+            raise UsageError(f"n_paths is {n_paths}; allowed: a whole number >= 1")
+        spec = _native.Simulation(starts=len(x), x0=doubles(x), paths=int(n_paths), times=len(times), t=doubles(times))
+        spec.step = 0.0 if step is None else float(step)
+        spec.seed = int(self._settings().get("seed") or 0) if seed is None else int(seed)
+        spec.first_start = first_start
+        lower, upper, mode = np.empty(d), np.empty(d), ctypes.c_int()
+        out = np.empty((len(x), int(n_paths), len(times), d))
+        with self._context(("bounds", "lower", "upper"), options) as c:
+            c.check(lib.sock_simulation_bounds(c.handle, c.options, d, ctypes.byref(mode), doubles(lower), doubles(upper)))
+            spec.bounds, spec.lower, spec.upper = mode.value, doubles(lower), doubles(upper)
+            c.work(
+                lib.sock_simulate, self._pointer(), ctypes.byref(spec), doubles(out), None, None,
+                progress=self._progress(),
+            )
+        return out[0] if one else out
+
+    def _starts(self, x0: Any) -> Tuple[np.ndarray, bool]:
+        d, x = self.d_, np.asarray(x0)
+        one = x.ndim == 0 or x.ndim == 1 and (d > 1 or len(x) == 1)
+        return self._points(x0), one
+
+    # -- Scores
+
+    def scores(
+        self,
+        X: Any,
+        *,
+        train: Any = None,
+        truth: Optional["Model"] = None,
+        t: Any = None,
+        dt: Optional[float] = None,
+        **options: Any,
+    ) -> Scores:
+        """All scores on test data: likelihood; with a ``truth``, perplexity and relative errors; with ``train``, MMD.
+
+        Options: ``delta``, ``mmd_paths``, ``mmd_step``, ``seed``, ``bounds``, ``lower``, ``upper``.
+        """
+        raw = _native.Scores()
+        test = self._data(X, t, dt)
+        training = None if train is None else self._data(train, t, dt)
+        keys = ("delta", "mmd_paths", "mmd_step", "seed", "bounds", "lower", "upper")
+        with self._context(keys, options) as c:
+            c.work(
+                lib.sock_score, self._pointer(), test._handle, training._handle if training else None,
+                None if truth is None else truth._pointer(), c.options, ctypes.byref(raw), progress=self._progress(),
+            )
+        values = {name: getattr(raw, name) for name in SCORE_NAMES}
+        fields: Dict[str, Any] = {name: v.value if v.valid else None for name, v in values.items()}
+        reasons = {name: v.reason.decode("utf-8", "replace") for name, v in values.items() if not v.valid}
+        rest = {name: getattr(raw, name) for name in Scores._fields if name not in fields and name != "reasons"}
+        return Scores(**fields, **rest, reasons=reasons)
+
+    def score(self, X: Any, y: Any = None, *, t: Any = None, dt: Optional[float] = None) -> float:
+        """Mean log likelihood of the test steps, in nats a step and dimension: larger is better. y is ignored."""
+        result = self.scores(X, t=t, dt=dt, mmd_paths=0)
+        if result.loglik is None:
+            raise NumericError(result.reasons["loglik"])
+        return result.loglik / (result.d * result.intervals)
+
+    # -- Figures
+
+    def plot(
+        self,
+        X: Any = None,
+        kind: str = "fields",
+        *,
+        truth: Optional["Model"] = None,
+        states: Tuple[int, int] = (0, 1),
+        n_paths: int = 200,
+        figure: Any = None,
+    ) -> Any:
+        """Draws with matplotlib and returns the figure.
+
+        ``kind``: ``"fields"`` (drift and diffusion where the data are), ``"paths"`` (the data with the fan of simulated
+        paths) or ``"residuals"`` (standardised residuals: histogram, against normal quantiles, correlation in time,
+        against the state). ``X`` defaults to the data of the fit; ``states`` chooses the plane when d > 2.
+        """
+        from . import _plots
+
+        return _plots.draw(self, self._plot_data(X), kind, truth, states, n_paths, figure)
+
+    def _plot_data(self, X: Any) -> Trajectories:
+        if X is not None:
+            return self._data(X)
+        data = getattr(self, "data_", None)
+        if data is None:
+            raise UsageError("give the data to draw beside: plot(X)")
+        return data
+
+    # -- Files
+
+    def save(self, path: Union[str, os.PathLike]) -> None:
+        """Saves the model, whole or not at all. :func:`sock.load` brings it back; `sock info FILE` describes it."""
+        with Context() as c:
+            c.check(lib.sock_model_save(c.handle, self._pointer(), os.fsencode(path)))
+
+    def _bytes(self) -> bytes:
+        with tempfile.TemporaryDirectory(prefix="sock-") as folder:
+            path = os.path.join(folder, "model.sock")
+            self.save(path)
+            with open(path, "rb") as file:
+                return file.read()
+
+
+def load_handle(path: Union[str, os.PathLike]) -> Handle:
+    out = ctypes.c_void_p()
+    with Context() as c:
+        c.check_reading(lib.sock_model_load(c.handle, os.fsencode(path), ctypes.byref(out)), path)
+    return Handle(out)
+
+
+def handle_from_bytes(content: bytes) -> Handle:
+    with tempfile.TemporaryDirectory(prefix="sock-") as folder:
+        path = os.path.join(folder, "model.sock")
+        with open(path, "wb") as file:
+            file.write(content)
+        return load_handle(path)
+
+
+def as_trajectories(
+    X: Any,
+    settings: Mapping[str, Any],
+    t: Any = None,
+    dt: Any = None,
+    names: Optional[Sequence[str]] = None,
+    groups: Optional[Sequence[Any]] = None,
+) -> Trajectories:
+    """Trajectories from whatever a user gave, under the data options among `settings`. `names` are those that columns of
+    files and frames must have (the model's), or a user's own for arrays."""
+    if isinstance(X, Trajectories) and groups is None:
+        return X
+    chosen = {key: settings[key] for key in ("id", "time", "state", "group", "grouping") if key in settings}
+    step = dt if dt is not None else settings.get("dt")
+    if step is not None and not isinstance(step, str):
+        chosen["dt"] = step
+    tabular = isinstance(X, (str, os.PathLike)) or hasattr(X, "iloc") and hasattr(X, "columns")
+    if tabular and names is not None:
+        chosen["state"] = list(names)
+    return Trajectories(X, t, names=None if tabular else names, groups=groups, **chosen)
+
+
+Field = Callable[[np.ndarray], Any]
+
+
+class KnownSDE(Model):
+    """An SDE that is known, as a model: it evaluates, simulates and scores like a fitted one.
+
+    ``drift`` maps points (n, d) to (n, d), ``diffusion`` to a = sigma sigma' of shape (n, d, d); without a diffusion it is
+    an ODE. The functions may be called from several threads at once (each holding the interpreter lock). Such a model
+    cannot be saved.
+
+    >>> import numpy as np, sock
+    >>> ou = sock.KnownSDE(1, lambda x: -x, lambda x: np.full((len(x), 1, 1), 0.25))
+    >>> ou.drift([[1.0], [2.0]]).tolist(), ou.sigma([[1.0]]).tolist()
+    ([[-1.0], [-2.0]], [[[0.5]]])
+    >>> ou.simulate([1.0], np.linspace(0, 1, 5), n_paths=3, seed=7).shape
+    (3, 5, 1)
+    """
+
+    def __init__(
+        self,
+        d: int,
+        drift: Field,
+        diffusion: Optional[Field] = None,
+        *,
+        names: Optional[Sequence[str]] = None,
+        threads: Optional[int] = None,
+    ):
+        if names is not None and len(names) != d:
+            raise UsageError(f"{len(names)} names for {d} states")
+        self.threads = threads
+        self._failure: List[BaseException] = []
+        out = ctypes.c_void_p()
+        f = _native.FIELD(self._callback(drift, (d,)))
+        a = _native.FIELD() if diffusion is None else _native.FIELD(self._callback(diffusion, (d, d)))
+        with Context() as c:
+            c.check(lib.sock_model_wrap(c.handle, d, names_array(names), f, a, None, ctypes.byref(out)))
+        self._handle = Handle(out, keep=(f, a))
+
+    def _threads(self) -> Optional[int]:
+        return self.threads
+
+    def _callback(self, function: Field, shape: Tuple[int, ...]) -> Any:
+        failure = self._failure
+
+        def call(user: Any, count: int, d: int, x: Any, out: Any) -> None:
+            target = np.ctypeslib.as_array(out, (count, *shape))
+            try:
+                target[...] = function(np.ctypeslib.as_array(x, (count, d)).copy())
+            except BaseException as error:  # there is no way for it through C: remember it, and answer NaN
+                failure.append(error)
+                target[...] = np.nan
+
+        return call
+
+    def _checked(self, result: Any) -> Any:
+        if self._failure:
+            error = self._failure[0]
+            self._failure.clear()
+            raise error
+        return result
+
+    def _field(self, function: Any, X: Any, matrix: bool) -> np.ndarray:
+        try:
+            return self._checked(super()._field(function, X, matrix))
+        except NumericError:
+            raise self._failure.pop() if self._failure else None  # type: ignore[misc]
+
+    def simulate(self, *arguments: Any, **more: Any) -> np.ndarray:
+        return self._checked(super().simulate(*arguments, **more))
+
+    simulate.__doc__ = Model.simulate.__doc__
+
+    def save(self, path: Union[str, os.PathLike]) -> None:
+        """Not possible: functions cannot be saved. Raises UsageError."""
+        super().save(path)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(d={self.d_}, states: {', '.join(self.names_)})"

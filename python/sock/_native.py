@@ -1,0 +1,243 @@
+"""The shared libraries: where they lie, their structures and prototypes (include/sock.h, systems/systems.h,
+report/report.h). A test compares the structures with what a C compiler makes of the headers."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint64, c_void_p
+from typing import Any, Optional
+
+# ---- Structures --------------------------------------------------------------------------------------------------
+
+
+class OptionInfo(ctypes.Structure):
+    _fields_ = [(name, c_char_p) for name in ("key", "type", "fallback", "allowed", "help")]
+
+
+class Certificate(ctypes.Structure):
+    _fields_ = [
+        ("primal", c_double),
+        ("dual", c_double),
+        ("gap", c_double),
+        ("norm_q", c_double),
+        ("features", c_size_t),
+        ("rank", c_size_t),
+        ("iterations", c_size_t),
+        ("converged", c_int),
+    ]
+
+
+class Simulation(ctypes.Structure):
+    _fields_ = [
+        ("starts", c_size_t),
+        ("x0", POINTER(c_double)),
+        ("paths", c_size_t),
+        ("times", c_size_t),
+        ("t", POINTER(c_double)),
+        ("step", c_double),
+        ("seed", c_uint64),
+        ("first_start", c_uint64),
+        ("bounds", c_int),
+        ("lower", POINTER(c_double)),
+        ("upper", POINTER(c_double)),
+    ]
+
+
+class SimulationReport(ctypes.Structure):
+    _fields_ = [
+        ("paths", c_size_t),
+        ("lost", c_size_t),
+        ("steps", c_size_t),
+        ("step", c_double),
+        ("seconds", c_double),
+    ]
+
+
+class Value(ctypes.Structure):
+    _fields_ = [("valid", c_int), ("failed", c_int), ("value", c_double), ("reason", ctypes.c_char * 160)]
+
+
+class Scores(ctypes.Structure):
+    _fields_ = [
+        ("d", c_size_t),
+        ("points", c_size_t),
+        ("intervals", c_size_t),
+        ("delta", c_double),
+        ("loglik", Value),
+        ("loglik_truth", Value),
+        ("perplexity", Value),
+        ("perplexity_raw", Value),
+        ("re_f", Value),
+        ("re_a", Value),
+        ("mmd2", Value),
+        ("mmd2_truth", Value),
+        ("singular", c_size_t),
+        ("mmd_starts", c_size_t),
+        ("mmd_paths", c_size_t),
+        ("mmd_lost", c_size_t),
+        ("mmd_eta", c_double),
+        ("mmd_pairs", c_size_t),
+        ("seconds", c_double),
+    ]
+
+
+class SystemHead(ctypes.Structure):
+    """The beginning of sys_system; only read through a pointer."""
+
+    _fields_ = [("name", c_char_p), ("title", c_char_p), ("d", c_size_t)]
+
+
+class SystemInstance(ctypes.Structure):
+    _fields_ = [
+        ("system", POINTER(SystemHead)),
+        ("seed", c_uint64),
+        ("parameter", c_double * 8),
+        ("box", c_double),
+        ("trajectories", c_size_t * 3),
+    ]
+
+
+# The C names, for the test that compares sizes and offsets with the headers.
+STRUCTURES = {
+    "sock_option_info": OptionInfo,
+    "sock_certificate": Certificate,
+    "sock_simulation": Simulation,
+    "sock_simulation_report": SimulationReport,
+    "sock_value": Value,
+    "sock_scores": Scores,
+    "sys_system": SystemHead,
+    "sys_instance": SystemInstance,
+}
+
+MONITOR = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_double)
+FIELD = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, c_size_t, POINTER(c_double), POINTER(c_double))
+
+# ---- Prototypes --------------------------------------------------------------------------------------------------
+
+_H = c_void_p  # a handle: context, options, data, model
+_OUT = POINTER(c_void_p)
+_D = POINTER(c_double)
+_TEXT = POINTER(c_void_p)  # a text of the library's, freed with sock_string_free
+
+PROTOTYPES = {
+    "sock_version": (c_char_p, []),
+    "sock_status_name": (c_char_p, [c_int]),
+    "sock_status_text": (c_char_p, [c_int]),
+    "sock_context_new": (_H, []),
+    "sock_context_free": (None, [_H]),
+    "sock_message": (c_char_p, [_H]),
+    "sock_set_threads": (c_int, [_H, c_int]),
+    "sock_threads": (c_int, [_H]),
+    "sock_set_memory_limit": (c_int, [_H, c_size_t]),
+    "sock_set_monitor": (None, [_H, MONITOR, c_void_p]),
+    "sock_cancel": (None, [_H]),
+    "sock_string_free": (None, [c_void_p]),
+    "sock_options_new": (_H, [_H]),
+    "sock_options_free": (None, [_H]),
+    "sock_options_set": (c_int, [_H, _H, c_char_p, c_char_p]),
+    "sock_options_get": (c_char_p, [_H, c_char_p]),
+    "sock_option_count": (c_size_t, []),
+    "sock_option_describe": (OptionInfo, [c_size_t]),
+    "sock_data_read": (c_int, [_H, c_char_p, _H, _OUT]),
+    "sock_data_from_arrays": (
+        c_int,
+        [_H, c_size_t, c_size_t, POINTER(c_size_t), _D, _D, POINTER(c_char_p), POINTER(c_size_t), _H, _OUT],
+    ),
+    "sock_data_free": (None, [_H]),
+    "sock_data_dim": (c_size_t, [_H]),
+    "sock_data_trajectories": (c_size_t, [_H]),
+    "sock_data_groups": (c_size_t, [_H]),
+    "sock_data_points": (c_size_t, [_H]),
+    "sock_data_intervals": (c_size_t, [_H]),
+    "sock_data_name": (c_char_p, [_H, c_size_t]),
+    "sock_data_trajectory": (c_size_t, [_H, c_size_t, POINTER(_D), POINTER(_D)]),
+    "sock_data_split": (c_int, [_H, _H, c_size_t, c_size_t, c_uint64, _OUT, _OUT]),
+    "sock_data_write": (c_int, [_H, _H, c_char_p]),
+    "sock_data_summary": (c_int, [_H, _H, _TEXT]),
+    "sock_fit": (c_int, [_H, _H, _H, _OUT]),
+    "sock_options_set_validation": (c_int, [_H, _H, _H]),
+    "sock_drift_system": (c_int, [_H, _H, _H, _D, _D, _D]),
+    "sock_fit_diffusion": (c_int, [_H, _H, _H, _H, _OUT]),
+    "sock_diffusion_system": (c_int, [_H, _H, _H, _H, _D, _D, POINTER(Certificate)]),
+    "sock_model_free": (None, [_H]),
+    "sock_model_dim": (c_size_t, [_H]),
+    "sock_model_name": (c_char_p, [_H, c_size_t]),
+    "sock_model_has_diffusion": (c_int, [_H]),
+    "sock_model_save": (c_int, [_H, _H, c_char_p]),
+    "sock_model_load": (c_int, [_H, c_char_p, _OUT]),
+    "sock_model_drift": (c_int, [_H, _H, c_size_t, _D, _D]),
+    "sock_model_diffusion": (c_int, [_H, _H, c_size_t, _D, _D]),
+    "sock_model_sigma": (c_int, [_H, _H, c_size_t, _D, _D]),
+    "sock_model_info": (c_int, [_H, _H, _TEXT]),
+    "sock_model_wrap": (c_int, [_H, c_size_t, POINTER(c_char_p), FIELD, FIELD, c_void_p, _OUT]),
+    "sock_simulate": (c_int, [_H, _H, POINTER(Simulation), _D, _D, POINTER(SimulationReport)]),
+    "sock_simulation_bounds": (c_int, [_H, _H, c_size_t, POINTER(c_int), _D, _D]),
+    "sock_score": (c_int, [_H, _H, _H, _H, _H, _H, POINTER(Scores)]),
+}
+
+SYSTEM_PROTOTYPES = {
+    "sys_count": (c_size_t, []),
+    "sys_at": (POINTER(SystemHead), [c_size_t]),
+    "sys_find": (POINTER(SystemHead), [c_char_p]),
+    "sys_parameters": (c_size_t, [POINTER(SystemHead)]),
+    "sys_new": (c_int, [_H, POINTER(SystemHead), c_uint64, POINTER(POINTER(SystemInstance))]),
+    "sys_load": (c_int, [_H, c_char_p, c_uint64, POINTER(POINTER(SystemInstance))]),
+    "sys_free": (None, [POINTER(SystemInstance)]),
+    "sys_generate": (c_int, [_H, POINTER(SystemInstance), c_int, _OUT]),
+    "sys_truth": (c_int, [_H, POINTER(SystemInstance), _OUT]),
+    "sys_describe": (c_int, [_H, POINTER(SystemInstance), _TEXT]),
+    "sys_save": (c_int, [_H, POINTER(SystemInstance), c_char_p]),
+}
+
+# ---- Loading -----------------------------------------------------------------------------------------------------
+
+
+def folder() -> str:
+    """Where the shared libraries lie: in the package, or in the folder that SOCK_LIBRARY_PATH names (a build tree)."""
+    return os.environ.get("SOCK_LIBRARY_PATH") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
+
+
+def _open(name: str, prototypes: Any) -> ctypes.CDLL:
+    path = os.path.join(folder(), name)
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(
+            f"the library {name} of SOCK could not be loaded: {error}. Install the package with `pip install .` in the "
+            "checkout, or point SOCK_LIBRARY_PATH to the folder it was built in."
+        ) from None
+    for function, (result, arguments) in prototypes.items():
+        entry = getattr(library, function)
+        entry.restype, entry.argtypes = result, arguments
+    return library
+
+
+lib = _open("libsock.so.0", PROTOTYPES)
+_systems: Optional[ctypes.CDLL] = None
+
+
+def systems() -> ctypes.CDLL:
+    """The library of known systems, opened when first asked for."""
+    global _systems
+    if _systems is None:
+        _systems = _open("libsocksystems.so.0", SYSTEM_PROTOTYPES)
+    return _systems
+
+
+def doubles(array: Any) -> Any:
+    """The numbers of a C-contiguous float64 array, as an argument."""
+    return array.ctypes.data_as(_D)
+
+
+def take_text(pointer: c_void_p) -> str:
+    """The text that the library returned; frees it."""
+    try:
+        return ctypes.string_at(pointer.value or 0).decode("utf-8", "replace")
+    finally:
+        lib.sock_string_free(pointer)
+
+
+def names_array(names: Any) -> Any:
+    """State names as char *[], or NULL."""
+    return None if names is None else (c_char_p * len(names))(*[str(n).encode("utf-8") for n in names])

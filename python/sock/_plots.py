@@ -1,0 +1,240 @@
+"""Figures with matplotlib, for those who have it. `sock plot` and the report draw without it."""
+
+from __future__ import annotations
+
+from typing import Any, List, Tuple
+
+import numpy as np
+
+from ._errors import UsageError
+from ._trajectories import Trajectories
+
+KINDS = ("fields", "paths", "residuals")
+# Colours that stay apart for colour-blind eyes (Okabe and Ito).
+MODEL, TRUTH, DATA = "#0072b2", "#d55e00", "#7f7f7f"
+GRID = 200  # points of a curve
+ARROWS = 15  # of a plane, each way
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as pyplot
+    except ImportError:
+        raise ImportError(
+            "plot() draws with matplotlib, which is not installed; report() and the program's `sock plot` do without it"
+        ) from None
+    return pyplot
+
+
+def draw(model: Any, data: Trajectories, kind: str, truth: Any, states: Tuple[int, int], n_paths: int, figure: Any) -> Any:
+    """The figure of `kind`; into `figure` when one is given."""
+    if kind not in KINDS:
+        raise UsageError(f"kind is {kind!r}; allowed: {', '.join(KINDS)}")
+    if truth is not None and truth.d_ != model.d_:
+        raise UsageError(f"the truth has {truth.d_} states, the model {model.d_}")
+    if model.d_ > 1 and not all(0 <= k < model.d_ for k in states):
+        raise UsageError(f"states is {states}; allowed: two numbers from 0 to {model.d_ - 1}")
+    pyplot = _pyplot()
+    if kind == "fields":
+        return (_fields_line if model.d_ == 1 else _fields_plane)(pyplot, figure, model, data, truth, states)
+    if kind == "paths":
+        return _fan(pyplot, figure, model, data, n_paths)
+    return _residuals(pyplot, figure, model, data)
+
+
+def _figure(pyplot: Any, figure: Any, size: Tuple[float, float]) -> Any:
+    return figure if figure is not None else pyplot.figure(figsize=size, layout="constrained")
+
+
+# ---- Fields ------------------------------------------------------------------------------------------------------
+
+
+def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth: Any, states: Any) -> Any:
+    figure, x = _figure(pyplot, figure, (8, 3.6)), data.points()[:, 0]
+    name, grid = model.names_[0], np.linspace(x.min(), x.max(), GRID)
+    drawn = [("drift f", lambda m: m.drift(grid)[:, 0])]
+    if model.has_diffusion_:
+        drawn.append(("diffusion a = $\\sigma^2$", lambda m: m.diffusion(grid)[:, 0, 0]))
+    axes = figure.subplots(1, len(drawn), squeeze=False)[0]
+    for axis, (title, values) in zip(axes, drawn):
+        density = axis.twinx()
+        density.hist(x, bins=60, color=DATA, alpha=0.25, density=True)
+        density.set_yticks([])
+        density.set_ylim(0, 4 * density.get_ylim()[1])
+        axis.set_zorder(density.get_zorder() + 1)
+        axis.patch.set_visible(False)
+        if truth is not None:
+            axis.plot(grid, values(truth), "--", color=TRUTH, label="truth")
+        axis.plot(grid, values(model), color=MODEL, label="model")
+        axis.axhline(0, color=DATA, linewidth=0.5)
+        axis.set(title=title, xlabel=name)
+        axis.legend(frameon=False)
+    return figure
+
+
+def _fields_plane(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth: Any, states: Tuple[int, int]) -> Any:
+    """Arrows for f and ellipses for a over the plane of two states; the others stay at their medians."""
+    figure, points = _figure(pyplot, figure, (9, 4.2)), data.points()
+    i, j = states
+    low, high = np.quantile(points, 0.01, axis=0), np.quantile(points, 0.99, axis=0)
+    u, v = np.meshgrid(np.linspace(low[i], high[i], ARROWS), np.linspace(low[j], high[j], ARROWS))
+    at = np.tile(np.median(points, axis=0), (u.size, 1))
+    at[:, i], at[:, j] = u.ravel(), v.ravel()
+    near = _near(points[:, [i, j]], at[:, [i, j]], (high - low)[[i, j]])
+    axes = figure.subplots(1, 2 if model.has_diffusion_ else 1, squeeze=False)[0]
+    for axis in axes:
+        axis.scatter(points[:, i], points[:, j], s=2, color=DATA, alpha=0.25, linewidths=0, rasterized=True)
+        axis.set(xlabel=model.names_[i], ylabel=model.names_[j], xlim=(low[i], high[i]), ylim=(low[j], high[j]))
+    cell = (high - low)[[i, j]] / (ARROWS - 1)
+    drawn = [(m, c, label) for m, c, label in ((truth, TRUTH, "truth"), (model, MODEL, "model")) if m is not None]
+    fields = [m.drift(at[near])[:, [i, j]] for m, _, _ in drawn]
+    longest = max([float(np.abs(f / cell).max(initial=0)) for f in fields]) or 1.0  # one scale for both
+    for (m, colour, label), f in zip(drawn, fields):
+        axes[0].quiver(at[near, i], at[near, j], f[:, 0], f[:, 1], color=colour, label=label, angles="xy", width=0.004,
+                       scale_units="xy", scale=longest)
+    if len(axes) > 1:
+        square = np.ix_(np.flatnonzero(near), [i, j], [i, j])
+        shapes = [_square_root(m.diffusion(at)[square]) for m, _, _ in drawn]
+        largest = max(float(np.abs(s / (cell / 2)[:, np.newaxis]).max(initial=0)) for s in shapes) or 1.0
+        for (_, colour, _), shape in zip(drawn, shapes):
+            _ellipses(axes[1], at[near][:, [i, j]], shape / largest, colour)
+    axes[0].set_title("drift f" + _fixed(model, points, states))
+    axes[0].legend(frameon=False, loc="upper right")
+    if len(axes) > 1:
+        axes[1].set_title("diffusion a (one standard deviation)")
+    return figure
+
+
+def _fixed(model: Any, points: np.ndarray, states: Tuple[int, int]) -> str:
+    rest = model.d_ - 2
+    return f" ({rest} other states at their medians)" if rest else ""
+
+
+def _near(points: np.ndarray, at: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Grid points with data in the neighbourhood: elsewhere a field is a guess."""
+    cell = np.where(spread > 0, spread, 1) / (ARROWS - 1)
+    lattice = {tuple(c) for c in np.round(points / cell).astype(np.int64)}
+    around = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]
+    cells = np.round(at / cell).astype(np.int64)
+    return np.array([any((c[0] + a, c[1] + b) in lattice for a, b in around) for c in cells], dtype=bool)
+
+
+def _square_root(a: np.ndarray) -> np.ndarray:
+    """L with L L' = a, for each of a stack."""
+    values, vectors = np.linalg.eigh(a)
+    return vectors * np.sqrt(np.maximum(values, 0))[:, np.newaxis, :]
+
+
+def _ellipses(axis: Any, at: np.ndarray, roots: np.ndarray, colour: str) -> None:
+    """The images of the unit circle under the roots."""
+    angle = np.linspace(0, 2 * np.pi, 41)
+    for centre, curve in zip(at, roots @ np.stack([np.cos(angle), np.sin(angle)])):
+        axis.plot(centre[0] + curve[0], centre[1] + curve[1], color=colour, linewidth=0.9)
+
+
+# ---- Paths -------------------------------------------------------------------------------------------------------
+
+
+def _start(data: Trajectories) -> Tuple[np.ndarray, np.ndarray, List[int]]:
+    """The start that most trajectories share, a time grid, and the trajectories that begin there (or one typical)."""
+    firsts = np.array([x[0] for _, x in data if len(x)])
+    lengths = [j for j, (t, _) in enumerate(data) if len(t)]
+    unique, inverse, counts = np.unique(firsts, axis=0, return_inverse=True, return_counts=True)
+    best = int(np.argmax(counts))
+    if counts[best] > 1:
+        members = [lengths[k] for k in np.flatnonzero(np.ravel(inverse) == best)]
+    else:
+        spread = np.where(firsts.std(axis=0) > 0, firsts.std(axis=0), 1)
+        away = np.linalg.norm((firsts - np.median(firsts, axis=0)) / spread, axis=1)
+        members = [lengths[int(np.argsort(away)[len(away) // 2])]]
+    longest = max(members, key=lambda j: len(data[j].t))
+    return data[longest].x[0], data[longest].t, members
+
+
+def _fan(pyplot: Any, figure: Any, model: Any, data: Trajectories, n_paths: int) -> Any:
+    shown = min(model.d_, 4)
+    figure = _figure(pyplot, figure, (8, 1.2 + 2.1 * shown))
+    x0, t, members = _start(data)
+    paths = model.simulate(x0, t, n_paths=n_paths)
+    if paths.ndim == 4:
+        paths = paths[0]
+    levels = np.nanquantile(paths, [0.05, 0.25, 0.5, 0.75, 0.95], axis=0)
+    axes = figure.subplots(shown, 1, squeeze=False, sharex=True)[:, 0]
+    for k, axis in enumerate(axes):
+        for count, j in enumerate(members):
+            axis.plot(*_line(data[j], k), color=DATA, linewidth=0.7, alpha=0.8, label=None if count else "data")
+        axis.fill_between(t, levels[0, :, k], levels[4, :, k], color=MODEL, alpha=0.18, linewidth=0, label="90 % of paths")
+        axis.fill_between(t, levels[1, :, k], levels[3, :, k], color=MODEL, alpha=0.3, linewidth=0, label="50 %")
+        axis.plot(t, levels[2, :, k], color=MODEL, label="median")
+        axis.set_ylabel(model.names_[k])
+    axes[0].legend(frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
+    axes[-1].set_xlabel("t")
+    return figure
+
+
+def _line(trajectory: Any, k: int) -> Tuple[np.ndarray, np.ndarray]:
+    return trajectory.t, trajectory.x[:, k]
+
+
+# ---- Residuals ---------------------------------------------------------------------------------------------------
+
+
+def residuals(model: Any, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Standardised residuals (h a)^(-1/2) (dx - h f) of every step, the state before it, and its trajectory. About
+    standard normal and uncorrelated when the model is right and the steps are small."""
+    steps, states, owner = [], [], []
+    for j, (t, x) in enumerate(data):
+        if len(t) > 1:
+            h = np.diff(t)[:, np.newaxis]
+            steps.append((np.diff(x, axis=0) - h * model.drift(x[:-1])) / np.sqrt(h))
+            states.append(x[:-1])
+            owner.append(np.full(len(h), j))
+    e, x = np.concatenate(steps), np.concatenate(states)
+    sigma = model.sigma(x)
+    value, vector = np.linalg.eigh(sigma)
+    small = 1e-9 * max(float(value.max()), np.finfo(float).tiny)
+    inverse = np.where(value > small, 1 / np.maximum(value, small), 0)  # no say about directions without noise
+    u = np.einsum("nij,nj,nkj,nk->ni", vector, inverse, vector, e, optimize=True)
+    return u, x, np.concatenate(owner)
+
+
+def _normal_quantiles(n: int) -> np.ndarray:
+    from statistics import NormalDist
+
+    normal = NormalDist()
+    return np.array([normal.inv_cdf(p) for p in (np.arange(n) + 0.5) / n])
+
+
+def _correlations(u: np.ndarray, owner: np.ndarray, lags: int) -> np.ndarray:
+    return np.array([np.mean(u[k:][owner[k:] == owner[:-k]] * u[:-k][owner[k:] == owner[:-k]]) if
+                     np.any(owner[k:] == owner[:-k]) else np.nan for k in range(1, lags + 1)]) / np.mean(u * u)
+
+
+def _residuals(pyplot: Any, figure: Any, model: Any, data: Trajectories) -> Any:
+    if not model.has_diffusion_:
+        raise UsageError("the model has no diffusion, so its residuals cannot be standardised")
+    figure = _figure(pyplot, figure, (8, 6.4))
+    u, x, owner = residuals(model, data)
+    (histogram, quantiles), (times, against) = figure.subplots(2, 2)
+    grid = np.linspace(-4, 4, GRID)
+    histogram.hist(np.clip(u.ravel(), -5, 5), bins=60, density=True, color=MODEL, alpha=0.5)
+    histogram.plot(grid, np.exp(-grid * grid / 2) / np.sqrt(2 * np.pi), "--", color=TRUTH, label="standard normal")
+    histogram.set(title="standardised residuals", xlabel="residual")
+    histogram.legend(frameon=False)
+    pick = np.sort(u.ravel())[np.unique(np.linspace(0, u.size - 1, 500).astype(int))]
+    normal = _normal_quantiles(len(pick))
+    quantiles.plot(normal, pick, ".", color=MODEL, markersize=3)
+    quantiles.plot(normal, normal, "--", color=TRUTH)
+    quantiles.set(title="against normal quantiles", xlabel="normal quantile", ylabel="residual")
+    lags = int(min(20, max(1, np.bincount(owner).max() - 1)))
+    for k in range(min(model.d_, 4)):
+        times.plot(np.arange(1, lags + 1), _correlations(u[:, k], owner, lags), "o-", markersize=3, label=model.names_[k])
+    times.axhline(0, color=DATA, linewidth=0.5)
+    for bound in (-1.96, 1.96):
+        times.axhline(bound / np.sqrt(len(u)), color=TRUTH, linestyle="--", linewidth=0.8)
+    times.set(title="correlation in time", xlabel="lag (steps)")
+    times.legend(frameon=False)
+    against.plot(x[:, 0], u[:, 0], ".", color=MODEL, markersize=2, alpha=0.3, rasterized=True)
+    against.axhline(0, color=DATA, linewidth=0.5)
+    against.set(title="against the state", xlabel=model.names_[0], ylabel="residual")
+    return figure

@@ -1,0 +1,467 @@
+"""Trajectories: from files, data frames, lists and arrays into the library's own form, and back."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload
+
+import numpy as np
+
+from ._calls import OPTIONS, Context, unknown_parameter
+from ._errors import InputError, UsageError
+from ._native import doubles, lib, names_array, take_text
+
+DATA_OPTIONS = ("id", "time", "state", "group", "grouping", "dt")
+
+
+class Trajectory(tuple):
+    """A pair (t, x): times of shape (n,), states of shape (n, d). It remembers the names of the states."""
+
+    names: Optional[Tuple[str, ...]]
+
+    def __new__(cls, t: Any, x: Any, names: Optional[Sequence[str]] = None) -> "Trajectory":
+        self = super().__new__(cls, (t, x))
+        self.names = None if names is None else tuple(names)
+        return self
+
+    def __reduce__(self) -> Any:
+        return Trajectory, (self[0], self[1], self.names)
+
+    @property
+    def t(self) -> np.ndarray:
+        return self[0]
+
+    @property
+    def x(self) -> np.ndarray:
+        return self[1]
+
+    def __repr__(self) -> str:
+        return f"Trajectory({len(self.t)} points from t = {self.t[0]:g} to {self.t[-1]:g})" if len(self.t) else "Trajectory()"
+
+
+class Trajectories:
+    """Trajectories, sorted in time, with names of the states and groups of realisations.
+
+    ``data`` is one of
+
+    - a list of pairs ``(t, x)``, or one such pair: t of shape (n,), x of shape (n, d) or (n,);
+    - a list of arrays x, or an array of shape (paths, times, d), with ``t`` (one vector for all, or one a path) or ``dt``;
+    - an array of shape (times, d) or (times,): one trajectory, with ``t`` or ``dt``;
+    - a pandas DataFrame in long form, columns found as in a CSV file (see :func:`read_csv`);
+    - the name of a file.
+
+    NaN marks a missing value: that point is dropped and its neighbours become an interval. ``groups`` labels the
+    trajectories: those with the same label are realisations that share their start and times. Without labels, those
+    that share both exactly form a group; ``grouping="none"`` lets each stand alone.
+
+    >>> import numpy as np, sock
+    >>> t = np.linspace(0, 1, 11)
+    >>> paths = sock.Trajectories([(t, np.exp(t)), (t[:5], np.exp(-t[:5]))], names=["x"])
+    >>> paths
+    Trajectories(2 trajectories, 16 points, 14 intervals, states: x)
+    >>> t0, x0 = paths[1]
+    >>> x0.shape
+    (5, 1)
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        t: Any = None,
+        *,
+        dt: Optional[float] = None,
+        names: Optional[Sequence[str]] = None,
+        groups: Optional[Sequence[Any]] = None,
+        **options: Any,
+    ):
+        _check_options(options)
+        if dt is not None:
+            options["dt"] = dt
+        if isinstance(data, (str, os.PathLike)):
+            _refuse(t=t, names=names, groups=groups, source="a file")
+            self._handle = _read_file(data, options)
+        elif hasattr(data, "iloc") and hasattr(data, "columns"):
+            _refuse(t=t, names=names, groups=groups, source="a DataFrame")
+            self._handle = _from_frame(data, options)
+        else:
+            if isinstance(data, Trajectories):
+                names, data = data.names if names is None else names, list(data)
+            self._handle = _from_arrays(data, t, names, groups, options)
+        self._options = {key: value for key, value in options.items() if key == "grouping"}
+
+    @classmethod
+    def _adopt(cls, handle: ctypes.c_void_p, options: Optional[Dict[str, Any]] = None) -> "Trajectories":
+        self = cls.__new__(cls)
+        self._handle, self._options = handle, options or {}
+        return self
+
+    def __del__(self) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle:
+            lib.sock_data_free(handle)
+
+    # -- What is there
+
+    @property
+    def d(self) -> int:
+        """The dimension of the state."""
+        return int(lib.sock_data_dim(self._handle))
+
+    @property
+    def names(self) -> Tuple[str, ...]:
+        """Names of the states."""
+        return tuple(lib.sock_data_name(self._handle, k).decode("utf-8", "replace") for k in range(self.d))
+
+    @property
+    def n_points(self) -> int:
+        return int(lib.sock_data_points(self._handle))
+
+    @property
+    def n_intervals(self) -> int:
+        """Intervals over all groups: the n of the estimators."""
+        return int(lib.sock_data_intervals(self._handle))
+
+    @property
+    def n_groups(self) -> int:
+        return int(lib.sock_data_groups(self._handle))
+
+    def __len__(self) -> int:
+        return int(lib.sock_data_trajectories(self._handle))
+
+    @overload
+    def __getitem__(self, index: int) -> Trajectory: ...
+
+    @overload
+    def __getitem__(self, index: Union[slice, Sequence[int], np.ndarray]) -> "Trajectories": ...
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, (int, np.integer)):
+            return self._one(int(index))
+        if isinstance(index, slice):
+            chosen = list(range(len(self)))[index]
+        else:
+            which = np.asarray(index)
+            chosen = [int(j) for j in (np.flatnonzero(which) if which.dtype == bool else which)]
+        return Trajectories([self._one(j) for j in chosen], names=self.names, **self._options)
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return (self._one(j) for j in range(len(self)))
+
+    def _one(self, j: int) -> Trajectory:
+        if not -len(self) <= j < len(self):
+            raise IndexError(f"trajectory {j} of {len(self)}")
+        t, x = ctypes.POINTER(ctypes.c_double)(), ctypes.POINTER(ctypes.c_double)()
+        n = lib.sock_data_trajectory(self._handle, j % len(self), ctypes.byref(t), ctypes.byref(x))
+        if n == 0:
+            return Trajectory(np.empty(0), np.empty((0, self.d)), self.names)
+        shape = (n, self.d)
+        return Trajectory(np.ctypeslib.as_array(t, (n,)).copy(), np.ctypeslib.as_array(x, shape).copy(), self.names)
+
+    def points(self) -> np.ndarray:
+        """All states, trajectory after trajectory: shape (n_points, d)."""
+        return np.concatenate([x for _, x in self]) if len(self) else np.empty((0, self.d))
+
+    def summary(self) -> Dict[str, Any]:
+        """Counts, time steps, ranges, what was dropped and why, lag-1 correlation of increments (docs/data.md)."""
+        text = ctypes.c_void_p()
+        with Context() as c:
+            c.check(lib.sock_data_summary(c.handle, self._handle, ctypes.byref(text)))
+        return json.loads(take_text(text))
+
+    def split(self, parts: int, part: int = 0, seed: int = 0) -> Tuple["Trajectories", "Trajectories"]:
+        """(the rest, part number `part` of `parts`), by trajectory, shuffled by seed; groups stay whole."""
+        rest, held = ctypes.c_void_p(), ctypes.c_void_p()
+        with Context() as c:
+            c.check(
+                lib.sock_data_split(c.handle, self._handle, parts, part, seed, ctypes.byref(rest), ctypes.byref(held))
+            )
+        return Trajectories._adopt(rest, self._options), Trajectories._adopt(held, self._options)
+
+    def to_csv(self, path: Union[str, os.PathLike]) -> None:
+        """Writes a long CSV (traj, t, states) with 17 significant digits, whole or not at all."""
+        with Context() as c:
+            c.check(lib.sock_data_write(c.handle, self._handle, os.fsencode(path)))
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with columns traj, t and the states."""
+        import pandas
+
+        whole = list(self)
+        columns: Dict[str, Any] = {
+            "traj": np.concatenate([np.full(len(t), j) for j, (t, _) in enumerate(whole)]),
+            "t": np.concatenate([t for t, _ in whole]),
+        }
+        for k, name in enumerate(self.names):
+            columns[name] = np.concatenate([x[:, k] for _, x in whole])
+        return pandas.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        return (
+            f"Trajectories({len(self)} trajectories, {self.n_points} points, {self.n_intervals} intervals, "
+            f"states: {', '.join(self.names)})"
+        )
+
+    def __reduce__(self) -> Any:
+        return _restore, (list(self), self.names, self._options)
+
+
+def _restore(data: List[Trajectory], names: Sequence[str], options: Dict[str, Any]) -> Trajectories:
+    return Trajectories(data, names=names, **options)
+
+
+def read_csv(path: Union[str, os.PathLike], **options: Any) -> Trajectories:
+    """Reads trajectories from a long CSV with a header, or from a ``.npy`` array of shape (paths, times, d).
+
+    Options: ``id``, ``time``, ``state``, ``group`` name columns (``state`` a list of names), ``grouping="none"`` lets
+    every trajectory stand alone, ``dt`` is the time step of a ``.npy`` array.
+
+    >>> import sock, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "d.csv")
+    >>> _ = open(path, "w").write("traj,t,prey,predator\\na,0,1.2,0.4\\na,0.1,1.25,0.38\\nb,0,0.7,\\nb,0.1,0.6,0.8\\n")
+    >>> d = sock.read_csv(path)
+    >>> d
+    Trajectories(2 trajectories, 3 points, 1 intervals, states: prey, predator)
+    >>> d.summary()["dropped"]["missing_points"]
+    1
+    """
+    return Trajectories(path, **options)
+
+
+# ---- Into the library --------------------------------------------------------------------------------------------
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name not in DATA_OPTIONS:
+            raise unknown_parameter(name, ("t", "names", "groups") + DATA_OPTIONS)
+
+
+def _refuse(source: str, **given: Any) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"{name} goes with arrays; {source} brings its own (see id, time, state, group)")
+
+
+def _read_file(path: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
+    out = ctypes.c_void_p()
+    with Context(options) as c:
+        c.check_reading(c.run(lib.sock_data_read, os.fsencode(path), c.options, ctypes.byref(out)), path)
+    return out
+
+
+def numbers(values: Any, what: str) -> np.ndarray:
+    """float64, C-contiguous; refuses text, complex numbers and sparse matrices with the name of the culprit."""
+    if hasattr(values, "tocsr"):
+        raise TypeError(f"{what} is a sparse matrix, which is not supported; convert it with .toarray()")
+    if np.ma.isMaskedArray(values):
+        values = np.ma.filled(values.astype(float), np.nan)
+    try:
+        array = np.asarray(values)
+        if np.iscomplexobj(array):
+            raise InputError(f"Complex data not supported: {what}")
+        return np.ascontiguousarray(array, dtype=np.float64)
+    except InputError:
+        raise
+    except TypeError as error:
+        raise TypeError(f"{what}: {error}") from None
+    except ValueError as error:
+        raise InputError(f"{what}: {error}") from None
+
+
+def _series(x: Any, what: str) -> np.ndarray:
+    x = numbers(x, what)
+    if x.ndim == 1:
+        x = x[:, np.newaxis]
+    if x.ndim != 2:
+        raise InputError(f"{what} has shape {x.shape}; allowed: (times, d) or (times,)")
+    return x
+
+
+def _times(t: Any, dt: Any, n: int, what: str) -> np.ndarray:
+    if t is None:
+        if dt is None or isinstance(dt, str):
+            raise UsageError(f"{what} comes without times: give t (the times), or dt (the time step)")
+        if not float(dt) > 0 or not np.isfinite(float(dt)):
+            raise UsageError(f"dt is {dt}; allowed: a number > 0")
+        return np.arange(n) * float(dt)
+    t = numbers(t, f"t of {what}")
+    if t.shape != (n,):
+        raise InputError(f"{what} has {n} points, its t has shape {t.shape}")
+    return t
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, tuple) and len(item) == 2
+
+
+def _time_of(t: Any, j: int, count: int) -> Any:
+    """Times of trajectory j: t is None, one vector for all, or one for each."""
+    if t is None:
+        return None
+    if isinstance(t, np.ndarray) and t.ndim == 1 and t.dtype != object:
+        return t
+    if len(t) and np.ndim(t[0]) == 0:
+        return t
+    if len(t) != count:
+        raise InputError(f"t holds {len(t)} vectors of times for {count} trajectories")
+    return t[j]
+
+
+def _pieces(data: Any, t: Any, dt: Any) -> Tuple[List[np.ndarray], List[np.ndarray], Optional[Sequence[str]]]:
+    if hasattr(data, "tocsr"):
+        raise TypeError("data is a sparse matrix, which is not supported; convert it with .toarray()")
+    if _is_pair(data):
+        data = [data]
+    if isinstance(data, (np.ndarray, np.ma.MaskedArray)) or hasattr(data, "__array__") and not isinstance(data, (list, tuple)):
+        array = np.ma.filled(data.astype(float), np.nan) if np.ma.isMaskedArray(data) else np.asarray(data)
+        if array.ndim not in (1, 2, 3):
+            raise InputError(f"data has shape {array.shape}; allowed: (paths, times, d), (times, d), (times,)")
+        ragged = array.dtype == object and array.ndim == 1 and len(array) > 0 and np.ndim(array[0]) > 0
+        data = list(array) if array.ndim == 3 or ragged else [array]
+    if not isinstance(data, (list, tuple)):
+        raise InputError(
+            f"data is a {type(data).__name__}; allowed: a DataFrame, a list of (t, x), a list of arrays, an array of shape "
+            "(paths, times, d), Trajectories, the name of a file"
+        )
+    ts, xs, names = [], [], None
+    for j, item in enumerate(data):
+        what = f"trajectory {j}"
+        own = item[0] if _is_pair(item) else None
+        x = _series(item[1] if _is_pair(item) else item, what)
+        if own is not None and t is not None:
+            raise UsageError("t was given, and pairs (t, x) bring their own times")
+        ts.append(_times(own if own is not None else _time_of(t, j, len(data)), dt, len(x), what))
+        xs.append(x)
+        names = names or getattr(item, "names", None)
+    return ts, xs, names
+
+
+def _from_arrays(
+    data: Any,
+    t: Any,
+    names: Optional[Sequence[str]],
+    groups: Optional[Sequence[Any]],
+    options: Mapping[str, Any],
+) -> ctypes.c_void_p:
+    ts, xs, own_names = _pieces(data, t, options.get("dt"))
+    if not xs:
+        raise InputError("there are no trajectories")
+    d = xs[0].shape[1]
+    for j, x in enumerate(xs):
+        if x.shape[1] != d:
+            raise InputError(f"trajectory {j} has {x.shape[1]} states, trajectory 0 has {d}")
+    if d == 0:
+        raise InputError(f"0 feature(s) (shape={xs[0].shape}) while a minimum of 1 is required.")
+    names = names if names is not None else own_names
+    if names is None and options.get("state") not in (None, "auto"):
+        names = [options["state"]] if isinstance(options["state"], str) else options["state"]
+    if names is not None and len(names) != d:
+        raise UsageError(f"{len(names)} names for {d} states")
+    labels = None
+    if groups is not None:
+        if len(groups) != len(xs):
+            raise UsageError(f"{len(groups)} group labels for {len(xs)} trajectories")
+        labels = np.unique(np.asarray(groups), return_inverse=True)[1]
+    return _make(ts, xs, names, labels, options)
+
+
+def _make(ts: Any, xs: Any, names: Any, labels: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
+    out, count = ctypes.c_void_p(), len(xs)
+    length = (ctypes.c_size_t * count)(*[len(x) for x in xs])
+    group = None if labels is None else (ctypes.c_size_t * count)(*[int(g) for g in labels])
+    t = np.ascontiguousarray(np.concatenate(ts))
+    x = np.ascontiguousarray(np.concatenate(xs))
+    chosen = {name: value for name, value in options.items() if name == "grouping"}
+    with Context(chosen) as c:
+        c.check(
+            lib.sock_data_from_arrays(
+                c.handle, x.shape[1], count, length, doubles(t), doubles(x), names_array(names), group, c.options,
+                ctypes.byref(out),
+            )
+        )
+    return out
+
+
+# ---- Data frames -------------------------------------------------------------------------------------------------
+
+_ID, _TIME = ("id", "traj", "trajectory"), ("t", "time")
+_REALISATION = ("real", "realisation", "realization", "replicate")
+
+
+def _column(frame: Any, key: str, options: Mapping[str, Any], usual: Sequence[str]) -> Optional[Any]:
+    """The column that an option names, or the usual one where the option says nothing."""
+    wanted = options.get(key)
+    if wanted in (None, OPTIONS[key].default):
+        found = [c for c in frame.columns if c in usual]
+        if len(found) > 1:
+            raise InputError(f"columns {', '.join(map(str, found))} could all be the {key}; choose with {key}=")
+        return found[0] if found else None
+    if wanted == "none":
+        return None
+    if wanted not in frame.columns:
+        raise UsageError(f"{key} is '{wanted}'; the columns are: {', '.join(map(str, frame.columns))}")
+    return wanted
+
+
+def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any]) -> List[Any]:
+    wanted = options.get("state")
+    if wanted in (None, "auto"):
+        found = [c for c in frame.columns if c not in used and frame[c].dtype.kind in "fiub" and frame[c].notna().any()]
+        if not found:
+            raise InputError("the DataFrame has no numeric column for the state")
+        return found
+    wanted = [wanted] if isinstance(wanted, str) and wanted in frame.columns else wanted
+    wanted = [w.strip() for w in wanted.split(",")] if isinstance(wanted, str) else list(wanted)
+    for name in wanted:
+        if name not in frame.columns:
+            raise UsageError(f"state '{name}' is not a column; the columns are: {', '.join(map(str, frame.columns))}")
+    return wanted
+
+
+def _codes(frame: Any, columns: Sequence[Any], what: str) -> np.ndarray:
+    """Numbers the distinct values of the columns in the order of their first appearance."""
+    for column in columns:
+        if frame[column].isna().any():
+            raise InputError(f"row {int(np.flatnonzero(frame[column].isna())[0])}: the {what} in column {column} is missing")
+    return frame.groupby(list(columns), sort=False).ngroup().to_numpy()
+
+
+def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
+    """The rules of CSV files (docs/data.md), for a DataFrame."""
+    for name in frame.columns:
+        if list(frame.columns).count(name) > 1:
+            raise InputError(f"two columns are called {name}")
+    time = _column(frame, "time", options, _TIME)
+    if time is None:
+        raise InputError(f"there is no column for the time (t or time); name it with time=; columns: {list(frame.columns)}")
+    ident, group = _column(frame, "id", options, _ID), _column(frame, "group", options, ("group",))
+    keys = [] if ident is None else [ident]
+    if ident is None and group is not None and options.get("id") in (None, "auto"):
+        keys = [group] + [c for c in frame.columns if c in _REALISATION][:1]
+    names = _states(frame, options, [c for c in (time, group, *keys) if c is not None])
+    codes = _codes(frame, keys, "trajectory") if keys else np.zeros(len(frame), dtype=int)
+    labels = _codes(frame, [group], "group") if group is not None else None
+    x = np.column_stack([_numeric(frame, name) for name in names]) if len(frame) else np.empty((0, len(names)))
+    t = _numeric(frame, time)
+    order = np.lexsort((t, codes))
+    if labels is not None:
+        first = np.unique(codes, return_index=True)[1]
+        if np.any(labels != labels[first][codes]):
+            raise InputError("a trajectory belongs to two groups")
+        labels = labels[first]
+    x[np.isnan(t)] = np.nan  # a point without a time is missing as a whole
+    order = order[~np.isnan(t[order])]
+    cuts = np.searchsorted(codes[order], np.arange(1, codes.max() + 1)) if len(codes) else []
+    ts, xs = np.split(t[order], cuts), np.split(x[order], cuts)
+    if not len(frame):
+        raise InputError("the DataFrame has no rows")
+    return _make(ts, xs, [str(n) for n in names], labels, options)
+
+
+def _numeric(frame: Any, name: Any) -> np.ndarray:
+    try:
+        return np.array(frame[name].to_numpy(dtype=np.float64, na_value=np.nan))
+    except (TypeError, ValueError):
+        raise InputError(f"column {name} holds something that is not a number") from None
