@@ -91,10 +91,11 @@ static void describe(const nn_model *model, size_t candidates, cmp_row *row)
              "width %zu, layers %zu%s, %zu parameters, control %s, times %s, epochs %zu, batch %zu, rate %g, step %g",
              s->width, s->layers, candidates > 1 ? " (by validation MMD)" : "", nn_parameter_count(s, model->d),
              control[s->control], s->times == NN_TIMES_OWN ? "own" : "unit", s->epochs, s->batch, s->rate, s->step);
-    snprintf(row->kernels, sizeof row->kernels, "H %zu, L %zu of %zu candidate%s", s->width, s->layers, candidates,
-             candidates > 1 ? "s" : "");
+    const bool leak = s->control == NN_CONTROL_PATH && s->kind != NN_SDE;
+    snprintf(row->kernels, sizeof row->kernels, "H %zu, L %zu of %zu candidate%s%s", s->width, s->layers, candidates,
+             candidates > 1 ? "s" : "", leak ? ", LEAK: sees the test path" : "");
     row->terms = row->nonzero = nn_parameter_count(s, model->d);
-    if (s->control == NN_CONTROL_PATH && s->kind != NN_SDE)
+    if (leak)
         snprintf(row->note, sizeof row->note, "LEAK: the paths are controlled by the test trajectory they predict");
 }
 

@@ -178,6 +178,11 @@ static void test_paths__do_not_depend_on_their_number(void **state)
     q.seed = 6, q.paths = 3;
     assert_int_equal(nn_paths(&source, &q, few), SOCK_OK);
     assert_true(fabs(many[T - 1] - few[T - 1]) > 1e-6); /* and so do seeds */
+    const double far[2] = {0, 1e9};
+    model->settings.times = NN_TIMES_OWN;
+    q.times = 2, q.t = far;
+    assert_int_equal(nn_paths(&source, &q, few), SOCK_EINPUT);
+    assert_non_null(strstr(sock_message(ctx), "need more than 1000000 steps"));
     nn_model_free(model);
     sock_data_free(data);
 }
@@ -282,6 +287,7 @@ static void test_rows__are_scored_by_their_paths(void **state)
     run_row("lsde:epochs=2,width=4,layers=1,step=0.2,control=path", &c, &row);
     assert_true(row.made && row.scores.mmd2.valid);
     assert_non_null(strstr(row.note, "LEAK"));
+    assert_non_null(strstr(row.kernels, "LEAK"));
     c.validation = NULL;
     run_row("neural-sde:epochs=2,step=0.5", &c, &row);
     assert_non_null(strstr(row.settings, "width 32, layers 1, 7585 parameters"));

@@ -8,6 +8,9 @@
 /* Paths that go through the network together; the work space of one worker holds all their steps. */
 enum { TOGETHER = 16 };
 
+/* Steps of a path that are still made: a test trajectory so much longer than the training data is another question. */
+enum { MOST_STEPS = 1000000 };
+
 /* Streams 0, 1, 2 of SK_PURPOSE_NEURAL are the training's. */
 enum { STREAM_PATHS = 16 };
 
@@ -19,6 +22,7 @@ typedef struct generator {
     nn_place *place; /* of each wanted time */
     double *s;       /* network's times of the request */
     double *control; /* members x steps x (d + 1) */
+    double *space;   /* of the pass */
 } generator;
 
 /* X at the beginnings of the steps, for each trajectory that may control: the start for ever, or the observed path. */
@@ -80,33 +84,44 @@ static void make_paths(generator *g, double *out)
     }
 }
 
+/* Times, places and work space of the request; refuses what is out of proportion. */
+static sock_status generator_make(generator *g)
+{
+    const nn_model *model = g->source->model;
+    const nn_settings *settings = &model->settings;
+    const sock_path_request *q = g->request;
+    sock_context *ctx = g->source->ctx;
+    g->s = sk_doubles(ctx, q->times, 1);
+    g->place = sk_alloc(ctx, q->times, sizeof *g->place);
+    if (!g->s || !g->place) return SOCK_ENOMEM;
+    nn_network_times(settings->times, model->span, q->times, q->t, g->s);
+    if (!(g->s[q->times - 1] / settings->step <= MOST_STEPS))
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "neural: paths to time %g of the longest training span need more than %d steps",
+                       g->s[q->times - 1], MOST_STEPS);
+    const size_t steps = nn_steps_until(g->s[q->times - 1], settings->step);
+    const size_t space = nn_pass_space(&g->net, TOGETHER, steps);
+    SK_TRY(sk_memory_check(ctx, 8 * (double)space, "neural paths", "shorter test trajectories, or a longer step"));
+    for (size_t i = 0; i < q->times; i++) g->place[i] = nn_place_of(g->s[i], settings->step, steps);
+    g->control = sk_doubles(ctx, g->net.controlled ? q->members * steps : 0, q->d + 1);
+    g->space = sk_doubles(ctx, space, 1);
+    if (!g->control || !g->space) return SOCK_ENOMEM;
+    nn_pass_lay(ctx, &g->net, TOGETHER, steps, g->space, &g->pass);
+    g->pass.theta = model->theta;
+    g->pass.step = settings->step;
+    return SOCK_OK;
+}
+
 sock_status nn_paths(void *user, const sock_path_request *q, double *out)
 {
     const nn_source *source = user;
-    const nn_model *model = source->model;
-    const nn_settings *settings = &model->settings;
-    sock_context *ctx = source->ctx;
-    sock_status status = SOCK_ENOMEM;
+    const nn_settings *s = &source->model->settings;
     generator g = {.source = source, .request = q};
-    nn_net_make(settings->kind, settings->control, model->d, settings->width, settings->layers, &g.net);
-    double *space = NULL;
-    g.s = sk_doubles(ctx, q->times, 1);
-    g.place = sk_alloc(ctx, q->times, sizeof *g.place);
-    if (!g.s || !g.place) goto out;
-    nn_network_times(settings->times, model->span, q->times, q->t, g.s);
-    const size_t steps = nn_steps_until(g.s[q->times - 1], settings->step);
-    for (size_t i = 0; i < q->times; i++) g.place[i] = nn_place_of(g.s[i], settings->step, steps);
-    g.control = sk_doubles(ctx, g.net.controlled ? q->members * steps : 0, q->d + 1);
-    space = sk_doubles(ctx, nn_pass_space(&g.net, TOGETHER, steps), 1);
-    if (!g.control || !space) goto out;
-    nn_pass_lay(ctx, &g.net, TOGETHER, steps, space, &g.pass);
-    g.pass.theta = model->theta;
-    g.pass.step = settings->step;
-    if (g.net.controlled) fill_controls(&g);
-    make_paths(&g, out);
-    status = SOCK_OK;
-out:
-    sk_free(space);
+    nn_net_make(s->kind, s->control, source->model->d, s->width, s->layers, &g.net);
+    sock_status status = generator_make(&g);
+    if (status >= 0 && g.net.controlled) fill_controls(&g);
+    if (status >= 0) make_paths(&g, out);
+    sk_free(g.space);
     sk_free(g.control);
     sk_free(g.place);
     sk_free(g.s);
