@@ -1,0 +1,230 @@
+# SOCK for R: learn dx = f(x) dt + sigma(x) dW from trajectories. A thin layer over the C library.
+
+.onLoad <- function(libname, pkgname) {
+  path <- system.file("libs", "libsock.so.0", package = pkgname, lib.loc = libname)
+  .Call(C_open, path)
+}
+
+sock_version <- function() .Call(C_version)
+
+# ---- Options: every row of the library's table, with _ for - ----
+
+option_text <- function(value) {
+  if (is.logical(value)) return(ifelse(value, "yes", "no"))
+  if (is.numeric(value)) return(paste(format(value, digits = 17, trim = TRUE, scientific = NA), collapse = ","))
+  paste(as.character(value), collapse = ",")
+}
+
+options_of <- function(given) {
+  known <- gsub("-", "_", .Call(C_option_keys), fixed = TRUE)
+  strange <- setdiff(names(given), known)
+  if (length(given) && (is.null(names(given)) || any(names(given) == "")))
+    stop("options must have names; allowed: ", paste(sort(known), collapse = ", "), call. = FALSE)
+  if (length(strange))
+    stop("'", strange[1], "' is not an option; allowed: ", paste(sort(known), collapse = ", "), call. = FALSE)
+  list(keys = gsub("_", "-", as.character(names(given)), fixed = TRUE),
+       values = vapply(given, option_text, "", USE.NAMES = FALSE))
+}
+
+# ---- Data ----
+
+# Trajectories from a data frame in long form, a list of list(t, x), or the name of a file.
+sock_data <- function(data, id = NULL, time = NULL, state = NULL, ...) {
+  if (inherits(data, "sock_data")) return(data)
+  if (is.character(data) && length(data) == 1L) {
+    o <- options_of(c(list(...), if (!is.null(id)) list(id = id), if (!is.null(time)) list(time = time),
+                      if (!is.null(state)) list(state = state)))
+    return(new_data(.Call(C_data_read, path.expand(data), o$keys, o$values)))
+  }
+  pieces <- if (is.data.frame(data)) frame_pieces(data, id, time, state) else list_pieces(data, state)
+  o <- options_of(list(...))
+  new_data(.Call(C_data_arrays, as.double(lengths(pieces$t)), as.double(unlist(pieces$t)),
+                 as.double(unlist(lapply(pieces$x, t))), pieces$names, o$keys, o$values))
+}
+
+new_data <- function(pointer) {
+  counts <- .Call(C_data_counts, pointer)
+  structure(list(pointer = pointer, d = counts[1], trajectories = counts[2], points = counts[3], intervals = counts[4],
+                 names = .Call(C_data_names, pointer)), class = "sock_data")
+}
+
+column <- function(frame, wanted, usual, what) {
+  if (!is.null(wanted)) {
+    if (!wanted %in% names(frame))
+      stop(what, " is '", wanted, "'; the columns are: ", paste(names(frame), collapse = ", "), call. = FALSE)
+    return(wanted)
+  }
+  found <- intersect(names(frame), usual)
+  if (length(found) > 1L)
+    stop("columns ", paste(found, collapse = ", "), " could all be the ", what, "; choose one", call. = FALSE)
+  if (length(found)) found else NULL
+}
+
+frame_pieces <- function(frame, id, time, state) {
+  time <- column(frame, time, c("t", "time"), "time")
+  if (is.null(time)) stop("there is no column for the time (t or time)", call. = FALSE)
+  id <- column(frame, id, c("id", "traj", "trajectory"), "id")
+  if (is.null(state))
+    state <- Filter(function(n) is.numeric(frame[[n]]), setdiff(names(frame), c(id, time)))
+  missing <- setdiff(state, names(frame))
+  if (length(missing)) stop("state '", missing[1], "' is not a column", call. = FALSE)
+  if (!length(state)) stop("there is no numeric column for the state", call. = FALSE)
+  frame <- frame[!is.na(frame[[time]]), , drop = FALSE]
+  who <- if (is.null(id)) rep(1L, nrow(frame)) else match(frame[[id]], unique(frame[[id]]))
+  rows <- split(seq_len(nrow(frame)), who)
+  rows <- lapply(rows, function(r) r[order(frame[[time]][r])])
+  list(t = lapply(rows, function(r) as.double(frame[[time]][r])),
+       x = lapply(rows, function(r) as.matrix(frame[r, state, drop = FALSE])), names = as.character(state))
+}
+
+list_pieces <- function(data, state) {
+  if (is.list(data) && length(data) == 2L && is.numeric(data[[1]])) data <- list(data)
+  if (!is.list(data) || !length(data))
+    stop("data must be a data frame, a list of list(t, x), or the name of a file", call. = FALSE)
+  x <- lapply(data, function(piece) as.matrix(piece[[2]]))
+  d <- unique(vapply(x, ncol, 1L))
+  if (length(d) != 1L) stop("the trajectories have different numbers of states", call. = FALSE)
+  for (j in seq_along(data))
+    if (length(data[[j]][[1]]) != nrow(x[[j]]))
+      stop("trajectory ", j, " has ", nrow(x[[j]]), " points and ", length(data[[j]][[1]]), " times", call. = FALSE)
+  names <- if (!is.null(state)) state else if (!is.null(colnames(x[[1]]))) colnames(x[[1]]) else paste0("x", seq_len(d) - 1L)
+  list(t = lapply(data, function(piece) as.double(piece[[1]])), x = x, names = as.character(names))
+}
+
+values_of <- function(data) {
+  v <- t(.Call(C_data_values, data$pointer))
+  colnames(v) <- c("traj", "t", data$names)
+  v
+}
+
+print.sock_data <- function(x, ...) {
+  cat(x$trajectories, "trajectories,", x$points, "points,", x$intervals, "intervals, states:",
+      paste(x$names, collapse = ", "), "\n")
+  invisible(x)
+}
+
+# ---- Models ----
+
+# Learns drift and diffusion. `...`: options of the library (docs/options.md), with _ for -, for example tune = FALSE,
+# drift = "gauss:eta=0.8", drift_lambda = 1e-4.
+sock_fit <- function(data, ..., id = NULL, time = NULL, state = NULL, threads = 0) {
+  given <- list(...)
+  reading <- given[names(given) %in% c("group", "grouping", "dt")]
+  data <- do.call(sock_data, c(list(data, id = id, time = time, state = state), reading))
+  o <- options_of(given)
+  new_model(.Call(C_fit, data$pointer, o$keys, o$values, as.integer(threads)), data)
+}
+
+new_model <- function(pointer, data = NULL) {
+  structure(list(pointer = pointer, names = .Call(C_model_names, pointer),
+                 has_diffusion = .Call(C_model_has_diffusion, pointer), data = data), class = "sock")
+}
+
+sock_save <- function(model, path) invisible(.Call(C_model_save, model$pointer, path.expand(path)))
+sock_load <- function(path) new_model(.Call(C_model_load, path.expand(path)))
+
+points_of <- function(model, newdata) {
+  d <- length(model$names)
+  if (is.data.frame(newdata)) {
+    missing <- setdiff(model$names, names(newdata))
+    if (length(missing)) stop("newdata has no column ", paste(missing, collapse = ", "), call. = FALSE)
+    newdata <- as.matrix(newdata[model$names])
+  }
+  if (is.null(dim(newdata))) newdata <- matrix(newdata, ncol = if (d == 1L) 1L else length(newdata))
+  if (ncol(newdata) != d) stop("newdata has ", ncol(newdata), " columns, the model ", d, " states", call. = FALSE)
+  newdata
+}
+
+# f as an n x d matrix; a or sigma as an n x d x d array.
+predict.sock <- function(object, newdata, what = c("drift", "diffusion", "sigma"), ...) {
+  what <- match.arg(what)
+  x <- points_of(object, newdata)
+  field <- match(what, c("drift", "diffusion", "sigma")) - 1L
+  out <- .Call(C_field, object$pointer, field, as.double(t(x)), 0L)
+  d <- length(object$names)
+  if (field == 0L) return(matrix(out, nrow(x), d, byrow = TRUE, dimnames = list(NULL, object$names)))
+  aperm(array(out, c(d, d, nrow(x)), list(object$names, object$names, NULL)), c(3, 1, 2))
+}
+
+# nsim paths from x0 at the times t: an array nsim x times x d.
+simulate.sock <- function(object, nsim = 1, seed = 0, x0, t, step = 0, ...) {
+  if (is.null(seed)) seed <- 0
+  d <- length(object$names)
+  if (length(x0) != d) stop("x0 has ", length(x0), " numbers, the model ", d, " states", call. = FALSE)
+  o <- options_of(list(...))
+  out <- .Call(C_simulate, object$pointer, as.double(x0), as.double(nsim), as.double(t), as.double(step),
+               as.double(seed), o$keys, o$values)
+  aperm(array(out, c(d, length(t), nsim), list(object$names, NULL, NULL)), c(3, 2, 1))
+}
+
+# Likelihood and, with the training data, MMD on test data. `...`: delta, mmd_paths, mmd_step, seed.
+sock_score <- function(model, test, train = NULL, ...) {
+  o <- options_of(list(...))
+  as_data <- function(x) if (is.null(x)) NULL else sock_data(x, state = if (!inherits(x, "sock_data")) model$names)$pointer
+  v <- .Call(C_score, model$pointer, as_data(test), as_data(train), o$keys, o$values)
+  c(loglik = v[1], nats = v[1] / (v[4] * v[5]), perplexity_raw = v[2], mmd2 = v[3], intervals = v[4])
+}
+
+summary.sock <- function(object, ...) structure(json_read(.Call(C_model_info, object$pointer)), class = "summary.sock")
+
+print.summary.sock <- function(x, ...) {
+  line <- function(key, ...) cat(formatC(key, width = -12), ..., "\n")
+  line("data", paste0(x$n, " intervals, ", x$points, " points, dimension ", x$d))
+  line("drift", x$drift)
+  for (equation in x$equation) line("", equation)
+  if (!is.null(x$diffusion)) line("diffusion", x$diffusion)
+  if (!is.null(x$relative_gap)) line("certificate", "relative duality gap", format(x$relative_gap, digits = 2))
+  if (!is.null(x$score) && !is.null(x$steps))
+    line("score", format(x$score / (x$steps * x$d), digits = 5), "nats a step and dimension, held out")
+  for (text in x$warnings) line("warning", text)
+  invisible(x)
+}
+
+print.sock <- function(x, ...) {
+  cat("SDE of", paste(x$names, collapse = ", "), "\n")
+  print(summary(x))
+  invisible(x)
+}
+
+# Drift and diffusion where the data are: curves in one dimension, arrows and the trace of a in the plane of two states.
+plot.sock <- function(x, data = x$data, states = 1:2, ...) {
+  if (is.null(data)) stop("give the data to draw beside: plot(model, data)", call. = FALSE)
+  values <- values_of(sock_data(data))[, -(1:2), drop = FALSE]
+  old <- par(mfrow = c(1, if (x$has_diffusion) 2 else 1))
+  on.exit(par(old))
+  if (length(x$names) == 1L) plot_line(x, values) else plot_plane(x, values, states)
+  invisible(x)
+}
+
+plot_line <- function(model, values) {
+  grid <- seq(min(values), max(values), length.out = 200)
+  plot(grid, predict(model, grid)[, 1], type = "l", col = "#0072b2", lwd = 2, xlab = model$names, ylab = "f", main = "drift")
+  rug(quantile(values, seq(0, 1, 0.01)))
+  abline(h = 0, col = "gray")
+  if (model$has_diffusion) {
+    plot(grid, predict(model, grid, "diffusion")[, 1, 1], type = "l", col = "#0072b2", lwd = 2, xlab = model$names, ylab = "a",
+         main = "diffusion")
+    rug(quantile(values, seq(0, 1, 0.01)))
+  }
+}
+
+plot_plane <- function(model, values, states) {
+  box <- apply(values[, states], 2, quantile, c(0.01, 0.99))
+  grid <- as.matrix(expand.grid(seq(box[1, 1], box[2, 1], length.out = 15), seq(box[1, 2], box[2, 2], length.out = 15)))
+  at <- matrix(apply(values, 2, median), nrow(grid), ncol(values), byrow = TRUE)
+  at[, states] <- grid
+  f <- predict(model, at)[, states]
+  gap <- (box[2, ] - box[1, ]) / 14
+  scale <- 0.9 / max(abs(t(f) / gap), .Machine$double.xmin)
+  frame <- function(title) plot(values[, states], pch = ".", col = "gray", xlab = model$names[states[1]],
+                                ylab = model$names[states[2]], main = title)
+  frame("drift")
+  arrows(at[, states[1]], at[, states[2]], at[, states[1]] + scale * f[, 1], at[, states[2]] + scale * f[, 2], length = 0.04,
+         col = "#0072b2")
+  if (model$has_diffusion) {
+    a <- predict(model, at, "diffusion")
+    trace <- rowSums(vapply(states, function(k) a[, k, k], numeric(nrow(at))))
+    frame("diffusion (area: trace of a)")
+    points(at[, states], cex = 3 * sqrt(trace / max(trace, .Machine$double.xmin)), col = "#0072b2")
+  }
+}

@@ -1,0 +1,411 @@
+/* sockr.c - the glue between R and sock.h.
+ *
+ * libsock.so is opened at run time, with its own libraries in front (RTLD_DEEPBIND): R brings a BLAS of its own into
+ * the process, which would otherwise answer for ours.
+ *
+ * Rf_error() jumps out of a function and frees nothing. So every entry point copies the message, frees what it took,
+ * and fails as its last act; data and models live in external pointers that R's garbage collector frees. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sock.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <R.h>
+#include <R_ext/Rdynload.h>
+#include <Rinternals.h>
+
+/* ---- The library ---- */
+
+#define FUNCTIONS(X)                                                                                                   \
+    X(sock_version)                                                                                                    \
+    X(sock_context_new)                                                                                                \
+    X(sock_context_free)                                                                                               \
+    X(sock_message)                                                                                                    \
+    X(sock_set_threads)                                                                                                \
+    X(sock_set_monitor)                                                                                                \
+    X(sock_options_new)                                                                                                \
+    X(sock_options_free)                                                                                               \
+    X(sock_options_set)                                                                                                \
+    X(sock_option_count)                                                                                               \
+    X(sock_option_describe)                                                                                            \
+    X(sock_data_read)                                                                                                  \
+    X(sock_data_from_arrays)                                                                                           \
+    X(sock_data_free)                                                                                                  \
+    X(sock_data_dim)                                                                                                   \
+    X(sock_data_trajectories)                                                                                          \
+    X(sock_data_points)                                                                                                \
+    X(sock_data_intervals)                                                                                             \
+    X(sock_data_name)                                                                                                  \
+    X(sock_data_trajectory)                                                                                            \
+    X(sock_fit)                                                                                                        \
+    X(sock_model_free)                                                                                                 \
+    X(sock_model_dim)                                                                                                  \
+    X(sock_model_name)                                                                                                 \
+    X(sock_model_has_diffusion)                                                                                        \
+    X(sock_model_save)                                                                                                 \
+    X(sock_model_load)                                                                                                 \
+    X(sock_model_drift)                                                                                                \
+    X(sock_model_diffusion)                                                                                            \
+    X(sock_model_sigma)                                                                                                \
+    X(sock_model_info)                                                                                                 \
+    X(sock_string_free)                                                                                                \
+    X(sock_simulate)                                                                                                   \
+    X(sock_simulation_bounds)                                                                                          \
+    X(sock_score)
+
+/* Filled once, when R loads the package. */
+static struct {
+#define MEMBER(name) __typeof__(&name) name;
+    FUNCTIONS(MEMBER)
+#undef MEMBER
+    void *handle;
+} so;
+
+static SEXP r_open(SEXP path)
+{
+    if (so.handle) return R_NilValue;
+    so.handle = dlopen(CHAR(STRING_ELT(path, 0)), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    if (!so.handle) Rf_error("libsock could not be loaded: %s", dlerror());
+#define FIND(name)                                                                                                     \
+    *(void **)&so.name = dlsym(so.handle, #name);                                                                      \
+    if (!so.name) Rf_error("libsock has no function %s", #name);
+    FUNCTIONS(FIND)
+#undef FIND
+    return R_NilValue;
+}
+
+/* ---- A call: a context, options, and the message that outlives them ---- */
+
+typedef struct call {
+    sock_context *ctx;
+    sock_options *opts;
+    sock_status status;
+    char message[1024];
+} call;
+
+static void check_interrupt(void *ignored)
+{
+    (void)ignored;
+    R_CheckUserInterrupt();
+}
+
+/* R_CheckUserInterrupt() jumps; run at top level it answers instead. */
+static int on_progress(void *user, const char *stage, double fraction)
+{
+    (void)user, (void)stage, (void)fraction;
+    return R_ToplevelExec(check_interrupt, NULL) == FALSE;
+}
+
+static int good(call *c, sock_status status)
+{
+    if (status != SOCK_OK && c->status >= 0) {
+        c->status = status;
+        snprintf(c->message, sizeof c->message, "%s", so.sock_message(c->ctx));
+    }
+    return status >= 0;
+}
+
+/* keys, values: texts of the same length; threads: a number, or 0. */
+static int begin(call *c, SEXP keys, SEXP values, SEXP threads)
+{
+    memset(c, 0, sizeof *c);
+    c->ctx = so.sock_context_new();
+    c->opts = c->ctx ? so.sock_options_new(c->ctx) : NULL;
+    if (!c->opts) {
+        c->status = SOCK_ENOMEM;
+        snprintf(c->message, sizeof c->message, "out of memory");
+        return 0;
+    }
+    so.sock_set_monitor(c->ctx, on_progress, NULL);
+    if (Rf_asInteger(threads) > 0 && !good(c, so.sock_set_threads(c->ctx, Rf_asInteger(threads)))) return 0;
+    for (R_xlen_t i = 0; i < Rf_xlength(keys); i++)
+        if (!good(c, so.sock_options_set(c->ctx, c->opts, CHAR(STRING_ELT(keys, i)), CHAR(STRING_ELT(values, i)))))
+            return 0;
+    return 1;
+}
+
+/* Frees the call; a failure becomes an R error, a caveat a warning. The last act before a return. */
+static void finish(call *c)
+{
+    so.sock_options_free(c->opts);
+    so.sock_context_free(c->ctx);
+    if (c->status < 0) Rf_error("%s", c->message);
+    if (c->status > 0) Rf_warning("%s", c->message);
+}
+
+static void free_data(SEXP pointer)
+{
+    so.sock_data_free(R_ExternalPtrAddr(pointer));
+    R_ClearExternalPtr(pointer);
+}
+
+static void free_model(SEXP pointer)
+{
+    so.sock_model_free(R_ExternalPtrAddr(pointer));
+    R_ClearExternalPtr(pointer);
+}
+
+/* An empty external pointer, made before the work, so that nothing can fail between the work and its owner. */
+static SEXP owner(R_CFinalizer_t finalizer)
+{
+    SEXP pointer = PROTECT(R_MakeExternalPtr(NULL, R_NilValue, R_NilValue));
+    R_RegisterCFinalizerEx(pointer, finalizer, TRUE);
+    UNPROTECT(1);
+    return pointer;
+}
+
+static void *held(SEXP pointer, const char *what)
+{
+    void *address = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
+    if (!address) Rf_error("this %s is gone (it cannot be kept over sessions; use sock_save and sock_load)", what);
+    return address;
+}
+
+/* ---- Data ---- */
+
+static SEXP r_data_read(SEXP path, SEXP keys, SEXP values)
+{
+    SEXP pointer = PROTECT(owner(free_data));
+    call c;
+    sock_data *data = NULL;
+    if (begin(&c, keys, values, Rf_ScalarInteger(0)))
+        good(&c, so.sock_data_read(c.ctx, CHAR(STRING_ELT(path, 0)), c.opts, &data));
+    R_SetExternalPtrAddr(pointer, data);
+    finish(&c);
+    UNPROTECT(1);
+    return pointer;
+}
+
+/* x: d x points, as R stores it: point after point. */
+static SEXP r_data_arrays(SEXP lengths, SEXP t, SEXP x, SEXP names, SEXP keys, SEXP values)
+{
+    SEXP pointer = PROTECT(owner(free_data));
+    const size_t d = (size_t)Rf_xlength(names), count = (size_t)Rf_xlength(lengths);
+    size_t *length = (size_t *)R_alloc(count ? count : 1, sizeof *length);
+    const char **name = (const char **)R_alloc(d ? d : 1, sizeof *name);
+    for (size_t j = 0; j < count; j++) length[j] = (size_t)REAL(lengths)[j];
+    for (size_t k = 0; k < d; k++) name[k] = Rf_translateCharUTF8(STRING_ELT(names, (R_xlen_t)k));
+    call c;
+    sock_data *data = NULL;
+    if (begin(&c, keys, values, Rf_ScalarInteger(0)))
+        good(&c, so.sock_data_from_arrays(c.ctx, d, count, length, REAL(t), REAL(x), name, NULL, c.opts, &data));
+    R_SetExternalPtrAddr(pointer, data);
+    finish(&c);
+    UNPROTECT(1);
+    return pointer;
+}
+
+static SEXP r_data_counts(SEXP pointer)
+{
+    const sock_data *data = held(pointer, "data set");
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, 4));
+    REAL(out)[0] = (double)so.sock_data_dim(data);
+    REAL(out)[1] = (double)so.sock_data_trajectories(data);
+    REAL(out)[2] = (double)so.sock_data_points(data);
+    REAL(out)[3] = (double)so.sock_data_intervals(data);
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP r_data_names(SEXP pointer)
+{
+    const sock_data *data = held(pointer, "data set");
+    const size_t d = so.sock_data_dim(data);
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)d));
+    for (size_t k = 0; k < d; k++) SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkCharCE(so.sock_data_name(data, k), CE_UTF8));
+    UNPROTECT(1);
+    return out;
+}
+
+/* All points: (1 + 1 + d) x points: trajectory from 1, time, state. */
+static SEXP r_data_values(SEXP pointer)
+{
+    const sock_data *data = held(pointer, "data set");
+    const size_t d = so.sock_data_dim(data), rows = d + 2;
+    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)rows, (int)so.sock_data_points(data)));
+    double *to = REAL(out);
+    for (size_t j = 0; j < so.sock_data_trajectories(data); j++) {
+        const double *t = NULL, *x = NULL;
+        const size_t n = so.sock_data_trajectory(data, j, &t, &x);
+        for (size_t i = 0; i < n; i++, to += rows) {
+            to[0] = (double)(j + 1), to[1] = t[i];
+            memcpy(to + 2, x + i * d, d * sizeof *to);
+        }
+    }
+    UNPROTECT(1);
+    return out;
+}
+
+/* ---- Models ---- */
+
+static SEXP r_fit(SEXP data, SEXP keys, SEXP values, SEXP threads)
+{
+    const sock_data *from = held(data, "data set");
+    SEXP pointer = PROTECT(owner(free_model));
+    call c;
+    sock_model *model = NULL;
+    if (begin(&c, keys, values, threads)) good(&c, so.sock_fit(c.ctx, from, c.opts, &model));
+    R_SetExternalPtrAddr(pointer, model);
+    finish(&c);
+    UNPROTECT(1);
+    return pointer;
+}
+
+static SEXP r_model_load(SEXP path)
+{
+    SEXP pointer = PROTECT(owner(free_model));
+    call c;
+    sock_model *model = NULL;
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0)))
+        good(&c, so.sock_model_load(c.ctx, CHAR(STRING_ELT(path, 0)), &model));
+    R_SetExternalPtrAddr(pointer, model);
+    finish(&c);
+    UNPROTECT(1);
+    return pointer;
+}
+
+static SEXP r_model_save(SEXP pointer, SEXP path)
+{
+    const sock_model *model = held(pointer, "model");
+    call c;
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0)))
+        good(&c, so.sock_model_save(c.ctx, model, CHAR(STRING_ELT(path, 0))));
+    finish(&c);
+    return R_NilValue;
+}
+
+static SEXP r_model_names(SEXP pointer)
+{
+    const sock_model *model = held(pointer, "model");
+    const size_t d = so.sock_model_dim(model);
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)d));
+    for (size_t k = 0; k < d; k++) SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkCharCE(so.sock_model_name(model, k), CE_UTF8));
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP r_model_has_diffusion(SEXP pointer)
+{
+    return Rf_ScalarLogical(so.sock_model_has_diffusion(held(pointer, "model")));
+}
+
+static SEXP r_model_info(SEXP pointer)
+{
+    const sock_model *model = held(pointer, "model");
+    call c;
+    char *json = NULL;
+    SEXP out = R_NilValue;
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0))) good(&c, so.sock_model_info(c.ctx, model, &json));
+    if (json) {
+        out = Rf_mkString(json);
+        so.sock_string_free(json);
+    }
+    PROTECT(out);
+    finish(&c);
+    UNPROTECT(1);
+    return out;
+}
+
+/* which: 0 drift (d x n), 1 diffusion, 2 sigma (d x d x n, symmetric, so that rows and columns are the same). */
+static SEXP r_field(SEXP pointer, SEXP which, SEXP x, SEXP threads)
+{
+    const sock_model *model = held(pointer, "model");
+    const size_t d = so.sock_model_dim(model), n = (size_t)Rf_xlength(x) / (d ? d : 1);
+    const int field = Rf_asInteger(which);
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)(n * d * (field ? d : 1))));
+    call c;
+    if (begin(&c, R_NilValue, R_NilValue, threads) && n > 0)
+        good(&c, (field == 0   ? so.sock_model_drift
+                  : field == 1 ? so.sock_model_diffusion
+                               : so.sock_model_sigma)(c.ctx, model, n, REAL(x), REAL(out)));
+    finish(&c);
+    UNPROTECT(1);
+    return out;
+}
+
+/* Paths: d x times x paths. */
+static SEXP r_simulate(SEXP pointer, SEXP x0, SEXP paths, SEXP t, SEXP step, SEXP seed, SEXP keys, SEXP values)
+{
+    const sock_model *model = held(pointer, "model");
+    const size_t d = so.sock_model_dim(model);
+    sock_simulation spec = {.starts = 1,
+                            .x0 = REAL(x0),
+                            .paths = (size_t)Rf_asReal(paths),
+                            .times = (size_t)Rf_xlength(t),
+                            .t = REAL(t),
+                            .step = Rf_asReal(step),
+                            .seed = (uint64_t)Rf_asReal(seed)};
+    double *bounds = (double *)R_alloc(2 * d, sizeof *bounds);
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)(spec.paths * spec.times * d)));
+    call c;
+    spec.lower = bounds, spec.upper = bounds + d;
+    if (begin(&c, keys, values, Rf_ScalarInteger(0)) &&
+        good(&c, so.sock_simulation_bounds(c.ctx, c.opts, d, &spec.bounds, bounds, bounds + d)))
+        good(&c, so.sock_simulate(c.ctx, model, &spec, REAL(out), NULL, NULL));
+    finish(&c);
+    UNPROTECT(1);
+    return out;
+}
+
+static double value_or_na(const sock_value *value) { return value->valid ? value->value : NA_REAL; }
+
+/* loglik, perplexity_raw, mmd2, intervals, d. */
+static SEXP r_score(SEXP pointer, SEXP test, SEXP train, SEXP keys, SEXP values)
+{
+    const sock_model *model = held(pointer, "model");
+    const sock_data *on = held(test, "data set");
+    const sock_data *scale = Rf_isNull(train) ? NULL : held(train, "data set");
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, 5));
+    call c;
+    sock_scores s = {0};
+    if (begin(&c, keys, values, Rf_ScalarInteger(0)))
+        good(&c, so.sock_score(c.ctx, model, on, scale, NULL, c.opts, &s));
+    const double all[5] = {value_or_na(&s.loglik), value_or_na(&s.perplexity_raw), value_or_na(&s.mmd2),
+                           (double)s.intervals, (double)s.d};
+    memcpy(REAL(out), all, sizeof all);
+    finish(&c);
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP r_version(void) { return Rf_mkString(so.sock_version()); }
+
+static SEXP r_option_keys(void)
+{
+    const size_t count = so.sock_option_count();
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)count));
+    for (size_t i = 0; i < count; i++) SET_STRING_ELT(out, (R_xlen_t)i, Rf_mkChar(so.sock_option_describe(i).key));
+    UNPROTECT(1);
+    return out;
+}
+
+#define ENTRY(name, count)                                                                                             \
+    {                                                                                                                  \
+        "C_" #name, (DL_FUNC)r_##name, count                                                                           \
+    }
+static const R_CallMethodDef entries[] = {ENTRY(open, 1),
+                                          ENTRY(data_read, 3),
+                                          ENTRY(data_arrays, 6),
+                                          ENTRY(data_counts, 1),
+                                          ENTRY(data_names, 1),
+                                          ENTRY(data_values, 1),
+                                          ENTRY(fit, 4),
+                                          ENTRY(model_load, 1),
+                                          ENTRY(model_save, 2),
+                                          ENTRY(model_names, 1),
+                                          ENTRY(model_has_diffusion, 1),
+                                          ENTRY(model_info, 1),
+                                          ENTRY(field, 4),
+                                          ENTRY(simulate, 8),
+                                          ENTRY(score, 5),
+                                          ENTRY(version, 0),
+                                          ENTRY(option_keys, 0),
+                                          {NULL, NULL, 0}};
+
+void R_init_sock(DllInfo *info);
+void R_init_sock(DllInfo *info)
+{
+    R_registerRoutines(info, NULL, entries, NULL, NULL);
+    R_useDynamicSymbols(info, FALSE);
+}

@@ -1,0 +1,62 @@
+# Run by tests/r-tests: Rscript package-checks.R FOLDER, where FOLDER holds what the program wrote for the same data.
+library(sock)
+folder <- commandArgs(TRUE)[1]
+at <- function(name) file.path(folder, name)
+frame <- read.csv(at("train.csv"))
+
+# The same numbers as the program, bit for bit (one thread), from a file and from a data frame: compared as texts of 17
+# digits, because R's own reader may miss the last bit.
+same <- function(numbers, texts) stopifnot(identical(sprintf("%.17g", as.vector(numbers)), texts))
+for (data in list(at("train.csv"), frame)) {
+  model <- sock_fit(data, tune = FALSE, drift = "linear", diffusion = "linear", threads = 1)
+  fields <- read.csv(at("fields.csv"), colClasses = "character")
+  x <- seq(-16, 16) / 8
+  same(x, fields$x)
+  same(predict(model, data.frame(x = x)), fields$f_x)
+  same(predict(model, x, "diffusion"), fields$a_x_x)
+  same(predict(model, x, "sigma"), fields$sigma_x_x)
+}
+bytes <- readBin(at("paths.npy"), "raw", 1e5)
+paths <- readBin(bytes[-seq_len(10 + sum(as.integer(bytes[9:10]) * c(1, 256)))], "double", 100)
+mine <- simulate(model, 20, seed = 7, x0 = 1, t = seq(0, 1, 0.25))
+stopifnot(identical(dim(mine), c(20L, 5L, 1L)))
+stopifnot(identical(as.vector(t(mine[, , 1])), paths))
+
+# Lists of (t, x), two states, missing values.
+t <- seq(0, 1, 0.1)
+two <- lapply(1:4, function(j) list(t, cbind(u = sin(t + j), v = cos(t * j))))
+two[[1]][[2]][3, 2] <- NA
+d <- sock_data(two)
+stopifnot(d$points == 43, identical(d$names, c("u", "v")))
+m2 <- sock_fit(two, tune = FALSE, drift = "poly:degree=2", diffusion = "constant")
+stopifnot(identical(dim(predict(m2, rbind(c(0, 0), c(1, 1), c(2, 0)), "diffusion")), c(3L, 2L, 2L)))
+s <- predict(m2, c(0.3, 0.4), "sigma")[1, , ]
+stopifnot(all.equal(s %*% s, predict(m2, c(0.3, 0.4), "diffusion")[1, , ], check.attributes = FALSE))
+
+# Save and load, summary, score, figures.
+sock_save(model, at("again.sock"))
+again <- sock_load(at("again.sock"))
+stopifnot(identical(predict(again, 1:5), predict(model, 1:5)))
+about <- summary(model)
+stopifnot(about$n == 7000, identical(about$drift, "linear"), isTRUE(about$converged))
+score <- sock_score(model, at("test.csv"))
+stopifnot(is.finite(score[["loglik"]]), is.na(score[["mmd2"]]), all.equal(score[["nats"]], score[["loglik"]] / 2000))
+pdf(at("figures.pdf"))
+plot(model)
+plot(m2)
+invisible(dev.off())
+stopifnot(file.size(at("figures.pdf")) > 4000)
+
+# Errors and warnings carry the library's words.
+fails <- function(expression, text) {
+  said <- tryCatch({ expression; "nothing" }, error = conditionMessage)
+  if (!grepl(text, said)) stop("expected '", text, "', got '", said, "'")
+}
+fails(sock_fit(frame, tune = FALSE, kernel = "x"), "allowed: .*drift_lambda")
+fails(sock_fit(frame, tune = FALSE, solver = "magic"), "newton")
+fails(sock_data("nowhere.csv"), "nowhere.csv")
+fails(predict(model, matrix(1, 2, 3)), "3 columns")
+warned <- tryCatch(sock_fit(frame[1:600, ], tune = FALSE, diffusion = "gauss", solver = "fista", max_iterations = 1,
+                            tolerance = 1e-12), warning = conditionMessage)
+stopifnot(is.character(warned))
+cat("R package", sock_version(), ": all checks passed\n")
