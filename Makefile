@@ -4,7 +4,7 @@ PYTHON ?= python3
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CTEST = ctest --output-on-failure --stop-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all release deps demo test test-release test-full asan tsan bench install python docs format check coverage clean help
+.PHONY: all release deps demo test test-release test-full asan tsan fuzz trust bench install python docs format check coverage clean help
 
 all: release ## build the library and the program (build/sock)
 
@@ -41,6 +41,9 @@ tsan: ## the threaded tests under ThreadSanitizer
 	@cmake --preset tsan >/dev/null
 	@cmake --build build/tsan -j$(JOBS) --target threads_tests
 	@$(CTEST) --test-dir build/tsan -L threads
+
+fuzz: ## libFuzzer on every parser, FUZZ_SECONDS (60) each; needs clang
+	@tools/fuzz
 
 bench: release ## build and run the benchmarks
 	@cmake --build build -j$(JOBS) --target bench

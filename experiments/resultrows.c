@@ -135,10 +135,8 @@ static char *read_text(const char *path)
     return text;
 }
 
-exp_read exp_rows_read(const char *path, const json_t *columns, json_t **rows)
+exp_read exp_rows_parse(char *text, const json_t *columns, json_t **rows)
 {
-    char *text = read_text(path);
-    if (!text) return errno == ENOENT ? EXP_READ_MISSING : EXP_READ_FAILED;
     char *at = text;
     json_t *list = json_array(), *header = read_row(&at);
     int same = json_equal(header, columns);
@@ -148,12 +146,20 @@ exp_read exp_rows_read(const char *path, const json_t *columns, json_t **rows)
         json_array_append_new(list, row);
     }
     json_decref(header);
-    free(text);
     if (same)
         *rows = list;
     else
         json_decref(list);
     return same ? EXP_READ_DONE : EXP_READ_FOREIGN;
+}
+
+exp_read exp_rows_read(const char *path, const json_t *columns, json_t **rows)
+{
+    char *text = read_text(path);
+    if (!text) return errno == ENOENT ? EXP_READ_MISSING : EXP_READ_FAILED;
+    exp_read result = exp_rows_parse(text, columns, rows);
+    free(text);
+    return result;
 }
 
 /* ---- Quantiles ---- */

@@ -26,6 +26,9 @@ typedef enum exp_read {
 /* *rows: the rows of such a file, a new list; made with EXP_READ_DONE only. */
 exp_read exp_rows_read(const char *path, const json_t *columns, json_t **rows);
 
+/* The same from text, which is changed on the way. */
+exp_read exp_rows_parse(char *text, const json_t *columns, json_t **rows);
+
 /* The quantile q of the count values, by linear interpolation between neighbours; sorts them. What is not a number
  * counts as infinite: a score that could not be had is the worst. NaN for count = 0. */
 double exp_quantile(size_t count, double *values, double q);

@@ -80,6 +80,9 @@ SOCK_API sock_status sys_describe(sock_context *ctx, const sys_instance *instanc
 SOCK_API sock_status sys_save(sock_context *ctx, const sys_instance *instance, const char *path);
 SOCK_API sock_status sys_load(sock_context *ctx, const char *source, uint64_t seed, sys_instance **out);
 
+/* From the bytes of such a file, which `source` names in messages. */
+sock_status sys_parse(sock_context *ctx, const char *source, const char *bytes, size_t size, sys_instance **out);
+
 /* ---- For the generators in this folder ---- */
 
 enum { /* what a stream of random numbers drives: the second counter of sk_normals and sk_uniforms */

@@ -84,18 +84,24 @@ static sock_status from_json(sock_context *ctx, const char *path, const json_t *
     return status;
 }
 
+sock_status sys_parse(sock_context *ctx, const char *source, const char *bytes, size_t size, sys_instance **out)
+{
+    json_error_t error;
+    json_t *root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
+    if (!root) return sk_fail(ctx, SOCK_EINPUT, "%s, line %d: %s", source, error.line, error.text);
+    sock_status status = from_json(ctx, source, root, out);
+    json_decref(root);
+    return status;
+}
+
 sock_status sys_load(sock_context *ctx, const char *source, uint64_t seed, sys_instance **out)
 {
     sk_begin(ctx);
     if (sys_find(source)) return sys_new(ctx, sys_find(source), seed, out);
     char *bytes = NULL;
     size_t size = 0;
-    json_error_t error;
     SK_TRY(sk_file_read(ctx, source, &bytes, &size));
-    json_t *root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
+    sock_status status = sys_parse(ctx, source, bytes, size, out);
     sk_free(bytes);
-    if (!root) return sk_fail(ctx, SOCK_EINPUT, "%s, line %d: %s", source, error.line, error.text);
-    sock_status status = from_json(ctx, source, root, out);
-    json_decref(root);
     return status;
 }

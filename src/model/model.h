@@ -34,6 +34,9 @@ sock_status sk_model_add_diffusion(sock_context *ctx, sock_model *model, sk_diff
 /* Replaces the information; seconds may be NULL. Both are only read. */
 sock_status sk_model_set_info(sock_context *ctx, sock_model *model, const json_t *info, const json_t *seconds);
 
+/* A model from the bytes of a file, which `path` names in messages; nothing in them is trusted. */
+sock_status sk_model_parse(sock_context *ctx, const char *path, const char *bytes, size_t size, sock_model **out);
+
 /* Work space of one thread for evaluating up to `block` points: that many doubles. */
 size_t sk_model_space(const sock_model *model, size_t block);
 

@@ -2,6 +2,7 @@
  *
  *   metadata   format, format_version, model (what the terms are, JSON), info (provenance and certificate, JSON)
  *   arrays     drift.I.centre, drift.I.weight, drift.I.map.*, diffusion.I.v, diffusion.I.owner, diffusion.I.map.* */
+#include "base/safefile.h"
 #include "model/model.h"
 #include "model/tensors.h"
 
@@ -326,9 +327,9 @@ static const char *metadata(const loading *l, const char *key)
     return text ? text : "";
 }
 
-static sock_status load(loading *l)
+static sock_status load(loading *l, const char *bytes, size_t size)
 {
-    SK_TRY(sk_tensors_read(l->ctx, l->path, &l->tensors));
+    SK_TRY(sk_tensors_parse(l->ctx, l->path, bytes, size, &l->tensors));
     if (strcmp(metadata(l, "format"), FORMAT) != 0) return bad(l, "it was not written by sock", NULL);
     if (strcmp(metadata(l, "format_version"), FORMAT_VERSION) != 0)
         return sk_fail(l->ctx, SOCK_EINPUT, "%s: format version '%s' is not known; this program reads version %s",
@@ -344,13 +345,10 @@ static sock_status load(loading *l)
     return status;
 }
 
-sock_status sock_model_load(sock_context *ctx, const char *path, sock_model **out)
+sock_status sk_model_parse(sock_context *ctx, const char *path, const char *bytes, size_t size, sock_model **out)
 {
-    if (!ctx) return SOCK_EUSAGE;
-    sk_begin(ctx);
-    if (!path || !out) return sk_fail(ctx, SOCK_EUSAGE, "path and output must not be NULL");
     loading l = {.ctx = ctx, .path = path};
-    sock_status status = load(&l);
+    sock_status status = load(&l, bytes, size);
     sk_tensors_clear(&l.tensors);
     if (status < 0) {
         sock_model_free(l.model);
@@ -358,4 +356,17 @@ sock_status sock_model_load(sock_context *ctx, const char *path, sock_model **ou
     }
     *out = l.model;
     return SOCK_OK;
+}
+
+sock_status sock_model_load(sock_context *ctx, const char *path, sock_model **out)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!path || !out) return sk_fail(ctx, SOCK_EUSAGE, "path and output must not be NULL");
+    char *bytes = NULL;
+    size_t size = 0;
+    SK_TRY(sk_file_read(ctx, path, &bytes, &size));
+    sock_status status = sk_model_parse(ctx, path, bytes, size, out);
+    sk_free(bytes);
+    return status;
 }

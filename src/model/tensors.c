@@ -163,14 +163,11 @@ static sock_status read_header(sock_context *ctx, const char *path, json_t *head
     return status;
 }
 
-sock_status sk_tensors_read(sock_context *ctx, const char *path, sk_tensors *t)
+sock_status sk_tensors_parse(sock_context *ctx, const char *path, const char *bytes, size_t size, sk_tensors *t)
 {
-    char *bytes = NULL;
-    size_t size = 0;
     json_t *header = NULL;
     sock_status status = SOCK_OK;
     *t = (sk_tensors){0};
-    SK_GO(sk_file_read(ctx, path, &bytes, &size));
     uint64_t length = 0;
     if (size >= 8) memcpy(&length, bytes, 8);
     if (size < 10 || length < 2 || length > size - 8) {
@@ -187,7 +184,6 @@ sock_status sk_tensors_read(sock_context *ctx, const char *path, sk_tensors *t)
     SK_GO(read_header(ctx, path, header, bytes + 8 + length, size - 8 - (size_t)length, t));
 out:
     json_decref(header);
-    sk_free(bytes);
     if (status < 0) sk_tensors_clear(t);
     return status;
 }

@@ -30,8 +30,9 @@ const sk_tensor *sk_tensors_find(const sk_tensors *t, const char *name);
 /* Whole or not at all. */
 sock_status sk_tensors_write(sock_context *ctx, const sk_tensors *t, const char *path);
 
-/* Every length, offset, name and number is checked; SOCK_EINPUT with the file and the reason. */
-sock_status sk_tensors_read(sock_context *ctx, const char *path, sk_tensors *t);
+/* From the bytes of a file, which `path` names in messages. Every length, offset, name and number is checked;
+ * SOCK_EINPUT with the file and the reason. */
+sock_status sk_tensors_parse(sock_context *ctx, const char *path, const char *bytes, size_t size, sk_tensors *t);
 void sk_tensors_clear(sk_tensors *t);
 
 #endif
