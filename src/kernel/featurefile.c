@@ -161,6 +161,7 @@ static sock_status read_parts(source *s, const sk_kernel *kernel, bool pivoted, 
             SK_TRY(read_nystrom(s, i, part));
         else
             SK_TRY(sk_poly_part(s->ctx, "feature map", part));
+        SK_TRY(sk_features_add(s->ctx, "feature map", map, part));
     }
     SK_TRY(read_scale(s, map));
     if (s->used == s->count) return SOCK_OK;
@@ -196,7 +197,6 @@ sock_status sk_features_import(sock_context *ctx, const char *text, size_t d, co
     SK_GO(as_input(sk_kernel_parse(ctx, "feature map", inside ? inside : text, &kernel)));
     SK_GO(as_input(sk_features_start(ctx, "feature map", kernel, d, inside != NULL, &map)));
     SK_GO(as_input(read_parts(&s, kernel, inside != NULL, map)));
-    SK_GO(as_input(sk_features_finish(ctx, "feature map", map)));
 out:
     sk_free(inside);
     sk_kernel_free(kernel);

@@ -76,11 +76,11 @@ fail:
     return status;
 }
 
-sock_status sk_features_finish(sock_context *ctx, const char *option, sk_features *map)
+sock_status sk_features_add(sock_context *ctx, const char *option, sk_features *map, const sk_part *part)
 {
-    for (size_t i = 0; i < map->parts; i++) map->p += map->part[i].p; /* each at most SK_MAX_FEATURES, or the points */
+    map->p += part->p; /* each at most SK_MAX_FEATURES, or the points */
     if (map->p <= SK_MAX_FEATURES) return SOCK_OK;
-    return sk_fail(ctx, SOCK_EUSAGE, "%s: the kernel has %zu features; allowed: at most %d", option, map->p,
+    return sk_fail(ctx, SOCK_EUSAGE, "%s: the kernel has %zu features or more; allowed: at most %d", option, map->p,
                    SK_MAX_FEATURES);
 }
 
@@ -97,8 +97,8 @@ sock_status sk_features_new(sock_context *ctx, const char *option, const sk_kern
             status = sk_nystrom_part(ctx, option, count, x, part);
         else
             status = sk_poly_part(ctx, option, part);
+        if (status == SOCK_OK) status = sk_features_add(ctx, option, map, part);
     }
-    if (status == SOCK_OK) status = sk_features_finish(ctx, option, map);
     if (status < 0)
         sk_features_free(map);
     else

@@ -203,7 +203,7 @@ sock_status sk_features_pivoted(sock_context *ctx, const sk_kernel *kernel, size
     SK_GO(sk_features_start(ctx, "pivoted features", kernel, d, true, &map));
     SK_GO(pivoted_kernel(ctx, kernel, d, count, x, tolerance, max_rank, give_up_early, &found));
     SK_GO(take_pivots(ctx, kernel, found, x, &map->part[0]));
-    SK_GO(sk_features_finish(ctx, "pivoted features", map));
+    SK_GO(sk_features_add(ctx, "pivoted features", map, &map->part[0]));
     if (phi && !(own = features_of_points(ctx, found))) status = SOCK_ENOMEM;
 out:
     if (status < 0) {

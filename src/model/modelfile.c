@@ -289,14 +289,19 @@ static sock_status load_names(loading *l, json_t *description)
     if (d < 1 || (size_t)d != json_array_size(state)) return bad(l, "d and state do not agree", NULL);
     const char **names = sk_alloc(l->ctx, (size_t)d, sizeof *names);
     if (!names) return SOCK_ENOMEM;
-    sock_status status = SOCK_OK;
+    json_t *seen = json_object(); /* a set: a file may name millions of states */
+    sock_status status = seen ? SOCK_OK : sk_fail(l->ctx, SOCK_ENOMEM, "%s: out of memory while reading", l->path);
     for (size_t k = 0; status >= 0 && k < (size_t)d; k++) {
         names[k] = json_string_value(json_array_get(state, k));
-        if (!names[k] || !names[k][0]) status = bad(l, "a state name is not text", NULL);
-        for (size_t j = 0; status >= 0 && j < k; j++)
-            if (strcmp(names[j], names[k]) == 0) status = bad(l, "two states have the name", names[k]);
+        if (!names[k] || !names[k][0])
+            status = bad(l, "a state name is not text", NULL);
+        else if (json_object_get(seen, names[k]))
+            status = bad(l, "two states have the name", names[k]);
+        else if (json_object_set_new(seen, names[k], json_true()) != 0)
+            status = sk_fail(l->ctx, SOCK_ENOMEM, "%s: out of memory while reading", l->path);
     }
     if (status >= 0) status = sk_model_new(l->ctx, (size_t)d, names, &l->model);
+    json_decref(seen);
     sk_free(names);
     return status;
 }

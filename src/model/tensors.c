@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_ARRAYS = 10000 }; /* a model has a handful for each term; lookups may then be plain loops */
+
 _Static_assert(sizeof(double) == 8, "the file format stores 64-bit numbers");
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the file format is little-endian; this machine is not"
@@ -179,6 +181,10 @@ sock_status sk_tensors_parse(sock_context *ctx, const char *path, const char *by
     t->metadata = json_is_object(header) ? json_incref(json_object_get(header, "__metadata__")) : NULL;
     if (!json_is_object(header) || !json_is_object(t->metadata)) {
         status = broken(ctx, path, "the header is not a JSON object with __metadata__", NULL);
+        goto out;
+    }
+    if (json_object_size(header) > MOST_ARRAYS) {
+        status = broken(ctx, path, "it announces more than 10000 arrays", NULL);
         goto out;
     }
     SK_GO(read_header(ctx, path, header, bytes + 8 + length, size - 8 - (size_t)length, t));
