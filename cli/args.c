@@ -105,8 +105,9 @@ static int set_memory_limit(cli *c, const char *text)
 
 static int set_key(cli *c, const char *key, const char *value)
 {
-    if (sock_options_set(c->ctx, c->opts, key, value) < 0) return cli_usage_error(c, "--%s", sock_message(c->ctx));
-    return -1;
+    sock_status status = sock_options_set(c->ctx, c->opts, key, value);
+    if (status == SOCK_EUSAGE) return cli_usage_error(c, "--%s", sock_message(c->ctx));
+    return status < 0 ? cli_fail(c, status) : -1;
 }
 
 /* The options that every verb has, as rows like a verb's own. */

@@ -148,8 +148,8 @@ static int run(int count, char **arguments)
     if (status >= 0) status = sock_options_set_validation(c.ctx, c.opts, held);
     if (status >= 0) status = sock_fit(c.ctx, data, c.opts, &model);
     if (status >= 0) cli_caveat(&c, status);
+    if (status >= 0) status = sock_model_info(c.ctx, model, &info); /* first: a file that is saved is the last word */
     if (status >= 0 && output) status = sock_model_save(c.ctx, model, output);
-    if (status >= 0) status = sock_model_info(c.ctx, model, &info);
     if (status < 0) {
         code = cli_fail(&c, status);
         goto out;

@@ -3,22 +3,32 @@
 #define _GNU_SOURCE
 #include "cli.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const keys[] = {"id", "time", "state", "group", "grouping", "dt", NULL};
 
 enum { LABEL = 14 }; /* width of the left column */
 
-/* A model file is a safetensors file: eight bytes of length, then the brace of a JSON header. */
-static bool looks_like_model(const char *path)
+/* A model file is a safetensors file: eight bytes of length, then the brace of a JSON header. A file that cannot be
+ * opened is left to the reader of data, which says why; one that cannot be read answers -1, with errno. */
+static int looks_like_model(const char *path)
 {
     unsigned char start[9];
-    FILE *file = fopen(path, "rb");
-    size_t got = file ? fread(start, 1, sizeof start, file) : 0;
-    if (file) fclose(file);
+    int handle = open(path, O_RDONLY | O_CLOEXEC);
+    if (handle < 0) return 0;
+    ssize_t got = read(handle, start, sizeof start);
+    int error = errno;
+    close(handle);
+    if (got < 0 && error != EISDIR) {
+        errno = error;
+        return -1;
+    }
     return got == sizeof start && start[8] == '{' && start[7] == 0 && start[6] == 0;
 }
 
@@ -443,7 +453,12 @@ static int run(int count, char **arguments)
     if (code < 0) code = cli_operands(&c, 1);
     if (code >= 0) goto out;
     sock_status status;
-    if (looks_like_model(c.operand[0])) {
+    int is_model = looks_like_model(c.operand[0]);
+    if (is_model < 0) {
+        code = cli_failure(&c, "%s: cannot be read: %s", c.operand[0], strerror(errno));
+        goto out;
+    }
+    if (is_model) {
         status = sock_model_load(c.ctx, c.operand[0], &model);
         if (status >= 0) status = sock_model_info(c.ctx, model, &text);
     } else {

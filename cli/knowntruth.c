@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "knowntruth.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ int truth_load(const cli *c, truth *t)
     if (!t->source) return -1;
     const sys_system *by_name = sys_find(t->source);
     FILE *file = by_name ? NULL : fopen(t->source, "rb");
+    if (!by_name && !file && errno == ENOMEM) return cli_fail(c, SOCK_ENOMEM);
     if (!by_name && !file) return unknown_truth(c, t->source);
     if (file) fclose(file);
     uint64_t seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "modeldata.h"
 
+#include "report/memtext.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,16 +23,15 @@ const char **model_names(const sock_model *model)
 /* The names as the option `state` takes them: commas between, each in quotes. */
 static char *state_list(const sock_model *model)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    memtext list;
+    FILE *stream = memtext_open(&list);
     if (!stream) return NULL;
     for (size_t k = 0; k < sock_model_dim(model); k++) {
         fputs(k ? ",\"" : "\"", stream);
         for (const char *p = sock_model_name(model, k); *p; p++) fputs(*p == '"' ? "\"\"" : (char[]){*p, 0}, stream);
         fputc('"', stream);
     }
-    return fclose(stream) == 0 ? text : NULL;
+    return memtext_close(stream, &list) == 0 ? list.text : NULL;
 }
 
 static sock_status set_states(const cli *c, const sock_model *model)

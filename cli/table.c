@@ -10,7 +10,7 @@
 int table_open(const cli *c, table *t, const char *path, bool json)
 {
     *t = (table){.c = c, .path = path, .json = json};
-    t->stream = open_memstream(&t->text, &t->size);
+    t->stream = memtext_open(&t->whole);
     if (!t->stream) return cli_fail(c, SOCK_ENOMEM);
     if (json) fputs("{\"columns\": [", t->stream);
     return -1;
@@ -48,6 +48,7 @@ void table_text(table *t, const char *text)
     }
     json_t *value = json_string(text);
     char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    if (value && !quoted) t->failed = true;
     fputs(quoted ? quoted : "null", t->stream);
     free(quoted);
     json_decref(value);
@@ -57,6 +58,7 @@ void table_name(table *t, const char *prefix, const char *first, const char *sec
 {
     char *name = NULL;
     if (asprintf(&name, "%s%s%s%s", prefix, first, second ? "_" : "", second ? second : "") < 0) name = NULL;
+    if (!name) t->failed = true;
     table_text(t, name ? name : first);
     free(name);
 }
@@ -83,8 +85,9 @@ void table_end_row(table *t)
 int table_close(table *t)
 {
     if (t->json) fputs("]}\n", t->stream);
-    bool good = fclose(t->stream) == 0;
-    sock_status status = good ? sock_write_file(t->c->ctx, t->path ? t->path : "-", t->text, t->size) : SOCK_ENOMEM;
-    free(t->text);
+    sock_status status = SOCK_ENOMEM;
+    if (memtext_close(t->stream, &t->whole) == 0 && !t->failed)
+        status = sock_write_file(t->c->ctx, t->path ? t->path : "-", t->whole.text, t->whole.size);
+    free(t->whole.text);
     return status < 0 ? cli_fail(t->c, status) : EXIT_DONE;
 }

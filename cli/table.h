@@ -3,14 +3,16 @@
 #define SOCK_TABLE_H
 
 #include "cli.h"
+#include "report/memtext.h"
 
 typedef struct table {
     const cli *c;
     const char *path; /* NULL: standard output */
     bool json;
-    FILE *stream; /* in memory */
-    char *text;
-    size_t size, row, column;
+    FILE *stream; /* into whole */
+    memtext whole;
+    bool failed; /* a cell could not be made */
+    size_t row, column;
 } table;
 
 /* Answers a negative number when the table is open, else the exit code. */

@@ -75,7 +75,7 @@ sock_status exp_rows_write(sock_context *ctx, const char *path, const json_t *co
     for (size_t i = 0; i < json_array_size(rows); i++) write_row(stream, json_array_get(rows, i));
     int failed = ferror(stream);
     if (fclose(stream) != 0) failed = 1;
-    sock_status status = failed ? SOCK_ENOMEM : sock_write_file(ctx, path, text, size);
+    sock_status status = failed || !text ? SOCK_ENOMEM : sock_write_file(ctx, path, text, size);
     free(text);
     return status;
 }

@@ -167,10 +167,13 @@ static void draw_heading(const bundle *b, svg *s)
 static void draw_notes(const bundle *b, svg *s, double y)
 {
     const size_t trajectories = sock_data_trajectories(b->in->data), shown = shown_of(trajectories);
-    size_t lost = 0, size = 0;
-    char *text = NULL;
-    FILE *note = open_memstream(&text, &size);
-    if (!note) return;
+    size_t lost = 0;
+    char text[512] = "";
+    FILE *note = fmemopen(text, sizeof text, "w");
+    if (!note) {
+        svg_spoil(s);
+        return;
+    }
     fprintf(note, "%d simulated paths from ", PATHS);
     for (size_t i = 0; i < b->starts.count; i++) lost += b->model[i].lost;
     if (b->starts.sharing > 1)
@@ -180,8 +183,8 @@ static void draw_notes(const bundle *b, svg *s, double y)
     if (shown < trajectories) fprintf(note, "; %zu of %zu trajectories shown", shown, trajectories);
     if (b->d > b->panels) fprintf(note, "; the first %zu of %zu states", b->panels, b->d);
     if (lost) fprintf(note, "; %zu paths left the finite numbers", lost);
-    if (fclose(note) == 0) svg_text(s, "muted", (double[]){20, y}, SVG_START, 0, text);
-    free(text);
+    if (fclose(note) != 0) svg_spoil(s);
+    svg_text(s, "muted", (double[]){20, y}, SVG_START, 0, text);
 }
 
 /* Panel k of the sheet: alone it is wide, else two stand in a row. */

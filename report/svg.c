@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "svg.h"
 
+#include "memtext.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,8 +12,8 @@
 
 struct svg {
     FILE *out;
-    char *text;
-    size_t size;
+    memtext picture;
+    bool spoilt;
     const char *id;
     int clips;
 };
@@ -120,7 +122,7 @@ svg *svg_new(const char *id, double width, double height, const char *title)
     svg *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->id = id;
-    s->out = open_memstream(&s->text, &s->size);
+    s->out = memtext_open(&s->picture);
     if (!s->out) {
         free(s);
         return NULL;
@@ -138,15 +140,16 @@ svg *svg_new(const char *id, double width, double height, const char *title)
 char *svg_close(svg *s, size_t *size)
 {
     fputs("</svg>\n", s->out);
-    bool good = !ferror(s->out);
-    if (fclose(s->out) != 0) good = false;
-    char *text = s->text;
-    *size = s->size;
+    bool good = memtext_close(s->out, &s->picture) == 0 && !s->spoilt;
+    char *text = s->picture.text;
+    *size = s->picture.size;
     free(s);
     if (good) return text;
     free(text);
     return NULL;
 }
+
+void svg_spoil(svg *s) { s->spoilt = true; }
 
 /* ---- Shapes ---- */
 

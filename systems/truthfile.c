@@ -24,6 +24,7 @@ static json_t *to_json(const sys_instance *instance)
 sock_status sys_describe(sock_context *ctx, const sys_instance *instance, char **json)
 {
     sk_begin(ctx);
+    SK_TRY(sk_reserve(ctx, SK_JSON_SMALL));
     json_t *root = to_json(instance);
     char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(root);
@@ -87,6 +88,9 @@ static sock_status from_json(sock_context *ctx, const char *path, const json_t *
 sock_status sys_parse(sock_context *ctx, const char *source, const char *bytes, size_t size, sys_instance **out)
 {
     json_error_t error;
+    size_t reserve;
+    SK_TRY(sk_product(ctx, size + 1024, SK_JSON_GROWTH, &reserve));
+    SK_TRY(sk_reserve(ctx, reserve));
     json_t *root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
     if (!root) return sk_fail(ctx, SOCK_EINPUT, "%s, line %d: %s", source, error.line, error.text);
     sock_status status = from_json(ctx, source, root, out);

@@ -95,6 +95,7 @@ static json_t *seconds(const sk_fit_job *job)
 
 sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ended)
 {
+    SK_TRY(sk_reserve(job->ctx, SK_JSON_SMALL));
     json_t *info = json_object(), *times = seconds(job);
     sock_status status = put_drift(job, info);
     if (status >= 0) status = put_diffusion(job, info);

@@ -180,6 +180,7 @@ static sock_status set_info(sk_fit_job *job, sock_model *model, json_t *report, 
 sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
 {
     SK_TRY(refuse_plain_options(job));
+    SK_TRY(sk_reserve(job->ctx, 4 * SK_JSON_SMALL)); /* the report with the table of the search */
     sk_tune_spec spec = spec_of(job);
     if (spec.validation && spec.validation->d != job->data->d)
         return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data have dimension %zu, the data %zu",

@@ -63,6 +63,12 @@ sock_status sk_product(sock_context *ctx, size_t a, size_t b, size_t *out);
 /* SOCK_ENOMEM when `bytes` is more than the memory limit, naming `what` and the way out. */
 sock_status sk_memory_check(sock_context *ctx, double bytes, const char *what, const char *way_out);
 
+/* SOCK_ENOMEM when `bytes` cannot be had at this moment; they are given back at once. Called before the JSON library
+ * reads or makes a text: it does not bear a failed allocation (its parser drops a
+ * letter, its tables break), and its small pieces come out of what was just seen to be free. */
+sock_status sk_reserve(sock_context *ctx, size_t bytes);
+enum { SK_JSON_GROWTH = 48, SK_JSON_SMALL = 1 << 20 }; /* bytes for each byte of text; a text of our own making */
+
 /* For tests: the k-th allocation from now on fails (1 = the next); 0 = none fails. */
 void sk_fail_allocation(sock_context *ctx, long k);
 long sk_allocations(const sock_context *ctx);

@@ -110,6 +110,14 @@ char *sk_format(sock_context *ctx, const char *format, ...)
     return text;
 }
 
+sock_status sk_reserve(sock_context *ctx, size_t bytes)
+{
+    void *pointer = raw_alloc(ctx, bytes);
+    if (!pointer) return SOCK_ENOMEM;
+    free(pointer);
+    return SOCK_OK;
+}
+
 sock_status sk_grow(sock_context *ctx, void *array, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity) return SOCK_OK;

@@ -218,6 +218,7 @@ sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **j
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!data || !json) return sk_fail(ctx, SOCK_EUSAGE, "data and json must not be NULL");
+    SK_TRY(sk_reserve(ctx, 1024 * data->d + SK_JSON_SMALL));
     bool failed = false;
     json_t *object = json_object();
     char *dumped = NULL, *copy = NULL;

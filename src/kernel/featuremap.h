@@ -59,8 +59,8 @@ sock_status sk_landmark_restore(sock_context *ctx, const sk_kernel *kernel, size
  * kernel has no such features, or a parameter is open. */
 sock_status sk_features_start(sock_context *ctx, const char *option, const sk_kernel *kernel, size_t d, bool pivoted,
                               sk_features **out);
-/* Counts the features of a part that was made; SOCK_EUSAGE when all together are more than SK_MAX_FEATURES. To be called
- * part after part, so that a long sum of kernels is refused before it has taken the memory. */
+/* Counts the features of a part that was made; SOCK_EUSAGE when all together are more than SK_MAX_FEATURES. To be
+ * called part after part, so that a long sum of kernels is refused before it has taken the memory. */
 sock_status sk_features_add(sock_context *ctx, const char *option, sk_features *map, const sk_part *part);
 
 #endif

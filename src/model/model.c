@@ -204,6 +204,7 @@ sock_status sock_model_info(sock_context *ctx, const sock_model *model, char **j
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!model || !json) return sk_fail(ctx, SOCK_EUSAGE, "model and output must not be NULL");
+    SK_TRY(sk_reserve(ctx, SK_JSON_GROWTH * (strlen(model->info) + 64 * model->d) + SK_JSON_SMALL));
     json_t *info = json_loads(model->info, 0, NULL);
     json_t *state = json_array();
     for (size_t k = 0; k < model->d; k++) json_array_append_new(state, json_string(model->state[k]));

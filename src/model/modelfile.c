@@ -109,6 +109,7 @@ sock_status sock_model_save(sock_context *ctx, const sock_model *model, const ch
     sk_begin(ctx);
     if (!model || !path) return sk_fail(ctx, SOCK_EUSAGE, "model and path must not be NULL");
     if (model->wrapped_drift) return sk_fail(ctx, SOCK_EUSAGE, "%s: a model made of functions cannot be saved", path);
+    SK_TRY(sk_reserve(ctx, SK_JSON_GROWTH * (strlen(model->info) + 64 * model->d) + SK_JSON_SMALL));
     saving s = {.ctx = ctx};
     json_t *description = json_object();
     char *text = NULL;

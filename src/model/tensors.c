@@ -169,6 +169,7 @@ sock_status sk_tensors_parse(sock_context *ctx, const char *path, const char *by
 {
     json_t *header = NULL;
     sock_status status = SOCK_OK;
+    size_t reserve;
     *t = (sk_tensors){0};
     uint64_t length = 0;
     if (size >= 8) memcpy(&length, bytes, 8);
@@ -177,6 +178,8 @@ sock_status sk_tensors_parse(sock_context *ctx, const char *path, const char *by
         goto out;
     }
     json_error_t error;
+    SK_GO(sk_product(ctx, (size_t)length + 1024, SK_JSON_GROWTH, &reserve));
+    SK_GO(sk_reserve(ctx, reserve));
     header = json_loadb(bytes + 8, (size_t)length, JSON_REJECT_DUPLICATES, &error);
     t->metadata = json_is_object(header) ? json_incref(json_object_get(header, "__metadata__")) : NULL;
     if (!json_is_object(header) || !json_is_object(t->metadata)) {

@@ -18,7 +18,7 @@ static void try_bytes(const char *bytes, size_t size)
 static void bruise(char *bytes, size_t size)
 {
     static const char others[] = {0, '\xff', '"', '9', '-'};
-    size_t step = size > 1024 ? size / 512 : 1;
+    size_t step = size > 512 ? size / 256 : 1;
     for (size_t i = 0; i < size; i += step) {
         char kept = bytes[i];
         try_bytes(bytes, i);

@@ -1,0 +1,422 @@
+/* test_faults.c - every public call that works: its k-th allocation fails, or its monitor says stop at the k-th call,
+ * for k = 1, 2, ... until it gets through. Each time the status is the one that belongs to it, with a message; the
+ * result is untouched; nothing leaks (the sanitizers look); and the same call, let alone, then does its work as ever.
+ *
+ * Which k: all up to FIRST, then each RATIO times the one before; SOCK_TRUST=1 in the environment takes more of them.
+ */
+#define _GNU_SOURCE
+#include "test.h"
+
+#include <unistd.h>
+
+enum { TIMES = 6, PATHS = 3 };
+
+typedef struct world {
+    sock_context *ctx;
+    sock_options *plain, *tuned;
+    sock_data *data;
+    sock_model *model, *truth;
+    char folder[64], csv[96], npy[96], saved[96], out[96], points[96];
+    long runs;
+} world;
+
+typedef sock_status (*call_fn)(world *w);
+
+/* ---- The calls: each makes its result, checks that it is there exactly on success, and frees it ---- */
+
+static sock_status done(sock_status status, const void *result)
+{
+    assert_int_equal(status >= 0, result != NULL);
+    return status;
+}
+
+static sock_status keep_data(sock_status status, sock_data *data)
+{
+    status = done(status, data);
+    sock_data_free(data);
+    return status;
+}
+
+static sock_status keep_model(sock_status status, sock_model *model)
+{
+    status = done(status, model);
+    sock_model_free(model);
+    return status;
+}
+
+static sock_status keep_text(sock_status status, char *text)
+{
+    status = done(status, text);
+    sock_string_free(text);
+    return status;
+}
+
+static sock_status call_read_csv(world *w)
+{
+    sock_data *data = NULL;
+    sock_status status = sock_data_read(w->ctx, w->csv, w->plain, &data);
+    return keep_data(status, data);
+}
+
+static sock_status call_read_npy(world *w)
+{
+    sock_data *data = NULL;
+    sock_status status = sock_data_read(w->ctx, w->npy, w->plain, &data);
+    return keep_data(status, data);
+}
+
+static sock_status call_from_arrays(world *w)
+{
+    static const size_t length[] = {3, 2}, group[] = {7, 9};
+    static const double t[] = {0, 1, 2, 0, 1}, x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    static const char *const names[] = {"a", "b"};
+    sock_data *data = NULL;
+    sock_status status = sock_data_from_arrays(w->ctx, 2, 2, length, t, x, names, group, NULL, &data);
+    return keep_data(status, data);
+}
+
+static sock_status call_split(world *w)
+{
+    sock_data *rest = NULL, *held = NULL;
+    sock_status status = sock_data_split(w->ctx, w->data, 2, 0, 1, &rest, &held);
+    assert_int_equal(rest != NULL, held != NULL);
+    sock_data_free(rest);
+    return keep_data(status, held);
+}
+
+static sock_status call_write(world *w) { return sock_data_write(w->ctx, w->data, w->out); }
+
+static sock_status call_points(world *w)
+{
+    static const char *const names[] = {"x"};
+    double *x = NULL;
+    size_t count = 0;
+    sock_status status = sock_points_read(w->ctx, w->points, 1, names, &count, &x);
+    status = done(status, x);
+    sock_array_free(x);
+    return status;
+}
+
+static sock_status call_summary(world *w)
+{
+    char *text = NULL;
+    sock_status status = sock_data_summary(w->ctx, w->data, &text);
+    return keep_text(status, text);
+}
+
+static sock_status fit_with(world *w, const char *drift, const char *path, const char *diffusion)
+{
+    sock_model *model = NULL;
+    sock_options *opts = sock_options_new(w->ctx);
+    sock_status status = opts ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sock_options_set(w->ctx, opts, "tune", "no");
+    if (status >= 0) status = sock_options_set(w->ctx, opts, "drift", drift);
+    if (status >= 0) status = sock_options_set(w->ctx, opts, "drift-path", path);
+    if (status >= 0) status = sock_options_set(w->ctx, opts, "diffusion", diffusion);
+    if (status >= 0) status = sock_fit(w->ctx, w->data, opts, &model);
+    sock_options_free(opts);
+    return keep_model(status, model);
+}
+
+static sock_status call_fit_gauss(world *w) { return fit_with(w, "gauss", "exact", "gauss"); }
+static sock_status call_fit_fourier(world *w) { return fit_with(w, "fourier:p=5,eta=1", "auto", "fourier:p=4,eta=1"); }
+static sock_status call_fit_nystrom(world *w) { return fit_with(w, "nystrom:m=4", "auto", "poly:degree=2"); }
+
+static sock_status call_fit_tuned(world *w)
+{
+    sock_model *model = NULL;
+    sock_status status = sock_fit(w->ctx, w->data, w->tuned, &model);
+    return keep_model(status, model);
+}
+
+static sock_status call_drift_system(world *w)
+{
+    size_t n = sock_data_intervals(w->data);
+    double *L = calloc(n * n, sizeof *L), *dy = calloc(n, sizeof *dy), *alpha = calloc(n, sizeof *alpha);
+    sock_status status = sock_drift_system(w->ctx, w->data, w->plain, L, dy, alpha);
+    free(L), free(dy), free(alpha);
+    return status;
+}
+
+static sock_status call_fit_diffusion(world *w)
+{
+    sock_model *model = NULL;
+    sock_status status = sock_fit_diffusion(w->ctx, w->data, w->model, w->plain, &model);
+    return keep_model(status, model);
+}
+
+static sock_status call_diffusion_system(world *w)
+{
+    size_t n = sock_data_intervals(w->data);
+    double *z = calloc(n, sizeof *z), *beta = calloc(n, sizeof *beta);
+    sock_certificate certificate;
+    sock_status status = sock_diffusion_system(w->ctx, w->data, w->model, w->plain, z, beta, &certificate);
+    free(z), free(beta);
+    return status;
+}
+
+static sock_status call_save(world *w) { return sock_model_save(w->ctx, w->model, w->out); }
+
+static sock_status call_load(world *w)
+{
+    sock_model *model = NULL;
+    sock_status status = sock_model_load(w->ctx, w->saved, &model);
+    return keep_model(status, model);
+}
+
+static sock_status call_fields(world *w)
+{
+    static const double x[] = {0, 0.5, 1};
+    double out[3];
+    sock_status status = sock_model_drift(w->ctx, w->model, 3, x, out);
+    if (status >= 0) status = sock_model_diffusion(w->ctx, w->model, 3, x, out);
+    return status >= 0 ? sock_model_sigma(w->ctx, w->model, 3, x, out) : status;
+}
+
+static sock_status call_info(world *w)
+{
+    char *text = NULL;
+    sock_status status = sock_model_info(w->ctx, w->model, &text);
+    return keep_text(status, text);
+}
+
+static void half(void *user, size_t count, size_t d, const double *x, double *out)
+{
+    (void)user;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < d; k++) out[i * d + k] = 0.5 + 0 * x[i * d + k];
+}
+
+static sock_status call_wrap(world *w)
+{
+    static const char *const names[] = {"x"};
+    sock_model *model = NULL;
+    sock_status status = sock_model_wrap(w->ctx, 1, names, half, half, NULL, &model);
+    return keep_model(status, model);
+}
+
+static sock_status call_simulate(world *w)
+{
+    static const double x0[] = {0, 1}, t[] = {0, 0.5, 1};
+    double out[2 * 40 * 3], lost[2 * 40];
+    sock_simulation spec = {.starts = 2, .x0 = x0, .paths = 40, .times = 3, .t = t, .step = 0.1};
+    return sock_simulate(w->ctx, w->model, &spec, out, lost, NULL);
+}
+
+static sock_status call_score(world *w)
+{
+    sock_scores scores;
+    return sock_score(w->ctx, w->model, w->data, w->data, w->truth, w->plain, &scores);
+}
+
+static sock_status call_write_file(world *w) { return sock_write_file(w->ctx, w->out, "text", 4); }
+
+static sock_status call_bounds(world *w)
+{
+    double lower[2], upper[2];
+    sock_bounds mode;
+    return sock_simulation_bounds(w->ctx, w->plain, 2, &mode, lower, upper);
+}
+
+static const struct call {
+    const char *name;
+    call_fn fn;
+} calls[] = {
+    {"sock_data_read (CSV)", call_read_csv},
+    {"sock_data_read (.npy)", call_read_npy},
+    {"sock_data_from_arrays", call_from_arrays},
+    {"sock_data_split", call_split},
+    {"sock_data_write", call_write},
+    {"sock_points_read", call_points},
+    {"sock_data_summary", call_summary},
+    {"sock_fit, gauss", call_fit_gauss},
+    {"sock_fit, fourier", call_fit_fourier},
+    {"sock_fit, nystrom", call_fit_nystrom},
+    {"sock_fit, tuned", call_fit_tuned},
+    {"sock_drift_system", call_drift_system},
+    {"sock_fit_diffusion", call_fit_diffusion},
+    {"sock_diffusion_system", call_diffusion_system},
+    {"sock_model_save", call_save},
+    {"sock_model_load", call_load},
+    {"sock_model_drift, _diffusion, _sigma", call_fields},
+    {"sock_model_info", call_info},
+    {"sock_model_wrap", call_wrap},
+    {"sock_simulate", call_simulate},
+    {"sock_score", call_score},
+    {"sock_write_file", call_write_file},
+    {"sock_simulation_bounds", call_bounds},
+};
+enum { CALLS = sizeof calls / sizeof calls[0] };
+
+/* ---- The world they work on ---- */
+
+static void must(const world *w, sock_status status)
+{
+    if (status < 0) fail_msg("%s", sock_message(w->ctx));
+}
+
+static void write_text(const char *path, const char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void write_csv(const char *path)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs("traj,t,x\n", file);
+    for (int j = 0; j < PATHS; j++)
+        for (int i = 0; i < TIMES; i++)
+            fprintf(file, "%d,%g,%.3f\n", j, 0.1 * i, (0.3 * j + 1) * pow(0.9, i) + 0.1 * ((i * 7 + j * 3) % 5));
+    assert_int_equal(fclose(file), 0);
+}
+
+static void write_npy(const char *path)
+{
+    char bytes[128 + 48] = "\x93NUMPY\x01";
+    bytes[8] = 118;
+    memset(bytes + 10, ' ', 118);
+    memcpy(bytes + 10, "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }", 59);
+    bytes[127] = '\n';
+    static const double x[] = {1, 2, 4, 0, 1, 3};
+    memcpy(bytes + 128, x, sizeof x);
+    write_text(path, bytes, sizeof bytes);
+}
+
+static int make_world(void **state)
+{
+    world *w = calloc(1, sizeof *w);
+    w->ctx = sock_context_new();
+    snprintf(w->folder, sizeof w->folder, "/tmp/sock-faults-XXXXXX");
+    assert_non_null(mkdtemp(w->folder));
+    snprintf(w->csv, sizeof w->csv, "%s/d.csv", w->folder);
+    snprintf(w->npy, sizeof w->npy, "%s/d.npy", w->folder);
+    snprintf(w->saved, sizeof w->saved, "%s/m.sock", w->folder);
+    snprintf(w->out, sizeof w->out, "%s/out", w->folder);
+    snprintf(w->points, sizeof w->points, "%s/p.csv", w->folder);
+    write_csv(w->csv), write_npy(w->npy), write_text(w->points, "x\n1\n2\n", 6);
+    must(w, sock_set_threads(w->ctx, 2));
+    w->plain = sock_options_new(w->ctx), w->tuned = sock_options_new(w->ctx);
+    static const char *const set[][2] = {{"tune", "no"}, {"dt", "0.1"}, {"mmd-paths", "20"}, {"mmd-step", "0.05"}};
+    for (size_t i = 0; i < 4; i++) must(w, sock_options_set(w->ctx, w->plain, set[i][0], set[i][1]));
+    must(w, sock_options_set(w->ctx, w->tuned, "budget", "1e-9"));
+    must(w, sock_data_read(w->ctx, w->csv, w->plain, &w->data));
+    must(w, sock_fit(w->ctx, w->data, w->plain, &w->model));
+    must(w, sock_model_save(w->ctx, w->model, w->saved));
+    must(w, sock_model_wrap(w->ctx, 1, NULL, half, half, NULL, &w->truth));
+    *state = w;
+    return 0;
+}
+
+static int free_world(void **state)
+{
+    world *w = *state;
+    const char *const files[] = {w->csv, w->npy, w->saved, w->out, w->points};
+    for (size_t i = 0; i < 5; i++) unlink(files[i]);
+    assert_int_equal(rmdir(w->folder), 0); /* and nothing else was left there */
+    sock_data_free(w->data);
+    sock_model_free(w->model), sock_model_free(w->truth);
+    sock_options_free(w->plain), sock_options_free(w->tuned);
+    sock_context_free(w->ctx);
+    free(w);
+    return 0;
+}
+
+static long next_place(long k)
+{
+    bool thorough = getenv("SOCK_TRUST") != NULL;
+    long first = thorough ? 200 : 40;
+    long further = (long)((double)k * (thorough ? 1.1 : 1.6));
+    return k < first ? k + 1 : SK_MAX(k + 1, further);
+}
+
+/* ---- Memory ---- */
+
+static void test_faults__an_allocation_fails(void **state)
+{
+    world *w = *state;
+    for (size_t c = 0; c < CALLS; c++) {
+        long k = 1, before = sk_allocations(w->ctx);
+        must(w, calls[c].fn(w));
+        long count = sk_allocations(w->ctx) - before;
+        for (; k <= count; k = next_place(k)) {
+            sk_fail_allocation(w->ctx, k);
+            sock_status status = calls[c].fn(w);
+            sk_fail_allocation(w->ctx, 0);
+            w->runs++;
+            /* A path that takes fewer allocations in two threads than in its first run may get through. */
+            if (status >= 0 && k > count - 8) continue;
+            if (status != SOCK_ENOMEM || !strstr(sock_message(w->ctx), "memory"))
+                fail_msg("%s: allocation %ld of %ld failed: status %d, '%s'", calls[c].name, k, count, status,
+                         sock_message(w->ctx));
+        }
+        must(w, calls[c].fn(w));
+    }
+    print_message("%ld runs with a failed allocation\n", w->runs);
+}
+
+/* ---- Interrupts ---- */
+
+typedef struct watch {
+    long seen, stop_at;
+} watch;
+
+static int stop_at(void *user, const char *stage, double fraction)
+{
+    watch *v = user;
+    assert_non_null(stage);
+    assert_true(fraction == -1 || (fraction >= 0 && fraction <= 1));
+    return ++v->seen == v->stop_at;
+}
+
+static void test_faults__the_monitor_says_stop(void **state)
+{
+    world *w = *state;
+    long runs = 0;
+    for (size_t c = 0; c < CALLS; c++) {
+        watch v = {0, 0};
+        sock_set_monitor(w->ctx, stop_at, &v);
+        must(w, calls[c].fn(w));
+        const long count = v.seen;
+        for (long k = 1; k <= count; k = next_place(k)) {
+            v = (watch){0, k};
+            sock_status status = calls[c].fn(w);
+            runs++;
+            bool stopped = v.seen >= k;
+            if (stopped && (status != SOCK_ECANCELLED || !strstr(sock_message(w->ctx), "interrupted")))
+                fail_msg("%s: stopped at call %ld of %ld: status %d, '%s'", calls[c].name, k, count, status,
+                         sock_message(w->ctx));
+            if (stopped && v.seen > k + 2) fail_msg("%s: went on after the stop", calls[c].name);
+            sock_cancel_reset(w->ctx);
+        }
+        sock_set_monitor(w->ctx, NULL, NULL);
+        must(w, calls[c].fn(w));
+    }
+    print_message("%ld runs with a stop\n", runs);
+}
+
+/* ---- Places that cannot be written ---- */
+
+static void test_faults__a_full_disk(void **state)
+{
+    world *w = *state;
+    char big[8192] = "x"; /* more than a buffer, and less: the failure comes from the write, and from the flush */
+    assert_int_equal(sock_write_file(w->ctx, "/dev/full", big, sizeof big), SOCK_EIO);
+    assert_int_equal(sock_write_file(w->ctx, "/dev/full", big, 10), SOCK_EIO);
+    assert_non_null(strstr(sock_message(w->ctx), "No space left"));
+    assert_int_equal(sock_data_write(w->ctx, w->data, "/dev/full"), SOCK_EIO);
+    assert_int_equal(sock_model_save(w->ctx, w->model, "/dev/full"), SOCK_EIO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_faults__an_allocation_fails, make_world, free_world),
+        cmocka_unit_test_setup_teardown(test_faults__the_monitor_says_stop, make_world, free_world),
+        cmocka_unit_test_setup_teardown(test_faults__a_full_disk, make_world, free_world),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
