@@ -4,7 +4,7 @@ PYTHON ?= python3
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CTEST = ctest --output-on-failure --stop-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all release deps demo test test-release test-full asan tsan fuzz trust bench install python docs format check coverage clean help
+.PHONY: all release deps demo test test-release test-full asan tsan fuzz bench install python docs format check coverage clean help
 
 all: release ## build the library and the program (build/sock)
 
