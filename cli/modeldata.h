@@ -9,6 +9,10 @@
  * is there, else the exit code. */
 int model_data_read(const cli *c, const sock_model *model, const char *path, sock_data **out);
 
+/* The same for any list of d names: those of other data. `whose` names their owner in a message. */
+int named_data_read(const cli *c, size_t d, const char *const *names, const char *whose, const char *path,
+                    sock_data **out);
+
 /* The state names of a model, which must outlive the list; freed with free(). NULL when out of memory. */
 const char **model_names(const sock_model *model);
 
