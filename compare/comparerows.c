@@ -77,6 +77,19 @@ sock_status cmp_wrap(sock_context *ctx, const sock_data *data, cmp_fitted *fitte
 
 /* ---- Fit ---- */
 
+/* The rivals' regressions are many small products, which threads only slow down: one thread for them. The message of
+ * the fit outlives the change back. */
+static sock_status fit_alone(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_fitted *out)
+{
+    const int threads = sock_threads(ctx);
+    char message[1024];
+    SK_TRY(sock_set_threads(ctx, 1));
+    sock_status status = spec->method->fit(ctx, spec, c, out);
+    snprintf(message, sizeof message, "%s", sock_message(ctx));
+    sock_set_threads(ctx, threads);
+    return message[0] ? sk_fail(ctx, status, "%s", message) : status;
+}
+
 sock_status cmp_fit(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_fitted *out)
 {
     sk_begin(ctx);
@@ -85,7 +98,8 @@ sock_status cmp_fit(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, 
     cmp_fitted fitted = {0};
     double wall = sk_seconds(), cpu = cpu_seconds();
     cmp_spec_settings(spec, fitted.settings, sizeof fitted.settings);
-    sock_status status = spec->method->fit(ctx, spec, c, &fitted);
+    bool alone = strcmp(spec->method->group, "sock") != 0;
+    sock_status status = alone ? fit_alone(ctx, spec, c, &fitted) : spec->method->fit(ctx, spec, c, &fitted);
     fitted.wall_seconds = sk_seconds() - wall;
     fitted.cpu_seconds = cpu_seconds() - cpu;
     if (status < 0) {
@@ -108,25 +122,29 @@ void cmp_fitted_clear(cmp_fitted *fitted)
 
 enum { MOST_SWEEPS = 60 };
 
+/* One rotation that makes a_pq zero; a stays symmetric. Rows of v are the eigenvectors so far. */
 static void rotate(size_t d, double *a, double *v, size_t p, size_t q)
 {
-    double theta = (a[q * d + q] - a[p * d + p]) / (2 * a[p * d + q]);
+    double app = a[p * d + p], aqq = a[q * d + q], apq = a[p * d + q], theta = (aqq - app) / (2 * apq);
     double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(1 + theta * theta)), c = 1 / sqrt(1 + t * t), s = t * c;
+    double *row_p = a + p * d, *row_q = a + q * d, *v_p = v + p * d, *v_q = v + q * d;
     for (size_t k = 0; k < d; k++) {
-        double kp = a[k * d + p], kq = a[k * d + q];
-        a[k * d + p] = c * kp - s * kq;
-        a[k * d + q] = s * kp + c * kq;
+        double x = row_p[k], y = row_q[k], z = v_p[k], w = v_q[k];
+        row_p[k] = c * x - s * y;
+        row_q[k] = s * x + c * y;
+        v_p[k] = c * z - s * w;
+        v_q[k] = s * z + c * w;
     }
     for (size_t k = 0; k < d; k++) {
-        double pk = a[p * d + k], qk = a[q * d + k], vp = v[k * d + p], vq = v[k * d + q];
-        a[p * d + k] = c * pk - s * qk;
-        a[q * d + k] = s * pk + c * qk;
-        v[k * d + p] = c * vp - s * vq;
-        v[k * d + q] = s * vp + c * vq;
+        a[k * d + p] = row_p[k];
+        a[k * d + q] = row_q[k];
     }
+    row_p[p] = app - t * apq;
+    row_q[q] = aqq + t * apq;
+    row_p[q] = row_q[p] = 0;
 }
 
-/* a becomes diagonal, the columns of v its eigenvectors. */
+/* a becomes diagonal, the rows of v its eigenvectors. */
 static void jacobi(size_t d, double *a, double *v)
 {
     double size = 0;
@@ -137,24 +155,38 @@ static void jacobi(size_t d, double *a, double *v)
         double off = 0;
         for (size_t p = 0; p < d; p++)
             for (size_t q = p + 1; q < d; q++) off += a[p * d + q] * a[p * d + q];
-        if (!(off > 1e-32 * size)) return;
+        if (!(off > 1e-31 * size)) return;
         for (size_t p = 0; p < d; p++)
             for (size_t q = p + 1; q < d; q++)
-                if (a[p * d + q] != 0) rotate(d, a, v, p, q);
+                if (a[p * d + q] * a[p * d + q] > 1e-36 * size) rotate(d, a, v, p, q);
     }
+}
+
+/* Cholesky gets through: the quick answer for most matrices. */
+static bool is_positive(size_t d, const double *a, double *c)
+{
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l <= k; l++) {
+            double entry = a[k * d + l];
+            for (size_t j = 0; j < l; j++) entry -= c[k * d + j] * c[l * d + j];
+            if (k == l && !(entry > 0)) return false;
+            c[k * d + l] = k == l ? sqrt(entry) : entry / c[l * d + l];
+        }
+    return true;
 }
 
 static void project_one(size_t d, double *a, double *diagonal, double *v)
 {
+    bool negative = false;
+    if (is_positive(d, a, diagonal)) return; /* untouched to the last digit */
     memcpy(diagonal, a, d * d * sizeof *a);
     jacobi(d, diagonal, v);
-    bool negative = false;
     for (size_t k = 0; k < d; k++) negative = negative || diagonal[k * d + k] < 0;
-    if (!negative) return; /* untouched to the last digit */
+    if (!negative) return;
     memset(a, 0, d * d * sizeof *a);
     for (size_t k = 0; k < d; k++)
         for (size_t i = 0; diagonal[k * d + k] > 0 && i < d; i++)
-            for (size_t j = 0; j < d; j++) a[i * d + j] += diagonal[k * d + k] * v[i * d + k] * v[j * d + k];
+            for (size_t j = 0; j < d; j++) a[i * d + j] += diagonal[k * d + k] * v[k * d + i] * v[k * d + j];
 }
 
 void cmp_project(size_t count, size_t d, double *a)
@@ -364,6 +396,8 @@ sock_status cmp_score(sock_context *ctx, const cmp_spec *spec, const cmp_case *c
     rows[1] = rows[0];
     if (status >= 0 && indefinite)
         status = score_indefinite(ctx, c, fitted->model, &rows[0]);
+    else if (status >= 0 && fitted->diffusion) /* paths may come to where a is not positive semi-definite */
+        status = score_projected(ctx, c, fitted, &rows[0]);
     else if (status >= 0)
         status = sock_score(ctx, fitted->model, c->test, c->train, c->truth, c->options, &rows[0].scores);
     SK_TRY(close_row(ctx, status, &rows[0]));

@@ -62,21 +62,43 @@ static sock_status factor_qr(least_squares *q)
     return SOCK_OK;
 }
 
+/* Psi = Q R first, so that the SVD is that of a small matrix: U = Q U_R. */
+static sock_status factor_tall(least_squares *q)
+{
+    const size_t m = q->size;
+    double *tall = sk_doubles_unset(q->ctx, q->rows, m), *r = sk_doubles(q->ctx, m, m), *u = sk_doubles(q->ctx, m, m);
+    sock_status status = tall && r && u ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) {
+        memcpy(tall, q->psi, q->rows * m * sizeof *tall);
+        status = sk_qr(q->ctx, q->rows, m, tall, m, r, m);
+    }
+    if (status >= 0) status = sk_svd(q->ctx, m, m, r, m, q->s, u, m, q->second, m);
+    if (status >= 0) sk_gemm(q->ctx, SK_PLAIN, SK_PLAIN, q->rows, m, m, 1, tall, m, u, m, 0, q->factor, m);
+    sk_free(tall);
+    sk_free(r);
+    sk_free(u);
+    return status;
+}
+
+static sock_status factor_flat(least_squares *q)
+{
+    double *copy = sk_doubles_unset(q->ctx, q->rows, q->size);
+    if (!copy) return SOCK_ENOMEM;
+    memcpy(copy, q->psi, q->rows * q->size * sizeof *copy);
+    sock_status status = sk_svd(q->ctx, q->rows, q->size, copy, q->size, q->s, q->factor, q->rows, q->second, q->size);
+    sk_free(copy);
+    return status;
+}
+
 /* As a pseudo-inverse does: singular values that are rounding do not count. */
 static sock_status factor_svd(least_squares *q)
 {
     size_t k = SK_MIN(q->rows, q->size);
-    double *copy = sk_doubles_unset(q->ctx, q->rows, q->size);
     q->factor = sk_doubles(q->ctx, q->rows, k);
     q->second = sk_doubles(q->ctx, k, q->size);
     q->s = sk_doubles(q->ctx, k, 1);
-    sock_status status = copy && q->factor && q->second && q->s ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0) {
-        memcpy(copy, q->psi, q->rows * q->size * sizeof *copy);
-        status = sk_svd(q->ctx, q->rows, q->size, copy, q->size, q->s, q->factor, k, q->second, q->size);
-    }
-    sk_free(copy);
-    if (status < 0) return status;
+    if (!q->factor || !q->second || !q->s) return SOCK_ENOMEM;
+    SK_TRY(q->rows >= q->size ? factor_tall(q) : factor_flat(q));
     double least = q->s[0] * DBL_EPSILON * (double)SK_MAX(q->rows, q->size);
     while (q->rank < k && q->s[q->rank] > least) q->rank++;
     return SOCK_OK;

@@ -303,6 +303,36 @@ static void test_rows__sock_names_its_kernels(void **state)
     unmake(&m);
 }
 
+/* Memory that runs out anywhere gives a row with that reason: no crash, no leak, no table lost. */
+static void test_rows__survive_every_failed_allocation(void **state)
+{
+    static const char *const methods[] = {"bisde:degree=2", "gedmd-commutator", "nw:choose=rule", "constant", "truth"};
+    made m;
+    (void)state;
+    make("expdyn", 4, &m);
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        cmp_row rows[CMP_MOST_ROWS];
+        cmp_spec spec;
+        size_t count = 0, failures = 0;
+        assert_int_equal(cmp_spec_parse(ctx, methods[i], &spec), SOCK_OK);
+        for (long k = 1;; k++) {
+            const long before = sk_allocations(ctx);
+            sk_fail_allocation(ctx, k);
+            assert_int_equal(cmp_run(ctx, &spec, &m.c, rows, &count), SOCK_OK);
+            bool reached = sk_allocations(ctx) - before >= k;
+            sk_fail_allocation(ctx, 0);
+            if (!reached) break;
+            failures++;
+            const cmp_row *failed = rows[0].made ? &rows[count - 1] : &rows[0];
+            assert_false(failed->made);
+            assert_int_equal(failed->status, SOCK_ENOMEM);
+            assert_non_null(strstr(failed->reason, "out of memory"));
+        }
+        assert_true(rows[0].made && failures > 5);
+    }
+    unmake(&m);
+}
+
 static int stop(void *user, const char *stage, double fraction)
 {
     (void)user, (void)stage, (void)fraction;
@@ -336,6 +366,7 @@ int main(void)
         cmocka_unit_test(prop_project__is_the_nearest_positive_semi_definite_matrix),
         cmocka_unit_test(test_rows__an_indefinite_a_gives_two_rows),
         cmocka_unit_test(test_rows__sock_names_its_kernels),
+        cmocka_unit_test(test_rows__survive_every_failed_allocation),
         cmocka_unit_test(test_rows__an_interruption_ends_the_run),
     };
     return cmocka_run_group_tests(tests, make_context, free_context);
