@@ -87,7 +87,7 @@ static sock_status add_diffusion(sock_context *ctx, sk_candidates *c, const sk_s
                                  bool diagonal, bool learned, int order)
 {
     SK_TRY(sk_grow(ctx, &c->diffusion, &c->diffusion_capacity, c->diffusions + 1, sizeof *c->diffusion));
-    sk_diffusion_candidate made = {.diagonal = diagonal, .learned = learned, .order = order + (diagonal ? 0 : 20)};
+    sk_diffusion_candidate made = {.diagonal = diagonal, .learned = learned, .order = order + (diagonal ? 0 : 1)};
     made.max_rank = gauss_rank(s);
     SK_TRY(parse(ctx, "diffusion", text, s, &made.kernel));
     char *canonical = sk_kernel_format(ctx, made.kernel);

@@ -32,7 +32,6 @@ typedef struct cv {
     double mean_h2;
     double *weight_mean;   /* systems */
     double *z;             /* n x (d x d): targets of the current fold */
-    double *x;             /* systems x pairs x q: svec blocks of Q */
     double *held;          /* n x d x d: I a at the current lambda, held out */
     double *q_now;         /* folds x systems x order^2: Q at the current lambda */
     double *cluster_score; /* clusters, at the current lambda */
@@ -107,22 +106,13 @@ static sock_status make_features(cv *c)
 
 /* ---- Step 2: weights and sums ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* w_i = 1 / (size_i + 0.3 median)^2, in units of the median: of order one. */
-static sock_status row_weights(cv *c, size_t s, double *scratch)
+static sock_status row_weights(cv *c, size_t s)
 {
     const sk_problem *p = c->p;
-    double *w = c->w + s * c->n, sum = 0;
-    for (size_t i = 0; i < c->n; i++) scratch[i] = c->systems > 1 ? p->part[i * c->d + s] : p->size[i];
-    memcpy(w, scratch, c->n * sizeof *w);
-    qsort(scratch, c->n, sizeof *scratch, ascending);
-    double middle = scratch[c->n / 2];
-    if (!(middle > 0)) middle = scratch[c->n - 1];
+    double *w = c->w + s * c->n, sum = 0, middle;
+    for (size_t i = 0; i < c->n; i++) w[i] = c->systems > 1 ? p->part[i * c->d + s] : p->size[i];
+    SK_TRY(sk_problem_middle(c->ctx, p, w, &middle));
     for (size_t i = 0; i < c->n; i++) {
         double relative = middle > 0 ? w[i] / middle + 0.3 : 1;
         w[i] = p->weighted ? 1 / (relative * relative) : 1;
@@ -132,18 +122,17 @@ static sock_status row_weights(cv *c, size_t s, double *scratch)
     return SOCK_OK;
 }
 
-static sock_status sum_rows(cv *c)
+static sock_status sum_systems(void *argument, size_t begin, size_t end, int worker)
 {
     enum { AT_ONCE = 256 };
+    (void)worker;
+    cv *c = argument;
     const sk_problem *p = c->p;
     size_t square = c->q * c->q, total = p->folds + 1;
-    SK_TRY(sk_memory_check(c->ctx, 8.0 * (double)((p->folds + 4) * c->systems) * (double)square, c->candidate->name,
-                           "use --diffusion to name a smaller kernel"));
-    c->g = sk_doubles(c->ctx, (p->folds + 2) * c->systems, square);
-    double *scaled = sk_doubles(c->ctx, AT_ONCE, c->q), *scratch = sk_doubles(c->ctx, c->n, 1);
-    sock_status status = c->g && scaled && scratch ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t s = 0; status >= 0 && s < c->systems; s++) {
-        status = row_weights(c, s, scratch);
+    double *scaled = sk_doubles(c->ctx, AT_ONCE, c->q);
+    sock_status status = scaled ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t s = begin; status >= 0 && s < end; s++) {
+        status = row_weights(c, s);
         for (size_t f = 0; status >= 0 && f <= p->folds; f++) {
             double *g = c->g + (f * c->systems + s) * square;
             for (size_t at = p->first[f]; at < p->first[f + 1]; at += AT_ONCE) {
@@ -159,8 +148,16 @@ static sock_status sum_rows(cv *c)
         }
     }
     sk_free(scaled);
-    sk_free(scratch);
     return status;
+}
+
+static sock_status sum_rows(cv *c)
+{
+    size_t square = c->q * c->q, parts = c->p->folds + 2;
+    SK_TRY(sk_memory_check(c->ctx, 8.0 * (double)((parts + 2) * c->systems) * (double)square, c->candidate->name,
+                           "use --diffusion to name a smaller kernel"));
+    c->g = sk_doubles(c->ctx, parts * c->systems, square);
+    return c->g ? sk_parallel_for(c->ctx, c->systems, 1, sum_systems, c) : SOCK_ENOMEM;
 }
 
 /* ---- Step 3: fits ---- */
@@ -244,8 +241,8 @@ static double lambda_scale(const cv *c, size_t s, const double *scale)
 }
 
 /* The problem with features scaled by sqrt(Q_mm), negligible ones left out; Q is replaced. */
-static sock_status reweigh(cv *c, size_t s, size_t rows, double l, const double *g, const double *moment, double zz,
-                           double *q)
+static sock_status reweigh(const cv *c, size_t s, size_t rows, double l, const double *g, const double *moment,
+                           double zz, double *q)
 {
     size_t pc = c->pc, kept = 0;
     size_t *index = sk_alloc(c->ctx, pc, sizeof *index);
@@ -300,6 +297,8 @@ typedef struct part {
     double zz;
     size_t rows;
     bool warm;
+    double gap; /* relative, of the last solution */
+    bool converged;
 } part;
 
 static void part_clear(part *t)
@@ -311,7 +310,7 @@ static void part_clear(part *t)
     *t = (part){0};
 }
 
-static sock_status part_new(cv *c, size_t s, size_t f, part *t)
+static sock_status part_new(const cv *c, size_t s, size_t f, part *t)
 {
     const sk_problem *p = c->p;
     size_t square = c->q * c->q, total = p->folds + 1;
@@ -338,16 +337,16 @@ static sock_status part_new(cv *c, size_t s, size_t f, part *t)
     return status;
 }
 
-/* Q (order x order) at one lambda, from where the last one ended. final: the fit whose certificate counts. */
-static sock_status part_solve(cv *c, part *t, size_t s, double l, bool final, double *q)
+/* Q (order x order) at one lambda, from where the last one ended. */
+static sock_status part_solve(const cv *c, part *t, size_t s, double l, double *q)
 {
     sk_psd_bounds bounds = {0};
     sk_psd_options options = {.tolerance = c->options->tolerance};
     sk_psd_moments z = {.d = c->dim, .c = t->c, .zz = t->zz, .lambda = l * lambda_scale(c, s, NULL)};
     sock_status status = sk_psd_gram_solve(c->ctx, t->gram, t->rows, &z, &options, t->dual, t->warm, q, &bounds);
     t->warm = true;
-    if (status > 0 && final) c->result->converged = false;
-    if (final && bounds.primal > 0) c->result->gap = SK_MAX(c->result->gap, bounds.gap / bounds.primal);
+    t->converged = status == SOCK_OK;
+    t->gap = bounds.primal > 0 ? bounds.gap / bounds.primal : 0;
     for (int repeat = 0; status >= 0 && c->candidate->learned && repeat < REWEIGHTINGS; repeat++)
         status = reweigh(c, s, t->rows, l, t->train, t->c, t->zz, q);
     return status < 0 ? status : SOCK_OK;
@@ -370,16 +369,20 @@ static void blocks_of(const cv *c, const double *q, double *x)
 }
 
 /* I a of the steps begin .. end-1 from the Q of all systems, into out (n x d x d). */
-static sock_status integrate(cv *c, const double *q, size_t begin, size_t end, double *out)
+static sock_status integrate(const cv *c, const double *q, size_t begin, size_t end, double *out)
 {
     size_t d = c->d, order2 = c->result->order * c->result->order, rows = end - begin;
-    double *values = sk_doubles(c->ctx, rows, c->pairs);
-    if (!values) return SOCK_ENOMEM;
+    double *values = sk_doubles(c->ctx, rows, c->pairs), *x = sk_doubles(c->ctx, c->pairs, c->q);
+    if (!values || !x) {
+        sk_free(values);
+        sk_free(x);
+        return SOCK_ENOMEM;
+    }
     for (size_t i = begin * d * d; i < end * d * d; i++) out[i] = 0;
     for (size_t s = 0; s < c->systems; s++) {
-        blocks_of(c, q + s * order2, c->x);
-        sk_gemm(c->ctx, SK_PLAIN, SK_TRANSPOSED, rows, c->pairs, c->q, 1, c->conditional + begin * c->q, c->q, c->x,
-                c->q, 0, values, c->pairs);
+        blocks_of(c, q + s * order2, x);
+        sk_gemm(c->ctx, SK_PLAIN, SK_TRANSPOSED, rows, c->pairs, c->q, 1, c->conditional + begin * c->q, c->q, x, c->q,
+                0, values, c->pairs);
         for (size_t i = 0; i < rows; i++) {
             double *a = out + (begin + i) * d * d;
             if (c->systems > 1) {
@@ -391,6 +394,7 @@ static sock_status integrate(cv *c, const double *q, size_t begin, size_t end, d
         }
     }
     sk_free(values);
+    sk_free(x);
     return SOCK_OK;
 }
 
@@ -410,18 +414,42 @@ double sk_diffusion_score(const sk_problem *p, const double *held, double floor,
     return total;
 }
 
-/* Fits without fold f at one lambda, and their score on the fold. q: systems x order^2. */
-static sock_status fit_and_score(cv *c, size_t f, part *parts, size_t j, double *q, double *space)
+/* One lambda for all folds, which share no cluster: each can run on a thread of its own. */
+typedef struct stop {
+    const cv *c;
+    part *parts; /* folds x systems */
+    double l;
+} stop;
+
+/* Fits without fold f at one lambda, and their score on the fold. */
+static sock_status fit_and_score(const stop *at, size_t f, double *space)
 {
+    const cv *c = at->c;
     const sk_problem *p = c->p;
     size_t d = c->d, order2 = c->result->order * c->result->order;
+    double *q = c->q_now + f * c->systems * order2;
     for (size_t s = 0; s < c->systems; s++)
-        SK_TRY(part_solve(c, &parts[s], s, c->options->l[j], false, q + s * order2));
+        SK_TRY(part_solve(c, &at->parts[f * c->systems + s], s, at->l, q + s * order2));
     SK_TRY(integrate(c, q, p->first[f], p->first[f + 1], c->held));
     for (size_t i = p->first[f]; i < p->first[f + 1]; i++)
         c->cluster_score[p->cluster[i]] +=
             sk_problem_score(p, i, c->leftover->e + (f * c->n + i) * d, c->held + i * d * d, space);
     return SOCK_OK;
+}
+
+static sock_status some_folds(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const stop *at = argument;
+    size_t d = at->c->d;
+    double *space = sk_doubles(at->c->ctx, 3 * d * d + d, 1);
+    sock_status status = space ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t f = begin; status >= 0 && f < end; f++) {
+        status = sk_progress(at->c->ctx, at->c->candidate->name, -1);
+        if (status >= 0) status = fit_and_score(at, f, space);
+    }
+    sk_free(space);
+    return status;
 }
 
 /* The best lambda so far is kept with all that belongs to it. */
@@ -436,17 +464,15 @@ static void keep_best(cv *c, size_t j)
 }
 
 /* Down the path; clearly past the best twice in a row, smaller lambdas will not come back. */
-static sock_status walk(cv *c, part *parts, double *space, size_t *best)
+static sock_status walk(cv *c, part *parts, size_t *best)
 {
     sk_diffusion_result *r = c->result;
-    size_t order2 = r->order * r->order, worse = 0, j = 0;
+    size_t worse = 0, j = 0;
     *best = 0;
     for (; j < c->options->lambdas && worse < 2; j++) {
         memset(c->cluster_score, 0, c->p->clusters * sizeof(double));
-        for (size_t f = 0; f < c->folds; f++) {
-            SK_TRY(sk_progress(c->ctx, c->candidate->name, -1));
-            SK_TRY(fit_and_score(c, f, parts + f * c->systems, j, c->q_now + f * c->systems * order2, space));
-        }
+        stop at = {c, parts, c->options->l[j]};
+        SK_TRY(sk_parallel_for(c->ctx, c->folds, 1, some_folds, &at));
         for (size_t u = 0; u < c->p->clusters; u++) r->by_l[j] += c->cluster_score[u];
         if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
         if (j == 0 || r->by_l[j] > r->by_l[*best]) {
@@ -464,19 +490,40 @@ static sock_status walk(cv *c, part *parts, double *space, size_t *best)
 }
 
 /* The fit to all rows, down the same path: a cold start at a tiny lambda may fail. */
+typedef struct whole {
+    const cv *c;
+    size_t best;
+    part *parts; /* systems */
+} whole;
+
+static sock_status some_systems(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const whole *w = argument;
+    const cv *c = w->c;
+    size_t order2 = c->result->order * c->result->order, folds = c->p->folds;
+    for (size_t s = begin; s < end; s++) {
+        SK_TRY(part_new(c, s, folds, &w->parts[s]));
+        for (size_t j = 0; j <= w->best; j++)
+            SK_TRY(part_solve(c, &w->parts[s], s, c->options->l[j], c->result->q + (folds * c->systems + s) * order2));
+    }
+    return SOCK_OK;
+}
+
 static sock_status fit_all(cv *c, size_t best, double *space)
 {
     sk_diffusion_result *r = c->result;
-    size_t order2 = r->order * r->order, folds = c->p->folds;
-    sk_corrected_residuals(c->p, c->leftover, folds, c->z, space);
-    sock_status status = SOCK_OK;
-    for (size_t s = 0; status >= 0 && s < c->systems; s++) {
-        part t = {0};
-        status = part_new(c, s, folds, &t);
-        for (size_t j = 0; status >= 0 && j <= best; j++)
-            status = part_solve(c, &t, s, c->options->l[j], j == best, r->q + (folds * c->systems + s) * order2);
-        part_clear(&t);
+    part *parts = sk_alloc(c->ctx, c->systems, sizeof *parts);
+    if (!parts) return SOCK_ENOMEM;
+    sk_corrected_residuals(c->p, c->leftover, c->p->folds, c->z, space);
+    whole w = {c, best, parts};
+    sock_status status = sk_parallel_for(c->ctx, c->systems, 1, some_systems, &w);
+    for (size_t s = 0; s < c->systems; s++) {
+        r->converged = r->converged && parts[s].converged;
+        r->gap = SK_MAX(r->gap, parts[s].gap);
+        part_clear(&parts[s]);
     }
+    sk_free(parts);
     return status;
 }
 
@@ -490,7 +537,7 @@ static sock_status run(cv *c)
         sk_corrected_residuals(c->p, c->leftover, f, c->z, space);
         for (size_t s = 0; status >= 0 && s < c->systems; s++) status = part_new(c, s, f, &parts[f * c->systems + s]);
     }
-    if (status >= 0) status = walk(c, parts, space, &best);
+    if (status >= 0) status = walk(c, parts, &best);
     if (status >= 0 && c->options->solve_all) status = fit_all(c, best, space);
     for (size_t i = 0; parts && i < c->folds * c->systems; i++) part_clear(&parts[i]);
     sk_free(parts);
@@ -518,7 +565,6 @@ static sock_status prepare(cv *c)
     c->w = sk_doubles(c->ctx, c->systems, c->n);
     c->weight_mean = sk_doubles(c->ctx, c->systems, 1);
     c->z = sk_doubles(c->ctx, c->n, c->d);
-    c->x = sk_doubles(c->ctx, c->pairs, c->q);
     c->held = sk_doubles(c->ctx, nd, 1);
     c->q_now = sk_doubles(c->ctx, c->folds * c->systems, order2);
     c->cluster_score = sk_doubles(c->ctx, p->clusters, 1);
@@ -526,8 +572,8 @@ static sock_status prepare(cv *c)
     r->by_l = sk_doubles(c->ctx, lambdas, 1);
     r->q = sk_doubles(c->ctx, (p->folds + 1) * c->systems, order2);
     r->held = sk_doubles(c->ctx, c->n, c->d * c->d);
-    bool good = c->b && c->conditional && c->mean_square && c->w && c->weight_mean && c->z && c->x && c->held &&
-                c->q_now && c->cluster_score && r->cluster && r->by_l && r->q && r->held;
+    bool good = c->b && c->conditional && c->mean_square && c->w && c->weight_mean && c->z && c->held && c->q_now &&
+                c->cluster_score && r->cluster && r->by_l && r->q && r->held;
     if (!good) return SOCK_ENOMEM;
     for (size_t i = 0; i < c->n; i++) c->mean_h2 += p->steps->h[i] * p->steps->h[i] / (double)c->n;
     SK_TRY(make_rows(c, p->ends, c->b, c->mean_square));
@@ -546,7 +592,6 @@ static void release(cv *c)
     sk_free(c->weight_mean);
     sk_free(c->g);
     sk_free(c->z);
-    sk_free(c->x);
     sk_free(c->held);
     sk_free(c->q_now);
     sk_free(c->cluster_score);

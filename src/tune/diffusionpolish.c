@@ -48,6 +48,7 @@ typedef struct polishing {
     sk_diffusion_result *to;
     double *phi0, *phi1;         /* n x p */
     double *row0, *row1, *h, *e; /* the training rows of a fold */
+    bool *moves;                 /* of these rows, see problem.h */
     double *z;                   /* n x d: corrected residuals */
     double *space;
 } polishing;
@@ -62,34 +63,41 @@ static size_t gather(polishing *w, size_t s, size_t f)
         memcpy(w->row0 + count * pc, w->phi0 + i * pc, pc * sizeof(double));
         memcpy(w->row1 + count * pc, w->phi1 + i * pc, pc * sizeof(double));
         w->h[count] = p->steps->h[i];
+        w->moves[count] = p->moves[i];
         for (size_t k = 0; k < width; k++) w->e[count * width + k] = w->z[i * d + (width == 1 && d > 1 ? s : k)];
         count++;
     }
     return count;
 }
 
-/* The jitter: a tenth of the median square for several dimensions, where a may be singular; next to nothing for one. */
+/* The jitter: a tenth of the median square of the steps that move for several dimensions, where a may be singular; next
+ * to nothing for one; never less than that of the score, which knows how finely the data are written. */
 static double jitter(polishing *w, size_t count, size_t width)
 {
     double *square = w->space;
+    size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        square[i] = 0;
-        for (size_t k = 0; k < width; k++) square[i] += w->e[i * width + k] * w->e[i * width + k] / (double)width;
+        if (!w->moves[i]) continue;
+        square[used] = 0;
+        for (size_t k = 0; k < width; k++) square[used] += w->e[i * width + k] * w->e[i * width + k] / (double)width;
+        used++;
     }
-    qsort(square, count, sizeof *square, ascending);
-    return (width > 1 ? 0.1 : 1e-4) * square[count / 2];
+    qsort(square, used, sizeof *square, ascending);
+    double share = width > 1 ? 0.1 : 1e-4, middle = used ? square[used / 2] : 0;
+    return fmax(share * middle, w->p->resolution);
 }
 
 /* Matches the penalty of the convex problem: n lambda / (4 median(w |h a|^2)), with the weights in units of the median.
  */
-static double penalty(const polishing *w, size_t s, size_t count)
+static sock_status penalty(const polishing *w, size_t s, size_t count, double *mu)
 {
     const sk_problem *p = w->p;
-    double *value = w->space;
+    double *value = w->space, middle;
     for (size_t i = 0; i < p->n; i++) value[i] = w->from->systems > 1 ? p->part[i * p->d + s] : p->size[i];
-    qsort(value, p->n, sizeof *value, ascending);
-    double middle = value[p->n / 2], relative = middle * middle / (1.3 * 1.3);
-    return relative > 0 ? (double)count * w->from->l * w->from->lambda_scale / (4 * relative) : 0;
+    SK_TRY(sk_problem_middle(w->ctx, p, value, &middle));
+    double relative = middle * middle / (1.3 * 1.3);
+    *mu = relative > 0 ? (double)count * w->from->l * w->from->lambda_scale / (4 * relative) : 0;
+    return SOCK_OK;
 }
 
 static sock_status polish_one(polishing *w, size_t s, size_t f)
@@ -102,8 +110,8 @@ static sock_status polish_one(polishing *w, size_t s, size_t f)
     sk_polish_problem problem = {
         .n = count, .d = width, .p = r->p, .phi0 = w->row0, .phi1 = w->row1, .h = w->h, .e = w->e};
     problem.eps = jitter(w, count, width);
-    problem.mu = penalty(w, s, count);
-    sock_status status = rank ? sk_polish(w->ctx, &problem, rank, u, STEPS, NULL, NULL) : SOCK_OK;
+    sock_status status = penalty(w, s, count, &problem.mu);
+    if (status >= 0 && rank) status = sk_polish(w->ctx, &problem, rank, u, STEPS, NULL, NULL);
     if (status >= 0) sk_gemm(w->ctx, SK_PLAIN, SK_TRANSPOSED, order, order, rank, 1, u, rank, u, rank, 0, q, order);
     sk_free(u);
     return status;
@@ -160,24 +168,28 @@ sock_status sk_diffusion_polish(sock_context *ctx, const sk_problem *p, const sk
 {
     size_t n = p->n, d = p->d, pc = from->p;
     polishing w = {.ctx = ctx, .p = p, .leftover = leftover, .from = from};
+    double start = sk_seconds();
     w.phi0 = sk_doubles(ctx, n, pc);
     w.phi1 = sk_doubles(ctx, n, pc);
     w.row0 = sk_doubles(ctx, n, pc);
     w.row1 = sk_doubles(ctx, n, pc);
     w.h = sk_doubles(ctx, n, 1);
+    w.moves = sk_alloc(ctx, n, sizeof *w.moves);
     w.e = sk_doubles(ctx, n, d);
     w.z = sk_doubles(ctx, n, d);
     w.space = sk_doubles(ctx, n + 5 * d * d + 2 * d, 1);
-    bool good = w.phi0 && w.phi1 && w.row0 && w.row1 && w.h && w.e && w.z && w.space;
+    bool good = w.phi0 && w.phi1 && w.row0 && w.row1 && w.h && w.moves && w.e && w.z && w.space;
     sock_status status = good ? copy_result(ctx, p, from, &w.to) : SOCK_ENOMEM;
     if (status >= 0) status = sk_features_eval(ctx, from->map, n, p->steps->y, w.phi0, pc);
     if (status >= 0) status = sk_features_eval(ctx, from->map, n, p->steps->next, w.phi1, pc);
     if (status >= 0) status = polish_all(&w);
+    if (status >= 0) w.to->seconds = sk_seconds() - start;
     sk_free(w.phi0);
     sk_free(w.phi1);
     sk_free(w.row0);
     sk_free(w.row1);
     sk_free(w.h);
+    sk_free(w.moves);
     sk_free(w.e);
     sk_free(w.z);
     sk_free(w.space);

@@ -248,22 +248,39 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The jitter of the likelihood: a hundredth of the median square increment in several dimensions, where a may be
- * singular; next to nothing in one. */
+/* The smallest change of coordinate k, where the data are counted or rounded: it recurs, in three steps and one in a
+ * hundred of those that change. Else 0. change: n. */
+static double smallest_change(const sk_problem *p, size_t k, double *change)
+{
+    size_t count = 0, same = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->steps->dy[i * p->d + k] != 0) change[count++] = fabs(p->steps->dy[i * p->d + k]);
+    qsort(change, count, sizeof *change, ascending);
+    size_t first = 0; /* past what rounding makes of equal numbers */
+    while (first < count && change[first] < 1e-9 * change[count - 1]) first++;
+    while (first + same < count && change[first + same] < change[first] * (1 + 1e-6)) same++;
+    return same >= 3 && 100 * same >= count ? change[first] : 0;
+}
+
+/* The jitter of the likelihood: a hundredth of the median square increment of the steps that move in several
+ * dimensions, where a may be singular; next to nothing in one. Counts and rounded numbers move by whole units, and rest
+ * in between: a density can have no finer grain than that unit, or steps at rest would pay without bound for a = 0. */
 static sock_status set_jitter(sock_context *ctx, sk_problem *p)
 {
-    double *square = sk_doubles(ctx, p->n, 1);
-    if (!square) return SOCK_ENOMEM;
-    for (size_t i = 0; i < p->n; i++)
-        for (size_t k = 0; k < p->d; k++) square[i] += pow(p->steps->dy[i * p->d + k], 2) / (double)p->d;
-    qsort(square, p->n, sizeof *square, ascending);
-    double middle = square[p->n / 2], largest = square[p->n - 1];
+    double *square = sk_doubles(ctx, p->n, 1), *change = sk_doubles(ctx, p->n, 1), middle = 0;
+    sock_status status = square && change ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < p->d; k++) {
+        for (size_t i = 0; i < p->n; i++) square[i] += pow(p->steps->dy[i * p->d + k], 2) / (double)p->d;
+        p->resolution += pow(smallest_change(p, k, change), 2) / (double)p->d;
+    }
+    if (status >= 0) status = sk_problem_middle(ctx, p, square, &middle);
+    if (status >= 0 && !(middle > 0))
+        status =
+            sk_fail(ctx, SOCK_EINPUT, "the data never change, so there is nothing to choose between; give --no-tune");
+    p->eps = fmax((p->d > 1 ? 1e-2 : 1e-4) * middle, p->resolution);
     sk_free(square);
-    if (!(largest > 0))
-        return sk_fail(ctx, SOCK_EINPUT,
-                       "the data never change, so there is nothing to choose between; give --no-tune");
-    p->eps = middle > 0 ? (p->d > 1 ? 1e-2 : 1e-4) * middle : 1e-8 * largest;
-    return SOCK_OK;
+    sk_free(change);
+    return status;
 }
 
 sock_status sk_folds_problem(sock_context *ctx, const sk_tune_spec *spec, size_t screen_rows, sk_problem **full,

@@ -29,9 +29,10 @@ sock_status sk_problem_new(sock_context *ctx, sk_steps *steps, const size_t *fol
     p->first = sk_alloc(ctx, folds + 2, sizeof *p->first);
     p->inverse = sk_doubles(ctx, n, d * d);
     p->offset = sk_doubles(ctx, n, 1);
+    p->moves = sk_alloc(ctx, n, sizeof *p->moves);
     p->weighted = true;
     sock_status status = p->fold && p->cluster && p->left && p->integral && p->precision && p->size && p->part &&
-                                 p->first && p->inverse && p->offset
+                                 p->first && p->inverse && p->offset && p->moves
                              ? sk_rule_ends(ctx, steps, &p->ends)
                              : SOCK_ENOMEM;
     if (status < 0) {
@@ -40,6 +41,8 @@ sock_status sk_problem_new(sock_context *ctx, sk_steps *steps, const size_t *fol
     }
     memcpy(p->fold, fold, n * sizeof *fold);
     memcpy(p->cluster, cluster, n * sizeof *cluster);
+    for (size_t i = 0; i < n * d; i++)
+        if (steps->dy[i] != 0) p->moves[i / d] = true;
     for (size_t f = 0, i = 0; f <= folds; f++) { /* steps are sorted by fold */
         while (i < n && fold[i] < f) i++;
         p->first[f] = i;
@@ -65,6 +68,7 @@ void sk_problem_free(sk_problem *p)
     sk_free(p->first);
     sk_free(p->inverse);
     sk_free(p->offset);
+    sk_free(p->moves);
     sk_free(p->scale);
     sk_free(p);
 }
@@ -82,6 +86,7 @@ sock_status sk_problem_subset(sock_context *ctx, const sk_problem *p, size_t cou
     if (status >= 0) status = sk_problem_new(ctx, steps, fold, p->folds, cluster, p->clusters, out);
     if (status >= 0) {
         (*out)->eps = p->eps;
+        (*out)->resolution = p->resolution;
         (*out)->weighted = p->weighted;
         (*out)->density = p->density;
     }
@@ -98,14 +103,19 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The middle of n numbers taken with a stride; 0 for none. */
-static sock_status median(sock_context *ctx, size_t n, const double *x, double *out)
+sock_status sk_problem_middle(sock_context *ctx, const sk_problem *p, const double *value, double *out)
 {
-    double *copy = sk_doubles(ctx, n, 1);
+    double *copy = sk_doubles(ctx, p->n, 1);
+    size_t count = 0;
     if (!copy) return SOCK_ENOMEM;
-    memcpy(copy, x, n * sizeof *copy);
-    qsort(copy, n, sizeof *copy, ascending);
-    *out = n ? copy[n / 2] : 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->moves[i]) copy[count++] = value[i];
+    if (!count) {
+        memcpy(copy, value, p->n * sizeof *copy);
+        count = p->n;
+    }
+    qsort(copy, count, sizeof *copy, ascending);
+    *out = !count ? 0 : copy[count / 2] > 0 ? copy[count / 2] : copy[count - 1];
     sk_free(copy);
     return SOCK_OK;
 }
@@ -190,7 +200,7 @@ static sock_status weigh(sock_context *ctx, sk_problem *p, const double *a)
         for (size_t k = 0; k < d * d; k++) square += h * a[i * d * d + k] * h * a[i * d * d + k];
         p->size[i] = sqrt(square);
     }
-    if (status >= 0) status = median(ctx, n, mean, &middle);
+    if (status >= 0) status = sk_problem_middle(ctx, p, mean, &middle);
     if (!(middle > 0)) middle = p->eps > 0 ? p->eps : 1;
     p->middle = middle;
     for (size_t i = 0; status >= 0 && i < n; i++) {

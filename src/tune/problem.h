@@ -17,12 +17,14 @@
 typedef struct sk_problem {
     size_t n, d, folds, clusters;
     sk_steps *steps;
-    size_t *fold;    /* n, not falling: the fold that holds the step out; SK_ALWAYS at the end */
-    size_t *first;   /* folds + 2: steps first[f] .. first[f+1]-1 are fold f; the last range is SK_ALWAYS */
-    size_t *cluster; /* n: steps of one trajectory (or block) stand or fall together */
-    double eps;      /* jitter of the likelihood */
-    double *scale;   /* d units of the steps, see scaling.h; NULL: those of the data */
-    double density;  /* added to the score of a step, so that it is that of the data: - sum log scale */
+    size_t *fold;      /* n, not falling: the fold that holds the step out; SK_ALWAYS at the end */
+    size_t *first;     /* folds + 2: steps first[f] .. first[f+1]-1 are fold f; the last range is SK_ALWAYS */
+    size_t *cluster;   /* n: steps of one trajectory (or block) stand or fall together */
+    bool *moves;       /* n: whether anything changes in the step; steps at rest say nothing about typical sizes */
+    double resolution; /* mean square of the smallest change a coordinate can show; 0: as fine as you like */
+    double eps;        /* jitter of the likelihood, at least that */
+    double *scale;     /* d units of the steps, see scaling.h; NULL: those of the data */
+    double density;    /* added to the score of a step, so that it is that of the data: - sum log scale */
     /* from the current model, see sk_problem_condition */
     bool conditional;
     bool
@@ -52,6 +54,9 @@ sock_status sk_problem_subset(sock_context *ctx, const sk_problem *p, size_t cou
  * increments. diagonal: the model's a is. */
 sock_status sk_problem_condition(sock_context *ctx, sk_problem *p, const sock_model *model, bool conditional,
                                  bool diagonal);
+
+/* The median over the steps that move (over all where none does) of n numbers >= 0; where it is 0, the largest. */
+sock_status sk_problem_middle(sock_context *ctx, const sk_problem *p, const double *value, double *out);
 
 /* out (n x d x d) = I a for any model on the problem's rule. */
 sock_status sk_problem_integrate(sock_context *ctx, const sk_problem *p, const sock_model *model, double *out);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SCREEN_ROWS = 2000, SCREEN_FOLDS = 2, FINALISTS = 3, POLISHED = 4, AVERAGED = 8, MOST = 64 };
+enum { SCREEN_ROWS = 2000, SCREEN_FOLDS = 2, FINALISTS = 3, POLISHED = 4, AVERAGED = 8, HOPELESS = 20, MOST = 64 };
 
 static const double fine_grid[] = {10, 1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
 static const double thin_grid[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
@@ -24,6 +24,7 @@ typedef struct search {
     double score; /* of the current model, held out */
     sock_model *model;
     bool model_diagonal;
+    bool unpolished[MOST]; /* the polish lost clearly: it is not tried again */
     double constant_score;
     sk_drift_result *constant_drift; /* constant coefficients, what every model should beat */
     sk_diffusion_result *constant_diffusion;
@@ -86,6 +87,7 @@ typedef struct task {
     bool skipped[MOST];
     const sk_leftover *leftover;
     const sk_diffusion_options *options;
+    double last_l[MOST]; /* best penalty of each diffusion in the stage before; 0: none */
 } task;
 
 /* The best so far, or else the first one alive. */
@@ -122,14 +124,40 @@ static sock_status drift_range(void *argument, size_t begin, size_t end, int wor
     return SOCK_OK;
 }
 
+/* A candidate that has a best penalty from the stage before is looked at a decade to both sides of it; when the best is
+ * then at the end of this window and not of the grid, the window moves there. */
+static sock_status cross_validate_near(const task *t, size_t i, sk_diffusion_result **out)
+{
+    enum { MOVES = 3 };
+    size_t at = 0, last = t->options->lambdas - 1;
+    while (at < last && t->options->l[at] > t->last_l[i] * 1.01) at++;
+    for (int move = 0; t->last_l[i] > 0 && move <= MOVES; move++) {
+        sk_diffusion_options near = *t->options;
+        size_t begin = at ? at - 1 : 0, end = SK_MIN(at + 1, last);
+        near.l += begin;
+        near.lambdas = end - begin + 1;
+        sock_status status =
+            sk_diffusion_cross_validate(t->s->ctx, t->p, &t->list->diffusion[i], t->leftover, &near, out);
+        if (status < 0) {
+            SK_TRY(tolerate(status));
+            break;
+        }
+        size_t best = begin;
+        while (best < end && t->options->l[best] > (*out)->l * 1.01) best++;
+        if (!(*out)->edge || best == at || best == 0 || best == last) return status;
+        at = best;
+        sk_diffusion_result_free(*out);
+        *out = NULL;
+    }
+    return sk_diffusion_cross_validate(t->s->ctx, t->p, &t->list->diffusion[i], t->leftover, t->options, out);
+}
+
 static sock_status diffusion_range(void *argument, size_t begin, size_t end, int worker)
 {
     (void)worker;
     task *t = argument;
     for (size_t i = begin; i < end; i++)
-        if (due(t, i))
-            SK_TRY(tolerate(sk_diffusion_cross_validate(t->s->ctx, t->p, &t->list->diffusion[i], t->leftover,
-                                                        t->options, &t->diffusion[i])));
+        if (due(t, i)) SK_TRY(tolerate(cross_validate_near(t, i, &t->diffusion[i])));
     return SOCK_OK;
 }
 
@@ -179,6 +207,7 @@ static sock_status run_diffusions(search *s, const char *stage, const sk_problem
 {
     task t = {.s = s, .p = p, .list = list, .diffusion = out, .alive = alive, .leftover = leftover, .options = options};
     t.needed = needed_candidate(*best, alive);
+    for (size_t i = 0; i < list->diffusions; i++) t.last_l[i] = out[i] ? out[i]->l : 0;
     clear_diffusions(out);
     char text[48];
     snprintf(text, sizeof text, "%s: diffusion", stage);
@@ -379,9 +408,10 @@ static sock_status confirm(search *s, size_t drift, size_t diffusion, const sk_d
     SK_GO(sk_drift_cross_validate(s->ctx, s->full, &s->list.drift[drift], s->full->folds, f));
     SK_GO(fill_leftover(s, s->full, *f, &e));
     sk_leftover leftover = {.e = e, .correct = s->spec->correct};
-    size_t lambdas = 0; /* the grid down to the finalist's l */
-    while (lambdas + 1 < sizeof fine_grid / sizeof *fine_grid && fine_grid[lambdas] > finalist->l * 1.01) lambdas++;
-    sk_diffusion_options options = {s->full->folds, fine_grid, lambdas + 1, tolerance(s), true};
+    size_t at = 0; /* the finalist's l, and a decade more */
+    while (at + 1 < sizeof fine_grid / sizeof *fine_grid && fine_grid[at] > finalist->l * 1.01) at++;
+    size_t first = at ? at - 1 : 0;
+    sk_diffusion_options options = {s->full->folds, fine_grid + first, at - first + 1, tolerance(s), true};
     SK_GO(sk_diffusion_cross_validate(s->ctx, s->full, &s->list.diffusion[diffusion], &leftover, &options, a));
     *score = (*a)->score;
     log_row(s, "confirm", "both", s->list.diffusion[diffusion].name, finalist->l, *score, false,
@@ -509,7 +539,8 @@ static sock_status rounds(search *s, bool *drifts, bool *diffusions)
 static sock_status polish(search *s)
 {
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
-    bool tried[MOST] = {false};
+    bool tried[MOST];
+    memcpy(tried, s->unpolished, sizeof tried);
     for (int k = 0; k < POLISHED; k++) {
         size_t next = MOST;
         for (size_t i = 0; i < s->list.diffusions; i++)
@@ -527,6 +558,7 @@ static sock_status polish(search *s)
             sk_diffusion_result_free(s->diffusion[next]);
             s->diffusion[next] = polished;
         } else {
+            s->unpolished[next] = polished->score < s->diffusion[next]->score - HOPELESS;
             sk_diffusion_result_free(polished);
         }
     }
@@ -538,7 +570,8 @@ static sock_status polish(search *s)
 
 /* ---- Finish ---- */
 
-/* The simplest drift within one paired standard error (at most two nats) of the best. */
+/* The simplest drift near the best: within two nats, or a quarter of a nat for each degree of freedom that it saves.
+ * What is gained beyond ten nats is no accident, unless it is less than the standard error. */
 static size_t simplest_drift(const search *s)
 {
     const sk_drift_result *best = s->drift[s->best_drift];
@@ -547,12 +580,15 @@ static size_t simplest_drift(const search *s)
         const sk_drift_result *r = s->drift[i];
         if (!r || s->list.drift[i].order >= s->list.drift[chosen].order) continue;
         double error = paired_error(s->full->clusters, best->cluster, r->cluster);
-        if (best->score - r->score <= SK_MIN(error, 2) + 1e-6) chosen = i; /* equal but for rounding is a tie */
+        double worth = SK_MIN(fmax(2, (best->dof - r->dof) / 4), fmax(error, 10));
+        if (best->score - r->score <= worth + 1e-6) chosen = i; /* equal but for rounding is a tie */
     }
     return chosen;
 }
 
-/* Weights exp(score - best) of the best few diffusions; without averaging the best alone. */
+/* Weights exp((score - best) / 2) of the best few diffusions, and half a nat for each step in simplicity; without
+ * averaging the best alone. Half, because a score from held-out steps is itself a draw: the difference of two that are
+ * alike has an error of about a nat. */
 static void shares(const search *s, double *share)
 {
     double sum = 0, best = s->diffusion[s->best_diffusion]->score;
@@ -562,7 +598,8 @@ static void shares(const search *s, double *share)
         size_t better = 0;
         for (size_t j = 0; j < s->list.diffusions; j++)
             better += s->diffusion[j] && s->diffusion[j]->score > s->diffusion[i]->score;
-        double weight = exp(s->diffusion[i]->score - best);
+        int simpler = s->list.diffusion[s->best_diffusion].order - s->list.diffusion[i].order;
+        double weight = exp((s->diffusion[i]->score - best + simpler) / 2);
         if (i == s->best_diffusion || (s->spec->average && better < AVERAGED && weight > 0.01)) share[i] = weight;
         sum += share[i];
     }
