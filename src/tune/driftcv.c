@@ -338,6 +338,8 @@ sock_status sk_drift_cross_validate(sock_context *ctx, const sk_problem *p, cons
     return SOCK_OK;
 }
 
+double sk_drift_allowance(double error, double saved) { return fmax(fmin(error, 2), fmin(saved / 4, fmax(error, 10))); }
+
 void sk_drift_residuals(sock_context *ctx, const sk_problem *p, const sk_drift_result *r, size_t f, double *e)
 {
     size_t d = p->d;

@@ -570,8 +570,7 @@ static sock_status polish(search *s)
 
 /* ---- Finish ---- */
 
-/* The simplest drift near the best: within two nats, or a quarter of a nat for each degree of freedom that it saves.
- * What is gained beyond ten nats is no accident, unless it is less than the standard error. */
+/* The simplest drift that is near enough to the best. */
 static size_t simplest_drift(const search *s)
 {
     const sk_drift_result *best = s->drift[s->best_drift];
@@ -580,8 +579,8 @@ static size_t simplest_drift(const search *s)
         const sk_drift_result *r = s->drift[i];
         if (!r || s->list.drift[i].order >= s->list.drift[chosen].order) continue;
         double error = paired_error(s->full->clusters, best->cluster, r->cluster);
-        double worth = SK_MIN(fmax(2, (best->dof - r->dof) / 4), fmax(error, 10));
-        if (best->score - r->score <= worth + 1e-6) chosen = i; /* equal but for rounding is a tie */
+        double allowed = sk_drift_allowance(error, best->dof - r->dof) + 1e-6; /* equal but for rounding is a tie */
+        if (best->score - r->score <= allowed) chosen = i;
     }
     return chosen;
 }
