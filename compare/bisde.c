@@ -109,7 +109,7 @@ static sock_status fit(sock_context *ctx, const cmp_spec *spec, const cmp_case *
                                        cmp_spec_number(spec, "threshold")};
     SK_GO(cmp_training_data(ctx, spec, c, &data, &own));
     SK_GO(cmp_steps_new(ctx, data, &steps));
-    SK_GO(cmp_library_of(ctx, spec, steps, 0, &library));
+    SK_GO(cmp_library_of(ctx, spec, steps, CMP_WIDE, &library));
     SK_GO(cmp_expansion_new(ctx, library, &e));
     SK_GO(check_memory(ctx, steps, cmp_library_size(library)));
     SK_GO(cmp_bisde(ctx, steps, &options, e, &passes, &capped));

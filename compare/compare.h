@@ -155,8 +155,10 @@ struct cmp_row {
 
 /* Fits and scores one method: one row, or two where a is not positive semi-definite on some test point. In the first of
  * the two the scores that need a density or paths are not valid and say the share and the worst eigenvalue; the second
- * has a projected. Every failure of the method but an interruption becomes a row with a reason (made = 0), so that the
- * status is negative with SOCK_ECANCELLED only. rows: CMP_MOST_ROWS of them. */
+ * has a projected. (Paths of a rival
+ * come to other points too: where a is not positive semi-definite there, it is projected in any row.) Every failure of
+ * the method but an interruption becomes a row with a reason (made = 0), so that the status is negative with
+ * SOCK_ECANCELLED only. rows: CMP_MOST_ROWS of them. */
 sock_status cmp_run(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_row *rows, size_t *count);
 
 /* Scores a model that is fitted already: the rows of cmp_run without the fit. */

@@ -138,7 +138,36 @@ static size_t automatic_degree(const cmp_steps *steps)
     return degree;
 }
 
-sock_status cmp_library_of(sock_context *ctx, const cmp_spec *spec, const cmp_steps *steps, int append,
+/* Standard deviation of each coordinate where steps begin. */
+static sock_status deviations(sock_context *ctx, const cmp_steps *s, double **out)
+{
+    double *deviation = sk_doubles(ctx, s->d, 1);
+    if (!deviation) return SOCK_ENOMEM;
+    for (size_t k = 0; k < s->d; k++) {
+        double mean = 0, square = 0;
+        for (size_t i = 0; i < s->count; i++) mean += s->x[i * s->d + k] / (double)s->count;
+        for (size_t i = 0; i < s->count; i++) {
+            double u = s->x[i * s->d + k] - mean;
+            square += u * u / (double)s->count;
+        }
+        deviation[k] = sqrt(square);
+    }
+    *out = deviation;
+    return SOCK_OK;
+}
+
+static sock_status gaussians_of(sock_context *ctx, cmp_library_spec *s, const cmp_steps *steps, bool wide,
+                                cmp_library **out)
+{
+    double *least = NULL;
+    if (wide) SK_TRY(deviations(ctx, steps, &least));
+    s->least = least;
+    sock_status status = cmp_library_new(ctx, s, out);
+    sk_free(least);
+    return status;
+}
+
+sock_status cmp_library_of(sock_context *ctx, const cmp_spec *spec, const cmp_steps *steps, unsigned wants,
                            cmp_library **out)
 {
     double degree = cmp_spec_number(spec, "degree"), count = cmp_spec_number(spec, "count");
@@ -154,10 +183,10 @@ sock_status cmp_library_of(sock_context *ctx, const cmp_spec *spec, const cmp_st
         s.degree = isnan(degree) ? automatic_degree(steps) : (size_t)degree;
         return cmp_library_new(ctx, &s, out);
     }
-    s.degree = append ? 2 : 0;
+    s.degree = wants & CMP_APPEND ? 2 : 0;
     if (gauss) {
         s.gaussians = isnan(count) ? GAUSSIANS : (size_t)count;
-        return cmp_library_new(ctx, &s, out);
+        return gaussians_of(ctx, &s, steps, wants & CMP_WIDE, out);
     }
     s.cosines = isnan(count) ? COSINES : (size_t)count;
     s.scale = s.width;

@@ -51,14 +51,20 @@ sock_status cmp_expansion_finish(sock_context *ctx, const cmp_spec *spec, const 
          1e-12,                                                                                                        \
          1e12,                                                                                                         \
          "a number > 0, or auto",                                                                                      \
-         "of Gaussians (auto: their spacing) or length scale of Fourier features (auto: median distance)"},            \
+         "of Gaussians (auto: see docs/compare.md) or length scale of Fourier features (auto: median distance)"},      \
     {                                                                                                                  \
         "seed", "0", CMP_COUNT, 0, 9007199254740992.0, "a whole number >= 0", "of the Fourier features"                \
     }
 
-/* The library of a spec with the parameters above, for the steps. append: add the monomials x_i and x_i x_j to
- * Gaussians and cosines. */
-sock_status cmp_library_of(sock_context *ctx, const cmp_spec *spec, const cmp_steps *steps, int append,
+/* What a method wants of its library, added up. */
+enum {
+    CMP_APPEND = 1, /* Gaussians and cosines with the monomials x_i and x_i x_j beside them */
+    CMP_WIDE = 2    /* Gaussians no narrower than the data's standard deviation: for regressions that choose among
+                       overlapping functions; least squares on such are near singular */
+};
+
+/* The library of a spec with the parameters above, for the steps. */
+sock_status cmp_library_of(sock_context *ctx, const cmp_spec *spec, const cmp_steps *steps, unsigned wants,
                            cmp_library **out);
 
 #endif

@@ -304,7 +304,7 @@ static sock_status fit(sock_context *ctx, const cmp_spec *spec, const cmp_case *
                                        .threshold = cmp_spec_number(spec, "threshold")};
     SK_GO(cmp_training_data(ctx, spec, c, &data, &own));
     SK_GO(cmp_steps_new(ctx, data, &steps));
-    SK_GO(cmp_library_of(ctx, spec, steps, options.commutator, &library));
+    SK_GO(cmp_library_of(ctx, spec, steps, options.commutator ? CMP_APPEND : 0, &library));
     SK_GO(cmp_expansion_new(ctx, library, &e));
     SK_GO(check(ctx, steps, &options, library));
     SK_GO(cmp_gedmd(ctx, steps, &options, e, &rank));

@@ -113,6 +113,7 @@ static sock_status make_gaussians(sock_context *ctx, const cmp_library_spec *spe
     for (size_t k = 0; k < d; k++) {
         double spread = spec->upper[k] - spec->lower[k];
         double gap = l->grid[k] > 1 ? spread / (double)(l->grid[k] - 1) : spread;
+        if (spec->least) gap = fmax(gap, spec->least[k]);
         l->width[k] = !isnan(spec->width) ? spec->width : gap > 0 ? gap : 1;
     }
     for (size_t c = 0; c < l->gaussians; c++)

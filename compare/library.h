@@ -12,7 +12,8 @@ typedef struct cmp_library_spec {
     size_t d;
     size_t first_degree, degree; /* monomials of these degrees; degree 0 with first_degree 1: none */
     size_t gaussians;            /* at most so many, on a grid of the box lower, upper */
-    double width;                /* of the Gaussians in every coordinate; NaN: the spacing of the grid there */
+    double width;                /* of the Gaussians in every coordinate; NaN: the spacing of the grid there ... */
+    const double *least;         /* ... or this, if it is more: d numbers; NULL: none */
     const double *lower, *upper; /* d numbers each; for Gaussians */
     size_t cosines;              /* cos(omega.x + phase), omega from N(0, I / scale^2) */
     double scale;

@@ -214,7 +214,7 @@ static void prop_project__is_the_nearest_positive_semi_definite_matrix(void **st
 {
     (void)state;
     for (size_t d = 1; d <= 6; d++) {
-        double a[36], p[36], u[36], values[6], inner = 0, size = 0;
+        double a[36] = {0}, p[36], u[36], values[6], inner = 0, size = 0;
         sk_normals((sk_key){7, SK_PURPOSE_TEST}, d, 0, 0, d * d, u);
         for (size_t i = 0; i < d * d; i++) a[i] = u[i] + u[i % d * d + i / d];
         memcpy(p, a, sizeof a);

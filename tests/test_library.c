@@ -126,6 +126,17 @@ static void test_library__the_grid_is_even_and_fills_the_box(void **state)
     cmp_library_free(l);
 }
 
+static void test_library__gaussians_may_be_held_wide(void **state)
+{
+    const double least[] = {0.8, 0.1};
+    char text[200];
+    (void)state;
+    cmp_library *l = make((cmp_library_spec){.d = 2, .first_degree = 1, .gaussians = 20, .width = NAN, .least = least});
+    cmp_library_describe(l, text, sizeof text);
+    assert_string_equal(text, "20 Gaussians on a grid 5x4, widths 0.8 1.67");
+    cmp_library_free(l);
+}
+
 static void test_library__one_point_of_data_still_has_a_grid(void **state)
 {
     const double at[] = {2}, phi_at[] = {2};
@@ -181,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_library__all_monomials_of_many_variables_are_there_once),
         cmocka_unit_test(prop_library__derivatives_are_those_of_the_values),
         cmocka_unit_test(test_library__the_grid_is_even_and_fills_the_box),
+        cmocka_unit_test(test_library__gaussians_may_be_held_wide),
         cmocka_unit_test(test_library__one_point_of_data_still_has_a_grid),
         cmocka_unit_test(test_library__too_many_functions_are_refused),
         cmocka_unit_test(test_steps__no_step_leads_from_one_trajectory_to_the_next),
