@@ -17,6 +17,8 @@ typedef struct sk_part_kind {
     void (*jacobian)(sock_context *ctx, const sk_part *part, const double *x, double *out, double *space);
     /* phi_j = *weight times the text. */
     char *(*label)(sock_context *ctx, const sk_part *part, const char *const *names, size_t j, double *weight);
+    /* phi_j = *weight times the product of x_k^power[k]; NULL: the features are no monomials. */
+    void (*monomial)(const sk_part *part, size_t j, unsigned *power, double *weight);
 } sk_part_kind;
 
 typedef struct sk_monomial {

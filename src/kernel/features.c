@@ -209,3 +209,18 @@ char *sk_features_label(sock_context *ctx, const sk_features *map, const char *c
     for (; j >= part->p; part++) j -= part->p;
     return part->kind->label(ctx, part, names, j, weight ? weight : &ignored);
 }
+
+bool sk_features_polynomial(const sk_features *map)
+{
+    for (size_t i = 0; i < map->parts; i++)
+        if (!map->part[i].kind->monomial) return false;
+    return true;
+}
+
+void sk_features_monomial(const sk_features *map, size_t j, unsigned *power, double *weight)
+{
+    const sk_part *part = map->part;
+    assert(j < map->p);
+    for (; j >= part->p; part++) j -= part->p;
+    part->kind->monomial(part, j, power, weight);
+}

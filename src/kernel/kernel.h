@@ -145,6 +145,11 @@ sock_status sk_features_jacobian(sock_context *ctx, const sk_features *map, cons
  * kernel and the pivots (below). Freed with sk_free. */
 char *sk_features_label(sock_context *ctx, const sk_features *map, const char *const *names, size_t j, double *weight);
 
+/* Whether every feature is a monomial; and feature j of such a map: *weight times the product of x_k^power[k] over its
+ * d states. */
+bool sk_features_polynomial(const sk_features *map);
+void sk_features_monomial(const sk_features *map, size_t j, unsigned *power, double *weight);
+
 /* For maps of one part on pivots (sk_features_pivoted, or nystrom alone): the r = p pivots (r x d), the factor L_pp (r
  * x r, lower) and the kernel; NULL for other maps. f(x) = gamma(x).w is then k(x / scale, pivots).c with c = L_pp^-T w.
  */

@@ -117,8 +117,25 @@ static char *poly_label(sock_context *ctx, const sk_part *part, const char *cons
     return text;
 }
 
+/* The same walk as the label's. */
+static void poly_monomial(const sk_part *part, size_t j, unsigned *power, double *weight)
+{
+    memset(power, 0, part->d * sizeof *power);
+    *weight = sqrt(part->term.scale);
+    if (part->term.family == SK_LINEAR) {
+        power[j] = 1;
+        if (part->scale) *weight /= part->scale[j];
+        return;
+    }
+    for (; j != part->p - 1; j = part->monomial[j].parent) {
+        const uint32_t variable = part->monomial[j].variable;
+        *weight *= part->monomial[j].ratio / (part->scale ? part->scale[variable] : 1);
+        power[variable]++;
+    }
+}
+
 static const sk_part_kind poly_kind = {
-    .space = poly_space, .eval = poly_eval, .jacobian = poly_jacobian, .label = poly_label};
+    .space = poly_space, .eval = poly_eval, .jacobian = poly_jacobian, .label = poly_label, .monomial = poly_monomial};
 
 sock_status sk_poly_part(sock_context *ctx, const char *option, sk_part *part)
 {

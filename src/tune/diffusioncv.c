@@ -482,7 +482,8 @@ static sock_status walk(cv *c, part *parts, size_t *best)
         double hopeless = 10 + 1e-3 * fabs(r->by_l[*best]);
         worse = r->by_l[j] < r->by_l[*best] - hopeless ? worse + 1 : 0;
     }
-    size_t last = c->options->lambdas - 1; /* an end where the score is flat is no edge */
+    for (; j < c->options->lambdas; j++) r->by_l[j] = -(double)INFINITY; /* not tried */
+    size_t last = c->options->lambdas - 1;                               /* an end where the score is flat is no edge */
     r->edge = last > 0 && ((*best == 0 && r->by_l[0] > r->by_l[1] + 0.1) ||
                            (*best == last && r->by_l[last] > r->by_l[last - 1] + 0.1));
     if (!isfinite(r->score)) return sk_fail(c->ctx, SOCK_ENUMERIC, "%s has no finite score", c->candidate->name);

@@ -38,7 +38,7 @@ typedef struct sk_diffusion_result {
     double *cluster; /* clusters */
     double l;
     bool edge;
-    double *by_l;        /* lambdas */
+    double *by_l;        /* lambdas; -infinity: no score, or not tried */
     double *q;           /* (folds + 1) x systems x order x order: without each fold, and from all rows */
     double *held;        /* n x d x d: I a of each step by the fit without its fold */
     double lambda_scale; /* lambda = l * lambda_scale */

@@ -52,7 +52,8 @@ void sk_drift_result_free(sk_drift_result *result)
     sk_free(result);
 }
 
-static double lambda_of(size_t j) { return pow(10, 2 - (double)j); }
+const double sk_drift_lambdas[SK_LAMBDAS] = {1e2,  1e1,  1,    1e-1, 1e-2, 1e-3,  1e-4,
+                                             1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11};
 
 /* ---- Step 1: features ---- */
 
@@ -166,7 +167,7 @@ static sock_status fit_ridge(cv *c, size_t s, size_t rows, double *path, double 
     for (size_t u = 0; u < c->rhs; u++) {
         sk_gemv(c->ctx, SK_PLAIN, order, order, 1, h, order, c->train_g + u * order, 0, rotated);
         for (size_t j = 0; j < SK_LAMBDAS; j++) {
-            double shift = (double)rows * lambda_of(j) * c->unit;
+            double shift = (double)rows * sk_drift_lambdas[j] * c->unit;
             for (size_t i = 0; i < order; i++) {
                 double value = c->values[i] > 0 ? c->values[i] : 0;
                 scaled[i] = rotated[i] / (value + shift);
@@ -272,7 +273,7 @@ static sock_status run(cv *c)
     r->score = r->by_l[best];
     if (!isfinite(r->score)) return sk_fail(c->ctx, SOCK_ENUMERIC, "%s has no finite score", c->candidate->name);
     memcpy(r->cluster, c->cluster_score + best * p->clusters, p->clusters * sizeof(double));
-    r->l = c->candidate->learned ? 0 : lambda_of(best);
+    r->l = c->candidate->learned ? 0 : sk_drift_lambdas[best];
     size_t inside = best == 0 ? 1 : best == SK_LAMBDAS - 1 ? best - 1 : best; /* a flat end is no edge */
     r->edge = !c->candidate->learned && r->by_l[best] > r->by_l[inside] + 0.1;
     for (size_t f = 0; f < c->folds; f++)

@@ -4,7 +4,8 @@
 
 #include "tune/problem.h"
 
-enum { SK_LAMBDAS = 14 }; /* l = 10^2 ... 10^-11, in natural units */
+enum { SK_LAMBDAS = 14 };
+extern const double sk_drift_lambdas[SK_LAMBDAS]; /* l = 10^2 ... 10^-11, in natural units */
 
 typedef struct sk_drift_candidate {
     char *name;

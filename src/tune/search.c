@@ -62,6 +62,24 @@ static bool leave_out(search *s, const char *stage)
     return true;
 }
 
+/* The score over the penalties: [[l, score], ...], as far as they were tried. */
+static json_t *curve_of(size_t lambdas, const double *l, const double *by_l)
+{
+    json_t *curve = json_array();
+    for (size_t j = 0; j < lambdas; j++)
+        if (isfinite(by_l[j])) json_array_append_new(curve, json_pack("[f, f]", l[j], by_l[j]));
+    return curve;
+}
+
+/* To the row that was written last. */
+static void log_curve(search *s, json_t *curve)
+{
+    json_object_set_new(json_array_get(s->table, json_array_size(s->table) - 1), "by_l", curve);
+}
+
+/* The rows of the screen are many, and rough: they go without. */
+static bool wants_curve(const char *stage) { return strcmp(stage, "pilot") != 0 && strcmp(stage, "screen") != 0; }
+
 static void log_row(search *s, const char *stage, const char *field, const char *name, double l, double score,
                     bool edge, double seconds)
 {
@@ -194,6 +212,8 @@ static sock_status run_drifts(search *s, const char *stage, const sk_problem *p,
         if (!alive[i] || t.skipped[i]) continue;
         log_row(s, stage, "drift", list->drift[i].name, out[i] ? out[i]->l : 0,
                 out[i] ? out[i]->score : -(double)INFINITY, out[i] && out[i]->edge, out[i] ? out[i]->seconds : 0);
+        if (out[i] && out[i]->l > 0 && wants_curve(stage))
+            log_curve(s, curve_of(SK_LAMBDAS, sk_drift_lambdas, out[i]->by_l));
         if (out[i] && (*best == MOST || out[i]->score > out[*best]->score)) *best = i;
     }
     if (*best == MOST) return sk_fail(s->ctx, SOCK_ENUMERIC, "no drift could be fitted to these data");
@@ -219,6 +239,7 @@ static sock_status run_diffusions(search *s, const char *stage, const sk_problem
         if (!alive[i] || t.skipped[i]) continue;
         log_row(s, stage, "diffusion", list->diffusion[i].name, out[i] ? out[i]->l : 0,
                 out[i] ? out[i]->score : -(double)INFINITY, out[i] && out[i]->edge, out[i] ? out[i]->seconds : 0);
+        if (out[i] && wants_curve(stage)) log_curve(s, curve_of(options->lambdas, options->l, out[i]->by_l));
         if (out[i] && (*best == MOST || out[i]->score > out[*best]->score)) *best = i;
     }
     if (*best == MOST) return sk_fail(s->ctx, SOCK_ENUMERIC, "no diffusion could be fitted to these data");
