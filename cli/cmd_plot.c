@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include "knowntruth.h"
 #include "modeldata.h"
+#include "report/datalook.h"
 #include "report/figures.h"
+#include "report/memtext.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -10,15 +12,47 @@
 
 static const char *const keys[] = {"seed", "bounds", "lower", "upper", "id", "time", "state", "group", "dt", NULL};
 
+#define FIGURES_HELP                                                                                                   \
+    "fields, drift, diffusion, pairs, slices, trajectories, paths, density, marginals, residuals or search"
+
 static int unknown_figure(const cli *c, const char *name)
 {
-    char list[256] = "";
+    char list[512] = "";
     for (size_t i = 0; fig_at(i); i++) {
         strncat(list, i ? ", " : "", sizeof list - strlen(list) - 1);
         strncat(list, fig_at(i)->name, sizeof list - strlen(list) - 1);
     }
     if (!name) return cli_usage_error(c, "give the figure: --figure NAME; allowed: %s", list);
     return cli_usage_error(c, "--figure is '%s'; allowed: %s", name, list);
+}
+
+static int no_such_state(const cli *c, const sock_model *model, const char *pair)
+{
+    memtext list;
+    FILE *out = memtext_open(&list);
+    for (size_t k = 0; out && k < sock_model_dim(model); k++)
+        fprintf(out, "%s%s", k ? ", " : "", sock_model_name(model, k));
+    if (!out || memtext_close(out, &list) != 0) return cli_fail(c, SOCK_ENOMEM);
+    const int code = cli_usage_error(c, "--pair is '%s'; allowed: two different states with a comma between, of: %s",
+                                     pair, list.text);
+    free(list.text);
+    return code;
+}
+
+/* The states of a plane, by name: the comma is where it makes two names of the model. */
+static int read_pair(const cli *c, const sock_model *model, const char *text, size_t pair[2])
+{
+    const size_t d = sock_model_dim(model);
+    for (size_t u = 0; text && u < d; u++)
+        for (size_t v = 0; v < d; v++) {
+            const char *first = sock_model_name(model, u);
+            const size_t length = strlen(first);
+            if (u == v || strncmp(text, first, length) != 0 || text[length] != ',') continue;
+            if (strcmp(text + length + 1, sock_model_name(model, v)) != 0) continue;
+            pair[0] = u, pair[1] = v;
+            return -1;
+        }
+    return text ? no_such_state(c, model, text) : -1;
 }
 
 static int check_truth(const cli *c, const sock_model *model, const truth *t)
@@ -43,6 +77,8 @@ static int make(const cli *c, const fig_figure *figure, fig_input *in, double *b
     const size_t d = sock_model_dim(in->model);
     char *text = NULL;
     size_t size = 0;
+    const char *lack = fig_lack(figure, in);
+    if (lack) return cli_usage_error(c, "--figure %s: %s", figure->name, lack);
     in->seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
     in->lower = bounds, in->upper = bounds + d;
     sock_status status = sock_simulation_bounds(c->ctx, c->opts, d, &in->bounds, bounds, bounds + d);
@@ -54,19 +90,31 @@ static int make(const cli *c, const fig_figure *figure, fig_input *in, double *b
     return cli_finish_output(c);
 }
 
+static int run_figure(const cli *c, const fig_figure *figure, fig_input *in, const char *pair, const char *output)
+{
+    int code = read_pair(c, in->model, pair, in->pair);
+    if (code >= 0) return code;
+    double *bounds = calloc(2 * sock_model_dim(in->model), sizeof *bounds);
+    char *time_name = look_time_name(c->ctx, in->data);
+    in->time_name = time_name;
+    code = bounds && time_name ? make(c, figure, in, bounds, output) : cli_fail(c, SOCK_ENOMEM);
+    free(bounds);
+    free(time_name);
+    return code;
+}
+
 static int run(int count, char **arguments)
 {
-    const char *output = NULL, *name = NULL;
+    const char *output = NULL, *name = NULL, *pair = NULL;
     truth t = {0};
-    const cli_option own[] = {{"figure", 0, &name, NULL, "NAME",
-                               "fields: drift and diffusion where the data are; paths: data and simulated paths"},
+    const cli_option own[] = {{"figure", 0, &name, NULL, "NAME", FIGURES_HELP},
+                              {"pair", 0, &pair, NULL, "X,Y", "the two states of a plane (default: the first two)"},
                               {"truth", 0, &t.source, NULL, "TRUTH", TRUTH_HELP},
                               {"output", 'o', &output, NULL, "FILE", "where the SVG goes (default: standard output)"},
                               {0}};
     cli c;
     sock_model *model = NULL;
     sock_data *data = NULL;
-    double *bounds = NULL;
     int code = cli_begin(&c, &verb_plot, own, count, arguments);
     if (code < 0) code = cli_operands(&c, 2);
     const fig_figure *figure = name ? fig_find(name) : NULL;
@@ -80,11 +128,9 @@ static int run(int count, char **arguments)
     if (code < 0) code = truth_load(&c, &t);
     if (code < 0) code = check_truth(&c, model, &t);
     if (code >= 0) goto out;
-    bounds = calloc(2 * sock_model_dim(model), sizeof *bounds);
     fig_input in = {.model = model, .data = data, .truth = t.model};
-    code = bounds ? make(&c, figure, &in, bounds, output) : cli_fail(&c, SOCK_ENOMEM);
+    code = run_figure(&c, figure, &in, pair, output);
 out:
-    free(bounds);
     truth_clear(&t);
     sock_data_free(data);
     sock_model_free(model);
@@ -96,6 +142,7 @@ const cli_verb verb_plot = {"plot",
                             "plot MODEL DATA --figure NAME [-o FILE] [--truth TRUTH] [options]",
                             "draw a model beside data, as SVG",
                             "  sock plot model.sock train.csv --figure fields -o fields.svg\n"
+                            "  sock plot model.sock train.csv --figure residuals -o residuals.svg\n"
                             "  sock plot model.sock train.csv --figure paths --truth truth.json -o paths.svg",
                             keys,
                             run};

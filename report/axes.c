@@ -186,17 +186,30 @@ static double text_width(const char *text)
     return width;
 }
 
-void legend_entry(svg *s, double *x, double y, legend_mark mark, const char *klass, const char *text)
+enum { SAMPLE = 24 };
+
+double legend_width(const char *text) { return SAMPLE + 8 + text_width(text) + 18; }
+
+void legend_sample(svg *s, double x, double y, legend_mark mark, const char *klass)
 {
-    const double middle = y - 4, wide = 24;
-    const double from[2] = {*x, middle}, to[2] = {*x + wide, middle}, centre[2] = {*x + wide / 2, middle};
+    const double from[2] = {x, y}, to[2] = {x + SAMPLE, y}, centre[2] = {x + SAMPLE / 2.0, y};
+    const double corner[2] = {x, y - 5}, box[2] = {SAMPLE, 10};
     switch (mark) {
     case LEGEND_LINE: svg_line(s, klass, from, to); break;
-    case LEGEND_BOX: svg_rect(s, klass, (double[]){*x, middle - 5}, (double[]){wide, 10}); break;
+    case LEGEND_BOX: svg_rect(s, klass, corner, box); break;
     case LEGEND_DOT: svg_dot(s, klass, centre, 3); break;
     case LEGEND_ARROW: svg_arrow(s, klass, from, to); break;
     case LEGEND_RING: svg_ellipse(s, klass, centre, (double[]){11, 5.5}, -15); break;
+    case LEGEND_NEST:
+        svg_rect(s, "fan90", corner, box);
+        svg_rect(s, klass, corner, box);
+        break;
     }
-    svg_text(s, "", (double[]){*x + wide + 8, y}, SVG_START, 0, text);
-    *x += wide + 8 + text_width(text) + 18;
+}
+
+void legend_entry(svg *s, double *x, double y, legend_mark mark, const char *klass, const char *text)
+{
+    legend_sample(s, *x, y - 4, mark, klass);
+    svg_text(s, "", (double[]){*x + SAMPLE + 8, y}, SVG_START, 0, text);
+    *x += legend_width(text);
 }

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "datalook.h"
 
+#include "page.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +40,39 @@ double *look_sorted(const sock_data *data, size_t k, size_t *count)
     if (values) look_sort(used, values);
     *count = used;
     return values;
+}
+
+static int all_finite(size_t d, const double *x)
+{
+    while (d && isfinite(x[d - 1])) d--;
+    return !d;
+}
+
+double *look_points(const sock_data *data, size_t most, size_t *count)
+{
+    const size_t d = sock_data_dim(data), points = sock_data_points(data), every = points / most + 1;
+    double *out = calloc(most * d + 1, sizeof *out);
+    size_t number = 0, used = 0;
+    for (size_t j = 0; out && j < sock_data_trajectories(data); j++) {
+        const double *x;
+        const size_t length = sock_data_trajectory(data, j, NULL, &x);
+        for (size_t i = 0; i < length; i++)
+            if (number++ % every == 0 && used < most && all_finite(d, x + i * d))
+                memcpy(out + d * used++, x + i * d, d * sizeof *out);
+    }
+    *count = used;
+    return out;
+}
+
+char *look_time_name(sock_context *ctx, const sock_data *data)
+{
+    char *text = NULL;
+    json_t *summary = sock_data_summary(ctx, data, &text) >= 0 ? info_parse(text) : NULL;
+    const char *name = info_text(summary, "time_name");
+    char *copy = summary ? strdup(*name ? name : "time") : NULL;
+    json_decref(summary);
+    sock_string_free(text);
+    return copy;
 }
 
 sock_status look_time(const sock_data *data, look_times *out)

@@ -8,9 +8,16 @@
 /* All values of coordinate k, sorted (freed with free()); *count of them. NULL when out of memory. */
 double *look_sorted(const sock_data *data, size_t k, size_t *count);
 
+/* At most `most` points of the data (d numbers each), evenly chosen among those with finite numbers; freed with free().
+ * NULL when out of memory. */
+double *look_points(const sock_data *data, size_t most, size_t *count);
+
 /* The quantile of sorted values, by straight lines between them; NaN when there are none. 0 <= share <= 1. */
 double look_quantile(size_t count, const double *sorted, double share);
 void look_sort(size_t count, double *values);
+
+/* The name of the time column; "time" where there is none. Freed with free(); NULL when out of memory. */
+char *look_time_name(sock_context *ctx, const sock_data *data);
 
 typedef struct look_times {
     double first, last, step; /* of all trajectories; step: the median time between neighbours */

@@ -1,4 +1,4 @@
-/* fieldsplane.c - the fields of a model in the plane of its first two states: arrows for f, ellipses for a.
+/* fieldsplane.c - the fields of a model in the plane of two of its states: arrows for f, ellipses for a.
  *
  * 1. The plane is cut into cells; each cell that holds data gets one place, the mean of its points in all states. So
  * the fields are shown where the model has been taught, also when the states hang together (fractions that add to one).
@@ -7,18 +7,19 @@
  * 3. An ellipse at x is the set x + (tau' a(x))^(1/2) u, |u| = 1: one standard deviation of the noise over a time tau'.
  *    Where its short half axis is a small part of the long one, it is a line. */
 #define _GNU_SOURCE
-#include "axes.h"
+#include "cells.h"
 #include "datalook.h"
 #include "figures.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS_MOST = 16, SPECKS_MOST = 1500 };
+enum { CELLS_MOST = 16, FEW = 400 };
 
-/* Places of one panel, and the fields there; f and a hold the first two states' part: count x 2 and count x 3 (a11,
- * a12, a22). */
+/* Places of one panel, and the fields there; f and a hold the two states' part: count x 2 and count x 3 (a11, a12,
+ * a22). */
 typedef struct places {
     size_t count;
     double *x; /* count x d */
@@ -28,7 +29,7 @@ typedef struct places {
 typedef struct plane {
     sock_context *ctx;
     const fig_input *in;
-    size_t d;
+    size_t d, u, v;      /* the states across and up */
     range across, up;    /* of the data, widened */
     double tau_f, tau_a; /* times that arrows and ellipses stand for; 0: none are shown */
     places arrows, rings;
@@ -54,7 +55,7 @@ static sock_status find_places(const plane *p, size_t cells, places *out)
         const double *x;
         const size_t length = sock_data_trajectory(p->in->data, j, NULL, &x);
         for (const double *at = x; at < x + length * d; at += d) {
-            const size_t cell = cell_of(p->across, at[0], cells) * cells + cell_of(p->up, at[1], cells);
+            const size_t cell = cell_of(p->across, at[p->u], cells) * cells + cell_of(p->up, at[p->v], cells);
             for (size_t k = 0; k < d; k++) out->x[cell * d + k] += at[k];
             hits[cell]++, total++;
         }
@@ -76,9 +77,10 @@ static sock_status evaluate(const plane *p, const sock_model *model, int want_a,
     const sock_status status = want_a ? sock_model_diffusion(p->ctx, model, at->count, at->x, value)
                                       : sock_model_drift(p->ctx, model, at->count, at->x, value);
     for (size_t i = 0; status >= 0 && i < at->count; i++) {
-        const double *v = value + i * each;
-        out[i][0] = v[0], out[i][1] = v[1];
-        out[i][2] = want_a ? v[d + 1] : 0;
+        const double *at_i = value + i * each;
+        out[i][0] = want_a ? at_i[p->u * d + p->u] : at_i[p->u];
+        out[i][1] = want_a ? at_i[p->u * d + p->v] : at_i[p->v];
+        out[i][2] = want_a ? at_i[p->v * d + p->v] : 0;
     }
     free(value);
     return status;
@@ -87,8 +89,8 @@ static sock_status evaluate(const plane *p, const sock_model *model, int want_a,
 /* Where place i is on the screen. */
 static void locate(const panel *p, const plane *q, const places *at, size_t i, double out[2])
 {
-    out[0] = axis_at(&p->x, at->x[i * q->d]);
-    out[1] = axis_at(&p->y, at->x[i * q->d + 1]);
+    out[0] = axis_at(&p->x, at->x[i * q->d + q->u]);
+    out[1] = axis_at(&p->y, at->x[i * q->d + q->v]);
 }
 
 /* ---- Shapes ---- */
@@ -184,23 +186,23 @@ static void draw_ellipses(const panel *p, const plane *q, int truth)
     }
 }
 
-static void draw_specks(const panel *p, const plane *q)
+/* The data as shades of their density; few points as dots. */
+static int draw_data(const panel *p, const plane *q)
 {
-    const sock_data *data = q->in->data;
-    const size_t points = sock_data_points(data), every = points / SPECKS_MOST + 1;
-    size_t number = 0;
-    for (size_t j = 0; j < sock_data_trajectories(data); j++) {
-        const double *x;
-        const size_t length = sock_data_trajectory(data, j, NULL, &x);
-        for (size_t i = 0; i < length; i++)
-            if (number++ % every == 0)
-                svg_dot(p->s, "speck", (double[]){axis_at(&p->x, x[i * q->d]), axis_at(&p->y, x[i * q->d + 1])}, 1.3);
-    }
+    size_t count = 0;
+    double *points = look_points(q->in->data, CELLS_POINTS, &count);
+    if (!points) return 0;
+    if (count > FEW) cells_shade(p, count, points + q->u, points + q->v, q->d, "den");
+    for (size_t i = 0; i < count && count <= FEW; i++)
+        svg_dot(p->s, "speck",
+                (double[]){axis_at(&p->x, points[i * q->d + q->u]), axis_at(&p->y, points[i * q->d + q->v])}, 1.5);
+    free(points);
+    return 1;
 }
 
 /* ---- The picture ---- */
 
-enum { PANEL = 320, LEFT = 66, TOP = 98, BETWEEN = 80, ARROW_CELLS = 12, RING_CELLS = 9 };
+enum { PANEL = 320, LEFT = 72, ARROW_CELLS = 12, RING_CELLS = 9 };
 
 static sock_status evaluate_both(const plane *q, int want_a, places *at)
 {
@@ -209,85 +211,74 @@ static sock_status evaluate_both(const plane *q, int want_a, places *at)
     return evaluate(q, q->in->truth, want_a, at, at->truth);
 }
 
-static panel new_panel(const plane *q, svg *s, int number)
-{
-    const double left = LEFT + number * (PANEL + BETWEEN), foot = TOP + PANEL;
-    return (panel){s, {q->across.low, q->across.high, left, left + PANEL}, {q->up.low, q->up.high, foot, TOP}, foot};
-}
-
 static void draw_frame(const panel *p, const plane *q, const char *title)
 {
-    panel_frame(p, title, sock_model_name(q->in->model, 0));
-    svg_text_up(p->s, "", (double[]){p->x.from - 48, TOP + PANEL / 2}, 36, sock_model_name(q->in->model, 1));
+    panel_frame(p, title, sock_model_name(q->in->model, q->u));
+    svg_text_up(p->s, "", (double[]){p->x.from - 52, (p->y.from + p->y.to) / 2}, 36,
+                sock_model_name(q->in->model, q->v));
 }
 
-static void drift_panel(plane *q, svg *s)
+static int drift_panel(plane *q, sheet *s)
 {
-    const panel p = new_panel(q, s, 0);
+    panel p;
+    if (!sheet_panel(s, q->across, q->up, &p)) return 0;
     q->tau_f = arrow_time(&p, &q->arrows, 1.1 * PANEL / ARROW_CELLS);
     draw_frame(&p, q, "drift f");
     panel_clip(&p);
-    draw_specks(&p, q);
+    const int good = draw_data(&p, q);
     if (q->in->truth) draw_arrows(&p, q, 1);
     draw_arrows(&p, q, 0);
-    svg_clip_end(s);
+    svg_clip_end(p.s);
+    return good;
 }
 
-static void diffusion_panel(plane *q, svg *s)
+static int diffusion_panel(plane *q, sheet *s)
 {
-    const panel p = new_panel(q, s, 1);
+    panel p;
+    if (!sheet_panel(s, q->across, q->up, &p)) return 0;
     q->tau_a = ellipse_time(&p, &q->rings, 0.5 * PANEL / RING_CELLS);
     draw_frame(&p, q, "diffusion a = \xcf\x83\xcf\x83\xe1\xb5\x80");
     panel_clip(&p);
-    draw_specks(&p, q);
+    const int good = draw_data(&p, q);
     if (q->in->truth && sock_model_has_diffusion(q->in->truth)) draw_ellipses(&p, q, 1);
     draw_ellipses(&p, q, 0);
-    svg_clip_end(s);
+    svg_clip_end(p.s);
+    return good;
 }
 
-static void draw_heading(const plane *q, svg *s, int has_a)
+static void draw_keys(const plane *q, sheet *s, int which)
 {
-    const char *what = has_a ? "Drift and diffusion" : "Drift";
-    char text[160];
-    double x = 20;
-    if (q->d > 2)
-        snprintf(text, sizeof text, "%s: the first two of %zu states, the others at their mean nearby", what, q->d);
-    else
-        snprintf(text, sizeof text, "%s", what);
-    svg_text(s, "head", (double[]){20, 26}, SVG_START, 0, text);
-    legend_entry(s, &x, 52, LEGEND_ARROW, "fine", "model");
-    if (q->in->truth) legend_entry(s, &x, 52, LEGEND_ARROW, "under", "truth");
-    legend_entry(s, &x, 52, LEGEND_DOT, "speck", "data");
+    const legend_mark mark = which & FIG_F ? LEGEND_ARROW : LEGEND_RING;
+    const int many = sock_data_points(q->in->data) > FEW;
+    sheet_key(s, mark, "fine", "model");
+    if (q->in->truth) sheet_key(s, mark, mark == LEGEND_RING ? "shade" : "under", "truth");
+    sheet_key(s, many ? LEGEND_BOX : LEGEND_DOT, many ? "den4" : "speck", many ? "density of the data" : "data");
 }
 
-/* What lengths mean, under each panel. */
-static void draw_notes(const plane *q, svg *s, int has_a)
+/* What lengths mean. */
+static void draw_notes(const plane *q, sheet *s, int which)
 {
-    char text[160];
-    const double y = TOP + PANEL + 58, right = LEFT + PANEL + BETWEEN;
-    snprintf(text, sizeof text, "arrows: where the drift leads in time %g", q->tau_f);
-    if (q->tau_f > 0) svg_text(s, "muted", (double[]){LEFT, y}, SVG_START, 0, text);
-    snprintf(text, sizeof text, "outlines: a standard deviation of noise in time %g", q->tau_a);
-    if (has_a && q->tau_a > 0) svg_text(s, "muted", (double[]){right, y}, SVG_START, 0, text);
+    char text[160], unit[32];
+    unit_of(fig_time_name(q->in), sizeof unit, unit);
+    snprintf(text, sizeof text, "arrows: where the drift leads in time %g%s%s", q->tau_f, *unit ? " " : "", unit);
+    if (which & FIG_F && q->tau_f > 0) sheet_note(s, text);
+    snprintf(text, sizeof text, "outlines: a standard deviation of noise in time %g%s%s", q->tau_a, *unit ? " " : "",
+             unit);
+    if (which & FIG_A && q->tau_a > 0) sheet_note(s, text);
 }
 
-static char *draw(plane *q, size_t *size)
+static int draw_panels(plane *q, sheet *s, int which)
 {
-    const int has_a = sock_model_has_diffusion(q->in->model);
-    const double width = LEFT + PANEL + 20 + (has_a ? PANEL + BETWEEN : 0);
-    svg *s = svg_new("fields", width, TOP + PANEL + 74, "Drift and diffusion of the model where the data are");
-    if (!s) return NULL;
-    draw_heading(q, s, has_a);
-    drift_panel(q, s);
-    if (has_a) diffusion_panel(q, s);
-    draw_notes(q, s, has_a);
-    return svg_close(s, size);
+    int good = 1;
+    if (which & FIG_F) good = drift_panel(q, s);
+    if (good && which & FIG_A) good = diffusion_panel(q, s);
+    return good;
 }
 
-static sock_status prepare(plane *q)
+static sock_status see_ranges(plane *q)
 {
     size_t count[2] = {0, 0};
-    double *values[2] = {look_sorted(q->in->data, 0, &count[0]), look_sorted(q->in->data, 1, &count[1])};
+    double *values[2] = {look_sorted(q->in->data, q->u, &count[0]), look_sorted(q->in->data, q->v, &count[1])};
     const int good = values[0] && values[1] && count[0] && count[1];
     if (good) {
         q->across = range_widen((range){values[0][0], values[0][count[0] - 1]}, 0.07);
@@ -295,24 +286,164 @@ static sock_status prepare(plane *q)
     }
     free(values[0]);
     free(values[1]);
-    if (!good) return SOCK_ENOMEM;
-    const sock_status status = find_places(q, ARROW_CELLS, &q->arrows);
-    return status < 0 ? status : find_places(q, RING_CELLS, &q->rings);
+    return good ? SOCK_OK : SOCK_ENOMEM;
 }
 
-sock_status fig_fields_plane(sock_context *ctx, const fig_input *in, char **text, size_t *size)
+static sock_status prepare(plane *q, int which)
+{
+    sock_status status = see_ranges(q);
+    if (status >= 0) status = find_places(q, ARROW_CELLS, &q->arrows);
+    if (status >= 0) status = find_places(q, RING_CELLS, &q->rings);
+    if (status >= 0) status = evaluate_both(q, 0, &q->arrows);
+    if (status >= 0 && which & FIG_A) status = evaluate_both(q, 1, &q->rings);
+    return status;
+}
+
+static void clear(plane *q)
+{
+    free(q->arrows.x);
+    free(q->rings.x);
+}
+
+/* Numbers: the two states, f in both, where the arrows are; the same for a. */
+static void keep_numbers(const plane *q, int which)
+{
+    static const char *const parts[2][3] = {{"f_1", "f_2", ""}, {"a_11", "a_12", "a_22"}};
+    fig_tables *tables = q->in->tables;
+    for (int is_a = 0; is_a < 2; is_a++) {
+        const places *at = is_a ? &q->rings : &q->arrows;
+        const size_t each = is_a ? 3 : 2, columns = 2 + each;
+        char name[48];
+        if (!(which & (is_a ? FIG_A : FIG_F))) continue;
+        snprintf(name, sizeof name, "%s-%zu-%zu", is_a ? "diffusion" : "drift", q->u + 1, q->v + 1);
+        fig_table *t = tables_add(tables, columns, at->count, NULL, name);
+        table_column(tables, t, 0, sock_model_name(q->in->model, q->u), "");
+        table_column(tables, t, 1, sock_model_name(q->in->model, q->v), "");
+        for (size_t c = 0; c < each; c++) table_column(tables, t, 2 + c, parts[is_a][c], "");
+        for (size_t i = 0; t && i < at->count; i++) {
+            t->value[i * columns] = at->x[i * q->d + q->u];
+            t->value[i * columns + 1] = at->x[i * q->d + q->v];
+            for (size_t c = 0; c < each; c++) t->value[i * columns + 2 + c] = at->model[i][c];
+        }
+    }
+}
+
+static void write_heading(const plane *q, int which, size_t size, char *text)
+{
+    static const char *const what[] = {"", "Drift", "Diffusion", "Drift and diffusion"};
+    const char *states = q->u == 0 && q->v == 1 ? "the first two" : "two";
+    if (q->d > 2)
+        snprintf(text, size, "%s: %s of %zu states, the others at their mean nearby", what[which], states, q->d);
+    else
+        snprintf(text, size, "%s", what[which]);
+}
+
+static char *draw(plane *q, int which, size_t *size)
+{
+    char heading[160];
+    write_heading(q, which, sizeof heading, heading);
+    const sheet_plan plan = {.id = "fields",
+                             .heading = heading,
+                             .form = q->in->form,
+                             .panels = which == (FIG_F | FIG_A) ? 2 : 1,
+                             .columns = 2,
+                             .wide = PANEL,
+                             .tall = PANEL,
+                             .left = LEFT,
+                             .notes = which == (FIG_F | FIG_A) ? 2 : 1};
+    sheet *s = sheet_new(&plan);
+    if (!s) return NULL;
+    draw_keys(q, s, which);
+    const int good = draw_panels(q, s, which);
+    draw_notes(q, s, which);
+    return sheet_close(s, good, size);
+}
+
+sock_status fig_fields_plane(sock_context *ctx, const fig_input *in, int which, char **text, size_t *size)
 {
     plane *q = calloc(1, sizeof *q);
     if (!q) return SOCK_ENOMEM;
     q->ctx = ctx, q->in = in, q->d = sock_model_dim(in->model);
-    sock_status status = prepare(q);
-    if (status >= 0) status = evaluate_both(q, 0, &q->arrows);
-    if (status >= 0 && sock_model_has_diffusion(in->model)) status = evaluate_both(q, 1, &q->rings);
-    char *made = status < 0 ? NULL : draw(q, size);
+    q->u = in->pair[0], q->v = in->pair[0] == in->pair[1] ? 1 : in->pair[1];
+    sock_status status = prepare(q, which);
+    char *made = status < 0 ? NULL : draw(q, which, size);
+    if (made) keep_numbers(q, which);
     if (status >= 0 && !made) status = SOCK_ENOMEM;
     if (made) *text = made;
-    free(q->arrows.x);
-    free(q->rings.x);
+    clear(q);
     free(q);
+    return status;
+}
+
+/* ---- Several pairs ---- */
+
+enum { PAIRS_MOST = 4 };
+
+/* Of three states all pairs; of more each with the next, and the last with the first. */
+static size_t choose_pairs(size_t d, size_t pair[PAIRS_MOST][2])
+{
+    const size_t ring = d < PAIRS_MOST ? d : PAIRS_MOST;
+    for (size_t i = 0; i < ring; i++) {
+        const size_t next = (i + 1) % ring;
+        pair[i][0] = i < next ? i : next;
+        pair[i][1] = i < next ? next : i;
+    }
+    return ring;
+}
+
+static void pair_notes(const plane *planes, size_t count, sheet *s, int which)
+{
+    char text[400];
+    size_t used = (size_t)snprintf(text, sizeof text, "arrows: where the drift leads in time");
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %g", i ? "," : "", planes[i].tau_f);
+    if (which & FIG_A) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "; outlines: a standard deviation of noise in time");
+        for (size_t i = 0; i < count; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s %g", i ? "," : "", planes[i].tau_a);
+    }
+    snprintf(text + used, sizeof text - used, "; pair by pair");
+    sheet_note(s, text);
+}
+
+static char *draw_pairs(plane *planes, size_t count, int which, size_t *size)
+{
+    char heading[120];
+    snprintf(heading, sizeof heading, "Pairs of the %zu states, the others at their mean nearby", planes->d);
+    const sheet_plan plan = {.id = "pairs",
+                             .heading = heading,
+                             .form = planes->in->form,
+                             .panels = count * (which & FIG_A ? 2 : 1),
+                             .columns = 2,
+                             .wide = PANEL,
+                             .tall = PANEL,
+                             .left = LEFT,
+                             .notes = 2};
+    sheet *s = sheet_new(&plan);
+    int good = s != NULL;
+    if (!s) return NULL;
+    draw_keys(planes, s, which);
+    for (size_t i = 0; good && i < count; i++) good = draw_panels(&planes[i], s, which);
+    pair_notes(planes, count, s, which);
+    return sheet_close(s, good, size);
+}
+
+sock_status fig_pairs(sock_context *ctx, const fig_input *in, char **text, size_t *size)
+{
+    size_t pair[PAIRS_MOST][2];
+    const size_t d = sock_model_dim(in->model), count = choose_pairs(d, pair);
+    const int which = sock_model_has_diffusion(in->model) ? FIG_F | FIG_A : FIG_F;
+    plane *planes = calloc(count, sizeof *planes);
+    sock_status status = planes ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < count; i++) {
+        planes[i] = (plane){.ctx = ctx, .in = in, .d = d, .u = pair[i][0], .v = pair[i][1]};
+        status = prepare(&planes[i], which);
+    }
+    char *made = status < 0 ? NULL : draw_pairs(planes, count, which, size);
+    for (size_t i = 0; made && i < count; i++) keep_numbers(&planes[i], which);
+    if (status >= 0 && !made) status = SOCK_ENOMEM;
+    if (made) *text = made;
+    for (size_t i = 0; planes && i < count; i++) clear(&planes[i]);
+    free(planes);
     return status;
 }

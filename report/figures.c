@@ -3,8 +3,42 @@
 
 #include <string.h>
 
-static const fig_figure table[] = {{"fields", "drift and diffusion where the data are", fig_fields},
-                                   {"paths", "the data with the fan of simulated paths", fig_paths}};
+/* ---- What a figure needs ---- */
+
+static const char *need_diffusion(const fig_input *in)
+{
+    return sock_model_has_diffusion(in->model) ? NULL : "the model has no diffusion";
+}
+
+static const char *need_two(const fig_input *in)
+{
+    return sock_model_dim(in->model) > 1 ? NULL : "the model has a single state";
+}
+
+static const char *need_three(const fig_input *in)
+{
+    return sock_model_dim(in->model) > 2 ? NULL : "the model has fewer than three states; 'fields' shows them all";
+}
+
+static const char *need_steps(const fig_input *in)
+{
+    for (size_t j = 0; j < sock_data_trajectories(in->data); j++)
+        if (sock_data_trajectory(in->data, j, NULL, NULL) > 1) return need_diffusion(in);
+    return "no trajectory has two points";
+}
+
+static const fig_figure table[] = {
+    {"fields", "drift and diffusion where the data are", fig_fields, NULL},
+    {"drift", "the drift alone", fig_drift, NULL},
+    {"diffusion", "the diffusion alone", fig_diffusion, need_diffusion},
+    {"pairs", "drift and diffusion in the planes of several pairs of states", fig_pairs, need_three},
+    {"slices", "drift and diffusion along each state", fig_slices, need_two},
+    {"trajectories", "the data", fig_trajectories, NULL},
+    {"paths", "the data with the fan of simulated paths", fig_paths, NULL},
+    {"density", "where the states are, by the data and by the model", fig_density, NULL},
+    {"marginals", "the same for pairs of states", fig_marginals, need_two},
+    {"residuals", "standardised residuals: are they white noise?", fig_residuals, need_steps},
+    {"search", "the scores of the candidates over penalty and length scale", fig_search, fig_search_lack}};
 
 const fig_figure *fig_at(size_t index) { return index < sizeof table / sizeof *table ? &table[index] : NULL; }
 
@@ -15,8 +49,28 @@ const fig_figure *fig_find(const char *name)
     return NULL;
 }
 
+const char *fig_lack(const fig_figure *figure, const fig_input *in) { return figure->lack ? figure->lack(in) : NULL; }
+
+const char *fig_time_name(const fig_input *in) { return in->time_name ? in->time_name : "time"; }
+
+static sock_status fields(sock_context *ctx, const fig_input *in, int which, char **text, size_t *size)
+{
+    if (!sock_model_has_diffusion(in->model)) which &= ~FIG_A;
+    return sock_model_dim(in->model) == 1 ? fig_fields_line(ctx, in, which, text, size)
+                                          : fig_fields_plane(ctx, in, which, text, size);
+}
+
 sock_status fig_fields(sock_context *ctx, const fig_input *in, char **text, size_t *size)
 {
-    return sock_model_dim(in->model) == 1 ? fig_fields_line(ctx, in, text, size)
-                                          : fig_fields_plane(ctx, in, text, size);
+    return fields(ctx, in, FIG_F | FIG_A, text, size);
+}
+
+sock_status fig_drift(sock_context *ctx, const fig_input *in, char **text, size_t *size)
+{
+    return fields(ctx, in, FIG_F, text, size);
+}
+
+sock_status fig_diffusion(sock_context *ctx, const fig_input *in, char **text, size_t *size)
+{
+    return fields(ctx, in, FIG_A, text, size);
 }

@@ -4,15 +4,16 @@
  * 2. From each, PATHS paths of the model are simulated to the last time of the data, at TIMES times.
  * 3. At each time the 5, 25, 50, 75 and 95 % points of the paths bound the bands; those of the truth are dashed. */
 #define _GNU_SOURCE
-#include "axes.h"
+#include "datalines.h"
 #include "datalook.h"
 #include "figures.h"
+#include "memtext.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATHS = 400, TIMES = 81, LEVELS = 5, PANELS_MOST = 4, SHOWN_MOST = 200, POINTS_MOST = 300 };
+enum { PATHS = 400, TIMES = 81, LEVELS = 5, PANELS_MOST = 4 };
 
 static const double levels[LEVELS] = {0.05, 0.25, 0.5, 0.75, 0.95};
 
@@ -105,18 +106,6 @@ static range heights(const bundle *b, size_t k, size_t count, const double *sort
     return all;
 }
 
-/* One trajectory, thinned to POINTS_MOST points (the last is kept). */
-static int draw_trajectory(const panel *p, const bundle *b, size_t k, size_t j, const char *klass)
-{
-    const double *t, *x;
-    double xs[POINTS_MOST + 2], ys[POINTS_MOST + 2];
-    const size_t length = sock_data_trajectory(b->in->data, j, &t, &x), every = length / POINTS_MOST + 1;
-    size_t count = 0;
-    for (size_t i = 0; i < length; i++)
-        if (i % every == 0 || i + 1 == length) xs[count] = t[i], ys[count++] = x[i * b->d + k];
-    return panel_curve(p, klass, count, xs, ys);
-}
-
 static int draw_fan(const panel *p, const fan *f, size_t k)
 {
     const double(*q)[TIMES] = f->q[k];
@@ -131,47 +120,39 @@ static int draw_truth(const panel *p, const fan *f, size_t k)
     return good;
 }
 
-static size_t shown_of(size_t trajectories) { return trajectories < SHOWN_MOST ? trajectories : SHOWN_MOST; }
-
 static int draw_panel(const panel *p, const bundle *b, size_t k)
 {
-    const size_t trajectories = sock_data_trajectories(b->in->data), shown = shown_of(trajectories);
     int good = 1;
-    panel_frame(p, sock_model_name(b->in->model, k), "time");
+    panel_frame(p, sock_model_name(b->in->model, k), fig_time_name(b->in));
     panel_clip(p);
-    for (size_t i = 0; i < shown; i++) good = draw_trajectory(p, b, k, i * trajectories / shown, "data") && good;
+    good = lines_draw(p, b->in->data, k, "data");
     for (size_t s = 0; s < b->starts.count; s++) good = draw_fan(p, &b->model[s], k) && good;
     for (size_t s = 0; s < b->starts.count && b->in->truth; s++) good = draw_truth(p, &b->truth[s], k) && good;
     for (size_t s = 0; s < b->starts.count && b->starts.sharing == 1; s++)
-        good = draw_trajectory(p, b, k, b->starts.trajectory[s], "chosen") && good;
+        good = lines_one(p, b->in->data, k, b->starts.trajectory[s], "chosen") && good;
     svg_clip_end(p->s);
     return good;
 }
 
-static void draw_heading(const bundle *b, svg *s)
+static void draw_keys(const bundle *b, sheet *s)
 {
-    const int single = b->starts.sharing == 1;
-    double x = 20;
-    svg_text(s, "head", (double[]){20, 26}, SVG_START, 0, "Trajectories and simulated paths");
-    legend_entry(s, &x, 50, LEGEND_LINE, "data", "data");
-    if (single && b->starts.count) legend_entry(s, &x, 50, LEGEND_LINE, "chosen", "data, same start");
-    legend_entry(s, &x, 50, LEGEND_LINE, "model", "model, median");
-    double again = x; /* the inner band lies on the outer one */
-    legend_entry(s, &again, 50, LEGEND_BOX, "fan90", "");
-    legend_entry(s, &x, 50, LEGEND_BOX, "fan50", "50 %");
-    legend_entry(s, &x, 50, LEGEND_BOX, "fan90", "90 %");
-    if (b->in->truth) legend_entry(s, &x, 50, LEGEND_LINE, "dash", "truth, 5-50-95 %");
+    sheet_key(s, LEGEND_LINE, "datakey", "data");
+    if (b->starts.sharing == 1 && b->starts.count) sheet_key(s, LEGEND_LINE, "chosen", "data, same start");
+    sheet_key(s, LEGEND_LINE, "model", "model, median");
+    sheet_key(s, LEGEND_NEST, "fan50", "50 %");
+    sheet_key(s, LEGEND_BOX, "fan90", "90 %");
+    if (b->in->truth) sheet_key(s, LEGEND_LINE, "dash", "truth, 5-50-95 %");
 }
 
-/* Where the paths start, and what is not shown, in one line at the foot. */
-static void draw_notes(const bundle *b, svg *s, double y)
+/* Where the paths start, and what is not shown. */
+static void draw_notes(const bundle *b, sheet *s)
 {
-    const size_t trajectories = sock_data_trajectories(b->in->data), shown = shown_of(trajectories);
+    const size_t trajectories = sock_data_trajectories(b->in->data), shown = lines_shown(b->in->data);
     size_t lost = 0;
-    char text[512] = "";
-    FILE *note = fmemopen(text, sizeof text, "w");
+    memtext text;
+    FILE *note = memtext_open(&text);
     if (!note) {
-        svg_spoil(s);
+        sheet_spoil(s);
         return;
     }
     fprintf(note, "%d simulated paths from ", PATHS);
@@ -183,41 +164,63 @@ static void draw_notes(const bundle *b, svg *s, double y)
     if (shown < trajectories) fprintf(note, "; %zu of %zu trajectories shown", shown, trajectories);
     if (b->d > b->panels) fprintf(note, "; the first %zu of %zu states", b->panels, b->d);
     if (lost) fprintf(note, "; %zu paths left the finite numbers", lost);
-    if (fclose(note) != 0) svg_spoil(s);
-    svg_text(s, "muted", (double[]){20, y}, SVG_START, 0, text);
+    if (memtext_close(note, &text) == 0)
+        sheet_note(s, text.text);
+    else
+        sheet_spoil(s);
+    free(text.text);
 }
 
-/* Panel k of the sheet: alone it is wide, else two stand in a row. */
-static int place_panel(const bundle *b, svg *s, size_t k)
+static int place_panel(const bundle *b, sheet *s, size_t k)
 {
     size_t count = 0;
+    panel p;
     double *sorted = look_sorted(b->in->data, k, &count);
-    if (!sorted || !count) {
-        free(sorted);
-        return 0;
-    }
-    const range up = range_widen(heights(b, k, count, sorted), 0.04);
-    const range across = range_widen((range){b->time.first, b->time.last}, 0);
-    const double wide = b->panels == 1 ? 674 : 312, tall = b->panels == 1 ? 250 : 180;
-    const double left = 66 + (double)(k % 2) * (wide + 50), top = 94 + (double)(k / 2) * (tall + 74);
-    const panel p = {s, {across.low, across.high, left, left + wide}, {up.low, up.high, top + tall, top}, top + tall};
+    const int good = sorted && count;
+    const range up = good ? range_widen(heights(b, k, count, sorted), 0.04) : range_empty();
     free(sorted);
-    return draw_panel(&p, b, k);
+    return good && sheet_panel(s, range_widen((range){b->time.first, b->time.last}, 0), up, &p) && draw_panel(&p, b, k);
 }
 
 static char *draw(const bundle *b, size_t *size)
 {
-    const double height = b->panels == 1 ? 410 : b->panels == 2 ? 340 : 594;
-    svg *s = svg_new("paths", 760, height, "Trajectories of the data with the quantiles of simulated paths");
-    int good = 1;
+    const int alone = b->panels == 1;
+    const sheet_plan plan = {.id = "paths",
+                             .heading = "Trajectories and simulated paths",
+                             .form = b->in->form,
+                             .panels = b->panels,
+                             .columns = alone ? 1 : 2,
+                             .wide = alone ? 674 : 312,
+                             .tall = alone ? 250 : 180,
+                             .notes = 1};
+    sheet *s = sheet_new(&plan);
+    int good = s != NULL;
     if (!s) return NULL;
-    draw_heading(b, s);
-    for (size_t k = 0; k < b->panels; k++) good = place_panel(b, s, k) && good;
-    draw_notes(b, s, height - 12);
-    char *text = svg_close(s, size);
-    if (good) return text;
-    free(text);
-    return NULL;
+    draw_keys(b, s);
+    for (size_t k = 0; good && k < b->panels; k++) good = place_panel(b, s, k);
+    draw_notes(b, s);
+    return sheet_close(s, good, size);
+}
+
+/* Start, time, and five quantiles for each state shown. */
+static void keep_numbers(const bundle *b)
+{
+    static const char *const level_names[LEVELS] = {" 5 %", " 25 %", " 50 %", " 75 %", " 95 %"};
+    const size_t columns = 2 + b->panels * LEVELS;
+    fig_tables *tables = b->in->tables;
+    fig_table *t = tables_add(tables, columns, b->starts.count * TIMES, "fan", "paths");
+    table_column(tables, t, 0, "start", "");
+    table_column(tables, t, 1, fig_time_name(b->in), "");
+    for (size_t k = 0; t && k < b->panels; k++)
+        for (size_t l = 0; l < LEVELS; l++) {
+            const size_t c = 2 + k * LEVELS + l;
+            table_column(tables, t, c, sock_model_name(b->in->model, k), level_names[l]);
+            for (size_t r = 0; r < t->rows; r++) t->value[r * columns + c] = b->model[r / TIMES].q[k][l][r % TIMES];
+        }
+    for (size_t r = 0; t && r < t->rows; r++) {
+        t->value[r * columns] = (double)(r / TIMES + 1);
+        t->value[r * columns + 1] = b->model[r / TIMES].t[r % TIMES];
+    }
 }
 
 sock_status fig_paths(sock_context *ctx, const fig_input *in, char **text, size_t *size)
@@ -233,6 +236,7 @@ sock_status fig_paths(sock_context *ctx, const fig_input *in, char **text, size_
         if (status >= 0 && in->truth) status = make_fan(ctx, b, in->truth, s, &b->truth[s]);
     }
     char *made = status < 0 ? NULL : draw(b, size);
+    if (made) keep_numbers(b);
     if (status >= 0 && !made) status = SOCK_ENOMEM;
     if (made) *text = made;
     free(b);

@@ -17,6 +17,10 @@ typedef enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END } svg_anchor;
  * screen reader says. NULL when out of memory. */
 svg *svg_new(const char *id, double width, double height, const char *title);
 
+/* The same without its own style sheet, for a page that has svg_style() once for all its pictures. */
+svg *svg_new_plain(const char *id, double width, double height, const char *title);
+const char *svg_style(void);
+
 /* Ends the picture and frees s. The text (freed with free()) and its length; NULL when memory ran out on the way. */
 char *svg_close(svg *s, size_t *size);
 
@@ -52,6 +56,9 @@ void svg_clip_end(svg *s);
  * becomes entities; what XML forbids, broken UTF-8 and characters that turn the direction of writing become U+FFFD. At
  * most `most` characters, then an ellipsis; 0: all. */
 void svg_escape(FILE *out, const char *text, size_t most);
+
+/* The first `bytes` bytes of the text, all of them. */
+void svg_escape_bytes(FILE *out, const char *text, size_t bytes);
 
 /* Characters of a UTF-8 text, at most `most` (0: all), for a guess at its width. */
 size_t svg_length(const char *text, size_t most);

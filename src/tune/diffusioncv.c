@@ -570,6 +570,7 @@ static sock_status prepare(cv *c)
     c->q_now = sk_doubles(c->ctx, c->folds * c->systems, order2);
     c->cluster_score = sk_doubles(c->ctx, p->clusters, 1);
     r->cluster = sk_doubles(c->ctx, p->clusters, 1);
+    r->lambdas = lambdas, r->grid = c->options->l;
     r->by_l = sk_doubles(c->ctx, lambdas, 1);
     r->q = sk_doubles(c->ctx, (p->folds + 1) * c->systems, order2);
     r->held = sk_doubles(c->ctx, c->n, c->d * c->d);

@@ -38,6 +38,8 @@ typedef struct sk_diffusion_result {
     double *cluster; /* clusters */
     double l;
     bool edge;
+    size_t lambdas;
+    const double *grid;  /* the l that were to be tried, borrowed from the options; NULL after a polish */
     double *by_l;        /* lambdas; -infinity: no score, or not tried */
     double *q;           /* (folds + 1) x systems x order x order: without each fold, and from all rows */
     double *held;        /* n x d x d: I a of each step by the fit without its fold */

@@ -239,7 +239,8 @@ static sock_status run_diffusions(search *s, const char *stage, const sk_problem
         if (!alive[i] || t.skipped[i]) continue;
         log_row(s, stage, "diffusion", list->diffusion[i].name, out[i] ? out[i]->l : 0,
                 out[i] ? out[i]->score : -(double)INFINITY, out[i] && out[i]->edge, out[i] ? out[i]->seconds : 0);
-        if (out[i] && wants_curve(stage)) log_curve(s, curve_of(options->lambdas, options->l, out[i]->by_l));
+        if (out[i] && out[i]->grid && wants_curve(stage))
+            log_curve(s, curve_of(out[i]->lambdas, out[i]->grid, out[i]->by_l));
         if (out[i] && (*best == MOST || out[i]->score > out[*best]->score)) *best = i;
     }
     if (*best == MOST) return sk_fail(s->ctx, SOCK_ENUMERIC, "no diffusion could be fitted to these data");

@@ -1,0 +1,305 @@
+/* card.c - the model card: data, choice, certificate, scores, and the commands that make model and report again. */
+#define _GNU_SOURCE
+#include "facts.h"
+#include "searchlook.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CANDIDATES = 12 };
+
+static void row(FILE *out, const char *label) { fprintf(out, "<tr><th scope=\"row\">%s</th><td>", label); }
+static void end(FILE *out) { fputs("</td></tr>\n", out); }
+
+static void head(FILE *out, const char *title)
+{
+    fprintf(out, "<tr class=\"part\"><th colspan=\"2\" scope=\"rowgroup\">%s</th></tr>\n", title);
+}
+
+/* ", WORD after": words of a model file are a user's text too. */
+static void word(FILE *out, json_t *object, const char *key, const char *after)
+{
+    if (!*info_text(object, key)) return;
+    fputs(", ", out);
+    page_text(out, info_text(object, key));
+    fputs(after, out);
+}
+
+static void code(FILE *out, const char *text)
+{
+    fputs("<code>", out);
+    page_text(out, text);
+    fputs("</code>", out);
+}
+
+/* ---- Data ---- */
+
+static void put_states(FILE *out, const rep_facts *f)
+{
+    static const char *const column[] = {"min", "max", "mean", "sd"};
+    json_t *ranges = json_object_get(f->summary, "state");
+    row(out, "states");
+    fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\"><thead><tr><th scope=\"col\">state</th>"
+          "<th scope=\"col\">min</th><th scope=\"col\">max</th><th scope=\"col\">mean</th>"
+          "<th scope=\"col\">deviation</th></tr></thead><tbody>\n",
+          out);
+    for (size_t k = 0; k < f->d; k++) {
+        fputs("<tr><th scope=\"row\">", out);
+        page_text(out, sock_model_name(f->model, k));
+        fputs("</th>", out);
+        for (int c = 0; c < 4; c++) {
+            fputs("<td>", out);
+            page_number(out, info_number(json_array_get(ranges, k), column[c]));
+            fputs("</td>", out);
+        }
+        fputs("</tr>\n", out);
+    }
+    fputs("</tbody></table></div>", out);
+    end(out);
+}
+
+static void put_data(FILE *out, const rep_facts *f)
+{
+    json_t *fitted = json_object_get(f->info, "data"), *dropped = json_object_get(f->summary, "dropped");
+    const long long missing = info_count(dropped, "missing_points");
+    head(out, "Data");
+    row(out, "shown here");
+    code(out, f->settings->data_path ? f->settings->data_path : info_text(f->summary, "source"));
+    fprintf(out, ": %lld trajectories in %lld groups, %lld points, %lld intervals, hash ",
+            info_count(f->summary, "trajectories"), info_count(f->summary, "groups"), info_count(f->summary, "points"),
+            info_count(f->summary, "intervals"));
+    code(out, info_text(f->summary, "hash"));
+    if (missing) fprintf(out, "; %lld point%s with a missing value left out", missing, missing == 1 ? "" : "s");
+    end(out);
+    if (json_is_object(fitted)) {
+        row(out, "fitted to");
+        code(out, info_text(fitted, "source"));
+        if (f->same_data)
+            fputs(": the same data", out);
+        else
+            fprintf(out, ": %lld trajectories, %lld points, hash ", info_count(fitted, "trajectories"),
+                    info_count(f->info, "points"));
+        if (!f->same_data) code(out, info_text(fitted, "hash"));
+        end(out);
+    }
+    put_states(out, f);
+}
+
+/* ---- Choice ---- */
+
+static void put_drift(FILE *out, const rep_facts *f)
+{
+    const double l = info_number(f->info, "drift_l"), lambda = info_number(f->info, "drift_lambda");
+    const double dof = info_number(f->info, "drift_dof");
+    row(out, "drift");
+    code(out, info_text(f->info, "drift"));
+    if (isfinite(l)) fprintf(out, ", penalty l = %.0e", l);
+    if (isfinite(lambda)) fprintf(out, ", lambda %.4g", lambda);
+    word(out, f->info, "drift_form", " form");
+    if (isfinite(dof)) fprintf(out, ", %.1f degrees of freedom", dof);
+    word(out, f->info, "quadrature", " quadrature");
+    end(out);
+}
+
+static void put_part(FILE *out, json_t *part, int many)
+{
+    fputs("<li>", out);
+    code(out, info_text(part, "kernel"));
+    if (many) fprintf(out, ": share %.0f %%", 100 * info_number(part, "share"));
+    fprintf(out, ", penalty l = %.0e, lambda %.4g, gap %.1e%s%s</li>\n", info_number(part, "l"),
+            info_number(part, "lambda"), info_number(part, "relative_gap"),
+            info_true(part, "polished") ? ", then polished by likelihood" : "",
+            info_true(part, "converged") ? "" : ": NOT within the tolerance");
+}
+
+static void put_diffusion(FILE *out, const rep_facts *f)
+{
+    json_t *list = json_object_get(f->info, "diffusions"), *part;
+    size_t i;
+    row(out, "diffusion");
+    if (!sock_model_has_diffusion(f->model)) {
+        fputs("none", out);
+    } else if (json_array_size(list)) {
+        fputs("<ul>\n", out);
+        json_array_foreach(list, i, part) { put_part(out, part, json_array_size(list) > 1); }
+        fputs("</ul>", out);
+    } else {
+        code(out, info_text(f->info, "diffusion"));
+        fprintf(out, ", lambda %.4g", info_number(f->info, "diffusion_lambda"));
+        word(out, f->info, "diffusion_form", " form");
+        fprintf(out, ", %s, %lld features, rank %lld", info_true(f->info, "diagonal") ? "diagonal" : "full matrix",
+                info_count(f->info, "features"), info_count(f->info, "rank"));
+    }
+    end(out);
+}
+
+static void put_certificate(FILE *out, const rep_facts *f)
+{
+    const double gap = info_number(f->info, "relative_gap"), primal = info_number(f->info, "primal");
+    if (!isfinite(gap)) return;
+    row(out, "certificate");
+    fprintf(out, "relative duality gap %.2g of the convex problem%s", gap,
+            json_array_size(json_object_get(f->info, "diffusions")) > 1 ? " of the leading kernel" : "");
+    if (isfinite(primal))
+        fprintf(out, "; primal %.8g, dual %.8g, %lld iterations", primal, info_number(f->info, "dual"),
+                info_count(f->info, "iterations"));
+    word(out, f->info, "solver", " solver");
+    if (json_is_false(json_object_get(f->info, "converged"))) fputs(": NOT within the tolerance", out);
+    end(out);
+}
+
+static void put_search(FILE *out, const rep_facts *f)
+{
+    const size_t tried = json_array_size(json_object_get(f->info, "search"));
+    const double size = info_number(f->info, "steps") * (double)f->d;
+    if (!tried) return;
+    row(out, "search");
+    fprintf(out, "%zu fits, ", tried);
+    if (info_count(f->info, "folds") > 1)
+        fprintf(out, "cross-validation in %lld folds", info_count(f->info, "folds"));
+    else
+        fputs("judged on held-out data", out);
+    if (*info_text(f->info, "preset")) fputs(", the paper's protocol", out);
+    if (info_true(f->info, "limited")) fputs(", ended early by the budget", out);
+    end(out);
+    row(out, "held-out score");
+    fprintf(out, "%.4f nats a step and dimension; constant coefficients %.4f", info_number(f->info, "score") / size,
+            info_number(f->info, "score_constant") / size);
+    end(out);
+}
+
+/* ---- Scores ---- */
+
+static void put_value(FILE *out, const char *label, const sock_value *value, const char *format, const char *after)
+{
+    row(out, label);
+    if (value->valid) {
+        char text[64];
+        snprintf(text, sizeof text, "%.5g%s", value->value, format);
+        page_text(out, text);
+        fputs(after, out);
+    } else {
+        fputs("not known: ", out);
+        page_text(out, value->reason);
+    }
+    end(out);
+}
+
+static void put_scores(FILE *out, const rep_facts *f)
+{
+    const sock_scores *s = &f->scores;
+    if (!f->has_scores) return;
+    head(out, f->settings->test ? "Scores on test data" : "Scores on the data shown");
+    if (f->settings->test_path) row(out, "test data"), code(out, f->settings->test_path), end(out);
+    row(out, "steps");
+    fprintf(out, "%zu", s->intervals);
+    end(out);
+    put_value(out, "log likelihood", &s->loglik, "", "");
+    if (f->settings->truth) {
+        put_value(out, "of the truth", &s->loglik_truth, "", "");
+        put_value(out, "perplexity P", &s->perplexity, "", " (100: as good as the truth)");
+        put_value(out, "error of the drift", &s->re_f, " %", "");
+        put_value(out, "error of the diffusion", &s->re_a, " %", "");
+    } else {
+        put_value(out, "perplexity P\xe2\x80\xb2", &s->perplexity_raw, "", "");
+    }
+    if (f->settings->test) put_value(out, "MMD\xc2\xb2 of paths", &s->mmd2, "", "");
+    if (f->settings->test && f->settings->truth) put_value(out, "of the truth's paths", &s->mmd2_truth, "", "");
+}
+
+void card_write(FILE *out, const rep_facts *f)
+{
+    fputs("<table class=\"card\"><colgroup><col class=\"label\"><col></colgroup><tbody>\n", out);
+    put_data(out, f);
+    head(out, "Model");
+    row(out, "file");
+    code(out, f->settings->model_path ? f->settings->model_path : "not saved");
+    fputs(", written by sock ", out);
+    page_text(out, info_text(f->info, "version"));
+    end(out);
+    if (*info_text(f->info, "drift")) put_drift(out, f);
+    put_diffusion(out, f);
+    put_certificate(out, f);
+    put_search(out, f);
+    put_scores(out, f);
+    fputs("</tbody></table>\n", out);
+}
+
+/* ---- Commands ---- */
+
+static void fit_command(FILE *out, const rep_facts *f)
+{
+    json_t *options = json_object_get(f->info, "options"), *value;
+    const char *key, *source = info_text(json_object_get(f->info, "data"), "source");
+    fputs("sock fit ", out);
+    page_shell_word(out, *source ? source : "DATA");
+    json_object_foreach(options, key, value)
+    {
+        fputs(" --", out);
+        page_text(out, key);
+        fputc('=', out);
+        page_shell_word(out, json_string_value(value) ? json_string_value(value) : "");
+    }
+    fputs(" -o ", out);
+    page_shell_word(out, f->settings->model_path ? f->settings->model_path : "model.sock");
+    fputc('\n', out);
+}
+
+void card_commands(FILE *out, const rep_facts *f)
+{
+    const rep_settings *s = f->settings;
+    fputs("<pre class=\"commands\" tabindex=\"0\">", out);
+    fit_command(out, f);
+    fputs("sock report ", out);
+    page_shell_word(out, s->model_path ? s->model_path : "model.sock");
+    fputc(' ', out);
+    page_shell_word(out, s->data_path ? s->data_path : "DATA");
+    if (s->truth_name) fputs(" --truth ", out), page_shell_word(out, s->truth_name);
+    if (s->test_path) fputs(" --test ", out), page_shell_word(out, s->test_path);
+    if (s->seed) fprintf(out, " --seed %llu", (unsigned long long)s->seed);
+    fputs(" -o report.html</pre>\n", out);
+    if (json_array_size(json_object_get(f->info, "search")) && info_count(f->info, "folds") <= 1)
+        fputs("<p class=\"note\">The search was judged on held-out data: where they came from a file, add "
+              "<code>--validation FILE</code> to the fit.</p>\n",
+              out);
+}
+
+/* ---- The candidates ---- */
+
+static void field_rows(FILE *out, const rep_facts *f, const char *field)
+{
+    search_look look;
+    if (!search_read(f->info, field, &look)) {
+        *f->failed = 1;
+        return;
+    }
+    for (size_t i = 0; i < look.count && i < CANDIDATES; i++) {
+        const search_entry *e = &look.entry[i];
+        fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"text\">", field);
+        code(out, e->kernel);
+        fputs("</td><td>", out);
+        if (e->l > 0) fprintf(out, "%.0e", e->l);
+        fputs("</td><td>", out);
+        page_number(out, e->best - look.entry[0].best);
+        fputs("</td><td class=\"text\">", out);
+        page_text(out, e->stage);
+        fputs("</td></tr>\n", out);
+    }
+    if (look.count > CANDIDATES)
+        fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"text\" colspan=\"4\">and %zu more</td></tr>\n", field,
+                look.count - CANDIDATES);
+    search_free(&look);
+}
+
+void search_table(FILE *out, const rep_facts *f)
+{
+    if (!json_array_size(json_object_get(f->info, "search"))) return;
+    fputs("<details><summary>The candidates as a table</summary>\n<div class=\"scroll\" tabindex=\"0\">"
+          "<table class=\"numbers\"><thead><tr><th scope=\"col\">field</th><th scope=\"col\">kernel</th>"
+          "<th scope=\"col\">penalty l</th><th scope=\"col\">nats from the best</th>"
+          "<th scope=\"col\">last stage</th></tr></thead><tbody>\n",
+          out);
+    field_rows(out, f, "drift");
+    field_rows(out, f, "diffusion");
+    fputs("</tbody></table></div></details>\n", out);
+}

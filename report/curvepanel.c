@@ -1,0 +1,70 @@
+/* curvepanel.c - see curvepanel.h. */
+#include "curvepanel.h"
+
+#include "datalook.h"
+
+#include <math.h>
+
+enum { BARS = 60 };
+
+/* All of the truth, and the model where 99 % of the data are; further out the model may leave by the length of that
+ * range, and no more, so that a wild end does not flatten the rest. */
+static range heights(const curve_set *c)
+{
+    const double low = look_quantile(c->values, c->sorted, 0.005), high = look_quantile(c->values, c->sorted, 0.995);
+    range inner = range_empty(), outer = range_empty();
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->truth) range_see(&inner, c->truth[i]);
+        if (c->x[i] >= low && c->x[i] <= high) range_see(&inner, c->model[i]);
+        range_see(&outer, c->model[i]);
+    }
+    if (!(inner.low <= inner.high)) inner = outer;
+    const double length = inner.high - inner.low;
+    if (length > 0) {
+        inner.low = fmin(inner.low, fmax(outer.low, inner.low - length));
+        inner.high = fmax(inner.high, fmin(outer.high, inner.high + length));
+    }
+    if (c->from_zero) range_see(&inner, 0);
+    return range_widen(inner, 0.06);
+}
+
+/* Bars beneath the plot area, down to the axis. */
+static void histogram(const panel *p, const curve_set *c)
+{
+    size_t bars[BARS] = {0}, most = 1;
+    const double low = c->sorted[0], high = c->sorted[c->values - 1], top = p->y.from + 8, tall = p->foot - top;
+    for (size_t i = 0; i < c->values; i++) {
+        const double share = high > low ? (c->sorted[i] - low) / (high - low) : 0.5;
+        const size_t bar = share < 1 ? (size_t)(share * BARS) : BARS - 1;
+        if (++bars[bar] > most) most = bars[bar];
+    }
+    const double left = axis_at(&p->x, low), wide = fmax(0.5, (axis_at(&p->x, high) - left) / BARS);
+    for (size_t b = 0; b < BARS; b++) {
+        const double height = tall * (double)bars[b] / (double)most;
+        if (bars[b])
+            svg_rect(p->s, "bar", (double[]){left + wide * (double)b, p->foot - height},
+                     (double[]){wide * 0.92, height});
+    }
+}
+
+int curve_panel(sheet *s, const curve_set *c, const char *title, const char *x_name)
+{
+    panel p;
+    const range across = range_widen((range){c->sorted[0], c->sorted[c->values - 1]}, 0.02);
+    if (!sheet_panel(s, across, heights(c), &p)) return 0;
+    panel_frame(&p, title, x_name);
+    panel_zero(&p);
+    histogram(&p, c);
+    panel_clip(&p);
+    int good = panel_curve(&p, "model", c->count, c->x, c->model);
+    if (c->truth) good = panel_curve(&p, "truth", c->count, c->x, c->truth) && good;
+    svg_clip_end(p.s);
+    return good;
+}
+
+void curve_keys(sheet *s, int has_truth)
+{
+    sheet_key(s, LEGEND_LINE, "model", "model");
+    if (has_truth) sheet_key(s, LEGEND_LINE, "truth", "truth");
+    sheet_key(s, LEGEND_BOX, "bar", "where the data are");
+}

@@ -1,0 +1,215 @@
+/* density.c - where the states are: the data, the model's paths from the same starts at the same times, and the model
+ * in the long run.
+ *
+ * With one state the stationary density is p(x) = C / a(x) exp(integral of 2 f / a), by the trapezoid rule over the
+ * data's range and half as much again on each side; it is shown where it has died down at both ends. With more states
+ * it is the histogram of the second half of long paths, shown where they stay around the data. */
+#define _GNU_SOURCE
+#include "datalook.h"
+#include "densitypanel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRID = 801, STATES_MOST = 6 };
+
+typedef struct stationary {
+    int known;
+    double x[GRID], p[GRID]; /* one state */
+    companion run;           /* more */
+} stationary;
+
+/* ---- One state ---- */
+
+/* log p up to a constant; 0 where a is not positive somewhere. */
+static int potential(const double *x, const double *f, const double *a, double *out)
+{
+    double sum = 0;
+    for (size_t i = 0; i < GRID; i++) {
+        if (!(a[i] > 0) || !isfinite(f[i])) return 0;
+        if (i) sum += (f[i] / a[i] + f[i - 1] / a[i - 1]) * (x[i] - x[i - 1]);
+        out[i] = sum - log(a[i]);
+    }
+    return 1;
+}
+
+/* exp and division by the integral; 0 where the density does not die down at the ends. */
+static int normalise(const double *x, double *p)
+{
+    double most = p[0], sum = 0;
+    for (size_t i = 0; i < GRID; i++) most = fmax(most, p[i]);
+    for (size_t i = 0; i < GRID; i++) p[i] = exp(p[i] - most);
+    for (size_t i = 1; i < GRID; i++) sum += (p[i] + p[i - 1]) / 2 * (x[i] - x[i - 1]);
+    if (!(sum > 0) || p[0] > 0.01 || p[GRID - 1] > 0.01) return 0;
+    for (size_t i = 0; i < GRID; i++) p[i] /= sum;
+    return 1;
+}
+
+static sock_status by_formula(sock_context *ctx, const fig_input *in, stationary *out)
+{
+    size_t count = 0;
+    double *values = look_sorted(in->data, 0, &count), *f = calloc(2 * GRID, sizeof *f), *a = f ? f + GRID : NULL;
+    sock_status status = values && count && f ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) {
+        const range r = range_widen((range){values[0], values[count - 1]}, 0.5);
+        for (size_t i = 0; i < GRID; i++) out->x[i] = r.low + (r.high - r.low) * (double)i / (GRID - 1);
+        status = sock_model_drift(ctx, in->model, GRID, out->x, f);
+    }
+    if (status >= 0) status = sock_model_diffusion(ctx, in->model, GRID, out->x, a);
+    if (status >= 0) out->known = potential(out->x, f, a, out->p) && normalise(out->x, out->p);
+    free(values);
+    free(f);
+    return status;
+}
+
+/* ---- More states ---- */
+
+/* Into *out: whether state k of the run stays near the data. */
+static sock_status stays(const fig_input *in, const companion *run, size_t k, int *out)
+{
+    const size_t d = sock_model_dim(in->model);
+    size_t count = 0;
+    double *values = look_sorted(in->data, k, &count);
+    if (!values) return SOCK_ENOMEM;
+    const range r = count ? range_widen((range){values[0], values[count - 1]}, 0.25) : range_empty();
+    *out = companion_outside(run->count, run->x + k, d, r) <= 0.05;
+    free(values);
+    return SOCK_OK;
+}
+
+static sock_status in_the_long_run(sock_context *ctx, const fig_input *in, stationary *out)
+{
+    sock_status status = companion_long_run(ctx, in, &out->run);
+    int near = status >= 0 && out->run.count > 0 && out->run.lost < 0.02;
+    for (size_t k = 0; status >= 0 && near && k < sock_model_dim(in->model); k++)
+        status = stays(in, &out->run, k, &near);
+    out->known = near;
+    return status;
+}
+
+/* ---- The picture ---- */
+
+static int draw_stationary(const panel *p, const fig_input *in, const stationary *st, size_t k, range across)
+{
+    double bins[DENSITY_BINS];
+    const size_t d = sock_model_dim(in->model);
+    if (!st->known) return 1;
+    if (d == 1) return panel_curve(p, "c2", GRID, st->x, st->p);
+    companion_histogram(st->run.count, st->run.x + k, d, across, DENSITY_BINS, bins);
+    return density_steps(p, "c2", across, bins);
+}
+
+static double tallest_of(const fig_input *in, const stationary *st, const density_look *look)
+{
+    double tallest = look->tallest;
+    for (size_t i = 0; i < GRID && st->known && sock_model_dim(in->model) == 1; i++) tallest = fmax(tallest, st->p[i]);
+    return fmin(tallest, 4 * look->tallest);
+}
+
+static int draw_panel(sheet *s, const fig_input *in, const density_look *look, const stationary *st, size_t k)
+{
+    panel p;
+    if (!sheet_panel(s, look->across, (range){0, 1.08 * tallest_of(in, st, look)}, &p)) return 0;
+    panel_frame(&p, "density", sock_model_name(in->model, k));
+    panel_clip(&p);
+    const int good = density_draw(&p, look) && draw_stationary(&p, in, st, k, look->across);
+    svg_clip_end(p.s);
+    return good;
+}
+
+static void draw_notes(sheet *s, const fig_input *in, const companion *model, const stationary *st)
+{
+    char text[320];
+    const size_t d = sock_model_dim(in->model);
+    int used = snprintf(text, sizeof text, "model: paths from the data's starts at the data's times");
+    if (model->lost > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, "; %.1f %% of them left the finite numbers",
+                         100 * model->lost);
+    if (!st->known)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "; no stationary density: in the long run the model does not stay around the data");
+    if (d > STATES_MOST)
+        snprintf(text + used, sizeof text - (size_t)used, "; the first %d of %zu states", STATES_MOST, d);
+    sheet_note(s, text);
+}
+
+typedef struct densities {
+    companion model, truth;
+    stationary st;
+    density_look look[STATES_MOST];
+    size_t states;
+} densities;
+
+static char *draw(const fig_input *in, const densities *all, size_t *size)
+{
+    const int alone = all->states == 1;
+    const sheet_plan plan = {.id = "density",
+                             .heading = "Where the states are",
+                             .form = in->form,
+                             .panels = all->states,
+                             .columns = alone ? 1 : 2,
+                             .wide = alone ? 480 : 312,
+                             .tall = alone ? 220 : 160,
+                             .notes = 2};
+    sheet *s = sheet_new(&plan);
+    int good = s != NULL;
+    if (!s) return NULL;
+    sheet_key(s, LEGEND_BOX, "bar", "data");
+    sheet_key(s, LEGEND_LINE, "model", "model");
+    if (in->truth) sheet_key(s, LEGEND_LINE, "truth", "truth");
+    if (all->st.known) sheet_key(s, LEGEND_LINE, "c2", "model, stationary");
+    for (size_t k = 0; good && k < all->states; k++) good = draw_panel(s, in, &all->look[k], &all->st, k);
+    draw_notes(s, in, &all->model, &all->st);
+    return sheet_close(s, good, size);
+}
+
+static void keep_numbers(const fig_input *in, const densities *all)
+{
+    for (size_t k = 0; k < all->states; k++) {
+        const density_look *look = &all->look[k];
+        const size_t columns = look->has_truth ? 4 : 3;
+        char name[40];
+        snprintf(name, sizeof name, "density-%zu", k + 1);
+        fig_table *t = tables_add(in->tables, columns, DENSITY_BINS, NULL, name);
+        table_column(in->tables, t, 0, sock_model_name(in->model, k), "");
+        table_column(in->tables, t, 1, "data", "");
+        table_column(in->tables, t, 2, "model", "");
+        if (columns > 3) table_column(in->tables, t, 3, "truth", "");
+        for (size_t b = 0; t && b < DENSITY_BINS; b++) {
+            double *row = t->value + b * columns;
+            row[0] = look->across.low + (look->across.high - look->across.low) * ((double)b + 0.5) / DENSITY_BINS;
+            row[1] = look->data[b], row[2] = look->model[b];
+            if (columns > 3) row[3] = look->truth[b];
+        }
+    }
+}
+
+static sock_status prepare(sock_context *ctx, const fig_input *in, densities *all)
+{
+    const size_t d = sock_model_dim(in->model);
+    all->states = d < STATES_MOST ? d : STATES_MOST;
+    sock_status status = companion_make(ctx, in, in->model, &all->model);
+    if (status >= 0 && in->truth) status = companion_make(ctx, in, in->truth, &all->truth);
+    if (status >= 0 && sock_model_has_diffusion(in->model))
+        status = d == 1 ? by_formula(ctx, in, &all->st) : in_the_long_run(ctx, in, &all->st);
+    for (size_t k = 0; status >= 0 && k < all->states; k++)
+        if (!density_of(in, k, &all->model, in->truth ? &all->truth : NULL, &all->look[k])) status = SOCK_ENOMEM;
+    return status;
+}
+
+sock_status fig_density(sock_context *ctx, const fig_input *in, char **text, size_t *size)
+{
+    densities *all = calloc(1, sizeof *all);
+    if (!all) return SOCK_ENOMEM;
+    sock_status status = prepare(ctx, in, all);
+    char *made = status < 0 ? NULL : draw(in, all, size);
+    if (made) keep_numbers(in, all);
+    if (status >= 0 && !made) status = SOCK_ENOMEM;
+    if (made) *text = made;
+    companion_free(&all->model);
+    companion_free(&all->truth);
+    companion_free(&all->st.run);
+    free(all);
+    return status < 0 ? status : SOCK_OK;
+}

@@ -1,0 +1,238 @@
+/* equations.c - fields that are polynomials, as equations and as a table of coefficients.
+ *
+ * Terms stand in the order of what they contribute where the data are: |coefficient| times the root mean square of the
+ * monomial over the data. In an equation those below a thousandth of the largest are counted, not shown. */
+#define _GNU_SOURCE
+#include "facts.h"
+#include "memtext.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TERMS_MOST = 8, ROWS_MOST = 200, STATES_SHOWN = 12, FULL_MOST = 3 };
+
+typedef struct term {
+    json_t *json; /* term, powers, coefficients */
+    double size;  /* contribution */
+} term;
+
+/* Root mean square of the monomial over the data. */
+static double weight_of(const rep_facts *f, json_t *json)
+{
+    json_t *powers = json_object_get(json, "powers");
+    double sum = 0;
+    for (size_t i = 0; i < f->points; i++) {
+        double product = 1;
+        for (size_t k = 0; k < f->d; k++)
+            product *= pow(f->point[i * f->d + k], (double)json_integer_value(json_array_get(powers, k)));
+        sum += product * product;
+    }
+    return f->points ? sqrt(sum / (double)f->points) : 1;
+}
+
+static double coefficient(json_t *json, size_t v)
+{
+    return json_number_value(json_array_get(json_object_get(json, "coefficients"), v));
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const term *x = a, *y = b;
+    return (x->size < y->size) - (x->size > y->size);
+}
+
+/* The terms of value v (or, v = values, by the largest of all), the largest first. NULL when out of memory. */
+static term *sorted_terms(const rep_facts *f, json_t *list, size_t v, size_t values, size_t *count)
+{
+    term *terms = calloc(json_array_size(list) + 1, sizeof *terms);
+    size_t i;
+    json_t *json;
+    *count = 0;
+    json_array_foreach(list, i, json)
+    {
+        double largest = 0;
+        for (size_t c = v < values ? v : 0; c < (v < values ? v + 1 : values); c++)
+            largest = fmax(largest, fabs(coefficient(json, c)));
+        if (terms && largest > 0) terms[(*count)++] = (term){json, largest * weight_of(f, json)};
+    }
+    if (terms) qsort(terms, *count, sizeof *terms, by_size);
+    return terms;
+}
+
+/* x<sup>2</sup> y, in the states' names. */
+static void put_monomial(FILE *out, const rep_facts *f, json_t *json)
+{
+    json_t *powers = json_object_get(json, "powers");
+    for (size_t k = 0, any = 0; k < f->d; k++) {
+        const long long power = (long long)json_integer_value(json_array_get(powers, k));
+        if (!power) continue;
+        fputs(any++ ? "\xe2\x80\x89\xc2\xb7\xe2\x80\x89<var>" : "<var>", out);
+        page_text(out, sock_model_name(f->model, k));
+        fputs("</var>", out);
+        if (power > 1) fprintf(out, "<sup>%lld</sup>", power);
+    }
+}
+
+static int is_constant(json_t *json) { return strcmp(info_text(json, "term"), "1") == 0; }
+
+static void put_sum(FILE *out, const rep_facts *f, json_t *list, size_t v, size_t values)
+{
+    size_t count = 0, shown = 0;
+    term *terms = sorted_terms(f, list, v, values, &count);
+    for (; terms && shown < count && shown < TERMS_MOST && terms[shown].size >= 1e-3 * terms[0].size; shown++) {
+        const double c = coefficient(terms[shown].json, v);
+        if (shown)
+            fputs(c < 0 ? " \xe2\x88\x92 " : " + ", out);
+        else if (c < 0)
+            fputs("\xe2\x88\x92", out);
+        fprintf(out, "%.4g", fabs(c));
+        if (!is_constant(terms[shown].json)) fputs("\xe2\x80\x89", out);
+        put_monomial(out, f, terms[shown].json);
+    }
+    if (!terms) *f->failed = 1;
+    if (!shown) fputc('0', out);
+    if (shown < count)
+        fprintf(out, " <small>and %zu smaller term%s</small>", count - shown, count - shown == 1 ? "" : "s");
+    free(terms);
+}
+
+static void put_drift(FILE *out, const rep_facts *f, json_t *list)
+{
+    for (size_t k = 0; k < f->d && k < STATES_SHOWN; k++) {
+        fputs("<p>d<var>", out);
+        page_text(out, sock_model_name(f->model, k));
+        fputs("</var>/d<var>t</var> = ", out);
+        put_sum(out, f, list, k, f->d);
+        fputs(sock_model_has_diffusion(f->model) ? " + noise</p>\n" : "</p>\n", out);
+    }
+    if (f->d > STATES_SHOWN)
+        fprintf(out, "<p><small>and %zu more equations: see the table</small></p>\n", f->d - STATES_SHOWN);
+}
+
+/* Variance and covariance of the noise: all of few states, of more the diagonal. */
+static void put_diffusion(FILE *out, const rep_facts *f, json_t *list)
+{
+    const size_t values = f->d * (f->d + 1) / 2;
+    for (size_t k = 0, v = 0; k < f->d; k++)
+        for (size_t l = k; l < f->d; l++, v++) {
+            if ((k != l && f->d > FULL_MOST) || k >= STATES_SHOWN) continue;
+            fputs("<p><var>a</var>", out);
+            if (f->d > 1) {
+                fputs("<sub>", out);
+                page_text(out, sock_model_name(f->model, k));
+                if (k != l) fputs(", ", out), page_text(out, sock_model_name(f->model, l));
+                fputs("</sub>", out);
+            }
+            fputs(" = ", out);
+            put_sum(out, f, list, v, values);
+            fputs("</p>\n", out);
+        }
+}
+
+void equation_write(FILE *out, const rep_facts *f)
+{
+    json_t *drift = json_object_get(f->terms, "drift"), *diffusion = json_object_get(f->terms, "diffusion");
+    if (!json_is_array(drift) && !json_is_array(diffusion)) return;
+    fputs("<div class=\"equations\">\n", out);
+    if (json_is_array(drift)) put_drift(out, f, drift);
+    if (json_is_array(diffusion)) put_diffusion(out, f, diffusion);
+    fputs("</div>\n", out);
+    if (json_is_array(diffusion))
+        fputs("<p class=\"note\"><var>a</var> is the variance of the noise in a unit of time (a covariance where two "
+              "states are named). The terms that matter most where the data are stand first.</p>\n",
+              out);
+}
+
+/* ---- The table ---- */
+
+static void put_heads(FILE *out, const rep_facts *f, int is_a)
+{
+    fputs("<tr><th scope=\"col\">term</th>", out);
+    for (size_t k = 0; k < f->d; k++)
+        for (size_t l = k; l < (is_a ? f->d : k + 1); l++) {
+            fprintf(out, "<th scope=\"col\"><var>%s</var><sub>", is_a ? "a" : "f");
+            page_text(out, sock_model_name(f->model, k));
+            if (k != l) fputs(", ", out), page_text(out, sock_model_name(f->model, l));
+            fputs("</sub></th>", out);
+        }
+    fputs("</tr>\n", out);
+}
+
+static int put_rows(FILE *out, const rep_facts *f, json_t *list, size_t values)
+{
+    size_t count = 0;
+    term *terms = sorted_terms(f, list, values, values, &count);
+    for (size_t i = 0; terms && i < count && i < ROWS_MOST; i++) {
+        fputs("<tr><th scope=\"row\">", out);
+        if (is_constant(terms[i].json)) fputc('1', out);
+        put_monomial(out, f, terms[i].json);
+        fputs("</th>", out);
+        for (size_t v = 0; v < values; v++) {
+            const double c = coefficient(terms[i].json, v);
+            fputs("<td>", out);
+            if (c != 0) page_number(out, c);
+            fputs("</td>", out);
+        }
+        fputs("</tr>\n", out);
+    }
+    free(terms);
+    return terms != NULL;
+}
+
+/* term, then a column for each value; all digits. */
+static int put_file(FILE *out, const rep_facts *f, json_t *list, int is_a)
+{
+    memtext text;
+    size_t i;
+    json_t *json;
+    FILE *csv = memtext_open(&text);
+    if (!csv) return 0;
+    for (size_t k = 0; k < f->d; k++) fprintf(csv, "power_%zu,", k + 1);
+    for (size_t k = 0, v = 0; k < f->d; k++)
+        for (size_t l = k; l < (is_a ? f->d : k + 1); l++, v++)
+            fprintf(csv, is_a ? "%sa_%zu_%zu" : "%sf_%zu", v ? "," : "", k + 1, l + 1);
+    fputc('\n', csv);
+    json_array_foreach(list, i, json)
+    {
+        json_t *powers = json_object_get(json, "powers");
+        for (size_t k = 0; k < f->d; k++)
+            fprintf(csv, "%lld,", (long long)json_integer_value(json_array_get(powers, k)));
+        const size_t values = json_array_size(json_object_get(json, "coefficients"));
+        for (size_t v = 0; v < values; v++) fprintf(csv, "%s%.17g", v ? "," : "", coefficient(json, v));
+        fputc('\n', csv);
+    }
+    const int good = memtext_close(csv, &text) == 0;
+    if (good)
+        page_link(out, &(page_file){.name = is_a ? "diffusion-terms.csv" : "drift-terms.csv",
+                                    .type = "text/csv",
+                                    .bytes = text.text,
+                                    .size = text.size});
+    free(text.text);
+    return good;
+}
+
+int equation_table(FILE *out, const rep_facts *f)
+{
+    static const char *const keys[] = {"drift", "diffusion"};
+    int good = 1;
+    for (int is_a = 0; good && is_a < 2; is_a++) {
+        json_t *list = json_object_get(f->terms, keys[is_a]);
+        const size_t values = is_a ? f->d * (f->d + 1) / 2 : f->d;
+        if (!json_array_size(list)) continue;
+        fprintf(out, "<h3>%s</h3>\n", is_a ? "Diffusion" : "Drift");
+        if (values <= 21) {
+            fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\"><thead>\n", out);
+            put_heads(out, f, is_a);
+            fputs("</thead><tbody>\n", out);
+            good = put_rows(out, f, list, values);
+            fputs("</tbody></table></div>\n", out);
+        }
+        if (json_array_size(list) > ROWS_MOST || values > 21)
+            fputs("<p class=\"note\">The whole table is in the file.</p>\n", out);
+        fputs("<p class=\"files\">", out);
+        good = put_file(out, f, list, is_a) && good;
+        fputs("</p>\n", out);
+    }
+    return good;
+}

@@ -1,0 +1,40 @@
+/* facts.h - all that a report says beside its figures, gathered once. */
+#ifndef REPORT_FACTS_H
+#define REPORT_FACTS_H
+
+#include "page.h"
+#include "report.h"
+#include "whiteness.h"
+
+typedef struct rep_facts {
+    const sock_model *model;
+    const sock_data *data;
+    const rep_settings *settings;
+    size_t d;
+    json_t *info, *summary, *terms; /* of sock_model_info, sock_data_summary, sock_model_terms */
+    int same_data;                  /* the data are those of the fit, by their hash */
+    int has_residuals;
+    res_moments residuals;
+    int has_scores; /* of the test data, or, where the truth is known, of the data themselves */
+    sock_scores scores;
+    int *failed;   /* set to 1 where memory ran out while something was written: the page is then thrown away */
+    size_t points; /* of the data, evenly chosen: where the terms of a polynomial are weighed */
+    double *point; /* points x d */
+} rep_facts;
+
+/* Negative: nothing was made. */
+sock_status facts_gather(sock_context *ctx, const sock_model *model, const sock_data *data,
+                         const rep_settings *settings, int *failed, rep_facts *out);
+void facts_free(rep_facts *facts);
+
+/* ---- What is written of them, each a piece of HTML ---- */
+
+void words_summary(FILE *out, const rep_facts *facts);  /* paragraphs */
+void words_warnings(FILE *out, const rep_facts *facts); /* a list, or nothing */
+void card_write(FILE *out, const rep_facts *facts);     /* the model card */
+void card_commands(FILE *out, const rep_facts *facts);  /* how to make it again */
+void equation_write(FILE *out, const rep_facts *facts); /* the equations, where the fields are polynomials */
+int equation_table(FILE *out, const rep_facts *facts);  /* all coefficients; 0 when memory ran out */
+void search_table(FILE *out, const rep_facts *facts);   /* the candidates */
+
+#endif

@@ -1,0 +1,104 @@
+/* page.c - see page.h. */
+#define _GNU_SOURCE
+#include "page.h"
+
+#include "svg.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void page_text(FILE *out, const char *text) { svg_escape(out, text, 0); }
+
+void page_base64(FILE *out, size_t size, const unsigned char *bytes)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < size; i += 3) {
+        const size_t left = size - i;
+        const unsigned word = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
+                              (left > 2 ? (unsigned)bytes[i + 2] : 0);
+        fputc(digit[word >> 18], out);
+        fputc(digit[word >> 12 & 63], out);
+        fputc(left > 1 ? digit[word >> 6 & 63] : '=', out);
+        fputc(left > 2 ? digit[word & 63] : '=', out);
+    }
+}
+
+void page_hash(FILE *out, const char *hex)
+{
+    unsigned char bytes[32] = {0};
+    for (size_t i = 0; i < sizeof bytes && hex[2 * i] && hex[2 * i + 1]; i++)
+        bytes[i] = (unsigned char)strtoul((char[]){hex[2 * i], hex[2 * i + 1], 0}, NULL, 16);
+    fputs("'sha256-", out);
+    page_base64(out, sizeof bytes, bytes);
+    fputc('\'', out);
+}
+
+void page_shell_word(FILE *out, const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+-@%";
+    const int quote = !*word || word[strspn(word, plain)] != 0;
+    if (quote) page_text(out, "'");
+    for (const char *rest = word; *rest;) {
+        const size_t length = strcspn(rest, "'");
+        svg_escape_bytes(out, rest, length);
+        rest += length;
+        if (*rest == '\'') page_text(out, "'\\''"), rest++;
+    }
+    if (quote) page_text(out, "'");
+}
+
+void page_link(FILE *out, const page_file *file)
+{
+    fprintf(out, "<a download=\"%s\"", file->name);
+    if (file->chart) fprintf(out, " data-chart=\"%s\"", file->chart);
+    fprintf(out, " href=\"data:%s;base64,", file->type);
+    page_base64(out, file->size, file->bytes);
+    fprintf(out, "\">%s</a>", file->name);
+}
+
+int page_table_link(FILE *out, const fig_table *table)
+{
+    char name[64];
+    size_t size = 0;
+    char *csv = table_csv(table, &size);
+    if (!csv) return 0;
+    snprintf(name, sizeof name, "%s.csv", table->name);
+    page_link(out, &(page_file){.name = name, .type = "text/csv", .chart = table->chart, .bytes = csv, .size = size});
+    free(csv);
+    return 1;
+}
+
+void page_number(FILE *out, double value)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%.4g", fabs(value));
+    fprintf(out, "%s%s", value < 0 ? "\xe2\x88\x92" : "", text);
+}
+
+json_t *info_parse(const char *text)
+{
+    enum { GROWTH = 48 }; /* bytes of JSON in memory for each byte of text */
+    void *room = malloc(GROWTH * (strlen(text) + 1024));
+    free(room);
+    return room ? json_loads(text, 0, NULL) : NULL;
+}
+
+const char *info_text(json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+double info_number(json_t *object, const char *key)
+{
+    json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+long long info_count(json_t *object, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+int info_true(json_t *object, const char *key) { return json_is_true(json_object_get(object, key)); }

@@ -1,0 +1,45 @@
+/* page.h - small writers of HTML. Text that comes from a user reaches the page through page_text alone (and through
+ * svg_text in pictures): markup becomes entities, so that it is text in an element and in a quoted attribute alike. */
+#ifndef REPORT_PAGE_H
+#define REPORT_PAGE_H
+
+#include "figtable.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+void page_text(FILE *out, const char *text);
+
+/* Base64 of the bytes; and of a hash written in hexadecimal digits, as content security policies want it. */
+void page_base64(FILE *out, size_t size, const unsigned char *bytes);
+void page_hash(FILE *out, const char *hex);
+
+/* A word for a shell, in single quotes where it needs them. */
+void page_shell_word(FILE *out, const char *word);
+
+/* A link that holds the file: <a download="NAME" href="data:...">label</a>. name and type are the program's own. */
+typedef struct page_file {
+    const char *name, *type, *chart; /* chart: for the script, or NULL */
+    const void *bytes;
+    size_t size;
+} page_file;
+void page_link(FILE *out, const page_file *file);
+
+/* A table's CSV as such a link. 0 when memory ran out. */
+int page_table_link(FILE *out, const fig_table *table);
+
+/* Numbers for people: 4 significant digits, a real minus sign. */
+void page_number(FILE *out, double value);
+
+/* ---- JSON that may lack anything ---- */
+
+/* NULL when memory ran out, or the text is none. The memory that it takes is seen to be there first, because the JSON
+ * library does not bear a failed allocation. */
+json_t *info_parse(const char *text);
+
+const char *info_text(json_t *object, const char *key); /* "" when it is not there */
+double info_number(json_t *object, const char *key);    /* NaN when it is not there */
+long long info_count(json_t *object, const char *key);  /* 0 when it is not there */
+int info_true(json_t *object, const char *key);
+
+#endif

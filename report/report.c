@@ -1,0 +1,289 @@
+/* report.c - see report.h. The page is made in memory and written at once:
+ *
+ *   1. facts: information of the model, summary of the data, terms, residuals, scores
+ *   2. head: content security policy, styles; nothing is loaded from anywhere, and only the two scripts that were built
+ *      in may run, by their hashes: a name that smuggled a script in would not run it
+ *   3. summary, warnings, model card, figures in pieces with links to their numbers, coefficients, commands
+ *   4. the scripts, at the end: without them the page is complete */
+#define _GNU_SOURCE
+#include "report.h"
+
+#include "assets.h"
+#include "datalook.h"
+#include "facts.h"
+#include "figures.h"
+#include "memtext.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct chapter {
+    const char *figure, *title, *words;
+} chapter;
+
+/* What a reader needs to know to read each figure. */
+static const chapter chapters[] = {
+    {"fields", "Drift and diffusion",
+     "The drift f says where the state tends to go, the diffusion a how strong the noise is. Trust them where the data "
+     "are: outside they are a guess."},
+    {"pairs", "Pairs of states",
+     "The same in the planes of several pairs of states. An arrow ends where the drift alone would lead, an outline is "
+     "one standard deviation of the noise."},
+    {"slices", "Along each state",
+     "Each component of the drift, and the strength of its noise, along its own state; the other states are where the "
+     "data have them."},
+    {"paths", "Simulated paths",
+     "If the model is right, the data look like its paths: half of the trajectories from the same start inside the "
+     "dark "
+     "band, nine of ten inside the light one."},
+    {"trajectories", "The data", "What the model was shown."},
+    {"density", "Where the states are",
+     "How often values occur in the data and in the model's own paths. The stationary density is where the model "
+     "settles "
+     "if it is left alone; it need not agree with data that have not settled."},
+    {"marginals", "States two by two", "The shapes beneath and above the diagonal should be alike."},
+    {"residuals", "Residuals",
+     "What the model leaves unexplained in each step, in units of its own noise. It should be white: a normal "
+     "histogram, "
+     "points on the line, bars within the dashed lines, and mean and spread that do not hang on the state."},
+    {"search", "The search",
+     "How well the candidates predict steps that they have not seen. Curves that are flat at the top mean that the "
+     "choice hardly matters."}};
+
+/* ---- Pieces ---- */
+
+static void put_head(FILE *out, const rep_facts *f)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+          "base-uri 'none'; form-action 'none'; script-src ",
+          out);
+    page_hash(out, asset_uplot_js_sha256);
+    fputc(' ', out);
+    page_hash(out, asset_page_js_sha256);
+    fputs("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+          "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"sock ",
+          out);
+    page_text(out, sock_version());
+    fputs("\">\n<title>", out);
+    for (size_t k = 0; k < f->d && k < 4; k++) {
+        if (k) fputs(", ", out);
+        page_text(out, sock_model_name(f->model, k));
+    }
+    fprintf(out, "%s: a model of sock</title>\n<style>\n%s\n%s\n%s</style>\n</head>\n",
+            f->d > 4 ? ", \xe2\x80\xa6" : "", svg_style(), asset_uplot_css, asset_page_css);
+}
+
+static void put_top(FILE *out, const rep_facts *f)
+{
+    fputs("<body>\n<header>\n<p class=\"brand\">sock report</p>\n<h1>", out);
+    page_text(out, f->d == 1 ? sock_model_name(f->model, 0) : "");
+    for (size_t k = 0; f->d > 1 && k < f->d && k < 6; k++) {
+        if (k) fputs(", ", out);
+        page_text(out, sock_model_name(f->model, k));
+    }
+    fprintf(
+        out,
+        "%s</h1>\n<p class=\"sub\">A stochastic differential equation d<var>x</var> = <var>f</var>(<var>x</var>) "
+        "d<var>t</var> + <var>\xcf\x83</var>(<var>x</var>) d<var>W</var>, learned from trajectories</p>\n</header>\n",
+        f->d > 6 ? ", \xe2\x80\xa6" : "");
+}
+
+static void put_menu(FILE *out, const fig_input *in, int has_terms)
+{
+    fputs("<nav aria-label=\"contents\"><a href=\"#summary\">Summary</a> ", out);
+    for (size_t i = 0; i < sizeof chapters / sizeof *chapters; i++)
+        if (!fig_lack(fig_find(chapters[i].figure), in))
+            fprintf(out, "<a href=\"#%s\">%s</a> ", chapters[i].figure, chapters[i].title);
+    if (has_terms) fputs("<a href=\"#terms\">Coefficients</a> ", out);
+    fputs("<a href=\"#card\">Model card</a> <a href=\"#again\">Make it again</a></nav>\n", out);
+}
+
+static int put_links(FILE *out, const fig_tables *tables)
+{
+    int good = !tables->failed;
+    if (!tables->count) return good;
+    fputs("<p class=\"files\">Numbers: ", out);
+    for (size_t i = 0; good && i < tables->count; i++) {
+        if (i) fputs(" \xc2\xb7 ", out);
+        good = page_table_link(out, tables->table[i]);
+    }
+    fputs("</p>\n", out);
+    return good;
+}
+
+static void put_plot_command(FILE *out, const rep_facts *f, const char *figure)
+{
+    const rep_settings *s = f->settings;
+    fputs("<p class=\"how\"><code>sock plot ", out);
+    page_shell_word(out, s->model_path ? s->model_path : "model.sock");
+    fputc(' ', out);
+    page_shell_word(out, s->data_path ? s->data_path : "DATA");
+    fprintf(out, " --figure %s", figure);
+    if (s->truth_name) fputs(" --truth ", out), page_shell_word(out, s->truth_name);
+    fprintf(out, " -o %s.svg</code></p>\n", figure);
+}
+
+/* One figure with its words, its numbers and the command that draws it alone. */
+static sock_status put_chapter(sock_context *ctx, FILE *out, const rep_facts *f, fig_input *in, const chapter *c)
+{
+    const fig_figure *figure = fig_find(c->figure);
+    fig_tables tables = {0};
+    char *text = NULL;
+    size_t size = 0;
+    if (fig_lack(figure, in)) return SOCK_OK;
+    in->tables = &tables;
+    sock_status status = figure->draw(ctx, in, &text, &size);
+    in->tables = NULL;
+    if (status >= 0) {
+        fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n<figure>\n<figcaption>%s</figcaption>\n", c->figure, c->title,
+                c->words);
+        fwrite(text, 1, size, out);
+        if (strcmp(c->figure, "search") == 0) search_table(out, f);
+        if (!put_links(out, &tables)) status = SOCK_ENOMEM;
+        put_plot_command(out, f, c->figure);
+        fputs("</figure>\n</section>\n", out);
+    }
+    free(text);
+    tables_clear(&tables);
+    return status < 0 ? status : SOCK_OK;
+}
+
+static int has_terms(const rep_facts *f)
+{
+    return json_array_size(json_object_get(f->terms, "drift")) ||
+           json_array_size(json_object_get(f->terms, "diffusion"));
+}
+
+static int put_terms(FILE *out, const rep_facts *f)
+{
+    if (!has_terms(f)) return 1;
+    fputs("<section id=\"terms\">\n<h2>Coefficients</h2>\n<p>The fields are polynomials: these are all their terms, in "
+          "the "
+          "units of the data.</p>\n",
+          out);
+    const int good = equation_table(out, f);
+    fputs("</section>\n", out);
+    return good;
+}
+
+static void put_information(FILE *out, const rep_facts *f)
+{
+    char *text = json_dumps(f->info, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    if (!text) {
+        *f->failed = 1;
+        return;
+    }
+    fputs("<p class=\"files\">All that the model file says of itself: ", out);
+    page_link(out, &(page_file){.name = "model.json", .type = "application/json", .bytes = text, .size = strlen(text)});
+    fputs("</p>\n", out);
+    free(text);
+}
+
+static void put_end(FILE *out, const rep_facts *f)
+{
+    fputs("<section id=\"card\">\n<h2>Model card</h2>\n", out);
+    card_write(out, f);
+    put_information(out, f);
+    fputs("</section>\n<section id=\"again\">\n<h2>Make it again</h2>\n", out);
+    card_commands(out, f);
+    fputs("</section>\n</main>\n<footer><p>Made by sock ", out);
+    page_text(out, sock_version());
+    fputs(". Zoomable charts by uPlot, MIT licence, which stands in the source of this page.</p></footer>\n<!--\n",
+          out);
+    fputs(asset_uplot_licence, out);
+    fprintf(out, "-->\n<script>%s</script>\n<script>%s</script>\n</body>\n</html>\n", asset_uplot_js, asset_page_js);
+}
+
+static sock_status put_page(sock_context *ctx, FILE *out, const rep_facts *f, fig_input *in)
+{
+    sock_status status = SOCK_OK;
+    put_head(out, f);
+    put_top(out, f);
+    put_menu(out, in, has_terms(f));
+    fputs("<main>\n<section id=\"summary\">\n<h2>Summary</h2>\n", out);
+    words_summary(out, f);
+    equation_write(out, f);
+    fputs("</section>\n", out);
+    words_warnings(out, f);
+    for (size_t i = 0; status >= 0 && i < sizeof chapters / sizeof *chapters; i++)
+        status = put_chapter(ctx, out, f, in, &chapters[i]);
+    if (status >= 0 && !put_terms(out, f)) status = SOCK_ENOMEM;
+    if (status >= 0) put_end(out, f);
+    return status;
+}
+
+/* ---- The entries ---- */
+
+static sock_status input_of(sock_context *ctx, const sock_model *model, const sock_data *data, const rep_settings *s,
+                            fig_input *out, char **time_name)
+{
+    if (!model || !data || sock_model_dim(model) != sock_data_dim(data)) return SOCK_EUSAGE;
+    if (s->truth && sock_model_dim(s->truth) != sock_model_dim(model)) return SOCK_EUSAGE;
+    if (s->pair[0] >= sock_model_dim(model) || s->pair[1] >= sock_model_dim(model)) return SOCK_EUSAGE;
+    if (!sock_data_points(data)) return SOCK_EINPUT;
+    *time_name = look_time_name(ctx, data);
+    *out = (fig_input){.model = model,
+                       .data = data,
+                       .truth = s->truth,
+                       .seed = s->seed,
+                       .bounds = s->bounds,
+                       .lower = s->lower,
+                       .upper = s->upper,
+                       .pair = {s->pair[0], s->pair[1]},
+                       .time_name = *time_name};
+    return *time_name ? SOCK_OK : SOCK_ENOMEM;
+}
+
+sock_status rep_write(sock_context *ctx, const sock_model *model, const sock_data *data, const rep_settings *settings,
+                      const char *path)
+{
+    static const rep_settings none;
+    const rep_settings *s = settings ? settings : &none;
+    fig_input in = {0};
+    rep_facts facts = {0};
+    char *time_name = NULL;
+    memtext page = {0};
+    int failed = 0;
+    sock_status status = input_of(ctx, model, data, s, &in, &time_name);
+    if (status >= 0) status = facts_gather(ctx, model, data, s, &failed, &facts);
+    FILE *out = status >= 0 ? memtext_open(&page) : NULL;
+    if (status >= 0 && !out) status = SOCK_ENOMEM;
+    in.form = SHEET_PIECES;
+    if (out) {
+        status = put_page(ctx, out, &facts, &in);
+        if ((memtext_close(out, &page) != 0 || failed) && status >= 0) status = SOCK_ENOMEM;
+    }
+    if (status >= 0) status = sock_write_file(ctx, path, page.text, page.size);
+    free(page.text);
+    free(time_name);
+    facts_free(&facts);
+    return status;
+}
+
+sock_status rep_figure(sock_context *ctx, const sock_model *model, const sock_data *data, const rep_settings *settings,
+                       const char *name, const char *path)
+{
+    static const rep_settings none;
+    const fig_figure *figure = fig_find(name);
+    fig_input in = {0};
+    char *time_name = NULL, *text = NULL;
+    size_t size = 0;
+    sock_status status =
+        figure ? input_of(ctx, model, data, settings ? settings : &none, &in, &time_name) : SOCK_EUSAGE;
+    if (status >= 0 && fig_lack(figure, &in)) status = SOCK_EUSAGE;
+    if (status >= 0) status = figure->draw(ctx, &in, &text, &size);
+    if (status >= 0) status = sock_write_file(ctx, path, text, size);
+    free(text);
+    free(time_name);
+    return status;
+}
+
+const char *rep_figure_name(size_t index) { return fig_at(index) ? fig_at(index)->name : NULL; }
+
+const char *rep_figure_lack(const sock_model *model, const sock_data *data, const char *name)
+{
+    const fig_figure *figure = fig_find(name);
+    return figure ? fig_lack(figure, &(fig_input){.model = model, .data = data}) : "there is no figure of that name";
+}

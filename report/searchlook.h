@@ -1,0 +1,27 @@
+/* searchlook.h - what a model file tells of the search that made it: each candidate's score over its penalty. */
+#ifndef REPORT_SEARCHLOOK_H
+#define REPORT_SEARCHLOOK_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* One kernel of one field, at the last stage that it reached. */
+typedef struct search_entry {
+    const char *kernel, *stage; /* into the information */
+    double best, l;             /* score; penalty, NaN where it has none (learned weights) */
+    double eta;                 /* length scale, NaN where it has none */
+    size_t count;               /* places of the curve */
+    double (*curve)[2];         /* log10 l and score, l falling */
+} search_entry;
+
+typedef struct search_look {
+    size_t count;
+    search_entry *entry; /* the best first */
+} search_look;
+
+/* field: "drift" or "diffusion"; info: of sock_model_info, and must outlive the result. 0 when memory ran out. An empty
+ * list where the model was not searched for. */
+int search_read(json_t *info, const char *field, search_look *out);
+void search_free(search_look *look);
+
+#endif

@@ -1,0 +1,161 @@
+/* slices.c - the fields of a model of several states along one state at a time.
+ *
+ * Along state k the other states stand at their mean nearby: the mean of the data weighted by a Gaussian of their
+ * distance in x_k, a twelfth of the range wide. So the model is asked where it has been taught, also where the states
+ * hang together. */
+#define _GNU_SOURCE
+#include "curvepanel.h"
+#include "datalook.h"
+#include "figures.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRID = 121, STATES_MOST = 4, POINTS_MOST = 2000 };
+
+typedef struct slice {
+    size_t k, count; /* state; data values */
+    double *values;  /* sorted */
+    double at[GRID]; /* x_k */
+    double f[GRID], a[GRID], true_f[GRID], true_a[GRID];
+} slice;
+
+/* The points of the slice (GRID x d). points: count x d of the data. */
+static void place_points(slice *s, size_t d, size_t count, const double *points, double *out)
+{
+    const double low = s->values[0], high = s->values[s->count - 1], width = fmax((high - low) / 12, 1e-300);
+    for (size_t g = 0; g < GRID; g++, out += d) {
+        double total = 0;
+        s->at[g] = low + (high - low) * (double)g / (GRID - 1);
+        memset(out, 0, d * sizeof *out);
+        for (size_t i = 0; i < count; i++) {
+            const double away = (points[i * d + s->k] - s->at[g]) / width, weight = exp(-0.5 * away * away) + 1e-200;
+            for (size_t l = 0; l < d; l++) out[l] += weight * points[i * d + l];
+            total += weight;
+        }
+        for (size_t l = 0; l < d; l++) out[l] /= total;
+        out[s->k] = s->at[g];
+    }
+}
+
+static sock_status evaluate(sock_context *ctx, const sock_model *model, size_t k, const double *x, double *f, double *a)
+{
+    const size_t d = sock_model_dim(model);
+    double *value = calloc(GRID * d * d, sizeof *value);
+    if (!value) return SOCK_ENOMEM;
+    sock_status status = sock_model_drift(ctx, model, GRID, x, value);
+    for (size_t g = 0; status >= 0 && g < GRID; g++) f[g] = value[g * d + k];
+    if (status >= 0 && sock_model_has_diffusion(model)) {
+        status = sock_model_diffusion(ctx, model, GRID, x, value);
+        for (size_t g = 0; status >= 0 && g < GRID; g++) a[g] = value[(g * d + k) * d + k];
+    }
+    free(value);
+    return status;
+}
+
+static sock_status make_slice(sock_context *ctx, const fig_input *in, size_t count, const double *points, slice *s)
+{
+    const size_t d = sock_model_dim(in->model);
+    double *x = calloc(GRID * d, sizeof *x);
+    s->values = look_sorted(in->data, s->k, &s->count);
+    sock_status status = x && s->values && s->count ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) {
+        place_points(s, d, count, points, x);
+        status = evaluate(ctx, in->model, s->k, x, s->f, s->a);
+    }
+    if (status >= 0 && in->truth) status = evaluate(ctx, in->truth, s->k, x, s->true_f, s->true_a);
+    free(x);
+    return status;
+}
+
+static void keep_numbers(const fig_input *in, const slice *s, int has_a)
+{
+    char name[40];
+    const char *state = sock_model_name(in->model, s->k);
+    const double *column[] = {s->at, s->f, s->a, s->true_f, s->true_a};
+    static const char *const before[] = {"", "f_", "a_", "f_truth_", "a_truth_"};
+    const int truth_a = has_a && in->truth && sock_model_has_diffusion(in->truth);
+    const int wanted[] = {1, 1, has_a, in->truth != NULL, truth_a};
+    size_t used = 0, place = 0;
+    for (size_t i = 0; i < 5; i++) used += wanted[i] != 0;
+    snprintf(name, sizeof name, "slice-%zu", s->k + 1);
+    fig_table *t = tables_add(in->tables, used, GRID, NULL, name);
+    for (size_t i = 0; t && i < 5; i++) {
+        if (!wanted[i]) continue;
+        table_column(in->tables, t, place, before[i], state);
+        for (size_t g = 0; g < GRID; g++) t->value[g * used + place] = column[i][g];
+        place++;
+    }
+}
+
+static int draw_slice(sheet *sh, const fig_input *in, const slice *s, int is_a)
+{
+    const char *name = sock_model_name(in->model, s->k);
+    const int known = in->truth && (!is_a || sock_model_has_diffusion(in->truth));
+    const double *truth = is_a ? s->true_a : s->true_f;
+    char unit[64], title[200], shown[120];
+    const curve_set set = {.count = GRID,
+                           .x = s->at,
+                           .model = is_a ? s->a : s->f,
+                           .truth = known ? truth : NULL,
+                           .values = s->count,
+                           .sorted = s->values,
+                           .from_zero = is_a};
+    unit_of_field(name, fig_time_name(in), is_a ? 2 : 1, sizeof unit, unit);
+    snprintf(shown, sizeof shown, "%s", name);
+    snprintf(title, sizeof title, "%s of %.60s%s", is_a ? "a" : "f", shown, unit);
+    return curve_panel(sh, &set, title, name);
+}
+
+static char *draw(const fig_input *in, size_t states, const slice *slices, int has_a, size_t *size)
+{
+    const sheet_plan plan = {.id = "slices",
+                             .heading = "Drift and diffusion along each state",
+                             .form = in->form,
+                             .panels = states * (has_a ? 2 : 1),
+                             .columns = 2,
+                             .wide = 312,
+                             .tall = 150,
+                             .strip = CURVE_STRIP,
+                             .notes = 1};
+    sheet *s = sheet_new(&plan);
+    int good = s != NULL;
+    if (!s) return NULL;
+    curve_keys(s, in->truth != NULL);
+    for (size_t i = 0; good && i < states; i++) {
+        good = draw_slice(s, in, &slices[i], 0);
+        if (good && has_a) good = draw_slice(s, in, &slices[i], 1);
+    }
+    char text[120];
+    const size_t d = sock_model_dim(in->model);
+    if (states < d)
+        snprintf(text, sizeof text, "the other states at their mean nearby; the first %zu of %zu states", states, d);
+    else
+        snprintf(text, sizeof text, "the other states at their mean nearby");
+    sheet_note(s, text);
+    return sheet_close(s, good, size);
+}
+
+sock_status fig_slices(sock_context *ctx, const fig_input *in, char **text, size_t *size)
+{
+    const size_t d = sock_model_dim(in->model), states = d < STATES_MOST ? d : STATES_MOST;
+    const int has_a = sock_model_has_diffusion(in->model);
+    slice *slices = calloc(states, sizeof *slices);
+    size_t count = 0;
+    double *points = look_points(in->data, POINTS_MOST, &count);
+    sock_status status = slices && points ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < states; i++) {
+        slices[i].k = i;
+        status = make_slice(ctx, in, count, points, &slices[i]);
+        if (status >= 0) keep_numbers(in, &slices[i], has_a);
+    }
+    char *made = status < 0 ? NULL : draw(in, states, slices, has_a, size);
+    if (status >= 0 && !made) status = SOCK_ENOMEM;
+    if (made) *text = made;
+    for (size_t i = 0; slices && i < states; i++) free(slices[i].values);
+    free(slices);
+    free(points);
+    return status;
+}

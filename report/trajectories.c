@@ -1,0 +1,176 @@
+/* trajectories.c - the data alone: every state over time, three trajectories picked out in colour; and, with two states
+ * or more, their way through the plane. */
+#define _GNU_SOURCE
+#include "datalines.h"
+#include "datalook.h"
+#include "figures.h"
+
+#include <stdlib.h>
+
+enum { STATES_MOST = 6, PICKED = 3, TABLE_SHOWN = 60, TABLE_POINTS = 200 };
+
+static const char *const colour[PICKED] = {"c0", "c1", "c2"};
+
+typedef struct ending {
+    double x;
+    size_t trajectory;
+} ending;
+
+static int by_end(const void *a, const void *b)
+{
+    const ending *p = a, *q = b;
+    if (p->x != q->x) return p->x < q->x ? -1 : 1;
+    return (p->trajectory > q->trajectory) - (p->trajectory < q->trajectory);
+}
+
+/* Those at 10, 50 and 90 % of the ends in the first state, into out; *found: how many, 0 where there are fewer than
+ * three. 0 when memory ran out. */
+static int pick(const sock_data *data, size_t out[PICKED], size_t *found)
+{
+    const size_t all = sock_data_trajectories(data), d = sock_data_dim(data);
+    ending *list = calloc(all + 1, sizeof *list);
+    size_t count = 0;
+    if (!list) return 0;
+    for (size_t j = 0; j < all; j++) {
+        const double *x;
+        const size_t length = sock_data_trajectory(data, j, NULL, &x);
+        if (length > 1) list[count++] = (ending){x[(length - 1) * d], j};
+    }
+    qsort(list, count, sizeof *list, by_end);
+    *found = count < PICKED ? 0 : PICKED;
+    for (size_t i = 0; i < *found; i++)
+        out[i] = list[(size_t)((0.1 + 0.4 * (double)i) * (double)(count - 1))].trajectory;
+    free(list);
+    return 1;
+}
+
+static int state_range(const sock_data *data, size_t k, range *out)
+{
+    size_t count = 0;
+    double *sorted = look_sorted(data, k, &count);
+    if (sorted && count) *out = range_widen((range){sorted[0], sorted[count - 1]}, 0.04);
+    free(sorted);
+    return sorted && count;
+}
+
+static int time_panel(const fig_input *in, sheet *s, const look_times *time, size_t k)
+{
+    range up;
+    panel p;
+    if (!state_range(in->data, k, &up) || !sheet_panel(s, range_widen((range){time->first, time->last}, 0), up, &p))
+        return 0;
+    panel_frame(&p, sock_model_name(in->model, k), fig_time_name(in));
+    panel_clip(&p);
+    int good = lines_draw(&p, in->data, k, "data");
+    size_t chosen[PICKED], picked = 0;
+    good = pick(in->data, chosen, &picked) && good;
+    for (size_t i = 0; good && i < picked; i++) good = lines_one(&p, in->data, k, chosen[i], colour[i]);
+    svg_clip_end(p.s);
+    return good;
+}
+
+static int plane_line(const panel *p, const fig_input *in, size_t j, size_t u, size_t v, const char *klass)
+{
+    const double *x;
+    const size_t d = sock_data_dim(in->data), length = sock_data_trajectory(in->data, j, NULL, &x);
+    const size_t every = lines_every(in->data, length);
+    double *xs = calloc(2 * length + 2, sizeof *xs), *ys = xs ? xs + length + 1 : NULL;
+    size_t count = 0;
+    for (size_t i = 0; xs && i < length; i++)
+        if (i % every == 0 || i + 1 == length) xs[count] = x[i * d + u], ys[count++] = x[i * d + v];
+    const int good = xs && panel_curve(p, klass, count, xs, ys);
+    if (good && count) svg_dot(p->s, klass, (double[]){axis_at(&p->x, xs[0]), axis_at(&p->y, ys[0])}, 2.5);
+    free(xs);
+    return good;
+}
+
+static int plane_panel(const fig_input *in, sheet *s)
+{
+    range across, up;
+    panel p;
+    const size_t u = in->pair[0], v = in->pair[0] == in->pair[1] ? 1 : in->pair[1];
+    char title[200];
+    if (!state_range(in->data, u, &across) || !state_range(in->data, v, &up) || !sheet_panel(s, across, up, &p))
+        return 0;
+    snprintf(title, sizeof title, "%.60s", sock_model_name(in->model, v));
+    panel_frame(&p, title, sock_model_name(in->model, u));
+    panel_clip(&p);
+    int good = 1;
+    for (size_t i = 0; good && i < lines_shown(in->data); i++)
+        good = plane_line(&p, in, lines_index(in->data, i), u, v, "data");
+    size_t chosen[PICKED], picked = 0;
+    good = pick(in->data, chosen, &picked) && good;
+    for (size_t i = 0; good && i < picked; i++) good = plane_line(&p, in, chosen[i], u, v, colour[i]);
+    svg_clip_end(p.s);
+    return good;
+}
+
+static void draw_note(const fig_input *in, sheet *s, size_t states)
+{
+    const size_t count = sock_data_trajectories(in->data), shown = lines_shown(in->data), d = sock_data_dim(in->data);
+    char text[160];
+    int used = snprintf(text, sizeof text, "%zu of %zu trajectories shown, %zu points in all", shown, count,
+                        sock_data_points(in->data));
+    if (states < d) snprintf(text + used, sizeof text - (size_t)used, "; the first %zu of %zu states", states, d);
+    sheet_note(s, text);
+}
+
+static char *draw(const fig_input *in, const look_times *time, size_t *size)
+{
+    const size_t d = sock_model_dim(in->model), states = d < STATES_MOST ? d : STATES_MOST;
+    const int alone = d == 1;
+    const sheet_plan plan = {.id = "trajectories",
+                             .heading = "Trajectories of the data",
+                             .form = in->form,
+                             .panels = states + !alone,
+                             .columns = alone ? 1 : 2,
+                             .wide = alone ? 674 : 312,
+                             .tall = alone ? 230 : 180,
+                             .notes = 1};
+    sheet *s = sheet_new(&plan);
+    int good = s != NULL;
+    if (!s) return NULL;
+    sheet_key(s, LEGEND_LINE, "datakey", "data");
+    if (sock_data_trajectories(in->data) >= PICKED) sheet_key(s, LEGEND_LINE, "c0", "three of them picked out");
+    for (size_t k = 0; good && k < states; k++) good = time_panel(in, s, time, k);
+    if (good && !alone) good = plane_panel(in, s);
+    draw_note(in, s, states);
+    return sheet_close(s, good, size);
+}
+
+/* Trajectory, time, states: of the first TABLE_SHOWN that are drawn, thinned. */
+static void keep_numbers(const fig_input *in)
+{
+    const sock_data *data = in->data;
+    const size_t d = sock_data_dim(data), shown = lines_shown(data) < TABLE_SHOWN ? lines_shown(data) : TABLE_SHOWN;
+    size_t rows = 0;
+    for (size_t i = 0; i < shown; i++) {
+        const size_t length = sock_data_trajectory(data, i * sock_data_trajectories(data) / shown, NULL, NULL);
+        rows += (length + length / TABLE_POINTS) / (length / TABLE_POINTS + 1);
+    }
+    fig_table *t = tables_add(in->tables, 2 + d, rows, "trajectories", "trajectories");
+    table_column(in->tables, t, 0, "trajectory", "");
+    table_column(in->tables, t, 1, fig_time_name(in), "");
+    for (size_t k = 0; k < d; k++) table_column(in->tables, t, 2 + k, sock_model_name(in->model, k), "");
+    double *out = t ? t->value : NULL;
+    for (size_t i = 0; t && i < shown; i++) {
+        const double *time, *x;
+        const size_t j = i * sock_data_trajectories(data) / shown, length = sock_data_trajectory(data, j, &time, &x);
+        for (size_t n = 0; n < length; n += length / TABLE_POINTS + 1, out += 2 + d) {
+            out[0] = (double)j, out[1] = time[n];
+            for (size_t k = 0; k < d; k++) out[2 + k] = x[n * d + k];
+        }
+    }
+}
+
+sock_status fig_trajectories(sock_context *ctx, const fig_input *in, char **text, size_t *size)
+{
+    look_times time;
+    (void)ctx;
+    const sock_status status = look_time(in->data, &time);
+    char *made = status < 0 ? NULL : draw(in, &time, size);
+    if (status >= 0 && !made) return SOCK_ENOMEM;
+    if (made) *text = made;
+    if (made) keep_numbers(in);
+    return status;
+}

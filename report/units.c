@@ -1,0 +1,28 @@
+/* units.c - see units.h. */
+#include "units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void unit_of(const char *name, size_t size, char *text)
+{
+    const size_t length = strlen(name);
+    text[0] = 0;
+    if (length < 3) return;
+    const char close = name[length - 1], open = close == ']' ? '[' : close == ')' ? '(' : 0;
+    const char *from = open ? strrchr(name, open) : NULL;
+    if (!from || from == name || (size_t)(name + length - from) > 14) return;
+    snprintf(text, size, "%.*s", (int)(name + length - 2 - from), from + 1);
+}
+
+void unit_of_field(const char *state, const char *time, int power, size_t size, char *text)
+{
+    char of_state[32], of_time[32];
+    unit_of(state, sizeof of_state, of_state);
+    unit_of(time, sizeof of_time, of_time);
+    text[0] = 0;
+    if (!*of_state || !*of_time) return;
+    const char *divider = strpbrk(of_state, "/ *") && power > 1 ? "(" : "";
+    snprintf(text, size, " [%s%s%s%s/%s]", divider, of_state, *divider ? ")" : "", power > 1 ? "\xc2\xb2" : "",
+             of_time);
+}

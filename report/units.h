@@ -1,0 +1,13 @@
+/* units.h - units that stand in column names, "length [mm]" or "time (s)", carried over to the fields. */
+#ifndef REPORT_UNITS_H
+#define REPORT_UNITS_H
+
+#include <stddef.h>
+
+/* What stands in brackets at the end of the name, with the space before it left out; "" when there is none. */
+void unit_of(const char *name, size_t size, char *text);
+
+/* " [mm/s]" (power 1) or " [mm²/s]" (power 2): the unit of f and a where both names have one, else "". */
+void unit_of_field(const char *state, const char *time, int power, size_t size, char *text);
+
+#endif

@@ -1,0 +1,198 @@
+/* words.c - the summary of a report, in sentences: what the data are, what was learned, how far it can be trusted. */
+#define _GNU_SOURCE
+#include "facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *plural(long long count) { return count == 1 ? "" : "s"; }
+
+static void put_names(FILE *out, const rep_facts *f)
+{
+    const size_t shown = f->d < 6 ? f->d : 5;
+    for (size_t k = 0; k < shown; k++) {
+        fputs(!k ? "" : k + 1 == f->d ? " and " : ", ", out);
+        fputs("<b>", out);
+        page_text(out, sock_model_name(f->model, k));
+        fputs("</b>", out);
+    }
+    if (shown < f->d) fprintf(out, " and %zu more", f->d - shown);
+}
+
+static void data_words(FILE *out, const rep_facts *f)
+{
+    json_t *range = json_object_get(f->summary, "time_range"), *step = json_object_get(f->summary, "time_step");
+    const long long paths = info_count(f->summary, "trajectories"), points = info_count(f->summary, "points");
+    const double least = info_number(step, "min"), most = info_number(step, "max");
+    fputs("<p>This is a model of how ", out);
+    put_names(out, f);
+    fprintf(out, " change%s in time, shown with %lld trajector%s of %lld point%s in all", f->d == 1 ? "s" : "", paths,
+            paths == 1 ? "y" : "ies", points, plural(points));
+    fprintf(out, ", from time %.6g to %.6g", info_number(range, "min"), info_number(range, "max"));
+    if (isfinite(most) && most - least <= 1e-9 * most)
+        fprintf(out, " in steps of %.6g", most);
+    else if (isfinite(most))
+        fprintf(out, " in steps of %.4g to %.4g, typically %.4g", least, most, info_number(step, "median"));
+    fputs(f->same_data ? ". They are the data it was fitted to.</p>\n"
+                       : ". They are not the data it was fitted to.</p>\n",
+          out);
+}
+
+static void put_kernel(FILE *out, const char *kernel)
+{
+    fputs("<code>", out);
+    page_text(out, kernel);
+    fputs("</code>", out);
+}
+
+static void drift_words(FILE *out, const rep_facts *f)
+{
+    const double dof = info_number(f->info, "drift_dof");
+    if (!*info_text(f->info, "drift")) return;
+    fputs("<p>The drift, where the states tend to go, is of the kind ", out);
+    put_kernel(out, info_text(f->info, "drift"));
+    if (isfinite(dof)) fprintf(out, " with %.1f effective degrees of freedom", dof);
+    fputs(json_is_array(json_object_get(f->terms, "drift")) ? "; it is a polynomial, written out below. " : ". ", out);
+}
+
+static void diffusion_words(FILE *out, const rep_facts *f)
+{
+    json_t *list = json_object_get(f->info, "diffusions");
+    if (!sock_model_has_diffusion(f->model)) {
+        fputs("It has no diffusion: only the drift was fitted, and simulated paths are not random.</p>\n", out);
+        return;
+    }
+    fputs("The diffusion, the strength of the noise, is ", out);
+    if (json_array_size(list) > 1) {
+        fprintf(out, "an average of %zu kernels that did about equally well on held-out data, led by ",
+                json_array_size(list));
+        put_kernel(out, info_text(json_array_get(list, 0), "kernel"));
+        fprintf(out, " (%.0f %%)", 100 * info_number(json_array_get(list, 0), "share"));
+    } else {
+        fputs("of the kind ", out);
+        put_kernel(out, info_text(f->info, "diffusion"));
+    }
+    const double gap = info_number(f->info, "relative_gap");
+    if (isfinite(gap)) fprintf(out, ". Its convex problem was solved with a proved relative gap of %.1e", gap);
+    fputs(".</p>\n", out);
+}
+
+/* Held-out score of the search beside constant coefficients. */
+static void search_words(FILE *out, const rep_facts *f)
+{
+    const double size = info_number(f->info, "steps") * (double)f->d, score = info_number(f->info, "score") / size;
+    const double constant = info_number(f->info, "score_constant") / size;
+    if (!isfinite(score) || !isfinite(constant)) return;
+    fprintf(out,
+            "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients %.4f: "
+            "each step is %.2f times as likely under the model.</p>\n",
+            score, constant, exp(score - constant));
+}
+
+static void score_words(FILE *out, const rep_facts *f)
+{
+    const sock_scores *s = &f->scores;
+    if (!f->has_scores) return;
+    fprintf(out, "<p>On %s of %zu steps", f->settings->test ? "test data" : "these data", s->intervals);
+    const char *join = " its";
+    if (s->perplexity.valid)
+        fprintf(out, "%s perplexity is %.2f (100 is as good as the truth)", join, s->perplexity.value), join = ", its";
+    if (s->re_f.valid)
+        fprintf(out, "%s drift is off by %.2f %%", join, s->re_f.value), join = s->re_a.valid ? " and its" : ", its";
+    if (s->re_a.valid) fprintf(out, "%s diffusion by %.2f %%", join, s->re_a.value), join = ", its";
+    if (!s->perplexity.valid && s->loglik.valid)
+        fprintf(out, "%s log likelihood is %.5g", join, s->loglik.value), join = ", its";
+    if (s->mmd2.valid)
+        fprintf(out, "; simulated paths are at a squared distance (MMD) of %.3g from the data's", s->mmd2.value);
+    if (s->mmd2.valid && s->mmd2_truth.valid) fprintf(out, ", those of the truth at %.3g", s->mmd2_truth.value);
+    fputs(".</p>\n", out);
+}
+
+/* ---- Residuals ---- */
+
+/* What the residuals have against the model, as list items; the number of them. out may be NULL. */
+static int objections(FILE *out, const res_moments *m)
+{
+    const double chance = 4 / sqrt((double)(m->count ? m->count : 1));
+    int count = 0;
+#define OBJECT(...)                                                                                                    \
+    do {                                                                                                               \
+        if (out) fprintf(out, __VA_ARGS__);                                                                            \
+        count++;                                                                                                       \
+    } while (0)
+    if (fabs(m->mean) > fmax(0.05, chance))
+        OBJECT("<li>The residuals have mean %.3f instead of 0: the drift misses a trend.</li>\n", m->mean);
+    if (m->sd > 1.08)
+        OBJECT(
+            "<li>The residuals are wider than they should be (%.2f instead of 1): the noise is larger than the model "
+            "says, or time steps are too long for it.</li>\n",
+            m->sd);
+    if (m->sd < 0.92)
+        OBJECT("<li>The residuals are narrower than they should be (%.2f instead of 1): the model has more noise than "
+               "the data.</li>\n",
+               m->sd);
+    if (m->kurtosis > 4.5)
+        OBJECT(
+            "<li>The residuals have heavy tails (kurtosis %.1f instead of 3): jumps, outliers, or noise that changes "
+            "faster with the state than the model knows.</li>\n",
+            m->kurtosis);
+    if (m->lag[1] < -fmax(0.05, chance))
+        OBJECT("<li>Neighbouring residuals are negatively correlated (%.2f): measurement noise on the states makes the "
+               "diffusion too large.</li>\n",
+               m->lag[1]);
+    if (m->lag[1] > fmax(0.05, chance))
+        OBJECT("<li>Neighbouring residuals are positively correlated (%.2f): memory, or a state that is not in the "
+               "data.</li>\n",
+               m->lag[1]);
+#undef OBJECT
+    return count;
+}
+
+static void residual_words(FILE *out, const rep_facts *f)
+{
+    const res_moments *m = &f->residuals;
+    if (!f->has_residuals) return;
+    fprintf(out,
+            "<p>Its standardised residuals have mean %.3f, standard deviation %.3f, kurtosis %.2f and lag-1 "
+            "correlation %.3f",
+            m->mean, m->sd, m->kurtosis, m->lag[1]);
+    fputs(objections(NULL, m) ? "; white noise would have 0, 1, 3 and 0: see the warnings.</p>\n"
+                              : ", close to the 0, 1, 3 and 0 of white noise: nothing speaks against the model.</p>\n",
+          out);
+}
+
+void words_summary(FILE *out, const rep_facts *f)
+{
+    data_words(out, f);
+    drift_words(out, f);
+    diffusion_words(out, f);
+    search_words(out, f);
+    score_words(out, f);
+    residual_words(out, f);
+}
+
+void words_warnings(FILE *out, const rep_facts *f)
+{
+    json_t *warnings = json_object_get(f->info, "warnings"), *line;
+    const int against = f->has_residuals ? objections(NULL, &f->residuals) : 0;
+    const int unsolved = json_is_false(json_object_get(f->info, "converged"));
+    size_t i;
+    if (!json_array_size(warnings) && !against && !unsolved) return;
+    fputs("<div class=\"warnings\" role=\"note\"><h2>Warnings</h2>\n<ul>\n", out);
+    json_array_foreach(warnings, i, line)
+    {
+        const char *text = json_string_value(line) ? json_string_value(line) : "";
+        const int small = *text >= 'a' && *text <= 'z'; /* a sentence begins large */
+        fputs("<li>", out);
+        if (small) fputc(*text - 'a' + 'A', out);
+        page_text(out, text + small);
+        fputs(".</li>\n", out);
+    }
+    if (unsolved)
+        fputs("<li>The convex problem of the diffusion stopped before its tolerance; the gap is in the model "
+              "card.</li>\n",
+              out);
+    if (against) objections(out, &f->residuals);
+    fputs("</ul></div>\n", out);
+}
