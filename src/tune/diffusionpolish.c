@@ -126,6 +126,7 @@ static sock_status copy_result(sock_context *ctx, const sk_problem *p, const sk_
     *to = *from;
     to->map = NULL;
     to->polished = true;
+    to->grid = NULL;
     to->cluster = sk_doubles(ctx, p->clusters, 1);
     to->by_l = sk_doubles(ctx, 1, 1);
     to->q = sk_doubles(ctx, q, 1);
