@@ -16,6 +16,7 @@ from ._errors import NotFittedError, NumericError, UsageError
 from ._native import doubles, lib, names_array, take_text
 from ._trajectories import Trajectories, numbers
 
+SOON = 1000  # points of a field that are computed before anyone could ask to stop
 SCORE_NAMES = ("loglik", "loglik_truth", "perplexity", "perplexity_raw", "re_f", "re_a", "mmd2", "mmd2_truth")
 
 
@@ -60,6 +61,7 @@ class Model:
     """What every model can do. :class:`SDE` learns one from data; :class:`KnownSDE` is one that you know."""
 
     _handle: Optional[Handle] = None
+    _path: Any = None  # the file that it was saved to or loaded from
 
     # -- For the subclasses
 
@@ -119,6 +121,15 @@ class Model:
             c.check(lib.sock_model_info(c.handle, self._pointer(), ctypes.byref(text)))
         return json.loads(take_text(text))
 
+    @property
+    def terms_(self) -> Dict[str, Any]:
+        """The fields as polynomials, where they are: under ``"drift"`` and ``"diffusion"`` a list of terms, each with its
+        name, the powers of the states and the coefficients; None for a field that is no polynomial."""
+        text = ctypes.c_void_p()
+        with Context() as c:
+            c.check(lib.sock_model_terms(c.handle, self._pointer(), ctypes.byref(text)))
+        return json.loads(take_text(text))
+
     # -- Fields
 
     def _points(self, X: Any) -> np.ndarray:
@@ -146,7 +157,11 @@ class Model:
         out = np.empty((len(x), self.d_, self.d_) if matrix else (len(x), self.d_))
         if len(x):
             with Context(threads=self._threads()) as c:
-                c.work(function, self._pointer(), len(x), doubles(x), doubles(out))
+                arguments = (self._pointer(), len(x), doubles(x), doubles(out))
+                if len(x) <= SOON:
+                    c.check(function(c.handle, *arguments))
+                else:
+                    c.work(function, *arguments)
         return out
 
     def drift(self, X: Any) -> np.ndarray:
@@ -273,19 +288,103 @@ class Model:
             raise UsageError("give the data to draw beside: plot(X)")
         return data
 
+    def figures(self, X: Any = None) -> List[str]:
+        """Names of the figures that :meth:`svg` can draw of this model beside these data."""
+        library, data = _native.report(), self._plot_data(X)
+        return [n for n in _figure_names() if library.rep_figure_lack(self._pointer(), data._handle, n.encode()) is None]
+
+    def svg(
+        self,
+        figure: str,
+        X: Any = None,
+        path: Union[None, str, os.PathLike] = None,
+        *,
+        truth: Optional["Model"] = None,
+        states: Tuple[int, int] = (0, 1),
+    ) -> Optional[str]:
+        """A figure as SVG, the one that `sock plot` makes: the text, or None when it went to ``path``.
+
+        :meth:`figures` lists the names. It needs no other package; :meth:`plot` draws with matplotlib.
+        """
+        data, library = self._plot_data(X), _native.report()
+        if figure not in _figure_names():
+            raise UsageError(f"the figure is {figure!r}; allowed: {', '.join(_figure_names())}")
+        lack = library.rep_figure_lack(self._pointer(), data._handle, figure.encode())
+        if lack is not None:
+            raise UsageError(f"the figure {figure} cannot be drawn: {lack.decode()}")
+        with tempfile.TemporaryDirectory(prefix="sock-") as folder:
+            target = os.path.join(folder, "figure.svg") if path is None else path
+            self._draw(library.rep_figure, data, target, figure.encode(), truth=truth, states=states)
+            if path is not None:
+                return None
+            with open(target, encoding="utf-8") as file:
+                return file.read()
+
+    def report(
+        self,
+        path: Union[str, os.PathLike],
+        X: Any = None,
+        *,
+        test: Any = None,
+        truth: Optional["Model"] = None,
+        states: Tuple[int, int] = (0, 1),
+    ) -> None:
+        """Writes the report, one HTML file that needs nothing but a browser: what the model is, how good it is on ``test``
+        data, all figures, the numbers behind them. ``X`` defaults to the data of the fit."""
+        held = None if test is None else self._data(test)
+        self._draw(_native.report().rep_write, self._plot_data(X), path, truth=truth, states=states, test=held)
+
+    def _draw(
+        self, function: Any, data: Trajectories, path: Any, *name: bytes, truth: Any, states: Tuple[int, int], test: Any = None
+    ) -> None:
+        d = self.d_
+        if d > 1 and not all(0 <= k < d for k in states):
+            raise UsageError(f"states is {states}; allowed: two numbers from 0 to {d - 1}")
+        lower, upper, mode = np.empty(d), np.empty(d), ctypes.c_int()
+        settings = _native.ReportSettings(seed=int(self._settings().get("seed") or 0))
+        settings.pair[0], settings.pair[1] = states if d > 1 else (0, 0)
+        settings.model_path, settings.data_path = _shown(self), _shown(data)
+        if truth is not None:
+            settings.truth, settings.truth_name = truth._pointer(), str(getattr(truth, "name", "truth")).encode()
+        if test is not None:
+            settings.test, settings.test_path = test._handle, _shown(test)
+        with self._context(("bounds", "lower", "upper")) as c:
+            c.check(lib.sock_simulation_bounds(c.handle, c.options, d, ctypes.byref(mode), doubles(lower), doubles(upper)))
+            settings.bounds, settings.lower, settings.upper = mode.value, doubles(lower), doubles(upper)
+            c.work(
+                function, self._pointer(), data._handle, ctypes.byref(settings), *name, os.fsencode(path),
+                progress=self._progress(),
+            )
+
     # -- Files
 
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Saves the model, whole or not at all. :func:`sock.load` brings it back; `sock info FILE` describes it."""
         with Context() as c:
             c.check(lib.sock_model_save(c.handle, self._pointer(), os.fsencode(path)))
+        self._path = os.fspath(path)
 
     def _bytes(self) -> bytes:
         with tempfile.TemporaryDirectory(prefix="sock-") as folder:
             path = os.path.join(folder, "model.sock")
-            self.save(path)
+            with Context() as c:
+                c.check(lib.sock_model_save(c.handle, self._pointer(), os.fsencode(path)))
             with open(path, "rb") as file:
                 return file.read()
+
+
+def _figure_names() -> List[str]:
+    library = _native.report()
+    names: List[str] = []
+    while library.rep_figure_name(len(names)) is not None:
+        names.append(library.rep_figure_name(len(names)).decode())
+    return names
+
+
+def _shown(thing: Any) -> Optional[bytes]:
+    """The file that a model or data came from or went to, for the commands that a report shows."""
+    path = getattr(thing, "_path", None)
+    return None if path is None else os.fsencode(path)
 
 
 def load_handle(path: Union[str, os.PathLike]) -> Handle:
@@ -314,7 +413,8 @@ def as_trajectories(
     """Trajectories from whatever a user gave, under the data options among `settings`. `names` are those that columns of
     files and frames must have (the model's), or a user's own for arrays."""
     if isinstance(X, Trajectories) and groups is None:
-        return X
+        other_order = names is not None and X.names != tuple(names) and sorted(X.names) == sorted(names)
+        return X.reordered(names) if other_order and names is not None else X
     chosen = {key: settings[key] for key in ("id", "time", "state", "group", "grouping") if key in settings}
     step = dt if dt is not None else settings.get("dt")
     if step is not None and not isinstance(step, str):

@@ -98,6 +98,22 @@ class SystemInstance(ctypes.Structure):
     ]
 
 
+class ReportSettings(ctypes.Structure):
+    _fields_ = [
+        ("truth", c_void_p),
+        ("truth_name", c_char_p),
+        ("test", c_void_p),
+        ("model_path", c_char_p),
+        ("data_path", c_char_p),
+        ("test_path", c_char_p),
+        ("seed", c_uint64),
+        ("bounds", c_int),
+        ("lower", POINTER(c_double)),
+        ("upper", POINTER(c_double)),
+        ("pair", c_size_t * 2),
+    ]
+
+
 # The C names, for the test that compares sizes and offsets with the headers.
 STRUCTURES = {
     "sock_option_info": OptionInfo,
@@ -108,10 +124,11 @@ STRUCTURES = {
     "sock_scores": Scores,
     "sys_system": SystemHead,
     "sys_instance": SystemInstance,
+    "rep_settings": ReportSettings,
 }
 
-MONITOR = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_double)
-FIELD = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, c_size_t, POINTER(c_double), POINTER(c_double))
+MONITOR: Any = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_double)
+FIELD: Any = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, c_size_t, POINTER(c_double), POINTER(c_double))
 
 # ---- Prototypes --------------------------------------------------------------------------------------------------
 
@@ -170,6 +187,7 @@ PROTOTYPES = {
     "sock_model_diffusion": (c_int, [_H, _H, c_size_t, _D, _D]),
     "sock_model_sigma": (c_int, [_H, _H, c_size_t, _D, _D]),
     "sock_model_info": (c_int, [_H, _H, _TEXT]),
+    "sock_model_terms": (c_int, [_H, _H, _TEXT]),
     "sock_model_wrap": (c_int, [_H, c_size_t, POINTER(c_char_p), FIELD, FIELD, c_void_p, _OUT]),
     "sock_simulate": (c_int, [_H, _H, POINTER(Simulation), _D, _D, POINTER(SimulationReport)]),
     "sock_simulation_bounds": (c_int, [_H, _H, c_size_t, POINTER(c_int), _D, _D]),
@@ -188,6 +206,13 @@ SYSTEM_PROTOTYPES = {
     "sys_truth": (c_int, [_H, POINTER(SystemInstance), _OUT]),
     "sys_describe": (c_int, [_H, POINTER(SystemInstance), _TEXT]),
     "sys_save": (c_int, [_H, POINTER(SystemInstance), c_char_p]),
+}
+
+REPORT_PROTOTYPES = {
+    "rep_write": (c_int, [_H, _H, _H, POINTER(ReportSettings), c_char_p]),
+    "rep_figure": (c_int, [_H, _H, _H, POINTER(ReportSettings), c_char_p, c_char_p]),
+    "rep_figure_name": (c_char_p, [c_size_t]),
+    "rep_figure_lack": (c_char_p, [_H, _H, c_char_p]),
 }
 
 # ---- Loading -----------------------------------------------------------------------------------------------------
@@ -215,6 +240,7 @@ def _open(name: str, prototypes: Any) -> ctypes.CDLL:
 
 lib = _open("libsock.so.0", PROTOTYPES)
 _systems: Optional[ctypes.CDLL] = None
+_report: Optional[ctypes.CDLL] = None
 
 
 def systems() -> ctypes.CDLL:
@@ -223,6 +249,14 @@ def systems() -> ctypes.CDLL:
     if _systems is None:
         _systems = _open("libsocksystems.so.0", SYSTEM_PROTOTYPES)
     return _systems
+
+
+def report() -> ctypes.CDLL:
+    """The library of figures and reports, opened when first asked for."""
+    global _report
+    if _report is None:
+        _report = _open("libsockreport.so.0", REPORT_PROTOTYPES)
+    return _report
 
 
 def doubles(array: Any) -> Any:

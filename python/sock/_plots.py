@@ -93,8 +93,7 @@ def _fields_plane(pyplot: Any, figure: Any, model: Any, data: Trajectories, trut
         axes[0].quiver(at[near, i], at[near, j], f[:, 0], f[:, 1], color=colour, label=label, angles="xy", width=0.004,
                        scale_units="xy", scale=longest)
     if len(axes) > 1:
-        square = np.ix_(np.flatnonzero(near), [i, j], [i, j])
-        shapes = [_square_root(m.diffusion(at)[square]) for m, _, _ in drawn]
+        shapes = [_square_root(m.diffusion(at[near])[:, [i, j]][:, :, [i, j]]) for m, _, _ in drawn]
         largest = max(float(np.abs(s / (cell / 2)[:, np.newaxis]).max(initial=0)) for s in shapes) or 1.0
         for (_, colour, _), shape in zip(drawn, shapes):
             _ellipses(axes[1], at[near][:, [i, j]], shape / largest, colour)
@@ -192,7 +191,7 @@ def residuals(model: Any, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, n
     e, x = np.concatenate(steps), np.concatenate(states)
     sigma = model.sigma(x)
     value, vector = np.linalg.eigh(sigma)
-    small = 1e-9 * max(float(value.max()), np.finfo(float).tiny)
+    small = 1e-9 * max(float(value.max()), float(np.finfo(float).tiny))
     inverse = np.where(value > small, 1 / np.maximum(value, small), 0)  # no say about directions without noise
     u = np.einsum("nij,nj,nkj,nk->ni", vector, inverse, vector, e, optimize=True)
     return u, x, np.concatenate(owner)

@@ -145,7 +145,7 @@ class SDE(Model):
         learned.
         """
         data = as_trajectories(X, self._settings(), t, dt, names, groups)
-        held = None if validation is None else as_trajectories(validation, self._settings(), t, dt, names)
+        held = None if validation is None else as_trajectories(validation, self._settings(), t, dt, data.names)
         out = ctypes.c_void_p()
         known = _as_drift(known_drift, data)
         with self._context(tuple(OPTIONS)) as c:
@@ -158,7 +158,7 @@ class SDE(Model):
                     lib.sock_fit_diffusion, data._handle, known._pointer(), c.options, ctypes.byref(out),
                     progress=self._progress(),
                 )
-        self._handle = Handle(out, keep=known)
+        self._handle, self._path = Handle(out, keep=known), None
         self.data_ = data
         self.n_features_in_ = data.d
         return self
@@ -268,7 +268,7 @@ def load(path: Union[str, os.PathLike]) -> SDE:
     """
     handle = load_handle(path)
     model = SDE()
-    model._handle = handle
+    model._handle, model._path = handle, os.fspath(path)
     model.n_features_in_ = model.d_
     said = model.info_.get("options") or {}
     for key, text in said.items():

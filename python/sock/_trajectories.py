@@ -66,6 +66,8 @@ class Trajectories:
     (5, 1)
     """
 
+    _path: Any = None  # the file that they came from
+
     def __init__(
         self,
         data: Any,
@@ -81,7 +83,7 @@ class Trajectories:
             options["dt"] = dt
         if isinstance(data, (str, os.PathLike)):
             _refuse(t=t, names=names, groups=groups, source="a file")
-            self._handle = _read_file(data, options)
+            self._handle, self._path = _read_file(data, options), os.fspath(data)
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
             _refuse(t=t, names=names, groups=groups, source="a DataFrame")
             self._handle = _from_frame(data, options)
@@ -162,6 +164,13 @@ class Trajectories:
     def points(self) -> np.ndarray:
         """All states, trajectory after trajectory: shape (n_points, d)."""
         return np.concatenate([x for _, x in self]) if len(self) else np.empty((0, self.d))
+
+    def reordered(self, names: Sequence[str]) -> "Trajectories":
+        """The same with the states in this order."""
+        if sorted(names) != sorted(self.names) or len(set(names)) != self.d:
+            raise UsageError(f"the states are {', '.join(self.names)}, not {', '.join(names)}")
+        columns = [self.names.index(name) for name in names]
+        return Trajectories([(t, x[:, columns]) for t, x in self], names=names, **self._options)
 
     def summary(self) -> Dict[str, Any]:
         """Counts, time steps, ranges, what was dropped and why, lag-1 correlation of increments (docs/data.md)."""
@@ -408,16 +417,18 @@ def _column(frame: Any, key: str, options: Mapping[str, Any], usual: Sequence[st
 def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any]) -> List[Any]:
     wanted = options.get("state")
     if wanted in (None, "auto"):
-        found = [c for c in frame.columns if c not in used and frame[c].dtype.kind in "fiub" and frame[c].notna().any()]
+        found = [c for c in frame.columns if c not in used and frame[c].dtype.kind in "fiu" and frame[c].notna().any()]
         if not found:
             raise InputError("the DataFrame has no numeric column for the state")
         return found
-    wanted = [wanted] if isinstance(wanted, str) and wanted in frame.columns else wanted
-    wanted = [w.strip() for w in wanted.split(",")] if isinstance(wanted, str) else list(wanted)
-    for name in wanted:
+    if isinstance(wanted, str):
+        chosen: List[Any] = [wanted] if wanted in frame.columns else [w.strip() for w in wanted.split(",")]
+    else:
+        chosen = list(wanted or ())
+    for name in chosen:
         if name not in frame.columns:
             raise UsageError(f"state '{name}' is not a column; the columns are: {', '.join(map(str, frame.columns))}")
-    return wanted
+    return chosen
 
 
 def _codes(frame: Any, columns: Sequence[Any], what: str) -> np.ndarray:
@@ -433,6 +444,8 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
     for name in frame.columns:
         if list(frame.columns).count(name) > 1:
             raise InputError(f"two columns are called {name}")
+    if not len(frame):
+        raise InputError("the DataFrame has no rows")
     time = _column(frame, "time", options, _TIME)
     if time is None:
         raise InputError(f"there is no column for the time (t or time); name it with time=; columns: {list(frame.columns)}")
@@ -443,7 +456,7 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
     names = _states(frame, options, [c for c in (time, group, *keys) if c is not None])
     codes = _codes(frame, keys, "trajectory") if keys else np.zeros(len(frame), dtype=int)
     labels = _codes(frame, [group], "group") if group is not None else None
-    x = np.column_stack([_numeric(frame, name) for name in names]) if len(frame) else np.empty((0, len(names)))
+    x = np.column_stack([_numeric(frame, name) for name in names])
     t = _numeric(frame, time)
     order = np.lexsort((t, codes))
     if labels is not None:
@@ -453,14 +466,17 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
         labels = labels[first]
     x[np.isnan(t)] = np.nan  # a point without a time is missing as a whole
     order = order[~np.isnan(t[order])]
-    cuts = np.searchsorted(codes[order], np.arange(1, codes.max() + 1)) if len(codes) else []
+    cuts: Any = np.searchsorted(codes[order], np.arange(1, codes.max() + 1))
     ts, xs = np.split(t[order], cuts), np.split(x[order], cuts)
-    if not len(frame):
-        raise InputError("the DataFrame has no rows")
     return _make(ts, xs, [str(n) for n in names], labels, options)
 
 
 def _numeric(frame: Any, name: Any) -> np.ndarray:
+    if frame[name].dtype.kind in "mM":
+        raise InputError(
+            f"column {name} holds dates; give numbers, for example frame[{name!r}] = "
+            f"(frame[{name!r}] - frame[{name!r}].min()).dt.total_seconds()"
+        )
     try:
         return np.array(frame[name].to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError):

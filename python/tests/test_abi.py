@@ -12,7 +12,7 @@ def test_structures_have_the_sizes_and_offsets_of_the_headers(compiled):
             lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
         for field, _ in structure._fields_:
             lines.append(f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));')
-    code = '#include "sock.h"\n#include "systems/systems.h"\n#include <stdio.h>\nint main(void)\n{\n%s\nreturn 0;\n}\n'
+    code = '#include "sock.h"\n#include "systems/systems.h"\n#include "report/report.h"\n#include <stdio.h>\nint main(void)\n{\n%s\nreturn 0;\n}\n'
     said = compiled("layout", code % "\n".join(lines)).splitlines()
     expected = []
     import ctypes
@@ -27,7 +27,7 @@ def test_structures_have_the_sizes_and_offsets_of_the_headers(compiled):
 
 
 def test_no_field_of_a_bound_structure_is_left_out(root):
-    header = (root / "include" / "sock.h").read_text()
+    header = (root / "include" / "sock.h").read_text() + (root / "report" / "report.h").read_text()
     for name, structure in _native.STRUCTURES.items():
         match = re.search(r"typedef struct %s \{(.*?)\n\} %s;" % (name, name), header, re.S)
         if not match:
@@ -38,9 +38,9 @@ def test_no_field_of_a_bound_structure_is_left_out(root):
 
 
 def test_every_bound_function_has_the_header_s_number_of_arguments(root):
-    text = (root / "include" / "sock.h").read_text() + (root / "systems" / "systems.h").read_text()
+    text = "".join((root / name).read_text() for name in ("include/sock.h", "systems/systems.h", "report/report.h"))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    for name, (_, arguments) in {**_native.PROTOTYPES, **_native.SYSTEM_PROTOTYPES}.items():
+    for name, (_, arguments) in {**_native.PROTOTYPES, **_native.SYSTEM_PROTOTYPES, **_native.REPORT_PROTOTYPES}.items():
         declared = re.search(r"SOCK_API[^;]*?\b%s\(([^;]*)\);" % name, text, re.S)
         assert declared, name
         inside = declared.group(1).strip()

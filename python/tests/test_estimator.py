@@ -132,6 +132,20 @@ def test_a_singular_likelihood_is_an_error_not_a_number():
             deterministic.score([([0, 0.1, 0.2], [1.0, 2.0, 3.0])])
 
 
+def test_terms_of_a_polynomial_add_up_to_the_field():
+    data = sock.datasets.load("dense", seed=1, trajectories=(5, 1, 1)).train
+    model = sock.SDE(tune=False, drift="poly:degree=2", diffusion="affine").fit(data)
+    x = np.array([[0.3, -0.7], [1.1, 0.4]])
+    f, a = np.zeros((2, 2)), np.zeros((2, 3))
+    for term in model.terms_["drift"]:
+        f += np.prod(x ** term["powers"], axis=1)[:, np.newaxis] * term["coefficients"]
+    for term in model.terms_["diffusion"]:
+        a += np.prod(x ** term["powers"], axis=1)[:, np.newaxis] * term["coefficients"]
+    assert np.allclose(f, model.drift(x), rtol=1e-10)
+    assert np.allclose(a, model.diffusion(x)[:, [0, 0, 1], [0, 1, 1]], rtol=1e-10)
+    assert sock.SDE(tune=False, drift="gauss", diffusion="none").fit(data).terms_["drift"] is None
+
+
 def test_save_load_pickle_copy(plain, gbm, tmp_path):
     x = gbm.test.points()
     plain.save(tmp_path / "m.sock")

@@ -100,8 +100,12 @@ def test_frames_follow_the_rules_of_csv_files(tmp_path):
     frame = pandas.read_csv(tmp_path / "long.csv").rename(columns={"traj": "who", "t": "when"})
     same(sock.Trajectories(frame, id="who", time="when"), sock.read_csv(tmp_path / "long.csv"))
     assert sock.Trajectories(frame, id="who", time="when", state=["predator"]).names == ("predator",)
+    model = sock.SDE(tune=False, id="who", time="when", drift="constant", diffusion="none").fit(frame)
+    assert model.names_ == ("prey", "predator") and model.data_.n_points == 4
     with pytest.raises(sock.InputError, match="time"):
         sock.Trajectories(frame)
+    with pytest.raises(sock.InputError, match="holds dates"):
+        sock.Trajectories(pandas.DataFrame({"t": pandas.to_datetime(["2020-01-01", "2020-01-02"]), "x": [1.0, 2.0]}))
     with pytest.raises(sock.UsageError, match="columns are"):
         sock.Trajectories(frame, id="nobody", time="when")
 
@@ -135,3 +139,14 @@ def test_the_library_s_message_names_file_line_and_column(tmp_path):
     with pytest.raises(sock.InputError, match=r"bad.csv.*3.*x"):
         sock.read_csv(path)
     assert issubclass(sock.InputError, ValueError) and issubclass(sock.FileError, OSError)
+
+
+def test_states_are_found_by_name():
+    """Data whose states come in another order are brought into the model's."""
+    data = sock.Trajectories(X, T, names=["u", "v"])
+    turned = sock.Trajectories(X[:, :, ::-1], T, names=["v", "u"])
+    same(turned.reordered(["u", "v"]), data)
+    model = sock.SDE(tune=False, drift="linear", diffusion="constant", threads=1).fit(data)
+    assert model.score(turned) == model.score(data)
+    with pytest.raises(sock.UsageError, match="the states are"):
+        data.reordered(["u", "w"])
