@@ -73,15 +73,24 @@ static void free_sources(sources *s)
     sock_data_free(s->validation_data);
 }
 
-/* folder/name when there is such a file; else NULL. */
-static char *file_in(const char *folder, const char *name)
+/* *out: folder/name when there is such a file. Answers as cli_begin. */
+static int find_in(const cli *c, const char *folder, const char *name, char **out)
 {
     char *path = NULL;
     struct stat info;
-    if (asprintf(&path, "%s/%s", folder, name) < 0) return NULL;
-    if (stat(path, &info) == 0) return path;
-    free(path);
-    return NULL;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) return cli_fail(c, SOCK_ENOMEM);
+    if (stat(path, &info) == 0)
+        *out = path;
+    else
+        free(path);
+    return -1;
+}
+
+static int copy_path(const cli *c, const char *path, char **out)
+{
+    if (!path) return -1;
+    *out = strdup(path);
+    return *out ? -1 : cli_fail(c, SOCK_ENOMEM);
 }
 
 static bool is_folder(const char *path)
@@ -90,26 +99,30 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+static int look_into_folder(const cli *c, const char *folder, const char *validation, const char *known, sources *s)
+{
+    int code = find_in(c, folder, "train.csv", &s->train);
+    if (code < 0) code = find_in(c, folder, "test.csv", &s->test);
+    if (code < 0 && !validation) code = find_in(c, folder, "validation.csv", &s->validation);
+    if (code < 0 && !known) code = find_in(c, folder, "truth.json", &s->truth);
+    if (code < 0 && (!s->train || !s->test))
+        code = cli_usage_error(c, "%s: holds no %s; give a folder of 'sock dataset', or the files themselves", folder,
+                               s->train ? "test.csv" : "train.csv");
+    return code;
+}
+
 /* A folder as 'sock dataset' writes it, training and test file, or one file to be split. */
 static int find_sources(const cli *c, const char *validation, const char *known, sources *s)
 {
-    const char *first = c->operand[0];
-    if (c->operands > 2 || c->operands < 1) return cli_operands(c, 2);
-    if (c->operands == 1 && is_folder(first)) {
-        s->train = file_in(first, "train.csv");
-        s->test = file_in(first, "test.csv");
-        s->validation = validation ? NULL : file_in(first, "validation.csv");
-        s->truth = known ? NULL : file_in(first, "truth.json");
-        if (!s->train || !s->test)
-            return cli_usage_error(c, "%s: holds no %s; give a folder of 'sock dataset', or the files themselves",
-                                   first, s->train ? "test.csv" : "train.csv");
-    } else {
-        s->train = strdup(first);
-        s->test = c->operands == 2 ? strdup(c->operand[1]) : NULL;
-    }
-    if (validation) s->validation = strdup(validation);
-    if (known) s->truth = strdup(known);
-    return -1;
+    int code = c->operands > 2 ? cli_operands(c, 2) : -1;
+    if (code >= 0) return code;
+    if (c->operands == 1 && is_folder(c->operand[0]))
+        code = look_into_folder(c, c->operand[0], validation, known, s);
+    else
+        code = copy_path(c, c->operand[0], &s->train);
+    if (code < 0 && c->operands == 2) code = copy_path(c, c->operand[1], &s->test);
+    if (code < 0) code = copy_path(c, validation, &s->validation);
+    return code < 0 ? copy_path(c, known, &s->truth) : code;
 }
 
 /* A file that is read must not be written. */
@@ -237,7 +250,8 @@ static int show(const cli *c, const comparison *all, const char *output)
         int code = comparison_write(c, all, output);
         if (code != EXIT_DONE) return code;
     } else if (c->json) {
-        comparison_print_json(all);
+        int code = comparison_print_json(c, all);
+        if (code >= 0) return code;
     } else {
         comparison_print(all);
     }
@@ -300,7 +314,7 @@ out:
 const cli_verb verb_compare = {"compare",
                                "compare DIR|DATA|TRAIN TEST [--methods LIST] [--truth TRUTH] [-o FILE] [options]",
                                "SOCK, its rivals and baselines on the same data (without arguments: list them)",
-                               "  sock compare data\n"
+                               "  sock compare data --methods bisde,gedmd,constant,truth --mmd-paths 50\n"
                                "  sock compare train.csv test.csv --methods sock,bisde:degree=2,gedmd -o table.csv",
                                keys,
                                run};

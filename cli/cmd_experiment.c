@@ -4,13 +4,16 @@
 #include "experiments/experiments.h"
 #include "experiments/resultrows.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const keys[] = {"seed", NULL};
 
-static const exp_experiment *const experiments[] = {&exp_ablation, &exp_accuracy};
+static const exp_experiment *const experiments[] = {&exp_table1,  &exp_table2,   &exp_all,
+                                                    &exp_figures, &exp_ablation, &exp_accuracy};
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };
 
 static int list_experiments(const cli *c)
@@ -65,6 +68,16 @@ static int check_taken(const cli *c, const exp_experiment *experiment, unsigned 
     return cli_usage_error(c, "--%s does not belong to %s", option, experiment->name);
 }
 
+/* An experiment that did not show what it should is a failed run, after its result was given out. */
+static int verdict(const cli *c, const json_t *result)
+{
+    const json_t *failures = json_object_get(result, "failures");
+    int code = cli_finish_output(c);
+    for (size_t i = 0; i < json_array_size(failures); i++)
+        code = cli_failure(c, "%s", json_string_value(json_array_get(failures, i)));
+    return code;
+}
+
 static int show(const cli *c, const exp_experiment *experiment, const json_t *result)
 {
     if (c->json) {
@@ -75,7 +88,7 @@ static int show(const cli *c, const exp_experiment *experiment, const json_t *re
     } else {
         experiment->print(result, stdout);
     }
-    return cli_finish_output(c);
+    return verdict(c, result);
 }
 
 static void say(void *user, const char *line) { cli_note(user, "%s", line); }
@@ -103,9 +116,29 @@ static int parse_count(const cli *c, const char *option, const char *text, unsig
 
 /* As the options came; NULL: not given. */
 typedef struct given {
-    const char *names, *presets, *cap, *seeds, *first, *output;
+    const char *names, *presets, *methods, *cap, *seeds, *first, *output;
     bool quick, full, mmd;
 } given;
+
+/* The ways to fit, by the name that the experiment has for them. */
+static int check_choice(const cli *c, const exp_experiment *experiment, const char *option, const char *names)
+{
+    const char *own = experiment->presets_option ? experiment->presets_option : "presets";
+    if (!names) return -1;
+    if (!experiment->presets || strcmp(own, option) != 0)
+        return cli_usage_error(c, "--%s does not belong to %s", option, experiment->name);
+    return check_names(c, option, experiment->presets, names);
+}
+
+/* Makes the folder where the files go. */
+static int check_folder(const cli *c, const char *folder)
+{
+    struct stat there;
+    if (!folder) return -1;
+    if (mkdir(folder, 0777) == 0) return -1;
+    if (errno == EEXIST && stat(folder, &there) == 0 && S_ISDIR(there.st_mode)) return -1;
+    return cli_failure(c, "%s: the folder cannot be made: %s", folder, strerror(errno));
+}
 
 static int check_given(const cli *c, const exp_experiment *experiment, const given *g)
 {
@@ -117,9 +150,11 @@ static int check_given(const cli *c, const exp_experiment *experiment, const giv
     if (code < 0) code = check_taken(c, experiment, EXP_TAKES_SEEDS, g->seeds, "seeds");
     if (code < 0) code = check_taken(c, experiment, EXP_TAKES_SEEDS, g->first, "first");
     if (code < 0) code = check_taken(c, experiment, EXP_TAKES_MMD, g->mmd, "mmd");
-    if (code < 0 && g->presets && !experiment->presets)
-        code = cli_usage_error(c, "--presets does not belong to %s", experiment->name);
-    if (code < 0) code = check_names(c, "presets", experiment->presets, g->presets);
+    if (code < 0) code = check_choice(c, experiment, "presets", g->presets);
+    if (code < 0) code = check_choice(c, experiment, "methods", g->methods);
+    if (code < 0 && experiment->needs_output && !g->output)
+        code = cli_usage_error(c, "%s: give the folder for the files: -o DIR", experiment->name);
+    if (code < 0 && experiment->folder) return check_folder(c, g->output);
     return code < 0 ? cli_check_output(c, g->output) : code;
 }
 
@@ -137,7 +172,7 @@ static int make_settings(cli *c, const exp_experiment *experiment, const given *
     settings->full = g->full;
     settings->mmd = g->mmd;
     settings->names = g->names;
-    settings->presets = g->presets;
+    settings->presets = g->methods ? g->methods : g->presets;
     settings->output = keeps ? g->output : NULL;
     settings->say = say;
     settings->user = c;
@@ -149,14 +184,16 @@ static int run(int count, char **arguments)
     given g = {0};
     const cli_option own[] = {
         {"sets", 0, &g.names, NULL, "A,B,...", "only these data sets"},
+        {"methods", 0, &g.methods, NULL, "A,B,...", "only these rows (tables)"},
         {"presets", 0, &g.presets, NULL, "A,B,...", "only these ways to fit (accuracy)"},
-        {"seeds", 0, &g.seeds, NULL, "K", "so many data sets of each kind (accuracy)"},
-        {"first", 0, &g.first, NULL, "S", "the first of these seeds (accuracy; default 0)"},
+        {"seeds", 0, &g.seeds, NULL, "K", "so many data sets of each kind (tables, accuracy)"},
+        {"first", 0, &g.first, NULL, "S", "the first of these seeds (tables, accuracy; default 0)"},
         {"mmd", 0, NULL, &g.mmd, NULL, "score simulated paths too (accuracy)"},
-        {"cap", 0, &g.cap, NULL, "S", "most seconds of one piece of work (ablation)"},
+        {"cap", 0, &g.cap, NULL, "S", "most seconds of one piece of work (tables, ablation)"},
         {"quick", 0, NULL, &g.quick, NULL, "a small part of it, in seconds"},
-        {"full", 0, NULL, &g.full, NULL, "also what takes long (ablation)"},
-        {"output", 'o', &g.output, NULL, "FILE", "where the rows go, as CSV; accuracy goes on with those in it"},
+        {"full", 0, NULL, &g.full, NULL, "also what takes long (ablation); slow sets with all seeds (tables)"},
+        {"output", 'o', &g.output, NULL, "FILE|DIR",
+         "where the rows go, as CSV (tables, figures: a folder); tables and accuracy go on with those in it"},
         {0}};
     cli c;
     const exp_experiment *experiment = NULL;
@@ -172,7 +209,7 @@ static int run(int count, char **arguments)
     if (code < 0) code = make_settings(&c, experiment, &g, &settings);
     if (code >= 0) goto out;
     sock_status status = experiment->run(c.ctx, &settings, &result);
-    if (status >= 0 && g.output && !settings.output)
+    if (status >= 0 && g.output && !settings.output && !experiment->folder)
         status = exp_rows_write(c.ctx, g.output, json_object_get(result, "columns"), json_object_get(result, "rows"));
     code = status < 0 ? cli_fail(&c, status) : show(&c, experiment, result);
 out:
@@ -182,8 +219,10 @@ out:
 }
 
 const cli_verb verb_experiment = {"experiment",
-                                  "experiment NAME [-o FILE] [options]",
+                                  "experiment NAME [-o FILE|DIR] [options]",
                                   "repeat a study (without NAME: list them)",
+                                  "  sock experiment table1 --quick --seeds 1 --sets expdyn -o results\n"
+                                  "  sock experiment figures --sets expdyn -o figures\n"
                                   "  sock experiment ablation --quick\n"
                                   "  sock experiment accuracy --seeds 3 --sets gbm,expdyn -o accuracy.csv",
                                   keys,

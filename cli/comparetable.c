@@ -282,7 +282,7 @@ static json_t *row_to_json(const cmp_row *row)
     return object;
 }
 
-void comparison_print_json(const comparison *all)
+int comparison_print_json(const cli *c, const comparison *all)
 {
     json_t *rows = json_array(), *object;
     for (size_t i = 0; i < all->count; i++) json_array_append_new(rows, row_to_json(&all->rows[i]));
@@ -291,7 +291,9 @@ void comparison_print_json(const comparison *all)
                        "train_points", (json_int_t)sock_data_points(all->train), "test_points",
                        (json_int_t)sock_data_points(all->test), "rows", rows);
     char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1)) : NULL;
-    if (text) printf("%s\n", text);
+    bool made = text != NULL;
+    if (made) printf("%s\n", text);
     free(text);
     json_decref(object);
+    return made ? -1 : cli_fail(c, SOCK_ENOMEM);
 }

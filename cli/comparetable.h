@@ -24,7 +24,7 @@ void comparison_say(const cli *c, const cmp_row *row);
 /* Writes every column to path, whole or not at all; the exit code. */
 int comparison_write(const cli *c, const comparison *all, const char *path);
 
-/* One object on standard output. */
-void comparison_print_json(const comparison *all);
+/* One object on standard output; answers as cli_begin. */
+int comparison_print_json(const cli *c, const comparison *all);
 
 #endif

@@ -257,11 +257,9 @@ static void print_ablation(const json_t *result, FILE *stream)
     }
 }
 
-const exp_experiment exp_ablation = {"ablation",
-                                     "the solvers of the diffusion: iterations and seconds to a gap",
-                                     EXP_TAKES_SEED | EXP_TAKES_CAP | EXP_TAKES_FULL,
-                                     set_names,
-                                     NULL,
-                                     0,
-                                     run_ablation,
-                                     print_ablation};
+const exp_experiment exp_ablation = {.name = "ablation",
+                                     .summary = "the solvers of the diffusion: iterations and seconds to a gap",
+                                     .takes = EXP_TAKES_SEED | EXP_TAKES_CAP | EXP_TAKES_FULL,
+                                     .sets = set_names,
+                                     .run = run_ablation,
+                                     .print = print_ablation};

@@ -270,34 +270,23 @@ static json_t *empty_row(const study *s, int preset)
     return row;
 }
 
-static double number_at(const json_t *row, size_t column)
-{
-    const json_t *cell = json_array_get(row, column);
-    return json_is_number(cell) ? json_number_value(cell) : (double)NAN;
-}
-
-static const char *text_at(const json_t *row, size_t column)
-{
-    const char *text = json_string_value(json_array_get(row, column));
-    return text ? text : "";
-}
-
 static void say_row(const study *s, const json_t *row)
 {
     char line[900];
-    const char *status = text_at(row, STATUS);
+    const char *status = exp_text_at(row, STATUS);
     int size = sizeof line;
     int used = snprintf(line, sizeof line, "%-8s %-7s seed %-4llu P %.2f  P' %.3f  RE_f %.2f %%  RE_a %.2f %%",
-                        s->set->name, text_at(row, PRESET), (unsigned long long)s->seed, number_at(row, P),
-                        number_at(row, P_RAW), number_at(row, RE_F), number_at(row, RE_A));
+                        s->set->name, exp_text_at(row, PRESET), (unsigned long long)s->seed, exp_number_at(row, P),
+                        exp_number_at(row, P_RAW), exp_number_at(row, RE_F), exp_number_at(row, RE_A));
     if (s->settings->mmd && used < size)
-        used += snprintf(line + used, (size_t)(size - used), "  MMD2 %.4f (truth %.4f)", number_at(row, MMD2),
-                         number_at(row, MMD2_TRUTH));
+        used += snprintf(line + used, (size_t)(size - used), "  MMD2 %.4f (truth %.4f)", exp_number_at(row, MMD2),
+                         exp_number_at(row, MMD2_TRUTH));
     if (json_is_number(json_array_get(row, SECONDS)) && used < size)
-        used += snprintf(line + used, (size_t)(size - used), "  %.2f s", number_at(row, SECONDS));
+        used += snprintf(line + used, (size_t)(size - used), "  %.2f s", exp_number_at(row, SECONDS));
     if (used < size)
-        snprintf(line + used, (size_t)(size - used), "  f: %s; a: %s%s%s", text_at(row, DRIFT), text_at(row, DIFFUSION),
-                 strcmp(status, "SOCK_OK") == 0 ? "" : "  ", strcmp(status, "SOCK_OK") == 0 ? "" : status);
+        snprintf(line + used, (size_t)(size - used), "  f: %s; a: %s%s%s", exp_text_at(row, DRIFT),
+                 exp_text_at(row, DIFFUSION), strcmp(status, "SOCK_OK") == 0 ? "" : "  ",
+                 strcmp(status, "SOCK_OK") == 0 ? "" : status);
     say(s->settings, line);
 }
 
@@ -328,7 +317,7 @@ static json_t *find_row(const json_t *rows, const char *set, const char *preset,
 {
     for (size_t i = 0; i < json_array_size(rows); i++) {
         json_t *row = json_array_get(rows, i);
-        if (strcmp(text_at(row, SET), set) == 0 && strcmp(text_at(row, PRESET), preset) == 0 &&
+        if (strcmp(exp_text_at(row, SET), set) == 0 && strcmp(exp_text_at(row, PRESET), preset) == 0 &&
             json_integer_value(json_array_get(row, SEED)) == (json_int_t)seed)
             return row;
     }
@@ -433,22 +422,6 @@ static sock_status run_sets(sock_context *ctx, const exp_settings *settings, jso
 
 static const size_t summarised[] = {P, P_RAW, RE_F, RE_A, MMD2, MMD2_TRUTH, SECONDS};
 
-/* [median, 10 %, 90 %]; null where infinite: that many fits have no score. */
-static json_t *quantiles_of(const json_t *rows, size_t column)
-{
-    static const double at[] = {0.5, 0.1, 0.9};
-    size_t count = json_array_size(rows);
-    double *values = malloc((count ? count : 1) * sizeof *values);
-    json_t *list = json_array();
-    for (size_t i = 0; values && i < count; i++) values[i] = number_at(json_array_get(rows, i), column);
-    for (size_t i = 0; values && i < COUNT(at); i++) {
-        double value = exp_quantile(count, values, at[i]);
-        json_array_append_new(list, isfinite(value) ? json_real(value) : json_null());
-    }
-    free(values);
-    return list;
-}
-
 /* The rows of the set and preset among the seeds asked for. */
 static json_t *rows_of(const exp_settings *settings, const study_set *set, int preset, const json_t *rows)
 {
@@ -471,7 +444,7 @@ static json_t *summarise(const exp_settings *settings, const json_t *rows)
                 entry = json_pack("{s:s, s:s, s:I}", "set", sets[i].name, "preset", preset_names[preset], "seeds",
                                   (json_int_t)json_array_size(list));
                 for (size_t k = 0; k < COUNT(summarised); k++)
-                    json_object_set_new(entry, columns[summarised[k]], quantiles_of(list, summarised[k]));
+                    json_object_set_new(entry, columns[summarised[k]], exp_quantiles(list, summarised[k]));
                 json_array_append_new(summary, entry);
             }
             json_decref(list);
@@ -479,23 +452,10 @@ static json_t *summarise(const exp_settings *settings, const json_t *rows)
     return summary;
 }
 
-static sock_status earlier_rows(const exp_settings *settings, const json_t *names, json_t **rows)
-{
-    char line[400];
-    exp_read read = settings->output ? exp_rows_read(settings->output, names, rows) : EXP_READ_MISSING;
-    if (read == EXP_READ_MISSING) *rows = json_array();
-    if (read == EXP_READ_MISSING || read == EXP_READ_DONE) return SOCK_OK;
-    snprintf(line, sizeof line, "%.300s: %s", settings->output,
-             read == EXP_READ_FOREIGN ? "has other columns than this experiment's: give another file"
-                                      : "cannot be read");
-    say(settings, line);
-    return read == EXP_READ_FOREIGN ? SOCK_EINPUT : SOCK_EIO;
-}
-
 static sock_status run_accuracy(sock_context *ctx, const exp_settings *settings, json_t **result)
 {
     json_t *names = exp_columns(COUNT(columns), columns), *rows = NULL;
-    sock_status status = earlier_rows(settings, names, &rows);
+    sock_status status = exp_rows_resume(settings->output, names, settings->say, settings->user, &rows);
     if (status >= 0) status = run_sets(ctx, settings, names, rows);
     if (status == SOCK_ECANCELLED && settings->output)
         say(settings, "interrupted; the rows so far are kept, and the same command goes on from there");
@@ -569,11 +529,12 @@ static void print_accuracy(const json_t *result, FILE *stream)
     }
 }
 
-const exp_experiment exp_accuracy = {"accuracy",
-                                     "default, paper's protocol and oracle against the truth, over many seeds",
-                                     EXP_TAKES_SEEDS | EXP_TAKES_MMD,
-                                     set_names,
-                                     preset_names,
-                                     1,
-                                     run_accuracy,
-                                     print_accuracy};
+const exp_experiment exp_accuracy = {.name = "accuracy",
+                                     .summary =
+                                         "default, paper's protocol and oracle against the truth, over many seeds",
+                                     .takes = EXP_TAKES_SEEDS | EXP_TAKES_MMD,
+                                     .sets = set_names,
+                                     .presets = preset_names,
+                                     .resumes = 1,
+                                     .run = run_accuracy,
+                                     .print = print_accuracy};

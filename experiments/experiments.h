@@ -17,7 +17,7 @@ typedef struct exp_settings {
     int mmd;             /* score simulated paths too */
     const char *names;   /* restricts it to these data sets, with commas between; NULL: all */
     const char *presets; /* the same for the ways to fit */
-    const char *output;  /* the file where an experiment that resumes keeps its rows; NULL: nowhere */
+    const char *output;  /* the file (or folder) where an experiment that resumes keeps its rows; NULL: nowhere */
     /* Called after each piece of work with a line for people; may be NULL. */
     void (*say)(void *user, const char *line);
     void *user;
@@ -31,9 +31,13 @@ typedef struct exp_experiment {
     unsigned takes;
     const char *const *sets;    /* what settings->names may hold, NULL at the end */
     const char *const *presets; /* what settings->presets may hold, NULL at the end; NULL: there are none */
+    const char *presets_option; /* what the program calls them; NULL: presets */
     int resumes;                /* reads and writes the rows of settings->output itself, after each piece of work */
+    int folder;                 /* settings->output is a folder, which is made */
+    int needs_output;           /* settings->output must be given */
     /* *result: an object with "columns" (names) and "rows" (lists of numbers, texts or null), and what else is worth
-     * keeping. Fails with the context's message. */
+     * keeping; "failures" (texts), where there are any, mean that the experiment did not show what it should. Fails
+     * with the context's message. */
     sock_status (*run)(sock_context *ctx, const exp_settings *settings, json_t **result);
     void (*print)(const json_t *result, FILE *stream);
 } exp_experiment;
@@ -43,5 +47,11 @@ extern const exp_experiment exp_ablation;
 
 /* How near the default and the paper's protocol come to the truth on the paper's data sets, over many seeds. */
 extern const exp_experiment exp_accuracy;
+
+/* The paper's tables, with every rival: table 1, table 2, both (tables.c). */
+extern const exp_experiment exp_table1, exp_table2, exp_all;
+
+/* The paper's figures, as SVG. */
+extern const exp_experiment exp_figures;
 
 #endif

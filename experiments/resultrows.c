@@ -162,7 +162,48 @@ exp_read exp_rows_read(const char *path, const json_t *columns, json_t **rows)
     return result;
 }
 
-/* ---- Quantiles ---- */
+sock_status exp_rows_resume(const char *path, const json_t *columns, void (*say)(void *user, const char *line),
+                            void *user, json_t **rows)
+{
+    char line[400];
+    exp_read read = path ? exp_rows_read(path, columns, rows) : EXP_READ_MISSING;
+    if (read == EXP_READ_MISSING) *rows = json_array();
+    if (read == EXP_READ_MISSING || read == EXP_READ_DONE) return SOCK_OK;
+    snprintf(line, sizeof line, "%.300s: %s", path,
+             read == EXP_READ_FOREIGN ? "has other columns than this experiment's: give another place"
+                                      : "cannot be read");
+    if (say) say(user, line);
+    return read == EXP_READ_FOREIGN ? SOCK_EINPUT : SOCK_EIO;
+}
+
+/* ---- Cells and quantiles ---- */
+
+double exp_number_at(const json_t *row, size_t column)
+{
+    const json_t *cell = json_array_get(row, column);
+    return json_is_number(cell) ? json_number_value(cell) : (double)NAN;
+}
+
+const char *exp_text_at(const json_t *row, size_t column)
+{
+    const char *text = json_string_value(json_array_get(row, column));
+    return text ? text : "";
+}
+
+json_t *exp_quantiles(const json_t *rows, size_t column)
+{
+    static const double at[] = {0.5, 0.1, 0.9};
+    size_t count = json_array_size(rows);
+    double *values = malloc((count ? count : 1) * sizeof *values);
+    json_t *list = json_array();
+    for (size_t i = 0; values && i < count; i++) values[i] = exp_number_at(json_array_get(rows, i), column);
+    for (size_t i = 0; values && i < sizeof at / sizeof *at; i++) {
+        double value = exp_quantile(count, values, at[i]);
+        json_array_append_new(list, isfinite(value) ? json_real(value) : json_null());
+    }
+    free(values);
+    return list;
+}
 
 static int compare(const void *a, const void *b)
 {

@@ -29,6 +29,18 @@ exp_read exp_rows_read(const char *path, const json_t *columns, json_t **rows);
 /* The same from text, which is changed on the way. */
 exp_read exp_rows_parse(char *text, const json_t *columns, json_t **rows);
 
+/* A cell as a number (NaN: it holds none) and as text ("": it holds none). */
+double exp_number_at(const json_t *row, size_t column);
+const char *exp_text_at(const json_t *row, size_t column);
+
+/* The rows that a file of an experiment holds already, an empty list when there is none. A file that cannot be gone on
+ * with is told to `say` (may be NULL): SOCK_EINPUT when its columns are others, SOCK_EIO when it cannot be read. */
+sock_status exp_rows_resume(const char *path, const json_t *columns, void (*say)(void *user, const char *line),
+                            void *user, json_t **rows);
+
+/* [median, 10 %, 90 %] of a column; null where infinite: that many rows have no score. */
+json_t *exp_quantiles(const json_t *rows, size_t column);
+
 /* The quantile q of the count values, by linear interpolation between neighbours; sorts them. What is not a number
  * counts as infinite: a score that could not be had is the worst. NaN for count = 0. */
 double exp_quantile(size_t count, double *values, double q);

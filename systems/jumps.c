@@ -37,15 +37,21 @@ void sys_gillespie(const sys_instance *instance, const sys_path *path)
     }
 }
 
+size_t sys_visit_count(double u)
+{
+    static const double up_to[] = {0.45, 0.73, 0.88, 0.98}; /* probabilities .45 .28 .15 .10 .02: mean 2.96 */
+    size_t visits = 2;
+    while (visits < SYS_MAX_VISITS && u > up_to[visits - 2]) visits++;
+    return visits;
+}
+
 /* 2 to 6 visits with mean 2.96; gaps 1 + 2.6 u^2 years (1 to 3.6, mean 1.9), in days as a clinic records them. */
 size_t sys_amyloid_visits(const sys_instance *instance, uint64_t stream, double *times)
 {
-    static const double up_to[] = {0.45, 0.73, 0.88, 0.98}; /* probabilities .45 .28 .15 .10 .02 */
     const sk_key key = {instance->seed, SK_PURPOSE_SYSTEM};
     double u[SYS_MAX_VISITS];
     sk_uniforms(key, stream, SYS_STREAM_TIMES, 0, SYS_MAX_VISITS, u);
-    size_t visits = 2;
-    while (visits < SYS_MAX_VISITS && u[0] > up_to[visits - 2]) visits++;
+    const size_t visits = sys_visit_count(u[0]);
     times[0] = 0;
     for (size_t i = 1; i < visits; i++) times[i] = times[i - 1] + round(365.25 * (1 + 2.6 * u[i] * u[i])) / 365.25;
     return visits;

@@ -116,6 +116,7 @@ static void prop_chosen_drift_is_near_the_best(void **state)
                 best = fmax(best, number(row, "score"));
         }
         double lost = best - number(info, "drift_score");
+        assert_true(number(info, "calibration") > 0.8 && number(info, "calibration") < 1.25);
         assert_true(lost >= 0 && lost <= 10);
         if (lost == 0) assert_string_equal(word(info, "drift"), word(info, "drift_best"));
         json_decref(info);

@@ -4,6 +4,8 @@
 #include "test.h"
 #include "tune/folds.h"
 
+#include <jansson.h>
+
 static sock_context *ctx;
 
 static int setup(void **state)
@@ -130,8 +132,15 @@ static void test_resting__epidemic_keeps_the_size_of_its_residuals(void **state)
         assert_int_equal(sock_options_set(ctx, opts, "diffusion", "affine"), SOCK_OK);
         assert_int_equal(sock_options_set(ctx, opts, "diagonal", "no"), SOCK_OK);
         if (sock_fit(ctx, data, opts, &model) < 0) fail_msg("%s", sock_message(ctx));
-        double ratio = calibration(data, model);
+        double ratio = calibration(data, model), told;
+        char *text = NULL;
+        assert_int_equal(sock_model_info(ctx, model, &text), SOCK_OK);
+        json_t *info = json_loads(text, 0, NULL);
+        told = json_number_value(json_object_get(info, "calibration")); /* of held-out steps, conditional rule */
         assert_true(ratio > 0.8 && ratio < 1.2);
+        assert_close(told, ratio, 0.1, 1);
+        json_decref(info);
+        sock_string_free(text);
         sock_model_free(model);
         sock_data_free(data);
         sock_options_free(opts);

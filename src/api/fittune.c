@@ -120,6 +120,7 @@ static sock_status add_warnings(sk_fit_job *job, const sock_model *model, json_t
 {
     json_t *list = json_array();
     double correlation, n = json_number_value(json_object_get(report, "steps"));
+    double moments = json_number_value(json_object_get(report, "calibration")); /* 0: not known */
     double gain = json_number_value(json_object_get(report, "score")) -
                   json_number_value(json_object_get(report, "score_constant"));
     json_object_set_new(report, "warnings", list);
@@ -132,6 +133,10 @@ static sock_status add_warnings(sk_fit_job *job, const sock_model *model, json_t
         warn(list,
              "residuals of neighbouring steps are positively correlated: the process has memory, or a hidden state");
     if (gain < 2) warn(list, "the score is no better than that of constant coefficients: the data support no more");
+    if (moments > 2 || (moments > 0 && moments < 0.5))
+        warn(list, moments > 1
+                       ? "a is less than half of what the squared residuals say: wild steps, or the wrong kernels"
+                       : "a is more than twice what the squared residuals say: wild steps, or the wrong kernels");
     if (json_is_true(json_object_get(report, "drift_edge")))
         warn(list, "the penalty of the drift is at the edge of its grid");
     size_t i;

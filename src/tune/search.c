@@ -25,6 +25,7 @@ typedef struct search {
     sock_model *model;
     bool model_diagonal;
     bool unpolished[MOST]; /* the polish lost clearly: it is not tried again */
+    double calibration;    /* of the final model */
     double constant_score;
     sk_drift_result *constant_drift; /* constant coefficients, what every model should beat */
     sk_diffusion_result *constant_diffusion;
@@ -627,6 +628,27 @@ static void shares(const search *s, double *share)
     for (size_t i = 0; i < s->list.diffusions; i++) share[i] /= sum;
 }
 
+/* Sum of the squared residuals of the held-out steps over the sum of what a says they should be, tr F (I a) F': a
+ * moment that no likelihood is fooled about. NAN: none to be had. */
+static double calibration(const sk_problem *p, const double *held, double floor, const sk_leftover *leftover)
+{
+    size_t d = p->d;
+    double squares = 0, traces = 0;
+    for (size_t f = 0; f < p->folds; f++)
+        for (size_t i = p->first[f]; i < p->first[f + 1]; i++) {
+            const double *e = leftover->e + (f * p->n + i) * d, *left = p->left + i * d * d, *a = held + i * d * d;
+            for (size_t r = 0; r < d; r++) {
+                squares += e[r] * e[r];
+                for (size_t k = 0; k < d; k++) {
+                    double sum = left[r * d + k] * floor * p->steps->h[i];
+                    for (size_t j = 0; j < d; j++) sum += left[r * d + j] * a[j * d + k];
+                    traces += sum * left[r * d + k];
+                }
+            }
+        }
+    return traces > 0 ? squares / traces : (double)NAN;
+}
+
 /* A floor c mean(a) I: the largest c whose held-out score is within one standard error (at most two nats) of the best.
  */
 static sock_status choose_floor(search *s, const double *share, const sk_leftover *leftover, double *floor)
@@ -657,6 +679,7 @@ static sock_status choose_floor(search *s, const double *share, const sk_leftove
         if (score[best] - score[g] <= SK_MIN(error, 2)) chosen = g;
     }
     if (status >= 0) *floor = grid[chosen] * mean;
+    if (status >= 0) s->calibration = calibration(p, held, *floor, leftover);
     sk_free(held);
     sk_free(cluster);
     sk_free(space);
@@ -705,6 +728,7 @@ static json_t *describe(const search *s, size_t drift, const double *share, doub
     json_object_set_new(report, "floor", number(floor));
     json_object_set_new(report, "score", number(s->diffusion[s->best_diffusion]->score));
     json_object_set_new(report, "score_constant", number(s->constant_score));
+    json_object_set_new(report, "calibration", number(s->calibration));
     json_object_set_new(report, "folds", json_integer((json_int_t)s->full->folds));
     json_object_set_new(report, "steps", json_integer((json_int_t)s->full->n));
     json_object_set_new(report, "limited", json_boolean(s->limited));
@@ -768,6 +792,7 @@ static sock_status fall_back(search *s, double *share, double *floor, size_t *dr
     for (size_t i = 0; i < MOST; i++) share[i] = i == s->best_diffusion;
     *floor = 0;
     *drift = s->best_drift;
+    s->calibration = NAN; /* that of the model given up */
     return SOCK_OK;
 }
 

@@ -1,0 +1,439 @@
+/* tables.c - the paper's tables, repeated: data sets x seeds x methods, one row of results each.
+ *
+ * Every method gets the same data and is scored by the same code (compare.h). A row is kept as soon as it is known;
+ * with a folder, only what is not in its file of rows is computed, so a run that was broken off goes on where it was. A
+ * method that takes longer than the set's cap of processor time has a row without scores that says so.
+ *
+ * --quick: fewer trajectories, no simulated paths, the default and the paper's protocol only; it then fails unless the
+ * default has the lower median of P (P' where there is no truth of table 1) on every set. */
+#define _POSIX_C_SOURCE 200809L
+#include "compare/compare.h"
+#include "experiments/deadline.h"
+#include "experiments/experiments.h"
+#include "experiments/resultrows.h"
+#include "experiments/tablerows.h"
+#include "experiments/tabletext.h"
+#include "systems/systems.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static const char quick_methods[] = "sock,sock-paper,bisde,gedmd,constant";
+
+/* What all pieces of work share. */
+typedef struct job {
+    sock_context *ctx;
+    const exp_settings *settings;
+    int tables; /* 1, 2, or 3 for both */
+    char *file; /* of the rows; NULL: nowhere */
+    json_t *columns, *rows;
+    json_t *remarks; /* set -> why it could not be made */
+    size_t done, planned;
+} job;
+
+/* The data of one set and seed. */
+typedef struct study {
+    job *job;
+    const exp_table_set *set;
+    uint64_t seed;
+    sys_instance *instance;
+    sock_model *truth;
+    sock_data *part[SYS_SETS];
+    sock_options *options; /* of the scores */
+} study;
+
+static void say(const job *j, const char *line)
+{
+    if (j->settings->say) j->settings->say(j->settings->user, line);
+}
+
+/* ---- What is wanted ---- */
+
+static int is_wanted_set(const job *j, const exp_table_set *set)
+{
+    if (!(j->tables & set->table)) return 0;
+    if (j->settings->names) return exp_is_named(j->settings->names, set->name);
+    return !j->settings->quick || set->quick[SYS_TRAIN];
+}
+
+/* A neural row of a program without that family is passed over. */
+static int is_wanted_row(const job *j, const exp_table_row *row)
+{
+    const char *list = j->settings->presets ? j->settings->presets : j->settings->quick ? quick_methods : NULL;
+    if (list && !exp_is_named(list, row->method)) return 0;
+    return !exp_method_find(row->method)->neural || cmp_method_find(row->spec) != NULL;
+}
+
+static size_t seeds_of(const job *j, const exp_table_set *set)
+{
+    const size_t asked = j->settings->seeds;
+    if (!asked) return j->settings->quick ? 3 : set->seeds;
+    return j->settings->full || asked < set->seeds ? asked : set->seeds;
+}
+
+static exp_piece piece_of(const job *j, const exp_table_set *set, const exp_table_row *row, uint64_t seed)
+{
+    return (exp_piece){set, row, seed, j->settings->quick ? "0" : set->mmd_paths};
+}
+
+static size_t count_planned(const job *j)
+{
+    size_t count = 0;
+    for (const exp_table_set *set = exp_table_sets; set->name; set++)
+        for (size_t k = 0; is_wanted_set(j, set) && k < seeds_of(j, set); k++)
+            for (const exp_table_row *row = set->rows; row->method; row++) {
+                const exp_piece piece = piece_of(j, set, row, j->settings->seed + k);
+                count += is_wanted_row(j, row) && !exp_row_is_known(j->rows, &piece);
+            }
+    return count;
+}
+
+/* ---- Data ---- */
+
+static sock_status make_system(study *s)
+{
+    sock_context *ctx = s->job->ctx;
+    sock_status status = sys_new(ctx, sys_find(s->set->system), s->seed, &s->instance);
+    if (status >= 0 && s->job->settings->quick && s->set->quick[SYS_TRAIN])
+        memcpy(s->instance->trajectories, s->set->quick, sizeof s->instance->trajectories);
+    if (status >= 0) status = sys_truth(ctx, s->instance, &s->truth);
+    for (int i = 0; status >= 0 && i < SYS_SETS; i++) status = sys_generate(ctx, s->instance, (sys_set)i, &s->part[i]);
+    return status;
+}
+
+static sock_status make_options(study *s)
+{
+    sock_context *ctx = s->job->ctx;
+    char delta[40], seed[40];
+    snprintf(delta, sizeof delta, "%.17g", s->instance ? s->instance->system->delta : 0);
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);
+    const char *const wanted[][2] = {{"delta", delta},
+                                     {"seed", seed},
+                                     {"mmd-step", s->set->mmd_step},
+                                     {"mmd-paths", s->job->settings->quick ? "0" : s->set->mmd_paths},
+                                     {"bounds", s->set->unit_box ? "clip" : "none"},
+                                     {"lower", s->set->unit_box ? "0" : "none"},
+                                     {"upper", s->set->unit_box ? "1" : "none"}};
+    s->options = sock_options_new(ctx);
+    sock_status status = s->options ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < COUNT(wanted); i++)
+        status = sock_options_set(ctx, s->options, wanted[i][0], wanted[i][1]);
+    return status;
+}
+
+static sock_status make_data(study *s)
+{
+    sock_status status = s->set->system ? make_system(s) : sys_pbcseq(s->job->ctx, s->seed, s->part);
+    return status < 0 ? status : make_options(s);
+}
+
+static void free_data(study *s)
+{
+    for (int i = 0; i < SYS_SETS; i++) sock_data_free(s->part[i]);
+    sock_options_free(s->options);
+    sock_model_free(s->truth);
+    sys_free(s->instance);
+}
+
+/* ---- One piece of work ---- */
+
+static void say_row(job *j, const json_t *row)
+{
+    char line[700];
+    const int size = sizeof line;
+    int used = snprintf(line, sizeof line, "[%zu/%zu] %-8s %-13s%s seed %lld  P %.2f  P' %.4g  RE_f %.3g  RE_a %.3g",
+                        j->done, j->planned, exp_text_at(row, ROW_SET), exp_text_at(row, ROW_METHOD),
+                        exp_text_at(row, ROW_PROJECTED)[0] ? " psd" : "    ",
+                        (long long)json_integer_value(json_array_get(row, ROW_SEED)), exp_number_at(row, ROW_P),
+                        exp_number_at(row, ROW_P_RAW), exp_number_at(row, ROW_RE_F), exp_number_at(row, ROW_RE_A));
+    if (json_is_number(json_array_get(row, ROW_MMD2)) && used < size)
+        used += snprintf(line + used, (size_t)(size - used), "  MMD2 %.4g", exp_number_at(row, ROW_MMD2));
+    if (json_is_number(json_array_get(row, ROW_CPU)) && used < size)
+        used += snprintf(line + used, (size_t)(size - used), "  cpu %.2f s", exp_number_at(row, ROW_CPU));
+    if (isnan(exp_number_at(row, ROW_P_RAW)) && used < size)
+        snprintf(line + used, (size_t)(size - used), "  (%.200s)", exp_text_at(row, ROW_REASON));
+    say(j, line);
+}
+
+static void take_row(job *j, json_t *row)
+{
+    say_row(j, row);
+    exp_rows_insert(j->rows, row);
+    json_decref(row);
+}
+
+/* One or two rows, or one that says that the cap ended the work. */
+static sock_status run_piece(study *s, const exp_piece *piece)
+{
+    job *j = s->job;
+    const double cap = j->settings->cap > 0 ? j->settings->cap : s->set->cap;
+    const cmp_case c = {.train = s->part[SYS_TRAIN],
+                        .validation = s->part[SYS_VALIDATION],
+                        .test = s->part[SYS_TEST],
+                        .truth = s->truth,
+                        .options = s->options,
+                        .budget = piece->row->budget};
+    cmp_row made[CMP_MOST_ROWS];
+    cmp_spec spec;
+    size_t count = 0;
+    sock_status status = cmp_spec_parse(j->ctx, piece->row->spec, &spec);
+    if (status < 0) return status;
+    exp_deadline *deadline = exp_deadline_new(j->ctx, cap);
+    status = cmp_run(j->ctx, &spec, &c, made, &count);
+    const int late = exp_deadline_end(deadline);
+    if (status < 0 && !late) return status;
+    j->done++;
+    exp_rows_remove(j->rows, piece);
+    if (status < 0) {
+        char reason[80];
+        snprintf(reason, sizeof reason, "stopped after %g s of processor time", cap);
+        take_row(j, exp_row_without(piece, SOCK_ECANCELLED, reason));
+    }
+    for (size_t i = 0; status >= 0 && i < count; i++) take_row(j, exp_row_of(piece, &made[i]));
+    return j->file ? exp_rows_write(j->ctx, j->file, j->columns, j->rows) : SOCK_OK;
+}
+
+/* ---- The loops ---- */
+
+/* Data that cannot be had (no R) are a remark, not a failure. */
+static sock_status note_missing(study *s, sock_status status)
+{
+    job *j = s->job;
+    if (s->set->system || status != SOCK_EIO) return status;
+    if (!json_object_get(j->remarks, s->set->name)) {
+        say(j, sock_message(j->ctx));
+        json_object_set_new(j->remarks, s->set->name, json_string(sock_message(j->ctx)));
+    }
+    return SOCK_OK;
+}
+
+static sock_status run_seed(study *s)
+{
+    sock_status status = SOCK_OK;
+    int made = 0;
+    for (const exp_table_row *row = s->set->rows; status >= 0 && row->method; row++) {
+        const exp_piece piece = piece_of(s->job, s->set, row, s->seed);
+        if (!is_wanted_row(s->job, row) || exp_row_is_known(s->job->rows, &piece)) continue;
+        if (!made) {
+            status = make_data(s);
+            if (status < 0) return note_missing(s, status);
+            made = 1;
+        }
+        status = run_piece(s, &piece);
+    }
+    return status;
+}
+
+static sock_status run_sets(job *j)
+{
+    sock_status status = SOCK_OK;
+    j->planned = count_planned(j);
+    for (const exp_table_set *set = exp_table_sets; status >= 0 && set->name; set++)
+        for (size_t k = 0; status >= 0 && is_wanted_set(j, set) && k < seeds_of(j, set); k++) {
+            study s = {.job = j, .set = set, .seed = j->settings->seed + k};
+            status = run_seed(&s);
+            free_data(&s);
+        }
+    return status;
+}
+
+/* ---- The result ---- */
+
+static json_t *summaries_of(const job *j)
+{
+    json_t *list = json_array();
+    const exp_table_view view = {j->settings->seed, j->settings->seeds, j->settings->presets};
+    for (const exp_table_set *set = exp_table_sets; set->name; set++) {
+        if (!is_wanted_set(j, set)) continue;
+        json_t *summary = exp_table_summary(set, &view, j->rows);
+        json_t *remark = json_object_get(j->remarks, set->name);
+        if (remark) json_object_set(summary, "remark", remark);
+        json_array_append_new(list, summary);
+    }
+    return list;
+}
+
+static double median_of(const json_t *summary, const char *method, const char *score)
+{
+    const json_t *entries = json_object_get(summary, "entries");
+    for (size_t i = 0; i < json_array_size(entries); i++) {
+        const json_t *entry = json_array_get(entries, i), *list = json_object_get(entry, score);
+        if (strcmp(json_string_value(json_object_get(entry, "method")), method) != 0) continue;
+        const json_t *median = json_array_get(list, 0);
+        return json_is_number(median) ? json_number_value(median) : (double)INFINITY;
+    }
+    return (double)NAN;
+}
+
+/* With --quick: the default must beat the paper's protocol wherever both have rows. */
+static json_t *failures_of(const job *j, const json_t *summaries)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; j->settings->quick && i < json_array_size(summaries); i++) {
+        const json_t *summary = json_array_get(summaries, i);
+        const double ours = median_of(summary, "sock", "P"), theirs = median_of(summary, "sock-paper", "P");
+        char line[200];
+        if (isnan(ours) || isnan(theirs) || ours < theirs) continue;
+        snprintf(line, sizeof line, "%s: the median of P is %.4f for the default and %.4f for the paper's protocol",
+                 json_string_value(json_object_get(summary, "set")), ours, theirs);
+        json_array_append_new(list, json_string(line));
+    }
+    return list;
+}
+
+/* ---- Files ---- */
+
+static char *path_in(const char *folder, const char *name)
+{
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+static void print_preface(const json_t *result, int table, FILE *stream)
+{
+    const json_int_t seeds = json_integer_value(json_object_get(result, "seeds"));
+    fprintf(stream, "## Table %d of the paper\n\n", table);
+    fprintf(stream, "Version %s, seeds from %lld on", sock_version(),
+            (long long)json_integer_value(json_object_get(result, "first")));
+    if (seeds) fprintf(stream, " (at most %lld)", (long long)seeds);
+    fputs(". Median [10 %, 90 %] over the seeds; \"paper\" is what the paper prints, one draw.\n", stream);
+    if (json_is_true(json_object_get(result, "quick")))
+        fputs("Quick: fewer trajectories, no simulated paths, few methods; Lorenz 96 and pbcseq are left out.\n",
+              stream);
+    fputc('\n', stream);
+}
+
+static void print_table(const json_t *result, int table, FILE *stream)
+{
+    const json_t *summaries = json_object_get(result, "summary");
+    int any = 0;
+    for (size_t i = 0; i < json_array_size(summaries); i++) {
+        const json_t *summary = json_array_get(summaries, i);
+        if (json_integer_value(json_object_get(summary, "table")) != table) continue;
+        if (!any) print_preface(result, table, stream);
+        any = 1;
+        exp_table_print(summary, stream);
+    }
+}
+
+static sock_status write_table(const job *j, const json_t *result, int table)
+{
+    char name[32], *text = NULL;
+    size_t size = 0;
+    snprintf(name, sizeof name, j->settings->quick ? "quick-table%d.md" : "table%d.md", table);
+    char *path = path_in(j->settings->output, name);
+    FILE *stream = path ? open_memstream(&text, &size) : NULL;
+    if (stream) print_table(result, table, stream);
+    const int good = stream && !ferror(stream);
+    sock_status status = stream && fclose(stream) == 0 && good ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sock_write_file(j->ctx, path, text, size);
+    free(text);
+    free(path);
+    return status;
+}
+
+/* ---- The experiments ---- */
+
+static sock_status finish(const job *j, json_t **result)
+{
+    json_t *summaries = summaries_of(j);
+    json_t *made =
+        json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:O, s:O}", "experiment", "tables", "version", sock_version(),
+                  "first", (json_int_t)j->settings->seed, "seeds", (json_int_t)j->settings->seeds, "quick",
+                  j->settings->quick, "failures", failures_of(j, summaries), "columns", j->columns, "rows", j->rows);
+    json_object_set_new(made, "summary", summaries);
+    sock_status status = SOCK_OK;
+    for (int table = 1; table <= 2 && j->settings->output && status >= 0; table++)
+        if (j->tables & table) status = write_table(j, made, table);
+    if (status < 0)
+        json_decref(made);
+    else
+        *result = made;
+    return status;
+}
+
+static sock_status run_tables(sock_context *ctx, const exp_settings *settings, int tables, json_t **result)
+{
+    job j = {.ctx = ctx,
+             .settings = settings,
+             .tables = tables,
+             .columns = exp_columns(ROW_COLUMNS, exp_row_names),
+             .remarks = json_object()};
+    sock_status status = SOCK_OK;
+    if (settings->output && !(j.file = path_in(settings->output, settings->quick ? "quick.csv" : "rows.csv")))
+        status = SOCK_ENOMEM;
+    if (status >= 0) status = exp_rows_resume(j.file, j.columns, settings->say, settings->user, &j.rows);
+    if (status >= 0) status = run_sets(&j);
+    if (status == SOCK_ECANCELLED && j.file)
+        say(&j, "interrupted; the rows so far are kept, and the same command goes on from there");
+    if (status >= 0) status = finish(&j, result);
+    json_decref(j.columns);
+    json_decref(j.rows);
+    json_decref(j.remarks);
+    free(j.file);
+    return status;
+}
+
+static sock_status run_table1(sock_context *ctx, const exp_settings *settings, json_t **result)
+{
+    return run_tables(ctx, settings, 1, result);
+}
+
+static sock_status run_table2(sock_context *ctx, const exp_settings *settings, json_t **result)
+{
+    return run_tables(ctx, settings, 2, result);
+}
+
+static sock_status run_all(sock_context *ctx, const exp_settings *settings, json_t **result)
+{
+    return run_tables(ctx, settings, 3, result);
+}
+
+static void print(const json_t *result, FILE *stream)
+{
+    for (int table = 1; table <= 2; table++) print_table(result, table, stream);
+}
+
+static const char *const sets1[] = {"gbm", "expdyn", "dense", "lorenz96", NULL};
+static const char *const sets2[] = {"sir", "amyloid", "pbcseq", NULL};
+static const char *const sets3[] = {"gbm", "expdyn", "dense", "lorenz96", "sir", "amyloid", "pbcseq", NULL};
+static const char *const method_names[] = {
+    "sock", "sock-paper", "adapted",    "adapted-paper", "bisde", "bisde-free", "bisde-paper", "gedmd", "gedmd-paper",
+    "nw",   "constant",   "neural-sde", "lsde",          "lnsde", "gsde",       "truth",       NULL};
+
+enum { TAKES = EXP_TAKES_SEEDS | EXP_TAKES_CAP | EXP_TAKES_FULL };
+
+const exp_experiment exp_table1 = {.name = "table1",
+                                   .summary = "the paper's table 1: known systems, all methods, over many seeds",
+                                   .takes = TAKES,
+                                   .sets = sets1,
+                                   .presets = method_names,
+                                   .presets_option = "methods",
+                                   .resumes = 1,
+                                   .folder = 1,
+                                   .run = run_table1,
+                                   .print = print};
+const exp_experiment exp_table2 = {.name = "table2",
+                                   .summary = "the paper's table 2: epidemic and amyloid stand-ins",
+                                   .takes = TAKES,
+                                   .sets = sets2,
+                                   .presets = method_names,
+                                   .presets_option = "methods",
+                                   .resumes = 1,
+                                   .folder = 1,
+                                   .run = run_table2,
+                                   .print = print};
+const exp_experiment exp_all = {.name = "all",
+                                .summary = "both tables",
+                                .takes = TAKES,
+                                .sets = sets3,
+                                .presets = method_names,
+                                .presets_option = "methods",
+                                .resumes = 1,
+                                .folder = 1,
+                                .run = run_all,
+                                .print = print};

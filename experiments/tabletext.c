@@ -1,0 +1,309 @@
+/* tabletext.c - see tabletext.h. */
+#include "experiments/tabletext.h"
+#include "experiments/resultrows.h"
+#include "experiments/tablerows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* Scores of a summary; the first four are compared with the default's. */
+static const struct {
+    const char *name;
+    size_t column;
+} scores[] = {{"P", ROW_P},       {"P_raw", ROW_P_RAW},           {"RE_f", ROW_RE_F},      {"RE_a", ROW_RE_A},
+              {"mmd2", ROW_MMD2}, {"mmd2_truth", ROW_MMD2_TRUTH}, {"cpu_seconds", ROW_CPU}};
+enum { COMPARED = 5 };
+
+/* ---- The rows of an entry ---- */
+
+static int is_shown(const exp_table_view *view, uint64_t seed)
+{
+    return !view->seeds || (seed >= view->first && seed < view->first + view->seeds);
+}
+
+/* The rows of a method, seed by seed; with `projected` the projected row where there is one. *any: there is. */
+static json_t *rows_of(const exp_table_set *set, const exp_table_view *view, const json_t *rows, const char *method,
+                       int projected, int *any)
+{
+    json_t *list = json_array();
+    *any = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        json_t *row = json_array_get(rows, i);
+        const uint64_t seed = (uint64_t)json_integer_value(json_array_get(row, ROW_SEED));
+        if (strcmp(exp_text_at(row, ROW_SET), set->name) != 0 || strcmp(exp_text_at(row, ROW_METHOD), method) != 0 ||
+            exp_text_at(row, ROW_PROJECTED)[0] || !is_shown(view, seed))
+            continue;
+        json_t *other = exp_row_find(rows, set->name, method, seed, 1);
+        if (other) *any = 1;
+        json_array_append(list, projected && other ? other : row);
+    }
+    return list;
+}
+
+static json_int_t missing_in(const json_t *list, size_t column)
+{
+    json_int_t count = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) count += isnan(exp_number_at(json_array_get(list, i), column));
+    return count;
+}
+
+/* [P, RE_f, RE_a, MMD] as the paper prints them. */
+static json_t *paper_of(const exp_table_row *row)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < EXP_PAPER_SCORES; i++) {
+        const double value = row->paper[i];
+        json_array_append_new(list, isnan(value) ? json_null() : value > 0 ? json_real(value) : json_false());
+    }
+    return list;
+}
+
+static json_t *entry_of(const exp_table_set *set, const exp_table_row *row, const json_t *list, int projected)
+{
+    const size_t judged = set->system && set->table == 1 ? ROW_P : ROW_P_RAW;
+    json_t *entry = json_pack("{s:s, s:b, s:s, s:I, s:I, s:o}", "method", row->method, "projected", projected, "spec",
+                              row->spec, "seeds", (json_int_t)json_array_size(list), "missing",
+                              missing_in(list, judged), "paper", paper_of(row));
+    for (size_t i = 0; i < COUNT(scores); i++)
+        json_object_set_new(entry, scores[i].name, exp_quantiles(list, scores[i].column));
+    return entry;
+}
+
+/* ---- Who beats the default ---- */
+
+/* The scores of both on the seeds that both lists have: count of them. */
+static size_t pair_up(const json_t *ours, const json_t *theirs, size_t column, double *our, double *their)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(ours); i++)
+        for (size_t j = 0; j < json_array_size(theirs); j++) {
+            const json_t *a = json_array_get(ours, i), *b = json_array_get(theirs, j);
+            if (!json_equal(json_array_get(a, ROW_SEED), json_array_get(b, ROW_SEED))) continue;
+            our[count] = exp_number_at(a, column);
+            their[count++] = exp_number_at(b, column);
+        }
+    return count;
+}
+
+static void compare(const json_t *ours, const json_t *theirs, const char *method, int projected, json_t *better)
+{
+    const size_t room = json_array_size(ours) * json_array_size(theirs) + 1;
+    double *our = malloc(room * sizeof *our), *their = malloc(room * sizeof *their);
+    for (size_t i = 0; our && their && i < COMPARED; i++) {
+        const size_t count = pair_up(ours, theirs, scores[i].column, our, their);
+        json_int_t wins = 0;
+        for (size_t k = 0; k < count; k++) wins += their[k] < our[k] || (isnan(our[k]) && !isnan(their[k]));
+        const double mine = exp_quantile(count, our, 0.5), other = exp_quantile(count, their, 0.5);
+        if (!(other < mine)) continue;
+        json_array_append_new(better, json_pack("{s:s, s:b, s:s, s:f, s:o, s:I, s:I}", "method", method, "projected",
+                                                projected, "score", scores[i].name, "median", other, "default",
+                                                isfinite(mine) ? json_real(mine) : json_null(), "seeds",
+                                                (json_int_t)count, "wins", wins));
+    }
+    free(our);
+    free(their);
+}
+
+/* ---- The summary ---- */
+
+json_t *exp_table_summary(const exp_table_set *set, const exp_table_view *view, const json_t *rows)
+{
+    json_t *entries = json_array(), *better = json_array(), *ours = NULL;
+    int any;
+    ours = rows_of(set, view, rows, "sock", 0, &any);
+    for (const exp_table_row *row = set->rows; row->method; row++) {
+        const exp_kind kind = exp_method_find(row->method)->kind;
+        if (view->methods && !exp_is_named(view->methods, row->method)) continue;
+        for (int projected = 0, has = 1; projected < 1 + (has != 0) && projected < 2; projected++) {
+            json_t *list = rows_of(set, view, rows, row->method, projected, &has);
+            if (json_array_size(list)) json_array_append_new(entries, entry_of(set, row, list, projected));
+            if (kind != EXP_KIND_DEFAULT && kind != EXP_KIND_TRUTH) compare(ours, list, row->method, projected, better);
+            json_decref(list);
+        }
+    }
+    json_decref(ours);
+    return json_pack("{s:s, s:s, s:i, s:o, s:o}", "set", set->name, "title", set->title, "table", set->table, "entries",
+                     entries, "better", better);
+}
+
+/* ---- For people ---- */
+
+enum { CELL = 64, COLUMNS_MOST = 12 };
+
+/* Cells with equal widths, as Markdown wants them and people read them. */
+typedef struct sheet {
+    size_t columns, rows, capacity;
+    char (*cell)[CELL];
+} sheet;
+
+static char *cell_at(sheet *s, size_t row, size_t column) { return s->cell[row * s->columns + column]; }
+
+/* A new empty row; NULL when out of memory: the row is then left out. */
+static char *add_row(sheet *s)
+{
+    if (s->rows == s->capacity) {
+        void *more = realloc(s->cell, (s->capacity + 16) * s->columns * CELL);
+        if (!more) return NULL;
+        s->cell = more;
+        s->capacity += 16;
+    }
+    memset(s->cell[s->rows * s->columns], 0, s->columns * CELL);
+    return cell_at(s, s->rows++, 0);
+}
+
+static void print_sheet(sheet *s, FILE *stream)
+{
+    size_t width[COLUMNS_MOST] = {0};
+    for (size_t i = 0; i < s->rows; i++)
+        for (size_t j = 0; j < s->columns; j++)
+            if (strlen(cell_at(s, i, j)) > width[j]) width[j] = strlen(cell_at(s, i, j));
+    for (size_t i = 0; i < s->rows; i++) {
+        for (size_t j = 0; j < s->columns; j++) fprintf(stream, "| %-*s ", (int)width[j], cell_at(s, i, j));
+        fputs("|\n", stream);
+        for (size_t j = 0; i == 0 && j < s->columns; j++) {
+            fputs("|", stream);
+            for (size_t k = 0; k < width[j] + 2; k++) fputc('-', stream);
+        }
+        if (i == 0) fputs("|\n", stream);
+    }
+}
+
+static void number_text(double value, char out[CELL])
+{
+    snprintf(out, CELL, value >= 98 && value < 110 ? "%.2f" : value >= 110 && value < 1e4 ? "%.4g" : "%.3g", value);
+}
+
+/* "100.05 [99.98, 100.2]"; a quantile that some seeds without a score make infinite is NA. */
+static void quantile_text(const json_t *entry, const char *score, char out[CELL])
+{
+    const json_t *list = json_object_get(entry, score);
+    char part[3][CELL];
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *value = json_array_get(list, i);
+        if (json_is_number(value))
+            number_text(json_number_value(value), part[i]);
+        else
+            snprintf(part[i], CELL, "NA");
+    }
+    if (strcmp(part[0], "NA") == 0 && strcmp(part[1], "NA") == 0)
+        snprintf(out, CELL, "NA");
+    else if (json_integer_value(json_object_get(entry, "seeds")) == 1)
+        snprintf(out, CELL, "%.20s", part[0]);
+    else
+        snprintf(out, CELL, "%.18s [%.18s, %.18s]", part[0], part[1], part[2]);
+}
+
+static void paper_text(const json_t *entry, size_t index, char out[CELL])
+{
+    const json_t *value = json_array_get(json_object_get(entry, "paper"), index);
+    if (json_is_false(value))
+        out[0] = 0;
+    else if (json_is_null(value))
+        snprintf(out, CELL, "NA");
+    else
+        snprintf(out, CELL, "%.4g", json_number_value(value));
+}
+
+/* Columns: which score, and which of the paper's stands beside it. */
+typedef struct column {
+    const char *title, *score;
+    int paper; /* EXP_PAPER_*; -1: none */
+} column;
+
+static const column table1[] = {{"P", "P", EXP_PAPER_P},
+                                {"RE_f %", "RE_f", EXP_PAPER_RE_F},
+                                {"RE_a %", "RE_a", EXP_PAPER_RE_A},
+                                {"MMD^2", "mmd2", EXP_PAPER_MMD}};
+static const column table2[] = {{"P'", "P_raw", EXP_PAPER_P},
+                                {"MMD^2", "mmd2", EXP_PAPER_MMD},
+                                {"P", "P", -1},
+                                {"RE_f %", "RE_f", -1},
+                                {"RE_a %", "RE_a", -1}};
+
+static void fill_header(sheet *s, const column *columns, size_t count)
+{
+    size_t at = 2;
+    if (!add_row(s)) return;
+    snprintf(cell_at(s, 0, 0), CELL, "method");
+    snprintf(cell_at(s, 0, 1), CELL, "seeds");
+    for (size_t i = 0; i < count; i++) {
+        snprintf(cell_at(s, 0, at++), CELL, "%s", columns[i].title);
+        if (columns[i].paper >= 0) snprintf(cell_at(s, 0, at++), CELL, "paper");
+    }
+    snprintf(cell_at(s, 0, at), CELL, "cpu s");
+}
+
+static void fill_entry(sheet *s, const column *columns, size_t count, const json_t *entry)
+{
+    const exp_method *method = exp_method_find(json_string_value(json_object_get(entry, "method")));
+    const int projected = json_is_true(json_object_get(entry, "projected"));
+    const json_int_t seeds = json_integer_value(json_object_get(entry, "seeds"));
+    const json_int_t missing = json_integer_value(json_object_get(entry, "missing"));
+    const size_t row = s->rows;
+    size_t at = 2;
+    if (!add_row(s)) return;
+    const char *mark = method->kind == EXP_KIND_DEFAULT ? "**" : method->kind == EXP_KIND_ADAPTED ? "*" : "";
+    snprintf(cell_at(s, row, 0), CELL, "%s%s%s%s", mark, method->title, projected ? ", a projected" : "", mark);
+    if (missing && missing < seeds)
+        snprintf(cell_at(s, row, 1), CELL, "%lld, %lld NA", (long long)seeds, (long long)missing);
+    else
+        snprintf(cell_at(s, row, 1), CELL, "%lld", (long long)seeds);
+    for (size_t i = 0; i < count; i++) {
+        quantile_text(entry, columns[i].score, cell_at(s, row, at++));
+        if (columns[i].paper >= 0 && !projected) paper_text(entry, (size_t)columns[i].paper, cell_at(s, row, at));
+        at += columns[i].paper >= 0;
+    }
+    const json_t *cpu = json_array_get(json_object_get(entry, "cpu_seconds"), 0);
+    if (json_is_number(cpu)) snprintf(cell_at(s, row, at), CELL, "%.2g", json_number_value(cpu));
+}
+
+static void print_better(const json_t *summary, FILE *stream)
+{
+    const json_t *better = json_object_get(summary, "better");
+    for (size_t i = 0; i < json_array_size(better); i++) {
+        const json_t *e = json_array_get(better, i), *mine = json_object_get(e, "default");
+        const exp_method *method = exp_method_find(json_string_value(json_object_get(e, "method")));
+        char ours[CELL] = "NA";
+        if (json_is_number(mine)) snprintf(ours, sizeof ours, "%.5g", json_number_value(mine));
+        fprintf(stream, "- %s of %s%s: median %.5g against %s of the default (better in %lld of %lld seeds)\n",
+                json_string_value(json_object_get(e, "score")), method->title,
+                json_is_true(json_object_get(e, "projected")) ? ", a projected" : "",
+                json_number_value(json_object_get(e, "median")), ours,
+                (long long)json_integer_value(json_object_get(e, "wins")),
+                (long long)json_integer_value(json_object_get(e, "seeds")));
+    }
+}
+
+/* Whether some method has a P: there is a truth. */
+static int has_truth(const json_t *entries)
+{
+    for (size_t i = 0; i < json_array_size(entries); i++) {
+        const json_t *list = json_object_get(json_array_get(entries, i), "P");
+        if (json_is_number(json_array_get(list, 0)) || json_is_number(json_array_get(list, 1))) return 1;
+    }
+    return 0;
+}
+
+void exp_table_print(const json_t *summary, FILE *stream)
+{
+    const int first = json_integer_value(json_object_get(summary, "table")) == 1;
+    const column *columns = first ? table1 : table2;
+    const json_t *entries = json_object_get(summary, "entries"), *remark = json_object_get(summary, "remark");
+    const size_t count = first ? COUNT(table1) : has_truth(entries) ? COUNT(table2) : 2; /* the last need a truth */
+    sheet s = {.columns = 3 + count};
+    for (size_t i = 0; i < count; i++) s.columns += columns[i].paper >= 0;
+    fprintf(stream, "### %s\n\n", json_string_value(json_object_get(summary, "title")));
+    if (json_is_string(remark)) fprintf(stream, "Not run: %s.\n\n", json_string_value(remark));
+    if (!json_array_size(entries)) return;
+    fill_header(&s, columns, count);
+    for (size_t i = 0; i < json_array_size(entries); i++) fill_entry(&s, columns, count, json_array_get(entries, i));
+    print_sheet(&s, stream);
+    free(s.cell);
+    if (json_array_size(json_object_get(summary, "better"))) {
+        fputs("\nBelow the default's median, on the seeds that both have:\n\n", stream);
+        print_better(summary, stream);
+    }
+    fputc('\n', stream);
+}
