@@ -257,6 +257,42 @@ static void test_paths__control_by_the_test_path_is_a_leak(void **state)
     truth_free(gbm);
 }
 
+/* Standard deviation of the last state over the paths. */
+static double spread(size_t paths, size_t times, const double *x)
+{
+    double mean = 0, square = 0;
+    for (size_t p = 0; p < paths; p++) mean += x[p * times + times - 1] / (double)paths;
+    for (size_t p = 0; p < paths; p++) square += pow(x[p * times + times - 1] - mean, 2) / (double)paths;
+    return sqrt(square);
+}
+
+/* The squared error of one path each is least without noise: the paths are far thinner than the truth's. */
+static void test_paths__the_squared_error_takes_the_noise_away(void **state)
+{
+    (void)state;
+    enum { P = 200, T = 11 };
+    static double model_paths[P * T], true_paths[P * T];
+    truth exponential = truth_of(ctx, "expdyn");
+    sock_data *data = generate("expdyn", SYS_TRAIN, 40);
+    const double start = 0.1, t[T] = {0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1};
+    const size_t member = 0;
+    sock_simulation spec = {.starts = 1, .x0 = &start, .paths = P, .times = T, .t = t, .step = 0.01};
+    sock_path_request q = {.d = 1, .paths = P, .x0 = &start, .times = T, .t = t, .members = 1, .member = &member};
+    assert_int_equal(sock_simulate(ctx, exponential.model, &spec, true_paths, NULL, NULL), SOCK_OK);
+    for (int kind = 0; kind < NN_KINDS; kind++) {
+        nn_settings s = small((nn_kind)kind, 200);
+        s.width = 16;
+        s.rate = 3e-3;
+        nn_model *model = train(&s, data);
+        nn_source source = {ctx, model, data};
+        assert_int_equal(nn_paths(&source, &q, model_paths), SOCK_OK);
+        assert_true(spread(P, T, model_paths) < 0.5 * spread(P, T, true_paths));
+        nn_model_free(model);
+    }
+    sock_data_free(data);
+    truth_free(exponential);
+}
+
 /* ---- Rows of a comparison ---- */
 
 static void run_row(const char *text, const cmp_case *c, cmp_row *row)
@@ -348,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_paths__do_not_depend_on_their_number),
         cmocka_unit_test(test_tune__keeps_the_least_mmd),
         cmocka_unit_test(test_paths__control_by_the_test_path_is_a_leak),
+        cmocka_unit_test(test_paths__the_squared_error_takes_the_noise_away),
         cmocka_unit_test(test_rows__are_scored_by_their_paths),
         cmocka_unit_test(test_rows__a_divergence_is_no_score),
         cmocka_unit_test(test_tune__survives_every_failed_allocation),
