@@ -4,7 +4,7 @@ PYTHON ?= python3
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CTEST = ctest --output-on-failure --stop-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all release deps demo test test-release test-full asan tsan fuzz bench install python docs format check coverage clean help
+.PHONY: all release deps demo test test-release test-full asan tsan fuzz trust bench install python docs format check coverage clean help
 
 all: release ## build the library and the program (build/sock)
 
@@ -41,6 +41,9 @@ tsan: ## the threaded tests under ThreadSanitizer
 	@cmake --preset tsan >/dev/null
 	@cmake --build build/tsan -j$(JOBS) --target threads_tests
 	@$(CTEST) --test-dir build/tsan -L threads
+
+trust: release ## the long part of docs/trust.md: faults at every place, 1200 odd data sets, large inputs, soak
+	@ctest --test-dir build -L trust --no-tests=error --verbose
 
 fuzz: ## libFuzzer on every parser, FUZZ_SECONDS (60) each; needs clang
 	@tools/fuzz

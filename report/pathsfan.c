@@ -55,7 +55,7 @@ static void take_quantiles(size_t d, size_t panels, const double *x, fan *out)
         }
 }
 
-/* Steps 2 and 3 for one start. The inner step is half the data's median step, or less. */
+/* Steps 2 and 3 for one start. The inner step is half the data's median step, or less, but for very long times. */
 static sock_status make_fan(sock_context *ctx, const bundle *b, const sock_model *model, size_t number, fan *out)
 {
     const double *t, *x;
@@ -63,12 +63,14 @@ static sock_status make_fan(sock_context *ctx, const bundle *b, const sock_model
     if (!made) return SOCK_ENOMEM;
     sock_data_trajectory(b->in->data, b->starts.trajectory[number], &t, &x);
     for (size_t i = 0; i < TIMES; i++) out->t[i] = t[0] + (b->time.last - t[0]) * (double)i / (TIMES - 1);
+    const double length = b->time.last - t[0], most = 20000; /* steps: a long gap must not hold up the picture */
+    const double step = fmax(fmin(b->time.step / 2, length / (TIMES - 1)), length / most);
     const sock_simulation spec = {.starts = 1,
                                   .x0 = x,
                                   .paths = PATHS,
                                   .times = TIMES,
                                   .t = out->t,
-                                  .step = fmin(b->time.step / 2, (b->time.last - t[0]) / (TIMES - 1)),
+                                  .step = step,
                                   .seed = b->in->seed,
                                   .first_start = number,
                                   .bounds = b->in->bounds,

@@ -465,6 +465,25 @@ static void test_simulate__wrong_specifications_are_refused(void **state)
     truth_free(ou);
 }
 
+/* Steps without end are a slip of the units, or of the times: said at once. */
+static void test_simulate__times_that_would_never_end(void **state)
+{
+    (void)state;
+    truth ou = truth_of(ctx, "ou");
+    const double x0 = 0.5, uneven[3] = {0, 1e-9, 1e9}, wide[2] = {-1e308, 1e308}, far[2] = {0, 1e300};
+    double out[3];
+    const sock_simulation spec[] = {
+        {.starts = 1, .x0 = &x0, .paths = 1, .times = 3, .t = uneven},
+        {.starts = 1, .x0 = &x0, .paths = 1, .times = 2, .t = wide, .step = 1e300},
+        {.starts = 1, .x0 = &x0, .paths = 1, .times = 2, .t = far, .step = 1e-3},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(sock_simulate(ctx, ou.model, &spec[i], out, NULL, NULL), SOCK_EUSAGE);
+        assert_non_null(strstr(sock_message(ctx), "inner steps"));
+    }
+    truth_free(ou);
+}
+
 static void test_simulate__survives_every_failed_allocation(void **state)
 {
     (void)state;
@@ -502,6 +521,7 @@ int main(void)
         cmocka_unit_test(test_simulate__bounds_come_from_the_options),
         cmocka_unit_test(test_simulate__tells_progress_and_can_be_cancelled),
         cmocka_unit_test(test_simulate__wrong_specifications_are_refused),
+        cmocka_unit_test(test_simulate__times_that_would_never_end),
         cmocka_unit_test(test_simulate__survives_every_failed_allocation),
     };
     const char *only = getenv("TEST_FILTER"); /* ThreadSanitizer is slow: it runs the tests with threads alone */

@@ -133,6 +133,15 @@ static sock_status subject_mmd(sock_context *ctx, const subject *who, const sock
                        : sk_mmd(ctx, who->model, test, spec, out);
 }
 
+/* The longest time from the first point of a trajectory to its last. */
+static double longest(const sock_data *data)
+{
+    double most = 0;
+    for (size_t j = 0; j < data->trajectories; j++)
+        most = fmax(most, data->t[data->first[j + 1] - 1] - data->t[data->first[j]]);
+    return most;
+}
+
 static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_data *test, const sock_data *train,
                              const sock_model *truth, sk_mmd_spec *spec, sock_scores *out)
 {
@@ -147,6 +156,14 @@ static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_d
         miss_mmd(out, true,
                  pairs ? "the median distance of training trajectories is zero or not finite"
                        : "no two training trajectories share their times");
+        return SOCK_OK;
+    }
+    const double steps = longest(test) / spec->step;
+    if (!who->source && !(steps <= spec->most_steps)) {
+        char reason[128];
+        snprintf(reason, sizeof reason, "a path takes %.3g inner steps of mmd-step %.3g, more than %g", steps,
+                 spec->step, spec->most_steps);
+        miss_mmd(out, true, reason);
         return SOCK_OK;
     }
     out->mmd_eta = spec->eta;
@@ -208,6 +225,7 @@ static sock_status mmd_spec(sock_context *ctx, const sock_options *opts, size_t 
 {
     *spec = (sk_mmd_spec){.paths = sk_option_count(opts, "mmd-paths"),
                           .step = sk_option_number(opts, "mmd-step"),
+                          .most_steps = sk_option_is_set(opts, "mmd-step") ? 1e9 : 1e6, /* not chosen: a slip, likely */
                           .seed = sk_option_count(opts, "seed"),
                           .lower = bound,
                           .upper = bound + d};

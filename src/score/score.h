@@ -62,7 +62,8 @@ double sk_mmd2(sock_context *ctx, const sk_samples *samples, double *space);
 
 typedef struct sk_mmd_spec {
     double eta, step;
-    size_t paths; /* simulated for each distinct start */
+    double most_steps; /* of a path; where one would take more, there is no MMD */
+    size_t paths;      /* simulated for each distinct start */
     uint64_t seed;
     sock_bounds bounds;
     const double *lower, *upper;

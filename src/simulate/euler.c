@@ -135,6 +135,7 @@ sock_status sk_euler_block(sock_context *ctx, const sk_euler *job, size_t first,
         for (size_t k = 0; k < steps && b.alive; k++) {
             double time = spec->t[i - 1] + gap * (double)(k + 1) / (double)steps;
             one_step(ctx, &b, gap / (double)steps, time);
+            if (k % 1024 == 1023 && sk_cancelled(ctx)) break; /* a gap may take minutes */
         }
         write_out(&b, i);
     }

@@ -37,6 +37,27 @@ static sock_status check_bounds(sock_context *ctx, size_t d, const sock_simulati
     return SOCK_OK;
 }
 
+/* Automatic: a tenth of the smallest gap, so that the step's error is below that of the data's own grid. */
+static double choose_step(const sock_simulation *spec)
+{
+    double gap = INFINITY;
+    for (size_t i = 1; i < spec->times; i++) gap = fmin(gap, spec->t[i] - spec->t[i - 1]);
+    return spec->step > 0 ? spec->step : gap / 10;
+}
+
+/* Times a million years apart with a step of a second would be simulated for ever: that is a slip, and said. */
+static sock_status check_steps(sock_context *ctx, const sock_simulation *spec)
+{
+    const double step = choose_step(spec), most = 1e9;
+    double steps = 0;
+    for (size_t i = 1; i < spec->times; i++) steps += (spec->t[i] - spec->t[i - 1]) / step;
+    if (steps <= most || spec->times == 1) return SOCK_OK;
+    return sk_fail(ctx, SOCK_EUSAGE,
+                   "simulate: a path would take %.3g inner steps of %.3g; allowed: at most %g, with a larger step or "
+                   "other times",
+                   steps, step, most);
+}
+
 sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, const sock_simulation *spec)
 {
     if (!spec->starts || !spec->x0) return sk_fail(ctx, SOCK_EUSAGE, "simulate: no start given");
@@ -49,6 +70,7 @@ sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, cons
         if (!isfinite(spec->x0[i]))
             return sk_fail(ctx, SOCK_EUSAGE, "simulate: start %zu is not finite", i / model->d + 1);
     SK_TRY(check_times(ctx, spec));
+    SK_TRY(check_steps(ctx, spec));
     return spec->bounds == SOCK_BOUNDS_NONE ? SOCK_OK : check_bounds(ctx, model->d, spec);
 }
 
@@ -93,14 +115,6 @@ sock_status sock_simulation_bounds(sock_context *ctx, const sock_options *opts, 
     sk_begin(ctx);
     if (!d || !mode || !lower || !upper) return sk_fail(ctx, SOCK_EUSAGE, "mode, lower and upper must not be NULL");
     return sk_bounds_from_options(ctx, opts, d, mode, lower, upper);
-}
-
-/* Automatic: a tenth of the smallest gap, so that the step's error is below that of the data's own grid. */
-static double choose_step(const sock_simulation *spec)
-{
-    double gap = INFINITY;
-    for (size_t i = 1; i < spec->times; i++) gap = fmin(gap, spec->t[i] - spec->t[i - 1]);
-    return spec->step > 0 ? spec->step : gap / 10;
 }
 
 typedef struct wave {
