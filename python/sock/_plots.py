@@ -166,7 +166,7 @@ def _fan(pyplot: Any, figure: Any, model: Any, data: Trajectories, n_paths: int)
         axis.fill_between(t, levels[1, :, k], levels[3, :, k], color=MODEL, alpha=0.3, linewidth=0, label="50 %")
         axis.plot(t, levels[2, :, k], color=MODEL, label="median")
         axis.set_ylabel(model.names_[k])
-    axes[0].legend(frameon=False, ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
+    axes[0].legend(frameon=False, ncol=4, loc="lower left", bbox_to_anchor=(0, 1))
     axes[-1].set_xlabel("t")
     return figure
 
