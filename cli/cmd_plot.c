@@ -78,6 +78,7 @@ static int make(const cli *c, const fig_figure *figure, fig_input *in, double *b
     char *text = NULL;
     size_t size = 0;
     const char *lack = fig_lack(figure, in);
+    if (lack == fig_no_memory) return cli_fail(c, SOCK_ENOMEM);
     if (lack) return cli_usage_error(c, "--figure %s: %s", figure->name, lack);
     in->seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
     in->lower = bounds, in->upper = bounds + d;

@@ -1,9 +1,13 @@
-# What is installed: the header, both libraries, the program, sock.pc, find_package(sock), and the licence.
+# What is installed: the headers, the libraries, the program, sock.pc, find_package(sock), and the licence.
 # Everything refers to its own place, so that the tree may be moved after the installation.
 include(CMakePackageConfigHelpers)
 
 install(FILES include/sock.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS sock_shared EXPORT sockTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The report's own library finds libsock beside it.
+set_target_properties(sockreport PROPERTIES INSTALL_RPATH "$ORIGIN;${OPENBLAS_FOLDER}")
+install(TARGETS sockreport LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES report/report.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} RENAME sockreport.h)
 install(TARGETS sock_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET sock_program)
   install(TARGETS sock_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const char fig_no_memory[] = "out of memory";
+
 /* ---- What a figure needs ---- */
 
 static const char *need_diffusion(const fig_input *in)

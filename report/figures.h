@@ -31,7 +31,8 @@ typedef struct fig_figure {
 const fig_figure *fig_at(size_t index);
 const fig_figure *fig_find(const char *name);
 
-/* Why the figure cannot be drawn of the input, or NULL. Static storage. */
+/* Why the figure cannot be drawn of the input, or NULL; fig_no_memory when memory ran out. Static storage. */
+extern const char fig_no_memory[];
 const char *fig_lack(const fig_figure *figure, const fig_input *in);
 
 /* Each makes one picture: *text (freed with free()) of *size bytes. A negative status leaves both alone;

@@ -50,6 +50,18 @@ static const chapter chapters[] = {
     {"search", "The search",
      "How well the candidates predict steps that they have not seen. Curves that are flat at the top mean that the "
      "choice hardly matters."}};
+enum { CHAPTERS = sizeof chapters / sizeof *chapters };
+
+/* Which of them this model and these data have. */
+static sock_status choose_chapters(const fig_input *in, int wanted[CHAPTERS])
+{
+    for (size_t i = 0; i < CHAPTERS; i++) {
+        const char *lack = fig_lack(fig_find(chapters[i].figure), in);
+        if (lack == fig_no_memory) return SOCK_ENOMEM;
+        wanted[i] = !lack;
+    }
+    return SOCK_OK;
+}
 
 /* ---- Pieces ---- */
 
@@ -90,12 +102,11 @@ static void put_top(FILE *out, const rep_facts *f)
         f->d > 6 ? ", \xe2\x80\xa6" : "");
 }
 
-static void put_menu(FILE *out, const fig_input *in, int has_terms)
+static void put_menu(FILE *out, const int wanted[CHAPTERS], int has_terms)
 {
     fputs("<nav aria-label=\"contents\"><a href=\"#summary\">Summary</a> ", out);
-    for (size_t i = 0; i < sizeof chapters / sizeof *chapters; i++)
-        if (!fig_lack(fig_find(chapters[i].figure), in))
-            fprintf(out, "<a href=\"#%s\">%s</a> ", chapters[i].figure, chapters[i].title);
+    for (size_t i = 0; i < CHAPTERS; i++)
+        if (wanted[i]) fprintf(out, "<a href=\"#%s\">%s</a> ", chapters[i].figure, chapters[i].title);
     if (has_terms) fputs("<a href=\"#terms\">Coefficients</a> ", out);
     fputs("<a href=\"#card\">Model card</a> <a href=\"#again\">Make it again</a></nav>\n", out);
 }
@@ -132,7 +143,6 @@ static sock_status put_chapter(sock_context *ctx, FILE *out, const rep_facts *f,
     fig_tables tables = {0};
     char *text = NULL;
     size_t size = 0;
-    if (fig_lack(figure, in)) return SOCK_OK;
     in->tables = &tables;
     sock_status status = figure->draw(ctx, in, &text, &size);
     in->tables = NULL;
@@ -198,17 +208,19 @@ static void put_end(FILE *out, const rep_facts *f)
 
 static sock_status put_page(sock_context *ctx, FILE *out, const rep_facts *f, fig_input *in)
 {
-    sock_status status = SOCK_OK;
+    int wanted[CHAPTERS];
+    sock_status status = choose_chapters(in, wanted);
+    if (status < 0) return status;
     put_head(out, f);
     put_top(out, f);
-    put_menu(out, in, has_terms(f));
+    put_menu(out, wanted, has_terms(f));
     fputs("<main>\n<section id=\"summary\">\n<h2>Summary</h2>\n", out);
     words_summary(out, f);
     equation_write(out, f);
     fputs("</section>\n", out);
     words_warnings(out, f);
-    for (size_t i = 0; status >= 0 && i < sizeof chapters / sizeof *chapters; i++)
-        status = put_chapter(ctx, out, f, in, &chapters[i]);
+    for (size_t i = 0; status >= 0 && i < CHAPTERS; i++)
+        if (wanted[i]) status = put_chapter(ctx, out, f, in, &chapters[i]);
     if (status >= 0 && !put_terms(out, f)) status = SOCK_ENOMEM;
     if (status >= 0) put_end(out, f);
     return status;

@@ -221,11 +221,13 @@ const char *fig_search_lack(const fig_input *in)
 {
     sock_context *ctx = sock_context_new();
     json_t *info = ctx ? read_info(ctx, in->model) : NULL;
-    const int searched =
-        !info || json_array_size(json_object_get(info, "search")) > 0; /* no memory: drawing will tell */
+    const size_t rows = json_array_size(json_object_get(info, "search"));
+    const char *lack = !info  ? fig_no_memory
+                       : rows ? NULL
+                              : "the model was not searched for (it was fitted with --no-tune)";
     json_decref(info);
     sock_context_free(ctx);
-    return searched ? NULL : "the model was not searched for (it was fitted with --no-tune)";
+    return lack;
 }
 
 sock_status fig_search(sock_context *ctx, const fig_input *in, char **text, size_t *size)

@@ -1,0 +1,220 @@
+// Opens reports in Chromium, from the disk, as a reader would: no console message, no request beside the file itself, every
+// figure there and drawn inside its frame, telephone width, dark, without scripts; and with hostile names, which run nothing.
+//
+// usage: node open-report.mjs PROGRAM [FOLDER]      FOLDER: screenshots go there (default: none are taken)
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const program = resolve(process.argv[2] ?? 'build/sock');
+const pictures = process.argv[3] ? resolve(process.argv[3]) : null;
+const folder = mkdtempSync(join(tmpdir(), 'sock-browser-'));
+const HOSTILE = ['<script>window.pwned=1</script>', '"><img src=x onerror="window.pwned=2">', '</script><script>window.pwned=3</script>',
+  "' onload='window.pwned=4", ']]></style><svg onload=window.pwned=5>', '-->{{7*7}}${7*7}`'];
+const CHAPTERS = {
+  gbm: ['fields', 'paths', 'trajectories', 'density', 'residuals', 'search'],
+  dense: ['fields', 'slices', 'paths', 'trajectories', 'density', 'marginals', 'residuals'],
+  hostile: ['fields', 'pairs', 'slices', 'paths', 'trajectories', 'density', 'marginals', 'residuals']
+};
+
+const sock = (...words) => execFileSync(program, words, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+
+function keep(path, trajectories) {
+  const lines = readFileSync(join(folder, path), 'utf8').split('\n');
+  const few = lines.filter((line, i) => i === 0 || (line && Number(line.split(',')[0]) < trajectories));
+  writeFileSync(join(folder, path), few.join('\n') + '\n');
+}
+
+function makeReports() {
+  sock('dataset', 'gbm', '--seed', '1', '-o', 'gbm', '--quiet');
+  keep('gbm/train.csv', 12);
+  sock('fit', 'gbm/train.csv', '--folds', '2', '-o', 'gbm.sock', '--quiet');
+  sock('report', 'gbm.sock', 'gbm/train.csv', '--truth', 'gbm/truth.json', '--test', 'gbm/test.csv', '-o', 'gbm.html', '--quiet');
+  sock('dataset', 'dense', '--seed', '1', '-o', 'dense', '--quiet');
+  sock('fit', 'dense/train.csv', '--no-tune', '--drift', 'linear', '--diffusion', 'linear', '-o', 'dense.sock', '--quiet');
+  sock('report', 'dense.sock', 'dense/train.csv', '-o', 'dense.html', '--quiet');
+  const quote = (name) => '"' + name.replaceAll('"', '""') + '"';
+  const rows = [['traj', '<b onclick=window.pwned=6>time', ...HOSTILE].map(quote).join(',')];
+  for (let j = 0; j < 6; j++)
+    for (let i = 0; i < 9; i++) rows.push([j, i / 10, ...HOSTILE.map((_, k) => Math.sin(3.1 * j + i * (k + 1)))].join(','));
+  const file = '"><img src=x onerror=window.pwned=7><script>window.pwned=8<script>.csv';
+  writeFileSync(join(folder, file), rows.join('\n') + '\n');
+  sock('fit', file, '--time', '<b onclick=window.pwned=6>time', '--no-tune', '--drift', 'poly:degree=2', '--diffusion', 'linear', '-o', 'h.sock', '--quiet');
+  sock('report', 'h.sock', file, '--time', '<b onclick=window.pwned=6>time', '-o', 'hostile.html', '--quiet');
+}
+
+// A page that fails the test on anything it says or asks for.
+async function openPage(browser, name, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1000, height: 900 }, ...options });
+  const page = await context.newPage(), faults = [], address = pathToFileURL(join(folder, name)).href;
+  page.on('console', (m) => faults.push(`console ${m.type()}: ${m.text()}`));
+  page.on('pageerror', (e) => faults.push(`error: ${e.message}`));
+  page.on('dialog', (d) => { faults.push(`dialog: ${d.message()}`); d.dismiss(); });
+  page.on('request', (r) => { if (r.url() !== address) faults.push(`request: ${r.url().slice(0, 100)}`); });
+  await page.goto(address);
+  return { page, context, faults };
+}
+
+// What is in the page: chapters with their panels, and what is wrong with these. Runs inside the page.
+function survey() {
+  const chapters = {}, wrong = [];
+  for (const section of document.querySelectorAll('section[id]')) {
+    const panels = [...section.querySelectorAll('.panels svg')];
+    if (panels.length) chapters[section.id] = panels.length;
+    for (const svg of panels) {
+      const box = svg.getBoundingClientRect(), shapes = svg.querySelectorAll('path,rect:not(.ground),circle,ellipse').length;
+      if (box.width < 200 || box.height < 100 || shapes < 8) wrong.push(`${section.id}: a panel of ${box.width} x ${box.height} with ${shapes} shapes`);
+      for (const text of svg.querySelectorAll('text')) {
+        const t = text.getBoundingClientRect();
+        if (t.left < box.left - 1 || t.right > box.right + 1 || t.top < box.top - 1 || t.bottom > box.bottom + 1)
+          wrong.push(`${section.id}: '${text.textContent.slice(0, 40)}' leaves its picture`);
+      }
+    }
+  }
+  const root = document.documentElement;
+  const tables = document.querySelectorAll('table').length, links = document.querySelectorAll('a[download]').length;
+  return { chapters, wrong, tables, links, width: root.scrollWidth, room: root.clientWidth, buttons: document.querySelectorAll('button').length,
+    pwned: window.pwned, text: document.querySelector('main').innerText };
+}
+
+// Ratio of luminances of text and ground, as WCAG counts it; the least over a sample of texts. Runs inside the page.
+function leastContrast() {
+  const rgb = (c) => c.match(/[\d.]+/g).slice(0, 3).map((v) => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
+  const light = (c) => { const [r, g, b] = rgb(c); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const ground = light(getComputedStyle(document.body).backgroundColor);
+  const colours = [...document.querySelectorAll('p,a,th,td,code,figcaption')].map((e) => getComputedStyle(e).color)
+    .concat([...document.querySelectorAll('svg text')].slice(0, 400).map((e) => getComputedStyle(e).fill));
+  return Math.min(...[...new Set(colours)].map((c) => (Math.max(light(c), ground) + 0.05) / (Math.min(light(c), ground) + 0.05)));
+}
+
+async function shoot(page, name) {
+  if (!pictures) return;
+  mkdirSync(pictures, { recursive: true });
+  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
+}
+
+async function openCharts(page) {
+  for (const button of await page.locator('figure button').all()) await button.click();
+  return page.evaluate(() => [...document.querySelectorAll('.chart')].map((box) => {
+    const canvases = [...box.querySelectorAll('canvas')];
+    const drawn = canvases.filter((c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v > 0));
+    return [canvases.length, drawn.length];
+  }));
+}
+
+const tests = {
+  async 'complete, silent and alone, with charts that open'(browser) {
+    for (const name of Object.keys(CHAPTERS)) {
+      const { page, context, faults } = await openPage(browser, `${name}.html`);
+      const found = await page.evaluate(survey);
+      assert.deepEqual(Object.keys(found.chapters), CHAPTERS[name]);
+      assert.deepEqual(found.wrong, []);
+      await shoot(page, `${name}-light`);
+      for (const [canvases, drawn] of await openCharts(page)) assert.ok(canvases > 0 && drawn === canvases, `${drawn} of ${canvases} charts drawn`);
+      assert.ok((await page.evaluate(survey)).width <= 1000);
+      await shoot(page, `${name}-charts`);
+      assert.deepEqual(faults, []);
+      await context.close();
+    }
+  },
+  async 'fits a telephone'(browser) {
+    for (const name of Object.keys(CHAPTERS)) {
+      const { page, context, faults } = await openPage(browser, `${name}.html`, { viewport: { width: 360, height: 740 }, isMobile: true, deviceScaleFactor: 2 });
+      await openCharts(page);
+      const found = await page.evaluate(survey);
+      assert.ok(found.width <= found.room && found.room <= 360, `${name}: ${found.width} pixels in ${found.room}`);
+      assert.deepEqual(found.wrong, []);
+      await shoot(page, `${name}-phone`);
+      assert.deepEqual(faults, []);
+      await context.close();
+    }
+  },
+  async 'is complete without scripts'(browser) {
+    const on = await openPage(browser, 'gbm.html'), off = await openPage(browser, 'gbm.html', { javaScriptEnabled: false });
+    const without = await off.page.evaluate(survey);
+    const scripted = await on.page.evaluate(survey);
+    assert.equal(without.buttons, 0);
+    assert.ok(scripted.buttons > 0);
+    assert.deepEqual([without.chapters, without.tables, without.links], [scripted.chapters, scripted.tables, scripted.links]);
+    for (const word of ['Summary', 'dx/dt', 'Model card', 'relative duality gap', 'sock fit ', 'perplexity'])
+      assert.ok(without.text.includes(word), `'${word}' is missing`);
+    await shoot(off.page, 'gbm-noscript');
+    await on.context.close();
+    await off.context.close();
+  },
+  async 'dark and light can be read'(browser) {
+    const grounds = [];
+    for (const colorScheme of ['light', 'dark']) {
+      const { page, context } = await openPage(browser, 'gbm.html', { colorScheme });
+      grounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
+      const contrast = await page.evaluate(leastContrast);
+      assert.ok(contrast >= 4.5, `${colorScheme}: contrast ${contrast}`);
+      await shoot(page, `gbm-${colorScheme}`);
+      await context.close();
+    }
+    assert.notEqual(grounds[0], grounds[1]);
+  },
+  async 'numbers can be saved'(browser) {
+    const { page, context } = await openPage(browser, 'gbm.html', { acceptDownloads: true });
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('a[download="fields.csv"]').click()]);
+    const text = readFileSync(await download.path(), 'utf8');
+    assert.match(text, /^x,f,f_truth,a,a_truth\n(-?[\d.e+-]+,){4}-?[\d.e+-]+\n/);
+    assert.equal(text.trim().split('\n').length, 242);
+    await context.close();
+  },
+  async 'hostile names are text'(browser) {
+    const { page, context, faults } = await openPage(browser, 'hostile.html');
+    await openCharts(page);
+    for (const element of await page.locator('#summary b, .chart p').all()) await element.click();
+    const found = await page.evaluate(survey);
+    assert.equal(found.pwned, undefined);
+    assert.equal(await page.locator('img, iframe, object, embed, form, link, svg script, main script, [onerror], [onload], [onclick]').count(), 0);
+    assert.equal(await page.locator('script').count(), 2);
+    for (const name of HOSTILE) assert.ok(found.text.includes(name), `${name} is not shown`);
+    assert.deepEqual(faults, []);
+    await context.close();
+  },
+  // The test above would be worth nothing if scripts could not be seen to run, or if escaping were the only wall.
+  async 'a script that got in would be seen, and would not run'(browser) {
+    const page = readFileSync(join(folder, 'hostile.html'), 'utf8');
+    const planted = page.replace('<main>', '<main><script>window.pwned=9</script><img src="x.png" onerror="window.pwned=10">');
+    const open = planted.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, '');
+    assert.notEqual(planted, page);
+    assert.notEqual(open, planted);
+    writeFileSync(join(folder, 'planted.html'), planted);
+    writeFileSync(join(folder, 'open.html'), open);
+    const guarded = await openPage(browser, 'planted.html'), bare = await openPage(browser, 'open.html');
+    assert.ok((await bare.page.evaluate(() => window.pwned)) >= 9);
+    assert.equal(await guarded.page.evaluate(() => window.pwned), undefined);
+    assert.ok(guarded.faults.some((fault) => fault.includes('Content Security Policy')));
+    assert.ok(bare.faults.some((fault) => fault.startsWith('request')));
+    await guarded.context.close();
+    await bare.context.close();
+  }
+};
+
+const binary = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+assert.ok(binary, 'there is no Chromium: run tools/install-deps');
+let failed = 0, browser;
+try {
+  makeReports();
+  browser = await chromium.launch({ executablePath: binary, args: process.getuid() === 0 ? ['--no-sandbox'] : [] });
+  for (const [name, test] of Object.entries(tests)) {
+    const start = Date.now();
+    try {
+      await test(browser);
+      console.log(`ok      ${name} (${Date.now() - start} ms)`);
+    } catch (error) {
+      failed++;
+      console.log(`FAILED  ${name}\n${error.stack}`);
+    }
+  }
+} finally {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(failed ? 1 : 0);
