@@ -62,6 +62,13 @@ static void help_key(const char *key)
     printf("  %-26s    %s%sdefault: %s\n", "", choice ? info.allowed : "", choice ? "; " : "", info.fallback);
 }
 
+static bool any_flag(const cli_verb *verb)
+{
+    for (const char *const *key = verb->keys; key && *key; key++)
+        if (is_flag(*key)) return true;
+    return false;
+}
+
 static void print_help(const cli_verb *verb, const cli_option *own)
 {
     printf("Usage: sock %s\n\n%s\n\nOptions:\n", verb->usage, verb->summary);
@@ -73,6 +80,7 @@ static void print_help(const cli_verb *verb, const cli_option *own)
         help_line(left, own->help);
     }
     for (const char *const *key = verb->keys; key && *key; key++) help_key(*key);
+    if (any_flag(verb)) help_line("--FLAG=no", "switches an option that takes no value off, such as --weights=no");
     help_line("--json", "one JSON object on standard output instead of text");
     help_line("--threads N", "number of threads (default: all processors)");
     help_line("--memory-limit GB", "refuse work that needs more memory (default: what the machine has free)");

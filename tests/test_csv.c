@@ -181,8 +181,9 @@ static void test_csv__options_that_do_not_fit_are_refused(void **state)
     refused(text, (const option[]){{"group", "g"}, {0}}, SOCK_EUSAGE, "group is 'g'|id, t, x, y");
     refused(text, (const option[]){{"state", "x,z"}, {0}}, SOCK_EUSAGE, "state is 'z'|id, t, x, y");
     refused(text, (const option[]){{"state", "x,"}, {0}}, SOCK_EUSAGE, "state is ''");
-    refused(text, (const option[]){{"state", "x,x"}, {0}}, SOCK_EUSAGE, "'x'|already used");
-    refused(text, (const option[]){{"state", "x,t"}, {"time", "t"}, {0}}, SOCK_EUSAGE, "'t'|already used");
+    refused(text, (const option[]){{"state", "x,x"}, {0}}, SOCK_EUSAGE, "'x'|twice");
+    refused(text, (const option[]){{"state", "x,t"}, {"time", "t"}, {0}}, SOCK_EUSAGE, "'t'|both time and state");
+    refused(text, (const option[]){{"state", "x,t"}, {0}}, SOCK_EUSAGE, "'t'|both state and time|option time");
     refused(text, (const option[]){{"state", "\"x"}, {0}}, SOCK_EUSAGE, "state|quote");
     refused(text, (const option[]){{"state", "x\ny"}, {0}}, SOCK_EUSAGE, "state");
 }
@@ -238,7 +239,7 @@ static void test_csv__bad_cells_name_line_column_and_value(void **state)
     refused("t,x\n0,1\n1,0x10\n", NULL, SOCK_EINPUT, "'0x10'|not a number");
     refused("t,x\n0,1\n1,\"1,5\"\n", NULL, SOCK_EINPUT, "line 3|'x'|'1,5'");
     refused("t,x\n0,text\n", (const option[]){{"state", "x"}, {0}}, SOCK_EINPUT, "line 2|'x'|'text'");
-    refused("id,t,x\na,0,1\n,1,2\n", NULL, SOCK_EINPUT, "line 3|id is empty");
+    refused("id,t,x\na,0,1\n,1,2\n", NULL, SOCK_EINPUT, "line 3|'id'|id is empty");
     refused("id,t,x\na,0,1\n\"\",1,2\n", NULL, SOCK_EINPUT, "line 3|id is empty");
     refused("id,group,t,x\na,g,0,1\na,,1,2\n", NULL, SOCK_EINPUT, "line 3|group is empty");
 }

@@ -247,6 +247,7 @@ static void prop_drift__nystrom_with_all_landmarks_is_exact(void **state)
     double *all = fit_f(b, data, 20, x);
     assert_all_close(40, all, exact, 1e-7);
     set(b, "drift-form", "auto");
+    set(b, "landmarks", "auto");
     set(b, "drift", "nystrom:m=1000,of=gauss,eta=1");
     double *spelled = fit_f(b, data, 20, x);
     assert_all_close(40, spelled, exact, 1e-7);

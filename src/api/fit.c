@@ -16,6 +16,18 @@ static sock_status fit_diffusion(sk_fit_job *job, sock_model *model)
     return ended;
 }
 
+/* An option that changes nothing is a mistake of whoever gave it. */
+static sock_status refuse_unused(const sk_fit_job *job)
+{
+    bool nystrom = strcmp(sk_option_text(job->opts, "drift-form"), "nystrom") == 0 ||
+                   (sk_fit_wants_diffusion(job) && strcmp(sk_option_text(job->opts, "diffusion-form"), "nystrom") == 0);
+    if (sk_option_count(job->opts, "landmarks") > 0 && !nystrom)
+        return sk_fail(job->ctx, SOCK_EUSAGE,
+                       "landmarks is '%s', but no Nystrom form uses it; give drift-form or diffusion-form nystrom",
+                       sk_option_text(job->opts, "landmarks"));
+    return SOCK_OK;
+}
+
 sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_options *opts, sock_model **out)
 {
     if (!ctx) return SOCK_EUSAGE;
@@ -25,6 +37,7 @@ sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_option
     sock_model *model = NULL;
     sock_status status, ended = SOCK_OK;
     if (sk_option_flag(opts, "tune")) return sk_fit_tuned(&job, out);
+    SK_GO(refuse_unused(&job));
     SK_GO(sk_fit_rule(&job));
     SK_GO(sk_model_new(ctx, data->d, (const char *const *)data->state, &model));
     SK_GO(sk_fit_drift(&job, model));

@@ -13,7 +13,7 @@ static sock_status refuse_plain_options(const sk_fit_job *job)
 {
     static const char *const plain[] = {"drift-lambda",   "diffusion-lambda", "drift-form", "drift-path",
                                         "diffusion-form", "diffusion-rank",   "solver",     "landmarks",
-                                        "compression",    "max-iterations"};
+                                        "compression",    "max-iterations",   "max-seconds"};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (sk_option_is_set(job->opts, plain[i]))
             return sk_fail(job->ctx, SOCK_EUSAGE, "%s is for the plain estimator; allowed with --no-tune only",
@@ -151,6 +151,54 @@ static sock_status add_warnings(sk_fit_job *job, const sock_model *model, json_t
     return SOCK_OK;
 }
 
+/* null, and under key_reason why. */
+static void put_reason(json_t *report, const char *key, const char *reason)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s_reason", key);
+    json_object_set_new(report, key, json_null());
+    json_object_set_new(report, name, json_string(reason));
+}
+
+/* The certificate under the keys of a plain fit, where a is the solution of one convex problem. */
+static void put_certificate(json_t *report)
+{
+    static const char *const keys[] = {"primal", "dual", "gap"};
+    json_t *list = json_object_get(report, "diffusions"), *best = json_array_get(list, 0);
+    const char *kernel = json_string_value(json_object_get(best, "kernel"));
+    const char *reason = json_array_size(list) > 1 ? "a is an average; each part has its own under diffusions"
+                         : json_is_true(json_object_get(best, "polished"))
+                             ? "a was polished after the convex problem, whose numbers are under diffusions"
+                         : kernel && strstr(kernel, "learned")
+                             ? "features were reweighted after the convex problem, whose numbers are under diffusions"
+                             : NULL;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (reason)
+            put_reason(report, keys[i], reason);
+        else
+            json_object_set(report, keys[i], json_object_get(best, keys[i]));
+    if (!reason && json_object_get(best, "iterations"))
+        json_object_set(report, "iterations", json_object_get(best, "iterations"));
+    else
+        put_reason(report, "iterations", reason ? reason : "those of cross-validation are not counted");
+    if (!json_is_number(json_object_get(report, "drift_lambda")))
+        put_reason(report, "drift_lambda", "learned feature weights have no lambda");
+}
+
+/* Seconds of the fits of each stage, added up; fits side by side in several threads count each. */
+static json_t *stage_seconds(const json_t *report, const json_t *times)
+{
+    json_t *stages = json_object(), *row;
+    size_t i;
+    json_array_foreach(json_object_get(report, "search"), i, row)
+    {
+        const char *stage = json_string_value(json_object_get(row, "stage"));
+        double before = json_number_value(json_object_get(stages, stage));
+        json_object_set_new(stages, stage, json_real(before + json_number_value(json_array_get(times, i))));
+    }
+    return stages;
+}
+
 static sock_status set_info(sk_fit_job *job, sock_model *model, json_t *report, sock_status ended)
 {
     size_t rank = 0;
@@ -162,6 +210,7 @@ static sock_status set_info(sk_fit_job *job, sock_model *model, json_t *report, 
     json_object_set(report, "relative_gap", json_object_get(best, "relative_gap"));
     json_object_set(report, "converged", json_object_get(best, "converged"));
     json_object_set_new(report, "rank", json_integer((json_int_t)rank));
+    put_certificate(report);
     bool left = strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0;
     json_object_set_new(report, "quadrature", json_string(is_paper(job) ? "trapezoid" : left ? "left" : "conditional"));
     json_object_set_new(report, "n", json_integer((json_int_t)sk_data_intervals(job->data)));
@@ -175,6 +224,7 @@ static sock_status set_info(sk_fit_job *job, sock_model *model, json_t *report, 
     if (status >= 0) status = add_warnings(job, model, report);
     json_t *seconds = json_object();
     json_object_set(seconds, "search", times);
+    json_object_set_new(seconds, "stages", stage_seconds(report, times));
     json_object_set_new(seconds, "total", json_real(sk_seconds() - job->start));
     if (status >= 0) status = sk_model_set_info(job->ctx, model, report, seconds);
     json_decref(seconds);

@@ -105,6 +105,13 @@ static sock_status check_group(reader *r, size_t label, bool is_new, size_t line
         r->groups.text[group], line);
 }
 
+static const char *name_of_role(const sk_columns *columns, sk_role role)
+{
+    size_t c = 0;
+    while (c + 1 < columns->count && columns->column[c].role != role) c++;
+    return columns->column[c].name;
+}
+
 /* Which trajectory the row belongs to. Rows mostly follow one of the same trajectory: then nothing is looked up. */
 static sock_status settle_label(reader *r, size_t line)
 {
@@ -114,9 +121,11 @@ static sock_status settle_label(reader *r, size_t line)
     if (!repeats) {
         bool is_new;
         if (columns->has_id && r->id.length == 0)
-            return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu: the trajectory's id is empty", r->at.source, line);
+            return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu, column '%s': the trajectory's id is empty", r->at.source,
+                           line, name_of_role(columns, SK_ROLE_ID));
         if (columns->has_group && r->group.length == 0)
-            return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu: the group is empty", r->at.source, line);
+            return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu, column '%s': the group is empty", r->at.source, line,
+                           name_of_role(columns, SK_ROLE_GROUP));
         SK_TRY(find_trajectory(r, &r->last_label, &is_new));
         if (columns->has_group) SK_TRY(check_group(r, r->last_label, is_new, line));
         r->last_id = r->id;

@@ -113,6 +113,15 @@ static sk_column *find_column(const sk_columns *columns, const char *name)
     return NULL;
 }
 
+static const char *role_name(sk_role role)
+{
+    return role == SK_ROLE_TIME    ? "time"
+           : role == SK_ROLE_ID    ? "id"
+           : role == SK_ROLE_GROUP ? "group"
+           : role == SK_ROLE_STATE ? "state"
+                                   : "left out: it has no name";
+}
+
 /* A column that an option names. */
 static sock_status take_named(sock_context *ctx, const char *source, const char *option, const char *name, sk_role role,
                               sk_columns *columns)
@@ -122,9 +131,11 @@ static sock_status take_named(sock_context *ctx, const char *source, const char 
     if (!column)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s', and there is no such column; there are: %s", source, option,
                        name, list_columns(columns, list));
+    if (column->role == role)
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s names the column '%s' twice", source, option, name);
     if (column->role != SK_ROLE_OPEN)
-        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s', but that column is already used for something else", source,
-                       option, name);
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: the column '%s' cannot be both %s and %s", source, name,
+                       role_name(column->role), option);
     column->role = role;
     return SOCK_OK;
 }
@@ -201,6 +212,14 @@ static sock_status assign_usual(sock_context *ctx, const char *source, const soc
     sk_column *found;
     if (is(sk_option_text(opts, "time"), "auto")) {
         SK_TRY(take_usual(ctx, source, "time", time_names, SK_ROLE_TIME, columns, &found));
+        for (const char *const *usual = time_names; !found && *usual; usual++) {
+            const sk_column *column = find_column(columns, *usual);
+            if (column && column->role != SK_ROLE_IGNORED)
+                return sk_fail(ctx, SOCK_EUSAGE,
+                               "%s: the column '%s' cannot be both %s and time; leave it out there, or name another "
+                               "one with the option time",
+                               source, column->name, role_name(column->role));
+        }
         if (!found)
             return sk_fail(ctx, SOCK_EINPUT,
                            "%s: no time column: the header should name one t or time (or set the option time); the "

@@ -39,7 +39,7 @@ typedef struct sk_diffusion_spec {
     sk_form form;
     bool diagonal;
     size_t landmarks; /* Nystrom; 0: automatic */
-    size_t max_rank;  /* implicit: most features; 0: as many as keep pd <= 1000 */
+    size_t max_rank;  /* implicit: most features; 0: as many as keep pd <= 1000, at least 20 (diagonal: 100) */
     uint64_t seed;
     double lambda;            /* the smallest that will be asked for */
     const double *row_weight; /* n, or NULL */

@@ -43,7 +43,9 @@ static sock_status check_form(sock_context *ctx, const sk_diffusion_spec *spec)
 static sock_status implicit_features(sock_context *ctx, sk_diffusion_system *s, const sk_diffusion_spec *spec)
 {
     const sk_rule *rule = s->rule;
-    size_t most = spec->max_rank ? spec->max_rank : SK_MAX(1000 / (spec->diagonal ? 1 : rule->d), 20);
+    enum { UNKNOWNS = 1000, LEAST_FULL = 20, LEAST_DIAGONAL = 100 };
+    size_t least = spec->diagonal ? LEAST_DIAGONAL : LEAST_FULL;
+    size_t most = spec->max_rank ? spec->max_rank : SK_MAX(UNKNOWNS / rule->d, least);
     s->report.form = "implicit";
     return sk_features_pivoted(ctx, spec->kernel, rule->d, rule->nodes, rule->x, 1e-13, SK_MIN(most, rule->nodes),
                                false, &s->map, &s->phi, &s->report.complete);

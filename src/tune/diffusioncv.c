@@ -298,6 +298,7 @@ typedef struct part {
     size_t rows;
     bool warm;
     double gap; /* relative, of the last solution */
+    sk_psd_bounds bounds;
     bool converged;
 } part;
 
@@ -347,6 +348,7 @@ static sock_status part_solve(const cv *c, part *t, size_t s, double l, double *
     t->warm = true;
     t->converged = status == SOCK_OK;
     t->gap = bounds.primal > 0 ? bounds.gap / bounds.primal : 0;
+    t->bounds = bounds;
     for (int repeat = 0; status >= 0 && c->candidate->learned && repeat < REWEIGHTINGS; repeat++)
         status = reweigh(c, s, t->rows, l, t->train, t->c, t->zz, q);
     return status < 0 ? status : SOCK_OK;
@@ -522,6 +524,9 @@ static sock_status fit_all(cv *c, size_t best, double *space)
     for (size_t s = 0; s < c->systems; s++) {
         r->converged = r->converged && parts[s].converged;
         r->gap = SK_MAX(r->gap, parts[s].gap);
+        r->whole.primal += parts[s].bounds.primal;
+        r->whole.dual += parts[s].bounds.dual;
+        r->whole.gap += parts[s].bounds.gap;
         part_clear(&parts[s]);
     }
     sk_free(parts);

@@ -45,6 +45,7 @@ typedef struct sk_diffusion_result {
     double *held;        /* n x d x d: I a of each step by the fit without its fold */
     double lambda_scale; /* lambda = l * lambda_scale */
     double gap;          /* largest relative gap of the fits to all rows */
+    sk_psd_bounds whole; /* of the fits to all rows, added up; before reweighting and polish */
     bool converged;
     bool polished;
     double seconds;

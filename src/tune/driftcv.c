@@ -274,6 +274,7 @@ static sock_status run(cv *c)
     if (!isfinite(r->score)) return sk_fail(c->ctx, SOCK_ENUMERIC, "%s has no finite score", c->candidate->name);
     memcpy(r->cluster, c->cluster_score + best * p->clusters, p->clusters * sizeof(double));
     r->l = c->candidate->learned ? 0 : sk_drift_lambdas[best];
+    r->lambda_scale = c->unit;
     size_t inside = best == 0 ? 1 : best == SK_LAMBDAS - 1 ? best - 1 : best; /* a flat end is no edge */
     r->edge = !c->candidate->learned && r->by_l[best] > r->by_l[inside] + 0.1;
     for (size_t f = 0; f < c->folds; f++)

@@ -20,11 +20,12 @@ void sk_drift_candidate_clear(sk_drift_candidate *candidate);
 typedef struct sk_drift_result {
     sk_features *map;
     size_t p;
-    double *psi;     /* n x p: integrated features, so that Psi w is I f */
-    double score;    /* held-out log likelihood at the best l */
-    double *cluster; /* the same for each cluster */
-    double l;        /* best, 0 for learned weights */
-    bool edge;       /* l is the first or the last of the grid */
+    double *psi;         /* n x p: integrated features, so that Psi w is I f */
+    double score;        /* held-out log likelihood at the best l */
+    double *cluster;     /* the same for each cluster */
+    double l;            /* best, 0 for learned weights */
+    double lambda_scale; /* lambda = l * lambda_scale */
+    bool edge;           /* l is the first or the last of the grid */
     double by_l[SK_LAMBDAS];
     double *weight; /* (folds + 1) x p x d: without each fold; the last one from all rows */
     double dof;     /* of the fit to all rows */

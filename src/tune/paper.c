@@ -201,10 +201,10 @@ typedef struct found {
     bool any, edge;
     sk_drift_term *drift;
     sk_diffusion_term *diffusion;
-    double dof, gap;
+    double dof;
     size_t rank;
-    const char *form; /* of the last fit of the drift */
-    bool converged;
+    const char *form;           /* of the last fit of the drift */
+    sk_diffusion_report solved; /* of the last fit of the diffusion */
     char *kernel;
 } found;
 
@@ -561,9 +561,7 @@ static sock_status refit_diffusion(paper *p, const sk_rule *rule, found *a, sock
     SK_GO(sk_diffusion_system_new(p->ctx, rule, &spec, &system));
     SK_GO(residual_products(p, p->all, rule->n, model, &z));
     SK_GO(sk_diffusion_solve(p->ctx, system, z, count, lambda, term, report, NULL));
-    const sk_diffusion_report *last = &report[count - 1];
-    a->gap = last->primal > 0 ? last->gap / last->primal : 0;
-    a->converged = last->converged;
+    a->solved = report[count - 1];
     status = sk_model_add_diffusion(p->ctx, model, term[count - 1]);
     term[count - 1] = NULL;
 out:
@@ -609,11 +607,15 @@ static json_t *describe(const paper *p, const found *drift, const found *a)
 {
     json_t *report = json_object(), *floor = json_array();
     json_t *entry = json_pack("{s:s, s:b, s:b, s:b, s:f}", "kernel", a->kernel, "polished", 0, "edge", (int)a->edge,
-                              "converged", (int)a->converged, "share", 1.0);
+                              "converged", (int)a->solved.converged, "share", 1.0);
     json_object_set_new(entry, "l", number(a->best.l));
     json_object_set_new(entry, "lambda", number(a->best.lambda));
     json_object_set_new(entry, "score", number(a->best.score));
-    json_object_set_new(entry, "relative_gap", number(a->gap));
+    json_object_set_new(entry, "relative_gap", number(a->solved.primal > 0 ? a->solved.gap / a->solved.primal : 0));
+    json_object_set_new(entry, "primal", number(a->solved.primal));
+    json_object_set_new(entry, "dual", number(a->solved.dual));
+    json_object_set_new(entry, "gap", number(a->solved.gap));
+    json_object_set_new(entry, "iterations", json_integer((json_int_t)a->solved.iterations));
     for (size_t k = 0; k < p->train->d; k++) json_array_append_new(floor, json_real(0));
     json_object_set_new(report, "tuned", json_true());
     json_object_set_new(report, "preset", json_string("paper"));

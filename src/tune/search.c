@@ -707,6 +707,9 @@ static json_t *averaged(const search *s, const double *share)
         json_object_set_new(entry, "lambda", number(r->l * r->lambda_scale));
         json_object_set_new(entry, "score", number(r->score));
         json_object_set_new(entry, "relative_gap", number(r->gap));
+        json_object_set_new(entry, "primal", number(r->whole.primal));
+        json_object_set_new(entry, "dual", number(r->whole.dual));
+        json_object_set_new(entry, "gap", number(r->whole.gap));
         json_array_append_new(list, entry);
     }
 }
@@ -718,6 +721,7 @@ static json_t *describe(const search *s, size_t drift, const double *share, doub
     json_object_set_new(report, "tuned", json_true());
     json_object_set_new(report, "drift", json_string(s->list.drift[drift].name));
     json_object_set_new(report, "drift_l", f->l > 0 ? json_real(f->l) : json_null());
+    json_object_set_new(report, "drift_lambda", f->l > 0 ? number(f->l * f->lambda_scale) : json_null());
     json_object_set_new(report, "drift_dof", number(f->dof));
     json_object_set_new(report, "drift_rank", json_integer((json_int_t)f->p));
     json_object_set_new(report, "drift_edge", json_boolean(f->edge));
