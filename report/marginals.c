@@ -75,7 +75,7 @@ static int draw_cell(const panel *p, const matrix *m, size_t row, size_t column)
 
 static char *draw(const matrix *m, size_t *size)
 {
-    const double side = m->in->form == SHEET_PIECES ? 430 : 560;
+    const double side = m->in->form == SHEET_PIECES ? 360 : 560;
     const sheet_plan plan = {.id = "marginals",
                              .heading = "States two by two",
                              .form = m->in->form,

@@ -87,6 +87,14 @@ static int by_penalty(const void *a, const void *b)
     return (x[0] < y[0]) - (x[0] > y[0]);
 }
 
+/* A curve of an earlier stage is moved so that its top is the kernel's last score: what it shows is its shape. */
+static void move_curve(search_entry *e)
+{
+    double top = -(double)INFINITY;
+    for (size_t i = 0; i < e->count; i++) top = fmax(top, e->curve[i][1]);
+    for (size_t i = 0; i < e->count; i++) e->curve[i][1] += e->best - top;
+}
+
 int search_read(json_t *info, const char *field, search_look *out)
 {
     json_t *rows = json_object_get(info, "search"), *row;
@@ -100,8 +108,10 @@ int search_read(json_t *info, const char *field, search_look *out)
     }
     qsort(out->entry, out->count, sizeof *out->entry, by_score);
     for (i = 0; i < out->count; i++)
-        if (out->entry[i].count)
+        if (out->entry[i].count) {
             qsort(out->entry[i].curve, out->entry[i].count, sizeof *out->entry[i].curve, by_penalty);
+            move_curve(&out->entry[i]);
+        }
     if (good) return 1;
     search_free(out);
     return 0;

@@ -11,7 +11,7 @@ typedef struct search_entry {
     double best, l;             /* score; penalty, NaN where it has none (learned weights) */
     double eta;                 /* length scale, NaN where it has none */
     size_t count;               /* places of the curve */
-    double (*curve)[2];         /* log10 l and score, l falling */
+    double (*curve)[2];         /* log10 l and score, l falling; the highest is best, see searchlook.c */
 } search_entry;
 
 typedef struct search_look {

@@ -203,9 +203,10 @@ static char *draw(const fig_input *in, const search_look *drift, const search_lo
     if (good && diffusion->count) good = penalty_panel(s, diffusion, "diffusion");
     if (good && scales[1]) good = scale_panel(s, diffusion, "diffusion");
     sheet_note(s,
-               "nats below the best candidate of the field (dashed: 2 nats, about what chance gives); dots: the last "
-               "stage that a kernel reached; level lines: learned weights, which have no penalty; the six best are "
-               "named");
+               "nats below the best candidate of the field (dashed: 2 nats, about what chance gives), at the last "
+               "stage that a "
+               "kernel reached; curves: the stage that tried most penalties, moved to that score; level lines: learned "
+               "weights, which have no penalty; the six best are named");
     return sheet_close(s, good, size);
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEYS_MOST = 16, RIGHT = 18, OVER = 30, UNDER = 46, ROW = 20, NOTE = 16, PIECE = 330, PIECE_ALONE = 430 };
+enum { KEYS_MOST = 16, RIGHT = 18, OVER = 30, UNDER = 46, ROW = 20, NOTE = 16, PIECE = 330, PIECE_ALONE = 360 };
 
 typedef struct key {
     legend_mark mark;
