@@ -121,6 +121,25 @@ const tests = {
       await context.close();
     }
   },
+  async 'charts zoom where they are dragged, and come back'(browser) {
+    const { page, context, faults } = await openPage(browser, 'gbm.html');
+    await page.locator('#fields button').click();
+    const canvas = () => page.evaluate(() => document.querySelector('#fields canvas').toDataURL()), before = await canvas();
+    await page.locator('#fields .u-over').first().scrollIntoViewIfNeeded();
+    const box = await page.locator('#fields .u-over').first().boundingBox();
+    await page.mouse.move(box.x + 0.3 * box.width, box.y + 0.5 * box.height);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 0.6 * box.width, box.y + 0.5 * box.height, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForTimeout(100);
+    assert.notEqual(await canvas(), before);
+    await page.mouse.dblclick(box.x + 0.5 * box.width, box.y + 0.5 * box.height);
+    await page.waitForTimeout(100);
+    assert.equal(await canvas(), before);
+    assert.match(await page.locator('#fields .u-legend').first().innerText(), /^x\s*-?[\d.]+\s*f\s*-?[\d.]+/);
+    assert.deepEqual(faults, []);
+    await context.close();
+  },
   async 'fits a telephone'(browser) {
     for (const name of Object.keys(CHAPTERS)) {
       const { page, context, faults } = await openPage(browser, `${name}.html`, { viewport: { width: 360, height: 740 }, isMobile: true, deviceScaleFactor: 2 });
