@@ -59,7 +59,7 @@ static int take_row(search_look *look, json_t *row)
     const int same = e->stage && strcmp(e->stage, stage) == 0;
     if (!same || !(e->best >= score)) e->best = score, e->l = l;
     json_t *curve = json_object_get(row, "by_l"), *place;
-    const int grid = strcmp(stage, "grid") == 0, longer = json_array_size(curve) >= (e->count > 1 ? e->count : 1);
+    const int grid = strncmp(stage, "grid", 4) == 0, longer = json_array_size(curve) >= (e->count > 1 ? e->count : 1);
     if (longer || (grid && !same))
         e->count = 0; /* else the old one stays: later stages look near the last best alone */
     e->kernel = kernel, e->stage = stage, e->eta = length_scale(kernel);

@@ -243,6 +243,27 @@ static void test_progress__the_monitor_can_cancel(void **state)
     sock_context_free(ctx);
 }
 
+static int smaller_first(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Against sorting: all lengths, with many equal numbers and with few. */
+static void prop_median__is_the_middle_of_the_sorted(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 60; n++)
+        for (uint64_t kind = 0; kind < 3; kind++) {
+            double a[60], sorted[60];
+            sk_normals((sk_key){kind, SK_PURPOSE_TEST}, 90, n, 0, n, a);
+            for (size_t i = 0; i < n; i++) sorted[i] = a[i] = kind ? floor((double)kind * a[i]) : a[i];
+            qsort(sorted, n, sizeof *sorted, smaller_first);
+            double middle = n % 2 ? sorted[n / 2] : 0.5 * sorted[n / 2 - 1] + 0.5 * sorted[n / 2];
+            assert_true(sk_median(n, a) == middle);
+        }
+}
+
 /* Published FNV-1a vectors; and the hash of a whole is the hash of its parts, one after the other. */
 static void test_hash__known_answers(void **state)
 {
@@ -268,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_memory__the_kth_allocation_fails),
         cmocka_unit_test(test_memory__the_limit_is_named),
         cmocka_unit_test(test_progress__the_monitor_can_cancel),
+        cmocka_unit_test(prop_median__is_the_middle_of_the_sorted),
         cmocka_unit_test(test_hash__known_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,9 @@ sock_status sk_progress(sock_context *ctx, const char *stage, double fraction);
 /* Monotonic seconds. */
 double sk_seconds(void);
 
+/* The median of n >= 1 numbers, which are reordered; O(n). */
+double sk_median(size_t n, double *a);
+
 /* ---- Parallel loops ---- */
 
 /* Handles [begin, end); worker < sk_workers(ctx) tells which private work space to use. */

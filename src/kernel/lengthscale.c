@@ -12,38 +12,6 @@ static double distance(size_t d, const double *x, const double *y)
     return sqrt(square);
 }
 
-/* Hoare's selection: afterwards a[k] is the k-th smallest, nothing larger stands before it, nothing smaller behind. */
-static double select_kth(size_t n, double *a, size_t k)
-{
-    size_t low = 0, high = n - 1;
-    while (low < high) {
-        double pivot = a[low + (high - low) / 2];
-        size_t i = low, j = high;
-        for (;;) {
-            while (a[i] < pivot) i++;
-            while (a[j] > pivot) j--;
-            if (i >= j) break;
-            double kept = a[i];
-            a[i++] = a[j];
-            a[j--] = kept;
-        }
-        if (k <= j)
-            high = j;
-        else
-            low = j + 1;
-    }
-    return a[k];
-}
-
-static double median(size_t n, double *a)
-{
-    double upper = select_kth(n, a, n / 2), lower = upper;
-    if (n % 2) return upper;
-    lower = a[0];
-    for (size_t i = 1; i < n / 2; i++) lower = a[i] > lower ? a[i] : lower;
-    return 0.5 * lower + 0.5 * upper;
-}
-
 static size_t keep_positive(size_t n, double *a)
 {
     size_t kept = 0;
@@ -60,10 +28,10 @@ sock_status sk_median_distance(sock_context *ctx, size_t d, size_t count, const 
     if (!all) return SOCK_ENOMEM;
     for (size_t i = 0; i < used; i++)
         for (size_t j = 0; j < i; j++) all[pairs++] = distance(d, x + i * count / used * d, x + j * count / used * d);
-    double value = pairs ? median(pairs, all) : 0;
+    double value = pairs ? sk_median(pairs, all) : 0;
     if (!(value > 0)) {
         pairs = keep_positive(pairs, all);
-        value = pairs ? median(pairs, all) : 1;
+        value = pairs ? sk_median(pairs, all) : 1;
     }
     sk_free(all);
     *out = value;

@@ -98,38 +98,6 @@ static double distance2(const sock_data *data, const double *w, size_t i, size_t
     return sum;
 }
 
-/* The k-th smallest (k from 0), by quickselect: a is reordered so that what stands before it is not larger. */
-static double select_kth(double *a, size_t n, size_t k)
-{
-    size_t low = 0, high = n - 1;
-    while (low < high) {
-        double pivot = a[low + (high - low) / 2];
-        size_t i = low, j = high;
-        for (;;) { /* Hoare's partition */
-            while (a[i] < pivot) i++;
-            while (a[j] > pivot) j--;
-            if (i >= j) break;
-            double kept = a[i];
-            a[i++] = a[j];
-            a[j--] = kept;
-        }
-        if (k <= j)
-            high = j;
-        else
-            low = j + 1;
-    }
-    return a[k];
-}
-
-static double median(double *a, size_t n)
-{
-    double upper = select_kth(a, n, n / 2);
-    if (n % 2) return upper;
-    double lower = a[0];
-    for (size_t i = 1; i < n / 2; i++) lower = fmax(lower, a[i]);
-    return (lower + upper) / 2;
-}
-
 typedef struct pair_job {
     const sock_data *data;
     const size_t *label, *chosen, *offset; /* offset[i]: where the distances of chosen[i] to earlier ones begin */
@@ -189,7 +157,7 @@ sock_status sk_mmd_eta(sock_context *ctx, const sock_data *train, double *eta, s
     }
     pair_job job = {train, label, chosen, offset, weight, distance};
     SK_GO(sk_parallel_for(ctx, count, 16, pair_range, &job));
-    if (*pairs) *eta = median(distance, *pairs);
+    if (*pairs) *eta = sk_median(*pairs, distance);
 out:
     sk_free(distance);
     sk_free(weight);
