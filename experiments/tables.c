@@ -111,7 +111,6 @@ static sock_status make_options(study *s)
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);
     const char *const wanted[][2] = {{"delta", delta},
                                      {"seed", seed},
-                                     {"mmd-step", s->set->mmd_step},
                                      {"mmd-paths", s->job->settings->quick ? "0" : s->set->mmd_paths},
                                      {"bounds", s->set->unit_box ? "clip" : "none"},
                                      {"lower", s->set->unit_box ? "0" : "none"},
@@ -178,7 +177,9 @@ static sock_status run_piece(study *s, const exp_piece *piece)
     cmp_row made[CMP_MOST_ROWS];
     cmp_spec spec;
     size_t count = 0;
+    const char *step = piece->row->mmd_step ? piece->row->mmd_step : s->set->mmd_step;
     sock_status status = cmp_spec_parse(j->ctx, piece->row->spec, &spec);
+    if (status >= 0) status = sock_options_set(j->ctx, s->options, "mmd-step", step);
     if (status < 0) return status;
     exp_deadline *deadline = exp_deadline_new(j->ctx, cap);
     status = cmp_run(j->ctx, &spec, &c, made, &count);

@@ -31,7 +31,8 @@ typedef struct exp_method {
 typedef struct exp_table_row {
     const char *method, *spec;
     double paper[EXP_PAPER_SCORES];
-    double budget; /* seconds of a search, which then answers with what it has; 0: it may take the set's cap */
+    double budget;        /* seconds of a search, which then answers with what it has; 0: it may take the set's cap */
+    const char *mmd_step; /* of the simulated paths; NULL: the set's */
 } exp_table_row;
 
 enum { EXP_TABLE_ROWS = 18 };

@@ -141,7 +141,7 @@ static void test_tables__a_row_is_known_by_its_setting_and_its_paths(void **stat
     of.mmd_paths = "0", of.seed = 4;
     assert_false(exp_row_is_known(rows, &of));
     of.seed = 3;
-    const exp_table_row changed = {"bisde", "bisde:degree=1", {0}, 0};
+    const exp_table_row changed = {"bisde", "bisde:degree=1", {0}, 0, NULL};
     of.row = &changed;
     assert_false(exp_row_is_known(rows, &of));
     exp_rows_remove(rows, &of);
