@@ -27,16 +27,18 @@ static const double negligible = 1e-13;
 
 static sock_status check_form(sock_context *ctx, const sk_diffusion_spec *spec)
 {
-    const sk_kernel *kernel = spec->kernel;
-    if (sk_kernel_is_matrix(kernel))
+    if (sk_kernel_is_matrix(spec->kernel))
         return sk_fail(ctx, SOCK_EUSAGE, "diffusion: a matrix-valued kernel cannot be used here; give a scalar one");
-    if (spec->form == SK_FORM_EXPLICIT && sk_kernel_is_implicit(kernel))
-        return sk_fail(ctx, SOCK_EUSAGE,
-                       "diffusion-form: gauss has no finite features; allowed with explicit: poly, linear, affine, "
-                       "constant, fourier, nystrom");
-    if ((spec->form == SK_FORM_IMPLICIT || spec->form == SK_FORM_NYSTROM) && !sk_kernel_is_closed(kernel))
-        return sk_fail(ctx, SOCK_EUSAGE, "diffusion-form: fourier and nystrom kernels have the explicit form only");
-    return SOCK_OK;
+    return sk_form_check(ctx, "diffusion", spec->kernel, spec->form);
+}
+
+/* What can be known before the features are made: they, as given, rotated and squared, and the matrices of order pd.
+ * The rows of the convex problem are counted there, when the features are reduced to those that differ. */
+static sock_status check_memory(sock_context *ctx, const sk_rule *rule, const sk_diffusion_spec *spec, size_t p)
+{
+    double order = (double)p * (spec->diagonal ? 1 : (double)rule->d);
+    return sk_memory_check(ctx, 8 * (6 * order * order + 3 * (double)rule->nodes * (double)p), "the diffusion problem",
+                           "use fewer features, --diagonal, or a kernel of lower rank");
 }
 
 /* gamma on the span of all nodes; cut at max_rank it is the best that many pivots can do, and says so. */
@@ -64,8 +66,7 @@ static sock_status make_features(sock_context *ctx, sk_diffusion_system *s, cons
     else
         SK_TRY(sk_features_new(ctx, "diffusion", spec->kernel, rule->d, rule->nodes, rule->x, &s->map));
     size_t p = sk_features_count(s->map);
-    SK_TRY(sk_memory_check(ctx, 8.0 * (double)rule->nodes * (double)p, "the features of all points",
-                           "use fewer features or a kernel of lower rank"));
+    SK_TRY(check_memory(ctx, rule, spec, p));
     s->phi = sk_doubles(ctx, rule->nodes, p);
     if (!s->phi) return SOCK_ENOMEM;
     return sk_features_eval(ctx, s->map, rule->nodes, rule->x, s->phi, p);
@@ -76,10 +77,8 @@ static sock_status make_features(sock_context *ctx, sk_diffusion_system *s, cons
 static sock_status prepare(sock_context *ctx, sk_diffusion_system *s, const sk_diffusion_spec *spec)
 {
     const sk_rule *rule = s->rule;
-    size_t p = s->report.features, d = spec->diagonal ? 1 : rule->d;
-    double order = (double)p * (double)d;
-    SK_TRY(sk_memory_check(ctx, 8 * (6 * order * order + 2 * (double)rule->nodes * (double)p), "the diffusion problem",
-                           "use fewer features, --diagonal, or a kernel of lower rank"));
+    size_t p = s->report.features;
+    SK_TRY(check_memory(ctx, rule, spec, p)); /* pivoted features are counted only now */
     sk_psd_problem problem = {.n = rule->n,
                               .nodes = rule->nodes,
                               .p = p,

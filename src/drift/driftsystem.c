@@ -217,12 +217,7 @@ static sock_status check_form(sock_context *ctx, const sk_drift_spec *spec)
         return sk_fail(ctx, SOCK_EUSAGE, "drift-form: a matrix-valued kernel has the implicit form only");
     if (matrix && spec->path == SK_PATH_PIVOTED)
         return sk_fail(ctx, SOCK_EUSAGE, "drift-path: a matrix-valued kernel has the exact path only");
-    if (spec->form == SK_FORM_EXPLICIT && sk_kernel_is_implicit(kernel))
-        return sk_fail(ctx, SOCK_EUSAGE,
-                       "drift-form: gauss has no finite features; allowed with explicit: poly, linear, "
-                       "affine, constant, fourier, nystrom");
-    if ((spec->form == SK_FORM_IMPLICIT || spec->form == SK_FORM_NYSTROM) && !matrix && !sk_kernel_is_closed(kernel))
-        return sk_fail(ctx, SOCK_EUSAGE, "drift-form: fourier and nystrom kernels have the explicit form only");
+    if (!matrix) SK_TRY(sk_form_check(ctx, "drift", kernel, spec->form));
     bool implicit =
         matrix || spec->form == SK_FORM_IMPLICIT || (spec->form == SK_FORM_AUTO && sk_kernel_is_implicit(kernel));
     if (spec->path != SK_PATH_AUTO && !implicit)

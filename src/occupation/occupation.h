@@ -15,6 +15,9 @@
 /* How an estimator is computed; auto: follows from the kernel. */
 typedef enum sk_form { SK_FORM_AUTO, SK_FORM_IMPLICIT, SK_FORM_EXPLICIT, SK_FORM_NYSTROM } sk_form;
 
+/* SOCK_EUSAGE for a form that a scalar kernel does not have; field: "drift" or "diffusion", for the message. */
+sock_status sk_form_check(sock_context *ctx, const char *field, const sk_kernel *kernel, sk_form form);
+
 typedef struct sk_rule {
     size_t n, nodes, d;
     double *x;      /* nodes x d */

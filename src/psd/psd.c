@@ -384,9 +384,26 @@ static bool by_levels(const solve *s, size_t parts)
     return rows > COMPRESSED_MOST || (rows > most && s->lambda > TINY_LAMBDA) || s->prepared->p * s->d > LEVELS_ORDER;
 }
 
+/* Before any work: either the rows B (n x q) with the Gram matrix of the fewer side and its vectors, or the panels and
+ * sums of all threads with the leading block of B'B; and the matrices of order pd. p is what the reduction has left. */
+static sock_status check_memory(const solve *s, size_t parts)
+{
+    double n = (double)s->prepared->n, p = (double)s->prepared->p, d = (double)s->d;
+    double q = 0.5 * p * (p + 1), rows = fmin(n, q), pairs = 0.5 * d * (d + 1), workers = (double)sk_workers(s->ctx);
+    double order = p * d, block = fmin(q, COMPRESSED_MOST), numbers = 6 * order * order;
+    if (by_levels(s, parts))
+        numbers =
+            (double)parts * (7 * order * order + 4 * pairs * q) + 2 * block * block + workers * q * (96 + 1.5 * pairs);
+    else if (!s->prepared->plain && rows <= COMPRESSED_MOST)
+        numbers += n * q + 3 * rows * rows + n * rows;
+    return sk_memory_check(s->ctx, 8 * numbers, "the convex problem",
+                           "use fewer features, --diagonal, or a kernel of lower rank");
+}
+
 static sock_status choose_and_solve(solve *s)
 {
     size_t rows = rows_if_compressed(s);
+    SK_TRY(check_memory(s, 1));
     if (by_levels(s, 1)) return solve_by_levels(&s, 1);
     if (!s->prepared->plain && rows <= COMPRESSED_MOST)
         return rows <= ALONE_ROWS ? sk_psd_alone(s->ctx, compression_task, s) : solve_by_compression(s);
@@ -563,6 +580,7 @@ static sock_status solve_together(sock_context *ctx, sk_psd_prepared *prepared, 
         if (s[k].deadline > 0) s[k].deadline = begin + parts * options->seconds;
         if (!is_zero(&s[k])) list[count++] = &s[k];
     }
+    if (count) SK_GO(check_memory(list[0], count));
     if (count) SK_GO(solve_by_levels(list, count));
     double seconds = (sk_seconds() - begin) / parts;
     for (size_t k = 0; k < targets->parts; k++) {
