@@ -46,10 +46,11 @@ typedef enum cmp_kind {
 
 typedef struct cmp_parameter {
     const char *key;      /* NULL ends a list */
-    const char *fallback; /* the default; "auto" is then a value that a number may have (it reads as NaN) */
+    const char *fallback; /* the default */
     cmp_kind kind;
     double low, high;    /* of numbers */
-    const char *allowed; /* in words, for messages and help; of a choice: the words */
+    const char *allowed; /* in words, for messages and help; of a choice: the words. Where those of a number name auto,
+                            that is a value too (it reads as NaN) */
     const char *help;
 } cmp_parameter;
 

@@ -93,7 +93,7 @@ static bool is_allowed(const cmp_parameter *p, const char *value)
     const char *end;
     if (p->kind == CMP_TEXT) return value[0] != 0;
     if (p->kind == CMP_CHOICE) return is_word_of(p->allowed, value);
-    if (strcmp(p->fallback, "auto") == 0 && strcmp(value, "auto") == 0) return true;
+    if (strcmp(value, "auto") == 0) return strstr(p->allowed, "auto") != NULL;
     double number = sk_parse_double(value, &end);
     if (end == value || *end || !(number >= p->low && number <= p->high)) return false;
     return p->kind == CMP_NUMBER || number == floor(number);

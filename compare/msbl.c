@@ -29,7 +29,7 @@ struct cmp_msbl {
     double *r;                    /* height x columns */
     double *gram, *product;       /* R'R (columns x columns), R'u */
     /* Work space of a pass. */
-    double *u, *scaled, *left, *right, *s, *gamma, *mu, *old, *variance, *coordinates, *residual;
+    double *u, *scaled, *left, *right, *s, *gamma, *mu, *old, *variance, *coordinates;
     size_t *kept;
 };
 
@@ -38,8 +38,8 @@ cmp_msbl_options cmp_msbl_defaults(void) { return (cmp_msbl_options){0.5, 1e-4, 
 void cmp_msbl_free(cmp_msbl *p)
 {
     if (!p) return;
-    double *const arrays[] = {p->q, p->r,     p->gram, p->product, p->u,        p->scaled,      p->left,    p->right,
-                              p->s, p->gamma, p->mu,   p->old,     p->variance, p->coordinates, p->residual};
+    double *const arrays[] = {p->q,     p->r, p->gram,  p->product, p->u,   p->scaled,   p->left,
+                              p->right, p->s, p->gamma, p->mu,      p->old, p->variance, p->coordinates};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) sk_free(arrays[i]);
     sk_free(p->kept);
     sk_free(p);
@@ -62,8 +62,7 @@ static sock_status make_space(sock_context *ctx, cmp_msbl *p)
                {&p->mu, m},
                {&p->old, m},
                {&p->variance, m},
-               {&p->coordinates, SK_MAX(h, m)},
-               {&p->residual, h}};
+               {&p->coordinates, SK_MAX(h, m)}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         *all[i].array = sk_doubles(ctx, all[i].size, 1);
         if (!*all[i].array) return SOCK_ENOMEM;

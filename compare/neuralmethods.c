@@ -5,10 +5,10 @@
 #include "compare/neural/neural.h"
 
 #include "base/base.h"
+#include "base/options.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,7 +31,6 @@ enum { GRID_MOST = 6 };
 static nn_settings settings_of(const cmp_spec *spec, const cmp_case *c, nn_kind kind)
 {
     nn_settings s = nn_default_settings(kind);
-    const char *seed = c->options ? sock_options_get(c->options, "seed") : NULL;
     s.control = cmp_spec_is(spec, "control", "path")    ? NN_CONTROL_PATH
                 : cmp_spec_is(spec, "control", "start") ? NN_CONTROL_START
                                                         : NN_CONTROL_NONE;
@@ -40,7 +39,7 @@ static nn_settings settings_of(const cmp_spec *spec, const cmp_case *c, nn_kind 
     s.batch = (size_t)cmp_spec_number(spec, "batch");
     s.rate = cmp_spec_number(spec, "rate");
     s.step = cmp_spec_number(spec, "step");
-    s.seed = seed ? strtoull(seed, NULL, 10) : 0;
+    s.seed = sk_option_count(c->options, "seed");
     return s;
 }
 

@@ -53,6 +53,17 @@ static void test_methods__a_list_takes_parameters_groups_and_braces(void **state
     cmp_specs_free(specs);
 }
 
+/* A number may be auto where the help says so, whatever its default is. */
+static void test_methods__auto_is_a_value_where_it_is_allowed(void **state)
+{
+    cmp_spec spec;
+    (void)state;
+    assert_int_equal(cmp_spec_parse(ctx, "gedmd:degree=auto", &spec), SOCK_OK);
+    assert_true(isnan(cmp_spec_number(&spec, "degree")));
+    assert_int_equal(cmp_spec_parse(ctx, "gedmd", &spec), SOCK_OK);
+    assert_true(cmp_spec_number(&spec, "degree") == 2);
+}
+
 static void prop_methods__text_reads_back_as_the_same_method(void **state)
 {
     (void)state;
@@ -97,6 +108,7 @@ static void test_methods__bad_text_is_refused_with_what_is_allowed(void **state)
     assert_refused("constant,,truth", "a name is missing");
     assert_refused("constant:degree=2", "constant has no parameter 'degree'; allowed: fit-on");
     assert_refused("constant:fit-on=test", "fit-on is 'test'; allowed: all|train");
+    assert_refused("gedmd:ridge=auto", "ridge is 'auto'; allowed: a number >= 0");
     assert_refused("constant:fit-on", "'fit-on' is not key=value");
     assert_refused("constant:", "is not key=value");
     assert_refused("truth:a=1", "allowed: none");
@@ -358,6 +370,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_methods__a_list_takes_parameters_groups_and_braces),
+        cmocka_unit_test(test_methods__auto_is_a_value_where_it_is_allowed),
         cmocka_unit_test(prop_methods__text_reads_back_as_the_same_method),
         cmocka_unit_test(test_methods__groups_hold_their_methods_once),
         cmocka_unit_test(test_methods__bad_text_is_refused_with_what_is_allowed),

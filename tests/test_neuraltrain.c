@@ -332,6 +332,28 @@ static void test_rows__are_scored_by_their_paths(void **state)
     sock_data_free(data);
 }
 
+/* Seeds are numbers, however they are written. */
+static void test_rows__the_seed_is_that_of_the_options(void **state)
+{
+    (void)state;
+    static cmp_row row;
+    static const char *const seeds[3] = {"10", "1e1", "1"};
+    sock_data *data = generate("expdyn", SYS_TRAIN, 6);
+    double mmd2[3];
+    for (int i = 0; i < 3; i++) {
+        sock_options *opts = sock_options_new(ctx);
+        assert_int_equal(sock_options_set(ctx, opts, "mmd-paths", "5"), SOCK_OK);
+        assert_int_equal(sock_options_set(ctx, opts, "seed", seeds[i]), SOCK_OK);
+        const cmp_case c = {.train = data, .test = data, .options = opts};
+        run_row("neural-sde:epochs=2,width=4,layers=1,step=0.5", &c, &row);
+        mmd2[i] = row.scores.mmd2.value;
+        sock_options_free(opts);
+    }
+    assert_close(mmd2[1], mmd2[0], 1e-12, 0);
+    assert_true(fabs(mmd2[2] - mmd2[0]) > 1e-9);
+    sock_data_free(data);
+}
+
 static void test_rows__a_divergence_is_no_score(void **state)
 {
     (void)state;
@@ -386,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_paths__control_by_the_test_path_is_a_leak),
         cmocka_unit_test(test_paths__the_squared_error_takes_the_noise_away),
         cmocka_unit_test(test_rows__are_scored_by_their_paths),
+        cmocka_unit_test(test_rows__the_seed_is_that_of_the_options),
         cmocka_unit_test(test_rows__a_divergence_is_no_score),
         cmocka_unit_test(test_tune__survives_every_failed_allocation),
     };
