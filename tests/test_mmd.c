@@ -365,6 +365,24 @@ static void test_score_paths__bounds_and_failures(void **state)
     truth_free(ou);
 }
 
+/* Paths from elsewhere take no steps; the truth's would take 10^8, and has no score. */
+static void test_score_paths__a_truth_out_of_reach_leaves_the_rest(void **state)
+{
+    (void)state;
+    truth ou = truth_of(ctx, "ou");
+    const size_t length[2] = {2, 2};
+    const double t[4] = {0, 1e5, 0, 1e5}, x[4] = {0, 1, 0.5, 2};
+    sock_data *test = NULL;
+    double level = 1;
+    sock_scores s;
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 2, length, t, x, NULL, NULL, NULL, &test), SOCK_OK);
+    assert_true(sock_score_paths(ctx, two_and_half, &level, test, test, ou.model, NULL, &s) >= 0);
+    assert_true(s.mmd2.valid && !s.mmd2_truth.valid);
+    assert_non_null(strstr(s.mmd2_truth.reason, "a path takes 1e+08 inner steps"));
+    sock_data_free(test);
+    truth_free(ou);
+}
+
 static void test_score__survives_every_failed_allocation(void **state)
 {
     (void)state;
@@ -402,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_mmd__lost_paths_and_missing_scales_are_told),
         cmocka_unit_test(test_score_paths__is_the_score_of_the_model_with_these_paths),
         cmocka_unit_test(test_score_paths__bounds_and_failures),
+        cmocka_unit_test(test_score_paths__a_truth_out_of_reach_leaves_the_rest),
         cmocka_unit_test(test_score__survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

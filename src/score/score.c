@@ -142,6 +142,16 @@ static double longest(const sock_data *data)
     return most;
 }
 
+/* Whether a simulated path would take more steps than are allowed; reason says so. */
+static bool is_out_of_reach(const sock_data *test, const sk_mmd_spec *spec, char reason[128])
+{
+    const double steps = longest(test) / spec->step;
+    if (steps <= spec->most_steps) return false;
+    snprintf(reason, 128, "a path takes %.3g inner steps of mmd-step %.3g, more than %g", steps, spec->step,
+             spec->most_steps);
+    return true;
+}
+
 static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_data *test, const sock_data *train,
                              const sock_model *truth, sk_mmd_spec *spec, sock_scores *out)
 {
@@ -158,11 +168,9 @@ static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_d
                        : "no two training trajectories share their times");
         return SOCK_OK;
     }
-    const double steps = longest(test) / spec->step;
-    if (!who->source && !(steps <= spec->most_steps)) {
-        char reason[128];
-        snprintf(reason, sizeof reason, "a path takes %.3g inner steps of mmd-step %.3g, more than %g", steps,
-                 spec->step, spec->most_steps);
+    char reason[128];
+    const bool far = is_out_of_reach(test, spec, reason);
+    if (far && !who->source) {
         miss_mmd(out, true, reason);
         return SOCK_OK;
     }
@@ -178,6 +186,10 @@ static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_d
     out->mmd_lost = result.lost;
     if (!truth) {
         miss(&out->mmd2_truth, false, "no truth given");
+        return SOCK_OK;
+    }
+    if (far) {
+        miss(&out->mmd2_truth, true, "%s", reason);
         return SOCK_OK;
     }
     SK_TRY(sk_mmd(ctx, truth, test, spec, &result));
