@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STARTS_MOST = 200, TIMES_MOST = 200, POINTS_MOST = 20000, LONG_PATHS = 64, LONG_TIMES = 400, LONG_STEPS = 4000 };
+enum { STARTS_MOST = 200, TIMES_MOST = 200, POINTS_MOST = 20000, STEPS_MOST = 20000 };
+enum { LONG_PATHS = 64, LONG_TIMES = 400, LONG_STEPS = 4000 };
 
 void companion_free(companion *c)
 {
@@ -55,7 +56,8 @@ sock_status companion_make(sock_context *ctx, const fig_input *in, const sock_mo
     for (size_t i = 0; status >= 0 && i < starts; i++) {
         const double *times, *x;
         const size_t length = sock_data_trajectory(in->data, i * all / starts, &times, &x);
-        sock_simulation spec = specify(in, time.step / 2);
+        const double span = length ? times[length - 1] - times[0] : 0; /* a long gap must not hold up the picture */
+        sock_simulation spec = specify(in, fmax(time.step / 2, span / STEPS_MOST));
         sock_simulation_report report;
         spec.x0 = x, spec.paths = paths, spec.first_start = i, spec.t = t;
         spec.times = thin_times(length, times, t);

@@ -74,7 +74,14 @@ static void put_monomial(FILE *out, const rep_facts *f, json_t *json)
     }
 }
 
-static int is_constant(json_t *json) { return strcmp(info_text(json, "term"), "1") == 0; }
+/* By its powers: a state may have the name 1. */
+static int is_constant(json_t *json)
+{
+    json_t *powers = json_object_get(json, "powers");
+    size_t k = json_array_size(powers);
+    while (k && json_integer_value(json_array_get(powers, k - 1)) == 0) k--;
+    return !k;
+}
 
 static void put_sum(FILE *out, const rep_facts *f, json_t *list, size_t v, size_t values)
 {

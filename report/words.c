@@ -87,7 +87,7 @@ static void search_words(FILE *out, const rep_facts *f)
     fprintf(out,
             "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients %.4f: "
             "each step is %.2f times as likely under the model.</p>\n",
-            score, constant, exp(score - constant));
+            score, constant, exp((score - constant) * (double)f->d));
 }
 
 static void score_words(FILE *out, const rep_facts *f)

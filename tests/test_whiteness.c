@@ -101,6 +101,34 @@ static void test_whiteness__what_is_wrong_is_seen(void **state)
     sock_context_free(ctx);
 }
 
+static void square(void *user, size_t count, size_t d, const double *x, double *out)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) out[i] = x[i] * x[i];
+}
+
+/* f = -x, a = x^2, one step of 0.1 from 2 to 2.3: the drift leads to 1.8, so f counts as -1.9 and a as (4 + 3.24) / 2.
+ */
+static void test_whiteness__one_step_by_hand(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    law l = {.pull = 1};
+    sock_model *model = NULL;
+    sock_data *data = NULL;
+    res_set set;
+    const double t[2] = {5, 5.1}, x[2] = {2, 2.3};
+    assert_int_equal(sock_model_wrap(ctx, 1, NULL, drift, square, &l, &model), SOCK_OK);
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, (const size_t[]){2}, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    assert_int_equal(res_make(ctx, model, data, &set), SOCK_OK);
+    assert_int_equal(set.steps, 1);
+    assert_close(set.r[0], (0.3 + 0.19) / sqrt(0.1 * 3.62), 1e-12, 0);
+    res_free(&set);
+    sock_data_free(data);
+    sock_model_free(model);
+    sock_context_free(ctx);
+}
+
 static void test_whiteness__states_without_noise_are_left_out(void **state)
 {
     (void)state;
@@ -124,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_whiteness__the_truth_leaves_white_noise),
                                        cmocka_unit_test(test_whiteness__what_is_wrong_is_seen),
+                                       cmocka_unit_test(test_whiteness__one_step_by_hand),
                                        cmocka_unit_test(test_whiteness__states_without_noise_are_left_out),
                                        cmocka_unit_test(prop_whiteness__normal_quantile_is_the_inverse)};
     return cmocka_run_group_tests(tests, NULL, NULL);
