@@ -5,7 +5,7 @@
  * method that takes longer than the set's cap of processor time has a row without scores that says so.
  *
  * --quick: fewer trajectories, no simulated paths, the default and the paper's protocol only; it then fails unless the
- * default has the lower median of P (P' where there is no truth of table 1) on every set. */
+ * default has the lower median of P (P' where there is no truth) on every set. */
 #define _POSIX_C_SOURCE 200809L
 #include "compare/compare.h"
 #include "experiments/deadline.h"
@@ -274,11 +274,14 @@ static json_t *failures_of(const job *j, const json_t *summaries)
     json_t *list = json_array();
     for (size_t i = 0; j->settings->quick && i < json_array_size(summaries); i++) {
         const json_t *summary = json_array_get(summaries, i);
-        const double ours = median_of(summary, "sock", "P"), theirs = median_of(summary, "sock-paper", "P");
+        const char *set = json_string_value(json_object_get(summary, "set"));
+        const int known = exp_table_set_find(set)->system != NULL; /* what made the data */
+        const char *score = known ? "P" : "P_raw";
+        const double ours = median_of(summary, "sock", score), theirs = median_of(summary, "sock-paper", score);
         char line[200];
         if (isnan(ours) || isnan(theirs) || ours < theirs) continue;
-        snprintf(line, sizeof line, "%s: the median of P is %.4f for the default and %.4f for the paper's protocol",
-                 json_string_value(json_object_get(summary, "set")), ours, theirs);
+        snprintf(line, sizeof line, "%s: the median of %s is %.4f for the default and %.4f for the paper's protocol",
+                 set, known ? "P" : "P'", ours, theirs);
         json_array_append_new(list, json_string(line));
     }
     return list;

@@ -219,10 +219,3 @@ const exp_table_set *exp_table_set_find(const char *name)
         if (strcmp(s->name, name) == 0) return s;
     return NULL;
 }
-
-int exp_row_is_in_paper(const exp_table_row *row)
-{
-    for (size_t i = 0; i < EXP_PAPER_SCORES; i++)
-        if (isnan(row->paper[i]) || row->paper[i] > 0) return 1;
-    return 0;
-}

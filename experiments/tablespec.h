@@ -57,7 +57,4 @@ extern const exp_table_set exp_table_sets[];
 const exp_method *exp_method_find(const char *name);       /* NULL: unknown */
 const exp_table_set *exp_table_set_find(const char *name); /* NULL: unknown */
 
-/* Whether the paper's tables have this row at all. */
-int exp_row_is_in_paper(const exp_table_row *row);
-
 #endif
