@@ -146,9 +146,17 @@ predict.sock <- function(object, newdata, what = c("drift", "diffusion", "sigma"
   aperm(array(out, c(d, d, nrow(x)), list(object$names, object$names, NULL)), c(3, 1, 2))
 }
 
+# C would turn any other number into some count.
+count_of <- function(value, what, least) {
+  if (!is.numeric(value) || length(value) != 1L || !is.finite(value) || value < least || value > 2^53 || value != round(value))
+    stop(what, " is ", format(value)[1], "; allowed: a whole number from ", least, " on", call. = FALSE)
+}
+
 # nsim paths from x0 at the times t: an array nsim x times x d.
 simulate.sock <- function(object, nsim = 1, seed = 0, x0, t, step = 0, ...) {
   if (is.null(seed)) seed <- 0
+  count_of(nsim, "nsim", 1)
+  count_of(seed, "seed", 0)
   d <- length(object$names)
   if (length(x0) != d) stop("x0 has ", length(x0), " numbers, the model ", d, " states", call. = FALSE)
   o <- options_of(list(...))

@@ -56,6 +56,8 @@ fails(sock_fit(frame, tune = FALSE, kernel = "x"), "allowed: .*drift_lambda")
 fails(sock_fit(frame, tune = FALSE, solver = "magic"), "newton")
 fails(sock_data("nowhere.csv"), "nowhere.csv")
 fails(predict(model, matrix(1, 2, 3)), "3 columns")
+fails(simulate(model, -1, x0 = 1, t = 0:1), "nsim is -1; allowed: a whole number from 1 on")
+fails(simulate(model, 1, seed = NA, x0 = 1, t = 0:1), "seed is NA")
 warned <- tryCatch(sock_fit(frame[1:600, ], tune = FALSE, diffusion = "gauss", solver = "fista", max_iterations = 1,
                             tolerance = 1e-12), warning = conditionMessage)
 stopifnot(is.character(warned))
