@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS_PER_REPORT = 1 << 16 };
+enum { ROWS_PER_REPORT = 1 << 16, ROWS_TO_JUDGE_BY = 1 << 12 };
 
 typedef struct reader {
     sock_context *ctx;
@@ -138,9 +138,19 @@ static sock_status settle_label(reader *r, size_t line)
 
 /* ---- Rows ---- */
 
+/* How many rows the file will have, from the length of those read so far: room for all at once, where doubling would
+ * take up to twice as much. A row of fewer than 16 bytes is rare, and lets a file ask for no more than doubling would.
+ */
+static size_t expected_rows(const reader *r)
+{
+    double each = (double)(r->at.p - r->text) / (double)r->rows.count;
+    return (size_t)(1.01 * (double)r->size / fmax(each, 16));
+}
+
 static sock_status make_room(reader *r)
 {
     size_t needed = r->rows.count + 1;
+    if (r->rows.count == ROWS_TO_JUDGE_BY) needed = SK_MAX(needed, expected_rows(r));
     sock_context *ctx = r->ctx;
     SK_TRY(sk_grow(ctx, &r->rows.t, &r->t_capacity, needed, sizeof(double)));
     SK_TRY(sk_grow(ctx, &r->rows.x, &r->x_capacity, needed * r->columns.d, sizeof(double)));

@@ -1,4 +1,5 @@
-/* fuzz_methods.c - any text as a list of methods to compare. Each one that is understood reads back from its own text. */
+/* fuzz_methods.c - any text as a list of methods to compare. Each one that is understood reads back from its own text.
+ */
 #include "compare/compare.h"
 #include "fuzz.h"
 
