@@ -185,6 +185,16 @@ static bool invert(size_t d, double *a, double *space)
     return true;
 }
 
+/* States that move as one, without noise of their own, may leave a matrix that no floor of ours makes regular. */
+static sock_status not_definite(sock_context *ctx, size_t i)
+{
+    return sk_fail(
+        ctx, SOCK_ENUMERIC,
+        "the covariance of step %zu is not positive definite: the states may always move together; leave one "
+        "of them out, or give --no-tune",
+        i + 1);
+}
+
 /* Row weights from h a: the drift's precisions, and the sizes that weight the rows of the diffusion. */
 static sock_status weigh(sock_context *ctx, sk_problem *p, const double *a)
 {
@@ -210,8 +220,7 @@ static sock_status weigh(sock_context *ctx, sk_problem *p, const double *a)
             w[k] = (p->diagonal && !own ? 0 : p->steps->h[i] * a[i * d * d + k]) + (own ? 0.1 * middle : 0);
             if (!p->weighted) w[k] = own ? middle : 0; /* the same for all steps */
         }
-        if (!invert(d, w, space))
-            status = sk_fail(ctx, SOCK_ENUMERIC, "the covariance of a step is not positive definite");
+        if (!invert(d, w, space)) status = not_definite(ctx, i);
     }
     sk_free(mean);
     sk_free(space);
@@ -231,8 +240,7 @@ static sock_status score_covariances(sock_context *ctx, sk_problem *p)
         sk_gemm(ctx, SK_PLAIN, SK_PLAIN, d, d, d, 1, left, d, integral, d, 0, c, d);
         sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, d, d, d, 1, c, d, left, d, 0, inverse, d);
         for (size_t k = 0; k < d; k++) inverse[k * d + k] += p->eps;
-        if (!isfinite(p->offset[i]) || !invert(d, inverse, c))
-            status = sk_fail(ctx, SOCK_ENUMERIC, "the covariance of a step is not positive definite");
+        if (!isfinite(p->offset[i]) || !invert(d, inverse, c)) status = not_definite(ctx, i);
     }
     sk_free(space);
     sk_free(zero);
