@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
 import tempfile
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -57,6 +58,17 @@ class Handle:
             self.pointer = None  # type: ignore[assignment]
 
 
+@contextlib.contextmanager
+def own_errors(*models: Optional["Model"]) -> Iterator[None]:
+    """What a function of a known SDE raised is the error of the call: the library saw only NaN, and may have got by."""
+    try:
+        yield
+    finally:
+        for model in models:
+            if model is not None:
+                model._raise_own()
+
+
 class Model:
     """What every model can do. :class:`SDE` learns one from data; :class:`KnownSDE` is one that you know."""
 
@@ -79,6 +91,9 @@ class Model:
 
     def _progress(self) -> Progress:
         return "auto"
+
+    def _raise_own(self) -> None:
+        """Raises what a function of the user's raised on the way, which could not pass through C."""
 
     def _context(self, keys: Sequence[str] = (), overrides: Optional[Mapping[str, Any]] = None) -> Context:
         """A context with those options of `keys` that are set here or overridden."""
@@ -156,7 +171,7 @@ class Model:
         x = self._points(X)
         out = np.empty((len(x), self.d_, self.d_) if matrix else (len(x), self.d_))
         if len(x):
-            with Context(threads=self._threads()) as c:
+            with own_errors(self), Context(threads=self._threads()) as c:
                 arguments = (self._pointer(), len(x), doubles(x), doubles(out))
                 if len(x) <= SOON:
                     c.check(function(c.handle, *arguments))
@@ -206,7 +221,7 @@ class Model:
         spec.first_start = first_start
         lower, upper, mode = np.empty(d), np.empty(d), ctypes.c_int()
         out = np.empty((len(x), int(n_paths), len(times), d))
-        with self._context(("bounds", "lower", "upper"), options) as c:
+        with own_errors(self), self._context(("bounds", "lower", "upper"), options) as c:
             c.check(lib.sock_simulation_bounds(c.handle, c.options, d, ctypes.byref(mode), doubles(lower), doubles(upper)))
             spec.bounds, spec.lower, spec.upper = mode.value, doubles(lower), doubles(upper)
             c.work(
@@ -240,7 +255,7 @@ class Model:
         test = self._data(X, t, dt)
         training = None if train is None else self._data(train, t, dt)
         keys = ("delta", "mmd_paths", "mmd_step", "seed", "bounds", "lower", "upper")
-        with self._context(keys, options) as c:
+        with own_errors(self, truth), self._context(keys, options) as c:
             c.work(
                 lib.sock_score, self._pointer(), test._handle, training._handle if training else None,
                 None if truth is None else truth._pointer(), c.options, ctypes.byref(raw), progress=self._progress(),
@@ -348,7 +363,7 @@ class Model:
             settings.truth, settings.truth_name = truth._pointer(), str(getattr(truth, "name", "truth")).encode()
         if test is not None:
             settings.test, settings.test_path = test._handle, _shown(test)
-        with self._context(("bounds", "lower", "upper")) as c:
+        with own_errors(self, truth), self._context(("bounds", "lower", "upper")) as c:
             c.check(lib.sock_simulation_bounds(c.handle, c.options, d, ctypes.byref(mode), doubles(lower), doubles(upper)))
             settings.bounds, settings.lower, settings.upper = mode.value, doubles(lower), doubles(upper)
             c.work(
@@ -479,23 +494,11 @@ class KnownSDE(Model):
 
         return call
 
-    def _checked(self, result: Any) -> Any:
+    def _raise_own(self) -> None:
         if self._failure:
             error = self._failure[0]
             self._failure.clear()
             raise error
-        return result
-
-    def _field(self, function: Any, X: Any, matrix: bool) -> np.ndarray:
-        try:
-            return self._checked(super()._field(function, X, matrix))
-        except NumericError:
-            raise self._failure.pop() if self._failure else None  # type: ignore[misc]
-
-    def simulate(self, *arguments: Any, **more: Any) -> np.ndarray:
-        return self._checked(super().simulate(*arguments, **more))
-
-    simulate.__doc__ = Model.simulate.__doc__
 
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Not possible: functions cannot be saved. Raises UsageError."""

@@ -197,11 +197,13 @@ def residuals(model: Any, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, n
     return u, x, np.concatenate(owner)
 
 
-def _normal_quantiles(n: int) -> np.ndarray:
+def _quantiles(values: np.ndarray, most: int) -> Tuple[np.ndarray, np.ndarray]:
+    """At most so many of the sorted values, evenly by rank, and the normal quantiles of their ranks."""
     from statistics import NormalDist
 
+    rank = np.unique(np.linspace(0, values.size - 1, most).astype(int))
     normal = NormalDist()
-    return np.array([normal.inv_cdf(p) for p in (np.arange(n) + 0.5) / n])
+    return np.array([normal.inv_cdf((r + 0.5) / values.size) for r in rank]), np.sort(values)[rank]
 
 
 def _correlations(u: np.ndarray, owner: np.ndarray, lags: int) -> np.ndarray:
@@ -220,8 +222,7 @@ def _residuals(pyplot: Any, figure: Any, model: Any, data: Trajectories) -> Any:
     histogram.plot(grid, np.exp(-grid * grid / 2) / np.sqrt(2 * np.pi), "--", color=TRUTH, label="standard normal")
     histogram.set(title="standardised residuals", xlabel="residual")
     histogram.legend(frameon=False)
-    pick = np.sort(u.ravel())[np.unique(np.linspace(0, u.size - 1, 500).astype(int))]
-    normal = _normal_quantiles(len(pick))
+    normal, pick = _quantiles(u.ravel(), 500)
     quantiles.plot(normal, pick, ".", color=MODEL, markersize=3)
     quantiles.plot(normal, normal, "--", color=TRUTH)
     quantiles.set(title="against normal quantiles", xlabel="normal quantile", ylabel="residual")

@@ -12,7 +12,7 @@ import numpy as np
 from . import _native
 from ._calls import OPTIONS, Progress, unknown_parameter
 from ._errors import UsageError
-from ._model import Handle, KnownSDE, Model, as_trajectories, handle_from_bytes, load_handle
+from ._model import Handle, KnownSDE, Model, as_trajectories, handle_from_bytes, load_handle, own_errors
 from ._native import doubles, lib
 
 # Parameters beside those of the library's options table: name, default, help.
@@ -148,7 +148,7 @@ class SDE(Model):
         held = None if validation is None else as_trajectories(validation, self._settings(), t, dt, data.names)
         out = ctypes.c_void_p()
         known = _as_drift(known_drift, data)
-        with self._context(tuple(OPTIONS)) as c:
+        with own_errors(known), self._context(tuple(OPTIONS)) as c:
             if held is not None:
                 c.check(lib.sock_options_set_validation(c.handle, c.options, held._handle))
             if known is None:
@@ -202,7 +202,7 @@ class SDE(Model):
             raise UsageError("give the drift: a model, or a function from (n, d) to (n, d)")
         n, d, certificate = data.n_intervals, data.d, _native.Certificate()
         z, beta = np.empty((n, d, d)), np.empty((n, d, d))
-        with self._context(tuple(OPTIONS)) as c:
+        with own_errors(known), self._context(tuple(OPTIONS)) as c:
             c.work(
                 lib.sock_diffusion_system, data._handle, known._pointer(), c.options, doubles(z), doubles(beta),
                 ctypes.byref(certificate),

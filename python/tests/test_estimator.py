@@ -195,6 +195,38 @@ def test_known_functions_that_fail_say_so():
         sock.KnownSDE(2, lambda x: x[:, :1] * np.ones(3)).drift([[1.0, 2.0]])
 
 
+@pytest.mark.filterwarnings("ignore::sock.PartialWarning")
+def test_known_functions_that_fail_are_not_forgotten(plain, gbm, tmp_path):
+    """Nor remembered for a later call that has nothing to do with it."""
+
+    def broken(x):
+        raise KeyError("mine")
+
+    good = lambda x: 0.09 * x[:, :, np.newaxis] ** 2
+    truth, few = sock.KnownSDE(1, broken, good), gbm.train[:6]
+    for call in (
+        lambda: truth.simulate(1.0, [0, 1]),
+        lambda: truth.scores(few, mmd_paths=0),
+        lambda: plain.scores(few, truth=truth, mmd_paths=0),
+        lambda: plain.report(tmp_path / "r.html", few, truth=truth),
+        lambda: sock.SDE(tune=False, diffusion="linear").fit(few, known_drift=truth),
+        lambda: sock.SDE(tune=False, diffusion="linear").fit(few, known_drift=broken),
+    ):
+        with pytest.raises(KeyError, match="mine"):
+            call()
+    assert truth.diffusion([[1.0]]) == 0.09
+
+
+def test_quantiles_are_those_of_the_ranks():
+    from statistics import NormalDist
+
+    from sock._plots import _quantiles
+
+    values = np.random.default_rng(1).permutation([NormalDist().inv_cdf((i + 0.5) / 7000) for i in range(7000)])
+    normal, picked = _quantiles(values, 500)
+    assert len(normal) == 500 and np.allclose(normal, picked, atol=1e-12)
+
+
 def test_many_threads_share_a_model(plain, gbm):
     """Each call has a context of its own; fields agree with those of one thread."""
     x, results = gbm.test.points(), [None] * 6
