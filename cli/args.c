@@ -171,7 +171,7 @@ static int take_option(cli *c, const cli_option *own, int count, char **argument
 
 int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, char **arguments)
 {
-    *c = (cli){.verb = verb};
+    *c = (cli){.verb = verb, .own = own};
     for (int i = 0; i < count; i++)
         if (strcmp(arguments[i], "--help") == 0 || strcmp(arguments[i], "-h") == 0) {
             print_help(verb, own);
@@ -278,6 +278,27 @@ int cli_finish_output(const cli *c)
     return EXIT_FAILED;
 }
 
+static bool is_file(const char *path, const struct stat *file)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && info.st_dev == file->st_dev && info.st_ino == file->st_ino;
+}
+
+/* Would a file at path, which exists, replace one that the run reads, or one that another option writes? */
+static int check_apart(const cli *c, const char *path, const struct stat *file)
+{
+    for (int i = 0; i < c->operands; i++)
+        if (is_file(c->operand[i], file))
+            return cli_usage_error(c, "%s is the input and would be replaced; give another name", path);
+    for (const cli_option *o = c->own; o && o->name; o++) {
+        bool takes_file = o->value && (strcmp(o->metavar, "FILE") == 0 || strcmp(o->metavar, "TRUTH") == 0);
+        if (takes_file && *o->value && *o->value != path && is_file(*o->value, file))
+            return cli_usage_error(c, "%s is also given with --%s and would be replaced; give another name", path,
+                                   o->name);
+    }
+    return -1;
+}
+
 int cli_check_output(const cli *c, const char *path)
 {
     struct stat info;
@@ -285,11 +306,8 @@ int cli_check_output(const cli *c, const char *path)
     bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) return cli_failure(c, "%s: cannot be written: it is a folder", path);
     if (exists && !S_ISREG(info.st_mode)) return -1; /* a device or a pipe is written in place */
-    for (int i = 0; exists && i < c->operands; i++) {
-        struct stat input;
-        if (stat(c->operand[i], &input) == 0 && input.st_dev == info.st_dev && input.st_ino == info.st_ino)
-            return cli_usage_error(c, "%s is the input and would be replaced; give another name with -o", path);
-    }
+    int code = exists ? check_apart(c, path, &info) : -1;
+    if (code >= 0) return code;
     char *copy = strdup(path);
     if (!copy) return cli_fail(c, SOCK_ENOMEM);
     const char *folder = dirname(copy);

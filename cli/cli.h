@@ -49,7 +49,8 @@ typedef struct cli {
     sock_options *opts;
     const cli_verb *verb;
     bool json, quiet, verbose;
-    double memory_limit; /* bytes; 0: not given */
+    const cli_option *own; /* the verb's options, as they were given */
+    double memory_limit;   /* bytes; 0: not given */
     int operands;
     char **operand;
 } cli;
@@ -68,7 +69,8 @@ int cli_fail(const cli *c, sock_status status);
 int cli_usage_error(const cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 int cli_failure(const cli *c, const char *format, ...) CLI_PRINTF(2, 3); /* EXIT_FAILED */
 
-/* Before long work: can a file be made at path? NULL and "-" are fine. Answers as cli_begin. */
+/* Before long work: can a file be made at path, and is it none of the files that the run reads (operands, options that
+ * take a file)? NULL and "-" are fine. Answers as cli_begin. */
 int cli_check_output(const cli *c, const char *path);
 
 /* Before work of the program's own that takes `bytes`: refuses what is beyond --memory-limit, or the machine. */

@@ -138,11 +138,26 @@ static int check_output(const cli *c, const sources *s, const char *output)
     return cli_check_output(&with, output);
 }
 
-/* One file: a fifth of the groups is held out. */
+/* A fifth of the groups. Where one group has most of the trajectories (the others lost a point, say), the first part
+ * that leaves at least half of them to the fit; some part does. */
+static sock_status hold_out(const cli *c, const sock_data *all, size_t parts, sources *s)
+{
+    uint64_t seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
+    sock_status status = SOCK_OK;
+    for (size_t part = 0; status >= 0 && !s->train_data; part++) {
+        status = sock_data_split(c->ctx, all, parts, part, seed, &s->train_data, &s->test_data);
+        if (status < 0 || 2 * sock_data_trajectories(s->test_data) <= sock_data_trajectories(all)) return status;
+        sock_data_free(s->train_data);
+        sock_data_free(s->test_data);
+        s->train_data = s->test_data = NULL;
+    }
+    return status;
+}
+
+/* One file: a part of it is held out. */
 static int split_data(const cli *c, sources *s)
 {
     sock_data *all = s->train_data;
-    uint64_t seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
     size_t groups = sock_data_groups(all), parts = groups < 5 ? groups : 5;
     if (groups < 2 && sock_data_trajectories(all) > 1)
         return cli_usage_error(c,
@@ -153,7 +168,7 @@ static int split_data(const cli *c, sources *s)
         return cli_usage_error(c, "%s: holds one trajectory, so no part can be held out; give test data as well",
                                s->train);
     s->train_data = NULL;
-    sock_status status = sock_data_split(c->ctx, all, parts, 0, seed, &s->train_data, &s->test_data);
+    sock_status status = hold_out(c, all, parts, s);
     sock_data_free(all);
     if (status < 0) return cli_fail(c, status);
     cli_note(c, "%s: %zu of %zu trajectories are held out as test data", s->train, sock_data_trajectories(s->test_data),

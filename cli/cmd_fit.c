@@ -139,6 +139,9 @@ static int run(int count, char **arguments)
     bool piped = output && strcmp(output, "-") == 0; /* the model itself goes to standard output */
     if (code < 0 && piped && c.json) code = cli_usage_error(&c, "--json and -o - both want standard output");
     if (code < 0) code = cli_check_output(&c, output);
+    if (code < 0) code = cli_check_output(&c, log);
+    if (code < 0 && output && log && strcmp(output, log) == 0 && strcmp(log, "/dev/null") != 0)
+        code = cli_usage_error(&c, "-o and --search-log both want %s; give two names", piped ? "standard output" : log);
     if (code < 0 && plain && (validation || log))
         code = cli_usage_error(&c, "--%s belongs to the search; leave --no-tune out",
                                validation ? "validation" : "search-log");

@@ -50,6 +50,17 @@ static size_t add_steps(const sock_data *data, int pass, double *f, double *a, d
     return steps;
 }
 
+/* Of f and of the upper triangle of a. */
+static size_t constants_not_zero(size_t d, const double *f, const double *a)
+{
+    size_t found = 0;
+    for (size_t k = 0; k < d; k++) {
+        found += f[k] != 0;
+        for (size_t l = k; l < d; l++) found += a[k * d + l] != 0;
+    }
+    return found;
+}
+
 static sock_status fit_constant(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_fitted *out)
 {
     const sock_data *data;
@@ -63,7 +74,7 @@ static sock_status fit_constant(sock_context *ctx, const cmp_spec *spec, const c
     out->diffusion = constant_diffusion;
     out->state = state;
     out->free_state = sk_free;
-    out->terms = out->nonzero = d + d * (d + 1) / 2;
+    out->terms = d + d * (d + 1) / 2;
     if (status >= 0) {
         double *f = state->value, *a = f + d;
         state->d = d;
@@ -71,6 +82,7 @@ static sock_status fit_constant(sock_context *ctx, const cmp_spec *spec, const c
         for (size_t k = 0; k < d; k++) f[k] /= time;
         add_steps(data, 1, f, a, &time);
         for (size_t k = 0; k < d * d; k++) a[k] /= (double)steps;
+        out->nonzero = constants_not_zero(d, f, a);
         snprintf(out->settings, sizeof out->settings, "maximum likelihood of %zu steps, fit-on %s", steps,
                  cmp_spec_text(spec, "fit-on"));
         status = steps ? cmp_wrap(ctx, data, out) : sk_fail(ctx, SOCK_EINPUT, "the data have no interval");
@@ -135,7 +147,8 @@ static sock_status take_truth(sock_context *ctx, const cmp_spec *spec, const cmp
 
 static const cmp_parameter constant_parameters[] = {CMP_FIT_ON("all"), {0}};
 static const cmp_parameter mean_parameters[] = {
-    {"bandwidth", "auto", CMP_NUMBER, 1e-12, 1e12, "a number > 0, or auto", "of both fields, in the data's units"},
+    {"bandwidth", "auto", CMP_NUMBER, 1e-12, 1e12, "a number from 1e-12 to 1e12, or auto",
+     "of both fields, in the data's units"},
     {"choose", "cv", CMP_CHOICE, 0, 0, "cv|rule", "auto bandwidths by cross-validation, or by Scott's rule"},
     CMP_FIT_ON("all"),
     {0}};

@@ -125,8 +125,13 @@ static sock_status take_parameter(sock_context *ctx, const char *text, size_t le
                        text, keys);
     const char *value = equals + 1;
     size_t size = length - name - 1;
-    if (size >= 2 && value[0] == '{' && value[size - 1] == '}') value++, size -= 2;
     const cmp_parameter *p = &method->parameters[i];
+    bool braced = size > 0 && value[0] == '{';
+    if (braced && (size < 2 || value[size - 1] != '}'))
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "methods: %s: the brace before the value of %s is not closed at its end: '%.*s'", method->name,
+                       p->key, (int)size, value);
+    if (braced) value++, size -= 2;
     if (size >= CMP_VALUE_SIZE)
         return sk_fail(ctx, SOCK_EUSAGE, "methods: %s: the value of %s is longer than %d characters", method->name,
                        p->key, CMP_VALUE_SIZE - 1);

@@ -140,17 +140,22 @@ static void free_data(study *s)
 
 static void say_row(job *j, const json_t *row)
 {
+    static const struct {
+        const char *name;
+        size_t column;
+        int digits;
+    } shown[] = {{"P", ROW_P, 5},       {"P'", ROW_P_RAW, 4},  {"RE_f", ROW_RE_F, 3},
+                 {"RE_a", ROW_RE_A, 3}, {"MMD2", ROW_MMD2, 4}, {"cpu s", ROW_CPU, 3}};
     char line[700];
     const int size = sizeof line;
-    int used = snprintf(line, sizeof line, "[%zu/%zu] %-8s %-13s%s seed %lld  P %.2f  P' %.4g  RE_f %.3g  RE_a %.3g",
-                        j->done, j->planned, exp_text_at(row, ROW_SET), exp_text_at(row, ROW_METHOD),
-                        exp_text_at(row, ROW_PROJECTED)[0] ? " psd" : "    ",
-                        (long long)json_integer_value(json_array_get(row, ROW_SEED)), exp_number_at(row, ROW_P),
-                        exp_number_at(row, ROW_P_RAW), exp_number_at(row, ROW_RE_F), exp_number_at(row, ROW_RE_A));
-    if (json_is_number(json_array_get(row, ROW_MMD2)) && used < size)
-        used += snprintf(line + used, (size_t)(size - used), "  MMD2 %.4g", exp_number_at(row, ROW_MMD2));
-    if (json_is_number(json_array_get(row, ROW_CPU)) && used < size)
-        used += snprintf(line + used, (size_t)(size - used), "  cpu %.2f s", exp_number_at(row, ROW_CPU));
+    int used =
+        snprintf(line, sizeof line, "[%zu/%zu] %-8s %-13s%s seed %lld", j->done, j->planned, exp_text_at(row, ROW_SET),
+                 exp_text_at(row, ROW_METHOD), exp_text_at(row, ROW_PROJECTED)[0] ? " psd" : "    ",
+                 (long long)json_integer_value(json_array_get(row, ROW_SEED)));
+    for (size_t i = 0; i < sizeof shown / sizeof *shown && used < size; i++)
+        if (json_is_number(json_array_get(row, shown[i].column)))
+            used += snprintf(line + used, (size_t)(size - used), "  %s %.*g", shown[i].name, shown[i].digits,
+                             exp_number_at(row, shown[i].column));
     if (isnan(exp_number_at(row, ROW_P_RAW)) && used < size)
         snprintf(line + used, (size_t)(size - used), "  (%.200s)", exp_text_at(row, ROW_REASON));
     say(j, line);

@@ -276,11 +276,14 @@ static void print_better(const json_t *summary, FILE *stream)
     for (size_t i = 0; i < json_array_size(better); i++) {
         const json_t *e = json_array_get(better, i), *mine = json_object_get(e, "default");
         const exp_method *method = exp_method_find(json_string_value(json_object_get(e, "method")));
+        const char *score = json_string_value(json_object_get(e, "score"));
         char ours[CELL] = "NA";
         if (json_is_number(mine)) snprintf(ours, sizeof ours, "%.5g", json_number_value(mine));
         fprintf(stream, "- %s of %s%s: median %.5g against %s of the default (better in %lld of %lld seeds)\n",
-                json_string_value(json_object_get(e, "score")), method->title,
-                json_is_true(json_object_get(e, "projected")) ? ", a projected" : "",
+                strcmp(score, "P_raw") == 0  ? "P'"
+                : strcmp(score, "mmd2") == 0 ? "MMD^2"
+                                             : score,
+                method->title, json_is_true(json_object_get(e, "projected")) ? ", a projected" : "",
                 json_number_value(json_object_get(e, "median")), ours,
                 (long long)json_integer_value(json_object_get(e, "wins")),
                 (long long)json_integer_value(json_object_get(e, "seeds")));
