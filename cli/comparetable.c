@@ -43,7 +43,7 @@ static bool is_shown(const comparison *all, size_t score)
 
 static void row_name(const cmp_row *row, char *buffer, size_t size)
 {
-    snprintf(buffer, size, "%s%s", row->label, row->projected ? " [a projected]" : "");
+    snprintf(buffer, size, "%s%s", row->label, row->projected ? " [a projected]" : row->leaks ? " [LEAK]" : "");
 }
 
 static int name_width(const comparison *all)

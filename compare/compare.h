@@ -144,6 +144,7 @@ struct cmp_row {
     char label[CMP_VALUE_SIZE * 2]; /* as cmp_spec_format */
     char settings[CMP_TEXT_SIZE], kernels[CMP_TEXT_SIZE], note[CMP_TEXT_SIZE];
     int projected;      /* a was projected on the positive semi-definite matrices */
+    int leaks;          /* the method saw the test trajectories that it is scored on: every table must say so */
     int made;           /* 1: scores hold (each value valid or with its reason); 0: no row, reason says why */
     sock_status status; /* of the fit */
     char reason[CMP_TEXT_SIZE];

@@ -93,6 +93,7 @@ static void describe(const nn_model *model, size_t candidates, cmp_row *row)
     const bool leak = s->control == NN_CONTROL_PATH && s->kind != NN_SDE;
     snprintf(row->kernels, sizeof row->kernels, "H %zu, L %zu of %zu candidate%s%s", s->width, s->layers, candidates,
              candidates > 1 ? "s" : "", leak ? ", LEAK: sees the test path" : "");
+    row->leaks = leak;
     if (leak)
         snprintf(row->note, sizeof row->note, "LEAK: the paths are controlled by the test trajectory they predict");
 }

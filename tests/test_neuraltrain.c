@@ -321,12 +321,13 @@ static void test_rows__are_scored_by_their_paths(void **state)
     assert_non_null(strstr(row.kernels, "of 2 candidates"));
     assert_string_equal(row.note, "");
     run_row("lsde:epochs=2,width=4,layers=1,step=0.2,control=path", &c, &row);
-    assert_true(row.made && row.scores.mmd2.valid);
+    assert_true(row.made && row.scores.mmd2.valid && row.leaks);
     assert_non_null(strstr(row.note, "LEAK"));
     assert_non_null(strstr(row.kernels, "LEAK"));
     c.validation = NULL;
     run_row("neural-sde:epochs=2,step=0.5", &c, &row);
     assert_non_null(strstr(row.settings, "width 32, layers 1, 7585 parameters"));
+    assert_false(row.leaks);
     sock_options_free(opts);
     sock_data_free(other);
     sock_data_free(data);
