@@ -135,6 +135,8 @@ static int check_folder(const cli *c, const char *folder)
 {
     struct stat there;
     if (!folder) return -1;
+    if (strcmp(folder, "-") == 0)
+        return cli_usage_error(c, "the files need a folder: -o DIR; the text goes to standard output without -o");
     if (mkdir(folder, 0777) == 0) return -1;
     if (errno == EEXIST && stat(folder, &there) == 0 && S_ISDIR(there.st_mode)) return -1;
     return cli_failure(c, "%s: the folder cannot be made: %s", folder, strerror(errno));

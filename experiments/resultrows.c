@@ -170,7 +170,7 @@ sock_status exp_rows_resume(const char *path, const json_t *columns, void (*say)
     if (read == EXP_READ_MISSING) *rows = json_array();
     if (read == EXP_READ_MISSING || read == EXP_READ_DONE) return SOCK_OK;
     snprintf(line, sizeof line, "%.300s: %s", path,
-             read == EXP_READ_FOREIGN ? "has other columns than this experiment's: give another place"
+             read == EXP_READ_FOREIGN ? "has other columns than this experiment's, or a broken row: give another place"
                                       : "cannot be read");
     if (say) say(user, line);
     return read == EXP_READ_FOREIGN ? SOCK_EINPUT : SOCK_EIO;

@@ -2,6 +2,7 @@
 #include "experiments/tablerows.h"
 #include "experiments/resultrows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,10 +96,28 @@ json_t *exp_row_find(const json_t *rows, const char *set, const char *method, ui
     return NULL;
 }
 
+#define STOPPED "stopped after "
+
+json_t *exp_row_stopped(const exp_piece *piece)
+{
+    char reason[80];
+    snprintf(reason, sizeof reason, STOPPED "%g s of processor time", piece->cap);
+    return exp_row_without(piece, SOCK_ECANCELLED, reason);
+}
+
+/* The cap is kept in the reason, to six digits. */
+static int was_stopped_earlier(const json_t *row, double cap)
+{
+    const char *reason = exp_text_at(row, ROW_REASON);
+    const size_t length = sizeof STOPPED - 1;
+    return strncmp(reason, STOPPED, length) == 0 && strtod(reason + length, NULL) < cap * (1 - 1e-5);
+}
+
 int exp_row_is_known(const json_t *rows, const exp_piece *piece)
 {
     const json_t *row = exp_row_find(rows, piece->set->name, piece->row->method, piece->seed, 0);
     if (!row || strcmp(exp_text_at(row, ROW_SPEC), piece->row->spec) != 0) return 0;
+    if (was_stopped_earlier(row, piece->cap)) return 0;
     const int wanted = atoi(piece->mmd_paths);
     return wanted == 0 || json_integer_value(json_array_get(row, ROW_MMD_PATHS)) == wanted;
 }

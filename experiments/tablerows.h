@@ -44,17 +44,21 @@ typedef struct exp_piece {
     const exp_table_row *row;
     uint64_t seed;
     const char *mmd_paths;
+    double cap; /* most seconds of processor time */
 } exp_piece;
 
 /* A new row of results; and one for work that came to no result. */
 json_t *exp_row_of(const exp_piece *piece, const cmp_row *result);
 json_t *exp_row_without(const exp_piece *piece, sock_status status, const char *reason);
 
+/* A row that says that the piece's cap ended the work. */
+json_t *exp_row_stopped(const exp_piece *piece);
+
 /* The row, or NULL. Borrowed. */
 json_t *exp_row_find(const json_t *rows, const char *set, const char *method, uint64_t seed, int projected);
 
 /* Whether the piece need not be computed: the row is there, with the same setting and as many simulated paths (or none
- * are asked for). */
+ * are asked for), and was not stopped by a smaller cap. */
 int exp_row_is_known(const json_t *rows, const exp_piece *piece);
 
 /* Takes the piece's rows out; and puts a row in at its place. */

@@ -75,7 +75,11 @@ static size_t seeds_of(const job *j, const exp_table_set *set)
 
 static exp_piece piece_of(const job *j, const exp_table_set *set, const exp_table_row *row, uint64_t seed)
 {
-    return (exp_piece){set, row, seed, j->settings->quick ? "0" : set->mmd_paths};
+    return (exp_piece){.set = set,
+                       .row = row,
+                       .seed = seed,
+                       .mmd_paths = j->settings->quick ? "0" : set->mmd_paths,
+                       .cap = j->settings->cap > 0 ? j->settings->cap : set->cap};
 }
 
 static size_t count_planned(const job *j)
@@ -172,7 +176,6 @@ static void take_row(job *j, json_t *row)
 static sock_status run_piece(study *s, const exp_piece *piece)
 {
     job *j = s->job;
-    const double cap = j->settings->cap > 0 ? j->settings->cap : s->set->cap;
     const cmp_case c = {.train = s->part[SYS_TRAIN],
                         .validation = s->part[SYS_VALIDATION],
                         .test = s->part[SYS_TEST],
@@ -186,17 +189,13 @@ static sock_status run_piece(study *s, const exp_piece *piece)
     sock_status status = cmp_spec_parse(j->ctx, piece->row->spec, &spec);
     if (status >= 0) status = sock_options_set(j->ctx, s->options, "mmd-step", step);
     if (status < 0) return status;
-    exp_deadline *deadline = exp_deadline_new(j->ctx, cap);
+    exp_deadline *deadline = exp_deadline_new(j->ctx, piece->cap);
     status = cmp_run(j->ctx, &spec, &c, made, &count);
     const int late = exp_deadline_end(deadline);
     if (status < 0 && !late) return status;
     j->done++;
     exp_rows_remove(j->rows, piece);
-    if (status < 0) {
-        char reason[80];
-        snprintf(reason, sizeof reason, "stopped after %g s of processor time", cap);
-        take_row(j, exp_row_without(piece, SOCK_ECANCELLED, reason));
-    }
+    if (status < 0) take_row(j, exp_row_stopped(piece));
     for (size_t i = 0; status >= 0 && i < count; i++) take_row(j, exp_row_of(piece, &made[i]));
     return j->file ? exp_rows_write(j->ctx, j->file, j->columns, j->rows) : SOCK_OK;
 }

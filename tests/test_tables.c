@@ -37,7 +37,7 @@ static const exp_table_row *row_in(const exp_table_set *set, const char *method)
 static exp_piece piece(const char *set, const char *method, uint64_t seed)
 {
     const exp_table_set *s = exp_table_set_find(set);
-    return (exp_piece){s, row_in(s, method), seed, "0"};
+    return (exp_piece){s, row_in(s, method), seed, "0", 120};
 }
 
 /* A row with P and RE_f; a P of 0 is missing. */
@@ -148,6 +148,24 @@ static void test_tables__a_row_is_known_by_its_setting_and_its_paths(void **stat
     assert_int_equal(json_array_size(rows), 1);
     assert_string_equal(exp_text_at(json_array_get(rows, 0), ROW_METHOD), "sock");
     json_decref(rows);
+}
+
+static void test_tables__a_larger_cap_takes_up_what_a_smaller_one_stopped(void **state)
+{
+    (void)state;
+    const double caps[] = {120, 0.0123456789, 1000};
+    for (size_t i = 0; i < sizeof caps / sizeof *caps; i++) {
+        json_t *rows = json_array();
+        exp_piece of = piece("gbm", "bisde", 3);
+        of.cap = caps[i];
+        put(rows, exp_row_stopped(&of));
+        assert_true(exp_row_is_known(rows, &of));
+        of.cap = caps[i] / 2;
+        assert_true(exp_row_is_known(rows, &of));
+        of.cap = caps[i] * 1.1;
+        assert_false(exp_row_is_known(rows, &of));
+        json_decref(rows);
+    }
 }
 
 /* ---- Medians ---- */
@@ -327,6 +345,7 @@ int main(void)
                                        cmocka_unit_test(test_tables__the_experiments_know_all_sets_and_methods),
                                        cmocka_unit_test(test_tables__rows_stand_in_one_order_whatever_came_first),
                                        cmocka_unit_test(test_tables__a_row_is_known_by_its_setting_and_its_paths),
+                                       cmocka_unit_test(test_tables__a_larger_cap_takes_up_what_a_smaller_one_stopped),
                                        cmocka_unit_test(test_tables__medians_and_quantiles_are_those_of_the_seeds),
                                        cmocka_unit_test(test_tables__a_projected_entry_stands_for_all_seeds),
                                        cmocka_unit_test(test_tables__who_beats_the_default_is_judged_on_common_seeds),
