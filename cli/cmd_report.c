@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const char *const keys[] = {"seed", "bounds", "lower", "upper", "id", "time", "state", "group", "dt", NULL};
+enum { KEYS = sizeof keys / sizeof *keys };
 
 static void print_json(const char *output)
 {
@@ -24,6 +25,23 @@ static int check_truth(const cli *c, const sock_model *model, const truth *t)
     if (!t->model || sock_model_dim(t->model) == sock_model_dim(model)) return -1;
     return cli_usage_error(c, "--truth is '%s': it has %zu states, the model %zu", t->source, sock_model_dim(t->model),
                            sock_model_dim(model));
+}
+
+/* What the commands in the page repeat: the options that are not at their defaults, key and value in turn; the seed
+ * has its own place. `state` was set by the reading of the data unless the user gave it. */
+static void options_given(const cli *c, bool own_state, const char *given[2 * KEYS])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < sock_option_count(); i++) {
+        const sock_option_info row = sock_option_describe(i);
+        const char *value = sock_options_get(c->opts, row.key);
+        bool wanted = false;
+        for (size_t k = 0; keys[k]; k++) wanted = wanted || strcmp(keys[k], row.key) == 0;
+        if (strcmp(row.key, "seed") == 0 || (strcmp(row.key, "state") == 0 && !own_state)) continue;
+        if (!wanted || strcmp(value, row.fallback) == 0) continue;
+        given[used++] = row.key, given[used++] = value;
+    }
+    given[used] = NULL;
 }
 
 /* Everything is read: makes the page. The exit code. */
@@ -61,18 +79,22 @@ static int run(int count, char **arguments)
         code = cli_usage_error(&c, "--json and the report both want standard output; give -o FILE");
     if (code < 0) code = cli_check_output(&c, output);
     if (code >= 0) goto out;
+    const bool own_state = strcmp(sock_options_get(c.opts, "state"), "auto") != 0;
     const sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
     code = status < 0 ? cli_fail(&c, status) : model_data_read(&c, model, c.operand[1], &data);
     if (code < 0 && test_path) code = model_data_read(&c, model, test_path, &test);
     if (code < 0) code = truth_load(&c, &t);
     if (code < 0) code = check_truth(&c, model, &t);
     if (code >= 0) goto out;
+    const char *given[2 * KEYS];
+    options_given(&c, own_state, given);
     rep_settings settings = {.truth = t.model,
                              .truth_name = t.source,
                              .test = test,
                              .model_path = c.operand[0],
                              .data_path = c.operand[1],
-                             .test_path = test_path};
+                             .test_path = test_path,
+                             .options = given};
     code = make(&c, model, data, &settings, output);
 out:
     truth_clear(&t);

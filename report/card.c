@@ -227,6 +227,15 @@ void card_write(FILE *out, const rep_facts *f)
 
 /* ---- Commands ---- */
 
+/* How the file is read, where the fit was handed data that were read before and so does not know it. */
+static void reading_options(FILE *out, const rep_facts *f, json_t *known)
+{
+    static const char *const reading[] = {"id", "time", "state", "group", "dt"};
+    for (const char *const *o = f->settings->options; o && *o; o += 2)
+        for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)
+            if (strcmp(*o, reading[i]) == 0 && !json_object_get(known, *o)) page_option(out, o[0], o[1]);
+}
+
 static void fit_command(FILE *out, const rep_facts *f)
 {
     json_t *options = json_object_get(f->info, "options"), *value;
@@ -235,14 +244,19 @@ static void fit_command(FILE *out, const rep_facts *f)
     page_shell_word(out, *source ? source : "DATA");
     json_object_foreach(options, key, value)
     {
-        fputs(" --", out);
-        page_text(out, key);
-        fputc('=', out);
-        page_shell_word(out, json_string_value(value) ? json_string_value(value) : "");
+        page_option(out, key, json_string_value(value) ? json_string_value(value) : "");
     }
+    if (f->same_data && f->settings->data_path && strcmp(source, f->settings->data_path) == 0)
+        reading_options(out, f, options);
     fputs(" -o ", out);
     page_shell_word(out, f->settings->model_path ? f->settings->model_path : "model.sock");
     fputc('\n', out);
+}
+
+void card_options(FILE *out, const rep_settings *s)
+{
+    if (s->seed) fprintf(out, " --seed=%llu", (unsigned long long)s->seed);
+    for (const char *const *o = s->options; o && *o; o += 2) page_option(out, o[0], o[1]);
 }
 
 void card_commands(FILE *out, const rep_facts *f)
@@ -256,7 +270,7 @@ void card_commands(FILE *out, const rep_facts *f)
     page_shell_word(out, s->data_path ? s->data_path : "DATA");
     if (s->truth_name) fputs(" --truth ", out), page_shell_word(out, s->truth_name);
     if (s->test_path) fputs(" --test ", out), page_shell_word(out, s->test_path);
-    if (s->seed) fprintf(out, " --seed %llu", (unsigned long long)s->seed);
+    card_options(out, s);
     fputs(" -o report.html</pre>\n", out);
     if (json_array_size(json_object_get(f->info, "search")) && info_count(f->info, "folds") <= 1)
         fputs("<p class=\"note\">The search was judged on held-out data: where they came from a file, add "

@@ -100,17 +100,23 @@ static int draw_stationary(const panel *p, const fig_input *in, const stationary
     return density_steps(p, "c2", across, bins);
 }
 
-static double tallest_of(const fig_input *in, const stationary *st, const density_look *look)
+static double tallest_of(const fig_input *in, const stationary *st, const density_look *look, size_t k)
 {
     double tallest = look->tallest;
-    for (size_t i = 0; i < GRID && st->known && sock_model_dim(in->model) == 1; i++) tallest = fmax(tallest, st->p[i]);
+    double bins[DENSITY_BINS];
+    const size_t d = sock_model_dim(in->model);
+    for (size_t i = 0; i < GRID && st->known && d == 1; i++) tallest = fmax(tallest, st->p[i]);
+    if (st->known && d > 1) {
+        companion_histogram(st->run.count, st->run.x + k, d, look->across, DENSITY_BINS, bins);
+        for (size_t b = 0; b < DENSITY_BINS; b++) tallest = fmax(tallest, bins[b]);
+    }
     return fmin(tallest, 4 * look->tallest);
 }
 
 static int draw_panel(sheet *s, const fig_input *in, const density_look *look, const stationary *st, size_t k)
 {
     panel p;
-    if (!sheet_panel(s, look->across, (range){0, 1.08 * tallest_of(in, st, look)}, &p)) return 0;
+    if (!sheet_panel(s, look->across, (range){0, 1.08 * tallest_of(in, st, look, k)}, &p)) return 0;
     panel_frame(&p, "density", sock_model_name(in->model, k));
     panel_clip(&p);
     const int good = density_draw(&p, look) && draw_stationary(&p, in, st, k, look->across);

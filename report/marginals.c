@@ -70,7 +70,7 @@ static int draw_cell(const panel *p, const matrix *m, size_t row, size_t column)
     box(p);
     outer_ticks(p, row + 1 == m->states, column == 0 && row > 0);
     const size_t letters = (size_t)fmax(3, (p->x.to - p->x.from - 10) / 8.5);
-    if (row == column) svg_text(p->s, "panel", (double[]){p->x.from + 5, p->y.to + 14}, SVG_START, letters, name);
+    if (row == column) svg_name(p->s, "panel", (double[]){p->x.from + 5, p->y.to + 14}, letters, name);
     return good;
 }
 

@@ -48,6 +48,14 @@ void page_shell_word(FILE *out, const char *word)
     if (quote) page_text(out, "'");
 }
 
+void page_option(FILE *out, const char *key, const char *value)
+{
+    fputs(" --", out);
+    page_text(out, key);
+    fputc('=', out);
+    page_shell_word(out, value);
+}
+
 void page_link(FILE *out, const page_file *file)
 {
     fprintf(out, "<a download=\"%s\"", file->name);

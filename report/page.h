@@ -17,6 +17,9 @@ void page_hash(FILE *out, const char *hex);
 /* A word for a shell, in single quotes where it needs them. */
 void page_shell_word(FILE *out, const char *word);
 
+/* An option of a command: --key=value, with a space before. */
+void page_option(FILE *out, const char *key, const char *value);
+
 /* A link that holds the file: <a download="NAME" href="data:...">label</a>. name and type are the program's own. */
 typedef struct page_file {
     const char *name, *type, *chart; /* chart: for the script, or NULL */

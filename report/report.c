@@ -133,6 +133,7 @@ static void put_plot_command(FILE *out, const rep_facts *f, const char *figure)
     page_shell_word(out, s->data_path ? s->data_path : "DATA");
     fprintf(out, " --figure %s", figure);
     if (s->truth_name) fputs(" --truth ", out), page_shell_word(out, s->truth_name);
+    card_options(out, s);
     fprintf(out, " -o %s.svg</code></p>\n", figure);
 }
 

@@ -22,6 +22,9 @@ typedef struct rep_settings {
     sock_bounds bounds;          /* as in sock_simulation */
     const double *lower, *upper; /* d numbers each, or NULL */
     size_t pair[2];              /* the states of plane figures; both 0: the first two */
+    /* Options of `sock report` that the commands shown should repeat, such as the names of columns: key and value in
+     * turn, NULL at the end; only text. NULL: none */
+    const char *const *options;
 } rep_settings;
 
 /* Writes the report, whole or not at all. data: what is drawn, usually the data that the model was fitted to, with the

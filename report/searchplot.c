@@ -53,7 +53,7 @@ static void draw_names(const panel *p, const search_look *look)
 {
     const double middle = (p->x.to - p->x.from) / 2;
     for (size_t i = 0; i < look->count && i < COLOURS; i++) {
-        const double x = p->x.from - 30 + (double)(i % 2) * (middle + 20), y = p->foot + 54 + KEY_ROW * (double)(i / 2);
+        const double x = p->x.from - 44 + (double)(i % 2) * (middle + 30), y = p->foot + 54 + KEY_ROW * (double)(i / 2);
         svg_line(p->s, line_class[i], (double[]){x, y - 4}, (double[]){x + 20, y - 4});
         svg_text(p->s, "tick", (double[]){x + 26, y}, SVG_START, 26, look->entry[i].kernel);
     }

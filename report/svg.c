@@ -66,7 +66,7 @@ static const char style[] =
     ".sock .sim1,.sock .sim2,.sock .sim3,.sock .sim4,.sock .sim5,.sock .dot,.sock .mark{fill:#56b4e9}\n"
     ".sock .den1{fill-opacity:.2}.sock .den2{fill-opacity:.32}.sock .den3{fill-opacity:.44}.sock "
     ".den4{fill-opacity:.58}\n"
-    ".sock .den5{fill-opacity:.76}.sock .datakey{stroke:#aaa}\n"
+    ".sock .den5{fill-opacity:.76}.sock .speck{fill-opacity:.7}.sock .datakey{stroke:#aaa}\n"
     ".sock .law{stroke:#e69f00}.sock .best{fill:#e69f00}.sock .limit{stroke:#999}\n"
     ".sock .c0{stroke:#56b4e9}.sock .c1{stroke:#e69f00}.sock .c2{stroke:#2fc08f}.sock .c3{stroke:#e39cc4}\n"
     ".sock .c4{stroke:#f0e442}.sock .c5{stroke:#eee}.sock .rest{stroke:#888}\n"
@@ -334,6 +334,20 @@ void svg_label(svg *s, const char *klass, const double at[2], svg_anchor anchor,
     svg_escape(s->out, text, most);
     svg_escape(s->out, more, 0);
     fputs("</text>\n", s->out);
+}
+
+void svg_name(svg *s, const char *klass, const double at[2], size_t most, const char *name)
+{
+    enum { TAIL = 3 };
+    const size_t length = svg_length(name, 0);
+    const unsigned char *tail = (const unsigned char *)name;
+    size_t bytes;
+    if (length <= most || most < 2 * TAIL) {
+        svg_label(s, klass, at, SVG_START, most, name, "");
+        return;
+    }
+    for (size_t i = 0; i < length - TAIL; i++, tail += bytes) next_character(tail, &bytes);
+    svg_label(s, klass, at, SVG_START, most - TAIL, name, (const char *)tail);
 }
 
 void svg_text(svg *s, const char *klass, const double at[2], svg_anchor anchor, size_t most, const char *text)

@@ -39,7 +39,9 @@ void svg_arrow(svg *s, const char *klass, const double from[2], const double to[
 /* An ellipse with half axes radius[0] and radius[1]; the first points to `degrees`, clockwise from the x axis. */
 void svg_ellipse(svg *s, const char *klass, const double at[2], const double radius[2], double degrees);
 
-/* Escaped, and cut with an ellipsis beyond `most` characters (0: never cut); `more` follows whole. */
+/* Escaped, and cut with an ellipsis beyond `most` characters (0: never cut); `more` follows whole. svg_name keeps the
+ * last characters too, by which names of many states differ. */
+void svg_name(svg *s, const char *klass, const double at[2], size_t most, const char *name);
 void svg_label(svg *s, const char *klass, const double at[2], svg_anchor anchor, size_t most, const char *text,
                const char *more);
 void svg_text(svg *s, const char *klass, const double at[2], svg_anchor anchor, size_t most,

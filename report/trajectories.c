@@ -23,7 +23,7 @@ static int by_end(const void *a, const void *b)
     return (p->trajectory > q->trajectory) - (p->trajectory < q->trajectory);
 }
 
-/* Those at 10, 50 and 90 % of the ends in the first state, into out; *found: how many, 0 where there are fewer than
+/* Those at 10, 50 and 90 % of the ends in the first state, into out; *found: how many, all where there are fewer than
  * three. 0 when memory ran out. */
 static int pick(const sock_data *data, size_t out[PICKED], size_t *found)
 {
@@ -37,9 +37,9 @@ static int pick(const sock_data *data, size_t out[PICKED], size_t *found)
         if (length > 1) list[count++] = (ending){x[(length - 1) * d], j};
     }
     qsort(list, count, sizeof *list, by_end);
-    *found = count < PICKED ? 0 : PICKED;
+    *found = count < PICKED ? count : PICKED;
     for (size_t i = 0; i < *found; i++)
-        out[i] = list[(size_t)((0.1 + 0.4 * (double)i) * (double)(count - 1))].trajectory;
+        out[i] = list[count < PICKED ? i : (size_t)((0.1 + 0.4 * (double)i) * (double)(count - 1))].trajectory;
     free(list);
     return 1;
 }
@@ -130,8 +130,11 @@ static char *draw(const fig_input *in, const look_times *time, size_t *size)
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
-    sheet_key(s, LEGEND_LINE, "datakey", "data");
-    if (sock_data_trajectories(in->data) >= PICKED) sheet_key(s, LEGEND_LINE, "c0", "three of them picked out");
+    if (sock_data_trajectories(in->data) >= PICKED) {
+        sheet_key(s, LEGEND_LINE, "datakey", "data");
+        sheet_key(s, LEGEND_LINE, "c0", "three of them picked out");
+    } else
+        sheet_key(s, LEGEND_LINE, "c0", sock_data_trajectories(in->data) > 1 ? "data, a colour for each" : "data");
     for (size_t k = 0; good && k < states; k++) good = time_panel(in, s, time, k);
     if (good && !alone) good = plane_panel(in, s);
     draw_note(in, s, states);

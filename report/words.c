@@ -183,7 +183,8 @@ void words_warnings(FILE *out, const rep_facts *f)
     json_array_foreach(warnings, i, line)
     {
         const char *text = json_string_value(line) ? json_string_value(line) : "";
-        const int small = *text >= 'a' && *text <= 'z'; /* a sentence begins large */
+        /* A sentence begins large, unless it begins with the field a. */
+        const int small = *text >= 'a' && *text <= 'z' && strncmp(text, "a is ", 5) != 0;
         fputs("<li>", out);
         if (small) fputc(*text - 'a' + 'A', out);
         page_text(out, text + small);

@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Opt
 import numpy as np
 
 from . import _native
-from ._calls import OPTIONS, Context, Progress, unknown_parameter
+from ._calls import OPTIONS, Context, Progress, is_default, option_text, unknown_parameter
 from ._errors import NotFittedError, NumericError, UsageError
 from ._native import doubles, lib, names_array, take_text
 from ._trajectories import Trajectories, numbers
@@ -359,6 +359,8 @@ class Model:
         settings = _native.ReportSettings(seed=int(self._settings().get("seed") or 0))
         settings.pair[0], settings.pair[1] = states if d > 1 else (0, 0)
         settings.model_path, settings.data_path = _shown(self), _shown(data)
+        options = _shown_options({**self._settings(), **data._reading})
+        settings.options = options
         if truth is not None:
             settings.truth, settings.truth_name = truth._pointer(), str(getattr(truth, "name", "truth")).encode()
         if test is not None:
@@ -400,6 +402,16 @@ def _shown(thing: Any) -> Optional[bytes]:
     """The file that a model or data came from or went to, for the commands that a report shows."""
     path = getattr(thing, "_path", None)
     return None if path is None else os.fsencode(path)
+
+
+def _shown_options(values: Mapping[str, Any]) -> Any:
+    """Those options of `sock report` that are not at their defaults, key and value in turn, for the same commands."""
+    given: List[Optional[bytes]] = []
+    for name in ("bounds", "lower", "upper", "id", "time", "state", "group", "dt"):
+        if not is_default(OPTIONS[name], values.get(name)):
+            given += [name.encode(), option_text(values[name]).encode()]
+    given.append(None)
+    return (ctypes.c_char_p * len(given))(*given)
 
 
 def load_handle(path: Union[str, os.PathLike]) -> Handle:

@@ -111,6 +111,7 @@ class ReportSettings(ctypes.Structure):
         ("lower", POINTER(c_double)),
         ("upper", POINTER(c_double)),
         ("pair", c_size_t * 2),
+        ("options", POINTER(c_char_p)),
     ]
 
 

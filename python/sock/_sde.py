@@ -27,8 +27,9 @@ _DEFAULTS: Dict[str, Any] = {**{name: o.default for name, o in OPTIONS.items()},
 class SDE(Model):
     """Learns dx = f(x) dt + sigma(x) dW from trajectories.
 
-    With its defaults it chooses kernels and penalties by cross-validation; ``tune=False`` is the plain estimator of the
-    paper with the kernels and penalties given.
+    With its defaults it chooses kernels and penalties by cross-validation; with ``drift`` or ``diffusion`` given it takes
+    that kernel and chooses the penalty. ``tune=False`` searches nothing: the plain estimator of the paper with the kernels
+    and penalties given.
 
     >>> import sock
     >>> data = sock.datasets.load("gbm", seed=1)
@@ -171,7 +172,7 @@ class SDE(Model):
         lines += [("", text) for text in info.get("equation") or []]
         found = info.get("diffusions") or ([{"kernel": info["diffusion"]}] if info.get("diffusion") else [])
         for index, item in enumerate(found):
-            share = f", share {100 * item['share']:.0f} %" if "share" in item else ""
+            share = f", share {100 * item['share']:.0f} %" if item.get("share", 1) < 1 else ""
             lines.append(("" if index else "diffusion", f"{item['kernel']}{share}"))
         if info.get("relative_gap") is not None:
             lines.append(("certificate", f"relative duality gap {info['relative_gap']:.1e} of the convex problem"))

@@ -67,6 +67,7 @@ class Trajectories:
     """
 
     _path: Any = None  # the file that they came from
+    _reading: Mapping[str, Any] = {}  # and the options that it was read with
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class Trajectories:
             options["dt"] = dt
         if isinstance(data, (str, os.PathLike)):
             _refuse(t=t, names=names, groups=groups, source="a file")
-            self._handle, self._path = _read_file(data, options), os.fspath(data)
+            self._handle, self._path, self._reading = _read_file(data, options), os.fspath(data), dict(options)
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
             _refuse(t=t, names=names, groups=groups, source="a DataFrame")
             self._handle = _from_frame(data, options)
@@ -367,7 +368,7 @@ def _from_arrays(
     if names is None and options.get("state") not in (None, "auto"):
         names = [options["state"]] if isinstance(options["state"], str) else options["state"]
     if names is not None and len(names) != d:
-        raise UsageError(f"{len(names)} names for {d} states")
+        raise UsageError(f"{len(names)} names for {d} states: {', '.join(map(str, names))}")
     labels = None
     if groups is not None:
         if len(groups) != len(xs):

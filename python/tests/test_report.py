@@ -1,6 +1,8 @@
 """Figures and the report: the same as the program's, from memory; names from users stay text."""
 
+import html
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -62,3 +64,18 @@ def test_report_from_memory_with_hostile_names(tmp_path):
 def test_known_models_have_figures_too(gbm):
     known = sock.KnownSDE(1, lambda x: x, lambda x: 0.09 * x[:, :, np.newaxis] ** 2)
     assert known.svg("drift", gbm.train).startswith("<svg")
+
+
+def test_commands_of_the_report_name_the_columns(folder, program, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "odd.csv").write_text((folder / "train.csv").read_text().replace("traj,t,x", "run,sec onds,x", 1))
+    data = sock.read_csv("odd.csv", id="run", time="sec onds")
+    model = sock.SDE(tune=False, drift="linear", diffusion="linear").fit(data)
+    model.save("odd.sock")
+    model.report("odd.html")
+    page = html.unescape((folder / "odd.html").read_text())
+    commands = re.search(r'<pre class="commands"[^>]*>(.*?)</pre>', page, re.S).group(1).strip().split("\n")
+    assert len(commands) == 2
+    for command in commands + re.findall(r"<code>(sock plot .*?)</code>", page)[:1]:
+        program(*shlex.split(command)[1:], cwd=folder)
+    assert np.array_equal(sock.load("odd.sock").drift([[1.0]]), model.drift([[1.0]]))
