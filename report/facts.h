@@ -33,7 +33,7 @@ void words_summary(FILE *out, const rep_facts *facts);  /* paragraphs */
 void words_warnings(FILE *out, const rep_facts *facts); /* a list, or nothing */
 void card_write(FILE *out, const rep_facts *facts);     /* the model card */
 void card_commands(FILE *out, const rep_facts *facts);  /* how to make it again */
-void card_options(FILE *out, const rep_settings *s);    /* what `sock report` and `sock plot` must be told, for a shell */
+void card_options(FILE *out, const rep_settings *s); /* what `sock report` and `sock plot` must be told, for a shell */
 void equation_write(FILE *out, const rep_facts *facts); /* the equations, where the fields are polynomials */
 int equation_table(FILE *out, const rep_facts *facts);  /* all coefficients; 0 when memory ran out */
 void search_table(FILE *out, const rep_facts *facts);   /* the candidates */

@@ -16,8 +16,8 @@ static sock_status refuse_plain_options(const sk_fit_job *job)
                                         "compression",    "max-iterations",   "max-seconds"};
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (sk_option_is_set(job->opts, plain[i]))
-            return sk_fail(job->ctx, SOCK_EUSAGE, "%s is for the plain estimator; allowed with tune = no (--no-tune) only",
-                           plain[i]);
+            return sk_fail(job->ctx, SOCK_EUSAGE,
+                           "%s is for the plain estimator; allowed with tune = no (--no-tune) only", plain[i]);
     const char *value = sk_option_text(job->opts, "quadrature");
     if (is_paper(job) && strcmp(value, "auto") != 0 && strcmp(value, "trapezoid") != 0)
         return sk_fail(job->ctx, SOCK_EUSAGE, "quadrature is '%s'; allowed with the paper's preset: trapezoid", value);
