@@ -240,8 +240,9 @@ static void fit_command(FILE *out, const rep_facts *f)
 {
     json_t *options = json_object_get(f->info, "options"), *value;
     const char *key, *source = info_text(json_object_get(f->info, "data"), "source");
+    const int no_file = !*source || (!f->settings->data_path && strcmp(source, "arrays") == 0);
     fputs("sock fit ", out);
-    page_shell_word(out, *source ? source : "DATA");
+    page_shell_word(out, no_file ? "DATA" : source);
     json_object_foreach(options, key, value)
     {
         page_option(out, key, json_string_value(value) ? json_string_value(value) : "");

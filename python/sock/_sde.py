@@ -173,12 +173,15 @@ class SDE(Model):
         found = info.get("diffusions") or ([{"kernel": info["diffusion"]}] if info.get("diffusion") else [])
         for index, item in enumerate(found):
             share = f", share {100 * item['share']:.0f} %" if item.get("share", 1) < 1 else ""
-            lines.append(("" if index else "diffusion", f"{item['kernel']}{share}"))
+            penalty = f", penalty l = {item['l']:.0e}" if item.get("l") else ""
+            lines.append(("" if index else "diffusion", f"{item['kernel']}{share}{penalty}"))
         if info.get("relative_gap") is not None:
             lines.append(("certificate", f"relative duality gap {info['relative_gap']:.1e} of the convex problem"))
         if info.get("score") is not None and info.get("steps"):
             nats = info["score"] / (info["steps"] * self.d_)
-            lines.append(("score", f"{nats:.4f} nats a step and dimension, held out in {info['folds']} folds"))
+            flat = info.get("score_constant")
+            beside = "" if flat is None else f"; constant coefficients {flat / (info['steps'] * self.d_):.4f}"
+            lines.append(("score", f"{nats:.4f} nats a step and dimension, held out in {info['folds']} folds{beside}"))
         lines += [("warning", str(w)) for w in info.get("warnings") or []]
         return "\n".join(f"{key:<12} {text}" for key, text in lines)
 

@@ -57,6 +57,7 @@ def test_report_from_memory_with_hostile_names(tmp_path):
     model = sock.SDE(tune=False, drift="linear", diffusion="constant").fit(sock.Trajectories(list(data), names=[name]))
     model.report(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text()
+    assert "sock fit DATA " in text
     assert "alert(1)" in text and "<script>alert" not in text and "</script>alert" not in text
     assert "<svg" in text and "http://" not in re.sub(r'xmlns(:\w+)?="http://www.w3.org/[^"]*"', "", text)
 
