@@ -14,6 +14,7 @@ typedef struct exp_settings {
     uint64_t seed;       /* of the data; the first one where there are several */
     size_t seeds;        /* how many, one after the other; 0: the experiment's own */
     double cap;          /* most seconds of one piece of work; 0: the experiment's own */
+    int show;            /* compute nothing: make the tables of the rows that are there */
     int mmd;             /* score simulated paths too */
     const char *names;   /* restricts it to these data sets, with commas between; NULL: all */
     const char *presets; /* the same for the ways to fit */
@@ -24,7 +25,14 @@ typedef struct exp_settings {
 } exp_settings;
 
 /* What of the settings an experiment heeds, beside quick, names and say. */
-enum { EXP_TAKES_SEED = 1, EXP_TAKES_CAP = 2, EXP_TAKES_FULL = 4, EXP_TAKES_SEEDS = 8, EXP_TAKES_MMD = 16 };
+enum {
+    EXP_TAKES_SEED = 1,
+    EXP_TAKES_CAP = 2,
+    EXP_TAKES_FULL = 4,
+    EXP_TAKES_SEEDS = 8,
+    EXP_TAKES_MMD = 16,
+    EXP_TAKES_SHOW = 32
+};
 
 typedef struct exp_experiment {
     const char *name, *summary;

@@ -375,7 +375,7 @@ static sock_status run_tables(sock_context *ctx, const exp_settings *settings, i
     if (settings->output && !(j.file = path_in(settings->output, settings->quick ? "quick.csv" : "rows.csv")))
         status = SOCK_ENOMEM;
     if (status >= 0) status = exp_rows_resume(j.file, j.columns, settings->say, settings->user, &j.rows);
-    if (status >= 0) status = run_sets(&j);
+    if (status >= 0 && !settings->show) status = run_sets(&j);
     if (status == SOCK_ECANCELLED && j.file)
         say(&j, "interrupted; the rows so far are kept, and the same command goes on from there");
     if (status >= 0) status = finish(&j, result);
@@ -413,7 +413,7 @@ static const char *const method_names[] = {
     "sock", "sock-paper", "adapted",    "adapted-paper", "bisde", "bisde-free", "bisde-paper", "gedmd", "gedmd-paper",
     "nw",   "constant",   "neural-sde", "lsde",          "lnsde", "gsde",       "truth",       NULL};
 
-enum { TAKES = EXP_TAKES_SEEDS | EXP_TAKES_CAP | EXP_TAKES_FULL };
+enum { TAKES = EXP_TAKES_SEEDS | EXP_TAKES_CAP | EXP_TAKES_FULL | EXP_TAKES_SHOW };
 
 const exp_experiment exp_table1 = {.name = "table1",
                                    .summary = "the paper's table 1: known systems, all methods, over many seeds",

@@ -8,8 +8,8 @@
 
 const exp_method exp_methods[] = {{"sock", "SOCK, default", EXP_KIND_DEFAULT, 0},
                                   {"sock-paper", "SOCK, paper's protocol", EXP_KIND_OWN, 0},
-                                  {"adapted", "SOCK, kernels adapted", EXP_KIND_ADAPTED, 0},
-                                  {"adapted-paper", "the same, paper's protocol", EXP_KIND_ADAPTED, 0},
+                                  {"adapted", "SOCK, adapted kernels", EXP_KIND_ADAPTED, 0},
+                                  {"adapted-paper", "SOCK, adapted, paper's protocol", EXP_KIND_ADAPTED, 0},
                                   {"bisde", "BISDE, strong", EXP_KIND_RIVAL, 0},
                                   {"bisde-free", "BISDE without cuts", EXP_KIND_RIVAL, 0},
                                   {"bisde-paper", "BISDE, as in the paper", EXP_KIND_RIVAL, 0},
