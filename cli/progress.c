@@ -66,6 +66,7 @@ void progress_install(sock_context *ctx, bool show, bool lines)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, with a message */
+    signal(SIGXFSZ, SIG_IGN); /* so is a file beyond the limit of its size; its unfinished copy is taken away */
     started = now();
     share = 0;
     if (lines)
