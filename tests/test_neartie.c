@@ -97,10 +97,11 @@ static void test_neartie__without_averaging_the_best_diffusion_is_alone(void **s
 static void test_neartie__simpler_drifts_are_allowed_what_they_save(void **state)
 {
     (void)state;
-    assert_true(sk_drift_allowance(3, 32) == 8 && sk_drift_allowance(20, 32) == 8);
-    assert_true(sk_drift_allowance(1.5, 2) == 1.5 && sk_drift_allowance(5, 2) == 2 && sk_drift_allowance(0, 0) == 0);
-    assert_true(sk_drift_allowance(3, 400) == 10 && sk_drift_allowance(15, 400) == 15);
-    assert_true(sk_drift_allowance(1, -3) == 1); /* a simpler kernel with more freedom */
+    assert_true(sk_drift_allowance(3, 32, 480) == 8 && sk_drift_allowance(20, 32, 480) == 8);
+    assert_true(sk_drift_allowance(1.5, 2, 480) == 1.5 && sk_drift_allowance(5, 2, 480) == 2 &&
+                sk_drift_allowance(0, 0, 480) == 0);
+    assert_true(sk_drift_allowance(3, 400, 480) == 10 && sk_drift_allowance(15, 400, 480) == 15);
+    assert_true(sk_drift_allowance(1, -3, 480) == 1); /* a simpler kernel with more freedom */
 }
 
 /* The chosen drift loses no more than it may, and nothing where it is the best. */

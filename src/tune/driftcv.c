@@ -242,14 +242,20 @@ static void score_fold(cv *c, size_t f, const double *path, size_t lambdas, doub
     }
 }
 
-static size_t best_lambda(const cv *c, size_t lambdas, double *by_l)
+/* Fewer than so many rows for a degree of freedom, and the scores of the folds no longer show what a drift does between
+ * and beyond the data. */
+enum { ROWS_PER_FREEDOM = 15 };
+
+/* The best penalty; of those that leave too many degrees of freedom only the largest can be. */
+static size_t best_lambda(const cv *c, size_t lambdas, const double *dof, double *by_l)
 {
+    double most = (double)(c->n * c->d) / ROWS_PER_FREEDOM;
     size_t best = 0;
     for (size_t j = 0; j < lambdas; j++) {
         by_l[j] = 0;
         for (size_t u = 0; u < c->p->clusters; u++) by_l[j] += c->cluster_score[j * c->p->clusters + u];
         if (!isfinite(by_l[j])) by_l[j] = -(double)INFINITY;
-        if (by_l[j] > by_l[best]) best = j;
+        if (by_l[j] > by_l[best] && dof[j] <= most) best = j;
     }
     return best;
 }
@@ -269,7 +275,8 @@ static sock_status run(cv *c)
     }
     sk_free(prediction);
     if (status < 0) return status;
-    size_t best = best_lambda(c, lambdas, r->by_l);
+    SK_TRY(fit_without(c, p->folds, c->path, dof, r->variance));
+    size_t best = best_lambda(c, lambdas, dof, r->by_l);
     r->score = r->by_l[best];
     if (!isfinite(r->score)) return sk_fail(c->ctx, SOCK_ENUMERIC, "%s has no finite score", c->candidate->name);
     memcpy(r->cluster, c->cluster_score + best * p->clusters, p->clusters * sizeof(double));
@@ -279,7 +286,6 @@ static sock_status run(cv *c)
     r->edge = !c->candidate->learned && r->by_l[best] > r->by_l[inside] + 0.1;
     for (size_t f = 0; f < c->folds; f++)
         memcpy(r->weight + f * size, c->fold_path + (f * lambdas + best) * size, size * sizeof(double));
-    SK_TRY(fit_without(c, p->folds, c->path, dof, r->variance));
     memcpy(r->weight + p->folds * size, c->path + (c->candidate->learned ? 0 : best) * size, size * sizeof(double));
     r->dof = dof[c->candidate->learned ? 0 : best];
     return SOCK_OK;
@@ -340,7 +346,11 @@ sock_status sk_drift_cross_validate(sock_context *ctx, const sk_problem *p, cons
     return SOCK_OK;
 }
 
-double sk_drift_allowance(double error, double saved) { return fmax(fmin(error, 2), fmin(saved / 4, fmax(error, 10))); }
+double sk_drift_allowance(double error, double saved, size_t rows)
+{
+    double most = 2 * fmax(1, (double)SK_FEW_ROWS / (double)rows);
+    return fmax(fmin(error, most), fmin(saved / 4, fmax(error, 10)));
+}
 
 void sk_drift_residuals(sock_context *ctx, const sk_problem *p, const sk_drift_result *r, size_t f, double *e)
 {

@@ -38,9 +38,10 @@ sock_status sk_drift_cross_validate(sock_context *ctx, const sk_problem *p, cons
                                     size_t folds, sk_drift_result **out);
 void sk_drift_result_free(sk_drift_result *result);
 
-/* How many nats a simpler drift may score below the best one: a paired standard error, at most two nats; or a quarter
- * of a nat for each degree of freedom that it saves, at most ten nats or a standard error. */
-double sk_drift_allowance(double error, double saved);
+/* How many nats a simpler drift may score below the best one: a paired standard error, at most two nats (more by
+ * SK_FEW_ROWS / rows where they are fewer); or a quarter of a nat for each degree of freedom that it saves, at most ten
+ * nats or a standard error. */
+double sk_drift_allowance(double error, double saved, size_t rows);
 
 /* Residuals dy - I f of all steps with the weights of fold f (folds: those of all rows); n x d. */
 void sk_drift_residuals(sock_context *ctx, const sk_problem *p, const sk_drift_result *result, size_t f, double *e);

@@ -14,6 +14,9 @@
 /* A step that is in the training part of every fold. */
 #define SK_ALWAYS SIZE_MAX
 
+/* With fewer steps scores tell little about a model between and beyond the data, and simple ones are preferred more. */
+enum { SK_FEW_ROWS = 250 };
+
 typedef struct sk_problem {
     size_t n, d, folds, clusters;
     sk_steps *steps;

@@ -1,5 +1,6 @@
 /* search.c - the stages of tune.h, in order. */
 #include "tune/candidates.h"
+#include "tune/eulercv.h"
 #include "tune/folds.h"
 #include "tune/scaling.h"
 
@@ -24,10 +25,12 @@ typedef struct search {
     double score; /* of the current model, held out */
     sock_model *model;
     bool model_diagonal;
-    bool unpolished[MOST]; /* the polish lost clearly: it is not tried again */
-    double calibration;    /* of the final model */
-    double constant_score;
-    sk_drift_result *constant_drift; /* constant coefficients, what every model should beat */
+    bool unpolished[MOST];                 /* the polish lost clearly: it is not tried again */
+    double calibration;                    /* of the final model */
+    double final_score;                    /* the same, held out, with shares and floor */
+    double *final_cluster;                 /* clusters; for their Euler likelihood another so many */
+    double constant_score, constant_euler; /* by the likelihood of the search, and by Euler's */
+    sk_drift_result *constant_drift;       /* constant coefficients, what every model should beat */
     sk_diffusion_result *constant_diffusion;
     double start;
     bool limited;
@@ -406,7 +409,7 @@ static sock_status screen_diffusions(search *s, const sk_drift_result *f, bool *
         }
     survivors(s->list.diffusions, score, cluster, s->screen->clusters, best, 8, alive);
     s->best_diffusion = best;
-    static const char *const basic[] = {"linear", "affine", NULL};
+    static const char *const basic[] = {"linear", "affine", "constant", "constant diagonal", NULL};
     for (size_t i = 0; s->full->d <= 3 && i < s->list.diffusions; i++)
         alive[i] = alive[i] || (a[i] && is_one_of(s->list.diffusion[i].name, basic));
 out:
@@ -602,7 +605,8 @@ static size_t simplest_drift(const search *s)
         const sk_drift_result *r = s->drift[i];
         if (!r || s->list.drift[i].order >= s->list.drift[chosen].order) continue;
         double error = paired_error(s->full->clusters, best->cluster, r->cluster);
-        double allowed = sk_drift_allowance(error, best->dof - r->dof) + 1e-6; /* equal but for rounding is a tie */
+        double allowed =
+            sk_drift_allowance(error, best->dof - r->dof, s->full->n) + 1e-6; /* equal but for rounding is a tie */
         if (best->score - r->score <= allowed) chosen = i;
     }
     return chosen;
@@ -649,40 +653,86 @@ static double calibration(const sk_problem *p, const double *held, double floor,
     return traces > 0 ? squares / traces : (double)NAN;
 }
 
-/* A floor c mean(a) I: the largest c whose held-out score is within one standard error (at most two nats) of the best.
- */
-static sock_status choose_floor(search *s, const double *share, const sk_leftover *leftover, double *floor)
+/* Shares of a, each by what it says of a step without the step's fold; and the mean of its diagonal, or 0. */
+static double average_held(const search *s, const double *share, double *held)
 {
-    static const double grid[] = {0, 1e-3, 3e-3, 1e-2, 3e-2, 0.1};
-    enum { GRID = 6 };
     const sk_problem *p = s->full;
-    size_t d = p->d, nd = p->n * d * d;
-    double *held = sk_doubles(s->ctx, nd, 1), *cluster = sk_doubles(s->ctx, GRID, p->clusters);
-    double *space = sk_doubles(s->ctx, 5 * d * d + 2 * d, 1), score[GRID], mean = 0, time = 0;
-    sock_status status = held && cluster && space ? SOCK_OK : SOCK_ENOMEM;
-    size_t best = 0;
-    for (size_t i = 0; status >= 0 && i < s->list.diffusions; i++)
-        if (share[i] > 0) sk_axpy(nd, share[i], s->diffusion[i]->held, held);
-    for (size_t i = 0; status >= 0 && i < p->n; i++) {
+    size_t d = p->d;
+    double mean = 0, time = 0;
+    for (size_t i = 0; i < s->list.diffusions; i++)
+        if (share[i] > 0) sk_axpy(p->n * d * d, share[i], s->diffusion[i]->held, held);
+    for (size_t i = 0; i < p->n; i++) {
         time += p->steps->h[i];
         for (size_t k = 0; k < d; k++) mean += held[(i * d + k) * d + k] / (double)d;
     }
-    mean = time > 0 ? mean / time : 0;
-    for (size_t g = 0; status >= 0 && g < GRID; g++) {
-        score[g] = sk_diffusion_score(p, held, grid[g] * mean, leftover, cluster + g * p->clusters, space);
-        if (!isfinite(score[g])) score[g] = -(double)INFINITY;
+    return time > 0 ? mean / time : 0;
+}
+
+enum { FLOORS = 7, USUAL_FLOORS = 6 };
+
+/* The largest of the usual floors whose score is within one standard error (at most two nats) of the best, or, where
+ * rows are few, within 50/n nats. A larger one where the Euler likelihood asks for it clearly, that is where steps are
+ * long and a is almost singular: then the one with the best sum of both; only where rows are few or that likelihood is
+ * below the one of constant coefficients. cluster, euler_cluster: FLOORS x clusters. */
+static size_t pick_floor(const search *s, const double *score, const double *cluster, const double *euler,
+                         const double *euler_cluster)
+{
+    const sk_problem *p = s->full;
+    double allowed = p->n < SK_FEW_ROWS ? 50 / (double)p->n : 0;
+    size_t best = 0, chosen, clearest, both;
+    for (size_t g = 1; g < USUAL_FLOORS; g++)
         if (score[g] > score[best]) best = g;
-    }
-    size_t chosen = best;
-    for (size_t g = best + 1; status >= 0 && g < GRID; g++) {
+    chosen = best;
+    for (size_t g = best + 1; g < USUAL_FLOORS; g++) {
         double error = paired_error(p->clusters, cluster + best * p->clusters, cluster + g * p->clusters);
-        if (score[best] - score[g] <= SK_MIN(error, 2)) chosen = g;
+        if (score[best] - score[g] <= fmin(fmax(error, allowed), 2)) chosen = g;
     }
-    if (status >= 0) *floor = grid[chosen] * mean;
-    if (status >= 0) s->calibration = calibration(p, held, *floor, leftover);
+    clearest = both = chosen;
+    for (size_t g = chosen + 1; g < FLOORS; g++) {
+        if (euler[g] > euler[clearest]) clearest = g;
+        if (euler[g] + score[g] > euler[both] + score[both]) both = g;
+    }
+    double error =
+        paired_error(p->clusters, euler_cluster + chosen * p->clusters, euler_cluster + clearest * p->clusters);
+    bool doubtful = p->n < SK_FEW_ROWS || !(euler[chosen] > s->constant_euler);
+    return doubtful && !(euler[clearest] - euler[chosen] <= fmax(error, 2)) ? both : chosen;
+}
+
+/* A floor c mean(a) I for the model of this drift and these shares. */
+static sock_status choose_floor(search *s, size_t drift, const double *share, const sk_leftover *leftover,
+                                double *floor)
+{
+    static const double grid[FLOORS] = {0, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3};
+    const sk_problem *p = s->full;
+    size_t d = p->d, bytes = p->clusters * sizeof(double);
+    double *held = sk_doubles(s->ctx, p->n, d * d), *cluster = sk_doubles(s->ctx, 2 * FLOORS, p->clusters);
+    double *space = sk_doubles(s->ctx, 5 * d * d + 2 * d, 1), *final = sk_doubles(s->ctx, 2, p->clusters);
+    double *euler_cluster = cluster ? cluster + FLOORS * p->clusters : NULL;
+    double score[FLOORS] = {0}, euler[FLOORS] = {0}, level[FLOORS];
+    sk_held_model model = {s->drift[drift], s->list.diffusions, s->diffusion, share};
+    sock_status status = SOCK_ENOMEM;
+    if (!held || !cluster || !space || !final) goto out;
+    double mean = average_held(s, share, held);
+    for (size_t g = 0; g < FLOORS; g++) {
+        level[g] = grid[g] * mean;
+        score[g] = sk_diffusion_score(p, held, level[g], leftover, cluster + g * p->clusters, space);
+        if (!isfinite(score[g])) score[g] = -(double)INFINITY;
+    }
+    SK_GO(sk_euler_score(s->ctx, p, &model, FLOORS, level, euler, euler_cluster));
+    size_t chosen = pick_floor(s, score, cluster, euler, euler_cluster);
+    *floor = level[chosen];
+    s->calibration = calibration(p, held, *floor, leftover);
+    s->final_score = score[chosen];
+    memcpy(final, cluster + chosen * p->clusters, bytes);
+    memcpy(final + p->clusters, euler_cluster + chosen * p->clusters, bytes);
+    sk_free(s->final_cluster);
+    s->final_cluster = final;
+    final = NULL;
+out:
     sk_free(held);
     sk_free(cluster);
     sk_free(space);
+    sk_free(final);
     return status;
 }
 
@@ -762,14 +812,120 @@ static sock_status last_pass(search *s, const char *stage, const bool *drifts, c
     *drift = simplest_drift(s);
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
     shares(s, share);
-    return choose_floor(s, share, &leftover, floor);
+    return choose_floor(s, *drift, share, &leftover, floor);
 }
 
-/* Two nats below constant coefficients, all kernels free to be chosen: the data do not support more than those. */
-static bool worse_than_constant(const search *s)
+/* ---- A plain model for comparison ---- */
+
+static bool free_choice(const search *s)
 {
-    bool free_choice = strcmp(s->spec->drift, "auto") == 0 && strcmp(s->spec->diffusion, "auto") == 0;
-    return free_choice && s->diffusion[s->best_diffusion]->score < s->constant_score - 2;
+    return strcmp(s->spec->drift, "auto") == 0 && strcmp(s->spec->diffusion, "auto") == 0;
+}
+
+/* Where the plain model's drift and diffusion stand in the list: the drift of the final model if it is linear or
+ * affine, else the affine one; a constant a, diagonal if that of the final model is. MOST: not there. */
+static void plain_names(const search *s, size_t chosen, bool diagonal, size_t *drift, size_t *diffusion)
+{
+    static const char *const plain[] = {"linear", "affine", "affine learned", NULL};
+    const char *constant = diagonal && s->full->d > 1 ? "constant diagonal" : "constant";
+    *drift = *diffusion = MOST;
+    for (size_t i = 0; i < s->list.drifts; i++)
+        if (strcmp(s->list.drift[i].name, "affine") == 0) *drift = i;
+    if (is_one_of(s->list.drift[chosen].name, plain)) *drift = chosen;
+    for (size_t i = 0; i < s->list.diffusions; i++)
+        if (strcmp(s->list.diffusion[i].name, constant) == 0) *diffusion = i;
+}
+
+/* Drift i and diffusion j, held out, under the current rule. The old results are freed. */
+static sock_status plain_pass(search *s, size_t i, size_t j, sk_drift_result **f, sk_diffusion_result **a)
+{
+    const sk_problem *p = s->full;
+    sk_drift_result_free(*f);
+    sk_diffusion_result_free(*a);
+    *f = NULL;
+    *a = NULL;
+    SK_TRY(sk_drift_cross_validate(s->ctx, p, &s->list.drift[i], p->folds, f));
+    SK_TRY(fill_leftover(s, p, *f, &s->leftover));
+    sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct && p->conditional};
+    sk_diffusion_options options = {p->folds, thin_grid, 5, tolerance(s), true};
+    return sk_diffusion_cross_validate(s->ctx, p, &s->list.diffusion[j], &leftover, &options, a);
+}
+
+/* Twice, the second time with nodes, weights and F of its own. */
+static sock_status plain_fit(search *s, size_t i, size_t j, sk_drift_result **f, sk_diffusion_result **a)
+{
+    sock_model *model = NULL;
+    sock_status status;
+    SK_GO(sk_problem_condition(s->ctx, s->full, NULL, false, s->list.diffusion[j].diagonal));
+    SK_GO(plain_pass(s, i, j, f, a));
+    SK_GO(model_of_two(s, s->full, *f, *a, &model));
+    SK_GO(sk_problem_condition(s->ctx, s->full, model, s->spec->conditional, (*a)->diagonal));
+    SK_GO(plain_pass(s, i, j, f, a));
+    log_row(s, "plain", "both", s->list.drift[i].name, (*f)->l, (*a)->score, false, (*f)->seconds + (*a)->seconds);
+out:
+    sock_model_free(model);
+    return status;
+}
+
+/* What the final model gains over a plain one by either likelihood, and whether that is enough by both. */
+static sock_status gains_enough(search *s, const sk_drift_result *f, sk_diffusion_result *a, size_t tried, bool *enough)
+{
+    const sk_problem *p = s->full;
+    const double one = 1, zero = 0;
+    double euler = 0, *cluster = sk_doubles(s->ctx, p->clusters, 1), *final_euler = s->final_cluster + p->clusters;
+    sk_held_model model = {f, 1, &a, &one};
+    if (!cluster) return SOCK_ENOMEM;
+    sock_status status = sk_euler_score(s->ctx, p, &model, 1, &zero, &euler, cluster);
+    if (status >= 0) {
+        double gain = s->final_score - a->score, error = paired_error(p->clusters, s->final_cluster, a->cluster);
+        *enough = gain >= sk_needed_gain(error, tried);
+        error = paired_error(p->clusters, final_euler, cluster);
+        gain = -euler;
+        for (size_t u = 0; u < p->clusters; u++) gain += final_euler[u];
+        *enough = *enough && gain >= sk_needed_gain(error, tried);
+    }
+    sk_free(cluster);
+    return status;
+}
+
+/* A final model that is no clear gain over a linear or affine drift with a constant a gives way to those. */
+static sock_status prefer_plain(search *s, double *share, double *floor, size_t *drift, bool *plain)
+{
+    sk_drift_result *f = NULL;
+    sk_diffusion_result *a = NULL;
+    bool enough = true;
+    size_t i, j;
+    plain_names(s, *drift, s->diffusion[s->best_diffusion]->diagonal, &i, &j);
+    if (!free_choice(s) || i == MOST || j == MOST || leave_out(s, "plain")) return SOCK_OK;
+    sock_status status = plain_fit(s, i, j, &f, &a);
+    if (status >= 0) status = gains_enough(s, f, a, s->list.drifts * s->list.diffusions, &enough);
+    if (status < 0 || enough) {
+        sk_drift_result_free(f);
+        sk_diffusion_result_free(a);
+        return tolerate(status);
+    }
+    sk_drift_result_free(s->drift[i]);
+    sk_diffusion_result_free(s->diffusion[j]);
+    s->drift[i] = f;
+    s->diffusion[j] = a;
+    *plain = true;
+    s->best_drift = *drift = i;
+    s->best_diffusion = j;
+    for (size_t k = 0; k < MOST; k++) share[k] = k == j;
+    sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct && s->full->conditional};
+    return choose_floor(s, i, share, &leftover, floor);
+}
+
+/* Constant coefficients are all that the data support where the model is two nats worse; or no clear gain over them. */
+static sock_status worse_than_constant(search *s, bool plain, bool *worse)
+{
+    bool enough = true;
+    *worse = free_choice(s) && s->diffusion[s->best_diffusion]->score < s->constant_score - 2;
+    if (*worse || !free_choice(s)) return SOCK_OK;
+    size_t tried = plain ? 3 : s->list.drifts * s->list.diffusions;
+    SK_TRY(gains_enough(s, s->constant_drift, s->constant_diffusion, tried, &enough));
+    *worse = !enough;
+    return SOCK_OK;
 }
 
 /* Constant coefficients take the place of the best drift and diffusion, and are all of the model. */
@@ -805,6 +961,7 @@ static sock_status finish(search *s, bool *drifts, bool *diffusions, sock_model 
 {
     double share[MOST] = {0}, floor = 0;
     size_t drift = 0;
+    bool plain = false, worse = false;
     SK_TRY(last_pass(s, "final", drifts, diffusions, share, &floor, &drift));
     if (s->spec->polish && !leave_out(s, "refit")) {
         sock_model *model = NULL;
@@ -813,7 +970,9 @@ static sock_status finish(search *s, bool *drifts, bool *diffusions, sock_model 
         for (size_t i = 0; i < s->list.diffusions; i++) diffusions[i] = share[i] > 0;
         SK_TRY(last_pass(s, "refit", drifts, diffusions, share, &floor, &drift));
     }
-    if (worse_than_constant(s)) SK_TRY(fall_back(s, share, &floor, &drift));
+    SK_TRY(prefer_plain(s, share, &floor, &drift, &plain));
+    SK_TRY(worse_than_constant(s, plain, &worse));
+    if (worse) SK_TRY(fall_back(s, share, &floor, &drift));
     SK_TRY(mixture(s, drift, share, floor, out));
     *report = describe(s, drift, share, floor);
     json_object_set(*report, "search", s->table);
@@ -830,8 +989,10 @@ static sock_status constant_score(search *s)
     sk_candidates list = {0};
     sk_drift_result *f = NULL;
     sk_diffusion_result *a = NULL;
-    double *e = NULL;
-    sock_status status;
+    const double one = 1, zero = 0;
+    double *e = NULL, *cluster = sk_doubles(s->ctx, s->full->clusters, 1);
+    sock_status status = cluster ? SOCK_OK : SOCK_ENOMEM;
+    if (!cluster) goto out;
     SK_GO(sk_candidates_new(s->ctx, &blind, s->full->steps, false, &list));
     SK_GO(sk_problem_condition(s->ctx, s->full, NULL, false, false));
     SK_GO(sk_drift_cross_validate(s->ctx, s->full, &list.drift[0], s->full->folds, &f));
@@ -839,6 +1000,8 @@ static sock_status constant_score(search *s)
     sk_leftover leftover = {.e = e};
     sk_diffusion_options options = {s->full->folds, thin_grid, 5, 1e-6, true};
     SK_GO(sk_diffusion_cross_validate(s->ctx, s->full, &list.diffusion[0], &leftover, &options, &a));
+    sk_held_model model = {f, 1, &a, &one};
+    SK_GO(sk_euler_score(s->ctx, s->full, &model, 1, &zero, &s->constant_euler, cluster));
     s->constant_score = a->score;
     sk_drift_result_free(s->constant_drift);
     sk_diffusion_result_free(s->constant_diffusion);
@@ -851,6 +1014,7 @@ out:
     sk_diffusion_result_free(a);
     sk_candidates_clear(&list);
     sk_free(e);
+    sk_free(cluster);
     return status;
 }
 
@@ -905,6 +1069,7 @@ sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **ou
     sk_candidates_clear(&s.list);
     sock_model_free(s.model);
     sk_free(s.leftover);
+    sk_free(s.final_cluster);
     if (s.screen != s.full) sk_problem_free(s.screen);
     sk_problem_free(s.full);
     json_decref(s.table);

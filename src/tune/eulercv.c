@@ -1,0 +1,98 @@
+/* eulercv.c - the Euler likelihood of held-out steps, by which models are scored in the end. It does not know the
+ * second order in h, so that a model with an almost singular a and long steps can be good in the search and bad here.
+ */
+#include "tune/eulercv.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The model without fold f. */
+static sock_status without(sock_context *ctx, const sk_problem *p, const sk_held_model *held, size_t f,
+                           sock_model **out)
+{
+    sock_model *model = NULL;
+    sk_drift_term *drift = NULL;
+    SK_TRY(sk_model_new(ctx, p->d, NULL, &model));
+    sock_status status = sk_drift_result_term(ctx, held->drift, f, p->d, &drift);
+    if (status >= 0) status = sk_model_add_drift(ctx, model, drift);
+    for (size_t i = 0; status >= 0 && i < held->parts; i++) {
+        sk_diffusion_term *term = NULL;
+        if (!(held->share[i] > 0)) continue;
+        status = sk_diffusion_result_term(ctx, held->diffusion[i], f, p->d, held->share[i], &term);
+        if (status >= 0) status = sk_model_add_diffusion(ctx, model, term);
+    }
+    if (status < 0) {
+        sock_model_free(model);
+        return status;
+    }
+    *out = model;
+    return SOCK_OK;
+}
+
+/* log N(e; 0, C), C = h a + ridge 1, less eps tr C^-1 / 2; -infinity where C is not positive definite. That trace is
+ * the sum of the squares of L^-1, row by row. space: 2 d^2 + d. */
+static double log_density(size_t d, double h, const double *e, const double *a, double ridge, double eps, double *space)
+{
+    double *l = space, *inverse = space + d * d, *v = inverse + d * d, sum = 0;
+    for (size_t i = 0; i < d; i++) {
+        double rest = e[i];
+        for (size_t k = 0; k <= i; k++) {
+            double entry = h * a[i * d + k] + (i == k ? ridge : 0);
+            for (size_t j = 0; j < k; j++) entry -= l[i * d + j] * l[k * d + j];
+            if (i == k && !(entry > 0)) return -(double)INFINITY;
+            l[i * d + k] = i == k ? sqrt(entry) : entry / l[k * d + k];
+            if (k < i) rest -= l[i * d + k] * v[k];
+        }
+        v[i] = rest / l[i * d + i];
+        sum += 0.5 * v[i] * v[i] + log(l[i * d + i]) + 0.91893853320467274178;
+        for (size_t k = 0; k <= i; k++) {
+            double entry = i == k;
+            for (size_t j = k; j < i; j++) entry -= l[i * d + j] * inverse[j * d + k];
+            inverse[i * d + k] = entry / l[i * d + i];
+            sum += 0.5 * eps * inverse[i * d + k] * inverse[i * d + k];
+        }
+    }
+    return -sum;
+}
+
+/* The steps of one fold; f, a: fields of the model without it at their starts. */
+static void score_fold(const sk_problem *p, size_t fold, const double *f, const double *a, double floor,
+                       double *cluster, double *space)
+{
+    size_t d = p->d, begin = p->first[fold];
+    double *e = space + 2 * d * d + d;
+    for (size_t i = begin; i < p->first[fold + 1]; i++) {
+        double h = p->steps->h[i];
+        for (size_t k = 0; k < d; k++) e[k] = p->steps->dy[i * d + k] - h * f[(i - begin) * d + k];
+        cluster[p->cluster[i]] +=
+            p->density + log_density(d, h, e, a + (i - begin) * d * d, h * floor + p->eps, p->eps, space);
+    }
+}
+
+sock_status sk_euler_score(sock_context *ctx, const sk_problem *p, const sk_held_model *held, size_t floors,
+                           const double *floor, double *score, double *cluster)
+{
+    size_t d = p->d;
+    double *f = sk_doubles(ctx, p->n, d), *a = sk_doubles(ctx, p->n, d * d), *space = sk_doubles(ctx, 2 * d + 2, d);
+    sock_status status = f && a && space ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t fold = 0; status >= 0 && fold < p->folds; fold++) {
+        size_t begin = p->first[fold], rows = p->first[fold + 1] - begin;
+        sock_model *model = NULL;
+        if (!rows) continue;
+        status = without(ctx, p, held, fold, &model);
+        if (status >= 0) status = sk_model_evaluate(ctx, model, rows, p->steps->y + begin * d, f, a);
+        for (size_t g = 0; status >= 0 && g < floors; g++)
+            score_fold(p, fold, f, a, floor[g], cluster + g * p->clusters, space);
+        sock_model_free(model);
+    }
+    for (size_t g = 0; status >= 0 && g < floors; g++) {
+        score[g] = 0;
+        for (size_t u = 0; u < p->clusters; u++) score[g] += cluster[g * p->clusters + u];
+    }
+    sk_free(f);
+    sk_free(a);
+    sk_free(space);
+    return status;
+}
+
+double sk_needed_gain(double error, size_t tried) { return fmax(error, log((double)tried)); }

@@ -1,0 +1,27 @@
+/* eulercv.h - the held-out Euler likelihood of a whole model, and how much a model must gain over a plain one. */
+#ifndef SK_EULERCV_H
+#define SK_EULERCV_H
+
+#include "tune/diffusioncv.h"
+#include "tune/driftcv.h"
+
+/* A model as the search keeps it: for every fold the weights without that fold. */
+typedef struct sk_held_model {
+    const sk_drift_result *drift;
+    size_t parts;
+    sk_diffusion_result *const *diffusion; /* parts; may be NULL where the share is 0 */
+    const double *share;                   /* parts */
+} sk_held_model;
+
+/* score[g], g < floors: the sum over the held-out steps of log N(y'; y + h f(y), h (a(y) + floor[g] 1)) with the
+ * jitter of problem.h in both places, f and a fitted without the step's fold; -infinity where the covariance is
+ * singular. cluster (floors x clusters): the same by cluster, to be zero on entry. */
+sock_status sk_euler_score(sock_context *ctx, const sk_problem *p, const sk_held_model *model, size_t floors,
+                           const double *floor, double *score, double *cluster);
+
+/* How many nats the best of so many tried models must gain, held out, over a plain one that was not chosen among them:
+ * log tried, which is what the best of as many that are worth nothing may gain by chance; and a paired standard error.
+ */
+double sk_needed_gain(double error, size_t tried);
+
+#endif
