@@ -179,21 +179,24 @@ def _line(trajectory: Any, k: int) -> Tuple[np.ndarray, np.ndarray]:
 
 
 def residuals(model: Any, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Standardised residuals (h a)^(-1/2) (dx - h f) of every step, the state before it, and its trajectory. About
-    standard normal and uncorrelated when the model is right and the steps are small."""
-    steps, states, owner = [], [], []
+    """Standardised residuals (dx_k - h f_k) / sqrt(h a_kk) of every step, the state before it, and its trajectory. f and a
+    are the means of their values at the start of the step and where the drift leads, as in the report. About standard
+    normal and uncorrelated when the model is right and the steps are small; NaN where a_kk is zero."""
+    steps, states, gaps, owner = [], [], [], []
     for j, (t, x) in enumerate(data):
         if len(t) > 1:
-            h = np.diff(t)[:, np.newaxis]
-            steps.append((np.diff(x, axis=0) - h * model.drift(x[:-1])) / np.sqrt(h))
+            steps.append(np.diff(x, axis=0))
             states.append(x[:-1])
-            owner.append(np.full(len(h), j))
-    e, x = np.concatenate(steps), np.concatenate(states)
-    sigma = model.sigma(x)
-    value, vector = np.linalg.eigh(sigma)
-    small = 1e-9 * max(float(value.max()), float(np.finfo(float).tiny))
-    inverse = np.where(value > small, 1 / np.maximum(value, small), 0)  # no say about directions without noise
-    u = np.einsum("nij,nj,nkj,nk->ni", vector, inverse, vector, e, optimize=True)
+            gaps.append(np.diff(t))
+            owner.append(np.full(len(t) - 1, j))
+    dx, x, h = np.concatenate(steps), np.concatenate(states), np.concatenate(gaps)[:, np.newaxis]
+    f = model.drift(x)
+    led = x + h * f
+    end = np.where(np.isfinite(led), led, x)
+    f = (f + model.drift(end)) / 2
+    variance = h * np.einsum("nkk->nk", model.diffusion(x) + model.diffusion(end)) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        u = np.where(variance > 0, (dx - h * f) / np.sqrt(variance), np.nan)
     return u, x, np.concatenate(owner)
 
 
@@ -207,8 +210,11 @@ def _quantiles(values: np.ndarray, most: int) -> Tuple[np.ndarray, np.ndarray]:
 
 
 def _correlations(u: np.ndarray, owner: np.ndarray, lags: int) -> np.ndarray:
-    return np.array([np.mean(u[k:][owner[k:] == owner[:-k]] * u[:-k][owner[k:] == owner[:-k]]) if
-                     np.any(owner[k:] == owner[:-k]) else np.nan for k in range(1, lags + 1)]) / np.mean(u * u)
+    def at(k: int) -> float:
+        product = (u[k:] * u[:-k])[owner[k:] == owner[:-k]]
+        return float(np.mean(product[np.isfinite(product)])) if np.isfinite(product).any() else float("nan")
+
+    return np.array([at(k) for k in range(1, lags + 1)]) / np.nanmean(u * u)
 
 
 def _residuals(pyplot: Any, figure: Any, model: Any, data: Trajectories) -> Any:
@@ -216,13 +222,16 @@ def _residuals(pyplot: Any, figure: Any, model: Any, data: Trajectories) -> Any:
         raise UsageError("the model has no diffusion, so its residuals cannot be standardised")
     figure = _figure(pyplot, figure, (8, 6.4))
     u, x, owner = residuals(model, data)
+    finite = u[np.isfinite(u)]
+    if not finite.size:
+        raise UsageError("a is zero at every step, so there is no residual to standardise")
     (histogram, quantiles), (times, against) = figure.subplots(2, 2)
     grid = np.linspace(-4, 4, GRID)
-    histogram.hist(np.clip(u.ravel(), -5, 5), bins=60, density=True, color=MODEL, alpha=0.5)
+    histogram.hist(np.clip(finite, -5, 5), bins=60, density=True, color=MODEL, alpha=0.5)
     histogram.plot(grid, np.exp(-grid * grid / 2) / np.sqrt(2 * np.pi), "--", color=TRUTH, label="standard normal")
     histogram.set(title="standardised residuals", xlabel="residual")
     histogram.legend(frameon=False)
-    normal, pick = _quantiles(u.ravel(), 500)
+    normal, pick = _quantiles(finite, 500)
     quantiles.plot(normal, pick, ".", color=MODEL, markersize=3)
     quantiles.plot(normal, normal, "--", color=TRUTH)
     quantiles.set(title="against normal quantiles", xlabel="normal quantile", ylabel="residual")

@@ -306,7 +306,20 @@ def test_standardised_residuals_of_the_truth_are_standard_normal():
     assert abs(u.mean()) < 4 / np.sqrt(len(u)) and abs(u.var() - 1) < 0.1
     t, path = ou.train[0]
     h = t[1] - t[0]
-    assert u[0, 0] == pytest.approx((path[1, 0] - path[0, 0] + path[0, 0] * h) / np.sqrt(h), rel=1e-9)
+    f = -(path[0, 0] + (path[0, 0] - h * path[0, 0])) / 2  # at the start and where the drift leads
+    assert u[0, 0] == pytest.approx((path[1, 0] - path[0, 0] - h * f) / np.sqrt(h), rel=1e-9)
+
+
+def test_standardised_residuals_average_a_over_the_step():
+    from sock._plots import residuals
+
+    gbm = sock.datasets.load("gbm", seed=4, trajectories=(3, 1, 1))
+    u, _, _ = residuals(gbm.truth, gbm.train)
+    t, path = gbm.train[0]
+    h, x = t[1] - t[0], path[0, 0]
+    end = x + h * x
+    a = (0.3**2 * x**2 + 0.3**2 * end**2) / 2
+    assert u[0, 0] == pytest.approx((path[1, 0] - x - h * (x + end) / 2) / np.sqrt(h * a), rel=1e-9)
 
 
 def test_without_matplotlib_the_message_is_clear(plain, monkeypatch):
