@@ -167,6 +167,9 @@ sock_status cmp_run(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, 
 sock_status cmp_score(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, const cmp_fitted *fitted,
                       cmp_row *rows, size_t *count);
 
+/* Seconds of the processor that the whole process has taken, in all its threads. */
+double cmp_cpu_seconds(void);
+
 /* ---- For the methods in this folder ---- */
 
 /* The tables, each ended by a method without a name. */

@@ -15,7 +15,7 @@
 
 /* ---- Time ---- */
 
-static double cpu_seconds(void)
+double cmp_cpu_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -96,12 +96,12 @@ sock_status cmp_fit(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, 
     if (!spec->method->fit)
         return sk_fail(ctx, SOCK_EUSAGE, "%s makes paths, not a model of f and a", spec->method->name);
     cmp_fitted fitted = {0};
-    double wall = sk_seconds(), cpu = cpu_seconds();
+    double wall = sk_seconds(), cpu = cmp_cpu_seconds();
     cmp_spec_settings(spec, fitted.settings, sizeof fitted.settings);
     bool alone = strcmp(spec->method->group, "sock") != 0;
     sock_status status = alone ? fit_alone(ctx, spec, c, &fitted) : spec->method->fit(ctx, spec, c, &fitted);
     fitted.wall_seconds = sk_seconds() - wall;
-    fitted.cpu_seconds = cpu_seconds() - cpu;
+    fitted.cpu_seconds = cmp_cpu_seconds() - cpu;
     if (status < 0) {
         cmp_fitted_clear(&fitted);
         return status;
@@ -413,12 +413,12 @@ sock_status cmp_score(sock_context *ctx, const cmp_spec *spec, const cmp_case *c
 /* A method that scores itself. */
 static sock_status run_itself(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_row *row)
 {
-    double wall = sk_seconds(), cpu = cpu_seconds();
+    double wall = sk_seconds(), cpu = cmp_cpu_seconds();
     cmp_scores_missing(&row->scores, "the method does not give it");
     sock_status status = spec->method->run(ctx, spec, c, row);
     if (!(row->wall_seconds > 0)) {
         row->wall_seconds = sk_seconds() - wall;
-        row->cpu_seconds = cpu_seconds() - cpu;
+        row->cpu_seconds = cmp_cpu_seconds() - cpu;
     }
     if (status >= 0) row->status = status;
     return close_row(ctx, status, row);

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const cmp_parameter parameters[] = {
     {"control", "none", CMP_CHOICE, 0, 0, "none|start|path",
@@ -115,11 +114,10 @@ static sock_status run(sock_context *ctx, const cmp_spec *spec, const cmp_case *
 {
     nn_model *model = NULL;
     size_t candidates = 1;
-    const double wall = sk_seconds();
-    const clock_t cpu = clock();
+    const double wall = sk_seconds(), cpu = cmp_cpu_seconds();
     SK_TRY(train(ctx, spec, c, kind, &candidates, &model));
     row->wall_seconds = sk_seconds() - wall;
-    row->cpu_seconds = (double)(clock() - cpu) / CLOCKS_PER_SEC;
+    row->cpu_seconds = cmp_cpu_seconds() - cpu;
     describe(model, candidates, row);
     sock_status status = score(ctx, c, model, row);
     nn_model_free(model);

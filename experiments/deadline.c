@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "experiments/deadline.h"
 
+#include "compare/compare.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -15,13 +17,6 @@ struct exp_deadline {
     pthread_t thread;
 };
 
-static double processor_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void *watch(void *arg)
 {
     exp_deadline *d = arg;
@@ -33,7 +28,7 @@ static void *watch(void *arg)
         soon.tv_sec += soon.tv_nsec / 1000000000;
         soon.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&d->changed, &d->lock, &soon);
-        if (!d->done && processor_seconds() > d->end) {
+        if (!d->done && cmp_cpu_seconds() > d->end) {
             d->fired = 1;
             sock_cancel(d->ctx);
         }
@@ -47,7 +42,7 @@ exp_deadline *exp_deadline_new(sock_context *ctx, double seconds)
     exp_deadline *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     d->ctx = ctx;
-    d->end = processor_seconds() + seconds;
+    d->end = cmp_cpu_seconds() + seconds;
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->changed, NULL);
     if (pthread_create(&d->thread, NULL, watch, d) == 0) return d;

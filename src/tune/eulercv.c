@@ -29,43 +29,18 @@ static sock_status without(sock_context *ctx, const sk_problem *p, const sk_held
     return SOCK_OK;
 }
 
-/* log N(e; 0, C), C = h a + ridge 1, less eps tr C^-1 / 2; -infinity where C is not positive definite. That trace is
- * the sum of the squares of L^-1, row by row. space: 2 d^2 + d. */
-static double log_density(size_t d, double h, const double *e, const double *a, double ridge, double eps, double *space)
-{
-    double *l = space, *inverse = space + d * d, *v = inverse + d * d, sum = 0;
-    for (size_t i = 0; i < d; i++) {
-        double rest = e[i];
-        for (size_t k = 0; k <= i; k++) {
-            double entry = h * a[i * d + k] + (i == k ? ridge : 0);
-            for (size_t j = 0; j < k; j++) entry -= l[i * d + j] * l[k * d + j];
-            if (i == k && !(entry > 0)) return -(double)INFINITY;
-            l[i * d + k] = i == k ? sqrt(entry) : entry / l[k * d + k];
-            if (k < i) rest -= l[i * d + k] * v[k];
-        }
-        v[i] = rest / l[i * d + i];
-        sum += 0.5 * v[i] * v[i] + log(l[i * d + i]) + 0.91893853320467274178;
-        for (size_t k = 0; k <= i; k++) {
-            double entry = i == k;
-            for (size_t j = k; j < i; j++) entry -= l[i * d + j] * inverse[j * d + k];
-            inverse[i * d + k] = entry / l[i * d + i];
-            sum += 0.5 * eps * inverse[i * d + k] * inverse[i * d + k];
-        }
-    }
-    return -sum;
-}
-
-/* The steps of one fold; f, a: fields of the model without it at their starts. */
+/* The steps of one fold; f, a: fields of the model without it at their starts. space: 2 d^2 + 2 d. */
 static void score_fold(const sk_problem *p, size_t fold, const double *f, const double *a, double floor,
                        double *cluster, double *space)
 {
     size_t d = p->d, begin = p->first[fold];
-    double *e = space + 2 * d * d + d;
+    double *e = space, *c = space + d;
     for (size_t i = begin; i < p->first[fold + 1]; i++) {
         double h = p->steps->h[i];
         for (size_t k = 0; k < d; k++) e[k] = p->steps->dy[i * d + k] - h * f[(i - begin) * d + k];
-        cluster[p->cluster[i]] +=
-            p->density + log_density(d, h, e, a + (i - begin) * d * d, h * floor + p->eps, p->eps, space);
+        for (size_t k = 0; k < d * d; k++)
+            c[k] = h * a[(i - begin) * d * d + k] + (k % (d + 1) ? 0 : h * floor + p->eps);
+        cluster[p->cluster[i]] += p->density + sk_log_density(d, c, e, p->eps, c + d * d);
     }
 }
 

@@ -315,29 +315,9 @@ sock_status sk_problem_condition(sock_context *ctx, sk_problem *p, const sock_mo
 
 /* ---- Score ---- */
 
-double sk_problem_score(const sk_problem *p, size_t i, const double *e, const double *integral, double *space)
+double sk_log_density(size_t d, const double *c, const double *e, double eps, double *space)
 {
-    size_t d = p->d;
-    const double *left = p->left + i * d * d;
-    const double eps = p->eps;
-    if (d == 1) {
-        double c = left[0] * left[0] * integral[0] + eps;
-        if (!(c > 0)) return -(double)INFINITY;
-        return p->density - 0.5 * (log(6.283185307179586 * c) + (e[0] * e[0] + eps) / c);
-    }
-    double *c = space, *l = space + d * d, *product = space + 2 * d * d, *v = space + 3 * d * d;
-    for (size_t r = 0; r < d; r++) /* product = F A */
-        for (size_t k = 0; k < d; k++) {
-            double sum = 0;
-            for (size_t j = 0; j < d; j++) sum += left[r * d + j] * integral[j * d + k];
-            product[r * d + k] = sum;
-        }
-    for (size_t r = 0; r < d; r++)
-        for (size_t k = 0; k <= r; k++) {
-            double sum = r == k ? eps : 0;
-            for (size_t j = 0; j < d; j++) sum += product[r * d + j] * left[k * d + j];
-            c[r * d + k] = sum;
-        }
+    double *l = space, *v = space + d * d;
     double logdet = 0, quadratic = 0;
     for (size_t k = 0; k < d; k++)
         for (size_t r = k; r < d; r++) {
@@ -360,5 +340,31 @@ double sk_problem_score(const sk_problem *p, size_t i, const double *e, const do
             v[r] = sum / l[r * d + r];
             quadratic += eps * v[r] * v[r];
         }
-    return p->density - 0.5 * ((double)d * log(6.283185307179586) + logdet + quadratic);
+    return -0.5 * ((double)d * log(6.283185307179586) + logdet + quadratic);
+}
+
+double sk_problem_score(const sk_problem *p, size_t i, const double *e, const double *integral, double *space)
+{
+    size_t d = p->d;
+    const double *left = p->left + i * d * d;
+    const double eps = p->eps;
+    if (d == 1) {
+        double c = left[0] * left[0] * integral[0] + eps;
+        if (!(c > 0)) return -(double)INFINITY;
+        return p->density - 0.5 * (log(6.283185307179586 * c) + (e[0] * e[0] + eps) / c);
+    }
+    double *c = space, *product = space + d * d;
+    for (size_t r = 0; r < d; r++) /* product = F A */
+        for (size_t k = 0; k < d; k++) {
+            double sum = 0;
+            for (size_t j = 0; j < d; j++) sum += left[r * d + j] * integral[j * d + k];
+            product[r * d + k] = sum;
+        }
+    for (size_t r = 0; r < d; r++)
+        for (size_t k = 0; k <= r; k++) {
+            double sum = r == k ? eps : 0;
+            for (size_t j = 0; j < d; j++) sum += product[r * d + j] * left[k * d + j];
+            c[r * d + k] = sum;
+        }
+    return p->density + sk_log_density(d, c, e, eps, space + 2 * d * d);
 }

@@ -67,6 +67,10 @@ sock_status sk_problem_integrate(sock_context *ctx, const sk_problem *p, const s
 /* Log likelihood of step i with residual e under the current a. */
 double sk_problem_quick_score(const sk_problem *p, size_t i, const double *e);
 
+/* log N(e; 0, C) - eps tr C^-1 / 2: the jitter eps that stands in C stands in the data too, so that it does not pull a
+ * down. C is d x d, of which the lower half is read; -infinity where it is not positive definite. space: d^2 + d. */
+double sk_log_density(size_t d, const double *c, const double *e, double eps, double *space);
+
 /* Log likelihood of step i with residual e and integral of a (d x d): the number to be maximised. space: 3 d^2 + d.
  * -infinity when the covariance is not positive definite. */
 double sk_problem_score(const sk_problem *p, size_t i, const double *e, const double *integral, double *space);
