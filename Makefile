@@ -43,7 +43,7 @@ tsan: ## the threaded tests under ThreadSanitizer
 	@$(CTEST) --test-dir build/tsan -L threads
 
 trust: release ## the long part of docs/trust.md: faults at every place, 1200 odd data sets, large inputs, soak
-	@ctest --test-dir build -L trust --no-tests=error --verbose
+	@SOAK_SECONDS=$${SOAK_SECONDS:-60} ctest --test-dir build -L trust --no-tests=error --verbose
 
 fuzz: ## libFuzzer on every parser, FUZZ_SECONDS (60) each; needs clang
 	@tools/fuzz
