@@ -1,11 +1,15 @@
 /* tune.h - the default estimator: chooses kernels and penalties by cross-validation and fits the model they give.
  *
- *   pilot     a rough f and a from few rows, left point
- *   round 1   all candidates on two folds and few rows (screen), the survivors on all folds; drift first, then the
- * diffusion from what the drift leaves over; the best few are confirmed under their own conditional quadrature round 2
- * the survivors again, with rule and weights from round 1; a round that is worse is rejected polish    quasi-likelihood
- * polish of the best diffusions, kept where the held-out score is better finish    simplest drift within one standard
- * error, average of the near-best diffusions, a floor for a; refit */
+ *   pilot      a rough f and a from few rows, left point                                        (screening.c)
+ *   screen     all candidates on two folds and few rows                                         (screening.c)
+ *   rounds     the survivors on all rows and folds, twice; the best few are confirmed under
+ *              their own conditional quadrature, and a round that is worse is rejected          (rounds.c)
+ *   final      polish of the best diffusions, kept where the held-out score is better; simplest
+ *              drift near the best, average of the near-best diffusions, a floor for a          (ending.c)
+ *   guards     the model must be a clear gain over a plain one and over constants               (fewdata.c)
+ *
+ * search.c runs them in order; searchstate.h is what they share, trials.c tries all candidates of a field in one stage,
+ * searchlog.c keeps the table and makes the report. */
 #ifndef SK_TUNE_H
 #define SK_TUNE_H
 

@@ -1,0 +1,193 @@
+/* fewdata.c - the guards for few data: what the search found must be a clear gain over constant coefficients and over a
+ * plain model (linear or affine drift, constant a), or those are taken. */
+#include "tune/eulercv.h"
+#include "tune/searchstate.h"
+
+#include <math.h>
+#include <string.h>
+
+sock_status sk_constant_score(sk_search *s)
+{
+    sk_tune_spec blind = *s->spec;
+    blind.drift = "constant";
+    blind.diffusion = "constant";
+    sk_candidates list = {0};
+    sk_drift_result *f = NULL;
+    sk_diffusion_result *a = NULL;
+    const double one = 1, zero = 0;
+    double *e = NULL, *cluster = sk_doubles(s->ctx, s->full->clusters, 1);
+    sock_status status = cluster ? SOCK_OK : SOCK_ENOMEM;
+    if (!cluster) goto out;
+    SK_GO(sk_candidates_new(s->ctx, &blind, s->full->steps, false, &list));
+    SK_GO(sk_problem_condition(s->ctx, s->full, NULL, false, false));
+    SK_GO(sk_drift_cross_validate(s->ctx, s->full, &list.drift[0], s->full->folds, &f));
+    SK_GO(sk_fill_leftover(s, s->full, f, &e));
+    sk_leftover leftover = {.e = e};
+    sk_diffusion_options options = {s->full->folds, sk_thin_grid, 5, 1e-6, true};
+    SK_GO(sk_diffusion_cross_validate(s->ctx, s->full, &list.diffusion[0], &leftover, &options, &a));
+    sk_held_model model = {f, 1, &a, &one};
+    SK_GO(sk_euler_score(s->ctx, s->full, &model, 1, &zero, &s->constant_euler, cluster));
+    s->constant_score = a->score;
+    sk_drift_result_free(s->constant_drift);
+    sk_diffusion_result_free(s->constant_diffusion);
+    s->constant_drift = f;
+    s->constant_diffusion = a;
+    f = NULL;
+    a = NULL;
+out:
+    sk_drift_result_free(f);
+    sk_diffusion_result_free(a);
+    sk_candidates_clear(&list);
+    sk_free(e);
+    sk_free(cluster);
+    return status;
+}
+
+/* ---- A plain model for comparison ---- */
+
+static bool free_choice(const sk_search *s)
+{
+    return strcmp(s->spec->drift, "auto") == 0 && strcmp(s->spec->diffusion, "auto") == 0;
+}
+
+/* Where the plain model's drift and diffusion stand in the list: the drift of the final model if it is linear or
+ * affine, else the affine one; a constant a, diagonal if that of the final model is. SK_MOST: not there. */
+static void plain_names(const sk_search *s, size_t chosen, bool diagonal, size_t *drift, size_t *diffusion)
+{
+    static const char *const plain[] = {"linear", "affine", "affine learned", NULL};
+    const char *constant = diagonal && s->full->d > 1 ? "constant diagonal" : "constant";
+    *drift = *diffusion = SK_MOST;
+    for (size_t i = 0; i < s->list.drifts; i++)
+        if (strcmp(s->list.drift[i].name, "affine") == 0) *drift = i;
+    if (sk_is_one_of(s->list.drift[chosen].name, plain)) *drift = chosen;
+    for (size_t i = 0; i < s->list.diffusions; i++)
+        if (strcmp(s->list.diffusion[i].name, constant) == 0) *diffusion = i;
+}
+
+/* Drift i and diffusion j, held out, under the current rule. The old results are freed. */
+static sock_status plain_pass(sk_search *s, size_t i, size_t j, sk_drift_result **f, sk_diffusion_result **a)
+{
+    const sk_problem *p = s->full;
+    sk_drift_result_free(*f);
+    sk_diffusion_result_free(*a);
+    *f = NULL;
+    *a = NULL;
+    SK_TRY(sk_drift_cross_validate(s->ctx, p, &s->list.drift[i], p->folds, f));
+    SK_TRY(sk_fill_leftover(s, p, *f, &s->leftover));
+    sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct && p->conditional};
+    sk_diffusion_options options = {p->folds, sk_thin_grid, 5, sk_search_tolerance(s), true};
+    return sk_diffusion_cross_validate(s->ctx, p, &s->list.diffusion[j], &leftover, &options, a);
+}
+
+/* Twice, the second time with nodes, weights and F of its own. */
+static sock_status plain_fit(sk_search *s, size_t i, size_t j, sk_drift_result **f, sk_diffusion_result **a)
+{
+    sock_model *model = NULL;
+    sock_status status;
+    SK_GO(sk_problem_condition(s->ctx, s->full, NULL, false, s->list.diffusion[j].diagonal));
+    SK_GO(plain_pass(s, i, j, f, a));
+    SK_GO(sk_model_of_two(s, s->full, *f, *a, &model));
+    SK_GO(sk_problem_condition(s->ctx, s->full, model, s->spec->conditional, (*a)->diagonal));
+    SK_GO(plain_pass(s, i, j, f, a));
+    sk_search_log(s, "plain", "both", s->list.drift[i].name, (*f)->l, (*a)->score, false,
+                  (*f)->seconds + (*a)->seconds);
+out:
+    sock_model_free(model);
+    return status;
+}
+
+/* What the final model gains over a plain one by either likelihood, and whether that is enough by both. */
+static sock_status gains_enough(sk_search *s, const sk_drift_result *f, sk_diffusion_result *a, size_t tried,
+                                bool *enough)
+{
+    const sk_problem *p = s->full;
+    const double one = 1, zero = 0;
+    double euler = 0, *cluster = sk_doubles(s->ctx, p->clusters, 1), *final_euler = s->final_cluster + p->clusters;
+    sk_held_model model = {f, 1, &a, &one};
+    if (!cluster) return SOCK_ENOMEM;
+    sock_status status = sk_euler_score(s->ctx, p, &model, 1, &zero, &euler, cluster);
+    if (status >= 0) {
+        double gain = s->final_score - a->score, error = sk_paired_error(p->clusters, s->final_cluster, a->cluster);
+        *enough = gain >= sk_needed_gain(error, tried);
+        error = sk_paired_error(p->clusters, final_euler, cluster);
+        gain = -euler;
+        for (size_t u = 0; u < p->clusters; u++) gain += final_euler[u];
+        *enough = *enough && gain >= sk_needed_gain(error, tried);
+    }
+    sk_free(cluster);
+    return status;
+}
+
+sock_status sk_prefer_plain(sk_search *s, double *share, double *floor, size_t *drift, bool *plain)
+{
+    sk_drift_result *f = NULL;
+    sk_diffusion_result *a = NULL;
+    bool enough = true;
+    size_t i, j;
+    plain_names(s, *drift, s->diffusion[s->best_diffusion]->diagonal, &i, &j);
+    if (!free_choice(s) || i == SK_MOST || j == SK_MOST || sk_search_leave_out(s, "plain")) return SOCK_OK;
+    sock_status status = plain_fit(s, i, j, &f, &a);
+    if (status >= 0) status = gains_enough(s, f, a, s->list.drifts * s->list.diffusions, &enough);
+    if (status < 0 || enough) {
+        sk_drift_result_free(f);
+        sk_diffusion_result_free(a);
+        return sk_tolerate(status);
+    }
+    sk_drift_result_free(s->drift[i]);
+    sk_diffusion_result_free(s->diffusion[j]);
+    s->drift[i] = f;
+    s->diffusion[j] = a;
+    *plain = true;
+    s->best_drift = *drift = i;
+    s->best_diffusion = j;
+    for (size_t k = 0; k < SK_MOST; k++) share[k] = k == j;
+    sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct && s->full->conditional};
+    return sk_choose_floor(s, i, share, &leftover, floor);
+}
+
+/* Constant coefficients are all that the data support where the model is two nats worse; or no clear gain over them. */
+static sock_status worse_than_constant(sk_search *s, bool plain, bool *worse)
+{
+    bool enough = true;
+    *worse = free_choice(s) && s->diffusion[s->best_diffusion]->score < s->constant_score - 2;
+    if (*worse || !free_choice(s)) return SOCK_OK;
+    size_t tried = plain ? 3 : s->list.drifts * s->list.diffusions;
+    SK_TRY(gains_enough(s, s->constant_drift, s->constant_diffusion, tried, &enough));
+    *worse = !enough;
+    return SOCK_OK;
+}
+
+/* Constant coefficients take the place of the best drift and diffusion, and are all of the model. */
+static sock_status fall_back(sk_search *s, double *share, double *floor, size_t *drift)
+{
+    sk_drift_candidate *f = &s->list.drift[s->best_drift];
+    sk_diffusion_candidate *a = &s->list.diffusion[s->best_diffusion];
+    char *one = sk_strdup(s->ctx, "constant"), *other = sk_strdup(s->ctx, "constant");
+    if (!one || !other) {
+        sk_free(one);
+        sk_free(other);
+        return SOCK_ENOMEM;
+    }
+    sk_free(f->name);
+    sk_free(a->name);
+    f->name = one;
+    a->name = other;
+    sk_drift_result_free(s->drift[s->best_drift]);
+    sk_diffusion_result_free(s->diffusion[s->best_diffusion]);
+    s->drift[s->best_drift] = s->constant_drift;
+    s->diffusion[s->best_diffusion] = s->constant_diffusion;
+    s->constant_drift = NULL;
+    s->constant_diffusion = NULL;
+    for (size_t i = 0; i < SK_MOST; i++) share[i] = i == s->best_diffusion;
+    *floor = 0;
+    *drift = s->best_drift;
+    s->calibration = NAN; /* that of the model given up */
+    return SOCK_OK;
+}
+
+sock_status sk_prefer_constant(sk_search *s, bool plain, double *share, double *floor, size_t *drift)
+{
+    bool worse = false;
+    SK_TRY(worse_than_constant(s, plain, &worse));
+    return worse ? fall_back(s, share, floor, drift) : SOCK_OK;
+}
