@@ -92,8 +92,9 @@ static void see_fan(const fan *f, size_t k, range *r)
     for (size_t i = 0; i < TIMES; i++) range_see(r, f->q[k][0][i]), range_see(r, f->q[k][LEVELS - 1][i]);
 }
 
-/* The data and the fans; of the fans no more than the data's range once more on each side. */
-static range heights(const bundle *b, size_t k, size_t count, const double *sorted)
+/* The data and the fans; of the fans no more than the data's range once more on each side, and *cut says when more
+ * of them there is. */
+static range heights(const bundle *b, size_t k, size_t count, const double *sorted, int *cut)
 {
     range data = {sorted[0], sorted[count - 1]}, all = data;
     const double length = data.high - data.low;
@@ -102,6 +103,7 @@ static range heights(const bundle *b, size_t k, size_t count, const double *sort
         if (b->in->truth) see_fan(&b->truth[s], k, &all);
     }
     if (length > 0) {
+        *cut |= all.low < data.low - length || all.high > data.high + length;
         all.low = fmax(all.low, data.low - length);
         all.high = fmin(all.high, data.high + length);
     }
@@ -147,7 +149,7 @@ static void draw_keys(const bundle *b, sheet *s)
 }
 
 /* Where the paths start, and what is not shown. */
-static void draw_notes(const bundle *b, sheet *s)
+static void draw_notes(const bundle *b, sheet *s, int cut)
 {
     const size_t trajectories = sock_data_trajectories(b->in->data), shown = lines_shown(b->in->data);
     size_t lost = 0;
@@ -166,6 +168,7 @@ static void draw_notes(const bundle *b, sheet *s)
     if (shown < trajectories) fprintf(note, "; %zu of %zu trajectories shown", shown, trajectories);
     if (b->d > b->panels) fprintf(note, "; the first %zu of %zu states", b->panels, b->d);
     if (lost) fprintf(note, "; %zu paths left the finite numbers", lost);
+    if (cut) fputs("; the bands go on beyond the frame", note);
     if (memtext_close(note, &text) == 0)
         sheet_note(s, text.text);
     else
@@ -173,13 +176,13 @@ static void draw_notes(const bundle *b, sheet *s)
     free(text.text);
 }
 
-static int place_panel(const bundle *b, sheet *s, size_t k)
+static int place_panel(const bundle *b, sheet *s, size_t k, int *cut)
 {
     size_t count = 0;
     panel p;
     double *sorted = look_sorted(b->in->data, k, &count);
     const int good = sorted && count;
-    const range up = good ? range_widen(heights(b, k, count, sorted), 0.04) : range_empty();
+    const range up = good ? range_widen(heights(b, k, count, sorted, cut), 0.04) : range_empty();
     free(sorted);
     return good && sheet_panel(s, range_widen((range){b->time.first, b->time.last}, 0), up, &p) && draw_panel(&p, b, k);
 }
@@ -196,11 +199,11 @@ static char *draw(const bundle *b, size_t *size)
                              .tall = alone ? 250 : 180,
                              .notes = 1};
     sheet *s = sheet_new(&plan);
-    int good = s != NULL;
+    int good = s != NULL, cut = 0;
     if (!s) return NULL;
     draw_keys(b, s);
-    for (size_t k = 0; good && k < b->panels; k++) good = place_panel(b, s, k);
-    draw_notes(b, s);
+    for (size_t k = 0; good && k < b->panels; k++) good = place_panel(b, s, k, &cut);
+    draw_notes(b, s, cut);
     return sheet_close(s, good, size);
 }
 

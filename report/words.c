@@ -85,9 +85,13 @@ static void search_words(FILE *out, const rep_facts *f)
     const double constant = info_number(f->info, "score_constant") / size;
     if (!isfinite(score) || !isfinite(constant)) return;
     fprintf(out,
-            "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients %.4f: "
-            "each step is %.2f times as likely under the model.</p>\n",
-            score, constant, exp((score - constant) * (double)f->d));
+            "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients %.4f",
+            score, constant);
+    if (score > constant)
+        fprintf(out, ": each step is %.2f times as likely under the model.</p>\n",
+                exp((score - constant) * (double)f->d));
+    else
+        fputs(": the data support no more than those.</p>\n", out);
 }
 
 static void score_words(FILE *out, const rep_facts *f)
@@ -111,10 +115,13 @@ static void score_words(FILE *out, const rep_facts *f)
 
 /* ---- Residuals ---- */
 
-/* What the residuals have against the model, as list items; the number of them. out may be NULL. */
+/* What the residuals have against the model, as list items; the number of them. out may be NULL. An objection is
+ * raised beyond four standard errors of white noise only: 1/sqrt(n) for mean and correlation, 1/sqrt(2n) for the
+ * standard deviation, sqrt(24/n) for the kurtosis. */
 static int objections(FILE *out, const res_moments *m)
 {
-    const double chance = 4 / sqrt((double)(m->count ? m->count : 1));
+    const double size = (double)(m->count ? m->count : 1), chance = 4 / sqrt(size),
+                 width = fmax(0.08, chance / M_SQRT2);
     int count = 0;
 #define OBJECT(...)                                                                                                    \
     do {                                                                                                               \
@@ -123,16 +130,16 @@ static int objections(FILE *out, const res_moments *m)
     } while (0)
     if (fabs(m->mean) > fmax(0.05, chance))
         OBJECT("<li>The residuals have mean %.3f instead of 0: the drift misses a trend.</li>\n", m->mean);
-    if (m->sd > 1.08)
+    if (m->sd > 1 + width)
         OBJECT(
             "<li>The residuals are wider than they should be (%.2f instead of 1): the noise is larger than the model "
             "says, or time steps are too long for it.</li>\n",
             m->sd);
-    if (m->sd < 0.92)
+    if (m->sd < 1 - width)
         OBJECT("<li>The residuals are narrower than they should be (%.2f instead of 1): the model has more noise than "
                "the data.</li>\n",
                m->sd);
-    if (m->kurtosis > 4.5)
+    if (m->kurtosis > fmax(4.5, 3 + 4 * sqrt(24 / size)))
         OBJECT(
             "<li>The residuals have heavy tails (kurtosis %.1f instead of 3): jumps, outliers, or noise that changes "
             "faster with the state than the model knows.</li>\n",
@@ -157,9 +164,16 @@ static void residual_words(FILE *out, const rep_facts *f)
             "<p>Its standardised residuals have mean %.3f, standard deviation %.3f, kurtosis %.2f and lag-1 "
             "correlation %.3f",
             m->mean, m->sd, m->kurtosis, m->lag[1]);
-    fputs(objections(NULL, m) ? "; white noise would have 0, 1, 3 and 0: see the warnings.</p>\n"
-                              : ", close to the 0, 1, 3 and 0 of white noise: nothing speaks against the model.</p>\n",
-          out);
+    const size_t few = 100; /* the standard deviation is then known to a fifteenth, and less than that shows nothing */
+    if (objections(NULL, m))
+        fputs("; white noise would have 0, 1, 3 and 0: see the warnings.</p>\n", out);
+    else if (m->count < few)
+        fprintf(out,
+                "; white noise would have 0, 1, 3 and 0, but %zu residual%s would not show much that speaks against "
+                "the model.</p>\n",
+                m->count, plural((long long)m->count));
+    else
+        fputs(", close to the 0, 1, 3 and 0 of white noise: nothing speaks against the model.</p>\n", out);
 }
 
 void words_summary(FILE *out, const rep_facts *f)

@@ -150,14 +150,29 @@ def _start(data: Trajectories) -> Tuple[np.ndarray, np.ndarray, List[int]]:
     return data[longest].x[0], data[longest].t, members
 
 
+def _hold_lost(paths: np.ndarray) -> int:
+    """Paths that left the finite numbers stay where they were last seen, in place: to leave them out would hide that
+    the model sends them away. The number of them."""
+    lost = ~np.isfinite(paths).all(axis=2)
+    for i in range(1, paths.shape[1]):
+        paths[lost[:, i], i] = paths[lost[:, i], i - 1]
+    return int(lost.any(axis=1).sum())
+
+
 def _fan(pyplot: Any, figure: Any, model: Any, data: Trajectories, n_paths: int) -> Any:
+    """Quantiles of simulated paths over the data that share their start; of the bands no more than the data's range
+    once more on each side."""
     shown = min(model.d_, 4)
     figure = _figure(pyplot, figure, (8, 1.2 + 2.1 * shown))
     x0, t, members = _start(data)
     paths = model.simulate(x0, t, n_paths=n_paths)
     if paths.ndim == 4:
         paths = paths[0]
-    levels = np.nanquantile(paths, [0.05, 0.25, 0.5, 0.75, 0.95], axis=0)
+    lost = _hold_lost(paths)
+    levels = np.quantile(paths, [0.05, 0.25, 0.5, 0.75, 0.95], axis=0)
+    points = data.points()
+    low, high = points.min(axis=0), points.max(axis=0)
+    cut = bool((levels < low - (high - low)).any() or (levels > high + (high - low)).any())
     axes = figure.subplots(shown, 1, squeeze=False, sharex=True)[:, 0]
     for k, axis in enumerate(axes):
         for count, j in enumerate(members):
@@ -166,8 +181,12 @@ def _fan(pyplot: Any, figure: Any, model: Any, data: Trajectories, n_paths: int)
         axis.fill_between(t, levels[1, :, k], levels[3, :, k], color=MODEL, alpha=0.3, linewidth=0, label="50 %")
         axis.plot(t, levels[2, :, k], color=MODEL, label="median")
         axis.set_ylabel(model.names_[k])
+        if high[k] > low[k]:
+            bottom, top = axis.get_ylim()
+            axis.set_ylim(max(bottom, 2 * low[k] - high[k]), min(top, 2 * high[k] - low[k]))
     axes[0].legend(frameon=False, ncol=4, loc="lower left", bbox_to_anchor=(0, 1))
-    axes[-1].set_xlabel("t")
+    notes = [f"{lost} of {len(paths)} paths left the finite numbers"] * (lost > 0) + ["the bands go on beyond the frame"] * cut
+    axes[-1].set_xlabel("t" + "".join(f"\n{note}" for note in notes))
     return figure
 
 

@@ -297,6 +297,20 @@ def test_figures(plain, gbm):
     pyplot.close("all")
 
 
+def test_a_fan_tells_of_lost_paths():
+    pytest.importorskip("matplotlib")
+    import matplotlib.pyplot as pyplot
+
+    explosive = sock.KnownSDE(1, lambda x: x**3)
+    with pytest.warns(sock.PartialWarning):
+        axis = explosive.plot([(np.linspace(0, 5, 6), np.linspace(1, 2, 6))], "paths").axes[0]
+    assert "paths left the finite numbers" in axis.get_xlabel() and "beyond the frame" in axis.get_xlabel()
+    median = {line.get_label(): line.get_ydata() for line in axis.get_lines()}["median"]
+    assert np.isfinite(median).all() and np.all(np.diff(median) >= 0)
+    assert axis.get_ylim()[1] <= 3
+    pyplot.close("all")
+
+
 def test_standardised_residuals_of_the_truth_are_standard_normal():
     from sock._plots import residuals
 
