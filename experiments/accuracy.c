@@ -9,6 +9,7 @@
 #include "experiments/experiments.h"
 #include "experiments/resultrows.h"
 #include "experiments/scalefit.h"
+#include "experiments/tablespec.h"
 #include "systems/systems.h"
 
 #include <math.h>
@@ -195,17 +196,18 @@ static sock_status fit(study *s, int preset, exp_oracle *oracle, sock_model **mo
     return status;
 }
 
-/* Scored as the paper does: 500 paths a start with step 0.001; the proportions of the epidemic stay in [0, 1]. */
+/* Scored as in the tables. */
 static sock_status set_score_options(study *s, sock_options *opts)
 {
-    const int bounded = strcmp(s->set->name, "sir") == 0;
+    const exp_table_set *as = exp_table_set_find(s->set->name);
+    const int bounded = as->unit_box;
     char delta[40], seed[40];
     snprintf(delta, sizeof delta, "%.17g", s->instance->system->delta);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);
     const char *const wanted[][2] = {{"delta", delta},
                                      {"seed", seed},
-                                     {"mmd-step", "0.001"},
-                                     {"mmd-paths", s->settings->mmd ? "500" : "0"},
+                                     {"mmd-step", as->mmd_step},
+                                     {"mmd-paths", s->settings->mmd ? as->mmd_paths : "0"},
                                      {"bounds", bounded ? "clip" : "none"},
                                      {"lower", bounded ? "0" : "none"},
                                      {"upper", bounded ? "1" : "none"}};
