@@ -42,6 +42,7 @@ extern const char *const exp_row_names[ROW_COLUMNS];
 typedef struct exp_piece {
     const exp_table_set *set;
     const exp_table_row *row;
+    const char *spec; /* the row's setting, or that of --quick */
     uint64_t seed;
     const char *mmd_paths;
     double cap; /* most seconds of processor time */

@@ -65,9 +65,10 @@ static json_t *paper_of(const exp_table_row *row)
 static json_t *entry_of(const exp_table_set *set, const exp_table_row *row, const json_t *list, int projected)
 {
     const size_t judged = set->system && set->table == 1 ? ROW_P : ROW_P_RAW;
-    json_t *entry = json_pack("{s:s, s:b, s:s, s:I, s:I, s:o}", "method", row->method, "projected", projected, "spec",
-                              row->spec, "seeds", (json_int_t)json_array_size(list), "missing",
-                              missing_in(list, judged), "paper", paper_of(row));
+    json_t *entry =
+        json_pack("{s:s, s:b, s:s, s:I, s:I, s:o}", "method", row->method, "projected", projected, "spec",
+                  exp_text_at(json_array_get(list, 0), ROW_SPEC), "seeds", (json_int_t)json_array_size(list), "missing",
+                  missing_in(list, judged), "paper", paper_of(row));
     for (size_t i = 0; i < COUNT(scores); i++)
         json_object_set_new(entry, scores[i].name, exp_quantiles(list, scores[i].column));
     return entry;
