@@ -3,6 +3,8 @@
 #include "score/score.h"
 #include "truths.h"
 
+#include <time.h>
+
 static sock_context *ctx;
 
 static int setup(void **state)
@@ -149,6 +151,91 @@ static void test_grids__labels_by_grid_and_start(void **state)
     assert_int_equal(labels, 4);
     assert_true(label[0] == 0 && label[1] == 1 && label[2] == SIZE_MAX && label[3] == 2 && label[4] == 3);
     sock_data_free(data);
+}
+
+/* Labels by their definition: each trajectory against one of every label so far, the newest first. */
+static size_t slow_labels(const sock_data *data, bool by_start, size_t *label)
+{
+    size_t found = 0, example[400];
+    for (size_t j = 0; j < sock_data_trajectories(data); j++) {
+        const double *s, *t, *x, *y;
+        size_t length = sock_data_trajectory(data, j, &t, &y);
+        label[j] = SIZE_MAX;
+        if (length < 2) continue;
+        for (size_t c = found; c-- > 0 && label[j] == SIZE_MAX;) {
+            bool same = sock_data_trajectory(data, example[c], &s, &x) == length;
+            for (size_t k = 0; same && k < length; k++)
+                same = fabs((s[k] - s[0]) - (t[k] - t[0])) <= 1e-9 * (s[length - 1] - s[0]);
+            for (size_t k = 0; same && by_start && k < 2; k++) same = x[k] == y[k];
+            if (same) label[j] = c;
+        }
+        if (label[j] == SIZE_MAX) example[label[j] = found++] = j;
+    }
+    return found;
+}
+
+/* Few grids, moved in time and disturbed by less and by more than the slack; starts from a few, with both zeros. */
+static void prop_grids__labels_are_those_of_the_definition(void **state)
+{
+    (void)state;
+    enum { N = 400, LONGEST = 4 };
+    static const double disturbed[] = {0, 3e-10, 7e-10, 1.3e-9, 2e-9, 1e-6}, starts[] = {0, -0.0, 1, -1};
+    size_t length[N], label[N], wanted[N], found;
+    double t[N * LONGEST], x[N * LONGEST * 2], u[4 * N];
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        sock_data *data = NULL;
+        size_t points = 0;
+        sk_uniforms((sk_key){seed, SK_PURPOSE_TEST}, 0, 0, 0, 4 * (size_t)N, u);
+        for (size_t j = 0; j < N; j++) {
+            double span = pow(10, floor(40 * u[0]) - 20) * (1 + floor(3 * u[4 * j])),
+                   shift = floor(3 * u[4 * j + 1]) * span;
+            length[j] = 1 + (size_t)(LONGEST * u[4 * j + 2]);
+            for (size_t k = 0; k < length[j]; k++, points++) {
+                double place = (double)k + disturbed[(size_t)(6 * u[4 * j + 3])] * (double)(length[j] - 1) * (k > 0);
+                t[points] = shift + span * place;
+                x[2 * points] = starts[(points + j) % 4];
+                x[2 * points + 1] = starts[j % 3];
+            }
+        }
+        assert_true(sock_data_from_arrays(ctx, 2, N, length, t, x, NULL, NULL, NULL, &data) >= 0);
+        for (int by_start = 0; by_start < 2; by_start++) {
+            assert_int_equal(sk_label_trajectories(ctx, data, by_start, label, &found), SOCK_OK);
+            assert_int_equal(found, slow_labels(data, by_start, wanted));
+            assert_memory_equal(label, wanted, sizeof label);
+        }
+        sock_data_free(data);
+    }
+}
+
+/* Every trajectory with times of its own, all of one span: each pair of them compared would take a minute. */
+static void test_mmd__many_grids_take_little_time(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    size_t *length = calloc(N, sizeof *length), *label = calloc(N, sizeof *label), found;
+    double *t = calloc(3 * (size_t)N, sizeof *t), *x = calloc(3 * (size_t)N, sizeof *x);
+    sock_data *data = NULL;
+    sk_mmd_result result;
+    for (size_t j = 0; j < N; j++) {
+        length[j] = 3;
+        t[3 * j + 1] = (double)(j + 1) / (N + 1), t[3 * j + 2] = 1;
+        x[3 * j + 1] = x[3 * j + 2] = (double)(j % 7);
+    }
+    assert_true(sock_data_from_arrays(ctx, 1, N, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    const int threads = sock_threads(ctx);
+    assert_int_equal(sock_set_threads(ctx, 1), SOCK_OK); /* new ones for each grid are what would take the time */
+    clock_t start = clock();
+    assert_int_equal(sk_label_trajectories(ctx, data, false, label, &found), SOCK_OK);
+    assert_int_equal(found, N);
+    truth ou = truth_of(ctx, "ou");
+    assert_int_equal(sk_mmd(ctx, ou.model, data, &(sk_mmd_spec){.eta = 1, .paths = 1, .step = 1}, &result), SOCK_OK);
+    assert_int_equal(result.starts, N);
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    assert_int_equal(sock_set_threads(ctx, threads), SOCK_OK);
+    if (seconds > 10) fail_msg("%g s", seconds);
+    truth_free(ou);
+    sock_data_free(data);
+    free(length), free(label), free(t), free(x);
 }
 
 /* Medians of odd and even numbers of pairs, against a sort. */
@@ -415,6 +502,8 @@ int main(void)
         cmocka_unit_test(test_mmd__a_lost_path_is_infinitely_far),
         cmocka_unit_test(test_grids__trapezoid_weights_integrate_lines),
         cmocka_unit_test(test_grids__labels_by_grid_and_start),
+        cmocka_unit_test(prop_grids__labels_are_those_of_the_definition),
+        cmocka_unit_test(test_mmd__many_grids_take_little_time),
         cmocka_unit_test(prop_mmd__eta_is_the_median_over_pairs),
         cmocka_unit_test(test_mmd__score_is_the_mean_over_distinct_starts),
         cmocka_unit_test(test_mmd__lost_paths_and_missing_scales_are_told),

@@ -23,29 +23,45 @@ static void cells_clear(cells *c)
     sk_free(c->member);
 }
 
-/* Cells numbered by grid, then by appearance: a cell's number is its start's number in the random stream. */
+/* Cells numbered by grid, then by appearance: a cell's number is its start's number in the random stream. Labels of
+ * grid and start are in order of appearance, so counting sorts both: labels by their grid, trajectories by their cell.
+ */
+static void sort_into_cells(size_t n, size_t found, const size_t *grid, const size_t *label, size_t *scratch, cells *c)
+{
+    size_t *grid_of = scratch, *from = grid_of + n, *cell_of = from + n + 1, *next = cell_of + n;
+    for (size_t j = 0; j < n; j++)
+        if (label[j] != SIZE_MAX) grid_of[label[j]] = grid[j];
+    for (size_t l = 0; l < found; l++) from[grid_of[l] + 1]++;
+    for (size_t g = 0; g < c->grids; g++) from[g + 1] += from[g];
+    for (size_t l = 0; l < found; l++) {
+        cell_of[l] = from[grid_of[l]]++;
+        c->grid[cell_of[l]] = grid_of[l];
+    }
+    c->count = found;
+    for (size_t j = 0; j < n; j++)
+        if (label[j] != SIZE_MAX) c->begin[cell_of[label[j]] + 1]++;
+    for (size_t i = 0; i < found; i++) {
+        c->largest = SK_MAX(c->largest, c->begin[i + 1]);
+        c->begin[i + 1] += c->begin[i];
+        next[i] = c->begin[i];
+    }
+    for (size_t j = 0; j < n; j++)
+        if (label[j] != SIZE_MAX) c->member[next[cell_of[label[j]]]++] = j;
+}
+
 static sock_status make_cells(sock_context *ctx, const sock_data *data, cells *c)
 {
     const size_t n = data->trajectories;
     sock_status status = SOCK_ENOMEM;
-    size_t found = 0, *scratch = sk_alloc(ctx, n, 3 * sizeof *scratch);
+    size_t found = 0, *scratch = sk_alloc(ctx, 6 * n + 1, sizeof *scratch);
     *c = (cells){.grid = sk_alloc(ctx, n, sizeof *c->grid),
                  .begin = sk_alloc(ctx, n + 1, sizeof *c->begin),
                  .member = sk_alloc(ctx, n, sizeof *c->member)};
     if (!scratch || !c->grid || !c->begin || !c->member) goto out;
-    size_t *grid = scratch, *label = grid + n, *done = label + n; /* done: by label */
+    size_t *grid = scratch, *label = grid + n;
     SK_GO(sk_label_trajectories(ctx, data, false, grid, &c->grids));
     SK_GO(sk_label_trajectories(ctx, data, true, label, &found));
-    for (size_t g = 0; g < c->grids; g++)
-        for (size_t j = 0; j < n; j++) {
-            if (grid[j] != g || done[label[j]]++) continue;
-            c->grid[c->count] = g;
-            c->begin[c->count + 1] = c->begin[c->count];
-            for (size_t i = j; i < n; i++)
-                if (label[i] == label[j]) c->member[c->begin[c->count + 1]++] = i;
-            c->count++;
-            c->largest = SK_MAX(c->largest, c->begin[c->count] - c->begin[c->count - 1]);
-        }
+    sort_into_cells(n, found, grid, label, label + n, c);
 out:
     sk_free(scratch);
     return status;
