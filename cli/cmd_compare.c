@@ -247,7 +247,7 @@ static int run_methods(const cli *c, const cmp_spec *specs, size_t count, const 
         size_t made = 0;
         sock_status status = cmp_run(c->ctx, &specs[i], &the_case, all->rows + all->count, &made);
         if (status < 0) {
-            if (file && all->count) cli_note(c, "interrupted; %s holds the rows so far", output);
+            if (file && all->count) cli_note(c, "%s holds the rows so far", output);
             return cli_fail(c, status);
         }
         for (size_t k = 0; k < made && isatty(STDERR_FILENO); k++) comparison_say(c, &all->rows[all->count + k]);

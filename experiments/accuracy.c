@@ -499,7 +499,7 @@ static sock_status run_accuracy(sock_context *ctx, const exp_settings *settings,
     sock_status status = exp_rows_resume(settings->output, names, settings->say, settings->user, &rows);
     if (status >= 0) status = run_sets(ctx, settings, names, rows);
     if (status == SOCK_ECANCELLED && settings->output)
-        say(settings, "interrupted; the rows so far are kept, and the same command goes on from there");
+        say(settings, "the rows so far are kept, and the same command goes on from there");
     if (status < 0) {
         json_decref(names);
         json_decref(rows);

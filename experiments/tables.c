@@ -397,7 +397,7 @@ static sock_status run_tables(sock_context *ctx, const exp_settings *settings, i
     if (status >= 0) status = exp_rows_resume(j.file, j.columns, settings->say, settings->user, &j.rows);
     if (status >= 0 && !settings->show) status = run_sets(&j);
     if (status == SOCK_ECANCELLED && j.file)
-        say(&j, "interrupted; the rows so far are kept, and the same command goes on from there");
+        say(&j, "the rows so far are kept, and the same command goes on from there");
     if (status >= 0) status = finish(&j, result);
     json_decref(j.columns);
     json_decref(j.rows);
