@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include "test.h"
 
+#include "report/report.h"
+
 #include <unistd.h>
 
 enum { TIMES = 6, PATHS = 3 };
@@ -15,7 +17,7 @@ typedef struct world {
     sock_context *ctx;
     sock_options *plain, *tuned;
     sock_data *data;
-    sock_model *model, *truth;
+    sock_model *model, *poly, *truth;
     char folder[64], csv[96], npy[96], saved[96], out[96], points[96];
     long runs;
 } world;
@@ -218,6 +220,83 @@ static sock_status call_bounds(world *w)
     return sock_simulation_bounds(w->ctx, w->plain, 2, &mode, lower, upper);
 }
 
+static sock_status call_options(world *w)
+{
+    sock_options *opts = sock_options_new(w->ctx);
+    sock_status status = opts ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sock_options_set(w->ctx, opts, "drift", "gauss:eta=2+poly:degree=2");
+    if (status >= 0) status = sock_options_set(w->ctx, opts, "state", "a,b,c");
+    if (status >= 0) status = sock_options_set(w->ctx, opts, "lower", "none,0");
+    sock_options_free(opts);
+    return status;
+}
+
+static sock_status call_fit_validation(world *w)
+{
+    sock_model *model = NULL;
+    sock_options *opts = sock_options_new(w->ctx);
+    sock_status status = opts ? sock_options_set(w->ctx, opts, "budget", "1e-9") : SOCK_ENOMEM;
+    if (status >= 0) status = sock_options_set_validation(w->ctx, opts, w->data);
+    if (status >= 0) status = sock_fit(w->ctx, w->data, opts, &model);
+    sock_options_free(opts);
+    return keep_model(status, model);
+}
+
+static void near_ones(void *user, size_t d, const double *x, const double *y, double *out)
+{
+    (void)user, (void)d;
+    out[0] = exp(-(x[0] - y[0]) * (x[0] - y[0]));
+}
+
+static sock_status call_fit_callback(world *w)
+{
+    sock_model *model = NULL;
+    sock_options *opts = sock_options_new(w->ctx);
+    sock_status status = opts ? sock_options_set(w->ctx, opts, "tune", "no") : SOCK_ENOMEM;
+    if (status >= 0) status = sock_options_set_drift_kernel(w->ctx, opts, near_ones, NULL);
+    if (status >= 0) status = sock_fit(w->ctx, w->data, opts, &model);
+    sock_options_free(opts);
+    return keep_model(status, model);
+}
+
+static sock_status call_terms(world *w)
+{
+    char *text = NULL;
+    sock_status status = sock_model_terms(w->ctx, w->poly, &text);
+    return keep_text(status, text);
+}
+
+static sock_status rest(void *user, const sock_path_request *request, double *out)
+{
+    (void)user;
+    for (size_t i = 0; i < request->paths * request->times; i++) out[i] = request->x0[0];
+    return SOCK_OK;
+}
+
+static sock_status call_score_paths(world *w)
+{
+    sock_scores scores;
+    return sock_score_paths(w->ctx, rest, NULL, w->data, w->data, w->truth, w->plain, &scores);
+}
+
+static sock_status call_report(world *w)
+{
+    rep_settings settings = {
+        .truth = w->truth, .truth_name = "half", .test = w->data, .model_path = "m", .data_path = "d"};
+    return rep_write(w->ctx, w->model, w->data, &settings, w->out);
+}
+
+/* All figures that this model has. */
+static sock_status call_figures(world *w)
+{
+    sock_status status = SOCK_OK;
+    for (size_t i = 0; status >= 0 && rep_figure_name(i); i++)
+        if (!rep_figure_lack(w->model, w->data, rep_figure_name(i)))
+            status = rep_figure(w->ctx, w->model, w->data, NULL, rep_figure_name(i), w->out);
+    return status;
+}
+
+/* What takes no context, or no memory and no time, is not here. */
 static const struct call {
     const char *name;
     call_fn fn;
@@ -245,6 +324,13 @@ static const struct call {
     {"sock_score", call_score},
     {"sock_write_file", call_write_file},
     {"sock_simulation_bounds", call_bounds},
+    {"sock_options_new, _set", call_options},
+    {"sock_options_set_validation, sock_fit", call_fit_validation},
+    {"sock_options_set_drift_kernel, sock_fit", call_fit_callback},
+    {"sock_model_terms", call_terms},
+    {"sock_score_paths", call_score_paths},
+    {"rep_write", call_report},
+    {"rep_figure", call_figures},
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
@@ -306,6 +392,9 @@ static int make_world(void **state)
     must(w, sock_data_read(w->ctx, w->csv, w->plain, &w->data));
     must(w, sock_fit(w->ctx, w->data, w->plain, &w->model));
     must(w, sock_model_save(w->ctx, w->model, w->saved));
+    must(w, sock_options_set(w->ctx, w->plain, "drift", "poly:degree=2"));
+    must(w, sock_fit(w->ctx, w->data, w->plain, &w->poly));
+    must(w, sock_options_set(w->ctx, w->plain, "drift", "auto"));
     must(w, sock_model_wrap(w->ctx, 1, NULL, half, half, NULL, &w->truth));
     *state = w;
     return 0;
@@ -318,7 +407,7 @@ static int free_world(void **state)
     for (size_t i = 0; i < 5; i++) unlink(files[i]);
     assert_int_equal(rmdir(w->folder), 0); /* and nothing else was left there */
     sock_data_free(w->data);
-    sock_model_free(w->model), sock_model_free(w->truth);
+    sock_model_free(w->model), sock_model_free(w->poly), sock_model_free(w->truth);
     sock_options_free(w->plain), sock_options_free(w->tuned);
     sock_context_free(w->ctx);
     free(w);

@@ -1,12 +1,15 @@
-/* syscallfault.c - runs a program and makes one of its system calls fail, seen from outside (ptrace): so a failure of
- * the system reaches the program by whatever way, also through stdio.
+/* syscallfault.c - runs a program and makes its system calls fail, seen from outside (ptrace): so a failure of the
+ * system reaches the program by whatever way, also through stdio.
  *
  *     syscallfault CALL K ERROR FOLDER COUNTFILE PROGRAM [ARGUMENT ...]
  *
  * CALL: read, write, fsync, close, rename, open (the file is one of FOLDER, or standard output for write), or clone
  * (any thread). The K-th such call fails with the error number ERROR, and is not made; K = 0: none. ERROR 0: the
  * program is killed (SIGKILL) instead, before the call. COUNTFILE gets the number of such calls. The exit status is the
- * program's; 100 + signal when a signal ended it; 99 when tracing is not possible here. */
+ * program's; 100 + signal when a signal ended it; 99 when tracing is not possible here.
+ *
+ * CALL space: a disk with room for K bytes. The write into FOLDER that needs more is made as far as there is room, and
+ * all that follow fail with ERROR; COUNTFILE gets the number of bytes that were to be written. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -30,6 +33,8 @@ typedef struct plan {
     long at, seen;
     int error;
     pid_t failing; /* the thread whose call is made to fail: its answer is set when it comes out */
+    pid_t cut;     /* the thread whose write was made shorter, and its true length */
+    unsigned long long length;
 } plan;
 
 /* ---- What a call is about ---- */
@@ -69,7 +74,8 @@ static int is_planned(const plan *p, pid_t thread, const struct user_regs_struct
     const char *call = p->call;
     switch (r->orig_rax) {
     case SYS_read: return strcmp(call, "read") == 0 && handle_counts(p, thread, (int)r->rdi);
-    case SYS_write: return strcmp(call, "write") == 0 && handle_counts(p, thread, (int)r->rdi);
+    case SYS_write:
+        return (strcmp(call, "write") == 0 || strcmp(call, "space") == 0) && handle_counts(p, thread, (int)r->rdi);
     case SYS_fsync: return strcmp(call, "fsync") == 0 && handle_counts(p, thread, (int)r->rdi);
     case SYS_close: return strcmp(call, "close") == 0 && handle_counts(p, thread, (int)r->rdi);
     case SYS_rename: return strcmp(call, "rename") == 0 && path_counts(p, thread, r->rsi);
@@ -82,11 +88,26 @@ static int is_planned(const plan *p, pid_t thread, const struct user_regs_struct
 
 /* ---- Tracing ---- */
 
+/* A write into a disk with room for p->at bytes: 1 when there is none left. */
+static int is_full(plan *p, pid_t thread, struct user_regs_struct *r)
+{
+    const long room = p->at - p->seen, wanted = (long)r->rdx;
+    p->seen += wanted;
+    if (wanted <= room) return 0;
+    if (room <= 0) return 1;
+    p->cut = thread;
+    p->length = r->rdx;
+    p->seen = p->at; /* the rest is asked for again */
+    r->rdx = (unsigned long long)room;
+    ptrace(PTRACE_SETREGS, thread, NULL, r);
+    return 0;
+}
+
 static void enter_call(plan *p, pid_t thread, pid_t program)
 {
     struct user_regs_struct r;
     if (ptrace(PTRACE_GETREGS, thread, NULL, &r) != 0 || !is_planned(p, thread, &r)) return;
-    if (++p->seen != p->at) return;
+    if (strcmp(p->call, "space") == 0 ? !is_full(p, thread, &r) : ++p->seen != p->at) return;
     if (p->error == 0) {
         kill(program, SIGKILL);
         return;
@@ -99,10 +120,10 @@ static void enter_call(plan *p, pid_t thread, pid_t program)
 static void leave_call(plan *p, pid_t thread)
 {
     struct user_regs_struct r;
-    if (p->failing != thread || ptrace(PTRACE_GETREGS, thread, NULL, &r) != 0) return;
-    r.rax = (unsigned long long)-p->error;
+    if ((p->failing != thread && p->cut != thread) || ptrace(PTRACE_GETREGS, thread, NULL, &r) != 0) return;
+    if (p->cut == thread) r.rdx = p->length, p->cut = 0; /* a call leaves that register as it was */
+    if (p->failing == thread) r.rax = (unsigned long long)-p->error, p->failing = 0;
     ptrace(PTRACE_SETREGS, thread, NULL, &r);
-    p->failing = 0;
 }
 
 /* Stops at a call come in pairs, in and out, for each thread. */
