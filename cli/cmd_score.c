@@ -20,7 +20,7 @@ typedef struct score_row {
     const char *meaning;
 } score_row;
 
-enum { ROWS = 6 };
+enum { ROWS = 9 };
 
 static void make_rows(const sock_scores *s, score_row rows[ROWS])
 {
@@ -28,6 +28,10 @@ static void make_rows(const sock_scores *s, score_row rows[ROWS])
         {"loglik", &s->loglik, &s->loglik_truth, NAN, "sum of log densities of the test steps; larger is better"},
         {"perplexity", &s->perplexity, NULL, 100, "P: 100 is as good as the truth; smaller is better"},
         {"perplexity_raw", &s->perplexity_raw, NULL, NAN, "P': the same without the truth; smaller is better"},
+        {"loglik_moments", &s->loglik_moments, &s->loglik_moments_truth, NAN,
+         "loglik with mean and covariance that follow the model over the step"},
+        {"perplexity_moments", &s->perplexity_moments, NULL, 100, "PM: P from loglik_moments, for steps not short"},
+        {"perplexity_moments_raw", &s->perplexity_moments_raw, NULL, NAN, "PM': P' from loglik_moments"},
         {"re_f", &s->re_f, NULL, 0, "relative error of the drift on the test points, percent"},
         {"re_a", &s->re_a, NULL, 0, "relative error of the diffusion on the test points, percent"},
         {"mmd2", &s->mmd2, &s->mmd2_truth, NAN, "squared distance of simulated and test paths; compare with the truth"},
@@ -66,9 +70,9 @@ static void print_table(const sock_scores *s, const truth *t)
     if (t->model)
         printf("truth           %s%s%s\n", t->instance->system->name, sys_find(t->source) ? "" : " of ",
                sys_find(t->source) ? "" : t->source);
-    printf("\n%-14s  %12s  %12s\n", "score", "model", t->model ? "truth" : "");
+    printf("\n%-22s  %12s  %12s\n", "score", "model", t->model ? "truth" : "");
     for (int i = 0; i < ROWS; i++) {
-        printf("%-14s", rows[i].key);
+        printf("%-22s", rows[i].key);
         print_cell(rows[i].value);
         print_truth_cell(&rows[i], t->model != NULL);
         printf("  %s\n", rows[i].meaning);
@@ -109,6 +113,10 @@ static void print_json(const sock_scores *s, const truth *t, sock_status status)
     put_value(object, "loglik_truth", &s->loglik_truth);
     put_value(object, "perplexity", &s->perplexity);
     put_value(object, "perplexity_raw", &s->perplexity_raw);
+    put_value(object, "loglik_moments", &s->loglik_moments);
+    put_value(object, "loglik_moments_truth", &s->loglik_moments_truth);
+    put_value(object, "perplexity_moments", &s->perplexity_moments);
+    put_value(object, "perplexity_moments_raw", &s->perplexity_moments_raw);
     put_value(object, "re_f", &s->re_f);
     put_value(object, "re_a", &s->re_a);
     put_value(object, "mmd2", &s->mmd2);

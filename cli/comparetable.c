@@ -18,6 +18,8 @@ typedef struct score_column {
 static const score_column scores[] = {
     {"perplexity", "P", offsetof(sock_scores, perplexity), true, true},
     {"perplexity_raw", "P'", offsetof(sock_scores, perplexity_raw), false, true},
+    {"perplexity_moments", "PM", offsetof(sock_scores, perplexity_moments), true, true},
+    {"perplexity_moments_raw", "PM'", offsetof(sock_scores, perplexity_moments_raw), false, true},
     {"re_f", "RE_f %", offsetof(sock_scores, re_f), true, true},
     {"re_a", "RE_a %", offsetof(sock_scores, re_a), true, true},
     {"mmd2", "MMD^2", offsetof(sock_scores, mmd2), false, true},
@@ -31,11 +33,12 @@ static const sock_value *value_of(const cmp_row *row, size_t score)
     return (const sock_value *)(const void *)((const char *)&row->scores + scores[score].offset);
 }
 
-/* With a truth P says all that P' says. */
+/* With a truth P says all that P' says, and PM all that PM' says. */
 static bool is_shown(const comparison *all, size_t score)
 {
+    const char *key = scores[score].key;
     if (!scores[score].in_text) return false;
-    if (strcmp(scores[score].key, "perplexity_raw") == 0) return !all->truth;
+    if (strcmp(key, "perplexity_raw") == 0 || strcmp(key, "perplexity_moments_raw") == 0) return !all->truth;
     return all->truth || !scores[score].needs_truth;
 }
 

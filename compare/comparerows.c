@@ -118,69 +118,15 @@ void cmp_fitted_clear(cmp_fitted *fitted)
     *fitted = (cmp_fitted){0};
 }
 
-/* ---- Eigenvalues of small symmetric matrices (cyclic Jacobi, in place, no context: field functions call it) ---- */
-
-enum { MOST_SWEEPS = 60 };
-
-/* One rotation that makes a_pq zero; a stays symmetric. Rows of v are the eigenvectors so far. */
-static void rotate(size_t d, double *a, double *v, size_t p, size_t q)
-{
-    double app = a[p * d + p], aqq = a[q * d + q], apq = a[p * d + q], theta = (aqq - app) / (2 * apq);
-    double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(1 + theta * theta)), c = 1 / sqrt(1 + t * t), s = t * c;
-    double *row_p = a + p * d, *row_q = a + q * d, *v_p = v + p * d, *v_q = v + q * d;
-    for (size_t k = 0; k < d; k++) {
-        double x = row_p[k], y = row_q[k], z = v_p[k], w = v_q[k];
-        row_p[k] = c * x - s * y;
-        row_q[k] = s * x + c * y;
-        v_p[k] = c * z - s * w;
-        v_q[k] = s * z + c * w;
-    }
-    for (size_t k = 0; k < d; k++) {
-        a[k * d + p] = row_p[k];
-        a[k * d + q] = row_q[k];
-    }
-    row_p[p] = app - t * apq;
-    row_q[q] = aqq + t * apq;
-    row_p[q] = row_q[p] = 0;
-}
-
-/* a becomes diagonal, the rows of v its eigenvectors. */
-static void jacobi(size_t d, double *a, double *v)
-{
-    double size = 0;
-    memset(v, 0, d * d * sizeof *v);
-    for (size_t k = 0; k < d; k++) v[k * d + k] = 1;
-    for (size_t i = 0; i < d * d; i++) size += a[i] * a[i];
-    for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
-        double off = 0;
-        for (size_t p = 0; p < d; p++)
-            for (size_t q = p + 1; q < d; q++) off += a[p * d + q] * a[p * d + q];
-        if (!(off > 1e-31 * size)) return;
-        for (size_t p = 0; p < d; p++)
-            for (size_t q = p + 1; q < d; q++)
-                if (a[p * d + q] * a[p * d + q] > 1e-36 * size) rotate(d, a, v, p, q);
-    }
-}
-
-/* Cholesky gets through: the quick answer for most matrices. */
-static bool is_positive(size_t d, const double *a, double *c)
-{
-    for (size_t k = 0; k < d; k++)
-        for (size_t l = 0; l <= k; l++) {
-            double entry = a[k * d + l];
-            for (size_t j = 0; j < l; j++) entry -= c[k * d + j] * c[l * d + j];
-            if (k == l && !(entry > 0)) return false;
-            c[k * d + l] = k == l ? sqrt(entry) : entry / c[l * d + l];
-        }
-    return true;
-}
+/* ---- Projection (no context: field functions call it) ---- */
 
 static void project_one(size_t d, double *a, double *diagonal, double *v)
 {
     bool negative = false;
-    if (is_positive(d, a, diagonal)) return; /* untouched to the last digit */
     memcpy(diagonal, a, d * d * sizeof *a);
-    jacobi(d, diagonal, v);
+    if (!sk_factor_small(d, 0, diagonal)) return; /* untouched to the last digit */
+    memcpy(diagonal, a, d * d * sizeof *a);
+    sk_jacobi(d, diagonal, v);
     for (size_t k = 0; k < d; k++) negative = negative || diagonal[k * d + k] < 0;
     if (!negative) return;
     memset(a, 0, d * d * sizeof *a);
@@ -217,7 +163,7 @@ typedef struct psd_report {
 
 static void smallest_and_largest(size_t d, double *a, double *v, double *least, double *most)
 {
-    jacobi(d, a, v);
+    sk_jacobi(d, a, v);
     *least = *most = a[0];
     for (size_t k = 1; k < d; k++) {
         *least = fmin(*least, a[k * d + k]);
@@ -277,8 +223,18 @@ static void miss(sock_value *value, const char *reason)
 
 void cmp_scores_missing(sock_scores *scores, const char *reason)
 {
-    sock_value *const all[] = {&scores->loglik, &scores->loglik_truth, &scores->perplexity, &scores->perplexity_raw,
-                               &scores->re_f,   &scores->re_a,         &scores->mmd2,       &scores->mmd2_truth};
+    sock_value *const all[] = {&scores->loglik,
+                               &scores->loglik_truth,
+                               &scores->perplexity,
+                               &scores->perplexity_raw,
+                               &scores->loglik_moments,
+                               &scores->loglik_moments_truth,
+                               &scores->perplexity_moments,
+                               &scores->perplexity_moments_raw,
+                               &scores->re_f,
+                               &scores->re_a,
+                               &scores->mmd2,
+                               &scores->mmd2_truth};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) miss(all[i], reason);
 }
 
@@ -337,10 +293,15 @@ static sock_status score_indefinite(sock_context *ctx, const cmp_case *c, const 
     if (status < 0) return status;
     snprintf(why, sizeof why, "a is not positive semi-definite on %.3g %% of the test points (worst eigenvalue %.3g)",
              100 * row->psd_fraction, row->worst_eigenvalue);
-    miss(&row->scores.loglik, why);
-    miss(&row->scores.perplexity, why);
-    miss(&row->scores.perplexity_raw, why);
-    miss(&row->scores.mmd2, why);
+    sock_scores *s = &row->scores;
+    sock_value *const gone[] = {&s->loglik,
+                                &s->perplexity,
+                                &s->perplexity_raw,
+                                &s->loglik_moments,
+                                &s->perplexity_moments,
+                                &s->perplexity_moments_raw,
+                                &s->mmd2};
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++) miss(gone[i], why);
     return SOCK_OK;
 }
 

@@ -315,10 +315,13 @@ typedef struct sock_scores {
     sock_value loglik_truth;
     sock_value perplexity;     /* P = 100 exp((loglik_truth - loglik) / (d intervals)): 100 is as good as the truth */
     sock_value perplexity_raw; /* P' = 100 exp(-loglik / (d intervals)) */
-    sock_value re_f, re_a;     /* relative errors over all test points, percent, Frobenius norm */
-    sock_value mmd2;           /* squared, biased; mean over the distinct starts of the test set */
-    sock_value mmd2_truth;     /* the truth's own, by the same seed: with few paths a start it is far from 0 */
-    size_t singular;           /* intervals whose covariance is singular for the model */
+    /* The same four with the Gaussian whose mean and covariance follow the model over the whole step, for steps that
+     * are not short: PM and PM'. In up to 50 dimensions. */
+    sock_value loglik_moments, loglik_moments_truth, perplexity_moments, perplexity_moments_raw;
+    sock_value re_f, re_a; /* relative errors over all test points, percent, Frobenius norm */
+    sock_value mmd2;       /* squared, biased; mean over the distinct starts of the test set */
+    sock_value mmd2_truth; /* the truth's own, by the same seed: with few paths a start it is far from 0 */
+    size_t singular;       /* intervals whose covariance is singular for the model */
     size_t mmd_starts, mmd_paths, mmd_lost; /* distinct starts, paths for each, paths that left the finite numbers */
     double mmd_eta;   /* scale of the path kernel: median squared distance of training trajectories */
     size_t mmd_pairs; /* the pairs of them that share their times, over which the median was taken */

@@ -18,7 +18,20 @@ from ._native import doubles, lib, names_array, take_text
 from ._trajectories import Trajectories, numbers
 
 SOON = 1000  # points of a field that are computed before anyone could ask to stop
-SCORE_NAMES = ("loglik", "loglik_truth", "perplexity", "perplexity_raw", "re_f", "re_a", "mmd2", "mmd2_truth")
+SCORE_NAMES = (
+    "loglik",
+    "loglik_truth",
+    "perplexity",
+    "perplexity_raw",
+    "loglik_moments",
+    "loglik_moments_truth",
+    "perplexity_moments",
+    "perplexity_moments_raw",
+    "re_f",
+    "re_a",
+    "mmd2",
+    "mmd2_truth",
+)
 
 
 class Scores(NamedTuple):
@@ -28,6 +41,10 @@ class Scores(NamedTuple):
     loglik_truth: Optional[float]
     perplexity: Optional[float]
     perplexity_raw: Optional[float]
+    loglik_moments: Optional[float]
+    loglik_moments_truth: Optional[float]
+    perplexity_moments: Optional[float]
+    perplexity_moments_raw: Optional[float]
     re_f: Optional[float]
     re_a: Optional[float]
     mmd2: Optional[float]

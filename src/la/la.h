@@ -46,6 +46,16 @@ void sk_transpose(size_t rows, size_t cols, const double *a, size_t lda, double 
  * not positive definite to rounding: the caller knows what to say. */
 sock_status sk_cholesky(sock_context *ctx, size_t n, double *a, size_t lda);
 
+/* The factor of a small positive semi-definite matrix, on the calling thread and without BLAS: the lower triangle of A
+ * (d x d) := C, A = C C'; what stands above the diagonal is untouched. A pivot of at most `share` of its diagonal entry
+ * is rounding: its column becomes zero. Answers how many there were; 0: A is positive definite. NaN comes out as NaN.
+ */
+size_t sk_factor_small(size_t d, double share, double *a);
+
+/* The eigenvalues of such a matrix (all of A is read) by rotations: A becomes diagonal, the rows of V (d x d) its
+ * eigenvectors. */
+void sk_jacobi(size_t d, double *a, double *v);
+
 /* B (n x m) := L^-1 B (SK_PLAIN) or L^-T B (SK_TRANSPOSED), L lower n x n. */
 void sk_solve_lower(sock_context *ctx, sk_op op, size_t n, size_t m, const double *l, size_t ldl, double *b,
                     size_t ldb);

@@ -28,15 +28,39 @@ SK_PRINTF(3, 4) static void miss(sock_value *value, bool asked, const char *form
 
 /* ---- Likelihood and perplexity ---- */
 
-static void likelihood_value(const sk_loglik *l, const sock_model *model, sock_value *value)
+/* One likelihood and what is made of it. */
+typedef struct likelihood {
+    sock_status (*sum)(sock_context *ctx, const sock_model *model, const sock_data *data, double delta, sk_loglik *out);
+    const char *covariance; /* in messages */
+    sock_value *loglik, *loglik_truth, *perplexity, *perplexity_raw;
+} likelihood;
+
+static likelihood by_euler(sock_scores *s)
+{
+    return (likelihood){sk_log_likelihood, "covariance h a + delta I", &s->loglik, &s->loglik_truth,
+                        &s->perplexity,    &s->perplexity_raw};
+}
+
+static likelihood by_moments(sock_scores *s)
+{
+    return (likelihood){sk_moment_likelihood,     "covariance S + delta I", &s->loglik_moments,
+                        &s->loglik_moments_truth, &s->perplexity_moments,   &s->perplexity_moments_raw};
+}
+
+static void likelihood_value(const sk_loglik *l, const sock_model *model, const char *covariance, sock_value *value)
 {
     if (!l->intervals)
         miss(value, true, "the test set has no interval");
     else if (l->broken)
         miss(value, true, "the model is not finite on %zu of %zu intervals", l->broken, l->intervals);
+    else if (l->unsettled)
+        miss(value, true, "the moments change too fast to be followed on %zu of %zu intervals", l->unsettled,
+             l->intervals);
+    else if (l->singular && !model->has_diffusion)
+        miss(value, true, "the model has no diffusion on %zu of %zu intervals; a delta > 0 makes it regular",
+             l->singular, l->intervals);
     else if (l->singular)
-        miss(value, true, "%s on %zu of %zu intervals; a delta > 0 makes it regular",
-             model->has_diffusion ? "the covariance h a + delta I is singular" : "the model has no diffusion",
+        miss(value, true, "the %s is singular on %zu of %zu intervals; a delta > 0 makes it regular", covariance,
              l->singular, l->intervals);
     else
         give(value, l->value);
@@ -52,33 +76,55 @@ static void perplexity_value(double exponent, sock_value *value)
         miss(value, true, "100 exp(%.3g) overflows", exponent);
 }
 
-static sock_status score_likelihood(sock_context *ctx, const sock_model *model, const sock_data *test,
-                                    const sock_model *truth, sock_scores *out)
+static void miss_likelihood(const likelihood *use, const char *reason)
 {
-    sk_loglik l, l_true = {0};
-    SK_TRY(sk_log_likelihood(ctx, model, test, out->delta, &l));
-    out->intervals = l.intervals;
-    out->singular = l.singular;
-    const double dn = (double)test->d * (double)l.intervals;
-    likelihood_value(&l, model, &out->loglik);
-    if (out->loglik.valid)
-        perplexity_value(-l.value / dn, &out->perplexity_raw);
+    sock_value *const all[] = {use->loglik, use->loglik_truth, use->perplexity, use->perplexity_raw};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) miss(all[i], false, "%s", reason);
+}
+
+/* *own: the sums of the model. */
+static sock_status score_likelihood(sock_context *ctx, const likelihood *use, const sock_model *model,
+                                    const sock_data *test, const sock_model *truth, double delta, sk_loglik *own)
+{
+    sk_loglik l_true = {0};
+    SK_TRY(use->sum(ctx, model, test, delta, own));
+    const double dn = (double)test->d * (double)own->intervals;
+    likelihood_value(own, model, use->covariance, use->loglik);
+    if (use->loglik->valid)
+        perplexity_value(-own->value / dn, use->perplexity_raw);
     else
-        miss(&out->perplexity_raw, true, "%s", out->loglik.reason);
+        miss(use->perplexity_raw, true, "%s", use->loglik->reason);
     if (!truth) {
-        miss(&out->loglik_truth, false, "no truth given");
-        miss(&out->perplexity, false, "no truth given");
+        miss(use->loglik_truth, false, "no truth given");
+        miss(use->perplexity, false, "no truth given");
         return SOCK_OK;
     }
-    SK_TRY(sk_log_likelihood(ctx, truth, test, out->delta, &l_true));
-    likelihood_value(&l_true, truth, &out->loglik_truth);
-    if (!out->loglik.valid)
-        miss(&out->perplexity, true, "%s", out->loglik.reason);
-    else if (!out->loglik_truth.valid)
-        miss(&out->perplexity, true, "truth: %.140s", out->loglik_truth.reason);
+    SK_TRY(use->sum(ctx, truth, test, delta, &l_true));
+    likelihood_value(&l_true, truth, use->covariance, use->loglik_truth);
+    if (!use->loglik->valid)
+        miss(use->perplexity, true, "%s", use->loglik->reason);
+    else if (!use->loglik_truth->valid)
+        miss(use->perplexity, true, "truth: %.140s", use->loglik_truth->reason);
     else
-        perplexity_value((l_true.value - l.value) / dn, &out->perplexity);
+        perplexity_value((l_true.value - own->value) / dn, use->perplexity);
     return SOCK_OK;
+}
+
+static sock_status score_likelihoods(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                     const sock_model *truth, sock_scores *out)
+{
+    const likelihood euler = by_euler(out), moments = by_moments(out);
+    sk_loglik l;
+    SK_TRY(score_likelihood(ctx, &euler, model, test, truth, out->delta, &l));
+    out->intervals = l.intervals;
+    out->singular = l.singular;
+    if (test->d > SK_MOMENTS_MOST_DIM) {
+        char reason[80];
+        snprintf(reason, sizeof reason, "the moments are followed in up to %d dimensions", SK_MOMENTS_MOST_DIM);
+        miss_likelihood(&moments, reason);
+        return SOCK_OK;
+    }
+    return score_likelihood(ctx, &moments, model, test, truth, out->delta, &l);
 }
 
 /* ---- Relative errors ---- */
@@ -225,7 +271,10 @@ static sock_status verdict(sock_context *ctx, const sock_scores *s)
                {"perplexity", &s->perplexity},
                {"re_f", &s->re_f},
                {"re_a", &s->re_a},
-               {"mmd2", &s->mmd2}};
+               {"mmd2", &s->mmd2},
+               {"loglik_moments", &s->loglik_moments},
+               {"loglik_moments_truth", &s->loglik_moments_truth},
+               {"perplexity_moments", &s->perplexity_moments}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (!all[i].value->valid && all[i].value->failed)
             return sk_fail(ctx, SOCK_PARTIAL, "%s could not be computed: %s", all[i].name, all[i].value->reason);
@@ -244,27 +293,44 @@ static sock_status mmd_spec(sock_context *ctx, const sock_options *opts, size_t 
     return sk_bounds_from_options(ctx, opts, d, &spec->bounds, bound, bound + d);
 }
 
-sock_status sock_score(sock_context *ctx, const sock_model *model, const sock_data *test, const sock_data *train,
-                       const sock_model *truth, const sock_options *opts, sock_scores *out)
+/* Paths alone have no fields to score. */
+static void miss_fields(const sock_data *test, sock_scores *out)
 {
-    if (!ctx) return SOCK_EUSAGE;
-    sk_begin(ctx);
-    if (!model || !test || !out)
-        return sk_fail(ctx, SOCK_EUSAGE, "score: model, test data and output must not be NULL");
-    SK_TRY(check_dimensions(ctx, model->d, test, train, truth));
+    static const char reason[] = "paths alone: there is no drift and no diffusion to score";
+    const likelihood euler = by_euler(out), moments = by_moments(out);
+    miss_likelihood(&euler, reason);
+    miss_likelihood(&moments, reason);
+    miss(&out->re_f, false, "%s", reason);
+    miss(&out->re_a, false, "%s", reason);
+    for (size_t j = 0; j < test->trajectories; j++) out->intervals += sk_data_length(test, j) - 1;
+}
+
+static sock_status score_fields(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                const sock_model *truth, sock_scores *out)
+{
+    SK_TRY(score_likelihoods(ctx, model, test, truth, out));
+    return score_errors(ctx, model, test, truth, out);
+}
+
+static sock_status score_subject(sock_context *ctx, const subject *who, const sock_data *test, const sock_data *train,
+                                 const sock_model *truth, const sock_options *opts, sock_scores *out)
+{
+    const size_t d = who->model ? who->model->d : test->d;
     const double begun = sk_seconds();
-    const subject who = {.model = model};
     sock_status status = SOCK_ENOMEM;
-    sock_scores scores = {.d = model->d, .points = test->points, .delta = sk_option_number(opts, "delta")};
-    double *bound = sk_doubles(ctx, 2, model->d);
-    if (!bound) return SOCK_ENOMEM;
+    sock_scores scores = {.d = d, .points = test->points, .delta = sk_option_number(opts, "delta")};
     sk_mmd_spec spec;
-    SK_GO(mmd_spec(ctx, opts, model->d, bound, &spec));
+    SK_TRY(check_dimensions(ctx, d, test, train, truth));
+    double *bound = sk_doubles(ctx, 2, d);
+    if (!bound) return SOCK_ENOMEM;
+    SK_GO(mmd_spec(ctx, opts, d, bound, &spec));
     scores.mmd_paths = spec.paths;
     SK_GO(sk_progress(ctx, "score", 0));
-    SK_GO(score_likelihood(ctx, model, test, truth, &scores));
-    SK_GO(score_errors(ctx, model, test, truth, &scores));
-    SK_GO(score_mmd(ctx, &who, test, train, truth, &spec, &scores));
+    if (who->model)
+        SK_GO(score_fields(ctx, who->model, test, truth, &scores));
+    else
+        miss_fields(test, &scores);
+    SK_GO(score_mmd(ctx, who, test, train, truth, &spec, &scores));
     scores.seconds = sk_seconds() - begun;
     *out = scores;
     status = verdict(ctx, out);
@@ -273,14 +339,14 @@ out:
     return status;
 }
 
-/* ---- Paths alone ---- */
-
-static void miss_fields(sock_scores *out)
+sock_status sock_score(sock_context *ctx, const sock_model *model, const sock_data *test, const sock_data *train,
+                       const sock_model *truth, const sock_options *opts, sock_scores *out)
 {
-    sock_value *const value[] = {&out->loglik,         &out->loglik_truth, &out->perplexity,
-                                 &out->perplexity_raw, &out->re_f,         &out->re_a};
-    for (size_t i = 0; i < sizeof value / sizeof value[0]; i++)
-        miss(value[i], false, "paths alone: there is no drift and no diffusion to score");
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!model || !test || !out)
+        return sk_fail(ctx, SOCK_EUSAGE, "score: model, test data and output must not be NULL");
+    return score_subject(ctx, &(subject){.model = model}, test, train, truth, opts, out);
 }
 
 sock_status sock_score_paths(sock_context *ctx, sock_paths_fn source, void *user, const sock_data *test,
@@ -291,24 +357,5 @@ sock_status sock_score_paths(sock_context *ctx, sock_paths_fn source, void *user
     sk_begin(ctx);
     if (!source || !test || !out)
         return sk_fail(ctx, SOCK_EUSAGE, "score: source, test data and output must not be NULL");
-    SK_TRY(check_dimensions(ctx, test->d, test, train, truth));
-    const double begun = sk_seconds();
-    const subject who = {.source = source, .user = user};
-    sock_status status = SOCK_ENOMEM;
-    sock_scores scores = {.d = test->d, .points = test->points, .delta = sk_option_number(opts, "delta")};
-    double *bound = sk_doubles(ctx, 2, test->d);
-    if (!bound) return SOCK_ENOMEM;
-    sk_mmd_spec spec;
-    SK_GO(mmd_spec(ctx, opts, test->d, bound, &spec));
-    scores.mmd_paths = spec.paths;
-    for (size_t j = 0; j < test->trajectories; j++) scores.intervals += sk_data_length(test, j) - 1;
-    miss_fields(&scores);
-    SK_GO(sk_progress(ctx, "score", 0));
-    SK_GO(score_mmd(ctx, &who, test, train, truth, &spec, &scores));
-    scores.seconds = sk_seconds() - begun;
-    *out = scores;
-    status = verdict(ctx, out);
-out:
-    sk_free(bound);
-    return status;
+    return score_subject(ctx, &(subject){.source = source, .user = user}, test, train, truth, opts, out);
 }

@@ -6,18 +6,25 @@
 #include "data/data.h"
 #include "simulate/simulate.h"
 
-/* ---- loglik.c ---- */
+/* ---- loglik.c, momentlik.c ---- */
 
 typedef struct sk_loglik {
     size_t intervals; /* of all trajectories */
-    size_t singular;  /* intervals whose covariance h a + delta I is not positive definite */
-    size_t broken;    /* intervals where the model is not finite */
-    double value;     /* sum over the intervals, good when singular and broken are 0 and intervals is not */
+    size_t singular;  /* intervals whose covariance is not positive definite */
+    size_t broken;    /* intervals where the model is not finite, */
+    size_t unsettled; /* or its moments could not be followed */
+    double value;     /* sum over the intervals, good when the three are 0 and intervals is not */
 } sk_loglik;
 
 /* l = sum log N(y_{i+1}; y_i + h f(y_i), h a(y_i) + delta I). A model without a diffusion has a = 0. */
 sock_status sk_log_likelihood(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
                               sk_loglik *out);
+
+/* l = sum log N(y_{i+1}; m_i, S_i + delta I) with mean and covariance that follow the model over the interval.
+ * Dimension SK_MOMENTS_MOST_DIM at most: the work grows with its third power and more. */
+enum { SK_MOMENTS_MOST_DIM = 50 };
+sock_status sk_moment_likelihood(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
+                                 sk_loglik *out);
 
 /* ---- relerr.c ---- */
 

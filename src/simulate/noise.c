@@ -14,22 +14,6 @@ static bool is_diagonal(size_t d, const double *a)
     return true;
 }
 
-/* Lower triangle of a := C, a = C C'; a column is zero where nothing is left of the diagonal. */
-static void factor(size_t d, double *a)
-{
-    for (size_t k = 0; k < d; k++) {
-        double *row = a + k * d, whole = row[k], left = whole;
-        for (size_t j = 0; j < k; j++) left -= row[j] * row[j];
-        bool empty = left <= SINGULAR * whole; /* false for NaN: it must come out */
-        row[k] = empty ? 0 : sqrt(left);
-        for (size_t l = k + 1; l < d; l++) {
-            double *below = a + l * d, sum = below[k];
-            for (size_t j = 0; j < k; j++) sum -= below[j] * row[j];
-            below[k] = empty ? 0 : sum / row[k];
-        }
-    }
-}
-
 static double root(double a) { return a <= 0 ? 0 : sqrt(a); }
 
 void sk_add_noise(size_t d, size_t count, double scale, double *a, const double *z, size_t stride, double *y)
@@ -43,7 +27,7 @@ void sk_add_noise(size_t d, size_t count, double scale, double *a, const double 
             for (size_t k = 0; k < d; k++) y[k] += scale * root(a[k * d + k]) * z[k];
             continue;
         }
-        factor(d, a);
+        sk_factor_small(d, SINGULAR, a);
         for (size_t k = 0; k < d; k++) {
             double sum = 0;
             for (size_t l = 0; l <= k; l++) sum += a[k * d + l] * z[l];

@@ -1,0 +1,66 @@
+/* small.c - matrices of the size of a state: the plain loops, which beat any call of BLAS there. */
+#include "la.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t sk_factor_small(size_t d, double share, double *a)
+{
+    size_t lost = 0;
+    for (size_t k = 0; k < d; k++) {
+        double *row = a + k * d, whole = row[k], left = whole;
+        for (size_t j = 0; j < k; j++) left -= row[j] * row[j];
+        const bool empty = left <= share * whole; /* false for NaN: it must come out */
+        lost += empty;
+        row[k] = empty ? 0 : sqrt(left);
+        for (size_t l = k + 1; l < d; l++) {
+            double *below = a + l * d, sum = below[k];
+            for (size_t j = 0; j < k; j++) sum -= below[j] * row[j];
+            below[k] = empty ? 0 : sum / row[k];
+        }
+    }
+    return lost;
+}
+
+/* ---- Eigenvalues: cyclic Jacobi ---- */
+
+enum { MOST_SWEEPS = 60 };
+
+/* One rotation that makes a_pq zero; a stays symmetric. Rows of v are the eigenvectors so far. */
+static void rotate(size_t d, double *a, double *v, size_t p, size_t q)
+{
+    double app = a[p * d + p], aqq = a[q * d + q], apq = a[p * d + q], theta = (aqq - app) / (2 * apq);
+    double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(1 + theta * theta)), c = 1 / sqrt(1 + t * t), s = t * c;
+    double *row_p = a + p * d, *row_q = a + q * d, *v_p = v + p * d, *v_q = v + q * d;
+    for (size_t k = 0; k < d; k++) {
+        double x = row_p[k], y = row_q[k], z = v_p[k], w = v_q[k];
+        row_p[k] = c * x - s * y;
+        row_q[k] = s * x + c * y;
+        v_p[k] = c * z - s * w;
+        v_q[k] = s * z + c * w;
+    }
+    for (size_t k = 0; k < d; k++) {
+        a[k * d + p] = row_p[k];
+        a[k * d + q] = row_q[k];
+    }
+    row_p[p] = app - t * apq;
+    row_q[q] = aqq + t * apq;
+    row_p[q] = row_q[p] = 0;
+}
+
+void sk_jacobi(size_t d, double *a, double *v)
+{
+    double size = 0;
+    memset(v, 0, d * d * sizeof *v);
+    for (size_t k = 0; k < d; k++) v[k * d + k] = 1;
+    for (size_t i = 0; i < d * d; i++) size += a[i] * a[i];
+    for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
+        double off = 0;
+        for (size_t p = 0; p < d; p++)
+            for (size_t q = p + 1; q < d; q++) off += a[p * d + q] * a[p * d + q];
+        if (!(off > 1e-31 * size)) return;
+        for (size_t p = 0; p < d; p++)
+            for (size_t q = p + 1; q < d; q++)
+                if (a[p * d + q] * a[p * d + q] > 1e-36 * size) rotate(d, a, v, p, q);
+    }
+}
