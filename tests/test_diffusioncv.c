@@ -186,7 +186,7 @@ static void prop_score_is_that_of_held_out_steps(void **state)
             }
         assert_close(r->score, total, 1e-10, 1);
         assert_all_close(p->clusters, r->cluster, cluster, 1e-10);
-        double *space = sk_doubles(ctx, 5 * d * d + 2 * d, 1);
+        double *space = sk_doubles(ctx, sk_scores_space(d), 1);
         sk_leftover leftover = {.e = e};
         assert_close(sk_diffusion_score(p, r->held, 0, &leftover, NULL, space), total, 1e-10, 1);
         sk_free(space), sk_free(phi), sk_free(cluster), sk_free(e);

@@ -25,17 +25,22 @@ static void prop_score_is_the_gaussian_formula(void **state)
         sk_problem *p = case_problem(ctx, d, false);
         sock_model *model = case_model(ctx, d, NULL);
         assert_int_equal(sk_problem_condition(ctx, p, model, true, false), SOCK_OK);
-        double *space = sk_doubles(ctx, 3 * d * d + d, 1), e[3];
+        double *space = sk_doubles(ctx, sk_scores_space(d), 1), *e = sk_doubles(ctx, p->n, d);
+        double *score = sk_doubles(ctx, p->n, 1), *a = sk_doubles(ctx, p->n, d * d);
         for (int round = 0; round < 3; round++) {
             p->eps = round == 1 ? 0 : 2e-3;
             p->density = round == 2 ? 1.75 : 0;
-            for (size_t i = 0; i < p->n; i++) {
-                for (size_t k = 0; k < d; k++) e[k] = p->steps->dy[i * d + k] - 0.01;
-                double score = sk_problem_score(p, i, e, p->integral + i * d * d, space);
-                assert_close(score, p->density + dense_score(p, i, e, p->integral + i * d * d), 1e-12, 1);
+            double floor = round == 2 ? 0.3 : 0;
+            for (size_t i = 0; i < p->n * d; i++) e[i] = p->steps->dy[i] - 0.01;
+            for (size_t i = 0; i < p->n * d * d; i++)
+                a[i] = p->integral[i] + (i % (d * d) % (d + 1) ? 0 : floor * p->steps->h[i / (d * d)]);
+            for (size_t begin = 0; begin < 3; begin++) { /* not all steps stand in the first lane */
+                sk_problem_scores(p, begin, p->n, e, p->integral, floor, score, space);
+                for (size_t i = begin; i < p->n; i++)
+                    assert_close(score[i - begin], p->density + dense_score(p, i, e + i * d, a + i * d * d), 1e-12, 1);
             }
         }
-        sk_free(space);
+        sk_free(space), sk_free(e), sk_free(score), sk_free(a);
         sock_model_free(model);
         sk_problem_free(p);
     }
@@ -50,13 +55,11 @@ static void prop_quick_score_is_the_score(void **state)
             sock_model *model = case_model(ctx, d, NULL);
             p->density = -0.4;
             assert_int_equal(sk_problem_condition(ctx, p, blind ? NULL : model, true, false), SOCK_OK);
-            double *space = sk_doubles(ctx, 3 * d * d + d, 1);
-            for (size_t i = 0; i < p->n; i++) {
-                const double *e = p->steps->dy + i * d;
-                assert_close(sk_problem_quick_score(p, i, e), sk_problem_score(p, i, e, p->integral + i * d * d, space),
-                             1e-11, 1);
-            }
-            sk_free(space);
+            double *space = sk_doubles(ctx, sk_scores_space(d), 1), *score = sk_doubles(ctx, p->n, 1);
+            sk_problem_scores(p, 0, p->n, p->steps->dy, p->integral, 0, score, space);
+            for (size_t i = 0; i < p->n; i++)
+                assert_close(sk_problem_quick_score(p, i, p->steps->dy + i * d), score[i], 1e-11, 1);
+            sk_free(space), sk_free(score);
             sock_model_free(model);
             sk_problem_free(p);
         }
@@ -70,13 +73,16 @@ static void prop_jitter_in_the_data_term_leaves_the_best_a_alone(void **state)
     sock_model *model = case_model(ctx, 1, NULL);
     assert_int_equal(sk_problem_condition(ctx, p, model, true, true), SOCK_OK);
     p->eps = 0.5 * p->integral[0]; /* far larger than any in use */
-    double space[4], best = -(double)INFINITY, where = 0, c0 = p->left[0] * p->left[0] * p->integral[0];
+    double *space = sk_doubles(ctx, sk_scores_space(1), 1), best = -(double)INFINITY, where = 0;
+    double c0 = p->left[0] * p->left[0] * p->integral[0];
     for (double share = 0.2; share < 3; share += 0.01) {
         double a = share * p->integral[0], root = sqrt(c0); /* e = +-root has the second moment C0 */
-        double score = sk_problem_score(p, 0, &root, &a, space);
+        double score;
+        sk_problem_scores(p, 0, 1, &root, &a, 0, &score, space);
         if (score > best) best = score, where = share;
     }
     assert_close(where, 1, 0.011, 1);
+    sk_free(space);
     sock_model_free(model);
     sk_problem_free(p);
 }
@@ -87,9 +93,13 @@ static void test_problem__score_of_an_indefinite_covariance_is_minus_infinity(vo
     sk_problem *p = case_problem(ctx, 2, false);
     sock_model *model = case_model(ctx, 2, NULL);
     assert_int_equal(sk_problem_condition(ctx, p, model, true, false), SOCK_OK);
-    double bad[] = {0.1, 0.3, 0.3, 0.1}, e[] = {0, 0}, space[14];
+    double bad[] = {0.1, 0.3, 0.3, 0.1, 0.1, 0.01, 0.01, 0.1}, e[] = {0, 0, 0, 0}, score[2];
+    double *space = sk_doubles(ctx, sk_scores_space(2), 1);
     p->eps = 0;
-    assert_true(sk_problem_score(p, 0, e, bad, space) == -(double)INFINITY);
+    sk_problem_scores(p, 0, 2, e, bad, 0, score, space);
+    assert_true(score[0] == -(double)INFINITY);
+    assert_close(score[1], dense_score(p, 1, e + 2, bad + 4), 1e-12, 1); /* its neighbour does not mind */
+    sk_free(space);
     sock_model_free(model);
     sk_problem_free(p);
 }

@@ -88,6 +88,9 @@ double sk_seconds(void);
 /* The median of n >= 1 numbers, which are reordered; O(n). */
 double sk_median(size_t n, double *a);
 
+/* The k-th smallest (k < n, from 0) of n numbers, which are reordered; O(n). */
+double sk_select(size_t n, double *a, size_t k);
+
 /* ---- Parallel loops ---- */
 
 /* Handles [begin, end); worker < sk_workers(ctx) tells which private work space to use. */

@@ -2,7 +2,7 @@
 #include "base/base.h"
 
 /* Hoare's selection: afterwards a[k] is the k-th smallest, nothing larger stands before it, nothing smaller behind. */
-static double select_kth(size_t n, double *a, size_t k)
+double sk_select(size_t n, double *a, size_t k)
 {
     size_t low = 0, high = n - 1;
     while (low < high) {
@@ -26,7 +26,7 @@ static double select_kth(size_t n, double *a, size_t k)
 
 double sk_median(size_t n, double *a)
 {
-    double upper = select_kth(n, a, n / 2);
+    double upper = sk_select(n, a, n / 2);
     if (n % 2) return upper;
     double lower = a[0];
     for (size_t i = 1; i < n / 2; i++) lower = a[i] > lower ? a[i] : lower;

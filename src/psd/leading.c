@@ -10,31 +10,52 @@
 #include <math.h>
 #include <string.h>
 
-/* Step 1. Rows of l (most x k) are the columns of L. Returns r, or most + 1 when that was not enough. */
-static size_t pivoted_rows(sock_context *ctx, size_t k, const double *gram, double share, size_t most, double *l,
-                           double *rest, double *weights)
+/* Step 1. */
+size_t sk_psd_pivoted_rows(sock_context *ctx, const double *gram, double share, const sk_psd_pivots *w)
 {
+    size_t k = w->k;
     double total = 0;
-    for (size_t i = 0; i < k; i++) total += rest[i] = fmax(gram[i * k + i], 0);
+    for (size_t i = 0; i < k; i++) total += w->rest[i] = fmax(gram[i * k + i], 0);
     for (size_t r = 0;; r++) {
         double left = 0;
         size_t pivot = 0;
         for (size_t i = 0; i < k; i++) {
-            left += rest[i];
-            if (rest[i] > rest[pivot]) pivot = i;
+            left += w->rest[i];
+            if (w->rest[i] > w->rest[pivot]) pivot = i;
         }
         if (!(left > 0.1 * share * total)) return r;
-        if (r == most) return most + 1;
-        double *row = l + r * k, root = sqrt(rest[pivot]);
+        if (r == w->most) return w->most + 1;
+        double *row = w->l + r * k, root = sqrt(w->rest[pivot]);
+        w->pivot[r] = pivot;
         for (size_t i = 0; i < k; i++) row[i] = i <= pivot ? gram[pivot * k + i] : gram[i * k + pivot];
-        for (size_t j = 0; j < r; j++) weights[j] = l[j * k + pivot];
-        sk_gemv(ctx, SK_TRANSPOSED, r, k, -1, l, k, weights, 1, row);
+        for (size_t j = 0; j < r; j++) w->weights[j] = w->l[j * k + pivot];
+        sk_gemv(ctx, SK_TRANSPOSED, r, k, -1, w->l, k, w->weights, 1, row);
         for (size_t i = 0; i < k; i++) {
             row[i] /= root;
-            rest[i] = fmax(rest[i] - row[i] * row[i], 0);
+            w->rest[i] = fmax(w->rest[i] - row[i] * row[i], 0);
         }
-        rest[pivot] = 0;
+        w->rest[pivot] = 0;
     }
+}
+
+sock_status sk_psd_pivots_new(sock_context *ctx, size_t k, size_t most, sk_psd_pivots *w)
+{
+    *w = (sk_psd_pivots){.k = k,
+                         .most = most,
+                         .l = sk_doubles_unset(ctx, most, k),
+                         .rest = sk_doubles_unset(ctx, k, 1),
+                         .weights = sk_doubles_unset(ctx, most, 1),
+                         .pivot = sk_alloc(ctx, most, sizeof *w->pivot)};
+    return w->l && w->rest && w->weights && w->pivot ? SOCK_OK : SOCK_ENOMEM;
+}
+
+void sk_psd_pivots_clear(sk_psd_pivots *w)
+{
+    sk_free(w->l);
+    sk_free(w->rest);
+    sk_free(w->weights);
+    sk_free(w->pivot);
+    *w = (sk_psd_pivots){0};
 }
 
 /* Step 3. */
@@ -57,6 +78,8 @@ static sock_status whole(sock_context *ctx, size_t k, double *gram, double share
 static sock_status rotate(sock_context *ctx, size_t k, size_t r, const double *l, double share, double *values,
                           double *vectors, size_t *count)
 {
+    *count = 0;
+    if (!r) return SOCK_OK; /* nothing there */
     double *q = sk_doubles(ctx, k, r), *upper = sk_doubles(ctx, r, r), *small = sk_doubles(ctx, r, r),
            *e = sk_doubles(ctx, r, r);
     sock_status status = q && upper && small && e ? SOCK_OK : SOCK_ENOMEM;
@@ -79,17 +102,15 @@ sock_status sk_psd_leading(sock_context *ctx, size_t k, double *gram, double sha
                            size_t *count)
 {
     size_t most = k / 3, r = 0;
-    double *l = sk_doubles(ctx, most, k), *rest = sk_doubles(ctx, k, 1), *weights = sk_doubles(ctx, most, 1);
-    sock_status status = l && rest && weights ? SOCK_OK : SOCK_ENOMEM;
+    sk_psd_pivots w;
+    sock_status status = sk_psd_pivots_new(ctx, k, most, &w);
     if (status < 0) goto out;
-    r = pivoted_rows(ctx, k, gram, share, most, l, rest, weights);
+    r = sk_psd_pivoted_rows(ctx, gram, share, &w);
     if (r > most)
         SK_GO(whole(ctx, k, gram, share, values, vectors, count));
     else
-        SK_GO(rotate(ctx, k, r, l, share, values, vectors, count));
+        SK_GO(rotate(ctx, k, r, w.l, share, values, vectors, count));
 out:
-    sk_free(l);
-    sk_free(rest);
-    sk_free(weights);
+    sk_psd_pivots_clear(&w);
     return status;
 }

@@ -18,18 +18,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { DENSE_ROWS = 2000, CG_MOST = 400, CG_GUESS = 15, HALVINGS = 40 };
+enum { DENSE_ROWS = 2000, CG_MOST = 400, CG_GUESS = 15, HALVINGS = 40, AT_ONCE = 64 };
 
 typedef struct space {
     double *dy, *r, *v, *hv, *zeta; /* pairs x m */
     double *direction, *image;      /* D x D */
     double *work;                   /* 2 D^2 */
-    double *matrix, *f;             /* when the matrix is formed: its rows, and F */
+    double *matrix, *f;             /* when the matrix is formed: it, and F */
+    double *batch, *root;           /* and what its rows are made of */
 } space;
 
 static void space_clear(space *w)
 {
-    double *const all[] = {w->dy, w->r, w->v, w->hv, w->zeta, w->direction, w->image, w->work, w->matrix, w->f};
+    double *const all[] = {w->dy,    w->r,    w->v,      w->hv, w->zeta,  w->direction,
+                           w->image, w->work, w->matrix, w->f,  w->batch, w->root};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) sk_free(all[i]);
 }
 
@@ -46,11 +48,12 @@ static double cg_step_flops(const sk_psd_map *map, const sk_psd_point *at)
 }
 
 /* The matrix is worth its price against the steps that conjugate gradients needed last; its products are large, theirs
- * small, so a flop of it costs half as much. */
-static bool use_matrix(const sk_psd_map *map, const sk_psd_point *at, size_t steps)
+ * small, so a flop of it costs half as much. Rows without a spectrum have no preconditioner either. */
+static bool use_matrix(const sk_psd_inner *inner, const sk_psd_point *at, size_t steps)
 {
+    const sk_psd_map *map = &inner->map;
     return map->c && map->m * map->pairs <= DENSE_ROWS &&
-           matrix_flops(map) < 2 * (double)steps * cg_step_flops(map, at);
+           (!inner->s2 || matrix_flops(map) < 2 * (double)steps * cg_step_flops(map, at));
 }
 
 static sock_status space_new(sock_context *ctx, const sk_psd_map *map, space *w)
@@ -70,47 +73,87 @@ static sock_status space_new(sock_context *ctx, const sk_psd_map *map, space *w)
 
 /* ---- Step 3 with the matrix ---- */
 
-/* w->image (D x D) := E R*(unit vector of row i, pair (k, l)) E' = E_k mat(c_i) E_l', symmetrised; E_k: columns of
- * block k. w->direction holds mat(c_i), p x p. */
-static void dense_image(sock_context *ctx, const sk_psd_map *map, const sk_psd_point *at, size_t k, size_t l, space *w)
+/* Rows of F are made AT_ONCE rows of C at a time: products of many small matrices as few large ones. */
+typedef struct batch {
+    double *stack; /* rows p x p: mat(c_i), one below the other */
+    double *side;  /* rows p x D: mat(c_i) E_l' */
+    double *wide;  /* p x rows D: the same, side by side */
+    double *image; /* D x rows D: E_k mat(c_i) E_l', side by side */
+} batch;
+
+static batch batch_of(const sk_psd_map *map, double *memory)
 {
-    size_t p = map->p, D = p * map->d;
-    sk_gemm(ctx, SK_PLAIN, SK_PLAIN, D, p, p, 1, at->e + k * p, D, w->direction, p, 0, w->work, p);
-    sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, D, D, p, 1, w->work, p, at->e + l * p, D, 0, w->image, D);
-    if (k == l) return;
-    for (size_t i = 0; i < D; i++)
-        for (size_t j = 0; j <= i; j++)
-            w->image[i * D + j] = SK_ROOT_HALF * (w->image[i * D + j] + w->image[j * D + i]);
+    size_t p = map->p, D = p * map->d, rows = SK_MIN(map->m, AT_ONCE);
+    batch b = {.stack = memory};
+    b.side = b.stack + rows * p * p;
+    b.wide = b.side + rows * p * D;
+    b.image = b.wide + rows * p * D;
+    return b;
 }
 
-/* The entries of w->image that the derivative keeps, times the root of their weight, into row. */
-static size_t weighted_entries(const sk_psd_point *at, size_t D, const double *image, double *row)
+static sock_status dense_space(sock_context *ctx, const sk_psd_map *map, space *w)
+{
+    size_t p = map->p, D = p * map->d, length = map->pairs * map->m, rows = SK_MIN(map->m, AT_ONCE);
+    if (w->matrix) return SOCK_OK;
+    w->f = sk_doubles_unset(ctx, length, D * (D + 1) / 2);
+    w->batch = sk_doubles_unset(ctx, rows, p * p + 2 * p * D + D * D);
+    w->root = sk_doubles_unset(ctx, D, D);
+    w->matrix = sk_doubles_unset(ctx, length, length);
+    return w->matrix && w->f && w->batch && w->root ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* Roots of the weights that the derivative gives the entries (b, a <= b), b from the first positive eigenvalue on. */
+static size_t root_weights(const sk_psd_point *at, size_t D, double *root)
 {
     size_t split = D - at->positive, count = 0;
     for (size_t b = split; b < D; b++)
         for (size_t a = 0; a <= b; a++) {
             double va = at->values[a], vb = at->values[b];
-            double weight = a >= split ? (a == b ? 1 : 2) : 2 * vb / (vb - fmin(va, 0));
-            row[count++] = sqrt(weight) * image[b * D + a];
+            root[count++] = sqrt(a >= split ? (a == b ? 1 : 2) : 2 * vb / (vb - fmin(va, 0)));
         }
     return count;
+}
+
+/* The weighted entries of E R*(unit vector of row i, pair (k, l)) E' = E_k mat(c_i) E_l', symmetrised, into row. */
+static void weighted_entries(const double *image, size_t ld, bool symmetric, size_t D, size_t split, const double *root,
+                             double *row)
+{
+    for (size_t b = split; b < D; b++, row += b, root += b)
+        for (size_t a = 0; a <= b; a++)
+            row[a] = root[a] * (symmetric ? image[b * ld + a] : SK_ROOT_HALF * (image[b * ld + a] + image[a * ld + b]));
+}
+
+/* Rows first .. first+rows-1 of C, all pairs, into F. E_k: columns of block k of E. */
+static void dense_rows(sock_context *ctx, const sk_psd_map *map, const sk_psd_point *at, size_t first, size_t rows,
+                       space *w)
+{
+    size_t p = map->p, D = p * map->d, wide = D * (D + 1) / 2, split = D - at->positive, ld = rows * D;
+    batch b = batch_of(map, w->batch);
+    for (size_t i = 0; i < rows; i++)
+        sk_psd_unpack(p, 1, map->h, map->first, map->second, map->c + (first + i) * map->h, b.stack + i * p * p);
+    for (size_t l = 0, pair = 0; l < map->d; l++) {
+        sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, rows * p, D, p, 1, b.stack, p, at->e + l * p, D, 0, b.side, D);
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < p; j++)
+                memcpy(b.wide + j * ld + i * D, b.side + (i * p + j) * D, D * sizeof(double));
+        for (size_t k = 0; k <= l; k++, pair++) {
+            size_t from = k == l ? split : 0; /* a symmetric one needs no rows above */
+            sk_gemm(ctx, SK_PLAIN, SK_PLAIN, D - from, ld, p, 1, at->e + from * D + k * p, D, b.wide, ld, 0,
+                    b.image + from * ld, ld);
+            for (size_t i = 0; i < rows; i++)
+                weighted_entries(b.image + i * D, ld, k == l, D, split, w->root,
+                                 w->f + (pair * map->m + first + i) * wide);
+        }
+    }
 }
 
 static sock_status dense_direction(sock_context *ctx, const sk_psd_inner *inner, const sk_psd_point *at, space *w)
 {
     const sk_psd_map *map = &inner->map;
-    size_t D = map->p * map->d, length = map->pairs * map->m, wide = D * (D + 1) / 2, count = 0;
-    if (!w->matrix) w->matrix = sk_doubles(ctx, length, length);
-    if (!w->f) w->f = sk_doubles(ctx, length, wide);
-    if (!w->matrix || !w->f) return SOCK_ENOMEM;
-    for (size_t i = 0; i < map->m; i++) {
-        sk_psd_unpack(map->p, 1, map->h, map->first, map->second, map->c + i * map->h, w->direction);
-        for (size_t l = 0, pair = 0; l < map->d; l++)
-            for (size_t k = 0; k <= l; k++, pair++) {
-                dense_image(ctx, map, at, k, l, w);
-                count = weighted_entries(at, D, w->image, w->f + (pair * map->m + i) * wide);
-            }
-    }
+    size_t D = map->p * map->d, length = map->pairs * map->m, wide = D * (D + 1) / 2;
+    SK_TRY(dense_space(ctx, map, w));
+    size_t count = root_weights(at, D, w->root);
+    for (size_t i = 0; i < map->m; i += AT_ONCE) dense_rows(ctx, map, at, i, SK_MIN(AT_ONCE, map->m - i), w);
     sk_syrk(ctx, SK_PLAIN, length, count, 1 / (2 * inner->lambda), w->f, wide, 0, w->matrix, length);
     for (size_t i = 0; i < length; i++) {
         w->matrix[i * length + i] += (double)inner->n / 2;
@@ -216,7 +259,7 @@ sock_status sk_psd_newton(sock_context *ctx, sk_psd_inner *inner, sk_psd_point *
     while (!sk_psd_done(inner, point) && moved) {
         if (sk_psd_exhausted(inner)) break;
         double start = sk_seconds();
-        bool dense = definite && use_matrix(&inner->map, point, steps);
+        bool dense = definite && use_matrix(inner, point, steps);
         if (dense) {
             status = dense_direction(ctx, inner, point, &w);
             if (status == SOCK_ENUMERIC)

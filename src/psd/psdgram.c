@@ -5,11 +5,13 @@
  *
  * so that sums over parts of the rows add and subtract: k-fold cross-validation costs one pass over the rows.
  *
- *   1. G = V' diag(s^2) V, small s^2 left out: rows C = diag(s) V (m x q) have the same G.
+ *   1. G = V' diag(s^2) V, small s^2 left out: rows C = diag(s) V (m x q) have the same G. Products of smooth features
+ *      are far from independent: often m is a tenth of q, and the leading eigenpairs are all that is computed.
  *   2. Their targets are t = diag(1/s) V c', and |z|^2 - |t|^2 is what no Q can explain.
  *   3. The dual problem of m rows goes to the Newton solver; the certificate is that of the given G, c and zz.
  *
- * Cost: q^3 once for each G, then m q (pairs) and an eigendecomposition of size pd for each step of the solver. */
+ * Cost: q m^2 (q^3 where m > q/3) once for each G, then m q (pairs) and an eigendecomposition of size pd for each step
+ * of the solver. */
 #include "psdinner.h"
 
 #include <math.h>
@@ -17,9 +19,10 @@
 
 struct sk_psd_gram {
     size_t p, q, m;
-    double scale; /* G_inner = G / scale^2 */
-    double *c;    /* m x q rows */
-    double *s2;   /* m */
+    double scale;  /* G_inner = G / scale^2 */
+    double *c;     /* m x q rows */
+    double *s2;    /* m; NULL: the rows are not orthogonal */
+    size_t *pivot; /* m, then: row j is 0 at the pivots of the rows before it */
     unsigned *first, *second;
 };
 
@@ -28,6 +31,7 @@ void sk_psd_gram_free(sk_psd_gram *gram)
     if (!gram) return;
     sk_free(gram->c);
     sk_free(gram->s2);
+    sk_free(gram->pivot);
     sk_free(gram->first);
     sk_free(gram->second);
     sk_free(gram);
@@ -42,14 +46,31 @@ static double row_scale(size_t n, size_t q, const double *g)
     return scale > 0 && isfinite(scale) ? scale : 1;
 }
 
+/* G is a sum and has rounding errors of some 1e-16 of its trace. What is left out moves
+ * the objective by at most this over lambda, in natural units, times its share of the targets. */
+static const double negligible = 4e-15;
+
+/* Names of the svec entries. */
+static sock_status list_entries(sock_context *ctx, sk_psd_gram *gram)
+{
+    gram->first = sk_alloc(ctx, gram->q, sizeof *gram->first);
+    gram->second = sk_alloc(ctx, gram->q, sizeof *gram->second);
+    if (!gram->first || !gram->second) return SOCK_ENOMEM;
+    for (size_t b = 0, j = 0; b < gram->p; b++)
+        for (size_t a = 0; a <= b; a++, j++) {
+            gram->first[j] = (unsigned)a;
+            gram->second[j] = (unsigned)b;
+        }
+    return SOCK_OK;
+}
+
 sock_status sk_psd_gram_new(sock_context *ctx, size_t n, size_t p, const double *g, sk_psd_gram **out)
 {
-    static const double negligible = 1e-15;
     size_t q = p * (p + 1) / 2;
     sock_status status = SOCK_OK;
-    double *work = sk_doubles(ctx, q, q), *values = sk_doubles(ctx, q, 1);
+    double *work = sk_doubles_unset(ctx, q, q), *values = sk_doubles(ctx, q, 1), *vectors = sk_doubles_unset(ctx, q, q);
     sk_psd_gram *gram = sk_alloc(ctx, 1, sizeof *gram);
-    if (!work || !values || !gram) {
+    if (!work || !values || !vectors || !gram) {
         status = SOCK_ENOMEM;
         goto out;
     }
@@ -57,32 +78,20 @@ sock_status sk_psd_gram_new(sock_context *ctx, size_t n, size_t p, const double 
     gram->q = q;
     gram->scale = row_scale(n, q, g);
     for (size_t j = 0; j < q * q; j++) work[j] = g[j] / (gram->scale * gram->scale);
-    SK_GO(sk_eigh(ctx, q, work, q, values));
-    size_t skip = 0;
-    while (skip < q && !(values[skip] > negligible * values[q - 1])) skip++;
-    gram->m = SK_MAX(q - skip, 1);
-    skip = q - gram->m;
-    gram->c = sk_doubles(ctx, gram->m, q);
+    SK_GO(sk_psd_leading(ctx, q, work, negligible, values, vectors, &gram->m));
+    gram->m = SK_MAX(gram->m, 1);
+    gram->c = sk_doubles_unset(ctx, gram->m, q);
     gram->s2 = sk_doubles(ctx, gram->m, 1);
-    gram->first = sk_alloc(ctx, q, sizeof *gram->first);
-    gram->second = sk_alloc(ctx, q, sizeof *gram->second);
-    if (!gram->c || !gram->s2 || !gram->first || !gram->second) {
-        status = SOCK_ENOMEM;
-        goto out;
-    }
+    SK_GO(gram->c && gram->s2 ? list_entries(ctx, gram) : SOCK_ENOMEM);
     for (size_t i = 0; i < gram->m; i++) {
-        gram->s2[i] = values[skip + i] > 0 ? values[skip + i] : 0;
+        gram->s2[i] = values[i] > 0 ? values[i] : 0;
         double s = sqrt(gram->s2[i]);
-        for (size_t j = 0; j < q; j++) gram->c[i * q + j] = s * work[(skip + i) * q + j];
+        for (size_t j = 0; j < q; j++) gram->c[i * q + j] = s > 0 ? s * vectors[i * q + j] : 0;
     }
-    for (size_t b = 0, j = 0; b < p; b++)
-        for (size_t a = 0; a <= b; a++, j++) {
-            gram->first[j] = (unsigned)a;
-            gram->second[j] = (unsigned)b;
-        }
 out:
     sk_free(work);
     sk_free(values);
+    sk_free(vectors);
     if (status < 0)
         sk_psd_gram_free(gram);
     else
@@ -90,18 +99,81 @@ out:
     return status;
 }
 
-/* t = diag(1/s) V c' in inner units: row i of C is s_i v_i. Answers |t|^2. */
+sock_status sk_psd_gram_quick(sock_context *ctx, size_t n, size_t p, const double *g, sk_psd_gram **out)
+{
+    size_t q = p * (p + 1) / 2;
+    sk_psd_pivots w = {0};
+    double *work = sk_doubles_unset(ctx, q, q);
+    sk_psd_gram *gram = sk_alloc(ctx, 1, sizeof *gram);
+    sock_status status = work && gram ? sk_psd_pivots_new(ctx, q, q, &w) : SOCK_ENOMEM;
+    if (status < 0) goto out;
+    gram->p = p;
+    gram->q = q;
+    gram->scale = row_scale(n, q, g);
+    for (size_t j = 0; j < q * q; j++) work[j] = g[j] / (gram->scale * gram->scale);
+    gram->m = SK_MIN(sk_psd_pivoted_rows(ctx, work, negligible, &w), q);
+    gram->c = w.l;
+    gram->pivot = w.pivot;
+    w.l = NULL;
+    w.pivot = NULL;
+    if (!gram->m) { /* G = 0: one row of zeros */
+        gram->m = 1;
+        memset(gram->c, 0, q * sizeof *gram->c);
+    }
+    status = list_entries(ctx, gram);
+out:
+    sk_psd_pivots_clear(&w);
+    sk_free(work);
+    if (status < 0)
+        sk_psd_gram_free(gram);
+    else
+        *out = gram;
+    return status;
+}
+
+/* t = diag(1/s) V c' in inner units: row i of C is s_i v_i. Without a spectrum C' t = c by substitution at the pivots.
+ * Answers |t|^2. */
 static double targets(const sk_psd_gram *gram, size_t pairs, const double *c, double target_scale, double *t)
 {
+    size_t q = gram->q, m = gram->m;
     double square = 0, unit = 1 / (gram->scale * target_scale);
     for (size_t pair = 0; pair < pairs; pair++)
-        for (size_t i = 0; i < gram->m; i++) {
-            double inverse = gram->s2[i] > 0 ? 1 / gram->s2[i] : 0;
-            double value = unit * inverse * sk_dot(gram->q, gram->c + i * gram->q, c + pair * gram->q);
-            t[pair * gram->m + i] = value;
+        for (size_t i = 0; i < m; i++) {
+            double value, *row = gram->c + i * q;
+            if (gram->s2) {
+                value = gram->s2[i] > 0 ? unit / gram->s2[i] * sk_dot(q, row, c + pair * q) : 0;
+            } else {
+                size_t at = gram->pivot[i];
+                value = unit * c[pair * q + at];
+                for (size_t j = 0; j < i; j++) value -= gram->c[j * q + at] * t[pair * m + j];
+                value = row[at] > 0 ? value / row[at] : 0;
+            }
+            t[pair * m + i] = value;
             square += value * value;
         }
     return square;
+}
+
+/* y = -(n/2 + C C' / (2 lambda))^-1 t, the dual point of the unconstrained solution. */
+static sock_status unconstrained(sock_context *ctx, const sk_psd_gram *gram, const sk_psd_inner *inner, double *y)
+{
+    size_t m = gram->m, pairs = inner->map.pairs;
+    double half = 0.5 * (double)inner->n;
+    if (gram->s2) {
+        for (size_t i = 0; i < pairs * m; i++) y[i] = -inner->t[i] / (half + gram->s2[i % m] / (2 * inner->lambda));
+        return SOCK_OK;
+    }
+    double *matrix = sk_doubles(ctx, m, m);
+    if (!matrix) return SOCK_ENOMEM;
+    sk_syrk(ctx, SK_PLAIN, m, gram->q, 1 / (2 * inner->lambda), gram->c, gram->q, 0, matrix, m);
+    for (size_t i = 0; i < m; i++) matrix[i * m + i] += half;
+    sock_status status = sk_cholesky(ctx, m, matrix, m);
+    for (size_t pair = 0; pair < pairs; pair++) {
+        for (size_t i = 0; i < m; i++) y[pair * m + i] = status < 0 ? 0 : -inner->t[pair * m + i];
+        if (status >= 0) sk_cholesky_solve(ctx, m, 1, matrix, m, y + pair * m, 1);
+    }
+    sk_free(matrix);
+    return status == SOCK_ENUMERIC ? SOCK_OK : status; /* 0 is as good a start as any */
 }
 
 sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t n, const sk_psd_moments *z,
@@ -138,12 +210,12 @@ sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t
         inner.tolerance = options && options->tolerance > 0 ? options->tolerance : 1e-6;
         inner.max_iterations = options && options->max_iterations ? options->max_iterations : 200;
         /* start: the dual point last seen, or that of the unconstrained solution */
-        for (size_t i = 0; i < pairs * gram->m; i++) {
-            double s2 = gram->s2[i % gram->m];
-            point.y[i] = dual && warm ? dual[i] : -t[i] / (0.5 * (double)n + s2 / (2 * inner.lambda));
-        }
-        status = sk_psd_newton(ctx, &inner, &point);
+        if (dual && warm)
+            memcpy(point.y, dual, pairs * gram->m * sizeof *dual);
+        else
+            status = unconstrained(ctx, gram, &inner, point.y);
     }
+    if (status >= 0) status = sk_psd_newton(ctx, &inner, &point);
     if (status >= 0) {
         double unit = target_scale / gram->scale; /* Q_given = unit * Q_inner */
         for (size_t i = 0; i < order * order; i++) q[i] = unit * point.q[i];

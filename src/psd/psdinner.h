@@ -115,6 +115,19 @@ sock_status sk_psd_alone(sock_context *ctx, sk_psd_task_fn fn, void *arg);
 sock_status sk_psd_leading(sock_context *ctx, size_t k, double *gram, double share, double *values, double *vectors,
                            size_t *count);
 
+/* Pivoted Cholesky of such a matrix (lower triangle, only read): rows of l with l' l = G but for a rest whose trace is
+ * at most a tenth of share times the trace of G. Row j is zero at the pivots of the rows before it. Answers their
+ * number, or most + 1 when most were not enough. */
+typedef struct sk_psd_pivots {
+    size_t k, most;
+    double *l;     /* most x k */
+    size_t *pivot; /* most */
+    double *rest, *weights;
+} sk_psd_pivots;
+sock_status sk_psd_pivots_new(sock_context *ctx, size_t k, size_t most, sk_psd_pivots *w);
+void sk_psd_pivots_clear(sk_psd_pivots *w);
+size_t sk_psd_pivoted_rows(sock_context *ctx, const double *gram, double share, const sk_psd_pivots *w);
+
 /* ---- Prepared rows ---- */
 
 struct sk_psd_prepared {

@@ -31,7 +31,8 @@ typedef struct cv {
     double *mean_square; /* pc: mean phi_m^2 */
     double mean_h2;
     double *weight_mean;   /* systems */
-    double *z;             /* n x (d x d): targets of the current fold */
+    const double *z;       /* (folds of the problem + 1) x n x d: corrected residuals */
+    double *own_z;         /* the same, when they are not those of the leftover */
     double *held;          /* n x d x d: I a at the current lambda, held out */
     double *q_now;         /* folds x systems x order^2: Q at the current lambda */
     double *cluster_score; /* clusters, at the current lambda */
@@ -79,6 +80,7 @@ static sock_status make_rows(cv *c, const sk_rule *rule, double *rows, double *m
         if (!phi) phi = sk_doubles(c->ctx, count, pc); /* the first block is the largest: all rows are alike */
         status = phi ? sk_features_eval(c->ctx, c->result->map, count, rule->x + first * d, phi, pc) : SOCK_ENOMEM;
         if (status < 0) break;
+        memset(rows + begin * c->q, 0, (end - begin) * c->q * sizeof *rows);
         for (size_t i = begin; i < end; i++)
             for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++)
                 add_svec(pc, rule->weight[e], phi + (e - first) * pc, rows + i * c->q);
@@ -122,115 +124,156 @@ static sock_status row_weights(cv *c, size_t s)
     return SOCK_OK;
 }
 
-static sock_status sum_systems(void *argument, size_t begin, size_t end, int worker)
+/* Shares of G, fold by fold and in each system by system. */
+static sock_status sum_shares(void *argument, size_t begin, size_t end, int worker)
 {
     enum { AT_ONCE = 256 };
     (void)worker;
-    cv *c = argument;
+    const cv *c = argument;
     const sk_problem *p = c->p;
-    size_t square = c->q * c->q, total = p->folds + 1;
-    double *scaled = sk_doubles(c->ctx, AT_ONCE, c->q);
-    sock_status status = scaled ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t s = begin; status >= 0 && s < end; s++) {
-        status = row_weights(c, s);
-        for (size_t f = 0; status >= 0 && f <= p->folds; f++) {
-            double *g = c->g + (f * c->systems + s) * square;
-            for (size_t at = p->first[f]; at < p->first[f + 1]; at += AT_ONCE) {
-                size_t rows = SK_MIN(AT_ONCE, p->first[f + 1] - at);
-                for (size_t i = 0; i < rows; i++) {
-                    double root = sqrt(c->w[s * c->n + at + i]);
-                    for (size_t j = 0; j < c->q; j++) scaled[i * c->q + j] = root * c->b[(at + i) * c->q + j];
-                }
-                sk_syrk(c->ctx, SK_TRANSPOSED, c->q, rows, 1, scaled, c->q, 1, g, c->q);
+    double *scaled = sk_doubles_unset(c->ctx, AT_ONCE, c->q);
+    if (!scaled) return SOCK_ENOMEM;
+    for (size_t share = begin; share < end; share++) {
+        size_t f = share / c->systems, s = share % c->systems;
+        double *g = c->g + share * c->q * c->q;
+        for (size_t at = p->first[f]; at < p->first[f + 1]; at += AT_ONCE) {
+            size_t rows = SK_MIN(AT_ONCE, p->first[f + 1] - at);
+            for (size_t i = 0; i < rows; i++) {
+                double root = sqrt(c->w[s * c->n + at + i]);
+                for (size_t j = 0; j < c->q; j++) scaled[i * c->q + j] = root * c->b[(at + i) * c->q + j];
             }
-            sk_symmetrise(c->q, g, c->q);
-            sk_axpy(square, 1, g, c->g + (total * c->systems + s) * square);
+            sk_syrk(c->ctx, SK_TRANSPOSED, c->q, rows, 1, scaled, c->q, 1, g, c->q);
         }
+        sk_symmetrise(c->q, g, c->q);
     }
     sk_free(scaled);
-    return status;
+    return SOCK_OK;
 }
 
 static sock_status sum_rows(cv *c)
 {
-    size_t square = c->q * c->q, parts = c->p->folds + 2;
+    size_t square = c->q * c->q, folds = c->p->folds, parts = folds + 2;
     SK_TRY(sk_memory_check(c->ctx, 8.0 * (double)((parts + 2) * c->systems) * (double)square, c->candidate->name,
                            "use --diffusion to name a smaller kernel"));
     c->g = sk_doubles(c->ctx, parts * c->systems, square);
-    return c->g ? sk_parallel_for(c->ctx, c->systems, 1, sum_systems, c) : SOCK_ENOMEM;
+    if (!c->g) return SOCK_ENOMEM;
+    for (size_t s = 0; s < c->systems; s++) SK_TRY(row_weights(c, s));
+    SK_TRY(sk_parallel_for(c->ctx, (folds + 1) * c->systems, 1, sum_shares, c));
+    for (size_t f = 0; f <= folds; f++)
+        sk_axpy(c->systems * square, 1, c->g + f * c->systems * square, c->g + (folds + 1) * c->systems * square);
+    return SOCK_OK;
 }
 
 /* ---- Step 3: fits ---- */
 
-/* Solves F v = e for one step by elimination with pivoting; e is kept when F is singular. space: d^2 + d. */
-static void unwind(size_t d, const double *left, double *e, double *space)
+/* F = P L U in place by elimination with pivoting; false for a step too long for the correction. */
+static bool eliminate(size_t d, double *m, size_t *pivot)
 {
-    double *m = space, *v = space + d * d;
-    memcpy(m, left, d * d * sizeof *m);
-    memcpy(v, e, d * sizeof *v);
     for (size_t k = 0; k < d; k++) {
         size_t best = k;
         for (size_t r = k + 1; r < d; r++)
             if (fabs(m[r * d + k]) > fabs(m[best * d + k])) best = r;
-        if (!(fabs(m[best * d + k]) > 1e-3)) return; /* a step too long for the correction */
+        if (!(fabs(m[best * d + k]) > 1e-3)) return false;
+        pivot[k] = best;
         for (size_t j = 0; best != k && j < d; j++) {
             double kept = m[k * d + j];
             m[k * d + j] = m[best * d + j];
             m[best * d + j] = kept;
         }
-        double kept = v[k];
-        v[k] = v[best];
-        v[best] = kept;
         for (size_t r = k + 1; r < d; r++) {
-            double factor = m[r * d + k] / m[k * d + k];
-            for (size_t j = k; j < d; j++) m[r * d + j] -= factor * m[k * d + j];
-            v[r] -= factor * v[k];
+            double factor = m[r * d + k] /= m[k * d + k];
+            for (size_t j = k + 1; j < d; j++) m[r * d + j] -= factor * m[k * d + j];
         }
     }
+    return true;
+}
+
+/* v := F^-1 v. */
+static void unwind(size_t d, const double *m, const size_t *pivot, double *v)
+{
+    for (size_t k = 0; k < d; k++) {
+        double kept = v[k];
+        v[k] = v[pivot[k]];
+        v[pivot[k]] = kept;
+    }
+    for (size_t k = 1; k < d; k++)
+        for (size_t j = 0; j < k; j++) v[k] -= m[k * d + j] * v[j];
     for (size_t k = d; k-- > 0;) {
         for (size_t j = k + 1; j < d; j++) v[k] -= m[k * d + j] * v[j];
         v[k] /= m[k * d + k];
     }
-    memcpy(e, v, d * sizeof *e);
 }
 
-void sk_corrected_residuals(const sk_problem *p, const sk_leftover *leftover, size_t f, double *e, double *space)
+typedef struct correction {
+    sock_context *ctx;
+    const sk_problem *p;
+    double *e; /* (folds + 1) x n x d */
+} correction;
+
+/* One factorisation of F serves the residuals of all folds. */
+static sock_status correct_some(void *argument, size_t begin, size_t end, int worker)
 {
-    size_t d = p->d;
-    memcpy(e, leftover->e + f * p->n * d, p->n * d * sizeof *e);
-    for (size_t i = 0; leftover->correct && i < p->n; i++) unwind(d, p->left + i * d * d, e + i * d, space);
+    (void)worker;
+    const correction *c = argument;
+    const sk_problem *p = c->p;
+    size_t d = p->d, *pivot = sk_alloc(c->ctx, d, sizeof *pivot);
+    double *m = sk_doubles(c->ctx, d, d);
+    sock_status status = pivot && m ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = begin; status >= 0 && i < end; i++) {
+        memcpy(m, p->left + i * d * d, d * d * sizeof *m);
+        if (!eliminate(d, m, pivot)) continue;
+        for (size_t f = 0; f <= p->folds; f++) unwind(d, m, pivot, c->e + (f * p->n + i) * d);
+    }
+    sk_free(pivot);
+    sk_free(m);
+    return status;
 }
 
-/* c (pairs x q) and zz of one system from the rows outside fold f, a block of rows at a time. */
-static double moments(const cv *c, size_t s, size_t f, double *block, double *out)
+sock_status sk_corrected_residuals(sock_context *ctx, const sk_problem *p, const sk_leftover *leftover, double **out)
+{
+    size_t count = (p->folds + 1) * p->n * p->d;
+    *out = NULL;
+    if (!leftover->correct) return SOCK_OK;
+    *out = sk_doubles_unset(ctx, count, 1);
+    if (!*out) return SOCK_ENOMEM;
+    memcpy(*out, leftover->e, count * sizeof(double));
+    correction c = {ctx, p, *out};
+    return sk_parallel_for(ctx, p->n, 1024, correct_some, &c);
+}
+
+/* c (systems x pairs x q) and zz (systems) from the rows outside fold f, a block of rows at a time. */
+static sock_status moments(const cv *c, size_t f, double *out, double *zz)
 {
     const sk_problem *p = c->p;
-    size_t d = c->d, used = 0, skip_begin = p->n, skip_end = skip_begin;
-    const double root2 = 1.41421356237309504880;
-    double zz = 0;
+    size_t d = c->d, columns = c->systems * c->pairs, used = 0, skip_begin = p->n, skip_end = skip_begin;
+    const double root2 = 1.41421356237309504880, *z = c->z + f * c->n * d;
+    double *block = sk_doubles_unset(c->ctx, MOMENT_ROWS, columns);
+    if (!block) return SOCK_ENOMEM;
     if (f < p->folds) {
         skip_begin = p->first[f];
         skip_end = p->first[f + 1];
     }
-    memset(out, 0, c->pairs * c->q * sizeof *out);
     for (size_t begin = 0; begin < c->n; begin += used) {
         if (begin == skip_begin) begin = skip_end;
         size_t limit = begin < skip_begin ? skip_begin : c->n;
         used = SK_MIN(limit - begin, MOMENT_ROWS);
-        for (size_t i = 0; i < used; i++) {
-            const double *e = c->z + (begin + i) * d, w = c->w[s * c->n + begin + i];
-            for (size_t l = 0, pair = 0; l < c->dim; l++)
-                for (size_t k = 0; k <= l; k++, pair++) {
-                    double target = c->dim == 1 ? e[s] * e[s] : e[k] * e[l] * (k < l ? root2 : 1);
-                    block[i * c->pairs + pair] = w * target;
-                    zz += w * target * target;
-                }
-        }
-        sk_gemm(c->ctx, SK_TRANSPOSED, SK_PLAIN, c->pairs, c->q, used, 1, block, c->pairs, c->b + begin * c->q, c->q, 1,
-                out, c->q);
         if (!used) break;
+        for (size_t i = 0; i < used; i++) {
+            const double *e = z + (begin + i) * d;
+            for (size_t s = 0; s < c->systems; s++)
+                for (size_t l = 0, pair = s * c->pairs; l < c->dim; l++)
+                    for (size_t k = 0; k <= l; k++, pair++) {
+                        double w = c->w[s * c->n + begin + i];
+                        double target = c->dim == 1 ? e[s] * e[s] : e[k] * e[l] * (k < l ? root2 : 1);
+                        block[i * columns + pair] = w * target;
+                        zz[s] += w * target * target;
+                    }
+        }
+        sk_gemm(c->ctx, SK_TRANSPOSED, SK_PLAIN, columns, c->q, used, 1, block, columns, c->b + begin * c->q, c->q, 1,
+                out, c->q);
     }
-    return zz;
+    sk_free(block);
+    return SOCK_OK;
 }
 
 static double lambda_scale(const cv *c, size_t s, const double *scale)
@@ -272,7 +315,8 @@ static sock_status reweigh(const cv *c, size_t s, size_t rows, double l, const d
                         small[j * kq + u] = factor * scale[index[t]] * scale[index[v]] *
                                             g[at * c->q + index[v] * (index[v] + 1) / 2 + index[t]];
             }
-        if (status >= 0) status = sk_psd_gram_new(c->ctx, rows, kept, small, &gram);
+        if (status >= 0)
+            status = (kept <= SK_PSD_QUICK ? sk_psd_gram_quick : sk_psd_gram_new)(c->ctx, rows, kept, small, &gram);
         sk_psd_moments z = {.d = 1, .c = small_c, .zz = zz, .lambda = l * lambda_scale(c, s, scale)};
         sk_psd_options options = {.tolerance = c->options->tolerance};
         if (status >= 0) status = sk_psd_gram_solve(c->ctx, gram, rows, &z, &options, NULL, false, small_q, NULL);
@@ -311,30 +355,40 @@ static void part_clear(part *t)
     *t = (part){0};
 }
 
-static sock_status part_new(const cv *c, size_t s, size_t f, part *t)
+/* moment (pairs x q) and zz: those of this system without this fold. */
+static sock_status part_new(const cv *c, size_t s, size_t f, const double *moment, double zz, part *t)
 {
     const sk_problem *p = c->p;
     size_t square = c->q * c->q, total = p->folds + 1;
-    double *block = sk_doubles(c->ctx, MOMENT_ROWS, c->pairs);
     t->rows = p->n;
-    t->train = sk_doubles(c->ctx, c->q, c->q);
-    t->c = sk_doubles(c->ctx, c->pairs, c->q);
+    t->zz = zz;
+    t->train = sk_doubles_unset(c->ctx, c->q, c->q);
+    t->c = sk_doubles_unset(c->ctx, c->pairs, c->q);
     t->dual = sk_doubles(c->ctx, c->pairs, c->q);
-    sock_status status = block && t->train && t->c && t->dual ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0) {
-        memcpy(t->train, c->g + (total * c->systems + s) * square, square * sizeof(double));
-        if (f < p->folds) {
-            sk_axpy(square, -1, c->g + (f * c->systems + s) * square, t->train);
-            t->rows -= p->first[f + 1] - p->first[f];
-        }
-        t->zz = moments(c, s, f, block, t->c);
-        status = sk_psd_gram_new(c->ctx, t->rows, c->pc, t->train, &t->gram);
+    if (!t->train || !t->c || !t->dual) return SOCK_ENOMEM;
+    memcpy(t->c, moment, c->pairs * c->q * sizeof(double));
+    memcpy(t->train, c->g + (total * c->systems + s) * square, square * sizeof(double));
+    if (f < p->folds) {
+        sk_axpy(square, -1, c->g + (f * c->systems + s) * square, t->train);
+        t->rows -= p->first[f + 1] - p->first[f];
     }
+    SK_TRY(sk_psd_gram_new(c->ctx, t->rows, c->pc, t->train, &t->gram));
     if (!c->candidate->learned) { /* only the reweighting needs G itself */
         sk_free(t->train);
         t->train = NULL;
     }
-    sk_free(block);
+    return SOCK_OK;
+}
+
+/* All systems without fold f (folds of the problem: from all rows). */
+static sock_status parts_without(const cv *c, size_t f, part *parts)
+{
+    double *moment = sk_doubles(c->ctx, c->systems * c->pairs, c->q), *zz = sk_doubles(c->ctx, c->systems, 1);
+    sock_status status = moment && zz ? moments(c, f, moment, zz) : SOCK_ENOMEM;
+    for (size_t s = 0; status >= 0 && s < c->systems; s++)
+        status = part_new(c, s, f, moment + s * c->pairs * c->q, zz[s], &parts[s]);
+    sk_free(moment);
+    sk_free(zz);
     return status;
 }
 
@@ -373,46 +427,51 @@ static void blocks_of(const cv *c, const double *q, double *x)
 /* I a of the steps begin .. end-1 from the Q of all systems, into out (n x d x d). */
 static sock_status integrate(const cv *c, const double *q, size_t begin, size_t end, double *out)
 {
-    size_t d = c->d, order2 = c->result->order * c->result->order, rows = end - begin;
-    double *values = sk_doubles(c->ctx, rows, c->pairs), *x = sk_doubles(c->ctx, c->pairs, c->q);
+    size_t d = c->d, order2 = c->result->order * c->result->order, rows = end - begin, columns = c->systems * c->pairs;
+    double *values = sk_doubles_unset(c->ctx, rows, columns), *x = sk_doubles_unset(c->ctx, columns, c->q);
     if (!values || !x) {
         sk_free(values);
         sk_free(x);
         return SOCK_ENOMEM;
     }
-    for (size_t i = begin * d * d; i < end * d * d; i++) out[i] = 0;
-    for (size_t s = 0; s < c->systems; s++) {
-        blocks_of(c, q + s * order2, x);
-        sk_gemm(c->ctx, SK_PLAIN, SK_TRANSPOSED, rows, c->pairs, c->q, 1, c->conditional + begin * c->q, c->q, x, c->q,
-                0, values, c->pairs);
-        for (size_t i = 0; i < rows; i++) {
-            double *a = out + (begin + i) * d * d;
-            if (c->systems > 1) {
-                a[s * d + s] = values[i] > 0 ? values[i] : 0;
-                continue;
-            }
-            for (size_t l = 0, pair = 0; l < d; l++)
-                for (size_t k = 0; k <= l; k++, pair++) a[k * d + l] = a[l * d + k] = values[i * c->pairs + pair];
-        }
+    for (size_t s = 0; s < c->systems; s++) blocks_of(c, q + s * order2, x + s * c->pairs * c->q);
+    sk_gemm(c->ctx, SK_PLAIN, SK_TRANSPOSED, rows, columns, c->q, 1, c->conditional + begin * c->q, c->q, x, c->q, 0,
+            values, columns);
+    memset(out + begin * d * d, 0, rows * d * d * sizeof *out);
+    for (size_t i = 0; i < rows; i++) {
+        double *a = out + (begin + i) * d * d;
+        const double *value = values + i * columns;
+        for (size_t s = 0; c->systems > 1 && s < d; s++) a[s * d + s] = value[s] > 0 ? value[s] : 0;
+        for (size_t l = 0, pair = 0; c->systems == 1 && l < d; l++)
+            for (size_t k = 0; k <= l; k++, pair++) a[k * d + l] = a[l * d + k] = value[pair];
     }
     sk_free(values);
     sk_free(x);
     return SOCK_OK;
 }
 
+/* The score of the steps of fold f: its sum, and added to those of their clusters. */
+static double fold_score(const sk_problem *p, size_t f, const double *held, double floor, const sk_leftover *leftover,
+                         double *cluster, double *space)
+{
+    enum { AT_ONCE = 64 };
+    double total = 0, score[AT_ONCE];
+    for (size_t at = p->first[f]; at < p->first[f + 1]; at += AT_ONCE) {
+        size_t end = SK_MIN(at + AT_ONCE, p->first[f + 1]);
+        sk_problem_scores(p, at, end, leftover->e + f * p->n * p->d, held, floor, score, space);
+        for (size_t i = at; i < end; i++) {
+            total += score[i - at];
+            if (cluster) cluster[p->cluster[i]] += score[i - at];
+        }
+    }
+    return total;
+}
+
 double sk_diffusion_score(const sk_problem *p, const double *held, double floor, const sk_leftover *leftover,
                           double *cluster, double *space)
 {
-    size_t d = p->d;
-    double total = 0, *a = space + 3 * d * d + d;
-    for (size_t f = 0; f < p->folds; f++)
-        for (size_t i = p->first[f]; i < p->first[f + 1]; i++) {
-            for (size_t k = 0; k < d * d; k++)
-                a[k] = held[i * d * d + k] + (k % (d + 1) == 0 ? floor * p->steps->h[i] : 0);
-            double score = sk_problem_score(p, i, leftover->e + (f * p->n + i) * d, a, space);
-            total += score;
-            if (cluster) cluster[p->cluster[i]] += score;
-        }
+    double total = 0;
+    for (size_t f = 0; f < p->folds; f++) total += fold_score(p, f, held, floor, leftover, cluster, space);
     return total;
 }
 
@@ -428,14 +487,12 @@ static sock_status fit_and_score(const stop *at, size_t f, double *space)
 {
     const cv *c = at->c;
     const sk_problem *p = c->p;
-    size_t d = c->d, order2 = c->result->order * c->result->order;
+    size_t order2 = c->result->order * c->result->order;
     double *q = c->q_now + f * c->systems * order2;
     for (size_t s = 0; s < c->systems; s++)
         SK_TRY(part_solve(c, &at->parts[f * c->systems + s], s, at->l, q + s * order2));
     SK_TRY(integrate(c, q, p->first[f], p->first[f + 1], c->held));
-    for (size_t i = p->first[f]; i < p->first[f + 1]; i++)
-        c->cluster_score[p->cluster[i]] +=
-            sk_problem_score(p, i, c->leftover->e + (f * c->n + i) * d, c->held + i * d * d, space);
+    fold_score(p, f, c->held, 0, c->leftover, c->cluster_score, space);
     return SOCK_OK;
 }
 
@@ -443,8 +500,7 @@ static sock_status some_folds(void *argument, size_t begin, size_t end, int work
 {
     (void)worker;
     const stop *at = argument;
-    size_t d = at->c->d;
-    double *space = sk_doubles(at->c->ctx, 3 * d * d + d, 1);
+    double *space = sk_doubles(at->c->ctx, sk_scores_space(at->c->d), 1);
     sock_status status = space ? SOCK_OK : SOCK_ENOMEM;
     for (size_t f = begin; status >= 0 && f < end; f++) {
         status = sk_progress(at->c->ctx, at->c->candidate->name, -1);
@@ -461,7 +517,9 @@ static void keep_best(cv *c, size_t j)
     r->score = r->by_l[j];
     r->l = c->options->l[j];
     memcpy(r->cluster, c->cluster_score, c->p->clusters * sizeof(double));
-    memcpy(r->held, c->held, c->n * c->d * c->d * sizeof(double));
+    double *held = r->held; /* the other one is written anew at the next lambda */
+    r->held = c->held;
+    c->held = held;
     memcpy(r->q, c->q_now, c->folds * c->systems * r->order * r->order * sizeof(double));
 }
 
@@ -496,7 +554,8 @@ static sock_status walk(cv *c, part *parts, size_t *best)
 typedef struct whole {
     const cv *c;
     size_t best;
-    part *parts; /* systems */
+    part *parts;         /* systems */
+    double *moment, *zz; /* systems x pairs x q, systems */
 } whole;
 
 static sock_status some_systems(void *argument, size_t begin, size_t end, int worker)
@@ -506,22 +565,21 @@ static sock_status some_systems(void *argument, size_t begin, size_t end, int wo
     const cv *c = w->c;
     size_t order2 = c->result->order * c->result->order, folds = c->p->folds;
     for (size_t s = begin; s < end; s++) {
-        SK_TRY(part_new(c, s, folds, &w->parts[s]));
+        SK_TRY(part_new(c, s, folds, w->moment + s * c->pairs * c->q, w->zz[s], &w->parts[s]));
         for (size_t j = 0; j <= w->best; j++)
             SK_TRY(part_solve(c, &w->parts[s], s, c->options->l[j], c->result->q + (folds * c->systems + s) * order2));
     }
     return SOCK_OK;
 }
 
-static sock_status fit_all(cv *c, size_t best, double *space)
+static sock_status fit_all(cv *c, size_t best)
 {
     sk_diffusion_result *r = c->result;
     part *parts = sk_alloc(c->ctx, c->systems, sizeof *parts);
-    if (!parts) return SOCK_ENOMEM;
-    sk_corrected_residuals(c->p, c->leftover, c->p->folds, c->z, space);
-    whole w = {c, best, parts};
-    sock_status status = sk_parallel_for(c->ctx, c->systems, 1, some_systems, &w);
-    for (size_t s = 0; s < c->systems; s++) {
+    whole w = {c, best, parts, sk_doubles(c->ctx, c->systems * c->pairs, c->q), sk_doubles(c->ctx, c->systems, 1)};
+    sock_status status = parts && w.moment && w.zz ? moments(c, c->p->folds, w.moment, w.zz) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_parallel_for(c->ctx, c->systems, 1, some_systems, &w);
+    for (size_t s = 0; parts && s < c->systems; s++) {
         r->converged = r->converged && parts[s].converged;
         r->gap = SK_MAX(r->gap, parts[s].gap);
         r->whole.primal += parts[s].bounds.primal;
@@ -529,25 +587,30 @@ static sock_status fit_all(cv *c, size_t best, double *space)
         r->whole.gap += parts[s].bounds.gap;
         part_clear(&parts[s]);
     }
+    sk_free(w.moment);
+    sk_free(w.zz);
     sk_free(parts);
     return status;
 }
 
+static sock_status prepare_folds(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const stop *at = argument;
+    for (size_t f = begin; f < end; f++) SK_TRY(parts_without(at->c, f, at->parts + f * at->c->systems));
+    return SOCK_OK;
+}
+
 static sock_status run(cv *c)
 {
-    size_t d = c->d, best = 0;
-    double *space = sk_doubles(c->ctx, 4 * d * d + 2 * d, 1);
+    size_t best = 0;
     part *parts = sk_alloc(c->ctx, c->folds * c->systems, sizeof *parts);
-    sock_status status = space && parts ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t f = 0; status >= 0 && f < c->folds; f++) {
-        sk_corrected_residuals(c->p, c->leftover, f, c->z, space);
-        for (size_t s = 0; status >= 0 && s < c->systems; s++) status = part_new(c, s, f, &parts[f * c->systems + s]);
-    }
+    stop all = {.c = c, .parts = parts};
+    sock_status status = parts ? sk_parallel_for(c->ctx, c->folds, 1, prepare_folds, &all) : SOCK_ENOMEM;
     if (status >= 0) status = walk(c, parts, &best);
-    if (status >= 0 && c->options->solve_all) status = fit_all(c, best, space);
+    if (status >= 0 && c->options->solve_all) status = fit_all(c, best);
     for (size_t i = 0; parts && i < c->folds * c->systems; i++) part_clear(&parts[i]);
     sk_free(parts);
-    sk_free(space);
     return status;
 }
 
@@ -565,12 +628,11 @@ static sock_status prepare(cv *c)
     size_t lambdas = c->options->lambdas, order2 = r->order * r->order, nd = c->n * c->d * c->d;
     SK_TRY(sk_memory_check(c->ctx, 8.0 * ((double)c->n * 2.0 * (double)c->q + (double)nd), c->candidate->name,
                            "use --diffusion to name a smaller kernel"));
-    c->b = sk_doubles(c->ctx, c->n, c->q);
-    c->conditional = sk_doubles(c->ctx, c->n, c->q);
+    c->b = sk_doubles_unset(c->ctx, c->n, c->q);
+    c->conditional = sk_doubles_unset(c->ctx, c->n, c->q);
     c->mean_square = sk_doubles(c->ctx, c->pc, 1);
     c->w = sk_doubles(c->ctx, c->systems, c->n);
     c->weight_mean = sk_doubles(c->ctx, c->systems, 1);
-    c->z = sk_doubles(c->ctx, c->n, c->d);
     c->held = sk_doubles(c->ctx, nd, 1);
     c->q_now = sk_doubles(c->ctx, c->folds * c->systems, order2);
     c->cluster_score = sk_doubles(c->ctx, p->clusters, 1);
@@ -579,10 +641,12 @@ static sock_status prepare(cv *c)
     r->by_l = sk_doubles(c->ctx, lambdas, 1);
     r->q = sk_doubles(c->ctx, (p->folds + 1) * c->systems, order2);
     r->held = sk_doubles(c->ctx, c->n, c->d * c->d);
-    bool good = c->b && c->conditional && c->mean_square && c->w && c->weight_mean && c->z && c->held && c->q_now &&
+    bool good = c->b && c->conditional && c->mean_square && c->w && c->weight_mean && c->held && c->q_now &&
                 c->cluster_score && r->cluster && r->by_l && r->q && r->held;
     if (!good) return SOCK_ENOMEM;
     for (size_t i = 0; i < c->n; i++) c->mean_h2 += p->steps->h[i] * p->steps->h[i] / (double)c->n;
+    SK_TRY(sk_corrected_residuals(c->ctx, p, c->leftover, &c->own_z));
+    c->z = c->own_z ? c->own_z : c->leftover->e;
     SK_TRY(make_rows(c, p->ends, c->b, c->mean_square));
     SK_TRY(make_rows(c, p->rule, c->conditional, NULL));
     SK_TRY(sum_rows(c));
@@ -598,7 +662,7 @@ static void release(cv *c)
     sk_free(c->w);
     sk_free(c->weight_mean);
     sk_free(c->g);
-    sk_free(c->z);
+    sk_free(c->own_z);
     sk_free(c->held);
     sk_free(c->q_now);
     sk_free(c->cluster_score);

@@ -62,7 +62,7 @@ sock_status sk_diffusion_polish(sock_context *ctx, const sk_problem *p, const sk
                                 const sk_diffusion_result *result, sk_diffusion_result **out);
 
 /* Score of held-out integrals with a floor added: sum and by cluster (may be NULL). e: residuals without each step's
- * fold. */
+ * fold. space: sk_scores_space(d). */
 double sk_diffusion_score(const sk_problem *p, const double *held, double floor, const sk_leftover *leftover,
                           double *cluster, double *space);
 
@@ -74,8 +74,8 @@ sock_status sk_diffusion_result_term(sock_context *ctx, const sk_diffusion_resul
 sock_status sk_integrate_term(sock_context *ctx, const sk_problem *p, const sk_diffusion_term *term, size_t begin,
                               size_t end, double *out);
 
-/* e (n x d): the residuals of fold f (folds: of the fit to all rows), F^-1 applied when the leftover asks for it.
- * space: d^2 + d. */
-void sk_corrected_residuals(const sk_problem *p, const sk_leftover *leftover, size_t f, double *e, double *space);
+/* *out ((folds + 1) x n x d, freed with sk_free): the residuals with F^-1 applied; NULL when the leftover does not ask
+ * for it, and they are to be taken as they are. */
+sock_status sk_corrected_residuals(sock_context *ctx, const sk_problem *p, const sk_leftover *leftover, double **out);
 
 #endif

@@ -4,16 +4,9 @@
 #include "diffusion/polish.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_RANK = 8, STEPS = 60 };
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 /* Q (order x order) = U U' with the leading eigenvectors: U is order x *rank, rank <= most. Allocated. */
 static sock_status leading_factor(sock_context *ctx, size_t order, const double *q, size_t most, double share,
@@ -46,25 +39,53 @@ typedef struct polishing {
     const sk_leftover *leftover;
     const sk_diffusion_result *from;
     sk_diffusion_result *to;
-    double *phi0, *phi1;         /* n x p */
-    double *row0, *row1, *h, *e; /* the training rows of a fold */
-    bool *moves;                 /* of these rows, see problem.h */
-    double *z;                   /* n x d: corrected residuals */
-    double *space;
+    double *phi0, *phi1; /* n x p */
+    double *own_z;       /* corrected residuals, when they are not those of the leftover */
+    const double *z;     /* (folds + 1) x n x d */
 } polishing;
 
+/* What one thread works on. */
+typedef struct desk {
+    double *row0, *row1, *h, *e; /* the training rows of a fold */
+    bool *moves;                 /* of these rows, see problem.h */
+    double *value;               /* n */
+} desk;
+
+static sock_status desk_new(const polishing *w, desk *t)
+{
+    size_t n = w->p->n, pc = w->from->p;
+    *t = (desk){.row0 = sk_doubles_unset(w->ctx, n, pc),
+                .row1 = sk_doubles_unset(w->ctx, n, pc),
+                .h = sk_doubles_unset(w->ctx, n, 1),
+                .e = sk_doubles_unset(w->ctx, n, w->p->d),
+                .moves = sk_alloc(w->ctx, n, sizeof(bool)),
+                .value = sk_doubles_unset(w->ctx, n, 1)};
+    return t->row0 && t->row1 && t->h && t->e && t->moves && t->value ? SOCK_OK : SOCK_ENOMEM;
+}
+
+static void desk_clear(desk *t)
+{
+    sk_free(t->row0);
+    sk_free(t->row1);
+    sk_free(t->h);
+    sk_free(t->e);
+    sk_free(t->moves);
+    sk_free(t->value);
+}
+
 /* The rows of system s outside fold f. Answers how many. */
-static size_t gather(polishing *w, size_t s, size_t f)
+static size_t gather(const polishing *w, size_t s, size_t f, const desk *t)
 {
     const sk_problem *p = w->p;
     size_t pc = w->from->p, d = p->d, width = w->from->systems > 1 ? 1 : d, count = 0;
+    const double *z = w->z + f * p->n * d;
     for (size_t i = 0; i < p->n; i++) {
         if (f < p->folds && p->fold[i] == f) continue;
-        memcpy(w->row0 + count * pc, w->phi0 + i * pc, pc * sizeof(double));
-        memcpy(w->row1 + count * pc, w->phi1 + i * pc, pc * sizeof(double));
-        w->h[count] = p->steps->h[i];
-        w->moves[count] = p->moves[i];
-        for (size_t k = 0; k < width; k++) w->e[count * width + k] = w->z[i * d + (width == 1 && d > 1 ? s : k)];
+        memcpy(t->row0 + count * pc, w->phi0 + i * pc, pc * sizeof(double));
+        memcpy(t->row1 + count * pc, w->phi1 + i * pc, pc * sizeof(double));
+        t->h[count] = p->steps->h[i];
+        t->moves[count] = p->moves[i];
+        for (size_t k = 0; k < width; k++) t->e[count * width + k] = z[i * d + (width == 1 && d > 1 ? s : k)];
         count++;
     }
     return count;
@@ -72,27 +93,26 @@ static size_t gather(polishing *w, size_t s, size_t f)
 
 /* The jitter: a tenth of the median square of the steps that move for several dimensions, where a may be singular; next
  * to nothing for one; never less than that of the score, which knows how finely the data are written. */
-static double jitter(polishing *w, size_t count, size_t width)
+static double jitter(const polishing *w, size_t count, size_t width, const desk *t)
 {
-    double *square = w->space;
+    double *square = t->value;
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!w->moves[i]) continue;
+        if (!t->moves[i]) continue;
         square[used] = 0;
-        for (size_t k = 0; k < width; k++) square[used] += w->e[i * width + k] * w->e[i * width + k] / (double)width;
+        for (size_t k = 0; k < width; k++) square[used] += t->e[i * width + k] * t->e[i * width + k] / (double)width;
         used++;
     }
-    qsort(square, used, sizeof *square, ascending);
-    double share = width > 1 ? 0.1 : 1e-4, middle = used ? square[used / 2] : 0;
+    double share = width > 1 ? 0.1 : 1e-4, middle = used ? sk_select(used, square, used / 2) : 0;
     return fmax(share * middle, w->p->resolution);
 }
 
 /* Matches the penalty of the convex problem: n lambda / (4 median(w |h a|^2)), with the weights in units of the median.
  */
-static sock_status penalty(const polishing *w, size_t s, size_t count, double *mu)
+static sock_status penalty(const polishing *w, size_t s, size_t count, const desk *t, double *mu)
 {
     const sk_problem *p = w->p;
-    double *value = w->space, middle;
+    double *value = t->value, middle;
     for (size_t i = 0; i < p->n; i++) value[i] = w->from->systems > 1 ? p->part[i * p->d + s] : p->size[i];
     SK_TRY(sk_problem_middle(w->ctx, p, value, &middle));
     double relative = middle * middle / (1.3 * 1.3);
@@ -100,17 +120,17 @@ static sock_status penalty(const polishing *w, size_t s, size_t count, double *m
     return SOCK_OK;
 }
 
-static sock_status polish_one(polishing *w, size_t s, size_t f)
+static sock_status polish_one(const polishing *w, size_t s, size_t f, const desk *t)
 {
     const sk_problem *p = w->p;
     const sk_diffusion_result *r = w->from;
-    size_t order = r->order, width = r->systems > 1 ? 1 : p->d, rank = 0, count = gather(w, s, f);
+    size_t order = r->order, width = r->systems > 1 ? 1 : p->d, rank = 0, count = gather(w, s, f, t);
     double *u = NULL, *q = w->to->q + (f * r->systems + s) * order * order;
     SK_TRY(leading_factor(w->ctx, order, q, MOST_RANK, 1e-6, &u, &rank));
     sk_polish_problem problem = {
-        .n = count, .d = width, .p = r->p, .phi0 = w->row0, .phi1 = w->row1, .h = w->h, .e = w->e};
-    problem.eps = jitter(w, count, width);
-    sock_status status = penalty(w, s, count, &problem.mu);
+        .n = count, .d = width, .p = r->p, .phi0 = t->row0, .phi1 = t->row1, .h = t->h, .e = t->e};
+    problem.eps = jitter(w, count, width, t);
+    sock_status status = penalty(w, s, count, t, &problem.mu);
     if (status >= 0 && rank) status = sk_polish(w->ctx, &problem, rank, u, STEPS, NULL, NULL);
     if (status >= 0) sk_gemm(w->ctx, SK_PLAIN, SK_TRANSPOSED, order, order, rank, 1, u, rank, u, rank, 0, q, order);
     sk_free(u);
@@ -142,58 +162,62 @@ static sock_status copy_result(sock_context *ctx, const sk_problem *p, const sk_
     return SOCK_OK;
 }
 
-static sock_status polish_all(polishing *w)
+/* Everything without fold f (folds: from all rows), and what it says of the fold's steps. */
+static sock_status polish_without(const polishing *w, size_t f, const desk *t)
 {
     const sk_problem *p = w->p;
     sk_diffusion_result *to = w->to;
-    sock_status status = SOCK_OK;
-    for (size_t f = 0; status >= 0 && f <= p->folds; f++) {
-        status = sk_progress(w->ctx, "polish", -1);
-        if (status >= 0) sk_corrected_residuals(p, w->leftover, f, w->z, w->space);
-        for (size_t s = 0; status >= 0 && s < to->systems; s++) status = polish_one(w, s, f);
-        if (status >= 0 && f < p->folds) {
-            sk_diffusion_term *term = NULL;
-            status = sk_diffusion_result_term(w->ctx, to, f, p->d, 1, &term);
-            if (status >= 0) status = sk_integrate_term(w->ctx, p, term, p->first[f], p->first[f + 1], to->held);
-            sk_diffusion_term_free(term);
-        }
-    }
-    if (status >= 0) to->score = to->by_l[0] = sk_diffusion_score(p, to->held, 0, w->leftover, to->cluster, w->space);
+    sk_diffusion_term *term = NULL;
+    SK_TRY(sk_progress(w->ctx, "polish", -1));
+    for (size_t s = 0; s < to->systems; s++) SK_TRY(polish_one(w, s, f, t));
+    if (f == p->folds) return SOCK_OK;
+    sock_status status = sk_diffusion_result_term(w->ctx, to, f, p->d, 1, &term);
+    if (status >= 0) status = sk_integrate_term(w->ctx, p, term, p->first[f], p->first[f + 1], to->held);
+    sk_diffusion_term_free(term);
+    return status;
+}
+
+static sock_status polish_folds(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const polishing *w = argument;
+    desk t;
+    sock_status status = desk_new(w, &t);
+    for (size_t f = begin; status >= 0 && f < end; f++) status = polish_without(w, f, &t);
+    desk_clear(&t);
+    return status;
+}
+
+static sock_status polish_all(polishing *w)
+{
+    sk_diffusion_result *to = w->to;
+    double *space = sk_doubles(w->ctx, sk_scores_space(w->p->d), 1);
+    sock_status status = space ? sk_parallel_for(w->ctx, w->p->folds + 1, 1, polish_folds, w) : SOCK_ENOMEM;
+    if (status >= 0) to->score = to->by_l[0] = sk_diffusion_score(w->p, to->held, 0, w->leftover, to->cluster, space);
     if (status >= 0 && !isfinite(to->score))
         status = sk_fail(w->ctx, SOCK_ENUMERIC, "the polished diffusion has no finite score");
+    sk_free(space);
     return status;
 }
 
 sock_status sk_diffusion_polish(sock_context *ctx, const sk_problem *p, const sk_leftover *leftover,
                                 const sk_diffusion_result *from, sk_diffusion_result **out)
 {
-    size_t n = p->n, d = p->d, pc = from->p;
+    size_t n = p->n, pc = from->p;
     polishing w = {.ctx = ctx, .p = p, .leftover = leftover, .from = from};
     double start = sk_seconds();
-    w.phi0 = sk_doubles(ctx, n, pc);
-    w.phi1 = sk_doubles(ctx, n, pc);
-    w.row0 = sk_doubles(ctx, n, pc);
-    w.row1 = sk_doubles(ctx, n, pc);
-    w.h = sk_doubles(ctx, n, 1);
-    w.moves = sk_alloc(ctx, n, sizeof *w.moves);
-    w.e = sk_doubles(ctx, n, d);
-    w.z = sk_doubles(ctx, n, d);
-    w.space = sk_doubles(ctx, n + 5 * d * d + 2 * d, 1);
-    bool good = w.phi0 && w.phi1 && w.row0 && w.row1 && w.h && w.moves && w.e && w.z && w.space;
-    sock_status status = good ? copy_result(ctx, p, from, &w.to) : SOCK_ENOMEM;
+    w.phi0 = sk_doubles_unset(ctx, n, pc);
+    w.phi1 = sk_doubles_unset(ctx, n, pc);
+    sock_status status = w.phi0 && w.phi1 ? copy_result(ctx, p, from, &w.to) : SOCK_ENOMEM;
     if (status >= 0) status = sk_features_eval(ctx, from->map, n, p->steps->y, w.phi0, pc);
     if (status >= 0) status = sk_features_eval(ctx, from->map, n, p->steps->next, w.phi1, pc);
+    if (status >= 0) status = sk_corrected_residuals(ctx, p, leftover, &w.own_z);
+    w.z = w.own_z ? w.own_z : leftover->e;
     if (status >= 0) status = polish_all(&w);
     if (status >= 0) w.to->seconds = sk_seconds() - start;
     sk_free(w.phi0);
     sk_free(w.phi1);
-    sk_free(w.row0);
-    sk_free(w.row1);
-    sk_free(w.h);
-    sk_free(w.moves);
-    sk_free(w.e);
-    sk_free(w.z);
-    sk_free(w.space);
+    sk_free(w.own_z);
     if (status < 0) {
         sk_diffusion_result_free(w.to);
         return status;
@@ -255,22 +279,23 @@ sock_status sk_diffusion_result_term(sock_context *ctx, const sk_diffusion_resul
 sock_status sk_integrate_term(sock_context *ctx, const sk_problem *p, const sk_diffusion_term *term, size_t begin,
                               size_t end, double *out)
 {
-    enum { AT_ONCE = 128 };
-    size_t d = p->d, first = p->rule->row[begin], count = p->rule->row[end] - first;
-    double *a = sk_doubles(ctx, count, d * d), *space = sk_doubles(ctx, sk_diffusion_term_space(term, AT_ONCE), 1);
+    enum { STEPS_AT_ONCE = 16 };
+    const sk_rule *rule = p->rule;
+    size_t d = p->d, nodes = STEPS_AT_ONCE * (rule->nodes / rule->n);
+    double *a = sk_doubles(ctx, nodes, d * d), *space = sk_doubles(ctx, sk_diffusion_term_space(term, nodes), 1);
     if (!a || !space) {
         sk_free(a);
         sk_free(space);
         return SOCK_ENOMEM;
     }
-    for (size_t at = 0; at < count; at += AT_ONCE)
-        sk_diffusion_term_add(ctx, term, SK_MIN(AT_ONCE, count - at), p->rule->x + (first + at) * d, a + at * d * d,
-                              space);
-    for (size_t i = begin; i < end; i++) {
-        double *target = out + i * d * d;
-        memset(target, 0, d * d * sizeof *target);
-        for (size_t e = p->rule->row[i]; e < p->rule->row[i + 1]; e++)
-            sk_axpy(d * d, p->rule->weight[e], a + (e - first) * d * d, target);
+    for (size_t at = begin; at < end; at += STEPS_AT_ONCE) {
+        size_t last = SK_MIN(at + STEPS_AT_ONCE, end), first = rule->row[at], count = rule->row[last] - first;
+        memset(a, 0, count * d * d * sizeof *a);
+        sk_diffusion_term_add(ctx, term, count, rule->x + first * d, a, space);
+        memset(out + at * d * d, 0, (last - at) * d * d * sizeof *out);
+        for (size_t i = at; i < last; i++)
+            for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++)
+                sk_axpy(d * d, rule->weight[e], a + (e - first) * d * d, out + i * d * d);
     }
     sk_free(a);
     sk_free(space);

@@ -156,7 +156,7 @@ sock_status sk_choose_floor(sk_search *s, size_t drift, const double *share, con
     const sk_problem *p = s->full;
     size_t d = p->d, bytes = p->clusters * sizeof(double);
     double *held = sk_doubles(s->ctx, p->n, d * d), *cluster = sk_doubles(s->ctx, 2 * FLOORS, p->clusters);
-    double *space = sk_doubles(s->ctx, 5 * d * d + 2 * d, 1), *final = sk_doubles(s->ctx, 2, p->clusters);
+    double *space = sk_doubles(s->ctx, sk_scores_space(d), 1), *final = sk_doubles(s->ctx, 2, p->clusters);
     double *euler_cluster = cluster ? cluster + FLOORS * p->clusters : NULL;
     double score[FLOORS] = {0}, euler[FLOORS] = {0}, level[FLOORS];
     sk_held_model model = {s->drift[drift], s->list.diffusions, s->diffusion, share};

@@ -97,12 +97,6 @@ sock_status sk_problem_subset(sock_context *ctx, const sk_problem *p, size_t cou
 
 /* ---- Conditioning ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 sock_status sk_problem_middle(sock_context *ctx, const sk_problem *p, const double *value, double *out)
 {
     double *copy = sk_doubles(ctx, p->n, 1);
@@ -114,8 +108,8 @@ sock_status sk_problem_middle(sock_context *ctx, const sk_problem *p, const doub
         memcpy(copy, value, p->n * sizeof *copy);
         count = p->n;
     }
-    qsort(copy, count, sizeof *copy, ascending);
-    *out = !count ? 0 : copy[count / 2] > 0 ? copy[count / 2] : copy[count - 1];
+    double middle = count ? sk_select(count, copy, count / 2) : 0;
+    *out = count && !(middle > 0) ? sk_select(count, copy, count - 1) : middle;
     sk_free(copy);
     return SOCK_OK;
 }
@@ -195,12 +189,44 @@ static sock_status not_definite(sock_context *ctx, size_t i)
         i + 1);
 }
 
+/* Work on all steps, in parallel: a is the current one at their left ends. */
+typedef struct steps_job {
+    sock_context *ctx;
+    const sk_problem *p;
+    const double *a;
+    const sock_model *model;
+    double *out;
+} steps_job;
+
+enum { STEPS_AT_ONCE = 512 };
+
+static sock_status invert_weights(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const steps_job *j = argument;
+    const sk_problem *p = j->p;
+    size_t d = p->d;
+    double *space = sk_doubles(j->ctx, d, d);
+    sock_status status = space ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = begin; status >= 0 && i < end; i++) {
+        double *w = p->precision + i * d * d;
+        for (size_t k = 0; k < d * d; k++) {
+            bool own = k % (d + 1) == 0;
+            w[k] = (p->diagonal && !own ? 0 : p->steps->h[i] * j->a[i * d * d + k]) + (own ? 0.1 * p->middle : 0);
+            if (!p->weighted) w[k] = own ? p->middle : 0; /* the same for all steps */
+        }
+        if (!invert(d, w, space)) status = not_definite(j->ctx, i);
+    }
+    sk_free(space);
+    return status;
+}
+
 /* Row weights from h a: the drift's precisions, and the sizes that weight the rows of the diffusion. */
 static sock_status weigh(sock_context *ctx, sk_problem *p, const double *a)
 {
     size_t n = p->n, d = p->d;
-    double *mean = sk_doubles(ctx, n, 1), *space = sk_doubles(ctx, d, d), middle = 0;
-    sock_status status = mean && space ? SOCK_OK : SOCK_ENOMEM;
+    double *mean = sk_doubles(ctx, n, 1), middle = 0;
+    sock_status status = mean ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < n; i++) {
         double square = 0, h = p->steps->h[i];
         for (size_t k = 0; k < d; k++) {
@@ -213,39 +239,31 @@ static sock_status weigh(sock_context *ctx, sk_problem *p, const double *a)
     if (status >= 0) status = sk_problem_middle(ctx, p, mean, &middle);
     if (!(middle > 0)) middle = p->eps > 0 ? p->eps : 1;
     p->middle = middle;
-    for (size_t i = 0; status >= 0 && i < n; i++) {
-        double *w = p->precision + i * d * d;
-        for (size_t k = 0; k < d * d; k++) {
-            bool own = k % (d + 1) == 0;
-            w[k] = (p->diagonal && !own ? 0 : p->steps->h[i] * a[i * d * d + k]) + (own ? 0.1 * middle : 0);
-            if (!p->weighted) w[k] = own ? middle : 0; /* the same for all steps */
-        }
-        if (!invert(d, w, space)) status = not_definite(ctx, i);
-    }
+    steps_job job = {.ctx = ctx, .p = p, .a = a};
+    if (status >= 0) status = sk_parallel_for(ctx, n, STEPS_AT_ONCE, invert_weights, &job);
     sk_free(mean);
-    sk_free(space);
     return status;
+}
+
+static sock_status some_covariances(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const steps_job *j = argument;
+    const sk_problem *p = j->p;
+    double *space = sk_doubles(j->ctx, sk_scores_space(p->d), 1);
+    if (!space) return SOCK_ENOMEM;
+    sk_problem_inverses(p, begin, end, p->offset + begin, p->inverse, space);
+    sk_free(space);
+    for (size_t i = begin; i < end; i++)
+        if (!isfinite(p->offset[i])) return not_definite(j->ctx, i);
+    return SOCK_OK;
 }
 
 /* C^-1 and log det C of every step under the current a. */
 static sock_status score_covariances(sock_context *ctx, sk_problem *p)
 {
-    size_t d = p->d;
-    double *space = sk_doubles(ctx, 3 * d * d + d, 1), *zero = sk_doubles(ctx, d, 1), *c = sk_doubles(ctx, d, d);
-    sock_status status = space && zero && c ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t i = 0; status >= 0 && i < p->n; i++) {
-        const double *left = p->left + i * d * d, *integral = p->integral + i * d * d;
-        double *inverse = p->inverse + i * d * d;
-        p->offset[i] = sk_problem_score(p, i, zero, integral, space);
-        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, d, d, d, 1, left, d, integral, d, 0, c, d);
-        sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, d, d, d, 1, c, d, left, d, 0, inverse, d);
-        for (size_t k = 0; k < d; k++) inverse[k * d + k] += p->eps;
-        if (!isfinite(p->offset[i]) || !invert(d, inverse, c)) status = not_definite(ctx, i);
-    }
-    sk_free(space);
-    sk_free(zero);
-    sk_free(c);
-    return status;
+    steps_job job = {.ctx = ctx, .p = p};
+    return sk_parallel_for(ctx, p->n, STEPS_AT_ONCE, some_covariances, &job);
 }
 
 double sk_problem_quick_score(const sk_problem *p, size_t i, const double *e)
@@ -261,15 +279,34 @@ double sk_problem_quick_score(const sk_problem *p, size_t i, const double *e)
     return p->offset[i] - 0.5 * quadratic;
 }
 
-sock_status sk_problem_integrate(sock_context *ctx, const sk_problem *p, const sock_model *model, double *out)
+/* Steps begin .. end-1, a few at a time: a at all nodes would be the largest array of the whole search. */
+static sock_status integrate_some(void *argument, size_t begin, size_t end, int worker)
 {
-    size_t d = p->d;
-    double *a = sk_doubles(ctx, p->rule->nodes, d * d);
-    if (!a) return SOCK_ENOMEM;
-    sock_status status = sk_model_evaluate(ctx, model, p->rule->nodes, p->rule->x, NULL, a);
-    if (status >= 0) sk_rule_apply(p->rule, d * d, a, out);
+    enum { AT_ONCE = 32 };
+    (void)worker;
+    const steps_job *j = argument;
+    const sk_rule *rule = j->p->rule;
+    size_t d = j->p->d, each = rule->nodes / rule->n; /* nodes of a step stand together */
+    double *a = sk_doubles(j->ctx, AT_ONCE * each, d * d);
+    sock_status status = a ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t at = begin; status >= 0 && at < end; at += AT_ONCE) {
+        size_t last = SK_MIN(at + AT_ONCE, end), first = rule->row[at], count = rule->row[last] - first;
+        status = sk_model_evaluate(j->ctx, j->model, count, rule->x + first * d, NULL, a);
+        for (size_t i = at; status >= 0 && i < last; i++) {
+            double *out = j->out + i * d * d;
+            memset(out, 0, d * d * sizeof *out);
+            for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++)
+                for (size_t k = 0; k < d * d; k++) out[k] += rule->weight[e] * a[(e - first) * d * d + k];
+        }
+    }
     sk_free(a);
     return status;
+}
+
+sock_status sk_problem_integrate(sock_context *ctx, const sk_problem *p, const sock_model *model, double *out)
+{
+    steps_job job = {.ctx = ctx, .p = p, .model = model, .out = out};
+    return sk_parallel_for(ctx, p->n, STEPS_AT_ONCE, integrate_some, &job);
 }
 
 static sock_status condition_blind(sock_context *ctx, sk_problem *p)
@@ -341,30 +378,4 @@ double sk_log_density(size_t d, const double *c, const double *e, double eps, do
             quadratic += eps * v[r] * v[r];
         }
     return -0.5 * ((double)d * log(6.283185307179586) + logdet + quadratic);
-}
-
-double sk_problem_score(const sk_problem *p, size_t i, const double *e, const double *integral, double *space)
-{
-    size_t d = p->d;
-    const double *left = p->left + i * d * d;
-    const double eps = p->eps;
-    if (d == 1) {
-        double c = left[0] * left[0] * integral[0] + eps;
-        if (!(c > 0)) return -(double)INFINITY;
-        return p->density - 0.5 * (log(6.283185307179586 * c) + (e[0] * e[0] + eps) / c);
-    }
-    double *c = space, *product = space + d * d;
-    for (size_t r = 0; r < d; r++) /* product = F A */
-        for (size_t k = 0; k < d; k++) {
-            double sum = 0;
-            for (size_t j = 0; j < d; j++) sum += left[r * d + j] * integral[j * d + k];
-            product[r * d + k] = sum;
-        }
-    for (size_t r = 0; r < d; r++)
-        for (size_t k = 0; k <= r; k++) {
-            double sum = r == k ? eps : 0;
-            for (size_t j = 0; j < d; j++) sum += product[r * d + j] * left[k * d + j];
-            c[r * d + k] = sum;
-        }
-    return p->density + sk_log_density(d, c, e, eps, space + 2 * d * d);
 }

@@ -71,8 +71,14 @@ double sk_problem_quick_score(const sk_problem *p, size_t i, const double *e);
  * down. C is d x d, of which the lower half is read; -infinity where it is not positive definite. space: d^2 + d. */
 double sk_log_density(size_t d, const double *c, const double *e, double eps, double *space);
 
-/* Log likelihood of step i with residual e and integral of a (d x d): the number to be maximised. space: 3 d^2 + d.
- * -infinity when the covariance is not positive definite. */
-double sk_problem_score(const sk_problem *p, size_t i, const double *e, const double *integral, double *space);
+/* Log likelihoods of the steps begin .. end-1, the numbers to be maximised, into score[0 .. end-begin-1]: -infinity
+ * where a covariance is not positive definite. e (n x d) and integral (n x d x d): residuals and I a of all steps;
+ * floor h 1 is added to each I a. space: sk_scores_space(d), aligned as sk_doubles does. */
+size_t sk_scores_space(size_t d);
+void sk_problem_scores(const sk_problem *p, size_t begin, size_t end, const double *e, const double *integral,
+                       double floor, double *score, double *space);
+
+/* The same for residuals 0 under the current a, and C^-1 of these steps into inverse (n x d x d). */
+void sk_problem_inverses(const sk_problem *p, size_t begin, size_t end, double *offset, double *inverse, double *space);
 
 #endif

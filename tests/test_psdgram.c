@@ -1,0 +1,156 @@
+/* test_psdgram.c - the convex problem through its Gram matrix, certified with the rows themselves. */
+#include "test.h"
+
+#include "psd/psd.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 60 };
+
+static sock_context *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    ctx = sock_context_new();
+    return ctx ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    sock_context_free(ctx);
+    return 0;
+}
+
+typedef struct rows {
+    size_t p, q;
+    double phi[N * 24], z[N], w[N], *g, *c, zz;
+    size_t row[N + 1], node[N];
+    double weight[N];
+} rows;
+
+/* Features f_j(x), j < p, at N points; targets that are negative now and then, so that the constraint is felt. */
+static rows *rows_new(size_t p, double (*feature)(size_t j, double x))
+{
+    rows *r = calloc(1, sizeof *r);
+    const double root2 = sqrt(2);
+    size_t q = p * (p + 1) / 2;
+    r->p = p, r->q = q;
+    r->g = calloc(q * q, sizeof(double));
+    r->c = calloc(q, sizeof(double));
+    for (size_t i = 0; i < N; i++) {
+        double x = 2 * ((double)i + 0.5) / N - 1, *svec = calloc(q, sizeof(double));
+        for (size_t j = 0; j < p; j++) r->phi[i * p + j] = feature(j, x);
+        r->z[i] = cos(3 * x) + 0.5 * sin(17 * (double)i);
+        r->w[i] = 1 + 0.5 * cos(5 * (double)i);
+        r->row[i + 1] = i + 1, r->node[i] = i, r->weight[i] = 1;
+        for (size_t b = 0, j = 0; b < p; b++)
+            for (size_t a = 0; a <= b; a++, j++) svec[j] = r->phi[i * p + a] * r->phi[i * p + b] * (a < b ? root2 : 1);
+        for (size_t j = 0; j < q; j++) {
+            r->c[j] += r->w[i] * r->z[i] * svec[j];
+            for (size_t k = 0; k < q; k++) r->g[j * q + k] += r->w[i] * svec[j] * svec[k];
+        }
+        r->zz += r->w[i] * r->z[i] * r->z[i];
+        free(svec);
+    }
+    return r;
+}
+
+static void rows_free(rows *r)
+{
+    free(r->g), free(r->c);
+    free(r);
+}
+
+typedef sock_status (*maker)(sock_context *, size_t, size_t, const double *, sk_psd_gram **);
+
+/* Solves through G and certifies with the rows. Answers the rank of G. */
+static size_t solve_and_certify(const rows *r, maker make, double lambda)
+{
+    sk_psd_gram *gram = NULL;
+    sk_psd_bounds bounds, check;
+    double *q = calloc(r->p * r->p, sizeof(double));
+    sk_psd_moments z = {.d = 1, .c = r->c, .zz = r->zz, .lambda = lambda};
+    sk_psd_options options = {.tolerance = 1e-13};
+    assert_int_equal(make(ctx, N, r->p, r->g, &gram), SOCK_OK);
+    assert_int_equal(sk_psd_gram_solve(ctx, gram, N, &z, &options, NULL, false, q, &bounds), SOCK_OK);
+    sk_psd_problem problem = {.n = N,
+                              .nodes = N,
+                              .p = r->p,
+                              .phi = r->phi,
+                              .ld = r->p,
+                              .row = r->row,
+                              .node = r->node,
+                              .weight = r->weight,
+                              .row_weight = r->w};
+    sk_psd_target target = {1, r->z, lambda};
+    assert_int_equal(sk_psd_certificate(ctx, &problem, &target, q, NULL, &check), SOCK_OK);
+    assert_close(check.primal, bounds.primal, 1e-8, 0);
+    assert_true(check.gap <= 1e-6 * check.primal);
+    size_t m = sk_psd_gram_rows(gram);
+    sk_psd_gram_free(gram);
+    free(q);
+    return m;
+}
+
+static double bump(size_t j, double x) { return exp(-0.5 * pow((x - 0.1 * (double)j + 1) / 0.8, 2)); }
+static double hill(size_t j, double x) { return exp(-2 * pow(x - 0.4 * (double)j + 1, 2)); }
+static double power(size_t j, double x) { return pow(x, (double)j); }
+static double wave(size_t j, double x) { return cos(1.7 * (double)j * x + (double)j); }
+static double none(size_t j, double x) { return 0 * (double)j * x; }
+
+static void prop_both_factorisations_give_a_certified_solution(void **state)
+{
+    (void)state;
+    double (*const kinds[])(size_t, double) = {hill, power, wave};
+    for (size_t kind = 0; kind < 3; kind++)
+        for (size_t p = 1; p <= 6; p++) {
+            rows *r = rows_new(p, kinds[kind]);
+            for (double lambda = 1; lambda > 1e-5; lambda *= 1e-2) {
+                size_t m = solve_and_certify(r, sk_psd_gram_new, lambda);
+                assert_true(m <= r->q && solve_and_certify(r, sk_psd_gram_quick, lambda) <= r->q);
+                if (kinds[kind] == power) assert_true(m <= 2 * p - 1); /* products of powers are powers */
+            }
+            rows_free(r);
+        }
+}
+
+/* Many smooth features: G has far fewer dimensions than entries, and only those are computed. */
+static void test_psdgram__smooth_features_have_few_products(void **state)
+{
+    (void)state;
+    rows *r = rows_new(20, bump);
+    for (double lambda = 1; lambda > 1e-5; lambda *= 1e-2)
+        assert_true(solve_and_certify(r, sk_psd_gram_new, lambda) < r->q / 5);
+    rows_free(r);
+}
+
+static void test_psdgram__features_that_vanish_give_nothing(void **state)
+{
+    (void)state;
+    rows *r = rows_new(3, none);
+    double q[9];
+    const maker makers[] = {sk_psd_gram_new, sk_psd_gram_quick};
+    for (int i = 0; i < 2; i++) {
+        sk_psd_gram *gram = NULL;
+        sk_psd_moments z = {.d = 1, .c = r->c, .zz = r->zz, .lambda = 1};
+        assert_int_equal(makers[i](ctx, N, 3, r->g, &gram), SOCK_OK);
+        assert_int_equal(sk_psd_gram_solve(ctx, gram, N, &z, NULL, NULL, false, q, NULL), SOCK_OK);
+        for (int k = 0; k < 9; k++) assert_true(q[k] == 0);
+        sk_psd_gram_free(gram);
+    }
+    rows_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prop_both_factorisations_give_a_certified_solution),
+        cmocka_unit_test(test_psdgram__smooth_features_have_few_products),
+        cmocka_unit_test(test_psdgram__features_that_vanish_give_nothing),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
