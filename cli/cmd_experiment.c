@@ -117,7 +117,7 @@ static int parse_count(const cli *c, const char *option, const char *text, unsig
 /* As the options came; NULL: not given. */
 typedef struct given {
     const char *names, *presets, *methods, *cap, *seeds, *first, *output;
-    bool quick, full, mmd, show;
+    bool quick, full, mmd, show, fill;
 } given;
 
 /* The ways to fit, by the name that the experiment has for them. */
@@ -153,6 +153,9 @@ static int check_given(const cli *c, const exp_experiment *experiment, const giv
     if (code < 0) code = check_taken(c, experiment, EXP_TAKES_SEEDS, g->first, "first");
     if (code < 0) code = check_taken(c, experiment, EXP_TAKES_MMD, g->mmd, "mmd");
     if (code < 0) code = check_taken(c, experiment, EXP_TAKES_SHOW, g->show, "show");
+    if (code < 0) code = check_taken(c, experiment, EXP_TAKES_SHOW, g->fill, "fill");
+    if (code < 0 && g->fill && g->show) code = cli_usage_error(c, "--fill computes and --show does not: give one");
+    if (code < 0 && g->fill && !g->output) code = cli_usage_error(c, "--fill needs the folder of the rows: -o DIR");
     if (code < 0) code = check_choice(c, experiment, "presets", g->presets);
     if (code < 0) code = check_choice(c, experiment, "methods", g->methods);
     if (code < 0 && experiment->needs_output && !g->output)
@@ -175,6 +178,7 @@ static int make_settings(cli *c, const exp_experiment *experiment, const given *
     settings->full = g->full;
     settings->mmd = g->mmd;
     settings->show = g->show;
+    settings->fill = g->fill;
     settings->names = g->names;
     settings->presets = g->methods ? g->methods : g->presets;
     settings->output = keeps ? g->output : NULL;
@@ -196,6 +200,8 @@ static int run(int count, char **arguments)
         {"cap", 0, &g.cap, NULL, "S", "most seconds of one piece of work (tables, ablation)"},
         {"quick", 0, NULL, &g.quick, NULL, "a small part of it, in seconds"},
         {"full", 0, NULL, &g.full, NULL, "also what takes long (ablation); slow sets with all seeds (tables)"},
+        {"fill", 0, NULL, &g.fill, NULL,
+         "only give older rows the newer columns, by fitting again without paths (tables)"},
         {"show", 0, NULL, &g.show, NULL, "compute nothing, only show the rows that are there (tables)"},
         {"output", 'o', &g.output, NULL, "FILE|DIR",
          "where the rows go, as CSV (tables, figures: a folder); tables and accuracy go on with those in it"},

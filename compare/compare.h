@@ -113,6 +113,7 @@ struct cmp_case {
     const sock_options *options; /* of the scores: delta, mmd-paths, mmd-step, seed, bounds, lower, upper. NULL:
                                     defaults. Fits use its seed, delta and grouping */
     double budget;               /* seconds for methods that search; 0: no limit */
+    double fine_delta;           /* the delta of the likelihood by moments, without paths; 0: that of the options */
 };
 
 /* ---- A fitted method ---- */

@@ -267,11 +267,11 @@ static void copy_fitted(const cmp_fitted *fitted, cmp_row *row)
     row->cpu_seconds = fitted->cpu_seconds;
 }
 
-/* Without paths: for a row whose MMD is NA anyway. */
-static sock_status without_paths(sock_context *ctx, const cmp_case *c, sock_options **out)
+/* Options of scores without paths; delta: NULL: that of the comparison. */
+static sock_status without_paths(sock_context *ctx, const cmp_case *c, const char *delta, sock_options **out)
 {
     sock_options *opts = sock_options_new(ctx);
-    const char *delta = c->options ? sock_options_get(c->options, "delta") : NULL;
+    if (!delta && c->options) delta = sock_options_get(c->options, "delta");
     if (!opts) return SOCK_ENOMEM;
     sock_status status = sock_options_set(ctx, opts, "mmd-paths", "0");
     if (status >= 0 && delta) status = sock_options_set(ctx, opts, "delta", delta);
@@ -282,18 +282,42 @@ static sock_status without_paths(sock_context *ctx, const cmp_case *c, sock_opti
     return status;
 }
 
+/* The likelihood by moments once more, with the case's fine delta. */
+static sock_status score_finely(sock_context *ctx, const cmp_case *c, const sock_model *model, sock_scores *scores)
+{
+    sock_options *opts = NULL;
+    sock_scores fine;
+    char delta[40];
+    delta[sk_print_double(delta, c->fine_delta)] = 0;
+    SK_TRY(without_paths(ctx, c, delta, &opts));
+    sock_status status = sock_score(ctx, model, c->test, c->train, c->truth, opts, &fine);
+    sock_options_free(opts);
+    if (status < 0) return status;
+    scores->loglik_moments = fine.loglik_moments;
+    scores->loglik_moments_truth = fine.loglik_moments_truth;
+    scores->perplexity_moments = fine.perplexity_moments;
+    scores->perplexity_moments_raw = fine.perplexity_moments_raw;
+    return SOCK_OK;
+}
+
+static sock_status score_model(sock_context *ctx, const cmp_case *c, const sock_model *model, cmp_row *row)
+{
+    sock_status status = sock_score(ctx, model, c->test, c->train, c->truth, c->options, &row->scores);
+    return status >= 0 && c->fine_delta > 0 ? score_finely(ctx, c, model, &row->scores) : status;
+}
+
 /* The errors of f and a stand; what needs a density or paths does not. */
 static sock_status score_indefinite(sock_context *ctx, const cmp_case *c, const sock_model *model, cmp_row *row)
 {
     sock_options *opts = NULL;
+    sock_scores *s = &row->scores;
     char why[160];
-    SK_TRY(without_paths(ctx, c, &opts));
-    sock_status status = sock_score(ctx, model, c->test, c->train, c->truth, opts, &row->scores);
+    SK_TRY(without_paths(ctx, c, NULL, &opts));
+    sock_status status = sock_score(ctx, model, c->test, c->train, c->truth, opts, s);
     sock_options_free(opts);
     if (status < 0) return status;
     snprintf(why, sizeof why, "a is not positive semi-definite on %.3g %% of the test points (worst eigenvalue %.3g)",
              100 * row->psd_fraction, row->worst_eigenvalue);
-    sock_scores *s = &row->scores;
     sock_value *const gone[] = {&s->loglik,
                                 &s->perplexity,
                                 &s->perplexity_raw,
@@ -328,7 +352,7 @@ static sock_status score_projected(sock_context *ctx, const cmp_case *c, const c
     projection p = {fitted};
     sock_model *model = NULL;
     SK_TRY(sock_model_wrap(ctx, sock_data_dim(c->test), NULL, projected_drift, projected_diffusion, &p, &model));
-    sock_status status = sock_score(ctx, model, c->test, c->train, c->truth, c->options, &row->scores);
+    sock_status status = score_model(ctx, c, model, row);
     sock_model_free(model);
     return status;
 }
@@ -360,7 +384,7 @@ sock_status cmp_score(sock_context *ctx, const cmp_spec *spec, const cmp_case *c
     else if (status >= 0 && fitted->diffusion) /* paths may come to where a is not positive semi-definite */
         status = score_projected(ctx, c, fitted, &rows[0]);
     else if (status >= 0)
-        status = sock_score(ctx, fitted->model, c->test, c->train, c->truth, c->options, &rows[0].scores);
+        status = score_model(ctx, c, fitted->model, &rows[0]);
     SK_TRY(close_row(ctx, status, &rows[0]));
     if (!indefinite) return SOCK_OK;
     sk_begin(ctx);

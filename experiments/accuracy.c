@@ -496,7 +496,8 @@ static json_t *summarise(const exp_settings *settings, const json_t *rows)
 static sock_status run_accuracy(sock_context *ctx, const exp_settings *settings, json_t **result)
 {
     json_t *names = exp_columns(COUNT(columns), columns), *rows = NULL;
-    sock_status status = exp_rows_resume(settings->output, names, settings->say, settings->user, &rows);
+    sock_status status =
+        exp_rows_resume(settings->output, names, json_array_size(names), settings->say, settings->user, &rows);
     if (status >= 0) status = run_sets(ctx, settings, names, rows);
     if (status == SOCK_ECANCELLED && settings->output)
         say(settings, "the rows so far are kept, and the same command goes on from there");

@@ -14,6 +14,7 @@ typedef struct exp_settings {
     uint64_t seed;       /* of the data; the first one where there are several */
     size_t seeds;        /* how many, one after the other; 0: the experiment's own */
     double cap;          /* most seconds of one piece of work; 0: the experiment's own */
+    int fill;            /* only score rows that lack newer columns, by fitting again without paths */
     int show;            /* compute nothing: make the tables of the rows that are there */
     int mmd;             /* score simulated paths too */
     const char *names;   /* restricts it to these data sets, with commas between; NULL: all */

@@ -135,14 +135,24 @@ static char *read_text(const char *path)
     return text;
 }
 
-exp_read exp_rows_parse(char *text, const json_t *columns, json_t **rows)
+/* Whether the header is the columns, or at least the first `least` of them. */
+static int is_header(const json_t *header, const json_t *columns, size_t least)
+{
+    const size_t count = json_array_size(header);
+    int same = count >= least && count <= json_array_size(columns);
+    for (size_t i = 0; same && i < count; i++) same = json_equal(json_array_get(header, i), json_array_get(columns, i));
+    return same;
+}
+
+exp_read exp_rows_parse(char *text, const json_t *columns, size_t least, json_t **rows)
 {
     char *at = text;
     json_t *list = json_array(), *header = read_row(&at);
-    int same = json_equal(header, columns);
+    int same = is_header(header, columns, least);
     while (same && *at) {
         json_t *row = read_row(&at);
-        same = json_array_size(row) == json_array_size(columns);
+        same = json_array_size(row) == json_array_size(header);
+        while (json_array_size(row) < json_array_size(columns)) json_array_append_new(row, json_null());
         json_array_append_new(list, row);
     }
     json_decref(header);
@@ -153,20 +163,20 @@ exp_read exp_rows_parse(char *text, const json_t *columns, json_t **rows)
     return same ? EXP_READ_DONE : EXP_READ_FOREIGN;
 }
 
-exp_read exp_rows_read(const char *path, const json_t *columns, json_t **rows)
+exp_read exp_rows_read(const char *path, const json_t *columns, size_t least, json_t **rows)
 {
     char *text = read_text(path);
     if (!text) return errno == ENOENT ? EXP_READ_MISSING : EXP_READ_FAILED;
-    exp_read result = exp_rows_parse(text, columns, rows);
+    exp_read result = exp_rows_parse(text, columns, least, rows);
     free(text);
     return result;
 }
 
-sock_status exp_rows_resume(const char *path, const json_t *columns, void (*say)(void *user, const char *line),
-                            void *user, json_t **rows)
+sock_status exp_rows_resume(const char *path, const json_t *columns, size_t least,
+                            void (*say)(void *user, const char *line), void *user, json_t **rows)
 {
     char line[400];
-    exp_read read = path ? exp_rows_read(path, columns, rows) : EXP_READ_MISSING;
+    exp_read read = path ? exp_rows_read(path, columns, least, rows) : EXP_READ_MISSING;
     if (read == EXP_READ_MISSING) *rows = json_array();
     if (read == EXP_READ_MISSING || read == EXP_READ_DONE) return SOCK_OK;
     snprintf(line, sizeof line, "%.300s: %s", path,

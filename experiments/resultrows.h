@@ -19,15 +19,16 @@ sock_status exp_rows_write(sock_context *ctx, const char *path, const json_t *co
 typedef enum exp_read {
     EXP_READ_DONE,
     EXP_READ_MISSING, /* there is no such file */
-    EXP_READ_FOREIGN, /* it has other columns, or a row of another length */
+    EXP_READ_FOREIGN, /* it has other columns, or a row of another length than its header */
     EXP_READ_FAILED   /* memory, or the file cannot be read */
 } exp_read;
 
-/* *rows: the rows of such a file, a new list; made with EXP_READ_DONE only. */
-exp_read exp_rows_read(const char *path, const json_t *columns, json_t **rows);
+/* *rows: the rows of such a file, a new list; made with EXP_READ_DONE only. Columns from number `least` on may be
+ * missing at the end, as in a file of an older version: they are null then. */
+exp_read exp_rows_read(const char *path, const json_t *columns, size_t least, json_t **rows);
 
 /* The same from text, which is changed on the way. */
-exp_read exp_rows_parse(char *text, const json_t *columns, json_t **rows);
+exp_read exp_rows_parse(char *text, const json_t *columns, size_t least, json_t **rows);
 
 /* A cell as a number (NaN: it holds none) and as text ("": it holds none). */
 double exp_number_at(const json_t *row, size_t column);
@@ -35,8 +36,8 @@ const char *exp_text_at(const json_t *row, size_t column);
 
 /* The rows that a file of an experiment holds already, an empty list when there is none. A file that cannot be gone on
  * with is told to `say` (may be NULL): SOCK_EINPUT when its columns are others, SOCK_EIO when it cannot be read. */
-sock_status exp_rows_resume(const char *path, const json_t *columns, void (*say)(void *user, const char *line),
-                            void *user, json_t **rows);
+sock_status exp_rows_resume(const char *path, const json_t *columns, size_t least,
+                            void (*say)(void *user, const char *line), void *user, json_t **rows);
 
 /* [median, 10 %, 90 %] of a column; null where infinite: that many rows have no score. */
 json_t *exp_quantiles(const json_t *rows, size_t column);

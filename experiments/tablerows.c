@@ -9,7 +9,8 @@
 const char *const exp_row_names[ROW_COLUMNS] = {
     "set",   "method",  "seed",        "projected",    "spec",    "status", "P",       "P_raw",
     "RE_f",  "RE_a",    "mmd2",        "mmd2_truth",   "paths",   "lost",   "not_psd", "worst_eigenvalue",
-    "terms", "nonzero", "cpu_seconds", "wall_seconds", "kernels", "reason", "version"};
+    "terms", "nonzero", "cpu_seconds", "wall_seconds", "kernels", "reason", "version", "PM",
+    "PM_raw"};
 
 /* ---- A row from a result ---- */
 
@@ -28,6 +29,13 @@ static void set_number(json_t *row, size_t column, double value)
 static void set_value(json_t *row, size_t column, const sock_value *value)
 {
     if (value->valid) set_number(row, column, value->value);
+}
+
+/* A newer column, which must not look like one of an older file. */
+static void set_newer(json_t *row, size_t column, const sock_value *value)
+{
+    set_text(row, column, "NA");
+    set_value(row, column, value);
 }
 
 json_t *exp_row_without(const exp_piece *piece, sock_status status, const char *reason)
@@ -66,6 +74,8 @@ json_t *exp_row_of(const exp_piece *piece, const cmp_row *result)
     const sock_value *const values[] = {&s->perplexity, &s->perplexity_raw, &s->re_f,
                                         &s->re_a,       &s->mmd2,           &s->mmd2_truth};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) set_value(row, ROW_P + i, values[i]);
+    set_newer(row, ROW_PM, &s->perplexity_moments);
+    set_newer(row, ROW_PM_RAW, &s->perplexity_moments_raw);
     if (s->mmd2.valid) set_cell(row, ROW_MMD_LOST, json_integer((json_int_t)s->mmd_lost));
     set_number(row, ROW_NOT_PSD, isfinite(result->worst_eigenvalue) ? 100 * result->psd_fraction : (double)NAN);
     set_number(row, ROW_WORST, result->worst_eigenvalue);
@@ -120,6 +130,33 @@ int exp_row_is_known(const json_t *rows, const exp_piece *piece)
     if (was_stopped_earlier(row, piece->cap)) return 0;
     const int wanted = atoi(piece->mmd_paths);
     return wanted == 0 || json_integer_value(json_array_get(row, ROW_MMD_PATHS)) == wanted;
+}
+
+/* ---- Filling ---- */
+
+/* Whether the row is of a model that was fitted: not of paths alone, nor of a failure. */
+static int is_fitted(const json_t *row)
+{
+    const exp_method *method = exp_method_find(exp_text_at(row, ROW_METHOD));
+    return method && !method->neural && strncmp(exp_text_at(row, ROW_STATUS), "SOCK_E", 6) != 0;
+}
+
+int exp_row_is_older(const json_t *rows, const exp_piece *piece)
+{
+    int older = 0;
+    for (int projected = 0; projected < 2; projected++) {
+        const json_t *row = exp_row_find(rows, piece->set->name, piece->row->method, piece->seed, projected);
+        older |= row && is_fitted(row) && json_is_null(json_array_get(row, ROW_PM_RAW));
+    }
+    return older;
+}
+
+int exp_row_fill(json_t *row, const json_t *made)
+{
+    const double before = exp_number_at(row, ROW_P_RAW), now = exp_number_at(made, ROW_P_RAW);
+    if (isnan(before) != isnan(now) || fabs(before - now) > 1e-6 * fabs(before)) return 0;
+    for (size_t i = ROW_PM; i < ROW_COLUMNS; i++) json_array_set(row, i, json_array_get(made, i));
+    return 1;
 }
 
 /* ---- Keeping ---- */

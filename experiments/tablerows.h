@@ -33,6 +33,9 @@ enum {
     ROW_KERNELS,
     ROW_REASON, /* why P is missing, or the row */
     ROW_VERSION,
+    ROW_PM, /* from here on: columns that older files do not have, null in their rows; a score that is missing for
+               another reason is the text NA */
+    ROW_PM_RAW,
     ROW_COLUMNS
 };
 
@@ -61,6 +64,13 @@ json_t *exp_row_find(const json_t *rows, const char *set, const char *method, ui
 /* Whether the piece need not be computed: the row is there, with the same setting and as many simulated paths (or none
  * are asked for), and was not stopped by a smaller cap. */
 int exp_row_is_known(const json_t *rows, const exp_piece *piece);
+
+/* Whether a row of the piece lacks the newer columns, though a model was fitted. */
+int exp_row_is_older(const json_t *rows, const exp_piece *piece);
+
+/* Copies the newer columns of `made`, a row of the same piece computed again, into `row`. 0: its P' is another one (by
+ * more than rounding), so it is not the same fit, and nothing was copied. */
+int exp_row_fill(json_t *row, const json_t *made);
 
 /* Takes the piece's rows out; and puts a row in at its place. */
 void exp_rows_remove(json_t *rows, const exp_piece *piece);

@@ -73,14 +73,26 @@ static size_t seeds_of(const job *j, const exp_table_set *set)
     return j->settings->full || asked < set->seeds ? asked : set->seeds;
 }
 
+static const char *paths_of(const job *j, const exp_table_set *set)
+{
+    return j->settings->quick ? "0" : set->mmd_paths;
+}
+
 static exp_piece piece_of(const job *j, const exp_table_set *set, const exp_table_row *row, uint64_t seed)
 {
     return (exp_piece){.set = set,
                        .row = row,
                        .spec = j->settings->quick && row->quick ? row->quick : row->spec,
                        .seed = seed,
-                       .mmd_paths = j->settings->quick ? "0" : set->mmd_paths,
+                       .mmd_paths = paths_of(j, set),
                        .cap = j->settings->cap > 0 ? j->settings->cap : set->cap};
+}
+
+/* Whether there is work: a row that is not there; with --fill, one that is there without the newer columns. */
+static int is_due(const job *j, const exp_table_row *row, const exp_piece *piece)
+{
+    if (!is_wanted_row(j, row)) return 0;
+    return j->settings->fill ? exp_row_is_older(j->rows, piece) : !exp_row_is_known(j->rows, piece);
 }
 
 static size_t count_planned(const job *j)
@@ -90,7 +102,7 @@ static size_t count_planned(const job *j)
         for (size_t k = 0; is_wanted_set(j, set) && k < seeds_of(j, set); k++)
             for (const exp_table_row *row = set->rows; row->method; row++) {
                 const exp_piece piece = piece_of(j, set, row, j->settings->seed + k);
-                count += is_wanted_row(j, row) && !exp_row_is_known(j->rows, &piece);
+                count += (size_t)is_due(j, row, &piece);
             }
     return count;
 }
@@ -116,7 +128,7 @@ static sock_status make_options(study *s)
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)s->seed);
     const char *const wanted[][2] = {{"delta", delta},
                                      {"seed", seed},
-                                     {"mmd-paths", s->job->settings->quick ? "0" : s->set->mmd_paths},
+                                     {"mmd-paths", s->job->settings->fill ? "0" : paths_of(s->job, s->set)},
                                      {"bounds", s->set->unit_box ? "clip" : "none"},
                                      {"lower", s->set->unit_box ? "0" : "none"},
                                      {"upper", s->set->unit_box ? "1" : "none"}};
@@ -149,7 +161,7 @@ static void say_row(job *j, const json_t *row)
         const char *name;
         size_t column;
         int digits;
-    } shown[] = {{"P", ROW_P, 5},       {"P'", ROW_P_RAW, 4},  {"RE_f", ROW_RE_F, 3},
+    } shown[] = {{"P", ROW_P, 5},       {"P'", ROW_P_RAW, 4},  {"PM", ROW_PM, 5},    {"RE_f", ROW_RE_F, 3},
                  {"RE_a", ROW_RE_A, 3}, {"MMD2", ROW_MMD2, 4}, {"cpu s", ROW_CPU, 3}};
     char line[700];
     const int size = sizeof line;
@@ -173,6 +185,28 @@ static void take_row(job *j, json_t *row)
     json_decref(row);
 }
 
+/* The newer columns of the rows that are there, from a new fit: only where that is the same fit. */
+static void fill_rows(job *j, const exp_piece *piece, size_t count, const cmp_row *made)
+{
+    size_t filled = 0;
+    for (size_t i = 0; i < count; i++) {
+        json_t *row = exp_row_find(j->rows, piece->set->name, piece->row->method, piece->seed, made[i].projected);
+        json_t *other = exp_row_of(piece, &made[i]);
+        if (row && exp_row_fill(row, other)) {
+            say_row(j, row);
+            filled++;
+        }
+        json_decref(other);
+    }
+    if (filled < count || !count) {
+        char line[300];
+        snprintf(line, sizeof line, "[%zu/%zu] %s %s seed %llu: %s; the row stays without the newer columns", j->done,
+                 j->planned, piece->set->name, piece->row->method, (unsigned long long)piece->seed,
+                 count ? "a new fit has another P'" : "the cap ended the new fit");
+        say(j, line);
+    }
+}
+
 /* One or two rows, or one that says that the cap ended the work. */
 static sock_status run_piece(study *s, const exp_piece *piece)
 {
@@ -182,7 +216,8 @@ static sock_status run_piece(study *s, const exp_piece *piece)
                         .test = s->part[SYS_TEST],
                         .truth = s->truth,
                         .options = s->options,
-                        .budget = piece->row->budget};
+                        .budget = piece->row->budget,
+                        .fine_delta = s->set->fine_delta};
     cmp_row made[CMP_MOST_ROWS];
     cmp_spec spec;
     size_t count = 0;
@@ -195,9 +230,13 @@ static sock_status run_piece(study *s, const exp_piece *piece)
     const int late = exp_deadline_end(deadline);
     if (status < 0 && !late) return status;
     j->done++;
-    exp_rows_remove(j->rows, piece);
-    if (status < 0) take_row(j, exp_row_stopped(piece));
-    for (size_t i = 0; status >= 0 && i < count; i++) take_row(j, exp_row_of(piece, &made[i]));
+    if (j->settings->fill) {
+        fill_rows(j, piece, status < 0 ? 0 : count, made);
+    } else {
+        exp_rows_remove(j->rows, piece);
+        if (status < 0) take_row(j, exp_row_stopped(piece));
+        for (size_t i = 0; status >= 0 && i < count; i++) take_row(j, exp_row_of(piece, &made[i]));
+    }
     return j->file ? exp_rows_write(j->ctx, j->file, j->columns, j->rows) : SOCK_OK;
 }
 
@@ -221,7 +260,7 @@ static sock_status run_seed(study *s)
     int made = 0;
     for (const exp_table_row *row = s->set->rows; status >= 0 && row->method; row++) {
         const exp_piece piece = piece_of(s->job, s->set, row, s->seed);
-        if (!is_wanted_row(s->job, row) || exp_row_is_known(s->job->rows, &piece)) continue;
+        if (!is_due(s->job, row, &piece)) continue;
         if (!made) {
             status = make_data(s);
             if (status < 0) return note_missing(s, status);
@@ -330,6 +369,11 @@ static void print_preface(const json_t *result, int table, FILE *stream)
             (long long)json_integer_value(json_object_get(result, "first")));
     if (seeds) fprintf(stream, " (at most %lld)", (long long)seeds);
     fputs(". Median [10 %, 90 %] over the seeds; \"paper\" is what the paper prints, one draw.\n", stream);
+    if (table == 2)
+        fputs("PM and PM' are P and P' by the moments of the step (docs/scores.md), on the epidemic with delta 2.5e-5, "
+              "one "
+              "person of 200 squared, in place of the paper's 1e-3; \"-\": not computed.\n",
+              stream);
     if (json_is_true(json_object_get(result, "quick")))
         fputs("Quick: fewer trajectories, no simulated paths, few methods; pbcseq is left out.\n", stream);
     fputc('\n', stream);
@@ -394,7 +438,7 @@ static sock_status run_tables(sock_context *ctx, const exp_settings *settings, i
     sock_status status = SOCK_OK;
     if (settings->output && !(j.file = path_in(settings->output, settings->quick ? "quick.csv" : "rows.csv")))
         status = SOCK_ENOMEM;
-    if (status >= 0) status = exp_rows_resume(j.file, j.columns, settings->say, settings->user, &j.rows);
+    if (status >= 0) status = exp_rows_resume(j.file, j.columns, ROW_PM, settings->say, settings->user, &j.rows);
     if (status >= 0 && !settings->show) status = run_sets(&j);
     if (status == SOCK_ECANCELLED && j.file)
         say(&j, "the rows so far are kept, and the same command goes on from there");

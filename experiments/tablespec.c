@@ -128,6 +128,7 @@ const exp_table_set exp_table_sets[] = {
      USUAL,
      .mmd_step = "0.01",
      .unit_box = 1,
+     .fine_delta = 1.0 / (200 * 200), /* one person of 200, squared: what the data resolve */
      .quick = {20, 10, 20},
      .rows = {PLAIN("sock"), PAPER(19.47, 0, 0, 2.412e-1), ROW("adapted", POLY, 0),
               ROW("adapted-paper", POLY_PAPER, 10.15, 0, 0, 6.733e-2),

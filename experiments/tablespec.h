@@ -47,6 +47,7 @@ typedef struct exp_table_set {
     const char *mmd_step;               /* and their step */
     int unit_box;                       /* simulated paths are clipped to [0, 1] */
     double cap;                         /* seconds of processor time for a row */
+    double fine_delta;                  /* of PM and PM'; 0: the system's, as for P */
     size_t quick[3];                    /* trajectories of the three sets with --quick; 0: not part of it */
     exp_table_row rows[EXP_TABLE_ROWS]; /* ended by one without a method */
 } exp_table_set;

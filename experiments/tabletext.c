@@ -14,9 +14,21 @@ static const struct {
     const char *name;
     size_t column;
     int compared; /* 1, 2, or 3 for both */
-} scores[] = {
-    {"P", ROW_P, 1},       {"P_raw", ROW_P_RAW, 2},           {"RE_f", ROW_RE_F, 3},      {"RE_a", ROW_RE_A, 3},
-    {"mmd2", ROW_MMD2, 0}, {"mmd2_truth", ROW_MMD2_TRUTH, 0}, {"cpu_seconds", ROW_CPU, 0}};
+} scores[] = {{"P", ROW_P, 1},
+              {"P_raw", ROW_P_RAW, 2},
+              {"PM", ROW_PM, 0},
+              {"PM_raw", ROW_PM_RAW, 2},
+              {"RE_f", ROW_RE_F, 3},
+              {"RE_a", ROW_RE_A, 3},
+              {"mmd2", ROW_MMD2, 0},
+              {"mmd2_truth", ROW_MMD2_TRUTH, 0},
+              {"cpu_seconds", ROW_CPU, 0}};
+
+/* Whether the row was scored in this column: an older one is null in a newer column. */
+static int is_scored(const json_t *row, size_t column)
+{
+    return column < ROW_PM || !json_is_null(json_array_get(row, column));
+}
 
 /* ---- The rows of an entry ---- */
 
@@ -69,8 +81,15 @@ static json_t *entry_of(const exp_table_set *set, const exp_table_row *row, cons
         json_pack("{s:s, s:b, s:s, s:I, s:I, s:o}", "method", row->method, "projected", projected, "spec",
                   exp_text_at(json_array_get(list, 0), ROW_SPEC), "seeds", (json_int_t)json_array_size(list), "missing",
                   missing_in(list, judged), "paper", paper_of(row));
-    for (size_t i = 0; i < COUNT(scores); i++)
-        json_object_set_new(entry, scores[i].name, exp_quantiles(list, scores[i].column));
+    for (size_t i = 0; i < COUNT(scores); i++) {
+        json_t *some = json_array();
+        for (size_t k = 0; k < json_array_size(list); k++)
+            if (is_scored(json_array_get(list, k), scores[i].column)) json_array_append(some, json_array_get(list, k));
+        json_object_set_new(entry, scores[i].name, exp_quantiles(some, scores[i].column));
+        if (scores[i].column == ROW_PM)
+            json_object_set_new(entry, "PM_seeds", json_integer((json_int_t)json_array_size(some)));
+        json_decref(some);
+    }
     return entry;
 }
 
@@ -84,6 +103,7 @@ static size_t pair_up(const json_t *ours, const json_t *theirs, size_t column, d
         for (size_t j = 0; j < json_array_size(theirs); j++) {
             const json_t *a = json_array_get(ours, i), *b = json_array_get(theirs, j);
             if (!json_equal(json_array_get(a, ROW_SEED), json_array_get(b, ROW_SEED))) continue;
+            if (!is_scored(a, column) || !is_scored(b, column)) continue;
             our[count] = exp_number_at(a, column);
             their[count++] = exp_number_at(b, column);
         }
@@ -191,7 +211,14 @@ static void number_text(double value, char out[CELL])
 static void quantile_text(const json_t *entry, const char *score, char out[CELL])
 {
     const json_t *list = json_object_get(entry, score);
+    const json_int_t seeds = json_integer_value(json_object_get(entry, "seeds"));
+    const json_int_t scored =
+        strncmp(score, "PM", 2) == 0 ? json_integer_value(json_object_get(entry, "PM_seeds")) : seeds;
     char part[3][CELL];
+    if (!scored) {
+        snprintf(out, CELL, "-");
+        return;
+    }
     for (size_t i = 0; i < 3; i++) {
         const json_t *value = json_array_get(list, i);
         if (json_is_number(value))
@@ -201,10 +228,11 @@ static void quantile_text(const json_t *entry, const char *score, char out[CELL]
     }
     if (strcmp(part[0], "NA") == 0 && strcmp(part[1], "NA") == 0)
         snprintf(out, CELL, "NA");
-    else if (json_integer_value(json_object_get(entry, "seeds")) == 1)
+    else if (seeds == 1)
         snprintf(out, CELL, "%.20s", part[0]);
     else
-        snprintf(out, CELL, "%.18s [%.18s, %.18s]", part[0], part[1], part[2]);
+        snprintf(out, CELL, "%.14s [%.14s, %.14s]", part[0], part[1], part[2]);
+    if (scored < seeds) snprintf(out + strlen(out), CELL - strlen(out), " %lld seeds", (long long)scored);
 }
 
 static void paper_text(const json_t *entry, size_t index, char out[CELL])
@@ -222,17 +250,27 @@ static void paper_text(const json_t *entry, size_t index, char out[CELL])
 typedef struct column {
     const char *title, *score;
     int paper; /* EXP_PAPER_*; -1: none */
+    enum { ALWAYS, WITH_TRUTH, WITHOUT_TRUTH } when;
 } column;
 
-static const column table1[] = {{"P", "P", EXP_PAPER_P},
-                                {"RE_f %", "RE_f", EXP_PAPER_RE_F},
-                                {"RE_a %", "RE_a", EXP_PAPER_RE_A},
-                                {"MMD^2", "mmd2", EXP_PAPER_MMD}};
-static const column table2[] = {{"P'", "P_raw", EXP_PAPER_P},
-                                {"MMD^2", "mmd2", EXP_PAPER_MMD},
-                                {"P", "P", -1},
-                                {"RE_f %", "RE_f", -1},
-                                {"RE_a %", "RE_a", -1}};
+static const column table1[] = {{"P", "P", EXP_PAPER_P, ALWAYS},
+                                {"RE_f %", "RE_f", EXP_PAPER_RE_F, ALWAYS},
+                                {"RE_a %", "RE_a", EXP_PAPER_RE_A, ALWAYS},
+                                {"MMD^2", "mmd2", EXP_PAPER_MMD, ALWAYS}};
+static const column table2[] = {{"P'", "P_raw", EXP_PAPER_P, ALWAYS}, {"MMD^2", "mmd2", EXP_PAPER_MMD, ALWAYS},
+                                {"P", "P", -1, WITH_TRUTH},           {"PM", "PM", -1, WITH_TRUTH},
+                                {"PM'", "PM_raw", -1, WITHOUT_TRUTH}, {"RE_f %", "RE_f", -1, WITH_TRUTH},
+                                {"RE_a %", "RE_a", -1, WITH_TRUTH}};
+
+/* The columns of a table, `count` of them. */
+static size_t choose_columns(int table, int truth, column *out)
+{
+    const column *all = table == 1 ? table1 : table2;
+    size_t count = 0;
+    for (size_t i = 0; i < (table == 1 ? COUNT(table1) : COUNT(table2)); i++)
+        if (all[i].when == ALWAYS || (all[i].when == WITH_TRUTH) == truth) out[count++] = all[i];
+    return count;
+}
 
 static void fill_header(sheet *s, const column *columns, size_t count)
 {
@@ -281,9 +319,9 @@ static void print_better(const json_t *summary, FILE *stream)
         char ours[CELL] = "NA";
         if (json_is_number(mine)) snprintf(ours, sizeof ours, "%.5g", json_number_value(mine));
         fprintf(stream, "- %s of %s%s: median %.5g against %s of the default (better in %lld of %lld seeds)\n",
-                strcmp(score, "P_raw") == 0  ? "P'"
-                : strcmp(score, "mmd2") == 0 ? "MMD^2"
-                                             : score,
+                strcmp(score, "P_raw") == 0    ? "P'"
+                : strcmp(score, "PM_raw") == 0 ? "PM'"
+                                               : score,
                 method->title, json_is_true(json_object_get(e, "projected")) ? ", a projected" : "",
                 json_number_value(json_object_get(e, "median")), ours,
                 (long long)json_integer_value(json_object_get(e, "wins")),
@@ -303,10 +341,10 @@ static int has_truth(const json_t *entries)
 
 void exp_table_print(const json_t *summary, FILE *stream)
 {
-    const int first = json_integer_value(json_object_get(summary, "table")) == 1;
-    const column *columns = first ? table1 : table2;
+    const int table = (int)json_integer_value(json_object_get(summary, "table"));
     const json_t *entries = json_object_get(summary, "entries"), *remark = json_object_get(summary, "remark");
-    const size_t count = first ? COUNT(table1) : has_truth(entries) ? COUNT(table2) : 2; /* the last need a truth */
+    column columns[COLUMNS_MOST];
+    const size_t count = choose_columns(table, has_truth(entries), columns);
     sheet s = {.columns = 3 + count};
     for (size_t i = 0; i < count; i++) s.columns += columns[i].paper >= 0;
     fprintf(stream, "### %s\n\n", json_string_value(json_object_get(summary, "title")));

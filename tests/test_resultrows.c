@@ -35,7 +35,7 @@ static void test_resultrows__cells_come_back_as_they_were(void **state)
     json_t *rows = json_pack("[[s, s, s, f, i, n], [s, s, s, f, i, n]]", "fourier:p=100,seed=0", "two\nlines", "\"",
                              0.1, -7, "linear", "3 of 4", "a,b", 1e300, 0);
     assert_int_equal(exp_rows_write(ctx, "test_resultrows.csv", columns, rows), SOCK_OK);
-    assert_int_equal(exp_rows_read("test_resultrows.csv", columns, &back), EXP_READ_DONE);
+    assert_int_equal(exp_rows_read("test_resultrows.csv", columns, json_array_size(columns), &back), EXP_READ_DONE);
     assert_true(json_equal(rows, back));
     unlink("test_resultrows.csv");
     json_decref(columns);
@@ -48,15 +48,38 @@ static void test_resultrows__foreign_and_missing_files_are_told_apart(void **sta
     (void)state;
     static const char *const names[] = {"a", "b"};
     json_t *columns = exp_columns(2, names), *rows = NULL;
-    assert_int_equal(exp_rows_read("test_resultrows_none.csv", columns, &rows), EXP_READ_MISSING);
+    assert_int_equal(exp_rows_read("test_resultrows_none.csv", columns, json_array_size(columns), &rows),
+                     EXP_READ_MISSING);
     write_text("test_resultrows_foreign.csv", "a,c\n1,2\n");
-    assert_int_equal(exp_rows_read("test_resultrows_foreign.csv", columns, &rows), EXP_READ_FOREIGN);
+    assert_int_equal(exp_rows_read("test_resultrows_foreign.csv", columns, json_array_size(columns), &rows),
+                     EXP_READ_FOREIGN);
     write_text("test_resultrows_foreign.csv", "a,b\n1,2,3\n");
-    assert_int_equal(exp_rows_read("test_resultrows_foreign.csv", columns, &rows), EXP_READ_FOREIGN);
+    assert_int_equal(exp_rows_read("test_resultrows_foreign.csv", columns, json_array_size(columns), &rows),
+                     EXP_READ_FOREIGN);
     write_text("test_resultrows_foreign.csv", "");
-    assert_int_equal(exp_rows_read("test_resultrows_foreign.csv", columns, &rows), EXP_READ_FOREIGN);
+    assert_int_equal(exp_rows_read("test_resultrows_foreign.csv", columns, json_array_size(columns), &rows),
+                     EXP_READ_FOREIGN);
     assert_null(rows);
     unlink("test_resultrows_foreign.csv");
+    json_decref(columns);
+}
+
+/* Columns at the end may be missing down to the number that is asked for; nothing else may differ. */
+static void test_resultrows__an_older_file_has_nulls_in_newer_columns(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c", "d"};
+    json_t *columns = exp_columns(4, names), *rows = NULL, *expected = json_pack("[[i, s, n, n]]", 1, "x");
+    char two[] = "a,b\n1,x\n", one[] = "a\n1\n", other[] = "a,c\n1,x\n", broken[] = "a,b\n1,x,3\n";
+    assert_int_equal(exp_rows_parse(two, columns, 2, &rows), EXP_READ_DONE);
+    assert_true(json_equal(rows, expected));
+    json_decref(rows);
+    rows = NULL;
+    assert_int_equal(exp_rows_parse(one, columns, 2, &rows), EXP_READ_FOREIGN);
+    assert_int_equal(exp_rows_parse(other, columns, 2, &rows), EXP_READ_FOREIGN);
+    assert_int_equal(exp_rows_parse(broken, columns, 2, &rows), EXP_READ_FOREIGN);
+    assert_null(rows);
+    json_decref(expected);
     json_decref(columns);
 }
 
@@ -124,6 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_resultrows__cells_come_back_as_they_were),
+        cmocka_unit_test(test_resultrows__an_older_file_has_nulls_in_newer_columns),
         cmocka_unit_test(test_resultrows__foreign_and_missing_files_are_told_apart),
         cmocka_unit_test(test_resultrows__quantiles_interpolate_and_count_what_is_missing_as_worst),
         cmocka_unit_test(test_scalefit__errors_are_those_of_theory),

@@ -212,6 +212,45 @@ static void test_tables__medians_and_quantiles_are_those_of_the_seeds(void **sta
     json_decref(rows);
 }
 
+/* An older row (null) does not count in a newer column, one without a score (NA) counts as the worst; only the same fit
+ * fills a row. */
+static void test_tables__older_rows_do_not_count_in_newer_columns(void **state)
+{
+    (void)state;
+    json_t *rows = json_array();
+    const exp_table_view view = {0, 0, NULL};
+    const exp_piece of = piece("sir", "bisde", 0);
+    static const double pm[] = {0, 30, 10, 50};
+    for (size_t i = 0; i < 4; i++) {
+        json_t *row = row_with("sir", "bisde", i, 100, 1, 0);
+        assert_string_equal(exp_text_at(row, ROW_PM_RAW), "NA");
+        json_array_set_new(row, ROW_PM_RAW, i ? json_real(pm[i]) : json_null());
+        json_array_set_new(row, ROW_PM, i ? json_real(pm[i]) : json_null());
+        put(rows, row);
+        put(rows, row_with("sir", "sock", i, 100, 1, 0)); /* whose PM is NA */
+    }
+    json_t *summary = exp_table_summary(exp_table_set_find("sir"), &view, rows);
+    assert_close(quantile(entry_of(summary, "bisde", 0), "PM", 0), 30, 1e-15, 1);
+    assert_int_equal(json_integer_value(json_object_get(entry_of(summary, "bisde", 0), "PM_seeds")), 3);
+    assert_true(json_is_null(json_array_get(json_object_get(entry_of(summary, "sock", 0), "PM"), 0)));
+    const json_t *better = json_object_get(summary, "better");
+    assert_int_equal(json_array_size(better), 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(better, 0), "score")), "PM_raw");
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(better, 0), "seeds")), 3);
+    json_decref(summary);
+    assert_true(exp_row_is_older(rows, &of));
+    json_t *row = exp_row_find(rows, "sir", "bisde", 0, 0), *other = row_with("sir", "bisde", 0, 101, 1, 0);
+    assert_false(exp_row_fill(row, other));
+    assert_true(exp_row_is_older(rows, &of));
+    json_decref(other);
+    other = row_with("sir", "bisde", 0, 100 + 1e-7, 2, 0);
+    assert_true(exp_row_fill(row, other));
+    assert_false(exp_row_is_older(rows, &of));
+    assert_true(exp_number_at(row, ROW_RE_F) == 1); /* the older columns are as they were */
+    json_decref(other);
+    json_decref(rows);
+}
+
 /* Three seeds: without a projection one has no P, so the 90 % point has none; with it all have. */
 static void test_tables__a_projected_entry_stands_for_all_seeds(void **state)
 {
@@ -347,6 +386,7 @@ int main(void)
                                        cmocka_unit_test(test_tables__a_row_is_known_by_its_setting_and_its_paths),
                                        cmocka_unit_test(test_tables__a_larger_cap_takes_up_what_a_smaller_one_stopped),
                                        cmocka_unit_test(test_tables__medians_and_quantiles_are_those_of_the_seeds),
+                                       cmocka_unit_test(test_tables__older_rows_do_not_count_in_newer_columns),
                                        cmocka_unit_test(test_tables__a_projected_entry_stands_for_all_seeds),
                                        cmocka_unit_test(test_tables__who_beats_the_default_is_judged_on_common_seeds),
                                        cmocka_unit_test(test_tables__the_text_holds_medians_and_the_papers_values),
