@@ -220,7 +220,9 @@ static int take_delta(const cli *c, const truth *t, bool given, comparison *all)
         if (status < 0) return cli_fail(c, status);
         all->delta_source = "as is usual for this truth, whose a is singular";
     }
+    const char *budget = sock_options_get(c->opts, "budget");
     all->delta = strtod(sock_options_get(c->opts, "delta"), NULL);
+    all->budget = strcmp(budget, "auto") == 0 ? 0 : strtod(budget, NULL);
     return -1;
 }
 
@@ -228,13 +230,12 @@ static int take_delta(const cli *c, const truth *t, bool given, comparison *all)
 
 static cmp_case make_case(const cli *c, const comparison *all, const truth *t)
 {
-    const char *budget = sock_options_get(c->opts, "budget");
     return (cmp_case){.train = all->train,
                       .validation = all->validation,
                       .test = all->test,
                       .truth = t->model,
                       .options = c->opts,
-                      .budget = strcmp(budget, "auto") == 0 ? 0 : strtod(budget, NULL)};
+                      .budget = all->budget};
 }
 
 /* Every method in turn; with a file for the table, it holds the rows so far at any time. */

@@ -42,15 +42,48 @@ static int unknown(const cli *c, const char *name)
     return cli_usage_error(c, "unknown system '%s'; allowed: %s", name, list);
 }
 
+static const char *const set_file[SYS_SETS] = {"train.csv", "validation.csv", "test.csv"};
+
+static bool is_there(const char *folder, const char *name)
+{
+    char *path = NULL;
+    struct stat info;
+    const bool there = asprintf(&path, "%s/%s", folder, name) >= 0 && stat(path, &info) == 0;
+    free(path);
+    return there;
+}
+
+/* The files of an earlier run, which has left a truth.json with them, are replaced; somebody's own train.csv is not. */
+static int check_folder(const cli *c, const char *folder)
+{
+    for (int s = 0; s < SYS_SETS && !is_there(folder, "truth.json"); s++)
+        if (is_there(folder, set_file[s]))
+            return cli_failure(c,
+                               "%s/%s is there and would be replaced, but was not made by sock dataset (there is no "
+                               "truth.json beside it); give another folder",
+                               folder, set_file[s]);
+    return -1;
+}
+
+/* truth.json first: with it a run that was broken off can be repeated. */
+static sock_status write_truth(const cli *c, const sys_instance *instance, const char *folder)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/truth.json", folder) < 0) return SOCK_ENOMEM;
+    sock_status status = sys_save(c->ctx, instance, path);
+    if (status >= 0 && !c->json) printf("%-30s what made the data\n", path);
+    free(path);
+    return status;
+}
+
 static sock_status write_sets(const cli *c, const sys_instance *instance, const char *folder)
 {
-    static const char *const file[SYS_SETS] = {"train.csv", "validation.csv", "test.csv"};
     char *path = NULL;
-    sock_status status = SOCK_OK;
+    sock_status status = write_truth(c, instance, folder);
     for (int s = 0; status >= 0 && s < SYS_SETS; s++) {
         sock_data *data = NULL;
         status = sys_generate(c->ctx, instance, (sys_set)s, &data);
-        if (status >= 0 && asprintf(&path, "%s/%s", folder, file[s]) < 0) status = SOCK_ENOMEM;
+        if (status >= 0 && asprintf(&path, "%s/%s", folder, set_file[s]) < 0) status = SOCK_ENOMEM;
         if (status >= 0) status = sock_data_write(c->ctx, data, path);
         if (status >= 0 && !c->json)
             printf("%-30s %zu trajectories, %zu points\n", path, sock_data_trajectories(data), sock_data_points(data));
@@ -58,13 +91,9 @@ static sock_status write_sets(const cli *c, const sys_instance *instance, const 
         path = NULL;
         sock_data_free(data);
     }
-    if (status >= 0 && asprintf(&path, "%s/truth.json", folder) < 0) status = SOCK_ENOMEM;
-    if (status >= 0) status = sys_save(c->ctx, instance, path);
-    if (status >= 0 && !c->json) printf("%-30s what made them\n", path);
     if (status >= 0 && c->json)
         print_json(json_pack("{s:s, s:s, s:I}", "system", instance->system->name, "folder", folder, "seed",
                              (json_int_t)instance->seed));
-    free(path);
     return status;
 }
 
@@ -108,6 +137,7 @@ static int run(int count, char **arguments)
         code = cli_failure(&c, "%s: the folder cannot be made: %s", folder, strerror(errno));
         goto out;
     }
+    if (status >= 0 && (code = check_folder(&c, folder)) >= 0) goto out;
     if (status >= 0) status = write_sets(&c, instance, folder);
     code = status < 0 ? cli_fail(&c, status) : cli_finish_output(&c);
 out:

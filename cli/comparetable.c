@@ -103,6 +103,8 @@ static void print_heading(const comparison *all)
     print_trajectories(all->test);
     printf(", %zu points; delta %g%s%s\n", sock_data_points(all->test), all->delta, all->delta_source ? ", " : "",
            all->delta_source ? all->delta_source : "");
+    if (all->budget > 0)
+        printf("budget          %g s for each search of SOCK; other methods are not bounded\n", all->budget);
     if (all->truth)
         printf("truth           %s%s\n", all->truth,
                all->truth_approximate ? ", an approximation of the process that made the data" : "");

@@ -11,6 +11,7 @@ typedef struct comparison {
     bool truth_approximate;
     double delta;
     const char *delta_source; /* "given", or why it is what it is */
+    double budget;            /* seconds of a search; 0: no limit */
     size_t count;
     cmp_row *rows;
 } comparison;

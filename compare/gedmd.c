@@ -7,7 +7,9 @@
  *   4. f_k = psi.K[:, x_k]; in commutator mode a_kl = psi.K[:, x_k x_l] - f_k x_l - f_l x_k
  *   5. in direct mode a_kl is the regression of S_kl itself
  *
- * Least squares by SVD or QR of Psi: the normal equations of the original square the condition number. */
+ * Least squares by SVD or QR of Psi, whose columns are brought to one norm first: the normal equations of the original
+ * square the condition number, and x^4 beside 1 in units of a thousand would look like a dependent column. With a
+ * ridge, whose penalty is that of the coefficients as they are, columns are left alone. */
 #include "compare/gedmd.h"
 
 #include "la/la.h"
@@ -27,6 +29,7 @@ typedef struct least_squares {
     size_t rows, size, rank;
     const cmp_gedmd_options *options;
     const double *psi;
+    double *norm;   /* M: of the columns, by which they are divided */
     double *factor; /* SVD: U (rows x k); QR: Q (rows x M) */
     double *second; /* SVD: Vt (k x M); QR: R (M x M) */
     double *s;      /* SVD: k singular values */
@@ -34,10 +37,30 @@ typedef struct least_squares {
 
 static void release(least_squares *q)
 {
+    sk_free(q->norm);
     sk_free(q->factor);
     sk_free(q->second);
     sk_free(q->s);
     *q = (least_squares){0};
+}
+
+static sock_status take_norms(least_squares *q)
+{
+    q->norm = sk_doubles(q->ctx, q->size, 1);
+    if (!q->norm) return SOCK_ENOMEM;
+    for (size_t i = 0; i < q->rows; i++)
+        for (size_t m = 0; m < q->size; m++) q->norm[m] += q->psi[i * q->size + m] * q->psi[i * q->size + m];
+    for (size_t m = 0; m < q->size; m++) {
+        const bool usual = q->norm[m] > 0 && isfinite(q->norm[m]) && !(q->options->ridge > 0);
+        q->norm[m] = usual ? sqrt(q->norm[m]) : 1;
+    }
+    return SOCK_OK;
+}
+
+static void copy_scaled(const least_squares *q, double *out)
+{
+    for (size_t i = 0; i < q->rows; i++)
+        for (size_t m = 0; m < q->size; m++) out[i * q->size + m] = q->psi[i * q->size + m] / q->norm[m];
 }
 
 static sock_status factor_qr(least_squares *q)
@@ -48,7 +71,7 @@ static sock_status factor_qr(least_squares *q)
     q->factor = sk_doubles_unset(q->ctx, q->rows, q->size);
     q->second = sk_doubles(q->ctx, q->size, q->size);
     if (!q->factor || !q->second) return SOCK_ENOMEM;
-    memcpy(q->factor, q->psi, q->rows * q->size * sizeof *q->psi);
+    copy_scaled(q, q->factor);
     SK_TRY(sk_qr(q->ctx, q->rows, q->size, q->factor, q->size, q->second, q->size));
     double largest = 0;
     for (size_t m = 0; m < q->size; m++) largest = fmax(largest, fabs(q->second[m * q->size + m]));
@@ -69,7 +92,7 @@ static sock_status factor_tall(least_squares *q)
     double *tall = sk_doubles_unset(q->ctx, q->rows, m), *r = sk_doubles(q->ctx, m, m), *u = sk_doubles(q->ctx, m, m);
     sock_status status = tall && r && u ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) {
-        memcpy(tall, q->psi, q->rows * m * sizeof *tall);
+        copy_scaled(q, tall);
         status = sk_qr(q->ctx, q->rows, m, tall, m, r, m);
     }
     if (status >= 0) status = sk_svd(q->ctx, m, m, r, m, q->s, u, m, q->second, m);
@@ -84,7 +107,7 @@ static sock_status factor_flat(least_squares *q)
 {
     double *copy = sk_doubles_unset(q->ctx, q->rows, q->size);
     if (!copy) return SOCK_ENOMEM;
-    memcpy(copy, q->psi, q->rows * q->size * sizeof *copy);
+    copy_scaled(q, copy);
     sock_status status = sk_svd(q->ctx, q->rows, q->size, copy, q->size, q->s, q->factor, q->rows, q->second, q->size);
     sk_free(copy);
     return status;
@@ -125,7 +148,11 @@ static void solve_qr(const least_squares *q, const double *y, double *c)
     }
 }
 
-static sock_status prepare(least_squares *q) { return q->options->by_qr ? factor_qr(q) : factor_svd(q); }
+static sock_status prepare(least_squares *q)
+{
+    SK_TRY(take_norms(q));
+    return q->options->by_qr ? factor_qr(q) : factor_svd(q);
+}
 
 static void solve(const least_squares *q, const double *y, double *c, double *scratch)
 {
@@ -133,6 +160,7 @@ static void solve(const least_squares *q, const double *y, double *c, double *sc
         solve_qr(q, y, c);
     else
         solve_svd(q, y, c, scratch);
+    for (size_t m = 0; m < q->size; m++) c[m] /= q->norm[m];
 }
 
 /* Sequential thresholding: fit, take out what is small, fit the rest again. */

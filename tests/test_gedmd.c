@@ -153,6 +153,28 @@ static void test_gedmd__threshold_leaves_what_is_large(void **state)
     cmp_steps_free(steps);
 }
 
+/* In other units (states times a thousand) the fields are the same: u^4 beside 1 is no dependent column then. */
+static void prop_gedmd__units_do_not_matter(void **state)
+{
+    enum { DEGREE = 6 };
+    cmp_steps *steps = forty_steps(ctx), *large = forty_steps(ctx);
+    (void)state;
+    for (size_t i = 0; i < large->count; i++) large->x[i] *= 1000, large->dx[i] *= 1000;
+    for (int by_qr = 0; by_qr < 2; by_qr++) {
+        cmp_expansion *e = NULL, *l = NULL;
+        fit(steps, DEGREE, (cmp_gedmd_options){.corrected = true, .by_qr = by_qr}, &e);
+        fit(large, DEGREE, (cmp_gedmd_options){.corrected = true, .by_qr = by_qr}, &l);
+        for (int m = 0; m <= DEGREE; m++) {
+            assert_close(l->drift[m] * pow(1000, m - 1), e->drift[m], 1e-10, 1);
+            assert_close(l->diffusion[m] * pow(1000, m - 2), e->diffusion[m], 1e-10, 1);
+        }
+        cmp_expansion_free(l);
+        cmp_expansion_free(e);
+    }
+    cmp_steps_free(large);
+    cmp_steps_free(steps);
+}
+
 /* A ridge of the size of the problem halves nothing but shrinks the coefficients towards 0. */
 static void prop_gedmd__ridge_solves_its_normal_equations(void **state)
 {
@@ -226,6 +248,7 @@ int main(void)
         cmocka_unit_test(prop_gedmd__finds_an_exact_linear_drift),
         cmocka_unit_test(prop_gedmd__the_generator_of_a_product),
         cmocka_unit_test(test_gedmd__threshold_leaves_what_is_large),
+        cmocka_unit_test(prop_gedmd__units_do_not_matter),
         cmocka_unit_test(prop_gedmd__ridge_solves_its_normal_equations),
         cmocka_unit_test(test_gedmd__too_few_steps_give_the_smallest_solution_or_a_reason),
         cmocka_unit_test(test_gedmd__survives_every_failed_allocation),
