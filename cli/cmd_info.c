@@ -291,15 +291,24 @@ static void print_chosen_drift(json_t *info)
 {
     size_t i;
     json_t *line;
+    json_t *list = json_object_get(info, "drifts");
     label("drift");
-    printf("%s\n", text_of(info, "drift"));
+    if (json_array_size(list) < 2) printf("%s\n", text_of(info, "drift"));
+    for (i = 0; json_array_size(list) > 1 && i < json_array_size(list); i++) {
+        line = json_array_get(list, i);
+        if (i) label("");
+        printf("%s: share %.0f%%", text_of(line, "kernel"), 100 * number_of(line, "share"));
+        if (isfinite(number_of(line, "l"))) printf(", l %.2g", number_of(line, "l"));
+        printf(", %.4g degrees of freedom\n", number_of(line, "dof"));
+    }
     json_array_foreach(json_object_get(info, "equation"), i, line)
     {
         label("");
         printf("%s\n", json_string_value(line));
     }
     label("");
-    if (isfinite(number_of(info, "drift_l"))) printf("l %.2g, ", number_of(info, "drift_l"));
+    if (json_array_size(list) < 2 && isfinite(number_of(info, "drift_l")))
+        printf("l %.2g, ", number_of(info, "drift_l"));
     printf("%s quadrature, rank %lld, %.4g effective degrees of freedom\n", text_of(info, "quadrature"),
            count_of(info, "drift_rank"), number_of(info, "drift_dof"));
 }
@@ -388,9 +397,9 @@ static void print_search(json_t *info)
 static void print_searched(json_t *info)
 {
     static const char *const known[] = {
-        "tuned",    "drift_l", "drift_edge",     "drift_score", "drift_best", "diffusions",    "floor",
-        "score",    "folds",   "score_constant", "steps",       "limited",    "search",        "equation",
-        "warnings", "scale",   "left_out",       "preset",      "skipped",    "residual_lag1", NULL};
+        "tuned", "drifts",   "drift_l",        "drift_edge", "drift_score",   "drift_best", "diffusions", "floor",
+        "score", "folds",    "score_constant", "steps",      "limited",       "search",     "equation",   "warnings",
+        "scale", "left_out", "preset",         "skipped",    "residual_lag1", NULL};
     print_chosen_drift(info);
     print_chosen_diffusion(info);
     print_units(info);

@@ -16,13 +16,33 @@ static double number_of(json_t *object, const char *key) { return json_number_va
 
 static bool is_true(json_t *object, const char *key) { return json_is_true(json_object_get(object, key)); }
 
+/* Name, share in an average, penalty, freedom. */
+static void print_part(json_t *part, bool many)
+{
+    json_t *l = json_object_get(part, "l");
+    printf("%s", text_of(part, "kernel"));
+    if (many) printf(", share %.0f %%", 100 * number_of(part, "share"));
+    if (json_is_number(l)) printf(", penalty l = %.0e", json_number_value(l));
+    printf(", %.1f degrees of freedom", number_of(part, "dof"));
+}
+
+/* One kernel, or the average of those that did nearly as well. */
 static void print_drift(json_t *info, int width)
 {
     size_t i;
     json_t *entry, *equations = json_object_get(info, "equation"), *l = json_object_get(info, "drift_l");
-    printf("%-*s%s", width, "drift", text_of(info, "drift"));
-    if (json_is_number(l)) printf(", penalty l = %.0e", json_number_value(l));
-    printf(", %.1f degrees of freedom, %s quadrature\n", number_of(info, "drift_dof"), text_of(info, "quadrature"));
+    json_t *list = json_object_get(info, "drifts");
+    json_array_foreach(list, i, entry)
+    {
+        printf("%-*s", width, i ? "" : "drift");
+        print_part(entry, json_array_size(list) > 1);
+        printf(i + 1 < json_array_size(list) ? "\n" : ", %s quadrature\n", text_of(info, "quadrature"));
+    }
+    if (!json_array_size(list)) { /* the paper's protocol has one */
+        printf("%-*s%s", width, "drift", text_of(info, "drift"));
+        if (json_is_number(l)) printf(", penalty l = %.0e", json_number_value(l));
+        printf(", %.1f degrees of freedom, %s quadrature\n", number_of(info, "drift_dof"), text_of(info, "quadrature"));
+    }
     json_array_foreach(equations, i, entry)
     {
         if (i == MOST_EQUATIONS) break;

@@ -29,13 +29,9 @@ static sock_status take_options(sock_context *ctx, const cmp_case *c, sock_optio
 
 static void add_text(char *buffer, const char *text) { strncat(buffer, text, CMP_TEXT_SIZE - strlen(buffer) - 1); }
 
-/* "affine; linear 60 % + poly:degree=2 40 %" */
-static void list_kernels(const json_t *info, char *buffer)
+/* "linear 60 % + poly:degree=2 40 %" */
+static void list_shares(const json_t *list, char *buffer)
 {
-    const json_t *list = json_object_get(info, "diffusions"), *one = json_object_get(info, "diffusion");
-    const char *drift = json_string_value(json_object_get(info, "drift"));
-    add_text(buffer, drift ? drift : "?");
-    add_text(buffer, "; ");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *entry = json_array_get(list, i);
         const char *kernel = json_string_value(json_object_get(entry, "kernel"));
@@ -45,6 +41,20 @@ static void list_kernels(const json_t *info, char *buffer)
         add_text(buffer, kernel ? kernel : "?");
         add_text(buffer, share);
     }
+}
+
+/* "affine; linear 60 % + poly:degree=2 40 %" */
+static void list_kernels(const json_t *info, char *buffer)
+{
+    const json_t *drifts = json_object_get(info, "drifts"), *list = json_object_get(info, "diffusions");
+    const json_t *one = json_object_get(info, "diffusion");
+    const char *drift = json_string_value(json_object_get(info, "drift"));
+    if (json_array_size(drifts) > 1)
+        list_shares(drifts, buffer);
+    else
+        add_text(buffer, drift ? drift : "?");
+    add_text(buffer, "; ");
+    list_shares(list, buffer);
     if (!json_array_size(list) && json_is_string(one)) add_text(buffer, json_string_value(one));
 }
 

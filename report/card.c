@@ -91,8 +91,17 @@ static void put_drift(FILE *out, const rep_facts *f)
 {
     const double l = info_number(f->info, "drift_l"), lambda = info_number(f->info, "drift_lambda");
     const double dof = info_number(f->info, "drift_dof");
+    json_t *list = json_object_get(f->info, "drifts");
     row(out, "drift");
     code(out, info_text(f->info, "drift"));
+    if (json_array_size(list) > 1)
+        fprintf(out, " (share %.0f %%)", 100 * info_number(json_array_get(list, 0), "share"));
+    for (size_t i = 1; i < json_array_size(list); i++) {
+        fputs(", ", out);
+        code(out, info_text(json_array_get(list, i), "kernel"));
+        fprintf(out, " (%.0f %%)", 100 * info_number(json_array_get(list, i), "share"));
+    }
+    if (json_array_size(list) > 1) fputs("; the first", out);
     if (isfinite(l)) fprintf(out, ", penalty l = %.0e", l);
     if (isfinite(lambda)) fprintf(out, ", lambda %.4g", lambda);
     word(out, f->info, "drift_form", " form");

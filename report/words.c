@@ -49,9 +49,17 @@ static void put_kernel(FILE *out, const char *kernel)
 static void drift_words(FILE *out, const rep_facts *f)
 {
     const double dof = info_number(f->info, "drift_dof");
+    json_t *list = json_object_get(f->info, "drifts");
     if (!*info_text(f->info, "drift")) return;
-    fputs("<p>The drift, where the states tend to go, is of the kind ", out);
+    fputs("<p>The drift, where the states tend to go, is ", out);
+    if (json_array_size(list) > 1)
+        fprintf(out, "an average of %zu kernels that did about equally well on held-out data, led by ",
+                json_array_size(list));
+    else
+        fputs("of the kind ", out);
     put_kernel(out, info_text(f->info, "drift"));
+    if (json_array_size(list) > 1) fprintf(out, " (%.0f %%)", 100 * info_number(json_array_get(list, 0), "share"));
+    if (json_array_size(list) > 1 && isfinite(dof)) fputs(",", out);
     if (isfinite(dof)) fprintf(out, " with %.1f effective degrees of freedom", dof);
     fputs(json_is_array(json_object_get(f->terms, "drift")) ? "; it is a polynomial, written out below. " : ". ", out);
 }

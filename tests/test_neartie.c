@@ -1,5 +1,5 @@
-/* test_neartie.c - what the search does with candidates that the data do not tell apart: the simplest drift, and the
- * shares of the averaged diffusions, both from the scores that the model reports. */
+/* test_neartie.c - what the search does with candidates that the data do not tell apart: the simplest drift, or the
+ * shares of the averaged ones, and those of the diffusions, all from the scores that the model reports. */
 #include "systems/systems.h"
 #include "test.h"
 #include "tune/driftcv.h"
@@ -22,25 +22,37 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What a tuned model of one of the known systems says about itself. */
-static json_t *fitted(const char *system, uint64_t seed, const char *average)
+static sock_model *fitted_model(const char *system, uint64_t seed, const char *average)
 {
     sys_instance *instance = NULL;
     sock_data *data = NULL;
     sock_model *model = NULL;
     sock_options *opts = sock_options_new(ctx);
-    char *text = NULL;
     assert_int_equal(sys_new(ctx, sys_find(system), seed, &instance), SOCK_OK);
     assert_int_equal(sys_generate(ctx, instance, SYS_TRAIN, &data), SOCK_OK);
     assert_int_equal(sock_options_set(ctx, opts, "average", average), SOCK_OK);
     if (sock_fit(ctx, data, opts, &model) < 0) fail_msg("%s", sock_message(ctx));
-    assert_int_equal(sock_model_info(ctx, model, &text), SOCK_OK);
-    json_t *info = json_loads(text, 0, NULL);
-    sock_string_free(text);
-    sock_model_free(model);
     sock_data_free(data);
     sock_options_free(opts);
     sys_free(instance);
+    return model;
+}
+
+static json_t *info_of(const sock_model *model)
+{
+    char *text = NULL;
+    assert_int_equal(sock_model_info(ctx, model, &text), SOCK_OK);
+    json_t *info = json_loads(text, 0, NULL);
+    sock_string_free(text);
+    return info;
+}
+
+/* What a tuned model of one of the known systems says about itself. */
+static json_t *fitted(const char *system, uint64_t seed, const char *average)
+{
+    sock_model *model = fitted_model(system, seed, average);
+    json_t *info = info_of(model);
+    sock_model_free(model);
     return info;
 }
 
@@ -83,11 +95,73 @@ static void prop_shares_follow_scores_and_simplicity(void **state)
     }
 }
 
-static void test_neartie__without_averaging_the_best_diffusion_is_alone(void **state)
+static bool is_short(const char *kernel)
+{
+    static const char *const plain[] = {"linear", "affine", "poly:degree=2", NULL};
+    bool found = strstr(kernel, " learned") != NULL;
+    for (int i = 0; plain[i]; i++) found = found || strcmp(kernel, plain[i]) == 0;
+    return found;
+}
+
+/* Drifts are averaged where no short equation is near enough to the best, with
+ * share_i / share_j = exp((score_i - dof_i - score_j + dof_j) / 2); shares add up to 1, and the degrees of freedom are
+ * those of the parts in proportion. Else the one equation stands alone. Both happen among these seeds. */
+static void prop_drift_shares_follow_scores_and_freedom(void **state)
+{
+    (void)state;
+    int averages = 0, alone = 0;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        json_t *info = fitted("expdyn", seed, "yes"), *list = json_object_get(info, "drifts");
+        const json_t *first = json_array_get(list, 0);
+        double sum = 0, dof = 0;
+        assert_string_equal(word(first, "kernel"), word(info, "drift"));
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            const json_t *other = json_array_get(list, i);
+            double nats = number(other, "score") - number(other, "dof") - number(first, "score") + number(first, "dof");
+            assert_close(number(other, "share") / number(first, "share"), exp(nats / 2), 1e-9, 1);
+            assert_true(number(other, "share") <= number(first, "share"));
+            sum += number(other, "share");
+            dof += number(other, "share") * number(other, "dof");
+        }
+        assert_close(sum, 1, 1e-12, 1);
+        assert_close(dof, number(info, "drift_dof"), 1e-12, dof);
+        averages += json_array_size(list) > 1;
+        if (json_array_size(list) == 1) assert_true(is_short(word(info, "drift")));
+        alone += json_array_size(list) == 1;
+        json_decref(info);
+    }
+    assert_true(averages > 0 && alone > 0);
+}
+
+/* An average through a file is the same average: fields to the last bit, and what it says of its parts. */
+static void prop_averaged_drift_survives_the_file(void **state)
+{
+    (void)state;
+    enum { POINTS = 9 };
+    sock_model *model = fitted_model("expdyn", 2, "yes"), *loaded = NULL;
+    json_t *info = info_of(model), *again;
+    double x[POINTS], f[2][POINTS], a[2][POINTS];
+    assert_true(json_array_size(json_object_get(info, "drifts")) > 1);
+    for (size_t i = 0; i < POINTS; i++) x[i] = -1 + 0.25 * (double)i;
+    assert_int_equal(sock_model_save(ctx, model, "neartie.sock"), SOCK_OK);
+    assert_int_equal(sock_model_load(ctx, "neartie.sock", &loaded), SOCK_OK);
+    assert_int_equal(sk_model_evaluate(ctx, model, POINTS, x, f[0], a[0]), SOCK_OK);
+    assert_int_equal(sk_model_evaluate(ctx, loaded, POINTS, x, f[1], a[1]), SOCK_OK);
+    assert_memory_equal(f[0], f[1], sizeof f[0]);
+    assert_memory_equal(a[0], a[1], sizeof a[0]);
+    again = info_of(loaded);
+    assert_true(json_equal(json_object_get(info, "drifts"), json_object_get(again, "drifts")));
+    remove("neartie.sock");
+    json_decref(info), json_decref(again);
+    sock_model_free(model), sock_model_free(loaded);
+}
+
+static void test_neartie__without_averaging_one_drift_and_the_best_diffusion(void **state)
 {
     (void)state;
     json_t *info = fitted("expdyn", 1, "no"), *list = json_object_get(info, "diffusions");
     assert_int_equal(json_array_size(list), 1);
+    assert_int_equal(json_array_size(json_object_get(info, "drifts")), 1);
     assert_true(number(json_array_get(list, 0), "score") == number(info, "score"));
     json_decref(info);
 }
@@ -116,7 +190,7 @@ static void prop_chosen_drift_is_near_the_best(void **state)
             if (strcmp(word(row, "stage"), "refit") == 0 && strcmp(word(row, "field"), "drift") == 0)
                 best = fmax(best, number(row, "score"));
         }
-        double lost = best - number(info, "drift_score");
+        double lost = best - number(info, "drift_score"); /* of the leading one in an average */
         assert_true(number(info, "calibration") > 0.8 && number(info, "calibration") < 1.25);
         assert_true(lost >= 0 && lost <= 10);
         if (lost == 0) assert_string_equal(word(info, "drift"), word(info, "drift_best"));
@@ -128,7 +202,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_shares_follow_scores_and_simplicity),
-        cmocka_unit_test(test_neartie__without_averaging_the_best_diffusion_is_alone),
+        cmocka_unit_test(prop_drift_shares_follow_scores_and_freedom),
+        cmocka_unit_test(prop_averaged_drift_survives_the_file),
+        cmocka_unit_test(test_neartie__without_averaging_one_drift_and_the_best_diffusion),
         cmocka_unit_test(test_neartie__simpler_drifts_are_allowed_what_they_save),
         cmocka_unit_test(prop_chosen_drift_is_near_the_best),
     };

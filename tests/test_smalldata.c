@@ -57,7 +57,7 @@ static void prop_euler_score_is_the_left_point_without_the_fold(void **state)
         assert_int_equal(sk_problem_condition(ctx, p, NULL, false, false), SOCK_OK);
         sk_drift_result *f = some_drift(p);
         sk_diffusion_result *a[] = {some_diffusion(p, f, "constant"), some_diffusion(p, f, "affine")};
-        sk_held_model model = {f, 2, a, share};
+        sk_held_model model = {1, &f, NULL, 2, a, share};
         double score[2], *cluster = sk_doubles(ctx, 2, p->clusters), *e = sk_doubles(ctx, p->n, d);
         assert_int_equal(sk_euler_score(ctx, p, &model, 2, floor, score, cluster), SOCK_OK);
         for (size_t g = 0; g < 2; g++) {
@@ -89,6 +89,59 @@ static void test_smalldata__needed_gain_grows_with_trials_and_errors(void **stat
     /* ten rows: the error counts up to 50 nats; many rows: up to two */
     assert_true(sk_drift_allowance(40, 1, 10) == 40 && sk_drift_allowance(60, 1, 10) == 50);
     assert_true(sk_drift_allowance(40, 1, 1000) == 2);
+}
+
+/* ---- The model of shares ---- */
+
+static sk_drift_result *drift_of(const sk_problem *p, const char *kernel)
+{
+    sk_drift_candidate candidate = {.name = sk_strdup(ctx, kernel), .kernel = case_kernel(ctx, kernel), .max_rank = 20};
+    sk_drift_result *r = NULL;
+    if (sk_drift_cross_validate(ctx, p, &candidate, p->folds, &r) < 0) fail_msg("%s", sock_message(ctx));
+    sk_drift_candidate_clear(&candidate);
+    return r;
+}
+
+/* f (count x d) of drifts with shares, from the fit without fold `fold`. */
+static void fields_of(const sk_problem *p, size_t drifts, sk_drift_result *const *f, const double *share, size_t fold,
+                      size_t count, const double *x, double *out)
+{
+    const sk_held_model held = {.drifts = drifts, .drift = f, .drift_share = share};
+    sock_model *model = NULL;
+    assert_int_equal(sk_held_model_without(ctx, p, &held, fold, NULL, &model), SOCK_OK);
+    assert_int_equal(sk_model_evaluate(ctx, model, count, x, out, NULL), SOCK_OK);
+    sock_model_free(model);
+}
+
+/* The drift of an average is the average of the drifts at any point, whatever their order, without any fold; a drift
+ * with share 0 need not be there. */
+static void prop_drift_of_shares_is_the_weighted_sum(void **state)
+{
+    (void)state;
+    enum { PARTS = 3, POINTS = 7 };
+    static const double share[PARTS + 1] = {0.2, 0.5, 0.3, 0}, turned[PARTS] = {0.3, 0.2, 0.5};
+    for (size_t d = 1; d <= 2; d++) {
+        sk_problem *p = case_problem(ctx, d, false);
+        assert_int_equal(sk_problem_condition(ctx, p, NULL, false, false), SOCK_OK);
+        sk_drift_result *f[PARTS + 1] = {drift_of(p, "affine"), drift_of(p, "poly:degree=3"),
+                                         drift_of(p, "gauss:eta=1.5"), NULL};
+        sk_drift_result *other[PARTS] = {f[2], f[0], f[1]};
+        double x[POINTS * 2], one[POINTS * 2], sum[POINTS * 2], all[POINTS * 2];
+        sk_normals((sk_key){5, SK_PURPOSE_TEST}, 60, d, 0, POINTS * d, x);
+        for (size_t fold = 0; fold <= p->folds; fold++) {
+            memset(sum, 0, sizeof sum);
+            for (size_t part = 0; part < PARTS; part++) {
+                fields_of(p, 1, &f[part], NULL, fold, POINTS, x, one);
+                for (size_t i = 0; i < POINTS * d; i++) sum[i] += share[part] * one[i];
+            }
+            fields_of(p, PARTS + 1, f, share, fold, POINTS, x, all);
+            for (size_t i = 0; i < POINTS * d; i++) assert_close(all[i], sum[i], 1e-12, 1 + fabs(sum[i]));
+            fields_of(p, PARTS, other, turned, fold, POINTS, x, all);
+            for (size_t i = 0; i < POINTS * d; i++) assert_close(all[i], sum[i], 1e-12, 1 + fabs(sum[i]));
+        }
+        for (size_t part = 0; part < PARTS; part++) sk_drift_result_free(f[part]);
+        sk_problem_free(p);
+    }
 }
 
 /* ---- Few steps ---- */
@@ -194,6 +247,40 @@ static void test_smalldata__constant_coefficients_stay_constant(void **state)
     assert_true(fabs(mean_gain(DRIFTING, 12, 7)) < 0.03);
 }
 
+/* 200 steps of 0.02 to 2 units of time each from x' = 0.3 + 0.5 noise: the constants are those of the highest
+ * likelihood, a = mean (dy - h f)^2 / h, and not those of least squares, which look at the long steps. */
+static void test_smalldata__constants_have_the_highest_likelihood(void **state)
+{
+    (void)state;
+    enum { PATHS = 40, EACH = 5, POINTS = PATHS * (EACH + 1) };
+    sk_key key = {3, SK_PURPOSE_TEST};
+    size_t length[PATHS];
+    double t[POINTS], x[POINTS], h[POINTS], z[POINTS], f, a;
+    sk_uniforms(key, 70, 0, 0, POINTS, h);
+    sk_normals(key, 71, 0, 0, POINTS, z);
+    for (size_t i = 0; i < POINTS; i++) {
+        h[i] = 0.02 * pow(100, h[i]);
+        t[i] = i % (EACH + 1) ? t[i - 1] + h[i] : 0;
+        x[i] = i % (EACH + 1) ? x[i - 1] + 0.3 * h[i] + 0.5 * sqrt(h[i]) * z[i] : 0;
+    }
+    for (size_t j = 0; j < PATHS; j++) length[j] = EACH + 1;
+    sock_data *data = NULL;
+    assert_int_equal(sock_data_from_arrays(ctx, 1, PATHS, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    sock_model *model = fit(data, NULL);
+    double origin = 0, likely = 0, squares = 0, times = 0;
+    assert_int_equal(sk_model_evaluate(ctx, model, 1, &origin, &f, &a), SOCK_OK);
+    for (size_t i = 0; i < POINTS; i++) {
+        double e = i % (EACH + 1) ? x[i] - x[i - 1] - h[i] * f : 0;
+        likely += e * e / h[i] / (PATHS * EACH);
+        squares += h[i] * e * e;
+        times += i % (EACH + 1) ? h[i] * h[i] : 0;
+    }
+    assert_close(a, likely, 2e-3, likely);
+    assert_true(fabs(squares / times - likely) > 0.02 * likely); /* least squares is another number */
+    sock_model_free(model);
+    sock_data_free(data);
+}
+
 /* 200 steps show noise in proportion to the state. */
 static void test_smalldata__growing_noise_is_learnt(void **state)
 {
@@ -205,6 +292,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_euler_score_is_the_left_point_without_the_fold),
+        cmocka_unit_test(prop_drift_of_shares_is_the_weighted_sum),
+        cmocka_unit_test(test_smalldata__constants_have_the_highest_likelihood),
         cmocka_unit_test(test_smalldata__needed_gain_grows_with_trials_and_errors),
         cmocka_unit_test(test_smalldata__messy_paths_beat_constant_coefficients),
         cmocka_unit_test(test_smalldata__relaxation_is_learnt_from_few_steps),

@@ -168,7 +168,11 @@ class SDE(Model):
         """What was found, in a few lines."""
         info = self.info_
         lines = [("data", f"{info.get('n')} intervals, {info.get('points')} points, dimension {self.d_}")]
-        lines.append(("drift", f"{info.get('drift')}, {info.get('quadrature')} quadrature"))
+        averaged = info.get("drifts") or []
+        for index, item in enumerate(averaged if len(averaged) > 1 else []):
+            lines.append(("" if index else "drift", f"{item['kernel']}, share {100 * item['share']:.0f} %"))
+        if len(averaged) < 2:
+            lines.append(("drift", f"{info.get('drift')}, {info.get('quadrature')} quadrature"))
         lines += [("", text) for text in info.get("equation") or []]
         found = info.get("diffusions") or ([{"kernel": info["diffusion"]}] if info.get("diffusion") else [])
         for index, item in enumerate(found):

@@ -1,4 +1,6 @@
-/* equation.c - "dx/dt = 1.02*x - 0.98*x^3": the drift of named features. */
+/* equation.c - "dx/dt = 1.02*x - 0.98*x^3": the drift of named features; what the terms of an average share is added
+ * up.
+ */
 #include "api/equation.h"
 
 #include <math.h>
@@ -12,6 +14,55 @@ static bool has_names(const sk_drift_term *term)
 {
     if (!term->map || sk_features_pivots(term->map)) return false;
     return sk_features_count(term->map) <= 400;
+}
+
+/* The features of all terms by their names, with a coefficient and a size (the coefficient in units of the feature) for
+ * each component. */
+typedef struct formula {
+    size_t d, count, labels_room, numbers_room;
+    char **label;
+    double *number; /* count x 2 x d: coefficients, sizes */
+} formula;
+
+static void formula_clear(formula *all)
+{
+    for (size_t i = 0; i < all->count; i++) sk_free(all->label[i]);
+    sk_free(all->label);
+    sk_free(all->number);
+}
+
+/* The numbers of the feature of this name, new ones at zero; takes the name over. NULL when out of memory. */
+static double *numbers_of(sock_context *ctx, formula *all, char *label)
+{
+    size_t i = 0, width = 2 * all->d;
+    while (i < all->count && strcmp(all->label[i], label) != 0) i++;
+    if (i < all->count) {
+        sk_free(label);
+        return all->number + i * width;
+    }
+    if (sk_grow(ctx, &all->label, &all->labels_room, i + 1, sizeof *all->label) < 0 ||
+        sk_grow(ctx, &all->number, &all->numbers_room, (i + 1) * width, sizeof *all->number) < 0) {
+        sk_free(label);
+        return NULL;
+    }
+    all->label[all->count++] = label;
+    memset(all->number + i * width, 0, width * sizeof *all->number);
+    return all->number + i * width;
+}
+
+static sock_status collect(sock_context *ctx, const sock_model *model, const sk_drift_term *term, formula *all)
+{
+    for (size_t j = 0; j < sk_features_count(term->map); j++) {
+        double weight = 1;
+        char *label = sk_features_label(ctx, term->map, (const char *const *)model->state, j, &weight);
+        double *number = label ? numbers_of(ctx, all, label) : NULL;
+        if (!number) return SOCK_ENOMEM;
+        for (size_t k = 0; k < all->d; k++) {
+            number[k] += weight * term->weight[j * all->d + k];
+            number[all->d + k] += term->weight[j * all->d + k];
+        }
+    }
+    return SOCK_OK;
 }
 
 static sock_status append(sock_context *ctx, char **text, double value, const char *label, bool first)
@@ -28,28 +79,26 @@ static sock_status append(sock_context *ctx, char **text, double value, const ch
     return SOCK_OK;
 }
 
-/* Component k: coefficient by coefficient, the largest contribution first. done: p flags of the caller's, all false. */
-static sock_status component(sock_context *ctx, const sock_model *model, const sk_drift_term *term, size_t k,
-                             bool *done, char **out)
+/* Component k: coefficient by coefficient, the largest contribution first. done: flags of the caller's, all false. */
+static sock_status component(sock_context *ctx, const sock_model *model, const formula *all, size_t k, bool *done,
+                             char **out)
 {
-    size_t p = sk_features_count(term->map), d = term->d, shown = 0, left = 0;
+    size_t d = all->d, shown = 0, left = 0;
+    const double *value = all->number + k, *size = all->number + d + k; /* every 2 d-th */
     char *text = sk_format(ctx, "d%s/dt = ", model->state[k]);
     if (!text) return SOCK_ENOMEM;
     sock_status status = SOCK_OK;
     for (; status >= 0 && shown < MOST_TERMS; shown++) {
-        size_t next = p;
-        for (size_t j = 0; j < p; j++) {
-            double size = fabs(term->weight[j * d + k]);
-            if (!done[j] && size > 0 && (next == p || size > fabs(term->weight[next * d + k]))) next = j;
-        }
-        if (next == p) break;
+        size_t next = all->count;
+        for (size_t j = 0; j < all->count; j++)
+            if (!done[j] && size[2 * d * j] != 0 &&
+                (next == all->count || fabs(size[2 * d * j]) > fabs(size[2 * d * next])))
+                next = j;
+        if (next == all->count) break;
         done[next] = true;
-        double weight = 1;
-        char *label = sk_features_label(ctx, term->map, (const char *const *)model->state, next, &weight);
-        status = label ? append(ctx, &text, weight * term->weight[next * d + k], label, shown == 0) : SOCK_ENOMEM;
-        sk_free(label);
+        status = append(ctx, &text, value[2 * d * next], all->label[next], shown == 0);
     }
-    for (size_t j = 0; j < p; j++) left += !done[j] && term->weight[j * d + k] != 0;
+    for (size_t j = 0; j < all->count; j++) left += !done[j] && size[2 * d * j] != 0;
     if (status >= 0 && (left || !shown)) {
         char *longer = left ? sk_format(ctx, "%s + %zu smaller terms", text, left) : sk_format(ctx, "%s0", text);
         if (longer) sk_free(text);
@@ -66,23 +115,28 @@ static sock_status component(sock_context *ctx, const sock_model *model, const s
 
 sock_status sk_equation_add(sock_context *ctx, const sock_model *model, json_t *info)
 {
-    const sk_drift_term *term = model->drift_terms == 1 ? model->drift[0] : NULL;
-    if (!term || !has_names(term)) {
+    bool known = model->drift_terms > 0;
+    for (size_t i = 0; i < model->drift_terms; i++) known = known && has_names(model->drift[i]);
+    if (!known) {
         json_object_set_new(info, "equation", json_null());
         return SOCK_OK;
     }
     json_t *list = json_array();
-    size_t p = sk_features_count(term->map);
-    bool *done = sk_alloc(ctx, p, sizeof *done);
-    sock_status status = done ? SOCK_OK : SOCK_ENOMEM;
+    formula all = {.d = model->d};
+    bool *done = NULL;
+    sock_status status = SOCK_OK;
+    for (size_t i = 0; status >= 0 && i < model->drift_terms; i++) status = collect(ctx, model, model->drift[i], &all);
+    if (status >= 0) done = sk_alloc(ctx, all.count, sizeof *done);
+    if (status >= 0 && !done) status = SOCK_ENOMEM;
     for (size_t k = 0; status >= 0 && k < model->d; k++) {
         char *text = NULL;
-        memset(done, 0, p * sizeof *done);
-        status = component(ctx, model, term, k, done, &text);
+        memset(done, 0, all.count * sizeof *done);
+        status = component(ctx, model, &all, k, done, &text);
         if (status >= 0) json_array_append_new(list, json_string(text));
         sk_free(text);
     }
     sk_free(done);
+    formula_clear(&all);
     json_object_set_new(info, "equation", list);
     return status;
 }

@@ -1,7 +1,7 @@
 /* ending.c - the end of the search, on all rows: from the last tables to one model.
  *
- *   1. polish of the best diffusions by quasi-likelihood, kept where the held-out score is better;
- *   2. the simplest drift near the best one;
+ *   1. the simplest drift near the best one, if it is linear or a short equation; else the average of the near-best;
+ *   2. polish of the best diffusions by quasi-likelihood, kept where the held-out score is better;
  *   3. the average of the near-best diffusions;
  *   4. a floor on a. */
 #include "tune/eulercv.h"
@@ -12,41 +12,7 @@
 
 enum { POLISHED = 4, AVERAGED = 8, HOPELESS = 20 };
 
-/* ---- Polish ---- */
-
-static sock_status polish(sk_search *s)
-{
-    sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
-    bool tried[SK_MOST];
-    memcpy(tried, s->unpolished, sizeof tried);
-    for (int k = 0; k < POLISHED; k++) {
-        size_t next = SK_MOST;
-        for (size_t i = 0; i < s->list.diffusions; i++)
-            if (s->diffusion[i] && !tried[i] && (next == SK_MOST || s->diffusion[i]->score > s->diffusion[next]->score))
-                next = i;
-        if (next == SK_MOST) break;
-        tried[next] = true;
-        sk_diffusion_result *polished = NULL;
-        sock_status status = sk_diffusion_polish(s->ctx, s->full, &leftover, s->diffusion[next], &polished);
-        SK_TRY(sk_tolerate(status));
-        if (!polished) continue;
-        sk_search_log(s, "polish", "diffusion", s->list.diffusion[next].name, polished->l, polished->score, false,
-                      polished->seconds);
-        if (polished->score > s->diffusion[next]->score) {
-            sk_diffusion_result_free(s->diffusion[next]);
-            s->diffusion[next] = polished;
-        } else {
-            s->unpolished[next] = polished->score < s->diffusion[next]->score - HOPELESS;
-            sk_diffusion_result_free(polished);
-        }
-    }
-    sk_begin(s->ctx);
-    for (size_t i = 0; i < s->list.diffusions; i++)
-        if (s->diffusion[i] && s->diffusion[i]->score > s->diffusion[s->best_diffusion]->score) s->best_diffusion = i;
-    return SOCK_OK;
-}
-
-/* ---- Finish ---- */
+/* ---- Drift ---- */
 
 /* The simplest drift that is near enough to the best. */
 static size_t simplest_drift(const sk_search *s)
@@ -63,6 +29,81 @@ static size_t simplest_drift(const sk_search *s)
     }
     return chosen;
 }
+
+/* Straight lines, parabolas, and polynomials of few learned terms: equations to read, and to be believed if they do as
+ * well as anything. */
+static bool is_short(const sk_drift_candidate *candidate)
+{
+    static const char *const plain[] = {"linear", "affine", "poly:degree=2", NULL};
+    return candidate->learned || sk_is_one_of(candidate->name, plain);
+}
+
+/* Where no short equation is near enough to the best, all kernels are stand-ins, and the mean of several that do about
+ * equally well errs less than any: weights exp((score - dof) / 2) of the best few. Half, since the difference of two
+ * scores is a draw with an error of about a nat; a nat for each degree of freedom, since what a richer one gains by
+ * following the noise of neighbouring steps shows beyond the data, not in the score. */
+static void drift_shares(const sk_search *s, sk_choice *choice)
+{
+    double weight[SK_MOST] = {0}, sum = 0, top = -(double)INFINITY;
+    size_t chosen = simplest_drift(s);
+    memset(choice->drift_share, 0, sizeof choice->drift_share);
+    choice->drift = chosen;
+    choice->drift_share[chosen] = 1;
+    if (!s->spec->average || is_short(&s->list.drift[chosen])) return;
+    for (size_t i = 0; i < s->list.drifts; i++)
+        if (s->drift[i]) top = fmax(top, s->drift[i]->score - s->drift[i]->dof);
+    for (size_t i = 0; i < s->list.drifts; i++) {
+        if (s->drift[i]) weight[i] = exp((s->drift[i]->score - s->drift[i]->dof - top) / 2);
+        if (!(weight[i] > 0.01)) weight[i] = 0;
+        sum += weight[i];
+        if (weight[i] > weight[choice->drift]) choice->drift = i;
+    }
+    for (size_t i = 0; i < s->list.drifts; i++) choice->drift_share[i] = weight[i] / sum;
+}
+
+/* ---- Polish ---- */
+
+sock_status sk_polish_result(sk_search *s, const char *name, const sk_leftover *leftover, sk_diffusion_result **result,
+                             double *gain)
+{
+    sk_diffusion_result *polished = NULL;
+    *gain = 0;
+    SK_TRY(sk_tolerate(sk_diffusion_polish(s->ctx, s->full, leftover, *result, &polished)));
+    if (!polished) return SOCK_OK;
+    sk_search_log(s, "polish", "diffusion", name, polished->l, polished->score, false, polished->seconds);
+    *gain = polished->score - (*result)->score;
+    if (*gain > 0) {
+        sk_diffusion_result_free(*result);
+        *result = polished;
+    } else {
+        sk_diffusion_result_free(polished);
+    }
+    return SOCK_OK;
+}
+
+static sock_status polish(sk_search *s)
+{
+    sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
+    bool tried[SK_MOST];
+    memcpy(tried, s->unpolished, sizeof tried);
+    for (int k = 0; k < POLISHED; k++) {
+        size_t next = SK_MOST;
+        for (size_t i = 0; i < s->list.diffusions; i++)
+            if (s->diffusion[i] && !tried[i] && (next == SK_MOST || s->diffusion[i]->score > s->diffusion[next]->score))
+                next = i;
+        if (next == SK_MOST) break;
+        tried[next] = true;
+        double gain = 0;
+        SK_TRY(sk_polish_result(s, s->list.diffusion[next].name, &leftover, &s->diffusion[next], &gain));
+        s->unpolished[next] = gain < -HOPELESS;
+    }
+    sk_begin(s->ctx);
+    for (size_t i = 0; i < s->list.diffusions; i++)
+        if (s->diffusion[i] && s->diffusion[i]->score > s->diffusion[s->best_diffusion]->score) s->best_diffusion = i;
+    return SOCK_OK;
+}
+
+/* ---- Finish ---- */
 
 /* Weights exp((score - best) / 2) of the best few diffusions, and half a nat for each step in simplicity; without
  * averaging the best alone. Half, because a score from held-out steps is itself a draw: the difference of two that are
@@ -150,7 +191,8 @@ static size_t pick_floor(const sk_search *s, const double *score, const double *
     return doubtful && !(euler[clearest] - euler[chosen] <= fmax(error, 2)) ? both : chosen;
 }
 
-sock_status sk_choose_floor(sk_search *s, size_t drift, const double *share, const sk_leftover *leftover, double *floor)
+/* A floor c mean(a) I: c from the grid. */
+sock_status sk_choose_floor(sk_search *s, const sk_leftover *leftover, sk_choice *choice)
 {
     static const double grid[FLOORS] = {0, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3};
     const sk_problem *p = s->full;
@@ -159,10 +201,11 @@ sock_status sk_choose_floor(sk_search *s, size_t drift, const double *share, con
     double *space = sk_doubles(s->ctx, sk_scores_space(d), 1), *final = sk_doubles(s->ctx, 2, p->clusters);
     double *euler_cluster = cluster ? cluster + FLOORS * p->clusters : NULL;
     double score[FLOORS] = {0}, euler[FLOORS] = {0}, level[FLOORS];
-    sk_held_model model = {s->drift[drift], s->list.diffusions, s->diffusion, share};
+    sk_held_model model = {s->list.drifts,     s->drift,     choice->drift_share,
+                           s->list.diffusions, s->diffusion, choice->share};
     sock_status status = SOCK_ENOMEM;
     if (!held || !cluster || !space || !final) goto out;
-    double mean = average_held(s, share, held);
+    double mean = average_held(s, choice->share, held);
     for (size_t g = 0; g < FLOORS; g++) {
         level[g] = grid[g] * mean;
         score[g] = sk_diffusion_score(p, held, level[g], leftover, cluster + g * p->clusters, space);
@@ -170,8 +213,8 @@ sock_status sk_choose_floor(sk_search *s, size_t drift, const double *share, con
     }
     SK_GO(sk_euler_score(s->ctx, p, &model, FLOORS, level, euler, euler_cluster));
     size_t chosen = pick_floor(s, score, cluster, euler, euler_cluster);
-    *floor = level[chosen];
-    s->calibration = calibration(p, held, *floor, leftover);
+    choice->floor = level[chosen];
+    s->calibration = calibration(p, held, choice->floor, leftover);
     s->final_score = score[chosen];
     memcpy(final, cluster + chosen * p->clusters, bytes);
     memcpy(final + p->clusters, euler_cluster + chosen * p->clusters, bytes);
@@ -186,20 +229,27 @@ out:
     return status;
 }
 
-bool sk_all_diagonal(const sk_search *s, const double *share)
+void sk_choose_one(size_t i, size_t j, sk_choice *choice)
+{
+    *choice = (sk_choice){.drift = i};
+    choice->drift_share[i] = choice->share[j] = 1;
+}
+
+bool sk_all_diagonal(const sk_search *s, const sk_choice *choice)
 {
     for (size_t i = 0; i < s->list.diffusions; i++)
-        if (share[i] > 0 && !s->diffusion[i]->diagonal) return false;
+        if (choice->share[i] > 0 && !s->diffusion[i]->diagonal) return false;
     return true;
 }
 
-sock_status sk_last_pass(sk_search *s, const char *stage, const bool *drifts, const bool *diffusions, double *share,
-                         double *floor, size_t *drift)
+sock_status sk_last_pass(sk_search *s, const char *stage, const bool *drifts, const bool *diffusions, sk_choice *choice)
 {
-    SK_TRY(sk_search_sweep(s, stage, drifts, diffusions));
+    SK_TRY(sk_sweep_drifts(s, stage, drifts));
+    drift_shares(s, choice);
+    SK_TRY(sk_fill_leftovers(s, choice->drift_share, &s->leftover));
+    SK_TRY(sk_sweep_diffusions(s, stage, diffusions));
     if (s->spec->polish && !sk_search_leave_out(s, "polish")) SK_TRY(polish(s));
-    *drift = simplest_drift(s);
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
-    shares(s, share);
-    return sk_choose_floor(s, *drift, share, &leftover, floor);
+    shares(s, choice->share);
+    return sk_choose_floor(s, &leftover, choice);
 }

@@ -6,15 +6,25 @@
 #include <math.h>
 #include <string.h>
 
-/* The model without fold f. */
-static sock_status without(sock_context *ctx, const sk_problem *p, const sk_held_model *held, size_t f,
-                           sock_model **out)
+/* A share of one drift, without fold f. */
+static sock_status add_drift(sock_context *ctx, const sk_problem *p, const sk_drift_result *result, size_t f,
+                             double share, sock_model *model)
+{
+    sk_drift_term *term = NULL;
+    SK_TRY(sk_drift_result_term(ctx, result, f, p->d, &term));
+    for (size_t j = 0; j < result->p * p->d; j++) term->weight[j] *= share;
+    return sk_model_add_drift(ctx, model, term);
+}
+
+sock_status sk_held_model_without(sock_context *ctx, const sk_problem *p, const sk_held_model *held, size_t f,
+                                  const char *const *names, sock_model **out)
 {
     sock_model *model = NULL;
-    sk_drift_term *drift = NULL;
-    SK_TRY(sk_model_new(ctx, p->d, NULL, &model));
-    sock_status status = sk_drift_result_term(ctx, held->drift, f, p->d, &drift);
-    if (status >= 0) status = sk_model_add_drift(ctx, model, drift);
+    sock_status status = sk_model_new(ctx, p->d, names, &model);
+    for (size_t i = 0; status >= 0 && i < held->drifts; i++) {
+        double share = held->drift_share ? held->drift_share[i] : 1;
+        if (share > 0) status = add_drift(ctx, p, held->drift[i], f, share, model);
+    }
     for (size_t i = 0; status >= 0 && i < held->parts; i++) {
         sk_diffusion_term *term = NULL;
         if (!(held->share[i] > 0)) continue;
@@ -54,7 +64,7 @@ sock_status sk_euler_score(sock_context *ctx, const sk_problem *p, const sk_held
         size_t begin = p->first[fold], rows = p->first[fold + 1] - begin;
         sock_model *model = NULL;
         if (!rows) continue;
-        status = without(ctx, p, held, fold, &model);
+        status = sk_held_model_without(ctx, p, held, fold, NULL, &model);
         if (status >= 0) status = sk_model_evaluate(ctx, model, rows, p->steps->y + begin * d, f, a);
         for (size_t g = 0; status >= 0 && g < floors; g++)
             score_fold(p, fold, f, a, floor[g], cluster + g * p->clusters, space);

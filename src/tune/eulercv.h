@@ -7,11 +7,18 @@
 
 /* A model as the search keeps it: for every fold the weights without that fold. */
 typedef struct sk_held_model {
-    const sk_drift_result *drift;
+    size_t drifts;
+    sk_drift_result *const *drift; /* drifts; may be NULL where the share is 0 */
+    const double *drift_share;     /* drifts; NULL: 1 for each */
     size_t parts;
     sk_diffusion_result *const *diffusion; /* parts; may be NULL where the share is 0 */
     const double *share;                   /* parts */
 } sk_held_model;
+
+/* *out: the model of the weights without fold f (folds: of the fits to all rows), without a floor. names: of the
+ * states; may be NULL. */
+sock_status sk_held_model_without(sock_context *ctx, const sk_problem *p, const sk_held_model *held, size_t f,
+                                  const char *const *names, sock_model **out);
 
 /* score[g], g < floors: the sum over the held-out steps of log N(y'; y + h f(y), h (a(y) + floor[g] 1)) with the
  * jitter of problem.h in both places, f and a fitted without the step's fold; -infinity where the covariance is

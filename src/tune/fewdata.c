@@ -25,7 +25,7 @@ sock_status sk_constant_score(sk_search *s)
     sk_leftover leftover = {.e = e};
     sk_diffusion_options options = {s->full->folds, sk_thin_grid, 5, 1e-6, true};
     SK_GO(sk_diffusion_cross_validate(s->ctx, s->full, &list.diffusion[0], &leftover, &options, &a));
-    sk_held_model model = {f, 1, &a, &one};
+    sk_held_model model = {1, &f, NULL, 1, &a, &one};
     SK_GO(sk_euler_score(s->ctx, s->full, &model, 1, &zero, &s->constant_euler, cluster));
     s->constant_score = a->score;
     sk_drift_result_free(s->constant_drift);
@@ -44,6 +44,28 @@ out:
 }
 
 /* ---- A plain model for comparison ---- */
+
+/* A gain of so many nats is one over the best constants too. */
+enum { CLEAR_GAIN = 100 };
+
+/* Where it is a question of nats, a constant a is that of the highest likelihood: least squares with the weights of the
+ * search is a few percent off where steps differ much in length or residuals have long tails. */
+static sock_status sharpen(sk_search *s, const sk_leftover *leftover, sk_diffusion_result **a)
+{
+    double gain;
+    if (!s->spec->polish || s->final_score - (*a)->score > CLEAR_GAIN) return SOCK_OK;
+    return sk_polish_result(s, "constant", leftover, a, &gain);
+}
+
+static sock_status sharpen_constant(sk_search *s)
+{
+    SK_TRY(sk_problem_condition(s->ctx, s->full, NULL, false, false));
+    SK_TRY(sk_fill_leftover(s, s->full, s->constant_drift, &s->leftover));
+    sk_leftover leftover = {.e = s->leftover};
+    SK_TRY(sharpen(s, &leftover, &s->constant_diffusion));
+    s->constant_score = s->constant_diffusion->score;
+    return SOCK_OK;
+}
 
 static bool free_choice(const sk_search *s)
 {
@@ -89,6 +111,8 @@ static sock_status plain_fit(sk_search *s, size_t i, size_t j, sk_drift_result *
     SK_GO(sk_model_of_two(s, s->full, *f, *a, &model));
     SK_GO(sk_problem_condition(s->ctx, s->full, model, s->spec->conditional, (*a)->diagonal));
     SK_GO(plain_pass(s, i, j, f, a));
+    sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct && s->full->conditional};
+    SK_GO(sharpen(s, &leftover, a));
     sk_search_log(s, "plain", "both", s->list.drift[i].name, (*f)->l, (*a)->score, false,
                   (*f)->seconds + (*a)->seconds);
 out:
@@ -97,13 +121,12 @@ out:
 }
 
 /* What the final model gains over a plain one by either likelihood, and whether that is enough by both. */
-static sock_status gains_enough(sk_search *s, const sk_drift_result *f, sk_diffusion_result *a, size_t tried,
-                                bool *enough)
+static sock_status gains_enough(sk_search *s, sk_drift_result *f, sk_diffusion_result *a, size_t tried, bool *enough)
 {
     const sk_problem *p = s->full;
     const double one = 1, zero = 0;
     double euler = 0, *cluster = sk_doubles(s->ctx, p->clusters, 1), *final_euler = s->final_cluster + p->clusters;
-    sk_held_model model = {f, 1, &a, &one};
+    sk_held_model model = {1, &f, NULL, 1, &a, &one};
     if (!cluster) return SOCK_ENOMEM;
     sock_status status = sk_euler_score(s->ctx, p, &model, 1, &zero, &euler, cluster);
     if (status >= 0) {
@@ -118,13 +141,13 @@ static sock_status gains_enough(sk_search *s, const sk_drift_result *f, sk_diffu
     return status;
 }
 
-sock_status sk_prefer_plain(sk_search *s, double *share, double *floor, size_t *drift, bool *plain)
+sock_status sk_prefer_plain(sk_search *s, sk_choice *choice, bool *plain)
 {
     sk_drift_result *f = NULL;
     sk_diffusion_result *a = NULL;
     bool enough = true;
     size_t i, j;
-    plain_names(s, *drift, s->diffusion[s->best_diffusion]->diagonal, &i, &j);
+    plain_names(s, choice->drift, s->diffusion[s->best_diffusion]->diagonal, &i, &j);
     if (!free_choice(s) || i == SK_MOST || j == SK_MOST || sk_search_leave_out(s, "plain")) return SOCK_OK;
     sock_status status = plain_fit(s, i, j, &f, &a);
     if (status >= 0) status = gains_enough(s, f, a, s->list.drifts * s->list.diffusions, &enough);
@@ -138,19 +161,19 @@ sock_status sk_prefer_plain(sk_search *s, double *share, double *floor, size_t *
     s->drift[i] = f;
     s->diffusion[j] = a;
     *plain = true;
-    s->best_drift = *drift = i;
+    s->best_drift = i;
     s->best_diffusion = j;
-    for (size_t k = 0; k < SK_MOST; k++) share[k] = k == j;
+    sk_choose_one(i, j, choice);
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct && s->full->conditional};
-    return sk_choose_floor(s, i, share, &leftover, floor);
+    return sk_choose_floor(s, &leftover, choice);
 }
 
 /* Constant coefficients are all that the data support where the model is two nats worse; or no clear gain over them. */
 static sock_status worse_than_constant(sk_search *s, bool plain, bool *worse)
 {
     bool enough = true;
-    *worse = free_choice(s) && s->diffusion[s->best_diffusion]->score < s->constant_score - 2;
-    if (*worse || !free_choice(s)) return SOCK_OK;
+    *worse = s->diffusion[s->best_diffusion]->score < s->constant_score - 2;
+    if (*worse) return SOCK_OK;
     size_t tried = plain ? 3 : s->list.drifts * s->list.diffusions;
     SK_TRY(gains_enough(s, s->constant_drift, s->constant_diffusion, tried, &enough));
     *worse = !enough;
@@ -158,7 +181,7 @@ static sock_status worse_than_constant(sk_search *s, bool plain, bool *worse)
 }
 
 /* Constant coefficients take the place of the best drift and diffusion, and are all of the model. */
-static sock_status fall_back(sk_search *s, double *share, double *floor, size_t *drift)
+static sock_status fall_back(sk_search *s, sk_choice *choice)
 {
     sk_drift_candidate *f = &s->list.drift[s->best_drift];
     sk_diffusion_candidate *a = &s->list.diffusion[s->best_diffusion];
@@ -178,16 +201,16 @@ static sock_status fall_back(sk_search *s, double *share, double *floor, size_t 
     s->diffusion[s->best_diffusion] = s->constant_diffusion;
     s->constant_drift = NULL;
     s->constant_diffusion = NULL;
-    for (size_t i = 0; i < SK_MOST; i++) share[i] = i == s->best_diffusion;
-    *floor = 0;
-    *drift = s->best_drift;
+    sk_choose_one(s->best_drift, s->best_diffusion, choice);
     s->calibration = NAN; /* that of the model given up */
     return SOCK_OK;
 }
 
-sock_status sk_prefer_constant(sk_search *s, bool plain, double *share, double *floor, size_t *drift)
+sock_status sk_prefer_constant(sk_search *s, bool plain, sk_choice *choice)
 {
     bool worse = false;
+    if (!free_choice(s)) return SOCK_OK;
+    SK_TRY(sharpen_constant(s));
     SK_TRY(worse_than_constant(s, plain, &worse));
-    return worse ? fall_back(s, share, floor, drift) : SOCK_OK;
+    return worse ? fall_back(s, choice) : SOCK_OK;
 }

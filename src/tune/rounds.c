@@ -94,15 +94,26 @@ out:
     return status;
 }
 
-sock_status sk_search_sweep(sk_search *s, const char *stage, const bool *drifts, const bool *diffusions)
+sock_status sk_sweep_drifts(sk_search *s, const char *stage, const bool *drifts)
 {
     const sk_problem *p = s->full;
     SK_TRY(sk_problem_condition(s->ctx, s->full, s->model, s->spec->conditional, s->model_diagonal));
-    SK_TRY(sk_run_drifts(s, stage, p, &s->list, p->folds, drifts, s->drift, &s->best_drift));
-    SK_TRY(sk_fill_leftover(s, p, s->drift[s->best_drift], &s->leftover));
+    return sk_run_drifts(s, stage, p, &s->list, p->folds, drifts, s->drift, &s->best_drift);
+}
+
+sock_status sk_sweep_diffusions(sk_search *s, const char *stage, const bool *diffusions)
+{
+    const sk_problem *p = s->full;
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
     sk_diffusion_options options = {p->folds, sk_fine_grid, SK_FINE, sk_search_tolerance(s), true};
     return sk_run_diffusions(s, stage, p, &s->list, &leftover, &options, diffusions, s->diffusion, &s->best_diffusion);
+}
+
+static sock_status sweep(sk_search *s, const char *stage, const bool *drifts, const bool *diffusions)
+{
+    SK_TRY(sk_sweep_drifts(s, stage, drifts));
+    SK_TRY(sk_fill_leftover(s, s->full, s->drift[s->best_drift], &s->leftover));
+    return sk_sweep_diffusions(s, stage, diffusions);
 }
 
 /* Who takes part in the next stage: near the best by nats or by standard errors, and the finalists, whatever they are:
@@ -138,11 +149,11 @@ sock_status sk_search_rounds(sk_search *s, bool *drifts, bool *diffusions)
     bool improved;
     s->score = -(double)INFINITY;
     if (sk_search_leave_out(s, "round 1")) return retreat(s);
-    SK_TRY(sk_search_sweep(s, "round 1", drifts, diffusions));
+    SK_TRY(sweep(s, "round 1", drifts, diffusions));
     near_best(s, drifts, diffusions);
     if (sk_search_leave_out(s, "confirm")) return SOCK_OK;
     SK_TRY(choose(s, &improved));
     if (sk_search_leave_out(s, "round 2")) return SOCK_OK;
-    SK_TRY(sk_search_sweep(s, "round 2", drifts, diffusions));
+    SK_TRY(sweep(s, "round 2", drifts, diffusions));
     return sk_search_leave_out(s, "confirm 2") ? SOCK_OK : choose(s, &improved);
 }

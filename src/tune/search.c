@@ -8,21 +8,20 @@ enum { SCREEN_ROWS = 2000 };
 /* Twice: the polished diffusion of the first pass weights the drift of the second, which may choose again. */
 static sock_status finish(sk_search *s, bool *drifts, bool *diffusions, sock_model **out, json_t **report)
 {
-    double share[SK_MOST] = {0}, floor = 0;
-    size_t drift = 0;
+    sk_choice choice = {0};
     bool plain = false;
-    SK_TRY(sk_last_pass(s, "final", drifts, diffusions, share, &floor, &drift));
+    SK_TRY(sk_last_pass(s, "final", drifts, diffusions, &choice));
     if (s->spec->polish && !sk_search_leave_out(s, "refit")) {
         sock_model *model = NULL;
-        SK_TRY(sk_search_mixture(s, drift, share, floor, &model));
-        sk_search_take_model(s, model, sk_all_diagonal(s, share));
-        for (size_t i = 0; i < s->list.diffusions; i++) diffusions[i] = share[i] > 0;
-        SK_TRY(sk_last_pass(s, "refit", drifts, diffusions, share, &floor, &drift));
+        SK_TRY(sk_search_mixture(s, &choice, &model));
+        sk_search_take_model(s, model, sk_all_diagonal(s, &choice));
+        for (size_t i = 0; i < s->list.diffusions; i++) diffusions[i] = choice.share[i] > 0;
+        SK_TRY(sk_last_pass(s, "refit", drifts, diffusions, &choice));
     }
-    SK_TRY(sk_prefer_plain(s, share, &floor, &drift, &plain));
-    SK_TRY(sk_prefer_constant(s, plain, share, &floor, &drift));
-    SK_TRY(sk_search_mixture(s, drift, share, floor, out));
-    *report = sk_search_describe(s, drift, share, floor);
+    SK_TRY(sk_prefer_plain(s, &choice, &plain));
+    SK_TRY(sk_prefer_constant(s, plain, &choice));
+    SK_TRY(sk_search_mixture(s, &choice, out));
+    *report = sk_search_describe(s, &choice);
     json_object_set(*report, "search", s->table);
     json_object_set(*report, "search_seconds", s->times);
     return SOCK_OK;

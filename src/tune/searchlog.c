@@ -54,7 +54,7 @@ void sk_search_log(sk_search *s, const char *stage, const char *field, const cha
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
 /* The diffusions that were averaged, the best first. */
-static json_t *averaged(const sk_search *s, const double *share)
+static json_t *averaged_diffusions(const sk_search *s, const double *share)
 {
     json_t *list = json_array();
     bool done[SK_MOST] = {false};
@@ -79,22 +79,58 @@ static json_t *averaged(const sk_search *s, const double *share)
     }
 }
 
-json_t *sk_search_describe(const sk_search *s, size_t drift, const double *share, double floor)
+/* The drifts that were averaged, the one with the largest share first. */
+static json_t *averaged_drifts(const sk_search *s, const sk_choice *choice)
 {
+    json_t *list = json_array();
+    bool done[SK_MOST] = {false};
+    for (;;) {
+        size_t next = SK_MOST;
+        for (size_t i = 0; i < s->list.drifts; i++)
+            if (choice->drift_share[i] > 0 && !done[i] &&
+                (next == SK_MOST || choice->drift_share[i] > choice->drift_share[next]))
+                next = i;
+        if (next == SK_MOST) return list;
+        done[next] = true;
+        const sk_drift_result *r = s->drift[next];
+        json_t *entry = json_pack("{s:s}", "kernel", s->list.drift[next].name);
+        json_object_set_new(entry, "share", number(choice->drift_share[next]));
+        json_object_set_new(entry, "l", r->l > 0 ? number(r->l) : json_null());
+        json_object_set_new(entry, "lambda", r->l > 0 ? number(r->l * r->lambda_scale) : json_null());
+        json_object_set_new(entry, "dof", number(r->dof));
+        json_object_set_new(entry, "score", number(r->score));
+        json_array_append_new(list, entry);
+    }
+}
+
+/* Degrees of freedom of the average: the trace of what takes the increments to their fits, which is linear in shares.
+ */
+static double average_dof(const sk_search *s, const sk_choice *choice)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->list.drifts; i++)
+        if (choice->drift_share[i] > 0) sum += choice->drift_share[i] * s->drift[i]->dof;
+    return sum;
+}
+
+json_t *sk_search_describe(const sk_search *s, const sk_choice *choice)
+{
+    size_t drift = choice->drift;
     const sk_drift_result *f = s->drift[drift];
     json_t *report = json_object();
     json_object_set_new(report, "tuned", json_true());
     json_object_set_new(report, "drift", json_string(s->list.drift[drift].name));
     json_object_set_new(report, "drift_l", f->l > 0 ? json_real(f->l) : json_null());
     json_object_set_new(report, "drift_lambda", f->l > 0 ? number(f->l * f->lambda_scale) : json_null());
-    json_object_set_new(report, "drift_dof", number(f->dof));
+    json_object_set_new(report, "drifts", averaged_drifts(s, choice));
+    json_object_set_new(report, "drift_dof", number(average_dof(s, choice)));
     json_object_set_new(report, "drift_rank", json_integer((json_int_t)f->p));
     json_object_set_new(report, "drift_edge", json_boolean(f->edge));
     json_object_set_new(report, "drift_score", number(f->score));
     json_object_set_new(report, "drift_best", json_string(s->list.drift[s->best_drift].name));
     json_object_set_new(report, "diffusion", json_string(s->list.diffusion[s->best_diffusion].name));
-    json_object_set_new(report, "diffusions", averaged(s, share));
-    json_object_set_new(report, "floor", number(floor));
+    json_object_set_new(report, "diffusions", averaged_diffusions(s, choice->share));
+    json_object_set_new(report, "floor", number(choice->floor));
     json_object_set_new(report, "score", number(s->diffusion[s->best_diffusion]->score));
     json_object_set_new(report, "score_constant", number(s->constant_score));
     json_object_set_new(report, "calibration", number(s->calibration));

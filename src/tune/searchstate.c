@@ -1,6 +1,8 @@
 /* searchstate.c - small services for the stages: errors of scores, residuals, models out of results. */
 #include "tune/searchstate.h"
 
+#include "tune/eulercv.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -34,34 +36,43 @@ sock_status sk_fill_leftover(sk_search *s, const sk_problem *p, const sk_drift_r
     return SOCK_OK;
 }
 
-static sock_status make_model(sk_search *s, const sk_problem *p, const sk_drift_result *f, size_t parts,
-                              sk_diffusion_result *const *a, const double *share, double floor, sock_model **out)
+sock_status sk_fill_leftovers(sk_search *s, const double *share, double **out)
 {
-    sock_model *model = NULL;
-    sk_drift_term *drift = NULL;
-    SK_TRY(sk_model_new(s->ctx, p->d, (const char *const *)s->spec->data->state, &model));
-    sock_status status = sk_drift_result_term(s->ctx, f, p->folds, p->d, &drift);
-    if (status >= 0) status = sk_model_add_drift(s->ctx, model, drift);
-    for (size_t i = 0; status >= 0 && i < parts; i++) {
-        sk_diffusion_term *term = NULL;
-        if (!(share[i] > 0)) continue;
-        status = sk_diffusion_result_term(s->ctx, a[i], p->folds, p->d, share[i], &term);
-        if (status >= 0) status = sk_model_add_diffusion(s->ctx, model, term);
-    }
-    model->floor = floor;
+    const sk_problem *p = s->full;
+    size_t size = p->n * p->d;
+    double *sum = sk_doubles(s->ctx, p->folds + 1, size), *e = sk_doubles(s->ctx, p->n, p->d);
+    sock_status status = sum && e ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < s->list.drifts; i++)
+        for (size_t f = 0; share[i] > 0 && f <= p->folds; f++) {
+            sk_drift_residuals(s->ctx, p, s->drift[i], f, e);
+            sk_axpy(size, share[i], e, sum + f * size);
+        }
+    sk_free(e);
     if (status < 0) {
-        sock_model_free(model);
+        sk_free(sum);
         return status;
     }
-    *out = model;
+    sk_free(*out);
+    *out = sum;
     return SOCK_OK;
 }
 
-sock_status sk_model_of_two(sk_search *s, const sk_problem *p, const sk_drift_result *f, sk_diffusion_result *a,
+sock_status sk_model_of_two(sk_search *s, const sk_problem *p, sk_drift_result *f, sk_diffusion_result *a,
                             sock_model **out)
 {
-    double one = 1;
-    return make_model(s, p, f, 1, &a, &one, 0, out);
+    const double one = 1;
+    sk_held_model held = {1, &f, NULL, 1, &a, &one};
+    return sk_held_model_without(s->ctx, p, &held, p->folds, (const char *const *)s->spec->data->state, out);
+}
+
+sock_status sk_search_mixture(sk_search *s, const sk_choice *choice, sock_model **out)
+{
+    sk_held_model held = {s->list.drifts,     s->drift,     choice->drift_share,
+                          s->list.diffusions, s->diffusion, choice->share};
+    SK_TRY(
+        sk_held_model_without(s->ctx, s->full, &held, s->full->folds, (const char *const *)s->spec->data->state, out));
+    (*out)->floor = choice->floor;
+    return SOCK_OK;
 }
 
 void sk_search_take_model(sk_search *s, sock_model *model, bool diagonal)
@@ -74,11 +85,6 @@ void sk_search_take_model(sk_search *s, sock_model *model, bool diagonal)
 double sk_search_tolerance(const sk_search *s)
 {
     return s->spec->tolerance > 0 ? s->spec->tolerance : s->full->d > 3 ? 1e-4 : 1e-6;
-}
-
-sock_status sk_search_mixture(sk_search *s, size_t drift, const double *share, double floor, sock_model **out)
-{
-    return make_model(s, s->full, s->drift[drift], s->list.diffusions, s->diffusion, share, floor, out);
 }
 
 void sk_clear_drifts(sk_drift_result **results)

@@ -9,6 +9,13 @@ enum { SK_MOST = 64 }; /* candidates of a field */
 enum { SK_FINE = 11, SK_THIN = 5 };
 extern const double sk_fine_grid[SK_FINE], sk_thin_grid[SK_THIN]; /* l of diffusions, falling */
 
+/* What the search ends with: shares of the results that add up to 1, drifts and diffusions apart. */
+typedef struct sk_choice {
+    size_t drift; /* the one with the largest share */
+    double drift_share[SK_MOST], share[SK_MOST];
+    double floor;
+} sk_choice;
+
 typedef struct sk_search {
     sock_context *ctx;
     const sk_tune_spec *spec;
@@ -49,13 +56,15 @@ double sk_paired_error(size_t clusters, const double *a, const double *b);
 /* The gap to which convex problems are solved. */
 double sk_search_tolerance(const sk_search *s);
 
-/* *out ((folds + 1) x n x d; the old one is freed): what the drift leaves over without each fold, and in all rows. */
+/* *out ((folds + 1) x n x d; the old one is freed): what a drift leaves over without each fold, and in all rows; or
+ * what shares (SK_MOST) of the drifts of the search do. */
 sock_status sk_fill_leftover(sk_search *s, const sk_problem *p, const sk_drift_result *r, double **out);
+sock_status sk_fill_leftovers(sk_search *s, const double *share, double **out);
 
-/* A model of the fits to all rows: one drift and one diffusion; one drift and shares (SK_MOST) of the diffusions. */
-sock_status sk_model_of_two(sk_search *s, const sk_problem *p, const sk_drift_result *f, sk_diffusion_result *a,
+/* A model of the fits to all rows: one drift and one diffusion; the shares and the floor of a choice. */
+sock_status sk_model_of_two(sk_search *s, const sk_problem *p, sk_drift_result *f, sk_diffusion_result *a,
                             sock_model **out);
-sock_status sk_search_mixture(sk_search *s, size_t drift, const double *share, double floor, sock_model **out);
+sock_status sk_search_mixture(sk_search *s, const sk_choice *choice, sock_model **out);
 
 /* The model becomes the current one and belongs to the search. */
 void sk_search_take_model(sk_search *s, sock_model *model, bool diagonal);
@@ -81,7 +90,7 @@ void sk_search_log(sk_search *s, const char *stage, const char *field, const cha
 void sk_search_log_curve(sk_search *s, const char *stage, size_t lambdas, const double *l, const double *by_l);
 
 /* The report of sk_tune, without the search table. */
-json_t *sk_search_describe(const sk_search *s, size_t drift, const double *share, double floor);
+json_t *sk_search_describe(const sk_search *s, const sk_choice *choice);
 
 /* ---- trials.c ---- */
 
@@ -106,25 +115,32 @@ sock_status sk_screen_diffusions(sk_search *s, const sk_drift_result *f, bool *a
 
 /* ---- rounds.c ---- */
 
-/* Drift candidates, then diffusion candidates on what the best one leaves over, all folds, under the current model. */
-sock_status sk_search_sweep(sk_search *s, const char *stage, const bool *drifts, const bool *diffusions);
+/* Drift candidates, all folds, under the current model; then diffusion candidates on what the search's leftover is. */
+sock_status sk_sweep_drifts(sk_search *s, const char *stage, const bool *drifts);
+sock_status sk_sweep_diffusions(sk_search *s, const char *stage, const bool *diffusions);
 
 /* Two rounds; afterwards drifts and diffusions (SK_MOST) say who is near the best. */
 sock_status sk_search_rounds(sk_search *s, bool *drifts, bool *diffusions);
 
 /* ---- ending.c ---- */
 
-/* One pass of the end: drift and diffusions anew under the current model, polish; *drift, share (SK_MOST) and *floor
- * are those of the final model. */
-sock_status sk_last_pass(sk_search *s, const char *stage, const bool *drifts, const bool *diffusions, double *share,
-                         double *floor, size_t *drift);
+/* One pass of the end: drift and diffusions anew under the current model, polish, shares and floor. */
+sock_status sk_last_pass(sk_search *s, const char *stage, const bool *drifts, const bool *diffusions,
+                         sk_choice *choice);
 
-/* A floor c mean(a) I for the model of this drift and these shares; its held-out scores go to the search. */
-sock_status sk_choose_floor(sk_search *s, size_t drift, const double *share, const sk_leftover *leftover,
-                            double *floor);
+/* A diffusion polished by quasi-likelihood, in its place if the held-out score is better by that (*gain; 0: no polish).
+ */
+sock_status sk_polish_result(sk_search *s, const char *name, const sk_leftover *leftover, sk_diffusion_result **result,
+                             double *gain);
+
+/* A floor c mean(a) I for the shares of the choice; the held-out scores of that model go to the search. */
+sock_status sk_choose_floor(sk_search *s, const sk_leftover *leftover, sk_choice *choice);
+
+/* Drift i and diffusion j alone. */
+void sk_choose_one(size_t i, size_t j, sk_choice *choice);
 
 /* Whether every diffusion with a share is diagonal. */
-bool sk_all_diagonal(const sk_search *s, const double *share);
+bool sk_all_diagonal(const sk_search *s, const sk_choice *choice);
 
 /* ---- fewdata.c ---- */
 
@@ -132,9 +148,9 @@ bool sk_all_diagonal(const sk_search *s, const double *share);
 sock_status sk_constant_score(sk_search *s);
 
 /* A final model that is no clear gain over a linear or affine drift with a constant a gives way to those (*plain). */
-sock_status sk_prefer_plain(sk_search *s, double *share, double *floor, size_t *drift, bool *plain);
+sock_status sk_prefer_plain(sk_search *s, sk_choice *choice, bool *plain);
 
 /* A final model that is two nats worse than constant coefficients, or no clear gain over them, gives way to them. */
-sock_status sk_prefer_constant(sk_search *s, bool plain, double *share, double *floor, size_t *drift);
+sock_status sk_prefer_constant(sk_search *s, bool plain, sk_choice *choice);
 
 #endif

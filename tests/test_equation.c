@@ -1,0 +1,116 @@
+/* test_equation.c - the equation that a model prints is the model's drift, also when that is an average of polynomials.
+ */
+#include "api/equation.h"
+#include "tune/eulercv.h"
+#include "tunecases.h"
+
+#include <stdlib.h>
+
+static sock_context *ctx;
+
+static int setup(void **state)
+{
+    (void)state;
+    ctx = sock_context_new();
+    return ctx ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    sock_context_free(ctx);
+    return 0;
+}
+
+static sk_drift_result *drift_of(const sk_problem *p, const char *kernel)
+{
+    sk_drift_candidate candidate = {.name = sk_strdup(ctx, kernel), .kernel = case_kernel(ctx, kernel), .max_rank = 20};
+    sk_drift_result *r = NULL;
+    if (sk_drift_cross_validate(ctx, p, &candidate, p->folds, &r) < 0) fail_msg("%s", sock_message(ctx));
+    sk_drift_candidate_clear(&candidate);
+    return r;
+}
+
+/* The value of "dx0/dt = 1.5 - 0.2*x0^2*x1 + ..." at x, the sum of the terms' sizes, and their number. */
+static double value_at(const char *text, const double *x, double *size, size_t *terms)
+{
+    double sum = 0;
+    *size = 0;
+    *terms = 0;
+    text = strstr(text, " = ") + 3;
+    for (double sign = 1; *text; ++*terms) {
+        char *end;
+        double one = sign * strtod(text, &end);
+        for (text = end; *text == '*';) {
+            assert_int_equal(text[1], 'x');
+            size_t k = (size_t)strtoul(text + 2, &end, 10);
+            double power = *end == '^' ? strtod(end + 1, &end) : 1;
+            one *= pow(x[k], power);
+            text = end;
+        }
+        sum += one;
+        *size += fabs(one);
+        if (!*text) continue;
+        assert_int_equal(text[0], ' ');
+        sign = text[1] == '-' ? -1 : 1;
+        text += 3;
+    }
+    return sum;
+}
+
+/* Affine and quadratic share the terms 1, x0 and x1: six terms are printed, not nine, and they are f. */
+static void prop_equation_of_an_average_is_its_drift(void **state)
+{
+    (void)state;
+    static const double share[] = {0.25, 0.75}, x[] = {0.3, -1.1, 1.7, 0.4, -0.6, -0.2};
+    sk_problem *p = case_problem(ctx, 2, false);
+    assert_int_equal(sk_problem_condition(ctx, p, NULL, false, false), SOCK_OK);
+    sk_drift_result *f[] = {drift_of(p, "affine"), drift_of(p, "poly:degree=2")};
+    const sk_held_model held = {.drifts = 2, .drift = f, .drift_share = share};
+    sock_model *model = NULL;
+    double truth[6];
+    json_t *info = json_object();
+    assert_int_equal(sk_held_model_without(ctx, p, &held, p->folds, NULL, &model), SOCK_OK);
+    assert_int_equal(sk_model_evaluate(ctx, model, 3, x, truth, NULL), SOCK_OK);
+    assert_int_equal(sk_equation_add(ctx, model, info), SOCK_OK);
+    assert_int_equal(json_array_size(json_object_get(info, "equation")), 2);
+    for (size_t i = 0; i < 6; i++) {
+        const char *text = json_string_value(json_array_get(json_object_get(info, "equation"), i % 2));
+        double size;
+        size_t terms;
+        double value = value_at(text, x + i - i % 2, &size, &terms);
+        assert_int_equal(terms, 6);
+        assert_close(value, truth[i], 5e-4, size); /* four digits are printed */
+    }
+    json_decref(info);
+    sock_model_free(model);
+    sk_drift_result_free(f[0]), sk_drift_result_free(f[1]);
+    sk_problem_free(p);
+}
+
+/* A kernel at points has no formula, nor has an average with one. */
+static void test_equation__of_an_average_with_a_gaussian_is_none(void **state)
+{
+    (void)state;
+    static const double share[] = {0.5, 0.5};
+    sk_problem *p = case_problem(ctx, 1, false);
+    assert_int_equal(sk_problem_condition(ctx, p, NULL, false, false), SOCK_OK);
+    sk_drift_result *f[] = {drift_of(p, "affine"), drift_of(p, "gauss:eta=1")};
+    const sk_held_model held = {.drifts = 2, .drift = f, .drift_share = share};
+    sock_model *model = NULL;
+    json_t *info = json_object();
+    assert_int_equal(sk_held_model_without(ctx, p, &held, p->folds, NULL, &model), SOCK_OK);
+    assert_int_equal(sk_equation_add(ctx, model, info), SOCK_OK);
+    assert_true(json_is_null(json_object_get(info, "equation")));
+    json_decref(info);
+    sock_model_free(model);
+    sk_drift_result_free(f[0]), sk_drift_result_free(f[1]);
+    sk_problem_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(prop_equation_of_an_average_is_its_drift),
+                                       cmocka_unit_test(test_equation__of_an_average_with_a_gaussian_is_none)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
