@@ -3,9 +3,11 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "experiments/resultrows.h"
+#include "report/memtext.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,16 +69,14 @@ static void write_row(FILE *stream, const json_t *row)
 
 sock_status exp_rows_write(sock_context *ctx, const char *path, const json_t *columns, const json_t *rows)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    memtext table;
+    FILE *stream = memtext_open(&table);
     if (!stream) return SOCK_ENOMEM;
     write_row(stream, columns);
     for (size_t i = 0; i < json_array_size(rows); i++) write_row(stream, json_array_get(rows, i));
-    int failed = ferror(stream);
-    if (fclose(stream) != 0) failed = 1;
-    sock_status status = failed || !text ? SOCK_ENOMEM : sock_write_file(ctx, path, text, size);
-    free(text);
+    if (memtext_close(stream, &table) != 0) return SOCK_ENOMEM;
+    sock_status status = sock_write_file(ctx, path, table.text, table.size);
+    free(table.text);
     return status;
 }
 
@@ -123,16 +123,16 @@ static char *read_text(const char *path)
     char *text = NULL;
     size_t size = 0;
     if (!file) return NULL;
+    errno = 0;
     ssize_t length = getdelim(&text, &size, 0, file);
-    int failed = ferror(file);
+    int reason = errno;
+    bool failed = ferror(file) || reason == ENOMEM || !text;
     fclose(file);
-    if (length < 0 && !failed && text) text[0] = 0; /* an empty file */
-    if (failed || !text) {
-        free(text);
-        errno = EIO;
-        return NULL;
-    }
-    return text;
+    if (!failed && length < 0) text[0] = 0; /* an empty file */
+    if (!failed) return text;
+    free(text);
+    errno = reason ? reason : EIO;
+    return NULL;
 }
 
 /* Whether the header is the columns, or at least the first `least` of them. */
@@ -166,6 +166,7 @@ exp_read exp_rows_parse(char *text, const json_t *columns, size_t least, json_t 
 exp_read exp_rows_read(const char *path, const json_t *columns, size_t least, json_t **rows)
 {
     char *text = read_text(path);
+    if (!text && errno == ENOMEM) return EXP_READ_NO_MEMORY;
     if (!text) return errno == ENOENT ? EXP_READ_MISSING : EXP_READ_FAILED;
     exp_read result = exp_rows_parse(text, columns, least, rows);
     free(text);
@@ -179,6 +180,7 @@ sock_status exp_rows_resume(const char *path, const json_t *columns, size_t leas
     exp_read read = path ? exp_rows_read(path, columns, least, rows) : EXP_READ_MISSING;
     if (read == EXP_READ_MISSING) *rows = json_array();
     if (read == EXP_READ_MISSING || read == EXP_READ_DONE) return SOCK_OK;
+    if (read == EXP_READ_NO_MEMORY) return SOCK_ENOMEM;
     snprintf(line, sizeof line, "%.300s: %s", path,
              read == EXP_READ_FOREIGN ? "has other columns than this experiment's, or a broken row: give another place"
                                       : "cannot be read");

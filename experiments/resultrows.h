@@ -20,7 +20,8 @@ typedef enum exp_read {
     EXP_READ_DONE,
     EXP_READ_MISSING, /* there is no such file */
     EXP_READ_FOREIGN, /* it has other columns, or a row of another length than its header */
-    EXP_READ_FAILED   /* memory, or the file cannot be read */
+    EXP_READ_FAILED,  /* it cannot be read */
+    EXP_READ_NO_MEMORY
 } exp_read;
 
 /* *rows: the rows of such a file, a new list; made with EXP_READ_DONE only. Columns from number `least` on may be

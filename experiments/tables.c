@@ -13,6 +13,7 @@
 #include "experiments/resultrows.h"
 #include "experiments/tablerows.h"
 #include "experiments/tabletext.h"
+#include "report/memtext.h"
 #include "systems/systems.h"
 
 #include <stdlib.h>
@@ -394,16 +395,15 @@ static void print_table(const json_t *result, int table, FILE *stream)
 
 static sock_status write_table(const job *j, const json_t *result, int table)
 {
-    char name[32], *text = NULL;
-    size_t size = 0;
+    char name[32];
+    memtext text = {0};
     snprintf(name, sizeof name, j->settings->quick ? "quick-table%d.md" : "table%d.md", table);
     char *path = path_in(j->settings->output, name);
-    FILE *stream = path ? open_memstream(&text, &size) : NULL;
+    FILE *stream = path ? memtext_open(&text) : NULL;
     if (stream) print_table(result, table, stream);
-    const int good = stream && !ferror(stream);
-    sock_status status = stream && fclose(stream) == 0 && good ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0) status = sock_write_file(j->ctx, path, text, size);
-    free(text);
+    sock_status status = stream && memtext_close(stream, &text) == 0 ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sock_write_file(j->ctx, path, text.text, text.size);
+    free(text.text);
     free(path);
     return status;
 }
