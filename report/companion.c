@@ -9,6 +9,7 @@
 
 enum { STARTS_MOST = 200, TIMES_MOST = 200, POINTS_MOST = 20000, STEPS_MOST = 20000 };
 enum { LONG_PATHS = 64, LONG_TIMES = 400, LONG_STEPS = 4000 };
+enum { LONG_FEW = 8, LONG_WORK = 100 * LONG_PATHS }; /* from 10 dimensions on fewer paths: a step costs d^2 and more */
 
 void companion_free(companion *c)
 {
@@ -74,13 +75,19 @@ sock_status companion_make(sock_context *ctx, const fig_input *in, const sock_mo
     return status < 0 ? status : SOCK_OK;
 }
 
+static size_t long_paths(size_t d)
+{
+    const size_t paths = LONG_WORK / (d * d);
+    return paths < LONG_FEW ? LONG_FEW : paths > LONG_PATHS ? LONG_PATHS : paths;
+}
+
 /* Evenly chosen points of the data as starts. */
 static double *long_starts(const fig_input *in, size_t *count)
 {
     double *points = look_points(in->data, 8 * LONG_PATHS, count);
-    const size_t d = sock_data_dim(in->data), every = *count / LONG_PATHS + 1;
+    const size_t d = sock_data_dim(in->data), most = long_paths(d), every = *count / most + 1;
     size_t used = 0;
-    for (size_t i = 0; points && i < *count && used < LONG_PATHS; i += every)
+    for (size_t i = 0; points && i < *count && used < most; i += every)
         memmove(points + d * used++, points + i * d, d * sizeof *points);
     *count = used;
     return points;
