@@ -36,7 +36,8 @@ static sock_option_info describe(const char *key)
 {
     for (size_t i = 0; i < sock_option_count(); i++)
         if (strcmp(sock_option_describe(i).key, key) == 0) return sock_option_describe(i);
-    return (sock_option_info){0};
+    return (sock_option_info){
+        .key = "", .type = "", .allowed = "", .fallback = "", .help = ""}; /* there is none such */
 }
 
 static bool is_flag(const char *key) { return strcmp(describe(key).type, "flag") == 0; }

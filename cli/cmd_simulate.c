@@ -64,21 +64,27 @@ static size_t parse_list(const char *text, size_t most, double *out)
     }
 }
 
+/* "0:1:101": from, to, how many. */
+static bool parse_range(const char *text, double *low, double *high, unsigned long long *points)
+{
+    char *end;
+    *low = strtod(text, &end);
+    if (end == text || *end != ':') return false;
+    *high = strtod(text = end + 1, &end);
+    if (end == text || *end != ':') return false;
+    *points = strtoull(text = end + 1, &end, 10);
+    return end != text && !*end && text[0] != '-' && *points >= 2 && *points <= 10000000 && isfinite(*low) &&
+           isfinite(*high) && *high > *low;
+}
+
 /* "0:1:101" (from, to, how many) or "0,0.5,2": growing times into *out (malloc). */
 static int parse_times(const cli *c, const char *text, size_t *count, double **out)
 {
-    double low, high;
-    unsigned long long points = 0;
-    int used = 0;
-    bool good, range = strchr(text, ':') != NULL;
-    if (range) {
-        good = sscanf(text, "%lf:%lf:%llu%n", &low, &high, &points, &used) == 3 && !text[used] && points >= 2 &&
-               points <= 10000000 && isfinite(low) && isfinite(high) && high > low;
-    } else {
-        points = 1;
-        for (const char *p = text; *p; p++) points += *p == ',';
-        good = true;
-    }
+    double low = 0, high = 0;
+    unsigned long long points = 1;
+    const bool range = strchr(text, ':') != NULL;
+    bool good = !range || parse_range(text, &low, &high, &points);
+    for (const char *p = text; *p && !range; p++) points += *p == ',';
     double *t = good ? calloc((size_t)points, sizeof *t) : NULL;
     if (good && !t) return cli_fail(c, SOCK_ENOMEM);
     if (good && !range) good = parse_list(text, (size_t)points, t) == points;

@@ -148,7 +148,7 @@ static void set_defaults(const cmp_method *method, cmp_spec *spec)
     spec->method = method;
     for (size_t i = 0; i < parameter_count(method); i++) {
         assert(strlen(method->parameters[i].fallback) < CMP_VALUE_SIZE);
-        strcpy(spec->value[i], method->parameters[i].fallback);
+        snprintf(spec->value[i], CMP_VALUE_SIZE, "%s", method->parameters[i].fallback);
     }
 }
 

@@ -77,7 +77,8 @@ static void fit_gaussian(step_fn fn, const sock_data *data, exp_oracle *oracle)
 
 static void fit_dense(const sock_data *data, exp_oracle *oracle)
 {
-    double sum = 0, count = 0, a[4];
+    double sum = 0, a[4];
+    size_t count = 0;
     for (size_t j = 0; j < sock_data_trajectories(data); j++) {
         const double *t, *x;
         size_t length = sock_data_trajectory(data, j, &t, &x);
@@ -89,7 +90,7 @@ static void fit_dense(const sock_data *data, exp_oracle *oracle)
         }
     }
     oracle->drift = 1;
-    oracle->diffusion = sum / count;
+    oracle->diffusion = sum / (double)count;
 }
 
 static void scaled_drift(void *user, size_t count, size_t d, const double *x, double *f)

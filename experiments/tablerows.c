@@ -47,7 +47,7 @@ json_t *exp_row_without(const exp_piece *piece, sock_status status, const char *
     set_cell(row, ROW_SEED, json_integer((json_int_t)piece->seed));
     set_text(row, ROW_SPEC, piece->spec);
     set_text(row, ROW_STATUS, sock_status_name(status));
-    set_cell(row, ROW_MMD_PATHS, json_integer(atoi(piece->mmd_paths)));
+    set_cell(row, ROW_MMD_PATHS, json_integer(strtol(piece->mmd_paths, NULL, 10)));
     set_text(row, ROW_REASON, reason);
     set_text(row, ROW_VERSION, sock_version());
     return row;
@@ -128,7 +128,7 @@ int exp_row_is_known(const json_t *rows, const exp_piece *piece)
     const json_t *row = exp_row_find(rows, piece->set->name, piece->row->method, piece->seed, 0);
     if (!row || strcmp(exp_text_at(row, ROW_SPEC), piece->spec) != 0) return 0;
     if (was_stopped_earlier(row, piece->cap)) return 0;
-    const int wanted = atoi(piece->mmd_paths);
+    const json_int_t wanted = strtol(piece->mmd_paths, NULL, 10);
     return wanted == 0 || json_integer_value(json_array_get(row, ROW_MMD_PATHS)) == wanted;
 }
 

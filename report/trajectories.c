@@ -62,7 +62,7 @@ static int time_panel(const fig_input *in, sheet *s, const look_times *time, siz
     panel_frame(&p, sock_model_name(in->model, k), fig_time_name(in));
     panel_clip(&p);
     int good = lines_draw(&p, in->data, k, "data");
-    size_t chosen[PICKED], picked = 0;
+    size_t chosen[PICKED] = {0}, picked = 0;
     good = pick(in->data, chosen, &picked) && good;
     for (size_t i = 0; good && i < picked; i++) good = lines_one(&p, in->data, k, chosen[i], colour[i]);
     svg_clip_end(p.s);
@@ -98,7 +98,7 @@ static int plane_panel(const fig_input *in, sheet *s)
     int good = 1;
     for (size_t i = 0; good && i < lines_shown(in->data); i++)
         good = plane_line(&p, in, lines_index(in->data, i), u, v, "data");
-    size_t chosen[PICKED], picked = 0;
+    size_t chosen[PICKED] = {0}, picked = 0;
     good = pick(in->data, chosen, &picked) && good;
     for (size_t i = 0; good && i < picked; i++) good = plane_line(&p, in, chosen[i], u, v, colour[i]);
     svg_clip_end(p.s);

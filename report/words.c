@@ -113,8 +113,7 @@ static void score_words(FILE *out, const rep_facts *f)
     if (s->re_f.valid)
         fprintf(out, "%s drift is off by %.2f %%", join, s->re_f.value), join = s->re_a.valid ? " and its" : ", its";
     if (s->re_a.valid) fprintf(out, "%s diffusion by %.2f %%", join, s->re_a.value), join = ", its";
-    if (!s->perplexity.valid && s->loglik.valid)
-        fprintf(out, "%s log likelihood is %.5g", join, s->loglik.value), join = ", its";
+    if (!s->perplexity.valid && s->loglik.valid) fprintf(out, "%s log likelihood is %.5g", join, s->loglik.value);
     if (s->mmd2.valid)
         fprintf(out, "; simulated paths are at a squared distance (MMD) of %.3g from the data's", s->mmd2.value);
     if (s->mmd2.valid && s->mmd2_truth.valid) fprintf(out, ", those of the truth at %.3g", s->mmd2_truth.value);

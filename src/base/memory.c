@@ -139,10 +139,11 @@ sock_status sk_grow(sock_context *ctx, void *array, size_t *capacity, size_t nee
 static double available_memory(void)
 {
     FILE *file = fopen("/proc/meminfo", "r");
+    static const char key[] = "MemAvailable:";
     char line[256];
     double kib = 0;
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %lf kB", &kib) == 1) break;
+    while (file && kib == 0 && fgets(line, sizeof line, file))
+        if (strncmp(line, key, sizeof key - 1) == 0) kib = strtod(line + sizeof key - 1, NULL);
     if (file) fclose(file);
     if (kib > 0) return kib * 1024;
     return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);

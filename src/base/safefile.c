@@ -173,7 +173,7 @@ static sock_status read_failed(sock_context *ctx, const char *path, int error)
 sock_status sk_file_read(sock_context *ctx, const char *path, char **bytes, size_t *size)
 {
     int handle = -1;
-    struct stat info;
+    struct stat info = {0};
     char *buffer = NULL;
     size_t capacity = 0, length = 0;
     sock_status status = SOCK_OK;

@@ -8,6 +8,7 @@
 
 #include "csvcells.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -99,7 +100,7 @@ static bool take_shape(scanner *s, array *a)
 static sock_status set_type(sock_context *ctx, const char *descr, array *a)
 {
     size_t width = strlen(descr) == 3 && descr[2] >= '0' && descr[2] <= '9' ? (size_t)(descr[2] - '0') : 0;
-    char order = descr[0], kind = width ? descr[1] : 0;
+    char order = descr[0], kind = width ? descr[1] : '\0';
     bool order_fits = order == '<' || order == '>' || (order == '|' && width == 1);
     bool is_float = kind == 'f' && (width == 4 || width == 8);
     bool is_whole = (kind == 'i' || kind == 'u') && (width == 1 || width == 2 || width == 4 || width == 8);
@@ -122,7 +123,7 @@ static sock_status bad_header(sock_context *ctx, const array *a, const char *wha
 
 static sock_status read_entry(sock_context *ctx, scanner *s, array *a)
 {
-    char key[32], descr[64];
+    char key[32] = "", descr[64] = "";
     if (!take_text(s, key, sizeof key) || !take(s, ':')) return bad_header(ctx, a, "a key in quotes and ':' expected");
     if (strcmp(key, "descr") == 0 && !a->has_descr) {
         if (!take_text(s, descr, sizeof descr)) return bad_header(ctx, a, "descr is not one plain type");
@@ -208,6 +209,7 @@ static double number_at(const array *a, size_t index)
     for (size_t i = 0; i < a->width; i++) bits = bits << 8 | p[a->big_endian ? i : a->width - 1 - i];
     if (a->kind == 'u') return (double)bits;
     if (a->kind == 'i') {
+        assert(a->width >= 1); /* set_type saw to it */
         unsigned spare = 64 - 8 * (unsigned)a->width;
         uint64_t sign = 1ull << (63 - spare);
         return bits & sign ? -(double)(((~bits) & (sign - 1)) + 1) : (double)bits;
