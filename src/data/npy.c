@@ -100,7 +100,7 @@ static bool take_shape(scanner *s, array *a)
 static sock_status set_type(sock_context *ctx, const char *descr, array *a)
 {
     size_t width = strlen(descr) == 3 && descr[2] >= '0' && descr[2] <= '9' ? (size_t)(descr[2] - '0') : 0;
-    char order = descr[0], kind = width ? descr[1] : '\0';
+    char order = descr[0], kind = (char)(width ? descr[1] : 0);
     bool order_fits = order == '<' || order == '>' || (order == '|' && width == 1);
     bool is_float = kind == 'f' && (width == 4 || width == 8);
     bool is_whole = (kind == 'i' || kind == 'u') && (width == 1 || width == 2 || width == 4 || width == 8);

@@ -234,6 +234,7 @@ static sock_status add(search *f, size_t j, double alpha)
 static void shift_alpha(search *f, size_t i, double delta)
 {
     const double *column = f->sigma + i * f->limit;
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an active feature has its column, add() made room for it
     double kappa = 1 / (column[i] + 1 / delta), m = kappa * f->mu[i];
     memcpy(f->along, column, f->count * sizeof(double));
     sk_gemv(f->ctx, SK_TRANSPOSED, f->count, f->p, 1, f->rows, f->p, f->along, 0, f->change);
@@ -279,6 +280,7 @@ static void leave_one_out(const search *f, size_t j, double *s, double *q)
     *q = f->Q[j];
     if (!f->place[j]) return;
     size_t i = f->place[j] - 1;
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): an active feature has its column
     double alpha = f->alpha[i], variance = f->sigma[i * f->limit + i];
     if (alpha * variance < 0.5) {
         *s = (1 - alpha * variance) / variance;

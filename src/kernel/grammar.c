@@ -408,6 +408,7 @@ sock_status sk_kernel_copy(sock_context *ctx, const sk_kernel *kernel, sk_kernel
 void sk_kernel_free(sk_kernel *kernel)
 {
     if (!kernel) return;
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a kernel with terms has the array
     for (size_t i = 0; i < kernel->terms; i++) sk_free(kernel->term[i].b);
     sk_free(kernel->term);
     sk_free(kernel);

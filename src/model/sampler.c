@@ -366,6 +366,7 @@ static sock_status check_piece(sock_context *ctx, const sk_sampler *s, const pie
         sk_model_fields(ctx, s->model, count, x, f, noisy ? a : NULL, space);
         sk_sampler_fields(ctx, s, count, x, g, noisy ? b : NULL, space);
         for (size_t k = 0; k < d; k++) unit[k] = q->scale ? q->scale[k] : 1;
+        // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a model has d >= 1
         for (size_t k = 0; k < d * d; k++) unit[d + k] = unit[k / d] * unit[k % d];
         *good = agree(count * d, d, unit, f, g) && (!noisy || agree(count * d * d, d * d, unit + d, a, b));
     }

@@ -196,6 +196,7 @@ static sock_status deal_steps(sock_context *ctx, const sk_tune_spec *spec, deal 
     if (status >= 0) {
         size_t used = used_trajectories(d->steps, original, &different),
                wanted = spec->folds ? spec->folds : DEFAULT_FOLDS;
+        // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a step, so a trajectory has it
         size_t typical = d->steps->n / used, folds = SK_MAX(SK_MIN(wanted, typical), 2);
         if (typical * different < 2)
             status = sk_fail(ctx, SOCK_EINPUT, "%s: one interval is not enough to choose a model; give --no-tune",
