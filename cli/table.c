@@ -24,26 +24,11 @@ static void separate(table *t)
         fputs(t->row > 1 ? ",\n[" : "[", t->stream);
 }
 
-/* A text that a spreadsheet could misread is quoted as RFC 4180 says. */
-static void write_csv_text(FILE *stream, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n") && text[0] != ' ') {
-        fputs(text, stream);
-        return;
-    }
-    fputc('"', stream);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', stream);
-        fputc(*text, stream);
-    }
-    fputc('"', stream);
-}
-
 void table_text(table *t, const char *text)
 {
     separate(t);
     if (!t->json) {
-        write_csv_text(t->stream, text);
+        memtext_csv(t->stream, text);
         return;
     }
     json_t *value = json_string(text);

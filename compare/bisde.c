@@ -94,36 +94,25 @@ static sock_status check_memory(sock_context *ctx, const cmp_steps *steps, size_
                            "take a smaller one (degree, count)");
 }
 
-static sock_status fit(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_fitted *out)
+static sock_status regression(sock_context *ctx, const cmp_spec *spec, const cmp_steps *steps, cmp_expansion *e,
+                              char *rest, char *note)
 {
-    const sock_data *data;
-    sock_data *own = NULL;
-    cmp_steps *steps = NULL;
-    cmp_library *library = NULL;
-    cmp_expansion *e = NULL;
-    char rest[200];
-    size_t passes = 0, capped = 0;
-    sock_status status;
     const cmp_bisde_options options = {{cmp_spec_number(spec, "gamma"), cmp_spec_number(spec, "prune"),
                                         cmp_spec_number(spec, "eps"), (size_t)cmp_spec_number(spec, "passes")},
                                        cmp_spec_number(spec, "threshold")};
-    SK_GO(cmp_training_data(ctx, spec, c, &data, &own));
-    SK_GO(cmp_steps_new(ctx, data, &steps));
-    SK_GO(cmp_library_of(ctx, spec, steps, CMP_WIDE, &library));
-    SK_GO(cmp_expansion_new(ctx, library, &e));
-    SK_GO(check_memory(ctx, steps, cmp_library_size(library)));
-    SK_GO(cmp_bisde(ctx, steps, &options, e, &passes, &capped));
-    snprintf(rest, sizeof rest, "threshold %g, prune %g; %zu passes", options.threshold, options.msbl.prune, passes);
+    size_t passes = 0, capped = 0;
+    SK_TRY(check_memory(ctx, steps, cmp_library_size(e->library)));
+    SK_TRY(cmp_bisde(ctx, steps, &options, e, &passes, &capped));
+    snprintf(rest, CMP_REST_SIZE, "threshold %g, prune %g; %zu passes", options.threshold, options.msbl.prune, passes);
     if (capped)
-        snprintf(out->note, sizeof out->note, "%zu of %zu regressions ended at %zu passes", capped,
+        snprintf(note, CMP_TEXT_SIZE, "%zu of %zu regressions ended at %zu passes", capped,
                  steps->d + cmp_pairs(steps->d), options.msbl.passes);
-    status = cmp_expansion_finish(ctx, spec, data, e, rest, out);
-    e = NULL;
-out:
-    cmp_expansion_free(e);
-    cmp_steps_free(steps);
-    sock_data_free(own);
-    return status;
+    return SOCK_OK;
+}
+
+static sock_status fit(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_fitted *out)
+{
+    return cmp_expansion_fit(ctx, spec, c, CMP_WIDE, regression, out);
 }
 
 #define SOLVER(threshold, prune)                                                                                       \

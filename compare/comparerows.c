@@ -24,41 +24,13 @@ double cmp_cpu_seconds(void)
 
 /* ---- The data of a fit ---- */
 
-/* The trajectories of both, one after the other; groups are formed anew. */
-static sock_status join(sock_context *ctx, const sock_data *one, const sock_data *other, const sock_options *opts,
-                        sock_data **out)
-{
-    const sock_data *part[] = {one, other};
-    size_t d = sock_data_dim(one), points = sock_data_points(one) + sock_data_points(other), at = 0, j = 0;
-    size_t trajectories = sock_data_trajectories(one) + sock_data_trajectories(other);
-    size_t *length = sk_alloc(ctx, trajectories, sizeof *length);
-    const char **names = sk_alloc(ctx, d, sizeof *names);
-    double *t = sk_doubles(ctx, points, 1), *x = sk_doubles(ctx, points, d);
-    sock_status status = length && names && t && x ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t s = 0; status >= 0 && s < 2; s++)
-        for (size_t u = 0; u < sock_data_trajectories(part[s]); u++, j++) {
-            const double *times, *states;
-            length[j] = sock_data_trajectory(part[s], u, &times, &states);
-            memcpy(t + at, times, length[j] * sizeof *t);
-            memcpy(x + at * d, states, length[j] * d * sizeof *x);
-            at += length[j];
-        }
-    for (size_t k = 0; status >= 0 && k < d; k++) names[k] = sock_data_name(one, k);
-    if (status >= 0) status = sock_data_from_arrays(ctx, d, trajectories, length, t, x, names, NULL, opts, out);
-    sk_free(length);
-    sk_free((void *)names);
-    sk_free(t);
-    sk_free(x);
-    return status;
-}
-
 sock_status cmp_training_data(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, const sock_data **data,
                               sock_data **own)
 {
     *own = NULL;
     *data = c->train;
     if (!c->validation || cmp_spec_is(spec, "fit-on", "train")) return SOCK_OK;
-    SK_TRY(join(ctx, c->train, c->validation, c->options, own));
+    SK_TRY(sock_data_join(ctx, c->train, c->validation, c->options, own));
     *data = *own;
     return SOCK_OK;
 }

@@ -111,8 +111,10 @@ static size_t nonzeros(size_t count, const double *w)
     return found;
 }
 
-sock_status cmp_expansion_finish(sock_context *ctx, const cmp_spec *spec, const sock_data *data, cmp_expansion *e,
-                                 const char *rest, cmp_fitted *fitted)
+/* Makes the model of the expansion (which fitted owns from now on, also when this fails), counts its coefficients and
+ * writes the settings: library, `rest`, fit-on. */
+static sock_status finish(sock_context *ctx, const cmp_spec *spec, const sock_data *data, cmp_expansion *e,
+                          const char *rest, cmp_fitted *fitted)
 {
     char library[160];
     size_t size = cmp_library_size(e->library), pairs = cmp_pairs(e->d);
@@ -138,29 +140,12 @@ static size_t automatic_degree(const cmp_steps *steps)
     return degree;
 }
 
-/* Standard deviation of each coordinate where steps begin. */
-static sock_status deviations(sock_context *ctx, const cmp_steps *s, double **out)
-{
-    double *deviation = sk_doubles(ctx, s->d, 1);
-    if (!deviation) return SOCK_ENOMEM;
-    for (size_t k = 0; k < s->d; k++) {
-        double mean = 0, square = 0;
-        for (size_t i = 0; i < s->count; i++) mean += s->x[i * s->d + k] / (double)s->count;
-        for (size_t i = 0; i < s->count; i++) {
-            double u = s->x[i * s->d + k] - mean;
-            square += u * u / (double)s->count;
-        }
-        deviation[k] = sqrt(square);
-    }
-    *out = deviation;
-    return SOCK_OK;
-}
-
 static sock_status gaussians_of(sock_context *ctx, cmp_library_spec *s, const cmp_steps *steps, bool wide,
                                 cmp_library **out)
 {
     double *least = NULL;
-    if (wide) SK_TRY(deviations(ctx, steps, &least));
+    if (wide && !(least = sk_doubles(ctx, steps->d, 1))) return SOCK_ENOMEM;
+    for (size_t k = 0; wide && k < steps->d; k++) least[k] = cmp_steps_deviation(steps, k);
     s->least = least;
     sock_status status = cmp_library_new(ctx, s, out);
     sk_free(least);
@@ -192,4 +177,30 @@ sock_status cmp_library_of(sock_context *ctx, const cmp_spec *spec, const cmp_st
     s.scale = s.width;
     if (isnan(s.scale)) SK_TRY(sk_median_distance(ctx, s.d, steps->count, steps->x, &s.scale));
     return cmp_library_new(ctx, &s, out);
+}
+
+/* ---- A whole fit ---- */
+
+sock_status cmp_expansion_fit(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, unsigned wants,
+                              cmp_regression_fn regression, cmp_fitted *out)
+{
+    const sock_data *data;
+    sock_data *own = NULL;
+    cmp_steps *steps = NULL;
+    cmp_library *library = NULL;
+    cmp_expansion *e = NULL;
+    char rest[CMP_REST_SIZE];
+    sock_status status;
+    SK_GO(cmp_training_data(ctx, spec, c, &data, &own));
+    SK_GO(cmp_steps_new(ctx, data, &steps));
+    SK_GO(cmp_library_of(ctx, spec, steps, wants, &library));
+    SK_GO(cmp_expansion_new(ctx, library, &e));
+    SK_GO(regression(ctx, spec, steps, e, rest, out->note));
+    status = finish(ctx, spec, data, e, rest, out);
+    e = NULL;
+out:
+    cmp_expansion_free(e);
+    cmp_steps_free(steps);
+    sock_data_free(own);
+    return status;
 }

@@ -23,10 +23,16 @@ void cmp_expansion_free(void *expansion); /* a cmp_expansion, or NULL */
 void cmp_expansion_drift(void *user, size_t count, size_t d, const double *x, double *f);
 void cmp_expansion_diffusion(void *user, size_t count, size_t d, const double *x, double *a);
 
-/* Makes the model of fitted->state (an expansion, which fitted owns from now on, also when this fails), counts its
- * coefficients and writes the settings: library, `rest`, fit-on. */
-sock_status cmp_expansion_finish(sock_context *ctx, const cmp_spec *spec, const sock_data *data,
-                                 cmp_expansion *expansion, const char *rest, cmp_fitted *fitted);
+/* How a regression fills the coefficients of the expansion from the steps: `rest` (CMP_REST_SIZE) gets its settings in
+ * words, note (CMP_TEXT_SIZE) what a reader must know. */
+enum { CMP_REST_SIZE = 200 };
+typedef sock_status (*cmp_regression_fn)(sock_context *ctx, const cmp_spec *spec, const cmp_steps *steps,
+                                         cmp_expansion *expansion, char *rest, char *note);
+
+/* A whole fit of such a method: data by fit-on, steps, the library of the parameters (`wants`: see below), regression,
+ * model. */
+sock_status cmp_expansion_fit(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, unsigned wants,
+                              cmp_regression_fn regression, cmp_fitted *out);
 
 /* The parameters that name a library. */
 #define CMP_LIBRARY(library, degree)                                                                                   \

@@ -315,39 +315,28 @@ static sock_status check(sock_context *ctx, const cmp_steps *steps, const cmp_ge
     return SOCK_OK;
 }
 
-static sock_status fit(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_fitted *out)
+static sock_status regression(sock_context *ctx, const cmp_spec *spec, const cmp_steps *steps, cmp_expansion *e,
+                              char *rest, char *note)
 {
-    const sock_data *data;
-    sock_data *own = NULL;
-    cmp_steps *steps = NULL;
-    cmp_library *library = NULL;
-    cmp_expansion *e = NULL;
-    char rest[200];
-    size_t rank = 0;
-    sock_status status;
     const cmp_gedmd_options options = {.commutator = cmp_spec_is(spec, "mode", "commutator"),
                                        .corrected = cmp_spec_is(spec, "corrected", "yes"),
                                        .by_qr = cmp_spec_is(spec, "solver", "qr"),
                                        .ridge = cmp_spec_number(spec, "ridge"),
                                        .threshold = cmp_spec_number(spec, "threshold")};
-    SK_GO(cmp_training_data(ctx, spec, c, &data, &own));
-    SK_GO(cmp_steps_new(ctx, data, &steps));
-    SK_GO(cmp_library_of(ctx, spec, steps, options.commutator ? CMP_APPEND : 0, &library));
-    SK_GO(cmp_expansion_new(ctx, library, &e));
-    SK_GO(check(ctx, steps, &options, library));
-    SK_GO(cmp_gedmd(ctx, steps, &options, e, &rank));
-    snprintf(rest, sizeof rest, "%s, %s, least squares by %s", options.commutator ? "commutator" : "direct",
+    const size_t size = cmp_library_size(e->library);
+    size_t rank = 0;
+    SK_TRY(check(ctx, steps, &options, e->library));
+    SK_TRY(cmp_gedmd(ctx, steps, &options, e, &rank));
+    snprintf(rest, CMP_REST_SIZE, "%s, %s, least squares by %s", options.commutator ? "commutator" : "direct",
              options.corrected ? "drift-corrected" : "raw", options.by_qr ? "QR" : "SVD");
-    if (rank < cmp_library_size(library))
-        snprintf(out->note, sizeof out->note, "the %zu functions have rank %zu on the data: the smallest solution",
-                 cmp_library_size(library), rank);
-    status = cmp_expansion_finish(ctx, spec, data, e, rest, out);
-    e = NULL;
-out:
-    cmp_expansion_free(e);
-    cmp_steps_free(steps);
-    sock_data_free(own);
-    return status;
+    if (rank < size)
+        snprintf(note, CMP_TEXT_SIZE, "the %zu functions have rank %zu on the data: the smallest solution", size, rank);
+    return SOCK_OK;
+}
+
+static sock_status fit(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_fitted *out)
+{
+    return cmp_expansion_fit(ctx, spec, c, cmp_spec_is(spec, "mode", "commutator") ? CMP_APPEND : 0, regression, out);
 }
 
 #define MODES(mode, corrected)                                                                                         \

@@ -14,8 +14,10 @@
  *
  * Cost: O(steps (nodes + judged steps)), and O(2^d) for a value afterwards. */
 #include "compare/kernelmean.h"
+
 #include "compare/compare.h"
 #include "compare/steprows.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,13 +71,7 @@ static void mean_at(const mean_job *job, const double *x, const double *bandwidt
 static void rule_of_thumb(const cmp_steps *s, double *bandwidth)
 {
     for (size_t k = 0; k < s->d; k++) {
-        double mean = 0, square = 0;
-        for (size_t i = 0; i < s->count; i++) mean += s->x[i * s->d + k] / (double)s->count;
-        for (size_t i = 0; i < s->count; i++) {
-            double u = s->x[i * s->d + k] - mean;
-            square += u * u / (double)s->count;
-        }
-        bandwidth[k] = sqrt(square) * pow((double)s->count, -1.0 / (double)(s->d + 4));
+        bandwidth[k] = cmp_steps_deviation(s, k) * pow((double)s->count, -1.0 / (double)(s->d + 4));
         if (!(bandwidth[k] > 0)) bandwidth[k] = 1;
     }
 }
@@ -90,14 +86,11 @@ static void deal_folds(const cmp_steps *s, size_t *fold)
 /* Minus twice the log density of r under N(0, h a), without constants; infinite where a is singular. */
 static double gaussian_loss(size_t d, double h, const double *r, const double *a)
 {
-    double c[MOST_DIM * MOST_DIM] = {0}, u[MOST_DIM], loss = 0;
+    double c[MOST_DIM * MOST_DIM], u[MOST_DIM], loss = 0;
+    for (size_t k = 0; k < d * d; k++) c[k] = h * a[k];
+    if (sk_factor_small(d, 0, c)) return (double)INFINITY;
     for (size_t k = 0; k < d; k++) {
-        for (size_t l = 0; l <= k; l++) {
-            double entry = h * a[k * d + l];
-            for (size_t j = 0; j < l; j++) entry -= c[k * d + j] * c[l * d + j];
-            c[k * d + l] = k == l ? sqrt(entry) : entry / c[l * d + l];
-        }
-        if (!(c[k * d + k] > 0)) return (double)INFINITY;
+        if (!(c[k * d + k] > 0)) return (double)INFINITY; /* not a number */
         u[k] = r[k];
         for (size_t j = 0; j < k; j++) u[k] -= c[k * d + j] * u[j];
         u[k] /= c[k * d + k];

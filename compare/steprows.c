@@ -69,3 +69,14 @@ sock_status cmp_steps_new(sock_context *ctx, const sock_data *data, cmp_steps **
     *out = s;
     return SOCK_OK;
 }
+
+double cmp_steps_deviation(const cmp_steps *s, size_t k)
+{
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < s->count; i++) mean += s->x[i * s->d + k] / (double)s->count;
+    for (size_t i = 0; i < s->count; i++) {
+        double u = s->x[i * s->d + k] - mean;
+        square += u * u / (double)s->count;
+    }
+    return sqrt(square);
+}

@@ -18,6 +18,9 @@ typedef struct cmp_steps {
 sock_status cmp_steps_new(sock_context *ctx, const sock_data *data, cmp_steps **out);
 void cmp_steps_free(cmp_steps *steps);
 
+/* Standard deviation of coordinate k where steps begin. */
+double cmp_steps_deviation(const cmp_steps *steps, size_t k);
+
 /* Number of pairs k <= l, and the place of a pair in that order (row by row of the upper triangle). */
 static inline size_t cmp_pairs(size_t d) { return d * (d + 1) / 2; }
 static inline size_t cmp_pair(size_t d, size_t k, size_t l)

@@ -85,53 +85,13 @@ static void say(const exp_settings *settings, const char *line)
 
 /* ---- Data ---- */
 
-typedef struct arrays {
-    size_t trajectories, points;
-    size_t *length;
-    double *t, *x;
-} arrays;
-
-static void append(const sock_data *data, arrays *to)
-{
-    size_t d = sock_data_dim(data);
-    for (size_t j = 0; j < sock_data_trajectories(data); j++) {
-        const double *t, *x;
-        size_t length = sock_data_trajectory(data, j, &t, &x);
-        to->length[to->trajectories++] = length;
-        memcpy(to->t + to->points, t, length * sizeof *t);
-        memcpy(to->x + to->points * d, x, length * d * sizeof *x);
-        to->points += length;
-    }
-}
-
-/* The trajectories of both, one after the other. */
-static sock_status join(sock_context *ctx, const sock_data *a, const sock_data *b, sock_data **out)
-{
-    size_t d = sock_data_dim(a), points = sock_data_points(a) + sock_data_points(b);
-    size_t trajectories = sock_data_trajectories(a) + sock_data_trajectories(b);
-    const char *names[SYS_MAX_DIM];
-    arrays all = {0, 0, malloc(trajectories * sizeof *all.length), malloc(points * sizeof *all.t),
-                  malloc(points * d * sizeof *all.x)};
-    sock_status status = all.length && all.t && all.x ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t k = 0; k < d; k++) names[k] = sock_data_name(a, k);
-    if (status >= 0) {
-        append(a, &all);
-        append(b, &all);
-        status = sock_data_from_arrays(ctx, d, trajectories, all.length, all.t, all.x, names, NULL, NULL, out);
-    }
-    free(all.length);
-    free(all.t);
-    free(all.x);
-    return status;
-}
-
 static sock_status make_data(study *s)
 {
     sock_status status = sys_new(s->ctx, sys_find(s->set->name), s->seed, &s->instance);
     if (status >= 0) status = sys_truth(s->ctx, s->instance, &s->truth);
     for (int i = 0; status >= 0 && i < SYS_SETS; i++)
         status = sys_generate(s->ctx, s->instance, (sys_set)i, &s->part[i]);
-    if (status >= 0) status = join(s->ctx, s->part[SYS_TRAIN], s->part[SYS_VALIDATION], &s->joined);
+    if (status >= 0) status = sock_data_join(s->ctx, s->part[SYS_TRAIN], s->part[SYS_VALIDATION], NULL, &s->joined);
     return status;
 }
 

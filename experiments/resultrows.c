@@ -32,24 +32,10 @@ int exp_is_named(const char *list, const char *name)
 
 /* ---- Writing ---- */
 
-static void write_text(FILE *stream, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, stream);
-        return;
-    }
-    fputc('"', stream);
-    for (; *text; text++) {
-        if (*text == '"') fputc('"', stream);
-        fputc(*text, stream);
-    }
-    fputc('"', stream);
-}
-
 static void write_cell(FILE *stream, const json_t *cell)
 {
     if (json_is_string(cell))
-        write_text(stream, json_string_value(cell));
+        memtext_csv(stream, json_string_value(cell));
     else if (json_is_boolean(cell))
         fputs(json_is_true(cell) ? "yes" : "no", stream);
     else if (json_is_integer(cell))

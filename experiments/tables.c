@@ -477,35 +477,15 @@ static const char *const method_names[] = {
     "sock", "sock-paper", "adapted",    "adapted-paper", "bisde", "bisde-free", "bisde-paper", "gedmd", "gedmd-paper",
     "nw",   "constant",   "neural-sde", "lsde",          "lnsde", "gsde",       "truth",       NULL};
 
-enum { TAKES = EXP_TAKES_SEEDS | EXP_TAKES_CAP | EXP_TAKES_FULL | EXP_TAKES_SHOW };
+#define TABLES(name_, summary_, sets_, run_)                                                                           \
+    {                                                                                                                  \
+        .name = name_, .summary = summary_, .sets = sets_, .run = run_, .print = print, .presets = method_names,       \
+        .presets_option = "methods", .resumes = 1, .folder = 1,                                                        \
+        .takes = EXP_TAKES_SEEDS | EXP_TAKES_CAP | EXP_TAKES_FULL | EXP_TAKES_SHOW                                     \
+    }
 
-const exp_experiment exp_table1 = {.name = "table1",
-                                   .summary = "the paper's table 1: known systems, all methods, over many seeds",
-                                   .takes = TAKES,
-                                   .sets = sets1,
-                                   .presets = method_names,
-                                   .presets_option = "methods",
-                                   .resumes = 1,
-                                   .folder = 1,
-                                   .run = run_table1,
-                                   .print = print};
-const exp_experiment exp_table2 = {.name = "table2",
-                                   .summary = "the paper's table 2: epidemic and amyloid stand-ins",
-                                   .takes = TAKES,
-                                   .sets = sets2,
-                                   .presets = method_names,
-                                   .presets_option = "methods",
-                                   .resumes = 1,
-                                   .folder = 1,
-                                   .run = run_table2,
-                                   .print = print};
-const exp_experiment exp_all = {.name = "all",
-                                .summary = "both tables",
-                                .takes = TAKES,
-                                .sets = sets3,
-                                .presets = method_names,
-                                .presets_option = "methods",
-                                .resumes = 1,
-                                .folder = 1,
-                                .run = run_all,
-                                .print = print};
+const exp_experiment exp_table1 =
+    TABLES("table1", "the paper's table 1: known systems, all methods, over many seeds", sets1, run_table1);
+const exp_experiment exp_table2 =
+    TABLES("table2", "the paper's table 2: epidemic and amyloid stand-ins", sets2, run_table2);
+const exp_experiment exp_all = TABLES("all", "both tables", sets3, run_all);

@@ -163,6 +163,11 @@ SOCK_API size_t sock_data_trajectory(const sock_data *data, size_t j, const doub
 SOCK_API sock_status sock_data_split(sock_context *ctx, const sock_data *data, size_t parts, size_t part, uint64_t seed,
                                      sock_data **rest, sock_data **held);
 
+/* The trajectories of both, one after the other, as a new data set with the names of the first; they must have the same
+ * number of states. Groups are formed anew. Options used: grouping. opts may be NULL. */
+SOCK_API sock_status sock_data_join(sock_context *ctx, const sock_data *one, const sock_data *other,
+                                    const sock_options *opts, sock_data **out);
+
 /* Writes a long CSV (traj, t, state columns) with 17 significant digits, whole or not at all. */
 SOCK_API sock_status sock_data_write(sock_context *ctx, const sock_data *data, const char *path);
 

@@ -46,3 +46,17 @@ int memtext_close(FILE *stream, memtext *m)
     *m = (memtext){0};
     return 1;
 }
+
+void memtext_csv(FILE *stream, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n") && text[0] != ' ') {
+        fputs(text, stream);
+        return;
+    }
+    fputc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', stream);
+        fputc(*text, stream);
+    }
+    fputc('"', stream);
+}

@@ -17,4 +17,7 @@ FILE *memtext_open(memtext *m);
 /* Ends the stream. 0: m->text is whole, freed with free(). Else memory ran out on the way, and m->text is NULL. */
 int memtext_close(FILE *stream, memtext *m);
 
+/* A text as a cell of CSV: one that a spreadsheet could misread is quoted as RFC 4180 says. */
+void memtext_csv(FILE *stream, const char *text);
+
 #endif

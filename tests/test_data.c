@@ -525,9 +525,43 @@ static void test_data__summary_of_a_file_with_an_odd_name(void **state)
     unlink(path);
 }
 
+/* Two parts of a split, joined, are the whole: the same trajectories, the same groups; and kept groups stay apart. */
+static void prop_join__undoes_a_split(void **state)
+{
+    (void)state;
+    const size_t length[4] = {2, 3, 2, 3};
+    const double t[10] = {0, 1, 0, 1, 3, 0, 1, 0, 1, 3}, x[10] = {5, 6, 5, 7, 8, 5, 9, 5, 1, 2};
+    const char *const names[] = {"size"};
+    sock_data *data = NULL, *rest = NULL, *held = NULL, *both = NULL, *apart = NULL, *wide = NULL;
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 4, length, t, x, names, NULL, NULL, &data), SOCK_OK);
+    assert_int_equal(data->groups, 2); /* same start, same times */
+    assert_int_equal(sock_data_split(ctx, data, 2, 1, 3, &rest, &held), SOCK_OK);
+    assert_int_equal(sock_data_join(ctx, rest, held, NULL, &both), SOCK_OK);
+    assert_true(both->trajectories == 4 && both->points == 10 && both->groups == 2);
+    assert_string_equal(sock_data_name(both, 0), "size");
+    for (size_t j = 0; j < 4; j++) {
+        const sock_data *part = j < rest->trajectories ? rest : held;
+        const size_t k = j < rest->trajectories ? j : j - rest->trajectories;
+        assert_int_equal(sk_data_length(both, j), sk_data_length(part, k));
+        assert_memory_equal(both->x + both->first[j], part->x + part->first[k], sk_data_length(part, k) * sizeof *x);
+        assert_memory_equal(both->t + both->first[j], part->t + part->first[k], sk_data_length(part, k) * sizeof *t);
+    }
+    sock_data_free(both);
+    assert_int_equal(sock_data_join(ctx, data, data, NULL, &both), SOCK_OK);
+    assert_int_equal(sk_data_join(ctx, data, data, true, NULL, &apart), SOCK_OK);
+    assert_true(both->groups == 2 && apart->groups == 4); /* grouped anew, or each with its own */
+    assert_int_equal(sock_data_from_arrays(ctx, 2, 1, (const size_t[]){2}, t, x, NULL, NULL, NULL, &wide), SOCK_OK);
+    assert_int_equal(sock_data_join(ctx, data, wide, NULL, &rest), SOCK_EINPUT);
+    assert_non_null(strstr(sock_message(ctx), "1 states"));
+    assert_int_equal(sock_data_join(ctx, data, NULL, NULL, &rest), SOCK_EUSAGE);
+    sock_data *const all[] = {data, rest, held, both, apart, wide};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) sock_data_free(all[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prop_join__undoes_a_split),
         cmocka_unit_test(test_data__arrays_and_getters),
         cmocka_unit_test(test_data__arrays_that_are_refused),
         cmocka_unit_test(test_data__group_labels_of_arrays),

@@ -521,9 +521,40 @@ static void test_la__every_failed_allocation_comes_back(void **state)
     assert_int_equal(for_each_allocation(ctx, all_that_allocate, NULL), 7);
 }
 
+/* C C' = A for a semi-definite A of rank 2 in three dimensions, with one zero column; the eigenvalues by rotations. */
+static void prop_small__factor_and_eigenvectors_give_the_matrix_back(void **state)
+{
+    (void)state;
+    const double b[6] = {1, 2, -1, 0.5, 3, 1}; /* A = B B', B 3 x 2 */
+    double a[9], c[9], v[9], diagonal[9];
+    for (size_t i = 0; i < 9; i++) a[i] = b[i / 3 * 2] * b[i % 3 * 2] + b[i / 3 * 2 + 1] * b[i % 3 * 2 + 1];
+    assert_int_equal(sk_factor_copy(3, 1e-14, a, c), 1);
+    assert_true(c[1] == 0 && c[2] == 0 && c[5] == 0 && c[8] == 0);
+    memcpy(diagonal, a, sizeof a);
+    sk_jacobi(3, diagonal, v);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 3; j++) {
+            double product = 0, spectral = 0, unit = 0;
+            for (size_t k = 0; k < 3; k++) {
+                product += c[i * 3 + k] * c[j * 3 + k];
+                spectral += diagonal[k * 3 + k] * v[k * 3 + i] * v[k * 3 + j];
+                unit += v[i * 3 + k] * v[j * 3 + k];
+            }
+            assert_close(product, a[i * 3 + j], 1e-14, 10);
+            assert_close(spectral, a[i * 3 + j], 1e-14, 10);
+            assert_close(unit, i == j, 1e-14, 1);
+        }
+    a[8] -= 1; /* indefinite: the last pivot is lost, and what comes out is finite */
+    assert_int_equal(sk_factor_copy(3, 0, a, c), 1);
+    a[0] = (double)NAN;
+    assert_int_equal(sk_factor_copy(3, 0, a, c), 0);
+    assert_true(isnan(c[0]) && isnan(c[8]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prop_small__factor_and_eigenvectors_give_the_matrix_back),
         cmocka_unit_test(test_la__gemm_is_the_slow_product),
         cmocka_unit_test(test_la__gemm_f32_is_the_slow_product),
         cmocka_unit_test(test_la__syrk_is_the_lower_triangle_of_the_product),

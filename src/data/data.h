@@ -49,6 +49,10 @@ sock_status sk_data_deal(sock_context *ctx, const sock_data *data, size_t parts,
 /* Mean time step over all n intervals; NaN when there is none. */
 double sk_data_mean_step(const sock_data *data);
 
+/* sock_data_join for callers inside; keep_groups: the groups stay what they are, those of `other` behind. */
+sock_status sk_data_join(sock_context *ctx, const sock_data *one, const sock_data *other, bool keep_groups,
+                         const sock_options *opts, sock_data **out);
+
 /* Raw rows on their way to a data set; the readers (CSV, NumPy, arrays) fill it and sk_data_build checks, sorts,
  * groups. NaN marks what is missing, in times and states. */
 typedef struct sk_rows {

@@ -52,6 +52,9 @@ sock_status sk_cholesky(sock_context *ctx, size_t n, double *a, size_t lda);
  */
 size_t sk_factor_small(size_t d, double share, double *a);
 
+/* C alone, with zeros above the diagonal: A (its lower triangle) is kept. */
+size_t sk_factor_copy(size_t d, double share, const double *a, double *c);
+
 /* The eigenvalues of such a matrix (all of A is read) by rotations: A becomes diagonal, the rows of V (d x d) its
  * eigenvectors. */
 void sk_jacobi(size_t d, double *a, double *v);

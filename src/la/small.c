@@ -22,6 +22,13 @@ size_t sk_factor_small(size_t d, double share, double *a)
     return lost;
 }
 
+size_t sk_factor_copy(size_t d, double share, const double *a, double *c)
+{
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l < d; l++) c[k * d + l] = l > k ? 0 : a[k * d + l];
+    return sk_factor_small(d, share, c);
+}
+
 /* ---- Eigenvalues: cyclic Jacobi ---- */
 
 enum { MOST_SWEEPS = 60 };

@@ -107,24 +107,6 @@ static sock_status empty_rule(sock_context *ctx, const sk_steps *s, size_t each,
     return SOCK_OK;
 }
 
-/* A factor L with L L' = a for a positive semi-definite a: Cholesky, where a pivot lost to rounding gives a zero
- * column. */
-static void semidefinite_factor(size_t d, const double *a, double *l)
-{
-    for (size_t k = 0; k < d; k++) {
-        double pivot = a[k * d + k];
-        for (size_t j = 0; j < k; j++) pivot -= l[k * d + j] * l[k * d + j];
-        bool lost = !(pivot > 1e-14 * a[k * d + k]);
-        l[k * d + k] = lost ? 0 : sqrt(pivot);
-        for (size_t i = k + 1; i < d; i++) {
-            double sum = a[i * d + k];
-            for (size_t j = 0; j < k; j++) sum -= l[i * d + j] * l[k * d + j];
-            l[i * d + k] = lost ? 0 : sum / l[k * d + k];
-            l[k * d + i] = 0;
-        }
-    }
-}
-
 /* Sigma points of N(m, C) with C = L L': m +- sqrt(d) L_k, equal weights; they carry mean and covariance exactly. */
 static void sigma_points(size_t d, const double *y, double h, const double *f0, const double *l, double *x)
 {
@@ -149,7 +131,7 @@ sock_status sk_rule_conditional(sock_context *ctx, const sk_steps *s, const doub
         weight[0] = f0 ? 0.5 * s->h[i] : s->h[i];
         for (size_t e = 1; e < each; e++) weight[e] = 0.5 * s->h[i] / (double)(2 * d);
         if (!f0) continue;
-        semidefinite_factor(d, a0 + i * d * d, l);
+        sk_factor_copy(d, 1e-14, a0 + i * d * d, l);
         sigma_points(d, s->y + i * d, s->h[i], f0 + i * d, l, x + d);
     }
     sk_free(l);

@@ -58,11 +58,9 @@ static size_t intervals_at_once(size_t d) { return SK_MAX(EVALUATED / points_of(
 /* c (rows c_k) and sign with S = sum_k s_k c_k c_k'. */
 static void decompose(size_t d, const double *s, double *matrix, double *c, double *sign)
 {
-    memcpy(matrix, s, d * d * sizeof *s);
     for (size_t k = 0; k < d; k++) sign[k] = 1;
-    if (!sk_factor_small(d, ROUNDING, matrix)) {
-        for (size_t k = 0; k < d; k++)
-            for (size_t j = 0; j < d; j++) c[k * d + j] = j < k ? 0 : matrix[j * d + k];
+    if (!sk_factor_copy(d, ROUNDING, s, matrix)) {
+        sk_transpose(d, d, matrix, d, c, d);
         return;
     }
     memcpy(matrix, s, d * d * sizeof *s);

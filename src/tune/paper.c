@@ -73,40 +73,11 @@ typedef struct paper {
 
 /* ---- Step 1: data ---- */
 
-/* Two data sets as one; groups stay what they are. */
-static sock_status join(sock_context *ctx, const sock_data *one, const sock_data *other, sock_data **out)
-{
-    const sock_data *part[] = {one, other};
-    size_t trajectories = one->trajectories + other->trajectories, points = one->points + other->points, d = one->d;
-    size_t *length = sk_alloc(ctx, trajectories, sizeof *length), *group = sk_alloc(ctx, trajectories, sizeof *group);
-    double *t = sk_doubles(ctx, points, 1), *x = sk_doubles(ctx, points, d);
-    sock_status status = length && group && t && x ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t s = 0, j = 0, at = 0; status >= 0 && s < 2; s++) {
-        const sock_data *data = part[s];
-        for (size_t g = 0; g < data->groups; g++)
-            for (size_t m = data->group_first[g]; m < data->group_first[g + 1]; m++)
-                group[j + data->member[m]] = g + (s ? one->groups : 0);
-        for (size_t u = 0; u < data->trajectories; u++) length[j + u] = sk_data_length(data, u);
-        memcpy(t + at, data->t, data->points * sizeof *t);
-        memcpy(x + at * d, data->x, data->points * d * sizeof *x);
-        j += data->trajectories;
-        at += data->points;
-    }
-    if (status >= 0)
-        status = sock_data_from_arrays(ctx, d, trajectories, length, t, x, (const char *const *)one->state, group, NULL,
-                                       out);
-    sk_free(length);
-    sk_free(group);
-    sk_free(t);
-    sk_free(x);
-    return status;
-}
-
 static sock_status take_data(paper *p)
 {
     const sk_tune_spec *spec = p->spec;
     if (spec->validation) {
-        SK_TRY(join(p->ctx, spec->data, spec->validation, &p->all_own));
+        SK_TRY(sk_data_join(p->ctx, spec->data, spec->validation, true, NULL, &p->all_own));
         p->train = spec->data;
         p->held = spec->validation;
         p->all = p->all_own;

@@ -1,8 +1,6 @@
 /* papernoise.c - see papernoise.h. */
 #include "tune/papernoise.h"
 
-#include <math.h>
-
 void sk_mean_rate(const sock_data *data, double *rate)
 {
     size_t d = data->d;
@@ -29,20 +27,6 @@ static void covariance(const sock_data *data, const double *f, double *a)
         }
 }
 
-/* l (d x d): a Cholesky factor of c; a pivot lost to rounding gives a zero column. */
-static void factor(size_t d, const double *c, double *l)
-{
-    for (size_t k = 0; k < d; k++)
-        for (size_t i = k; i < d; i++) {
-            double sum = c[i * d + k];
-            for (size_t j = 0; j < k; j++) sum -= l[i * d + j] * l[k * d + j];
-            if (i == k)
-                l[k * d + k] = sum > 1e-14 * c[k * d + k] ? sqrt(sum) : 0;
-            else
-                l[i * d + k] = l[k * d + k] > 0 ? sum / l[k * d + k] : 0;
-        }
-}
-
 sock_status sk_constant_noise(sock_context *ctx, const sock_data *data, const double *f, sk_diffusion_term **out)
 {
     size_t d = data->d;
@@ -55,7 +39,7 @@ sock_status sk_constant_noise(sock_context *ctx, const sock_data *data, const do
     if (status >= 0) {
         term->d = term->rank = d;
         covariance(data, f, a);
-        factor(d, a, term->v);
+        sk_factor_copy(d, 1e-14, a, term->v);
         *out = term;
         term = NULL;
     }
