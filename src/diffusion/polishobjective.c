@@ -70,7 +70,7 @@ sock_status sk_polish_space_new(sock_context *ctx, const sk_polish_problem *prob
     s->rank = rank;
     s->width = d * rank;
     cut_rows(s);
-    s->private_size = 2 * s->chunk * s->width + 2 * d * d + 2 * d;
+    s->private_size = 2 * s->chunk * s->width + 2 * d * d + d + s->width;
     s->private = sk_doubles(ctx, (size_t)sk_workers(ctx), s->private_size);
     s->partial = sk_doubles(ctx, s->blocks, problem->p * s->width);
     s->value = sk_doubles(ctx, s->blocks, 1);
@@ -182,20 +182,26 @@ static void small_inverse(size_t d, double *l, double *inverse)
         }
 }
 
-/* T (d x rank) := factor B T, B symmetric; column: d doubles. */
-static void multiply_left(const row *r, double factor, const double *b, double *t, double *column)
+/* T (d x rank) := factor B T; copy: d rank doubles. */
+static void multiply_left(const row *r, double factor, const double *b, double *t, double *copy)
 {
-    for (size_t c = 0; c < r->rank; c++) {
-        for (size_t k = 0; k < r->d; k++) column[k] = t[k * r->rank + c];
-        for (size_t k = 0; k < r->d; k++) t[k * r->rank + c] = factor * short_dot(r->d, b + k * r->d, column);
+    size_t d = r->d, m = r->rank;
+    memcpy(copy, t, d * m * sizeof *t);
+    for (size_t k = 0; k < d; k++, t += m) {
+        double share = factor * b[k * d];
+        for (size_t c = 0; c < m; c++) t[c] = share * copy[c];
+        for (size_t l = 1; l < d; l++) {
+            share = factor * b[k * d + l];
+            for (size_t c = 0; c < m; c++) t[c] += share * copy[l * m + c];
+        }
     }
 }
 
-/* space: 2 d^2 + 2 d doubles. */
+/* space: 2 d^2 + d + d rank doubles. */
 static double matrix_row(const row *r, double *omega, double *space)
 {
     size_t d = r->d;
-    double *c = space, *inverse = c + d * d, *x = inverse + d * d, *column = x + d;
+    double *c = space, *inverse = c + d * d, *x = inverse + d * d, *copy = x + d;
     row_covariance(r, c);
     double log_det = small_cholesky(d, c), trace = 0, trace_of_square = 0;
     if (!isfinite(log_det)) return INFINITY;
@@ -210,8 +216,8 @@ static double matrix_row(const row *r, double *omega, double *space)
             c[k * d + l] = (inverse[k * d + l] - x[k] * x[l] - r->eps * square) / 2;
             if (k == l) trace_of_square += square;
         }
-    multiply_left(r, r->weight * r->h, c, r->t0, column);
-    multiply_left(r, r->weight * r->h, c, r->t1, column);
+    multiply_left(r, r->weight * r->h, c, r->t0, copy);
+    multiply_left(r, r->weight * r->h, c, r->t1, copy);
     *omega = curvature_of(r, trace, trace_of_square);
     return r->weight * (log_det + short_dot(d, x, r->e) + r->eps * trace) / 2;
 }

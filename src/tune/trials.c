@@ -17,7 +17,44 @@ typedef struct task {
     const sk_leftover *leftover;
     const sk_diffusion_options *options;
     double last_l[SK_MOST]; /* best penalty of each diffusion in the stage before; 0: none */
+    size_t order[SK_MOST]; /* who comes first: those that take longest, so that no thread is left with one at the end */
+    size_t done;           /* so many of them were computed before the loop */
 } task;
+
+/* Features of a kernel, roughly. */
+static double feature_count(const sk_kernel *kernel, size_t d, size_t max_rank)
+{
+    double count = 0;
+    for (size_t i = 0; i < kernel->terms; i++) {
+        const sk_term *t = &kernel->term[i];
+        double p = t->family == SK_GAUSS ? (double)max_rank : t->family == SK_CONSTANT ? 1 : (double)(d + 1);
+        for (size_t k = 2; t->family == SK_POLY && k <= t->degree; k++) p *= (double)(d + k) / (double)k;
+        count += p;
+    }
+    return count;
+}
+
+/* Time of a candidate, in units that only the same field shares. */
+static double drift_cost(const sk_drift_candidate *c, size_t d)
+{
+    return feature_count(c->kernel, d, c->max_rank) * (c->learned ? 2 : sk_kernel_is_implicit(c->kernel) ? 3 : 1);
+}
+
+static double diffusion_cost(const sk_diffusion_candidate *c, size_t d)
+{
+    double order = feature_count(c->kernel, d, c->max_rank) * (c->diagonal ? 1 : (double)d);
+    return order * order * order * (c->diagonal ? (double)d : 1) * (c->learned ? 4 : 1);
+}
+
+/* The costliest first; equal ones as they are listed. With a budget all are: the simple ones are not to be left out. */
+static void sort_by_cost(const sk_search *s, size_t count, const double *cost, size_t *order)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+        for (; at > 0 && !(s->spec->budget > 0) && cost[order[at - 1]] < cost[i]; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
 
 /* The best so far, or else the first one alive. */
 static size_t needed_candidate(size_t best, const bool *alive)
@@ -44,9 +81,11 @@ static sock_status drift_range(void *argument, size_t begin, size_t end, int wor
 {
     (void)worker;
     task *t = argument;
-    for (size_t i = begin; i < end; i++)
+    for (size_t k = begin; k < end; k++) {
+        size_t i = t->order[k];
         if (due(t, i))
             SK_TRY(sk_tolerate(sk_drift_cross_validate(t->s->ctx, t->p, &t->list->drift[i], t->folds, &t->drift[i])));
+    }
     return SOCK_OK;
 }
 
@@ -82,9 +121,31 @@ static sock_status diffusion_range(void *argument, size_t begin, size_t end, int
 {
     (void)worker;
     task *t = argument;
-    for (size_t i = begin; i < end; i++)
+    for (size_t k = begin; k < end; k++) {
+        size_t i = t->order[t->done + k];
         if (due(t, i)) SK_TRY(sk_tolerate(cross_validate_near(t, i, &t->diffusion[i])));
+    }
     return SOCK_OK;
+}
+
+/* One that takes longer than all others together is computed for itself, its folds side by side; then the others, each
+ * on one thread. */
+static sock_status all_diffusions(task *t, size_t count)
+{
+    sock_context *ctx = t->s->ctx;
+    double cost[SK_MOST], left = 0;
+    for (size_t i = 0; i < count; i++) {
+        cost[i] = t->alive[i] ? diffusion_cost(&t->list->diffusion[i], t->p->d) : 0;
+        left += cost[i];
+    }
+    sort_by_cost(t->s, count, cost, t->order);
+    for (; t->done < count && sk_workers(ctx) > 1; t->done++) {
+        double largest = cost[t->order[t->done]];
+        if (!(2 * largest > left)) break;
+        left -= largest;
+        SK_TRY(diffusion_range(t, 0, 1, 0));
+    }
+    return sk_parallel_for(ctx, count - t->done, 1, diffusion_range, t);
 }
 
 sock_status sk_run_drifts(sk_search *s, const char *stage, const sk_problem *p, const sk_candidates *list, size_t folds,
@@ -93,6 +154,9 @@ sock_status sk_run_drifts(sk_search *s, const char *stage, const sk_problem *p, 
     task t = {.s = s, .p = p, .list = list, .folds = folds, .drift = out, .alive = alive};
     t.needed = needed_candidate(*best, alive);
     sk_clear_drifts(out);
+    double cost[SK_MOST];
+    for (size_t i = 0; i < list->drifts; i++) cost[i] = alive[i] ? drift_cost(&list->drift[i], p->d) : 0;
+    sort_by_cost(s, list->drifts, cost, t.order);
     char text[48];
     snprintf(text, sizeof text, "%s: drift", stage);
     SK_TRY(sk_progress(s->ctx, text, sk_search_share_done(stage, false)));
@@ -122,7 +186,7 @@ sock_status sk_run_diffusions(sk_search *s, const char *stage, const sk_problem 
     char text[48];
     snprintf(text, sizeof text, "%s: diffusion", stage);
     SK_TRY(sk_progress(s->ctx, text, sk_search_share_done(stage, true)));
-    SK_TRY(sk_parallel_for(s->ctx, list->diffusions, 1, diffusion_range, &t));
+    SK_TRY(all_diffusions(&t, list->diffusions));
     count_skipped(&t, list->diffusions);
     *best = SK_MOST;
     for (size_t i = 0; i < list->diffusions; i++) {
