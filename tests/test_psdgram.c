@@ -145,12 +145,49 @@ static void test_psdgram__features_that_vanish_give_nothing(void **state)
     rows_free(r);
 }
 
+/* The features of a point in the plane, which x names. */
+static double plane(size_t j, double x) { return j == 0 ? 2 * cos(40 * x) : j == 1 ? 3 * sin(23 * x) : 1; }
+
+/* Targets e e' of noise in one direction: a is singular. */
+static void test_psdgram__noise_of_rank_one_is_solved(void **state)
+{
+    (void)state;
+    enum { ORDER = 6, PAIRS = 3 };
+    const double root2 = sqrt(2), u[2] = {0.8, -0.6};
+    rows *r = rows_new(3, plane);
+    double c[PAIRS * 6] = {0}, zz = 0, q[ORDER * ORDER];
+    for (size_t i = 0; i < N; i++) {
+        double normal = 0, svec[6];
+        sk_normals((sk_key){3, SK_PURPOSE_TEST}, 0, 0, i, 1, &normal);
+        const double *phi = r->phi + i * 3, size = (phi[0] - 0.5 * phi[1] + 0.2) * normal;
+        for (size_t b = 0, j = 0; b < 3; b++)
+            for (size_t a = 0; a <= b; a++, j++) svec[j] = phi[a] * phi[b] * (a < b ? root2 : 1);
+        for (size_t l = 0, pair = 0; l < 2; l++)
+            for (size_t k = 0; k <= l; k++, pair++) {
+                double z = u[k] * u[l] * size * size * (k < l ? root2 : 1);
+                zz += r->w[i] * z * z;
+                for (size_t j = 0; j < 6; j++) c[pair * 6 + j] += r->w[i] * z * svec[j];
+            }
+    }
+    sk_psd_gram *gram = NULL;
+    assert_int_equal(sk_psd_gram_new(ctx, N, 3, r->g, &gram), SOCK_OK);
+    for (double lambda = 1e-3; lambda > 3e-9; lambda /= 10) {
+        sk_psd_moments z = {.d = 2, .c = c, .zz = zz, .lambda = lambda};
+        sk_psd_bounds bounds;
+        assert_int_equal(sk_psd_gram_solve(ctx, gram, N, &z, NULL, NULL, false, q, &bounds), SOCK_OK);
+        assert_true(bounds.gap <= 1e-6 * bounds.primal);
+    }
+    sk_psd_gram_free(gram);
+    rows_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_both_factorisations_give_a_certified_solution),
         cmocka_unit_test(test_psdgram__smooth_features_have_few_products),
         cmocka_unit_test(test_psdgram__features_that_vanish_give_nothing),
+        cmocka_unit_test(test_psdgram__noise_of_rank_one_is_solved),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
