@@ -477,15 +477,19 @@ static const char *const method_names[] = {
     "sock", "sock-paper", "adapted",    "adapted-paper", "bisde", "bisde-free", "bisde-paper", "gedmd", "gedmd-paper",
     "nw",   "constant",   "neural-sde", "lsde",          "lnsde", "gsde",       "truth",       NULL};
 
-#define TABLES(name_, summary_, sets_, run_)                                                                           \
-    {                                                                                                                  \
-        .name = name_, .summary = summary_, .sets = sets_, .run = run_, .print = print, .presets = method_names,       \
-        .presets_option = "methods", .resumes = 1, .folder = 1,                                                        \
-        .takes = EXP_TAKES_SEEDS | EXP_TAKES_CAP | EXP_TAKES_FULL | EXP_TAKES_SHOW                                     \
-    }
+/* What the three have in common. */
+#define TABLES                                                                                                         \
+    .print = print, .presets = method_names, .presets_option = "methods", .resumes = 1, .folder = 1,                   \
+    .takes = EXP_TAKES_SEEDS | EXP_TAKES_CAP | EXP_TAKES_FULL | EXP_TAKES_SHOW
 
-const exp_experiment exp_table1 =
-    TABLES("table1", "the paper's table 1: known systems, all methods, over many seeds", sets1, run_table1);
-const exp_experiment exp_table2 =
-    TABLES("table2", "the paper's table 2: epidemic and amyloid stand-ins", sets2, run_table2);
-const exp_experiment exp_all = TABLES("all", "both tables", sets3, run_all);
+const exp_experiment exp_table1 = {.name = "table1",
+                                   .summary = "the paper's table 1: known systems, all methods, over many seeds",
+                                   .sets = sets1,
+                                   .run = run_table1,
+                                   TABLES};
+const exp_experiment exp_table2 = {.name = "table2",
+                                   .summary = "the paper's table 2: epidemic and amyloid stand-ins",
+                                   .sets = sets2,
+                                   .run = run_table2,
+                                   TABLES};
+const exp_experiment exp_all = {.name = "all", .summary = "both tables", .sets = sets3, .run = run_all, TABLES};

@@ -33,11 +33,11 @@ const exp_method exp_methods[] = {{"sock", "SOCK, default", EXP_KIND_DEFAULT, 0}
 /* A method in a setting; what follows are the paper's scores. */
 #define ROW(name, setting, ...)                                                                                        \
     {                                                                                                                  \
-        .method = name, .spec = setting, .paper = { __VA_ARGS__ }                                                      \
+        .method = (name), .spec = (setting), .paper = { __VA_ARGS__ }                                                  \
     }
 #define PLAIN(name)                                                                                                    \
     {                                                                                                                  \
-        .method = name, .spec = name                                                                                   \
+        .method = (name), .spec = (name)                                                                               \
     }
 #define PAPER(...) ROW("sock-paper", "sock-paper", __VA_ARGS__)
 #define BISDE_PAPER(setting, ...) PLAIN("bisde"), PLAIN("bisde-free"), ROW("bisde-paper", setting, __VA_ARGS__)
@@ -50,7 +50,7 @@ const exp_method exp_methods[] = {{"sock", "SOCK, default", EXP_KIND_DEFAULT, 0}
 /* Ten-dimensional paths whose a must be projected at every step are slow. */
 #define COARSE(name, setting, ...)                                                                                     \
     {                                                                                                                  \
-        .method = name, .spec = setting, .paper = {__VA_ARGS__}, .mmd_step = "0.005"                                   \
+        .method = (name), .spec = (setting), .paper = {__VA_ARGS__}, .mmd_step = "0.005"                               \
     }
 
 /* Paths and cap of most sets. */
