@@ -6,6 +6,7 @@
 #include "report/figures.h"
 #include "report/memtext.h"
 
+#include <assert.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static int make(const cli *c, const fig_figure *figure, fig_input *in, double *b
     const size_t d = sock_model_dim(in->model);
     char *text = NULL;
     size_t size = 0;
+    assert(figure); /* fig_find found it */
     const char *lack = fig_lack(figure, in);
     if (lack == fig_no_memory) return cli_fail(c, SOCK_ENOMEM);
     if (lack) return cli_usage_error(c, "--figure %s: %s", figure->name, lack);

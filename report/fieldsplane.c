@@ -409,6 +409,7 @@ static void pair_notes(const plane *planes, size_t count, sheet *s, int which)
 static char *draw_pairs(plane *planes, size_t count, int which, size_t *size)
 {
     char heading[120];
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): d >= 2 states have a pair
     snprintf(heading, sizeof heading, "Pairs of the %zu states, the others at their mean nearby", planes->d);
     const sheet_plan plan = {.id = "pairs",
                              .heading = heading,

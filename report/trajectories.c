@@ -64,6 +64,7 @@ static int time_panel(const fig_input *in, sheet *s, const look_times *time, siz
     int good = lines_draw(&p, in->data, k, "data");
     size_t chosen[PICKED] = {0}, picked = 0;
     good = pick(in->data, chosen, &picked) && good;
+    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): as many colours as picked at most
     for (size_t i = 0; good && i < picked; i++) good = lines_one(&p, in->data, k, chosen[i], colour[i]);
     svg_clip_end(p.s);
     return good;
@@ -100,6 +101,7 @@ static int plane_panel(const fig_input *in, sheet *s)
         good = plane_line(&p, in, lines_index(in->data, i), u, v, "data");
     size_t chosen[PICKED] = {0}, picked = 0;
     good = pick(in->data, chosen, &picked) && good;
+    // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): as many colours as picked at most
     for (size_t i = 0; good && i < picked; i++) good = plane_line(&p, in, chosen[i], u, v, colour[i]);
     svg_clip_end(p.s);
     return good;

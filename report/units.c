@@ -9,7 +9,7 @@ void unit_of(const char *name, size_t size, char *text)
     const size_t length = strlen(name);
     text[0] = 0;
     if (length < 3) return;
-    const char close = name[length - 1], open = close == ']' ? '[' : close == ')' ? '(' : '\0';
+    const char close = name[length - 1], open = (char)(close == ']' ? '[' : close == ')' ? '(' : 0);
     const char *from = open ? strrchr(name, open) : NULL;
     if (!from || from == name || (size_t)(name + length - from) > 14) return;
     snprintf(text, size, "%.*s", (int)(name + length - 2 - from), from + 1);
