@@ -9,7 +9,11 @@
 
 enum { STARTS_MOST = 200, TIMES_MOST = 200, POINTS_MOST = 20000, STEPS_MOST = 20000 };
 enum { LONG_PATHS = 64, LONG_TIMES = 400, LONG_STEPS = 4000 };
-enum { LONG_FEW = 8, LONG_WORK = 100 * LONG_PATHS }; /* from 10 dimensions on fewer paths: a step costs d^2 and more */
+enum {
+    LONG_FEW = 4,
+    LONG_FEW_TIMES = 100,
+    LONG_WORK = 100 * LONG_PATHS
+}; /* from 10 dimensions on fewer paths: a step costs d^2 and more */
 
 void companion_free(companion *c)
 {
@@ -95,7 +99,7 @@ static double *long_starts(const fig_input *in, size_t *count)
 
 sock_status companion_long_run(sock_context *ctx, const fig_input *in, companion *out)
 {
-    const size_t d = sock_model_dim(in->model);
+    const size_t d = sock_model_dim(in->model), times = long_paths(d) > LONG_FEW ? LONG_TIMES : LONG_FEW_TIMES;
     size_t starts = 0;
     look_times time;
     double t[LONG_TIMES], *x0 = long_starts(in, &starts), *made = calloc(LONG_PATHS * LONG_TIMES * d, sizeof *made);
@@ -103,12 +107,12 @@ sock_status companion_long_run(sock_context *ctx, const fig_input *in, companion
     sock_status status = x0 && made && c.x ? look_time(in->data, &time) : SOCK_ENOMEM;
     if (status >= 0 && starts && time.last > time.first) {
         const double step = time.step / 2, end = fmin(5 * (time.last - time.first), LONG_STEPS * step);
-        for (size_t i = 0; i < LONG_TIMES; i++) t[i] = end * (double)i / (LONG_TIMES - 1);
+        for (size_t i = 0; i < times; i++) t[i] = end * (double)i / (double)(times - 1);
         sock_simulation spec = specify(in, step);
         sock_simulation_report report;
-        spec.starts = starts, spec.x0 = x0, spec.paths = 1, spec.times = LONG_TIMES, spec.t = t;
+        spec.starts = starts, spec.x0 = x0, spec.paths = 1, spec.times = times, spec.t = t;
         status = sock_simulate(ctx, in->model, &spec, made, NULL, &report);
-        if (status >= 0) take_points(d, starts, LONG_TIMES, LONG_TIMES / 2, made, &c);
+        if (status >= 0) take_points(d, starts, times, times / 2, made, &c);
         if (status >= 0) c.lost = (double)report.lost / (double)starts;
     }
     free(made);

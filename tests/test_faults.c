@@ -86,6 +86,13 @@ static sock_status call_split(world *w)
     return keep_data(status, held);
 }
 
+static sock_status call_join(world *w)
+{
+    sock_data *both = NULL;
+    sock_status status = sock_data_join(w->ctx, w->data, w->data, w->plain, &both);
+    return keep_data(status, both);
+}
+
 static sock_status call_write(world *w) { return sock_data_write(w->ctx, w->data, w->out); }
 
 static sock_status call_points(world *w)
@@ -305,6 +312,7 @@ static const struct call {
     {"sock_data_read (.npy)", call_read_npy},
     {"sock_data_from_arrays", call_from_arrays},
     {"sock_data_split", call_split},
+    {"sock_data_join", call_join},
     {"sock_data_write", call_write},
     {"sock_points_read", call_points},
     {"sock_data_summary", call_summary},
