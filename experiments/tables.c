@@ -64,6 +64,7 @@ static int is_wanted_row(const job *j, const exp_table_row *row)
 {
     const char *list = j->settings->presets ? j->settings->presets : j->settings->quick ? quick_methods : NULL;
     if (list && !exp_is_named(list, row->method)) return 0;
+    if (j->settings->quick && !j->settings->presets && row->quick && !row->quick[0]) return 0;
     return !exp_method_find(row->method)->neural || cmp_method_find(row->spec) != NULL;
 }
 
@@ -83,7 +84,7 @@ static exp_piece piece_of(const job *j, const exp_table_set *set, const exp_tabl
 {
     return (exp_piece){.set = set,
                        .row = row,
-                       .spec = j->settings->quick && row->quick ? row->quick : row->spec,
+                       .spec = j->settings->quick && row->quick && row->quick[0] ? row->quick : row->spec,
                        .seed = seed,
                        .mmd_paths = paths_of(j, set),
                        .cap = j->settings->cap > 0 ? j->settings->cap : set->cap};

@@ -47,10 +47,10 @@ const exp_method exp_methods[] = {{"sock", "SOCK, default", EXP_KIND_DEFAULT, 0}
 #define NEURAL(sde, lsde, lnsde, gsde)                                                                                 \
     NEURAL_ROW("neural-sde", sde), NEURAL_ROW("lsde", lsde), NEURAL_ROW("lnsde", lnsde), NEURAL_ROW("gsde", gsde)
 
-/* Ten-dimensional paths whose a must be projected at every step are slow. */
+/* Ten-dimensional fields whose a must be projected at every point are slow: coarser paths, no part in --quick. */
 #define COARSE(name, setting, ...)                                                                                     \
     {                                                                                                                  \
-        .method = (name), .spec = (setting), .paper = {__VA_ARGS__}, .mmd_step = "0.005"                               \
+        .method = (name), .spec = (setting), .paper = {__VA_ARGS__}, .mmd_step = "0.005", .quick = ""                  \
     }
 
 /* Paths and cap of most sets. */

@@ -33,7 +33,7 @@ typedef struct exp_table_row {
     double paper[EXP_PAPER_SCORES];
     double budget;        /* seconds of a search, which then answers with what it has; 0: it may take the set's cap */
     const char *mmd_step; /* of the simulated paths; NULL: the set's */
-    const char *quick;    /* the setting with --quick; NULL: spec */
+    const char *quick;    /* the setting with --quick; NULL: spec; "": not part of it unless named */
 } exp_table_row;
 
 enum { EXP_TABLE_ROWS = 18 };

@@ -18,7 +18,8 @@
  *
  *   1. Classical Runge-Kutta in 1, 2, 4, ... substeps, many intervals at once.
  *   2. An interval is settled when twice the substeps move its log density by less than AIM; the two values are
- *      extrapolated (the error falls by 16). Where f or a have kinks that takes long: at MOST substeps less will do.
+ *      extrapolated (the error falls by 16). Where f or a have kinks that takes long: at MOST substeps (MOST_IN_MANY
+ *      beyond FEW_DIMENSIONS, where they are dear) less will do.
  *   3. Settled intervals leave; those without a density at GIVEN_UP_AT substeps are given up.
  *
  * Cost: an interval 2 d + 1 evaluations of the model in each of four stages of each substep; mostly 1 + 2 substeps. */
@@ -29,7 +30,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { EVALUATED = 256, MOST = 64, GIVEN_UP_AT = 16 };
+enum { EVALUATED = 256, FEW_DIMENSIONS = 3, MOST = 64, MOST_IN_MANY = 16, GIVEN_UP_AT = 16 };
 static const double ROUNDING = 1e-14;          /* of a pivot in its diagonal entry */
 static const double AIM = 1e-7, ENOUGH = 1e-2; /* shares of d + |log density| */
 
@@ -194,7 +195,8 @@ static bool settle(const ensemble *e, size_t i, size_t substeps)
     unsigned char *fate = &e->job->fate[e->interval[i]];
     const sk_fate before = (sk_fate)*fate, now = density(e, i, &value);
     const double move = value - *term, size = (double)e->d + fabs(value);
-    const bool both = substeps > 1 && before == SK_FATE_GOOD && now == SK_FATE_GOOD, last = substeps >= MOST;
+    const bool both = substeps > 1 && before == SK_FATE_GOOD && now == SK_FATE_GOOD;
+    const bool last = substeps >= (e->d > FEW_DIMENSIONS ? MOST_IN_MANY : MOST);
     const bool near = both && fabs(move) <= AIM * size, enough = both && fabs(move) <= ENOUGH * size;
     *term = near || (last && enough) ? value + move / 15 : value;
     *fate = (unsigned char)(last && now == SK_FATE_GOOD && !enough ? SK_FATE_UNSETTLED : now);
