@@ -544,6 +544,15 @@ static void prop_small__factor_and_eigenvectors_give_the_matrix_back(void **stat
             assert_close(spectral, a[i * 3 + j], 1e-14, 10);
             assert_close(unit, i == j, 1e-14, 1);
         }
+    for (double unit = 1e-200; unit < 1e201; unit *= 1e200) { /* whose squares no double holds */
+        double other[9], w[9];
+        for (size_t i = 0; i < 9; i++) other[i] = unit * a[i];
+        sk_jacobi(3, other, w);
+        for (size_t i = 0; i < 9; i++) {
+            assert_close(other[i] / unit, diagonal[i], 1e-14, 10);
+            assert_close(w[i], v[i], 1e-14, 1);
+        }
+    }
     a[8] -= 1; /* indefinite: the last pivot is lost, and what comes out is finite */
     assert_int_equal(sk_factor_copy(3, 0, a, c), 1);
     a[0] = (double)NAN;

@@ -55,19 +55,30 @@ static void rotate(size_t d, double *a, double *v, size_t p, size_t q)
     row_p[q] = row_q[p] = 0;
 }
 
+/* The power of 2 at the largest entry. In units of it squares neither overflow nor vanish, and no digit changes. */
+static double unit_of(size_t d, const double *a)
+{
+    double largest = 0;
+    for (size_t i = 0; i < d * d; i++) largest = fmax(largest, fabs(a[i]));
+    return isfinite(largest) && largest > 0 ? exp2(logb(largest)) : 1;
+}
+
 void sk_jacobi(size_t d, double *a, double *v)
 {
+    const double unit = unit_of(d, a);
     double size = 0;
     memset(v, 0, d * d * sizeof *v);
     for (size_t k = 0; k < d; k++) v[k * d + k] = 1;
+    for (size_t i = 0; i < d * d; i++) a[i] /= unit;
     for (size_t i = 0; i < d * d; i++) size += a[i] * a[i];
     for (int sweep = 0; sweep < MOST_SWEEPS; sweep++) {
         double off = 0;
         for (size_t p = 0; p < d; p++)
             for (size_t q = p + 1; q < d; q++) off += a[p * d + q] * a[p * d + q];
-        if (!(off > 1e-31 * size)) return;
+        if (!(off > 1e-31 * size)) break;
         for (size_t p = 0; p < d; p++)
             for (size_t q = p + 1; q < d; q++)
                 if (a[p * d + q] * a[p * d + q] > 1e-36 * size) rotate(d, a, v, p, q);
     }
+    for (size_t i = 0; i < d * d; i++) a[i] *= unit;
 }
