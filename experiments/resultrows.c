@@ -138,7 +138,8 @@ exp_read exp_rows_parse(char *text, const json_t *columns, size_t least, json_t 
     while (same && *at) {
         json_t *row = read_row(&at);
         same = json_array_size(row) == json_array_size(header);
-        while (json_array_size(row) < json_array_size(columns)) json_array_append_new(row, json_null());
+        for (size_t i = json_array_size(header); i < json_array_size(columns); i++)
+            json_array_append_new(row, json_null());
         json_array_append_new(list, row);
     }
     json_decref(header);

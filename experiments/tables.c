@@ -373,8 +373,7 @@ static void print_preface(const json_t *result, int table, FILE *stream)
     fputs(". Median [10 %, 90 %] over the seeds; \"paper\" is what the paper prints, one draw.\n", stream);
     if (table == 2)
         fputs("PM and PM' are P and P' by the moments of the step (docs/scores.md), on the epidemic with delta 2.5e-5, "
-              "one "
-              "person of 200 squared, in place of the paper's 1e-3; \"-\": not computed.\n",
+              "one person of 200 squared, in place of the paper's 1e-3; \"-\": not computed.\n",
               stream);
     if (json_is_true(json_object_get(result, "quick")))
         fputs("Quick: fewer trajectories, no simulated paths, few methods; pbcseq is left out.\n", stream);

@@ -21,8 +21,9 @@ typedef struct exp_table_view {
  *       P, or P' where there is no truth), for each score [median, 10 %, 90 %], and "paper": [P, RE_f, RE_a, MMD]
  *       (null: NA; false: none)
  *   "better": whose median of P (P' and PM' in table 2), RE_f or RE_a is below the default's, over the seeds that both
- * have: "method", "projected", "score", "median", "default", "seeds", "wins" (seeds in which it is better) A projected
- * entry stands for the method on all seeds, with a projected where it had to be. */
+ *       have: "method", "projected", "score", "median", "default", "seeds", "wins" (seeds in which it is better)
+ *
+ * A projected entry stands for the method on all seeds, with a projected where it had to be. */
 json_t *exp_table_summary(const exp_table_set *set, const exp_table_view *view, const json_t *rows);
 
 /* One set, as Markdown: a table, then who beats the default. */
