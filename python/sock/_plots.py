@@ -172,7 +172,7 @@ def _fan(pyplot: Any, figure: Any, model: Any, data: Trajectories, n_paths: int)
     levels = np.quantile(paths, [0.05, 0.25, 0.5, 0.75, 0.95], axis=0)
     points = data.points()
     low, high = points.min(axis=0), points.max(axis=0)
-    cut = bool((levels < low - (high - low)).any() or (levels > high + (high - low)).any())
+    cut = False
     axes = figure.subplots(shown, 1, squeeze=False, sharex=True)[:, 0]
     for k, axis in enumerate(axes):
         for count, j in enumerate(members):
@@ -183,7 +183,9 @@ def _fan(pyplot: Any, figure: Any, model: Any, data: Trajectories, n_paths: int)
         axis.set_ylabel(model.names_[k])
         if high[k] > low[k]:
             bottom, top = axis.get_ylim()
-            axis.set_ylim(max(bottom, 2 * low[k] - high[k]), min(top, 2 * high[k] - low[k]))
+            lowest, highest = 2 * low[k] - high[k], 2 * high[k] - low[k]
+            axis.set_ylim(max(bottom, lowest), min(top, highest))
+            cut = cut or bool((levels[:, :, k] < lowest).any() or (levels[:, :, k] > highest).any())
     axes[0].legend(frameon=False, ncol=4, loc="lower left", bbox_to_anchor=(0, 1))
     notes = [f"{lost} of {len(paths)} paths left the finite numbers"] * (lost > 0) + ["the bands go on beyond the frame"] * cut
     axes[-1].set_xlabel("t" + "".join(f"\n{note}" for note in notes))
