@@ -14,6 +14,7 @@
  * of the solver. */
 #include "psdinner.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -46,8 +47,8 @@ static double row_scale(size_t n, size_t q, const double *g)
     return scale > 0 && isfinite(scale) ? scale : 1;
 }
 
-/* G is a sum and has rounding errors of some 1e-16 of its trace. What is left out moves
- * the objective by at most this over lambda, in natural units, times its share of the targets. */
+/* G is a sum and has rounding errors of some 1e-16 of its trace. What is left out moves the objective by at most this
+ * over lambda, in natural units, times its share of the targets. */
 static const double negligible = 4e-15;
 
 /* Names of the svec entries. */
@@ -180,6 +181,7 @@ sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t
                               const sk_psd_options *options, double *dual, bool warm, double *q, sk_psd_bounds *bounds)
 {
     size_t d = z->d, pairs = d * (d + 1) / 2, order = gram->p * d;
+    assert(gram->s2 || (d == 1 && gram->p <= SK_PSD_QUICK && !dual));
     double target_scale = sqrt(z->zz / (double)n);
     if (!(target_scale > 0)) { /* nothing to explain */
         memset(q, 0, order * order * sizeof *q);
