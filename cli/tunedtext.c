@@ -36,7 +36,8 @@ static void print_drift(json_t *info, int width)
     {
         printf("%-*s", width, i ? "" : "drift");
         print_part(entry, json_array_size(list) > 1);
-        printf(i + 1 < json_array_size(list) ? "\n" : ", %s quadrature\n", text_of(info, "quadrature"));
+        if (i + 1 == json_array_size(list)) printf(", %s quadrature", text_of(info, "quadrature"));
+        putchar('\n');
     }
     if (!json_array_size(list)) { /* the paper's protocol has one */
         printf("%-*s%s", width, "drift", text_of(info, "drift"));

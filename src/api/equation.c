@@ -1,6 +1,5 @@
-/* equation.c - "dx/dt = 1.02*x - 0.98*x^3": the drift of named features; what the terms of an average share is added
- * up.
- */
+/* equation.c - "dx/dt = 1.02*x - 0.98*x^3": the drift of named features; what the terms of an average have in common
+ * is added up. */
 #include "api/equation.h"
 
 #include <math.h>

@@ -108,7 +108,8 @@ sock_status sk_label_trajectories(sock_context *ctx, const sock_data *data, bool
     while (f.slots < 2 * n) f.slots *= 2;
     f.head = sk_alloc(ctx, f.slots + 2 * n, sizeof *f.head);
     if (!f.head) return SOCK_ENOMEM;
-    f.before = f.head + f.slots, f.example = f.before + n;
+    f.before = f.head + f.slots;
+    f.example = f.before + n;
     for (size_t j = 0; j < n; j++) {
         label[j] = SIZE_MAX;
         if (data->first[j + 1] - data->first[j] < 2) continue;

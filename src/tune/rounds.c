@@ -6,20 +6,18 @@
 #include "tune/searchstate.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { FINALISTS = 3 };
 
 /* A finalist under its own conditional quadrature: drift and diffusion anew, held out. The results go to *f and *a. */
-static sock_status confirm(sk_search *s, size_t drift, size_t diffusion, const sk_diffusion_result *finalist,
-                           sk_drift_result **f, sk_diffusion_result **a, double *score)
+static sock_status confirm(sk_search *s, size_t drift, size_t diffusion, sk_drift_result **f, sk_diffusion_result **a,
+                           double *score)
 {
+    sk_diffusion_result *finalist = s->diffusion[diffusion];
     sock_model *model = NULL;
     double *e = NULL;
-    sk_diffusion_result *copy[1] = {NULL};
-    memcpy(copy, &finalist, sizeof finalist);
     sock_status status;
-    SK_GO(sk_model_of_two(s, s->full, s->drift[drift], copy[0], &model));
+    SK_GO(sk_model_of_two(s, s->full, s->drift[drift], finalist, &model));
     SK_GO(sk_problem_condition(s->ctx, s->full, model, s->spec->conditional, finalist->diagonal));
     SK_GO(sk_drift_cross_validate(s->ctx, s->full, &s->list.drift[drift], s->full->folds, f));
     SK_GO(sk_fill_leftover(s, s->full, *f, &e));
@@ -56,7 +54,7 @@ static sock_status choose(sk_search *s, bool *improved)
         if (next == SK_MOST || (winner != SK_MOST && sk_search_seconds_left(s) <= 0)) break;
         tried[next] = true;
         double score = 0;
-        status = sk_tolerate(confirm(s, s->best_drift, next, s->diffusion[next], &f, &a, &score));
+        status = sk_tolerate(confirm(s, s->best_drift, next, &f, &a, &score));
         if (status < 0) goto out;
         if (f && a && score > best) {
             best = score;

@@ -46,7 +46,8 @@ static double diffusion_cost(const sk_diffusion_candidate *c, size_t d)
     return order * order * order * (c->diagonal ? (double)d : 1) * (c->learned ? 4 : 1);
 }
 
-/* The costliest first; equal ones as they are listed. With a budget all are: the simple ones are not to be left out. */
+/* The costliest first; equal ones as they are listed. With a budget all stay in the order of the list, where the simple
+ * ones stand first: what it leaves out are the last. */
 static void sort_by_cost(const sk_search *s, size_t count, const double *cost, size_t *order)
 {
     for (size_t i = 0; i < count; i++) {

@@ -4,8 +4,9 @@
  *   screen     all candidates on two folds and few rows                                         (screening.c)
  *   rounds     the survivors on all rows and folds, twice; the best few are confirmed under
  *              their own conditional quadrature, and a round that is worse is rejected          (rounds.c)
- *   final      polish of the best diffusions, kept where the held-out score is better; simplest
- *              drift near the best, average of the near-best diffusions, a floor for a          (ending.c)
+ *   final      simplest drift near the best if it is a short equation, else an average; polish
+ *              of the best diffusions, kept where the held-out score is better; average of the
+ *              near-best diffusions, a floor for a; once more with the weights of that model    (ending.c)
  *   guards     the model must be a clear gain over a plain one and over constants               (fewdata.c)
  *
  * search.c runs them in order; searchstate.h is what they share, trials.c tries all candidates of a field in one stage,
