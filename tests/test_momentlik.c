@@ -260,6 +260,69 @@ static void prop_momentlik__without_noise_the_mean_is_the_solution_of_the_ode(vo
     sock_model_free(model);
 }
 
+/* Six independent Ornstein-Uhlenbeck processes, du_k = -r_k u_k dt + s_k dW, r_k = (k + 1) / 4 and s_k = 1 / (k + 1),
+ * seen in a mirror: x = H u, H = I - 2 v v' / |v|^2. The density of x is the product of theirs. */
+enum { SIX = 6 };
+static double mirror(size_t k, size_t l) /* v = (1, 2, .. 6), |v|^2 = 91 */
+{
+    return (k == l) - 2.0 * (double)((k + 1) * (l + 1)) / 91;
+}
+
+/* H diag(entry) H at row k, column l. */
+static double mirrored(size_t k, size_t l, double (*entry)(size_t))
+{
+    double sum = 0;
+    for (size_t j = 0; j < SIX; j++) sum += mirror(k, j) * entry(j) * mirror(j, l);
+    return sum;
+}
+
+static double relaxation(size_t k) { return -(double)(k + 1) / 4; }
+static double variance(size_t k) { return 1 / (double)((k + 1) * (k + 1)); }
+
+static void mirrored_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user;
+    for (size_t i = 0; i < count * d; i++) {
+        f[i] = 0;
+        for (size_t l = 0; l < d; l++) f[i] += mirrored(i % d, l, relaxation) * x[i / d * d + l];
+    }
+}
+
+static void mirrored_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user, (void)x;
+    for (size_t i = 0; i < count * d * d; i++) a[i] = mirrored(i % (d * d) / d, i % d, variance);
+}
+
+static void prop_momentlik__independent_states_in_a_mirror_have_the_product_of_their_densities(void **state)
+{
+    (void)state;
+    sock_model *model = wrap_fields(ctx, SIX, mirrored_drift, mirrored_diffusion, NULL);
+    sock_data *data = irregular(SIX, 1, -1, 1);
+    sk_loglik l;
+    double sum = 0;
+    for (size_t j = 0; j < TRAJECTORIES; j++) {
+        const double *t, *x;
+        const size_t length = sock_data_trajectory(data, j, &t, &x);
+        for (size_t i = 0; i + 1 < length; i++)
+            for (size_t k = 0; k < SIX; k++) {
+                const double r = relaxation(k), h = t[i + 1] - t[i], s = variance(k) * expm1(2 * r * h) / (2 * r);
+                double from = 0, to = 0, m;
+                for (size_t n = 0; n < SIX; n++) {
+                    from += mirror(k, n) * x[i * SIX + n];
+                    to += mirror(k, n) * x[(i + 1) * SIX + n];
+                }
+                m = from * exp(r * h);
+                sum += log_normal(1, &to, &m, &s);
+            }
+    }
+    assert_int_equal(sk_moment_likelihood(ctx, model, data, 0, &l), SOCK_OK);
+    assert_int_equal(l.singular + l.broken + l.unsettled, 0);
+    assert_close(l.value, sum, 1e-7, fabs(sum)); /* where an interval counts as settled */
+    sock_data_free(data);
+    sock_model_free(model);
+}
+
 /* ---- Short steps ---- */
 
 /* The difference to Euler's log density for a residual of 0.7 standard deviations. */
@@ -411,6 +474,7 @@ int main(void)
         cmocka_unit_test(prop_momentlik__gbm_has_its_exact_moments),
         cmocka_unit_test(prop_momentlik__noise_that_enters_through_another_state),
         cmocka_unit_test(prop_momentlik__linear_drift_and_quadratic_noise_have_their_exact_moments),
+        cmocka_unit_test(prop_momentlik__independent_states_in_a_mirror_have_the_product_of_their_densities),
         cmocka_unit_test(prop_momentlik__without_noise_the_mean_is_the_solution_of_the_ode),
         cmocka_unit_test(prop_momentlik__short_steps_are_eulers_to_first_order),
         cmocka_unit_test(test_momentlik__what_cannot_be_had_has_a_reason),

@@ -311,6 +311,19 @@ def test_a_fan_tells_of_lost_paths():
     pyplot.close("all")
 
 
+def test_a_fan_is_cut_where_it_is_drawn():
+    pytest.importorskip("matplotlib")
+    import matplotlib.pyplot as pyplot
+
+    t = np.linspace(0, 1, 6)
+    x = np.column_stack([np.linspace(0, 1, 6)] * 3 + [np.zeros(6), np.linspace(0, 1, 6)])  # the fourth is constant
+    for fast, told in ((0, True), (3, False), (4, False)):  # which moves 100 a unit of time; the fifth is not shown
+        model = sock.KnownSDE(5, lambda points, k=fast: 100.0 * (np.arange(5) == k) * np.ones_like(points))
+        label = model.plot([(t, x)], "paths").axes[-1].get_xlabel()
+        assert ("beyond the frame" in label) == told, fast
+    pyplot.close("all")
+
+
 def test_standardised_residuals_of_the_truth_are_standard_normal():
     from sock._plots import residuals
 
