@@ -321,7 +321,7 @@ typedef struct sock_scores {
     sock_value perplexity;     /* P = 100 exp((loglik_truth - loglik) / (d intervals)): 100 is as good as the truth */
     sock_value perplexity_raw; /* P' = 100 exp(-loglik / (d intervals)) */
     /* The same four with the Gaussian whose mean and covariance follow the model over the whole step, for steps that
-     * are not short: PM and PM'. In up to 50 dimensions. */
+     * are not short: PM and PM'. In up to 20 dimensions. */
     sock_value loglik_moments, loglik_moments_truth, perplexity_moments, perplexity_moments_raw;
     sock_value re_f, re_a; /* relative errors over all test points, percent, Frobenius norm */
     sock_value mmd2;       /* squared, biased; mean over the distinct starts of the test set */

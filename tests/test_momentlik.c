@@ -423,7 +423,7 @@ static void test_momentlik__many_dimensions_are_left_out(void **state)
         assert_int_equal(sock_score(ctx, model, data, NULL, NULL, NULL, &s), SOCK_OK);
         assert_true(s.loglik_moments.valid == (d < D));
         if (d < D) assert_close(s.loglik_moments.value, s.loglik.value, 1e-12, 0);
-        if (d == D) assert_non_null(strstr(s.perplexity_moments.reason, "up to 50 dimensions"));
+        if (d == D) assert_non_null(strstr(s.perplexity_moments.reason, "up to 20 dimensions"));
         sock_data_free(data);
         sock_model_free(model);
     }

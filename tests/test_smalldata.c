@@ -247,6 +247,35 @@ static void test_smalldata__constant_coefficients_stay_constant(void **state)
     assert_true(fabs(mean_gain(DRIFTING, 12, 7)) < 0.03);
 }
 
+/* 600 exact steps of 0.2 to 2 units of time from dx = (2 - x) dt + 0.7 dW: within the long ones the state comes home,
+ * so that an Euler step with the true drift overshoots and constants have the higher Euler likelihood. The pull is
+ * found nevertheless; its standard error is about 0.07. */
+static void test_smalldata__a_pull_within_long_steps_is_learnt(void **state)
+{
+    (void)state;
+    enum { PATHS = 30, EACH = 20, POINTS = PATHS * (EACH + 1) };
+    sk_key key = {3, SK_PURPOSE_TEST};
+    size_t length[PATHS];
+    double t[POINTS], x[POINTS], h[POINTS], z[POINTS], f[2], at[2] = {1.5, 2.5};
+    sk_uniforms(key, 72, 0, 0, POINTS, h);
+    sk_normals(key, 73, 0, 0, POINTS, z);
+    for (size_t i = 0; i < POINTS; i++) {
+        h[i] = 0.2 + 1.8 * h[i];
+        const bool begins = i % (EACH + 1) == 0;
+        const double decay = begins ? 0 : exp(-h[i]);
+        t[i] = begins ? 0 : t[i - 1] + h[i];
+        x[i] = 2 + (begins ? 0 : (x[i - 1] - 2) * decay) + 0.7 * sqrt((1 - decay * decay) / 2) * z[i];
+    }
+    for (size_t j = 0; j < PATHS; j++) length[j] = EACH + 1;
+    sock_data *data = NULL;
+    assert_int_equal(sock_data_from_arrays(ctx, 1, PATHS, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    sock_model *model = fit(data, NULL);
+    assert_int_equal(sock_model_drift(ctx, model, 2, at, f), SOCK_OK);
+    assert_close(f[1] - f[0], -1, 0.3, 1);
+    sock_model_free(model);
+    sock_data_free(data);
+}
+
 /* 200 steps of 0.02 to 2 units of time each from x' = 0.3 + 0.5 noise: the constants are those of the highest
  * likelihood, a = mean (dy - h f)^2 / h, and not those of least squares, which look at the long steps. */
 static void test_smalldata__constants_have_the_highest_likelihood(void **state)
@@ -297,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_smalldata__needed_gain_grows_with_trials_and_errors),
         cmocka_unit_test(test_smalldata__messy_paths_beat_constant_coefficients),
         cmocka_unit_test(test_smalldata__relaxation_is_learnt_from_few_steps),
+        cmocka_unit_test(test_smalldata__a_pull_within_long_steps_is_learnt),
         cmocka_unit_test(test_smalldata__constant_coefficients_stay_constant),
         cmocka_unit_test(test_smalldata__growing_noise_is_learnt),
     };

@@ -251,3 +251,12 @@ sock_status sk_moment_likelihood(sock_context *ctx, const sock_model *model, con
     job.space_each = space_of(model, data->d);
     return sk_step_likelihood(&job, intervals_at_once(data->d), moment_range, out);
 }
+
+sock_status sk_moment_terms(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
+                            double *term)
+{
+    sk_loglik sum;
+    sk_step_job job = {.ctx = ctx, .model = model, .data = data, .delta = delta, .keep = term};
+    job.space_each = space_of(model, data->d);
+    return sk_step_likelihood(&job, intervals_at_once(data->d), moment_range, &sum);
+}

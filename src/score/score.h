@@ -22,9 +22,14 @@ sock_status sk_log_likelihood(sock_context *ctx, const sock_model *model, const 
 
 /* l = sum log N(y_{i+1}; m_i, S_i + delta I) with mean and covariance that follow the model over the interval.
  * Dimension SK_MOMENTS_MOST_DIM at most: the work grows with its third power and more. */
-enum { SK_MOMENTS_MOST_DIM = 50 };
+enum { SK_MOMENTS_MOST_DIM = 20 };
 sock_status sk_moment_likelihood(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
                                  sk_loglik *out);
+
+/* The same, interval by interval: its part of the sum, -infinity where it has none. Of the data only d, trajectories,
+ * points, first, t and x are read. */
+sock_status sk_moment_terms(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
+                            double *term);
 
 /* ---- relerr.c ---- */
 

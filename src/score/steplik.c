@@ -48,6 +48,7 @@ static void add_up(const sk_step_job *job, sk_loglik *out)
         out->broken += job->fate[i] == SK_FATE_BROKEN;
         out->unsettled += job->fate[i] == SK_FATE_UNSETTLED;
         if (job->fate[i] == SK_FATE_GOOD) out->value += job->term[i];
+        if (job->keep) job->keep[i] = job->fate[i] == SK_FATE_GOOD ? job->term[i] : -(double)INFINITY;
     }
 }
 

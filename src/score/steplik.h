@@ -19,6 +19,7 @@ typedef struct sk_step_job {
     size_t space_each;
     double *term;        /* intervals: log densities, */
     unsigned char *fate; /* where this is SK_FATE_GOOD */
+    double *keep;        /* intervals: the terms for the caller, -infinity where there is none; NULL: not wanted */
 } sk_step_job;
 
 /* Runs fn (whose arg is a const sk_step_job *) over all intervals in pieces of `grain` and adds up in their order. fn

@@ -3,6 +3,8 @@
  */
 #include "tune/eulercv.h"
 
+#include "score/score.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -77,6 +79,46 @@ sock_status sk_euler_score(sock_context *ctx, const sk_problem *p, const sk_held
     sk_free(f);
     sk_free(a);
     sk_free(space);
+    return status;
+}
+
+/* The steps of one fold as trajectories of two points. */
+static void fold_data(const sk_problem *p, size_t begin, sock_data *out)
+{
+    const size_t d = p->d;
+    for (size_t i = 0; i < out->trajectories; i++) {
+        const double *y = p->steps->y + (begin + i) * d, *dy = p->steps->dy + (begin + i) * d;
+        out->first[i + 1] = 2 * (i + 1);
+        out->t[2 * i + 1] = p->steps->h[begin + i];
+        for (size_t k = 0; k < d; k++) out->x[2 * i * d + k] = y[k], out->x[(2 * i + 1) * d + k] = y[k] + dy[k];
+    }
+}
+
+sock_status sk_moment_score(sock_context *ctx, const sk_problem *p, const sk_held_model *held, double *score,
+                            double *cluster)
+{
+    double *term = sk_doubles(ctx, p->n, 1);
+    sock_data data = {.d = p->d, .t = sk_doubles(ctx, 2 * p->n, 1), .x = sk_doubles(ctx, 2 * p->n, p->d)};
+    data.first = sk_alloc(ctx, p->n + 1, sizeof *data.first);
+    sock_status status = term && data.t && data.x && data.first ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t fold = 0; status >= 0 && fold < p->folds; fold++) {
+        size_t begin = p->first[fold], rows = p->first[fold + 1] - begin;
+        sock_model *model = NULL;
+        if (!rows) continue;
+        data.trajectories = rows;
+        data.points = 2 * rows;
+        fold_data(p, begin, &data);
+        status = sk_held_model_without(ctx, p, held, fold, NULL, &model);
+        if (status >= 0) status = sk_moment_terms(ctx, model, &data, p->eps, term);
+        for (size_t i = 0; status >= 0 && i < rows; i++) cluster[p->cluster[begin + i]] += p->density + term[i];
+        sock_model_free(model);
+    }
+    *score = 0;
+    for (size_t u = 0; u < p->clusters; u++) *score += cluster[u];
+    sk_free(term);
+    sk_free(data.first);
+    sk_free(data.t);
+    sk_free(data.x);
     return status;
 }
 

@@ -1,4 +1,5 @@
-/* eulercv.h - the held-out Euler likelihood of a whole model, and how much a model must gain over a plain one. */
+/* eulercv.h - the held-out likelihood of a whole model by Euler steps and by the moments of the step, and how much a
+ * model must gain over a plain one. */
 #ifndef SK_EULERCV_H
 #define SK_EULERCV_H
 
@@ -25,6 +26,11 @@ sock_status sk_held_model_without(sock_context *ctx, const sk_problem *p, const 
  * singular. cluster (floors x clusters): the same by cluster, to be zero on entry. */
 sock_status sk_euler_score(sock_context *ctx, const sk_problem *p, const sk_held_model *model, size_t floors,
                            const double *floor, double *score, double *cluster);
+
+/* The same by the moments of the step (score.h) with eps as delta and without a floor: right where steps are long too,
+ * and dearer. */
+sock_status sk_moment_score(sock_context *ctx, const sk_problem *p, const sk_held_model *model, double *score,
+                            double *cluster);
 
 /* How many nats the best of so many tried models must gain, held out, over a plain one that was not chosen among them:
  * log tried, which is what the best of as many that are worth nothing may gain by chance; and a paired standard error.

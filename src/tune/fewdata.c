@@ -1,5 +1,6 @@
 /* fewdata.c - the guards for few data: what the search found must be a clear gain over constant coefficients and over a
  * plain model (linear or affine drift, constant a), or those are taken. */
+#include "score/score.h"
 #include "tune/eulercv.h"
 #include "tune/searchstate.h"
 
@@ -120,8 +121,32 @@ out:
     return status;
 }
 
+/* Whether the final model gains enough over another by the moments of the step. Euler's likelihood asks too much where
+ * steps are long: a pull that brings the state home within one step overshoots in it, and the truth itself is refused.
+ * Asked only then, since it is dear; Euler has the last word where it would be too dear. */
+static sock_status gains_by_moments(sk_search *s, const sk_choice *choice, const sk_held_model *other, size_t tried,
+                                    bool *enough)
+{
+    const sk_problem *p = s->full;
+    const double d = (double)p->d, affordable = 1e6;
+    if (p->d > SK_MOMENTS_MOST_DIM || (double)p->n * d * d * d > affordable) return SOCK_OK;
+    sk_held_model final = {s->list.drifts,     s->drift,     choice->drift_share,
+                           s->list.diffusions, s->diffusion, choice->share};
+    double ours = 0, theirs = 0, *cluster = sk_doubles(s->ctx, 2, p->clusters);
+    sock_status status = cluster ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sk_moment_score(s->ctx, p, &final, &ours, cluster);
+    if (status >= 0) status = sk_moment_score(s->ctx, p, other, &theirs, cluster + p->clusters);
+    if (status >= 0) {
+        const double error = sk_paired_error(p->clusters, cluster, cluster + p->clusters);
+        *enough = isfinite(ours) && ours - theirs >= sk_needed_gain(error, tried);
+    }
+    sk_free(cluster);
+    return status;
+}
+
 /* What the final model gains over a plain one by either likelihood, and whether that is enough by both. */
-static sock_status gains_enough(sk_search *s, sk_drift_result *f, sk_diffusion_result *a, size_t tried, bool *enough)
+static sock_status gains_enough(sk_search *s, const sk_choice *choice, sk_drift_result *f, sk_diffusion_result *a,
+                                size_t tried, bool *enough)
 {
     const sk_problem *p = s->full;
     const double one = 1, zero = 0;
@@ -135,7 +160,9 @@ static sock_status gains_enough(sk_search *s, sk_drift_result *f, sk_diffusion_r
         error = sk_paired_error(p->clusters, final_euler, cluster);
         gain = -euler;
         for (size_t u = 0; u < p->clusters; u++) gain += final_euler[u];
-        *enough = *enough && gain >= sk_needed_gain(error, tried);
+        const bool refused = *enough && !(gain >= sk_needed_gain(error, tried));
+        *enough = *enough && !refused;
+        if (refused) status = gains_by_moments(s, choice, &model, tried, enough);
     }
     sk_free(cluster);
     return status;
@@ -150,7 +177,7 @@ sock_status sk_prefer_plain(sk_search *s, sk_choice *choice, bool *plain)
     plain_names(s, choice->drift, s->diffusion[s->best_diffusion]->diagonal, &i, &j);
     if (!free_choice(s) || i == SK_MOST || j == SK_MOST || sk_search_leave_out(s, "plain")) return SOCK_OK;
     sock_status status = plain_fit(s, i, j, &f, &a);
-    if (status >= 0) status = gains_enough(s, f, a, s->list.drifts * s->list.diffusions, &enough);
+    if (status >= 0) status = gains_enough(s, choice, f, a, s->list.drifts * s->list.diffusions, &enough);
     if (status < 0 || enough) {
         sk_drift_result_free(f);
         sk_diffusion_result_free(a);
@@ -169,13 +196,13 @@ sock_status sk_prefer_plain(sk_search *s, sk_choice *choice, bool *plain)
 }
 
 /* Constant coefficients are all that the data support where the model is two nats worse; or no clear gain over them. */
-static sock_status worse_than_constant(sk_search *s, bool plain, bool *worse)
+static sock_status worse_than_constant(sk_search *s, const sk_choice *choice, bool plain, bool *worse)
 {
     bool enough = true;
     *worse = s->diffusion[s->best_diffusion]->score < s->constant_score - 2;
     if (*worse) return SOCK_OK;
     size_t tried = plain ? 3 : s->list.drifts * s->list.diffusions;
-    SK_TRY(gains_enough(s, s->constant_drift, s->constant_diffusion, tried, &enough));
+    SK_TRY(gains_enough(s, choice, s->constant_drift, s->constant_diffusion, tried, &enough));
     *worse = !enough;
     return SOCK_OK;
 }
@@ -211,6 +238,6 @@ sock_status sk_prefer_constant(sk_search *s, bool plain, sk_choice *choice)
     bool worse = false;
     if (!free_choice(s)) return SOCK_OK;
     SK_TRY(sharpen_constant(s));
-    SK_TRY(worse_than_constant(s, plain, &worse));
+    SK_TRY(worse_than_constant(s, choice, plain, &worse));
     return worse ? fall_back(s, choice) : SOCK_OK;
 }
