@@ -272,6 +272,19 @@ size_t sk_sampler_space(const sk_sampler *s, size_t block)
     return most;
 }
 
+enum { ABREAST = 64 };
+
+/* One entry of a at up to ABREAST points, `stride` apart: the sum of `rank` products. Kept in a row of their own, the
+ * sums do not leave the cache, which entries d^2 numbers apart would. */
+static void add_entry(size_t rank, size_t points, size_t row, const double *one, const double *other, size_t stride,
+                      double *a)
+{
+    double sum[ABREAST] = {0};
+    for (size_t j = 0; j < rank; j++, one += row, other += row)
+        for (size_t i = 0; i < points; i++) sum[i] += one[i] * other[i];
+    for (size_t i = 0; i < points; i++) a[i * stride] += sum[i];
+}
+
 /* Sums along the points, which stand side by side: rows of b are columns of C. */
 static void add_products(const factor *f, size_t d, size_t count, const double *b, double *a)
 {
@@ -281,11 +294,10 @@ static void add_products(const factor *f, size_t d, size_t count, const double *
         for (size_t i = 0; i < count; i++) a[(i * d + k) * d + k] += b[j * count + i] * b[j * count + i];
     }
     for (size_t k = 0; !f->term->owner && k < d; k++)
-        for (size_t l = 0; l <= k; l++) {
-            const double *one = b + k * f->rank * count, *other = b + l * f->rank * count;
-            for (size_t j = 0; j < f->rank; j++, one += count, other += count)
-                for (size_t i = 0; i < count; i++) a[(i * d + k) * d + l] += one[i] * other[i];
-        }
+        for (size_t l = 0; l <= k; l++)
+            for (size_t i = 0; i < count; i += ABREAST)
+                add_entry(f->rank, SK_MIN(count - i, (size_t)ABREAST), count, b + k * f->rank * count + i,
+                          b + l * f->rank * count + i, d * d, a + (i * d + k) * d + l);
 }
 
 /* Only the lower triangle was summed. */
