@@ -380,7 +380,7 @@ static void print_search(json_t *info)
     printf("%.4f nats a step and dimension, held out; constant coefficients %.4f\n",
            per_step * number_of(info, "score"), per_step * number_of(info, "score_constant"));
     label("search");
-    printf("%zu candidates, ", json_array_size(json_object_get(info, "search")));
+    printf("%zu fits, ", json_array_size(json_object_get(info, "search")));
     if (count_of(info, "folds") > 1)
         printf("%lld folds", count_of(info, "folds"));
     else

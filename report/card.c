@@ -101,11 +101,12 @@ static void put_drift(FILE *out, const rep_facts *f)
         code(out, info_text(json_array_get(list, i), "kernel"));
         fprintf(out, " (%.0f %%)", 100 * info_number(json_array_get(list, i), "share"));
     }
-    if (json_array_size(list) > 1) fputs("; the first", out);
+    const int average = json_array_size(list) > 1;
+    if (average) fputs("; the first", out);
     if (isfinite(l)) fprintf(out, ", penalty l = %.0e", l);
     if (isfinite(lambda)) fprintf(out, ", lambda %.4g", lambda);
     word(out, f->info, "drift_form", " form");
-    if (isfinite(dof)) fprintf(out, ", %.1f degrees of freedom", dof);
+    if (isfinite(dof)) fprintf(out, "%s %.1f degrees of freedom", average ? "; the average has" : ",", dof);
     word(out, f->info, "quadrature", " quadrature");
     end(out);
 }
@@ -207,10 +208,12 @@ static void put_scores(FILE *out, const rep_facts *f)
     if (f->settings->truth) {
         put_value(out, "of the truth", &s->loglik_truth, "", "");
         put_value(out, "perplexity P", &s->perplexity, "", " (100: as good as the truth)");
+        put_value(out, "PM, by the moments of the steps", &s->perplexity_moments, "", "");
         put_value(out, "error of the drift", &s->re_f, " %", "");
         put_value(out, "error of the diffusion", &s->re_a, " %", "");
     } else {
         put_value(out, "perplexity P\xe2\x80\xb2", &s->perplexity_raw, "", "");
+        put_value(out, "PM\xe2\x80\xb2, by the moments of the steps", &s->perplexity_moments_raw, "", "");
     }
     if (f->settings->test) put_value(out, "MMD\xc2\xb2 of paths", &s->mmd2, "", "");
     if (f->settings->test && f->settings->truth) put_value(out, "of the truth's paths", &s->mmd2_truth, "", "");

@@ -116,6 +116,8 @@ static void score_words(FILE *out, const rep_facts *f)
     if (!s->perplexity.valid && s->loglik.valid) fprintf(out, "%s log likelihood is %.5g", join, s->loglik.value);
     if (s->mmd2.valid)
         fprintf(out, "; simulated paths are at a squared distance (MMD) of %.3g from the data's", s->mmd2.value);
+    if (s->mmd2.valid && s->mmd_lost)
+        fprintf(out, "; <b>%zu of %zu of them left the finite numbers</b>", s->mmd_lost, s->mmd_starts * s->mmd_paths);
     if (s->mmd2.valid && s->mmd2_truth.valid) fprintf(out, ", those of the truth at %.3g", s->mmd2_truth.value);
     fputs(".</p>\n", out);
 }
@@ -123,11 +125,11 @@ static void score_words(FILE *out, const rep_facts *f)
 /* ---- Residuals ---- */
 
 /* What the residuals have against the model, as list items; the number of them. out may be NULL. An objection is
- * raised beyond four standard errors of white noise only: 1/sqrt(n) for mean and correlation, 1/sqrt(2n) for the
+ * raised beyond three standard errors of white noise only: 1/sqrt(n) for mean and correlation, 1/sqrt(2n) for the
  * standard deviation, sqrt(24/n) for the kurtosis. */
 static int objections(FILE *out, const res_moments *m)
 {
-    const double size = (double)(m->count ? m->count : 1), chance = 4 / sqrt(size),
+    const double size = (double)(m->count ? m->count : 1), chance = 3 / sqrt(size),
                  width = fmax(0.08, chance / M_SQRT2);
     int count = 0;
 #define OBJECT(...)                                                                                                    \
@@ -146,7 +148,7 @@ static int objections(FILE *out, const res_moments *m)
         OBJECT("<li>The residuals are narrower than they should be (%.2f instead of 1): the model has more noise than "
                "the data.</li>\n",
                m->sd);
-    if (m->kurtosis > fmax(4.5, 3 + 4 * sqrt(24 / size)))
+    if (m->kurtosis > fmax(4.5, 3 + 3 * sqrt(24 / size)))
         OBJECT(
             "<li>The residuals have heavy tails (kurtosis %.1f instead of 3): jumps, outliers, or noise that changes "
             "faster with the state than the model knows.</li>\n",
