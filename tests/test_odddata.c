@@ -115,7 +115,11 @@ static void check_certificate(judged *j, const sock_model *model, sock_status en
     json_t *info = json_loads(text, 0, NULL), *gap = json_object_get(info, "relative_gap");
     if (!json_is_number(gap) || !(json_number_value(gap) >= 0)) complain(j, "no relative gap");
     bool stated = ended == SOCK_NOT_CONVERGED || strstr(text, "stopped before");
-    if (json_number_value(gap) > 1e-5 && !stated) complain(j, "a large gap, and no word of it");
+    /* A search in more than three dimensions that its budget ends before the last pass has a gap of 1e-4 (tuning.md).
+     */
+    const bool early =
+        json_array_size(json_object_get(info, "left_out")) && json_integer_value(json_object_get(info, "d")) > 3;
+    if (json_number_value(gap) > (early ? 1e-4 : 1e-5) && !stated) complain(j, "a large gap, and no word of it");
     json_decref(info);
     sock_string_free(text);
 }

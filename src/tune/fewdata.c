@@ -98,7 +98,7 @@ static sock_status plain_pass(sk_search *s, size_t i, size_t j, sk_drift_result 
     SK_TRY(sk_drift_cross_validate(s->ctx, p, &s->list.drift[i], p->folds, f));
     SK_TRY(sk_fill_leftover(s, p, *f, &s->leftover));
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct && p->conditional};
-    sk_diffusion_options options = {p->folds, sk_thin_grid, 5, sk_search_tolerance(s), true};
+    sk_diffusion_options options = {p->folds, sk_thin_grid, 5, sk_last_tolerance(s), true};
     return sk_diffusion_cross_validate(s->ctx, p, &s->list.diffusion[j], &leftover, &options, a);
 }
 

@@ -6,6 +6,7 @@
 #include "tune/searchstate.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { FINALISTS = 3 };
 
@@ -103,7 +104,8 @@ sock_status sk_sweep_diffusions(sk_search *s, const char *stage, const bool *dif
 {
     const sk_problem *p = s->full;
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
-    sk_diffusion_options options = {p->folds, sk_fine_grid, SK_FINE, sk_search_tolerance(s), true};
+    const double tolerance = strcmp(stage, "refit") == 0 ? sk_last_tolerance(s) : sk_search_tolerance(s);
+    sk_diffusion_options options = {p->folds, sk_fine_grid, SK_FINE, tolerance, true};
     return sk_run_diffusions(s, stage, p, &s->list, &leftover, &options, diffusions, s->diffusion, &s->best_diffusion);
 }
 

@@ -87,6 +87,8 @@ double sk_search_tolerance(const sk_search *s)
     return s->spec->tolerance > 0 ? s->spec->tolerance : s->full->d > 3 ? 1e-4 : 1e-6;
 }
 
+double sk_last_tolerance(const sk_search *s) { return s->spec->tolerance > 0 ? s->spec->tolerance : 1e-6; }
+
 void sk_clear_drifts(sk_drift_result **results)
 {
     for (size_t i = 0; i < SK_MOST; i++) {

@@ -55,6 +55,7 @@ double sk_paired_error(size_t clusters, const double *a, const double *b);
 
 /* The gap to which convex problems are solved. */
 double sk_search_tolerance(const sk_search *s);
+double sk_last_tolerance(const sk_search *s); /* of what the model is made of in the end */
 
 /* *out ((folds + 1) x n x d; the old one is freed): what a drift leaves over without each fold, and in all rows; or
  * what shares (SK_MOST) of the drifts of the search do. */
