@@ -37,14 +37,15 @@ static const char *const way_out =
 
 /* ---- Step 2: rows ---- */
 
-static sock_status allocate_system(sock_context *ctx, sk_drift_system *s, size_t order, size_t cols)
+/* matrices: of the size of A that are needed at the same time, A included. */
+static sock_status allocate_system(sock_context *ctx, sk_drift_system *s, size_t order, size_t cols, size_t matrices)
 {
     s->order = order;
     s->cols = cols;
     s->report.rank = order;
     char what[96];
     snprintf(what, sizeof what, "the drift system of %zu x %zu numbers", order, order);
-    SK_TRY(sk_memory_check(ctx, 8.0 * (double)order * (double)order, what, way_out));
+    SK_TRY(sk_memory_check(ctx, 8.0 * (double)matrices * (double)order * (double)order, what, way_out));
     s->a = sk_doubles_unset(ctx, order, order);
     s->b = sk_doubles(ctx, order, cols);
     s->diagonal = sk_doubles(ctx, order, 1);
@@ -54,7 +55,7 @@ static sock_status allocate_system(sock_context *ctx, sk_drift_system *s, size_t
 static sock_status build_exact(sock_context *ctx, sk_drift_system *s)
 {
     const sk_rule *rule = s->rule;
-    SK_TRY(allocate_system(ctx, s, rule->n, rule->d));
+    SK_TRY(allocate_system(ctx, s, rule->n, rule->d, 1));
     memcpy(s->b, rule->dy, rule->n * rule->d * sizeof(double));
     return sk_occupation_gram(ctx, rule, s->kernel, s->a, rule->n);
 }
@@ -65,7 +66,7 @@ static sock_status build_matrix(sock_context *ctx, sk_drift_system *s)
     const sk_rule *rule = s->rule;
     size_t order;
     SK_TRY(sk_product(ctx, rule->n, rule->d, &order));
-    SK_TRY(allocate_system(ctx, s, order, 1));
+    SK_TRY(allocate_system(ctx, s, order, 1, 1));
     memcpy(s->b, rule->dy, order * sizeof(double));
     return sk_occupation_matrix_gram(ctx, rule, s->kernel, s->a, order);
 }
@@ -127,19 +128,21 @@ static sock_status build_features(sock_context *ctx, sk_drift_system *s)
 {
     const sk_rule *rule = s->rule;
     size_t p = sk_features_count(s->map), d = rule->d;
-    SK_TRY(allocate_system(ctx, s, p, d));
     feature_sums sums = {.ctx = ctx, .rule = rule, .map = s->map, .p = p, .parts = part_count(rule->n, p)};
-    sums.h = sk_doubles(ctx, sums.parts, p * p);
+    const bool alone = sums.parts == 1; /* then the one sum is A itself */
+    SK_TRY(allocate_system(ctx, s, p, d, alone ? 1 : 1 + sums.parts));
+    if (alone) memset(s->a, 0, p * p * sizeof *s->a);
+    sums.h = alone ? s->a : sk_doubles(ctx, sums.parts, p * p);
     sums.g = sk_doubles(ctx, sums.parts, p * d);
     sock_status status = sums.h && sums.g ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) status = sk_parallel_for(ctx, sums.parts, 1, add_parts, &sums);
     if (status >= 0) {
-        memcpy(s->a, sums.h, p * p * sizeof *s->a);
+        if (!alone) memcpy(s->a, sums.h, p * p * sizeof *s->a);
         for (size_t part = 1; part < sums.parts; part++) sk_axpy(p * p, 1, sums.h + part * p * p, s->a);
         for (size_t part = 0; part < sums.parts; part++) sk_axpy(p * d, 1, sums.g + part * p * d, s->b);
         sk_symmetrise(p, s->a, p);
     }
-    sk_free(sums.h);
+    if (!alone) sk_free(sums.h);
     sk_free(sums.g);
     return status;
 }
