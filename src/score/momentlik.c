@@ -244,19 +244,21 @@ static sock_status moment_range(void *arg, size_t begin, size_t end, int worker)
     return SOCK_OK;
 }
 
+static sock_status follow(sk_step_job job, sk_loglik *out)
+{
+    job.space_each = space_of(job.model, job.data->d);
+    return sk_step_likelihood(&job, intervals_at_once(job.data->d), moment_range, out);
+}
+
 sock_status sk_moment_likelihood(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
                                  sk_loglik *out)
 {
-    sk_step_job job = {.ctx = ctx, .model = model, .data = data, .delta = delta};
-    job.space_each = space_of(model, data->d);
-    return sk_step_likelihood(&job, intervals_at_once(data->d), moment_range, out);
+    return follow((sk_step_job){.ctx = ctx, .model = model, .data = data, .delta = delta}, out);
 }
 
 sock_status sk_moment_terms(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
                             double *term)
 {
     sk_loglik sum;
-    sk_step_job job = {.ctx = ctx, .model = model, .data = data, .delta = delta, .keep = term};
-    job.space_each = space_of(model, data->d);
-    return sk_step_likelihood(&job, intervals_at_once(data->d), moment_range, &sum);
+    return follow((sk_step_job){.ctx = ctx, .model = model, .data = data, .delta = delta, .keep = term}, &sum);
 }
