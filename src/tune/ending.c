@@ -4,7 +4,7 @@
  *   2. polish of the best diffusions by quasi-likelihood, kept where the held-out score is better;
  *   3. the average of the near-best diffusions;
  *   4. a floor on a. */
-#include "tune/eulercv.h"
+#include "tune/heldmodel.h"
 #include "tune/searchstate.h"
 
 #include <math.h>
@@ -242,12 +242,13 @@ bool sk_all_diagonal(const sk_search *s, const sk_choice *choice)
     return true;
 }
 
-sock_status sk_last_pass(sk_search *s, const char *stage, const bool *drifts, const bool *diffusions, sk_choice *choice)
+sock_status sk_last_pass(sk_search *s, const char *stage, const bool *drifts, const bool *diffusions, double tolerance,
+                         sk_choice *choice)
 {
     SK_TRY(sk_sweep_drifts(s, stage, drifts));
     drift_shares(s, choice);
     SK_TRY(sk_fill_leftovers(s, choice->drift_share, &s->leftover));
-    SK_TRY(sk_sweep_diffusions(s, stage, diffusions));
+    SK_TRY(sk_sweep_diffusions(s, stage, diffusions, tolerance));
     if (s->spec->polish && !sk_search_leave_out(s, "polish")) SK_TRY(polish(s));
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
     shares(s, choice->share);

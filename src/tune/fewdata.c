@@ -1,7 +1,7 @@
 /* fewdata.c - the guards for few data: what the search found must be a clear gain over constant coefficients and over a
  * plain model (linear or affine drift, constant a), or those are taken. */
 #include "score/score.h"
-#include "tune/eulercv.h"
+#include "tune/heldmodel.h"
 #include "tune/searchstate.h"
 
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "tune/searchstate.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { FINALISTS = 3 };
 
@@ -100,11 +99,10 @@ sock_status sk_sweep_drifts(sk_search *s, const char *stage, const bool *drifts)
     return sk_run_drifts(s, stage, p, &s->list, p->folds, drifts, s->drift, &s->best_drift);
 }
 
-sock_status sk_sweep_diffusions(sk_search *s, const char *stage, const bool *diffusions)
+sock_status sk_sweep_diffusions(sk_search *s, const char *stage, const bool *diffusions, double tolerance)
 {
     const sk_problem *p = s->full;
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
-    const double tolerance = strcmp(stage, "refit") == 0 ? sk_last_tolerance(s) : sk_search_tolerance(s);
     sk_diffusion_options options = {p->folds, sk_fine_grid, SK_FINE, tolerance, true};
     return sk_run_diffusions(s, stage, p, &s->list, &leftover, &options, diffusions, s->diffusion, &s->best_diffusion);
 }
@@ -113,7 +111,7 @@ static sock_status sweep(sk_search *s, const char *stage, const bool *drifts, co
 {
     SK_TRY(sk_sweep_drifts(s, stage, drifts));
     SK_TRY(sk_fill_leftover(s, s->full, s->drift[s->best_drift], &s->leftover));
-    return sk_sweep_diffusions(s, stage, diffusions);
+    return sk_sweep_diffusions(s, stage, diffusions, sk_search_tolerance(s));
 }
 
 /* Who takes part in the next stage: near the best by nats or by standard errors, and the finalists, whatever they are:

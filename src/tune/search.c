@@ -10,13 +10,15 @@ static sock_status finish(sk_search *s, bool *drifts, bool *diffusions, sock_mod
 {
     sk_choice choice = {0};
     bool plain = false;
-    SK_TRY(sk_last_pass(s, "final", drifts, diffusions, &choice));
-    if (s->spec->polish && !sk_search_leave_out(s, "refit")) {
+    const bool twice = s->spec->polish;
+    SK_TRY(
+        sk_last_pass(s, "final", drifts, diffusions, twice ? sk_search_tolerance(s) : sk_last_tolerance(s), &choice));
+    if (twice && !sk_search_leave_out(s, "refit")) {
         sock_model *model = NULL;
         SK_TRY(sk_search_mixture(s, &choice, &model));
         sk_search_take_model(s, model, sk_all_diagonal(s, &choice));
         for (size_t i = 0; i < s->list.diffusions; i++) diffusions[i] = choice.share[i] > 0;
-        SK_TRY(sk_last_pass(s, "refit", drifts, diffusions, &choice));
+        SK_TRY(sk_last_pass(s, "refit", drifts, diffusions, sk_last_tolerance(s), &choice));
     }
     SK_TRY(sk_prefer_plain(s, &choice, &plain));
     SK_TRY(sk_prefer_constant(s, plain, &choice));

@@ -1,7 +1,7 @@
 /* searchstate.c - small services for the stages: errors of scores, residuals, models out of results. */
 #include "tune/searchstate.h"
 
-#include "tune/eulercv.h"
+#include "tune/heldmodel.h"
 
 #include <math.h>
 #include <string.h>

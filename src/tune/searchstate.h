@@ -118,15 +118,16 @@ sock_status sk_screen_diffusions(sk_search *s, const sk_drift_result *f, bool *a
 
 /* Drift candidates, all folds, under the current model; then diffusion candidates on what the search's leftover is. */
 sock_status sk_sweep_drifts(sk_search *s, const char *stage, const bool *drifts);
-sock_status sk_sweep_diffusions(sk_search *s, const char *stage, const bool *diffusions);
+sock_status sk_sweep_diffusions(sk_search *s, const char *stage, const bool *diffusions, double tolerance);
 
 /* Two rounds; afterwards drifts and diffusions (SK_MOST) say who is near the best. */
 sock_status sk_search_rounds(sk_search *s, bool *drifts, bool *diffusions);
 
 /* ---- ending.c ---- */
 
-/* One pass of the end: drift and diffusions anew under the current model, polish, shares and floor. */
-sock_status sk_last_pass(sk_search *s, const char *stage, const bool *drifts, const bool *diffusions,
+/* One pass of the end: drift and diffusions anew under the current model, polish, shares and floor. tolerance: of the
+ * convex problems. */
+sock_status sk_last_pass(sk_search *s, const char *stage, const bool *drifts, const bool *diffusions, double tolerance,
                          sk_choice *choice);
 
 /* A diffusion polished by quasi-likelihood, in its place if the held-out score is better by that (*gain; 0: no polish).

@@ -1,7 +1,7 @@
-/* eulercv.h - the held-out likelihood of a whole model by Euler steps and by the moments of the step, and how much a
+/* heldmodel.h - the held-out likelihood of a whole model by Euler steps and by the moments of the step, and how much a
  * model must gain over a plain one. */
-#ifndef SK_EULERCV_H
-#define SK_EULERCV_H
+#ifndef SK_HELDMODEL_H
+#define SK_HELDMODEL_H
 
 #include "tune/diffusioncv.h"
 #include "tune/driftcv.h"

@@ -1,7 +1,7 @@
-/* eulercv.c - the Euler likelihood of held-out steps, by which models are scored in the end. It does not know the
- * second order in h, so that a model with an almost singular a and long steps can be good in the search and bad here.
- */
-#include "tune/eulercv.h"
+/* heldmodel.c - whole models on held-out steps, by the likelihoods with which models are scored in the end. Euler's
+ * does not know the second order in h, so that a model with an almost singular a and long steps can be good in the
+ * search and bad there, or a strong pull good in truth and bad there; that by moments knows both. */
+#include "tune/heldmodel.h"
 
 #include "score/score.h"
 
