@@ -1,23 +1,7 @@
 /* test_datalook.c - what figures take from data: quantiles, time steps, starts. */
 #include "report/datalook.h"
 
-#include "test.h"
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
+#include "onecontext.h"
 
 /* Trajectories of two points each: from x0 (count x d) at time 0 to x0 + 1 at time h[j]. */
 static sock_data *two_points(size_t d, size_t count, const double *x0, const double *h)

@@ -4,21 +4,7 @@
 #include "tune/diffusioncv.h"
 #include "tunecases.h"
 
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
+#include "onecontext.h" /* its ctx comes after functions that have one of their own */
 
 typedef struct cv_case {
     size_t d;

@@ -1,26 +1,12 @@
 /* test_equation.c - the equation that a model prints is the model's drift, also when that is an average of polynomials.
  */
 #include "api/equation.h"
-#include "tune/eulercv.h"
+#include "tune/heldmodel.h"
 #include "tunecases.h"
 
+#include "onecontext.h" /* its ctx comes after functions that have one of their own */
+
 #include <stdlib.h>
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 static sk_drift_result *drift_of(const sk_problem *p, const char *kernel)
 {

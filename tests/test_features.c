@@ -2,25 +2,9 @@
  * way through a file, and nothing false comes back from one. */
 #include "kernel/kernel.h"
 #include "la/la.h"
-#include "test.h"
+#include "onecontext.h"
 
 #include <string.h>
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 /* ---- Helpers ---- */
 

@@ -1,22 +1,6 @@
 /* test_folds.c - who is held out when: every step at most once, no trajectory on both sides, blocks with gaps. */
-#include "test.h"
+#include "onecontext.h"
 #include "tune/folds.h"
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 /* Random walks of the given lengths in one dimension; every `copies`-th trajectory repeats the first (0: none). */
 static sock_data *walks(size_t count, const size_t *length, size_t copies)

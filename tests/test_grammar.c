@@ -1,24 +1,8 @@
 /* test_grammar.c - kernels as text: what is accepted, what is refused and how, the way there and back. */
 #include "kernel/kernel.h"
-#include "test.h"
+#include "onecontext.h"
 
 #include <string.h>
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 static sk_kernel *parse(const char *text)
 {

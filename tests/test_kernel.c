@@ -1,25 +1,9 @@
 /* test_kernel.c - blocks of scalar kernels against slow double loops, far and near data, length scales. */
 #include "kernel/kernel.h"
-#include "test.h"
+#include "onecontext.h"
 
 #include <float.h>
 #include <string.h>
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 static sk_kernel *parse(const char *text)
 {

@@ -1,23 +1,8 @@
 /* test_loglik.c - the likelihood and the perplexities: oracle, a slow computation, singular covariances. */
+#include "onecontext.h"
 #include "oracle.h"
 #include "score/score.h"
 #include "truths.h"
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 /* The oracle's model: f = x - x^3 componentwise, a = 0.1 I + 0.2 x x'. */
 static void cubic_drift(void *user, size_t count, size_t d, const double *x, double *f)

@@ -2,27 +2,11 @@
  * definiteness, sums. */
 #include "kernel/kernel.h"
 #include "la/la.h"
-#include "test.h"
+#include "onecontext.h"
 
 #include <string.h>
 
 enum { MAX_D = 4 };
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 static sk_kernel *parse(const char *text)
 {

@@ -1,25 +1,10 @@
 /* test_mmd.c - the path kernel's scale, the statistic and its mean over a test set: oracle and slow sums. */
+#include "onecontext.h"
 #include "oracle.h"
 #include "score/score.h"
 #include "truths.h"
 
 #include <time.h>
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 /* Squared L2 distance, written out interval by interval. */
 static double slow_distance2(size_t times, size_t d, const double *t, const double *x, const double *y)

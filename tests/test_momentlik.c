@@ -1,24 +1,9 @@
 /* test_momentlik.c - the likelihood by moments, where the moments are known: densities written out, equations of the
  * second moments solved slowly, and what it says where there is no density. */
 #include "la/la.h"
+#include "onecontext.h"
 #include "score/score.h"
 #include "truths.h"
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 enum { TRAJECTORIES = 9, LENGTH = 8, STEPS = TRAJECTORIES * (LENGTH - 1) };
 

@@ -1,26 +1,10 @@
 /* test_neartie.c - what the search does with candidates that the data do not tell apart: the simplest drift, or the
  * shares of the averaged ones, and those of the diffusions, all from the scores that the model reports. */
+#include "onecontext.h"
 #include "systems/systems.h"
-#include "test.h"
 #include "tune/driftcv.h"
 
 #include <jansson.h>
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 static sock_model *fitted_model(const char *system, uint64_t seed, const char *average)
 {

@@ -1,23 +1,7 @@
 /* test_neural.c - the neural rivals from the inside: layers, the four fields, the path and the loss, each against a
  * slow computation from its formula, and every gradient against central differences. */
 #include "compare/neural/batch.h"
-#include "test.h"
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
+#include "onecontext.h"
 
 enum { D = 2, H = 5, L = 2, ROWS = 3, STEPS = 4, MOST = 2000 };
 

@@ -1,23 +1,8 @@
 /* test_neuraltrain.c - the neural rivals from the outside: training, tuning, paths, and their rows in a comparison. */
 #include "compare/compare.h"
 #include "compare/neural/neural.h"
+#include "onecontext.h"
 #include "truths.h"
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 static sock_data *generate(const char *system, sys_set set, size_t trajectories)
 {

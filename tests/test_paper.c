@@ -1,25 +1,9 @@
 /* test_paper.c - the paper's protocol: what it chose is what plain fits with those numbers score, and the model is the
  * plain fit to all data. */
 #include "data/data.h"
-#include "test.h"
+#include "onecontext.h"
 
 #include <jansson.h>
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 /* dx = -x dt + (0.5 + 0.3 x^2)^(1/2) dW: 20 starts of 3 realisations, 11 points. */
 static sock_data *some_data(uint64_t seed)

@@ -1,5 +1,5 @@
 /* test_psdgram.c - the convex problem through its Gram matrix, certified with the rows themselves. */
-#include "test.h"
+#include "onecontext.h"
 
 #include "psd/psd.h"
 
@@ -8,22 +8,6 @@
 #include <string.h>
 
 enum { N = 60 };
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 typedef struct rows {
     size_t p, q;

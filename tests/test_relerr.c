@@ -1,24 +1,9 @@
 /* test_relerr.c - relative errors against models whose error is known. */
+#include "onecontext.h"
 #include "score/score.h"
 #include "truths.h"
 
 #include <string.h>
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 /* The truth of an instance, f times 1.1 and a times 0.8. */
 static void scaled_drift(void *user, size_t count, size_t d, const double *x, double *f)

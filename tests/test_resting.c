@@ -1,26 +1,10 @@
 /* test_resting.c - data that are counted or rounded and rest between their moves: what the likelihood may resolve, what
  * a typical step is, and that a keeps the size of the residuals. */
+#include "onecontext.h"
 #include "systems/systems.h"
-#include "test.h"
 #include "tune/folds.h"
 
 #include <jansson.h>
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 enum { PATHS = 8, POINTS = 26 };
 

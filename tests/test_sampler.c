@@ -1,25 +1,9 @@
 /* test_sampler.c - the fast fields are those of the model, whatever it is made of; a point's value does not depend on
  * its place in the block; so paths do not depend on their company. */
 #include "model/sampler.h"
+#include "onecontext.h"
 #include "simulate/euler.h"
-#include "test.h"
 #include "truths.h"
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 enum { D = 2, BLOCK = SK_EULER_BLOCK };
 

@@ -1,25 +1,9 @@
 /* test_simulate.c - paths against closed forms (strong and weak), the stream of noise, bounds, lost paths. */
+#include "onecontext.h"
 #include "simulate/simulate.h"
-#include "test.h"
 #include "truths.h"
 
 #include <string.h>
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 static const double unit_time[] = {0, 1};
 

@@ -1,6 +1,6 @@
 /* test_smalldata.c - tuned fits to few and irregular steps, judged by many others of the same process beside constant
  * coefficients; and the held-out Euler likelihood that protects them, against everything written out. */
-#include "tune/eulercv.h"
+#include "tune/heldmodel.h"
 #include "tunecases.h"
 #include "tunefits.h"
 

@@ -1,22 +1,6 @@
 /* test_steps.c - single steps and the rules made of them: what a sigma point must carry, and nothing but it. */
 #include "occupation/steps.h"
-#include "test.h"
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
+#include "onecontext.h"
 
 /* Three trajectories in d dimensions, of 4, 1 and 3 points, at irregular times. */
 static sock_data *some_data(size_t d)

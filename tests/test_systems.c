@@ -4,26 +4,10 @@
 #include "systems/systems.h"
 
 #include "base/base.h"
-#include "test.h"
+#include "onecontext.h"
 
 #include <string.h>
 #include <unistd.h>
-
-static sock_context *ctx;
-
-static int setup(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 static sys_instance *instance_of(const char *name, uint64_t seed)
 {
