@@ -521,6 +521,25 @@ static void test_la__every_failed_allocation_comes_back(void **state)
     assert_int_equal(for_each_allocation(ctx, all_that_allocate, NULL), 7);
 }
 
+/* M (M^-1 v) = v where the first pivot is zero and rows must change places; a singular one is refused. */
+static void prop_small__elimination_is_undone_by_the_product(void **state)
+{
+    (void)state;
+    const double m[16] = {0, 2, -1, 3, 1, -2, 0.5, 4, -3, 1, 2, 0.25, 2, 0, 7, -1}, v[4] = {1, -2, 0.5, 3};
+    double lu[16], x[4];
+    size_t pivot[4];
+    memcpy(lu, m, sizeof m), memcpy(x, v, sizeof v);
+    assert_true(sk_eliminate(4, 1e-3, lu, pivot));
+    sk_unwind(4, lu, pivot, x);
+    for (size_t i = 0; i < 4; i++) {
+        double product = 0;
+        for (size_t j = 0; j < 4; j++) product += m[i * 4 + j] * x[j];
+        assert_close(product, v[i], 1e-14, 10);
+    }
+    double singular[4] = {1, 2, 2, 4};
+    assert_false(sk_eliminate(2, 1e-3, singular, pivot));
+}
+
 /* C C' = A for a semi-definite A of rank 2 in three dimensions, with one zero column; the eigenvalues by rotations. */
 static void prop_small__factor_and_eigenvectors_give_the_matrix_back(void **state)
 {
@@ -563,6 +582,7 @@ static void prop_small__factor_and_eigenvectors_give_the_matrix_back(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prop_small__elimination_is_undone_by_the_product),
         cmocka_unit_test(prop_small__factor_and_eigenvectors_give_the_matrix_back),
         cmocka_unit_test(test_la__gemm_is_the_slow_product),
         cmocka_unit_test(test_la__gemm_f32_is_the_slow_product),

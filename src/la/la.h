@@ -59,6 +59,11 @@ size_t sk_factor_copy(size_t d, double share, const double *a, double *c);
  * eigenvectors. */
 void sk_jacobi(size_t d, double *a, double *v);
 
+/* A small M = P L U in place, with pivots (d) by rows; false when one is not above `least` in size: M is spoilt. Then
+ * v := M^-1 v. */
+bool sk_eliminate(size_t d, double least, double *m, size_t *pivot);
+void sk_unwind(size_t d, const double *m, const size_t *pivot, double *v);
+
 /* B (n x m) := L^-1 B (SK_PLAIN) or L^-T B (SK_TRANSPOSED), L lower n x n. */
 void sk_solve_lower(sock_context *ctx, sk_op op, size_t n, size_t m, const double *l, size_t ldl, double *b,
                     size_t ldb);

@@ -82,3 +82,39 @@ void sk_jacobi(size_t d, double *a, double *v)
     }
     for (size_t i = 0; i < d * d; i++) a[i] *= unit;
 }
+
+bool sk_eliminate(size_t d, double least, double *m, size_t *pivot)
+{
+    for (size_t k = 0; k < d; k++) {
+        size_t best = k;
+        for (size_t r = k + 1; r < d; r++)
+            if (fabs(m[r * d + k]) > fabs(m[best * d + k])) best = r;
+        if (!(fabs(m[best * d + k]) > least)) return false;
+        pivot[k] = best;
+        for (size_t j = 0; best != k && j < d; j++) {
+            double kept = m[k * d + j];
+            m[k * d + j] = m[best * d + j];
+            m[best * d + j] = kept;
+        }
+        for (size_t r = k + 1; r < d; r++) {
+            double factor = m[r * d + k] /= m[k * d + k];
+            for (size_t j = k + 1; j < d; j++) m[r * d + j] -= factor * m[k * d + j];
+        }
+    }
+    return true;
+}
+
+void sk_unwind(size_t d, const double *m, const size_t *pivot, double *v)
+{
+    for (size_t k = 0; k < d; k++) {
+        double kept = v[k];
+        v[k] = v[pivot[k]];
+        v[pivot[k]] = kept;
+    }
+    for (size_t k = 1; k < d; k++)
+        for (size_t j = 0; j < k; j++) v[k] -= m[k * d + j] * v[j];
+    for (size_t k = d; k-- > 0;) {
+        for (size_t j = k + 1; j < d; j++) v[k] -= m[k * d + j] * v[j];
+        v[k] /= m[k * d + k];
+    }
+}

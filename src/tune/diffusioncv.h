@@ -3,7 +3,7 @@
 #ifndef SK_DIFFUSIONCV_H
 #define SK_DIFFUSIONCV_H
 
-#include "tune/problem.h"
+#include "tune/leftover.h"
 
 typedef struct sk_diffusion_candidate {
     char *name;
@@ -15,12 +15,6 @@ typedef struct sk_diffusion_candidate {
 } sk_diffusion_candidate;
 
 void sk_diffusion_candidate_clear(sk_diffusion_candidate *candidate);
-
-/* What the drift left over: residuals of every step, without each fold and from all rows; (folds + 1) x n x d. */
-typedef struct sk_leftover {
-    const double *e;
-    bool correct; /* E[e e'] is F (I a) F': apply F^-1 to e before the squares are formed */
-} sk_leftover;
 
 typedef struct sk_diffusion_options {
     size_t folds;    /* use the first so many */
@@ -73,9 +67,5 @@ sock_status sk_diffusion_result_term(sock_context *ctx, const sk_diffusion_resul
 /* out (rows begin .. end-1 of n x d x d) = I a of one term. */
 sock_status sk_integrate_term(sock_context *ctx, const sk_problem *p, const sk_diffusion_term *term, size_t begin,
                               size_t end, double *out);
-
-/* *out ((folds + 1) x n x d, freed with sk_free): the residuals with F^-1 applied; NULL when the leftover does not ask
- * for it, and they are to be taken as they are. */
-sock_status sk_corrected_residuals(sock_context *ctx, const sk_problem *p, const sk_leftover *leftover, double **out);
 
 #endif
