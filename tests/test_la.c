@@ -540,6 +540,23 @@ static void prop_small__elimination_is_undone_by_the_product(void **state)
     assert_false(sk_eliminate(2, 1e-3, singular, pivot));
 }
 
+/* In five dimensions each sum of the factor has several terms. */
+static void prop_small__factor_of_five_dimensions(void **state)
+{
+    (void)state;
+    enum { D = 5 };
+    double a[D * D], c[D * D];
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j < D; j++) a[i * D + j] = 1 / (double)(1 + i + j) + (i == j ? 0.1 * (double)(i + 1) : 0);
+    assert_int_equal(sk_factor_copy(D, 1e-14, a, c), 0);
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j < D; j++) {
+            double product = 0;
+            for (size_t k = 0; k < D; k++) product += c[i * D + k] * c[j * D + k];
+            assert_close(product, a[i * D + j], 1e-14, 1);
+        }
+}
+
 /* C C' = A for a semi-definite A of rank 2 in three dimensions, with one zero column; the eigenvalues by rotations. */
 static void prop_small__factor_and_eigenvectors_give_the_matrix_back(void **state)
 {
@@ -583,6 +600,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_small__elimination_is_undone_by_the_product),
+        cmocka_unit_test(prop_small__factor_of_five_dimensions),
         cmocka_unit_test(prop_small__factor_and_eigenvectors_give_the_matrix_back),
         cmocka_unit_test(test_la__gemm_is_the_slow_product),
         cmocka_unit_test(test_la__gemm_f32_is_the_slow_product),
