@@ -233,4 +233,13 @@ static inline void psd_check_certificate(sock_context *ctx, const psd_case *c, d
     free(q);
 }
 
+/* For cmocka: the state of each test is the context of its program. */
+static inline int setup(void **state) { return (*state = sock_context_new()) ? 0 : -1; }
+
+static inline int teardown(void **state)
+{
+    sock_context_free(*state);
+    return 0;
+}
+
 #endif

@@ -1,25 +1,9 @@
 /* The comparison: its grammar, its rows, the projection. */
-#include "test.h"
+#include "onecontext.h"
 
 #include "compare/compare.h"
 #include "la/la.h"
 #include "systems/systems.h"
-
-static sock_context *ctx;
-
-static int make_context(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int free_context(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 /* ---- Grammar ---- */
 
@@ -382,5 +366,5 @@ int main(void)
         cmocka_unit_test(test_rows__survive_every_failed_allocation),
         cmocka_unit_test(test_rows__an_interruption_ends_the_run),
     };
-    return cmocka_run_group_tests(tests, make_context, free_context);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,24 +1,8 @@
 /* gEDMD: the original program's figures, the identity of the generator, the ways to solve, hard inputs. */
-#include "test.h"
-
 #include "compare/gedmd.h"
 #include "rivalcases.h"
 
-static sock_context *ctx;
-
-static int make_context(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int free_context(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
+#include "onecontext.h" /* its ctx comes after functions that have one of their own */
 
 /* Twelve printed decimals. */
 static void assert_digits(size_t n, const double *value, const double *expected)
@@ -253,5 +237,5 @@ int main(void)
         cmocka_unit_test(test_gedmd__too_few_steps_give_the_smallest_solution_or_a_reason),
         cmocka_unit_test(test_gedmd__survives_every_failed_allocation),
     };
-    return cmocka_run_group_tests(tests, make_context, free_context);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

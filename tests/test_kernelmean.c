@@ -1,24 +1,8 @@
 /* Means of neighbours: the formula by hand, the edges, the choice of the bandwidth, hard inputs. */
-#include "test.h"
-
 #include "compare/kernelmean.h"
 #include "rivalcases.h"
 
-static sock_context *ctx;
-
-static int make_context(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int free_context(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
+#include "onecontext.h" /* its ctx comes after functions that have one of their own */
 
 /* Random steps in d dimensions from `trajectories` of eleven points. */
 static cmp_steps *random_steps(size_t d, size_t trajectories)
@@ -166,5 +150,5 @@ int main(void)
         cmocka_unit_test(test_means__one_step_and_constant_data_have_means),
         cmocka_unit_test(test_means__survive_every_failed_allocation),
     };
-    return cmocka_run_group_tests(tests, make_context, free_context);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

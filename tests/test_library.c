@@ -1,24 +1,8 @@
 /* The libraries of the rivals: order, values, derivatives, grids; and the steps that they are evaluated at. */
-#include "test.h"
+#include "onecontext.h"
 
 #include "compare/library.h"
 #include "compare/steprows.h"
-
-static sock_context *ctx;
-
-static int make_context(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int free_context(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 static const double low[] = {-1, -2, 0}, high[] = {1, 3, 4};
 
@@ -197,5 +181,5 @@ int main(void)
         cmocka_unit_test(test_library__too_many_functions_are_refused),
         cmocka_unit_test(test_steps__no_step_leads_from_one_trajectory_to_the_next),
     };
-    return cmocka_run_group_tests(tests, make_context, free_context);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

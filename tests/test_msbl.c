@@ -1,26 +1,10 @@
 /* Sparse Bayesian regression and BISDE: the original program's figures, the same passes by slow formulas, hard inputs.
  */
-#include "test.h"
-
 #include "compare/bisde.h"
 #include "la/la.h"
 #include "rivalcases.h"
 
-static sock_context *ctx;
-
-static int make_context(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int free_context(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
+#include "onecontext.h" /* its ctx comes after functions that have one of their own */
 
 /* Printed digits: half a unit in the last place. */
 static void assert_digits(double value, double expected, double unit)
@@ -216,5 +200,5 @@ int main(void)
         cmocka_unit_test(test_msbl__exact_data_and_equal_columns_do_no_harm),
         cmocka_unit_test(test_bisde__survives_every_failed_allocation),
     };
-    return cmocka_run_group_tests(tests, make_context, free_context);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -270,14 +270,6 @@ static void test_psd__bad_input_is_refused_by_name(void **state)
     psd_case_free(&c);
 }
 
-static int setup(void **state) { return (*state = sock_context_new()) ? 0 : -1; }
-
-static int teardown(void **state)
-{
-    sock_context_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

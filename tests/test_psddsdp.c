@@ -133,14 +133,6 @@ static void test_psddsdp__interior_point_agrees(void **state)
     }
 }
 
-static int setup(void **state) { return (*state = sock_context_new()) ? 0 : -1; }
-
-static int teardown(void **state)
-{
-    sock_context_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_psddsdp__interior_point_agrees)};

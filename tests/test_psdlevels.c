@@ -162,14 +162,6 @@ static void test_psdlevels__every_failed_allocation_is_survived(void **state)
     psd_case_free(&c);
 }
 
-static int setup(void **state) { return (*state = sock_context_new()) ? 0 : -1; }
-
-static int teardown(void **state)
-{
-    sock_context_free(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
