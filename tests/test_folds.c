@@ -11,7 +11,7 @@ static sock_data *walks(size_t count, const size_t *length, size_t copies)
     sk_normals((sk_key){31, SK_PURPOSE_TEST}, 0, 0, 0, points, x);
     for (size_t j = 0; j < count; j++)
         for (size_t i = 0; i < length[j]; i++, at++) {
-            t[at] = (double)i;
+            t[at] = (double)i + 0.01 * (double)(i * i); /* steps of different lengths */
             if (i) x[at] += x[at - 1];
             if (copies && j % copies == 0 && i < length[0]) x[at] = x[i];
         }
@@ -139,6 +139,16 @@ static void test_folds__hold_out_the_validation_set_alone(void **state)
     assert_int_equal(p->first[1], 5 + 6 + 7 + 2);
     assert_int_equal(p->n, 2 * 18 + 2);
     for (size_t i = 0; i < p->n; i++) assert_int_equal(p->cluster[i] >= 3, i < p->first[1]);
+    for (size_t side = 0, i = 0; side < 2;
+         side++) { /* the held-out steps come first, and all are those of their file */
+        const sock_data *file = side ? data : held;
+        for (size_t j = 0; j < file->trajectories; j++)
+            for (size_t m = file->first[j]; m + 1 < file->first[j + 1]; m++, i++) {
+                assert_true(p->steps->h[i] == file->t[m + 1] - file->t[m]);
+                assert_true(p->steps->y[i] == file->x[m] && p->steps->next[i] == file->x[m + 1]);
+                assert_true(p->steps->dy[i] == file->x[m + 1] - file->x[m]);
+            }
+    }
     sk_problem_free(p);
     sock_data_free(data), sock_data_free(held);
 }

@@ -104,6 +104,26 @@ static void test_means__the_bandwidth_follows_the_data(void **state)
     cmp_steps_free(s);
 }
 
+/* In two dimensions, of which one alone moves the drift, as fast as the narrow candidates resolve: a wide one would
+ * judge each step by the others' drifts. */
+static void test_means__the_bandwidth_is_judged_at_each_step(void **state)
+{
+    cmp_steps *s = random_steps(2, 400);
+    cmp_mean *mean = NULL;
+    double rule[2], judged[2], unused[2];
+    (void)state;
+    for (size_t i = 0; i < s->count; i++) {
+        s->dx[2 * i] = s->h[i] * 10 * (s->x[2 * i] > 0 ? 1 : -1);
+        s->dx[2 * i + 1] = 0;
+    }
+    assert_int_equal(cmp_mean_fit(ctx, s, &(cmp_mean_options){.bandwidth = NAN}, &mean, rule, unused), SOCK_OK);
+    cmp_mean_free(mean);
+    assert_int_equal(cmp_mean_fit(ctx, s, &(cmp_mean_options){NAN, true}, &mean, judged, unused), SOCK_OK);
+    assert_true(judged[0] < rule[0]);
+    cmp_mean_free(mean);
+    cmp_steps_free(s);
+}
+
 static void test_means__one_step_and_constant_data_have_means(void **state)
 {
     const size_t length[] = {2};
@@ -147,6 +167,7 @@ int main(void)
         cmocka_unit_test(prop_means__are_the_formula),
         cmocka_unit_test(test_means__outside_the_box_the_edge_goes_on),
         cmocka_unit_test(test_means__the_bandwidth_follows_the_data),
+        cmocka_unit_test(test_means__the_bandwidth_is_judged_at_each_step),
         cmocka_unit_test(test_means__one_step_and_constant_data_have_means),
         cmocka_unit_test(test_means__survive_every_failed_allocation),
     };

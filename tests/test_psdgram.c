@@ -103,6 +103,26 @@ static void prop_both_factorisations_give_a_certified_solution(void **state)
 }
 
 /* Many smooth features: G has far fewer dimensions than entries, and only those are computed. */
+/* The dual point that a solution leaves is its own certificate: from there one iteration is enough, from nothing not.
+ */
+static void test_psdgram__the_dual_point_is_where_it_ended(void **state)
+{
+    (void)state;
+    enum { P = 6, Q = P * (P + 1) / 2 };
+    rows *r = rows_new(P, hill);
+    double dual[Q] = {0}, q[P * P], again[P * P];
+    sk_psd_gram *gram = NULL;
+    sk_psd_moments z = {.d = 1, .c = r->c, .zz = r->zz, .lambda = 1e-3};
+    sk_psd_options options = {.tolerance = 1e-8}, once = {.tolerance = 1e-8, .max_iterations = 1};
+    assert_int_equal(sk_psd_gram_new(ctx, N, P, r->g, &gram), SOCK_OK);
+    assert_int_equal(sk_psd_gram_solve(ctx, gram, N, &z, &options, dual, false, q, NULL), SOCK_OK);
+    assert_int_equal(sk_psd_gram_solve(ctx, gram, N, &z, &once, dual, true, again, NULL), SOCK_OK);
+    for (size_t k = 0; k < P * P; k++) assert_close(again[k], q[k], 1e-6, 1);
+    assert_int_equal(sk_psd_gram_solve(ctx, gram, N, &z, &once, dual, false, again, NULL), SOCK_NOT_CONVERGED);
+    sk_psd_gram_free(gram);
+    rows_free(r);
+}
+
 static void test_psdgram__smooth_features_have_few_products(void **state)
 {
     (void)state;
@@ -169,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_both_factorisations_give_a_certified_solution),
+        cmocka_unit_test(test_psdgram__the_dual_point_is_where_it_ended),
         cmocka_unit_test(test_psdgram__smooth_features_have_few_products),
         cmocka_unit_test(test_psdgram__features_that_vanish_give_nothing),
         cmocka_unit_test(test_psdgram__noise_of_rank_one_is_solved),
