@@ -258,10 +258,21 @@ static int run_methods(const cli *c, const cmp_spec *specs, size_t count, const 
     return -1;
 }
 
+/* A comparison without any number is no comparison, whatever was fitted. */
+static int judge(const cli *c, const comparison *all)
+{
+    bool fitted = false, scored = false;
+    for (size_t i = 0; i < all->count; i++) {
+        fitted = fitted || all->rows[i].made;
+        scored = scored || comparison_has_score(&all->rows[i]);
+    }
+    if (!fitted) return cli_failure(c, "no method could be fitted to the data; the table says why");
+    if (!scored) return cli_failure(c, "no method has a score on these data; the table says why");
+    return EXIT_DONE;
+}
+
 static int show(const cli *c, const comparison *all, const char *output)
 {
-    bool any = false;
-    for (size_t i = 0; i < all->count; i++) any = any || all->rows[i].made;
     if (output && strcmp(output, "-") == 0) {
         int code = comparison_write(c, all, output);
         if (code != EXIT_DONE) return code;
@@ -272,8 +283,7 @@ static int show(const cli *c, const comparison *all, const char *output)
         comparison_print(all);
     }
     int code = cli_finish_output(c);
-    return code == EXIT_DONE && !any ? cli_failure(c, "no method could be fitted to the data; the table says why")
-                                     : code;
+    return code == EXIT_DONE ? judge(c, all) : code;
 }
 
 static int run(int count, char **arguments)

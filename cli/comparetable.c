@@ -33,6 +33,13 @@ static const sock_value *value_of(const cmp_row *row, size_t score)
     return (const sock_value *)(const void *)((const char *)&row->scores + scores[score].offset);
 }
 
+bool comparison_has_score(const cmp_row *row)
+{
+    for (size_t s = 0; s < SCORES; s++)
+        if (row->made && scores[s].in_text && value_of(row, s)->valid) return true;
+    return false;
+}
+
 /* With a truth P says all that P' says, and PM all that PM' says. */
 static bool is_shown(const comparison *all, size_t score)
 {

@@ -16,6 +16,9 @@ typedef struct comparison {
     cmp_row *rows;
 } comparison;
 
+/* Whether the row has a number of its own in the table. */
+bool comparison_has_score(const cmp_row *row);
+
 /* The table, then under it what NA means, the settings and the notes. */
 void comparison_print(const comparison *all);
 

@@ -138,6 +138,7 @@ static json_t *state_range(const sock_data *data, size_t k, bool *failed)
         high = fmax(high, value);
         sum += value / (double)data->points; /* divided first: the sum itself might be too large */
     }
+    sum = fmin(fmax(sum, low), high); /* against rounding: a column that never changes has sd 0 */
     for (size_t i = 0; i < data->points; i++) squares += (x[i * data->d] - sum) * (x[i * data->d] - sum);
     json_t *range = json_object();
     put(range, "min", number(low), failed);

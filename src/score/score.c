@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static void give(sock_value *value, double number)
 {
@@ -47,7 +48,43 @@ static likelihood by_moments(sock_scores *s)
                         &s->loglik_moments_truth, &s->perplexity_moments,   &s->perplexity_moments_raw};
 }
 
-static void likelihood_value(const sk_loglik *l, const sock_model *model, const char *covariance, sock_value *value)
+/* Whether the column stays the same within every trajectory. */
+static bool is_resting(const sock_data *data, size_t column)
+{
+    for (size_t j = 0; j < data->trajectories; j++)
+        for (size_t i = data->first[j] + 1; i < data->first[j + 1]; i++)
+            if (data->x[i * data->d + column] != data->x[(i - 1) * data->d + column]) return false;
+    return true;
+}
+
+/* Bytes of the text's first `most`, less a character of UTF-8 that would be cut. */
+static int whole_characters(const char *text, size_t most)
+{
+    size_t length = strlen(text);
+    if (length <= most) return (int)length;
+    for (length = most; length && ((unsigned char)text[length] & 0xc0) == 0x80;) length--;
+    return (int)length;
+}
+
+/* A column that never changes is what most often makes a covariance singular: name it. False where there is none. */
+static bool miss_resting(const sk_loglik *l, const sock_data *test, sock_value *value)
+{
+    size_t first = test->d, count = 0;
+    for (size_t k = test->d; k-- > 0;)
+        if (is_resting(test, k)) {
+            first = k;
+            count++;
+        }
+    if (!count) return false;
+    char more[40] = "";
+    if (count > 1) snprintf(more, sizeof more, " (and %zu more)", count - 1);
+    miss(value, true, "column %.*s%s of the test data never changes: no density on %zu of %zu intervals; leave it out",
+         whole_characters(test->state[first], 40), test->state[first], more, l->singular, l->intervals);
+    return true;
+}
+
+static void likelihood_value(const sk_loglik *l, const sock_model *model, const sock_data *test, const char *covariance,
+                             sock_value *value)
 {
     if (!l->intervals)
         miss(value, true, "the test set has no interval");
@@ -59,6 +96,8 @@ static void likelihood_value(const sk_loglik *l, const sock_model *model, const 
     else if (l->singular && !model->has_diffusion)
         miss(value, true, "the model has no diffusion on %zu of %zu intervals; a delta > 0 makes it regular",
              l->singular, l->intervals);
+    else if (l->singular && miss_resting(l, test, value))
+        return;
     else if (l->singular)
         miss(value, true, "the %s is singular on %zu of %zu intervals; a delta > 0 makes it regular", covariance,
              l->singular, l->intervals);
@@ -89,7 +128,7 @@ static sock_status score_likelihood(sock_context *ctx, const likelihood *use, co
     sk_loglik l_true = {0};
     SK_TRY(use->sum(ctx, model, test, delta, own));
     const double dn = (double)test->d * (double)own->intervals;
-    likelihood_value(own, model, use->covariance, use->loglik);
+    likelihood_value(own, model, test, use->covariance, use->loglik);
     if (use->loglik->valid)
         perplexity_value(-own->value / dn, use->perplexity_raw);
     else
@@ -100,7 +139,7 @@ static sock_status score_likelihood(sock_context *ctx, const likelihood *use, co
         return SOCK_OK;
     }
     SK_TRY(use->sum(ctx, truth, test, delta, &l_true));
-    likelihood_value(&l_true, truth, use->covariance, use->loglik_truth);
+    likelihood_value(&l_true, truth, test, use->covariance, use->loglik_truth);
     if (!use->loglik->valid)
         miss(use->perplexity, true, "%s", use->loglik->reason);
     else if (!use->loglik_truth->valid)
