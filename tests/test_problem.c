@@ -202,6 +202,48 @@ static void test_problem__survives_every_failed_allocation(void **state)
     sock_model_free(model);
 }
 
+/* The process of the cases, but a is negative from the left end of two steps on: user has two states. */
+static void broken_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    const double *bad = user;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < d * d; k++) {
+            bool hit = memcmp(x + i * d, bad, d * sizeof *x) == 0 || memcmp(x + i * d, bad + d, d * sizeof *x) == 0;
+            a[i * d * d + k] = k % (d + 1) ? 0 : hit ? -100 : 0.5;
+        }
+}
+
+/* Steps 401 and 1001 (from 1) stand in the shares of two workers, the latter deeper in its own, so by the clock it has
+ * the last word. */
+static void test_problem__the_first_indefinite_step_is_named_by_any_number_of_threads(void **state)
+{
+    (void)state;
+    enum { N = 1200, D = 8, EACH = 5 };
+    size_t fold[N], cluster[N];
+    double bad[2 * D];
+    for (size_t i = 0; i < N; i++) {
+        fold[i] = i / (N / 3);
+        cluster[i] = i / EACH;
+    }
+    for (int weighted = 0; weighted < 2; weighted++) /* found with the weights, and with the covariances of the score */
+        for (int threads = 1; threads <= 2; threads++)
+            for (int round = 0; round < 5; round++) {
+                sk_problem *p = NULL;
+                sock_model *model = NULL;
+                sock_set_threads(ctx, threads);
+                assert_int_equal(sk_problem_new(ctx, case_steps(ctx, N, D, EACH, 3), fold, 3, cluster, N / EACH, &p),
+                                 SOCK_OK);
+                p->weighted = weighted;
+                memcpy(bad, p->steps->y + 400 * D, D * sizeof *bad);
+                memcpy(bad + D, p->steps->y + 1000 * D, D * sizeof *bad);
+                assert_int_equal(sock_model_wrap(ctx, D, NULL, case_drift, broken_diffusion, bad, &model), SOCK_OK);
+                assert_int_equal(sk_problem_condition(ctx, p, model, false, false), SOCK_ENUMERIC);
+                assert_non_null(strstr(sock_message(ctx), "the covariance of step 401 is not positive definite"));
+                sock_model_free(model);
+                sk_problem_free(p);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_problem__conditioning_gives_the_models_moments),
         cmocka_unit_test(test_problem__without_weights_all_steps_count_alike),
         cmocka_unit_test(test_problem__subset_keeps_folds_and_jitter),
+        cmocka_unit_test(test_problem__the_first_indefinite_step_is_named_by_any_number_of_threads),
         cmocka_unit_test(test_problem__survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

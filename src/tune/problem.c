@@ -189,21 +189,38 @@ static sock_status not_definite(sock_context *ctx, size_t i)
         i + 1);
 }
 
-/* Work on all steps, in parallel: a is the current one at their left ends. */
+/* Work on all steps, in parallel: a is the current one at their left ends. indefinite: the first step whose covariance
+ * is not positive definite, or n and more; the loop goes on, so that it is the first for any number of threads. */
 typedef struct steps_job {
     sock_context *ctx;
     const sk_problem *p;
     const double *a;
     const sock_model *model;
     double *out;
+    atomic_size_t indefinite;
 } steps_job;
 
 enum { STEPS_AT_ONCE = 512 };
 
+static void note_indefinite(steps_job *j, size_t i)
+{
+    size_t seen = atomic_load(&j->indefinite);
+    while (i < seen && !atomic_compare_exchange_weak(&j->indefinite, &seen, i)) {}
+}
+
+static sock_status each_step(steps_job *job, sk_range_fn work)
+{
+    const size_t n = job->p->n;
+    atomic_init(&job->indefinite, n);
+    SK_TRY(sk_parallel_for(job->ctx, n, STEPS_AT_ONCE, work, job));
+    const size_t first = atomic_load(&job->indefinite);
+    return first < n ? not_definite(job->ctx, first) : SOCK_OK;
+}
+
 static sock_status invert_weights(void *argument, size_t begin, size_t end, int worker)
 {
     (void)worker;
-    const steps_job *j = argument;
+    steps_job *j = argument;
     const sk_problem *p = j->p;
     size_t d = p->d;
     double *space = sk_doubles(j->ctx, d, d);
@@ -215,7 +232,7 @@ static sock_status invert_weights(void *argument, size_t begin, size_t end, int 
             w[k] = (p->diagonal && !own ? 0 : p->steps->h[i] * j->a[i * d * d + k]) + (own ? 0.1 * p->middle : 0);
             if (!p->weighted) w[k] = own ? p->middle : 0; /* the same for all steps */
         }
-        if (!invert(d, w, space)) status = not_definite(j->ctx, i);
+        if (!invert(d, w, space)) note_indefinite(j, i);
     }
     sk_free(space);
     return status;
@@ -240,7 +257,7 @@ static sock_status weigh(sock_context *ctx, sk_problem *p, const double *a)
     if (!(middle > 0)) middle = p->eps > 0 ? p->eps : 1;
     p->middle = middle;
     steps_job job = {.ctx = ctx, .p = p, .a = a};
-    if (status >= 0) status = sk_parallel_for(ctx, n, STEPS_AT_ONCE, invert_weights, &job);
+    if (status >= 0) status = each_step(&job, invert_weights);
     sk_free(mean);
     return status;
 }
@@ -248,14 +265,14 @@ static sock_status weigh(sock_context *ctx, sk_problem *p, const double *a)
 static sock_status some_covariances(void *argument, size_t begin, size_t end, int worker)
 {
     (void)worker;
-    const steps_job *j = argument;
+    steps_job *j = argument;
     const sk_problem *p = j->p;
     double *space = sk_doubles(j->ctx, sk_scores_space(p->d), 1);
     if (!space) return SOCK_ENOMEM;
     sk_problem_inverses(p, begin, end, p->offset + begin, p->inverse, space);
     sk_free(space);
     for (size_t i = begin; i < end; i++)
-        if (!isfinite(p->offset[i])) return not_definite(j->ctx, i);
+        if (!isfinite(p->offset[i])) note_indefinite(j, i);
     return SOCK_OK;
 }
 
@@ -263,7 +280,7 @@ static sock_status some_covariances(void *argument, size_t begin, size_t end, in
 static sock_status score_covariances(sock_context *ctx, sk_problem *p)
 {
     steps_job job = {.ctx = ctx, .p = p};
-    return sk_parallel_for(ctx, p->n, STEPS_AT_ONCE, some_covariances, &job);
+    return each_step(&job, some_covariances);
 }
 
 double sk_problem_quick_score(const sk_problem *p, size_t i, const double *e)
@@ -306,7 +323,7 @@ static sock_status integrate_some(void *argument, size_t begin, size_t end, int 
 sock_status sk_problem_integrate(sock_context *ctx, const sk_problem *p, const sock_model *model, double *out)
 {
     steps_job job = {.ctx = ctx, .p = p, .model = model, .out = out};
-    return sk_parallel_for(ctx, p->n, STEPS_AT_ONCE, integrate_some, &job);
+    return each_step(&job, integrate_some);
 }
 
 static sock_status condition_blind(sock_context *ctx, sk_problem *p)
