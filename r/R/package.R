@@ -165,22 +165,31 @@ simulate.sock <- function(object, nsim = 1, seed = 0, x0, t, step = 0, ...) {
   aperm(array(out, c(d, length(t), nsim), list(object$names, NULL, NULL)), c(3, 2, 1))
 }
 
-# Likelihood and, with the training data, MMD on test data. `...`: delta, mmd_paths, mmd_step, seed.
+# Likelihood (by Euler steps, and by moments that follow the model over the step: PM') and, with the training data, MMD on
+# test data. `...`: delta, mmd_paths, mmd_step, seed.
 sock_score <- function(model, test, train = NULL, ...) {
   o <- options_of(list(...))
   as_data <- function(x) if (is.null(x)) NULL else sock_data(x, state = if (!inherits(x, "sock_data")) model$names)$pointer
   v <- .Call(C_score, model$pointer, as_data(test), as_data(train), o$keys, o$values)
-  c(loglik = v[1], nats = v[1] / (v[4] * v[5]), perplexity_raw = v[2], mmd2 = v[3], intervals = v[4])
+  c(loglik = v[1], nats = v[1] / (v[4] * v[5]), perplexity_raw = v[2], loglik_moments = v[6],
+    perplexity_moments_raw = v[7], mmd2 = v[3], intervals = v[4])
 }
 
 summary.sock <- function(object, ...) structure(json_read(.Call(C_model_info, object$pointer)), class = "summary.sock")
 
 print.summary.sock <- function(x, ...) {
   line <- function(key, ...) cat(formatC(key, width = -12), ..., "\n")
+  parts <- function(key, list, one) { # an average: each part with its share
+    if (length(list) < 2) return(line(key, one))
+    for (i in seq_along(list))
+      line(if (i == 1) key else "", sprintf("%s, share %.0f %%", list[[i]]$kernel, 100 * list[[i]]$share))
+  }
   line("data", paste0(x$n, " intervals, ", x$points, " points, dimension ", x$d))
-  line("drift", x$drift)
+  parts("drift", x$drifts, x$drift)
   for (equation in x$equation) line("", equation)
-  if (!is.null(x$diffusion)) line("diffusion", x$diffusion)
+  if (length(x$equation_part)) line("", sprintf("of the polynomials alone (%.0f %%):", 100 * x$equation_part_share))
+  for (equation in x$equation_part) line("", equation)
+  if (!is.null(x$diffusion)) parts("diffusion", x$diffusions, x$diffusion)
   if (!is.null(x$relative_gap)) line("certificate", "relative duality gap", format(x$relative_gap, digits = 2))
   if (!is.null(x$score) && !is.null(x$steps))
     line("score", format(x$score / (x$steps * x$d), digits = 5), "nats a step and dimension, held out")

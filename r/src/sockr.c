@@ -356,13 +356,18 @@ static SEXP r_score(SEXP pointer, SEXP test, SEXP train, SEXP keys, SEXP values)
     const sock_model *model = held(pointer, "model");
     const sock_data *on = held(test, "data set");
     const sock_data *scale = Rf_isNull(train) ? NULL : held(train, "data set");
-    SEXP out = PROTECT(Rf_allocVector(REALSXP, 5));
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, 7));
     call c;
     sock_scores s = {0};
     if (begin(&c, keys, values, Rf_ScalarInteger(0)))
         good(&c, so.sock_score(c.ctx, model, on, scale, NULL, c.opts, &s));
-    const double all[5] = {value_or_na(&s.loglik), value_or_na(&s.perplexity_raw), value_or_na(&s.mmd2),
-                           (double)s.intervals, (double)s.d};
+    const double all[7] = {value_or_na(&s.loglik),
+                           value_or_na(&s.perplexity_raw),
+                           value_or_na(&s.mmd2),
+                           (double)s.intervals,
+                           (double)s.d,
+                           value_or_na(&s.loglik_moments),
+                           value_or_na(&s.perplexity_moments_raw)};
     memcpy(REAL(out), all, sizeof all);
     finish(&c);
     UNPROTECT(1);

@@ -41,11 +41,22 @@ about <- summary(model)
 stopifnot(about$n == 7000, identical(about$drift, "linear"), isTRUE(about$converged))
 score <- sock_score(model, at("test.csv"))
 stopifnot(is.finite(score[["loglik"]]), is.na(score[["mmd2"]]), all.equal(score[["nats"]], score[["loglik"]] / 2000))
+told <- readLines(at("score.json")) # one key a line, 17 digits
+for (key in c("loglik", "perplexity_raw", "loglik_moments", "perplexity_moments_raw")) {
+  line <- grep(sprintf('^ *"%s":', key), told, value = TRUE)
+  stopifnot(all.equal(score[[key]], as.double(sub(",$", "", sub(".*: *", "", line))), tolerance = 1e-14))
+}
 pdf(at("figures.pdf"))
 plot(model)
 plot(m2)
 invisible(dev.off())
 stopifnot(file.size(at("figures.pdf")) > 4000)
+
+# A tuned fit: the parts of an average with their shares, one style.
+tuned <- sock_fit(at("train.csv"), budget = 20)
+said <- capture.output(print(summary(tuned)))
+shares <- as.double(sub(".*share ([0-9]+) %.*", "\\1", grep("share", said, value = TRUE)))
+stopifnot(length(shares) == length(summary(tuned)$diffusions), abs(sum(shares) - 100) <= length(shares))
 
 # Errors and warnings carry the library's words.
 fails <- function(expression, text) {
