@@ -81,7 +81,7 @@ static void print_summary(const char *json, const char *output)
     printf("data         %.0f intervals, %.0f points, dimension %.0f\n", number(info, "n"), number(info, "points"),
            number(info, "d"));
     if (json_is_true(json_object_get(info, "tuned")))
-        tuned_print(info, 13);
+        tuned_print(info, 13, false);
     else
         print_plain(info);
     printf("time         %.3f s\n", number(json_object_get(info, "seconds"), "total"));
@@ -162,7 +162,12 @@ static int run(int count, char **arguments)
         printf("%s\n", info);
     else if (!piped)
         print_summary(info, output);
-    if (log && write_search(&c, info, log) != EXIT_DONE) {
+    if (log && write_search(&c, info, log) != EXIT_DONE) { /* after the model: a long fit is not lost with its log */
+        if (output)
+            cli_failure(&c, "only the search log is missing: the model %s is whole",
+                        piped ? "that was written" : output);
+        else
+            cli_failure(&c, "the model was not saved either: give -o FILE to keep it");
         code = EXIT_FAILED;
         goto out;
     }

@@ -2,6 +2,7 @@
  * out for people, with what the layout does not know listed at the end. */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "tunedtext.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -285,125 +286,51 @@ static void print_diffusion(json_t *info)
            number_of(info, "gap"));
 }
 
-/* ---- A model that was searched for: kernels with their shares instead of one kernel and its form ---- */
+/* ---- What is not there ---- */
 
-static void print_chosen_drift(json_t *info)
+/* Whether the key is KEY_reason; *length: that of KEY. */
+static bool is_reason(const char *key, size_t *length)
 {
-    size_t i;
-    json_t *line;
-    json_t *list = json_object_get(info, "drifts");
-    label("drift");
-    if (json_array_size(list) < 2) printf("%s\n", text_of(info, "drift"));
-    for (i = 0; json_array_size(list) > 1 && i < json_array_size(list); i++) {
-        line = json_array_get(list, i);
-        if (i) label("");
-        printf("%s: share %.0f%%", text_of(line, "kernel"), 100 * number_of(line, "share"));
-        if (isfinite(number_of(line, "l"))) printf(", l %.2g", number_of(line, "l"));
-        printf(", %.4g degrees of freedom\n", number_of(line, "dof"));
-    }
-    json_array_foreach(json_object_get(info, "equation"), i, line)
-    {
-        label("");
-        printf("%s\n", json_string_value(line));
-    }
-    label("");
-    if (json_array_size(list) < 2 && isfinite(number_of(info, "drift_l")))
-        printf("l %.2g, ", number_of(info, "drift_l"));
-    printf("%s quadrature, rank %lld, %.4g effective degrees of freedom\n", text_of(info, "quadrature"),
-           count_of(info, "drift_rank"), number_of(info, "drift_dof"));
+    static const char ending[] = "_reason";
+    size_t size = strlen(key), tail = strlen(ending);
+    *length = size > tail ? size - tail : 0;
+    return *length && strcmp(key + *length, ending) == 0;
 }
 
-/* One number for all coordinates, or one for each. */
-static void print_floor(json_t *floor)
+/* "not given  primal, dual: a is an average" for the keys KEY_reason, each reason once; they are taken out. */
+static void print_reasons(json_t *info)
 {
-    size_t i, count = json_is_array(floor) ? json_array_size(floor) : 1;
-    double largest = 0;
-    for (i = 0; i < count; i++)
-        largest = fmax(largest, json_number_value(json_is_array(floor) ? json_array_get(floor, i) : floor));
-    if (!(largest > 0)) return;
-    label("");
-    printf("plus a floor on the diagonal:");
-    for (i = 0; i < count; i++)
-        printf("%s %.4g", i ? "," : "", json_number_value(json_is_array(floor) ? json_array_get(floor, i) : floor));
-    putchar('\n');
-}
-
-/* The search works in units of each coordinate's own size when they differ much; lambda is in those. */
-static void print_units(json_t *info)
-{
-    json_t *units = json_object_get(info, "scale"), *names = json_object_get(info, "state");
-    if (!json_is_array(units)) return;
-    label("units");
-    for (size_t k = 0; k < json_array_size(units); k++)
-        printf("%s%s %.4g", k ? ", " : "", json_string_value(json_array_get(names, k)),
-               json_number_value(json_array_get(units, k)));
-    putchar('\n');
-}
-
-/* a is the sum of these, each the answer of a convex problem with its own certificate. */
-static void print_chosen_diffusion(json_t *info)
-{
-    size_t i;
-    json_t *part;
-    json_array_foreach(json_object_get(info, "diffusions"), i, part)
-    {
-        label(i ? "" : "diffusion");
-        printf("%s: share %.0f%%, l %.2g, lambda %.6g%s\n", text_of(part, "kernel"), 100 * number_of(part, "share"),
-               number_of(part, "l"), number_of(part, "lambda"),
-               json_is_true(json_object_get(part, "polished")) ? ", polished by likelihood" : "");
-    }
-    print_floor(json_object_get(info, "floor"));
-    json_array_foreach(json_object_get(info, "diffusions"), i, part)
-    {
-        label(i ? "" : "certificate");
-        printf("relative duality gap %.2g%s%s\n", number_of(part, "relative_gap"),
-               json_is_true(json_object_get(part, "polished")) ? ", before the polish" : "",
-               json_is_true(json_object_get(part, "converged")) ? "" : ": NOT within the tolerance");
-    }
-}
-
-static void print_words(const char *title, json_t *list)
-{
-    if (!json_array_size(list)) return;
-    label(title);
-    for (size_t i = 0; i < json_array_size(list); i++)
-        printf("%s%s", i ? ", " : "", json_string_value(json_array_get(list, i)));
-    putchar('\n');
-}
-
-static void print_search(json_t *info)
-{
-    size_t i;
-    json_t *line;
-    double per_step = 1 / (number_of(info, "steps") * number_of(info, "d"));
-    label("score");
-    printf("%.4f nats a step and dimension, held out; constant coefficients %.4f\n",
-           per_step * number_of(info, "score"), per_step * number_of(info, "score_constant"));
-    label("search");
-    printf("%zu fits, ", json_array_size(json_object_get(info, "search")));
-    if (count_of(info, "folds") > 1)
-        printf("%lld folds", count_of(info, "folds"));
-    else
-        printf("judged on held-out data%s", *text_of(info, "preset") ? ", the paper's protocol" : "");
-    printf("%s; --json lists them\n", json_is_true(json_object_get(info, "limited")) ? ", ended early" : "");
-    print_words("left out", json_object_get(info, "left_out"));
-    json_array_foreach(json_object_get(info, "warnings"), i, line)
-    {
-        label("warning");
-        printf("%s\n", json_string_value(line));
+    const char *key;
+    void *next;
+    json_t *value, *reason = NULL;
+    for (bool first = true;; first = false) {
+        size_t length, names = 0;
+        json_object_foreach_safe(info, next, key, value)
+        {
+            if (!json_is_string(value) || !is_reason(key, &length) || (reason && !json_equal(reason, value))) continue;
+            if (!reason) {
+                label(first ? "not given" : "");
+                reason = json_incref(value);
+            }
+            printf("%s%.*s", names++ ? ", " : "", (int)length, key);
+            json_object_del(info, key);
+        }
+        if (!reason) return;
+        printf(": %s\n", json_string_value(reason));
+        json_decref(reason);
+        reason = NULL;
     }
 }
 
 static void print_searched(json_t *info)
 {
     static const char *const known[] = {
-        "tuned", "drifts",   "drift_l",        "drift_edge", "drift_score",   "drift_best", "diffusions", "floor",
-        "score", "folds",    "score_constant", "steps",      "limited",       "search",     "equation",   "warnings",
-        "scale", "left_out", "preset",         "skipped",    "residual_lag1", NULL};
-    print_chosen_drift(info);
-    print_chosen_diffusion(info);
-    print_units(info);
-    print_search(info);
+        "tuned",      "drifts",   "drift_l",  "drift_edge",    "drift_score",    "drift_best",
+        "diffusions", "floor",    "score",    "folds",         "score_constant", "steps",
+        "limited",    "search",   "equation", "equation_part", "warnings",       "equation_part_share",
+        "scale",      "left_out", "preset",   "residual_lag1", "skipped",        "calibration",
+        NULL};
+    tuned_print(info, LABEL, true);
     forget(info, known);
 }
 
@@ -446,6 +373,8 @@ static void print_model(json_t *info, const char *path)
     }
     if (json_object_get(info, "data")) print_provenance(info);
     forget(info, known);
+    if (strcmp(text_of(info, "status"), "done") == 0) json_object_del(info, "status");
+    print_reasons(info);
     print_rest(info, 0);
 }
 

@@ -137,12 +137,34 @@ static void put_diffusion(FILE *out, const rep_facts *f, json_t *list)
         }
 }
 
+/* An average with kernels that have no formula: the texts of the information, of its other parts alone. */
+static void put_part(FILE *out, const rep_facts *f, json_t *list)
+{
+    size_t i;
+    json_t *line;
+    fprintf(out,
+            "<p><small>The drift is an average with Gaussian kernels, which have no formula. Its polynomials alone "
+            "(%.0f %%) are:</small></p>\n",
+            100 * json_number_value(json_object_get(f->info, "equation_part_share")));
+    json_array_foreach(list, i, line)
+    {
+        if (i == STATES_SHOWN) break;
+        fputs("<p>", out);
+        page_text(out, json_string_value(line));
+        fputs("</p>\n", out);
+    }
+}
+
 void equation_write(FILE *out, const rep_facts *f)
 {
     json_t *drift = json_object_get(f->terms, "drift"), *diffusion = json_object_get(f->terms, "diffusion");
-    if (!json_is_array(drift) && !json_is_array(diffusion)) return;
+    json_t *part = json_object_get(f->info, "equation_part");
+    if (!json_is_array(drift) && !json_is_array(diffusion) && !json_array_size(part)) return;
     fputs("<div class=\"equations\">\n", out);
-    if (json_is_array(drift)) put_drift(out, f, drift);
+    if (json_is_array(drift))
+        put_drift(out, f, drift);
+    else if (json_array_size(part))
+        put_part(out, f, part);
     if (json_is_array(diffusion)) put_diffusion(out, f, diffusion);
     fputs("</div>\n", out);
     if (json_is_array(diffusion))

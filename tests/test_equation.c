@@ -74,29 +74,54 @@ static void prop_equation_of_an_average_is_its_drift(void **state)
     sk_problem_free(p);
 }
 
-/* A kernel at points has no formula, nor has an average with one. */
-static void test_equation__of_an_average_with_a_gaussian_is_none(void **state)
+static json_t *parts_of(const char *first, double share)
+{
+    return json_pack("{s:[{s:s, s:f}, {s:s, s:f}, {s:s, s:f}]}", "drifts", "kernel", "gauss:eta=1", "share",
+                     1 - share - 0.03, "kernel", first, "share", share, "kernel", "poly:degree=2 learned", "share",
+                     0.03);
+}
+
+/* A kernel at points has no formula, nor has an average with one. What is printed then is the average of the others:
+ * the drift that is left when the Gaussian is taken away and the shares add up to one again. */
+static void test_equation__of_an_average_with_a_gaussian_is_that_of_the_polynomials(void **state)
 {
     (void)state;
-    static const double share[] = {0.5, 0.5};
+    static const double share[] = {0.57, 0.4, 0.03}, others[] = {0, 0.4 / 0.43, 0.03 / 0.43}, x[] = {0.3, -1.1, 1.7};
     sk_problem *p = case_problem(ctx, 1, false);
     assert_int_equal(sk_problem_condition(ctx, p, NULL, false, false), SOCK_OK);
-    sk_drift_result *f[] = {drift_of(p, "affine"), drift_of(p, "gauss:eta=1")};
-    const sk_held_model held = {.drifts = 2, .drift = f, .drift_share = share};
-    sock_model *model = NULL;
-    json_t *info = json_object();
+    sk_drift_result *f[] = {drift_of(p, "gauss:eta=1"), drift_of(p, "affine"), drift_of(p, "poly:degree=2")};
+    const sk_held_model held = {.drifts = 3, .drift = f, .drift_share = share},
+                        rest = {.drifts = 3, .drift = f, .drift_share = others};
+    sock_model *model = NULL, *left = NULL;
+    double expected[3], size;
+    size_t terms;
+    json_t *info = parts_of("affine", 0.4), *small = parts_of("affine", 0.01), *unknown = parts_of("custom", 0.4);
     assert_int_equal(sk_held_model_without(ctx, p, &held, p->folds, NULL, &model), SOCK_OK);
+    assert_int_equal(sk_held_model_without(ctx, p, &rest, p->folds, NULL, &left), SOCK_OK);
     assert_int_equal(sk_equation_add(ctx, model, info), SOCK_OK);
     assert_true(json_is_null(json_object_get(info, "equation")));
-    json_decref(info);
-    sock_model_free(model);
-    sk_drift_result_free(f[0]), sk_drift_result_free(f[1]);
+    assert_close(json_number_value(json_object_get(info, "equation_part_share")), 0.43, 1e-12, 0);
+    assert_int_equal(sk_model_evaluate(ctx, left, 3, x, expected, NULL), SOCK_OK);
+    for (size_t i = 0; i < 3; i++) {
+        const char *text = json_string_value(json_array_get(json_object_get(info, "equation_part"), 0));
+        double value = value_at(text, x + i, &size, &terms);
+        assert_int_equal(terms, 3);
+        assert_close(value, expected[i], 5e-4, size);
+    }
+    assert_int_equal(sk_equation_add(ctx, model, small), SOCK_OK);
+    assert_null(json_object_get(small, "equation_part"));
+    assert_int_equal(sk_equation_add(ctx, model, unknown), SOCK_OK);
+    assert_null(json_object_get(unknown, "equation_part"));
+    json_decref(info), json_decref(small), json_decref(unknown);
+    sock_model_free(model), sock_model_free(left);
+    for (size_t i = 0; i < 3; i++) sk_drift_result_free(f[i]);
     sk_problem_free(p);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(prop_equation_of_an_average_is_its_drift),
-                                       cmocka_unit_test(test_equation__of_an_average_with_a_gaussian_is_none)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prop_equation_of_an_average_is_its_drift),
+        cmocka_unit_test(test_equation__of_an_average_with_a_gaussian_is_that_of_the_polynomials)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

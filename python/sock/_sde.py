@@ -174,6 +174,9 @@ class SDE(Model):
         if len(averaged) < 2:
             lines.append(("drift", f"{info.get('drift')}, {info.get('quadrature')} quadrature"))
         lines += [("", text) for text in info.get("equation") or []]
+        if info.get("equation_part"):
+            lines.append(("", f"of the polynomials alone ({100 * info['equation_part_share']:.0f} %):"))
+            lines += [("", text) for text in info["equation_part"]]
         found = info.get("diffusions") or ([{"kernel": info["diffusion"]}] if info.get("diffusion") else [])
         for index, item in enumerate(found):
             share = f", share {100 * item['share']:.0f} %" if item.get("share", 1) < 1 else ""

@@ -1,5 +1,6 @@
 /* equation.c - "dx/dt = 1.02*x - 0.98*x^3": the drift of named features; what the terms of an average have in common
- * is added up. */
+ * is added up. An average with kernels that have no formula is none either; then its other parts make one, divided by
+ * their share: an average of drifts that do about as well, and a drift in its own right. */
 #include "api/equation.h"
 
 #include <math.h>
@@ -7,6 +8,9 @@
 #include <string.h>
 
 enum { MOST_TERMS = 12 };
+
+/* Parts of less than that are not worth an equation of their own. */
+#define SMALL_SHARE 0.05
 
 /* The features of pivots and random cosines are exact but say nothing to a reader. */
 static bool has_names(const sk_drift_term *term)
@@ -112,19 +116,15 @@ static sock_status component(sock_context *ctx, const sock_model *model, const f
     return SOCK_OK;
 }
 
-sock_status sk_equation_add(sock_context *ctx, const sock_model *model, json_t *info)
+/* A text for each component: the named terms times `factor`. */
+static sock_status write_all(sock_context *ctx, const sock_model *model, double factor, json_t *list)
 {
-    bool known = model->drift_terms > 0;
-    for (size_t i = 0; i < model->drift_terms; i++) known = known && has_names(model->drift[i]);
-    if (!known) {
-        json_object_set_new(info, "equation", json_null());
-        return SOCK_OK;
-    }
-    json_t *list = json_array();
     formula all = {.d = model->d};
     bool *done = NULL;
     sock_status status = SOCK_OK;
-    for (size_t i = 0; status >= 0 && i < model->drift_terms; i++) status = collect(ctx, model, model->drift[i], &all);
+    for (size_t i = 0; status >= 0 && i < model->drift_terms; i++)
+        if (has_names(model->drift[i])) status = collect(ctx, model, model->drift[i], &all);
+    for (size_t i = 0; i < 2 * all.d * all.count; i++) all.number[i] *= factor;
     if (status >= 0) done = sk_alloc(ctx, all.count, sizeof *done);
     if (status >= 0 && !done) status = SOCK_ENOMEM;
     for (size_t k = 0; status >= 0 && k < model->d; k++) {
@@ -136,6 +136,40 @@ sock_status sk_equation_add(sock_context *ctx, const sock_model *model, json_t *
     }
     sk_free(done);
     formula_clear(&all);
-    json_object_set_new(info, "equation", list);
+    return status;
+}
+
+/* By the names of the parts: the terms of a model do not know their shares. *count: parts that are polynomials. */
+static double polynomial_share(const json_t *info, size_t *count)
+{
+    static const char *const names[] = {"constant", "linear", "affine", "poly"};
+    double share = 0;
+    size_t i;
+    json_t *part;
+    *count = 0;
+    json_array_foreach(json_object_get(info, "drifts"), i, part)
+    {
+        const char *kernel = json_string_value(json_object_get(part, "kernel"));
+        for (size_t k = 0; kernel && k < sizeof names / sizeof *names; k++)
+            if (strncmp(kernel, names[k], strlen(names[k])) == 0) {
+                share += json_number_value(json_object_get(part, "share"));
+                ++*count;
+            }
+    }
+    return share;
+}
+
+sock_status sk_equation_add(sock_context *ctx, const sock_model *model, json_t *info)
+{
+    size_t named = 0, parts;
+    for (size_t i = 0; i < model->drift_terms; i++) named += has_names(model->drift[i]);
+    double share = polynomial_share(info, &parts);
+    const bool whole = named && named == model->drift_terms;
+    json_object_set_new(info, "equation", json_null());
+    if (!whole && (named != parts || share < SMALL_SHARE)) return SOCK_OK;
+    json_t *list = json_array();
+    sock_status status = write_all(ctx, model, whole ? 1 : 1 / share, list);
+    json_object_set_new(info, whole ? "equation" : "equation_part", list);
+    if (!whole) json_object_set_new(info, "equation_part_share", json_real(share));
     return status;
 }
