@@ -42,28 +42,70 @@ static const char *const cases[][7] = {
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
-static void random_points(uint64_t seed, size_t count, double *x)
+static void random_numbers(uint64_t seed, size_t count, double *x)
 {
-    sk_normals((sk_key){seed, SK_PURPOSE_TEST}, 0, 0, 0, count * D, x);
+    sk_normals((sk_key){seed, SK_PURPOSE_TEST}, 0, 0, 0, count, x);
 }
+
+static void random_points(uint64_t seed, size_t count, double *x) { random_numbers(seed, count * D, x); }
+
+/* Of f and a of a whole block, for any d. */
+typedef struct fields {
+    double *x, *f, *g, *a, *b; /* BLOCK x d, or x d x d */
+} fields;
+
+static fields new_fields(size_t d)
+{
+    return (fields){sk_doubles(ctx, BLOCK, d), sk_doubles(ctx, BLOCK, d), sk_doubles(ctx, BLOCK, d),
+                    sk_doubles(ctx, BLOCK, d * d), sk_doubles(ctx, BLOCK, d * d)};
+}
+
+static void free_fields(fields *v) { sk_free(v->x), sk_free(v->f), sk_free(v->g), sk_free(v->a), sk_free(v->b); }
 
 static void check_fields(const sock_model *model, double tolerance)
 {
-    double x[BLOCK * D], f[BLOCK * D], g[BLOCK * D], a[BLOCK * D * D], b[BLOCK * D * D];
+    const size_t d = model->d;
+    fields v = new_fields(d);
     sk_sampler *sampler = NULL;
     assert_int_equal(sk_sampler_new(ctx, model, &sampler), SOCK_OK);
     double *space = sk_doubles(ctx, sk_sampler_space(sampler, BLOCK), 1);
-    random_points(1, BLOCK, x);
+    random_numbers(1, BLOCK * d, v.x);
     for (size_t count = 1; count <= BLOCK; count += 127) {
         bool noisy = model->has_diffusion;
-        assert_int_equal(sk_model_evaluate(ctx, model, count, x, f, NULL), SOCK_OK);
-        if (noisy) assert_int_equal(sk_model_evaluate(ctx, model, count, x, NULL, a), SOCK_OK);
-        sk_sampler_fields(ctx, sampler, count, x, g, noisy ? b : NULL, space);
-        assert_all_close(count * D, g, f, tolerance);
-        if (noisy) assert_all_close(count * D * D, b, a, tolerance);
+        assert_int_equal(sk_model_evaluate(ctx, model, count, v.x, v.f, NULL), SOCK_OK);
+        if (noisy) assert_int_equal(sk_model_evaluate(ctx, model, count, v.x, NULL, v.a), SOCK_OK);
+        sk_sampler_fields(ctx, sampler, count, v.x, v.g, noisy ? v.b : NULL, space);
+        assert_all_close(count * d, v.g, v.f, tolerance);
+        if (noisy) assert_all_close(count * d * d, v.b, v.a, tolerance);
     }
     sk_free(space);
     sk_sampler_free(sampler);
+    free_fields(&v);
+}
+
+/* One point of the block, moved to every other place: the same bits. */
+static void check_places(const sock_model *model)
+{
+    const size_t d = model->d;
+    const bool noisy = model->has_diffusion;
+    fields v = new_fields(d);
+    sk_sampler *sampler = NULL;
+    assert_int_equal(sk_sampler_new(ctx, model, &sampler), SOCK_OK);
+    double *space = sk_doubles(ctx, sk_sampler_space(sampler, BLOCK), 1);
+    for (size_t place = 0; place < BLOCK; place++) {
+        random_numbers(4 + place, BLOCK * d, v.x);
+        for (size_t k = 0; k < d; k++) v.x[place * d + k] = k % 2 ? -0.7 : 0.3;
+        sk_sampler_fields(ctx, sampler, BLOCK, v.x, v.f, noisy ? v.a : NULL, space);
+        if (place == 0) {
+            memcpy(v.g, v.f, sizeof(double) * d);
+            if (noisy) memcpy(v.b, v.a, sizeof(double) * d * d);
+        }
+        assert_memory_equal(v.f + place * d, v.g, sizeof(double) * d);
+        if (noisy) assert_memory_equal(v.a + place * d * d, v.b, sizeof(double) * d * d);
+    }
+    sk_free(space);
+    sk_sampler_free(sampler);
+    free_fields(&v);
 }
 
 static void prop_sampler__fields_are_those_of_the_model(void **state)
@@ -138,34 +180,67 @@ static void test_sampler__a_singular_factor_stays_with_the_evaluation(void **sta
     sk_kernel_free(kernel);
 }
 
-/* The first point of the block, moved to every other place: the same bits. */
 static void prop_sampler__a_value_does_not_depend_on_its_place(void **state)
 {
     (void)state;
     truth dense = truth_of(ctx, "dense");
     for (size_t c = 0; c < CASES; c++) {
         sock_model *model = fit_dense(&dense, cases[c], false);
-        sk_sampler *sampler = NULL;
-        double x[BLOCK * D], f[BLOCK * D], a[BLOCK * D * D], first[D + D * D] = {0};
-        assert_int_equal(sk_sampler_new(ctx, model, &sampler), SOCK_OK);
-        double *space = sk_doubles(ctx, sk_sampler_space(sampler, BLOCK), 1);
-        for (size_t place = 0; place < BLOCK; place++) {
-            random_points(4 + place, BLOCK, x);
-            x[place * D] = 0.3;
-            x[place * D + 1] = -0.7;
-            sk_sampler_fields(ctx, sampler, BLOCK, x, f, model->has_diffusion ? a : NULL, space);
-            if (place == 0) {
-                memcpy(first, f, sizeof(double) * D);
-                if (model->has_diffusion) memcpy(first + D, a, sizeof(double) * D * D);
-            }
-            assert_memory_equal(f + place * D, first, sizeof(double) * D);
-            if (model->has_diffusion) assert_memory_equal(a + place * D * D, first + D, sizeof(double) * D * D);
-        }
-        sk_free(space);
-        sk_sampler_free(sampler);
+        check_places(model);
         sock_model_free(model);
     }
     truth_free(dense);
+}
+
+/* In many dimensions a is summed in another order: affine f, and an affine a, full and diagonal. */
+static sk_features *affine_map(size_t d)
+{
+    sk_features *map = NULL;
+    assert_int_equal(sk_features_import(ctx, "affine", d, NULL, 0, &map), SOCK_OK);
+    return map;
+}
+
+static sk_diffusion_term *random_diffusion(size_t d, size_t rank, bool diagonal)
+{
+    sk_diffusion_term *term = sk_alloc(ctx, 1, sizeof *term);
+    *term = (sk_diffusion_term){.d = d, .rank = rank, .map = affine_map(d)};
+    const size_t p = sk_features_count(term->map);
+    term->v = sk_doubles(ctx, d * p, rank);
+    random_numbers(5 + diagonal, d * p * rank, term->v);
+    if (!diagonal) return term;
+    term->owner = sk_alloc(ctx, rank, sizeof *term->owner);
+    for (size_t j = 0; j < rank; j++) term->owner[j] = j * d / rank; /* columns of one owner stand together, */
+    for (size_t i = 0; i < d * p * rank; i++)                        /* and have numbers in its block alone */
+        if (i / (p * rank) != term->owner[i % rank]) term->v[i] = 0;
+    return term;
+}
+
+static void prop_sampler__many_dimensions(void **state)
+{
+    (void)state;
+    enum { MANY = 17, PATHS = 5 };
+    sock_model *model = NULL;
+    sk_drift_term *drift = sk_alloc(ctx, 1, sizeof *drift);
+    *drift = (sk_drift_term){.d = MANY, .map = affine_map(MANY)};
+    drift->weight = sk_doubles(ctx, MANY + 1, MANY);
+    random_numbers(9, (MANY + 1) * MANY, drift->weight);
+    assert_int_equal(sk_model_new(ctx, MANY, NULL, &model), SOCK_OK);
+    assert_int_equal(sk_model_add_drift(ctx, model, drift), SOCK_OK);
+    assert_int_equal(sk_model_add_diffusion(ctx, model, random_diffusion(MANY, 40, false)), SOCK_OK);
+    assert_int_equal(sk_model_add_diffusion(ctx, model, random_diffusion(MANY, 2 * MANY, true)), SOCK_OK);
+    model->floor = 0.25;
+    check_fields(model, 1e-12);
+    check_places(model);
+    static double all[2 * PATHS * 2 * MANY], alone[PATHS * 2 * MANY];
+    double x0[2 * MANY], t[2] = {0, 0.01};
+    random_numbers(10, 2 * MANY, x0);
+    sock_simulation spec = {.starts = 2, .x0 = x0, .paths = PATHS, .times = 2, .t = t, .seed = 4};
+    assert_int_equal(sock_simulate(ctx, model, &spec, all, NULL, NULL), SOCK_OK);
+    spec = (sock_simulation){.starts = 1, .x0 = x0 + MANY, .paths = PATHS, .times = 2, .t = t, .seed = 4};
+    spec.first_start = 1;
+    assert_int_equal(sock_simulate(ctx, model, &spec, alone, NULL, NULL), SOCK_OK);
+    assert_memory_equal(alone, all + PATHS * 2 * MANY, sizeof alone);
+    sock_model_free(model);
 }
 
 /* The paths of the second of two starts are the same simulated alone, with fewer paths, by another number of threads:
@@ -217,6 +292,7 @@ int main(void)
         cmocka_unit_test(prop_sampler__terms_add_up),
         cmocka_unit_test(test_sampler__a_singular_factor_stays_with_the_evaluation),
         cmocka_unit_test(prop_sampler__a_value_does_not_depend_on_its_place),
+        cmocka_unit_test(prop_sampler__many_dimensions),
         cmocka_unit_test(prop_sampler__paths_do_not_depend_on_company),
         cmocka_unit_test(test_sampler__survives_every_failed_allocation),
     };

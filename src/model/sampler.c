@@ -12,8 +12,9 @@
  *  3. L^-T costs digits when L is near singular: f and a are compared with the model's own at the points of each
  *     piece, and where they differ by more than AGREED the solve stays with the evaluation.
  *
- * Evaluation of a piece: one kernel block, one product C' h for all points, sums of squares along the points. Cost a
- * point: p (d + 10) + 2 p columns. */
+ * Evaluation of a piece: one kernel block, one product C' h for all points, sums of squares along the points; with many
+ * states, where rank d^2 outweighs the rest, a = B B' of each point by itself in BLAS. Cost a point: p (d + 10) +
+ * 2 p columns + rank d^2. */
 #include "model/sampler.h"
 
 #include "la/la.h"
@@ -24,7 +25,10 @@
 #define NEGLIGIBLE 1e-10
 #define AGREED 1e-9
 
-enum { MOST_CENTRES = 1024 }; /* beyond, the tiles of sk_drift_term_add are kinder to the cache */
+enum {
+    MOST_CENTRES = 1024, /* beyond, the tiles of sk_drift_term_add are kinder to the cache */
+    MANY_STATES = 16     /* from here on a product of its own for each point pays */
+};
 
 typedef struct piece {
     const sk_features *map;  /* features; NULL: kernel values at the points */
@@ -300,6 +304,20 @@ static void add_products(const factor *f, size_t d, size_t count, const double *
                           b + l * f->rank * count + i, d * d, a + (i * d + k) * d + l);
 }
 
+/* The same with the columns of a point side by side: B is d x rank in one piece. */
+static void add_squares(sock_context *ctx, const factor *f, size_t d, size_t count, const double *b, size_t row,
+                        double *a)
+{
+    b += f->first;
+    for (size_t i = 0; i < count; i++, b += row, a += d * d) {
+        if (!f->term->owner) sk_syrk(ctx, SK_PLAIN, d, f->rank, 1, b, f->rank, 1, a, d);
+        for (size_t j = 0; f->term->owner && j < f->rank; j++) {
+            size_t k = f->term->owner[f->kept[j]];
+            a[k * d + k] += b[j] * b[j];
+        }
+    }
+}
+
 /* Only the lower triangle was summed. */
 static void mirror(size_t d, size_t count, double *a)
 {
@@ -322,11 +340,20 @@ static void eval_piece(sock_context *ctx, const sk_sampler *s, size_t index, siz
         sk_kernel_block(ctx, q->kernel, d, count, q->scale ? b : x, q->p, q->point, h, q->p,
                         q->scale ? b + count * d : b);
     }
-    sk_gemm(ctx, SK_TRANSPOSED, SK_TRANSPOSED, columns, count, q->p, 1, q->c, q->columns, h, q->p, 0, b, count);
+    const bool by_point = d >= MANY_STATES;
+    if (by_point)
+        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, count, columns, q->p, 1, h, q->p, q->c, q->columns, 0, b, columns);
+    else
+        sk_gemm(ctx, SK_TRANSPOSED, SK_TRANSPOSED, columns, count, q->p, 1, q->c, q->columns, h, q->p, 0, b, count);
     for (size_t k = 0; q->drift && k < d; k++)
-        for (size_t i = 0; i < count; i++) f[i * d + k] += b[k * count + i];
-    for (size_t i = 0; a && i < s->factors; i++)
-        if (s->factor[i].piece == index) add_products(&s->factor[i], d, count, b, a);
+        for (size_t i = 0; i < count; i++) f[i * d + k] += by_point ? b[i * columns + k] : b[k * count + i];
+    for (size_t i = 0; a && i < s->factors; i++) {
+        if (s->factor[i].piece != index) continue;
+        if (by_point)
+            add_squares(ctx, &s->factor[i], d, count, b, columns, a);
+        else
+            add_products(&s->factor[i], d, count, b, a);
+    }
 }
 
 void sk_sampler_fields(sock_context *ctx, const sk_sampler *s, size_t count, const double *x, double *f, double *a,
