@@ -194,6 +194,45 @@ static void flat_shape(file_parts *p, const char *name)
     json_object_set_new(entry(p, name), "shape", json_pack("[I]", offset(p, name, 1) / 8));
 }
 
+static void set_entry(file_parts *p, const char *name, const char *key, json_t *value)
+{
+    json_object_set_new(entry(p, name), key, value);
+}
+
+static void no_shape(file_parts *p, const char *name) { json_object_del(entry(p, name), "shape"); }
+static void no_offsets(file_parts *p, const char *name) { json_object_del(entry(p, name), "data_offsets"); }
+static void no_dtype(file_parts *p, const char *name) { json_object_del(entry(p, name), "dtype"); }
+static void not_an_entry(file_parts *p, const char *name) { json_object_set_new(p->header, name, json_integer(1)); }
+static void broken_shape(file_parts *p, const char *name) { set_entry(p, name, "shape", json_pack("[f,i]", 1.5, 2)); }
+static void broken_column(file_parts *p, const char *name) { set_entry(p, name, "shape", json_pack("[i,s]", 1, "2")); }
+static void no_rows(file_parts *p, const char *name) { set_entry(p, name, "shape", json_pack("[i,i]", 0, 2)); }
+static void no_columns(file_parts *p, const char *name) { set_entry(p, name, "shape", json_pack("[i,i]", 2, 0)); }
+
+static void minus_offsets(file_parts *p, const char *name)
+{
+    set_entry(p, name, "data_offsets", json_pack("[i,i]", -8, 0));
+}
+
+static void odd_length(file_parts *p, const char *name)
+{
+    set_entry(p, name, "data_offsets", json_pack("[i,i]", 0, 7));
+}
+
+/* Many rows without a column, where the numbers were. */
+static void huge_and_empty(file_parts *p, const char *name)
+{
+    drop_array(p, name);
+    json_object_set_new(p->header, name,
+                        json_pack("{s:s, s:[I,i], s:[I,I]}", "dtype", "F64", "shape", (json_int_t)1 << 62, 0,
+                                  "data_offsets", (json_int_t)p->size, (json_int_t)p->size));
+}
+
+static void odd_place(file_parts *p, const char *name)
+{
+    set_entry(p, name, "shape", json_pack("[i,i]", 1, 1));
+    set_entry(p, name, "data_offsets", json_pack("[i,i]", 4, 12));
+}
+
 static void overlap(file_parts *p, const char *name)
 {
     json_int_t length = offset(p, name, 1) - offset(p, name, 0);
@@ -289,6 +328,23 @@ static void drop_diagonal(file_parts *p, const char *name)
     json_object_del(json_array_get(json_object_get(p->model, name), 1), "diagonal");
 }
 
+static void text_diagonal(file_parts *p, const char *name)
+{
+    json_object_set_new(json_array_get(json_object_get(p->model, name), 1), "diagonal", json_string("yes"));
+}
+
+static void list_text(file_parts *p, const char *name) { metadata(p, name, json_string("[]")); }
+
+/* Beyond the range of numbers: JSON has none that is not finite. */
+static void huge_floor(file_parts *p, const char *name)
+{
+    char *text = json_dumps(p->model, JSON_COMPACT), *floor = strstr(text, "\"floor\":0.125");
+    assert_non_null(floor);
+    memcpy(floor + strlen("\"floor\":"), "1e999", 5);
+    metadata(p, name, json_string(text));
+    free(text);
+}
+
 static void drop_term(file_parts *p, const char *name) { json_array_remove(json_object_get(p->model, name), 0); }
 
 static void run_damage(fixture *f, size_t count, const damage *list, void (*save)(fixture *f, size_t d))
@@ -319,9 +375,26 @@ static void test_modeldamage__damaged_arrays(void **state)
         {"diffusion.0.v", swap_shape, "wrong shape in diffusion.0.v"},
         {"diffusion.1.map.0.landmarks", swap_shape, "not a valid model file"},
         {"drift.0.weight", one_more_row, "do not agree with the shape"},
-        {"drift.0.weight", huge_shape, "shape"},
-        {"drift.0.weight", negative_shape, "shape"},
-        {"drift.0.weight", flat_shape, "shape"},
+        {"drift.0.weight", huge_shape, "data_offsets do not agree with the shape in drift.0.weight"},
+        {"drift.0.weight", huge_and_empty, "wrong shape in drift.0.weight"},
+        {"diffusion.0.v", huge_and_empty, "wrong shape in diffusion.0.v"},
+        {"drift.0.weight", negative_shape, "shape is not two sizes in drift.0.weight"},
+        {"drift.0.weight", flat_shape, "shape is not two sizes in drift.0.weight"},
+        {"drift.0.weight", no_shape, "shape is not two sizes in drift.0.weight"},
+        {"drift.0.weight", broken_shape, "shape is not two sizes in drift.0.weight"},
+        {"drift.0.weight", broken_column, "shape is not two sizes in drift.0.weight"},
+        {"drift.0.weight", no_rows, "data_offsets do not agree with the shape in drift.0.weight"},
+        {"drift.0.weight", no_columns, "data_offsets do not agree with the shape in drift.0.weight"},
+        {"drift.0.weight", odd_length, "data_offsets do not agree with the shape in drift.0.weight"},
+        {"drift.0.weight", odd_place, "data_offsets do not agree with the shape in drift.0.weight"},
+        {"drift.0.weight", no_offsets, "data_offsets do not fit the file in drift.0.weight"},
+        {"drift.0.weight", minus_offsets, "data_offsets do not fit the file in drift.0.weight"},
+        {"drift.0.weight", no_dtype, "dtype is not F64 in drift.0.weight"},
+        {"drift.0.weight", not_an_entry, "dtype is not F64 in drift.0.weight"},
+        {"a.name.that.is.far.longer.than.any.array.of.a.model.and.that.would.not.fit.into.the.place.for.it", add_array,
+         "a name is too long"},
+        {"diffusion.1.map.0.landmarks", drop_array, "a feature map has no array '0.landmarks'"},
+        {"diffusion.0.map.0.beta", drop_array, "a feature map has no array '0.beta'"},
         {"diffusion.0.v", overlap, "overlap or leave a hole"},
         {"drift.0.weight", hole, "overlap or leave a hole"},
         {"drift.0.weight", beyond, "data_offsets"},
@@ -350,6 +423,16 @@ static void test_modeldamage__damaged_description(void **state)
         {"state", number_name, "state name"},
         {"drift", drop_key, "not a list"},
         {"diffusion", text_key, "not a list"},
+        {"diffusion", drop_key, "not a list"},
+        {"drift", text_key, "not a list"},
+        {"drift", zero_key, "not a list"},
+        {"diffusion", list_key, "a term has no features in diffusion"},
+        {"diffusion", text_diagonal, "diagonal is not true or false in diffusion.1.v"},
+        {"model", list_text, "its description is not JSON"},
+        {"info", list_text, "its description is not JSON"},
+        {"info", not_text, "its description is not JSON"},
+        {"model", huge_floor, "its description is not JSON"},
+        {"format_version", not_text, "format version '' is not known; this program reads version 1"},
         {"drift", list_key, "features"},
         {"drift", drop_features, "features"},
         {"drift", drop_term, "belongs to no term"},
@@ -385,6 +468,7 @@ static void test_modeldamage__damaged_kernels(void **state)
         {"gauss", kernel_nonsense, "no eta"},
         {"gauss:eta=0", kernel_nonsense, "eta is '0'"},
         {"gauss:eta=1+curlfree", kernel_nonsense, "no eta"},
+        {"divfree", kernel_nonsense, "a kernel has no eta in drift.0.centre"},
         {"gauss:eta=1,B=[1 0 0;0 1 0;0 0 1]", kernel_nonsense, "B"},
         {"gauss:eta=1,B=[1 2;2 1]", kernel_nonsense, "semi-definite"},
         {"fourier:p=3,eta=1", kernel_nonsense, "fourier"},
@@ -393,7 +477,8 @@ static void test_modeldamage__damaged_kernels(void **state)
         {"gauss:eta=1;rm", kernel_nonsense, "eta is"},
         {"drift.0.centre", drop_array, "drift.0.centre"},
         {"drift.0.weight", drop_array, "drift.0.weight"},
-        {"drift.0.centre", swap_shape, "drift.0.centre"},
+        {"drift.0.centre", swap_shape, "wrong shape in drift.0.centre"},
+        {"drift.0.centre", huge_and_empty, "wrong shape in drift.0.centre"},
         {"drift.0.weight", swap_shape, "drift.0.weight"},
     };
     run_damage(*state, sizeof list / sizeof list[0], list, save_expansion);

@@ -106,6 +106,9 @@ static void test_modelfile__unusual_paths(void **state)
     assert_non_null(strstr(sock_message(f->ctx), f->path));
     assert_int_equal(sock_model_load(f->ctx, f->folder, &model), SOCK_EINPUT);
     assert_int_equal(sock_model_load(f->ctx, NULL, &model), SOCK_EUSAGE);
+    assert_int_equal(sock_model_load(f->ctx, f->path, NULL), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(f->ctx), "must not be NULL"));
+    assert_int_equal(sock_model_load(NULL, f->path, &model), SOCK_EUSAGE);
     assert_null(model);
     model = model_by_hand(f, 1);
     assert_int_equal(sock_model_save(f->ctx, model, f->folder), SOCK_EIO);
@@ -113,6 +116,10 @@ static void test_modelfile__unusual_paths(void **state)
     assert_non_null(strstr(sock_message(f->ctx), "no/such/folder/model.sock"));
     assert_int_equal(sock_model_save(f->ctx, model, "/dev/full"), SOCK_EIO);
     assert_int_equal(sock_model_save(f->ctx, NULL, f->path), SOCK_EUSAGE);
+    assert_int_equal(sock_model_save(f->ctx, model, NULL), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(f->ctx), "must not be NULL"));
+    assert_int_equal(sock_model_save(NULL, model, f->path), SOCK_EUSAGE);
+    assert_int_equal(access(f->path, F_OK), -1);
     sock_model_free(model);
 }
 
@@ -170,12 +177,88 @@ static void test_modelfile__every_allocation_may_fail(void **state)
     sock_model_free(model);
 }
 
+/* The list of arrays grows at the 65th, which may be of a map or the V of a diffusion. */
+static void test_modelfile__many_terms(void **state)
+{
+    fixture *f = *state;
+    for (size_t extra = 0; extra < 3; extra++) {
+        double x[60];
+        normals(3, 60, x);
+        sock_model *model = NULL;
+        good(f, sk_model_new(f->ctx, 2, NULL, &model));
+        for (size_t i = 0; i <= extra; i++) {
+            sk_drift_term *term = sk_alloc(f->ctx, 1, sizeof *term);
+            *term = (sk_drift_term){.d = 2, .map = features(f, "linear", 2, 30, x), .weight = sk_doubles(f->ctx, 2, 2)};
+            normals(4 + i, 4, term->weight);
+            good(f, sk_model_add_drift(f->ctx, model, term));
+        }
+        for (size_t i = 0; i < 23; i++)
+            add_diffusion(f, model, features(f, "fourier:p=2,eta=1,seed=4", 2, 30, x), 1, false);
+        attempt a = {f, model};
+        assert_true(for_each_allocation(f->ctx, try_save, &a) > 20);
+        check_round_trip(f, model);
+        sock_model_free(model);
+    }
+}
+
+/* No columns in V: a = floor I; no centres: f = 0. Several arrays without numbers lie at one place, and the file may
+ * be shorter than their rows are many. */
+static void test_modelfile__empty_arrays(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = NULL, *loaded = NULL;
+    double x[60], out[4];
+    normals(3, 60, x);
+    good(f, sk_model_new(f->ctx, 2, NULL, &model));
+    sk_drift_term *term = sk_alloc(f->ctx, 1, sizeof *term);
+    *term = (sk_drift_term){.d = 2, .centre = sk_doubles(f->ctx, 0, 2), .weight = sk_doubles(f->ctx, 0, 2)};
+    good(f, sk_kernel_parse(f->ctx, "test", "gauss:eta=1", &term->kernel));
+    good(f, sk_model_add_drift(f->ctx, model, term));
+    add_diffusion(f, model, features(f, "affine", 2, 30, x), 0, false);
+    model->floor = 0.5;
+    good(f, sock_model_save(f->ctx, model, f->path));
+    good(f, sock_model_load(f->ctx, f->path, &loaded));
+    good(f, sock_model_drift(f->ctx, loaded, 1, x, out));
+    assert_true(out[0] == 0 && out[1] == 0);
+    good(f, sock_model_diffusion(f->ctx, loaded, 1, x, out));
+    assert_true(out[0] == 0.5 && out[1] == 0 && out[2] == 0 && out[3] == 0.5);
+    sock_model_free(model), sock_model_free(loaded);
+}
+
+/* Data that never change: the best a is 0, in many dimensions a V of many rows. */
+static void test_modelfile__a_model_of_constant_data_loads(void **state)
+{
+    fixture *f = *state;
+    enum { D = 40, POINTS = 5 };
+    double t[POINTS], x[POINTS * D], a[D * D];
+    const size_t length = POINTS;
+    for (size_t i = 0; i < POINTS; i++) t[i] = 0.1 * (double)i;
+    for (size_t i = 0; i < POINTS * D; i++) x[i] = 1;
+    sock_data *data = NULL;
+    sock_model *model = NULL, *loaded = NULL;
+    good(f, sock_data_from_arrays(f->ctx, D, 1, &length, t, x, NULL, NULL, NULL, &data));
+    good(f, sock_options_set(f->ctx, f->opts, "drift", "constant"));
+    good(f, sock_options_set(f->ctx, f->opts, "diffusion", "affine"));
+    good(f, sock_fit(f->ctx, data, f->opts, &model));
+    good(f, sock_model_save(f->ctx, model, f->path));
+    good(f, sock_model_load(f->ctx, f->path, &loaded));
+    good(f, sock_model_diffusion(f->ctx, loaded, 1, x, a));
+    for (size_t i = 0; i < D * D; i++) assert_true(a[i] == 0);
+    sock_model_free(model), sock_model_free(loaded);
+    sock_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MODEL_TEST(prop_modelfile__every_drift_term_comes_back), MODEL_TEST(test_modelfile__the_file_is_safetensors),
-        MODEL_TEST(prop_modelfile__equal_fits_give_equal_files), MODEL_TEST(test_modelfile__unusual_paths),
+        MODEL_TEST(prop_modelfile__every_drift_term_comes_back),
+        MODEL_TEST(test_modelfile__the_file_is_safetensors),
+        MODEL_TEST(prop_modelfile__equal_fits_give_equal_files),
+        MODEL_TEST(test_modelfile__unusual_paths),
         MODEL_TEST(test_modelfile__every_allocation_may_fail),
+        MODEL_TEST(test_modelfile__many_terms),
+        MODEL_TEST(test_modelfile__empty_arrays),
+        MODEL_TEST(test_modelfile__a_model_of_constant_data_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,9 +76,14 @@ static sock_status find_array(source *s, size_t part, const char *name, size_t r
     snprintf(wanted, sizeof wanted, "%zu.%s", part, name);
     const sk_array *a = named(s, wanted);
     if (!a) return sk_fail(s->ctx, SOCK_EINPUT, "a feature map has no array '%s'", wanted);
-    if (a->cols != cols || (rows ? a->rows != rows : a->rows < 1 || a->rows > SK_MAX_FEATURES))
+    const size_t least = rows ? rows : 1, most = rows ? rows : SK_MAX_FEATURES;
+    if (a->cols != cols || a->rows < least || a->rows > most)
         return sk_fail(s->ctx, SOCK_EINPUT, "array '%s' of a feature map is %zu x %zu; %s%zu x %zu is needed", wanted,
-                       a->rows, a->cols, rows ? "" : "at least ", rows ? rows : 1, cols);
+                       a->rows, a->cols,
+                       rows              ? ""
+                       : least > a->rows ? "at least "
+                                         : "at most ",
+                       least > a->rows ? least : most, cols);
     for (size_t i = 0; i < a->rows * a->cols; i++)
         if (!isfinite(a->values[i]))
             return sk_fail(s->ctx, SOCK_EINPUT, "array '%s' of a feature map holds %g at place %zu", wanted,

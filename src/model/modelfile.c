@@ -219,7 +219,7 @@ static sock_status load_kernel_term(loading *l, size_t i, const char *text, sk_d
     char name[64];
     snprintf(name, sizeof name, "drift.%zu.centre", i);
     const sk_tensor *centre = sk_tensors_find(&l->tensors, name);
-    if (!centre) return bad(l, "an array is missing", name);
+    if (!centre || centre->cols != term->d) return bad(l, "an array is missing or has a wrong shape", name);
     term->centres = centre->rows;
     SK_TRY(load_kernel(l, text, centre, &term->kernel));
     SK_TRY(take(l, "drift", i, "centre", term->centres, term->d, &term->centre));
@@ -319,7 +319,7 @@ static sock_status load_terms(loading *l, json_t *description)
     json_array_foreach(diffusion, i, entry) SK_TRY(load_diffusion(l, i, entry));
     if (l->used != l->tensors.count) return bad(l, "it holds an array that belongs to no term", NULL);
     l->model->floor = json_number_value(floor);
-    if (!json_is_number(floor) || !isfinite(l->model->floor) || l->model->floor < 0)
+    if (!json_is_number(floor) || l->model->floor < 0) /* numbers of JSON are finite */
         return bad(l, "floor is not a number >= 0", NULL);
     if (!json_is_boolean(has) || (json_is_false(has) && json_array_size(diffusion)))
         return bad(l, "has_diffusion does not agree with the terms", NULL);

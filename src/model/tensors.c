@@ -48,7 +48,7 @@ static json_t *make_header(const sk_tensors *t)
 {
     json_t *header = json_object();
     json_int_t offset = 0;
-    if (t->metadata) json_object_set(header, "__metadata__", t->metadata);
+    json_object_set(header, "__metadata__", t->metadata);
     for (size_t i = 0; i < t->count; i++) {
         const sk_tensor *tensor = &t->at[i];
         json_int_t end = offset + (json_int_t)(8 * tensor->rows * tensor->cols);
@@ -107,7 +107,8 @@ static bool natural(json_t *value, size_t most, size_t *out)
     return *out <= most;
 }
 
-/* One entry of the header: its size must be that of its shape, and lie inside the data. */
+/* One entry of the header: its size must be that of its shape, and lie inside the data. A shape with a 0 in it may have
+ * any number beside that: the V of a diffusion that is 0 has no columns, and rows that follow from the features. */
 static sock_status read_entry(sock_context *ctx, const char *path, const char *name, json_t *entry, size_t data_size,
                               sk_tensors *t, span *where)
 {
@@ -116,9 +117,9 @@ static sock_status read_entry(sock_context *ctx, const char *path, const char *n
     size_t rows, cols;
     if (strlen(name) >= sizeof t->at[0].name) return broken(ctx, path, "a name is too long", NULL);
     if (!dtype || strcmp(dtype, "F64") != 0) return broken(ctx, path, "dtype is not F64", name);
-    if (json_array_size(shape) != 2 || !natural(json_array_get(shape, 0), data_size, &rows) ||
-        !natural(json_array_get(shape, 1), data_size, &cols))
-        return broken(ctx, path, "shape is not two sizes that fit the file", name);
+    if (json_array_size(shape) != 2 || !natural(json_array_get(shape, 0), SIZE_MAX, &rows) ||
+        !natural(json_array_get(shape, 1), SIZE_MAX, &cols))
+        return broken(ctx, path, "shape is not two sizes", name);
     if (json_array_size(offsets) != 2 || !natural(json_array_get(offsets, 0), data_size, &where->begin) ||
         !natural(json_array_get(offsets, 1), data_size, &where->end) || where->begin > where->end)
         return broken(ctx, path, "data_offsets do not fit the file", name);
@@ -169,7 +170,6 @@ sock_status sk_tensors_parse(sock_context *ctx, const char *path, const char *by
 {
     json_t *header = NULL;
     sock_status status = SOCK_OK;
-    size_t reserve;
     *t = (sk_tensors){0};
     uint64_t length = 0;
     if (size >= 8) memcpy(&length, bytes, 8);
@@ -178,8 +178,7 @@ sock_status sk_tensors_parse(sock_context *ctx, const char *path, const char *by
         goto out;
     }
     json_error_t error;
-    SK_GO(sk_product(ctx, (size_t)length + 1024, SK_JSON_GROWTH, &reserve));
-    SK_GO(sk_reserve(ctx, reserve));
+    SK_GO(sk_reserve(ctx, SK_JSON_GROWTH * ((size_t)length + 1024))); /* so many bytes are in memory: no overflow */
     header = json_loadb(bytes + 8, (size_t)length, JSON_REJECT_DUPLICATES, &error);
     t->metadata = json_is_object(header) ? json_incref(json_object_get(header, "__metadata__")) : NULL;
     if (!json_is_object(header) || !json_is_object(t->metadata)) {
