@@ -1,6 +1,7 @@
 /* resultrows.c - results as CSV and back. A cell is quoted when it holds a comma, a quote or the end of a line;
- * reading, an empty cell is null, one that is a number from its first to its last sign is a number, the rest is text.
- */
+ * reading, an empty cell is null, one that is a finite number from its first to its last sign is a number, the rest is
+ * text. What cannot be read as it stands (another header, a row of another length, a quote that is never closed, a zero
+ * byte, text that is not UTF-8) is refused whole: rows that were dropped here would be lost at the next write. */
 #define _POSIX_C_SOURCE 200809L
 #include "experiments/resultrows.h"
 #include "report/memtext.h"
@@ -73,19 +74,20 @@ static json_t *cell_of(const char *text)
     char *end;
     if (!*text) return json_null();
     double number = strtod(text, &end);
-    if (*end) return json_string(text);
+    if (*end || !isfinite(number)) return json_string(text);
     return number == floor(number) && fabs(number) < 1e15 && !strpbrk(text, ".eE") ? json_integer((json_int_t)number)
                                                                                    : json_real(number);
 }
 
-/* One row from *at on, which moves behind its end. The text is unquoted in place. */
+/* One row from *at on, which moves behind its end; empty when a quote is not closed. The text is unquoted in place. */
 static json_t *read_row(char **at)
 {
     json_t *row = json_array();
     char *p = *at;
+    bool quoted = false;
     for (int more = 1; more;) {
         char *begin = p, *out = p;
-        for (int quoted = 0; *p && (quoted || (*p != ',' && *p != '\n')); p++) {
+        for (; *p && (quoted || (*p != ',' && *p != '\n')); p++) {
             if (*p == '"' && quoted && p[1] == '"')
                 *out++ = *p++;
             else if (*p == '"')
@@ -96,14 +98,15 @@ static json_t *read_row(char **at)
         more = *p == ',';
         if (*p) p++;
         *out = 0;
-        json_array_append_new(row, cell_of(begin));
+        json_array_append_new(row, cell_of(begin)); /* does nothing with text that is not UTF-8: a row too short */
     }
+    if (quoted) json_array_clear(row);
     *at = p;
     return row;
 }
 
-/* The whole file as text with a 0 behind it; NULL with errno. */
-static char *read_text(const char *path)
+/* The whole file as text with a 0 behind it, *cut when there is one in it too; NULL with errno. */
+static char *read_text(const char *path, bool *cut)
 {
     FILE *file = fopen(path, "rb");
     char *text = NULL;
@@ -115,6 +118,7 @@ static char *read_text(const char *path)
     bool failed = ferror(file) || reason == ENOMEM || !text;
     fclose(file);
     if (!failed && length < 0) text[0] = 0; /* an empty file */
+    if (!failed) *cut = length > 0 && !text[length - 1];
     if (!failed) return text;
     free(text);
     errno = reason ? reason : EIO;
@@ -152,10 +156,11 @@ exp_read exp_rows_parse(char *text, const json_t *columns, size_t least, json_t 
 
 exp_read exp_rows_read(const char *path, const json_t *columns, size_t least, json_t **rows)
 {
-    char *text = read_text(path);
+    bool cut = false;
+    char *text = read_text(path, &cut);
     if (!text && errno == ENOMEM) return EXP_READ_NO_MEMORY;
     if (!text) return errno == ENOENT ? EXP_READ_MISSING : EXP_READ_FAILED;
-    exp_read result = exp_rows_parse(text, columns, least, rows);
+    exp_read result = cut ? EXP_READ_FOREIGN : exp_rows_parse(text, columns, least, rows);
     free(text);
     return result;
 }

@@ -43,25 +43,100 @@ static void test_resultrows__cells_come_back_as_they_were(void **state)
     json_decref(back);
 }
 
+static void test_resultrows__cells_of_every_kind(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"yes", "no", "not a number", "carriage", "hollow"};
+    json_t *columns = exp_columns(5, names), *back = NULL, *row = json_array(), *rows = json_array();
+    json_t *expected = json_pack("[[s, s, n, s, s]]", "yes", "no", "a b", "nan");
+    json_array_append_new(row, json_true());
+    json_array_append_new(row, json_false());
+    json_array_append_new(row, json_null());
+    json_array_append_new(row, json_string("a b"));
+    json_array_append_new(row, json_string("nan"));
+    json_array_append_new(rows, row);
+    assert_int_equal(exp_rows_write(ctx, "test_resultrows.csv", columns, rows), SOCK_OK);
+    assert_int_equal(exp_rows_read("test_resultrows.csv", columns, 5, &back), EXP_READ_DONE);
+    assert_true(json_equal(back, expected));
+    json_decref(back);
+    /* as another program may have left it: line ends of two signs, no line end behind the last row */
+    char text[] = "yes,no,not a number,carriage,hollow\r\nyes,no,,a b,nan";
+    assert_int_equal(exp_rows_parse(text, columns, 5, &back), EXP_READ_DONE);
+    assert_true(json_equal(back, expected));
+    unlink("test_resultrows.csv");
+    json_decref(columns), json_decref(rows), json_decref(expected), json_decref(back);
+}
+
+static void hear(void *user, const char *line) { snprintf(user, 200, "%s", line); }
+
 static void test_resultrows__foreign_and_missing_files_are_told_apart(void **state)
 {
     (void)state;
     static const char *const names[] = {"a", "b"};
+    static const struct {
+        const char *text;
+        size_t size; /* 0: that of the text */
+    } foreign[] = {{"a,c\n1,2\n", 0},
+                   {"a,b\n1,2,3\n", 0},
+                   {"a,b\n1\n", 0},
+                   {"a,b,c\n1,2,3\n", 0},
+                   {"", 0},
+                   {"\n", 0},
+                   {"a,b\n1,\"2\n3,4\n", 0},      /* a quote that swallows the rows behind it */
+                   {"a,\"b\n1,2\n", 0},           /* and the header */
+                   {"a,b\n1,2\n3,\0\n5,6\n", 15}, /* what stands behind a zero byte would be lost */
+                   {"a,b\n1,\xff\n", 0}};
     json_t *columns = exp_columns(2, names), *rows = NULL;
-    assert_int_equal(exp_rows_read("test_resultrows_none.csv", columns, json_array_size(columns), &rows),
-                     EXP_READ_MISSING);
-    write_text("test_resultrows_foreign.csv", "a,c\n1,2\n");
-    assert_int_equal(exp_rows_read("test_resultrows_foreign.csv", columns, json_array_size(columns), &rows),
-                     EXP_READ_FOREIGN);
-    write_text("test_resultrows_foreign.csv", "a,b\n1,2,3\n");
-    assert_int_equal(exp_rows_read("test_resultrows_foreign.csv", columns, json_array_size(columns), &rows),
-                     EXP_READ_FOREIGN);
-    write_text("test_resultrows_foreign.csv", "");
-    assert_int_equal(exp_rows_read("test_resultrows_foreign.csv", columns, json_array_size(columns), &rows),
-                     EXP_READ_FOREIGN);
-    assert_null(rows);
-    unlink("test_resultrows_foreign.csv");
+    const char *path = "test_resultrows_foreign.csv";
+    char said[200];
+    assert_int_equal(exp_rows_read("test_resultrows_none.csv", columns, 2, &rows), EXP_READ_MISSING);
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+        size_t size = foreign[i].size ? foreign[i].size : strlen(foreign[i].text);
+        assert_int_equal(sock_write_file(ctx, path, foreign[i].text, size), SOCK_OK);
+        if (exp_rows_read(path, columns, 2, &rows) != EXP_READ_FOREIGN) fail_msg("case %zu was read", i);
+        assert_int_equal(exp_rows_resume(path, columns, 2, hear, said, &rows), SOCK_EINPUT);
+        assert_string_equal(said, "test_resultrows_foreign.csv: has other columns than this experiment's, or a broken "
+                                  "row: give another place");
+        assert_null(rows);
+    }
+    assert_int_equal(exp_rows_resume(path, columns, 2, NULL, NULL, &rows), SOCK_EINPUT);
+    unlink(path);
     json_decref(columns);
+}
+
+static void test_resultrows__what_cannot_be_read_is_told(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b"};
+    json_t *columns = exp_columns(2, names), *rows = NULL;
+    char said[200] = "";
+    assert_int_equal(exp_rows_read("/", columns, 2, &rows), EXP_READ_FAILED);
+    assert_int_equal(exp_rows_resume("/", columns, 2, hear, said, &rows), SOCK_EIO);
+    assert_string_equal(said, "/: cannot be read");
+    assert_null(rows);
+    /* nothing to go on from, without a path or with one where nothing is yet: no rows */
+    static const char *const none[] = {NULL, "test_resultrows_none.csv"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(exp_rows_resume(none[i], columns, 2, hear, said, &rows), SOCK_OK);
+        assert_int_equal(json_array_size(rows), 0);
+        json_decref(rows), rows = NULL;
+    }
+    write_text("test_resultrows.csv", "a,b\n1,x\n");
+    assert_int_equal(exp_rows_resume("test_resultrows.csv", columns, 2, hear, said, &rows), SOCK_OK);
+    assert_int_equal(json_array_size(rows), 1);
+    assert_true(exp_number_at(json_array_get(rows, 0), 0) == 1 && isnan(exp_number_at(json_array_get(rows, 0), 1)));
+    assert_string_equal(exp_text_at(json_array_get(rows, 0), 1), "x");
+    unlink("test_resultrows.csv");
+    json_decref(rows);
+    json_decref(columns);
+}
+
+static void test_resultrows__names_in_a_list(void **state)
+{
+    (void)state;
+    assert_true(exp_is_named("a,bc,d", "a") && exp_is_named("a,bc,d", "bc") && exp_is_named("a,bc,d", "d"));
+    assert_false(exp_is_named("a,bc,d", "b") || exp_is_named("a,bc,d", "c") || exp_is_named("", "a"));
+    assert_false(exp_is_named(NULL, "a") || exp_is_named("ab", "a") || exp_is_named("a", "ab"));
 }
 
 /* Columns at the end may be missing down to the number that is asked for; nothing else may differ. */
@@ -148,7 +223,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_resultrows__cells_come_back_as_they_were),
         cmocka_unit_test(test_resultrows__an_older_file_has_nulls_in_newer_columns),
+        cmocka_unit_test(test_resultrows__cells_of_every_kind),
         cmocka_unit_test(test_resultrows__foreign_and_missing_files_are_told_apart),
+        cmocka_unit_test(test_resultrows__what_cannot_be_read_is_told),
+        cmocka_unit_test(test_resultrows__names_in_a_list),
         cmocka_unit_test(test_resultrows__quantiles_interpolate_and_count_what_is_missing_as_worst),
         cmocka_unit_test(test_scalefit__errors_are_those_of_theory),
     };

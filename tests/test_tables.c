@@ -108,6 +108,7 @@ static void test_tables__rows_stand_in_one_order_whatever_came_first(void **stat
         int projected;
     } order[] = {{"gbm", "sock", 3, 0}, {"gbm", "bisde", 3, 0},  {"gbm", "bisde", 3, 1}, {"gbm", "truth", 3, 0},
                  {"gbm", "sock", 4, 0}, {"dense", "sock", 1, 0}, {"dense", "nw", 1, 0},  {"sir", "sock", 0, 0}};
+    static const char *const own[] = {"sir", "a set of their own"}, *const methods[] = {"a method of theirs", "sock"};
     enum { COUNT = sizeof order / sizeof *order };
     for (size_t turn = 0; turn < 40; turn++) {
         size_t shuffled[COUNT];
@@ -124,6 +125,15 @@ static void test_tables__rows_stand_in_one_order_whatever_came_first(void **stat
             assert_int_equal(json_integer_value(json_array_get(row, ROW_SEED)), order[i].seed);
             assert_int_equal(exp_text_at(row, ROW_PROJECTED)[0] != 0, order[i].projected);
         }
+        /* Rows that somebody added by hand stand behind those of the specification, as they came. */
+        for (size_t i = 0; i < 4; i++) {
+            json_t *row = row_with("sir", "sock", 0, 100, 1, 0);
+            json_array_set_new(row, ROW_SET, json_string(own[i / 2]));
+            json_array_set_new(row, ROW_METHOD, json_string(methods[i / 2]));
+            put(rows, row);
+        }
+        for (size_t i = 0; i < 4; i++)
+            assert_string_equal(exp_text_at(json_array_get(rows, COUNT + i), ROW_SET), own[i / 2]);
         json_decref(rows);
     }
 }
