@@ -38,7 +38,7 @@ static const cmp_method *find_method(const char *name, size_t length)
     return NULL;
 }
 
-const cmp_method *cmp_method_find(const char *name) { return name ? find_method(name, strlen(name)) : NULL; }
+const cmp_method *cmp_method_find(const char *name) { return find_method(name, strlen(name)); }
 
 /* ---- Parameters ---- */
 

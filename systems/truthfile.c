@@ -7,7 +7,6 @@
 #include "base/safefile.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 
 static json_t *to_json(const sys_instance *instance)
@@ -53,7 +52,7 @@ static sock_status take_parameters(sock_context *ctx, const char *path, const js
     const sys_system *s = instance->system;
     for (size_t i = 0; i < sys_parameters(s); i++) {
         const json_t *value = json_object_get(object, s->parameters[i].name);
-        if (!json_is_number(value) || !isfinite(json_number_value(value)))
+        if (!json_is_number(value)) /* numbers of JSON are finite */
             return sk_fail(ctx, SOCK_EINPUT, "%s: parameters must hold the number '%s' of system %s", path,
                            s->parameters[i].name, s->name);
         instance->parameter[i] = json_number_value(value);
@@ -72,7 +71,7 @@ static sock_status from_json(sock_context *ctx, const char *path, const json_t *
     const json_t *seed = json_object_get(root, "seed"), *box = json_object_get(root, "box");
     if (!json_is_integer(seed) || json_integer_value(seed) < 0)
         return sk_fail(ctx, SOCK_EINPUT, "%s: seed must be a whole number >= 0", path);
-    if (!json_is_number(box) || !(json_number_value(box) >= 0) || !isfinite(json_number_value(box)))
+    if (!json_is_number(box) || json_number_value(box) < 0)
         return sk_fail(ctx, SOCK_EINPUT, "%s: box must be a number >= 0", path);
     sys_instance *instance = NULL;
     SK_TRY(sys_new(ctx, system, (uint64_t)json_integer_value(seed), &instance));
@@ -88,9 +87,7 @@ static sock_status from_json(sock_context *ctx, const char *path, const json_t *
 sock_status sys_parse(sock_context *ctx, const char *source, const char *bytes, size_t size, sys_instance **out)
 {
     json_error_t error;
-    size_t reserve;
-    SK_TRY(sk_product(ctx, size + 1024, SK_JSON_GROWTH, &reserve));
-    SK_TRY(sk_reserve(ctx, reserve));
+    SK_TRY(sk_reserve(ctx, SK_JSON_GROWTH * (size + 1024))); /* so many bytes are in memory: no overflow */
     json_t *root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
     if (!root) return sk_fail(ctx, SOCK_EINPUT, "%s, line %d: %s", source, error.line, error.text);
     sock_status status = from_json(ctx, source, root, out);

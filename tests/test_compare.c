@@ -97,6 +97,48 @@ static void test_methods__bad_text_is_refused_with_what_is_allowed(void **state)
     assert_refused("constant:", "is not key=value");
     assert_refused("truth:a=1", "allowed: none");
     assert_refused("constant=3", "after the name 'constant'");
+    assert_refused("sock:drift={gauss", "the brace before the value of drift is not closed at its end: '{gauss'");
+    assert_refused("sock:drift={", "the brace before the value of drift is not closed");
+    assert_refused("sock:drift={gauss}x", "the brace before the value of drift is not closed at its end: '{gauss}x'");
+    assert_refused("sock:drift=gauss}x,nobody", "'nobody' is not known"); /* a brace that closes nothing */
+    assert_refused("sock:drift=", "drift is ''; allowed: a kernel");
+    assert_refused("sock:drift={}", "drift is ''; allowed: a kernel");
+    assert_refused("gedmd:ridge=", "ridge is ''; allowed: a number >= 0");
+    assert_refused("gedmd:ridge=1x", "ridge is '1x'; allowed: a number >= 0");
+    assert_refused("gedmd:ridge=-1", "ridge is '-1'; allowed: a number >= 0");
+    assert_refused("gedmd:ridge=1e301", "ridge is '1e301'; allowed: a number >= 0");
+    assert_refused("bisde:passes=2.5", "passes is '2.5'; allowed: a whole number from 1 to 10^6");
+    assert_refused("bisde:passes=0", "passes is '0'; allowed: a whole number from 1 to 10^6");
+    assert_refused("constant:fit-on=al", "fit-on is 'al'; allowed: all|train");
+    char text[300] = "sock:drift=";
+    memset(text + strlen(text), 'g', CMP_VALUE_SIZE);
+    assert_refused(text, "the value of drift is longer than 95 characters");
+    cmp_spec spec = {0};
+    assert_int_equal(cmp_spec_parse(ctx, "constant,truth", &spec), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(ctx), "'constant,truth' goes on after the method 'constant'; one is wanted"));
+    assert_int_equal(cmp_spec_parse(ctx, "nobody", &spec), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(ctx), "'nobody' is not known; allowed: sock,"));
+    assert_null(spec.method);
+}
+
+static sock_status try_parse(sock_context *context, void *arg)
+{
+    cmp_spec *specs = NULL;
+    size_t count = 0;
+    SK_TRY(cmp_specs_parse(context, arg, &specs, &count));
+    cmp_specs_free(specs);
+    return SOCK_OK;
+}
+
+static void test_methods__every_allocation_may_fail(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"constant,truth", "all", "nw,all"};
+    for (size_t i = 0; i < 3; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%s", lists[i]);
+        assert_true(for_each_allocation(ctx, try_parse, text) > 0);
+    }
 }
 
 /* ---- Rows ---- */
@@ -358,6 +400,7 @@ int main(void)
         cmocka_unit_test(prop_methods__text_reads_back_as_the_same_method),
         cmocka_unit_test(test_methods__groups_hold_their_methods_once),
         cmocka_unit_test(test_methods__bad_text_is_refused_with_what_is_allowed),
+        cmocka_unit_test(test_methods__every_allocation_may_fail),
         cmocka_unit_test(test_rows__the_truth_has_the_scores_of_the_truth),
         cmocka_unit_test(test_rows__constant_is_the_mean_of_the_steps),
         cmocka_unit_test(prop_project__is_the_nearest_positive_semi_definite_matrix),

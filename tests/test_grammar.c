@@ -97,6 +97,22 @@ static void test_grammar__refuses_with_the_place_and_what_is_allowed(void **stat
         {"linear+polly", "drift: unknown kernel 'polly' at character 8"},
         {"callback", "drift: unknown kernel 'callback'"},
         {"Gauss", "drift: unknown kernel 'Gauss'"},
+        {"_gauss", "drift: unknown kernel '_gauss'"},
+        {"{gauss}", "drift: a kernel's name is missing at character 1"},
+        {"[gauss]", "drift: a kernel's name is missing at character 1"},
+        {"9gauss", "drift: a kernel's name is missing at character 1"},
+        {"aVeryLongNameThatNoKernelHasAndNobodyWantsToSeeWhole",
+         "drift: unknown kernel 'aVeryLongNameThatNoKernelHasAndNobodyWan' at character 1; allowed: gauss"},
+        {"gauss:aVeryLongNameThatNoParameterHasAndNobodyWantsToSeeWhole=1",
+         "drift: gauss has no parameter 'aVeryLongNameThatNoParameterHasAndNobody'; allowed: eta, scale, B"},
+        {"gauss:eta=0.1234567890123456789012345678901234567890123x",
+         "drift: eta is '0.12345678901234567890123456789012345678'; allowed: a number > 0"},
+        {"nystrom:of=gauss;", "drift: of is ';'; allowed: a kernel's name"},
+        {"gauss:eta=2e100", "drift: eta is '2e100'; allowed: a number > 0 (1e-100 to 1e100)"},
+        {"gauss:scale=x", "drift: scale is 'x'; allowed: a number > 0"},
+        {"poly:degree=", "drift: degree is ''; allowed: a whole number from 1 to 100"},
+        {"poly:degree=2x", "drift: degree is '2x'; allowed: a whole number from 1 to 100"},
+        {"nystrom:m=1000001", "drift: m is '1000001'; allowed: a whole number from 1 to 1000000"},
         {"gauss:etta=1", "drift: gauss has no parameter 'etta'; allowed: eta, scale, B"},
         {"linear:eta=1", "drift: linear has no parameter 'eta'; allowed: scale, B"},
         {"fourier:B=[1]", "drift: fourier has no parameter 'B'; allowed: eta, p, seed, scale"},
@@ -122,6 +138,7 @@ static void test_grammar__refuses_with_the_place_and_what_is_allowed(void **stat
         {"poly:degree=18446744073709551618", "drift: degree is '18446744073709551618'; allowed"},
         {"fourier:p=0", "drift: p is '0'; allowed: a whole number from 1 to 1000000"},
         {"fourier:p=1000001", "drift: p is '1000001'; allowed"},
+        {"fourier:seed=999999999999999999999", "drift: seed is '999999999999999999999'; allowed"},
         {"fourier:seed=18446744073709551616", "drift: seed is '18446744073709551616'; allowed"},
         {"nystrom:m=0", "drift: m is '0'; allowed"},
         {"nystrom:of=fourier", "drift: unknown kernel 'fourier' at character 12; allowed: gauss, poly, linear, affine, "
@@ -153,6 +170,15 @@ static void test_grammar__refuses_with_the_place_and_what_is_allowed(void **stat
         if (strncmp(sock_message(ctx), cases[i].message, strlen(cases[i].message)) != 0)
             fail_msg("'%s' says '%s', not '%s'", cases[i].text, sock_message(ctx), cases[i].message);
     }
+}
+
+/* A B that is symmetric to rounding is made so exactly. */
+static void test_grammar__a_matrix_is_made_symmetric(void **state)
+{
+    (void)state;
+    sk_kernel *k = parse("linear:B=[1 0.3;0.30000000000000004 1]");
+    assert_true(k->term[0].b[1] == k->term[0].b[2] && k->term[0].b[1] >= 0.3 && k->term[0].b[1] <= 0.30000000000000004);
+    sk_kernel_free(k);
 }
 
 static void test_grammar__knows_what_a_kernel_is(void **state)
@@ -205,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_grammar__leaves_open_what_is_not_given),
         cmocka_unit_test(prop_parse_undoes_format),
         cmocka_unit_test(test_grammar__refuses_with_the_place_and_what_is_allowed),
+        cmocka_unit_test(test_grammar__a_matrix_is_made_symmetric),
         cmocka_unit_test(test_grammar__knows_what_a_kernel_is),
         cmocka_unit_test(test_grammar__survives_every_failed_allocation),
     };

@@ -209,6 +209,11 @@ static void test_npy__options(void **state)
     refused(&f, (const char *const[]){"dt", "1", "state", "a,a", NULL}, SOCK_EUSAGE, "both named 'a'");
     refused(&f, (const char *const[]){"dt", "1", "state", "a,", NULL}, SOCK_EUSAGE, "empty");
     refused(&f, (const char *const[]){"dt", "1", "state", "a", NULL}, SOCK_EUSAGE, "1 names");
+    refused(&f, (const char *const[]){"dt", "1", "state", "a,\xff", NULL}, SOCK_EUSAGE, "state 1 is not valid UTF-8");
+    sock_data *none = NULL;
+    assert_int_equal(parse_with(&f, (const char *const[]){"dt", "1", "state", "a,\"b", NULL}, &none), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(ctx), "the option state: line 1: a quote is opened and never closed"));
+    assert_null(none);
 }
 
 static void test_npy__infinite_numbers_are_refused(void **state)
@@ -267,6 +272,21 @@ static void test_npy__headers_that_make_no_sense_are_refused(void **state)
         {"{'descr': '<f8', 'shape': (2, 3), }", "fortran_order"},
         {"{'descr': '<f8', 'fortran_order': False}", "shape"},
         {"{'descr': '<f8', 'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)}", "twice"},
+        {"{'descr': '<f8', 'fortran_order': False, 'fortran_order': False, 'shape': (2, 3)}", "twice"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), 'shape': (2, 3)}", "twice"},
+        {"{'descr': '<f\\8', 'fortran_order': False, 'shape': (2, 3)}", "descr is not one plain type"},
+        {"{'descr': '<f8888888888888888888888888888888888888888888888888888888888888888', 'shape': (2, 3)}",
+         "descr is not one plain type"},
+        {"{'a key that is longer than any that a header has': 1, 'shape': (2, 3)}", "a key in quotes"},
+        {"{'descr', '<f8', 'fortran_order': False, 'shape': (2, 3)}", "a key in quotes and ':'"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)", "'}' expected"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': 6}", "shape"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3", "shape"},
+        {"{'descr': '<f9', 'fortran_order': False, 'shape': (2, 3)}", "'<f9'"},
+        {"{'descr': '<fx', 'fortran_order': False, 'shape': (2, 3)}", "'<fx'"},
+        {"{'descr': '<f ', 'fortran_order': False, 'shape': (2, 3)}", "'<f '"},
+        {"{'descr': '=f8', 'fortran_order': False, 'shape': (2, 3)}", "'=f8'"},
+        {"{'descr': '<i3', 'fortran_order': False, 'shape': (2, 3)}", "'<i3'"},
         {"{'descr': '<f8', 'more': 1, 'fortran_order': False, 'shape': (2, 3)}", "unknown"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)} x", "follows"},
         {"{'descr': '<f8' 'fortran_order': False, 'shape': (2, 3)}", "'}' expected"},
@@ -293,8 +313,9 @@ static void test_npy__other_spellings_of_the_header(void **state)
     static const char *const spellings[] = {
         "{\"shape\":(1,2),\"fortran_order\":False,\"descr\":\"|u1\"}",
         "{'fortran_order': False, 'descr': '|u1', 'shape': (1L, 2L), }",
-        "{ 'descr' : '<u1' , 'fortran_order' : True , 'shape' : ( 1 , 2 , ) , } \n\n"};
-    for (size_t i = 0; i < 3; i++) {
+        "{ 'descr' : '<u1' , 'fortran_order' : True , 'shape' : ( 1 , 2 , ) , } \n\n",
+        "{\t'descr':\r\n'|u1',\t'fortran_order': False,\r\n'shape': (1, 2)}"};
+    for (size_t i = 0; i < 4; i++) {
         file f = header(2, spellings[i]);
         append(&f, 0x0907, 2, false);
         sock_data *data = good(&f, with_dt);

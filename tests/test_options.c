@@ -193,6 +193,11 @@ static void test_options__a_copy_stands_alone(void **state)
     taken(f, "drift", "linear");
     assert_int_equal(sock_options_set_drift_kernel(f->ctx, f->opts, some_kernel, &mark), SOCK_OK);
     assert_int_equal(sock_options_set_drift_kernel(f->ctx, NULL, some_kernel, &mark), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(f->ctx), "options must not be NULL"));
+    assert_int_equal(sock_options_set_drift_kernel(NULL, f->opts, some_kernel, &mark), SOCK_EUSAGE);
+    assert_int_equal(sock_options_set_validation(f->ctx, NULL, NULL), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(f->ctx), "options must not be NULL"));
+    assert_int_equal(sock_options_set_validation(NULL, f->opts, NULL), SOCK_EUSAGE);
     sock_options *copy = sk_options_copy(f->ctx, f->opts);
     taken(f, "seed", "6");
     assert_string_equal(sock_options_get(copy, "seed"), "5");

@@ -342,6 +342,15 @@ static void test_truthfile__bad_files_are_refused_by_name(void **state)
     } bad[] = {{"{", "line 1"},
                {"{}", "not a known system"},
                {"[1]", "not a known system"},
+               {"{\"system\": \"gbn\"}", "'gbn' is not a known system"},
+               {"{\"system\": 7}", "not a known system"},
+               {"{\"system\": \"gbm\", \"seed\": 1.5}", "seed must be a whole number >= 0"},
+               {"{\"system\": \"gbm\", \"seed\": 1}", "box must be a number >= 0"},
+               {"{\"system\": \"gbm\", \"seed\": 1, \"box\": \"1\"}", "box must be a number >= 0"},
+               {"{\"system\": \"gbm\", \"seed\": 1, \"box\": 1e999}", "line 1"},
+               {"{\"system\": \"gbm\", \"seed\": 1, \"box\": 1}", "the number 'mu' of system gbm"},
+               {"{\"system\": \"gbm\", \"seed\": 1, \"box\": 1, \"parameters\": {\"mu\": \"1\"}}", "the number 'mu'"},
+               {"{\"system\": \"gbm\",\n \"system\": \"gbm\"}", "line 2"},
                {"{\"system\": \"gbm\"}", "seed"},
                {"{\"system\": \"gbm\", \"seed\": -1}", "seed"},
                {"{\"system\": \"gbm\", \"seed\": 1, \"box\": -1}", "box"},
@@ -363,6 +372,42 @@ static void test_truthfile__bad_files_are_refused_by_name(void **state)
     unlink(path);
     sys_instance *out = NULL;
     assert_int_equal(sys_load(ctx, path, 0, &out), SOCK_EINPUT);
+    assert_non_null(strstr(sock_message(ctx), path));
+}
+
+typedef struct attempt {
+    const sys_instance *instance;
+    const char *path;
+} attempt;
+
+static sock_status try_save(sock_context *context, void *arg)
+{
+    const attempt *a = arg;
+    return sys_save(context, a->instance, a->path);
+}
+
+static sock_status try_load(sock_context *context, void *arg)
+{
+    const attempt *a = arg;
+    sys_instance *out = NULL;
+    sock_status status = sys_load(context, a->path, 0, &out);
+    assert_true((status >= 0) == (out != NULL));
+    sys_free(out);
+    return status;
+}
+
+static void test_truthfile__every_allocation_may_fail(void **state)
+{
+    (void)state;
+    sys_instance *dense = NULL;
+    char path[64];
+    temporary(path);
+    assert_int_equal(sys_new(ctx, sys_find("dense"), 3, &dense), SOCK_OK);
+    attempt a = {dense, path};
+    assert_true(for_each_allocation(ctx, try_save, &a) >= 2);
+    assert_true(for_each_allocation(ctx, try_load, &a) >= 3);
+    unlink(path);
+    sys_free(dense);
 }
 
 int main(void)
@@ -382,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_truthfile__gives_the_same_instance_back),
         cmocka_unit_test(test_truthfile__a_name_takes_the_seed),
         cmocka_unit_test(test_truthfile__bad_files_are_refused_by_name),
+        cmocka_unit_test(test_truthfile__every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

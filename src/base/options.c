@@ -14,7 +14,7 @@ typedef struct row {
     const char *key;
     kind type;
     const char *fallback; /* "auto" is allowed exactly where it is the default */
-    double low, high;     /* low <= value <= high; NUMBER: low < value when low is 0 */
+    double low, high;     /* low <= value <= high; NUMBER: and not 0 */
     const char *allowed;  /* CHOICE: the words, with | between; elsewhere a description */
     const char *help;
 } row;
@@ -142,7 +142,7 @@ static bool fits(const row *r, const char *value)
     double number = sk_parse_double(value, &end);
     if (end == value || *end || !isfinite(number) || number < r->low || number > r->high) return false;
     if (r->type == COUNT) return number == floor(number);
-    return r->type == NUMBER0 || r->low != 0 || number > 0;
+    return r->type == NUMBER0 || number != 0;
 }
 
 static sock_status unknown_key(sock_context *ctx, const char *key)

@@ -35,8 +35,8 @@ static const char *list_columns(const sk_columns *columns, char list[LIST_SIZE])
     list[0] = 0;
     for (size_t i = 0; i < columns->count; i++) {
         int length = snprintf(list + used, LIST_SIZE - used, "%s%s", i ? ", " : "", columns->column[i].name);
-        if (length < 0 || used + (size_t)length + 6 > LIST_SIZE) {
-            snprintf(list + SK_MIN(used, (size_t)LIST_SIZE - 6), 6, ", ...");
+        if (used + (size_t)length + 6 > LIST_SIZE) {
+            snprintf(list + used, 6, i ? ", ..." : "...");
             break;
         }
         used += (size_t)length;
@@ -82,7 +82,10 @@ static sock_status check_names(sock_context *ctx, const sk_cursor *at, size_t li
             goto out;
         }
         SK_GO(sk_labels_find(ctx, &seen, column->name, strlen(column->name), &label, &is_new));
-        if (!is_new) SK_GO(refuse_twin(ctx, at, line, columns, i));
+        if (!is_new) {
+            status = refuse_twin(ctx, at, line, columns, i);
+            goto out;
+        }
     }
 out:
     sk_labels_clear(&seen);
@@ -115,11 +118,7 @@ static sk_column *find_column(const sk_columns *columns, const char *name)
 
 static const char *role_name(sk_role role)
 {
-    return role == SK_ROLE_TIME    ? "time"
-           : role == SK_ROLE_ID    ? "id"
-           : role == SK_ROLE_GROUP ? "group"
-           : role == SK_ROLE_STATE ? "state"
-                                   : "left out: it has no name";
+    return role == SK_ROLE_TIME ? "time" : role == SK_ROLE_ID ? "id" : role == SK_ROLE_GROUP ? "group" : "state";
 }
 
 /* A column that an option names. */
@@ -133,6 +132,9 @@ static sock_status take_named(sock_context *ctx, const char *source, const char 
                        name, list_columns(columns, list));
     if (column->role == role)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: %s names the column '%s' twice", source, option, name);
+    if (column->role == SK_ROLE_IGNORED)
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s', which has no name in the header: give it one", source, option,
+                       name);
     if (column->role != SK_ROLE_OPEN)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: the column '%s' cannot be both %s and %s", source, name,
                        role_name(column->role), option);
@@ -214,7 +216,7 @@ static sock_status assign_usual(sock_context *ctx, const char *source, const soc
         SK_TRY(take_usual(ctx, source, "time", time_names, SK_ROLE_TIME, columns, &found));
         for (const char *const *usual = time_names; !found && *usual; usual++) {
             const sk_column *column = find_column(columns, *usual);
-            if (column && column->role != SK_ROLE_IGNORED)
+            if (column)
                 return sk_fail(ctx, SOCK_EUSAGE,
                                "%s: the column '%s' cannot be both %s and time; leave it out there, or name another "
                                "one with the option time",
