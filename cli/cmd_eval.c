@@ -22,7 +22,7 @@ static bool parse_axis(const char *text, double *low, double *high, size_t *coun
     char *end;
     *low = *high = strtod(text, &end);
     *count = 1;
-    if (end == text) return false;
+    if (end == text || *low - *low != 0) return false;
     if (!*end) return true;
     if (*end != ':') return false;
     text = end + 1;
@@ -31,7 +31,7 @@ static bool parse_axis(const char *text, double *low, double *high, size_t *coun
     text = end + 1;
     unsigned long long points = strtoull(text, &end, 10);
     *count = (size_t)points;
-    return end != text && !*end && points >= 1 && points <= 100000000 && *low - *low == 0 && *high - *high == 0;
+    return end != text && !*end && text[0] != '-' && points >= 1 && points <= 100000000 && *high - *high == 0;
 }
 
 /* "-2:2:101" (the same for every coordinate) or one axis for each, with commas between; the last coordinate varies
