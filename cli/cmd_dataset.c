@@ -44,25 +44,32 @@ static int unknown(const cli *c, const char *name)
 
 static const char *const set_file[SYS_SETS] = {"train.csv", "validation.csv", "test.csv"};
 
-static bool is_there(const char *folder, const char *name)
+/* *there: whether the folder has a file of this name. Answers as cli_begin: not knowing is not the same as no. */
+static int look_for(const cli *c, const char *folder, const char *name, bool *there)
 {
     char *path = NULL;
     struct stat info;
-    const bool there = asprintf(&path, "%s/%s", folder, name) >= 0 && stat(path, &info) == 0;
+    if (asprintf(&path, "%s/%s", folder, name) < 0) return cli_fail(c, SOCK_ENOMEM);
+    *there = stat(path, &info) == 0;
+    const int reason = *there || errno == ENOENT ? 0 : errno;
     free(path);
-    return there;
+    return reason ? cli_failure(c, "%s/%s: cannot be looked at: %s", folder, name, strerror(reason)) : -1;
 }
 
 /* The files of an earlier run, which has left a truth.json with them, are replaced; somebody's own train.csv is not. */
 static int check_folder(const cli *c, const char *folder)
 {
-    for (int s = 0; s < SYS_SETS && !is_there(folder, "truth.json"); s++)
-        if (is_there(folder, set_file[s]))
-            return cli_failure(c,
+    bool ours = false, there = false;
+    int code = look_for(c, folder, "truth.json", &ours);
+    for (int s = 0; code < 0 && !ours && s < SYS_SETS; s++) {
+        code = look_for(c, folder, set_file[s], &there);
+        if (code < 0 && there)
+            code = cli_failure(c,
                                "%s/%s is there and would be replaced, but was not made by sock dataset (there is no "
                                "truth.json beside it); give another folder",
                                folder, set_file[s]);
-    return -1;
+    }
+    return code;
 }
 
 /* truth.json first: with it a run that was broken off can be repeated. */

@@ -1,9 +1,10 @@
-/* test_faults.c - every public call that works: its k-th allocation fails, or its monitor says stop at the k-th call,
- * for k = 1, 2, ... until it gets through. Each time the status is the one that belongs to it, with a message; the
- * result is untouched; nothing leaks (the sanitizers look); and the same call, let alone, then does its work as ever.
+/* test_faults.c - every public call that works: its k-th allocation fails, alone or with all that follow, or its
+ * monitor says stop at the k-th call, for k = 1, 2, ... until it gets through. Each time the status is the one that
+ * belongs to it, with a message; the result is untouched; nothing leaks (the sanitizers look); and the same call, let
+ * alone, then does its work as ever.
  *
- * Which k: all up to FIRST, then each RATIO times the one before; SOCK_TRUST=1 in the environment takes more of them.
- */
+ * Which k: with SOCK_TRUST=1 in the environment every one, in both ways; else all up to 40, then each 1.6 times the one
+ * before, the two ways in turn. */
 #define _GNU_SOURCE
 #include "test.h"
 
@@ -135,6 +136,29 @@ static sock_status call_fit_tuned(world *w)
 {
     sock_model *model = NULL;
     sock_status status = sock_fit(w->ctx, w->data, w->tuned, &model);
+    return keep_model(status, model);
+}
+
+/* A whole search, with as few candidates as there can be. */
+static sock_status call_search(world *w)
+{
+    sock_model *model = NULL;
+    sock_options *opts = sock_options_new(w->ctx);
+    sock_status status = opts ? sock_options_set(w->ctx, opts, "drift", "linear") : SOCK_ENOMEM;
+    if (status >= 0) status = sock_options_set(w->ctx, opts, "diffusion", "linear");
+    if (status >= 0) status = sock_fit(w->ctx, w->data, opts, &model);
+    sock_options_free(opts);
+    return keep_model(status, model);
+}
+
+static sock_status call_search_paper(world *w)
+{
+    sock_model *model = NULL;
+    sock_options *opts = sock_options_new(w->ctx);
+    sock_status status = opts ? sock_options_set(w->ctx, opts, "preset", "paper") : SOCK_ENOMEM;
+    if (status >= 0) status = sock_options_set_validation(w->ctx, opts, w->data);
+    if (status >= 0) status = sock_fit(w->ctx, w->data, opts, &model);
+    sock_options_free(opts);
     return keep_model(status, model);
 }
 
@@ -307,38 +331,41 @@ static sock_status call_figures(world *w)
 static const struct call {
     const char *name;
     call_fn fn;
+    bool only_long;
 } calls[] = {
-    {"sock_data_read (CSV)", call_read_csv},
-    {"sock_data_read (.npy)", call_read_npy},
-    {"sock_data_from_arrays", call_from_arrays},
-    {"sock_data_split", call_split},
-    {"sock_data_join", call_join},
-    {"sock_data_write", call_write},
-    {"sock_points_read", call_points},
-    {"sock_data_summary", call_summary},
-    {"sock_fit, gauss", call_fit_gauss},
-    {"sock_fit, fourier", call_fit_fourier},
-    {"sock_fit, nystrom", call_fit_nystrom},
-    {"sock_fit, tuned", call_fit_tuned},
-    {"sock_drift_system", call_drift_system},
-    {"sock_fit_diffusion", call_fit_diffusion},
-    {"sock_diffusion_system", call_diffusion_system},
-    {"sock_model_save", call_save},
-    {"sock_model_load", call_load},
-    {"sock_model_drift, _diffusion, _sigma", call_fields},
-    {"sock_model_info", call_info},
-    {"sock_model_wrap", call_wrap},
-    {"sock_simulate", call_simulate},
-    {"sock_score", call_score},
-    {"sock_write_file", call_write_file},
-    {"sock_simulation_bounds", call_bounds},
-    {"sock_options_new, _set", call_options},
-    {"sock_options_set_validation, sock_fit", call_fit_validation},
-    {"sock_options_set_drift_kernel, sock_fit", call_fit_callback},
-    {"sock_model_terms", call_terms},
-    {"sock_score_paths", call_score_paths},
-    {"rep_write", call_report},
-    {"rep_figure", call_figures},
+    {"sock_data_read (CSV)", call_read_csv, false},
+    {"sock_data_read (.npy)", call_read_npy, false},
+    {"sock_data_from_arrays", call_from_arrays, false},
+    {"sock_data_split", call_split, false},
+    {"sock_data_join", call_join, false},
+    {"sock_data_write", call_write, false},
+    {"sock_points_read", call_points, false},
+    {"sock_data_summary", call_summary, false},
+    {"sock_fit, gauss", call_fit_gauss, false},
+    {"sock_fit, fourier", call_fit_fourier, false},
+    {"sock_fit, nystrom", call_fit_nystrom, false},
+    {"sock_fit, tuned", call_fit_tuned, false},
+    {"sock_fit, the whole search", call_search, true},
+    {"sock_fit, the paper's search", call_search_paper, true},
+    {"sock_drift_system", call_drift_system, false},
+    {"sock_fit_diffusion", call_fit_diffusion, false},
+    {"sock_diffusion_system", call_diffusion_system, false},
+    {"sock_model_save", call_save, false},
+    {"sock_model_load", call_load, false},
+    {"sock_model_drift, _diffusion, _sigma", call_fields, false},
+    {"sock_model_info", call_info, false},
+    {"sock_model_wrap", call_wrap, false},
+    {"sock_simulate", call_simulate, false},
+    {"sock_score", call_score, false},
+    {"sock_write_file", call_write_file, false},
+    {"sock_simulation_bounds", call_bounds, false},
+    {"sock_options_new, _set", call_options, false},
+    {"sock_options_set_validation, sock_fit", call_fit_validation, false},
+    {"sock_options_set_drift_kernel, sock_fit", call_fit_callback, false},
+    {"sock_model_terms", call_terms, false},
+    {"sock_score_paths", call_score_paths, false},
+    {"rep_write", call_report, false},
+    {"rep_figure", call_figures, false},
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
@@ -422,35 +449,39 @@ static int free_world(void **state)
     return 0;
 }
 
-static long next_place(long k)
-{
-    bool thorough = getenv("SOCK_TRUST") != NULL;
-    long first = thorough ? 200 : 40;
-    long further = (long)((double)k * (thorough ? 1.1 : 1.6));
-    return k < first ? k + 1 : SK_MAX(k + 1, further);
-}
+static bool thorough(void) { return getenv("SOCK_TRUST") != NULL; }
+
+static long next_place(long k) { return k < 40 || thorough() ? k + 1 : (long)((double)k * 1.6); }
 
 /* ---- Memory ---- */
+
+/* The call with its k-th allocation failing. false: it makes fewer than k (in two threads not always as many). */
+static bool fails_at(world *w, const struct call *c, long k, bool alone)
+{
+    const long before = sk_allocations(w->ctx);
+    (alone ? sk_fail_one_allocation : sk_fail_allocation)(w->ctx, k);
+    const sock_status status = c->fn(w);
+    sk_fail_allocation(w->ctx, 0);
+    const bool reached = sk_allocations(w->ctx) - before >= k;
+    w->runs += reached;
+    if (reached ? status != SOCK_ENOMEM || !strstr(sock_message(w->ctx), "memory") : status < 0)
+        fail_msg("%s: allocation %ld %s: status %d, '%s'", c->name, k, reached ? "failed" : "was not made", status,
+                 sock_message(w->ctx));
+    return reached;
+}
 
 static void test_faults__an_allocation_fails(void **state)
 {
     world *w = *state;
     for (size_t c = 0; c < CALLS; c++) {
-        long k = 1, before = sk_allocations(w->ctx);
-        must(w, calls[c].fn(w));
-        long count = sk_allocations(w->ctx) - before;
-        for (; k <= count; k = next_place(k)) {
-            sk_fail_allocation(w->ctx, k);
-            sock_status status = calls[c].fn(w);
-            sk_fail_allocation(w->ctx, 0);
-            w->runs++;
-            /* A path that takes fewer allocations in two threads than in its first run may get through. */
-            if (status >= 0 && k > count - 8) continue;
-            if (status != SOCK_ENOMEM || !strstr(sock_message(w->ctx), "memory"))
-                fail_msg("%s: allocation %ld of %ld failed: status %d, '%s'", calls[c].name, k, count, status,
-                         sock_message(w->ctx));
+        if (calls[c].only_long && !thorough()) continue;
+        const long runs = w->runs;
+        for (int alone = 0; alone <= thorough(); alone++) {
+            bool turn = alone;
+            for (long k = 1; fails_at(w, &calls[c], k, turn); k = next_place(k)) turn = thorough() ? alone : !turn;
         }
         must(w, calls[c].fn(w));
+        if (thorough()) print_message("%s: %ld\n", calls[c].name, w->runs - runs);
     }
     print_message("%ld runs with a failed allocation\n", w->runs);
 }
@@ -474,6 +505,7 @@ static void test_faults__the_monitor_says_stop(void **state)
     world *w = *state;
     long runs = 0;
     for (size_t c = 0; c < CALLS; c++) {
+        if (calls[c].only_long && !thorough()) continue;
         watch v = {0, 0};
         sock_set_monitor(w->ctx, stop_at, &v);
         must(w, calls[c].fn(w));

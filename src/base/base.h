@@ -69,8 +69,9 @@ sock_status sk_memory_check(sock_context *ctx, double bytes, const char *what, c
 sock_status sk_reserve(sock_context *ctx, size_t bytes);
 enum { SK_JSON_GROWTH = 48, SK_JSON_SMALL = 1 << 20 }; /* bytes for each byte of text; a text of our own making */
 
-/* For tests: the k-th allocation from now on fails (1 = the next); 0 = none fails. */
+/* For tests: the k-th allocation from now on fails (1 = the next), and all after it; 0 = none fails. */
 void sk_fail_allocation(sock_context *ctx, long k);
+void sk_fail_one_allocation(sock_context *ctx, long k); /* the k-th alone */
 long sk_allocations(const sock_context *ctx);
 
 /* ---- Progress ---- */

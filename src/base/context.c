@@ -53,6 +53,7 @@ sock_context *sock_context_new(void)
     atomic_init(&ctx->cancelled, 0);
     atomic_init(&ctx->allocations, 0);
     atomic_init(&ctx->fail_allocation, 0);
+    atomic_init(&ctx->last_to_fail, 0);
     return ctx;
 }
 

@@ -16,8 +16,8 @@ struct sock_context {
     atomic_int cancelled;
     pthread_mutex_t message_lock;
     char message[SK_MESSAGE_SIZE];
-    sock_status message_status;               /* of the message: a caveat gives way to a failure */
-    atomic_long allocations, fail_allocation; /* fail when allocations reaches fail_allocation; 0 = never */
+    sock_status message_status;                             /* of the message: a caveat gives way to a failure */
+    atomic_long allocations, fail_allocation, last_to_fail; /* these fail, by number; fail_allocation = 0: none */
 };
 
 #endif

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "context.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +16,19 @@ static bool allocation_fails(sock_context *ctx)
 {
     long number = atomic_fetch_add(&ctx->allocations, 1) + 1;
     long fail = atomic_load(&ctx->fail_allocation);
-    return fail > 0 && number >= fail;
+    return fail > 0 && number >= fail && number <= atomic_load(&ctx->last_to_fail);
 }
 
 void sk_fail_allocation(sock_context *ctx, long k)
 {
+    atomic_store(&ctx->last_to_fail, LONG_MAX);
     atomic_store(&ctx->fail_allocation, k > 0 ? atomic_load(&ctx->allocations) + k : 0);
+}
+
+void sk_fail_one_allocation(sock_context *ctx, long k)
+{
+    sk_fail_allocation(ctx, k);
+    atomic_store(&ctx->last_to_fail, atomic_load(&ctx->fail_allocation));
 }
 
 long sk_allocations(const sock_context *ctx) { return atomic_load(&ctx->allocations); }
