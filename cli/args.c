@@ -256,7 +256,9 @@ void cli_note(const cli *c, const char *format, ...)
 int cli_fail(const cli *c, sock_status status)
 {
     const char *message = sock_message(c->ctx);
-    cli_usage_error(c, "%s", message[0] ? message : sock_status_text(status));
+    /* Where memory ran out outside the library, there is no message, or that of something else before it. */
+    const bool other = !message[0] || (status == SOCK_ENOMEM && !strstr(message, "memory"));
+    cli_usage_error(c, "%s", other ? sock_status_text(status) : message);
     switch (status) {
     case SOCK_EINPUT:
     case SOCK_EUSAGE: return EXIT_USAGE;
