@@ -191,8 +191,8 @@ sock_status cmp_training_data(sock_context *ctx, const cmp_spec *spec, const cmp
 /* Wraps fitted->drift, diffusion and state as fitted->own and model; the names of the states are those of the data. */
 sock_status cmp_wrap(sock_context *ctx, const sock_data *data, cmp_fitted *fitted);
 
-/* Projects count matrices (d x d, symmetric) on the positive semi-definite ones, in place; NaN where memory ran out.
- * Safe from several threads. */
+/* Projects count matrices (d x d, symmetric) on the positive semi-definite ones, in place; d > 48: NaN where memory ran
+ * out. Safe from several threads. */
 void cmp_project(size_t count, size_t d, double *a);
 
 /* Marks every score of the row as missing for one reason, for methods with `run`. */

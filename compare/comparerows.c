@@ -113,13 +113,14 @@ void cmp_project(size_t count, size_t d, double *a)
         for (size_t i = 0; i < count; i++) a[i] = a[i] < 0 ? 0 : a[i];
         return;
     }
-    double *space = malloc(2 * d * d * sizeof *space);
+    enum { SMALL = 48 };
+    double little[2 * SMALL * SMALL], *space = d <= SMALL ? little : malloc(2 * d * d * sizeof *space);
     for (size_t i = 0; i < count; i++)
         if (space)
             project_one(d, a + i * d * d, space, space + d * d);
         else
             for (size_t k = 0; k < d * d; k++) a[i * d * d + k] = (double)NAN;
-    free(space);
+    if (space != little) free(space);
 }
 
 /* ---- Is a positive semi-definite? ---- */

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 64, GAUSSIANS = 20, COSINES = 100 };
+enum { BLOCK = 64, ROOM = 4096, GAUSSIANS = 20, COSINES = 100 };
+_Static_assert((int)ROOM >= (int)CMP_MOST_FUNCTIONS, "one point's functions fit on the stack");
 
 sock_status cmp_expansion_new(sock_context *ctx, cmp_library *library, cmp_expansion **out)
 {
@@ -39,7 +40,10 @@ void cmp_expansion_free(void *expansion)
     sk_free(e);
 }
 
-/* ---- Fields ---- */
+/* ---- Fields: on the stack, since a field function has no way to say that there was no memory ---- */
+
+/* How many points at a time, with `each` numbers of the ROOM for a point. */
+static size_t points_in_room(size_t each) { return SK_MAX(1, SK_MIN((size_t)BLOCK, ROOM / SK_MAX(each, 1))); }
 
 /* out (count x q) = phi (count x M) w (M x q). No BLAS: a field function has no context, and w is often full of zeros.
  */
@@ -58,48 +62,48 @@ static void multiply(size_t count, size_t size, size_t q, const double *phi, con
 void cmp_expansion_drift(void *user, size_t count, size_t d, const double *x, double *f)
 {
     const cmp_expansion *e = user;
-    size_t size = cmp_library_size(e->library);
-    double *phi = malloc(BLOCK * size * sizeof *phi);
-    for (size_t i = 0; i < count; i += BLOCK) {
-        size_t block = SK_MIN((size_t)BLOCK, count - i);
-        if (!phi) {
-            for (size_t k = 0; k < block * d; k++) f[i * d + k] = (double)NAN;
-            continue;
-        }
+    const size_t size = cmp_library_size(e->library), most = points_in_room(size);
+    double phi[ROOM];
+    for (size_t i = 0; i < count; i += most) {
+        const size_t block = SK_MIN(most, count - i);
         cmp_library_eval(e->library, block, x + i * d, phi);
         multiply(block, size, d, phi, e->drift, f + i * d);
     }
-    free(phi);
 }
 
-/* Both triangles of a from the pairs; in commutator mode less f_k x_l + f_l x_k. */
-static void unfold(const cmp_expansion *e, const double *pair, const double *f, const double *x, double *a)
+/* Both triangles of a from the pairs, which stand at or before their places in a: from the last to the first. */
+static void unfold(size_t d, const double *pair, double *a)
 {
-    for (size_t k = 0; k < e->d; k++)
-        for (size_t l = 0; l < e->d; l++)
-            a[k * e->d + l] =
-                pair[cmp_pair(e->d, k, l)] -
-                (e->commutator ? f[SK_MIN(k, l)] * x[SK_MAX(k, l)] + f[SK_MAX(k, l)] * x[SK_MIN(k, l)] : 0);
+    for (size_t k = d; k-- > 0;)
+        for (size_t l = d; l-- > k;) a[k * d + l] = pair[cmp_pair(d, k, l)];
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l < k; l++) a[k * d + l] = a[l * d + k];
+}
+
+/* Commutator mode: less f_k x_l + f_l x_k. */
+static void subtract_drift(size_t d, const double *f, const double *x, double *a)
+{
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l < d; l++)
+            a[k * d + l] -= f[SK_MIN(k, l)] * x[SK_MAX(k, l)] + f[SK_MAX(k, l)] * x[SK_MIN(k, l)];
 }
 
 void cmp_expansion_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
 {
     const cmp_expansion *e = user;
-    size_t size = cmp_library_size(e->library), pairs = cmp_pairs(d);
-    double *phi = malloc(BLOCK * (size + pairs + d) * sizeof *phi);
-    for (size_t i = 0; i < count; i += BLOCK) {
-        size_t block = SK_MIN((size_t)BLOCK, count - i);
-        if (!phi) {
-            for (size_t k = 0; k < block * d * d; k++) a[i * d * d + k] = (double)NAN;
-            continue;
-        }
-        double *pair = phi + BLOCK * size, *f = pair + BLOCK * pairs;
+    const size_t size = cmp_library_size(e->library), pairs = cmp_pairs(d), most = points_in_room(size);
+    double phi[ROOM], f[ROOM]; /* in commutator mode the library holds every x_k: d < size */
+    for (size_t i = 0; i < count; i += most) {
+        const size_t block = SK_MIN(most, count - i);
+        double *out = a + i * d * d;
         cmp_library_eval(e->library, block, x + i * d, phi);
-        multiply(block, size, pairs, phi, e->diffusion, pair);
+        multiply(block, size, pairs, phi, e->diffusion, out);
         if (e->commutator) multiply(block, size, d, phi, e->drift, f);
-        for (size_t b = 0; b < block; b++) unfold(e, pair + b * pairs, f + b * d, x + (i + b) * d, a + (i + b) * d * d);
+        for (size_t b = block; b-- > 0;) {
+            unfold(d, out + b * pairs, out + b * d * d);
+            if (e->commutator) subtract_drift(d, f + b * d, x + (i + b) * d, out + b * d * d);
+        }
     }
-    free(phi);
 }
 
 /* ---- Towards a row ---- */

@@ -19,7 +19,7 @@ typedef struct cmp_expansion {
 sock_status cmp_expansion_new(sock_context *ctx, cmp_library *library, cmp_expansion **out);
 void cmp_expansion_free(void *expansion); /* a cmp_expansion, or NULL */
 
-/* The fields of the model, for sock_model_wrap: user is the expansion. NaN where memory ran out. */
+/* The fields of the model, for sock_model_wrap: user is the expansion. */
 void cmp_expansion_drift(void *user, size_t count, size_t d, const double *x, double *f);
 void cmp_expansion_diffusion(void *user, size_t count, size_t d, const double *x, double *a);
 

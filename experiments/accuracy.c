@@ -434,9 +434,11 @@ static json_t *rows_of(const exp_settings *settings, const study_set *set, int p
     return list;
 }
 
+/* NULL when out of memory. */
 static json_t *summarise(const exp_settings *settings, const json_t *rows)
 {
     json_t *summary = json_array();
+    int lacking = 0;
     for (size_t i = 0; i < COUNT(sets); i++)
         for (int preset = 0; preset < PRESETS; preset++) {
             if (!is_wanted_set(settings, &sets[i]) || !is_wanted_preset(settings, preset)) continue;
@@ -445,12 +447,14 @@ static json_t *summarise(const exp_settings *settings, const json_t *rows)
                 entry = json_pack("{s:s, s:s, s:I}", "set", sets[i].name, "preset", preset_names[preset], "seeds",
                                   (json_int_t)json_array_size(list));
                 for (size_t k = 0; k < COUNT(summarised); k++)
-                    json_object_set_new(entry, columns[summarised[k]], exp_quantiles(list, summarised[k]));
-                json_array_append_new(summary, entry);
+                    lacking |= json_object_set_new(entry, columns[summarised[k]], exp_quantiles(list, summarised[k]));
+                lacking |= json_array_append_new(summary, entry);
             }
             json_decref(list);
         }
-    return summary;
+    if (!lacking) return summary;
+    json_decref(summary);
+    return NULL;
 }
 
 static sock_status run_accuracy(sock_context *ctx, const exp_settings *settings, json_t **result)
@@ -461,13 +465,15 @@ static sock_status run_accuracy(sock_context *ctx, const exp_settings *settings,
     if (status >= 0) status = run_sets(ctx, settings, names, rows);
     if (status == SOCK_ECANCELLED && settings->output)
         say(settings, "the rows so far are kept, and the same command goes on from there");
+    json_t *summary = status >= 0 ? summarise(settings, rows) : NULL;
+    if (status >= 0 && !summary) status = SOCK_ENOMEM;
     if (status < 0) {
         json_decref(names);
         json_decref(rows);
         return status;
     }
     *result = json_pack("{s:s, s:I, s:b, s:o, s:o, s:o}", "experiment", "accuracy", "first", (json_int_t)settings->seed,
-                        "mmd", settings->mmd, "summary", summarise(settings, rows), "columns", names, "rows", rows);
+                        "mmd", settings->mmd, "summary", summary, "columns", names, "rows", rows);
     return SOCK_OK;
 }
 

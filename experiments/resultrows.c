@@ -199,9 +199,10 @@ json_t *exp_quantiles(const json_t *rows, size_t column)
     static const double at[] = {0.5, 0.1, 0.9};
     size_t count = json_array_size(rows);
     double *values = malloc((count ? count : 1) * sizeof *values);
+    if (!values) return NULL;
     json_t *list = json_array();
-    for (size_t i = 0; values && i < count; i++) values[i] = exp_number_at(json_array_get(rows, i), column);
-    for (size_t i = 0; values && i < sizeof at / sizeof *at; i++) {
+    for (size_t i = 0; i < count; i++) values[i] = exp_number_at(json_array_get(rows, i), column);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         double value = exp_quantile(count, values, at[i]);
         json_array_append_new(list, isfinite(value) ? json_real(value) : json_null());
     }

@@ -40,7 +40,7 @@ const char *exp_text_at(const json_t *row, size_t column);
 sock_status exp_rows_resume(const char *path, const json_t *columns, size_t least,
                             void (*say)(void *user, const char *line), void *user, json_t **rows);
 
-/* [median, 10 %, 90 %] of a column; null where infinite: that many rows have no score. */
+/* [median, 10 %, 90 %] of a column; null where infinite: that many rows have no score. NULL when out of memory. */
 json_t *exp_quantiles(const json_t *rows, size_t column);
 
 /* The quantile q of the count values, by linear interpolation between neighbours; sorts them. What is not a number

@@ -288,18 +288,22 @@ static sock_status run_sets(job *j)
 
 /* ---- The result ---- */
 
+/* NULL when out of memory. */
 static json_t *summaries_of(const job *j)
 {
     json_t *list = json_array();
+    int lacking = 0;
     const exp_table_view view = {j->settings->seed, j->settings->seeds, j->settings->presets};
     for (const exp_table_set *set = exp_table_sets; set->name; set++) {
         if (!is_wanted_set(j, set)) continue;
         json_t *summary = exp_table_summary(set, &view, j->rows);
         json_t *remark = json_object_get(j->remarks, set->name);
-        if (remark) json_object_set(summary, "remark", remark);
-        json_array_append_new(list, summary);
+        if (remark && summary) json_object_set(summary, "remark", remark);
+        lacking |= json_array_append_new(list, summary);
     }
-    return list;
+    if (!lacking) return list;
+    json_decref(list);
+    return NULL;
 }
 
 /* The median of a method's score. why: "" or why there is none. */
@@ -413,6 +417,7 @@ static sock_status write_table(const job *j, const json_t *result, int table)
 static sock_status finish(const job *j, json_t **result)
 {
     json_t *summaries = summaries_of(j);
+    if (!summaries) return SOCK_ENOMEM;
     json_t *made =
         json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:O, s:O}", "experiment", "tables", "version", sock_version(),
                   "first", (json_int_t)j->settings->seed, "seeds", (json_int_t)j->settings->seeds, "quick",

@@ -74,6 +74,7 @@ static json_t *paper_of(const exp_table_row *row)
     return list;
 }
 
+/* NULL when out of memory. */
 static json_t *entry_of(const exp_table_set *set, const exp_table_row *row, const json_t *list, int projected)
 {
     const size_t judged = set->system && set->table == 1 ? ROW_P : ROW_P_RAW;
@@ -81,16 +82,19 @@ static json_t *entry_of(const exp_table_set *set, const exp_table_row *row, cons
         json_pack("{s:s, s:b, s:s, s:I, s:I, s:o}", "method", row->method, "projected", projected, "spec",
                   exp_text_at(json_array_get(list, 0), ROW_SPEC), "seeds", (json_int_t)json_array_size(list), "missing",
                   missing_in(list, judged), "paper", paper_of(row));
+    int lacking = 0;
     for (size_t i = 0; i < COUNT(scores); i++) {
         json_t *some = json_array();
         for (size_t k = 0; k < json_array_size(list); k++)
             if (is_scored(json_array_get(list, k), scores[i].column)) json_array_append(some, json_array_get(list, k));
-        json_object_set_new(entry, scores[i].name, exp_quantiles(some, scores[i].column));
+        lacking |= json_object_set_new(entry, scores[i].name, exp_quantiles(some, scores[i].column));
         if (scores[i].column == ROW_PM)
             json_object_set_new(entry, "PM_seeds", json_integer((json_int_t)json_array_size(some)));
         json_decref(some);
     }
-    return entry;
+    if (!lacking) return entry;
+    json_decref(entry);
+    return NULL;
 }
 
 /* ---- Who beats the default ---- */
@@ -116,12 +120,14 @@ static int is_compared(size_t score, int table, int projected)
     return (scores[score].compared & table) && !(projected && scores[score].column == ROW_RE_F);
 }
 
-static void compare(int table, const json_t *ours, const json_t *theirs, const char *method, int projected,
-                    json_t *better)
+/* -1 when out of memory, else 0. */
+static int compare(int table, const json_t *ours, const json_t *theirs, const char *method, int projected,
+                   json_t *better)
 {
     const size_t room = json_array_size(ours) * json_array_size(theirs) + 1;
     double *our = malloc(room * sizeof *our), *their = malloc(room * sizeof *their);
-    for (size_t i = 0; our && their && i < COUNT(scores); i++) {
+    const int enough = our && their;
+    for (size_t i = 0; enough && i < COUNT(scores); i++) {
         if (!is_compared(i, table, projected)) continue;
         const size_t count = pair_up(ours, theirs, scores[i].column, our, their);
         json_int_t wins = 0;
@@ -135,6 +141,7 @@ static void compare(int table, const json_t *ours, const json_t *theirs, const c
     }
     free(our);
     free(their);
+    return enough ? 0 : -1;
 }
 
 /* ---- The summary ---- */
@@ -142,20 +149,25 @@ static void compare(int table, const json_t *ours, const json_t *theirs, const c
 json_t *exp_table_summary(const exp_table_set *set, const exp_table_view *view, const json_t *rows)
 {
     json_t *entries = json_array(), *better = json_array(), *ours = NULL;
-    int any;
+    int any, lacking = 0;
     ours = rows_of(set, view, rows, "sock", 0, &any);
     for (const exp_table_row *row = set->rows; row->method; row++) {
         const exp_kind kind = exp_method_find(row->method)->kind;
         if (view->methods && !exp_is_named(view->methods, row->method)) continue;
         for (int projected = 0, has = 1; projected < 1 + (has != 0) && projected < 2; projected++) {
             json_t *list = rows_of(set, view, rows, row->method, projected, &has);
-            if (json_array_size(list)) json_array_append_new(entries, entry_of(set, row, list, projected));
+            if (json_array_size(list)) lacking |= json_array_append_new(entries, entry_of(set, row, list, projected));
             if (kind != EXP_KIND_DEFAULT && kind != EXP_KIND_TRUTH)
-                compare(set->table, ours, list, row->method, projected, better);
+                lacking |= compare(set->table, ours, list, row->method, projected, better);
             json_decref(list);
         }
     }
     json_decref(ours);
+    if (lacking) {
+        json_decref(entries);
+        json_decref(better);
+        return NULL;
+    }
     return json_pack("{s:s, s:s, s:i, s:o, s:o}", "set", set->name, "title", set->title, "table", set->table, "entries",
                      entries, "better", better);
 }
@@ -164,42 +176,34 @@ json_t *exp_table_summary(const exp_table_set *set, const exp_table_view *view, 
 
 enum { CELL = 64, COLUMNS_MOST = 12 };
 
-/* Cells with equal widths, as Markdown wants them and people read them. */
+/* One row; its cells are made twice, once for their widths and once to be printed, so that no memory is needed. */
 typedef struct sheet {
-    size_t columns, rows, capacity;
-    char (*cell)[CELL];
+    size_t columns, width[COLUMNS_MOST];
+    char cell[COLUMNS_MOST][CELL];
 } sheet;
 
-static char *cell_at(sheet *s, size_t row, size_t column) { return s->cell[row * s->columns + column]; }
+static void clear_row(sheet *s) { memset(s->cell, 0, sizeof s->cell); }
 
-/* A new empty row; NULL when out of memory: the row is then left out. */
-static char *add_row(sheet *s)
+static void widen(sheet *s)
 {
-    if (s->rows == s->capacity) {
-        void *more = realloc(s->cell, (s->capacity + 16) * s->columns * CELL);
-        if (!more) return NULL;
-        s->cell = more;
-        s->capacity += 16;
-    }
-    memset(s->cell[s->rows * s->columns], 0, s->columns * CELL);
-    return cell_at(s, s->rows++, 0);
+    for (size_t j = 0; j < s->columns; j++)
+        if (strlen(s->cell[j]) > s->width[j]) s->width[j] = strlen(s->cell[j]);
 }
 
-static void print_sheet(sheet *s, FILE *stream)
+/* Cells with equal widths, as Markdown wants them and people read them. */
+static void print_row(const sheet *s, FILE *stream)
 {
-    size_t width[COLUMNS_MOST] = {0};
-    for (size_t i = 0; i < s->rows; i++)
-        for (size_t j = 0; j < s->columns; j++)
-            if (strlen(cell_at(s, i, j)) > width[j]) width[j] = strlen(cell_at(s, i, j));
-    for (size_t i = 0; i < s->rows; i++) {
-        for (size_t j = 0; j < s->columns; j++) fprintf(stream, "| %-*s ", (int)width[j], cell_at(s, i, j));
-        fputs("|\n", stream);
-        for (size_t j = 0; i == 0 && j < s->columns; j++) {
-            fputs("|", stream);
-            for (size_t k = 0; k < width[j] + 2; k++) fputc('-', stream);
-        }
-        if (i == 0) fputs("|\n", stream);
+    for (size_t j = 0; j < s->columns; j++) fprintf(stream, "| %-*s ", (int)s->width[j], s->cell[j]);
+    fputs("|\n", stream);
+}
+
+static void print_line(const sheet *s, FILE *stream)
+{
+    for (size_t j = 0; j < s->columns; j++) {
+        fputs("|", stream);
+        for (size_t k = 0; k < s->width[j] + 2; k++) fputc('-', stream);
     }
+    fputs("|\n", stream);
 }
 
 static void number_text(double value, char out[CELL])
@@ -275,14 +279,14 @@ static size_t choose_columns(int table, int truth, column *out)
 static void fill_header(sheet *s, const column *columns, size_t count)
 {
     size_t at = 2;
-    if (!add_row(s)) return;
-    snprintf(cell_at(s, 0, 0), CELL, "method");
-    snprintf(cell_at(s, 0, 1), CELL, "seeds");
+    clear_row(s);
+    snprintf(s->cell[0], CELL, "method");
+    snprintf(s->cell[1], CELL, "seeds");
     for (size_t i = 0; i < count; i++) {
-        snprintf(cell_at(s, 0, at++), CELL, "%s", columns[i].title);
-        if (columns[i].paper >= 0) snprintf(cell_at(s, 0, at++), CELL, "paper");
+        snprintf(s->cell[at++], CELL, "%s", columns[i].title);
+        if (columns[i].paper >= 0) snprintf(s->cell[at++], CELL, "paper");
     }
-    snprintf(cell_at(s, 0, at), CELL, "cpu s");
+    snprintf(s->cell[at], CELL, "cpu s");
 }
 
 static void fill_entry(sheet *s, const column *columns, size_t count, const json_t *entry)
@@ -291,22 +295,21 @@ static void fill_entry(sheet *s, const column *columns, size_t count, const json
     const int projected = json_is_true(json_object_get(entry, "projected"));
     const json_int_t seeds = json_integer_value(json_object_get(entry, "seeds"));
     const json_int_t missing = json_integer_value(json_object_get(entry, "missing"));
-    const size_t row = s->rows;
     size_t at = 2;
-    if (!add_row(s)) return;
+    clear_row(s);
     const char *mark = method->kind == EXP_KIND_DEFAULT ? "**" : method->kind == EXP_KIND_ADAPTED ? "*" : "";
-    snprintf(cell_at(s, row, 0), CELL, "%s%s%s%s", mark, method->title, projected ? ", a projected" : "", mark);
+    snprintf(s->cell[0], CELL, "%s%s%s%s", mark, method->title, projected ? ", a projected" : "", mark);
     if (missing && missing < seeds)
-        snprintf(cell_at(s, row, 1), CELL, "%lld, %lld NA", (long long)seeds, (long long)missing);
+        snprintf(s->cell[1], CELL, "%lld, %lld NA", (long long)seeds, (long long)missing);
     else
-        snprintf(cell_at(s, row, 1), CELL, "%lld", (long long)seeds);
+        snprintf(s->cell[1], CELL, "%lld", (long long)seeds);
     for (size_t i = 0; i < count; i++) {
-        quantile_text(entry, columns[i].score, cell_at(s, row, at++));
-        if (columns[i].paper >= 0 && !projected) paper_text(entry, (size_t)columns[i].paper, cell_at(s, row, at));
+        quantile_text(entry, columns[i].score, s->cell[at++]);
+        if (columns[i].paper >= 0 && !projected) paper_text(entry, (size_t)columns[i].paper, s->cell[at]);
         at += columns[i].paper >= 0;
     }
     const json_t *cpu = json_array_get(json_object_get(entry, "cpu_seconds"), 0);
-    if (json_is_number(cpu)) snprintf(cell_at(s, row, at), CELL, "%.2g", json_number_value(cpu));
+    if (json_is_number(cpu)) snprintf(s->cell[at], CELL, "%.2g", json_number_value(cpu));
 }
 
 static void print_better(const json_t *summary, FILE *stream)
@@ -350,10 +353,15 @@ void exp_table_print(const json_t *summary, FILE *stream)
     fprintf(stream, "### %s\n\n", json_string_value(json_object_get(summary, "title")));
     if (json_is_string(remark)) fprintf(stream, "Not run: %s.\n\n", json_string_value(remark));
     if (!json_array_size(entries)) return;
-    fill_header(&s, columns, count);
-    for (size_t i = 0; i < json_array_size(entries); i++) fill_entry(&s, columns, count, json_array_get(entries, i));
-    print_sheet(&s, stream);
-    free(s.cell);
+    for (int printing = 0; printing < 2; printing++) {
+        fill_header(&s, columns, count);
+        printing ? print_row(&s, stream) : widen(&s);
+        if (printing) print_line(&s, stream);
+        for (size_t i = 0; i < json_array_size(entries); i++) {
+            fill_entry(&s, columns, count, json_array_get(entries, i));
+            printing ? print_row(&s, stream) : widen(&s);
+        }
+    }
     if (json_array_size(json_object_get(summary, "better"))) {
         fputs("\nBelow the default's median, on the seeds that both have:\n\n", stream);
         print_better(summary, stream);

@@ -23,7 +23,7 @@ typedef struct exp_table_view {
  *   "better": whose median of P (P' and PM' in table 2), RE_f or RE_a is below the default's, over the seeds that both
  *       have: "method", "projected", "score", "median", "default", "seeds", "wins" (seeds in which it is better)
  *
- * A projected entry stands for the method on all seeds, with a projected where it had to be. */
+ * A projected entry stands for the method on all seeds, with a projected where it had to be. NULL: out of memory. */
 json_t *exp_table_summary(const exp_table_set *set, const exp_table_view *view, const json_t *rows);
 
 /* One set, as Markdown: a table, then who beats the default. */

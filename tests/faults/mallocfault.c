@@ -1,6 +1,6 @@
 /* mallocfault.c - to be preloaded: makes an allocation fail. FAULT_AT=K: the K-th one since main() fails; with
  * FAULT_ALWAYS=1 all from the K-th on. FAULT_COUNT=FILE: writes how many there were, and how many were not freed when
- * main() returned.
+ * main() returned; with FAULT_LEAKS=1 that is an exit status of 97.
  *
  * FAULT_EACH=MODES: every K in one run. At each allocation a copy of the process is made (fork) that gets none ('1' in
  * MODES), and one that gets none and no later one either ('a'). A copy ends well and at once when its exit status is 1,
@@ -395,7 +395,9 @@ static int armed_main(int count, char **arguments, char **environment)
     atomic_store_explicit(&armed, 1, memory_order_release);
     int result = real_main(count, arguments, environment);
     disarm();
-    return result;
+    if (!getenv("FAULT_LEAKS") || live == 0) return result;
+    fprintf(stderr, "%ld allocations were not freed\n", live);
+    return 97;
 }
 
 int __libc_start_main(main_fn entry, int count, char **arguments, void (*begin)(void), void (*end)(void),
