@@ -1,8 +1,10 @@
 /* test_neartie.c - what the search does with candidates that the data do not tell apart: the simplest drift, or the
  * shares of the averaged ones, and those of the diffusions, all from the scores that the model reports. */
-#include "onecontext.h"
 #include "systems/systems.h"
-#include "tune/driftcv.h"
+#include "tune/twins.h"
+#include "tunecases.h"
+
+#include "onecontext.h" /* its ctx comes after functions that have one of their own */
 
 #include <jansson.h>
 
@@ -117,6 +119,91 @@ static void prop_drift_shares_follow_scores_and_freedom(void **state)
     assert_true(averages > 0 && alone > 0);
 }
 
+/* Score of a kernel in a stage of the search; NAN: it was not there. */
+static double score_in(const json_t *info, const char *stage, const char *field, const char *kernel)
+{
+    double score = (double)NAN;
+    const json_t *rows = json_object_get(info, "search");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (strcmp(word(row, "stage"), stage) == 0 && strcmp(word(row, "field"), field) == 0 &&
+            strcmp(word(row, "kernel"), kernel) == 0)
+            score = number(row, "score");
+    }
+    return score;
+}
+
+static size_t count_of(const json_t *list, const char *kernel)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        count += strcmp(word(json_array_get(list, i), "kernel"), kernel) == 0;
+    return count;
+}
+
+/* Degree two and three learn the same terms here, and have the same score: one of them is in the average, once, under
+ * the simpler name. Shares follow the scores of those that are left (see the property above). */
+static void test_neartie__drifts_that_are_the_same_count_once(void **state)
+{
+    (void)state;
+    json_t *info = fitted("expdyn", 2, "yes"), *list = json_object_get(info, "drifts");
+    double two = score_in(info, "refit", "drift", "poly:degree=2 learned"),
+           three = score_in(info, "refit", "drift", "poly:degree=3 learned");
+    assert_close(two, three, 1e-9, fabs(two)); /* else this is no longer a case of it */
+    assert_true(json_array_size(list) > 1);
+    assert_int_equal(count_of(list, "poly:degree=2 learned"), 1);
+    assert_int_equal(count_of(list, "poly:degree=3 learned"), 0);
+    json_decref(info);
+}
+
+/* A linear a with learned weights has one feature, which it keeps: it is the linear one. */
+static void test_neartie__diffusions_that_are_the_same_count_once(void **state)
+{
+    (void)state;
+    json_t *info = fitted("gbm", 3, "yes"), *list = json_object_get(info, "diffusions");
+    double plain = score_in(info, "final", "diffusion", "linear"),
+           learned = score_in(info, "final", "diffusion", "linear learned");
+    assert_close(plain, learned, 1e-9, fabs(plain));
+    assert_int_equal(count_of(list, "linear"), 1);
+    assert_int_equal(count_of(list, "linear learned"), 0);
+    assert_string_equal(word(info, "diffusion"), "linear");
+    json_decref(info);
+}
+
+/* To rounding, and no further: a part in 10^9 is the same field, one in 10^5 is not; nor is a field of another score.
+ */
+static void test_neartie__same_is_to_rounding(void **state)
+{
+    (void)state;
+    sk_problem *p = case_problem(ctx, 2, false);
+    assert_int_equal(sk_problem_condition(ctx, p, NULL, false, false), SOCK_OK);
+    sk_drift_candidate candidate = {
+        .name = sk_strdup(ctx, "affine"), .kernel = case_kernel(ctx, "affine"), .max_rank = 9};
+    sk_drift_result *one = NULL, *other = NULL;
+    assert_int_equal(sk_drift_cross_validate(ctx, p, &candidate, p->folds, &one), SOCK_OK);
+    assert_int_equal(sk_drift_cross_validate(ctx, p, &candidate, p->folds, &other), SOCK_OK);
+    const size_t weights = p->folds * one->p * p->d; /* those without a fold */
+    assert_true(sk_same_drift(p, one, other));
+    for (size_t i = 0; i < weights; i++) other->weight[i] *= 1 + 1e-9;
+    assert_true(sk_same_drift(p, one, other));
+    other->weight[weights - 1] *= 1 + 1e-2; /* one weight of one fold is enough */
+    assert_false(sk_same_drift(p, one, other));
+    other->weight[weights - 1] /= 1 + 1e-2;
+    assert_true(sk_same_drift(p, one, other));
+    for (size_t i = 0; i < weights; i++) other->weight[i] *= 1 + 1e-5;
+    assert_false(sk_same_drift(p, one, other));
+    sk_drift_result_free(one), sk_drift_result_free(other);
+    sk_drift_candidate_clear(&candidate);
+    double held[] = {1, 0.2, 0.2, 3}, near[] = {1, 0.2, 0.2, 3 + 1e-9}, far[] = {1, 0.2, 0.2, 3 + 1e-5};
+    size_t first[] = {0, 1};
+    const sk_problem single = {.n = 1, .d = 2, .folds = 1, .first = first};
+    sk_diffusion_result a = {.score = 2, .held = held}, b = {.score = 2, .held = near}, c = {.score = 2, .held = far};
+    assert_true(sk_same_diffusion(&single, &a, &b) && !sk_same_diffusion(&single, &a, &c));
+    b.score = 3;
+    assert_false(sk_same_diffusion(&single, &a, &b));
+    sk_problem_free(p);
+}
+
 /* An average through a file is the same average: fields to the last bit, and what it says of its parts. */
 static void prop_averaged_drift_survives_the_file(void **state)
 {
@@ -187,6 +274,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_shares_follow_scores_and_simplicity),
         cmocka_unit_test(prop_drift_shares_follow_scores_and_freedom),
+        cmocka_unit_test(test_neartie__drifts_that_are_the_same_count_once),
+        cmocka_unit_test(test_neartie__diffusions_that_are_the_same_count_once),
+        cmocka_unit_test(test_neartie__same_is_to_rounding),
         cmocka_unit_test(prop_averaged_drift_survives_the_file),
         cmocka_unit_test(test_neartie__without_averaging_one_drift_and_the_best_diffusion),
         cmocka_unit_test(test_neartie__simpler_drifts_are_allowed_what_they_save),
