@@ -195,44 +195,40 @@ static void set_value(json_t *row, size_t column, const sock_value *value)
     if (value->valid) set_cell(row, column, json_real(value->value));
 }
 
-/* "linear 50% + affine 50%", or the one kernel. */
-static void set_diffusion(json_t *row, const json_t *info)
+/* "linear 50% + affine 50%"; of a drift that is no average, the one kernel without its share. */
+static void set_parts(json_t *row, size_t column, const json_t *info, const char *list, const char *one)
 {
     char text[400] = "";
     size_t i, used = 0;
-    json_t *entry;
-    json_array_foreach(json_object_get(info, "diffusions"), i, entry)
+    json_t *entry, *parts = json_object_get(info, list);
+    json_array_foreach(parts, i, entry)
     {
         const char *kernel = json_string_value(json_object_get(entry, "kernel"));
         double share = json_number_value(json_object_get(entry, "share"));
         int polished = json_is_true(json_object_get(entry, "polished"));
-        if (used >= sizeof text) break;
+        if (used >= sizeof text || (column == DRIFT && json_array_size(parts) == 1)) break;
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s %.0f%%", i ? " + " : "", kernel ? kernel : "",
                                  polished ? " polished" : "", 100 * share);
     }
     if (text[0])
-        set_cell(row, DIFFUSION, json_string(text));
-    else
-        json_array_set(row, DIFFUSION, json_object_get(info, "diffusion"));
+        set_cell(row, column, json_string(text));
+    else if (json_object_get(info, one))
+        json_array_set(row, column, json_object_get(info, one));
 }
 
 /* What was chosen, from the model's own information. */
 static sock_status describe(study *s, const sock_model *model, json_t *row)
 {
-    static const struct {
-        size_t column;
-        const char *key;
-    } cells[] = {{DRIFT, "drift"}, {DOF, "drift_dof"}, {FLOOR, "floor"}};
     char *text = NULL, remark[400] = "";
     sock_status status = sock_model_info(s->ctx, model, &text);
     if (status < 0) return status;
     json_t *info = json_loads(text, 0, NULL), *entry;
     size_t i;
-    for (i = 0; i < COUNT(cells); i++) {
-        json_t *value = json_object_get(info, cells[i].key);
-        if (value) json_array_set(row, cells[i].column, value);
-    }
-    if (json_object_get(info, "diffusion")) set_diffusion(row, info);
+    json_t *dof = json_object_get(info, "drift_dof"), *floor = json_object_get(info, "floor");
+    if (dof) json_array_set(row, DOF, dof);
+    if (json_array_size(floor)) json_array_set(row, FLOOR, json_array_get(floor, 0)); /* of the first state */
+    set_parts(row, DRIFT, info, "drifts", "drift");
+    set_parts(row, DIFFUSION, info, "diffusions", "diffusion");
     json_array_foreach(json_object_get(info, "warnings"), i, entry)
     {
         strncat(remark, i ? "; " : "", sizeof remark - strlen(remark) - 1);
