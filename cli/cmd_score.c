@@ -20,12 +20,14 @@ typedef struct score_row {
     const char *meaning;
 } score_row;
 
-enum { ROWS = 9 };
+enum { ROWS = 10 };
 
 static void make_rows(const sock_scores *s, score_row rows[ROWS])
 {
     const score_row all[ROWS] = {
         {"loglik", &s->loglik, &s->loglik_truth, NAN, "sum of log densities of the test steps; larger is better"},
+        {"loglik_constant", &s->loglik_constant, NULL, NAN,
+         "loglik of constant f and a fitted to these very steps: a model should beat it"},
         {"perplexity", &s->perplexity, NULL, 100, "P: 100 is as good as the truth; smaller is better"},
         {"perplexity_raw", &s->perplexity_raw, NULL, NAN, "P': the same without the truth; smaller is better"},
         {"loglik_moments", &s->loglik_moments, &s->loglik_moments_truth, NAN,
@@ -52,6 +54,24 @@ static void print_reason(const char *key, const sock_value *value)
     if (value && !value->valid) printf("NA: %s: %s\n", key, value->reason);
 }
 
+/* What needs a file that was not given is no row of the table: one line for each such reason says what there would be.
+ */
+static bool is_wanted(const sock_value *value) { return value->valid || value->failed; }
+
+static void print_unwanted(const score_row rows[ROWS])
+{
+    for (int i = 0; i < ROWS; i++) {
+        int same = 0;
+        if (is_wanted(rows[i].value)) continue;
+        for (int j = 0; j < ROWS; j++) {
+            if (is_wanted(rows[j].value) || strcmp(rows[i].value->reason, rows[j].value->reason) != 0) continue;
+            if (j < i) break; /* told already */
+            printf("%s%s", same++ ? ", " : "not computed: ", rows[j].key);
+        }
+        if (same) printf(": %s\n", rows[i].value->reason);
+    }
+}
+
 static void print_truth_cell(const score_row *row, bool truth_given)
 {
     const sock_value ideal = {.valid = 1, .value = row->ideal};
@@ -72,13 +92,16 @@ static void print_table(const sock_scores *s, const truth *t)
                sys_find(t->source) ? "" : t->source);
     printf("\n%-22s  %12s  %12s\n", "score", "model", t->model ? "truth" : "");
     for (int i = 0; i < ROWS; i++) {
+        if (!is_wanted(rows[i].value)) continue;
         printf("%-22s", rows[i].key);
         print_cell(rows[i].value);
         print_truth_cell(&rows[i], t->model != NULL);
         printf("  %s\n", rows[i].meaning);
     }
     printf("\n");
-    for (int i = 0; i < ROWS; i++) print_reason(rows[i].key, rows[i].value);
+    for (int i = 0; i < ROWS; i++)
+        if (is_wanted(rows[i].value)) print_reason(rows[i].key, rows[i].value);
+    print_unwanted(rows);
     if (t->model) print_reason("loglik of the truth", &s->loglik_truth);
     if (s->mmd2.valid)
         printf("mmd2: %zu starts, %zu paths each, %zu lost; scale %g from %zu pairs of training trajectories\n",
@@ -111,6 +134,8 @@ static void print_json(const sock_scores *s, const truth *t, sock_status status)
     json_t *object = json_object();
     put_value(object, "loglik", &s->loglik);
     put_value(object, "loglik_truth", &s->loglik_truth);
+    put_value(object, "loglik_constant", &s->loglik_constant);
+    json_object_set_new(object, "worse_than_constant", json_boolean(s->worse_than_constant));
     put_value(object, "perplexity", &s->perplexity);
     put_value(object, "perplexity_raw", &s->perplexity_raw);
     put_value(object, "loglik_moments", &s->loglik_moments);
@@ -149,6 +174,19 @@ static void hint_delta(const cli *c, const sock_scores *s, const truth *t)
              t->instance->system->delta);
 }
 
+/* A model that predicts worse than nothing is told on standard error, whatever else is printed. */
+static void warn_of_constants(const cli *c, const sock_scores *s)
+{
+    if (!s->worse_than_constant) return;
+    const bool by_moments = !s->loglik.valid || (s->loglik_moments.valid && s->loglik_moments.value > s->loglik.value);
+    cli_usage_error(
+        c,
+        "warning: the model is worse than constant coefficients on these data: log likelihood %.6g%s, theirs "
+        "%.6g; are they of the same process, in the same units?",
+        by_moments ? s->loglik_moments.value : s->loglik.value, by_moments ? " (by moments)" : "",
+        s->loglik_constant.value);
+}
+
 static int run(int count, char **arguments)
 {
     const char *train_path = NULL;
@@ -176,6 +214,7 @@ static int run(int count, char **arguments)
     }
     cli_caveat(&c, status);
     hint_delta(&c, &scores, &t);
+    warn_of_constants(&c, &scores);
     if (c.json)
         print_json(&scores, &t, status);
     else

@@ -205,6 +205,7 @@ static void put_scores(FILE *out, const rep_facts *f)
     fprintf(out, "%zu", s->intervals);
     end(out);
     put_value(out, "log likelihood", &s->loglik, "", "");
+    put_value(out, "of constants fitted to them", &s->loglik_constant, "", "");
     if (f->settings->truth) {
         put_value(out, "of the truth", &s->loglik_truth, "", "");
         put_value(out, "perplexity P", &s->perplexity, "", " (100: as good as the truth)");

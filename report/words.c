@@ -195,14 +195,39 @@ void words_summary(FILE *out, const rep_facts *f)
     residual_words(out, f);
 }
 
+/* What the scores have against the model, as list items; the number of them. out may be NULL. */
+static int bad_scores(FILE *out, const rep_facts *f)
+{
+    const sock_scores *s = &f->scores;
+    const char *where = f->settings->test ? "the test data" : "these data";
+    if (!f->has_scores) return 0;
+    if (s->worse_than_constant && out) {
+        const int by_moments =
+            !s->loglik.valid || (s->loglik_moments.valid && s->loglik_moments.value > s->loglik.value);
+        fprintf(out,
+                "<li>On %s the model is worse than constant coefficients (log likelihood %.5g, theirs %.5g): are they "
+                "of the same process, in the same units, within the range that the model was fitted to?</li>\n",
+                where, by_moments ? s->loglik_moments.value : s->loglik.value, s->loglik_constant.value);
+    }
+    if (s->worse_than_constant) return 1;
+    if (s->loglik.valid || !s->loglik.failed || s->loglik_moments.valid) return 0;
+    if (out) {
+        fprintf(out, "<li>On %s the model has no likelihood: ", where);
+        page_text(out, s->loglik.reason);
+        fputs(".</li>\n", out);
+    }
+    return 1;
+}
+
 void words_warnings(FILE *out, const rep_facts *f)
 {
     json_t *warnings = json_object_get(f->info, "warnings"), *line;
     const int against = f->has_residuals ? objections(NULL, &f->residuals) : 0;
     const int unsolved = json_is_false(json_object_get(f->info, "converged"));
     size_t i;
-    if (!json_array_size(warnings) && !against && !unsolved) return;
+    if (!json_array_size(warnings) && !against && !unsolved && !bad_scores(NULL, f)) return;
     fputs("<div class=\"warnings\" role=\"note\"><h2>Warnings</h2>\n<ul>\n", out);
+    bad_scores(out, f);
     json_array_foreach(warnings, i, line)
     {
         const char *text = json_string_value(line) ? json_string_value(line) : "";

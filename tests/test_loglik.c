@@ -171,6 +171,108 @@ static void test_loglik__missing_pieces_have_reasons(void **state)
     truth_free(ou);
 }
 
+/* Constant f (2) and a (2 x 2), one after the other in user. */
+static void steady_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)x;
+    for (size_t i = 0; i < count * d; i++) f[i] = ((const double *)user)[i % d];
+}
+
+static void steady_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)x;
+    for (size_t i = 0; i < count * d * d; i++) a[i] = ((const double *)user)[d + i % (d * d)];
+}
+
+static double steady_loglik(double *constants, const sock_data *data, sock_scores *s)
+{
+    sock_model *model = wrap_fields(ctx, 2, steady_drift, steady_diffusion, constants);
+    assert_int_equal(sock_score(ctx, model, data, NULL, NULL, NULL, s), SOCK_OK);
+    sock_model_free(model);
+    return s->loglik.value;
+}
+
+/* Correlated states, irregular times, three trajectories: loglik_constant is that of a model with the constants of the
+ * formula, and no other constants do better. */
+static void prop_loglik__no_constants_beat_loglik_constant(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    const size_t length[3] = {25, 5, 30};
+    double t[N], x[2 * N], u[N], z[2 * N], constants[6] = {0}, time = 0;
+    sock_data *data = NULL;
+    sock_scores s, other;
+    sk_uniforms((sk_key){5, SK_PURPOSE_TEST}, 1, 0, 0, N, u);
+    sk_normals((sk_key){5, SK_PURPOSE_TEST}, 2, 0, 0, 2 * N, z);
+    for (size_t i = 0; i < N; i++) {
+        bool begins = i == 0 || i == 25 || i == 30;
+        double h = begins ? 0 : 0.1 + u[i];
+        t[i] = begins ? u[i] : t[i - 1] + h;
+        x[2 * i] = begins ? z[2 * i] : x[2 * i - 2] + 0.4 * h + sqrt(h) * z[2 * i];
+        x[2 * i + 1] = begins ? z[2 * i + 1] : x[2 * i - 1] - 0.2 * h + sqrt(h) * (0.6 * z[2 * i] + 0.8 * z[2 * i + 1]);
+        time += h;
+        for (size_t k = 0; !begins && k < 2; k++) constants[k] += x[2 * i + k] - x[2 * i - 2 + k];
+    }
+    for (size_t k = 0; k < 2; k++) constants[k] /= time;
+    for (size_t i = 1; i < N; i++) {
+        double h = t[i] - t[i - 1], e[2];
+        for (size_t k = 0; k < 2; k++) e[k] = x[2 * i + k] - x[2 * i - 2 + k] - h * constants[k];
+        for (size_t k = 0; i != 25 && i != 30 && k < 4; k++) constants[2 + k] += e[k / 2] * e[k % 2] / (h * (N - 3));
+    }
+    assert_true(sock_data_from_arrays(ctx, 2, 3, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    double best = steady_loglik(constants, data, &s);
+    assert_true(s.loglik_constant.valid && !s.worse_than_constant);
+    assert_close(s.loglik_constant.value, best, 1e-12, fabs(best));
+    for (size_t k = 0; k < 6; k++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            double near[6];
+            memcpy(near, constants, sizeof near);
+            near[k] += sign * 0.01 * fabs(constants[k]);
+            if (k == 3 || k == 4) near[7 - k] = near[k]; /* a stays symmetric */
+            assert_true(steady_loglik(near, data, &other) < best);
+            assert_true(other.loglik_constant.value == s.loglik_constant.value && !other.worse_than_constant);
+        }
+    for (size_t k = 2; k < 6; k++) constants[k] *= 3; /* 57 (log 3 - 2/3) = 24.6 nats behind, 7 are allowed */
+    assert_close(best - steady_loglik(constants, data, &other), 57 * (log(3) - 2.0 / 3), 1e-10, 1);
+    assert_true(other.worse_than_constant);
+    sock_data_free(data);
+}
+
+/* dx = -x dt + sqrt 2 dW in steps of 3: Euler's step overshoots to -2 x and loses to constants, but the model is right,
+ * and its moments know it. */
+static void relaxing_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user;
+    for (size_t i = 0; i < count * d; i++) f[i] = -x[i];
+}
+
+static void test_loglik__a_good_model_of_long_steps_is_not_worse_than_constants(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    double t[N], x[N], z[N], a = 2;
+    const size_t length = N, few = 4;
+    double constant_a[2] = {0, a};
+    sock_data *data = NULL, *short_one = NULL;
+    sock_scores s;
+    sk_normals((sk_key){6, SK_PURPOSE_TEST}, 1, 0, 0, N, z);
+    for (size_t i = 0; i < N; i++) {
+        t[i] = 3 * (double)i;
+        x[i] = i ? exp(-3) * x[i - 1] + sqrt(1 - exp(-6)) * z[i] : z[0];
+    }
+    assert_true(sock_data_from_arrays(ctx, 1, 1, &length, t, x, NULL, NULL, NULL, &data) >= 0);
+    assert_true(sock_data_from_arrays(ctx, 1, 1, &few, t, x, NULL, NULL, NULL, &short_one) >= 0);
+    sock_model *model = wrap_fields(ctx, 1, relaxing_drift, steady_diffusion, constant_a);
+    assert_int_equal(sock_score(ctx, model, data, NULL, NULL, NULL, &s), SOCK_OK);
+    assert_true(s.loglik.value < s.loglik_constant.value - 50 && s.loglik_moments.value > s.loglik_constant.value + 50);
+    assert_false(s.worse_than_constant);
+    assert_int_equal(sock_score(ctx, model, short_one, NULL, NULL, NULL, &s), SOCK_OK);
+    assert_true(!s.loglik_constant.valid && !s.loglik_constant.failed && !s.worse_than_constant);
+    assert_non_null(strstr(s.loglik_constant.reason, "3 intervals are too few"));
+    sock_model_free(model);
+    sock_data_free(data), sock_data_free(short_one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +281,8 @@ int main(void)
         cmocka_unit_test(prop_loglik__perplexities_fit_together),
         cmocka_unit_test(test_loglik__singular_a_is_not_a_number_until_delta),
         cmocka_unit_test(test_loglik__missing_pieces_have_reasons),
+        cmocka_unit_test(prop_loglik__no_constants_beat_loglik_constant),
+        cmocka_unit_test(test_loglik__a_good_model_of_long_steps_is_not_worse_than_constants),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

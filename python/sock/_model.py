@@ -31,6 +31,7 @@ SCORE_NAMES = (
     "re_a",
     "mmd2",
     "mmd2_truth",
+    "loglik_constant",
 )
 
 
@@ -59,6 +60,8 @@ class Scores(NamedTuple):
     mmd_lost: int
     mmd_eta: float
     mmd_pairs: int
+    loglik_constant: Optional[float]
+    worse_than_constant: int
     seconds: float
     reasons: Mapping[str, str]
 

@@ -82,6 +82,8 @@ class Scores(ctypes.Structure):
         ("mmd_lost", c_size_t),
         ("mmd_eta", c_double),
         ("mmd_pairs", c_size_t),
+        ("loglik_constant", Value),
+        ("worse_than_constant", c_int),
         ("seconds", c_double),
     ]
 

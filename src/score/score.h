@@ -31,6 +31,11 @@ sock_status sk_moment_likelihood(sock_context *ctx, const sock_model *model, con
 sock_status sk_moment_terms(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
                             double *term);
 
+/* ---- constlik.c ---- */
+
+/* The same sum for constant f and a, those that make it largest (but for delta) on these data. */
+sock_status sk_constant_likelihood(sock_context *ctx, const sock_data *data, double delta, sk_loglik *out);
+
 /* ---- relerr.c ---- */
 
 /* Squared Frobenius norms over all points: of the differences and of the truth. a only where both models have one. */

@@ -1,0 +1,61 @@
+/* constlik.c - what every model should beat: constant f and a, by maximum likelihood on the very data that are scored,
+ *
+ *     f = sum dx / sum h,   a = mean of (dx - h f)(dx - h f)' / h,
+ *
+ * and their log-likelihood. With constant fields an Euler step is exact, so it stands beside both likelihoods. */
+#include "score/steplik.h"
+
+/* u (d) = dx - h f over the interval from point i; answers h. */
+static double residual(const sock_data *data, size_t i, const double *f, double *u)
+{
+    const double *x = data->x + i * data->d;
+    const double h = data->t[i + 1] - data->t[i];
+    for (size_t k = 0; k < data->d; k++) u[k] = x[data->d + k] - x[k] - h * f[k];
+    return h;
+}
+
+/* f (d, zero at first) and a (d x d, zero at first). */
+static void fit_constants(const sock_data *data, size_t intervals, double *f, double *a, double *u)
+{
+    const size_t d = data->d;
+    double time = 0;
+    for (size_t j = 0; j < data->trajectories; j++) {
+        const size_t first = data->first[j], last = data->first[j + 1] - 1;
+        time += data->t[last] - data->t[first];
+        for (size_t k = 0; k < d; k++) f[k] += data->x[last * d + k] - data->x[first * d + k];
+    }
+    for (size_t k = 0; k < d; k++) f[k] /= time;
+    for (size_t j = 0; j < data->trajectories; j++)
+        for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
+            const double weight = 1 / (residual(data, i, f, u) * (double)intervals);
+            for (size_t k = 0; k < d * d; k++) a[k] += weight * u[k / d] * u[k % d];
+        }
+}
+
+sock_status sk_constant_likelihood(sock_context *ctx, const sock_data *data, double delta, sk_loglik *out)
+{
+    const size_t d = data->d;
+    double *f = sk_doubles(ctx, 2, d), *a = sk_doubles(ctx, 2, d * d);
+    sock_status status = SOCK_ENOMEM;
+    sk_loglik sum = {0};
+    if (!f || !a) goto out;
+    double *u = f + d, *s = a + d * d;
+    for (size_t j = 0; j < data->trajectories; j++) sum.intervals += sk_data_length(data, j) - 1;
+    if (sum.intervals) fit_constants(data, sum.intervals, f, a, u);
+    for (size_t j = 0; j < data->trajectories; j++)
+        for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
+            double term = 0;
+            const double h = residual(data, i, f, u);
+            for (size_t k = 0; k < d * d; k++) s[k] = h * a[k];
+            const sk_fate fate = sk_gauss_density(d, delta, s, u, &term);
+            sum.singular += fate == SK_FATE_SINGULAR;
+            sum.broken += fate == SK_FATE_BROKEN;
+            if (fate == SK_FATE_GOOD) sum.value += term;
+        }
+    *out = sum;
+    status = SOCK_OK;
+out:
+    sk_free(f);
+    sk_free(a);
+    return status;
+}
