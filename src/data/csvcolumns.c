@@ -121,6 +121,18 @@ static const char *role_name(sk_role role)
     return role == SK_ROLE_TIME ? "time" : role == SK_ROLE_ID ? "id" : role == SK_ROLE_GROUP ? "group" : "state";
 }
 
+/* A file of one column whose header holds another separator, or begins with a remark: the way out, or nothing. */
+static const char *separator_hint(const sk_columns *columns)
+{
+    const char *name = columns->count == 1 ? columns->column[0].name : "";
+    if (*name == '#') return "; lines that begin with # are not skipped: take them out";
+    if (strchr(name, ';'))
+        return "; are they separated by semicolons? With decimal commas: tr ',;' '.,' <OLD >NEW; else: tr ';' ',' <OLD "
+               ">NEW";
+    if (strchr(name, '\t')) return "; are they separated by tabs? tr '\\t' ',' <OLD >NEW makes commas of them";
+    return "";
+}
+
 /* A column that an option names. */
 static sock_status take_named(sock_context *ctx, const char *source, const char *option, const char *name, sk_role role,
                               sk_columns *columns)
@@ -128,8 +140,8 @@ static sock_status take_named(sock_context *ctx, const char *source, const char 
     char list[LIST_SIZE];
     sk_column *column = name[0] ? find_column(columns, name) : NULL;
     if (!column)
-        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s', and there is no such column; there are: %s", source, option,
-                       name, list_columns(columns, list));
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s', and there is no such column; there are: %s%s", source, option,
+                       name, list_columns(columns, list), separator_hint(columns));
     if (column->role == role)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: %s names the column '%s' twice", source, option, name);
     if (column->role == SK_ROLE_IGNORED)
@@ -225,8 +237,8 @@ static sock_status assign_usual(sock_context *ctx, const char *source, const soc
         if (!found)
             return sk_fail(ctx, SOCK_EINPUT,
                            "%s: no time column: the header should name one t or time (or set the option time); the "
-                           "columns, separated by commas, are: %s",
-                           source, list_columns(columns, list));
+                           "columns, separated by commas, are: %s%s",
+                           source, list_columns(columns, list), separator_hint(columns));
     }
     if (is(group, "auto")) {
         SK_TRY(take_usual(ctx, source, "group", group_names, SK_ROLE_GROUP, columns, &found));

@@ -107,9 +107,11 @@ static sock_status put_in_time(sock_context *ctx, build *b, size_t j)
     for (size_t i = 1; i < length; i++) {
         double t = rows->t[order[i]];
         if (rows->t[order[i - 1]] == t)
-            return sk_fail(ctx, SOCK_EINPUT,
-                           "%s: %ss %zu and %zu: trajectory '%s' has two points at the same time %.17g", rows->source,
-                           rows->place, rows->line[order[i - 1]], rows->line[order[i]], rows->id[j], t);
+            return sk_fail(
+                ctx, SOCK_EINPUT,
+                "%s: %ss %zu and %zu: trajectory '%s' has two points at the same time %.17g; where two columns "
+                "together name a trajectory, make one of them",
+                rows->source, rows->place, rows->line[order[i - 1]], rows->line[order[i]], rows->id[j], t);
     }
     return SOCK_OK;
 }
