@@ -69,14 +69,17 @@ check: ## the house checks alone: includes, words, format, static analysis
 	@tools/check-format
 	@tools/check-static
 
-coverage: deps ## line coverage of the quick tier, as HTML in build/coverage/html
+coverage: deps ## line coverage of the quick tier, as HTML in build/coverage/html; what is not reached in the parsers
 	@cmake --preset coverage >/dev/null
 	@cmake --build build/coverage -j$(JOBS)
+	@lcov --quiet --zerocounters --directory build/coverage
 	@$(CTEST) --test-dir build/coverage -L quick
 	@lcov --quiet --capture --directory build/coverage --output-file build/coverage/all.info
 	@lcov --quiet --extract build/coverage/all.info "$(CURDIR)/src/*" "$(CURDIR)/cli/*" --output-file build/coverage/sock.info
 	@genhtml --quiet build/coverage/sock.info --output-directory build/coverage/html
 	@lcov --summary build/coverage/sock.info
+	@tools/unreached >build/coverage/unreached.txt
+	@echo "$$(grep -c 'never run' build/coverage/unreached.txt) lines of the parsers were not reached: build/coverage/unreached.txt"
 
 clean: ## remove build/
 	@rm -rf build

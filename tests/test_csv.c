@@ -490,6 +490,20 @@ static void test_csv__files_that_cannot_be_read(void **state)
     assert_null(data);
 }
 
+static void test_csv__a_dash_is_standard_input(void **state)
+{
+    (void)state;
+    const char *path = write_file("in.csv", "t,x\n0,1\n1,2\n");
+    sock_data *data = NULL;
+    assert_non_null(freopen(path, "r", stdin));
+    assert_int_equal(sock_data_read(ctx, "-", NULL, &data), SOCK_OK);
+    assert_int_equal(data->points, 2);
+    assert_string_equal(data->source, "-");
+    sock_data_free(data);
+    assert_non_null(freopen("/dev/null", "r", stdin));
+    remove_file(path);
+}
+
 typedef struct attempt {
     const char *path;
     const sock_options *opts;
@@ -678,6 +692,7 @@ int main(void)
         cmocka_unit_test(test_csv__default_groups_share_start_and_times),
         cmocka_unit_test(test_csv__binary_files_are_named_so),
         cmocka_unit_test(test_csv__files_that_cannot_be_read),
+        cmocka_unit_test(test_csv__a_dash_is_standard_input),
         cmocka_unit_test(test_csv__every_failed_allocation_is_reported),
         cmocka_unit_test(test_csv__a_locale_with_a_decimal_comma_changes_nothing),
         cmocka_unit_test(test_csv__damaged_texts_never_break_the_reader),

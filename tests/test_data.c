@@ -118,6 +118,8 @@ static void test_data__arrays_that_are_refused(void **state)
     expect_refusal(TRY(1, 1, two, t, x, broken), SOCK_EUSAGE, data, "UTF-8");
 #undef TRY
     assert_int_equal(sock_data_from_arrays(NULL, 1, 1, two, t, x, NULL, NULL, NULL, &data), SOCK_EUSAGE);
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, two, t, x, NULL, NULL, NULL, NULL), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(ctx), "length, t, x and out must not be NULL"));
 }
 
 static void test_data__group_labels_of_arrays(void **state)
