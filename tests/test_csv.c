@@ -291,6 +291,7 @@ static void test_csv__broken_quotes_are_refused(void **state)
     refused("id,t,x\n\"a,0,1\na,1,2\n", NULL, SOCK_EINPUT, "f.csv|line 2|never closed");
     refused("id,t,x\n\"a\"b,0,1\n", NULL, SOCK_EINPUT, "line 2|closing quote");
     refused("id,t,\"x\na,0,1", NULL, SOCK_EINPUT, "line 1|never closed");
+    refused("t,x,note\n0,1,a\n1,2,\"open\n", NULL, SOCK_EINPUT, "line 3|never closed"); /* in a column left out */
 }
 
 static void test_csv__headers_that_say_too_little_are_refused(void **state)

@@ -597,6 +597,11 @@ static void test_features__import_refuses_what_does_not_fit(void **state)
          "is 1000001 x 1; at most 1000000 x 1 is needed"},
         {"pivoted(gauss:eta=1)", 1, {{"0.landmarks", 2, 1, one}, {"0.factor", 2, 2, upper}}, 2, "not lower triangular"},
         {"pivoted(gauss:eta=1)", 1, {{"0.landmarks", 2, 1, one}, {"0.factor", 2, 2, zero}}, 2, "0 on its diagonal"},
+        {"nystrom:eta=1",
+         1,
+         {{"0.landmarks", 2, 1, one}, {"0.factor", 2, 2, one}},
+         2,
+         "landmarks m of nystrom is not known"},
         {"nystrom:m=1,eta=1", 1, {{"0.landmarks", 2, 1, one}, {"0.factor", 2, 2, one}}, 2, "more than m = 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

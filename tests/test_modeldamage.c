@@ -227,6 +227,14 @@ static void huge_and_empty(file_parts *p, const char *name)
                                   "data_offsets", (json_int_t)p->size, (json_int_t)p->size));
 }
 
+/* As many rows as there were, and no columns. */
+static void rows_alone(file_parts *p, const char *name)
+{
+    json_int_t rows = json_integer_value(json_array_get(json_object_get(entry(p, name), "shape"), 0));
+    huge_and_empty(p, name);
+    set_entry(p, name, "shape", json_pack("[I,i]", rows, 0));
+}
+
 static void odd_place(file_parts *p, const char *name)
 {
     set_entry(p, name, "shape", json_pack("[i,i]", 1, 1));
@@ -376,6 +384,7 @@ static void test_modeldamage__damaged_arrays(void **state)
         {"diffusion.1.map.0.landmarks", swap_shape, "not a valid model file"},
         {"drift.0.weight", one_more_row, "do not agree with the shape"},
         {"drift.0.weight", huge_shape, "data_offsets do not agree with the shape in drift.0.weight"},
+        {"drift.0.weight", rows_alone, "wrong shape in drift.0.weight"},
         {"drift.0.weight", huge_and_empty, "wrong shape in drift.0.weight"},
         {"diffusion.0.v", huge_and_empty, "wrong shape in diffusion.0.v"},
         {"drift.0.weight", negative_shape, "shape is not two sizes in drift.0.weight"},

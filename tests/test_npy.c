@@ -282,6 +282,7 @@ static void test_npy__headers_that_make_no_sense_are_refused(void **state)
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3)", "'}' expected"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': 6}", "shape"},
         {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3", "shape"},
+        {"{'descr': '<f8', 'fortran_order': False, 'shape': (2x, 3)}", "shape"},
         {"{'descr': '<f9', 'fortran_order': False, 'shape': (2, 3)}", "'<f9'"},
         {"{'descr': '<fx', 'fortran_order': False, 'shape': (2, 3)}", "'<fx'"},
         {"{'descr': '<f ', 'fortran_order': False, 'shape': (2, 3)}", "'<f '"},
@@ -302,8 +303,25 @@ static void test_npy__headers_that_make_no_sense_are_refused(void **state)
     file f = paths_by_times();
     f.bytes[6] = 4;
     refused(&f, with_dt, SOCK_EINPUT, "version is 4.0");
+    f.bytes[6] = 0;
+    refused(&f, with_dt, SOCK_EINPUT, "version is 0.0; allowed: 1 to 3");
     f.bytes[1] = 'n';
     refused(&f, with_dt, SOCK_EINPUT, "not a .npy file");
+}
+
+/* Headers that end where something is still to come, without the spaces behind. */
+static void test_npy__headers_that_are_cut(void **state)
+{
+    (void)state;
+    static const char whole[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (22, 3)}";
+    for (size_t length = 0; length < sizeof whole - 1; length++) {
+        char part[sizeof whole];
+        snprintf(part, sizeof part, "%.*s", (int)length, whole);
+        file f = header(1, part);
+        f.bytes[8] = (char)length;
+        f.size = 10 + length > 12 ? 10 + length : 12;
+        refused(&f, with_dt, SOCK_EINPUT, "header cannot be understood");
+    }
 }
 
 /* What other writers may produce: other order of keys, double quotes, no comma at the end, L of Python 2. */
@@ -380,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_npy__infinite_numbers_are_refused),
         cmocka_unit_test(test_npy__sizes_that_do_not_match_are_refused),
         cmocka_unit_test(test_npy__headers_that_make_no_sense_are_refused),
+        cmocka_unit_test(test_npy__headers_that_are_cut),
         cmocka_unit_test(test_npy__other_spellings_of_the_header),
         cmocka_unit_test(test_npy__damaged_headers_never_break_the_reader),
         cmocka_unit_test(test_npy__every_failed_allocation_is_reported),

@@ -170,6 +170,7 @@ static void test_options__unknown_keys_name_the_known(void **state)
     assert_int_equal(sock_options_set(f->ctx, f->opts, "seed", NULL), SOCK_EUSAGE);
     assert_int_equal(sock_options_set(f->ctx, NULL, "seed", "1"), SOCK_EUSAGE);
     assert_int_equal(sock_options_set(NULL, f->opts, "seed", "1"), SOCK_EUSAGE);
+    assert_null(sock_options_new(NULL));
 }
 
 static void some_kernel(void *user, size_t d, const double *x, const double *y, double *out)

@@ -75,6 +75,8 @@ static void test_points__what_does_not_fit_is_refused_by_line_and_column(void **
         {"x,y\n1,\n", 0, ": line 2, column y: '' is not a finite number"},
         {"x,y\nnan,1\n", 0, ": line 2, column x: 'nan' is not a finite number"},
         {"x,y\n1,1e999\n", 0, ": line 2, column y: '1e999' is not a finite number"},
+        {"x,y\n1,0123456789012345678901234567890123456789012345678901234567890123456789x\n", 0,
+         ": line 2, column y: '012345678901234567890123456789012345678901234567890123456789' is not a finite number"},
         {"x,y\n1,2\n3\n", 0, ": line 3 has 1 cells; the header has 2"},
         {"x,y\n1,2,3\n", 0, ": line 2 has 3 cells; the header has 2"},
         {"x,y\n1,\"2\n", 0, ": line 2: a quote is opened and never closed"},

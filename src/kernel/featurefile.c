@@ -131,7 +131,7 @@ static sock_status read_nystrom(source *s, size_t i, sk_part *part)
     base.family = base.of;
     SK_TRY(sk_kernel_from_terms(s->ctx, 1, &base, &kernel));
     sock_status status = read_landmarks(s, i, kernel, part);
-    if (status == SOCK_OK && part->term.p && part->p > part->term.p)
+    if (status == SOCK_OK && part->p > part->term.p) /* m is known: sk_features_start */
         status =
             sk_fail(s->ctx, SOCK_EINPUT, "a feature map has %zu landmarks, more than m = %zu", part->p, part->term.p);
     sk_kernel_free(kernel);
