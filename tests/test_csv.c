@@ -303,7 +303,10 @@ static void test_csv__headers_that_say_too_little_are_refused(void **state)
     refused("id,t,x\n", NULL, SOCK_EINPUT, "header and no rows");
     refused("id,t,x\n\n", (const option[]){{"state", "x"}, {0}}, SOCK_EINPUT, "header and no rows");
     refused("id,s,x\na,0,1\n", NULL, SOCK_EINPUT, "no time column|id, s, x");
-    refused("t;x\n0;1\n", NULL, SOCK_EINPUT, "no time column|commas|t;x");
+    refused("t;x\n0;1\n", NULL, SOCK_EINPUT, "no time column|commas|t;x|semicolons");
+    refused("t\tx\n0\t1\n", NULL, SOCK_EINPUT, "no time column|tabs");
+    refused("# of a logger\nt,x\n0,1\n", NULL, SOCK_EINPUT, "no time column|begin with #");
+    refused("t;x\n0;1\n", (const option[]){{"time", "t"}, {0}}, SOCK_EUSAGE, "time is 't'|semicolons");
     refused("id,t\na,0\n", NULL, SOCK_EINPUT, "no state column|id, t");
     refused("id,t,note\na,0,hello\n", NULL, SOCK_EINPUT, "no state column");
     refused("id,t,x,x\na,0,1,2\n", NULL, SOCK_EINPUT, "line 1|columns 3 and 4|'x'");
