@@ -5,7 +5,7 @@
  *   3. the average of the near-best diffusions;
  *   4. a floor on a. */
 #include "tune/heldmodel.h"
-#include "tune/twins.h"
+#include "tune/searchstate.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static bool is_short(const sk_drift_candidate *candidate)
 /* Where no short equation is near enough to the best, all kernels are stand-ins, and the mean of several that do about
  * equally well errs less than any: weights exp((score - dof) / 2) of the best few. Half, since the difference of two
  * scores is a draw with an error of about a nat; a nat for each degree of freedom, since what a richer one gains by
- * following the noise of neighbouring steps shows beyond the data, not in the score. Twins count once. */
+ * following the noise of neighbouring steps shows beyond the data, not in the score. */
 static void drift_shares(const sk_search *s, sk_choice *choice)
 {
     double weight[SK_MOST] = {0}, sum = 0, top = -(double)INFINITY;
@@ -54,11 +54,10 @@ static void drift_shares(const sk_search *s, sk_choice *choice)
         if (s->drift[i]) top = fmax(top, s->drift[i]->score - s->drift[i]->dof);
     for (size_t i = 0; i < s->list.drifts; i++) {
         if (s->drift[i]) weight[i] = exp((s->drift[i]->score - s->drift[i]->dof - top) / 2);
-        if (!(weight[i] > 0.01) || sk_first_drift(s, i) != i) weight[i] = 0;
+        if (!(weight[i] > 0.01)) weight[i] = 0;
         sum += weight[i];
-    }
-    for (size_t i = 0; i < s->list.drifts; i++)
         if (weight[i] > weight[choice->drift]) choice->drift = i;
+    }
     for (size_t i = 0; i < s->list.drifts; i++) choice->drift_share[i] = weight[i] / sum;
 }
 
@@ -108,18 +107,16 @@ static sock_status polish(sk_search *s)
 
 /* Weights exp((score - best) / 2) of the best few diffusions, and half a nat for each step in simplicity; without
  * averaging the best alone. Half, because a score from held-out steps is itself a draw: the difference of two that are
- * alike has an error of about a nat. Twins count once, also among the best few. */
+ * alike has an error of about a nat. */
 static void shares(const sk_search *s, double *share)
 {
     double sum = 0, best = s->diffusion[s->best_diffusion]->score;
-    bool counts[SK_MOST] = {false};
-    for (size_t i = 0; i < s->list.diffusions; i++) counts[i] = s->diffusion[i] && sk_first_diffusion(s, i) == i;
     for (size_t i = 0; i < s->list.diffusions; i++) {
         share[i] = 0;
-        if (!counts[i]) continue;
+        if (!s->diffusion[i]) continue;
         size_t better = 0;
         for (size_t j = 0; j < s->list.diffusions; j++)
-            better += counts[j] && s->diffusion[j]->score > s->diffusion[i]->score;
+            better += s->diffusion[j] && s->diffusion[j]->score > s->diffusion[i]->score;
         int simpler = s->list.diffusion[s->best_diffusion].order - s->list.diffusion[i].order;
         double weight = exp((s->diffusion[i]->score - best + simpler) / 2);
         if (i == s->best_diffusion || (s->spec->average && better < AVERAGED && weight > 0.01)) share[i] = weight;
@@ -254,7 +251,6 @@ sock_status sk_last_pass(sk_search *s, const char *stage, const bool *drifts, co
     SK_TRY(sk_sweep_diffusions(s, stage, diffusions, tolerance));
     if (s->spec->polish && !sk_search_leave_out(s, "polish")) SK_TRY(polish(s));
     sk_leftover leftover = {.e = s->leftover, .correct = s->spec->correct};
-    s->best_diffusion = sk_first_diffusion(s, s->best_diffusion);
     shares(s, choice->share);
     return sk_choose_floor(s, &leftover, choice);
 }

@@ -1,7 +1,7 @@
 /* search.c - the stages of tune.h, in order. */
 #include "tune/folds.h"
 #include "tune/scaling.h"
-#include "tune/searchstate.h"
+#include "tune/twins.h"
 
 enum { SCREEN_ROWS = 2000 };
 
@@ -20,6 +20,7 @@ static sock_status finish(sk_search *s, bool *drifts, bool *diffusions, sock_mod
         for (size_t i = 0; i < s->list.diffusions; i++) diffusions[i] = choice.share[i] > 0;
         SK_TRY(sk_last_pass(s, "refit", drifts, diffusions, sk_last_tolerance(s), &choice));
     }
+    sk_join_twins(s, &choice); /* not before: the second pass wants them all */
     SK_TRY(sk_prefer_plain(s, &choice, &plain));
     SK_TRY(sk_prefer_constant(s, plain, &choice));
     SK_TRY(sk_search_mixture(s, &choice, out));

@@ -47,24 +47,44 @@ bool sk_same_diffusion(const sk_problem *p, const sk_diffusion_result *a, const 
     return is_rounding(difference, square);
 }
 
-size_t sk_first_drift(const sk_search *s, size_t i)
+/* The simplest part of the average with the field of part i, the first of equally simple ones: mostly i itself. */
+static size_t first_drift(const sk_search *s, const double *share, size_t i)
 {
     size_t first = i;
     for (size_t j = 0; j < s->list.drifts; j++) {
         int simpler = s->list.drift[first].order - s->list.drift[j].order;
-        if (j == i || !s->drift[j] || simpler < 0 || (simpler == 0 && j > first)) continue;
+        if (j == i || !(share[j] > 0) || simpler < 0 || (simpler == 0 && j > first)) continue;
         if (sk_same_drift(s->full, s->drift[i], s->drift[j])) first = j;
     }
     return first;
 }
 
-size_t sk_first_diffusion(const sk_search *s, size_t i)
+static size_t first_diffusion(const sk_search *s, const double *share, size_t i)
 {
     size_t first = i;
     for (size_t j = 0; j < s->list.diffusions; j++) {
         int simpler = s->list.diffusion[first].order - s->list.diffusion[j].order;
-        if (j == i || !s->diffusion[j] || simpler < 0 || (simpler == 0 && j > first)) continue;
+        if (j == i || !(share[j] > 0) || simpler < 0 || (simpler == 0 && j > first)) continue;
         if (sk_same_diffusion(s->full, s->diffusion[i], s->diffusion[j])) first = j;
     }
     return first;
+}
+
+static void give(double *share, size_t i, size_t twin)
+{
+    const double given = share[i];
+    share[i] = 0;
+    share[twin] += given;
+}
+
+void sk_join_twins(sk_search *s, sk_choice *choice)
+{
+    double *drift = choice->drift_share, *diffusion = choice->share;
+    s->best_diffusion = first_diffusion(s, diffusion, s->best_diffusion);
+    for (size_t i = 0; i < s->list.drifts; i++)
+        if (drift[i] > 0) give(drift, i, first_drift(s, drift, i));
+    for (size_t i = 0; i < s->list.diffusions; i++)
+        if (diffusion[i] > 0) give(diffusion, i, first_diffusion(s, diffusion, i));
+    for (size_t i = 0; i < s->list.drifts; i++)
+        if (drift[i] > drift[choice->drift]) choice->drift = i;
 }

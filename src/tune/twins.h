@@ -1,5 +1,5 @@
 /* twins.h - candidates that came to the same field: polynomials of degree two and three that learned the same terms, a
- * learned kernel that kept all of its features. In an average they are one opinion and count once. */
+ * learned kernel that kept all of its features. In an average they are one part. */
 #ifndef SK_TWINS_H
 #define SK_TWINS_H
 
@@ -10,8 +10,8 @@
 bool sk_same_drift(const sk_problem *p, const sk_drift_result *a, const sk_drift_result *b);
 bool sk_same_diffusion(const sk_problem *p, const sk_diffusion_result *a, const sk_diffusion_result *b);
 
-/* The simplest candidate with the field of candidate i, the first of equally simple ones: mostly i itself. */
-size_t sk_first_drift(const sk_search *s, size_t i);
-size_t sk_first_diffusion(const sk_search *s, size_t i);
+/* Parts of an average that are twins become one, under the simplest name, with the shares of all; the part with the
+ * largest share leads. */
+void sk_join_twins(sk_search *s, sk_choice *choice);
 
 #endif
