@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "table.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,8 @@ static bool parse_axis(const char *text, double *low, double *high, size_t *coun
     text = end + 1;
     unsigned long long points = strtoull(text, &end, 10);
     *count = (size_t)points;
-    return end != text && !*end && text[0] != '-' && points >= 1 && points <= 100000000 && *high - *high == 0;
+    return end != text && !*end && isdigit((unsigned char)text[0]) && points >= 1 && points <= 100000000 &&
+           *high - *high == 0;
 }
 
 /* "-2:2:101" (the same for every coordinate) or one axis for each, with commas between; the last coordinate varies

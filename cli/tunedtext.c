@@ -54,11 +54,11 @@ static void print_equations(json_t *info, int width)
     json_t *part = json_object_get(info, "equation_part");
     print_list(json_object_get(info, "equation"), width);
     if (json_array_size(part)) {
-        printf("%*sno equation, since Gaussian kernels have none; that of the polynomials alone (%.0f %%):\n", width,
-               "", 100 * number_of(info, "equation_part_share"));
+        printf("%*sno equation, since not all of its kernels have one; that of the polynomials alone (%.0f %%):\n",
+               width, "", 100 * number_of(info, "equation_part_share"));
         print_list(part, width);
     } else if (!json_is_array(json_object_get(info, "equation")) && json_array_size(json_object_get(info, "drifts"))) {
-        printf("%*sno equation, since Gaussian kernels have none; --drift poly:degree=3 would give one\n", width, "");
+        printf("%*sno equation, since its kernels have none; --drift poly:degree=3 would give one\n", width, "");
     }
 }
 

@@ -197,6 +197,7 @@ static void miss(sock_value *value, const char *reason)
 void cmp_scores_missing(sock_scores *scores, const char *reason)
 {
     sock_value *const all[] = {&scores->loglik,
+                               &scores->loglik_constant,
                                &scores->loglik_truth,
                                &scores->perplexity,
                                &scores->perplexity_raw,

@@ -328,9 +328,10 @@ typedef struct sock_scores {
     sock_value mmd2_truth; /* the truth's own, by the same seed: with few paths a start it is far from 0 */
     size_t singular;       /* intervals whose covariance is singular for the model */
     size_t mmd_starts, mmd_paths, mmd_lost; /* distinct starts, paths for each, paths that left the finite numbers */
-    double mmd_eta;             /* scale of the path kernel: median squared distance of training trajectories */
-    size_t mmd_pairs;           /* the pairs of them that share their times, over which the median was taken */
-    sock_value loglik_constant; /* loglik of constant f and a, those of maximum likelihood on the test set itself */
+    double mmd_eta;   /* scale of the path kernel: median squared distance of training trajectories */
+    size_t mmd_pairs; /* the pairs of them that share their times, over which the median was taken */
+    sock_value
+        loglik_constant; /* loglik of constant f and a, those of maximum likelihood (but for delta) on the test set */
     int worse_than_constant; /* both likelihoods of the model are below it, by more than its free parameters explain */
     double seconds;
 } sock_scores;

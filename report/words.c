@@ -205,9 +205,10 @@ static int bad_scores(FILE *out, const rep_facts *f)
         const int by_moments =
             !s->loglik.valid || (s->loglik_moments.valid && s->loglik_moments.value > s->loglik.value);
         fprintf(out,
-                "<li>On %s the model is worse than constant coefficients (log likelihood %.5g, theirs %.5g): are they "
-                "of the same process, in the same units, within the range that the model was fitted to?</li>\n",
-                where, by_moments ? s->loglik_moments.value : s->loglik.value, s->loglik_constant.value);
+                "<li>On %s the model is worse than constant coefficients (log likelihood%s %.5g, theirs %.5g): are "
+                "they of the same process, in the same units, within the range that the model was fitted to?</li>\n",
+                where, by_moments ? " by moments" : "", by_moments ? s->loglik_moments.value : s->loglik.value,
+                s->loglik_constant.value);
     }
     if (s->worse_than_constant) return 1;
     if (s->loglik.valid || !s->loglik.failed || s->loglik_moments.valid) return 0;

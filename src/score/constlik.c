@@ -1,9 +1,12 @@
-/* constlik.c - what every model should beat: constant f and a, by maximum likelihood on the very data that are scored,
+/* constlik.c - what every model should beat: constant f and a, by maximum likelihood (but for delta) on the very data
+ * that are scored,
  *
  *     f = sum dx / sum h,   a = mean of (dx - h f)(dx - h f)' / h,
  *
  * and their log-likelihood. With constant fields an Euler step is exact, so it stands beside both likelihoods. */
 #include "score/steplik.h"
+
+enum { AT_ONCE = 1024 }; /* intervals between two looks for an interrupt */
 
 /* u (d) = dx - h f over the interval from point i; answers h. */
 static double residual(const sock_data *data, size_t i, const double *f, double *u)
@@ -42,9 +45,10 @@ sock_status sk_constant_likelihood(sock_context *ctx, const sock_data *data, dou
     double *u = f + d, *s = a + d * d;
     for (size_t j = 0; j < data->trajectories; j++) sum.intervals += sk_data_length(data, j) - 1;
     if (sum.intervals) fit_constants(data, sum.intervals, f, a, u);
-    for (size_t j = 0; j < data->trajectories; j++)
+    for (size_t j = 0, count = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
             double term = 0;
+            if (count++ % AT_ONCE == 0 && (status = sk_progress(ctx, "constant coefficients", -1)) < 0) goto out;
             const double h = residual(data, i, f, u);
             for (size_t k = 0; k < d * d; k++) s[k] = h * a[k];
             const sk_fate fate = sk_gauss_density(d, delta, s, u, &term);

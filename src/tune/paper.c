@@ -106,12 +106,12 @@ static sock_status measure_diffusion(sk_paper *p)
     return take_part(p);
 }
 
-static void found_clear(sk_found *f)
+static void found_clear(sk_paper_found *f)
 {
     sk_drift_term_free(f->drift);
     sk_diffusion_term_free(f->diffusion);
     sk_free(f->kernel);
-    *f = (sk_found){0};
+    *f = (sk_paper_found){0};
 }
 
 /* ---- Step 4: grids that grow ---- */
@@ -125,7 +125,7 @@ static bool out_of_time(sk_paper *p)
 }
 
 static sock_status attempt_lambdas(sk_paper *p, sk_paper_trial attempt, double eta, const sk_paper_grid *g,
-                                   double first, size_t count, sk_found *best)
+                                   double first, size_t count, sk_paper_found *best)
 {
     double l[SK_PAPER_LAMBDAS];
     for (size_t j = 0; j < count; j++) l[j] = first * pow(g->step, (double)j);
@@ -133,7 +133,7 @@ static sock_status attempt_lambdas(sk_paper *p, sk_paper_trial attempt, double e
 }
 
 /* Between the places of a grid with steps of more than a decade. */
-static sock_status refine(sk_paper *p, sk_paper_trial attempt, const sk_paper_grid *g, sk_found *best)
+static sock_status refine(sk_paper *p, sk_paper_trial attempt, const sk_paper_grid *g, sk_paper_found *best)
 {
     if (g->step > 0.05 || !isfinite(best->best.score) || out_of_time(p)) return SOCK_OK;
     double root = sqrt(g->step), l[] = {best->best.l / root, best->best.l * root};
@@ -143,7 +143,7 @@ static sock_status refine(sk_paper *p, sk_paper_trial attempt, const sk_paper_gr
 
 /* The grid of eta grows at both ends, that of l downwards: above l = 1 every fit tends to zero, and that is told. */
 static sock_status search_grid(sk_paper *p, const char *named, sk_paper_trial attempt, const sk_paper_grid *g,
-                               sk_found *best)
+                               sk_paper_found *best)
 {
     double lowest = pow(g->step, (double)(g->lambdas - 1));
     bool free_eta = strcmp(named, "auto") == 0;
@@ -176,7 +176,7 @@ static sock_status search_grid(sk_paper *p, const char *named, sk_paper_trial at
 /* ---- Steps 2 to 6 ---- */
 
 /* base: this drift and, where there is one, this diffusion, both copied. */
-static sock_status set_base(sk_paper *p, const sk_found *drift, const sk_found *a)
+static sock_status set_base(sk_paper *p, const sk_paper_found *drift, const sk_paper_found *a)
 {
     sock_model *model = NULL;
     sk_drift_term *f = NULL;
@@ -195,16 +195,16 @@ static sock_status set_base(sk_paper *p, const sk_found *drift, const sk_found *
     return SOCK_OK;
 }
 
-static bool same_place(const sk_place *one, const sk_place *other)
+static bool same_place(const sk_paper_place *one, const sk_paper_place *other)
 {
     return one->l == other->l && (one->eta == other->eta || (isnan(one->eta) && isnan(other->eta)));
 }
 
 /* Steps 2 to 5. */
-static sock_status search_pairs(sk_paper *p, sk_found *drift, sk_found *a)
+static sock_status search_pairs(sk_paper *p, sk_paper_found *drift, sk_paper_found *a)
 {
     const sk_tune_spec *spec = p->spec;
-    sk_found other = {0};
+    sk_paper_found other = {0};
     sock_status status;
     SK_GO(search_grid(p, spec->drift, sk_paper_try_drift, &drift_grid, drift));
     SK_GO(set_base(p, drift, NULL));
@@ -216,7 +216,7 @@ static sock_status search_pairs(sk_paper *p, sk_found *drift, sk_found *a)
     bool same = same_place(&drift->best, &other.best);
     found_clear(drift);
     *drift = other;
-    other = (sk_found){0};
+    other = (sk_paper_found){0};
     if (same || out_of_time(p)) goto out;
     SK_GO(set_base(p, drift, NULL));
     sk_paper_grid near = *p->diffusion; /* around the eta found before */
@@ -231,7 +231,7 @@ out:
 sock_status sk_tune_paper(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, json_t **report)
 {
     sk_paper p = {.ctx = ctx, .spec = spec, .start = sk_seconds(), .table = json_array(), .times = json_array()};
-    sk_found drift = {0}, a = {0};
+    sk_paper_found drift = {0}, a = {0};
     sock_status status;
     SK_GO(take_data(&p));
     SK_GO(sk_model_new(ctx, p.train->d, (const char *const *)p.train->state, &p.base));

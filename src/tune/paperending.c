@@ -6,7 +6,7 @@
 /* Beyond so many intervals the drift keeps landmarks in the last fit too. */
 enum { MOST_EXACT = 10000 };
 
-static sock_status refit_drift(sk_paper *p, const sk_rule *rule, sk_found *drift, sock_model *model)
+static sock_status refit_drift(sk_paper *p, const sk_rule *rule, sk_paper_found *drift, sock_model *model)
 {
     sk_kernel *kernel = NULL;
     sk_drift_system *system = NULL;
@@ -31,7 +31,7 @@ out:
 }
 
 /* Down the path to the chosen lambda: a cold start at a tiny one may fail. */
-static sock_status refit_diffusion(sk_paper *p, const sk_rule *rule, sk_found *a, sock_model *model)
+static sock_status refit_diffusion(sk_paper *p, const sk_rule *rule, sk_paper_found *a, sock_model *model)
 {
     enum { MOST = 32 };
     sk_diffusion_term *term[MOST] = {0};
@@ -62,7 +62,7 @@ out:
     return status < 0 ? status : SOCK_OK;
 }
 
-sock_status sk_paper_refit(sk_paper *p, sk_found *drift, sk_found *a, sock_model **out)
+sock_status sk_paper_refit(sk_paper *p, sk_paper_found *drift, sk_paper_found *a, sock_model **out)
 {
     sk_rule *rule = NULL;
     sock_model *model = NULL;
@@ -93,7 +93,7 @@ static size_t held_steps(const sk_paper *p)
     return count;
 }
 
-json_t *sk_paper_report(const sk_paper *p, const sk_found *drift, const sk_found *a)
+json_t *sk_paper_report(const sk_paper *p, const sk_paper_found *drift, const sk_paper_found *a)
 {
     json_t *report = json_object(), *floor = json_array();
     json_t *entry = json_pack("{s:s, s:b, s:b, s:b, s:f}", "kernel", a->kernel, "polished", 0, "edge", (int)a->edge,

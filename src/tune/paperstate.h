@@ -21,10 +21,10 @@ typedef struct sk_paper_grid {
 } sk_paper_grid;
 
 /* One place of a grid. */
-typedef struct sk_place {
+typedef struct sk_paper_place {
     double eta; /* NaN: the kernel has none, or the user named it */
     double l, lambda, score;
-} sk_place;
+} sk_paper_place;
 
 typedef struct sk_paper {
     sock_context *ctx;
@@ -47,8 +47,8 @@ typedef struct sk_paper {
 } sk_paper;
 
 /* The best place of a grid and what was fitted there. */
-typedef struct sk_found {
-    sk_place best;
+typedef struct sk_paper_found {
+    sk_paper_place best;
     bool any, edge;
     sk_drift_term *drift;
     sk_diffusion_term *diffusion;
@@ -57,7 +57,7 @@ typedef struct sk_found {
     const char *form;           /* of the last fit of the drift */
     sk_diffusion_report solved; /* of the last fit of the diffusion */
     char *kernel;
-} sk_found;
+} sk_paper_found;
 
 /* The likelihood of the validation data under constant coefficients: what every model should beat. */
 sock_status sk_paper_score_constant(sk_paper *p);
@@ -67,9 +67,9 @@ sock_status sk_paper_kernel(sk_paper *p, const char *option, const char *named, 
                             const sk_rule *rule, sk_kernel **out);
 
 /* Fits for one eta and falling l; the best goes to *best when it is better than what is there. */
-typedef sock_status (*sk_paper_trial)(sk_paper *p, double eta, size_t count, const double *l, sk_found *best);
-sock_status sk_paper_try_drift(sk_paper *p, double eta, size_t count, const double *l, sk_found *best);
-sock_status sk_paper_try_diffusion(sk_paper *p, double eta, size_t count, const double *l, sk_found *best);
+typedef sock_status (*sk_paper_trial)(sk_paper *p, double eta, size_t count, const double *l, sk_paper_found *best);
+sock_status sk_paper_try_drift(sk_paper *p, double eta, size_t count, const double *l, sk_paper_found *best);
+sock_status sk_paper_try_diffusion(sk_paper *p, double eta, size_t count, const double *l, sk_paper_found *best);
 
 /* The rows of which the diffusion's grid is searched. */
 const sk_rule *sk_paper_searched(const sk_paper *p);
@@ -82,7 +82,7 @@ sk_diffusion_spec sk_paper_diffusion_spec(const sk_paper *p, const sk_kernel *ke
 sock_status sk_paper_residuals(sk_paper *p, const sock_data *data, size_t n, const sock_model *drift, double **out);
 
 /* The chosen pairs fitted to all data; notes in both what the last fits were like. */
-sock_status sk_paper_refit(sk_paper *p, sk_found *drift, sk_found *a, sock_model **out);
-json_t *sk_paper_report(const sk_paper *p, const sk_found *drift, const sk_found *a);
+sock_status sk_paper_refit(sk_paper *p, sk_paper_found *drift, sk_paper_found *a, sock_model **out);
+json_t *sk_paper_report(const sk_paper *p, const sk_paper_found *drift, const sk_paper_found *a);
 
 #endif

@@ -79,7 +79,7 @@ sock_status sk_paper_kernel(sk_paper *p, const char *option, const char *named, 
     return status;
 }
 
-static void log_place(sk_paper *p, const char *field, const char *kernel, const sk_place *at, double seconds)
+static void log_place(sk_paper *p, const char *field, const char *kernel, const sk_paper_place *at, double seconds)
 {
     json_t *row = json_pack("{s:s, s:s, s:s, s:f, s:f, s:b}", "stage", p->round ? "grid 2" : "grid 1", "field", field,
                             "kernel", kernel, "l", at->l, "lambda", at->lambda, "edge", 0);
@@ -88,9 +88,9 @@ static void log_place(sk_paper *p, const char *field, const char *kernel, const 
     json_array_append_new(p->times, json_real(seconds));
 }
 
-static bool better(const sk_found *best, double score) { return !best->any || score > best->best.score; }
+static bool better(const sk_paper_found *best, double score) { return !best->any || score > best->best.score; }
 
-static sock_status note_best(sock_context *ctx, sk_found *best, sk_place at, const char *kernel)
+static sock_status note_best(sock_context *ctx, sk_paper_found *best, sk_paper_place at, const char *kernel)
 {
     char *copy = sk_strdup(ctx, kernel);
     if (!copy) return SOCK_ENOMEM;
@@ -131,7 +131,7 @@ static sock_status drift_system(sk_paper *p, sk_drift_spec *spec, sk_drift_syste
     return sk_drift_system_new(p->ctx, p->rule, spec, out);
 }
 
-sock_status sk_paper_try_drift(sk_paper *p, double eta, size_t count, const double *l, sk_found *best)
+sock_status sk_paper_try_drift(sk_paper *p, double eta, size_t count, const double *l, sk_paper_found *best)
 {
     sk_drift_term *term[SK_PAPER_LAMBDAS] = {0};
     double lambda[SK_PAPER_LAMBDAS], dof[SK_PAPER_LAMBDAS], unit = 0, start = sk_seconds();
@@ -153,7 +153,7 @@ sock_status sk_paper_try_drift(sk_paper *p, double eta, size_t count, const doub
     for (size_t j = 0; j < count; j++) {
         double score = 0;
         SK_GO(score_drift(p, term[j], &score));
-        sk_place at = {eta, l[j], lambda[j], score};
+        sk_paper_place at = {eta, l[j], lambda[j], score};
         log_place(p, "drift", name, &at, (sk_seconds() - start) / (double)count);
         if (!better(best, score)) continue;
         SK_GO(note_best(p->ctx, best, at, name));
@@ -214,7 +214,7 @@ static sock_status score_diffusion(sk_paper *p, sk_diffusion_term *term, double 
     return held_out(p, &with, score);
 }
 
-sock_status sk_paper_try_diffusion(sk_paper *p, double eta, size_t count, const double *l, sk_found *best)
+sock_status sk_paper_try_diffusion(sk_paper *p, double eta, size_t count, const double *l, sk_paper_found *best)
 {
     sk_diffusion_term *term[SK_PAPER_LAMBDAS] = {0};
     sk_diffusion_report report[SK_PAPER_LAMBDAS];
@@ -243,7 +243,7 @@ sock_status sk_paper_try_diffusion(sk_paper *p, double eta, size_t count, const 
         for (size_t j = begin; j < begin + used; j++) {
             double score = 0;
             SK_GO(score_diffusion(p, term[j], &score));
-            sk_place at = {eta, l[j], lambda[j], score};
+            sk_paper_place at = {eta, l[j], lambda[j], score};
             log_place(p, "diffusion", name, &at, (sk_seconds() - since) / (double)used);
             last = fmax(last, score);
             if (!better(best, score)) continue;
