@@ -161,7 +161,8 @@ static int check_given(const cli *c, const exp_experiment *experiment, const giv
     if (code < 0) code = check_choice(c, experiment, "methods", g->methods);
     if (code < 0 && experiment->needs_output && !g->output)
         code = cli_usage_error(c, "%s: give the folder for the files: -o DIR", experiment->name);
-    if (code < 0 && experiment->folder) return check_folder(c, g->output);
+    if (code < 0 && experiment->folder && !g->show) return check_folder(c, g->output);
+    if (code < 0 && g->show) return code;
     return code < 0 ? cli_check_output(c, g->output) : code;
 }
 

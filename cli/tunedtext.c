@@ -110,8 +110,9 @@ static void print_certificates(json_t *info, int width, bool full)
     size_t i;
     json_t *part, *list = json_object_get(info, "diffusions");
     if (!full) {
-        printf("%-*srelative duality gap %.2g of the convex problem%s\n", width, "certificate",
-               number_of(info, "relative_gap"), is_true(info, "converged") ? "" : ": NOT within the tolerance");
+        printf("%-*srelative duality gap %.2g of the convex problem%s%s\n", width, "certificate",
+               number_of(info, "relative_gap"), json_array_size(list) > 1 ? "s, the largest" : "",
+               is_true(info, "converged") ? "" : ": NOT within the tolerance");
         return;
     }
     json_array_foreach(list, i, part)

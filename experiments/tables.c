@@ -433,6 +433,15 @@ static sock_status finish(const job *j, json_t **result)
     return status;
 }
 
+static sock_status nothing_to_show(const job *j)
+{
+    char line[400];
+    snprintf(line, sizeof line, "%.300s: no rows to show%s", j->file ? j->file : "--show without --output",
+             j->settings->quick ? "" : "; those of --quick have a file of their own");
+    say(j, line);
+    return SOCK_EINPUT;
+}
+
 static sock_status run_tables(sock_context *ctx, const exp_settings *settings, int tables, json_t **result)
 {
     job j = {.ctx = ctx,
@@ -444,6 +453,7 @@ static sock_status run_tables(sock_context *ctx, const exp_settings *settings, i
     if (settings->output && !(j.file = path_in(settings->output, settings->quick ? "quick.csv" : "rows.csv")))
         status = SOCK_ENOMEM;
     if (status >= 0) status = exp_rows_resume(j.file, j.columns, ROW_PM, settings->say, settings->user, &j.rows);
+    if (status >= 0 && settings->show && !json_array_size(j.rows)) status = nothing_to_show(&j);
     if (status >= 0 && !settings->show) status = run_sets(&j);
     if (status == SOCK_ECANCELLED && j.file)
         say(&j, "the rows so far are kept, and the same command goes on from there");

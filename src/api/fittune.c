@@ -185,6 +185,22 @@ static void put_certificate(json_t *report)
         put_reason(report, "drift_lambda", "learned feature weights have no lambda");
 }
 
+/* Of an average the largest gap of its parts, and whether all are within the tolerance: the weakest of the proofs. */
+static void put_worst(json_t *report)
+{
+    size_t i;
+    json_t *part;
+    double gap = 0;
+    bool converged = true;
+    json_array_foreach(json_object_get(report, "diffusions"), i, part)
+    {
+        gap = fmax(gap, json_number_value(json_object_get(part, "relative_gap")));
+        converged = converged && json_is_true(json_object_get(part, "converged"));
+    }
+    json_object_set_new(report, "relative_gap", json_real(gap));
+    json_object_set_new(report, "converged", json_boolean(converged));
+}
+
 /* Seconds of the fits of each stage, added up; fits side by side in several threads count each. */
 static json_t *stage_seconds(const json_t *report, const json_t *times)
 {
@@ -207,8 +223,8 @@ static sock_status set_info(sk_fit_job *job, sock_model *model, json_t *report, 
     json_t *best = json_array_get(json_object_get(report, "diffusions"), 0);
     json_object_del(report, "search_seconds");
     json_object_set(report, "diffusion_lambda", json_object_get(best, "lambda"));
-    json_object_set(report, "relative_gap", json_object_get(best, "relative_gap"));
-    json_object_set(report, "converged", json_object_get(best, "converged"));
+    json_object_set(report, "diffusion", json_object_get(best, "kernel"));
+    put_worst(report);
     json_object_set_new(report, "rank", json_integer((json_int_t)rank));
     put_certificate(report);
     bool left = strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0;
