@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "progress.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <libgen.h>
 #include <stdarg.h>
@@ -327,4 +328,11 @@ int cli_check_memory(const cli *c, double bytes, const char *what, const char *w
     if (bytes <= limit) return -1;
     return cli_failure(c, "%s needs about %.3g GB of memory and %.3g GB are allowed; %s", what, bytes * 1e-9,
                        limit * 1e-9, way_out);
+}
+
+bool cli_whole(const char *text, char **end, unsigned long long *out)
+{
+    if (!isdigit((unsigned char)text[0])) return false;
+    *out = strtoull(text, end, 10);
+    return true;
 }

@@ -86,4 +86,8 @@ void cli_note(const cli *c, const char *format, ...) CLI_PRINTF(2, 3);
  */
 int cli_finish_output(const cli *c);
 
+/* A whole number without sign or blank at the beginning of text, and where it ends; false: there is none. One that no
+ * unsigned long long holds is its largest. */
+bool cli_whole(const char *text, char **end, unsigned long long *out);
+
 #endif

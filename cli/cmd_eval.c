@@ -6,7 +6,6 @@
 #include "cli.h"
 #include "table.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +29,10 @@ static bool parse_axis(const char *text, double *low, double *high, size_t *coun
     *high = strtod(text, &end);
     if (end == text || *end != ':') return false;
     text = end + 1;
-    unsigned long long points = strtoull(text, &end, 10);
+    unsigned long long points;
+    if (!cli_whole(text, &end, &points)) return false;
     *count = (size_t)points;
-    return end != text && !*end && isdigit((unsigned char)text[0]) && points >= 1 && points <= 100000000 &&
-           *high - *high == 0;
+    return !*end && points >= 1 && points <= 100000000 && *high - *high == 0;
 }
 
 /* "-2:2:101" (the same for every coordinate) or one axis for each, with commas between; the last coordinate varies

@@ -4,7 +4,6 @@
 #include "experiments/experiments.h"
 #include "experiments/resultrows.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -108,8 +107,8 @@ static int parse_count(const cli *c, const char *option, const char *text, unsig
 {
     char *end;
     if (!text) return -1;
-    unsigned long value = strtoul(text, &end, 10);
-    if (end == text || *end || !isdigit((unsigned char)text[0]) || value < least || value > 1000000)
+    unsigned long long value;
+    if (!cli_whole(text, &end, &value) || *end || value < least || value > 1000000)
         return cli_usage_error(c, "--%s is '%s'; allowed: a whole number from %lu to 10^6", option, text, least);
     *out = value;
     return -1;

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include "modeldata.h"
 
-#include <ctype.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -73,9 +72,8 @@ static bool parse_range(const char *text, double *low, double *high, unsigned lo
     if (end == text || *end != ':') return false;
     *high = strtod(text = end + 1, &end);
     if (end == text || *end != ':') return false;
-    *points = strtoull(text = end + 1, &end, 10);
-    return end != text && !*end && isdigit((unsigned char)text[0]) && *points >= 2 && *points <= 10000000 &&
-           isfinite(*low) && isfinite(*high) && *high > *low;
+    return cli_whole(end + 1, &end, points) && !*end && *points >= 2 && *points <= 10000000 && isfinite(*low) &&
+           isfinite(*high) && *high > *low;
 }
 
 /* "0:1:101" (from, to, how many) or "0,0.5,2": growing times into *out (malloc). */

@@ -1,7 +1,7 @@
 /* test_csv.c - CSV texts: what is read, what is dropped and counted, what is refused and how it is said. */
 #define _GNU_SOURCE
 #include "data/readers.h"
-#include "test.h"
+#include "onecontext.h"
 
 #include <jansson.h>
 #include <locale.h>
@@ -12,22 +12,6 @@
 typedef struct option {
     const char *key, *value;
 } option;
-
-static sock_context *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 static sock_status parse_with(const char *text, const option *options, sock_data **out)
 {
@@ -703,5 +687,5 @@ int main(void)
         cmocka_unit_test(test_csv__many_columns_and_trajectories),
         cmocka_unit_test(test_csv__reading_can_be_cancelled),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

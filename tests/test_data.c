@@ -2,27 +2,11 @@
 #define _GNU_SOURCE
 #include "base/options.h"
 #include "data/data.h"
-#include "test.h"
+#include "onecontext.h"
 
 #include <jansson.h>
 #include <string.h>
 #include <unistd.h>
-
-static sock_context *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 static const sk_key test_key = {7, SK_PURPOSE_TEST};
 
@@ -582,5 +566,5 @@ int main(void)
         cmocka_unit_test(test_data__lag_one_correlation_by_hand),
         cmocka_unit_test(test_data__summary_of_a_file_with_an_odd_name),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -58,7 +58,8 @@ static const char *word(const json_t *object, const char *key)
     return json_string_value(json_object_get(object, key));
 }
 
-/* share_i / share_j = exp((score_i - score_j - (order_i - order_j)) / 2), and all shares together are 1. */
+/* share_i / share_j = exp((score_i - score_j - (order_i - order_j)) / 2), and all shares together are 1. The largest
+ * share names the whole, the largest gap certifies it. */
 static void prop_shares_follow_scores_and_simplicity(void **state)
 {
     (void)state;
@@ -67,16 +68,21 @@ static void prop_shares_follow_scores_and_simplicity(void **state)
     for (uint64_t seed = 1; seed <= 3; seed++) {
         json_t *info = fitted("expdyn", seed, "yes"), *list = json_object_get(info, "diffusions");
         const json_t *first = json_array_get(list, 0);
-        double sum = 0;
+        double sum = 0, gap = 0;
         assert_true(json_array_size(list) > 1);
         for (size_t i = 0; i < json_array_size(list); i++) {
             const json_t *other = json_array_get(list, i);
             int further = place(word(other, "kernel"), order) - place(word(first, "kernel"), order);
             double expected = exp((number(other, "score") - number(first, "score") - further) / 2);
             assert_close(number(other, "share") / number(first, "share"), expected, 1e-9, 1);
+            assert_true(number(other, "share") <= number(first, "share"));
+            gap = fmax(gap, number(other, "relative_gap"));
             sum += number(other, "share");
         }
         assert_close(sum, 1, 1e-12, 1);
+        assert_true(gap > number(first, "relative_gap") || seed > 1); /* else the first would do as well */
+        assert_true(number(info, "relative_gap") == gap);
+        assert_string_equal(word(info, "diffusion"), word(first, "kernel"));
         json_decref(info);
     }
 }

@@ -1,26 +1,10 @@
 /* test_npy.c - NumPy arrays, made byte by byte: every type, order and version, and what is refused. */
 #define _GNU_SOURCE
 #include "data/readers.h"
-#include "test.h"
+#include "onecontext.h"
 
 #include <string.h>
 #include <unistd.h>
-
-static sock_context *ctx;
-
-static int set_up(void **state)
-{
-    (void)state;
-    ctx = sock_context_new();
-    return ctx ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    sock_context_free(ctx);
-    return 0;
-}
 
 typedef struct file {
     char bytes[8192];
@@ -403,5 +387,5 @@ int main(void)
         cmocka_unit_test(test_npy__damaged_headers_never_break_the_reader),
         cmocka_unit_test(test_npy__every_failed_allocation_is_reported),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

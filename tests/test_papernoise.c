@@ -1,5 +1,6 @@
 /* test_papernoise.c - the stand-in for a while the paper's drift is searched: three steps in two dimensions, by hand.
  */
+#include "score/score.h"
 #include "tune/papernoise.h"
 
 #include "onecontext.h"

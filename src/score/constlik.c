@@ -17,21 +17,29 @@ static double residual(const sock_data *data, size_t i, const double *f, double 
     return h;
 }
 
-/* f (d, zero at first) and a (d x d, zero at first). */
-static void fit_constants(const sock_data *data, size_t intervals, double *f, double *a, double *u)
+void sk_mean_rate(const sock_data *data, double *rate)
 {
-    const size_t d = data->d;
+    size_t d = data->d;
     double time = 0;
+    for (size_t k = 0; k < d; k++) rate[k] = 0;
     for (size_t j = 0; j < data->trajectories; j++) {
-        const size_t first = data->first[j], last = data->first[j + 1] - 1;
+        size_t first = data->first[j], last = data->first[j + 1] - 1;
         time += data->t[last] - data->t[first];
-        for (size_t k = 0; k < d; k++) f[k] += data->x[last * d + k] - data->x[first * d + k];
+        for (size_t k = 0; k < d; k++) rate[k] += data->x[last * d + k] - data->x[first * d + k];
     }
-    for (size_t k = 0; k < d; k++) f[k] /= time;
+    for (size_t k = 0; k < d && time > 0; k++) rate[k] /= time;
+}
+
+void sk_step_covariance(const sock_data *data, size_t stride, const double *f, double *a)
+{
+    size_t d = data->d, n = data->points - data->trajectories;
+    for (size_t k = 0; k < d * d; k++) a[k] = 0;
     for (size_t j = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
-            const double weight = 1 / (residual(data, i, f, u) * (double)intervals);
-            for (size_t k = 0; k < d * d; k++) a[k] += weight * u[k / d] * u[k % d];
+            const double *x = data->x + i * d, *rate = f + i * stride, h = data->t[i + 1] - data->t[i];
+            for (size_t k = 0; k < d * d; k++)
+                a[k] += (x[d + k / d] - x[k / d] - h * rate[k / d]) * (x[d + k % d] - x[k % d] - h * rate[k % d]) /
+                        (h * (double)n);
         }
 }
 
@@ -44,7 +52,8 @@ sock_status sk_constant_likelihood(sock_context *ctx, const sock_data *data, dou
     if (!f || !a) goto out;
     double *u = f + d, *s = a + d * d;
     for (size_t j = 0; j < data->trajectories; j++) sum.intervals += sk_data_length(data, j) - 1;
-    if (sum.intervals) fit_constants(data, sum.intervals, f, a, u);
+    sk_mean_rate(data, f);
+    sk_step_covariance(data, 0, f, a);
     for (size_t j = 0, count = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
             double term = 0;

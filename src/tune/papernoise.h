@@ -4,9 +4,6 @@
 
 #include "diffusion/diffusion.h"
 
-/* The mean rate of the steps of all trajectories (d). */
-void sk_mean_rate(const sock_data *data, double *rate);
-
 /* a = mean of e e'/h over all single steps, e = y' - y - h f(y), as a term; f: points x d. */
 sock_status sk_constant_noise(sock_context *ctx, const sock_data *data, const double *f, sk_diffusion_term **out);
 
