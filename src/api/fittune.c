@@ -1,6 +1,7 @@
 /* fittune.c - the tuned estimator behind sock_fit: options in, model and information out. */
 #include "api/equation.h"
 #include "api/fitjob.h"
+#include "api/record.h"
 #include "tune/paper.h"
 
 #include <math.h>
@@ -257,10 +258,12 @@ sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
         return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data have dimension %zu, the data %zu",
                        spec.validation->d, job->data->d);
     sock_model *model = NULL;
-    json_t *report = NULL;
+    sk_tune_outcome told = {0};
     sock_status ended =
-        is_paper(job) ? sk_tune_paper(job->ctx, &spec, &model, &report) : sk_tune(job->ctx, &spec, &model, &report);
+        is_paper(job) ? sk_tune_paper(job->ctx, &spec, &model, &told) : sk_tune(job->ctx, &spec, &model, &told);
     if (ended < 0) return ended;
+    json_t *report = sk_outcome_json(&told);
+    sk_tune_outcome_clear(&told);
     sock_status status = set_info(job, model, report, ended);
     json_decref(report);
     if (status < 0) {

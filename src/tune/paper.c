@@ -12,7 +12,7 @@
  *
  * The paper does not say its grids. Those here keep the time within bounds: where the full system of the drift has no
  * small rank and many rows, the grid is searched with landmarks; where a has many unknowns, with a part of the groups,
- * fewer places and a looser gap. What was done is part of the report; step 6 has all rows and the full gap.
+ * fewer places and a looser gap. What was done is told; step 6 has all rows and the full gap.
  *
  * Cost: (etas) drift systems and (etas x lambdas) convex problems of p = 100 features. */
 #include "tune/paperstate.h"
@@ -64,8 +64,6 @@ static void release(sk_paper *p)
     sk_rule_free(p->part_rule);
     sock_data_free(p->part);
     sock_model_free(p->base);
-    json_decref(p->table);
-    json_decref(p->times);
 }
 
 /* Every so many-th group, so that SK_PAPER_MANY_ROWS intervals or fewer are left; all, where they are few or of one
@@ -228,24 +226,29 @@ out:
     return status;
 }
 
-sock_status sk_tune_paper(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, json_t **report)
+sock_status sk_tune_paper(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, sk_tune_outcome *told)
 {
-    sk_paper p = {.ctx = ctx, .spec = spec, .start = sk_seconds(), .table = json_array(), .times = json_array()};
+    sk_paper p = {.ctx = ctx, .spec = spec, .start = sk_seconds(), .told = told};
     sk_paper_found drift = {0}, a = {0};
+    sock_model *model = NULL;
     sock_status status;
     SK_GO(take_data(&p));
     SK_GO(sk_model_new(ctx, p.train->d, (const char *const *)p.train->state, &p.base));
     SK_GO(measure_diffusion(&p));
     SK_GO(sk_paper_score_constant(&p));
     SK_GO(search_pairs(&p, &drift, &a));
-    SK_GO(sk_paper_refit(&p, &drift, &a, out));
-    *report = sk_paper_report(&p, &drift, &a);
+    SK_GO(sk_paper_refit(&p, &drift, &a, &model));
+    SK_GO(sk_paper_describe(&p, &drift, &a));
+    *out = model;
+    model = NULL;
     sk_begin(ctx); /* a convex problem on the way may have left a caveat */
     if (p.limited)
         status =
             sk_fail(ctx, SOCK_LIMITED, "the budget of %g s ended the search early: %zu steps of a grid were left out",
                     spec->budget, p.skipped);
 out:
+    if (status < 0) sk_tune_outcome_clear(told);
+    sock_model_free(model);
     found_clear(&drift);
     found_clear(&a);
     release(&p);

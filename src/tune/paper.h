@@ -8,6 +8,6 @@
 /* As sk_tune. Of the spec it reads data, validation (NULL: a fifth of the groups is held out), seed, drift, diffusion,
  * diagonal_only, delta, budget and tolerance; a kernel other than "auto" is taken as it is, and only its lambda is
  * searched. */
-sock_status sk_tune_paper(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, json_t **report);
+sock_status sk_tune_paper(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, sk_tune_outcome *told);
 
 #endif

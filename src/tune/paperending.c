@@ -1,4 +1,4 @@
-/* paperending.c - step 6 of the paper's protocol: the chosen pairs fitted to all data, and the report. */
+/* paperending.c - step 6 of the paper's protocol: the chosen pairs fitted to all data, and what is told. */
 #include "tune/paperstate.h"
 
 #include <math.h>
@@ -79,9 +79,7 @@ out:
     return status;
 }
 
-/* ---- Report ---- */
-
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+/* ---- What is told ---- */
 
 static size_t held_steps(const sk_paper *p)
 {
@@ -93,47 +91,61 @@ static size_t held_steps(const sk_paper *p)
     return count;
 }
 
-json_t *sk_paper_report(const sk_paper *p, const sk_paper_found *drift, const sk_paper_found *a)
+/* Its two parts, each alone in its field. */
+static sock_status describe_parts(const sk_paper *p, const sk_paper_found *drift, const sk_paper_found *a)
 {
-    json_t *report = json_object(), *floor = json_array();
-    json_t *entry = json_pack("{s:s, s:b, s:b, s:b, s:f}", "kernel", a->kernel, "polished", 0, "edge", (int)a->edge,
-                              "converged", (int)a->solved.converged, "share", 1.0);
-    json_object_set_new(entry, "l", number(a->best.l));
-    json_object_set_new(entry, "lambda", number(a->best.lambda));
-    json_object_set_new(entry, "score", number(a->best.score));
-    json_object_set_new(entry, "relative_gap", number(a->solved.primal > 0 ? a->solved.gap / a->solved.primal : 0));
-    json_object_set_new(entry, "primal", number(a->solved.primal));
-    json_object_set_new(entry, "dual", number(a->solved.dual));
-    json_object_set_new(entry, "gap", number(a->solved.gap));
-    json_object_set_new(entry, "iterations", json_integer((json_int_t)a->solved.iterations));
-    for (size_t k = 0; k < p->train->d; k++) json_array_append_new(floor, json_real(0));
-    json_object_set_new(report, "tuned", json_true());
-    json_object_set_new(report, "preset", json_string("paper"));
-    json_object_set_new(report, "drift", json_string(drift->kernel));
-    json_object_set_new(report, "drift_l", number(drift->best.l));
-    json_object_set_new(report, "drift_lambda", number(drift->best.lambda));
-    json_object_set_new(report, "drift_dof", number(drift->dof));
-    json_object_set_new(report, "drift_rank", json_integer((json_int_t)drift->rank));
-    json_object_set_new(report, "drift_edge", json_boolean(drift->edge));
-    json_object_set_new(report, "drift_form", json_string(drift->form));
-    json_object_set_new(report, "search_landmarks", p->landmarks ? json_integer(SK_PAPER_LANDMARKS) : json_null());
-    json_object_set_new(report, "rounds", json_integer(p->round + 1));
-    json_object_set_new(report, "search_rows", json_integer((json_int_t)sk_paper_searched(p)->n));
-    json_object_set_new(report, "search_tolerance", json_real(sk_paper_tolerance(p, false)));
-    json_object_set_new(report, "delta", json_real(p->spec->delta));
-    json_object_set_new(report, "drift_score", number(drift->best.score));
-    json_object_set_new(report, "diffusion", json_string(a->kernel));
-    json_object_set_new(report, "diffusions", json_pack("[o]", entry));
-    json_object_set_new(report, "floor", floor);
-    json_object_set_new(report, "scale", json_null());
-    json_object_set_new(report, "score", number(a->best.score));
-    json_object_set_new(report, "score_constant", number(p->constant_score));
-    json_object_set_new(report, "folds", json_integer(1));
-    json_object_set_new(report, "steps", json_integer((json_int_t)held_steps(p)));
-    json_object_set_new(report, "limited", json_boolean(p->limited));
-    json_object_set_new(report, "skipped", json_integer((json_int_t)p->skipped));
-    json_object_set_new(report, "left_out", json_array());
-    json_object_set(report, "search", p->table);
-    json_object_set(report, "search_seconds", p->times);
-    return report;
+    sk_tune_outcome *told = p->told;
+    told->drift = sk_alloc(p->ctx, 1, sizeof *told->drift);
+    told->diffusion = sk_alloc(p->ctx, 1, sizeof *told->diffusion);
+    if (!told->drift || !told->diffusion) return SOCK_ENOMEM;
+    told->drifts = told->diffusions = 1;
+    *told->drift = (sk_part){.kernel = sk_strdup(p->ctx, drift->kernel),
+                             .share = 1,
+                             .l = drift->best.l,
+                             .lambda = drift->best.lambda,
+                             .score = drift->best.score,
+                             .dof = drift->dof,
+                             .edge = drift->edge,
+                             .iterations = -1};
+    const sk_diffusion_report *r = &a->solved;
+    *told->diffusion = (sk_part){.kernel = sk_strdup(p->ctx, a->kernel),
+                                 .share = 1,
+                                 .l = a->best.l,
+                                 .lambda = a->best.lambda,
+                                 .score = a->best.score,
+                                 .dof = (double)NAN,
+                                 .edge = a->edge,
+                                 .converged = r->converged,
+                                 .relative_gap = r->primal > 0 ? r->gap / r->primal : 0,
+                                 .primal = r->primal,
+                                 .dual = r->dual,
+                                 .gap = r->gap,
+                                 .iterations = (long)r->iterations};
+    return told->drift->kernel && told->diffusion->kernel ? SOCK_OK : SOCK_ENOMEM;
+}
+
+sock_status sk_paper_describe(const sk_paper *p, const sk_paper_found *drift, const sk_paper_found *a)
+{
+    sk_tune_outcome *told = p->told;
+    SK_TRY(describe_parts(p, drift, a));
+    told->paper = true;
+    told->drift_dof = drift->dof;
+    told->drift_rank = drift->rank;
+    told->drift_form = sk_strdup(p->ctx, drift->form);
+    told->landmarks = p->landmarks ? SK_PAPER_LANDMARKS : 0;
+    told->rounds = (size_t)p->round + 1;
+    told->search_rows = sk_paper_searched(p)->n;
+    told->search_tolerance = sk_paper_tolerance(p, false);
+    told->delta = p->spec->delta;
+    told->d = p->train->d;
+    told->floor = sk_doubles(p->ctx, told->d, 1);
+    told->score = a->best.score;
+    told->score_constant = p->constant_score;
+    told->calibration = (double)NAN;
+    told->folds = 1;
+    told->steps = held_steps(p);
+    told->limited = p->limited;
+    told->skipped = p->skipped;
+    if (told->search.status < 0) return sk_fail(p->ctx, SOCK_ENOMEM, "out of memory: the table of the search");
+    return told->drift_form && told->floor ? SOCK_OK : SOCK_ENOMEM;
 }

@@ -1,5 +1,5 @@
 /* paperstate.h - what the files of the paper's protocol share: paper.c (the order of the steps, grids that grow),
- * papertrials.c (the fits of one eta, judged on the validation data), paperending.c (the last fit and the report). */
+ * papertrials.c (the fits of one eta, judged on the validation data), paperending.c (the last fit and what is told). */
 #ifndef SK_PAPERSTATE_H
 #define SK_PAPERSTATE_H
 
@@ -43,7 +43,7 @@ typedef struct sk_paper {
     double start, constant_score;
     bool limited;
     size_t skipped;
-    json_t *table, *times;
+    sk_tune_outcome *told; /* the table of the search, as it goes on; the rest at the end */
 } sk_paper;
 
 /* The best place of a grid and what was fitted there. */
@@ -83,6 +83,6 @@ sock_status sk_paper_residuals(sk_paper *p, const sock_data *data, size_t n, con
 
 /* The chosen pairs fitted to all data; notes in both what the last fits were like. */
 sock_status sk_paper_refit(sk_paper *p, sk_paper_found *drift, sk_paper_found *a, sock_model **out);
-json_t *sk_paper_report(const sk_paper *p, const sk_paper_found *drift, const sk_paper_found *a);
+sock_status sk_paper_describe(const sk_paper *p, const sk_paper_found *drift, const sk_paper_found *a);
 
 #endif

@@ -81,11 +81,13 @@ sock_status sk_paper_kernel(sk_paper *p, const char *option, const char *named, 
 
 static void log_place(sk_paper *p, const char *field, const char *kernel, const sk_paper_place *at, double seconds)
 {
-    json_t *row = json_pack("{s:s, s:s, s:s, s:f, s:f, s:b}", "stage", p->round ? "grid 2" : "grid 1", "field", field,
-                            "kernel", kernel, "l", at->l, "lambda", at->lambda, "edge", 0);
-    json_object_set_new(row, "score", isfinite(at->score) ? json_real(at->score) : json_null());
-    json_array_append_new(p->table, row);
-    json_array_append_new(p->times, json_real(seconds));
+    const char *stage = p->round ? "grid 2" : "grid 1";
+    sk_search_row *row = sk_search_table_add(p->ctx, &p->told->search, stage, field, kernel);
+    if (!row) return;
+    row->l = at->l;
+    row->lambda = at->lambda;
+    row->score = at->score;
+    row->seconds = seconds;
 }
 
 static bool better(const sk_paper_found *best, double score) { return !best->any || score > best->best.score; }

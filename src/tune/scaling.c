@@ -108,15 +108,16 @@ sock_status sk_scaling_restore(sock_context *ctx, const double *scale, sock_mode
     return model->floor > 0 ? floor_term(ctx, scale, model) : SOCK_OK;
 }
 
-sock_status sk_scaling_finish(sock_context *ctx, const double *scale, sock_model *model, json_t *report)
+sock_status sk_scaling_finish(sock_context *ctx, const double *scale, sock_model *model, sk_tune_outcome *told)
 {
-    json_t *units = scale ? json_array() : json_null(), *floor = json_array();
+    told->d = model->d;
+    told->floor = sk_doubles(ctx, model->d, 1);
+    if (scale) told->scale = sk_doubles(ctx, model->d, 1);
+    if (!told->floor || (scale && !told->scale)) return SOCK_ENOMEM;
     for (size_t k = 0; k < model->d; k++) {
         double unit = scale ? scale[k] : 1;
-        if (scale) json_array_append_new(units, json_real(unit));
-        json_array_append_new(floor, json_real(model->floor * unit * unit));
+        if (scale) told->scale[k] = unit;
+        told->floor[k] = model->floor * unit * unit;
     }
-    json_object_set_new(report, "scale", units);
-    json_object_set_new(report, "floor", floor);
     return scale ? sk_scaling_restore(ctx, scale, model) : SOCK_OK;
 }

@@ -19,8 +19,8 @@ void sk_scaling_apply(const double *scale, sk_steps *steps);
  * becomes a diagonal term. */
 sock_status sk_scaling_restore(sock_context *ctx, const double *scale, sock_model *model);
 
-/* At the end of a search: the model restored (scale NULL: as it is), and in the report "scale" (d numbers, or null) and
- * "floor" (d numbers, in the user's units). */
-sock_status sk_scaling_finish(sock_context *ctx, const double *scale, sock_model *model, json_t *report);
+/* At the end of a search: the model restored (scale NULL: as it is), and in the outcome the scale and the floor in the
+ * user's units. */
+sock_status sk_scaling_finish(sock_context *ctx, const double *scale, sock_model *model, sk_tune_outcome *told);
 
 #endif

@@ -6,7 +6,7 @@
 enum { SCREEN_ROWS = 2000 };
 
 /* Twice: the polished diffusion of the first pass weights the drift of the second, which may choose again. */
-static sock_status finish(sk_search *s, bool *drifts, bool *diffusions, sock_model **out, json_t **report)
+static sock_status finish(sk_search *s, bool *drifts, bool *diffusions, sock_model **out)
 {
     sk_choice choice = {0};
     bool plain = false;
@@ -24,13 +24,10 @@ static sock_status finish(sk_search *s, bool *drifts, bool *diffusions, sock_mod
     SK_TRY(sk_prefer_plain(s, &choice, &plain));
     SK_TRY(sk_prefer_constant(s, plain, &choice));
     SK_TRY(sk_search_mixture(s, &choice, out));
-    *report = sk_search_describe(s, &choice);
-    json_object_set(*report, "search", s->table);
-    json_object_set(*report, "search_seconds", s->times);
-    return SOCK_OK;
+    return sk_search_describe(s, &choice);
 }
 
-static sock_status run(sk_search *s, sock_model **out, json_t **report)
+static sock_status run(sk_search *s, sock_model **out)
 {
     bool drifts[SK_MOST] = {false}, diffusions[SK_MOST] = {false};
     sk_drift_result *f[SK_MOST] = {0};
@@ -45,35 +42,26 @@ static sock_status run(sk_search *s, sock_model **out, json_t **report)
     SK_GO(sk_screen_diffusions(s, f[best], diffusions));
     sk_clear_drifts(f);
     SK_GO(sk_search_rounds(s, drifts, diffusions));
-    SK_GO(finish(s, drifts, diffusions, out, report));
+    SK_GO(finish(s, drifts, diffusions, out));
 out:
     sk_clear_drifts(f);
     return status;
 }
 
-sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, json_t **report)
+sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, sk_tune_outcome *told)
 {
-    sk_search s = {.ctx = ctx,
-                   .spec = spec,
-                   .start = sk_seconds(),
-                   .table = json_array(),
-                   .times = json_array(),
-                   .left_out = json_array()};
+    sk_search s = {.ctx = ctx, .spec = spec, .start = sk_seconds(), .told = told};
     sock_status status = sk_folds_problem(ctx, spec, SCREEN_ROWS, &s.full, &s.screen);
     const double *scale = status >= 0 ? s.full->scale : NULL; /* before a retreat to the rows of the screen */
     sock_model *model = NULL;
-    json_t *told = NULL;
-    if (status >= 0) status = run(&s, &model, &told);
+    if (status >= 0) status = run(&s, &model);
     if (status >= 0) status = sk_scaling_finish(ctx, scale, model, told);
     if (status >= 0) {
         *out = model;
-        *report = told;
     } else {
         sock_model_free(model);
-        json_decref(told);
+        sk_tune_outcome_clear(told);
     }
-    bool limited = s.limited;
-    size_t skipped = s.skipped, stages = json_array_size(s.left_out);
     sk_clear_drifts(s.drift);
     sk_clear_diffusions(s.diffusion);
     sk_drift_result_free(s.constant_drift);
@@ -84,12 +72,9 @@ sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **ou
     sk_free(s.final_cluster);
     if (s.screen != s.full) sk_problem_free(s.screen);
     sk_problem_free(s.full);
-    json_decref(s.table);
-    json_decref(s.times);
-    json_decref(s.left_out);
-    if (status >= 0 && limited)
+    if (status >= 0 && told->limited)
         return sk_fail(ctx, SOCK_LIMITED,
                        "the budget of %g s ended the search early: %zu stages and %zu fits were left out", spec->budget,
-                       stages, skipped);
+                       told->stages, told->skipped);
     return status;
 }

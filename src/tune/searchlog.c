@@ -1,4 +1,5 @@
-/* searchlog.c - what the search tells: how far it is, what the budget left out, the table of its fits, the report. */
+/* searchlog.c - what the search tells: how far it is, what the budget left out, the table of its fits, what was chosen.
+ */
 #include "tune/searchstate.h"
 
 #include <math.h>
@@ -26,118 +27,122 @@ bool sk_search_leave_out(sk_search *s, const char *stage)
 {
     if (sk_search_seconds_left(s) > 0) return false;
     s->limited = true;
-    json_array_append_new(s->left_out, json_string(stage));
+    if (sk_tune_outcome_leave_out(s->ctx, s->told, stage) < 0) s->told->search.status = SOCK_ENOMEM;
     return true;
 }
 
 /* The rows of pilot and screen are many, and rough: they go without. Only penalties that were tried stand in it. */
 void sk_search_log_curve(sk_search *s, const char *stage, size_t lambdas, const double *l, const double *by_l)
 {
-    if (strcmp(stage, "pilot") == 0 || strcmp(stage, "screen") == 0) return;
-    json_t *curve = json_array();
-    for (size_t j = 0; j < lambdas; j++)
-        if (isfinite(by_l[j])) json_array_append_new(curve, json_pack("[f, f]", l[j], by_l[j]));
-    json_object_set_new(json_array_get(s->table, json_array_size(s->table) - 1), "by_l", curve);
+    sk_search_table *table = &s->told->search;
+    if (strcmp(stage, "pilot") == 0 || strcmp(stage, "screen") == 0 || table->status < 0) return;
+    sk_search_row *row = &table->row[table->count - 1];
+    row->curve = sk_doubles(s->ctx, lambdas, 2);
+    if (!row->curve) table->status = SOCK_ENOMEM;
+    for (size_t j = 0; row->curve && j < lambdas; j++)
+        if (isfinite(by_l[j])) {
+            row->curve[2 * row->places] = l[j];
+            row->curve[2 * row->places++ + 1] = by_l[j];
+        }
 }
 
 void sk_search_log(sk_search *s, const char *stage, const char *field, const char *name, double l, double score,
                    bool edge, double seconds)
 {
-    json_t *row = json_pack("{s:s, s:s, s:s}", "stage", stage, "field", field, "kernel", name);
-    json_object_set_new(row, "l", l > 0 ? json_real(l) : json_null());
-    json_object_set_new(row, "score", isfinite(score) ? json_real(score) : json_null());
-    json_object_set_new(row, "edge", json_boolean(edge));
-    json_array_append_new(s->table, row);
-    json_array_append_new(s->times, json_real(seconds));
+    sk_search_row *row = sk_search_table_add(s->ctx, &s->told->search, stage, field, name);
+    if (!row) return;
+    if (l > 0) row->l = l;
+    row->score = score;
+    row->edge = edge;
+    row->seconds = seconds;
 }
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
-/* The diffusions that were averaged, the best first. */
-static json_t *averaged_diffusions(const sk_search *s, const double *share)
+/* Indices of the shares above 0, the largest first; equal ones as they are listed. The number of them. */
+static size_t by_share(size_t count, const double *share, size_t *order)
 {
-    json_t *list = json_array();
-    bool done[SK_MOST] = {false};
-    for (;;) {
-        size_t next = SK_MOST;
-        for (size_t i = 0; i < s->list.diffusions; i++)
-            if (share[i] > 0 && !done[i] && (next == SK_MOST || share[i] > share[next])) next = i;
-        if (next == SK_MOST) return list;
-        done[next] = true;
-        const sk_diffusion_result *r = s->diffusion[next];
-        json_t *entry = json_pack("{s:s, s:b, s:b, s:b}", "kernel", s->list.diffusion[next].name, "polished",
-                                  r->polished, "edge", r->edge, "converged", r->converged);
-        json_object_set_new(entry, "share", number(share[next]));
-        json_object_set_new(entry, "l", number(r->l));
-        json_object_set_new(entry, "lambda", number(r->l * r->lambda_scale));
-        json_object_set_new(entry, "score", number(r->score));
-        json_object_set_new(entry, "relative_gap", number(r->gap));
-        json_object_set_new(entry, "primal", number(r->whole.primal));
-        json_object_set_new(entry, "dual", number(r->whole.dual));
-        json_object_set_new(entry, "gap", number(r->whole.gap));
-        json_array_append_new(list, entry);
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = found;
+        if (!(share[i] > 0)) continue;
+        for (; at > 0 && share[order[at - 1]] < share[i]; at--) order[at] = order[at - 1];
+        order[at] = i;
+        found++;
     }
+    return found;
 }
 
-/* The drifts that were averaged, the one with the largest share first. */
-static json_t *averaged_drifts(const sk_search *s, const sk_choice *choice)
+/* The diffusions that were averaged. */
+static sock_status describe_diffusions(const sk_search *s, const sk_choice *choice)
 {
-    json_t *list = json_array();
-    bool done[SK_MOST] = {false};
-    for (;;) {
-        size_t next = SK_MOST;
-        for (size_t i = 0; i < s->list.drifts; i++)
-            if (choice->drift_share[i] > 0 && !done[i] &&
-                (next == SK_MOST || choice->drift_share[i] > choice->drift_share[next]))
-                next = i;
-        if (next == SK_MOST) return list;
-        done[next] = true;
-        const sk_drift_result *r = s->drift[next];
-        json_t *entry = json_pack("{s:s}", "kernel", s->list.drift[next].name);
-        json_object_set_new(entry, "share", number(choice->drift_share[next]));
-        json_object_set_new(entry, "l", r->l > 0 ? number(r->l) : json_null());
-        json_object_set_new(entry, "lambda", r->l > 0 ? number(r->l * r->lambda_scale) : json_null());
-        json_object_set_new(entry, "dof", number(r->dof));
-        json_object_set_new(entry, "score", number(r->score));
-        json_array_append_new(list, entry);
+    size_t order[SK_MOST], count = by_share(s->list.diffusions, choice->share, order);
+    sk_part *part = s->told->diffusion = sk_alloc(s->ctx, count, sizeof *part);
+    if (!part) return SOCK_ENOMEM;
+    s->told->diffusions = count;
+    for (size_t k = 0; k < count; k++, part++) {
+        const sk_diffusion_result *r = s->diffusion[order[k]];
+        const sk_diffusion_candidate *candidate = &s->list.diffusion[order[k]];
+        *part = (sk_part){.kernel = sk_strdup(s->ctx, candidate->name),
+                          .share = choice->share[order[k]],
+                          .l = r->l,
+                          .lambda = r->l * r->lambda_scale,
+                          .score = r->score,
+                          .dof = (double)NAN,
+                          .edge = r->edge,
+                          .learned = candidate->learned,
+                          .polished = r->polished,
+                          .converged = r->converged,
+                          .relative_gap = r->gap,
+                          .primal = r->whole.primal,
+                          .dual = r->whole.dual,
+                          .gap = r->whole.gap,
+                          .iterations = -1};
+        if (!part->kernel) return SOCK_ENOMEM;
     }
+    return SOCK_OK;
 }
 
-/* Degrees of freedom of the average: the trace of what takes the increments to their fits, which is linear in shares.
- */
-static double average_dof(const sk_search *s, const sk_choice *choice)
+/* The drifts that were averaged. Degrees of freedom of the average: the trace of what takes the increments to their
+ * fits, which is linear in the shares. */
+static sock_status describe_drifts(const sk_search *s, const sk_choice *choice)
 {
-    double sum = 0;
-    for (size_t i = 0; i < s->list.drifts; i++)
-        if (choice->drift_share[i] > 0) sum += choice->drift_share[i] * s->drift[i]->dof;
-    return sum;
+    size_t order[SK_MOST], count = by_share(s->list.drifts, choice->drift_share, order);
+    sk_part *part = s->told->drift = sk_alloc(s->ctx, count, sizeof *part);
+    if (!part) return SOCK_ENOMEM;
+    s->told->drifts = count;
+    for (size_t k = 0; k < count; k++) {
+        const sk_drift_result *r = s->drift[order[k]];
+        const sk_drift_candidate *candidate = &s->list.drift[order[k]];
+        part[k] = (sk_part){.kernel = sk_strdup(s->ctx, candidate->name),
+                            .share = choice->drift_share[order[k]],
+                            .l = r->l > 0 ? r->l : (double)NAN,
+                            .lambda = r->l > 0 ? r->l * r->lambda_scale : (double)NAN,
+                            .dof = r->dof,
+                            .score = r->score,
+                            .edge = r->edge,
+                            .learned = candidate->learned,
+                            .iterations = -1};
+        if (!part[k].kernel) return SOCK_ENOMEM;
+        if (order[k] == choice->drift) s->told->lead = k;
+    }
+    for (size_t i = 0; i < s->list.drifts; i++) /* in the order of the list: sums of shares keep their bits */
+        if (choice->drift_share[i] > 0) s->told->drift_dof += choice->drift_share[i] * s->drift[i]->dof;
+    return SOCK_OK;
 }
 
-json_t *sk_search_describe(const sk_search *s, const sk_choice *choice)
+sock_status sk_search_describe(const sk_search *s, const sk_choice *choice)
 {
-    size_t drift = choice->drift;
-    const sk_drift_result *f = s->drift[drift];
-    json_t *report = json_object();
-    json_object_set_new(report, "tuned", json_true());
-    json_object_set_new(report, "drift", json_string(s->list.drift[drift].name));
-    json_object_set_new(report, "drift_l", f->l > 0 ? json_real(f->l) : json_null());
-    json_object_set_new(report, "drift_lambda", f->l > 0 ? number(f->l * f->lambda_scale) : json_null());
-    json_object_set_new(report, "drifts", averaged_drifts(s, choice));
-    json_object_set_new(report, "drift_dof", number(average_dof(s, choice)));
-    json_object_set_new(report, "drift_rank", json_integer((json_int_t)f->p));
-    json_object_set_new(report, "drift_edge", json_boolean(f->edge));
-    json_object_set_new(report, "drift_score", number(f->score));
-    json_object_set_new(report, "drift_best", json_string(s->list.drift[s->best_drift].name));
-    json_object_set_new(report, "diffusion", json_string(s->list.diffusion[s->best_diffusion].name));
-    json_object_set_new(report, "diffusions", averaged_diffusions(s, choice->share));
-    json_object_set_new(report, "floor", number(choice->floor));
-    json_object_set_new(report, "score", number(s->diffusion[s->best_diffusion]->score));
-    json_object_set_new(report, "score_constant", number(s->constant_score));
-    json_object_set_new(report, "calibration", number(s->calibration));
-    json_object_set_new(report, "folds", json_integer((json_int_t)s->full->folds));
-    json_object_set_new(report, "steps", json_integer((json_int_t)s->full->n));
-    json_object_set_new(report, "limited", json_boolean(s->limited));
-    json_object_set(report, "left_out", s->left_out);
-    json_object_set_new(report, "skipped", json_integer((json_int_t)s->skipped));
-    return report;
+    sk_tune_outcome *told = s->told;
+    SK_TRY(describe_drifts(s, choice));
+    SK_TRY(describe_diffusions(s, choice));
+    told->drift_rank = s->drift[choice->drift]->p;
+    told->drift_best = sk_strdup(s->ctx, s->list.drift[s->best_drift].name);
+    told->score = s->diffusion[s->best_diffusion]->score;
+    told->score_constant = s->constant_score;
+    told->calibration = s->calibration;
+    told->folds = s->full->folds;
+    told->steps = s->full->n;
+    told->limited = s->limited;
+    told->skipped = s->skipped;
+    if (told->search.status < 0) return sk_fail(s->ctx, SOCK_ENOMEM, "out of memory: the table of the search");
+    return told->drift_best ? SOCK_OK : SOCK_ENOMEM;
 }

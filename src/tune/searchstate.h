@@ -38,8 +38,7 @@ typedef struct sk_search {
     double start;
     bool limited;
     size_t skipped;        /* candidates that the budget left out */
-    json_t *left_out;      /* stages that it left out */
-    json_t *table, *times; /* the search, row by row; seconds of each row apart: they differ from run to run */
+    sk_tune_outcome *told; /* the table of the search and the stages left out, as it goes on; the rest at the end */
 } sk_search;
 
 /* ---- searchstate.c ---- */
@@ -90,8 +89,8 @@ void sk_search_log(sk_search *s, const char *stage, const char *field, const cha
 /* To the row written last: the score over the penalties, but for pilot and screen. */
 void sk_search_log_curve(sk_search *s, const char *stage, size_t lambdas, const double *l, const double *by_l);
 
-/* The report of sk_tune, without the search table. */
-json_t *sk_search_describe(const sk_search *s, const sk_choice *choice);
+/* What was chosen, into the outcome; scale and floor are left to sk_scaling_finish. */
+sock_status sk_search_describe(const sk_search *s, const sk_choice *choice);
 
 /* ---- trials.c ---- */
 
