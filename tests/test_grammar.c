@@ -1,5 +1,5 @@
 /* test_grammar.c - kernels as text: what is accepted, what is refused and how, the way there and back. */
-#include "kernel/kernel.h"
+#include "kernel/family.h"
 #include "onecontext.h"
 
 #include <string.h>
@@ -16,17 +16,17 @@ static void test_grammar__reads_every_parameter(void **state)
     (void)state;
     sk_kernel *k = parse("gauss:eta=1e+5,scale=.5+poly:degree=20 + linear:B=[2 -1;-1  2]+affine+constant:scale=3");
     assert_int_equal(k->terms, 5);
-    assert_true(k->term[0].family == SK_GAUSS && k->term[0].eta == 1e5 && k->term[0].scale == 0.5);
-    assert_true(k->term[1].family == SK_POLY && k->term[1].degree == 20 && k->term[1].scale == 1);
-    assert_true(k->term[2].family == SK_LINEAR && k->term[2].b_dim == 2);
+    assert_true(k->term[0].family == &sk_gauss_family && k->term[0].eta == 1e5 && k->term[0].scale == 0.5);
+    assert_true(k->term[1].family == &sk_poly_family && k->term[1].degree == 20 && k->term[1].scale == 1);
+    assert_true(k->term[2].family == &sk_linear_family && k->term[2].b_dim == 2);
     assert_true(k->term[2].b[0] == 2 && k->term[2].b[1] == -1 && k->term[2].b[2] == -1 && k->term[2].b[3] == 2);
-    assert_true(k->term[3].family == SK_AFFINE && !k->term[3].b);
-    assert_true(k->term[4].family == SK_CONSTANT && k->term[4].scale == 3);
+    assert_true(k->term[3].family == &sk_affine_family && !k->term[3].b);
+    assert_true(k->term[4].family == &sk_constant_family && k->term[4].scale == 3);
     sk_kernel_free(k);
 
     k = parse("fourier:seed=18446744073709551615,eta=2,p=1000000+nystrom:eta=0.8,m=300,of=gauss,seed=4");
-    assert_true(k->term[0].family == SK_FOURIER && k->term[0].p == 1000000 && k->term[0].seed == UINT64_MAX);
-    assert_true(k->term[1].family == SK_NYSTROM && k->term[1].of == SK_GAUSS && k->term[1].p == 300);
+    assert_true(k->term[0].family == &sk_fourier_family && k->term[0].p == 1000000 && k->term[0].seed == UINT64_MAX);
+    assert_true(k->term[1].family == &sk_nystrom_family && k->term[1].of == &sk_gauss_family && k->term[1].p == 300);
     assert_true(k->term[1].eta == 0.8 && k->term[1].seed == 4);
     sk_kernel_free(k);
 }
@@ -38,7 +38,7 @@ static void test_grammar__leaves_open_what_is_not_given(void **state)
     assert_true(isnan(k->term[0].eta) && k->term[1].degree == 2 && k->term[0].scale == 1);
     sk_kernel_free(k);
     k = parse("nystrom+fourier");
-    assert_true(k->term[0].of == SK_GAUSS && k->term[0].p == 0 && isnan(k->term[0].eta));
+    assert_true(k->term[0].of == &sk_gauss_family && k->term[0].p == 0 && isnan(k->term[0].eta));
     assert_true(k->term[1].p == 100 && k->term[1].seed == 0);
     sk_kernel_free(k);
 }

@@ -142,7 +142,6 @@ static sock_status write_all(sock_context *ctx, const sock_model *model, double 
 /* By the names of the parts: the terms of a model do not know their shares. *count: parts that are polynomials. */
 static double polynomial_share(const json_t *info, size_t *count)
 {
-    static const char *const names[] = {"constant", "linear", "affine", "poly"};
     double share = 0;
     size_t i;
     json_t *part;
@@ -150,11 +149,9 @@ static double polynomial_share(const json_t *info, size_t *count)
     json_array_foreach(json_object_get(info, "drifts"), i, part)
     {
         const char *kernel = json_string_value(json_object_get(part, "kernel"));
-        for (size_t k = 0; kernel && k < sizeof names / sizeof *names; k++)
-            if (strncmp(kernel, names[k], strlen(names[k])) == 0) {
-                share += json_number_value(json_object_get(part, "share"));
-                ++*count;
-            }
+        if (!kernel || !sk_kernel_text_is_polynomial(kernel)) continue;
+        share += json_number_value(json_object_get(part, "share"));
+        ++*count;
     }
     return share;
 }

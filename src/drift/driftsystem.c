@@ -304,40 +304,25 @@ void sk_drift_system_free(sk_drift_system *s)
 
 sk_drift_report sk_drift_system_report(const sk_drift_system *s) { return s->report; }
 
-/* The kernel that fourier and nystrom terms stand for: their features have its diagonal, nearly. Borrows from the
- * original; freed with sk_free on .term. */
-static sock_status closed_form(sock_context *ctx, const sk_kernel *kernel, sk_kernel *out)
-{
-    out->terms = kernel->terms;
-    out->term = sk_alloc(ctx, kernel->terms, sizeof *out->term);
-    if (!out->term) return SOCK_ENOMEM;
-    for (size_t q = 0; q < kernel->terms; q++) {
-        out->term[q] = kernel->term[q];
-        if (kernel->term[q].family == SK_FOURIER) out->term[q].family = SK_GAUSS;
-        if (kernel->term[q].family == SK_NYSTROM) out->term[q].family = kernel->term[q].of;
-    }
-    return SOCK_OK;
-}
-
 /* Mean over the nodes of k(x, x); of a matrix-valued kernel, of tr K(x, x) / d. */
 static sock_status mean_diagonal(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, double *mean)
 {
     size_t d = rule->d;
     bool matrix = sk_kernel_is_matrix(kernel);
-    sk_kernel closed = {0};
+    sk_kernel *closed = NULL;
     double *value = sk_doubles(ctx, rule->nodes, 1), *block = sk_doubles(ctx, d, d);
-    sock_status status = value && block ? closed_form(ctx, kernel, &closed) : SOCK_ENOMEM;
-    if (status >= 0 && !matrix) sk_kernel_diagonal(&closed, d, rule->nodes, rule->x, value);
+    sock_status status = value && block ? sk_kernel_closed_form(ctx, kernel, &closed) : SOCK_ENOMEM;
+    if (status >= 0 && !matrix) sk_kernel_diagonal(closed, d, rule->nodes, rule->x, value);
     for (size_t a = 0; status >= 0 && matrix && a < rule->nodes; a++) {
         const double *x = rule->x + a * d;
-        sk_kernel_matrix_block(&closed, d, 1, x, 1, x, block, d);
+        sk_kernel_matrix_block(closed, d, 1, x, 1, x, block, d);
         for (size_t k = 0; k < d; k++) value[a] += block[k * d + k] / (double)d;
     }
     *mean = 0;
     for (size_t a = 0; status >= 0 && a < rule->nodes; a++) *mean += value[a] / (double)rule->nodes;
     sk_free(value);
     sk_free(block);
-    sk_free(closed.term);
+    sk_kernel_free(closed);
     return status;
 }
 

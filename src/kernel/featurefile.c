@@ -2,7 +2,7 @@
  *
  * Text: the kernel, or pivoted(kernel). Arrays of part i of the sum: i.omega (p x d) and i.beta (p x 1) of fourier;
  * i.landmarks (r x d) and i.factor (r x r, lower) of nystrom and pivoted; and scale (1 x d) of a map in units of its
- * own. */
+ * own. Which they are is the families' matter. */
 #include "kernel/featuremap.h"
 
 #include <math.h>
@@ -13,18 +13,20 @@ static const char open_pivoted[] = "pivoted(";
 
 /* ---- Writing ---- */
 
-static void add_array(sk_array *arrays, size_t *count, size_t part, const char *name, size_t rows, size_t cols,
-                      const double *values)
+/* The arrays of a part behind those in the list. */
+static size_t list_part(const sk_part *part, size_t place, sk_array *list)
 {
-    sk_array *a = &arrays[(*count)++];
-    *a = (sk_array){.rows = rows, .cols = cols, .values = values};
-    snprintf(a->name, sizeof a->name, "%zu.%s", part, name);
+    for (size_t i = 0; i < part->arrays; i++) {
+        list[i] = (sk_array){.rows = part->array[i].rows, .cols = part->array[i].cols, .values = part->array[i].values};
+        snprintf(list[i].name, sizeof list[i].name, "%zu.%s", place, part->array[i].name);
+    }
+    return part->arrays;
 }
 
 sock_status sk_features_export(sock_context *ctx, const sk_features *map, char **text, sk_array **arrays, size_t *count)
 {
     char *spec = sk_kernel_format(ctx, map->kernel);
-    sk_array *list = spec ? sk_alloc(ctx, 2 * map->parts + 1, sizeof *list) : NULL;
+    sk_array *list = spec ? sk_alloc(ctx, SK_PART_ARRAYS * map->parts + 1, sizeof *list) : NULL;
     char *whole = list ? sk_format(ctx, map->pivoted ? "pivoted(%s)" : "%s", spec) : NULL;
     sk_free(spec);
     if (!whole) {
@@ -32,17 +34,7 @@ sock_status sk_features_export(sock_context *ctx, const sk_features *map, char *
         return SOCK_ENOMEM;
     }
     size_t used = 0;
-    for (size_t i = 0; i < map->parts; i++) {
-        const sk_part *part = &map->part[i];
-        if (part->omega) {
-            add_array(list, &used, i, "omega", part->p, part->d, part->omega);
-            add_array(list, &used, i, "beta", part->p, 1, part->beta);
-        }
-        if (part->factor) {
-            add_array(list, &used, i, "landmarks", part->p, part->d, part->pivot);
-            add_array(list, &used, i, "factor", part->p, part->p, part->factor);
-        }
-    }
+    for (size_t i = 0; i < map->parts; i++) used += list_part(&map->part[i], i, list + used);
     if (map->scale) {
         list[used] = (sk_array){.rows = 1, .cols = map->d, .values = map->scale};
         snprintf(list[used++].name, sizeof list->name, "scale");
@@ -55,25 +47,17 @@ sock_status sk_features_export(sock_context *ctx, const sk_features *map, char *
 
 /* ---- Reading ---- */
 
-typedef struct source {
-    sock_context *ctx;
-    size_t d;
-    const sk_array *arrays;
-    size_t count, used;
-} source;
-
-static const sk_array *named(const source *s, const char *name)
+static const sk_array *named(const sk_stored *s, const char *name)
 {
     for (size_t i = 0; i < s->count; i++)
         if (strncmp(s->arrays[i].name, name, sizeof s->arrays[i].name) == 0) return &s->arrays[i];
     return NULL;
 }
 
-/* The array of that name; every number finite. cols is known; rows 0: any number from 1 to SK_MAX_FEATURES. */
-static sock_status find_array(source *s, size_t part, const char *name, size_t rows, size_t cols, const sk_array **out)
+sock_status sk_stored_array(sk_stored *s, sk_part *part, const char *name, size_t rows, size_t cols)
 {
     char wanted[32];
-    snprintf(wanted, sizeof wanted, "%zu.%s", part, name);
+    snprintf(wanted, sizeof wanted, "%zu.%s", s->place, name);
     const sk_array *a = named(s, wanted);
     if (!a) return sk_fail(s->ctx, SOCK_EINPUT, "a feature map has no array '%s'", wanted);
     const size_t least = rows ? rows : 1, most = rows ? rows : SK_MAX_FEATURES;
@@ -89,64 +73,21 @@ static sock_status find_array(source *s, size_t part, const char *name, size_t r
             return sk_fail(s->ctx, SOCK_EINPUT, "array '%s' of a feature map holds %g at place %zu", wanted,
                            a->values[i], i);
     s->used++;
-    *out = a;
+    double *values = sk_part_array(s->ctx, part, name, a->rows, a->cols);
+    if (!values) return SOCK_ENOMEM;
+    memcpy(values, a->values, a->rows * a->cols * sizeof *values);
     return SOCK_OK;
-}
-
-static sock_status read_fourier(source *s, size_t i, sk_part *part)
-{
-    const sk_array *omega, *beta;
-    SK_TRY(find_array(s, i, "omega", part->term.p, s->d, &omega));
-    SK_TRY(find_array(s, i, "beta", part->term.p, 1, &beta));
-    return sk_fourier_restore(s->ctx, omega->values, beta->values, part);
-}
-
-static sock_status check_factor(const source *s, const sk_array *a)
-{
-    const size_t r = a->rows;
-    for (size_t i = 0; i < r; i++) {
-        if (!(a->values[i * r + i] > 0))
-            return sk_fail(s->ctx, SOCK_EINPUT, "array '%s' of a feature map has %g on its diagonal; it must be > 0",
-                           a->name, a->values[i * r + i]);
-        for (size_t j = i + 1; j < r; j++)
-            if (a->values[i * r + j] != 0)
-                return sk_fail(s->ctx, SOCK_EINPUT, "array '%s' of a feature map is not lower triangular", a->name);
-    }
-    return SOCK_OK;
-}
-
-static sock_status read_landmarks(source *s, size_t i, const sk_kernel *kernel, sk_part *part)
-{
-    const sk_array *landmarks, *factor;
-    SK_TRY(find_array(s, i, "landmarks", 0, s->d, &landmarks));
-    SK_TRY(find_array(s, i, "factor", landmarks->rows, landmarks->rows, &factor));
-    SK_TRY(check_factor(s, factor));
-    return sk_landmark_restore(s->ctx, kernel, landmarks->rows, landmarks->values, factor->values, part);
-}
-
-static sock_status read_nystrom(source *s, size_t i, sk_part *part)
-{
-    sk_kernel *kernel = NULL;
-    sk_term base = part->term;
-    base.family = base.of;
-    SK_TRY(sk_kernel_from_terms(s->ctx, 1, &base, &kernel));
-    sock_status status = read_landmarks(s, i, kernel, part);
-    if (status == SOCK_OK && part->p > part->term.p) /* m is known: sk_features_start */
-        status =
-            sk_fail(s->ctx, SOCK_EINPUT, "a feature map has %zu landmarks, more than m = %zu", part->p, part->term.p);
-    sk_kernel_free(kernel);
-    return status;
 }
 
 /* The units of the coordinates, where the map has its own. */
-static sock_status read_scale(source *s, sk_features *map)
+static sock_status read_scale(sk_stored *s, sk_features *map)
 {
     const sk_array *scale = named(s, "scale");
     if (!scale) return SOCK_OK;
-    if (scale->rows != 1 || scale->cols != s->d)
+    if (scale->rows != 1 || scale->cols != map->d)
         return sk_fail(s->ctx, SOCK_EINPUT, "array 'scale' of a feature map is %zu x %zu; 1 x %zu is needed",
-                       scale->rows, scale->cols, s->d);
-    for (size_t k = 0; k < s->d; k++)
+                       scale->rows, scale->cols, map->d);
+    for (size_t k = 0; k < map->d; k++)
         if (!isfinite(scale->values[k]) || !(scale->values[k] > 0))
             return sk_fail(s->ctx, SOCK_EINPUT, "array 'scale' of a feature map holds %g at place %zu; it must be > 0",
                            scale->values[k], k);
@@ -154,18 +95,18 @@ static sock_status read_scale(source *s, sk_features *map)
     return sk_features_set_scale(s->ctx, map, scale->values);
 }
 
-static sock_status read_parts(source *s, const sk_kernel *kernel, bool pivoted, sk_features *map)
+/* What is not stored is made again. */
+static sock_status read_part(sk_stored *s, sk_part *part)
 {
-    for (size_t i = 0; i < map->parts; i++) {
-        sk_part *part = &map->part[i];
-        if (pivoted)
-            SK_TRY(read_landmarks(s, i, kernel, part));
-        else if (part->term.family == SK_FOURIER)
-            SK_TRY(read_fourier(s, i, part));
-        else if (part->term.family == SK_NYSTROM)
-            SK_TRY(read_nystrom(s, i, part));
-        else
-            SK_TRY(sk_poly_part(s->ctx, "feature map", part));
+    const sk_making m = {.ctx = s->ctx, .option = "feature map", .place = s->place};
+    return part->term.family->load ? part->term.family->load(s, part) : part->term.family->make(&m, part);
+}
+
+static sock_status read_parts(sk_stored *s, const sk_kernel *kernel, bool pivoted, sk_features *map)
+{
+    for (s->place = 0; s->place < map->parts; s->place++) {
+        sk_part *part = &map->part[s->place];
+        SK_TRY(pivoted ? sk_landmarks_load(s, kernel, part) : read_part(s, part));
         SK_TRY(sk_features_add(s->ctx, "feature map", map, part));
     }
     SK_TRY(read_scale(s, map));
@@ -192,7 +133,7 @@ static sock_status as_input(sock_status status) { return status == SOCK_EUSAGE ?
 sock_status sk_features_import(sock_context *ctx, const char *text, size_t d, const sk_array *arrays, size_t count,
                                sk_features **out)
 {
-    source s = {.ctx = ctx, .d = d, .arrays = arrays, .count = count};
+    sk_stored s = {.ctx = ctx, .arrays = arrays, .count = count};
     sk_kernel *kernel = NULL;
     sk_features *map = NULL;
     char *inside = NULL;

@@ -1,11 +1,11 @@
-/* featuremap.h - the inside of a feature map: parts, one behind the other. A kind of part is a table of functions and a
- * file of its own (polyfeatures.c, fourier.c, landmarks.c); features.c knows no kind. */
+/* featuremap.h - the inside of a feature map: parts, one behind the other. A kind of part is a table of functions in
+ * the file of the family that makes it (polyfeatures.c, fourier.c, landmarks.c); features.c and featurefile.c know no
+ * kind.
+ */
 #ifndef SK_FEATUREMAP_H
 #define SK_FEATUREMAP_H
 
-#include "kernel/terms.h"
-
-typedef struct sk_part sk_part;
+#include "kernel/family.h"
 
 typedef struct sk_part_kind {
     /* Doubles of work space for up to `block` points. */
@@ -21,22 +21,26 @@ typedef struct sk_part_kind {
     void (*monomial)(const sk_part *part, size_t j, unsigned *power, double *weight);
 } sk_part_kind;
 
-typedef struct sk_monomial {
-    uint32_t parent, variable; /* phi_j = phi_parent * x_variable * ratio */
-    double ratio;
-} sk_monomial;
+enum { SK_PART_ARRAYS = 2 };
 
 struct sk_part {
     const sk_part_kind *kind;
     size_t d, p;
-    sk_term term;          /* as given; b is NULL */
-    const double *scale;   /* the map's, for labels; NULL: 1 */
-    sk_monomial *monomial; /* poly: p of them, the last is 1 */
-    double *omega, *beta;  /* fourier: p x d and p */
-    sk_kernel *kernel;     /* landmarks: the kernel, */
-    double *pivot;         /* p x d points */
-    double *factor;        /* and the Cholesky factor of its matrix at the points, p x p, lower, zeros above */
+    sk_term term;        /* as given; b is NULL */
+    const double *scale; /* the map's, for labels; NULL: 1 */
+    size_t arrays;
+    struct {
+        const char *name;
+        size_t rows, cols;
+        double *values;
+    } array[SK_PART_ARRAYS]; /* its numbers, which a file holds; freed with it */
+    void *own;               /* what follows from the term alone: one block, freed with it */
+    sk_kernel *kernel;       /* landmarks: the kernel at the points; else NULL */
 };
+
+/* Arrays of a part on landmarks: p x d points, and the Cholesky factor of the kernel's matrix at them, p x p, lower,
+ * zeros above. */
+enum { SK_LANDMARKS, SK_FACTOR };
 
 struct sk_features {
     size_t d, p, parts;
@@ -46,16 +50,26 @@ struct sk_features {
     double *scale;     /* d units of the coordinates: the parts see x / scale; NULL: x */
 };
 
-/* Each fills *part, which is all zeros but for d and term; on failure the caller clears it. */
-sock_status sk_poly_part(sock_context *ctx, const char *option, sk_part *part);
-sock_status sk_fourier_part(sock_context *ctx, size_t stream, sk_part *part);
-sock_status sk_nystrom_part(sock_context *ctx, const char *option, size_t count, const double *x, sk_part *part);
+/* A new array of the part, all zeros; the name is borrowed. NULL: out of memory. */
+double *sk_part_array(sock_context *ctx, sk_part *part, const char *name, size_t rows, size_t cols);
 
-/* From stored arrays, which are copied: omega (p x d) and beta (p); pivot (p x d) and factor (p x p), already checked.
- */
-sock_status sk_fourier_restore(sock_context *ctx, const double *omega, const double *beta, sk_part *part);
-sock_status sk_landmark_restore(sock_context *ctx, const sk_kernel *kernel, size_t p, const double *pivot,
-                                const double *factor, sk_part *part);
+/* The arrays of a file, while the part at `place` is read from them. */
+struct sk_stored {
+    sock_context *ctx;
+    size_t place;
+    const sk_array *arrays;
+    size_t count, used;
+};
+
+/* Copies the array of that name into the part, after its shape and every number are checked. rows 0: any number from 1
+ * to SK_MAX_FEATURES. SOCK_EINPUT with a reason. */
+sock_status sk_stored_array(sk_stored *s, sk_part *part, const char *name, size_t rows, size_t cols);
+
+/* Makers that several families share: weighted monomials up to a degree, the coordinates alone, and pivots of a whole
+ * kernel from a file. */
+sock_status sk_monomials(const sk_making *m, size_t degree, sk_part *part);
+sock_status sk_coordinates(const sk_making *m, sk_part *part);
+sock_status sk_landmarks_load(sk_stored *s, const sk_kernel *kernel, sk_part *part);
 
 /* A map with empty parts: one for each term, or, pivoted, a single one for the whole kernel. SOCK_EUSAGE when the
  * kernel has no such features, or a parameter is open. */

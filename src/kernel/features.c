@@ -7,14 +7,23 @@
 
 /* ---- Making ---- */
 
+double *sk_part_array(sock_context *ctx, sk_part *part, const char *name, size_t rows, size_t cols)
+{
+    assert(part->arrays < SK_PART_ARRAYS);
+    double *values = sk_doubles(ctx, rows, cols);
+    if (!values) return NULL;
+    part->array[part->arrays].name = name;
+    part->array[part->arrays].rows = rows;
+    part->array[part->arrays].cols = cols;
+    part->array[part->arrays++].values = values;
+    return values;
+}
+
 static void clear_part(sk_part *part)
 {
-    sk_free(part->monomial);
-    sk_free(part->omega);
-    sk_free(part->beta);
+    for (size_t i = 0; i < part->arrays; i++) sk_free(part->array[i].values);
+    sk_free(part->own);
     sk_kernel_free(part->kernel);
-    sk_free(part->pivot);
-    sk_free(part->factor);
     *part = (sk_part){0};
 }
 
@@ -30,27 +39,23 @@ void sk_features_free(sk_features *map)
 
 static sock_status check_term(sock_context *ctx, const char *option, const sk_term *term, bool pivoted)
 {
-    const char *name = sk_family_name(term->family);
-    const bool closed = sk_family_is_closed(term->family);
-    if (pivoted && (!closed || term->b))
-        return sk_fail(ctx, SOCK_EUSAGE,
-                       "%s: %s%s has no pivoted features; allowed: gauss, poly, linear, affine, "
-                       "constant and their sums, without B",
-                       option, name, term->b ? " with B" : "");
-    if (term->b || !(closed || term->family == SK_FOURIER || term->family == SK_NYSTROM))
-        return sk_fail(ctx, SOCK_EUSAGE,
-                       "%s: %s%s is matrix-valued and has no feature map; allowed: poly, linear, "
-                       "affine, constant, fourier, nystrom, without B",
-                       option, name, term->b ? " with B" : "");
-    if (term->family == SK_GAUSS && !pivoted)
-        return sk_fail(ctx, SOCK_EUSAGE,
-                       "%s: gauss has no finite features; allowed: poly, linear, affine, constant, "
-                       "fourier, or nystrom:of=gauss",
-                       option);
+    const sk_family *family = term->family;
+    const char *with_b = term->b ? " with B" : "";
+    char names[SK_NAMES];
+    if (pivoted && (!sk_family_is_closed(family) || term->b))
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s%s has no pivoted features; allowed: %s and their sums, without B",
+                       option, family->name, with_b, sk_kernel_names(SK_KIND_CLOSED, ", ", names));
+    if (term->b || family->add_pair)
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s%s is matrix-valued and has no feature map; allowed: %s, without B",
+                       option, family->name, with_b, sk_kernel_names(SK_KIND_EXPLICIT, ", ", names));
+    if (!family->make && !pivoted)
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s has no finite features; allowed: %s, or nystrom:of=%s", option,
+                       family->name, sk_kernel_names(SK_KIND_FIXED, ", ", names), family->name);
     if (sk_term_needs_eta(term) && !isfinite(term->eta))
-        return sk_fail(ctx, SOCK_EUSAGE, "%s: eta of %s is not known; give it", option, name);
-    if (term->family == SK_NYSTROM && !term->p)
-        return sk_fail(ctx, SOCK_EUSAGE, "%s: the number of landmarks m of nystrom is not known; give it", option);
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: eta of %s is not known; give it", option, family->name);
+    if (sk_family_takes(family, SK_KEY_M) && !term->p)
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: the number of landmarks m of %s is not known; give it", option,
+                       family->name);
     return SOCK_OK;
 }
 
@@ -88,17 +93,14 @@ sock_status sk_features_new(sock_context *ctx, const char *option, const sk_kern
                             const double *x, sk_features **out)
 {
     sk_features *map = NULL;
-    sock_status status = sk_features_start(ctx, option, kernel, d, false, &map);
-    for (size_t i = 0; status == SOCK_OK && i < map->parts; i++) {
-        sk_part *part = &map->part[i];
-        if (part->term.family == SK_FOURIER)
-            status = sk_fourier_part(ctx, i, part);
-        else if (part->term.family == SK_NYSTROM)
-            status = sk_nystrom_part(ctx, option, count, x, part);
-        else
-            status = sk_poly_part(ctx, option, part);
-        if (status == SOCK_OK) status = sk_features_add(ctx, option, map, part);
+    sock_status status = SOCK_OK;
+    SK_GO(sk_features_start(ctx, option, kernel, d, false, &map));
+    for (size_t i = 0; i < map->parts; i++) {
+        const sk_making m = {.ctx = ctx, .option = option, .place = i, .count = count, .x = x};
+        SK_GO(map->part[i].term.family->make(&m, &map->part[i]));
+        SK_GO(sk_features_add(ctx, option, map, &map->part[i]));
     }
+out:
     if (status < 0)
         sk_features_free(map);
     else
@@ -123,8 +125,16 @@ size_t sk_features_count(const sk_features *map) { return map->p; }
 size_t sk_features_dim(const sk_features *map) { return map->d; }
 const double *sk_features_scale(const sk_features *map) { return map->scale; }
 const sk_kernel *sk_features_kernel(const sk_features *map) { return map->parts == 1 ? map->part[0].kernel : NULL; }
-const double *sk_features_pivots(const sk_features *map) { return map->parts == 1 ? map->part[0].pivot : NULL; }
-const double *sk_features_factor(const sk_features *map) { return map->parts == 1 ? map->part[0].factor : NULL; }
+
+const double *sk_features_pivots(const sk_features *map)
+{
+    return sk_features_kernel(map) ? map->part[0].array[SK_LANDMARKS].values : NULL;
+}
+
+const double *sk_features_factor(const sk_features *map)
+{
+    return sk_features_kernel(map) ? map->part[0].array[SK_FACTOR].values : NULL;
+}
 
 /* ---- Values ---- */
 

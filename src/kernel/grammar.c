@@ -1,6 +1,6 @@
 /* grammar.c - kernels from text and back. The parser walks the text once, from left to right; a number is taken whole
  * before the next sign is looked at, so the '+' of 1e+5 is no sum. What it accepts is what sk_kernel_format writes. */
-#include "kernel/terms.h"
+#include "kernel/family.h"
 #include "la/la.h"
 
 #include <assert.h>
@@ -8,41 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum key { KEY_ETA, KEY_DEGREE, KEY_P, KEY_M, KEY_OF, KEY_SEED, KEY_SCALE, KEY_B, KEYS };
-
-static const char *const key_name[KEYS] = {"eta", "degree", "p", "m", "of", "seed", "scale", "B"};
-
-#define BIT(key) (1u << (key))
-
-static const struct family_row {
-    const char *name;
-    bool closed;
-    unsigned keys;
-} family_table[] = {
-    [SK_GAUSS] = {"gauss", true, BIT(KEY_ETA) | BIT(KEY_SCALE) | BIT(KEY_B)},
-    [SK_POLY] = {"poly", true, BIT(KEY_DEGREE) | BIT(KEY_SCALE) | BIT(KEY_B)},
-    [SK_LINEAR] = {"linear", true, BIT(KEY_SCALE) | BIT(KEY_B)},
-    [SK_AFFINE] = {"affine", true, BIT(KEY_SCALE) | BIT(KEY_B)},
-    [SK_CONSTANT] = {"constant", true, BIT(KEY_SCALE) | BIT(KEY_B)},
-    [SK_FOURIER] = {"fourier", false, BIT(KEY_P) | BIT(KEY_ETA) | BIT(KEY_SEED) | BIT(KEY_SCALE)},
-    [SK_NYSTROM] = {"nystrom", false,
-                    BIT(KEY_M) | BIT(KEY_OF) | BIT(KEY_ETA) | BIT(KEY_DEGREE) | BIT(KEY_SEED) | BIT(KEY_SCALE)},
-    [SK_CURLFREE] = {"curlfree", false, BIT(KEY_ETA) | BIT(KEY_SCALE)},
-    [SK_DIVFREE] = {"divfree", false, BIT(KEY_ETA) | BIT(KEY_SCALE)},
-    [SK_CALLBACK] = {"callback", false, 0},
-};
-
-enum { NAMED = SK_CALLBACK }; /* families of the grammar: all rows before the user's own */
+static const char *const key_name[SK_KEYS] = {"eta", "degree", "p", "m", "of", "seed", "scale", "B"};
 
 static const char number_range[] = "a number > 0 (1e-100 to 1e100)";
-
-const char *sk_family_name(sk_family family) { return family_table[family].name; }
-
-bool sk_family_is_closed(sk_family family) { return family_table[family].closed; }
-
-sk_family sk_term_base(const sk_term *term) { return term->family == SK_NYSTROM ? term->of : term->family; }
-
-bool sk_term_needs_eta(const sk_term *term) { return (family_table[sk_term_base(term)].keys & BIT(KEY_ETA)) != 0; }
 
 /* ---- Words and failures ---- */
 
@@ -80,36 +48,20 @@ static void skip_spaces(parser *s)
 
 static bool at_end_of_value(const char *at) { return !*at || *at == ',' || *at == '+' || *at == ' '; }
 
-/* Names of the families or keys of a set, separated by ", ". */
-static const char *list_names(char *buffer, size_t size, size_t count, const char *(*name)(size_t), unsigned set)
+/* Names of a set of keys, separated by ", ". */
+static const char *list_keys(char *buffer, size_t size, unsigned keys)
 {
     size_t used = 0;
     buffer[0] = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!(set & BIT(i))) continue;
-        const char *word = name(i);
-        size_t n = strlen(word);
-        assert(used + n + 3 <= size);
-        if (used) memcpy(buffer + used, ", ", 2), used += 2;
-        memcpy(buffer + used, word, n + 1);
-        used += n;
+    for (size_t i = 0; i < SK_KEYS; i++) {
+        if (!(keys & SK_BIT(i))) continue;
+        int n = snprintf(buffer + used, size - used, "%s%s", used ? ", " : "", key_name[i]);
+        used = SK_MIN(used + (size_t)n, size - 1);
     }
-    (void)size;
     return buffer;
 }
 
-static const char *name_of_family(size_t i) { return family_table[i].name; }
-static const char *name_of_key(size_t i) { return key_name[i]; }
-
-static unsigned closed_families(void)
-{
-    unsigned set = 0;
-    for (unsigned i = 0; i < NAMED; i++)
-        if (family_table[i].closed) set |= BIT(i);
-    return set;
-}
-
-static sock_status bad_value(const parser *s, enum key key, const char *at, const char *allowed)
+static sock_status bad_value(const parser *s, sk_key_name key, const char *at, const char *allowed)
 {
     return sk_fail(s->ctx, SOCK_EUSAGE, "%s: %s is '%.*s'; allowed: %s", s->option, key_name[key], shown(at), at,
                    allowed);
@@ -117,25 +69,26 @@ static sock_status bad_value(const parser *s, enum key key, const char *at, cons
 
 /* ---- Values ---- */
 
-static sock_status parse_family(parser *s, unsigned set, const char *what, sk_family *out)
+/* The name of a family of that kind. */
+static sock_status parse_family(parser *s, sk_kind kind, const sk_family **out)
 {
-    char names[128];
+    char names[SK_NAMES];
     size_t n = word_length(s->at);
-    for (unsigned i = 0; i < NAMED; i++)
-        if ((set & BIT(i)) && word_is(s->at, n, family_table[i].name)) {
-            *out = (sk_family)i;
+    for (const sk_family *const *row = sk_families; *row; row++)
+        if (sk_family_is(*row, kind) && word_is(s->at, n, (*row)->name)) {
+            *out = *row;
             s->at += n;
             return SOCK_OK;
         }
-    list_names(names, sizeof names, NAMED, name_of_family, set);
+    sk_kernel_names(kind, ", ", names);
     if (!n)
         return sk_fail(s->ctx, SOCK_EUSAGE, "%s: a kernel's name is missing at character %zu; allowed: %s", s->option,
                        place(s, s->at), names);
-    return sk_fail(s->ctx, SOCK_EUSAGE, "%s: unknown %s '%.*s' at character %zu; allowed: %s", s->option, what,
+    return sk_fail(s->ctx, SOCK_EUSAGE, "%s: unknown kernel '%.*s' at character %zu; allowed: %s", s->option,
                    (int)SK_MIN(n, 40), s->at, place(s, s->at), names);
 }
 
-static sock_status parse_positive(parser *s, enum key key, double *out)
+static sock_status parse_positive(parser *s, sk_key_name key, double *out)
 {
     const char *end;
     double value = sk_parse_double(s->at, &end);
@@ -146,7 +99,7 @@ static sock_status parse_positive(parser *s, enum key key, double *out)
     return SOCK_OK;
 }
 
-static sock_status parse_count(parser *s, enum key key, uint64_t low, uint64_t high, uint64_t *out)
+static sock_status parse_count(parser *s, sk_key_name key, uint64_t low, uint64_t high, uint64_t *out)
 {
     const char *p = s->at;
     uint64_t value = 0;
@@ -239,24 +192,24 @@ static sock_status parse_matrix(parser *s, sk_term *term)
     return check_matrix(s, begin, rows, term->b);
 }
 
-static sock_status parse_value(parser *s, enum key key, sk_term *term)
+static sock_status parse_value(parser *s, sk_key_name key, sk_term *term)
 {
     uint64_t number = 0;
     switch (key) {
-    case KEY_ETA: return parse_positive(s, key, &term->eta);
-    case KEY_SCALE: return parse_positive(s, key, &term->scale);
-    case KEY_SEED: return parse_count(s, key, 0, UINT64_MAX, &term->seed);
-    case KEY_DEGREE:
+    case SK_KEY_ETA: return parse_positive(s, key, &term->eta);
+    case SK_KEY_SCALE: return parse_positive(s, key, &term->scale);
+    case SK_KEY_SEED: return parse_count(s, key, 0, UINT64_MAX, &term->seed);
+    case SK_KEY_DEGREE:
         SK_TRY(parse_count(s, key, 1, SK_MAX_DEGREE, &number));
         term->degree = (size_t)number;
         return SOCK_OK;
-    case KEY_P:
-    case KEY_M:
+    case SK_KEY_P:
+    case SK_KEY_M:
         SK_TRY(parse_count(s, key, 1, SK_MAX_FEATURES, &number));
         term->p = (size_t)number;
         return SOCK_OK;
-    case KEY_OF: {
-        SK_TRY(parse_family(s, closed_families(), "kernel", &term->of));
+    case SK_KEY_OF: {
+        SK_TRY(parse_family(s, SK_KIND_CLOSED, &term->of));
         return at_end_of_value(s->at) ? SOCK_OK : bad_value(s, key, s->at, "a kernel's name");
     }
     default: return parse_matrix(s, term);
@@ -265,51 +218,50 @@ static sock_status parse_value(parser *s, enum key key, sk_term *term)
 
 /* ---- Terms and sums ---- */
 
-static sock_status unknown_key(const parser *s, const char *family, unsigned keys)
+static sock_status unknown_key(const parser *s, const sk_family *family)
 {
     char names[64];
     size_t n = word_length(s->at);
-    list_names(names, sizeof names, KEYS, name_of_key, keys);
+    list_keys(names, sizeof names, family->keys);
     if (!n)
         return sk_fail(s->ctx, SOCK_EUSAGE, "%s: a parameter's name is missing at character %zu; %s takes: %s",
-                       s->option, place(s, s->at), family, names);
-    return sk_fail(s->ctx, SOCK_EUSAGE, "%s: %s has no parameter '%.*s'; allowed: %s", s->option, family,
+                       s->option, place(s, s->at), family->name, names);
+    return sk_fail(s->ctx, SOCK_EUSAGE, "%s: %s has no parameter '%.*s'; allowed: %s", s->option, family->name,
                    (int)SK_MIN(n, 40), s->at, names);
 }
 
 static sock_status parse_key(parser *s, sk_term *term, unsigned *seen)
 {
-    const struct family_row *row = &family_table[term->family];
     size_t n = word_length(s->at), key = 0;
-    while (key < KEYS && !((row->keys & BIT(key)) && word_is(s->at, n, key_name[key]))) key++;
-    if (key == KEYS) return unknown_key(s, row->name, row->keys);
-    if (*seen & BIT(key))
+    while (key < SK_KEYS && !((term->family->keys & SK_BIT(key)) && word_is(s->at, n, key_name[key]))) key++;
+    if (key == SK_KEYS) return unknown_key(s, term->family);
+    if (*seen & SK_BIT(key))
         return sk_fail(s->ctx, SOCK_EUSAGE, "%s: %s is given twice, again at character %zu", s->option, key_name[key],
                        place(s, s->at));
     if (s->at[n] != '=')
         return sk_fail(s->ctx, SOCK_EUSAGE, "%s: '=' is missing behind %s at character %zu", s->option, key_name[key],
                        place(s, s->at + n));
-    *seen |= BIT(key);
+    *seen |= SK_BIT(key);
     s->at += n + 1;
-    return parse_value(s, (enum key)key, term);
+    return parse_value(s, (sk_key_name)key, term);
 }
 
-/* The parameters of nystrom are its own and those of the kernel it stands for. */
-static sock_status check_nystrom(const parser *s, const sk_term *term, unsigned seen)
+/* The parameters of a family that takes `of` are its own and those of the kernel it stands for. */
+static sock_status check_of(const parser *s, const sk_term *term, unsigned seen)
 {
-    unsigned foreign = seen & (BIT(KEY_ETA) | BIT(KEY_DEGREE)) & ~family_table[term->of].keys;
-    if (term->family != SK_NYSTROM || !foreign) return SOCK_OK;
-    return sk_fail(s->ctx, SOCK_EUSAGE, "%s: nystrom of %s has no parameter '%s'", s->option,
-                   family_table[term->of].name, foreign & BIT(KEY_ETA) ? "eta" : "degree");
+    const unsigned foreign = seen & (SK_BIT(SK_KEY_ETA) | SK_BIT(SK_KEY_DEGREE)) & ~sk_term_base(term)->keys;
+    if (!sk_family_takes(term->family, SK_KEY_OF) || !foreign) return SOCK_OK;
+    return sk_fail(s->ctx, SOCK_EUSAGE, "%s: %s of %s has no parameter '%s'", s->option, term->family->name,
+                   term->of->name, foreign & SK_BIT(SK_KEY_ETA) ? "eta" : "degree");
 }
 
 static sock_status parse_term(parser *s, sk_term *term)
 {
     unsigned seen = 0;
-    *term = (sk_term){.of = SK_GAUSS, .eta = (double)NAN, .scale = 1, .degree = 2};
+    *term = (sk_term){.of = &sk_gauss_family, .eta = (double)NAN, .scale = 1, .degree = 2};
     skip_spaces(s);
-    SK_TRY(parse_family(s, BIT(NAMED) - 1, "kernel", &term->family));
-    if (term->family == SK_FOURIER) term->p = 100;
+    SK_TRY(parse_family(s, SK_KIND_NAMED, &term->family));
+    term->p = term->family->p;
     if (*s->at == ':') {
         do {
             s->at++;
@@ -321,28 +273,27 @@ static sock_status parse_term(parser *s, sk_term *term)
         return sk_fail(s->ctx, SOCK_EUSAGE,
                        "%s: '%.*s' at character %zu is not understood behind %s; allowed: a "
                        "parameter (:key=value,...), + and another kernel, or the end",
-                       s->option, shown(s->at), s->at, place(s, s->at), family_table[term->family].name);
-    return check_nystrom(s, term, seen);
+                       s->option, shown(s->at), s->at, place(s, s->at), term->family->name);
+    return check_of(s, term, seen);
 }
 
-/* fourier and nystrom have features instead of a formula: they join with what has features too, and with nothing else.
- */
+/* Features instead of a formula: such terms join with what has features too, and with nothing else. */
 static sock_status check_sum(const parser *s, const sk_kernel *kernel)
 {
     const char *mapped = NULL, *unmapped = NULL;
+    char names[SK_NAMES];
     for (size_t i = 0; i < kernel->terms; i++) {
         const sk_term *t = &kernel->term[i];
-        const char *name = family_table[t->family].name;
-        if (t->family == SK_FOURIER || t->family == SK_NYSTROM)
-            mapped = name;
-        else if (!family_table[t->family].closed || t->family == SK_GAUSS || t->b)
-            unmapped = t->b ? "a term with B" : name;
+        if (sk_family_is(t->family, SK_KIND_MAPPED))
+            mapped = t->family->name;
+        else if (!sk_family_is(t->family, SK_KIND_EXPLICIT) || t->b)
+            unmapped = t->b ? "a term with B" : t->family->name;
     }
     if (!mapped || !unmapped) return SOCK_OK;
     return sk_fail(s->ctx, SOCK_EUSAGE,
                    "%s: %s has features and %s has none, so they cannot be added; allowed beside "
-                   "%s: poly, linear, affine, constant, fourier, nystrom (without B)",
-                   s->option, mapped, unmapped, mapped);
+                   "%s: %s (without B)",
+                   s->option, mapped, unmapped, mapped, sk_kernel_names(SK_KIND_EXPLICIT, ", ", names));
 }
 
 sock_status sk_kernel_parse(sock_context *ctx, const char *option, const char *text, sk_kernel **out)
@@ -392,14 +343,6 @@ fail:
     return SOCK_ENOMEM;
 }
 
-sock_status sk_kernel_from_callback(sock_context *ctx, sock_matrix_kernel_fn fn, void *user, sk_kernel **out)
-{
-    assert(fn);
-    const sk_term term = {
-        .family = SK_CALLBACK, .eta = (double)NAN, .scale = 1, .degree = 2, .callback = fn, .callback_user = user};
-    return sk_kernel_from_terms(ctx, 1, &term, out);
-}
-
 sock_status sk_kernel_copy(sock_context *ctx, const sk_kernel *kernel, sk_kernel **out)
 {
     return sk_kernel_from_terms(ctx, kernel->terms, kernel->term, out);
@@ -434,7 +377,7 @@ static void put(writer *w, const char *text)
     w->length += n;
 }
 
-static void put_key(writer *w, enum key key)
+static void put_key(writer *w, sk_key_name key)
 {
     put(w, w->first ? ":" : ",");
     put(w, key_name[key]);
@@ -449,7 +392,7 @@ static void put_number(writer *w, double value)
     put(w, buffer);
 }
 
-static void put_count(writer *w, enum key key, uint64_t value)
+static void put_count(writer *w, sk_key_name key, uint64_t value)
 {
     char buffer[32];
     snprintf(buffer, sizeof buffer, "%llu", (unsigned long long)value);
@@ -459,7 +402,7 @@ static void put_count(writer *w, enum key key, uint64_t value)
 
 static void put_matrix(writer *w, size_t n, const double *b)
 {
-    put_key(w, KEY_B);
+    put_key(w, SK_KEY_B);
     for (size_t i = 0; i < n * n; i++) {
         put(w, i == 0 ? "[" : i % n ? " " : ";");
         put_number(w, b[i]);
@@ -469,18 +412,16 @@ static void put_matrix(writer *w, size_t n, const double *b)
 
 static void put_term(writer *w, const sk_term *term)
 {
+    const sk_family *family = term->family;
     w->first = true;
-    put(w, family_table[term->family].name);
-    if (term->family == SK_FOURIER) put_count(w, KEY_P, term->p);
-    if (term->family == SK_NYSTROM) {
-        if (term->p) put_count(w, KEY_M, term->p);
-        put_key(w, KEY_OF);
-        put(w, family_table[term->of].name);
-    }
-    if (sk_term_needs_eta(term) && isfinite(term->eta)) put_key(w, KEY_ETA), put_number(w, term->eta);
-    if (sk_term_base(term) == SK_POLY) put_count(w, KEY_DEGREE, term->degree);
-    if (family_table[term->family].keys & BIT(KEY_SEED)) put_count(w, KEY_SEED, term->seed);
-    if (term->scale != 1) put_key(w, KEY_SCALE), put_number(w, term->scale);
+    put(w, family->name);
+    if (sk_family_takes(family, SK_KEY_P)) put_count(w, SK_KEY_P, term->p);
+    if (sk_family_takes(family, SK_KEY_M) && term->p) put_count(w, SK_KEY_M, term->p);
+    if (sk_family_takes(family, SK_KEY_OF)) put_key(w, SK_KEY_OF), put(w, term->of->name);
+    if (sk_term_needs_eta(term) && isfinite(term->eta)) put_key(w, SK_KEY_ETA), put_number(w, term->eta);
+    if (sk_family_takes(sk_term_base(term), SK_KEY_DEGREE)) put_count(w, SK_KEY_DEGREE, term->degree);
+    if (sk_family_takes(family, SK_KEY_SEED)) put_count(w, SK_KEY_SEED, term->seed);
+    if (term->scale != 1) put_key(w, SK_KEY_SCALE), put_number(w, term->scale);
     if (term->b) put_matrix(w, term->b_dim, term->b);
 }
 
@@ -494,39 +435,4 @@ char *sk_kernel_format(sock_context *ctx, const sk_kernel *kernel)
     if (!w.failed) return w.text;
     sk_free(w.text);
     return NULL;
-}
-
-/* ---- What a kernel is ---- */
-
-bool sk_kernel_is_matrix(const sk_kernel *kernel)
-{
-    for (size_t i = 0; i < kernel->terms; i++) {
-        sk_family family = kernel->term[i].family;
-        if (kernel->term[i].b || family == SK_CURLFREE || family == SK_DIVFREE || family == SK_CALLBACK) return true;
-    }
-    return false;
-}
-
-bool sk_kernel_is_closed(const sk_kernel *kernel)
-{
-    for (size_t i = 0; i < kernel->terms; i++)
-        if (!family_table[kernel->term[i].family].closed || kernel->term[i].b) return false;
-    return true;
-}
-
-bool sk_kernel_has_features(const sk_kernel *kernel)
-{
-    for (size_t i = 0; i < kernel->terms; i++) {
-        sk_family family = kernel->term[i].family;
-        bool exact = family_table[family].closed && family != SK_GAUSS;
-        if (kernel->term[i].b || !(exact || family == SK_FOURIER)) return false;
-    }
-    return true;
-}
-
-bool sk_kernel_is_implicit(const sk_kernel *kernel)
-{
-    bool gauss = false;
-    for (size_t i = 0; i < kernel->terms; i++) gauss = gauss || kernel->term[i].family == SK_GAUSS;
-    return gauss && sk_kernel_is_closed(kernel);
 }

@@ -21,29 +21,18 @@
 
 #include "base/base.h"
 
-typedef enum sk_family {
-    SK_GAUSS,
-    SK_POLY,
-    SK_LINEAR,
-    SK_AFFINE,
-    SK_CONSTANT,
-    SK_FOURIER,
-    SK_NYSTROM,
-    SK_CURLFREE,
-    SK_DIVFREE,
-    SK_CALLBACK /* the user's function; not in the grammar */
-} sk_family;
+typedef struct sk_family sk_family; /* a row of the table in family.h */
 
 typedef struct sk_term {
-    sk_family family;
-    sk_family of;  /* NYSTROM: GAUSS, POLY, LINEAR, AFFINE or CONSTANT */
-    double eta;    /* NaN: from the data */
-    double scale;  /* factor, 1 by default */
-    size_t degree; /* POLY */
-    size_t p;      /* FOURIER: features; NYSTROM: landmarks (0: automatic) */
-    uint64_t seed; /* FOURIER, NYSTROM */
-    size_t b_dim;  /* 0, or the order of B */
-    double *b;     /* b_dim x b_dim, or NULL */
+    const sk_family *family;
+    const sk_family *of; /* of those that take it (nystrom): the kernel that the features are of */
+    double eta;          /* NaN: from the data */
+    double scale;        /* factor, 1 by default */
+    size_t degree;       /* poly */
+    size_t p;            /* fourier: features; nystrom: landmarks (0: automatic) */
+    uint64_t seed;       /* fourier, nystrom */
+    size_t b_dim;        /* 0, or the order of B */
+    double *b;           /* b_dim x b_dim, or NULL */
     sock_matrix_kernel_fn callback;
     void *callback_user;
 } sk_term;
@@ -65,9 +54,35 @@ char *sk_kernel_format(sock_context *ctx, const sk_kernel *kernel);
 
 bool sk_kernel_is_matrix(const sk_kernel *kernel);    /* any term with B, curlfree, divfree, callback */
 bool sk_kernel_is_closed(const sk_kernel *kernel);    /* scalar, and k(x, y) is a formula: no fourier, no nystrom */
+bool sk_kernel_has_formula(const sk_kernel *kernel);  /* the same, matrix-valued or not */
 bool sk_kernel_has_features(const sk_kernel *kernel); /* every term has finite exact features without data:
                                                          poly, linear, affine, constant, fourier */
 bool sk_kernel_is_implicit(const sk_kernel *kernel);  /* has a gauss term (infinite features), and is closed */
+bool sk_kernel_has_text(const sk_kernel *kernel);     /* sk_kernel_parse knows it: no function of the user's own */
+bool sk_kernel_names_eta(const sk_kernel *kernel);    /* a length scale is given */
+bool sk_kernel_is_open(const sk_kernel *kernel);      /* a length scale is wanted and not given */
+
+/* How many features it has in d dimensions; max_rank of them for an implicit term, 0 for a matrix-valued one. What
+ * sk_features_count says, but for a choice of points with fewer. */
+double sk_kernel_features(const sk_kernel *kernel, size_t d, size_t max_rank);
+
+/* The kernel that fourier and nystrom terms stand for: their features have its diagonal, nearly. A copy. */
+sock_status sk_kernel_closed_form(sock_context *ctx, const sk_kernel *kernel, sk_kernel **out);
+
+/* For messages: the names of all families of a kind, between them the separator. buffer: SK_NAMES bytes; returned. */
+typedef enum sk_kind {
+    SK_KIND_NAMED,    /* all that have a name in the grammar */
+    SK_KIND_CLOSED,   /* k(x, y) is a formula */
+    SK_KIND_EXPLICIT, /* has finite features */
+    SK_KIND_IMPLICIT, /* a formula and no finite features */
+    SK_KIND_MAPPED,   /* finite features and no formula */
+    SK_KIND_FIXED     /* has finite features that need no points */
+} sk_kind;
+enum { SK_NAMES = 256 };
+const char *sk_kernel_names(sk_kind kind, const char *separator, char *buffer);
+
+/* Whether a kernel's text begins with the name of a family of polynomials. */
+bool sk_kernel_text_is_polynomial(const char *text);
 
 /* Fills in what was left open (eta: the median distance; landmarks: 500, or all points) from the points x (count x d),
  * and checks the kernel against d (B, divfree on a line, a callback beyond 64 dimensions). */

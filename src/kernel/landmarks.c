@@ -12,6 +12,9 @@
 #include <math.h>
 #include <string.h>
 
+static const double *points_of(const sk_part *part) { return part->array[SK_LANDMARKS].values; }
+static const double *factor_of(const sk_part *part) { return part->array[SK_FACTOR].values; }
+
 /* ---- Evaluation ---- */
 
 static size_t landmark_space(const sk_part *part, size_t block)
@@ -23,8 +26,8 @@ static size_t landmark_space(const sk_part *part, size_t block)
 static void landmark_eval(sock_context *ctx, const sk_part *part, size_t count, const double *x, double *phi, size_t ld,
                           double *space)
 {
-    sk_kernel_block(ctx, part->kernel, part->d, count, x, part->p, part->pivot, phi, ld, space);
-    sk_solve_lower_right(ctx, SK_TRANSPOSED, count, part->p, part->factor, part->p, phi, ld);
+    sk_kernel_block(ctx, part->kernel, part->d, count, x, part->p, points_of(part), phi, ld, space);
+    sk_solve_lower_right(ctx, SK_TRANSPOSED, count, part->p, factor_of(part), part->p, phi, ld);
 }
 
 static void landmark_jacobian(sock_context *ctx, const sk_part *part, const double *x, double *out, double *space)
@@ -33,9 +36,11 @@ static void landmark_jacobian(sock_context *ctx, const sk_part *part, const doub
     const size_t d = part->d;
     memset(out, 0, part->p * d * sizeof *out);
     for (size_t j = 0; j < part->p; j++)
-        for (size_t q = 0; q < part->kernel->terms; q++)
-            sk_term_add_gradient(&part->kernel->term[q], d, x, part->pivot + j * d, out + j * d);
-    sk_solve_lower(ctx, SK_PLAIN, part->p, d, part->factor, part->p, out, d);
+        for (size_t q = 0; q < part->kernel->terms; q++) {
+            const sk_term *term = &part->kernel->term[q];
+            term->family->add_gradient(term, d, x, points_of(part) + j * d, out + j * d);
+        }
+    sk_solve_lower(ctx, SK_PLAIN, part->p, d, factor_of(part), part->p, out, d);
 }
 
 static char *landmark_label(sock_context *ctx, const sk_part *part, const char *const *names, size_t j, double *weight)
@@ -96,16 +101,6 @@ out:
 
 /* ---- Parts ---- */
 
-static sock_status make_arrays(sock_context *ctx, const sk_kernel *kernel, size_t p, sk_part *part)
-{
-    part->kind = &landmark_kind;
-    part->p = p;
-    part->pivot = sk_doubles(ctx, p, part->d);
-    part->factor = sk_doubles(ctx, p, p);
-    if (!part->pivot || !part->factor) return SOCK_ENOMEM;
-    return sk_kernel_copy(ctx, kernel, &part->kernel);
-}
-
 /* Step 3. */
 static sock_status take_pivots(sock_context *ctx, const sk_kernel *kernel, const sk_pivoted *found, const double *x,
                                sk_part *part)
@@ -114,21 +109,41 @@ static sock_status take_pivots(sock_context *ctx, const sk_kernel *kernel, const
     if (!r)
         return sk_fail(ctx, SOCK_ENUMERIC, "the kernel is zero at all of the %zu points, so it has no features there",
                        found->n);
-    SK_TRY(make_arrays(ctx, kernel, r, part));
+    part->kind = &landmark_kind;
+    part->p = r;
+    double *point = sk_part_array(ctx, part, "landmarks", r, d);
+    double *factor = point ? sk_part_array(ctx, part, "factor", r, r) : NULL;
+    if (!factor) return SOCK_ENOMEM;
     for (size_t i = 0; i < r; i++) {
-        memcpy(part->pivot + i * d, x + found->pivot[i] * d, d * sizeof *x);
-        for (size_t k = 0; k <= i; k++) part->factor[i * r + k] = found->factor[k * found->n + found->pivot[i]];
+        memcpy(point + i * d, x + found->pivot[i] * d, d * sizeof *x);
+        for (size_t k = 0; k <= i; k++) factor[i * r + k] = found->factor[k * found->n + found->pivot[i]];
+    }
+    return sk_kernel_copy(ctx, kernel, &part->kernel);
+}
+
+static sock_status check_factor(const sk_stored *s, size_t r, const double *factor)
+{
+    for (size_t i = 0; i < r; i++) {
+        if (!(factor[i * r + i] > 0))
+            return sk_fail(s->ctx, SOCK_EINPUT,
+                           "array '%zu.factor' of a feature map has %g on its diagonal; it must be > 0", s->place,
+                           factor[i * r + i]);
+        for (size_t j = i + 1; j < r; j++)
+            if (factor[i * r + j] != 0)
+                return sk_fail(s->ctx, SOCK_EINPUT, "array '%zu.factor' of a feature map is not lower triangular",
+                               s->place);
     }
     return SOCK_OK;
 }
 
-sock_status sk_landmark_restore(sock_context *ctx, const sk_kernel *kernel, size_t p, const double *pivot,
-                                const double *factor, sk_part *part)
+sock_status sk_landmarks_load(sk_stored *s, const sk_kernel *kernel, sk_part *part)
 {
-    SK_TRY(make_arrays(ctx, kernel, p, part));
-    memcpy(part->pivot, pivot, p * part->d * sizeof *pivot);
-    memcpy(part->factor, factor, p * p * sizeof *factor);
-    return SOCK_OK;
+    part->kind = &landmark_kind;
+    SK_TRY(sk_stored_array(s, part, "landmarks", 0, part->d));
+    part->p = part->array[SK_LANDMARKS].rows;
+    SK_TRY(sk_stored_array(s, part, "factor", part->p, part->p));
+    SK_TRY(check_factor(s, part->p, factor_of(part)));
+    return sk_kernel_copy(s->ctx, kernel, &part->kernel);
 }
 
 /* ---- Nystrom ---- */
@@ -152,32 +167,63 @@ static sock_status draw_points(sock_context *ctx, uint64_t seed, size_t d, size_
     return status;
 }
 
-sock_status sk_nystrom_part(sock_context *ctx, const char *option, size_t count, const double *x, sk_part *part)
+/* The kernel that a nystrom term is of. */
+static sock_status closed_kernel(sock_context *ctx, sk_term *term, sk_kernel **out)
+{
+    const sk_kernel alone = {.terms = 1, .term = term};
+    return sk_kernel_closed_form(ctx, &alone, out);
+}
+
+static sock_status nystrom_make(const sk_making *m, sk_part *part)
 {
     static const double tolerance = 1e-12;
-    const size_t m = SK_MIN(part->term.p, count);
-    sk_term base = part->term;
+    const size_t most = SK_MIN(part->term.p, m->count);
     sk_kernel *kernel = NULL;
     sk_pivoted *found = NULL;
     double *drawn = NULL;
     sock_status status = SOCK_OK;
-    base.family = base.of;
-    if (!m) return sk_fail(ctx, SOCK_EINPUT, "%s: nystrom needs points to choose its landmarks from", option);
-    SK_GO(sk_kernel_from_terms(ctx, 1, &base, &kernel));
-    drawn = sk_doubles(ctx, m, part->d);
+    if (!most) return sk_fail(m->ctx, SOCK_EINPUT, "%s: nystrom needs points to choose its landmarks from", m->option);
+    SK_GO(closed_kernel(m->ctx, &part->term, &kernel));
+    drawn = sk_doubles(m->ctx, most, part->d);
     if (!drawn) {
         status = SOCK_ENOMEM;
         goto out;
     }
-    SK_GO(draw_points(ctx, part->term.seed, part->d, count, m, x, drawn));
-    SK_GO(pivoted_kernel(ctx, kernel, part->d, m, drawn, tolerance, m, false, &found));
-    SK_GO(take_pivots(ctx, kernel, found, drawn, part));
+    SK_GO(draw_points(m->ctx, part->term.seed, part->d, m->count, most, m->x, drawn));
+    SK_GO(pivoted_kernel(m->ctx, kernel, part->d, most, drawn, tolerance, most, false, &found));
+    SK_GO(take_pivots(m->ctx, kernel, found, drawn, part));
 out:
     sk_free(drawn);
     sk_pivoted_free(found);
     sk_kernel_free(kernel);
     return status;
 }
+
+static sock_status nystrom_load(sk_stored *s, sk_part *part)
+{
+    sk_kernel *kernel = NULL;
+    SK_TRY(closed_kernel(s->ctx, &part->term, &kernel));
+    sock_status status = sk_landmarks_load(s, kernel, part);
+    if (status == SOCK_OK && part->p > part->term.p) /* m is known: sk_features_start */
+        status =
+            sk_fail(s->ctx, SOCK_EINPUT, "a feature map has %zu landmarks, more than m = %zu", part->p, part->term.p);
+    sk_kernel_free(kernel);
+    return status;
+}
+
+/* One for each landmark, and not more than the kernel has. */
+static double nystrom_count(const sk_term *term, size_t d, size_t max_rank)
+{
+    (void)max_rank;
+    return fmin((double)term->p, term->of->count(term, d, term->p));
+}
+
+const sk_family sk_nystrom_family = {.name = "nystrom",
+                                     .keys = SK_BIT(SK_KEY_M) | SK_BIT(SK_KEY_OF) | SK_BIT(SK_KEY_ETA) |
+                                             SK_BIT(SK_KEY_DEGREE) | SK_BIT(SK_KEY_SEED) | SK_BIT(SK_KEY_SCALE),
+                                     .make = nystrom_make,
+                                     .load = nystrom_load,
+                                     .count = nystrom_count};
 
 /* ---- All of the data ---- */
 

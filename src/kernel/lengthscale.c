@@ -1,5 +1,5 @@
 /* lengthscale.c - what a kernel leaves open comes from the data: eta is the median distance between points. */
-#include "kernel/terms.h"
+#include "kernel/family.h"
 
 #include <math.h>
 
@@ -42,18 +42,8 @@ static sock_status check_dimension(sock_context *ctx, const char *option, const 
 {
     if (term->b && term->b_dim != d)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: B of %s is %zu x %zu; allowed: %zu x %zu, the dimension of the state",
-                       option, sk_family_name(term->family), term->b_dim, term->b_dim, d, d);
-    if (term->family == SK_DIVFREE && d < 2)
-        return sk_fail(ctx, SOCK_EUSAGE,
-                       "%s: divfree needs a state of at least 2 dimensions and this one has 1: a "
-                       "field without divergence on a line is constant",
-                       option);
-    if (term->family == SK_CALLBACK && d > SK_MAX_OWN_DIM)
-        return sk_fail(ctx, SOCK_EUSAGE,
-                       "%s: a kernel of your own takes a state of at most %d dimensions; this one "
-                       "has %zu",
-                       option, SK_MAX_OWN_DIM, d);
-    return SOCK_OK;
+                       option, term->family->name, term->b_dim, term->b_dim, d, d);
+    return term->family->check ? term->family->check(ctx, option, d) : SOCK_OK;
 }
 
 sock_status sk_kernel_resolve(sock_context *ctx, const char *option, sk_kernel *kernel, size_t d, size_t count,
@@ -63,7 +53,8 @@ sock_status sk_kernel_resolve(sock_context *ctx, const char *option, sk_kernel *
     for (size_t i = 0; i < kernel->terms; i++) {
         sk_term *term = &kernel->term[i];
         SK_TRY(check_dimension(ctx, option, term, d));
-        if (term->family == SK_NYSTROM && !term->p) term->p = SK_MAX(SK_MIN(count, AUTOMATIC_LANDMARKS), 1);
+        if (sk_family_takes(term->family, SK_KEY_M) && !term->p)
+            term->p = SK_MAX(SK_MIN(count, AUTOMATIC_LANDMARKS), 1);
         if (!sk_term_needs_eta(term) || !isnan(term->eta)) continue;
         if (isnan(eta)) SK_TRY(sk_median_distance(ctx, d, count, x, &eta));
         if (!(eta >= 1e-100 && eta <= 1e100))

@@ -63,9 +63,8 @@ static sock_status save_drift(saving *s, const sk_drift_term *term, size_t i, js
         SK_TRY(save_map(s, "drift", i, term->map, entry));
         return add(s, "drift", i, "weight", sk_features_count(term->map), term->d, term->weight);
     }
-    for (size_t q = 0; q < term->kernel->terms; q++)
-        if (term->kernel->term[q].family == SK_CALLBACK)
-            return sk_fail(s->ctx, SOCK_EUSAGE, "a model with a kernel given as a function cannot be saved");
+    if (!sk_kernel_has_text(term->kernel))
+        return sk_fail(s->ctx, SOCK_EUSAGE, "a model with a kernel given as a function cannot be saved");
     char *text = sk_kernel_format(s->ctx, term->kernel);
     if (!text) return SOCK_ENOMEM;
     json_object_set_new(entry, "kernel", json_string(text));
@@ -202,14 +201,13 @@ static sock_status load_map(loading *l, const char *room, size_t i, json_t *entr
 static sock_status load_kernel(const loading *l, const char *text, const sk_tensor *centre, sk_kernel **out)
 {
     sock_status status = sk_kernel_parse(l->ctx, l->path, text, out);
-    for (size_t q = 0; status >= 0 && q < (*out)->terms; q++) {
-        const sk_term *term = &(*out)->term[q];
-        if (term->family == SK_FOURIER || term->family == SK_NYSTROM)
-            return bad(l, "a kernel expansion cannot have fourier or nystrom terms", centre->name);
-        bool open =
-            isnan(term->eta) && (term->family == SK_GAUSS || term->family == SK_CURLFREE || term->family == SK_DIVFREE);
-        if (open) return bad(l, "a kernel has no eta", centre->name);
+    if (status >= 0 && !sk_kernel_has_formula(*out)) {
+        char names[SK_NAMES], reason[SK_NAMES + 64];
+        snprintf(reason, sizeof reason, "a kernel expansion cannot have %s terms",
+                 sk_kernel_names(SK_KIND_MAPPED, " or ", names));
+        return bad(l, reason, centre->name);
     }
+    if (status >= 0 && sk_kernel_is_open(*out)) return bad(l, "a kernel has no eta", centre->name);
     if (status >= 0) status = sk_kernel_resolve(l->ctx, l->path, *out, l->model->d, centre->rows, centre->values);
     return status == SOCK_EUSAGE ? SOCK_EINPUT : status;
 }

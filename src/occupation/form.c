@@ -3,12 +3,13 @@
 
 sock_status sk_form_check(sock_context *ctx, const char *field, const sk_kernel *kernel, sk_form form)
 {
+    char implicit[SK_NAMES], names[SK_NAMES];
     if (form == SK_FORM_EXPLICIT && sk_kernel_is_implicit(kernel))
-        return sk_fail(ctx, SOCK_EUSAGE,
-                       "%s-form: gauss has no finite features; allowed with explicit: poly, linear, affine, constant, "
-                       "fourier, nystrom",
-                       field);
+        return sk_fail(ctx, SOCK_EUSAGE, "%s-form: %s has no finite features; allowed with explicit: %s", field,
+                       sk_kernel_names(SK_KIND_IMPLICIT, " or ", implicit),
+                       sk_kernel_names(SK_KIND_EXPLICIT, ", ", names));
     if ((form == SK_FORM_IMPLICIT || form == SK_FORM_NYSTROM) && !sk_kernel_is_closed(kernel))
-        return sk_fail(ctx, SOCK_EUSAGE, "%s-form: fourier and nystrom kernels have the explicit form only", field);
+        return sk_fail(ctx, SOCK_EUSAGE, "%s-form: %s kernels have the explicit form only", field,
+                       sk_kernel_names(SK_KIND_MAPPED, " and ", names));
     return SOCK_OK;
 }

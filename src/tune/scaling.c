@@ -10,8 +10,7 @@ static sock_status names_eta(sock_context *ctx, const char *option, const char *
     sk_kernel *kernel = NULL;
     if (strcmp(text, "auto") == 0) return SOCK_OK;
     SK_TRY(sk_kernel_parse(ctx, option, text, &kernel));
-    for (size_t q = 0; q < kernel->terms; q++)
-        if (isfinite(kernel->term[q].eta)) *found = true;
+    if (sk_kernel_names_eta(kernel)) *found = true;
     sk_kernel_free(kernel);
     return SOCK_OK;
 }

@@ -21,28 +21,15 @@ typedef struct task {
     size_t done;           /* so many of them were computed before the loop */
 } task;
 
-/* Features of a kernel, roughly. */
-static double feature_count(const sk_kernel *kernel, size_t d, size_t max_rank)
-{
-    double count = 0;
-    for (size_t i = 0; i < kernel->terms; i++) {
-        const sk_term *t = &kernel->term[i];
-        double p = t->family == SK_GAUSS ? (double)max_rank : t->family == SK_CONSTANT ? 1 : (double)(d + 1);
-        for (size_t k = 2; t->family == SK_POLY && k <= t->degree; k++) p *= (double)(d + k) / (double)k;
-        count += p;
-    }
-    return count;
-}
-
 /* Time of a candidate, in units that only the same field shares. */
 static double drift_cost(const sk_drift_candidate *c, size_t d)
 {
-    return feature_count(c->kernel, d, c->max_rank) * (c->learned ? 2 : sk_kernel_is_implicit(c->kernel) ? 3 : 1);
+    return sk_kernel_features(c->kernel, d, c->max_rank) * (c->learned ? 2 : sk_kernel_is_implicit(c->kernel) ? 3 : 1);
 }
 
 static double diffusion_cost(const sk_diffusion_candidate *c, size_t d)
 {
-    double order = feature_count(c->kernel, d, c->max_rank) * (c->diagonal ? 1 : (double)d);
+    double order = sk_kernel_features(c->kernel, d, c->max_rank) * (c->diagonal ? 1 : (double)d);
     return order * order * order * (c->diagonal ? (double)d : 1) * (c->learned ? 4 : 1);
 }
 
