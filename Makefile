@@ -63,9 +63,10 @@ docs: release ## make docs/options.md anew from the options table
 format: ## rewrite the sources with clang-format
 	@tools/check-format --fix
 
-check: ## the house checks alone: includes, words, format, static analysis
+check: ## the house checks alone: includes, words, links, format, static analysis
 	@tools/check-includes
 	@tools/check-words
+	@tools/check-links
 	@tools/check-format
 	@tools/check-static
 
