@@ -25,7 +25,7 @@ enum { SECONDS = 60 };
 #define PLANNED 2e9
 #define HELD 2.2e9
 
-/* What a fit may say of data that allow none. docs/trust.md explains each. */
+/* What a fit may say of data that allow none. docs/limits.md explains each. */
 static const char *const refusals[] = {
     "no trajectory has two points",
     "no trajectory has a point",
