@@ -11,10 +11,11 @@
  *     sock_model_save(ctx, model, "model.sock");
  *     sock_model_free(model); sock_data_free(data); sock_options_free(opts); sock_context_free(ctx);
  *
- * Rules that hold for every function:
- *  - It returns a sock_status. Negative: it failed, sock_message() says why, and nothing was made: pointers for results
- *    are untouched (an array of the caller's may hold part of the numbers when the work was interrupted).
- *    Zero: done. Positive: done and usable, with a caveat that sock_message() states.
+ * Rules that hold everywhere:
+ *  - A function that can fail returns a sock_status. Negative: it failed, sock_message() says why, and nothing was made:
+ *    pointers for results are untouched (an array of the caller's may hold part of the numbers when the work was
+ *    interrupted). Zero: done. Positive: done and usable, with a caveat that sock_message() states. The two that return
+ *    a new object, sock_context_new() and sock_options_new(), return NULL when out of memory.
  *  - Inputs are only read, or copied; nothing returned points into an input.
  *  - Every *_free() accepts NULL.
  *  - Arrays are row-major doubles: n points of dimension d are n*d numbers, point after point.
@@ -249,9 +250,8 @@ SOCK_API sock_status sock_model_info(sock_context *ctx, const sock_model *model,
 
 /* The fields as polynomials of the state, where all their features are monomials: {"drift": [{"term": "x^2*y",
  * "powers": [2, 1], "coefficients": [one for each f_k]}, ...], "diffusion": the same with a coefficient for each a_kl,
- * k <= l, row by row}; null for a field that is none (a Gaussian kernel, a wrapped function), or has more than some
- * hundred features.
- */
+ * k <= l, row by row}; null for a field that is none (a Gaussian kernel, a wrapped function), or has a kernel with more
+ * than 1000 (drift) or 120 (diffusion) features. */
 SOCK_API sock_status sock_model_terms(sock_context *ctx, const sock_model *model, char **json);
 
 /* A known SDE as a model: each function writes the value at `count` points (f: count x d, a: count x d x d) and must

@@ -46,7 +46,7 @@ static const row table[] = {
     {"diffusion",        TEXT,   "auto", 0, 0, "a scalar kernel, see docs/kernels.md, or none", "kernel of the diffusion a = sigma sigma' (auto: chosen, or gauss without tuning; none: the drift alone, without tuning)"},
     {"diffusion-lambda", NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "penalty of the diffusion"},
     {"diffusion-form",   CHOICE, "auto", 0, 0, "auto|implicit|explicit|nystrom", "how the diffusion is computed (auto: follows from the kernel)"},
-    {"diffusion-rank",   COUNT,  "auto", 1, 1e6, "a whole number >= 1, or auto", "implicit form: most features (auto: as many as keep features times dimension at 1000)"},
+    {"diffusion-rank",   COUNT,  "auto", 1, 1e6, "a whole number >= 1, or auto", "implicit form: most features (auto: 1000 / dimension, at least 20, or 100 with a diagonal a)"},
     {"diagonal",         FLAG,   "no",   0, 0, "yes|no", "a(x) is diagonal: one problem for each coordinate"},
     {"solver",           CHOICE, "newton", 0, 0, "newton|lbfgs|fista|fista-restart|projgrad|projgrad-accelerated", "method for the convex problem of the diffusion"},
     {"tolerance",        NUMBER, "1e-6", 0, 1, "a number > 0, at most 1", "relative duality gap at which the solver stops"},
