@@ -12,10 +12,11 @@
  *     sock_model_free(model); sock_data_free(data); sock_options_free(opts); sock_context_free(ctx);
  *
  * Rules that hold everywhere:
- *  - A function that can fail returns a sock_status. Negative: it failed, sock_message() says why, and nothing was made:
- *    pointers for results are untouched (an array of the caller's may hold part of the numbers when the work was
- *    interrupted). Zero: done. Positive: done and usable, with a caveat that sock_message() states. The two that return
- *    a new object, sock_context_new() and sock_options_new(), return NULL when out of memory.
+ *  - A function that can fail returns a sock_status. Negative: it failed, sock_message() says why, and nothing
+ *    was made: pointers for results are untouched (an array of the caller's may hold part of the numbers when the
+ *    work was interrupted). Zero: done. Positive: done and usable, with a caveat that
+ *    sock_message() states. The two that return a new object, sock_context_new() and sock_options_new(), return
+ *    NULL when out of memory.
  *  - Inputs are only read, or copied; nothing returned points into an input.
  *  - Every *_free() accepts NULL.
  *  - Arrays are row-major doubles: n points of dimension d are n*d numbers, point after point.
