@@ -113,7 +113,7 @@ sock_status sock_drift_system(sock_context *ctx, const sock_data *data, const so
         goto out;
     }
     if (L) SK_GO(sk_occupation_gram(ctx, job.rule, job.drift_kernel, L, job.rule->n));
-    if (dy) memcpy(dy, job.rule->dy, job.rule->n * job.rule->d * sizeof(double));
+    if (dy) memcpy(dy, job.rule->dy, job.rule->n * job.rule->out * sizeof(double));
     if (alpha) SK_GO(sk_drift_alpha(ctx, job.drift_system, job.drift_lambda, alpha));
 out:
     sk_fit_release(&job);

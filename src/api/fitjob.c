@@ -68,7 +68,7 @@ sock_status sk_fit_drift_system(sk_fit_job *job, sk_path path)
     sock_context *ctx = job->ctx;
     const sk_rule *rule = job->rule;
     SK_TRY(parse_drift_kernel(job));
-    SK_TRY(sk_kernel_resolve(ctx, "drift", job->drift_kernel, rule->d, rule->nodes, rule->x));
+    SK_TRY(sk_kernel_resolve(ctx, "drift", job->drift_kernel, rule->in, rule->nodes, rule->x));
     job->drift_lambda = sk_option_number(job->opts, "drift-lambda");
     if (isnan(job->drift_lambda)) {
         double unit;
@@ -131,7 +131,7 @@ sock_status sk_fit_diffusion_term(sk_fit_job *job, double *beta)
     sock_context *ctx = job->ctx;
     const sk_rule *rule = job->rule;
     SK_TRY(sk_kernel_parse(ctx, "diffusion", kernel_text(job, "diffusion"), &job->diffusion_kernel));
-    SK_TRY(sk_kernel_resolve(ctx, "diffusion", job->diffusion_kernel, rule->d, rule->nodes, rule->x));
+    SK_TRY(sk_kernel_resolve(ctx, "diffusion", job->diffusion_kernel, rule->in, rule->nodes, rule->x));
     job->diffusion_lambda = sk_option_number(job->opts, "diffusion-lambda");
     sk_diffusion_spec spec = {.kernel = job->diffusion_kernel,
                               .form = form_of(text(job, "diffusion-form")),

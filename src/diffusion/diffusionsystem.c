@@ -36,7 +36,7 @@ static sock_status check_form(sock_context *ctx, const sk_diffusion_spec *spec)
  * The rows of the convex problem are counted there, when the features are reduced to those that differ. */
 static sock_status check_memory(sock_context *ctx, const sk_rule *rule, const sk_diffusion_spec *spec, size_t p)
 {
-    double order = (double)p * (spec->diagonal ? 1 : (double)rule->d);
+    double order = (double)p * (spec->diagonal ? 1 : (double)rule->out);
     return sk_memory_check(ctx, 8 * (6 * order * order + 3 * (double)rule->nodes * (double)p), "the diffusion problem",
                            "use fewer features, --diagonal, or a kernel of lower rank");
 }
@@ -47,9 +47,9 @@ static sock_status implicit_features(sock_context *ctx, sk_diffusion_system *s, 
     const sk_rule *rule = s->rule;
     enum { UNKNOWNS = 1000, LEAST_FULL = 20, LEAST_DIAGONAL = 100 };
     size_t least = spec->diagonal ? LEAST_DIAGONAL : LEAST_FULL;
-    size_t most = spec->max_rank ? spec->max_rank : SK_MAX(UNKNOWNS / rule->d, least);
+    size_t most = spec->max_rank ? spec->max_rank : SK_MAX(UNKNOWNS / rule->out, least);
     s->report.form = "implicit";
-    return sk_features_pivoted(ctx, spec->kernel, rule->d, rule->nodes, rule->x, 1e-13, SK_MIN(most, rule->nodes),
+    return sk_features_pivoted(ctx, spec->kernel, rule->in, rule->nodes, rule->x, 1e-13, SK_MIN(most, rule->nodes),
                                false, &s->map, &s->phi, &s->report.complete);
 }
 
@@ -61,10 +61,10 @@ static sock_status make_features(sock_context *ctx, sk_diffusion_system *s, cons
         return implicit_features(ctx, s, spec);
     s->report.form = spec->form == SK_FORM_NYSTROM ? "nystrom" : "explicit";
     if (spec->form == SK_FORM_NYSTROM)
-        SK_TRY(sk_features_landmarks(ctx, spec->kernel, rule->d, rule->nodes, rule->x, spec->landmarks, spec->seed,
+        SK_TRY(sk_features_landmarks(ctx, spec->kernel, rule->in, rule->nodes, rule->x, spec->landmarks, spec->seed,
                                      &s->map));
     else
-        SK_TRY(sk_features_new(ctx, "diffusion", spec->kernel, rule->d, rule->nodes, rule->x, &s->map));
+        SK_TRY(sk_features_new(ctx, "diffusion", spec->kernel, rule->in, rule->nodes, rule->x, &s->map));
     size_t p = sk_features_count(s->map);
     SK_TRY(check_memory(ctx, rule, spec, p));
     s->phi = sk_doubles(ctx, rule->nodes, p);
@@ -101,7 +101,7 @@ sock_status sk_diffusion_system_new(sock_context *ctx, const sk_rule *rule, cons
     sk_diffusion_system *s = sk_alloc(ctx, 1, sizeof *s);
     if (!s) return SOCK_ENOMEM;
     s->rule = rule;
-    s->diagonal = spec->diagonal && rule->d > 1; /* one dimension is both */
+    s->diagonal = spec->diagonal && rule->out > 1; /* one dimension is both */
     sock_status status = make_features(ctx, s, spec);
     if (status >= 0) {
         s->report.features = sk_features_count(s->map);
@@ -169,7 +169,7 @@ static void add_report(sk_diffusion_report *total, const sk_psd_result *result)
 static sock_status make_term(sock_context *ctx, const sk_diffusion_system *s, sk_psd_result *const *part, size_t parts,
                              sk_diffusion_term **out)
 {
-    size_t d = s->rule->d, p = s->report.features, rank = 0;
+    size_t d = s->rule->out, p = s->report.features, rank = 0;
     for (size_t k = 0; k < parts; k++) rank += kept_rank(part[k]);
     sk_diffusion_term *term = sk_alloc(ctx, 1, sizeof *term);
     if (!term) return SOCK_ENOMEM;
@@ -197,14 +197,14 @@ static sock_status make_term(sock_context *ctx, const sk_diffusion_system *s, sk
 /* Targets of the components of a diagonal a: z_kk, d x n. */
 static void pick_diagonal(const sk_rule *rule, const double *z, double *out)
 {
-    size_t d = rule->d;
+    size_t d = rule->out;
     for (size_t k = 0; k < d; k++)
         for (size_t i = 0; i < rule->n; i++) out[k * rule->n + i] = z[(i * d + k) * d + k];
 }
 
 static void put_beta(const sk_rule *rule, const sk_psd_result *result, size_t k, bool diagonal, double *beta)
 {
-    size_t d = rule->d;
+    size_t d = rule->out;
     if (!diagonal) {
         memcpy(beta, result->beta, rule->n * d * d * sizeof *beta);
         return;
@@ -217,15 +217,15 @@ sock_status sk_diffusion_solve(sock_context *ctx, sk_diffusion_system *s, const 
                                double *beta)
 {
     const sk_rule *rule = s->rule;
-    size_t parts = s->diagonal ? rule->d : 1, made = 0;
+    size_t parts = s->diagonal ? rule->out : 1, made = 0;
     sk_psd_result **result = sk_alloc(ctx, parts * count, sizeof *result); /* lambda after lambda, each all parts */
-    double *diagonal = s->diagonal ? sk_doubles(ctx, rule->d, rule->n) : NULL;
-    sk_psd_targets targets = {.parts = parts, .d = s->diagonal ? 1 : rule->d, .z = s->diagonal ? diagonal : z};
+    double *diagonal = s->diagonal ? sk_doubles(ctx, rule->out, rule->n) : NULL;
+    sk_psd_targets targets = {.parts = parts, .d = s->diagonal ? 1 : rule->out, .z = s->diagonal ? diagonal : z};
     sock_status status = result && targets.z ? SOCK_OK : SOCK_ENOMEM, worst = SOCK_OK;
     if (status >= 0 && s->diagonal) pick_diagonal(rule, z, diagonal);
     if (status >= 0) worst = status = sk_psd_paths(ctx, s->prepared, &targets, &s->solver, count, lambda, result);
     if (status >= 0 && beta) {
-        memset(beta, 0, rule->n * rule->d * rule->d * sizeof *beta);
+        memset(beta, 0, rule->n * rule->out * rule->out * sizeof *beta);
         for (size_t k = 0; k < parts; k++) put_beta(rule, result[(count - 1) * parts + k], k, s->diagonal, beta);
     }
     for (; status >= 0 && made < count; made++) {

@@ -1,6 +1,7 @@
 /* diffusionterm.c - evaluation of one summand of a on a block of points. */
 #include "diffusion/diffusion.h"
 
+#include <math.h>
 #include <string.h>
 
 void sk_diffusion_term_free(sk_diffusion_term *term)
@@ -85,4 +86,28 @@ void sk_diffusion_term_add(sock_context *ctx, const sk_diffusion_term *term, siz
         add_diagonal(ctx, term, count, phi, a, b);
     else
         add_full(ctx, term, count, phi, a, b);
+}
+
+sock_status sk_leading_factor(sock_context *ctx, size_t order, const double *q, size_t most, double share, double **u,
+                              size_t *rank)
+{
+    double *vectors = sk_doubles(ctx, order, order), *values = sk_doubles(ctx, order, 1), *out = NULL;
+    sock_status status = vectors && values ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) {
+        memcpy(vectors, q, order * order * sizeof *q);
+        status = sk_eigh(ctx, order, vectors, order, values);
+    }
+    size_t kept = 0;
+    while (status >= 0 && kept < SK_MIN(most, order) && values[order - 1 - kept] > share * values[order - 1]) kept++;
+    if (status >= 0 && !(values[order - 1] > 0)) kept = 0;
+    if (status >= 0 && !(out = sk_doubles(ctx, order, SK_MAX(kept, 1)))) status = SOCK_ENOMEM;
+    for (size_t j = 0; status >= 0 && j < kept; j++)
+        for (size_t i = 0; i < order; i++)
+            out[i * kept + j] = sqrt(values[order - 1 - j]) * vectors[(order - 1 - j) * order + i];
+    sk_free(vectors);
+    sk_free(values);
+    if (status < 0) return status;
+    *u = out;
+    *rank = kept;
+    return SOCK_OK;
 }

@@ -55,8 +55,8 @@ static sock_status allocate_system(sock_context *ctx, sk_drift_system *s, size_t
 static sock_status build_exact(sock_context *ctx, sk_drift_system *s)
 {
     const sk_rule *rule = s->rule;
-    SK_TRY(allocate_system(ctx, s, rule->n, rule->d, 1));
-    memcpy(s->b, rule->dy, rule->n * rule->d * sizeof(double));
+    SK_TRY(allocate_system(ctx, s, rule->n, rule->out, 1));
+    memcpy(s->b, rule->dy, rule->n * rule->out * sizeof(double));
     return sk_occupation_gram(ctx, rule, s->kernel, s->a, rule->n);
 }
 
@@ -65,7 +65,7 @@ static sock_status build_matrix(sock_context *ctx, sk_drift_system *s)
 {
     const sk_rule *rule = s->rule;
     size_t order;
-    SK_TRY(sk_product(ctx, rule->n, rule->d, &order));
+    SK_TRY(sk_product(ctx, rule->n, rule->out, &order));
     SK_TRY(allocate_system(ctx, s, order, 1, 1));
     memcpy(s->b, rule->dy, order * sizeof(double));
     return sk_occupation_matrix_gram(ctx, rule, s->kernel, s->a, order);
@@ -100,7 +100,7 @@ static size_t part_count(size_t n, size_t p)
 static sock_status add_part(const feature_sums *sums, size_t part)
 {
     const sk_rule *rule = sums->rule;
-    size_t p = sums->p, d = rule->d, rows = rows_at_once(rule, p);
+    size_t p = sums->p, d = rule->out, rows = rows_at_once(rule, p);
     size_t first = part * rule->n / sums->parts, last = (part + 1) * rule->n / sums->parts;
     double *psi = sk_doubles_unset(sums->ctx, SK_MIN(rows, last - first), p);
     sock_status status = psi ? SOCK_OK : SOCK_ENOMEM;
@@ -127,7 +127,7 @@ static sock_status add_parts(void *arg, size_t begin, size_t end, int worker)
 static sock_status build_features(sock_context *ctx, sk_drift_system *s)
 {
     const sk_rule *rule = s->rule;
-    size_t p = sk_features_count(s->map), d = rule->d;
+    size_t p = sk_features_count(s->map), d = rule->out;
     feature_sums sums = {.ctx = ctx, .rule = rule, .map = s->map, .p = p, .parts = part_count(rule->n, p)};
     const bool alone = sums.parts == 1; /* then the one sum is A itself */
     SK_TRY(allocate_system(ctx, s, p, d, alone ? 1 : 1 + sums.parts));
@@ -171,7 +171,7 @@ static sock_status sample_has_small_rank(sock_context *ctx, const sk_drift_syste
                                          bool give_up_early, bool *small)
 {
     const sk_rule *rule = s->rule;
-    size_t count = 2 * most, d = rule->d;
+    size_t count = 2 * most, d = rule->in;
     *small = true;
     if (count >= rule->nodes) return SOCK_OK;
     double *sample = sk_doubles(ctx, count, d);
@@ -202,7 +202,7 @@ static sock_status try_pivoted(sock_context *ctx, sk_drift_system *s, const sk_d
     if (!forced && sk_kernel_is_implicit(s->kernel))
         SK_TRY(sample_has_small_rank(ctx, s, tolerance, most, give_up_early, &small));
     if (!small) return SOCK_OK;
-    SK_TRY(sk_features_pivoted(ctx, s->kernel, rule->d, rule->nodes, rule->x, tolerance, most, give_up_early, &s->map,
+    SK_TRY(sk_features_pivoted(ctx, s->kernel, rule->in, rule->nodes, rule->x, tolerance, most, give_up_early, &s->map,
                                NULL, &complete));
     *done = complete || forced;
     if (!*done) {
@@ -257,9 +257,9 @@ static sock_status choose_and_build(sock_context *ctx, sk_drift_system *s, const
     s->report.path = "features";
     if (nystrom)
         SK_TRY(
-            sk_features_landmarks(ctx, s->kernel, rule->d, rule->nodes, rule->x, spec->landmarks, spec->seed, &s->map));
+            sk_features_landmarks(ctx, s->kernel, rule->in, rule->nodes, rule->x, spec->landmarks, spec->seed, &s->map));
     else
-        SK_TRY(sk_features_new(ctx, "drift", s->kernel, rule->d, rule->nodes, rule->x, &s->map));
+        SK_TRY(sk_features_new(ctx, "drift", s->kernel, rule->in, rule->nodes, rule->x, &s->map));
     return build_features(ctx, s);
 }
 
@@ -307,7 +307,7 @@ sk_drift_report sk_drift_system_report(const sk_drift_system *s) { return s->rep
 /* Mean over the nodes of k(x, x); of a matrix-valued kernel, of tr K(x, x) / d. */
 static sock_status mean_diagonal(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, double *mean)
 {
-    size_t d = rule->d;
+    size_t d = rule->in;
     bool matrix = sk_kernel_is_matrix(kernel);
     sk_kernel *closed = NULL;
     double *value = sk_doubles(ctx, rule->nodes, 1), *block = sk_doubles(ctx, d, d);
@@ -404,7 +404,7 @@ static sock_status solve_by_spectrum(sock_context *ctx, sk_drift_system *s, doub
 
 static sock_status kernel_term(sock_context *ctx, const sk_drift_system *s, const double *solution, sk_drift_term *term)
 {
-    size_t d = s->rule->d;
+    size_t d = s->rule->in;
     SK_TRY(sk_kernel_copy(ctx, s->kernel, &term->kernel));
     term->centres = s->how == PIVOTED ? s->order : s->rule->nodes;
     term->centre = sk_doubles(ctx, term->centres, d);
@@ -435,7 +435,7 @@ static sock_status make_term(sock_context *ctx, const sk_drift_system *s, const 
 {
     sk_drift_term *term = sk_alloc(ctx, 1, sizeof *term);
     if (!term) return SOCK_ENOMEM;
-    term->d = s->rule->d;
+    term->d = s->rule->out;
     sock_status status =
         s->how == FEATURES ? feature_term(ctx, s, solution, term) : kernel_term(ctx, s, solution, term);
     size_t rows = s->how == FEATURES ? s->order : term->centres;

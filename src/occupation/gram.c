@@ -102,7 +102,7 @@ typedef struct tiles {
 static void add_tile(const gram_job *job, const tiles *space, const block *rows, const block *cols, size_t a, size_t b)
 {
     const sk_rule *rule = job->rule;
-    size_t d = rule->d, q = job->width, intervals = (rows->end - rows->begin) * q;
+    size_t d = rule->in, q = job->width, intervals = (rows->end - rows->begin) * q;
     size_t a_end = SK_MIN(a + job->tile, rows->node_end), b_end = SK_MIN(b + job->tile, cols->node_end);
     size_t na = a_end - a, nb = b_end - b;
     if (!job->matrix)
@@ -150,12 +150,12 @@ static sock_status gram_range(void *argument, size_t begin, size_t end, int work
 static sock_status gram(sock_context *ctx, const sk_rule *rule, const sk_kernel *kernel, bool matrix, double *l,
                         size_t ld)
 {
-    size_t width = matrix ? rule->d : 1;
+    size_t width = matrix ? rule->in : 1;
     gram_job job = {.ctx = ctx, .rule = rule, .kernel = kernel, .matrix = matrix, .width = width, .l = l, .ld = ld};
     job.tile = SK_MAX(BLOCK / width, 8);
     size_t tile = job.tile * width;
     job.space_size =
-        tile * SK_MAX(tile, BLOCK * width) + BLOCK * width * tile + (sk_kernel_space(rule->d, job.tile) + 7) / 8 * 8;
+        tile * SK_MAX(tile, BLOCK * width) + BLOCK * width * tile + (sk_kernel_space(rule->in, job.tile) + 7) / 8 * 8;
     sock_status status = SOCK_OK;
     SK_GO(cut(ctx, rule, job.tile, &job.cut));
     job.space = sk_doubles(ctx, (size_t)sk_workers(ctx), job.space_size);
@@ -194,7 +194,7 @@ sock_status sk_occupation_features(sock_context *ctx, const sk_rule *rule, const
     if (begin == end) return SOCK_OK;
     double *phi = sk_doubles_unset(ctx, high - low, p);
     if (!phi) return SOCK_ENOMEM;
-    sock_status status = sk_features_eval(ctx, map, high - low, rule->x + low * rule->d, phi, p);
+    sock_status status = sk_features_eval(ctx, map, high - low, rule->x + low * rule->in, phi, p);
     for (size_t i = begin; status >= 0 && i < end; i++) {
         double *target = psi + (i - begin) * ld;
         memset(target, 0, p * sizeof *target);

@@ -19,13 +19,14 @@ typedef enum sk_form { SK_FORM_AUTO, SK_FORM_IMPLICIT, SK_FORM_EXPLICIT, SK_FORM
 sock_status sk_form_check(sock_context *ctx, const char *field, const sk_kernel *kernel, sk_form form);
 
 typedef struct sk_rule {
-    size_t n, nodes, d;
-    double *x;      /* nodes x d */
+    size_t n, nodes;
+    size_t in, out; /* coordinates of a node; targets of a row */
+    double *x;      /* nodes x in */
     size_t *row;    /* n + 1: entries row[i] .. row[i+1]-1 belong to interval i */
     size_t *node;   /* their nodes */
     double *weight; /* their weights */
     double *h;      /* n: lengths of the intervals */
-    double *dy;     /* n x d: mean increments */
+    double *dy;     /* n x out: mean increments */
 } sk_rule;
 
 /* quadrature: "trapezoid" or "left". SOCK_EINPUT when the data hold no interval. */

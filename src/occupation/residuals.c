@@ -1,9 +1,10 @@
-/* residuals.c - what the drift leaves over (paper section 3.2, z_i): for each realisation u of interval i
+/* residuals.c - what the drift leaves: the only place where residuals are formed. Of the intervals of data (paper section
+ * 3.2, z_i), for each realisation u of interval i
  *
  *     e_i^(u) = y_{i+1} - y_i - Q[f],     z_i = mean over u of e e'
  *
- * with the same rule Q for the integral of f as the rows have. */
-#include "occupation/occupation.h"
+ * with the same rule Q for the integral of f as the rows have; and of the rows of a view, e = t - I f. */
+#include "occupation/view.h"
 
 #include <string.h>
 
@@ -39,4 +40,36 @@ sock_status sk_residual_products(sock_context *ctx, const sock_data *data, const
     }
     sk_free(e);
     return SOCK_OK;
+}
+
+/* ---- Rows of a view ---- */
+
+/* F = 1 + O(h): with a pivot below this the step is too long for a first order, and its residual stays as it is. */
+static const double LEAST_PIVOT = 1e-3;
+
+void sk_residuals(const sk_view *v, const double *integral, double *e)
+{
+    for (size_t i = 0; i < v->n * v->d; i++) e[i] = v->t[i] - integral[i];
+}
+
+/* One factorisation of F serves the residuals of all drifts. */
+sock_status sk_residuals_correct(sock_context *ctx, const sk_view *v, size_t sets, double *e)
+{
+    const size_t d = v->d;
+    size_t *pivot = sk_alloc(ctx, d, sizeof *pivot);
+    double *m = sk_doubles(ctx, d, d);
+    sock_status status = pivot && m ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < v->n; i++) {
+        memcpy(m, v->left + i * d * d, d * d * sizeof *m);
+        if (!sk_eliminate(d, LEAST_PIVOT, m, pivot)) continue;
+        for (size_t f = 0; f < sets; f++) sk_unwind(d, m, pivot, e + (f * v->n + i) * d);
+    }
+    sk_free(pivot);
+    sk_free(m);
+    return status;
+}
+
+void sk_residual_euler(size_t d, double h, const double *y, const double *next, const double *f, double *e)
+{
+    for (size_t k = 0; k < d; k++) e[k] = next[k] - y[k] - h * f[k];
 }

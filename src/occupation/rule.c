@@ -26,7 +26,7 @@ static shape group_shape(const sock_data *data, size_t g, bool trapezoid)
 /* Rows of one group: `first` is its first interval, `base` its first node, `entry` where its entries start. */
 static void fill_group(sk_rule *rule, const sock_data *data, size_t g, shape s, size_t first, size_t base, size_t entry)
 {
-    size_t d = rule->d, ends = s.layers > s.intervals ? 2 : 1;
+    size_t d = rule->in, ends = s.layers > s.intervals ? 2 : 1;
     const size_t *member = data->member + data->group_first[g];
     const double *t = data->t + data->first[member[0]];
     for (size_t layer = 0; layer < s.layers; layer++)
@@ -51,12 +51,12 @@ static void fill_group(sk_rule *rule, const sock_data *data, size_t g, shape s, 
 
 static sock_status allocate(sock_context *ctx, sk_rule *rule, size_t entries)
 {
-    rule->x = sk_doubles(ctx, rule->nodes, rule->d);
+    rule->x = sk_doubles(ctx, rule->nodes, rule->in);
     rule->row = sk_alloc(ctx, rule->n + 1, sizeof *rule->row);
     rule->node = sk_alloc(ctx, entries, sizeof *rule->node);
     rule->weight = sk_doubles(ctx, entries, 1);
     rule->h = sk_doubles(ctx, rule->n, 1);
-    rule->dy = sk_doubles(ctx, rule->n, rule->d);
+    rule->dy = sk_doubles(ctx, rule->n, rule->out);
     if (!rule->x || !rule->row || !rule->node || !rule->weight || !rule->h || !rule->dy) return SOCK_ENOMEM;
     return SOCK_OK;
 }
@@ -67,7 +67,7 @@ sock_status sk_rule_new(sock_context *ctx, const sock_data *data, const char *qu
     assert(trapezoid || strcmp(quadrature, "left") == 0);
     sk_rule *rule = sk_alloc(ctx, 1, sizeof *rule);
     if (!rule) return SOCK_ENOMEM;
-    rule->d = data->d;
+    rule->in = rule->out = data->d;
     size_t entries = 0;
     for (size_t g = 0; g < data->groups; g++) {
         shape s = group_shape(data, g, trapezoid);

@@ -1,36 +1,83 @@
-/* candidates.c - the lists of kernels: simple ones first, what costs too much is not tried. */
+/* candidates.c - the lists of kernels: simple ones first, what costs too much is not tried. A candidate is a row of a
+ * table; Gaussian ones stand for one row each length scale. */
 #include "tune/candidates.h"
+
+#include "tune/policy.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { DRIFT_FEATURES = 300, PILOT_FEATURES = 60, DIFFUSION_FEATURES = 44, FULL_ORDER = 120 };
+/* One family of candidates. degree: of its polynomials; 0: Gaussian. */
+typedef struct row {
+    const char *kernel;
+    size_t degree;
+    bool learned; /* a drift: learned weights; a diffusion: with learned weights too */
+    int simplicity;
+    unsigned roles;
+} row;
 
-/* One diffusion candidate keeps two rows of q = p (p + 1) / 2 numbers for each step, and decomposes a q x q matrix for
- * each fold and, when diagonal, component: both bounded, so that a candidate takes seconds and half a gigabyte at most.
- */
-static bool affordable(const sk_steps *s, double p, bool diagonal)
-{
-    double q = p * (p + 1) / 2;
-    return 16 * (double)s->n * q <= 5e8 && q * q * q * (diagonal ? (double)s->d : 1) <= 2.5e9;
-}
+static const row drift_rows[] = {
+    {"affine", 1, true, 1, SK_ROLE_BASIC | SK_ROLE_SHORT | SK_ROLE_PLAIN},
+    {"linear", 1, false, 2, SK_ROLE_BASIC | SK_ROLE_SHORT | SK_ROLE_PLAIN},
+    {"poly:degree=2", 2, true, 3, SK_ROLE_BASIC | SK_ROLE_SHORT},
+    {"affine", 1, false, 4, SK_ROLE_PILOT | SK_ROLE_BASIC | SK_ROLE_SHORT | SK_ROLE_PLAIN | SK_ROLE_AFFINE},
+    {"poly:degree=3", 3, true, 5, SK_ROLE_SHORT},
+    {"poly:degree=2", 2, false, 6, SK_ROLE_PILOT | SK_ROLE_SHORT},
+    {"poly:degree=3", 3, false, 7, 0},
+    {"gauss", 0, false, 8, 0},
+};
 
-/* Most pivoted features of a gauss candidate. */
-static size_t gauss_rank(const sk_steps *s)
-{
-    size_t rank = s->d == 1 ? 40 : 20;
-    while (rank > 4 && !affordable(s, (double)rank, s->d > 1)) rank--;
-    return rank;
-}
+/* The roles are those of the candidates without learned weights. BASIC: full, or constant. */
+static const row diffusion_rows[] = {
+    {"constant", 0, false, 0, SK_ROLE_PILOT | SK_ROLE_BASIC | SK_ROLE_PLAIN},
+    {"affine", 1, true, 2, SK_ROLE_PILOT | SK_ROLE_BASIC},
+    {"linear", 1, true, 1, SK_ROLE_BASIC},
+    {"poly:degree=2", 2, true, 3, 0},
+    {"poly:degree=3", 3, true, 4, 0},
+    {"gauss", 0, false, 5, 0},
+};
+
+enum { DRIFT_ROWS = sizeof drift_rows / sizeof *drift_rows, DIFFUSION_ROWS = sizeof diffusion_rows / sizeof *diffusion_rows };
+
+/* What the lists are made for. */
+typedef struct maker {
+    sock_context *ctx;
+    const sk_tune_spec *spec;
+    const sk_transitions *rows;
+    bool pilot;
+    double unit; /* of length scales */
+    sk_candidates *out;
+} maker;
 
 void sk_candidates_clear(sk_candidates *c)
 {
-    for (size_t i = 0; i < c->drifts; i++) sk_drift_candidate_clear(&c->drift[i]);
-    for (size_t i = 0; i < c->diffusions; i++) sk_diffusion_candidate_clear(&c->diffusion[i]);
+    for (size_t i = 0; i < c->drifts; i++) sk_candidate_clear(&c->drift[i]);
+    for (size_t i = 0; i < c->diffusions; i++) sk_candidate_clear(&c->diffusion[i]);
     sk_free(c->drift);
     sk_free(c->diffusion);
     *c = (sk_candidates){0};
+}
+
+/* Whether a diffusion with p features takes seconds at most: it decomposes a matrix of order q = p (p + 1) / 2 for each
+ * fold and, when diagonal, component. */
+static bool affordable(size_t d, double p, bool diagonal)
+{
+    const double q = p * (p + 1) / 2;
+    return q * q * q * (diagonal ? (double)d : 1) <= SK_AFFORDABLE;
+}
+
+/* Most pivoted features of a gauss candidate. */
+static size_t diffusion_rank(size_t d)
+{
+    size_t rank = d == 1 ? SK_DIFFUSION_RANK_ONE : SK_DIFFUSION_RANK_MANY;
+    while (rank > SK_DIFFUSION_RANK_LEAST && !affordable(d, (double)rank, d > 1)) rank--;
+    return rank;
+}
+
+static size_t drift_rank(size_t d)
+{
+    return d == 1 ? SK_DRIFT_RANK_ONE : d <= SK_FEW_DIMENSIONS ? SK_DRIFT_FEATURES : SK_DRIFT_RANK_MANY;
 }
 
 /* C(d + degree, degree), cut at a million. */
@@ -42,22 +89,23 @@ static double monomials(size_t d, size_t degree)
 }
 
 /* Root mean square distance of a coordinate from its mean. */
-static double spread(const sk_steps *s)
+static double spread(const sk_transitions *t)
 {
     double total = 0;
-    for (size_t k = 0; k < s->d; k++) {
+    for (size_t k = 0; k < t->d; k++) {
         double mean = 0, square = 0;
-        for (size_t i = 0; i < s->n; i++) mean += s->y[i * s->d + k] / (double)s->n;
-        for (size_t i = 0; i < s->n; i++) square += pow(s->y[i * s->d + k] - mean, 2) / (double)s->n;
-        total += square / (double)s->d;
+        for (size_t i = 0; i < t->n; i++) mean += t->y[i * t->d + k] / (double)t->n;
+        for (size_t i = 0; i < t->n; i++) square += pow(t->y[i * t->d + k] - mean, 2) / (double)t->n;
+        total += square / (double)t->d;
     }
     return total > 0 ? sqrt(total) : 1;
 }
 
-static sock_status parse(sock_context *ctx, const char *option, const char *text, const sk_steps *s, sk_kernel **out)
+static sock_status parse(const maker *m, const char *option, const char *text, sk_kernel **out)
 {
-    SK_TRY(sk_kernel_parse(ctx, option, text, out));
-    sock_status status = sk_kernel_resolve(ctx, option, *out, s->d, s->n, s->y);
+    const sk_transitions *t = m->rows;
+    SK_TRY(sk_kernel_parse(m->ctx, option, text, out));
+    sock_status status = sk_kernel_resolve(m->ctx, option, *out, t->d, t->n, t->y);
     if (status < 0) {
         sk_kernel_free(*out);
         *out = NULL;
@@ -65,40 +113,25 @@ static sock_status parse(sock_context *ctx, const char *option, const char *text
     return status;
 }
 
-static sock_status add_drift(sock_context *ctx, sk_candidates *c, const sk_steps *s, const char *text, bool learned,
-                             int order)
+/* made: all but kernel and name; taken over. */
+static sock_status add(const maker *m, sk_candidate made, const char *text)
 {
-    SK_TRY(sk_grow(ctx, &c->drift, &c->drift_capacity, c->drifts + 1, sizeof *c->drift));
-    size_t rank = s->d == 1 ? 60 : s->d <= 3 ? DRIFT_FEATURES : DRIFT_FEATURES / 2;
-    sk_drift_candidate made = {.learned = learned, .order = order, .max_rank = rank};
-    SK_TRY(parse(ctx, "drift", text, s, &made.kernel));
-    char *canonical = learned ? sk_strdup(ctx, text) : sk_kernel_format(ctx, made.kernel);
-    made.name = canonical ? sk_format(ctx, "%s%s", canonical, learned ? " learned" : "") : NULL;
+    sk_candidates *c = m->out;
+    const bool drift = made.field == SK_DRIFT;
+    sk_candidate **list = drift ? &c->drift : &c->diffusion;
+    size_t *count = drift ? &c->drifts : &c->diffusions;
+    SK_TRY(sk_grow(m->ctx, list, drift ? &c->drift_capacity : &c->diffusion_capacity, *count + 1, sizeof **list));
+    SK_TRY(parse(m, drift ? "drift" : "diffusion", text, &made.kernel));
+    char *canonical = drift && made.learned ? sk_strdup(m->ctx, text) : sk_kernel_format(m->ctx, made.kernel);
+    if (canonical)
+        made.name = sk_format(m->ctx, "%s%s%s", canonical, made.learned ? " learned" : "",
+                              made.diagonal ? " diagonal" : "");
     sk_free(canonical);
     if (!made.name) {
-        sk_drift_candidate_clear(&made);
+        sk_candidate_clear(&made);
         return SOCK_ENOMEM;
     }
-    c->drift[c->drifts++] = made;
-    return SOCK_OK;
-}
-
-static sock_status add_diffusion(sock_context *ctx, sk_candidates *c, const sk_steps *s, const char *text,
-                                 bool diagonal, bool learned, int order)
-{
-    SK_TRY(sk_grow(ctx, &c->diffusion, &c->diffusion_capacity, c->diffusions + 1, sizeof *c->diffusion));
-    sk_diffusion_candidate made = {.diagonal = diagonal, .learned = learned, .order = order + (diagonal ? 0 : 1)};
-    made.max_rank = gauss_rank(s);
-    SK_TRY(parse(ctx, "diffusion", text, s, &made.kernel));
-    char *canonical = sk_kernel_format(ctx, made.kernel);
-    made.name =
-        canonical ? sk_format(ctx, "%s%s%s", canonical, learned ? " learned" : "", diagonal ? " diagonal" : "") : NULL;
-    sk_free(canonical);
-    if (!made.name) {
-        sk_diffusion_candidate_clear(&made);
-        return SOCK_ENOMEM;
-    }
-    c->diffusion[c->diffusions++] = made;
+    (*list)[(*count)++] = made;
     return SOCK_OK;
 }
 
@@ -106,98 +139,140 @@ static sock_status add_diffusion(sock_context *ctx, sk_candidates *c, const sk_s
 static size_t length_scales(size_t d, double *out)
 {
     static const double few[] = {0.5, 1, 2, 4}, many[] = {2, 4, 8};
-    size_t count = d <= 2 ? 4 : 3;
+    const size_t count = d <= 2 ? 4 : 3;
     memcpy(out, d <= 2 ? few : many, count * sizeof *out);
     return count;
 }
 
-static sock_status drift_list(sock_context *ctx, const sk_tune_spec *spec, const sk_steps *s, bool pilot,
-                              sk_candidates *c)
+static bool is_gauss(const row *r) { return strcmp(r->kernel, "gauss") == 0; }
+
+/* The pilot's only length scale, in units of the spread. */
+static const double PILOT_SCALE = 2;
+
+/* ---- Drifts ---- */
+
+static sock_status gauss_drifts(const maker *m, const row *r)
 {
-    size_t d = s->d;
     char text[64];
-    double eta[4], unit = spread(s);
-    if (strcmp(spec->drift, "auto") != 0) return add_drift(ctx, c, s, spec->drift, false, 0);
-    if (!pilot && spec->learned) SK_TRY(add_drift(ctx, c, s, "affine", true, 1));
-    if (!pilot) SK_TRY(add_drift(ctx, c, s, "linear", false, 2));
-    bool quadratic = monomials(d, 2) <= DRIFT_FEATURES, cubic = monomials(d, 3) <= DRIFT_FEATURES;
-    if (!pilot && quadratic && spec->learned) SK_TRY(add_drift(ctx, c, s, "poly:degree=2", true, 3));
-    SK_TRY(add_drift(ctx, c, s, "affine", false, 4));
-    if (!pilot && cubic && spec->learned) SK_TRY(add_drift(ctx, c, s, "poly:degree=3", true, 5));
-    if (quadratic) SK_TRY(add_drift(ctx, c, s, "poly:degree=2", false, 6));
-    if (!pilot && cubic) SK_TRY(add_drift(ctx, c, s, "poly:degree=3", false, 7));
-    size_t scales = length_scales(d, eta);
+    double eta[4];
+    const size_t scales = length_scales(m->rows->d, eta);
     for (size_t i = 0; i < scales; i++) {
-        if (pilot && eta[i] != 2) continue;
-        snprintf(text, sizeof text, "gauss:eta=%.6g", eta[i] * unit);
-        SK_TRY(add_drift(ctx, c, s, text, false, 8));
-        if (pilot) c->drift[c->drifts - 1].max_rank = PILOT_FEATURES;
+        if (m->pilot && eta[i] != PILOT_SCALE) continue;
+        snprintf(text, sizeof text, "gauss:eta=%.6g", eta[i] * m->unit);
+        const size_t rank = m->pilot ? SK_PILOT_RANK : drift_rank(m->rows->d);
+        SK_TRY(add(m, (sk_candidate){.field = SK_DRIFT, .simplicity = r->simplicity, .max_rank = rank}, text));
     }
     return SOCK_OK;
 }
 
-/* One kernel as full and as diagonal, with and without learned weights, as far as it can be afforded. */
-static sock_status both(sock_context *ctx, const sk_tune_spec *spec, const sk_steps *s, const char *text, double p,
-                        bool learned, int order, sk_candidates *c)
+static sock_status drift_list(const maker *m)
 {
-    double d = (double)s->d;
-    if (p > DIFFUSION_FEATURES) return SOCK_OK;
-    bool diagonal = s->d > 1 && !spec->full_only && affordable(s, p, true);
-    bool full = s->d == 1 || (!spec->diagonal_only && p * d <= FULL_ORDER);
-    if (!affordable(s, p, false)) return SOCK_OK;
-    if (full) SK_TRY(add_diffusion(ctx, c, s, text, false, false, order));
-    if (diagonal) SK_TRY(add_diffusion(ctx, c, s, text, true, false, order));
-    if (learned && spec->learned && s->d == 1) SK_TRY(add_diffusion(ctx, c, s, text, false, true, order));
-    if (learned && spec->learned && diagonal) SK_TRY(add_diffusion(ctx, c, s, text, true, true, order));
+    const size_t d = m->rows->d;
+    sk_candidate made = {.field = SK_DRIFT, .max_rank = drift_rank(d)};
+    if (strcmp(m->spec->drift, "auto") != 0) return add(m, made, m->spec->drift);
+    for (const row *r = drift_rows; r < drift_rows + DRIFT_ROWS; r++) {
+        if (is_gauss(r)) {
+            SK_TRY(gauss_drifts(m, r));
+            continue;
+        }
+        if ((m->pilot && !(r->roles & SK_ROLE_PILOT)) || (r->learned && !m->spec->learned)) continue;
+        if (r->degree > 1 && monomials(d, r->degree) > SK_DRIFT_FEATURES) continue;
+        made.learned = r->learned;
+        made.simplicity = r->simplicity;
+        made.roles = r->roles;
+        SK_TRY(add(m, made, r->kernel));
+    }
+    return SOCK_OK;
+}
+
+/* ---- Diffusions ---- */
+
+/* A diagonal a is a step simpler; and basic only when it is constant. */
+static sock_status add_diffusion(const maker *m, const row *r, const char *text, bool diagonal, bool learned)
+{
+    sk_candidate made = {.field = SK_DIFFUSION,
+                         .diagonal = diagonal,
+                         .learned = learned,
+                         .simplicity = r->simplicity + (diagonal ? 0 : 1),
+                         .max_rank = diffusion_rank(m->rows->d),
+                         .roles = r->roles};
+    if (learned) made.roles = 0;
+    if (diagonal && !(r->roles & SK_ROLE_PLAIN)) made.roles &= ~(unsigned)SK_ROLE_BASIC;
+    return add(m, made, text);
+}
+
+/* One kernel of p features as full and as diagonal, with and without learned weights, as far as it can be afforded. */
+static sock_status both(const maker *m, const row *r, const char *text, double p)
+{
+    const size_t d = m->rows->d;
+    const sk_tune_spec *spec = m->spec;
+    if (p > SK_DIFFUSION_FEATURES || !affordable(d, p, false)) return SOCK_OK;
+    const bool diagonal = d > 1 && !spec->full_only && affordable(d, p, true);
+    const bool full = d == 1 || (!spec->diagonal_only && p * (double)d <= SK_FULL_ORDER);
+    const bool learned = r->learned && spec->learned && !m->pilot;
+    if (full) SK_TRY(add_diffusion(m, r, text, false, false));
+    if (diagonal) SK_TRY(add_diffusion(m, r, text, true, false));
+    if (learned && d == 1) SK_TRY(add_diffusion(m, r, text, false, true));
+    if (learned && diagonal) SK_TRY(add_diffusion(m, r, text, true, true));
     return SOCK_OK;
 }
 
 /* The kernel that the user named: its penalty is searched for, as far as its features can be afforded. */
-static sock_status named_diffusion(sock_context *ctx, const sk_tune_spec *spec, const sk_steps *s, sk_candidates *c)
+static sock_status named_diffusion(const maker *m)
 {
+    static const row named = {"", 1, false, 0, 0};
+    const sk_transitions *t = m->rows;
+    const char *text = m->spec->diffusion;
     sk_kernel *kernel = NULL;
     sk_features *map = NULL;
-    SK_TRY(parse(ctx, "diffusion", spec->diffusion, s, &kernel));
+    SK_TRY(parse(m, "diffusion", text, &kernel));
     sock_status status = SOCK_OK;
-    if (!sk_kernel_is_implicit(kernel)) status = sk_features_new(ctx, "diffusion", kernel, s->d, s->n, s->y, &map);
-    size_t p = map ? sk_features_count(map) : 1; /* gauss is cut at the rank that can be afforded */
+    if (!sk_kernel_is_implicit(kernel)) status = sk_features_new(m->ctx, "diffusion", kernel, t->d, t->n, t->y, &map);
+    const size_t p = map ? sk_features_count(map) : 1; /* gauss is cut at the rank that can be afforded */
     sk_features_free(map);
     sk_kernel_free(kernel);
     if (status < 0) return status;
-    if (p > DIFFUSION_FEATURES)
-        return sk_fail(ctx, SOCK_EUSAGE,
+    if (p > SK_DIFFUSION_FEATURES)
+        return sk_fail(m->ctx, SOCK_EUSAGE,
                        "diffusion is '%s' with %zu features; allowed while tuning: at most %d (or give --no-tune)",
-                       spec->diffusion, p, DIFFUSION_FEATURES);
-    return both(ctx, spec, s, spec->diffusion, 1, false, 0, c);
+                       text, p, SK_DIFFUSION_FEATURES);
+    return both(m, &named, text, 1);
 }
 
-static sock_status diffusion_list(sock_context *ctx, const sk_tune_spec *spec, const sk_steps *s, bool pilot,
-                                  sk_candidates *c)
+static sock_status gauss_diffusions(const maker *m, const row *r)
 {
-    size_t d = s->d;
     char text[64];
-    double eta[4], unit = spread(s);
-    if (strcmp(spec->diffusion, "auto") != 0 && !pilot) return named_diffusion(ctx, spec, s, c);
-    SK_TRY(both(ctx, spec, s, "constant", 1, false, 0, c));
-    SK_TRY(both(ctx, spec, s, "affine", (double)d + 1, !pilot, 2, c));
-    if (pilot) return SOCK_OK;
-    SK_TRY(both(ctx, spec, s, "linear", (double)d, true, 1, c));
-    SK_TRY(both(ctx, spec, s, "poly:degree=2", monomials(d, 2), true, 3, c));
-    if (d == 1) SK_TRY(both(ctx, spec, s, "poly:degree=3", 4, true, 4, c));
-    size_t scales = length_scales(d, eta);
+    double eta[4];
+    const size_t scales = length_scales(m->rows->d, eta);
     for (size_t i = 0; i < scales; i++) {
-        snprintf(text, sizeof text, "gauss:eta=%.6g", eta[i] * unit);
-        SK_TRY(both(ctx, spec, s, text, (double)gauss_rank(s), false, 5, c));
+        snprintf(text, sizeof text, "gauss:eta=%.6g", eta[i] * m->unit);
+        SK_TRY(both(m, r, text, (double)diffusion_rank(m->rows->d)));
     }
     return SOCK_OK;
 }
 
-sock_status sk_candidates_new(sock_context *ctx, const sk_tune_spec *spec, const sk_steps *steps, bool pilot,
+static sock_status diffusion_list(const maker *m)
+{
+    const size_t d = m->rows->d;
+    if (strcmp(m->spec->diffusion, "auto") != 0 && !m->pilot) return named_diffusion(m);
+    for (const row *r = diffusion_rows; r < diffusion_rows + DIFFUSION_ROWS; r++) {
+        if (m->pilot && !(r->roles & SK_ROLE_PILOT)) continue;
+        if (r->degree > 2 && d > 1) continue;
+        if (is_gauss(r))
+            SK_TRY(gauss_diffusions(m, r));
+        else
+            SK_TRY(both(m, r, r->kernel, strcmp(r->kernel, "linear") == 0 ? (double)d : monomials(d, r->degree)));
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_candidates_new(sock_context *ctx, const sk_tune_spec *spec, const sk_transitions *rows, bool pilot,
                               sk_candidates *out)
 {
     *out = (sk_candidates){0};
-    sock_status status = drift_list(ctx, spec, steps, pilot, out);
-    if (status >= 0) status = diffusion_list(ctx, spec, steps, pilot, out);
+    maker m = {ctx, spec, rows, pilot, spread(rows), out};
+    sock_status status = drift_list(&m);
+    if (status >= 0) status = diffusion_list(&m);
     if (status < 0) sk_candidates_clear(out);
     return status;
 }

@@ -1,80 +1,81 @@
 /* folds.c - see folds.h. */
 #include "tune/folds.h"
 
+#include "tune/rules.h"
 #include "tune/scaling.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_FOLDS = 6, FEW_TRAJECTORIES = 3 };
+/* A data set on its way to rows. */
+typedef struct splitting {
+    sock_context *ctx;
+    const sk_tune_spec *spec;
+    const sock_data *data;
+    sock_data *joined; /* data and validation, where there is one */
+    sk_split split;
+} splitting;
 
-typedef struct deal {
-    sk_steps *steps;
-    size_t *fold, *cluster, *keep; /* for each step; keep lists those that take part, sorted by fold */
-    size_t folds, clusters, kept;
-} deal;
-
-/* First step of each trajectory, and behind the last one n; trajectories + 1 numbers. */
-static void find_starts(const sk_steps *s, size_t *start)
+static size_t steps_of(const sock_data *data, size_t j)
 {
-    size_t i = 0;
-    for (size_t j = 0; j <= s->trajectories; j++) {
-        while (i < s->n && s->trajectory[i] < j) i++;
-        start[j] = i;
-    }
+    const size_t points = data->first[j + 1] - data->first[j];
+    return points > 1 ? points - 1 : 0;
 }
 
-static bool same_steps(const sk_steps *s, const size_t *start, size_t one, size_t other)
+/* ---- Copies ---- */
+
+static bool same_steps(const sock_data *data, size_t one, size_t other)
 {
-    size_t a = start[one], b = start[other], count = start[one + 1] - a, bytes = count * s->d * sizeof(double);
-    if (start[other + 1] - b != count || !count) return false;
-    return memcmp(s->h + a, s->h + b, count * sizeof(double)) == 0 &&
-           memcmp(s->y + a * s->d, s->y + b * s->d, bytes) == 0 &&
-           memcmp(s->next + a * s->d, s->next + b * s->d, bytes) == 0;
+    const size_t a = data->first[one], b = data->first[other], count = steps_of(data, one), d = data->d;
+    if (!count || steps_of(data, other) != count) return false;
+    for (size_t i = 0; i < count; i++)
+        if (data->t[a + i + 1] - data->t[a + i] != data->t[b + i + 1] - data->t[b + i]) return false;
+    return memcmp(data->x + a * d, data->x + b * d, (count + 1) * d * sizeof(double)) == 0;
 }
 
-static uint64_t hash_of(const sk_steps *s, const size_t *start, size_t j)
+/* Of the points alone: the times of a copy may begin elsewhere. */
+static uint64_t hash_of(const sock_data *data, size_t j)
 {
-    size_t count = start[j + 1] - start[j];
-    uint64_t hash = sk_hash(SK_HASH_START, s->h + start[j], count * sizeof(double));
-    return sk_hash(hash, s->next + start[j] * s->d, count * s->d * sizeof(double));
+    return sk_hash(SK_HASH_START, data->x + data->first[j] * data->d,
+                   (data->first[j + 1] - data->first[j]) * data->d * sizeof(double));
 }
 
 /* original[j]: the first trajectory with the very same steps as j, or j itself. A copy is no new evidence, so it must
  * not be held out while its original is in the training part. */
-static sock_status find_copies(sock_context *ctx, const sk_steps *s, size_t *original)
+static sock_status find_copies(sock_context *ctx, const sock_data *data, size_t *original)
 {
-    size_t count = s->trajectories, slots = 1;
+    size_t count = data->trajectories, slots = 1;
     while (slots < 2 * count + 2) slots *= 2;
-    size_t *start = sk_alloc(ctx, count + 1, sizeof *start), *table = sk_alloc(ctx, slots, sizeof *table);
-    sock_status status = start && table ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0) find_starts(s, start);
-    for (size_t j = 0; status >= 0 && j < count; j++) {
-        size_t at = (size_t)hash_of(s, start, j) & (slots - 1);
+    size_t *table = sk_alloc(ctx, slots, sizeof *table);
+    if (!table) return SOCK_ENOMEM;
+    for (size_t j = 0; j < count; j++) {
+        size_t at = (size_t)hash_of(data, j) & (slots - 1);
         original[j] = j;
         for (; table[at]; at = (at + 1) & (slots - 1)) /* entries are numbers + 1 */
-            if (same_steps(s, start, table[at] - 1, j)) {
+            if (same_steps(data, table[at] - 1, j)) {
                 original[j] = table[at] - 1;
                 break;
             }
         if (!table[at]) table[at] = j + 1;
     }
-    sk_free(start);
     sk_free(table);
-    return status;
+    return SOCK_OK;
 }
 
+/* ---- Folds ---- */
+
 /* Trajectories in random order, each to the fold with the fewest steps so far; copies go with their original. */
-static sock_status deal_trajectories(sock_context *ctx, uint64_t seed, size_t folds, const size_t *original, deal *d)
+static sock_status split_trajectories(const splitting *s, size_t folds, const size_t *original, sk_split *out)
 {
-    size_t trajectories = d->steps->trajectories;
-    size_t *order = sk_alloc(ctx, trajectories, sizeof *order), *count = sk_alloc(ctx, trajectories, sizeof *count);
-    size_t *fold = sk_alloc(ctx, trajectories, sizeof *fold), *load = sk_alloc(ctx, folds, sizeof *load);
+    const sock_data *data = s->data;
+    const size_t trajectories = data->trajectories;
+    size_t *order = sk_alloc(s->ctx, trajectories, sizeof *order), *count = sk_alloc(s->ctx, trajectories, sizeof *count);
+    size_t *fold = sk_alloc(s->ctx, trajectories, sizeof *fold), *load = sk_alloc(s->ctx, folds, sizeof *load);
     sock_status status = order && count && fold && load ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) {
-        for (size_t i = 0; i < d->steps->n; i++) count[original[d->steps->trajectory[i]]]++;
-        sk_shuffle((sk_key){seed, SK_PURPOSE_SPLIT}, 1, 0, trajectories, order);
+        for (size_t j = 0; j < trajectories; j++) count[original[j]] += steps_of(data, j);
+        sk_shuffle((sk_key){s->spec->seed, SK_PURPOSE_SPLIT}, 1, 0, trajectories, order);
         for (size_t j = 0; j < trajectories; j++) {
             size_t least = 0;
             for (size_t f = 1; f < folds; f++)
@@ -82,12 +83,13 @@ static sock_status deal_trajectories(sock_context *ctx, uint64_t seed, size_t fo
             fold[order[j]] = least;
             load[least] += count[order[j]];
         }
-        for (size_t i = 0; i < d->steps->n; i++) {
-            d->fold[i] = fold[original[d->steps->trajectory[i]]];
-            d->cluster[i] = original[d->steps->trajectory[i]];
-        }
-        d->folds = folds;
-        d->clusters = trajectories;
+        for (size_t j = 0, i = 0; j < trajectories; j++)
+            for (size_t k = 0; k < steps_of(data, j); k++, i++) {
+                out->fold[i] = fold[original[j]];
+                out->cluster[i] = original[j];
+            }
+        out->folds = folds;
+        out->clusters = trajectories;
     }
     sk_free(order);
     sk_free(count);
@@ -96,145 +98,132 @@ static sock_status deal_trajectories(sock_context *ctx, uint64_t seed, size_t fo
     return status;
 }
 
-/* A few long trajectories: each is cut into `blocks` pieces, dealt in turn; a step between two pieces belongs to none.
- */
-static void deal_blocks(size_t blocks, size_t folds, deal *d)
+/* A step that takes no part. */
+static const size_t NO_FOLD = SK_ALWAYS - 1;
+
+/* A few long trajectories: each is cut into `pieces`, which take turns; a step between two of them belongs to none. */
+static void split_pieces(const sock_data *data, size_t pieces, size_t folds, sk_split *out)
 {
-    size_t n = d->steps->n, first = 0, cluster = 0;
-    while (first < n) {
-        size_t end = first;
-        while (end < n && d->steps->trajectory[end] == d->steps->trajectory[first]) end++;
-        for (size_t i = first; i < end; i++) {
-            size_t piece = (i - first) * blocks / (end - first);
-            bool gap = i > first && end - first >= 4 * blocks && piece != (i - 1 - first) * blocks / (end - first);
-            d->fold[i] = gap ? SK_ALWAYS - 1 : piece % folds;
-            d->cluster[i] = cluster + piece;
+    size_t i = 0, cluster = 0;
+    for (size_t j = 0; j < data->trajectories; j++) {
+        const size_t count = steps_of(data, j);
+        for (size_t k = 0; k < count; k++, i++) {
+            const size_t piece = k * pieces / count;
+            const bool gap = k > 0 && count >= SK_GAP_STEPS * pieces && piece != (k - 1) * pieces / count;
+            out->fold[i] = gap ? NO_FOLD : piece % folds;
+            out->cluster[i] = cluster + piece;
         }
-        cluster += blocks;
-        first = end;
+        if (count) cluster += pieces;
     }
-    d->folds = folds;
-    d->clusters = cluster;
+    out->folds = folds;
+    out->clusters = cluster;
 }
 
-/* keep: steps that take part, fold after fold, in their order inside a fold. */
-static void sort_by_fold(deal *d)
+/* The validation set's steps are held out, the data's always in. */
+static void split_validation(const splitting *s, sk_split *out)
 {
-    d->kept = 0;
-    for (size_t f = 0; f <= d->folds; f++)
-        for (size_t i = 0; i < d->steps->n; i++)
-            if (d->fold[i] == (f < d->folds ? f : SK_ALWAYS)) d->keep[d->kept++] = i;
-}
-
-static sock_status allocate(sock_context *ctx, deal *d)
-{
-    d->fold = sk_alloc(ctx, d->steps->n, sizeof *d->fold);
-    d->cluster = sk_alloc(ctx, d->steps->n, sizeof *d->cluster);
-    d->keep = sk_alloc(ctx, d->steps->n, sizeof *d->keep);
-    return d->fold && d->cluster && d->keep ? SOCK_OK : SOCK_ENOMEM;
-}
-
-/* Steps of the data and of the validation set, one behind the other. */
-static sock_status join(sock_context *ctx, const sk_tune_spec *spec, deal *d)
-{
-    sk_steps *other = NULL, *first = NULL, *all = NULL;
-    if (!spec->validation) return sk_steps_new(ctx, spec->data, &d->steps);
-    sock_status status = sk_steps_new(ctx, spec->data, &first);
-    if (status >= 0) status = sk_steps_new(ctx, spec->validation, &other);
-    size_t n = status >= 0 ? first->n + other->n : 0;
-    size_t *index = status >= 0 ? sk_alloc(ctx, n, sizeof *index) : NULL;
-    if (status >= 0 && !index) status = SOCK_ENOMEM;
-    if (status >= 0) status = sk_steps_subset(ctx, first, n, index, &all); /* all zeros: room for n steps */
-    if (status >= 0) {
-        size_t width = first->d * sizeof(double);
-        const sk_steps *part[] = {first, other};
-        for (int k = 0; k < 2; k++) {
-            size_t at = k ? first->n : 0;
-            memcpy(all->y + at * first->d, part[k]->y, part[k]->n * width);
-            memcpy(all->next + at * first->d, part[k]->next, part[k]->n * width);
-            memcpy(all->dy + at * first->d, part[k]->dy, part[k]->n * width);
-            memcpy(all->h + at, part[k]->h, part[k]->n * sizeof(double));
-            for (size_t i = 0; i < part[k]->n; i++)
-                all->trajectory[at + i] = part[k]->trajectory[i] + (k ? first->trajectories : 0);
+    const sock_data *data = s->data;
+    const size_t own = s->spec->data->trajectories;
+    for (size_t j = 0, i = 0; j < data->trajectories; j++)
+        for (size_t k = 0; k < steps_of(data, j); k++, i++) {
+            out->fold[i] = j < own ? SK_ALWAYS : 0;
+            out->cluster[i] = j;
         }
-        all->trajectories = first->trajectories + other->trajectories;
-        d->steps = all;
-        status = allocate(ctx, d);
-        for (size_t i = 0; status >= 0 && i < n; i++) {
-            d->fold[i] = i < first->n ? SK_ALWAYS : 0;
-            d->cluster[i] = all->trajectory[i];
-        }
-        d->folds = 1;
-        d->clusters = all->trajectories;
+    out->folds = 1;
+    out->clusters = data->trajectories;
+}
+
+static sock_status count_steps(sock_context *ctx, const sock_data *data, size_t *count)
+{
+    *count = 0;
+    for (size_t j = 0; j < data->trajectories; j++) *count += steps_of(data, j);
+    if (*count) return SOCK_OK;
+    return sk_fail(ctx, SOCK_EINPUT, "%s: no trajectory has two points, so there is no interval to learn from",
+                   data->source);
+}
+
+/* Every step of the data, in its order. */
+static sock_status list_steps(sock_context *ctx, const sock_data *data, sk_split *out)
+{
+    SK_TRY(count_steps(ctx, data, &out->n));
+    out->point = sk_alloc(ctx, out->n, sizeof *out->point);
+    out->fold = sk_alloc(ctx, out->n, sizeof *out->fold);
+    out->cluster = sk_alloc(ctx, out->n, sizeof *out->cluster);
+    if (!out->point || !out->fold || !out->cluster) return SOCK_ENOMEM;
+    for (size_t j = 0, i = 0; j < data->trajectories; j++)
+        for (size_t k = 0; k < steps_of(data, j); k++) out->point[i++] = data->first[j] + k;
+    return SOCK_OK;
+}
+
+/* Whole trajectories where there are enough of them, else pieces. */
+static sock_status split_data(const splitting *s, const size_t *original, sk_split *out)
+{
+    const sock_data *data = s->data;
+    size_t used = 0, different = 0, wanted = s->spec->folds ? s->spec->folds : SK_FOLDS;
+    for (size_t j = 0; j < data->trajectories; j++) {
+        used += steps_of(data, j) > 0;
+        different += steps_of(data, j) > 0 && original[j] == j;
     }
-    sk_free(index);
-    sk_steps_free(first);
-    sk_steps_free(other);
-    return status;
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a step, so a trajectory has it
+    const size_t typical = out->n / used, folds = SK_MAX(SK_MIN(wanted, typical), 2);
+    if (typical * different < 2)
+        return sk_fail(s->ctx, SOCK_EINPUT, "%s: one interval is not enough to choose a model; give --no-tune",
+                       data->source);
+    if (different >= SK_FEW_TRAJECTORIES || typical < 2)
+        return split_trajectories(s, SK_MIN(wanted, different), original, out);
+    split_pieces(data, SK_MIN(SK_PIECES * folds, SK_MAX(typical, 2)), folds, out);
+    return SOCK_OK;
 }
 
-/* Trajectories with steps; those that are not copies. */
-static size_t used_trajectories(const sk_steps *s, const size_t *original, size_t *different)
+static sock_status split_steps(splitting *s)
 {
-    size_t count = 0;
-    *different = 0;
-    for (size_t i = 0; i < s->n; i++)
-        if (i == 0 || s->trajectory[i] != s->trajectory[i - 1]) {
-            count++;
-            *different += original[s->trajectory[i]] == s->trajectory[i];
-        }
-    return count;
-}
-
-static sock_status deal_steps(sock_context *ctx, const sk_tune_spec *spec, deal *d)
-{
-    SK_TRY(join(ctx, spec, d));
-    if (spec->validation) return SOCK_OK;
-    SK_TRY(allocate(ctx, d));
-    size_t *original = sk_alloc(ctx, d->steps->trajectories, sizeof *original), different;
-    sock_status status = original ? find_copies(ctx, d->steps, original) : SOCK_ENOMEM;
-    if (status >= 0) {
-        size_t used = used_trajectories(d->steps, original, &different),
-               wanted = spec->folds ? spec->folds : DEFAULT_FOLDS;
-        // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a step, so a trajectory has it
-        size_t typical = d->steps->n / used, folds = SK_MAX(SK_MIN(wanted, typical), 2);
-        if (typical * different < 2)
-            status = sk_fail(ctx, SOCK_EINPUT, "%s: one interval is not enough to choose a model; give --no-tune",
-                             spec->data->source);
-        else if (different >= FEW_TRAJECTORIES || typical < 2)
-            status = deal_trajectories(ctx, spec->seed, SK_MIN(wanted, different), original, d);
-        else
-            deal_blocks(SK_MIN(2 * folds, SK_MAX(typical, 2)), folds, d);
+    size_t count;
+    s->data = s->spec->data;
+    if (s->spec->validation) {
+        SK_TRY(count_steps(s->ctx, s->spec->data, &count));
+        SK_TRY(count_steps(s->ctx, s->spec->validation, &count));
+        SK_TRY(sk_data_join(s->ctx, s->spec->data, s->spec->validation, true, NULL, &s->joined));
+        s->data = s->joined;
     }
+    SK_TRY(list_steps(s->ctx, s->data, &s->split));
+    if (s->spec->validation) {
+        split_validation(s, &s->split);
+        return SOCK_OK;
+    }
+    size_t *original = sk_alloc(s->ctx, s->data->trajectories, sizeof *original);
+    sock_status status = original ? find_copies(s->ctx, s->data, original) : SOCK_ENOMEM;
+    if (status >= 0) status = split_data(s, original, &s->split);
     sk_free(original);
     return status;
 }
 
+/* ---- Parts ---- */
+
 /* Whole clusters, in random order, until there are enough rows; each fold keeps its share because clusters are
- * shuffled. */
-static sock_status choose_screen(sock_context *ctx, const sk_problem *full, uint64_t seed, size_t rows,
-                                 sk_problem **screen)
+ * shuffled. *part is NULL where a fold has no rows, and cannot be held out. */
+static sock_status take_part(sock_context *ctx, const sk_transitions *all, uint64_t seed, size_t rows,
+                             sk_transitions **part)
 {
-    size_t *order = sk_alloc(ctx, full->clusters, sizeof *order), *count = sk_alloc(ctx, full->clusters, sizeof *count);
-    bool *taken = sk_alloc(ctx, full->clusters, sizeof *taken);
-    size_t *keep = sk_alloc(ctx, full->n, sizeof *keep), kept = 0;
+    size_t *order = sk_alloc(ctx, all->clusters, sizeof *order), *count = sk_alloc(ctx, all->clusters, sizeof *count);
+    bool *taken = sk_alloc(ctx, all->clusters, sizeof *taken);
+    size_t *keep = sk_alloc(ctx, all->n, sizeof *keep), kept = 0;
     sock_status status = order && count && taken && keep ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) {
-        for (size_t i = 0; i < full->n; i++) count[full->cluster[i]]++;
-        sk_shuffle((sk_key){seed, SK_PURPOSE_SPLIT}, 2, 0, full->clusters, order);
-        for (size_t u = 0, total = 0; u < full->clusters && total < rows; u++) {
+        for (size_t i = 0; i < all->n; i++) count[all->cluster[i]]++;
+        sk_shuffle((sk_key){seed, SK_PURPOSE_SPLIT}, 2, 0, all->clusters, order);
+        for (size_t u = 0, total = 0; u < all->clusters && total < rows; u++) {
             taken[order[u]] = true;
             total += count[order[u]];
         }
-        for (size_t i = 0; i < full->n; i++)
-            if (taken[full->cluster[i]]) keep[kept++] = i;
-        status = sk_problem_subset(ctx, full, kept, keep, screen);
+        for (size_t i = 0; i < all->n; i++)
+            if (taken[all->cluster[i]]) keep[kept++] = i;
+        status = sk_transitions_subset(ctx, all, kept, keep, part);
     }
-    bool complete = status >= 0; /* a fold without rows cannot be held out: then the screen is of no use */
-    for (size_t f = 0; complete && f < full->folds; f++) complete = (*screen)->first[f + 1] > (*screen)->first[f];
+    bool complete = status >= 0;
+    for (size_t f = 0; complete && f < all->folds; f++) complete = (*part)->first[f + 1] > (*part)->first[f];
     if (status >= 0 && !complete) {
-        sk_problem_free(*screen);
-        *screen = NULL;
+        sk_transitions_free(*part);
+        *part = NULL;
     }
     sk_free(order);
     sk_free(count);
@@ -243,89 +232,94 @@ static sock_status choose_screen(sock_context *ctx, const sk_problem *full, uint
     return status;
 }
 
+static sock_status part_of(sock_context *ctx, sk_transitions *all, uint64_t seed, size_t rows, sk_transitions **part)
+{
+    sk_transitions *few = NULL;
+    if (sk_take_part(all->n, rows)) SK_TRY(take_part(ctx, all, seed, rows, &few));
+    *part = few ? few : all;
+    return SOCK_OK;
+}
+
+/* ---- Jitter ---- */
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
 }
 
-/* The smallest change of coordinate k, where the data are counted or rounded: it recurs, in three steps and one in a
- * hundred of those that change. Else 0. change: n. */
-static double smallest_change(const sk_problem *p, size_t k, double *change)
+/* The smallest change of a coordinate, where the data are counted or rounded: it recurs. Else 0. change: `count` sizes
+ * of those that are not 0. */
+static double smallest_change(size_t count, double *change)
 {
-    size_t count = 0, same = 0;
-    for (size_t i = 0; i < p->n; i++)
-        if (p->steps->dy[i * p->d + k] != 0) change[count++] = fabs(p->steps->dy[i * p->d + k]);
+    size_t first = 0, same = 0;
     qsort(change, count, sizeof *change, ascending);
-    size_t first = 0; /* past what rounding makes of equal numbers */
-    while (first < count && change[first] < 1e-9 * change[count - 1]) first++;
+    while (first < count && change[first] < 1e-9 * change[count - 1]) first++; /* what rounding makes of equal numbers */
     while (first + same < count && change[first + same] < change[first] * (1 + 1e-6)) same++;
-    return same >= 3 && 100 * same >= count ? change[first] : 0;
+    return same >= SK_GRAIN_REPEATS && (double)same >= SK_GRAIN_SHARE * (double)count ? change[first] : 0;
 }
 
-/* The jitter of the likelihood: a hundredth of the median square increment of the steps that move in several
- * dimensions, where a may be singular; next to nothing in one. Counts and rounded numbers move by whole units, and rest
- * in between: a density can have no finer grain than that unit, or steps at rest would pay without bound for a = 0. */
-static sock_status set_jitter(sock_context *ctx, sk_problem *p)
+/* The jitter of the likelihood, from the median square increment of the steps that move. Counts and rounded numbers move
+ * by whole units, and rest in between: a density can have no finer grain than that unit, or steps at rest would pay
+ * without bound for a = 0. */
+static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_view_spec *look)
 {
-    double *square = sk_doubles(ctx, p->n, 1), *change = sk_doubles(ctx, p->n, 1), middle = 0;
+    const size_t d = t->d, stride = sk_transitions_stride(t, SK_TYPICAL_ROWS), rows = (t->n + stride - 1) / stride;
+    double *square = sk_doubles(ctx, rows, 1), *change = sk_doubles(ctx, rows, 1), middle = 0;
     sock_status status = square && change ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t k = 0; status >= 0 && k < p->d; k++) {
-        for (size_t i = 0; i < p->n; i++) square[i] += pow(p->steps->dy[i * p->d + k], 2) / (double)p->d;
-        p->resolution += pow(smallest_change(p, k, change), 2) / (double)p->d;
+    for (size_t k = 0; status >= 0 && k < d; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < rows; i++) {
+            const double size = fabs(t->next[i * stride * d + k] - t->y[i * stride * d + k]);
+            square[i] += size * size / (double)d;
+            if (size != 0) change[count++] = size;
+        }
+        look->resolution += pow(smallest_change(count, change), 2) / (double)d;
     }
-    if (status >= 0) status = sk_problem_middle(ctx, p, square, &middle);
+    if (status >= 0) status = sk_typical_value(ctx, t, stride, square, &middle);
     if (status >= 0 && !(middle > 0))
         status =
             sk_fail(ctx, SOCK_EINPUT, "the data never change, so there is nothing to choose between; give --no-tune");
-    p->eps = fmax((p->d > 1 ? 1e-2 : 1e-4) * middle, p->resolution);
+    look->eps = fmax((d > 1 ? SK_JITTER_MANY : SK_JITTER_ONE) * middle, look->resolution);
     sk_free(square);
     sk_free(change);
     return status;
 }
 
-sock_status sk_folds_problem(sock_context *ctx, const sk_tune_spec *spec, size_t screen_rows, sk_problem **full,
-                             sk_problem **screen)
+/* ---- Rows ---- */
+
+void sk_row_sets_clear(sk_row_sets *r)
 {
-    deal d = {0};
-    sk_steps *steps = NULL;
-    size_t *fold = NULL, *cluster = NULL;
-    sk_problem *all = NULL, *few = NULL;
-    double *scale = NULL;
+    if (r->screen != r->search) sk_transitions_free(r->screen);
+    if (r->search != r->all) sk_transitions_free(r->search);
+    sk_transitions_free(r->all);
+    sk_free(r->scale);
+    *r = (sk_row_sets){0};
+}
+
+sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t search_rows, size_t screen_rows,
+                        sk_row_sets *out)
+{
+    splitting s = {.ctx = ctx, .spec = spec};
+    sk_row_sets r = {0};
     sock_status status;
-    SK_GO(deal_steps(ctx, spec, &d));
-    SK_GO(sk_scaling_choose(ctx, spec, d.steps, &scale));
-    if (scale) sk_scaling_apply(scale, d.steps);
-    sort_by_fold(&d);
-    fold = sk_alloc(ctx, d.kept, sizeof *fold);
-    cluster = sk_alloc(ctx, d.kept, sizeof *cluster);
-    if (!fold || !cluster) {
-        status = SOCK_ENOMEM;
-        goto out;
-    }
-    for (size_t i = 0; i < d.kept; i++) {
-        fold[i] = d.fold[d.keep[i]];
-        cluster[i] = d.cluster[d.keep[i]];
-    }
-    SK_GO(sk_steps_subset(ctx, d.steps, d.kept, d.keep, &steps));
-    SK_GO(sk_problem_new(ctx, steps, fold, d.folds, cluster, d.clusters, &all));
-    all->weighted = spec->weighted;
-    for (size_t k = 0; scale && k < all->d; k++) all->density -= log(scale[k]);
-    all->scale = scale;
-    scale = NULL;
-    SK_GO(set_jitter(ctx, all));
-    if (all->n > screen_rows * 3 / 2) SK_GO(choose_screen(ctx, all, spec->seed, screen_rows, &few));
-    *full = all;
-    *screen = few ? few : all;
-    all = NULL;
+    SK_GO(split_steps(&s));
+    SK_GO(sk_scaling_choose(ctx, spec, s.data, &r.scale));
+    SK_GO(sk_transitions_new(ctx, s.data, &s.split, r.scale, &r.all));
+    r.search = r.screen = r.all;
+    r.look = (sk_view_spec){.weighted = spec->weighted};
+    for (size_t k = 0; r.scale && k < r.all->d; k++) r.look.density -= log(r.scale[k]);
+    SK_GO(set_jitter(ctx, r.all, &r.look));
+    SK_GO(part_of(ctx, r.all, spec->seed, search_rows, &r.search));
+    r.screen = r.search;
+    SK_GO(part_of(ctx, r.search, spec->seed, screen_rows, &r.screen));
+    *out = r;
+    r = (sk_row_sets){0};
 out:
-    sk_problem_free(all);
-    sk_steps_free(d.steps);
-    sk_free(d.fold);
-    sk_free(d.cluster);
-    sk_free(d.keep);
-    sk_free(fold);
-    sk_free(cluster);
-    sk_free(scale);
+    sk_row_sets_clear(&r);
+    sock_data_free(s.joined);
+    sk_free(s.split.point);
+    sk_free(s.split.fold);
+    sk_free(s.split.cluster);
     return status;
 }

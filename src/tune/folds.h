@@ -1,14 +1,23 @@
-/* folds.h - from data to the rows of the search: who is held out when. */
+/* folds.h - from data to the rows of the search: who is held out when, in which units, with which jitter. */
 #ifndef SK_FOLDS_H
 #define SK_FOLDS_H
 
-#include "tune/problem.h"
+#include "occupation/view.h"
 #include "tune/tune.h"
 
-/* *full: all steps, by trajectory in folds (or, with a validation set, its steps held out and the data's always in).
- * One trajectory alone is cut into blocks, and the step between two blocks is left out. *screen: whole trajectories
- * with about screen_rows steps; *full itself where there are not many more. */
-sock_status sk_folds_problem(sock_context *ctx, const sk_tune_spec *spec, size_t screen_rows, sk_problem **full,
-                             sk_problem **screen);
+typedef struct sk_row_sets {
+    sk_transitions *all;
+    sk_transitions *search; /* a part of them, or all */
+    sk_transitions *screen; /* a part of that, or the same */
+    double *scale;          /* d: units of the rows, see scaling.h; NULL: those of the data */
+    sk_view_spec look;      /* how they are looked at: jitter, density; no model yet */
+} sk_row_sets;
+
+/* All steps, by trajectory in folds (or, with a validation set, its steps held out and the data's always in). One
+ * trajectory alone is cut into pieces, and the step between two of them is left out. Parts are whole trajectories (or
+ * pieces) with about search_rows and screen_rows steps; the same rows where there are not many more. */
+sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t search_rows, size_t screen_rows,
+                        sk_row_sets *out);
+void sk_row_sets_clear(sk_row_sets *rows);
 
 #endif

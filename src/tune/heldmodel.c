@@ -1,6 +1,6 @@
-/* heldmodel.c - whole models on held-out steps, by the likelihoods with which models are scored in the end. Euler's
- * does not know the second order in h, so that a model with an almost singular a and long steps can be good in the
- * search and bad there, or a strong pull good in truth and bad there; that by moments knows both. */
+/* heldmodel.c - whole models on held-out rows, by the likelihoods with which models are scored in the end. Euler's does
+ * not know the second order in h, so that a model with an almost singular a and long steps can be good in the search and
+ * bad there, or a strong pull good in truth and bad there; that by moments knows both. */
 #include "tune/heldmodel.h"
 
 #include "score/score.h"
@@ -8,31 +8,38 @@
 #include <math.h>
 #include <string.h>
 
-/* A share of one drift, without fold f. */
-static sock_status add_drift(sock_context *ctx, const sk_problem *p, const sk_drift_result *result, size_t f,
-                             double share, sock_model *model)
+static sock_status add_terms(sock_context *ctx, const sk_held_model *held, size_t f, sock_model *model)
 {
-    sk_drift_term *term = NULL;
-    SK_TRY(sk_drift_result_term(ctx, result, f, p->d, &term));
-    for (size_t j = 0; j < result->p * p->d; j++) term->weight[j] *= share;
-    return sk_model_add_drift(ctx, model, term);
+    const sk_mixture *drift = &held->drift, *a = &held->diffusion;
+    for (size_t i = 0; i < drift->count; i++) {
+        sk_drift_term *term = NULL;
+        if (!(drift->share[i] > 0)) continue;
+        SK_TRY(sk_trial_drift_term(ctx, drift->trial[i], f, drift->share[i], &term));
+        SK_TRY(sk_model_add_drift(ctx, model, term));
+    }
+    for (size_t i = 0; i < a->count; i++) {
+        sk_diffusion_term *term = NULL;
+        if (!(a->share[i] > 0)) continue;
+        SK_TRY(sk_trial_diffusion_term(ctx, a->trial[i], f, a->share[i], &term));
+        SK_TRY(sk_model_add_diffusion(ctx, model, term));
+    }
+    return SOCK_OK;
 }
 
-sock_status sk_held_model_without(sock_context *ctx, const sk_problem *p, const sk_held_model *held, size_t f,
-                                  const char *const *names, sock_model **out)
+/* The number of states, from the first part with a share. */
+static size_t dimension(const sk_held_model *held)
+{
+    size_t i = 0;
+    while (!(held->drift.share[i] > 0)) i++;
+    return held->drift.trial[i]->d;
+}
+
+sock_status sk_held_model_without(sock_context *ctx, const sk_held_model *held, size_t f, const char *const *names,
+                                  sock_model **out)
 {
     sock_model *model = NULL;
-    sock_status status = sk_model_new(ctx, p->d, names, &model);
-    for (size_t i = 0; status >= 0 && i < held->drifts; i++) {
-        double share = held->drift_share ? held->drift_share[i] : 1;
-        if (share > 0) status = add_drift(ctx, p, held->drift[i], f, share, model);
-    }
-    for (size_t i = 0; status >= 0 && i < held->parts; i++) {
-        sk_diffusion_term *term = NULL;
-        if (!(held->share[i] > 0)) continue;
-        status = sk_diffusion_result_term(ctx, held->diffusion[i], f, p->d, held->share[i], &term);
-        if (status >= 0) status = sk_model_add_diffusion(ctx, model, term);
-    }
+    SK_TRY(sk_model_new(ctx, dimension(held), names, &model));
+    sock_status status = add_terms(ctx, held, f, model);
     if (status < 0) {
         sock_model_free(model);
         return status;
@@ -41,80 +48,122 @@ sock_status sk_held_model_without(sock_context *ctx, const sk_problem *p, const 
     return SOCK_OK;
 }
 
-/* The steps of one fold; f, a: fields of the model without it at their starts. space: 2 d^2 + 2 d. */
-static void score_fold(const sk_problem *p, size_t fold, const double *f, const double *a, double floor,
-                       double *cluster, double *space)
+/* Some held-out rows of one fold and the model without it. */
+typedef struct held_rows {
+    const sk_transitions *rows;
+    const sk_view_spec *look;
+    size_t begin, end;
+    const sock_model *model;
+} held_rows;
+
+typedef sock_status (*held_fn)(sock_context *ctx, void *arg, const held_rows *part);
+
+/* work for every block that is held out. */
+static sock_status each_held(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look,
+                             const sk_held_model *held, held_fn work, void *arg)
 {
-    size_t d = p->d, begin = p->first[fold];
+    sock_status status = SOCK_OK;
+    for (size_t fold = 0; status >= 0 && fold < rows->folds; fold++) {
+        sock_model *model = NULL;
+        if (rows->first[fold + 1] == rows->first[fold]) continue;
+        status = sk_held_model_without(ctx, held, fold, NULL, &model);
+        for (size_t at = rows->first[fold]; status >= 0 && at < rows->first[fold + 1]; at += SK_BLOCK) {
+            held_rows part = {rows, look, at, SK_MIN(at + SK_BLOCK, rows->first[fold + 1]), model};
+            status = work(ctx, arg, &part);
+        }
+        sock_model_free(model);
+    }
+    return status;
+}
+
+/* ---- Euler ---- */
+
+typedef struct euler {
+    size_t floors;
+    const double *floor;
+    double *cluster;
+} euler;
+
+/* f, a: fields of the model at the left ends of the part. space: 2 d^2 + 2 d. */
+static void score_part(const held_rows *part, const double *f, const double *a, double floor, double *cluster,
+                       double *space)
+{
+    const sk_transitions *t = part->rows;
+    const size_t d = t->d;
+    const double eps = part->look->eps;
     double *e = space, *c = space + d;
-    for (size_t i = begin; i < p->first[fold + 1]; i++) {
-        double h = p->steps->h[i];
-        for (size_t k = 0; k < d; k++) e[k] = p->steps->dy[i * d + k] - h * f[(i - begin) * d + k];
-        for (size_t k = 0; k < d * d; k++)
-            c[k] = h * a[(i - begin) * d * d + k] + (k % (d + 1) ? 0 : h * floor + p->eps);
-        cluster[p->cluster[i]] += p->density + sk_log_density(d, c, e, p->eps, c + d * d);
+    for (size_t i = part->begin; i < part->end; i++, f += d, a += d * d) {
+        const double h = t->h[i];
+        sk_residual_euler(d, h, t->y + i * d, t->next + i * d, f, e);
+        for (size_t k = 0; k < d * d; k++) c[k] = h * a[k] + (k % (d + 1) ? 0 : h * floor + eps);
+        cluster[t->cluster[i]] += part->look->density + sk_log_density(d, c, e, eps, c + d * d);
     }
 }
 
-sock_status sk_euler_score(sock_context *ctx, const sk_problem *p, const sk_held_model *held, size_t floors,
-                           const double *floor, double *score, double *cluster)
+static sock_status euler_part(sock_context *ctx, void *arg, const held_rows *part)
 {
-    size_t d = p->d;
-    double *f = sk_doubles(ctx, p->n, d), *a = sk_doubles(ctx, p->n, d * d), *space = sk_doubles(ctx, 2 * d + 2, d);
+    const euler *w = arg;
+    const size_t d = part->rows->d, n = part->end - part->begin;
+    double *f = sk_doubles_unset(ctx, n, d), *a = sk_doubles_unset(ctx, n, d * d), *space = sk_doubles(ctx, 2 * d + 2, d);
     sock_status status = f && a && space ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t fold = 0; status >= 0 && fold < p->folds; fold++) {
-        size_t begin = p->first[fold], rows = p->first[fold + 1] - begin;
-        sock_model *model = NULL;
-        if (!rows) continue;
-        status = sk_held_model_without(ctx, p, held, fold, NULL, &model);
-        if (status >= 0) status = sk_model_evaluate(ctx, model, rows, p->steps->y + begin * d, f, a);
-        for (size_t g = 0; status >= 0 && g < floors; g++)
-            score_fold(p, fold, f, a, floor[g], cluster + g * p->clusters, space);
-        sock_model_free(model);
-    }
-    for (size_t g = 0; status >= 0 && g < floors; g++) {
-        score[g] = 0;
-        for (size_t u = 0; u < p->clusters; u++) score[g] += cluster[g * p->clusters + u];
-    }
+    if (status >= 0) status = sk_model_evaluate(ctx, part->model, n, part->rows->y + part->begin * d, f, a);
+    for (size_t g = 0; status >= 0 && g < w->floors; g++)
+        score_part(part, f, a, w->floor[g], w->cluster + g * part->rows->clusters, space);
     sk_free(f);
     sk_free(a);
     sk_free(space);
     return status;
 }
 
-/* The steps of one fold as trajectories of two points. */
-static void fold_data(const sk_problem *p, size_t begin, sock_data *out)
+static double sum(size_t n, const double *x)
 {
-    const size_t d = p->d;
+    double total = 0;
+    for (size_t i = 0; i < n; i++) total += x[i];
+    return total;
+}
+
+sock_status sk_euler_score(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look,
+                           const sk_held_model *held, size_t floors, const double *floor, double *score,
+                           double *cluster)
+{
+    euler w = {floors, floor, cluster};
+    SK_TRY(each_held(ctx, rows, look, held, euler_part, &w));
+    for (size_t g = 0; g < floors; g++) score[g] = sum(rows->clusters, cluster + g * rows->clusters);
+    return SOCK_OK;
+}
+
+/* ---- Moments ---- */
+
+/* The rows as trajectories of two points. */
+static void two_points(const held_rows *part, sock_data *out)
+{
+    const sk_transitions *t = part->rows;
+    const size_t bytes = t->d * sizeof(double);
+    out->trajectories = part->end - part->begin;
+    out->points = 2 * out->trajectories;
     for (size_t i = 0; i < out->trajectories; i++) {
-        const double *y = p->steps->y + (begin + i) * d, *dy = p->steps->dy + (begin + i) * d;
         out->first[i + 1] = 2 * (i + 1);
-        out->t[2 * i + 1] = p->steps->h[begin + i];
-        for (size_t k = 0; k < d; k++) out->x[2 * i * d + k] = y[k], out->x[(2 * i + 1) * d + k] = y[k] + dy[k];
+        out->t[2 * i] = 0;
+        out->t[2 * i + 1] = t->h[part->begin + i];
+        memcpy(out->x + 2 * i * t->d, t->y + (part->begin + i) * t->d, bytes);
+        memcpy(out->x + (2 * i + 1) * t->d, t->next + (part->begin + i) * t->d, bytes);
     }
 }
 
-sock_status sk_moment_score(sock_context *ctx, const sk_problem *p, const sk_held_model *held, double *score,
-                            double *cluster)
+static sock_status moment_part(sock_context *ctx, void *arg, const held_rows *part)
 {
-    double *term = sk_doubles(ctx, p->n, 1);
-    sock_data data = {.d = p->d, .t = sk_doubles(ctx, 2 * p->n, 1), .x = sk_doubles(ctx, 2 * p->n, p->d)};
-    data.first = sk_alloc(ctx, p->n + 1, sizeof *data.first);
+    double *cluster = arg;
+    const size_t n = part->end - part->begin, d = part->rows->d;
+    double *term = sk_doubles_unset(ctx, n, 1);
+    sock_data data = {.d = d, .t = sk_doubles_unset(ctx, 2 * n, 1), .x = sk_doubles_unset(ctx, 2 * n, d)};
+    data.first = sk_alloc(ctx, n + 1, sizeof *data.first);
     sock_status status = term && data.t && data.x && data.first ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t fold = 0; status >= 0 && fold < p->folds; fold++) {
-        size_t begin = p->first[fold], rows = p->first[fold + 1] - begin;
-        sock_model *model = NULL;
-        if (!rows) continue;
-        data.trajectories = rows;
-        data.points = 2 * rows;
-        fold_data(p, begin, &data);
-        status = sk_held_model_without(ctx, p, held, fold, NULL, &model);
-        if (status >= 0) status = sk_moment_terms(ctx, model, &data, p->eps, term);
-        for (size_t i = 0; status >= 0 && i < rows; i++) cluster[p->cluster[begin + i]] += p->density + term[i];
-        sock_model_free(model);
+    if (status >= 0) {
+        two_points(part, &data);
+        status = sk_moment_terms(ctx, part->model, &data, part->look->eps, term);
     }
-    *score = 0;
-    for (size_t u = 0; u < p->clusters; u++) *score += cluster[u];
+    for (size_t i = 0; status >= 0 && i < n; i++)
+        cluster[part->rows->cluster[part->begin + i]] += part->look->density + term[i];
     sk_free(term);
     sk_free(data.first);
     sk_free(data.t);
@@ -122,4 +171,10 @@ sock_status sk_moment_score(sock_context *ctx, const sk_problem *p, const sk_hel
     return status;
 }
 
-double sk_needed_gain(double error, size_t tried) { return fmax(error, log((double)tried)); }
+sock_status sk_moment_score(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look,
+                            const sk_held_model *held, double *score, double *cluster)
+{
+    SK_TRY(each_held(ctx, rows, look, held, moment_part, cluster));
+    *score = sum(rows->clusters, cluster);
+    return SOCK_OK;
+}

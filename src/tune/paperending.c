@@ -14,7 +14,7 @@ static sock_status refit_drift(sk_paper *p, const sk_rule *rule, sk_paper_found 
     sock_status status;
     double dof;
     SK_GO(sk_kernel_parse(p->ctx, "drift", drift->kernel, &kernel));
-    SK_GO(sk_kernel_resolve(p->ctx, "drift", kernel, rule->d, rule->nodes, rule->x));
+    SK_GO(sk_kernel_resolve(p->ctx, "drift", kernel, rule->in, rule->nodes, rule->x));
     sk_drift_spec spec = {.kernel = kernel, .seed = p->spec->seed, .lambda = drift->best.lambda};
     if (p->landmarks && rule->n > MOST_EXACT) {
         spec.form = SK_FORM_NYSTROM;
@@ -46,7 +46,7 @@ static sock_status refit_diffusion(sk_paper *p, const sk_rule *rule, sk_paper_fo
         lambda[count++] = l / a->best.l * a->best.lambda;
     lambda[count++] = a->best.lambda;
     SK_GO(sk_kernel_parse(p->ctx, "diffusion", a->kernel, &kernel));
-    SK_GO(sk_kernel_resolve(p->ctx, "diffusion", kernel, rule->d, rule->nodes, rule->x));
+    SK_GO(sk_kernel_resolve(p->ctx, "diffusion", kernel, rule->in, rule->nodes, rule->x));
     sk_diffusion_spec spec = sk_paper_diffusion_spec(p, kernel, true);
     SK_GO(sk_diffusion_system_new(p->ctx, rule, &spec, &system));
     SK_GO(sk_paper_residuals(p, p->all, rule->n, model, &z));

@@ -71,7 +71,7 @@ sock_status sk_paper_kernel(sk_paper *p, const char *option, const char *named, 
     char text[96];
     snprintf(text, sizeof text, "%s%seta=%.17g", family, strchr(family, ':') ? "," : ":", eta);
     SK_TRY(sk_kernel_parse(p->ctx, option, isnan(eta) ? named : text, out));
-    sock_status status = sk_kernel_resolve(p->ctx, option, *out, rule->d, rule->nodes, rule->x);
+    sock_status status = sk_kernel_resolve(p->ctx, option, *out, rule->in, rule->nodes, rule->x);
     if (status < 0) {
         sk_kernel_free(*out);
         *out = NULL;

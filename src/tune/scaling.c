@@ -1,6 +1,8 @@
 /* scaling.c - see scaling.h. */
 #include "tune/scaling.h"
 
+#include "tune/policy.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -15,36 +17,41 @@ static sock_status names_eta(sock_context *ctx, const char *option, const char *
     return SOCK_OK;
 }
 
-/* Standard deviation of coordinate k; its size where it does not move, and 1 where it is zero. */
-static double unit_of(const sk_steps *s, size_t k, bool *moves)
+/* Standard deviation of coordinate k over the left ends of all steps; its size where it does not move, and 1 where it is
+ * zero. n: steps. */
+static double unit_of(const sock_data *data, size_t k, double n)
 {
-    double mean = 0, square = 0, size = 0, n = (double)s->n;
-    for (size_t i = 0; i < s->n; i++) {
-        mean += s->y[i * s->d + k] / n;
-        size = fmax(size, fabs(s->y[i * s->d + k]));
-    }
-    for (size_t i = 0; i < s->n; i++) square += (s->y[i * s->d + k] - mean) * (s->y[i * s->d + k] - mean) / n;
-    double deviation = sqrt(square);
-    *moves = deviation > 1e-12 * size;
-    return *moves ? deviation : size > 0 ? size : 1;
+    double mean = 0, square = 0, size = 0;
+    for (size_t j = 0; j < data->trajectories; j++)
+        for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
+            mean += data->x[i * data->d + k] / n;
+            size = fmax(size, fabs(data->x[i * data->d + k]));
+        }
+    for (size_t j = 0; j < data->trajectories; j++)
+        for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++)
+            square += (data->x[i * data->d + k] - mean) * (data->x[i * data->d + k] - mean) / n;
+    const double deviation = sqrt(square);
+    return deviation > 1e-12 * size ? deviation : size > 0 ? size : 1;
 }
 
-sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const sk_steps *steps, double **out)
+sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, double **out)
 {
     bool named = false;
     *out = NULL;
     SK_TRY(names_eta(ctx, "drift", spec->drift, &named));
     SK_TRY(names_eta(ctx, "diffusion", spec->diffusion, &named));
     if (named || !spec->scaling) return SOCK_OK;
-    double *scale = sk_doubles(ctx, steps->d, 1), least = INFINITY, most = 0;
+    double *scale = sk_doubles(ctx, data->d, 1), least = INFINITY, most = 0;
     if (!scale) return SOCK_ENOMEM;
-    for (size_t k = 0; k < steps->d; k++) {
-        bool moves;
-        scale[k] = unit_of(steps, k, &moves);
+    size_t steps = 0;
+    for (size_t j = 0; j < data->trajectories; j++)
+        if (data->first[j + 1] > data->first[j]) steps += data->first[j + 1] - data->first[j] - 1;
+    for (size_t k = 0; k < data->d; k++) {
+        scale[k] = unit_of(data, k, (double)steps);
         least = fmin(least, scale[k]);
         most = fmax(most, scale[k]);
     }
-    if (least >= 0.1 && most <= 10 && most <= 4 * least) {
+    if (least >= SK_UNIT_LEAST && most <= SK_UNIT_MOST && most <= SK_UNIT_RATIO * least) {
         sk_free(scale);
         return SOCK_OK;
     }
@@ -54,15 +61,6 @@ sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const
     }
     *out = scale;
     return SOCK_OK;
-}
-
-void sk_scaling_apply(const double *scale, sk_steps *s)
-{
-    for (size_t i = 0; i < s->n * s->d; i++) {
-        s->y[i] /= scale[i % s->d];
-        s->next[i] /= scale[i % s->d];
-        s->dy[i] /= scale[i % s->d];
-    }
 }
 
 /* floor * I of the scaled model as columns sqrt(floor) s_k, each for its own component. */

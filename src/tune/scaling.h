@@ -4,16 +4,12 @@
 #ifndef SK_SCALING_H
 #define SK_SCALING_H
 
-#include "tune/problem.h"
 #include "tune/tune.h"
 
-/* *out: d positive numbers (freed with sk_free), or NULL when the steps can stay as they are: every standard deviation
+/* *out: d positive numbers (freed with sk_free), or NULL when the data can stay as they are: every standard deviation
  * within [0.1, 10] and none more than 4 times another; also where the user named a length scale, which is meant in the
  * units of the data. A coordinate that never moves gets its size. */
-sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const sk_steps *steps, double **out);
-
-/* Steps in units of scale. */
-void sk_scaling_apply(const double *scale, sk_steps *steps);
+sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, double **out);
 
 /* The model of scaled steps as a model of the data: f_k(x) = s_k f'_k(x/s), a_kl(x) = s_k s_l a'_kl(x/s). Its floor
  * becomes a diagonal term. */

@@ -1,80 +1,74 @@
-/* search.c - the stages of tune.h, in order. */
-#include "tune/folds.h"
+/* search.c - walks over the stages of stages.c; then the model, and what is told of it. */
 #include "tune/scaling.h"
-#include "tune/twins.h"
+#include "tune/searchstate.h"
 
-enum { SCREEN_ROWS = 2000 };
+#include <math.h>
 
-/* Twice: the polished diffusion of the first pass weights the drift of the second, which may choose again. */
-static sock_status finish(sk_search *s, bool *drifts, bool *diffusions, sock_model **out)
+/* A stage that the budget leaves out takes the later ones of its group along. */
+static sock_status walk(sk_search *s)
 {
-    sk_choice choice = {0};
-    bool plain = false;
-    const bool twice = s->spec->polish;
-    SK_TRY(
-        sk_last_pass(s, "final", drifts, diffusions, twice ? sk_search_tolerance(s) : sk_last_tolerance(s), &choice));
-    if (twice && !sk_search_leave_out(s, "refit")) {
-        sock_model *model = NULL;
-        SK_TRY(sk_search_mixture(s, &choice, &model));
-        sk_search_take_model(s, model, sk_all_diagonal(s, &choice));
-        for (size_t i = 0; i < s->list.diffusions; i++) diffusions[i] = choice.share[i] > 0;
-        SK_TRY(sk_last_pass(s, "refit", drifts, diffusions, sk_last_tolerance(s), &choice));
+    int skipped = 0;
+    for (const sk_stage *stage = sk_stages; stage < sk_stages + sk_stage_count; stage++) {
+        if ((stage->wanted && !stage->wanted(s)) || (stage->group && stage->group == skipped)) continue;
+        if (stage->group && sk_search_leave_out(s, stage->name)) {
+            skipped = stage->group;
+            if (stage->left) SK_TRY(stage->left(s));
+            continue;
+        }
+        SK_TRY(stage->run(s, stage));
     }
-    sk_join_twins(s, &choice); /* not before: the second pass wants them all */
-    SK_TRY(sk_prefer_plain(s, &choice, &plain));
-    SK_TRY(sk_prefer_constant(s, plain, &choice));
-    SK_TRY(sk_search_mixture(s, &choice, out));
-    return sk_search_describe(s, &choice);
+    return SOCK_OK;
 }
 
 static sock_status run(sk_search *s, sock_model **out)
 {
-    bool drifts[SK_MOST] = {false}, diffusions[SK_MOST] = {false};
-    sk_drift_result *f[SK_MOST] = {0};
-    size_t best = SK_MOST;
-    sock_status status;
-    SK_GO(sk_constant_score(s));
-    SK_GO(sk_search_pilot(s));
-    SK_GO(sk_candidates_new(s->ctx, s->spec, s->full->steps, false, &s->list));
-    SK_GO(sk_problem_condition(s->ctx, s->screen, s->model, s->spec->conditional, s->model_diagonal));
-    SK_GO(sk_screen_drifts(s, f, &best, drifts));
-    s->best_drift = best;
-    SK_GO(sk_screen_diffusions(s, f[best], diffusions));
-    sk_clear_drifts(f);
-    SK_GO(sk_search_rounds(s, drifts, diffusions));
-    SK_GO(finish(s, drifts, diffusions, out));
-out:
-    sk_clear_drifts(f);
-    return status;
+    SK_TRY(sk_row_sets_new(s->ctx, s->spec, SK_SEARCH_ROWS, SK_SCREEN_ROWS, &s->sets));
+    s->rows = s->sets.search;
+    s->score = -(double)INFINITY;
+    s->best_drift = s->best_diffusion = SK_MOST;
+    SK_TRY(sk_constant_score(s));
+    SK_TRY(walk(s));
+    SK_TRY(sk_search_mixture(s, &s->choice, out));
+    SK_TRY(sk_search_describe(s, &s->choice));
+    return sk_scaling_finish(s->ctx, s->sets.scale, *out, s->told);
+}
+
+static void release(sk_search *s)
+{
+    sk_remains_free(s->remains);
+    sk_views_free(s->views);
+    sk_clear_trials(s->drift);
+    sk_clear_trials(s->diffusion);
+    sk_trial_free(s->constant_drift);
+    sk_trial_free(s->constant_diffusion);
+    sk_candidates_clear(&s->list);
+    sk_candidates_clear(&s->constants);
+    sock_model_free(s->model);
+    sk_free(s->final_cluster);
+    sk_row_sets_clear(&s->sets);
+    sk_free(s);
 }
 
 sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, sk_tune_outcome *told)
 {
-    sk_search s = {.ctx = ctx, .spec = spec, .start = sk_seconds(), .told = told};
-    sock_status status = sk_folds_problem(ctx, spec, SCREEN_ROWS, &s.full, &s.screen);
-    const double *scale = status >= 0 ? s.full->scale : NULL; /* before a retreat to the rows of the screen */
+    sk_search *s = sk_alloc(ctx, 1, sizeof *s);
     sock_model *model = NULL;
-    if (status >= 0) status = run(&s, &model);
-    if (status >= 0) status = sk_scaling_finish(ctx, scale, model, told);
-    if (status >= 0) {
-        *out = model;
-    } else {
+    if (!s) return SOCK_ENOMEM;
+    s->ctx = ctx;
+    s->spec = spec;
+    s->told = told;
+    s->start = sk_seconds();
+    sock_status status = run(s, &model);
+    release(s);
+    if (status < 0) {
         sock_model_free(model);
         sk_tune_outcome_clear(told);
+        return status;
     }
-    sk_clear_drifts(s.drift);
-    sk_clear_diffusions(s.diffusion);
-    sk_drift_result_free(s.constant_drift);
-    sk_diffusion_result_free(s.constant_diffusion);
-    sk_candidates_clear(&s.list);
-    sock_model_free(s.model);
-    sk_free(s.leftover);
-    sk_free(s.final_cluster);
-    if (s.screen != s.full) sk_problem_free(s.screen);
-    sk_problem_free(s.full);
-    if (status >= 0 && told->limited)
+    *out = model;
+    if (told->limited)
         return sk_fail(ctx, SOCK_LIMITED,
                        "the budget of %g s ended the search early: %zu stages and %zu fits were left out", spec->budget,
                        told->stages, told->skipped);
-    return status;
+    return SOCK_OK;
 }

@@ -5,19 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* From where the time goes on the data sets of docs/accuracy.md. */
-double sk_search_share_done(const char *stage, bool diffusion)
-{
-    static const struct {
-        const char *stage;
-        double drift, diffusion;
-    } table[] = {{"pilot", 0.02, 0.04},   {"screen", 0.08, 0.25}, {"round 1", 0.45, 0.48},
-                 {"round 2", 0.62, 0.64}, {"final", 0.78, 0.80},  {"refit", 0.92, 0.93}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].stage, stage) == 0) return diffusion ? table[i].diffusion : table[i].drift;
-    return -1;
-}
-
 double sk_search_seconds_left(const sk_search *s)
 {
     return s->spec->budget > 0 ? s->spec->budget - (sk_seconds() - s->start) : (double)INFINITY;
@@ -31,21 +18,6 @@ bool sk_search_leave_out(sk_search *s, const char *stage)
     return true;
 }
 
-/* The rows of pilot and screen are many, and rough: they go without. Only penalties that were tried stand in it. */
-void sk_search_log_curve(sk_search *s, const char *stage, size_t lambdas, const double *l, const double *by_l)
-{
-    sk_search_table *table = &s->told->search;
-    if (strcmp(stage, "pilot") == 0 || strcmp(stage, "screen") == 0 || table->status < 0) return;
-    sk_search_row *row = &table->row[table->count - 1];
-    row->curve = sk_doubles(s->ctx, lambdas, 2);
-    if (!row->curve) table->status = SOCK_ENOMEM;
-    for (size_t j = 0; row->curve && j < lambdas; j++)
-        if (isfinite(by_l[j])) {
-            row->curve[2 * row->places] = l[j];
-            row->curve[2 * row->places++ + 1] = by_l[j];
-        }
-}
-
 void sk_search_log(sk_search *s, const char *stage, const char *field, const char *name, double l, double score,
                    bool edge, double seconds)
 {
@@ -55,6 +27,32 @@ void sk_search_log(sk_search *s, const char *stage, const char *field, const cha
     row->score = score;
     row->edge = edge;
     row->seconds = seconds;
+}
+
+/* To the row written last: the score over the penalties that were tried. */
+static void log_curve(sk_search *s, const sk_trial *trial)
+{
+    sk_search_table *table = &s->told->search;
+    if (table->status < 0) return;
+    sk_search_row *row = &table->row[table->count - 1];
+    row->curve = sk_doubles(s->ctx, trial->lambdas, 2);
+    if (!row->curve) table->status = SOCK_ENOMEM;
+    for (size_t j = 0; row->curve && j < trial->lambdas; j++)
+        if (isfinite(trial->by_l[j])) {
+            row->curve[2 * row->places] = trial->grid[j];
+            row->curve[2 * row->places++ + 1] = trial->by_l[j];
+        }
+}
+
+void sk_search_log_trial(sk_search *s, const sk_stage *stage, const sk_candidate *candidate, const sk_trial *trial)
+{
+    const char *field = candidate->field == SK_DRIFT ? "drift" : "diffusion";
+    if (!trial) {
+        sk_search_log(s, stage->name, field, candidate->name, 0, -(double)INFINITY, false, 0);
+        return;
+    }
+    sk_search_log(s, stage->name, field, candidate->name, trial->l, trial->score, trial->edge, trial->seconds);
+    if (stage->curves && trial->grid) log_curve(s, trial);
 }
 
 /* Indices of the shares above 0, the largest first; equal ones as they are listed. The number of them. */
@@ -79,8 +77,8 @@ static sock_status describe_diffusions(const sk_search *s, const sk_choice *choi
     if (!part) return SOCK_ENOMEM;
     s->told->diffusions = count;
     for (size_t k = 0; k < count; k++, part++) {
-        const sk_diffusion_result *r = s->diffusion[order[k]];
-        const sk_diffusion_candidate *candidate = &s->list.diffusion[order[k]];
+        const sk_trial *r = s->diffusion[order[k]];
+        const sk_candidate *candidate = &s->list.diffusion[order[k]];
         *part = (sk_part){.kernel = sk_strdup(s->ctx, candidate->name),
                           .share = choice->share[order[k]],
                           .l = r->l,
@@ -110,8 +108,8 @@ static sock_status describe_drifts(const sk_search *s, const sk_choice *choice)
     if (!part) return SOCK_ENOMEM;
     s->told->drifts = count;
     for (size_t k = 0; k < count; k++) {
-        const sk_drift_result *r = s->drift[order[k]];
-        const sk_drift_candidate *candidate = &s->list.drift[order[k]];
+        const sk_trial *r = s->drift[order[k]];
+        const sk_candidate *candidate = &s->list.drift[order[k]];
         part[k] = (sk_part){.kernel = sk_strdup(s->ctx, candidate->name),
                             .share = choice->drift_share[order[k]],
                             .l = r->l > 0 ? r->l : (double)NAN,
@@ -139,8 +137,8 @@ sock_status sk_search_describe(const sk_search *s, const sk_choice *choice)
     told->score = s->diffusion[s->best_diffusion]->score;
     told->score_constant = s->constant_score;
     told->calibration = s->calibration;
-    told->folds = s->full->folds;
-    told->steps = s->full->n;
+    told->folds = s->rows->folds;
+    told->steps = s->rows->n;
     told->limited = s->limited;
     told->skipped = s->skipped;
     if (told->search.status < 0) return sk_fail(s->ctx, SOCK_ENOMEM, "out of memory: the table of the search");

@@ -1,76 +1,85 @@
-/* searchstate.c - small services for the stages: errors of scores, residuals, models out of results. */
+/* searchstate.c - small services for the stages: views, residuals, models out of trials. */
 #include "tune/searchstate.h"
-
-#include "tune/heldmodel.h"
 
 #include <math.h>
 #include <string.h>
 
-const double sk_fine_grid[SK_FINE] = {10, 1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
-const double sk_thin_grid[SK_THIN] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
-
-sock_status sk_tolerate(sock_status status) { return status == SOCK_ENUMERIC ? SOCK_OK : status; }
-
-bool sk_is_one_of(const char *name, const char *const *list)
+double sk_search_tolerance(const sk_search *s, sk_care care)
 {
-    while (*list && strcmp(name, *list) != 0) list++;
-    return *list != NULL;
+    if (care == SK_ROUGH) return SK_TOLERANCE_PILOT;
+    if (s->spec->tolerance > 0) return s->spec->tolerance;
+    return care == SK_USUAL && s->rows->d > SK_FEW_DIMENSIONS ? SK_TOLERANCE_MANY : SK_TOLERANCE;
 }
 
-double sk_paired_error(size_t clusters, const double *a, const double *b)
+sk_field_trials sk_drift_trials(const sk_search *s)
 {
-    double mean = 0, square = 0;
-    for (size_t u = 0; u < clusters; u++) mean += (a[u] - b[u]) / (double)clusters;
-    for (size_t u = 0; u < clusters; u++) square += pow(a[u] - b[u] - mean, 2);
-    return clusters > 1 ? sqrt((double)clusters * square / (double)(clusters - 1)) : (double)INFINITY;
+    return (sk_field_trials){s->list.drifts, s->rows->clusters, s->list.drift, s->drift, s->best_drift};
 }
 
-sock_status sk_fill_leftover(sk_search *s, const sk_problem *p, const sk_drift_result *r, double **out)
+sk_field_trials sk_diffusion_trials(const sk_search *s)
 {
-    size_t size = p->n * p->d;
-    double *e = sk_doubles(s->ctx, p->folds + 1, size);
-    if (!e) return SOCK_ENOMEM;
-    for (size_t f = 0; f <= p->folds; f++) sk_drift_residuals(s->ctx, p, r, f, e + f * size);
-    sk_free(*out);
-    *out = e;
-    return SOCK_OK;
+    return (sk_field_trials){s->list.diffusions, s->rows->clusters, s->list.diffusion, s->diffusion, s->best_diffusion};
 }
 
-sock_status sk_fill_leftovers(sk_search *s, const double *share, double **out)
+static sock_status evaluate(sock_context *ctx, const void *model, size_t count, const double *x, double *f, double *a)
 {
-    const sk_problem *p = s->full;
-    size_t size = p->n * p->d;
-    double *sum = sk_doubles(s->ctx, p->folds + 1, size), *e = sk_doubles(s->ctx, p->n, p->d);
-    sock_status status = sum && e ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t i = 0; status >= 0 && i < s->list.drifts; i++)
-        for (size_t f = 0; share[i] > 0 && f <= p->folds; f++) {
-            sk_drift_residuals(s->ctx, p, s->drift[i], f, e);
-            sk_axpy(size, share[i], e, sum + f * size);
-        }
-    sk_free(e);
-    if (status < 0) {
-        sk_free(sum);
-        return status;
-    }
-    sk_free(*out);
-    *out = sum;
-    return SOCK_OK;
+    return sk_model_evaluate(ctx, model, count, x, f, a);
 }
 
-sock_status sk_model_of_two(sk_search *s, const sk_problem *p, sk_drift_result *f, sk_diffusion_result *a,
-                            sock_model **out)
+sock_status sk_search_views(const sk_search *s, const sk_transitions *rows, const sock_model *model, bool diagonal,
+                            sk_views **out)
 {
-    const double one = 1;
-    sk_held_model held = {1, &f, NULL, 1, &a, &one};
-    return sk_held_model_without(s->ctx, p, &held, p->folds, (const char *const *)s->spec->data->state, out);
+    sk_view_spec look = s->sets.look;
+    look.fields = evaluate;
+    look.model = model;
+    look.conditional = s->spec->conditional;
+    look.diagonal = diagonal;
+    return sk_views_new(s->ctx, rows, &look, out);
 }
 
-sock_status sk_search_mixture(sk_search *s, const sk_choice *choice, sock_model **out)
+sock_status sk_search_remains(const sk_search *s, const sk_views *views, sk_trial *const *drift, bool correct,
+                              sk_remains **out)
 {
-    sk_held_model held = {s->list.drifts,     s->drift,     choice->drift_share,
-                          s->list.diffusions, s->diffusion, choice->share};
-    SK_TRY(
-        sk_held_model_without(s->ctx, s->full, &held, s->full->folds, (const char *const *)s->spec->data->state, out));
+    static const double one = 1;
+    const sk_mixture whole = {1, drift, &one};
+    return sk_remains_new(s->ctx, views, &whole, correct && s->spec->correct, out);
+}
+
+sock_status sk_renew_views(sk_search *s)
+{
+    sk_remains_free(s->remains);
+    s->remains = NULL;
+    sk_views_free(s->views);
+    s->views = NULL;
+    return sk_search_views(s, s->rows, s->model, s->model_diagonal, &s->views);
+}
+
+sock_status sk_renew_remains(sk_search *s, const double *share)
+{
+    sk_remains_free(s->remains);
+    s->remains = NULL;
+    memcpy(s->remains_share, share, sizeof s->remains_share);
+    const sk_mixture drift = {s->list.drifts, s->drift, s->remains_share};
+    return sk_remains_new(s->ctx, s->views, &drift, s->spec->correct, &s->remains);
+}
+
+sock_status sk_model_of_two(const sk_search *s, sk_trial *f, sk_trial *a, sock_model **out)
+{
+    static const double one = 1;
+    const sk_held_model held = {{1, &f, &one}, {1, &a, &one}};
+    return sk_held_model_without(s->ctx, &held, f->folds, (const char *const *)s->spec->data->state, out);
+}
+
+sk_held_model sk_chosen(const sk_search *s, const sk_choice *choice)
+{
+    return (sk_held_model){{s->list.drifts, s->drift, choice->drift_share},
+                           {s->list.diffusions, s->diffusion, choice->share}};
+}
+
+sock_status sk_search_mixture(const sk_search *s, const sk_choice *choice, sock_model **out)
+{
+    const sk_held_model held = sk_chosen(s, choice);
+    SK_TRY(sk_held_model_without(s->ctx, &held, s->rows->folds, (const char *const *)s->spec->data->state, out));
     (*out)->floor = choice->floor;
     return SOCK_OK;
 }
@@ -82,25 +91,19 @@ void sk_search_take_model(sk_search *s, sock_model *model, bool diagonal)
     s->model_diagonal = diagonal;
 }
 
-double sk_search_tolerance(const sk_search *s)
+void sk_replace(sk_trial **place, sk_trial *trial)
 {
-    return s->spec->tolerance > 0 ? s->spec->tolerance : s->full->d > 3 ? 1e-4 : 1e-6;
+    sk_trial_free(*place);
+    *place = trial;
 }
 
-double sk_last_tolerance(const sk_search *s) { return s->spec->tolerance > 0 ? s->spec->tolerance : 1e-6; }
-
-void sk_clear_drifts(sk_drift_result **results)
+void sk_clear_trials(sk_trial **trials)
 {
-    for (size_t i = 0; i < SK_MOST; i++) {
-        sk_drift_result_free(results[i]);
-        results[i] = NULL;
-    }
+    for (size_t i = 0; i < SK_MOST; i++) sk_replace(&trials[i], NULL);
 }
 
-void sk_clear_diffusions(sk_diffusion_result **results)
+void sk_choose_one(size_t i, size_t j, sk_choice *choice)
 {
-    for (size_t i = 0; i < SK_MOST; i++) {
-        sk_diffusion_result_free(results[i]);
-        results[i] = NULL;
-    }
+    *choice = (sk_choice){.drift = i};
+    choice->drift_share[i] = choice->share[j] = 1;
 }

@@ -1,4 +1,4 @@
-/* transition.c - the log density of many steps at once: eight of them side by side, one in each lane of a vector.
+/* stepdensity.c - the log density of many steps at once: eight of them side by side, one in each lane of a vector.
  *
  *   1. C = F A F' + eps I, lower triangle.
  *   2. C = L D L': no roots; a pivot that is not positive marks the step.
@@ -8,7 +8,7 @@
  * Cost for a step: 2 d^3 for C (d^2 where A is diagonal) and d^3/2 for the rest; in scalar code the matrices of d = 10
  * are too small for a processor to be busy. A lane never looks at its neighbours, so a step's number does not depend on
  * who stands beside it. */
-#include "tune/problem.h"
+#include "occupation/view.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ typedef double lane __attribute__((vector_size(LANES * sizeof(double)), aligned(
 size_t sk_scores_space(size_t d) { return LANES * (4 * d * d + 4 * d + 1); }
 
 typedef struct job {
-    const sk_problem *p;
+    const sk_view *v;
     const double *e, *integral; /* row i of all steps; e NULL: 0 */
     double floor;
     double *score;   /* row 0 is step begin */
@@ -51,12 +51,12 @@ static table table_of(size_t d, double *space)
  */
 static bool load(const job *w, size_t first, const table *t)
 {
-    size_t d = w->p->d, d2 = d * d;
+    size_t d = w->v->d, d2 = d * d;
     bool diagonal = true;
     for (size_t s = 0; s < LANES; s++) {
         size_t i = SK_MIN(first + s, w->end - 1);
-        const double *left = w->p->left + i * d2, *a = w->integral + i * d2;
-        double floor = w->floor * w->p->steps->h[i];
+        const double *left = w->v->left + i * d2, *a = w->integral + i * d2;
+        double floor = w->floor * w->v->h[i];
         for (size_t k = 0; k < d2; k++) {
             bool own = k % (d + 1) == 0;
             t->left[k][s] = left[k];
@@ -142,10 +142,10 @@ static inline __attribute__((always_inline)) void inverses(size_t d, const table
 
 static inline __attribute__((always_inline)) void compute(const job *w, bool diagonal, const table *t, bool *bad)
 {
-    size_t d = w->p->d;
-    covariances(d, w->p->eps, diagonal, t);
+    size_t d = w->v->d;
+    covariances(d, w->v->spec.eps, diagonal, t);
     factorise(d, t, bad);
-    quadratics(d, w->p->eps, t);
+    quadratics(d, w->v->spec.eps, t);
     if (w->inverse) inverses(d, t);
 }
 
@@ -165,21 +165,21 @@ __attribute__((target("avx512f"))) static void compute_avx512(const job *w, bool
 
 static void store(const job *w, size_t first, const table *t, const bool *bad)
 {
-    size_t d = w->p->d, d2 = d * d;
+    size_t d = w->v->d, d2 = d * d;
     double *log_pivot = (double *)t->pivot;
     sk_vlog(LANES * d, log_pivot, log_pivot);
     for (size_t s = 0; s < LANES && first + s < w->end; s++) {
         double log_det = 0;
         for (size_t k = 0; k < d; k++) log_det += log_pivot[k * LANES + s];
         double value = -0.5 * ((double)d * log(6.283185307179586) + log_det + (*t->sum)[s]);
-        w->score[first + s - w->begin] = bad[s] ? -(double)INFINITY : w->p->density + value;
+        w->score[first + s - w->begin] = bad[s] ? -(double)INFINITY : w->v->spec.density + value;
         for (size_t k = 0; w->inverse && k < d2; k++) w->inverse[(first + s) * d2 + k] = t->c[k][s];
     }
 }
 
 static void run(const job *w, double *space)
 {
-    table t = table_of(w->p->d, space);
+    table t = table_of(w->v->d, space);
     void (*widest)(const job *, bool, const table *, bool *) = compute_plain;
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f"))
@@ -194,15 +194,56 @@ static void run(const job *w, double *space)
     }
 }
 
-void sk_problem_scores(const sk_problem *p, size_t begin, size_t end, const double *e, const double *integral,
-                       double floor, double *score, double *space)
+void sk_view_scores(const sk_view *v, size_t begin, size_t end, const double *e, const double *integral, double floor,
+                    double *score, double *space)
 {
-    run(&(job){.p = p, .e = e, .integral = integral, .floor = floor, .score = score, .begin = begin, .end = end},
+    run(&(job){.v = v, .e = e, .integral = integral, .floor = floor, .score = score, .begin = begin, .end = end},
         space);
 }
 
-void sk_problem_inverses(const sk_problem *p, size_t begin, size_t end, double *offset, double *inverse, double *space)
+void sk_view_inverses(const sk_view *v, size_t begin, size_t end, double *offset, double *inverse, double *space)
 {
-    run(&(job){.p = p, .integral = p->integral, .score = offset, .inverse = inverse, .begin = begin, .end = end},
+    run(&(job){.v = v, .integral = v->integral, .score = offset, .inverse = inverse, .begin = begin, .end = end},
         space);
+}
+
+double sk_view_quick_score(const sk_view *v, size_t i, const double *e)
+{
+    const size_t d = v->d;
+    const double *inverse = v->inverse + i * d * d;
+    double quadratic = 0;
+    for (size_t k = 0; k < d; k++) {
+        double sum = 0;
+        for (size_t l = 0; l < d; l++) sum += inverse[k * d + l] * e[l];
+        quadratic += sum * e[k];
+    }
+    return v->offset[i] - 0.5 * quadratic;
+}
+
+double sk_log_density(size_t d, const double *c, const double *e, double eps, double *space)
+{
+    double *l = space, *v = space + d * d;
+    double logdet = 0, quadratic = 0;
+    for (size_t k = 0; k < d; k++)
+        for (size_t r = k; r < d; r++) {
+            double sum = c[r * d + k];
+            for (size_t j = 0; j < k; j++) sum -= l[r * d + j] * l[k * d + j];
+            if (r == k && !(sum > 0)) return -(double)INFINITY;
+            l[r * d + k] = r == k ? sqrt(sum) : sum / l[k * d + k];
+            if (r == k) logdet += log(sum);
+        }
+    for (size_t r = 0; r < d; r++) { /* |L^-1 e|^2 */
+        double sum = e[r];
+        for (size_t j = 0; j < r; j++) sum -= l[r * d + j] * v[j];
+        v[r] = sum / l[r * d + r];
+        quadratic += v[r] * v[r];
+    }
+    for (size_t col = 0; eps > 0 && col < d; col++) /* eps tr C^-1 = eps |L^-1|^2 */
+        for (size_t r = col; r < d; r++) {
+            double sum = r == col;
+            for (size_t j = col; j < r; j++) sum -= l[r * d + j] * v[j];
+            v[r] = sum / l[r * d + r];
+            quadratic += eps * v[r] * v[r];
+        }
+    return -0.5 * ((double)d * log(6.283185307179586) + logdet + quadratic);
 }

@@ -1,0 +1,394 @@
+/* diffusionsums.c - see diffusionsums.h. Cost: n q^2 (times d if diagonal), q = p (p + 1) / 2. */
+#include "diffusion/diffusionsums.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rows whose svec is in memory at once. */
+enum { AT_ONCE = 256 };
+
+/* w = 1 / (size / median + share)^2: rows with next to no noise do not outweigh all others. */
+static const double SIZE_SHARE = 0.3;
+
+static size_t squares(const sk_diffusion_sums *s) { return s->systems * s->q * s->q; }
+static size_t sides(const sk_diffusion_sums *s) { return s->systems * s->pairs * s->q; }
+
+double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal)
+{
+    const double q = (double)(p * (p + 1) / 2);
+    return 8.0 * (double)((folds + 4) * (diagonal ? d : 1)) * q * q;
+}
+
+sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, const sk_view *like, bool diagonal,
+                                  size_t used, sk_diffusion_sums **out)
+{
+    sk_diffusion_sums *s = sk_alloc(ctx, 1, sizeof *s);
+    if (!s) return SOCK_ENOMEM;
+    s->map = map;
+    s->p = sk_features_count(map);
+    s->q = s->p * (s->p + 1) / 2;
+    s->d = like->d;
+    s->folds = like->folds;
+    s->used = used;
+    s->systems = diagonal ? s->d : 1;
+    s->dim = diagonal ? 1 : s->d;
+    s->pairs = s->dim * (s->dim + 1) / 2;
+    s->g = sk_doubles(ctx, s->folds + 2, squares(s));
+    s->c = sk_doubles(ctx, used + 1, sides(s));
+    s->zz = sk_doubles(ctx, used + 1, s->systems);
+    s->rows = sk_alloc(ctx, s->folds + 2, sizeof *s->rows);
+    s->square = sk_doubles(ctx, s->p, 1);
+    s->weight = sk_doubles(ctx, s->systems, 1);
+    if (!s->g || !s->c || !s->zz || !s->rows || !s->square || !s->weight) {
+        sk_diffusion_sums_free(s);
+        return SOCK_ENOMEM;
+    }
+    *out = s;
+    return SOCK_OK;
+}
+
+void sk_diffusion_sums_free(sk_diffusion_sums *s)
+{
+    if (!s) return;
+    sk_free(s->g);
+    sk_free(s->c);
+    sk_free(s->zz);
+    sk_free(s->rows);
+    sk_free(s->square);
+    sk_free(s->weight);
+    sk_free(s);
+}
+
+/* ---- Rows ---- */
+
+static void add_svec(size_t p, double weight, const double *phi, double *row)
+{
+    const double root2 = 1.41421356237309504880;
+    for (size_t b = 0, j = 0; b < p; b++) {
+        double scaled = weight * phi[b] * root2;
+        for (size_t a = 0; a < b; a++, j++) row[j] += scaled * phi[a];
+        row[j++] += weight * phi[b] * phi[b];
+    }
+}
+
+sock_status sk_svec_rows(sock_context *ctx, const sk_features *map, const sk_rule *rule, size_t begin, size_t end,
+                         double *rows, double *square)
+{
+    const size_t p = sk_features_count(map), q = p * (p + 1) / 2, first = rule->row[begin];
+    const size_t count = rule->row[end] - first;
+    double *phi = sk_doubles_unset(ctx, count, p);
+    sock_status status = phi ? sk_features_eval(ctx, map, count, rule->x + first * rule->in, phi, p) : SOCK_ENOMEM;
+    if (status >= 0) memset(rows, 0, (end - begin) * q * sizeof *rows);
+    for (size_t i = begin; status >= 0 && i < end; i++)
+        for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++)
+            add_svec(p, rule->weight[e], phi + (e - first) * p, rows + (i - begin) * q);
+    for (size_t e = 0; status >= 0 && square && e < count; e++)
+        for (size_t m = 0; m < p; m++) square[m] += phi[e * p + m] * phi[e * p + m];
+    sk_free(phi);
+    return status;
+}
+
+/* ---- Sums ---- */
+
+/* Of row i for system s, in units of the median: of order one. */
+static double row_weight(const sk_diffusion_sums *s, const sk_view *v, size_t i, size_t system)
+{
+    const double size = s->systems > 1 ? v->part[i * s->d + system] : v->size[i];
+    const double typical = s->systems > 1 ? v->typical->part[system] : v->typical->size;
+    const double relative = typical > 0 ? size / typical + SIZE_SHARE : 1;
+    return v->spec.weighted ? 1 / (relative * relative) : 1;
+}
+
+/* Some rows of a block, with their svec b and weights w (systems x AT_ONCE). */
+typedef struct some {
+    const sk_block *block;
+    size_t begin, count;
+    double *b, *w, *scaled, *target;
+} some;
+
+static void add_gram(sock_context *ctx, sk_diffusion_sums *s, const some *r)
+{
+    for (size_t system = 0; system < s->systems; system++) {
+        double *g = s->g + r->block->view->fold * squares(s) + system * s->q * s->q;
+        for (size_t i = 0; i < r->count; i++) {
+            double root = sqrt(r->w[system * AT_ONCE + i]);
+            for (size_t j = 0; j < s->q; j++) r->scaled[i * s->q + j] = root * r->b[i * s->q + j];
+        }
+        sk_syrk(ctx, SK_TRANSPOSED, s->q, r->count, 1, r->scaled, s->q, 1, g, s->q);
+    }
+}
+
+/* Targets of the rows by residuals e (n x d), weighted, count x (systems pairs); zz (systems) += their squares. */
+static void put_targets(const sk_diffusion_sums *s, const some *r, const double *e, double *zz)
+{
+    const double root2 = 1.41421356237309504880;
+    for (size_t i = 0; i < r->count; i++, e += s->d)
+        for (size_t system = 0; system < s->systems; system++)
+            for (size_t l = 0, pair = system * s->pairs; l < s->dim; l++)
+                for (size_t k = 0; k <= l; k++, pair++) {
+                    double w = r->w[system * AT_ONCE + i];
+                    double target = s->dim == 1 ? e[system] * e[system] : e[k] * e[l] * (k < l ? root2 : 1);
+                    r->target[i * s->systems * s->pairs + pair] = w * target;
+                    zz[system] += w * target * target;
+                }
+}
+
+/* c and zz of every solution that these rows take part in. */
+static void add_moments(sock_context *ctx, sk_diffusion_sums *s, const some *r)
+{
+    const sk_view *v = r->block->view;
+    const size_t columns = s->systems * s->pairs;
+    for (size_t f = 0; f <= s->used; f++) {
+        const size_t without = f < s->used ? f : s->folds;
+        if (without == v->fold && f < s->used) continue;
+        put_targets(s, r, r->block->z + (without * v->n + r->begin) * s->d, s->zz + f * s->systems);
+        sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, columns, s->q, r->count, 1, r->target, columns, r->b, s->q, 1,
+                s->c + f * sides(s), s->q);
+    }
+}
+
+static sock_status add_some(sock_context *ctx, sk_diffusion_sums *s, const sk_rule *ends, const some *r)
+{
+    const sk_view *v = r->block->view;
+    SK_TRY(sk_svec_rows(ctx, s->map, ends, r->begin, r->begin + r->count, r->b, s->square));
+    for (size_t i = 0; i < r->count; i++) {
+        const double h = v->h[r->begin + i];
+        s->h2 += h * h;
+        for (size_t system = 0; system < s->systems; system++)
+            s->weight[system] += r->w[system * AT_ONCE + i] = row_weight(s, v, r->begin + i, system);
+    }
+    add_gram(ctx, s, r);
+    add_moments(ctx, s, r);
+    return SOCK_OK;
+}
+
+sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *s, const sk_block *block)
+{
+    const sk_view *v = block->view;
+    sk_rule *ends = NULL;
+    some r = {.block = block,
+              .b = sk_doubles_unset(ctx, AT_ONCE, s->q),
+              .w = sk_doubles(ctx, s->systems, AT_ONCE),
+              .scaled = sk_doubles_unset(ctx, AT_ONCE, s->q),
+              .target = sk_doubles_unset(ctx, AT_ONCE, s->systems * s->pairs)};
+    sock_status status = r.b && r.w && r.scaled && r.target ? sk_view_ends(ctx, v, &ends) : SOCK_ENOMEM;
+    for (; status >= 0 && r.begin < v->n; r.begin += AT_ONCE) {
+        r.count = SK_MIN(AT_ONCE, v->n - r.begin);
+        status = add_some(ctx, s, ends, &r);
+    }
+    s->rows[v->fold] += v->n;
+    sk_rule_free(ends);
+    sk_free(r.b);
+    sk_free(r.w);
+    sk_free(r.scaled);
+    sk_free(r.target);
+    return status;
+}
+
+void sk_diffusion_sums_merge(sk_diffusion_sums *s, const sk_diffusion_sums *other)
+{
+    sk_axpy((s->folds + 2) * squares(s), 1, other->g, s->g);
+    sk_axpy((s->used + 1) * sides(s), 1, other->c, s->c);
+    sk_axpy((s->used + 1) * s->systems, 1, other->zz, s->zz);
+    for (size_t f = 0; f < s->folds + 2; f++) s->rows[f] += other->rows[f];
+    sk_axpy(s->p, 1, other->square, s->square);
+    sk_axpy(s->systems, 1, other->weight, s->weight);
+    s->h2 += other->h2;
+}
+
+void sk_diffusion_sums_close(sk_diffusion_sums *s)
+{
+    const size_t size = squares(s), total = s->folds + 1;
+    memset(s->g + total * size, 0, size * sizeof *s->g);
+    s->rows[total] = 0;
+    for (size_t f = 0; f <= s->folds; f++) {
+        for (size_t system = 0; system < s->systems; system++)
+            sk_symmetrise(s->q, s->g + f * size + system * s->q * s->q, s->q);
+        sk_axpy(size, 1, s->g + f * size, s->g + total * size);
+        s->rows[total] += s->rows[f];
+    }
+}
+
+size_t sk_diffusion_sums_subtract(const sk_diffusion_sums *s, size_t f, size_t system, double *out)
+{
+    const size_t square = s->q * s->q, total = s->folds + 1;
+    memcpy(out, s->g + total * squares(s) + system * square, square * sizeof *out);
+    if (f >= s->folds) return s->rows[total];
+    sk_axpy(square, -1, s->g + f * squares(s) + system * square, out);
+    return s->rows[total] - s->rows[f];
+}
+
+double sk_diffusion_sums_unit(const sk_diffusion_sums *s, size_t system, const double *scale)
+{
+    const double n = (double)s->rows[s->folds + 1];
+    double k = 0;
+    for (size_t m = 0; m < s->p; m++) k += s->square[m] / (2 * n) * (scale ? scale[m] * scale[m] : 1);
+    return s->h2 / n * k * k * s->weight[system] / n;
+}
+
+/* ---- Path ---- */
+
+/* How often features are scaled by sqrt(Q_mm) and the problem is solved again; and what is left out then. */
+enum { REWEIGHTINGS = 4 };
+static const double NEGLIGIBLE_FEATURE = 1e-6;
+
+struct sk_diffusion_path {
+    const sk_diffusion_sums *sums;
+    size_t system, rows;
+    const double *c; /* pairs x q, borrowed */
+    double zz;
+    sk_psd_gram *gram;
+    double *train; /* q x q, for learned weights; else NULL */
+    double *dual;  /* pairs x q */
+    bool warm, converged;
+    sk_psd_bounds bounds;
+};
+
+void sk_diffusion_path_free(sk_diffusion_path *t)
+{
+    if (!t) return;
+    sk_psd_gram_free(t->gram);
+    sk_free(t->train);
+    sk_free(t->dual);
+    sk_free(t);
+}
+
+sock_status sk_diffusion_path_new(sock_context *ctx, const sk_diffusion_sums *s, size_t f, size_t system, bool learned,
+                                  sk_diffusion_path **out)
+{
+    const size_t at = SK_MIN(f, s->used);
+    sk_diffusion_path *t = sk_alloc(ctx, 1, sizeof *t);
+    if (!t) return SOCK_ENOMEM;
+    t->sums = s;
+    t->system = system;
+    t->c = s->c + at * sides(s) + system * s->pairs * s->q;
+    t->zz = s->zz[at * s->systems + system];
+    t->train = sk_doubles_unset(ctx, s->q, s->q);
+    t->dual = sk_doubles(ctx, s->pairs, s->q);
+    sock_status status = t->train && t->dual ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) {
+        t->rows = sk_diffusion_sums_subtract(s, f, system, t->train);
+        status = sk_psd_gram_new(ctx, t->rows, s->p, t->train, &t->gram);
+    }
+    if (status < 0) {
+        sk_diffusion_path_free(t);
+        return status;
+    }
+    if (!learned) { /* only the reweighting needs G itself */
+        sk_free(t->train);
+        t->train = NULL;
+    }
+    *out = t;
+    return SOCK_OK;
+}
+
+/* The problem with features scaled by sqrt(Q_mm), negligible ones left out; Q is replaced. */
+static sock_status reweigh(sock_context *ctx, const sk_diffusion_path *t, double l, double tolerance, double *q)
+{
+    const sk_diffusion_sums *sums = t->sums;
+    const double *g = t->train, *moment = t->c;
+    size_t pc = sums->p, kept = 0;
+    size_t *index = sk_alloc(ctx, pc, sizeof *index);
+    double *scale = sk_doubles(ctx, pc, 1), largest = 0;
+    double *small = NULL, *small_c = NULL, *small_q = NULL;
+    sk_psd_gram *gram = NULL;
+    sock_status status = index && scale ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t m = 0; status >= 0 && m < pc; m++) largest = SK_MAX(largest, q[m * pc + m]);
+    for (size_t m = 0; status >= 0 && m < pc; m++)
+        if (q[m * pc + m] > NEGLIGIBLE_FEATURE * largest) {
+            scale[m] = sqrt(q[m * pc + m]);
+            index[kept++] = m;
+        }
+    size_t kq = kept * (kept + 1) / 2;
+    if (status >= 0 && kept) {
+        small = sk_doubles(ctx, kq, kq);
+        small_c = sk_doubles(ctx, kq, 1);
+        small_q = sk_doubles(ctx, kept, kept);
+        if (!small || !small_c || !small_q) status = SOCK_ENOMEM;
+        for (size_t b = 0, j = 0; status >= 0 && b < kept; b++)
+            for (size_t a = 0; a <= b; a++, j++) {
+                size_t at = index[b] * (index[b] + 1) / 2 + index[a];
+                double factor = scale[index[a]] * scale[index[b]];
+                small_c[j] = factor * moment[at];
+                for (size_t v = 0, u = 0; v < kept; v++)
+                    for (size_t w = 0; w <= v; w++, u++)
+                        small[j * kq + u] = factor * scale[index[w]] * scale[index[v]] *
+                                            g[at * sums->q + index[v] * (index[v] + 1) / 2 + index[w]];
+            }
+        if (status >= 0)
+            status = (kept <= SK_PSD_QUICK ? sk_psd_gram_quick : sk_psd_gram_new)(ctx, t->rows, kept, small, &gram);
+        sk_psd_moments z = {.d = 1, .c = small_c, .zz = t->zz, .lambda = l * sk_diffusion_sums_unit(sums, t->system, scale)};
+        sk_psd_options options = {.tolerance = tolerance};
+        if (status >= 0) status = sk_psd_gram_solve(ctx, gram, t->rows, &z, &options, NULL, false, small_q, NULL);
+        for (size_t i = 0; status >= 0 && i < pc * pc; i++) q[i] = 0;
+        for (size_t a = 0; status >= 0 && a < kept; a++)
+            for (size_t b = 0; b < kept; b++)
+                q[index[a] * pc + index[b]] = scale[index[a]] * scale[index[b]] * small_q[a * kept + b];
+    }
+    sk_psd_gram_free(gram);
+    sk_free(index);
+    sk_free(scale);
+    sk_free(small);
+    sk_free(small_c);
+    sk_free(small_q);
+    return status;
+}
+
+sock_status sk_diffusion_path_solve(sock_context *ctx, sk_diffusion_path *t, double l, double tolerance, double *q)
+{
+    const sk_diffusion_sums *s = t->sums;
+    sk_psd_options options = {.tolerance = tolerance};
+    sk_psd_moments z = {.d = s->dim, .c = t->c, .zz = t->zz, .lambda = l * sk_diffusion_sums_unit(s, t->system, NULL)};
+    t->bounds = (sk_psd_bounds){0};
+    sock_status status = sk_psd_gram_solve(ctx, t->gram, t->rows, &z, &options, t->dual, t->warm, q, &t->bounds);
+    t->warm = true;
+    t->converged = status == SOCK_OK;
+    for (int repeat = 0; status >= 0 && t->train && repeat < REWEIGHTINGS; repeat++)
+        status = reweigh(ctx, t, l, tolerance, q);
+    return status < 0 ? status : SOCK_OK;
+}
+
+sk_psd_bounds sk_diffusion_path_bounds(const sk_diffusion_path *t) { return t->bounds; }
+bool sk_diffusion_path_converged(const sk_diffusion_path *t) { return t->converged; }
+
+/* ---- What a solution says ---- */
+
+/* svec blocks of Q of one system: pairs x q. */
+static void blocks_of(size_t dim, size_t pc, const double *q, double *x)
+{
+    const size_t order = dim * pc, count = pc * (pc + 1) / 2;
+    const double half_root2 = 0.70710678118654752440;
+    for (size_t l = 0, pair = 0; l < dim; l++)
+        for (size_t k = 0; k <= l; k++, pair++)
+            for (size_t b = 0, j = 0; b < pc; b++)
+                for (size_t a = 0; a <= b; a++, j++) {
+                    double ab = q[(k * pc + a) * order + l * pc + b], ba = q[(k * pc + b) * order + l * pc + a];
+                    x[pair * count + j] = a == b ? ab : half_root2 * (ab + ba);
+                }
+}
+
+sock_status sk_svec_integrate(sock_context *ctx, size_t d, size_t p, bool diagonal, const double *q, size_t n,
+                              const double *b, double *out)
+{
+    const size_t dim = diagonal ? 1 : d, systems = diagonal ? d : 1, pairs = dim * (dim + 1) / 2;
+    const size_t count = p * (p + 1) / 2, columns = systems * pairs, order = dim * p;
+    double *values = sk_doubles_unset(ctx, n, columns), *x = sk_doubles_unset(ctx, columns, count);
+    if (!values || !x) {
+        sk_free(values);
+        sk_free(x);
+        return SOCK_ENOMEM;
+    }
+    for (size_t s = 0; s < systems; s++) blocks_of(dim, p, q + s * order * order, x + s * pairs * count);
+    sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, n, columns, count, 1, b, count, x, count, 0, values, columns);
+    memset(out, 0, n * d * d * sizeof *out);
+    for (size_t i = 0; i < n; i++) {
+        double *a = out + i * d * d;
+        const double *value = values + i * columns;
+        for (size_t s = 0; diagonal && s < d; s++) a[s * d + s] = value[s] > 0 ? value[s] : 0;
+        for (size_t l = 0, pair = 0; !diagonal && l < d; l++)
+            for (size_t k = 0; k <= l; k++, pair++) a[k * d + l] = a[l * d + k] = value[pair];
+    }
+    sk_free(values);
+    sk_free(x);
+    return SOCK_OK;
+}

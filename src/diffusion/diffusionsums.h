@@ -1,0 +1,79 @@
+/* diffusionsums.h - the sums over rows that a diffusion with few features is solved from, by fold:
+ *
+ *     G = sum w b b',     c = sum w z b,     zz = sum w |z|^2,
+ *
+ * b = svec of the feature products of a row integrated over the trapezoid of its two ends, z the products of its
+ * residuals by the drift without the fold, w its weight. Blocks of rows are added, sums of two sets of rows merged, and
+ * the solution without a fold comes from the total less the share of that fold. A diagonal a is d systems of one
+ * dimension, each with weights of its own. */
+#ifndef SK_DIFFUSIONSUMS_H
+#define SK_DIFFUSIONSUMS_H
+
+#include "diffusion/diffusion.h"
+#include "occupation/view.h"
+
+/* A block of rows, with what a drift leaves of them: without each fold and from all rows, (folds + 1) x n x d. */
+typedef struct sk_block {
+    const sk_view *view;
+    const double *e; /* residuals */
+    const double *z; /* the same as a is fitted to them, see sk_residuals_correct */
+    double *own[2];  /* for who has to free them */
+} sk_block;
+
+typedef struct sk_diffusion_sums {
+    const sk_features *map; /* borrowed */
+    size_t p, q, d, folds;
+    size_t used;                 /* folds that will be left out; c and zz are made for these and for all rows */
+    size_t systems, dim, pairs;  /* dim: d of one system; pairs: dim (dim + 1) / 2 */
+    double *g;                   /* (folds + 2) x systems x q^2: each fold, always, total */
+    double *c;                   /* (used + 1) x systems x pairs x q */
+    double *zz;                  /* (used + 1) x systems */
+    size_t *rows;                /* folds + 2 */
+    double *square;              /* p: sum of phi^2 over the ends of the rows */
+    double h2;                   /* sum of h^2 */
+    double *weight;              /* systems: sum of row weights */
+} sk_diffusion_sums;
+
+sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, const sk_view *like, bool diagonal,
+                                  size_t used, sk_diffusion_sums **out);
+void sk_diffusion_sums_free(sk_diffusion_sums *sums);
+double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal);
+
+sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *sums, const sk_block *block);
+void sk_diffusion_sums_merge(sk_diffusion_sums *sums, const sk_diffusion_sums *other);
+void sk_diffusion_sums_close(sk_diffusion_sums *sums);
+
+/* G of system s without fold f (folds: from all rows) into out (q^2). Answers the number of rows. */
+size_t sk_diffusion_sums_subtract(const sk_diffusion_sums *sums, size_t f, size_t s, double *out);
+
+/* lambda = l times this, for system s; scale (p, or NULL): of the features. */
+double sk_diffusion_sums_unit(const sk_diffusion_sums *sums, size_t s, const double *scale);
+
+/* ---- The path of one system without one fold, while lambda falls ---- */
+
+typedef struct sk_diffusion_path sk_diffusion_path;
+
+/* f: a used fold, or `folds`. learned: features are reweighted after each solution; one dimension only. */
+sock_status sk_diffusion_path_new(sock_context *ctx, const sk_diffusion_sums *sums, size_t f, size_t s, bool learned,
+                                  sk_diffusion_path **out);
+void sk_diffusion_path_free(sk_diffusion_path *path);
+
+/* Q (order x order, order = dim p) at penalty l in natural units, from where the last one ended. */
+sock_status sk_diffusion_path_solve(sock_context *ctx, sk_diffusion_path *path, double l, double tolerance, double *q);
+
+/* Of the last solution, before reweighting. */
+sk_psd_bounds sk_diffusion_path_bounds(const sk_diffusion_path *path);
+bool sk_diffusion_path_converged(const sk_diffusion_path *path);
+
+/* ---- What a solution says ---- */
+
+/* svec rows of a rule: rows (n x q) = W svec(phi phi'), for the rows begin .. end-1 of it. square (p, or NULL) +=
+ * phi^2 over their nodes. */
+sock_status sk_svec_rows(sock_context *ctx, const sk_features *map, const sk_rule *rule, size_t begin, size_t end,
+                         double *rows, double *square);
+
+/* I a (n x d x d) of n rows with svec rows b (n x q), from the Q of all systems. */
+sock_status sk_svec_integrate(sock_context *ctx, size_t d, size_t p, bool diagonal, const double *q, size_t n,
+                              const double *b, double *out);
+
+#endif

@@ -1,0 +1,275 @@
+/* driftsums.c - see driftsums.h. Cost: n p^2 (times d or d^2) for the sums, order^3 for each fold and system. */
+#include "drift/driftsums.h"
+
+#include "drift/sparsebayes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rows that are weighted and multiplied at once. */
+enum { AT_ONCE = 512 };
+
+static size_t squares(const sk_drift_sums *s) { return s->systems * s->order * s->order; }
+static size_t sides(const sk_drift_sums *s) { return s->systems * s->order * s->rhs; }
+
+static void shape(size_t p, size_t d, sk_coupling coupling, sk_drift_sums *s)
+{
+    s->p = p;
+    s->d = d;
+    s->coupling = d == 1 ? SK_JOINT : coupling;
+    s->systems = s->coupling == SK_APART ? d : 1;
+    s->order = s->coupling == SK_JOINT ? p * d : p;
+    s->rhs = s->coupling == SK_SHARED ? d : 1;
+}
+
+double sk_drift_sums_bytes(size_t p, size_t d, size_t folds, sk_coupling coupling)
+{
+    sk_drift_sums s = {0};
+    shape(p, d, coupling, &s);
+    return 8.0 * (double)(folds + 4) * (double)squares(&s);
+}
+
+sock_status sk_drift_sums_new(sock_context *ctx, size_t p, size_t d, size_t folds, sk_coupling coupling,
+                              sk_drift_sums **out)
+{
+    sk_drift_sums *s = sk_alloc(ctx, 1, sizeof *s);
+    if (!s) return SOCK_ENOMEM;
+    shape(p, d, coupling, s);
+    s->folds = folds;
+    s->h = sk_doubles(ctx, folds + 2, squares(s));
+    s->g = sk_doubles(ctx, folds + 2, sides(s));
+    s->rows = sk_alloc(ctx, folds + 2, sizeof *s->rows);
+    if (!s->h || !s->g || !s->rows) {
+        sk_drift_sums_free(s);
+        return SOCK_ENOMEM;
+    }
+    *out = s;
+    return SOCK_OK;
+}
+
+void sk_drift_sums_free(sk_drift_sums *s)
+{
+    if (!s) return;
+    sk_free(s->h);
+    sk_free(s->g);
+    sk_free(s->rows);
+    sk_free(s);
+}
+
+/* ---- Sums ---- */
+
+/* The weight of row i for components k and l: the precision matrix where they are fitted jointly; else the inverse of
+ * the component's own variance, or of the mean variance when the components share a system. */
+static double weight_of(const sk_drift_sums *s, const sk_view *v, size_t i, size_t k, size_t l)
+{
+    const size_t d = s->d;
+    if (!v->precision) return k == l;
+    if (s->coupling == SK_JOINT || !v->spec.weighted) return v->precision[(i * d + k) * d + l];
+    const double *variance = v->part + i * d;
+    double sum = 0;
+    for (size_t m = 0; s->rhs > 1 && m < d; m++) sum += variance[m] / (double)d;
+    return k == l ? 1 / ((s->rhs > 1 ? sum : variance[k]) + SK_VARIANCE_SHARE * v->typical->mean) : 0;
+}
+
+/* Block (k, l) of H += Psi' diag(P_kl) Psi over some rows. */
+static void add_block(sock_context *ctx, const sk_drift_sums *s, const sk_view *v, const double *psi, size_t k,
+                      size_t l, double *scaled, double *target)
+{
+    const size_t p = s->p;
+    for (size_t begin = 0; begin < v->n; begin += AT_ONCE) {
+        const size_t rows = SK_MIN(AT_ONCE, v->n - begin);
+        for (size_t i = 0; i < rows; i++) {
+            double w = weight_of(s, v, begin + i, k, l);
+            for (size_t j = 0; j < p; j++) scaled[i * p + j] = w * psi[(begin + i) * p + j];
+        }
+        sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, p, p, rows, 1, psi + begin * p, p, scaled, p, 1, target, s->order);
+    }
+}
+
+static void add_weighted(sock_context *ctx, const sk_drift_sums *s, const sk_view *v, const double *psi, double *scaled,
+                         double *h, double *g)
+{
+    const size_t p = s->p, d = s->d, order = s->order;
+    const bool apart = s->coupling != SK_JOINT || d == 1;
+    for (size_t k = 0; k < (s->rhs > 1 ? 1 : d); k++)
+        for (size_t l = apart ? k : 0; l < (apart ? k + 1 : d); l++)
+            add_block(ctx, s, v, psi, k, l, scaled, apart ? h + k * order * order : h + k * p * order + l * p);
+    for (size_t i = 0; i < v->n; i++)
+        for (size_t k = 0; k < d; k++) {
+            double target = 0;
+            for (size_t l = 0; l < d; l++) target += weight_of(s, v, i, k, l) * v->t[i * d + l];
+            sk_axpy(p, target, psi + i * p, g + k * p); /* systems of order p stand one behind the other */
+        }
+}
+
+/* Unit weights: one product for H, one for g. */
+static void add_plain(sock_context *ctx, const sk_drift_sums *s, const sk_view *v, const double *psi, double *h,
+                      double *g)
+{
+    const size_t p = s->p;
+    sk_syrk(ctx, SK_TRANSPOSED, p, v->n, 1, psi, p, 1, h, p);
+    sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, s->d, p, v->n, 1, v->t, s->d, psi, p, 1, g, p);
+}
+
+sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *s, const sk_view *v, const double *psi)
+{
+    double *h = s->h + v->fold * squares(s), *g = s->g + v->fold * sides(s);
+    s->rows[v->fold] += v->n;
+    if (!v->precision) {
+        add_plain(ctx, s, v, psi, h, g);
+        return SOCK_OK;
+    }
+    double *scaled = sk_doubles_unset(ctx, SK_MIN(AT_ONCE, v->n), s->p);
+    if (!scaled) return SOCK_ENOMEM;
+    add_weighted(ctx, s, v, psi, scaled, h, g);
+    sk_free(scaled);
+    for (size_t i = 0; i < v->n; i++) {
+        s->size += sk_dot(s->p, psi + i * s->p, psi + i * s->p);
+        for (size_t k = 0; k < s->d; k++) s->weight += weight_of(s, v, i, k, k) / (double)s->d;
+    }
+    return SOCK_OK;
+}
+
+void sk_drift_sums_merge(sk_drift_sums *s, const sk_drift_sums *other)
+{
+    const size_t parts = s->folds + 2;
+    sk_axpy(parts * squares(s), 1, other->h, s->h);
+    sk_axpy(parts * sides(s), 1, other->g, s->g);
+    for (size_t f = 0; f < parts; f++) s->rows[f] += other->rows[f];
+    s->size += other->size;
+    s->weight += other->weight;
+}
+
+void sk_drift_sums_close(sk_drift_sums *s)
+{
+    const size_t hs = squares(s), gs = sides(s), total = s->folds + 1;
+    memset(s->h + total * hs, 0, hs * sizeof *s->h);
+    memset(s->g + total * gs, 0, gs * sizeof *s->g);
+    s->rows[total] = 0;
+    for (size_t f = 0; f <= s->folds; f++) {
+        sk_axpy(hs, 1, s->h + f * hs, s->h + total * hs);
+        sk_axpy(gs, 1, s->g + f * gs, s->g + total * gs);
+        s->rows[total] += s->rows[f];
+    }
+}
+
+/* ---- Solutions ---- */
+
+size_t sk_drift_sums_subtract(const sk_drift_sums *s, size_t f, size_t system, double *h, double *g)
+{
+    const size_t square = s->order * s->order, side = s->order * s->rhs, total = s->folds + 1;
+    memcpy(h, s->h + total * squares(s) + system * square, square * sizeof *h);
+    memcpy(g, s->g + total * sides(s) + system * side, side * sizeof *g);
+    if (f >= s->folds) return s->rows[total];
+    sk_axpy(square, -1, s->h + f * squares(s) + system * square, h);
+    sk_axpy(side, -1, s->g + f * sides(s) + system * side, g);
+    return s->rows[total] - s->rows[f];
+}
+
+double sk_drift_sums_unit(const sk_drift_sums *s)
+{
+    const double n = (double)s->rows[s->folds + 1];
+    return s->size * s->weight / (n * n);
+}
+
+/* The solution of system `system`, right-hand side u, into w (p x d), entry (j, k) for feature j and component k. */
+static void put_weights(const sk_drift_sums *s, size_t system, size_t u, const double *solution, double *w)
+{
+    for (size_t i = 0; i < s->order; i++) {
+        size_t k = s->systems > 1 ? system : s->rhs > 1 ? u : i / s->p;
+        w[i % s->p * s->d + k] = solution[i];
+    }
+}
+
+/* Work space of one solution. */
+typedef struct desk {
+    double *h, *g, *values, *rotated, *scaled, *solution;
+} desk;
+
+static void desk_clear(desk *t)
+{
+    sk_free(t->h);
+    sk_free(t->g);
+    sk_free(t->values);
+    sk_free(t->rotated);
+    sk_free(t->scaled);
+    sk_free(t->solution);
+}
+
+static sock_status desk_new(sock_context *ctx, const sk_drift_sums *s, desk *t)
+{
+    *t = (desk){.h = sk_doubles_unset(ctx, s->order, s->order),
+                .g = sk_doubles_unset(ctx, s->order, s->rhs),
+                .values = sk_doubles(ctx, s->order, 1),
+                .rotated = sk_doubles(ctx, s->order, 1),
+                .scaled = sk_doubles(ctx, s->order, 1),
+                .solution = sk_doubles(ctx, s->order, 1)};
+    if (t->h && t->g && t->values && t->rotated && t->scaled && t->solution) return SOCK_OK;
+    desk_clear(t);
+    return SOCK_ENOMEM;
+}
+
+/* One eigendecomposition gives the weights for every penalty. */
+static sock_status ridge_system(sock_context *ctx, const sk_drift_sums *s, const desk *t, size_t system, size_t count,
+                                const double *shift, double *path, double *dof)
+{
+    const size_t order = s->order;
+    SK_TRY(sk_eigh(ctx, order, t->h, order, t->values));
+    for (size_t u = 0; u < s->rhs; u++) {
+        sk_gemv(ctx, SK_PLAIN, order, order, 1, t->h, order, t->g + u * order, 0, t->rotated);
+        for (size_t j = 0; j < count; j++) {
+            for (size_t i = 0; i < order; i++) {
+                double value = t->values[i] > 0 ? t->values[i] : 0;
+                t->scaled[i] = t->rotated[i] / (value + shift[j]);
+                if (dof) dof[j] += value / (value + shift[j]);
+            }
+            sk_gemv(ctx, SK_TRANSPOSED, order, order, 1, t->h, order, t->scaled, 0, t->solution);
+            put_weights(s, system, u, t->solution, path + j * s->p * s->d);
+        }
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_drift_sums_ridge(sock_context *ctx, const sk_drift_sums *s, size_t f, size_t count, const double *l,
+                                double *path, double *dof)
+{
+    desk t;
+    SK_TRY(desk_new(ctx, s, &t));
+    double *shift = sk_doubles(ctx, count, 1);
+    sock_status status = shift ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t j = 0; dof && j < count; j++) dof[j] = 0;
+    for (size_t system = 0; status >= 0 && system < s->systems; system++) {
+        size_t rows = sk_drift_sums_subtract(s, f, system, t.h, t.g);
+        for (size_t j = 0; j < count; j++) shift[j] = (double)rows * l[j] * sk_drift_sums_unit(s);
+        status = ridge_system(ctx, s, &t, system, count, shift, path, dof);
+    }
+    sk_free(shift);
+    desk_clear(&t);
+    return status;
+}
+
+/* A feature must raise the likelihood by that many nats to come in: more where there are more to choose from. */
+static double entry_price(size_t order) { return fmax(log((double)order), 3); }
+
+sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
+{
+    desk t;
+    SK_TRY(desk_new(ctx, s, &t));
+    sock_status status = SOCK_OK;
+    if (dof) *dof = 0;
+    for (size_t system = 0; status >= 0 && system < s->systems; system++) {
+        sk_sparse_bayes *fit = NULL;
+        sk_drift_sums_subtract(s, f, system, t.h, t.g);
+        status = sk_sparse_bayes_fit(ctx, s->order, t.h, s->order, t.g, entry_price(s->order), 0, &fit);
+        if (status < 0) break;
+        memset(t.solution, 0, s->order * sizeof *t.solution);
+        for (size_t a = 0; a < fit->active; a++) {
+            t.solution[fit->index[a]] = fit->mean[a];
+            if (dof) *dof += 1 - fit->alpha[a] * fit->covariance[a * fit->active + a];
+        }
+        put_weights(s, system, 0, t.solution, w);
+        sk_sparse_bayes_free(fit);
+    }
+    desk_clear(&t);
+    return status;
+}

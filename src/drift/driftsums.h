@@ -1,0 +1,55 @@
+/* driftsums.h - the sums over rows that a drift with features is solved from, by fold:
+ *
+ *     H = sum psi psi' (x) P,     g = sum psi (x) P t,
+ *
+ * psi the integrated features of a row, t its target, P its precision. Blocks of rows are added, sums of two sets of rows
+ * merged, and the solution without a fold comes from the total less the share of that fold. */
+#ifndef SK_DRIFTSUMS_H
+#define SK_DRIFTSUMS_H
+
+#include "occupation/view.h"
+
+/* How the d components hang together: one system of order p d with whole precisions; d systems of order p, each with the
+ * precision of its own component; or one system of order p that all share, with the mean precision: a d-th of the
+ * cost, and good enough to be compared by. */
+typedef enum sk_coupling { SK_JOINT, SK_APART, SK_SHARED } sk_coupling;
+
+typedef struct sk_drift_sums {
+    size_t p, d, folds;
+    sk_coupling coupling;
+    size_t systems, order, rhs; /* rhs: right-hand sides of a system */
+    double *h;                  /* (folds + 2) x systems x order^2: each fold, always, total */
+    double *g;                  /* (folds + 2) x systems x rhs x order */
+    size_t *rows;               /* folds + 2 */
+    double size, weight;        /* sums over rows of |psi|^2, and of the mean weight of a component */
+} sk_drift_sums;
+
+sock_status sk_drift_sums_new(sock_context *ctx, size_t p, size_t d, size_t folds, sk_coupling coupling,
+                              sk_drift_sums **out);
+void sk_drift_sums_free(sk_drift_sums *sums);
+
+/* Bytes that the sums take. */
+double sk_drift_sums_bytes(size_t p, size_t d, size_t folds, sk_coupling coupling);
+
+/* Rows of a view with psi (n x p). A view without precisions has unit weights. */
+sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *sums, const sk_view *v, const double *psi);
+
+/* sums += those of other rows, of the same shape. */
+void sk_drift_sums_merge(sk_drift_sums *sums, const sk_drift_sums *other);
+
+/* After the last row: the total. */
+void sk_drift_sums_close(sk_drift_sums *sums);
+
+/* System s without fold f (folds: from all rows): h (order^2) and g (rhs x order). Answers the number of rows. */
+size_t sk_drift_sums_subtract(const sk_drift_sums *sums, size_t f, size_t s, double *h, double *g);
+
+/* The penalty of l = 1 for a row: mean |psi|^2 times mean weight. */
+double sk_drift_sums_unit(const sk_drift_sums *sums);
+
+/* Weights without fold f (folds: from all rows): by a ridge for `count` penalties l in natural units, path is count x p x
+ * d; learned, by sequential sparse Bayes, p x d. dof: `count`, or one; may be NULL. */
+sock_status sk_drift_sums_ridge(sock_context *ctx, const sk_drift_sums *sums, size_t f, size_t count, const double *l,
+                                double *path, double *dof);
+sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *sums, size_t f, double *w, double *dof);
+
+#endif

@@ -1,0 +1,207 @@
+/* transitions.c - single transitions, their blocks, and rules made from them. */
+#include "occupation/transitions.h"
+
+#include <math.h>
+#include <string.h>
+
+static sock_status allocate(sock_context *ctx, size_t n, size_t d, size_t folds, sk_transitions **out)
+{
+    sk_transitions *t = sk_alloc(ctx, 1, sizeof *t);
+    if (!t) return SOCK_ENOMEM;
+    t->n = n;
+    t->d = d;
+    t->folds = folds;
+    t->y = sk_doubles_unset(ctx, n, d);
+    t->next = sk_doubles_unset(ctx, n, d);
+    t->h = sk_doubles_unset(ctx, n, 1);
+    t->cluster = sk_alloc(ctx, n, sizeof *t->cluster);
+    t->first = sk_alloc(ctx, folds + 2, sizeof *t->first);
+    t->block = sk_alloc(ctx, n / SK_BLOCK + folds + 2, sizeof *t->block);
+    t->reach = sk_doubles(ctx, d, 1);
+    if (!t->y || !t->next || !t->h || !t->cluster || !t->first || !t->block || !t->reach) {
+        sk_transitions_free(t);
+        return SOCK_ENOMEM;
+    }
+    *out = t;
+    return SOCK_OK;
+}
+
+void sk_transitions_free(sk_transitions *t)
+{
+    if (!t) return;
+    sk_free(t->y);
+    sk_free(t->next);
+    sk_free(t->h);
+    sk_free(t->cluster);
+    sk_free(t->first);
+    sk_free(t->block);
+    sk_free(t->reach);
+    sk_free(t);
+}
+
+/* What follows from the rows: blocks, and the reach of differences. */
+static void complete(sk_transitions *t)
+{
+    const size_t d = t->d;
+    for (size_t f = 0; f <= t->folds; f++)
+        for (size_t at = t->first[f]; at < t->first[f + 1]; at += SK_BLOCK) t->block[t->blocks++] = at;
+    t->block[t->blocks] = t->n;
+    for (size_t k = 0; k < d; k++) {
+        double spread = 0, mean = 0;
+        for (size_t i = 0; i < t->n; i++) mean += t->y[i * d + k] / (double)t->n;
+        for (size_t i = 0; i < t->n; i++) spread += pow(t->y[i * d + k] - mean, 2) / (double)t->n;
+        t->reach[k] = spread > 0 ? 1e-3 * sqrt(spread) : 1e-3;
+    }
+}
+
+/* The row of a data set's point and the next one, in units of scale. */
+static void put_row(const sock_data *data, size_t point, const double *scale, sk_transitions *t, size_t row)
+{
+    const size_t d = t->d;
+    const double *x = data->x + point * d;
+    t->h[row] = data->t[point + 1] - data->t[point];
+    for (size_t k = 0; k < d; k++) {
+        const double unit = scale ? scale[k] : 1;
+        t->y[row * d + k] = x[k] / unit;
+        t->next[row * d + k] = x[d + k] / unit;
+    }
+}
+
+sock_status sk_transitions_new(sock_context *ctx, const sock_data *data, const sk_split *split, const double *scale,
+                               sk_transitions **out)
+{
+    sk_transitions *t = NULL;
+    size_t n = 0, row = 0;
+    for (size_t i = 0; i < split->n; i++) n += split->fold[i] < split->folds || split->fold[i] == SK_ALWAYS;
+    SK_TRY(allocate(ctx, n, data->d, split->folds, &t));
+    t->clusters = split->clusters;
+    for (size_t f = 0; f <= split->folds; f++) {
+        t->first[f] = row;
+        for (size_t i = 0; i < split->n; i++) {
+            if (split->fold[i] != (f < split->folds ? f : SK_ALWAYS)) continue;
+            t->cluster[row] = split->cluster[i];
+            put_row(data, split->point[i], scale, t, row++);
+        }
+    }
+    t->first[split->folds + 1] = n;
+    complete(t);
+    *out = t;
+    return SOCK_OK;
+}
+
+sock_status sk_transitions_subset(sock_context *ctx, const sk_transitions *all, size_t count, const size_t *keep,
+                                  sk_transitions **out)
+{
+    sk_transitions *t = NULL;
+    const size_t d = all->d, bytes = d * sizeof(double);
+    SK_TRY(allocate(ctx, count, d, all->folds, &t));
+    t->clusters = all->clusters;
+    for (size_t i = 0; i < count; i++) {
+        t->h[i] = all->h[keep[i]];
+        t->cluster[i] = all->cluster[keep[i]];
+        memcpy(t->y + i * d, all->y + keep[i] * d, bytes);
+        memcpy(t->next + i * d, all->next + keep[i] * d, bytes);
+    }
+    for (size_t f = 0, i = 0; f <= all->folds; f++) {
+        while (i < count && keep[i] < all->first[f]) i++;
+        t->first[f] = i;
+    }
+    t->first[all->folds + 1] = count;
+    complete(t);
+    *out = t;
+    return SOCK_OK;
+}
+
+size_t sk_transitions_fold(const sk_transitions *t, size_t row)
+{
+    size_t f = 0;
+    while (f < t->folds && row >= t->first[f + 1]) f++;
+    return f;
+}
+
+size_t sk_transitions_stride(const sk_transitions *t, size_t most) { return t->n > most ? (t->n + most - 1) / most : 1; }
+
+bool sk_transitions_moves(const sk_transitions *t, size_t row)
+{
+    for (size_t k = row * t->d; k < (row + 1) * t->d; k++)
+        if (t->next[k] != t->y[k]) return true;
+    return false;
+}
+
+/* ---- Rules ---- */
+
+/* A rule with `each` nodes a row, all arrays made, rows and nodes numbered; x and weights are the caller's to fill. */
+static sock_status empty_rule(sock_context *ctx, const sk_transitions *t, size_t begin, size_t end, size_t each,
+                              sk_rule **out)
+{
+    const size_t n = end - begin, d = t->d;
+    sk_rule *rule = sk_alloc(ctx, 1, sizeof *rule);
+    if (!rule) return SOCK_ENOMEM;
+    rule->n = n;
+    rule->in = rule->out = d;
+    rule->nodes = n * each;
+    rule->x = sk_doubles_unset(ctx, rule->nodes, d);
+    rule->row = sk_alloc(ctx, n + 1, sizeof *rule->row);
+    rule->node = sk_alloc(ctx, rule->nodes, sizeof *rule->node);
+    rule->weight = sk_doubles_unset(ctx, rule->nodes, 1);
+    rule->h = sk_doubles_unset(ctx, n, 1);
+    rule->dy = sk_doubles_unset(ctx, n, d);
+    if (!rule->x || !rule->row || !rule->node || !rule->weight || !rule->h || !rule->dy) {
+        sk_rule_free(rule);
+        return SOCK_ENOMEM;
+    }
+    for (size_t i = 0; i <= n; i++) rule->row[i] = i * each;
+    for (size_t e = 0; e < rule->nodes; e++) rule->node[e] = e;
+    memcpy(rule->h, t->h + begin, n * sizeof(double));
+    for (size_t k = 0; k < n * d; k++) rule->dy[k] = t->next[begin * d + k] - t->y[begin * d + k];
+    *out = rule;
+    return SOCK_OK;
+}
+
+/* Sigma points of N(m, C) with C = L L': m +- sqrt(d) L_k, equal weights; they carry mean and covariance exactly. */
+static void sigma_points(size_t d, const double *y, double h, const double *f0, const double *l, double *x)
+{
+    double reach = sqrt((double)d * h);
+    for (size_t k = 0; k < d; k++)
+        for (size_t i = 0; i < d; i++) {
+            double mean = y[i] + h * f0[i], step = reach * l[i * d + k];
+            x[(2 * k) * d + i] = mean + step;
+            x[(2 * k + 1) * d + i] = mean - step;
+        }
+}
+
+sock_status sk_rule_conditional(sock_context *ctx, const sk_transitions *t, size_t begin, size_t end, const double *f0,
+                                const double *a0, sk_rule **out)
+{
+    size_t d = t->d, each = f0 ? 1 + 2 * d : 1;
+    sk_rule *rule = NULL;
+    double *l = sk_doubles(ctx, d, d);
+    sock_status status = l ? empty_rule(ctx, t, begin, end, each, &rule) : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < end - begin; i++) {
+        const double *y = t->y + (begin + i) * d, h = rule->h[i];
+        double *x = rule->x + i * each * d, *weight = rule->weight + i * each;
+        memcpy(x, y, d * sizeof *x);
+        weight[0] = f0 ? 0.5 * h : h;
+        for (size_t e = 1; e < each; e++) weight[e] = 0.5 * h / (double)(2 * d);
+        if (!f0) continue;
+        sk_factor_copy(d, 1e-14, a0 + i * d * d, l);
+        sigma_points(d, y, h, f0 + i * d, l, x + d);
+    }
+    sk_free(l);
+    if (status >= 0) *out = rule;
+    return status;
+}
+
+sock_status sk_rule_ends(sock_context *ctx, const sk_transitions *t, size_t begin, size_t end, sk_rule **out)
+{
+    size_t d = t->d, bytes = d * sizeof(double);
+    sk_rule *rule = NULL;
+    SK_TRY(empty_rule(ctx, t, begin, end, 2, &rule));
+    for (size_t i = 0; i < end - begin; i++) {
+        memcpy(rule->x + 2 * i * d, t->y + (begin + i) * d, bytes);
+        memcpy(rule->x + (2 * i + 1) * d, t->next + (begin + i) * d, bytes);
+        rule->weight[2 * i] = rule->weight[2 * i + 1] = 0.5 * rule->h[i];
+    }
+    *out = rule;
+    return SOCK_OK;
+}

@@ -1,0 +1,68 @@
+/* transitions.h - trajectories as single transitions y -> next over a step of length h, each realisation for itself, for
+ * the estimators that condition on the left end; who is held out when; and quadrature rules of a block of them.
+ *
+ * Rows stand fold by fold, and blocks of them are what everything above visits: no block crosses the border of a fold,
+ * and none is longer than SK_BLOCK, so nothing with a row for each transition and a column for each feature is ever
+ * whole in memory. */
+#ifndef SK_TRANSITIONS_H
+#define SK_TRANSITIONS_H
+
+#include "occupation/occupation.h"
+
+/* The fold of a transition that is in the training part of every fold. */
+#define SK_ALWAYS SIZE_MAX
+
+enum { SK_BLOCK = 8192 };
+
+typedef struct sk_transitions {
+    size_t n, d, folds, clusters;
+    double *y, *next; /* n x d: left and right ends */
+    double *h;        /* n */
+    size_t *cluster;  /* n: transitions of one trajectory (or piece of one) stand or fall together */
+    size_t *first;    /* folds + 2: rows first[f] .. first[f+1]-1 are fold f; the last range is SK_ALWAYS */
+    size_t blocks;
+    size_t *block; /* blocks + 1: block b is the rows block[b] .. block[b+1]-1 */
+    double *reach; /* d: a thousandth of the spread of each coordinate, for differences */
+} sk_transitions;
+
+/* Where the transitions of a data set stand: row i goes from point `point[i]` of it to the next one. */
+typedef struct sk_split {
+    size_t n, folds, clusters;
+    size_t *point;   /* n: in the order of the data */
+    size_t *fold;    /* n: the fold that holds it out, or SK_ALWAYS */
+    size_t *cluster; /* n */
+} sk_split;
+
+/* The rows of a split, sorted by fold and in the order of the split inside one; scale (d, or NULL): the units of the
+ * states. */
+sock_status sk_transitions_new(sock_context *ctx, const sock_data *data, const sk_split *split, const double *scale,
+                               sk_transitions **out);
+
+/* The rows listed in keep (rising), with their folds. */
+sock_status sk_transitions_subset(sock_context *ctx, const sk_transitions *t, size_t count, const size_t *keep,
+                                  sk_transitions **out);
+void sk_transitions_free(sk_transitions *t);
+
+/* The fold of a row or of a block; `folds` for SK_ALWAYS. */
+size_t sk_transitions_fold(const sk_transitions *t, size_t row);
+
+/* At most `most` rows that stand for all: evenly spaced numbers first + k * step < n. */
+size_t sk_transitions_stride(const sk_transitions *t, size_t most);
+
+/* Whether anything changes in the step; steps at rest say nothing about typical sizes. */
+bool sk_transitions_moves(const sk_transitions *t, size_t row);
+
+/* A rule with one row for each transition begin .. end-1 and next - y as targets.
+ *
+ *     f0 and a0 NULL: the left point, h g(y).
+ *     else the trapezoid of E[g(x_t) | y]: h/2 g(y) + h/2 mean of g over the 2d sigma points of N(y + h f0, h a0),
+ *     f0 (rows x d) and a0 (rows x d x d) at the left ends.
+ *
+ * Nodes of a row stand together, the left end first. */
+sock_status sk_rule_conditional(sock_context *ctx, const sk_transitions *t, size_t begin, size_t end, const double *f0,
+                                const double *a0, sk_rule **out);
+
+/* A rule of the trapezoid over the two ends of each transition: nodes y_0, next_0, y_1, ... */
+sock_status sk_rule_ends(sock_context *ctx, const sk_transitions *t, size_t begin, size_t end, sk_rule **out);
+
+#endif

@@ -1,0 +1,34 @@
+/* allrows.c - the end of a search on a part of the rows: the kernels that it chose are fitted to all of them, with
+ * penalties, shares and floor anew, in passes over blocks of rows. Nothing here grows with their number but the rows
+ * themselves. */
+#include "tune/identical.h"
+#include "tune/searchstate.h"
+
+#include <string.h>
+
+/* The diffusions of the largest shares: each is a pass of its own over the rows. */
+static void largest_shares(const sk_search *s, bool *alive)
+{
+    for (size_t i = 0; i < s->list.diffusions; i++) {
+        size_t larger = 0;
+        for (size_t j = 0; j < s->list.diffusions; j++) larger += s->choice.share[j] > s->choice.share[i];
+        alive[i] = s->choice.share[i] > 0 && larger < SK_ALL_DIFFUSIONS;
+    }
+}
+
+sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage)
+{
+    sock_model *model = NULL;
+    SK_TRY(sk_search_mixture(s, &s->choice, &model));
+    sk_search_take_model(s, model, sk_all_diagonal(s, &s->choice));
+    s->rows = s->sets.all;
+    if (!s->fell_back) SK_TRY(sk_constant_score(s));
+    for (size_t i = 0; i < s->list.drifts; i++) s->drifts[i] = s->choice.drift_share[i] > 0;
+    largest_shares(s, s->diffusions);
+    SK_TRY(sk_last_pass(s, stage));
+    if (s->fell_back) {
+        s->choice.floor = 0;
+        s->constant_score = s->diffusion[s->best_diffusion]->score;
+    }
+    return sk_join_identical(s, &s->choice);
+}

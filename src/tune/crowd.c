@@ -1,0 +1,214 @@
+/* crowd.c - all candidates of a field side by side, held out, and the best of them. Where the views are kept each
+ * candidate is a task of its own; where they are not, all go together through the blocks of rows. */
+#include "tune/searchstate.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct task {
+    sk_search *s;
+    const sk_stage *stage;
+    const sk_views *views;
+    const sk_remains *remains; /* diffusions */
+    const sk_candidate *candidate;
+    size_t count;
+    const bool *alive;
+    sk_trial **out;
+    size_t needed; /* this one is computed even when the budget is spent */
+    bool skipped[SK_MOST];
+    double last_l[SK_MOST]; /* best penalty of each diffusion in the stage before; 0: none */
+    size_t order[SK_MOST];  /* who comes first: those that take longest, so that no thread is left with one at the end */
+    size_t done;            /* so many of them were computed before the loop */
+} task;
+
+/* ---- Cost ---- */
+
+/* Time of a candidate, in units that only the same field shares. */
+static double cost_of(const sk_candidate *c, size_t d)
+{
+    const double p = sk_kernel_features(c->kernel, d, c->max_rank), order = p * (c->diagonal ? 1 : (double)d);
+    if (c->field == SK_DRIFT) return p * (c->learned ? 2 : sk_kernel_is_implicit(c->kernel) ? 3 : 1);
+    return order * order * order * (c->diagonal ? (double)d : 1) * (c->learned ? 4 : 1);
+}
+
+/* The most expensive first; equal ones as they are listed. With a budget all stay in the order of the list, where the
+ * simple ones stand first: what it leaves out are the last. */
+static void sort_by_cost(const sk_search *s, size_t count, const double *cost, size_t *order)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = i;
+        for (; at > 0 && !(s->spec->budget > 0) && cost[order[at - 1]] < cost[i]; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+/* ---- Budget ---- */
+
+/* The best so far, or else the first one alive. */
+static size_t needed_candidate(size_t best, const bool *alive)
+{
+    if (best < SK_MOST && alive[best]) return best;
+    for (best = 0; best < SK_MOST && !alive[best];) best++;
+    return best;
+}
+
+static bool due(task *t, size_t i)
+{
+    if (!t->alive[i]) return false;
+    t->skipped[i] = i != t->needed && sk_search_seconds_left(t->s) <= 0;
+    return !t->skipped[i];
+}
+
+/* ---- One candidate ---- */
+
+static sk_diffusion_options options_of(const task *t)
+{
+    const size_t folds = t->stage->folds ? t->stage->folds : t->s->rows->folds;
+    return (sk_diffusion_options){folds, t->stage->grid.l, t->stage->grid.count,
+                                  sk_search_tolerance(t->s, t->stage->care), t->stage->whole};
+}
+
+/* A candidate that has a best penalty from the stage before is looked at a decade to both sides of it. *at: its place in
+ * the grid. */
+static sk_diffusion_options window(const sk_diffusion_options *whole, size_t at)
+{
+    sk_diffusion_options near = *whole;
+    const size_t begin = at ? at - 1 : 0, end = SK_MIN(at + 1, whole->lambdas - 1);
+    near.l += begin;
+    near.lambdas = end - begin + 1;
+    return near;
+}
+
+static size_t place_of(const sk_diffusion_options *whole, double l)
+{
+    size_t at = 0;
+    while (at < whole->lambdas - 1 && whole->l[at] > l * 1.01) at++;
+    return at;
+}
+
+/* When the best is at the end of the window and not of the grid, the window moves there. */
+static sock_status try_near(const task *t, size_t i, sk_trial **out)
+{
+    enum { MOVES = 3 };
+    const sk_diffusion_options whole = options_of(t);
+    size_t at = place_of(&whole, t->last_l[i]);
+    for (int move = 0; t->last_l[i] > 0 && move <= MOVES; move++) {
+        const sk_diffusion_options near = window(&whole, at);
+        sock_status status = sk_try_diffusion(t->s->ctx, t->remains, &t->candidate[i], &near, out);
+        if (status < 0) {
+            SK_TRY(sk_tolerate(status));
+            break;
+        }
+        const size_t best = place_of(&whole, (*out)->l);
+        if (!(*out)->edge || best == at || best == 0 || best == whole.lambdas - 1) return status;
+        at = best;
+        sk_replace(out, NULL);
+    }
+    return sk_try_diffusion(t->s->ctx, t->remains, &t->candidate[i], &whole, out);
+}
+
+static sock_status try_range(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    task *t = argument;
+    const size_t folds = t->stage->folds ? t->stage->folds : t->s->rows->folds;
+    for (size_t k = begin; k < end; k++) {
+        const size_t i = t->order[t->done + k];
+        if (!due(t, i)) continue;
+        SK_TRY(sk_tolerate(t->remains ? try_near(t, i, &t->out[i])
+                                      : sk_try_drift(t->s->ctx, t->views, &t->candidate[i], folds, &t->out[i])));
+    }
+    return SOCK_OK;
+}
+
+/* ---- All of them ---- */
+
+/* A diffusion that takes longer than all others together is computed for itself, its folds side by side; then the
+ * others, each on one thread. */
+static sock_status try_each(task *t)
+{
+    sock_context *ctx = t->s->ctx;
+    double cost[SK_MOST], left = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        cost[i] = t->alive[i] ? cost_of(&t->candidate[i], t->s->rows->d) : 0;
+        left += cost[i];
+    }
+    sort_by_cost(t->s, t->count, cost, t->order);
+    for (; t->remains && t->done < t->count && sk_workers(ctx) > 1; t->done++) {
+        const double largest = cost[t->order[t->done]];
+        if (!(2 * largest > left)) break;
+        left -= largest;
+        SK_TRY(try_range(t, 0, 1, 0));
+    }
+    return sk_parallel_for(ctx, t->count - t->done, 1, try_range, t);
+}
+
+/* All together through the blocks of rows. */
+static sock_status try_together(task *t)
+{
+    const sk_candidate *who[SK_MOST];
+    size_t index[SK_MOST], count = 0;
+    sk_trial *out[SK_MOST] = {0};
+    sk_diffusion_options options[SK_MOST], whole = options_of(t);
+    for (size_t i = 0; i < t->count; i++) {
+        if (!due(t, i)) continue;
+        who[count] = &t->candidate[i];
+        options[count] = t->last_l[i] > 0 ? window(&whole, place_of(&whole, t->last_l[i])) : whole;
+        index[count++] = i;
+    }
+    const size_t folds = t->stage->folds ? t->stage->folds : t->s->rows->folds;
+    sock_status status = t->remains ? sk_try_diffusions(t->s->ctx, t->remains, count, who, options, out)
+                                    : sk_try_drifts(t->s->ctx, t->views, count, who, folds, out);
+    for (size_t k = 0; k < count; k++) t->out[index[k]] = out[k];
+    return status;
+}
+
+/* Logs what was tried and finds the best. */
+static sock_status conclude(task *t, size_t *best)
+{
+    sk_search *s = t->s;
+    *best = SK_MOST;
+    for (size_t i = 0; i < t->count; i++) s->skipped += t->skipped[i];
+    if (s->skipped) s->limited = true;
+    for (size_t i = 0; i < t->count; i++) {
+        if (!t->alive[i] || t->skipped[i]) continue;
+        sk_search_log_trial(s, t->stage, &t->candidate[i], t->out[i]);
+        if (t->out[i] && (*best == SK_MOST || t->out[i]->score > t->out[*best]->score)) *best = i;
+    }
+    if (*best == SK_MOST)
+        return sk_fail(s->ctx, SOCK_ENUMERIC, "no %s could be fitted to these data", t->remains ? "diffusion" : "drift");
+    sk_begin(s->ctx);
+    return SOCK_OK;
+}
+
+static sock_status run(task *t, size_t *best)
+{
+    char text[48];
+    t->needed = needed_candidate(*best, t->alive);
+    for (size_t i = 0; i < t->count; i++) t->last_l[i] = t->remains && t->out[i] ? t->out[i]->l : 0;
+    sk_clear_trials(t->out);
+    snprintf(text, sizeof text, "%s: %s", t->stage->name, t->remains ? "diffusion" : "drift");
+    SK_TRY(sk_progress(t->s->ctx, text, t->remains ? t->stage->diffusion : t->stage->drift));
+    SK_TRY(sk_views_kept(t->views) ? try_each(t) : try_together(t));
+    return conclude(t, best);
+}
+
+sock_status sk_run_drifts(sk_search *s, const sk_stage *stage, const sk_views *views, const sk_candidates *list,
+                          const bool *alive, sk_trial **out, size_t *best)
+{
+    task t = {.s = s, .stage = stage, .views = views, .candidate = list->drift, .count = list->drifts};
+    t.alive = alive;
+    t.out = out;
+    return run(&t, best);
+}
+
+sock_status sk_run_diffusions(sk_search *s, const sk_stage *stage, const sk_remains *remains,
+                              const sk_candidates *list, const bool *alive, sk_trial **out, size_t *best)
+{
+    task t = {.s = s, .stage = stage, .views = sk_remains_views(remains), .remains = remains};
+    t.candidate = list->diffusion;
+    t.count = list->diffusions;
+    t.alive = alive;
+    t.out = out;
+    return run(&t, best);
+}

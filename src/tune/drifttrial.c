@@ -1,0 +1,276 @@
+/* drifttrial.c - cross-validation of drifts through sums over rows.
+ *
+ *   1. Features; psi, their integrals over every row (conditional quadrature), and the sums of psi by fold.
+ *   2. Weights without each fold for every penalty, or learned.
+ *   3. Held-out score of each penalty; the best one, and its weights from all rows. */
+#include "tune/policy.h"
+#include "tune/rules.h"
+#include "tune/trial.h"
+
+#include "drift/driftsums.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct attempt {
+    sock_context *ctx;
+    const sk_candidate *candidate;
+    size_t n, d, folds, lambdas, clusters; /* folds: those that are judged */
+    sk_trial *trial;
+    sk_drift_sums *sums;
+    double *kept;  /* n x p: psi of all rows where they are few, else NULL */
+    double *path;  /* (folds + 1) x lambdas x p x d: without each fold, and from all rows */
+    double *score; /* lambdas x clusters */
+    double dof[SK_DRIFT_LAMBDAS];
+    double start;
+} attempt;
+
+static void attempt_free(attempt *t)
+{
+    if (!t) return;
+    sk_trial_free(t->trial);
+    sk_drift_sums_free(t->sums);
+    sk_free(t->kept);
+    sk_free(t->path);
+    sk_free(t->score);
+    sk_free(t);
+}
+
+/* Pivots are taken of some rows that stand for all. */
+static sock_status make_features(attempt *t, const sk_transitions *rows)
+{
+    const sk_kernel *kernel = t->candidate->kernel;
+    if (!sk_kernel_is_implicit(kernel))
+        return sk_features_new(t->ctx, "drift", kernel, t->d, t->n, rows->y, &t->trial->map);
+    return sk_pivoted_map(t->ctx, kernel, rows, SK_DRIFT_PIVOT, t->candidate->max_rank, &t->trial->map);
+}
+
+static sock_status allocate(attempt *t, size_t folds, const sk_views *views)
+{
+    sk_trial *r = t->trial;
+    const bool learned = t->candidate->learned;
+    const sk_coupling coupling = sk_drift_coupling(r->p, t->d, sk_views_spec(views)->diagonal, learned);
+    SK_TRY(sk_memory_check(t->ctx, sk_drift_sums_bytes(r->p, t->d, folds, coupling), t->candidate->name,
+                           "use --drift to name a smaller kernel"));
+    SK_TRY(sk_drift_sums_new(t->ctx, r->p, t->d, folds, coupling, &t->sums));
+    const bool few = sk_views_kept(views) && (double)t->n * (double)r->p <= SK_KEPT_NUMBERS;
+    if (few && !(t->kept = sk_doubles_unset(t->ctx, t->n, r->p)))
+        return SOCK_ENOMEM;
+    t->path = sk_doubles(t->ctx, (t->folds + 1) * t->lambdas, r->size);
+    t->score = sk_doubles(t->ctx, t->lambdas, t->clusters);
+    r->cluster = sk_doubles_unset(t->ctx, t->clusters, 1);
+    r->by_l = sk_doubles(t->ctx, t->lambdas, 1);
+    r->solution = sk_doubles(t->ctx, folds + 1, r->size);
+    return t->path && t->score && r->cluster && r->by_l && r->solution ? SOCK_OK : SOCK_ENOMEM;
+}
+
+static sock_status attempt_new(sock_context *ctx, const sk_views *views, const sk_candidate *candidate, size_t folds,
+                               attempt **out)
+{
+    const sk_transitions *rows = sk_views_rows(views);
+    attempt *t = sk_alloc(ctx, 1, sizeof *t);
+    if (!t) return SOCK_ENOMEM;
+    *t = (attempt){.ctx = ctx, .candidate = candidate, .n = rows->n, .d = rows->d, .clusters = rows->clusters};
+    t->start = sk_seconds();
+    t->folds = SK_MIN(folds, rows->folds);
+    t->lambdas = candidate->learned ? 1 : SK_DRIFT_LAMBDAS;
+    sk_trial *r = t->trial = sk_alloc(ctx, 1, sizeof *t->trial);
+    sock_status status = r ? make_features(t, rows) : SOCK_ENOMEM;
+    if (status >= 0) {
+        r->field = SK_DRIFT;
+        r->p = sk_features_count(r->map);
+        r->d = t->d;
+        r->folds = rows->folds;
+        r->size = r->p * t->d;
+        r->learned = candidate->learned;
+        r->lambdas = t->lambdas;
+        r->grid = candidate->learned ? NULL : sk_drift_lambdas;
+        status = allocate(t, rows->folds, views);
+    }
+    if (status < 0) {
+        attempt_free(t);
+        return status;
+    }
+    *out = t;
+    return SOCK_OK;
+}
+
+/* psi of the rows of a view: kept ones, or made into space (n x p). */
+static sock_status features_of(const attempt *t, const sk_view *v, bool made, double *space, const double **psi)
+{
+    enum { AT_ONCE = 256 };
+    const size_t p = t->trial->p;
+    double *out = t->kept ? t->kept + v->begin * p : space;
+    *psi = out;
+    if (t->kept && made) return SOCK_OK;
+    for (size_t at = 0; at < v->n; at += AT_ONCE)
+        SK_TRY(sk_occupation_features(t->ctx, v->rule, t->trial->map, at, SK_MIN(at + AT_ONCE, v->n), out + at * p, p));
+    return SOCK_OK;
+}
+
+/* work(t, v, psi) with psi of a view. */
+static sock_status with_features(attempt *t, const sk_view *v, bool made,
+                                 sock_status (*work)(attempt *, const sk_view *, const double *))
+{
+    double *space = t->kept ? NULL : sk_doubles_unset(t->ctx, v->n, t->trial->p);
+    const double *psi = NULL;
+    sock_status status = t->kept || space ? features_of(t, v, made, space, &psi) : SOCK_ENOMEM;
+    if (status >= 0) status = work(t, v, psi);
+    sk_free(space);
+    return status;
+}
+
+/* ---- Step 1 ---- */
+
+static sock_status add_rows(attempt *t, const sk_view *v, const double *psi)
+{
+    return sk_drift_sums_add(t->ctx, t->sums, v, psi);
+}
+
+static sock_status add(sock_context *ctx, void *arg, const sk_view *v)
+{
+    (void)ctx;
+    return with_features(arg, v, false, add_rows);
+}
+
+/* ---- Step 2 ---- */
+
+static sock_status solve(attempt *t)
+{
+    const size_t all = t->trial->folds;
+    sk_drift_sums_close(t->sums);
+    for (size_t f = 0; f <= t->folds; f++) {
+        const size_t without = f < t->folds ? f : all;
+        double *path = t->path + f * t->lambdas * t->trial->size, *dof = f < t->folds ? NULL : t->dof;
+        SK_TRY(sk_progress(t->ctx, t->candidate->name, -1));
+        if (t->candidate->learned)
+            SK_TRY(sk_drift_sums_learned(t->ctx, t->sums, without, path, dof));
+        else
+            SK_TRY(sk_drift_sums_ridge(t->ctx, t->sums, without, t->lambdas, sk_drift_lambdas, path, dof));
+    }
+    return SOCK_OK;
+}
+
+/* ---- Step 3 ---- */
+
+static sock_status score_rows(attempt *t, const sk_view *v, const double *psi)
+{
+    const size_t p = t->trial->p, d = t->d, size = t->trial->size;
+    double *e = sk_doubles_unset(t->ctx, v->n, d);
+    if (!e) return SOCK_ENOMEM;
+    for (size_t j = 0; j < t->lambdas; j++) {
+        const double *w = t->path + (v->fold * t->lambdas + j) * size;
+        sk_gemm(t->ctx, SK_PLAIN, SK_PLAIN, v->n, d, p, 1, psi, p, w, d, 0, e, d);
+        sk_residuals(v, e, e);
+        for (size_t i = 0; i < v->n; i++)
+            t->score[j * t->clusters + v->cluster[i]] += sk_view_quick_score(v, i, e + i * d);
+    }
+    sk_free(e);
+    return SOCK_OK;
+}
+
+static sock_status score(sock_context *ctx, void *arg, const sk_view *v)
+{
+    (void)ctx;
+    attempt *t = arg;
+    return v->fold < t->folds ? with_features(t, v, true, score_rows) : SOCK_OK;
+}
+
+/* I f of every fit where the features are kept. */
+static sock_status hold(const attempt *t)
+{
+    sk_trial *r = t->trial;
+    const size_t p = r->p, d = t->d;
+    if (!t->kept) return SOCK_OK;
+    r->held = sk_doubles_unset(t->ctx, r->folds + 1, t->n * d);
+    if (!r->held) return SOCK_ENOMEM;
+    for (size_t f = 0; f <= r->folds; f++)
+        sk_gemm(t->ctx, SK_PLAIN, SK_PLAIN, t->n, d, p, 1, t->kept, p, r->solution + f * r->size, d, 0,
+                r->held + f * t->n * d, d);
+    return SOCK_OK;
+}
+
+/* The trial is taken out of the attempt. */
+static sock_status end(attempt *t, sk_trial **out)
+{
+    sk_trial *r = t->trial;
+    for (size_t j = 0; j < t->lambdas; j++) {
+        for (size_t u = 0; u < t->clusters; u++) r->by_l[j] += t->score[j * t->clusters + u];
+        if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
+    }
+    const size_t best = sk_best_drift_lambda(t->lambdas, r->by_l, t->dof, (double)(t->n * t->d));
+    r->score = r->by_l[best];
+    if (!isfinite(r->score)) return sk_fail(t->ctx, SOCK_ENUMERIC, "%s has no finite score", t->candidate->name);
+    memcpy(r->cluster, t->score + best * t->clusters, t->clusters * sizeof(double));
+    r->l = t->candidate->learned ? 0 : sk_drift_lambdas[best];
+    r->lambda_scale = sk_drift_sums_unit(t->sums);
+    r->edge = sk_at_edge(t->lambdas, r->by_l, best);
+    r->dof = t->dof[best];
+    for (size_t f = 0; f <= t->folds; f++)
+        memcpy(r->solution + (f < t->folds ? f : r->folds) * r->size, t->path + (f * t->lambdas + best) * r->size,
+               r->size * sizeof(double));
+    SK_TRY(hold(t));
+    r->seconds = sk_seconds() - t->start;
+    *out = r;
+    t->trial = NULL;
+    return SOCK_OK;
+}
+
+sock_status sk_try_drift(sock_context *ctx, const sk_views *views, const sk_candidate *candidate, size_t folds,
+                         sk_trial **out)
+{
+    attempt *t = NULL;
+    SK_TRY(attempt_new(ctx, views, candidate, folds, &t));
+    sock_status status = sk_views_each(ctx, views, add, t);
+    if (status >= 0) status = solve(t);
+    if (status >= 0) status = sk_views_each(ctx, views, score, t);
+    if (status >= 0) status = end(t, out);
+    attempt_free(t);
+    return status;
+}
+
+/* ---- Several at once ---- */
+
+typedef struct crowd {
+    size_t count;
+    attempt **at; /* NULL: dropped out */
+    sk_view_fn work;
+} crowd;
+
+static sock_status each_of(sock_context *ctx, void *arg, const sk_view *v)
+{
+    const crowd *c = arg;
+    SK_TRY(sk_progress(ctx, "drift", -1));
+    for (size_t i = 0; i < c->count; i++)
+        if (c->at[i]) SK_TRY(c->work(ctx, c->at[i], v));
+    return SOCK_OK;
+}
+
+/* Fails for good, or goes on without it. */
+static sock_status keep_or_drop(attempt **t, sock_status status)
+{
+    if (status == SOCK_ENUMERIC) {
+        attempt_free(*t);
+        *t = NULL;
+    }
+    return sk_tolerate(status);
+}
+
+sock_status sk_try_drifts(sock_context *ctx, const sk_views *views, size_t count, const sk_candidate *const *candidate,
+                          size_t folds, sk_trial **out)
+{
+    crowd c = {count, sk_alloc(ctx, count, sizeof *c.at), add};
+    sock_status status = c.at ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < count; i++)
+        status = sk_tolerate(attempt_new(ctx, views, candidate[i], folds, &c.at[i]));
+    if (status >= 0) status = sk_views_each(ctx, views, each_of, &c);
+    for (size_t i = 0; status >= 0 && i < count; i++)
+        if (c.at[i]) status = keep_or_drop(&c.at[i], solve(c.at[i]));
+    c.work = score;
+    if (status >= 0) status = sk_views_each(ctx, views, each_of, &c);
+    for (size_t i = 0; status >= 0 && i < count; i++)
+        if (c.at[i]) status = keep_or_drop(&c.at[i], end(c.at[i], &out[i]));
+    for (size_t i = 0; c.at && i < count; i++) attempt_free(c.at[i]);
+    sk_free(c.at);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* guards.c - what the search found must be a clear gain over constant coefficients and over a plain model (linear or
+ * affine drift, constant a), or those are taken. */
+#include "score/score.h"
+#include "tune/identical.h"
+#include "tune/searchstate.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Constant coefficients ---- */
+
+/* Penalties of constant coefficients: hardly anything depends on them. */
+static const double constant_grid[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
+enum { CONSTANT_LAMBDAS = sizeof constant_grid / sizeof *constant_grid };
+
+static sk_diffusion_options constant_options(const sk_search *s)
+{
+    return (sk_diffusion_options){s->rows->folds, constant_grid, CONSTANT_LAMBDAS, SK_TOLERANCE, true};
+}
+
+sock_status sk_constant_score(sk_search *s)
+{
+    static const double one = 1, zero = 0;
+    sk_tune_spec blind = *s->spec;
+    sk_trial *f = NULL, *a = NULL;
+    sk_views *views = NULL;
+    sk_remains *remains = NULL;
+    double *cluster = sk_doubles(s->ctx, s->rows->clusters, 1);
+    const sk_diffusion_options options = constant_options(s);
+    sock_status status = cluster ? SOCK_OK : SOCK_ENOMEM;
+    blind.drift = blind.diffusion = "constant";
+    if (status < 0) goto out;
+    sk_candidates_clear(&s->constants);
+    SK_GO(sk_candidates_new(s->ctx, &blind, s->rows, false, &s->constants));
+    SK_GO(sk_search_views(s, s->rows, NULL, false, &views));
+    SK_GO(sk_try_drift(s->ctx, views, &s->constants.drift[0], s->rows->folds, &f));
+    SK_GO(sk_search_remains(s, views, &f, false, &remains));
+    SK_GO(sk_try_diffusion(s->ctx, remains, &s->constants.diffusion[0], &options, &a));
+    const sk_held_model model = {{1, &f, &one}, {1, &a, &one}};
+    SK_GO(sk_euler_score(s->ctx, s->rows, &s->sets.look, &model, 1, &zero, &s->constant_euler, cluster));
+    s->constant_score = a->score;
+    sk_replace(&s->constant_drift, f);
+    sk_replace(&s->constant_diffusion, a);
+    f = a = NULL;
+out:
+    sk_remains_free(remains);
+    sk_views_free(views);
+    sk_trial_free(f);
+    sk_trial_free(a);
+    sk_free(cluster);
+    return status;
+}
+
+/* Where it is a question of nats, a constant a is that of the highest likelihood: least squares with the weights of the
+ * search is a few percent off where steps differ much in length or residuals have long tails. */
+static sock_status sharpen(sk_search *s, const sk_remains *remains, sk_trial **a)
+{
+    double gain;
+    if (!s->spec->polish || s->final_score - (*a)->score > SK_CLEAR_GAIN) return SOCK_OK;
+    return sk_polish_trial(s, "constant", remains, remains, a, &gain);
+}
+
+static sock_status sharpen_constant(sk_search *s)
+{
+    sk_views *views = NULL;
+    sk_remains *remains = NULL;
+    sock_status status;
+    SK_GO(sk_search_views(s, s->rows, NULL, false, &views));
+    SK_GO(sk_search_remains(s, views, &s->constant_drift, false, &remains));
+    SK_GO(sharpen(s, remains, &s->constant_diffusion));
+    s->constant_score = s->constant_diffusion->score;
+out:
+    sk_remains_free(remains);
+    sk_views_free(views);
+    return status;
+}
+
+/* ---- A plain model for comparison ---- */
+
+static bool free_choice(const sk_search *s)
+{
+    return strcmp(s->spec->drift, "auto") == 0 && strcmp(s->spec->diffusion, "auto") == 0;
+}
+
+/* Where the plain model's drift and diffusion stand in the list: the drift of the final model if it is plain, else the
+ * affine one; a constant a, diagonal if that of the final model is. SK_MOST: not there. */
+static void plain_places(const sk_search *s, size_t chosen, bool diagonal, size_t *drift, size_t *diffusion)
+{
+    *drift = *diffusion = SK_MOST;
+    for (size_t i = 0; i < s->list.drifts; i++)
+        if (s->list.drift[i].roles & SK_ROLE_AFFINE) *drift = i;
+    if (s->list.drift[chosen].roles & SK_ROLE_PLAIN) *drift = chosen;
+    for (size_t i = 0; i < s->list.diffusions; i++) {
+        const sk_candidate *c = &s->list.diffusion[i];
+        if ((c->roles & SK_ROLE_PLAIN) && c->diagonal == (diagonal && s->rows->d > 1)) *diffusion = i;
+    }
+}
+
+/* A plain model on its way: trials under the views of one model, then of their own. */
+typedef struct plain {
+    size_t i, j; /* places in the lists */
+    sk_trial *f, *a;
+    sk_views *views;
+    sk_remains *remains;
+} plain;
+
+static void plain_clear(plain *p)
+{
+    sk_trial_free(p->f);
+    sk_trial_free(p->a);
+    sk_remains_free(p->remains);
+    sk_views_free(p->views);
+    *p = (plain){0};
+}
+
+/* Drift and diffusion, held out, under a model (NULL: none), in place of those before. */
+static sock_status plain_pass(sk_search *s, plain *p, const sock_model *model, bool diagonal)
+{
+    const sk_diffusion_options options = constant_options(s);
+    sk_remains_free(p->remains);
+    p->remains = NULL;
+    sk_views_free(p->views);
+    p->views = NULL;
+    SK_TRY(sk_search_views(s, s->rows, model, diagonal, &p->views));
+    sk_replace(&p->f, NULL);
+    SK_TRY(sk_try_drift(s->ctx, p->views, &s->list.drift[p->i], s->rows->folds, &p->f));
+    SK_TRY(sk_search_remains(s, p->views, &p->f, sk_views_spec(p->views)->conditional, &p->remains));
+    sk_replace(&p->a, NULL);
+    return sk_try_diffusion(s->ctx, p->remains, &s->list.diffusion[p->j], &options, &p->a);
+}
+
+static sock_status plain_fit(sk_search *s, plain *p)
+{
+    sock_model *model = NULL;
+    sock_status status;
+    SK_GO(plain_pass(s, p, NULL, s->list.diffusion[p->j].diagonal));
+    SK_GO(sk_model_of_two(s, p->f, p->a, &model));
+    SK_GO(plain_pass(s, p, model, p->a->diagonal));
+    SK_GO(sharpen(s, p->remains, &p->a));
+    sk_search_log(s, "plain", "both", s->list.drift[p->i].name, p->f->l, p->a->score, false,
+                  p->f->seconds + p->a->seconds);
+out:
+    sock_model_free(model);
+    return status;
+}
+
+/* ---- Gains ---- */
+
+/* Whether the final model gains enough over another by the moments of the step. Euler's likelihood asks too much where
+ * steps are long: a pull that brings the state home within one step overshoots in it, and the truth itself is refused.
+ * Asked only then, since it is expensive; Euler has the last word where it would be too expensive. */
+static sock_status gains_by_moments(sk_search *s, const sk_held_model *other, size_t tried, bool *enough)
+{
+    const sk_transitions *rows = s->rows;
+    const double d = (double)rows->d;
+    if (rows->d > SK_MOMENTS_MOST_DIM || (double)rows->n * d * d * d > SK_MOMENTS_COST) return SOCK_OK;
+    const sk_held_model final = sk_chosen(s, &s->choice);
+    double ours = 0, theirs = 0, *cluster = sk_doubles(s->ctx, 2, rows->clusters);
+    sock_status status = cluster ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sk_moment_score(s->ctx, rows, &s->sets.look, &final, &ours, cluster);
+    if (status >= 0)
+        status = sk_moment_score(s->ctx, rows, &s->sets.look, other, &theirs, cluster + rows->clusters);
+    if (status >= 0) {
+        const double error = sk_paired_error(rows->clusters, cluster, cluster + rows->clusters);
+        *enough = isfinite(ours) && ours - theirs >= sk_needed_gain(error, tried);
+    }
+    sk_free(cluster);
+    return status;
+}
+
+/* What the final model gains over a plain one by either likelihood, and whether that is enough by both. */
+static sock_status gains_enough(sk_search *s, sk_trial *f, sk_trial *a, size_t tried, bool *enough)
+{
+    static const double one = 1, zero = 0;
+    const size_t clusters = s->rows->clusters;
+    const sk_held_model model = {{1, &f, &one}, {1, &a, &one}};
+    double euler = 0, *cluster = sk_doubles(s->ctx, clusters, 1), *final_euler = s->final_cluster + clusters;
+    if (!cluster) return SOCK_ENOMEM;
+    sock_status status = sk_euler_score(s->ctx, s->rows, &s->sets.look, &model, 1, &zero, &euler, cluster);
+    if (status >= 0) {
+        double gain = s->final_score - a->score, error = sk_paired_error(clusters, s->final_cluster, a->cluster);
+        *enough = gain >= sk_needed_gain(error, tried);
+        error = sk_paired_error(clusters, final_euler, cluster);
+        gain = -euler;
+        for (size_t u = 0; u < clusters; u++) gain += final_euler[u];
+        const bool refused = *enough && !(gain >= sk_needed_gain(error, tried));
+        *enough = *enough && !refused;
+        if (refused) status = gains_by_moments(s, &model, tried, enough);
+    }
+    sk_free(cluster);
+    return status;
+}
+
+static size_t models_tried(const sk_search *s) { return s->list.drifts * s->list.diffusions; }
+
+/* ---- The guards ---- */
+
+/* A final model that is no clear gain over a linear or affine drift with a constant a gives way to those (*taken). */
+static sock_status prefer_plain(sk_search *s, bool *taken)
+{
+    plain p = {0};
+    bool enough = true;
+    plain_places(s, s->choice.drift, s->diffusion[s->best_diffusion]->diagonal, &p.i, &p.j);
+    if (p.i == SK_MOST || p.j == SK_MOST || sk_search_leave_out(s, "plain")) return SOCK_OK;
+    sock_status status = sk_tolerate(plain_fit(s, &p));
+    if (status >= 0 && p.f && p.a && p.remains) status = gains_enough(s, p.f, p.a, models_tried(s), &enough);
+    if (status >= 0 && !enough) {
+        *taken = true;
+        sk_replace(&s->drift[s->best_drift = p.i], p.f);
+        sk_replace(&s->diffusion[s->best_diffusion = p.j], p.a);
+        p.f = p.a = NULL;
+        sk_choose_one(s->best_drift, s->best_diffusion, &s->choice);
+        status = sk_choose_floor(s, p.remains, &s->choice);
+    }
+    plain_clear(&p);
+    return sk_tolerate(status);
+}
+
+/* Constant coefficients take the place of the best drift and diffusion, and are all of the model. */
+static void fall_back(sk_search *s)
+{
+    sk_candidate *f = &s->list.drift[s->best_drift], *a = &s->list.diffusion[s->best_diffusion];
+    sk_candidate_clear(f);
+    sk_candidate_clear(a);
+    *f = s->constants.drift[0];
+    *a = s->constants.diffusion[0];
+    s->constants.drift[0] = s->constants.diffusion[0] = (sk_candidate){0};
+    sk_replace(&s->drift[s->best_drift], s->constant_drift);
+    sk_replace(&s->diffusion[s->best_diffusion], s->constant_diffusion);
+    s->constant_drift = s->constant_diffusion = NULL;
+    sk_choose_one(s->best_drift, s->best_diffusion, &s->choice);
+    s->fell_back = true;
+    s->calibration = (double)NAN; /* that of the model given up */
+}
+
+/* Constant coefficients are all that the data support where the model is worse; or no clear gain over them. plain: it is
+ * a plain one. */
+static sock_status prefer_constant(sk_search *s, bool plain_one)
+{
+    bool enough = true;
+    SK_TRY(sharpen_constant(s));
+    if (!sk_worse_than_constant(s->diffusion[s->best_diffusion]->score, s->constant_score))
+        SK_TRY(gains_enough(s, s->constant_drift, s->constant_diffusion, plain_one ? SK_PLAIN_TRIED : models_tried(s),
+                            &enough));
+    else
+        enough = false;
+    if (!enough) fall_back(s);
+    return SOCK_OK;
+}
+
+sock_status sk_stage_guards(sk_search *s, const sk_stage *stage)
+{
+    bool plain_one = false;
+    (void)stage;
+    SK_TRY(sk_join_identical(s, &s->choice)); /* not before: the second pass wants them all */
+    if (!free_choice(s)) return SOCK_OK;
+    SK_TRY(prefer_plain(s, &plain_one));
+    return prefer_constant(s, plain_one);
+}

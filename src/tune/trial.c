@@ -1,0 +1,325 @@
+/* trial.c - what trials have in common: what they say of rows, terms of a model, residuals. */
+#include "tune/trial.h"
+
+#include "tune/policy.h"
+
+#include <math.h>
+#include <string.h>
+
+void sk_candidate_clear(sk_candidate *candidate)
+{
+    sk_free(candidate->name);
+    sk_kernel_free(candidate->kernel);
+    *candidate = (sk_candidate){0};
+}
+
+void sk_trial_free(sk_trial *t)
+{
+    if (!t) return;
+    sk_features_free(t->map);
+    sk_free(t->cluster);
+    sk_free(t->by_l);
+    sk_free(t->solution);
+    sk_free(t->held);
+    sk_free(t);
+}
+
+sock_status sk_tolerate(sock_status status) { return status == SOCK_ENUMERIC ? SOCK_OK : status; }
+
+size_t sk_trial_systems(const sk_trial *t) { return t->diagonal ? t->d : 1; }
+size_t sk_trial_order(const sk_trial *t) { return t->diagonal ? t->p : t->p * t->d; }
+
+/* ---- What it says ---- */
+
+/* Rows of features or of their products that are in memory at once. */
+enum { AT_ONCE = 256 };
+
+/* out += share times psi w, psi the features of rows of the view, for the fits first .. last: (last - first + 1) x n x d.
+ * The features of a row are made once for all. */
+static sock_status add_drifts(sock_context *ctx, const sk_trial *t, double share, const sk_view *v, size_t first,
+                              size_t last, double *out)
+{
+    double *psi = sk_doubles_unset(ctx, AT_ONCE, t->p);
+    sock_status status = psi ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t at = 0; status >= 0 && at < v->n; at += AT_ONCE) {
+        const size_t rows = SK_MIN(AT_ONCE, v->n - at);
+        status = sk_occupation_features(ctx, v->rule, t->map, at, at + rows, psi, t->p);
+        for (size_t f = first; status >= 0 && f <= last; f++)
+            sk_gemm(ctx, SK_PLAIN, SK_PLAIN, rows, t->d, t->p, share, psi, t->p, t->solution + f * t->size, t->d, 1,
+                    out + ((f - first) * v->n + at) * t->d, t->d);
+    }
+    sk_free(psi);
+    return status;
+}
+
+static sock_status hold_drift(sock_context *ctx, const sk_trial *t, const sk_view *v, double *out)
+{
+    memset(out, 0, v->n * t->d * sizeof *out);
+    if (!t->held) return add_drifts(ctx, t, 1, v, v->fold, v->fold, out);
+    sk_axpy(v->n * t->d, 1, t->held + (v->fold * v->of->n + v->begin) * t->d, out);
+    return SOCK_OK;
+}
+
+static sock_status hold_diffusion(sock_context *ctx, const sk_trial *t, const sk_view *v, double *out)
+{
+    const size_t d2 = t->d * t->d;
+    const double *q = t->solution + v->fold * t->size;
+    if (t->held) memcpy(out, t->held + v->begin * d2, v->n * d2 * sizeof *out);
+    if (t->held) return SOCK_OK;
+    double *b = sk_doubles_unset(ctx, AT_ONCE, t->p * (t->p + 1) / 2);
+    sock_status status = b ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t at = 0; status >= 0 && at < v->n; at += AT_ONCE) {
+        const size_t rows = SK_MIN(AT_ONCE, v->n - at);
+        status = sk_svec_rows(ctx, t->map, v->rule, at, at + rows, b, NULL);
+        if (status >= 0) status = sk_svec_integrate(ctx, t->d, t->p, t->diagonal, q, rows, b, out + at * d2);
+    }
+    sk_free(b);
+    return status;
+}
+
+sock_status sk_trial_held(sock_context *ctx, const sk_trial *t, const sk_view *v, double *out)
+{
+    return (t->field == SK_DRIFT ? hold_drift : hold_diffusion)(ctx, t, v, out);
+}
+
+/* ---- Terms ---- */
+
+sock_status sk_trial_drift_term(sock_context *ctx, const sk_trial *t, size_t f, double share, sk_drift_term **out)
+{
+    sk_drift_term *term = sk_alloc(ctx, 1, sizeof *term);
+    if (!term) return SOCK_ENOMEM;
+    term->d = t->d;
+    term->weight = sk_doubles_unset(ctx, t->p, t->d);
+    sock_status status = term->weight ? sk_features_copy(ctx, t->map, &term->map) : SOCK_ENOMEM;
+    if (status < 0) {
+        sk_drift_term_free(term);
+        return status;
+    }
+    for (size_t j = 0; j < t->size; j++) term->weight[j] = share * t->solution[f * t->size + j];
+    *out = term;
+    return SOCK_OK;
+}
+
+/* Q = V V' up to eigenvalues that do not show. */
+static const double INVISIBLE = 1e-12;
+
+/* Columns of every system side by side. */
+static sock_status put_columns(sock_context *ctx, const sk_trial *t, size_t f, double share, sk_diffusion_term *term)
+{
+    const size_t order = sk_trial_order(t), systems = sk_trial_systems(t), d = t->d;
+    size_t *rank = sk_alloc(ctx, systems, sizeof *rank);
+    double **u = sk_alloc(ctx, systems, sizeof *u);
+    sock_status status = rank && u ? SOCK_OK : SOCK_ENOMEM;
+    term->rank = 0;
+    for (size_t s = 0; status >= 0 && s < systems; s++) {
+        const double *q = t->solution + f * t->size + s * order * order;
+        status = sk_leading_factor(ctx, order, q, order, INVISIBLE, &u[s], &rank[s]);
+        term->rank += rank[s];
+    }
+    size_t width = SK_MAX(term->rank, 1), column = 0;
+    if (status >= 0) {
+        term->rank = width; /* a = 0 is one column of zeros */
+        term->v = sk_doubles(ctx, d * t->p, width);
+        term->owner = t->diagonal ? sk_alloc(ctx, width, sizeof *term->owner) : NULL;
+        if (!term->v || (t->diagonal && !term->owner)) status = SOCK_ENOMEM;
+    }
+    for (size_t s = 0; status >= 0 && s < systems; s++)
+        for (size_t j = 0; j < rank[s]; j++, column++) {
+            for (size_t i = 0; i < order; i++)
+                term->v[((t->diagonal ? s * t->p : 0) + i) * width + column] = sqrt(share) * u[s][i * rank[s] + j];
+            if (term->owner) term->owner[column] = s;
+        }
+    for (size_t s = 0; u && s < systems; s++) sk_free(u[s]);
+    sk_free(u);
+    sk_free(rank);
+    return status;
+}
+
+sock_status sk_trial_diffusion_term(sock_context *ctx, const sk_trial *t, size_t f, double share,
+                                    sk_diffusion_term **out)
+{
+    sk_diffusion_term *term = sk_alloc(ctx, 1, sizeof *term);
+    if (!term) return SOCK_ENOMEM;
+    term->d = t->d;
+    sock_status status = sk_features_copy(ctx, t->map, &term->map);
+    if (status >= 0) status = put_columns(ctx, t, f, share, term);
+    if (status < 0) {
+        sk_diffusion_term_free(term);
+        return status;
+    }
+    *out = term;
+    return SOCK_OK;
+}
+
+/* ---- Features ---- */
+
+sock_status sk_pivoted_map(sock_context *ctx, const sk_kernel *kernel, const sk_transitions *rows, double tolerance,
+                           size_t max_rank, sk_features **out)
+{
+    const size_t d = rows->d, stride = sk_transitions_stride(rows, SK_PIVOT_ROWS), count = (rows->n + stride - 1) / stride;
+    double *some = stride > 1 ? sk_doubles_unset(ctx, count, d) : NULL;
+    if (stride > 1 && !some) return SOCK_ENOMEM;
+    for (size_t i = 0; some && i < count; i++) memcpy(some + i * d, rows->y + i * stride * d, d * sizeof *some);
+    sock_status status = sk_features_pivoted(ctx, kernel, d, count, some ? some : rows->y, tolerance,
+                                             SK_MIN(max_rank, count), false, out, NULL, NULL);
+    sk_free(some);
+    return status;
+}
+
+/* ---- Residuals ---- */
+
+struct sk_remains {
+    const sk_views *views;
+    sk_mixture drift;
+    bool correct;
+    double **e, **z; /* one for each block, or NULL: made when a block is taken. z is e where nothing is corrected */
+};
+
+/* e ((folds + 1) x n x d) += share times I f of every fold's fit. */
+static sock_status add_integrals(sock_context *ctx, const sk_trial *t, double share, const sk_view *v, double *e)
+{
+    if (!t->held) return add_drifts(ctx, t, share, v, 0, v->folds, e);
+    for (size_t f = 0; f <= v->folds; f++)
+        sk_axpy(v->n * t->d, share, t->held + (f * v->of->n + v->begin) * t->d, e + f * v->n * t->d);
+    return SOCK_OK;
+}
+
+/* e of one view: the integrals of every fold's drift, then what is left. */
+static sock_status residuals_of(sock_context *ctx, const sk_mixture *drift, const sk_view *v, double *e)
+{
+    const size_t size = v->n * v->d;
+    memset(e, 0, (v->folds + 1) * size * sizeof *e);
+    for (size_t i = 0; i < drift->count; i++)
+        if (drift->share[i] > 0) SK_TRY(add_integrals(ctx, drift->trial[i], drift->share[i], v, e));
+    for (size_t f = 0; f <= v->folds; f++) sk_residuals(v, e + f * size, e + f * size);
+    return SOCK_OK;
+}
+
+static sock_status fill(sock_context *ctx, const sk_remains *r, const sk_view *v, double **e, double **z)
+{
+    const size_t count = (v->folds + 1) * v->n * v->d;
+    *e = sk_doubles_unset(ctx, count, 1);
+    *z = *e;
+    if (!*e) return SOCK_ENOMEM;
+    SK_TRY(residuals_of(ctx, &r->drift, v, *e));
+    if (!r->correct) return SOCK_OK;
+    *z = sk_doubles_unset(ctx, count, 1);
+    if (!*z) return SOCK_ENOMEM;
+    memcpy(*z, *e, count * sizeof **z);
+    return sk_residuals_correct(ctx, v, v->folds + 1, *z);
+}
+
+static void drop(double *e, double *z)
+{
+    if (z != e) sk_free(z);
+    sk_free(e);
+}
+
+typedef struct filling {
+    sock_context *ctx;
+    sk_remains *r;
+} filling;
+
+static sock_status fill_some(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const filling *w = argument;
+    for (size_t b = begin; b < end; b++) {
+        const sk_view *v = NULL;
+        SK_TRY(sk_views_take(w->ctx, w->r->views, b, &v));
+        sock_status status = fill(w->ctx, w->r, v, &w->r->e[b], &w->r->z[b]);
+        sk_views_give(w->r->views, v);
+        if (status < 0) return status;
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_remains_new(sock_context *ctx, const sk_views *views, const sk_mixture *drift, bool correct,
+                           sk_remains **out)
+{
+    const size_t blocks = sk_views_rows(views)->blocks;
+    sk_remains *r = sk_alloc(ctx, 1, sizeof *r);
+    if (!r) return SOCK_ENOMEM;
+    r->views = views;
+    r->drift = *drift;
+    r->correct = correct;
+    sock_status status = SOCK_OK;
+    if (sk_views_kept(views)) {
+        r->e = sk_alloc(ctx, blocks, sizeof *r->e);
+        r->z = sk_alloc(ctx, blocks, sizeof *r->z);
+        filling w = {ctx, r};
+        status = r->e && r->z ? sk_parallel_for(ctx, blocks, 1, fill_some, &w) : SOCK_ENOMEM;
+    }
+    if (status < 0) {
+        sk_remains_free(r);
+        return status;
+    }
+    *out = r;
+    return SOCK_OK;
+}
+
+void sk_remains_free(sk_remains *r)
+{
+    if (!r) return;
+    for (size_t b = 0; r->e && r->z && b < sk_views_rows(r->views)->blocks; b++) drop(r->e[b], r->z[b]);
+    sk_free(r->e);
+    sk_free(r->z);
+    sk_free(r);
+}
+
+const sk_views *sk_remains_views(const sk_remains *r) { return r->views; }
+
+sock_status sk_remains_take(sock_context *ctx, const sk_remains *r, size_t b, sk_block *out)
+{
+    double *e = r->e ? r->e[b] : NULL, *z = r->e ? r->z[b] : NULL;
+    SK_TRY(sk_views_take(ctx, r->views, b, &out->view));
+    sock_status status = r->e ? SOCK_OK : fill(ctx, r, out->view, &e, &z);
+    if (status < 0) {
+        drop(e, z);
+        sk_views_give(r->views, out->view);
+        return status;
+    }
+    out->e = out->own[0] = e;
+    out->z = out->own[1] = z;
+    return SOCK_OK;
+}
+
+void sk_remains_give(const sk_remains *r, const sk_block *block)
+{
+    if (!r->e) drop(block->own[0], block->own[1]);
+    sk_views_give(r->views, block->view);
+}
+
+/* ---- Held-out score of a diffusion ---- */
+
+static sock_status score_block(sock_context *ctx, const sk_block *block, const sk_trial *t, double *cluster,
+                               double *score)
+{
+    const sk_view *v = block->view;
+    double *integral = sk_doubles_unset(ctx, v->n, v->d * v->d), *space = sk_doubles(ctx, sk_scores_space(v->d), 1);
+    double *value = sk_doubles_unset(ctx, v->n, 1);
+    sock_status status = integral && space && value ? sk_trial_held(ctx, t, v, integral) : SOCK_ENOMEM;
+    if (status >= 0) sk_view_scores(v, 0, v->n, block->e + v->fold * v->n * v->d, integral, 0, value, space);
+    for (size_t i = 0; status >= 0 && i < v->n; i++) {
+        *score += value[i];
+        cluster[v->cluster[i]] += value[i];
+    }
+    sk_free(integral);
+    sk_free(space);
+    sk_free(value);
+    return status;
+}
+
+sock_status sk_held_score(sock_context *ctx, const sk_remains *r, const sk_trial *t, double *cluster, double *score)
+{
+    *score = 0;
+    for (size_t b = 0; b < sk_views_rows(r->views)->blocks; b++) {
+        sk_block block;
+        SK_TRY(sk_remains_take(ctx, r, b, &block));
+        sock_status status = SOCK_OK;
+        if (block.view->fold < block.view->folds) status = score_block(ctx, &block, t, cluster, score);
+        sk_remains_give(r, &block);
+        if (status < 0) return status;
+    }
+    return SOCK_OK;
+}
