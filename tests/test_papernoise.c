@@ -1,7 +1,7 @@
 /* test_papernoise.c - the stand-in for a while the paper's drift is searched: three steps in two dimensions, by hand.
  */
+#include "paper/papernoise.h"
 #include "score/score.h"
-#include "tune/papernoise.h"
 
 #include "onecontext.h"
 

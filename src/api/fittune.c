@@ -2,7 +2,7 @@
 #include "api/equation.h"
 #include "api/fitjob.h"
 #include "api/record.h"
-#include "tune/paper.h"
+#include "paper/paper.h"
 
 #include <math.h>
 #include <string.h>

@@ -32,8 +32,8 @@ size_t sk_diffusion_term_space(const sk_diffusion_term *term, size_t block);
 void sk_diffusion_term_add(sock_context *ctx, const sk_diffusion_term *term, size_t count, const double *x, double *a,
                            double *space);
 
-/* Q (order x order) = U U' with its leading eigenvectors: at most `most`, of eigenvalues above `share` of the largest. U
- * is order x *rank, allocated. */
+/* Q (order x order) = U U' with its leading eigenvectors: at most `most`, of eigenvalues above `share` of the largest.
+ * U is order x *rank, allocated. */
 sock_status sk_leading_factor(sock_context *ctx, size_t order, const double *q, size_t most, double share, double **u,
                               size_t *rank);
 

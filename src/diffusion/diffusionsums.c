@@ -317,7 +317,8 @@ static sock_status reweigh(sock_context *ctx, const sk_diffusion_path *t, double
             }
         if (status >= 0)
             status = (kept <= SK_PSD_QUICK ? sk_psd_gram_quick : sk_psd_gram_new)(ctx, t->rows, kept, small, &gram);
-        sk_psd_moments z = {.d = 1, .c = small_c, .zz = t->zz, .lambda = l * sk_diffusion_sums_unit(sums, t->system, scale)};
+        sk_psd_moments z = {
+            .d = 1, .c = small_c, .zz = t->zz, .lambda = l * sk_diffusion_sums_unit(sums, t->system, scale)};
         sk_psd_options options = {.tolerance = tolerance};
         if (status >= 0) status = sk_psd_gram_solve(ctx, gram, t->rows, &z, &options, NULL, false, small_q, NULL);
         for (size_t i = 0; status >= 0 && i < pc * pc; i++) q[i] = 0;

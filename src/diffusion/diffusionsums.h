@@ -23,15 +23,15 @@ typedef struct sk_block {
 typedef struct sk_diffusion_sums {
     const sk_features *map; /* borrowed */
     size_t p, q, d, folds;
-    size_t used;                 /* folds that will be left out; c and zz are made for these and for all rows */
-    size_t systems, dim, pairs;  /* dim: d of one system; pairs: dim (dim + 1) / 2 */
-    double *g;                   /* (folds + 2) x systems x q^2: each fold, always, total */
-    double *c;                   /* (used + 1) x systems x pairs x q */
-    double *zz;                  /* (used + 1) x systems */
-    size_t *rows;                /* folds + 2 */
-    double *square;              /* p: sum of phi^2 over the ends of the rows */
-    double h2;                   /* sum of h^2 */
-    double *weight;              /* systems: sum of row weights */
+    size_t used;                /* folds that will be left out; c and zz are made for these and for all rows */
+    size_t systems, dim, pairs; /* dim: d of one system; pairs: dim (dim + 1) / 2 */
+    double *g;                  /* (folds + 2) x systems x q^2: each fold, always, total */
+    double *c;                  /* (used + 1) x systems x pairs x q */
+    double *zz;                 /* (used + 1) x systems */
+    size_t *rows;               /* folds + 2 */
+    double *square;             /* p: sum of phi^2 over the ends of the rows */
+    double h2;                  /* sum of h^2 */
+    double *weight;             /* systems: sum of row weights */
 } sk_diffusion_sums;
 
 sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, const sk_view *like, bool diagonal,

@@ -3,6 +3,7 @@
 
 #include "drift/sparsebayes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +12,9 @@ enum { AT_ONCE = 512 };
 
 static size_t squares(const sk_drift_sums *s) { return s->systems * s->order * s->order; }
 static size_t sides(const sk_drift_sums *s) { return s->systems * s->order * s->rhs; }
+
+/* Each fold, always, total; of rows without folds one part is all. */
+static size_t parts(const sk_drift_sums *s) { return s->folds ? s->folds + 2 : 1; }
 
 static void shape(size_t p, size_t d, sk_coupling coupling, sk_drift_sums *s)
 {
@@ -36,9 +40,9 @@ sock_status sk_drift_sums_new(sock_context *ctx, size_t p, size_t d, size_t fold
     if (!s) return SOCK_ENOMEM;
     shape(p, d, coupling, s);
     s->folds = folds;
-    s->h = sk_doubles(ctx, folds + 2, squares(s));
-    s->g = sk_doubles(ctx, folds + 2, sides(s));
-    s->rows = sk_alloc(ctx, folds + 2, sizeof *s->rows);
+    s->h = sk_doubles(ctx, parts(s), squares(s));
+    s->g = sk_doubles(ctx, parts(s), sides(s));
+    s->rows = sk_alloc(ctx, parts(s), sizeof *s->rows);
     if (!s->h || !s->g || !s->rows) {
         sk_drift_sums_free(s);
         return SOCK_ENOMEM;
@@ -107,6 +111,7 @@ static void add_plain(sock_context *ctx, const sk_drift_sums *s, const sk_view *
                       double *g)
 {
     const size_t p = s->p;
+    assert(s->coupling == SK_SHARED || s->d == 1);
     sk_syrk(ctx, SK_TRANSPOSED, p, v->n, 1, psi, p, 1, h, p);
     sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, s->d, p, v->n, 1, v->t, s->d, psi, p, 1, g, p);
 }
@@ -132,17 +137,17 @@ sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *s, const sk_view
 
 void sk_drift_sums_merge(sk_drift_sums *s, const sk_drift_sums *other)
 {
-    const size_t parts = s->folds + 2;
-    sk_axpy(parts * squares(s), 1, other->h, s->h);
-    sk_axpy(parts * sides(s), 1, other->g, s->g);
-    for (size_t f = 0; f < parts; f++) s->rows[f] += other->rows[f];
+    sk_axpy(parts(s) * squares(s), 1, other->h, s->h);
+    sk_axpy(parts(s) * sides(s), 1, other->g, s->g);
+    for (size_t f = 0; f < parts(s); f++) s->rows[f] += other->rows[f];
     s->size += other->size;
     s->weight += other->weight;
 }
 
 void sk_drift_sums_close(sk_drift_sums *s)
 {
-    const size_t hs = squares(s), gs = sides(s), total = s->folds + 1;
+    const size_t hs = squares(s), gs = sides(s), total = parts(s) - 1;
+    if (!s->folds) return;
     memset(s->h + total * hs, 0, hs * sizeof *s->h);
     memset(s->g + total * gs, 0, gs * sizeof *s->g);
     s->rows[total] = 0;
@@ -157,7 +162,7 @@ void sk_drift_sums_close(sk_drift_sums *s)
 
 size_t sk_drift_sums_subtract(const sk_drift_sums *s, size_t f, size_t system, double *h, double *g)
 {
-    const size_t square = s->order * s->order, side = s->order * s->rhs, total = s->folds + 1;
+    const size_t square = s->order * s->order, side = s->order * s->rhs, total = parts(s) - 1;
     memcpy(h, s->h + total * squares(s) + system * square, square * sizeof *h);
     memcpy(g, s->g + total * sides(s) + system * side, side * sizeof *g);
     if (f >= s->folds) return s->rows[total];
@@ -168,7 +173,7 @@ size_t sk_drift_sums_subtract(const sk_drift_sums *s, size_t f, size_t system, d
 
 double sk_drift_sums_unit(const sk_drift_sums *s)
 {
-    const double n = (double)s->rows[s->folds + 1];
+    const double n = (double)s->rows[parts(s) - 1];
     return s->size * s->weight / (n * n);
 }
 

@@ -2,15 +2,15 @@
  *
  *     H = sum psi psi' (x) P,     g = sum psi (x) P t,
  *
- * psi the integrated features of a row, t its target, P its precision. Blocks of rows are added, sums of two sets of rows
- * merged, and the solution without a fold comes from the total less the share of that fold. */
+ * psi the integrated features of a row, t its target, P its precision. Blocks of rows are added, sums of two sets of
+ * rows merged, and the solution without a fold comes from the total less the share of that fold. */
 #ifndef SK_DRIFTSUMS_H
 #define SK_DRIFTSUMS_H
 
 #include "occupation/view.h"
 
-/* How the d components hang together: one system of order p d with whole precisions; d systems of order p, each with the
- * precision of its own component; or one system of order p that all share, with the mean precision: a d-th of the
+/* How the d components hang together: one system of order p d with whole precisions; d systems of order p, each with
+ * the precision of its own component; or one system of order p that all share, with the mean precision: a d-th of the
  * cost, and good enough to be compared by. */
 typedef enum sk_coupling { SK_JOINT, SK_APART, SK_SHARED } sk_coupling;
 
@@ -18,10 +18,10 @@ typedef struct sk_drift_sums {
     size_t p, d, folds;
     sk_coupling coupling;
     size_t systems, order, rhs; /* rhs: right-hand sides of a system */
-    double *h;                  /* (folds + 2) x systems x order^2: each fold, always, total */
-    double *g;                  /* (folds + 2) x systems x rhs x order */
-    size_t *rows;               /* folds + 2 */
-    double size, weight;        /* sums over rows of |psi|^2, and of the mean weight of a component */
+    double *h;           /* (folds + 2) x systems x order^2: each fold, always, total; without folds one is all */
+    double *g;           /* as many times systems x rhs x order */
+    size_t *rows;        /* as many */
+    double size, weight; /* sums over rows of |psi|^2, and of the mean weight of a component */
 } sk_drift_sums;
 
 sock_status sk_drift_sums_new(sock_context *ctx, size_t p, size_t d, size_t folds, sk_coupling coupling,
@@ -31,7 +31,8 @@ void sk_drift_sums_free(sk_drift_sums *sums);
 /* Bytes that the sums take. */
 double sk_drift_sums_bytes(size_t p, size_t d, size_t folds, sk_coupling coupling);
 
-/* Rows of a view with psi (n x p). A view without precisions has unit weights. */
+/* Rows of a view with psi (n x p). A view without precisions has unit weights; then the coupling is SK_SHARED, and only
+ * the lower triangle of h is made. */
 sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *sums, const sk_view *v, const double *psi);
 
 /* sums += those of other rows, of the same shape. */
@@ -46,8 +47,8 @@ size_t sk_drift_sums_subtract(const sk_drift_sums *sums, size_t f, size_t s, dou
 /* The penalty of l = 1 for a row: mean |psi|^2 times mean weight. */
 double sk_drift_sums_unit(const sk_drift_sums *sums);
 
-/* Weights without fold f (folds: from all rows): by a ridge for `count` penalties l in natural units, path is count x p x
- * d; learned, by sequential sparse Bayes, p x d. dof: `count`, or one; may be NULL. */
+/* Weights without fold f (folds: from all rows): by a ridge for `count` penalties l in natural units, path is count x p
+ * x d; learned, by sequential sparse Bayes, p x d. dof: `count`, or one; may be NULL. */
 sock_status sk_drift_sums_ridge(sock_context *ctx, const sk_drift_sums *sums, size_t f, size_t count, const double *l,
                                 double *path, double *dof);
 sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *sums, size_t f, double *w, double *dof);

@@ -9,6 +9,7 @@
  *
  * Cost: exact N^2 kernel values and n^3/3; pivoted N r^2; explicit n p^2 and p^3/3, memory p^2. */
 #include "drift/drift.h"
+#include "drift/driftsums.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,15 +39,21 @@ static const char *const way_out =
 /* ---- Step 2: rows ---- */
 
 /* matrices: of the size of A that are needed at the same time, A included. */
-static sock_status allocate_system(sock_context *ctx, sk_drift_system *s, size_t order, size_t cols, size_t matrices)
+static sock_status check_memory(sock_context *ctx, size_t order, size_t matrices)
+{
+    char what[96];
+    snprintf(what, sizeof what, "the drift system of %zu x %zu numbers", order, order);
+    return sk_memory_check(ctx, 8.0 * (double)matrices * (double)order * (double)order, what, way_out);
+}
+
+/* A where there is none yet, b and the diagonal. */
+static sock_status allocate_system(sock_context *ctx, sk_drift_system *s, size_t order, size_t cols)
 {
     s->order = order;
     s->cols = cols;
     s->report.rank = order;
-    char what[96];
-    snprintf(what, sizeof what, "the drift system of %zu x %zu numbers", order, order);
-    SK_TRY(sk_memory_check(ctx, 8.0 * (double)matrices * (double)order * (double)order, what, way_out));
-    s->a = sk_doubles_unset(ctx, order, order);
+    if (!s->a) SK_TRY(check_memory(ctx, order, 1));
+    if (!s->a) s->a = sk_doubles_unset(ctx, order, order);
     s->b = sk_doubles(ctx, order, cols);
     s->diagonal = sk_doubles(ctx, order, 1);
     return s->a && s->b && s->diagonal ? SOCK_OK : SOCK_ENOMEM;
@@ -55,7 +62,7 @@ static sock_status allocate_system(sock_context *ctx, sk_drift_system *s, size_t
 static sock_status build_exact(sock_context *ctx, sk_drift_system *s)
 {
     const sk_rule *rule = s->rule;
-    SK_TRY(allocate_system(ctx, s, rule->n, rule->out, 1));
+    SK_TRY(allocate_system(ctx, s, rule->n, rule->out));
     memcpy(s->b, rule->dy, rule->n * rule->out * sizeof(double));
     return sk_occupation_gram(ctx, rule, s->kernel, s->a, rule->n);
 }
@@ -66,20 +73,20 @@ static sock_status build_matrix(sock_context *ctx, sk_drift_system *s)
     const sk_rule *rule = s->rule;
     size_t order;
     SK_TRY(sk_product(ctx, rule->n, rule->out, &order));
-    SK_TRY(allocate_system(ctx, s, order, 1, 1));
+    SK_TRY(allocate_system(ctx, s, order, 1));
     memcpy(s->b, rule->dy, order * sizeof(double));
     return sk_occupation_matrix_gram(ctx, rule, s->kernel, s->a, order);
 }
 
 /* H = Psi'Psi and g = Psi'dy in one pass over the intervals. They are cut into parts that depend on n and p alone; each
- * part adds up its own sums, block by block of intervals, so that Psi is never whole in memory, and the sums of the
- * parts are added in order: the result does not depend on the number of threads. */
+ * part has sums of its own, to which blocks of intervals are added, so that Psi is never whole in memory, and the parts
+ * are merged in order: the result does not depend on the number of threads. */
 typedef struct feature_sums {
     sock_context *ctx;
     const sk_rule *rule;
     const sk_features *map;
     size_t p, parts;
-    double *h, *g; /* parts x p x p, parts x p x d */
+    sk_drift_sums **sums; /* parts */
 } feature_sums;
 
 /* The features of a block, at all its nodes, are about as many numbers as a cache holds. */
@@ -97,20 +104,19 @@ static size_t part_count(size_t n, size_t p)
     return SK_MAX(1, SK_MIN(n / INTERVALS, SK_MIN(NUMBERS / p / p, MOST)));
 }
 
-static sock_status add_part(const feature_sums *sums, size_t part)
+static sock_status add_part(const feature_sums *w, size_t part)
 {
-    const sk_rule *rule = sums->rule;
-    size_t p = sums->p, d = rule->out, rows = rows_at_once(rule, p);
-    size_t first = part * rule->n / sums->parts, last = (part + 1) * rule->n / sums->parts;
-    double *psi = sk_doubles_unset(sums->ctx, SK_MIN(rows, last - first), p);
-    sock_status status = psi ? SOCK_OK : SOCK_ENOMEM;
+    const sk_rule *rule = w->rule;
+    const size_t p = w->p, d = rule->out, rows = rows_at_once(rule, p);
+    const size_t first = part * rule->n / w->parts, last = (part + 1) * rule->n / w->parts;
+    double *psi = sk_doubles_unset(w->ctx, SK_MIN(rows, last - first), p);
+    sock_status status = psi ? sk_drift_sums_new(w->ctx, p, d, 0, SK_SHARED, &w->sums[part]) : SOCK_ENOMEM;
     for (size_t begin = first; begin < last && status >= 0; begin += rows) {
-        size_t end = SK_MIN(begin + rows, last);
-        SK_GO(sk_progress(sums->ctx, "drift features", (double)begin / (double)rule->n));
-        SK_GO(sk_occupation_features(sums->ctx, rule, sums->map, begin, end, psi, p));
-        sk_syrk(sums->ctx, SK_TRANSPOSED, p, end - begin, 1, psi, p, 1, sums->h + part * p * p, p);
-        sk_gemm(sums->ctx, SK_TRANSPOSED, SK_PLAIN, p, d, end - begin, 1, psi, p, rule->dy + begin * d, d, 1,
-                sums->g + part * p * d, d);
+        const size_t end = SK_MIN(begin + rows, last);
+        const sk_view block = {.n = end - begin, .d = d, .t = rule->dy + begin * d};
+        SK_GO(sk_progress(w->ctx, "drift features", (double)begin / (double)rule->n));
+        SK_GO(sk_occupation_features(w->ctx, rule, w->map, begin, end, psi, p));
+        SK_GO(sk_drift_sums_add(w->ctx, w->sums[part], &block, psi));
     }
 out:
     sk_free(psi);
@@ -126,24 +132,23 @@ static sock_status add_parts(void *arg, size_t begin, size_t end, int worker)
 
 static sock_status build_features(sock_context *ctx, sk_drift_system *s)
 {
-    const sk_rule *rule = s->rule;
-    size_t p = sk_features_count(s->map), d = rule->out;
-    feature_sums sums = {.ctx = ctx, .rule = rule, .map = s->map, .p = p, .parts = part_count(rule->n, p)};
-    const bool alone = sums.parts == 1; /* then the one sum is A itself */
-    SK_TRY(allocate_system(ctx, s, p, d, alone ? 1 : 1 + sums.parts));
-    if (alone) memset(s->a, 0, p * p * sizeof *s->a);
-    sums.h = alone ? s->a : sk_doubles(ctx, sums.parts, p * p);
-    sums.g = sk_doubles(ctx, sums.parts, p * d);
-    sock_status status = sums.h && sums.g ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0) status = sk_parallel_for(ctx, sums.parts, 1, add_parts, &sums);
+    const size_t p = sk_features_count(s->map), d = s->rule->out;
+    feature_sums w = {.ctx = ctx, .rule = s->rule, .map = s->map, .p = p, .parts = part_count(s->rule->n, p)};
+    SK_TRY(check_memory(ctx, p, w.parts));
+    w.sums = sk_alloc(ctx, w.parts, sizeof *w.sums);
+    sock_status status = w.sums ? sk_parallel_for(ctx, w.parts, 1, add_parts, &w) : SOCK_ENOMEM;
+    for (size_t part = 1; status >= 0 && part < w.parts; part++) sk_drift_sums_merge(w.sums[0], w.sums[part]);
     if (status >= 0) {
-        if (!alone) memcpy(s->a, sums.h, p * p * sizeof *s->a);
-        for (size_t part = 1; part < sums.parts; part++) sk_axpy(p * p, 1, sums.h + part * p * p, s->a);
-        for (size_t part = 0; part < sums.parts; part++) sk_axpy(p * d, 1, sums.g + part * p * d, s->b);
-        sk_symmetrise(p, s->a, p);
+        s->a = w.sums[0]->h;
+        w.sums[0]->h = NULL;
+        status = allocate_system(ctx, s, p, d);
     }
-    if (!alone) sk_free(sums.h);
-    sk_free(sums.g);
+    if (status >= 0) {
+        sk_symmetrise(p, s->a, p);
+        sk_transpose(d, p, w.sums[0]->g, p, s->b, d);
+    }
+    for (size_t part = 0; w.sums && part < w.parts; part++) sk_drift_sums_free(w.sums[part]);
+    sk_free(w.sums);
     return status;
 }
 
@@ -256,8 +261,8 @@ static sock_status choose_and_build(sock_context *ctx, sk_drift_system *s, const
     s->report.form = nystrom ? "nystrom" : "explicit";
     s->report.path = "features";
     if (nystrom)
-        SK_TRY(
-            sk_features_landmarks(ctx, s->kernel, rule->in, rule->nodes, rule->x, spec->landmarks, spec->seed, &s->map));
+        SK_TRY(sk_features_landmarks(ctx, s->kernel, rule->in, rule->nodes, rule->x, spec->landmarks, spec->seed,
+                                     &s->map));
     else
         SK_TRY(sk_features_new(ctx, "drift", s->kernel, rule->in, rule->nodes, rule->x, &s->map));
     return build_features(ctx, s);

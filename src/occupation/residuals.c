@@ -1,5 +1,5 @@
-/* residuals.c - what the drift leaves: the only place where residuals are formed. Of the intervals of data (paper section
- * 3.2, z_i), for each realisation u of interval i
+/* residuals.c - what the drift leaves: the only place where residuals are formed. Of the intervals of data (paper
+ * section 3.2, z_i), for each realisation u of interval i
  *
  *     e_i^(u) = y_{i+1} - y_i - Q[f],     z_i = mean over u of e e'
  *

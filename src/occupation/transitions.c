@@ -119,7 +119,10 @@ size_t sk_transitions_fold(const sk_transitions *t, size_t row)
     return f;
 }
 
-size_t sk_transitions_stride(const sk_transitions *t, size_t most) { return t->n > most ? (t->n + most - 1) / most : 1; }
+size_t sk_transitions_stride(const sk_transitions *t, size_t most)
+{
+    return t->n > most ? (t->n + most - 1) / most : 1;
+}
 
 bool sk_transitions_moves(const sk_transitions *t, size_t row)
 {

@@ -1,5 +1,5 @@
-/* transitions.h - trajectories as single transitions y -> next over a step of length h, each realisation for itself, for
- * the estimators that condition on the left end; who is held out when; and quadrature rules of a block of them.
+/* transitions.h - trajectories as single transitions y -> next over a step of length h, each realisation for itself,
+ * for the estimators that condition on the left end; who is held out when; and quadrature rules of a block of them.
  *
  * Rows stand fold by fold, and blocks of them are what everything above visits: no block crosses the border of a fold,
  * and none is longer than SK_BLOCK, so nothing with a row for each transition and a column for each feature is ever

@@ -225,7 +225,8 @@ static sock_status weigh(sock_context *ctx, sk_view *v, const double *a, size_t 
         v->size[i] = row_sizes(d, v->h[i], a + i * d * d, v->part + i * d);
         for (size_t k = 0; k < d * d; k++) {
             bool own = k % (d + 1) == 0;
-            w[k] = (v->spec.diagonal && !own ? 0 : v->h[i] * a[i * d * d + k]) + (own ? SK_VARIANCE_SHARE * typical : 0);
+            w[k] =
+                (v->spec.diagonal && !own ? 0 : v->h[i] * a[i * d * d + k]) + (own ? SK_VARIANCE_SHARE * typical : 0);
             if (!v->spec.weighted) w[k] = own ? typical : 0; /* the same for all rows */
         }
         if (!invert(d, w, space) && *bad == v->n) *bad = i;

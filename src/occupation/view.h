@@ -1,5 +1,5 @@
-/* view.h - what one model says of a block of transitions. A view is made, used and freed; it is never changed. Candidates
- * are compared on its rows, by the likelihood of a second-order Gaussian transition,
+/* view.h - what one model says of a block of transitions. A view is made, used and freed; it is never changed.
+ * Candidates are compared on its rows, by the likelihood of a second-order Gaussian transition,
  *
  *     next | y  ~  N(y + I f,  C),   C = F (I a) F' + eps 1,   F = 1 + h/2 Jf(y),
  *
@@ -40,15 +40,15 @@ typedef struct sk_view {
     const double *y, *next, *h;
     const size_t *cluster;
     const sk_typical *typical;
-    double *t;         /* n x d: what the drift is fitted to, next - y */
-    sk_rule *rule;     /* conditional, or the left point */
-    double *left;      /* n x d x d: F */
-    double *integral;  /* n x d x d: I a */
-    double *precision; /* n x d x d: weights of the drift's rows, (h a + a share of the typical mean)^-1 */
-    double *part;      /* n x d: (h a)_kk */
-    double *size;      /* n: |h a|_F */
-    double *inverse;   /* n x d x d: C^-1 */
-    double *offset;    /* n: the part of the score that the residual does not change */
+    double *t;            /* n x d: what the drift is fitted to, next - y */
+    sk_rule *rule;        /* conditional, or the left point */
+    double *left;         /* n x d x d: F */
+    double *integral;     /* n x d x d: I a */
+    double *precision;    /* n x d x d: weights of the drift's rows, (h a + a share of the typical mean)^-1 */
+    double *part;         /* n x d: (h a)_kk */
+    double *size;         /* n: |h a|_F */
+    double *inverse;      /* n x d x d: C^-1 */
+    double *offset;       /* n: the part of the score that the residual does not change */
     struct sk_view *self; /* for who has to free it */
 } sk_view;
 
@@ -61,7 +61,8 @@ const sk_transitions *sk_views_rows(const sk_views *views);
 const sk_view_spec *sk_views_spec(const sk_views *views);
 bool sk_views_kept(const sk_views *views);
 
-/* The view of block b, to be given back. SOCK_ENUMERIC names the first row whose covariance is not positive definite. */
+/* The view of block b, to be given back. SOCK_ENUMERIC names the first row whose covariance is not positive definite.
+ */
 sock_status sk_views_take(sock_context *ctx, const sk_views *views, size_t b, const sk_view **out);
 void sk_views_give(const sk_views *views, const sk_view *view);
 

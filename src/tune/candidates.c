@@ -38,7 +38,10 @@ static const row diffusion_rows[] = {
     {"gauss", 0, false, 5, 0},
 };
 
-enum { DRIFT_ROWS = sizeof drift_rows / sizeof *drift_rows, DIFFUSION_ROWS = sizeof diffusion_rows / sizeof *diffusion_rows };
+enum {
+    DRIFT_ROWS = sizeof drift_rows / sizeof *drift_rows,
+    DIFFUSION_ROWS = sizeof diffusion_rows / sizeof *diffusion_rows
+};
 
 /* What the lists are made for. */
 typedef struct maker {
@@ -124,8 +127,8 @@ static sock_status add(const maker *m, sk_candidate made, const char *text)
     SK_TRY(parse(m, drift ? "drift" : "diffusion", text, &made.kernel));
     char *canonical = drift && made.learned ? sk_strdup(m->ctx, text) : sk_kernel_format(m->ctx, made.kernel);
     if (canonical)
-        made.name = sk_format(m->ctx, "%s%s%s", canonical, made.learned ? " learned" : "",
-                              made.diagonal ? " diagonal" : "");
+        made.name =
+            sk_format(m->ctx, "%s%s%s", canonical, made.learned ? " learned" : "", made.diagonal ? " diagonal" : "");
     sk_free(canonical);
     if (!made.name) {
         sk_candidate_clear(&made);

@@ -12,8 +12,8 @@ typedef struct sk_candidates {
     sk_candidate *diffusion;
 } sk_candidates;
 
-/* Kernels that can be afforded in d dimensions, with length scales in units of the rows' spread; the same for any number
- * of rows. pilot: the few of the pilot. */
+/* Kernels that can be afforded in d dimensions, with length scales in units of the rows' spread; the same for any
+ * number of rows. pilot: the few of the pilot. */
 sock_status sk_candidates_new(sock_context *ctx, const sk_tune_spec *spec, const sk_transitions *rows, bool pilot,
                               sk_candidates *out);
 void sk_candidates_clear(sk_candidates *c);

@@ -17,8 +17,8 @@ typedef struct task {
     size_t needed; /* this one is computed even when the budget is spent */
     bool skipped[SK_MOST];
     double last_l[SK_MOST]; /* best penalty of each diffusion in the stage before; 0: none */
-    size_t order[SK_MOST];  /* who comes first: those that take longest, so that no thread is left with one at the end */
-    size_t done;            /* so many of them were computed before the loop */
+    size_t order[SK_MOST]; /* who comes first: those that take longest, so that no thread is left with one at the end */
+    size_t done;           /* so many of them were computed before the loop */
 } task;
 
 /* ---- Cost ---- */
@@ -68,12 +68,12 @@ static sk_diffusion_options options_of(const task *t)
                                   sk_search_tolerance(t->s, t->stage->care), t->stage->whole};
 }
 
-/* A candidate that has a best penalty from the stage before is looked at a decade to both sides of it. *at: its place in
- * the grid. */
-static sk_diffusion_options window(const sk_diffusion_options *whole, size_t at)
+/* A candidate that has a best penalty from the stage before is looked at some decades to both sides of it. at: its
+ * place in the grid. */
+static sk_diffusion_options window(const sk_diffusion_options *whole, size_t at, size_t reach)
 {
     sk_diffusion_options near = *whole;
-    const size_t begin = at ? at - 1 : 0, end = SK_MIN(at + 1, whole->lambdas - 1);
+    const size_t begin = at > reach ? at - reach : 0, end = SK_MIN(at + reach, whole->lambdas - 1);
     near.l += begin;
     near.lambdas = end - begin + 1;
     return near;
@@ -86,6 +86,9 @@ static size_t place_of(const sk_diffusion_options *whole, double l)
     return at;
 }
 
+/* An end of the window that is none of the grid. */
+static bool inside(const sk_diffusion_options *whole, size_t at) { return at > 0 && at + 1 < whole->lambdas; }
+
 /* When the best is at the end of the window and not of the grid, the window moves there. */
 static sock_status try_near(const task *t, size_t i, sk_trial **out)
 {
@@ -93,14 +96,14 @@ static sock_status try_near(const task *t, size_t i, sk_trial **out)
     const sk_diffusion_options whole = options_of(t);
     size_t at = place_of(&whole, t->last_l[i]);
     for (int move = 0; t->last_l[i] > 0 && move <= MOVES; move++) {
-        const sk_diffusion_options near = window(&whole, at);
+        const sk_diffusion_options near = window(&whole, at, 1);
         sock_status status = sk_try_diffusion(t->s->ctx, t->remains, &t->candidate[i], &near, out);
         if (status < 0) {
             SK_TRY(sk_tolerate(status));
             break;
         }
         const size_t best = place_of(&whole, (*out)->l);
-        if (!(*out)->edge || best == at || best == 0 || best == whole.lambdas - 1) return status;
+        if (!(*out)->edge || best == at || !inside(&whole, best)) return status;
         at = best;
         sk_replace(out, NULL);
     }
@@ -143,23 +146,27 @@ static sock_status try_each(task *t)
     return sk_parallel_for(ctx, t->count - t->done, 1, try_range, t);
 }
 
-/* All together through the blocks of rows. */
+/* All together through the blocks of rows, in wider windows, which do not move. */
 static sock_status try_together(task *t)
 {
     const sk_candidate *who[SK_MOST];
     size_t index[SK_MOST], count = 0;
     sk_trial *out[SK_MOST] = {0};
-    sk_diffusion_options options[SK_MOST], whole = options_of(t);
+    sk_diffusion_options options[SK_MOST];
+    const sk_diffusion_options whole = options_of(t);
     for (size_t i = 0; i < t->count; i++) {
         if (!due(t, i)) continue;
         who[count] = &t->candidate[i];
-        options[count] = t->last_l[i] > 0 ? window(&whole, place_of(&whole, t->last_l[i])) : whole;
+        options[count] = t->last_l[i] > 0 ? window(&whole, place_of(&whole, t->last_l[i]), 2) : whole;
         index[count++] = i;
     }
     const size_t folds = t->stage->folds ? t->stage->folds : t->s->rows->folds;
     sock_status status = t->remains ? sk_try_diffusions(t->s->ctx, t->remains, count, who, options, out)
                                     : sk_try_drifts(t->s->ctx, t->views, count, who, folds, out);
-    for (size_t k = 0; k < count; k++) t->out[index[k]] = out[k];
+    for (size_t k = 0; k < count; k++) {
+        if (out[k] && t->remains && inside(&whole, place_of(&whole, out[k]->l))) out[k]->edge = false;
+        t->out[index[k]] = out[k];
+    }
     return status;
 }
 
@@ -176,7 +183,8 @@ static sock_status conclude(task *t, size_t *best)
         if (t->out[i] && (*best == SK_MOST || t->out[i]->score > t->out[*best]->score)) *best = i;
     }
     if (*best == SK_MOST)
-        return sk_fail(s->ctx, SOCK_ENUMERIC, "no %s could be fitted to these data", t->remains ? "diffusion" : "drift");
+        return sk_fail(s->ctx, SOCK_ENUMERIC, "no %s could be fitted to these data",
+                       t->remains ? "diffusion" : "drift");
     sk_begin(s->ctx);
     return SOCK_OK;
 }
@@ -202,8 +210,8 @@ sock_status sk_run_drifts(sk_search *s, const sk_stage *stage, const sk_views *v
     return run(&t, best);
 }
 
-sock_status sk_run_diffusions(sk_search *s, const sk_stage *stage, const sk_remains *remains,
-                              const sk_candidates *list, const bool *alive, sk_trial **out, size_t *best)
+sock_status sk_run_diffusions(sk_search *s, const sk_stage *stage, const sk_remains *remains, const sk_candidates *list,
+                              const bool *alive, sk_trial **out, size_t *best)
 {
     task t = {.s = s, .stage = stage, .views = sk_remains_views(remains), .remains = remains};
     t.candidate = list->diffusion;

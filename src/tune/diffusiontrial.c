@@ -387,8 +387,7 @@ static sock_status keep_or_drop(attempt **t, sock_status status)
 }
 
 sock_status sk_try_diffusions(sock_context *ctx, const sk_remains *remains, size_t count,
-                              const sk_candidate *const *candidate, const sk_diffusion_options *options,
-                              sk_trial **out)
+                              const sk_candidate *const *candidate, const sk_diffusion_options *options, sk_trial **out)
 {
     attempt **at = sk_alloc(ctx, count, sizeof *at);
     sock_status status = at ? SOCK_OK : SOCK_ENOMEM;

@@ -54,8 +54,7 @@ static sock_status allocate(attempt *t, size_t folds, const sk_views *views)
                            "use --drift to name a smaller kernel"));
     SK_TRY(sk_drift_sums_new(t->ctx, r->p, t->d, folds, coupling, &t->sums));
     const bool few = sk_views_kept(views) && (double)t->n * (double)r->p <= SK_KEPT_NUMBERS;
-    if (few && !(t->kept = sk_doubles_unset(t->ctx, t->n, r->p)))
-        return SOCK_ENOMEM;
+    if (few && !(t->kept = sk_doubles_unset(t->ctx, t->n, r->p))) return SOCK_ENOMEM;
     t->path = sk_doubles(t->ctx, (t->folds + 1) * t->lambdas, r->size);
     t->score = sk_doubles(t->ctx, t->lambdas, t->clusters);
     r->cluster = sk_doubles_unset(t->ctx, t->clusters, 1);

@@ -68,12 +68,12 @@ static sock_status average_held(const sk_search *s, const double *share, const s
 typedef struct floors {
     const sk_search *s;
     const double *share;
-    double trace, time;           /* of I a, and h, over all rows: their ratio is the mean of a */
+    double trace, time; /* of I a, and h, over all rows: their ratio is the mean of a */
     double level[SK_FLOORS];
-    double *cluster;              /* SK_FLOORS x clusters */
+    double *cluster; /* SK_FLOORS x clusters */
     double score[SK_FLOORS];
-    double squares;               /* of residuals, */
-    double variance, one;         /* and what they should be: tr F (I a) F', and of a floor of 1 */
+    double squares;       /* of residuals, */
+    double variance, one; /* and what they should be: tr F (I a) F', and of a floor of 1 */
 } floors;
 
 /* Squared residuals of a row and what a says they should be, tr F A F'. */
@@ -178,8 +178,8 @@ sock_status sk_choose_floor(sk_search *s, const sk_remains *remains, sk_choice *
     for (size_t g = 0; g < SK_FLOORS; g++)
         if (!isfinite(w.score[g])) w.score[g] = -(double)INFINITY;
     SK_GO(sk_euler_score(s->ctx, rows, &s->sets.look, &model, SK_FLOORS, w.level, euler, euler_cluster));
-    const sk_floor_scores scores = {rows->n, rows->clusters, w.score, w.cluster, euler, euler_cluster,
-                                    s->constant_euler};
+    const sk_floor_scores scores = {rows->n, rows->clusters, w.score,          w.cluster,
+                                    euler,   euler_cluster,  s->constant_euler};
     const size_t chosen = sk_pick_floor(&scores);
     choice->floor = w.level[chosen];
     s->calibration = calibration(&w, choice->floor);

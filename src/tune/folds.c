@@ -70,7 +70,8 @@ static sock_status split_trajectories(const splitting *s, size_t folds, const si
 {
     const sock_data *data = s->data;
     const size_t trajectories = data->trajectories;
-    size_t *order = sk_alloc(s->ctx, trajectories, sizeof *order), *count = sk_alloc(s->ctx, trajectories, sizeof *count);
+    size_t *order = sk_alloc(s->ctx, trajectories, sizeof *order),
+           *count = sk_alloc(s->ctx, trajectories, sizeof *count);
     size_t *fold = sk_alloc(s->ctx, trajectories, sizeof *fold), *load = sk_alloc(s->ctx, folds, sizeof *load);
     sock_status status = order && count && fold && load ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) {
@@ -254,14 +255,15 @@ static double smallest_change(size_t count, double *change)
 {
     size_t first = 0, same = 0;
     qsort(change, count, sizeof *change, ascending);
-    while (first < count && change[first] < 1e-9 * change[count - 1]) first++; /* what rounding makes of equal numbers */
+    while (first < count && change[first] < 1e-9 * change[count - 1])
+        first++; /* what rounding makes of equal numbers */
     while (first + same < count && change[first + same] < change[first] * (1 + 1e-6)) same++;
     return same >= SK_GRAIN_REPEATS && (double)same >= SK_GRAIN_SHARE * (double)count ? change[first] : 0;
 }
 
-/* The jitter of the likelihood, from the median square increment of the steps that move. Counts and rounded numbers move
- * by whole units, and rest in between: a density can have no finer grain than that unit, or steps at rest would pay
- * without bound for a = 0. */
+/* The jitter of the likelihood, from the median square increment of the steps that move. Counts and rounded numbers
+ * move by whole units, and rest in between: a density can have no finer grain than that unit, or steps at rest would
+ * pay without bound for a = 0. */
 static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_view_spec *look)
 {
     const size_t d = t->d, stride = sk_transitions_stride(t, SK_TYPICAL_ROWS), rows = (t->n + stride - 1) / stride;
@@ -298,7 +300,7 @@ void sk_row_sets_clear(sk_row_sets *r)
 }
 
 sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t search_rows, size_t screen_rows,
-                        sk_row_sets *out)
+                            sk_row_sets *out)
 {
     splitting s = {.ctx = ctx, .spec = spec};
     sk_row_sets r = {0};

@@ -17,7 +17,7 @@ typedef struct sk_row_sets {
  * trajectory alone is cut into pieces, and the step between two of them is left out. Parts are whole trajectories (or
  * pieces) with about search_rows and screen_rows steps; the same rows where there are not many more. */
 sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t search_rows, size_t screen_rows,
-                        sk_row_sets *out);
+                            sk_row_sets *out);
 void sk_row_sets_clear(sk_row_sets *rows);
 
 #endif

@@ -158,8 +158,7 @@ static sock_status gains_by_moments(sk_search *s, const sk_held_model *other, si
     double ours = 0, theirs = 0, *cluster = sk_doubles(s->ctx, 2, rows->clusters);
     sock_status status = cluster ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) status = sk_moment_score(s->ctx, rows, &s->sets.look, &final, &ours, cluster);
-    if (status >= 0)
-        status = sk_moment_score(s->ctx, rows, &s->sets.look, other, &theirs, cluster + rows->clusters);
+    if (status >= 0) status = sk_moment_score(s->ctx, rows, &s->sets.look, other, &theirs, cluster + rows->clusters);
     if (status >= 0) {
         const double error = sk_paired_error(rows->clusters, cluster, cluster + rows->clusters);
         *enough = isfinite(ours) && ours - theirs >= sk_needed_gain(error, tried);
@@ -233,8 +232,8 @@ static void fall_back(sk_search *s)
     s->calibration = (double)NAN; /* that of the model given up */
 }
 
-/* Constant coefficients are all that the data support where the model is worse; or no clear gain over them. plain: it is
- * a plain one. */
+/* Constant coefficients are all that the data support where the model is worse; or no clear gain over them. plain: it
+ * is a plain one. */
 static sock_status prefer_constant(sk_search *s, bool plain_one)
 {
     bool enough = true;

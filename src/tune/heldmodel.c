@@ -1,6 +1,6 @@
 /* heldmodel.c - whole models on held-out rows, by the likelihoods with which models are scored in the end. Euler's does
- * not know the second order in h, so that a model with an almost singular a and long steps can be good in the search and
- * bad there, or a strong pull good in truth and bad there; that by moments knows both. */
+ * not know the second order in h, so that a model with an almost singular a and long steps can be good in the search
+ * and bad there, or a strong pull good in truth and bad there; that by moments knows both. */
 #include "tune/heldmodel.h"
 
 #include "score/score.h"
@@ -104,7 +104,8 @@ static sock_status euler_part(sock_context *ctx, void *arg, const held_rows *par
 {
     const euler *w = arg;
     const size_t d = part->rows->d, n = part->end - part->begin;
-    double *f = sk_doubles_unset(ctx, n, d), *a = sk_doubles_unset(ctx, n, d * d), *space = sk_doubles(ctx, 2 * d + 2, d);
+    double *f = sk_doubles_unset(ctx, n, d), *a = sk_doubles_unset(ctx, n, d * d),
+           *space = sk_doubles(ctx, 2 * d + 2, d);
     sock_status status = f && a && space ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) status = sk_model_evaluate(ctx, part->model, n, part->rows->y + part->begin * d, f, a);
     for (size_t g = 0; status >= 0 && g < w->floors; g++)

@@ -1,5 +1,5 @@
-/* heldmodel.h - whole models as the search keeps them, and their held-out likelihood by Euler steps and by the moments of
- * the step. */
+/* heldmodel.h - whole models as the search keeps them, and their held-out likelihood by Euler steps and by the moments
+ * of the step. */
 #ifndef SK_HELDMODEL_H
 #define SK_HELDMODEL_H
 
@@ -15,8 +15,8 @@ typedef struct sk_held_model {
 sock_status sk_held_model_without(sock_context *ctx, const sk_held_model *held, size_t f, const char *const *names,
                                   sock_model **out);
 
-/* score[g], g < floors: the sum over the held-out rows of log N(y'; y + h f(y), h (a(y) + floor[g] 1)) with the jitter of
- * `look` in both places, f and a fitted without the row's fold; -infinity where the covariance is singular. cluster
+/* score[g], g < floors: the sum over the held-out rows of log N(y'; y + h f(y), h (a(y) + floor[g] 1)) with the jitter
+ * of `look` in both places, f and a fitted without the row's fold; -infinity where the covariance is singular. cluster
  * (floors x clusters): the same by cluster, to be zero on entry. */
 sock_status sk_euler_score(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look,
                            const sk_held_model *model, size_t floors, const double *floor, double *score,

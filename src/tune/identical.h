@@ -1,5 +1,5 @@
-/* identical.h - candidates that came to the same field: polynomials of degree two and three that learned the same terms,
- * a learned kernel that kept all of its features. In an average they are one part. */
+/* identical.h - candidates that came to the same field: polynomials of degree two and three that learned the same
+ * terms, a learned kernel that kept all of its features. In an average they are one part. */
 #ifndef SK_IDENTICAL_H
 #define SK_IDENTICAL_H
 

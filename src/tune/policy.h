@@ -5,24 +5,24 @@
 
 /* ---- Rows ---- */
 
-#define SK_SCREEN_ROWS 2000   /* the screen tells the hopeless from the rest; more rows tell no more */
-#define SK_SEARCH_ROWS 30000  /* kernels are chosen on so many; beyond, all rows fit what was chosen */
-#define SK_MANY_ROWS 1.5      /* a part of the rows is worth its trouble where there are so many times more */
-#define SK_FEW_ROWS 250       /* below, scores say little about a model between and beyond the data */
-#define SK_PIVOT_ROWS 20000   /* pivots of Gaussian features are taken of so many */
-#define SK_KEPT_NUMBERS 8e6   /* features of rows are kept up to so many numbers, 64 MB */
-#define SK_JITTER_MANY 1e-2   /* of the median square increment: a may be singular in several dimensions */
-#define SK_JITTER_ONE 1e-4    /* ... next to nothing in one */
-#define SK_GRAIN_REPEATS 3    /* the smallest change recurs in so many steps where data are counted or rounded, */
-#define SK_GRAIN_SHARE 0.01   /* and in this share of those that change */
+#define SK_SCREEN_ROWS 2000  /* the screen tells the hopeless from the rest; more rows tell no more */
+#define SK_SEARCH_ROWS 30000 /* kernels are chosen on so many; beyond, all rows fit what was chosen */
+#define SK_MANY_ROWS 1.5     /* a part of the rows is worth its trouble where there are so many times more */
+#define SK_FEW_ROWS 250      /* below, scores say little about a model between and beyond the data */
+#define SK_PIVOT_ROWS 20000  /* pivots of Gaussian features are taken of so many */
+#define SK_KEPT_NUMBERS 8e6  /* features of rows are kept up to so many numbers, 64 MB */
+#define SK_JITTER_MANY 1e-2  /* of the median square increment: a may be singular in several dimensions */
+#define SK_JITTER_ONE 1e-4   /* ... next to nothing in one */
+#define SK_GRAIN_REPEATS 3   /* the smallest change recurs in so many steps where data are counted or rounded, */
+#define SK_GRAIN_SHARE 0.01  /* and in this share of those that change */
 
 /* ---- Folds ---- */
 
-#define SK_FOLDS 6             /* where the user names none */
-#define SK_SCREEN_FOLDS 2      /* of them, in pilot and screen */
-#define SK_FEW_TRAJECTORIES 3  /* fewer are cut into pieces */
-#define SK_PIECES 2            /* of a trajectory for each fold */
-#define SK_GAP_STEPS 4         /* a step between two pieces is left out where pieces have so many */
+#define SK_FOLDS 6            /* where the user names none */
+#define SK_SCREEN_FOLDS 2     /* of them, in pilot and screen */
+#define SK_FEW_TRAJECTORIES 3 /* fewer are cut into pieces */
+#define SK_PIECES 2           /* of a trajectory for each fold */
+#define SK_GAP_STEPS 4        /* a step between two pieces is left out where pieces have so many */
 
 /* ---- Units: coordinates are brought to standard deviation 1 unless all of them are ... ---- */
 
@@ -32,94 +32,97 @@
 
 /* ---- Candidates ---- */
 
-#define SK_DRIFT_FEATURES 300       /* of a drift: a solution takes a second or so */
-#define SK_DRIFT_RANK_ONE 60        /* Gaussian features of a drift in one dimension; in up to three those above; */
-#define SK_DRIFT_RANK_MANY 150      /* and beyond */
-#define SK_PILOT_RANK 60            /* in the pilot */
-#define SK_DIFFUSION_FEATURES 44    /* of a diffusion: q = p (p + 1) / 2 unknowns in each pair */
-#define SK_DIFFUSION_RANK_ONE 40    /* Gaussian features of a diffusion in one dimension */
-#define SK_DIFFUSION_RANK_MANY 20   /* and beyond */
-#define SK_DIFFUSION_RANK_LEAST 4   /* where even these cost too much */
-#define SK_FULL_ORDER 120           /* order p d of Q of a full a */
-#define SK_AFFORDABLE 2.5e9         /* q^3, times d if diagonal: a decomposition for each fold, seconds */
-#define SK_DRIFT_PIVOT 1e-10        /* residual at which Gaussian features are complete */
+#define SK_DRIFT_FEATURES 300     /* of a drift: a solution takes a second or so */
+#define SK_DRIFT_RANK_ONE 60      /* Gaussian features of a drift in one dimension; in up to three those above; */
+#define SK_DRIFT_RANK_MANY 150    /* and beyond */
+#define SK_PILOT_RANK 60          /* in the pilot */
+#define SK_DIFFUSION_FEATURES 44  /* of a diffusion: q = p (p + 1) / 2 unknowns in each pair */
+#define SK_DIFFUSION_RANK_ONE 40  /* Gaussian features of a diffusion in one dimension */
+#define SK_DIFFUSION_RANK_MANY 20 /* and beyond */
+#define SK_DIFFUSION_RANK_LEAST 4 /* where even these cost too much */
+#define SK_FULL_ORDER 120         /* order p d of Q of a full a */
+#define SK_AFFORDABLE 2.5e9       /* q^3, times d if diagonal: a decomposition for each fold, seconds */
+#define SK_DRIFT_PIVOT 1e-10      /* residual at which Gaussian features are complete */
 #define SK_DIFFUSION_PIVOT 1e-8
-#define SK_JOINT_ORDER_FEW 1500     /* components are fitted jointly up to this order of the system in d <= 3, */
-#define SK_JOINT_ORDER_MANY 400     /* this beyond: d^2 blocks */
-#define SK_SHARED_FEATURES 100      /* more than so many in d > 3 share one system with the mean precision */
+#define SK_JOINT_ORDER_FEW 1500 /* components are fitted jointly up to this order of the system in d <= 3, */
+#define SK_JOINT_ORDER_MANY 400 /* this beyond: d^2 blocks */
+#define SK_SHARED_FEATURES 100  /* more than so many in d > 3 share one system with the mean precision */
 #define SK_FEW_DIMENSIONS 3
 
 /* ---- Penalties ---- */
 
-#define SK_DRIFT_LAMBDAS 14          /* 1e2 ... 1e-11 */
-#define SK_ROWS_PER_FREEDOM 15       /* with fewer rows for a degree of freedom, folds do not show what a drift does
-                                        between the data */
-#define SK_PATH_LOSS 10              /* a penalty is past the best when it is worse by this many nats ... */
-#define SK_PATH_SHARE 1e-3           /* ... and this share of the score; */
-#define SK_PATH_REPEATS 2            /* so many times in a row, and smaller ones are not tried */
-#define SK_EDGE_NATS 0.1             /* an end of the grid where the score is flat is no edge */
-#define SK_TOLERANCE 1e-6            /* relative gap of convex problems */
-#define SK_TOLERANCE_MANY 1e-4       /* in the search, in more than three dimensions */
-#define SK_TOLERANCE_PILOT 1e-4      /* in the pilot */
+#define SK_DRIFT_LAMBDAS 14 /* 1e2 ... 1e-11 */
+#define SK_ROWS_PER_FREEDOM                                                                                            \
+    15                          /* with fewer rows for a degree of freedom, folds do not show what a drift does        \
+                                   between the data */
+#define SK_PATH_LOSS 10         /* a penalty is past the best when it is worse by this many nats ... */
+#define SK_PATH_SHARE 1e-3      /* ... and this share of the score; */
+#define SK_PATH_REPEATS 2       /* so many times in a row, and smaller ones are not tried */
+#define SK_EDGE_NATS 0.1        /* an end of the grid where the score is flat is no edge */
+#define SK_TOLERANCE 1e-6       /* relative gap of convex problems */
+#define SK_TOLERANCE_MANY 1e-4  /* in the search, in more than three dimensions */
+#define SK_TOLERANCE_PILOT 1e-4 /* in the pilot */
 
 /* ---- Screen ---- */
 
-#define SK_SCREEN_ERRORS 1.5      /* survivors are within so many paired standard errors of the best, */
-#define SK_SCREEN_DRIFTS 6        /* at most so many */
+#define SK_SCREEN_ERRORS 1.5 /* survivors are within so many paired standard errors of the best, */
+#define SK_SCREEN_DRIFTS 6   /* at most so many */
 #define SK_SCREEN_DIFFUSIONS 8
 
 /* ---- Rounds ---- */
 
-#define SK_FINALISTS 3       /* diffusions that are confirmed under their own quadrature */
-#define SK_NEAR_NATS 20      /* candidates this near the best go on */
-#define SK_NEAR_POLISH 60    /* diffusions that may still be polished in several dimensions: the order may turn round */
-#define SK_ROUND_LOSS 1      /* a round that is worse than the last by this is rejected */
+#define SK_FINALISTS 3    /* diffusions that are confirmed under their own quadrature */
+#define SK_NEAR_NATS 20   /* candidates this near the best go on */
+#define SK_NEAR_POLISH 60 /* diffusions that may still be polished in several dimensions: the order may turn round */
+#define SK_ROUND_LOSS 1   /* a round that is worse than the last by this is rejected */
 
 /* ---- Drift ---- */
 
-#define SK_SIMPLER_NATS 2       /* a simpler drift may be worse by a paired standard error, at most this (more by
-                                   SK_FEW_ROWS / rows where they are fewer), */
-#define SK_FREEDOM_NATS 0.25    /* or by this for each degree of freedom that it saves, */
-#define SK_FREEDOM_MOST 10      /* at most this or a standard error */
-#define SK_TIE_NATS 1e-6        /* equal but for rounding is a tie */
-#define SK_SHARE_LEAST 0.01     /* relative weight below which a part is not in an average */
-#define SK_SHARE_NATS 2         /* weights are exp(score / this): a difference of scores is a draw with an error of
-                                   about a nat */
-#define SK_FREEDOM_PRICE 1      /* what a richer drift gains by following noise shows beyond the data, not in the score */
+#define SK_SIMPLER_NATS                                                                                                \
+    2                        /* a simpler drift may be worse by a paired standard error, at most this (more by         \
+                                SK_FEW_ROWS / rows where they are fewer), */
+#define SK_FREEDOM_NATS 0.25 /* or by this for each degree of freedom that it saves, */
+#define SK_FREEDOM_MOST 10   /* at most this or a standard error */
+#define SK_TIE_NATS 1e-6     /* equal but for rounding is a tie */
+#define SK_SHARE_LEAST 0.01  /* relative weight below which a part is not in an average */
+#define SK_SHARE_NATS                                                                                                  \
+    2                      /* weights are exp(score / this): a difference of scores is a draw with an error of         \
+                              about a nat */
+#define SK_FREEDOM_PRICE 1 /* what a richer drift gains by following noise shows beyond the data, not in the score */
 
 /* ---- Diffusion ---- */
 
-#define SK_POLISHED 4             /* diffusions that are polished in a pass */
-#define SK_POLISH_HOPELESS 20     /* one that loses so many nats by it is not polished again */
-#define SK_POLISH_RANK 8          /* columns of the factor that is polished */
-#define SK_POLISH_SHARE 1e-6      /* of the largest eigenvalue: smaller ones are left out */
+#define SK_POLISHED 4         /* diffusions that are polished in a pass */
+#define SK_POLISH_HOPELESS 20 /* one that loses so many nats by it is not polished again */
+#define SK_POLISH_RANK 8      /* columns of the factor that is polished */
+#define SK_POLISH_SHARE 1e-6  /* of the largest eigenvalue: smaller ones are left out */
 #define SK_POLISH_STEPS 60
 #define SK_POLISH_JITTER_MANY 0.1 /* of the median square residual: a may be singular in several dimensions */
 #define SK_POLISH_JITTER_ONE 1e-4
-#define SK_AVERAGED 8             /* diffusions in an average */
-#define SK_SIMPLICITY_NATS 1      /* for each step in simplicity */
+#define SK_AVERAGED 8        /* diffusions in an average */
+#define SK_SIMPLICITY_NATS 1 /* for each step in simplicity */
 
 /* ---- Floor: c mean(a) 1 ---- */
 
-#define SK_FLOORS 7          /* 0, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3 */
-#define SK_USUAL_FLOORS 6    /* the last only where Euler's likelihood asks for it */
-#define SK_FLOOR_NATS 2      /* the largest within one standard error of the best, at most this; */
-#define SK_FLOOR_FEW 50      /* where rows are few, within this / n */
+#define SK_FLOORS 7       /* 0, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3 */
+#define SK_USUAL_FLOORS 6 /* the last only where Euler's likelihood asks for it */
+#define SK_FLOOR_NATS 2   /* the largest within one standard error of the best, at most this; */
+#define SK_FLOOR_FEW 50   /* where rows are few, within this / n */
 
 /* ---- Guards ---- */
 
-#define SK_CLEAR_GAIN 100        /* such a gain is one over the best constants too */
-#define SK_WORSE_NATS 2          /* a model that is worse than constants by this gives way */
-#define SK_PLAIN_TRIED 3         /* models that a plain one was chosen among */
-#define SK_MOMENTS_COST 1e6      /* n d^3 up to which the moments of the step are asked */
+#define SK_CLEAR_GAIN 100   /* such a gain is one over the best constants too */
+#define SK_WORSE_NATS 2     /* a model that is worse than constants by this gives way */
+#define SK_PLAIN_TRIED 3    /* models that a plain one was chosen among */
+#define SK_MOMENTS_COST 1e6 /* n d^3 up to which the moments of the step are asked */
 
 /* ---- Identical parts of an average ---- */
 
-#define SK_IDENTICAL 1e-7        /* relative difference of what they say of the held-out rows */
-#define SK_IDENTICAL_SCORE 1e-5  /* relative difference of scores beyond which they need not be looked at */
+#define SK_IDENTICAL 1e-7       /* relative difference of what they say of the held-out rows */
+#define SK_IDENTICAL_SCORE 1e-5 /* relative difference of scores beyond which they need not be looked at */
 
 /* ---- All rows ---- */
 
-#define SK_ALL_DIFFUSIONS 3   /* diffusions of the average that are fitted to all rows, those of the largest shares */
+#define SK_ALL_DIFFUSIONS 3 /* diffusions of the average that are fitted to all rows, those of the largest shares */
 
 #endif

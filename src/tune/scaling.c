@@ -17,8 +17,8 @@ static sock_status names_eta(sock_context *ctx, const char *option, const char *
     return SOCK_OK;
 }
 
-/* Standard deviation of coordinate k over the left ends of all steps; its size where it does not move, and 1 where it is
- * zero. n: steps. */
+/* Standard deviation of coordinate k over the left ends of all steps; its size where it does not move, and 1 where it
+ * is zero. n: steps. */
 static double unit_of(const sock_data *data, size_t k, double n)
 {
     double mean = 0, square = 0, size = 0;

@@ -1,5 +1,5 @@
-/* searchstate.h - what the stages of the search share; private to it. A stage makes trials and views, which never change
- * after that, and leaves pointers to them here. */
+/* searchstate.h - what the stages of the search share; private to it. A stage makes trials and views, which never
+ * change after that, and leaves pointers to them here. */
 #ifndef SK_SEARCHSTATE_H
 #define SK_SEARCHSTATE_H
 
@@ -71,7 +71,7 @@ struct sk_search {
     double final_score;                    /* the same, held out, with shares and floor */
     double *final_cluster;                 /* clusters; for their Euler likelihood another so many */
     double constant_score, constant_euler; /* of constant coefficients, what every model should beat */
-    sk_candidates constants; /* these, as candidates; the first of each list */
+    sk_candidates constants;               /* these, as candidates; the first of each list */
     sk_trial *constant_drift, *constant_diffusion;
     bool fell_back; /* they are the model */
 };
@@ -135,26 +135,29 @@ sock_status sk_search_describe(const sk_search *s, const sk_choice *choice);
  * left. */
 sock_status sk_run_drifts(sk_search *s, const sk_stage *stage, const sk_views *views, const sk_candidates *list,
                           const bool *alive, sk_trial **out, size_t *best);
-sock_status sk_run_diffusions(sk_search *s, const sk_stage *stage, const sk_remains *remains,
-                              const sk_candidates *list, const bool *alive, sk_trial **out, size_t *best);
+sock_status sk_run_diffusions(sk_search *s, const sk_stage *stage, const sk_remains *remains, const sk_candidates *list,
+                              const bool *alive, sk_trial **out, size_t *best);
 
 /* ---- The stages ---- */
 
-sock_status sk_stage_pilot(sk_search *s, const sk_stage *stage);     /* screening.c: the first model, few rows, few candidates */
-sock_status sk_stage_screen(sk_search *s, const sk_stage *stage);    /* screening.c: all candidates on two folds of few rows */
-sock_status sk_stage_round(sk_search *s, const sk_stage *stage);     /* rounds.c: the survivors, all folds */
-sock_status sk_stage_near(sk_search *s, const sk_stage *stage);      /* rounds.c: ... and who is near the best after that */
-sock_status sk_stage_confirm(sk_search *s, const sk_stage *stage);   /* rounds.c: the finalists, each under its own model */
-sock_status sk_retreat(sk_search *s);                                /* rounds.c: from all rows to those of the screen */
-sock_status sk_stage_final(sk_search *s, const sk_stage *stage);     /* ending.c: shares, polish, floor */
-sock_status sk_stage_refit(sk_search *s, const sk_stage *stage);     /* ending.c: once more, under the model of the first */
-sock_status sk_stage_guards(sk_search *s, const sk_stage *stage);    /* guards.c: a clear gain over plain models */
-sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage);  /* allrows.c: what was chosen, fitted to all rows */
+sock_status sk_stage_pilot(sk_search *s,
+                           const sk_stage *stage); /* screening.c: the first model, few rows, few candidates */
+sock_status sk_stage_screen(sk_search *s,
+                            const sk_stage *stage); /* screening.c: all candidates on two folds of few rows */
+sock_status sk_stage_round(sk_search *s, const sk_stage *stage); /* rounds.c: the survivors, all folds */
+sock_status sk_stage_near(sk_search *s, const sk_stage *stage);  /* rounds.c: ... and who is near the best after that */
+sock_status sk_stage_confirm(sk_search *s,
+                             const sk_stage *stage);             /* rounds.c: the finalists, each under its own model */
+sock_status sk_retreat(sk_search *s);                            /* rounds.c: from all rows to those of the screen */
+sock_status sk_stage_final(sk_search *s, const sk_stage *stage); /* ending.c: shares, polish, floor */
+sock_status sk_stage_refit(sk_search *s, const sk_stage *stage); /* ending.c: once more, under the model of the first */
+sock_status sk_stage_guards(sk_search *s, const sk_stage *stage);   /* guards.c: a clear gain over plain models */
+sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage); /* allrows.c: what was chosen, fitted to all rows */
 
 /* ---- ending.c ---- */
 
-/* A diffusion polished by quasi-likelihood on the rows of `few`, in its place if the held-out score on those of `all` is
- * better by that (*gain; 0: no polish). */
+/* A diffusion polished by quasi-likelihood on the rows of `few`, in its place if the held-out score on those of `all`
+ * is better by that (*gain; 0: no polish). */
 sock_status sk_polish_trial(sk_search *s, const char *name, const sk_remains *few, const sk_remains *all,
                             sk_trial **trial, double *gain);
 

@@ -4,9 +4,18 @@
 static const double fine[] = {10, 1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
 static const double thin[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
 
-#define FINE {sizeof fine / sizeof *fine, fine}
-#define THIN {sizeof thin / sizeof *thin, thin}
-#define PILOT {4, thin}
+#define FINE                                                                                                           \
+    {                                                                                                                  \
+        sizeof fine / sizeof *fine, fine                                                                               \
+    }
+#define THIN                                                                                                           \
+    {                                                                                                                  \
+        sizeof thin / sizeof *thin, thin                                                                               \
+    }
+#define PILOT                                                                                                          \
+    {                                                                                                                  \
+        4, thin                                                                                                        \
+    }
 
 /* The polished diffusion of the first pass weights the drift of the second, which may choose again. */
 static bool polishes(const sk_search *s) { return s->spec->polish; }

@@ -34,8 +34,8 @@ size_t sk_trial_order(const sk_trial *t) { return t->diagonal ? t->p : t->p * t-
 /* Rows of features or of their products that are in memory at once. */
 enum { AT_ONCE = 256 };
 
-/* out += share times psi w, psi the features of rows of the view, for the fits first .. last: (last - first + 1) x n x d.
- * The features of a row are made once for all. */
+/* out += share times psi w, psi the features of rows of the view, for the fits first .. last: (last - first + 1) x n x
+ * d. The features of a row are made once for all. */
 static sock_status add_drifts(sock_context *ctx, const sk_trial *t, double share, const sk_view *v, size_t first,
                               size_t last, double *out)
 {
@@ -156,7 +156,8 @@ sock_status sk_trial_diffusion_term(sock_context *ctx, const sk_trial *t, size_t
 sock_status sk_pivoted_map(sock_context *ctx, const sk_kernel *kernel, const sk_transitions *rows, double tolerance,
                            size_t max_rank, sk_features **out)
 {
-    const size_t d = rows->d, stride = sk_transitions_stride(rows, SK_PIVOT_ROWS), count = (rows->n + stride - 1) / stride;
+    const size_t d = rows->d, stride = sk_transitions_stride(rows, SK_PIVOT_ROWS),
+                 count = (rows->n + stride - 1) / stride;
     double *some = stride > 1 ? sk_doubles_unset(ctx, count, d) : NULL;
     if (stride > 1 && !some) return SOCK_ENOMEM;
     for (size_t i = 0; some && i < count; i++) memcpy(some + i * d, rows->y + i * stride * d, d * sizeof *some);

@@ -46,12 +46,12 @@ typedef struct sk_trial {
     const double *grid; /* the l that were to be tried, borrowed; NULL: none */
     double *by_l;       /* lambdas; -infinity: no score, or not tried */
     size_t size;        /* numbers of one solution */
-    double *solution;   /* (folds + 1) x size: without each fold, and from all rows. A drift: p x d. A diffusion: Q of every
-                           system, order x order */
-    double *held;       /* what it says of the rows where they are few, else NULL. A drift: I f without each fold and from
-                           all rows, (folds + 1) x n x d. A diffusion: I a without the row's own fold, n x d x d */
-    double dof;         /* drift: of the fit to all rows */
-    double gap;         /* diffusion: largest relative gap of the fits to all rows */
+    double *solution;   /* (folds + 1) x size: without each fold, and from all rows. A drift: p x d. A diffusion: Q of
+                           every   system, order x order */
+    double *held; /* what it says of the rows where they are few, else NULL. A drift: I f without each fold and from
+                     all rows, (folds + 1) x n x d. A diffusion: I a without the row's own fold, n x d x d */
+    double dof;   /* drift: of the fit to all rows */
+    double gap;   /* diffusion: largest relative gap of the fits to all rows */
     sk_psd_bounds whole; /* of the fits to all rows, added up; before reweighting and polish */
     bool converged, polished;
     double seconds;
@@ -114,8 +114,8 @@ sock_status sk_try_diffusions(sock_context *ctx, const sk_remains *remains, size
                               const sk_candidate *const *candidate, const sk_diffusion_options *options,
                               sk_trial **out);
 
-/* Quasi-likelihood polish of every fold's Q and of the one from all rows, on the rows of `few`; *out is a new trial with
- * its own score on the rows of `all` (may be the same). SOCK_ENUMERIC when it cannot be done. */
+/* Quasi-likelihood polish of every fold's Q and of the one from all rows, on the rows of `few`; *out is a new trial
+ * with its own score on the rows of `all` (may be the same). SOCK_ENUMERIC when it cannot be done. */
 sock_status sk_try_polish(sock_context *ctx, const sk_remains *few, const sk_remains *all, const sk_trial *trial,
                           sk_trial **out);
 

@@ -1,5 +1,5 @@
 /* paperending.c - step 6 of the paper's protocol: the chosen pairs fitted to all data, and what is told. */
-#include "tune/paperstate.h"
+#include "paper/paperstate.h"
 
 #include <math.h>
 

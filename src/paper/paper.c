@@ -15,7 +15,7 @@
  * fewer places and a looser gap. What was done is told; step 6 has all rows and the full gap.
  *
  * Cost: (etas) drift systems and (etas x lambdas) convex problems of p = 100 features. */
-#include "tune/paperstate.h"
+#include "paper/paperstate.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* papertrials.c - the fits of the paper's grids and their likelihood on the validation data. */
+#include "paper/papernoise.h"
+#include "paper/paperstate.h"
 #include "score/score.h"
-#include "tune/papernoise.h"
-#include "tune/paperstate.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef SK_PAPERSTATE_H
 #define SK_PAPERSTATE_H
 
-#include "tune/paper.h"
+#include "paper/paper.h"
 
 /* Most lambdas of one call of a trial; landmarks of the drift where its full system has too many rows. */
 enum { SK_PAPER_LAMBDAS = 16, SK_PAPER_LANDMARKS = 500 };

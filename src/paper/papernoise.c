@@ -1,5 +1,5 @@
 /* papernoise.c - see papernoise.h. */
-#include "tune/papernoise.h"
+#include "paper/papernoise.h"
 
 #include "score/score.h"
 
