@@ -1,6 +1,8 @@
-/* test_model.c - models in memory: the fields are what their formulas say, terms add, functions can be wrapped. */
+/* test_model.c - models in memory: the fields are what their formulas say, terms add, functions can be wrapped; what is
+ * known of the state is kept, copied, compared and never lost in a file. */
 #define _GNU_SOURCE
 #include "la/la.h"
+#include "model/modelfields.h"
 #include "modelcases.h"
 
 /* a(x) at one point from the definition: floor I + sum over terms of B B', B_k = phi' V_k. */
@@ -308,6 +310,175 @@ static void test_model__wrapping_may_run_out_of_memory(void **state)
     assert_true(for_each_allocation(f->ctx, try_wrap, NULL) > 3);
 }
 
+/* ---- Fields: one struct for where and what ---- */
+
+/* f and a together, each alone, by blocks on one thread and through the short forms: the same numbers, and nothing that
+ * was not wanted is touched. */
+static void prop_fields__every_way_gives_the_same(void **state)
+{
+    fixture *f = *state;
+    enum { COUNT = 600, D = 3, BLOCK = 256 };
+    sock_model *model = model_by_hand(f, D);
+    double *x = calloc(COUNT * D, sizeof *x), *drift = calloc(COUNT * D, sizeof *drift),
+           *diffusion = calloc(COUNT * D * D, sizeof *diffusion), *other = calloc(COUNT * D * D, sizeof *other),
+           *space = calloc(sk_model_space(model, BLOCK), sizeof *space);
+    normals(13, COUNT * D, x);
+    good(f, sk_fields_eval(f->ctx, model, &(sk_fields){.count = COUNT, .x = x, .f = drift, .a = diffusion}));
+    for (size_t i = 0; i < COUNT; i += 97) { /* by the definition */
+        double slow[D * D];
+        slow_diffusion(f, model, x + i * D, slow);
+        assert_all_close(D * D, diffusion + i * D * D, slow, 1e-13);
+    }
+    good(f, sk_fields_eval(f->ctx, model, &(sk_fields){.count = COUNT, .x = x, .f = other}));
+    assert_memory_equal(other, drift, COUNT * D * sizeof *drift);
+    good(f, sk_fields_eval(f->ctx, model, &(sk_fields){.count = COUNT, .x = x, .a = other}));
+    assert_memory_equal(other, diffusion, COUNT * D * D * sizeof *diffusion);
+    for (size_t i = 0; i < COUNT; i += BLOCK) {
+        const size_t count = SK_MIN(BLOCK, COUNT - i);
+        memset(other, 0x55, COUNT * D * D * sizeof *other);
+        sk_fields_block(f->ctx, model, &(sk_fields){.count = count, .x = x + i * D, .a = other}, space);
+        assert_memory_equal(other, diffusion + i * D * D, count * D * D * sizeof *other);
+        assert_memory_equal(other + count * D * D, other + count * D * D + 1, 5 * sizeof *other); /* untouched */
+        sk_model_fields(f->ctx, model, count, x + i * D, other, NULL, space);
+        assert_memory_equal(other, drift + i * D, count * D * sizeof *other);
+    }
+    double *again = calloc(COUNT * D, sizeof *again);
+    good(f, sk_model_evaluate(f->ctx, model, COUNT, x, again, other));
+    assert_memory_equal(again, drift, COUNT * D * sizeof *drift);
+    assert_memory_equal(other, diffusion, COUNT * D * D * sizeof *diffusion);
+    sock_model_free(model);
+    free(x), free(drift), free(diffusion), free(other), free(space), free(again);
+}
+
+/* ---- Structure: what is known of the state ---- */
+
+static sk_structure *some_structure(fixture *f, size_t d)
+{
+    static const char *const names[] = {"u", "v", "w"};
+    sk_structure *s = NULL;
+    good(f, sk_structure_new(f->ctx, d, names, &s));
+    return s;
+}
+
+/* Everything that can be known. */
+static void know_all(fixture *f, sk_structure *s)
+{
+    s->lower = sk_doubles(f->ctx, s->d, 1); /* 0 */
+    s->upper = sk_doubles(f->ctx, s->d, 1);
+    s->noise = sk_doubles(f->ctx, s->d, s->d);
+    s->input = sk_alloc(f->ctx, 2, sizeof *s->input);
+    for (size_t k = 0; k < s->d; k++) s->upper[k] = 3 + (double)k, s->noise[k * s->d + k] = 0.5;
+    s->input[0] = (sk_input){.name = sk_strdup(f->ctx, "dose"), .hold = SK_HOLD_PREVIOUS};
+    s->input[1] = (sk_input){.name = sk_strdup(f->ctx, "light"), .hold = SK_HOLD_LINEAR};
+    s->inputs = 2;
+    s->order = 2;
+}
+
+static void test_structure__nothing_is_known_but_the_names(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = model_by_hand(f, 2);
+    const sk_structure *s = model->structure;
+    assert_int_equal(s->d, 2);
+    assert_string_equal(s->state[1], "x1");
+    assert_true(!s->lower && !s->upper && !s->inputs && !s->input && s->order == 1 && !s->noise);
+    assert_true(sk_structure_is_plain(s));
+    sock_model_free(model);
+}
+
+/* A copy is equal and stands on its own; one that differs in a single thing is not, either way round. */
+static void test_structure__copies_are_equal_and_changes_are_seen(void **state)
+{
+    fixture *f = *state;
+    sk_structure *s = some_structure(f, 3), *plain = NULL, *copy = NULL;
+    good(f, sk_structure_copy(f->ctx, s, &plain));
+    assert_true(sk_structure_equal(s, plain) && sk_structure_is_plain(plain));
+    know_all(f, s);
+    assert_false(sk_structure_equal(s, plain) || sk_structure_is_plain(s));
+    for (int change = 0; change < 10; change++) {
+        good(f, sk_structure_copy(f->ctx, s, &copy));
+        assert_true(sk_structure_equal(s, copy) && sk_structure_equal(copy, s));
+        switch (change) {
+        case 0: copy->lower[1] = -1; break;
+        case 1: copy->upper[2] = INFINITY; break;
+        case 2: copy->noise[5] = 0.1; break;
+        case 3: copy->order = 1; break;
+        case 4: copy->input[1].hold = SK_HOLD_PREVIOUS; break;
+        case 5: copy->input[0].name[0] = 'r'; break;
+        case 6: sk_free(copy->input[--copy->inputs].name); break;
+        case 7: copy->state[2][0] = 'z'; break;
+        case 8: sk_free(copy->noise), copy->noise = NULL; break;
+        default: sk_free(copy->lower), copy->lower = NULL; break;
+        }
+        assert_false(sk_structure_equal(s, copy) || sk_structure_equal(copy, s));
+        sk_structure_free(copy);
+    }
+    sk_structure *smaller = some_structure(f, 2);
+    assert_false(sk_structure_equal(plain, smaller) || sk_structure_equal(smaller, plain));
+    sk_structure_free(s), sk_structure_free(plain), sk_structure_free(smaller);
+    sk_structure_free(NULL);
+}
+
+/* Each thing by itself is more than names; bounds that are all infinite and a noise of 0 are nothing. */
+static void test_structure__plain_is_names_alone(void **state)
+{
+    fixture *f = *state;
+    for (int known = 0; known < 5; known++) {
+        sk_structure *s = some_structure(f, 2), *empty = some_structure(f, 2), *all = some_structure(f, 2);
+        know_all(f, all);
+        if (known == 0) s->lower = all->lower, all->lower = NULL;
+        if (known == 1) s->upper = all->upper, all->upper = NULL;
+        if (known == 2) s->noise = all->noise, all->noise = NULL;
+        if (known == 3) s->input = all->input, s->inputs = 2, all->input = NULL, all->inputs = 0;
+        if (known == 4) s->order = 2;
+        assert_false(sk_structure_is_plain(s) || sk_structure_equal(s, empty));
+        for (size_t k = 0; s->lower && k < 2; k++) s->lower[k] = -INFINITY;
+        for (size_t k = 0; s->upper && k < 2; k++) s->upper[k] = INFINITY;
+        for (size_t k = 0; s->noise && k < 4; k++) s->noise[k] = 0;
+        assert_int_equal(sk_structure_is_plain(s), known < 3);
+        assert_int_equal(sk_structure_equal(s, empty), known < 3);
+        sk_structure_free(s), sk_structure_free(empty), sk_structure_free(all);
+    }
+}
+
+/* A file of format version 1 has no place for more than names: nothing is lost in silence. */
+static void test_structure__is_never_lost_in_a_file(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = model_by_hand(f, 2), *loaded = NULL;
+    model->structure->order = 2;
+    assert_int_equal(sock_model_save(f->ctx, model, f->path), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(f->ctx), "bounds, inputs, noise or order 2 cannot be saved"));
+    assert_int_equal(access(f->path, F_OK), -1);
+    model->structure->order = 1;
+    good(f, sock_model_save(f->ctx, model, f->path));
+    good(f, sock_model_load(f->ctx, f->path, &loaded));
+    assert_true(sk_structure_equal(loaded->structure, model->structure));
+    size_t size;
+    unsigned char *bytes = read_bytes(f->path, &size);
+    assert_non_null(memmem(bytes, size, "\"format_version\":\"1\"", 20));
+    assert_null(memmem(bytes, size, "order", 5));
+    free(bytes);
+    sock_model_free(model), sock_model_free(loaded);
+}
+
+static sock_status try_structure(sock_context *ctx, void *arg)
+{
+    sk_structure *copy = NULL;
+    SK_TRY(sk_structure_copy(ctx, arg, &copy));
+    sk_structure_free(copy);
+    return SOCK_OK;
+}
+
+static void test_structure__copying_may_run_out_of_memory(void **state)
+{
+    fixture *f = *state;
+    sk_structure *s = some_structure(f, 3);
+    know_all(f, s);
+    assert_true(for_each_allocation(f->ctx, try_structure, s) == 11);
+    sk_structure_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +493,12 @@ int main(void)
         MODEL_TEST(prop_model__threads_change_nothing),
         MODEL_TEST(test_model__bad_points_are_refused),
         MODEL_TEST(test_model__wrapping_may_run_out_of_memory),
+        MODEL_TEST(prop_fields__every_way_gives_the_same),
+        MODEL_TEST(test_structure__nothing_is_known_but_the_names),
+        MODEL_TEST(test_structure__copies_are_equal_and_changes_are_seen),
+        MODEL_TEST(test_structure__plain_is_names_alone),
+        MODEL_TEST(test_structure__is_never_lost_in_a_file),
+        MODEL_TEST(test_structure__copying_may_run_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

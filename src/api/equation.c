@@ -57,7 +57,7 @@ static sock_status collect(sock_context *ctx, const sock_model *model, const sk_
 {
     for (size_t j = 0; j < sk_features_count(term->map); j++) {
         double weight = 1;
-        char *label = sk_features_label(ctx, term->map, (const char *const *)model->state, j, &weight);
+        char *label = sk_features_label(ctx, term->map, (const char *const *)model->structure->state, j, &weight);
         double *number = label ? numbers_of(ctx, all, label) : NULL;
         if (!number) return SOCK_ENOMEM;
         for (size_t k = 0; k < all->d; k++) {
@@ -88,7 +88,7 @@ static sock_status component(sock_context *ctx, const sock_model *model, const f
 {
     size_t d = all->d, shown = 0, left = 0;
     const double *value = all->number + k, *size = all->number + d + k; /* every 2 d-th */
-    char *text = sk_format(ctx, "d%s/dt = ", model->state[k]);
+    char *text = sk_format(ctx, "d%s/dt = ", model->structure->state[k]);
     if (!text) return SOCK_ENOMEM;
     sock_status status = SOCK_OK;
     for (; status >= 0 && shown < MOST_TERMS; shown++) {

@@ -98,8 +98,8 @@ static sock_status label_of(sock_context *ctx, const sock_model *model, const un
     for (size_t k = 0; text && k < model->d; k++) {
         if (!power[k]) continue;
         const char *join = *text ? "*" : "";
-        char *longer = power[k] > 1 ? sk_format(ctx, "%s%s%s^%u", text, join, model->state[k], power[k])
-                                    : sk_format(ctx, "%s%s%s", text, join, model->state[k]);
+        char *longer = power[k] > 1 ? sk_format(ctx, "%s%s%s^%u", text, join, model->structure->state[k], power[k])
+                                    : sk_format(ctx, "%s%s%s", text, join, model->structure->state[k]);
         sk_free(text);
         text = longer;
     }

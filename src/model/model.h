@@ -6,12 +6,13 @@
 
 #include "diffusion/diffusion.h"
 #include "drift/drift.h"
+#include "model/structure.h"
 
 #include <jansson.h>
 
 struct sock_model {
     size_t d;
-    char **state; /* d names */
+    sk_structure *structure; /* what is known of the state, its names among it; never NULL */
     size_t drift_terms;
     sk_drift_term **drift;
     size_t diffusion_terms;

@@ -90,7 +90,7 @@ static sock_status save_diffusion(saving *s, const sk_diffusion_term *term, size
 static sock_status describe_model(saving *s, const sock_model *model, json_t *description)
 {
     json_t *state = json_array(), *drift = json_array(), *diffusion = json_array();
-    for (size_t k = 0; k < model->d; k++) json_array_append_new(state, json_string(model->state[k]));
+    for (size_t k = 0; k < model->d; k++) json_array_append_new(state, json_string(model->structure->state[k]));
     json_object_set_new(description, "d", json_integer((json_int_t)model->d));
     json_object_set_new(description, "state", state);
     json_object_set_new(description, "has_diffusion", json_boolean(model->has_diffusion));
@@ -108,6 +108,8 @@ sock_status sock_model_save(sock_context *ctx, const sock_model *model, const ch
     sk_begin(ctx);
     if (!model || !path) return sk_fail(ctx, SOCK_EUSAGE, "model and path must not be NULL");
     if (model->wrapped_drift) return sk_fail(ctx, SOCK_EUSAGE, "%s: a model made of functions cannot be saved", path);
+    if (!sk_structure_is_plain(model->structure)) /* format version 1 has no place for it, and would lose it */
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: a model with bounds, inputs, noise or order 2 cannot be saved", path);
     SK_TRY(sk_reserve(ctx, SK_JSON_GROWTH * (strlen(model->info) + 64 * model->d) + SK_JSON_SMALL));
     saving s = {.ctx = ctx};
     json_t *description = json_object();

@@ -1,0 +1,142 @@
+/* modelfields.c - the fields of a model at points: blocks of them, in parallel, through the terms. */
+#include "model/modelfields.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { POINTS_AT_ONCE = 256 };
+
+/* ---- On one thread ---- */
+
+size_t sk_model_space(const sock_model *model, size_t block)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < model->drift_terms; i++) most = SK_MAX(most, sk_drift_term_space(model->drift[i], block));
+    for (size_t i = 0; i < model->diffusion_terms; i++)
+        most = SK_MAX(most, sk_diffusion_term_space(model->diffusion[i], block));
+    return most;
+}
+
+static void drift_block(sock_context *ctx, const sock_model *model, const sk_fields *at, double *space)
+{
+    const size_t d = model->d;
+    if (model->wrapped_drift) {
+        model->wrapped_drift(model->wrapped_user, at->count, d, at->x, at->f);
+        return;
+    }
+    memset(at->f, 0, at->count * d * sizeof *at->f);
+    for (size_t i = 0; i < model->drift_terms; i++)
+        sk_drift_term_add(ctx, model->drift[i], at->count, at->x, at->f, space);
+}
+
+static void diffusion_block(sock_context *ctx, const sock_model *model, const sk_fields *at, double *space)
+{
+    const size_t d = model->d;
+    if (model->wrapped_diffusion) {
+        model->wrapped_diffusion(model->wrapped_user, at->count, d, at->x, at->a);
+        return;
+    }
+    memset(at->a, 0, at->count * d * d * sizeof *at->a);
+    for (size_t i = 0; i < model->diffusion_terms; i++)
+        sk_diffusion_term_add(ctx, model->diffusion[i], at->count, at->x, at->a, space);
+    for (size_t i = 0; i < at->count; i++)
+        for (size_t k = 0; k < d; k++) at->a[(i * d + k) * d + k] += model->floor;
+}
+
+void sk_fields_block(sock_context *ctx, const sock_model *model, const sk_fields *at, double *space)
+{
+    assert(!at->u == !model->structure->inputs);
+    if (at->f) drift_block(ctx, model, at, space);
+    if (at->a) diffusion_block(ctx, model, at, space);
+}
+
+void sk_model_fields(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f, double *a,
+                     double *space)
+{
+    sk_fields_block(ctx, model, &(sk_fields){.count = count, .x = x, .f = f, .a = a}, space);
+}
+
+/* ---- In blocks, in parallel ---- */
+
+typedef struct eval_job {
+    sock_context *ctx;
+    const sock_model *model;
+    const sk_fields *at;
+    double *space;
+    size_t space_size;
+} eval_job;
+
+/* Points begin to end of them, and what belongs there. */
+static sk_fields part(const sock_model *model, const sk_fields *at, size_t begin, size_t end)
+{
+    const size_t d = model->d;
+    return (sk_fields){.count = end - begin,
+                       .x = at->x + begin * d,
+                       .u = at->u ? at->u + begin * model->structure->inputs : NULL,
+                       .f = at->f ? at->f + begin * d : NULL,
+                       .a = at->a ? at->a + begin * d * d : NULL};
+}
+
+static sock_status eval_range(void *argument, size_t begin, size_t end, int worker)
+{
+    const eval_job *job = argument;
+    const sk_fields here = part(job->model, job->at, begin, end);
+    sk_fields_block(job->ctx, job->model, &here, job->space + (size_t)worker * job->space_size);
+    return SOCK_OK;
+}
+
+static sock_status check_points(sock_context *ctx, const sock_model *model, const sk_fields *at)
+{
+    if (!model || (at->count && (!at->x || !(at->f || at->a))))
+        return sk_fail(ctx, SOCK_EUSAGE, "model, points and output must not be NULL");
+    for (size_t i = 0; i < at->count * model->d; i++)
+        if (!isfinite(at->x[i]))
+            return sk_fail(ctx, SOCK_EINPUT, "point %zu, coordinate %s is not finite", i / model->d,
+                           model->structure->state[i % model->d]);
+    return SOCK_OK;
+}
+
+sock_status sk_fields_eval(sock_context *ctx, const sock_model *model, const sk_fields *at)
+{
+    SK_TRY(check_points(ctx, model, at));
+    if (at->a && !model->has_diffusion)
+        return sk_fail(ctx, SOCK_EUSAGE, "this model has no diffusion: only its drift was fitted");
+    size_t block = SK_MIN(SK_MAX(at->count, 1), POINTS_AT_ONCE);
+    eval_job job = {ctx, model, at, NULL, sk_model_space(model, block)};
+    job.space = sk_doubles(ctx, (size_t)sk_workers(ctx), job.space_size);
+    if (!job.space) return SOCK_ENOMEM;
+    sock_status status = sk_parallel_for(ctx, at->count, block, eval_range, &job);
+    sk_free(job.space);
+    return status;
+}
+
+sock_status sk_model_evaluate(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f,
+                              double *a)
+{
+    return sk_fields_eval(ctx, model, &(sk_fields){.count = count, .x = x, .f = f, .a = a});
+}
+
+/* ---- The public doors ---- */
+
+sock_status sock_model_drift(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    return sk_model_evaluate(ctx, model, count, x, f, NULL);
+}
+
+sock_status sock_model_diffusion(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *a)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    return sk_model_evaluate(ctx, model, count, x, NULL, a);
+}
+
+sock_status sock_model_sigma(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *sigma)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    SK_TRY(sk_model_evaluate(ctx, model, count, x, NULL, sigma));
+    return sk_square_roots(ctx, model->d, count, sigma, sigma);
+}

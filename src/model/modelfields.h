@@ -1,0 +1,25 @@
+/* modelfields.h - the fields of a model at points (x, u): one struct says where, and which are wanted. sk_model_fields
+ * and sk_model_evaluate (model.h) are its short forms for models without inputs; simulation, which asks again and
+ * again, has a faster way of its own (sampler.h). */
+#ifndef SK_MODELFIELDS_H
+#define SK_MODELFIELDS_H
+
+#include "model/model.h"
+
+typedef struct sk_fields {
+    size_t count;
+    const double *x; /* count x d points */
+    const double *u; /* count x inputs, beside them; NULL: the model has no inputs */
+    double *f;       /* count x d; NULL: not wanted */
+    double *a;       /* count x d x d; NULL: not wanted. Only of a model with a diffusion */
+} sk_fields;
+
+/* Fills what is wanted, on the calling thread alone and without allocating. space: sk_model_space(model, block)
+ * doubles, count <= block. */
+void sk_fields_block(sock_context *ctx, const sock_model *model, const sk_fields *at, double *space);
+
+/* The same for any number of points, in blocks and in parallel. Refuses points that are not finite, and a of a model
+ * without a diffusion. */
+sock_status sk_fields_eval(sock_context *ctx, const sock_model *model, const sk_fields *at);
+
+#endif

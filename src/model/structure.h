@@ -1,0 +1,37 @@
+/* structure.h - what is known of the state, whatever the fields are: its names, bounds, inputs, order, the noise of its
+ * measurement. A model owns one. By default nothing is known but the names. */
+#ifndef SK_STRUCTURE_H
+#define SK_STRUCTURE_H
+
+#include "base/base.h"
+
+/* An input between two of its values: the one before, or on the line between them. */
+typedef enum sk_hold { SK_HOLD_PREVIOUS, SK_HOLD_LINEAR } sk_hold;
+
+typedef struct sk_input {
+    char *name;
+    sk_hold hold;
+} sk_input;
+
+typedef struct sk_structure {
+    size_t d;
+    char **state;          /* d names */
+    double *lower, *upper; /* d bounds, infinite where there is none; NULL: none at all */
+    size_t inputs;         /* known functions of time beside the state */
+    sk_input *input;       /* of that many; NULL when there are none */
+    int order;             /* 1: dx = f dt + ...; 2: the velocity has the equation */
+    double *noise;         /* R, d x d: covariance of the measurement noise; NULL: none */
+} sk_structure;
+
+/* Names are copied; NULL: x0, x1, .... */
+sock_status sk_structure_new(sock_context *ctx, size_t d, const char *const *names, sk_structure **out);
+sock_status sk_structure_copy(sock_context *ctx, const sk_structure *structure, sk_structure **out);
+void sk_structure_free(sk_structure *structure);
+
+/* The same in every name and number. No bounds and bounds that are all infinite are the same. */
+bool sk_structure_equal(const sk_structure *one, const sk_structure *other);
+
+/* Nothing but names: what a model file of format version 1 can hold. */
+bool sk_structure_is_plain(const sk_structure *structure);
+
+#endif
