@@ -16,7 +16,7 @@
 enum { BLOCKS = 64, BLOCK_AT_LEAST = 512, CHUNK = 256, CHUNK_AT_LEAST = 16 };
 
 static const double worth_threads = 2e7; /* operations: some milliseconds */
-static const double product_alone = 3e6; /* operations: a product that linear algebra does on one thread */
+static const double product_alone = 3e6; /* operations of a product on one thread; speed only */
 static const double jitter = 1e-10;      /* of the metric, relative to its diagonal */
 
 struct sk_polish_space {

@@ -97,7 +97,7 @@ static size_t rows_at_once(const sk_rule *rule, size_t p)
     return SK_MAX(LEAST, SK_MIN((size_t)rows, MOST));
 }
 
-/* Many features: one part, and the threads are inside the products. */
+/* Many features: one part, and the threads are inside the products. Speed only. */
 static size_t part_count(size_t n, size_t p)
 {
     enum { NUMBERS = 1 << 22, MOST = 32, INTERVALS = 1024 };
@@ -163,7 +163,7 @@ static double pivot_tolerance(double lambda, double unit)
 }
 
 /* Pivoted features pay while their N r^2 operations, which wait for memory, take less time than the n^3/3 of the full
- * system, which do not: about twenty of those are done in the time of one. */
+ * system, which do not: about twenty of those are done in the time of one. Speed only. */
 static size_t worthwhile_rank(const sk_rule *rule)
 {
     double n = (double)rule->n, rank = sqrt(n * n * n / (60 * (double)rule->nodes));

@@ -39,6 +39,7 @@ typedef struct finder {
     size_t *example;
 } finder;
 
+/* Any good mixing will do: speed only. */
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * 0x9E3779B97F4A7C15u;

@@ -30,7 +30,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { EVALUATED = 256, FEW_DIMENSIONS = 3, MOST = 64, MOST_IN_MANY = 16, GIVEN_UP_AT = 16 };
+enum { EVALUATED = 256 }; /* points at once; speed only */
+enum { FEW_DIMENSIONS = 3, MOST = 64, MOST_IN_MANY = 16, GIVEN_UP_AT = 16 };
 static const double ROUNDING = 1e-14;          /* of a pivot in its diagonal entry */
 static const double AIM = 1e-7, ENOUGH = 1e-2; /* shares of d + |log density| */
 
