@@ -37,6 +37,9 @@ void sk_rule_free(sk_rule *rule);
 void sk_rule_apply(const sk_rule *rule, size_t cols, const double *g, double *out);
 void sk_rule_adjoint(const sk_rule *rule, size_t cols, const double *b, double *out);
 
+/* e (d) of the interval from point i of the data by one value of the drift, next - y - h f; answers h. e may be f. */
+double sk_residual(const sock_data *data, size_t i, const double *f, double *e);
+
 /* z (n x d x d): mean over realisations of the outer product of the residuals of the drift, whose values at all points
  * of the data (points x d, in their order) are f. */
 sock_status sk_residual_products(sock_context *ctx, const sock_data *data, const char *quadrature, const double *f,

@@ -8,6 +8,18 @@
 
 #include <string.h>
 
+void sk_residual_euler(size_t d, double h, const double *y, const double *next, const double *f, double *e)
+{
+    for (size_t k = 0; k < d; k++) e[k] = next[k] - y[k] - h * f[k];
+}
+
+double sk_residual(const sock_data *data, size_t i, const double *f, double *e)
+{
+    const double *y = data->x + i * data->d, h = data->t[i + 1] - data->t[i];
+    sk_residual_euler(data->d, h, y, y + data->d, f, e);
+    return h;
+}
+
 /* e of one realisation: y and f point at the left end, the right end is d numbers on. */
 static void residual(size_t d, double h, bool trapezoid, const double *y, const double *f, double *e)
 {
@@ -67,9 +79,4 @@ sock_status sk_residuals_correct(sock_context *ctx, const sk_view *v, size_t set
     sk_free(pivot);
     sk_free(m);
     return status;
-}
-
-void sk_residual_euler(size_t d, double h, const double *y, const double *next, const double *f, double *e)
-{
-    for (size_t k = 0; k < d; k++) e[k] = next[k] - y[k] - h * f[k];
 }

@@ -8,15 +8,6 @@
 
 enum { AT_ONCE = 1024 }; /* intervals between two looks for an interrupt */
 
-/* u (d) = dx - h f over the interval from point i; answers h. */
-static double residual(const sock_data *data, size_t i, const double *f, double *u)
-{
-    const double *x = data->x + i * data->d;
-    const double h = data->t[i + 1] - data->t[i];
-    for (size_t k = 0; k < data->d; k++) u[k] = x[data->d + k] - x[k] - h * f[k];
-    return h;
-}
-
 void sk_mean_rate(const sock_data *data, double *rate)
 {
     size_t d = data->d;
@@ -30,16 +21,14 @@ void sk_mean_rate(const sock_data *data, double *rate)
     for (size_t k = 0; k < d && time > 0; k++) rate[k] /= time;
 }
 
-void sk_step_covariance(const sock_data *data, size_t stride, const double *f, double *a)
+void sk_step_covariance(const sock_data *data, size_t stride, const double *f, double *a, double *u)
 {
     size_t d = data->d, n = data->points - data->trajectories;
     for (size_t k = 0; k < d * d; k++) a[k] = 0;
     for (size_t j = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
-            const double *x = data->x + i * d, *rate = f + i * stride, h = data->t[i + 1] - data->t[i];
-            for (size_t k = 0; k < d * d; k++)
-                a[k] += (x[d + k / d] - x[k / d] - h * rate[k / d]) * (x[d + k % d] - x[k % d] - h * rate[k % d]) /
-                        (h * (double)n);
+            const double h = sk_residual(data, i, f + i * stride, u);
+            for (size_t k = 0; k < d * d; k++) a[k] += u[k / d] * u[k % d] / (h * (double)n);
         }
 }
 
@@ -53,12 +42,12 @@ sock_status sk_constant_likelihood(sock_context *ctx, const sock_data *data, dou
     double *u = f + d, *s = a + d * d;
     for (size_t j = 0; j < data->trajectories; j++) sum.intervals += sk_data_length(data, j) - 1;
     sk_mean_rate(data, f);
-    sk_step_covariance(data, 0, f, a);
+    sk_step_covariance(data, 0, f, a, u);
     for (size_t j = 0, count = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
             double term = 0;
             if (count++ % AT_ONCE == 0 && (status = sk_progress(ctx, "constant coefficients", -1)) < 0) goto out;
-            const double h = residual(data, i, f, u);
+            const double h = sk_residual(data, i, f, u);
             for (size_t k = 0; k < d * d; k++) s[k] = h * a[k];
             const sk_fate fate = sk_gauss_density(d, delta, s, u, &term);
             sum.singular += fate == SK_FATE_SINGULAR;

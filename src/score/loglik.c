@@ -11,9 +11,7 @@ enum { BLOCK = 256 }; /* points evaluated at once */
 static sk_fate interval_term(const sk_step_job *job, size_t point, double *f, double *a, double *out)
 {
     const size_t d = job->data->d;
-    const double *y = job->data->x + point * d;
-    double h = job->data->t[point + 1] - job->data->t[point];
-    for (size_t k = 0; k < d; k++) f[k] = y[d + k] - y[k] - h * f[k];
+    const double h = sk_residual(job->data, point, f, f);
     for (size_t k = 0; k < d * d; k++) a[k] *= h;
     return sk_gauss_density(d, job->delta, a, f, out);
 }

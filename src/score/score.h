@@ -37,8 +37,8 @@ sock_status sk_moment_terms(sock_context *ctx, const sock_model *model, const so
 void sk_mean_rate(const sock_data *data, double *rate);
 
 /* a (d x d) = mean of e e'/h over all single steps, e = y' - y - h f(y); row i of f begins at i stride: d for a value
- * at each point, 0 for one everywhere. */
-void sk_step_covariance(const sock_data *data, size_t stride, const double *f, double *a);
+ * at each point, 0 for one everywhere. u: d numbers to work with. */
+void sk_step_covariance(const sock_data *data, size_t stride, const double *f, double *a, double *u);
 
 /* The same sum for constant f and a, those that make it largest (but for delta) on these data. */
 sock_status sk_constant_likelihood(sock_context *ctx, const sock_data *data, double delta, sk_loglik *out);

@@ -1,16 +1,17 @@
-/* tune.h - the default estimator: chooses kernels and penalties by cross-validation and fits the model they give.
+/* tune.h - the default estimator: chooses kernels and penalties by cross-validation and fits the model they give. The
+ * stages are the rows of a table (stages.c), which search.c walks over; the numbers that decide are in policy.h, the
+ * decisions in rules.c.
  *
  *   pilot      a rough f and a from few rows, left point                                        (screening.c)
  *   screen     all candidates on two folds and few rows                                         (screening.c)
- *   rounds     the survivors on all rows and folds, twice; the best few are confirmed under
- *              their own conditional quadrature, and a round that is worse is rejected          (rounds.c)
+ *   rounds     the survivors on all folds, twice; the best few are confirmed under their own
+ *              conditional quadrature, and a round that is worse is rejected                    (rounds.c)
  *   final      simplest drift near the best if it is a short equation, else an average; polish
  *              of the best diffusions, kept where the held-out score is better; average of the
- *              near-best diffusions, a floor for a; once more with the weights of that model    (ending.c)
- *   guards     the model must be a clear gain over a plain one and over constants               (fewdata.c)
- *
- * search.c runs them in order; searchstate.h is what they share, trials.c tries all candidates of a field in one stage,
- * searchlog.c keeps the table and says what was chosen; outcome.c owns what is handed over. */
+ *              near-best diffusions, a floor for a
+ *   refit      once more with the weights of that model                                         (ending.c)
+ *   guards     the model must be a clear gain over a plain one and over constants               (guards.c)
+ *   all rows   where the search saw a part of them: what it chose, fitted to all                (allrows.c) */
 #ifndef SK_TUNE_H
 #define SK_TUNE_H
 
