@@ -198,6 +198,8 @@ int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, ch
         }
     }
     progress_install(c->ctx, !c->quiet, c->verbose);
+    const char *remark = sock_blas_remark(); /* main() could not mend it, or was told not to */
+    if (remark[0]) cli_note(c, "%s", remark);
     return -1;
 }
 

@@ -8,7 +8,7 @@ static int run(int count, char **arguments)
     if (code < 0) code = cli_operands(&c, 0);
     if (code < 0) {
         if (c.json)
-            printf("{\"version\": \"%s\"}\n", sock_version());
+            printf("{\"version\": \"%s\", \"blas_core\": \"%s\"}\n", sock_version(), sock_blas_core());
         else
             printf("sock %s\n", sock_version());
         code = cli_finish_output(&c);

@@ -1,9 +1,12 @@
 /* main.c - the program `sock`: finds the verb and runs it. */
+#define _GNU_SOURCE
 #include "cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 const cli_verb *const cli_verbs[] = {&verb_fit,     &verb_eval,       &verb_simulate, &verb_score,
@@ -31,8 +34,32 @@ static void keep_standard_streams(void)
     if (handle > 2) close(handle);
 }
 
+/* OpenBLAS reads OPENBLAS_CORETYPE when it is loaded, so the program sets it and starts itself anew, once: the variable
+ * that it sets is what keeps it from doing so again. Not when a user has set it, or SOCK_RESTART, which any value
+ * switches off; not when the loader was called by name (AT_BASE is 0: the file of the process is then the loader's).
+ * Nothing is allocated: an environment too large for the list, or a file that is gone, and the run goes on as it is. */
+static void restart_with_fast_blas(char **arguments)
+{
+    enum { MOST = 2000 };
+    char core[64], file[4096], *list[MOST + 3], guard[] = "SOCK_RESTART=done";
+    const char *advice = sock_blas_advice();
+    if (!advice || getenv("OPENBLAS_CORETYPE") || getenv("SOCK_RESTART") || !getauxval(AT_BASE)) return;
+    ssize_t length = readlink("/proc/self/exe", file, sizeof file - 1);
+    size_t count = 0;
+    while (count < MOST && environ[count]) count++;
+    if (length <= 0 || (size_t)length == sizeof file - 1 || count == MOST) return;
+    file[length] = 0;
+    memcpy(list, environ, count * sizeof *list);
+    snprintf(core, sizeof core, "OPENBLAS_CORETYPE=%s", advice);
+    list[count] = core;
+    list[count + 1] = guard;
+    list[count + 2] = NULL;
+    execve(file, arguments, list);
+}
+
 int main(int count, char **arguments)
 {
+    restart_with_fast_blas(arguments);
     keep_standard_streams();
     if (count < 2) {
         print_overview(stderr);

@@ -47,6 +47,15 @@ extern "C" {
 /* The version of the library that is linked, as "major.minor.patch". Static storage. */
 SOCK_API const char *sock_version(void);
 
+/* The kind of processor that OpenBLAS computes for, such as "SkylakeX"; "" with another BLAS. Static storage, as below.
+ */
+SOCK_API const char *sock_blas_core(void);
+
+/* Where OpenBLAS does not know this processor and is several times slower than it could be: what OPENBLAS_CORETYPE
+ * should be, before the library is loaded; else NULL. And that in a sentence, or "". Nothing is printed by itself. */
+SOCK_API const char *sock_blas_advice(void);
+SOCK_API const char *sock_blas_remark(void);
+
 /* ---- Status -------------------------------------------------------------------------------------------- */
 
 /* One list makes the enumeration and the texts: X(name, value, text). */

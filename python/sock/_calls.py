@@ -7,6 +7,7 @@ waits: only there does Python deliver Ctrl-C, and a wait can be interrupted wher
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import os
 import signal
@@ -17,7 +18,7 @@ import warnings
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Union
 
 from . import _native
-from ._errors import CAVEATS, FAILURES, Error, MissingFileError, UnknownParameterError, UsageError
+from ._errors import CAVEATS, FAILURES, Error, MissingFileError, SockWarning, UnknownParameterError, UsageError
 from ._native import lib
 
 Progress = Union[None, bool, str, Callable[[str, float], Any]]
@@ -86,10 +87,19 @@ def unknown_parameter(name: str, allowed: Iterable[str]) -> UnknownParameterErro
 # ---- Contexts ----------------------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=None)
+def _warn_of_slow_blas() -> None:
+    """Once: OpenBLAS may not know this processor. It is loaded by now, so all that is left is to tell."""
+    remark = lib.sock_blas_remark().decode()
+    if remark:
+        warnings.warn(remark, SockWarning, stacklevel=_outside())
+
+
 class Context:
     """A context of the library with the options that were asked for. Use it in a `with` statement, for one call."""
 
     def __init__(self, params: Optional[Mapping[str, Any]] = None, threads: Optional[int] = None):
+        _warn_of_slow_blas()
         self.handle = ctypes.c_void_p(lib.sock_context_new())
         if not self.handle:
             raise MemoryError("no memory for a context")

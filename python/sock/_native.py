@@ -146,6 +146,8 @@ _TEXT = POINTER(c_void_p)  # a text of the library's, freed with sock_string_fre
 
 PROTOTYPES = {
     "sock_version": (c_char_p, []),
+    "sock_blas_core": (c_char_p, []),
+    "sock_blas_remark": (c_char_p, []),
     "sock_status_name": (c_char_p, [c_int]),
     "sock_status_text": (c_char_p, [c_int]),
     "sock_context_new": (_H, []),

@@ -1,5 +1,6 @@
 """Where the library, the program and the test data are. CTest says so by the environment; by hand it is the tree build/."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -11,6 +12,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("SOCK_LIBRARY_PATH", ROOT / "build"))
 os.environ["SOCK_LIBRARY_PATH"] = str(BUILD)
 sys.path.insert(0, str(ROOT / "python"))
+
+# The program may start itself anew for faster kernels of OpenBLAS; the library is told, so that both have the same ones.
+_core = json.loads(subprocess.run([str(BUILD / "sock"), "version", "--json"], capture_output=True, check=True).stdout)["blas_core"]
+if _core:
+    os.environ["OPENBLAS_CORETYPE"] = _core
 
 try:
     import matplotlib

@@ -133,3 +133,28 @@ assert used or not any("openblas" in line for line in open("/proc/self/maps")), 
     said = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
     program_says = sock.load(folder / "m.sock").drift([[-2.0], [-0.3], [0.7], [2.0]]).ravel()
     assert said.stdout.split() == [v.hex() for v in program_says]
+
+
+def test_slow_kernels_of_blas_are_told_once(root):
+    """Where OpenBLAS takes the processor for an old one: a warning with the way out, the first time the library works."""
+    code = """import sock, warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for seed in (1, 2):
+        sock.datasets.load("gbm", seed=seed)
+for w in caught:
+    print(w.category.__name__, w.filename, str(w.message))
+"""
+
+    def said(core):
+        environment = dict(os.environ, PYTHONPATH=str(root / "python"), OPENBLAS_CORETYPE=core)
+        done = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True)
+        return done.stdout.splitlines()
+
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        if "avx2" not in file.read() or "OPENBLAS_CORETYPE" not in os.environ:
+            pytest.skip("no AVX2, or another BLAS than OpenBLAS")
+    assert said(os.environ["OPENBLAS_CORETYPE"]) == []
+    found = said("PRESCOTT")
+    assert len(found) == 1 and found[0].startswith("SockWarning <string> the linear algebra library (OpenBLAS)"), found
+    assert "OPENBLAS_CORETYPE=SKYLAKEX" in found[0] or "OPENBLAS_CORETYPE=HASWELL" in found[0]

@@ -5,6 +5,12 @@
   .Call(C_open, path)
 }
 
+# OpenBLAS may not know this processor; it is loaded by now, so all that is left is to tell.
+.onAttach <- function(libname, pkgname) {
+  remark <- .Call(C_blas_remark)
+  if (nzchar(remark)) packageStartupMessage("sock: ", remark)
+}
+
 sock_version <- function() .Call(C_version)
 
 # ---- Options: every row of the library's table, with _ for - ----

@@ -19,6 +19,7 @@
 
 #define FUNCTIONS(X)                                                                                                   \
     X(sock_version)                                                                                                    \
+    X(sock_blas_remark)                                                                                                \
     X(sock_context_new)                                                                                                \
     X(sock_context_free)                                                                                               \
     X(sock_message)                                                                                                    \
@@ -376,6 +377,8 @@ static SEXP r_score(SEXP pointer, SEXP test, SEXP train, SEXP keys, SEXP values)
 
 static SEXP r_version(void) { return Rf_mkString(so.sock_version()); }
 
+static SEXP r_blas_remark(void) { return Rf_mkString(so.sock_blas_remark()); }
+
 static SEXP r_option_keys(void)
 {
     const size_t count = so.sock_option_count();
@@ -405,6 +408,7 @@ static const R_CallMethodDef entries[] = {ENTRY(open, 1),
                                           ENTRY(simulate, 8),
                                           ENTRY(score, 5),
                                           ENTRY(version, 0),
+                                          ENTRY(blas_remark, 0),
                                           ENTRY(option_keys, 0),
                                           {NULL, NULL, 0}};
 

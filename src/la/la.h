@@ -9,6 +9,9 @@
 
 #include "base/base.h"
 
+/* What OPENBLAS_CORETYPE should be, when OpenBLAS takes a processor with these abilities for `core`; NULL: leave it. */
+const char *sk_blas_advice(const char *core, bool has_avx2, bool has_avx512);
+
 typedef enum sk_op { SK_PLAIN, SK_TRANSPOSED } sk_op;
 
 /* C (m x n) = alpha op(A) op(B) + beta C, op(A) is m x k, op(B) is k x n; ld* are row lengths in memory. */
