@@ -63,12 +63,13 @@ docs: release ## make docs/options.md anew from the options table
 format: ## rewrite the sources with clang-format
 	@tools/check-format --fix
 
-check: ## the house checks alone: includes, words, links, format, static analysis
+check: ## the house checks alone: includes, words, links, format, static analysis, unused code
 	@tools/check-includes
 	@tools/check-words
 	@tools/check-links
 	@tools/check-format
 	@tools/check-static
+	@tools/check-unused
 
 coverage: deps ## line coverage of the quick tier, as HTML in build/coverage/html; what is not reached in the parsers
 	@cmake --preset coverage >/dev/null

@@ -12,23 +12,19 @@
  *
  * Maximum likelihood of D ~ N(h f, h a) over all steps: f = sum D / sum h, a = mean of (D - h f)(D - h f)' / h. */
 
-typedef struct constants {
-    size_t d;
-    double value[]; /* f, then a */
-} constants;
+/* The state of a model of constants is f (d), then a (d x d). */
 
 static void constant_drift(void *user, size_t count, size_t d, const double *x, double *out)
 {
-    const constants *c = user;
     (void)x;
-    for (size_t i = 0; i < count; i++) memcpy(out + i * d, c->value, d * sizeof *out);
+    for (size_t i = 0; i < count; i++) memcpy(out + i * d, user, d * sizeof *out);
 }
 
 static void constant_diffusion(void *user, size_t count, size_t d, const double *x, double *out)
 {
-    const constants *c = user;
+    const double *a = (const double *)user + d;
     (void)x;
-    for (size_t i = 0; i < count; i++) memcpy(out + i * d * d, c->value + d, d * d * sizeof *out);
+    for (size_t i = 0; i < count; i++) memcpy(out + i * d * d, a, d * d * sizeof *out);
 }
 
 /* Sums over all steps: pass 0 those of D and h, pass 1 those of r r' / h. Answers the number of steps. */
@@ -68,7 +64,7 @@ static sock_status fit_constant(sock_context *ctx, const cmp_spec *spec, const c
     double time = 0;
     SK_TRY(cmp_training_data(ctx, spec, c, &data, &own));
     size_t d = sock_data_dim(data);
-    constants *state = sk_alloc(ctx, 1, sizeof *state + (d + d * d) * sizeof(double));
+    double *state = sk_doubles(ctx, d + d * d, 1);
     sock_status status = state ? SOCK_OK : SOCK_ENOMEM;
     out->drift = constant_drift;
     out->diffusion = constant_diffusion;
@@ -76,8 +72,7 @@ static sock_status fit_constant(sock_context *ctx, const cmp_spec *spec, const c
     out->free_state = sk_free;
     out->terms = d + d * (d + 1) / 2;
     if (status >= 0) {
-        double *f = state->value, *a = f + d;
-        state->d = d;
+        double *f = state, *a = f + d;
         size_t steps = add_steps(data, 0, f, a, &time);
         for (size_t k = 0; k < d; k++) f[k] /= time;
         add_steps(data, 1, f, a, &time);

@@ -71,8 +71,7 @@ struct cmp_method {
     sock_status (*run)(sock_context *ctx, const cmp_spec *spec, const cmp_case *c, cmp_row *row);
 };
 
-/* index from 0 to cmp_method_count() - 1; NULL beyond, and for an unknown name. Static storage. */
-size_t cmp_method_count(void);
+/* index from 0 on; NULL beyond the last, and for an unknown name. Static storage. */
 const cmp_method *cmp_method_at(size_t index);
 const cmp_method *cmp_method_find(const char *name);
 

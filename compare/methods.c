@@ -23,13 +23,6 @@ const cmp_method *cmp_method_at(size_t index)
     return NULL;
 }
 
-size_t cmp_method_count(void)
-{
-    size_t count = 0;
-    while (cmp_method_at(count)) count++;
-    return count;
-}
-
 static const cmp_method *find_method(const char *name, size_t length)
 {
     const cmp_method *m;

@@ -33,8 +33,6 @@ struct cmp_msbl {
     size_t *kept;
 };
 
-cmp_msbl_options cmp_msbl_defaults(void) { return (cmp_msbl_options){0.5, 1e-4, 1e-8, 700}; }
-
 void cmp_msbl_free(cmp_msbl *p)
 {
     if (!p) return;
@@ -242,6 +240,6 @@ sock_status cmp_msbl_solve(sock_context *ctx, cmp_msbl *p, const double *y, cons
     }
     memset(w, 0, p->columns * sizeof *w);
     for (size_t j = 0; j < count; j++) w[p->kept[j]] = p->mu[j];
-    if (report) *report = (cmp_msbl_report){pass, count, lambda, still || !count};
+    if (report) *report = (cmp_msbl_report){pass, still || !count};
     return SOCK_OK;
 }

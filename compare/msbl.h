@@ -12,17 +12,13 @@ typedef struct cmp_msbl_options {
     size_t passes;
 } cmp_msbl_options;
 
-/* As published: 0.5, 1e-4, 1e-8, 700. */
-cmp_msbl_options cmp_msbl_defaults(void);
-
 /* A matrix made ready for any number of regressions: Phi = Q R once. */
 typedef struct cmp_msbl cmp_msbl;
 sock_status cmp_msbl_new(sock_context *ctx, size_t rows, size_t columns, const double *phi, cmp_msbl **out);
 void cmp_msbl_free(cmp_msbl *problem);
 
 typedef struct cmp_msbl_report {
-    size_t passes, kept; /* passes done; columns that were not dropped */
-    double noise;        /* lambda at the end */
+    size_t passes; /* done */
     bool converged;
 } cmp_msbl_report;
 

@@ -29,18 +29,17 @@ static const char *need_steps(const fig_input *in)
     return "no trajectory has two points";
 }
 
-static const fig_figure table[] = {
-    {"fields", "drift and diffusion where the data are", fig_fields, NULL},
-    {"drift", "the drift alone", fig_drift, NULL},
-    {"diffusion", "the diffusion alone", fig_diffusion, need_diffusion},
-    {"pairs", "drift and diffusion in the planes of several pairs of states", fig_pairs, need_three},
-    {"slices", "drift and diffusion along each state", fig_slices, need_two},
-    {"trajectories", "the data", fig_trajectories, NULL},
-    {"paths", "the data with the fan of simulated paths", fig_paths, NULL},
-    {"density", "where the states are, by the data and by the model", fig_density, NULL},
-    {"marginals", "the same for pairs of states", fig_marginals, need_two},
-    {"residuals", "standardised residuals: are they white noise?", fig_residuals, need_steps},
-    {"search", "the scores of the candidates over penalty and length scale", fig_search, fig_search_lack}};
+static const fig_figure table[] = {{"fields", fig_fields, NULL},
+                                   {"drift", fig_drift, NULL},
+                                   {"diffusion", fig_diffusion, need_diffusion},
+                                   {"pairs", fig_pairs, need_three},
+                                   {"slices", fig_slices, need_two},
+                                   {"trajectories", fig_trajectories, NULL},
+                                   {"paths", fig_paths, NULL},
+                                   {"density", fig_density, NULL},
+                                   {"marginals", fig_marginals, need_two},
+                                   {"residuals", fig_residuals, need_steps},
+                                   {"search", fig_search, fig_search_lack}};
 
 const fig_figure *fig_at(size_t index) { return index < sizeof table / sizeof *table ? &table[index] : NULL; }
 

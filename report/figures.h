@@ -22,7 +22,7 @@ typedef struct fig_input {
 } fig_input;
 
 typedef struct fig_figure {
-    const char *name, *summary;
+    const char *name;
     sock_status (*draw)(sock_context *ctx, const fig_input *in, char **text, size_t *size);
     const char *(*lack)(const fig_input *in); /* why it cannot be drawn of this, or NULL; may be NULL itself */
 } fig_figure;

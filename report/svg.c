@@ -13,7 +13,6 @@
 struct svg {
     FILE *out;
     memtext picture;
-    bool spoilt;
     const char *id;
     int clips;
 };
@@ -191,7 +190,7 @@ svg *svg_new_plain(const char *id, double width, double height, const char *titl
 char *svg_close(svg *s, size_t *size)
 {
     fputs("</svg>\n", s->out);
-    bool good = memtext_close(s->out, &s->picture) == 0 && !s->spoilt;
+    bool good = memtext_close(s->out, &s->picture) == 0;
     char *text = s->picture.text;
     *size = s->picture.size;
     free(s);
@@ -199,8 +198,6 @@ char *svg_close(svg *s, size_t *size)
     free(text);
     return NULL;
 }
-
-void svg_spoil(svg *s) { s->spoilt = true; }
 
 /* ---- Shapes ---- */
 

@@ -24,9 +24,6 @@ const char *svg_style(void);
 /* Ends the picture and frees s. The text (freed with free()) and its length; NULL when memory ran out on the way. */
 char *svg_close(svg *s, size_t *size);
 
-/* Something of the picture could not be made: svg_close will answer NULL. */
-void svg_spoil(svg *s);
-
 /* Class: words of the style sheet in svg.c: model, truth, data, grid, spine, fan90, fan50, bar, ... Points that are not
  * finite are left out; they break a line. */
 void svg_line(svg *s, const char *klass, const double from[2], const double to[2]);

@@ -171,7 +171,6 @@ res_moments res_look(const res_set *set)
         for (int p = 2; isfinite(away) && p < 5; p++) power[p] += pow(away, p) / (double)m.count;
     }
     m.sd = sqrt(power[2]);
-    m.skewness = power[2] > 0 ? power[3] / pow(power[2], 1.5) : 0;
     m.kurtosis = power[2] > 0 ? power[4] / (power[2] * power[2]) : 0;
     m.beyond = m.count ? (double)beyond / (double)m.count : 0;
     for (size_t lag = 0; lag <= RES_LAGS; lag++) {

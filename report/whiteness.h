@@ -24,10 +24,10 @@ void res_free(res_set *set);
 /* Over all states and steps; finite ones alone. */
 typedef struct res_moments {
     size_t count;
-    double mean, sd, skewness, kurtosis; /* kurtosis: 3 for a normal law */
-    double beyond;                       /* share outside of +-1.96: 0.05 for a normal law */
-    double lag[RES_LAGS + 1];            /* autocorrelation within trajectories, lag[0] = 1 */
-    double squares[RES_LAGS + 1];        /* of r^2 */
+    double mean, sd, kurtosis;    /* kurtosis: 3 for a normal law */
+    double beyond;                /* share outside of +-1.96: 0.05 for a normal law */
+    double lag[RES_LAGS + 1];     /* autocorrelation within trajectories, lag[0] = 1 */
+    double squares[RES_LAGS + 1]; /* of r^2 */
 } res_moments;
 
 res_moments res_look(const res_set *set);

@@ -106,6 +106,26 @@ static inline double slow_primal(const sk_psd_problem *problem, size_t d, const 
     return sum;
 }
 
+/* The dual point that belongs to Q: b = (2/n) w (R(Q) - z), n x d x d. */
+static inline void slow_beta(const sk_psd_problem *problem, size_t d, const double *z, const double *q, double *b)
+{
+    slow_apply(problem, d, q, b);
+    for (size_t i = 0; i < problem->n * d * d; i++)
+        b[i] = 2 / (double)problem->n * slow_row_weight(problem, i / (d * d)) * (b[i] - z[i]);
+}
+
+/* Of the objective at Q: R*(b) + 2 lambda Q. */
+static inline void slow_gradient(const sk_psd_problem *problem, size_t d, const double *z, double lambda,
+                                 const double *q, double *out)
+{
+    size_t D = problem->p * d;
+    double *b = test_doubles(problem->n * d * d);
+    slow_beta(problem, d, z, q, b);
+    slow_adjoint(problem, d, b, out);
+    for (size_t i = 0; i < D * D; i++) out[i] += 2 * lambda * q[i];
+    free(b);
+}
+
 /* -( n/4 sum |b_i|^2 / w_i + <b, z> + |[R*b]_-|^2 / (4 lambda) ). */
 static inline double slow_dual(sock_context *ctx, const sk_psd_problem *problem, size_t d, const double *z,
                                double lambda, const double *b)

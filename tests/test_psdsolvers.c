@@ -49,10 +49,9 @@ static void check_kkt(sock_context *ctx, const psd_case *c, double lambda, doubl
 {
     size_t D = c->problem.p * c->d;
     double *q = dense_q(ctx, result), *g = test_doubles(D * D), *values = test_doubles(D);
-    sk_psd_target target = {c->d, c->z, lambda};
     double *zero = test_doubles(D * D), *g0 = test_doubles(D * D);
-    assert_int_equal(sk_psd_gradient(ctx, &c->problem, &target, q, g), SOCK_OK);
-    assert_int_equal(sk_psd_gradient(ctx, &c->problem, &target, zero, g0), SOCK_OK);
+    slow_gradient(&c->problem, c->d, c->z, lambda, q, g);
+    slow_gradient(&c->problem, c->d, c->z, lambda, zero, g0);
     double scale = frobenius(D * D, g0);
     assert_close(sk_dot(D * D, g, q), 0, accuracy, scale * frobenius(D * D, q));
     assert_int_equal(sk_eigh(ctx, D, g, D, values), SOCK_OK);
@@ -234,9 +233,9 @@ static void test_psdsolvers__path_and_shared_rows(void **state)
     sk_psd_options options = {.tolerance = 1e-11};
     sk_psd_prepared *prepared = NULL;
     sk_psd_result *path[3];
-    sk_psd_target target = {c.d, c.z, 0};
+    const sk_psd_targets targets = {1, c.d, c.z};
     assert_int_equal(sk_psd_prepare(ctx, &c.problem, &options, &prepared), SOCK_OK);
-    assert_int_equal(sk_psd_path(ctx, prepared, &target, &options, 3, lambdas, path), SOCK_OK);
+    assert_int_equal(sk_psd_paths(ctx, prepared, &targets, &options, 3, lambdas, path), SOCK_OK);
     for (size_t i = 0; i < 3; i++) {
         check_certificate(ctx, &c, lambdas[i], 1e-11, path[i]);
         sk_psd_result *alone = solve_case(ctx, &c, lambdas[i], &options);

@@ -20,7 +20,7 @@ static void add_mlp(nn_chain *chain, size_t width, size_t layers, size_t *size)
 void nn_net_make(nn_kind kind, nn_control control, size_t d, size_t width, size_t layers, nn_net *net)
 {
     const size_t H = width;
-    *net = (nn_net){.kind = kind, .d = d, .width = H, .layers = layers};
+    *net = (nn_net){.kind = kind, .d = d, .width = H};
     net->controlled = kind != NN_SDE && control != NN_CONTROL_NONE;
     const bool timed = kind == NN_LNSDE || kind == NN_GSDE; /* time enters the drift by a layer of its own */
     size_t *size = &net->parameters;

@@ -19,7 +19,7 @@
 typedef struct nn_net {
     nn_kind kind;
     bool controlled; /* X(t) enters the drift */
-    size_t d, width, layers;
+    size_t d, width;
     nn_linear encoder, readout;
     nn_linear time_state, control; /* Lin[t, z] and Lin X(t), which stand side by side; controlled alone */
     nn_linear gate;                /* gsde: the layer behind the product with z */

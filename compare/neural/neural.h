@@ -53,7 +53,6 @@ typedef struct nn_model {
     double span;     /* NN_TIMES_OWN: the data's time that is 1 */
     double *loss;    /* epochs numbers; 0 from a divergence on */
     size_t diverged; /* the epoch, from 1, in which the loss or the gradient left the finite numbers; 0: none */
-    double seconds;
 } nn_model;
 
 /* Trains. The numbers do not depend on the number of threads beyond rounding. A run that diverges is a result, see

@@ -164,14 +164,12 @@ sock_status nn_train_counted(sock_context *ctx, const nn_settings *settings, con
 {
     SK_TRY(check_settings(ctx, settings));
     sock_status status = SOCK_ENOMEM;
-    const double begun = sk_seconds();
     trainer t = {.ctx = ctx, .progress = progress, .model = sk_alloc(ctx, 1, sizeof *t.model)};
     if (!t.model) return SOCK_ENOMEM;
     t.model->settings = *settings;
     if (!(t.model->loss = sk_doubles(ctx, settings->epochs, 1))) goto out;
     SK_GO(trainer_make(&t, train));
     SK_GO(run_epochs(&t));
-    t.model->seconds = sk_seconds() - begun;
     *out = t.model;
     t.model = NULL;
 out:

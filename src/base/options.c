@@ -105,21 +105,6 @@ void sock_options_free(sock_options *opts)
     sk_free(opts);
 }
 
-sock_options *sk_options_copy(sock_context *ctx, const sock_options *opts)
-{
-    sock_options *copy = sk_alloc(ctx, 1, sizeof *copy);
-    if (!copy || !opts) return copy;
-    copy->drift_kernel = opts->drift_kernel;
-    copy->drift_kernel_user = opts->drift_kernel_user;
-    copy->validation = opts->validation;
-    for (size_t i = 0; i < ROWS; i++)
-        if (opts->value[i] && !(copy->value[i] = sk_strdup(ctx, opts->value[i]))) {
-            sock_options_free(copy);
-            return NULL;
-        }
-    return copy;
-}
-
 static bool is_choice(const char *allowed, const char *value)
 {
     size_t length = strcspn(value, "|");

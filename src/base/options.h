@@ -19,6 +19,4 @@ sock_matrix_kernel_fn sk_option_drift_kernel(const sock_options *opts, void **us
 /* The user's validation data, or NULL. */
 const sock_data *sk_option_validation(const sock_options *opts);
 
-sock_options *sk_options_copy(sock_context *ctx, const sock_options *opts);
-
 #endif

@@ -78,17 +78,6 @@ size_t sk_data_intervals(const sock_data *data)
     return n;
 }
 
-double sk_data_mean_step(const sock_data *data)
-{
-    double total = 0;
-    for (size_t g = 0; g < data->groups; g++) {
-        size_t j = data->member[data->group_first[g]];
-        total += data->t[data->first[j + 1] - 1] - data->t[data->first[j]];
-    }
-    size_t n = sk_data_intervals(data);
-    return n ? total / (double)n : (double)NAN;
-}
-
 static sock_status copy_texts(sock_context *ctx, char *const *from, size_t count, char **to)
 {
     for (size_t i = 0; i < count; i++)

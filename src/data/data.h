@@ -46,9 +46,6 @@ sock_status sk_data_subset(sock_context *ctx, const sock_data *data, const size_
  * gets a group; more parts than groups are SOCK_EUSAGE. */
 sock_status sk_data_deal(sock_context *ctx, const sock_data *data, size_t parts, uint64_t seed, size_t *part_of);
 
-/* Mean time step over all n intervals; NaN when there is none. */
-double sk_data_mean_step(const sock_data *data);
-
 /* sock_data_join for callers inside; keep_groups: the groups stay what they are, those of `other` behind. */
 sock_status sk_data_join(sock_context *ctx, const sock_data *one, const sock_data *other, bool keep_groups,
                          const sock_options *opts, sock_data **out);

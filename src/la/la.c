@@ -98,15 +98,6 @@ void sk_gemv(sock_context *ctx, sk_op op, size_t m, size_t n, double alpha, cons
     blas_threads_end(before);
 }
 
-void sk_symv(sock_context *ctx, size_t n, double alpha, const double *a, size_t lda, const double *x, double beta,
-             double *y)
-{
-    if (!n) return;
-    int before = blas_threads_begin(ctx, 2.0 * (double)n * (double)n);
-    cblas_dsymv(CblasRowMajor, CblasLower, blas_int(n), alpha, a, blas_int(lda), x, 1, beta, y, 1);
-    blas_threads_end(before);
-}
-
 /* Vectors go to BLAS in pieces: their length may be a product of dimensions and more than its integer holds, and a
  * piece this long is not shared among threads, so that sums do not depend on their number. */
 enum { PIECE = 8192 };

@@ -29,10 +29,6 @@ void sk_syrk(sock_context *ctx, sk_op op, size_t n, size_t k, double alpha, cons
 void sk_gemv(sock_context *ctx, sk_op op, size_t m, size_t n, double alpha, const double *a, size_t lda,
              const double *x, double beta, double *y);
 
-/* y = alpha A x + beta y, A symmetric n x n (lower). */
-void sk_symv(sock_context *ctx, size_t n, double alpha, const double *a, size_t lda, const double *x, double beta,
-             double *y);
-
 double sk_dot(size_t n, const double *x, const double *y);
 double sk_norm(size_t n, const double *x); /* no overflow, no underflow */
 void sk_axpy(size_t n, double alpha, const double *x, double *y);

@@ -38,7 +38,6 @@ typedef struct solve {
     sk_psd_point at; /* the answer, in all rows */
     sk_psd_effort effort;
     size_t iterations, rows;
-    bool evaluated;
 } solve;
 
 static void solve_clear(solve *s)
@@ -203,7 +202,6 @@ static sock_status solve_full(solve *s)
     s->rows = s->n;
     if (s->start) memcpy(s->at.y, s->start, length * sizeof *s->start);
     if (s->solver != NEWTON) SK_TRY(sk_psd_map_norm2(s->ctx, &s->full.map, &s->full.norm2));
-    s->evaluated = true;
     return run_with_fallback(s, &s->full, &s->at);
 }
 
@@ -273,7 +271,6 @@ static sock_status certify(solve *s)
     SK_TRY(sk_psd_evaluate(s->ctx, &s->full, &s->at));
     s->full.effort = &s->effort;
     s->effort.certificate += sk_seconds() - begin;
-    s->evaluated = true;
     return SOCK_OK;
 }
 
@@ -654,12 +651,6 @@ out:
         }
     sk_free(order);
     return status;
-}
-
-sock_status sk_psd_path(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_target *target,
-                        const sk_psd_options *options, size_t count, const double *lambda, sk_psd_result **out)
-{
-    return sk_psd_paths(ctx, prepared, &(sk_psd_targets){1, target->d, target->z}, options, count, lambda, out);
 }
 
 void sk_psd_dense(sock_context *ctx, const sk_psd_result *result, double *q)

@@ -90,27 +90,23 @@ void sk_psd_prepared_free(sk_psd_prepared *prepared);
 sock_status sk_psd_solve(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_target *target,
                          const sk_psd_options *options, const sk_psd_result *warm, sk_psd_result **out);
 
-/* The same targets for count lambdas, in any order; solved from the largest to the smallest, each warm started.
- * target->lambda is not read. out: count pointers, all set or none. The answer is the worst status. */
-sock_status sk_psd_path(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_target *target,
-                        const sk_psd_options *options, size_t count, const double *lambda, sk_psd_result **out);
-
 /* Several sets of targets for the same rows, such as the coordinates of a diagonal diffusion. */
 typedef struct sk_psd_targets {
     size_t parts, d;
     const double *z; /* parts x n x d x d */
 } sk_psd_targets;
 
-/* sk_psd_path for each part; large problems are solved together, which shares what depends on the rows alone and the
- * passes over them. out: count x parts pointers, those of the first lambda first; all set or none. Each part has its
- * own certificate; options->seconds and max_iterations are for one part and one lambda (together: seconds times parts
- * for all of them), and the seconds of what was done together are shared out equally. */
+/* The same targets for count lambdas, in any order; solved from the largest to the smallest, each warm started. The
+ * answer is the worst status. Large problems are solved together for all parts, which shares what depends on the rows
+ * alone and the passes over them. out: count x parts pointers, those of the first lambda first; all set or none. Each
+ * part has its own certificate; options->seconds and max_iterations are for one part and one lambda (together: seconds
+ * times parts for all of them), and the seconds of what was done together are shared out equally. */
 sock_status sk_psd_paths(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_targets *targets,
                          const sk_psd_options *options, size_t count, const double *lambda, sk_psd_result **out);
 
 void sk_psd_result_free(sk_psd_result *result);
 
-/* Q = V V' as a full matrix: pd x pd, both triangles. */
+/* Q = V V' as a full matrix: pd x pd, both triangles. For the tests: fits keep V. */
 void sk_psd_dense(sock_context *ctx, const sk_psd_result *result, double *q);
 
 /* ---- The same through sums over rows, for cross-validation ---- */
@@ -125,7 +121,7 @@ sock_status sk_psd_gram_new(sock_context *ctx, size_t n, size_t p, const double 
 enum { SK_PSD_QUICK = 12 };
 sock_status sk_psd_gram_quick(sock_context *ctx, size_t n, size_t p, const double *g, sk_psd_gram **out);
 void sk_psd_gram_free(sk_psd_gram *gram);
-size_t sk_psd_gram_rows(const sk_psd_gram *gram); /* m: the rank of G */
+size_t sk_psd_gram_rows(const sk_psd_gram *gram); /* m: the rank of G; for the tests */
 
 /* What is known of the targets: c (pairs x q) = sum_i w_i z_i,kl svec(M_i), pair (k <= l) at l (l + 1) / 2 + k and
  * multiplied by sqrt(2) where k < l; zz = sum_i w_i |z_i|^2. */
@@ -140,25 +136,9 @@ typedef struct sk_psd_moments {
 sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t n, const sk_psd_moments *z,
                               const sk_psd_options *options, double *dual, bool warm, double *q, sk_psd_bounds *bounds);
 
-/* ---- Operators and certificate, in the coordinates of the problem as given ---- */
-
-/* out (n x d x d): [<M_i, Q_kl>]_kl for a symmetric Q (pd x pd, both triangles). Row weights are not part of it. */
-sock_status sk_psd_apply(sock_context *ctx, const sk_psd_problem *problem, size_t d, const double *q, double *out);
-
-/* out (pd x pd, both triangles): blocks sum_i b_i,kl M_i for symmetric b (n x d x d). <R(Q), b> = <Q, R*(b)>. */
-sock_status sk_psd_adjoint(sock_context *ctx, const sk_psd_problem *problem, size_t d, const double *b, double *out);
-
-/* The gradient of the objective at Q: (2/n) R*(w (R(Q) - z)) + 2 lambda Q; pd x pd. */
-sock_status sk_psd_gradient(sock_context *ctx, const sk_psd_problem *problem, const sk_psd_target *target,
-                            const double *q, double *out);
-
 struct sk_psd_bounds {
     double primal, dual, gap;
 };
-
-/* Objective at Q >= 0 and dual value at beta (NULL: the one that belongs to Q). One eigendecomposition. */
-sock_status sk_psd_certificate(sock_context *ctx, const sk_psd_problem *problem, const sk_psd_target *target,
-                               const double *q, const double *beta, sk_psd_bounds *out);
 
 /* A (n x n symmetric, lower triangle read) := the nearest positive semi-definite matrix, both triangles. space: made
  * for n or more. *rank: number of positive eigenvalues; may be NULL. */
