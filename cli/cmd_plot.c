@@ -85,7 +85,7 @@ static int make(const cli *c, const fig_figure *figure, fig_input *in, double *b
     in->seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
     in->lower = bounds, in->upper = bounds + d;
     sock_status status = sock_simulation_bounds(c->ctx, c->opts, d, &in->bounds, bounds, bounds + d);
-    if (status >= 0) status = figure->draw(c->ctx, in, &text, &size);
+    if (status >= 0) status = fig_draw(c->ctx, figure, in, &text, &size);
     if (status >= 0) status = sock_write_file(c->ctx, output ? output : "-", text, size);
     free(text);
     if (status < 0) return cli_fail(c, status);

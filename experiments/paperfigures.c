@@ -171,7 +171,7 @@ static fig_input input_of(const gallery *g)
 static sock_status draw_fields(gallery *g, char **text, size_t *size)
 {
     const fig_input in = input_of(g);
-    return fig_fields(g->ctx, &in, text, size);
+    return fig_draw(g->ctx, fig_find("fields"), &in, text, size);
 }
 
 static sock_status draw_paths(gallery *g, char **text, size_t *size)
@@ -181,7 +181,7 @@ static sock_status draw_paths(gallery *g, char **text, size_t *size)
     in.bounds = SOCK_BOUNDS_CLIP;
     in.lower = lower;
     in.upper = upper;
-    return fig_paths(g->ctx, &in, text, size);
+    return fig_draw(g->ctx, fig_find("paths"), &in, text, size);
 }
 
 /* ---- The list ---- */

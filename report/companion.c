@@ -1,7 +1,7 @@
 /* companion.c - see companion.h. */
 #include "companion.h"
 
-#include "datalook.h"
+#include "evidence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ sock_status companion_make(sock_context *ctx, const fig_input *in, const sock_mo
     look_times time;
     double t[TIMES_MOST], *made = calloc(paths * TIMES_MOST * d, sizeof *made);
     companion c = {.x = calloc(starts * paths * TIMES_MOST * d + 1, sizeof *c.x)};
-    sock_status status = made && c.x ? look_time(in->data, &time) : SOCK_ENOMEM;
+    sock_status status = made && c.x ? evidence_time(in, &time) : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < starts; i++) {
         const double *times, *x;
         const size_t length = sock_data_trajectory(in->data, i * all / starts, &times, &x);
@@ -104,7 +104,7 @@ sock_status companion_long_run(sock_context *ctx, const fig_input *in, companion
     look_times time;
     double t[LONG_TIMES], *x0 = long_starts(in, &starts), *made = calloc(LONG_PATHS * LONG_TIMES * d, sizeof *made);
     companion c = {.x = calloc(LONG_PATHS * LONG_TIMES * d + 1, sizeof *c.x)};
-    sock_status status = x0 && made && c.x ? look_time(in->data, &time) : SOCK_ENOMEM;
+    sock_status status = x0 && made && c.x ? evidence_time(in, &time) : SOCK_ENOMEM;
     if (status >= 0 && starts && time.last > time.first) {
         const double step = time.step / 2, end = fmin(5 * (time.last - time.first), LONG_STEPS * step);
         for (size_t i = 0; i < times; i++) t[i] = end * (double)i / (double)(times - 1);

@@ -5,8 +5,8 @@
  * data's range and half as much again on each side; it is shown where it has died down at both ends. With more states
  * it is the histogram of the second half of long paths, shown where they stay around the data. */
 #define _GNU_SOURCE
-#include "datalook.h"
 #include "densitypanel.h"
+#include "evidence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,17 +48,15 @@ static int normalise(const double *x, double *p)
 
 static sock_status by_formula(sock_context *ctx, const fig_input *in, stationary *out)
 {
-    size_t count = 0;
-    double *values = look_sorted(in->data, 0, &count), *f = calloc(2 * GRID, sizeof *f), *a = f ? f + GRID : NULL;
-    sock_status status = values && count && f ? SOCK_OK : SOCK_ENOMEM;
+    range r;
+    double *f = calloc(2 * GRID, sizeof *f), *a = f ? f + GRID : NULL;
+    sock_status status = f ? evidence_range(in, 0, 0.5, &r) : SOCK_ENOMEM;
     if (status >= 0) {
-        const range r = range_widen((range){values[0], values[count - 1]}, 0.5);
         for (size_t i = 0; i < GRID; i++) out->x[i] = r.low + (r.high - r.low) * (double)i / (GRID - 1);
         status = sock_model_drift(ctx, in->model, GRID, out->x, f);
     }
     if (status >= 0) status = sock_model_diffusion(ctx, in->model, GRID, out->x, a);
     if (status >= 0) out->known = potential(out->x, f, a, out->p) && normalise(out->x, out->p);
-    free(values);
     free(f);
     return status;
 }
@@ -69,13 +67,10 @@ static sock_status by_formula(sock_context *ctx, const fig_input *in, stationary
 static sock_status stays(const fig_input *in, const companion *run, size_t k, int *out)
 {
     const size_t d = sock_model_dim(in->model);
-    size_t count = 0;
-    double *values = look_sorted(in->data, k, &count);
-    if (!values) return SOCK_ENOMEM;
-    const range r = count ? range_widen((range){values[0], values[count - 1]}, 0.25) : range_empty();
-    *out = companion_outside(run->count, run->x + k, d, r) <= 0.05;
-    free(values);
-    return SOCK_OK;
+    range r;
+    const sock_status status = evidence_range(in, k, 0.25, &r);
+    if (status >= 0) *out = companion_outside(run->count, run->x + k, d, r) <= 0.05;
+    return status;
 }
 
 static sock_status in_the_long_run(sock_context *ctx, const fig_input *in, stationary *out)
@@ -141,7 +136,7 @@ static void draw_notes(sheet *s, const fig_input *in, const companion *model, co
 }
 
 typedef struct densities {
-    companion model, truth;
+    const companion *model, *truth; /* truth: NULL when unknown */
     stationary st;
     density_look look[STATES_MOST];
     size_t states;
@@ -166,7 +161,7 @@ static char *draw(const fig_input *in, const densities *all, size_t *size)
     if (in->truth) sheet_key(s, LEGEND_LINE, "truth", "truth");
     if (all->st.known) sheet_key(s, LEGEND_LINE, "c2", "model, stationary");
     for (size_t k = 0; good && k < all->states; k++) good = draw_panel(s, in, &all->look[k], &all->st, k);
-    draw_notes(s, in, &all->model, &all->st);
+    draw_notes(s, in, all->model, &all->st);
     return sheet_close(s, good, size);
 }
 
@@ -195,12 +190,12 @@ static sock_status prepare(sock_context *ctx, const fig_input *in, densities *al
 {
     const size_t d = sock_model_dim(in->model);
     all->states = d < STATES_MOST ? d : STATES_MOST;
-    sock_status status = companion_make(ctx, in, in->model, &all->model);
-    if (status >= 0 && in->truth) status = companion_make(ctx, in, in->truth, &all->truth);
+    sock_status status = evidence_model_paths(ctx, in, &all->model);
+    if (status >= 0 && in->truth) status = evidence_true_paths(ctx, in, &all->truth);
     if (status >= 0 && sock_model_has_diffusion(in->model))
         status = d == 1 ? by_formula(ctx, in, &all->st) : in_the_long_run(ctx, in, &all->st);
     for (size_t k = 0; status >= 0 && k < all->states; k++)
-        if (!density_of(in, k, &all->model, in->truth ? &all->truth : NULL, &all->look[k])) status = SOCK_ENOMEM;
+        if (!density_of(in, k, all->model, all->truth, &all->look[k])) status = SOCK_ENOMEM;
     return status;
 }
 
@@ -213,8 +208,6 @@ sock_status fig_density(sock_context *ctx, const fig_input *in, char **text, siz
     if (made) keep_numbers(in, all);
     if (status >= 0 && !made) status = SOCK_ENOMEM;
     if (made) *text = made;
-    companion_free(&all->model);
-    companion_free(&all->truth);
     companion_free(&all->st.run);
     free(all);
     return status < 0 ? status : SOCK_OK;

@@ -1,26 +1,21 @@
 /* densitypanel.c - see densitypanel.h. */
 #include "densitypanel.h"
 
-#include "datalook.h"
+#include "evidence.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 int density_of(const fig_input *in, size_t k, const companion *model, const companion *truth, density_look *out)
 {
     const size_t d = sock_model_dim(in->model);
-    size_t count = 0;
-    double *values = look_sorted(in->data, k, &count);
-    if (!values || !count) {
-        free(values);
-        return 0;
-    }
+    const double *values;
+    size_t count;
+    if (evidence_sorted(in, k, &values, &count) < 0) return 0;
     *out =
         (density_look){.across = range_widen((range){values[0], values[count - 1]}, 0.08), .has_truth = truth != NULL};
     companion_histogram(count, values, 1, out->across, DENSITY_BINS, out->data);
     companion_histogram(model->count, model->x + k, d, out->across, DENSITY_BINS, out->model);
     if (truth) companion_histogram(truth->count, truth->x + k, d, out->across, DENSITY_BINS, out->truth);
-    free(values);
     for (size_t b = 0; b < DENSITY_BINS; b++)
         out->tallest = fmax(out->tallest, fmax(out->data[b], fmax(out->model[b], out->truth[b])));
     return 1;

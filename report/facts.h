@@ -2,6 +2,7 @@
 #ifndef REPORT_FACTS_H
 #define REPORT_FACTS_H
 
+#include "figures.h"
 #include "page.h"
 #include "report.h"
 #include "whiteness.h"
@@ -11,8 +12,9 @@ typedef struct rep_facts {
     const sock_data *data;
     const rep_settings *settings;
     size_t d;
-    json_t *info, *summary, *terms; /* of sock_model_info, sock_data_summary, sock_model_terms */
-    int same_data;                  /* the data are those of the fit, by their hash */
+    json_t *info;            /* of sock_model_info; the evidence's */
+    json_t *summary, *terms; /* of sock_data_summary, sock_model_terms */
+    int same_data;           /* the data are those of the fit, by their hash */
     int has_residuals;
     res_moments residuals;
     int has_scores; /* of the test data, or, where the truth is known, of the data themselves */
@@ -22,9 +24,9 @@ typedef struct rep_facts {
     double *point; /* points x d */
 } rep_facts;
 
-/* Negative: nothing was made. */
-sock_status facts_gather(sock_context *ctx, const sock_model *model, const sock_data *data,
-                         const rep_settings *settings, int *failed, rep_facts *out);
+/* From an input that has evidence, which must live as long as the facts. Negative: nothing was made. */
+sock_status facts_gather(sock_context *ctx, const fig_input *in, const rep_settings *settings, int *failed,
+                         rep_facts *out);
 void facts_free(rep_facts *facts);
 
 /* ---- What is written of them, each a piece of HTML ---- */

@@ -2,8 +2,7 @@
  * data along the axis, the truth dashed. */
 #define _GNU_SOURCE
 #include "curvepanel.h"
-#include "datalook.h"
-#include "figures.h"
+#include "evidence.h"
 #include "units.h"
 
 #include <stdlib.h>
@@ -12,8 +11,8 @@
 enum { GRID = 241 };
 
 typedef struct curves {
-    size_t count;   /* of data values */
-    double *values; /* of the data, sorted */
+    size_t count;         /* of data values */
+    const double *values; /* of the data, sorted */
     double x[GRID];
     double f[GRID], a[GRID], true_f[GRID], true_a[GRID];
     int which, has_truth, truth_has_a;
@@ -93,13 +92,12 @@ sock_status fig_fields_line(sock_context *ctx, const fig_input *in, int which, c
     curves *c = calloc(1, sizeof *c);
     if (!c) return SOCK_ENOMEM;
     c->which = which;
-    c->values = look_sorted(in->data, 0, &c->count);
-    sock_status status = c->values && c->count ? evaluate(ctx, in, c) : SOCK_ENOMEM;
+    sock_status status = evidence_sorted(in, 0, &c->values, &c->count);
+    if (status >= 0) status = evaluate(ctx, in, c);
     char *made = status < 0 ? NULL : draw(in, c, size);
     if (made) keep_numbers(in, c);
     if (status >= 0 && !made) status = SOCK_ENOMEM;
     if (made) *text = made;
-    free(c->values);
     free(c);
     return status;
 }

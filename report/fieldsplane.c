@@ -8,8 +8,7 @@
  *    Where its short half axis is a small part of the long one, it is a line. */
 #define _GNU_SOURCE
 #include "cells.h"
-#include "datalook.h"
-#include "figures.h"
+#include "evidence.h"
 #include "units.h"
 
 #include <math.h>
@@ -277,16 +276,8 @@ static int draw_panels(plane *q, sheet *s, int which)
 
 static sock_status see_ranges(plane *q)
 {
-    size_t count[2] = {0, 0};
-    double *values[2] = {look_sorted(q->in->data, q->u, &count[0]), look_sorted(q->in->data, q->v, &count[1])};
-    const int good = values[0] && values[1] && count[0] && count[1];
-    if (good) {
-        q->across = range_widen((range){values[0][0], values[0][count[0] - 1]}, 0.07);
-        q->up = range_widen((range){values[1][0], values[1][count[1] - 1]}, 0.07);
-    }
-    free(values[0]);
-    free(values[1]);
-    return good ? SOCK_OK : SOCK_ENOMEM;
+    const sock_status status = evidence_range(q->in, q->u, 0.07, &q->across);
+    return status < 0 ? status : evidence_range(q->in, q->v, 0.07, &q->up);
 }
 
 static sock_status prepare(plane *q, int which)

@@ -1,6 +1,8 @@
 /* figures.c - the table of figures. */
 #include "figures.h"
 
+#include "evidence.h"
+
 #include <string.h>
 
 const char fig_no_memory[] = "out of memory";
@@ -51,6 +53,16 @@ const fig_figure *fig_find(const char *name)
 }
 
 const char *fig_lack(const fig_figure *figure, const fig_input *in) { return figure->lack ? figure->lack(in) : NULL; }
+
+sock_status fig_draw(sock_context *ctx, const fig_figure *figure, const fig_input *in, char **text, size_t *size)
+{
+    if (in->evidence) return figure->draw(ctx, in, text, size);
+    fig_input own = *in;
+    own.evidence = evidence_new();
+    const sock_status status = own.evidence ? figure->draw(ctx, &own, text, size) : SOCK_ENOMEM;
+    evidence_free(own.evidence);
+    return status;
+}
 
 const char *fig_time_name(const fig_input *in) { return in->time_name ? in->time_name : "time"; }
 

@@ -7,6 +7,8 @@
 #include "sheet.h"
 #include "sock.h"
 
+typedef struct evidence evidence;
+
 /* What is drawn, and how. Model, data and truth have the same dimension; the data hold at least one point. */
 typedef struct fig_input {
     const sock_model *model;
@@ -19,6 +21,7 @@ typedef struct fig_input {
     const char *time_name; /* of the time column; NULL: "time" */
     sheet_form form;
     fig_tables *tables; /* where the numbers go; NULL: nowhere */
+    evidence *evidence; /* what figures share (evidence.h); NULL: fig_draw makes its own */
 } fig_input;
 
 typedef struct fig_figure {
@@ -35,8 +38,11 @@ const fig_figure *fig_find(const char *name);
 extern const char fig_no_memory[];
 const char *fig_lack(const fig_figure *figure, const fig_input *in);
 
-/* Each makes one picture: *text (freed with free()) of *size bytes. A negative status leaves both alone;
- * sock_message() says why unless memory ran out.
+/* Draws a row of the table: *text (freed with free()) of *size bytes. A negative status leaves both alone;
+ * sock_message() says why unless memory ran out. */
+sock_status fig_draw(sock_context *ctx, const fig_figure *figure, const fig_input *in, char **text, size_t *size);
+
+/* The rows, as fig_draw, for an input that has evidence.
  *
  * fig_fields: drift and diffusion where the data are. One dimension: curves over the data's range, above a histogram of
  * the data. More: the plane of two states, arrows for f, ellipses for a (lines where a has rank one).

@@ -2,8 +2,8 @@
  * model's paths from the same starts at the same times. */
 #define _GNU_SOURCE
 #include "cells.h"
-#include "datalook.h"
 #include "densitypanel.h"
+#include "evidence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum { STATES_MOST = 4, GAP = 8 };
 typedef struct matrix {
     const fig_input *in;
     size_t states, d;
-    companion model;
+    const companion *model;
     size_t count; /* points of the data */
     double *points;
     density_look look[STATES_MOST];
@@ -65,7 +65,7 @@ static int draw_cell(const panel *p, const matrix *m, size_t row, size_t column)
     else if (row > column)
         cells_shade(p, m->count, m->points + column, m->points + row, m->d, "den");
     else
-        cells_shade(p, m->model.count, m->model.x + column, m->model.x + row, m->d, "sim");
+        cells_shade(p, m->model->count, m->model->x + column, m->model->x + row, m->d, "sim");
     svg_clip_end(p->s);
     box(p);
     outer_ticks(p, row + 1 == m->states, column == 0 && row > 0);
@@ -112,13 +112,12 @@ sock_status fig_marginals(sock_context *ctx, const fig_input *in, char **text, s
     m->in = in, m->d = sock_model_dim(in->model);
     m->states = m->d < STATES_MOST ? m->d : STATES_MOST;
     m->points = look_points(in->data, CELLS_POINTS, &m->count);
-    sock_status status = m->points ? companion_make(ctx, in, in->model, &m->model) : SOCK_ENOMEM;
+    sock_status status = m->points ? evidence_model_paths(ctx, in, &m->model) : SOCK_ENOMEM;
     for (size_t k = 0; status >= 0 && k < m->states; k++)
-        if (!density_of(in, k, &m->model, NULL, &m->look[k])) status = SOCK_ENOMEM;
+        if (!density_of(in, k, m->model, NULL, &m->look[k])) status = SOCK_ENOMEM;
     char *made = status < 0 ? NULL : draw(m, size);
     if (status >= 0 && !made) status = SOCK_ENOMEM;
     if (made) *text = made;
-    companion_free(&m->model);
     free(m->points);
     free(m);
     return status < 0 ? status : SOCK_OK;

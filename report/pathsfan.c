@@ -5,8 +5,7 @@
  * 3. At each time the 5, 25, 50, 75 and 95 % points of the paths bound the bands; those of the truth are dashed. */
 #define _GNU_SOURCE
 #include "datalines.h"
-#include "datalook.h"
-#include "figures.h"
+#include "evidence.h"
 #include "memtext.h"
 
 #include <math.h>
@@ -178,13 +177,12 @@ static void draw_notes(const bundle *b, sheet *s, int cut)
 
 static int place_panel(const bundle *b, sheet *s, size_t k, int *cut)
 {
-    size_t count = 0;
+    const double *sorted;
+    size_t count;
     panel p;
-    double *sorted = look_sorted(b->in->data, k, &count);
-    const int good = sorted && count;
-    const range up = good ? range_widen(heights(b, k, count, sorted, cut), 0.04) : range_empty();
-    free(sorted);
-    return good && sheet_panel(s, range_widen((range){b->time.first, b->time.last}, 0), up, &p) && draw_panel(&p, b, k);
+    if (evidence_sorted(b->in, k, &sorted, &count) < 0) return 0;
+    const range up = range_widen(heights(b, k, count, sorted, cut), 0.04);
+    return sheet_panel(s, range_widen((range){b->time.first, b->time.last}, 0), up, &p) && draw_panel(&p, b, k);
 }
 
 static char *draw(const bundle *b, size_t *size)
@@ -234,7 +232,7 @@ sock_status fig_paths(sock_context *ctx, const fig_input *in, char **text, size_
     if (!b) return SOCK_ENOMEM;
     b->in = in, b->d = sock_model_dim(in->model);
     b->panels = b->d < PANELS_MOST ? b->d : PANELS_MOST;
-    sock_status status = look_time(in->data, &b->time);
+    sock_status status = evidence_time(in, &b->time);
     if (status >= 0) status = look_start(in->data, &b->starts);
     for (size_t s = 0; status >= 0 && s < b->starts.count; s++) {
         status = make_fan(ctx, b, in->model, s, &b->model[s]);

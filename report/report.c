@@ -9,9 +9,8 @@
 #include "report.h"
 
 #include "assets.h"
-#include "datalook.h"
+#include "evidence.h"
 #include "facts.h"
-#include "figures.h"
 #include "memtext.h"
 
 #include <math.h>
@@ -145,7 +144,7 @@ static sock_status put_chapter(sock_context *ctx, FILE *out, const rep_facts *f,
     char *text = NULL;
     size_t size = 0;
     in->tables = &tables;
-    sock_status status = figure->draw(ctx, in, &text, &size);
+    sock_status status = fig_draw(ctx, figure, in, &text, &size);
     in->tables = NULL;
     if (status >= 0) {
         fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n<figure>\n<figcaption>%s</figcaption>\n", c->figure, c->title,
@@ -229,14 +228,13 @@ static sock_status put_page(sock_context *ctx, FILE *out, const rep_facts *f, fi
 
 /* ---- The entries ---- */
 
-static sock_status input_of(sock_context *ctx, const sock_model *model, const sock_data *data, const rep_settings *s,
-                            fig_input *out, char **time_name)
+/* Without the name of the time and without evidence. */
+static sock_status input_of(const sock_model *model, const sock_data *data, const rep_settings *s, fig_input *out)
 {
     if (!model || !data || sock_model_dim(model) != sock_data_dim(data)) return SOCK_EUSAGE;
     if (s->truth && sock_model_dim(s->truth) != sock_model_dim(model)) return SOCK_EUSAGE;
     if (s->pair[0] >= sock_model_dim(model) || s->pair[1] >= sock_model_dim(model)) return SOCK_EUSAGE;
     if (!sock_data_points(data)) return SOCK_EINPUT;
-    *time_name = look_time_name(ctx, data);
     *out = (fig_input){.model = model,
                        .data = data,
                        .truth = s->truth,
@@ -244,9 +242,26 @@ static sock_status input_of(sock_context *ctx, const sock_model *model, const so
                        .bounds = s->bounds,
                        .lower = s->lower,
                        .upper = s->upper,
-                       .pair = {s->pair[0], s->pair[1]},
-                       .time_name = *time_name};
-    return *time_name ? SOCK_OK : SOCK_ENOMEM;
+                       .pair = {s->pair[0], s->pair[1]}};
+    return SOCK_OK;
+}
+
+/* The page of an input that has evidence, in memory. */
+static sock_status make_page(sock_context *ctx, fig_input *in, const rep_settings *s, memtext *page)
+{
+    rep_facts facts = {0};
+    int failed = 0;
+    sock_status status = facts_gather(ctx, in, s, &failed, &facts);
+    FILE *out = status >= 0 ? memtext_open(page) : NULL;
+    if (status >= 0 && !out) status = SOCK_ENOMEM;
+    if (out) {
+        const char *time_name = info_text(facts.summary, "time_name");
+        in->time_name = *time_name ? time_name : NULL;
+        status = put_page(ctx, out, &facts, in);
+        if ((memtext_close(out, page) != 0 || failed) && status >= 0) status = SOCK_ENOMEM;
+    }
+    facts_free(&facts);
+    return status;
 }
 
 sock_status rep_write(sock_context *ctx, const sock_model *model, const sock_data *data, const rep_settings *settings,
@@ -255,23 +270,15 @@ sock_status rep_write(sock_context *ctx, const sock_model *model, const sock_dat
     static const rep_settings none;
     const rep_settings *s = settings ? settings : &none;
     fig_input in = {0};
-    rep_facts facts = {0};
-    char *time_name = NULL;
     memtext page = {0};
-    int failed = 0;
-    sock_status status = input_of(ctx, model, data, s, &in, &time_name);
-    if (status >= 0) status = facts_gather(ctx, model, data, s, &failed, &facts);
-    FILE *out = status >= 0 ? memtext_open(&page) : NULL;
-    if (status >= 0 && !out) status = SOCK_ENOMEM;
+    sock_status status = input_of(model, data, s, &in);
+    if (status < 0) return status;
     in.form = SHEET_PIECES;
-    if (out) {
-        status = put_page(ctx, out, &facts, &in);
-        if ((memtext_close(out, &page) != 0 || failed) && status >= 0) status = SOCK_ENOMEM;
-    }
+    in.evidence = evidence_new();
+    status = in.evidence ? make_page(ctx, &in, s, &page) : SOCK_ENOMEM;
     if (status >= 0) status = sock_write_file(ctx, path, page.text, page.size);
     free(page.text);
-    free(time_name);
-    facts_free(&facts);
+    evidence_free(in.evidence);
     return status;
 }
 
@@ -283,10 +290,10 @@ sock_status rep_figure(sock_context *ctx, const sock_model *model, const sock_da
     fig_input in = {0};
     char *time_name = NULL, *text = NULL;
     size_t size = 0;
-    sock_status status =
-        figure ? input_of(ctx, model, data, settings ? settings : &none, &in, &time_name) : SOCK_EUSAGE;
+    sock_status status = figure ? input_of(model, data, settings ? settings : &none, &in) : SOCK_EUSAGE;
+    if (status >= 0 && !(in.time_name = time_name = look_time_name(ctx, data))) status = SOCK_ENOMEM;
     if (status >= 0 && fig_lack(figure, &in)) status = SOCK_EUSAGE;
-    if (status >= 0) status = figure->draw(ctx, &in, &text, &size);
+    if (status >= 0) status = fig_draw(ctx, figure, &in, &text, &size);
     if (status >= 0) status = sock_write_file(ctx, path, text, size);
     free(text);
     free(time_name);

@@ -1,9 +1,7 @@
 /* residualplots.c - four looks at standardised residuals: their histogram and their quantiles beside those of the
  * normal law, their autocorrelation and that of their squares, and whether they hang on the state. */
 #define _GNU_SOURCE
-#include "datalook.h"
-#include "figures.h"
-#include "whiteness.h"
+#include "evidence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -244,13 +242,12 @@ static void keep_numbers(const fig_input *in, const res_set *set, const res_mome
 
 sock_status fig_residuals(sock_context *ctx, const fig_input *in, char **text, size_t *size)
 {
-    res_set set;
-    const sock_status status = res_make(ctx, in->model, in->data, &set);
+    const res_set *set;
+    const res_moments *m;
+    const sock_status status = evidence_residuals(ctx, in, &set, &m);
     if (status < 0) return status;
-    const res_moments m = res_look(&set);
-    char *made = draw(in, &set, &m, size);
+    char *made = draw(in, set, m, size);
     if (made) *text = made;
-    if (made) keep_numbers(in, &set, &m);
-    res_free(&set);
+    if (made) keep_numbers(in, set, m);
     return made ? SOCK_OK : SOCK_ENOMEM;
 }

@@ -1,8 +1,7 @@
 /* searchplot.c - the search as curves: held-out score over the penalty for each kernel, and over the length scale where
  * Gaussian kernels were tried. Scores are differences from the best, in nats. */
 #define _GNU_SOURCE
-#include "figures.h"
-#include "page.h"
+#include "evidence.h"
 #include "searchlook.h"
 
 #include <math.h>
@@ -210,39 +209,39 @@ static char *draw(const fig_input *in, const search_look *drift, const search_lo
     return sheet_close(s, good, size);
 }
 
-static json_t *read_info(sock_context *ctx, const sock_model *model)
+/* How many candidates the model file lists; -1 when memory ran out. */
+static long searched(const fig_input *in)
 {
-    char *text = NULL;
-    json_t *info = sock_model_info(ctx, model, &text) >= 0 ? info_parse(text) : NULL;
-    sock_string_free(text);
-    return info;
+    sock_context *ctx = sock_context_new();
+    json_t *info = NULL;
+    const int known = ctx && evidence_info(ctx, in, &info) >= 0;
+    sock_context_free(ctx);
+    return known ? (long)json_array_size(json_object_get(info, "search")) : -1;
 }
 
 const char *fig_search_lack(const fig_input *in)
 {
-    sock_context *ctx = sock_context_new();
-    json_t *info = ctx ? read_info(ctx, in->model) : NULL;
-    const size_t rows = json_array_size(json_object_get(info, "search"));
-    const char *lack = !info  ? fig_no_memory
-                       : rows ? NULL
-                              : "the model was not searched for (it was fitted with --no-tune)";
-    json_decref(info);
-    sock_context_free(ctx);
-    return lack;
+    fig_input own = *in;
+    if (!in->evidence) own.evidence = evidence_new();
+    const long rows = own.evidence ? searched(&own) : -1;
+    if (!in->evidence) evidence_free(own.evidence);
+    if (rows < 0) return fig_no_memory;
+    return rows ? NULL : "the model was not searched for (it was fitted with --no-tune)";
 }
 
 sock_status fig_search(sock_context *ctx, const fig_input *in, char **text, size_t *size)
 {
     search_look drift = {0}, diffusion = {0};
-    json_t *info = read_info(ctx, in->model);
+    json_t *info = NULL;
     char *made = NULL;
-    if (info && search_read(info, "drift", &drift) && search_read(info, "diffusion", &diffusion))
+    const sock_status status = evidence_info(ctx, in, &info);
+    if (status < 0) return status;
+    if (search_read(info, "drift", &drift) && search_read(info, "diffusion", &diffusion))
         made = draw(in, &drift, &diffusion, size);
     if (made && drift.count) keep_numbers(in, &drift, "search-drift");
     if (made && diffusion.count) keep_numbers(in, &diffusion, "search-diffusion");
     if (made) *text = made;
     search_free(&drift);
     search_free(&diffusion);
-    json_decref(info);
     return made ? SOCK_OK : SOCK_ENOMEM;
 }

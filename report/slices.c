@@ -5,8 +5,7 @@
  * hang together. */
 #define _GNU_SOURCE
 #include "curvepanel.h"
-#include "datalook.h"
-#include "figures.h"
+#include "evidence.h"
 #include "units.h"
 
 #include <math.h>
@@ -16,9 +15,9 @@
 enum { GRID = 121, STATES_MOST = 4, POINTS_MOST = 2000 };
 
 typedef struct slice {
-    size_t k, count; /* state; data values */
-    double *values;  /* sorted */
-    double at[GRID]; /* x_k */
+    size_t k, count;      /* state; data values */
+    const double *values; /* sorted */
+    double at[GRID];      /* x_k */
     double f[GRID], a[GRID], true_f[GRID], true_a[GRID];
 } slice;
 
@@ -59,8 +58,7 @@ static sock_status make_slice(sock_context *ctx, const fig_input *in, size_t cou
 {
     const size_t d = sock_model_dim(in->model);
     double *x = calloc(GRID * d, sizeof *x);
-    s->values = look_sorted(in->data, s->k, &s->count);
-    sock_status status = x && s->values && s->count ? SOCK_OK : SOCK_ENOMEM;
+    sock_status status = x ? evidence_sorted(in, s->k, &s->values, &s->count) : SOCK_ENOMEM;
     if (status >= 0) {
         place_points(s, d, count, points, x);
         status = evaluate(ctx, in->model, s->k, x, s->f, s->a);
@@ -154,7 +152,6 @@ sock_status fig_slices(sock_context *ctx, const fig_input *in, char **text, size
     char *made = status < 0 ? NULL : draw(in, states, slices, has_a, size);
     if (status >= 0 && !made) status = SOCK_ENOMEM;
     if (made) *text = made;
-    for (size_t i = 0; slices && i < states; i++) free(slices[i].values);
     free(slices);
     free(points);
     return status;

@@ -2,8 +2,7 @@
  * or more, their way through the plane. */
 #define _GNU_SOURCE
 #include "datalines.h"
-#include "datalook.h"
-#include "figures.h"
+#include "evidence.h"
 
 #include <stdlib.h>
 
@@ -44,20 +43,12 @@ static int pick(const sock_data *data, size_t out[PICKED], size_t *found)
     return 1;
 }
 
-static int state_range(const sock_data *data, size_t k, range *out)
-{
-    size_t count = 0;
-    double *sorted = look_sorted(data, k, &count);
-    if (sorted && count) *out = range_widen((range){sorted[0], sorted[count - 1]}, 0.04);
-    free(sorted);
-    return sorted && count;
-}
-
 static int time_panel(const fig_input *in, sheet *s, const look_times *time, size_t k)
 {
     range up;
     panel p;
-    if (!state_range(in->data, k, &up) || !sheet_panel(s, range_widen((range){time->first, time->last}, 0), up, &p))
+    if (evidence_range(in, k, 0.04, &up) < 0 ||
+        !sheet_panel(s, range_widen((range){time->first, time->last}, 0), up, &p))
         return 0;
     panel_frame(&p, sock_model_name(in->model, k), fig_time_name(in));
     panel_clip(&p);
@@ -91,8 +82,8 @@ static int plane_panel(const fig_input *in, sheet *s)
     panel p;
     const size_t u = in->pair[0], v = in->pair[0] == in->pair[1] ? 1 : in->pair[1];
     char title[200];
-    if (!state_range(in->data, u, &across) || !state_range(in->data, v, &up) || !sheet_panel(s, across, up, &p))
-        return 0;
+    if (evidence_range(in, u, 0.04, &across) < 0 || evidence_range(in, v, 0.04, &up) < 0) return 0;
+    if (!sheet_panel(s, across, up, &p)) return 0;
     snprintf(title, sizeof title, "%.60s", sock_model_name(in->model, v));
     panel_frame(&p, title, sock_model_name(in->model, u));
     panel_clip(&p);
@@ -172,7 +163,7 @@ sock_status fig_trajectories(sock_context *ctx, const fig_input *in, char **text
 {
     look_times time;
     (void)ctx;
-    const sock_status status = look_time(in->data, &time);
+    const sock_status status = evidence_time(in, &time);
     char *made = status < 0 ? NULL : draw(in, &time, size);
     if (status >= 0 && !made) return SOCK_ENOMEM;
     if (made) *text = made;

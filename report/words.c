@@ -22,14 +22,14 @@ static void put_names(FILE *out, const rep_facts *f)
 
 static void data_words(FILE *out, const rep_facts *f)
 {
-    json_t *range = json_object_get(f->summary, "time_range"), *step = json_object_get(f->summary, "time_step");
+    json_t *times = json_object_get(f->summary, "time_range"), *step = json_object_get(f->summary, "time_step");
     const long long paths = info_count(f->summary, "trajectories"), points = info_count(f->summary, "points");
     const double least = info_number(step, "min"), most = info_number(step, "max");
     fputs("<p>This is a model of how ", out);
     put_names(out, f);
     fprintf(out, " change%s in time, shown with %lld trajector%s of %lld point%s in all", f->d == 1 ? "s" : "", paths,
             paths == 1 ? "y" : "ies", points, plural(points));
-    fprintf(out, ", from time %.6g to %.6g", info_number(range, "min"), info_number(range, "max"));
+    fprintf(out, ", from time %.6g to %.6g", info_number(times, "min"), info_number(times, "max"));
     if (isfinite(most) && most - least <= 1e-9 * most)
         fprintf(out, " in steps of %.6g", most);
     else if (isfinite(most))

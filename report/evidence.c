@@ -1,0 +1,117 @@
+/* evidence.c - see evidence.h. */
+#include "evidence.h"
+
+#include <stdlib.h>
+
+typedef struct sorted_state {
+    double *x;
+    size_t count;
+} sorted_state;
+
+/* The paths of one model; made: even when there are none. */
+typedef struct paths {
+    int made;
+    companion c;
+} paths;
+
+struct evidence {
+    json_t *info;
+    size_t d;
+    sorted_state *state; /* d; NULL: none was asked for */
+    int has_time;
+    look_times time;
+    int has_residuals;
+    res_set residuals;
+    res_moments moments;
+    paths model, truth;
+};
+
+evidence *evidence_new(void) { return calloc(1, sizeof(evidence)); }
+
+void evidence_free(evidence *e)
+{
+    if (!e) return;
+    json_decref(e->info);
+    for (size_t k = 0; e->state && k < e->d; k++) free(e->state[k].x);
+    free(e->state);
+    res_free(&e->residuals);
+    companion_free(&e->model.c);
+    companion_free(&e->truth.c);
+    free(e);
+}
+
+sock_status evidence_info(sock_context *ctx, const fig_input *in, json_t **out)
+{
+    evidence *e = in->evidence;
+    if (!e->info) {
+        char *text = NULL;
+        const sock_status status = sock_model_info(ctx, in->model, &text);
+        if (status >= 0) e->info = info_parse(text);
+        sock_string_free(text);
+        if (status < 0) return status;
+    }
+    *out = e->info;
+    return e->info ? SOCK_OK : SOCK_ENOMEM;
+}
+
+sock_status evidence_sorted(const fig_input *in, size_t k, const double **sorted, size_t *count)
+{
+    evidence *e = in->evidence;
+    e->d = sock_data_dim(in->data);
+    if (!e->state) e->state = calloc(e->d, sizeof *e->state);
+    if (!e->state) return SOCK_ENOMEM;
+    sorted_state *s = &e->state[k];
+    if (!s->x) s->x = look_sorted(in->data, k, &s->count);
+    *sorted = s->x, *count = s->count;
+    return s->x && s->count ? SOCK_OK : SOCK_ENOMEM;
+}
+
+sock_status evidence_range(const fig_input *in, size_t k, double share, range *out)
+{
+    const double *sorted;
+    size_t count;
+    const sock_status status = evidence_sorted(in, k, &sorted, &count);
+    if (status >= 0) *out = range_widen((range){sorted[0], sorted[count - 1]}, share);
+    return status;
+}
+
+sock_status evidence_time(const fig_input *in, look_times *out)
+{
+    evidence *e = in->evidence;
+    const sock_status status = e->has_time ? SOCK_OK : look_time(in->data, &e->time);
+    e->has_time = status >= 0;
+    *out = e->time;
+    return status;
+}
+
+sock_status evidence_residuals(sock_context *ctx, const fig_input *in, const res_set **set, const res_moments **moments)
+{
+    evidence *e = in->evidence;
+    if (!e->has_residuals) {
+        const sock_status status = res_make(ctx, in->model, in->data, &e->residuals);
+        if (status < 0) return status;
+        e->moments = res_look(&e->residuals);
+        e->has_residuals = 1;
+    }
+    *set = &e->residuals, *moments = &e->moments;
+    return SOCK_OK;
+}
+
+static sock_status paths_of(sock_context *ctx, const fig_input *in, const sock_model *model, paths *p,
+                            const companion **out)
+{
+    const sock_status status = p->made ? SOCK_OK : companion_make(ctx, in, model, &p->c);
+    p->made = status >= 0;
+    *out = &p->c;
+    return status;
+}
+
+sock_status evidence_model_paths(sock_context *ctx, const fig_input *in, const companion **out)
+{
+    return paths_of(ctx, in, in->model, &in->evidence->model, out);
+}
+
+sock_status evidence_true_paths(sock_context *ctx, const fig_input *in, const companion **out)
+{
+    return paths_of(ctx, in, in->truth, &in->evidence->truth, out);
+}

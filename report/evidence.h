@@ -1,0 +1,37 @@
+/* evidence.h - what several figures, and the words of a page, need of one model beside one data set: made when it is
+ * first asked for, and once. Who draws one figure alone need not know of it: see fig_draw. */
+#ifndef REPORT_EVIDENCE_H
+#define REPORT_EVIDENCE_H
+
+#include "companion.h"
+#include "datalook.h"
+#include "figures.h"
+#include "page.h"
+#include "whiteness.h"
+
+/* NULL when out of memory. It belongs to the model, data, truth, seed and bounds of one fig_input. */
+evidence *evidence_new(void);
+void evidence_free(evidence *e);
+
+/* Each answers from in->evidence, which owns what is given out. Negative: nothing was made. */
+
+/* Of sock_model_info. */
+sock_status evidence_info(sock_context *ctx, const fig_input *in, json_t **out);
+
+/* All finite values of state k, sorted; at least one, or SOCK_ENOMEM. */
+sock_status evidence_sorted(const fig_input *in, size_t k, const double **sorted, size_t *count);
+
+/* From the least to the largest of them, widened by a share of its length. */
+sock_status evidence_range(const fig_input *in, size_t k, double share, range *out);
+
+sock_status evidence_time(const fig_input *in, look_times *out);
+
+/* Standardised residuals of the model, and what they look like. */
+sock_status evidence_residuals(sock_context *ctx, const fig_input *in, const res_set **set,
+                               const res_moments **moments);
+
+/* Paths in the data's place, by the model or by the truth, which must be known. */
+sock_status evidence_model_paths(sock_context *ctx, const fig_input *in, const companion **out);
+sock_status evidence_true_paths(sock_context *ctx, const fig_input *in, const companion **out);
+
+#endif
