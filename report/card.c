@@ -149,7 +149,7 @@ static void put_certificate(FILE *out, const rep_facts *f)
     if (!isfinite(gap)) return;
     row(out, "certificate");
     fprintf(out, "relative duality gap %.2g of the convex problem%s", gap,
-            json_array_size(json_object_get(f->info, "diffusions")) > 1 ? " of the leading kernel" : "");
+            json_array_size(json_object_get(f->info, "diffusions")) > 1 ? "s, the largest" : "");
     if (isfinite(primal))
         fprintf(out, "; primal %.8g, dual %.8g, %lld iterations", primal, info_number(f->info, "dual"),
                 info_count(f->info, "iterations"));

@@ -82,7 +82,10 @@ static void diffusion_words(FILE *out, const rep_facts *f)
         put_kernel(out, info_text(f->info, "diffusion"));
     }
     const double gap = info_number(f->info, "relative_gap");
-    if (isfinite(gap)) fprintf(out, ". Its convex problem was solved with a proved relative gap of %.1e", gap);
+    const char *said = json_array_size(list) > 1
+                           ? "Their convex problems were solved with proved relative gaps of at most"
+                           : "Its convex problem was solved with a proved relative gap of";
+    if (isfinite(gap)) fprintf(out, ". %s %.1e", said, gap);
     fputs(".</p>\n", out);
 }
 
