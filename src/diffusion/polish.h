@@ -29,7 +29,7 @@ typedef struct sk_polish_problem {
 sock_status sk_polish(sock_context *ctx, const sk_polish_problem *problem, size_t rank, double *u, size_t max_steps,
                       double *before, double *after);
 
-/* The objective and its gradient (as u; NULL: not wanted) at u. */
+/* The objective and its gradient (as u; NULL: not wanted) at u; for the tests. */
 sock_status sk_polish_objective(sock_context *ctx, const sk_polish_problem *problem, size_t rank, const double *u,
                                 double *value, double *gradient);
 

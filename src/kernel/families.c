@@ -62,8 +62,6 @@ static bool is_closed(const sk_term *term) { return sk_family_is_closed(term->fa
 
 static bool has_formula(const sk_term *term) { return sk_family_is_closed(term->family) || term->family->add_pair; }
 
-static bool has_features(const sk_term *term) { return sk_family_is(term->family, SK_KIND_FIXED) && !term->b; }
-
 static bool is_implicit(const sk_term *term) { return sk_family_is(term->family, SK_KIND_IMPLICIT); }
 
 static bool has_text(const sk_term *term) { return sk_family_is(term->family, SK_KIND_NAMED); }
@@ -91,7 +89,6 @@ static bool all(const sk_kernel *kernel, bool (*holds)(const sk_term *))
 bool sk_kernel_is_matrix(const sk_kernel *kernel) { return any(kernel, is_matrix); }
 bool sk_kernel_is_closed(const sk_kernel *kernel) { return all(kernel, is_closed); }
 bool sk_kernel_has_formula(const sk_kernel *kernel) { return all(kernel, has_formula); }
-bool sk_kernel_has_features(const sk_kernel *kernel) { return all(kernel, has_features); }
 bool sk_kernel_is_implicit(const sk_kernel *kernel) { return any(kernel, is_implicit) && sk_kernel_is_closed(kernel); }
 bool sk_kernel_has_text(const sk_kernel *kernel) { return all(kernel, has_text); }
 bool sk_kernel_names_eta(const sk_kernel *kernel) { return any(kernel, names_eta); }

@@ -52,15 +52,13 @@ void sk_kernel_free(sk_kernel *kernel);
 /* Text that parses back to the same kernel (17 digits). Freed with sk_free. */
 char *sk_kernel_format(sock_context *ctx, const sk_kernel *kernel);
 
-bool sk_kernel_is_matrix(const sk_kernel *kernel);    /* any term with B, curlfree, divfree, callback */
-bool sk_kernel_is_closed(const sk_kernel *kernel);    /* scalar, and k(x, y) is a formula: no fourier, no nystrom */
-bool sk_kernel_has_formula(const sk_kernel *kernel);  /* the same, matrix-valued or not */
-bool sk_kernel_has_features(const sk_kernel *kernel); /* every term has finite exact features without data:
-                                                         poly, linear, affine, constant, fourier */
-bool sk_kernel_is_implicit(const sk_kernel *kernel);  /* has a gauss term (infinite features), and is closed */
-bool sk_kernel_has_text(const sk_kernel *kernel);     /* sk_kernel_parse knows it: no function of the user's own */
-bool sk_kernel_names_eta(const sk_kernel *kernel);    /* a length scale is given */
-bool sk_kernel_is_open(const sk_kernel *kernel);      /* a length scale is wanted and not given */
+bool sk_kernel_is_matrix(const sk_kernel *kernel);   /* any term with B, curlfree, divfree, callback */
+bool sk_kernel_is_closed(const sk_kernel *kernel);   /* scalar, and k(x, y) is a formula: no fourier, no nystrom */
+bool sk_kernel_has_formula(const sk_kernel *kernel); /* the same, matrix-valued or not */
+bool sk_kernel_is_implicit(const sk_kernel *kernel); /* has a gauss term (infinite features), and is closed */
+bool sk_kernel_has_text(const sk_kernel *kernel);    /* sk_kernel_parse knows it: no function of the user's own */
+bool sk_kernel_names_eta(const sk_kernel *kernel);   /* a length scale is given */
+bool sk_kernel_is_open(const sk_kernel *kernel);     /* a length scale is wanted and not given */
 
 /* How many features it has in d dimensions; max_rank of them for an implicit term, 0 for a matrix-valued one. What
  * sk_features_count says, but for a choice of points with fewer. */
@@ -135,7 +133,6 @@ sock_status sk_features_landmarks(sock_context *ctx, const sk_kernel *kernel, si
                                   size_t m, uint64_t seed, sk_features **out);
 void sk_features_free(sk_features *map);
 size_t sk_features_count(const sk_features *map); /* p */
-size_t sk_features_dim(const sk_features *map);   /* d */
 
 /* From now on the map takes x to what it was at x / scale (d positive numbers, copied): features made of coordinates in
  * their own units. Values, derivatives, labels, copies and files follow; pivots stay in the units of the features. */

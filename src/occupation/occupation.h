@@ -33,7 +33,7 @@ typedef struct sk_rule {
 sock_status sk_rule_new(sock_context *ctx, const sock_data *data, const char *quadrature, sk_rule **out);
 void sk_rule_free(sk_rule *rule);
 
-/* out (n x cols) = W g, g is nodes x cols;  out (nodes x cols) = W' b, b is n x cols. */
+/* out (n x cols) = W g, g is nodes x cols (for the tests);  out (nodes x cols) = W' b, b is n x cols. */
 void sk_rule_apply(const sk_rule *rule, size_t cols, const double *g, double *out);
 void sk_rule_adjoint(const sk_rule *rule, size_t cols, const double *b, double *out);
 

@@ -41,7 +41,7 @@ static void check_features(sock_context *ctx, const sk_kernel *kernel)
         if (kernel->term[q].p > 64 || kernel->term[q].degree > 8) return; /* big maps are slow, and no different */
     sock_status status = sk_features_new(ctx, "fuzz", kernel, D, POINTS, x, &map);
     FUZZ_CHECK(status >= 0 || status == SOCK_EUSAGE || status == SOCK_ENUMERIC || status == SOCK_ENOMEM);
-    if (status >= 0) FUZZ_CHECK(sk_features_count(map) >= 1 && sk_features_dim(map) == D);
+    if (status >= 0) FUZZ_CHECK(sk_features_count(map) >= 1);
     sk_features_free(map);
 }
 
