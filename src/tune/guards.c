@@ -77,7 +77,7 @@ out:
 
 /* ---- A plain model for comparison ---- */
 
-static bool free_choice(const sk_search *s)
+bool sk_free_choice(const sk_search *s)
 {
     return strcmp(s->spec->drift, "auto") == 0 && strcmp(s->spec->diffusion, "auto") == 0;
 }
@@ -215,19 +215,19 @@ static sock_status prefer_plain(sk_search *s, bool *taken)
     return sk_tolerate(status);
 }
 
-/* Constant coefficients take the place of the best drift and diffusion, and are all of the model. */
-static void fall_back(sk_search *s)
+/* They are all of the list then, and all of the model. */
+void sk_fall_back(sk_search *s)
 {
-    sk_candidate *f = &s->list.drift[s->best_drift], *a = &s->list.diffusion[s->best_diffusion];
-    sk_candidate_clear(f);
-    sk_candidate_clear(a);
-    *f = s->constants.drift[0];
-    *a = s->constants.diffusion[0];
-    s->constants.drift[0] = s->constants.diffusion[0] = (sk_candidate){0};
-    sk_replace(&s->drift[s->best_drift], s->constant_drift);
-    sk_replace(&s->diffusion[s->best_diffusion], s->constant_diffusion);
+    sk_candidates_clear(&s->list);
+    s->list = s->constants;
+    s->constants = (sk_candidates){0};
+    sk_clear_trials(s->drift);
+    sk_clear_trials(s->diffusion);
+    s->drift[0] = s->constant_drift;
+    s->diffusion[0] = s->constant_diffusion;
     s->constant_drift = s->constant_diffusion = NULL;
-    sk_choose_one(s->best_drift, s->best_diffusion, &s->choice);
+    s->best_drift = s->best_diffusion = 0;
+    sk_choose_one(0, 0, &s->choice);
     s->fell_back = true;
     s->calibration = (double)NAN; /* that of the model given up */
 }
@@ -243,7 +243,7 @@ static sock_status prefer_constant(sk_search *s, bool plain_one)
                             &enough));
     else
         enough = false;
-    if (!enough) fall_back(s);
+    if (!enough) sk_fall_back(s);
     return SOCK_OK;
 }
 
@@ -252,7 +252,7 @@ sock_status sk_stage_guards(sk_search *s, const sk_stage *stage)
     bool plain_one = false;
     (void)stage;
     SK_TRY(sk_join_identical(s, &s->choice)); /* not before: the second pass wants them all */
-    if (!free_choice(s)) return SOCK_OK;
+    if (!sk_free_choice(s)) return SOCK_OK;
     SK_TRY(prefer_plain(s, &plain_one));
     return prefer_constant(s, plain_one);
 }

@@ -4,6 +4,18 @@
 
 #include <math.h>
 
+/* Data so odd that no candidate has a finite score are left with constant coefficients; the stages after that have nothing
+ * to choose from. */
+static sock_status run_stage(sk_search *s, const sk_stage *stage)
+{
+    if (s->fell_back && stage->run != sk_stage_all_rows) return SOCK_OK;
+    const sock_status status = stage->run(s, stage);
+    if (status != SOCK_ENUMERIC || !sk_free_choice(s) || s->fell_back) return status;
+    sk_begin(s->ctx);
+    sk_fall_back(s);
+    return SOCK_OK;
+}
+
 /* A stage that the budget leaves out takes the later ones of its group along. */
 static sock_status walk(sk_search *s)
 {
@@ -15,7 +27,7 @@ static sock_status walk(sk_search *s)
             if (stage->left) SK_TRY(stage->left(s));
             continue;
         }
-        SK_TRY(stage->run(s, stage));
+        SK_TRY(run_stage(s, stage));
     }
     return SOCK_OK;
 }

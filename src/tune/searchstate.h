@@ -175,4 +175,10 @@ bool sk_all_diagonal(const sk_search *s, const sk_choice *choice);
 /* Constant drift and diffusion, held out: what every model should beat. They and their scores go to the search. */
 sock_status sk_constant_score(sk_search *s);
 
+/* They become the model. */
+void sk_fall_back(sk_search *s);
+
+/* Whether the user left both kernels to the search. */
+bool sk_free_choice(const sk_search *s);
+
 #endif
