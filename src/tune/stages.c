@@ -22,7 +22,7 @@ static bool polishes(const sk_search *s) { return s->spec->polish; }
 
 static bool has_more_rows(const sk_search *s) { return s->rows == s->sets.search && s->sets.all != s->sets.search; }
 
-enum { NEVER, ROUNDS, REFIT };
+enum { NEVER, ROUNDS, REFIT, ALL_ROWS };
 
 /* name, run, wanted, left out, group, folds, grid, care, whole, curves, progress of drift and diffusion */
 const sk_stage sk_stages[] = {
@@ -35,6 +35,6 @@ const sk_stage sk_stages[] = {
     {"final", sk_stage_final, NULL, NULL, NEVER, 0, FINE, SK_USUAL, true, true, 0.78, 0.80},
     {"refit", sk_stage_refit, polishes, NULL, REFIT, 0, FINE, SK_LAST, true, true, 0.92, 0.93},
     {"guards", sk_stage_guards, NULL, NULL, NEVER, 0, THIN, SK_LAST, true, true, -1, -1},
-    {"all rows", sk_stage_all_rows, has_more_rows, NULL, REFIT, 0, FINE, SK_LAST, true, true, 0.95, 0.96},
+    {"all rows", sk_stage_all_rows, has_more_rows, NULL, ALL_ROWS, 0, FINE, SK_LAST, true, true, 0.95, 0.96},
 };
 const size_t sk_stage_count = sizeof sk_stages / sizeof *sk_stages;
