@@ -3,8 +3,6 @@
 #include "table.h"
 #include "tunedtext.h"
 
-#include <jansson.h>
-#include <math.h>
 #include <string.h>
 
 static const char *const keys[] = {"tune",
@@ -43,81 +41,64 @@ static const char *const keys[] = {"tune",
                                    "dt",
                                    NULL};
 
-static const char *text(json_t *info, const char *key)
-{
-    const char *value = json_string_value(json_object_get(info, key));
-    return value ? value : "";
-}
+static const char *told(const char *text) { return text ? text : ""; }
 
-static double number(json_t *info, const char *key) { return json_number_value(json_object_get(info, key)); }
-
-static void print_diffusion(json_t *info)
+static void print_diffusion(const sk_record *r)
 {
-    if (!json_is_string(json_object_get(info, "diffusion"))) {
+    const sk_part *part = sk_record_diffusion(r);
+    if (!part) {
         printf("diffusion    not fitted\n");
         return;
     }
-    bool converged = json_is_true(json_object_get(info, "converged"));
-    printf("diffusion    %s\n", text(info, "diffusion"));
-    printf("             lambda %.6g, %s form%s, %.0f features, rank %.0f\n", number(info, "diffusion_lambda"),
-           text(info, "diffusion_form"), json_is_true(json_object_get(info, "diagonal")) ? ", diagonal" : "",
-           number(info, "features"), number(info, "rank"));
-    printf("certificate  relative duality gap %.2g after %.0f iterations of %s%s\n", number(info, "relative_gap"),
-           number(info, "iterations"), text(info, "solver"), converged ? "" : ": NOT within the tolerance");
+    printf("diffusion    %s\n", part->kernel);
+    printf("             lambda %.6g, %s form%s, %zu features, rank %zu\n", part->lambda, told(r->diffusion_form),
+           r->diagonal ? ", diagonal" : "", r->features, r->rank);
+    printf("certificate  relative duality gap %.2g after %ld iterations of %s%s\n", r->certificate.relative_gap,
+           r->certificate.iterations, told(r->solver), r->certificate.converged ? "" : ": NOT within the tolerance");
 }
 
-static void print_plain(json_t *info)
+static void print_plain(const sk_record *r)
 {
-    printf("drift        %s\n", text(info, "drift"));
-    printf("             lambda %.6g, %s form, %s, rank %.0f, %s quadrature\n", number(info, "drift_lambda"),
-           text(info, "drift_form"), text(info, "drift_path"), number(info, "drift_rank"), text(info, "quadrature"));
-    print_diffusion(info);
+    const sk_part *part = sk_record_drift(r);
+    if (part)
+        printf("drift        %s\n             lambda %.6g, %s form, %s, rank %zu, %s quadrature\n", part->kernel,
+               part->lambda, told(r->found.drift_form), told(r->drift_path), r->found.drift_rank, told(r->quadrature));
+    print_diffusion(r);
 }
 
-static void print_summary(const char *json, const char *output)
+static void print_summary(const sk_record *r, const char *output)
 {
-    json_t *info = json_loads(json, 0, NULL);
-    if (!info) return;
-    printf("data         %.0f intervals, %.0f points, dimension %.0f\n", number(info, "n"), number(info, "points"),
-           number(info, "d"));
-    if (json_is_true(json_object_get(info, "tuned")))
-        tuned_print(info, 13, false);
+    printf("data         %zu intervals, %zu points, dimension %zu\n", r->n, r->points, r->d);
+    if (r->tuned)
+        tuned_print(r, 13, false);
     else
-        print_plain(info);
-    printf("time         %.3f s\n", number(json_object_get(info, "seconds"), "total"));
+        print_plain(r);
+    printf("time         %.3f s\n", r->seconds);
     if (output) printf("model        %s\n", output);
-    json_decref(info);
 }
 
 /* The search as a table: stage, field, kernel, l, held-out score, whether l is at the edge of the grid, seconds. */
-static int write_search(const cli *c, const char *json, const char *path)
+static int write_search(const cli *c, const sk_record *r, const char *path)
 {
     static const char *const names[] = {"stage", "field", "kernel", "l", "score", "edge", "seconds", NULL};
-    json_t *info = json_loads(json, 0, NULL), *row;
-    json_t *search = json_object_get(info, "search"),
-           *times = json_object_get(json_object_get(info, "seconds"), "search");
     table out;
-    size_t i;
-    int code = json_is_array(search) ? table_open(c, &out, path, false)
-                                     : cli_usage_error(c, "--search-log needs the search: leave --no-tune out");
-    if (code < 0) {
-        for (const char *const *name = names; *name; name++) table_text(&out, *name);
+    if (!r->tuned) return cli_usage_error(c, "--search-log needs the search: leave --no-tune out");
+    int code = table_open(c, &out, path, false);
+    if (code >= 0) return code;
+    for (const char *const *name = names; *name; name++) table_text(&out, *name);
+    table_end_row(&out);
+    for (size_t i = 0; i < r->found.search.count; i++) {
+        const sk_search_row *row = &r->found.search.row[i];
+        table_text(&out, row->stage);
+        table_text(&out, row->field);
+        table_text(&out, row->kernel);
+        table_number(&out, row->l);
+        table_number(&out, row->score);
+        table_text(&out, row->edge ? "yes" : "no");
+        table_number(&out, row->seconds);
         table_end_row(&out);
-        json_array_foreach(search, i, row)
-        {
-            for (int k = 0; k < 3; k++) table_text(&out, text(row, names[k]));
-            for (int k = 3; k < 5; k++) {
-                json_t *value = json_object_get(row, names[k]);
-                table_number(&out, json_is_number(value) ? json_number_value(value) : (double)NAN);
-            }
-            table_text(&out, json_is_true(json_object_get(row, "edge")) ? "yes" : "no");
-            table_number(&out, json_number_value(json_array_get(times, i)));
-            table_end_row(&out);
-        }
-        code = table_close(&out);
     }
-    json_decref(info);
-    return code;
+    return table_close(&out);
 }
 
 static int run(int count, char **arguments)
@@ -134,6 +115,8 @@ static int run(int count, char **arguments)
     sock_data *data = NULL, *held = NULL;
     sock_model *model = NULL;
     char *info = NULL;
+    sk_record record;
+    sk_record_init(&record);
     int code = cli_begin(&c, &verb_fit, own, count, arguments);
     if (code < 0) code = cli_operands(&c, 1);
     bool piped = output && strcmp(output, "-") == 0; /* the model itself goes to standard output */
@@ -153,6 +136,7 @@ static int run(int count, char **arguments)
     if (status >= 0) status = sock_fit(c.ctx, data, c.opts, &model);
     if (status >= 0) cli_caveat(&c, status);
     if (status >= 0) status = sock_model_info(c.ctx, model, &info); /* first: a file that is saved is the last word */
+    if (status >= 0 && (!c.json || log)) status = sk_record_read(c.ctx, info, &record);
     if (status >= 0 && output) status = sock_model_save(c.ctx, model, output);
     if (status < 0) {
         code = cli_fail(&c, status);
@@ -161,8 +145,8 @@ static int run(int count, char **arguments)
     if (c.json)
         printf("%s\n", info);
     else if (!piped)
-        print_summary(info, output);
-    if (log && write_search(&c, info, log) != EXIT_DONE) { /* after the model: a long fit is not lost with its log */
+        print_summary(&record, output);
+    if (log && write_search(&c, &record, log) != EXIT_DONE) { /* after the model: a long fit is not lost with its log */
         if (output)
             cli_failure(&c, "only the search log is missing: the model %s is whole",
                         piped ? "that was written" : output);
@@ -174,6 +158,7 @@ static int run(int count, char **arguments)
     if (!output) cli_note(&c, "the model was not saved: give -o FILE to keep it");
     code = cli_finish_output(&c);
 out:
+    sk_record_clear(&record);
     sock_string_free(info);
     sock_model_free(model);
     sock_data_free(data);

@@ -162,11 +162,10 @@ static void print_states(json_t *data)
     }
 }
 
-/* What a lag-1 correlation says. Within chance (two standard errors over the pairs) or 0.1 it says nothing. */
+/* What a lag-1 correlation says, by the rule of the fit's own warnings. */
 static const char *verdict(double r, double pairs)
 {
-    double chance = fmax(0.1, 2 / sqrt(fmax(pairs, 1)));
-    if (fabs(r) <= chance) return "near 0, as for a diffusion seen without noise";
+    if (sk_warn_lag1(r, pairs) == SK_WARN_NONE) return "near 0, as for a diffusion seen without noise";
     if (r < -0.25) return "towards -1/2: measurement noise rules the increments; sigma would be overestimated";
     if (r < 0) return "below 0: some measurement noise, or a strong pull back within one time step";
     if (r > 0.25) return "well above 0: the path is smoother than a diffusion at this time step";
@@ -249,132 +248,86 @@ static void print_names(json_t *names)
     putchar('\n');
 }
 
-static void print_drift(json_t *info)
+static const char *told(const char *text) { return text ? text : ""; }
+
+static void print_drift(const sk_record *r)
 {
-    double dof = number_of(info, "drift_dof");
+    const sk_part *part = sk_record_drift(r);
+    if (!part) return;
     label("drift");
-    printf("%s\n", text_of(info, "drift"));
+    printf("%s\n", part->kernel);
     label("");
-    printf("lambda %.6g, %s quadrature\n", number_of(info, "drift_lambda"), text_of(info, "quadrature"));
+    printf("lambda %.6g, %s quadrature\n", part->lambda, told(r->quadrature));
     label("");
-    printf("%s form, %s path, rank %lld", text_of(info, "drift_form"), text_of(info, "drift_path"),
-           count_of(info, "drift_rank"));
-    if (isfinite(dof)) printf(", %.4g effective degrees of freedom", dof);
+    printf("%s form, %s path, rank %zu", told(r->found.drift_form), told(r->drift_path), r->found.drift_rank);
+    if (isfinite(r->found.drift_dof)) printf(", %.4g effective degrees of freedom", r->found.drift_dof);
     putchar('\n');
 }
 
-static void print_diffusion(json_t *info)
+static void print_diffusion(const sk_record *r)
 {
+    const sk_part *part = sk_record_diffusion(r);
+    const sk_certificate *c = &r->certificate;
     label("diffusion");
-    if (!json_is_string(json_object_get(info, "diffusion"))) {
+    if (!part) {
         printf("none: only the drift was fitted\n");
         return;
     }
-    printf("%s\n", text_of(info, "diffusion"));
+    printf("%s\n", part->kernel);
     label("");
-    printf("lambda %.6g, %s form, %s, %lld features%s, rank %lld\n", number_of(info, "diffusion_lambda"),
-           text_of(info, "diffusion_form"),
-           json_is_true(json_object_get(info, "diagonal")) ? "diagonal" : "full matrix", count_of(info, "features"),
-           json_is_false(json_object_get(info, "features_complete")) ? " (cut off: see --diffusion-rank)" : "",
-           count_of(info, "rank"));
+    printf("lambda %.6g, %s form, %s, %zu features%s, rank %zu\n", part->lambda, told(r->diffusion_form),
+           r->diagonal ? "diagonal" : "full matrix", r->features,
+           r->features_complete ? "" : " (cut off: see --diffusion-rank)", r->rank);
     label("certificate");
-    printf("relative duality gap %.2g after %lld iterations of %s; tolerance %.2g%s\n", number_of(info, "relative_gap"),
-           count_of(info, "iterations"), text_of(info, "solver"), number_of(info, "tolerance"),
-           json_is_true(json_object_get(info, "converged")) ? "" : ": NOT reached");
+    printf("relative duality gap %.2g after %ld iterations of %s; tolerance %.2g%s\n", c->relative_gap, c->iterations,
+           told(r->solver), r->tolerance, c->converged ? "" : ": NOT reached");
     label("");
-    printf("primal %.8g, dual %.8g, gap %.2g\n", number_of(info, "primal"), number_of(info, "dual"),
-           number_of(info, "gap"));
+    printf("primal %.8g, dual %.8g, gap %.2g\n", c->primal, c->dual, c->gap);
 }
 
-/* ---- What is not there ---- */
-
-/* Whether the key is KEY_reason; *length: that of KEY. */
-static bool is_reason(const char *key, size_t *length)
+/* What is not there, and why; reasons that are the same are told once. */
+static void print_reasons(const sk_record *r)
 {
-    static const char ending[] = "_reason";
-    size_t size = strlen(key), tail = strlen(ending);
-    *length = size > tail ? size - tail : 0;
-    return *length && strcmp(key + *length, ending) == 0;
+    const sk_certificate *c = &r->certificate;
+    const bool same = c->reason && c->iterations_reason && strcmp(c->reason, c->iterations_reason) == 0;
+    const char *first = "not given";
+    if (c->reason) label(first), printf("primal, dual, gap%s: %s\n", same ? ", iterations" : "", c->reason), first = "";
+    if (c->iterations_reason && !same) label(first), printf("iterations: %s\n", c->iterations_reason), first = "";
+    if (r->lambda_reason) label(first), printf("drift_lambda: %s\n", r->lambda_reason);
 }
 
-/* "not given  primal, dual: a is an average" for the keys KEY_reason, each reason once; they are taken out. */
-static void print_reasons(json_t *info)
+static void print_provenance(const sk_record *r)
 {
-    const char *key;
-    void *next;
-    json_t *value, *reason = NULL;
-    for (bool first = true;; first = false) {
-        size_t length, names = 0;
-        json_object_foreach_safe(info, next, key, value)
-        {
-            if (!json_is_string(value) || !is_reason(key, &length) || (reason && !json_equal(reason, value))) continue;
-            if (!reason) {
-                label(first ? "not given" : "");
-                reason = json_incref(value);
-            }
-            printf("%s%.*s", names++ ? ", " : "", (int)length, key);
-            json_object_del(info, key);
-        }
-        if (!reason) return;
-        printf(": %s\n", json_string_value(reason));
-        json_decref(reason);
-        reason = NULL;
-    }
-}
-
-static void print_searched(json_t *info)
-{
-    static const char *const known[] = {
-        "tuned",      "drifts",   "drift_l",  "drift_edge",    "drift_score",    "drift_best",
-        "diffusions", "floor",    "score",    "folds",         "score_constant", "steps",
-        "limited",    "search",   "equation", "equation_part", "warnings",       "equation_part_share",
-        "scale",      "left_out", "preset",   "residual_lag1", "skipped",        "calibration",
-        NULL};
-    tuned_print(info, LABEL, true);
-    forget(info, known);
-}
-
-static void print_provenance(json_t *info)
-{
-    json_t *data = json_object_get(info, "data"), *options = json_object_get(info, "options"), *value;
-    const char *key;
     label("fitted to");
-    printf("%s: %lld trajectories in %lld groups, %lld points, %lld intervals\n", text_of(data, "source"),
-           count_of(data, "trajectories"), count_of(data, "groups"), count_of(info, "points"), count_of(info, "n"));
+    printf("%s: %zu trajectories in %zu groups, %zu points, %zu intervals\n", told(r->data.source),
+           r->data.trajectories, r->data.groups, r->points, r->n);
     label("");
-    printf("hash %s\n", text_of(data, "hash"));
+    printf("hash %s\n", told(r->data.hash));
     label("options");
-    if (!json_object_size(options)) printf("all at their defaults\n");
-    bool first = true;
-    json_object_foreach(options, key, value)
-    {
-        if (!first) label("");
-        printf("--%s %s\n", key, json_string_value(value) ? json_string_value(value) : "");
-        first = false;
+    if (!r->options.count) printf("all at their defaults\n");
+    for (size_t i = 0; i < r->options.count; i++) {
+        if (i) label("");
+        printf("--%s %s\n", r->options.option[i].key, r->options.option[i].value);
     }
 }
 
-static void print_model(json_t *info, const char *path)
+static void print_model(const sk_record *r, json_t *info, const char *path)
 {
-    static const char *const known[] = {
-        "drift",      "drift_lambda",     "drift_form",     "drift_path", "drift_rank", "drift_dof",
-        "diffusion",  "diffusion_lambda", "diffusion_form", "diagonal",   "features",   "features_complete",
-        "solver",     "tolerance",        "primal",         "dual",       "gap",        "relative_gap",
-        "iterations", "converged",        "rank",           "quadrature", "n",          "points",
-        "d",          "options",          "data",           "version",    "state",      NULL};
+    static const char *const known[] = {"state", "data", "seconds", NULL};
     label("model");
-    printf("%s, written by sock %s\n", path, text_of(info, "version"));
+    printf("%s, written by sock %s\n", path, told(r->version));
     print_names(json_object_get(info, "state"));
-    if (json_is_true(json_object_get(info, "tuned"))) {
-        print_searched(info);
+    if (r->tuned) {
+        tuned_print(r, LABEL, true);
     } else {
-        if (json_object_get(info, "drift")) print_drift(info);
-        if (json_object_get(info, "diffusion")) print_diffusion(info);
+        print_drift(r);
+        if (json_object_get(info, "diffusion")) print_diffusion(r);
     }
-    if (json_object_get(info, "data")) print_provenance(info);
+    if (json_object_get(info, "data")) print_provenance(r);
+    if (r->status && strcmp(r->status, "done") != 0) label("status"), printf("%s\n", r->status);
+    print_reasons(r);
+    for (size_t i = 0; sk_record_key(i); i++) json_object_del(info, sk_record_key(i));
     forget(info, known);
-    if (strcmp(text_of(info, "status"), "done") == 0) json_object_del(info, "status");
-    print_reasons(info);
     print_rest(info, 0);
 }
 
@@ -387,6 +340,8 @@ static int run(int count, char **arguments)
     sock_model *model = NULL;
     char *text = NULL;
     json_t *object = NULL;
+    sk_record record;
+    sk_record_init(&record);
     int code = cli_begin(&c, &verb_info, NULL, count, arguments);
     if (code < 0) code = cli_operands(&c, 1);
     if (code >= 0) goto out;
@@ -399,6 +354,7 @@ static int run(int count, char **arguments)
     if (is_model) {
         status = sock_model_load(c.ctx, c.operand[0], &model);
         if (status >= 0) status = sock_model_info(c.ctx, model, &text);
+        if (status >= 0 && !c.json) status = sk_record_read(c.ctx, text, &record);
     } else {
         status = sock_data_read(c.ctx, c.operand[0], c.opts, &data);
         if (status >= 0) status = sock_data_summary(c.ctx, data, &text);
@@ -411,11 +367,12 @@ static int run(int count, char **arguments)
     if (!object)
         printf("%s\n", text);
     else if (model)
-        print_model(object, c.operand[0]);
+        print_model(&record, object, c.operand[0]);
     else
         print_data(object);
     code = cli_finish_output(&c);
 out:
+    sk_record_clear(&record);
     json_decref(object);
     sock_string_free(text);
     sock_model_free(model);

@@ -2,11 +2,10 @@
 #ifndef CLI_TUNEDTEXT_H
 #define CLI_TUNEDTEXT_H
 
-#include <jansson.h>
-#include <stdbool.h>
+#include "api/record.h"
 
-/* Lines "label  text" with the text in column `width`, from the information of a tuned model; full: also lambda, rank,
- * the certificate of each part, calibration. */
-void tuned_print(json_t *info, int width, bool full);
+/* Lines "label  text" with the text in column `width`, from the record of a tuned model; full: also lambda, rank, the
+ * certificate of each part, calibration. */
+void tuned_print(const sk_record *record, int width, bool full);
 
 #endif

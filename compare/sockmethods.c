@@ -2,9 +2,8 @@
  * that the paper adapts to its data sets. */
 #include "compare/compare.h"
 
-#include "base/base.h"
+#include "api/record.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,54 +29,44 @@ static sock_status take_options(sock_context *ctx, const cmp_case *c, sock_optio
 static void add_text(char *buffer, const char *text) { strncat(buffer, text, CMP_TEXT_SIZE - strlen(buffer) - 1); }
 
 /* "linear 60 % + poly:degree=2 40 %" */
-static void list_shares(const json_t *list, char *buffer)
+static void list_shares(const sk_parts *list, char *buffer)
 {
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *entry = json_array_get(list, i);
-        const char *kernel = json_string_value(json_object_get(entry, "kernel"));
-        char share[24];
-        snprintf(share, sizeof share, " %.0f %%", 100 * json_number_value(json_object_get(entry, "share")));
+    for (size_t i = 0; i < list->count; i++) {
+        char share[16];
         add_text(buffer, i ? " + " : "");
-        add_text(buffer, kernel ? kernel : "?");
-        add_text(buffer, share);
+        add_text(buffer, list->part[i].kernel);
+        add_text(buffer, " ");
+        add_text(buffer, sk_percent(list->part[i].share, share));
+        add_text(buffer, " %");
     }
 }
 
 /* "affine; linear 60 % + poly:degree=2 40 %" */
-static void list_kernels(const json_t *info, char *buffer)
+static void list_kernels(const sk_record *record, char *buffer)
 {
-    const json_t *drifts = json_object_get(info, "drifts"), *list = json_object_get(info, "diffusions");
-    const json_t *one = json_object_get(info, "diffusion");
-    const char *drift = json_string_value(json_object_get(info, "drift"));
-    if (json_array_size(drifts) > 1)
-        list_shares(drifts, buffer);
+    const sk_part *drift = sk_record_drift(record), *diffusion = sk_record_diffusion(record);
+    if (record->found.drifts.count > 1)
+        list_shares(&record->found.drifts, buffer);
     else
-        add_text(buffer, drift ? drift : "?");
+        add_text(buffer, drift ? drift->kernel : "?");
     add_text(buffer, "; ");
-    list_shares(list, buffer);
-    if (!json_array_size(list) && json_is_string(one)) add_text(buffer, json_string_value(one));
-}
-
-static void list_warnings(const json_t *info, char *buffer)
-{
-    const json_t *list = json_object_get(info, "warnings");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *text = json_string_value(json_array_get(list, i));
-        add_text(buffer, i ? "; " : "");
-        add_text(buffer, text ? text : "");
-    }
+    if (record->tuned)
+        list_shares(&record->found.diffusions, buffer);
+    else
+        add_text(buffer, diffusion ? diffusion->kernel : "");
 }
 
 static sock_status describe(sock_context *ctx, cmp_fitted *fitted)
 {
-    char *text = NULL;
-    SK_TRY(sock_model_info(ctx, fitted->model, &text));
-    json_t *info = json_loads(text, 0, NULL);
-    list_kernels(info, fitted->kernels);
-    list_warnings(info, fitted->note);
-    json_decref(info);
-    sock_string_free(text);
-    return SOCK_OK;
+    sk_record record;
+    sock_status status = sk_record_of_model(ctx, fitted->model, &record);
+    if (status >= 0) list_kernels(&record, fitted->kernels);
+    for (size_t i = 0; status >= 0 && i < record.warnings.count; i++) {
+        add_text(fitted->note, i ? "; " : "");
+        add_text(fitted->note, record.warnings.text[i]);
+    }
+    sk_record_clear(&record);
+    return status;
 }
 
 /* ---- Fits ---- */

@@ -5,6 +5,7 @@
  * with the median distance as length scale; lambda = l h^2, as their mean k(x, x) is 1. Every solve is cold, with one
  * thread, and its time is processor time with features and set-up included. A method that does not reach a goal within
  * the cap (by the clock) is not asked for the tighter ones. */
+#include "api/record.h"
 #include "experiments/experiments.h"
 #include "experiments/resultrows.h"
 #include "systems/systems.h"
@@ -88,18 +89,15 @@ static sock_status set_number(bench *b, const char *key, double value)
 
 static sock_status read_outcome(bench *b, const sock_model *model, outcome *out)
 {
-    char *text = NULL;
-    sock_status status = sock_model_info(b->ctx, model, &text);
-    if (status < 0) return status;
-    json_t *info = json_loads(text, 0, NULL);
-    out->reached = json_is_true(json_object_get(info, "converged"));
-    out->gap = json_number_value(json_object_get(info, "relative_gap"));
-    out->iterations = json_integer_value(json_object_get(info, "iterations"));
-    out->n = json_integer_value(json_object_get(info, "n"));
-    out->features = json_integer_value(json_object_get(info, "features"));
-    json_decref(info);
-    sock_string_free(text);
-    return SOCK_OK;
+    sk_record r;
+    sock_status status = sk_record_of_model(b->ctx, model, &r);
+    out->reached = r.certificate.converged;
+    out->gap = r.certificate.relative_gap;
+    out->iterations = r.certificate.iterations;
+    out->n = (json_int_t)r.n;
+    out->features = (json_int_t)r.features;
+    sk_record_clear(&r);
+    return status;
 }
 
 static sock_status solve(bench *b, const method *m, double goal, outcome *out)

@@ -6,6 +6,7 @@
  *
  * All are scored on the test data of the same seed with the delta of the system. A row is kept as soon as it is known;
  * with a file of rows, only those that are not there are computed. */
+#include "api/record.h"
 #include "experiments/experiments.h"
 #include "experiments/resultrows.h"
 #include "experiments/scalefit.h"
@@ -195,49 +196,37 @@ static void set_value(json_t *row, size_t column, const sock_value *value)
     if (value->valid) set_cell(row, column, json_real(value->value));
 }
 
-/* "linear 50% + affine 50%"; of a drift that is no average, the one kernel without its share. */
-static void set_parts(json_t *row, size_t column, const json_t *info, const char *list, const char *one)
+/* "linear 50% + affine 50%"; of a drift that is no average, and of a plain fit, the one kernel without its share. */
+static void set_parts(json_t *row, size_t column, const sk_parts *parts, bool shares)
 {
     char text[400] = "";
-    size_t i, used = 0;
-    json_t *entry, *parts = json_object_get(info, list);
-    json_array_foreach(parts, i, entry)
-    {
-        const char *kernel = json_string_value(json_object_get(entry, "kernel"));
-        double share = json_number_value(json_object_get(entry, "share"));
-        int polished = json_is_true(json_object_get(entry, "polished"));
-        if (used >= sizeof text || (column == DRIFT && json_array_size(parts) == 1)) break;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s %.0f%%", i ? " + " : "", kernel ? kernel : "",
-                                 polished ? " polished" : "", 100 * share);
+    size_t used = 0;
+    if (!shares && parts->count) set_cell(row, column, json_string(parts->part->kernel));
+    for (size_t i = 0; shares && i < parts->count && used < sizeof text; i++) {
+        const sk_part *part = &parts->part[i];
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s %.0f%%", i ? " + " : "", part->kernel,
+                                 part->polished ? " polished" : "", 100 * part->share);
     }
-    if (text[0])
-        set_cell(row, column, json_string(text));
-    else if (json_object_get(info, one))
-        json_array_set(row, column, json_object_get(info, one));
+    if (text[0]) set_cell(row, column, json_string(text));
 }
 
-/* What was chosen, from the model's own information. */
+/* What was chosen, from the model's own record. */
 static sock_status describe(study *s, const sock_model *model, json_t *row)
 {
-    char *text = NULL, remark[400] = "";
-    sock_status status = sock_model_info(s->ctx, model, &text);
-    if (status < 0) return status;
-    json_t *info = json_loads(text, 0, NULL), *entry;
-    size_t i;
-    json_t *dof = json_object_get(info, "drift_dof"), *floor = json_object_get(info, "floor");
-    if (dof) json_array_set(row, DOF, dof);
-    if (json_array_size(floor)) json_array_set(row, FLOOR, json_array_get(floor, 0)); /* of the first state */
-    set_parts(row, DRIFT, info, "drifts", "drift");
-    set_parts(row, DIFFUSION, info, "diffusions", "diffusion");
-    json_array_foreach(json_object_get(info, "warnings"), i, entry)
-    {
+    char remark[400] = "";
+    sk_record r;
+    sock_status status = sk_record_of_model(s->ctx, model, &r);
+    if (isfinite(r.found.drift_dof)) set_cell(row, DOF, json_real(r.found.drift_dof));
+    if (r.found.floor.count) set_cell(row, FLOOR, json_real(r.found.floor.value[0])); /* of the first state */
+    set_parts(row, DRIFT, &r.found.drifts, r.found.drifts.count > 1);
+    set_parts(row, DIFFUSION, &r.found.diffusions, r.tuned);
+    for (size_t i = 0; i < r.warnings.count; i++) {
         strncat(remark, i ? "; " : "", sizeof remark - strlen(remark) - 1);
-        strncat(remark, json_string_value(entry), sizeof remark - strlen(remark) - 1);
+        strncat(remark, r.warnings.text[i], sizeof remark - strlen(remark) - 1);
     }
     if (remark[0]) set_cell(row, REMARK, json_string(remark));
-    json_decref(info);
-    sock_string_free(text);
-    return SOCK_OK;
+    sk_record_clear(&r);
+    return status;
 }
 
 static void describe_oracle(const exp_oracle *oracle, json_t *row)

@@ -17,18 +17,18 @@ static void head(FILE *out, const char *title)
 }
 
 /* ", WORD after": words of a model file are a user's text too. */
-static void word(FILE *out, json_t *object, const char *key, const char *after)
+static void word(FILE *out, const char *text, const char *after)
 {
-    if (!*info_text(object, key)) return;
+    if (!text || !*text) return;
     fputs(", ", out);
-    page_text(out, info_text(object, key));
+    page_text(out, text);
     fputs(after, out);
 }
 
 static void code(FILE *out, const char *text)
 {
     fputs("<code>", out);
-    page_text(out, text);
+    page_text(out, text ? text : "");
     fputs("</code>", out);
 }
 
@@ -60,7 +60,8 @@ static void put_states(FILE *out, const rep_facts *f)
 
 static void put_data(FILE *out, const rep_facts *f)
 {
-    json_t *fitted = json_object_get(f->info, "data"), *dropped = json_object_get(f->summary, "dropped");
+    const sk_provenance *fitted = &f->record.data;
+    json_t *dropped = json_object_get(f->summary, "dropped");
     const long long missing = info_count(dropped, "missing_points");
     head(out, "Data");
     row(out, "shown here");
@@ -71,15 +72,14 @@ static void put_data(FILE *out, const rep_facts *f)
     code(out, info_text(f->summary, "hash"));
     if (missing) fprintf(out, "; %lld point%s with a missing value left out", missing, missing == 1 ? "" : "s");
     end(out);
-    if (json_is_object(fitted)) {
+    if (fitted->source || fitted->hash) {
         row(out, "fitted to");
-        code(out, info_text(fitted, "source"));
+        code(out, fitted->source);
         if (f->same_data)
             fputs(": the same data", out);
         else
-            fprintf(out, ": %lld trajectories, %lld points, hash ", info_count(fitted, "trajectories"),
-                    info_count(f->info, "points"));
-        if (!f->same_data) code(out, info_text(fitted, "hash"));
+            fprintf(out, ": %zu trajectories, %zu points, hash ", fitted->trajectories, f->record.points);
+        if (!f->same_data) code(out, fitted->hash);
         end(out);
     }
     put_states(out, f);
@@ -89,92 +89,86 @@ static void put_data(FILE *out, const rep_facts *f)
 
 static void put_drift(FILE *out, const rep_facts *f)
 {
-    const double l = info_number(f->info, "drift_l"), lambda = info_number(f->info, "drift_lambda");
-    const double dof = info_number(f->info, "drift_dof");
-    json_t *list = json_object_get(f->info, "drifts");
+    const sk_part *lead = sk_record_drift(&f->record);
+    const sk_parts *list = &f->record.found.drifts;
+    const double dof = f->record.found.drift_dof;
+    const int average = list->count > 1;
+    if (!lead) return;
     row(out, "drift");
-    code(out, info_text(f->info, "drift"));
-    if (json_array_size(list) > 1)
-        fprintf(out, " (share %.0f %%)", 100 * info_number(json_array_get(list, 0), "share"));
-    for (size_t i = 1; i < json_array_size(list); i++) {
-        fputs(", ", out);
-        code(out, info_text(json_array_get(list, i), "kernel"));
-        fprintf(out, " (%.0f %%)", 100 * info_number(json_array_get(list, i), "share"));
+    for (size_t i = 0; i < list->count; i++) {
+        if (i) fputs(", ", out);
+        code(out, list->part[i].kernel);
+        if (average) fputs(i ? " (" : " (share ", out), page_share(out, list->part[i].share), fputs(")", out);
     }
-    const int average = json_array_size(list) > 1;
     if (average) fputs("; the first", out);
-    if (isfinite(l)) fprintf(out, ", penalty l = %.0e", l);
-    if (isfinite(lambda)) fprintf(out, ", lambda %.4g", lambda);
-    word(out, f->info, "drift_form", " form");
+    if (isfinite(lead->l)) fprintf(out, ", penalty l = %.0e", lead->l);
+    if (isfinite(lead->lambda)) fprintf(out, ", lambda %.4g", lead->lambda);
+    word(out, f->record.found.drift_form, " form");
     if (isfinite(dof)) fprintf(out, "%s %.1f degrees of freedom", average ? "; the average has" : ",", dof);
-    word(out, f->info, "quadrature", " quadrature");
+    word(out, f->record.quadrature, " quadrature");
     end(out);
 }
 
-static void put_part(FILE *out, json_t *part, int many)
+static void put_part(FILE *out, const sk_part *part, int many)
 {
     fputs("<li>", out);
-    code(out, info_text(part, "kernel"));
-    if (many) fprintf(out, ": share %.0f %%", 100 * info_number(part, "share"));
-    fprintf(out, ", penalty l = %.0e, lambda %.4g, gap %.1e%s%s</li>\n", info_number(part, "l"),
-            info_number(part, "lambda"), info_number(part, "relative_gap"),
-            info_true(part, "polished") ? ", then polished by likelihood" : "",
-            info_true(part, "converged") ? "" : ": NOT within the tolerance");
+    code(out, part->kernel);
+    if (many) fputs(": share ", out), page_share(out, part->share);
+    fprintf(out, ", penalty l = %.0e, lambda %.4g, gap %.1e%s%s</li>\n", part->l, part->lambda, part->relative_gap,
+            part->polished ? ", then polished by likelihood" : "", part->converged ? "" : ": NOT within the tolerance");
 }
 
 static void put_diffusion(FILE *out, const rep_facts *f)
 {
-    json_t *list = json_object_get(f->info, "diffusions"), *part;
-    size_t i;
+    const sk_record *r = &f->record;
+    const sk_parts *list = &r->found.diffusions;
     row(out, "diffusion");
     if (!sock_model_has_diffusion(f->model)) {
         fputs("none", out);
-    } else if (json_array_size(list)) {
+    } else if (r->tuned) {
         fputs("<ul>\n", out);
-        json_array_foreach(list, i, part) { put_part(out, part, json_array_size(list) > 1); }
+        for (size_t i = 0; i < list->count; i++) put_part(out, &list->part[i], list->count > 1);
         fputs("</ul>", out);
-    } else {
-        code(out, info_text(f->info, "diffusion"));
-        fprintf(out, ", lambda %.4g", info_number(f->info, "diffusion_lambda"));
-        word(out, f->info, "diffusion_form", " form");
-        fprintf(out, ", %s, %lld features, rank %lld", info_true(f->info, "diagonal") ? "diagonal" : "full matrix",
-                info_count(f->info, "features"), info_count(f->info, "rank"));
+    } else if (list->count) {
+        code(out, list->part->kernel);
+        fprintf(out, ", lambda %.4g", list->part->lambda);
+        word(out, r->diffusion_form, " form");
+        fprintf(out, ", %s, %zu features, rank %zu", r->diagonal ? "diagonal" : "full matrix", r->features, r->rank);
     }
     end(out);
 }
 
 static void put_certificate(FILE *out, const rep_facts *f)
 {
-    const double gap = info_number(f->info, "relative_gap"), primal = info_number(f->info, "primal");
-    if (!isfinite(gap)) return;
+    const sk_certificate *c = &f->record.certificate;
+    if (!isfinite(c->relative_gap)) return;
     row(out, "certificate");
-    fprintf(out, "relative duality gap %.2g of the convex problem%s", gap,
-            json_array_size(json_object_get(f->info, "diffusions")) > 1 ? "s, the largest" : "");
-    if (isfinite(primal))
-        fprintf(out, "; primal %.8g, dual %.8g, %lld iterations", primal, info_number(f->info, "dual"),
-                info_count(f->info, "iterations"));
-    word(out, f->info, "solver", " solver");
-    if (json_is_false(json_object_get(f->info, "converged"))) fputs(": NOT within the tolerance", out);
+    fprintf(out, "relative duality gap %.2g of the convex problem%s", c->relative_gap,
+            f->record.found.diffusions.count > 1 ? "s, the largest" : "");
+    if (isfinite(c->primal)) fprintf(out, "; primal %.8g, dual %.8g", c->primal, c->dual);
+    if (isfinite(c->primal) && c->iterations >= 0) fprintf(out, ", %ld iterations", c->iterations);
+    word(out, f->record.solver, " solver");
+    if (!c->converged) fputs(": NOT within the tolerance", out);
     end(out);
 }
 
 static void put_search(FILE *out, const rep_facts *f)
 {
-    const size_t tried = json_array_size(json_object_get(f->info, "search"));
-    const double size = info_number(f->info, "steps") * (double)f->d;
-    if (!tried) return;
+    const sk_tune_outcome *found = &f->record.found;
+    const double size = (double)found->steps * (double)f->d;
+    if (!found->search.count) return;
     row(out, "search");
-    fprintf(out, "%zu fits, ", tried);
-    if (info_count(f->info, "folds") > 1)
-        fprintf(out, "cross-validation in %lld folds", info_count(f->info, "folds"));
+    fprintf(out, "%zu fits, ", found->search.count);
+    if (found->folds > 1)
+        fprintf(out, "cross-validation in %zu folds", found->folds);
     else
         fputs("judged on held-out data", out);
-    if (*info_text(f->info, "preset")) fputs(", the paper's protocol", out);
-    if (info_true(f->info, "limited")) fputs(", ended early by the budget", out);
+    if (found->paper) fputs(", the paper's protocol", out);
+    if (found->limited) fputs(", ended early by the budget", out);
     end(out);
     row(out, "held-out score");
-    fprintf(out, "%.4f nats a step and dimension; constant coefficients %.4f", info_number(f->info, "score") / size,
-            info_number(f->info, "score_constant") / size);
+    fprintf(out, "%.4f nats a step and dimension; constant coefficients %.4f", found->score / size,
+            found->score_constant / size);
     end(out);
 }
 
@@ -228,9 +222,9 @@ void card_write(FILE *out, const rep_facts *f)
     row(out, "file");
     code(out, f->settings->model_path ? f->settings->model_path : "not saved");
     fputs(", written by sock ", out);
-    page_text(out, info_text(f->info, "version"));
+    page_text(out, f->record.version ? f->record.version : "");
     end(out);
-    if (*info_text(f->info, "drift")) put_drift(out, f);
+    put_drift(out, f);
     put_diffusion(out, f);
     put_certificate(out, f);
     put_search(out, f);
@@ -240,28 +234,31 @@ void card_write(FILE *out, const rep_facts *f)
 
 /* ---- Commands ---- */
 
+static int was_given(const sk_options_given *given, const char *key)
+{
+    size_t i = 0;
+    while (i < given->count && strcmp(given->option[i].key, key) != 0) i++;
+    return i < given->count;
+}
+
 /* How the file is read, where the fit was handed data that were read before and so does not know it. */
-static void reading_options(FILE *out, const rep_facts *f, json_t *known)
+static void reading_options(FILE *out, const rep_facts *f)
 {
     static const char *const reading[] = {"id", "time", "state", "group", "dt"};
     for (const char *const *o = f->settings->options; o && *o; o += 2)
         for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)
-            if (strcmp(*o, reading[i]) == 0 && !json_object_get(known, *o)) page_option(out, o[0], o[1]);
+            if (strcmp(*o, reading[i]) == 0 && !was_given(&f->record.options, *o)) page_option(out, o[0], o[1]);
 }
 
 static void fit_command(FILE *out, const rep_facts *f)
 {
-    json_t *options = json_object_get(f->info, "options"), *value;
-    const char *key, *source = info_text(json_object_get(f->info, "data"), "source");
+    const sk_options_given *given = &f->record.options;
+    const char *source = f->record.data.source ? f->record.data.source : "";
     const int no_file = !*source || (!f->settings->data_path && strcmp(source, "arrays") == 0);
     fputs("sock fit ", out);
     page_shell_word(out, no_file ? "DATA" : source);
-    json_object_foreach(options, key, value)
-    {
-        page_option(out, key, json_string_value(value) ? json_string_value(value) : "");
-    }
-    if (f->same_data && f->settings->data_path && strcmp(source, f->settings->data_path) == 0)
-        reading_options(out, f, options);
+    for (size_t i = 0; i < given->count; i++) page_option(out, given->option[i].key, given->option[i].value);
+    if (f->same_data && f->settings->data_path && strcmp(source, f->settings->data_path) == 0) reading_options(out, f);
     fputs(" -o ", out);
     page_shell_word(out, f->settings->model_path ? f->settings->model_path : "model.sock");
     fputc('\n', out);
@@ -286,7 +283,7 @@ void card_commands(FILE *out, const rep_facts *f)
     if (s->test_path) fputs(" --test ", out), page_shell_word(out, s->test_path);
     card_options(out, s);
     fputs(" -o report.html</pre>\n", out);
-    if (json_array_size(json_object_get(f->info, "search")) && info_count(f->info, "folds") <= 1)
+    if (f->record.found.search.count && f->record.found.folds <= 1)
         fputs("<p class=\"note\">The search was judged on held-out data: where they came from a file, add "
               "<code>--validation FILE</code> to the fit.</p>\n",
               out);
@@ -297,7 +294,7 @@ void card_commands(FILE *out, const rep_facts *f)
 static void field_rows(FILE *out, const rep_facts *f, const char *field)
 {
     search_look look;
-    if (!search_read(f->info, field, &look)) {
+    if (!search_read(&f->record.found.search, field, &look)) {
         *f->failed = 1;
         return;
     }
@@ -321,7 +318,7 @@ static void field_rows(FILE *out, const rep_facts *f, const char *field)
 
 void search_table(FILE *out, const rep_facts *f)
 {
-    if (!json_array_size(json_object_get(f->info, "search"))) return;
+    if (!f->record.found.search.count) return;
     fputs("<details><summary>The candidates as a table</summary>\n<div class=\"scroll\" tabindex=\"0\">"
           "<table class=\"numbers\"><thead><tr><th scope=\"col\">field</th><th scope=\"col\">kernel</th>"
           "<th scope=\"col\">penalty l</th><th scope=\"col\">nats from the best</th>"

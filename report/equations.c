@@ -138,19 +138,16 @@ static void put_diffusion(FILE *out, const rep_facts *f, json_t *list)
 }
 
 /* An average with kernels that have no formula: the texts of the information, of its other parts alone. */
-static void put_part(FILE *out, const rep_facts *f, json_t *list)
+static void put_part(FILE *out, const rep_facts *f)
 {
-    size_t i;
-    json_t *line;
-    fprintf(out,
-            "<p><small>The drift is an average with Gaussian kernels, which have no formula. Its polynomials alone "
-            "(%.0f %%) are:</small></p>\n",
-            100 * json_number_value(json_object_get(f->info, "equation_part_share")));
-    json_array_foreach(list, i, line)
-    {
-        if (i == STATES_SHOWN) break;
+    const sk_texts *part = &f->record.equation_part;
+    fputs("<p><small>The drift is an average with Gaussian kernels, which have no formula. Its polynomials alone (",
+          out);
+    page_share(out, f->record.equation_part_share);
+    fputs(") are:</small></p>\n", out);
+    for (size_t i = 0; i < part->count && i < STATES_SHOWN; i++) {
         fputs("<p>", out);
-        page_text(out, json_string_value(line));
+        page_text(out, part->text[i]);
         fputs("</p>\n", out);
     }
 }
@@ -158,13 +155,13 @@ static void put_part(FILE *out, const rep_facts *f, json_t *list)
 void equation_write(FILE *out, const rep_facts *f)
 {
     json_t *drift = json_object_get(f->terms, "drift"), *diffusion = json_object_get(f->terms, "diffusion");
-    json_t *part = json_object_get(f->info, "equation_part");
-    if (!json_is_array(drift) && !json_is_array(diffusion) && !json_array_size(part)) return;
+    const int part = f->record.equation_part.count > 0;
+    if (!json_is_array(drift) && !json_is_array(diffusion) && !part) return;
     fputs("<div class=\"equations\">\n", out);
     if (json_is_array(drift))
         put_drift(out, f, drift);
-    else if (json_array_size(part))
-        put_part(out, f, part);
+    else if (part)
+        put_part(out, f);
     if (json_is_array(diffusion)) put_diffusion(out, f, diffusion);
     fputs("</div>\n", out);
     if (json_is_array(diffusion))

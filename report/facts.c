@@ -55,12 +55,13 @@ sock_status facts_gather(sock_context *ctx, const fig_input *in, const rep_setti
 {
     rep_facts f = {
         .model = in->model, .data = in->data, .settings = settings, .failed = failed, .d = sock_model_dim(in->model)};
-    sock_status status = evidence_info(ctx, in, &f.info);
+    sock_status status = sk_record_of_model(ctx, in->model, &f.record);
+    if (status >= 0) status = evidence_info(ctx, in, &f.info);
     if (status >= 0) status = terms_of(ctx, in->model, &f.terms);
     if (status >= 0) status = summary_of(ctx, in->data, &f.summary);
     if (status >= 0) {
-        const char *hash = info_text(json_object_get(f.info, "data"), "hash");
-        f.same_data = *hash && strcmp(hash, info_text(f.summary, "hash")) == 0;
+        const char *hash = f.record.data.hash;
+        f.same_data = hash && *hash && strcmp(hash, info_text(f.summary, "hash")) == 0;
         f.point = look_points(in->data, POINTS, &f.points);
         if (!f.point) status = SOCK_ENOMEM;
     }
@@ -75,6 +76,7 @@ sock_status facts_gather(sock_context *ctx, const fig_input *in, const rep_setti
 
 void facts_free(rep_facts *facts)
 {
+    sk_record_clear(&facts->record);
     json_decref(facts->summary);
     json_decref(facts->terms);
     free(facts->point);

@@ -2,6 +2,7 @@
 #ifndef REPORT_FACTS_H
 #define REPORT_FACTS_H
 
+#include "api/record.h"
 #include "figures.h"
 #include "page.h"
 #include "report.h"
@@ -12,6 +13,7 @@ typedef struct rep_facts {
     const sock_data *data;
     const rep_settings *settings;
     size_t d;
+    sk_record record;        /* what the fit says of itself */
     json_t *info;            /* of sock_model_info; the evidence's */
     json_t *summary, *terms; /* of sock_data_summary, sock_model_terms */
     int same_data;           /* the data are those of the fit, by their hash */

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "page.h"
 
+#include "api/record.h"
+
 #include "svg.h"
 
 #include <math.h>
@@ -84,6 +86,13 @@ void page_number(FILE *out, double value)
     fprintf(out, "%s%s", value < 0 ? "\xe2\x88\x92" : "", text);
 }
 
+void page_share(FILE *out, double share)
+{
+    char text[16];
+    page_text(out, sk_percent(share, text));
+    fputs(" %", out);
+}
+
 json_t *info_parse(const char *text)
 {
     enum { GROWTH = 48 }; /* bytes of JSON in memory for each byte of text */
@@ -108,5 +117,3 @@ long long info_count(json_t *object, const char *key)
 {
     return (long long)json_integer_value(json_object_get(object, key));
 }
-
-int info_true(json_t *object, const char *key) { return json_is_true(json_object_get(object, key)); }

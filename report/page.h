@@ -34,6 +34,9 @@ int page_table_link(FILE *out, const fig_table *table);
 /* Numbers for people: 4 significant digits, a real minus sign. */
 void page_number(FILE *out, double value);
 
+/* "37 %", "<1 %": a share of an average. */
+void page_share(FILE *out, double share);
+
 /* ---- JSON that may lack anything ---- */
 
 /* NULL when memory ran out, or the text is none. The memory that it takes is seen to be there first, because the JSON
@@ -43,6 +46,5 @@ json_t *info_parse(const char *text);
 const char *info_text(json_t *object, const char *key); /* "" when it is not there */
 double info_number(json_t *object, const char *key);    /* NaN when it is not there */
 long long info_count(json_t *object, const char *key);  /* 0 when it is not there */
-int info_true(json_t *object, const char *key);
 
 #endif

@@ -5,24 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(json_t *row, const char *key)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-    return text ? text : "";
-}
-
-static double number_of(json_t *row, const char *key)
-{
-    json_t *value = json_object_get(row, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
 /* Rough stages do not compare with the later ones. */
-static int counts(json_t *row, const char *field)
+static int counts(const sk_search_row *row, const char *field)
 {
-    const char *stage = text_of(row, "stage");
-    return strcmp(text_of(row, "field"), field) == 0 && strcmp(stage, "pilot") != 0 && strcmp(stage, "screen") != 0 &&
-           isfinite(number_of(row, "score"));
+    return strcmp(row->field, field) == 0 && strcmp(row->stage, "pilot") != 0 && strcmp(row->stage, "screen") != 0 &&
+           isfinite(row->score);
 }
 
 static double length_scale(const char *kernel)
@@ -50,28 +37,20 @@ static int add_place(search_entry *e, double l, double score)
 }
 
 /* A later stage replaces an earlier one; the rows of a grid are places of one curve. */
-static int take_row(search_look *look, json_t *row)
+static int take_row(search_look *look, const sk_search_row *row)
 {
-    const char *kernel = text_of(row, "kernel"), *stage = text_of(row, "stage");
-    const double l = number_of(row, "l"), score = number_of(row, "score");
-    search_entry *e = find(look, kernel);
+    search_entry *e = find(look, row->kernel);
     if (!e) e = &look->entry[look->count++];
-    const int same = e->stage && strcmp(e->stage, stage) == 0;
-    if (!same || !(e->best >= score)) e->best = score, e->l = l;
-    json_t *curve = json_object_get(row, "by_l"), *place;
-    const int grid = strncmp(stage, "grid", 4) == 0, longer = json_array_size(curve) >= (e->count > 1 ? e->count : 1);
+    const int same = e->stage && strcmp(e->stage, row->stage) == 0;
+    if (!same || !(e->best >= row->score)) e->best = row->score, e->l = row->l;
+    const int grid = strncmp(row->stage, "grid", 4) == 0, longer = row->places >= (e->count > 1 ? e->count : 1);
     if (longer || (grid && !same))
         e->count = 0; /* else the old one stays: later stages look near the last best alone */
-    e->kernel = kernel, e->stage = stage, e->eta = length_scale(kernel);
-    size_t i;
+    e->kernel = row->kernel, e->stage = row->stage, e->eta = length_scale(row->kernel);
     int good = 1;
-    json_array_foreach(curve, i, place)
-    {
-        if (!longer) break;
-        good = add_place(e, json_number_value(json_array_get(place, 0)), json_number_value(json_array_get(place, 1))) &&
-               good;
-    }
-    return !grid && e->count ? good : add_place(e, l, score);
+    for (size_t i = 0; longer && i < row->places; i++)
+        good = add_place(e, row->curve[2 * i], row->curve[2 * i + 1]) && good;
+    return !grid && e->count ? good : add_place(e, row->l, row->score);
 }
 
 static int by_score(const void *a, const void *b)
@@ -95,19 +74,15 @@ static void move_curve(search_entry *e)
     for (size_t i = 0; i < e->count; i++) e->curve[i][1] += e->best - top;
 }
 
-int search_read(json_t *info, const char *field, search_look *out)
+int search_read(const sk_search_table *table, const char *field, search_look *out)
 {
-    json_t *rows = json_object_get(info, "search"), *row;
-    size_t i;
     int good = 1;
-    *out = (search_look){0, calloc(json_array_size(rows) + 1, sizeof *out->entry)};
+    *out = (search_look){0, calloc(table->count + 1, sizeof *out->entry)};
     if (!out->entry) return 0;
-    json_array_foreach(rows, i, row)
-    {
-        if (counts(row, field)) good = take_row(out, row) && good;
-    }
+    for (size_t i = 0; i < table->count; i++)
+        if (counts(&table->row[i], field)) good = take_row(out, &table->row[i]) && good;
     qsort(out->entry, out->count, sizeof *out->entry, by_score);
-    for (i = 0; i < out->count; i++)
+    for (size_t i = 0; i < out->count; i++)
         if (out->entry[i].count) {
             qsort(out->entry[i].curve, out->entry[i].count, sizeof *out->entry[i].curve, by_penalty);
             move_curve(&out->entry[i]);

@@ -2,12 +2,11 @@
 #ifndef REPORT_SEARCHLOOK_H
 #define REPORT_SEARCHLOOK_H
 
-#include <jansson.h>
-#include <stddef.h>
+#include "api/record.h"
 
 /* One kernel of one field, at the last stage that it reached. */
 typedef struct search_entry {
-    const char *kernel, *stage; /* into the information */
+    const char *kernel, *stage; /* of the record */
     double best, l;             /* score; penalty, NaN where it has none (learned weights) */
     double eta;                 /* length scale, NaN where it has none */
     size_t count;               /* places of the curve */
@@ -19,9 +18,9 @@ typedef struct search_look {
     search_entry *entry; /* the best first */
 } search_look;
 
-/* field: "drift" or "diffusion"; info: of sock_model_info, and must outlive the result. 0 when memory ran out. An empty
- * list where the model was not searched for. */
-int search_read(json_t *info, const char *field, search_look *out);
+/* field: "drift" or "diffusion"; the table must outlive the result. 0 when memory ran out. An empty list where the
+ * model was not searched for. */
+int search_read(const sk_search_table *table, const char *field, search_look *out);
 void search_free(search_look *look);
 
 #endif

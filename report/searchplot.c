@@ -209,39 +209,33 @@ static char *draw(const fig_input *in, const search_look *drift, const search_lo
     return sheet_close(s, good, size);
 }
 
-/* How many candidates the model file lists; -1 when memory ran out. */
-static long searched(const fig_input *in)
-{
-    sock_context *ctx = sock_context_new();
-    json_t *info = NULL;
-    const int known = ctx && evidence_info(ctx, in, &info) >= 0;
-    sock_context_free(ctx);
-    return known ? (long)json_array_size(json_object_get(info, "search")) : -1;
-}
-
 const char *fig_search_lack(const fig_input *in)
 {
-    fig_input own = *in;
-    if (!in->evidence) own.evidence = evidence_new();
-    const long rows = own.evidence ? searched(&own) : -1;
-    if (!in->evidence) evidence_free(own.evidence);
-    if (rows < 0) return fig_no_memory;
+    sock_context *ctx = sock_context_new();
+    sk_record record;
+    sk_record_init(&record);
+    const sock_status status = ctx ? sk_record_of_model(ctx, in->model, &record) : SOCK_ENOMEM;
+    const size_t rows = record.found.search.count;
+    sk_record_clear(&record);
+    sock_context_free(ctx);
+    if (status < 0) return fig_no_memory;
     return rows ? NULL : "the model was not searched for (it was fitted with --no-tune)";
 }
 
 sock_status fig_search(sock_context *ctx, const fig_input *in, char **text, size_t *size)
 {
     search_look drift = {0}, diffusion = {0};
-    json_t *info = NULL;
+    sk_record record;
     char *made = NULL;
-    const sock_status status = evidence_info(ctx, in, &info);
-    if (status < 0) return status;
-    if (search_read(info, "drift", &drift) && search_read(info, "diffusion", &diffusion))
+    const sock_status status = sk_record_of_model(ctx, in->model, &record);
+    const sk_search_table *table = &record.found.search;
+    if (status >= 0 && search_read(table, "drift", &drift) && search_read(table, "diffusion", &diffusion))
         made = draw(in, &drift, &diffusion, size);
     if (made && drift.count) keep_numbers(in, &drift, "search-drift");
     if (made && diffusion.count) keep_numbers(in, &diffusion, "search-diffusion");
     if (made) *text = made;
     search_free(&drift);
     search_free(&diffusion);
+    sk_record_clear(&record);
     return made ? SOCK_OK : SOCK_ENOMEM;
 }

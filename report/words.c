@@ -46,43 +46,40 @@ static void put_kernel(FILE *out, const char *kernel)
     fputs("</code>", out);
 }
 
-static void drift_words(FILE *out, const rep_facts *f)
+/* The kernel, or the one that leads an average. */
+static void put_kind(FILE *out, size_t parts, const sk_part *lead)
 {
-    const double dof = info_number(f->info, "drift_dof");
-    json_t *list = json_object_get(f->info, "drifts");
-    if (!*info_text(f->info, "drift")) return;
-    fputs("<p>The drift, where the states tend to go, is ", out);
-    if (json_array_size(list) > 1)
-        fprintf(out, "an average of %zu kernels that did about equally well on held-out data, led by ",
-                json_array_size(list));
+    if (parts > 1)
+        fprintf(out, "an average of %zu kernels that did about equally well on held-out data, led by ", parts);
     else
         fputs("of the kind ", out);
-    put_kernel(out, info_text(f->info, "drift"));
-    if (json_array_size(list) > 1) fprintf(out, " (%.0f %%)", 100 * info_number(json_array_get(list, 0), "share"));
-    if (json_array_size(list) > 1 && isfinite(dof)) fputs(",", out);
+    put_kernel(out, lead ? lead->kernel : "");
+    if (parts > 1) fputs(" (", out), page_share(out, lead->share), fputs(")", out);
+}
+
+static void drift_words(FILE *out, const rep_facts *f)
+{
+    const sk_part *lead = sk_record_drift(&f->record);
+    const size_t parts = f->record.found.drifts.count;
+    const double dof = f->record.found.drift_dof;
+    if (!lead) return;
+    fputs("<p>The drift, where the states tend to go, is ", out);
+    put_kind(out, parts, lead);
+    if (parts > 1 && isfinite(dof)) fputs(",", out);
     if (isfinite(dof)) fprintf(out, " with %.1f effective degrees of freedom", dof);
     fputs(json_is_array(json_object_get(f->terms, "drift")) ? "; it is a polynomial, written out below. " : ". ", out);
 }
 
 static void diffusion_words(FILE *out, const rep_facts *f)
 {
-    json_t *list = json_object_get(f->info, "diffusions");
+    const double gap = f->record.certificate.relative_gap;
     if (!sock_model_has_diffusion(f->model)) {
         fputs("It has no diffusion: only the drift was fitted, and simulated paths are not random.</p>\n", out);
         return;
     }
     fputs("The diffusion, the strength of the noise, is ", out);
-    if (json_array_size(list) > 1) {
-        fprintf(out, "an average of %zu kernels that did about equally well on held-out data, led by ",
-                json_array_size(list));
-        put_kernel(out, info_text(json_array_get(list, 0), "kernel"));
-        fprintf(out, " (%.0f %%)", 100 * info_number(json_array_get(list, 0), "share"));
-    } else {
-        fputs("of the kind ", out);
-        put_kernel(out, info_text(f->info, "diffusion"));
-    }
-    const double gap = info_number(f->info, "relative_gap");
-    const char *said = json_array_size(list) > 1
+    put_kind(out, f->record.found.diffusions.count, sk_record_diffusion(&f->record));
+    const char *said = f->record.found.diffusions.count > 1
                            ? "Their convex problems were solved with proved relative gaps of at most"
                            : "Its convex problem was solved with a proved relative gap of";
     if (isfinite(gap)) fprintf(out, ". %s %.1e", said, gap);
@@ -92,8 +89,9 @@ static void diffusion_words(FILE *out, const rep_facts *f)
 /* Held-out score of the search beside constant coefficients. */
 static void search_words(FILE *out, const rep_facts *f)
 {
-    const double size = info_number(f->info, "steps") * (double)f->d, score = info_number(f->info, "score") / size;
-    const double constant = info_number(f->info, "score_constant") / size;
+    const sk_tune_outcome *found = &f->record.found;
+    const double size = (double)found->steps * (double)f->d, score = found->score / size;
+    const double constant = found->score_constant / size;
     if (!isfinite(score) || !isfinite(constant)) return;
     fprintf(out,
             "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients %.4f",
@@ -127,11 +125,32 @@ static void score_words(FILE *out, const rep_facts *f)
 
 /* ---- Residuals ---- */
 
-/* What the residuals have against the model, as list items; the number of them. out may be NULL. An objection is
- * raised beyond three standard errors of white noise only: 1/sqrt(n) for mean and correlation, 1/sqrt(2n) for the
- * standard deviation, sqrt(24/n) for the kurtosis. */
-static int objections(FILE *out, const res_moments *m)
+static void put_warning(FILE *out, const char *text)
 {
+    /* A sentence begins large, unless it begins with the field a. */
+    const int small = *text >= 'a' && *text <= 'z' && strncmp(text, "a is ", 5) != 0;
+    fputs("<li>", out);
+    if (small) fputc(*text - 'a' + 'A', out);
+    page_text(out, text + small);
+    fputs(".</li>\n", out);
+}
+
+/* The fit looked at the neighbours of these residuals itself: its word stands among its warnings. */
+static int fit_told(const rep_facts *f) { return f->same_data && isfinite(f->record.residual_lag1); }
+
+static sk_warning_code lag1_warning(const rep_facts *f)
+{
+    if (fit_told(f)) return sk_warn_lag1(f->record.residual_lag1, (double)f->record.found.steps);
+    return sk_warn_lag1(f->residuals.lag[1], (double)f->residuals.count / (double)f->d);
+}
+
+/* What the residuals have against the model, as list items; the number of them. out may be NULL. An objection is
+ * raised beyond three standard errors of white noise only: 1/sqrt(n) for the mean, 1/sqrt(2n) for the standard
+ * deviation, sqrt(24/n) for the kurtosis; that to correlation by the rule of the fit. */
+static int objections(FILE *out, const rep_facts *f)
+{
+    const res_moments *m = &f->residuals;
+    const sk_warning_code lag1 = lag1_warning(f);
     const double size = (double)(m->count ? m->count : 1), chance = 3 / sqrt(size),
                  width = fmax(0.08, chance / M_SQRT2);
     int count = 0;
@@ -156,14 +175,8 @@ static int objections(FILE *out, const res_moments *m)
             "<li>The residuals have heavy tails (kurtosis %.1f instead of 3): jumps, outliers, or noise that changes "
             "faster with the state than the model knows.</li>\n",
             m->kurtosis);
-    if (m->lag[1] < -fmax(0.05, chance))
-        OBJECT("<li>Neighbouring residuals are negatively correlated (%.2f): measurement noise on the states makes the "
-               "diffusion too large.</li>\n",
-               m->lag[1]);
-    if (m->lag[1] > fmax(0.05, chance))
-        OBJECT("<li>Neighbouring residuals are positively correlated (%.2f): memory, or a state that is not in the "
-               "data.</li>\n",
-               m->lag[1]);
+    if (lag1 != SK_WARN_NONE) count++;
+    if (lag1 != SK_WARN_NONE && out && !fit_told(f)) put_warning(out, sk_warning_text(lag1));
 #undef OBJECT
     return count;
 }
@@ -177,7 +190,7 @@ static void residual_words(FILE *out, const rep_facts *f)
             "correlation %.3f",
             m->mean, m->sd, m->kurtosis, m->lag[1]);
     const size_t few = 100; /* the standard deviation is then known to a fifteenth, and less than that shows nothing */
-    if (objections(NULL, m))
+    if (objections(NULL, f))
         fputs("; white noise would have 0, 1, 3 and 0: see the warnings.</p>\n", out);
     else if (m->count < few)
         fprintf(out,
@@ -225,27 +238,14 @@ static int bad_scores(FILE *out, const rep_facts *f)
 
 void words_warnings(FILE *out, const rep_facts *f)
 {
-    json_t *warnings = json_object_get(f->info, "warnings"), *line;
-    const int against = f->has_residuals ? objections(NULL, &f->residuals) : 0;
-    const int unsolved = json_is_false(json_object_get(f->info, "converged"));
-    size_t i;
-    if (!json_array_size(warnings) && !against && !unsolved && !bad_scores(NULL, f)) return;
+    const sk_texts *warnings = &f->record.warnings;
+    const int against = f->has_residuals ? objections(NULL, f) : 0;
+    const int unsolved = !f->record.certificate.converged && !sk_record_warns(&f->record, SK_WARN_UNSOLVED);
+    if (!warnings->count && !against && !unsolved && !bad_scores(NULL, f)) return;
     fputs("<div class=\"warnings\" role=\"note\"><h2>Warnings</h2>\n<ul>\n", out);
     bad_scores(out, f);
-    json_array_foreach(warnings, i, line)
-    {
-        const char *text = json_string_value(line) ? json_string_value(line) : "";
-        /* A sentence begins large, unless it begins with the field a. */
-        const int small = *text >= 'a' && *text <= 'z' && strncmp(text, "a is ", 5) != 0;
-        fputs("<li>", out);
-        if (small) fputc(*text - 'a' + 'A', out);
-        page_text(out, text + small);
-        fputs(".</li>\n", out);
-    }
-    if (unsolved)
-        fputs("<li>The convex problem of the diffusion stopped before its tolerance; the gap is in the model "
-              "card.</li>\n",
-              out);
-    if (against) objections(out, &f->residuals);
+    for (size_t i = 0; i < warnings->count; i++) put_warning(out, warnings->text[i]);
+    if (unsolved) put_warning(out, sk_warning_text(SK_WARN_UNSOLVED));
+    if (against) objections(out, f);
     fputs("</ul></div>\n", out);
 }

@@ -55,30 +55,36 @@ static void prop_equation_of_an_average_is_its_drift(void **state)
     const sk_held_model held = {.drifts = 2, .drift = f, .drift_share = share};
     sock_model *model = NULL;
     double truth[6];
-    json_t *info = json_object();
+    sk_record record;
+    sk_record_init(&record);
     assert_int_equal(sk_held_model_without(ctx, p, &held, p->folds, NULL, &model), SOCK_OK);
     assert_int_equal(sk_model_evaluate(ctx, model, 3, x, truth, NULL), SOCK_OK);
-    assert_int_equal(sk_equation_add(ctx, model, info), SOCK_OK);
-    assert_int_equal(json_array_size(json_object_get(info, "equation")), 2);
+    assert_int_equal(sk_equation_add(ctx, model, &record), SOCK_OK);
+    assert_int_equal(record.equation.count, 2);
     for (size_t i = 0; i < 6; i++) {
-        const char *text = json_string_value(json_array_get(json_object_get(info, "equation"), i % 2));
+        const char *text = record.equation.text[i % 2];
         double size;
         size_t terms;
         double value = value_at(text, x + i - i % 2, &size, &terms);
         assert_int_equal(terms, 6);
         assert_close(value, truth[i], 5e-4, size); /* four digits are printed */
     }
-    json_decref(info);
+    sk_record_clear(&record);
     sock_model_free(model);
     sk_drift_result_free(f[0]), sk_drift_result_free(f[1]);
     sk_problem_free(p);
 }
 
-static json_t *parts_of(const char *first, double share)
+static sk_record parts_of(const char *first, double share)
 {
-    return json_pack("{s:[{s:s, s:f}, {s:s, s:f}, {s:s, s:f}]}", "drifts", "kernel", "gauss:eta=1", "share",
-                     1 - share - 0.03, "kernel", first, "share", share, "kernel", "poly:degree=2 learned", "share",
-                     0.03);
+    sk_record record;
+    char text[256];
+    snprintf(text, sizeof text,
+             "{\"drifts\":[{\"kernel\":\"gauss:eta=1\",\"share\":%.17g},{\"kernel\":\"%s\",\"share\":%.17g},"
+             "{\"kernel\":\"poly:degree=2 learned\",\"share\":0.03}]}",
+             1 - share - 0.03, first, share);
+    assert_int_equal(sk_record_read(ctx, text, &record), SOCK_OK);
+    return record;
 }
 
 /* A kernel at points has no formula, nor has an average with one. What is printed then is the average of the others:
@@ -95,24 +101,24 @@ static void test_equation__of_an_average_with_a_gaussian_is_that_of_the_polynomi
     sock_model *model = NULL, *left = NULL;
     double expected[3], size;
     size_t terms;
-    json_t *info = parts_of("affine", 0.4), *small = parts_of("affine", 0.01), *unknown = parts_of("custom", 0.4);
+    sk_record record = parts_of("affine", 0.4), small = parts_of("affine", 0.01), unknown = parts_of("custom", 0.4);
     assert_int_equal(sk_held_model_without(ctx, p, &held, p->folds, NULL, &model), SOCK_OK);
     assert_int_equal(sk_held_model_without(ctx, p, &rest, p->folds, NULL, &left), SOCK_OK);
-    assert_int_equal(sk_equation_add(ctx, model, info), SOCK_OK);
-    assert_true(json_is_null(json_object_get(info, "equation")));
-    assert_close(json_number_value(json_object_get(info, "equation_part_share")), 0.43, 1e-12, 0);
+    assert_int_equal(sk_equation_add(ctx, model, &record), SOCK_OK);
+    assert_int_equal(record.equation.count, 0);
+    assert_int_equal(record.equation_part.count, 1);
+    assert_close(record.equation_part_share, 0.43, 1e-12, 0);
     assert_int_equal(sk_model_evaluate(ctx, left, 3, x, expected, NULL), SOCK_OK);
     for (size_t i = 0; i < 3; i++) {
-        const char *text = json_string_value(json_array_get(json_object_get(info, "equation_part"), 0));
-        double value = value_at(text, x + i, &size, &terms);
+        double value = value_at(record.equation_part.text[0], x + i, &size, &terms);
         assert_int_equal(terms, 3);
         assert_close(value, expected[i], 5e-4, size);
     }
-    assert_int_equal(sk_equation_add(ctx, model, small), SOCK_OK);
-    assert_null(json_object_get(small, "equation_part"));
-    assert_int_equal(sk_equation_add(ctx, model, unknown), SOCK_OK);
-    assert_null(json_object_get(unknown, "equation_part"));
-    json_decref(info), json_decref(small), json_decref(unknown);
+    assert_int_equal(sk_equation_add(ctx, model, &small), SOCK_OK);
+    assert_int_equal(small.equation_part.count, 0);
+    assert_int_equal(sk_equation_add(ctx, model, &unknown), SOCK_OK);
+    assert_int_equal(unknown.equation_part.count, 0);
+    sk_record_clear(&record), sk_record_clear(&small), sk_record_clear(&unknown);
     sock_model_free(model), sock_model_free(left);
     for (size_t i = 0; i < 3; i++) sk_drift_result_free(f[i]);
     sk_problem_free(p);

@@ -14,6 +14,7 @@ from ._calls import OPTIONS, Progress, unknown_parameter
 from ._errors import UsageError
 from ._model import Handle, KnownSDE, Model, as_trajectories, handle_from_bytes, load_handle, own_errors
 from ._native import doubles, lib
+from ._summary import summary
 
 # Parameters beside those of the library's options table: name, default, help.
 _OWN: Dict[str, Tuple[Any, str]] = {
@@ -166,31 +167,7 @@ class SDE(Model):
 
     def summary(self) -> str:
         """What was found, in a few lines."""
-        info = self.info_
-        lines = [("data", f"{info.get('n')} intervals, {info.get('points')} points, dimension {self.d_}")]
-        averaged = info.get("drifts") or []
-        for index, item in enumerate(averaged if len(averaged) > 1 else []):
-            lines.append(("" if index else "drift", f"{item['kernel']}, share {100 * item['share']:.0f} %"))
-        if len(averaged) < 2:
-            lines.append(("drift", f"{info.get('drift')}, {info.get('quadrature')} quadrature"))
-        lines += [("", text) for text in info.get("equation") or []]
-        if info.get("equation_part"):
-            lines.append(("", f"of the polynomials alone ({100 * info['equation_part_share']:.0f} %):"))
-            lines += [("", text) for text in info["equation_part"]]
-        found = info.get("diffusions") or ([{"kernel": info["diffusion"]}] if info.get("diffusion") else [])
-        for index, item in enumerate(found):
-            share = f", share {100 * item['share']:.0f} %" if item.get("share", 1) < 1 else ""
-            penalty = f", penalty l = {item['l']:.0e}" if item.get("l") else ""
-            lines.append(("" if index else "diffusion", f"{item['kernel']}{share}{penalty}"))
-        if info.get("relative_gap") is not None:
-            lines.append(("certificate", f"relative duality gap {info['relative_gap']:.1e} of the convex problem"))
-        if info.get("score") is not None and info.get("steps"):
-            nats = info["score"] / (info["steps"] * self.d_)
-            flat = info.get("score_constant")
-            beside = "" if flat is None else f"; constant coefficients {flat / (info['steps'] * self.d_):.4f}"
-            lines.append(("score", f"{nats:.4f} nats a step and dimension, held out in {info['folds']} folds{beside}"))
-        lines += [("warning", str(w)) for w in info.get("warnings") or []]
-        return "\n".join(f"{key:<12} {text}" for key, text in lines)
+        return summary(self.info_, self.d_)
 
     # -- Inside a fit
 

@@ -183,22 +183,36 @@ sock_score <- function(model, test, train = NULL, ...) {
 
 summary.sock <- function(object, ...) structure(json_read(.Call(C_model_info, object$pointer)), class = "summary.sock")
 
+# A share of an average: "37 %", and "<1 %" for what would round to nothing.
+percent <- function(share) ifelse(share < 0.005, "<1 %", sprintf("%.0f %%", 100 * share))
+
+# The words of `sock fit`.
 print.summary.sock <- function(x, ...) {
   line <- function(key, ...) cat(formatC(key, width = -12), ..., "\n")
-  parts <- function(key, list, one) { # an average: each part with its share
-    if (length(list) < 2) return(line(key, one))
-    for (i in seq_along(list))
-      line(if (i == 1) key else "", sprintf("%s, share %.0f %%", list[[i]]$kernel, 100 * list[[i]]$share))
+  part <- function(p, many) paste0(
+    p$kernel, if (many) paste0(", share ", percent(p$share)), if (!is.null(p$l)) sprintf(", penalty l = %.0e", p$l),
+    if (!is.null(p$dof)) sprintf(", %.1f degrees of freedom", p$dof), if (isTRUE(p$polished)) ", polished")
+  field <- function(key) { # one kernel, or the parts of an average; a plain fit and the paper's protocol have no list
+    if (is.null(x[[key]])) return(invisible())
+    list <- x[[paste0(key, "s")]]
+    if (!length(list)) list <- list(list(kernel = x[[key]], l = x[[paste0(key, "_l")]], dof = x[[paste0(key, "_dof")]]))
+    for (i in seq_along(list)) line(if (i == 1) key else "", part(list[[i]], length(list) > 1))
   }
   line("data", paste0(x$n, " intervals, ", x$points, " points, dimension ", x$d))
-  parts("drift", x$drifts, x$drift)
+  field("drift")
   for (equation in x$equation) line("", equation)
-  if (length(x$equation_part)) line("", sprintf("of the polynomials alone (%.0f %%):", 100 * x$equation_part_share))
+  if (length(x$equation_part)) line("", sprintf("of the polynomials alone (%s):", percent(x$equation_part_share)))
   for (equation in x$equation_part) line("", equation)
-  if (!is.null(x$diffusion)) parts("diffusion", x$diffusions, x$diffusion)
-  if (!is.null(x$relative_gap)) line("certificate", "relative duality gap", format(x$relative_gap, digits = 2))
+  if (!is.null(x$quadrature)) line("", x$quadrature, "quadrature")
+  field("diffusion")
+  if (!is.null(x$relative_gap))
+    line("certificate", paste0(sprintf("relative duality gap %.2g of the convex problem", x$relative_gap),
+      if (length(x$diffusions) > 1) "s, the largest", if (isFALSE(x$converged)) ": NOT within the tolerance"))
   if (!is.null(x$score) && !is.null(x$steps))
-    line("score", format(x$score / (x$steps * x$d), digits = 5), "nats a step and dimension, held out")
+    line("score", paste0(sprintf("%.4f nats a step and dimension, ", x$score / (x$steps * x$d)),
+      if (x$folds > 1) sprintf("held out in %.0f folds", x$folds) else "on held-out data",
+      if (!is.null(x$score_constant))
+        sprintf("; constant coefficients %.4f", x$score_constant / (x$steps * x$d))))
   for (text in x$warnings) line("warning", text)
   invisible(x)
 }

@@ -117,7 +117,7 @@ static sock_status component(sock_context *ctx, const sock_model *model, const f
 }
 
 /* A text for each component: the named terms times `factor`. */
-static sock_status write_all(sock_context *ctx, const sock_model *model, double factor, json_t *list)
+static sock_status write_all(sock_context *ctx, const sock_model *model, double factor, sk_texts *list)
 {
     formula all = {.d = model->d};
     bool *done = NULL;
@@ -131,7 +131,7 @@ static sock_status write_all(sock_context *ctx, const sock_model *model, double 
         char *text = NULL;
         memset(done, 0, all.count * sizeof *done);
         status = component(ctx, model, &all, k, done, &text);
-        if (status >= 0) json_array_append_new(list, json_string(text));
+        if (status >= 0) status = sk_texts_add(ctx, list, text);
         sk_free(text);
     }
     sk_free(done);
@@ -140,33 +140,26 @@ static sock_status write_all(sock_context *ctx, const sock_model *model, double 
 }
 
 /* By the names of the parts: the terms of a model do not know their shares. *count: parts that are polynomials. */
-static double polynomial_share(const json_t *info, size_t *count)
+static double polynomial_share(const sk_parts *drifts, size_t *count)
 {
     double share = 0;
-    size_t i;
-    json_t *part;
     *count = 0;
-    json_array_foreach(json_object_get(info, "drifts"), i, part)
-    {
-        const char *kernel = json_string_value(json_object_get(part, "kernel"));
-        if (!kernel || !sk_kernel_text_is_polynomial(kernel)) continue;
-        share += json_number_value(json_object_get(part, "share"));
+    for (size_t i = 0; i < drifts->count; i++) {
+        if (!sk_kernel_text_is_polynomial(drifts->part[i].kernel)) continue;
+        share += drifts->part[i].share;
         ++*count;
     }
     return share;
 }
 
-sock_status sk_equation_add(sock_context *ctx, const sock_model *model, json_t *info)
+sock_status sk_equation_add(sock_context *ctx, const sock_model *model, sk_record *record)
 {
     size_t named = 0, parts;
     for (size_t i = 0; i < model->drift_terms; i++) named += has_names(model->drift[i]);
-    double share = polynomial_share(info, &parts);
+    double share = polynomial_share(&record->found.drifts, &parts);
     const bool whole = named && named == model->drift_terms;
-    json_object_set_new(info, "equation", json_null());
-    if (!whole && (named != parts || share < SMALL_SHARE)) return SOCK_OK;
-    json_t *list = json_array();
-    sock_status status = write_all(ctx, model, whole ? 1 : 1 / share, list);
-    json_object_set_new(info, whole ? "equation" : "equation_part", list);
-    if (!whole) json_object_set_new(info, "equation_part_share", json_real(share));
-    return status;
+    if (whole) return write_all(ctx, model, 1, &record->equation);
+    if (named != parts || share < SMALL_SHARE) return SOCK_OK;
+    record->equation_part_share = share;
+    return write_all(ctx, model, 1 / share, &record->equation_part);
 }

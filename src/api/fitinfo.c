@@ -1,117 +1,127 @@
-/* fitinfo.c - what a fit tells of itself: the JSON object that is saved with the model, and the seconds that are not.
- */
+/* fitinfo.c - the record of a fit, into the model: what every fit tells, and what a plain one does. */
 #include "api/fitjob.h"
 
 #include <math.h>
+#include <stdio.h>
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-static json_t *count(size_t value) { return json_integer((json_int_t)value); }
-
-static sock_status put_kernel(sock_context *ctx, json_t *info, const char *key, const sk_kernel *kernel)
+static sock_status copy(sock_context *ctx, const char *text, char **out)
 {
-    char *text = sk_kernel_format(ctx, kernel);
-    if (!text) return SOCK_ENOMEM;
-    json_object_set_new(info, key, json_string(text));
-    sk_free(text);
-    return SOCK_OK;
+    *out = sk_strdup(ctx, text);
+    return *out ? SOCK_OK : SOCK_ENOMEM;
 }
 
-json_t *sk_fit_options_given(const sock_options *opts)
+/* ---- Every fit ---- */
+
+static sock_status tell_options(const sk_fit_job *job, sk_options_given *list)
 {
-    json_t *set = json_object();
     for (size_t i = 0; i < sock_option_count(); i++) {
         const char *key = sock_option_describe(i).key;
-        if (sk_option_is_set(opts, key)) json_object_set_new(set, key, json_string(sk_option_text(opts, key)));
+        if (sk_option_is_set(job->opts, key))
+            SK_TRY(sk_options_given_add(job->ctx, list, key, sk_option_text(job->opts, key)));
     }
-    return set;
+    return SOCK_OK;
 }
 
-json_t *sk_fit_provenance(const sock_data *data)
+static sock_status tell_data(const sk_fit_job *job, sk_provenance *out)
 {
-    char hash[20];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)data->hash);
-    return json_pack("{s:s, s:s, s:o, s:o}", "source", data->source, "hash", hash, "trajectories",
-                     count(data->trajectories), "groups", count(data->groups));
+    const sock_data *data = job->data;
+    out->trajectories = data->trajectories;
+    out->groups = data->groups;
+    SK_TRY(copy(job->ctx, data->source, &out->source));
+    out->hash = sk_format(job->ctx, "%016llx", (unsigned long long)data->hash);
+    return out->hash ? SOCK_OK : SOCK_ENOMEM;
 }
 
-static sock_status put_drift(const sk_fit_job *job, json_t *info)
+sock_status sk_fit_save_record(const sk_fit_job *job, sk_record *record, sock_status ended, sock_model *model)
+{
+    char *info = NULL, *seconds = NULL;
+    record->points = job->data->points;
+    record->d = job->data->d;
+    SK_TRY(copy(job->ctx, ended == SOCK_OK ? "done" : sock_status_text(ended), &record->status));
+    SK_TRY(tell_options(job, &record->options));
+    SK_TRY(tell_data(job, &record->data));
+    SK_TRY(copy(job->ctx, SOCK_VERSION, &record->version));
+    record->seconds = sk_seconds() - job->start;
+    SK_TRY(sk_record_write(job->ctx, record, &info, &seconds));
+    sk_model_take_info(model, info, seconds);
+    return SOCK_OK;
+}
+
+/* ---- A plain fit ---- */
+
+static sock_status one_part(sock_context *ctx, const sk_kernel *kernel, double lambda, sk_parts *out)
+{
+    sk_part *part = sk_alloc(ctx, 1, sizeof *part);
+    if (!part) return SOCK_ENOMEM;
+    *out = (sk_parts){1, part};
+    part->kernel = kernel ? sk_kernel_format(ctx, kernel) : sk_strdup(ctx, "given");
+    part->lambda = lambda;
+    return part->kernel ? SOCK_OK : SOCK_ENOMEM;
+}
+
+static sock_status tell_drift(const sk_fit_job *job, sk_record *record)
 {
     const sk_drift_report *r = &job->drift_report;
-    if (!job->drift_kernel) {
-        json_object_set_new(info, "drift", json_string("given"));
-        return SOCK_OK;
-    }
-    SK_TRY(put_kernel(job->ctx, info, "drift", job->drift_kernel));
-    json_object_set_new(info, "drift_lambda", number(job->drift_lambda));
-    json_object_set_new(info, "drift_form", json_string(r->form));
-    json_object_set_new(info, "drift_path", json_string(r->path));
-    json_object_set_new(info, "drift_rank", count(r->rank));
-    json_object_set_new(info, "drift_dof", number(job->drift_dof));
+    SK_TRY(one_part(job->ctx, job->drift_kernel, job->drift_lambda, &record->found.drifts));
+    if (!job->drift_kernel) return SOCK_OK;
+    SK_TRY(copy(job->ctx, r->form, &record->found.drift_form));
+    SK_TRY(copy(job->ctx, r->path, &record->drift_path));
+    record->found.drift_rank = record->rank = r->rank;
+    record->found.drift_dof = job->drift_dof;
     return SOCK_OK;
 }
 
-static sock_status put_diffusion(const sk_fit_job *job, json_t *info)
+static sock_status tell_diffusion(const sk_fit_job *job, sk_record *record)
 {
     const sk_diffusion_report *r = &job->diffusion_report;
-    if (!job->diffusion_kernel) {
-        json_object_set_new(info, "diffusion", json_null());
-        return SOCK_OK;
-    }
-    SK_TRY(put_kernel(job->ctx, info, "diffusion", job->diffusion_kernel));
-    json_object_set_new(info, "diffusion_lambda", number(job->diffusion_lambda));
-    json_object_set_new(info, "diffusion_form", json_string(r->form));
-    json_object_set_new(info, "diagonal", json_boolean(sk_option_flag(job->opts, "diagonal")));
-    json_object_set_new(info, "features", count(r->features));
-    json_object_set_new(info, "features_complete", json_boolean(r->complete));
-    json_object_set_new(info, "rank", count(r->rank));
-    json_object_set_new(info, "solver", json_string(r->solver));
-    json_object_set_new(info, "tolerance", number(sk_option_number(job->opts, "tolerance")));
-    json_object_set_new(info, "primal", number(r->primal));
-    json_object_set_new(info, "dual", number(r->dual));
-    json_object_set_new(info, "gap", number(r->gap));
-    json_object_set_new(info, "relative_gap", number(r->gap > 0 ? r->gap / fabs(r->primal) : 0));
-    json_object_set_new(info, "iterations", count(r->iterations));
-    json_object_set_new(info, "converged", json_boolean(r->converged));
+    SK_TRY(one_part(job->ctx, job->diffusion_kernel, job->diffusion_lambda, &record->found.diffusions));
+    SK_TRY(copy(job->ctx, r->form, &record->diffusion_form));
+    SK_TRY(copy(job->ctx, r->solver, &record->solver));
+    record->diagonal = sk_option_flag(job->opts, "diagonal");
+    record->features = r->features;
+    record->features_complete = r->complete;
+    record->rank = r->rank;
+    record->tolerance = sk_option_number(job->opts, "tolerance");
+    record->certificate = (sk_certificate){.primal = r->primal,
+                                           .dual = r->dual,
+                                           .gap = r->gap,
+                                           .relative_gap = r->gap > 0 ? r->gap / fabs(r->primal) : 0,
+                                           .iterations = (long)r->iterations,
+                                           .converged = r->converged};
     return SOCK_OK;
 }
 
-static json_t *seconds(const sk_fit_job *job)
+static void spent(sk_record *record, const char *name, double seconds)
 {
-    json_t *s = json_object();
-    json_object_set_new(s, "drift_build", json_real(job->drift_report.seconds_build));
-    json_object_set_new(s, "drift_solve", json_real(job->drift_report.seconds_solve));
-    if (job->diffusion_kernel) {
-        const sk_psd_effort *e = &job->diffusion_report.effort;
-        json_object_set_new(s, "diffusion_features", json_real(job->diffusion_report.seconds_features));
-        json_object_set_new(s, "diffusion_solve", json_real(e->total));
-        json_object_set_new(s, "diffusion_eigen", json_real(e->eigen));
-        json_object_set_new(s, "diffusion_products", json_real(e->products));
-        json_object_set_new(s, "diffusion_linear", json_real(e->linear));
-        json_object_set_new(s, "diffusion_certificate", json_real(e->certificate));
-    }
-    json_object_set_new(s, "total", json_real(sk_seconds() - job->start));
-    return s;
+    record->phase[record->phases++] = (sk_phase){name, seconds};
+}
+
+static void tell_seconds(const sk_fit_job *job, sk_record *record)
+{
+    const sk_diffusion_report *r = &job->diffusion_report;
+    spent(record, "drift_build", job->drift_report.seconds_build);
+    spent(record, "drift_solve", job->drift_report.seconds_solve);
+    if (!job->diffusion_kernel) return;
+    spent(record, "diffusion_features", r->seconds_features);
+    spent(record, "diffusion_solve", r->effort.total);
+    spent(record, "diffusion_eigen", r->effort.eigen);
+    spent(record, "diffusion_products", r->effort.products);
+    spent(record, "diffusion_linear", r->effort.linear);
+    spent(record, "diffusion_certificate", r->effort.certificate);
 }
 
 sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ended)
 {
-    SK_TRY(sk_reserve(job->ctx, SK_JSON_SMALL));
-    json_t *info = json_object(), *times = seconds(job);
-    sock_status status = put_drift(job, info);
-    if (status >= 0) status = put_diffusion(job, info);
-    if (status >= 0) {
-        json_object_set_new(info, "quadrature", json_string(sk_fit_quadrature(job)));
-        json_object_set_new(info, "n", count(job->rule->n));
-        json_object_set_new(info, "points", count(job->data->points));
-        json_object_set_new(info, "d", count(model->d));
-        if (!job->diffusion_kernel) json_object_set_new(info, "rank", count(job->drift_report.rank));
-        json_object_set_new(info, "status", json_string(ended == SOCK_OK ? "done" : sock_status_text(ended)));
-        json_object_set_new(info, "options", sk_fit_options_given(job->opts));
-        json_object_set_new(info, "data", sk_fit_provenance(job->data));
-        json_object_set_new(info, "version", json_string(SOCK_VERSION));
-        status = sk_model_set_info(job->ctx, model, info, times);
-    }
-    json_decref(info);
-    json_decref(times);
+    sk_record record;
+    sock_status status;
+    sk_record_init(&record);
+    SK_GO(tell_drift(job, &record));
+    if (job->diffusion_kernel) SK_GO(tell_diffusion(job, &record));
+    SK_GO(copy(job->ctx, sk_fit_quadrature(job), &record.quadrature));
+    record.n = job->rule->n;
+    tell_seconds(job, &record);
+    status = sk_fit_save_record(job, &record, ended, model);
+out:
+    sk_record_clear(&record);
     return status;
 }

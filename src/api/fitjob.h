@@ -3,6 +3,7 @@
 #ifndef SK_FITJOB_H
 #define SK_FITJOB_H
 
+#include "api/record.h"
 #include "base/options.h"
 #include "model/model.h"
 
@@ -33,8 +34,6 @@ sock_status sk_fit_rule(sk_fit_job *job);
 
 /* The tuned estimator, in place of all the stages below. */
 sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out);
-json_t *sk_fit_options_given(const sock_options *opts);
-json_t *sk_fit_provenance(const sock_data *data);
 
 /* The drift's kernel, lambda and system; path: SK_PATH_AUTO follows the option. */
 sock_status sk_fit_drift_system(sk_fit_job *job, sk_path path);
@@ -48,7 +47,10 @@ sock_status sk_fit_residuals(sk_fit_job *job, const sock_model *drift);
 sock_status sk_fit_diffusion_term(sk_fit_job *job, double *beta);
 bool sk_fit_wants_diffusion(const sk_fit_job *job);
 
-/* Everything that is known about the fit, into the model. status: how the fit ended. */
-sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status status);
+/* Everything that is known about a plain fit, into the model. ended: how. */
+sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ended);
+
+/* Adds to the record what any fit tells (data, options, version, seconds), and writes it into the model. */
+sock_status sk_fit_save_record(const sk_fit_job *job, sk_record *record, sock_status ended, sock_model *model);
 
 #endif

@@ -1,11 +1,99 @@
-/* record.h - what a fit tells of itself. */
+/* record.h - what a fit tells of itself, typed: any fit, plain or searched. It is saved with the model as JSON, which
+ * recordjson.c alone writes and reads; the program and the reports show it from here. */
 #ifndef SK_RECORD_H
 #define SK_RECORD_H
 
-#include "tune/tune.h"
+#include "api/warnings.h"
+#include "tune/outcome.h"
 
-/* The outcome of a search as a JSON object: the keys of a model's information, and under "search_seconds" the seconds
- * of the rows of the search. */
-json_t *sk_outcome_json(const sk_tune_outcome *told);
+/* The proof of the convex problem of a. */
+typedef struct sk_certificate {
+    double primal, dual, gap, relative_gap; /* of an average: the largest relative gap */
+    long iterations;                        /* -1: not told */
+    bool converged;                         /* of an average: all of them */
+    char *reason, *iterations_reason;       /* why primal, dual and gap are not told; why iterations are not */
+} sk_certificate;
+
+typedef struct sk_option_given {
+    char *key, *value;
+} sk_option_given;
+
+typedef struct sk_options_given {
+    size_t count, room;
+    sk_option_given *option;
+} sk_options_given;
+
+/* One option more, copied. */
+sock_status sk_options_given_add(sock_context *ctx, sk_options_given *list, const char *key, const char *value);
+
+/* The data of the fit. */
+typedef struct sk_provenance {
+    char *source, *hash; /* source NULL: not told */
+    size_t trajectories, groups;
+} sk_provenance;
+
+typedef struct sk_phase {
+    const char *name;
+    double seconds;
+} sk_phase;
+
+enum { SK_PHASES = 8 };
+
+/* A number that there is not is NaN, a text NULL. A plain fit has one part of each field that was fitted, without share
+ * and score; its drift is "given" where the diffusion alone was fitted. */
+typedef struct sk_record {
+    bool tuned;
+    sk_tune_outcome found;
+    char *drift_path, *diffusion_form, *solver, *quadrature; /* path, form, solver: plain fits */
+    char *lambda_reason;                                     /* why the drift has no lambda */
+    bool diagonal, features_complete;                        /* plain fits, as features and tolerance */
+    size_t features, rank;
+    double tolerance;
+    sk_certificate certificate;
+    size_t n, points, d;
+    char *status, *version; /* status: "done", or how the fit ended */
+    sk_options_given options;
+    sk_provenance data;
+    sk_texts equation, equation_part; /* a text for each state; of the polynomials of an average alone */
+    double equation_part_share;
+    sk_texts warnings; /* sk_warning_of has the code */
+    double residual_lag1;
+    size_t phases;
+    sk_phase phase[SK_PHASES]; /* plain fits; not read back */
+    double seconds;
+} sk_record;
+
+/* An empty record: nothing is known. */
+void sk_record_init(sk_record *record);
+void sk_record_clear(sk_record *record);
+
+/* The leading drift and diffusion; NULL: there is none. */
+const sk_part *sk_record_drift(const sk_record *record);
+const sk_part *sk_record_diffusion(const sk_record *record);
+
+/* The certificate of what was found: that of the one convex problem, or why there is none. */
+sock_status sk_record_certify(sock_context *ctx, sk_record *record);
+
+/* The warnings that follow from its numbers. */
+sock_status sk_record_warn(sock_context *ctx, sk_record *record);
+bool sk_record_warns(const sk_record *record, sk_warning_code code);
+
+/* "37", and "<1" for a share that would be 0: per cent of an average. */
+const char *sk_percent(double share, char buffer[16]);
+
+/* ---- JSON, recordjson.c ---- */
+
+/* The information of a model, and where the time went, apart: it differs from run to run. Freed with sk_free. */
+sock_status sk_record_write(sock_context *ctx, const sk_record *record, char **info, char **seconds);
+
+/* From a text of sock_model_info, which is not to be trusted: what is not there or of the wrong kind stays unknown.
+ * *record need not be initialised; it must be cleared, on failure too. */
+sock_status sk_record_read(sock_context *ctx, const char *info, sk_record *record);
+
+/* The same of a model. */
+sock_status sk_record_of_model(sock_context *ctx, const sock_model *model, sk_record *record);
+
+/* The keys that it knows, from 0 on; NULL behind the last. Some come twice. */
+const char *sk_record_key(size_t i);
 
 #endif

@@ -1,130 +1,573 @@
-/* recordjson.c - what a fit tells of itself, as JSON. */
+/* recordjson.c - the record as JSON: the one place that knows its keys. Tables name them, in the order in which they
+ * are written: a key, the kind of its value, where it lies, and which fits tell it. The same rows read it back. Fits of
+ * different kinds have some keys at different places, which are then rows of their own: files of equal fits stay equal,
+ * byte for byte. */
 #include "api/record.h"
 
+#include <jansson.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-static json_t *count(size_t value) { return json_integer((json_int_t)value); }
+/* Which fits tell a key. */
+enum {
+    F = 1,          /* plain, with a drift of its own */
+    GIVEN = 2,      /* plain, with the drift given */
+    A = 4,          /* plain, with a diffusion */
+    NO_A = 8,       /* plain, without one */
+    SEARCH = 16,    /* searched by the default estimator */
+    PAPER = 32,     /* by the paper's protocol */
+    OPTIONAL = 256, /* no null: the key is left out where there is nothing to tell */
+    TUNED = SEARCH | PAPER,
+    PLAIN = A | NO_A,
+    ALL = TUNED | PLAIN
+};
 
-static void put_number(json_t *object, const char *key, double value)
+/* What lies in the record; the value of a kind is NULL where there is nothing to tell. */
+typedef enum kind {
+    NUMBER,     /* double; not finite: nothing */
+    COUNT,      /* size_t */
+    POSITIVE,   /* size_t; 0: nothing */
+    ITERATIONS, /* long; below 0: nothing */
+    FLAG,       /* bool */
+    TEXT,       /* char *; NULL: nothing */
+    PRESET,     /* bool: "paper", or nothing */
+    NUMBERS,    /* sk_numbers; value NULL: nothing */
+    TEXTS,      /* sk_texts */
+    LINES,      /* sk_texts; empty: nothing */
+    OPTIONS,    /* sk_options_given */
+    DRIFTS,     /* sk_parts */
+    DIFFUSIONS, /* sk_parts */
+    CURVE,      /* sk_search_row */
+    ROWS,       /* sk_search_table */
+    DATA        /* sk_provenance */
+} kind;
+
+typedef struct field {
+    const char *key;
+    kind kind;
+    unsigned fits;
+    size_t offset;
+    enum { HERE, DRIFT, DIFFUSION } of; /* in the record, or in its leading part */
+} field;
+
+static json_t *write_value(kind what, const void *at, unsigned fit);
+static sock_status read_value(sock_context *ctx, kind what, json_t *value, void *at);
+
+static json_t *write_field(const field *f, const void *base, unsigned fit)
 {
-    json_object_set_new(object, key, number(value));
+    return base ? write_value(f->kind, (const char *)base + f->offset, fit) : NULL;
 }
 
-static void put_count(json_t *object, const char *key, size_t value) { json_object_set_new(object, key, count(value)); }
-
-static json_t *numbers(size_t n, const double *value)
+static void put(json_t *object, const field *f, const void *base, unsigned fit)
 {
-    json_t *list = value ? json_array() : json_null();
-    for (size_t i = 0; value && i < n; i++) json_array_append_new(list, number(value[i]));
-    return list;
+    json_t *value = f->fits & fit ? write_field(f, base, fit) : NULL;
+    if (!(f->fits & fit) || (!value && (f->fits & OPTIONAL))) return;
+    json_object_set_new(object, f->key, value ? value : json_null());
 }
 
-static json_t *drift_part(const sk_part *part)
+static json_t *write_object(const field *fields, const void *base, unsigned fit)
 {
-    json_t *entry = json_pack("{s:s}", "kernel", part->kernel);
-    put_number(entry, "share", part->share);
-    put_number(entry, "l", part->l);
-    put_number(entry, "lambda", part->lambda);
-    put_number(entry, "dof", part->dof);
-    put_number(entry, "score", part->score);
-    return entry;
+    json_t *object = json_object();
+    for (const field *f = fields; f->key; f++) put(object, f, base, fit);
+    return object;
 }
 
-static json_t *diffusion_part(const sk_part *part)
+static sock_status get(sock_context *ctx, json_t *object, const field *f, void *base)
 {
-    json_t *entry = json_pack("{s:s, s:b, s:b, s:b}", "kernel", part->kernel, "polished", part->polished, "edge",
-                              part->edge, "converged", part->converged);
-    put_number(entry, "share", part->share);
-    put_number(entry, "l", part->l);
-    put_number(entry, "lambda", part->lambda);
-    put_number(entry, "score", part->score);
-    put_number(entry, "relative_gap", part->relative_gap);
-    put_number(entry, "primal", part->primal);
-    put_number(entry, "dual", part->dual);
-    put_number(entry, "gap", part->gap);
-    if (part->iterations >= 0) put_count(entry, "iterations", (size_t)part->iterations);
-    return entry;
+    json_t *value = json_object_get(object, f->key);
+    return value && base ? read_value(ctx, f->kind, value, (char *)base + f->offset) : SOCK_OK;
 }
 
-static json_t *parts(size_t n, const sk_part *part, json_t *(*write)(const sk_part *part))
+static sock_status read_object(sock_context *ctx, json_t *object, const field *fields, void *base)
+{
+    for (const field *f = fields; f->key; f++) SK_TRY(get(ctx, object, f, base));
+    return SOCK_OK;
+}
+
+/* ---- Lists. A key that stands in the tables twice is read once: what is there stays. ---- */
+
+static json_t *write_numbers(size_t n, const double *value)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < n; i++) json_array_append_new(list, write(&part[i]));
+    for (size_t i = 0; i < n; i++) json_array_append_new(list, isfinite(value[i]) ? json_real(value[i]) : json_null());
     return list;
 }
 
-static json_t *row_json(const sk_search_row *row, bool paper)
+static sock_status read_numbers(sock_context *ctx, json_t *value, sk_numbers *list)
 {
-    json_t *entry = json_pack("{s:s, s:s, s:s}", "stage", row->stage, "field", row->field, "kernel", row->kernel);
-    put_number(entry, "l", row->l);
-    if (paper) put_number(entry, "lambda", row->lambda);
-    if (!paper) put_number(entry, "score", row->score);
-    json_object_set_new(entry, "edge", json_boolean(row->edge));
-    if (paper) put_number(entry, "score", row->score);
-    json_t *curve = row->curve ? json_array() : NULL;
-    for (size_t i = 0; curve && i < row->places; i++) json_array_append_new(curve, numbers(2, row->curve + 2 * i));
-    if (curve) json_object_set_new(entry, "by_l", curve);
-    return entry;
+    if (!json_is_array(value) || list->value) return SOCK_OK;
+    list->value = sk_doubles(ctx, json_array_size(value), 1);
+    if (!list->value) return SOCK_ENOMEM;
+    list->count = json_array_size(value);
+    for (size_t i = 0; i < list->count; i++) list->value[i] = json_number_value(json_array_get(value, i));
+    return SOCK_OK;
 }
 
-static void put_search(const sk_tune_outcome *told, json_t *report)
+static json_t *write_texts(const sk_texts *list)
 {
-    json_t *rows = json_array(), *times = json_array();
-    for (size_t i = 0; i < told->search.count; i++) {
-        json_array_append_new(rows, row_json(&told->search.row[i], told->paper));
-        json_array_append_new(times, json_real(told->search.row[i].seconds));
+    json_t *array = json_array();
+    for (size_t i = 0; i < list->count; i++) json_array_append_new(array, json_string(list->text[i]));
+    return array;
+}
+
+static sock_status read_texts(sock_context *ctx, json_t *value, sk_texts *list)
+{
+    if (list->count) return SOCK_OK;
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        const char *one = json_string_value(json_array_get(value, i));
+        SK_TRY(sk_texts_add(ctx, list, one ? one : ""));
     }
-    json_object_set_new(report, "search", rows);
-    json_object_set_new(report, "search_seconds", times);
+    return SOCK_OK;
 }
 
-static void put_paper(const sk_tune_outcome *told, json_t *report)
+static json_t *write_options(const sk_options_given *list)
 {
-    json_object_set_new(report, "drift_form", json_string(told->drift_form));
-    json_object_set_new(report, "search_landmarks", told->landmarks ? count(told->landmarks) : json_null());
-    put_count(report, "rounds", told->rounds);
-    put_count(report, "search_rows", told->search_rows);
-    put_number(report, "search_tolerance", told->search_tolerance);
-    put_number(report, "delta", told->delta);
+    json_t *object = json_object();
+    for (size_t i = 0; i < list->count; i++)
+        json_object_set_new(object, list->option[i].key, json_string(list->option[i].value));
+    return object;
 }
 
-static void put_drift(const sk_tune_outcome *told, json_t *report)
+static sock_status read_options(sock_context *ctx, json_t *object, sk_options_given *list)
 {
-    const sk_part *lead = &told->drift[told->lead];
-    json_object_set_new(report, "drift", json_string(lead->kernel));
-    put_number(report, "drift_l", lead->l);
-    put_number(report, "drift_lambda", lead->lambda);
-    if (!told->paper) json_object_set_new(report, "drifts", parts(told->drifts, told->drift, drift_part));
-    put_number(report, "drift_dof", told->drift_dof);
-    put_count(report, "drift_rank", told->drift_rank);
-    json_object_set_new(report, "drift_edge", json_boolean(lead->edge));
-    if (told->paper) put_paper(told, report);
-    put_number(report, "drift_score", lead->score);
-    if (told->drift_best) json_object_set_new(report, "drift_best", json_string(told->drift_best));
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        SK_TRY(sk_options_given_add(ctx, list, key, json_is_string(value) ? json_string_value(value) : ""));
+    }
+    return SOCK_OK;
 }
 
-json_t *sk_outcome_json(const sk_tune_outcome *told)
+/* ---- Parts ---- */
+
+/* Drifts are written as F, diffusions as A. */
+static const field part_fields[] = {{"kernel", TEXT, F | A, offsetof(sk_part, kernel), HERE},
+                                    {"polished", FLAG, A, offsetof(sk_part, polished), HERE},
+                                    {"edge", FLAG, A, offsetof(sk_part, edge), HERE},
+                                    {"converged", FLAG, A, offsetof(sk_part, converged), HERE},
+                                    {"share", NUMBER, F | A, offsetof(sk_part, share), HERE},
+                                    {"l", NUMBER, F | A, offsetof(sk_part, l), HERE},
+                                    {"lambda", NUMBER, F | A, offsetof(sk_part, lambda), HERE},
+                                    {"dof", NUMBER, F, offsetof(sk_part, dof), HERE},
+                                    {"score", NUMBER, F | A, offsetof(sk_part, score), HERE},
+                                    {"relative_gap", NUMBER, A, offsetof(sk_part, relative_gap), HERE},
+                                    {"primal", NUMBER, A, offsetof(sk_part, primal), HERE},
+                                    {"dual", NUMBER, A, offsetof(sk_part, dual), HERE},
+                                    {"gap", NUMBER, A, offsetof(sk_part, gap), HERE},
+                                    {"iterations", ITERATIONS, A | OPTIONAL, offsetof(sk_part, iterations), HERE},
+                                    {0}};
+
+static json_t *write_parts(const sk_parts *list, unsigned fit)
 {
-    json_t *report = json_object(), *left_out = json_array();
-    for (size_t i = 0; i < told->stages; i++) json_array_append_new(left_out, json_string(told->left_out[i]));
-    json_object_set_new(report, "tuned", json_true());
-    if (told->paper) json_object_set_new(report, "preset", json_string("paper"));
-    put_drift(told, report);
-    json_object_set_new(report, "diffusion", json_string(told->diffusion[0].kernel));
-    json_object_set_new(report, "diffusions", parts(told->diffusions, told->diffusion, diffusion_part));
-    json_object_set_new(report, "floor", numbers(told->d, told->floor));
-    if (told->paper) json_object_set_new(report, "scale", json_null());
-    put_number(report, "score", told->score);
-    put_number(report, "score_constant", told->score_constant);
-    if (!told->paper) put_number(report, "calibration", told->calibration);
-    put_count(report, "folds", told->folds);
-    put_count(report, "steps", told->steps);
-    json_object_set_new(report, "limited", json_boolean(told->limited));
-    if (told->paper) put_count(report, "skipped", told->skipped);
-    json_object_set_new(report, "left_out", left_out);
-    if (!told->paper) put_count(report, "skipped", told->skipped);
-    put_search(told, report);
-    if (!told->paper) json_object_set_new(report, "scale", numbers(told->d, told->scale));
-    return report;
+    json_t *array = json_array();
+    for (size_t i = 0; i < list->count; i++)
+        json_array_append_new(array, write_object(part_fields, &list->part[i], fit));
+    return array;
+}
+
+static sock_status new_parts(sock_context *ctx, sk_parts *list, size_t n)
+{
+    list->part = sk_alloc(ctx, n, sizeof *list->part);
+    if (!list->part) return SOCK_ENOMEM;
+    list->count = n;
+    for (size_t i = 0; i < n; i++) {
+        sk_part *part = &list->part[i];
+        part->share = part->l = part->lambda = part->score = part->dof = (double)NAN;
+        part->relative_gap = part->primal = part->dual = part->gap = (double)NAN;
+        part->iterations = -1;
+    }
+    return SOCK_OK;
+}
+
+/* A part has a name, be it an empty one, and the name says whether its weights were learned. */
+static sock_status name_part(sock_context *ctx, sk_part *part)
+{
+    if (!part->kernel) part->kernel = sk_strdup(ctx, "");
+    if (!part->kernel) return SOCK_ENOMEM;
+    part->learned = strstr(part->kernel, " learned") != NULL;
+    return SOCK_OK;
+}
+
+static sock_status read_parts(sock_context *ctx, json_t *value, sk_parts *list)
+{
+    if (!json_array_size(value) || list->count) return SOCK_OK;
+    SK_TRY(new_parts(ctx, list, json_array_size(value)));
+    for (size_t i = 0; i < list->count; i++) {
+        SK_TRY(read_object(ctx, json_array_get(value, i), part_fields, &list->part[i]));
+        SK_TRY(name_part(ctx, &list->part[i]));
+    }
+    return SOCK_OK;
+}
+
+/* ---- The table of the search ---- */
+
+static json_t *write_curve(const sk_search_row *row)
+{
+    json_t *list = row->curve ? json_array() : NULL;
+    for (size_t i = 0; list && i < row->places; i++) json_array_append_new(list, write_numbers(2, row->curve + 2 * i));
+    return list;
+}
+
+static sock_status read_curve(sock_context *ctx, json_t *value, sk_search_row *row)
+{
+    if (!json_is_array(value) || row->curve) return SOCK_OK;
+    row->curve = sk_doubles(ctx, json_array_size(value), 2);
+    if (!row->curve) return SOCK_ENOMEM;
+    row->places = json_array_size(value);
+    for (size_t i = 0; i < 2 * row->places; i++)
+        row->curve[i] = json_number_value(json_array_get(json_array_get(value, i / 2), i % 2));
+    return SOCK_OK;
+}
+
+static const field row_fields[] = {{"stage", TEXT, TUNED, offsetof(sk_search_row, stage), HERE},
+                                   {"field", TEXT, TUNED, offsetof(sk_search_row, field), HERE},
+                                   {"kernel", TEXT, TUNED, offsetof(sk_search_row, kernel), HERE},
+                                   {"l", NUMBER, TUNED, offsetof(sk_search_row, l), HERE},
+                                   {"lambda", NUMBER, PAPER, offsetof(sk_search_row, lambda), HERE},
+                                   {"score", NUMBER, SEARCH, offsetof(sk_search_row, score), HERE},
+                                   {"edge", FLAG, TUNED, offsetof(sk_search_row, edge), HERE},
+                                   {"score", NUMBER, PAPER, offsetof(sk_search_row, score), HERE},
+                                   {"by_l", CURVE, SEARCH | OPTIONAL, 0, HERE},
+                                   {0}};
+
+static json_t *write_rows(const sk_search_table *table, unsigned fit)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < table->count; i++)
+        json_array_append_new(array, write_object(row_fields, &table->row[i], fit));
+    return array;
+}
+
+static const char *text_or_none(json_t *object, const char *key)
+{
+    const char *found = json_string_value(json_object_get(object, key));
+    return found ? found : "";
+}
+
+static sock_status read_rows(sock_context *ctx, json_t *value, sk_search_table *table)
+{
+    size_t i;
+    json_t *entry;
+    if (table->count) return SOCK_OK;
+    json_array_foreach(value, i, entry)
+    {
+        sk_search_row *row = sk_search_table_add(ctx, table, text_or_none(entry, "stage"), text_or_none(entry, "field"),
+                                                 text_or_none(entry, "kernel"));
+        if (!row) return SOCK_ENOMEM;
+        SK_TRY(read_object(ctx, entry, row_fields, row));
+    }
+    return SOCK_OK;
+}
+
+/* ---- The data ---- */
+
+static const field data_fields[] = {{"source", TEXT, ALL, offsetof(sk_provenance, source), HERE},
+                                    {"hash", TEXT, ALL, offsetof(sk_provenance, hash), HERE},
+                                    {"trajectories", COUNT, ALL, offsetof(sk_provenance, trajectories), HERE},
+                                    {"groups", COUNT, ALL, offsetof(sk_provenance, groups), HERE},
+                                    {0}};
+
+/* ---- Any value ---- */
+
+static json_t *write_value(kind what, const void *at, unsigned fit)
+{
+    const sk_numbers *list = at;
+    const sk_texts *lines = at;
+    char *const *text = at;
+    switch (what) {
+    case NUMBER: return isfinite(*(const double *)at) ? json_real(*(const double *)at) : NULL;
+    case COUNT: return json_integer((json_int_t) * (const size_t *)at);
+    case POSITIVE: return *(const size_t *)at ? json_integer((json_int_t) * (const size_t *)at) : NULL;
+    case ITERATIONS: return *(const long *)at >= 0 ? json_integer(*(const long *)at) : NULL;
+    case FLAG: return json_boolean(*(const bool *)at);
+    case TEXT: return *text ? json_string(*text) : NULL;
+    case PRESET: return *(const bool *)at ? json_string("paper") : NULL;
+    case NUMBERS: return list->value ? write_numbers(list->count, list->value) : NULL;
+    case TEXTS: return write_texts(lines);
+    case LINES: return lines->count ? write_texts(lines) : NULL;
+    case OPTIONS: return write_options(at);
+    case DRIFTS: return write_parts(at, F);
+    case DIFFUSIONS: return write_parts(at, A);
+    case CURVE: return write_curve(at);
+    case ROWS: return write_rows(at, fit);
+    case DATA: return write_object(data_fields, at, fit);
+    }
+    return NULL;
+}
+
+static sock_status read_text(sock_context *ctx, json_t *value, char **text)
+{
+    if (!json_is_string(value) || *text) return SOCK_OK;
+    *text = sk_strdup(ctx, json_string_value(value));
+    return *text ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* What is of the wrong type changes nothing. */
+static sock_status read_value(sock_context *ctx, kind what, json_t *value, void *at)
+{
+    const bool natural = json_is_integer(value) && json_integer_value(value) >= 0;
+    switch (what) {
+    case NUMBER:
+        if (json_is_number(value)) *(double *)at = json_number_value(value);
+        return SOCK_OK;
+    case COUNT:
+    case POSITIVE:
+        if (natural) *(size_t *)at = (size_t)json_integer_value(value);
+        return SOCK_OK;
+    case ITERATIONS:
+        if (natural) *(long *)at = (long)json_integer_value(value);
+        return SOCK_OK;
+    case FLAG:
+        if (json_is_boolean(value)) *(bool *)at = json_is_true(value);
+        return SOCK_OK;
+    case PRESET: *(bool *)at = json_string_length(value) > 0; return SOCK_OK;
+    case TEXT: return read_text(ctx, value, at);
+    case NUMBERS: return read_numbers(ctx, value, at);
+    case TEXTS:
+    case LINES: return read_texts(ctx, value, at);
+    case OPTIONS: return read_options(ctx, value, at);
+    case DRIFTS:
+    case DIFFUSIONS: return read_parts(ctx, value, at);
+    case CURVE: return read_curve(ctx, value, at);
+    case ROWS: return read_rows(ctx, value, at);
+    case DATA: return read_object(ctx, value, data_fields, at);
+    }
+    return SOCK_OK;
+}
+
+/* ---- The record ---- */
+
+#define IN(member) offsetof(sk_record, member), HERE
+#define LEAD(member) offsetof(sk_part, member), DRIFT
+#define BEST(member) offsetof(sk_part, member), DIFFUSION
+
+static const field fields[] = {
+    {"tuned", FLAG, TUNED, IN(tuned)},
+    {"preset", PRESET, PAPER, IN(found.paper)},
+    {"drift", TEXT, ALL, LEAD(kernel)},
+    {"drift_l", NUMBER, TUNED, LEAD(l)},
+    {"drift_lambda", NUMBER, TUNED | F, LEAD(lambda)},
+    {"drifts", DRIFTS, SEARCH, IN(found.drifts)},
+    {"drift_form", TEXT, F, IN(found.drift_form)},
+    {"drift_path", TEXT, F, IN(drift_path)},
+    {"drift_rank", COUNT, F, IN(found.drift_rank)},
+    {"drift_dof", NUMBER, TUNED | F, IN(found.drift_dof)},
+    {"drift_rank", COUNT, TUNED, IN(found.drift_rank)},
+    {"drift_edge", FLAG, TUNED, LEAD(edge)},
+    {"drift_form", TEXT, PAPER, IN(found.drift_form)},
+    {"search_landmarks", POSITIVE, PAPER, IN(found.landmarks)},
+    {"rounds", COUNT, PAPER, IN(found.rounds)},
+    {"search_rows", COUNT, PAPER, IN(found.search_rows)},
+    {"search_tolerance", NUMBER, PAPER, IN(found.search_tolerance)},
+    {"delta", NUMBER, PAPER, IN(found.delta)},
+    {"drift_score", NUMBER, TUNED, LEAD(score)},
+    {"drift_best", TEXT, SEARCH, IN(found.drift_best)},
+    {"diffusion", TEXT, ALL, BEST(kernel)},
+    {"diffusion_lambda", NUMBER, A, BEST(lambda)},
+    {"diffusion_form", TEXT, A, IN(diffusion_form)},
+    {"diagonal", FLAG, A, IN(diagonal)},
+    {"features", COUNT, A, IN(features)},
+    {"features_complete", FLAG, A, IN(features_complete)},
+    {"rank", COUNT, A, IN(rank)},
+    {"solver", TEXT, A, IN(solver)},
+    {"tolerance", NUMBER, A, IN(tolerance)},
+    {"primal", NUMBER, A, IN(certificate.primal)},
+    {"dual", NUMBER, A, IN(certificate.dual)},
+    {"gap", NUMBER, A, IN(certificate.gap)},
+    {"relative_gap", NUMBER, A, IN(certificate.relative_gap)},
+    {"iterations", ITERATIONS, A, IN(certificate.iterations)},
+    {"converged", FLAG, A, IN(certificate.converged)},
+    {"diffusions", DIFFUSIONS, TUNED, IN(found.diffusions)},
+    {"floor", NUMBERS, TUNED, IN(found.floor)},
+    {"scale", NUMBERS, PAPER, IN(found.scale)},
+    {"score", NUMBER, TUNED, IN(found.score)},
+    {"score_constant", NUMBER, TUNED, IN(found.score_constant)},
+    {"calibration", NUMBER, SEARCH, IN(found.calibration)},
+    {"folds", COUNT, TUNED, IN(found.folds)},
+    {"steps", COUNT, TUNED, IN(found.steps)},
+    {"limited", FLAG, TUNED, IN(found.limited)},
+    {"skipped", COUNT, PAPER, IN(found.skipped)},
+    {"left_out", TEXTS, TUNED, IN(found.left_out)},
+    {"skipped", COUNT, SEARCH, IN(found.skipped)},
+    {"search", ROWS, TUNED, IN(found.search)},
+    {"scale", NUMBERS, SEARCH, IN(found.scale)},
+    {"diffusion_lambda", NUMBER, TUNED, BEST(lambda)},
+    {"relative_gap", NUMBER, TUNED, IN(certificate.relative_gap)},
+    {"converged", FLAG, TUNED, IN(certificate.converged)},
+    {"rank", COUNT, TUNED, IN(rank)},
+    {"primal", NUMBER, TUNED, IN(certificate.primal)},
+    {"primal_reason", TEXT, TUNED | OPTIONAL, IN(certificate.reason)},
+    {"dual", NUMBER, TUNED, IN(certificate.dual)},
+    {"dual_reason", TEXT, TUNED | OPTIONAL, IN(certificate.reason)},
+    {"gap", NUMBER, TUNED, IN(certificate.gap)},
+    {"gap_reason", TEXT, TUNED | OPTIONAL, IN(certificate.reason)},
+    {"iterations", ITERATIONS, TUNED, IN(certificate.iterations)},
+    {"iterations_reason", TEXT, TUNED | OPTIONAL, IN(certificate.iterations_reason)},
+    {"drift_lambda_reason", TEXT, TUNED | OPTIONAL, IN(lambda_reason)},
+    {"quadrature", TEXT, ALL, IN(quadrature)},
+    {"n", COUNT, ALL, IN(n)},
+    {"points", COUNT, ALL, IN(points)},
+    {"d", COUNT, ALL, IN(d)},
+    {"rank", COUNT, NO_A, IN(rank)},
+    {"status", TEXT, ALL, IN(status)},
+    {"options", OPTIONS, ALL, IN(options)},
+    {"data", DATA, ALL, IN(data)},
+    {"version", TEXT, ALL, IN(version)},
+    {"equation", LINES, TUNED, IN(equation)},
+    {"equation_part", LINES, TUNED | OPTIONAL, IN(equation_part)},
+    {"equation_part_share", NUMBER, TUNED | OPTIONAL, IN(equation_part_share)},
+    {"warnings", TEXTS, TUNED, IN(warnings)},
+    {"residual_lag1", NUMBER, TUNED, IN(residual_lag1)},
+    {0},
+};
+
+const char *sk_record_key(size_t i) { return i < sizeof fields / sizeof *fields ? fields[i].key : NULL; }
+
+static const void *base_of(const field *f, const sk_record *record)
+{
+    return f->of == DRIFT       ? (const void *)sk_record_drift(record)
+           : f->of == DIFFUSION ? (const void *)sk_record_diffusion(record)
+                                : record;
+}
+
+/* ---- Write ---- */
+
+static unsigned fit_of(const sk_record *record)
+{
+    const sk_part *drift = sk_record_drift(record);
+    if (record->tuned) return record->found.paper ? PAPER : SEARCH;
+    return (drift && strcmp(drift->kernel, "given") != 0 ? F : GIVEN) | (sk_record_diffusion(record) ? A : NO_A);
+}
+
+/* Seconds of the fits of each stage, added up; fits side by side in several threads count each. */
+static json_t *stage_seconds(const sk_search_table *table)
+{
+    json_t *stages = json_object();
+    for (size_t i = 0; i < table->count; i++) {
+        const sk_search_row *row = &table->row[i];
+        double before = json_number_value(json_object_get(stages, row->stage));
+        json_object_set_new(stages, row->stage, json_real(before + row->seconds));
+    }
+    return stages;
+}
+
+static json_t *write_seconds(const sk_record *record)
+{
+    const sk_search_table *table = &record->found.search;
+    json_t *object = json_object(), *each = json_array();
+    for (size_t i = 0; i < record->phases; i++)
+        json_object_set_new(object, record->phase[i].name, json_real(record->phase[i].seconds));
+    for (size_t i = 0; i < table->count; i++) json_array_append_new(each, json_real(table->row[i].seconds));
+    if (record->tuned) {
+        json_object_set(object, "search", each);
+        json_object_set_new(object, "stages", stage_seconds(table));
+    }
+    json_object_set_new(object, "total", json_real(record->seconds));
+    json_decref(each);
+    return object;
+}
+
+/* Takes the object over. */
+static char *dump(sock_context *ctx, json_t *object)
+{
+    char *made = json_dumps(object, JSON_REAL_PRECISION(17) | JSON_COMPACT);
+    char *copy = made ? sk_strdup(ctx, made) : NULL;
+    if (!made) sk_fail(ctx, SOCK_ENOMEM, "out of memory: the information of the model could not be written");
+    json_decref(object);
+    free(made);
+    return copy;
+}
+
+sock_status sk_record_write(sock_context *ctx, const sk_record *record, char **info, char **seconds)
+{
+    SK_TRY(sk_reserve(ctx, (record->tuned ? 4 : 1) * (size_t)SK_JSON_SMALL)); /* 4: with the table of the search */
+    json_t *object = json_object();
+    for (const field *f = fields; f->key; f++) put(object, f, base_of(f, record), fit_of(record));
+    char *told = dump(ctx, object), *times = told ? dump(ctx, write_seconds(record)) : NULL;
+    if (!times) {
+        sk_free(told);
+        return SOCK_ENOMEM;
+    }
+    *info = told;
+    *seconds = times;
+    return SOCK_OK;
+}
+
+/* ---- Read ---- */
+
+/* The parts: those of the lists, or the one that a key names. */
+static sock_status read_choice(sock_context *ctx, json_t *object, sk_tune_outcome *found)
+{
+    SK_TRY(read_parts(ctx, json_object_get(object, "drifts"), &found->drifts));
+    SK_TRY(read_parts(ctx, json_object_get(object, "diffusions"), &found->diffusions));
+    if (!found->drifts.count && json_is_string(json_object_get(object, "drift")))
+        SK_TRY(new_parts(ctx, &found->drifts, 1));
+    if (!found->diffusions.count && json_is_string(json_object_get(object, "diffusion")))
+        SK_TRY(new_parts(ctx, &found->diffusions, 1));
+    const char *lead = text_or_none(object, "drift");
+    for (size_t i = 0; i < found->drifts.count; i++)
+        if (found->drifts.part[i].kernel && strcmp(found->drifts.part[i].kernel, lead) == 0) {
+            found->lead = i;
+            break;
+        }
+    return SOCK_OK;
+}
+
+/* A part that stands alone, without a list: what is told of the whole is told of it. */
+static void fill_parts(json_t *object, sk_record *record)
+{
+    sk_parts *f = &record->found.drifts, *a = &record->found.diffusions;
+    const sk_certificate *c = &record->certificate;
+    if (f->count && !json_array_size(json_object_get(object, "drifts"))) {
+        f->part->share = 1;
+        f->part->dof = record->found.drift_dof;
+    }
+    if (!a->count || json_array_size(json_object_get(object, "diffusions"))) return;
+    a->part->share = 1;
+    a->part->converged = c->converged;
+    a->part->relative_gap = c->relative_gap;
+}
+
+static void read_seconds(json_t *object, sk_record *record)
+{
+    sk_search_table *table = &record->found.search;
+    json_t *each = json_object_get(object, "search"), *total = json_object_get(object, "total");
+    for (size_t i = 0; i < table->count; i++) table->row[i].seconds = json_number_value(json_array_get(each, i));
+    if (json_is_number(total)) record->seconds = json_number_value(total);
+}
+
+static sock_status read_all(sock_context *ctx, json_t *object, sk_record *record)
+{
+    SK_TRY(read_choice(ctx, object, &record->found));
+    for (const field *f = fields; f->key; f++) SK_TRY(get(ctx, object, f, (void *)(uintptr_t)base_of(f, record)));
+    for (size_t i = 0; i < record->found.drifts.count; i++) SK_TRY(name_part(ctx, &record->found.drifts.part[i]));
+    for (size_t i = 0; i < record->found.diffusions.count; i++)
+        SK_TRY(name_part(ctx, &record->found.diffusions.part[i]));
+    fill_parts(object, record);
+    read_seconds(json_object_get(object, "seconds"), record);
+    return SOCK_OK;
+}
+
+sock_status sk_record_read(sock_context *ctx, const char *info, sk_record *record)
+{
+    sk_record_init(record);
+    SK_TRY(sk_reserve(ctx, SK_JSON_GROWTH * strlen(info) + SK_JSON_SMALL));
+    json_t *object = json_loads(info, 0, NULL);
+    if (!object) return sk_fail(ctx, SOCK_EINPUT, "the information of the model is no JSON object");
+    sock_status status = read_all(ctx, object, record);
+    json_decref(object);
+    return status;
+}
+
+sock_status sk_record_of_model(sock_context *ctx, const sock_model *model, sk_record *record)
+{
+    char *info = NULL;
+    sk_record_init(record);
+    SK_TRY(sock_model_info(ctx, model, &info));
+    sock_status status = sk_record_read(ctx, info, record);
+    sock_string_free(info);
+    return status;
 }

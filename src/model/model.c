@@ -66,6 +66,14 @@ static char *json_text(sock_context *ctx, const json_t *value)
     return copy;
 }
 
+void sk_model_take_info(sock_model *model, char *info, char *seconds)
+{
+    sk_free(model->info);
+    sk_free(model->seconds);
+    model->info = info;
+    model->seconds = seconds;
+}
+
 sock_status sk_model_set_info(sock_context *ctx, sock_model *model, const json_t *info, const json_t *seconds)
 {
     char *text = json_text(ctx, info), *times = text && seconds ? json_text(ctx, seconds) : NULL;
@@ -73,10 +81,7 @@ sock_status sk_model_set_info(sock_context *ctx, sock_model *model, const json_t
         sk_free(text);
         return SOCK_ENOMEM;
     }
-    sk_free(model->info);
-    sk_free(model->seconds);
-    model->info = text;
-    model->seconds = times;
+    sk_model_take_info(model, text, times);
     return SOCK_OK;
 }
 

@@ -32,7 +32,8 @@ sock_status sk_model_new(sock_context *ctx, size_t d, const char *const *names, 
 sock_status sk_model_add_drift(sock_context *ctx, sock_model *model, sk_drift_term *term);
 sock_status sk_model_add_diffusion(sock_context *ctx, sock_model *model, sk_diffusion_term *term);
 
-/* Replaces the information; seconds may be NULL. Both are only read. */
+/* Replaces the information; seconds may be NULL. Both texts are taken over, both objects are only read. */
+void sk_model_take_info(sock_model *model, char *info, char *seconds);
 sock_status sk_model_set_info(sock_context *ctx, sock_model *model, const json_t *info, const json_t *seconds);
 
 /* A model from the bytes of a file, which `path` names in messages; nothing in them is trusted. */

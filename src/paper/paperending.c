@@ -94,34 +94,35 @@ static size_t held_steps(const sk_paper *p)
 /* Its two parts, each alone in its field. */
 static sock_status describe_parts(const sk_paper *p, const sk_paper_found *drift, const sk_paper_found *a)
 {
-    sk_tune_outcome *told = p->told;
-    told->drift = sk_alloc(p->ctx, 1, sizeof *told->drift);
-    told->diffusion = sk_alloc(p->ctx, 1, sizeof *told->diffusion);
-    if (!told->drift || !told->diffusion) return SOCK_ENOMEM;
-    told->drifts = told->diffusions = 1;
-    *told->drift = (sk_part){.kernel = sk_strdup(p->ctx, drift->kernel),
-                             .share = 1,
-                             .l = drift->best.l,
-                             .lambda = drift->best.lambda,
-                             .score = drift->best.score,
-                             .dof = drift->dof,
-                             .edge = drift->edge,
-                             .iterations = -1};
+    sk_part *f = sk_alloc(p->ctx, 1, sizeof *f);
+    if (!f) return SOCK_ENOMEM;
+    p->told->drifts = (sk_parts){1, f};
+    sk_part *one = sk_alloc(p->ctx, 1, sizeof *one);
+    if (!one) return SOCK_ENOMEM;
+    p->told->diffusions = (sk_parts){1, one};
+    *f = (sk_part){.kernel = sk_strdup(p->ctx, drift->kernel),
+                   .share = 1,
+                   .l = drift->best.l,
+                   .lambda = drift->best.lambda,
+                   .score = drift->best.score,
+                   .dof = drift->dof,
+                   .edge = drift->edge,
+                   .iterations = -1};
     const sk_diffusion_report *r = &a->solved;
-    *told->diffusion = (sk_part){.kernel = sk_strdup(p->ctx, a->kernel),
-                                 .share = 1,
-                                 .l = a->best.l,
-                                 .lambda = a->best.lambda,
-                                 .score = a->best.score,
-                                 .dof = (double)NAN,
-                                 .edge = a->edge,
-                                 .converged = r->converged,
-                                 .relative_gap = r->primal > 0 ? r->gap / r->primal : 0,
-                                 .primal = r->primal,
-                                 .dual = r->dual,
-                                 .gap = r->gap,
-                                 .iterations = (long)r->iterations};
-    return told->drift->kernel && told->diffusion->kernel ? SOCK_OK : SOCK_ENOMEM;
+    *one = (sk_part){.kernel = sk_strdup(p->ctx, a->kernel),
+                     .share = 1,
+                     .l = a->best.l,
+                     .lambda = a->best.lambda,
+                     .score = a->best.score,
+                     .dof = (double)NAN,
+                     .edge = a->edge,
+                     .converged = r->converged,
+                     .relative_gap = r->primal > 0 ? r->gap / r->primal : 0,
+                     .primal = r->primal,
+                     .dual = r->dual,
+                     .gap = r->gap,
+                     .iterations = (long)r->iterations};
+    return f->kernel && one->kernel ? SOCK_OK : SOCK_ENOMEM;
 }
 
 sock_status sk_paper_describe(const sk_paper *p, const sk_paper_found *drift, const sk_paper_found *a)
@@ -137,8 +138,7 @@ sock_status sk_paper_describe(const sk_paper *p, const sk_paper_found *drift, co
     told->search_rows = sk_paper_searched(p)->n;
     told->search_tolerance = sk_paper_tolerance(p, false);
     told->delta = p->spec->delta;
-    told->d = p->train->d;
-    told->floor = sk_doubles(p->ctx, told->d, 1);
+    told->floor = (sk_numbers){p->train->d, sk_doubles(p->ctx, p->train->d, 1)};
     told->score = a->best.score;
     told->score_constant = p->constant_score;
     told->calibration = (double)NAN;
@@ -147,5 +147,5 @@ sock_status sk_paper_describe(const sk_paper *p, const sk_paper_found *drift, co
     told->limited = p->limited;
     told->skipped = p->skipped;
     if (told->search.status < 0) return sk_fail(p->ctx, SOCK_ENOMEM, "out of memory: the table of the search");
-    return told->drift_form && told->floor ? SOCK_OK : SOCK_ENOMEM;
+    return told->drift_form && told->floor.value ? SOCK_OK : SOCK_ENOMEM;
 }

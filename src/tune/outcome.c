@@ -1,12 +1,12 @@
 /* outcome.c - the memory of what a search hands over. */
-#include "tune/tune.h"
+#include "tune/outcome.h"
 
 #include <math.h>
 
-static void clear_parts(size_t count, sk_part *part)
+static void clear_parts(sk_parts *list)
 {
-    for (size_t i = 0; part && i < count; i++) sk_free(part[i].kernel);
-    sk_free(part);
+    for (size_t i = 0; i < list->count; i++) sk_free(list->part[i].kernel);
+    sk_free(list->part);
 }
 
 static void clear_table(sk_search_table *table)
@@ -22,15 +22,14 @@ static void clear_table(sk_search_table *table)
 
 void sk_tune_outcome_clear(sk_tune_outcome *told)
 {
-    clear_parts(told->drifts, told->drift);
-    clear_parts(told->diffusions, told->diffusion);
+    clear_parts(&told->drifts);
+    clear_parts(&told->diffusions);
     clear_table(&told->search);
-    for (size_t i = 0; i < told->stages; i++) sk_free(told->left_out[i]);
-    sk_free(told->left_out);
+    sk_texts_clear(&told->left_out);
     sk_free(told->drift_best);
     sk_free(told->drift_form);
-    sk_free(told->floor);
-    sk_free(told->scale);
+    sk_free(told->floor.value);
+    sk_free(told->scale.value);
     *told = (sk_tune_outcome){0};
 }
 
@@ -51,12 +50,18 @@ sk_search_row *sk_search_table_add(sock_context *ctx, sk_search_table *table, co
     return table->status < 0 ? NULL : row;
 }
 
-sock_status sk_tune_outcome_leave_out(sock_context *ctx, sk_tune_outcome *told, const char *stage)
+sock_status sk_texts_add(sock_context *ctx, sk_texts *list, const char *text)
 {
-    size_t room = told->stages; /* there are a handful: each grows the list */
-    SK_TRY(sk_grow(ctx, &told->left_out, &room, told->stages + 1, sizeof *told->left_out));
-    char *copy = sk_strdup(ctx, stage);
-    if (!copy) return SOCK_ENOMEM;
-    told->left_out[told->stages++] = copy;
+    SK_TRY(sk_grow(ctx, &list->text, &list->room, list->count + 1, sizeof *list->text));
+    list->text[list->count] = sk_strdup(ctx, text);
+    if (!list->text[list->count]) return SOCK_ENOMEM;
+    list->count++;
     return SOCK_OK;
+}
+
+void sk_texts_clear(sk_texts *list)
+{
+    for (size_t i = 0; i < list->count; i++) sk_free(list->text[i]);
+    sk_free(list->text);
+    *list = (sk_texts){0};
 }

@@ -107,14 +107,13 @@ sock_status sk_scaling_restore(sock_context *ctx, const double *scale, sock_mode
 
 sock_status sk_scaling_finish(sock_context *ctx, const double *scale, sock_model *model, sk_tune_outcome *told)
 {
-    told->d = model->d;
-    told->floor = sk_doubles(ctx, model->d, 1);
-    if (scale) told->scale = sk_doubles(ctx, model->d, 1);
-    if (!told->floor || (scale && !told->scale)) return SOCK_ENOMEM;
+    told->floor = (sk_numbers){model->d, sk_doubles(ctx, model->d, 1)};
+    if (scale) told->scale = (sk_numbers){model->d, sk_doubles(ctx, model->d, 1)};
+    if (!told->floor.value || (scale && !told->scale.value)) return SOCK_ENOMEM;
     for (size_t k = 0; k < model->d; k++) {
         double unit = scale ? scale[k] : 1;
-        if (scale) told->scale[k] = unit;
-        told->floor[k] = model->floor * unit * unit;
+        if (scale) told->scale.value[k] = unit;
+        told->floor.value[k] = model->floor * unit * unit;
     }
     return scale ? sk_scaling_restore(ctx, scale, model) : SOCK_OK;
 }

@@ -81,6 +81,6 @@ sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **ou
     if (told->limited)
         return sk_fail(ctx, SOCK_LIMITED,
                        "the budget of %g s ended the search early: %zu stages and %zu fits were left out", spec->budget,
-                       told->stages, told->skipped);
+                       told->left_out.count, told->skipped);
     return SOCK_OK;
 }

@@ -14,7 +14,7 @@ bool sk_search_leave_out(sk_search *s, const char *stage)
 {
     if (sk_search_seconds_left(s) > 0) return false;
     s->limited = true;
-    if (sk_tune_outcome_leave_out(s->ctx, s->told, stage) < 0) s->told->search.status = SOCK_ENOMEM;
+    if (sk_texts_add(s->ctx, &s->told->left_out, stage) < 0) s->told->search.status = SOCK_ENOMEM;
     return true;
 }
 
@@ -73,9 +73,9 @@ static size_t by_share(size_t count, const double *share, size_t *order)
 static sock_status describe_diffusions(const sk_search *s, const sk_choice *choice)
 {
     size_t order[SK_MOST], count = by_share(s->list.diffusions, choice->share, order);
-    sk_part *part = s->told->diffusion = sk_alloc(s->ctx, count, sizeof *part);
+    sk_part *part = sk_alloc(s->ctx, count, sizeof *part);
     if (!part) return SOCK_ENOMEM;
-    s->told->diffusions = count;
+    s->told->diffusions = (sk_parts){count, part};
     for (size_t k = 0; k < count; k++, part++) {
         const sk_trial *r = s->diffusion[order[k]];
         const sk_candidate *candidate = &s->list.diffusion[order[k]];
@@ -104,9 +104,9 @@ static sock_status describe_diffusions(const sk_search *s, const sk_choice *choi
 static sock_status describe_drifts(const sk_search *s, const sk_choice *choice)
 {
     size_t order[SK_MOST], count = by_share(s->list.drifts, choice->drift_share, order);
-    sk_part *part = s->told->drift = sk_alloc(s->ctx, count, sizeof *part);
+    sk_part *part = sk_alloc(s->ctx, count, sizeof *part);
     if (!part) return SOCK_ENOMEM;
-    s->told->drifts = count;
+    s->told->drifts = (sk_parts){count, part};
     for (size_t k = 0; k < count; k++) {
         const sk_trial *r = s->drift[order[k]];
         const sk_candidate *candidate = &s->list.drift[order[k]];

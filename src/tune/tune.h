@@ -16,6 +16,7 @@
 #define SK_TUNE_H
 
 #include "model/model.h"
+#include "tune/outcome.h"
 
 typedef struct sk_tune_spec {
     const sock_data *data;
@@ -33,70 +34,8 @@ typedef struct sk_tune_spec {
     double tolerance; /* of the convex problems; 0: 1e-6, or 1e-4 for more than three dimensions while searching */
 } sk_tune_spec;
 
-/* One candidate in the model, with its share. A number that there is not is NaN. */
-typedef struct sk_part {
-    char *kernel;
-    double share, l, lambda, score; /* l: the penalty in natural units; learned weights have neither l nor lambda */
-    double dof;                     /* of a drift */
-    bool edge;                      /* l is at the edge of its grid */
-    bool learned;
-    bool polished, converged;               /* of a diffusion, as all below */
-    double relative_gap, primal, dual, gap; /* of its convex problem */
-    long iterations;                        /* -1: not counted */
-} sk_part;
-
-/* One fit of the search. */
-typedef struct sk_search_row {
-    char *stage, *field, *kernel;
-    double l, lambda, score; /* NaN: none */
-    bool edge;
-    double seconds;
-    size_t places;
-    double *curve; /* places x 2: l and the score there; NULL: not kept */
-} sk_search_row;
-
-typedef struct sk_search_table {
-    size_t count, room;
-    sk_search_row *row;
-    sock_status status; /* below 0: out of memory on the way, and rows are missing */
-} sk_search_table;
-
-/* What was chosen, why, and how it was searched. */
-typedef struct sk_tune_outcome {
-    size_t drifts, diffusions; /* parts, the largest share first */
-    sk_part *drift, *diffusion;
-    size_t lead;       /* the drift that stands for all, of the largest share */
-    double drift_dof;  /* of the average */
-    size_t drift_rank; /* features of the leading drift */
-    char *drift_best;  /* the one with the best score, which a simpler one may have replaced; NULL: not told */
-    double score, score_constant, calibration;
-    size_t folds, steps;
-    double *floor,
-        *scale; /* d numbers: on the diagonal of a, in the user's units; units of the search, NULL: the data's */
-    size_t d;
-    bool limited;   /* by the budget, which left out: */
-    size_t skipped; /* candidates */
-    size_t stages;
-    char **left_out; /* whole stages */
-    sk_search_table search;
-    bool paper;       /* the paper's protocol, which alone tells: */
-    char *drift_form; /* of the last fit */
-    size_t landmarks; /* in the drift's grid; 0: none */
-    size_t rounds, search_rows;
-    double search_tolerance, delta;
-} sk_tune_outcome;
-
 /* *out: the model without its information; *told (all zero on entry) belongs to the caller and is cleared here when the
  * search fails. SOCK_LIMITED when the budget cut the search short. */
 sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, sk_tune_outcome *told);
-
-void sk_tune_outcome_clear(sk_tune_outcome *told);
-
-/* One row more, its texts copied; NULL when out of memory, which the table remembers. */
-sk_search_row *sk_search_table_add(sock_context *ctx, sk_search_table *table, const char *stage, const char *field,
-                                   const char *kernel);
-
-/* One stage more that was left out, its name copied. */
-sock_status sk_tune_outcome_leave_out(sock_context *ctx, sk_tune_outcome *told, const char *stage);
 
 #endif

@@ -5,6 +5,7 @@
  * length or an escape: four texts with a 0 behind each (the arrays of the header, the description, the information; all
  * JSON), then the numbers. Other bytes are a file as it stands. */
 #define _GNU_SOURCE
+#include "api/record.h"
 #include "fuzz.h"
 #include "model/model.h"
 
@@ -59,6 +60,18 @@ static void check_matrix(size_t d, const double *a)
         }
 }
 
+/* Whatever the information says, it is read, and what was read can be written. */
+static void check_record(sock_context *ctx, const sock_model *model)
+{
+    sk_record record;
+    char *info = NULL, *seconds = NULL;
+    FUZZ_CHECK(sk_record_of_model(ctx, model, &record) >= 0);
+    FUZZ_CHECK(sk_record_write(ctx, &record, &info, &seconds) >= 0);
+    sk_free(info);
+    sk_free(seconds);
+    sk_record_clear(&record);
+}
+
 static void check_model(sock_context *ctx, const sock_model *model)
 {
     enum { MOST = 8 };
@@ -67,6 +80,7 @@ static void check_model(sock_context *ctx, const sock_model *model)
     char *info = NULL;
     FUZZ_CHECK(sock_model_info(ctx, model, &info) >= 0 && info);
     sock_string_free(info);
+    check_record(ctx, model);
     if (d > MOST || sk_model_space(model, 2) > 1000000) return;
     for (size_t i = 0; i < 2 * d; i++) x[i] = 0.25 * (double)(i + 1);
     double *space = sk_doubles(ctx, sk_model_space(model, 2), 1);

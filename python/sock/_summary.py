@@ -1,0 +1,64 @@
+"""What a fit tells of itself (``info_``, docs/formats.md) in a few lines: the words of ``sock fit``."""
+
+from typing import Any, Dict, List, Tuple
+
+Line = Tuple[str, str]
+
+
+def percent(share: float) -> str:
+    """A share of an average: "37 %", and "<1 %" for what would round to nothing."""
+    return f"{100 * share:.0f} %" if share >= 0.005 else "<1 %"
+
+
+def _part(part: Dict[str, Any], many: bool) -> str:
+    text = part["kernel"]
+    if many:
+        text += f", share {percent(part['share'])}"
+    if part.get("l"):
+        text += f", penalty l = {part['l']:.0e}"
+    if part.get("dof") is not None:
+        text += f", {part['dof']:.1f} degrees of freedom"
+    return text + (", polished" if part.get("polished") else "")
+
+
+def _field(key: str, info: Dict[str, Any]) -> List[Line]:
+    """One kernel, or the parts of an average; a plain fit and the paper's protocol have no list."""
+    alone = {"kernel": info.get(key), "l": info.get(key + "_l"), "dof": info.get(key + "_dof")}
+    parts = info.get(key + "s") or ([alone] if info.get(key) else [])
+    return [("" if index else key, _part(part, len(parts) > 1)) for index, part in enumerate(parts)]
+
+
+def _equations(info: Dict[str, Any]) -> List[Line]:
+    lines = [("", text) for text in info.get("equation") or []]
+    if info.get("equation_part"):
+        lines.append(("", f"of the polynomials alone ({percent(info['equation_part_share'])}):"))
+        lines += [("", text) for text in info["equation_part"]]
+    return lines
+
+
+def _certificate(info: Dict[str, Any]) -> List[Line]:
+    if info.get("relative_gap") is None:
+        return []
+    many = "s, the largest" if len(info.get("diffusions") or []) > 1 else ""
+    end = "" if info.get("converged", True) else ": NOT within the tolerance"
+    return [("certificate", f"relative duality gap {info['relative_gap']:.2g} of the convex problem{many}{end}")]
+
+
+def _score(info: Dict[str, Any], d: int) -> List[Line]:
+    if info.get("score") is None or not info.get("steps"):
+        return []
+    size = info["steps"] * d
+    held = f"held out in {info['folds']} folds" if info.get("folds", 0) > 1 else "on held-out data"
+    flat = info.get("score_constant")
+    beside = "" if flat is None else f"; constant coefficients {flat / size:.4f}"
+    return [("score", f"{info['score'] / size:.4f} nats a step and dimension, {held}{beside}")]
+
+
+def summary(info: Dict[str, Any], d: int) -> str:
+    """Lines "key  text"."""
+    lines = [("data", f"{info.get('n')} intervals, {info.get('points')} points, dimension {d}")]
+    lines += _field("drift", info) + _equations(info)
+    lines += [("", f"{info['quadrature']} quadrature")] if info.get("quadrature") else []
+    lines += _field("diffusion", info) + _certificate(info) + _score(info, d)
+    lines += [("warning", str(text)) for text in info.get("warnings") or []]
+    return "\n".join(f"{key:<12} {text}" for key, text in lines)

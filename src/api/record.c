@@ -1,0 +1,140 @@
+/* record.c - see record.h. */
+#include "api/record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void sk_record_init(sk_record *record)
+{
+    *record = (sk_record){.features_complete = true,
+                          .tolerance = (double)NAN,
+                          .equation_part_share = (double)NAN,
+                          .residual_lag1 = (double)NAN,
+                          .seconds = (double)NAN};
+    sk_tune_outcome *found = &record->found;
+    found->drift_dof = found->score = found->score_constant = found->calibration = (double)NAN;
+    found->search_tolerance = found->delta = (double)NAN;
+    record->certificate = (sk_certificate){.primal = (double)NAN,
+                                           .dual = (double)NAN,
+                                           .gap = (double)NAN,
+                                           .relative_gap = (double)NAN,
+                                           .iterations = -1,
+                                           .converged = true};
+}
+
+void sk_record_clear(sk_record *r)
+{
+    char *const owned[] = {r->drift_path,    r->diffusion_form,     r->solver,   r->quadrature,
+                           r->lambda_reason, r->certificate.reason, r->status,   r->certificate.iterations_reason,
+                           r->version,       r->data.source,        r->data.hash};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) sk_free(owned[i]);
+    for (size_t i = 0; i < r->options.count; i++) {
+        sk_free(r->options.option[i].key);
+        sk_free(r->options.option[i].value);
+    }
+    sk_free(r->options.option);
+    sk_texts_clear(&r->equation);
+    sk_texts_clear(&r->equation_part);
+    sk_texts_clear(&r->warnings);
+    sk_tune_outcome_clear(&r->found);
+    sk_record_init(r);
+}
+
+sock_status sk_options_given_add(sock_context *ctx, sk_options_given *list, const char *key, const char *value)
+{
+    SK_TRY(sk_grow(ctx, &list->option, &list->room, list->count + 1, sizeof *list->option));
+    sk_option_given *one = &list->option[list->count++];
+    one->key = sk_strdup(ctx, key);
+    one->value = sk_strdup(ctx, value);
+    return one->key && one->value ? SOCK_OK : SOCK_ENOMEM;
+}
+
+const sk_part *sk_record_drift(const sk_record *record)
+{
+    const sk_tune_outcome *found = &record->found;
+    return found->lead < found->drifts.count ? &found->drifts.part[found->lead] : NULL;
+}
+
+const sk_part *sk_record_diffusion(const sk_record *record)
+{
+    return record->found.diffusions.count ? record->found.diffusions.part : NULL;
+}
+
+/* ---- Certificate ---- */
+
+/* Why the numbers of the convex problem are not those of a; NULL: they are. */
+static const char *no_certificate(const sk_parts *parts)
+{
+    if (parts->count > 1) return "a is an average; each part has its own under diffusions";
+    if (parts->part->polished) return "a was polished after the convex problem, whose numbers are under diffusions";
+    if (parts->part->learned)
+        return "features were reweighted after the convex problem, whose numbers are under diffusions";
+    return NULL;
+}
+
+static sock_status excuse(sock_context *ctx, const char *reason, char **out)
+{
+    *out = sk_strdup(ctx, reason);
+    return *out ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* Of an average the largest gap of its parts, and whether all are within the tolerance: the weakest of the proofs. */
+sock_status sk_record_certify(sock_context *ctx, sk_record *record)
+{
+    const sk_parts *parts = &record->found.diffusions;
+    const char *reason = no_certificate(parts);
+    sk_certificate *c = &record->certificate;
+    c->relative_gap = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        c->relative_gap = fmax(c->relative_gap, parts->part[i].relative_gap);
+        c->converged = c->converged && parts->part[i].converged;
+    }
+    if (!isfinite(sk_record_drift(record)->lambda))
+        SK_TRY(excuse(ctx, "learned feature weights have no lambda", &record->lambda_reason));
+    if (reason) SK_TRY(excuse(ctx, reason, &c->reason));
+    if (!reason) {
+        c->primal = parts->part->primal;
+        c->dual = parts->part->dual;
+        c->gap = parts->part->gap;
+        c->iterations = parts->part->iterations;
+    }
+    if (c->iterations >= 0) return SOCK_OK;
+    return excuse(ctx, reason ? reason : "those of cross-validation are not counted", &c->iterations_reason);
+}
+
+/* ---- Warnings ---- */
+
+static sock_status warn(sock_context *ctx, sk_record *record, sk_warning_code code)
+{
+    return code ? sk_texts_add(ctx, &record->warnings, sk_warning_text(code)) : SOCK_OK;
+}
+
+sock_status sk_record_warn(sock_context *ctx, sk_record *r)
+{
+    const sk_tune_outcome *found = &r->found;
+    SK_TRY(warn(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
+    SK_TRY(warn(ctx, r, sk_warn_gain(found->score, found->score_constant)));
+    SK_TRY(warn(ctx, r, sk_warn_moments(found->calibration)));
+    if (sk_record_drift(r)->edge) SK_TRY(warn(ctx, r, SK_WARN_DRIFT_EDGE));
+    if (sk_record_diffusion(r)->edge) SK_TRY(warn(ctx, r, SK_WARN_DIFFUSION_EDGE));
+    for (size_t i = 0; i < found->diffusions.count; i++)
+        if (!found->diffusions.part[i].converged) SK_TRY(warn(ctx, r, SK_WARN_UNSOLVED));
+    return SOCK_OK;
+}
+
+bool sk_record_warns(const sk_record *record, sk_warning_code code)
+{
+    for (size_t i = 0; i < record->warnings.count; i++)
+        if (sk_warning_of(record->warnings.text[i]) == code) return true;
+    return false;
+}
+
+const char *sk_percent(double share, char buffer[16])
+{
+    if (share < 0.005)
+        snprintf(buffer, 16, "<1");
+    else
+        snprintf(buffer, 16, "%.0f", 100 * share);
+    return buffer;
+}

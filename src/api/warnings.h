@@ -1,0 +1,51 @@
+/* warnings.h - what speaks against a fit: when, how gravely, and in which words. The decisions are functions of a few
+ * numbers; their thresholds stand here. */
+#ifndef SK_WARNINGS_H
+#define SK_WARNINGS_H
+
+#include "base/base.h"
+
+/* A correlation of neighbouring residuals below this has no consequence that one would notice. */
+#define SK_LAG1_LEAST 0.1
+/* It is chance up to so many standard errors 1/sqrt(n). Four: fits are many, and the residuals are not quite normal. */
+#define SK_LAG1_ERRORS 4.0
+/* Nats that a model must gain over constant coefficients: about what chance gives. */
+#define SK_GAIN_LEAST 2.0
+/* Squared residuals over what a says, or the other way round. */
+#define SK_MOMENTS_MOST 2.0
+
+typedef enum sk_severity { SK_NOTE, SK_CAUTION, SK_GRAVE } sk_severity;
+
+typedef enum sk_warning_code {
+    SK_WARN_NONE,
+    SK_WARN_NOISE,          /* residuals swing back: noise on the states */
+    SK_WARN_MEMORY,         /* residuals go on: memory, a hidden state */
+    SK_WARN_CONSTANT,       /* no better than constant coefficients */
+    SK_WARN_SMALL_A,        /* less than the squared residuals say */
+    SK_WARN_LARGE_A,        /* more than they say */
+    SK_WARN_DRIFT_EDGE,     /* the penalty is at the edge of its grid */
+    SK_WARN_DIFFUSION_EDGE, /* alike */
+    SK_WARN_UNSOLVED,       /* a convex problem stopped before its tolerance */
+    SK_WARN_OTHER,          /* a sentence that this version does not know */
+    SK_WARNINGS
+} sk_warning_code;
+
+/* The sentence, without an end; how grave it is; a short name ("noise"). */
+const char *sk_warning_text(sk_warning_code code);
+sk_severity sk_warning_severity(sk_warning_code code);
+const char *sk_warning_name(sk_warning_code code);
+
+/* The code of a sentence; SK_WARN_OTHER for one that is not known. */
+sk_warning_code sk_warning_of(const char *text);
+
+/* What the lag-1 correlation of n residuals (or increments) says; SK_WARN_NONE when it is chance, or not finite. The
+ * one rule of the fit, the report and the program. */
+sk_warning_code sk_warn_lag1(double correlation, double n);
+
+/* A held-out score beside that of constant coefficients; a score that is not finite counts as 0. */
+sk_warning_code sk_warn_gain(double score, double constant);
+
+/* The calibration: squared residuals of held-out steps over what a says; not finite or 0: not known. */
+sk_warning_code sk_warn_moments(double calibration);
+
+#endif

@@ -1,0 +1,294 @@
+/* test_record.c - the record of a fit: its warnings on both sides of each threshold, its certificate, and its JSON,
+ * which is read back without loss and bears anything. */
+#include "api/record.h"
+#include "tunefits.h"
+
+#include <string.h>
+
+/* ---- Decisions ---- */
+
+static void test_record__lag1_needs_a_size_and_four_standard_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        double correlation, n;
+        sk_warning_code code;
+    } cases[] = {{-0.1001, 1e6, SK_WARN_NOISE}, {-0.0999, 1e6, SK_WARN_NONE}, {0.1001, 1e6, SK_WARN_MEMORY},
+                 {0.0999, 1e6, SK_WARN_NONE},   {-0.401, 100, SK_WARN_NOISE}, {-0.399, 100, SK_WARN_NONE},
+                 {0.401, 100, SK_WARN_MEMORY},  {0.399, 100, SK_WARN_NONE},   {0.101, 1600, SK_WARN_MEMORY},
+                 {0.9, 0, SK_WARN_NONE},        {-0.9, -2, SK_WARN_NONE},     {(double)NAN, 1e6, SK_WARN_NONE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(sk_warn_lag1(cases[i].correlation, cases[i].n), cases[i].code);
+}
+
+static void test_record__two_nats_over_constant_coefficients(void **state)
+{
+    (void)state;
+    assert_int_equal(sk_warn_gain(-10, -11.999), SK_WARN_CONSTANT);
+    assert_int_equal(sk_warn_gain(-10, -12), SK_WARN_NONE);
+    assert_int_equal(sk_warn_gain(-10, -9), SK_WARN_CONSTANT);
+    assert_int_equal(sk_warn_gain((double)NAN, 5), SK_WARN_CONSTANT); /* not finite counts as 0 */
+    assert_int_equal(sk_warn_gain(3, -(double)INFINITY), SK_WARN_NONE);
+}
+
+static void test_record__a_within_a_factor_of_two_of_the_squared_residuals(void **state)
+{
+    (void)state;
+    assert_int_equal(sk_warn_moments(2.001), SK_WARN_SMALL_A);
+    assert_int_equal(sk_warn_moments(2), SK_WARN_NONE);
+    assert_int_equal(sk_warn_moments(0.5), SK_WARN_NONE);
+    assert_int_equal(sk_warn_moments(0.499), SK_WARN_LARGE_A);
+    assert_int_equal(sk_warn_moments(0), SK_WARN_NONE);
+    assert_int_equal(sk_warn_moments((double)NAN), SK_WARN_NONE);
+    assert_int_equal(sk_warn_moments((double)INFINITY), SK_WARN_NONE);
+}
+
+static void test_record__a_sentence_has_its_code_and_severity(void **state)
+{
+    (void)state;
+    for (int code = SK_WARN_NOISE; code < SK_WARN_OTHER; code++) {
+        assert_int_equal(sk_warning_of(sk_warning_text((sk_warning_code)code)), code);
+        for (int other = SK_WARN_NONE; other < code; other++)
+            assert_string_not_equal(sk_warning_name((sk_warning_code)code), sk_warning_name((sk_warning_code)other));
+    }
+    assert_int_equal(sk_warning_of("what a later version says"), SK_WARN_OTHER);
+    assert_int_equal(sk_warning_severity(SK_WARN_NOISE), SK_GRAVE);
+    assert_int_equal(sk_warning_severity(SK_WARN_CONSTANT), SK_CAUTION);
+    assert_int_equal(sk_warning_severity(SK_WARN_DRIFT_EDGE), SK_NOTE);
+}
+
+static void test_record__small_shares_are_not_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        double share;
+        const char *text;
+    } cases[] = {{1, "100"}, {0.372, "37"}, {0.00501, "1"}, {0.00499, "<1"}, {0, "<1"}};
+    char buffer[16];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(sk_percent(cases[i].share, buffer), cases[i].text);
+}
+
+/* ---- What follows from the numbers of a search ---- */
+
+/* One drift, and so many diffusions; all is well with them. */
+static sk_record searched(size_t diffusions)
+{
+    static const char format[] =
+        "{\"tuned\":true,\"steps\":10000,\"score\":50,\"score_constant\":10,\"calibration\":1,\"residual_lag1\":0,"
+        "\"drifts\":[{\"kernel\":\"affine\",\"share\":1,\"l\":0.1,\"lambda\":0.2}],\"drift\":\"affine\","
+        "\"drift_lambda\":0.2,\"diffusions\":[%s%s]}";
+    static const char part[] = "{\"kernel\":\"constant\",\"share\":0.5,\"converged\":true,\"polished\":false,"
+                               "\"relative_gap\":1e-7,\"primal\":3,\"dual\":2.5,\"gap\":0.5}";
+    char text[1024], second[256];
+    snprintf(second, sizeof second, ",%s", part);
+    snprintf(text, sizeof text, format, part, diffusions > 1 ? second : "");
+    sk_record record;
+    assert_int_equal(sk_record_read(ctx, text, &record), SOCK_OK);
+    assert_int_equal(record.found.diffusions.count, diffusions);
+    return record;
+}
+
+static void expect_warnings(sk_record *record, size_t count, const sk_warning_code *code)
+{
+    assert_int_equal(sk_record_warn(ctx, record), SOCK_OK);
+    assert_int_equal(record->warnings.count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(record->warnings.text[i], sk_warning_text(code[i]));
+        assert_true(sk_record_warns(record, code[i]));
+    }
+    sk_record_clear(record);
+}
+
+static void test_record__warnings_come_in_order_and_only_when_they_should(void **state)
+{
+    (void)state;
+    sk_record well = searched(2), ill = searched(2), best = searched(2);
+    expect_warnings(&well, 0, NULL);
+    ill.residual_lag1 = -0.3;
+    ill.found.score = 11;
+    ill.found.calibration = 3;
+    ill.found.drifts.part[0].edge = true;
+    ill.found.diffusions.part[0].edge = true;
+    ill.found.diffusions.part[1].converged = false;
+    expect_warnings(&ill, 6,
+                    (const sk_warning_code[]){SK_WARN_NOISE, SK_WARN_CONSTANT, SK_WARN_SMALL_A, SK_WARN_DRIFT_EDGE,
+                                              SK_WARN_DIFFUSION_EDGE, SK_WARN_UNSOLVED});
+    best.found.diffusions.part[1].edge = true; /* of the best alone */
+    expect_warnings(&best, 0, NULL);
+}
+
+static void test_record__certificate_is_told_where_a_is_the_answer_of_one_problem(void **state)
+{
+    (void)state;
+    sk_record one = searched(1), polished = searched(1), learned = searched(1), average = searched(2);
+    assert_int_equal(sk_record_certify(ctx, &one), SOCK_OK);
+    assert_null(one.certificate.reason);
+    assert_null(one.lambda_reason);
+    assert_true(one.certificate.primal == 3 && one.certificate.dual == 2.5 && one.certificate.gap == 0.5);
+    assert_string_equal(one.certificate.iterations_reason, "those of cross-validation are not counted");
+    polished.found.diffusions.part[0].polished = true;
+    polished.found.drifts.part[0].lambda = (double)NAN;
+    assert_int_equal(sk_record_certify(ctx, &polished), SOCK_OK);
+    assert_non_null(strstr(polished.certificate.reason, "polished"));
+    assert_non_null(strstr(polished.lambda_reason, "learned"));
+    learned.found.diffusions.part[0].learned = true;
+    assert_int_equal(sk_record_certify(ctx, &learned), SOCK_OK);
+    assert_non_null(strstr(learned.certificate.reason, "reweighted"));
+    average.found.diffusions.part[1].relative_gap = 1e-3;
+    average.found.diffusions.part[1].converged = false;
+    assert_int_equal(sk_record_certify(ctx, &average), SOCK_OK);
+    assert_non_null(strstr(average.certificate.reason, "average"));
+    assert_true(isnan(average.certificate.primal));
+    assert_true(average.certificate.relative_gap == 1e-3 && !average.certificate.converged);
+    sk_record_clear(&one), sk_record_clear(&polished), sk_record_clear(&learned), sk_record_clear(&average);
+}
+
+/* ---- JSON ---- */
+
+/* The reader leaves nothing out that the writer writes, and the writer writes what the fit wrote. */
+static void expect_same_text(const sock_model *model)
+{
+    sk_record record;
+    char *info = NULL, *seconds = NULL;
+    assert_int_equal(sk_record_of_model(ctx, model, &record), SOCK_OK);
+    assert_int_equal(sk_record_write(ctx, &record, &info, &seconds), SOCK_OK);
+    assert_string_equal(info, model->info);
+    sk_free(info), sk_free(seconds);
+    sk_record_clear(&record);
+}
+
+static void prop_record_of_any_fit_is_read_back_without_loss(void **state)
+{
+    (void)state;
+    static const char *const cases[][11] = {
+        {"tune", "no", "drift", "linear", "diffusion", "poly:degree=2"},
+        {"tune", "no", "drift", "gauss", "diffusion", "none"},
+        {"tune", "no", "diffusion", "constant", "max-iterations", "1", "tolerance", "1e-12"},
+        {"seed", "3", "learned", "no", "folds", "3"},
+        {"diffusion", "poly:degree=2", "drift", "poly:degree=3"},
+        {"budget", "1e-6"},
+        {"preset", "paper", "budget", "1e-6"},
+    };
+    sock_data *data = data_of(1, 40, 6, 0.1, ou_paths(1, 40, 6, 0.1, 1, 14));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sock_model *model = fit(data, cases[i]);
+        expect_same_text(model);
+        sock_model_free(model);
+    }
+    sock_model *drift = fit(data, cases[1]), *given = NULL;
+    sock_options *opts = options((const char *const[]){"diffusion", "constant", NULL});
+    assert_true(sock_fit_diffusion(ctx, data, drift, opts, &given) >= 0);
+    expect_same_text(given);
+    sock_options_free(opts);
+    sock_model_free(drift), sock_model_free(given);
+    sock_data_free(data);
+}
+
+static void test_record__what_a_search_told_is_typed(void **state)
+{
+    (void)state;
+    sock_data *data = data_of(1, 40, 6, 0.1, ou_paths(1, 40, 6, 0.1, 1, 14));
+    sock_model *model = fit(data, (const char *const[]){"folds", "3", NULL});
+    json_t *info = info_of(model), *search = json_object_get(info, "search"), *row = json_array_get(search, 5);
+    sk_record r;
+    assert_int_equal(sk_record_of_model(ctx, model, &r), SOCK_OK);
+    assert_true(r.tuned && !r.found.paper);
+    assert_int_equal(r.found.search.count, json_array_size(search));
+    assert_string_equal(r.found.search.row[5].kernel, json_string_value(json_object_get(row, "kernel")));
+    assert_true(r.found.search.row[5].score == json_number_value(json_object_get(row, "score")));
+    assert_int_equal(r.found.folds, 3);
+    assert_int_equal(r.points, 240);
+    assert_string_equal(r.options.option[0].key, "folds");
+    assert_string_equal(r.options.option[0].value, "3");
+    assert_string_equal(r.data.source, "arrays");
+    assert_string_equal(sk_record_drift(&r)->kernel, json_string_value(json_object_get(info, "drift")));
+    assert_string_equal(sk_record_diffusion(&r)->kernel, json_string_value(json_object_get(info, "diffusion")));
+    double seconds = 0, stages = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_object_get(json_object_get(info, "seconds"), "stages"), key, value)
+    {
+        stages += json_number_value(value);
+    }
+    for (size_t i = 0; i < r.found.search.count; i++) seconds += r.found.search.row[i].seconds;
+    assert_close(seconds, stages, 1e-9, 1e-9);
+    assert_true(r.seconds > 0);
+    sk_record_clear(&r);
+    json_decref(info);
+    sock_model_free(model);
+    sock_data_free(data);
+}
+
+/* Every key with every kind of value: it is read or not, and what was read can be written. */
+static void test_record__bears_any_value_under_any_key(void **state)
+{
+    (void)state;
+    static const char *const values[] = {"null",
+                                         "true",
+                                         "-7",
+                                         "1e300",
+                                         "\"text\"",
+                                         "[]",
+                                         "[null,3]",
+                                         "[[1],[2,\"\"]]",
+                                         "[{}]",
+                                         "{}",
+                                         "{\"search\":[1,2]}",
+                                         "[{\"kernel\":3,\"share\":[],\"stage\":{},\"by_l\":[[],1,[2,3,4]]}]"};
+    for (size_t i = 0; sk_record_key(i); i++)
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++)
+            for (int tuned = 0; tuned < 2; tuned++) {
+                char text[256], *info = NULL, *seconds = NULL;
+                sk_record record;
+                snprintf(text, sizeof text, "{%s\"seconds\":%s,\"%s\":%s}", tuned ? "\"tuned\":true," : "", values[k],
+                         sk_record_key(i), values[k]);
+                assert_int_equal(sk_record_read(ctx, text, &record), SOCK_OK);
+                assert_int_equal(sk_record_write(ctx, &record, &info, &seconds), SOCK_OK);
+                sk_free(info), sk_free(seconds);
+                sk_record_clear(&record);
+            }
+    sk_record record;
+    assert_int_equal(sk_record_read(ctx, "[1", &record), SOCK_EINPUT);
+    sk_record_clear(&record);
+}
+
+static void test_record__survives_failed_allocations(void **state)
+{
+    (void)state;
+    sock_data *data = data_of(1, 40, 6, 0.1, ou_paths(1, 40, 6, 0.1, 1, 14));
+    sock_model *model = fit(data, (const char *const[]){"budget", "1e-6", NULL});
+    sock_status status = SOCK_ENOMEM;
+    for (long k = 1; status < 0; k++) {
+        sk_record record;
+        char *info = NULL, *seconds = NULL;
+        sk_record_init(&record);
+        sk_fail_allocation(ctx, k);
+        status = sk_record_of_model(ctx, model, &record);
+        if (status >= 0) status = sk_record_write(ctx, &record, &info, &seconds);
+        sk_fail_allocation(ctx, 0);
+        assert_true(status >= 0 || status == SOCK_ENOMEM);
+        sk_free(info), sk_free(seconds);
+        sk_record_clear(&record);
+    }
+    sock_model_free(model);
+    sock_data_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_record__lag1_needs_a_size_and_four_standard_errors),
+        cmocka_unit_test(test_record__two_nats_over_constant_coefficients),
+        cmocka_unit_test(test_record__a_within_a_factor_of_two_of_the_squared_residuals),
+        cmocka_unit_test(test_record__a_sentence_has_its_code_and_severity),
+        cmocka_unit_test(test_record__small_shares_are_not_nothing),
+        cmocka_unit_test(test_record__warnings_come_in_order_and_only_when_they_should),
+        cmocka_unit_test(test_record__certificate_is_told_where_a_is_the_answer_of_one_problem),
+        cmocka_unit_test(prop_record_of_any_fit_is_read_back_without_loss),
+        cmocka_unit_test(test_record__what_a_search_told_is_typed),
+        cmocka_unit_test(test_record__bears_any_value_under_any_key),
+        cmocka_unit_test(test_record__survives_failed_allocations),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
