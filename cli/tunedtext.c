@@ -48,7 +48,7 @@ static void print_drift(const sk_record *r, int width, bool full)
     for (size_t i = 0; i < list->count; i++) {
         printf("%-*s", width, i ? "" : "drift");
         print_part(&list->part[i], many, full);
-        printf(", %.1f degrees of freedom", list->part[i].dof);
+        if (isfinite(list->part[i].dof)) printf(", %.1f degrees of freedom", list->part[i].dof);
         if (!full && i + 1 == list->count) printf(", %s quadrature", told(r->quadrature));
         putchar('\n');
     }

@@ -54,7 +54,7 @@ static void put_kind(FILE *out, size_t parts, const sk_part *lead)
     else
         fputs("of the kind ", out);
     put_kernel(out, lead ? lead->kernel : "");
-    if (parts > 1) fputs(" (", out), page_share(out, lead->share), fputs(")", out);
+    if (parts > 1 && lead) fputs(" (", out), page_share(out, lead->share), fputs(")", out);
 }
 
 static void drift_words(FILE *out, const rep_facts *f)
