@@ -180,9 +180,85 @@ static void prop_record_of_any_fit_is_read_back_without_loss(void **state)
     sock_options *opts = options((const char *const[]){"diffusion", "constant", NULL});
     assert_true(sock_fit_diffusion(ctx, data, drift, opts, &given) >= 0);
     expect_same_text(given);
+    assert_non_null(strstr(given->info, "{\"drift\":\"given\",\"diffusion\":\"constant\","));
     sock_options_free(opts);
     sock_model_free(drift), sock_model_free(given);
     sock_data_free(data);
+}
+
+/* Keys of a JSON object and of the first object of some of its lists, in order. */
+static void add_keys(const char *text, json_t *object, char *out, size_t size)
+{
+    static const char *const lists[] = {"drifts", "diffusions", "search", NULL};
+    const char *key;
+    json_t *value;
+    strncat(out, text, size - strlen(out) - 1);
+    json_object_foreach(object, key, value)
+    {
+        strncat(out, key, size - strlen(out) - 1);
+        strncat(out, " ", size - strlen(out) - 1);
+    }
+    for (const char *const *list = lists; *list; list++)
+        if (json_object_get(object, *list))
+            add_keys("| ", json_array_get(json_object_get(object, *list), 0), out, size);
+}
+
+/* The order is part of the bytes of a model file. */
+static void test_record__keys_come_in_the_order_of_the_format(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *const pairs[7], *keys;
+    } cases[] = {
+        {{"tune", "no", "drift", "linear", "diffusion", "linear"},
+         "drift drift_lambda drift_form drift_path drift_rank drift_dof diffusion diffusion_lambda diffusion_form "
+         "diagonal features features_complete rank solver tolerance primal dual gap relative_gap iterations converged "
+         "quadrature n points d status options data version "},
+        {{"tune", "no", "drift", "linear", "diffusion", "none"},
+         "drift drift_lambda drift_form drift_path drift_rank drift_dof diffusion quadrature n points d rank status "
+         "options data version "},
+        {{"drift", "linear", "diffusion", "constant", "polish", "no"},
+         "tuned drift drift_l drift_lambda drifts drift_dof drift_rank drift_edge drift_score drift_best diffusion "
+         "diffusions floor score score_constant calibration folds steps limited left_out skipped search scale "
+         "diffusion_lambda relative_gap converged rank primal dual gap iterations iterations_reason quadrature n "
+         "points d status options data version equation warnings residual_lag1 | kernel share l lambda dof score | "
+         "kernel polished edge converged share l lambda score relative_gap primal dual gap | stage field kernel l "
+         "score edge "},
+        {{"preset", "paper", "drift", "linear", "diffusion", "constant"},
+         "tuned preset drift drift_l drift_lambda drift_dof drift_rank drift_edge drift_form search_landmarks rounds "
+         "search_rows search_tolerance delta drift_score diffusion diffusions floor scale score score_constant folds "
+         "steps limited skipped left_out search diffusion_lambda relative_gap converged rank primal dual gap "
+         "iterations quadrature n points d status options data version equation warnings residual_lag1 | kernel "
+         "polished edge converged share l lambda score relative_gap primal dual gap iterations | stage field kernel l "
+         "lambda edge score "}};
+    sock_data *data = data_of(1, 40, 6, 0.1, ou_paths(1, 40, 6, 0.1, 1, 14));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char keys[2048] = "";
+        sock_model *model = fit(data, cases[i].pairs);
+        json_t *info = json_loads(model->info, 0, NULL);
+        add_keys("", info, keys, sizeof keys);
+        assert_string_equal(keys, cases[i].keys);
+        json_decref(info);
+        sock_model_free(model);
+    }
+    sock_data_free(data);
+}
+
+static void test_record__a_part_of_a_smaller_share_may_lead(void **state)
+{
+    (void)state;
+    sk_record r;
+    assert_int_equal(sk_record_read(ctx,
+                                    "{\"tuned\":true,\"drift\":\"affine\",\"drift_edge\":true,\"n\":-7,"
+                                    "\"certificate\":3,\"drifts\":[{\"kernel\":\"linear\"},"
+                                    "{\"kernel\":\"affine\"}]}",
+                                    &r),
+                     SOCK_OK);
+    assert_string_equal(sk_record_drift(&r)->kernel, "affine");
+    assert_true(r.found.drifts.part[1].edge && !r.found.drifts.part[0].edge);
+    assert_int_equal(r.n, 0); /* a count is never negative */
+    assert_null(sk_record_diffusion(&r));
+    sk_record_clear(&r);
 }
 
 static void test_record__what_a_search_told_is_typed(void **state)
@@ -286,6 +362,8 @@ int main(void)
         cmocka_unit_test(test_record__warnings_come_in_order_and_only_when_they_should),
         cmocka_unit_test(test_record__certificate_is_told_where_a_is_the_answer_of_one_problem),
         cmocka_unit_test(prop_record_of_any_fit_is_read_back_without_loss),
+        cmocka_unit_test(test_record__keys_come_in_the_order_of_the_format),
+        cmocka_unit_test(test_record__a_part_of_a_smaller_share_may_lead),
         cmocka_unit_test(test_record__what_a_search_told_is_typed),
         cmocka_unit_test(test_record__bears_any_value_under_any_key),
         cmocka_unit_test(test_record__survives_failed_allocations),

@@ -86,7 +86,7 @@ static sock_status read_object(sock_context *ctx, json_t *object, const field *f
     return SOCK_OK;
 }
 
-/* ---- Lists. A key that stands in the tables twice is read once: what is there stays. ---- */
+/* ---- Lists. What is owned and stands in the tables twice is read once: what is there stays. ---- */
 
 static json_t *write_numbers(size_t n, const double *value)
 {
@@ -114,7 +114,6 @@ static json_t *write_texts(const sk_texts *list)
 
 static sock_status read_texts(sock_context *ctx, json_t *value, sk_texts *list)
 {
-    if (list->count) return SOCK_OK;
     for (size_t i = 0; i < json_array_size(value); i++) {
         const char *one = json_string_value(json_array_get(value, i));
         SK_TRY(sk_texts_add(ctx, list, one ? one : ""));
@@ -251,7 +250,6 @@ static sock_status read_rows(sock_context *ctx, json_t *value, sk_search_table *
 {
     size_t i;
     json_t *entry;
-    if (table->count) return SOCK_OK;
     json_array_foreach(value, i, entry)
     {
         sk_search_row *row = sk_search_table_add(ctx, table, text_or_none(entry, "stage"), text_or_none(entry, "field"),
