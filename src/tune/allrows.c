@@ -4,18 +4,6 @@
 #include "tune/identical.h"
 #include "tune/searchstate.h"
 
-#include <string.h>
-
-/* The diffusions of the largest shares: each is a pass of its own over the rows. */
-static void largest_shares(const sk_search *s, bool *alive)
-{
-    for (size_t i = 0; i < s->list.diffusions; i++) {
-        size_t larger = 0;
-        for (size_t j = 0; j < s->list.diffusions; j++) larger += s->choice.share[j] > s->choice.share[i];
-        alive[i] = s->choice.share[i] > 0 && larger < SK_ALL_DIFFUSIONS;
-    }
-}
-
 sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage)
 {
     sock_model *model = NULL;
@@ -24,7 +12,7 @@ sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage)
     s->rows = s->sets.all;
     if (!s->fell_back) SK_TRY(sk_constant_score(s));
     for (size_t i = 0; i < s->list.drifts; i++) s->drifts[i] = s->choice.drift_share[i] > 0;
-    largest_shares(s, s->diffusions);
+    sk_largest_shares(s->list.diffusions, s->choice.share, s->diffusions); /* each is a pass of its own */
     SK_TRY(sk_last_pass(s, stage));
     if (s->fell_back) {
         s->choice.floor = 0;

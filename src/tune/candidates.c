@@ -2,7 +2,7 @@
  * table; Gaussian ones stand for one row each length scale. */
 #include "tune/candidates.h"
 
-#include "tune/policy.h"
+#include "tune/rules.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,27 +60,6 @@ void sk_candidates_clear(sk_candidates *c)
     sk_free(c->drift);
     sk_free(c->diffusion);
     *c = (sk_candidates){0};
-}
-
-/* Whether a diffusion with p features takes seconds at most: it decomposes a matrix of order q = p (p + 1) / 2 for each
- * fold and, when diagonal, component. */
-static bool affordable(size_t d, double p, bool diagonal)
-{
-    const double q = p * (p + 1) / 2;
-    return q * q * q * (diagonal ? (double)d : 1) <= SK_AFFORDABLE;
-}
-
-/* Most pivoted features of a gauss candidate. */
-static size_t diffusion_rank(size_t d)
-{
-    size_t rank = d == 1 ? SK_DIFFUSION_RANK_ONE : SK_DIFFUSION_RANK_MANY;
-    while (rank > SK_DIFFUSION_RANK_LEAST && !affordable(d, (double)rank, d > 1)) rank--;
-    return rank;
-}
-
-static size_t drift_rank(size_t d)
-{
-    return d == 1 ? SK_DRIFT_RANK_ONE : d <= SK_FEW_DIMENSIONS ? SK_DRIFT_FEATURES : SK_DRIFT_RANK_MANY;
 }
 
 /* C(d + degree, degree), cut at a million. */
@@ -162,7 +141,7 @@ static sock_status gauss_drifts(const maker *m, const row *r)
     for (size_t i = 0; i < scales; i++) {
         if (m->pilot && eta[i] != PILOT_SCALE) continue;
         snprintf(text, sizeof text, "gauss:eta=%.6g", eta[i] * m->unit);
-        const size_t rank = m->pilot ? SK_PILOT_RANK : drift_rank(m->rows->d);
+        const size_t rank = m->pilot ? SK_PILOT_RANK : sk_drift_rank(m->rows->d);
         SK_TRY(add(m, (sk_candidate){.field = SK_DRIFT, .simplicity = r->simplicity, .max_rank = rank}, text));
     }
     return SOCK_OK;
@@ -171,7 +150,7 @@ static sock_status gauss_drifts(const maker *m, const row *r)
 static sock_status drift_list(const maker *m)
 {
     const size_t d = m->rows->d;
-    sk_candidate made = {.field = SK_DRIFT, .max_rank = drift_rank(d)};
+    sk_candidate made = {.field = SK_DRIFT, .max_rank = sk_drift_rank(d)};
     if (strcmp(m->spec->drift, "auto") != 0) return add(m, made, m->spec->drift);
     for (const row *r = drift_rows; r < drift_rows + DRIFT_ROWS; r++) {
         if (is_gauss(r)) {
@@ -197,7 +176,7 @@ static sock_status add_diffusion(const maker *m, const row *r, const char *text,
                          .diagonal = diagonal,
                          .learned = learned,
                          .simplicity = r->simplicity + (diagonal ? 0 : 1),
-                         .max_rank = diffusion_rank(m->rows->d),
+                         .max_rank = sk_diffusion_rank(m->rows->d),
                          .roles = r->roles};
     if (learned) made.roles = 0;
     if (diagonal && !(r->roles & SK_ROLE_PLAIN)) made.roles &= ~(unsigned)SK_ROLE_BASIC;
@@ -209,8 +188,8 @@ static sock_status both(const maker *m, const row *r, const char *text, double p
 {
     const size_t d = m->rows->d;
     const sk_tune_spec *spec = m->spec;
-    if (p > SK_DIFFUSION_FEATURES || !affordable(d, p, false)) return SOCK_OK;
-    const bool diagonal = d > 1 && !spec->full_only && affordable(d, p, true);
+    if (p > SK_DIFFUSION_FEATURES || !sk_diffusion_affordable(d, p, false)) return SOCK_OK;
+    const bool diagonal = d > 1 && !spec->full_only && sk_diffusion_affordable(d, p, true);
     const bool full = d == 1 || (!spec->diagonal_only && p * (double)d <= SK_FULL_ORDER);
     const bool learned = r->learned && spec->learned && !m->pilot;
     if (full) SK_TRY(add_diffusion(m, r, text, false, false));
@@ -249,7 +228,7 @@ static sock_status gauss_diffusions(const maker *m, const row *r)
     const size_t scales = length_scales(m->rows->d, eta);
     for (size_t i = 0; i < scales; i++) {
         snprintf(text, sizeof text, "gauss:eta=%.6g", eta[i] * m->unit);
-        SK_TRY(both(m, r, text, (double)diffusion_rank(m->rows->d)));
+        SK_TRY(both(m, r, text, (double)sk_diffusion_rank(m->rows->d)));
     }
     return SOCK_OK;
 }

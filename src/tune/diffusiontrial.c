@@ -5,7 +5,6 @@
  *   3. Held-out: I a of the conditional quadrature; the likelihood of the transition. Where the rows are few each
  *      penalty is scored before the next is solved, until the score has clearly passed its best: the smallest ones cost
  *      most. Where they are many all are solved first, and one visit to each block scores them all. */
-#include "tune/policy.h"
 #include "tune/rules.h"
 #include "tune/trial.h"
 
@@ -60,8 +59,7 @@ static sock_status allocate(attempt *t)
                            "use --diffusion to name a smaller kernel"));
     SK_TRY(sk_diffusion_sums_new(t->ctx, r->map, &like, r->diagonal, t->folds, &t->sums));
     const bool few = sk_views_kept(sk_remains_views(t->remains));
-    if (few && (double)t->n * (double)q <= SK_KEPT_NUMBERS && !(t->kept = sk_doubles_unset(t->ctx, t->n, q)))
-        return SOCK_ENOMEM;
+    if (few && sk_keep_numbers(t->n, q) && !(t->kept = sk_doubles_unset(t->ctx, t->n, q))) return SOCK_ENOMEM;
     t->paths = sk_alloc(t->ctx, t->folds * t->sums->systems, sizeof *t->paths);
     t->q = sk_doubles(t->ctx, lambdas * t->folds, r->size);
     t->score = sk_doubles(t->ctx, lambdas, t->clusters);

@@ -3,7 +3,6 @@
  *   1. Features; psi, their integrals over every row (conditional quadrature), and the sums of psi by fold.
  *   2. Weights without each fold for every penalty, or learned.
  *   3. Held-out score of each penalty; the best one, and its weights from all rows. */
-#include "tune/policy.h"
 #include "tune/rules.h"
 #include "tune/trial.h"
 
@@ -53,7 +52,7 @@ static sock_status allocate(attempt *t, size_t folds, const sk_views *views)
     SK_TRY(sk_memory_check(t->ctx, sk_drift_sums_bytes(r->p, t->d, folds, coupling), t->candidate->name,
                            "use --drift to name a smaller kernel"));
     SK_TRY(sk_drift_sums_new(t->ctx, r->p, t->d, folds, coupling, &t->sums));
-    const bool few = sk_views_kept(views) && (double)t->n * (double)r->p <= SK_KEPT_NUMBERS;
+    const bool few = sk_views_kept(views) && sk_keep_numbers(t->n, r->p);
     if (few && !(t->kept = sk_doubles_unset(t->ctx, t->n, r->p))) return SOCK_ENOMEM;
     t->path = sk_doubles(t->ctx, (t->folds + 1) * t->lambdas, r->size);
     t->score = sk_doubles(t->ctx, t->lambdas, t->clusters);

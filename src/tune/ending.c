@@ -30,15 +30,13 @@ sock_status sk_polish_trial(sk_search *s, const char *name, const sk_remains *fe
 static sock_status polish(sk_search *s, const sk_remains *few)
 {
     const sk_field_trials trials = sk_diffusion_trials(s);
-    bool tried[SK_MOST];
-    memcpy(tried, s->unpolished, sizeof tried);
-    for (int k = 0; k < SK_POLISHED; k++) {
-        const size_t next = sk_next_best(&trials, tried);
-        if (next == SIZE_MAX) break;
-        tried[next] = true;
+    size_t list[SK_MOST];
+    const size_t count = sk_to_polish(&trials, s->unpolished, list);
+    for (size_t k = 0; k < count; k++) {
+        const size_t next = list[k];
         double gain = 0;
         SK_TRY(sk_polish_trial(s, s->list.diffusion[next].name, few, s->remains, &s->diffusion[next], &gain));
-        s->unpolished[next] = gain < -SK_POLISH_HOPELESS;
+        s->unpolished[next] = sk_polish_is_hopeless(gain);
     }
     sk_begin(s->ctx);
     for (size_t i = 0; i < s->list.diffusions; i++)

@@ -258,7 +258,7 @@ static double smallest_change(size_t count, double *change)
     while (first < count && change[first] < 1e-9 * change[count - 1])
         first++; /* what rounding makes of equal numbers */
     while (first + same < count && change[first + same] < change[first] * (1 + 1e-6)) same++;
-    return same >= SK_GRAIN_REPEATS && (double)same >= SK_GRAIN_SHARE * (double)count ? change[first] : 0;
+    return sk_is_grain(same, count) ? change[first] : 0;
 }
 
 /* The jitter of the likelihood, from the median square increment of the steps that move. Counts and rounded numbers
@@ -282,7 +282,7 @@ static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_vie
     if (status >= 0 && !(middle > 0))
         status =
             sk_fail(ctx, SOCK_EINPUT, "the data never change, so there is nothing to choose between; give --no-tune");
-    look->eps = fmax((d > 1 ? SK_JITTER_MANY : SK_JITTER_ONE) * middle, look->resolution);
+    look->eps = sk_jitter(d, middle, look->resolution);
     sk_free(square);
     sk_free(change);
     return status;

@@ -1,6 +1,5 @@
 /* guards.c - what the search found must be a clear gain over constant coefficients and over a plain model (linear or
  * affine drift, constant a), or those are taken. */
-#include "score/score.h"
 #include "tune/identical.h"
 #include "tune/searchstate.h"
 
@@ -56,7 +55,7 @@ out:
 static sock_status sharpen(sk_search *s, const sk_remains *remains, sk_trial **a)
 {
     double gain;
-    if (!s->spec->polish || s->final_score - (*a)->score > SK_CLEAR_GAIN) return SOCK_OK;
+    if (!s->spec->polish || !sk_worth_sharpening(s->final_score - (*a)->score)) return SOCK_OK;
     return sk_polish_trial(s, "constant", remains, remains, a, &gain);
 }
 
@@ -152,8 +151,7 @@ out:
 static sock_status gains_by_moments(sk_search *s, const sk_held_model *other, size_t tried, bool *enough)
 {
     const sk_transitions *rows = s->rows;
-    const double d = (double)rows->d;
-    if (rows->d > SK_MOMENTS_MOST_DIM || (double)rows->n * d * d * d > SK_MOMENTS_COST) return SOCK_OK;
+    if (!sk_moments_affordable(rows->n, rows->d)) return SOCK_OK;
     const sk_held_model final = sk_chosen(s, &s->choice);
     double ours = 0, theirs = 0, *cluster = sk_doubles(s->ctx, 2, rows->clusters);
     sock_status status = cluster ? SOCK_OK : SOCK_ENOMEM;
@@ -190,7 +188,10 @@ static sock_status gains_enough(sk_search *s, sk_trial *f, sk_trial *a, size_t t
     return status;
 }
 
-static size_t models_tried(const sk_search *s) { return s->list.drifts * s->list.diffusions; }
+static size_t models_tried(const sk_search *s, bool plain_one)
+{
+    return sk_models_tried(plain_one, s->list.drifts, s->list.diffusions);
+}
 
 /* ---- The guards ---- */
 
@@ -202,7 +203,7 @@ static sock_status prefer_plain(sk_search *s, bool *taken)
     plain_places(s, s->choice.drift, s->diffusion[s->best_diffusion]->diagonal, &p.i, &p.j);
     if (p.i == SK_MOST || p.j == SK_MOST || sk_search_leave_out(s, "plain")) return SOCK_OK;
     sock_status status = sk_tolerate(plain_fit(s, &p));
-    if (status >= 0 && p.f && p.a && p.remains) status = gains_enough(s, p.f, p.a, models_tried(s), &enough);
+    if (status >= 0 && p.f && p.a && p.remains) status = gains_enough(s, p.f, p.a, models_tried(s, false), &enough);
     if (status >= 0 && !enough) {
         *taken = true;
         sk_replace(&s->drift[s->best_drift = p.i], p.f);
@@ -239,8 +240,7 @@ static sock_status prefer_constant(sk_search *s, bool plain_one)
     bool enough = true;
     SK_TRY(sharpen_constant(s));
     if (!sk_worse_than_constant(s->diffusion[s->best_diffusion]->score, s->constant_score))
-        SK_TRY(gains_enough(s, s->constant_drift, s->constant_diffusion, plain_one ? SK_PLAIN_TRIED : models_tried(s),
-                            &enough));
+        SK_TRY(gains_enough(s, s->constant_drift, s->constant_diffusion, models_tried(s, plain_one), &enough));
     else
         enough = false;
     if (!enough) sk_fall_back(s);

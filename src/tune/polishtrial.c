@@ -1,6 +1,5 @@
 /* polishtrial.c - the quasi-likelihood polish of a cross-validated diffusion, judged as the trial itself was. */
-#include "tune/policy.h"
-#include "tune/trial.h"
+#include "tune/rules.h"
 
 #include "diffusion/polish.h"
 
@@ -66,7 +65,7 @@ static size_t gather(const polishing *w, size_t s, size_t f, const desk *t)
     return count;
 }
 
-/* The jitter: a share of the median square of the steps that move; never less than what the data can show. */
+/* From the median square of the steps that move. */
 static double jitter(const polishing *w, size_t count, size_t width, const desk *t)
 {
     size_t used = 0;
@@ -76,17 +75,13 @@ static double jitter(const polishing *w, size_t count, size_t width, const desk 
         for (size_t k = 0; k < width; k++) t->value[used] += t->e[i * width + k] * t->e[i * width + k] / (double)width;
         used++;
     }
-    double share = width > 1 ? SK_POLISH_JITTER_MANY : SK_POLISH_JITTER_ONE;
-    return fmax(share * (used ? sk_select(used, t->value, used / 2) : 0), w->resolution);
+    return sk_polish_jitter(width, used ? sk_select(used, t->value, used / 2) : 0, w->resolution);
 }
 
-/* Matches the penalty of the convex problem: n lambda / (4 median(w |h a|^2)), with the weights in units of the median.
- */
 static double penalty(const polishing *w, size_t s, size_t count)
 {
     const double typical = w->from->diagonal ? w->typical->part[s] : w->typical->size;
-    const double relative = typical * typical / (1.3 * 1.3); /* a row of the median size: 1 + the share of its weight */
-    return relative > 0 ? (double)count * w->from->l * w->from->lambda_scale / (4 * relative) : 0;
+    return sk_polish_penalty(count, w->from->l, w->from->lambda_scale, typical);
 }
 
 static sock_status polish_one(const polishing *w, size_t s, size_t f, const desk *t)

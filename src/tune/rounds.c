@@ -79,18 +79,17 @@ out:
 static sock_status best_finalist(sk_search *s, const sk_stage *stage, pair *best, size_t *winner)
 {
     const sk_field_trials diffusions = sk_diffusion_trials(s);
-    bool tried[SK_MOST] = {false};
+    size_t list[SK_MOST];
+    const size_t count = sk_finalists(&diffusions, list);
     *winner = SK_MOST;
-    for (int k = 0; k < SK_FINALISTS; k++) {
-        const size_t next = sk_next_best(&diffusions, tried);
-        if (next == SIZE_MAX || (*winner != SK_MOST && sk_search_seconds_left(s) <= 0)) break;
-        tried[next] = true;
+    for (size_t k = 0; k < count; k++) {
+        if (*winner != SK_MOST && sk_search_seconds_left(s) <= 0) break;
         pair now = {0};
-        const sock_status status = sk_tolerate(confirm(s, stage, next, &now));
+        const sock_status status = sk_tolerate(confirm(s, stage, list[k], &now));
         if (status >= 0 && now.f && now.a && (!best->a || now.a->score > best->a->score)) {
             const pair last = *best;
             *best = now;
-            *winner = next;
+            *winner = list[k];
             now = last;
         }
         pair_clear(&now);

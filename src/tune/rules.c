@@ -1,6 +1,8 @@
 /* rules.c - see rules.h. */
 #include "tune/rules.h"
 
+#include "score/score.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -75,7 +77,8 @@ static size_t better_than(const sk_field_trials *t, size_t i)
     return better;
 }
 
-void sk_survivors(const sk_field_trials *t, size_t most, bool basic, bool *alive)
+/* Near the best by paired errors, at most `most` of them; and every BASIC one, if `basic`. */
+static void survivors(const sk_field_trials *t, size_t most, bool basic, bool *alive)
 {
     bool near[SK_MOST] = {false}; /* before the number is cut */
     for (size_t i = 0; i < t->count; i++)
@@ -85,6 +88,13 @@ void sk_survivors(const sk_field_trials *t, size_t most, bool basic, bool *alive
         for (size_t j = 0; j < t->count; j++) better += near[i] && near[j] && t->trial[j]->score > t->trial[i]->score;
         alive[i] = (near[i] && better < most) || (basic && t->trial[i] && (t->candidate[i].roles & SK_ROLE_BASIC));
     }
+}
+
+void sk_screen_drifts(const sk_field_trials *t, bool *alive) { survivors(t, SK_SCREEN_DRIFTS, true, alive); }
+
+void sk_screen_diffusions(const sk_field_trials *t, size_t d, bool *alive)
+{
+    survivors(t, SK_SCREEN_DIFFUSIONS, d <= SK_FEW_DIMENSIONS, alive);
 }
 
 void sk_near_drifts(const sk_field_trials *t, bool *alive)
@@ -99,13 +109,35 @@ void sk_near_diffusions(const sk_field_trials *t, bool polish, bool *alive)
         alive[i] = t->trial[i] && (better_than(t, i) < SK_FINALISTS || behind(t, i) < fmax(reach, error_to_best(t, i)));
 }
 
-size_t sk_next_best(const sk_field_trials *t, const bool *tried)
+/* The best `most` that are not taken, the first of equal ones first. */
+static size_t best_few(const sk_field_trials *t, size_t most, bool *taken, size_t *list)
 {
-    size_t next = SIZE_MAX;
-    for (size_t i = 0; i < t->count; i++)
-        if (t->trial[i] && !tried[i] && (next == SIZE_MAX || t->trial[i]->score > t->trial[next]->score)) next = i;
-    return next;
+    size_t found = 0;
+    for (; found < most; found++) {
+        size_t next = SIZE_MAX;
+        for (size_t i = 0; i < t->count; i++)
+            if (t->trial[i] && !taken[i] && (next == SIZE_MAX || t->trial[i]->score > t->trial[next]->score)) next = i;
+        if (next == SIZE_MAX) break;
+        taken[next] = true;
+        list[found] = next;
+    }
+    return found;
 }
+
+size_t sk_finalists(const sk_field_trials *t, size_t *list)
+{
+    bool taken[SK_MOST] = {false};
+    return best_few(t, SK_FINALISTS, taken, list);
+}
+
+size_t sk_to_polish(const sk_field_trials *t, const bool *hopeless, size_t *list)
+{
+    bool taken[SK_MOST] = {false};
+    memcpy(taken, hopeless, t->count * sizeof *taken);
+    return best_few(t, SK_POLISHED, taken, list);
+}
+
+bool sk_polish_is_hopeless(double gain) { return gain < -SK_POLISH_HOPELESS; }
 
 bool sk_round_accepted(double score, double last) { return score > last - SK_ROUND_LOSS; }
 
@@ -163,6 +195,28 @@ void sk_diffusion_shares(const sk_field_trials *t, bool average, double *share)
     for (size_t i = 0; i < t->count; i++) share[i] /= sum;
 }
 
+void sk_largest_shares(size_t count, const double *share, bool *alive)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t larger = 0;
+        for (size_t j = 0; j < count; j++) larger += share[j] > share[i];
+        alive[i] = share[i] > 0 && larger < SK_ALL_DIFFUSIONS;
+    }
+}
+
+/* ---- Polish ---- */
+
+double sk_polish_jitter(size_t width, double middle, double resolution)
+{
+    return fmax((width > 1 ? SK_POLISH_JITTER_MANY : SK_POLISH_JITTER_ONE) * middle, resolution);
+}
+
+double sk_polish_penalty(size_t rows, double l, double scale, double typical)
+{
+    const double relative = typical * typical / (1.3 * 1.3); /* a row of the median size: 1 + the share of its weight */
+    return relative > 0 ? (double)rows * l * scale / (4 * relative) : 0;
+}
+
 /* ---- Floor and guards ---- */
 
 static double cluster_error(size_t clusters, const double *by_floor, size_t a, size_t b)
@@ -193,6 +247,18 @@ double sk_needed_gain(double error, size_t tried) { return fmax(error, log((doub
 
 bool sk_worse_than_constant(double score, double constant) { return score < constant - SK_WORSE_NATS; }
 
+size_t sk_models_tried(bool plain, size_t drifts, size_t diffusions)
+{
+    return plain ? SK_PLAIN_TRIED : drifts * diffusions;
+}
+
+bool sk_worth_sharpening(double gain) { return !(gain > SK_CLEAR_GAIN); }
+
+bool sk_moments_affordable(size_t rows, size_t d)
+{
+    return d <= SK_MOMENTS_MOST_DIM && (double)rows * pow((double)d, 3) <= SK_MOMENTS_COST;
+}
+
 /* ---- Identical parts ---- */
 
 bool sk_same_score(double a, double b) { return fabs(a - b) <= SK_IDENTICAL_SCORE * (1 + fabs(a)); }
@@ -202,3 +268,40 @@ bool sk_is_rounding(double difference, double square) { return difference <= SK_
 /* ---- Rows ---- */
 
 bool sk_take_part(size_t n, size_t wanted) { return (double)n > SK_MANY_ROWS * (double)wanted; }
+
+bool sk_keep_numbers(size_t rows, size_t each) { return (double)rows * (double)each <= SK_KEPT_NUMBERS; }
+
+double sk_jitter(size_t d, double middle, double resolution)
+{
+    return fmax((d > 1 ? SK_JITTER_MANY : SK_JITTER_ONE) * middle, resolution);
+}
+
+bool sk_is_grain(size_t same, size_t moving)
+{
+    return same >= SK_GRAIN_REPEATS && (double)same >= SK_GRAIN_SHARE * (double)moving;
+}
+
+bool sk_units_are_fine(double least, double most)
+{
+    return least >= SK_UNIT_LEAST && most <= SK_UNIT_MOST && most <= SK_UNIT_RATIO * least;
+}
+
+/* ---- Candidates ---- */
+
+bool sk_diffusion_affordable(size_t d, double p, bool diagonal)
+{
+    const double q = p * (p + 1) / 2;
+    return q * q * q * (diagonal ? (double)d : 1) <= SK_AFFORDABLE;
+}
+
+size_t sk_diffusion_rank(size_t d)
+{
+    size_t rank = d == 1 ? SK_DIFFUSION_RANK_ONE : SK_DIFFUSION_RANK_MANY;
+    while (rank > SK_DIFFUSION_RANK_LEAST && !sk_diffusion_affordable(d, (double)rank, d > 1)) rank--;
+    return rank;
+}
+
+size_t sk_drift_rank(size_t d)
+{
+    return d == 1 ? SK_DRIFT_RANK_ONE : d <= SK_FEW_DIMENSIONS ? SK_DRIFT_FEATURES : SK_DRIFT_RANK_MANY;
+}

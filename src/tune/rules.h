@@ -35,16 +35,23 @@ sk_coupling sk_drift_coupling(size_t p, size_t d, bool diagonal, bool learned);
 /* Standard error of a difference of scores, over clusters. */
 double sk_paired_error(size_t clusters, const double *a, const double *b);
 
-/* After the screen: near the best by paired errors, at most `most` of them; and every BASIC one, if `basic`. */
-void sk_survivors(const sk_field_trials *t, size_t most, bool basic, bool *alive);
+/* After the screen: the best few of those near the best by paired errors. Least squares on few rows does BASIC drifts
+ * wrong where a is singular, and BASIC diffusions in few dimensions: these go on in any case. */
+void sk_screen_drifts(const sk_field_trials *t, bool *alive);
+void sk_screen_diffusions(const sk_field_trials *t, size_t d, bool *alive);
 
 /* After a round. Diffusions also by standard errors, and the finalists, whatever they are: under its own quadrature a
  * candidate may do better than in the table. */
 void sk_near_drifts(const sk_field_trials *t, bool *alive);
 void sk_near_diffusions(const sk_field_trials *t, bool polish, bool *alive);
 
-/* The best trial that is not in `tried`; SIZE_MAX: none. */
-size_t sk_next_best(const sk_field_trials *t, const bool *tried);
+/* Diffusions that are confirmed, and those that are polished, hopeless ones left out; the best first. Answers how many.
+ */
+size_t sk_finalists(const sk_field_trials *t, size_t *list);
+size_t sk_to_polish(const sk_field_trials *t, const bool *hopeless, size_t *list);
+
+/* Whether a polish with this gain is not tried again. */
+bool sk_polish_is_hopeless(double gain);
 
 bool sk_round_accepted(double score, double last);
 
@@ -63,6 +70,18 @@ void sk_drift_shares(const sk_field_trials *t, size_t rows, bool average, double
 
 /* Weights exp((score - best + simpler) / 2) of the best few; without averaging the best alone. */
 void sk_diffusion_shares(const sk_field_trials *t, bool average, double *share);
+
+/* The parts of the largest shares, which are fitted to all rows. */
+void sk_largest_shares(size_t count, const double *share, bool *alive);
+
+/* ---- Polish ---- */
+
+/* From the median square of the residuals, `width` of them a row; never less than what the data can show. */
+double sk_polish_jitter(size_t width, double middle, double resolution);
+
+/* Matches the penalty lambda = l scale of the convex problem: n lambda / (4 median(w |h a|^2)), with the weights in
+ * units of the median. typical: |h a| of a row. */
+double sk_polish_penalty(size_t rows, double l, double scale, double typical);
 
 /* ---- Floor and guards ---- */
 
@@ -87,6 +106,15 @@ size_t sk_pick_floor(const sk_floor_scores *s);
 double sk_needed_gain(double error, size_t tried);
 bool sk_worse_than_constant(double score, double constant);
 
+/* Models that the final one was chosen among. */
+size_t sk_models_tried(bool plain, size_t drifts, size_t diffusions);
+
+/* Whether constants that the final model beats by this gain are polished before they are compared. */
+bool sk_worth_sharpening(double gain);
+
+/* Whether the likelihood by the moments of the step is asked in doubt. */
+bool sk_moments_affordable(size_t rows, size_t d);
+
 /* ---- Identical parts ---- */
 
 bool sk_same_score(double a, double b);
@@ -98,5 +126,27 @@ bool sk_is_rounding(double difference, double square);
 
 /* Whether a part of `wanted` rows is worth taking out of n. */
 bool sk_take_part(size_t n, size_t wanted);
+
+/* Whether what is made of every row, so many numbers each, is kept. */
+bool sk_keep_numbers(size_t rows, size_t each);
+
+/* The jitter of the likelihood, from the median square increment; never less than what the data can show. */
+double sk_jitter(size_t d, double middle, double resolution);
+
+/* Whether the smallest change, seen in `same` of the `moving` steps, is the unit of counted or rounded data. */
+bool sk_is_grain(size_t same, size_t moving);
+
+/* Whether coordinates can stay in their units, by the least and the largest standard deviation. */
+bool sk_units_are_fine(double least, double most);
+
+/* ---- Candidates ---- */
+
+/* Whether a diffusion with p features takes seconds at most: it decomposes a matrix of order q = p (p + 1) / 2 for each
+ * fold and, when diagonal, component. */
+bool sk_diffusion_affordable(size_t d, double p, bool diagonal);
+
+/* Most pivoted features of a Gaussian candidate. */
+size_t sk_diffusion_rank(size_t d);
+size_t sk_drift_rank(size_t d);
 
 #endif

@@ -1,7 +1,7 @@
 /* scaling.c - see scaling.h. */
 #include "tune/scaling.h"
 
-#include "tune/policy.h"
+#include "tune/rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,7 +51,7 @@ sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const
         least = fmin(least, scale[k]);
         most = fmax(most, scale[k]);
     }
-    if (least >= SK_UNIT_LEAST && most <= SK_UNIT_MOST && most <= SK_UNIT_RATIO * least) {
+    if (sk_units_are_fine(least, most)) {
         sk_free(scale);
         return SOCK_OK;
     }

@@ -31,8 +31,6 @@ out:
     return status;
 }
 
-/* Least squares on few rows does basic drifts wrong where a is singular, and basic diffusions in few dimensions: the
- * screen may not throw these out. */
 sock_status sk_stage_screen(sk_search *s, const sk_stage *stage)
 {
     sk_trial *f[SK_MOST] = {0}, *a[SK_MOST] = {0};
@@ -46,12 +44,12 @@ sock_status sk_stage_screen(sk_search *s, const sk_stage *stage)
     SK_GO(sk_run_drifts(s, stage, views, &s->list, all, f, &s->best_drift));
     sk_field_trials drifts = sk_drift_trials(s);
     drifts.trial = f;
-    sk_survivors(&drifts, SK_SCREEN_DRIFTS, true, s->drifts);
+    sk_screen_drifts(&drifts, s->drifts);
     SK_GO(sk_search_remains(s, views, &f[s->best_drift], true, &remains));
     SK_GO(sk_run_diffusions(s, stage, remains, &s->list, all, a, &s->best_diffusion));
     sk_field_trials diffusions = sk_diffusion_trials(s);
     diffusions.trial = a;
-    sk_survivors(&diffusions, SK_SCREEN_DIFFUSIONS, s->rows->d <= SK_FEW_DIMENSIONS, s->diffusions);
+    sk_screen_diffusions(&diffusions, s->rows->d, s->diffusions);
 out:
     sk_remains_free(remains);
     sk_views_free(views);
