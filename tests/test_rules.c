@@ -1,0 +1,686 @@
+/* test_rules.c - every rule of the search at both sides of its thresholds. The numbers are written out: a change of
+ * policy.h, of a comparison or of a sign in rules.c must fail here. */
+#include "test.h"
+#include "tune/rules.h"
+
+enum { MANY = 16, CLUSTERS = 2 };
+
+/* Trials of candidates with a score and a paired error to the first: with two clusters that error is the difference of
+ * what the two differ by, so {error, 0} beside {0, 0}. */
+typedef struct field {
+    sk_candidate candidate[MANY];
+    sk_trial trial[MANY];
+    double cluster[MANY][CLUSTERS];
+    sk_trial *list[MANY];
+    sk_field_trials t;
+} field;
+
+/* The first is the best. error: NULL: none. Behind the last one there is another, better and simpler than all, which
+ * must not be looked at. */
+static void make(field *w, size_t count, const double *score, const double *error)
+{
+    *w = (field){.t = {count, CLUSTERS, w->candidate, w->list, 0}};
+    for (size_t i = 0; i <= count; i++) {
+        w->cluster[i][0] = error && i < count ? error[i] : 0;
+        w->trial[i].score = i < count ? score[i] : 1e9;
+        w->trial[i].cluster = w->cluster[i];
+        w->list[i] = &w->trial[i];
+    }
+    w->candidate[count] = (sk_candidate){.simplicity = -99, .roles = SK_ROLE_BASIC};
+}
+
+/* Who is alive, as a text of + and -; nothing is written behind the last. */
+static void assert_alive(const field *w, const bool *alive, const char *expected)
+{
+    char text[MANY + 1] = {0};
+    for (size_t i = 0; i < w->t.count; i++) text[i] = alive[i] ? '+' : '-';
+    assert_string_equal(text, expected);
+    assert_false(alive[w->t.count]);
+}
+
+/* ---- Penalties ---- */
+
+static void test_rules__grids(void **state)
+{
+    (void)state;
+    static const double lambdas[] = {1e2, 1e1, 1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11};
+    static const double floors[] = {0, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3};
+    assert_int_equal(sizeof sk_drift_lambdas, sizeof lambdas);
+    assert_memory_equal(sk_drift_lambdas, lambdas, sizeof lambdas);
+    assert_int_equal(sizeof sk_floors, sizeof floors);
+    assert_memory_equal(sk_floors, floors, sizeof floors);
+}
+
+static void test_rules__best_lambda_is_the_first_of_the_highest(void **state)
+{
+    (void)state;
+    static const double a[] = {1, 3, 2, 3}, b[] = {5, 1};
+    assert_int_equal(sk_best_lambda(4, a), 1);
+    assert_int_equal(sk_best_lambda(2, b), 0);
+    assert_int_equal(sk_best_lambda(1, a), 0);
+    assert_int_equal(sk_best_lambda(0, a), 0);
+}
+
+/* 15 rows for each degree of freedom; the largest penalty is there in any case. */
+static void test_rules__best_drift_lambda_has_rows_for_its_freedom(void **state)
+{
+    (void)state;
+    static const double by_l[] = {1, 2, 3, 99}, equal[] = {1, 1, 1, 1}; /* the last is not looked at */
+    static const double fits[] = {1, 9, 10, 0}, beyond[] = {1, 10, 10.01, 0}, never[] = {99, 98, 97, 0};
+    assert_int_equal(sk_best_drift_lambda(3, by_l, fits, 150), 2);
+    assert_int_equal(sk_best_drift_lambda(3, by_l, beyond, 150), 1);
+    assert_int_equal(sk_best_drift_lambda(3, by_l, never, 150), 0);
+    assert_int_equal(sk_best_drift_lambda(3, equal, fits, 150), 0);
+}
+
+static void test_rules__edge_is_an_end_that_is_not_flat(void **state)
+{
+    (void)state;
+    static const double falls[] = {0.101, 0, 0}, flat[] = {0.099, 0, 0}, rises[] = {0, 0.01, 0.111};
+    static const double even[] = {0, 0.02, 0.119}, middle[] = {0, 5, 0}, alone[] = {5, 0}, down[] = {1, 0};
+    static const double up[] = {0, 1};
+    static const double equal[] = {0.1, 0, 0}, next[] = {0.05, 0, -5};
+    assert_true(sk_at_edge(3, falls, 0));
+    assert_false(sk_at_edge(3, equal, 0) || sk_at_edge(3, next, 0));
+    assert_false(sk_at_edge(3, flat, 0));
+    assert_true(sk_at_edge(3, rises, 2));
+    assert_false(sk_at_edge(3, even, 2));
+    assert_false(sk_at_edge(3, middle, 1));
+    assert_false(sk_at_edge(1, alone, 0));
+    assert_true(sk_at_edge(2, down, 0));
+    assert_true(sk_at_edge(2, up, 1));
+}
+
+/* Twice in a row more than 10 nats and a thousandth of the score below the best. */
+static void test_rules__path_is_over_after_two_clear_losses(void **state)
+{
+    (void)state;
+    static const double lost[] = {0, -10.1, -10.1, -3}, at[] = {0, -10, -10}, broken[] = {0, -11, -5, -11};
+    static const double later[] = {-50, 0, -11, -11}, back[] = {0, -11, -11, 1};
+    static const double high[] = {1000, 988.9, 988.9}, near[] = {1000, 989.1, 989.1};
+    static const double low[] = {-1000, -1011.1, -1011.1}, above[] = {-1000, -1010.9, -1010.9};
+    assert_false(sk_path_is_over(0, lost) || sk_path_is_over(1, lost) || sk_path_is_over(2, lost));
+    assert_true(sk_path_is_over(3, lost));
+    assert_false(sk_path_is_over(4, lost));
+    assert_false(sk_path_is_over(3, at));
+    assert_false(sk_path_is_over(4, broken));
+    assert_true(sk_path_is_over(4, later));
+    assert_true(sk_path_is_over(3, back));
+    assert_false(sk_path_is_over(4, back));
+    assert_true(sk_path_is_over(3, high) && sk_path_is_over(3, low));
+    assert_false(sk_path_is_over(3, near) || sk_path_is_over(3, above));
+}
+
+static void test_rules__coupling_by_order(void **state)
+{
+    (void)state;
+    assert_int_equal(sk_drift_coupling(1500, 1, false, false), SK_JOINT);
+    assert_int_equal(sk_drift_coupling(1501, 1, false, false), SK_APART);
+    assert_int_equal(sk_drift_coupling(500, 3, false, false), SK_JOINT);
+    assert_int_equal(sk_drift_coupling(501, 3, false, true), SK_APART);
+    assert_int_equal(sk_drift_coupling(134, 3, false, false), SK_JOINT);
+    assert_int_equal(sk_drift_coupling(100, 4, false, false), SK_JOINT);
+    assert_int_equal(sk_drift_coupling(1, 401, false, false), SK_APART);
+    assert_int_equal(sk_drift_coupling(101, 4, false, false), SK_SHARED);
+    assert_int_equal(sk_drift_coupling(101, 4, false, true), SK_APART);
+    assert_int_equal(sk_drift_coupling(100, 4, true, false), SK_APART);
+    assert_int_equal(sk_drift_coupling(101, 4, true, false), SK_SHARED);
+    assert_int_equal(sk_drift_coupling(200, 3, true, false), SK_APART);
+}
+
+/* ---- Who goes on ---- */
+
+static void test_rules__paired_error(void **state)
+{
+    (void)state;
+    static const double a[] = {1, 2, 3}, zero[] = {0, 0, 0}, c[] = {5, 1}, e[] = {2, 0};
+    assert_close(sk_paired_error(3, a, zero), 1.7320508075688772, 1e-15, 1);
+    assert_close(sk_paired_error(2, c, e), 2, 1e-15, 1);
+    assert_true(sk_paired_error(2, zero, zero) == 0);
+    assert_true(isinf(sk_paired_error(1, a, zero)));
+}
+
+/* Within one and a half errors of the best. */
+static void test_rules__screen_keeps_who_is_near_by_errors(void **state)
+{
+    (void)state;
+    static const double score[] = {0, -3, -3.01, -1.5, -1.51, -9}, error[] = {0, 2, 2, 1, 1, 20};
+    field w;
+    bool alive[MANY] = {false};
+    make(&w, 6, score, error);
+    w.list[5] = NULL;
+    sk_screen_drifts(&w.t, alive);
+    assert_alive(&w, alive, "++-+--");
+    sk_screen_diffusions(&w.t, 1, alive);
+    assert_alive(&w, alive, "++-+--");
+}
+
+/* Six drifts, eight diffusions; equal ones at the border all go on, and who is not near takes nobody's place. */
+static void test_rules__screen_keeps_the_best_few(void **state)
+{
+    (void)state;
+    static const double fall[] = {0, -1, -2, -3, -4, -5, -6, -7, -8, -9}, tie[] = {0, -1, -2, -3, -4, -5, -5, -6};
+    static const double wide[] = {0, 99, 99, 99, 99, 99, 99, 99, 99, 99}, far[] = {0, .1, 99, 99, 99, 99, 99, 99};
+    field w;
+    bool alive[MANY] = {false};
+    make(&w, 10, fall, wide);
+    sk_screen_drifts(&w.t, alive);
+    assert_alive(&w, alive, "++++++----");
+    sk_screen_diffusions(&w.t, 2, alive);
+    assert_alive(&w, alive, "++++++++--");
+    memset(alive, 0, sizeof alive);
+    make(&w, 8, tie, wide);
+    sk_screen_drifts(&w.t, alive);
+    assert_alive(&w, alive, "+++++++-");
+    make(&w, 8, fall, far);
+    sk_screen_drifts(&w.t, alive);
+    assert_alive(&w, alive, "+-+++++-");
+}
+
+static void test_rules__screen_keeps_basic_ones(void **state)
+{
+    (void)state;
+    static const double score[] = {0, -1000, -1000, -1000};
+    field w;
+    bool alive[MANY] = {false};
+    make(&w, 4, score, NULL);
+    w.candidate[1].roles = SK_ROLE_BASIC | SK_ROLE_PILOT;
+    w.candidate[2].roles = SK_ROLE_PILOT | SK_ROLE_SHORT | SK_ROLE_PLAIN | SK_ROLE_AFFINE;
+    w.candidate[3].roles = SK_ROLE_BASIC;
+    w.list[3] = NULL;
+    sk_screen_drifts(&w.t, alive);
+    assert_alive(&w, alive, "++--");
+    sk_screen_diffusions(&w.t, 3, alive);
+    assert_alive(&w, alive, "++--");
+    sk_screen_diffusions(&w.t, 4, alive);
+    assert_alive(&w, alive, "+---");
+}
+
+static void test_rules__near_drifts_are_within_20_nats(void **state)
+{
+    (void)state;
+    static const double score[] = {7, -12.99, -13, 6, 5}, error[] = {0, 99, 99, 99, 99};
+    field w;
+    bool alive[MANY] = {false};
+    make(&w, 5, score, error);
+    w.list[3] = NULL;
+    sk_near_drifts(&w.t, alive);
+    assert_alive(&w, alive, "++--+");
+}
+
+/* 20 nats, 60 where they may be polished, or an error; and three in any case. */
+static void test_rules__near_diffusions_are_the_finalists_and_who_is_within_reach(void **state)
+{
+    (void)state;
+    static const double score[] = {0, -1, -2, -19.9, -20, -30, -30, -59.9, -60, -65, -65};
+    static const double error[] = {0, 0, 0, 0, 0, 30, 31, 0, 0, 65, 66}, far[] = {0, -100, -200, -200, -300};
+    field w;
+    bool alive[MANY] = {false};
+    make(&w, 11, score, error);
+    sk_near_diffusions(&w.t, false, alive);
+    assert_alive(&w, alive, "++++--+---+");
+    sk_near_diffusions(&w.t, true, alive);
+    assert_alive(&w, alive, "++++++++--+");
+    memset(alive, 0, sizeof alive);
+    make(&w, 5, far, NULL);
+    sk_near_diffusions(&w.t, false, alive);
+    assert_alive(&w, alive, "++++-");
+    w.list[1] = NULL;
+    sk_near_diffusions(&w.t, true, alive);
+    assert_alive(&w, alive, "+-++-");
+}
+
+static void test_rules__finalists_and_polished_ones_are_the_best_few(void **state)
+{
+    (void)state;
+    static const double score[] = {1, 5, 9, 5, 3, 4, 2};
+    static const bool none[MANY] = {false}, hopeless[MANY] = {false, true}, all[MANY] = {1, 1, 1, 1, 1, 1, 1};
+    static const size_t first[] = {1, 3, 5, 4}, others[] = {3, 5, 4, 6};
+    field w;
+    size_t list[MANY];
+    make(&w, 7, score, NULL);
+    w.list[2] = NULL;
+    assert_int_equal(sk_finalists(&w.t, list), 3);
+    assert_memory_equal(list, first, 3 * sizeof *list);
+    assert_int_equal(sk_to_polish(&w.t, none, list), 4);
+    assert_memory_equal(list, first, sizeof first);
+    assert_int_equal(sk_to_polish(&w.t, hopeless, list), 4);
+    assert_memory_equal(list, others, sizeof others);
+    assert_int_equal(sk_to_polish(&w.t, all, list), 0);
+    w.t.count = 2;
+    assert_int_equal(sk_finalists(&w.t, list), 2);
+    assert_true(list[0] == 1 && list[1] == 0);
+}
+
+static void test_rules__a_polish_that_loses_20_nats_is_hopeless(void **state)
+{
+    (void)state;
+    assert_true(sk_polish_is_hopeless(-20.1));
+    assert_false(sk_polish_is_hopeless(-20) || sk_polish_is_hopeless(0) || sk_polish_is_hopeless(20.1));
+}
+
+static void test_rules__a_round_may_lose_less_than_a_nat(void **state)
+{
+    (void)state;
+    assert_true(sk_round_accepted(-100.99, -100) && sk_round_accepted(5, -(double)INFINITY));
+    assert_false(sk_round_accepted(-101, -100));
+}
+
+/* ---- Shares ---- */
+
+/* A paired error, at most two nats (more where rows are below 250), or a quarter of a nat for each degree of freedom,
+ * at most 10 or the error. */
+static void test_rules__drift_allowance(void **state)
+{
+    (void)state;
+    assert_true(sk_drift_allowance(1.5, 0, 480) == 1.5 && sk_drift_allowance(5, 0, 480) == 2);
+    assert_true(sk_drift_allowance(60, 0, 251) == 2 && sk_drift_allowance(60, 0, 250) == 2);
+    assert_true(sk_drift_allowance(60, 0, 125) == 4 && sk_drift_allowance(60, 0, 10) == 50);
+    assert_true(sk_drift_allowance(40, 0, 10) == 40 && sk_drift_allowance(0, 4, 1000) == 1);
+    assert_true(sk_drift_allowance(3, 32, 480) == 8 && sk_drift_allowance(20, 32, 480) == 8);
+    assert_true(sk_drift_allowance(3, 400, 480) == 10 && sk_drift_allowance(15, 400, 480) == 15);
+    assert_true(sk_drift_allowance(1, -3, 480) == 1 && sk_drift_allowance(0, 0, 480) == 0);
+}
+
+/* Who is chosen of the best, of simplicity 5, and another. */
+static size_t chosen_of(double score, double error, double saved, int simplicity, size_t rows)
+{
+    const double scores[] = {0, score}, errors[] = {0, error};
+    field w;
+    make(&w, 2, scores, errors);
+    w.candidate[0].simplicity = 5;
+    w.candidate[1].simplicity = simplicity;
+    w.trial[0].dof = 10;
+    w.trial[1].dof = 10 - saved;
+    return sk_simplest_drift(&w.t, rows);
+}
+
+static void test_rules__simplest_drift_is_within_its_allowance(void **state)
+{
+    (void)state;
+    assert_int_equal(chosen_of(-0.7e-6, 0, 0, 4, 1000), 1); /* a tie */
+    assert_int_equal(chosen_of(-1e-6, 0, 0, 4, 1000), 1);
+    assert_int_equal(chosen_of(-1.5e-6, 0, 0, 4, 1000), 0);
+    assert_int_equal(chosen_of(-2, 0, 8, 4, 1000), 1);
+    assert_int_equal(chosen_of(-2.1, 0, 8, 4, 1000), 0);
+    assert_int_equal(chosen_of(-1, 1, 0, 4, 1000), 1);
+    assert_int_equal(chosen_of(-1, 1, 0, 5, 1000), 0); /* not simpler */
+    assert_int_equal(chosen_of(-1, 1, 0, 6, 1000), 0);
+    assert_int_equal(chosen_of(-10, 10, 0, 4, 1000), 0);
+    assert_int_equal(chosen_of(-10, 10, 0, 4, 25), 1); /* few rows */
+}
+
+static void test_rules__simplest_drift_of_several(void **state)
+{
+    (void)state;
+    static const double score[] = {0, -1, -1, -1, -50, 0}, error[] = {0, 2, 2, 2, 2, 2};
+    static const int simplicity[] = {8, 3, 2, 2, 1, 0};
+    field w;
+    make(&w, 6, score, error);
+    for (size_t i = 0; i < 6; i++) w.candidate[i].simplicity = simplicity[i];
+    w.list[5] = NULL;
+    assert_int_equal(sk_simplest_drift(&w.t, 1000), 2);
+}
+
+/* Shares of drifts that are no short equations; the first is the best, of simplicity 8. Nothing is written behind the
+ * last. */
+static void drift_shares(field *w, size_t count, const double *score, const double *dof, double *share, size_t *lead)
+{
+    make(w, count, score, NULL);
+    share[count] = 7;
+    for (size_t i = 0; i < count; i++) {
+        w->trial[i].dof = dof[i];
+        w->candidate[i].simplicity = 8;
+    }
+    sk_drift_shares(&w->t, 1000, true, share, lead);
+    assert_true(share[count] == 7);
+    w->candidate[0].roles = SK_ROLE_SHORT;
+    double alone[MANY];
+    size_t first;
+    alone[count] = 7;
+    sk_drift_shares(&w->t, 1000, true, alone, &first);
+    assert_true(alone[0] == 1 && alone[count] == 7);
+    w->candidate[0].roles = 0;
+}
+
+/* exp((score - dof) / 2), of a hundredth at least. */
+static void test_rules__drift_shares_follow_scores_and_freedom(void **state)
+{
+    (void)state;
+    static const double score[] = {0, -2}, dof[] = {1, 3}, wide[] = {0, -9.2, -9.22}, same[] = {4, 4, 4};
+    field w;
+    double share[MANY];
+    size_t lead;
+    drift_shares(&w, 2, score, dof, share, &lead);
+    assert_close(share[0], 0.88079707797788243, 1e-14, 1);
+    assert_close(share[1], 0.11920292202211756, 1e-14, 1);
+    assert_int_equal(lead, 0);
+    drift_shares(&w, 3, wide, same, share, &lead);
+    assert_close(share[1], 0.0099518018669043241, 1e-14, 1); /* 0.010051835744633586 of 1.0100518... */
+    assert_true(share[2] == 0);
+    drift_shares(&w, 3, same, same, share, &lead);
+    assert_int_equal(lead, 0);
+    drift_shares(&w, 3, wide, same, share, &lead);
+    w.list[0] = NULL;
+    w.t.best = 1;
+    sk_drift_shares(&w.t, 1000, true, share, &lead);
+    assert_true(share[0] == 0 && lead == 1);
+    assert_close(share[1], 0.50249997916687496, 1e-14, 1); /* 0.02 nats apart */
+}
+
+/* The largest share leads, whatever is simplest. */
+static void test_rules__largest_drift_share_leads(void **state)
+{
+    (void)state;
+    static const double score[] = {0, -1}, error[] = {0, 2};
+    field w;
+    double share[MANY];
+    size_t lead;
+    for (int rich = 0; rich < 2; rich++) {
+        make(&w, 2, score, error);
+        w.candidate[0].simplicity = 8;
+        w.candidate[1].simplicity = 7;
+        w.trial[0].dof = 5;
+        w.trial[1].dof = rich ? 8 : 1;
+        sk_drift_shares(&w.t, 1000, true, share, &lead);
+        assert_int_equal(lead, rich ? 0 : 1);
+        assert_close(share[lead], rich ? 0.88079707797788243 : 0.81757447619364365, 1e-14, 1); /* 4 and 3 nats */
+    }
+}
+
+static void test_rules__a_short_equation_or_no_average_is_one_drift(void **state)
+{
+    (void)state;
+    static const double score[] = {0, -1, -1}, error[] = {0, 2, 2};
+    field w;
+    double share[MANY];
+    size_t lead;
+    for (int average = 0; average < 2; average++) {
+        make(&w, 3, score, error);
+        w.candidate[0].simplicity = 8;
+        w.candidate[1].simplicity = 8;
+        w.candidate[2].simplicity = 7;
+        w.candidate[2].roles = average ? SK_ROLE_SHORT : SK_ROLE_BASIC | SK_ROLE_PILOT;
+        sk_drift_shares(&w.t, 1000, average, share, &lead);
+        assert_int_equal(lead, 2);
+        assert_true(share[0] == 0 && share[1] == 0 && share[2] == 1);
+    }
+    w.candidate[2].roles = SK_ROLE_BASIC | SK_ROLE_PILOT | SK_ROLE_PLAIN | SK_ROLE_AFFINE;
+    sk_drift_shares(&w.t, 1000, true, share, &lead);
+    assert_true(share[0] > 0 && share[1] > 0 && share[2] > 0);
+}
+
+/* exp((score + simpler) / 2), of a hundredth at least. */
+static void test_rules__diffusion_shares_follow_scores_and_simplicity(void **state)
+{
+    (void)state;
+    static const double score[] = {3, -1, -6.2, -6.22, 3}, alone[] = {1, 0, 0, 0, 0};
+    static const int simplicity[] = {3, 1, 3, 3, 0};
+    field w;
+    double share[MANY];
+    make(&w, 5, score, NULL);
+    for (size_t i = 0; i < 5; i++) w.candidate[i].simplicity = simplicity[i];
+    w.list[4] = NULL;
+    share[5] = -7;
+    sk_diffusion_shares(&w.t, true, share);
+    assert_true(share[5] == -7);
+    assert_close(share[1] / share[0], 0.36787944117144233, 1e-14, 1);
+    assert_close(share[2] / share[0], 0.010051835744633586, 1e-13, 1);
+    assert_true(share[3] == 0 && share[4] == 0);
+    assert_close(share[0] + share[1] + share[2], 1, 1e-15, 1);
+    sk_diffusion_shares(&w.t, false, share);
+    assert_memory_equal(share, alone, sizeof alone);
+}
+
+static void test_rules__eight_diffusions_are_averaged(void **state)
+{
+    (void)state;
+    static const double score[] = {0, -.1, -.2, -.3, -.4, -.5, -.6, -.7, -.8, -.9};
+    field w;
+    double share[MANY];
+    make(&w, 10, score, NULL);
+    sk_diffusion_shares(&w.t, true, share);
+    for (size_t i = 0; i < 10; i++) assert_int_equal(share[i] > 0, i < 8);
+}
+
+static void test_rules__three_diffusions_are_fitted_to_all_rows(void **state)
+{
+    (void)state;
+    static const double share[] = {0.4, 0.1, 0.3, 0.15, 0.05, 1}, two[] = {0.9, 0.1, 0, 1, 1, 1},
+                        tie[] = {0.3, 0.2, 0.1, 0.2, 0.2, 0};
+    static const bool largest[] = {1, 0, 1, 1, 0}, both[] = {1, 1, 0}, tied[] = {1, 1, 0, 1, 1};
+    bool alive[MANY] = {false};
+    sk_largest_shares(5, share, alive);
+    assert_memory_equal(alive, largest, sizeof largest);
+    assert_false(alive[5]);
+    sk_largest_shares(3, two, alive);
+    assert_memory_equal(alive, both, sizeof both);
+    sk_largest_shares(5, tie, alive);
+    assert_memory_equal(alive, tied, sizeof tied);
+}
+
+/* ---- Polish ---- */
+
+static void test_rules__polish_jitter_and_penalty(void **state)
+{
+    (void)state;
+    assert_close(sk_polish_jitter(1, 2, 0), 2e-4, 1e-15, 0);
+    assert_close(sk_polish_jitter(2, 2, 0), 0.2, 1e-15, 0);
+    assert_true(sk_polish_jitter(2, 2, 0.5) == 0.5 && sk_polish_jitter(1, 2, 0.5) == 0.5);
+    assert_close(sk_polish_penalty(100, 0.02, 2, 1.3), 1, 1e-14, 0);
+    assert_close(sk_polish_penalty(100, 0.02, 2, 2.6), 0.25, 1e-14, 0);
+    assert_close(sk_polish_penalty(50, 0.02, 6, 1.3), 1.5, 1e-14, 0);
+    assert_true(sk_polish_penalty(100, 0.02, 2, 0) == 0);
+}
+
+/* ---- Floor and guards ---- */
+
+enum { FLOORS = 7 };
+
+/* The floor for these scores; errors are those of the difference to a floor with error 0. */
+static size_t floor_of(size_t rows, const double *score, const double *error, const double *euler,
+                       const double *euler_error, double constant)
+{
+    double cluster[2 * FLOORS][CLUSTERS] = {{0}}, euler_cluster[2 * FLOORS][CLUSTERS] = {{0}};
+    for (size_t g = 0; g < FLOORS; g++) {
+        cluster[g][0] = euler_cluster[g][0] = 1e3; /* not to be looked at */
+        cluster[FLOORS + g][0] = error[g];
+        euler_cluster[FLOORS + g][0] = euler_error[g];
+    }
+    const sk_floor_scores s = {rows, CLUSTERS, score, cluster[FLOORS], euler, euler_cluster[FLOORS], constant};
+    return sk_pick_floor(&s);
+}
+
+static const double zeros[FLOORS] = {0};
+
+/* The largest within an error of the best, two nats at most; the last is none of them. */
+static void test_rules__floor_is_the_largest_that_is_not_worse(void **state)
+{
+    (void)state;
+    static const double score[FLOORS] = {0, -0.5, -1.9, -2, -2.01, -9, 50}, last[FLOORS] = {0, 0, 0, 0, 0, 9, 99};
+    static const double later[FLOORS] = {-5, 0, -0.5, -1.9, -2.1, -9, 50};
+    static const double some[FLOORS] = {0, 1.95, 1.95, 1.95, 1.95, 1.95, 1.95}, none[FLOORS] = {0, 0, 0, 0, 0, 0, 0};
+    static const double wide[FLOORS] = {0, 99, 99, 99, 99, 99, 99}, shifted[FLOORS] = {9, 3, 4.8, 4.8, 4.8, 4.8, 4.8};
+    assert_int_equal(floor_of(1000, score, some, zeros, zeros, -1), 2);
+    assert_int_equal(floor_of(1000, score, wide, zeros, zeros, -1), 3);
+    assert_int_equal(floor_of(1000, score, none, zeros, zeros, -1), 0);
+    assert_int_equal(floor_of(1000, later, shifted, zeros, zeros, -1), 2);
+    assert_int_equal(floor_of(1000, last, none, zeros, zeros, -1), 5);
+}
+
+/* 50 / n nats where there are fewer than 250 rows. */
+static void test_rules__floor_where_rows_are_few(void **state)
+{
+    (void)state;
+    static const double score[FLOORS] = {0, -0.2, -0.49, -0.51, -9, -9, -9};
+    assert_int_equal(floor_of(250, score, zeros, zeros, zeros, -1), 0);
+    assert_int_equal(floor_of(249, score, zeros, zeros, zeros, -1), 1);
+    assert_int_equal(floor_of(100, score, zeros, zeros, zeros, -1), 2);
+    assert_int_equal(floor_of(98, score, zeros, zeros, zeros, -1), 3);
+}
+
+/* Euler's likelihood asks for another by more than two nats and an error, where rows are few or it is not above that of
+ * constants: then the best by the sum of both. */
+static void test_rules__floor_that_eulers_likelihood_asks_for(void **state)
+{
+    (void)state;
+    static const double score[FLOORS] = {0, -3, -3, -3, -9, -9, -9}, asks[FLOORS] = {0, 0, 0, 5, 6, 0, 0};
+    static const double hardly[FLOORS] = {0, 0, 0, 2, 0, 0, 0}, just[FLOORS] = {0, 0, 0, 2.01, 0, 0, 0};
+    static const double last[FLOORS] = {0, 0, 0, 0, 0, 0, 50}, low[FLOORS] = {0, -2.1, -9, -9, -9, -9, -9};
+    static const double here[FLOORS] = {0, 0, 0, 0, 6.01, 0, 0}, unsure[FLOORS] = {0, 0, 0, 0, 6, 0, 0};
+    static const double sure[FLOORS] = {0, 9, 9, 9, 5.9, 9, 9}, none[FLOORS] = {-(double)INFINITY, 0, 1, 0, 0, 0, 0};
+    assert_int_equal(floor_of(1000, score, zeros, asks, zeros, -1), 0);
+    assert_int_equal(floor_of(1000, score, zeros, asks, zeros, 0), 3);
+    assert_int_equal(floor_of(1000, score, zeros, asks, zeros, 1), 3);
+    assert_int_equal(floor_of(250, score, zeros, asks, zeros, -1), 0);
+    assert_int_equal(floor_of(249, score, zeros, asks, zeros, -1), 3);
+    assert_int_equal(floor_of(1000, score, zeros, asks, unsure, 0), 0);
+    assert_int_equal(floor_of(1000, score, zeros, asks, here, 0), 0);
+    assert_int_equal(floor_of(1000, score, zeros, asks, sure, 0), 3);
+    assert_int_equal(floor_of(1000, low, zeros, hardly, zeros, 0), 0);
+    assert_int_equal(floor_of(1000, low, zeros, just, zeros, 0), 0); /* asked, but the sum is best at 0 */
+    assert_int_equal(floor_of(1000, zeros, zeros, last, zeros, 0), 6);
+    assert_int_equal(floor_of(1000, score, zeros, none, zeros, -1), 2);
+    static const double even[FLOORS] = {0, -2, -2, -2, -9, -9, -9}, two[FLOORS] = {0, 0, 0, 2.01, 0, 0, 0};
+    assert_int_equal(floor_of(1000, even, zeros, two, zeros, 0), 3);
+    assert_int_equal(floor_of(1000, even, zeros, hardly, zeros, 0), 0);
+    static const double same[FLOORS] = {0, -2, -2, -2, -2, -9, -9}, twice[FLOORS] = {0, 0, 0, 5, 5, 0, 0};
+    static const double worse[FLOORS] = {0, 0, 0, 0, 9, 0, 0};
+    assert_int_equal(floor_of(1000, same, zeros, twice, zeros, 0), 3); /* the first of equal ones */
+    assert_int_equal(floor_of(1000, same, zeros, twice, worse, 0), 3);
+}
+
+static void test_rules__guards(void **state)
+{
+    (void)state;
+    assert_close(sk_needed_gain(1, 100), 4.6051701859880914, 1e-15, 1);
+    assert_true(sk_needed_gain(7, 100) == 7 && sk_needed_gain(0, 1) == 0);
+    assert_true(sk_worse_than_constant(-102.01, -100));
+    assert_false(sk_worse_than_constant(-102, -100));
+    assert_int_equal(sk_models_tried(true, 5, 7), 3);
+    assert_int_equal(sk_models_tried(false, 5, 7), 35);
+    assert_true(sk_worth_sharpening(100) && sk_worth_sharpening(-5));
+    assert_false(sk_worth_sharpening(100.01));
+}
+
+/* n d^3 up to a million, in up to 20 dimensions. */
+static void test_rules__moments_are_asked_while_cheap(void **state)
+{
+    (void)state;
+    assert_true(sk_moments_affordable(1000000, 1) && sk_moments_affordable(1000, 10) && sk_moments_affordable(125, 20));
+    assert_false(sk_moments_affordable(1000001, 1) || sk_moments_affordable(1001, 10) ||
+                 sk_moments_affordable(126, 20) || sk_moments_affordable(1, 21));
+}
+
+static void test_rules__identical_is_to_rounding(void **state)
+{
+    (void)state;
+    assert_true(sk_same_score(0, 1e-5) && sk_same_score(0, -0.9e-5) && sk_same_score(-999, -999.0099));
+    assert_false(sk_same_score(0, 1.1e-5) || sk_same_score(0, -1.1e-5) || sk_same_score(-999, -999.0101));
+    assert_true(sk_is_rounding(0.9e-14, 1) && sk_is_rounding(3.9e-14, 4) && sk_is_rounding(0, 0));
+    assert_false(sk_is_rounding(1.1e-14, 1) || sk_is_rounding(4.1e-14, 4));
+}
+
+/* ---- Rows ---- */
+
+static void test_rules__rows(void **state)
+{
+    (void)state;
+    assert_true(sk_take_part(3001, 2000) && sk_keep_numbers(1000, 8000));
+    assert_false(sk_take_part(3000, 2000) || sk_keep_numbers(1000, 8001) || sk_keep_numbers(8001, 1000));
+    assert_close(sk_jitter(1, 3, 0), 3e-4, 1e-15, 0);
+    assert_close(sk_jitter(2, 3, 0), 3e-2, 1e-15, 0);
+    assert_true(sk_jitter(2, 3, 1) == 1 && sk_jitter(1, 3, 1) == 1);
+}
+
+/* Three times and in a hundredth of the steps that move. */
+static void test_rules__grain(void **state)
+{
+    (void)state;
+    assert_true(sk_is_grain(3, 3) && sk_is_grain(3, 300) && sk_is_grain(4, 400));
+    assert_false(sk_is_grain(2, 3) || sk_is_grain(3, 301) || sk_is_grain(10, 1001) || sk_is_grain(0, 0));
+}
+
+static void test_rules__units(void **state)
+{
+    (void)state;
+    assert_true(sk_units_are_fine(0.1, 0.4) && sk_units_are_fine(2.5, 10) && sk_units_are_fine(1, 4));
+    assert_false(sk_units_are_fine(0.0999, 0.3) || sk_units_are_fine(2.6, 10.01) || sk_units_are_fine(1, 4.01));
+}
+
+/* ---- Candidates ---- */
+
+static void test_rules__affordable_diffusions(void **state)
+{
+    (void)state;
+    assert_true(sk_diffusion_affordable(1, 51, false) && sk_diffusion_affordable(31, 29, false));
+    assert_true(sk_diffusion_affordable(30, 29, true) && sk_diffusion_affordable(2500000, 4, true));
+    assert_false(sk_diffusion_affordable(1, 52, false) || sk_diffusion_affordable(31, 29, true) ||
+                 sk_diffusion_affordable(2500001, 4, true));
+}
+
+static void test_rules__ranks(void **state)
+{
+    (void)state;
+    static const size_t d[] = {1, 2, 3, 4, 269, 270, 740740, 740741, 10000000};
+    static const size_t drift[] = {60, 300, 300, 150, 150, 150, 150, 150, 150};
+    static const size_t diffusion[] = {40, 20, 20, 20, 20, 19, 5, 4, 4};
+    for (size_t i = 0; i < sizeof d / sizeof *d; i++) {
+        assert_int_equal(sk_drift_rank(d[i]), drift[i]);
+        assert_int_equal(sk_diffusion_rank(d[i]), diffusion[i]);
+    }
+}
+
+/* ---- Numbers that are handed on as they are ---- */
+
+static void test_rules__efforts(void **state)
+{
+    (void)state;
+    assert_true(SK_SCREEN_ROWS == 2000 && SK_SEARCH_ROWS == 30000);
+    assert_true(SK_POLISH_RANK == 8 && SK_POLISH_SHARE == 1e-6 && SK_POLISH_STEPS == 60);
+    assert_int_equal(SK_FLOORS, FLOORS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules__grids),
+        cmocka_unit_test(test_rules__best_lambda_is_the_first_of_the_highest),
+        cmocka_unit_test(test_rules__best_drift_lambda_has_rows_for_its_freedom),
+        cmocka_unit_test(test_rules__edge_is_an_end_that_is_not_flat),
+        cmocka_unit_test(test_rules__path_is_over_after_two_clear_losses),
+        cmocka_unit_test(test_rules__coupling_by_order),
+        cmocka_unit_test(test_rules__paired_error),
+        cmocka_unit_test(test_rules__screen_keeps_who_is_near_by_errors),
+        cmocka_unit_test(test_rules__screen_keeps_the_best_few),
+        cmocka_unit_test(test_rules__screen_keeps_basic_ones),
+        cmocka_unit_test(test_rules__near_drifts_are_within_20_nats),
+        cmocka_unit_test(test_rules__near_diffusions_are_the_finalists_and_who_is_within_reach),
+        cmocka_unit_test(test_rules__finalists_and_polished_ones_are_the_best_few),
+        cmocka_unit_test(test_rules__a_polish_that_loses_20_nats_is_hopeless),
+        cmocka_unit_test(test_rules__a_round_may_lose_less_than_a_nat),
+        cmocka_unit_test(test_rules__drift_allowance),
+        cmocka_unit_test(test_rules__simplest_drift_is_within_its_allowance),
+        cmocka_unit_test(test_rules__simplest_drift_of_several),
+        cmocka_unit_test(test_rules__drift_shares_follow_scores_and_freedom),
+        cmocka_unit_test(test_rules__largest_drift_share_leads),
+        cmocka_unit_test(test_rules__a_short_equation_or_no_average_is_one_drift),
+        cmocka_unit_test(test_rules__diffusion_shares_follow_scores_and_simplicity),
+        cmocka_unit_test(test_rules__eight_diffusions_are_averaged),
+        cmocka_unit_test(test_rules__three_diffusions_are_fitted_to_all_rows),
+        cmocka_unit_test(test_rules__polish_jitter_and_penalty),
+        cmocka_unit_test(test_rules__floor_is_the_largest_that_is_not_worse),
+        cmocka_unit_test(test_rules__floor_where_rows_are_few),
+        cmocka_unit_test(test_rules__floor_that_eulers_likelihood_asks_for),
+        cmocka_unit_test(test_rules__guards),
+        cmocka_unit_test(test_rules__moments_are_asked_while_cheap),
+        cmocka_unit_test(test_rules__identical_is_to_rounding),
+        cmocka_unit_test(test_rules__rows),
+        cmocka_unit_test(test_rules__grain),
+        cmocka_unit_test(test_rules__units),
+        cmocka_unit_test(test_rules__affordable_diffusions),
+        cmocka_unit_test(test_rules__ranks),
+        cmocka_unit_test(test_rules__efforts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
