@@ -8,12 +8,20 @@
 
 #include <stdlib.h>
 
-static sk_drift_result *drift_of(const sk_problem *p, const char *kernel)
+/* By the left point, without a model. */
+static sk_views *left_views(const sk_transitions *rows)
 {
-    sk_drift_candidate candidate = {.name = sk_strdup(ctx, kernel), .kernel = case_kernel(ctx, kernel), .max_rank = 20};
-    sk_drift_result *r = NULL;
-    if (sk_drift_cross_validate(ctx, p, &candidate, p->folds, &r) < 0) fail_msg("%s", sock_message(ctx));
-    sk_drift_candidate_clear(&candidate);
+    sk_view_spec look = case_look(NULL, false);
+    look.conditional = false;
+    return case_views(ctx, rows, &look);
+}
+
+static sk_trial *drift_of(const sk_views *views, const char *kernel)
+{
+    sk_candidate candidate = {.name = sk_strdup(ctx, kernel), .kernel = case_kernel(ctx, kernel), .max_rank = 20};
+    sk_trial *r = NULL;
+    if (sk_try_drift(ctx, views, &candidate, sk_views_rows(views)->folds, &r) < 0) fail_msg("%s", sock_message(ctx));
+    sk_candidate_clear(&candidate);
     return r;
 }
 
@@ -49,15 +57,15 @@ static void prop_equation_of_an_average_is_its_drift(void **state)
 {
     (void)state;
     static const double share[] = {0.25, 0.75}, x[] = {0.3, -1.1, 1.7, 0.4, -0.6, -0.2};
-    sk_problem *p = case_problem(ctx, 2, false);
-    assert_int_equal(sk_problem_condition(ctx, p, NULL, false, false), SOCK_OK);
-    sk_drift_result *f[] = {drift_of(p, "affine"), drift_of(p, "poly:degree=2")};
-    const sk_held_model held = {.drifts = 2, .drift = f, .drift_share = share};
+    sk_transitions *rows = case_rows(ctx, 2, false);
+    sk_views *views = left_views(rows);
+    sk_trial *f[] = {drift_of(views, "affine"), drift_of(views, "poly:degree=2")};
+    const sk_held_model held = {.drift = {2, f, share}};
     sock_model *model = NULL;
     double truth[6];
     sk_record record;
     sk_record_init(&record);
-    assert_int_equal(sk_held_model_without(ctx, p, &held, p->folds, NULL, &model), SOCK_OK);
+    assert_int_equal(sk_held_model_without(ctx, &held, rows->folds, NULL, &model), SOCK_OK);
     assert_int_equal(sk_model_evaluate(ctx, model, 3, x, truth, NULL), SOCK_OK);
     assert_int_equal(sk_equation_add(ctx, model, &record), SOCK_OK);
     assert_int_equal(record.equation.count, 2);
@@ -71,8 +79,9 @@ static void prop_equation_of_an_average_is_its_drift(void **state)
     }
     sk_record_clear(&record);
     sock_model_free(model);
-    sk_drift_result_free(f[0]), sk_drift_result_free(f[1]);
-    sk_problem_free(p);
+    sk_trial_free(f[0]), sk_trial_free(f[1]);
+    sk_views_free(views);
+    sk_transitions_free(rows);
 }
 
 static sk_record parts_of(const char *first, double share)
@@ -93,17 +102,16 @@ static void test_equation__of_an_average_with_a_gaussian_is_that_of_the_polynomi
 {
     (void)state;
     static const double share[] = {0.57, 0.4, 0.03}, others[] = {0, 0.4 / 0.43, 0.03 / 0.43}, x[] = {0.3, -1.1, 1.7};
-    sk_problem *p = case_problem(ctx, 1, false);
-    assert_int_equal(sk_problem_condition(ctx, p, NULL, false, false), SOCK_OK);
-    sk_drift_result *f[] = {drift_of(p, "gauss:eta=1"), drift_of(p, "affine"), drift_of(p, "poly:degree=2")};
-    const sk_held_model held = {.drifts = 3, .drift = f, .drift_share = share},
-                        rest = {.drifts = 3, .drift = f, .drift_share = others};
+    sk_transitions *rows = case_rows(ctx, 1, false);
+    sk_views *views = left_views(rows);
+    sk_trial *f[] = {drift_of(views, "gauss:eta=1"), drift_of(views, "affine"), drift_of(views, "poly:degree=2")};
+    const sk_held_model held = {.drift = {3, f, share}}, rest = {.drift = {3, f, others}};
     sock_model *model = NULL, *left = NULL;
     double expected[3], size;
     size_t terms;
     sk_record record = parts_of("affine", 0.4), small = parts_of("affine", 0.01), unknown = parts_of("custom", 0.4);
-    assert_int_equal(sk_held_model_without(ctx, p, &held, p->folds, NULL, &model), SOCK_OK);
-    assert_int_equal(sk_held_model_without(ctx, p, &rest, p->folds, NULL, &left), SOCK_OK);
+    assert_int_equal(sk_held_model_without(ctx, &held, rows->folds, NULL, &model), SOCK_OK);
+    assert_int_equal(sk_held_model_without(ctx, &rest, rows->folds, NULL, &left), SOCK_OK);
     assert_int_equal(sk_equation_add(ctx, model, &record), SOCK_OK);
     assert_int_equal(record.equation.count, 0);
     assert_int_equal(record.equation_part.count, 1);
@@ -120,8 +128,9 @@ static void test_equation__of_an_average_with_a_gaussian_is_that_of_the_polynomi
     assert_int_equal(unknown.equation_part.count, 0);
     sk_record_clear(&record), sk_record_clear(&small), sk_record_clear(&unknown);
     sock_model_free(model), sock_model_free(left);
-    for (size_t i = 0; i < 3; i++) sk_drift_result_free(f[i]);
-    sk_problem_free(p);
+    for (size_t i = 0; i < 3; i++) sk_trial_free(f[i]);
+    sk_views_free(views);
+    sk_transitions_free(rows);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* test_neartie.c - what the search does with candidates that the data do not tell apart: the simplest drift, or the
  * shares of the averaged ones, and those of the diffusions, all from the scores that the model reports. */
 #include "systems/systems.h"
-#include "tune/twins.h"
+#include "tune/identical.h"
 #include "tunecases.h"
 
 #include "onecontext.h" /* its ctx comes after functions that have one of their own */
@@ -95,8 +95,8 @@ static bool is_short(const char *kernel)
     return found;
 }
 
-/* How many drifts of the last pass have this score: twins, whose shares are one. */
-static double twins(const json_t *info, double score)
+/* How many drifts of the last pass have this score: identical ones, whose shares are one. */
+static double identical(const json_t *info, double score)
 {
     double count = 0;
     const json_t *rows = json_object_get(info, "search");
@@ -109,9 +109,9 @@ static double twins(const json_t *info, double score)
 }
 
 /* Drifts are averaged where no short equation is near enough to the best, with
- * share_i / share_j = m_i / m_j exp((score_i - dof_i - score_j + dof_j) / 2), m the number of twins; shares add up to
- * 1, and the degrees of freedom are those of the parts in proportion. Else the one equation stands alone. Both happen
- * among these seeds. */
+ * share_i / share_j = m_i / m_j exp((score_i - dof_i - score_j + dof_j) / 2), m the number of identical ones; shares
+ * add up to 1, and the degrees of freedom are those of the parts in proportion. Else the one equation stands alone.
+ * Both happen among these seeds. */
 static void prop_drift_shares_follow_scores_and_freedom(void **state)
 {
     (void)state;
@@ -124,7 +124,8 @@ static void prop_drift_shares_follow_scores_and_freedom(void **state)
         for (size_t i = 0; i < json_array_size(list); i++) {
             const json_t *other = json_array_get(list, i);
             double nats = number(other, "score") - number(other, "dof") - number(first, "score") + number(first, "dof");
-            double expected = exp(nats / 2) * twins(info, number(other, "score")) / twins(info, number(first, "score"));
+            double expected =
+                exp(nats / 2) * identical(info, number(other, "score")) / identical(info, number(first, "score"));
             assert_close(number(other, "share") / number(first, "share"), expected, 1e-9, 1);
             assert_true(number(other, "share") <= number(first, "share"));
             sum += number(other, "share");
@@ -191,38 +192,75 @@ static void test_neartie__diffusions_that_are_the_same_are_one_part(void **state
     json_decref(info);
 }
 
+static bool same(const sk_views *views, const sk_trial *a, const sk_trial *b)
+{
+    bool answer = false;
+    assert_int_equal(sk_same_field(ctx, views, a, b, &answer), SOCK_OK);
+    return answer;
+}
+
+static sk_trial *affine_drift(const sk_views *views)
+{
+    sk_candidate candidate = {.name = sk_strdup(ctx, "affine"), .kernel = case_kernel(ctx, "affine"), .max_rank = 9};
+    sk_trial *trial = NULL;
+    assert_int_equal(sk_try_drift(ctx, views, &candidate, sk_views_rows(views)->folds, &trial), SOCK_OK);
+    sk_candidate_clear(&candidate);
+    sk_free(trial->held); /* what it says comes from its solution */
+    trial->held = NULL;
+    return trial;
+}
+
 /* To rounding, and no further: a part in 10^9 is the same field, one in 10^5 is not; nor is a field of another score.
  */
 static void test_neartie__same_is_to_rounding(void **state)
 {
     (void)state;
-    sk_problem *p = case_problem(ctx, 2, false);
-    assert_int_equal(sk_problem_condition(ctx, p, NULL, false, false), SOCK_OK);
-    sk_drift_candidate candidate = {
-        .name = sk_strdup(ctx, "affine"), .kernel = case_kernel(ctx, "affine"), .max_rank = 9};
-    sk_drift_result *one = NULL, *other = NULL;
-    assert_int_equal(sk_drift_cross_validate(ctx, p, &candidate, p->folds, &one), SOCK_OK);
-    assert_int_equal(sk_drift_cross_validate(ctx, p, &candidate, p->folds, &other), SOCK_OK);
-    const size_t weights = p->folds * one->p * p->d; /* those without a fold */
-    assert_true(sk_same_drift(p, one, other));
-    for (size_t i = 0; i < weights; i++) other->weight[i] *= 1 + 1e-9;
-    assert_true(sk_same_drift(p, one, other));
-    other->weight[weights - 1] *= 1 + 1e-2; /* one weight of one fold is enough */
-    assert_false(sk_same_drift(p, one, other));
-    other->weight[weights - 1] /= 1 + 1e-2;
-    assert_true(sk_same_drift(p, one, other));
-    for (size_t i = 0; i < weights; i++) other->weight[i] *= 1 + 1e-5;
-    assert_false(sk_same_drift(p, one, other));
-    sk_drift_result_free(one), sk_drift_result_free(other);
-    sk_drift_candidate_clear(&candidate);
-    double held[] = {1, 0.2, 0.2, 3}, near[] = {1, 0.2, 0.2, 3 + 1e-9}, far[] = {1, 0.2, 0.2, 3 + 1e-5};
-    size_t first[] = {0, 1};
-    const sk_problem single = {.n = 1, .d = 2, .folds = 1, .first = first};
-    sk_diffusion_result a = {.score = 2, .held = held}, b = {.score = 2, .held = near}, c = {.score = 2, .held = far};
-    assert_true(sk_same_diffusion(&single, &a, &b) && !sk_same_diffusion(&single, &a, &c));
+    sk_transitions *rows = case_rows(ctx, 2, false);
+    const sk_view_spec look = case_look(NULL, false);
+    sk_views *views = case_views(ctx, rows, &look);
+    sk_trial *one = affine_drift(views), *other = affine_drift(views);
+    const size_t weights = rows->folds * one->size; /* those without a fold */
+    assert_true(same(views, one, other));
+    for (size_t i = 0; i < weights; i++) other->solution[i] *= 1 + 1e-9;
+    assert_true(same(views, one, other));
+    other->solution[weights - 1] *= 1 + 1e-2; /* one weight of one fold is enough */
+    assert_false(same(views, one, other));
+    other->solution[weights - 1] /= 1 + 1e-2;
+    assert_true(same(views, one, other));
+    for (size_t i = weights; i < weights + one->size; i++) other->solution[i] *= 2; /* of all rows: holds nothing out */
+    assert_true(same(views, one, other));
+    for (size_t i = 0; i < weights; i++) other->solution[i] *= 1 + 1e-5;
+    assert_false(same(views, one, other));
+    sk_trial_free(one), sk_trial_free(other);
+    sk_views_free(views);
+    sk_transitions_free(rows);
+}
+
+/* The same of diffusions, by what they say of the rows that are held out, and not of those that are always in. */
+static void test_neartie__same_diffusion_is_to_rounding(void **state)
+{
+    (void)state;
+    enum { D = 2, N = 60, OUT = 40 };
+    sk_transitions *rows = case_rows(ctx, D, true);
+    const sk_view_spec look = case_look(NULL, false);
+    sk_views *views = case_views(ctx, rows, &look);
+    double held[2][N * D * D];
+    assert_true(rows->n == N && rows->first[rows->folds] == OUT);
+    for (size_t i = 0; i < N * D * D; i++) held[0][i] = held[1][i] = i % 3 ? 0.2 : 3;
+    sk_trial a = {.field = SK_DIFFUSION, .d = D, .score = 2, .held = held[0]}, b = a;
+    b.held = held[1];
+    assert_true(same(views, &a, &b));
+    for (size_t i = 0; i < N * D * D; i++) held[1][i] *= 1 + 1e-9;
+    assert_true(same(views, &a, &b));
+    for (size_t i = OUT * D * D; i < N * D * D; i++) held[1][i] *= 2;
+    assert_true(same(views, &a, &b));
+    held[1][OUT * D * D - 1] += 1e-4;
+    assert_false(same(views, &a, &b));
+    b.held = a.held;
     b.score = 3;
-    assert_false(sk_same_diffusion(&single, &a, &b));
-    sk_problem_free(p);
+    assert_false(same(views, &a, &b));
+    sk_views_free(views);
+    sk_transitions_free(rows);
 }
 
 /* An average through a file is the same average: fields to the last bit, and what it says of its parts. */
@@ -258,18 +296,6 @@ static void test_neartie__without_averaging_one_drift_and_the_best_diffusion(voi
     json_decref(info);
 }
 
-/* A Gaussian drift that gains 3.5 nats with 32 degrees of freedom more is luck; one that gains 9 is not, nor is one
- * that gains 3 with two. */
-static void test_neartie__simpler_drifts_are_allowed_what_they_save(void **state)
-{
-    (void)state;
-    assert_true(sk_drift_allowance(3, 32, 480) == 8 && sk_drift_allowance(20, 32, 480) == 8);
-    assert_true(sk_drift_allowance(1.5, 2, 480) == 1.5 && sk_drift_allowance(5, 2, 480) == 2 &&
-                sk_drift_allowance(0, 0, 480) == 0);
-    assert_true(sk_drift_allowance(3, 400, 480) == 10 && sk_drift_allowance(15, 400, 480) == 15);
-    assert_true(sk_drift_allowance(1, -3, 480) == 1); /* a simpler kernel with more freedom */
-}
-
 /* The chosen drift loses no more than it may, and nothing where it is the best. */
 static void prop_chosen_drift_is_near_the_best(void **state)
 {
@@ -298,9 +324,9 @@ int main(void)
         cmocka_unit_test(test_neartie__drifts_that_are_the_same_are_one_part),
         cmocka_unit_test(test_neartie__diffusions_that_are_the_same_are_one_part),
         cmocka_unit_test(test_neartie__same_is_to_rounding),
+        cmocka_unit_test(test_neartie__same_diffusion_is_to_rounding),
         cmocka_unit_test(prop_averaged_drift_survives_the_file),
         cmocka_unit_test(test_neartie__without_averaging_one_drift_and_the_best_diffusion),
-        cmocka_unit_test(test_neartie__simpler_drifts_are_allowed_what_they_save),
         cmocka_unit_test(prop_chosen_drift_is_near_the_best),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -10,7 +10,7 @@ enum { PATHS = 8, POINTS = 26 };
 
 /* Two coordinates: a random walk rounded to multiples of unit, at rest in most steps, and one of any real numbers
  * (still: at rest together with the first). unit 0: not rounded. */
-static sk_problem *rounded_walks(double unit, bool still)
+static sk_row_sets rounded_walks(double unit, bool still)
 {
     size_t length[PATHS], n = (size_t)PATHS * POINTS;
     double *t = calloc(n, sizeof *t), *x = calloc(2 * n, sizeof *x), z[2], sum[2] = {0, 0};
@@ -27,25 +27,26 @@ static sk_problem *rounded_walks(double unit, bool still)
     sock_data *data = NULL;
     assert_int_equal(sock_data_from_arrays(ctx, 2, PATHS, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
     sk_tune_spec spec = {.data = data, .drift = "auto", .diffusion = "auto", .weighted = true};
-    sk_problem *full = NULL, *screen = NULL;
-    if (sk_folds_problem(ctx, &spec, 1000000, &full, &screen) < 0) fail_msg("%s", sock_message(ctx));
+    sk_row_sets sets = {0};
+    if (sk_row_sets_new(ctx, &spec, 1000000, 1000000, &sets) < 0) fail_msg("%s", sock_message(ctx));
     sock_data_free(data);
     free(t), free(x);
-    return full;
+    return sets;
 }
 
 static void test_resting__unit_of_rounded_data_bounds_the_jitter(void **state)
 {
     (void)state;
     for (int still = 0; still < 2; still++) {
-        sk_problem *p = rounded_walks(0.5, still);
-        assert_close(p->resolution, 0.5 * 0.5 / 2, 1e-12, 1); /* the mean over both coordinates; the second has none */
-        assert_true(p->eps >= p->resolution);
-        sk_problem_free(p);
+        sk_row_sets sets = rounded_walks(0.5, still);
+        const sk_view_spec *look = &sets.look;
+        assert_close(look->resolution, 0.5 * 0.5 / 2, 1e-12, 1); /* the mean over both; the second has none */
+        assert_true(look->eps >= look->resolution);
+        sk_row_sets_clear(&sets);
     }
-    sk_problem *p = rounded_walks(0, false);
-    assert_true(p->resolution == 0);
-    sk_problem_free(p);
+    sk_row_sets sets = rounded_walks(0, false);
+    assert_true(sets.look.resolution == 0);
+    sk_row_sets_clear(&sets);
 }
 
 static int ascending(const void *a, const void *b)
@@ -58,24 +59,24 @@ static int ascending(const void *a, const void *b)
 static void test_resting__middle_is_that_of_the_steps_that_move(void **state)
 {
     (void)state;
-    sk_problem *p = rounded_walks(1, true);
+    sk_row_sets sets = rounded_walks(1, true);
+    sk_transitions *p = sets.all;
     double *value = calloc(p->n, sizeof *value), *moving = calloc(p->n, sizeof *moving), middle;
     size_t count = 0;
     for (size_t i = 0; i < p->n; i++) {
-        const double *dy = p->steps->dy + 2 * i;
-        value[i] = dy[0] * dy[0] + dy[1] * dy[1];
-        assert_int_equal(p->moves[i], value[i] > 0);
+        value[i] = pow(p->next[2 * i] - p->y[2 * i], 2) + pow(p->next[2 * i + 1] - p->y[2 * i + 1], 2);
+        assert_int_equal(sk_transitions_moves(p, i), value[i] > 0);
         if (value[i] > 0) moving[count++] = value[i];
     }
     assert_true(count > 0 && 2 * count < p->n); /* the plain median is zero */
     qsort(moving, count, sizeof *moving, ascending);
-    assert_int_equal(sk_problem_middle(ctx, p, value, &middle), SOCK_OK);
+    assert_int_equal(sk_typical_value(ctx, p, 1, value, &middle), SOCK_OK);
     assert_true(middle == moving[count / 2]);
-    for (size_t i = 0; i < p->n; i++) p->moves[i] = false; /* none moves: all count, and 0 gives way to the largest */
-    assert_int_equal(sk_problem_middle(ctx, p, value, &middle), SOCK_OK);
+    memcpy(p->next, p->y, 2 * p->n * sizeof *p->y); /* none moves: all count, and 0 gives way to the largest */
+    assert_int_equal(sk_typical_value(ctx, p, 1, value, &middle), SOCK_OK);
     assert_true(middle == moving[count - 1]);
     free(value), free(moving);
-    sk_problem_free(p);
+    sk_row_sets_clear(&sets);
 }
 
 /* sum |dy - h/2 (f + f')|^2 over sum tr h/2 (a + a'). */

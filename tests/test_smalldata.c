@@ -6,109 +6,100 @@
 
 /* ---- The Euler likelihood of held-out steps ---- */
 
-static sk_drift_result *some_drift(const sk_problem *p)
+/* By the left point, without a model. */
+static sk_views *left_views(const sk_transitions *rows)
 {
-    sk_drift_candidate candidate = {.name = sk_strdup(ctx, "affine"), .kernel = case_kernel(ctx, "affine")};
-    sk_drift_result *r = NULL;
-    if (sk_drift_cross_validate(ctx, p, &candidate, p->folds, &r) < 0) fail_msg("%s", sock_message(ctx));
-    sk_drift_candidate_clear(&candidate);
+    sk_view_spec look = case_look(NULL, false);
+    look.conditional = false;
+    return case_views(ctx, rows, &look);
+}
+
+static sk_trial *drift_of(const sk_views *views, const char *kernel)
+{
+    sk_candidate candidate = {.name = sk_strdup(ctx, kernel), .kernel = case_kernel(ctx, kernel), .max_rank = 20};
+    sk_trial *r = NULL;
+    if (sk_try_drift(ctx, views, &candidate, sk_views_rows(views)->folds, &r) < 0) fail_msg("%s", sock_message(ctx));
+    sk_candidate_clear(&candidate);
     return r;
 }
 
-static sk_diffusion_result *some_diffusion(const sk_problem *p, const sk_drift_result *f, const char *kernel)
+static sk_trial *diffusion_of(const sk_views *views, sk_trial *f, const char *kernel)
 {
-    static const double l = 1e-4;
-    sk_diffusion_candidate candidate = {.name = sk_strdup(ctx, kernel), .kernel = case_kernel(ctx, kernel)};
-    double *e = sk_doubles(ctx, p->folds + 1, p->n * p->d);
-    for (size_t k = 0; k <= p->folds; k++) sk_drift_residuals(ctx, p, f, k, e + k * p->n * p->d);
-    sk_leftover leftover = {.e = e};
-    sk_diffusion_options options = {p->folds, &l, 1, 1e-8, true};
-    sk_diffusion_result *r = NULL;
-    if (sk_diffusion_cross_validate(ctx, p, &candidate, &leftover, &options, &r) < 0) fail_msg("%s", sock_message(ctx));
-    sk_diffusion_candidate_clear(&candidate);
-    sk_free(e);
+    static const double l = 1e-4, one = 1;
+    sk_candidate candidate = {
+        .field = SK_DIFFUSION, .name = sk_strdup(ctx, kernel), .kernel = case_kernel(ctx, kernel)};
+    const sk_diffusion_options options = {sk_views_rows(views)->folds, &l, 1, 1e-8, true};
+    const sk_mixture drift = {1, &f, &one};
+    sk_remains *remains = NULL;
+    sk_trial *r = NULL;
+    assert_int_equal(sk_remains_new(ctx, views, &drift, false, &remains), SOCK_OK);
+    if (sk_try_diffusion(ctx, remains, &candidate, &options, &r) < 0) fail_msg("%s", sock_message(ctx));
+    sk_candidate_clear(&candidate);
+    sk_remains_free(remains);
     return r;
 }
 
-/* I a of step i under the fit without its fold, at the left point: h (share sum + floor). */
-static void left_point(const sk_problem *p, size_t i, const sk_held_model *m, double floor, double *out)
+/* The score of the search on the held-out rows of a view: residuals of the drift, I a of the shares of the diffusions
+ * with a floor of h times `floor`, each without the rows' fold. */
+static double score_of(const sk_view *v, const sk_held_model *m, double floor)
 {
-    size_t d = p->d;
-    for (size_t k = 0; k < d * d; k++) out[k] = k % (d + 1) ? 0 : p->steps->h[i] * floor;
-    for (size_t part = 0; part < m->parts; part++) {
-        sk_diffusion_term *term = NULL;
-        double *one = sk_doubles(ctx, p->n, d * d);
-        assert_int_equal(sk_diffusion_result_term(ctx, m->diffusion[part], p->fold[i], d, m->share[part], &term),
-                         SOCK_OK);
-        assert_int_equal(sk_integrate_term(ctx, p, term, i, i + 1, one), SOCK_OK);
-        for (size_t k = 0; k < d * d; k++) out[k] += one[i * d * d + k];
-        sk_diffusion_term_free(term);
-        sk_free(one);
+    const size_t d = v->d, d2 = d * d;
+    double *e = sk_doubles(ctx, v->n, d), *sum = sk_doubles(ctx, v->n, d2), *part = sk_doubles(ctx, v->n, d2),
+           total = 0;
+    assert_int_equal(sk_trial_held(ctx, m->drift.trial[0], v, e), SOCK_OK);
+    for (size_t i = 0; i < v->n * d; i++) e[i] = v->next[i] - v->y[i] - e[i];
+    for (size_t j = 0; j < m->diffusion.count; j++) {
+        assert_int_equal(sk_trial_held(ctx, m->diffusion.trial[j], v, part), SOCK_OK);
+        for (size_t i = 0; i < v->n * d2; i++) sum[i] += m->diffusion.share[j] * part[i];
     }
+    for (size_t i = 0; i < v->n; i++) {
+        for (size_t k = 0; k < d; k++) sum[i * d2 + k * (d + 1)] += v->h[i] * floor;
+        total += dense_score(v, i, e + i * d, sum + i * d2);
+    }
+    sk_free(e), sk_free(sum), sk_free(part);
+    return total;
 }
 
 /* With the rule of the left point and F = 1, the score of the search is the Euler likelihood. */
 static void prop_euler_score_is_the_left_point_without_the_fold(void **state)
 {
     (void)state;
-    static const double share[] = {0.3, 0.7}, floor[] = {0, 0.05};
+    static const double one = 1, share[] = {0.3, 0.7}, floor[] = {0, 0.05};
     for (size_t d = 1; d <= 3; d++) {
-        sk_problem *p = case_problem(ctx, d, d == 2);
-        assert_int_equal(sk_problem_condition(ctx, p, NULL, false, false), SOCK_OK);
-        sk_drift_result *f = some_drift(p);
-        sk_diffusion_result *a[] = {some_diffusion(p, f, "constant"), some_diffusion(p, f, "affine")};
-        sk_held_model model = {1, &f, NULL, 2, a, share};
-        double score[2], *cluster = sk_doubles(ctx, 2, p->clusters), *e = sk_doubles(ctx, p->n, d);
-        assert_int_equal(sk_euler_score(ctx, p, &model, 2, floor, score, cluster), SOCK_OK);
+        sk_transitions *rows = case_rows(ctx, d, d == 2);
+        sk_views *views = left_views(rows);
+        sk_trial *f = drift_of(views, "affine");
+        sk_trial *a[] = {diffusion_of(views, f, "constant"), diffusion_of(views, f, "affine")};
+        const sk_held_model model = {{1, &f, &one}, {2, a, share}};
+        double score[2], *cluster = sk_doubles(ctx, 2, rows->clusters);
+        assert_int_equal(sk_euler_score(ctx, rows, sk_views_spec(views), &model, 2, floor, score, cluster), SOCK_OK);
         for (size_t g = 0; g < 2; g++) {
             double total = 0, clusters = 0;
-            for (size_t i = 0; i < p->n; i++) {
-                double integral[64];
-                if (p->fold[i] == SK_ALWAYS) continue;
-                sk_drift_residuals(ctx, p, f, p->fold[i], e);
-                left_point(p, i, &model, floor[g], integral);
-                total += dense_score(p, i, e + i * d, integral);
+            for (size_t b = 0; b < rows->blocks; b++) {
+                const sk_view *v = case_view(ctx, views, b);
+                if (v->fold < rows->folds) total += score_of(v, &model, floor[g]);
+                sk_views_give(views, v);
             }
-            for (size_t u = 0; u < p->clusters; u++) clusters += cluster[g * p->clusters + u];
+            for (size_t u = 0; u < rows->clusters; u++) clusters += cluster[g * rows->clusters + u];
             assert_close(score[g], total, 1e-9, fabs(total));
             assert_close(clusters, score[g], 1e-12, fabs(total));
         }
-        sk_drift_result_free(f);
-        sk_diffusion_result_free(a[0]), sk_diffusion_result_free(a[1]);
-        sk_free(cluster), sk_free(e);
-        sk_problem_free(p);
+        sk_trial_free(f), sk_trial_free(a[0]), sk_trial_free(a[1]);
+        sk_free(cluster);
+        sk_views_free(views);
+        sk_transitions_free(rows);
     }
-}
-
-static void test_smalldata__needed_gain_grows_with_trials_and_errors(void **state)
-{
-    (void)state;
-    assert_close(sk_needed_gain(1, 100), log(100), 1e-15, 1);
-    assert_close(sk_needed_gain(7, 100), 7, 1e-15, 1);
-    assert_true(sk_needed_gain(0, 1) == 0);
-    /* ten rows: the error counts up to 50 nats; many rows: up to two */
-    assert_true(sk_drift_allowance(40, 1, 10) == 40 && sk_drift_allowance(60, 1, 10) == 50);
-    assert_true(sk_drift_allowance(40, 1, 1000) == 2);
 }
 
 /* ---- The model of shares ---- */
 
-static sk_drift_result *drift_of(const sk_problem *p, const char *kernel)
-{
-    sk_drift_candidate candidate = {.name = sk_strdup(ctx, kernel), .kernel = case_kernel(ctx, kernel), .max_rank = 20};
-    sk_drift_result *r = NULL;
-    if (sk_drift_cross_validate(ctx, p, &candidate, p->folds, &r) < 0) fail_msg("%s", sock_message(ctx));
-    sk_drift_candidate_clear(&candidate);
-    return r;
-}
-
 /* f (count x d) of drifts with shares, from the fit without fold `fold`. */
-static void fields_of(const sk_problem *p, size_t drifts, sk_drift_result *const *f, const double *share, size_t fold,
-                      size_t count, const double *x, double *out)
+static void fields_of(size_t drifts, sk_trial *const *f, const double *share, size_t fold, size_t count,
+                      const double *x, double *out)
 {
-    const sk_held_model held = {.drifts = drifts, .drift = f, .drift_share = share};
+    const sk_held_model held = {.drift = {drifts, f, share}};
     sock_model *model = NULL;
-    assert_int_equal(sk_held_model_without(ctx, p, &held, fold, NULL, &model), SOCK_OK);
+    assert_int_equal(sk_held_model_without(ctx, &held, fold, NULL, &model), SOCK_OK);
     assert_int_equal(sk_model_evaluate(ctx, model, count, x, out, NULL), SOCK_OK);
     sock_model_free(model);
 }
@@ -119,28 +110,29 @@ static void prop_drift_of_shares_is_the_weighted_sum(void **state)
 {
     (void)state;
     enum { PARTS = 3, POINTS = 7 };
-    static const double share[PARTS + 1] = {0.2, 0.5, 0.3, 0}, turned[PARTS] = {0.3, 0.2, 0.5};
+    static const double share[PARTS + 1] = {0.2, 0.5, 0.3, 0}, turned[PARTS] = {0.3, 0.2, 0.5}, whole = 1;
     for (size_t d = 1; d <= 2; d++) {
-        sk_problem *p = case_problem(ctx, d, false);
-        assert_int_equal(sk_problem_condition(ctx, p, NULL, false, false), SOCK_OK);
-        sk_drift_result *f[PARTS + 1] = {drift_of(p, "affine"), drift_of(p, "poly:degree=3"),
-                                         drift_of(p, "gauss:eta=1.5"), NULL};
-        sk_drift_result *other[PARTS] = {f[2], f[0], f[1]};
+        sk_transitions *rows = case_rows(ctx, d, false);
+        sk_views *views = left_views(rows);
+        sk_trial *f[PARTS + 1] = {drift_of(views, "affine"), drift_of(views, "poly:degree=3"),
+                                  drift_of(views, "gauss:eta=1.5"), NULL};
+        sk_trial *other[PARTS] = {f[2], f[0], f[1]};
         double x[POINTS * 2], one[POINTS * 2], sum[POINTS * 2], all[POINTS * 2];
         sk_normals((sk_key){5, SK_PURPOSE_TEST}, 60, d, 0, POINTS * d, x);
-        for (size_t fold = 0; fold <= p->folds; fold++) {
+        for (size_t fold = 0; fold <= rows->folds; fold++) {
             memset(sum, 0, sizeof sum);
             for (size_t part = 0; part < PARTS; part++) {
-                fields_of(p, 1, &f[part], NULL, fold, POINTS, x, one);
+                fields_of(1, &f[part], &whole, fold, POINTS, x, one);
                 for (size_t i = 0; i < POINTS * d; i++) sum[i] += share[part] * one[i];
             }
-            fields_of(p, PARTS + 1, f, share, fold, POINTS, x, all);
+            fields_of(PARTS + 1, f, share, fold, POINTS, x, all);
             for (size_t i = 0; i < POINTS * d; i++) assert_close(all[i], sum[i], 1e-12, 1 + fabs(sum[i]));
-            fields_of(p, PARTS, other, turned, fold, POINTS, x, all);
+            fields_of(PARTS, other, turned, fold, POINTS, x, all);
             for (size_t i = 0; i < POINTS * d; i++) assert_close(all[i], sum[i], 1e-12, 1 + fabs(sum[i]));
         }
-        for (size_t part = 0; part < PARTS; part++) sk_drift_result_free(f[part]);
-        sk_problem_free(p);
+        for (size_t part = 0; part < PARTS; part++) sk_trial_free(f[part]);
+        sk_views_free(views);
+        sk_transitions_free(rows);
     }
 }
 
@@ -323,7 +315,6 @@ int main(void)
         cmocka_unit_test(prop_euler_score_is_the_left_point_without_the_fold),
         cmocka_unit_test(prop_drift_of_shares_is_the_weighted_sum),
         cmocka_unit_test(test_smalldata__constants_have_the_highest_likelihood),
-        cmocka_unit_test(test_smalldata__needed_gain_grows_with_trials_and_errors),
         cmocka_unit_test(test_smalldata__messy_paths_beat_constant_coefficients),
         cmocka_unit_test(test_smalldata__relaxation_is_learnt_from_few_steps),
         cmocka_unit_test(test_smalldata__a_pull_within_long_steps_is_learnt),

@@ -1,10 +1,10 @@
-/* tunecases.h - rows of a search for the tests of src/tune: steps of a small known process, dealt into folds, and the
- * slow dense algebra to check fits with. */
+/* tunecases.h - rows of a search for the tests of occupation, drift, diffusion and tune: steps of a small known
+ * process, split into folds, seen by blocks and as a whole; and the slow dense algebra to check fits with. */
 #ifndef SK_TUNECASES_H
 #define SK_TUNECASES_H
 
 #include "test.h"
-#include "tune/problem.h"
+#include "tune/trial.h"
 
 /* f_k = -x_k + 0.3 x_{k+1}, a = diag(0.4 + 0.1 x_k^2) + 0.2 (off the diagonal, unless *user is true: diagonal). */
 static inline void case_drift(void *user, size_t count, size_t d, const double *x, double *f)
@@ -22,54 +22,63 @@ static inline void case_diffusion(void *user, size_t count, size_t d, const doub
 }
 
 /* `count` Euler steps of that process with lengths around 0.1, `each` to a trajectory. */
-static inline sk_steps *case_steps(sock_context *ctx, size_t count, size_t d, size_t each, uint64_t seed)
+static inline sock_data *case_data(sock_context *ctx, size_t count, size_t d, size_t each, uint64_t seed)
 {
-    sk_steps *s = sk_alloc(ctx, 1, sizeof *s);
+    const size_t trajectories = (count + each - 1) / each, points = count + trajectories;
+    double *t = sk_doubles(ctx, points, 1), *x = sk_doubles(ctx, points, d);
+    double *noise = sk_doubles(ctx, count, d), *h = sk_doubles(ctx, count, 1);
+    size_t *length = sk_alloc(ctx, trajectories, sizeof *length);
     sk_key key = {seed, SK_PURPOSE_TEST};
     bool diagonal = true;
-    s->n = count;
-    s->d = d;
-    s->trajectories = (count + each - 1) / each;
-    s->y = sk_doubles(ctx, count, d);
-    s->next = sk_doubles(ctx, count, d);
-    s->dy = sk_doubles(ctx, count, d);
-    s->h = sk_doubles(ctx, count, 1);
-    s->trajectory = sk_alloc(ctx, count, sizeof *s->trajectory);
-    sk_normals(key, 1, 0, 0, count * d, s->dy);
-    sk_uniforms(key, 2, 0, 0, count, s->h);
+    sk_normals(key, 1, 0, 0, count * d, noise);
+    sk_uniforms(key, 2, 0, 0, count, h);
     for (size_t i = 0; i < count; i++) {
-        double f[8], a[64];
-        s->h[i] = 0.05 + 0.1 * s->h[i];
-        s->trajectory[i] = i / each;
-        if (i % each)
-            memcpy(s->y + i * d, s->next + (i - 1) * d, d * sizeof(double));
-        else
-            sk_normals(key, 3, i, 0, d, s->y + i * d);
-        case_drift(NULL, 1, d, s->y + i * d, f);
-        case_diffusion(&diagonal, 1, d, s->y + i * d, a);
-        for (size_t k = 0; k < d; k++) {
-            s->dy[i * d + k] = s->h[i] * f[k] + sqrt(s->h[i] * a[k * d + k]) * s->dy[i * d + k];
-            s->next[i * d + k] = s->y[i * d + k] + s->dy[i * d + k];
-        }
+        const size_t at = i + i / each;
+        double f[8], a[64], *y = x + at * d, step = 0.05 + 0.1 * h[i];
+        if (i % each == 0) sk_normals(key, 3, i, 0, d, y);
+        length[i / each] += 1 + (i % each == 0);
+        case_drift(NULL, 1, d, y, f);
+        case_diffusion(&diagonal, 1, d, y, a);
+        t[at + 1] = t[at] + step;
+        for (size_t k = 0; k < d; k++) y[d + k] = y[k] + step * f[k] + sqrt(step * a[k * d + k]) * noise[i * d + k];
     }
-    return s;
+    sock_data *data = NULL;
+    if (sock_data_from_arrays(ctx, d, trajectories, length, t, x, NULL, NULL, NULL, &data) < 0)
+        fail_msg("%s", sock_message(ctx));
+    sk_free(t), sk_free(x), sk_free(noise), sk_free(h), sk_free(length);
+    return data;
+}
+
+/* Such steps in `parts` equal parts, of which the first `folds` are folds and the others always in; a cluster is a
+ * trajectory. */
+static inline sk_transitions *case_transitions(sock_context *ctx, const sock_data *data, size_t parts, size_t folds)
+{
+    const size_t n = sock_data_points(data) - data->trajectories;
+    sk_split split = {.n = n, .folds = folds, .clusters = data->trajectories};
+    split.point = sk_alloc(ctx, n, sizeof(size_t));
+    split.fold = sk_alloc(ctx, n, sizeof(size_t));
+    split.cluster = sk_alloc(ctx, n, sizeof(size_t));
+    for (size_t j = 0, i = 0; j < data->trajectories; j++)
+        for (size_t at = data->first[j]; at + 1 < data->first[j + 1]; at++, i++) {
+            const size_t part = i * parts / n;
+            split.point[i] = at;
+            split.fold[i] = part < folds ? part : SK_ALWAYS;
+            split.cluster[i] = j;
+        }
+    sk_transitions *rows = NULL;
+    if (sk_transitions_new(ctx, data, &split, NULL, &rows) < 0) fail_msg("%s", sock_message(ctx));
+    sk_free(split.point), sk_free(split.fold), sk_free(split.cluster);
+    return rows;
 }
 
 /* 60 steps in 12 trajectories, 3 folds of 4 trajectories; with `always`, the last fold's steps are always in instead.
  */
-static inline sk_problem *case_problem(sock_context *ctx, size_t d, bool always)
+static inline sk_transitions *case_rows(sock_context *ctx, size_t d, bool always)
 {
-    enum { N = 60, EACH = 5 };
-    size_t fold[N], cluster[N], folds = always ? 2 : 3;
-    sk_problem *p = NULL;
-    for (size_t i = 0; i < N; i++) {
-        fold[i] = i / 20 < folds ? i / 20 : SK_ALWAYS;
-        cluster[i] = i / EACH;
-    }
-    if (sk_problem_new(ctx, case_steps(ctx, N, d, EACH, 11 + d), fold, folds, cluster, N / EACH, &p) < 0)
-        fail_msg("%s", sock_message(ctx));
-    p->eps = 1e-3;
-    return p;
+    sock_data *data = case_data(ctx, 60, d, 5, 11 + d);
+    sk_transitions *rows = case_transitions(ctx, data, 3, always ? 2 : 3);
+    sock_data_free(data);
+    return rows;
 }
 
 static inline sock_model *case_model(sock_context *ctx, size_t d, bool *diagonal)
@@ -77,6 +86,37 @@ static inline sock_model *case_model(sock_context *ctx, size_t d, bool *diagonal
     sock_model *model = NULL;
     assert_int_equal(sock_model_wrap(ctx, d, NULL, case_drift, case_diffusion, diagonal, &model), SOCK_OK);
     return model;
+}
+
+static inline sock_status case_fields(sock_context *ctx, const void *model, size_t count, const double *x, double *f,
+                                      double *a)
+{
+    return sk_model_evaluate(ctx, model, count, x, f, a);
+}
+
+/* With a model (NULL: none), conditional and weighted. */
+static inline sk_view_spec case_look(const sock_model *model, bool diagonal)
+{
+    return (sk_view_spec){.fields = case_fields,
+                          .model = model,
+                          .conditional = true,
+                          .diagonal = diagonal,
+                          .weighted = true,
+                          .eps = 1e-3};
+}
+
+static inline sk_views *case_views(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look)
+{
+    sk_views *views = NULL;
+    if (sk_views_new(ctx, rows, look, &views) < 0) fail_msg("%s", sock_message(ctx));
+    return views;
+}
+
+static inline const sk_view *case_view(sock_context *ctx, const sk_views *views, size_t b)
+{
+    const sk_view *v = NULL;
+    if (sk_views_take(ctx, views, b, &v) < 0) fail_msg("%s", sock_message(ctx));
+    return v;
 }
 
 static inline sk_kernel *case_kernel(sock_context *ctx, const char *text)
@@ -116,22 +156,22 @@ static inline double dense_solve(size_t n, double *a, size_t rhs, double *x)
     return logdet;
 }
 
-/* log N(e; 0, C) with C = F A F' + eps I and eps I added to e e'; everything written out. */
-static inline double dense_score(const sk_problem *p, size_t i, const double *e, const double *integral)
+/* Of row i of a view: log N(e; 0, C) with C = F A F' + eps I and eps I added to e e'; everything written out. */
+static inline double dense_score(const sk_view *view, size_t i, const double *e, const double *integral)
 {
-    size_t d = p->d;
-    const double *f = p->left + i * d * d;
+    const size_t d = view->d;
+    const double *f = view->left + i * d * d;
     double c[64] = {0}, inverse[64] = {0}, trace = 0;
     for (size_t k = 0; k < d; k++)
         for (size_t l = 0; l < d; l++) {
             for (size_t u = 0; u < d; u++)
                 for (size_t v = 0; v < d; v++) c[k * d + l] += f[k * d + u] * integral[u * d + v] * f[l * d + v];
-            if (k == l) c[k * d + l] += p->eps;
+            if (k == l) c[k * d + l] += view->spec.eps;
             inverse[k * d + l] = k == l;
         }
     double logdet = dense_solve(d, c, d, inverse);
     for (size_t k = 0; k < d; k++)
-        for (size_t l = 0; l < d; l++) trace += inverse[k * d + l] * (e[k] * e[l] + (k == l ? p->eps : 0));
+        for (size_t l = 0; l < d; l++) trace += inverse[k * d + l] * (e[k] * e[l] + (k == l ? view->spec.eps : 0));
     return -0.5 * ((double)d * log(2 * acos(-1.0)) + logdet + trace);
 }
 
