@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Views are kept up to so many bytes. */
+/* Views are kept up to so many bytes where nobody says otherwise. */
 static const double KEPT_BYTES = 6.4e7;
 
 struct sk_views {
@@ -346,10 +346,11 @@ static sock_status keep_all(sock_context *ctx, sk_views *v)
     return status;
 }
 
-static bool worth_keeping(const sk_transitions *t, bool conditional)
+static bool worth_keeping(const sk_transitions *t, const sk_view_spec *spec)
 {
-    const double d = (double)t->d, nodes = conditional ? 1 + 2 * d : 1;
-    return 8 * (double)t->n * (nodes * (d + 3) + 4 * d * d + 4 * d + 4) <= KEPT_BYTES;
+    const double d = (double)t->d, nodes = spec->conditional ? 1 + 2 * d : 1;
+    const double most = spec->keep > 0 ? spec->keep : KEPT_BYTES;
+    return 8 * (double)t->n * (nodes * (d + 3) + 4 * d * d + 4 * d + 4) <= most;
 }
 
 sock_status sk_views_new(sock_context *ctx, const sk_transitions *t, const sk_view_spec *spec, sk_views **out)
@@ -365,7 +366,7 @@ sock_status sk_views_new(sock_context *ctx, const sk_transitions *t, const sk_vi
     sock_status status = v->typical.part && (v->blind || spec->model) ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0 && v->blind) constant_covariance(t, v->blind);
     if (status >= 0) status = find_typical(ctx, v);
-    if (status >= 0 && worth_keeping(t, v->spec.conditional)) status = keep_all(ctx, v);
+    if (status >= 0 && worth_keeping(t, &v->spec)) status = keep_all(ctx, v);
     if (status < 0) {
         sk_views_free(v);
         return status;

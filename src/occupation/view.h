@@ -24,6 +24,7 @@ typedef struct sk_view_spec {
     double eps;        /* jitter of the likelihood */
     double resolution; /* mean square of the smallest change a coordinate can show; 0: as fine as you like */
     double density;    /* added to the score of a row, so that it is that of the data: - sum log of the units */
+    double keep;       /* views are kept up to so many bytes; 0: the usual */
 } sk_view_spec;
 
 /* Medians over the transitions that move; of a large number of them, over some that stand for all. */
