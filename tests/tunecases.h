@@ -81,6 +81,32 @@ static inline sk_transitions *case_rows(sock_context *ctx, size_t d, bool always
     return rows;
 }
 
+/* The same rows in blocks of at most `most`. */
+static inline void case_cut(sock_context *ctx, sk_transitions *rows, size_t most)
+{
+    sk_free(rows->block);
+    rows->block = sk_alloc(ctx, rows->n + 1, sizeof *rows->block);
+    rows->blocks = 0;
+    for (size_t f = 0; f <= rows->folds; f++)
+        for (size_t at = rows->first[f]; at < rows->first[f + 1]; at += most) rows->block[rows->blocks++] = at;
+    rows->block[rows->blocks] = rows->n;
+}
+
+/* The same rows without folds, in one block: what is looked at as a whole. */
+static inline sk_transitions *case_joined(sock_context *ctx, const sk_transitions *rows)
+{
+    sk_transitions *all = NULL;
+    size_t *keep = sk_alloc(ctx, rows->n, sizeof *keep);
+    for (size_t i = 0; i < rows->n; i++) keep[i] = i;
+    if (sk_transitions_subset(ctx, rows, rows->n, keep, &all) < 0) fail_msg("%s", sock_message(ctx));
+    sk_free(keep);
+    all->folds = 0;
+    all->first[1] = rows->n;
+    all->blocks = 1;
+    all->block[1] = rows->n;
+    return all;
+}
+
 static inline sock_model *case_model(sock_context *ctx, size_t d, bool *diagonal)
 {
     sock_model *model = NULL;
@@ -119,11 +145,79 @@ static inline const sk_view *case_view(sock_context *ctx, const sk_views *views,
     return v;
 }
 
+/* Rows seen under the true model: by blocks, and (`v`) all in one view. */
+typedef struct case_bench {
+    sk_transitions *rows, *joined;
+    sock_model *model;
+    sk_views *views, *whole;
+    const sk_view *v;
+} case_bench;
+
+/* Takes the rows. */
+static inline case_bench case_bench_of(sock_context *ctx, sk_transitions *rows, bool diagonal, double keep)
+{
+    static bool flat = true, full = false;
+    case_bench b = {.rows = rows, .joined = case_joined(ctx, rows)};
+    b.model = case_model(ctx, rows->d, diagonal ? &flat : &full);
+    sk_view_spec look = case_look(b.model, diagonal);
+    b.whole = case_views(ctx, b.joined, &look);
+    look.keep = keep;
+    b.views = case_views(ctx, rows, &look);
+    b.v = case_view(ctx, b.whole, 0);
+    return b;
+}
+
+static inline case_bench case_bench_new(sock_context *ctx, size_t d, bool diagonal, bool always)
+{
+    return case_bench_of(ctx, case_rows(ctx, d, always), diagonal, 0);
+}
+
+static inline void case_bench_clear(case_bench *b)
+{
+    sk_views_give(b->whole, b->v);
+    sk_views_free(b->whole);
+    sk_views_free(b->views);
+    sock_model_free(b->model);
+    sk_transitions_free(b->joined);
+    sk_transitions_free(b->rows);
+}
+
 static inline sk_kernel *case_kernel(sock_context *ctx, const char *text)
 {
     sk_kernel *kernel = NULL;
     if (sk_kernel_parse(ctx, "kernel", text, &kernel) < 0) fail_msg("%s", sock_message(ctx));
     return kernel;
+}
+
+/* What a drift leaves that is not fitted: residuals (1 + 0.02 f) t + 0.003 without fold f, f = folds from all rows. */
+typedef struct case_left {
+    sk_trial *drift;
+    double share;
+    sk_remains *remains;
+} case_left;
+
+static inline double case_residual(const sk_view *v, size_t f, size_t i, size_t k)
+{
+    return v->t[i * v->d + k] * (1 + 0.02 * (double)f) + 0.003;
+}
+
+static inline void case_left_new(sock_context *ctx, const case_bench *b, bool correct, case_left *out)
+{
+    const size_t size = b->v->n * b->v->d, folds = b->rows->folds;
+    sk_trial *drift = sk_alloc(ctx, 1, sizeof *drift);
+    *drift = (sk_trial){.field = SK_DRIFT, .d = b->v->d, .folds = folds, .held = sk_doubles(ctx, folds + 1, size)};
+    for (size_t f = 0; f <= folds; f++)
+        for (size_t i = 0; i < size; i++)
+            drift->held[f * size + i] = b->v->t[i] - case_residual(b->v, f, i / b->v->d, i % b->v->d);
+    *out = (case_left){.drift = drift, .share = 1};
+    const sk_mixture mixture = {1, &out->drift, &out->share};
+    if (sk_remains_new(ctx, b->views, &mixture, correct, &out->remains) < 0) fail_msg("%s", sock_message(ctx));
+}
+
+static inline void case_left_clear(case_left *left)
+{
+    sk_remains_free(left->remains);
+    sk_trial_free(left->drift);
 }
 
 /* x := A^-1 x by Gauss-Jordan with pivoting, A (n x n) destroyed; answers log |det A|. */
