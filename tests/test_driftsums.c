@@ -1,0 +1,365 @@
+/* test_driftsums.c - the sums that a drift is solved from, against slow loops over the rows: by fold, merged, without a
+ * fold, and what is solved from them. */
+#include "drift/driftsums.h"
+#include "drift/sparsebayes.h"
+#include "tunecases.h"
+
+#include "onecontext.h" /* its ctx comes after functions that have one of their own */
+
+enum { P = 4 };
+
+typedef enum look { WEIGHTED, ALIKE, PLAIN } look; /* by precision; all by the same one; views without precisions */
+
+typedef struct sums_case {
+    size_t d;
+    sk_coupling coupling;
+    bool diagonal, always;
+    look look;
+} sums_case;
+
+static const sums_case cases[] = {
+    {1, SK_JOINT, true, false, WEIGHTED}, {1, SK_SHARED, true, true, PLAIN},     {2, SK_JOINT, false, false, WEIGHTED},
+    {2, SK_APART, true, true, WEIGHTED},  {2, SK_SHARED, false, true, WEIGHTED}, {3, SK_JOINT, true, true, WEIGHTED},
+    {3, SK_APART, false, false, ALIKE},   {2, SK_SHARED, false, false, ALIKE},   {2, SK_SHARED, false, true, PLAIN}};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static double *some_psi(size_t n)
+{
+    double *psi = sk_doubles(ctx, n, P);
+    sk_normals((sk_key){17, SK_PURPOSE_TEST}, 0, 0, 0, n * P, psi);
+    for (size_t i = 0; i < n; i++) psi[i * P] += 1;
+    return psi;
+}
+
+static case_bench bench_of(const sums_case *c, size_t most)
+{
+    sk_transitions *rows = case_rows(ctx, c->d, c->always);
+    case_cut(ctx, rows, most);
+    return case_bench_of(ctx, rows, c->diagonal, 0);
+}
+
+/* As the case wants it seen. */
+static sk_view changed(const sk_view *v, const sums_case *c)
+{
+    sk_view own = *v;
+    if (c->look == PLAIN) own.precision = NULL;
+    if (c->look == ALIKE) own.spec.weighted = false;
+    return own;
+}
+
+/* Of the rows of the blocks from .. to-1. */
+static sk_drift_sums *add_blocks(const case_bench *b, const sums_case *c, const double *psi, size_t from, size_t to)
+{
+    sk_drift_sums *sums = NULL;
+    assert_int_equal(sk_drift_sums_new(ctx, P, c->d, b->rows->folds, c->coupling, &sums), SOCK_OK);
+    for (size_t block = from; block < to; block++) {
+        const sk_view *v = case_view(ctx, b->views, block);
+        const sk_view own = changed(v, c);
+        assert_int_equal(sk_drift_sums_add(ctx, sums, &own, psi + v->begin * P), SOCK_OK);
+        sk_views_give(b->views, v);
+    }
+    return sums;
+}
+
+/* P_kl of row i as the header has it: whole, of the component's own variance, or of the mean one. */
+static double weight(const case_bench *b, const sums_case *c, size_t i, size_t k, size_t l)
+{
+    const sk_view *v = b->v;
+    const size_t d = c->d;
+    double mean = 0;
+    if (c->look == PLAIN) return k == l;
+    if (c->look == ALIKE || c->coupling == SK_JOINT || d == 1) return v->precision[(i * d + k) * d + l];
+    for (size_t m = 0; m < d; m++) mean += v->part[i * d + m] / (double)d;
+    if (c->coupling == SK_APART) mean = v->part[i * d + k];
+    return k == l ? 1 / (mean + 0.1 * v->typical->mean) : 0;
+}
+
+/* Of one system from the rows that `in` says: H (order x order), g (rhs x order). */
+static void slow_sums(const case_bench *b, const sums_case *c, const double *psi, const bool *in, size_t system,
+                      double *h, double *g)
+{
+    const size_t d = c->d, order = c->coupling == SK_JOINT || d == 1 ? P * d : P;
+    const size_t rhs = c->coupling == SK_SHARED && d > 1 ? d : 1;
+    memset(h, 0, order * order * sizeof *h);
+    memset(g, 0, rhs * order * sizeof *g);
+    for (size_t i = 0; i < b->rows->n; i++)
+        for (size_t u = 0; in[i] && u < order; u++) {
+            const size_t k = order > P ? u / P : system;
+            for (size_t v = 0; v < order; v++)
+                h[u * order + v] += weight(b, c, i, k, order > P ? v / P : k) * psi[i * P + u % P] * psi[i * P + v % P];
+            for (size_t r = 0; r < rhs; r++)
+                for (size_t l = 0; l < d; l++)
+                    g[r * order + u] += weight(b, c, i, rhs > 1 ? r : k, l) * psi[i * P + u % P] * b->v->t[i * d + l];
+        }
+}
+
+/* Of views without precisions the lower triangle is made. */
+static void check_square(const sums_case *c, size_t order, const double *h, const double *expected)
+{
+    double own[144];
+    for (size_t k = 0; k < order * order; k++)
+        own[k] = c->look == PLAIN && k % order > k / order ? h[k % order * order + k / order] : h[k];
+    assert_all_close(order * order, own, expected, 1e-12);
+}
+
+/* Which rows are in the sums of part f: a fold, always (folds), all (folds + 1). */
+static size_t rows_of(const sk_transitions *rows, size_t f, bool *in)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rows->n; i++) count += in[i] = f > rows->folds || sk_transitions_fold(rows, i) == f;
+    return count;
+}
+
+static void prop_sums_are_those_of_the_rows(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < CASES; c++) {
+        case_bench b = bench_of(&cases[c], 7);
+        double *psi = some_psi(b.rows->n), h[144], g[12];
+        bool in[60];
+        sk_drift_sums *s = add_blocks(&b, &cases[c], psi, 0, b.rows->blocks);
+        const size_t square = s->order * s->order, side = s->order * s->rhs;
+        sk_drift_sums_close(s);
+        sk_drift_sums_close(s); /* twice is as good as once */
+        assert_true(sk_drift_sums_bytes(P, cases[c].d, s->folds, cases[c].coupling) >=
+                    8.0 * (double)((s->folds + 2) * s->systems * square));
+        for (size_t f = 0; f < s->folds + 2; f++) {
+            assert_int_equal(s->rows[f], rows_of(b.rows, f, in));
+            for (size_t u = 0; s->rows[f] && u < s->systems; u++) {
+                slow_sums(&b, &cases[c], psi, in, u, h, g);
+                check_square(&cases[c], s->order, s->h + (f * s->systems + u) * square, h);
+                assert_all_close(side, s->g + (f * s->systems + u) * side, g, 1e-12);
+            }
+        }
+        sk_drift_sums_free(s);
+        sk_free(psi);
+        case_bench_clear(&b);
+    }
+}
+
+/* The total less a fold is the sum over the other rows. */
+static void prop_subtract_leaves_the_other_rows(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < CASES; c++) {
+        case_bench b = bench_of(&cases[c], SK_BLOCK);
+        double *psi = some_psi(b.rows->n), h[144], g[12], left_h[144], left_g[12];
+        bool in[60];
+        sk_drift_sums *s = add_blocks(&b, &cases[c], psi, 0, b.rows->blocks);
+        sk_drift_sums_close(s);
+        for (size_t f = 0; f <= s->folds; f++) {
+            size_t count = 0;
+            for (size_t i = 0; i < b.rows->n; i++)
+                count += in[i] = f == s->folds || sk_transitions_fold(b.rows, i) != f;
+            for (size_t u = 0; u < s->systems; u++) {
+                assert_int_equal(sk_drift_sums_subtract(s, f, u, left_h, left_g), count);
+                slow_sums(&b, &cases[c], psi, in, u, h, g);
+                check_square(&cases[c], s->order, left_h, h);
+                assert_all_close(s->order * s->rhs, left_g, g, 1e-12);
+            }
+        }
+        sk_drift_sums_free(s);
+        sk_free(psi);
+        case_bench_clear(&b);
+    }
+}
+
+static void check_same(const sk_drift_sums *s, const sk_drift_sums *other, double tolerance)
+{
+    const size_t parts = s->folds ? s->folds + 2 : 1; /* without folds one part is all */
+    assert_all_close(parts * s->systems * s->order * s->order, s->h, other->h, tolerance);
+    assert_all_close(parts * s->systems * s->order * s->rhs, s->g, other->g, tolerance);
+    for (size_t f = 0; f < parts; f++) assert_int_equal(s->rows[f], other->rows[f]);
+    assert_close(s->size, other->size, tolerance, 0);
+    assert_close(s->weight, other->weight, tolerance, 0);
+    assert_close(sk_drift_sums_unit(s), sk_drift_sums_unit(other), tolerance, 0);
+}
+
+/* Two halves, and one block against many: the same sums. */
+static void prop_merged_sums_are_those_of_all_rows(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < CASES; c++) {
+        case_bench b = bench_of(&cases[c], 7), large = bench_of(&cases[c], SK_BLOCK);
+        double *psi = some_psi(b.rows->n);
+        sk_drift_sums *all = add_blocks(&b, &cases[c], psi, 0, b.rows->blocks);
+        sk_drift_sums *one = add_blocks(&b, &cases[c], psi, 0, 4);
+        sk_drift_sums *two = add_blocks(&b, &cases[c], psi, 4, b.rows->blocks);
+        sk_drift_sums *few = add_blocks(&large, &cases[c], psi, 0, large.rows->blocks);
+        sk_drift_sums_merge(one, two);
+        sk_drift_sums_close(one), sk_drift_sums_close(all), sk_drift_sums_close(few);
+        check_same(one, all, 1e-12);
+        check_same(few, all, 1e-12);
+        sk_drift_sums_free(all), sk_drift_sums_free(one), sk_drift_sums_free(two), sk_drift_sums_free(few);
+        sk_free(psi);
+        case_bench_clear(&b), case_bench_clear(&large);
+    }
+}
+
+/* More rows than are weighted at once, in one block; and rows without folds, of which nothing is subtracted. */
+static void prop_long_blocks_add_up_as_short_ones_do(void **state)
+{
+    (void)state;
+    const sums_case c = {2, SK_JOINT, false, false, WEIGHTED};
+    sock_data *data = case_data(ctx, 1100, 2, 10, 4);
+    sk_transitions *rows = case_transitions(ctx, data, 1, 0), *cut = case_transitions(ctx, data, 1, 0);
+    case_cut(ctx, cut, 10);
+    case_bench b = case_bench_of(ctx, rows, false, 0), small = case_bench_of(ctx, cut, false, 0);
+    double *psi = some_psi(1100);
+    sk_drift_sums *one = add_blocks(&b, &c, psi, 0, 1), *many = add_blocks(&small, &c, psi, 0, 110);
+    sk_drift_sums_close(one), sk_drift_sums_close(many);
+    check_same(one, many, 1e-12);
+    double h[64], g[8];
+    assert_int_equal(sk_drift_sums_subtract(one, 0, 0, h, g), 1100);
+    assert_memory_equal(h, one->h, sizeof h);
+    assert_memory_equal(g, one->g, sizeof g);
+    sk_drift_sums_free(one), sk_drift_sums_free(many);
+    sk_free(psi);
+    case_bench_clear(&b), case_bench_clear(&small);
+    sock_data_free(data);
+}
+
+/* l = 1 is the mean |psi|^2 times the mean weight of a component. */
+static double slow_unit(const case_bench *b, const sums_case *c, const double *psi)
+{
+    double size = 0, mean = 0, n = (double)b->rows->n;
+    for (size_t i = 0; i < b->rows->n * P; i++) size += psi[i] * psi[i] / n;
+    for (size_t i = 0; i < b->rows->n; i++)
+        for (size_t k = 0; k < c->d; k++) mean += weight(b, c, i, k, k) / (n * (double)c->d);
+    return size * mean;
+}
+
+/* (H + rows l unit) w = g for every system and penalty; dof = tr H (H + rows l unit)^-1, once for each component. */
+static void prop_ridge_solves_its_systems(void **state)
+{
+    (void)state;
+    static const double l[] = {1, 1e-3};
+    for (size_t c = 0; c < CASES; c++) {
+        const size_t d = cases[c].d;
+        if (cases[c].look == PLAIN) continue; /* these have no natural unit */
+        case_bench b = bench_of(&cases[c], SK_BLOCK);
+        double *psi = some_psi(b.rows->n), h[144], copy[144], trace[144], g[12], path[2 * 12], dof[2], w[12];
+        sk_drift_sums *s = add_blocks(&b, &cases[c], psi, 0, b.rows->blocks);
+        sk_drift_sums_close(s);
+        const double unit = slow_unit(&b, &cases[c], psi);
+        assert_close(sk_drift_sums_unit(s), unit, 1e-12, 0);
+        for (size_t f = 0; f <= s->folds; f++) {
+            double freedom[2] = {0};
+            assert_int_equal(sk_drift_sums_ridge(ctx, s, f, 2, l, path, dof), SOCK_OK);
+            for (size_t j = 0; j < 2; j++) {
+                for (size_t u = 0; u < s->systems; u++) {
+                    const double rows = (double)sk_drift_sums_subtract(s, f, u, h, g);
+                    memcpy(trace, h, s->order * s->order * sizeof *h);
+                    for (size_t i = 0; i < s->order; i++) h[i * s->order + i] += rows * l[j] * unit;
+                    memcpy(copy, h, s->order * s->order * sizeof *h);
+                    dense_solve(s->order, copy, s->order, trace);
+                    for (size_t i = 0; i < s->order; i++) freedom[j] += trace[i * s->order + i] * (double)s->rhs;
+                    for (size_t r = 0; r < s->rhs; r++) {
+                        memcpy(copy, h, s->order * s->order * sizeof *h);
+                        dense_solve(s->order, copy, 1, g + r * s->order);
+                        for (size_t i = 0; i < s->order; i++) {
+                            const size_t k = s->order > P ? i / P : s->rhs > 1 ? r : u;
+                            w[i % P * d + k] = g[r * s->order + i];
+                        }
+                    }
+                }
+                assert_all_close(P * d, path + j * P * d, w, 1e-10);
+                assert_close(dof[j], freedom[j], 1e-10, 0);
+            }
+        }
+        sk_drift_sums_free(s);
+        sk_free(psi);
+        case_bench_clear(&b);
+    }
+}
+
+/* Learned weights: sparse Bayes on the sums of the training rows, system by system; a feature pays log of their number,
+ * at least 3. dof = sum 1 - alpha Sigma_aa. */
+static void prop_learned_weights_are_sparse_bayes_of_the_sums(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < CASES; c++) {
+        const size_t d = cases[c].d;
+        if (cases[c].coupling == SK_SHARED) continue; /* each component has features of its own */
+        case_bench b = bench_of(&cases[c], SK_BLOCK);
+        double *psi = some_psi(b.rows->n), h[144], g[12], w[12], found[12];
+        for (size_t i = 0; i < b.rows->n * P; i += P) psi[i + 1] += 5 * b.v->t[i / P * d]; /* one that is worth it */
+        sk_drift_sums *s = add_blocks(&b, &cases[c], psi, 0, b.rows->blocks);
+        sk_drift_sums_close(s);
+        for (size_t f = 0; f <= s->folds; f++) {
+            double freedom = 0, dof;
+            memset(w, 0, sizeof w);
+            for (size_t u = 0; u < s->systems; u++) {
+                sk_sparse_bayes *fit = NULL;
+                sk_drift_sums_subtract(s, f, u, h, g);
+                assert_int_equal(
+                    sk_sparse_bayes_fit(ctx, s->order, h, s->order, g, fmax(log((double)s->order), 3), 0, &fit),
+                    SOCK_OK);
+                for (size_t a = 0; a < fit->active; a++) {
+                    const size_t i = fit->index[a];
+                    w[i % P * d + (s->systems > 1 ? u : i / P)] = fit->mean[a];
+                    freedom += 1 - fit->alpha[a] * fit->covariance[a * fit->active + a];
+                }
+                sk_sparse_bayes_free(fit);
+            }
+            assert_int_equal(sk_drift_sums_learned(ctx, s, f, found, &dof), SOCK_OK);
+            for (size_t i = 0; i < P * d; i++) assert_close(found[i], w[i], 1e-12, 1);
+            assert_close(dof, freedom, 1e-12, 1);
+            if (cases[c].look == WEIGHTED) assert_true(freedom > 0.5);
+        }
+        sk_drift_sums_free(s);
+        sk_free(psi);
+        case_bench_clear(&b);
+    }
+}
+
+typedef struct trying {
+    const case_bench *b;
+    const double *psi;
+    bool learned;
+} trying;
+
+static sock_status sum_once(sock_context *c, void *arg)
+{
+    const trying *t = arg;
+    const double l[] = {1, 0.1};
+    double path[2 * 8], dof[2];
+    sk_drift_sums *s = NULL;
+    sock_status status = sk_drift_sums_new(c, P, 2, t->b->rows->folds, SK_JOINT, &s);
+    for (size_t block = 0; status >= 0 && block < t->b->rows->blocks; block++) {
+        const sk_view *v = NULL;
+        status = sk_views_take(c, t->b->views, block, &v);
+        if (status >= 0) status = sk_drift_sums_add(c, s, v, t->psi + v->begin * P);
+    }
+    if (status >= 0) sk_drift_sums_close(s);
+    if (status >= 0)
+        status = t->learned ? sk_drift_sums_learned(c, s, 0, path, dof) : sk_drift_sums_ridge(c, s, 0, 2, l, path, dof);
+    sk_drift_sums_free(s);
+    return status;
+}
+
+static void test_driftsums__survive_every_failed_allocation(void **state)
+{
+    (void)state;
+    sock_set_threads(ctx, 1);
+    case_bench b = bench_of(&cases[2], SK_BLOCK);
+    double *psi = some_psi(b.rows->n);
+    for (int learned = 0; learned < 2; learned++)
+        assert_true(for_each_allocation(ctx, sum_once, &(trying){&b, psi, learned}) > 12);
+    sk_free(psi);
+    case_bench_clear(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prop_sums_are_those_of_the_rows),
+        cmocka_unit_test(prop_subtract_leaves_the_other_rows),
+        cmocka_unit_test(prop_merged_sums_are_those_of_all_rows),
+        cmocka_unit_test(prop_long_blocks_add_up_as_short_ones_do),
+        cmocka_unit_test(prop_ridge_solves_its_systems),
+        cmocka_unit_test(prop_learned_weights_are_sparse_bayes_of_the_sums),
+        cmocka_unit_test(test_driftsums__survive_every_failed_allocation),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
