@@ -1,4 +1,4 @@
-/* test_folds.c - who is held out when: every step at most once, no trajectory on both sides, blocks with gaps. */
+/* test_folds.c - who is held out when: every step at most once, no trajectory on both sides, pieces with gaps. */
 #include "onecontext.h"
 #include "tune/folds.h"
 
@@ -21,57 +21,78 @@ static sock_data *walks(size_t count, const size_t *length, size_t copies)
     return data;
 }
 
-static sk_problem *deal(const sock_data *data, const sock_data *validation, size_t folds, uint64_t seed)
+static sk_tune_spec spec_of(const sock_data *data)
 {
-    sk_tune_spec spec = {.data = data,
-                         .validation = validation,
-                         .folds = folds,
-                         .seed = seed,
-                         .drift = "auto",
-                         .diffusion = "auto",
-                         .weighted = true};
-    sk_problem *full = NULL, *screen = NULL;
-    if (sk_folds_problem(ctx, &spec, 1000000, &full, &screen) < 0) fail_msg("%s", sock_message(ctx));
-    assert_ptr_equal(full, screen);
-    return full;
+    return (sk_tune_spec){.data = data, .drift = "auto", .diffusion = "auto", .weighted = true};
 }
 
-/* The law of every deal: folds in order, ranges that cover all steps, no empty fold, and of a cluster (the trajectory,
- * the block) never one step in training and another held out. */
-static void check_deal(const sk_problem *p)
+static sk_row_sets split_rows(const sock_data *data, const sock_data *validation, size_t folds, uint64_t seed)
+{
+    sk_tune_spec spec = spec_of(data);
+    spec.validation = validation;
+    spec.folds = folds;
+    spec.seed = seed;
+    sk_row_sets sets = {0};
+    if (sk_row_sets_new(ctx, &spec, 1000000, 1000000, &sets) < 0) fail_msg("%s", sock_message(ctx));
+    assert_ptr_equal(sets.all, sets.screen);
+    assert_ptr_equal(sets.all, sets.search);
+    return sets;
+}
+
+/* The law of every split: folds in order, ranges that cover all steps, no empty fold, and of a cluster (the trajectory,
+ * the piece) never one step in training and another held out. */
+static void check_split(const sk_transitions *p)
 {
     assert_int_equal(p->first[0], 0);
     assert_int_equal(p->first[p->folds + 1], p->n);
     for (size_t f = 0; f < p->folds; f++) {
         assert_true(p->first[f + 1] > p->first[f]);
         assert_true(p->n - (p->first[f + 1] - p->first[f]) > 0); /* something is left to train on */
-        for (size_t i = p->first[f]; i < p->first[f + 1]; i++) assert_int_equal(p->fold[i], f);
+        for (size_t i = p->first[f]; i < p->first[f + 1]; i++) assert_int_equal(sk_transitions_fold(p, i), f);
     }
-    for (size_t i = p->first[p->folds]; i < p->n; i++) assert_true(p->fold[i] == SK_ALWAYS);
+    for (size_t i = p->first[p->folds]; i < p->n; i++) assert_int_equal(sk_transitions_fold(p, i), p->folds);
     for (size_t i = 0; i < p->n; i++) {
         assert_true(p->cluster[i] < p->clusters);
         for (size_t j = 0; j < i; j++)
-            if (p->cluster[i] == p->cluster[j]) assert_int_equal(p->fold[i], p->fold[j]);
+            if (p->cluster[i] == p->cluster[j]) assert_int_equal(sk_transitions_fold(p, i), sk_transitions_fold(p, j));
     }
 }
 
-static void test_folds__deal_whole_trajectories_evenly(void **state)
+/* Steps of a file in its order, as rows from row `at` on; the cluster of trajectory j is first_cluster + j. */
+static size_t check_rows(const sk_transitions *p, size_t at, const sock_data *file, size_t first_cluster)
+{
+    for (size_t j = 0; j < file->trajectories; j++)
+        for (size_t m = file->first[j]; m + 1 < file->first[j + 1]; m++, at++) {
+            assert_int_equal(p->cluster[at], first_cluster + j);
+            assert_true(p->h[at] == file->t[m + 1] - file->t[m]);
+            assert_true(p->y[at] == file->x[m] && p->next[at] == file->x[m + 1]);
+        }
+    return at;
+}
+
+static void test_folds__split_whole_trajectories_evenly(void **state)
 {
     (void)state;
     size_t length[20];
     for (size_t j = 0; j < 20; j++) length[j] = 5 + j % 7;
     length[3] = 1; /* a single point has no step */
     sock_data *data = walks(20, length, 0);
-    sk_problem *p = deal(data, NULL, 0, 0);
+    sk_row_sets sets = split_rows(data, NULL, 0, 0);
+    const sk_transitions *p = sets.all;
     size_t steps = 0;
     for (size_t j = 0; j < 20; j++) steps += length[j] - 1;
-    check_deal(p);
+    check_split(p);
     assert_int_equal(p->folds, 6);
     assert_int_equal(p->n, steps);
-    for (size_t i = 0; i < p->n; i++) assert_int_equal(p->cluster[i], p->steps->trajectory[i]);
+    for (size_t i = 0; i < p->n; i++) { /* a cluster is a trajectory: the step is one of its steps */
+        size_t found = 0;
+        for (size_t m = data->first[p->cluster[i]]; m + 1 < data->first[p->cluster[i] + 1]; m++)
+            found += p->y[i] == data->x[m] && p->next[i] == data->x[m + 1] && p->h[i] == data->t[m + 1] - data->t[m];
+        assert_int_equal(found, 1);
+    }
     for (size_t f = 0; f < 6; f++) /* greedy: no fold exceeds another by more than one trajectory */
         for (size_t g = 0; g < 6; g++) assert_true(p->first[f + 1] - p->first[f] <= p->first[g + 1] - p->first[g] + 10);
-    sk_problem_free(p);
+    sk_row_sets_clear(&sets);
     sock_data_free(data);
 }
 
@@ -81,33 +102,36 @@ static void test_folds__seed_shuffles_and_number_is_kept(void **state)
     size_t length[12], different = 0;
     for (size_t j = 0; j < 12; j++) length[j] = 4;
     sock_data *data = walks(12, length, 0);
-    sk_problem *p = deal(data, NULL, 4, 1), *again = deal(data, NULL, 4, 1), *other = deal(data, NULL, 4, 2);
-    check_deal(p);
+    sk_row_sets sets = split_rows(data, NULL, 4, 1), again = split_rows(data, NULL, 4, 1);
+    sk_row_sets other = split_rows(data, NULL, 4, 2);
+    const sk_transitions *p = sets.all;
+    check_split(p);
     assert_int_equal(p->folds, 4);
     for (size_t i = 0; i < p->n; i++) {
-        assert_int_equal(p->cluster[i], again->cluster[i]);
-        different += p->cluster[i] != other->cluster[i];
+        assert_int_equal(p->cluster[i], again.all->cluster[i]);
+        different += p->cluster[i] != other.all->cluster[i];
     }
     assert_true(different > 0);
-    sk_problem_free(p), sk_problem_free(again), sk_problem_free(other);
+    sk_row_sets_clear(&sets), sk_row_sets_clear(&again), sk_row_sets_clear(&other);
     sock_data_free(data);
 }
 
-/* One long trajectory: blocks in turn, and the step between two blocks in none. */
-static void test_folds__cut_a_single_trajectory_into_blocks_with_gaps(void **state)
+/* One long trajectory: pieces in turn, and the step between two pieces in none. */
+static void test_folds__cut_a_single_trajectory_into_pieces_with_gaps(void **state)
 {
     (void)state;
     size_t length = 101;
     sock_data *data = walks(1, &length, 0);
-    sk_problem *p = deal(data, NULL, 0, 0);
-    check_deal(p);
+    sk_row_sets sets = split_rows(data, NULL, 0, 0);
+    const sk_transitions *p = sets.all;
+    check_split(p);
     assert_int_equal(p->folds, 6);
     assert_int_equal(p->clusters, 12);
     assert_int_equal(p->n, 100 - 11);
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = 0; j < p->n; j++) /* steps that touch belong to one fold */
-            if (p->steps->next[i] == p->steps->y[j]) assert_int_equal(p->fold[i], p->fold[j]);
-    sk_problem_free(p);
+            if (p->next[i] == p->y[j]) assert_int_equal(sk_transitions_fold(p, i), sk_transitions_fold(p, j));
+    sk_row_sets_clear(&sets);
     sock_data_free(data);
 }
 
@@ -120,10 +144,11 @@ static void test_folds__few_or_short_trajectories_still_give_folds(void **state)
                {1, {4}},      {3, {2, 2, 2}}, {2, {200, 2}}, {3, {2, 9, 5}}};
     for (size_t c = 0; c < sizeof few / sizeof *few; c++) {
         sock_data *data = walks(few[c].count, few[c].length, 0);
-        sk_problem *p = deal(data, NULL, 0, 0);
-        check_deal(p);
+        sk_row_sets sets = split_rows(data, NULL, 0, 0);
+        const sk_transitions *p = sets.all;
+        check_split(p);
         assert_true(p->folds >= 2);
-        sk_problem_free(p);
+        sk_row_sets_clear(&sets);
         sock_data_free(data);
     }
 }
@@ -133,23 +158,16 @@ static void test_folds__hold_out_the_validation_set_alone(void **state)
     (void)state;
     size_t length[] = {6, 7, 8, 3};
     sock_data *data = walks(3, length, 0), *held = walks(4, length, 0);
-    sk_problem *p = deal(data, held, 0, 0);
-    check_deal(p);
+    sk_row_sets sets = split_rows(data, held, 0, 0);
+    const sk_transitions *p = sets.all;
+    check_split(p);
     assert_int_equal(p->folds, 1);
     assert_int_equal(p->first[1], 5 + 6 + 7 + 2);
     assert_int_equal(p->n, 2 * 18 + 2);
     for (size_t i = 0; i < p->n; i++) assert_int_equal(p->cluster[i] >= 3, i < p->first[1]);
-    for (size_t side = 0, i = 0; side < 2;
-         side++) { /* the held-out steps come first, and all are those of their file */
-        const sock_data *file = side ? data : held;
-        for (size_t j = 0; j < file->trajectories; j++)
-            for (size_t m = file->first[j]; m + 1 < file->first[j + 1]; m++, i++) {
-                assert_true(p->steps->h[i] == file->t[m + 1] - file->t[m]);
-                assert_true(p->steps->y[i] == file->x[m] && p->steps->next[i] == file->x[m + 1]);
-                assert_true(p->steps->dy[i] == file->x[m + 1] - file->x[m]);
-            }
-    }
-    sk_problem_free(p);
+    /* the held-out steps come first, and all are those of their file */
+    assert_int_equal(check_rows(p, check_rows(p, 0, held, 3), data, 0), p->n);
+    sk_row_sets_clear(&sets);
     sock_data_free(data), sock_data_free(held);
 }
 
@@ -160,71 +178,181 @@ static void test_folds__keep_copies_with_their_original(void **state)
     size_t length[12];
     for (size_t j = 0; j < 12; j++) length[j] = 6;
     sock_data *data = walks(12, length, 3);
-    sk_problem *p = deal(data, NULL, 0, 0);
-    check_deal(p);
+    sk_row_sets sets = split_rows(data, NULL, 0, 0);
+    const sk_transitions *p = sets.all;
+    check_split(p);
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = 0; j < p->n; j++)
-            if (p->steps->y[i] == p->steps->y[j] && p->steps->next[i] == p->steps->next[j])
-                assert_true(p->fold[i] == p->fold[j] && p->cluster[i] == p->cluster[j]);
-    sk_problem_free(p);
+            if (p->y[i] == p->y[j] && p->next[i] == p->next[j]) assert_int_equal(p->cluster[i], p->cluster[j]);
+    sk_row_sets_clear(&sets);
     sock_data_free(data);
     data = walks(12, length, 1); /* nothing but copies: one trajectory in effect, so it is cut */
-    p = deal(data, NULL, 0, 0);
+    sets = split_rows(data, NULL, 0, 0);
+    p = sets.all;
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = 0; j < p->n; j++)
-            if (p->steps->y[i] == p->steps->y[j] && p->steps->next[i] == p->steps->next[j])
-                assert_int_equal(p->fold[i], p->fold[j]);
-    sk_problem_free(p);
+            if (p->y[i] == p->y[j] && p->next[i] == p->next[j])
+                assert_int_equal(sk_transitions_fold(p, i), sk_transitions_fold(p, j));
+    sk_row_sets_clear(&sets);
     sock_data_free(data);
 }
 
-static void test_folds__screen_is_whole_clusters_of_every_fold(void **state)
+/* The part for the search, and of it that for the screen. */
+static void test_folds__parts_are_whole_clusters_of_every_fold(void **state)
 {
     (void)state;
     size_t length[60];
     for (size_t j = 0; j < 60; j++) length[j] = 11;
     sock_data *data = walks(60, length, 0);
-    sk_tune_spec spec = {.data = data, .drift = "auto", .diffusion = "auto"};
-    sk_problem *full = NULL, *screen = NULL;
-    assert_int_equal(sk_folds_problem(ctx, &spec, 200, &full, &screen), SOCK_OK);
-    assert_ptr_not_equal(full, screen);
-    check_deal(full);
-    check_deal(screen);
-    assert_true(screen->n >= 200 && screen->n < 220);
-    size_t seen[60] = {0};
-    for (size_t i = 0; i < screen->n; i++) seen[screen->cluster[i]]++;
-    for (size_t j = 0; j < 60; j++) assert_true(seen[j] == 0 || seen[j] == 10);
-    assert_true(screen->eps == full->eps);
-    sk_problem_free(screen), sk_problem_free(full);
+    const sk_tune_spec spec = spec_of(data);
+    sk_row_sets sets = {0};
+    assert_int_equal(sk_row_sets_new(ctx, &spec, 350, 200, &sets), SOCK_OK);
+    const sk_transitions *part[] = {sets.all, sets.search, sets.screen};
+    size_t seen[3][60] = {{0}};
+    for (size_t s = 0; s < 3; s++) {
+        check_split(part[s]);
+        assert_int_equal(part[s]->clusters, 60);
+        for (size_t i = 0; i < part[s]->n; i++) seen[s][part[s]->cluster[i]]++;
+        for (size_t j = 0; j < 60; j++) {
+            assert_true(seen[s][j] == 0 || seen[s][j] == 10);
+            if (s && seen[s][j]) assert_int_equal(seen[s - 1][j], 10); /* a part of the larger one */
+        }
+    }
+    assert_int_equal(sets.all->n, 600);
+    assert_true(sets.search->n >= 350 && sets.search->n < 360);
+    assert_true(sets.screen->n >= 200 && sets.screen->n < 210);
+    sk_row_sets_clear(&sets);
+    assert_int_equal(sk_row_sets_new(ctx, &spec, 401, 200, &sets), SOCK_OK); /* 600 are not many more than 401 */
+    assert_ptr_equal(sets.search, sets.all);
+    assert_ptr_not_equal(sets.screen, sets.all);
+    sk_row_sets_clear(&sets);
+    assert_null(sets.all);
     sock_data_free(data);
 }
 
-static void test_folds__say_what_cannot_be_dealt(void **state)
+/* A fold without rows cannot be held out: then there is no part. */
+static void test_folds__no_part_leaves_a_fold_empty(void **state)
 {
     (void)state;
-    size_t length[] = {2};
-    sk_problem *full = NULL, *screen = NULL;
-    sock_data *one = walks(1, length, 0), *still = NULL;
-    sk_tune_spec spec = {.data = one, .drift = "auto", .diffusion = "auto"};
-    assert_int_equal(sk_folds_problem(ctx, &spec, 1000, &full, &screen), SOCK_EINPUT);
-    assert_non_null(strstr(sock_message(ctx), "one interval is not enough"));
-    double t[] = {0, 1, 2, 3}, x[] = {2, 2, 2, 2};
-    size_t four = 4;
-    sk_begin(ctx);
-    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &four, t, x, NULL, NULL, NULL, &still), SOCK_OK);
-    spec.data = still;
-    assert_int_equal(sk_folds_problem(ctx, &spec, 1000, &full, &screen), SOCK_EINPUT);
-    assert_non_null(strstr(sock_message(ctx), "never change"));
-    sock_data_free(one), sock_data_free(still);
+    size_t length[12];
+    for (size_t j = 0; j < 12; j++) length[j] = 11;
+    sock_data *data = walks(12, length, 0);
+    const sk_tune_spec spec = spec_of(data);
+    sk_row_sets sets = {0};
+    assert_int_equal(sk_row_sets_new(ctx, &spec, 20, 20, &sets), SOCK_OK); /* two trajectories, six folds */
+    assert_ptr_equal(sets.search, sets.all);
+    assert_ptr_equal(sets.screen, sets.all);
+    sk_row_sets_clear(&sets);
+    sock_data_free(data);
 }
 
-static sock_status deal_once(sock_context *c, void *arg)
+/* Units of the rows, and what a density of them lacks to be one of the data. */
+static void test_folds__rows_stand_in_their_units(void **state)
 {
-    sk_tune_spec spec = {.data = arg, .drift = "auto", .diffusion = "auto", .scaling = true};
-    sk_problem *full = NULL, *screen = NULL;
-    sock_status status = sk_folds_problem(c, &spec, 20, &full, &screen);
-    if (screen != full) sk_problem_free(screen);
-    sk_problem_free(full);
+    (void)state;
+    size_t length[12];
+    for (size_t j = 0; j < 12; j++) length[j] = 11;
+    sock_data *data = walks(12, length, 0);
+    sk_row_sets sets[2] = {{0}, {0}};
+    sk_tune_spec spec = spec_of(data);
+    for (size_t i = 0; i < data->points; i++) data->x[i] *= 1e3;
+    for (size_t s = 0; s < 2; s++) {
+        spec.scaling = s;
+        assert_int_equal(sk_row_sets_new(ctx, &spec, 1000, 1000, &sets[s]), SOCK_OK);
+        assert_true(sets[s].look.weighted && !sets[s].look.model);
+    }
+    assert_null(sets[0].scale);
+    assert_true(sets[0].look.density == 0);
+    const double unit = sets[1].scale[0];
+    assert_true(unit > 100);
+    assert_close(sets[1].look.density, -log(unit), 1e-15, 1);
+    for (size_t i = 0; i < sets[0].all->n; i++) {
+        assert_true(sets[1].all->y[i] == sets[0].all->y[i] / unit &&
+                    sets[1].all->next[i] == sets[0].all->next[i] / unit);
+        assert_true(sets[1].all->h[i] == sets[0].all->h[i]);
+    }
+    assert_close(sets[1].look.eps * unit * unit, sets[0].look.eps, 1e-12, 0);
+    sk_row_sets_clear(&sets[0]), sk_row_sets_clear(&sets[1]);
+    sock_data_free(data);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* 1e-4 of the median square increment of the steps that move. */
+static void test_folds__jitter_is_a_share_of_the_typical_increment(void **state)
+{
+    (void)state;
+    size_t length[5] = {21, 21, 21, 21, 21}, count = 0;
+    double square[100];
+    sock_data *data = walks(5, length, 0);
+    for (size_t j = 0; j < 5; j++) data->x[data->first[j] + 8] = data->x[data->first[j] + 7]; /* a step at rest */
+    sk_row_sets sets = split_rows(data, NULL, 0, 0);
+    for (size_t i = 0; i < sets.all->n; i++) {
+        const double size = sets.all->next[i] - sets.all->y[i];
+        if (size != 0) square[count++] = size * size;
+    }
+    assert_int_equal(count, 95);
+    qsort(square, count, sizeof *square, ascending);
+    assert_close(sets.look.eps, 1e-4 * square[count / 2], 1e-13, 0);
+    assert_true(sets.look.resolution == 0);
+    sk_row_sets_clear(&sets);
+    for (size_t i = 0; i < data->points; i++) data->x[i] = 0.5 * floor(2 * data->x[i]); /* grains of a half */
+    sets = split_rows(data, NULL, 0, 0);
+    assert_close(sets.look.resolution, 0.25, 1e-12, 0);
+    assert_close(sets.look.eps, 0.25, 1e-12, 0);
+    sk_row_sets_clear(&sets);
+    sock_data_free(data);
+}
+
+static void check_refusal(const sk_tune_spec *spec, const char *words)
+{
+    sk_row_sets sets = {0};
+    sk_begin(ctx);
+    assert_int_equal(sk_row_sets_new(ctx, spec, 1000, 1000, &sets), SOCK_EINPUT);
+    assert_non_null(strstr(sock_message(ctx), words));
+    assert_null(sets.all);
+}
+
+static void test_folds__say_what_cannot_be_split(void **state)
+{
+    (void)state;
+    size_t length[] = {2}, four = 4, single[] = {1, 1};
+    double t[] = {0, 1, 2, 3}, x[] = {2, 2, 2, 2}, alone[] = {0, 0};
+    sock_data *one = walks(1, length, 0), *still = NULL, *points = NULL;
+    sk_tune_spec spec = spec_of(one);
+    check_refusal(&spec, "one interval is not enough");
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &four, t, x, NULL, NULL, NULL, &still), SOCK_OK);
+    spec.data = still;
+    check_refusal(&spec, "never change");
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 2, single, alone, x, NULL, NULL, NULL, &points), SOCK_OK);
+    spec.data = points;
+    check_refusal(&spec, "no trajectory has two points");
+    spec.data = one, spec.validation = points; /* nor in what is held out */
+    check_refusal(&spec, "no trajectory has two points");
+    sock_data_free(one), sock_data_free(still), sock_data_free(points);
+}
+
+static sock_status split_once(sock_context *c, void *arg)
+{
+    sk_tune_spec spec = spec_of(arg);
+    sk_row_sets sets = {0};
+    spec.scaling = true;
+    sock_status status = sk_row_sets_new(c, &spec, 40, 20, &sets);
+    sk_row_sets_clear(&sets);
+    return status;
+}
+
+static sock_status split_validated(sock_context *c, void *arg)
+{
+    sk_tune_spec spec = spec_of(arg);
+    sk_row_sets sets = {0};
+    spec.validation = arg;
+    sock_status status = sk_row_sets_new(c, &spec, 40, 20, &sets);
+    sk_row_sets_clear(&sets);
     return status;
 }
 
@@ -234,21 +362,25 @@ static void test_folds__survive_every_failed_allocation(void **state)
     size_t length[12];
     for (size_t j = 0; j < 12; j++) length[j] = 6;
     sock_data *data = walks(12, length, 0);
-    assert_true(for_each_allocation(ctx, deal_once, data) > 30);
+    assert_true(for_each_allocation(ctx, split_once, data) > 30);
+    assert_true(for_each_allocation(ctx, split_validated, data) > 30);
     sock_data_free(data);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_folds__deal_whole_trajectories_evenly),
+        cmocka_unit_test(test_folds__split_whole_trajectories_evenly),
         cmocka_unit_test(test_folds__seed_shuffles_and_number_is_kept),
-        cmocka_unit_test(test_folds__cut_a_single_trajectory_into_blocks_with_gaps),
+        cmocka_unit_test(test_folds__cut_a_single_trajectory_into_pieces_with_gaps),
         cmocka_unit_test(test_folds__few_or_short_trajectories_still_give_folds),
         cmocka_unit_test(test_folds__hold_out_the_validation_set_alone),
         cmocka_unit_test(test_folds__keep_copies_with_their_original),
-        cmocka_unit_test(test_folds__screen_is_whole_clusters_of_every_fold),
-        cmocka_unit_test(test_folds__say_what_cannot_be_dealt),
+        cmocka_unit_test(test_folds__parts_are_whole_clusters_of_every_fold),
+        cmocka_unit_test(test_folds__no_part_leaves_a_fold_empty),
+        cmocka_unit_test(test_folds__rows_stand_in_their_units),
+        cmocka_unit_test(test_folds__jitter_is_a_share_of_the_typical_increment),
+        cmocka_unit_test(test_folds__say_what_cannot_be_split),
         cmocka_unit_test(test_folds__survive_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
