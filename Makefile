@@ -57,8 +57,9 @@ install: release ## install under $(PREFIX), staged in $(DESTDIR) when given
 python: ## build the wheel of the Python package, in build/dist
 	@$(PYTHON) python/wheelmaker.py build/dist
 
-docs: release ## make docs/options.md anew from the options table
+docs: release ## make docs/options.md anew from the options table, docs/policy.md from the numbers of the search
 	@build/sock options >docs/options.md
+	@tools/policy-page
 
 format: ## rewrite the sources with clang-format
 	@tools/check-format --fix
@@ -70,6 +71,7 @@ check: ## the house checks alone: includes, words, links, format, static analysi
 	@tools/check-format
 	@tools/check-static
 	@tools/check-unused
+	@tools/policy-page --check
 
 coverage: deps ## line coverage of the quick tier, as HTML in build/coverage/html; what is not reached in the parsers
 	@cmake --preset coverage >/dev/null

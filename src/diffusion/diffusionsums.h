@@ -43,19 +43,19 @@ sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *sums, co
 void sk_diffusion_sums_merge(sk_diffusion_sums *sums, const sk_diffusion_sums *other);
 void sk_diffusion_sums_close(sk_diffusion_sums *sums);
 
-/* G of system s without fold f (folds: from all rows) into out (q^2). Answers the number of rows. */
-size_t sk_diffusion_sums_subtract(const sk_diffusion_sums *sums, size_t f, size_t s, double *out);
+/* G of a system without fold f (folds: from all rows) into out (q^2). Answers the number of rows. */
+size_t sk_diffusion_sums_subtract(const sk_diffusion_sums *sums, size_t f, size_t system, double *out);
 
-/* lambda = l times this, for system s; scale (p, or NULL): of the features. */
-double sk_diffusion_sums_unit(const sk_diffusion_sums *sums, size_t s, const double *scale);
+/* lambda = l times this, for a system; scale (p, or NULL): of the features. */
+double sk_diffusion_sums_unit(const sk_diffusion_sums *sums, size_t system, const double *scale);
 
 /* ---- The path of one system without one fold, while lambda falls ---- */
 
 typedef struct sk_diffusion_path sk_diffusion_path;
 
 /* f: a used fold, or `folds`. learned: features are reweighted after each solution; one dimension only. */
-sock_status sk_diffusion_path_new(sock_context *ctx, const sk_diffusion_sums *sums, size_t f, size_t s, bool learned,
-                                  sk_diffusion_path **out);
+sock_status sk_diffusion_path_new(sock_context *ctx, const sk_diffusion_sums *sums, size_t f, size_t system,
+                                  bool learned, sk_diffusion_path **out);
 void sk_diffusion_path_free(sk_diffusion_path *path);
 
 /* Q (order x order, order = dim p) at penalty l in natural units, from where the last one ended. */

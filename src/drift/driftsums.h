@@ -41,8 +41,8 @@ void sk_drift_sums_merge(sk_drift_sums *sums, const sk_drift_sums *other);
 /* After the last row: the total. */
 void sk_drift_sums_close(sk_drift_sums *sums);
 
-/* System s without fold f (folds: from all rows): h (order^2) and g (rhs x order). Answers the number of rows. */
-size_t sk_drift_sums_subtract(const sk_drift_sums *sums, size_t f, size_t s, double *h, double *g);
+/* A system without fold f (folds: from all rows): h (order^2) and g (rhs x order). Answers the number of rows. */
+size_t sk_drift_sums_subtract(const sk_drift_sums *sums, size_t f, size_t system, double *h, double *g);
 
 /* The penalty of l = 1 for a row: mean |psi|^2 times mean weight. */
 double sk_drift_sums_unit(const sk_drift_sums *sums);

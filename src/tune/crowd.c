@@ -150,7 +150,7 @@ static sock_status try_each(task *t)
 static sock_status try_together(task *t)
 {
     const sk_candidate *who[SK_MOST];
-    size_t index[SK_MOST], count = 0;
+    size_t index[SK_MOST] = {0}, count = 0;
     sk_trial *out[SK_MOST] = {0};
     sk_diffusion_options options[SK_MOST];
     const sk_diffusion_options whole = options_of(t);

@@ -165,8 +165,7 @@ static sock_status split_data(const splitting *s, const size_t *original, sk_spl
         used += steps_of(data, j) > 0;
         different += steps_of(data, j) > 0 && original[j] == j;
     }
-    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): there is a step, so a trajectory has it
-    const size_t typical = out->n / used, folds = SK_MAX(SK_MIN(wanted, typical), 2);
+    const size_t typical = out->n / SK_MAX(used, 1), folds = SK_MAX(SK_MIN(wanted, typical), 2);
     if (typical * different < 2)
         return sk_fail(s->ctx, SOCK_EINPUT, "%s: one interval is not enough to choose a model; give --no-tune",
                        data->source);

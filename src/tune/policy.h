@@ -24,11 +24,11 @@
 #define SK_PIECES 2           /* of a trajectory for each fold */
 #define SK_GAP_STEPS 4        /* a step between two pieces is left out where pieces have so many */
 
-/* ---- Units: coordinates are brought to standard deviation 1 unless all of them are ... ---- */
+/* ---- Units ---- */
 
-#define SK_UNIT_LEAST 0.1
-#define SK_UNIT_MOST 10
-#define SK_UNIT_RATIO 4 /* ... and none is so many times another */
+#define SK_UNIT_LEAST 0.1 /* coordinates are brought to standard deviation 1 unless all are at least this, */
+#define SK_UNIT_MOST 10   /* at most this, */
+#define SK_UNIT_RATIO 4   /* and none is so many times another */
 
 /* ---- Candidates ---- */
 
@@ -53,8 +53,8 @@
 
 #define SK_DRIFT_LAMBDAS 14 /* 1e2 ... 1e-11 */
 #define SK_ROWS_PER_FREEDOM                                                                                            \
-    15                          /* with fewer rows for a degree of freedom, folds do not show what a drift does        \
-                                   between the data */
+    15                          /* with fewer for a degree of freedom, folds do not show what a drift does in between  \
+                                 */
 #define SK_PATH_LOSS 10         /* a penalty is past the best when it is worse by this many nats ... */
 #define SK_PATH_SHARE 1e-3      /* ... and this share of the score; */
 #define SK_PATH_REPEATS 2       /* so many times in a row, and smaller ones are not tried */
@@ -79,16 +79,14 @@
 /* ---- Drift ---- */
 
 #define SK_SIMPLER_NATS                                                                                                \
-    2                        /* a simpler drift may be worse by a paired standard error, at most this (more by         \
-                                SK_FEW_ROWS / rows where they are fewer), */
+    2 /* a simpler drift may be worse by a paired error, at most this (more where rows are few),                       \
+       */
 #define SK_FREEDOM_NATS 0.25 /* or by this for each degree of freedom that it saves, */
 #define SK_FREEDOM_MOST 10   /* at most this or a standard error */
 #define SK_TIE_NATS 1e-6     /* equal but for rounding is a tie */
 #define SK_SHARE_LEAST 0.01  /* relative weight below which a part is not in an average */
-#define SK_SHARE_NATS                                                                                                  \
-    2                      /* weights are exp(score / this): a difference of scores is a draw with an error of         \
-                              about a nat */
-#define SK_FREEDOM_PRICE 1 /* what a richer drift gains by following noise shows beyond the data, not in the score */
+#define SK_SHARE_NATS 2      /* weights are exp(score / this): a score is a draw with an error of about a nat */
+#define SK_FREEDOM_PRICE 1   /* what a richer drift gains by following noise shows beyond the data, not in the score */
 
 /* ---- Diffusion ---- */
 

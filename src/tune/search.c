@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* Data so odd that no candidate has a finite score are left with constant coefficients; the stages after that have nothing
- * to choose from. */
+/* Data so odd that no candidate has a finite score are left with constant coefficients; the stages after that have
+ * nothing to choose from. */
 static sock_status run_stage(sk_search *s, const sk_stage *stage)
 {
     if (s->fell_back && stage->run != sk_stage_all_rows) return SOCK_OK;
