@@ -62,20 +62,23 @@ static sock_status average_held(const sk_search *s, const double *share, const s
     return status;
 }
 
-/* Sums over the held-out rows of a floor's choice. */
-typedef struct floors {
+/* Forms of a that are scored together: the parts times keep, and a floor. Sums over the held-out rows. */
+enum { MOST_FORMS = SK_FLOORS > SK_SHRINKS ? SK_FLOORS : SK_SHRINKS };
+
+typedef struct forms {
     const sk_search *s;
     const double *share;
-    double trace, time; /* of I a, and h, over all rows: their ratio is the mean of a */
-    double level[SK_FLOORS];
-    double *cluster; /* SK_FLOORS x clusters */
-    double score[SK_FLOORS];
-    double squares;       /* of residuals, */
-    double variance, one; /* and what they should be: tr F (I a) F', and of a floor of 1 */
-} floors;
+    size_t count;
+    double keep[MOST_FORMS], level[MOST_FORMS];
+    double trace, time;       /* of I a, and h: their ratio is the mean of a */
+    double score[MOST_FORMS]; /* -infinity where there is none */
+    double *cluster;          /* count x clusters */
+    double squares;           /* of residuals, */
+    double variance, one;     /* and what they should be: tr F (I a) F' of the parts, and of a floor of 1 */
+} forms;
 
 /* Squared residuals of a row and what a says they should be, tr F A F'. */
-static void compare_squares(floors *w, const sk_view *v, size_t i, const double *e, const double *a)
+static void compare_squares(forms *w, const sk_view *v, size_t i, const double *e, const double *a)
 {
     const size_t d = v->d;
     const double *left = v->left + i * d * d;
@@ -90,7 +93,7 @@ static void compare_squares(floors *w, const sk_view *v, size_t i, const double 
     }
 }
 
-static void add_traces(floors *w, const sk_view *v, const double *held)
+static void add_traces(forms *w, const sk_view *v, const double *held)
 {
     const size_t d = v->d;
     for (size_t i = 0; i < v->n; i++) {
@@ -99,55 +102,62 @@ static void add_traces(floors *w, const sk_view *v, const double *held)
     }
 }
 
-static sock_status add_scores(floors *w, const sk_block *block, const double *held)
+static sock_status add_scores(forms *w, const sk_block *block, const double *held)
 {
     const sk_view *v = block->view;
+    const size_t size = v->n * v->d * v->d;
     const double *e = block->e + v->fold * v->n * v->d;
     double *value = sk_doubles_unset(w->s->ctx, v->n, 1), *space = sk_doubles(w->s->ctx, sk_scores_space(v->d), 1);
-    sock_status status = value && space ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t g = 0; status >= 0 && g < SK_FLOORS; g++) {
+    double *kept = sk_doubles_unset(w->s->ctx, size, 1);
+    sock_status status = value && space && kept ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t g = 0; status >= 0 && g < w->count; g++) {
         double *cluster = w->cluster + g * w->s->rows->clusters;
-        sk_view_scores(v, 0, v->n, e, held, w->level[g], value, space);
+        for (size_t i = 0; i < size; i++) kept[i] = w->keep[g] * held[i];
+        sk_view_scores(v, 0, v->n, e, kept, w->level[g], value, space);
         for (size_t i = 0; i < v->n; i++) {
             w->score[g] += value[i];
             cluster[v->cluster[i]] += value[i];
         }
     }
-    for (size_t i = 0; status >= 0 && i < v->n; i++) compare_squares(w, v, i, e + i * v->d, held + i * v->d * v->d);
     sk_free(value);
     sk_free(space);
+    sk_free(kept);
     return status;
 }
 
-/* The two passes over the blocks: traces of all rows; then scores of those that are held out. */
-static sock_status visit(floors *w, const sk_remains *remains, bool scores)
+/* Passes over the blocks that are held out: first traces and squares, then scores. */
+static sock_status visit(forms *w, const sk_remains *remains, bool scores)
 {
     const sk_transitions *rows = sk_views_rows(sk_remains_views(remains));
     sock_context *ctx = w->s->ctx;
     sock_status status = SOCK_OK;
-    for (size_t b = 0; status >= 0 && b < rows->blocks; b++) {
+    for (size_t b = 0; status >= 0 && b < rows->blocks && rows->block[b] < rows->first[rows->folds]; b++) {
         sk_block block;
-        if (scores && rows->block[b] >= rows->first[rows->folds]) break;
         SK_TRY(sk_remains_take(ctx, remains, b, &block));
-        const size_t size = block.view->n * rows->d * rows->d;
-        double *held = sk_doubles_unset(ctx, size, 1);
-        status = held ? average_held(w->s, w->share, block.view, held) : SOCK_ENOMEM;
-        if (status >= 0 && !scores) add_traces(w, block.view, held);
+        const sk_view *v = block.view;
+        const double *e = block.e + v->fold * v->n * v->d;
+        double *held = sk_doubles_unset(ctx, v->n * v->d, v->d);
+        status = held ? average_held(w->s, w->share, v, held) : SOCK_ENOMEM;
+        if (status >= 0 && !scores) add_traces(w, v, held);
+        for (size_t i = 0; status >= 0 && !scores && i < v->n; i++)
+            compare_squares(w, v, i, e + i * v->d, held + i * v->d * v->d);
         if (status >= 0 && scores) status = add_scores(w, &block, held);
         sk_free(held);
         sk_remains_give(remains, &block);
     }
+    for (size_t g = 0; scores && g < w->count; g++)
+        if (!isfinite(w->score[g])) w->score[g] = -(double)INFINITY;
     return status;
 }
 
-/* The scores of the floor that was picked, of the search and of Euler's likelihood, stay with the search. */
-static sock_status keep_scores(sk_search *s, const floors *w, const double *euler_cluster, size_t chosen)
+/* What a form scores by the likelihood of the search and by Euler's stays with the search. */
+static sock_status keep_scores(sk_search *s, const forms *w, size_t chosen, const double *euler_cluster)
 {
     const size_t clusters = s->rows->clusters;
     double *final = sk_doubles_unset(s->ctx, 2, clusters);
     if (!final) return SOCK_ENOMEM;
     memcpy(final, w->cluster + chosen * clusters, clusters * sizeof(double));
-    memcpy(final + clusters, euler_cluster + chosen * clusters, clusters * sizeof(double));
+    memcpy(final + clusters, euler_cluster, clusters * sizeof(double));
     sk_free(s->final_cluster);
     s->final_cluster = final;
     s->final_score = w->score[chosen];
@@ -156,35 +166,71 @@ static sock_status keep_scores(sk_search *s, const floors *w, const double *eule
 
 /* Sum of the squared residuals over what a says they should be: a moment that no likelihood is fooled about. NAN: none
  * to be had. */
-static double calibration(const floors *w, double floor)
+static double calibration(const forms *w, const sk_choice *choice)
 {
-    const double expected = w->variance + floor * w->one;
+    const double expected = (1 - choice->shrink) * w->variance + choice->floor * w->one;
     return expected > 0 ? w->squares / expected : (double)NAN;
+}
+
+/* The floor, as a share of the mean of a. */
+static sock_status pick_floor(sk_search *s, const sk_remains *remains, forms *w, sk_choice *choice, double *share)
+{
+    const sk_transitions *rows = s->rows;
+    const sk_held_model model = sk_chosen(s, choice);
+    double euler[SK_FLOORS] = {0}, *euler_cluster = sk_doubles(s->ctx, SK_FLOORS, rows->clusters);
+    sock_status status = euler_cluster ? visit(w, remains, false) : SOCK_ENOMEM;
+    w->count = SK_FLOORS;
+    for (size_t g = 0; g < SK_FLOORS; g++) {
+        w->keep[g] = 1;
+        w->level[g] = w->time > 0 ? sk_floors[g] * w->trace / w->time : 0;
+    }
+    if (status >= 0) status = visit(w, remains, true);
+    if (status >= 0)
+        status = sk_euler_score(s->ctx, rows, &s->sets.look, &model, SK_FLOORS, w->level, euler, euler_cluster);
+    if (status >= 0) {
+        const sk_floor_scores scores = {rows->n, rows->clusters, w->score,         w->cluster,
+                                        euler,   euler_cluster,  s->constant_euler};
+        const size_t chosen = sk_pick_floor(&scores);
+        choice->floor = w->level[chosen];
+        *share = sk_floors[chosen];
+    }
+    sk_free(euler_cluster);
+    return status;
+}
+
+/* A floor must not move the scale of a: the parts give way by what the held-out score wants, at most by what the floor
+ * adds to their mean. */
+static sock_status pick_shrink(sk_search *s, const sk_remains *remains, double share, forms *w, sk_choice *choice)
+{
+    double euler = 0, *euler_cluster = sk_doubles(s->ctx, s->rows->clusters, 1);
+    sock_status status = euler_cluster ? SOCK_OK : SOCK_ENOMEM;
+    memset(w->cluster, 0, MOST_FORMS * s->rows->clusters * sizeof(double));
+    w->count = share > 0 ? SK_SHRINKS : 1;
+    for (size_t k = 0; k < w->count; k++) {
+        w->keep[k] = 1 - share * (double)k / (SK_SHRINKS - 1);
+        w->level[k] = choice->floor;
+        w->score[k] = 0;
+    }
+    if (status >= 0) status = visit(w, remains, true);
+    const size_t best = sk_best_lambda(w->count, w->score);
+    choice->shrink = 1 - w->keep[best];
+    const sk_held_model model = sk_chosen(s, choice);
+    if (status >= 0)
+        status = sk_euler_score(s->ctx, s->rows, &s->sets.look, &model, 1, &choice->floor, &euler, euler_cluster);
+    if (status >= 0) status = keep_scores(s, w, best, euler_cluster);
+    sk_free(euler_cluster);
+    return status;
 }
 
 sock_status sk_choose_floor(sk_search *s, const sk_remains *remains, sk_choice *choice)
 {
-    const sk_transitions *rows = s->rows;
-    const sk_held_model model = sk_chosen(s, choice);
-    floors w = {.s = s, .share = choice->share, .cluster = sk_doubles(s->ctx, SK_FLOORS, rows->clusters)};
-    double euler[SK_FLOORS] = {0}, *euler_cluster = sk_doubles(s->ctx, SK_FLOORS, rows->clusters);
-    sock_status status = w.cluster && euler_cluster ? SOCK_OK : SOCK_ENOMEM;
-    if (status < 0) goto out;
-    SK_GO(visit(&w, remains, false));
-    for (size_t g = 0; g < SK_FLOORS; g++) w.level[g] = w.time > 0 ? sk_floors[g] * w.trace / w.time : 0;
-    SK_GO(visit(&w, remains, true));
-    for (size_t g = 0; g < SK_FLOORS; g++)
-        if (!isfinite(w.score[g])) w.score[g] = -(double)INFINITY;
-    SK_GO(sk_euler_score(s->ctx, rows, &s->sets.look, &model, SK_FLOORS, w.level, euler, euler_cluster));
-    const sk_floor_scores scores = {rows->n, rows->clusters, w.score,          w.cluster,
-                                    euler,   euler_cluster,  s->constant_euler};
-    const size_t chosen = sk_pick_floor(&scores);
-    choice->floor = w.level[chosen];
-    s->calibration = calibration(&w, choice->floor);
-    status = keep_scores(s, &w, euler_cluster, chosen);
-out:
+    double share = 0;
+    forms w = {.s = s, .share = choice->share, .cluster = sk_doubles(s->ctx, MOST_FORMS, s->rows->clusters)};
+    choice->floor = choice->shrink = 0;
+    sock_status status = w.cluster ? pick_floor(s, remains, &w, choice, &share) : SOCK_ENOMEM;
+    if (status >= 0) status = pick_shrink(s, remains, share, &w, choice);
+    if (status >= 0) s->calibration = calibration(&w, choice);
     sk_free(w.cluster);
-    sk_free(euler_cluster);
     return status;
 }
 

@@ -35,7 +35,7 @@ sock_status sk_constant_score(sk_search *s)
     SK_GO(sk_try_drift(s->ctx, views, &s->constants.drift[0], s->rows->folds, &f));
     SK_GO(sk_search_remains(s, views, &f, false, &remains));
     SK_GO(sk_try_diffusion(s->ctx, remains, &s->constants.diffusion[0], &options, &a));
-    const sk_held_model model = {{1, &f, &one}, {1, &a, &one}};
+    const sk_held_model model = {{1, &f, &one}, {1, &a, &one}, 0};
     SK_GO(sk_euler_score(s->ctx, s->rows, &s->sets.look, &model, 1, &zero, &s->constant_euler, cluster));
     s->constant_score = a->score;
     sk_replace(&s->constant_drift, f);
@@ -170,7 +170,7 @@ static sock_status gains_enough(sk_search *s, sk_trial *f, sk_trial *a, size_t t
 {
     static const double one = 1, zero = 0;
     const size_t clusters = s->rows->clusters;
-    const sk_held_model model = {{1, &f, &one}, {1, &a, &one}};
+    const sk_held_model model = {{1, &f, &one}, {1, &a, &one}, 0};
     double euler = 0, *cluster = sk_doubles(s->ctx, clusters, 1), *final_euler = s->final_cluster + clusters;
     if (!cluster) return SOCK_ENOMEM;
     sock_status status = sk_euler_score(s->ctx, s->rows, &s->sets.look, &model, 1, &zero, &euler, cluster);

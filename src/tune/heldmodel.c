@@ -20,7 +20,7 @@ static sock_status add_terms(sock_context *ctx, const sk_held_model *held, size_
     for (size_t i = 0; i < a->count; i++) {
         sk_diffusion_term *term = NULL;
         if (!(a->share[i] > 0)) continue;
-        SK_TRY(sk_trial_diffusion_term(ctx, a->trial[i], f, a->share[i], &term));
+        SK_TRY(sk_trial_diffusion_term(ctx, a->trial[i], f, (1 - held->shrink) * a->share[i], &term));
         SK_TRY(sk_model_add_diffusion(ctx, model, term));
     }
     return SOCK_OK;

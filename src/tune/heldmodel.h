@@ -8,6 +8,7 @@
 /* For every fold the solutions without that fold. */
 typedef struct sk_held_model {
     sk_mixture drift, diffusion;
+    double shrink; /* a is (1 - shrink) times its parts */
 } sk_held_model;
 
 /* *out: the model of the solutions without fold f (folds: of the fits to all rows), without a floor. names: of the

@@ -104,6 +104,7 @@
 
 #define SK_FLOORS 7       /* 0, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3 */
 #define SK_USUAL_FLOORS 6 /* the last only where Euler's likelihood asks for it */
+#define SK_SHRINKS 11     /* the parts give way to the floor by 0, a tenth, ... all of what it adds to their mean */
 #define SK_FLOOR_NATS 2   /* the largest within one standard error of the best, at most this; */
 #define SK_FLOOR_FEW 50   /* where rows are few, within this / n */
 

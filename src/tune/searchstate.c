@@ -66,14 +66,15 @@ sock_status sk_renew_remains(sk_search *s, const double *share)
 sock_status sk_model_of_two(const sk_search *s, sk_trial *f, sk_trial *a, sock_model **out)
 {
     static const double one = 1;
-    const sk_held_model held = {{1, &f, &one}, {1, &a, &one}};
+    const sk_held_model held = {{1, &f, &one}, {1, &a, &one}, 0};
     return sk_held_model_without(s->ctx, &held, f->folds, (const char *const *)s->spec->data->state, out);
 }
 
 sk_held_model sk_chosen(const sk_search *s, const sk_choice *choice)
 {
     return (sk_held_model){{s->list.drifts, s->drift, choice->drift_share},
-                           {s->list.diffusions, s->diffusion, choice->share}};
+                           {s->list.diffusions, s->diffusion, choice->share},
+                           choice->shrink};
 }
 
 sock_status sk_search_mixture(const sk_search *s, const sk_choice *choice, sock_model **out)

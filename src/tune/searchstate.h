@@ -42,7 +42,8 @@ extern const size_t sk_stage_count;
 typedef struct sk_choice {
     size_t drift; /* the one with the largest share */
     double drift_share[SK_MOST], share[SK_MOST];
-    double floor;
+    double floor; /* a is (1 - shrink) times the parts, and this on the diagonal */
+    double shrink;
 } sk_choice;
 
 struct sk_search {
@@ -164,7 +165,8 @@ sock_status sk_polish_trial(sk_search *s, const char *name, const sk_remains *fe
 /* Drift and diffusions anew under the current model; polish, shares and floor. */
 sock_status sk_last_pass(sk_search *s, const sk_stage *stage);
 
-/* A floor c mean(a) 1 for the shares of the choice; the held-out scores of that model go to the search. */
+/* A floor c mean(a) 1 for the shares of the choice, and by how much they give way to it; the held-out scores of that
+ * model go to the search. */
 sock_status sk_choose_floor(sk_search *s, const sk_remains *remains, sk_choice *choice);
 
 /* Whether every diffusion with a share is diagonal. */
