@@ -4,7 +4,7 @@
 #define SK_RECORD_H
 
 #include "api/warnings.h"
-#include "tune/outcome.h"
+#include "model/outcome.h"
 
 /* The proof of the convex problem of a. */
 typedef struct sk_certificate {

@@ -41,14 +41,6 @@ static void attempt_free(attempt *t)
     sk_free(t);
 }
 
-static sock_status make_features(attempt *t, const sk_transitions *rows)
-{
-    const sk_kernel *kernel = t->candidate->kernel;
-    if (!sk_kernel_is_implicit(kernel))
-        return sk_features_new(t->ctx, "diffusion", kernel, t->d, t->n, rows->y, &t->trial->map);
-    return sk_pivoted_map(t->ctx, kernel, rows, SK_DIFFUSION_PIVOT, t->candidate->max_rank, &t->trial->map);
-}
-
 static sock_status allocate(attempt *t)
 {
     const sk_transitions *rows = sk_views_rows(sk_remains_views(t->remains));
@@ -63,10 +55,7 @@ static sock_status allocate(attempt *t)
     t->paths = sk_alloc(t->ctx, t->folds * t->sums->systems, sizeof *t->paths);
     t->q = sk_doubles(t->ctx, lambdas * t->folds, r->size);
     t->score = sk_doubles(t->ctx, lambdas, t->clusters);
-    r->cluster = sk_doubles_unset(t->ctx, t->clusters, 1);
-    r->by_l = sk_doubles(t->ctx, lambdas, 1);
-    r->solution = sk_doubles(t->ctx, rows->folds + 1, r->size);
-    bool good = t->paths && t->q && t->score && r->cluster && r->by_l && r->solution;
+    bool good = t->paths && t->q && t->score;
     if (few) {
         t->held = sk_doubles(t->ctx, t->n, t->d * t->d);
         r->held = sk_doubles(t->ctx, t->n, t->d * t->d);
@@ -85,21 +74,8 @@ static sock_status attempt_new(sock_context *ctx, const sk_remains *remains, con
     t->n = rows->n, t->d = rows->d, t->clusters = rows->clusters;
     t->start = sk_seconds();
     t->folds = SK_MIN(options->folds, rows->folds);
-    sk_trial *r = t->trial = sk_alloc(ctx, 1, sizeof *t->trial);
-    sock_status status = r ? make_features(t, rows) : SOCK_ENOMEM;
-    if (status >= 0) {
-        r->field = SK_DIFFUSION;
-        r->p = sk_features_count(r->map);
-        r->d = t->d;
-        r->folds = rows->folds;
-        r->diagonal = candidate->diagonal && t->d > 1;
-        r->learned = candidate->learned;
-        r->size = sk_trial_systems(r) * sk_trial_order(r) * sk_trial_order(r);
-        r->lambdas = options->lambdas;
-        r->grid = options->l;
-        r->converged = true;
-        status = allocate(t);
-    }
+    sock_status status = sk_trial_new(ctx, rows, candidate, options->lambdas, options->l, &t->trial);
+    if (status >= 0) status = allocate(t);
     if (status < 0) {
         attempt_free(t);
         return status;

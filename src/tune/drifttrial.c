@@ -35,15 +35,6 @@ static void attempt_free(attempt *t)
     sk_free(t);
 }
 
-/* Pivots are taken of some rows that stand for all. */
-static sock_status make_features(attempt *t, const sk_transitions *rows)
-{
-    const sk_kernel *kernel = t->candidate->kernel;
-    if (!sk_kernel_is_implicit(kernel))
-        return sk_features_new(t->ctx, "drift", kernel, t->d, t->n, rows->y, &t->trial->map);
-    return sk_pivoted_map(t->ctx, kernel, rows, SK_DRIFT_PIVOT, t->candidate->max_rank, &t->trial->map);
-}
-
 static sock_status allocate(attempt *t, size_t folds, const sk_views *views)
 {
     sk_trial *r = t->trial;
@@ -56,10 +47,7 @@ static sock_status allocate(attempt *t, size_t folds, const sk_views *views)
     if (few && !(t->kept = sk_doubles_unset(t->ctx, t->n, r->p))) return SOCK_ENOMEM;
     t->path = sk_doubles(t->ctx, (t->folds + 1) * t->lambdas, r->size);
     t->score = sk_doubles(t->ctx, t->lambdas, t->clusters);
-    r->cluster = sk_doubles_unset(t->ctx, t->clusters, 1);
-    r->by_l = sk_doubles(t->ctx, t->lambdas, 1);
-    r->solution = sk_doubles(t->ctx, folds + 1, r->size);
-    return t->path && t->score && r->cluster && r->by_l && r->solution ? SOCK_OK : SOCK_ENOMEM;
+    return t->path && t->score ? SOCK_OK : SOCK_ENOMEM;
 }
 
 static sock_status attempt_new(sock_context *ctx, const sk_views *views, const sk_candidate *candidate, size_t folds,
@@ -72,19 +60,9 @@ static sock_status attempt_new(sock_context *ctx, const sk_views *views, const s
     t->start = sk_seconds();
     t->folds = SK_MIN(folds, rows->folds);
     t->lambdas = candidate->learned ? 1 : SK_DRIFT_LAMBDAS;
-    sk_trial *r = t->trial = sk_alloc(ctx, 1, sizeof *t->trial);
-    sock_status status = r ? make_features(t, rows) : SOCK_ENOMEM;
-    if (status >= 0) {
-        r->field = SK_DRIFT;
-        r->p = sk_features_count(r->map);
-        r->d = t->d;
-        r->folds = rows->folds;
-        r->size = r->p * t->d;
-        r->learned = candidate->learned;
-        r->lambdas = t->lambdas;
-        r->grid = candidate->learned ? NULL : sk_drift_lambdas;
-        status = allocate(t, rows->folds, views);
-    }
+    const double *grid = candidate->learned ? NULL : sk_drift_lambdas;
+    sock_status status = sk_trial_new(ctx, rows, candidate, t->lambdas, grid, &t->trial);
+    if (status >= 0) status = allocate(t, rows->folds, views);
     if (status < 0) {
         attempt_free(t);
         return status;
@@ -214,20 +192,7 @@ static sock_status end(attempt *t, sk_trial **out)
     return SOCK_OK;
 }
 
-sock_status sk_try_drift(sock_context *ctx, const sk_views *views, const sk_candidate *candidate, size_t folds,
-                         sk_trial **out)
-{
-    attempt *t = NULL;
-    SK_TRY(attempt_new(ctx, views, candidate, folds, &t));
-    sock_status status = sk_views_each(ctx, views, add, t);
-    if (status >= 0) status = solve(t);
-    if (status >= 0) status = sk_views_each(ctx, views, score, t);
-    if (status >= 0) status = end(t, out);
-    attempt_free(t);
-    return status;
-}
-
-/* ---- Several at once ---- */
+/* ---- Several at once, or one ---- */
 
 typedef struct crowd {
     size_t count;
@@ -271,4 +236,11 @@ sock_status sk_try_drifts(sock_context *ctx, const sk_views *views, size_t count
     for (size_t i = 0; c.at && i < count; i++) attempt_free(c.at[i]);
     sk_free(c.at);
     return status;
+}
+
+sock_status sk_try_drift(sock_context *ctx, const sk_views *views, const sk_candidate *candidate, size_t folds,
+                         sk_trial **out)
+{
+    SK_TRY(sk_try_drifts(ctx, views, 1, &candidate, folds, out));
+    return *out ? SOCK_OK : SOCK_ENUMERIC;
 }

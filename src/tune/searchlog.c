@@ -69,24 +69,24 @@ static size_t by_share(size_t count, const double *share, size_t *order)
     return found;
 }
 
-/* The diffusions that were averaged. */
-static sock_status describe_diffusions(const sk_search *s, const sk_choice *choice)
+/* The candidates of a field that were averaged; *place: where candidate `lead` stands among them. */
+static sock_status describe_parts(sock_context *ctx, const sk_field_trials *t, const double *share, size_t lead,
+                                  sk_parts *out, size_t *place)
 {
-    size_t order[SK_MOST], count = by_share(s->list.diffusions, choice->share, order);
-    sk_part *part = sk_alloc(s->ctx, count, sizeof *part);
+    size_t order[SK_MOST], count = by_share(t->count, share, order);
+    sk_part *part = sk_alloc(ctx, count, sizeof *part);
     if (!part) return SOCK_ENOMEM;
-    s->told->diffusions = (sk_parts){count, part};
+    *out = (sk_parts){count, part};
     for (size_t k = 0; k < count; k++, part++) {
-        const sk_trial *r = s->diffusion[order[k]];
-        const sk_candidate *candidate = &s->list.diffusion[order[k]];
-        *part = (sk_part){.kernel = sk_strdup(s->ctx, candidate->name),
-                          .share = choice->share[order[k]],
-                          .l = r->l,
-                          .lambda = r->l * r->lambda_scale,
+        const sk_trial *r = t->trial[order[k]];
+        *part = (sk_part){.kernel = sk_strdup(ctx, t->candidate[order[k]].name),
+                          .share = share[order[k]],
+                          .l = r->l > 0 ? r->l : (double)NAN,
+                          .lambda = r->l > 0 ? r->l * r->lambda_scale : (double)NAN,
                           .score = r->score,
-                          .dof = (double)NAN,
+                          .dof = r->field == SK_DRIFT ? r->dof : (double)NAN,
                           .edge = r->edge,
-                          .learned = candidate->learned,
+                          .learned = r->learned,
                           .polished = r->polished,
                           .converged = r->converged,
                           .relative_gap = r->gap,
@@ -95,43 +95,21 @@ static sock_status describe_diffusions(const sk_search *s, const sk_choice *choi
                           .gap = r->whole.gap,
                           .iterations = -1};
         if (!part->kernel) return SOCK_ENOMEM;
+        if (order[k] == lead) *place = k;
     }
-    return SOCK_OK;
-}
-
-/* The drifts that were averaged. Degrees of freedom of the average: the trace of what takes the increments to their
- * fits, which is linear in the shares. */
-static sock_status describe_drifts(const sk_search *s, const sk_choice *choice)
-{
-    size_t order[SK_MOST], count = by_share(s->list.drifts, choice->drift_share, order);
-    sk_part *part = sk_alloc(s->ctx, count, sizeof *part);
-    if (!part) return SOCK_ENOMEM;
-    s->told->drifts = (sk_parts){count, part};
-    for (size_t k = 0; k < count; k++) {
-        const sk_trial *r = s->drift[order[k]];
-        const sk_candidate *candidate = &s->list.drift[order[k]];
-        part[k] = (sk_part){.kernel = sk_strdup(s->ctx, candidate->name),
-                            .share = choice->drift_share[order[k]],
-                            .l = r->l > 0 ? r->l : (double)NAN,
-                            .lambda = r->l > 0 ? r->l * r->lambda_scale : (double)NAN,
-                            .dof = r->dof,
-                            .score = r->score,
-                            .edge = r->edge,
-                            .learned = candidate->learned,
-                            .iterations = -1};
-        if (!part[k].kernel) return SOCK_ENOMEM;
-        if (order[k] == choice->drift) s->told->lead = k;
-    }
-    for (size_t i = 0; i < s->list.drifts; i++) /* in the order of the list: sums of shares keep their bits */
-        if (choice->drift_share[i] > 0) s->told->drift_dof += choice->drift_share[i] * s->drift[i]->dof;
     return SOCK_OK;
 }
 
 sock_status sk_search_describe(const sk_search *s, const sk_choice *choice)
 {
     sk_tune_outcome *told = s->told;
-    SK_TRY(describe_drifts(s, choice));
-    SK_TRY(describe_diffusions(s, choice));
+    const sk_field_trials drifts = sk_drift_trials(s), diffusions = sk_diffusion_trials(s);
+    size_t place = 0;
+    SK_TRY(describe_parts(s->ctx, &drifts, choice->drift_share, choice->drift, &told->drifts, &told->lead));
+    SK_TRY(describe_parts(s->ctx, &diffusions, choice->share, s->best_diffusion, &told->diffusions, &place));
+    /* of the average: the trace of what takes the increments to their fits, which is linear in the shares */
+    for (size_t i = 0; i < s->list.drifts; i++)
+        if (choice->drift_share[i] > 0) told->drift_dof += choice->drift_share[i] * s->drift[i]->dof;
     told->drift_rank = s->drift[choice->drift]->p;
     told->drift_best = sk_strdup(s->ctx, s->list.drift[s->best_drift].name);
     told->score = s->diffusion[s->best_diffusion]->score;

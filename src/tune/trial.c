@@ -24,6 +24,58 @@ void sk_trial_free(sk_trial *t)
     sk_free(t);
 }
 
+/* ---- Features ---- */
+
+sock_status sk_pivoted_map(sock_context *ctx, const sk_kernel *kernel, const sk_transitions *rows, double tolerance,
+                           size_t max_rank, sk_features **out)
+{
+    const size_t d = rows->d, stride = sk_transitions_stride(rows, SK_PIVOT_ROWS),
+                 count = (rows->n + stride - 1) / stride;
+    double *some = stride > 1 ? sk_doubles_unset(ctx, count, d) : NULL;
+    if (stride > 1 && !some) return SOCK_ENOMEM;
+    for (size_t i = 0; some && i < count; i++) memcpy(some + i * d, rows->y + i * stride * d, d * sizeof *some);
+    sock_status status = sk_features_pivoted(ctx, kernel, d, count, some ? some : rows->y, tolerance,
+                                             SK_MIN(max_rank, count), false, out, NULL, NULL);
+    sk_free(some);
+    return status;
+}
+
+static sock_status make_features(sock_context *ctx, const sk_transitions *rows, const sk_candidate *c,
+                                 sk_features **out)
+{
+    const bool drift = c->field == SK_DRIFT;
+    if (sk_kernel_is_implicit(c->kernel))
+        return sk_pivoted_map(ctx, c->kernel, rows, drift ? SK_DRIFT_PIVOT : SK_DIFFUSION_PIVOT, c->max_rank, out);
+    return sk_features_new(ctx, drift ? "drift" : "diffusion", c->kernel, rows->d, rows->n, rows->y, out);
+}
+
+sock_status sk_trial_new(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate, size_t lambdas,
+                         const double *grid, sk_trial **out)
+{
+    sk_trial *t = sk_alloc(ctx, 1, sizeof *t);
+    if (!t) return SOCK_ENOMEM;
+    *t = (sk_trial){.field = candidate->field, .d = rows->d, .folds = rows->folds, .learned = candidate->learned};
+    t->diagonal = candidate->diagonal && t->d > 1;
+    t->lambdas = lambdas;
+    t->grid = grid;
+    t->converged = true;
+    sock_status status = make_features(ctx, rows, candidate, &t->map);
+    if (status >= 0) {
+        t->p = sk_features_count(t->map);
+        t->size = t->field == SK_DRIFT ? t->p * t->d : sk_trial_systems(t) * sk_trial_order(t) * sk_trial_order(t);
+        t->cluster = sk_doubles(ctx, rows->clusters, 1);
+        t->by_l = sk_doubles(ctx, lambdas, 1);
+        t->solution = sk_doubles(ctx, t->folds + 1, t->size);
+        if (!t->cluster || !t->by_l || !t->solution) status = SOCK_ENOMEM;
+    }
+    if (status < 0) {
+        sk_trial_free(t);
+        return status;
+    }
+    *out = t;
+    return SOCK_OK;
+}
+
 sock_status sk_tolerate(sock_status status) { return status == SOCK_ENUMERIC ? SOCK_OK : status; }
 
 size_t sk_trial_systems(const sk_trial *t) { return t->diagonal ? t->d : 1; }
@@ -149,22 +201,6 @@ sock_status sk_trial_diffusion_term(sock_context *ctx, const sk_trial *t, size_t
     }
     *out = term;
     return SOCK_OK;
-}
-
-/* ---- Features ---- */
-
-sock_status sk_pivoted_map(sock_context *ctx, const sk_kernel *kernel, const sk_transitions *rows, double tolerance,
-                           size_t max_rank, sk_features **out)
-{
-    const size_t d = rows->d, stride = sk_transitions_stride(rows, SK_PIVOT_ROWS),
-                 count = (rows->n + stride - 1) / stride;
-    double *some = stride > 1 ? sk_doubles_unset(ctx, count, d) : NULL;
-    if (stride > 1 && !some) return SOCK_ENOMEM;
-    for (size_t i = 0; some && i < count; i++) memcpy(some + i * d, rows->y + i * stride * d, d * sizeof *some);
-    sock_status status = sk_features_pivoted(ctx, kernel, d, count, some ? some : rows->y, tolerance,
-                                             SK_MIN(max_rank, count), false, out, NULL, NULL);
-    sk_free(some);
-    return status;
 }
 
 /* ---- Residuals ---- */

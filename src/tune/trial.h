@@ -57,6 +57,9 @@ typedef struct sk_trial {
     double seconds;
 } sk_trial;
 
+/* With features and room for its numbers; grid: lambdas penalties, or NULL. */
+sock_status sk_trial_new(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate, size_t lambdas,
+                         const double *grid, sk_trial **out);
 void sk_trial_free(sk_trial *trial);
 
 /* Systems of a diffusion and the order of Q in each. */

@@ -16,7 +16,7 @@
 #define SK_TUNE_H
 
 #include "model/model.h"
-#include "tune/outcome.h"
+#include "model/outcome.h"
 
 typedef struct sk_tune_spec {
     const sock_data *data;

@@ -1,5 +1,5 @@
 /* outcome.c - the memory of what a search hands over. */
-#include "tune/outcome.h"
+#include "model/outcome.h"
 
 #include <math.h>
 
