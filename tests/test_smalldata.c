@@ -70,7 +70,7 @@ static void prop_euler_score_is_the_left_point_without_the_fold(void **state)
         sk_views *views = left_views(rows);
         sk_trial *f = drift_of(views, "affine");
         sk_trial *a[] = {diffusion_of(views, f, "constant"), diffusion_of(views, f, "affine")};
-        const sk_held_model model = {{1, &f, &one}, {2, a, share}};
+        const sk_held_model model = {{1, &f, &one}, {2, a, share}, 0};
         double score[2], *cluster = sk_doubles(ctx, 2, rows->clusters);
         assert_int_equal(sk_euler_score(ctx, rows, sk_views_spec(views), &model, 2, floor, score, cluster), SOCK_OK);
         for (size_t g = 0; g < 2; g++) {
