@@ -2,6 +2,7 @@
 #include "api/equation.h"
 #include "api/fitjob.h"
 #include "paper/paper.h"
+#include "score/score.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,61 +59,6 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
     };
 }
 
-/* f (points x d) becomes the mean drift over the step that starts at each point: of f there and where Euler's step
- * leads, second order in h, so that what a long step leaves over is not taken for memory. */
-static sock_status drift_of_steps(sk_fit_job *job, const sock_model *model, double *f)
-{
-    const sock_data *data = job->data;
-    size_t d = data->d;
-    double *ahead = sk_doubles(job->ctx, data->points, d), *there = sk_doubles(job->ctx, data->points, d);
-    sock_status status = ahead && there ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0) memcpy(ahead, data->x, data->points * d * sizeof *ahead);
-    for (size_t j = 0; status >= 0 && j < data->trajectories; j++)
-        for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++)
-            for (size_t k = 0; k < d; k++) {
-                double to = data->x[i * d + k] + (data->t[i + 1] - data->t[i]) * f[i * d + k];
-                if (isfinite(to)) ahead[i * d + k] = to;
-            }
-    if (status >= 0) status = sk_model_evaluate(job->ctx, model, data->points, ahead, there, NULL);
-    for (size_t i = 0; status >= 0 && i < data->points * d; i++) f[i] = 0.5 * (f[i] + there[i]);
-    sk_free(ahead);
-    sk_free(there);
-    return status;
-}
-
-/* Lag-1 correlation of what the model leaves over, each step in units of its own standard deviation. */
-static sock_status residual_correlation(sk_fit_job *job, const sock_model *model, double *out)
-{
-    const sock_data *data = job->data;
-    size_t d = data->d, count = 0;
-    double *f = sk_doubles(job->ctx, data->points, d), *a = sk_doubles(job->ctx, data->points, d * d);
-    sock_status status = f && a ? sk_model_evaluate(job->ctx, model, data->points, data->x, f, a) : SOCK_ENOMEM;
-    if (status >= 0) status = drift_of_steps(job, model, f);
-    double product = 0, square = 0;
-    for (size_t j = 0; status >= 0 && j < data->trajectories; j++)
-        for (size_t k = 0; k < d; k++) {
-            double last = 0;
-            bool has_last = false;
-            for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
-                double h = data->t[i + 1] - data->t[i], variance = h * a[(i * d + k) * d + k];
-                double e = data->x[(i + 1) * d + k] - data->x[i * d + k] - h * f[i * d + k];
-                double now = variance > 0 ? e / sqrt(variance) : 0;
-                if (fabs(now) > 5) now = now > 0 ? 5 : -5; /* one wild step is not memory */
-                if (has_last) {
-                    product += now * last;
-                    count++;
-                }
-                square += now * now;
-                last = now;
-                has_last = variance > 0;
-            }
-        }
-    *out = count > 20 && square > 0 ? product / square : (double)NAN;
-    sk_free(f);
-    sk_free(a);
-    return status;
-}
-
 static sock_status tell(sk_fit_job *job, sk_record *record, sock_status ended, sock_model *model)
 {
     bool left = strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0;
@@ -123,7 +69,7 @@ static sock_status tell(sk_fit_job *job, sk_record *record, sock_status ended, s
     for (size_t i = 0; i < model->diffusion_terms; i++) record->rank += model->diffusion[i]->rank;
     SK_TRY(sk_record_certify(job->ctx, record));
     SK_TRY(sk_equation_add(job->ctx, model, record));
-    SK_TRY(residual_correlation(job, model, &record->residual_lag1));
+    SK_TRY(sk_residual_lag1(job->ctx, model, job->data, &record->residual_lag1));
     SK_TRY(sk_record_warn(job->ctx, record));
     return sk_fit_save_record(job, record, ended, model);
 }

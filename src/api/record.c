@@ -113,6 +113,7 @@ static sock_status warn(sock_context *ctx, sk_record *record, sk_warning_code co
 sock_status sk_record_warn(sock_context *ctx, sk_record *r)
 {
     const sk_tune_outcome *found = &r->found;
+    if (found->too_few) return warn(ctx, r, SK_WARN_FEW); /* nothing else can be said */
     SK_TRY(warn(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
     SK_TRY(warn(ctx, r, sk_warn_gain(found->score, found->score_constant)));
     SK_TRY(warn(ctx, r, sk_warn_moments(found->calibration)));

@@ -30,6 +30,9 @@ static const struct {
     [SK_WARN_DRIFT_EDGE] = {"drift-edge", "the penalty of the drift is at the edge of its grid", SK_NOTE},
     [SK_WARN_DIFFUSION_EDGE] = {"diffusion-edge", "the penalty of the diffusion is at the edge of its grid", SK_NOTE},
     [SK_WARN_UNSOLVED] = {"unsolved", "a convex problem stopped before its tolerance; its gap is stated", SK_CAUTION},
+    [SK_WARN_FEW] = {"few",
+                     "fewer than 15 steps are too few to choose a model by: constant coefficients, and no equation",
+                     SK_GRAVE},
     [SK_WARN_OTHER] = {"other", "", SK_CAUTION},
 };
 

@@ -26,6 +26,7 @@ typedef enum sk_warning_code {
     SK_WARN_DRIFT_EDGE,     /* the penalty is at the edge of its grid */
     SK_WARN_DIFFUSION_EDGE, /* alike */
     SK_WARN_UNSOLVED,       /* a convex problem stopped before its tolerance */
+    SK_WARN_FEW,            /* too few steps to choose a model */
     SK_WARN_OTHER,          /* a sentence that this version does not know */
     SK_WARNINGS
 } sk_warning_code;

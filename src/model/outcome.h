@@ -63,6 +63,7 @@ typedef struct sk_tune_outcome {
     bool limited;      /* by the budget, which left out: */
     size_t skipped;    /* candidates */
     sk_texts left_out; /* whole stages */
+    bool too_few;      /* steps to choose by: constant coefficients were taken */
     sk_search_table search;
     bool paper;       /* the paper's protocol, which alone tells: */
     char *drift_form; /* of the last fit */

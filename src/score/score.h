@@ -31,6 +31,11 @@ sock_status sk_moment_likelihood(sock_context *ctx, const sock_model *model, con
 sock_status sk_moment_terms(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
                             double *term);
 
+/* ---- lagone.c ---- */
+
+/* Lag-1 correlation of the standardised residuals of all steps; NaN where there are too few. */
+sock_status sk_residual_lag1(sock_context *ctx, const sock_model *model, const sock_data *data, double *out);
+
 /* ---- constlik.c ---- */
 
 /* The mean rate of the steps of all trajectories (d). */

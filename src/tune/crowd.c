@@ -182,10 +182,10 @@ static sock_status conclude(task *t, size_t *best)
         sk_search_log_trial(s, t->stage, &t->candidate[i], t->out[i]);
         if (t->out[i] && (*best == SK_MOST || t->out[i]->score > t->out[*best]->score)) *best = i;
     }
+    sk_begin(s->ctx); /* what one candidate had to say */
     if (*best == SK_MOST)
         return sk_fail(s->ctx, SOCK_ENUMERIC, "no %s could be fitted to these data",
                        t->remains ? "diffusion" : "drift");
-    sk_begin(s->ctx);
     return SOCK_OK;
 }
 

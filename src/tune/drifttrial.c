@@ -157,7 +157,7 @@ static sock_status hold(const attempt *t)
 {
     sk_trial *r = t->trial;
     const size_t p = r->p, d = t->d;
-    if (!t->kept) return SOCK_OK;
+    if (!t->kept || !sk_keep_numbers(t->n, (r->folds + 1) * d)) return SOCK_OK;
     r->held = sk_doubles_unset(t->ctx, r->folds + 1, t->n * d);
     if (!r->held) return SOCK_ENOMEM;
     for (size_t f = 0; f <= r->folds; f++)

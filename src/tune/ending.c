@@ -246,7 +246,7 @@ bool sk_all_diagonal(const sk_search *s, const sk_choice *choice)
 /* Rows that are polished on: those of the search, where the pass is over more. */
 static sock_status polish_few(sk_search *s)
 {
-    const sk_mixture drift = {s->list.drifts, s->drift, s->remains_share};
+    const sk_mixture drift = {s->list.drifts, s->drift, s->choice.drift_share};
     sk_views *views = NULL;
     sk_remains *few = NULL;
     sock_status status;

@@ -199,15 +199,22 @@ static sock_status split_steps(splitting *s)
 
 /* ---- Parts ---- */
 
+/* Every fold has rows, and so has what is always in: else nothing can be held out, or nothing fitted. */
+static bool serves(const sk_transitions *all, const sk_transitions *part)
+{
+    for (size_t f = 0; f <= all->folds; f++)
+        if (part->first[f + 1] == part->first[f] && all->first[f + 1] > all->first[f]) return false;
+    return true;
+}
+
 /* Whole clusters, in random order, until there are enough rows; each fold keeps its share because clusters are
- * shuffled. *part is NULL where a fold has no rows, and cannot be held out. */
-static sock_status take_part(sock_context *ctx, const sk_transitions *all, uint64_t seed, size_t rows,
-                             sk_transitions **part)
+ * shuffled. Answers how many rows are listed in keep. */
+static sock_status list_clusters(sock_context *ctx, const sk_transitions *all, uint64_t seed, size_t rows, size_t *keep,
+                                 size_t *kept)
 {
     size_t *order = sk_alloc(ctx, all->clusters, sizeof *order), *count = sk_alloc(ctx, all->clusters, sizeof *count);
     bool *taken = sk_alloc(ctx, all->clusters, sizeof *taken);
-    size_t *keep = sk_alloc(ctx, all->n, sizeof *keep), kept = 0;
-    sock_status status = order && count && taken && keep ? SOCK_OK : SOCK_ENOMEM;
+    sock_status status = order && count && taken ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) {
         for (size_t i = 0; i < all->n; i++) count[all->cluster[i]]++;
         sk_shuffle((sk_key){seed, SK_PURPOSE_SPLIT}, 2, 0, all->clusters, order);
@@ -216,28 +223,53 @@ static sock_status take_part(sock_context *ctx, const sk_transitions *all, uint6
             total += count[order[u]];
         }
         for (size_t i = 0; i < all->n; i++)
-            if (taken[all->cluster[i]]) keep[kept++] = i;
-        status = sk_transitions_subset(ctx, all, kept, keep, part);
-    }
-    bool complete = status >= 0;
-    for (size_t f = 0; complete && f < all->folds; f++) complete = (*part)->first[f + 1] > (*part)->first[f];
-    if (status >= 0 && !complete) {
-        sk_transitions_free(*part);
-        *part = NULL;
+            if (taken[all->cluster[i]]) keep[(*kept)++] = i;
     }
     sk_free(order);
     sk_free(count);
     sk_free(taken);
-    sk_free(keep);
     return status;
 }
 
-static sock_status part_of(sock_context *ctx, sk_transitions *all, uint64_t seed, size_t rows, sk_transitions **part)
+/* Of a few long clusters a window each, the same share of all: rows that stand together in a cluster follow each other
+ * in time. */
+static void list_windows(const sk_transitions *all, size_t rows, size_t *keep, size_t *kept)
+{
+    *kept = 0;
+    for (size_t first = 0, end; first < all->n; first = end) {
+        for (end = first + 1; end < all->n && all->cluster[end] == all->cluster[first];) end++;
+        const size_t count = end - first;
+        const size_t wanted = SK_MAX(1, (size_t)((double)count * (double)rows / (double)all->n));
+        for (size_t i = 0; i < wanted; i++) keep[(*kept)++] = first + (count - wanted) / 2 + i;
+    }
+}
+
+/* windows: where whole clusters do not serve. *part: all, where nothing does. */
+static sock_status part_of(sock_context *ctx, sk_transitions *all, const sk_tune_spec *spec, size_t rows, bool windows,
+                           sk_transitions **part)
 {
     sk_transitions *few = NULL;
-    if (sk_take_part(all->n, rows)) SK_TRY(take_part(ctx, all, seed, rows, &few));
-    *part = few ? few : all;
-    return SOCK_OK;
+    size_t kept = 0, *keep = NULL;
+    sock_status status = SOCK_OK;
+    *part = all;
+    if (!sk_take_part(all->n, rows)) return SOCK_OK;
+    keep = sk_alloc(ctx, all->n, sizeof *keep);
+    SK_GO(keep ? list_clusters(ctx, all, spec->seed, rows, keep, &kept) : SOCK_ENOMEM);
+    SK_GO(sk_transitions_subset(ctx, all, kept, keep, &few));
+    if (windows && (!serves(all, few) || sk_take_part(few->n, rows))) {
+        sk_transitions_free(few);
+        few = NULL;
+        list_windows(all, rows, keep, &kept);
+        SK_GO(sk_transitions_subset(ctx, all, kept, keep, &few));
+    }
+    if (serves(all, few)) {
+        *part = few;
+        few = NULL;
+    }
+out:
+    sk_transitions_free(few);
+    sk_free(keep);
+    return status;
 }
 
 /* ---- Jitter ---- */
@@ -311,9 +343,10 @@ sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t 
     r.look = (sk_view_spec){.weighted = spec->weighted};
     for (size_t k = 0; r.scale && k < r.all->d; k++) r.look.density -= log(r.scale[k]);
     SK_GO(set_jitter(ctx, r.all, &r.look));
-    SK_GO(part_of(ctx, r.all, spec->seed, search_rows, &r.search));
+    const bool windows = sk_take_part(r.all->n, search_rows);
+    SK_GO(part_of(ctx, r.all, spec, search_rows, windows, &r.search));
     r.screen = r.search;
-    SK_GO(part_of(ctx, r.search, spec->seed, screen_rows, &r.screen));
+    SK_GO(part_of(ctx, r.search, spec, screen_rows, windows, &r.screen));
     *out = r;
     r = (sk_row_sets){0};
 out:

@@ -202,8 +202,8 @@ static sock_status prefer_plain(sk_search *s, bool *taken)
     bool enough = true;
     plain_places(s, s->choice.drift, s->diffusion[s->best_diffusion]->diagonal, &p.i, &p.j);
     if (p.i == SK_MOST || p.j == SK_MOST || sk_search_leave_out(s, "plain")) return SOCK_OK;
-    sock_status status = sk_tolerate(plain_fit(s, &p));
-    if (status >= 0 && p.f && p.a && p.remains) status = gains_enough(s, p.f, p.a, models_tried(s, false), &enough);
+    sock_status status = plain_fit(s, &p);
+    if (status >= 0) status = gains_enough(s, p.f, p.a, models_tried(s, false), &enough);
     if (status >= 0 && !enough) {
         *taken = true;
         sk_replace(&s->drift[s->best_drift = p.i], p.f);
@@ -213,6 +213,7 @@ static sock_status prefer_plain(sk_search *s, bool *taken)
         status = sk_choose_floor(s, p.remains, &s->choice);
     }
     plain_clear(&p);
+    if (status == SOCK_ENUMERIC) sk_begin(s->ctx); /* a plain model that cannot be had is no news */
     return sk_tolerate(status);
 }
 
@@ -229,6 +230,7 @@ void sk_fall_back(sk_search *s)
     s->constant_drift = s->constant_diffusion = NULL;
     s->best_drift = s->best_diffusion = 0;
     sk_choose_one(0, 0, &s->choice);
+    memset(s->unpolished, 0, sizeof s->unpolished);
     s->fell_back = true;
     s->calibration = (double)NAN; /* that of the model given up */
 }

@@ -9,6 +9,7 @@
 #define SK_SEARCH_ROWS 30000 /* kernels are chosen on so many; beyond, all rows fit what was chosen */
 #define SK_MANY_ROWS 1.5     /* a part of the rows is worth its trouble where there are so many times more */
 #define SK_FEW_ROWS 250      /* below, scores say little about a model between and beyond the data */
+#define SK_LEAST_ROWS 15     /* fewer say nothing about a model: constant coefficients, unless the user names kernels */
 #define SK_PIVOT_ROWS 20000  /* pivots of Gaussian features are taken of so many */
 #define SK_KEPT_NUMBERS 8e6  /* features of rows are kept up to so many numbers, 64 MB */
 #define SK_JITTER_MANY 1e-2  /* of the median square increment: a may be singular in several dimensions */

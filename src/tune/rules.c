@@ -305,3 +305,5 @@ size_t sk_drift_rank(size_t d)
 {
     return d == 1 ? SK_DRIFT_RANK_ONE : d <= SK_FEW_DIMENSIONS ? SK_DRIFT_FEATURES : SK_DRIFT_RANK_MANY;
 }
+
+bool sk_too_few(size_t n) { return n < SK_LEAST_ROWS; }

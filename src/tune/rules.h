@@ -124,6 +124,9 @@ bool sk_is_rounding(double difference, double square);
 
 /* ---- Rows ---- */
 
+/* Whether n rows are too few to choose a model by. */
+bool sk_too_few(size_t n);
+
 /* Whether a part of `wanted` rows is worth taking out of n. */
 bool sk_take_part(size_t n, size_t wanted);
 

@@ -39,6 +39,10 @@ static sock_status run(sk_search *s, sock_model **out)
     s->score = -(double)INFINITY;
     s->best_drift = s->best_diffusion = SK_MOST;
     SK_TRY(sk_constant_score(s));
+    if (sk_too_few(s->rows->n) && sk_free_choice(s)) {
+        s->told->too_few = true;
+        sk_fall_back(s);
+    }
     SK_TRY(walk(s));
     SK_TRY(sk_search_mixture(s, &s->choice, out));
     SK_TRY(sk_search_describe(s, &s->choice));

@@ -58,8 +58,7 @@ sock_status sk_renew_remains(sk_search *s, const double *share)
 {
     sk_remains_free(s->remains);
     s->remains = NULL;
-    memcpy(s->remains_share, share, sizeof s->remains_share);
-    const sk_mixture drift = {s->list.drifts, s->drift, s->remains_share};
+    const sk_mixture drift = {s->list.drifts, s->drift, share};
     return sk_remains_new(s->ctx, s->views, &drift, s->spec->correct, &s->remains);
 }
 

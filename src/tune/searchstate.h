@@ -62,10 +62,9 @@ struct sk_search {
     size_t best_drift, best_diffusion;
     sock_model *model; /* the current one */
     bool model_diagonal;
-    double score;        /* of it, held out */
-    sk_views *views;     /* of the rows, under it */
-    sk_remains *remains; /* of these, what the chosen drifts leave */
-    double remains_share[SK_MOST];
+    double score;             /* of it, held out */
+    sk_views *views;          /* of the rows, under it */
+    sk_remains *remains;      /* of these, what the chosen drifts leave */
     bool unpolished[SK_MOST]; /* the polish lost clearly: it is not tried again */
     sk_choice choice;
     double calibration;                    /* of the final model */

@@ -55,6 +55,7 @@ sock_status sk_trial_new(sock_context *ctx, const sk_transitions *rows, const sk
     sk_trial *t = sk_alloc(ctx, 1, sizeof *t);
     if (!t) return SOCK_ENOMEM;
     *t = (sk_trial){.field = candidate->field, .d = rows->d, .folds = rows->folds, .learned = candidate->learned};
+    t->rows = rows;
     t->diagonal = candidate->diagonal && t->d > 1;
     t->lambdas = lambdas;
     t->grid = grid;
@@ -104,10 +105,13 @@ static sock_status add_drifts(sock_context *ctx, const sk_trial *t, double share
     return status;
 }
 
+/* Whether what is held is of the view's rows. */
+static bool holds(const sk_trial *t, const sk_view *v) { return t->held && t->rows == v->of; }
+
 static sock_status hold_drift(sock_context *ctx, const sk_trial *t, const sk_view *v, double *out)
 {
     memset(out, 0, v->n * t->d * sizeof *out);
-    if (!t->held) return add_drifts(ctx, t, 1, v, v->fold, v->fold, out);
+    if (!holds(t, v)) return add_drifts(ctx, t, 1, v, v->fold, v->fold, out);
     sk_axpy(v->n * t->d, 1, t->held + (v->fold * v->of->n + v->begin) * t->d, out);
     return SOCK_OK;
 }
@@ -116,8 +120,10 @@ static sock_status hold_diffusion(sock_context *ctx, const sk_trial *t, const sk
 {
     const size_t d2 = t->d * t->d;
     const double *q = t->solution + v->fold * t->size;
-    if (t->held) memcpy(out, t->held + v->begin * d2, v->n * d2 * sizeof *out);
-    if (t->held) return SOCK_OK;
+    if (holds(t, v)) {
+        memcpy(out, t->held + v->begin * d2, v->n * d2 * sizeof *out);
+        return SOCK_OK;
+    }
     double *b = sk_doubles_unset(ctx, AT_ONCE, t->p * (t->p + 1) / 2);
     sock_status status = b ? SOCK_OK : SOCK_ENOMEM;
     for (size_t at = 0; status >= 0 && at < v->n; at += AT_ONCE) {
@@ -207,7 +213,9 @@ sock_status sk_trial_diffusion_term(sock_context *ctx, const sk_trial *t, size_t
 
 struct sk_remains {
     const sk_views *views;
-    sk_mixture drift;
+    sk_mixture drift; /* its lists are our own: */
+    sk_trial **trial;
+    double *share;
     bool correct;
     double **e, **z; /* one for each block, or NULL: made when a block is taken. z is e where nothing is corrected */
 };
@@ -215,7 +223,7 @@ struct sk_remains {
 /* e ((folds + 1) x n x d) += share times I f of every fold's fit. */
 static sock_status add_integrals(sock_context *ctx, const sk_trial *t, double share, const sk_view *v, double *e)
 {
-    if (!t->held) return add_drifts(ctx, t, share, v, 0, v->folds, e);
+    if (!holds(t, v)) return add_drifts(ctx, t, share, v, 0, v->folds, e);
     for (size_t f = 0; f <= v->folds; f++)
         sk_axpy(v->n * t->d, share, t->held + (f * v->of->n + v->begin) * t->d, e + f * v->n * t->d);
     return SOCK_OK;
@@ -278,10 +286,16 @@ sock_status sk_remains_new(sock_context *ctx, const sk_views *views, const sk_mi
     sk_remains *r = sk_alloc(ctx, 1, sizeof *r);
     if (!r) return SOCK_ENOMEM;
     r->views = views;
-    r->drift = *drift;
     r->correct = correct;
-    sock_status status = SOCK_OK;
-    if (sk_views_kept(views)) {
+    r->trial = sk_alloc(ctx, drift->count, sizeof *r->trial);
+    r->share = sk_doubles(ctx, drift->count, 1);
+    r->drift = (sk_mixture){drift->count, r->trial, r->share};
+    sock_status status = r->trial && r->share ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < drift->count; i++) {
+        r->trial[i] = drift->trial[i];
+        r->share[i] = drift->share[i];
+    }
+    if (status >= 0 && sk_views_kept(views)) {
         r->e = sk_alloc(ctx, blocks, sizeof *r->e);
         r->z = sk_alloc(ctx, blocks, sizeof *r->z);
         filling w = {ctx, r};
@@ -301,6 +315,8 @@ void sk_remains_free(sk_remains *r)
     for (size_t b = 0; r->e && r->z && b < sk_views_rows(r->views)->blocks; b++) drop(r->e[b], r->z[b]);
     sk_free(r->e);
     sk_free(r->z);
+    sk_free(r->trial);
+    sk_free(r->share);
     sk_free(r);
 }
 

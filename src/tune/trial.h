@@ -47,8 +47,9 @@ typedef struct sk_trial {
     double *by_l;       /* lambdas; -infinity: no score, or not tried */
     size_t size;        /* numbers of one solution */
     double *solution;   /* (folds + 1) x size: without each fold, and from all rows. A drift: p x d. A diffusion: Q of
-                           every   system, order x order */
-    double *held; /* what it says of the rows where they are few, else NULL. A drift: I f without each fold and from
+                           every system, order x order */
+    const sk_transitions *rows; /* that it was tried on, borrowed: to be known again */
+    double *held; /* what it says of these rows where they are few, else NULL. A drift: I f without each fold and from
                      all rows, (folds + 1) x n x d. A diffusion: I a without the row's own fold, n x d x d */
     double dof;   /* drift: of the fit to all rows */
     double gap;   /* diffusion: largest relative gap of the fits to all rows */
@@ -83,7 +84,8 @@ typedef struct sk_mixture {
     const double *share;    /* count */
 } sk_mixture;
 
-/* What a drift leaves of every block of the views; kept where the views are. Borrows views and trials. */
+/* What a drift leaves of every block of the views; kept where the views are. Borrows views and trials, which must live
+ * as long; not the lists of the mixture. */
 typedef struct sk_remains sk_remains;
 sock_status sk_remains_new(sock_context *ctx, const sk_views *views, const sk_mixture *drift, bool correct,
                            sk_remains **out);
