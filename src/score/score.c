@@ -12,7 +12,6 @@ static void give(sock_value *value, double number)
 {
     value->valid = 1;
     value->value = number;
-    value->reason[0] = 0;
 }
 
 /* Why there is no value. `asked`: it could have been computed from what was given, so its absence is a caveat. */
@@ -60,9 +59,8 @@ static bool is_resting(const sock_data *data, size_t column)
 /* Bytes of the text's first `most`, less a character of UTF-8 that would be cut. */
 static int whole_characters(const char *text, size_t most)
 {
-    size_t length = strlen(text);
-    if (length <= most) return (int)length;
-    for (length = most; length && ((unsigned char)text[length] & 0xc0) == 0x80;) length--;
+    size_t length = SK_MIN(strlen(text), most);
+    while (length && ((unsigned char)text[length] & 0xc0) == 0x80) length--;
     return (int)length;
 }
 
@@ -125,7 +123,7 @@ static void miss_likelihood(const likelihood *use, const char *reason)
 static sock_status score_likelihood(sock_context *ctx, const likelihood *use, const sock_model *model,
                                     const sock_data *test, const sock_model *truth, double delta, sk_loglik *own)
 {
-    sk_loglik l_true = {0};
+    sk_loglik l_true;
     SK_TRY(use->sum(ctx, model, test, delta, own));
     const double dn = (double)test->d * (double)own->intervals;
     likelihood_value(own, model, test, use->covariance, use->loglik);
@@ -265,7 +263,7 @@ static bool is_out_of_reach(const sock_data *test, const sk_mmd_spec *spec, char
 static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_data *test, const sock_data *train,
                              const sock_model *truth, sk_mmd_spec *spec, sock_scores *out)
 {
-    size_t pairs = 0;
+    size_t pairs;
     sk_mmd_result result;
     if (!spec->paths || !train) {
         miss_mmd(out, false, spec->paths ? "no training data given, whose distances set the scale" : "mmd-paths is 0");
