@@ -105,6 +105,17 @@ static void test_mmd__a_lost_path_is_infinitely_far(void **state)
     }
 }
 
+/* Large, but with finite squares: as far as they are. */
+static void test_mmd__a_huge_path_is_not_lost_while_its_square_is_finite(void **state)
+{
+    (void)state;
+    const double t[2] = {0, 1}, good[2] = {0.3, 0.4}, huge[2] = {0.3, 1e100}, *first[2] = {good, huge},
+                 *second[1] = {good};
+    sk_samples s = {2, 1, t, 1e200, {2, 1}, {first, second}};
+    assert_close(fast_mmd2(&s), slow_mmd2(&s), 1e-12, 0);
+    assert_true(slow_mmd2(&s) < 0.4); /* 1/2 (1 - exp(-1/2)), where a lost one has 1/2 */
+}
+
 static void test_grids__trapezoid_weights_integrate_lines(void **state)
 {
     (void)state;
@@ -266,6 +277,62 @@ static void prop_mmd__eta_is_the_median_over_pairs(void **state)
     }
 }
 
+/* n trajectories of two points; four in a row share their times and the next four have others; every seventh is a
+ * single point. */
+static sock_data *many_grids(size_t n)
+{
+    size_t *length = calloc(n, sizeof *length), points = 0;
+    double *t = calloc(2 * n, sizeof *t), *x = calloc(2 * n, sizeof *x);
+    sock_data *data = NULL;
+    for (size_t j = 0; j < n; j++) {
+        length[j] = j % 7 == 6 ? 1 : 2;
+        t[points] = (double)(j % 3);
+        t[points + 1] = t[points] + 1 + (double)(j / 4);
+        x[points] = sin(0.3 * (double)j), x[points + 1] = cos((double)(j * j % 101));
+        points += length[j];
+    }
+    assert_true(sock_data_from_arrays(ctx, 1, n, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    free(length), free(t), free(x);
+    return data;
+}
+
+/* Of the trajectories with two points 4000 are taken: number i (from 0) of u where a mark at a multiple of u / 4000
+ * lies in (i, i + 1]. */
+static void prop_mmd__eta_is_over_4000_trajectories_at_most(void **state)
+{
+    (void)state;
+    static const size_t usable[] = {3999, 4000, 4001, 4500, 9000};
+    for (size_t run = 0; run < sizeof usable / sizeof usable[0]; run++) {
+        size_t n = 0, count = 0, taken = 0, pairs = 0, last[4] = {0}, u = usable[run];
+        for (size_t two = 0; two < u; n++) two += n % 7 != 6;
+        sock_data *data = many_grids(n);
+        double *distance = calloc(4 * n, sizeof *distance), eta = 0;
+        for (size_t j = 0, i = 0, group = 0, members = 0; j < n; j++) {
+            if (j / 4 != group) group = j / 4, members = 0;
+            if (j % 7 == 6) continue;
+            const bool mark = u <= 4000 || floor((double)(i + 1) * 4000 / (double)u + 1e-9) >
+                                               floor((double)i * 4000 / (double)u + 1e-9);
+            i++;
+            if (!mark) continue;
+            const double *t, *x, *y;
+            sock_data_trajectory(data, j, &t, &x);
+            for (size_t m = 0; m < members; m++) {
+                sock_data_trajectory(data, last[m], &t, &y);
+                distance[count++] = slow_distance2(2, 1, t, x, y);
+            }
+            last[members++] = j;
+            taken++;
+        }
+        assert_int_equal(taken, SK_MIN(u, (size_t)4000));
+        qsort(distance, count, sizeof *distance, ascending);
+        assert_int_equal(sk_mmd_eta(ctx, data, &eta, &pairs), SOCK_OK);
+        assert_int_equal(pairs, count);
+        assert_close(eta, (distance[(count - 1) / 2] + distance[count / 2]) / 2, 1e-12, 0);
+        free(distance);
+        sock_data_free(data);
+    }
+}
+
 /* Through the front door: the mean over distinct starts, of paths that sock_simulate gives for the same seed. Two test
  * trajectories share a start and a grid, a third has another grid, a fourth is a single point. */
 static void test_mmd__score_is_the_mean_over_distinct_starts(void **state)
@@ -348,6 +415,137 @@ static void test_mmd__lost_paths_and_missing_scales_are_told(void **state)
     sock_data_free(test);
     sock_model_free(model);
     truth_free(ou);
+}
+
+/* ---- Cells ---- */
+
+enum { CELLS = 5, CELL_PATHS = 3 };
+
+/* Two grids and three starts of two states: A1 B1 A2 (a point) B2 A1 A3 A1. The cells are A1 A2 A3 B1 B2. */
+static const double grid_a[3] = {0, 0.5, 2}, grid_b[2] = {0, 1};
+static const size_t cell_times[CELLS] = {3, 3, 3, 2, 2}, cell_start[CELLS] = {1, 2, 3, 1, 2};
+static const size_t cell_members[CELLS] = {3, 1, 1, 1, 1}, cell_member[CELLS][3] = {{0, 5, 7}, {2}, {6}, {1}, {4}};
+
+static sock_data *eight_trajectories(void)
+{
+    static const size_t length[8] = {3, 2, 3, 1, 2, 3, 3, 3}, start[8] = {1, 1, 2, 1, 2, 1, 3, 1};
+    double t[20], x[40];
+    size_t points = 0;
+    sock_data *data = NULL;
+    for (size_t j = 0; j < 8; j++)
+        for (size_t i = 0; i < length[j]; i++, points++) {
+            t[points] = (double)j + (length[j] == 3 ? grid_a[i] : grid_b[i]);
+            x[2 * points] = (double)start[j] + sin((double)(i * (j + 1)));
+            x[2 * points + 1] = -0.5 * (double)start[j] + sin((double)(2 * i * (j + 1)));
+        }
+    assert_true(sock_data_from_arrays(ctx, 2, 8, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    return data;
+}
+
+/* Path p of start number c at time t, in state k; the last paths of cells 1 and 4 are lost, at their end or begin. */
+static double made_up(size_t c, size_t p, size_t i, size_t k, const double *x0, const double *t, size_t times)
+{
+    if (p == CELL_PATHS - 1 && k == 1 && ((c == 1 && i == times - 1) || (c == 4 && i == 0))) return (double)NAN;
+    return x0[k] + sin((double)(c + 1) * (t[i] - t[0]) * (double)(p + 1 + k));
+}
+
+/* Asked for anything else it fails: other threads than the first cannot assert. */
+static sock_status make_up(void *user, const sock_path_request *q, double *out)
+{
+    size_t *calls = user;
+    const size_t c = q->start;
+    if (c >= CELLS || q->seed != 77 || q->d != 2 || q->paths != CELL_PATHS || q->times != cell_times[c] ||
+        q->members != cell_members[c] || memcmp(q->member, cell_member[c], q->members * sizeof *q->member) != 0 ||
+        q->x0[0] != (double)cell_start[c] || q->x0[1] != -0.5 * (double)cell_start[c])
+        return SOCK_EINPUT;
+    for (size_t i = 0; i < q->times; i++)
+        if (q->t[i] - q->t[0] != (q->times == 3 ? grid_a[i] : grid_b[i])) return SOCK_EINPUT;
+    for (size_t p = 0; p < q->paths; p++)
+        for (size_t i = 0; i < q->times; i++)
+            for (size_t k = 0; k < 2; k++) out[(p * q->times + i) * 2 + k] = made_up(c, p, i, k, q->x0, q->t, q->times);
+    calls[c]++;
+    return SOCK_OK;
+}
+
+/* The kernel of a lost path with another one is 0, with itself 1. */
+static double slow_cell(const sock_data *data, size_t c, double eta)
+{
+    double x[6][6] = {{0}}, sum = 0;
+    const double *t = cell_times[c] == 3 ? grid_a : grid_b;
+    const size_t rows = CELL_PATHS + cell_members[c], times = cell_times[c];
+    const double x0[2] = {(double)cell_start[c], -0.5 * (double)cell_start[c]};
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < 2 * times; i++) {
+            const double *own, *unused;
+            if (r < CELL_PATHS) {
+                x[r][i] = made_up(c, r, i / 2, i % 2, x0, t, times);
+                continue;
+            }
+            sock_data_trajectory(data, cell_member[c][r - CELL_PATHS], &unused, &own);
+            x[r][i] = own[i];
+        }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t q = 0; q < rows; q++) {
+            const double v = (r < CELL_PATHS ? 1.0 / CELL_PATHS : -1 / (double)cell_members[c]) *
+                             (q < CELL_PATHS ? 1.0 / CELL_PATHS : -1 / (double)cell_members[c]);
+            const double distance = slow_distance2(times, 2, t, x[r], x[q]);
+            sum += r == q ? v : isnan(distance) ? 0 : v * exp(-distance / eta);
+        }
+    return sum;
+}
+
+static void test_mmdcells__each_start_on_each_grid_is_asked_for_once(void **state)
+{
+    (void)state;
+    sock_data *data = eight_trajectories();
+    const sk_mmd_spec spec = {.eta = 2, .paths = CELL_PATHS, .seed = 77};
+    for (int threads = 1; threads <= 2; threads++) {
+        size_t calls[CELLS] = {0};
+        double expected = 0;
+        sk_mmd_result result;
+        assert_int_equal(sock_set_threads(ctx, threads), SOCK_OK);
+        assert_int_equal(sk_mmd_of_paths(ctx, make_up, calls, data, &spec, &result), SOCK_OK);
+        for (size_t c = 0; c < CELLS; c++) {
+            assert_int_equal(calls[c], 1);
+            expected += slow_cell(data, c, 2) / CELLS;
+        }
+        assert_true(result.starts == CELLS && result.lost == 2);
+        assert_close(result.value, expected, 1e-13, 0);
+    }
+    sock_data_free(data);
+}
+
+static int count_simulations(void *user, const char *stage, double fraction)
+{
+    *(size_t *)user += strcmp(stage, "simulate") == 0 && fraction == 0;
+    return 0;
+}
+
+static void still_field(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)x;
+    memset(f, 0, count * d * sizeof *f);
+}
+
+/* A model simulates the starts of a grid in one go; what the simulation refuses is refused. */
+static void test_mmdcells__a_model_is_simulated_once_for_each_grid(void **state)
+{
+    (void)state;
+    sock_data *data = eight_trajectories();
+    sock_model *model = wrap_fields(ctx, 2, still_field, NULL, NULL);
+    const double low[2] = {1, -2}, high[2] = {2.5, 2};
+    sk_mmd_spec spec = {.eta = 2, .paths = CELL_PATHS, .seed = 77, .step = 0.1};
+    sk_mmd_result result;
+    size_t simulations = 0;
+    sock_set_monitor(ctx, count_simulations, &simulations);
+    assert_int_equal(sk_mmd(ctx, model, data, &spec, &result), SOCK_OK);
+    sock_set_monitor(ctx, NULL, NULL);
+    assert_int_equal(simulations, 2);
+    assert_true(result.starts == CELLS && result.lost == 0);
+    spec.bounds = SOCK_BOUNDS_CLIP, spec.lower = low, spec.upper = high;
+    assert_int_equal(sk_mmd(ctx, model, data, &spec, &result), SOCK_EUSAGE); /* the third start is at 3 */
+    sock_model_free(model);
+    sock_data_free(data);
 }
 
 /* ---- Paths from elsewhere ---- */
@@ -477,13 +675,17 @@ static void test_score__survives_every_failed_allocation(void **state)
     assert_int_equal(sys_generate(ctx, ou.instance, SYS_TEST, &test), SOCK_OK);
     assert_int_equal(sock_options_set(ctx, opts, "mmd-paths", "3"), SOCK_OK);
     assert_int_equal(sock_options_set(ctx, opts, "mmd-step", "0.05"), SOCK_OK);
-    for (long k = 1; k < 200 && status == SOCK_ENOMEM; k++) {
-        sk_fail_allocation(ctx, k);
-        status = sock_score(ctx, ou.model, test, test, ou.model, opts, &s);
-        sk_fail_allocation(ctx, 0);
-        assert_true(status == SOCK_OK || status == SOCK_ENOMEM);
+    for (int run = 0; run < 4; run++, status = SOCK_ENOMEM) { /* all from the k-th on, or that one alone */
+        for (long k = 1; k < 200 && status == SOCK_ENOMEM; k++) {
+            simulator source = {.model = ou.model, .step = 0.05};
+            (run % 2 ? sk_fail_one_allocation : sk_fail_allocation)(ctx, k);
+            status = run < 2 ? sock_score(ctx, ou.model, test, test, ou.model, opts, &s)
+                             : sock_score_paths(ctx, simulated, &source, test, test, NULL, opts, &s);
+            sk_fail_allocation(ctx, 0);
+            assert_true(status == SOCK_OK || status == SOCK_ENOMEM);
+        }
+        assert_int_equal(status, SOCK_OK);
     }
-    assert_int_equal(status, SOCK_OK);
     sock_options_free(opts);
     sock_data_free(test);
     truth_free(ou);
@@ -495,13 +697,17 @@ int main(void)
         cmocka_unit_test(test_mmd__oracle),
         cmocka_unit_test(prop_mmd__statistic_is_the_slow_sum),
         cmocka_unit_test(test_mmd__a_lost_path_is_infinitely_far),
+        cmocka_unit_test(test_mmd__a_huge_path_is_not_lost_while_its_square_is_finite),
         cmocka_unit_test(test_grids__trapezoid_weights_integrate_lines),
         cmocka_unit_test(test_grids__labels_by_grid_and_start),
         cmocka_unit_test(prop_grids__labels_are_those_of_the_definition),
         cmocka_unit_test(test_mmd__time_grows_with_the_number_of_grids_not_its_square),
         cmocka_unit_test(prop_mmd__eta_is_the_median_over_pairs),
+        cmocka_unit_test(prop_mmd__eta_is_over_4000_trajectories_at_most),
         cmocka_unit_test(test_mmd__score_is_the_mean_over_distinct_starts),
         cmocka_unit_test(test_mmd__lost_paths_and_missing_scales_are_told),
+        cmocka_unit_test(test_mmdcells__each_start_on_each_grid_is_asked_for_once),
+        cmocka_unit_test(test_mmdcells__a_model_is_simulated_once_for_each_grid),
         cmocka_unit_test(test_score_paths__is_the_score_of_the_model_with_these_paths),
         cmocka_unit_test(test_score_paths__bounds_and_failures),
         cmocka_unit_test(test_score_paths__a_truth_out_of_reach_leaves_the_rest),

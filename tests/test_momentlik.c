@@ -366,6 +366,145 @@ static void zero_field(void *user, size_t count, size_t d, const double *x, doub
     memset(f, 0, count * d * sizeof *f);
 }
 
+/* ---- How many substeps ---- */
+
+/* f = rate x, a = I in any dimension, and who asked for what. */
+typedef struct counted {
+    double rate;
+    size_t points;
+    bool was_finite;
+} counted;
+
+static void counted_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    counted *c = user;
+    c->points += count;
+    for (size_t i = 0; i < count * d; i++) {
+        c->was_finite = c->was_finite && isfinite(x[i]);
+        f[i] = c->rate * x[i];
+    }
+}
+
+static double runge_kutta(double z) { return 1 + z * (1 + z / 2 * (1 + z / 3 * (1 + z / 4))); }
+
+/* The log density of d equal states after n substeps: the method in closed form. False: a variance below 0. */
+static bool slow_density(size_t d, const double y[2], double h, double rate, size_t n, double *out)
+{
+    const double r1 = runge_kutta(rate * h / (double)n), r2 = runge_kutta(2 * rate * h / (double)n);
+    double m = y[0], s = 0;
+    for (size_t k = 0; k < n; k++) {
+        m *= r1;
+        s = r2 * s + (r2 - 1) / (2 * rate);
+    }
+    *out = s < 0 ? 0 : (double)d * log_normal(1, &y[1], &m, &s);
+    return s >= 0;
+}
+
+/* The rule as it is written at the head of momentlik.c. *substeps: all of them. False: not settled. */
+static bool slow_settling(size_t d, const double y[2], double h, double rate, size_t *substeps, double *out)
+{
+    const size_t most = d <= 3 ? 64 : 16;
+    double before = 0, now = 0;
+    bool good_before = false, good;
+    for (size_t n = 1;; n *= 2, before = now, good_before = good) {
+        *substeps += n;
+        good = slow_density(d, y, h, rate, n, &now);
+        const double move = fabs(now - before) / ((double)d + fabs(now));
+        *out = now + (now - before) / 15;
+        if (good && good_before && move <= 1e-7) return true;
+        if (n == most) return good && good_before && move <= 1e-2;
+    }
+}
+
+/* Trajectories of two points: y[j] and its gap h[j], the same in each of d states. */
+static void check_settling(size_t d, size_t n, double (*y)[2], const double *h, double rate)
+{
+    size_t length[64], substeps = 0, bad = 0;
+    double t[128], x[128 * 4], term[64];
+    counted of = {.rate = rate, .was_finite = true};
+    sock_model *model = wrap_fields(ctx, d, counted_drift, one_diffusion, &of);
+    sock_data *data = NULL;
+    sk_loglik l;
+    for (size_t j = 0; j < n; j++) {
+        length[j] = 2;
+        t[2 * j] = 0, t[2 * j + 1] = h[j];
+        for (size_t k = 0; k < 2 * d; k++) x[2 * d * j + k] = y[j][k / d];
+    }
+    assert_true(sock_data_from_arrays(ctx, d, n, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    assert_int_equal(sock_set_threads(ctx, 1), SOCK_OK);
+    assert_int_equal(sk_moment_terms(ctx, model, data, 0, term), SOCK_OK);
+    for (size_t j = 0; j < n; j++) {
+        double expected;
+        const bool settled = slow_settling(d, y[j], h[j], rate, &substeps, &expected);
+        if (settled)
+            assert_close(term[j], expected, 1e-11, (double)d);
+        else
+            assert_true(isinf(term[j]) && term[j] < 0);
+        bad += !settled;
+    }
+    assert_int_equal(of.points, 4 * (2 * d + 1) * substeps);
+    assert_int_equal(sk_moment_likelihood(ctx, model, data, 0, &l), SOCK_OK);
+    assert_true(l.unsettled == bad && l.intervals == n && l.singular == 0 && l.broken == 0);
+    sock_data_free(data);
+    sock_model_free(model);
+}
+
+/* From steps that settle at once, through variances below 0 in the first tries, to those that never do; long and short
+ * ones in turn. Of the last ones with growth some are near enough at the end and some are not. */
+static void prop_momentlik__substeps_are_doubled_until_the_density_rests(void **state)
+{
+    (void)state;
+    enum { N = 45 };
+    for (size_t d = 1; d <= 4; d++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            double y[N][2], h[N];
+            for (size_t j = 0; j < N; j++) {
+                h[j] = 0.02 * pow(sign > 0 ? 1.19 : 1.22, (double)(7 * j % N));
+                const double s = expm1(2 * sign * h[j]) / (2 * sign);
+                y[j][0] = 1e-3 * (double)j;
+                y[j][1] = y[j][0] * exp(sign * h[j]) + 0.7 * sqrt(s);
+            }
+            check_settling(d, N, y, h, sign);
+        }
+}
+
+/* A first log density of 0 is no reason to stop at one substep. */
+static void test_momentlik__one_substep_alone_is_never_enough(void **state)
+{
+    (void)state;
+    const double h = 0.1, s = (1 - runge_kutta(-2 * h)) / 2;
+    double y[1][2] = {{0.5, 0.5 * runge_kutta(-h) + sqrt(-s * log(2 * acos(-1) * s))}};
+    double l;
+    assert_true(slow_density(1, y[0], h, -1, 1, &l) && fabs(l) < 1e-14);
+    check_settling(1, 1, y, &h, -1);
+}
+
+static void counted_coasting(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    ((counted *)user)->points += count;
+    coasting_drift(NULL, count, d, x, f);
+}
+
+/* The covariance of dx = v dt, dv = 0.7 dW is cubic in time: one Runge-Kutta step has it exactly, though S of its third
+ * stage has an eigenvalue below 0. So 1 + 2 substeps, of four stages with five points each, are all. */
+static void test_momentlik__indefinite_stages_keep_the_order(void **state)
+{
+    (void)state;
+    const size_t length = 2;
+    const double t[2] = {0, 0.8}, x[4] = {0.3, -0.5, 0.2, 0.1};
+    counted of = {0};
+    double m[2], s[4], term;
+    sock_data *data = NULL;
+    sock_model *model = wrap_fields(ctx, 2, counted_coasting, coasting_diffusion, &of);
+    assert_true(sock_data_from_arrays(ctx, 2, 1, &length, t, x, NULL, NULL, NULL, &data) >= 0);
+    assert_int_equal(sk_moment_terms(ctx, model, data, 0, &term), SOCK_OK);
+    coasting_moments(x, 0.8, m, s);
+    assert_close(term, log_normal(2, x + 2, m, s), 1e-12, 1);
+    assert_int_equal(of.points, 4 * 3 * 5);
+    sock_data_free(data);
+    sock_model_free(model);
+}
+
 /* x' = x^2 from 2 is infinite at 1/2, from -1 it never is. A time constant of 1/300 is too stiff for a step of 1. */
 static void test_momentlik__what_cannot_be_had_has_a_reason(void **state)
 {
@@ -391,6 +530,57 @@ static void test_momentlik__what_cannot_be_had_has_a_reason(void **state)
     sock_model_free(still);
     sock_model_free(fast);
     sock_model_free(bursts);
+}
+
+static void counted_square(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    counted *c = user;
+    c->points += count;
+    for (size_t i = 0; i < count * d; i++) c->was_finite = c->was_finite && isfinite(x[i]);
+    square_drift(NULL, count, d, x, f);
+}
+
+/* One that bursts between two that do not: theirs are what they are alone, and the model is never asked beyond the
+ * finite numbers. */
+static void test_momentlik__a_lost_interval_leaves_its_neighbours_alone(void **state)
+{
+    (void)state;
+    const size_t length[3] = {2, 2, 2};
+    const double t[6] = {0, 1, 0, 1, 0, 1}, x[6] = {-1, -0.5, 2, 3, -2, -0.8};
+    counted of = {.was_finite = true};
+    sock_model *model = wrap_fields(ctx, 1, counted_square, one_diffusion, &of);
+    double term[3], alone;
+    for (size_t j = 0; j < 3; j++) {
+        sock_data *all = NULL, *one = NULL;
+        assert_true(sock_data_from_arrays(ctx, 1, 3, length, t, x, NULL, NULL, NULL, &all) >= 0);
+        assert_true(sock_data_from_arrays(ctx, 1, 1, length, t + 2 * j, x + 2 * j, NULL, NULL, NULL, &one) >= 0);
+        assert_int_equal(sk_moment_terms(ctx, model, all, 0, term), SOCK_OK);
+        assert_int_equal(sk_moment_terms(ctx, model, one, 0, &alone), SOCK_OK);
+        assert_true(j == 1 ? isinf(term[j]) && term[j] < 0 && isinf(alone) : term[j] == alone && isfinite(alone));
+        sock_data_free(one), sock_data_free(all);
+    }
+    assert_true(of.was_finite);
+    sock_model_free(model);
+}
+
+/* Where there is no density, or no finite number, 16 substeps are the last. */
+static void test_momentlik__what_has_no_density_is_given_up(void **state)
+{
+    (void)state;
+    const size_t length = 2;
+    const double t[2] = {0, 1}, x[2] = {0.5, 0.6};
+    sock_data *data = NULL;
+    assert_true(sock_data_from_arrays(ctx, 1, 1, &length, t, x, NULL, NULL, NULL, &data) >= 0);
+    for (int broken = 0; broken < 2; broken++) {
+        counted of = {.rate = broken ? (double)NAN : 1};
+        sock_model *model = wrap_fields(ctx, 1, counted_drift, broken ? one_diffusion : NULL, &of);
+        sk_loglik l;
+        assert_int_equal(sk_moment_likelihood(ctx, model, data, 0, &l), SOCK_OK);
+        assert_true(l.broken == (size_t)broken && l.singular == (size_t)!broken && l.unsettled == 0 && l.value == 0);
+        assert_int_equal(of.points, 4 * 3 * (1 + 2 + 4 + 8 + 16));
+        sock_model_free(model);
+    }
+    sock_data_free(data);
 }
 
 static void test_momentlik__many_dimensions_are_left_out(void **state)
@@ -462,7 +652,12 @@ int main(void)
         cmocka_unit_test(prop_momentlik__independent_states_in_a_mirror_have_the_product_of_their_densities),
         cmocka_unit_test(prop_momentlik__without_noise_the_mean_is_the_solution_of_the_ode),
         cmocka_unit_test(prop_momentlik__short_steps_are_eulers_to_first_order),
+        cmocka_unit_test(prop_momentlik__substeps_are_doubled_until_the_density_rests),
+        cmocka_unit_test(test_momentlik__one_substep_alone_is_never_enough),
+        cmocka_unit_test(test_momentlik__indefinite_stages_keep_the_order),
         cmocka_unit_test(test_momentlik__what_cannot_be_had_has_a_reason),
+        cmocka_unit_test(test_momentlik__a_lost_interval_leaves_its_neighbours_alone),
+        cmocka_unit_test(test_momentlik__what_has_no_density_is_given_up),
         cmocka_unit_test(test_momentlik__many_dimensions_are_left_out),
         cmocka_unit_test(prop_momentlik__perplexities_fit_together),
         cmocka_unit_test(test_momentlik__every_allocation_may_fail),

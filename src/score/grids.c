@@ -30,14 +30,20 @@ static bool same_start(const sock_data *data, size_t i, size_t j)
  * 1e-9. Both numbers are cut into cells of that width and hashed, with the length and the start: what equals an example
  * lies in its cell or in a neighbour of it. Weights that follow no pattern keep different grids apart. */
 
-enum { NEAR = 3 }; /* a cell and the two beside it, in each of the two numbers */
+enum { NEAR = 3 };               /* a cell and the two beside it, in each of the two numbers */
+static const double CELL = 4e-9; /* twice what the slack moves them by */
 
 typedef struct finder {
-    size_t slots;   /* a power of 2 */
+    size_t slots;
     size_t *head;   /* slots: 1 + the newest label of the slot; 0: none */
     size_t *before; /* of each label: 1 + the label before it in its slot */
     size_t *example;
 } finder;
+
+typedef struct fingerprint {
+    uint64_t hash;      /* of all that must agree to the bit */
+    int64_t span, mean; /* cells */
+} fingerprint;
 
 /* Any good mixing will do: speed only. */
 static uint64_t mix(uint64_t hash, uint64_t word)
@@ -46,54 +52,49 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-static int64_t cell_of(double value, double width)
+static int64_t cell_of(double value)
 {
-    double cell = floor(value / width);
-    return fabs(cell) < 1e15 ? (int64_t)cell : 0; /* 0 for what is not finite, too */
+    return isfinite(value) ? (int64_t)floor(value / CELL) : 0; /* any number would do: speed only */
 }
 
-/* The cells of trajectory j, and the hash of all that must agree to the bit. */
-static void fingerprint(const sock_data *data, size_t j, bool by_start, int64_t cell[2], uint64_t *hash)
+static fingerprint fingerprint_of(const sock_data *data, size_t j, bool by_start)
 {
     const size_t length = data->first[j + 1] - data->first[j];
     const double *t = data->t + data->first[j], *x = data->x + data->first[j] * data->d, span = t[length - 1] - t[0];
     double sum = 0, total = 0;
-    *hash = mix(0, length);
+    uint64_t hash = mix(0, length);
     for (size_t k = 1; k < length; k++) {
-        double weight = 1 + (double)(mix(0, k) >> 40) / (1 << 24);
+        double weight = 1 + (double)(mix(0, k) >> 40) / (1 << 24); /* from 1 to 2: speed only */
         sum += weight * ((t[k] - t[0]) / span);
         total += weight;
     }
-    cell[0] = cell_of(log(span), 4e-9);
-    cell[1] = cell_of(sum / total, 4e-9);
     for (size_t k = 0; by_start && k < data->d; k++) {
         double positive = x[k] + 0.0; /* -0 equals 0 */
         uint64_t bits;
         memcpy(&bits, &positive, sizeof bits);
-        *hash = mix(*hash, bits);
+        hash = mix(hash, bits);
     }
+    return (fingerprint){hash, cell_of(log(span)), cell_of(sum / total)};
 }
 
-static size_t slot_of(const finder *f, uint64_t hash, int64_t a, int64_t b)
+static size_t slot_of(const finder *f, uint64_t hash, int64_t span, int64_t mean)
 {
-    return (size_t)(mix(mix(hash, (uint64_t)a), (uint64_t)b) & (f->slots - 1));
+    return (size_t)(mix(mix(hash, (uint64_t)span), (uint64_t)mean) % f->slots);
 }
 
 /* The newest label whose example is like j; `found` when there is none: then a new one is noted. */
 static size_t label_of(finder *f, const sock_data *data, size_t j, bool by_start, size_t found)
 {
-    int64_t cell[2];
-    uint64_t hash;
+    const fingerprint own = fingerprint_of(data, j, by_start);
     size_t best = 0; /* 1 + label */
-    fingerprint(data, j, by_start, cell, &hash);
     for (int64_t i = 0; i < NEAR * NEAR; i++)
-        for (size_t c = f->head[slot_of(f, hash, cell[0] + i / NEAR - 1, cell[1] + i % NEAR - 1)]; c > best;
+        for (size_t c = f->head[slot_of(f, own.hash, own.span + i / NEAR - 1, own.mean + i % NEAR - 1)]; c > best;
              c = f->before[c - 1]) {
             const size_t example = f->example[c - 1];
             if ((!by_start || same_start(data, example, j)) && same_grid(data, example, j)) best = c;
         }
     if (best) return best - 1;
-    size_t *head = &f->head[slot_of(f, hash, cell[0], cell[1])];
+    size_t *head = &f->head[slot_of(f, own.hash, own.span, own.mean)];
     f->before[found] = *head;
     f->example[found] = j;
     *head = found + 1;
@@ -105,8 +106,7 @@ sock_status sk_label_trajectories(sock_context *ctx, const sock_data *data, bool
 {
     const size_t n = data->trajectories;
     size_t found = 0;
-    finder f = {.slots = 16};
-    while (f.slots < 2 * n) f.slots *= 2;
+    finder f = {.slots = 2 * n + 1}; /* speed only */
     f.head = sk_alloc(ctx, f.slots + 2 * n, sizeof *f.head);
     if (!f.head) return SOCK_ENOMEM;
     f.before = f.head + f.slots;

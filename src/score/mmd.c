@@ -128,9 +128,8 @@ static size_t choose_trajectories(const sock_data *data, const size_t *label, si
     *pairs = 0;
     for (size_t j = 0; j < data->trajectories; j++) {
         if (label[j] == SIZE_MAX) continue;
-        bool take = usable <= MOST || at * MOST / usable != (at + 1) * MOST / usable;
-        at++;
-        if (!take) continue;
+        const size_t place = at++ * MOST / usable; /* moves on by one or more where at most MOST are usable */
+        if (at * MOST / usable == place) continue;
         offset[count] = *pairs;
         *pairs += seen[label[j]]++;
         chosen[count++] = j;

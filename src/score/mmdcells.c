@@ -53,7 +53,7 @@ static sock_status make_cells(sock_context *ctx, const sock_data *data, cells *c
 {
     const size_t n = data->trajectories;
     sock_status status = SOCK_ENOMEM;
-    size_t found = 0, *scratch = sk_alloc(ctx, 6 * n + 1, sizeof *scratch);
+    size_t found, *scratch = sk_alloc(ctx, 6 * n + 1, sizeof *scratch);
     *c = (cells){.grid = sk_alloc(ctx, n, sizeof *c->grid),
                  .begin = sk_alloc(ctx, n + 1, sizeof *c->begin),
                  .member = sk_alloc(ctx, n, sizeof *c->member)};
@@ -202,28 +202,29 @@ out:
 }
 
 /* The cells from `first` on that go into one batch. */
-static size_t batch_size(const cells *c, size_t first, size_t doubles_each)
+static size_t cells_of_batch(const cells *c, size_t first, size_t doubles_each)
 {
-    size_t count = 1, most = SK_MAX(SLAB / SK_MAX(doubles_each, (size_t)1), (size_t)1);
-    while (count < most && first + count < c->count && c->grid[first + count] == c->grid[first]) count++;
-    return count;
+    const size_t at_once = SLAB / doubles_each + 1;
+    size_t same = 1;
+    while (first + same < c->count && c->grid[first + same] == c->grid[first]) same++;
+    return SK_MIN(same, at_once);
 }
 
 static sock_status mmd_over_cells(sock_context *ctx, const origin *from, const sock_data *test, const sk_mmd_spec *spec,
                                   sk_mmd_result *out)
 {
-    cells c = {0};
+    cells c;
     double *value = NULL;
-    sk_mmd_result result = {0};
     sock_status status;
     SK_GO(make_cells(ctx, test, &c));
+    sk_mmd_result result = {.starts = c.count};
     if (!(value = sk_doubles(ctx, c.count, 1))) {
         status = SOCK_ENOMEM;
         goto out;
     }
     for (size_t first = 0, count; first < c.count; first += count) {
         size_t example = c.member[c.begin[first]], times = test->first[example + 1] - test->first[example];
-        count = batch_size(&c, first, spec->paths * times * test->d);
+        count = cells_of_batch(&c, first, spec->paths * times * test->d);
         batch b = {.ctx = ctx,
                    .from = from,
                    .data = test,
@@ -235,7 +236,6 @@ static sock_status mmd_over_cells(sock_context *ctx, const origin *from, const s
         b.t = test->t + test->first[example];
         SK_GO(run_batch(&b, count, &result.lost));
     }
-    result.starts = c.count;
     for (size_t i = 0; i < c.count; i++) result.value += value[i] / (double)c.count;
     *out = result;
     status = SOCK_OK;

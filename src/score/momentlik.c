@@ -120,14 +120,6 @@ static void combine(const ensemble *e, size_t i, double *rate)
         }
 }
 
-/* A state that has left the finite numbers stays there. */
-static bool is_lost(size_t q, const double *state)
-{
-    for (size_t j = 0; j < q; j++)
-        if (!isfinite(state[j])) return true;
-    return false;
-}
-
 static void rates(const ensemble *e, const double *states)
 {
     const size_t d = e->d, each = points_of(d);
@@ -135,10 +127,7 @@ static void rates(const ensemble *e, const double *states)
     for (size_t i = 0; i < e->count; i++) place_points(e, i, states + i * e->q, e->x + i * each * d);
     if (!model->has_diffusion) memset(e->a, 0, e->count * each * d * d * sizeof *e->a);
     sk_model_fields(e->job->ctx, model, e->count * each, e->x, e->f, model->has_diffusion ? e->a : NULL, e->space);
-    for (size_t i = 0; i < e->count; i++) {
-        combine(e, i, e->rate + i * e->q);
-        if (is_lost(e->q, states + i * e->q)) e->rate[i * e->q] = (double)NAN;
-    }
+    for (size_t i = 0; i < e->count; i++) combine(e, i, e->rate + i * e->q);
 }
 
 /* ---- Step 1: integrating ---- */
@@ -222,7 +211,7 @@ static ensemble make_ensemble(const sk_step_job *job, double *space, size_t *int
     return e;
 }
 
-static size_t space_of(const sock_model *model, size_t d)
+static size_t moment_space(const sock_model *model, size_t d)
 {
     const size_t most = intervals_at_once(d), points = points_of(d) * most;
     return most * (5 * (d + d * d)) + d * d + points * (2 * d + d * d) + sk_model_space(model, points);
@@ -247,7 +236,7 @@ static sock_status moment_range(void *arg, size_t begin, size_t end, int worker)
 
 static sock_status follow(sk_step_job job, sk_loglik *out)
 {
-    job.space_each = space_of(job.model, job.data->d);
+    job.space_each = moment_space(job.model, job.data->d);
     return sk_step_likelihood(&job, intervals_at_once(job.data->d), moment_range, out);
 }
 
