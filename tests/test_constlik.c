@@ -59,10 +59,11 @@ static void prop_constlik__mean_rate_is_moves_over_time(void **state)
     for (int run = 0; run < 2; run++) {
         sock_data *data = some_data(run ? 0.01 : 1);
         const steps s = list_steps(data);
-        double rate[D], expected[D];
+        double rate[D + 1] = {[D] = 5}, expected[D];
         slow_rate(&s, expected);
         sk_mean_rate(data, rate);
         assert_all_close(D, rate, expected, 1e-13);
+        assert_true(rate[D] == 5);
         sock_data_free(data);
     }
     const size_t one = 1;
@@ -81,7 +82,7 @@ static void prop_constlik__step_covariance_is_the_mean_of_squares_over_h(void **
     (void)state;
     sock_data *data = some_data(1);
     const steps s = list_steps(data);
-    double f[D * POINTS], a[D * D], u[D];
+    double f[D * POINTS], a[D * D + 1], u[D];
     sk_normals((sk_key){8, SK_PURPOSE_TEST}, 2, 0, 0, D * POINTS, f);
     for (size_t stride = 0; stride <= D; stride += D) {
         double expected[D * D] = {0};
@@ -91,9 +92,10 @@ static void prop_constlik__step_covariance_is_the_mean_of_squares_over_h(void **
                 expected[k] += (s.move[i][k / D] - s.h[i] * own[k / D]) * (s.move[i][k % D] - s.h[i] * own[k % D]) /
                                (s.h[i] * (double)s.n);
         }
-        for (size_t k = 0; k < D * D; k++) a[k] = 7;
+        for (size_t k = 0; k <= D * D; k++) a[k] = 7;
         sk_step_covariance(data, stride, f, a, u);
         assert_all_close(D * D, a, expected, 1e-13);
+        assert_true(a[D * D] == 7);
     }
     sock_data_free(data);
 }

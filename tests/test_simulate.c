@@ -403,6 +403,14 @@ static int stop_at_half(void *user, const char *stage, double fraction)
     return fraction >= 0.5;
 }
 
+/* Told before each wave, so never at the end. */
+static int never_done(void *user, const char *stage, double fraction)
+{
+    (void)user, (void)stage;
+    assert_true(fraction < 1);
+    return 0;
+}
+
 static void test_simulate__tells_progress_and_can_be_cancelled(void **state)
 {
     (void)state;
@@ -415,9 +423,10 @@ static void test_simulate__tells_progress_and_can_be_cancelled(void **state)
     sock_set_monitor(ctx, stop_at_half, &reached);
     assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, NULL), SOCK_ECANCELLED);
     assert_true(reached >= 0.5 && reached < 0.6);
-    sock_set_monitor(ctx, NULL, NULL);
+    sock_set_monitor(ctx, never_done, NULL);
     sock_cancel_reset(ctx);
     assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, NULL), SOCK_OK);
+    sock_set_monitor(ctx, NULL, NULL);
     truth_free(ou);
 }
 
@@ -468,6 +477,119 @@ static void test_simulate__times_that_would_never_end(void **state)
     truth_free(ou);
 }
 
+/* A model whose paths are lost with their first step, so that any number of steps takes no time. */
+static void nowhere(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)x;
+    for (size_t i = 0; i < count * d; i++) f[i] = (double)NAN;
+}
+
+/* 10^9 steps are allowed and one more is not, whatever the clock says and however many gaps they lie in. */
+static void test_simulate__a_path_has_a_billion_steps_at_most(void **state)
+{
+    (void)state;
+    sock_model *model = wrap_fields(ctx, 1, nowhere, NULL, NULL);
+    const double x0 = 0.5, t[4][3] = {{7, 4e8, 1e9 + 7}, {7, 4e8, 1e9 + 8}, {-5e8, 0, 5e8}, {-5e8, 0, 5e8 + 1}};
+    double out[3];
+    for (size_t i = 0; i < 4; i++) {
+        const sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = 1, .times = 3, .t = t[i], .step = 1};
+        assert_int_equal(sock_simulate(ctx, model, &spec, out, NULL, NULL), i % 2 ? SOCK_EUSAGE : SOCK_PARTIAL);
+        if (i % 2) assert_non_null(strstr(sock_message(ctx), "a path would take 1e+09 inner steps of 1"));
+    }
+    sock_model_free(model);
+}
+
+/* A tenth of the smallest gap, wherever it is; any step above 0 is taken as it is. A single time takes none. */
+static void test_simulate__the_step_is_a_tenth_of_the_smallest_gap(void **state)
+{
+    (void)state;
+    truth ou = truth_of(ctx, "ou");
+    const double x0 = 0.5, t[3][3] = {{5, 5.5, 7}, {5, 6.5, 7}, {5, 7, 9}}, smallest[3] = {0.5, 0.5, 2};
+    double out[3];
+    sock_simulation_report report;
+    for (size_t i = 0; i < 3; i++) {
+        sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = 1, .times = 3, .t = t[i]};
+        assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, &report), SOCK_OK);
+        assert_close(report.step, smallest[i] / 10, 1e-15, 0);
+        assert_int_equal(report.steps, lround((t[i][2] - 5) / (smallest[i] / 10)));
+        spec.step = 0.75;
+        assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, &report), SOCK_OK);
+        assert_true(report.step == 0.75);
+        assert_int_equal(report.steps, i < 2 ? 3 : 6); /* gaps of 0.5 and 1.5, or 2 and 2 */
+        spec.times = 1, spec.step = 0;
+        assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, &report), SOCK_OK);
+        assert_true(out[0] == x0 && report.steps == 0);
+    }
+    truth_free(ou);
+}
+
+static sock_status simulate_plane(const sock_model *model, sock_simulation spec, const char *message)
+{
+    double out[2 * 2 * 3];
+    const sock_status status = sock_simulate(ctx, model, &spec, out, NULL, NULL);
+    if (message && !strstr(sock_message(ctx), message)) fail_msg("'%s' instead of '%s'", sock_message(ctx), message);
+    return status;
+}
+
+/* Two starts in the plane; each end of each bound is allowed, and what is beyond is refused with start and state. */
+static void test_simulate__starts_may_lie_on_their_bounds(void **state)
+{
+    (void)state;
+    sock_model *still = wrap_fields(ctx, 2, zero_field, NULL, NULL);
+    const double x0[4] = {0, 1, 0.5, 3}, low[2] = {0, 1}, high[2] = {0.5, 3}, tight[2] = {0, 1.5}, less[2] = {0.4, 3};
+    const double equal[4] = {2, 2, 2, 2}, two[2] = {2, 2}, under[2] = {2, 1.9};
+    sock_simulation spec = {.starts = 2, .x0 = x0, .paths = 1, .times = 2, .t = unit_time, .bounds = SOCK_BOUNDS_CLIP};
+    assert_int_equal(simulate_plane(still, spec, NULL), SOCK_OK); /* no bound at all */
+    spec.lower = low, spec.upper = high;
+    assert_int_equal(simulate_plane(still, spec, NULL), SOCK_OK);
+    spec.bounds = SOCK_BOUNDS_REFLECT;
+    assert_int_equal(simulate_plane(still, spec, NULL), SOCK_OK);
+    spec.lower = tight;
+    assert_int_equal(simulate_plane(still, spec, "start 1 has state 2 at 1, outside its bounds 1.5 to 3"), SOCK_EUSAGE);
+    spec.lower = NULL, spec.upper = less;
+    assert_int_equal(simulate_plane(still, spec, "start 2 has state 1 at 0.5"), SOCK_EUSAGE);
+    spec.bounds = SOCK_BOUNDS_NONE;
+    assert_int_equal(simulate_plane(still, spec, NULL), SOCK_OK); /* bounds that are not asked for */
+    spec.bounds = SOCK_BOUNDS_CLIP, spec.x0 = equal, spec.lower = spec.upper = two;
+    assert_int_equal(simulate_plane(still, spec, NULL), SOCK_OK);
+    spec.upper = under;
+    assert_int_equal(simulate_plane(still, spec, "bounds of state 2 are 2 and 1.9"), SOCK_EUSAGE);
+    sock_model_free(still);
+}
+
+static void test_simulate__each_argument_is_checked(void **state)
+{
+    (void)state;
+    truth ou = truth_of(ctx, "ou");
+    const double x0 = 0.5, same[3] = {0, 1, 1}, endless[2] = {0, INFINITY};
+    const sock_simulation good = {.starts = 1, .x0 = &x0, .paths = 1, .times = 2, .t = unit_time};
+    sock_simulation bad[7] = {good, good, good, good, good, good, good};
+    sock_bounds mode;
+    double out[3], low, high;
+    bad[0].x0 = NULL;
+    bad[1].t = NULL;
+    bad[2].t = same, bad[2].times = 3;
+    bad[3].t = endless;
+    bad[4].step = INFINITY;
+    bad[5].step = NAN;
+    bad[6].bounds = (sock_bounds)-1;
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(sock_simulate(ctx, ou.model, &bad[i], out, NULL, NULL), SOCK_EUSAGE);
+        assert_non_null(strstr(sock_message(ctx), "simulate:"));
+    }
+    assert_int_equal(sock_simulate(NULL, ou.model, &good, out, NULL, NULL), SOCK_EUSAGE);
+    assert_int_equal(sock_simulate(ctx, ou.model, NULL, out, NULL, NULL), SOCK_EUSAGE);
+    assert_int_equal(sock_simulate(ctx, ou.model, &good, NULL, NULL, NULL), SOCK_EUSAGE);
+    assert_int_equal(sock_simulation_bounds(NULL, NULL, 1, &mode, &low, &high), SOCK_EUSAGE);
+    assert_int_equal(sock_simulation_bounds(ctx, NULL, 0, &mode, &low, &high), SOCK_EUSAGE);
+    assert_int_equal(sock_simulation_bounds(ctx, NULL, 1, NULL, &low, &high), SOCK_EUSAGE);
+    assert_int_equal(sock_simulation_bounds(ctx, NULL, 1, &mode, NULL, &high), SOCK_EUSAGE);
+    assert_int_equal(sock_simulation_bounds(ctx, NULL, 1, &mode, &low, NULL), SOCK_EUSAGE);
+    assert_int_equal(sock_simulation_bounds(ctx, NULL, 1, &mode, &low, &high), SOCK_OK);
+    assert_true(mode == SOCK_BOUNDS_NONE && low == -(double)INFINITY && high == (double)INFINITY);
+    truth_free(ou);
+}
+
 static void test_simulate__survives_every_failed_allocation(void **state)
 {
     (void)state;
@@ -506,6 +628,10 @@ int main(void)
         cmocka_unit_test(test_simulate__tells_progress_and_can_be_cancelled),
         cmocka_unit_test(test_simulate__wrong_specifications_are_refused),
         cmocka_unit_test(test_simulate__times_that_would_never_end),
+        cmocka_unit_test(test_simulate__a_path_has_a_billion_steps_at_most),
+        cmocka_unit_test(test_simulate__the_step_is_a_tenth_of_the_smallest_gap),
+        cmocka_unit_test(test_simulate__starts_may_lie_on_their_bounds),
+        cmocka_unit_test(test_simulate__each_argument_is_checked),
         cmocka_unit_test(test_simulate__survives_every_failed_allocation),
     };
     const char *only = getenv("TEST_FILTER"); /* ThreadSanitizer is slow: it runs the tests with threads alone */

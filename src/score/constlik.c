@@ -45,7 +45,7 @@ sock_status sk_constant_likelihood(sock_context *ctx, const sock_data *data, dou
     sk_step_covariance(data, 0, f, a, u);
     for (size_t j = 0, count = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
-            double term = 0;
+            double term;
             if (count++ % AT_ONCE == 0 && (status = sk_progress(ctx, "constant coefficients", -1)) < 0) goto out;
             const double h = sk_residual(data, i, f, u);
             for (size_t k = 0; k < d * d; k++) s[k] = h * a[k];

@@ -18,10 +18,11 @@
 #include <math.h>
 #include <string.h>
 
+enum { AT_ONCE = 1024 }; /* steps between two looks for an interrupt: a gap may take minutes */
+
 size_t sk_inner_steps(double gap, double step)
 {
-    double steps = ceil(gap / step * (1 - 1e-12)); /* 0.01 / 0.001 is 10 steps, not 11 */
-    return steps < 1 ? 1 : (size_t)steps;
+    return (size_t)fmax(ceil(gap / step * (1 - 1e-12)), 1); /* 0.01 / 0.001 is 10 steps, not 11 */
 }
 
 size_t sk_euler_space(const sk_sampler *sampler, size_t d)
@@ -131,11 +132,11 @@ sock_status sk_euler_block(sock_context *ctx, const sk_euler *job, size_t first,
     for (size_t i = 1; i < spec->times; i++) {
         double gap = spec->t[i] - spec->t[i - 1];
         size_t steps = sk_inner_steps(gap, job->step);
-        if (sk_cancelled(ctx)) return sk_fail(ctx, SOCK_ECANCELLED, "interrupted during simulate");
         for (size_t k = 0; k < steps && b.alive; k++) {
             double time = spec->t[i - 1] + gap * (double)(k + 1) / (double)steps;
+            if (k % AT_ONCE == 0 && sk_cancelled(ctx))
+                return sk_fail(ctx, SOCK_ECANCELLED, "interrupted during simulate");
             one_step(ctx, &b, gap / (double)steps, time);
-            if (k % 1024 == 1023 && sk_cancelled(ctx)) break; /* a gap may take minutes */
         }
         write_out(&b, i);
     }

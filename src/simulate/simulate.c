@@ -51,7 +51,7 @@ static sock_status check_steps(sock_context *ctx, const sock_simulation *spec)
     const double step = choose_step(spec), most = 1e9;
     double steps = 0;
     for (size_t i = 1; i < spec->times; i++) steps += (spec->t[i] - spec->t[i - 1]) / step;
-    if (steps <= most || spec->times == 1) return SOCK_OK;
+    if (steps <= most) return SOCK_OK;
     return sk_fail(ctx, SOCK_EUSAGE,
                    "simulate: a path would take %.3g inner steps of %.3g; allowed: at most %g, with a larger step or "
                    "other times",
@@ -130,7 +130,7 @@ static sock_status run_blocks(void *arg, size_t begin, size_t end, int worker)
 {
     wave *w = arg;
     for (size_t i = begin; i < end; i++) {
-        size_t first = (w->first_block + i) * SK_EULER_BLOCK, lost = 0;
+        size_t first = (w->first_block + i) * SK_EULER_BLOCK, lost;
         SK_TRY(sk_euler_block(w->ctx, w->job, first, SK_MIN(w->total - first, (size_t)SK_EULER_BLOCK),
                               w->space + (size_t)worker * w->space_each, &lost));
         atomic_fetch_add(&w->lost, lost);
@@ -142,7 +142,7 @@ static sock_status run_blocks(void *arg, size_t begin, size_t end, int worker)
 static sock_status run_waves(sock_context *ctx, wave *w)
 {
     const size_t blocks = (w->total - 1) / SK_EULER_BLOCK + 1, workers = (size_t)sk_workers(ctx);
-    const size_t each = ((blocks - 1) / 40 / workers + 1) * workers;
+    const size_t each = ((blocks - 1) / 40 / workers + 1) * workers; /* speed only */
     for (w->first_block = 0; w->first_block < blocks; w->first_block += each) {
         SK_TRY(sk_progress(ctx, "simulate", (double)w->first_block / (double)blocks));
         SK_TRY(sk_parallel_for(ctx, SK_MIN(each, blocks - w->first_block), 1, run_blocks, w));
