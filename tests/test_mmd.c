@@ -515,6 +515,38 @@ static void test_mmdcells__each_start_on_each_grid_is_asked_for_once(void **stat
     sock_data_free(data);
 }
 
+static sock_status drifting_paths(void *user, const sock_path_request *q, double *out)
+{
+    (void)user;
+    for (size_t i = 0; i < q->paths * q->times; i++)
+        out[i] = q->x0[0] + (double)(i / q->times) * (q->t[i % q->times] - q->t[0]) * 0.01;
+    return SOCK_OK;
+}
+
+/* So many starts that each thread has its share: bit for bit what one thread finds. */
+static void prop_mmdcells__the_value_does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    enum { N = 4000 };
+    static size_t length[N];
+    static double t[2 * N], x[2 * N];
+    sock_data *data = NULL;
+    const sk_mmd_spec spec = {.eta = 0.1, .paths = 40};
+    sk_mmd_result result[2];
+    for (size_t j = 0; j < N; j++) {
+        length[j] = 2;
+        t[2 * j + 1] = 1;
+        x[2 * j] = (double)j, x[2 * j + 1] = (double)j + sin((double)j);
+    }
+    assert_true(sock_data_from_arrays(ctx, 1, N, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    for (int threads = 1; threads <= 2; threads++) {
+        assert_int_equal(sock_set_threads(ctx, threads), SOCK_OK);
+        assert_int_equal(sk_mmd_of_paths(ctx, drifting_paths, NULL, data, &spec, &result[threads - 1]), SOCK_OK);
+    }
+    assert_true(result[0].starts == N && result[1].starts == N && result[0].value == result[1].value);
+    sock_data_free(data);
+}
+
 static int count_simulations(void *user, const char *stage, double fraction)
 {
     *(size_t *)user += strcmp(stage, "simulate") == 0 && fraction == 0;
@@ -707,6 +739,7 @@ int main(void)
         cmocka_unit_test(test_mmd__score_is_the_mean_over_distinct_starts),
         cmocka_unit_test(test_mmd__lost_paths_and_missing_scales_are_told),
         cmocka_unit_test(test_mmdcells__each_start_on_each_grid_is_asked_for_once),
+        cmocka_unit_test(prop_mmdcells__the_value_does_not_depend_on_threads),
         cmocka_unit_test(test_mmdcells__a_model_is_simulated_once_for_each_grid),
         cmocka_unit_test(test_score_paths__is_the_score_of_the_model_with_these_paths),
         cmocka_unit_test(test_score_paths__bounds_and_failures),
