@@ -149,6 +149,21 @@ static void test_grids__labels_by_grid_and_start(void **state)
     sock_data_free(data);
 }
 
+/* The slack of a span of 10^9 is 1, to the bit: up to that, and not beyond. */
+static void test_grids__a_grid_may_be_off_by_its_slack(void **state)
+{
+    (void)state;
+    const size_t length[4] = {2, 2, 2, 2};
+    const double t[8] = {0, 1e9, 0, 1e9 + 1, 0, 1e9 + 1.5, 0, 1e9 - 1}, x[8] = {0};
+    size_t label[4], labels;
+    sock_data *data = NULL;
+    assert_true(1e-9 * 1e9 == 1);
+    assert_true(sock_data_from_arrays(ctx, 1, 4, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    assert_int_equal(sk_label_trajectories(ctx, data, false, label, &labels), SOCK_OK);
+    assert_true(labels == 2 && label[0] == 0 && label[1] == 0 && label[2] == 1 && label[3] == 0);
+    sock_data_free(data);
+}
+
 /* Labels by their definition: each trajectory against one of every label so far, the newest first. */
 static size_t slow_labels(const sock_data *data, bool by_start, size_t *label)
 {
@@ -732,6 +747,7 @@ int main(void)
         cmocka_unit_test(test_mmd__a_huge_path_is_not_lost_while_its_square_is_finite),
         cmocka_unit_test(test_grids__trapezoid_weights_integrate_lines),
         cmocka_unit_test(test_grids__labels_by_grid_and_start),
+        cmocka_unit_test(test_grids__a_grid_may_be_off_by_its_slack),
         cmocka_unit_test(prop_grids__labels_are_those_of_the_definition),
         cmocka_unit_test(test_mmd__time_grows_with_the_number_of_grids_not_its_square),
         cmocka_unit_test(prop_mmd__eta_is_the_median_over_pairs),

@@ -61,12 +61,11 @@ static fingerprint fingerprint_of(const sock_data *data, size_t j, bool by_start
 {
     const size_t length = data->first[j + 1] - data->first[j];
     const double *t = data->t + data->first[j], *x = data->x + data->first[j] * data->d, span = t[length - 1] - t[0];
-    double sum = 0, total = 0;
-    uint64_t hash = mix(0, length);
+    double sum = 0;
+    uint64_t hash = length;
     for (size_t k = 1; k < length; k++) {
-        double weight = 1 + (double)(mix(0, k) >> 40) / (1 << 24); /* from 1 to 2: speed only */
+        double weight = (double)(mix(0, k) >> 40) / (1 << 24); /* from 0 to 1: speed only */
         sum += weight * ((t[k] - t[0]) / span);
-        total += weight;
     }
     for (size_t k = 0; by_start && k < data->d; k++) {
         double positive = x[k] + 0.0; /* -0 equals 0 */
@@ -74,7 +73,7 @@ static fingerprint fingerprint_of(const sock_data *data, size_t j, bool by_start
         memcpy(&bits, &positive, sizeof bits);
         hash = mix(hash, bits);
     }
-    return (fingerprint){hash, cell_of(log(span)), cell_of(sum / total)};
+    return (fingerprint){hash, cell_of(log(span)), cell_of(sum / (double)length)};
 }
 
 static size_t slot_of(const finder *f, uint64_t hash, int64_t span, int64_t mean)

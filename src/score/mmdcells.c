@@ -129,12 +129,15 @@ static sock_status simulate_batch(const batch *b, size_t count, size_t *lost)
                                   .bounds = spec->bounds,
                                   .lower = spec->lower,
                                   .upper = spec->upper};
-    sock_simulation_report report = {0};
-    sock_status status = sk_simulation_check(b->ctx, b->from->model, &simulation);
-    if (status >= 0) status = sk_simulate(b->ctx, b->from->model, &simulation, b->paths, NULL, &report);
+    sock_simulation_report report;
+    sock_status status;
+    SK_GO(sk_simulation_check(b->ctx, b->from->model, &simulation));
+    SK_GO(sk_simulate(b->ctx, b->from->model, &simulation, b->paths, NULL, &report));
     *lost += report.lost;
+    status = SOCK_OK; /* lost paths are counted */
+out:
     sk_free(x0);
-    return status < 0 ? status : SOCK_OK; /* lost paths are counted */
+    return status;
 }
 
 /* A source makes one cell a call. */
