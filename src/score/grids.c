@@ -30,8 +30,8 @@ static bool same_start(const sock_data *data, size_t i, size_t j)
  * 1e-9. Both numbers are cut into cells of that width and hashed, with the length and the start: what equals an example
  * lies in its cell or in a neighbour of it. Weights that follow no pattern keep different grids apart. */
 
-enum { NEAR = 3 };               /* a cell and the two beside it, in each of the two numbers */
-static const double CELL = 4e-9; /* twice what the slack moves them by */
+static const int64_t BESIDE[] = {-1, 0, 1}; /* a cell and the two beside it, in each of the two numbers */
+static const double CELL = 4e-9;            /* twice what the slack moves them by */
 
 typedef struct finder {
     size_t slots;
@@ -86,8 +86,8 @@ static size_t label_of(finder *f, const sock_data *data, size_t j, bool by_start
 {
     const fingerprint own = fingerprint_of(data, j, by_start);
     size_t best = 0; /* 1 + label */
-    for (int64_t i = 0; i < NEAR * NEAR; i++)
-        for (size_t c = f->head[slot_of(f, own.hash, own.span + i / NEAR - 1, own.mean + i % NEAR - 1)]; c > best;
+    for (size_t i = 0; i < 9; i++)
+        for (size_t c = f->head[slot_of(f, own.hash, own.span + BESIDE[i / 3], own.mean + BESIDE[i % 3])]; c > best;
              c = f->before[c - 1]) {
             const size_t example = f->example[c - 1];
             if ((!by_start || same_start(data, example, j)) && same_grid(data, example, j)) best = c;
