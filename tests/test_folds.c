@@ -230,7 +230,8 @@ static void test_folds__parts_are_whole_clusters_of_every_fold(void **state)
     sock_data_free(data);
 }
 
-/* A fold without rows cannot be held out: then there is no part. */
+/* A fold without rows cannot be held out: the screen is all then, and a search on many rows takes a window of each
+ * cluster, in the middle of it. */
 static void test_folds__no_part_leaves_a_fold_empty(void **state)
 {
     (void)state;
@@ -239,11 +240,40 @@ static void test_folds__no_part_leaves_a_fold_empty(void **state)
     sock_data *data = walks(12, length, 0);
     const sk_tune_spec spec = spec_of(data);
     sk_row_sets sets = {0};
-    assert_int_equal(sk_row_sets_new(ctx, &spec, 20, 20, &sets), SOCK_OK); /* two trajectories, six folds */
+    assert_int_equal(sk_row_sets_new(ctx, &spec, 1000, 20, &sets), SOCK_OK); /* two trajectories, six folds */
     assert_ptr_equal(sets.search, sets.all);
     assert_ptr_equal(sets.screen, sets.all);
     sk_row_sets_clear(&sets);
+    assert_int_equal(sk_row_sets_new(ctx, &spec, 36, 20, &sets), SOCK_OK);
+    check_split(sets.search);
+    assert_int_equal(sets.search->n, 36);
+    for (size_t i = 0, first = 0; i < 36; i++) { /* three steps of ten, from the fourth on */
+        while (sets.all->cluster[first] != sets.search->cluster[i]) first++;
+        assert_true(sets.search->y[i] == sets.all->y[first + 3 + i % 3]);
+    }
+    sk_row_sets_clear(&sets);
     sock_data_free(data);
+}
+
+/* With a validation set a part has rows to fit to and rows to judge by, whatever the lengths are. */
+static void test_folds__parts_have_training_rows_beside_a_validation_set(void **state)
+{
+    (void)state;
+    size_t one = 401, many[40];
+    for (size_t j = 0; j < 40; j++) many[j] = 6;
+    sock_data *data = walks(1, &one, 0), *held = walks(40, many, 0);
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        sk_tune_spec spec = spec_of(data);
+        sk_row_sets sets = {0};
+        spec.validation = held;
+        spec.seed = seed;
+        assert_int_equal(sk_row_sets_new(ctx, &spec, 60, 30, &sets), SOCK_OK);
+        assert_true(sets.search->n < sets.all->n);
+        const sk_transitions *part[] = {sets.search, sets.screen};
+        for (size_t s = 0; s < 2; s++) assert_true(part[s]->first[1] > 0 && part[s]->first[2] > part[s]->first[1]);
+        sk_row_sets_clear(&sets);
+    }
+    sock_data_free(data), sock_data_free(held);
 }
 
 /* Units of the rows, and what a density of them lacks to be one of the data. */
@@ -378,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_folds__keep_copies_with_their_original),
         cmocka_unit_test(test_folds__parts_are_whole_clusters_of_every_fold),
         cmocka_unit_test(test_folds__no_part_leaves_a_fold_empty),
+        cmocka_unit_test(test_folds__parts_have_training_rows_beside_a_validation_set),
         cmocka_unit_test(test_folds__rows_stand_in_their_units),
         cmocka_unit_test(test_folds__jitter_is_a_share_of_the_typical_increment),
         cmocka_unit_test(test_folds__say_what_cannot_be_split),

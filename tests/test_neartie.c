@@ -247,7 +247,7 @@ static void test_neartie__same_diffusion_is_to_rounding(void **state)
     double held[2][N * D * D];
     assert_true(rows->n == N && rows->first[rows->folds] == OUT);
     for (size_t i = 0; i < N * D * D; i++) held[0][i] = held[1][i] = i % 3 ? 0.2 : 3;
-    sk_trial a = {.field = SK_DIFFUSION, .d = D, .score = 2, .held = held[0]}, b = a;
+    sk_trial a = {.field = SK_DIFFUSION, .d = D, .score = 2, .held = held[0], .rows = rows}, b = a;
     b.held = held[1];
     assert_true(same(views, &a, &b));
     for (size_t i = 0; i < N * D * D; i++) held[1][i] *= 1 + 1e-9;

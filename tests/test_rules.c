@@ -586,6 +586,7 @@ static void test_rules__identical_is_to_rounding(void **state)
 static void test_rules__rows(void **state)
 {
     (void)state;
+    assert_true(sk_too_few(14) && !sk_too_few(15));
     assert_true(sk_take_part(3001, 2000) && sk_keep_numbers(1000, 8000));
     assert_false(sk_take_part(3000, 2000) || sk_keep_numbers(1000, 8001) || sk_keep_numbers(8001, 1000));
     assert_close(sk_jitter(1, 3, 0), 3e-4, 1e-15, 0);

@@ -110,6 +110,47 @@ static void prop_held_of_long_blocks_is_that_of_short_ones(void **state)
 }
 
 /* Pivots of more rows than are looked at: of every second left end; of few rows, of all. */
+/* A trial of all rows, asked about a part of them: what it holds is of others, and the lists of a mixture may go. */
+static void prop_held_is_that_of_the_rows_that_are_asked(void **state)
+{
+    (void)state;
+    for (size_t d = 1; d <= 2; d++) {
+        size_t keep[20];
+        for (size_t i = 0; i < 20; i++) keep[i] = 2 * i + 11; /* no row stands where it stood */
+        sk_transitions *rows = case_rows(ctx, d, true), *few = NULL;
+        assert_int_equal(sk_transitions_subset(ctx, rows, 20, keep, &few), SOCK_OK);
+        case_bench all = case_bench_of(ctx, rows, false, 0), part = case_bench_of(ctx, few, false, 0);
+        sk_trial *drift = try_drift(&all, "affine");
+        double *share = sk_doubles(ctx, 1, 1);
+        sk_trial **list = sk_alloc(ctx, 1, sizeof *list);
+        sk_remains *remains = NULL;
+        assert_non_null(drift->held);
+        *share = 1, *list = drift;
+        assert_int_equal(sk_remains_new(ctx, part.views, &(sk_mixture){1, list, share}, false, &remains), SOCK_OK);
+        sk_free(share), sk_free(list);
+        for (size_t block = 0; block < few->blocks; block++) {
+            sk_block taken;
+            assert_int_equal(sk_remains_take(ctx, remains, block, &taken), SOCK_OK);
+            const sk_view *v = taken.view;
+            double *held = sk_doubles(ctx, v->n, d);
+            assert_int_equal(sk_trial_held(ctx, drift, v, held), SOCK_OK);
+            for (size_t i = 0; i < v->n; i++) {
+                double own[2] = {0};
+                slow_integral(v, drift, v->fold, i, own);
+                for (size_t k = 0; k < d; k++) {
+                    assert_close(held[i * d + k], own[k], 1e-12, 1);
+                    assert_close(taken.e[(v->fold * v->n + i) * d + k], v->t[i * d + k] - own[k], 1e-12, 1);
+                }
+            }
+            sk_free(held);
+            sk_remains_give(remains, &taken);
+        }
+        sk_remains_free(remains);
+        sk_trial_free(drift);
+        case_bench_clear(&all), case_bench_clear(&part);
+    }
+}
+
 static void test_trial__pivots_of_many_rows_are_those_of_some(void **state)
 {
     (void)state;
@@ -219,6 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_remains_are_what_the_mixture_leaves),
         cmocka_unit_test(prop_held_of_long_blocks_is_that_of_short_ones),
+        cmocka_unit_test(prop_held_is_that_of_the_rows_that_are_asked),
         cmocka_unit_test(test_trial__pivots_of_many_rows_are_those_of_some),
         cmocka_unit_test(test_trial__rank_is_at_most_the_number_of_rows),
         cmocka_unit_test(test_trial__only_numerical_failure_is_tolerated),

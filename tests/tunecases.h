@@ -205,7 +205,8 @@ static inline void case_left_new(sock_context *ctx, const case_bench *b, bool co
 {
     const size_t size = b->v->n * b->v->d, folds = b->rows->folds;
     sk_trial *drift = sk_alloc(ctx, 1, sizeof *drift);
-    *drift = (sk_trial){.field = SK_DRIFT, .d = b->v->d, .folds = folds, .held = sk_doubles(ctx, folds + 1, size)};
+    *drift = (sk_trial){.field = SK_DRIFT, .d = b->v->d, .folds = folds, .rows = b->rows};
+    drift->held = sk_doubles(ctx, folds + 1, size);
     for (size_t f = 0; f <= folds; f++)
         for (size_t i = 0; i < size; i++)
             drift->held[f * size + i] = b->v->t[i] - case_residual(b->v, f, i / b->v->d, i % b->v->d);
