@@ -43,19 +43,37 @@ static inline void assert_all_close(size_t n, const double *value, const double 
     }
 }
 
-/* Calls fn with the first allocation failing, then the second, and so on until it gets through: each time it must say
- * SOCK_ENOMEM with a message, and (under the sanitizers) leak nothing. Returns the number of failures seen. */
+static inline sock_status with_failing_allocation(sock_context *ctx, void (*fail_at)(sock_context *ctx, long k), long k,
+                                                  sock_status (*fn)(sock_context *ctx, void *arg), void *arg)
+{
+    sk_begin(ctx);
+    fail_at(ctx, k);
+    const sock_status status = fn(ctx, arg);
+    sk_fail_allocation(ctx, 0);
+    if (status >= 0) return status;
+    assert_int_equal(status, SOCK_ENOMEM);
+    assert_non_null(strstr(sock_message(ctx), "out of memory"));
+    return status;
+}
+
+/* Calls fn with all allocations failing from the first on, then from the second on, and so on until it gets through.
+ * Each time it must say SOCK_ENOMEM with a message, and (under the sanitizers) leak nothing. Returns the number of
+ * failures seen. */
 static inline long for_each_allocation(sock_context *ctx, sock_status (*fn)(sock_context *ctx, void *arg), void *arg)
 {
-    for (long k = 1;; k++) {
-        sk_begin(ctx);
-        sk_fail_allocation(ctx, k);
-        sock_status status = fn(ctx, arg);
-        sk_fail_allocation(ctx, 0);
-        if (status >= 0) return k - 1;
-        assert_int_equal(status, SOCK_ENOMEM);
-        assert_non_null(strstr(sock_message(ctx), "out of memory"));
-    }
+    long count = 0;
+    while (with_failing_allocation(ctx, sk_fail_allocation, count + 1, fn, arg) < 0) count++;
+    return count;
+}
+
+/* The same, and after that with each of these allocations failing alone. */
+static inline long for_single_allocations(sock_context *ctx, sock_status (*fn)(sock_context *ctx, void *arg), void *arg)
+{
+    const long count = for_each_allocation(ctx, fn, arg);
+    for (long k = 1; k <= count; k++)
+        if (with_failing_allocation(ctx, sk_fail_one_allocation, k, fn, arg) >= 0)
+            fail_msg("allocation %ld failed and nobody noticed", k);
+    return count;
 }
 
 #endif

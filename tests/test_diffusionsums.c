@@ -493,7 +493,7 @@ static void test_diffusionsums__survive_every_failed_allocation(void **state)
     sock_set_threads(ctx, 1);
     bench b = bench_of(&cases[0], SK_BLOCK);
     for (int learned = 0; learned < 2; learned++)
-        assert_true(for_each_allocation(ctx, sum_once, &(trying){&b, &cases[0], learned}) > 50);
+        assert_true(for_single_allocations(ctx, sum_once, &(trying){&b, &cases[0], learned}) > 50);
     bench_clear(&b);
 }
 

@@ -512,6 +512,52 @@ static void test_diffusiontrial__polish_on_some_rows_is_judged_on_all(void **sta
     clear(&half, &some), clear(&b, &left);
 }
 
+/* Certificates of the fits to all rows, added up over the components. */
+static void prop_bounds_are_those_of_the_fits_to_all_rows(void **state)
+{
+    (void)state;
+    static const double l = 1e-2;
+    for (int diagonal = 0; diagonal < 2; diagonal++) {
+        case_bench b = case_bench_new(ctx, 2, diagonal, true);
+        case_left left;
+        case_left_new(ctx, &b, true, &left);
+        sk_candidate candidate = candidate_of("affine", diagonal, false);
+        const sk_diffusion_options options = {2, &l, 1, 1e-9, true};
+        sk_trial *r = NULL;
+        assert_true(sk_try_diffusion(ctx, left.remains, &candidate, &options, &r) >= 0);
+        sk_diffusion_sums *sums = NULL;
+        sk_view like = *b.v;
+        like.folds = b.rows->folds;
+        assert_int_equal(sk_diffusion_sums_new(ctx, r->map, &like, diagonal, 2, &sums), SOCK_OK);
+        for (size_t block = 0; block < b.rows->blocks; block++) {
+            sk_block taken;
+            assert_int_equal(sk_remains_take(ctx, left.remains, block, &taken), SOCK_OK);
+            assert_int_equal(sk_diffusion_sums_add(ctx, sums, &taken), SOCK_OK);
+            sk_remains_give(left.remains, &taken);
+        }
+        sk_diffusion_sums_close(sums);
+        double primal = 0, dual = 0, gap = 0, worst = 0, q[36];
+        for (size_t s = 0; s < sk_trial_systems(r); s++) {
+            sk_diffusion_path *path = NULL;
+            assert_int_equal(sk_diffusion_path_new(ctx, sums, 2, s, false, &path), SOCK_OK);
+            assert_true(sk_diffusion_path_solve(ctx, path, l, 1e-9, q) >= 0);
+            const sk_psd_bounds bounds = sk_diffusion_path_bounds(path);
+            primal += bounds.primal, dual += bounds.dual, gap += bounds.gap;
+            worst = fmax(worst, bounds.gap / bounds.primal);
+            sk_diffusion_path_free(path);
+        }
+        assert_close(r->whole.primal, primal, 1e-9, 0);
+        assert_close(r->whole.dual, dual, 1e-9, 0);
+        assert_close(r->whole.gap, gap, 1e-3, 1e-9 * primal);
+        assert_close(r->gap, worst, 1e-3, 1e-9);
+        assert_true(r->converged);
+        sk_diffusion_sums_free(sums);
+        sk_trial_free(r);
+        sk_candidate_clear(&candidate);
+        clear(&b, &left);
+    }
+}
+
 typedef struct trying {
     const case_left *left;
     const sk_candidate *candidate;
@@ -546,7 +592,7 @@ static void test_diffusiontrial__survives_every_failed_allocation(void **state)
             case_bench b = case_bench_of(ctx, case_rows(ctx, 1, false), false, kept ? 0 : 1);
             case_left_new(ctx, &b, true, &left);
             sk_candidate candidate = candidate_of("affine", false, learned);
-            assert_true(for_each_allocation(ctx, try_once, &(trying){&left, &candidate, !kept}) > 100);
+            assert_true(for_single_allocations(ctx, try_once, &(trying){&left, &candidate, !kept}) > 100);
             sk_candidate_clear(&candidate);
             clear(&b, &left);
         }
@@ -558,6 +604,7 @@ int main(void)
         cmocka_unit_test(prop_q_without_a_fold_is_that_of_the_training_rows),
         cmocka_unit_test(prop_score_is_that_of_held_out_rows),
         cmocka_unit_test(prop_path_ends_at_its_best_penalty),
+        cmocka_unit_test(prop_bounds_are_those_of_the_fits_to_all_rows),
         cmocka_unit_test(test_diffusiontrial__of_one_fold_judges_that_one),
         cmocka_unit_test(prop_trial_is_the_same_for_any_views),
         cmocka_unit_test(prop_several_at_once_are_each_alone),

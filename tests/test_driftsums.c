@@ -345,7 +345,7 @@ static void test_driftsums__survive_every_failed_allocation(void **state)
     case_bench b = bench_of(&cases[2], SK_BLOCK);
     double *psi = some_psi(b.rows->n);
     for (int learned = 0; learned < 2; learned++)
-        assert_true(for_each_allocation(ctx, sum_once, &(trying){&b, psi, learned}) > 12);
+        assert_true(for_single_allocations(ctx, sum_once, &(trying){&b, psi, learned}) > 12);
     sk_free(psi);
     case_bench_clear(&b);
 }

@@ -366,7 +366,7 @@ static void test_drifttrial__survives_every_failed_allocation(void **state)
         for (int kept = 0; kept < 2; kept++) {
             case_bench b = case_bench_of(ctx, case_rows(ctx, 2, false), false, kept ? 0 : 1);
             sk_candidate candidate = candidate_of("affine", learned);
-            assert_true(for_each_allocation(ctx, try_once, &(trying){b.views, &candidate, !kept}) > 20);
+            assert_true(for_single_allocations(ctx, try_once, &(trying){b.views, &candidate, !kept}) > 20);
             sk_candidate_clear(&candidate);
             case_bench_clear(&b);
         }

@@ -218,7 +218,7 @@ static void test_heldmodel__survives_failed_allocations(void **state)
     (void)state;
     mixed *m = mixed_of(case_rows(ctx, 2, true));
     sock_set_threads(ctx, 1);
-    assert_true(for_each_allocation(ctx, scores, m) > 20);
+    assert_true(for_single_allocations(ctx, scores, m) > 20);
     mixed_free(m);
 }
 

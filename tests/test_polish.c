@@ -248,6 +248,68 @@ static void test_polish__objective_falls_to_a_stationary_point(void **state)
     }
 }
 
+/* A constant feature: the metric is one number, the sum of 2 w h tr(C^-1 - eps C^-2) / d over the rows and 4 mu |U|^2 /
+ * rank. Near the minimum the first step is one of Fisher scoring, U - gradient / metric. */
+static void prop_polish__first_step_is_fisher_scoring(void **state)
+{
+    (void)state;
+    for (size_t d = 1; d <= 3; d++)
+        for (int penalised = 0; penalised < 2; penalised++) {
+            enum { N = 200 };
+            bench b = new_bench(N, d, 1, 90 + d);
+            double u[9] = {0}, g[9], expected[9], value, before, after, metric = 0;
+            b.problem.row_weight = b.weight;
+            b.problem.eps = 0.02;
+            b.problem.mu = penalised ? 3 : 0;
+            for (size_t k = 0; k < d; k++) u[k * d + k] = 1;
+            assert_int_equal(sk_polish(b.ctx, &b.problem, d, u, 60, NULL, NULL), SOCK_OK);
+            const double near = 1.05 * fabs(u[0]);
+            for (size_t k = 0; k < d * d; k++) u[k] = k % (d + 1) ? 0 : near;
+            for (size_t i = 0; i < N; i++) {
+                const double c = b.h[i] * u[0] * u[0] + b.problem.eps;
+                metric += 2 * b.weight[i] * b.h[i] * (1 / c - b.problem.eps / (c * c));
+            }
+            metric += 4 * b.problem.mu * u[0] * u[0];
+            assert_int_equal(sk_polish_objective(b.ctx, &b.problem, d, u, &value, g), SOCK_OK);
+            for (size_t k = 0; k < d * d; k++) expected[k] = u[k] - g[k] / metric;
+            assert_int_equal(sk_polish(b.ctx, &b.problem, d, u, 1, &before, &after), SOCK_OK);
+            assert_true(after < before);
+            assert_all_close(d * d, u, expected, 1e-9);
+            free_bench(&b);
+        }
+}
+
+/* A feature that is 0 everywhere has no curvature: it stays, and the others move as without it. */
+static void test_polish__empty_feature_stays(void **state)
+{
+    (void)state;
+    bench b = new_bench(200, 1, 2, 95);
+    double one = 3, u[2] = {3, 2};
+    for (size_t i = 0; i < 200; i++) b.phi0[2 * i + 1] = b.phi1[2 * i + 1] = 0;
+    polish(&b, 1, u, 60);
+    bench alone = new_bench(200, 1, 1, 95);
+    polish(&alone, 1, &one, 60);
+    assert_true(u[1] == 2);
+    assert_close(u[0], one, 1e-6, 0);
+    free_bench(&b), free_bench(&alone);
+}
+
+/* Features so large that no metric can be had: the plain gradient still leads down. */
+static void test_polish__descends_without_a_metric(void **state)
+{
+    (void)state;
+    bench b = new_bench(100, 1, 1, 96);
+    double u = 4e-160, m = 0;
+    for (size_t i = 0; i < 100; i++) {
+        b.phi0[i] = b.phi1[i] = 1e160;
+        m += b.e[i] * b.e[i] / b.h[i] / 100;
+    }
+    const double start = objective(&b, 1, &u), after = polish(&b, 1, &u, 60);
+    assert_true(after < start - 10);
+    assert_close(u * 1e160 * u * 1e160, m, 0.3, 0);
+    free_bench(&b);
+}
+
 /* Without penalty the result does not depend on the scales of the features. */
 static void prop_polish__free_of_scale(void **state)
 {
@@ -369,7 +431,7 @@ static void test_polish__allocation_failures(void **state)
     bench b = new_bench(20000, 2, 16, 80); /* large enough for threads */
     b.problem.eps = 0.01;
     sock_set_threads(b.ctx, 2);
-    assert_true(for_each_allocation(b.ctx, polish_once, &b) > 30);
+    assert_true(for_single_allocations(b.ctx, polish_once, &b) > 30);
     free_bench(&b);
 }
 
@@ -383,6 +445,9 @@ int main(void)
         cmocka_unit_test(test_polish__closed_form_of_a_constant_matrix),
         cmocka_unit_test(test_polish__penalty_shrinks_a_constant),
         cmocka_unit_test(test_polish__objective_falls_to_a_stationary_point),
+        cmocka_unit_test(prop_polish__first_step_is_fisher_scoring),
+        cmocka_unit_test(test_polish__empty_feature_stays),
+        cmocka_unit_test(test_polish__descends_without_a_metric),
         cmocka_unit_test(prop_polish__free_of_scale),
         cmocka_unit_test(test_polish__rank_one_truth_in_two_dimensions),
         cmocka_unit_test(test_polish__threads_do_not_matter),

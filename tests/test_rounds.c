@@ -280,6 +280,23 @@ static void test_rounds__confirms_one_without_time(void **state)
     case_search_free(c);
 }
 
+/* Of equal finalists the first wins. */
+static void test_rounds__first_of_equal_finalists(void **state)
+{
+    (void)state;
+    case_search *c = case_search_new(ctx, 1, 150, 5, 0);
+    sk_search *s = &c->s;
+    const sk_stage stage = case_stage();
+    case_candidate(c, SK_DRIFT, "affine", 0);
+    for (size_t i = 0; i < 2; i++) case_candidate(c, SK_DIFFUSION, "affine", 0);
+    sk_search_take_model(s, case_model(ctx, 1, NULL), false);
+    assert_true(sk_stage_round(s, &stage) >= 0);
+    assert_true(s->diffusion[0]->score == s->diffusion[1]->score && s->best_diffusion == 0);
+    assert_true(sk_stage_confirm(s, &stage) >= 0);
+    assert_int_equal(s->best_diffusion, 0);
+    case_search_free(c);
+}
+
 static void test_rounds__nobody_to_confirm(void **state)
 {
     (void)state;
@@ -303,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_rounds__retreat_to_the_rows_of_the_screen),
         cmocka_unit_test(test_rounds__confirmed_unless_it_is_worse),
         cmocka_unit_test(test_rounds__confirms_one_without_time),
+        cmocka_unit_test(test_rounds__first_of_equal_finalists),
         cmocka_unit_test(test_rounds__nobody_to_confirm),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -244,7 +244,7 @@ static void test_scaling__survives_failed_allocations(void **state)
     sock_model_free(model_of(c, 0));
     c->s.choice = (sk_choice){.drift_share = {1}, .share = {0.5, 0.5}};
     unscaled w = {c, data};
-    assert_true(for_each_allocation(ctx, choose_and_finish, &w) > 10);
+    assert_true(for_single_allocations(ctx, choose_and_finish, &w) > 10);
     sock_data_free(data);
     case_search_free(c);
 }

@@ -435,7 +435,7 @@ static void test_sparsebayes__allocation_failures(void **state)
 {
     (void)state;
     problem q = random_problem(120, 60, 2, 14);
-    assert_true(for_each_allocation(q.ctx, fit_once, &q) > 15);
+    assert_true(for_single_allocations(q.ctx, fit_once, &q) > 15);
     free_problem(&q);
 }
 

@@ -246,7 +246,7 @@ static void test_trial__survives_every_failed_allocation(void **state)
         case_bench b = case_bench_of(ctx, case_rows(ctx, 2, false), false, kept ? 0 : 1);
         sk_trial *drift = try_drift(&b, "affine");
         const sk_mixture mixture = {1, &drift, &one};
-        assert_true(for_each_allocation(ctx, take_once, &(taking){&b, &mixture, many, kernel}) > 15);
+        assert_true(for_single_allocations(ctx, take_once, &(taking){&b, &mixture, many, kernel}) > 15);
         sk_trial_free(drift);
         case_bench_clear(&b);
     }

@@ -12,10 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { MEMORY = 8, TRIALS = 30, STEPS = 60 };
+enum { MEMORY = 8 }; /* more steps or fewer to the same minimum: speed only */
+enum { TRIALS = 30, STEPS = 60 };
 
-static const double armijo = 1e-4, wolfe = 0.9;
-static const double first_length = 0.1; /* of the first step relative to W, when there is no metric */
+static const double armijo = 1e-4, wolfe = 0.9; /* speed only */
+static const double first_length = 0.1;         /* of the first step relative to W, without a metric; speed only */
 static const double enough = 1e-9;      /* nats */
 
 typedef struct point {

@@ -15,7 +15,7 @@
 
 enum { BLOCKS = 64, BLOCK_AT_LEAST = 512, CHUNK = 256, CHUNK_AT_LEAST = 16 };
 
-static const double worth_threads = 2e7; /* operations: some milliseconds */
+static const double worth_threads = 2e7; /* operations: some milliseconds; speed only */
 static const double product_alone = 3e6; /* operations of a product on one thread; speed only */
 static const double jitter = 1e-10;      /* of the metric, relative to its diagonal */
 
@@ -53,11 +53,11 @@ void sk_polish_to_u(const sk_polish_problem *problem, size_t rank, const double 
 static void cut_rows(sk_polish_space *s)
 {
     size_t n = s->problem->n;
-    double row = 2 * (double)s->problem->p * (double)SK_MAX(s->width, 1);
-    s->block = SK_MAX((size_t)BLOCK_AT_LEAST, (n + BLOCKS - 1) / BLOCKS);
+    const double row = 2 * (double)s->problem->p * (double)SK_MAX(s->width, 1); /* operations; speed only */
+    s->block = SK_MAX((size_t)BLOCK_AT_LEAST, (n + BLOCKS - 1) / BLOCKS); /* speed only */
     s->blocks = (n + s->block - 1) / s->block;
     s->chunk = (size_t)fmax(CHUNK_AT_LEAST, fmin(CHUNK, product_alone / row));
-    s->grain = 4 * row * (double)n < worth_threads ? s->blocks : 1;
+    s->grain = 4 * row * (double)n < worth_threads ? s->blocks : 1; /* speed only */
 }
 
 sock_status sk_polish_space_new(sock_context *ctx, const sk_polish_problem *problem, size_t rank, sk_polish_space **out)
@@ -313,7 +313,8 @@ sock_status sk_polish_metric(sk_polish_space *space, double *l)
     sk_polish_space *s = space;
     size_t p = s->problem->p, r = s->rank;
     double diagonal = 0, penalty = 0;
-    size_t rows = (size_t)fmax(1, fmin(CHUNK, product_alone / ((double)p * (double)p)));
+    const double fitting = product_alone / ((double)p * (double)p); /* rows; speed only */
+    const size_t rows = (size_t)fmax(1, fmin(CHUNK, fitting));      /* speed only */
     double *scratch = sk_doubles(s->ctx, rows, p);
     if (!scratch) return SOCK_ENOMEM;
     memset(l, 0, p * p * sizeof(double));

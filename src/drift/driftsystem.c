@@ -195,9 +195,11 @@ static sock_status try_pivoted(sock_context *ctx, sk_drift_system *s, const sk_d
 {
     /* Giving up early errs where the points are many length scales apart: the decay starts late. That costs little
      * where the full system is affordable. */
-    enum { AFFORDABLE = 20000 };
+    enum { AFFORDABLE = 20000 }; /* speed only */
     const sk_rule *rule = s->rule;
-    bool forced = spec->path == SK_PATH_PIVOTED, complete = false, give_up_early = !forced && rule->n <= AFFORDABLE;
+    const bool forced = spec->path == SK_PATH_PIVOTED;
+    const bool give_up_early = !forced && rule->n <= AFFORDABLE; /* speed only */
+    bool complete = false;
     size_t most = forced ? rule->nodes : SK_MIN(worthwhile_rank(rule), rule->nodes);
     double unit;
     SK_TRY(sk_drift_unit(ctx, rule, s->kernel, &unit));

@@ -182,7 +182,7 @@ static sock_status pick_floor(sk_search *s, const sk_remains *remains, forms *w,
     w->count = SK_FLOORS;
     for (size_t g = 0; g < SK_FLOORS; g++) {
         w->keep[g] = 1;
-        w->level[g] = w->time > 0 ? sk_floors[g] * w->trace / w->time : 0;
+        w->level[g] = sk_floors[g] * w->trace / w->time;
     }
     if (status >= 0) status = visit(w, remains, true);
     if (status >= 0)

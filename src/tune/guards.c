@@ -239,12 +239,10 @@ void sk_fall_back(sk_search *s)
  * is a plain one. */
 static sock_status prefer_constant(sk_search *s, bool plain_one)
 {
-    bool enough = true;
+    bool enough = false;
     SK_TRY(sharpen_constant(s));
     if (!sk_worse_than_constant(s->diffusion[s->best_diffusion]->score, s->constant_score))
         SK_TRY(gains_enough(s, s->constant_drift, s->constant_diffusion, models_tried(s, plain_one), &enough));
-    else
-        enough = false;
     if (!enough) sk_fall_back(s);
     return SOCK_OK;
 }

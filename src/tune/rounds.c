@@ -86,7 +86,7 @@ static sock_status best_finalist(sk_search *s, const sk_stage *stage, pair *best
         if (*winner != SK_MOST && sk_search_seconds_left(s) <= 0) break;
         pair now = {0};
         const sock_status status = sk_tolerate(confirm(s, stage, list[k], &now));
-        if (status >= 0 && now.f && now.a && (!best->a || now.a->score > best->a->score)) {
+        if (now.a && (!best->a || now.a->score > best->a->score)) {
             const pair last = *best;
             *best = now;
             *winner = list[k];
