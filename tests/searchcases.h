@@ -1,5 +1,5 @@
-/* searchcases.h - a search between two stages, for the tests of its pieces: rows of a small known process, candidates by
- * name, trials of them. */
+/* searchcases.h - a search between two stages, for the tests of its pieces: rows of a small known process, candidates
+ * by name, trials of them. */
 #ifndef SK_SEARCHCASES_H
 #define SK_SEARCHCASES_H
 

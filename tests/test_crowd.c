@@ -121,8 +121,8 @@ static size_t place_of(double l)
     return 0;
 }
 
-/* A place to both sides of the last penalty. Where the best is at the end of that window and not of the grid, the window
- * moves there, three times at most; then the whole grid is tried. */
+/* A place to both sides of the last penalty. Where the best is at the end of that window and not of the grid, the
+ * window moves there, three times at most; then the whole grid is tried. */
 static void prop_window_of_one_place_moves_with_the_best(void **state)
 {
     (void)state;

@@ -131,9 +131,9 @@ static void test_diffusionsystem__forms(void **state)
         sk_form form;
         const char *expected;
         size_t features;
-    } cases[] = {{"affine", SK_FORM_AUTO, "explicit", 2},           {"affine", SK_FORM_EXPLICIT, "explicit", 2},
-                 {"affine", SK_FORM_IMPLICIT, "implicit", 2},       {"gauss:eta=1", SK_FORM_AUTO, "implicit", 0},
-                 {"gauss:eta=1", SK_FORM_NYSTROM, "nystrom", 5},    {"gauss:eta=1", SK_FORM_IMPLICIT, "implicit", 0}};
+    } cases[] = {{"affine", SK_FORM_AUTO, "explicit", 2},        {"affine", SK_FORM_EXPLICIT, "explicit", 2},
+                 {"affine", SK_FORM_IMPLICIT, "implicit", 2},    {"gauss:eta=1", SK_FORM_AUTO, "implicit", 0},
+                 {"gauss:eta=1", SK_FORM_NYSTROM, "nystrom", 5}, {"gauss:eta=1", SK_FORM_IMPLICIT, "implicit", 0}};
     sk_rule *rule = rule_of(20, 1, "trapezoid");
     double *z = targets_of(rule);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {

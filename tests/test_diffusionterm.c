@@ -46,7 +46,8 @@ static void prop_term_is_the_square_of_its_columns(void **state)
         for (size_t i = 0; i < COUNT; i++) {
             double b[D * RANK] = {0};
             assert_int_equal(sk_features_eval(ctx, term->map, 1, points + i * D, phi, P), SOCK_OK);
-            for (size_t k = 0; k < D * P * RANK; k++) b[k / RANK / P * RANK + k % RANK] += phi[k / RANK % P] * term->v[k];
+            for (size_t k = 0; k < D * P * RANK; k++)
+                b[k / RANK / P * RANK + k % RANK] += phi[k / RANK % P] * term->v[k];
             for (size_t kl = 0; kl < D * D; kl++) {
                 expected[i * D * D + kl] = 1;
                 for (size_t j = 0; j < RANK; j++)
@@ -106,10 +107,10 @@ static void test_diffusionterm__leading_factor(void **state)
         size_t most;
         double share;
         size_t rank;
-    } cases[] = {{{8, 4, 2, 1}, 9, 1e-12, 4},    {{8, 4, 2, 1}, 4, 1e-12, 4},  {{8, 4, 2, 1}, 3, 1e-12, 3},
-                 {{8, 4, 2, 1}, 1, 1e-12, 1},    {{8, 4, 2, 1}, 9, 0.2, 3},    {{8, 4, 2, 1}, 9, 0.3, 2},
-                 {{8, 4, 2, 1}, 9, 0.6, 1},      {{8, 0, 0, 0}, 9, 1e-12, 1},  {{0, 0, 0, 0}, 9, 1e-12, 0},
-                 {{-1, -2, -3, -4}, 9, 0.5, 0},  {{8, 4, -2, -1}, 9, 1e-9, 2}, {{8, 4, 2, 1}, 0, 1e-12, 0}};
+    } cases[] = {{{8, 4, 2, 1}, 9, 1e-12, 4},   {{8, 4, 2, 1}, 4, 1e-12, 4},  {{8, 4, 2, 1}, 3, 1e-12, 3},
+                 {{8, 4, 2, 1}, 1, 1e-12, 1},   {{8, 4, 2, 1}, 9, 0.2, 3},    {{8, 4, 2, 1}, 9, 0.3, 2},
+                 {{8, 4, 2, 1}, 9, 0.6, 1},     {{8, 0, 0, 0}, 9, 1e-12, 1},  {{0, 0, 0, 0}, 9, 1e-12, 0},
+                 {{-1, -2, -3, -4}, 9, 0.5, 0}, {{8, 4, -2, -1}, 9, 1e-9, 2}, {{8, 4, 2, 1}, 0, 1e-12, 0}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         double q[ORDER * ORDER], kept[ORDER * ORDER], value[ORDER] = {0}, *u = NULL;
         size_t rank = 77;

@@ -239,8 +239,7 @@ static void test_driftsystem__a_small_rank_means_the_pivoted_path(void **state)
     sk_kernel *kernel = kernel_of(ctx, "gauss:eta=3");
     double f[2] = {0};
     for (int exact = 0; exact < 2; exact++) {
-        const sk_drift_spec spec = {
-            .kernel = kernel, .path = exact ? SK_PATH_EXACT : SK_PATH_AUTO, .lambda = lambda};
+        const sk_drift_spec spec = {.kernel = kernel, .path = exact ? SK_PATH_EXACT : SK_PATH_AUTO, .lambda = lambda};
         sk_drift_system *system = NULL;
         sk_drift_term *term = NULL;
         static const double x = 0.3;

@@ -101,8 +101,8 @@ static void slow_floors(const sk_search *s, const sk_choice *choice, slow_floor 
         }
         for (size_t g = 0; g < SK_FLOORS; g++) w->level[g] = sk_floors[g] * w->trace / w->time;
     }
-    assert_int_equal(sk_euler_score(ctx, s->rows, &s->sets.look, &model, SK_FLOORS, w->level, w->euler, w->euler_cluster),
-                     SOCK_OK);
+    assert_int_equal(
+        sk_euler_score(ctx, s->rows, &s->sets.look, &model, SK_FLOORS, w->level, w->euler, w->euler_cluster), SOCK_OK);
 }
 
 static void check_floor(case_search *c)
@@ -112,8 +112,8 @@ static void check_floor(case_search *c)
     sk_choice choice = {.drift = 1, .drift_share = {0, 1}, .share = {0.4, 0.6}};
     slow_floor w;
     slow_floors(s, &choice, &w);
-    const sk_floor_scores scores = {s->rows->n, clusters, w.score, w.cluster, w.euler, w.euler_cluster,
-                                    s->constant_euler};
+    const sk_floor_scores scores = {s->rows->n, clusters,        w.score,          w.cluster,
+                                    w.euler,    w.euler_cluster, s->constant_euler};
     const size_t chosen = sk_pick_floor(&scores);
     assert_int_equal(sk_choose_floor(s, s->remains, &choice), SOCK_OK);
     assert_close(choice.floor, w.level[chosen], 1e-12, 0);
@@ -169,7 +169,8 @@ static void test_ending__diagonal_where_all_parts_are(void **state)
     (void)state;
     sk_trial full = {0}, diagonal = {.diagonal = true};
     sk_search s = {.list = {.diffusions = 3}, .diffusion = {&full, &diagonal, &diagonal}};
-    const sk_choice parts[] = {{.share = {0, 0.5, 0.5}}, {.share = {0.5, 0.5, 0}}, {.share = {0, 0, 1}}, {.share = {1}}};
+    const sk_choice parts[] = {
+        {.share = {0, 0.5, 0.5}}, {.share = {0.5, 0.5, 0}}, {.share = {0, 0, 1}}, {.share = {1}}};
     for (size_t i = 0; i < 4; i++) assert_int_equal(sk_all_diagonal(&s, &parts[i]), i % 2 == 0);
 }
 
@@ -314,7 +315,8 @@ static void test_ending__refit_is_under_the_chosen_model(void **state)
 
 /* ---- All rows ---- */
 
-/* The diffusions of `all` polished on the rows of another search's part, kept where they gain; shares and floor anew. */
+/* The diffusions of `all` polished on the rows of another search's part, kept where they gain; shares and floor anew.
+ */
 static void polish_on(case_search *w, const sk_transitions *few)
 {
     sk_search *all = &w->s;
@@ -385,7 +387,8 @@ static void prop_all_rows_are_fitted_as_one_pass_would(void **state)
     }
 }
 
-/* Constants that were taken are fitted to all rows as they are: without a floor, and their score is the constant one. */
+/* Constants that were taken are fitted to all rows as they are: without a floor, and their score is the constant one.
+ */
 static void test_ending__all_rows_of_constants(void **state)
 {
     (void)state;

@@ -60,7 +60,8 @@ static void test_guards__free_choice_of_both_kernels(void **state)
 
 /* ---- A search that has ended ---- */
 
-/* Its last pass done. The affine drift and the constant diffusion are the plain model, at the second and first place. */
+/* Its last pass done. The affine drift and the constant diffusion are the plain model, at the second and first place.
+ */
 static case_search *ended(size_t d, bool polish)
 {
     case_search *c = case_search_new(ctx, d, 360, 6, 0);
@@ -165,7 +166,6 @@ static void guard(case_search *c)
     const sk_stage stage = case_stage();
     if (sk_stage_guards(&c->s, &stage) < 0) fail_msg("%s", sock_message(ctx));
 }
-
 
 /* ---- Plain models ---- */
 

@@ -123,8 +123,7 @@ static double slow_euler(const mixed *m, size_t i, double floor, double eps)
         inverse[k] = on;
     }
     const double logdet = dense_solve(d, c, d, inverse);
-    for (size_t k = 0; k < d * d; k++)
-        sum += inverse[k] * (e[k / d] * e[k % d] + (k / d == k % d ? eps : 0));
+    for (size_t k = 0; k < d * d; k++) sum += inverse[k] * (e[k / d] * e[k % d] + (k / d == k % d ? eps : 0));
     return -0.5 * ((double)d * log(2 * acos(-1.0)) + logdet + sum);
 }
 

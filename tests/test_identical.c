@@ -23,7 +23,8 @@ static bool same(const case_bench *b, const sk_trial *one, const sk_trial *other
     return answer;
 }
 
-/* One number of one row is moved by a share of the norm over the held-out rows; rows that are always in do not count. */
+/* One number of one row is moved by a share of the norm over the held-out rows; rows that are always in do not count.
+ */
 static void test_identical__fields_are_compared_on_held_out_rows(void **state)
 {
     (void)state;
@@ -70,8 +71,8 @@ typedef struct part {
 } part;
 
 static const part parts[PARTS] = {
-    {0, 3, 0.125, 0, 1}, {0, 1, 0.25, 0.625, 1}, {0, 1, 0.25, 0, 1},
-    {1, 0, 0.25, 0.25, 3}, {0, 0, 0, 0, 0}, {1, 2, 0.125, 0, 3},
+    {0, 3, 0.125, 0, 1},   {0, 1, 0.25, 0.625, 1}, {0, 1, 0.25, 0, 1},
+    {1, 0, 0.25, 0.25, 3}, {0, 0, 0, 0, 0},        {1, 2, 0.125, 0, 3},
 };
 
 /* Under the simplest name, the first of equally simple ones; what has no share takes none; the rest stays. */

@@ -26,8 +26,7 @@ static double deviation(size_t k)
 {
     double mean = 0, square = 0;
     for (size_t j = 0; j < LEFT_ENDS; j++) mean += cos((double)(3 * left_ends[j] + 5 * k)) / LEFT_ENDS;
-    for (size_t j = 0; j < LEFT_ENDS; j++)
-        square += pow(cos((double)(3 * left_ends[j] + 5 * k)) - mean, 2) / LEFT_ENDS;
+    for (size_t j = 0; j < LEFT_ENDS; j++) square += pow(cos((double)(3 * left_ends[j] + 5 * k)) - mean, 2) / LEFT_ENDS;
     return sqrt(square);
 }
 
@@ -123,7 +122,7 @@ static void test_scaling__numbers_without_squares_are_refused(void **state)
     static const struct {
         double size[2];
         bool fine;
-    } cases[] = {{{1e149, 1}, true},  {{1e152, 1}, false}, {{1, 1e-148}, true},
+    } cases[] = {{{1e149, 1}, true},   {{1e152, 1}, false},     {{1, 1e-148}, true},
                  {{1, 1e-152}, false}, {{1e200, 1e200}, false}, {{1e-149, 1e-149}, true}};
     const sk_tune_spec spec = spec_of("auto", "auto");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

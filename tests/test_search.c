@@ -1,5 +1,5 @@
-/* test_search.c - services of the search: views, residuals and models of its trials; and that a search is its stages, one
- * after the other. */
+/* test_search.c - services of the search: views, residuals and models of its trials; and that a search is its stages,
+ * one after the other. */
 #include "searchcases.h"
 
 #include "onecontext.h"
@@ -149,7 +149,8 @@ static void test_search__is_its_stages(void **state)
     }
 }
 
-/* Without time: pilot, screen and the end, each with what is needed; the rounds and the refit are left out as groups. */
+/* Without time: pilot, screen and the end, each with what is needed; the rounds and the refit are left out as groups.
+ */
 static void test_search__budget_leaves_groups_of_stages_out(void **state)
 {
     (void)state;

@@ -52,8 +52,8 @@ static void test_searchlog__rows_of_the_table(void **state)
     sk_stage stage = {.name = "round", .curves = true};
     const sk_candidate drift = {.field = SK_DRIFT, .name = (char[]){"affine"}},
                        diffusion = {.field = SK_DIFFUSION, .name = (char[]){"constant"}};
-    const sk_trial trial = {
-        .l = 0.1, .score = -5, .edge = true, .seconds = 2, .lambdas = 4, .grid = grid, .by_l = by_l},
+    const sk_trial trial =
+                       {.l = 0.1, .score = -5, .edge = true, .seconds = 2, .lambdas = 4, .grid = grid, .by_l = by_l},
                    learned = {.score = -4, .seconds = 1};
     sk_search_log_trial(&s, &stage, &drift, &trial);
     sk_search_log_trial(&s, &stage, &drift, &learned);

@@ -17,7 +17,7 @@ enum { TRIALS = 30, STEPS = 60 };
 
 static const double armijo = 1e-4, wolfe = 0.9; /* speed only */
 static const double first_length = 0.1;         /* of the first step relative to W, without a metric; speed only */
-static const double enough = 1e-9;      /* nats */
+static const double enough = 1e-9;              /* nats */
 
 typedef struct point {
     double value;

@@ -54,7 +54,7 @@ static void cut_rows(sk_polish_space *s)
 {
     size_t n = s->problem->n;
     const double row = 2 * (double)s->problem->p * (double)SK_MAX(s->width, 1); /* operations; speed only */
-    s->block = SK_MAX((size_t)BLOCK_AT_LEAST, (n + BLOCKS - 1) / BLOCKS); /* speed only */
+    s->block = SK_MAX((size_t)BLOCK_AT_LEAST, (n + BLOCKS - 1) / BLOCKS);       /* speed only */
     s->blocks = (n + s->block - 1) / s->block;
     s->chunk = (size_t)fmax(CHUNK_AT_LEAST, fmin(CHUNK, product_alone / row));
     s->grain = 4 * row * (double)n < worth_threads ? s->blocks : 1; /* speed only */

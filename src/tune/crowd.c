@@ -23,7 +23,7 @@ typedef struct task {
 
 /* ---- Cost ---- */
 
-/* Time of a candidate, in units that only the same field shares. */
+/* Time of a candidate, in units that only the same field shares. Speed only. */
 static double cost_of(const sk_candidate *c, size_t d)
 {
     const double p = sk_kernel_features(c->kernel, d, c->max_rank), order = p * (c->diagonal ? 1 : (double)d);
@@ -139,7 +139,7 @@ static sock_status try_each(task *t)
     sort_by_cost(t->s, t->count, cost, t->order);
     for (; t->remains && t->done < t->count && sk_workers(ctx) > 1; t->done++) {
         const double largest = cost[t->order[t->done]];
-        if (!(2 * largest > left)) break;
+        if (!(2 * largest > left)) break; /* speed only */
         left -= largest;
         SK_TRY(try_range(t, 0, 1, 0));
     }
