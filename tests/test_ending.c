@@ -260,6 +260,20 @@ static void test_ending__last_pass(void **state)
         }
 }
 
+/* Of equal diffusions the first is the best, polished or not. */
+static void test_ending__first_of_equal_diffusions(void **state)
+{
+    (void)state;
+    case_search *c = case_search_new(ctx, 1, 90, 6, 0);
+    const sk_stage stage = case_stage();
+    case_candidate(c, SK_DRIFT, "affine", 0);
+    for (size_t i = 0; i < 2; i++) case_candidate(c, SK_DIFFUSION, "affine", 0);
+    sk_search_take_model(&c->s, case_model(ctx, 1, NULL), false);
+    assert_true(sk_last_pass(&c->s, &stage) >= 0);
+    assert_true(c->s.diffusion[0]->score == c->s.diffusion[1]->score && c->s.best_diffusion == 0);
+    case_search_free(c);
+}
+
 /* Who lost by it before is not polished again; nobody is when the budget is spent. */
 static void test_ending__polish_of_the_hopeless_and_without_time(void **state)
 {
@@ -407,6 +421,25 @@ static void test_ending__all_rows_of_constants(void **state)
     case_search_free(c);
 }
 
+static sock_status choose_once(sock_context *context, void *arg)
+{
+    (void)context;
+    sk_search *s = &((case_search *)arg)->s;
+    sk_choice choice = {.drift = 1, .drift_share = {0, 1}, .share = {0.4, 0.6}};
+    return sk_choose_floor(s, s->remains, &choice);
+}
+
+static void test_ending__survives_failed_allocations(void **state)
+{
+    (void)state;
+    case_search *c = case_search_new(ctx, 1, 60, 5, 0);
+    case_candidates(c);
+    try_all(c);
+    sock_set_threads(ctx, 1);
+    assert_true(for_single_allocations(ctx, choose_once, c) > 20);
+    case_search_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,10 +448,12 @@ int main(void)
         cmocka_unit_test(test_ending__diagonal_where_all_parts_are),
         cmocka_unit_test(test_ending__polish_is_kept_where_it_gains),
         cmocka_unit_test(test_ending__last_pass),
+        cmocka_unit_test(test_ending__first_of_equal_diffusions),
         cmocka_unit_test(test_ending__polish_of_the_hopeless_and_without_time),
         cmocka_unit_test(test_ending__refit_is_under_the_chosen_model),
         cmocka_unit_test(prop_all_rows_are_fitted_as_one_pass_would),
         cmocka_unit_test(test_ending__all_rows_of_constants),
+        cmocka_unit_test(test_ending__survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -394,6 +394,37 @@ static void test_guards__fall_back_leaves_constants_alone(void **state)
     case_search_free(c);
 }
 
+static sock_status score_once(sock_context *context, void *arg)
+{
+    (void)context;
+    return sk_constant_score(&((case_search *)arg)->s);
+}
+
+static sock_status guard_once(sock_context *context, void *arg)
+{
+    (void)context;
+    const sk_stage stage = case_stage();
+    return sk_stage_guards(&((case_search *)arg)->s, &stage);
+}
+
+/* Not so much as to give way to the plain model. */
+static void test_guards__survive_failed_allocations(void **state)
+{
+    (void)state;
+    case_search *c = ended(1, false);
+    rival r = plain_rival(c, 1, 0);
+    set_gains(c, &r, 1000, 1000, 0);
+    sock_set_threads(ctx, 1);
+    assert_true(for_each_allocation(ctx, score_once, c) > 50);
+    const long before = sk_allocations(ctx);
+    assert_int_equal(guard_once(ctx, c), SOCK_OK);
+    const long total = sk_allocations(ctx) - before;
+    for (long k = 1; k <= total; k += 1 + total / 60) /* some of them */
+        assert_int_equal(with_failing_allocation(ctx, sk_fail_one_allocation, k, guard_once, c), SOCK_ENOMEM);
+    rival_clear(&r);
+    case_search_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_guards__constants_are_sharpened_where_it_is_close),
         cmocka_unit_test(test_guards__named_kernels_stay),
         cmocka_unit_test(test_guards__fall_back_leaves_constants_alone),
+        cmocka_unit_test(test_guards__survive_failed_allocations),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -141,12 +141,38 @@ static void test_identical__lead_changes_for_a_larger_share_only(void **state)
     case_search_free(c);
 }
 
+typedef struct two_trials {
+    const case_bench *b;
+    const sk_trial *one, *other;
+} two_trials;
+
+static sock_status compare_once(sock_context *context, void *arg)
+{
+    const two_trials *w = arg;
+    bool answer = false;
+    return sk_same_field(context, w->b->views, w->one, w->other, &answer);
+}
+
+static void test_identical__survives_failed_allocations(void **state)
+{
+    (void)state;
+    case_bench b = case_bench_new(ctx, 1, false, false);
+    double *said = sk_doubles(ctx, b.rows->n, 1);
+    sk_trial *one = trial_of(b.rows, SK_DRIFT, said, -1), *other = trial_of(b.rows, SK_DRIFT, said, -1);
+    two_trials w = {&b, one, other};
+    assert_true(for_single_allocations(ctx, compare_once, &w) >= 2);
+    sk_trial_free(one), sk_trial_free(other);
+    sk_free(said);
+    case_bench_clear(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_identical__fields_are_compared_on_held_out_rows),
         cmocka_unit_test(test_identical__parts_become_one_under_the_simplest_name),
         cmocka_unit_test(test_identical__lead_changes_for_a_larger_share_only),
+        cmocka_unit_test(test_identical__survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

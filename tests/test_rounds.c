@@ -156,7 +156,7 @@ static void test_rounds__near_ones_go_on(void **state)
             const sk_stage stage = case_stage();
             bool alive[SK_MOST];
             case_candidates(c);
-            case_candidate(c, SK_DIFFUSION, "linear", 1); /* a = 0 at 0: far behind */
+            case_candidate(c, SK_DIFFUSION, "gauss:eta=0.8", 1); /* in two dimensions 20 to 60 nats behind */
             sk_search_take_model(s, case_model(ctx, d, NULL), false);
             c->spec.polish = polish;
             assert_true(sk_stage_near(s, &stage) >= 0);
@@ -165,6 +165,7 @@ static void test_rounds__near_ones_go_on(void **state)
             assert_memory_equal(alive, s->drifts, 3);
             sk_near_diffusions(&diffusions, polish && d > 1, alive);
             assert_memory_equal(alive, s->diffusions, 4);
+            if (d == 2) assert_int_equal(s->diffusions[3], polish);
             case_search_free(c);
         }
 }

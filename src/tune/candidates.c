@@ -188,7 +188,7 @@ static sock_status both(const maker *m, const row *r, const char *text, double p
 {
     const size_t d = m->rows->d;
     const sk_tune_spec *spec = m->spec;
-    if (p > SK_DIFFUSION_FEATURES || !sk_diffusion_affordable(d, p, false)) return SOCK_OK;
+    if (p > SK_DIFFUSION_FEATURES) return SOCK_OK;
     const bool diagonal = d > 1 && !spec->full_only && sk_diffusion_affordable(d, p, true);
     const bool full = d == 1 || (!spec->diagonal_only && p * (double)d <= SK_FULL_ORDER);
     const bool learned = r->learned && spec->learned && !m->pilot;

@@ -133,7 +133,7 @@ static sock_status try_each(task *t)
     sock_context *ctx = t->s->ctx;
     double cost[SK_MOST], left = 0;
     for (size_t i = 0; i < t->count; i++) {
-        cost[i] = t->alive[i] ? cost_of(&t->candidate[i], t->s->rows->d) : 0;
+        cost[i] = t->alive[i] ? cost_of(&t->candidate[i], t->s->rows->d) : 0; /* speed only */
         left += cost[i];
     }
     sort_by_cost(t->s, t->count, cost, t->order);

@@ -109,7 +109,6 @@ static void plain_clear(plain *p)
     sk_trial_free(p->a);
     sk_remains_free(p->remains);
     sk_views_free(p->views);
-    *p = (plain){0};
 }
 
 /* Drift and diffusion, held out, under a model (NULL: none), in place of those before. */
