@@ -22,12 +22,14 @@ static size_t best_of(const case_search *c, const char *stage, const char *field
 
 static void assert_fields(const sock_model *one, const sock_model *other)
 {
-    for (double x = -1; x <= 1; x += 0.5) {
-        double f[2], a[2];
-        assert_int_equal(sk_model_evaluate(ctx, one, 1, &x, &f[0], &a[0]), SOCK_OK);
-        assert_int_equal(sk_model_evaluate(ctx, other, 1, &x, &f[1], &a[1]), SOCK_OK);
-        assert_close(f[0], f[1], 1e-9, 1);
-        assert_close(a[0], a[1], 1e-9, 1);
+    for (double at = -1; at <= 1; at += 0.5) {
+        const size_t d = one->d;
+        const double x[] = {at, at + 0.2, -at};
+        double f[2][3], a[2][9];
+        assert_int_equal(sk_model_evaluate(ctx, one, 1, x, f[0], a[0]), SOCK_OK);
+        assert_int_equal(sk_model_evaluate(ctx, other, 1, x, f[1], a[1]), SOCK_OK);
+        assert_all_close(d, f[0], f[1], 1e-8);
+        assert_all_close(d * d, a[0], a[1], 1e-8);
     }
 }
 
@@ -35,10 +37,9 @@ static void assert_fields(const sock_model *one, const sock_model *other)
 
 /* The best of the pilot's candidates on the rows of the screen, at the left point; diffusions on what the best drift
  * leaves. */
-static void test_rounds__pilot_is_the_model_of_the_best_two(void **state)
+static void check_pilot(size_t d)
 {
-    (void)state;
-    case_search *c = case_search_new(ctx, 1, 150, 5, 90);
+    case_search *c = case_search_new(ctx, d, 150, 5, 90);
     sk_search *s = &c->s;
     const sk_stage stage = {.name = "pilot", .folds = 2, .grid = {4, case_grid}, .care = SK_ROUGH, .whole = true};
     assert_true(s->sets.screen->n < s->sets.search->n && s->sets.search->n < s->sets.all->n);
@@ -57,13 +58,21 @@ static void test_rounds__pilot_is_the_model_of_the_best_two(void **state)
     assert_true(sk_try_diffusion(ctx, remains, &few.diffusion[j], &options, &a) >= 0);
     assert_int_equal(sk_model_of_two(s, f, a, &model), SOCK_OK);
     assert_fields(s->model, model);
-    assert_false(s->model_diagonal);
+    assert_int_equal(s->model_diagonal, a->diagonal);
     sock_model_free(model);
     sk_trial_free(f), sk_trial_free(a);
     sk_remains_free(remains);
     sk_views_free(views);
     sk_candidates_clear(&few);
     case_search_free(c);
+}
+
+/* In up to three dimensions the components are weighted together. */
+static void test_rounds__pilot_is_the_model_of_the_best_two(void **state)
+{
+    (void)state;
+    check_pilot(1);
+    check_pilot(3);
 }
 
 /* All candidates for the rows of the search, tried on those of the screen under the current model; the rules say who

@@ -173,6 +173,21 @@ static void test_search__budget_leaves_groups_of_stages_out(void **state)
     case_search_free(c);
 }
 
+/* Numbers so large that the named kernel cannot be fitted: constants would not be what the user asked for. */
+static void test_search__a_named_kernel_that_cannot_be_fitted_is_an_error(void **state)
+{
+    (void)state;
+    case_search *c = case_search_new(ctx, 1, 60, 5, 0);
+    for (size_t i = 0; i < c->data->points; i++) c->data->x[i] = 1e100 * (1 + c->data->x[i]);
+    c->spec.drift = "poly:degree=3";
+    sk_tune_outcome told = {0};
+    sock_model *model = NULL;
+    assert_int_equal(sk_tune(ctx, &c->spec, &model, &told), SOCK_ENUMERIC);
+    assert_true(!model && !told.search.row);
+    sk_begin(ctx);
+    case_search_free(c);
+}
+
 /* A search that fails leaves nothing behind. */
 static sock_status tune_once(sock_context *context, void *arg)
 {
@@ -210,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_search__model_of_two_and_of_shares),
         cmocka_unit_test(test_search__is_its_stages),
         cmocka_unit_test(test_search__budget_leaves_groups_of_stages_out),
+        cmocka_unit_test(test_search__a_named_kernel_that_cannot_be_fitted_is_an_error),
         cmocka_unit_test(test_search__survives_some_failed_allocations),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
