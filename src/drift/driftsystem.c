@@ -200,7 +200,7 @@ static sock_status try_pivoted(sock_context *ctx, sk_drift_system *s, const sk_d
     const bool forced = spec->path == SK_PATH_PIVOTED;
     const bool give_up_early = !forced && rule->n <= AFFORDABLE; /* speed only */
     bool complete = false;
-    size_t most = forced ? rule->nodes : SK_MIN(worthwhile_rank(rule), rule->nodes);
+    const size_t most = forced ? rule->nodes : SK_MIN(worthwhile_rank(rule), rule->nodes); /* speed only */
     double unit;
     SK_TRY(sk_drift_unit(ctx, rule, s->kernel, &unit));
     if (!(unit > 0)) unit = 1; /* a kernel that vanishes on the data: any tolerance will do */
