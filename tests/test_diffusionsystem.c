@@ -225,6 +225,29 @@ static void prop_diagonal_is_one_problem_a_component(void **state)
     sk_rule_free(rule);
 }
 
+/* One that stops early says so, and all it made is usable. */
+static void test_diffusionsystem__stops_early(void **state)
+{
+    (void)state;
+    static const double lambda = 1e-6;
+    sk_rule *rule = rule_of(25, 2, "trapezoid");
+    double *z = targets_of(rule), *beta = sk_doubles(ctx, rule->n, 4), largest = 0;
+    sk_diffusion_system *system =
+        system_of(rule, (sk_diffusion_spec){.solver = {.max_iterations = 1}, .form = SK_FORM_IMPLICIT}, "gauss:eta=1");
+    sk_diffusion_term *term = NULL;
+    sk_diffusion_report report;
+    assert_int_equal(sk_diffusion_solve(ctx, system, z, 1, &lambda, &term, &report, beta), SOCK_NOT_CONVERGED);
+    assert_false(report.converged);
+    assert_non_null(term);
+    for (size_t i = 0; i < 4 * rule->n; i++) largest = fmax(largest, fabs(beta[i]));
+    assert_true(largest > 0);
+    sk_begin(ctx);
+    sk_diffusion_term_free(term);
+    sk_diffusion_system_free(system);
+    sk_free(z), sk_free(beta);
+    sk_rule_free(rule);
+}
+
 /* One dimension is diagonal and full at once: no owners. */
 static void test_diffusionsystem__one_dimension_is_both(void **state)
 {
@@ -314,6 +337,7 @@ int main(void)
         cmocka_unit_test(test_diffusionsystem__forms),
         cmocka_unit_test(test_diffusionsystem__refuses),
         cmocka_unit_test(prop_diagonal_is_one_problem_a_component),
+        cmocka_unit_test(test_diffusionsystem__stops_early),
         cmocka_unit_test(test_diffusionsystem__one_dimension_is_both),
         cmocka_unit_test(test_diffusionsystem__constant_is_the_weighted_mean),
         cmocka_unit_test(test_diffusionsystem__survives_failed_allocations),
