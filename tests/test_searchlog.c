@@ -85,8 +85,8 @@ static void test_searchlog__a_table_without_memory_stays_as_it_is(void **state)
     for (long k = 1; k <= 4; k++) {
         sk_tune_outcome told = {0};
         sk_search s = {.ctx = ctx, .told = &told};
-        sk_fail_allocation(ctx, k);
-        sk_search_log(&s, "round", "drift", "affine", 1, -2, false, 0);
+        sk_fail_one_allocation(ctx, k);
+        assert_null(sk_search_table_add(ctx, &told.search, "round", "drift", "affine"));
         sk_fail_allocation(ctx, 0);
         assert_int_equal(told.search.status, SOCK_ENOMEM);
         const size_t count = told.search.count;
