@@ -131,12 +131,12 @@ static sock_status line_search(descent *t, bool *moved)
         bool descends = t->trial.value < t->now.value && t->trial.value <= t->now.value + armijo * tau * slope;
         bool flat = descends && sk_dot(t->count, t->direction, t->trial.g) >= wolfe * slope;
         *moved = descends;
-        if (flat || (descends && trial >= TRIALS / 2)) return SOCK_OK;
+        if (flat || (descends && trial >= TRIALS / 2)) return SOCK_OK; /* any such point will do: speed only */
         if (descends)
             low = tau;
         else
             high = tau;
-        tau = isinf(high) ? 2 * tau : (low + high) / 2;
+        tau = isinf(high) ? 2 * tau : (low + high) / 2; /* speed only */
     }
     return SOCK_OK;
 }
