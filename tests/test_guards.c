@@ -35,7 +35,7 @@ static void prop_constant_score_is_that_of_constant_kernels(void **state)
         assert_memory_equal(s->constant_diffusion->by_l, a->by_l, 5 * sizeof *a->by_l);
         assert_all_close(4 * f->size, s->constant_drift->solution, f->solution, 1e-14);
         assert_all_close(4 * a->size, s->constant_diffusion->solution, a->solution, 1e-14);
-        const sk_held_model model = {{1, &f, &one}, {1, &a, &one}};
+        const sk_held_model model = {{1, &f, &one}, {1, &a, &one}, 0};
         double euler, *cluster = sk_doubles(ctx, s->rows->clusters, 1);
         assert_int_equal(sk_euler_score(ctx, s->rows, &s->sets.look, &model, 1, &zero, &euler, cluster), SOCK_OK);
         assert_close(s->constant_euler, euler, 1e-13, 1);
@@ -122,7 +122,7 @@ static void rival_pass(case_search *c, const sk_candidate *drift, const sk_candi
 static void rival_euler(const case_search *c, rival *r)
 {
     static const double one = 1, zero = 0;
-    const sk_held_model model = {{1, &r->f, &one}, {1, &r->a, &one}};
+    const sk_held_model model = {{1, &r->f, &one}, {1, &r->a, &one}, 0};
     r->cluster = sk_doubles(ctx, c->s.rows->clusters, 1);
     assert_int_equal(sk_euler_score(ctx, c->s.rows, &c->s.sets.look, &model, 1, &zero, &r->euler, r->cluster), SOCK_OK);
 }
@@ -217,7 +217,7 @@ static void test_guards__moments_decide_where_euler_refuses(void **state)
             if (!ours) { /* a final model that is bad by any likelihood */
                 for (size_t k = 0; k < 4 * s->drift[2]->size; k++) s->drift[2]->solution[k] *= -3;
             }
-            const sk_held_model final = sk_chosen(s, &s->choice), other = {{1, &r.f, &one}, {1, &r.a, &one}};
+            const sk_held_model final = sk_chosen(s, &s->choice), other = {{1, &r.f, &one}, {1, &r.a, &one}, 0};
             double score[2], *cluster = sk_doubles(ctx, 2, s->rows->clusters), *second = cluster + s->rows->clusters;
             assert_int_equal(sk_moment_score(ctx, s->rows, &s->sets.look, &final, &score[0], cluster), SOCK_OK);
             assert_int_equal(sk_moment_score(ctx, s->rows, &s->sets.look, &other, &score[1], second), SOCK_OK);
@@ -419,8 +419,11 @@ static void test_guards__survive_failed_allocations(void **state)
     const long before = sk_allocations(ctx);
     assert_int_equal(guard_once(ctx, c), SOCK_OK);
     const long total = sk_allocations(ctx) - before;
-    for (long k = 1; k <= total; k += 1 + total / 60) /* some of them */
-        assert_int_equal(with_failing_allocation(ctx, sk_fail_one_allocation, k, guard_once, c), SOCK_ENOMEM);
+    for (long k = 1; k <= total; k += 1 + total / 60) { /* some of them; a row of the table is missed at the end */
+        const sock_status status = with_failing_allocation(ctx, sk_fail_one_allocation, k, guard_once, c);
+        assert_true(status == SOCK_ENOMEM || (status >= 0 && c->told.search.status == SOCK_ENOMEM));
+        c->told.search.status = SOCK_OK;
+    }
     rival_clear(&r);
     case_search_free(c);
 }

@@ -39,7 +39,7 @@ static mixed *mixed_of(sk_transitions *rows)
         sk_candidate_clear(&diffusions[i]);
     }
     case_left_clear(&left);
-    m->model = (sk_held_model){{PARTS, m->drift, drift_share}, {PARTS, m->diffusion, share}};
+    m->model = (sk_held_model){{PARTS, m->drift, drift_share}, {PARTS, m->diffusion, share}, 0};
     return m;
 }
 

@@ -10,6 +10,7 @@ static sk_trial *trial_of(const sk_transitions *rows, sk_field field, const doub
     const size_t width = field == SK_DRIFT ? rows->d : rows->d * rows->d, size = rows->n * width;
     sk_trial *t = sk_alloc(ctx, 1, sizeof *t);
     *t = (sk_trial){.field = field, .d = rows->d, .folds = rows->folds, .score = score};
+    t->rows = rows;
     t->held = sk_doubles(ctx, rows->folds + 1, size);
     for (size_t f = 0; f <= (field == SK_DRIFT ? rows->folds : 0); f++)
         memcpy(t->held + f * size, said, size * sizeof *said);

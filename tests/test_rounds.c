@@ -139,7 +139,6 @@ static void test_rounds__round_on_what_the_best_drift_leaves(void **state)
         assert_true(sk_stage_round(s, &stage) >= 0);
         assert_int_equal(s->best_drift, best_of(c, "stage", "drift", &s->list));
         assert_int_equal(s->best_diffusion, best_of(c, "stage", "diffusion", &s->list));
-        for (size_t i = 0; i < SK_MOST; i++) assert_true(s->remains_share[i] == (i == s->best_drift));
         sk_remains *remains = NULL;
         sk_trial *a = NULL;
         static const double one = 1;

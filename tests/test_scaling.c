@@ -152,7 +152,7 @@ static sock_model *model_of(case_search *c, double floor)
     assert_int_equal(sk_search_remains(s, s->views, s->drift, true, &s->remains), SOCK_OK);
     for (size_t i = 0; i < 2; i++)
         assert_true(sk_try_diffusion(ctx, s->remains, &s->list.diffusion[i], &options, &s->diffusion[i]) >= 0);
-    const sk_held_model held = {{1, s->drift, &one}, {2, s->diffusion, share}};
+    const sk_held_model held = {{1, s->drift, &one}, {2, s->diffusion, share}, 0};
     assert_int_equal(sk_held_model_without(ctx, &held, 3, NULL, &model), SOCK_OK);
     model->floor = floor;
     return model;

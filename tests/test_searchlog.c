@@ -139,6 +139,7 @@ static void describe_new(described *w)
         w->f[i].dof = 1 + k * k;
         w->f[i].edge = i == 3;
         w->a[i] = (sk_trial){.l = 0.2 + k, .lambda_scale = 5, .score = -5 - k, .gap = 1e-3 * k, .edge = i == 2};
+        w->a[i].field = SK_DIFFUSION;
         w->a[i].polished = i == 0;
         w->a[i].converged = i == 2;
         w->a[i].whole = (sk_psd_bounds){.primal = 1 + k, .dual = 2 + k, .gap = 3 + k};

@@ -86,7 +86,7 @@ static sock_status describe_parts(sock_context *ctx, const sk_field_trials *t, c
                           .score = r->score,
                           .dof = r->field == SK_DRIFT ? r->dof : (double)NAN,
                           .edge = r->edge,
-                          .learned = r->learned,
+                          .learned = t->candidate[order[k]].learned,
                           .polished = r->polished,
                           .converged = r->converged,
                           .relative_gap = r->gap,
