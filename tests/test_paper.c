@@ -75,8 +75,8 @@ static sock_model *plain_fit(const sock_data *data, const char *drift, double la
     return fit(data, NULL, pairs);
 }
 
-/* Variance of what a drift leaves over of the steps, per unit of time. */
-static double leftover(const sock_data *data, const sock_model *drift)
+/* Variance of the residuals of a drift on the steps, per unit of time. */
+static double residual_variance(const sock_data *data, const sock_model *drift)
 {
     double sum = 0, n = 0, *f = calloc(data->points, sizeof *f);
     assert_int_equal(sock_model_drift(ctx, drift, data->points, data->x, f), SOCK_OK);
@@ -138,7 +138,7 @@ static double likelihood_error(const protocol *p)
     return 1.6 * sqrt(1e-11) * (double)(p->held->points - p->held->trajectories);
 }
 
-/* Each drift of a stage judged with a, or with what it leaves over. */
+/* Each drift of a stage judged with a, or with its residuals. */
 static void check_drifts(const protocol *p, json_t *table, const char *stage, const sock_model *a)
 {
     double best = number_of(best_row(table, stage, "drift"), "score");
@@ -150,7 +150,7 @@ static void check_drifts(const protocol *p, json_t *table, const char *stage, co
         if (number_of(row, "l") < 1e-7) continue; /* the pivoted features change with the smallest lambda asked for */
         if (a && number_of(row, "score") < best - 20) continue;
         sock_model *drift = plain_fit(p->train, text_of(row, "kernel"), number_of(row, "lambda"), NULL, 0);
-        double again = euler_likelihood(p->held, drift, a, a ? 0 : leftover(p->train, drift), p->delta);
+        double again = euler_likelihood(p->held, drift, a, a ? 0 : residual_variance(p->train, drift), p->delta);
         assert_close(number_of(row, "score"), again, 1e-6, a ? 1e6 * likelihood_error(p) : 1);
         sock_model_free(drift);
         seen++;

@@ -3,7 +3,7 @@
  * 1. Shuffle the groups by the seed; then put them in order of falling numbers of intervals, equal ones as shuffled.
  * 2. Deal: each group goes to the part that has the fewest intervals so far (then the fewest groups, then the lowest
  *    number), kept in a heap. So the fullest part leads the emptiest by no more than the last group it got, and longest
- *    first makes that a short one; equal groups are dealt in turn.
+ *    first makes that a short one; equal groups take turns.
  * Cost: G log G for G groups. */
 #include "data.h"
 

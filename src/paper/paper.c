@@ -2,7 +2,7 @@
  *
  *   1. Data: training and validation set; without the latter a fifth of the groups is held out.
  *   2. Drift: for each eta one system, solved for all lambdas; the pair whose Euler likelihood on the validation data
- *      is largest, a taken as the constant covariance of what this drift leaves over of the training steps.
+ *      is largest, a taken as the constant covariance of its residuals on the training steps.
  *   3. Diffusion: residuals of that drift; for each eta one convex problem along the lambdas, large to small; the pair
  *      with the largest Euler likelihood, now with its own a.
  *   4. A best pair on the edge of its grid makes the grid grow, a few times; then it is told.

@@ -1,4 +1,4 @@
-/* papernoise.h - a constant diffusion from what a drift leaves over: the stand-in for a while the drift is searched. */
+/* papernoise.h - a constant diffusion from the residuals of a drift: the stand-in for a while the drift is searched. */
 #ifndef SK_PAPERNOISE_H
 #define SK_PAPERNOISE_H
 

@@ -78,7 +78,7 @@ const sk_rule *sk_paper_searched(const sk_paper *p);
 double sk_paper_tolerance(const sk_paper *p, bool last);
 sk_diffusion_spec sk_paper_diffusion_spec(const sk_paper *p, const sk_kernel *kernel, bool last);
 
-/* e e' of what the model's drift leaves over of the n intervals of the data, n x d x d; to be freed. */
+/* e e' of the residuals of the model's drift on the n intervals of the data, n x d x d; to be freed. */
 sock_status sk_paper_residuals(sk_paper *p, const sock_data *data, size_t n, const sock_model *drift, double **out);
 
 /* The chosen pairs fitted to all data; notes in both what the last fits were like. */

@@ -23,7 +23,7 @@ static sock_status held_out(sk_paper *p, const sock_model *model, double *score)
 }
 
 /* ... of a drift that takes the values f (points x d) on the training data, a being the one found so far, or at first
- * what this drift leaves over. */
+ * its residuals. */
 static sock_status held_out_drift(sk_paper *p, sk_drift_term *term, const double *f, double *score)
 {
     sk_diffusion_term *noise = NULL;

@@ -19,7 +19,7 @@
  *   1. Classical Runge-Kutta in 1, 2, 4, ... substeps, many intervals at once.
  *   2. An interval is settled when twice the substeps move its log density by less than AIM; the two values are
  *      extrapolated (the error falls by 16). Where f or a have kinks that takes long: at MOST substeps (MOST_IN_MANY
- *      beyond FEW_DIMENSIONS, where they are dear) less will do.
+ *      beyond FEW_DIMENSIONS, where they are expensive) less will do.
  *   3. Settled intervals leave; those without a density at GIVEN_UP_AT substeps are given up.
  *
  * Cost: an interval 2 d + 1 evaluations of the model in each of four stages of each substep; mostly 1 + 2 substeps. */
