@@ -4,11 +4,9 @@
 
 #include <math.h>
 
-/* Data so odd that no candidate has a finite score are left with constant coefficients; the stages after that have
- * nothing to choose from. */
+/* Data so odd that no candidate has a finite score are left with constant coefficients. */
 static sock_status run_stage(sk_search *s, const sk_stage *stage)
 {
-    if (s->fell_back && stage->run != sk_stage_all_rows) return SOCK_OK;
     const sock_status status = stage->run(s, stage);
     if (status != SOCK_ENUMERIC || !sk_free_choice(s) || s->fell_back) return status;
     sk_begin(s->ctx);
@@ -16,12 +14,18 @@ static sock_status run_stage(sk_search *s, const sk_stage *stage)
     return SOCK_OK;
 }
 
+/* After a retreat to constants there is nothing to choose from: they are only fitted to all rows. */
+static bool is_wanted(const sk_search *s, const sk_stage *stage)
+{
+    return (!s->fell_back || stage->run == sk_stage_all_rows) && (!stage->wanted || stage->wanted(s));
+}
+
 /* A stage that the budget leaves out takes the later ones of its group along. */
 static sock_status walk(sk_search *s)
 {
     int skipped = 0;
     for (const sk_stage *stage = sk_stages; stage < sk_stages + sk_stage_count; stage++) {
-        if ((stage->wanted && !stage->wanted(s)) || (stage->group && stage->group == skipped)) continue;
+        if (!is_wanted(s, stage) || (stage->group && stage->group == skipped)) continue;
         if (stage->group && sk_search_leave_out(s, stage->name)) {
             skipped = stage->group;
             if (stage->left) SK_TRY(stage->left(s));
