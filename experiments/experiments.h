@@ -57,6 +57,9 @@ extern const exp_experiment exp_ablation;
 /* How near the default and the paper's protocol come to the truth on the paper's data sets, over many seeds. */
 extern const exp_experiment exp_accuracy;
 
+/* The default at its edges: data told in another way, long, wild, of many dimensions; one claim after the other. */
+extern const exp_experiment exp_edges;
+
 /* The paper's tables, with every rival: table 1, table 2, both (tables.c). */
 extern const exp_experiment exp_table1, exp_table2, exp_all;
 
