@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "progress.h"
 
+#include "cli.h"
+
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,11 +24,22 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The work did not look at the flag in time, for example in a library that tries for ever to get memory. Files appear
+ * whole or not at all, so nothing is lost by leaving now. */
+static void leave(int number)
+{
+    (void)number;
+    _exit(EXIT_INTERRUPTED);
+}
+
 static void on_signal(int number)
 {
+    enum { GRACE = 10 }; /* seconds */
     sock_context *ctx = atomic_load(&active);
     if (ctx) sock_cancel(ctx);
     signal(number, SIG_DFL); /* the next one does not ask */
+    signal(SIGALRM, leave);
+    alarm(GRACE);
 }
 
 /* "drift: poly:degree=2   42%  3 s, about 4 s left": the share is the last one told, the stage the one at hand. */
@@ -78,6 +91,7 @@ void progress_install(sock_context *ctx, bool show, bool lines)
 void progress_remove(void)
 {
     progress_clear();
+    alarm(0);
     atomic_store(&active, NULL);
 }
 

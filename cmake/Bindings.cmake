@@ -29,6 +29,8 @@ set(BINDING_LIBRARIES sock_shared sock_systems)
 if(TARGET sockreport)
   list(APPEND BINDING_LIBRARIES sockreport)
 endif()
-set_target_properties(${BINDING_LIBRARIES} PROPERTIES INSTALL_RPATH "$ORIGIN;${OPENBLAS_FOLDER}")
+# With the path of the installation from the start: a path that is to be changed later is padded with empty places, which the
+# loader takes for the current folder.
+set_target_properties(${BINDING_LIBRARIES} PROPERTIES INSTALL_RPATH "$ORIGIN;${OPENBLAS_FOLDER}" BUILD_WITH_INSTALL_RPATH ON)
 add_custom_target(bindings DEPENDS ${BINDING_LIBRARIES})
 install(TARGETS ${BINDING_LIBRARIES} LIBRARY DESTINATION . NAMELINK_SKIP COMPONENT python EXCLUDE_FROM_ALL)

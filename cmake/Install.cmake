@@ -4,8 +4,6 @@ include(CMakePackageConfigHelpers)
 
 install(FILES include/sock.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS sock_shared EXPORT sockTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-# The report's own library finds libsock beside it.
-set_target_properties(sockreport PROPERTIES INSTALL_RPATH "$ORIGIN;${OPENBLAS_FOLDER}")
 install(TARGETS sockreport LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES report/report.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} RENAME sockreport.h)
 install(TARGETS sock_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

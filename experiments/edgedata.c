@@ -273,7 +273,7 @@ static void turn_back_matrix(edge_telling told, size_t d, double *b, double *roo
 sock_status edge_fields(sock_context *ctx, const sock_model *model, edge_telling told, size_t count, size_t d,
                         const double *x, double *f, double *a)
 {
-    double *y = malloc((count + 2) * d * sizeof *y), *room = y ? y + count * d : NULL;
+    double *y = calloc((count + 2) * d, sizeof *y), *room = y ? y + count * d : NULL;
     if (!y) return SOCK_ENOMEM;
     for (size_t i = 0; i < count; i++) tell_point(told, d, x + i * d, room, y + i * d);
     sock_status status = sock_model_drift(ctx, model, count, y, f);

@@ -587,13 +587,13 @@ static spread spread_of(const json_t *rows, const json_t *like, double *values)
         const json_t *row = json_array_get(rows, i);
         if (!is_same_measure(row, like)) continue;
         double value = exp_number_at(row, VALUE);
-        values[s.count++] = isnan(value) ? INFINITY : value;
+        values[s.count++] = isnan(value) ? (double)INFINITY : value;
         s.worst = fmax(s.worst, values[s.count - 1]);
         s.mean += values[s.count - 1];
     }
     s.mean /= (double)s.count;
     for (size_t i = 0; i < s.count; i++) squares += (values[i] - s.mean) * (values[i] - s.mean);
-    s.error = s.count > 1 ? sqrt(squares / (double)(s.count - 1) / (double)s.count) : NAN;
+    s.error = s.count > 1 ? sqrt(squares / (double)(s.count - 1) / (double)s.count) : (double)NAN;
     s.median = exp_quantile(s.count, values, 0.5);
     return s;
 }

@@ -94,7 +94,8 @@ SOCK_API void sock_context_free(sock_context *ctx);
 /* The message of the last call that failed or had a caveat; "" when there was none. Owned by the context. */
 SOCK_API const char *sock_message(const sock_context *ctx);
 
-/* 1 <= threads <= 1024. Results do not depend on it beyond rounding; simulated paths do not depend on it at all. */
+/* 1 <= threads <= 1024. Results do not depend on it beyond rounding; simulated paths do not depend on it at all. Fewer
+ * are used where a limit of the address space (ulimit -v) leaves no room for more. */
 SOCK_API sock_status sock_set_threads(sock_context *ctx, int threads);
 SOCK_API int sock_threads(const sock_context *ctx);
 

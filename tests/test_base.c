@@ -1,8 +1,12 @@
 /* test_base.c - status, contexts and messages, memory, progress, the hash. */
+#define _GNU_SOURCE
 #include "base/context.h"
 #include "test.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 static void test_context__status_texts_are_told_apart(void **state)
 {
@@ -212,6 +216,62 @@ static void test_memory__the_limit_is_named(void **state)
     sock_context_free(ctx);
 }
 
+/* Files of the system in a folder of our own. */
+static void put(const char *root, const char *folder, const char *name, const char *text)
+{
+    char path[4096];
+    size_t length = (size_t)snprintf(path, sizeof path, "%s", root);
+    for (const char *c = folder; *c; c++) {
+        if (*c == '/' && length > strlen(root)) mkdir(path, 0700);
+        path[length++] = *c;
+        path[length] = 0;
+    }
+    mkdir(path, 0700);
+    snprintf(path + length, sizeof path - length, "/%s", name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void test_memory__available_is_what_machine_and_groups_leave(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/sock-groups-XXXXXX", command[64];
+    assert_non_null(mkdtemp(root));
+    put(root, "/proc", "meminfo", "MemTotal: 4000 kB\nMemAvailable:    1000 kB\n");
+    assert_true(sk_available_memory(root) == 1024000);
+    put(root, "/proc/self", "cgroup", "0::/user/job\n");
+    assert_true(sk_available_memory(root) == 1024000); /* a group without files has no limit */
+    put(root, "/sys/fs/cgroup/user/job", "memory.max", "max\n");
+    put(root, "/sys/fs/cgroup/user/job", "memory.current", "100\n");
+    assert_true(sk_available_memory(root) == 1024000);
+    put(root, "/sys/fs/cgroup/user", "memory.max", "500000\n"); /* that of the parent holds */
+    put(root, "/sys/fs/cgroup/user", "memory.current", "200000\n");
+    assert_true(sk_available_memory(root) == 300000);
+    put(root, "/sys/fs/cgroup/user", "memory.stat", "anon 1\ninactive_file 50000\n"); /* given back when asked for */
+    assert_true(sk_available_memory(root) == 350000);
+    put(root, "/sys/fs/cgroup/user/job", "memory.max", "90\n"); /* below what is used: nothing */
+    assert_true(sk_available_memory(root) == 0);
+    put(root, "/proc/self", "cgroup", "5:cpu,memory:/old\n3:name=x:/a\n");
+    put(root, "/sys/fs/cgroup/memory/old", "memory.limit_in_bytes", "9223372036854771712\n");
+    put(root, "/sys/fs/cgroup/memory/old", "memory.usage_in_bytes", "70000\n");
+    assert_true(sk_available_memory(root) == 1024000);
+    put(root, "/sys/fs/cgroup/memory/old", "memory.limit_in_bytes", "100000\n");
+    assert_true(sk_available_memory(root) == 30000);
+    snprintf(command, sizeof command, "rm -r %s", root);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_memory__threads_find_room_in_the_address_space(void **state)
+{
+    (void)state;
+    assert_int_equal(sk_threads_within(1e12, 4e8, 64), 64);
+    assert_int_equal(sk_threads_within(4e8 + 141.75e6 + 2 * 221.75e6 + 1, 4e8, 64), 2);
+    assert_int_equal(sk_threads_within(4e8 + 141.75e6 + 2 * 221.75e6 - 1, 4e8, 64), 1);
+    assert_int_equal(sk_threads_within(1e8, 4e8, 64), 1); /* one there always is */
+}
+
 /* ---- Progress ---- */
 
 static int stop_at_half(void *user, const char *stage, double fraction)
@@ -288,6 +348,8 @@ int main(void)
         cmocka_unit_test(test_memory__grow_keeps_what_was_there),
         cmocka_unit_test(test_memory__the_kth_allocation_fails),
         cmocka_unit_test(test_memory__the_limit_is_named),
+        cmocka_unit_test(test_memory__available_is_what_machine_and_groups_leave),
+        cmocka_unit_test(test_memory__threads_find_room_in_the_address_space),
         cmocka_unit_test(test_progress__the_monitor_can_cancel),
         cmocka_unit_test(prop_median__is_the_middle_of_the_sorted),
         cmocka_unit_test(test_hash__known_answers),

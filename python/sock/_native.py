@@ -232,6 +232,28 @@ def folder() -> str:
     return os.environ.get("SOCK_LIBRARY_PATH") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib")
 
 
+def _check_address_space() -> None:
+    """Refuses where OpenBLAS could not start: under a low limit of the address space it tries for ever to get its buffers."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        return
+    threads = len(os.sched_getaffinity(0))
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        value = os.environ.get(variable, "")
+        threads = min(threads, int(value)) if value.isdigit() and int(value) > 0 else threads
+    needed = used + (threads + 1) * 135 * 2**20
+    if limit != resource.RLIM_INFINITY and limit < needed:
+        raise ImportError(
+            f"the address space is limited to {limit >> 20} MiB (ulimit -v), and the linear algebra library needs "
+            f"{needed >> 20} MiB to start; allowed: so much or more, or less with OMP_NUM_THREADS=1 in the environment"
+        )
+
+
 def _open(name: str, prototypes: Any) -> ctypes.CDLL:
     path = os.path.join(folder(), name)
     try:
@@ -247,6 +269,7 @@ def _open(name: str, prototypes: Any) -> ctypes.CDLL:
     return library
 
 
+_check_address_space()
 lib = _open("libsock.so.0", PROTOTYPES)
 _systems: Optional[ctypes.CDLL] = None
 _report: Optional[ctypes.CDLL] = None

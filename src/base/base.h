@@ -60,6 +60,14 @@ sock_status sk_grow(sock_context *ctx, void *array, size_t *capacity, size_t nee
 /* *out = a * b, or SOCK_ENOMEM when it does not fit in size_t. */
 sock_status sk_product(sock_context *ctx, size_t a, size_t b, size_t *out);
 
+/* Bytes that this process may still take: what the machine has to give without swapping, and no more than the limits of
+ * its control groups (versions 1 and 2) and of its address space leave. root: "" but in tests, where the files of the
+ * system lie in a folder. */
+double sk_available_memory(const char *root);
+
+/* How many threads find room for their BLAS buffers below a limit of the address space, of which so much is used. */
+int sk_threads_within(double limit, double used, int wanted);
+
 /* SOCK_ENOMEM when `bytes` is more than the memory limit, naming `what` and the way out. */
 sock_status sk_memory_check(sock_context *ctx, double bytes, const char *what, const char *way_out);
 

@@ -143,24 +143,10 @@ sock_status sk_grow(sock_context *ctx, void *array, size_t *capacity, size_t nee
     return SOCK_OK;
 }
 
-/* What Linux says can be had without swapping; elsewhere, and when it does not say, all physical memory. */
-static double available_memory(void)
-{
-    FILE *file = fopen("/proc/meminfo", "r");
-    static const char key[] = "MemAvailable:";
-    char line[256];
-    double kib = 0;
-    while (file && kib == 0 && fgets(line, sizeof line, file))
-        if (strncmp(line, key, sizeof key - 1) == 0) kib = strtod(line + sizeof key - 1, NULL);
-    if (file) fclose(file);
-    if (kib > 0) return kib * 1024;
-    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-}
-
 sock_status sk_memory_check(sock_context *ctx, double bytes, const char *what, const char *way_out)
 {
     if (bytes < 64e6 && !ctx->memory_limit) return SOCK_OK; /* not worth asking the machine */
-    double limit = ctx->memory_limit ? (double)ctx->memory_limit : 0.9 * available_memory();
+    double limit = ctx->memory_limit ? (double)ctx->memory_limit : 0.9 * sk_available_memory("");
     if (bytes <= limit) return SOCK_OK;
     return sk_fail(ctx, SOCK_ENOMEM, "%s needs about %.3g GB of memory and %.3g GB are allowed; %s", what, bytes * 1e-9,
                    limit * 1e-9, way_out);
