@@ -64,8 +64,9 @@ static bool due(task *t, size_t i)
 static sk_diffusion_options options_of(const task *t)
 {
     const size_t folds = t->stage->folds ? t->stage->folds : t->s->rows->folds;
-    return (sk_diffusion_options){folds, t->stage->grid.l, t->stage->grid.count,
-                                  sk_search_tolerance(t->s, t->stage->care), t->stage->whole};
+    return (sk_diffusion_options){
+        folds,           t->stage->grid.l, t->stage->grid.count, sk_search_tolerance(t->s, t->stage->care),
+        t->stage->whole, {false, false}};
 }
 
 /* A candidate that has a best penalty from the stage before is looked at some decades to both sides of it. at: its
@@ -146,7 +147,17 @@ static sock_status try_each(task *t)
     return sk_parallel_for(ctx, t->count - t->done, 1, try_range, t);
 }
 
-/* All together through the blocks of rows, in wider windows, which do not move. */
+/* Wider, since it does not move; its ends are no edge where the grid goes on. */
+static sk_diffusion_options wide_window(const sk_diffusion_options *whole, double last_l)
+{
+    if (!(last_l > 0)) return *whole;
+    sk_diffusion_options near = window(whole, place_of(whole, last_l), 2);
+    near.beyond[0] = near.l > whole->l;
+    near.beyond[1] = near.l + near.lambdas < whole->l + whole->lambdas;
+    return near;
+}
+
+/* All together through the blocks of rows. */
 static sock_status try_together(task *t)
 {
     const sk_candidate *who[SK_MOST];
@@ -157,16 +168,13 @@ static sock_status try_together(task *t)
     for (size_t i = 0; i < t->count; i++) {
         if (!due(t, i)) continue;
         who[count] = &t->candidate[i];
-        options[count] = t->last_l[i] > 0 ? window(&whole, place_of(&whole, t->last_l[i]), 2) : whole;
+        options[count] = wide_window(&whole, t->last_l[i]);
         index[count++] = i;
     }
     const size_t folds = t->stage->folds ? t->stage->folds : t->s->rows->folds;
     sock_status status = t->remains ? sk_try_diffusions(t->s->ctx, t->remains, count, who, options, out)
                                     : sk_try_drifts(t->s->ctx, t->views, count, who, folds, out);
-    for (size_t k = 0; k < count; k++) {
-        if (out[k] && t->remains && inside(&whole, place_of(&whole, out[k]->l))) out[k]->edge = false;
-        t->out[index[k]] = out[k];
-    }
+    for (size_t k = 0; k < count; k++) t->out[index[k]] = out[k];
     return status;
 }
 

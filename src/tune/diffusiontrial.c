@@ -277,6 +277,13 @@ static sock_status fit_all(attempt *t, size_t best)
     return status;
 }
 
+/* An end of the penalties that is one of their grid, too. */
+static bool at_edge(const attempt *t, size_t best)
+{
+    const sk_trial *r = t->trial;
+    return r->lambdas > 1 && sk_at_edge(r->lambdas, r->by_l, best) && !t->options->beyond[best > 0];
+}
+
 /* The trial is taken out of the attempt. */
 static sock_status end(attempt *t, sk_trial **out)
 {
@@ -284,7 +291,7 @@ static sock_status end(attempt *t, sk_trial **out)
     const size_t best = sk_best_lambda(r->lambdas, r->by_l);
     r->score = r->by_l[best];
     r->l = t->options->l[best];
-    r->edge = r->lambdas > 1 && sk_at_edge(r->lambdas, r->by_l, best);
+    r->edge = at_edge(t, best);
     if (!isfinite(r->score)) return sk_fail(t->ctx, SOCK_ENUMERIC, "%s has no finite score", t->candidate->name);
     memcpy(r->cluster, t->score + best * t->clusters, t->clusters * sizeof(double));
     memcpy(r->solution, t->q + best * t->folds * r->size, t->folds * r->size * sizeof(double));

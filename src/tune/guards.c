@@ -8,15 +8,6 @@
 
 /* ---- Constant coefficients ---- */
 
-/* Penalties of constant coefficients: hardly anything depends on them. */
-static const double constant_grid[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
-enum { CONSTANT_LAMBDAS = sizeof constant_grid / sizeof *constant_grid };
-
-static sk_diffusion_options constant_options(const sk_search *s)
-{
-    return (sk_diffusion_options){s->rows->folds, constant_grid, CONSTANT_LAMBDAS, SK_TOLERANCE, true};
-}
-
 sock_status sk_constant_score(sk_search *s)
 {
     static const double one = 1, zero = 0;
@@ -25,7 +16,11 @@ sock_status sk_constant_score(sk_search *s)
     sk_views *views = NULL;
     sk_remains *remains = NULL;
     double *cluster = sk_doubles(s->ctx, s->rows->clusters, 1);
-    const sk_diffusion_options options = constant_options(s);
+    const sk_diffusion_options options = {.folds = s->rows->folds,
+                                          .l = sk_constant_grid.l,
+                                          .lambdas = sk_constant_grid.count,
+                                          .tolerance = SK_TOLERANCE,
+                                          .solve_all = true};
     sock_status status = cluster ? SOCK_OK : SOCK_ENOMEM;
     blind.drift = blind.diffusion = "constant";
     if (status < 0) goto out;
@@ -97,6 +92,7 @@ static void plain_places(const sk_search *s, size_t chosen, bool diagonal, size_
 
 /* A plain model on its way: trials under the views of one model, then of their own. */
 typedef struct plain {
+    const sk_stage *stage;
     size_t i, j; /* places in the lists */
     sk_trial *f, *a;
     sk_views *views;
@@ -114,7 +110,11 @@ static void plain_clear(plain *p)
 /* Drift and diffusion, held out, under a model (NULL: none), in place of those before. */
 static sock_status plain_pass(sk_search *s, plain *p, const sock_model *model, bool diagonal)
 {
-    const sk_diffusion_options options = constant_options(s);
+    const sk_diffusion_options options = {.folds = s->rows->folds,
+                                          .l = p->stage->grid.l,
+                                          .lambdas = p->stage->grid.count,
+                                          .tolerance = sk_search_tolerance(s, p->stage->care),
+                                          .solve_all = true};
     sk_remains_free(p->remains);
     p->remains = NULL;
     sk_views_free(p->views);
@@ -195,9 +195,9 @@ static size_t models_tried(const sk_search *s, bool plain_one)
 /* ---- The guards ---- */
 
 /* A final model that is no clear gain over a linear or affine drift with a constant a gives way to those (*taken). */
-static sock_status prefer_plain(sk_search *s, bool *taken)
+static sock_status prefer_plain(sk_search *s, const sk_stage *stage, bool *taken)
 {
-    plain p = {0};
+    plain p = {.stage = stage};
     bool enough = true;
     plain_places(s, s->choice.drift, s->diffusion[s->best_diffusion]->diagonal, &p.i, &p.j);
     if (p.i == SK_MOST || p.j == SK_MOST || sk_search_leave_out(s, "plain")) return SOCK_OK;
@@ -249,9 +249,8 @@ static sock_status prefer_constant(sk_search *s, bool plain_one)
 sock_status sk_stage_guards(sk_search *s, const sk_stage *stage)
 {
     bool plain_one = false;
-    (void)stage;
     SK_TRY(sk_join_identical(s, &s->choice)); /* not before: the second pass wants them all */
     if (!sk_free_choice(s)) return SOCK_OK;
-    SK_TRY(prefer_plain(s, &plain_one));
+    SK_TRY(prefer_plain(s, stage, &plain_one));
     return prefer_constant(s, plain_one);
 }

@@ -35,6 +35,9 @@ struct sk_stage {
     double drift, diffusion; /* share of the whole search done when they begin, from where the time goes; -1: no news */
 };
 
+/* Penalties of constant coefficients, on which hardly anything depends. */
+extern const sk_grid sk_constant_grid;
+
 extern const sk_stage sk_stages[];
 extern const size_t sk_stage_count;
 

@@ -17,6 +17,8 @@ static const double thin[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
         4, thin                                                                                                        \
     }
 
+const sk_grid sk_constant_grid = THIN;
+
 /* The polished diffusion of the first pass weights the drift of the second, which may choose again. */
 static bool polishes(const sk_search *s) { return s->spec->polish; }
 

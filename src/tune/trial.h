@@ -106,6 +106,7 @@ typedef struct sk_diffusion_options {
     size_t lambdas;
     double tolerance;
     bool solve_all; /* also the fit to all rows, for a term */
+    bool beyond[2]; /* the grid that l is a part of goes on before its first, after its last: they are no edge */
 } sk_diffusion_options;
 
 sock_status sk_try_diffusion(sock_context *ctx, const sk_remains *remains, const sk_candidate *candidate,
