@@ -403,6 +403,7 @@ static void prop_all_rows_are_fitted_as_one_pass_would(void **state)
         c->spec.polish = w->spec.polish = polish;
         assert_true(s->sets.search->n < 200 && s->sets.all->n == all->rows->n);
         try_all(c);
+        s->lost[0] = true;
         s->choice = (sk_choice){.drift = 1, .drift_share = {0, 0.5, 0.5}, .share = {0, 0.75, 0.25}, .floor = 0.01};
         sock_model *model = NULL;
         assert_int_equal(sk_search_mixture(s, &s->choice, &model), SOCK_OK);
@@ -436,6 +437,25 @@ static void prop_all_rows_are_fitted_as_one_pass_would(void **state)
         case_search_free(c);
         case_search_free(w);
     }
+}
+
+/* A drift that the part of the rows could not tell from the best is asked again; one that is lost is not. */
+static void test_ending__drifts_join_on_all_rows(void **state)
+{
+    (void)state;
+    case_search *c = case_search_new(ctx, 1, 400, 5, 120);
+    sk_search *s = &c->s;
+    const sk_stage stage = case_stage();
+    case_candidates(c);
+    try_all(c);
+    sk_choose_one(0, 0, &s->choice);
+    s->lost[1] = true;
+    assert_true(sk_stage_all_rows(s, &stage) >= 0);
+    assert_true(s->drift[0] && !s->drift[1] && s->drift[2]);
+    assert_true(s->drift[2]->score > s->drift[0]->score); /* the data do pull back */
+    assert_int_equal(s->choice.drift, 2);
+    assert_ptr_equal(s->drift[2]->rows, s->sets.all);
+    case_search_free(c);
 }
 
 /* Constants that were taken are fitted to all rows as they are: without a floor, and their score is the constant one.
@@ -489,6 +509,7 @@ int main(void)
         cmocka_unit_test(test_ending__polish_of_the_hopeless_and_without_time),
         cmocka_unit_test(test_ending__refit_is_under_the_chosen_model),
         cmocka_unit_test(prop_all_rows_are_fitted_as_one_pass_would),
+        cmocka_unit_test(test_ending__drifts_join_on_all_rows),
         cmocka_unit_test(test_ending__all_rows_of_constants),
         cmocka_unit_test(test_ending__survives_failed_allocations),
     };

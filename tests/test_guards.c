@@ -62,9 +62,9 @@ static void test_guards__free_choice_of_both_kernels(void **state)
 
 /* Its last pass done. The affine drift and the constant diffusion are the plain model, at the second and first place.
  */
-static case_search *ended(size_t d, bool polish)
+static case_search *ended_of(case_search *c, bool polish)
 {
-    case_search *c = case_search_new(ctx, d, 360, 6, 0);
+    const size_t d = c->data->d;
     sk_search *s = &c->s;
     const sk_stage stage = case_stage();
     case_candidates(c);
@@ -87,6 +87,17 @@ static case_search *ended(size_t d, bool polish)
     assert_int_equal(sk_choose_floor(s, s->remains, &s->choice), SOCK_OK);
     c->spec.polish = polish;
     return c;
+}
+
+static case_search *ended(size_t d, bool polish) { return ended_of(case_search_new(ctx, d, 360, 6, 0), polish); }
+
+/* The same, on all rows after a part of them. */
+static case_search *ended_on_all_rows(bool polish)
+{
+    case_search *c = case_search_new(ctx, 1, 360, 6, 120);
+    assert_true(c->s.sets.search->n < c->s.sets.all->n);
+    c->s.rows = c->s.sets.all;
+    return ended_of(c, polish);
 }
 
 typedef struct rival {
@@ -359,6 +370,66 @@ static void test_guards__constants_are_sharpened_where_it_is_close(void **state)
     }
 }
 
+/* On all rows the polish looks at those of the search, and is judged on all. */
+static void test_guards__constants_of_all_rows_are_sharpened_on_a_part(void **state)
+{
+    (void)state;
+    static const double one = 1;
+    case_search *c = ended_on_all_rows(true);
+    sk_search *s = &c->s;
+    sk_views *views[2] = {NULL, NULL};
+    sk_remains *remains[2] = {NULL, NULL};
+    const sk_mixture drift = {1, &s->constant_drift, &one};
+    sk_trial *expected = NULL;
+    s->list.drift[1].roles = 0;
+    s->final_score = s->constant_score + 99.5;
+    for (int all = 0; all < 2; all++) {
+        assert_int_equal(sk_search_views(s, all ? s->sets.all : s->sets.search, NULL, false, &views[all]), SOCK_OK);
+        assert_int_equal(sk_remains_new(ctx, views[all], &drift, false, &remains[all]), SOCK_OK);
+    }
+    assert_int_equal(sk_try_polish(ctx, remains[0], remains[1], s->constant_diffusion, &expected), SOCK_OK);
+    guard(c);
+    assert_close(case_logged(c, "polish", "constant")->score, expected->score, 1e-12, 1);
+    sk_trial_free(expected);
+    for (int all = 0; all < 2; all++) {
+        sk_remains_free(remains[all]);
+        sk_views_free(views[all]);
+    }
+    case_search_free(c);
+}
+
+/* By the moments of some rows. */
+static bool enough_on(const case_search *c, const sk_transitions *rows, rival *r)
+{
+    static const double one = 1;
+    const sk_search *s = &c->s;
+    const sk_held_model final = sk_chosen(s, &s->choice), other = {{1, &r->f, &one}, {1, &r->a, &one}, 0};
+    double score[2], *cluster = sk_doubles(ctx, 2, rows->clusters), *second = cluster + rows->clusters;
+    assert_int_equal(sk_moment_score(ctx, rows, &s->sets.look, &final, &score[0], cluster), SOCK_OK);
+    assert_int_equal(sk_moment_score(ctx, rows, &s->sets.look, &other, &score[1], second), SOCK_OK);
+    const double needed = fmax(sk_paired_error(rows->clusters, cluster, second), log(9));
+    sk_free(cluster);
+    return score[0] - score[1] >= needed;
+}
+
+/* And the moments are those of the rows of the search: here they are too few to be sure. */
+static void test_guards__moments_of_all_rows_are_asked_of_a_part(void **state)
+{
+    (void)state;
+    case_search *c = ended_on_all_rows(false);
+    sk_search *s = &c->s;
+    s->list.drift[1].roles = 0;
+    s->list.drift[0].roles = SK_ROLE_PLAIN | SK_ROLE_AFFINE;
+    rival r = plain_rival(c, 0, 0);
+    s->constant_score = s->constant_diffusion->score = -1e9;
+    set_gains(c, &r, 1000, 0, 0);
+    assert_true(enough_on(c, s->sets.all, &r) && !enough_on(c, s->sets.search, &r));
+    guard(c);
+    assert_int_equal(s->best_drift, 0);
+    rival_clear(&r);
+    case_search_free(c);
+}
+
 /* Kernels that the user named are not given up. */
 static void test_guards__named_kernels_stay(void **state)
 {
@@ -440,6 +511,8 @@ int main(void)
         cmocka_unit_test(test_guards__constants_where_the_model_is_worse),
         cmocka_unit_test(test_guards__plain_model_against_constants),
         cmocka_unit_test(test_guards__constants_are_sharpened_where_it_is_close),
+        cmocka_unit_test(test_guards__constants_of_all_rows_are_sharpened_on_a_part),
+        cmocka_unit_test(test_guards__moments_of_all_rows_are_asked_of_a_part),
         cmocka_unit_test(test_guards__named_kernels_stay),
         cmocka_unit_test(test_guards__fall_back_leaves_constants_alone),
         cmocka_unit_test(test_guards__survive_failed_allocations),

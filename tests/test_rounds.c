@@ -171,6 +171,8 @@ static void test_rounds__near_ones_go_on(void **state)
             const sk_field_trials drifts = sk_drift_trials(s), diffusions = sk_diffusion_trials(s);
             sk_near_drifts(&drifts, alive);
             assert_memory_equal(alive, s->drifts, 3);
+            sk_lost_drifts(&drifts, alive);
+            assert_memory_equal(alive, s->lost, 3);
             sk_near_diffusions(&diffusions, polish && d > 1, alive);
             assert_memory_equal(alive, s->diffusions, 4);
             if (d == 2) assert_int_equal(s->diffusions[3], polish);

@@ -292,6 +292,7 @@ static size_t chosen_of(double score, double error, double saved, int simplicity
     w.candidate[1].simplicity = simplicity;
     w.trial[0].dof = 10;
     w.trial[1].dof = 10 - saved;
+    w.trial[0].d = 2;
     return sk_simplest_drift(&w.t, rows);
 }
 
@@ -308,6 +309,67 @@ static void test_rules__simplest_drift_is_within_its_allowance(void **state)
     assert_int_equal(chosen_of(-1, 1, 0, 6, 1000), 0);
     assert_int_equal(chosen_of(-10, 10, 0, 4, 1000), 0);
     assert_int_equal(chosen_of(-10, 10, 0, 4, 25), 1); /* few rows */
+    assert_int_equal(chosen_of(-19.9, 0, 0, 4, 1030000), 1);
+    assert_int_equal(chosen_of(-20.1, 0, 0, 4, 1030000), 0); /* 1e-5 for each row and dimension of long data */
+    assert_int_equal(chosen_of(-0.1, 0, 0, 4, 30000), 0);
+}
+
+/* ---- All rows ---- */
+
+static void test_rules__density_of_long_data(void **state)
+{
+    (void)state;
+    assert_true(sk_density_allowance(100, 1) == 0 && sk_density_allowance(30000, 3) == 0);
+    assert_close(sk_density_allowance(130000, 1), 1, 1e-12, 0);
+    assert_close(sk_density_allowance(1030000, 2), 20, 1e-12, 0);
+}
+
+/* A nat for each degree of freedom more, none for fewer, and one and a half errors. */
+static void test_rules__lost_drifts_are_behind_by_more_than_noise(void **state)
+{
+    (void)state;
+    static const double score[] = {0, -2.9, -3.1, -5.9, -6.1, -0.1, -9}, error[] = {0, 0, 0, 2, 2, 0, 0};
+    static const double dof[] = {4, 7, 7, 7, 7, 1, 99};
+    bool lost[MANY] = {false};
+    field w;
+    make(&w, 7, score, error);
+    for (size_t i = 0; i < 7; i++) w.trial[i].dof = dof[i];
+    w.list[6] = NULL;
+    lost[6] = true;
+    sk_lost_drifts(&w.t, lost);
+    assert_alive(&w, lost, "--+-++-");
+}
+
+/* The features of the drifts that join; p of a trial, or what a kernel may have: affine, in d dimensions, d + 1. */
+static void test_rules__drifts_join_on_all_rows_as_they_have_room(void **state)
+{
+    (void)state;
+    static const double score[] = {0, -1, -2, -3, -4, -5, 0, 0};
+    static const double share[] = {0.5, 0, 0, 0, 0, 0.5, 0, 0};
+    static const size_t p[] = {900, 100, 150, 51, 49, 900, 0, 0};
+    static const struct {
+        size_t d, third;
+        bool lost;
+        const char *expected;
+    } cases[] = {{1, 51, false, "+++-++--"}, {1, 48, false, "++++-++-"}, {1, 46, false, "++++-+++"},
+                 {3, 46, false, "++++-++-"}, {4, 46, false, "++++-+--"}, {1, 51, true, "+-++++++"}};
+    sock_context *ctx = sock_context_new();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        bool alive[MANY] = {false}, lost[MANY] = {false};
+        field w;
+        make(&w, 8, score, NULL);
+        for (size_t i = 0; i < 8; i++) w.trial[i].p = p[i];
+        w.trial[3].p = cases[k].third;
+        lost[1] = cases[k].lost;
+        for (size_t i = 6; i < 8; i++) {
+            w.list[i] = NULL;
+            assert_int_equal(sk_kernel_parse(ctx, "drift", "affine", &w.candidate[i].kernel), SOCK_OK);
+        }
+        sk_drifts_for_all(&w.t, cases[k].d, share, lost, alive);
+        assert_alive(&w, alive, cases[k].expected);
+        for (size_t i = 6; i < 8; i++) sk_kernel_free(w.candidate[i].kernel);
+    }
+    sock_context_free(ctx);
 }
 
 static void test_rules__simplest_drift_of_several(void **state)
@@ -663,6 +725,9 @@ int main(void)
         cmocka_unit_test(test_rules__drift_allowance),
         cmocka_unit_test(test_rules__simplest_drift_is_within_its_allowance),
         cmocka_unit_test(test_rules__simplest_drift_of_several),
+        cmocka_unit_test(test_rules__density_of_long_data),
+        cmocka_unit_test(test_rules__lost_drifts_are_behind_by_more_than_noise),
+        cmocka_unit_test(test_rules__drifts_join_on_all_rows_as_they_have_room),
         cmocka_unit_test(test_rules__drift_shares_follow_scores_and_freedom),
         cmocka_unit_test(test_rules__largest_drift_share_leads),
         cmocka_unit_test(test_rules__a_short_equation_or_no_average_is_one_drift),

@@ -1,7 +1,6 @@
-/* allrows.c - the end of a search on a part of the rows: the kernels that it chose are fitted to all of them, with
- * penalties, shares and floor anew, in passes over blocks of rows. Nothing here grows with their number but the rows
- * themselves. */
-#include "tune/identical.h"
+/* allrows.c - the end of a search on a part of the rows: the diffusions that it chose, and the drifts that may lead on
+ * more rows, are fitted to all of them, with penalties, shares and floor anew, in passes over blocks of rows. Nothing
+ * here grows with their number but the rows themselves. */
 #include "tune/searchstate.h"
 
 sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage)
@@ -11,12 +10,13 @@ sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage)
     sk_search_take_model(s, model, sk_all_diagonal(s, &s->choice));
     s->rows = s->sets.all;
     if (!s->fell_back) SK_TRY(sk_constant_score(s));
-    for (size_t i = 0; i < s->list.drifts; i++) s->drifts[i] = s->choice.drift_share[i] > 0;
+    const sk_field_trials drifts = sk_drift_trials(s);
+    sk_drifts_for_all(&drifts, s->rows->d, s->choice.drift_share, s->lost, s->drifts);
     sk_largest_shares(s->list.diffusions, s->choice.share, s->diffusions); /* each is a pass of its own */
     SK_TRY(sk_last_pass(s, stage));
     if (s->fell_back) {
         s->choice.floor = 0;
         s->constant_score = s->diffusion[s->best_diffusion]->score;
     }
-    return sk_join_identical(s, &s->choice);
+    return SOCK_OK;
 }

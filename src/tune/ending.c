@@ -243,20 +243,13 @@ bool sk_all_diagonal(const sk_search *s, const sk_choice *choice)
     return true;
 }
 
-/* Rows that are polished on: those of the search, where the pass is over more. */
 static sock_status polish_few(sk_search *s)
 {
     const sk_mixture drift = {s->list.drifts, s->drift, s->choice.drift_share};
-    sk_views *views = NULL;
-    sk_remains *few = NULL;
-    sock_status status;
-    if (s->rows != s->sets.all || s->rows == s->sets.search) return polish(s, s->remains);
-    SK_GO(sk_search_views(s, s->sets.search, s->model, s->model_diagonal, &views));
-    SK_GO(sk_remains_new(s->ctx, views, &drift, s->spec->correct, &few));
-    SK_GO(polish(s, few));
-out:
-    sk_remains_free(few);
-    sk_views_free(views);
+    sk_few few;
+    sock_status status = sk_few_new(s, s->remains, &drift, &few);
+    if (status >= 0) status = polish(s, few.remains);
+    sk_few_clear(&few);
     return status;
 }
 

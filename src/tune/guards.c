@@ -47,11 +47,17 @@ out:
 
 /* Where it is a question of nats, a constant a is that of the highest likelihood: least squares with the weights of the
  * search is a few percent off where steps differ much in length or residuals have long tails. */
-static sock_status sharpen(sk_search *s, const sk_remains *remains, sk_trial **a)
+static sock_status sharpen(sk_search *s, const sk_remains *remains, sk_trial *const *f, sk_trial **a)
 {
+    static const double one = 1;
+    const sk_mixture drift = {1, f, &one};
     double gain;
+    sk_few few;
     if (!s->spec->polish || !sk_worth_sharpening(s->final_score - (*a)->score)) return SOCK_OK;
-    return sk_polish_trial(s, "constant", remains, remains, a, &gain);
+    sock_status status = sk_few_new(s, remains, &drift, &few);
+    if (status >= 0) status = sk_polish_trial(s, "constant", few.remains, remains, a, &gain);
+    sk_few_clear(&few);
+    return status;
 }
 
 static sock_status sharpen_constant(sk_search *s)
@@ -61,7 +67,7 @@ static sock_status sharpen_constant(sk_search *s)
     sock_status status;
     SK_GO(sk_search_views(s, s->rows, NULL, false, &views));
     SK_GO(sk_search_remains(s, views, &s->constant_drift, false, &remains));
-    SK_GO(sharpen(s, remains, &s->constant_diffusion));
+    SK_GO(sharpen(s, remains, &s->constant_drift, &s->constant_diffusion));
     s->constant_score = s->constant_diffusion->score;
 out:
     sk_remains_free(remains);
@@ -134,7 +140,7 @@ static sock_status plain_fit(sk_search *s, plain *p)
     SK_GO(plain_pass(s, p, NULL, s->list.diffusion[p->j].diagonal));
     SK_GO(sk_model_of_two(s, p->f, p->a, &model));
     SK_GO(plain_pass(s, p, model, p->a->diagonal));
-    SK_GO(sharpen(s, p->remains, &p->a));
+    SK_GO(sharpen(s, p->remains, &p->f, &p->a));
     sk_search_log(s, "plain", "both", s->list.drift[p->i].name, p->f->l, p->a->score, false,
                   p->f->seconds + p->a->seconds);
 out:
@@ -146,10 +152,11 @@ out:
 
 /* Whether the final model gains enough over another by the moments of the step. Euler's likelihood asks too much where
  * steps are long: a pull that brings the state home within one step overshoots in it, and the truth itself is refused.
- * Asked only then, since it is expensive; Euler has the last word where it would be too expensive. */
+ * Asked only then, since it is expensive, and of long data on the rows of the search; Euler has the last word where it
+ * would be too expensive. */
 static sock_status gains_by_moments(sk_search *s, const sk_held_model *other, size_t tried, bool *enough)
 {
-    const sk_transitions *rows = s->rows;
+    const sk_transitions *rows = sk_on_all_rows(s) ? s->sets.search : s->rows;
     if (!sk_moments_affordable(rows->n, rows->d)) return SOCK_OK;
     const sk_held_model final = sk_chosen(s, &s->choice);
     double ours = 0, theirs = 0, *cluster = sk_doubles(s->ctx, 2, rows->clusters);

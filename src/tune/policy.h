@@ -123,6 +123,8 @@
 
 /* ---- All rows ---- */
 
-#define SK_ALL_DIFFUSIONS 3 /* diffusions of the average that are fitted to all rows, those of the largest shares */
+#define SK_ALL_DIFFUSIONS 3     /* diffusions of the average that are fitted to all rows, those of the largest shares */
+#define SK_JOINING_FEATURES 300 /* of the drifts that join the chosen ones there: what a pass over the rows costs */
+#define SK_DENSITY_NATS 1e-5    /* accuracy of the density of a step, each row and dimension: below it drifts tie */
 
 #endif

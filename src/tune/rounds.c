@@ -22,6 +22,7 @@ sock_status sk_stage_near(sk_search *s, const sk_stage *stage)
     SK_TRY(sk_stage_round(s, stage));
     const sk_field_trials drifts = sk_drift_trials(s), diffusions = sk_diffusion_trials(s);
     sk_near_drifts(&drifts, s->drifts);
+    sk_lost_drifts(&drifts, s->lost);
     sk_near_diffusions(&diffusions, s->spec->polish && s->rows->d > 1, s->diffusions);
     return SOCK_OK;
 }

@@ -141,7 +141,49 @@ bool sk_polish_is_hopeless(double gain) { return gain < -SK_POLISH_HOPELESS; }
 
 bool sk_round_accepted(double score, double last) { return score > last - SK_ROUND_LOSS; }
 
+void sk_lost_drifts(const sk_field_trials *t, bool *lost)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        lost[i] = false;
+        if (!t->trial[i] || i == t->best) continue;
+        const double noise = SK_FREEDOM_PRICE * fmax(t->trial[i]->dof - t->trial[t->best]->dof, 0);
+        lost[i] = behind(t, i) > noise + SK_SCREEN_ERRORS * error_to_best(t, i);
+    }
+}
+
+/* Of a candidate without a trial, as many as it may have. */
+static double features_of(const sk_field_trials *t, size_t i, size_t d)
+{
+    const sk_candidate *c = &t->candidate[i];
+    return t->trial[i] ? (double)t->trial[i]->p : sk_kernel_features(c->kernel, d, c->max_rank);
+}
+
+void sk_drifts_for_all(const sk_field_trials *t, size_t d, const double *share, const bool *lost, bool *alive)
+{
+    bool seen[SK_MOST] = {false};
+    size_t list[SK_MOST] = {0};
+    double room = SK_JOINING_FEATURES;
+    for (size_t i = 0; i < t->count; i++) {
+        alive[i] = share[i] > 0;
+        seen[i] = alive[i] || lost[i];
+    }
+    size_t count = best_few(t, t->count, seen, list);
+    for (size_t i = 0; d <= SK_FEW_DIMENSIONS && i < t->count; i++)
+        if (!seen[i]) list[count++] = i;
+    for (size_t k = 0; k < count; k++) {
+        const double features = features_of(t, list[k], d);
+        if (features > room) continue;
+        alive[list[k]] = true;
+        room -= features;
+    }
+}
+
 /* ---- Shares ---- */
+
+double sk_density_allowance(size_t rows, size_t d)
+{
+    return rows > SK_SEARCH_ROWS ? SK_DENSITY_NATS * (double)(rows - SK_SEARCH_ROWS) * (double)d : 0;
+}
 
 double sk_drift_allowance(double error, double saved, size_t rows)
 {
@@ -151,11 +193,13 @@ double sk_drift_allowance(double error, double saved, size_t rows)
 
 size_t sk_simplest_drift(const sk_field_trials *t, size_t rows)
 {
+    const double tie = sk_density_allowance(rows, t->trial[t->best]->d);
     size_t chosen = t->best;
     for (size_t i = 0; i < t->count; i++) {
         if (!t->trial[i] || t->candidate[i].simplicity >= t->candidate[chosen].simplicity) continue;
         const double saved = t->trial[t->best]->dof - t->trial[i]->dof;
-        if (behind(t, i) <= sk_drift_allowance(error_to_best(t, i), saved, rows) + SK_TIE_NATS) chosen = i;
+        const double allowed = fmax(sk_drift_allowance(error_to_best(t, i), saved, rows), tie);
+        if (behind(t, i) <= allowed + SK_TIE_NATS) chosen = i;
     }
     return chosen;
 }

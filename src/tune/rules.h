@@ -55,7 +55,18 @@ bool sk_polish_is_hopeless(double gain);
 
 bool sk_round_accepted(double score, double last);
 
+/* Drifts that more rows would not bring back. What a drift loses by following noise with its degrees of freedom is the
+ * same for any number of rows, all else grows with them: lost is what is behind by more than that, and by errors. */
+void sk_lost_drifts(const sk_field_trials *t, bool *lost);
+
+/* Drifts for all rows: those with a share, and of the others that are not lost as many as have room: first those with a
+ * trial, the best before the others; in few dimensions also those that few rows threw out, as they are listed. */
+void sk_drifts_for_all(const sk_field_trials *t, size_t d, const double *share, const bool *lost, bool *alive);
+
 /* ---- Shares ---- */
+
+/* Nats up to which two drifts tie on so many rows of long data, since the density itself is no more accurate. */
+double sk_density_allowance(size_t rows, size_t d);
 
 /* How many nats a simpler drift may score below the best one. saved: degrees of freedom. */
 double sk_drift_allowance(double error, double saved, size_t rows);

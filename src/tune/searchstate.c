@@ -45,6 +45,25 @@ sock_status sk_search_remains(const sk_search *s, const sk_views *views, sk_tria
     return sk_remains_new(s->ctx, views, &whole, correct && s->spec->correct, out);
 }
 
+bool sk_on_all_rows(const sk_search *s) { return s->rows == s->sets.all && s->rows != s->sets.search; }
+
+sock_status sk_few_new(const sk_search *s, const sk_remains *all, const sk_mixture *drift, sk_few *out)
+{
+    const sk_view_spec *look = sk_views_spec(sk_remains_views(all));
+    *out = (sk_few){.remains = all};
+    if (!sk_on_all_rows(s)) return SOCK_OK;
+    SK_TRY(sk_search_views(s, s->sets.search, look->model, look->diagonal, &out->views));
+    SK_TRY(sk_remains_new(s->ctx, out->views, drift, sk_remains_corrected(all), &out->own));
+    out->remains = out->own;
+    return SOCK_OK;
+}
+
+void sk_few_clear(sk_few *few)
+{
+    sk_remains_free(few->own);
+    sk_views_free(few->views);
+}
+
 sock_status sk_renew_views(sk_search *s)
 {
     sk_remains_free(s->remains);

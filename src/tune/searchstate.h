@@ -60,6 +60,7 @@ struct sk_search {
     const sk_transitions *rows; /* those that the search works on now */
     sk_candidates list;
     bool drifts[SK_MOST], diffusions[SK_MOST]; /* alive */
+    bool lost[SK_MOST];                        /* drifts that more rows would not bring back */
     sk_trial *drift[SK_MOST];                  /* of the last stage on all folds; NULL: not alive */
     sk_trial *diffusion[SK_MOST];
     size_t best_drift, best_diffusion;
@@ -91,6 +92,9 @@ sk_field_trials sk_diffusion_trials(const sk_search *s);
 sock_status sk_search_views(const sk_search *s, const sk_transitions *rows, const sock_model *model, bool diagonal,
                             sk_views **out);
 
+/* Whether it works on all rows after a part of them. */
+bool sk_on_all_rows(const sk_search *s);
+
 /* What one drift leaves of the rows of views; correct: to first order in h, if the options want it. */
 sock_status sk_search_remains(const sk_search *s, const sk_views *views, sk_trial *const *drift, bool correct,
                               sk_remains **out);
@@ -98,6 +102,17 @@ sock_status sk_search_remains(const sk_search *s, const sk_views *views, sk_tria
 /* Views under the current model, and remains by shares of the search's drifts, in place of the old ones. */
 sock_status sk_renew_views(sk_search *s);
 sock_status sk_renew_remains(sk_search *s, const double *share);
+
+/* Rows to polish on. */
+typedef struct sk_few {
+    sk_views *views; /* NULL: all are few enough */
+    sk_remains *own;
+    const sk_remains *remains;
+} sk_few;
+
+/* All of them, or the part of the search: under the same model, and left by the same drifts. */
+sock_status sk_few_new(const sk_search *s, const sk_remains *all, const sk_mixture *drift, sk_few *out);
+void sk_few_clear(sk_few *few);
 
 /* A model of the fits to all rows: one drift and one diffusion; the shares and the floor of a choice. */
 sock_status sk_model_of_two(const sk_search *s, sk_trial *f, sk_trial *a, sock_model **out);

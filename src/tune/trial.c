@@ -321,6 +321,7 @@ void sk_remains_free(sk_remains *r)
 }
 
 const sk_views *sk_remains_views(const sk_remains *r) { return r->views; }
+bool sk_remains_corrected(const sk_remains *r) { return r->correct; }
 
 sock_status sk_remains_take(sock_context *ctx, const sk_remains *r, size_t b, sk_block *out)
 {

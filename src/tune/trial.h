@@ -91,6 +91,7 @@ sock_status sk_remains_new(sock_context *ctx, const sk_views *views, const sk_mi
                            sk_remains **out);
 void sk_remains_free(sk_remains *r);
 const sk_views *sk_remains_views(const sk_remains *r);
+bool sk_remains_corrected(const sk_remains *r);
 sock_status sk_remains_take(sock_context *ctx, const sk_remains *r, size_t b, sk_block *out);
 void sk_remains_give(const sk_remains *r, const sk_block *block);
 
