@@ -243,6 +243,29 @@ static void test_guards__moments_decide_where_euler_refuses(void **state)
         }
 }
 
+/* The same plain model and floor where views are made each time they are asked. */
+static void test_guards__plain_model_of_many_rows(void **state)
+{
+    (void)state;
+    double floor[2], score[2];
+    for (int kept = 0; kept < 2; kept++) {
+        case_search *c = ended(1, false);
+        sk_search *s = &c->s;
+        rival r = plain_rival(c, 1, 0);
+        s->constant_score = s->constant_diffusion->score = -1e9;
+        set_gains(c, &r, -10, -10, 0);
+        if (!kept) s->sets.look.keep = 1;
+        guard(c);
+        assert_int_equal(s->best_drift, 1);
+        floor[kept] = s->choice.floor;
+        score[kept] = s->final_score;
+        rival_clear(&r);
+        case_search_free(c);
+    }
+    assert_close(floor[0], floor[1], 1e-9, 0);
+    assert_close(score[0], score[1], 1e-9, 1);
+}
+
 /* In two dimensions the plain a is diagonal where that of the final model is. */
 static void test_guards__plain_diffusion_is_diagonal_like_the_final_one(void **state)
 {
@@ -513,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_guards__constants_are_sharpened_where_it_is_close),
         cmocka_unit_test(test_guards__constants_of_all_rows_are_sharpened_on_a_part),
         cmocka_unit_test(test_guards__moments_of_all_rows_are_asked_of_a_part),
+        cmocka_unit_test(test_guards__plain_model_of_many_rows),
         cmocka_unit_test(test_guards__named_kernels_stay),
         cmocka_unit_test(test_guards__fall_back_leaves_constants_alone),
         cmocka_unit_test(test_guards__survive_failed_allocations),

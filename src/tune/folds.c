@@ -134,6 +134,17 @@ static void split_validation(const splitting *s, sk_split *out)
     out->clusters = data->trajectories;
 }
 
+/* Scores are kept by cluster: beyond a number of them, some of one fold count as one. A sum of clusters that know
+ * nothing of each other is as good a unit of an error. */
+static void join_clusters(sk_split *split)
+{
+    const size_t each = SK_MAX(1, SK_MOST_CLUSTERS / (split->folds + 1));
+    if (split->clusters <= SK_MOST_CLUSTERS) return;
+    for (size_t i = 0; i < split->n; i++)
+        split->cluster[i] = SK_MIN(split->fold[i], split->folds) * each + split->cluster[i] % each;
+    split->clusters = (split->folds + 1) * each;
+}
+
 static sock_status count_steps(sock_context *ctx, const sock_data *data, size_t *count)
 {
     *count = 0;
@@ -188,11 +199,13 @@ static sock_status split_steps(splitting *s)
     SK_TRY(list_steps(s->ctx, s->data, &s->split));
     if (s->spec->validation) {
         split_validation(s, &s->split);
+        join_clusters(&s->split);
         return SOCK_OK;
     }
     size_t *original = sk_alloc(s->ctx, s->data->trajectories, sizeof *original);
     sock_status status = original ? find_copies(s->ctx, s->data, original) : SOCK_ENOMEM;
     if (status >= 0) status = split_data(s, original, &s->split);
+    if (status >= 0) join_clusters(&s->split);
     sk_free(original);
     return status;
 }

@@ -101,6 +101,7 @@ typedef struct plain {
     const sk_stage *stage;
     size_t i, j; /* places in the lists */
     sk_trial *f, *a;
+    sock_model *model; /* of the views, which may ask it again and again */
     sk_views *views;
     sk_remains *remains;
 } plain;
@@ -111,10 +112,11 @@ static void plain_clear(plain *p)
     sk_trial_free(p->a);
     sk_remains_free(p->remains);
     sk_views_free(p->views);
+    sock_model_free(p->model);
 }
 
-/* Drift and diffusion, held out, under a model (NULL: none), in place of those before. */
-static sock_status plain_pass(sk_search *s, plain *p, const sock_model *model, bool diagonal)
+/* Drift and diffusion, held out, under the model (NULL: none), in place of those before. */
+static sock_status plain_pass(sk_search *s, plain *p, bool diagonal)
 {
     const sk_diffusion_options options = {.folds = s->rows->folds,
                                           .l = p->stage->grid.l,
@@ -125,7 +127,7 @@ static sock_status plain_pass(sk_search *s, plain *p, const sock_model *model, b
     p->remains = NULL;
     sk_views_free(p->views);
     p->views = NULL;
-    SK_TRY(sk_search_views(s, s->rows, model, diagonal, &p->views));
+    SK_TRY(sk_search_views(s, s->rows, p->model, diagonal, &p->views));
     sk_replace(&p->f, NULL);
     SK_TRY(sk_try_drift(s->ctx, p->views, &s->list.drift[p->i], s->rows->folds, &p->f));
     SK_TRY(sk_search_remains(s, p->views, &p->f, sk_views_spec(p->views)->conditional, &p->remains));
@@ -135,17 +137,13 @@ static sock_status plain_pass(sk_search *s, plain *p, const sock_model *model, b
 
 static sock_status plain_fit(sk_search *s, plain *p)
 {
-    sock_model *model = NULL;
-    sock_status status;
-    SK_GO(plain_pass(s, p, NULL, s->list.diffusion[p->j].diagonal));
-    SK_GO(sk_model_of_two(s, p->f, p->a, &model));
-    SK_GO(plain_pass(s, p, model, p->a->diagonal));
-    SK_GO(sharpen(s, p->remains, &p->f, &p->a));
+    SK_TRY(plain_pass(s, p, s->list.diffusion[p->j].diagonal));
+    SK_TRY(sk_model_of_two(s, p->f, p->a, &p->model));
+    SK_TRY(plain_pass(s, p, p->a->diagonal));
+    SK_TRY(sharpen(s, p->remains, &p->f, &p->a));
     sk_search_log(s, "plain", "both", s->list.drift[p->i].name, p->f->l, p->a->score, false,
                   p->f->seconds + p->a->seconds);
-out:
-    sock_model_free(model);
-    return status;
+    return SOCK_OK;
 }
 
 /* ---- Gains ---- */

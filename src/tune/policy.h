@@ -19,11 +19,12 @@
 
 /* ---- Folds ---- */
 
-#define SK_FOLDS 6            /* where the user names none */
-#define SK_SCREEN_FOLDS 2     /* of them, in pilot and screen */
-#define SK_FEW_TRAJECTORIES 3 /* fewer are cut into pieces */
-#define SK_PIECES 2           /* of a trajectory for each fold */
-#define SK_GAP_STEPS 4        /* a step between two pieces is left out where pieces have so many */
+#define SK_FOLDS 6             /* where the user names none */
+#define SK_SCREEN_FOLDS 2      /* of them, in pilot and screen */
+#define SK_FEW_TRAJECTORIES 3  /* fewer are cut into pieces */
+#define SK_PIECES 2            /* of a trajectory for each fold */
+#define SK_MOST_CLUSTERS 45000 /* each has its scores; with more, some of one fold are judged together */
+#define SK_GAP_STEPS 4         /* a step between two pieces is left out where pieces have so many */
 
 /* ---- Units ---- */
 
