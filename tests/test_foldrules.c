@@ -77,6 +77,40 @@ static void test_foldrules__gaps_need_four_steps_a_piece(void **state)
     assert_split(1, 47, 0, 47, 6, 12);
 }
 
+/* Beyond 45 000 some of one fold are one: each stays within its fold, and trajectories stay whole. */
+static void test_foldrules__many_clusters_are_joined(void **state)
+{
+    (void)state;
+    assert_split(45000, 1, 0, 45000, 6, 45000);
+    sk_row_sets sets = sets_of(walks(1, 45001, 2, 9, ramp), 8, 1000000, 1000000);
+    const sk_transitions *t = sets.all;
+    assert_int_equal(t->clusters, 45000);
+    for (size_t i = 0; i < t->n; i++) {
+        assert_int_equal(t->cluster[i] / 5000, sk_transitions_fold(t, i));
+        if (i % 2) assert_int_equal(t->cluster[i], t->cluster[i - 1]); /* the two steps of one trajectory */
+    }
+    sk_row_sets_clear(&sets);
+}
+
+/* Rows that the memory limit does not hold are refused before they are made: 64 bytes a step, 48 for each state. */
+static void test_foldrules__rows_beyond_the_memory_limit(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        sock_data *data = walks(2, 10, 10, 9, ramp);
+        const sk_tune_spec spec = {.data = data, .drift = "auto", .diffusion = "auto"};
+        sk_row_sets sets = {0};
+        sock_set_memory_limit(ctx, 15999 + (size_t)more);
+        const sock_status status = sk_row_sets_new(ctx, &spec, 1000, 1000, &sets);
+        sock_set_memory_limit(ctx, 0);
+        assert_int_equal(status, more ? SOCK_OK : SOCK_ENOMEM);
+        if (!more) assert_non_null(strstr(sock_message(ctx), "the search over all steps needs about 1.6e-05 GB"));
+        sk_begin(ctx);
+        sk_row_sets_clear(&sets);
+        sock_data_free(data);
+    }
+}
+
 /* Pieces take turns: piece u is held out by fold u modulo 6. */
 static void test_foldrules__pieces_take_turns(void **state)
 {
@@ -185,6 +219,8 @@ int main(void)
         cmocka_unit_test(test_foldrules__six_folds_unless_asked_for_others),
         cmocka_unit_test(test_foldrules__fewer_than_three_trajectories_are_cut),
         cmocka_unit_test(test_foldrules__gaps_need_four_steps_a_piece),
+        cmocka_unit_test(test_foldrules__many_clusters_are_joined),
+        cmocka_unit_test(test_foldrules__rows_beyond_the_memory_limit),
         cmocka_unit_test(test_foldrules__pieces_take_turns),
         cmocka_unit_test(test_foldrules__parts),
         cmocka_unit_test(test_foldrules__jitter_is_a_share_of_the_median_square),

@@ -316,6 +316,12 @@ static void test_rules__simplest_drift_is_within_its_allowance(void **state)
 
 /* ---- All rows ---- */
 
+static void test_rules__bytes_of_rows(void **state)
+{
+    (void)state;
+    assert_true(sk_rows_bytes(1000, 1) == 112e3 && sk_rows_bytes(10, 3) == 2080);
+}
+
 static void test_rules__density_of_long_data(void **state)
 {
     (void)state;
@@ -725,6 +731,7 @@ int main(void)
         cmocka_unit_test(test_rules__drift_allowance),
         cmocka_unit_test(test_rules__simplest_drift_is_within_its_allowance),
         cmocka_unit_test(test_rules__simplest_drift_of_several),
+        cmocka_unit_test(test_rules__bytes_of_rows),
         cmocka_unit_test(test_rules__density_of_long_data),
         cmocka_unit_test(test_rules__lost_drifts_are_behind_by_more_than_noise),
         cmocka_unit_test(test_rules__drifts_join_on_all_rows_as_they_have_room),

@@ -158,6 +158,8 @@ static sock_status count_steps(sock_context *ctx, const sock_data *data, size_t 
 static sock_status list_steps(sock_context *ctx, const sock_data *data, sk_split *out)
 {
     SK_TRY(count_steps(ctx, data, &out->n));
+    SK_TRY(sk_memory_check(ctx, sk_rows_bytes(out->n, data->d), "the search over all steps",
+                           "give fewer steps, or raise the memory limit"));
     out->point = sk_alloc(ctx, out->n, sizeof *out->point);
     out->fold = sk_alloc(ctx, out->n, sizeof *out->fold);
     out->cluster = sk_alloc(ctx, out->n, sizeof *out->cluster);

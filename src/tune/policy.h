@@ -11,6 +11,8 @@
 #define SK_FEW_ROWS 250      /* below, scores say little about a model between and beyond the data */
 #define SK_LEAST_ROWS 15     /* fewer say nothing about a model: constant coefficients, unless the user names kernels */
 #define SK_PIVOT_ROWS 20000  /* pivots of Gaussian features are taken of so many */
+#define SK_ROW_BYTES 64      /* a step takes at most so many for itself, */
+#define SK_STATE_BYTES 48    /* and so many for each state: by these rows that do not fit are refused */
 #define SK_KEPT_NUMBERS 8e6  /* features of rows are kept up to so many numbers, 64 MB */
 #define SK_JITTER_MANY 1e-2  /* of the median square increment: a may be singular in several dimensions */
 #define SK_JITTER_ONE 1e-4   /* ... next to nothing in one */

@@ -311,6 +311,8 @@ bool sk_is_rounding(double difference, double square) { return difference <= SK_
 
 /* ---- Rows ---- */
 
+double sk_rows_bytes(size_t n, size_t d) { return (double)n * (SK_ROW_BYTES + SK_STATE_BYTES * (double)d); }
+
 bool sk_take_part(size_t n, size_t wanted) { return (double)n > SK_MANY_ROWS * (double)wanted; }
 
 bool sk_keep_numbers(size_t rows, size_t each) { return (double)rows * (double)each <= SK_KEPT_NUMBERS; }

@@ -138,6 +138,9 @@ bool sk_is_rounding(double difference, double square);
 /* Whether n rows are too few to choose a model by. */
 bool sk_too_few(size_t n);
 
+/* Memory that so many rows take, trajectories and all. */
+double sk_rows_bytes(size_t n, size_t d);
+
 /* Whether a part of `wanted` rows is worth taking out of n. */
 bool sk_take_part(size_t n, size_t wanted);
 
