@@ -116,12 +116,15 @@ static void print_scale(const sk_numbers *scale, int width)
     printf("; eta is in these units, all else in those of the data\n");
 }
 
-static void print_left_out(const sk_tune_outcome *found, int width)
+static void print_left_out(const sk_record *r, int width)
 {
+    const sk_tune_outcome *found = &r->found;
     if (!found->limited) return;
     printf("%-*s%zu fits", width, "left out", found->skipped);
     for (size_t i = 0; i < found->left_out.count; i++) printf("%s%s", i ? ", " : "; stages ", found->left_out.text[i]);
-    printf(": the budget was spent\n");
+    printf(": the budget was spent");
+    if (found->steps < r->n) printf("; fitted to %zu of the intervals", found->steps);
+    putchar('\n');
 }
 
 static void print_search(const sk_record *r, int width, bool full)
@@ -133,13 +136,14 @@ static void print_search(const sk_record *r, int width, bool full)
         printf("held out in %zu folds", found->folds);
     else
         printf("on held-out data");
+    if (found->diffusions.count > 1) printf(", with the best diffusion alone");
     printf("; constant coefficients %.4f\n", found->score_constant / size);
     if (full && isfinite(found->calibration))
         printf("%-*s%.3g: squared residuals of held-out steps over what a says; near 1 is good\n", width, "calibration",
                found->calibration);
     printf("%-*s%zu fits%s; %s\n", width, "search", found->search.count, found->paper ? " of the paper's protocol" : "",
            full ? "--json lists them" : "sock fit --search-log FILE writes them");
-    print_left_out(found, width);
+    print_left_out(r, width);
 }
 
 /* How the grids of the paper's protocol were searched. */

@@ -24,11 +24,13 @@ static void test_record__lag1_needs_a_size_and_four_standard_errors(void **state
 static void test_record__two_nats_over_constant_coefficients(void **state)
 {
     (void)state;
-    assert_int_equal(sk_warn_gain(-10, -11.999), SK_WARN_CONSTANT);
-    assert_int_equal(sk_warn_gain(-10, -12), SK_WARN_NONE);
-    assert_int_equal(sk_warn_gain(-10, -9), SK_WARN_CONSTANT);
-    assert_int_equal(sk_warn_gain((double)NAN, 5), SK_WARN_CONSTANT); /* not finite counts as 0 */
-    assert_int_equal(sk_warn_gain(3, -(double)INFINITY), SK_WARN_NONE);
+    assert_int_equal(sk_warn_gain(-10, -11.999, false), SK_WARN_CONSTANT);
+    assert_int_equal(sk_warn_gain(-10, -12, false), SK_WARN_NONE);
+    assert_int_equal(sk_warn_gain(-10, -9, false), SK_WARN_CONSTANT);
+    assert_int_equal(sk_warn_gain((double)NAN, 5, false), SK_WARN_CONSTANT); /* not finite counts as 0 */
+    assert_int_equal(sk_warn_gain(3, -(double)INFINITY, false), SK_WARN_NONE);
+    assert_int_equal(sk_warn_gain(-10, -11.999, true), SK_WARN_EARLY); /* who knows what more time would have found */
+    assert_int_equal(sk_warn_gain(-10, -12, true), SK_WARN_NONE);
 }
 
 static void test_record__a_within_a_factor_of_two_of_the_squared_residuals(void **state)
@@ -103,7 +105,7 @@ static void expect_warnings(sk_record *record, size_t count, const sk_warning_co
 static void test_record__warnings_come_in_order_and_only_when_they_should(void **state)
 {
     (void)state;
-    sk_record well = searched(2), ill = searched(2), best = searched(2);
+    sk_record well = searched(2), ill = searched(2), best = searched(2), early = searched(2);
     expect_warnings(&well, 0, NULL);
     ill.residual_lag1 = -0.3;
     ill.found.score = 11;
@@ -114,6 +116,9 @@ static void test_record__warnings_come_in_order_and_only_when_they_should(void *
     expect_warnings(&ill, 6,
                     (const sk_warning_code[]){SK_WARN_NOISE, SK_WARN_CONSTANT, SK_WARN_SMALL_A, SK_WARN_DRIFT_EDGE,
                                               SK_WARN_DIFFUSION_EDGE, SK_WARN_UNSOLVED});
+    early.found.score = 11;
+    early.found.limited = true;
+    expect_warnings(&early, 1, (const sk_warning_code[]){SK_WARN_EARLY});
     best.found.diffusions.part[1].edge = true; /* of the best alone */
     expect_warnings(&best, 0, NULL);
 }

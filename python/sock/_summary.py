@@ -49,6 +49,7 @@ def _score(info: Dict[str, Any], d: int) -> List[Line]:
         return []
     size = info["steps"] * d
     held = f"held out in {info['folds']} folds" if info.get("folds", 0) > 1 else "on held-out data"
+    held += ", with the best diffusion alone" if len(info.get("diffusions") or []) > 1 else ""
     flat = info.get("score_constant")
     beside = "" if flat is None else f"; constant coefficients {flat / size:.4f}"
     return [("score", f"{info['score'] / size:.4f} nats a step and dimension, {held}{beside}")]

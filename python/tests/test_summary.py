@@ -28,7 +28,8 @@ def test_average():
         "diffusion    constant, share 60 %, penalty l = 1e-09, polished",
         "             linear, share 40 %, penalty l = 1e-03",
         "certificate  relative duality gap 3.2e-07 of the convex problems, the largest: NOT within the tolerance",
-        "score        3.0000 nats a step and dimension, held out in 6 folds; constant coefficients 2.0000",
+        "score        3.0000 nats a step and dimension, held out in 6 folds, with the best diffusion alone; "
+        "constant coefficients 2.0000",
         "warning      something",
     ]
 

@@ -211,6 +211,7 @@ print.summary.sock <- function(x, ...) {
   if (!is.null(x$score) && !is.null(x$steps))
     line("score", paste0(sprintf("%.4f nats a step and dimension, ", x$score / (x$steps * x$d)),
       if (x$folds > 1) sprintf("held out in %.0f folds", x$folds) else "on held-out data",
+      if (length(x$diffusions) > 1) ", with the best diffusion alone",
       if (!is.null(x$score_constant))
         sprintf("; constant coefficients %.4f", x$score_constant / (x$steps * x$d))))
   for (text in x$warnings) line("warning", text)

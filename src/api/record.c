@@ -115,7 +115,7 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *r)
     const sk_tune_outcome *found = &r->found;
     if (found->too_few) return warn(ctx, r, SK_WARN_FEW); /* nothing else can be said */
     SK_TRY(warn(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
-    SK_TRY(warn(ctx, r, sk_warn_gain(found->score, found->score_constant)));
+    SK_TRY(warn(ctx, r, sk_warn_gain(found->score, found->score_constant, found->limited)));
     SK_TRY(warn(ctx, r, sk_warn_moments(found->calibration)));
     if (sk_record_drift(r)->edge) SK_TRY(warn(ctx, r, SK_WARN_DRIFT_EDGE));
     if (sk_record_diffusion(r)->edge) SK_TRY(warn(ctx, r, SK_WARN_DIFFUSION_EDGE));

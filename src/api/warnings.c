@@ -30,6 +30,9 @@ static const struct {
     [SK_WARN_DRIFT_EDGE] = {"drift-edge", "the penalty of the drift is at the edge of its grid", SK_NOTE},
     [SK_WARN_DIFFUSION_EDGE] = {"diffusion-edge", "the penalty of the diffusion is at the edge of its grid", SK_NOTE},
     [SK_WARN_UNSOLVED] = {"unsolved", "a convex problem stopped before its tolerance; its gap is stated", SK_CAUTION},
+    [SK_WARN_EARLY] =
+        {"early", "the score is no better than that of constant coefficients, but the budget ended the search early",
+         SK_CAUTION},
     [SK_WARN_FEW] = {"few",
                      "fewer than 15 steps are too few to choose a model by: constant coefficients, and no equation",
                      SK_GRAVE},
@@ -55,9 +58,10 @@ sk_warning_code sk_warn_lag1(double correlation, double n)
 
 static double finite_or_zero(double value) { return isfinite(value) ? value : 0; }
 
-sk_warning_code sk_warn_gain(double score, double constant)
+sk_warning_code sk_warn_gain(double score, double constant, bool limited)
 {
-    return finite_or_zero(score) - finite_or_zero(constant) < SK_GAIN_LEAST ? SK_WARN_CONSTANT : SK_WARN_NONE;
+    if (!(finite_or_zero(score) - finite_or_zero(constant) < SK_GAIN_LEAST)) return SK_WARN_NONE;
+    return limited ? SK_WARN_EARLY : SK_WARN_CONSTANT;
 }
 
 sk_warning_code sk_warn_moments(double calibration)

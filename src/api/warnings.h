@@ -26,6 +26,7 @@ typedef enum sk_warning_code {
     SK_WARN_DRIFT_EDGE,     /* the penalty is at the edge of its grid */
     SK_WARN_DIFFUSION_EDGE, /* alike */
     SK_WARN_UNSOLVED,       /* a convex problem stopped before its tolerance */
+    SK_WARN_EARLY,          /* no better than constant coefficients when the budget was spent */
     SK_WARN_FEW,            /* too few steps to choose a model */
     SK_WARN_OTHER,          /* a sentence that this version does not know */
     SK_WARNINGS
@@ -43,8 +44,9 @@ sk_warning_code sk_warning_of(const char *text);
  * one rule of the fit, the report and the program. */
 sk_warning_code sk_warn_lag1(double correlation, double n);
 
-/* A held-out score beside that of constant coefficients; a score that is not finite counts as 0. */
-sk_warning_code sk_warn_gain(double score, double constant);
+/* A held-out score beside that of constant coefficients; a score that is not finite counts as 0. limited: the budget
+ * ended the search, so that it is not the data that support no more. */
+sk_warning_code sk_warn_gain(double score, double constant, bool limited);
 
 /* The calibration: squared residuals of held-out steps over what a says; not finite or 0: not known. */
 sk_warning_code sk_warn_moments(double calibration);
