@@ -28,6 +28,24 @@ static sock_status refuse_unused(const sk_fit_job *job)
     return SOCK_OK;
 }
 
+/* Samples and sums follow the order of the rows, so a fit works on the data in an order of their own. */
+static sock_status plain_fit(sk_fit_job *job, bool drift, sock_model *model, sock_status *ended)
+{
+    const sock_data *given = job->data;
+    sock_data *sorted = NULL;
+    sock_status status;
+    SK_GO(sk_data_sorted(job->ctx, given, &sorted));
+    if (sorted) job->data = sorted;
+    SK_GO(sk_fit_rule(job));
+    if (drift) SK_GO(sk_fit_drift(job, model));
+    if (sk_fit_wants_diffusion(job)) SK_GO(*ended = fit_diffusion(job, model));
+    job->data = given;
+    SK_GO(sk_fit_set_info(job, model, *ended));
+out:
+    sock_data_free(sorted);
+    return status;
+}
+
 sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_options *opts, sock_model **out)
 {
     if (!ctx) return SOCK_EUSAGE;
@@ -38,11 +56,8 @@ sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_option
     sock_status status, ended = SOCK_OK;
     if (sk_option_flag(opts, "tune")) return sk_fit_tuned(&job, out);
     SK_GO(refuse_unused(&job));
-    SK_GO(sk_fit_rule(&job));
     SK_GO(sk_model_new(ctx, data->d, (const char *const *)data->state, &model));
-    SK_GO(sk_fit_drift(&job, model));
-    if (sk_fit_wants_diffusion(&job)) SK_GO(ended = fit_diffusion(&job, model));
-    SK_GO(sk_fit_set_info(&job, model, ended));
+    SK_GO(plain_fit(&job, true, model, &ended));
     *out = model;
     model = NULL;
     status = ended;
@@ -84,11 +99,9 @@ sock_status sock_fit_diffusion(sock_context *ctx, const sock_data *data, const s
     if (!sk_fit_wants_diffusion(&job)) return sk_fail(ctx, SOCK_EUSAGE, "diffusion is 'none'; give a kernel");
     sock_model *model = NULL;
     sock_status status, ended = SOCK_OK;
-    SK_GO(sk_fit_rule(&job));
     SK_GO(sk_model_new(ctx, data->d, (const char *const *)data->state, &model));
     SK_GO(take_drift(ctx, drift, model));
-    SK_GO(ended = fit_diffusion(&job, model));
-    SK_GO(sk_fit_set_info(&job, model, ended));
+    SK_GO(plain_fit(&job, false, model, &ended));
     *out = model;
     model = NULL;
     status = ended;

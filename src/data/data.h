@@ -42,6 +42,14 @@ size_t sk_data_intervals(const sock_data *data);
  * one group stay one group. A trajectory may be listed more than once (bootstrap). count >= 1. */
 sock_status sk_data_subset(sock_context *ctx, const sock_data *data, const size_t *keep, size_t count, sock_data **out);
 
+/* The trajectories in an order that depends on their numbers alone, not on their order in the data, the zero, the units
+ * or the order of the states: order[0] comes first. content (one for each trajectory): the number that it rests on,
+ * different for different trajectories as a rule, and a matter of the trajectory alone where that has several steps. */
+sock_status sk_data_order(sock_context *ctx, const sock_data *data, size_t *order, double *content);
+
+/* A copy in that order; *out is NULL where the data are in it already. */
+sock_status sk_data_sorted(sock_context *ctx, const sock_data *data, sock_data **out);
+
 /* Deals the groups into `parts` parts of nearly equal numbers of intervals: part_of[j] for trajectory j. Every part
  * gets a group; more parts than groups are SOCK_EUSAGE. */
 sock_status sk_data_deal(sock_context *ctx, const sock_data *data, size_t parts, uint64_t seed, size_t *part_of);
