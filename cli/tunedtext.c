@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MOST_EQUATIONS = 10 };
 
@@ -108,11 +109,19 @@ static void print_diffusion(const sk_record *r, int width, bool full)
     print_certificates(r, width, full);
 }
 
-static void print_scale(const sk_numbers *scale, int width)
+static bool has_eta(const sk_parts *list)
 {
-    if (!scale->value) return;
+    for (size_t i = 0; i < list->count; i++)
+        if (strstr(list->part[i].kernel, "eta=")) return true;
+    return false;
+}
+
+/* Every search is in units of the standard deviations; who reads an eta must know them. */
+static void print_scale(const sk_tune_outcome *found, int width)
+{
+    if (!found->scale.value || !(has_eta(&found->drifts) || has_eta(&found->diffusions))) return;
     printf("%-*s", width, "units");
-    print_numbers("states were searched in units of", scale->count, scale->value);
+    print_numbers("states were searched in units of", found->scale.count, found->scale.value);
     printf("; eta is in these units, all else in those of the data\n");
 }
 
@@ -160,7 +169,7 @@ void tuned_print(const sk_record *record, int width, bool full)
 {
     print_drift(record, width, full);
     print_diffusion(record, width, full);
-    print_scale(&record->found.scale, width);
+    print_scale(&record->found, width);
     print_search(record, width, full);
     if (full && record->found.paper) print_protocol(&record->found, width);
     for (size_t i = 0; i < record->warnings.count; i++) printf("%-*s%s\n", width, "warning", record->warnings.text[i]);

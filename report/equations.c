@@ -17,6 +17,12 @@ typedef struct term {
     double size;  /* contribution */
 } term;
 
+/* Monomials are of x_k - origin_k; 0 for models whose polynomials are about the zero of the data. */
+static double origin_of(const rep_facts *f, size_t k)
+{
+    return json_number_value(json_array_get(json_object_get(f->terms, "origin"), k));
+}
+
 /* Root mean square of the monomial over the data. */
 static double weight_of(const rep_facts *f, json_t *json)
 {
@@ -25,7 +31,8 @@ static double weight_of(const rep_facts *f, json_t *json)
     for (size_t i = 0; i < f->points; i++) {
         double product = 1;
         for (size_t k = 0; k < f->d; k++)
-            product *= pow(f->point[i * f->d + k], (double)json_integer_value(json_array_get(powers, k)));
+            product *=
+                pow(f->point[i * f->d + k] - origin_of(f, k), (double)json_integer_value(json_array_get(powers, k)));
         sum += product * product;
     }
     return f->points ? sqrt(sum / (double)f->points) : 1;
@@ -60,6 +67,16 @@ static term *sorted_terms(const rep_facts *f, json_t *list, size_t v, size_t val
     return terms;
 }
 
+/* x, or (x - 300). */
+static void put_state(FILE *out, const rep_facts *f, size_t k)
+{
+    const double origin = origin_of(f, k);
+    fputs(origin != 0 ? "(<var>" : "<var>", out);
+    page_text(out, sock_model_name(f->model, k));
+    fputs("</var>", out);
+    if (origin != 0) fprintf(out, " %s %.15g)", origin < 0 ? "+" : "\xe2\x88\x92", fabs(origin));
+}
+
 /* x<sup>2</sup> y, in the states' names. */
 static void put_monomial(FILE *out, const rep_facts *f, json_t *json)
 {
@@ -67,9 +84,8 @@ static void put_monomial(FILE *out, const rep_facts *f, json_t *json)
     for (size_t k = 0, any = 0; k < f->d; k++) {
         const long long power = (long long)json_integer_value(json_array_get(powers, k));
         if (!power) continue;
-        fputs(any++ ? "\xe2\x80\x89\xc2\xb7\xe2\x80\x89<var>" : "<var>", out);
-        page_text(out, sock_model_name(f->model, k));
-        fputs("</var>", out);
+        if (any++) fputs("\xe2\x80\x89\xc2\xb7\xe2\x80\x89", out);
+        put_state(out, f, k);
         if (power > 1) fprintf(out, "<sup>%lld</sup>", power);
     }
 }
@@ -206,7 +222,7 @@ static int put_rows(FILE *out, const rep_facts *f, json_t *list, size_t values)
     return terms != NULL;
 }
 
-/* term, then a column for each value; all digits. */
+/* Powers of x - origin, origins, then a column for each value; all digits. */
 static int put_file(FILE *out, const rep_facts *f, json_t *list, int is_a)
 {
     memtext text;
@@ -215,6 +231,8 @@ static int put_file(FILE *out, const rep_facts *f, json_t *list, int is_a)
     FILE *csv = memtext_open(&text);
     if (!csv) return 0;
     for (size_t k = 0; k < f->d; k++) fprintf(csv, "power_%zu,", k + 1);
+    for (size_t k = 0; k < f->d; k++)
+        if (origin_of(f, k) != 0) fprintf(csv, "origin_%zu,", k + 1);
     for (size_t k = 0, v = 0; k < f->d; k++)
         for (size_t l = k; l < (is_a ? f->d : k + 1); l++, v++)
             fprintf(csv, is_a ? "%sa_%zu_%zu" : "%sf_%zu", v ? "," : "", k + 1, l + 1);
@@ -224,6 +242,8 @@ static int put_file(FILE *out, const rep_facts *f, json_t *list, int is_a)
         json_t *powers = json_object_get(json, "powers");
         for (size_t k = 0; k < f->d; k++)
             fprintf(csv, "%lld,", (long long)json_integer_value(json_array_get(powers, k)));
+        for (size_t k = 0; k < f->d; k++)
+            if (origin_of(f, k) != 0) fprintf(csv, "%.17g,", origin_of(f, k));
         const size_t values = json_array_size(json_object_get(json, "coefficients"));
         for (size_t v = 0; v < values; v++) fprintf(csv, "%s%.17g", v ? "," : "", coefficient(json, v));
         fputc('\n', csv);

@@ -29,6 +29,7 @@ static void put_list(char *text, size_t room, size_t count, const sk_candidate *
         assert_int_equal(list[i].learned, strstr(list[i].name, " learned") != NULL);
         assert_int_equal(list[i].diagonal, strstr(list[i].name, " diagonal") != NULL);
         assert_non_null(list[i].kernel);
+        assert_int_equal(list[i].own_zero, list[i].learned || strncmp(list[i].name, "linear", 6) == 0);
         snprintf(end, room - strlen(text), "%s %d %s %zu\n", list[i].name, list[i].simplicity, roles, list[i].max_rank);
     }
 }

@@ -317,7 +317,7 @@ static void test_ending__polish_of_the_hopeless_and_without_time(void **state)
     (void)state;
     bool hopeless = false;
     for (int late = 0; late < 2; late++) {
-        case_search *c = case_search_new(ctx, 1, 90, 6, 0);
+        case_search *c = case_search_new(ctx, 1, 90, 9, 0);
         sk_search *s = &c->s;
         const sk_stage stage = case_stage();
         case_candidates(c);

@@ -133,10 +133,53 @@ static void test_equation__of_an_average_with_a_gaussian_is_that_of_the_polynomi
     sk_transitions_free(rows);
 }
 
+/* What the drift of one state is, text for text, by the origin and units of its features. */
+static void check_text(const char *kernel, const double *weight, double origin, double unit, const char *text)
+{
+    sock_model *model = NULL;
+    sk_drift_term *term = sk_alloc(ctx, 1, sizeof *term);
+    sk_kernel *parsed = case_kernel(ctx, kernel);
+    sk_record record;
+    sk_record_init(&record);
+    assert_int_equal(sk_features_new(ctx, "drift", parsed, 1, 0, NULL, &term->map), SOCK_OK);
+    const size_t p = sk_features_count(term->map);
+    term->d = 1;
+    term->weight = sk_doubles(ctx, p, 1);
+    memcpy(term->weight, weight, p * sizeof *weight);
+    assert_int_equal(sk_features_set_units(ctx, term->map, &origin, &unit), SOCK_OK);
+    assert_int_equal(sk_model_new(ctx, 1, (const char *const[]){"x"}, &model), SOCK_OK);
+    assert_int_equal(sk_model_add_drift(ctx, model, term), SOCK_OK);
+    assert_int_equal(sk_equation_add(ctx, model, &record), SOCK_OK);
+    assert_string_equal(record.equation.text[0], text);
+    sk_kernel_free(parsed);
+    sk_record_clear(&record);
+    sock_model_free(model);
+}
+
+/* affine: the weights of x and 1; poly:degree=2: of x^2, sqrt(2) x and 1. */
+static void test_equation__far_from_zero_is_centred(void **state)
+{
+    (void)state;
+    static const double root = 0.70710678118654752;
+    check_text("affine", (const double[]){-1.3, 0.52}, 300, 1, "dx/dt = -1.3*(x - 300.4)");
+    check_text("affine", (const double[]){-2.6, 0.52}, 300, 2, "dx/dt = -1.3*(x - 300.4)");
+    check_text("affine", (const double[]){-1.3, 0.52}, -300, 1, "dx/dt = -1.3*(x + 299.6)");
+    check_text("affine", (const double[]){-1.3, 0.52}, 0, 1, "dx/dt = -1.3*x + 0.52");
+    check_text("affine", (const double[]){-1.3, 0}, 300, 1, "dx/dt = -1.3*(x - 300)");
+    check_text("affine", (const double[]){-0.01, 3}, 300, 1, "dx/dt = 3 - 0.01*(x - 300)"); /* the root is far */
+    check_text("linear", (const double[]){-1.3}, 300, 1, "dx/dt = -1.3*(x - 300)");
+    check_text("affine", (const double[]){-1.3, 0.5}, 300.1234567, 1, "dx/dt = -1.3*(x - 300.508)");
+    check_text("affine", (const double[]){-1.3, 0.5}, 0.1234567, 1, "dx/dt = -1.3*x + 0.6605");
+    check_text("poly:degree=2", (const double[]){2, -1.5 * root, 0.25}, 300, 1,
+               "dx/dt = 2*(x - 300)^2 - 1.5*(x - 300) + 0.25");
+    check_text("poly:degree=2", (const double[]){1, 0, 0}, 0.1234567, 1, "dx/dt = 1*x^2 - 0.2469*x + 0.01524");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_equation_of_an_average_is_its_drift),
-        cmocka_unit_test(test_equation__of_an_average_with_a_gaussian_is_that_of_the_polynomials)};
+        cmocka_unit_test(test_equation__of_an_average_with_a_gaussian_is_that_of_the_polynomials),
+        cmocka_unit_test(test_equation__far_from_zero_is_centred)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -526,7 +526,7 @@ static void prop_a_scaled_map_is_the_map_at_scaled_points(void **state)
         const size_t p = sk_features_count(map);
         assert_int_equal(sk_features_copy(ctx, map, &scaled), SOCK_OK);
         assert_null(sk_features_scale(scaled));
-        assert_int_equal(sk_features_set_scale(ctx, scaled, scale), SOCK_OK);
+        assert_int_equal(sk_features_set_units(ctx, scaled, NULL, scale), SOCK_OK);
         assert_int_equal(sk_features_copy(ctx, scaled, &copy), SOCK_OK);
         assert_memory_equal(sk_features_scale(copy), scale, sizeof scale);
         double *phi = eval(map, ALL_N, x), *there = eval(copy, ALL_N, far);
@@ -548,6 +548,44 @@ static void prop_a_scaled_map_is_the_map_at_scaled_points(void **state)
             sk_free(label), sk_free(other);
         }
         sk_features_free(map), sk_features_free(scaled), sk_features_free(copy);
+        sk_free(phi), sk_free(there);
+    }
+    sk_free(x), sk_free(far);
+}
+
+/* phi of a map with zero and units is phi of the plain one at (x - origin) / scale, also when they come in two steps;
+ * derivatives, copies and labels follow. */
+static void prop_a_map_with_an_origin_is_the_map_at_moved_points(void **state)
+{
+    (void)state;
+    static const double origin[ALL_D] = {300, -0.5}, scale[ALL_D] = {4, 0.25}, inner[ALL_D] = {-2, 8};
+    static const char *const names[] = {"x", "y"};
+    double *x = normals(62, ALL_N * ALL_D), *far = sk_doubles(ctx, ALL_N, ALL_D), jacobian[2][4000];
+    for (size_t i = 0; i < ALL_N * ALL_D; i++)
+        far[i] = origin[i % ALL_D] + scale[i % ALL_D] * (x[i] + inner[i % ALL_D]);
+    for (size_t which = 0; which < ALL_MAPS; which++) {
+        sk_features *map = some_map(which, x), *moved = NULL, *copy = NULL;
+        const size_t p = sk_features_count(map);
+        assert_int_equal(sk_features_copy(ctx, map, &moved), SOCK_OK);
+        assert_null(sk_features_origin(moved));
+        assert_int_equal(sk_features_set_units(ctx, moved, inner, NULL), SOCK_OK);
+        assert_int_equal(sk_features_set_units(ctx, moved, origin, scale), SOCK_OK);
+        for (size_t k = 0; k < ALL_D; k++) {
+            assert_true(sk_features_origin(moved)[k] == origin[k] + scale[k] * inner[k]);
+            assert_true(sk_features_scale(moved)[k] == scale[k]);
+        }
+        assert_int_equal(sk_features_copy(ctx, moved, &copy), SOCK_OK);
+        assert_memory_equal(sk_features_origin(copy), sk_features_origin(moved), sizeof origin);
+        double *phi = eval(map, ALL_N, x), *there = eval(copy, ALL_N, far);
+        assert_all_close(ALL_N * p, there, phi, 1e-8);
+        assert_int_equal(sk_features_jacobian(ctx, map, x, jacobian[0]), SOCK_OK);
+        assert_int_equal(sk_features_jacobian(ctx, moved, far, jacobian[1]), SOCK_OK);
+        for (size_t j = 0; j < p * ALL_D; j++) jacobian[1][j] *= scale[j % ALL_D];
+        assert_all_close(p * ALL_D, jacobian[1], jacobian[0], 1e-8);
+        char *label = sk_features_label(ctx, moved, names, 0, NULL);
+        if (label[0] != 'k' && label[0] != '1') assert_non_null(strstr(label, "(x - 292)"));
+        sk_free(label);
+        sk_features_free(map), sk_features_free(moved), sk_features_free(copy);
         sk_free(phi), sk_free(there);
     }
     sk_free(x), sk_free(far);
@@ -686,6 +724,7 @@ int main(void)
         cmocka_unit_test(test_features__labels_say_what_they_are),
         cmocka_unit_test(prop_import_undoes_export),
         cmocka_unit_test(prop_a_scaled_map_is_the_map_at_scaled_points),
+        cmocka_unit_test(prop_a_map_with_an_origin_is_the_map_at_moved_points),
         cmocka_unit_test(test_features__import_refuses_what_does_not_fit),
         cmocka_unit_test(test_features__survive_every_failed_allocation),
     };

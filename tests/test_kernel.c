@@ -216,6 +216,28 @@ static void test_resolve__refuses_what_does_not_fit_the_dimension(void **state)
     refuse("divfree:eta=1", 1, "divfree needs a state of at least 2 dimensions");
 }
 
+static void test_kernel__linear_alone_means_zero(void **state)
+{
+    (void)state;
+    static const char *const text[] = {"linear",
+                                       "linear:scale=3",
+                                       "nystrom:m=4,of=linear",
+                                       "affine",
+                                       "constant",
+                                       "linear+constant",
+                                       "poly:degree=2",
+                                       "gauss:eta=1",
+                                       "fourier:p=3,eta=1",
+                                       "linear:B=[1 0;0 2]"};
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        sk_kernel *kernel = parse(text[i]);
+        bool means = false;
+        assert_int_equal(sk_kernel_means_zero(ctx, kernel, 2, &means), SOCK_OK);
+        assert_int_equal(means, i < 3);
+        sk_kernel_free(kernel);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_lengthscale__repeated_points_do_not_make_it_zero),
         cmocka_unit_test(test_resolve__fills_what_is_open_and_only_that),
         cmocka_unit_test(test_resolve__refuses_what_does_not_fit_the_dimension),
+        cmocka_unit_test(test_kernel__linear_alone_means_zero),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -221,6 +221,25 @@ static void test_numbers__printing_reads_back(void **state)
     assert_string_equal(text, "0.30000000000000004");
 }
 
+static void test_numbers__roundest_near_a_middle(void **state)
+{
+    (void)state;
+    static const struct {
+        double middle, reach, round;
+    } cases[] = {{0.4, 0.5, 0},        {-0.5, 0.5, 0},   {301.7, 2, 300},   {301.7, 1.6, 302}, {301.7, 0.25, 301.7},
+                 {-301.7, 2, -300},    {273.15, 8, 270}, {273.15, 30, 300}, {980, 30, 1000},   {6, 4.5, 6},
+                 {0.0317, 2e-3, 0.03}, {1e5, 1, 1e5},    {0.3, 1e-9, 0.3},  {96.2, 5, 100},    {25.2, 3, 25}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double round = sk_roundest(cases[i].middle, cases[i].reach);
+        assert_true(round == cases[i].round);
+    }
+    assert_int_equal(sk_decimal_digits(0), 0);
+    assert_int_equal(sk_decimal_digits(-300), 1);
+    assert_int_equal(sk_decimal_digits(0.0305), 3);
+    assert_int_equal(sk_decimal_digits(301.7), 4);
+    assert_int_equal(sk_decimal_digits(1.0 / 3), 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_numbers__hard_and_odd_texts),
         cmocka_unit_test(test_numbers__table_of_powers_of_five),
         cmocka_unit_test(test_numbers__printing_reads_back),
+        cmocka_unit_test(test_numbers__roundest_near_a_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static size_t features_of_trial(sk_field field, double rest)
     enum { N = 8, FOLDS = 2 };
     static const double one = 1, l = 1e-2;
     const double distance = sqrt(-log1p(-rest));
-    double y[N], next[N], h[N], reach = 1e-3;
+    double y[N], next[N], h[N], reach = 1e-3, zero = 0;
     char name[] = "gauss";
     size_t cluster[N], first[FOLDS + 2] = {0, 4, 8, 8}, block[FOLDS + 1] = {0, 4, 8};
     sk_kernel *kernel = gauss();
@@ -65,7 +65,7 @@ static size_t features_of_trial(sk_field field, double rest)
         h[i] = 1;
         cluster[i] = i;
     }
-    sk_transitions t = {N, 1, FOLDS, N, y, next, h, cluster, first, FOLDS, block, &reach};
+    sk_transitions t = {N, 1, FOLDS, N, y, next, h, cluster, first, FOLDS, block, &reach, &zero};
     const sk_view_spec look = {.fields = unit_fields, .model = &l, .weighted = true, .eps = 1e-3};
     sk_candidate candidate = {.field = SK_DRIFT, .name = name, .kernel = kernel, .max_rank = 9};
     const sk_diffusion_options options = {FOLDS, &l, 1, 1e-6, false, {false, false}};

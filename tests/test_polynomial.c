@@ -13,7 +13,7 @@ static double noise(unsigned *state)
     return (double)(*state >> 8) / 16777216.0 - 0.5;
 }
 
-static sock_data *some_data(sock_context *ctx, size_t d, double scale)
+static sock_data *some_data(sock_context *ctx, size_t d, double scale, double shift)
 {
     size_t length[TRAJECTORIES];
     double t[TRAJECTORIES * STEPS], x[TRAJECTORIES * STEPS * 3];
@@ -28,6 +28,7 @@ static sock_data *some_data(sock_context *ctx, size_t d, double scale)
                     scale * (i ? x[(at - 1) * d + k] / scale * 0.9 + 0.4 * noise(&state) : 2 * noise(&state));
         }
     }
+    for (size_t i = 0; i < TRAJECTORIES * STEPS * d; i++) x[i] += shift;
     sock_data *data = NULL;
     assert_int_equal(sock_data_from_arrays(ctx, d, TRAJECTORIES, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
     return data;
@@ -54,7 +55,7 @@ static json_t *terms_of(sock_context *ctx, const sock_model *model)
     return terms;
 }
 
-/* Value v of a list of terms at x. */
+/* Value v of a list of terms at x - origin. */
 static double sum_at(json_t *list, size_t d, const double *x, size_t v)
 {
     double sum = 0;
@@ -70,7 +71,7 @@ static double sum_at(json_t *list, size_t d, const double *x, size_t v)
     return sum;
 }
 
-static void check_fields(sock_context *ctx, const sock_model *model, double scale)
+static void check_fields(sock_context *ctx, const sock_model *model, double scale, double origin)
 {
     const size_t d = sock_model_dim(model);
     json_t *terms = terms_of(ctx, model), *drift = json_object_get(terms, "drift"),
@@ -79,9 +80,13 @@ static void check_fields(sock_context *ctx, const sock_model *model, double scal
     assert_true(json_is_array(drift) && json_is_array(diffusion));
     for (int n = 0; n < 20; n++) {
         double x[3], f[3], a[9];
-        for (size_t k = 0; k < d; k++) x[k] = 3 * scale * noise(&state);
+        for (size_t k = 0; k < d; k++) x[k] = origin + 3 * scale * noise(&state);
         assert_int_equal(sock_model_drift(ctx, model, 1, x, f), SOCK_OK);
         assert_int_equal(sock_model_diffusion(ctx, model, 1, x, a), SOCK_OK);
+        for (size_t k = 0; k < d; k++) {
+            assert_true(json_number_value(json_array_get(json_object_get(terms, "origin"), k)) == origin);
+            x[k] -= origin;
+        }
         for (size_t k = 0, v = 0; k < d; k++) {
             assert_true(fabs(sum_at(drift, d, x, k) - f[k]) <= 1e-10 * (fabs(f[k]) + scale));
             for (size_t l = k; l < d; l++, v++)
@@ -102,9 +107,9 @@ static void prop_terms_are_the_fields(void **arg)
     sock_context *ctx = sock_context_new();
     for (size_t d = 1; d <= 3; d++)
         for (size_t kind = 0; kind < 3; kind++) {
-            sock_data *data = some_data(ctx, d, 1);
+            sock_data *data = some_data(ctx, d, 1, 0);
             sock_model *model = fit(ctx, data, kinds[kind]);
-            check_fields(ctx, model, 1);
+            check_fields(ctx, model, 1, 0);
             sock_model_free(model);
             sock_data_free(data);
         }
@@ -117,25 +122,31 @@ static void prop_terms_of_diagonal_diffusions(void **arg)
     static const char *const options[] = {"tune",          "no",       "drift", "affine", "diffusion",
                                           "poly:degree=2", "diagonal", "yes",   NULL};
     sock_context *ctx = sock_context_new();
-    sock_data *data = some_data(ctx, D, 1);
+    sock_data *data = some_data(ctx, D, 1, 0);
     sock_model *model = fit(ctx, data, options);
-    check_fields(ctx, model, 1);
+    check_fields(ctx, model, 1, 0);
     sock_model_free(model);
     sock_data_free(data);
     sock_context_free(ctx);
 }
 
-/* Searched for in units of each state: coefficients come back in those of the data, averages and floors add up. */
+/* Searched for about a zero and in units of each state: coefficients come back in those of the data, about a round
+ * number near them, averages and floors add up. A linear kernel that is named means the zero of the data. */
 static void prop_terms_of_a_searched_model_in_far_units(void **arg)
 {
     (void)arg;
-    static const char *const options[] = {"drift", "affine", "diffusion", "affine", "folds", "2", NULL};
+    static const char *const options[][7] = {{"drift", "affine", "diffusion", "affine", "folds", "2", NULL},
+                                             {"drift", "poly:degree=2", "diffusion", "affine", "folds", "2", NULL},
+                                             {"drift", "linear", "diffusion", "affine", "folds", "2", NULL}};
+    static const double scale[] = {1000, 1, 1}, origin[] = {0, 300, 300}, printed[] = {0, 300, 0};
     sock_context *ctx = sock_context_new();
-    sock_data *data = some_data(ctx, D, 1000);
-    sock_model *model = fit(ctx, data, options);
-    check_fields(ctx, model, 1000);
-    sock_model_free(model);
-    sock_data_free(data);
+    for (int c = 0; c < 3; c++) {
+        sock_data *data = some_data(ctx, D, scale[c], origin[c]);
+        sock_model *model = fit(ctx, data, options[c]);
+        check_fields(ctx, model, scale[c], printed[c]);
+        sock_model_free(model);
+        sock_data_free(data);
+    }
     sock_context_free(ctx);
 }
 
@@ -150,7 +161,7 @@ static void test_polynomial__null_where_there_is_none(void **arg)
     (void)arg;
     static const char *const options[] = {"tune", "no", "drift", "gauss:eta=1", "diffusion", "none", NULL};
     sock_context *ctx = sock_context_new();
-    sock_data *data = some_data(ctx, 1, 1);
+    sock_data *data = some_data(ctx, 1, 1, 0);
     sock_model *fitted = fit(ctx, data, options), *wrapped = NULL;
     assert_int_equal(sock_model_wrap(ctx, 1, NULL, zero_field, zero_field, NULL, &wrapped), SOCK_OK);
     const sock_model *models[] = {fitted, wrapped};

@@ -670,11 +670,12 @@ static void test_rules__grain(void **state)
     assert_false(sk_is_grain(2, 3) || sk_is_grain(3, 301) || sk_is_grain(10, 1001) || sk_is_grain(0, 0));
 }
 
-static void test_rules__units(void **state)
+static void test_rules__own_zero(void **state)
 {
     (void)state;
-    assert_true(sk_units_are_fine(0.1, 0.4) && sk_units_are_fine(2.5, 10) && sk_units_are_fine(1, 4));
-    assert_false(sk_units_are_fine(0.0999, 0.3) || sk_units_are_fine(2.6, 10.01) || sk_units_are_fine(1, 4.01));
+    assert_true(sk_own_zero(2.99, 1) == 0 && sk_own_zero(-2.99, 1) == 0);
+    assert_true(sk_own_zero(3.01, 1) == 3 && sk_own_zero(-3.01, 1) == -3);
+    assert_true(sk_own_zero(301.2, 0.9) == 300 && sk_own_zero(303, 0.9) == 303);
 }
 
 /* ---- Candidates ---- */
@@ -750,7 +751,7 @@ int main(void)
         cmocka_unit_test(test_rules__identical_is_to_rounding),
         cmocka_unit_test(test_rules__rows),
         cmocka_unit_test(test_rules__grain),
-        cmocka_unit_test(test_rules__units),
+        cmocka_unit_test(test_rules__own_zero),
         cmocka_unit_test(test_rules__affordable_diffusions),
         cmocka_unit_test(test_rules__ranks),
         cmocka_unit_test(test_rules__efforts),

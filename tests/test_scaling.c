@@ -36,28 +36,57 @@ static sk_tune_spec spec_of(const char *drift, const char *diffusion)
 }
 
 /* NULL: as they are. */
-static double *chosen(const sk_tune_spec *spec, size_t d, const double *size, double shift)
+static sk_units *chosen(const sk_tune_spec *spec, size_t d, const double *size, double shift)
 {
     sock_data *data = data_of(d, size, shift);
-    double *scale = NULL;
-    if (sk_scaling_choose(ctx, spec, data, &scale) < 0) fail_msg("%s", sock_message(ctx));
+    sk_units *units = NULL;
+    if (sk_scaling_choose(ctx, spec, data, &units) < 0) fail_msg("%s", sock_message(ctx));
     sock_data_free(data);
-    return scale;
+    return units;
 }
 
-static void test_scaling__unit_is_the_deviation_of_left_ends(void **state)
+static double mean(size_t k)
+{
+    double sum = 0;
+    for (size_t j = 0; j < LEFT_ENDS; j++) sum += cos((double)(3 * left_ends[j] + 5 * k)) / LEFT_ENDS;
+    return sum;
+}
+
+static void test_scaling__zero_and_unit_are_mean_and_deviation_of_left_ends(void **state)
 {
     (void)state;
     static const double size[] = {100, 0.02}, fine[] = {1, 2};
     const sk_tune_spec spec = spec_of("auto", "auto");
-    double *scale = chosen(&spec, 2, size, 0.5);
-    assert_close(scale[0], 100 * deviation(0), 1e-13, 0);
-    assert_close(scale[1], 0.02 * deviation(1), 1e-13, 0);
-    sk_free(scale);
-    scale = chosen(&spec, 1, size, 1e6);
-    assert_close(scale[0], 100 * deviation(0), 1e-9, 0);
-    sk_free(scale);
-    assert_null(chosen(&spec, 2, fine, 0));
+    sk_units *units = chosen(&spec, 2, size, 0.5);
+    for (size_t k = 0; k < 2; k++) {
+        assert_close(units->scale[k], size[k] * deviation(k), 1e-13, 0);
+        assert_close(units->centre[k], size[k] * (mean(k) + 0.5), 1e-13, 0);
+    }
+    sk_units_free(units);
+    units = chosen(&spec, 1, size, 1e6);
+    assert_close(units->scale[0], 100 * deviation(0), 1e-9, 0);
+    sk_units_free(units);
+    units = chosen(&spec, 2, fine, 0);
+    assert_close(units->scale[1], 2 * deviation(1), 1e-13, 0);
+    sk_units_free(units);
+}
+
+/* The states' own zero: 0 where the data are near it, else the round number near them; that of the data where a kernel
+ * is named. */
+static void test_scaling__own_zero_moves_with_the_data(void **state)
+{
+    (void)state;
+    static const double size[] = {1, 2}, shift[] = {0, 300, -40, 0.5},
+                        zero[][2] = {{0, 0}, {300, 600}, {-40, -80}, {0, 0}};
+    static const char *const kernels[][2] = {{"auto", "auto"}, {"linear", "auto"}, {"auto", "linear"}};
+    for (size_t s = 0; s < 4; s++)
+        for (size_t i = 0; i < 3; i++) {
+            const sk_tune_spec spec = spec_of(kernels[i][0], kernels[i][1]);
+            sk_units *units = chosen(&spec, 2, size, shift[s]);
+            for (size_t k = 0; k < 2; k++)
+                assert_close(units->centre[k] + units->scale[k] * units->zero[k], i ? 0 : zero[s][k], 1e-13, 1000);
+            sk_units_free(units);
+        }
 }
 
 /* Where a length scale is named it is meant in the units of the data; and they can be switched off. */
@@ -71,9 +100,12 @@ static void test_scaling__left_alone_where_the_user_named_a_length(void **state)
                                              {"gauss:eta=2", "affine", ""}};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         sk_tune_spec spec = spec_of(kernels[i][0], kernels[i][1]);
-        double *scale = chosen(&spec, 2, size, 0);
-        assert_int_equal(scale != NULL, *kernels[i][2] == 'y');
-        sk_free(scale);
+        sk_units *units = chosen(&spec, 2, size, 0);
+        for (size_t k = 0; k < 2; k++) {
+            assert_int_equal(units->scale[k] != 1, *kernels[i][2] == 'y');
+            assert_close(units->centre[k], size[k] * mean(k), 1e-13, 0); /* a zero of its own it has in any case */
+        }
+        sk_units_free(units);
         spec.scaling = false;
         assert_null(chosen(&spec, 2, size, 0));
     }
@@ -86,7 +118,8 @@ static void test_scaling__of_what_does_not_move(void **state)
     const sk_tune_spec spec = spec_of("auto", "auto");
     for (int c = 0; c < 3; c++) {
         const double value = c == 0 ? 3e4 : c == 1 ? -3e4 : 0;
-        double t[POINTS], x[2 * POINTS], *scale = NULL;
+        double t[POINTS], x[2 * POINTS];
+        sk_units *units = NULL;
         for (size_t i = 0; i < POINTS; i++) {
             t[i] = (double)i;
             x[2 * i] = 1000 * cos((double)(3 * i));
@@ -94,10 +127,10 @@ static void test_scaling__of_what_does_not_move(void **state)
         }
         sock_data *data = NULL;
         assert_int_equal(sock_data_from_arrays(ctx, 2, TRAJECTORIES, lengths, t, x, NULL, NULL, NULL, &data), SOCK_OK);
-        assert_int_equal(sk_scaling_choose(ctx, &spec, data, &scale), SOCK_OK);
-        assert_close(scale[0], 1000 * deviation(0), 1e-13, 0);
-        assert_close(scale[1], value != 0 ? 3e4 : 1, 1e-15, 0);
-        sk_free(scale);
+        assert_int_equal(sk_scaling_choose(ctx, &spec, data, &units), SOCK_OK);
+        assert_close(units->scale[0], 1000 * deviation(0), 1e-13, 0);
+        assert_close(units->scale[1], value != 0 ? 3e4 : 1, 1e-15, 0);
+        sk_units_free(units);
         sock_data_free(data);
     }
 }
@@ -108,12 +141,12 @@ static void test_scaling__of_what_hardly_moves(void **state)
     (void)state;
     static const double size[] = {1e-3};
     const sk_tune_spec spec = spec_of("auto", "auto");
-    double *scale = chosen(&spec, 1, size, 1e11);
-    assert_true(scale[0] < 1e-2 && scale[0] > 1e-4);
-    sk_free(scale);
-    scale = chosen(&spec, 1, size, 1e13);
-    assert_close(scale[0], 1e10, 1e-6, 0);
-    sk_free(scale);
+    sk_units *units = chosen(&spec, 1, size, 1e11);
+    assert_true(units->scale[0] < 1e-2 && units->scale[0] > 1e-4);
+    sk_units_free(units);
+    units = chosen(&spec, 1, size, 1e13);
+    assert_close(units->scale[0], 1e10, 1e-6, 0);
+    sk_units_free(units);
 }
 
 static void test_scaling__numbers_without_squares_are_refused(void **state)
@@ -127,12 +160,12 @@ static void test_scaling__numbers_without_squares_are_refused(void **state)
     const sk_tune_spec spec = spec_of("auto", "auto");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sock_data *data = data_of(2, cases[i].size, 0);
-        double *scale = NULL;
-        const sock_status status = sk_scaling_choose(ctx, &spec, data, &scale);
+        sk_units *units = NULL;
+        const sock_status status = sk_scaling_choose(ctx, &spec, data, &units);
         assert_int_equal(status, cases[i].fine ? SOCK_OK : SOCK_EINPUT);
-        assert_int_equal(scale != NULL, cases[i].fine);
+        assert_int_equal(units != NULL, cases[i].fine);
         if (!cases[i].fine) assert_non_null(strstr(sock_message(ctx), "too large or too small to be squared"));
-        sk_free(scale);
+        sk_units_free(units);
         sock_data_free(data);
     }
 }
@@ -158,18 +191,20 @@ static sock_model *model_of(case_search *c, double floor)
     return model;
 }
 
-/* f_k(x) = s_k f'_k(x/s), a_kl(x) = s_k s_l a'_kl(x/s), the floor among them. */
+/* f_k(x) = s_k f'_k((x - c) / s), a_kl(x) = s_k s_l a'_kl((x - c) / s), the floor among them. */
 static void prop_restored_model_is_the_scaled_one_in_other_units(void **state)
 {
     (void)state;
-    static const double scale[] = {4, 0.25}, x[] = {1.5, -0.3}, scaled[] = {1.5 / 4, -0.3 / 0.25};
+    static double scale[] = {4, 0.25}, centre[] = {300, -7}, zero[] = {0, 0};
+    static const double x[] = {300 + 1.5, -7 - 0.3}, scaled[] = {1.5 / 4, -0.3 / 0.25};
+    const sk_units units = {centre, scale, zero};
     for (int floored = 0; floored < 2; floored++) {
         case_search *c = case_search_new(ctx, 2, 60, 5, 0);
         sock_model *model = model_of(c, floored ? 0.125 : 0);
         sk_tune_outcome told = {0};
         double f[2], a[4], new_f[2], new_a[4];
         assert_int_equal(sk_model_evaluate(ctx, model, 1, scaled, f, a), SOCK_OK);
-        assert_int_equal(sk_scaling_finish(ctx, scale, model, &told), SOCK_OK);
+        assert_int_equal(sk_scaling_finish(ctx, &units, model, &told), SOCK_OK);
         assert_int_equal(sk_model_evaluate(ctx, model, 1, x, new_f, new_a), SOCK_OK);
         for (size_t k = 0; k < 4; k++) {
             assert_close(new_a[k], scale[k / 2] * scale[k % 2] * a[k], 1e-12, 1e-3);
@@ -180,7 +215,7 @@ static void prop_restored_model_is_the_scaled_one_in_other_units(void **state)
         assert_int_equal(told.scale.count, 2);
         assert_int_equal(told.floor.count, 2);
         for (size_t k = 0; k < 2; k++) {
-            assert_true(told.scale.value[k] == scale[k]);
+            assert_true(told.scale.value[k] == scale[k] && told.centre.value[k] == centre[k]);
             assert_true(told.floor.value[k] == (floored ? 0.125 : 0) * scale[k] * scale[k]);
         }
         sk_tune_outcome_clear(&told);
@@ -221,14 +256,14 @@ static sock_status choose_and_finish(sock_context *context, void *arg)
     const sk_held_model held = sk_chosen(&w->c->s, &w->c->s.choice);
     sk_tune_outcome told = {0};
     sock_model *model = NULL;
-    double *scale = NULL;
+    sk_units *units = NULL;
     sock_status status;
-    SK_GO(sk_scaling_choose(context, &spec, w->data, &scale));
+    SK_GO(sk_scaling_choose(context, &spec, w->data, &units));
     SK_GO(sk_held_model_without(context, &held, 3, NULL, &model));
     model->floor = 0.5;
-    SK_GO(sk_scaling_finish(context, scale, model, &told));
+    SK_GO(sk_scaling_finish(context, units, model, &told));
 out:
-    sk_free(scale);
+    sk_units_free(units);
     sock_model_free(model);
     sk_tune_outcome_clear(&told);
     return status;
@@ -251,7 +286,8 @@ static void test_scaling__survives_failed_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scaling__unit_is_the_deviation_of_left_ends),
+        cmocka_unit_test(test_scaling__zero_and_unit_are_mean_and_deviation_of_left_ends),
+        cmocka_unit_test(test_scaling__own_zero_moves_with_the_data),
         cmocka_unit_test(test_scaling__left_alone_where_the_user_named_a_length),
         cmocka_unit_test(test_scaling__of_what_does_not_move),
         cmocka_unit_test(test_scaling__of_what_hardly_moves),

@@ -20,13 +20,13 @@ enum { STEPS = 5, LEFT_OUT = 7 };
 static size_t points[STEPS] = {0, 1, 2, 5, 6}, clusters[STEPS] = {0, 0, 0, 2, 2};
 static const double lengths[STEPS] = {0.1, 0.3, 0.05, 0.2, 1};
 
-static sk_transitions *split_rows(const sock_data *data, const size_t *fold, size_t folds, const double *scale)
+static sk_transitions *split_rows(const sock_data *data, const size_t *fold, size_t folds, const sk_units *units)
 {
     sk_transitions *t = NULL;
     size_t copy[STEPS];
     sk_split split = {STEPS, folds, 3, points, copy, clusters};
     memcpy(copy, fold, sizeof copy);
-    assert_int_equal(sk_transitions_new(ctx, data, &split, scale, &t), SOCK_OK);
+    assert_int_equal(sk_transitions_new(ctx, data, &split, units, &t), SOCK_OK);
     return t;
 }
 
@@ -37,14 +37,15 @@ static sk_transitions *all_rows(const sock_data *data)
 }
 
 /* Row i of t is step `step` of the data. */
-static void check_row(const sk_transitions *t, size_t i, const sock_data *data, size_t step, const double *scale)
+static void check_row(const sk_transitions *t, size_t i, const sock_data *data, size_t step, const sk_units *units)
 {
     assert_close(t->h[i], lengths[step], 1e-15, 1);
     assert_int_equal(t->cluster[i], clusters[step]);
     for (size_t k = 0; k < t->d; k++) {
         const double y = data->x[points[step] * t->d + k], next = data->x[(points[step] + 1) * t->d + k];
-        assert_true(t->y[i * t->d + k] == (scale ? y / scale[k] : y));
-        assert_true(t->next[i * t->d + k] == (scale ? next / scale[k] : next));
+        assert_true(t->y[i * t->d + k] == (units ? (y - units->centre[k]) / units->scale[k] : y));
+        assert_true(t->next[i * t->d + k] == (units ? (next - units->centre[k]) / units->scale[k] : next));
+        assert_true(t->zero[k] == (units ? units->zero[k] : 0));
     }
 }
 
@@ -68,16 +69,17 @@ static void test_transitions__stand_fold_by_fold(void **state)
     (void)state;
     static const size_t fold[STEPS] = {2, 0, SK_ALWAYS, LEFT_OUT, 0}, order[] = {1, 4, 0, 2}, first[] = {0, 2, 2, 3, 4};
     static const size_t fold_of[] = {0, 0, 2, 3}, block[] = {0, 2, 3, 4};
-    static const double scale[] = {3, 0.2};
+    static double scale[] = {3, 0.2}, centre[] = {-5, 0.7}, zero[] = {2, 9};
+    const sk_units units = {centre, scale, zero};
     sock_data *data = some_data(2);
-    sk_transitions *t = split_rows(data, fold, 3, scale);
+    sk_transitions *t = split_rows(data, fold, 3, &units);
     assert_int_equal(t->n, 4);
     assert_int_equal(t->folds, 3);
     for (size_t f = 0; f < 5; f++) assert_int_equal(t->first[f], first[f]);
     assert_int_equal(t->blocks, 3); /* fold 1 has no rows, and no block */
     for (size_t b = 0; b < 4; b++) assert_int_equal(t->block[b], block[b]);
     for (size_t i = 0; i < 4; i++) {
-        check_row(t, i, data, order[i], scale);
+        check_row(t, i, data, order[i], &units);
         assert_int_equal(sk_transitions_fold(t, i), fold_of[i]);
     }
     sk_transitions_free(t);

@@ -49,9 +49,8 @@ static void test_tunesame__one_thread_twice_gives_the_same_bytes_and_two_the_sam
     sock_data_free(data);
 }
 
-/* The order of the trajectories decides who is in which fold, and nothing else: with a validation set it decides
- * nothing. */
-static void test_tunesame__order_of_trajectories_matters_through_the_folds_alone(void **state)
+/* The order of the trajectories decides nothing, with a validation set or without. */
+static void test_tunesame__order_of_trajectories_does_not_matter_beside_a_validation_set(void **state)
 {
     (void)state;
     sock_data *data = small_set(), *turned = NULL, *held = NULL;
@@ -218,7 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tunesame__one_thread_twice_gives_the_same_bytes_and_two_the_same_model),
-        cmocka_unit_test(test_tunesame__order_of_trajectories_matters_through_the_folds_alone),
+        cmocka_unit_test(test_tunesame__order_of_trajectories_does_not_matter_beside_a_validation_set),
         cmocka_unit_test(test_tunesame__units_of_the_states_do_not_matter),
         cmocka_unit_test(test_tunesame__equation_is_in_the_users_units),
         cmocka_unit_test(test_tunesame__named_length_scale_stays_in_the_datas_units),

@@ -159,7 +159,8 @@ class Model:
     @property
     def terms_(self) -> Dict[str, Any]:
         """The fields as polynomials, where they are: under ``"drift"`` and ``"diffusion"`` a list of terms, each with its
-        name, the powers of the states and the coefficients; None for a field that is no polynomial."""
+        name, the powers of the states (of x - origin, with the origin under ``"origin"``) and the coefficients; None for a
+        field that is no polynomial."""
         text = ctypes.c_void_p()
         with Context() as c:
             c.check(lib.sock_model_terms(c.handle, self._pointer(), ctypes.byref(text)))

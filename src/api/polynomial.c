@@ -1,54 +1,21 @@
 /* polynomial.c - the fields of a model as polynomials, where every feature is a monomial.
  *
  * f_k = sum_j w_jk phi_j is a list of monomials as it stands. a_kl = phi' V_k V_l' phi is one of products of two
- * features: x^p x^q = x^(p + q), collected power by power; the terms of an average add up, and the floor joins the
- * constant on the diagonal. Cost: p^2 d^2 rank for each term, plus p^2 times the number of monomials for the search. */
-#include "model/model.h"
+ * features: x^p x^q = x^(p + q), collected power by power; the terms of an average add up, about one origin, and the
+ * floor joins the constant on the diagonal. Cost: p^2 d^2 rank for each term, plus p^2 times the number of monomials
+ * for the search. */
+#include "api/monomials.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { DRIFT_MOST = 1000, DIFFUSION_MOST = 120 }; /* features */
 
-/* Monomials with `values` coefficients each. */
-typedef struct sum {
-    sock_context *ctx;
-    size_t d, values, count, powers_room, numbers_room;
-    unsigned *power; /* count x d */
-    double *number;  /* count x values */
-} sum;
-
-/* The coefficients of the monomial, new ones at zero; NULL when out of memory. */
-static double *at(sum *s, const unsigned *power)
-{
-    for (size_t i = 0; i < s->count; i++)
-        if (memcmp(s->power + i * s->d, power, s->d * sizeof *power) == 0) return s->number + i * s->values;
-    const size_t count = s->count + 1;
-    if (sk_grow(s->ctx, &s->power, &s->powers_room, count * s->d, sizeof *s->power) < 0 ||
-        sk_grow(s->ctx, &s->number, &s->numbers_room, count * s->values, sizeof *s->number) < 0)
-        return NULL;
-    memcpy(s->power + s->count * s->d, power, s->d * sizeof *power);
-    double *number = s->number + s->count * s->values;
-    memset(number, 0, s->values * sizeof *number);
-    s->count = count;
-    return number;
-}
+typedef sk_monomial_sum sum;
 
 static bool named(const sk_features *map, size_t most)
 {
     return map && sk_features_polynomial(map) && sk_features_count(map) <= most;
-}
-
-static sock_status add_drift(sum *s, const sk_drift_term *term, unsigned *power)
-{
-    for (size_t j = 0; j < sk_features_count(term->map); j++) {
-        double weight;
-        sk_features_monomial(term->map, j, power, &weight);
-        double *number = at(s, power);
-        if (!number) return SOCK_ENOMEM;
-        for (size_t k = 0; k < s->d; k++) number[k] += weight * term->weight[j * s->d + k];
-    }
-    return SOCK_OK;
 }
 
 /* out (for k <= l, row by row) += weight times row i of V_k times row j of V_l. */
@@ -65,9 +32,10 @@ static void add_products(const sk_diffusion_term *term, size_t i, size_t j, doub
         }
 }
 
-static sock_status add_diffusion(sum *s, const sk_diffusion_term *term, unsigned *power)
+/* about: a sum about the origin of the map, which is where products of features are monomials. */
+static sock_status multiply_features(sum *about, const sk_diffusion_term *term, unsigned *power)
 {
-    const size_t p = sk_features_count(term->map), d = s->d;
+    const size_t p = sk_features_count(term->map), d = about->d;
     unsigned *first = power, *second = power + d, *both = power + 2 * d;
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < p; j++) {
@@ -75,40 +43,35 @@ static sock_status add_diffusion(sum *s, const sk_diffusion_term *term, unsigned
             sk_features_monomial(term->map, i, first, &u);
             sk_features_monomial(term->map, j, second, &v);
             for (size_t k = 0; k < d; k++) both[k] = first[k] + second[k];
-            double *number = at(s, both);
+            double *number = sk_monomials_at(about, both);
             if (!number) return SOCK_ENOMEM;
             add_products(term, i, j, u * v, number);
         }
     return SOCK_OK;
 }
 
+static sock_status add_diffusion(sum *s, const sk_diffusion_term *term, unsigned *power)
+{
+    const double *origin = sk_features_origin(term->map);
+    sum about;
+    sock_status status;
+    SK_TRY(sk_monomials_init(s->ctx, s->d, s->values, s->origin, &about));
+    for (size_t k = 0; k < s->d; k++) about.origin[k] = origin ? origin[k] : 0;
+    SK_GO(multiply_features(&about, term, power));
+    for (size_t i = 0; i < about.count; i++)
+        SK_GO(sk_monomials_add(s, about.power + i * s->d, about.origin, about.number + i * s->values));
+out:
+    sk_monomials_clear(&about);
+    return status;
+}
+
 static sock_status add_floor(sum *s, double floor, unsigned *power)
 {
     memset(power, 0, s->d * sizeof *power);
-    double *number = floor > 0 ? at(s, power) : NULL;
+    double *number = floor > 0 ? sk_monomials_at(s, power) : NULL;
     if (!number) return floor > 0 ? SOCK_ENOMEM : SOCK_OK;
     for (size_t k = 0, place = 0; k < s->d; place += s->d - k++) number[place] += floor;
     return SOCK_OK;
-}
-
-/* "x^2*y", "1". */
-static sock_status label_of(sock_context *ctx, const sock_model *model, const unsigned *power, char **out)
-{
-    char *text = sk_strdup(ctx, "");
-    for (size_t k = 0; text && k < model->d; k++) {
-        if (!power[k]) continue;
-        const char *join = *text ? "*" : "";
-        char *longer = power[k] > 1 ? sk_format(ctx, "%s%s%s^%u", text, join, model->structure->state[k], power[k])
-                                    : sk_format(ctx, "%s%s%s", text, join, model->structure->state[k]);
-        sk_free(text);
-        text = longer;
-    }
-    if (text && !*text) {
-        sk_free(text);
-        text = sk_strdup(ctx, "1");
-    }
-    *out = text;
-    return text ? SOCK_OK : SOCK_ENOMEM;
 }
 
 static bool all_zero(size_t count, const double *number)
@@ -120,9 +83,9 @@ static bool all_zero(size_t count, const double *number)
 static sock_status to_json(const sum *s, const sock_model *model, json_t *list)
 {
     for (size_t i = 0; i < s->count; i++) {
-        char *label = NULL;
         if (all_zero(s->values, s->number + i * s->values)) continue; /* learned away */
-        SK_TRY(label_of(s->ctx, model, s->power + i * s->d, &label));
+        char *label = sk_monomials_label(s, (const char *const *)model->structure->state, s->power + i * s->d);
+        if (!label) return SOCK_ENOMEM;
         json_t *powers = json_array(), *numbers = json_array();
         for (size_t k = 0; k < s->d; k++) json_array_append_new(powers, json_integer(s->power[i * s->d + k]));
         for (size_t v = 0; v < s->values; v++) json_array_append_new(numbers, json_real(s->number[i * s->values + v]));
@@ -135,9 +98,10 @@ static sock_status to_json(const sum *s, const sock_model *model, json_t *list)
 
 static sock_status collect_drift(sum *s, const sock_model *model, unsigned *power, bool *known)
 {
+    (void)power;
     *known = model->drift_terms > 0;
     for (size_t i = 0; i < model->drift_terms; i++) *known = *known && named(model->drift[i]->map, DRIFT_MOST);
-    for (size_t i = 0; *known && i < model->drift_terms; i++) SK_TRY(add_drift(s, model->drift[i], power));
+    for (size_t i = 0; *known && i < model->drift_terms; i++) SK_TRY(sk_monomials_add_drift(s, model->drift[i], 1));
     return SOCK_OK;
 }
 
@@ -154,20 +118,35 @@ static sock_status collect_diffusion(sum *s, const sock_model *model, unsigned *
 typedef sock_status (*collect_fn)(sum *s, const sock_model *model, unsigned *power, bool *known);
 
 /* One field under its key: a list of terms, or null. */
-static sock_status put_field(sock_context *ctx, const sock_model *model, const char *key, size_t values,
-                             collect_fn collect, json_t *object)
+static sock_status put_field(sum *s, const sock_model *model, const char *key, collect_fn collect, json_t *object)
 {
-    sum s = {.ctx = ctx, .d = model->d, .values = values};
-    unsigned *power = sk_alloc(ctx, 3 * model->d, sizeof *power);
+    unsigned *power = sk_alloc(s->ctx, 3 * model->d, sizeof *power);
     json_t *list = json_array();
     bool known = false;
-    sock_status status = power ? collect(&s, model, power, &known) : SOCK_ENOMEM;
-    if (status >= 0 && known) status = to_json(&s, model, list);
+    sock_status status = power ? collect(s, model, power, &known) : SOCK_ENOMEM;
+    if (status >= 0 && known) status = to_json(s, model, list);
     json_object_set_new(object, key, known ? json_incref(list) : json_null());
     json_decref(list);
     sk_free(power);
-    sk_free(s.power);
-    sk_free(s.number);
+    return status;
+}
+
+/* Both fields about the same origin, and that origin. */
+static sock_status put_fields(sock_context *ctx, const sock_model *model, const double *origin, json_t *object)
+{
+    const size_t d = model->d;
+    sum drift, diffusion = {0};
+    json_t *list = json_array();
+    sock_status status;
+    for (size_t k = 0; k < d; k++) json_array_append_new(list, json_real(origin[k]));
+    json_object_set_new(object, "origin", list);
+    SK_GO(sk_monomials_init(ctx, d, d, origin, &drift));
+    SK_GO(sk_monomials_init(ctx, d, d * (d + 1) / 2, origin, &diffusion));
+    SK_GO(put_field(&drift, model, "drift", collect_drift, object));
+    SK_GO(put_field(&diffusion, model, "diffusion", collect_diffusion, object));
+out:
+    sk_monomials_clear(&drift);
+    sk_monomials_clear(&diffusion);
     return status;
 }
 
@@ -176,14 +155,16 @@ sock_status sock_model_terms(sock_context *ctx, const sock_model *model, char **
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!model || !json) return sk_fail(ctx, SOCK_EUSAGE, "model and output must not be NULL");
+    double *origin = sk_doubles(ctx, model->d, 2);
+    if (!origin) return SOCK_ENOMEM;
     json_t *object = json_object();
-    sock_status status = put_field(ctx, model, "drift", model->d, collect_drift, object);
-    if (status >= 0)
-        status = put_field(ctx, model, "diffusion", model->d * (model->d + 1) / 2, collect_diffusion, object);
+    sk_model_origin(model, origin, origin + model->d);
+    sock_status status = put_fields(ctx, model, origin, object);
     char *text = status >= 0 ? json_dumps(object, JSON_REAL_PRECISION(17) | JSON_COMPACT) : NULL;
     char *copy = text ? sk_strdup(ctx, text) : NULL;
     json_decref(object);
     free(text);
+    sk_free(origin);
     if (status >= 0 && !copy) status = sk_fail(ctx, SOCK_ENOMEM, "out of memory: the terms could not be written");
     if (copy) *json = copy;
     return status;

@@ -392,6 +392,7 @@ static const field fields[] = {
     {"skipped", COUNT, SEARCH, IN(found.skipped)},
     {"search", ROWS, TUNED, IN(found.search)},
     {"scale", NUMBERS, SEARCH, IN(found.scale)},
+    {"centre", NUMBERS, SEARCH, IN(found.centre)},
     {"diffusion_lambda", NUMBER, TUNED, BEST(lambda)},
     {"relative_gap", NUMBER, TUNED, IN(certificate.relative_gap)},
     {"converged", FLAG, TUNED, IN(certificate.converged)},

@@ -159,6 +159,12 @@ double sk_parse_double(const char *text, const char **end);
  * least 32. Returns its length. */
 size_t sk_print_double(char *buffer, double value);
 
+/* The number of the fewest decimal digits that lies within reach of the middle (0 has none), of several the nearest. */
+double sk_roundest(double middle, double reach);
+
+/* How many decimal digits the value needs, without zeros at either end: 0 for 0, 1 for 300, 17 at most. */
+int sk_decimal_digits(double value);
+
 /* ---- Hash (FNV-1a, 64 bit), for provenance ---- */
 
 uint64_t sk_hash(uint64_t seed, const void *bytes, size_t count);

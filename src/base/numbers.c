@@ -4,6 +4,7 @@
 #include "fivepowers.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,4 +190,37 @@ uint64_t sk_hash(uint64_t seed, const void *bytes, size_t count)
     uint64_t hash = seed;
     for (size_t i = 0; i < count; i++) hash = (hash ^ p[i]) * 0x100000001b3u;
     return hash;
+}
+
+/* ---- Round numbers ---- */
+
+/* With a power of ten below 1, division gives the double that the decimal text has. */
+static double round_to(double value, int exponent)
+{
+    const double power = pow(10, abs(exponent));
+    return exponent < 0 ? rint(value * power) / power : rint(value / power) * power;
+}
+
+double sk_roundest(double middle, double reach)
+{
+    enum { DIGITS = 17 };
+    if (!(fabs(middle) > reach)) return 0;
+    const int exponent = (int)floor(log10(fabs(middle)));
+    for (int digits = 1; digits < DIGITS; digits++) {
+        const double round = round_to(middle, exponent + 1 - digits);
+        if (fabs(round - middle) <= reach) return round;
+    }
+    return middle;
+}
+
+int sk_decimal_digits(double value)
+{
+    enum { DIGITS = 17 };
+    char text[32];
+    if (value == 0) return 0;
+    for (int digits = 1; digits < DIGITS; digits++) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, value);
+        if (strtod(text, NULL) == value) return digits;
+    }
+    return DIGITS;
 }

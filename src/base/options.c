@@ -37,7 +37,7 @@ static const row table[] = {
     {"learned",      FLAG,   "yes",  0, 0, "yes|no", "tuning: try learned feature weights (automatic relevance)"},
     {"correction",   FLAG,   "yes",  0, 0, "yes|no", "tuning: correct the residuals to second order in the step"},
     {"polish",       FLAG,   "yes",  0, 0, "yes|no", "tuning: polish the best diffusions by quasi-likelihood"},
-    {"scaling",      FLAG,   "yes",  0, 0, "yes|no", "tuning: bring states in very different, very small or very large units to standard deviation 1 for the search"},
+    {"scaling",      FLAG,   "yes",  0, 0, "yes|no", "tuning: bring every state to mean 0 and standard deviation 1 for the search"},
     {"average",      FLAG,   "yes",  0, 0, "yes|no", "tuning: average the kernels that do about equally well (the drift where no short equation does)"},
     {"drift",        TEXT,   "auto", 0, 0, "a kernel, see docs/kernels.md", "kernel of the drift, for example gauss:eta=0.8 or poly:degree=2 (auto: chosen, or gauss without tuning)"},
     {"drift-lambda", NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "ridge penalty of the drift"},

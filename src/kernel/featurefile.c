@@ -2,7 +2,7 @@
  *
  * Text: the kernel, or pivoted(kernel). Arrays of part i of the sum: i.omega (p x d) and i.beta (p x 1) of fourier;
  * i.landmarks (r x d) and i.factor (r x r, lower) of nystrom and pivoted; and scale (1 x d) of a map in units of its
- * own. Which they are is the families' matter. */
+ * own, with origin (1 x d) where its zero is not that of the states. Which they are is the families' matter. */
 #include "kernel/featuremap.h"
 
 #include <math.h>
@@ -23,10 +23,23 @@ static size_t list_part(const sk_part *part, size_t place, sk_array *list)
     return part->arrays;
 }
 
+static sk_array unit_array(const sk_features *map, const char *name, const double *values)
+{
+    sk_array made = {.rows = 1, .cols = map->d, .values = values};
+    snprintf(made.name, sizeof made.name, "%s", name);
+    return made;
+}
+
+static bool all_zero(size_t d, const double *values)
+{
+    while (d && values[d - 1] == 0) d--;
+    return !d;
+}
+
 sock_status sk_features_export(sock_context *ctx, const sk_features *map, char **text, sk_array **arrays, size_t *count)
 {
     char *spec = sk_kernel_format(ctx, map->kernel);
-    sk_array *list = spec ? sk_alloc(ctx, SK_PART_ARRAYS * map->parts + 1, sizeof *list) : NULL;
+    sk_array *list = spec ? sk_alloc(ctx, SK_PART_ARRAYS * map->parts + 2, sizeof *list) : NULL;
     char *whole = list ? sk_format(ctx, map->pivoted ? "pivoted(%s)" : "%s", spec) : NULL;
     sk_free(spec);
     if (!whole) {
@@ -35,10 +48,8 @@ sock_status sk_features_export(sock_context *ctx, const sk_features *map, char *
     }
     size_t used = 0;
     for (size_t i = 0; i < map->parts; i++) used += list_part(&map->part[i], i, list + used);
-    if (map->scale) {
-        list[used] = (sk_array){.rows = 1, .cols = map->d, .values = map->scale};
-        snprintf(list[used++].name, sizeof list->name, "scale");
-    }
+    if (map->scale) list[used++] = unit_array(map, "scale", map->scale);
+    if (map->scale && !all_zero(map->d, map->origin)) list[used++] = unit_array(map, "origin", map->origin);
     *text = whole;
     *arrays = list;
     *count = used;
@@ -79,20 +90,30 @@ sock_status sk_stored_array(sk_stored *s, sk_part *part, const char *name, size_
     return SOCK_OK;
 }
 
-/* The units of the coordinates, where the map has its own. */
+/* An array with a number for each state; *out is NULL where the map has none of this name. */
+static sock_status read_units(sk_stored *s, size_t d, const char *name, bool positive, const double **out)
+{
+    const sk_array *a = named(s, name);
+    *out = a ? a->values : NULL;
+    if (!a) return SOCK_OK;
+    if (a->rows != 1 || a->cols != d)
+        return sk_fail(s->ctx, SOCK_EINPUT, "array '%s' of a feature map is %zu x %zu; 1 x %zu is needed", name,
+                       a->rows, a->cols, d);
+    for (size_t k = 0; k < d; k++)
+        if (!isfinite(a->values[k]) || (positive && !(a->values[k] > 0)))
+            return sk_fail(s->ctx, SOCK_EINPUT, "array '%s' of a feature map holds %g at place %zu; it must be %s",
+                           name, a->values[k], k, positive ? "> 0" : "finite");
+    s->used++;
+    return SOCK_OK;
+}
+
+/* Zero and units of the coordinates, where the map has its own. */
 static sock_status read_scale(sk_stored *s, sk_features *map)
 {
-    const sk_array *scale = named(s, "scale");
-    if (!scale) return SOCK_OK;
-    if (scale->rows != 1 || scale->cols != map->d)
-        return sk_fail(s->ctx, SOCK_EINPUT, "array 'scale' of a feature map is %zu x %zu; 1 x %zu is needed",
-                       scale->rows, scale->cols, map->d);
-    for (size_t k = 0; k < map->d; k++)
-        if (!isfinite(scale->values[k]) || !(scale->values[k] > 0))
-            return sk_fail(s->ctx, SOCK_EINPUT, "array 'scale' of a feature map holds %g at place %zu; it must be > 0",
-                           scale->values[k], k);
-    s->used++;
-    return sk_features_set_scale(s->ctx, map, scale->values);
+    const double *scale, *origin;
+    SK_TRY(read_units(s, map->d, "scale", true, &scale));
+    SK_TRY(read_units(s, map->d, "origin", false, &origin));
+    return scale || origin ? sk_features_set_units(s->ctx, map, origin, scale) : SOCK_OK;
 }
 
 /* What is not stored is made again. */

@@ -26,8 +26,8 @@ enum { SK_PART_ARRAYS = 2 };
 struct sk_part {
     const sk_part_kind *kind;
     size_t d, p;
-    sk_term term;        /* as given; b is NULL */
-    const double *scale; /* the map's, for labels; NULL: 1 */
+    sk_term term;                 /* as given; b is NULL */
+    const double *origin, *scale; /* the map's, for labels; NULL: 0 and 1 */
     size_t arrays;
     struct {
         const char *name;
@@ -47,8 +47,12 @@ struct sk_features {
     sk_part *part;
     sk_kernel *kernel; /* what was asked for */
     bool pivoted;      /* one part, from sk_features_pivoted */
-    double *scale;     /* d units of the coordinates: the parts see x / scale; NULL: x */
+    double *origin;    /* d, and behind them as many units of the coordinates: the parts see (x - origin) / scale */
+    double *scale;     /* these units; both NULL: x */
 };
+
+/* The name of state k in labels: x, or (x - 300) where the map has that origin. NULL: out of memory. */
+char *sk_part_state(sock_context *ctx, const sk_part *part, const char *const *names, size_t k);
 
 /* A new array of the part, all zeros; the name is borrowed. NULL: out of memory. */
 double *sk_part_array(sock_context *ctx, sk_part *part, const char *name, size_t rows, size_t cols);

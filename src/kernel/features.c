@@ -33,7 +33,7 @@ void sk_features_free(sk_features *map)
     for (size_t i = 0; i < map->parts; i++) clear_part(&map->part[i]);
     sk_free(map->part);
     sk_kernel_free(map->kernel);
-    sk_free(map->scale);
+    sk_free(map->origin);
     sk_free(map);
 }
 
@@ -108,20 +108,31 @@ out:
     return status;
 }
 
-sock_status sk_features_set_scale(sock_context *ctx, sk_features *map, const double *scale)
+/* ((x - o) / s - o0) / s0 = (x - o - s o0) / (s s0), where o0 and s0 are what the map has already. */
+sock_status sk_features_set_units(sock_context *ctx, sk_features *map, const double *origin, const double *scale)
 {
-    double *copy = sk_doubles(ctx, map->d, 1);
+    const size_t d = map->d;
+    double *copy = sk_doubles(ctx, d, 2);
     if (!copy) return SOCK_ENOMEM;
-    for (size_t k = 0; k < map->d; k++) copy[k] = scale[k] * (map->scale ? map->scale[k] : 1);
-    sk_free(map->scale);
-    map->scale = copy;
-    for (size_t i = 0; i < map->parts; i++) map->part[i].scale = copy;
+    for (size_t k = 0; k < d; k++) {
+        const double unit = scale ? scale[k] : 1;
+        copy[k] = (origin ? origin[k] : 0) + unit * (map->origin ? map->origin[k] : 0);
+        copy[d + k] = unit * (map->scale ? map->scale[k] : 1);
+    }
+    sk_free(map->origin);
+    map->origin = copy;
+    map->scale = copy + d;
+    for (size_t i = 0; i < map->parts; i++) {
+        map->part[i].origin = map->origin;
+        map->part[i].scale = map->scale;
+    }
     return SOCK_OK;
 }
 
 /* ---- What it is ---- */
 
 size_t sk_features_count(const sk_features *map) { return map->p; }
+const double *sk_features_origin(const sk_features *map) { return map->origin; }
 const double *sk_features_scale(const sk_features *map) { return map->scale; }
 const sk_kernel *sk_features_kernel(const sk_features *map) { return map->parts == 1 ? map->part[0].kernel : NULL; }
 
@@ -144,13 +155,13 @@ size_t sk_features_space(const sk_features *map, size_t block)
     return most + (map->scale ? block * map->d : 0);
 }
 
-/* Points in the units of the features: x itself, or x / scale at the head of the space, which moves on. */
+/* Points in the units of the features: x itself, or (x - origin) / scale at the head of the space, which moves on. */
 static const double *in_units(const sk_features *map, size_t count, const double *x, double **space)
 {
     if (!map->scale) return x;
     double *out = *space;
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < map->d; k++) out[i * map->d + k] = x[i * map->d + k] / map->scale[k];
+        for (size_t k = 0; k < map->d; k++) out[i * map->d + k] = (x[i * map->d + k] - map->origin[k]) / map->scale[k];
     *space += count * map->d;
     return out;
 }
@@ -208,6 +219,14 @@ sock_status sk_features_jacobian(sock_context *ctx, const sk_features *map, cons
     for (size_t j = 0; map->scale && j < map->p * map->d; j++) out[j] /= map->scale[j % map->d];
     sk_free(space);
     return SOCK_OK;
+}
+
+char *sk_part_state(sock_context *ctx, const sk_part *part, const char *const *names, size_t k)
+{
+    char number[32];
+    if (!part->origin || part->origin[k] == 0) return sk_strdup(ctx, names[k]);
+    sk_print_double(number, fabs(part->origin[k]));
+    return sk_format(ctx, "(%s %c %s)", names[k], part->origin[k] < 0 ? '+' : '-', number);
 }
 
 char *sk_features_label(sock_context *ctx, const sk_features *map, const char *const *names, size_t j, double *weight)

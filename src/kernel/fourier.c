@@ -61,11 +61,14 @@ static char *fourier_label(sock_context *ctx, const sk_part *part, const char *c
     for (size_t k = 0; text && k < part->d; k++) {
         const double value = omega_of(part)[j * part->d + k] / part->term.eta / (part->scale ? part->scale[k] : 1);
         sk_print_double(number, fabs(value));
-        char *longer = sk_format(ctx, "%s%s%s*%s", text,
-                                 value < 0 ? (k ? " - " : "-")
-                                 : k       ? " + "
-                                           : "",
-                                 number, names[k]);
+        char *state = sk_part_state(ctx, part, names, k);
+        char *longer = state ? sk_format(ctx, "%s%s%s*%s", text,
+                                         value < 0 ? (k ? " - " : "-")
+                                         : k       ? " + "
+                                                   : "",
+                                         number, state)
+                             : NULL;
+        sk_free(state);
         sk_free(text);
         text = longer;
     }

@@ -65,3 +65,15 @@ void sk_kernel_diagonal(const sk_kernel *kernel, size_t d, size_t nx, const doub
         out[i] = sum;
     }
 }
+
+sock_status sk_kernel_means_zero(sock_context *ctx, const sk_kernel *kernel, size_t d, bool *means)
+{
+    double *zero = sk_doubles(ctx, d, 1), value = 1;
+    sk_kernel *closed = NULL;
+    sock_status status = zero ? sk_kernel_closed_form(ctx, kernel, &closed) : SOCK_ENOMEM;
+    if (status >= 0 && sk_kernel_is_closed(closed)) sk_kernel_diagonal(closed, d, 1, zero, &value);
+    *means = value == 0;
+    sk_kernel_free(closed);
+    sk_free(zero);
+    return status;
+}

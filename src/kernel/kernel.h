@@ -79,6 +79,10 @@ typedef enum sk_kind {
 enum { SK_NAMES = 256 };
 const char *sk_kernel_names(sk_kind kind, const char *separator, char *buffer);
 
+/* Whether it vanishes at the origin, so that the functions it makes all do (linear): it means the zero of the states.
+ */
+sock_status sk_kernel_means_zero(sock_context *ctx, const sk_kernel *kernel, size_t d, bool *means);
+
 /* Whether a kernel's text begins with the name of a family of polynomials. */
 bool sk_kernel_text_is_polynomial(const char *text);
 
@@ -134,10 +138,14 @@ sock_status sk_features_landmarks(sock_context *ctx, const sk_kernel *kernel, si
 void sk_features_free(sk_features *map);
 size_t sk_features_count(const sk_features *map); /* p */
 
-/* From now on the map takes x to what it was at x / scale (d positive numbers, copied): features made of coordinates in
- * their own units. Values, derivatives, labels, copies and files follow; pivots stay in the units of the features. */
-sock_status sk_features_set_scale(sock_context *ctx, sk_features *map, const double *scale);
-const double *sk_features_scale(const sk_features *map); /* d numbers; NULL: all 1 */
+/* From now on the map takes x to what it was at (x - origin) / scale (d numbers each, copied; NULL: 0 and 1; scale
+ * positive): features made of coordinates with a zero and units of their own. Values, derivatives, labels, copies and
+ * files follow; pivots stay in the units of the features. */
+sock_status sk_features_set_units(sock_context *ctx, sk_features *map, const double *origin, const double *scale);
+
+/* Both of d numbers, or both NULL: x is taken as it is. */
+const double *sk_features_origin(const sk_features *map);
+const double *sk_features_scale(const sk_features *map);
 
 /* Phi (nx x p, rows of length ld). In parallel over blocks of points. */
 sock_status sk_features_eval(sock_context *ctx, const sk_features *map, size_t nx, const double *x, double *phi,
@@ -158,13 +166,13 @@ sock_status sk_features_jacobian(sock_context *ctx, const sk_features *map, cons
 char *sk_features_label(sock_context *ctx, const sk_features *map, const char *const *names, size_t j, double *weight);
 
 /* Whether every feature is a monomial; and feature j of such a map: *weight times the product of x_k^power[k] over its
- * d states. */
+ * d states, or (x_k - origin_k)^power[k]. */
 bool sk_features_polynomial(const sk_features *map);
 void sk_features_monomial(const sk_features *map, size_t j, unsigned *power, double *weight);
 
 /* For maps of one part on pivots (sk_features_pivoted, or nystrom alone): the r = p pivots (r x d), the factor L_pp (r
- * x r, lower) and the kernel; NULL for other maps. f(x) = gamma(x).w is then k(x / scale, pivots).c with c = L_pp^-T w.
- */
+ * x r, lower) and the kernel; NULL for other maps. f(x) = gamma(x).w is then k((x - origin) / scale, pivots).c with c =
+ * L_pp^-T w. */
 const double *sk_features_pivots(const sk_features *map);
 const double *sk_features_factor(const sk_features *map);
 const sk_kernel *sk_features_kernel(const sk_features *map);

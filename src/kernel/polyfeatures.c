@@ -80,12 +80,13 @@ static void poly_jacobian(sock_context *ctx, const sk_part *part, const double *
     }
 }
 
-/* factor ^ power, before what is there already. */
-static char *prepend(sock_context *ctx, const char *factor, size_t power, char *rest)
+/* factor ^ power, before what is there already; both are freed. */
+static char *prepend(sock_context *ctx, char *factor, size_t power, char *rest)
 {
     char exponent[24] = "";
     if (power > 1) snprintf(exponent, sizeof exponent, "^%zu", power);
-    char *text = sk_format(ctx, "%s%s%s%s", factor, exponent, rest ? "*" : "", rest ? rest : "");
+    char *text = factor ? sk_format(ctx, "%s%s%s%s", factor, exponent, rest ? "*" : "", rest ? rest : "") : NULL;
+    sk_free(factor);
     sk_free(rest);
     return text;
 }
@@ -102,7 +103,7 @@ static char *poly_label(sock_context *ctx, const sk_part *part, const char *cons
         size_t power = 0;
         for (; j != part->p - 1 && m[j].variable == variable; j = m[j].parent, power++)
             *weight *= m[j].ratio / (part->scale ? part->scale[variable] : 1);
-        text = prepend(ctx, names[variable], power, text);
+        text = prepend(ctx, sk_part_state(ctx, part, names, variable), power, text);
         if (!text) return NULL;
     }
     return text;
@@ -190,7 +191,7 @@ static void linear_monomial(const sk_part *part, size_t j, unsigned *power, doub
 static char *linear_label(sock_context *ctx, const sk_part *part, const char *const *names, size_t j, double *weight)
 {
     *weight = sqrt(part->term.scale) / (part->scale ? part->scale[j] : 1);
-    return sk_strdup(ctx, names[j]);
+    return sk_part_state(ctx, part, names, j);
 }
 
 static const sk_part_kind linear_kind = {.space = linear_space,

@@ -30,6 +30,7 @@ void sk_tune_outcome_clear(sk_tune_outcome *told)
     sk_free(told->drift_form);
     sk_free(told->floor.value);
     sk_free(told->scale.value);
+    sk_free(told->centre.value);
     *told = (sk_tune_outcome){0};
 }
 

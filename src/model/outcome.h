@@ -60,6 +60,7 @@ typedef struct sk_tune_outcome {
     size_t folds, steps;
     sk_numbers floor;  /* d numbers on the diagonal of a, in the user's units */
     sk_numbers scale;  /* d units of the search; none: those of the data */
+    sk_numbers centre; /* d: its zero */
     bool limited;      /* by the budget, which left out: */
     size_t skipped;    /* candidates */
     sk_texts left_out; /* whole stages */

@@ -34,7 +34,7 @@ typedef struct piece {
     const sk_features *map;  /* features; NULL: kernel values at the points */
     const sk_kernel *kernel; /* then: the kernel and the points (p x d), borrowed from a term */
     const double *point;
-    const double *scale; /* the points and the kernel are in these units; NULL: 1 */
+    const double *origin, *scale; /* the points and the kernel are in these units; NULL: 0 and 1 */
     size_t p, columns;
     bool drift; /* the first d columns are coefficients of f */
     double *c;  /* p x columns */
@@ -85,16 +85,17 @@ static bool same_units(const sk_sampler *s, const double *one, const double *oth
 }
 
 /* The piece for kernel values at these points: one whose points begin with them, or that these begin with. */
-static sock_status kernel_piece(sock_context *ctx, sk_sampler *s, const sk_kernel *kernel, const double *scale,
-                                size_t p, const double *point, size_t *found)
+static sock_status kernel_piece(sock_context *ctx, sk_sampler *s, const piece *wanted, size_t *found)
 {
+    const size_t p = wanted->p;
+    const double *point = wanted->point;
     for (size_t i = 0; i < s->pieces; i++) {
         piece *old = &s->piece[i];
         bool same = false;
-        if (old->map || !same_units(s, old->scale, scale) ||
+        if (old->map || !same_units(s, old->scale, wanted->scale) || !same_units(s, old->origin, wanted->origin) ||
             memcmp(old->point, point, SK_MIN(p, old->p) * s->d * sizeof *point) != 0)
             continue;
-        SK_TRY(same_kernel(ctx, old->kernel, kernel, &same));
+        SK_TRY(same_kernel(ctx, old->kernel, wanted->kernel, &same));
         if (!same) continue;
         if (p > old->p) old->point = point;
         old->p = SK_MAX(p, old->p);
@@ -102,7 +103,7 @@ static sock_status kernel_piece(sock_context *ctx, sk_sampler *s, const sk_kerne
         return SOCK_OK;
     }
     *found = s->pieces;
-    s->piece[s->pieces++] = (piece){.kernel = kernel, .point = point, .scale = scale, .p = p};
+    s->piece[s->pieces++] = *wanted;
     return SOCK_OK;
 }
 
@@ -110,8 +111,12 @@ static sock_status map_piece(sock_context *ctx, sk_sampler *s, const sk_features
 {
     const size_t p = sk_features_count(map);
     const double *pivot = sk_features_pivots(map);
-    if (pivot && !s->stable)
-        return kernel_piece(ctx, s, sk_features_kernel(map), sk_features_scale(map), p, pivot, found);
+    const piece wanted = {.kernel = sk_features_kernel(map),
+                          .origin = sk_features_origin(map),
+                          .scale = sk_features_scale(map),
+                          .p = p,
+                          .point = pivot};
+    if (pivot && !s->stable) return kernel_piece(ctx, s, &wanted, found);
     *found = s->pieces;
     s->piece[s->pieces++] = (piece){.map = map, .p = p};
     return SOCK_OK;
@@ -126,7 +131,8 @@ static sock_status sort_drift(sock_context *ctx, sk_sampler *s)
         if (term->map)
             SK_TRY(map_piece(ctx, s, term->map, &s->drift_piece[i]));
         else if (!sk_kernel_is_matrix(term->kernel) && term->centres <= MOST_CENTRES)
-            SK_TRY(kernel_piece(ctx, s, term->kernel, NULL, term->centres, term->centre, &s->drift_piece[i]));
+            SK_TRY(kernel_piece(ctx, s, &(piece){.kernel = term->kernel, .p = term->centres, .point = term->centre},
+                                &s->drift_piece[i]));
         if (s->drift_piece[i] == SIZE_MAX) continue;
         s->piece[s->drift_piece[i]].drift = true;
         s->piece[s->drift_piece[i]].columns = s->d;
@@ -336,7 +342,7 @@ static void eval_piece(sock_context *ctx, const sk_sampler *s, size_t index, siz
     if (q->map) {
         sk_features_block(ctx, q->map, count, x, h, q->p, b);
     } else {
-        for (size_t i = 0; q->scale && i < count * d; i++) b[i] = x[i] / q->scale[i % d];
+        for (size_t i = 0; q->scale && i < count * d; i++) b[i] = (x[i] - q->origin[i % d]) / q->scale[i % d];
         sk_kernel_block(ctx, q->kernel, d, count, q->scale ? b : x, q->p, q->point, h, q->p,
                         q->scale ? b + count * d : b);
     }
@@ -401,7 +407,8 @@ static sock_status check_piece(sock_context *ctx, const sk_sampler *s, const pie
     double *space = sk_doubles(ctx, SK_MAX(sk_sampler_space(s, count), sk_model_space(s->model, count)), 1);
     if (values && space && unit) {
         double *f = values, *g = f + count * d, *a = g + count * d, *b = a + count * d * d, *x = b + count * d * d;
-        for (size_t i = 0; i < count * d; i++) x[i] = q->point[i] * (q->scale ? q->scale[i % d] : 1);
+        for (size_t i = 0; i < count * d; i++)
+            x[i] = q->scale ? q->origin[i % d] + q->point[i] * q->scale[i % d] : q->point[i];
         sk_model_fields(ctx, s->model, count, x, f, noisy ? a : NULL, space);
         sk_sampler_fields(ctx, s, count, x, g, noisy ? b : NULL, space);
         for (size_t k = 0; k < d; k++) unit[k] = q->scale ? q->scale[k] : 1;

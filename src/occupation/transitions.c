@@ -18,7 +18,8 @@ static sock_status allocate(sock_context *ctx, size_t n, size_t d, size_t folds,
     t->first = sk_alloc(ctx, folds + 2, sizeof *t->first);
     t->block = sk_alloc(ctx, n / SK_BLOCK + folds + 2, sizeof *t->block);
     t->reach = sk_doubles(ctx, d, 1);
-    if (!t->y || !t->next || !t->h || !t->cluster || !t->first || !t->block || !t->reach) {
+    t->zero = sk_doubles(ctx, d, 1);
+    if (!t->y || !t->next || !t->h || !t->cluster || !t->first || !t->block || !t->reach || !t->zero) {
         sk_transitions_free(t);
         return SOCK_ENOMEM;
     }
@@ -36,6 +37,7 @@ void sk_transitions_free(sk_transitions *t)
     sk_free(t->first);
     sk_free(t->block);
     sk_free(t->reach);
+    sk_free(t->zero);
     sk_free(t);
 }
 
@@ -54,20 +56,20 @@ static void complete(sk_transitions *t)
     }
 }
 
-/* The row of a data set's point and the next one, in units of scale. */
-static void put_row(const sock_data *data, size_t point, const double *scale, sk_transitions *t, size_t row)
+/* The row of a data set's point and the next one. */
+static void put_row(const sock_data *data, size_t point, const sk_units *units, sk_transitions *t, size_t row)
 {
     const size_t d = t->d;
     const double *x = data->x + point * d;
     t->h[row] = data->t[point + 1] - data->t[point];
     for (size_t k = 0; k < d; k++) {
-        const double unit = scale ? scale[k] : 1;
-        t->y[row * d + k] = x[k] / unit;
-        t->next[row * d + k] = x[d + k] / unit;
+        const double centre = units ? units->centre[k] : 0, unit = units ? units->scale[k] : 1;
+        t->y[row * d + k] = (x[k] - centre) / unit;
+        t->next[row * d + k] = (x[d + k] - centre) / unit;
     }
 }
 
-sock_status sk_transitions_new(sock_context *ctx, const sock_data *data, const sk_split *split, const double *scale,
+sock_status sk_transitions_new(sock_context *ctx, const sock_data *data, const sk_split *split, const sk_units *units,
                                sk_transitions **out)
 {
     sk_transitions *t = NULL;
@@ -80,10 +82,11 @@ sock_status sk_transitions_new(sock_context *ctx, const sock_data *data, const s
         for (size_t i = 0; i < split->n; i++) {
             if (split->fold[i] != (f < split->folds ? f : SK_ALWAYS)) continue;
             t->cluster[row] = split->cluster[i];
-            put_row(data, split->point[i], scale, t, row++);
+            put_row(data, split->point[i], units, t, row++);
         }
     }
     t->first[split->folds + 1] = n;
+    if (units) memcpy(t->zero, units->zero, t->d * sizeof *t->zero);
     complete(t);
     *out = t;
     return SOCK_OK;
@@ -107,6 +110,7 @@ sock_status sk_transitions_subset(sock_context *ctx, const sk_transitions *all, 
         t->first[f] = i;
     }
     t->first[all->folds + 1] = count;
+    memcpy(t->zero, all->zero, bytes);
     complete(t);
     *out = t;
     return SOCK_OK;

@@ -23,6 +23,7 @@ typedef struct sk_transitions {
     size_t blocks;
     size_t *block; /* blocks + 1: block b is the rows block[b] .. block[b+1]-1 */
     double *reach; /* d: a thousandth of the spread of each coordinate, for differences */
+    double *zero;  /* d: where the states have their own zero, in the units of the rows */
 } sk_transitions;
 
 /* Where the transitions of a data set stand: row i goes from point `point[i]` of it to the next one. */
@@ -33,9 +34,13 @@ typedef struct sk_split {
     size_t *cluster; /* n */
 } sk_split;
 
-/* The rows of a split, sorted by fold and in the order of the split inside one; scale (d, or NULL): the units of the
- * states. */
-sock_status sk_transitions_new(sock_context *ctx, const sock_data *data, const sk_split *split, const double *scale,
+/* Zero and units of rows: z = (x - centre) / scale, and there is the states' own zero. All of d numbers. */
+typedef struct sk_units {
+    double *centre, *scale, *zero;
+} sk_units;
+
+/* The rows of a split, sorted by fold and in the order of the split inside one; units: NULL for those of the data. */
+sock_status sk_transitions_new(sock_context *ctx, const sock_data *data, const sk_split *split, const sk_units *units,
                                sk_transitions **out);
 
 /* The rows listed in keep (rising), with their folds. */

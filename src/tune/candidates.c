@@ -83,14 +83,17 @@ static double spread(const sk_transitions *t)
     return total > 0 ? sqrt(total) : 1;
 }
 
-static sock_status parse(const maker *m, const char *option, const char *text, sk_kernel **out)
+/* The kernel of a candidate, and about which zero it is: a sparse fit means that of the states too. */
+static sock_status parse(const maker *m, const char *option, const char *text, sk_candidate *made)
 {
     const sk_transitions *t = m->rows;
-    SK_TRY(sk_kernel_parse(m->ctx, option, text, out));
-    sock_status status = sk_kernel_resolve(m->ctx, option, *out, t->d, t->n, t->y);
+    SK_TRY(sk_kernel_parse(m->ctx, option, text, &made->kernel));
+    sock_status status = sk_kernel_resolve(m->ctx, option, made->kernel, t->d, t->n, t->y);
+    if (status >= 0) status = sk_kernel_means_zero(m->ctx, made->kernel, t->d, &made->own_zero);
+    made->own_zero |= made->learned;
     if (status < 0) {
-        sk_kernel_free(*out);
-        *out = NULL;
+        sk_kernel_free(made->kernel);
+        made->kernel = NULL;
     }
     return status;
 }
@@ -103,7 +106,7 @@ static sock_status add(const maker *m, sk_candidate made, const char *text)
     sk_candidate **list = drift ? &c->drift : &c->diffusion;
     size_t *count = drift ? &c->drifts : &c->diffusions;
     SK_TRY(sk_grow(m->ctx, list, drift ? &c->drift_capacity : &c->diffusion_capacity, *count + 1, sizeof **list));
-    SK_TRY(parse(m, drift ? "drift" : "diffusion", text, &made.kernel));
+    SK_TRY(parse(m, drift ? "drift" : "diffusion", text, &made));
     char *canonical = drift && made.learned ? sk_strdup(m->ctx, text) : sk_kernel_format(m->ctx, made.kernel);
     if (canonical)
         made.name =
@@ -205,14 +208,15 @@ static sock_status named_diffusion(const maker *m)
     static const row named = {"", 1, false, 0, 0};
     const sk_transitions *t = m->rows;
     const char *text = m->spec->diffusion;
-    sk_kernel *kernel = NULL;
+    sk_candidate made = {0};
     sk_features *map = NULL;
-    SK_TRY(parse(m, "diffusion", text, &kernel));
+    SK_TRY(parse(m, "diffusion", text, &made));
     sock_status status = SOCK_OK;
-    if (!sk_kernel_is_implicit(kernel)) status = sk_features_new(m->ctx, "diffusion", kernel, t->d, t->n, t->y, &map);
+    if (!sk_kernel_is_implicit(made.kernel))
+        status = sk_features_new(m->ctx, "diffusion", made.kernel, t->d, t->n, t->y, &map);
     const size_t p = map ? sk_features_count(map) : 1; /* gauss is cut at the rank that can be afforded */
     sk_features_free(map);
-    sk_kernel_free(kernel);
+    sk_candidate_clear(&made);
     if (status < 0) return status;
     if (p > SK_DIFFUSION_FEATURES)
         return sk_fail(m->ctx, SOCK_EUSAGE,

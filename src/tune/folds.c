@@ -14,6 +14,10 @@ typedef struct splitting {
     const sk_tune_spec *spec;
     const sock_data *data;
     sock_data *joined; /* data and validation, where there is one */
+    size_t *order;     /* trajectories in an order of their own, see sk_data_order */
+    double *content;
+    size_t *turn;   /* clusters in the order in which parts take them */
+    bool in_pieces; /* a cluster is a piece, or several trajectories */
     sk_split split;
 } splitting;
 
@@ -41,15 +45,17 @@ static uint64_t hash_of(const sock_data *data, size_t j)
                    (data->first[j + 1] - data->first[j]) * data->d * sizeof(double));
 }
 
-/* original[j]: the first trajectory with the very same steps as j, or j itself. A copy is no new evidence, so it must
- * not be held out while its original is in the training part. */
-static sock_status find_copies(sock_context *ctx, const sock_data *data, size_t *original)
+/* original[j]: the first trajectory, in the order of the split, with the very same steps as j, or j itself. A copy is
+ * no new evidence, so it must not be held out while its original is in the training part. */
+static sock_status find_copies(const splitting *s, size_t *original)
 {
+    const sock_data *data = s->data;
     size_t count = data->trajectories, slots = 1;
     while (slots < 2 * count + 2) slots *= 2;
-    size_t *table = sk_alloc(ctx, slots, sizeof *table);
+    size_t *table = sk_alloc(s->ctx, slots, sizeof *table);
     if (!table) return SOCK_ENOMEM;
-    for (size_t j = 0; j < count; j++) {
+    for (size_t u = 0; u < count; u++) {
+        const size_t j = s->order[u];
         size_t at = (size_t)hash_of(data, j) & (slots - 1);
         original[j] = j;
         for (; table[at]; at = (at + 1) & (slots - 1)) /* entries are numbers + 1 */
@@ -63,31 +69,101 @@ static sock_status find_copies(sock_context *ctx, const sock_data *data, size_t 
     return SOCK_OK;
 }
 
+/* ---- Lots ---- */
+
+/* Lots are drawn by content: the digits of it that lie beyond what the trajectories have in common. So no lot depends
+ * on the others, nor on the order, zero or units of the data, and a trajectory that is cut in two moves no other. */
+#define LOT_DIGITS 1e4
+
+/* Fractions of content times a number about LOT_DIGITS, which the seed and the purpose choose. Of trajectories with one
+ * content (paths that are the same but for where they are) the next counts as one more. */
+static void draw_lots(const splitting *s, uint64_t purpose, double *lot)
+{
+    double part, whole, rank = 0;
+    sk_uniforms((sk_key){s->spec->seed, SK_PURPOSE_SPLIT}, purpose, 0, 0, 1, &part);
+    for (size_t u = 0; u < s->data->trajectories; u++) {
+        const double content = s->content[s->order[u]];
+        rank = u && content == s->content[s->order[u - 1]] ? rank + 1 : 0;
+        lot[s->order[u]] = modf(LOT_DIGITS * (1 + part) * (fabs(content) + rank), &whole);
+    }
+}
+
+typedef struct lot {
+    double value;
+    size_t place, who; /* place: among equal values */
+} lot;
+
+static int by_value(const void *left, const void *right)
+{
+    const lot *a = left, *b = right;
+    if (a->value != b->value) return a->value < b->value ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* out: numbers 0 .. count-1, that of the least value first; equal values in the order of `order`. */
+static sock_status sort_lots(sock_context *ctx, size_t count, const double *value, const size_t *order, size_t *out)
+{
+    lot *list = sk_alloc(ctx, count, sizeof *list);
+    if (!list) return SOCK_ENOMEM;
+    for (size_t i = 0; i < count; i++) list[i] = (lot){value[order[i]], i, order[i]};
+    qsort(list, count, sizeof *list, by_value);
+    for (size_t i = 0; i < count; i++) out[i] = list[i].who;
+    sk_free(list);
+    return SOCK_OK;
+}
+
+/* The trajectories by lot. */
+static sock_status shuffle(const splitting *s, uint64_t purpose, size_t *out)
+{
+    double *lots = sk_doubles(s->ctx, s->data->trajectories, 1);
+    if (!lots) return SOCK_ENOMEM;
+    draw_lots(s, purpose, lots);
+    const sock_status status = sort_lots(s->ctx, s->data->trajectories, lots, s->order, out);
+    sk_free(lots);
+    return status;
+}
+
 /* ---- Folds ---- */
 
-/* Trajectories in random order, each to the fold with the fewest steps so far; copies go with their original. */
+/* Folds are ranges of the trajectories by lot, with nearly equal numbers of steps, so that a trajectory more or less
+ * moves few others. fold: -1 before the first; `left` trajectories are still to come, this one included. */
+static size_t next_fold(size_t fold, double middle, size_t folds, size_t left)
+{
+    const size_t wanted = SK_MIN((size_t)(middle * (double)folds), folds - 1);
+    const size_t least = folds > left ? folds - left : 0;
+    return SK_MAX(SK_MIN(SK_MAX(wanted, fold == SIZE_MAX ? 0 : fold), fold + 1), least);
+}
+
+/* fold: one for each trajectory; count: steps of each and its copies, 0 for copies; different: how many are none. */
+static void deal(size_t trajectories, const size_t *order, const size_t *count, size_t folds, size_t *fold)
+{
+    size_t total = 0, before = 0, left = 0, last = SIZE_MAX;
+    for (size_t j = 0; j < trajectories; j++) total += count[j], left += count[j] > 0;
+    for (size_t i = 0; i < trajectories; i++) {
+        const size_t j = order[i];
+        if (!count[j]) continue;
+        last = next_fold(last, ((double)before + 0.5 * (double)count[j]) / (double)total, folds, left--);
+        fold[j] = last;
+        before += count[j];
+    }
+}
+
+/* Whole trajectories; copies go with their original. */
 static sock_status split_trajectories(const splitting *s, size_t folds, const size_t *original, sk_split *out)
 {
     const sock_data *data = s->data;
     const size_t trajectories = data->trajectories;
     size_t *order = sk_alloc(s->ctx, trajectories, sizeof *order),
            *count = sk_alloc(s->ctx, trajectories, sizeof *count);
-    size_t *fold = sk_alloc(s->ctx, trajectories, sizeof *fold), *load = sk_alloc(s->ctx, folds, sizeof *load);
-    sock_status status = order && count && fold && load ? SOCK_OK : SOCK_ENOMEM;
+    size_t *fold = sk_alloc(s->ctx, trajectories, sizeof *fold);
+    sock_status status = order && count && fold ? shuffle(s, 1, order) : SOCK_ENOMEM;
     if (status >= 0) {
         for (size_t j = 0; j < trajectories; j++) count[original[j]] += steps_of(data, j);
-        sk_shuffle((sk_key){s->spec->seed, SK_PURPOSE_SPLIT}, 1, 0, trajectories, order);
-        for (size_t j = 0; j < trajectories; j++) {
-            size_t least = 0;
-            for (size_t f = 1; f < folds; f++)
-                if (load[f] < load[least]) least = f;
-            fold[order[j]] = least;
-            load[least] += count[order[j]];
-        }
-        for (size_t j = 0, i = 0; j < trajectories; j++)
-            for (size_t k = 0; k < steps_of(data, j); k++, i++) {
-                out->fold[i] = fold[original[j]];
-                out->cluster[i] = original[j];
+        deal(trajectories, order, count, folds, fold);
+        for (size_t u = 0, i = 0; u < trajectories; u++)
+            for (size_t k = 0; k < steps_of(data, s->order[u]); k++, i++) {
+                out->fold[i] = fold[original[s->order[u]]];
+                out->cluster[i] = original[s->order[u]];
             }
         out->folds = folds;
         out->clusters = trajectories;
@@ -95,29 +171,36 @@ static sock_status split_trajectories(const splitting *s, size_t folds, const si
     sk_free(order);
     sk_free(count);
     sk_free(fold);
-    sk_free(load);
     return status;
 }
 
 /* A step that takes no part. */
 static const size_t NO_FOLD = SK_ALWAYS - 1;
 
-/* A few long trajectories: each is cut into `pieces`, which take turns; a step between two of them belongs to none. */
-static void split_pieces(const sock_data *data, size_t pieces, size_t folds, sk_split *out)
+/* A few long trajectories, end to end, in pieces of one length that take turns; a step between two of them belongs to
+ * none. So it does not matter where a trajectory ends and the next begins: one that is cut into two has the same
+ * pieces. Copies are cut like their original, which comes before them. */
+static sock_status split_pieces(const splitting *s, size_t pieces, size_t folds, const size_t *original, sk_split *out)
 {
-    size_t i = 0, cluster = 0;
-    for (size_t j = 0; j < data->trajectories; j++) {
-        const size_t count = steps_of(data, j);
-        for (size_t k = 0; k < count; k++, i++) {
-            const size_t piece = k * pieces / count;
-            const bool gap = k > 0 && count >= SK_GAP_STEPS * pieces && piece != (k - 1) * pieces / count;
-            out->fold[i] = gap ? NO_FOLD : piece % folds;
-            out->cluster[i] = cluster + piece;
-        }
-        if (count) cluster += pieces;
+    const sock_data *data = s->data;
+    size_t *first = sk_alloc(s->ctx, data->trajectories, sizeof *first), all = 0;
+    if (!first) return SOCK_ENOMEM;
+    for (size_t u = 0; u < data->trajectories; u++) {
+        const size_t j = s->order[u];
+        first[j] = all;
+        all += original[j] == j ? steps_of(data, j) : 0;
     }
+    for (size_t u = 0, i = 0; u < data->trajectories; u++)
+        for (size_t k = 0; k < steps_of(data, s->order[u]); k++, i++) {
+            const size_t place = first[original[s->order[u]]] + k, piece = place * pieces / all;
+            const bool gap = k > 0 && all >= SK_GAP_STEPS * pieces && piece != (place - 1) * pieces / all;
+            out->fold[i] = gap ? NO_FOLD : piece % folds;
+            out->cluster[i] = piece;
+        }
     out->folds = folds;
-    out->clusters = cluster;
+    out->clusters = pieces;
+    sk_free(first);
+    return SOCK_OK;
 }
 
 /* The validation set's steps are held out, the data's always in. */
@@ -125,24 +208,31 @@ static void split_validation(const splitting *s, sk_split *out)
 {
     const sock_data *data = s->data;
     const size_t own = s->spec->data->trajectories;
-    for (size_t j = 0, i = 0; j < data->trajectories; j++)
-        for (size_t k = 0; k < steps_of(data, j); k++, i++) {
-            out->fold[i] = j < own ? SK_ALWAYS : 0;
-            out->cluster[i] = j;
+    for (size_t u = 0, i = 0; u < data->trajectories; u++)
+        for (size_t k = 0; k < steps_of(data, s->order[u]); k++, i++) {
+            out->fold[i] = s->order[u] < own ? SK_ALWAYS : 0;
+            out->cluster[i] = s->order[u];
         }
     out->folds = 1;
     out->clusters = data->trajectories;
 }
 
-/* Scores are kept by cluster: beyond a number of them, some of one fold count as one. A sum of clusters that know
- * nothing of each other is as good a unit of an error. */
-static void join_clusters(sk_split *split)
+/* Scores are kept by cluster: beyond a number of them, some of one fold count as one, by their places in the order of
+ * the trajectories. A sum of clusters that know nothing of each other is as good a unit of an error. */
+static sock_status join_clusters(splitting *s)
 {
+    sk_split *split = &s->split;
     const size_t each = SK_MAX(1, SK_MOST_CLUSTERS / (split->folds + 1));
-    if (split->clusters <= SK_MOST_CLUSTERS) return;
+    if (split->clusters <= SK_MOST_CLUSTERS) return SOCK_OK;
+    size_t *place = sk_alloc(s->ctx, split->clusters, sizeof *place);
+    if (!place) return SOCK_ENOMEM;
+    for (size_t u = 0; u < split->clusters; u++) place[s->order[u]] = u;
     for (size_t i = 0; i < split->n; i++)
-        split->cluster[i] = SK_MIN(split->fold[i], split->folds) * each + split->cluster[i] % each;
+        split->cluster[i] = SK_MIN(split->fold[i], split->folds) * each + place[split->cluster[i]] % each;
     split->clusters = (split->folds + 1) * each;
+    s->in_pieces = true;
+    sk_free(place);
+    return SOCK_OK;
 }
 
 static sock_status count_steps(sock_context *ctx, const sock_data *data, size_t *count)
@@ -154,23 +244,28 @@ static sock_status count_steps(sock_context *ctx, const sock_data *data, size_t 
                    data->source);
 }
 
-/* Every step of the data, in its order. */
-static sock_status list_steps(sock_context *ctx, const sock_data *data, sk_split *out)
+/* Every step of the data, trajectory by trajectory in their own order. */
+static sock_status list_steps(splitting *s)
 {
-    SK_TRY(count_steps(ctx, data, &out->n));
-    SK_TRY(sk_memory_check(ctx, sk_rows_bytes(out->n, data->d), "the search over all steps",
+    const sock_data *data = s->data;
+    sk_split *out = &s->split;
+    SK_TRY(count_steps(s->ctx, data, &out->n));
+    SK_TRY(sk_memory_check(s->ctx, sk_rows_bytes(out->n, data->d), "the search over all steps",
                            "give fewer steps, or raise the memory limit"));
-    out->point = sk_alloc(ctx, out->n, sizeof *out->point);
-    out->fold = sk_alloc(ctx, out->n, sizeof *out->fold);
-    out->cluster = sk_alloc(ctx, out->n, sizeof *out->cluster);
-    if (!out->point || !out->fold || !out->cluster) return SOCK_ENOMEM;
-    for (size_t j = 0, i = 0; j < data->trajectories; j++)
-        for (size_t k = 0; k < steps_of(data, j); k++) out->point[i++] = data->first[j] + k;
+    out->point = sk_alloc(s->ctx, out->n, sizeof *out->point);
+    out->fold = sk_alloc(s->ctx, out->n, sizeof *out->fold);
+    out->cluster = sk_alloc(s->ctx, out->n, sizeof *out->cluster);
+    s->order = sk_alloc(s->ctx, data->trajectories, sizeof *s->order);
+    s->content = sk_doubles(s->ctx, data->trajectories, 1);
+    if (!out->point || !out->fold || !out->cluster || !s->order || !s->content) return SOCK_ENOMEM;
+    SK_TRY(sk_data_order(s->ctx, data, s->order, s->content));
+    for (size_t u = 0, i = 0; u < data->trajectories; u++)
+        for (size_t k = 0; k < steps_of(data, s->order[u]); k++) out->point[i++] = data->first[s->order[u]] + k;
     return SOCK_OK;
 }
 
 /* Whole trajectories where there are enough of them, else pieces. */
-static sock_status split_data(const splitting *s, const size_t *original, sk_split *out)
+static sock_status split_data(splitting *s, const size_t *original, sk_split *out)
 {
     const sock_data *data = s->data;
     size_t used = 0, different = 0, wanted = s->spec->folds ? s->spec->folds : SK_FOLDS;
@@ -178,14 +273,33 @@ static sock_status split_data(const splitting *s, const size_t *original, sk_spl
         used += steps_of(data, j) > 0;
         different += steps_of(data, j) > 0 && original[j] == j;
     }
-    const size_t typical = out->n / SK_MAX(used, 1), folds = SK_MAX(SK_MIN(wanted, typical), 2);
+    const size_t typical = out->n / SK_MAX(used, 1), folds = SK_MAX(SK_MIN(wanted, typical * different), 2);
     if (typical * different < 2)
         return sk_fail(s->ctx, SOCK_EINPUT, "%s: one interval is not enough to choose a model; give --no-tune",
                        data->source);
     if (different >= SK_FEW_TRAJECTORIES || typical < 2)
         return split_trajectories(s, SK_MIN(wanted, different), original, out);
-    split_pieces(data, SK_MIN(SK_PIECES * folds, SK_MAX(typical, 2)), folds, out);
-    return SOCK_OK;
+    s->in_pieces = true;
+    return split_pieces(s, SK_MIN(SK_PIECES * folds, typical * different), folds, original, out);
+}
+
+/* In which order parts take the clusters: trajectories by lot, pieces by multiples of the golden ratio, which spread
+ * any number of them evenly. */
+static sock_status choose_turns(splitting *s)
+{
+    const size_t count = s->split.clusters;
+    double *value = sk_doubles(s->ctx, count, 1), whole;
+    size_t *plain = sk_alloc(s->ctx, count, sizeof *plain);
+    s->turn = sk_alloc(s->ctx, count, sizeof *s->turn);
+    sock_status status = value && plain && s->turn ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t u = 0; status >= 0 && u < count; u++) {
+        value[u] = modf((double)(u + 1) * 0.6180339887498949, &whole);
+        plain[u] = u;
+    }
+    if (status >= 0) status = s->in_pieces ? sort_lots(s->ctx, count, value, plain, s->turn) : shuffle(s, 2, s->turn);
+    sk_free(value);
+    sk_free(plain);
+    return status;
 }
 
 static sock_status split_steps(splitting *s)
@@ -198,18 +312,18 @@ static sock_status split_steps(splitting *s)
         SK_TRY(sk_data_join(s->ctx, s->spec->data, s->spec->validation, true, NULL, &s->joined));
         s->data = s->joined;
     }
-    SK_TRY(list_steps(s->ctx, s->data, &s->split));
+    SK_TRY(list_steps(s));
     if (s->spec->validation) {
         split_validation(s, &s->split);
-        join_clusters(&s->split);
-        return SOCK_OK;
+        SK_TRY(join_clusters(s));
+        return choose_turns(s);
     }
     size_t *original = sk_alloc(s->ctx, s->data->trajectories, sizeof *original);
-    sock_status status = original ? find_copies(s->ctx, s->data, original) : SOCK_ENOMEM;
+    sock_status status = original ? find_copies(s, original) : SOCK_ENOMEM;
     if (status >= 0) status = split_data(s, original, &s->split);
-    if (status >= 0) join_clusters(&s->split);
+    if (status >= 0) status = join_clusters(s);
     sk_free(original);
-    return status;
+    return status < 0 ? status : choose_turns(s);
 }
 
 /* ---- Parts ---- */
@@ -222,25 +336,23 @@ static bool serves(const sk_transitions *all, const sk_transitions *part)
     return true;
 }
 
-/* Whole clusters, in random order, until there are enough rows; each fold keeps its share because clusters are
- * shuffled. Answers how many rows are listed in keep. */
-static sock_status list_clusters(sock_context *ctx, const sk_transitions *all, uint64_t seed, size_t rows, size_t *keep,
-                                 size_t *kept)
+/* Whole clusters, in their turns, until there are enough rows; each fold keeps its share because lots decide the turns.
+ * Answers how many rows are listed in keep. */
+static sock_status list_clusters(sock_context *ctx, const sk_transitions *all, const size_t *turn, size_t rows,
+                                 size_t *keep, size_t *kept)
 {
-    size_t *order = sk_alloc(ctx, all->clusters, sizeof *order), *count = sk_alloc(ctx, all->clusters, sizeof *count);
+    size_t *count = sk_alloc(ctx, all->clusters, sizeof *count);
     bool *taken = sk_alloc(ctx, all->clusters, sizeof *taken);
-    sock_status status = order && count && taken ? SOCK_OK : SOCK_ENOMEM;
+    sock_status status = count && taken ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) {
         for (size_t i = 0; i < all->n; i++) count[all->cluster[i]]++;
-        sk_shuffle((sk_key){seed, SK_PURPOSE_SPLIT}, 2, 0, all->clusters, order);
         for (size_t u = 0, total = 0; u < all->clusters && total < rows; u++) {
-            taken[order[u]] = true;
-            total += count[order[u]];
+            taken[turn[u]] = true;
+            total += count[turn[u]];
         }
         for (size_t i = 0; i < all->n; i++)
             if (taken[all->cluster[i]]) keep[(*kept)++] = i;
     }
-    sk_free(order);
     sk_free(count);
     sk_free(taken);
     return status;
@@ -260,7 +372,7 @@ static void list_windows(const sk_transitions *all, size_t rows, size_t *keep, s
 }
 
 /* windows: where whole clusters do not serve. *part: all, where nothing does. */
-static sock_status part_of(sock_context *ctx, sk_transitions *all, const sk_tune_spec *spec, size_t rows, bool windows,
+static sock_status part_of(sock_context *ctx, sk_transitions *all, const size_t *turn, size_t rows, bool windows,
                            sk_transitions **part)
 {
     sk_transitions *few = NULL;
@@ -269,7 +381,7 @@ static sock_status part_of(sock_context *ctx, sk_transitions *all, const sk_tune
     *part = all;
     if (!sk_take_part(all->n, rows)) return SOCK_OK;
     keep = sk_alloc(ctx, all->n, sizeof *keep);
-    SK_GO(keep ? list_clusters(ctx, all, spec->seed, rows, keep, &kept) : SOCK_ENOMEM);
+    SK_GO(keep ? list_clusters(ctx, all, turn, rows, keep, &kept) : SOCK_ENOMEM);
     SK_GO(sk_transitions_subset(ctx, all, kept, keep, &few));
     if (windows && (!serves(all, few) || sk_take_part(few->n, rows))) {
         sk_transitions_free(few);
@@ -341,7 +453,7 @@ void sk_row_sets_clear(sk_row_sets *r)
     if (r->screen != r->search) sk_transitions_free(r->screen);
     if (r->search != r->all) sk_transitions_free(r->search);
     sk_transitions_free(r->all);
-    sk_free(r->scale);
+    sk_units_free(r->units);
     *r = (sk_row_sets){0};
 }
 
@@ -352,16 +464,16 @@ sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t 
     sk_row_sets r = {0};
     sock_status status;
     SK_GO(split_steps(&s));
-    SK_GO(sk_scaling_choose(ctx, spec, s.data, &r.scale));
-    SK_GO(sk_transitions_new(ctx, s.data, &s.split, r.scale, &r.all));
+    SK_GO(sk_scaling_choose(ctx, spec, s.data, &r.units));
+    SK_GO(sk_transitions_new(ctx, s.data, &s.split, r.units, &r.all));
     r.search = r.screen = r.all;
     r.look = (sk_view_spec){.weighted = spec->weighted};
-    for (size_t k = 0; r.scale && k < r.all->d; k++) r.look.density -= log(r.scale[k]);
+    for (size_t k = 0; r.units && k < r.all->d; k++) r.look.density -= log(r.units->scale[k]);
     SK_GO(set_jitter(ctx, r.all, &r.look));
     const bool windows = sk_take_part(r.all->n, search_rows);
-    SK_GO(part_of(ctx, r.all, spec, search_rows, windows, &r.search));
+    SK_GO(part_of(ctx, r.all, s.turn, search_rows, windows, &r.search));
     r.screen = r.search;
-    SK_GO(part_of(ctx, r.search, spec, screen_rows, windows, &r.screen));
+    SK_GO(part_of(ctx, r.search, s.turn, screen_rows, windows, &r.screen));
     *out = r;
     r = (sk_row_sets){0};
 out:
@@ -370,5 +482,8 @@ out:
     sk_free(s.split.point);
     sk_free(s.split.fold);
     sk_free(s.split.cluster);
+    sk_free(s.order);
+    sk_free(s.content);
+    sk_free(s.turn);
     return status;
 }

@@ -9,7 +9,7 @@ typedef struct sk_row_sets {
     sk_transitions *all;
     sk_transitions *search; /* a part of them, or all */
     sk_transitions *screen; /* a part of that, or the same */
-    double *scale;          /* d: units of the rows, see scaling.h; NULL: those of the data */
+    sk_units *units;        /* of the rows, see scaling.h; NULL: those of the data */
     sk_view_spec look;      /* how they are looked at: jitter, density; no model yet */
 } sk_row_sets;
 

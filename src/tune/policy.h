@@ -30,9 +30,9 @@
 
 /* ---- Units ---- */
 
-#define SK_UNIT_LEAST 0.1 /* coordinates are brought to standard deviation 1 unless all are at least this, */
-#define SK_UNIT_MOST 10   /* at most this, */
-#define SK_UNIT_RATIO 4   /* and none is so many times another */
+#define SK_ZERO_REACH                                                                                                  \
+    3 /* the states' own zero is the roundest number within so many standard deviations of their mean: 0 where they    \
+         surround it */
 
 /* ---- Candidates ---- */
 

@@ -327,10 +327,7 @@ bool sk_is_grain(size_t same, size_t moving)
     return same >= SK_GRAIN_REPEATS && (double)same >= SK_GRAIN_SHARE * (double)moving;
 }
 
-bool sk_units_are_fine(double least, double most)
-{
-    return least >= SK_UNIT_LEAST && most <= SK_UNIT_MOST && most <= SK_UNIT_RATIO * least;
-}
+double sk_own_zero(double mean, double deviation) { return sk_roundest(mean, SK_ZERO_REACH * deviation); }
 
 /* ---- Candidates ---- */
 

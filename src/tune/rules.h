@@ -153,8 +153,8 @@ double sk_jitter(size_t d, double middle, double resolution);
 /* Whether the smallest change, seen in `same` of the `moving` steps, is the unit of counted or rounded data. */
 bool sk_is_grain(size_t same, size_t moving);
 
-/* Whether coordinates can stay in their units, by the least and the largest standard deviation. */
-bool sk_units_are_fine(double least, double most);
+/* The zero that linear kernels and learned terms of a state mean, by its mean and standard deviation. */
+double sk_own_zero(double mean, double deviation);
 
 /* ---- Candidates ---- */
 

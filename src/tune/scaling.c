@@ -17,9 +17,9 @@ static sock_status names_eta(sock_context *ctx, const char *option, const char *
     return SOCK_OK;
 }
 
-/* Standard deviation of coordinate k over the left ends of all steps; its size where it does not move, and 1 where it
- * is zero. n: steps. */
-static double unit_of(const sock_data *data, size_t k, double n)
+/* Mean and standard deviation of coordinate k over the left ends of all steps; as unit its size where it does not move,
+ * and 1 where it is zero. n: steps. */
+static void middle_of(const sock_data *data, size_t k, double n, double *centre, double *unit)
 {
     double mean = 0, square = 0, size = 0;
     for (size_t j = 0; j < data->trajectories; j++)
@@ -31,36 +31,83 @@ static double unit_of(const sock_data *data, size_t k, double n)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++)
             square += (data->x[i * data->d + k] - mean) * (data->x[i * data->d + k] - mean) / n;
     const double deviation = sqrt(square);
-    return deviation > 1e-12 * size ? deviation : size > 0 ? size : 1;
+    *centre = mean;
+    *unit = deviation > 1e-12 * size ? deviation : size > 0 ? size : 1;
 }
 
-sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, double **out)
+static sock_status new_units(sock_context *ctx, size_t d, sk_units **out)
 {
-    bool named = false;
-    *out = NULL;
-    SK_TRY(names_eta(ctx, "drift", spec->drift, &named));
-    SK_TRY(names_eta(ctx, "diffusion", spec->diffusion, &named));
-    if (named || !spec->scaling) return SOCK_OK;
-    double *scale = sk_doubles(ctx, data->d, 1), least = INFINITY, most = 0;
-    if (!scale) return SOCK_ENOMEM;
+    sk_units *units = sk_alloc(ctx, 1, sizeof *units);
+    if (!units) return SOCK_ENOMEM;
+    units->centre = sk_doubles(ctx, d, 1);
+    units->scale = sk_doubles(ctx, d, 1);
+    units->zero = sk_doubles(ctx, d, 1);
+    if (!units->centre || !units->scale || !units->zero) {
+        sk_units_free(units);
+        return SOCK_ENOMEM;
+    }
+    *out = units;
+    return SOCK_OK;
+}
+
+void sk_units_free(sk_units *units)
+{
+    if (!units) return;
+    sk_free(units->centre);
+    sk_free(units->scale);
+    sk_free(units->zero);
+    sk_free(units);
+}
+
+static bool is_usable(double scale, double centre)
+{
+    return isfinite(scale) && isfinite(centre) && scale > 1e-150 && scale < 1e150;
+}
+
+/* What the user named, if anything: a length is in the units of the data, a kernel about their zero. */
+typedef struct naming {
+    bool eta, kernel;
+} naming;
+
+static sock_status find_names(sock_context *ctx, const sk_tune_spec *spec, naming *named)
+{
+    SK_TRY(names_eta(ctx, "drift", spec->drift, &named->eta));
+    SK_TRY(names_eta(ctx, "diffusion", spec->diffusion, &named->eta));
+    named->kernel = strcmp(spec->drift, "auto") != 0 || strcmp(spec->diffusion, "auto") != 0;
+    return SOCK_OK;
+}
+
+static sock_status fill_units(sock_context *ctx, const sock_data *data, naming named, sk_units *units)
+{
     size_t steps = 0;
     for (size_t j = 0; j < data->trajectories; j++)
         if (data->first[j + 1] > data->first[j]) steps += data->first[j + 1] - data->first[j] - 1;
     for (size_t k = 0; k < data->d; k++) {
-        scale[k] = unit_of(data, k, (double)steps);
-        least = fmin(least, scale[k]);
-        most = fmax(most, scale[k]);
+        double spread;
+        middle_of(data, k, (double)steps, &units->centre[k], &spread);
+        if (!is_usable(named.eta ? 1 : spread, units->centre[k]))
+            return sk_fail(ctx, SOCK_EINPUT, "the states are too large or too small to be squared: rescale the data");
+        const double zero = named.kernel ? 0 : sk_own_zero(units->centre[k], spread);
+        units->scale[k] = named.eta ? 1 : spread;
+        units->zero[k] = (zero - units->centre[k]) / units->scale[k];
     }
-    if (sk_units_are_fine(least, most)) {
-        sk_free(scale);
-        return SOCK_OK;
-    }
-    if (!isfinite(most) || !(least > 1e-150) || most > 1e150) {
-        sk_free(scale);
-        return sk_fail(ctx, SOCK_EINPUT, "the states are too large or too small to be squared: rescale the data");
-    }
-    *out = scale;
     return SOCK_OK;
+}
+
+sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, sk_units **out)
+{
+    naming named = {false, false};
+    *out = NULL;
+    SK_TRY(find_names(ctx, spec, &named));
+    if (!spec->scaling) return SOCK_OK;
+    sk_units *units = NULL;
+    SK_TRY(new_units(ctx, data->d, &units));
+    sock_status status = fill_units(ctx, data, named, units);
+    if (status < 0)
+        sk_units_free(units);
+    else
+        *out = units;
+    return status;
 }
 
 /* floor * I of the scaled model as columns sqrt(floor) s_k, each for its own component. */
@@ -88,32 +135,46 @@ static sock_status floor_term(sock_context *ctx, const double *scale, sock_model
     return sk_model_add_diffusion(ctx, model, term);
 }
 
-sock_status sk_scaling_restore(sock_context *ctx, const double *scale, sock_model *model)
+sock_status sk_scaling_restore(sock_context *ctx, const sk_units *units, sock_model *model)
 {
-    size_t d = model->d;
+    const size_t d = model->d;
+    const double *scale = units->scale;
     for (size_t i = 0; i < model->drift_terms; i++) {
         sk_drift_term *term = model->drift[i];
-        SK_TRY(sk_features_set_scale(ctx, term->map, scale));
+        SK_TRY(sk_features_set_units(ctx, term->map, units->centre, scale));
         for (size_t j = 0; j < sk_features_count(term->map) * d; j++) term->weight[j] *= scale[j % d];
     }
     for (size_t i = 0; i < model->diffusion_terms; i++) {
         sk_diffusion_term *term = model->diffusion[i];
         size_t block = sk_features_count(term->map) * term->rank;
-        SK_TRY(sk_features_set_scale(ctx, term->map, scale));
+        SK_TRY(sk_features_set_units(ctx, term->map, units->centre, scale));
         for (size_t j = 0; j < d * block; j++) term->v[j] *= scale[j / block];
     }
     return model->floor > 0 ? floor_term(ctx, scale, model) : SOCK_OK;
 }
 
-sock_status sk_scaling_finish(sock_context *ctx, const double *scale, sock_model *model, sk_tune_outcome *told)
+static bool all_one(size_t count, const double *value)
+{
+    while (count && value[count - 1] == 1) count--;
+    return !count;
+}
+
+static sock_status copy_numbers(sock_context *ctx, size_t count, const double *from, sk_numbers *to)
+{
+    *to = (sk_numbers){count, sk_doubles(ctx, count, 1)};
+    if (!to->value) return SOCK_ENOMEM;
+    memcpy(to->value, from, count * sizeof *from);
+    return SOCK_OK;
+}
+
+sock_status sk_scaling_finish(sock_context *ctx, const sk_units *units, sock_model *model, sk_tune_outcome *told)
 {
     told->floor = (sk_numbers){model->d, sk_doubles(ctx, model->d, 1)};
-    if (scale) told->scale = (sk_numbers){model->d, sk_doubles(ctx, model->d, 1)};
-    if (!told->floor.value || (scale && !told->scale.value)) return SOCK_ENOMEM;
-    for (size_t k = 0; k < model->d; k++) {
-        double unit = scale ? scale[k] : 1;
-        if (scale) told->scale.value[k] = unit;
-        told->floor.value[k] = model->floor * unit * unit;
-    }
-    return scale ? sk_scaling_restore(ctx, scale, model) : SOCK_OK;
+    if (!told->floor.value) return SOCK_ENOMEM;
+    for (size_t k = 0; k < model->d; k++)
+        told->floor.value[k] = model->floor * (units ? units->scale[k] * units->scale[k] : 1);
+    if (!units) return SOCK_OK;
+    if (!all_one(model->d, units->scale)) SK_TRY(copy_numbers(ctx, model->d, units->scale, &told->scale));
+    SK_TRY(copy_numbers(ctx, model->d, units->centre, &told->centre));
+    return sk_scaling_restore(ctx, units, model);
 }

@@ -50,7 +50,7 @@ static sock_status run(sk_search *s, sock_model **out)
     SK_TRY(walk(s));
     SK_TRY(sk_search_mixture(s, &s->choice, out));
     SK_TRY(sk_search_describe(s, &s->choice));
-    return sk_scaling_finish(s->ctx, s->sets.scale, *out, s->told);
+    return sk_scaling_finish(s->ctx, s->sets.units, *out, s->told);
 }
 
 static void release(sk_search *s)

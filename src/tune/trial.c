@@ -46,7 +46,8 @@ static sock_status make_features(sock_context *ctx, const sk_transitions *rows, 
     const bool drift = c->field == SK_DRIFT;
     if (sk_kernel_is_implicit(c->kernel))
         return sk_pivoted_map(ctx, c->kernel, rows, drift ? SK_DRIFT_PIVOT : SK_DIFFUSION_PIVOT, c->max_rank, out);
-    return sk_features_new(ctx, drift ? "drift" : "diffusion", c->kernel, rows->d, rows->n, rows->y, out);
+    SK_TRY(sk_features_new(ctx, drift ? "drift" : "diffusion", c->kernel, rows->d, rows->n, rows->y, out));
+    return c->own_zero ? sk_features_set_units(ctx, *out, rows->zero, NULL) : SOCK_OK;
 }
 
 sock_status sk_trial_new(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate, size_t lambdas,

@@ -25,6 +25,7 @@ typedef struct sk_candidate {
     sk_kernel *kernel; /* resolved */
     bool diagonal;     /* diffusions */
     bool learned;      /* learned feature weights: of a drift instead of a ridge, of a diffusion after it */
+    bool own_zero;     /* its features are about the states' own zero, not about the middle of the data */
     int simplicity;    /* simpler candidates have smaller numbers */
     size_t max_rank;   /* gauss: most pivoted features */
     unsigned roles;
