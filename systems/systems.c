@@ -11,6 +11,23 @@
 #define FIELDS(name) .drift = name##_drift, .diffusion = name##_diffusion, .noise = name##_noise
 #define DRAWN ((double)NAN)
 
+/* Names of a hundred states; a system takes the first d of them. */
+#define TEN(t)                                                                                                         \
+    "x" #t "0", "x" #t "1", "x" #t "2", "x" #t "3", "x" #t "4", "x" #t "5", "x" #t "6", "x" #t "7", "x" #t "8",        \
+        "x" #t "9"
+#define HUNDRED                                                                                                        \
+    "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", TEN(1), TEN(2), TEN(3), TEN(4), TEN(5), TEN(6), TEN(7),      \
+        TEN(8), TEN(9), "x100"
+
+/* Lorenz 96 in more dimensions than the paper's ten. */
+#define LORENZ96(dimensions, paths)                                                                                    \
+    {                                                                                                                  \
+        .name = "lorenz96-" #dimensions,                                                                               \
+        .title = "Stochastic Lorenz 96 in " #dimensions " dimensions, " #paths " paths", .d = dimensions,              \
+        .names = {HUNDRED}, .parameters = {{"F", 8}, {"sigma", 0.3}}, .trajectories = {paths, 5, 10}, .points = 101,   \
+        .horizon = 1, .box = 0.5, .tau = 1e-4, .delta = 1e-3, FIELDS(sys_lorenz96)                                     \
+    }
+
 static const sys_system table[] = {
     {.name = "gbm",
      .title = "Geometric Brownian motion: dx = x dt + 0.3 x dW",
@@ -60,6 +77,9 @@ static const sys_system table[] = {
      .tau = 1e-4,
      .delta = 1e-3,
      FIELDS(sys_lorenz96)},
+    LORENZ96(20, 40),
+    LORENZ96(40, 40),
+    LORENZ96(100, 200),
     {.name = "sir",
      .title = "Stochastic SIR epidemic (Gillespie), proportions of 200 people, one infected at the start; the truth is "
               "its diffusion approximation",

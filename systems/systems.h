@@ -16,7 +16,7 @@
 
 #include "sock.h"
 
-enum { SYS_MAX_PARAMETERS = 8, SYS_MAX_DIM = 10, SYS_SETS = 3 };
+enum { SYS_MAX_PARAMETERS = 8, SYS_MAX_DIM = 100, SYS_SETS = 3 };
 
 typedef enum sys_set { SYS_TRAIN, SYS_VALIDATION, SYS_TEST } sys_set;
 

@@ -38,11 +38,9 @@ static void test_systems__sets_have_the_papers_shape(void **state)
         const char *name;
         size_t d, points, train, validation, test;
         double h, box;
-    } expected[] = {{"gbm", 1, 101, 70, 10, 20, 0.01, 1},
-                    {"expdyn", 1, 11, 42, 6, 12, 0.1, 1},
-                    {"dense", 2, 11, 70, 10, 20, 0.1, 1},
-                    {"lorenz96", 10, 101, 70, 10, 20, 0.01, 0.5},
-                    {"sir", 3, 101, 70, 50, 80, 1, 0}};
+    } expected[] = {{"gbm", 1, 101, 70, 10, 20, 0.01, 1},           {"expdyn", 1, 11, 42, 6, 12, 0.1, 1},
+                    {"dense", 2, 11, 70, 10, 20, 0.1, 1},           {"lorenz96", 10, 101, 70, 10, 20, 0.01, 0.5},
+                    {"lorenz96-20", 20, 101, 40, 5, 10, 0.01, 0.5}, {"sir", 3, 101, 70, 50, 80, 1, 0}};
     for (size_t s = 0; s < sizeof expected / sizeof expected[0]; s++) {
         sys_instance *instance = instance_of(expected[s].name, 1);
         size_t count[SYS_SETS] = {expected[s].train, expected[s].validation, expected[s].test};
