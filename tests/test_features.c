@@ -602,7 +602,8 @@ typedef struct broken {
 static void test_features__import_refuses_what_does_not_fit(void **state)
 {
     (void)state;
-    static const double one[] = {1, 0, 0.5, 1}, nan2[] = {1, NAN}, upper[] = {1, 0.5, 0, 1}, zero[] = {1, 0, 0.5, 0};
+    static const double one[] = {1, 0, 0.5, 1}, nan2[] = {1, NAN}, two[] = {2}, minus[] = {-1},
+                        upper[] = {1, 0.5, 0, 1}, zero[] = {1, 0, 0.5, 0};
     const broken cases[] = {
         {"gaus", 1, {{"", 0, 0, NULL}}, 0, "unknown kernel"},
         {"", 1, {{"", 0, 0, NULL}}, 0, "name is missing"},
@@ -615,6 +616,16 @@ static void test_features__import_refuses_what_does_not_fit(void **state)
         {"linear", 2, {{"scale", 1, 2, nan2}}, 1, "holds nan at place 1"},
         {"poly:degree=20", 100, {{"", 0, 0, NULL}}, 0, "too many features"},
         {"fourier:p=2", 1, {{"0.omega", 2, 1, one}, {"0.beta", 2, 1, one}}, 2, "eta of fourier is not known"},
+        {"poly:degree=1",
+         1,
+         {{"0.kept", 2, 1, one}},
+         1,
+         "holds 0 at place 1; it must hold rising whole numbers below 2"},
+        {"poly:degree=1", 1, {{"0.kept", 1, 1, two}}, 1, "holds 2 at place 0"},
+        {"poly:degree=1", 1, {{"0.kept", 1, 1, one + 2}}, 1, "holds 0.5 at place 0"},
+        {"poly:degree=1", 1, {{"0.kept", 1, 1, minus}}, 1, "holds -1 at place 0"},
+        {"poly:degree=1", 1, {{"0.kept", 0, 1, one}}, 1, "at least 1 x 1"},
+        {"affine", 1, {{"0.kept", 1, 1, one}}, 1, "comes with 1 arrays and uses 0"},
         {"fourier:p=2,eta=1", 1, {{"0.omega", 2, 1, one}}, 1, "has no array '0.beta'"},
         {"fourier:p=2,eta=1", 1, {{"1.omega", 2, 1, one}, {"0.beta", 2, 1, one}}, 2, "has no array '0.omega'"},
         {"fourier:p=2,eta=1", 2, {{"0.omega", 2, 1, one}, {"0.beta", 2, 1, one}}, 2, "is 2 x 1; 2 x 2 is needed"},
@@ -650,6 +661,70 @@ static void test_features__import_refuses_what_does_not_fit(void **state)
         if (!strstr(sock_message(ctx), c->reason))
             fail_msg("'%s' says '%s', not '%s'", c->text, sock_message(ctx), c->reason);
     }
+}
+
+/* ---- Some monomials ---- */
+
+/* Some of the features of a polynomial are those columns, in values, derivatives, labels and powers; of them some
+ * again; in units of their own; and after a file. */
+static void prop_selected_features_are_columns_of_all(void **state)
+{
+    (void)state;
+    enum { N = 7, D = 3, KEPT = 5 };
+    static const size_t keep[KEPT] = {0, 4, 11, 18, 19}, fewer[] = {1, 3, 4};
+    static const char *const names[] = {"x", "y", "z"};
+    static const double scale[] = {2, 0.5, 3}, origin[] = {0.2, 0, -1};
+    double *x = normals(80, N * D);
+    sk_features *all = features("poly:degree=3,scale=1.7", D, 0, NULL), *some = NULL, *few = NULL, *back = NULL;
+    assert_int_equal(sk_features_set_units(ctx, all, origin, scale), SOCK_OK);
+    assert_int_equal(sk_features_select(ctx, all, KEPT, keep, &some), SOCK_OK);
+    assert_int_equal(sk_features_select(ctx, some, 3, fewer, &few), SOCK_OK);
+    assert_int_equal(sk_features_copy(ctx, few, &back), SOCK_OK);
+    const size_t p = sk_features_count(all);
+    assert_true(p == 20 && sk_features_count(some) == KEPT && sk_features_count(back) == 3);
+    double *phi = eval(all, N, x), *part = eval(some, N, x), *three = eval(back, N, x), slope[20 * D], own[KEPT * D];
+    assert_int_equal(sk_features_jacobian(ctx, all, x, slope), SOCK_OK);
+    assert_int_equal(sk_features_jacobian(ctx, some, x, own), SOCK_OK);
+    assert_true(sk_features_polynomial(some));
+    for (size_t j = 0; j < KEPT; j++) {
+        double weight, expected;
+        unsigned power[D], wanted[D];
+        for (size_t i = 0; i < N; i++) assert_close(part[i * KEPT + j], phi[i * p + keep[j]], 1e-15, 1);
+        for (size_t k = 0; k < D; k++) assert_close(own[j * D + k], slope[keep[j] * D + k], 1e-15, 1);
+        char *label = sk_features_label(ctx, some, names, j, &weight);
+        char *whole = sk_features_label(ctx, all, names, keep[j], &expected);
+        assert_string_equal(label, whole);
+        assert_close(weight, expected, 1e-15, 1);
+        sk_features_monomial(some, j, power, &weight);
+        sk_features_monomial(all, keep[j], wanted, &expected);
+        assert_memory_equal(power, wanted, sizeof power);
+        assert_close(weight, expected, 1e-15, 1);
+        sk_free(label), sk_free(whole);
+    }
+    for (size_t i = 0; i < N * 3; i++) assert_close(three[i], part[i / 3 * KEPT + fewer[i % 3]], 1e-15, 1);
+    sk_features_free(all), sk_features_free(some), sk_features_free(few), sk_features_free(back);
+    sk_free(x), sk_free(phi), sk_free(part), sk_free(three);
+}
+
+static sock_status select_and_copy(sock_context *own, void *map)
+{
+    static const size_t keep[] = {0, 4};
+    sk_features *some = NULL, *copy = NULL;
+    sock_status status = sk_features_select(own, map, 2, keep, &some);
+    if (status >= 0) status = sk_features_copy(own, some, &copy);
+    sk_features_free(some);
+    sk_features_free(copy);
+    return status;
+}
+
+static void test_features__selection_survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    static const double scale[] = {2, 0.5};
+    sk_features *all = features("poly:degree=2", 2, 0, NULL);
+    assert_int_equal(sk_features_set_units(ctx, all, NULL, scale), SOCK_OK);
+    assert_true(for_each_allocation(ctx, select_and_copy, all) > 10);
+    sk_features_free(all);
 }
 
 /* ---- Memory ---- */
@@ -726,6 +801,8 @@ int main(void)
         cmocka_unit_test(prop_a_scaled_map_is_the_map_at_scaled_points),
         cmocka_unit_test(prop_a_map_with_an_origin_is_the_map_at_moved_points),
         cmocka_unit_test(test_features__import_refuses_what_does_not_fit),
+        cmocka_unit_test(prop_selected_features_are_columns_of_all),
+        cmocka_unit_test(test_features__selection_survives_every_failed_allocation),
         cmocka_unit_test(test_features__survive_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -105,6 +105,7 @@ static void constant_add_gradient(const sk_term *term, size_t d, const double *x
 /* ---- Features ---- */
 
 static sock_status poly_make(const sk_making *m, sk_part *part) { return sk_monomials(m, part->term.degree, part); }
+static sock_status poly_load(sk_stored *s, sk_part *part) { return sk_monomials_load(s, part->term.degree, part); }
 static sock_status affine_make(const sk_making *m, sk_part *part) { return sk_monomials(m, 1, part); }
 static sock_status constant_make(const sk_making *m, sk_part *part) { return sk_monomials(m, 0, part); }
 
@@ -146,6 +147,7 @@ const sk_family sk_poly_family = {.name = "poly",
                                   .add_gradient = poly_add_gradient,
                                   .tile = poly_tile,
                                   .make = poly_make,
+                                  .load = poly_load,
                                   .count = poly_count};
 
 const sk_family sk_linear_family = {.name = "linear",

@@ -69,9 +69,13 @@ struct sk_stored {
  * to SK_MAX_FEATURES. SOCK_EINPUT with a reason. */
 sock_status sk_stored_array(sk_stored *s, sk_part *part, const char *name, size_t rows, size_t cols);
 
+/* Whether the file has that array of the part. */
+bool sk_stored_has(const sk_stored *s, const char *name);
+
 /* Makers that several families share: weighted monomials up to a degree, the coordinates alone, and pivots of a whole
  * kernel from a file. */
 sock_status sk_monomials(const sk_making *m, size_t degree, sk_part *part);
+sock_status sk_monomials_load(sk_stored *s, size_t degree, sk_part *part); /* all, or those that the file names */
 sock_status sk_coordinates(const sk_making *m, sk_part *part);
 sock_status sk_landmarks_load(sk_stored *s, const sk_kernel *kernel, sk_part *part);
 

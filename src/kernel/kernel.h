@@ -135,6 +135,11 @@ sock_status sk_features_pivoted(sock_context *ctx, const sk_kernel *kernel, size
  * in closed form. A rank-deficient choice gives fewer features. */
 sock_status sk_features_landmarks(sock_context *ctx, const sk_kernel *kernel, size_t d, size_t count, const double *x,
                                   size_t m, uint64_t seed, sk_features **out);
+
+/* Of a polynomial kernel's monomials (map: all of them, or some) those at the places keep[0] < keep[1] < ... alone;
+ * count > 0. In its units. */
+sock_status sk_features_select(sock_context *ctx, const sk_features *map, size_t count, const size_t *keep,
+                               sk_features **out);
 void sk_features_free(sk_features *map);
 size_t sk_features_count(const sk_features *map); /* p */
 

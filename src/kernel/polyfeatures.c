@@ -7,6 +7,7 @@
  * sqrt((D - g + 1) / a_ig). */
 #include "kernel/featuremap.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,6 +134,184 @@ static sock_status check_size(const sk_making *m, const sk_part *part, size_t de
                    "(take a lower degree, or the kernel without features)",
                    m->option, part->term.family->name, degree, part->d, SK_MAX_FEATURES);
 }
+
+/* ---- Some of them ---- */
+
+/* The monomials that are kept and their parents, whose values stand in the work space: `place` says where those that
+ * are kept are among them. */
+typedef struct chosen {
+    size_t count;     /* with the parents; the last is 1 */
+    size_t *place;    /* p */
+    monomial *member; /* count; parents are places among them */
+} chosen;
+
+enum { KEPT }; /* p numbers: the places of the features among all monomials, rising */
+
+static size_t chosen_space(const sk_part *part, size_t block)
+{
+    const chosen *c = part->own;
+    (void)block;
+    return c->count * (1 + part->d); /* values, and the jacobian of all */
+}
+
+static void chosen_values(const sk_part *part, const double *x, double *value)
+{
+    const chosen *c = part->own;
+    value[c->count - 1] = sqrt(part->term.scale);
+    for (size_t j = c->count - 1; j-- > 0;)
+        value[j] = value[c->member[j].parent] * x[c->member[j].variable] * c->member[j].ratio;
+}
+
+static void chosen_eval(sock_context *ctx, const sk_part *part, size_t count, const double *x, double *phi, size_t ld,
+                        double *space)
+{
+    const chosen *c = part->own;
+    (void)ctx;
+    for (size_t i = 0; i < count; i++, x += part->d, phi += ld) {
+        chosen_values(part, x, space);
+        for (size_t j = 0; j < part->p; j++) phi[j] = space[c->place[j]];
+    }
+}
+
+static void chosen_jacobian(sock_context *ctx, const sk_part *part, const double *x, double *out, double *space)
+{
+    const chosen *c = part->own;
+    const size_t d = part->d;
+    double *slope = space + c->count;
+    (void)ctx;
+    chosen_values(part, x, space);
+    memset(slope, 0, c->count * d * sizeof *slope);
+    for (size_t j = c->count - 1; j-- > 0;) {
+        const monomial *m = &c->member[j];
+        for (size_t k = 0; k < d; k++) slope[j * d + k] = slope[m->parent * d + k] * x[m->variable] * m->ratio;
+        slope[j * d + m->variable] += space[m->parent] * m->ratio;
+    }
+    for (size_t j = 0; j < part->p; j++) memcpy(out + j * d, slope + c->place[j] * d, d * sizeof *out);
+}
+
+/* Feature j as one of a part that has the members as all its monomials. */
+static sk_part whole_of(const sk_part *part, const chosen *c)
+{
+    sk_part whole = *part;
+    whole.p = c->count;
+    whole.own = c->member;
+    return whole;
+}
+
+static char *chosen_label(sock_context *ctx, const sk_part *part, const char *const *names, size_t j, double *weight)
+{
+    const chosen *c = part->own;
+    const sk_part whole = whole_of(part, c);
+    return poly_label(ctx, &whole, names, c->place[j], weight);
+}
+
+static void chosen_monomial(const sk_part *part, size_t j, unsigned *power, double *weight)
+{
+    const chosen *c = part->own;
+    const sk_part whole = whole_of(part, c);
+    poly_monomial(&whole, c->place[j], power, weight);
+}
+
+static const sk_part_kind chosen_kind = {.space = chosen_space,
+                                         .eval = chosen_eval,
+                                         .jacobian = chosen_jacobian,
+                                         .label = chosen_label,
+                                         .monomial = chosen_monomial};
+
+/* Marks the kept monomials and all their ancestors; answers how many there are. needed: one for each monomial. */
+static size_t mark_needed(const sk_part *part, size_t *needed)
+{
+    const double *kept = part->array[KEPT].values;
+    const monomial *m = monomials_of(part);
+    size_t count = 0;
+    needed[part->p - 1] = 1;
+    for (size_t i = 0; i < part->array[KEPT].rows; i++)
+        for (size_t j = (size_t)kept[i]; !needed[j]; j = m[j].parent) needed[j] = 1;
+    for (size_t j = 0; j < part->p; j++) count += needed[j];
+    return count;
+}
+
+/* One block: the struct, the places, the members. */
+static chosen *new_chosen(sock_context *ctx, size_t kept, size_t count)
+{
+    chosen *c = sk_alloc(ctx, 1, sizeof *c + kept * sizeof *c->place + count * sizeof *c->member);
+    if (!c) return NULL;
+    c->count = count;
+    c->member = (monomial *)(void *)(c + 1);
+    c->place = (size_t *)(void *)(c->member + count);
+    return c;
+}
+
+/* The part, which has all monomials and the array of those to be kept, becomes one of these. */
+static sock_status reduce(sock_context *ctx, sk_part *part)
+{
+    size_t *needed = sk_alloc(ctx, part->p, sizeof *needed), at = 0;
+    if (!needed) return SOCK_ENOMEM;
+    const size_t count = mark_needed(part, needed), kept = part->array[KEPT].rows;
+    chosen *c = new_chosen(ctx, kept, count);
+    if (c) {
+        const monomial *m = monomials_of(part);
+        for (size_t j = 0; j < part->p; j++)
+            if (needed[j]) {
+                c->member[at] = m[j];
+                needed[j] = at++;
+            }
+        for (size_t j = 0; j + 1 < count; j++) c->member[j].parent = (uint32_t)needed[c->member[j].parent];
+        for (size_t i = 0; i < kept; i++) c->place[i] = needed[(size_t)part->array[KEPT].values[i]];
+        sk_free(part->own);
+        part->own = c;
+        part->p = kept;
+        part->kind = &chosen_kind;
+    }
+    sk_free(needed);
+    return c ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* Rising places of monomials. */
+static sock_status check_kept(sock_context *ctx, const sk_part *part)
+{
+    const double *kept = part->array[KEPT].values;
+    for (size_t i = 0; i < part->array[KEPT].rows; i++)
+        if (!(kept[i] >= (i ? kept[i - 1] + 1 : 0)) || kept[i] >= (double)part->p || kept[i] != floor(kept[i]))
+            return sk_fail(ctx, SOCK_EINPUT,
+                           "array 'kept' of a feature map holds %g at place %zu; it must hold rising whole numbers "
+                           "below %zu",
+                           kept[i], i, part->p);
+    return SOCK_OK;
+}
+
+sock_status sk_monomials_load(sk_stored *s, size_t degree, sk_part *part)
+{
+    const sk_making m = {.ctx = s->ctx, .option = "feature map", .place = s->place};
+    SK_TRY(sk_monomials(&m, degree, part));
+    if (!sk_stored_has(s, "kept")) return SOCK_OK;
+    SK_TRY(sk_stored_array(s, part, "kept", 0, 1));
+    SK_TRY(check_kept(s->ctx, part));
+    return reduce(s->ctx, part);
+}
+
+sock_status sk_features_select(sock_context *ctx, const sk_features *map, size_t count, const size_t *keep,
+                               sk_features **out)
+{
+    sk_features *made = NULL;
+    assert(map->parts == 1 && (map->part->kind == &poly_kind || map->part->kind == &chosen_kind) && count);
+    const double *before = map->part->kind == &chosen_kind ? map->part->array[KEPT].values : NULL;
+    SK_TRY(sk_features_new(ctx, "features", map->kernel, map->d, 0, NULL, &made));
+    double *kept = sk_part_array(ctx, made->part, "kept", count, 1);
+    sock_status status = kept ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < count; i++) kept[i] = before ? before[keep[i]] : (double)keep[i];
+    if (status >= 0) status = reduce(ctx, made->part);
+    if (status >= 0 && map->scale) status = sk_features_set_units(ctx, made, map->origin, map->scale);
+    if (status < 0) {
+        sk_features_free(made);
+        return status;
+    }
+    made->p = count;
+    *out = made;
+    return SOCK_OK;
+}
+
+/* ---- Making ---- */
 
 sock_status sk_monomials(const sk_making *m, size_t degree, sk_part *part)
 {
