@@ -34,7 +34,7 @@ static inline sock_data *case_data(sock_context *ctx, size_t count, size_t d, si
     sk_uniforms(key, 2, 0, 0, count, h);
     for (size_t i = 0; i < count; i++) {
         const size_t at = i + i / each;
-        double f[8], a[64], *y = x + at * d, step = 0.05 + 0.1 * h[i];
+        double f[16], a[256], *y = x + at * d, step = 0.05 + 0.1 * h[i];
         if (i % each == 0) sk_normals(key, 3, i, 0, d, y);
         length[i / each] += 1 + (i % each == 0);
         case_drift(NULL, 1, d, y, f);

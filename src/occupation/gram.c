@@ -9,7 +9,7 @@
  * Cost: one evaluation of the kernel for each pair of nodes (half of them by symmetry) and O(n^2) additions; the work
  * space is a few tiles for each thread, k(X, X) is never stored. Pairs of blocks are independent: each writes its own
  * two parts of L, so the result does not depend on the number of threads. */
-#include "occupation/occupation.h"
+#include "occupation/secondmoments.h"
 
 #include <string.h>
 
@@ -183,15 +183,14 @@ sock_status sk_occupation_matrix_gram(sock_context *ctx, const sk_rule *rule, co
 
 /* ---- Features ---- */
 
-sock_status sk_occupation_features(sock_context *ctx, const sk_rule *rule, const sk_features *map, size_t begin,
-                                   size_t end, double *psi, size_t ld)
+static sock_status features_at_nodes(sock_context *ctx, const sk_rule *rule, const sk_features *map, size_t begin,
+                                     size_t end, double *psi, size_t ld)
 {
     size_t p = sk_features_count(map), low = SIZE_MAX, high = 0;
     for (size_t e = rule->row[begin]; e < rule->row[end]; e++) {
         low = SK_MIN(low, rule->node[e]);
         high = SK_MAX(high, rule->node[e] + 1);
     }
-    if (begin == end) return SOCK_OK;
     double *phi = sk_doubles_unset(ctx, high - low, p);
     if (!phi) return SOCK_ENOMEM;
     sock_status status = sk_features_eval(ctx, map, high - low, rule->x + low * rule->in, phi, p);
@@ -202,5 +201,17 @@ sock_status sk_occupation_features(sock_context *ctx, const sk_rule *rule, const
             sk_axpy(p, rule->weight[e], phi + (rule->node[e] - low) * p, target);
     }
     sk_free(phi);
+    return status;
+}
+
+sock_status sk_occupation_features(sock_context *ctx, const sk_rule *rule, const sk_features *map, size_t begin,
+                                   size_t end, double *psi, size_t ld)
+{
+    sk_quadratic q;
+    if (begin == end) return SOCK_OK;
+    SK_TRY(sk_quadratic_new(ctx, map, rule->in, &q));
+    if (!q.p) return features_at_nodes(ctx, rule, map, begin, end, psi, ld);
+    sock_status status = sk_quadratic_features(ctx, rule, &q, begin, end, psi, ld);
+    sk_quadratic_clear(&q);
     return status;
 }

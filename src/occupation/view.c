@@ -387,6 +387,7 @@ void sk_views_free(sk_views *views)
 
 const sk_transitions *sk_views_rows(const sk_views *views) { return views->rows; }
 const sk_view_spec *sk_views_spec(const sk_views *views) { return &views->spec; }
+const sk_typical *sk_views_typical(const sk_views *views) { return &views->typical; }
 bool sk_views_kept(const sk_views *views) { return views->kept != NULL; }
 
 sock_status sk_views_take(sock_context *ctx, const sk_views *views, size_t b, const sk_view **out)

@@ -61,6 +61,7 @@ void sk_views_free(sk_views *views);
 const sk_transitions *sk_views_rows(const sk_views *views);
 const sk_view_spec *sk_views_spec(const sk_views *views);
 bool sk_views_kept(const sk_views *views);
+const sk_typical *sk_views_typical(const sk_views *views);
 
 /* The view of block b, to be given back. SOCK_ENUMERIC names the first row whose covariance is not positive definite.
  */
