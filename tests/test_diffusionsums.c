@@ -416,6 +416,117 @@ static void prop_svec_rows_integrate_the_quadratic_form(void **state)
     }
 }
 
+/* ---- Few features for each component ---- */
+
+/* Component k has the features k and d of d + 1, its own coordinate and 1. */
+static sk_picks own_of(size_t d, size_t *feature)
+{
+    for (size_t k = 0; k < d; k++) feature[2 * k] = k, feature[2 * k + 1] = d;
+    return (sk_picks){.d = d, .p = d + 1, .each = 2, .feature = feature};
+}
+
+/* Product u of component k's features, among those of all: (k, k), (k, d), (d, d). */
+static size_t among_all(size_t d, size_t k, size_t u)
+{
+    const size_t last = d * (d + 1) / 2;
+    return u == 0 ? k * (k + 1) / 2 + k : u == 1 ? last + k : last + d;
+}
+
+/* Sums over few features are parts of those over all, with units of their own; what a solution says is what it says
+ * with zeros for the others. */
+static void prop_picked_sums_are_parts_of_all(void **state)
+{
+    (void)state;
+    for (size_t c = 2; c < 4; c++) { /* diagonal ones */
+        const size_t d = cases[c].d;
+        size_t feature[6];
+        bench b = bench_of(&cases[c], 7);
+        const sk_picks picks = own_of(d, feature);
+        const sk_view like = {.d = d, .folds = b.rows.rows->folds};
+        sk_diffusion_sums *all = add_blocks(&b, &cases[c], 0, b.rows.rows->blocks), *s = NULL;
+        assert_int_equal(sk_diffusion_sums_picked(ctx, b.map, &like, &picks, cases[c].used, &s), SOCK_OK);
+        for (size_t i = 0; i < b.rows.rows->blocks; i++) assert_int_equal(add_block(ctx, &b, &cases[c], i, s), SOCK_OK);
+        sk_diffusion_sums_close(all);
+        sk_diffusion_sums_close(s);
+        assert_true(s->p == 2 && s->q == 3);
+        for (size_t f = 0; f <= b.rows.rows->folds; f++)
+            for (size_t k = 0; k < d; k++) {
+                double g[9], whole[100];
+                assert_int_equal(sk_diffusion_sums_subtract(s, f, k, g), sk_diffusion_sums_subtract(all, f, k, whole));
+                for (size_t u = 0; u < 9; u++)
+                    assert_close(g[u], whole[among_all(d, k, u / 3) * b.q + among_all(d, k, u % 3)], 1e-12, 1);
+            }
+        for (size_t f = 0; f <= cases[c].used; f++)
+            for (size_t k = 0; k < d; k++) {
+                assert_close(s->zz[f * d + k], all->zz[f * d + k], 1e-12, 1);
+                for (size_t u = 0; u < 3; u++)
+                    assert_close(s->c[(f * d + k) * 3 + u], all->c[(f * d + k) * b.q + among_all(d, k, u)], 1e-12, 1);
+            }
+        for (size_t k = 0; k < d; k++) {
+            double scale[4] = {0};
+            scale[k] = scale[d] = 1;
+            assert_close(sk_diffusion_sums_unit(s, k, NULL), sk_diffusion_sums_unit(all, k, scale), 1e-12, 1);
+        }
+        sk_diffusion_sums_free(all);
+        sk_diffusion_sums_free(s);
+        bench_clear(&b);
+    }
+}
+
+static void prop_picked_integrals_are_those_with_zeros(void **state)
+{
+    (void)state;
+    enum { N = 6, D = 3, P = D + 1 };
+    size_t feature[2 * D];
+    const sk_picks picks = own_of(D, feature);
+    double q[D * 4], whole[D * P * P] = {0}, b[N * 10], out[N * D * D], expected[N * D * D];
+    sk_normals((sk_key){51, SK_PURPOSE_TEST}, 0, 0, 0, N * 10, b);
+    for (size_t k = 0; k < D; k++)
+        for (size_t u = 0; u < 4; u++) {
+            q[k * 4 + u] = u == 0 ? 0.7 + (double)k : u == 3 ? 2 : -0.4;
+            whole[k * P * P + feature[2 * k + u / 2] * P + feature[2 * k + u % 2]] = q[k * 4 + u];
+        }
+    sk_svec_integrate_picked(&picks, q, N, b, out);
+    assert_int_equal(sk_svec_integrate(ctx, D, P, true, whole, N, b, expected), SOCK_OK);
+    assert_all_close(N * D * D, out, expected, 1e-13);
+}
+
+/* In many dimensions svec rows come from the moments of the nodes. */
+static void prop_svec_rows_in_many_dimensions(void **state)
+{
+    (void)state;
+    enum { D = 12, P = D + 1, Q = P * (P + 1) / 2, BEGIN = 2, END = 7 };
+    static const char *const kernels[] = {"affine", "linear"};
+    for (size_t c = 0; c < 2; c++) {
+        sk_transitions *rows = case_rows(ctx, D, false);
+        case_bench b = case_bench_of(ctx, rows, true, 0);
+        sk_kernel *kernel = case_kernel(ctx, kernels[c]);
+        sk_features *map = NULL;
+        double origin[D];
+        for (size_t k = 0; k < D; k++) origin[k] = 0.1 * (double)k - 0.3;
+        assert_int_equal(sk_features_new(ctx, "diffusion", kernel, D, 0, NULL, &map), SOCK_OK);
+        assert_int_equal(sk_features_set_units(ctx, map, origin, NULL), SOCK_OK);
+        const size_t p = sk_features_count(map), q = p * (p + 1) / 2;
+        const sk_rule *rule = b.v->rule;
+        double made[(END - BEGIN) * Q], square[P] = {0}, wanted[P] = {0};
+        assert_int_equal(sk_svec_rows(ctx, map, rule, BEGIN, END, made, square), SOCK_OK);
+        for (size_t i = BEGIN; i < END; i++) {
+            double m[P * P] = {0}, row[Q], phi[P];
+            for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++) {
+                assert_int_equal(sk_features_eval(ctx, map, 1, rule->x + rule->node[e] * D, phi, p), SOCK_OK);
+                for (size_t k = 0; k < p * p; k++) m[k] += rule->weight[e] * phi[k / p] * phi[k % p];
+                for (size_t k = 0; k < p; k++) wanted[k] += phi[k] * phi[k];
+            }
+            svec(p, m, row);
+            assert_all_close(q, made + (i - BEGIN) * q, row, 1e-13);
+        }
+        assert_all_close(p, square, wanted, 1e-12);
+        sk_features_free(map);
+        sk_kernel_free(kernel);
+        case_bench_clear(&b);
+    }
+}
+
 /* The Gram form knows sums over rows alone and must give the Q of the rows. */
 static void prop_gram_form_solves_the_row_form(void **state)
 {
@@ -509,6 +620,9 @@ int main(void)
         cmocka_unit_test(prop_learned_path_is_solved_with_scaled_features),
         cmocka_unit_test(prop_svec_rows_integrate_the_quadratic_form),
         cmocka_unit_test(prop_gram_form_solves_the_row_form),
+        cmocka_unit_test(prop_picked_sums_are_parts_of_all),
+        cmocka_unit_test(prop_picked_integrals_are_those_with_zeros),
+        cmocka_unit_test(prop_svec_rows_in_many_dimensions),
         cmocka_unit_test(test_diffusionsums__survive_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

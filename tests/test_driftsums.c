@@ -313,6 +313,77 @@ static void prop_learned_weights_are_sparse_bayes_of_the_sums(void **state)
     }
 }
 
+/* Sums over lists are blocks of the sums over all features; weights stand where the features do, and the price of a
+ * term is that of all of them. */
+static void prop_listed_sums_are_parts_of_all(void **state)
+{
+    (void)state;
+    enum { EACH = 3 };
+    static const size_t list[2 * EACH] = {0, 2, 3, 1, 3, SIZE_MAX};
+    const sums_case c = {2, SK_APART, true, true, WEIGHTED};
+    case_bench b = bench_of(&c, 7);
+    double *psi = some_psi(b.rows->n), h[EACH * EACH], g[EACH], all_h[P * P], all_g[P], w[P * 2], dof;
+    sk_drift_sums *all = add_blocks(&b, &c, psi, 0, b.rows->blocks), *s = NULL;
+    assert_int_equal(sk_drift_sums_listed(ctx, P, 2, b.rows->folds, EACH, list, &s), SOCK_OK);
+    for (size_t block = 0; block < b.rows->blocks; block++) {
+        const sk_view *v = case_view(ctx, b.views, block);
+        assert_int_equal(sk_drift_sums_add(ctx, s, v, psi + v->begin * P), SOCK_OK);
+        sk_views_give(b.views, v);
+    }
+    sk_drift_sums_close(all);
+    sk_drift_sums_close(s);
+    for (size_t f = 0; f <= b.rows->folds; f++) {
+        memset(w, 0, sizeof w);
+        assert_int_equal(sk_drift_sums_learned(ctx, s, f, w, &dof), SOCK_OK);
+        for (size_t k = 0; k < 2; k++) {
+            sk_sparse_bayes *fit = NULL;
+            double expected[P] = {0};
+            assert_int_equal(sk_drift_sums_subtract(s, f, k, h, g), sk_drift_sums_subtract(all, f, k, all_h, all_g));
+            for (size_t i = 0; i < EACH; i++) {
+                const size_t u = list[k * EACH + i];
+                assert_close(g[i], u < P ? all_g[u] : 0, 1e-12, 1);
+                for (size_t j = 0; j < EACH; j++) {
+                    const size_t v = list[k * EACH + j];
+                    assert_close(h[i * EACH + j], u < P && v < P ? all_h[u * P + v] : 0, 1e-12, 1);
+                }
+            }
+            assert_int_equal(sk_sparse_bayes_fit(ctx, EACH, h, EACH, g, fmax(log(P), 3), 0, &fit), SOCK_OK);
+            for (size_t a = 0; a < fit->active; a++) expected[list[k * EACH + fit->index[a]]] = fit->mean[a];
+            for (size_t j = 0; j < P; j++) assert_close(w[j * 2 + k], expected[j], 1e-12, 1);
+            sk_sparse_bayes_free(fit);
+        }
+    }
+    sk_drift_sums_free(s);
+    sk_drift_sums_free(all);
+    sk_free(psi);
+    case_bench_clear(&b);
+}
+
+/* A term that is worth a few nats is bought among four features and not among a thousand. */
+static void test_driftsums__listed_terms_pay_as_ones_of_all_do(void **state)
+{
+    (void)state;
+    enum { MANY = 1000, N = 8 };
+    static const size_t list[] = {0, SIZE_MAX};
+    double t[N], part[N], typical_part = 1, w[MANY] = {0};
+    double *psi = sk_doubles(ctx, N, MANY);
+    const sk_typical typical = {.mean = 0, .part = &typical_part};
+    for (size_t i = 0; i < N; i++) psi[i * MANY] = part[i] = 1, t[i] = 1.3; /* half of 8 1.3^2 is 6.8; less a prior */
+    sk_view v = {.n = N, .d = 1, .t = t, .part = part, .precision = t, .typical = &typical};
+    v.spec.weighted = true;
+    for (int few = 0; few < 2; few++) {
+        sk_drift_sums *s = NULL;
+        for (size_t i = 0; few && i < N; i++) psi[i * 4] = 1;
+        assert_int_equal(sk_drift_sums_listed(ctx, few ? 4 : MANY, 1, 0, 2, list, &s), SOCK_OK);
+        assert_int_equal(sk_drift_sums_add(ctx, s, &v, psi), SOCK_OK);
+        sk_drift_sums_close(s);
+        assert_int_equal(sk_drift_sums_learned(ctx, s, 0, w, NULL), SOCK_OK);
+        assert_int_equal(w[0] > 1, few);
+        sk_drift_sums_free(s);
+    }
+    sk_free(psi);
+}
+
 typedef struct trying {
     const case_bench *b;
     const double *psi;
@@ -359,6 +430,8 @@ int main(void)
         cmocka_unit_test(prop_long_blocks_add_up_as_short_ones_do),
         cmocka_unit_test(prop_ridge_solves_its_systems),
         cmocka_unit_test(prop_learned_weights_are_sparse_bayes_of_the_sums),
+        cmocka_unit_test(prop_listed_sums_are_parts_of_all),
+        cmocka_unit_test(test_driftsums__listed_terms_pay_as_ones_of_all_do),
         cmocka_unit_test(test_driftsums__survive_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,6 +1,8 @@
 /* diffusionsums.c - see diffusionsums.h. Cost: n q^2 (times d if diagonal), q = p (p + 1) / 2. */
 #include "diffusion/diffusionsums.h"
 
+#include "occupation/secondmoments.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -19,13 +21,14 @@ double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal)
     return 8.0 * (double)((folds + 4) * (diagonal ? d : 1)) * q * q;
 }
 
-sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, const sk_view *like, bool diagonal,
-                                  size_t used, sk_diffusion_sums **out)
+static sock_status make(sock_context *ctx, const sk_features *map, const sk_picks *picks, const sk_view *like,
+                        bool diagonal, size_t used, sk_diffusion_sums **out)
 {
     sk_diffusion_sums *s = sk_alloc(ctx, 1, sizeof *s);
     if (!s) return SOCK_ENOMEM;
     s->map = map;
-    s->p = sk_features_count(map);
+    s->picks = *picks;
+    s->p = picks->each ? picks->each : sk_features_count(map);
     s->q = s->p * (s->p + 1) / 2;
     s->d = like->d;
     s->folds = like->folds;
@@ -37,7 +40,7 @@ sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, con
     s->c = sk_doubles(ctx, used + 1, sides(s));
     s->zz = sk_doubles(ctx, used + 1, s->systems);
     s->rows = sk_alloc(ctx, s->folds + 2, sizeof *s->rows);
-    s->square = sk_doubles(ctx, s->p, 1);
+    s->square = sk_doubles(ctx, sk_features_count(map), 1);
     s->weight = sk_doubles(ctx, s->systems, 1);
     if (!s->g || !s->c || !s->zz || !s->rows || !s->square || !s->weight) {
         sk_diffusion_sums_free(s);
@@ -45,6 +48,18 @@ sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, con
     }
     *out = s;
     return SOCK_OK;
+}
+
+sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, const sk_view *like, bool diagonal,
+                                  size_t used, sk_diffusion_sums **out)
+{
+    return make(ctx, map, &(sk_picks){0}, like, diagonal, used, out);
+}
+
+sock_status sk_diffusion_sums_picked(sock_context *ctx, const sk_features *map, const sk_view *like,
+                                     const sk_picks *picks, size_t used, sk_diffusion_sums **out)
+{
+    return make(ctx, map, picks, like, true, used, out);
 }
 
 void sk_diffusion_sums_free(sk_diffusion_sums *s)
@@ -71,8 +86,8 @@ static void add_svec(size_t p, double weight, const double *phi, double *row)
     }
 }
 
-sock_status sk_svec_rows(sock_context *ctx, const sk_features *map, const sk_rule *rule, size_t begin, size_t end,
-                         double *rows, double *square)
+static sock_status svec_at_nodes(sock_context *ctx, const sk_features *map, const sk_rule *rule, size_t begin,
+                                 size_t end, double *rows, double *square)
 {
     const size_t p = sk_features_count(map), q = p * (p + 1) / 2, first = rule->row[begin];
     const size_t count = rule->row[end] - first;
@@ -85,6 +100,62 @@ sock_status sk_svec_rows(sock_context *ctx, const sk_features *map, const sk_rul
     for (size_t e = 0; status >= 0 && square && e < count; e++)
         for (size_t m = 0; m < p; m++) square[m] += phi[e * p + m] * phi[e * p + m];
     sk_free(phi);
+    return status;
+}
+
+/* Products of linear features c_a z_a, z = (x, 1), from the moments of the nodes of a row. */
+static void svec_of_moments(const sk_quadratic *linear, const double *moments, double *row)
+{
+    const double root2 = 1.41421356237309504880;
+    for (size_t b = 0, j = 0; b < linear->p; b++)
+        for (size_t a = 0; a <= b; a++, j++)
+            row[j] = linear->c[a] * linear->c[b] * sk_moment(linear, moments, linear->a[a], linear->a[b]) *
+                     (a < b ? root2 : 1);
+}
+
+/* phi^2 over the nodes of a row, which the moments do not show: the nodes have weights there. */
+static void add_squares(const sk_quadratic *linear, const sk_rule *rule, size_t i, double *square)
+{
+    for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++) {
+        const double *x = rule->x + rule->node[e] * rule->in;
+        for (size_t m = 0; m < linear->p; m++) {
+            const size_t k = linear->a[m];
+            const double origin = linear->origin && k < linear->d ? linear->origin[k] : 0;
+            const double phi = linear->c[m] * (k < linear->d ? x[k] - origin : 1);
+            square[m] += phi * phi;
+        }
+    }
+}
+
+static sock_status svec_by_moments(sock_context *ctx, const sk_quadratic *linear, const sk_rule *rule, size_t begin,
+                                   size_t end, double *rows, double *square)
+{
+    const size_t q = linear->p * (linear->p + 1) / 2;
+    double *space = sk_doubles_unset(ctx, sk_moments_space(rule), 1);
+    if (!space) return SOCK_ENOMEM;
+    for (size_t i = begin; i < end; i++) {
+        svec_of_moments(linear, sk_row_moments(ctx, rule, i, space), rows + (i - begin) * q);
+        if (square) add_squares(linear, rule, i, square);
+    }
+    sk_free(space);
+    return SOCK_OK;
+}
+
+static bool is_linear(const sk_quadratic *q)
+{
+    for (size_t j = 0; j < q->p; j++)
+        if (q->b[j] < q->d) return false;
+    return q->p > 0;
+}
+
+sock_status sk_svec_rows(sock_context *ctx, const sk_features *map, const sk_rule *rule, size_t begin, size_t end,
+                         double *rows, double *square)
+{
+    sk_quadratic linear;
+    SK_TRY(sk_quadratic_new(ctx, map, rule->in, &linear));
+    sock_status status = is_linear(&linear) ? svec_by_moments(ctx, &linear, rule, begin, end, rows, square)
+                                            : svec_at_nodes(ctx, map, rule, begin, end, rows, square);
+    sk_quadratic_clear(&linear);
     return status;
 }
 
@@ -104,15 +175,31 @@ typedef struct some {
     const sk_block *block;
     size_t begin, count;
     double *b, *w, *scaled, *target;
+    double *part; /* count x q: the products of one component's features; NULL: all of b */
 } some;
+
+/* The column of b where the products of features i and j <= i of the map stand. */
+static size_t column_of(size_t i, size_t j) { return i * (i + 1) / 2 + j; }
+
+/* Products of the features of component k alone. */
+static void take_part(const sk_picks *picks, size_t k, size_t n, const double *b, double *part)
+{
+    const size_t *pick = picks->feature + k * picks->each;
+    const size_t wide = picks->p * (picks->p + 1) / 2;
+    for (size_t i = 0; i < n; i++, b += wide)
+        for (size_t m = 0; m < picks->each; m++)
+            for (size_t l = 0; l <= m; l++) *part++ = b[column_of(pick[m], pick[l])];
+}
 
 static void add_gram(sock_context *ctx, sk_diffusion_sums *s, const some *r)
 {
     for (size_t system = 0; system < s->systems; system++) {
         double *g = s->g + r->block->view->fold * squares(s) + system * s->q * s->q;
+        const double *b = r->part ? r->part : r->b;
+        if (r->part) take_part(&s->picks, system, r->count, r->b, r->part);
         for (size_t i = 0; i < r->count; i++) {
             double root = sqrt(r->w[system * AT_ONCE + i]);
-            for (size_t j = 0; j < s->q; j++) r->scaled[i * s->q + j] = root * r->b[i * s->q + j];
+            for (size_t j = 0; j < s->q; j++) r->scaled[i * s->q + j] = root * b[i * s->q + j];
         }
         sk_syrk(ctx, SK_TRANSPOSED, s->q, r->count, 1, r->scaled, s->q, 1, g, s->q);
     }
@@ -133,6 +220,16 @@ static void put_targets(const sk_diffusion_sums *s, const some *r, const double 
                 }
 }
 
+/* c of every component from products of its own. */
+static void add_parts(sock_context *ctx, const sk_diffusion_sums *s, const some *r, double *c)
+{
+    for (size_t system = 0; system < s->systems; system++) {
+        take_part(&s->picks, system, r->count, r->b, r->part);
+        sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, 1, s->q, r->count, 1, r->target + system, s->systems, r->part, s->q, 1,
+                c + system * s->q, s->q);
+    }
+}
+
 /* c and zz of every solution that these rows take part in. */
 static void add_moments(sock_context *ctx, sk_diffusion_sums *s, const some *r)
 {
@@ -142,6 +239,10 @@ static void add_moments(sock_context *ctx, sk_diffusion_sums *s, const some *r)
         const size_t without = f < s->used ? f : s->folds;
         if (without == v->fold && f < s->used) continue;
         put_targets(s, r, r->block->z + (without * v->n + r->begin) * s->d, s->zz + f * s->systems);
+        if (r->part) {
+            add_parts(ctx, s, r, s->c + f * sides(s));
+            continue;
+        }
         sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, columns, s->q, r->count, 1, r->target, columns, r->b, s->q, 1,
                 s->c + f * sides(s), s->q);
     }
@@ -165,13 +266,16 @@ static sock_status add_some(sock_context *ctx, sk_diffusion_sums *s, const sk_ru
 sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *s, const sk_block *block)
 {
     const sk_view *v = block->view;
+    const size_t all = sk_features_count(s->map), wide = all * (all + 1) / 2;
     sk_rule *ends = NULL;
     some r = {.block = block,
-              .b = sk_doubles_unset(ctx, AT_ONCE, s->q),
+              .b = sk_doubles_unset(ctx, AT_ONCE, wide),
+              .part = s->picks.each ? sk_doubles_unset(ctx, AT_ONCE, s->q) : NULL,
               .w = sk_doubles(ctx, s->systems, AT_ONCE),
               .scaled = sk_doubles_unset(ctx, AT_ONCE, s->q),
               .target = sk_doubles_unset(ctx, AT_ONCE, s->systems * s->pairs)};
-    sock_status status = r.b && r.w && r.scaled && r.target ? sk_view_ends(ctx, v, &ends) : SOCK_ENOMEM;
+    sock_status status =
+        r.b && r.w && r.scaled && r.target && (r.part || !s->picks.each) ? sk_view_ends(ctx, v, &ends) : SOCK_ENOMEM;
     for (; status >= 0 && r.begin < v->n; r.begin += AT_ONCE) {
         r.count = SK_MIN(AT_ONCE, v->n - r.begin);
         status = add_some(ctx, s, ends, &r);
@@ -179,6 +283,7 @@ sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *s, const
     s->rows[v->fold] += v->n;
     sk_rule_free(ends);
     sk_free(r.b);
+    sk_free(r.part);
     sk_free(r.w);
     sk_free(r.scaled);
     sk_free(r.target);
@@ -191,7 +296,7 @@ void sk_diffusion_sums_merge(sk_diffusion_sums *s, const sk_diffusion_sums *othe
     sk_axpy((s->used + 1) * sides(s), 1, other->c, s->c);
     sk_axpy((s->used + 1) * s->systems, 1, other->zz, s->zz);
     for (size_t f = 0; f < s->folds + 2; f++) s->rows[f] += other->rows[f];
-    sk_axpy(s->p, 1, other->square, s->square);
+    sk_axpy(sk_features_count(s->map), 1, other->square, s->square);
     sk_axpy(s->systems, 1, other->weight, s->weight);
     s->h2 += other->h2;
 }
@@ -222,7 +327,10 @@ double sk_diffusion_sums_unit(const sk_diffusion_sums *s, size_t system, const d
 {
     const double n = (double)s->rows[s->folds + 1];
     double k = 0;
-    for (size_t m = 0; m < s->p; m++) k += s->square[m] / (2 * n) * (scale ? scale[m] * scale[m] : 1);
+    for (size_t m = 0; m < s->p; m++) {
+        const size_t feature = s->picks.each ? s->picks.feature[system * s->picks.each + m] : m;
+        k += s->square[feature] / (2 * n) * (scale ? scale[m] * scale[m] : 1);
+    }
     return s->h2 / n * k * k * s->weight[system] / n;
 }
 
@@ -392,4 +500,21 @@ sock_status sk_svec_integrate(sock_context *ctx, size_t d, size_t p, bool diagon
     sk_free(values);
     sk_free(x);
     return SOCK_OK;
+}
+
+void sk_svec_integrate_picked(const sk_picks *picks, const double *q, size_t n, const double *b, double *out)
+{
+    const size_t d = picks->d, each = picks->each, wide = picks->p * (picks->p + 1) / 2;
+    const double root2 = 1.41421356237309504880;
+    memset(out, 0, n * d * d * sizeof *out);
+    for (size_t i = 0; i < n; i++, b += wide)
+        for (size_t k = 0; k < d; k++) {
+            const size_t *pick = picks->feature + k * each;
+            const double *block = q + k * each * each;
+            double sum = 0;
+            for (size_t m = 0; m < each; m++)
+                for (size_t l = 0; l <= m; l++)
+                    sum += block[m * each + l] * b[column_of(pick[m], pick[l])] * (l < m ? root2 : 1);
+            out[(i * d + k) * d + k] = sum > 0 ? sum : 0;
+        }
 }

@@ -20,9 +20,17 @@ typedef struct sk_block {
     double *own[2];  /* for who has to free them */
 } sk_block;
 
+/* Few features for each component of a diagonal a, instead of all p of the map. */
+typedef struct sk_picks {
+    size_t d, p;
+    size_t each;     /* so many for each; 0: all of them */
+    size_t *feature; /* d x each, rising: places among the p */
+} sk_picks;
+
 typedef struct sk_diffusion_sums {
-    const sk_features *map; /* borrowed */
-    size_t p, q, d, folds;
+    const sk_features *map;     /* borrowed */
+    sk_picks picks;             /* borrowed */
+    size_t p, q, d, folds;      /* p: features of a system, q: their products */
     size_t used;                /* folds that will be left out; c and zz are made for these and for all rows */
     size_t systems, dim, pairs; /* dim: d of one system; pairs: dim (dim + 1) / 2 */
     double *g;                  /* (folds + 2) x systems x q^2: each fold, always, total */
@@ -36,6 +44,10 @@ typedef struct sk_diffusion_sums {
 
 sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, const sk_view *like, bool diagonal,
                                   size_t used, sk_diffusion_sums **out);
+
+/* The same for a diagonal a with few features for each component. */
+sock_status sk_diffusion_sums_picked(sock_context *ctx, const sk_features *map, const sk_view *like,
+                                     const sk_picks *picks, size_t used, sk_diffusion_sums **out);
 void sk_diffusion_sums_free(sk_diffusion_sums *sums);
 double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal);
 
@@ -75,5 +87,8 @@ sock_status sk_svec_rows(sock_context *ctx, const sk_features *map, const sk_rul
 /* I a (n x d x d) of n rows with svec rows b (n x q), from the Q of all systems. */
 sock_status sk_svec_integrate(sock_context *ctx, size_t d, size_t p, bool diagonal, const double *q, size_t n,
                               const double *b, double *out);
+
+/* The same of a diagonal a with few features for each component; Q of a system is each x each. */
+void sk_svec_integrate_picked(const sk_picks *picks, const double *q, size_t n, const double *b, double *out);
 
 #endif

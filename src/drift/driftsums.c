@@ -33,13 +33,12 @@ double sk_drift_sums_bytes(size_t p, size_t d, size_t folds, sk_coupling couplin
     return 8.0 * (double)(folds + 4) * (double)squares(&s);
 }
 
-sock_status sk_drift_sums_new(sock_context *ctx, size_t p, size_t d, size_t folds, sk_coupling coupling,
-                              sk_drift_sums **out)
+/* Room for sums of the given shape, whose arrays are not there yet. */
+static sock_status make(sock_context *ctx, const sk_drift_sums *like, sk_drift_sums **out)
 {
     sk_drift_sums *s = sk_alloc(ctx, 1, sizeof *s);
     if (!s) return SOCK_ENOMEM;
-    shape(p, d, coupling, s);
-    s->folds = folds;
+    *s = *like;
     s->h = sk_doubles(ctx, parts(s), squares(s));
     s->g = sk_doubles(ctx, parts(s), sides(s));
     s->rows = sk_alloc(ctx, parts(s), sizeof *s->rows);
@@ -49,6 +48,22 @@ sock_status sk_drift_sums_new(sock_context *ctx, size_t p, size_t d, size_t fold
     }
     *out = s;
     return SOCK_OK;
+}
+
+sock_status sk_drift_sums_new(sock_context *ctx, size_t p, size_t d, size_t folds, sk_coupling coupling,
+                              sk_drift_sums **out)
+{
+    sk_drift_sums like = {.folds = folds};
+    shape(p, d, coupling, &like);
+    return make(ctx, &like, out);
+}
+
+sock_status sk_drift_sums_listed(sock_context *ctx, size_t p, size_t d, size_t folds, size_t each, const size_t *list,
+                                 sk_drift_sums **out)
+{
+    const sk_drift_sums like = {
+        .p = p, .d = d, .folds = folds, .coupling = SK_APART, .systems = d, .order = each, .rhs = 1, .list = list};
+    return make(ctx, &like, out);
 }
 
 void sk_drift_sums_free(sk_drift_sums *s)
@@ -106,6 +121,34 @@ static void add_weighted(sock_context *ctx, const sk_drift_sums *s, const sk_vie
         }
 }
 
+/* The features of system k at some rows, rows x order: zeros where the list has none. */
+static void take_listed(const sk_drift_sums *s, size_t k, size_t rows, const double *psi, double *out)
+{
+    const size_t *list = s->list + k * s->order;
+    for (size_t i = 0; i < rows; i++, psi += s->p)
+        for (size_t j = 0; j < s->order; j++) *out++ = list[j] == SIZE_MAX ? 0 : psi[list[j]];
+}
+
+/* H and g of every system from features of its own. space: 2 AT_ONCE x order. */
+static void add_listed(sock_context *ctx, const sk_drift_sums *s, const sk_view *v, const double *psi, double *space,
+                       double *h, double *g)
+{
+    const size_t order = s->order;
+    double *part = space, *scaled = space + AT_ONCE * order;
+    for (size_t begin = 0; begin < v->n; begin += AT_ONCE)
+        for (size_t k = 0; k < s->d; k++) {
+            const size_t rows = SK_MIN(AT_ONCE, v->n - begin);
+            take_listed(s, k, rows, psi + begin * s->p, part);
+            for (size_t i = 0; i < rows; i++) {
+                const double w = weight_of(s, v, begin + i, k, k);
+                for (size_t j = 0; j < order; j++) scaled[i * order + j] = w * part[i * order + j];
+                sk_axpy(order, v->t[(begin + i) * s->d + k], scaled + i * order, g + k * order);
+            }
+            sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, order, order, rows, 1, part, order, scaled, order, 1,
+                    h + k * order * order, order);
+        }
+}
+
 /* Unit weights: one product for H, one for g. */
 static void add_plain(sock_context *ctx, const sk_drift_sums *s, const sk_view *v, const double *psi, double *h,
                       double *g)
@@ -120,6 +163,13 @@ sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *s, const sk_view
 {
     double *h = s->h + v->fold * squares(s), *g = s->g + v->fold * sides(s);
     s->rows[v->fold] += v->n;
+    if (s->list) {
+        double *space = sk_doubles_unset(ctx, 2 * AT_ONCE, s->order);
+        if (!space) return SOCK_ENOMEM;
+        add_listed(ctx, s, v, psi, space, h, g);
+        sk_free(space);
+        return SOCK_OK;
+    }
     if (!v->precision) {
         add_plain(ctx, s, v, psi, h, g);
         return SOCK_OK;
@@ -182,7 +232,8 @@ static void put_weights(const sk_drift_sums *s, size_t system, size_t u, const d
 {
     for (size_t i = 0; i < s->order; i++) {
         size_t k = s->systems > 1 ? system : s->rhs > 1 ? u : i / s->p;
-        w[i % s->p * s->d + k] = solution[i];
+        size_t j = s->list ? s->list[system * s->order + i] : i % s->p;
+        if (j != SIZE_MAX) w[j * s->d + k] = solution[i];
     }
 }
 
@@ -265,7 +316,8 @@ sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *s, siz
     for (size_t system = 0; status >= 0 && system < s->systems; system++) {
         sk_sparse_bayes *fit = NULL;
         sk_drift_sums_subtract(s, f, system, t.h, t.g);
-        status = sk_sparse_bayes_fit(ctx, s->order, t.h, s->order, t.g, entry_price(s->order), 0, &fit);
+        const double price = entry_price(s->list ? s->p : s->order); /* a screen has seen them all */
+        status = sk_sparse_bayes_fit(ctx, s->order, t.h, s->order, t.g, price, 0, &fit);
         if (status < 0) break;
         memset(t.solution, 0, s->order * sizeof *t.solution);
         for (size_t a = 0; a < fit->active; a++) {

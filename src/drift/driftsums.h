@@ -18,6 +18,7 @@ typedef struct sk_drift_sums {
     size_t p, d, folds;
     sk_coupling coupling;
     size_t systems, order, rhs; /* rhs: right-hand sides of a system */
+    const size_t *list;         /* d x order: the features of each system, SIZE_MAX: none; borrowed. NULL: all p */
     double *h;           /* (folds + 2) x systems x order^2: each fold, always, total; without folds one is all */
     double *g;           /* as many times systems x rhs x order */
     size_t *rows;        /* as many */
@@ -27,6 +28,11 @@ typedef struct sk_drift_sums {
 sock_status sk_drift_sums_new(sock_context *ctx, size_t p, size_t d, size_t folds, sk_coupling coupling,
                               sk_drift_sums **out);
 void sk_drift_sums_free(sk_drift_sums *sums);
+
+/* The components apart, each with features of its own: list is d x each, places among the p, SIZE_MAX where there is
+ * none; borrowed. For learned solutions, whose features pay as ones of all p do. */
+sock_status sk_drift_sums_listed(sock_context *ctx, size_t p, size_t d, size_t folds, size_t each, const size_t *list,
+                                 sk_drift_sums **out);
 
 /* Bytes that the sums take. */
 double sk_drift_sums_bytes(size_t p, size_t d, size_t folds, sk_coupling coupling);
