@@ -28,6 +28,7 @@ static void put_list(char *text, size_t room, size_t count, const sk_candidate *
         assert_int_equal(list[i].field, field);
         assert_int_equal(list[i].learned, strstr(list[i].name, " learned") != NULL);
         assert_int_equal(list[i].diagonal, strstr(list[i].name, " diagonal") != NULL);
+        assert_int_equal(list[i].own, strstr(list[i].name, " own") != NULL);
         assert_non_null(list[i].kernel);
         assert_int_equal(list[i].own_zero, list[i].learned || strncmp(list[i].name, "linear", 6) == 0);
         snprintf(end, room - strlen(text), "%s %d %s %zu\n", list[i].name, list[i].simplicity, roles, list[i].max_rank);
@@ -60,6 +61,8 @@ static void lists_of(const sk_tune_spec *spec, size_t n, size_t d, double unit, 
 #define DRIFTS_OF_DEGREE_2(R)                                                                                          \
     "affine learned 1 -bsl- " R "\nlinear 2 -bsl- " R "\npoly:degree=2 learned 3 -bs-- " R "\naffine 4 pbsla " R       \
     "\npoly:degree=2 6 p-s-- " R "\n"
+#define DRIFTS_SCREENED(R)                                                                                             \
+    "affine learned 1 -bsl- " R "\nlinear 2 -bsl- " R "\npoly:degree=2 learned 3 -bs-- " R "\naffine 4 pbsla " R "\n"
 #define DRIFTS_OF_DEGREE_3(R)                                                                                          \
     "affine learned 1 -bsl- " R "\nlinear 2 -bsl- " R "\npoly:degree=2 learned 3 -bs-- " R "\naffine 4 pbsla " R       \
     "\npoly:degree=3 learned 5 --s-- " R "\npoly:degree=2 6 p-s-- " R "\npoly:degree=3 7 ----- " R "\n"
@@ -79,6 +82,11 @@ static void lists_of(const sk_tune_spec *spec, size_t n, size_t d, double unit, 
 #define GAUSS_DIAGONAL(ETA) "gauss:eta=" ETA " diagonal 5 ----- 20\n"
 #define GAUSS_BOTH(ETA) GAUSS(ETA) GAUSS_DIAGONAL(ETA)
 #define GAUSS_DIAGONALS GAUSS_DIAGONAL("2") GAUSS_DIAGONAL("4") GAUSS_DIAGONAL("8")
+#define CONSTANT_OF(R) "constant 1 pb-l- " R "\nconstant diagonal 0 pb-l- " R "\n"
+#define OWN_OF(R) "affine own diagonal 2 p---- " R "\nlinear own diagonal 1 ----- " R "\n"
+#define AFFINE_OWN "affine own diagonal 2 p---- 20\n"
+#define LINEAR_OWN "linear own diagonal 1 ----- 20\n"
+#define BOTH_OWN AFFINE_OWN "affine diagonal 2 p---- 20\n" LINEAR_OWN "linear diagonal 1 ----- 20\n"
 #define POLYNOMIALS CONSTANT AFFINE AFFINE_DIAGONAL LINEAR LINEAR_DIAGONAL SQUARE SQUARE_DIAGONAL
 
 #define ONE_DIFFUSIONS                                                                                                 \
@@ -95,7 +103,8 @@ typedef struct expected {
     const char *drifts, *diffusions;
 } expected;
 
-/* Beside round numbers those where a limit is met: 300 monomials, order 120 of a full a, 2.5e9 for a decomposition. */
+/* Beside round numbers those where a limit is met: 300 monomials, 6000 of a screen, order 120 of a full a, 2.5e9 for a
+ * decomposition, 3e8 beyond ten dimensions, length scales of sqrt(d). */
 static const expected whole[] = {
     {1, DRIFTS_OF_DEGREE_3("60") FOUR_DRIFTS("60"), ONE_DIFFUSIONS},
     {2, DRIFTS_OF_DEGREE_3("300") FOUR_DRIFTS("300"),
@@ -112,18 +121,16 @@ static const expected whole[] = {
      CONSTANT AFFINE AFFINE_DIAGONAL LINEAR LINEAR_DIAGONAL GAUSS_DIAGONALS},
     {10, DRIFTS_OF_DEGREE_3("150") THREE_DRIFTS("150"),
      CONSTANT AFFINE AFFINE_DIAGONAL LINEAR LINEAR_DIAGONAL GAUSS_DIAGONALS},
-    {11, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"), CONSTANT AFFINE_DIAGONAL LINEAR_DIAGONAL GAUSS_DIAGONALS},
-    {20, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"), CONSTANT AFFINE_DIAGONAL LINEAR_DIAGONAL GAUSS_DIAGONALS},
-    {23, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"), CONSTANT AFFINE_DIAGONAL LINEAR_DIAGONAL GAUSS_DIAGONALS},
-    {24, DRIFTS_OF_DEGREE_1("150") THREE_DRIFTS("150"), CONSTANT AFFINE_DIAGONAL LINEAR_DIAGONAL GAUSS_DIAGONALS},
-    {28, DRIFTS_OF_DEGREE_1("150") THREE_DRIFTS("150"), CONSTANT AFFINE_DIAGONAL LINEAR_DIAGONAL GAUSS_DIAGONALS},
-    {29, DRIFTS_OF_DEGREE_1("150") THREE_DRIFTS("150"), CONSTANT LINEAR_DIAGONAL GAUSS_DIAGONALS},
-    {30, DRIFTS_OF_DEGREE_1("150") THREE_DRIFTS("150"), CONSTANT GAUSS_DIAGONALS},
-    {40, DRIFTS_OF_DEGREE_1("150") THREE_DRIFTS("150"), CONSTANT GAUSS_DIAGONALS},
-    {120, DRIFTS_OF_DEGREE_1("150") THREE_DRIFTS("150"), CONSTANT GAUSS_DIAGONALS},
-    {300, DRIFTS_OF_DEGREE_1("150") THREE_DRIFTS("150"),
-     "constant diagonal 0 pb-l- 19\ngauss:eta=2 diagonal 5 ----- 19\ngauss:eta=4 diagonal 5 ----- 19\n"
-     "gauss:eta=8 diagonal 5 ----- 19\n"},
+    {11, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"), CONSTANT BOTH_OWN GAUSS_DIAGONAL("4") GAUSS_DIAGONAL("8")},
+    {20, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"), CONSTANT BOTH_OWN GAUSS_DIAGONAL("8")},
+    {23, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"), CONSTANT AFFINE_OWN LINEAR_OWN GAUSS_DIAGONAL("8")},
+    {24, DRIFTS_SCREENED("150") THREE_DRIFTS("150"), CONSTANT AFFINE_OWN LINEAR_OWN GAUSS_DIAGONAL("8")},
+    {32, DRIFTS_SCREENED("150") THREE_DRIFTS("150"), CONSTANT AFFINE_OWN LINEAR_OWN GAUSS_DIAGONAL("8")},
+    {65, DRIFTS_SCREENED("150") THREE_DRIFTS("150"), CONSTANT_OF("17") OWN_OF("17")},
+    {108, DRIFTS_SCREENED("150") THREE_DRIFTS("150"), CONSTANT_OF("16") OWN_OF("16")},
+    {109, DRIFTS_OF_DEGREE_1("150") THREE_DRIFTS("150"), CONSTANT_OF("16") OWN_OF("16")},
+    {120, DRIFTS_OF_DEGREE_1("150") THREE_DRIFTS("150"), CONSTANT_OF("15") OWN_OF("15")},
+    {300, DRIFTS_OF_DEGREE_1("150") THREE_DRIFTS("150"), "constant diagonal 0 pb-l- 13\n" OWN_OF("13")},
 };
 
 static const expected pilot[] = {
@@ -132,8 +139,8 @@ static const expected pilot[] = {
     {3, PILOT_DRIFTS("300"), CONSTANT AFFINE "affine diagonal 2 p---- 20\n"},
     {5, PILOT_DRIFTS("150"), CONSTANT AFFINE "affine diagonal 2 p---- 20\n"},
     {10, PILOT_DRIFTS("150"), CONSTANT AFFINE "affine diagonal 2 p---- 20\n"},
-    {20, PILOT_DRIFTS("150"), CONSTANT "affine diagonal 2 p---- 20\n"},
-    {40, "affine 4 pbsla 150\ngauss:eta=2 8 ----- 60\n", CONSTANT},
+    {20, PILOT_DRIFTS("150"), CONSTANT AFFINE_OWN},
+    {40, "affine 4 pbsla 150\ngauss:eta=2 8 ----- 60\n", CONSTANT_OF("19") "affine own diagonal 2 p---- 19\n"},
 };
 
 static void assert_lists(const sk_tune_spec *spec, size_t n, bool first, const expected *e)
@@ -221,7 +228,7 @@ static void test_candidates__without_learned_weights(void **state)
     assert_lists(&spec, 50, false,
                  &(expected){11,
                              "linear 2 -bsl- 150\naffine 4 pbsla 150\npoly:degree=2 6 p-s-- 150\n" THREE_DRIFTS("150"),
-                             CONSTANT "affine diagonal 2 p---- 20\nlinear diagonal 1 ----- 20\n" GAUSS_DIAGONALS});
+                             CONSTANT BOTH_OWN GAUSS_DIAGONAL("4") GAUSS_DIAGONAL("8")});
 }
 
 static void test_candidates__full_or_diagonal_only(void **state)
@@ -257,7 +264,7 @@ static void test_candidates__named_kernels(void **state)
         &(expected){4, "poly:degree=4 0 ----- 150\n", "gauss:eta=1.5 1 ----- 20\ngauss:eta=1.5 diagonal 0 ----- 20\n"});
     assert_lists(&spec, 50, false,
                  &(expected){100, "poly:degree=4 0 ----- 150\n",
-                             "gauss:eta=1.5 1 ----- 20\ngauss:eta=1.5 diagonal 0 ----- 20\n"});
+                             "gauss:eta=1.5 1 ----- 16\ngauss:eta=1.5 diagonal 0 ----- 16\n"});
     assert_lists(&spec, 50, true, &(expected){2, "poly:degree=4 0 ----- 300\n", pilot[1].diffusions});
     spec.diagonal_only = true;
     assert_lists(&spec, 50, false,

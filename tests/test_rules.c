@@ -683,22 +683,42 @@ static void test_rules__own_zero(void **state)
 static void test_rules__affordable_diffusions(void **state)
 {
     (void)state;
-    assert_true(sk_diffusion_affordable(1, 51, false) && sk_diffusion_affordable(31, 29, false));
-    assert_true(sk_diffusion_affordable(30, 29, true) && sk_diffusion_affordable(2500000, 4, true));
-    assert_false(sk_diffusion_affordable(1, 52, false) || sk_diffusion_affordable(31, 29, true) ||
-                 sk_diffusion_affordable(2500001, 4, true));
+    assert_true(sk_diffusion_affordable(1, 51, false) && sk_diffusion_affordable(10, 34, true));
+    assert_false(sk_diffusion_affordable(1, 52, false) || sk_diffusion_affordable(10, 35, true));
+    assert_true(sk_diffusion_affordable(11, 36, false) && sk_diffusion_affordable(24, 21, true) &&
+                sk_diffusion_affordable(300000, 4, true));
+    assert_false(sk_diffusion_affordable(11, 37, false) || sk_diffusion_affordable(25, 21, true) ||
+                 sk_diffusion_affordable(300001, 4, true));
 }
 
 static void test_rules__ranks(void **state)
 {
     (void)state;
-    static const size_t d[] = {1, 2, 3, 4, 269, 270, 740740, 740741, 10000000};
+    static const size_t d[] = {1, 2, 3, 4, 32, 33, 88888, 88889, 10000000};
     static const size_t drift[] = {60, 300, 300, 150, 150, 150, 150, 150, 150};
     static const size_t diffusion[] = {40, 20, 20, 20, 20, 19, 5, 4, 4};
     for (size_t i = 0; i < sizeof d / sizeof *d; i++) {
         assert_int_equal(sk_drift_rank(d[i]), drift[i]);
         assert_int_equal(sk_diffusion_rank(d[i]), diffusion[i]);
     }
+}
+
+/* Quadratic drifts between 300 and 6000 features. */
+static void test_rules__screened_drifts(void **state)
+{
+    (void)state;
+    assert_true(sk_drift_is_screened(2, 301) && sk_drift_is_screened(2, 6000));
+    assert_false(sk_drift_is_screened(2, 300) || sk_drift_is_screened(2, 6001) || sk_drift_is_screened(3, 301) ||
+                 sk_drift_is_screened(1, 301));
+    assert_true(SK_WORKING_SET == 64 && SK_PURSUITS == 4);
+}
+
+/* eta^2 >= d beyond ten dimensions. */
+static void test_rules__gaussians_that_reach(void **state)
+{
+    (void)state;
+    assert_true(sk_diffusion_reaches(10, 0.5) && sk_diffusion_reaches(16, 4) && sk_diffusion_reaches(64, 8));
+    assert_false(sk_diffusion_reaches(11, 3.3) || sk_diffusion_reaches(17, 4) || sk_diffusion_reaches(65, 8));
 }
 
 /* ---- Numbers that are handed on as they are ---- */
@@ -754,6 +774,8 @@ int main(void)
         cmocka_unit_test(test_rules__own_zero),
         cmocka_unit_test(test_rules__affordable_diffusions),
         cmocka_unit_test(test_rules__ranks),
+        cmocka_unit_test(test_rules__screened_drifts),
+        cmocka_unit_test(test_rules__gaussians_that_reach),
         cmocka_unit_test(test_rules__efforts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,8 +109,8 @@ static sock_status add(const maker *m, sk_candidate made, const char *text)
     SK_TRY(parse(m, drift ? "drift" : "diffusion", text, &made));
     char *canonical = drift && made.learned ? sk_strdup(m->ctx, text) : sk_kernel_format(m->ctx, made.kernel);
     if (canonical)
-        made.name =
-            sk_format(m->ctx, "%s%s%s", canonical, made.learned ? " learned" : "", made.diagonal ? " diagonal" : "");
+        made.name = sk_format(m->ctx, "%s%s%s%s", canonical, made.learned ? " learned" : "", made.own ? " own" : "",
+                              made.diagonal ? " diagonal" : "");
     sk_free(canonical);
     if (!made.name) {
         sk_candidate_clear(&made);
@@ -161,7 +161,8 @@ static sock_status drift_list(const maker *m)
             continue;
         }
         if ((m->pilot && !(r->roles & SK_ROLE_PILOT)) || (r->learned && !m->spec->learned)) continue;
-        if (r->degree > 1 && monomials(d, r->degree) > SK_DRIFT_FEATURES) continue;
+        made.screened = r->learned && sk_drift_is_screened(r->degree, monomials(d, r->degree));
+        if (r->degree > 1 && monomials(d, r->degree) > SK_DRIFT_FEATURES && !made.screened) continue;
         made.learned = r->learned;
         made.simplicity = r->simplicity;
         made.roles = r->roles;
@@ -186,15 +187,29 @@ static sock_status add_diffusion(const maker *m, const row *r, const char *text,
     return add(m, made, text);
 }
 
+/* In many dimensions: of a linear kernel those features of a component that are its own coordinate's. */
+static sock_status add_own(const maker *m, const row *r, const char *text)
+{
+    const sk_candidate made = {.field = SK_DIFFUSION,
+                               .diagonal = true,
+                               .own = true,
+                               .simplicity = r->simplicity,
+                               .max_rank = sk_diffusion_rank(m->rows->d),
+                               .roles = r->roles & SK_ROLE_PILOT};
+    return add(m, made, text);
+}
+
 /* One kernel of p features as full and as diagonal, with and without learned weights, as far as it can be afforded. */
 static sock_status both(const maker *m, const row *r, const char *text, double p)
 {
     const size_t d = m->rows->d;
     const sk_tune_spec *spec = m->spec;
-    if (p > SK_DIFFUSION_FEATURES) return SOCK_OK;
+    const bool many = d > SK_MANY_DIMENSIONS, own = many && r->degree == 1 && *r->kernel && !spec->full_only;
+    if (own) SK_TRY(add_own(m, r, text));
+    if (p > SK_DIFFUSION_FEATURES || (own && m->pilot)) return SOCK_OK;
     const bool diagonal = d > 1 && !spec->full_only && sk_diffusion_affordable(d, p, true);
     const bool full = d == 1 || (!spec->diagonal_only && p * (double)d <= SK_FULL_ORDER);
-    const bool learned = r->learned && spec->learned && !m->pilot;
+    const bool learned = r->learned && spec->learned && !m->pilot && !many;
     if (full) SK_TRY(add_diffusion(m, r, text, false, false));
     if (diagonal) SK_TRY(add_diffusion(m, r, text, true, false));
     if (learned && d == 1) SK_TRY(add_diffusion(m, r, text, false, true));
@@ -231,6 +246,7 @@ static sock_status gauss_diffusions(const maker *m, const row *r)
     double eta[4];
     const size_t scales = length_scales(m->rows->d, eta);
     for (size_t i = 0; i < scales; i++) {
+        if (!sk_diffusion_reaches(m->rows->d, eta[i])) continue;
         snprintf(text, sizeof text, "gauss:eta=%.6g", eta[i] * m->unit);
         SK_TRY(both(m, r, text, (double)sk_diffusion_rank(m->rows->d)));
     }

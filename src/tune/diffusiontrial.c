@@ -47,9 +47,13 @@ static sock_status allocate(attempt *t)
     sk_trial *r = t->trial;
     const size_t lambdas = t->options->lambdas, q = r->p * (r->p + 1) / 2;
     const sk_view like = {.d = t->d, .folds = rows->folds};
-    SK_TRY(sk_memory_check(t->ctx, sk_diffusion_sums_bytes(r->p, t->d, rows->folds, r->diagonal), t->candidate->name,
+    const size_t each = r->picks.each ? r->picks.each : r->p;
+    SK_TRY(sk_memory_check(t->ctx, sk_diffusion_sums_bytes(each, t->d, rows->folds, r->diagonal), t->candidate->name,
                            "use --diffusion to name a smaller kernel"));
-    SK_TRY(sk_diffusion_sums_new(t->ctx, r->map, &like, r->diagonal, t->folds, &t->sums));
+    if (r->picks.each)
+        SK_TRY(sk_diffusion_sums_picked(t->ctx, r->map, &like, &r->picks, t->folds, &t->sums));
+    else
+        SK_TRY(sk_diffusion_sums_new(t->ctx, r->map, &like, r->diagonal, t->folds, &t->sums));
     const bool few = sk_views_kept(sk_remains_views(t->remains));
     if (few && sk_keep_numbers(t->n, q) && !(t->kept = sk_doubles_unset(t->ctx, t->n, q))) return SOCK_ENOMEM;
     t->paths = sk_alloc(t->ctx, t->folds * t->sums->systems, sizeof *t->paths);
@@ -146,8 +150,7 @@ static sock_status score_some(attempt *t, const sk_block *block, size_t begin, s
     double value[AT_ONCE];
     for (size_t j = from; j < to; j++) {
         const double *q = t->q + (j * t->folds + v->fold) * t->trial->size;
-        SK_TRY(sk_svec_integrate(t->ctx, d, t->trial->p, t->trial->diagonal, q, end - begin, rows,
-                                 desk->integral + begin * d2));
+        SK_TRY(sk_trial_integrate(t->ctx, t->trial, q, end - begin, rows, desk->integral + begin * d2));
         sk_view_scores(v, begin, end, e, desk->integral, 0, value, desk->space);
         for (size_t i = begin; i < end; i++) t->score[j * t->clusters + v->cluster[i]] += value[i - begin];
     }
@@ -157,7 +160,7 @@ static sock_status score_some(attempt *t, const sk_block *block, size_t begin, s
 static sock_status score_block(attempt *t, const sk_block *block, bool made, size_t from, size_t to)
 {
     const sk_view *v = block->view;
-    const size_t q = t->sums->q;
+    const size_t q = t->trial->p * (t->trial->p + 1) / 2;
     double *own = t->held ? NULL : sk_doubles_unset(t->ctx, v->n, t->d * t->d);
     scoring desk = {sk_doubles(t->ctx, sk_scores_space(t->d), 1), own ? own : t->held + v->begin * t->d * t->d};
     double *space = t->kept ? NULL : sk_doubles_unset(t->ctx, AT_ONCE, q);

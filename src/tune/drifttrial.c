@@ -3,8 +3,8 @@
  *   1. Features; psi, their integrals over every row (conditional quadrature), and the sums of psi by fold.
  *   2. Weights without each fold for every penalty, or learned.
  *   3. Held-out score of each penalty; the best one, and its weights from all rows. */
+#include "tune/featurescreen.h"
 #include "tune/rules.h"
-#include "tune/trial.h"
 
 #include "drift/driftsums.h"
 
@@ -17,6 +17,7 @@ typedef struct attempt {
     size_t n, d, folds, lambdas, clusters; /* folds: those that are judged */
     sk_trial *trial;
     sk_drift_sums *sums;
+    size_t *list;  /* d x SK_WORKING_SET: what a screen leaves to each equation, or NULL */
     double *kept;  /* n x p: psi of all rows where they are few, else NULL */
     double *path;  /* (folds + 1) x lambdas x p x d: without each fold, and from all rows */
     double *score; /* lambdas x clusters */
@@ -29,20 +30,37 @@ static void attempt_free(attempt *t)
     if (!t) return;
     sk_trial_free(t->trial);
     sk_drift_sums_free(t->sums);
+    sk_free(t->list);
     sk_free(t->kept);
     sk_free(t->path);
     sk_free(t->score);
     sk_free(t);
 }
 
-static sock_status allocate(attempt *t, size_t folds, const sk_views *views)
+/* Sums over what a screen leaves to each equation. */
+static sock_status screened_sums(attempt *t, size_t folds, const sk_views *views)
+{
+    const size_t p = t->trial->p, each = SK_MIN(SK_WORKING_SET, p);
+    t->list = sk_alloc(t->ctx, t->d * each, sizeof *t->list);
+    if (!t->list) return SOCK_ENOMEM;
+    SK_TRY(sk_screen_features(t->ctx, views, t->trial->map, each, t->list));
+    return sk_drift_sums_listed(t->ctx, p, t->d, folds, each, t->list, &t->sums);
+}
+
+static sock_status new_sums(attempt *t, size_t folds, const sk_views *views)
 {
     sk_trial *r = t->trial;
     const bool learned = t->candidate->learned;
     const sk_coupling coupling = sk_drift_coupling(r->p, t->d, sk_views_spec(views)->diagonal, learned);
     SK_TRY(sk_memory_check(t->ctx, sk_drift_sums_bytes(r->p, t->d, folds, coupling), t->candidate->name,
                            "use --drift to name a smaller kernel"));
-    SK_TRY(sk_drift_sums_new(t->ctx, r->p, t->d, folds, coupling, &t->sums));
+    return sk_drift_sums_new(t->ctx, r->p, t->d, folds, coupling, &t->sums);
+}
+
+static sock_status allocate(attempt *t, size_t folds, const sk_views *views)
+{
+    sk_trial *r = t->trial;
+    SK_TRY((t->candidate->screened ? screened_sums : new_sums)(t, folds, views));
     const bool few = sk_views_kept(views) && sk_keep_numbers(t->n, r->p);
     if (few && !(t->kept = sk_doubles_unset(t->ctx, t->n, r->p))) return SOCK_ENOMEM;
     t->path = sk_doubles(t->ctx, (t->folds + 1) * t->lambdas, r->size);
@@ -186,6 +204,7 @@ static sock_status end(attempt *t, sk_trial **out)
         memcpy(r->solution + (f < t->folds ? f : r->folds) * r->size, t->path + (f * t->lambdas + best) * r->size,
                r->size * sizeof(double));
     SK_TRY(hold(t));
+    if (t->list) SK_TRY(sk_trial_shrink(t->ctx, r));
     r->seconds = sk_seconds() - t->start;
     *out = r;
     t->trial = NULL;

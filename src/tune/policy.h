@@ -40,12 +40,17 @@
 #define SK_DRIFT_RANK_ONE 60      /* Gaussian features of a drift in one dimension; in up to three those above; */
 #define SK_DRIFT_RANK_MANY 150    /* and beyond */
 #define SK_PILOT_RANK 60          /* in the pilot */
+#define SK_SCREENED_FEATURES 6000 /* of a learned quadratic drift in many dimensions: a hundred have 5151, */
+#define SK_WORKING_SET 64         /* of which so many are left to each equation, a few times what equations have, */
+#define SK_PURSUITS 4             /* a fourth of them at a time: what is left shows the next ones */
 #define SK_DIFFUSION_FEATURES 44  /* of a diffusion: q = p (p + 1) / 2 unknowns in each pair */
 #define SK_DIFFUSION_RANK_ONE 40  /* Gaussian features of a diffusion in one dimension */
 #define SK_DIFFUSION_RANK_MANY 20 /* and beyond */
 #define SK_DIFFUSION_RANK_LEAST 4 /* where even these cost too much */
 #define SK_FULL_ORDER 120         /* order p d of Q of a full a */
 #define SK_AFFORDABLE 2.5e9       /* q^3, times d if diagonal: a decomposition for each fold, seconds */
+#define SK_MANY_DIMENSIONS 10     /* beyond, a component of a diagonal a may depend on its own coordinate alone, */
+#define SK_AFFORDABLE_MANY 3e8    /* and the others cost at most this */
 #define SK_DRIFT_PIVOT 1e-10      /* residual at which Gaussian features are complete */
 #define SK_DIFFUSION_PIVOT 1e-8
 #define SK_JOINT_ORDER_FEW 1500 /* components are fitted jointly up to this order of the system in d <= 3, */

@@ -25,9 +25,19 @@ typedef struct desk {
     double *value; /* n */
 } desk;
 
+/* Features of one system. */
+static size_t features_of(const sk_trial *r) { return r->picks.each ? r->picks.each : r->p; }
+
+/* Those of a row, from all of the map. */
+static void take_features(const sk_trial *r, size_t s, const double *phi, double *out)
+{
+    if (!r->picks.each) memcpy(out, phi, r->p * sizeof *out);
+    for (size_t m = 0; m < r->picks.each; m++) out[m] = phi[r->picks.feature[s * r->picks.each + m]];
+}
+
 static sock_status desk_new(const polishing *w, desk *t)
 {
-    size_t n = w->rows->n, p = w->from->p;
+    size_t n = w->rows->n, p = features_of(w->from);
     *t = (desk){.row0 = sk_doubles_unset(w->ctx, n, p),
                 .row1 = sk_doubles_unset(w->ctx, n, p),
                 .h = sk_doubles_unset(w->ctx, n, 1),
@@ -51,12 +61,12 @@ static void desk_clear(desk *t)
 static size_t gather(const polishing *w, size_t s, size_t f, const desk *t)
 {
     const sk_transitions *rows = w->rows;
-    size_t p = w->from->p, d = rows->d, width = w->from->diagonal ? 1 : d, count = 0;
+    size_t p = w->from->p, each = features_of(w->from), d = rows->d, width = w->from->diagonal ? 1 : d, count = 0;
     const double *z = w->z + f * rows->n * d;
     for (size_t i = 0; i < rows->n; i++) {
         if (f < rows->folds && i >= rows->first[f] && i < rows->first[f + 1]) continue;
-        memcpy(t->row0 + count * p, w->phi0 + i * p, p * sizeof(double));
-        memcpy(t->row1 + count * p, w->phi1 + i * p, p * sizeof(double));
+        take_features(w->from, s, w->phi0 + i * p, t->row0 + count * each);
+        take_features(w->from, s, w->phi1 + i * p, t->row1 + count * each);
         t->h[count] = rows->h[i];
         t->moves[count] = sk_transitions_moves(rows, i);
         for (size_t k = 0; k < width; k++) t->e[count * width + k] = z[i * d + (width == 1 && d > 1 ? s : k)];
@@ -91,7 +101,7 @@ static sock_status polish_one(const polishing *w, size_t s, size_t f, const desk
     double *u = NULL, *q = w->to->solution + f * r->size + s * order * order;
     SK_TRY(sk_leading_factor(w->ctx, order, q, SK_POLISH_RANK, SK_POLISH_SHARE, &u, &rank));
     sk_polish_problem problem = {
-        .n = count, .d = width, .p = r->p, .phi0 = t->row0, .phi1 = t->row1, .h = t->h, .e = t->e};
+        .n = count, .d = width, .p = features_of(r), .phi0 = t->row0, .phi1 = t->row1, .h = t->h, .e = t->e};
     problem.eps = jitter(w, count, width, t);
     problem.mu = penalty(w, s, count);
     sock_status status = SOCK_OK;
@@ -123,6 +133,7 @@ static sock_status copy_trial(sock_context *ctx, const sk_trial *from, size_t cl
     *to = *from;
     to->map = NULL;
     to->held = NULL;
+    to->picks.feature = NULL;
     to->polished = true;
     to->grid = NULL;
     to->lambdas = 1;
@@ -131,6 +142,7 @@ static sock_status copy_trial(sock_context *ctx, const sk_trial *from, size_t cl
     to->solution = sk_doubles_unset(ctx, count, 1);
     sock_status status =
         to->cluster && to->by_l && to->solution ? sk_features_copy(ctx, from->map, &to->map) : SOCK_ENOMEM;
+    if (status >= 0 && from->picks.each) status = sk_own_picks(ctx, from->map, from->d, &to->picks);
     if (status < 0) {
         sk_trial_free(to);
         return status;

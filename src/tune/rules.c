@@ -331,10 +331,20 @@ double sk_own_zero(double mean, double deviation) { return sk_roundest(mean, SK_
 
 /* ---- Candidates ---- */
 
+bool sk_drift_is_screened(size_t degree, double features)
+{
+    return degree == 2 && features > SK_DRIFT_FEATURES && features <= SK_SCREENED_FEATURES;
+}
+
+/* Points of d coordinates are sqrt(2 d) spreads apart: a kernel that falls to nothing on the way leaves a = 0 between
+ * its pivots. */
+bool sk_diffusion_reaches(size_t d, double eta) { return d <= SK_MANY_DIMENSIONS || eta * eta >= (double)d; }
+
 bool sk_diffusion_affordable(size_t d, double p, bool diagonal)
 {
     const double q = p * (p + 1) / 2;
-    return q * q * q * (diagonal ? (double)d : 1) <= SK_AFFORDABLE;
+    const double most = d > SK_MANY_DIMENSIONS ? SK_AFFORDABLE_MANY : SK_AFFORDABLE;
+    return q * q * q * (diagonal ? (double)d : 1) <= most;
 }
 
 size_t sk_diffusion_rank(size_t d)

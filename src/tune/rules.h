@@ -160,6 +160,8 @@ double sk_own_zero(double mean, double deviation);
 
 /* Whether a diffusion with p features takes seconds at most: it decomposes a matrix of order q = p (p + 1) / 2 for each
  * fold and, when diagonal, component. */
+bool sk_drift_is_screened(size_t degree, double features); /* a learned drift: too many features for one system */
+bool sk_diffusion_reaches(size_t d, double eta);           /* a Gaussian one, eta in units of the spread */
 bool sk_diffusion_affordable(size_t d, double p, bool diagonal);
 
 /* Most pivoted features of a Gaussian candidate. */

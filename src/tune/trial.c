@@ -21,6 +21,7 @@ void sk_trial_free(sk_trial *t)
     sk_free(t->by_l);
     sk_free(t->solution);
     sk_free(t->held);
+    sk_free(t->picks.feature);
     sk_free(t);
 }
 
@@ -50,6 +51,40 @@ static sock_status make_features(sock_context *ctx, const sk_transitions *rows, 
     return c->own_zero ? sk_features_set_units(ctx, *out, rows->zero, NULL) : SOCK_OK;
 }
 
+/* Whether a monomial holds no coordinate but k. */
+static bool is_own(size_t d, const unsigned *power, size_t k)
+{
+    for (size_t m = 0; m < d; m++)
+        if (m != k && power[m]) return false;
+    return true;
+}
+
+/* The features of component k into pick (NULL: they are only counted); answers how many. power: d. */
+static size_t own_features(const sk_features *map, size_t d, size_t k, unsigned *power, size_t *pick)
+{
+    double weight;
+    size_t found = 0;
+    for (size_t j = 0; j < sk_features_count(map); j++) {
+        sk_features_monomial(map, j, power, &weight);
+        if (!is_own(d, power, k)) continue;
+        if (pick) pick[found] = j;
+        found++;
+    }
+    return found;
+}
+
+sock_status sk_own_picks(sock_context *ctx, const sk_features *map, size_t d, sk_picks *out)
+{
+    unsigned *power = sk_alloc(ctx, d, sizeof *power);
+    sk_picks picks = {.d = d, .p = sk_features_count(map)};
+    if (power) picks.each = own_features(map, d, 0, power, NULL);
+    picks.feature = power ? sk_alloc(ctx, d * picks.each, sizeof *picks.feature) : NULL;
+    for (size_t k = 0; picks.feature && k < d; k++) own_features(map, d, k, power, picks.feature + k * picks.each);
+    sk_free(power);
+    *out = picks;
+    return picks.feature ? SOCK_OK : SOCK_ENOMEM;
+}
+
 sock_status sk_trial_new(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate, size_t lambdas,
                          const double *grid, sk_trial **out)
 {
@@ -62,6 +97,7 @@ sock_status sk_trial_new(sock_context *ctx, const sk_transitions *rows, const sk
     t->grid = grid;
     t->converged = true;
     sock_status status = make_features(ctx, rows, candidate, &t->map);
+    if (status >= 0 && candidate->own && t->diagonal) status = sk_own_picks(ctx, t->map, t->d, &t->picks);
     if (status >= 0) {
         t->p = sk_features_count(t->map);
         t->size = t->field == SK_DRIFT ? t->p * t->d : sk_trial_systems(t) * sk_trial_order(t) * sk_trial_order(t);
@@ -81,7 +117,48 @@ sock_status sk_trial_new(sock_context *ctx, const sk_transitions *rows, const sk
 sock_status sk_tolerate(sock_status status) { return status == SOCK_ENUMERIC ? SOCK_OK : status; }
 
 size_t sk_trial_systems(const sk_trial *t) { return t->diagonal ? t->d : 1; }
-size_t sk_trial_order(const sk_trial *t) { return t->diagonal ? t->p : t->p * t->d; }
+size_t sk_trial_order(const sk_trial *t) { return t->picks.each ? t->picks.each : t->diagonal ? t->p : t->p * t->d; }
+
+sock_status sk_trial_integrate(sock_context *ctx, const sk_trial *t, const double *q, size_t n, const double *b,
+                               double *out)
+{
+    if (!t->picks.each) return sk_svec_integrate(ctx, t->d, t->p, t->diagonal, q, n, b, out);
+    sk_svec_integrate_picked(&t->picks, q, n, b, out);
+    return SOCK_OK;
+}
+
+/* The features with a weight in any fit; the last one, 1, where there is none. Answers how many. */
+static size_t used_features(const sk_trial *t, size_t *keep)
+{
+    size_t found = 0;
+    for (size_t j = 0; j < t->p; j++) {
+        bool used = false;
+        for (size_t f = 0; f <= t->folds; f++)
+            for (size_t k = 0; k < t->d; k++) used = used || t->solution[f * t->size + j * t->d + k] != 0;
+        if (used || (j + 1 == t->p && !found)) keep[found++] = j;
+    }
+    return found;
+}
+
+sock_status sk_trial_shrink(sock_context *ctx, sk_trial *t)
+{
+    size_t *keep = sk_alloc(ctx, t->p, sizeof *keep);
+    sk_features *map = NULL;
+    if (!keep) return SOCK_ENOMEM;
+    const size_t count = used_features(t, keep), d = t->d, old = t->size;
+    sock_status status = sk_features_select(ctx, t->map, count, keep, &map);
+    for (size_t f = 0; status >= 0 && f <= t->folds; f++)
+        for (size_t j = 0; j < count; j++)
+            memmove(t->solution + (f * count + j) * d, t->solution + f * old + keep[j] * d, d * sizeof(double));
+    if (status >= 0) {
+        sk_features_free(t->map);
+        t->map = map;
+        t->p = count;
+        t->size = count * d;
+    }
+    sk_free(keep);
+    return status;
+}
 
 /* ---- What it says ---- */
 
@@ -130,7 +207,7 @@ static sock_status hold_diffusion(sock_context *ctx, const sk_trial *t, const sk
     for (size_t at = 0; status >= 0 && at < v->n; at += AT_ONCE) {
         const size_t rows = SK_MIN(AT_ONCE, v->n - at);
         status = sk_svec_rows(ctx, t->map, v->rule, at, at + rows, b, NULL);
-        if (status >= 0) status = sk_svec_integrate(ctx, t->d, t->p, t->diagonal, q, rows, b, out + at * d2);
+        if (status >= 0) status = sk_trial_integrate(ctx, t, q, rows, b, out + at * d2);
     }
     sk_free(b);
     return status;
@@ -162,6 +239,13 @@ sock_status sk_trial_drift_term(sock_context *ctx, const sk_trial *t, size_t f, 
 /* Q = V V' up to eigenvalues that do not show. */
 static const double INVISIBLE = 1e-12;
 
+/* The row of V where feature i of system s stands. */
+static size_t place_of(const sk_trial *t, size_t s, size_t i)
+{
+    if (t->picks.each) return s * t->p + t->picks.feature[s * t->picks.each + i];
+    return (t->diagonal ? s * t->p : 0) + i;
+}
+
 /* Columns of every system side by side. */
 static sock_status put_columns(sock_context *ctx, const sk_trial *t, size_t f, double share, sk_diffusion_term *term)
 {
@@ -185,7 +269,7 @@ static sock_status put_columns(sock_context *ctx, const sk_trial *t, size_t f, d
     for (size_t s = 0; status >= 0 && s < systems; s++)
         for (size_t j = 0; j < rank[s]; j++, column++) {
             for (size_t i = 0; i < order; i++)
-                term->v[((t->diagonal ? s * t->p : 0) + i) * width + column] = sqrt(share) * u[s][i * rank[s] + j];
+                term->v[place_of(t, s, i) * width + column] = sqrt(share) * u[s][i * rank[s] + j];
             if (term->owner) term->owner[column] = s;
         }
     for (size_t s = 0; u && s < systems; s++) sk_free(u[s]);

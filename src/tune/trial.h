@@ -24,6 +24,8 @@ typedef struct sk_candidate {
     char *name;
     sk_kernel *kernel; /* resolved */
     bool diagonal;     /* diffusions */
+    bool own;          /* diagonal ones: a component depends on its own coordinate alone */
+    bool screened;     /* learned drifts: of the features each equation sees only those that a screen leaves it */
     bool learned;      /* learned feature weights: of a drift instead of a ridge, of a diffusion after it */
     bool own_zero;     /* its features are about the states' own zero, not about the middle of the data */
     int simplicity;    /* simpler candidates have smaller numbers */
@@ -38,6 +40,7 @@ typedef struct sk_trial {
     sk_features *map;
     size_t p, d, folds;
     bool diagonal, learned;
+    sk_picks picks;      /* of a diffusion by own coordinates; its list belongs to the trial */
     double score;        /* held-out log likelihood at the best l */
     double *cluster;     /* clusters: the same for each */
     double l;            /* best; 0: no penalty */
@@ -67,6 +70,16 @@ void sk_trial_free(sk_trial *trial);
 /* Systems of a diffusion and the order of Q in each. */
 size_t sk_trial_systems(const sk_trial *trial);
 size_t sk_trial_order(const sk_trial *trial);
+
+/* The features of each component that depend on its own coordinate alone; the map is one of monomials. */
+sock_status sk_own_picks(sock_context *ctx, const sk_features *map, size_t d, sk_picks *out);
+
+/* I a (n x d x d) of n rows with svec rows b by a solution q of a diffusion. */
+sock_status sk_trial_integrate(sock_context *ctx, const sk_trial *trial, const double *q, size_t n, const double *b,
+                               double *out);
+
+/* A drift of monomials is left with those that any of its fits has a weight for. */
+sock_status sk_trial_shrink(sock_context *ctx, sk_trial *trial);
 
 /* What a trial says of the rows of a view without their own fold: I f (n x d) or I a (n x d x d). */
 sock_status sk_trial_held(sock_context *ctx, const sk_trial *trial, const sk_view *v, double *out);
