@@ -164,7 +164,7 @@ static sock_status left_factors(sock_context *ctx, const double *reach, sk_view 
 }
 
 /* I a, a few rows at a time: a at all nodes would be the largest array of all. */
-static sock_status integrate(sock_context *ctx, sk_view *v)
+static sock_status integrate_nodes(sock_context *ctx, sk_view *v)
 {
     enum { AT_ONCE = 32 };
     const sk_rule *rule = v->rule;
@@ -183,6 +183,13 @@ static sock_status integrate(sock_context *ctx, sk_view *v)
     }
     sk_free(a);
     return status;
+}
+
+static sock_status integrate(sock_context *ctx, sk_view *v)
+{
+    bool done = false;
+    if (v->spec.integral) SK_TRY(v->spec.integral(ctx, v->spec.model, v->rule, v->integral, &done));
+    return done ? SOCK_OK : integrate_nodes(ctx, v);
 }
 
 /* Inverse of a small symmetric positive definite matrix, in place; false when it is not definite. space: d^2. */
@@ -211,6 +218,17 @@ static bool invert(size_t d, double *a, double *space)
     return true;
 }
 
+/* The same of a diagonal one. */
+static bool invert_diagonal(size_t d, double *a)
+{
+    for (size_t k = 0; k < d; k++) {
+        double *own = a + k * (d + 1), root = sqrt(*own);
+        if (!(*own > 0)) return false;
+        *own = 1 / root / root;
+    }
+    return true;
+}
+
 /* Row weights from h a: the drift's precisions, and the sizes that weight the rows of the diffusion. a: at the left
  * ends. *bad: the first row whose matrix is not definite, or n. */
 static sock_status weigh(sock_context *ctx, sk_view *v, const double *a, size_t *bad)
@@ -229,7 +247,8 @@ static sock_status weigh(sock_context *ctx, sk_view *v, const double *a, size_t 
                 (v->spec.diagonal && !own ? 0 : v->h[i] * a[i * d * d + k]) + (own ? SK_VARIANCE_SHARE * typical : 0);
             if (!v->spec.weighted) w[k] = own ? typical : 0; /* the same for all rows */
         }
-        if (!invert(d, w, space) && *bad == v->n) *bad = i;
+        const bool diagonal = v->spec.diagonal || !v->spec.weighted;
+        if (!(diagonal ? invert_diagonal(d, w) : invert(d, w, space)) && *bad == v->n) *bad = i;
     }
     sk_free(space);
     return SOCK_OK;

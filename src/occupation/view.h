@@ -14,17 +14,22 @@
 typedef sock_status (*sk_fields_fn)(sock_context *ctx, const void *model, size_t count, const double *x, double *f,
                                     double *a);
 
+/* out (n x d x d) = I a over the rows of a rule at once; *done is false where the model must be asked node by node. */
+typedef sock_status (*sk_integral_fn)(sock_context *ctx, const void *model, const sk_rule *rule, double *out,
+                                      bool *done);
+
 /* How to look at transitions. */
 typedef struct sk_view_spec {
     sk_fields_fn fields;
-    const void *model; /* NULL: none, the covariance of all increments is a */
-    bool conditional;  /* quadrature conditional on the left end; else the left point */
-    bool diagonal;     /* a is, so the components can be weighted apart */
-    bool weighted;     /* rows of the drift weighted by precision, those of the diffusion by size */
-    double eps;        /* jitter of the likelihood */
-    double resolution; /* mean square of the smallest change a coordinate can show; 0: as fine as you like */
-    double density;    /* added to the score of a row, so that it is that of the data: - sum log of the units */
-    double keep;       /* views are kept up to so many bytes; 0: the usual */
+    sk_integral_fn integral; /* NULL: node by node */
+    const void *model;       /* NULL: none, the covariance of all increments is a */
+    bool conditional;        /* quadrature conditional on the left end; else the left point */
+    bool diagonal;           /* a is, so the components can be weighted apart */
+    bool weighted;           /* rows of the drift weighted by precision, those of the diffusion by size */
+    double eps;              /* jitter of the likelihood */
+    double resolution;       /* mean square of the smallest change a coordinate can show; 0: as fine as you like */
+    double density;          /* added to the score of a row, so that it is that of the data: - sum log of the units */
+    double keep;             /* views are kept up to so many bytes; 0: the usual */
 } sk_view_spec;
 
 /* Medians over the transitions that move; of a large number of them, over some that stand for all. */

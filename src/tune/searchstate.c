@@ -1,6 +1,8 @@
 /* searchstate.c - small services for the stages: views, residuals, models out of trials. */
 #include "tune/searchstate.h"
 
+#include "model/modelintegral.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -26,11 +28,17 @@ static sock_status evaluate(sock_context *ctx, const void *model, size_t count, 
     return sk_model_evaluate(ctx, model, count, x, f, a);
 }
 
+static sock_status integrate(sock_context *ctx, const void *model, const sk_rule *rule, double *out, bool *done)
+{
+    return sk_model_integrate(ctx, model, rule, out, done);
+}
+
 sock_status sk_search_views(const sk_search *s, const sk_transitions *rows, const sock_model *model, bool diagonal,
                             sk_views **out)
 {
     sk_view_spec look = s->sets.look;
     look.fields = evaluate;
+    look.integral = integrate;
     look.model = model;
     look.conditional = s->spec->conditional;
     look.diagonal = diagonal;
