@@ -82,7 +82,7 @@ static void lists_of(const sk_tune_spec *spec, size_t n, size_t d, double unit, 
 #define GAUSS_DIAGONAL(ETA) "gauss:eta=" ETA " diagonal 5 ----- 20\n"
 #define GAUSS_BOTH(ETA) GAUSS(ETA) GAUSS_DIAGONAL(ETA)
 #define GAUSS_DIAGONALS GAUSS_DIAGONAL("2") GAUSS_DIAGONAL("4") GAUSS_DIAGONAL("8")
-#define CONSTANT_OF(R) "constant 1 pb-l- " R "\nconstant diagonal 0 pb-l- " R "\n"
+#define CONSTANT_OF(R) "constant diagonal 0 pb-l- " R "\nconstant 1 pb-l- " R "\n"
 #define OWN_OF(R) "affine own diagonal 2 p---- " R "\nlinear own diagonal 1 ----- " R "\n"
 #define AFFINE_OWN "affine own diagonal 2 p---- 20\n"
 #define LINEAR_OWN "linear own diagonal 1 ----- 20\n"
@@ -121,11 +121,12 @@ static const expected whole[] = {
      CONSTANT AFFINE AFFINE_DIAGONAL LINEAR LINEAR_DIAGONAL GAUSS_DIAGONALS},
     {10, DRIFTS_OF_DEGREE_3("150") THREE_DRIFTS("150"),
      CONSTANT AFFINE AFFINE_DIAGONAL LINEAR LINEAR_DIAGONAL GAUSS_DIAGONALS},
-    {11, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"), CONSTANT BOTH_OWN GAUSS_DIAGONAL("4") GAUSS_DIAGONAL("8")},
-    {20, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"), CONSTANT BOTH_OWN GAUSS_DIAGONAL("8")},
-    {23, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"), CONSTANT AFFINE_OWN LINEAR_OWN GAUSS_DIAGONAL("8")},
-    {24, DRIFTS_SCREENED("150") THREE_DRIFTS("150"), CONSTANT AFFINE_OWN LINEAR_OWN GAUSS_DIAGONAL("8")},
-    {32, DRIFTS_SCREENED("150") THREE_DRIFTS("150"), CONSTANT AFFINE_OWN LINEAR_OWN GAUSS_DIAGONAL("8")},
+    {11, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"),
+     CONSTANT_OF("20") BOTH_OWN GAUSS_DIAGONAL("4") GAUSS_DIAGONAL("8")},
+    {20, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"), CONSTANT_OF("20") BOTH_OWN GAUSS_DIAGONAL("8")},
+    {23, DRIFTS_OF_DEGREE_2("150") THREE_DRIFTS("150"), CONSTANT_OF("20") AFFINE_OWN LINEAR_OWN GAUSS_DIAGONAL("8")},
+    {24, DRIFTS_SCREENED("150") THREE_DRIFTS("150"), CONSTANT_OF("20") AFFINE_OWN LINEAR_OWN GAUSS_DIAGONAL("8")},
+    {32, DRIFTS_SCREENED("150") THREE_DRIFTS("150"), CONSTANT_OF("20") AFFINE_OWN LINEAR_OWN GAUSS_DIAGONAL("8")},
     {65, DRIFTS_SCREENED("150") THREE_DRIFTS("150"), CONSTANT_OF("17") OWN_OF("17")},
     {108, DRIFTS_SCREENED("150") THREE_DRIFTS("150"), CONSTANT_OF("16") OWN_OF("16")},
     {109, DRIFTS_OF_DEGREE_1("150") THREE_DRIFTS("150"), CONSTANT_OF("16") OWN_OF("16")},
@@ -139,7 +140,7 @@ static const expected pilot[] = {
     {3, PILOT_DRIFTS("300"), CONSTANT AFFINE "affine diagonal 2 p---- 20\n"},
     {5, PILOT_DRIFTS("150"), CONSTANT AFFINE "affine diagonal 2 p---- 20\n"},
     {10, PILOT_DRIFTS("150"), CONSTANT AFFINE "affine diagonal 2 p---- 20\n"},
-    {20, PILOT_DRIFTS("150"), CONSTANT AFFINE_OWN},
+    {20, PILOT_DRIFTS("150"), CONSTANT_OF("20") AFFINE_OWN},
     {40, "affine 4 pbsla 150\ngauss:eta=2 8 ----- 60\n", CONSTANT_OF("19") "affine own diagonal 2 p---- 19\n"},
 };
 
@@ -228,7 +229,7 @@ static void test_candidates__without_learned_weights(void **state)
     assert_lists(&spec, 50, false,
                  &(expected){11,
                              "linear 2 -bsl- 150\naffine 4 pbsla 150\npoly:degree=2 6 p-s-- 150\n" THREE_DRIFTS("150"),
-                             CONSTANT BOTH_OWN GAUSS_DIAGONAL("4") GAUSS_DIAGONAL("8")});
+                             CONSTANT_OF("20") BOTH_OWN GAUSS_DIAGONAL("4") GAUSS_DIAGONAL("8")});
 }
 
 static void test_candidates__full_or_diagonal_only(void **state)
@@ -264,7 +265,7 @@ static void test_candidates__named_kernels(void **state)
         &(expected){4, "poly:degree=4 0 ----- 150\n", "gauss:eta=1.5 1 ----- 20\ngauss:eta=1.5 diagonal 0 ----- 20\n"});
     assert_lists(&spec, 50, false,
                  &(expected){100, "poly:degree=4 0 ----- 150\n",
-                             "gauss:eta=1.5 1 ----- 16\ngauss:eta=1.5 diagonal 0 ----- 16\n"});
+                             "gauss:eta=1.5 diagonal 0 ----- 16\ngauss:eta=1.5 1 ----- 16\n"});
     assert_lists(&spec, 50, true, &(expected){2, "poly:degree=4 0 ----- 300\n", pilot[1].diffusions});
     spec.diagonal_only = true;
     assert_lists(&spec, 50, false,

@@ -587,11 +587,28 @@ static void prop_small__factor_and_eigenvectors_give_the_matrix_back(void **stat
     assert_true(isnan(c[0]) && isnan(c[8]));
 }
 
+/* The short way gives the same bits, also where a pivot is lost. */
+static void prop_small__factor_of_a_diagonal_matrix(void **state)
+{
+    (void)state;
+    static const double own[] = {2, 0, 0.3, -1, 7};
+    double a[25] = {0}, plain[25], copied[25];
+    for (size_t k = 0; k < 5; k++) a[k * 6] = own[k];
+    assert_true(sk_is_diagonal(5, a));
+    memcpy(plain, a, sizeof a);
+    assert_int_equal(sk_factor_small(5, 1e-14, plain), 2);
+    assert_int_equal(sk_factor_copy(5, 1e-14, a, copied), 2);
+    assert_memory_equal(plain, copied, sizeof plain);
+    a[21] = 1e-300;
+    assert_false(sk_is_diagonal(5, a));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_small__elimination_is_undone_by_the_product),
         cmocka_unit_test(prop_small__factor_of_five_dimensions),
+        cmocka_unit_test(prop_small__factor_of_a_diagonal_matrix),
         cmocka_unit_test(prop_small__factor_and_eigenvectors_give_the_matrix_back),
         cmocka_unit_test(test_la__gemm_is_the_slow_product),
         cmocka_unit_test(test_la__gemm_f32_is_the_slow_product),

@@ -133,6 +133,21 @@ static void prop_log_density_is_the_score_with_a_left_factor_of_one(void **state
         }
 }
 
+/* A diagonal covariance has a shorter way to the same numbers. */
+static void prop_log_density_of_a_diagonal_covariance(void **state)
+{
+    (void)state;
+    double c[16] = {0}, full[16], e[] = {0.3, -1, 0.2, 2}, space[20];
+    for (size_t k = 0; k < 4; k++) c[k * 5] = 0.5 + (double)k;
+    memcpy(full, c, sizeof c);
+    full[4] = 1e-300; /* row 1, column 0 */
+    for (int jitter = 0; jitter < 2; jitter++)
+        assert_close(sk_log_density(4, c, e, 0.1 * jitter, space), sk_log_density(4, full, e, 0.1 * jitter, space),
+                     1e-15, 1);
+    c[10] = 0;
+    assert_true(isinf(sk_log_density(4, c, e, 0, space)) && sk_log_density(4, c, e, 0, space) < 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +157,7 @@ int main(void)
         cmocka_unit_test(prop_jitter_in_the_data_term_leaves_the_best_a_alone),
         cmocka_unit_test(test_stepdensity__of_an_indefinite_covariance_is_minus_infinity),
         cmocka_unit_test(prop_log_density_is_the_score_with_a_left_factor_of_one),
+        cmocka_unit_test(prop_log_density_of_a_diagonal_covariance),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -359,6 +359,15 @@ static void test_transitions__survive_every_failed_allocation(void **state)
     sock_data_free(data);
 }
 
+/* 8192 rows up to twenty dimensions, then as many as 8192 there have numbers in d x d; 256 at least. */
+static void test_transitions__blocks_are_shorter_in_many_dimensions(void **state)
+{
+    (void)state;
+    assert_true(sk_block_rows(1) == 8192 && sk_block_rows(20) == 8192);
+    assert_true(sk_block_rows(21) == 7430 && sk_block_rows(40) == 2048 && sk_block_rows(100) == 327);
+    assert_true(sk_block_rows(113) == 256 && sk_block_rows(1000) == 256);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_transitions__stand_fold_by_fold),
         cmocka_unit_test(test_transitions__subset_keeps_rows_and_folds),
         cmocka_unit_test(test_transitions__blocks_end_where_a_fold_ends),
+        cmocka_unit_test(test_transitions__blocks_are_shorter_in_many_dimensions),
         cmocka_unit_test(test_transitions__reach_is_a_thousandth_of_the_spread),
         cmocka_unit_test(test_transitions__stride_keeps_at_most_so_many),
         cmocka_unit_test(test_transitions__at_rest_nothing_changes),

@@ -54,6 +54,9 @@ size_t sk_factor_small(size_t d, double share, double *a);
 /* C alone, with zeros above the diagonal: A (its lower triangle) is kept. */
 size_t sk_factor_copy(size_t d, double share, const double *a, double *c);
 
+/* Whether a small symmetric matrix is diagonal; its lower half is read. */
+bool sk_is_diagonal(size_t d, const double *a);
+
 /* The eigenvalues of such a matrix (all of A is read) by rotations: A becomes diagonal, the rows of V (d x d) its
  * eigenvectors. */
 void sk_jacobi(size_t d, double *a, double *v);

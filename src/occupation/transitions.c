@@ -4,6 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+size_t sk_block_rows(size_t d)
+{
+    enum { USUAL = 20, LEAST = 256 };
+    return d <= USUAL ? SK_BLOCK : SK_MAX((size_t)SK_BLOCK * USUAL * USUAL / (d * d), (size_t)LEAST);
+}
+
 static sock_status allocate(sock_context *ctx, size_t n, size_t d, size_t folds, sk_transitions **out)
 {
     sk_transitions *t = sk_alloc(ctx, 1, sizeof *t);
@@ -16,7 +22,7 @@ static sock_status allocate(sock_context *ctx, size_t n, size_t d, size_t folds,
     t->h = sk_doubles_unset(ctx, n, 1);
     t->cluster = sk_alloc(ctx, n, sizeof *t->cluster);
     t->first = sk_alloc(ctx, folds + 2, sizeof *t->first);
-    t->block = sk_alloc(ctx, n / SK_BLOCK + folds + 2, sizeof *t->block);
+    t->block = sk_alloc(ctx, n / sk_block_rows(d) + folds + 2, sizeof *t->block);
     t->reach = sk_doubles(ctx, d, 1);
     t->zero = sk_doubles(ctx, d, 1);
     if (!t->y || !t->next || !t->h || !t->cluster || !t->first || !t->block || !t->reach || !t->zero) {
@@ -46,7 +52,7 @@ static void complete(sk_transitions *t)
 {
     const size_t d = t->d;
     for (size_t f = 0; f <= t->folds; f++)
-        for (size_t at = t->first[f]; at < t->first[f + 1]; at += SK_BLOCK) t->block[t->blocks++] = at;
+        for (size_t at = t->first[f]; at < t->first[f + 1]; at += sk_block_rows(t->d)) t->block[t->blocks++] = at;
     t->block[t->blocks] = t->n;
     for (size_t k = 0; k < d; k++) {
         double spread = 0, mean = 0;

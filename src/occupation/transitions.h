@@ -14,6 +14,9 @@
 
 enum { SK_BLOCK = 8192 };
 
+/* Rows of a block in d dimensions: fewer beyond twenty, where each has several matrices of d x d. */
+size_t sk_block_rows(size_t d);
+
 typedef struct sk_transitions {
     size_t n, d, folds, clusters;
     double *y, *next; /* n x d: left and right ends */

@@ -210,8 +210,10 @@ static sock_status both(const maker *m, const row *r, const char *text, double p
     const bool diagonal = d > 1 && !spec->full_only && sk_diffusion_affordable(d, p, true);
     const bool full = d == 1 || (!spec->diagonal_only && p * (double)d <= SK_FULL_ORDER);
     const bool learned = r->learned && spec->learned && !m->pilot && !many;
+    if (many && diagonal)
+        SK_TRY(add_diffusion(m, r, text, true, false)); /* what a spent budget ends with comes first */
     if (full) SK_TRY(add_diffusion(m, r, text, false, false));
-    if (diagonal) SK_TRY(add_diffusion(m, r, text, true, false));
+    if (!many && diagonal) SK_TRY(add_diffusion(m, r, text, true, false));
     if (learned && d == 1) SK_TRY(add_diffusion(m, r, text, false, true));
     if (learned && diagonal) SK_TRY(add_diffusion(m, r, text, true, true));
     return SOCK_OK;

@@ -82,11 +82,12 @@ static void compare_squares(forms *w, const sk_view *v, size_t i, const double *
 {
     const size_t d = v->d;
     const double *left = v->left + i * d * d;
+    const bool diagonal = sk_is_diagonal(d, a);
     for (size_t r = 0; r < d; r++) {
         w->squares += e[r] * e[r];
         for (size_t k = 0; k < d; k++) {
             double sum = 0;
-            for (size_t j = 0; j < d; j++) sum += left[r * d + j] * a[j * d + k];
+            for (size_t j = diagonal ? k : 0; j < (diagonal ? k + 1 : d); j++) sum += left[r * d + j] * a[j * d + k];
             w->variance += sum * left[r * d + k];
             w->one += left[r * d + k] * left[r * d + k] * v->h[i];
         }

@@ -16,9 +16,10 @@ sock_status sk_constant_score(sk_search *s)
     sk_views *views = NULL;
     sk_remains *remains = NULL;
     double *cluster = sk_doubles(s->ctx, s->rows->clusters, 1);
+    const size_t skipped = s->rows->d > SK_MANY_DIMENSIONS ? sk_constant_grid.count - 1 : 0; /* a score is n d^3 */
     const sk_diffusion_options options = {.folds = s->rows->folds,
-                                          .l = sk_constant_grid.l,
-                                          .lambdas = sk_constant_grid.count,
+                                          .l = sk_constant_grid.l + skipped,
+                                          .lambdas = sk_constant_grid.count - skipped,
                                           .tolerance = SK_TOLERANCE,
                                           .solve_all = true};
     sock_status status = cluster ? SOCK_OK : SOCK_ENOMEM;

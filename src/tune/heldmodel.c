@@ -67,8 +67,8 @@ static sock_status each_held(sock_context *ctx, const sk_transitions *rows, cons
         sock_model *model = NULL;
         if (rows->first[fold + 1] == rows->first[fold]) continue;
         status = sk_held_model_without(ctx, held, fold, NULL, &model);
-        for (size_t at = rows->first[fold]; status >= 0 && at < rows->first[fold + 1]; at += SK_BLOCK) {
-            held_rows part = {rows, look, at, SK_MIN(at + SK_BLOCK, rows->first[fold + 1]), model};
+        for (size_t at = rows->first[fold]; status >= 0 && at < rows->first[fold + 1]; at += sk_block_rows(rows->d)) {
+            held_rows part = {rows, look, at, SK_MIN(at + sk_block_rows(rows->d), rows->first[fold + 1]), model};
             status = work(ctx, arg, &part);
         }
         sock_model_free(model);

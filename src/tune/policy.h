@@ -14,10 +14,11 @@
 #define SK_ROW_BYTES 64      /* a step takes at most so many for itself, */
 #define SK_STATE_BYTES 48    /* and so many for each state: by these rows that do not fit are refused */
 #define SK_KEPT_NUMBERS 8e6  /* features of rows are kept up to so many numbers, 64 MB */
-#define SK_JITTER_MANY 1e-2  /* of the median square increment: a may be singular in several dimensions */
-#define SK_JITTER_ONE 1e-4   /* ... next to nothing in one */
-#define SK_GRAIN_REPEATS 3   /* the smallest change recurs in so many steps where data are counted or rounded, */
-#define SK_GRAIN_SHARE 0.01  /* and in this share of those that change */
+#define SK_KEPT_BYTES_MANY 2e8 /* views of rows are kept up to this in more than ten dimensions; 6.4e7 in fewer */
+#define SK_JITTER_MANY 1e-2    /* of the median square increment: a may be singular in several dimensions */
+#define SK_JITTER_ONE 1e-4     /* ... next to nothing in one */
+#define SK_GRAIN_REPEATS 3     /* the smallest change recurs in so many steps where data are counted or rounded, */
+#define SK_GRAIN_SHARE 0.01    /* and in this share of those that change */
 
 /* ---- Folds ---- */
 

@@ -39,6 +39,7 @@ sock_status sk_search_views(const sk_search *s, const sk_transitions *rows, cons
     sk_view_spec look = s->sets.look;
     look.fields = evaluate;
     look.integral = integrate;
+    if (rows->d > SK_MANY_DIMENSIONS && !(look.keep > 0)) look.keep = SK_KEPT_BYTES_MANY;
     look.model = model;
     look.conditional = s->spec->conditional;
     look.diagonal = diagonal;
