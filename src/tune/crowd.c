@@ -61,12 +61,19 @@ static bool due(task *t, size_t i)
 
 /* ---- One candidate ---- */
 
-static sk_diffusion_options options_of(const task *t)
+/* Three unknowns for each component hardly need a penalty. */
+static const double own_grid[] = {1e-2, 1e-4, 1e-6, 1e-8};
+enum { OWN_LAMBDAS = sizeof own_grid / sizeof *own_grid };
+
+static sk_diffusion_options options_of(const task *t, size_t i)
 {
     const size_t folds = t->stage->folds ? t->stage->folds : t->s->rows->folds;
-    return (sk_diffusion_options){
-        folds,           t->stage->grid.l, t->stage->grid.count, sk_search_tolerance(t->s, t->stage->care),
-        t->stage->whole, {false, false}};
+    const sk_grid few = {OWN_LAMBDAS, own_grid}, grid = t->candidate[i].own ? few : t->stage->grid;
+    return (sk_diffusion_options){.folds = folds,
+                                  .l = grid.l,
+                                  .lambdas = grid.count,
+                                  .tolerance = sk_search_tolerance(t->s, t->stage->care),
+                                  .solve_all = t->stage->whole};
 }
 
 /* A candidate that has a best penalty from the stage before is looked at some decades to both sides of it. at: its
@@ -94,7 +101,7 @@ static bool inside(const sk_diffusion_options *whole, size_t at) { return at > 0
 static sock_status try_near(const task *t, size_t i, sk_trial **out)
 {
     enum { MOVES = 3 };
-    const sk_diffusion_options whole = options_of(t);
+    const sk_diffusion_options whole = options_of(t, i);
     size_t at = place_of(&whole, t->last_l[i]);
     for (int move = 0; t->last_l[i] > 0 && move <= MOVES; move++) {
         const sk_diffusion_options near = window(&whole, at, 1);
@@ -164,9 +171,9 @@ static sock_status try_together(task *t)
     size_t index[SK_MOST] = {0}, count = 0;
     sk_trial *out[SK_MOST] = {0};
     sk_diffusion_options options[SK_MOST];
-    const sk_diffusion_options whole = options_of(t);
     for (size_t i = 0; i < t->count; i++) {
         if (!due(t, i)) continue;
+        const sk_diffusion_options whole = options_of(t, i);
         who[count] = &t->candidate[i];
         options[count] = wide_window(&whole, t->last_l[i]);
         index[count++] = i;
