@@ -17,7 +17,8 @@ static double median(size_t count, double *value)
     return value[count / 2];
 }
 
-/* F = 1 + h/2 J; I a by the sigma points is exact for a quadratic a; weights from h a. */
+/* F = 1 + M + M^2/2, M = h/2 J; I a by the sigma points is exact for a quadratic a, which has mean y + h F f and
+ * covariance h F a F' there; weights from h a. */
 static void test_view__has_the_models_moments(void **state)
 {
     (void)state;
@@ -36,13 +37,19 @@ static void test_view__has_the_models_moments(void **state)
                     jacobian[k * d + (k + 1) % d] += 0.3;
                     assert_true(p->t[i * d + k] == p->next[i * d + k] - y[k]);
                 }
+                const double *left = p->left + i * d * d;
                 for (size_t k = 0; k < d * d; k++) {
                     bool own = k % (d + 1) == 0;
                     size_t r = k / d;
-                    double next = y[r] + h * f[r];
-                    double mean = own ? 0.4 + 0.1 * (next * next + h * a[k]) : a[k];
+                    double next = y[r], spread = 0, square = 0;
+                    for (size_t m = 0; m < d; m++) {
+                        next += h * left[r * d + m] * f[m];
+                        square += jacobian[r * d + m] * jacobian[m * d + k % d];
+                        for (size_t n = 0; n < d; n++) spread += h * left[r * d + m] * a[m * d + n] * left[r * d + n];
+                    }
+                    double mean = own ? 0.4 + 0.1 * (next * next + spread) : a[k];
                     expected[k] = 0.5 * h * (a[k] + mean);
-                    assert_close(p->left[i * d * d + k], own + 0.5 * h * jacobian[k], 1e-9, 1);
+                    assert_close(left[k], own + 0.5 * h * jacobian[k] + h * h / 8 * square, 1e-9, 1);
                 }
                 assert_all_close(d * d, p->integral + i * d * d, expected, 1e-12);
                 double product[9] = {0}, square = 0; /* P (h a + 0.1 median) = 1 */

@@ -22,9 +22,9 @@ size_t sk_scores_space(size_t d) { return LANES * (4 * d * d + 4 * d + 1); }
 typedef struct job {
     const sk_view *v;
     const double *e, *integral; /* row i of all steps; e NULL: 0 */
-    double floor;
-    double *score;   /* row 0 is step begin */
-    double *inverse; /* row i of all steps, or NULL */
+    double floor, least;        /* on the diagonal of A: floor h, and what no row has less of */
+    double *score;              /* row 0 is step begin */
+    double *inverse;            /* row i of all steps, or NULL */
     size_t begin, end;
 } job;
 
@@ -56,7 +56,7 @@ static bool load(const job *w, size_t first, const table *t)
     for (size_t s = 0; s < LANES; s++) {
         size_t i = SK_MIN(first + s, w->end - 1);
         const double *left = w->v->left + i * d2, *a = w->integral + i * d2;
-        double floor = w->floor * w->v->h[i];
+        double floor = w->floor * w->v->h[i] + w->least;
         for (size_t k = 0; k < d2; k++) {
             bool own = k % (d + 1) == 0;
             t->left[k][s] = left[k];
@@ -203,7 +203,14 @@ void sk_view_scores(const sk_view *v, size_t begin, size_t end, const double *e,
 
 void sk_view_inverses(const sk_view *v, size_t begin, size_t end, double *offset, double *inverse, double *space)
 {
-    run(&(job){.v = v, .integral = v->integral, .score = offset, .inverse = inverse, .begin = begin, .end = end},
+    const double least = SK_JUDGE_SHARE * v->typical->mean;
+    run(&(job){.v = v,
+               .integral = v->integral,
+               .least = least,
+               .score = offset,
+               .inverse = inverse,
+               .begin = begin,
+               .end = end},
         space);
 }
 

@@ -139,8 +139,8 @@ static sock_status allocate(sock_context *ctx, size_t n, size_t d, sk_view **out
     return SOCK_OK;
 }
 
-/* F = 1 + h/2 J, J by central differences of f over the reach. */
-static sock_status left_factors(sock_context *ctx, const double *reach, sk_view *v)
+/* h/2 J of every row into left, J by central differences of f over the reach. */
+static sock_status slopes(sock_context *ctx, const double *reach, sk_view *v)
 {
     const size_t n = v->n, d = v->d;
     double *x = sk_doubles_unset(ctx, n, d), *up = sk_doubles_unset(ctx, n, d), *down = sk_doubles_unset(ctx, n, d);
@@ -154,12 +154,24 @@ static sock_status left_factors(sock_context *ctx, const double *reach, sk_view 
         for (size_t i = 0; status >= 0 && i < n; i++)
             for (size_t j = 0; j < d; j++) {
                 double slope = (up[i * d + j] - down[i * d + j]) / (2 * reach[k]);
-                v->left[(i * d + j) * d + k] = (j == k) + 0.5 * v->h[i] * slope;
+                v->left[(i * d + j) * d + k] = 0.5 * v->h[i] * slope;
             }
     }
     sk_free(x);
     sk_free(up);
     sk_free(down);
+    return status;
+}
+
+/* F of every row; f and a at the left ends become what the nodes of the rule are made of. */
+static sock_status left_factors(sock_context *ctx, const double *reach, sk_view *v, double *f, double *a)
+{
+    const size_t d = v->d;
+    double *space = sk_doubles_unset(ctx, d, d);
+    sock_status status = space ? slopes(ctx, reach, v) : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < v->n; i++)
+        sk_long_step(d, v->left + i * d * d, f + i * d, a + i * d * d, space);
+    sk_free(space);
     return status;
 }
 
@@ -281,14 +293,19 @@ static sock_status fill_blind(sock_context *ctx, const sk_views *views, sk_view 
 static sock_status fill_model(sock_context *ctx, const sk_views *views, sk_view *v, double *a)
 {
     const bool conditional = v->spec.conditional;
-    double *f = sk_doubles_unset(ctx, v->n, v->d);
-    sock_status status = f ? v->spec.fields(ctx, v->spec.model, v->n, v->y, f, a) : SOCK_ENOMEM;
+    const size_t d2 = v->d * v->d;
+    double *f = sk_doubles_unset(ctx, v->n, v->d), *b = sk_doubles_unset(ctx, v->n, d2);
+    sock_status status = f && b ? v->spec.fields(ctx, v->spec.model, v->n, v->y, f, a) : SOCK_ENOMEM;
+    if (status >= 0) {
+        memcpy(b, a, v->n * d2 * sizeof *b);
+        status = left_factors(ctx, views->rows->reach, v, f, b);
+    }
     if (status >= 0)
         status = sk_rule_conditional(ctx, views->rows, v->begin, v->begin + v->n, conditional ? f : NULL,
-                                     conditional ? a : NULL, &v->rule);
-    if (status >= 0) status = left_factors(ctx, views->rows->reach, v);
+                                     conditional ? b : NULL, &v->rule);
     if (status >= 0) status = integrate(ctx, v);
     sk_free(f);
+    sk_free(b);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* view.h - what one model says of a block of transitions. A view is made, used and freed; it is never changed.
  * Candidates are compared on its rows, by the likelihood of a second-order Gaussian transition,
  *
- *     next | y  ~  N(y + I f,  C),   C = F (I a) F' + eps 1,   F = 1 + h/2 Jf(y),
+ *     next | y  ~  N(y + I f,  C),   C = F (I a) F' + eps 1,   F = 1 + h/2 Jf(y) + O(h^2) (longsteps.c),
  *
  * where I g is the conditional quadrature of g over the step. The jitter eps stands in the data term as well,
  * tr C^-1 (e e' + eps 1), so that it does not pull a down. */
@@ -80,6 +80,13 @@ sock_status sk_view_ends(sock_context *ctx, const sk_view *v, sk_rule **out);
 typedef sock_status (*sk_view_fn)(sock_context *ctx, void *arg, const sk_view *view);
 sock_status sk_views_each(sock_context *ctx, const sk_views *views, sk_view_fn work, void *arg);
 
+/* ---- Long steps (longsteps.c) ---- */
+
+/* m (d x d): h/2 J on entry, F on exit. f (d) and a (d x d) of the left end: those of the nodes on exit. space: d^2. */
+void sk_long_step(size_t d, double *m, double *f, double *a, double *space);
+
+/* ---- Typical rows ---- */
+
 /* The median over the transitions that move (over all where none does) of `count` numbers >= 0, one for every
  * stride-th row; where it is 0, the largest. */
 sock_status sk_typical_value(sock_context *ctx, const sk_transitions *t, size_t stride, const double *value,
@@ -88,6 +95,10 @@ sock_status sk_typical_value(sock_context *ctx, const sk_transitions *t, size_t 
 /* A share of the typical variance is added to that of a row before it is inverted: a row whose a is almost zero would
  * outweigh all others. */
 #define SK_VARIANCE_SHARE 0.1
+
+/* And a smaller one where drifts are judged under the view's a: a hundredth costs next to nothing where a is sane, and
+ * a row whose a is almost zero would decide alone where it is not. */
+#define SK_JUDGE_SHARE 0.01
 
 /* Rows that the medians of large data are taken of. */
 enum { SK_TYPICAL_ROWS = 65536 };
@@ -108,7 +119,8 @@ size_t sk_scores_space(size_t d);
 void sk_view_scores(const sk_view *v, size_t begin, size_t end, const double *e, const double *integral, double floor,
                     double *score, double *space);
 
-/* The same for residuals 0 under the view's a into offset, and C^-1 of these rows into inverse (n x d x d). */
+/* The same for residuals 0 under the view's a, with a share of the typical variance, into offset, and C^-1 of these
+ * rows into inverse (n x d x d): what drifts are judged by. */
 void sk_view_inverses(const sk_view *v, size_t begin, size_t end, double *offset, double *inverse, double *space);
 
 /* ---- Residuals (residuals.c): the only place where they are formed ---- */

@@ -1,0 +1,53 @@
+/* longsteps.c - what the drift does within a step, however long the step is. Linearised at the left end, M = h/2 J,
+ *
+ *     E next = y + h phi f,   cov next = F (h a) F',   phi, F = 1 + M + O(h^2).
+ *
+ * 1 + M itself is 0 where a pull is as strong as Euler's method can bear (h J = -2), negative beyond, and what divides
+ * by it is judged by nothing. So
+ *
+ *   1. M is cut at norm 1: c M, c <= 1.
+ *   2. F = 1 + c M + (c M)^2 / 2, which takes no direction below 0.149 = 1/e - (e - 2.5) of its length, since it is
+ *      that near to exp(c M).
+ *   3. Nodes of the rule are those of N(y + h c F f, h c F a F'): a step of the length at which nothing is cut. A
+ *      linear pull does not carry them past its place of rest, as y + h f would. */
+#include "occupation/view.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double MOST = 1; /* norm of M: F of a pull is 0.5 there, the square root of its exact variance 0.495 */
+
+/* out = c x y' or, without turn, c x y. */
+static void multiply(size_t d, double c, const double *x, const double *y, bool turn, double *out)
+{
+    for (size_t r = 0; r < d; r++)
+        for (size_t k = 0; k < d; k++) {
+            double sum = 0;
+            for (size_t j = 0; j < d; j++) sum += x[r * d + j] * (turn ? y[k * d + j] : y[j * d + k]);
+            out[r * d + k] = c * sum;
+        }
+}
+
+/* Steps 1 and 2; answers c. */
+static double flow(size_t d, double *m, double *space)
+{
+    double square = 0;
+    for (size_t k = 0; k < d * d; k++) square += m[k] * m[k];
+    const double cut = square > MOST * MOST ? MOST / sqrt(square) : 1;
+    for (size_t k = 0; k < d * d; k++) m[k] *= cut;
+    multiply(d, 0.5, m, m, false, space);
+    for (size_t k = 0; k < d * d; k++) m[k] += space[k] + (k % (d + 1) == 0);
+    return cut;
+}
+
+void sk_long_step(size_t d, double *m, double *f, double *a, double *space)
+{
+    const double cut = flow(d, m, space);
+    for (size_t r = 0; r < d; r++) {
+        space[r] = 0;
+        for (size_t j = 0; j < d; j++) space[r] += cut * m[r * d + j] * f[j];
+    }
+    memcpy(f, space, d * sizeof *f);
+    multiply(d, cut, m, a, false, space);
+    multiply(d, 1, space, m, true, a);
+}
