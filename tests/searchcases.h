@@ -43,6 +43,7 @@ static inline void case_search_free(case_search *c)
     sk_candidates_clear(&s->list);
     sk_candidates_clear(&s->constants);
     sock_model_free(s->model);
+    sock_model_free(s->under);
     sk_free(s->final_cluster);
     sk_row_sets_clear(&s->sets);
     sk_tune_outcome_clear(&c->told);

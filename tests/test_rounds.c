@@ -197,10 +197,48 @@ static void test_rounds__retreat_to_the_rows_of_the_screen(void **state)
     case_search_free(c);
 }
 
+/* ---- Drifts that come back ---- */
+
+/* The affine drift alone is alive and has a score from before; the others are asked where that has risen by 20 nats, on
+ * the same rows. Who is near the best stays alive. */
+static void check_return(double gained, bool same_rows, bool expected)
+{
+    case_search *c = begun();
+    sk_search *s = &c->s;
+    const sk_stage stage = case_stage();
+    sk_trial *all[SK_MOST] = {0};
+    size_t best = SK_MOST;
+    assert_int_equal(sk_renew_views(s), SOCK_OK);
+    assert_int_equal(sk_run_drifts(s, &stage, s->views, &s->list, s->drifts, all, &best), SOCK_OK);
+    s->drifts[0] = s->drifts[2] = false;
+    s->best_drift = 1;
+    s->drift[1] = sk_alloc(ctx, 1, sizeof *s->drift[1]);
+    s->drift[1]->score = all[1]->score - gained;
+    s->drift[1]->rows = same_rows ? s->rows : NULL;
+    assert_int_equal(sk_judge_drifts(s, &stage), SOCK_OK);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(s->drift[i] != NULL, i == 1 || expected);
+        if (s->drift[i]) assert_close(s->drift[i]->score, all[i]->score, 1e-12, 1);
+        assert_int_equal(s->drifts[i], expected ? all[best]->score - all[i]->score < 20 : i == 1);
+    }
+    assert_int_equal(s->best_drift, expected ? best : 1);
+    sk_clear_trials(all);
+    case_search_free(c);
+}
+
+static void test_rounds__drifts_dropped_under_a_bad_model_come_back(void **state)
+{
+    (void)state;
+    check_return(20.1, true, true);
+    check_return(19.9, true, false);
+    check_return(1000, false, false);
+}
+
 /* ---- Confirm ---- */
 
 typedef struct confirmed {
     sk_trial *f, *a;
+    double score; /* with a floor: test_ending.c has it row by row */
 } confirmed;
 
 /* A finalist under its own model, at its penalty and the one before it in the grid. */
@@ -218,6 +256,8 @@ static confirmed slow_confirm(const case_search *c, size_t j, size_t place)
     assert_int_equal(sk_try_drift(ctx, views, &s->list.drift[s->best_drift], 3, &r.f), SOCK_OK);
     assert_int_equal(sk_search_remains(s, views, &r.f, true, &remains), SOCK_OK);
     assert_true(sk_try_diffusion(ctx, remains, &s->list.diffusion[j], &options, &r.a) >= 0);
+    assert_int_equal(sk_floored_score(s, remains, r.a, &r.score), SOCK_OK);
+    assert_true(r.score >= r.a->score);
     sk_remains_free(remains);
     sk_views_free(views);
     sock_model_free(model);
@@ -236,11 +276,11 @@ static void check_confirm(double ahead, const size_t *place)
     for (size_t j = 0; j < 3; j++) {
         s->diffusion[j]->l = case_grid[place[j]] * (j == 0 ? 1.005 : 0.995);
         r[j] = slow_confirm(c, j, place[j]);
-        if (r[j].a->score > r[best].a->score) best = j;
+        if (r[j].score > r[best].score) best = j;
     }
     sock_model *last = s->model, *expected = NULL;
     assert_int_equal(sk_model_of_two(s, r[best].f, r[best].a, &expected), SOCK_OK);
-    s->score = r[best].a->score - ahead;
+    s->score = r[best].score - ahead;
     s->model_diagonal = true;
     const size_t before = s->best_diffusion;
     const double score = s->score;
@@ -249,13 +289,14 @@ static void check_confirm(double ahead, const size_t *place)
     for (size_t j = 0; j < 3; j++) {
         const sk_search_row *row = case_logged(c, "confirm 2", s->list.diffusion[j].name);
         assert_string_equal(row->field, "both");
-        assert_close(row->score, r[j].a->score, 1e-9, 1);
+        assert_close(row->score, r[j].score, 1e-9, 1);
         assert_true(row->l == s->diffusion[j]->l && !row->edge);
     }
     if (ahead > -1) {
         assert_fields(s->model, expected);
         assert_true(!s->model_diagonal && s->best_diffusion == best);
-        assert_close(s->score, ahead > 0 ? r[best].a->score : score, 1e-12, 1);
+        assert_close(s->score, ahead > 0 ? r[best].score : score, 1e-12, 1);
+        assert_true((s->under != NULL) == (ahead > 0)); /* whose nodes the best score was had with */
     } else {
         assert_ptr_equal(s->model, last);
         assert_true(s->model_diagonal && s->best_diffusion == before && s->score == score);
@@ -331,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_rounds__round_on_what_the_best_drift_leaves),
         cmocka_unit_test(test_rounds__near_ones_go_on),
         cmocka_unit_test(test_rounds__retreat_to_the_rows_of_the_screen),
+        cmocka_unit_test(test_rounds__drifts_dropped_under_a_bad_model_come_back),
         cmocka_unit_test(test_rounds__confirmed_unless_it_is_worse),
         cmocka_unit_test(test_rounds__confirms_one_without_time),
         cmocka_unit_test(test_rounds__first_of_equal_finalists),

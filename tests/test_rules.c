@@ -266,6 +266,54 @@ static void test_rules__a_round_may_lose_less_than_a_nat(void **state)
     assert_false(sk_round_accepted(-101, -100));
 }
 
+static void test_rules__a_refit_goes_on_above_two_nats(void **state)
+{
+    (void)state;
+    assert_true(sk_worth_refitting(2.01) && !sk_worth_refitting(2) && !sk_worth_refitting(-5));
+    assert_int_equal(SK_REFITS, 4);
+}
+
+static void test_rules__a_model_that_gains_20_nats_judges_again(void **state)
+{
+    (void)state;
+    assert_true(sk_judged_badly(-120.1, -100) && !sk_judged_badly(-120, -100) && !sk_judged_badly(INFINITY, 5));
+}
+
+static void test_rules__a_pair_takes_over_by_its_gain_or_its_simpler_drift(void **state)
+{
+    (void)state;
+    assert_true(sk_takes_over(0.01, false) && !sk_takes_over(0, false));
+    assert_true(sk_takes_over(-1.99, true) && !sk_takes_over(-2, true));
+}
+
+/* The best of the other kind, within 60 nats or one and a half paired errors. */
+static void test_rules__rival_of_a_drift_is_of_the_other_kind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel[4];
+        double score[4], error[4];
+        size_t rival;
+    } cases[] = {
+        {{"gauss:eta=1", "gauss:eta=2", "affine", "poly:degree=3"}, {0, -1, -60, -50}, {0}, 3},
+        {{"affine", "gauss:eta=2", "gauss:eta=1", "linear"}, {0, -60, -61, -1}, {0}, 1},
+        {{"affine", "gauss:eta=2", "gauss:eta=1", "linear"}, {0, -60.1, -61, -1}, {0}, SK_MOST},
+        {{"affine", "gauss:eta=2", "poly:degree=2", "linear"}, {0, -74, -1, -1}, {0, 50}, 1},
+        {{"affine", "gauss:eta=2", "poly:degree=2", "linear"}, {0, -76, -1, -1}, {0, 50}, SK_MOST},
+        {{"affine", "linear", "poly:degree=2", "constant"}, {0, -1, -1, -1}, {0}, SK_MOST},
+    };
+    sock_context *ctx = sock_context_new();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        field w;
+        make(&w, 4, cases[k].score, cases[k].error);
+        for (size_t i = 0; i < 4; i++)
+            assert_int_equal(sk_kernel_parse(ctx, "drift", cases[k].kernel[i], &w.candidate[i].kernel), SOCK_OK);
+        assert_int_equal(sk_rival_drift(&w.t), cases[k].rival);
+        for (size_t i = 0; i < 4; i++) sk_kernel_free(w.candidate[i].kernel);
+    }
+    sock_context_free(ctx);
+}
+
 /* ---- Shares ---- */
 
 /* A paired error, at most two nats (more where rows are below 250), or a quarter of a nat for each degree of freedom,
@@ -749,6 +797,10 @@ int main(void)
         cmocka_unit_test(test_rules__finalists_and_polished_ones_are_the_best_few),
         cmocka_unit_test(test_rules__a_polish_that_loses_20_nats_is_hopeless),
         cmocka_unit_test(test_rules__a_round_may_lose_less_than_a_nat),
+        cmocka_unit_test(test_rules__a_refit_goes_on_above_two_nats),
+        cmocka_unit_test(test_rules__a_model_that_gains_20_nats_judges_again),
+        cmocka_unit_test(test_rules__a_pair_takes_over_by_its_gain_or_its_simpler_drift),
+        cmocka_unit_test(test_rules__rival_of_a_drift_is_of_the_other_kind),
         cmocka_unit_test(test_rules__drift_allowance),
         cmocka_unit_test(test_rules__simplest_drift_is_within_its_allowance),
         cmocka_unit_test(test_rules__simplest_drift_of_several),

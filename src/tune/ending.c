@@ -47,16 +47,16 @@ static sock_status polish(sk_search *s, const sk_remains *few)
 /* ---- Floor ---- */
 
 /* The average of the diffusions on the rows of a block, each by what it says of a row without the row's fold. */
-static sock_status average_held(const sk_search *s, const double *share, const sk_view *v, double *held)
+static sock_status average_held(sock_context *ctx, const sk_mixture *a, const sk_view *v, double *held)
 {
     const size_t size = v->n * v->d * v->d;
-    double *part = sk_doubles_unset(s->ctx, size, 1);
+    double *part = sk_doubles_unset(ctx, size, 1);
     sock_status status = part ? SOCK_OK : SOCK_ENOMEM;
     memset(held, 0, size * sizeof *held);
-    for (size_t i = 0; status >= 0 && i < s->list.diffusions; i++) {
-        if (!(share[i] > 0)) continue;
-        status = sk_trial_held(s->ctx, s->diffusion[i], v, part);
-        if (status >= 0) sk_axpy(size, share[i], part, held);
+    for (size_t i = 0; status >= 0 && i < a->count; i++) {
+        if (!(a->share[i] > 0)) continue;
+        status = sk_trial_held(ctx, a->trial[i], v, part);
+        if (status >= 0) sk_axpy(size, a->share[i], part, held);
     }
     sk_free(part);
     return status;
@@ -67,7 +67,7 @@ enum { MOST_FORMS = SK_FLOORS > SK_SHRINKS ? SK_FLOORS : SK_SHRINKS };
 
 typedef struct forms {
     const sk_search *s;
-    const double *share;
+    sk_mixture a;
     size_t count;
     double keep[MOST_FORMS], level[MOST_FORMS];
     double trace, time;       /* of I a, and h: their ratio is the mean of a */
@@ -138,7 +138,7 @@ static sock_status visit(forms *w, const sk_remains *remains, bool scores)
         const sk_view *v = block.view;
         const double *e = block.e + v->fold * v->n * v->d;
         double *held = sk_doubles_unset(ctx, v->n * v->d, v->d);
-        status = held ? average_held(w->s, w->share, v, held) : SOCK_ENOMEM;
+        status = held ? average_held(ctx, &w->a, v, held) : SOCK_ENOMEM;
         if (status >= 0 && !scores) add_traces(w, v, held);
         for (size_t i = 0; status >= 0 && !scores && i < v->n; i++)
             compare_squares(w, v, i, e + i * v->d, held + i * v->d * v->d);
@@ -226,13 +226,50 @@ static sock_status pick_shrink(sk_search *s, const sk_remains *remains, double s
 sock_status sk_choose_floor(sk_search *s, const sk_remains *remains, sk_choice *choice)
 {
     double share = 0;
-    forms w = {.s = s, .share = choice->share, .cluster = sk_doubles(s->ctx, MOST_FORMS, s->rows->clusters)};
+    forms w = {
+        .s = s, .a = sk_chosen(s, choice).diffusion, .cluster = sk_doubles(s->ctx, MOST_FORMS, s->rows->clusters)};
     choice->floor = choice->shrink = 0;
     sock_status status = w.cluster ? pick_floor(s, remains, &w, choice, &share) : SOCK_ENOMEM;
     if (status >= 0) status = pick_shrink(s, remains, share, &w, choice);
     if (status >= 0) s->calibration = calibration(&w, choice);
     sk_free(w.cluster);
     return status;
+}
+
+sock_status sk_floored_score(const sk_search *s, const sk_remains *remains, sk_trial *trial, double *score)
+{
+    static const double one = 1;
+    forms w = {.s = s, .a = {1, &trial, &one}, .count = SK_USUAL_FLOORS};
+    *score = trial->score;
+    if (!sk_views_kept(sk_remains_views(remains))) return SOCK_OK;
+    w.cluster = sk_doubles(s->ctx, SK_USUAL_FLOORS, s->rows->clusters);
+    sock_status status = w.cluster ? visit(&w, remains, false) : SOCK_ENOMEM;
+    for (size_t g = 0; g < SK_USUAL_FLOORS; g++) {
+        w.keep[g] = 1;
+        w.level[g] = sk_floors[g] * w.trace / w.time;
+    }
+    if (status >= 0) status = visit(&w, remains, true);
+    if (status >= 0) *score = w.score[sk_best_lambda(SK_USUAL_FLOORS, w.score)];
+    sk_free(w.cluster);
+    return status;
+}
+
+/* Shares of the diffusions, by their scores with a floor. */
+static sock_status share_diffusions(sk_search *s, double *share)
+{
+    sk_field_trials trials = sk_diffusion_trials(s);
+    sk_trial judged[SK_MOST], *list[SK_MOST] = {0};
+    for (size_t i = 0; i < trials.count; i++) {
+        if (!trials.trial[i]) continue;
+        judged[i] = *trials.trial[i];
+        list[i] = &judged[i];
+        SK_TRY(sk_floored_score(s, s->remains, s->diffusion[i], &judged[i].score));
+        if (!list[trials.best] || judged[i].score > judged[trials.best].score) trials.best = i;
+    }
+    trials.trial = list;
+    s->best_diffusion = trials.best;
+    sk_diffusion_shares(&trials, s->spec->average, share);
+    return SOCK_OK;
 }
 
 /* ---- Passes ---- */
@@ -258,30 +295,12 @@ sock_status sk_last_pass(sk_search *s, const sk_stage *stage)
 {
     sk_choice *choice = &s->choice;
     SK_TRY(sk_renew_views(s));
-    SK_TRY(sk_run_drifts(s, stage, s->views, &s->list, s->drifts, s->drift, &s->best_drift));
+    SK_TRY(sk_judge_drifts(s, stage));
     const sk_field_trials drifts = sk_drift_trials(s);
     sk_drift_shares(&drifts, s->rows->n, s->spec->average, choice->drift_share, &choice->drift);
     SK_TRY(sk_renew_remains(s, choice->drift_share));
     SK_TRY(sk_run_diffusions(s, stage, s->remains, &s->list, s->diffusions, s->diffusion, &s->best_diffusion));
     if (s->spec->polish && !sk_search_leave_out(s, "polish")) SK_TRY(polish_few(s));
-    const sk_field_trials diffusions = sk_diffusion_trials(s);
-    sk_diffusion_shares(&diffusions, s->spec->average, choice->share);
+    SK_TRY(share_diffusions(s, choice->share));
     return sk_choose_floor(s, s->remains, choice);
-}
-
-/* The last pass is solved as a model needs it. */
-sock_status sk_stage_final(sk_search *s, const sk_stage *stage)
-{
-    sk_stage last = *stage;
-    if (!s->spec->polish) last.care = SK_LAST;
-    return sk_last_pass(s, &last);
-}
-
-sock_status sk_stage_refit(sk_search *s, const sk_stage *stage)
-{
-    sock_model *model = NULL;
-    SK_TRY(sk_search_mixture(s, &s->choice, &model));
-    sk_search_take_model(s, model, sk_all_diagonal(s, &s->choice));
-    for (size_t i = 0; i < s->list.diffusions; i++) s->diffusions[i] = s->choice.share[i] > 0;
-    return sk_last_pass(s, stage);
 }

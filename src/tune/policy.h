@@ -84,7 +84,11 @@
 #define SK_FINALISTS 3    /* diffusions that are confirmed under their own quadrature */
 #define SK_NEAR_NATS 20   /* candidates this near the best go on */
 #define SK_NEAR_POLISH 60 /* diffusions that may still be polished in several dimensions: the order may turn round */
+#define SK_RIVAL_NATS 60  /* a drift of another kind this near is confirmed too: nodes of its own may turn the order */
 #define SK_ROUND_LOSS 1   /* a round that is worse than the last by this is rejected */
+
+#define SK_REFITS 4     /* the model is fitted with nodes and weights of its own at most so often, */
+#define SK_REFIT_NATS 2 /* as long as that gains more than this */
 
 /* ---- Drift ---- */
 

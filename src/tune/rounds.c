@@ -7,11 +7,39 @@
 
 #include <math.h>
 
+/* Drifts that were dropped under a model that judged far worse than this one come back. before: the best score then. */
+static sock_status call_back(sk_search *s, const sk_stage *stage, double before)
+{
+    bool dropped[SK_MOST] = {false}, any = false;
+    sk_trial *back[SK_MOST] = {0};
+    size_t best = SK_MOST;
+    if (!sk_judged_badly(before, s->drift[s->best_drift]->score)) return SOCK_OK;
+    for (size_t i = 0; i < s->list.drifts; i++) any |= dropped[i] = !s->drifts[i];
+    if (!any) return SOCK_OK;
+    sock_status status = sk_tolerate(sk_run_drifts(s, stage, s->views, &s->list, dropped, back, &best));
+    for (size_t i = 0; i < s->list.drifts; i++)
+        if (back[i]) s->drift[i] = back[i];
+    if (status < 0) return status;
+    if (best != SK_MOST && s->drift[best]->score > s->drift[s->best_drift]->score) s->best_drift = best;
+    const sk_field_trials drifts = sk_drift_trials(s);
+    sk_near_drifts(&drifts, s->drifts);
+    sk_lost_drifts(&drifts, s->lost);
+    return SOCK_OK;
+}
+
+sock_status sk_judge_drifts(sk_search *s, const sk_stage *stage)
+{
+    const sk_trial *last = s->best_drift < SK_MOST ? s->drift[s->best_drift] : NULL;
+    const double before = last && last->rows == s->rows ? last->score : (double)INFINITY;
+    SK_TRY(sk_run_drifts(s, stage, s->views, &s->list, s->drifts, s->drift, &s->best_drift));
+    return call_back(s, stage, before);
+}
+
 sock_status sk_stage_round(sk_search *s, const sk_stage *stage)
 {
     double alone[SK_MOST] = {0};
     SK_TRY(sk_renew_views(s));
-    SK_TRY(sk_run_drifts(s, stage, s->views, &s->list, s->drifts, s->drift, &s->best_drift));
+    SK_TRY(sk_judge_drifts(s, stage));
     alone[s->best_drift] = 1;
     SK_TRY(sk_renew_remains(s, alone));
     return sk_run_diffusions(s, stage, s->remains, &s->list, s->diffusions, s->diffusion, &s->best_diffusion);
@@ -39,28 +67,34 @@ sock_status sk_retreat(sk_search *s)
 
 /* A model and its parts, held out. */
 typedef struct pair {
+    size_t drift, diffusion; /* places in the lists */
     sk_trial *f, *a;
+    sock_model *under; /* whose nodes and weights they were fitted with */
+    bool diagonal;
+    double score; /* with the floor that is best for it */
 } pair;
 
 static void pair_clear(pair *p)
 {
     sk_trial_free(p->f);
     sk_trial_free(p->a);
-    *p = (pair){0};
+    sock_model_free(p->under);
+    p->f = p->a = NULL;
+    p->under = NULL;
 }
 
-/* A finalist under its own conditional quadrature: drift and diffusion anew, at its penalty and a decade more. */
-static sock_status confirm(sk_search *s, const sk_stage *stage, size_t diffusion, pair *out)
+/* A pair under its own conditional quadrature: drift and diffusion anew, this at its penalty and a decade more. */
+static sock_status confirm(sk_search *s, const sk_stage *stage, pair *out)
 {
-    const sk_trial *finalist = s->diffusion[diffusion];
-    const sk_candidate *drift = &s->list.drift[s->best_drift], *a = &s->list.diffusion[diffusion];
-    sock_model *model = NULL;
+    const sk_trial *finalist = s->diffusion[out->diffusion];
+    const sk_candidate *drift = &s->list.drift[out->drift], *a = &s->list.diffusion[out->diffusion];
     sk_views *views = NULL;
     sk_remains *remains = NULL;
     size_t at = 0;
     sock_status status;
-    SK_GO(sk_model_of_two(s, s->drift[s->best_drift], s->diffusion[diffusion], &model));
-    SK_GO(sk_search_views(s, s->rows, model, finalist->diagonal, &views));
+    SK_GO(sk_model_of_two(s, s->drift[out->drift], s->diffusion[out->diffusion], &out->under));
+    out->diagonal = finalist->diagonal;
+    SK_GO(sk_search_views(s, s->rows, out->under, out->diagonal, &views));
     SK_GO(sk_try_drift(s->ctx, views, drift, s->rows->folds, &out->f));
     SK_GO(sk_search_remains(s, views, &out->f, true, &remains));
     while (at + 1 < stage->grid.count && stage->grid.l[at] > finalist->l * 1.01) at++;
@@ -69,35 +103,40 @@ static sock_status confirm(sk_search *s, const sk_stage *stage, size_t diffusion
                                           at - first + 1, sk_search_tolerance(s, stage->care),
                                           true,           {false, false}};
     SK_GO(sk_try_diffusion(s->ctx, remains, a, &options, &out->a));
-    sk_search_log(s, stage->name, "both", a->name, finalist->l, out->a->score, false,
-                  out->f->seconds + out->a->seconds);
+    SK_GO(sk_floored_score(s, remains, out->a, &out->score));
+    sk_search_log(s, stage->name, "both", a->name, finalist->l, out->score, false, out->f->seconds + out->a->seconds);
 out:
     sk_remains_free(remains);
     sk_views_free(views);
-    sock_model_free(model);
     return status;
 }
 
-/* The finalists by score, the best of them into *best; answers who it is in *winner, SK_MOST: none could be fitted. */
-static sock_status best_finalist(sk_search *s, const sk_stage *stage, pair *best, size_t *winner)
+/* One pair; the better of it and *best into *best. */
+static sock_status confirm_against(sk_search *s, const sk_stage *stage, size_t drift, size_t diffusion, pair *best)
 {
-    const sk_field_trials diffusions = sk_diffusion_trials(s);
-    size_t list[SK_MOST];
-    const size_t count = sk_finalists(&diffusions, list);
-    *winner = SK_MOST;
-    for (size_t k = 0; k < count; k++) {
-        if (*winner != SK_MOST && sk_search_seconds_left(s) <= 0) break;
-        pair now = {0};
-        const sock_status status = sk_tolerate(confirm(s, stage, list[k], &now));
-        if (now.a && (!best->a || now.a->score > best->a->score)) {
-            const pair last = *best;
-            *best = now;
-            *winner = list[k];
-            now = last;
-        }
-        pair_clear(&now);
-        if (status < 0) return status;
+    pair now = {.drift = drift, .diffusion = diffusion};
+    const sock_status status = sk_tolerate(confirm(s, stage, &now));
+    const bool simpler = s->list.drift[drift].simplicity < s->list.drift[best->drift].simplicity;
+    if (now.a && status >= 0 && (!best->a || sk_takes_over(now.score - best->score, simpler))) {
+        const pair last = *best;
+        *best = now;
+        now = last;
     }
+    pair_clear(&now);
+    return status;
+}
+
+/* The finalists with the best drift, by score; then the rival of this drift, which is judged under the nodes of another
+ * until then, with the best of them. best->a stays NULL where none could be fitted. */
+static sock_status best_finalist(sk_search *s, const sk_stage *stage, pair *best)
+{
+    const sk_field_trials diffusions = sk_diffusion_trials(s), drifts = sk_drift_trials(s);
+    size_t list[SK_MOST];
+    const size_t count = sk_finalists(&diffusions, list), rival = sk_rival_drift(&drifts);
+    for (size_t k = 0; k < count && (!best->a || sk_search_seconds_left(s) > 0); k++)
+        SK_TRY(confirm_against(s, stage, s->best_drift, list[k], best));
+    if (best->a && rival != SK_MOST && sk_search_seconds_left(s) > 0)
+        SK_TRY(confirm_against(s, stage, rival, best->diffusion, best));
     sk_begin(s->ctx);
     return SOCK_OK;
 }
@@ -106,16 +145,23 @@ static sock_status best_finalist(sk_search *s, const sk_stage *stage, pair *best
 sock_status sk_stage_confirm(sk_search *s, const sk_stage *stage)
 {
     pair best = {0};
-    size_t winner;
     sock_status status;
-    SK_GO(best_finalist(s, stage, &best, &winner));
-    if (winner == SK_MOST) SK_GO(sk_fail(s->ctx, SOCK_ENUMERIC, "no diffusion could be fitted to these data"));
-    if (sk_round_accepted(best.a->score, s->score)) {
+    SK_GO(best_finalist(s, stage, &best));
+    if (!best.a) SK_GO(sk_fail(s->ctx, SOCK_ENUMERIC, "no diffusion could be fitted to these data"));
+    if (sk_round_accepted(best.score, s->score)) {
         sock_model *model = NULL;
         SK_GO(sk_model_of_two(s, best.f, best.a, &model));
         sk_search_take_model(s, model, best.a->diagonal);
-        s->best_diffusion = winner;
-        s->score = fmax(best.a->score, s->score);
+        s->best_diffusion = best.diffusion;
+        s->best_drift = best.drift;
+        s->drifts[best.drift] = true;
+        if (best.score > s->score) {
+            sock_model_free(s->under);
+            s->under = best.under;
+            s->under_diagonal = best.diagonal;
+            best.under = NULL;
+        }
+        s->score = fmax(best.score, s->score);
     }
 out:
     pair_clear(&best);

@@ -139,6 +139,26 @@ size_t sk_to_polish(const sk_field_trials *t, const bool *hopeless, size_t *list
 
 bool sk_polish_is_hopeless(double gain) { return gain < -SK_POLISH_HOPELESS; }
 
+/* Whether a drift is a sum over places rather than of terms. */
+static bool is_implicit(const sk_field_trials *t, size_t i) { return sk_kernel_is_implicit(t->candidate[i].kernel); }
+
+size_t sk_rival_drift(const sk_field_trials *t)
+{
+    size_t rival = SK_MOST;
+    for (size_t i = 0; i < t->count; i++) {
+        if (!t->trial[i] || is_implicit(t, i) == is_implicit(t, t->best)) continue;
+        if (rival == SK_MOST || t->trial[i]->score > t->trial[rival]->score) rival = i;
+    }
+    if (rival == SK_MOST) return SK_MOST;
+    return behind(t, rival) <= fmax(SK_RIVAL_NATS, SK_SCREEN_ERRORS * error_to_best(t, rival)) ? rival : SK_MOST;
+}
+
+bool sk_takes_over(double gain, bool simpler) { return gain > (simpler ? -SK_SIMPLER_NATS : 0); }
+
+bool sk_judged_badly(double before, double now) { return now > before + SK_NEAR_NATS; }
+
+bool sk_worth_refitting(double gain) { return gain > SK_REFIT_NATS; }
+
 bool sk_round_accepted(double score, double last) { return score > last - SK_ROUND_LOSS; }
 
 void sk_lost_drifts(const sk_field_trials *t, bool *lost)

@@ -53,6 +53,16 @@ size_t sk_to_polish(const sk_field_trials *t, const bool *hopeless, size_t *list
 /* Whether a polish with this gain is not tried again. */
 bool sk_polish_is_hopeless(double gain);
 
+/* The best drift of the other kind than the best one, Gaussian or polynomial, if it is not far behind; SK_MOST: there
+ * is none. */
+size_t sk_rival_drift(const sk_field_trials *t);
+
+/* Whether a pair with this gain takes the place of another. simpler: its drift is. */
+bool sk_takes_over(double gain, bool simpler);
+
+/* Whether the best drift gained so much by a new model alone that what the old one dropped must be asked again. */
+bool sk_judged_badly(double before, double now);
+
 bool sk_round_accepted(double score, double last);
 
 /* Drifts that more rows would not bring back. What a drift loses by following noise with its degrees of freedom is the
@@ -62,6 +72,9 @@ void sk_lost_drifts(const sk_field_trials *t, bool *lost);
 /* Drifts for all rows: those with a share, and of the others that are not lost as many as have room: first those with a
  * trial, the best before the others; in few dimensions also those that few rows threw out, as they are listed. */
 void sk_drifts_for_all(const sk_field_trials *t, size_t d, const double *share, const bool *lost, bool *alive);
+
+/* Whether a model that gained so much by being fitted with its own nodes and weights is fitted once more. */
+bool sk_worth_refitting(double gain);
 
 /* ---- Shares ---- */
 

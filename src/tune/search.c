@@ -64,6 +64,7 @@ static void release(sk_search *s)
     sk_candidates_clear(&s->list);
     sk_candidates_clear(&s->constants);
     sock_model_free(s->model);
+    sock_model_free(s->under);
     sk_free(s->final_cluster);
     sk_row_sets_clear(&s->sets);
     sk_free(s);

@@ -66,7 +66,9 @@ struct sk_search {
     size_t best_drift, best_diffusion;
     sock_model *model; /* the current one */
     bool model_diagonal;
-    double score;             /* of it, held out */
+    double score;      /* of it, held out, with a floor */
+    sock_model *under; /* the one under whose views that score was had; NULL: none yet */
+    bool under_diagonal;
     sk_views *views;          /* of the rows, under it */
     sk_remains *remains;      /* of these, what the chosen drifts leave */
     bool unpolished[SK_MOST]; /* the polish lost clearly: it is not tried again */
@@ -167,10 +169,17 @@ sock_status sk_stage_near(sk_search *s, const sk_stage *stage);  /* rounds.c: ..
 sock_status sk_stage_confirm(sk_search *s,
                              const sk_stage *stage);             /* rounds.c: the finalists, each under its own model */
 sock_status sk_retreat(sk_search *s);                            /* rounds.c: from all rows to those of the screen */
-sock_status sk_stage_final(sk_search *s, const sk_stage *stage); /* ending.c: shares, polish, floor */
-sock_status sk_stage_refit(sk_search *s, const sk_stage *stage); /* ending.c: once more, under the model of the first */
+sock_status sk_stage_final(sk_search *s, const sk_stage *stage); /* refitting.c: shares, polish, floor */
+sock_status sk_stage_refit(sk_search *s,
+                           const sk_stage *stage); /* refitting.c: once more, under the model of the first */
 sock_status sk_stage_guards(sk_search *s, const sk_stage *stage);   /* guards.c: a clear gain over plain models */
 sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage); /* allrows.c: what was chosen, fitted to all rows */
+
+/* ---- rounds.c ---- */
+
+/* The drifts that are alive, under the views of the search; and those that were dropped, where the model under which
+ * that was done judged far worse. */
+sock_status sk_judge_drifts(sk_search *s, const sk_stage *stage);
 
 /* ---- ending.c ---- */
 
@@ -178,6 +187,10 @@ sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage); /* allrows.c
  * is better by that (*gain; 0: no polish). */
 sock_status sk_polish_trial(sk_search *s, const char *name, const sk_remains *few, const sk_remains *all,
                             sk_trial **trial, double *gain);
+
+/* The held-out score of a diffusion with the floor that is best for it: one that is too small in a few places would be
+ * judged by these alone, and a floor mends them. Its own score where rows are too many to ask. */
+sock_status sk_floored_score(const sk_search *s, const sk_remains *remains, sk_trial *trial, double *score);
 
 /* Drift and diffusions anew under the current model; polish, shares and floor. */
 sock_status sk_last_pass(sk_search *s, const sk_stage *stage);
