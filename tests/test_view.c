@@ -17,8 +17,8 @@ static double median(size_t count, double *value)
     return value[count / 2];
 }
 
-/* F = 1 + M + M^2/2, M = h/2 J; I a by the sigma points is exact for a quadratic a, which has mean y + h F f and
- * covariance h F a F' there; weights from h a. */
+/* F = 1 + M + M^2/2, M = h/2 J; I a by the sigma points is exact for a quadratic a, which has mean
+ * y + h (1 + 2 F) f / 3 and covariance h F a F' there; weights from h a. */
 static void test_view__has_the_models_moments(void **state)
 {
     (void)state;
@@ -43,7 +43,7 @@ static void test_view__has_the_models_moments(void **state)
                     size_t r = k / d;
                     double next = y[r], spread = 0, square = 0;
                     for (size_t m = 0; m < d; m++) {
-                        next += h * left[r * d + m] * f[m];
+                        next += h * (2 * left[r * d + m] + (r == m)) * f[m] / 3;
                         square += jacobian[r * d + m] * jacobian[m * d + k % d];
                         for (size_t n = 0; n < d; n++) spread += h * left[r * d + m] * a[m * d + n] * left[r * d + n];
                     }
