@@ -63,10 +63,10 @@ static void test_refitting__is_under_the_chosen_model(void **state)
     double expected[2], two[2];
     const double score = one_pass(expected);
     const sk_stage stage = case_stage();
-    for (int k = 0; k < 2; k++) { /* a nat less is not a loss, two are not worth another pass */
+    for (int k = 0; k < 2; k++) { /* a nat less is not a loss, five are not worth another pass */
         case_search *c = chosen();
         sk_search *s = &c->s;
-        s->final_score = score + (k ? 0.99 : -1.99);
+        s->final_score = score + (k ? 0.99 : -4.99);
         assert_true(sk_stage_refit(s, &stage) >= 0);
         fields(s->model, two);
         assert_true(two[0] == expected[0] && two[1] == expected[1] && !s->model_diagonal);
@@ -85,7 +85,7 @@ static void test_refitting__goes_on_while_it_gains(void **state)
     const sk_stage stage = case_stage();
     for (int late = 0; late < 2; late++) {
         case_search *c = chosen();
-        c->s.final_score = score - 2.01;
+        c->s.final_score = score - 5.01;
         if (late) c->spec.budget = 1, c->s.start -= 10;
         assert_true(sk_stage_refit(&c->s, &stage) >= 0);
         assert_true(late ? passes(c) <= 1 : passes(c) >= 2 && passes(c) <= 4);

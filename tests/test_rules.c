@@ -266,10 +266,10 @@ static void test_rules__a_round_may_lose_less_than_a_nat(void **state)
     assert_false(sk_round_accepted(-101, -100));
 }
 
-static void test_rules__a_refit_goes_on_above_two_nats(void **state)
+static void test_rules__a_refit_goes_on_above_five_nats(void **state)
 {
     (void)state;
-    assert_true(sk_worth_refitting(2.01) && !sk_worth_refitting(2) && !sk_worth_refitting(-5));
+    assert_true(sk_worth_refitting(5.01) && !sk_worth_refitting(5) && !sk_worth_refitting(-5));
     assert_int_equal(SK_REFITS, 4);
 }
 
@@ -797,7 +797,7 @@ int main(void)
         cmocka_unit_test(test_rules__finalists_and_polished_ones_are_the_best_few),
         cmocka_unit_test(test_rules__a_polish_that_loses_20_nats_is_hopeless),
         cmocka_unit_test(test_rules__a_round_may_lose_less_than_a_nat),
-        cmocka_unit_test(test_rules__a_refit_goes_on_above_two_nats),
+        cmocka_unit_test(test_rules__a_refit_goes_on_above_five_nats),
         cmocka_unit_test(test_rules__a_model_that_gains_20_nats_judges_again),
         cmocka_unit_test(test_rules__a_pair_takes_over_by_its_gain_or_its_simpler_drift),
         cmocka_unit_test(test_rules__rival_of_a_drift_is_of_the_other_kind),

@@ -92,7 +92,7 @@ static void test_tuneknown__finds_known_systems_again(void **state)
     static const struct {
         const char *name;
         double f, a; /* percent; medians over seeds are a third of these */
-    } known[] = {{"gbm", 12, 6}, {"expdyn", 25, 35}, {"dense", 3, 10}};
+    } known[] = {{"gbm", 12, 6}, {"expdyn", 25, 35}, {"dense", 3, 12}};
     for (size_t c = 0; c < 3; c++) {
         sys_instance *system = NULL;
         sock_model *truth = NULL;
@@ -151,7 +151,7 @@ static void test_tuneknown__random_walk_is_no_better_than_constant(void **state)
     for (size_t i = 0; i < 30 * 21; i++) x[i] = i % 21 ? x[i - 1] + 0.3 * x[i] : x[i];
     sock_data *data = data_of(1, 30, 21, 0.1, x);
     sock_model *model = fit(data, NULL);
-    assert_true(warns(model, "no better than that of constant coefficients"));
+    assert_true(warns(model, "no clear difference from constant coefficients"));
     sock_model_free(model);
     sock_data_free(data);
 }

@@ -88,7 +88,7 @@
 #define SK_ROUND_LOSS 1   /* a round that is worse than the last by this is rejected */
 
 #define SK_REFITS 4     /* the model is fitted with nodes and weights of its own at most so often, */
-#define SK_REFIT_NATS 2 /* as long as that gains more than this */
+#define SK_REFIT_NATS 5 /* as long as that gains more than this: a little comes of rows that the nodes have seen */
 
 /* ---- Drift ---- */
 
