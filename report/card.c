@@ -168,8 +168,9 @@ static void put_search(FILE *out, const rep_facts *f)
     if (found->limited && found->steps < f->record.n) fprintf(out, ", fitted to %zu of the intervals", found->steps);
     end(out);
     row(out, "held-out score");
-    fprintf(out, "%.4f nats a step and dimension%s; constant coefficients %.4f", found->score / size,
-            found->diffusions.count > 1 ? ", with the best diffusion alone" : "", found->score_constant / size);
+    fprintf(out, "%.4f nats a step and dimension; constant coefficients %.4f", found->score / size,
+            found->score_constant / size);
+    if (f->record.against_constant) fprintf(out, ": %s", sk_verdict_words(f->record.against_constant));
     end(out);
 }
 

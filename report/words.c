@@ -93,17 +93,15 @@ static void search_words(FILE *out, const rep_facts *f)
     const double size = (double)found->steps * (double)f->d, score = found->score / size;
     const double constant = found->score_constant / size;
     if (!isfinite(score) || !isfinite(constant)) return;
-    fprintf(
-        out,
-        "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension%s, constant coefficients %.4f",
-        score, found->diffusions.count > 1 ? " with the best of its diffusions alone" : "", constant);
-    if (score > constant)
-        fprintf(out, ": each step is %.2f times as likely under the model.</p>\n",
-                exp((score - constant) * (double)f->d));
-    else if (found->limited)
-        fputs(": the budget ended the search before it found more than those.</p>\n", out);
-    else
-        fputs(": the data support no more than those.</p>\n", out);
+    fprintf(out,
+            "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients %.4f",
+            score, constant);
+    if (f->record.against_constant) fprintf(out, ": %s", sk_verdict_words(f->record.against_constant));
+    if (f->record.against_constant == SK_BETTER)
+        fprintf(out, ", each step is %.2f times as likely under the model", exp((score - constant) * (double)f->d));
+    if (f->record.against_constant != SK_BETTER && found->limited)
+        fputs("; the budget ended the search before it found more", out);
+    fputs(".</p>\n", out);
 }
 
 static void score_words(FILE *out, const rep_facts *f)

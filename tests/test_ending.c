@@ -305,9 +305,10 @@ static void test_ending__last_pass(void **state)
             c->spec.average = average;
             sk_search_take_model(s, case_model(ctx, 1, NULL), false);
             assert_int_equal(sk_constant_score(s), SOCK_OK);
+            const size_t before = polishes_of(c);
             assert_true((polish ? sk_last_pass : sk_stage_final)(s, &stage) >= 0);
             check_shares(s);
-            assert_int_equal(polishes_of(c), polish ? 3 : 0);
+            assert_int_equal(polishes_of(c), before + (polish ? 3 : 0));
             double sum = 0;
             for (size_t i = 0; i < 3; i++) sum += s->choice.share[i];
             assert_close(sum, 1, 1e-12, 1);
@@ -420,7 +421,8 @@ static void prop_all_rows_are_fitted_as_one_pass_would(void **state)
         assert_true(sk_last_pass(all, &stage) >= 0);
         if (polish) polish_on(w, s->sets.search);
         assert_ptr_equal(s->rows, s->sets.all);
-        assert_true(s->constant_score == constant && !s->drift[0] && !s->diffusion[0]);
+        assert_close(s->constant_score, constant, polish ? 0.5 : 0, 1); /* the polish is on other rows */
+        assert_true(!s->drift[0] && !s->diffusion[0]);
         for (size_t i = 1; i < 3; i++) {
             const char *name = s->list.diffusion[i].name;
             if (polish)

@@ -292,7 +292,8 @@ static void test_neartie__without_averaging_one_drift_and_the_best_diffusion(voi
     json_t *info = fitted("expdyn", 1, "no"), *list = json_object_get(info, "diffusions");
     assert_int_equal(json_array_size(list), 1);
     assert_int_equal(json_array_size(json_object_get(info, "drifts")), 1);
-    assert_true(number(json_array_get(list, 0), "score") == number(info, "score"));
+    assert_close(number(info, "score"), number(json_array_get(list, 0), "score"), 2,
+                 1); /* the floor may cost as much */
     json_decref(info);
 }
 

@@ -21,16 +21,43 @@ static void test_record__lag1_needs_a_size_and_four_standard_errors(void **state
         assert_int_equal(sk_warn_lag1(cases[i].correlation, cases[i].n), cases[i].code);
 }
 
-static void test_record__two_nats_over_constant_coefficients(void **state)
+/* Two nats and a paired error decide; an error that is not known counts as 0, one that is not to be had as no end. */
+static void test_record__verdict_beside_constant_coefficients(void **state)
 {
     (void)state;
-    assert_int_equal(sk_warn_gain(-10, -11.999, false), SK_WARN_CONSTANT);
-    assert_int_equal(sk_warn_gain(-10, -12, false), SK_WARN_NONE);
-    assert_int_equal(sk_warn_gain(-10, -9, false), SK_WARN_CONSTANT);
-    assert_int_equal(sk_warn_gain((double)NAN, 5, false), SK_WARN_CONSTANT); /* not finite counts as 0 */
-    assert_int_equal(sk_warn_gain(3, -(double)INFINITY, false), SK_WARN_NONE);
-    assert_int_equal(sk_warn_gain(-10, -11.999, true), SK_WARN_EARLY); /* who knows what more time would have found */
-    assert_int_equal(sk_warn_gain(-10, -12, true), SK_WARN_NONE);
+    const double none = (double)NAN, infinite = (double)INFINITY;
+    const struct {
+        double gain, error;
+        sk_verdict verdict;
+    } cases[] = {{2, 0, SK_BETTER},       {1.999, 0, SK_SAME},   {-1.999, 0, SK_SAME},     {-2, 0, SK_WORSE},
+                 {5, 5, SK_BETTER},       {4.999, 5, SK_SAME},   {-4.999, 5, SK_SAME},     {-5, 5, SK_WORSE},
+                 {2, none, SK_BETTER},    {1.9, none, SK_SAME},  {-2, none, SK_WORSE},     {1e9, infinite, SK_SAME},
+                 {0, 0, SK_SAME},         {none, 1, SK_UNKNOWN}, {infinite, 1, SK_BETTER}, {-infinite, 1, SK_WORSE},
+                 {none, none, SK_UNKNOWN}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(sk_against_constant(cases[i].gain, cases[i].error), cases[i].verdict);
+    for (int v = 0; v < SK_VERDICTS; v++) assert_int_equal(sk_verdict_of(sk_verdict_name((sk_verdict)v)), v);
+    assert_int_equal(sk_verdict_of("best"), SK_UNKNOWN);
+}
+
+/* The words of the verdict and the warning that stands beside them never say two things. */
+static void test_record__verdict_and_warning_are_one(void **state)
+{
+    (void)state;
+    static const sk_warning_code warning[SK_VERDICTS] = {
+        [SK_BETTER] = SK_WARN_NONE, [SK_SAME] = SK_WARN_CONSTANT, [SK_WORSE] = SK_WARN_WORSE};
+    for (int v = 0; v < SK_VERDICTS; v++) {
+        const char *words = sk_verdict_words((sk_verdict)v),
+                   *text = sk_warning_text(sk_warn_gain((sk_verdict)v, false));
+        assert_int_equal(sk_warn_gain((sk_verdict)v, false), warning[v]);
+        assert_int_equal(sk_warn_gain((sk_verdict)v, true), v == SK_SAME ? SK_WARN_EARLY : warning[v]);
+        assert_int_equal(strstr(text, "worse") != NULL, strstr(words, "worse") != NULL);
+        assert_int_equal(strstr(text, "no clear difference") != NULL, strstr(words, "no clear difference") != NULL);
+        assert_null(strstr(text, "no better"));
+    }
+    assert_int_equal(
+        sk_warning_of("the score is no better than that of constant coefficients: the data support no more"),
+        SK_WARN_CONSTANT); /* of earlier versions */
 }
 
 static void test_record__a_within_a_factor_of_two_of_the_squared_residuals(void **state)
@@ -224,14 +251,16 @@ static void test_record__keys_come_in_the_order_of_the_format(void **state)
          "options data version "},
         {{"drift", "linear", "diffusion", "constant", "polish", "no"},
          "tuned drift drift_l drift_lambda drifts drift_dof drift_rank drift_edge drift_score drift_best diffusion "
-         "diffusions floor score score_constant calibration folds steps limited left_out skipped search scale "
+         "diffusions floor score score_constant gain_error against_constant calibration folds steps limited left_out "
+         "skipped search scale "
          "diffusion_lambda relative_gap converged rank primal dual gap iterations iterations_reason quadrature n "
          "points d status options data version equation warnings residual_lag1 | kernel share l lambda dof score | "
          "kernel polished edge converged share l lambda score relative_gap primal dual gap | stage field kernel l "
          "score edge "},
         {{"preset", "paper", "drift", "linear", "diffusion", "constant"},
          "tuned preset drift drift_l drift_lambda drift_dof drift_rank drift_edge drift_form search_landmarks rounds "
-         "search_rows search_tolerance delta drift_score diffusion diffusions floor scale score score_constant folds "
+         "search_rows search_tolerance delta drift_score diffusion diffusions floor scale score score_constant "
+         "gain_error against_constant folds "
          "steps limited skipped left_out search diffusion_lambda relative_gap converged rank primal dual gap "
          "iterations quadrature n points d status options data version equation warnings residual_lag1 | kernel "
          "polished edge converged share l lambda score relative_gap primal dual gap iterations | stage field kernel l "
@@ -360,7 +389,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_record__lag1_needs_a_size_and_four_standard_errors),
-        cmocka_unit_test(test_record__two_nats_over_constant_coefficients),
+        cmocka_unit_test(test_record__verdict_beside_constant_coefficients),
+        cmocka_unit_test(test_record__verdict_and_warning_are_one),
         cmocka_unit_test(test_record__a_within_a_factor_of_two_of_the_squared_residuals),
         cmocka_unit_test(test_record__a_sentence_has_its_code_and_severity),
         cmocka_unit_test(test_record__small_shares_are_not_nothing),

@@ -116,7 +116,8 @@ enum { PARTS = 5 };
 typedef struct described {
     sk_transitions rows;
     sk_candidate drift[PARTS], diffusion[PARTS];
-    sk_trial f[PARTS], a[PARTS];
+    sk_trial f[PARTS], a[PARTS], constant;
+    double ours[2], theirs[2];
     sk_tune_outcome told;
     sk_search s;
 } described;
@@ -124,10 +125,14 @@ typedef struct described {
 static void describe_new(described *w)
 {
     static char names[][2] = {"a", "b", "c", "d", "e"};
-    *w = (described){.rows = {.folds = 7, .n = 90}};
+    *w = (described){.rows = {.folds = 7, .n = 90, .clusters = 2}, .ours = {1, 5}, .theirs = {2, 2}};
     w->s = (sk_search){.ctx = ctx, .told = &w->told, .rows = &w->rows, .best_drift = 4, .best_diffusion = 3};
     w->s.list = (sk_candidates){.drifts = PARTS, .drift = w->drift, .diffusions = PARTS, .diffusion = w->diffusion};
     w->s.constant_score = -30;
+    w->s.final_score = -3;
+    w->s.final_cluster = w->ours;
+    w->constant.cluster = w->theirs;
+    w->s.constant_diffusion = &w->constant; /* differences -1 and 3: their sum has the error 4 */
     w->s.calibration = 1.5;
     w->s.limited = true;
     w->s.skipped = 6;
@@ -140,6 +145,7 @@ static void describe_new(described *w)
         w->f[i].edge = i == 3;
         w->a[i] = (sk_trial){.l = 0.2 + k, .lambda_scale = 5, .score = -5 - k, .gap = 1e-3 * k, .edge = i == 2};
         w->a[i].field = SK_DIFFUSION;
+        w->s.judged[i] = -4 - k;
         w->a[i].polished = i == 0;
         w->a[i].converged = i == 2;
         w->a[i].whole = (sk_psd_bounds){.primal = 1 + k, .dual = 2 + k, .gap = 3 + k};
@@ -175,7 +181,8 @@ static void test_searchlog__what_was_chosen(void **state)
         const sk_trial *a = &w.a[i];
         assert_string_equal(part->kernel, w.diffusion[i].name);
         assert_true(part->share == choice.share[i] && part->l == a->l && part->lambda == 5 * a->l);
-        assert_true(part->score == a->score && isnan(part->dof) && part->edge == (i == 2) && part->iterations == -1);
+        assert_true(part->score == w.s.judged[i] && isnan(part->dof) && part->edge == (i == 2) &&
+                    part->iterations == -1);
         assert_true(part->learned == (i == 2) && part->polished == (i == 0) && part->converged == (i == 2));
         assert_true(part->relative_gap == a->gap && part->primal == a->whole.primal && part->dual == a->whole.dual);
         assert_true(part->gap == a->whole.gap);
@@ -184,7 +191,8 @@ static void test_searchlog__what_was_chosen(void **state)
     assert_close(told->drift_dof, 0.2 * 1 + 0.2 * 2 + 0.5 * 10 + 0.1 * 17, 1e-15, 1);
     assert_int_equal(told->drift_rank, 23);
     assert_string_equal(told->drift_best, "e");
-    assert_true(told->score == -8 && told->score_constant == -30 && told->calibration == 1.5);
+    assert_true(told->score == -3 && told->score_constant == -30 && told->calibration == 1.5);
+    assert_close(told->gain_error, 4, 1e-15, 0);
     assert_true(told->folds == 7 && told->steps == 90 && told->limited && told->skipped == 6);
     sk_tune_outcome_clear(&w.told);
 }

@@ -44,14 +44,18 @@ def _certificate(info: Dict[str, Any]) -> List[Line]:
     return [("certificate", f"relative duality gap {info['relative_gap']:.2g} of the convex problem{many}{end}")]
 
 
+# What the fit itself decided, by the paired error: never a sentence of our own.
+_VERDICT = {"better": ": clearly better", "same": ": no clear difference", "worse": ": worse"}
+
+
 def _score(info: Dict[str, Any], d: int) -> List[Line]:
     if info.get("score") is None or not info.get("steps"):
         return []
     size = info["steps"] * d
     held = f"held out in {info['folds']} folds" if info.get("folds", 0) > 1 else "on held-out data"
-    held += ", with the best diffusion alone" if len(info.get("diffusions") or []) > 1 else ""
     flat = info.get("score_constant")
-    beside = "" if flat is None else f"; constant coefficients {flat / size:.4f}"
+    verdict = _VERDICT.get(str(info.get("against_constant")), "")
+    beside = "" if flat is None else f"; constant coefficients {flat / size:.4f}{verdict}"
     return [("score", f"{info['score'] / size:.4f} nats a step and dimension, {held}{beside}")]
 
 

@@ -28,10 +28,16 @@ def test_average():
         "diffusion    constant, share 60 %, penalty l = 1e-09, polished",
         "             linear, share 40 %, penalty l = 1e-03",
         "certificate  relative duality gap 3.2e-07 of the convex problems, the largest: NOT within the tolerance",
-        "score        3.0000 nats a step and dimension, held out in 6 folds, with the best diffusion alone; "
-        "constant coefficients 2.0000",
+        "score        3.0000 nats a step and dimension, held out in 6 folds; constant coefficients 2.0000",
         "warning      something",
     ]
+
+
+def test_the_fit_itself_decides_what_is_better():
+    for verdict, words in (("better", ": clearly better"), ("same", ": no clear difference"), ("worse", ": worse"),
+                           (None, ""), ("later", "")):
+        line = [text for text in summary({**AVERAGE, "against_constant": verdict}, 1).splitlines() if "score" in text]
+        assert line == ["score        3.0000 nats a step and dimension, held out in 6 folds; constant coefficients 2.0000" + words]
 
 
 def test_plain_fit_of_the_drift_alone():

@@ -186,6 +186,12 @@ summary.sock <- function(object, ...) structure(json_read(.Call(C_model_info, ob
 # A share of an average: "37 %", and "<1 %" for what would round to nothing.
 percent <- function(share) ifelse(share < 0.005, "<1 %", sprintf("%.0f %%", 100 * share))
 
+# What the fit itself decided, by the paired error; "" where it says nothing.
+verdict <- function(name) {
+  words <- c(better = ": clearly better", same = ": no clear difference", worse = ": worse")
+  if (is.null(name) || !name %in% names(words)) "" else words[[name]]
+}
+
 # The words of `sock fit`.
 print.summary.sock <- function(x, ...) {
   line <- function(key, ...) cat(formatC(key, width = -12), ..., "\n")
@@ -211,9 +217,8 @@ print.summary.sock <- function(x, ...) {
   if (!is.null(x$score) && !is.null(x$steps))
     line("score", paste0(sprintf("%.4f nats a step and dimension, ", x$score / (x$steps * x$d)),
       if (x$folds > 1) sprintf("held out in %.0f folds", x$folds) else "on held-out data",
-      if (length(x$diffusions) > 1) ", with the best diffusion alone",
       if (!is.null(x$score_constant))
-        sprintf("; constant coefficients %.4f", x$score_constant / (x$steps * x$d))))
+        sprintf("; constant coefficients %.4f%s", x$score_constant / (x$steps * x$d), verdict(x$against_constant))))
   for (text in x$warnings) line("warning", text)
   invisible(x)
 }

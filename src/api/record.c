@@ -14,6 +14,7 @@ void sk_record_init(sk_record *record)
                           .seconds = (double)NAN};
     sk_tune_outcome *found = &record->found;
     found->drift_dof = found->score = found->score_constant = found->calibration = (double)NAN;
+    found->gain_error = (double)NAN;
     found->search_tolerance = found->delta = (double)NAN;
     record->certificate = (sk_certificate){.primal = (double)NAN,
                                            .dual = (double)NAN,
@@ -113,9 +114,10 @@ static sock_status warn(sock_context *ctx, sk_record *record, sk_warning_code co
 sock_status sk_record_warn(sock_context *ctx, sk_record *r)
 {
     const sk_tune_outcome *found = &r->found;
+    r->against_constant = sk_against_constant(found->score - found->score_constant, found->gain_error);
     if (found->too_few) return warn(ctx, r, SK_WARN_FEW); /* nothing else can be said */
     SK_TRY(warn(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
-    SK_TRY(warn(ctx, r, sk_warn_gain(found->score, found->score_constant, found->limited)));
+    SK_TRY(warn(ctx, r, sk_warn_gain(r->against_constant, found->limited)));
     SK_TRY(warn(ctx, r, sk_warn_moments(found->calibration)));
     if (sk_record_drift(r)->edge) SK_TRY(warn(ctx, r, SK_WARN_DRIFT_EDGE));
     if (sk_record_diffusion(r)->edge) SK_TRY(warn(ctx, r, SK_WARN_DIFFUSION_EDGE));

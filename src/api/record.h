@@ -56,7 +56,8 @@ typedef struct sk_record {
     sk_provenance data;
     sk_texts equation, equation_part; /* a text for each state; of the polynomials of an average alone */
     double equation_part_share;
-    sk_texts warnings; /* sk_warning_of has the code */
+    sk_verdict against_constant; /* of the held-out scores: who tells of the gain tells this */
+    sk_texts warnings;           /* sk_warning_of has the code */
     double residual_lag1;
     size_t phases;
     sk_phase phase[SK_PHASES]; /* plain fits; not read back */
@@ -74,7 +75,7 @@ const sk_part *sk_record_diffusion(const sk_record *record);
 /* The certificate of what was found: that of the one convex problem, or why there is none. */
 sock_status sk_record_certify(sock_context *ctx, sk_record *record);
 
-/* The warnings that follow from its numbers. */
+/* The verdict and the warnings that follow from its numbers. */
 sock_status sk_record_warn(sock_context *ctx, sk_record *record);
 bool sk_record_warns(const sk_record *record, sk_warning_code code);
 

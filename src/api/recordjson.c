@@ -33,6 +33,7 @@ typedef enum kind {
     FLAG,       /* bool */
     TEXT,       /* char *; NULL: nothing */
     PRESET,     /* bool: "paper", or nothing */
+    VERDICT,    /* sk_verdict; unknown: nothing */
     NUMBERS,    /* sk_numbers; value NULL: nothing */
     TEXTS,      /* sk_texts */
     LINES,      /* sk_texts; empty: nothing */
@@ -283,6 +284,7 @@ static json_t *write_value(kind what, const void *at, unsigned fit)
     case FLAG: return json_boolean(*(const bool *)at);
     case TEXT: return *text ? json_string(*text) : NULL;
     case PRESET: return *(const bool *)at ? json_string("paper") : NULL;
+    case VERDICT: return json_string(sk_verdict_name(*(const sk_verdict *)at));
     case NUMBERS: return list->value ? write_numbers(list->count, list->value) : NULL;
     case TEXTS: return write_texts(lines);
     case LINES: return lines->count ? write_texts(lines) : NULL;
@@ -322,6 +324,7 @@ static sock_status read_value(sock_context *ctx, kind what, json_t *value, void 
         if (json_is_boolean(value)) *(bool *)at = json_is_true(value);
         return SOCK_OK;
     case PRESET: *(bool *)at = json_string_length(value) > 0; return SOCK_OK;
+    case VERDICT: *(sk_verdict *)at = sk_verdict_of(json_string_value(value)); return SOCK_OK;
     case TEXT: return read_text(ctx, value, at);
     case NUMBERS: return read_numbers(ctx, value, at);
     case TEXTS:
@@ -383,6 +386,8 @@ static const field fields[] = {
     {"scale", NUMBERS, PAPER, IN(found.scale)},
     {"score", NUMBER, TUNED, IN(found.score)},
     {"score_constant", NUMBER, TUNED, IN(found.score_constant)},
+    {"gain_error", NUMBER, TUNED, IN(found.gain_error)},
+    {"against_constant", VERDICT, TUNED, IN(against_constant)},
     {"calibration", NUMBER, SEARCH, IN(found.calibration)},
     {"folds", COUNT, TUNED, IN(found.folds)},
     {"steps", COUNT, TUNED, IN(found.steps)},

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The sentences stand in model files: one that changes is not found again in old ones. */
+/* The sentences stand in model files: one that changes goes to the old ones below. */
 static const struct {
     const char *name, *text;
     sk_severity severity;
@@ -19,8 +19,10 @@ static const struct {
                         "hidden state",
                         SK_GRAVE},
     [SK_WARN_CONSTANT] = {"constant",
-                          "the score is no better than that of constant coefficients: the data support no more",
+                          "no clear difference from constant coefficients, held out: the data support no more",
                           SK_CAUTION},
+    [SK_WARN_WORSE] = {"worse", "held out, the model is worse than constant coefficients: other kernels may do better",
+                       SK_GRAVE},
     [SK_WARN_SMALL_A] = {"small-a",
                          "a is less than half of what the squared residuals say: wild steps, or the wrong kernels",
                          SK_GRAVE},
@@ -39,6 +41,12 @@ static const struct {
     [SK_WARN_OTHER] = {"other", "", SK_CAUTION},
 };
 
+/* Sentences of earlier versions. */
+static const struct {
+    const char *text;
+    sk_warning_code code;
+} old[] = {{"the score is no better than that of constant coefficients: the data support no more", SK_WARN_CONSTANT}};
+
 const char *sk_warning_text(sk_warning_code code) { return known[code].text; }
 sk_severity sk_warning_severity(sk_warning_code code) { return known[code].severity; }
 const char *sk_warning_name(sk_warning_code code) { return known[code].name; }
@@ -47,6 +55,8 @@ sk_warning_code sk_warning_of(const char *text)
 {
     for (int code = SK_WARN_NOISE; code < SK_WARN_OTHER; code++)
         if (strcmp(known[code].text, text) == 0) return (sk_warning_code)code;
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        if (strcmp(old[i].text, text) == 0) return old[i].code;
     return SK_WARN_OTHER;
 }
 
@@ -56,11 +66,36 @@ sk_warning_code sk_warn_lag1(double correlation, double n)
     return correlation < 0 ? SK_WARN_NOISE : SK_WARN_MEMORY;
 }
 
-static double finite_or_zero(double value) { return isfinite(value) ? value : 0; }
+/* ---- Beside constant coefficients ---- */
 
-sk_warning_code sk_warn_gain(double score, double constant, bool limited)
+static const struct {
+    const char *name, *words;
+} verdicts[SK_VERDICTS] = {[SK_UNKNOWN] = {NULL, ""},
+                           [SK_BETTER] = {"better", "clearly better"},
+                           [SK_SAME] = {"same", "no clear difference"},
+                           [SK_WORSE] = {"worse", "worse"}};
+
+sk_verdict sk_against_constant(double gain, double error)
 {
-    if (!(finite_or_zero(score) - finite_or_zero(constant) < SK_GAIN_LEAST)) return SK_WARN_NONE;
+    const double clear = fmax(SK_GAIN_LEAST, error); /* of NaN and a number the number */
+    if (isnan(gain)) return SK_UNKNOWN;
+    return gain >= clear ? SK_BETTER : gain <= -clear ? SK_WORSE : SK_SAME;
+}
+
+const char *sk_verdict_name(sk_verdict verdict) { return verdicts[verdict].name; }
+const char *sk_verdict_words(sk_verdict verdict) { return verdicts[verdict].words; }
+
+sk_verdict sk_verdict_of(const char *name)
+{
+    for (int v = SK_BETTER; v < SK_VERDICTS; v++)
+        if (name && strcmp(verdicts[v].name, name) == 0) return (sk_verdict)v;
+    return SK_UNKNOWN;
+}
+
+sk_warning_code sk_warn_gain(sk_verdict verdict, bool limited)
+{
+    if (verdict == SK_WORSE) return SK_WARN_WORSE;
+    if (verdict != SK_SAME) return SK_WARN_NONE;
     return limited ? SK_WARN_EARLY : SK_WARN_CONSTANT;
 }
 

@@ -9,10 +9,20 @@
 #define SK_LAG1_LEAST 0.1
 /* It is chance up to so many standard errors 1/sqrt(n). Four: fits are many, and the residuals are not quite normal. */
 #define SK_LAG1_ERRORS 4.0
-/* Nats that a model must gain over constant coefficients: about what chance gives. */
+/* Nats by which a model must be ahead of constant coefficients, or behind: about what chance gives. And a paired
+ * standard error. */
 #define SK_GAIN_LEAST 2.0
 /* Squared residuals over what a says, or the other way round. */
 #define SK_MOMENTS_MOST 2.0
+
+/* A model beside constant coefficients, by held-out scores. */
+typedef enum sk_verdict {
+    SK_UNKNOWN, /* they are not told */
+    SK_BETTER,  /* clearly */
+    SK_SAME,    /* no clear difference */
+    SK_WORSE,   /* clearly */
+    SK_VERDICTS
+} sk_verdict;
 
 typedef enum sk_severity { SK_NOTE, SK_CAUTION, SK_GRAVE } sk_severity;
 
@@ -20,7 +30,8 @@ typedef enum sk_warning_code {
     SK_WARN_NONE,
     SK_WARN_NOISE,          /* residuals swing back: noise on the states */
     SK_WARN_MEMORY,         /* residuals go on: memory, a hidden state */
-    SK_WARN_CONSTANT,       /* no better than constant coefficients */
+    SK_WARN_CONSTANT,       /* no clear difference from constant coefficients */
+    SK_WARN_WORSE,          /* worse than they are */
     SK_WARN_SMALL_A,        /* less than the squared residuals say */
     SK_WARN_LARGE_A,        /* more than they say */
     SK_WARN_DRIFT_EDGE,     /* the penalty is at the edge of its grid */
@@ -44,9 +55,17 @@ sk_warning_code sk_warning_of(const char *text);
  * one rule of the fit, the report and the program. */
 sk_warning_code sk_warn_lag1(double correlation, double n);
 
-/* A held-out score beside that of constant coefficients; a score that is not finite counts as 0. limited: the budget
- * ended the search, so that it is not the data that support no more. */
-sk_warning_code sk_warn_gain(double score, double constant, bool limited);
+/* The verdict on a gain over constant coefficients in nats with its paired standard error (NaN: not known, then it
+ * counts as 0): the one place that decides it. Its name in JSON ("better", NULL: unknown), the verdict of a name, and
+ * the words for a sentence ("clearly better", "": unknown). */
+sk_verdict sk_against_constant(double gain, double error);
+const char *sk_verdict_name(sk_verdict verdict);
+sk_verdict sk_verdict_of(const char *name);
+const char *sk_verdict_words(sk_verdict verdict);
+
+/* What it has against the fit. limited: the budget ended the search, so that it is not the data that support no more.
+ */
+sk_warning_code sk_warn_gain(sk_verdict verdict, bool limited);
 
 /* The calibration: squared residuals of held-out steps over what a says; not finite or 0: not known. */
 sk_warning_code sk_warn_moments(double calibration);

@@ -57,6 +57,7 @@ typedef struct sk_tune_outcome {
     size_t drift_rank; /* features of the leading drift */
     char *drift_best;  /* the one with the best score, which a simpler one may have replaced; NULL: not told */
     double score, score_constant, calibration;
+    double gain_error; /* standard error of score - score_constant, paired; NaN: not known, infinite: not to be had */
     size_t folds, steps;
     sk_numbers floor;  /* d numbers on the diagonal of a, in the user's units */
     sk_numbers scale;  /* d units of the search; none: those of the data */

@@ -141,6 +141,7 @@ sock_status sk_paper_describe(const sk_paper *p, const sk_paper_found *drift, co
     told->floor = (sk_numbers){p->train->d, sk_doubles(p->ctx, p->train->d, 1)};
     told->score = a->best.score;
     told->score_constant = p->constant_score;
+    told->gain_error = (double)NAN;
     told->calibration = (double)NAN;
     told->folds = 1;
     told->steps = held_steps(p);

@@ -264,6 +264,7 @@ static sock_status share_diffusions(sk_search *s, double *share)
         judged[i] = *trials.trial[i];
         list[i] = &judged[i];
         SK_TRY(sk_floored_score(s, s->remains, s->diffusion[i], &judged[i].score));
+        s->judged[i] = judged[i].score;
         if (!list[trials.best] || judged[i].score > judged[trials.best].score) trials.best = i;
     }
     trials.trial = list;

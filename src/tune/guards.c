@@ -8,6 +8,22 @@
 
 /* ---- Constant coefficients ---- */
 
+/* A constant a is that of the highest likelihood: least squares with the weights of the search is a few percent off
+ * where steps differ much in length or residuals have long tails. f: the drift that left the residuals. */
+static sock_status sharpen(sk_search *s, const sk_remains *remains, sk_trial *const *f, sk_trial **a)
+{
+    static const double one = 1;
+    const sk_mixture drift = {1, f, &one};
+    double gain;
+    sk_few few;
+    if (!s->spec->polish) return SOCK_OK;
+    sock_status status = sk_few_new(s, remains, &drift, &few);
+    if (status >= 0) status = sk_polish_trial(s, "constant", few.remains, remains, a, &gain);
+    sk_few_clear(&few);
+    return status;
+}
+
+/* The same for any kernels that the user named. */
 sock_status sk_constant_score(sk_search *s)
 {
     static const double one = 1, zero = 0;
@@ -31,6 +47,7 @@ sock_status sk_constant_score(sk_search *s)
     SK_GO(sk_try_drift(s->ctx, views, &s->constants.drift[0], s->rows->folds, &f));
     SK_GO(sk_search_remains(s, views, &f, false, &remains));
     SK_GO(sk_try_diffusion(s->ctx, remains, &s->constants.diffusion[0], &options, &a));
+    SK_GO(sharpen(s, remains, &f, &a));
     const sk_held_model model = {{1, &f, &one}, {1, &a, &one}, 0};
     SK_GO(sk_euler_score(s->ctx, s->rows, &s->sets.look, &model, 1, &zero, &s->constant_euler, cluster));
     s->constant_score = a->score;
@@ -43,36 +60,6 @@ out:
     sk_trial_free(f);
     sk_trial_free(a);
     sk_free(cluster);
-    return status;
-}
-
-/* Where it is a question of nats, a constant a is that of the highest likelihood: least squares with the weights of the
- * search is a few percent off where steps differ much in length or residuals have long tails. */
-static sock_status sharpen(sk_search *s, const sk_remains *remains, sk_trial *const *f, sk_trial **a)
-{
-    static const double one = 1;
-    const sk_mixture drift = {1, f, &one};
-    double gain;
-    sk_few few;
-    if (!s->spec->polish || !sk_worth_sharpening(s->final_score - (*a)->score)) return SOCK_OK;
-    sock_status status = sk_few_new(s, remains, &drift, &few);
-    if (status >= 0) status = sk_polish_trial(s, "constant", few.remains, remains, a, &gain);
-    sk_few_clear(&few);
-    return status;
-}
-
-static sock_status sharpen_constant(sk_search *s)
-{
-    sk_views *views = NULL;
-    sk_remains *remains = NULL;
-    sock_status status;
-    SK_GO(sk_search_views(s, s->rows, NULL, false, &views));
-    SK_GO(sk_search_remains(s, views, &s->constant_drift, false, &remains));
-    SK_GO(sharpen(s, remains, &s->constant_drift, &s->constant_diffusion));
-    s->constant_score = s->constant_diffusion->score;
-out:
-    sk_remains_free(remains);
-    sk_views_free(views);
     return status;
 }
 
@@ -141,7 +128,7 @@ static sock_status plain_fit(sk_search *s, plain *p)
     SK_TRY(plain_pass(s, p, s->list.diffusion[p->j].diagonal));
     SK_TRY(sk_model_of_two(s, p->f, p->a, &p->model));
     SK_TRY(plain_pass(s, p, p->a->diagonal));
-    SK_TRY(sharpen(s, p->remains, &p->f, &p->a));
+    if (sk_worth_sharpening(s->final_score - p->a->score)) SK_TRY(sharpen(s, p->remains, &p->f, &p->a));
     sk_search_log(s, "plain", "both", s->list.drift[p->i].name, p->f->l, p->a->score, false,
                   p->f->seconds + p->a->seconds);
     return SOCK_OK;
@@ -213,6 +200,7 @@ static sock_status prefer_plain(sk_search *s, const sk_stage *stage, bool *taken
         *taken = true;
         sk_replace(&s->drift[s->best_drift = p.i], p.f);
         sk_replace(&s->diffusion[s->best_diffusion = p.j], p.a);
+        s->judged[p.j] = p.a->score;
         p.f = p.a = NULL;
         sk_choose_one(s->best_drift, s->best_diffusion, &s->choice);
         status = sk_choose_floor(s, p.remains, &s->choice);
@@ -232,6 +220,7 @@ void sk_fall_back(sk_search *s)
     sk_clear_trials(s->diffusion);
     s->drift[0] = s->constant_drift;
     s->diffusion[0] = s->constant_diffusion;
+    s->judged[0] = s->constant_score;
     s->constant_drift = s->constant_diffusion = NULL;
     s->best_drift = s->best_diffusion = 0;
     sk_choose_one(0, 0, &s->choice);
@@ -245,8 +234,7 @@ void sk_fall_back(sk_search *s)
 static sock_status prefer_constant(sk_search *s, bool plain_one)
 {
     bool enough = false;
-    SK_TRY(sharpen_constant(s));
-    if (!sk_worse_than_constant(s->diffusion[s->best_diffusion]->score, s->constant_score))
+    if (!sk_worse_than_constant(s->final_score, s->constant_score))
         SK_TRY(gains_enough(s, s->constant_drift, s->constant_diffusion, models_tried(s, plain_one), &enough));
     if (!enough) sk_fall_back(s);
     return SOCK_OK;

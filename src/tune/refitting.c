@@ -10,6 +10,7 @@
 typedef struct ended {
     sk_trial *drift[SK_MOST], *diffusion[SK_MOST];
     bool drifts[SK_MOST], diffusions[SK_MOST];
+    double judged[SK_MOST];
     size_t best_drift, best_diffusion;
     sock_model *model;
     bool model_diagonal;
@@ -46,6 +47,7 @@ static void move_out(sk_search *s, ended *e)
     memcpy(e->diffusion, s->diffusion, sizeof e->diffusion);
     memcpy(e->drifts, s->drifts, sizeof e->drifts);
     memcpy(e->diffusions, s->diffusions, sizeof e->diffusions);
+    memcpy(e->judged, s->judged, sizeof e->judged);
     memset(s->drift, 0, sizeof s->drift);
     memset(s->diffusion, 0, sizeof s->diffusion);
     s->model = NULL;
@@ -63,6 +65,7 @@ static void move_back(sk_search *s, ended *e)
     memcpy(s->diffusion, e->diffusion, sizeof s->diffusion);
     memcpy(s->drifts, e->drifts, sizeof s->drifts);
     memcpy(s->diffusions, e->diffusions, sizeof s->diffusions);
+    memcpy(s->judged, e->judged, sizeof s->judged);
     s->best_drift = e->best_drift;
     s->best_diffusion = e->best_diffusion;
     s->model = e->model;

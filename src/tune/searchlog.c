@@ -69,9 +69,10 @@ static size_t by_share(size_t count, const double *share, size_t *order)
     return found;
 }
 
-/* The candidates of a field that were averaged; *place: where candidate `lead` stands among them. */
-static sock_status describe_parts(sock_context *ctx, const sk_field_trials *t, const double *share, size_t lead,
-                                  sk_parts *out, size_t *place)
+/* The candidates of a field that were averaged; *place: where candidate `lead` stands among them. score: by which their
+ * shares were made; NULL: their own. */
+static sock_status describe_parts(sock_context *ctx, const sk_field_trials *t, const double *share, const double *score,
+                                  size_t lead, sk_parts *out, size_t *place)
 {
     size_t order[SK_MOST], count = by_share(t->count, share, order);
     sk_part *part = sk_alloc(ctx, count, sizeof *part);
@@ -83,7 +84,7 @@ static sock_status describe_parts(sock_context *ctx, const sk_field_trials *t, c
                           .share = share[order[k]],
                           .l = r->l > 0 ? r->l : (double)NAN,
                           .lambda = r->l > 0 ? r->l * r->lambda_scale : (double)NAN,
-                          .score = r->score,
+                          .score = score ? score[order[k]] : r->score,
                           .dof = r->field == SK_DRIFT ? r->dof : (double)NAN,
                           .edge = r->edge,
                           .learned = t->candidate[order[k]].learned,
@@ -100,20 +101,28 @@ static sock_status describe_parts(sock_context *ctx, const sk_field_trials *t, c
     return SOCK_OK;
 }
 
+/* Of what the model gains over constant coefficients. */
+static double gain_error_of(const sk_search *s)
+{
+    if (!s->final_cluster || !s->constant_diffusion) return (double)NAN;
+    return sk_paired_error(s->rows->clusters, s->final_cluster, s->constant_diffusion->cluster);
+}
+
 sock_status sk_search_describe(const sk_search *s, const sk_choice *choice)
 {
     sk_tune_outcome *told = s->told;
     const sk_field_trials drifts = sk_drift_trials(s), diffusions = sk_diffusion_trials(s);
     size_t place = 0;
-    SK_TRY(describe_parts(s->ctx, &drifts, choice->drift_share, choice->drift, &told->drifts, &told->lead));
-    SK_TRY(describe_parts(s->ctx, &diffusions, choice->share, s->best_diffusion, &told->diffusions, &place));
+    SK_TRY(describe_parts(s->ctx, &drifts, choice->drift_share, NULL, choice->drift, &told->drifts, &told->lead));
+    SK_TRY(describe_parts(s->ctx, &diffusions, choice->share, s->judged, s->best_diffusion, &told->diffusions, &place));
     /* of the average: the trace of what takes the increments to their fits, which is linear in the shares */
     for (size_t i = 0; i < s->list.drifts; i++)
         if (choice->drift_share[i] > 0) told->drift_dof += choice->drift_share[i] * s->drift[i]->dof;
     told->drift_rank = s->drift[choice->drift]->p;
     told->drift_best = sk_strdup(s->ctx, s->list.drift[s->best_drift].name);
-    told->score = s->diffusion[s->best_diffusion]->score;
+    told->score = s->fell_back ? s->constant_score : s->final_score;
     told->score_constant = s->constant_score;
+    told->gain_error = s->fell_back ? 0 : gain_error_of(s);
     told->calibration = s->calibration;
     told->folds = s->rows->folds;
     told->steps = s->rows->n;

@@ -71,6 +71,7 @@ struct sk_search {
     bool under_diagonal;
     sk_views *views;          /* of the rows, under it */
     sk_remains *remains;      /* of these, what the chosen drifts leave */
+    double judged[SK_MOST];   /* scores of the diffusions by which their shares were made: each with its best floor */
     bool unpolished[SK_MOST]; /* the polish lost clearly: it is not tried again */
     sk_choice choice;
     double calibration;                    /* of the final model */
