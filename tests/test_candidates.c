@@ -322,6 +322,27 @@ static sock_status make_some(sock_context *context, void *arg)
     return SOCK_OK;
 }
 
+/* A length scale is a text of 1e-100 to 1e100: states beyond are refused by their spread, not by a text of our own. */
+static void test_candidates__states_that_no_length_scale_fits(void **state)
+{
+    (void)state;
+    static const double unit[] = {2e99, 5e-100, 5e98, 2e-99};
+    for (size_t i = 0; i < 4; i++)
+        for (int named = 0; named < 2; named++) {
+            sk_begin(ctx);
+            sk_transitions *rows = some_rows(8, 1, unit[i]);
+            sk_tune_spec spec = {.drift = named ? "affine" : "auto", .diffusion = named ? "constant" : "auto"};
+            sk_candidates list;
+            const sock_status status = sk_candidates_new(ctx, &spec, rows, false, &list);
+            assert_int_equal(status, i < 2 && !named ? SOCK_EINPUT : SOCK_OK);
+            if (status < 0 && !strstr(sock_message(ctx), i ? "spread by 5e-100" : "spread by 2e+99"))
+                fail_msg("%s", sock_message(ctx));
+            sk_begin(ctx);
+            sk_candidates_clear(&list);
+            free(rows->y), free(rows);
+        }
+}
+
 static void test_candidates__any_allocation_may_fail(void **state)
 {
     (void)state;
@@ -342,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_candidates__named_kernels),
         cmocka_unit_test(test_candidates__named_diffusion_with_too_many_features),
         cmocka_unit_test(test_candidates__what_cannot_be_made_is_refused),
+        cmocka_unit_test(test_candidates__states_that_no_length_scale_fits),
         cmocka_unit_test(test_candidates__any_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

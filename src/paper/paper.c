@@ -88,15 +88,17 @@ static sock_status measure_diffusion(sk_paper *p)
     sk_kernel *kernel = NULL;
     size_t d = p->train->d, blocks = p->spec->diagonal_only ? 1 : d, count = 100;
     if (strcmp(p->spec->diffusion, "auto") != 0) {
+        sock_status status = SOCK_OK;
         sk_features *map = NULL;
         SK_TRY(sk_paper_kernel(p, "diffusion", p->spec->diffusion, "", (double)NAN, p->rule, &kernel));
         if (!sk_kernel_is_implicit(kernel) && !sk_kernel_is_matrix(kernel)) {
-            sock_status status = sk_features_new(p->ctx, "diffusion", kernel, d, p->rule->nodes, p->rule->x, &map);
-            count = status >= 0 ? sk_features_count(map) : count;
+            status = sk_features_new(p->ctx, "diffusion", kernel, d, p->rule->nodes, p->rule->x, &map);
+            if (status >= 0) count = sk_features_count(map);
             sk_features_free(map);
         } else
             count = 1000 / blocks; /* as many as the diffusion keeps of an implicit kernel */
         sk_kernel_free(kernel);
+        if (status < 0) return status;
     }
     size_t order = count * blocks;
     p->large = order > LARGE_ORDER;

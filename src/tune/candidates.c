@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One family of candidates. degree: of its polynomials; 0: Gaussian. */
+/* One family of candidates. degree: of its polynomials. */
 typedef struct row {
     const char *kernel;
+    enum { POLYNOMIAL, HOMOGENEOUS, GAUSSIAN } family; /* homogeneous: without a constant; Gaussian: one each scale */
     size_t degree;
     bool learned; /* a drift: learned weights; a diffusion: with learned weights too */
     int simplicity;
@@ -18,24 +19,24 @@ typedef struct row {
 } row;
 
 static const row drift_rows[] = {
-    {"affine", 1, true, 1, SK_ROLE_BASIC | SK_ROLE_SHORT | SK_ROLE_PLAIN},
-    {"linear", 1, false, 2, SK_ROLE_BASIC | SK_ROLE_SHORT | SK_ROLE_PLAIN},
-    {"poly:degree=2", 2, true, 3, SK_ROLE_BASIC | SK_ROLE_SHORT},
-    {"affine", 1, false, 4, SK_ROLE_PILOT | SK_ROLE_BASIC | SK_ROLE_SHORT | SK_ROLE_PLAIN | SK_ROLE_AFFINE},
-    {"poly:degree=3", 3, true, 5, SK_ROLE_SHORT},
-    {"poly:degree=2", 2, false, 6, SK_ROLE_PILOT | SK_ROLE_SHORT},
-    {"poly:degree=3", 3, false, 7, 0},
-    {"gauss", 0, false, 8, 0},
+    {"affine", POLYNOMIAL, 1, true, 1, SK_ROLE_BASIC | SK_ROLE_SHORT | SK_ROLE_PLAIN},
+    {"linear", HOMOGENEOUS, 1, false, 2, SK_ROLE_BASIC | SK_ROLE_SHORT | SK_ROLE_PLAIN},
+    {"poly:degree=2", POLYNOMIAL, 2, true, 3, SK_ROLE_BASIC | SK_ROLE_SHORT},
+    {"affine", POLYNOMIAL, 1, false, 4, SK_ROLE_PILOT | SK_ROLE_BASIC | SK_ROLE_SHORT | SK_ROLE_PLAIN | SK_ROLE_AFFINE},
+    {"poly:degree=3", POLYNOMIAL, 3, true, 5, SK_ROLE_SHORT},
+    {"poly:degree=2", POLYNOMIAL, 2, false, 6, SK_ROLE_PILOT | SK_ROLE_SHORT},
+    {"poly:degree=3", POLYNOMIAL, 3, false, 7, 0},
+    {"gauss", GAUSSIAN, 0, false, 8, 0},
 };
 
 /* The roles are those of the candidates without learned weights. BASIC: full, or constant. */
 static const row diffusion_rows[] = {
-    {"constant", 0, false, 0, SK_ROLE_PILOT | SK_ROLE_BASIC | SK_ROLE_PLAIN},
-    {"affine", 1, true, 2, SK_ROLE_PILOT | SK_ROLE_BASIC},
-    {"linear", 1, true, 1, SK_ROLE_BASIC},
-    {"poly:degree=2", 2, true, 3, 0},
-    {"poly:degree=3", 3, true, 4, 0},
-    {"gauss", 0, false, 5, 0},
+    {"constant", POLYNOMIAL, 0, false, 0, SK_ROLE_PILOT | SK_ROLE_BASIC | SK_ROLE_PLAIN},
+    {"affine", POLYNOMIAL, 1, true, 2, SK_ROLE_PILOT | SK_ROLE_BASIC},
+    {"linear", HOMOGENEOUS, 1, true, 1, SK_ROLE_BASIC},
+    {"poly:degree=2", POLYNOMIAL, 2, true, 3, 0},
+    {"poly:degree=3", POLYNOMIAL, 3, true, 4, 0},
+    {"gauss", GAUSSIAN, 0, false, 5, 0},
 };
 
 enum {
@@ -129,8 +130,6 @@ static size_t length_scales(size_t d, double *out)
     return count;
 }
 
-static bool is_gauss(const row *r) { return strcmp(r->kernel, "gauss") == 0; }
-
 /* The pilot's only length scale, in units of the spread. */
 static const double PILOT_SCALE = 2;
 
@@ -156,7 +155,7 @@ static sock_status drift_list(const maker *m)
     sk_candidate made = {.field = SK_DRIFT, .max_rank = sk_drift_rank(d)};
     if (strcmp(m->spec->drift, "auto") != 0) return add(m, made, m->spec->drift);
     for (const row *r = drift_rows; r < drift_rows + DRIFT_ROWS; r++) {
-        if (is_gauss(r)) {
+        if (r->family == GAUSSIAN) {
             SK_TRY(gauss_drifts(m, r));
             continue;
         }
@@ -222,7 +221,7 @@ static sock_status both(const maker *m, const row *r, const char *text, double p
 /* The kernel that the user named: its penalty is searched for, as far as its features can be afforded. */
 static sock_status named_diffusion(const maker *m)
 {
-    static const row named = {"", 1, false, 0, 0};
+    static const row named = {"", POLYNOMIAL, 1, false, 0, 0};
     const sk_transitions *t = m->rows;
     const char *text = m->spec->diffusion;
     sk_candidate made = {0};
@@ -262,12 +261,23 @@ static sock_status diffusion_list(const maker *m)
     for (const row *r = diffusion_rows; r < diffusion_rows + DIFFUSION_ROWS; r++) {
         if (m->pilot && !(r->roles & SK_ROLE_PILOT)) continue;
         if (r->degree > 2 && d > 1) continue;
-        if (is_gauss(r))
+        if (r->family == GAUSSIAN)
             SK_TRY(gauss_diffusions(m, r));
         else
-            SK_TRY(both(m, r, r->kernel, strcmp(r->kernel, "linear") == 0 ? (double)d : monomials(d, r->degree)));
+            SK_TRY(both(m, r, r->kernel, r->family == HOMOGENEOUS ? (double)d : monomials(d, r->degree)));
     }
     return SOCK_OK;
+}
+
+/* Length scales of Gaussian candidates are texts, which may say 1e-100 to 1e100. */
+static sock_status check_unit(const maker *m)
+{
+    const bool gaussian = strcmp(m->spec->drift, "auto") == 0 || strcmp(m->spec->diffusion, "auto") == 0;
+    if (!gaussian || (m->unit > 1e-99 && m->unit < 1e99)) return SOCK_OK;
+    return sk_fail(m->ctx, SOCK_EINPUT,
+                   "the states spread by %.3g; allowed for the length scales of the search: 1e-99 to 1e99; rescale the "
+                   "data, or leave out --scaling=no",
+                   m->unit);
 }
 
 sock_status sk_candidates_new(sock_context *ctx, const sk_tune_spec *spec, const sk_transitions *rows, bool pilot,
@@ -275,7 +285,8 @@ sock_status sk_candidates_new(sock_context *ctx, const sk_tune_spec *spec, const
 {
     *out = (sk_candidates){0};
     maker m = {ctx, spec, rows, pilot, spread(rows), out};
-    sock_status status = drift_list(&m);
+    sock_status status = check_unit(&m);
+    if (status >= 0) status = drift_list(&m);
     if (status >= 0) status = diffusion_list(&m);
     if (status < 0) sk_candidates_clear(out);
     return status;
