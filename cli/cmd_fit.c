@@ -19,6 +19,7 @@ static const char *const keys[] = {"tune",
                                    "polish",
                                    "average",
                                    "scaling",
+                                   "wild",
                                    "delta",
                                    "tolerance",
                                    "seed",
@@ -39,6 +40,7 @@ static const char *const keys[] = {"tune",
                                    "group",
                                    "grouping",
                                    "dt",
+                                   "missing",
                                    NULL};
 
 static const char *told(const char *text) { return text ? text : ""; }
@@ -72,7 +74,7 @@ static void print_summary(const sk_record *r, const char *output)
     if (r->tuned)
         tuned_print(r, 13, false);
     else
-        print_plain(r);
+        print_plain(r), odd_print(r, 13);
     printf("time         %.3f s\n", r->seconds);
     if (output) printf("model        %s\n", output);
 }

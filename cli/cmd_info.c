@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const keys[] = {"id", "time", "state", "group", "grouping", "dt", NULL};
+static const char *const keys[] = {"id", "time", "state", "group", "grouping", "dt", "missing", NULL};
 
 enum { LABEL = 14 }; /* width of the left column */
 
@@ -214,11 +214,36 @@ static void print_dropped(json_t *data)
                text_of(json_array_get(columns, i), "reason"));
 }
 
+/* Codes for missing values, and steps that do not belong. */
+static void print_wild(json_t *data)
+{
+    enum { SHOWN = 5 };
+    json_t *codes = json_object_get(data, "codes"), *wild = json_object_get(data, "wild");
+    const long long steps = count_of(data, "wild_steps");
+    for (size_t i = 0; i < json_array_size(codes); i++) {
+        json_t *one = json_array_get(codes, i);
+        label(i ? "" : "codes");
+        printf("%.10g occurs %lld times in %s, far outside the rest; --missing %.10g leaves it out\n",
+               number_of(one, "value"), count_of(one, "count"), text_of(one, "state"), number_of(one, "value"));
+    }
+    if (!steps) return;
+    label("wild steps");
+    printf("%lld, far larger than those around them and those from the same states\n", steps);
+    for (size_t i = 0; i < json_array_size(wild) && i < SHOWN; i++) {
+        json_t *one = json_array_get(wild, i);
+        label("");
+        printf("trajectory %s, %s = %.6g: %s from %.6g to %.6g\n", text_of(one, "trajectory"),
+               text_of(data, "time_name"), number_of(one, "time"), text_of(one, "state"), number_of(one, "from"),
+               number_of(one, "to"));
+    }
+}
+
 static void print_data(json_t *data)
 {
-    static const char *const known[] = {"source",     "d",         "trajectories", "groups", "realisations", "points",
-                                        "intervals",  "names",     "time_name",    "state",  "time_step",    "lag1",
-                                        "time_range", "rows_read", "lag1_reason",  "hash",   "dropped",      NULL};
+    static const char *const known[] = {
+        "source",      "d",         "trajectories", "groups",     "realisations", "points",     "intervals",
+        "names",       "time_name", "state",        "time_step",  "lag1",         "time_range", "rows_read",
+        "lag1_reason", "hash",      "dropped",      "wild_steps", "wild",         "codes",      NULL};
     label("data");
     printf("%s\n", text_of(data, "source"));
     print_trajectories(data);
@@ -231,6 +256,7 @@ static void print_data(json_t *data)
     print_times(data);
     print_states(data);
     print_lags(data);
+    print_wild(data);
     print_dropped(data);
     label("hash");
     printf("%s\n", text_of(data, "hash"));
@@ -322,6 +348,7 @@ static void print_model(const sk_record *r, json_t *info, const char *path)
     } else {
         print_drift(r);
         if (json_object_get(info, "diffusion")) print_diffusion(r);
+        odd_print(r, LABEL);
     }
     if (json_object_get(info, "data")) print_provenance(r);
     if (r->status && strcmp(r->status, "done") != 0) label("status"), printf("%s\n", r->status);

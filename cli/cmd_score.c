@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed",  "bounds", "lower", "upper",
-                                   "id",    "time",      "state",    "group", "dt",     NULL};
+static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed",  "bounds", "lower",   "upper",
+                                   "id",    "time",      "state",    "group", "dt",     "missing", NULL};
 
 /* ---- Output ---- */
 

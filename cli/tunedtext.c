@@ -165,6 +165,22 @@ static void print_protocol(const sk_tune_outcome *found, int width)
     printf("; delta %.3g\n", found->delta);
 }
 
+void odd_print(const sk_record *record, int width)
+{
+    enum { SHOWN = 5 };
+    const sk_oddities *odd = &record->odd;
+    for (size_t i = 0; i < odd->codes; i++)
+        printf("%-*s%.10g occurs %zu times in %s, far outside the rest; --missing %.10g leaves it out\n", width,
+               i ? "" : "codes", odd->code[i].value, odd->code[i].count, told(odd->code[i].state), odd->code[i].value);
+    for (size_t i = 0; i < odd->wilds && i < SHOWN; i++)
+        printf("%-*strajectory %s at time %.6g: %s from %.6g to %.6g, %.3g deviations\n", width, i ? "" : "wild steps",
+               told(odd->wild[i].trajectory), odd->wild[i].time, told(odd->wild[i].state), odd->wild[i].from,
+               odd->wild[i].to, odd->wild[i].deviations);
+    if (odd->wild_steps > odd->wilds || odd->wilds > SHOWN)
+        printf("%*s%zu steps in all%s\n", width, "", odd->wild_steps, odd->wilds > SHOWN ? "; --json names more" : "");
+    for (size_t i = 0; i < record->warnings.count; i++) printf("%-*s%s\n", width, "warning", record->warnings.text[i]);
+}
+
 void tuned_print(const sk_record *record, int width, bool full)
 {
     print_drift(record, width, full);
@@ -172,5 +188,5 @@ void tuned_print(const sk_record *record, int width, bool full)
     print_scale(&record->found, width);
     print_search(record, width, full);
     if (full && record->found.paper) print_protocol(&record->found, width);
-    for (size_t i = 0; i < record->warnings.count; i++) printf("%-*s%s\n", width, "warning", record->warnings.text[i]);
+    odd_print(record, width);
 }

@@ -8,4 +8,7 @@
  * certificate of each part, calibration. */
 void tuned_print(const sk_record *record, int width, bool full);
 
+/* Odd values of the data, and all warnings. */
+void odd_print(const sk_record *record, int width);
+
 #endif

@@ -246,7 +246,7 @@ static int was_given(const sk_options_given *given, const char *key)
 /* How the file is read, where the fit was handed data that were read before and so does not know it. */
 static void reading_options(FILE *out, const rep_facts *f)
 {
-    static const char *const reading[] = {"id", "time", "state", "group", "dt"};
+    static const char *const reading[] = {"id", "time", "state", "group", "dt", "missing"};
     for (const char *const *o = f->settings->options; o && *o; o += 2)
         for (size_t i = 0; i < sizeof reading / sizeof *reading; i++)
             if (strcmp(*o, reading[i]) == 0 && !was_given(&f->record.options, *o)) page_option(out, o[0], o[1]);

@@ -237,15 +237,39 @@ static int bad_scores(FILE *out, const rep_facts *f)
     return 1;
 }
 
+/* Codes for missing values and wild steps of the data of the fit, one by one. */
+static void odd_words(FILE *out, const sk_oddities *odd)
+{
+    for (size_t i = 0; i < odd->codes; i++) {
+        fprintf(out, "<li>%.10g occurs %zu times in ", odd->code[i].value, odd->code[i].count);
+        page_text(out, odd->code[i].state ? odd->code[i].state : "");
+        fprintf(out, ", far outside the rest; --missing %.10g leaves it out.</li>\n", odd->code[i].value);
+    }
+    if (odd->wild_steps)
+        fprintf(out, "<li>%zu wild step%s, the largest first:<ul>\n", odd->wild_steps,
+                plural((long long)odd->wild_steps));
+    for (size_t i = 0; odd->wild_steps && i < odd->wilds; i++) {
+        fputs("<li>trajectory ", out);
+        page_text(out, odd->wild[i].trajectory ? odd->wild[i].trajectory : "");
+        fprintf(out, " at time %.6g: ", odd->wild[i].time);
+        page_text(out, odd->wild[i].state ? odd->wild[i].state : "");
+        fprintf(out, " from %.6g to %.6g</li>\n", odd->wild[i].from, odd->wild[i].to);
+    }
+    if (odd->wild_steps) fputs("</ul></li>\n", out);
+}
+
 void words_warnings(FILE *out, const rep_facts *f)
 {
     const sk_texts *warnings = &f->record.warnings;
     const int against = f->has_residuals ? objections(NULL, f) : 0;
     const int unsolved = !f->record.certificate.converged && !sk_record_warns(&f->record, SK_WARN_UNSOLVED);
-    if (!warnings->count && !against && !unsolved && !bad_scores(NULL, f)) return;
+    if (!warnings->count && !f->record.odd.codes && !f->record.odd.wild_steps && !against && !unsolved &&
+        !bad_scores(NULL, f))
+        return;
     fputs("<div class=\"warnings\" role=\"note\"><h2>Warnings</h2>\n<ul>\n", out);
     bad_scores(out, f);
     for (size_t i = 0; i < warnings->count; i++) put_warning(out, warnings->text[i]);
+    odd_words(out, &f->record.odd);
     if (unsolved) put_warning(out, sk_warning_text(SK_WARN_UNSOLVED));
     if (against) objections(out, f);
     fputs("</ul></div>\n", out);

@@ -13,7 +13,7 @@ from ._calls import OPTIONS, Context, unknown_parameter
 from ._errors import InputError, UsageError
 from ._native import doubles, lib, names_array, take_text
 
-DATA_OPTIONS = ("id", "time", "state", "group", "grouping", "dt")
+DATA_OPTIONS = ("id", "time", "state", "group", "grouping", "dt", "missing")
 
 
 class Trajectory(tuple):
@@ -225,7 +225,8 @@ def read_csv(path: Union[str, os.PathLike], **options: Any) -> Trajectories:
     """Reads trajectories from a long CSV with a header, or from a ``.npy`` array of shape (paths, times, d).
 
     Options: ``id``, ``time``, ``state``, ``group`` name columns (``state`` a list of names), ``grouping="none"`` lets
-    every trajectory stand alone, ``dt`` is the time step of a ``.npy`` array.
+    every trajectory stand alone, ``dt`` is the time step of a ``.npy`` array, ``missing`` lists
+    values of the states that stand for a missing one (``missing=999``, ``missing=[-9, -99]``).
 
     >>> import sock, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "d.csv")
@@ -383,7 +384,7 @@ def _make(ts: Any, xs: Any, names: Any, labels: Any, options: Mapping[str, Any])
     group = None if labels is None else (ctypes.c_size_t * count)(*[int(g) for g in labels])
     t = np.ascontiguousarray(np.concatenate(ts))
     x = np.ascontiguousarray(np.concatenate(xs))
-    chosen = {name: value for name, value in options.items() if name == "grouping"}
+    chosen = {name: value for name, value in options.items() if name in ("grouping", "missing")}
     with Context(chosen) as c:
         c.check(
             lib.sock_data_from_arrays(

@@ -113,6 +113,7 @@ static void tell_seconds(const sk_fit_job *job, sk_record *record)
 sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ended)
 {
     sk_record record;
+    sk_wild wild = {0};
     sock_status status;
     sk_record_init(&record);
     SK_GO(tell_drift(job, &record));
@@ -120,8 +121,11 @@ sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ende
     SK_GO(copy(job->ctx, sk_fit_quadrature(job), &record.quadrature));
     record.n = job->rule->n;
     tell_seconds(job, &record);
+    SK_GO(sk_wild_find(job->ctx, job->data, &wild));
+    SK_GO(sk_record_odd(job->ctx, &record, job->data, &wild, false));
     status = sk_fit_save_record(job, &record, ended, model);
 out:
+    sk_wild_clear(&wild);
     sk_record_clear(&record);
     return status;
 }

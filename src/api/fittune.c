@@ -59,7 +59,23 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
     };
 }
 
-static sock_status tell(sk_fit_job *job, sk_record *record, sock_status ended, sock_model *model)
+/* Wild steps of the data and of the validation set. */
+typedef struct strays {
+    sk_wild data, held;
+    bool left; /* they are not in the fit */
+} strays;
+
+static sock_status find_strays(const sk_fit_job *job, sk_tune_spec *spec, strays *out)
+{
+    out->left = !is_paper(job) && strcmp(sk_option_text(job->opts, "wild"), "leave") == 0;
+    SK_TRY(sk_wild_find(job->ctx, job->data, &out->data));
+    if (out->left && spec->validation) SK_TRY(sk_wild_find(job->ctx, spec->validation, &out->held));
+    spec->wild = out->left ? out->data.step : NULL;
+    spec->wild_held = out->held.step;
+    return SOCK_OK;
+}
+
+static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, sock_status ended, sock_model *model)
 {
     bool left = strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0;
     record->tuned = true;
@@ -69,7 +85,8 @@ static sock_status tell(sk_fit_job *job, sk_record *record, sock_status ended, s
     for (size_t i = 0; i < model->diffusion_terms; i++) record->rank += model->diffusion[i]->rank;
     SK_TRY(sk_record_certify(job->ctx, record));
     SK_TRY(sk_equation_add(job->ctx, model, record));
-    SK_TRY(sk_residual_lag1(job->ctx, model, job->data, &record->residual_lag1));
+    SK_TRY(sk_residual_lag1(job->ctx, model, job->data, wild->data.step, &record->residual_lag1));
+    SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left));
     SK_TRY(sk_record_warn(job->ctx, record));
     return sk_fit_save_record(job, record, ended, model);
 }
@@ -82,13 +99,16 @@ sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
         return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data have dimension %zu, the data %zu",
                        spec.validation->d, job->data->d);
     sock_model *model = NULL;
+    strays wild = {0};
     sk_record record;
     sk_record_init(&record);
     record.found = (sk_tune_outcome){0};
-    sock_status ended = is_paper(job) ? sk_tune_paper(job->ctx, &spec, &model, &record.found)
-                                      : sk_tune(job->ctx, &spec, &model, &record.found);
-    sock_status status = ended < 0 ? ended : tell(job, &record, ended, model);
+    sock_status ended = find_strays(job, &spec, &wild);
+    if (ended >= 0) ended = (is_paper(job) ? sk_tune_paper : sk_tune)(job->ctx, &spec, &model, &record.found);
+    sock_status status = ended < 0 ? ended : tell(job, &wild, &record, ended, model);
     sk_record_clear(&record);
+    sk_wild_clear(&wild.data);
+    sk_wild_clear(&wild.held);
     if (status < 0) {
         sock_model_free(model);
         return status;

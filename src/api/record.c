@@ -35,6 +35,7 @@ void sk_record_clear(sk_record *r)
         sk_free(r->options.option[i].value);
     }
     sk_free(r->options.option);
+    sk_oddities_clear(&r->odd);
     sk_texts_clear(&r->equation);
     sk_texts_clear(&r->equation_part);
     sk_texts_clear(&r->warnings);
@@ -106,7 +107,7 @@ sock_status sk_record_certify(sock_context *ctx, sk_record *record)
 
 /* ---- Warnings ---- */
 
-static sock_status warn(sock_context *ctx, sk_record *record, sk_warning_code code)
+sock_status sk_record_add_warning(sock_context *ctx, sk_record *record, sk_warning_code code)
 {
     return code ? sk_texts_add(ctx, &record->warnings, sk_warning_text(code)) : SOCK_OK;
 }
@@ -115,14 +116,14 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *r)
 {
     const sk_tune_outcome *found = &r->found;
     r->against_constant = sk_against_constant(found->score - found->score_constant, found->gain_error);
-    if (found->too_few) return warn(ctx, r, SK_WARN_FEW); /* nothing else can be said */
-    SK_TRY(warn(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
-    SK_TRY(warn(ctx, r, sk_warn_gain(r->against_constant, found->limited)));
-    SK_TRY(warn(ctx, r, sk_warn_moments(found->calibration)));
-    if (sk_record_drift(r)->edge) SK_TRY(warn(ctx, r, SK_WARN_DRIFT_EDGE));
-    if (sk_record_diffusion(r)->edge) SK_TRY(warn(ctx, r, SK_WARN_DIFFUSION_EDGE));
+    if (found->too_few) return sk_record_add_warning(ctx, r, SK_WARN_FEW); /* nothing else can be said */
+    SK_TRY(sk_record_add_warning(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
+    SK_TRY(sk_record_add_warning(ctx, r, sk_warn_gain(r->against_constant, found->limited)));
+    SK_TRY(sk_record_add_warning(ctx, r, sk_warn_moments(found->calibration)));
+    if (sk_record_drift(r)->edge) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_DRIFT_EDGE));
+    if (sk_record_diffusion(r)->edge) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_DIFFUSION_EDGE));
     for (size_t i = 0; i < found->diffusions.count; i++)
-        if (!found->diffusions.part[i].converged) SK_TRY(warn(ctx, r, SK_WARN_UNSOLVED));
+        if (!found->diffusions.part[i].converged) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_UNSOLVED));
     return SOCK_OK;
 }
 

@@ -4,6 +4,7 @@
 #define SK_RECORD_H
 
 #include "api/warnings.h"
+#include "data/wild.h"
 #include "model/outcome.h"
 
 /* The proof of the convex problem of a. */
@@ -32,6 +33,27 @@ typedef struct sk_provenance {
     size_t trajectories, groups;
 } sk_provenance;
 
+/* A step that is far larger than all around it. */
+typedef struct sk_wild_told {
+    char *trajectory, *state;
+    double time, from, to, deviations; /* where it begins, and of the state that is farthest out */
+} sk_wild_told;
+
+/* A value that looks like a code for a missing one. */
+typedef struct sk_code_told {
+    char *state;
+    double value;
+    size_t count;
+} sk_code_told;
+
+/* What is odd about the data of the fit. */
+typedef struct sk_oddities {
+    size_t wild_steps; /* of which the largest are named */
+    size_t wilds, codes;
+    sk_wild_told *wild;
+    sk_code_told *code;
+} sk_oddities;
+
 typedef struct sk_phase {
     const char *name;
     double seconds;
@@ -54,6 +76,7 @@ typedef struct sk_record {
     char *status, *version; /* status: "done", or how the fit ended */
     sk_options_given options;
     sk_provenance data;
+    sk_oddities odd;
     sk_texts equation, equation_part; /* a text for each state; of the polynomials of an average alone */
     double equation_part_share;
     sk_verdict against_constant; /* of the held-out scores: who tells of the gain tells this */
@@ -68,6 +91,8 @@ typedef struct sk_record {
 void sk_record_init(sk_record *record);
 void sk_record_clear(sk_record *record);
 
+void sk_oddities_clear(sk_oddities *odd);
+
 /* The leading drift and diffusion; NULL: there is none. */
 const sk_part *sk_record_drift(const sk_record *record);
 const sk_part *sk_record_diffusion(const sk_record *record);
@@ -75,8 +100,12 @@ const sk_part *sk_record_diffusion(const sk_record *record);
 /* The certificate of what was found: that of the one convex problem, or why there is none. */
 sock_status sk_record_certify(sock_context *ctx, sk_record *record);
 
+/* What is odd about the data, and warnings of it; wild may be that of no steps. left: they are not in the fit. */
+sock_status sk_record_odd(sock_context *ctx, sk_record *record, const sock_data *data, const sk_wild *wild, bool left);
+
 /* The verdict and the warnings that follow from its numbers. */
 sock_status sk_record_warn(sock_context *ctx, sk_record *record);
+sock_status sk_record_add_warning(sock_context *ctx, sk_record *record, sk_warning_code code);
 bool sk_record_warns(const sk_record *record, sk_warning_code code);
 
 /* "37", and "<1" for a share that would be 0: per cent of an average. */

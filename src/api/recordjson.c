@@ -42,7 +42,9 @@ typedef enum kind {
     DIFFUSIONS, /* sk_parts */
     CURVE,      /* sk_search_row */
     ROWS,       /* sk_search_table */
-    DATA        /* sk_provenance */
+    DATA,       /* sk_provenance */
+    WILD,       /* sk_oddities; none: nothing */
+    CODES       /* alike */
 } kind;
 
 typedef struct field {
@@ -115,6 +117,7 @@ static json_t *write_texts(const sk_texts *list)
 
 static sock_status read_texts(sock_context *ctx, json_t *value, sk_texts *list)
 {
+    if (list->count) return SOCK_OK;
     for (size_t i = 0; i < json_array_size(value); i++) {
         const char *one = json_string_value(json_array_get(value, i));
         SK_TRY(sk_texts_add(ctx, list, one ? one : ""));
@@ -269,6 +272,53 @@ static const field data_fields[] = {{"source", TEXT, ALL, offsetof(sk_provenance
                                     {"groups", COUNT, ALL, offsetof(sk_provenance, groups), HERE},
                                     {0}};
 
+/* ---- What is odd about them ---- */
+
+static const field wild_fields[] = {{"trajectory", TEXT, ALL, offsetof(sk_wild_told, trajectory), HERE},
+                                    {"time", NUMBER, ALL, offsetof(sk_wild_told, time), HERE},
+                                    {"state", TEXT, ALL, offsetof(sk_wild_told, state), HERE},
+                                    {"from", NUMBER, ALL, offsetof(sk_wild_told, from), HERE},
+                                    {"to", NUMBER, ALL, offsetof(sk_wild_told, to), HERE},
+                                    {"deviations", NUMBER, ALL, offsetof(sk_wild_told, deviations), HERE},
+                                    {0}};
+
+static const field code_fields[] = {{"state", TEXT, ALL, offsetof(sk_code_told, state), HERE},
+                                    {"value", NUMBER, ALL, offsetof(sk_code_told, value), HERE},
+                                    {"count", COUNT, ALL, offsetof(sk_code_told, count), HERE},
+                                    {0}};
+
+static json_t *write_odd(const sk_oddities *odd, bool wild, unsigned fit)
+{
+    json_t *list = (wild ? odd->wilds : odd->codes) ? json_array() : NULL;
+    for (size_t i = 0; list && wild && i < odd->wilds; i++)
+        json_array_append_new(list, write_object(wild_fields, &odd->wild[i], fit));
+    for (size_t i = 0; list && !wild && i < odd->codes; i++)
+        json_array_append_new(list, write_object(code_fields, &odd->code[i], fit));
+    return list;
+}
+
+static sock_status read_wild(sock_context *ctx, json_t *value, sk_oddities *odd)
+{
+    if (!json_array_size(value) || odd->wild) return SOCK_OK;
+    odd->wild = sk_alloc(ctx, json_array_size(value), sizeof *odd->wild);
+    if (!odd->wild) return SOCK_ENOMEM;
+    odd->wilds = json_array_size(value);
+    for (size_t i = 0; i < odd->wilds; i++)
+        SK_TRY(read_object(ctx, json_array_get(value, i), wild_fields, &odd->wild[i]));
+    return SOCK_OK;
+}
+
+static sock_status read_codes(sock_context *ctx, json_t *value, sk_oddities *odd)
+{
+    if (!json_array_size(value) || odd->code) return SOCK_OK;
+    odd->code = sk_alloc(ctx, json_array_size(value), sizeof *odd->code);
+    if (!odd->code) return SOCK_ENOMEM;
+    odd->codes = json_array_size(value);
+    for (size_t i = 0; i < odd->codes; i++)
+        SK_TRY(read_object(ctx, json_array_get(value, i), code_fields, &odd->code[i]));
+    return SOCK_OK;
+}
+
 /* ---- Any value ---- */
 
 static json_t *write_value(kind what, const void *at, unsigned fit)
@@ -294,6 +344,8 @@ static json_t *write_value(kind what, const void *at, unsigned fit)
     case CURVE: return write_curve(at);
     case ROWS: return write_rows(at, fit);
     case DATA: return write_object(data_fields, at, fit);
+    case WILD: return write_odd(at, true, fit);
+    case CODES: return write_odd(at, false, fit);
     }
     return NULL;
 }
@@ -335,6 +387,8 @@ static sock_status read_value(sock_context *ctx, kind what, json_t *value, void 
     case CURVE: return read_curve(ctx, value, at);
     case ROWS: return read_rows(ctx, value, at);
     case DATA: return read_object(ctx, value, data_fields, at);
+    case WILD: return read_wild(ctx, value, at);
+    case CODES: return read_codes(ctx, value, at);
     }
     return SOCK_OK;
 }
@@ -424,6 +478,10 @@ static const field fields[] = {
     {"equation_part", LINES, TUNED | OPTIONAL, IN(equation_part)},
     {"equation_part_share", NUMBER, TUNED | OPTIONAL, IN(equation_part_share)},
     {"warnings", TEXTS, TUNED, IN(warnings)},
+    {"warnings", LINES, PLAIN | OPTIONAL, IN(warnings)},
+    {"wild_steps", POSITIVE, ALL | OPTIONAL, IN(odd.wild_steps)},
+    {"wild", WILD, ALL | OPTIONAL, IN(odd)},
+    {"codes", CODES, ALL | OPTIONAL, IN(odd)},
     {"residual_lag1", NUMBER, TUNED, IN(residual_lag1)},
     {0},
 };

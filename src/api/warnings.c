@@ -38,6 +38,17 @@ static const struct {
     [SK_WARN_FEW] = {"few",
                      "fewer than 15 steps are too few to choose a model by: constant coefficients, and no equation",
                      SK_GRAVE},
+    [SK_WARN_WILD] = {"wild",
+                      "some steps are far larger than those around them and those from the same states: they are "
+                      "left out of the fit (--wild keep takes them in)",
+                      SK_CAUTION},
+    [SK_WARN_WILD_KEPT] = {"wild-kept",
+                           "some steps are far larger than those around them and those from the same states, and they "
+                           "are in the fit",
+                           SK_GRAVE},
+    [SK_WARN_CODE] = {"code",
+                      "a value recurs far outside the rest, as codes for missing values do: --missing leaves it out",
+                      SK_GRAVE},
     [SK_WARN_OTHER] = {"other", "", SK_CAUTION},
 };
 

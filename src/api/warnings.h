@@ -39,6 +39,9 @@ typedef enum sk_warning_code {
     SK_WARN_UNSOLVED,       /* a convex problem stopped before its tolerance */
     SK_WARN_EARLY,          /* no better than constant coefficients when the budget was spent */
     SK_WARN_FEW,            /* too few steps to choose a model */
+    SK_WARN_WILD,           /* wild steps were left out */
+    SK_WARN_WILD_KEPT,      /* ... or not */
+    SK_WARN_CODE,           /* a value looks like a code for a missing one */
     SK_WARN_OTHER,          /* a sentence that this version does not know */
     SK_WARNINGS
 } sk_warning_code;

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef enum kind { TEXT, NUMBER, NUMBER0, COUNT, FLAG, CHOICE } kind; /* NUMBER0: 0 is allowed */
+typedef enum kind { TEXT, NUMBER, NUMBER0, COUNT, FLAG, CHOICE, LIST } kind; /* NUMBER0: 0 is allowed */
 
-static const char *const kind_name[] = {"text", "number", "number", "count", "flag", "choice"};
+static const char *const kind_name[] = {"text", "number", "number", "count", "flag", "choice", "numbers"};
 
 typedef struct row {
     const char *key;
@@ -28,6 +28,7 @@ static const row table[] = {
     {"group",    TEXT,   "auto", 0, 0, "a column name", "column with the group (auto: group, where there is one; none: do not use it)"},
     {"grouping", CHOICE, "auto", 0, 0, "auto|none", "auto: trajectories with the same start and times form a group; none: each stands alone"},
     {"dt",       NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "time step of a .npy array"},
+    {"missing",  LIST,   "none", 0, 0, "numbers with commas between, or none", "values of the states that stand for a missing one, for example 999 or -9,-99"},
     /* fit */
     {"tune",         FLAG,   "yes",  0, 0, "yes|no", "choose kernels and penalties by cross-validation; no: the plain estimator with what is given"},
     {"preset",       CHOICE, "default", 0, 0, "default|paper", "tuning: this program's own search, or the paper's protocol (gauss drift, fourier diffusion, trapezoid, grid on validation data)"},
@@ -38,6 +39,7 @@ static const row table[] = {
     {"correction",   FLAG,   "yes",  0, 0, "yes|no", "tuning: correct the residuals to second order in the step"},
     {"polish",       FLAG,   "yes",  0, 0, "yes|no", "tuning: polish the best diffusions by quasi-likelihood"},
     {"scaling",      FLAG,   "yes",  0, 0, "yes|no", "tuning: bring every state to mean 0 and standard deviation 1 for the search"},
+    {"wild",         CHOICE, "leave", 0, 0, "leave|keep", "tuning: steps that are far larger than all around them, jumps and outliers (leave: out of the fit; keep: in it); they are named in either case"},
     {"average",      FLAG,   "yes",  0, 0, "yes|no", "tuning: average the kernels that do about equally well (the drift where no short equation does)"},
     {"drift",        TEXT,   "auto", 0, 0, "a kernel, see docs/kernels.md", "kernel of the drift, for example gauss:eta=0.8 or poly:degree=2 (auto: chosen, or gauss without tuning)"},
     {"drift-lambda", NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "ridge penalty of the drift"},
@@ -117,10 +119,23 @@ static bool is_choice(const char *allowed, const char *value)
     return false;
 }
 
+/* Numbers with commas between. */
+static bool is_list(const char *value)
+{
+    for (const char *at = value, *end;; at = end + 1) {
+        at += strspn(at, " ");
+        const double number = sk_parse_double(at, &end);
+        if (end == at || !isfinite(number)) return false;
+        end += strspn(end, " ");
+        if (*end != ',') return !*end;
+    }
+}
+
 static bool fits(const row *r, const char *value)
 {
     if (strcmp(value, "auto") == 0 && strcmp(r->fallback, "auto") == 0) return true;
     if (r->type == TEXT) return value[0] != 0;
+    if (r->type == LIST) return strcmp(value, r->fallback) == 0 || is_list(value);
     if (r->type == CHOICE) return is_choice(r->allowed, value);
     if (r->type == FLAG) return is_choice("yes|no", value);
     const char *end;

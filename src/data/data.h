@@ -78,6 +78,9 @@ typedef struct sk_rows {
     size_t ignored_count;
 } sk_rows;
 
+/* Values of the states that the option `missing` lists become NaN; "none": none do. */
+void sk_rows_missing(const char *list, sk_rows *rows);
+
 /* Makes a data set of the rows: drops points with something missing, sorts each trajectory in time, refuses equal times
  * and numbers that are not finite (SOCK_EINPUT), groups. grouping: "auto" (by label, or without labels by equal starts
  * and times) or "none". The names move from rows to the data; clear the rest with sk_rows_clear in any case. */

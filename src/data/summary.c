@@ -1,7 +1,7 @@
 /* summary.c - what a data set holds, as one JSON object: what was read and dropped, counts, steps, ranges, and the
  * lag-1 correlation of increments (near 0 for a diffusion seen without noise, near -1/2 when measurement noise
  * dominates, above 0 when the motion is smoother than a diffusion). */
-#include "data.h"
+#include "wild.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -160,13 +160,17 @@ static double increment(const sock_data *data, size_t i, size_t k)
     return (data->x[(i + 1) * data->d + k] - data->x[i * data->d + k]) / sqrt(data->t[i + 1] - data->t[i]);
 }
 
+/* Whether two steps from point i on are both of the usual kind. */
+static bool is_usual(const sk_wild *wild, size_t i) { return !wild->step || (!wild->step[i] && !wild->step[i + 1]); }
+
 /* Two passes: means first, then moments about them. */
-static pairs gather_pairs(const sock_data *data, size_t k)
+static pairs gather_pairs(const sock_data *data, const sk_wild *wild, size_t k)
 {
     pairs p = {0};
     for (int pass = 0; pass < 2; pass++) {
         for (size_t j = 0; j < data->trajectories; j++)
             for (size_t i = data->first[j]; i + 2 < data->first[j + 1]; i++) {
+                if (!is_usual(wild, i)) continue;
                 double u = increment(data, i, k), v = increment(data, i + 1, k);
                 if (pass == 0) {
                     p.u += u;
@@ -187,9 +191,9 @@ static pairs gather_pairs(const sock_data *data, size_t k)
 }
 
 /* The correlation, or null and why. */
-static void put_lag(const sock_data *data, size_t k, json_t *values, json_t *reasons, bool *failed)
+static void put_lag(const sock_data *data, const sk_wild *wild, size_t k, json_t *values, json_t *reasons, bool *failed)
 {
-    pairs p = gather_pairs(data, k);
+    pairs p = gather_pairs(data, wild, k);
     double r = p.uv / sqrt(p.uu) / sqrt(p.vv);
     const char *reason = NULL;
     if (p.count < 3)
@@ -202,16 +206,53 @@ static void put_lag(const sock_data *data, size_t k, json_t *values, json_t *rea
     append(reasons, reason ? json_string(reason) : json_null(), failed);
 }
 
-static void put_states(json_t *object, const sock_data *data, bool *failed)
+static void put_states(json_t *object, const sock_data *data, const sk_wild *wild, bool *failed)
 {
     json_t *ranges = json_array(), *values = json_array(), *reasons = json_array();
     for (size_t k = 0; k < data->d; k++) {
         append(ranges, state_range(data, k, failed), failed);
-        put_lag(data, k, values, reasons, failed);
+        put_lag(data, wild, k, values, reasons, failed);
     }
     put(object, "state", ranges, failed);
     put(object, "lag1", values, failed);
     put(object, "lag1_reason", reasons, failed);
+}
+
+/* ---- Wild values ---- */
+
+static json_t *wild_step(sock_context *ctx, const sock_data *data, const sk_wild_step *step, bool *failed)
+{
+    const double *x = data->x + step->point * data->d + step->state;
+    size_t j = 0;
+    while (data->first[j + 1] <= step->point) j++;
+    json_t *one = json_object();
+    put(one, "trajectory", text(ctx, data->id[j]), failed);
+    put(one, "time", number(data->t[step->point]), failed);
+    put(one, "state", text(ctx, data->state[step->state]), failed);
+    put(one, "from", number(x[0]), failed);
+    put(one, "to", number(x[data->d]), failed);
+    put(one, "deviations", number(step->size), failed);
+    return one;
+}
+
+static sock_status put_wild(sock_context *ctx, json_t *object, const sock_data *data, const sk_wild *wild, bool *failed)
+{
+    sk_code_list codes = {0};
+    json_t *steps = json_array(), *values = json_array();
+    for (size_t i = 0; i < wild->named; i++) append(steps, wild_step(ctx, data, &wild->name[i], failed), failed);
+    put(object, "wild_steps", count(wild->count), failed);
+    put(object, "wild", steps, failed);
+    sock_status status = sk_codes_find(ctx, data, &codes);
+    for (size_t i = 0; i < codes.count; i++) {
+        json_t *one = json_object();
+        put(one, "state", text(ctx, data->state[codes.code[i].state]), failed);
+        put(one, "value", number(codes.code[i].value), failed);
+        put(one, "count", count(codes.code[i].count), failed);
+        append(values, one, failed);
+    }
+    put(object, "codes", values, failed);
+    sk_free(codes.code);
+    return status;
 }
 
 sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **json)
@@ -219,14 +260,17 @@ sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **j
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!data || !json) return sk_fail(ctx, SOCK_EUSAGE, "data and json must not be NULL");
-    SK_TRY(sk_reserve(ctx, 1024 * data->d + SK_JSON_SMALL));
+    SK_TRY(sk_reserve(ctx, (1024 + 512 * SK_CODES) * data->d + 1024 * SK_WILD_TOLD + SK_JSON_SMALL));
     bool failed = false;
     json_t *object = json_object();
+    sk_wild wild = {0};
     char *dumped = NULL, *copy = NULL;
     sock_status status = SOCK_OK;
     put_counts(ctx, object, data, &failed);
     SK_GO(put_times(ctx, object, data, &failed));
-    put_states(object, data, &failed);
+    SK_GO(sk_wild_find(ctx, data, &wild));
+    put_states(object, data, &wild, &failed);
+    SK_GO(put_wild(ctx, object, data, &wild, &failed));
     put_dropped(ctx, object, data, &failed);
     put(object, "hash", json_sprintf("%016llx", (unsigned long long)data->hash), &failed);
     if (!failed) dumped = json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(2));
@@ -236,6 +280,7 @@ sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **j
     else
         status = sk_fail(ctx, SOCK_ENOMEM, "out of memory while the summary was written");
 out:
+    sk_wild_clear(&wild);
     free(dumped);
     json_decref(object);
     return status;

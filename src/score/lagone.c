@@ -16,6 +16,7 @@ typedef struct walk {
     sock_context *ctx;
     const sock_model *model;
     const sock_data *data;
+    const bool *skip;
     double *f, *there, *ahead, *a, *e; /* of a block, and of one step */
     double *last;                      /* d: of the step before; NaN: none */
     double product, square;
@@ -44,6 +45,10 @@ static sock_status drift_of_steps(const walk *w, size_t begin, size_t end)
 static void add_step(walk *w, size_t at, const double *f, const double *a)
 {
     const size_t d = w->data->d;
+    if (w->skip && w->skip[at]) {
+        for (size_t k = 0; k < d; k++) w->last[k] = (double)NAN;
+        return;
+    }
     const double h = sk_residual(w->data, at, f, w->e);
     for (size_t k = 0; k < d; k++) {
         const double variance = h * a[k * d + k], now = variance > 0 ? clamp(w->e[k] / sqrt(variance)) : 0;
@@ -69,10 +74,11 @@ static sock_status add_trajectory(walk *w, size_t j)
     return SOCK_OK;
 }
 
-sock_status sk_residual_lag1(sock_context *ctx, const sock_model *model, const sock_data *data, double *out)
+sock_status sk_residual_lag1(sock_context *ctx, const sock_model *model, const sock_data *data, const bool *skip,
+                             double *out)
 {
     const size_t d = data->d;
-    walk w = {.ctx = ctx, .model = model, .data = data};
+    walk w = {.ctx = ctx, .model = model, .data = data, .skip = skip};
     w.f = sk_doubles(ctx, AT_ONCE, d);
     w.there = sk_doubles(ctx, AT_ONCE, d);
     w.ahead = sk_doubles(ctx, AT_ONCE, d);

@@ -33,8 +33,10 @@ sock_status sk_moment_terms(sock_context *ctx, const sock_model *model, const so
 
 /* ---- lagone.c ---- */
 
-/* Lag-1 correlation of the standardised residuals of all steps; NaN where there are too few. */
-sock_status sk_residual_lag1(sock_context *ctx, const sock_model *model, const sock_data *data, double *out);
+/* Lag-1 correlation of the standardised residuals of all steps; NaN where there are too few. skip (points, or NULL):
+ * steps that begin there are passed over. */
+sock_status sk_residual_lag1(sock_context *ctx, const sock_model *model, const sock_data *data, const bool *skip,
+                             double *out);
 
 /* ---- constlik.c ---- */
 

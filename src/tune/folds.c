@@ -302,6 +302,17 @@ static sock_status choose_turns(splitting *s)
     return status;
 }
 
+/* Wild steps belong to no fold: they neither fit nor judge. Of a joined set the data's points come first. */
+static void leave_wild(const sk_tune_spec *spec, sk_split *out)
+{
+    const size_t own = spec->data->points;
+    for (size_t i = 0; i < out->n; i++) {
+        const size_t at = out->point[i];
+        const bool *wild = at < own ? spec->wild : spec->wild_held;
+        if (wild && wild[at < own ? at : at - own]) out->fold[i] = NO_FOLD;
+    }
+}
+
 static sock_status split_steps(splitting *s)
 {
     size_t count;
@@ -316,6 +327,7 @@ static sock_status split_steps(splitting *s)
     if (s->spec->validation) {
         split_validation(s, &s->split);
         SK_TRY(join_clusters(s));
+        leave_wild(s->spec, &s->split);
         return choose_turns(s);
     }
     size_t *original = sk_alloc(s->ctx, s->data->trajectories, sizeof *original);
@@ -323,6 +335,7 @@ static sock_status split_steps(splitting *s)
     if (status >= 0) status = split_data(s, original, &s->split);
     if (status >= 0) status = join_clusters(s);
     sk_free(original);
+    if (status >= 0) leave_wild(s->spec, &s->split);
     return status < 0 ? status : choose_turns(s);
 }
 

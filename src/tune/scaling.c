@@ -17,19 +17,29 @@ static sock_status names_eta(sock_context *ctx, const char *option, const char *
     return SOCK_OK;
 }
 
+/* Whether the step that begins at a point says anything about units. */
+static bool counts(const sk_tune_spec *spec, size_t i)
+{
+    if (!spec->wild && !spec->wild_held) return true;
+    const size_t own = spec->data->points;
+    const bool *wild = i < own ? spec->wild : spec->wild_held;
+    return !wild || !wild[i < own ? i : i - own];
+}
+
 /* Mean and standard deviation of coordinate k over the left ends of all steps; as unit its size where it does not move,
  * and 1 where it is zero. n: steps. */
-static void middle_of(const sock_data *data, size_t k, double n, double *centre, double *unit)
+static void middle_of(const sk_tune_spec *spec, const sock_data *data, size_t k, double n, double *centre, double *unit)
 {
     double mean = 0, square = 0, size = 0;
     for (size_t j = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
+            if (!counts(spec, i)) continue;
             mean += data->x[i * data->d + k] / n;
             size = fmax(size, fabs(data->x[i * data->d + k]));
         }
     for (size_t j = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++)
-            square += (data->x[i * data->d + k] - mean) * (data->x[i * data->d + k] - mean) / n;
+            if (counts(spec, i)) square += (data->x[i * data->d + k] - mean) * (data->x[i * data->d + k] - mean) / n;
     const double deviation = sqrt(square);
     *centre = mean;
     *unit = deviation > 1e-12 * size ? deviation : size > 0 ? size : 1;
@@ -77,14 +87,15 @@ static sock_status find_names(sock_context *ctx, const sk_tune_spec *spec, namin
     return SOCK_OK;
 }
 
-static sock_status fill_units(sock_context *ctx, const sock_data *data, naming named, sk_units *units)
+static sock_status fill_units(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, naming named,
+                              sk_units *units)
 {
     size_t steps = 0;
     for (size_t j = 0; j < data->trajectories; j++)
-        if (data->first[j + 1] > data->first[j]) steps += data->first[j + 1] - data->first[j] - 1;
+        for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) steps += counts(spec, i);
     for (size_t k = 0; k < data->d; k++) {
         double spread;
-        middle_of(data, k, (double)steps, &units->centre[k], &spread);
+        middle_of(spec, data, k, (double)steps, &units->centre[k], &spread);
         if (!is_usable(named.eta ? 1 : spread, units->centre[k]))
             return sk_fail(ctx, SOCK_EINPUT, "the states are too large or too small to be squared: rescale the data");
         const double zero = named.kernel ? 0 : sk_own_zero(units->centre[k], spread);
@@ -102,7 +113,7 @@ sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const
     if (!spec->scaling) return SOCK_OK;
     sk_units *units = NULL;
     SK_TRY(new_units(ctx, data->d, &units));
-    sock_status status = fill_units(ctx, data, named, units);
+    sock_status status = fill_units(ctx, spec, data, named, units);
     if (status < 0)
         sk_units_free(units);
     else

@@ -20,8 +20,9 @@
 
 typedef struct sk_tune_spec {
     const sock_data *data;
-    const sock_data *validation; /* NULL: cross-validation on the data */
-    size_t folds;                /* 0: 6 */
+    const sock_data *validation;  /* NULL: cross-validation on the data */
+    const bool *wild, *wild_held; /* points of each: the step that begins there takes no part; NULL: all do */
+    size_t folds;                 /* 0: 6 */
     uint64_t seed;
     double budget;         /* seconds; 0: none */
     const char *drift;     /* a kernel, or "auto" */

@@ -1,0 +1,65 @@
+/* oddities.c - what is odd about the data of a fit, in names and numbers for its record. */
+#include "api/record.h"
+
+void sk_oddities_clear(sk_oddities *odd)
+{
+    for (size_t i = 0; i < odd->wilds; i++) {
+        sk_free(odd->wild[i].trajectory);
+        sk_free(odd->wild[i].state);
+    }
+    for (size_t i = 0; i < odd->codes; i++) sk_free(odd->code[i].state);
+    sk_free(odd->wild);
+    sk_free(odd->code);
+    *odd = (sk_oddities){0};
+}
+
+static size_t trajectory_of(const sock_data *data, size_t point)
+{
+    size_t j = 0;
+    while (data->first[j + 1] <= point) j++;
+    return j;
+}
+
+static sock_status name_wild(sock_context *ctx, const sock_data *data, const sk_wild *wild, sk_oddities *odd)
+{
+    odd->wild_steps = wild->count;
+    if (!wild->named) return SOCK_OK;
+    odd->wild = sk_alloc(ctx, wild->named, sizeof *odd->wild);
+    if (!odd->wild) return SOCK_ENOMEM;
+    for (size_t i = 0; i < wild->named; i++) {
+        const sk_wild_step *step = &wild->name[i];
+        const double *x = data->x + step->point * data->d + step->state;
+        sk_wild_told *told = &odd->wild[odd->wilds++];
+        *told = (sk_wild_told){.time = data->t[step->point], .from = x[0], .to = x[data->d], .deviations = step->size};
+        told->trajectory = sk_strdup(ctx, data->id[trajectory_of(data, step->point)]);
+        told->state = sk_strdup(ctx, data->state[step->state]);
+        if (!told->trajectory || !told->state) return SOCK_ENOMEM;
+    }
+    return SOCK_OK;
+}
+
+static sock_status name_codes(sock_context *ctx, const sock_data *data, const sk_code_list *list, sk_oddities *odd)
+{
+    if (!list->count) return SOCK_OK;
+    odd->code = sk_alloc(ctx, list->count, sizeof *odd->code);
+    if (!odd->code) return SOCK_ENOMEM;
+    for (size_t i = 0; i < list->count; i++) {
+        sk_code_told *told = &odd->code[odd->codes++];
+        *told = (sk_code_told){.value = list->code[i].value, .count = list->code[i].count};
+        told->state = sk_strdup(ctx, data->state[list->code[i].state]);
+        if (!told->state) return SOCK_ENOMEM;
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_record_odd(sock_context *ctx, sk_record *r, const sock_data *data, const sk_wild *wild, bool left)
+{
+    sk_code_list codes = {0};
+    sock_status status = sk_codes_find(ctx, data, &codes);
+    if (status >= 0) status = name_codes(ctx, data, &codes, &r->odd);
+    if (status >= 0) status = name_wild(ctx, data, wild, &r->odd);
+    if (status >= 0 && codes.count) status = sk_record_add_warning(ctx, r, SK_WARN_CODE);
+    if (status >= 0 && wild->count) status = sk_record_add_warning(ctx, r, left ? SK_WARN_WILD : SK_WARN_WILD_KEPT);
+    sk_free(codes.code);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* codes.c - numbers that stand for a missing value: one exact number that recurs at an end of a coordinate's range,
+ * behind a gap that is wider than all else. Peeled from both ends until nothing more looks like it. */
+#include "wild.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rising(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Values of coordinate k behind the start of a trajectory, in rising order: many may start at one place on purpose. */
+static size_t gather(const sock_data *data, size_t k, double *value)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < data->trajectories; j++)
+        for (size_t i = data->first[j] + 1; i < data->first[j + 1]; i++) value[count++] = data->x[i * data->d + k];
+    qsort(value, count, sizeof *value, rising);
+    return count;
+}
+
+/* Repeats of the value at one end. */
+static size_t repeats(size_t count, const double *value, bool high)
+{
+    size_t same = 1;
+    const double end = high ? value[count - 1] : value[0];
+    while (same < count && (high ? value[count - 1 - same] : value[same]) == end) same++;
+    return same;
+}
+
+static bool is_varied(size_t count, const double *value)
+{
+    size_t different = 1;
+    for (size_t i = 1; i < count && different < SK_CODE_VALUES; i++) different += value[i] != value[i - 1];
+    return different >= SK_CODE_VALUES;
+}
+
+/* Whether `same` equal values at one end lie apart from the others. */
+static bool is_apart(size_t count, const double *value, size_t same, bool high)
+{
+    const size_t rest = count - same;
+    const double *other = high ? value : value + same;
+    if (rest <= same || !is_varied(rest, other)) return false;
+    const double range = other[rest - 1] - other[0], middle = other[rest - rest / 4 - 1] - other[rest / 4];
+    const double gap = high ? value[count - 1] - other[rest - 1] : other[0] - value[0];
+    return gap > SK_CODE_RANGES * range && gap > SK_CODE_QUARTILES * middle;
+}
+
+/* What lies apart is peeled off; what recurs as well is a code. */
+static size_t peel(size_t count, const double *value, size_t state, sk_code *code)
+{
+    size_t found = 0;
+    for (bool again = true; again && found < SK_CODES;) {
+        again = false;
+        for (int high = 0; high < 2 && !again && count; high++) {
+            const size_t same = repeats(count, value, high);
+            if (!is_apart(count, value, same, high)) continue;
+            if (same >= SK_CODE_REPEATS) code[found++] = (sk_code){state, high ? value[count - 1] : value[0], same};
+            count -= same;
+            value += high ? 0 : same;
+            again = true;
+        }
+    }
+    return found;
+}
+
+sock_status sk_codes_find(sock_context *ctx, const sock_data *data, sk_code_list *out)
+{
+    double *value = sk_doubles_unset(ctx, data->points, 1);
+    sk_code *code = sk_alloc(ctx, data->d * SK_CODES, sizeof *code);
+    if (!value || !code) {
+        sk_free(value);
+        sk_free(code);
+        return SOCK_ENOMEM;
+    }
+    *out = (sk_code_list){0, code};
+    for (size_t k = 0; k < data->d; k++) out->count += peel(gather(data, k, value), value, k, code + out->count);
+    sk_free(value);
+    return SOCK_OK;
+}

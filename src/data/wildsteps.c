@@ -1,0 +1,477 @@
+/* wildsteps.c - see wild.h.
+ *
+ *   1. u = increment / sqrt(h). Deviation of every step from those around it in time: n W.
+ *   2. Those beyond the body: deviation from the steps that begin nearest in state, among a sample of all.
+ *   3. What the state does there by itself is taken out; then the gap; then excursions are closed.
+ *
+ * Deviations are |u - median| over the median of the same for those that are not at the median: counted data rest most
+ * of the time, and their rests say nothing about the size of a move. */
+#include "wild.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Steps that a thread takes at once; speed only. */
+enum { AT_ONCE = 1024 };
+
+static const double NORMAL = 0.6744897501960817; /* median of |N(0, 1)| */
+
+typedef struct hunt {
+    sock_context *ctx;
+    const sock_data *data;
+    size_t n, d;
+    size_t *point;       /* n: where step s begins */
+    size_t *begin;       /* n: the first step of its trajectory, and the one behind its last */
+    size_t *end;         /* n */
+    double *u;           /* n x d */
+    double *usual;       /* d: scale over all steps that move */
+    double *unit;        /* d: of the states */
+    double *size;        /* n: of the coordinate that is farthest out */
+    size_t *state;       /* n: that coordinate */
+    size_t stride, refs; /* neighbours are looked for among the steps 0, stride, 2 stride, ... */
+    size_t k;            /* so many */
+    bool *far;           /* n: beyond the gap */
+    size_t *list;        /* those that are, in order */
+    size_t count;
+} hunt;
+
+/* ---- Preparation ---- */
+
+static sock_status prepare(hunt *w)
+{
+    const sock_data *data = w->data;
+    sock_context *ctx = w->ctx;
+    const size_t d = data->d;
+    for (size_t j = 0; j < data->trajectories; j++) w->n += SK_MAX(sk_data_length(data, j), 1) - 1;
+    w->d = d;
+    w->stride = SK_MAX(1, (w->n + SK_WILD_SAMPLE - 1) / SK_WILD_SAMPLE);
+    w->refs = (w->n + w->stride - 1) / w->stride;
+    w->k = SK_MIN(SK_WILD_NEIGHBOURS, w->refs / 4);
+    w->point = sk_alloc(ctx, w->n, sizeof *w->point);
+    w->begin = sk_alloc(ctx, w->n, sizeof *w->begin);
+    w->end = sk_alloc(ctx, w->n, sizeof *w->end);
+    w->u = sk_doubles_unset(ctx, w->n, d);
+    w->usual = sk_doubles(ctx, d, 1);
+    w->unit = sk_doubles(ctx, d, 1);
+    w->size = sk_doubles(ctx, w->n, 1);
+    w->state = sk_alloc(ctx, w->n, sizeof *w->state);
+    w->far = sk_alloc(ctx, w->n, sizeof *w->far);
+    w->list = sk_alloc(ctx, w->n, sizeof *w->list);
+    if (!w->point || !w->begin || !w->end || !w->u || !w->usual || !w->unit || !w->size || !w->state || !w->far ||
+        !w->list)
+        return SOCK_ENOMEM;
+    for (size_t j = 0, s = 0; j < data->trajectories; j++) {
+        const size_t first = s, steps = SK_MAX(sk_data_length(data, j), 1) - 1;
+        for (size_t i = data->first[j]; s < first + steps; i++, s++) {
+            const double root = sqrt(data->t[i + 1] - data->t[i]);
+            w->point[s] = i;
+            w->begin[s] = first;
+            w->end[s] = first + steps;
+            for (size_t k = 0; k < d; k++) w->u[s * d + k] = (data->x[(i + 1) * d + k] - data->x[i * d + k]) / root;
+        }
+    }
+    return SOCK_OK;
+}
+
+static void release(hunt *w)
+{
+    sk_free(w->point);
+    sk_free(w->begin);
+    sk_free(w->end);
+    sk_free(w->u);
+    sk_free(w->usual);
+    sk_free(w->unit);
+    sk_free(w->size);
+    sk_free(w->state);
+    sk_free(w->far);
+    sk_free(w->list);
+}
+
+/* Scales over all: of the moves, and half the interquartile range of the states. */
+static sock_status find_scales(hunt *w)
+{
+    double *value = sk_doubles_unset(w->ctx, w->n, 1);
+    if (!value) return SOCK_ENOMEM;
+    for (size_t k = 0; k < w->d; k++) {
+        size_t moves = 0;
+        for (size_t s = 0; s < w->n; s++)
+            if (w->u[s * w->d + k] != 0) value[moves++] = fabs(w->u[s * w->d + k]);
+        w->usual[k] = moves ? sk_select(moves, value, moves / 2) / NORMAL : 0;
+        for (size_t s = 0; s < w->n; s++) value[s] = w->data->x[w->point[s] * w->d + k];
+        const double high = sk_select(w->n, value, w->n - w->n / 4 - 1), low = sk_select(w->n, value, w->n / 4);
+        w->unit[k] = high > low ? high - low : 1;
+    }
+    sk_free(value);
+    return SOCK_OK;
+}
+
+/* ---- Deviations ---- */
+
+/* Of u from `count` others, which are overwritten; usual: the scale where they do not move. */
+static double deviation(double u, size_t count, double *other, double usual)
+{
+    size_t moves = 0;
+    const double middle = sk_select(count, other, count / 2);
+    for (size_t i = 0; i < count; i++)
+        if (other[i] != middle) other[moves++] = fabs(other[i] - middle);
+    double scale = moves ? sk_select(moves, other, moves / 2) / NORMAL : 0;
+    if (!(scale > 0)) scale = usual;
+    return scale > 0 ? fmin(fabs(u - middle) / scale, DBL_MAX) : 0;
+}
+
+/* The steps around s in its trajectory, W to each side, more to one where the other ends; not s itself. */
+static size_t around(const hunt *w, size_t s, size_t k, double *out)
+{
+    const size_t wide = 2 * SK_WILD_WINDOW;
+    size_t from = SK_MAX(w->begin[s], s > SK_WILD_WINDOW ? s - SK_WILD_WINDOW : 0),
+           to = SK_MIN(from + wide + 1, w->end[s]);
+    from = SK_MAX(w->begin[s], to > wide + 1 ? to - wide - 1 : 0);
+    size_t count = 0;
+    for (size_t i = from; i < to; i++)
+        if (i != s) out[count++] = w->u[i * w->d + k];
+    return count;
+}
+
+static bool is_alone(const hunt *w, size_t s) { return w->end[s] - w->begin[s] <= SK_WILD_ALONE; }
+
+/* Step 1 for coordinate k of step s; infinite where its trajectory is too short to tell. */
+static double deviation_in_time(const hunt *w, size_t s, size_t k)
+{
+    double other[2 * SK_WILD_WINDOW + 1];
+    if (is_alone(w, s)) return DBL_MAX;
+    const size_t count = around(w, s, k, other);
+    return deviation(w->u[s * w->d + k], count, other, w->usual[k]);
+}
+
+/* Squared distance of the left ends of two steps. */
+static double distance(const hunt *w, size_t s, size_t r)
+{
+    const double *x = w->data->x + w->point[s] * w->d, *y = w->data->x + w->point[r] * w->d;
+    double sum = 0;
+    for (size_t k = 0; k < w->d; k++) sum += pow((x[k] - y[k]) / w->unit[k], 2);
+    return sum;
+}
+
+/* The k steps that begin nearest to where s does, itself left out. space: 2 refs. Answers how many. */
+static size_t neighbours(const hunt *w, size_t s, size_t *list, double *space)
+{
+    double *far = space, *sorted = space + w->refs;
+    size_t found = 0;
+    for (size_t r = 0; r < w->refs; r++)
+        far[r] = sorted[r] = r * w->stride == s ? (double)INFINITY : distance(w, s, r * w->stride);
+    const double reach = sk_select(w->refs, sorted, w->k - 1);
+    for (size_t r = 0; r < w->refs && found < w->k; r++)
+        if (far[r] <= reach && r * w->stride != s) list[found++] = r * w->stride;
+    return found;
+}
+
+/* What one thread works on. */
+typedef struct desk {
+    double *space; /* 2 refs */
+    double *other; /* k */
+    size_t *list;  /* k */
+} desk;
+
+static sock_status desk_new(const hunt *w, desk *t)
+{
+    *t = (desk){sk_doubles_unset(w->ctx, w->refs, 2), sk_doubles_unset(w->ctx, w->k, 1),
+                sk_alloc(w->ctx, w->k, sizeof *t->list)};
+    return t->space && t->other && t->list ? SOCK_OK : SOCK_ENOMEM;
+}
+
+static void desk_clear(desk *t)
+{
+    sk_free(t->space);
+    sk_free(t->other);
+    sk_free(t->list);
+}
+
+static void measure(hunt *w, size_t s, const desk *t)
+{
+    size_t count = 0;
+    bool asked = false;
+    for (size_t k = 0; k < w->d; k++) {
+        double size = deviation_in_time(w, s, k);
+        if (size > SK_WILD_BODY) {
+            if (!asked) count = neighbours(w, s, t->list, t->space);
+            asked = true;
+            for (size_t i = 0; i < count; i++) t->other[i] = w->u[t->list[i] * w->d + k];
+            size = fmin(size, deviation(w->u[s * w->d + k], count, t->other, w->usual[k]));
+        }
+        if (size > w->size[s]) {
+            w->size[s] = size;
+            w->state[s] = k;
+        }
+    }
+}
+
+static sock_status measure_some(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    hunt *w = argument;
+    desk t;
+    sock_status status = desk_new(w, &t);
+    for (size_t s = begin; status >= 0 && s < end; s++) measure(w, s, &t);
+    desk_clear(&t);
+    return status;
+}
+
+/* ---- What the state does by itself ---- */
+
+bool sk_wild_is_local(size_t among, size_t k, double share) { return (double)among >= 3 + 5 * (double)k * share; }
+
+/* The step before it is far as well: this one goes back from where that led. */
+static bool follows(const hunt *w, size_t s) { return s > w->begin[s] && w->far[s - 1]; }
+
+static bool leads_back(const hunt *w, size_t s) { return s + 1 < w->end[s] && w->far[s + 1]; }
+
+static double left_of(const hunt *w, size_t s, size_t k) { return w->data->x[w->point[s] * w->d + k]; }
+static double right_of(const hunt *w, size_t s, size_t k) { return w->data->x[(w->point[s] + 1) * w->d + k]; }
+
+/* Left ends of the sample within a quarter of the step of a value of its coordinate. */
+static size_t inhabitants(const hunt *w, size_t s, double value)
+{
+    const size_t k = w->state[s];
+    const double reach = 0.25 * fabs(right_of(w, s, k) - left_of(w, s, k));
+    size_t count = 0;
+    for (size_t r = 0; r < w->refs; r++) count += fabs(left_of(w, r * w->stride, k) - value) < reach;
+    return count;
+}
+
+/* Whether step r begins and ends where s does, or the other way round, to a quarter of it. */
+static bool resembles(const hunt *w, size_t r, size_t s, bool back)
+{
+    const size_t k = w->state[s];
+    const double a = left_of(w, s, k), b = right_of(w, s, k), reach = 0.25 * fabs(b - a);
+    const double from = back ? right_of(w, r, k) : left_of(w, r, k), to = back ? left_of(w, r, k) : right_of(w, r, k);
+    return fabs(from - a) < reach && fabs(to - b) < reach;
+}
+
+/* Whether another far step goes the same way, or back, at another time. */
+static bool recurs(const hunt *w, size_t s)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        const size_t r = w->list[i];
+        if ((r + 3 <= s || r >= s + 3) && (resembles(w, r, s, false) || resembles(w, r, s, true))) return true;
+    }
+    return false;
+}
+
+/* Whether a step next to s, in the same trajectory, does not move the coordinate that is farthest out. */
+static bool rests(const hunt *w, size_t s, size_t other)
+{
+    return other >= w->begin[s] && other < w->end[s] && w->u[other * w->d + w->state[s]] == 0;
+}
+
+/* From one place that is lived in to another, over one that is not, there and back: two wells, seen in long steps. */
+static bool crosses(const hunt *w, size_t s)
+{
+    const size_t k = w->state[s];
+    const double a = left_of(w, s, k), b = right_of(w, s, k);
+    if (leads_back(w, s) || follows(w, s) || rests(w, s, s + 1) || rests(w, s, s - 1)) return false;
+    const size_t there = SK_MIN(inhabitants(w, s, a), inhabitants(w, s, b)), between = inhabitants(w, s, 0.5 * (a + b));
+    return 100 * there > w->refs && 20 * between < there && recurs(w, s);
+}
+
+/* What resembles a step that the state makes is one too. */
+static void spread(const hunt *w, bool *own)
+{
+    for (size_t i = 0; i < w->count; i++)
+        for (size_t j = 0; j < w->count && !own[i]; j++) own[i] = own[j] && resembles(w, w->list[j], w->list[i], false);
+}
+
+/* own[i]: whether the state makes step i of the list by itself. A step that only goes back shares the fate of the one
+ * that led there. */
+static void find_own(const hunt *w, const desk *t, bool *own)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        const size_t s = w->list[i];
+        size_t among = 0;
+        if (follows(w, s)) {
+            own[i] = own[i - 1];
+            continue;
+        }
+        const size_t count = neighbours(w, s, t->list, t->space);
+        for (size_t k = 0; k < count; k++) among += w->far[t->list[k]];
+        own[i] = sk_wild_is_local(among, count, (double)w->count / (double)w->n) || crosses(w, s);
+    }
+    spread(w, own);
+}
+
+/* They are neither wild nor part of the body: their size is 0 from now on. *any: there are some. */
+static sock_status take_out(hunt *w, bool *any)
+{
+    desk t;
+    bool *own = sk_alloc(w->ctx, w->count, sizeof *own);
+    sock_status status = desk_new(w, &t);
+    *any = false;
+    if (!own) status = SOCK_ENOMEM;
+    if (status >= 0) find_own(w, &t, own);
+    for (size_t i = 0; status >= 0 && i < w->count; i++) {
+        if (!own[i]) continue;
+        w->size[w->list[i]] = 0;
+        *any = true;
+    }
+    desk_clear(&t);
+    sk_free(own);
+    return status;
+}
+
+/* ---- Gap ---- */
+
+/* The index of the tail below place a, from its spacings: j ln(z_j / z_j+1) is exponential of mean 1 / index for every
+ * place j of a power law (Renyi). A standard error and a half on the safe side. */
+static double tail_index(size_t count, const double *size, size_t a)
+{
+    const size_t most = SK_MAX(SK_WILD_TAIL, (size_t)(SK_WILD_TAIL_SHARE * (double)count));
+    size_t m = 0;
+    double sum = 0;
+    for (; m < most && a + m + 1 < count && size[a + m + 1] > 0; m++)
+        sum += (double)(a + m + 1) * log(size[a + m] / size[a + m + 1]);
+    return sum > 0 ? (double)m / sum * (1 - 1.5 / sqrt((double)m)) : 0;
+}
+
+size_t sk_wild_gap(size_t count, const double *size, size_t far)
+{
+    for (size_t a = far; a > 0; a--) {
+        if (a + SK_WILD_TAIL >= count || !(size[a + SK_WILD_TAIL] > 0)) continue;
+        const double ratio = size[a - 1] / fmax(size[a], SK_WILD_BODY);
+        if ((double)a * log(ratio) * tail_index(count, size, a) > log((double)far / SK_WILD_CHANCE)) return a;
+    }
+    return 0;
+}
+
+static int falling(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return a > b ? -1 : a < b;
+}
+
+/* The steps beyond the gap into the list. */
+static sock_status list_far(hunt *w)
+{
+    size_t far = 0;
+    double *sorted = sk_doubles_unset(w->ctx, w->n, 1);
+    if (!sorted) return SOCK_ENOMEM;
+    memcpy(sorted, w->size, w->n * sizeof *sorted);
+    qsort(sorted, w->n, sizeof *sorted, falling);
+    while (far < w->n && sorted[far] > SK_WILD_CUT) far++;
+    far = (double)far > SK_WILD_MOST * (double)w->n ? 0 : sk_wild_gap(w->n, sorted, far);
+    const double least = far ? sorted[far - 1] : (double)INFINITY;
+    sk_free(sorted);
+    w->count = 0;
+    for (size_t s = 0; s < w->n; s++) {
+        w->far[s] = w->size[s] >= least;
+        if (w->far[s]) w->list[w->count++] = s;
+    }
+    return SOCK_OK;
+}
+
+/* ---- The whole ---- */
+
+/* From a far step to one that leads back to where it began: what lies between, where it rests (a stuck value) or is out
+ * of the way of all others and short, stays out too. */
+static void close_excursion(const hunt *w, size_t s, bool *left)
+{
+    const size_t k = w->state[s];
+    const double a = left_of(w, s, k), b = right_of(w, s, k);
+    const bool lonely = 200 * inhabitants(w, s, b) < w->refs;
+    for (size_t r = s + 1; r < w->end[s]; r++) {
+        if (w->far[r] && fabs(right_of(w, r, k) - a) < 0.25 * fabs(b - a)) {
+            for (size_t i = s + 1; i < r; i++) left[w->point[i]] = true;
+            return;
+        }
+        if (w->u[r * w->d + k] != 0 && (!lonely || r > s + SK_WILD_RETURN)) return;
+    }
+}
+
+/* ---- Bursts ---- */
+
+bool sk_wild_in_bursts(size_t close, size_t events, double share)
+{
+    const double expected = (double)events * SK_WILD_BURST * share;
+    return (double)close > 3 + expected + 4 * sqrt(expected);
+}
+
+/* Whether step s leads back to where an event began. */
+static bool ends_event(const hunt *w, size_t event, size_t s)
+{
+    const size_t k = w->state[event];
+    const double a = left_of(w, event, k), size = fabs(right_of(w, event, k) - a);
+    return s <= event + SK_WILD_RETURN && fabs(right_of(w, s, k) - a) < 0.5 * size;
+}
+
+/* Whether the wild steps come in bursts: then it is the process that has them. Out and back again is one event. */
+static bool comes_in_bursts(const hunt *w)
+{
+    size_t events = 0, close = 0, event = 0, last = 0;
+    for (size_t i = 0; i < w->count; i++) {
+        const size_t s = w->list[i];
+        const bool known = events && event >= w->begin[s];
+        if (!known || !ends_event(w, event, s)) {
+            close += known && s <= last + SK_WILD_BURST;
+            events++;
+            event = s;
+        }
+        last = s;
+    }
+    return sk_wild_in_bursts(close, events, (double)events / (double)w->n);
+}
+
+static void name_one(const hunt *w, size_t s, sk_wild *out)
+{
+    size_t at = out->named < SK_WILD_TOLD ? out->named++ : SK_WILD_TOLD - 1;
+    if (at == SK_WILD_TOLD - 1 && out->named == SK_WILD_TOLD && out->name[at].size >= w->size[s]) return;
+    for (; at > 0 && out->name[at - 1].size < w->size[s]; at--) out->name[at] = out->name[at - 1];
+    out->name[at] = (sk_wild_step){w->point[s], w->state[s], w->size[s]};
+}
+
+static sock_status settle(const hunt *w, sk_wild *out)
+{
+    out->step = sk_alloc(w->ctx, w->data->points, sizeof *out->step);
+    out->name = sk_alloc(w->ctx, SK_WILD_TOLD, sizeof *out->name);
+    if (!out->step || !out->name) {
+        sk_wild_clear(out);
+        return SOCK_ENOMEM;
+    }
+    out->count = w->count;
+    for (size_t i = 0; i < w->count; i++) out->step[w->point[w->list[i]]] = true;
+    for (size_t i = 0; i < w->count; i++) {
+        name_one(w, w->list[i], out);
+        close_excursion(w, w->list[i], out->step);
+    }
+    for (size_t i = 0; i < w->data->points; i++) out->left += out->step[i];
+    return SOCK_OK;
+}
+
+static sock_status judge(hunt *w, sk_wild *out)
+{
+    bool any = false;
+    SK_TRY(list_far(w));
+    if (w->count) SK_TRY(take_out(w, &any));
+    if (any) SK_TRY(list_far(w));
+    return w->count && !comes_in_bursts(w) ? settle(w, out) : SOCK_OK;
+}
+
+sock_status sk_wild_find(sock_context *ctx, const sock_data *data, sk_wild *out)
+{
+    hunt w = {.ctx = ctx, .data = data};
+    *out = (sk_wild){0};
+    sock_status status = prepare(&w);
+    if (status >= 0 && w.n >= SK_WILD_LEAST_STEPS) {
+        status = find_scales(&w);
+        if (status >= 0) status = sk_parallel_for(ctx, w.n, AT_ONCE, measure_some, &w);
+        if (status >= 0) status = judge(&w, out);
+    }
+    release(&w);
+    return status;
+}
+
+void sk_wild_clear(sk_wild *wild)
+{
+    sk_free(wild->step);
+    sk_free(wild->name);
+    *wild = (sk_wild){0};
+}

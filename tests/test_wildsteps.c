@@ -1,0 +1,268 @@
+/* test_wildsteps.c - steps that do not belong to the rest: what is called wild, and what never is. */
+#include "data/wild.h"
+
+#include "onecontext.h"
+
+enum { STEPS = 3000 };
+
+static double normal(size_t i)
+{
+    double z;
+    sk_normals((sk_key){5, SK_PURPOSE_TEST}, i, 0, 0, 1, &z);
+    return z;
+}
+
+/* Ratio of normals and the root of a mean square: Student's t of 3 degrees. */
+static double student(size_t i)
+{
+    double z[4];
+    sk_normals((sk_key){6, SK_PURPOSE_TEST}, i, 0, 0, 4, z);
+    return z[0] / sqrt((z[1] * z[1] + z[2] * z[2] + z[3] * z[3]) / 3);
+}
+
+/* x' = -x + noise, h = 0.01: steps of deviation 0.1. */
+static void pull(double *x)
+{
+    x[0] = 0.3;
+    for (size_t i = 0; i < STEPS; i++) x[i + 1] = 0.99 * x[i] + 0.1 * normal(i);
+}
+
+static sock_data *data_of(size_t d, const double *x)
+{
+    static double t[STEPS + 1];
+    static const size_t length = STEPS + 1;
+    for (size_t i = 0; i <= STEPS; i++) t[i] = 0.01 * (double)i;
+    sock_data *data = NULL;
+    assert_int_equal(sock_data_from_arrays(ctx, d, 1, &length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    return data;
+}
+
+static sk_wild wild_of(const double *x)
+{
+    sk_wild wild = {0};
+    sock_data *data = data_of(1, x);
+    if (sk_wild_find(ctx, data, &wild) < 0) fail_msg("%s", sock_message(ctx));
+    sock_data_free(data);
+    return wild;
+}
+
+static void assert_tame(const double *x)
+{
+    sk_wild wild = wild_of(x);
+    assert_int_equal(wild.count, 0);
+    assert_null(wild.step);
+    sk_wild_clear(&wild);
+}
+
+/* ---- What is wild ---- */
+
+static void test_wildsteps__an_outlier_spoils_two_steps(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1];
+    for (int far = 0; far < 2; far++) {
+        pull(x);
+        x[700] += far ? 1e8 : 2; /* twenty deviations of a step */
+        sk_wild wild = wild_of(x);
+        assert_int_equal(wild.count, 2);
+        assert_int_equal(wild.left, 2);
+        assert_true(wild.step[699] && wild.step[700] && !wild.step[698] && !wild.step[701]);
+        assert_int_equal(wild.named, 2);
+        assert_true(wild.name[0].point == 699 || wild.name[0].point == 700);
+        assert_true(wild.name[0].size >= wild.name[1].size && wild.name[1].size > 10);
+        sk_wild_clear(&wild);
+    }
+}
+
+static void test_wildsteps__a_jump_spoils_one(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1];
+    x[0] = 0;
+    for (size_t i = 0; i < STEPS; i++)
+        x[i + 1] = 0.99 * x[i] + 0.1 * normal(i) + (i % 600 == 300 ? (i % 1200 == 300 ? 2 : -2) : 0);
+    sk_wild wild = wild_of(x);
+    assert_int_equal(wild.count, 5);
+    for (size_t i = 0; i < STEPS; i++) assert_int_equal(wild.step[i], i % 600 == 300);
+    sk_wild_clear(&wild);
+}
+
+static void test_wildsteps__one_per_cent_is_found_to_the_last(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1];
+    pull(x);
+    for (size_t i = 50; i <= STEPS; i += 100) x[i] += i / 100 % 2 ? 2 : -2;
+    sk_wild wild = wild_of(x);
+    assert_int_equal(wild.count, 60);
+    assert_int_equal(wild.named, SK_WILD_TOLD);
+    for (size_t i = 50; i < STEPS; i += 100) assert_true(wild.step[i - 1] && wild.step[i]);
+    sk_wild_clear(&wild);
+}
+
+/* A stuck value: in, at rest, out. A foreign stretch: in, moving, out. All of it stays out; the wild steps are two. */
+static void test_wildsteps__excursions_are_closed(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1];
+    for (int moving = 0; moving < 2; moving++) {
+        pull(x);
+        const size_t points = moving ? 4 : 40;
+        for (size_t i = 900; i < 900 + points; i++) x[i] = moving ? x[i] + 999 : 999;
+        sk_wild wild = wild_of(x);
+        assert_int_equal(wild.count, 2);
+        assert_int_equal(wild.left, points + 1);
+        for (size_t i = 890; i < 950; i++) assert_int_equal(wild.step[i], i >= 899 && i < 900 + points);
+        sk_wild_clear(&wild);
+    }
+}
+
+/* In two dimensions the coordinate that is farthest out is named; the other is left as it is. */
+static void test_wildsteps__names_the_coordinate(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1], pair[2 * STEPS + 2];
+    pull(x);
+    for (size_t i = 0; i <= STEPS; i++) pair[2 * i] = x[i], pair[2 * i + 1] = x[STEPS - i];
+    pair[2 * 1234 + 1] -= 3;
+    sock_data *data = data_of(2, pair);
+    sk_wild wild = {0};
+    assert_int_equal(sk_wild_find(ctx, data, &wild), SOCK_OK);
+    assert_int_equal(wild.count, 2);
+    assert_true(wild.step[1233] && wild.step[1234]);
+    assert_true(wild.name[0].state == 1 && wild.name[1].state == 1);
+    sk_wild_clear(&wild);
+    sock_data_free(data);
+}
+
+/* ---- What is not ---- */
+
+static void test_wildsteps__tails_are_not_wild(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1];
+    pull(x);
+    assert_tame(x);
+    for (size_t i = 0; i < STEPS; i++) x[i + 1] = 0.99 * x[i] + 0.1 * student(i);
+    assert_tame(x);
+    x[0] = 1;
+    for (size_t i = 0; i < STEPS; i++) x[i + 1] = x[i] * exp(0.1 * normal(i)); /* many decades of noise */
+    assert_tame(x);
+}
+
+static void test_wildsteps__bursts_are_not_wild(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1];
+    x[0] = 0;
+    for (size_t i = 0; i < STEPS; i++) /* long ones, then short ones */
+        x[i + 1] = 0.99 * x[i] + 0.1 * normal(i) * (i % 1000 < 60 ? 30 : 1);
+    assert_tame(x);
+    for (size_t i = 0; i < STEPS; i++) x[i + 1] = 0.99 * x[i] + 0.1 * normal(i) * (i % 200 < 5 ? 30 : 1);
+    assert_tame(x);
+}
+
+/* A threshold with a reset; two wells that long steps jump between; counts that rest and move by whole units. */
+static void test_wildsteps__what_a_state_does_is_not_wild(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1];
+    x[0] = 0;
+    for (size_t i = 0; i < STEPS; i++) {
+        x[i + 1] = x[i] + 0.02 * (1.5 - x[i]) + 0.02 * normal(i);
+        if (x[i + 1] > 1) x[i + 1] = 0;
+    }
+    assert_tame(x);
+    for (size_t i = 0; i <= STEPS; i++) x[i] = (i / 170 % 2 ? 1 : -1) + 0.1 * normal(i);
+    assert_tame(x);
+    x[0] = 0;
+    for (size_t i = 0; i < STEPS; i++) x[i + 1] = x[i] + rint(0.5 * normal(i)) - (x[i] > 5) + (x[i] < -5);
+    assert_tame(x);
+}
+
+/* Nothing is said of few steps, or where wild steps are no exception. */
+static void test_wildsteps__silent_without_a_rest(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1], t[SK_WILD_LEAST_STEPS];
+    const size_t length = SK_WILD_LEAST_STEPS;
+    pull(x);
+    x[30] += 1e6;
+    for (size_t i = 0; i < length; i++) t[i] = (double)i;
+    sock_data *data = NULL;
+    sk_wild wild = {0};
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    assert_int_equal(sk_wild_find(ctx, data, &wild), SOCK_OK);
+    assert_int_equal(wild.count, 0);
+    sock_data_free(data);
+    pull(x);
+    for (size_t i = 25; i <= STEPS; i += 50) x[i] += 2; /* 4 % of the steps */
+    assert_tame(x);
+}
+
+/* ---- The rules ---- */
+
+/* Exact quantiles of a power law have no gap, whatever the index; one that is torn off has. */
+static void test_wildsteps__gap(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    static double size[N];
+    for (double index = 1; index < 9; index += 1.5) {
+        for (size_t i = 0; i < N; i++) size[i] = 2 * pow((double)N / ((double)i + 0.5), 1 / index);
+        assert_int_equal(sk_wild_gap(N, size, 40), 0);
+        for (size_t i = 0; i < 20; i++) size[i] *= 20;
+        assert_int_equal(sk_wild_gap(N, size, 40), 20);
+        for (size_t i = 1; i < 20; i++) size[i] /= 20;
+        assert_int_equal(sk_wild_gap(N, size, 40),
+                         index > 4 ? 1 : 0); /* one alone must be farther where tails are long */
+    }
+    assert_int_equal(sk_wild_gap(40, size, 4), 0); /* too few below to know their tail */
+}
+
+static void test_wildsteps__rules(void **state)
+{
+    (void)state;
+    assert_true(sk_wild_is_local(3, 100, 0) && !sk_wild_is_local(2, 100, 0));
+    assert_true(sk_wild_is_local(13, 100, 0.02) && !sk_wild_is_local(12, 100, 0.02));
+    assert_true(!sk_wild_in_bursts(3, 10, 0) && sk_wild_in_bursts(4, 10, 0));
+    assert_true(!sk_wild_in_bursts(11, 50, 0.01) && sk_wild_in_bursts(12, 50, 0.01)); /* 2.5 of 50 by chance */
+}
+
+static sock_status find(sock_context *c, void *data)
+{
+    sk_wild wild = {0};
+    SK_TRY(sk_wild_find(c, data, &wild));
+    sk_wild_clear(&wild);
+    return SOCK_OK;
+}
+
+static void test_wildsteps__survives_failed_allocations(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1];
+    pull(x);
+    x[100] += 5;
+    sock_data *data = data_of(1, x);
+    assert_true(for_single_allocations(ctx, find, data) > 15);
+    sock_data_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wildsteps__an_outlier_spoils_two_steps),
+        cmocka_unit_test(test_wildsteps__a_jump_spoils_one),
+        cmocka_unit_test(test_wildsteps__one_per_cent_is_found_to_the_last),
+        cmocka_unit_test(test_wildsteps__excursions_are_closed),
+        cmocka_unit_test(test_wildsteps__names_the_coordinate),
+        cmocka_unit_test(test_wildsteps__tails_are_not_wild),
+        cmocka_unit_test(test_wildsteps__bursts_are_not_wild),
+        cmocka_unit_test(test_wildsteps__what_a_state_does_is_not_wild),
+        cmocka_unit_test(test_wildsteps__silent_without_a_rest),
+        cmocka_unit_test(test_wildsteps__gap),
+        cmocka_unit_test(test_wildsteps__rules),
+        cmocka_unit_test(test_wildsteps__survives_failed_allocations),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
