@@ -70,11 +70,24 @@ static void print_numbers(const char *before, size_t count, const double *value)
 static void print_floor(const sk_numbers *floor, int width)
 {
     bool same = true;
-    if (!floor->count || !(floor->value[0] > 0)) return;
-    for (size_t k = 0; k < floor->count; k++) same = same && floor->value[k] == floor->value[0];
+    double largest = 0;
+    for (size_t k = 0; k < floor->count; k++) {
+        same = same && floor->value[k] == floor->value[0];
+        largest = floor->value[k] > largest ? floor->value[k] : largest;
+    }
+    if (!(largest > 0)) return;
     printf("%*s", width, "");
     print_numbers("plus the floor", same ? 1 : floor->count, floor->value);
     printf(" on the diagonal of a\n");
+}
+
+static void print_quiet(const sk_texts *quiet, int width)
+{
+    if (!quiet->count) return;
+    printf("%-*s", width, "noise");
+    for (size_t i = 0; i < quiet->count; i++) printf("%s%s", i ? ", " : "", quiet->text[i]);
+    printf(" %s no noise of %s own: the rows and columns of a are zero\n", quiet->count > 1 ? "have" : "has",
+           quiet->count > 1 ? "their" : "its");
 }
 
 /* Each part of a is the answer of a convex problem of its own. */
@@ -106,6 +119,7 @@ static void print_diffusion(const sk_record *r, int width, bool full)
         printf("%s\n", list->part[i].polished ? ", polished" : "");
     }
     print_floor(&r->found.floor, width);
+    print_quiet(&r->quiet, width);
     print_certificates(r, width, full);
 }
 
@@ -123,6 +137,25 @@ static void print_scale(const sk_tune_outcome *found, int width)
     printf("%-*s", width, "units");
     print_numbers("states were searched in units of", found->scale.count, found->scale.value);
     printf("; eta is in these units, all else in those of the data\n");
+}
+
+/* What a density of these data cannot resolve, and the number that sock score has to be compared with. */
+static void print_jitter(const sk_record *r, int width, bool full)
+{
+    const sk_tune_outcome *found = &r->found;
+    const sk_numbers *jitter = &found->jitter;
+    bool same = true;
+    if (!jitter->count || (!found->grain.count && !full)) return;
+    for (size_t k = 0; k < jitter->count; k++) same = same && jitter->value[k] == jitter->value[0];
+    printf("%-*s", width, "jitter");
+    print_numbers("the search adds the variance", same ? 1 : jitter->count, jitter->value);
+    printf(" to each step");
+    if (found->grain.count)
+        print_numbers(": the data are counted or rounded to", found->grain.count, found->grain.value);
+    putchar('\n');
+    if (same && isfinite(found->loglik))
+        printf("%*s%.4f nats a step and dimension as sock score --delta %.17g counts them (loglik)\n", width, "",
+               found->loglik / ((double)found->steps * (double)r->d), jitter->value[0]);
 }
 
 static void print_left_out(const sk_record *r, int width)
@@ -150,6 +183,7 @@ static void print_search(const sk_record *r, int width, bool full)
     if (full && isfinite(found->calibration))
         printf("%-*s%.3g: squared residuals of held-out steps over what a says; near 1 is good\n", width, "calibration",
                found->calibration);
+    print_jitter(r, width, full);
     printf("%-*s%zu fits%s; %s\n", width, "search", found->search.count, found->paper ? " of the paper's protocol" : "",
            full ? "--json lists them" : "sock fit --search-log FILE writes them");
     print_left_out(r, width);

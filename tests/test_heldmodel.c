@@ -109,8 +109,8 @@ static void prop_a_model_is_the_shares_of_its_parts(void **state)
     }
 }
 
-/* log N(e; 0, C) - eps tr C^-1 / 2 of row i, C = h a + (h floor + eps) 1. */
-static double slow_euler(const mixed *m, size_t i, double floor, double eps)
+/* log N(e; 0, C) - charge tr C^-1 / 2 of row i, C = h a + (h floor + eps) 1. */
+static double slow_euler(const mixed *m, size_t i, double floor, double eps, double charge)
 {
     const sk_transitions *t = m->b.rows;
     const size_t d = t->d;
@@ -123,7 +123,7 @@ static double slow_euler(const mixed *m, size_t i, double floor, double eps)
         inverse[k] = on;
     }
     const double logdet = dense_solve(d, c, d, inverse);
-    for (size_t k = 0; k < d * d; k++) sum += inverse[k] * (e[k / d] * e[k % d] + (k / d == k % d ? eps : 0));
+    for (size_t k = 0; k < d * d; k++) sum += inverse[k] * (e[k / d] * e[k % d] + (k / d == k % d ? charge : 0));
     return -0.5 * ((double)d * log(2 * acos(-1.0)) + logdet + sum);
 }
 
@@ -137,9 +137,13 @@ static void check_euler(const mixed *m)
     for (size_t g = 0; g < 2; g++) {
         double sum = 0;
         for (size_t i = 0; i < t->first[t->folds]; i++)
-            slow[g * t->clusters + t->cluster[i]] += 0.75 + slow_euler(m, i, floor[g], look.eps);
+            slow[g * t->clusters + t->cluster[i]] += 0.75 + slow_euler(m, i, floor[g], look.eps, look.eps);
         for (size_t u = 0; u < t->clusters; u++) sum += slow[g * t->clusters + u];
         assert_close(score[g], sum, 1e-9, 1);
+        double plain = 0, loglik;
+        for (size_t i = 0; i < t->first[t->folds]; i++) plain += 0.75 + slow_euler(m, i, floor[g], look.eps, 0);
+        assert_int_equal(sk_euler_likelihood(ctx, t, &look, &m->model, floor[g], &loglik), SOCK_OK);
+        assert_close(loglik, plain, 1e-9, 1);
     }
     assert_all_close(2 * t->clusters, cluster, slow, 1e-9);
     sk_free(cluster), sk_free(slow);

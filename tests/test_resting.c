@@ -133,11 +133,58 @@ static void test_resting__epidemic_keeps_the_size_of_its_residuals(void **state)
     }
 }
 
+/* The jitter is told, in the units of the data, and with it sock_score counts as the fit says: held out or not makes
+ * little difference for two numbers that are fitted to 800 steps. */
+static void test_resting__jitter_is_told_and_score_agrees(void **state)
+{
+    (void)state;
+    enum { STEPS = 800 };
+    static double t[STEPS + 1], x[STEPS + 1];
+    const size_t length = STEPS + 1;
+    for (int unit = 0; unit < 2; unit++) { /* the second in units that are scaled for the search */
+        double z, sum = 0, size = unit ? 1000 : 1;
+        for (size_t i = 0; i <= STEPS; i++) {
+            t[i] = 0.1 * (double)i;
+            x[i] = size * 0.25 * rint(sum / 0.25);
+            sk_normals((sk_key){78, SK_PURPOSE_TEST}, i, 0, 0, 1, &z);
+            sum += -0.1 * sum + 0.3 * z;
+        }
+        sock_data *data = NULL;
+        sock_model *model = NULL;
+        sock_options *opts = sock_options_new(ctx);
+        char *text = NULL, delta[40];
+        sock_scores scores;
+        sock_options_set(ctx, opts, "drift", "affine");
+        sock_options_set(ctx, opts, "diffusion", "constant");
+        assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+        if (sock_fit(ctx, data, opts, &model) < 0) fail_msg("%s", sock_message(ctx));
+        assert_int_equal(sock_model_info(ctx, model, &text), SOCK_OK);
+        json_t *info = json_loads(text, 0, NULL);
+        const double jitter = json_number_value(json_array_get(json_object_get(info, "jitter"), 0));
+        assert_close(json_number_value(json_array_get(json_object_get(info, "grain"), 0)), 0.25 * size, 1e-9, 0);
+        assert_close(jitter, 0.0625 * size * size, 1e-9, 0);
+        snprintf(delta, sizeof delta, "%.17g", jitter);
+        sock_options_set(ctx, opts, "delta", delta);
+        sock_options_set(ctx, opts, "mmd-paths", "0");
+        assert_true(sock_score(ctx, model, data, NULL, NULL, opts, &scores) >= 0);
+        const double steps = json_number_value(json_object_get(info, "steps"));
+        assert_close(json_number_value(json_object_get(info, "score_loglik")) / steps, scores.loglik.value / STEPS,
+                     0.02, 1);
+        assert_true(json_number_value(json_object_get(info, "score")) / steps < scores.loglik.value / STEPS - 0.1);
+        json_decref(info);
+        sock_string_free(text);
+        sock_options_free(opts);
+        sock_model_free(model);
+        sock_data_free(data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_resting__unit_of_rounded_data_bounds_the_jitter),
         cmocka_unit_test(test_resting__middle_is_that_of_the_steps_that_move),
+        cmocka_unit_test(test_resting__jitter_is_told_and_score_agrees),
         cmocka_unit_test(test_resting__epidemic_keeps_the_size_of_its_residuals),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -87,6 +87,8 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
     SK_TRY(sk_equation_add(job->ctx, model, record));
     SK_TRY(sk_residual_lag1(job->ctx, model, job->data, wild->data.step, &record->residual_lag1));
     SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left));
+    for (size_t k = 0; record->found.quiet && k < job->data->d; k++)
+        if (record->found.quiet[k]) SK_TRY(sk_texts_add(job->ctx, &record->quiet, job->data->state[k]));
     SK_TRY(sk_record_warn(job->ctx, record));
     return sk_fit_save_record(job, record, ended, model);
 }

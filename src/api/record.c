@@ -13,7 +13,7 @@ void sk_record_init(sk_record *record)
                           .residual_lag1 = (double)NAN,
                           .seconds = (double)NAN};
     sk_tune_outcome *found = &record->found;
-    found->drift_dof = found->score = found->score_constant = found->calibration = (double)NAN;
+    found->drift_dof = found->score = found->score_constant = found->calibration = found->loglik = (double)NAN;
     found->gain_error = (double)NAN;
     found->search_tolerance = found->delta = (double)NAN;
     record->certificate = (sk_certificate){.primal = (double)NAN,
@@ -39,6 +39,7 @@ void sk_record_clear(sk_record *r)
     sk_texts_clear(&r->equation);
     sk_texts_clear(&r->equation_part);
     sk_texts_clear(&r->warnings);
+    sk_texts_clear(&r->quiet);
     sk_tune_outcome_clear(&r->found);
     sk_record_init(r);
 }
@@ -120,6 +121,7 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *r)
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_gain(r->against_constant, found->limited)));
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_moments(found->calibration)));
+    if (r->quiet.count) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_QUIET));
     if (sk_record_drift(r)->edge) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_DRIFT_EDGE));
     if (sk_record_diffusion(r)->edge) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_DIFFUSION_EDGE));
     for (size_t i = 0; i < found->diffusions.count; i++)

@@ -77,6 +77,7 @@ typedef struct sk_record {
     sk_options_given options;
     sk_provenance data;
     sk_oddities odd;
+    sk_texts quiet;                   /* states without noise of their own */
     sk_texts equation, equation_part; /* a text for each state; of the polynomials of an average alone */
     double equation_part_share;
     sk_verdict against_constant; /* of the held-out scores: who tells of the gain tells this */

@@ -482,6 +482,10 @@ static const field fields[] = {
     {"wild_steps", POSITIVE, ALL | OPTIONAL, IN(odd.wild_steps)},
     {"wild", WILD, ALL | OPTIONAL, IN(odd)},
     {"codes", CODES, ALL | OPTIONAL, IN(odd)},
+    {"quiet", LINES, SEARCH | OPTIONAL, IN(quiet)},
+    {"score_loglik", NUMBER, SEARCH | OPTIONAL, IN(found.loglik)},
+    {"jitter", NUMBERS, SEARCH | OPTIONAL, IN(found.jitter)},
+    {"grain", NUMBERS, SEARCH | OPTIONAL, IN(found.grain)},
     {"residual_lag1", NUMBER, TUNED, IN(residual_lag1)},
     {0},
 };

@@ -49,6 +49,10 @@ static const struct {
     [SK_WARN_CODE] = {"code",
                       "a value recurs far outside the rest, as codes for missing values do: --missing leaves it out",
                       SK_GRAVE},
+    [SK_WARN_QUIET] = {"quiet",
+                       "a state has no noise of its own: a is zero there, and steps have a density by moments alone "
+                       "(loglik_moments), or with a delta",
+                       SK_NOTE},
     [SK_WARN_OTHER] = {"other", "", SK_CAUTION},
 };
 

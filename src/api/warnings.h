@@ -42,6 +42,7 @@ typedef enum sk_warning_code {
     SK_WARN_WILD,           /* wild steps were left out */
     SK_WARN_WILD_KEPT,      /* ... or not */
     SK_WARN_CODE,           /* a value looks like a code for a missing one */
+    SK_WARN_QUIET,          /* a state has no noise of its own */
     SK_WARN_OTHER,          /* a sentence that this version does not know */
     SK_WARNINGS
 } sk_warning_code;

@@ -31,6 +31,9 @@ void sk_tune_outcome_clear(sk_tune_outcome *told)
     sk_free(told->floor.value);
     sk_free(told->scale.value);
     sk_free(told->centre.value);
+    sk_free(told->jitter.value);
+    sk_free(told->grain.value);
+    sk_free(told->quiet);
     *told = (sk_tune_outcome){0};
 }
 

@@ -58,10 +58,14 @@ typedef struct sk_tune_outcome {
     char *drift_best;  /* the one with the best score, which a simpler one may have replaced; NULL: not told */
     double score, score_constant, calibration;
     double gain_error; /* standard error of score - score_constant, paired; NaN: not known, infinite: not to be had */
+    double loglik; /* of the whole model on held-out steps, by Euler's density with the jitter as delta */
     size_t folds, steps;
     sk_numbers floor;  /* d numbers on the diagonal of a, in the user's units */
     sk_numbers scale;  /* d units of the search; none: those of the data */
     sk_numbers centre; /* d: its zero */
+    sk_numbers jitter; /* d: variance that the likelihood of the search adds, in the user's units */
+    sk_numbers grain;  /* d: smallest change of a state that is counted or rounded, else 0; none: no state is */
+    bool *quiet;       /* d: states without noise of their own; NULL: none */
     bool limited;      /* by the budget, which left out: */
     size_t skipped;    /* candidates */
     sk_texts left_out; /* whole stages */

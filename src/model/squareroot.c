@@ -46,6 +46,16 @@ static sock_status root_general(const root_job *job, size_t i, int worker)
     return SOCK_OK;
 }
 
+/* A state without noise has none in the root either, to the last digit. */
+static void keep_zeros(size_t d, const double *a, double *out)
+{
+    for (size_t k = 0; k < d; k++) {
+        bool zero = true;
+        for (size_t l = 0; l < d; l++) zero = zero && a[k * d + l] == 0;
+        for (size_t l = 0; zero && l < d; l++) out[k * d + l] = out[l * d + k] = 0;
+    }
+}
+
 static sock_status root_range(void *argument, size_t begin, size_t end, int worker)
 {
     const root_job *job = argument;
@@ -61,6 +71,7 @@ static sock_status root_range(void *argument, size_t begin, size_t end, int work
             root2(job->a + 4 * i, job->out + 4 * i);
         else
             SK_TRY(root_general(job, i, worker));
+        if (d > 2) keep_zeros(d, job->a + i * d * d, job->out + i * d * d);
     }
     return SOCK_OK;
 }

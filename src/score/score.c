@@ -81,6 +81,34 @@ static bool miss_resting(const sk_loglik *l, const sock_data *test, sock_value *
     return true;
 }
 
+/* The first state whose rows and columns of a are zero everywhere; d: none. */
+static size_t quiet_state(const sock_model *model)
+{
+    size_t k = model->d;
+    if (model->floor > 0 || !model->diffusion_terms) return k;
+    for (k = 0; k < model->d; k++) {
+        bool zero = true;
+        for (size_t i = 0; i < model->diffusion_terms; i++) {
+            const sk_diffusion_term *term = model->diffusion[i];
+            const size_t block = sk_features_count(term->map) * term->rank;
+            for (size_t j = k * block; j < (k + 1) * block; j++) zero = zero && term->v[j] == 0;
+        }
+        if (zero) break;
+    }
+    return k;
+}
+
+static bool miss_quiet(const sk_loglik *l, const sock_model *model, const sock_data *test, sock_value *value)
+{
+    const size_t k = quiet_state(model);
+    if (k == model->d) return false;
+    miss(
+        value, true,
+        "%.*s has no noise of its own: no density on %zu of %zu intervals; loglik_moments has one, or give a delta > 0",
+        whole_characters(test->state[k], 40), test->state[k], l->singular, l->intervals);
+    return true;
+}
+
 static void likelihood_value(const sk_loglik *l, const sock_model *model, const sock_data *test, const char *covariance,
                              sock_value *value)
 {
@@ -94,7 +122,7 @@ static void likelihood_value(const sk_loglik *l, const sock_model *model, const 
     else if (l->singular && !model->has_diffusion)
         miss(value, true, "the model has no diffusion on %zu of %zu intervals; a delta > 0 makes it regular",
              l->singular, l->intervals);
-    else if (l->singular && miss_resting(l, test, value))
+    else if (l->singular && (miss_resting(l, test, value) || miss_quiet(l, model, test, value)))
         return;
     else if (l->singular)
         miss(value, true, "the %s is singular on %zu of %zu intervals; a delta > 0 makes it regular", covariance,

@@ -435,7 +435,7 @@ static double smallest_change(size_t count, double *change)
 /* The jitter of the likelihood, from the median square increment of the steps that move. Counts and rounded numbers
  * move by whole units, and rest in between: a density can have no finer grain than that unit, or steps at rest would
  * pay without bound for a = 0. */
-static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_view_spec *look)
+static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_view_spec *look, double *grain)
 {
     const size_t d = t->d, stride = sk_transitions_stride(t, SK_TYPICAL_ROWS), rows = (t->n + stride - 1) / stride;
     double *square = sk_doubles(ctx, rows, 1), *change = sk_doubles(ctx, rows, 1), middle = 0;
@@ -447,7 +447,8 @@ static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_vie
             square[i] += size * size / (double)d;
             if (size != 0) change[count++] = size;
         }
-        look->resolution += pow(smallest_change(count, change), 2) / (double)d;
+        grain[k] = smallest_change(count, change);
+        look->resolution += pow(grain[k], 2) / (double)d;
     }
     if (status >= 0) status = sk_typical_value(ctx, t, stride, square, &middle);
     if (status >= 0 && !(middle > 0))
@@ -467,6 +468,7 @@ void sk_row_sets_clear(sk_row_sets *r)
     if (r->search != r->all) sk_transitions_free(r->search);
     sk_transitions_free(r->all);
     sk_units_free(r->units);
+    sk_free(r->grain);
     *r = (sk_row_sets){0};
 }
 
@@ -482,7 +484,8 @@ sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t 
     r.search = r.screen = r.all;
     r.look = (sk_view_spec){.weighted = spec->weighted};
     for (size_t k = 0; r.units && k < r.all->d; k++) r.look.density -= log(r.units->scale[k]);
-    SK_GO(set_jitter(ctx, r.all, &r.look));
+    r.grain = sk_doubles(ctx, r.all->d, 1);
+    SK_GO(r.grain ? set_jitter(ctx, r.all, &r.look, r.grain) : SOCK_ENOMEM);
     const bool windows = sk_take_part(r.all->n, search_rows);
     SK_GO(part_of(ctx, r.all, s.turn, search_rows, windows, &r.search));
     r.screen = r.search;

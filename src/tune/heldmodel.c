@@ -82,11 +82,12 @@ typedef struct euler {
     size_t floors;
     const double *floor;
     double *cluster;
+    bool plain; /* the jitter stands in the covariance alone */
 } euler;
 
 /* f, a: fields of the model at the left ends of the part. space: 2 d^2 + 2 d. */
-static void score_part(const held_rows *part, const double *f, const double *a, double floor, double *cluster,
-                       double *space)
+static void score_part(const held_rows *part, const double *f, const double *a, double floor, bool plain,
+                       double *cluster, double *space)
 {
     const sk_transitions *t = part->rows;
     const size_t d = t->d;
@@ -96,7 +97,7 @@ static void score_part(const held_rows *part, const double *f, const double *a, 
         const double h = t->h[i];
         sk_residual_euler(d, h, t->y + i * d, t->next + i * d, f, e);
         for (size_t k = 0; k < d * d; k++) c[k] = h * a[k] + (k % (d + 1) ? 0 : h * floor + eps);
-        cluster[t->cluster[i]] += part->look->density + sk_log_density(d, c, e, eps, c + d * d);
+        cluster[t->cluster[i]] += part->look->density + sk_log_density(d, c, e, plain ? 0 : eps, c + d * d);
     }
 }
 
@@ -109,7 +110,7 @@ static sock_status euler_part(sock_context *ctx, void *arg, const held_rows *par
     sock_status status = f && a && space ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) status = sk_model_evaluate(ctx, part->model, n, part->rows->y + part->begin * d, f, a);
     for (size_t g = 0; status >= 0 && g < w->floors; g++)
-        score_part(part, f, a, w->floor[g], w->cluster + g * part->rows->clusters, space);
+        score_part(part, f, a, w->floor[g], w->plain, w->cluster + g * part->rows->clusters, space);
     sk_free(f);
     sk_free(a);
     sk_free(space);
@@ -127,10 +128,20 @@ sock_status sk_euler_score(sock_context *ctx, const sk_transitions *rows, const 
                            const sk_held_model *held, size_t floors, const double *floor, double *score,
                            double *cluster)
 {
-    euler w = {floors, floor, cluster};
+    euler w = {floors, floor, cluster, false};
     SK_TRY(each_held(ctx, rows, look, held, euler_part, &w));
     for (size_t g = 0; g < floors; g++) score[g] = sum(rows->clusters, cluster + g * rows->clusters);
     return SOCK_OK;
+}
+
+sock_status sk_euler_likelihood(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look,
+                                const sk_held_model *held, double floor, double *loglik)
+{
+    euler w = {1, &floor, sk_doubles(ctx, rows->clusters, 1), true};
+    sock_status status = w.cluster ? each_held(ctx, rows, look, held, euler_part, &w) : SOCK_ENOMEM;
+    if (status >= 0) *loglik = sum(rows->clusters, w.cluster);
+    sk_free(w.cluster);
+    return status;
 }
 
 /* ---- Moments ---- */

@@ -23,6 +23,11 @@ sock_status sk_euler_score(sock_context *ctx, const sk_transitions *rows, const 
                            const sk_held_model *model, size_t floors, const double *floor, double *score,
                            double *cluster);
 
+/* The likelihood with which sock_score judges, on held-out rows: sum of log N(e; h a + eps 1) with the floor in a. (The
+ * score also charges eps tr(h a + eps 1)^-1 / 2 for each row.) -infinity where there is none. */
+sock_status sk_euler_likelihood(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look,
+                                const sk_held_model *model, double floor, double *loglik);
+
 /* The same by the moments of the step (score.h) with eps as delta and without a floor: right where steps are long too,
  * and more expensive. */
 sock_status sk_moment_score(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look,

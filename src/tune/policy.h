@@ -129,6 +129,15 @@
 #define SK_PLAIN_TRIED 3    /* models that a plain one was chosen among */
 #define SK_MOMENTS_COST 1e6 /* n d^3 up to which the moments of the step are asked */
 
+/* ---- States without noise of their own ---- */
+
+#define SK_QUIET_SHARE                                                                                                 \
+    1.25 /* residuals up to this times what the noise of others accounts for: f and a are not exact */
+#define SK_QUIET_LEAST 1e-6     /* of the square increments: a drift of three digits */
+#define SK_QUIET_ROWS 20000     /* steps that stand for all, */
+#define SK_QUIET_NUMBERS 2e7    /* or as many as this has d^3, */
+#define SK_QUIET_LEAST_ROWS 200 /* at least these */
+
 /* ---- Identical parts of an average ---- */
 
 #define SK_IDENTICAL 1e-7       /* relative difference of what they say of the held-out rows */

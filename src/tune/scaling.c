@@ -122,7 +122,7 @@ sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const
 }
 
 /* floor * I of the scaled model as columns sqrt(floor) s_k, each for its own component. */
-static sock_status floor_term(sock_context *ctx, const double *scale, sock_model *model)
+sock_status sk_floor_as_term(sock_context *ctx, const double *scale, sock_model *model)
 {
     size_t d = model->d;
     sk_kernel *one = NULL;
@@ -139,7 +139,7 @@ static sock_status floor_term(sock_context *ctx, const double *scale, sock_model
         return status;
     }
     for (size_t k = 0; k < d; k++) {
-        term->v[k * d + k] = sqrt(model->floor) * scale[k];
+        term->v[k * d + k] = sqrt(model->floor) * (scale ? scale[k] : 1);
         term->owner[k] = k;
     }
     model->floor = 0;
@@ -161,7 +161,7 @@ sock_status sk_scaling_restore(sock_context *ctx, const sk_units *units, sock_mo
         SK_TRY(sk_features_set_units(ctx, term->map, units->centre, scale));
         for (size_t j = 0; j < d * block; j++) term->v[j] *= scale[j / block];
     }
-    return model->floor > 0 ? floor_term(ctx, scale, model) : SOCK_OK;
+    return model->floor > 0 ? sk_floor_as_term(ctx, scale, model) : SOCK_OK;
 }
 
 static bool all_one(size_t count, const double *value)

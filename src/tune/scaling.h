@@ -25,4 +25,7 @@ sock_status sk_scaling_restore(sock_context *ctx, const sk_units *units, sock_mo
  * the user's units. */
 sock_status sk_scaling_finish(sock_context *ctx, const sk_units *units, sock_model *model, sk_tune_outcome *told);
 
+/* floor I of a model in these units (NULL: 1) as a term of it, one column for each state; floor is 0 then. */
+sock_status sk_floor_as_term(sock_context *ctx, const double *scale, sock_model *model);
+
 #endif

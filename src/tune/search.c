@@ -1,4 +1,5 @@
 /* search.c - walks over the stages of stages.c; then the model, and what is told of it. */
+#include "tune/quiet.h"
 #include "tune/scaling.h"
 #include "tune/searchstate.h"
 
@@ -36,6 +37,24 @@ static sock_status walk(sk_search *s)
     return SOCK_OK;
 }
 
+/* What the likelihood of the search adds to the variance of a step, and why where the data have a grain. */
+static sock_status tell_jitter(const sk_search *s)
+{
+    const sk_held_model held = sk_chosen(s, &s->choice);
+    const sk_row_sets *sets = &s->sets;
+    const size_t d = s->rows->d;
+    sk_tune_outcome *told = s->told;
+    told->jitter = (sk_numbers){d, sk_doubles(s->ctx, d, 1)};
+    if (sets->look.resolution > 0) told->grain = (sk_numbers){d, sk_doubles(s->ctx, d, 1)};
+    if (!told->jitter.value || (sets->look.resolution > 0 && !told->grain.value)) return SOCK_ENOMEM;
+    for (size_t k = 0; k < d; k++) {
+        const double unit = sets->units ? sets->units->scale[k] : 1;
+        told->jitter.value[k] = sets->look.eps * unit * unit;
+        if (told->grain.value) told->grain.value[k] = sets->grain[k] * unit;
+    }
+    return sk_euler_likelihood(s->ctx, s->rows, &sets->look, &held, s->choice.floor, &told->loglik);
+}
+
 static sock_status run(sk_search *s, sock_model **out)
 {
     SK_TRY(sk_row_sets_new(s->ctx, s->spec, SK_SEARCH_ROWS, SK_SCREEN_ROWS, &s->sets));
@@ -50,7 +69,9 @@ static sock_status run(sk_search *s, sock_model **out)
     SK_TRY(walk(s));
     SK_TRY(sk_search_mixture(s, &s->choice, out));
     SK_TRY(sk_search_describe(s, &s->choice));
-    return sk_scaling_finish(s->ctx, s->sets.units, *out, s->told);
+    SK_TRY(tell_jitter(s));
+    SK_TRY(sk_scaling_finish(s->ctx, s->sets.units, *out, s->told));
+    return sk_silence(s->ctx, *out, s->spec->data, s->spec->wild, s->told);
 }
 
 static void release(sk_search *s)

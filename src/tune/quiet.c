@@ -1,0 +1,239 @@
+/* quiet.c - see quiet.h. Means of the residuals by a Runge-Kutta step of the drift, J by central differences, the
+ * integral by Gauss-Legendre with exp(J s) to third order. */
+#include "tune/quiet.h"
+
+#include "tune/policy.h"
+#include "tune/scaling.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct hush {
+    sock_context *ctx;
+    const sock_model *model;
+    const sock_data *data;
+    size_t d, n;
+    size_t *point;        /* n: where the steps begin that are looked at */
+    double *e;            /* n x d: residuals */
+    double *jacobian;     /* n x d x d */
+    double *a;            /* n x d x d */
+    double *spread;       /* d */
+    sk_quiet_squares *of; /* d */
+    bool *quiet;          /* d */
+} hush;
+
+bool sk_is_quiet(const sk_quiet_squares *s)
+{
+    return s->residual <= SK_QUIET_SHARE * s->passed_on + s->grain * s->grain / 3 + SK_QUIET_LEAST * s->increment;
+}
+
+/* Steps that stand for all: fewer where each costs d^3 and more. */
+static size_t rows_for(size_t d)
+{
+    const double affordable = SK_QUIET_NUMBERS / pow((double)d, 3);
+    return (size_t)fmin(SK_QUIET_ROWS, fmax(SK_QUIET_LEAST_ROWS, affordable));
+}
+
+static sock_status prepare(hush *w, const bool *skip)
+{
+    const sock_data *data = w->data;
+    const size_t d = data->d;
+    size_t usable = 0, stride, seen = 0;
+    for (size_t j = 0; j < data->trajectories; j++)
+        for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) usable += !skip || !skip[i];
+    stride = SK_MAX(1, usable / rows_for(d));
+    w->d = d;
+    w->point = sk_alloc(w->ctx, usable / stride + 1, sizeof *w->point);
+    w->spread = sk_doubles(w->ctx, d, 1);
+    w->of = sk_alloc(w->ctx, d, sizeof *w->of);
+    w->quiet = sk_alloc(w->ctx, d, sizeof *w->quiet);
+    if (!w->point || !w->spread || !w->of || !w->quiet) return SOCK_ENOMEM;
+    for (size_t j = 0; j < data->trajectories; j++)
+        for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++)
+            if ((!skip || !skip[i]) && seen++ % stride == 0) w->point[w->n++] = i;
+    w->e = sk_doubles(w->ctx, w->n, d);
+    w->jacobian = sk_doubles(w->ctx, w->n, d * d);
+    w->a = sk_doubles(w->ctx, w->n, d * d);
+    return w->e && w->jacobian && w->a ? SOCK_OK : SOCK_ENOMEM;
+}
+
+static void release(hush *w)
+{
+    sk_free(w->point);
+    sk_free(w->spread);
+    sk_free(w->of);
+    sk_free(w->quiet);
+    sk_free(w->e);
+    sk_free(w->jacobian);
+    sk_free(w->a);
+}
+
+static double length_of(const hush *w, size_t i) { return w->data->t[w->point[i] + 1] - w->data->t[w->point[i]]; }
+
+/* Where the steps begin. */
+static void starts(const hush *w, double *x)
+{
+    for (size_t i = 0; i < w->n; i++) memcpy(x + i * w->d, w->data->x + w->point[i] * w->d, w->d * sizeof *x);
+}
+
+/* e = next - y - one step of Runge and Kutta, of fourth order. */
+static sock_status find_residuals(hush *w)
+{
+    static const double ahead[] = {0, 0.5, 0.5, 1}, weight[] = {1 / 6.0, 1 / 3.0, 1 / 3.0, 1 / 6.0};
+    const size_t size = w->n * w->d;
+    double *x = sk_doubles(w->ctx, size, 1), *y = sk_doubles(w->ctx, size, 1), *f = sk_doubles(w->ctx, size, 1);
+    sock_status status = x && y && f ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) starts(w, y);
+    for (size_t i = 0; status >= 0 && i < size; i++)
+        w->e[i] = w->data->x[(w->point[i / w->d] + 1) * w->d + i % w->d] - y[i];
+    for (size_t stage = 0; status >= 0 && stage < 4; stage++) {
+        for (size_t i = 0; i < size; i++) {
+            const double to = y[i] + ahead[stage] * length_of(w, i / w->d) * f[i];
+            x[i] = isfinite(to) ? to : y[i];
+        }
+        status = sk_model_evaluate(w->ctx, w->model, w->n, x, f, stage ? NULL : w->a);
+        for (size_t i = 0; status >= 0 && i < size; i++) w->e[i] -= weight[stage] * length_of(w, i / w->d) * f[i];
+    }
+    sk_free(x);
+    sk_free(y);
+    sk_free(f);
+    return status;
+}
+
+static sock_status find_jacobians(hush *w)
+{
+    const size_t d = w->d, size = w->n * d;
+    double *x = sk_doubles(w->ctx, size, 1), *up = sk_doubles(w->ctx, size, 1), *down = sk_doubles(w->ctx, size, 1);
+    sock_status status = x && up && down ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < d; k++) {
+        const double reach = w->spread[k] > 0 ? 1e-3 * w->spread[k] : 1e-3;
+        for (int side = 0; side < 2 && status >= 0; side++) {
+            starts(w, x);
+            for (size_t i = 0; i < w->n; i++) x[i * d + k] += side ? -reach : reach;
+            status = sk_model_evaluate(w->ctx, w->model, w->n, x, side ? down : up, NULL);
+        }
+        for (size_t i = 0; status >= 0 && i < size; i++) w->jacobian[i * d + k] = (up[i] - down[i]) / (2 * reach);
+    }
+    sk_free(x);
+    sk_free(up);
+    sk_free(down);
+    return status;
+}
+
+static void find_squares(hush *w)
+{
+    const size_t d = w->d;
+    for (size_t k = 0; k < d; k++) {
+        double mean = 0, square = 0;
+        for (size_t i = 0; i < w->n; i++) {
+            const double *x = w->data->x + w->point[i] * d + k, e = w->e[i * d + k];
+            mean += x[0] / (double)w->n;
+            w->of[k].residual += e * e / (double)w->n;
+            w->of[k].increment += (x[d] - x[0]) * (x[d] - x[0]) / (double)w->n;
+        }
+        for (size_t i = 0; i < w->n; i++) square += pow(w->data->x[w->point[i] * d + k] - mean, 2) / (double)w->n;
+        w->spread[k] = sqrt(square);
+    }
+}
+
+/* Row k of exp(J s) to third order: r = e_k, r + s r J + ... space: d. */
+static void row_of_flow(size_t d, size_t k, const double *jacobian, double s, double *row, double *space)
+{
+    double term[3] = {s, s * s / 2, s * s * s / 6}, *power = space;
+    memset(row, 0, d * sizeof *row);
+    memset(power, 0, d * sizeof *power);
+    row[k] = power[k] = 1;
+    for (size_t order = 0; order < 3; order++) {
+        double *next = space + d;
+        memset(next, 0, d * sizeof *next);
+        for (size_t l = 0; l < d; l++)
+            for (size_t m = 0; power[l] != 0 && m < d; m++) next[m] += power[l] * jacobian[l * d + m];
+        for (size_t m = 0; m < d; m++) row[m] += term[order] * next[m];
+        memcpy(power, next, d * sizeof *power);
+    }
+}
+
+/* r a r' without the quiet states and k. */
+static double passed(const hush *w, size_t k, const double *a, const double *row)
+{
+    const size_t d = w->d;
+    double sum = 0;
+    for (size_t l = 0; l < d; l++)
+        for (size_t m = 0; m < d; m++)
+            if (l != k && m != k && !w->quiet[l] && !w->quiet[m]) sum += row[l] * a[l * d + m] * row[m];
+    return sum;
+}
+
+/* Mean over the steps of what the noise of others does to state k. space: 3 d. */
+static double passed_on(const hush *w, size_t k, double *space)
+{
+    static const double node[] = {0.11270166537925831, 0.5, 0.88729833462074169},
+                        weight[] = {5 / 18.0, 4 / 9.0, 5 / 18.0};
+    const size_t d2 = w->d * w->d;
+    double total = 0;
+    for (size_t i = 0; i < w->n; i++)
+        for (size_t q = 0; q < 3; q++) {
+            row_of_flow(w->d, k, w->jacobian + i * d2, node[q] * length_of(w, i), space, space + w->d);
+            total += weight[q] * length_of(w, i) * passed(w, k, w->a + i * d2, space) / (double)w->n;
+        }
+    return total;
+}
+
+/* A state that is quiet passes nothing on by itself, so that others are looked at again until none is new. */
+static sock_status find_quiet(hush *w, size_t *count)
+{
+    double *space = sk_doubles(w->ctx, 3, w->d);
+    if (!space) return SOCK_ENOMEM;
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t k = 0; k < w->d; k++) {
+            if (w->quiet[k]) continue;
+            w->of[k].passed_on = passed_on(w, k, space);
+            if (!sk_is_quiet(&w->of[k])) continue;
+            w->quiet[k] = again = true;
+            ++*count;
+        }
+    }
+    sk_free(space);
+    return SOCK_OK;
+}
+
+/* ---- Silence ---- */
+
+static sock_status silence(sock_context *ctx, const bool *quiet, sock_model *model)
+{
+    const size_t d = model->d;
+    if (model->floor > 0) SK_TRY(sk_floor_as_term(ctx, NULL, model));
+    for (size_t i = 0; i < model->diffusion_terms; i++) {
+        sk_diffusion_term *term = model->diffusion[i];
+        const size_t block = sk_features_count(term->map) * term->rank;
+        for (size_t j = 0; j < d * block; j++)
+            if (quiet[j / block]) term->v[j] = 0;
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_silence(sock_context *ctx, sock_model *model, const sock_data *data, const bool *skip,
+                       sk_tune_outcome *told)
+{
+    hush w = {.ctx = ctx, .model = model, .data = data};
+    size_t count = 0;
+    sock_status status = SOCK_OK;
+    if (model->d == 1) return SOCK_OK;
+    SK_GO(prepare(&w, skip));
+    if (w.n < SK_LEAST_ROWS) goto out;
+    SK_GO(find_residuals(&w));
+    find_squares(&w);
+    SK_GO(find_jacobians(&w));
+    for (size_t k = 0; told->grain.count && k < w.d; k++) w.of[k].grain = told->grain.value[k];
+    SK_GO(find_quiet(&w, &count));
+    if (!count || count == w.d) goto out;
+    SK_GO(silence(ctx, w.quiet, model));
+    for (size_t k = 0; k < w.d; k++)
+        if (w.quiet[k] && told->floor.value) told->floor.value[k] = 0;
+    told->quiet = w.quiet;
+    w.quiet = NULL;
+out:
+    release(&w);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* quiet.h - states without noise of their own: x with dx = v dt, the time, a parameter. What such a state does beyond
+ * its drift is the noise of others that its drift passes on, of order h^3 where noise of its own would be of order h:
+ *
+ *     E e e' = int_0^h exp(J s) a exp(J s)' ds,   a with the rows and columns of the state set to zero.
+ *
+ * Where that accounts for the residuals of a state, its rows and columns of a are set to zero exactly, in every part
+ * and in the floor. */
+#ifndef SK_QUIET_H
+#define SK_QUIET_H
+
+#include "model/model.h"
+#include "model/outcome.h"
+
+/* Mean squares of a state over all steps. */
+typedef struct sk_quiet_squares {
+    double residual;  /* of what the drift leaves */
+    double passed_on; /* ... of what others' noise accounts for */
+    double increment;
+    double grain; /* the smallest change that the data can show; 0: none is known */
+} sk_quiet_squares;
+
+bool sk_is_quiet(const sk_quiet_squares *squares);
+
+/* Finds them in a finished model and its data, silences them there, and tells; skip (points, or NULL): steps that begin
+ * there are passed over. Nothing where no state would be left with noise. */
+sock_status sk_silence(sock_context *ctx, sock_model *model, const sock_data *data, const bool *skip,
+                       sk_tune_outcome *told);
+
+#endif
