@@ -102,7 +102,7 @@ static case_search *ended(size_t d, bool polish) { return ended_of(case_search_n
 /* The same, on all rows after a part of them. */
 static case_search *ended_on_all_rows(bool polish)
 {
-    case_search *c = case_search_new(ctx, 1, 360, 6, 120);
+    case_search *c = case_search_new(ctx, 1, 360, 6, 90);
     assert_true(c->s.sets.search->n < c->s.sets.all->n);
     c->s.rows = c->s.sets.all;
     return ended_of(c, polish);

