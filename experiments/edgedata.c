@@ -111,7 +111,7 @@ static const edge_system systems[] = {{"ou", 1, 0.05, 1, 0, ou_f, constant_a, 1}
                                       {"vanderpol", 2, 0.02, 2, 0, vanderpol_f, constant_a, 0.25},
                                       {"oscillator", 2, 0.02, 1, 0, oscillator_f, oscillator_a, 0.5},
                                       {"chain", 6, 0.05, 1, 0, chain_f, constant_a, 0.5},
-                                      {"lorenz96", 0, 0.01, 0.5, 0, lorenz96_f, lorenz96_a, 0}};
+                                      {"lorenz96", 0, 0.02, 0.5, 0, lorenz96_f, lorenz96_a, 0}};
 
 const edge_system *edge_find(const char *name)
 {

@@ -149,7 +149,9 @@ static void prop_score_is_that_of_held_out_rows(void **state)
                         assert_close(v->t[i * d + k] - held[i * d + k], own[k], 1e-11, 1);
                     }
                     if (v->fold == r->folds) continue;
-                    double score = dense_score(v, i, own, v->integral + i * d * d);
+                    double a[9];
+                    judged_integral(v, i, a);
+                    double score = dense_score(v, i, own, a);
                     total += score;
                     cluster[v->cluster[i]] += score;
                 }
@@ -212,7 +214,9 @@ static void test_drifttrial__of_one_fold_judges_that_one(void **state)
     assert_int_equal(sk_trial_held(ctx, r, v, held), SOCK_OK);
     for (size_t i = 0; i < v->n; i++) {
         for (size_t k = 0; k < 2; k++) e[k] = v->t[2 * i + k] - held[2 * i + k];
-        total += dense_score(v, i, e, v->integral + 4 * i);
+        double a[4];
+        judged_integral(v, i, a);
+        total += dense_score(v, i, e, a);
     }
     assert_close(r->score, total, 1e-10, 1);
     for (size_t u = 4; u < b.rows->clusters; u++) assert_true(r->cluster[u] == 0);

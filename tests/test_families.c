@@ -264,7 +264,8 @@ static void survives_a_file(const kase *c)
     sk_array *arrays;
     size_t count;
     assert_int_equal(sk_features_export(ctx, map, &text, &arrays, &count), SOCK_OK);
-    assert_true((count > 0) == (c->row->load != NULL));
+    if (!sk_family_is_closed(c->row)) assert_true((count > 0) == (c->row->load != NULL));
+    if (sk_family_is_closed(c->row)) assert_int_equal(count, 0); /* all of its features: the label says it all */
     if (sk_features_import(ctx, text, c->d, arrays, count, &back) < 0) fail_msg("%s", sock_message(ctx));
     assert_int_equal(sk_features_count(back), sk_features_count(map));
     double *phi = eval(map, N, c->x), *phi_back = eval(back, N, c->x);

@@ -177,7 +177,7 @@ static void test_search__a_named_kernel_that_cannot_be_fitted_is_an_error(void *
 {
     (void)state;
     case_search *c = case_search_new(ctx, 1, 60, 5, 0);
-    for (size_t i = 0; i < c->data->points; i++) c->data->x[i] = 1e100 * (1 + c->data->x[i]);
+    for (size_t i = 0; i < c->data->points; i++) c->data->x[i] = 1e98 * (1 + c->data->x[i]);
     c->spec.drift = "poly:degree=3";
     sk_tune_outcome told = {0};
     sock_model *model = NULL;

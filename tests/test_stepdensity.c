@@ -30,14 +30,6 @@ static void prop_score_is_the_gaussian_formula(void **state)
     }
 }
 
-/* I a of row i with the share of the typical variance that drifts are judged with. */
-static void judged_integral(const sk_view *v, size_t i, double *out)
-{
-    const size_t d = v->d;
-    for (size_t k = 0; k < d * d; k++)
-        out[k] = v->integral[i * d * d + k] + (k % (d + 1) ? 0 : 0.01 * v->typical->mean);
-}
-
 static void prop_quick_score_is_the_score_of_a_sane_a(void **state)
 {
     (void)state;

@@ -270,4 +270,12 @@ static inline double dense_score(const sk_view *view, size_t i, const double *e,
     return -0.5 * ((double)d * log(2 * acos(-1.0)) + logdet + trace);
 }
 
+/* I a of row i with the share of the typical variance that drifts are judged with. */
+static inline void judged_integral(const sk_view *v, size_t i, double *out)
+{
+    const size_t d = v->d;
+    for (size_t k = 0; k < d * d; k++)
+        out[k] = v->integral[i * d * d + k] + (k % (d + 1) ? 0 : 0.01 * v->typical->mean);
+}
+
 #endif

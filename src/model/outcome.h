@@ -58,7 +58,7 @@ typedef struct sk_tune_outcome {
     char *drift_best;  /* the one with the best score, which a simpler one may have replaced; NULL: not told */
     double score, score_constant, calibration;
     double gain_error; /* standard error of score - score_constant, paired; NaN: not known, infinite: not to be had */
-    double loglik; /* of the whole model on held-out steps, by Euler's density with the jitter as delta */
+    double loglik;     /* of the whole model on held-out steps, by Euler's density with the jitter as delta */
     size_t folds, steps;
     sk_numbers floor;  /* d numbers on the diagonal of a, in the user's units */
     sk_numbers scale;  /* d units of the search; none: those of the data */
