@@ -168,6 +168,8 @@ static void test_equation__far_from_zero_is_centred(void **state)
     check_text("affine", (const double[]){-1.3, 0}, 300, 1, "dx/dt = -1.3*(x - 300)");
     check_text("affine", (const double[]){-0.01, 3}, 300, 1, "dx/dt = 3 - 0.01*(x - 300)"); /* the root is far */
     check_text("linear", (const double[]){-1.3}, 300, 1, "dx/dt = -1.3*(x - 300)");
+    check_text("affine", (const double[]){-1.3, 1e-13}, 0, 1, "dx/dt = -1.3*x"); /* what cancels leaves rounding */
+    check_text("affine", (const double[]){-1.3, 1e-11}, 0, 1, "dx/dt = -1.3*x + 1e-11");
     check_text("affine", (const double[]){-1.3, 0.5}, 300.1234567, 1, "dx/dt = -1.3*(x - 300.508)");
     check_text("affine", (const double[]){-1.3, 0.5}, 0.1234567, 1, "dx/dt = -1.3*x + 0.6605");
     check_text("poly:degree=2", (const double[]){2, -1.5 * root, 0.25}, 300, 1,

@@ -85,6 +85,21 @@ static double units_of(const formula *all, const unsigned *power)
     return units;
 }
 
+/* A change of the origin leaves rounding where coefficients cancel: no term of the equation. */
+#define ROUNDING 1e-12
+
+static void drop_rounding(formula *all)
+{
+    const size_t d = all->d, width = 2 * d;
+    for (size_t k = 0; k < d; k++) {
+        double most = 0;
+        for (size_t j = 0; j < all->count; j++) most = fmax(most, fabs(all->number[width * j + d + k]));
+        for (size_t j = 0; j < all->count; j++)
+            if (fabs(all->number[width * j + d + k]) <= ROUNDING * most)
+                all->number[width * j + k] = all->number[width * j + d + k] = 0;
+    }
+}
+
 static sock_status take_monomials(sock_context *ctx, const sock_model *model, sk_monomial_sum *sum, formula *all)
 {
     const size_t d = all->d;
@@ -98,6 +113,7 @@ static sock_status take_monomials(sock_context *ctx, const sock_model *model, sk
             number[d + k] = number[k] * units_of(all, power);
         }
     }
+    drop_rounding(all);
     all->power = sum->power;
     sum->power = NULL;
     return SOCK_OK;
