@@ -699,6 +699,18 @@ static void test_rules__identical_is_to_rounding(void **state)
 
 /* ---- Rows ---- */
 
+static void test_rules__a_budget_takes_fewer_rows_in_many_dimensions(void **state)
+{
+    (void)state;
+    assert_int_equal(sk_budget_rows(0, 50, 30000), 30000); /* none */
+    assert_int_equal(sk_budget_rows(10, 50, 30000), 3200);
+    assert_int_equal(sk_budget_rows(0.7, 50, 30000), 224);
+    assert_int_equal(sk_budget_rows(0.001, 50, 30000), 200);
+    assert_int_equal(sk_budget_rows(0.001, 1, 30000), 30000);
+    assert_int_equal(sk_budget_rows(0.06, 10, 2000), 2000);
+    assert_int_equal(sk_budget_rows(0.04, 10, 2000), 1600);
+}
+
 static void test_rules__rows(void **state)
 {
     (void)state;
@@ -782,6 +794,7 @@ static void test_rules__efforts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules__a_budget_takes_fewer_rows_in_many_dimensions),
         cmocka_unit_test(test_rules__grids),
         cmocka_unit_test(test_rules__best_lambda_is_the_first_of_the_highest),
         cmocka_unit_test(test_rules__best_drift_lambda_has_rows_for_its_freedom),

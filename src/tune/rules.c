@@ -379,4 +379,10 @@ size_t sk_drift_rank(size_t d)
     return d == 1 ? SK_DRIFT_RANK_ONE : d <= SK_FEW_DIMENSIONS ? SK_DRIFT_FEATURES : SK_DRIFT_RANK_MANY;
 }
 
+size_t sk_budget_rows(double budget, size_t d, size_t most)
+{
+    const double rows = budget > 0 ? SK_BUDGET_RATE * budget / ((double)d * (double)d * (double)d) : (double)INFINITY;
+    return rows < (double)most ? SK_MAX((size_t)rows, SK_BUDGET_ROWS) : most;
+}
+
 bool sk_too_few(size_t n) { return n < SK_LEAST_ROWS; }

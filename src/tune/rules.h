@@ -148,6 +148,9 @@ bool sk_is_rounding(double difference, double square);
 
 /* ---- Rows ---- */
 
+/* How many of `most` rows a budget of so many seconds allows a search in d dimensions; 0: no budget. */
+size_t sk_budget_rows(double budget, size_t d, size_t most);
+
 /* Whether n rows are too few to choose a model by. */
 bool sk_too_few(size_t n);
 

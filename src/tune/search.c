@@ -57,7 +57,9 @@ static sock_status tell_jitter(const sk_search *s)
 
 static sock_status run(sk_search *s, sock_model **out)
 {
-    SK_TRY(sk_row_sets_new(s->ctx, s->spec, SK_SEARCH_ROWS, SK_SCREEN_ROWS, &s->sets));
+    const size_t d = s->spec->data->d;
+    SK_TRY(sk_row_sets_new(s->ctx, s->spec, sk_budget_rows(s->spec->budget, d, SK_SEARCH_ROWS),
+                           sk_budget_rows(s->spec->budget, d, SK_SCREEN_ROWS), &s->sets));
     s->rows = s->sets.search;
     s->score = -(double)INFINITY;
     s->best_drift = s->best_diffusion = SK_MOST;
