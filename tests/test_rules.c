@@ -708,7 +708,9 @@ static void test_rules__a_budget_takes_fewer_rows_in_many_dimensions(void **stat
     assert_int_equal(sk_budget_rows(0.001, 50, 30000), 200);
     assert_int_equal(sk_budget_rows(0.001, 1, 30000), 30000);
     assert_int_equal(sk_budget_rows(0.06, 10, 2000), 2000);
-    assert_int_equal(sk_budget_rows(0.04, 10, 2000), 1600);
+    assert_int_equal(sk_budget_rows(0.08, 10, 30000), 3200);
+    assert_int_equal(sk_budget_rows(0.001, 10, 30000), 2000);
+    assert_int_equal(sk_budget_rows(1e-9, 20, 30000), 250);
 }
 
 static void test_rules__rows(void **state)

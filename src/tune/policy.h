@@ -8,6 +8,7 @@
 #define SK_SCREEN_ROWS 2000  /* the screen tells the hopeless from the rest; more rows tell no more */
 #define SK_SEARCH_ROWS 30000 /* kernels are chosen on so many; beyond, all rows fit what was chosen */
 #define SK_BUDGET_RATE 4e7   /* rows of a search in a second, times d^3: what a budget leaves of the two above, */
+#define SK_BUDGET_LEAST 0.05 /* seconds: a smaller one counts as this */
 #define SK_BUDGET_ROWS 200   /* at least so many */
 #define SK_MANY_ROWS 1.5     /* a part of the rows is worth its trouble where there are so many times more */
 #define SK_FEW_ROWS 250      /* below, scores say little about a model between and beyond the data */

@@ -381,7 +381,8 @@ size_t sk_drift_rank(size_t d)
 
 size_t sk_budget_rows(double budget, size_t d, size_t most)
 {
-    const double rows = budget > 0 ? SK_BUDGET_RATE * budget / ((double)d * (double)d * (double)d) : (double)INFINITY;
+    const double cube = (double)d * (double)d * (double)d;
+    const double rows = budget > 0 ? SK_BUDGET_RATE * fmax(budget, SK_BUDGET_LEAST) / cube : (double)INFINITY;
     return rows < (double)most ? SK_MAX((size_t)rows, SK_BUDGET_ROWS) : most;
 }
 
