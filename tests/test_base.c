@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -266,10 +267,12 @@ static void test_memory__available_is_what_machine_and_groups_leave(void **state
 static void test_memory__threads_find_room_in_the_address_space(void **state)
 {
     (void)state;
-    assert_int_equal(sk_threads_within(1e12, 4e8, 64), 64);
-    assert_int_equal(sk_threads_within(4e8 + 141.75e6 + 2 * 221.75e6 + 1, 4e8, 64), 2);
-    assert_int_equal(sk_threads_within(4e8 + 141.75e6 + 2 * 221.75e6 - 1, 4e8, 64), 1);
-    assert_int_equal(sk_threads_within(1e8, 4e8, 64), 1); /* one there always is */
+    const double buffer = 135 * 1048576.0, each = buffer + 80e6;
+    assert_int_equal(sk_threads_within(1e12, 64), 64);
+    assert_int_equal(sk_threads_within((double)INFINITY, 64), 64);
+    assert_int_equal(sk_threads_within(buffer + 2 * each + 1, 64), 2);
+    assert_int_equal(sk_threads_within(buffer + 2 * each - 1, 64), 1);
+    assert_int_equal(sk_threads_within(0, 64), 1); /* one there always is */
 }
 
 /* ---- Progress ---- */

@@ -1,5 +1,5 @@
-/* available.c - how much memory there is for this process: of the machine, of its control groups, of its address space.
- */
+/* available.c - how much memory there is for this process: of the machine, of its control groups, of its address space;
+ * and how many threads that is enough for. */
 #define _GNU_SOURCE
 #include "base.h"
 
@@ -108,3 +108,15 @@ double sk_available_memory(const char *root)
 {
     return fmin(left_in_machine(root), fmin(left_in_groups(root), left_of_addresses(root)));
 }
+
+/* Under a limit of the address space (ulimit -v) a thread that calls OpenBLAS needs its buffer (BUFFER_MB of
+ * cli/addresslimit.c, which looks before the library starts) and an arena of malloc; where there is no room for them
+ * OpenBLAS tries for ever to get them. */
+int sk_threads_within(double left, int wanted)
+{
+    static const double buffer = 135 * 1048576.0, arena = 80e6;
+    const double threads = floor((left - buffer) / (buffer + arena)); /* the caller's own buffer comes first */
+    return threads < wanted ? (int)SK_MAX(1, threads) : wanted;
+}
+
+int sk_affordable_threads(int wanted) { return sk_threads_within(left_of_addresses(""), wanted); }

@@ -65,8 +65,10 @@ sock_status sk_product(sock_context *ctx, size_t a, size_t b, size_t *out);
  * system lie in a folder. */
 double sk_available_memory(const char *root);
 
-/* How many threads find room for their BLAS buffers below a limit of the address space, of which so much is used. */
-int sk_threads_within(double limit, double used, int wanted);
+/* How many of the threads that are wanted find room for what BLAS takes for each of them, where so many bytes of
+ * addresses are left; and where those of this process are. At least 1. */
+int sk_threads_within(double left, int wanted);
+int sk_affordable_threads(int wanted);
 
 /* SOCK_ENOMEM when `bytes` is more than the memory limit, naming `what` and the way out. */
 sock_status sk_memory_check(sock_context *ctx, double bytes, const char *what, const char *way_out);

@@ -2,12 +2,10 @@
 #define _GNU_SOURCE
 #include "context.h"
 
-#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -43,26 +41,6 @@ static int processors(void)
     return (int)SK_MAX(1, SK_MIN(count, 1024));
 }
 
-/* Under a limit of the address space (ulimit -v) a thread that calls BLAS needs its buffer and an arena of malloc;
- * where there is no room for them OpenBLAS tries for ever to get them. */
-int sk_threads_within(double limit, double used, int wanted)
-{
-    static const double buffer = 135e6 * 1.05, arena = 80e6;
-    double threads = floor((limit - used - buffer) / (buffer + arena)); /* the caller's own buffer comes first */
-    return threads < wanted ? (int)SK_MAX(1, threads) : wanted;
-}
-
-static int affordable_threads(int wanted)
-{
-    struct rlimit limit;
-    double pages = 0;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return wanted;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%lf", &pages) != 1) pages = 0;
-    if (file) fclose(file);
-    return sk_threads_within((double)limit.rlim_cur, pages * (double)sysconf(_SC_PAGESIZE), wanted);
-}
-
 sock_context *sock_context_new(void)
 {
     sock_context *ctx = calloc(1, sizeof *ctx);
@@ -71,7 +49,7 @@ sock_context *sock_context_new(void)
         free(ctx);
         return NULL;
     }
-    ctx->threads = affordable_threads(processors());
+    ctx->threads = sk_affordable_threads(processors());
     atomic_init(&ctx->cancelled, 0);
     atomic_init(&ctx->allocations, 0);
     atomic_init(&ctx->fail_allocation, 0);
@@ -93,7 +71,7 @@ sock_status sock_set_threads(sock_context *ctx, int threads)
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (threads < 1 || threads > 1024) return sk_fail(ctx, SOCK_EUSAGE, "threads is %d; allowed: 1 to 1024", threads);
-    ctx->threads = affordable_threads(threads);
+    ctx->threads = sk_affordable_threads(threads);
     return SOCK_OK;
 }
 
