@@ -66,6 +66,11 @@ void sk_jacobi(size_t d, double *a, double *v);
 bool sk_eliminate(size_t d, double least, double *m, size_t *pivot);
 void sk_unwind(size_t d, const double *m, const size_t *pivot, double *v);
 
+/* out = a b, or a b' (transposed), all d x d; out must be neither. x := (C C')^-1 x, C lower d x d. a := (a + a')/2. */
+void sk_small_product(size_t d, const double *a, const double *b, bool transposed, double *out);
+void sk_small_solve(size_t d, const double *c, double *x);
+void sk_small_mean(size_t d, double *a);
+
 /* B (n x m) := L^-1 B (SK_PLAIN) or L^-T B (SK_TRANSPOSED), L lower n x n. */
 void sk_solve_lower(sock_context *ctx, sk_op op, size_t n, size_t m, const double *l, size_t ldl, double *b,
                     size_t ldb);

@@ -139,3 +139,33 @@ void sk_unwind(size_t d, const double *m, const size_t *pivot, double *v)
         v[k] /= m[k * d + k];
     }
 }
+
+/* ---- Products and solutions ---- */
+
+void sk_small_product(size_t d, const double *a, const double *b, bool transposed, double *out)
+{
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) {
+            double sum = 0;
+            for (size_t k = 0; k < d; k++) sum += a[i * d + k] * (transposed ? b[j * d + k] : b[k * d + j]);
+            out[i * d + j] = sum;
+        }
+}
+
+void sk_small_solve(size_t d, const double *c, double *x)
+{
+    for (size_t k = 0; k < d; k++) {
+        for (size_t j = 0; j < k; j++) x[k] -= c[k * d + j] * x[j];
+        x[k] /= c[k * d + k];
+    }
+    for (size_t k = d; k-- > 0;) {
+        for (size_t j = k + 1; j < d; j++) x[k] -= c[j * d + k] * x[j];
+        x[k] /= c[k * d + k];
+    }
+}
+
+void sk_small_mean(size_t d, double *a)
+{
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < i; j++) a[i * d + j] = a[j * d + i] = 0.5 * (a[i * d + j] + a[j * d + i]);
+}
