@@ -439,9 +439,61 @@ static void test_sparsebayes__allocation_failures(void **state)
     free_problem(&q);
 }
 
+/* A third feature that is nearly the sum of the first two comes in first, and goes again when these are there. */
+static void test_prune__idle_terms_go(void **state)
+{
+    (void)state;
+    enum { N = 400, P = 3 };
+    static double x[N][P], y[N], e[3 * N];
+    double h[P * P] = {0}, g[P] = {0};
+    sk_sparse_bayes *forward = NULL, *fit = NULL;
+    sock_context *ctx = sock_context_new();
+    sk_normals((sk_key){5, SK_PURPOSE_TEST}, 3, 0, 0, 3 * N, e);
+    for (size_t i = 0; i < N; i++) {
+        x[i][0] = e[3 * i];
+        x[i][1] = e[3 * i + 1];
+        x[i][2] = x[i][0] + x[i][1] + 0.8 * e[(3 * i + 7) % (3 * N)];
+        y[i] = x[i][0] + x[i][1] + 0.5 * e[3 * i + 2];
+        for (size_t a = 0; a < P; a++) {
+            g[a] += 4 * x[i][a] * y[i];
+            for (size_t b = 0; b < P; b++) h[a * P + b] += 4 * x[i][a] * x[i][b];
+        }
+    }
+    assert_int_equal(sk_sparse_bayes_fit(ctx, P, h, P, g, 3, 0, &forward), SOCK_OK);
+    assert_int_equal(sk_sparse_bayes_prune(ctx, P, h, P, g, 3, 0, &fit), SOCK_OK);
+    assert_int_equal(fit->active, 2);
+    assert_true(fit->index[0] == 0 && fit->index[1] == 1);
+    for (size_t a = 0; a < 2; a++) assert_close(fit->mean[a], 1, 0.1, 1);
+    assert_true(fit->gain <= forward->gain + 1e-6 || forward->active > 2);
+    sk_sparse_bayes_free(forward);
+    sk_sparse_bayes_free(fit);
+    sock_context_free(ctx);
+}
+
+/* With features that do not know each other there is nothing to take back. */
+static void prop_prune__orthogonal_features_give_the_forward_answer(void **state)
+{
+    (void)state;
+    const double h[] = {4, 0, 0, 0, 9, 0, 0, 0, 1}, g[] = {12, 0.1, 6};
+    sk_sparse_bayes *forward = NULL, *fit = NULL;
+    sock_context *ctx = sock_context_new();
+    assert_int_equal(sk_sparse_bayes_fit(ctx, 3, h, 3, g, 3, 0, &forward), SOCK_OK);
+    assert_int_equal(sk_sparse_bayes_prune(ctx, 3, h, 3, g, 3, 0, &fit), SOCK_OK);
+    assert_int_equal(fit->active, forward->active);
+    for (size_t a = 0; a < fit->active; a++) {
+        assert_int_equal(fit->index[a], forward->index[a]);
+        assert_close(fit->mean[a], forward->mean[a], 1e-2, 1);
+    }
+    sk_sparse_bayes_free(forward);
+    sk_sparse_bayes_free(fit);
+    sock_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prune__idle_terms_go),
+        cmocka_unit_test(prop_prune__orthogonal_features_give_the_forward_answer),
         cmocka_unit_test(test_sparsebayes__oracle),
         cmocka_unit_test(prop_sparsebayes__evidence_rises_along_the_path),
         cmocka_unit_test(prop_sparsebayes__no_step_is_left),

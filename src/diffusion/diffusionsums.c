@@ -172,8 +172,9 @@ static double row_weight(const sk_diffusion_sums *s, const sk_view *v, size_t i,
 
 /* Some rows of a block, with their svec b and weights w (systems x AT_ONCE). */
 typedef struct some {
-    const sk_block *block;
-    size_t begin, count;
+    const sk_block *block;      /* these, */
+    const sk_given_rows *given; /* or those */
+    size_t fold, begin, count;
     double *b, *w, *scaled, *target;
     double *part; /* count x q: the products of one component's features; NULL: all of b */
 } some;
@@ -194,7 +195,7 @@ static void take_part(const sk_picks *picks, size_t k, size_t n, const double *b
 static void add_gram(sock_context *ctx, sk_diffusion_sums *s, const some *r)
 {
     for (size_t system = 0; system < s->systems; system++) {
-        double *g = s->g + r->block->view->fold * squares(s) + system * s->q * s->q;
+        double *g = s->g + r->fold * squares(s) + system * s->q * s->q;
         const double *b = r->part ? r->part : r->b;
         if (r->part) take_part(&s->picks, system, r->count, r->b, r->part);
         for (size_t i = 0; i < r->count; i++) {
@@ -220,6 +221,23 @@ static void put_targets(const sk_diffusion_sums *s, const some *r, const double 
                 }
 }
 
+/* The same of given targets. */
+static void put_given(const sk_diffusion_sums *s, const some *r, double *zz)
+{
+    const double root2 = 1.41421356237309504880;
+    for (size_t i = 0; i < r->count; i++) {
+        const double *z = r->given->z + (r->begin + i) * s->d * s->d;
+        for (size_t system = 0; system < s->systems; system++)
+            for (size_t l = 0, pair = system * s->pairs; l < s->dim; l++)
+                for (size_t k = 0; k <= l; k++, pair++) {
+                    const double w = r->w[system * AT_ONCE + i];
+                    const double target = s->dim == 1 ? z[system * (s->d + 1)] : z[k * s->d + l] * (k < l ? root2 : 1);
+                    r->target[i * s->systems * s->pairs + pair] = w * target;
+                    zz[system] += w * target * target;
+                }
+    }
+}
+
 /* c of every component from products of its own. */
 static void add_parts(sock_context *ctx, const sk_diffusion_sums *s, const some *r, double *c)
 {
@@ -233,12 +251,14 @@ static void add_parts(sock_context *ctx, const sk_diffusion_sums *s, const some 
 /* c and zz of every solution that these rows take part in. */
 static void add_moments(sock_context *ctx, sk_diffusion_sums *s, const some *r)
 {
-    const sk_view *v = r->block->view;
     const size_t columns = s->systems * s->pairs;
     for (size_t f = 0; f <= s->used; f++) {
         const size_t without = f < s->used ? f : s->folds;
-        if (without == v->fold && f < s->used) continue;
-        put_targets(s, r, r->block->z + (without * v->n + r->begin) * s->d, s->zz + f * s->systems);
+        if (without == r->fold && f < s->used) continue;
+        if (r->given)
+            put_given(s, r, s->zz + f * s->systems);
+        else
+            put_targets(s, r, r->block->z + (without * r->block->view->n + r->begin) * s->d, s->zz + f * s->systems);
         if (r->part) {
             add_parts(ctx, s, r, s->c + f * sides(s));
             continue;
@@ -248,46 +268,64 @@ static void add_moments(sock_context *ctx, sk_diffusion_sums *s, const some *r)
     }
 }
 
-static sock_status add_some(sock_context *ctx, sk_diffusion_sums *s, const sk_rule *ends, const some *r)
+static double weight_of(const sk_diffusion_sums *s, const some *r, size_t i, size_t system)
 {
-    const sk_view *v = r->block->view;
-    SK_TRY(sk_svec_rows(ctx, s->map, ends, r->begin, r->begin + r->count, r->b, s->square));
+    if (r->given) return r->given->weight[system * r->given->rule->n + r->begin + i];
+    return row_weight(s, r->block->view, r->begin + i, system);
+}
+
+static sock_status add_some(sock_context *ctx, sk_diffusion_sums *s, const sk_rule *rule, const some *r)
+{
+    SK_TRY(sk_svec_rows(ctx, s->map, rule, r->begin, r->begin + r->count, r->b, s->square));
+    s->nodes += rule->row[r->begin + r->count] - rule->row[r->begin];
     for (size_t i = 0; i < r->count; i++) {
-        const double h = v->h[r->begin + i];
+        const double h = rule->h[r->begin + i];
         s->h2 += h * h;
         for (size_t system = 0; system < s->systems; system++)
-            s->weight[system] += r->w[system * AT_ONCE + i] = row_weight(s, v, r->begin + i, system);
+            s->weight[system] += r->w[system * AT_ONCE + i] = weight_of(s, r, i, system);
     }
     add_gram(ctx, s, r);
     add_moments(ctx, s, r);
     return SOCK_OK;
 }
 
-sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *s, const sk_block *block)
+/* Rows of a rule from what->begin on; *what says which they are. */
+static sock_status add_rule(sock_context *ctx, sk_diffusion_sums *s, const sk_rule *rule, size_t end, const some *what)
 {
-    const sk_view *v = block->view;
     const size_t all = sk_features_count(s->map), wide = all * (all + 1) / 2;
-    sk_rule *ends = NULL;
-    some r = {.block = block,
-              .b = sk_doubles_unset(ctx, AT_ONCE, wide),
-              .part = s->picks.each ? sk_doubles_unset(ctx, AT_ONCE, s->q) : NULL,
-              .w = sk_doubles(ctx, s->systems, AT_ONCE),
-              .scaled = sk_doubles_unset(ctx, AT_ONCE, s->q),
-              .target = sk_doubles_unset(ctx, AT_ONCE, s->systems * s->pairs)};
-    sock_status status =
-        r.b && r.w && r.scaled && r.target && (r.part || !s->picks.each) ? sk_view_ends(ctx, v, &ends) : SOCK_ENOMEM;
-    for (; status >= 0 && r.begin < v->n; r.begin += AT_ONCE) {
-        r.count = SK_MIN(AT_ONCE, v->n - r.begin);
-        status = add_some(ctx, s, ends, &r);
+    some r = *what;
+    r.b = sk_doubles_unset(ctx, AT_ONCE, wide);
+    r.part = s->picks.each ? sk_doubles_unset(ctx, AT_ONCE, s->q) : NULL;
+    r.w = sk_doubles(ctx, s->systems, AT_ONCE);
+    r.scaled = sk_doubles_unset(ctx, AT_ONCE, s->q);
+    r.target = sk_doubles_unset(ctx, AT_ONCE, s->systems * s->pairs);
+    sock_status status = r.b && r.w && r.scaled && r.target && (r.part || !s->picks.each) ? SOCK_OK : SOCK_ENOMEM;
+    for (; status >= 0 && r.begin < end; r.begin += AT_ONCE) {
+        r.count = SK_MIN(AT_ONCE, end - r.begin);
+        status = add_some(ctx, s, rule, &r);
     }
-    s->rows[v->fold] += v->n;
-    sk_rule_free(ends);
+    s->rows[r.fold] += end - what->begin;
     sk_free(r.b);
     sk_free(r.part);
     sk_free(r.w);
     sk_free(r.scaled);
     sk_free(r.target);
     return status;
+}
+
+sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *s, const sk_block *block)
+{
+    sk_rule *ends = NULL;
+    SK_TRY(sk_view_ends(ctx, block->view, &ends));
+    sock_status status = add_rule(ctx, s, ends, ends->n, &(some){.block = block, .fold = block->view->fold});
+    sk_rule_free(ends);
+    return status;
+}
+
+sock_status sk_diffusion_sums_add_given(sock_context *ctx, sk_diffusion_sums *s, const sk_given_rows *rows)
+{
+    const some what = {.given = rows, .fold = rows->fold, .begin = rows->begin};
+    return add_rule(ctx, s, rows->rule, rows->end, &what);
 }
 
 void sk_diffusion_sums_merge(sk_diffusion_sums *s, const sk_diffusion_sums *other)
@@ -299,6 +337,7 @@ void sk_diffusion_sums_merge(sk_diffusion_sums *s, const sk_diffusion_sums *othe
     sk_axpy(sk_features_count(s->map), 1, other->square, s->square);
     sk_axpy(s->systems, 1, other->weight, s->weight);
     s->h2 += other->h2;
+    s->nodes += other->nodes;
 }
 
 void sk_diffusion_sums_close(sk_diffusion_sums *s)
@@ -329,7 +368,7 @@ double sk_diffusion_sums_unit(const sk_diffusion_sums *s, size_t system, const d
     double k = 0;
     for (size_t m = 0; m < s->p; m++) {
         const size_t feature = s->picks.each ? s->picks.feature[system * s->picks.each + m] : m;
-        k += s->square[feature] / (2 * n) * (scale ? scale[m] * scale[m] : 1);
+        k += s->square[feature] / (double)s->nodes * (scale ? scale[m] * scale[m] : 1);
     }
     return s->h2 / n * k * k * s->weight[system] / n;
 }

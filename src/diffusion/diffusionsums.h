@@ -37,7 +37,8 @@ typedef struct sk_diffusion_sums {
     double *c;                  /* (used + 1) x systems x pairs x q */
     double *zz;                 /* (used + 1) x systems */
     size_t *rows;               /* folds + 2 */
-    double *square;             /* p: sum of phi^2 over the ends of the rows */
+    double *square;             /* p: sum of phi^2 over the nodes of the rows */
+    size_t nodes;               /* how many */
     double h2;                  /* sum of h^2 */
     double *weight;             /* systems: sum of row weights */
 } sk_diffusion_sums;
@@ -52,6 +53,16 @@ void sk_diffusion_sums_free(sk_diffusion_sums *sums);
 double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal);
 
 sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *sums, const sk_block *block);
+
+/* Rows that have nodes of their own and targets z in the place of products of residuals, the same for every fold. */
+typedef struct sk_given_rows {
+    size_t fold; /* folds: in the training part of every fold */
+    const sk_rule *rule;
+    size_t begin, end;    /* which rows of the rule */
+    const double *z;      /* n x d x d, of all rows of the rule */
+    const double *weight; /* systems x n */
+} sk_given_rows;
+sock_status sk_diffusion_sums_add_given(sock_context *ctx, sk_diffusion_sums *sums, const sk_given_rows *rows);
 void sk_diffusion_sums_merge(sk_diffusion_sums *sums, const sk_diffusion_sums *other);
 void sk_diffusion_sums_close(sk_diffusion_sums *sums);
 

@@ -185,6 +185,21 @@ sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *s, const sk_view
     return SOCK_OK;
 }
 
+sock_status sk_drift_sums_add_joint(sock_context *ctx, sk_drift_sums *s, size_t fold, size_t n, const double *e,
+                                    const double *t)
+{
+    const size_t order = s->order;
+    assert(s->coupling == SK_JOINT);
+    double *h = s->h + fold * squares(s);
+    sk_syrk(ctx, SK_TRANSPOSED, order, n, 1, e, order, 1, h, order);
+    sk_symmetrise(order, h, order);
+    sk_gemv(ctx, SK_TRANSPOSED, n, order, 1, e, order, t, 1, s->g + fold * sides(s));
+    s->rows[fold] += n / s->d;
+    s->size += sk_dot(n * order, e, e) / (double)order;
+    s->weight += (double)(n / s->d);
+    return SOCK_OK;
+}
+
 void sk_drift_sums_merge(sk_drift_sums *s, const sk_drift_sums *other)
 {
     sk_axpy(parts(s) * squares(s), 1, other->h, s->h);
@@ -307,7 +322,10 @@ sock_status sk_drift_sums_ridge(sock_context *ctx, const sk_drift_sums *s, size_
 /* A feature must raise the likelihood by that many nats to come in: more where there are more to choose from. */
 static double entry_price(size_t order) { return fmax(log((double)order), 3); }
 
-sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
+typedef sock_status (*learn_fn)(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g, double price,
+                                size_t most, sk_sparse_bayes **out);
+
+static sock_status learn(sock_context *ctx, const sk_drift_sums *s, size_t f, learn_fn fn, double *w, double *dof)
 {
     desk t;
     SK_TRY(desk_new(ctx, s, &t));
@@ -317,7 +335,7 @@ sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *s, siz
         sk_sparse_bayes *fit = NULL;
         sk_drift_sums_subtract(s, f, system, t.h, t.g);
         const double price = entry_price(s->list ? s->p : s->order); /* a screen has seen them all */
-        status = sk_sparse_bayes_fit(ctx, s->order, t.h, s->order, t.g, price, 0, &fit);
+        status = fn(ctx, s->order, t.h, s->order, t.g, price, 0, &fit);
         if (status < 0) break;
         memset(t.solution, 0, s->order * sizeof *t.solution);
         for (size_t a = 0; a < fit->active; a++) {
@@ -329,4 +347,14 @@ sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *s, siz
     }
     desk_clear(&t);
     return status;
+}
+
+sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
+{
+    return learn(ctx, s, f, sk_sparse_bayes_fit, w, dof);
+}
+
+sock_status sk_drift_sums_pruned(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
+{
+    return learn(ctx, s, f, sk_sparse_bayes_prune, w, dof);
 }

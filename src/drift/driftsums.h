@@ -41,6 +41,11 @@ double sk_drift_sums_bytes(size_t p, size_t d, size_t folds, sk_coupling couplin
  * the lower triangle of h is made. */
 sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *sums, const sk_view *v, const double *psi);
 
+/* Rows that couple all components, whitened: n equations e (n x p d) w = t, column k p + j for component k and feature
+ * j. The sums are SK_JOINT; their unit is the mean diagonal of H for an equation of d. */
+sock_status sk_drift_sums_add_joint(sock_context *ctx, sk_drift_sums *sums, size_t fold, size_t n, const double *e,
+                                    const double *t);
+
 /* sums += those of other rows, of the same shape. */
 void sk_drift_sums_merge(sk_drift_sums *sums, const sk_drift_sums *other);
 
@@ -58,5 +63,8 @@ double sk_drift_sums_unit(const sk_drift_sums *sums);
 sock_status sk_drift_sums_ridge(sock_context *ctx, const sk_drift_sums *sums, size_t f, size_t count, const double *l,
                                 double *path, double *dof);
 sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *sums, size_t f, double *w, double *dof);
+
+/* The same, and terms that later ones have made idle go again. */
+sock_status sk_drift_sums_pruned(sock_context *ctx, const sk_drift_sums *sums, size_t f, double *w, double *dof);
 
 #endif

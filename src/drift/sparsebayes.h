@@ -28,6 +28,11 @@ typedef struct sk_sparse_bayes {
  * SOCK_EUSAGE for a threshold below 0 or NaN; SOCK_ENUMERIC when h or g is not finite. */
 sock_status sk_sparse_bayes_fit(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g,
                                 double threshold, size_t max_active, sk_sparse_bayes **out);
+
+/* The same, then backwards: of the three terms whose deletion costs least, the first goes that costs less than the
+ * threshold once the others are estimated anew; until there is none. Nothing is added afterwards. */
+sock_status sk_sparse_bayes_prune(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g,
+                                  double threshold, size_t max_active, sk_sparse_bayes **out);
 void sk_sparse_bayes_free(sk_sparse_bayes *fit);
 
 #endif

@@ -33,6 +33,11 @@ typedef struct sk_rule {
 sock_status sk_rule_new(sock_context *ctx, const sock_data *data, const char *quadrature, sk_rule **out);
 void sk_rule_free(sk_rule *rule);
 
+/* A rule of n rows with `each` nodes, which stand together; x (n each x d), weights (n each) and lengths (n) are
+ * copied. It has no increments. */
+sock_status sk_rule_nodes(sock_context *ctx, size_t n, size_t each, size_t d, const double *x, const double *weight,
+                          const double *h, sk_rule **out);
+
 /* out (n x cols) = W g, g is nodes x cols (for the tests);  out (nodes x cols) = W' b, b is n x cols. */
 void sk_rule_apply(const sk_rule *rule, size_t cols, const double *g, double *out);
 void sk_rule_adjoint(const sk_rule *rule, size_t cols, const double *b, double *out);

@@ -97,6 +97,26 @@ sock_status sk_rule_new(sock_context *ctx, const sock_data *data, const char *qu
     return SOCK_OK;
 }
 
+sock_status sk_rule_nodes(sock_context *ctx, size_t n, size_t each, size_t d, const double *x, const double *weight,
+                          const double *h, sk_rule **out)
+{
+    sk_rule *rule = sk_alloc(ctx, 1, sizeof *rule);
+    if (!rule) return SOCK_ENOMEM;
+    *rule = (sk_rule){.n = n, .nodes = n * each, .in = d, .out = d};
+    sock_status status = allocate(ctx, rule, rule->nodes);
+    if (status < 0) {
+        sk_rule_free(rule);
+        return status;
+    }
+    memcpy(rule->x, x, rule->nodes * d * sizeof *x);
+    memcpy(rule->weight, weight, rule->nodes * sizeof *weight);
+    memcpy(rule->h, h, n * sizeof *h);
+    for (size_t i = 0; i <= n; i++) rule->row[i] = i * each;
+    for (size_t e = 0; e < rule->nodes; e++) rule->node[e] = e;
+    *out = rule;
+    return SOCK_OK;
+}
+
 void sk_rule_free(sk_rule *rule)
 {
     if (!rule) return;
