@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed",  "bounds", "lower",   "upper",
-                                   "id",    "time",      "state",    "group", "dt",     "missing", NULL};
+static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed", "bounds",  "lower", "upper", "id",
+                                   "time",  "state",     "group",    "dt",   "missing", "noise", NULL};
 
 /* ---- Output ---- */
 
@@ -20,7 +20,7 @@ typedef struct score_row {
     const char *meaning;
 } score_row;
 
-enum { ROWS = 10 };
+enum { ROWS = 13 };
 
 static void make_rows(const sock_scores *s, score_row rows[ROWS])
 {
@@ -34,6 +34,10 @@ static void make_rows(const sock_scores *s, score_row rows[ROWS])
          "loglik with mean and covariance that follow the model over the step"},
         {"perplexity_moments", &s->perplexity_moments, NULL, 100, "PM: P from loglik_moments, for steps not short"},
         {"perplexity_moments_raw", &s->perplexity_moments_raw, NULL, NAN, "PM': P' from loglik_moments"},
+        {"loglik_filter", &s->loglik_filter, &s->loglik_filter_truth, NAN,
+         "of observations with the model's measurement noise; those above take them for states"},
+        {"perplexity_filter", &s->perplexity_filter, NULL, 100, "PF: P from loglik_filter"},
+        {"perplexity_filter_raw", &s->perplexity_filter_raw, NULL, NAN, "PF': P' from loglik_filter"},
         {"re_f", &s->re_f, NULL, 0, "relative error of the drift on the test points, percent"},
         {"re_a", &s->re_a, NULL, 0, "relative error of the diffusion on the test points, percent"},
         {"mmd2", &s->mmd2, &s->mmd2_truth, NAN, "squared distance of simulated and test paths; compare with the truth"},
@@ -58,13 +62,21 @@ static void print_reason(const char *key, const sock_value *value)
  */
 static bool is_wanted(const sock_value *value) { return value->valid || value->failed; }
 
-static void print_unwanted(const score_row rows[ROWS])
+/* Scores of noise are told of where the model knows of it. */
+static bool is_untold(const sock_scores *s, const score_row *row)
+{
+    return !s->noisy && strstr(row->key, "_filter") != NULL;
+}
+
+static void print_unwanted(const sock_scores *s, const score_row rows[ROWS])
 {
     for (int i = 0; i < ROWS; i++) {
         int same = 0;
-        if (is_wanted(rows[i].value)) continue;
+        if (is_wanted(rows[i].value) || is_untold(s, &rows[i])) continue;
         for (int j = 0; j < ROWS; j++) {
-            if (is_wanted(rows[j].value) || strcmp(rows[i].value->reason, rows[j].value->reason) != 0) continue;
+            if (is_wanted(rows[j].value) || is_untold(s, &rows[j]) ||
+                strcmp(rows[i].value->reason, rows[j].value->reason) != 0)
+                continue;
             if (j < i) break; /* told already */
             printf("%s%s", same++ ? ", " : "not computed: ", rows[j].key);
         }
@@ -101,7 +113,7 @@ static void print_table(const sock_scores *s, const truth *t)
     printf("\n");
     for (int i = 0; i < ROWS; i++)
         if (is_wanted(rows[i].value)) print_reason(rows[i].key, rows[i].value);
-    print_unwanted(rows);
+    print_unwanted(s, rows);
     if (t->model) print_reason("loglik of the truth", &s->loglik_truth);
     if (s->mmd2.valid)
         printf("mmd2: %zu starts, %zu paths each, %zu lost; scale %g from %zu pairs of training trajectories\n",
@@ -138,6 +150,12 @@ static void print_json(const sock_scores *s, const truth *t, sock_status status)
     json_object_set_new(object, "worse_than_constant", json_boolean(s->worse_than_constant));
     put_value(object, "perplexity", &s->perplexity);
     put_value(object, "perplexity_raw", &s->perplexity_raw);
+    if (s->noisy) {
+        put_value(object, "loglik_filter", &s->loglik_filter);
+        put_value(object, "loglik_filter_truth", &s->loglik_filter_truth);
+        put_value(object, "perplexity_filter", &s->perplexity_filter);
+        put_value(object, "perplexity_filter_raw", &s->perplexity_filter_raw);
+    }
     put_value(object, "loglik_moments", &s->loglik_moments);
     put_value(object, "loglik_moments_truth", &s->loglik_moments_truth);
     put_value(object, "perplexity_moments", &s->perplexity_moments);

@@ -238,13 +238,13 @@ static int check_size(const cli *c, const starts *s, size_t each)
     return cli_check_memory(c, 24 * numbers, "the paths", "take fewer paths or times");
 }
 
-static int run_paths(const cli *c, const sock_model *model, const starts *s, double step, paths *p)
+static int run_paths(const cli *c, const sock_model *model, const starts *s, double step, bool observed, paths *p)
 {
     size_t d = s->d;
     int refused = check_size(c, s, p->each);
     if (refused >= 0) return refused;
     for (size_t i = 0; i < s->count; i++) p->points += p->each * s->times[i];
-    sock_simulation spec = {.paths = p->each, .step = step};
+    sock_simulation spec = {.paths = p->each, .step = step, .observed = observed};
     spec.seed = p->seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
     double *bounds = calloc(2 * d, sizeof *bounds);
     p->x = calloc(p->points * d, sizeof *p->x);
@@ -361,12 +361,14 @@ static int check_usage(const cli *c, const char *from, const char *x0, const cha
 static int run(int count, char **arguments)
 {
     const char *output = NULL, *from = NULL, *x0 = NULL, *times = NULL, *number = "1", *step_text = NULL;
+    bool observed = false;
     const cli_option own[] = {
         {"from", 0, &from, NULL, "FILE", "starts: the distinct first points of the trajectories of a data file"},
         {"x0", 0, &x0, NULL, "X,...", "one start, a number for each state"},
         {"times", 0, &times, NULL, "FROM:TO:COUNT", "output times, or a list with commas (default: those of the file)"},
         {"paths", 0, &number, NULL, "N", "paths for each start (default: 1)"},
         {"step", 0, &step_text, NULL, "H", "largest inner step (default: a tenth of the smallest gap)"},
+        {"observed", 0, NULL, &observed, NULL, "add the model's measurement noise to what is written"},
         {"output", 'o', &output, NULL, "FILE", "CSV, or .npy for an array (default: CSV on standard output)"},
         {0}};
     cli c;
@@ -386,9 +388,13 @@ static int run(int count, char **arguments)
         code = cli_fail(&c, status);
         goto out;
     }
+    if (observed && !sock_model_noise(model, NULL)) {
+        code = cli_usage_error(&c, "--observed: %s knows of no measurement noise", c.operand[0]);
+        goto out;
+    }
     code = get_starts(&c, model, from, x0, times, &s);
     if (code < 0 && output) code = check_array(&c, &s, output);
-    if (code < 0) code = run_paths(&c, model, &s, step, &p);
+    if (code < 0) code = run_paths(&c, model, &s, step, observed, &p);
     if (code < 0) code = write_paths(&c, model, &s, &p, output ? output : "-");
     if (code < 0) code = output && strcmp(output, "-") != 0 ? print_summary(&c, &s, &p, output) : cli_finish_output(&c);
 out:

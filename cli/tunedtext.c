@@ -123,6 +123,23 @@ static void print_diffusion(const sk_record *r, int width, bool full)
     print_certificates(r, width, full);
 }
 
+/* Standard deviations with their errors, or what was found instead. */
+static void print_noise(const sk_record *r, int width)
+{
+    const sk_noise_told *told_of = &r->found.noise;
+    if (!told_of->mode) return;
+    printf("%-*s", width, "noise");
+    for (size_t k = 0; told_of->used && k < told_of->sd.count; k++) {
+        const double sd = told_of->sd.value[k];
+        printf("%ssd %.2g", k ? ", " : "", sd);
+        if (k < told_of->r_error.count && isfinite(told_of->r_error.value[k]) && sd > 0)
+            printf(" +- %.1g", told_of->r_error.value[k] / (2 * sd));
+    }
+    printf("%s%s", told_of->used ? "; " : "", told(told_of->reason));
+    if (told_of->substeps > 1) printf("%s%zu substeps a step", told_of->reason ? "; " : "", told_of->substeps);
+    putchar('\n');
+}
+
 static bool has_eta(const sk_parts *list)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -219,6 +236,7 @@ void tuned_print(const sk_record *record, int width, bool full)
 {
     print_drift(record, width, full);
     print_diffusion(record, width, full);
+    print_noise(record, width);
     print_scale(&record->found, width);
     print_search(record, width, full);
     if (full && record->found.paper) print_protocol(&record->found, width);

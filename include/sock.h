@@ -256,6 +256,10 @@ SOCK_API sock_status sock_model_diffusion(sock_context *ctx, const sock_model *m
 SOCK_API sock_status sock_model_sigma(sock_context *ctx, const sock_model *model, size_t count, const double *x,
                                       double *sigma);
 
+/* The covariance R (d x d) of the measurement noise that the model was fitted with: observations are x + N(0, R). 0 and
+ * zeros where there is none. */
+SOCK_API int sock_model_noise(const sock_model *model, double *noise);
+
 /* Specification, options, certificate, timings and provenance as one JSON object. */
 SOCK_API sock_status sock_model_info(sock_context *ctx, const sock_model *model, char **json);
 
@@ -293,6 +297,7 @@ typedef struct sock_simulation {
     uint64_t first_start; /* number of the first start in the random stream: 0, to go on where others ended more */
     sock_bounds bounds;   /* how lower and upper are kept */
     const double *lower, *upper; /* d numbers each; NULL or infinite entries: free */
+    int observed;                /* not 0: what is written are observations, paths plus the model's measurement noise */
 } sock_simulation;
 
 typedef struct sock_simulation_report {
@@ -314,6 +319,13 @@ SOCK_API sock_status sock_simulate(sock_context *ctx, const sock_model *model, c
  * fields of sock_simulation. */
 SOCK_API sock_status sock_simulation_bounds(sock_context *ctx, const sock_options *opts, size_t d, sock_bounds *mode,
                                             double *lower, double *upper);
+
+/* ---- Smooth -------------------------------------------------------------------------------------------- */
+
+/* States of measured trajectories given all their observations, by a model with measurement noise: means and standard
+ * deviations (points x d each, in the order of the data); sd may be NULL. In up to 10 dimensions. */
+SOCK_API sock_status sock_smooth(sock_context *ctx, const sock_model *model, const sock_data *data, double *mean,
+                                 double *sd);
 
 /* ---- Score --------------------------------------------------------------------------------------------- */
 
@@ -346,6 +358,10 @@ typedef struct sock_scores {
         loglik_constant; /* loglik of constant f and a, those of maximum likelihood (but for delta) on the test set */
     int worse_than_constant; /* both likelihoods of the model are below it, by more than its free parameters explain */
     double seconds;
+    /* Of a model with measurement noise, for data that have it: the likelihood of each observation given those before
+     * it. The scores above take observations for states. */
+    int noisy; /* the model has noise, and these were asked for */
+    sock_value loglik_filter, loglik_filter_truth, perplexity_filter, perplexity_filter_raw;
 } sock_scores;
 
 /* Scores a model on test data. train sets the scale of the MMD, truth (for example a wrapped model) gives perplexity

@@ -441,14 +441,40 @@ static void test_structure__plain_is_names_alone(void **state)
     }
 }
 
-/* A file of format version 1 has no place for more than names: nothing is lost in silence. */
+/* R comes back, in a file that says that it holds more than older programs know; without it nothing changes. */
+static void test_structure__noise_is_saved(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = model_by_hand(f, 2), *loaded = NULL;
+    const double noise[] = {0.5, 0.1, 0.1, 0.25};
+    double back[4];
+    assert_int_equal(sock_model_noise(model, back), 0);
+    assert_true(back[0] == 0 && back[3] == 0);
+    model->structure->noise = sk_doubles(f->ctx, 2, 2);
+    memcpy(model->structure->noise, noise, sizeof noise);
+    good(f, sock_model_save(f->ctx, model, f->path));
+    good(f, sock_model_load(f->ctx, f->path, &loaded));
+    assert_int_equal(sock_model_noise(loaded, back), 1);
+    assert_memory_equal(back, noise, sizeof noise);
+    sock_model_free(loaded);
+    model->structure->noise[1] = 0.2; /* not symmetric */
+    good(f, sock_model_save(f->ctx, model, f->path));
+    assert_int_equal(sock_model_load(f->ctx, f->path, &loaded), SOCK_EINPUT);
+    assert_non_null(strstr(sock_message(f->ctx), "it is no covariance matrix in noise.R"));
+    model->structure->noise[1] = model->structure->noise[2] = 0.5; /* an eigenvalue below 0 */
+    good(f, sock_model_save(f->ctx, model, f->path));
+    assert_int_equal(sock_model_load(f->ctx, f->path, &loaded), SOCK_EINPUT);
+    sock_model_free(model);
+}
+
+/* A file has no place for more than names and noise: nothing is lost in silence. */
 static void test_structure__is_never_lost_in_a_file(void **state)
 {
     fixture *f = *state;
     sock_model *model = model_by_hand(f, 2), *loaded = NULL;
     model->structure->order = 2;
     assert_int_equal(sock_model_save(f->ctx, model, f->path), SOCK_EUSAGE);
-    assert_non_null(strstr(sock_message(f->ctx), "bounds, inputs, noise or order 2 cannot be saved"));
+    assert_non_null(strstr(sock_message(f->ctx), "bounds, inputs or order 2 cannot be saved"));
     assert_int_equal(access(f->path, F_OK), -1);
     model->structure->order = 1;
     good(f, sock_model_save(f->ctx, model, f->path));
@@ -497,6 +523,7 @@ int main(void)
         MODEL_TEST(test_structure__nothing_is_known_but_the_names),
         MODEL_TEST(test_structure__copies_are_equal_and_changes_are_seen),
         MODEL_TEST(test_structure__plain_is_names_alone),
+        MODEL_TEST(test_structure__noise_is_saved),
         MODEL_TEST(test_structure__is_never_lost_in_a_file),
         MODEL_TEST(test_structure__copying_may_run_out_of_memory),
     };

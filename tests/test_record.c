@@ -251,8 +251,8 @@ static void test_record__keys_come_in_the_order_of_the_format(void **state)
          "options data version "},
         {{"drift", "linear", "diffusion", "constant", "polish", "no"},
          "tuned drift drift_l drift_lambda drifts drift_dof drift_rank drift_edge drift_score drift_best diffusion "
-         "diffusions floor score score_constant gain_error against_constant calibration folds steps limited left_out "
-         "skipped search scale centre "
+         "diffusions floor score score_constant gain_error against_constant calibration noise folds steps limited "
+         "left_out skipped search scale centre "
          "diffusion_lambda relative_gap converged rank primal dual gap iterations iterations_reason quadrature n "
          "points d status options data version equation warnings score_loglik jitter residual_lag1 | kernel share l "
          "lambda dof score | "

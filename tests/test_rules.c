@@ -793,10 +793,24 @@ static void test_rules__efforts(void **state)
     assert_int_equal(SK_FLOORS, FLOORS);
 }
 
+/* ---- Noise ---- */
+
+static void test_rules__noise_is_suspected_by_its_largest_score_or_their_sum(void **state)
+{
+    (void)state;
+    const double below[] = {0.98}, above[] = {1.001}, two[] = {1.45, -1.4}, sum[] = {0.75, 0.75}, none[] = {1.3, -0.2};
+    assert_false(sk_noise_suspected(1, below));
+    assert_true(sk_noise_suspected(1, above));
+    assert_true(sk_noise_suspected(2, two));
+    assert_true(sk_noise_suspected(2, sum));
+    assert_false(sk_noise_suspected(2, none));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules__a_budget_takes_fewer_rows_in_many_dimensions),
+        cmocka_unit_test(test_rules__noise_is_suspected_by_its_largest_score_or_their_sum),
         cmocka_unit_test(test_rules__grids),
         cmocka_unit_test(test_rules__best_lambda_is_the_first_of_the_highest),
         cmocka_unit_test(test_rules__best_drift_lambda_has_rows_for_its_freedom),

@@ -32,6 +32,10 @@ SCORE_NAMES = (
     "mmd2",
     "mmd2_truth",
     "loglik_constant",
+    "loglik_filter",
+    "loglik_filter_truth",
+    "perplexity_filter",
+    "perplexity_filter_raw",
 )
 
 
@@ -63,6 +67,11 @@ class Scores(NamedTuple):
     loglik_constant: Optional[float]
     worse_than_constant: int
     seconds: float
+    noisy: int
+    loglik_filter: Optional[float]
+    loglik_filter_truth: Optional[float]
+    perplexity_filter: Optional[float]
+    perplexity_filter_raw: Optional[float]
     reasons: Mapping[str, str]
 
 
@@ -222,6 +231,7 @@ class Model:
         seed: Optional[int] = None,
         step: Optional[float] = None,
         first_start: int = 0,
+        observed: bool = False,
         **options: Any,
     ) -> np.ndarray:
         """Euler-Maruyama paths from x0 at the times t (the first is the time of the start).
@@ -230,6 +240,7 @@ class Model:
         len(t), d). ``step`` is the largest inner step (default: a tenth of the smallest gap); ``seed`` defaults to the
         model's parameter; ``bounds``, ``lower``, ``upper`` keep the paths in a box. A path that leaves the finite
         numbers is NaN from there on, with a warning. The same for any number of threads, paths and starts.
+        ``observed`` adds the model's measurement noise (:attr:`noise_`) to what is returned.
         """
         d = self.d_
         x, one = self._starts(x0)
@@ -240,6 +251,7 @@ class Model:
         spec.step = 0.0 if step is None else float(step)
         spec.seed = int(self._settings().get("seed") or 0) if seed is None else int(seed)
         spec.first_start = first_start
+        spec.observed = int(bool(observed))
         lower, upper, mode = np.empty(d), np.empty(d), ctypes.c_int()
         out = np.empty((len(x), int(n_paths), len(times), d))
         with own_errors(self), self._context(("bounds", "lower", "upper"), options) as c:
@@ -256,6 +268,28 @@ class Model:
         one = x.ndim == 0 or x.ndim == 1 and (d > 1 or len(x) == 1)
         return self._points(x0), one
 
+    # -- Measurement noise
+
+    @property
+    def noise_(self) -> Optional[np.ndarray]:
+        """The covariance R of the measurement noise, shape (d, d): observations are x + N(0, R). None: there is none."""
+        noise = np.empty((self.d_, self.d_))
+        return noise if lib.sock_model_noise(self._pointer(), doubles(noise)) else None
+
+    def smooth(self, X: Any, *, t: Any = None, dt: Optional[float] = None) -> Tuple[np.ndarray, np.ndarray]:
+        """States of measured trajectories given all observations: means and standard deviations, (points, d) each.
+
+        The model must have measurement noise; points stand trajectory after trajectory.
+        """
+        data = self._data(X, t, dt)
+        points = int(lib.sock_data_points(data._handle))
+        mean, sd = np.empty((points, self.d_)), np.empty((points, self.d_))
+        with own_errors(self), self._context((), {}) as c:
+            c.work(
+                lib.sock_smooth, self._pointer(), data._handle, doubles(mean), doubles(sd), progress=self._progress(),
+            )
+        return mean, sd
+
     # -- Scores
 
     def scores(
@@ -270,12 +304,13 @@ class Model:
     ) -> Scores:
         """All scores on test data: likelihood; with a ``truth``, perplexity and relative errors; with ``train``, MMD.
 
-        Options: ``delta``, ``mmd_paths``, ``mmd_step``, ``seed``, ``bounds``, ``lower``, ``upper``.
+        Options: ``delta``, ``mmd_paths``, ``mmd_step``, ``seed``, ``bounds``, ``lower``, ``upper``, ``noise`` ("none"
+        takes observations for states).
         """
         raw = _native.Scores()
         test = self._data(X, t, dt)
         training = None if train is None else self._data(train, t, dt)
-        keys = ("delta", "mmd_paths", "mmd_step", "seed", "bounds", "lower", "upper")
+        keys = ("delta", "mmd_paths", "mmd_step", "seed", "bounds", "lower", "upper", "noise")
         with own_errors(self, truth), self._context(keys, options) as c:
             c.work(
                 lib.sock_score, self._pointer(), test._handle, training._handle if training else None,

@@ -41,6 +41,7 @@ class Simulation(ctypes.Structure):
         ("bounds", c_int),
         ("lower", POINTER(c_double)),
         ("upper", POINTER(c_double)),
+        ("observed", c_int),
     ]
 
 
@@ -85,6 +86,11 @@ class Scores(ctypes.Structure):
         ("loglik_constant", Value),
         ("worse_than_constant", c_int),
         ("seconds", c_double),
+        ("noisy", c_int),
+        ("loglik_filter", Value),
+        ("loglik_filter_truth", Value),
+        ("perplexity_filter", Value),
+        ("perplexity_filter_raw", Value),
     ]
 
 
@@ -198,6 +204,8 @@ PROTOTYPES = {
     "sock_model_info": (c_int, [_H, _H, _TEXT]),
     "sock_model_terms": (c_int, [_H, _H, _TEXT]),
     "sock_model_wrap": (c_int, [_H, c_size_t, POINTER(c_char_p), FIELD, FIELD, c_void_p, _OUT]),
+    "sock_model_noise": (c_int, [_H, _D]),
+    "sock_smooth": (c_int, [_H, _H, _H, _D, _D]),
     "sock_simulate": (c_int, [_H, _H, POINTER(Simulation), _D, _D, POINTER(SimulationReport)]),
     "sock_simulation_bounds": (c_int, [_H, _H, c_size_t, POINTER(c_int), _D, _D]),
     "sock_score": (c_int, [_H, _H, _H, _H, _H, _H, POINTER(Scores)]),

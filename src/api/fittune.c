@@ -54,6 +54,8 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
         .polish = sk_option_flag(o, "polish"),
         .average = sk_option_flag(o, "average"),
         .scaling = sk_option_flag(o, "scaling"),
+        .noise = sk_option_text(o, "noise"),
+        .substeps = sk_option_count(o, "substeps"),
         .delta = sk_option_number(o, "delta"),
         .tolerance = sk_option_is_set(o, "tolerance") ? sk_option_number(o, "tolerance") : 0,
     };
@@ -79,7 +81,11 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
 {
     bool left = strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0;
     record->tuned = true;
-    record->quadrature = sk_strdup(job->ctx, is_paper(job) ? "trapezoid" : left ? "left" : "conditional");
+    const bool flow = record->found.noise.used || record->found.noise.substeps > 1;
+    record->quadrature = sk_strdup(job->ctx, is_paper(job) ? "trapezoid"
+                                             : flow        ? "flow"
+                                             : left        ? "left"
+                                                           : "conditional");
     if (!record->quadrature) return SOCK_ENOMEM;
     record->n = sk_data_intervals(job->data);
     for (size_t i = 0; i < model->diffusion_terms; i++) record->rank += model->diffusion[i]->rank;

@@ -16,6 +16,7 @@ void sk_record_init(sk_record *record)
     found->drift_dof = found->score = found->score_constant = found->calibration = found->loglik = (double)NAN;
     found->gain_error = (double)NAN;
     found->search_tolerance = found->delta = (double)NAN;
+    found->noise.gain = found->noise.gain_error = (double)NAN;
     record->certificate = (sk_certificate){.primal = (double)NAN,
                                            .dual = (double)NAN,
                                            .gap = (double)NAN,
@@ -118,7 +119,8 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *r)
     const sk_tune_outcome *found = &r->found;
     r->against_constant = sk_against_constant(found->score - found->score_constant, found->gain_error);
     if (found->too_few) return sk_record_add_warning(ctx, r, SK_WARN_FEW); /* nothing else can be said */
-    SK_TRY(sk_record_add_warning(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
+    if (!found->noise.used && found->noise.substeps <= 1) /* else Euler's residuals are correlated as they should be */
+        SK_TRY(sk_record_add_warning(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_gain(r->against_constant, found->limited)));
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_moments(found->calibration)));
     if (r->quiet.count) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_QUIET));

@@ -42,6 +42,7 @@ typedef enum kind {
     DIFFUSIONS, /* sk_parts */
     CURVE,      /* sk_search_row */
     ROWS,       /* sk_search_table */
+    NOISE,      /* sk_noise_told; mode NULL: nothing */
     DATA,       /* sk_provenance */
     WILD,       /* sk_oddities; none: nothing */
     CODES       /* alike */
@@ -319,6 +320,26 @@ static sock_status read_codes(sock_context *ctx, json_t *value, sk_oddities *odd
     return SOCK_OK;
 }
 
+/* ---- Noise ---- */
+
+static const field noise_fields[] = {{"mode", TEXT, SEARCH, offsetof(sk_noise_told, mode), HERE},
+                                     {"used", FLAG, SEARCH, offsetof(sk_noise_told, used), HERE},
+                                     {"R", NUMBERS, SEARCH, offsetof(sk_noise_told, r), HERE},
+                                     {"R_se", NUMBERS, SEARCH, offsetof(sk_noise_told, r_error), HERE},
+                                     {"sd", NUMBERS, SEARCH, offsetof(sk_noise_told, sd), HERE},
+                                     {"z", NUMBERS, SEARCH, offsetof(sk_noise_told, z), HERE},
+                                     {"gain", NUMBER, SEARCH, offsetof(sk_noise_told, gain), HERE},
+                                     {"gain_se", NUMBER, SEARCH, offsetof(sk_noise_told, gain_error), HERE},
+                                     {"iterations", COUNT, SEARCH, offsetof(sk_noise_told, iterations), HERE},
+                                     {"substeps", COUNT, SEARCH, offsetof(sk_noise_told, substeps), HERE},
+                                     {"reason", TEXT, SEARCH, offsetof(sk_noise_told, reason), HERE},
+                                     {0}};
+
+static json_t *write_noise(const sk_noise_told *told, unsigned fit)
+{
+    return told->mode ? write_object(noise_fields, told, fit) : NULL;
+}
+
 /* ---- Any value ---- */
 
 static json_t *write_value(kind what, const void *at, unsigned fit)
@@ -343,6 +364,7 @@ static json_t *write_value(kind what, const void *at, unsigned fit)
     case DIFFUSIONS: return write_parts(at, A);
     case CURVE: return write_curve(at);
     case ROWS: return write_rows(at, fit);
+    case NOISE: return write_noise(at, fit);
     case DATA: return write_object(data_fields, at, fit);
     case WILD: return write_odd(at, true, fit);
     case CODES: return write_odd(at, false, fit);
@@ -386,6 +408,7 @@ static sock_status read_value(sock_context *ctx, kind what, json_t *value, void 
     case DIFFUSIONS: return read_parts(ctx, value, at);
     case CURVE: return read_curve(ctx, value, at);
     case ROWS: return read_rows(ctx, value, at);
+    case NOISE: return read_object(ctx, value, noise_fields, at);
     case DATA: return read_object(ctx, value, data_fields, at);
     case WILD: return read_wild(ctx, value, at);
     case CODES: return read_codes(ctx, value, at);
@@ -443,6 +466,7 @@ static const field fields[] = {
     {"gain_error", NUMBER, TUNED, IN(found.gain_error)},
     {"against_constant", VERDICT, TUNED, IN(against_constant)},
     {"calibration", NUMBER, SEARCH, IN(found.calibration)},
+    {"noise", NOISE, SEARCH | OPTIONAL, IN(found.noise)},
     {"folds", COUNT, TUNED, IN(found.folds)},
     {"steps", COUNT, TUNED, IN(found.steps)},
     {"limited", FLAG, TUNED, IN(found.limited)},

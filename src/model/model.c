@@ -94,6 +94,13 @@ const char *sock_model_name(const sock_model *model, size_t k)
 
 int sock_model_has_diffusion(const sock_model *model) { return model && model->has_diffusion; }
 
+int sock_model_noise(const sock_model *model, double *noise)
+{
+    const double *r = model ? model->structure->noise : NULL;
+    for (size_t i = 0; model && noise && i < model->d * model->d; i++) noise[i] = r ? r[i] : 0;
+    return r != NULL;
+}
+
 /* ---- Information ---- */
 
 sock_status sock_model_info(sock_context *ctx, const sock_model *model, char **json)

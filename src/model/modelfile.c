@@ -1,8 +1,10 @@
 /* modelfile.c - a model as named arrays and metadata, and back.
  *
  *   metadata   format, format_version, model (what the terms are, JSON), info (provenance and certificate, JSON)
- *   arrays     drift.I.centre, drift.I.weight, drift.I.map.*, diffusion.I.v, diffusion.I.owner, diffusion.I.map.* */
+ *   arrays     drift.I.centre, drift.I.weight, drift.I.map.*, diffusion.I.v, diffusion.I.owner, diffusion.I.map.*
+ *   version 2  noise.R as well; written only where there is one, so that older programs read all other models */
 #include "base/safefile.h"
+#include "la/la.h"
 #include "model/model.h"
 #include "model/tensors.h"
 
@@ -11,7 +13,9 @@
 #include <string.h>
 
 #define FORMAT "sock-model"
-#define FORMAT_VERSION "1"
+#define VERSION_PLAIN "1"
+#define VERSION_NOISE "2"
+#define NOISE "noise.R"
 
 /* ---- Saving ---- */
 
@@ -102,23 +106,34 @@ static sock_status describe_model(saving *s, const sock_model *model, json_t *de
     return SOCK_OK;
 }
 
+/* Nothing but names and noise. */
+static bool has_place(const sk_structure *structure)
+{
+    sk_structure rest = *structure;
+    rest.noise = NULL;
+    return sk_structure_is_plain(&rest);
+}
+
 sock_status sock_model_save(sock_context *ctx, const sock_model *model, const char *path)
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!model || !path) return sk_fail(ctx, SOCK_EUSAGE, "model and path must not be NULL");
     if (model->wrapped_drift) return sk_fail(ctx, SOCK_EUSAGE, "%s: a model made of functions cannot be saved", path);
-    if (!sk_structure_is_plain(model->structure)) /* format version 1 has no place for it, and would lose it */
-        return sk_fail(ctx, SOCK_EUSAGE, "%s: a model with bounds, inputs, noise or order 2 cannot be saved", path);
+    if (!has_place(model->structure)) /* the format has none for it, and would lose it */
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: a model with bounds, inputs or order 2 cannot be saved", path);
     SK_TRY(sk_reserve(ctx, SK_JSON_GROWTH * (strlen(model->info) + 64 * model->d) + SK_JSON_SMALL));
     saving s = {.ctx = ctx};
     json_t *description = json_object();
     char *text = NULL;
+    const double *noise = sk_structure_is_plain(model->structure) ? NULL : model->structure->noise;
     sock_status status = describe_model(&s, model, description);
+    if (status >= 0 && noise) status = sk_tensors_add(ctx, &s.tensors, NOISE, model->d, model->d, noise);
     if (status >= 0) {
         text = json_dumps(description, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        s.tensors.metadata = json_pack("{s:s, s:s, s:s, s:s}", "format", FORMAT, "format_version", FORMAT_VERSION,
-                                       "model", text ? text : "", "info", model->info);
+        s.tensors.metadata =
+            json_pack("{s:s, s:s, s:s, s:s}", "format", FORMAT, "format_version", noise ? VERSION_NOISE : VERSION_PLAIN,
+                      "model", text ? text : "", "info", model->info);
         status = text && s.tensors.metadata ? sk_tensors_write(ctx, &s.tensors, path)
                                             : sk_fail(ctx, SOCK_ENOMEM, "%s: out of memory while writing", path);
     }
@@ -139,6 +154,7 @@ typedef struct loading {
     const char *path;
     sk_tensors tensors;
     size_t used; /* arrays that a term has taken */
+    bool noisy;  /* version 2 */
     sock_model *model;
 } loading;
 
@@ -307,6 +323,37 @@ static sock_status load_names(loading *l, json_t *description)
     return status;
 }
 
+/* R: symmetric, no eigenvalue below 0 but for rounding. */
+static bool is_covariance(size_t d, const double *r)
+{
+    double a[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM], v[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM];
+    for (size_t i = 0; i < d * d; i++)
+        if (r[i] != r[i % d * d + i / d]) return false;
+    memcpy(a, r, d * d * sizeof *a);
+    sk_jacobi(d, a, v);
+    double least = 0, most = 0;
+    for (size_t k = 0; k < d; k++) {
+        least = fmin(least, a[k * d + k]);
+        most = fmax(most, a[k * d + k]);
+    }
+    return least >= -1e-9 * most;
+}
+
+static sock_status load_noise(loading *l)
+{
+    const size_t d = l->model->d;
+    const sk_tensor *r = sk_tensors_find(&l->tensors, NOISE);
+    if (!r) return SOCK_OK;
+    if (r->rows != d || r->cols != d) return bad(l, "an array has a wrong shape", NOISE);
+    if (d > SK_NOISE_MOST_DIM) return bad(l, "noise is known in up to 10 dimensions", NOISE);
+    if (!is_covariance(d, r->values)) return bad(l, "it is no covariance matrix", NOISE);
+    l->model->structure->noise = sk_doubles(l->ctx, d, d);
+    if (!l->model->structure->noise) return SOCK_ENOMEM;
+    memcpy(l->model->structure->noise, r->values, d * d * sizeof *r->values);
+    l->used++;
+    return SOCK_OK;
+}
+
 static sock_status load_terms(loading *l, json_t *description)
 {
     size_t i;
@@ -317,6 +364,7 @@ static sock_status load_terms(loading *l, json_t *description)
     if (!json_is_array(drift) || !json_is_array(diffusion)) return bad(l, "drift or diffusion is not a list", NULL);
     json_array_foreach(drift, i, entry) SK_TRY(load_drift(l, i, entry));
     json_array_foreach(diffusion, i, entry) SK_TRY(load_diffusion(l, i, entry));
+    if (l->noisy) SK_TRY(load_noise(l));
     if (l->used != l->tensors.count) return bad(l, "it holds an array that belongs to no term", NULL);
     l->model->floor = json_number_value(floor);
     if (!json_is_number(floor) || l->model->floor < 0) /* numbers of JSON are finite */
@@ -337,9 +385,12 @@ static sock_status load(loading *l, const char *bytes, size_t size)
 {
     SK_TRY(sk_tensors_parse(l->ctx, l->path, bytes, size, &l->tensors));
     if (strcmp(metadata(l, "format"), FORMAT) != 0) return bad(l, "it was not written by sock", NULL);
-    if (strcmp(metadata(l, "format_version"), FORMAT_VERSION) != 0)
-        return sk_fail(l->ctx, SOCK_EINPUT, "%s: format version '%s' is not known; this program reads version %s",
-                       l->path, metadata(l, "format_version"), FORMAT_VERSION);
+    const char *version = metadata(l, "format_version");
+    l->noisy = strcmp(version, VERSION_NOISE) == 0;
+    if (!l->noisy && strcmp(version, VERSION_PLAIN) != 0)
+        return sk_fail(l->ctx, SOCK_EINPUT,
+                       "%s: format version '%s' is not known; this program reads versions %s and %s", l->path, version,
+                       VERSION_PLAIN, VERSION_NOISE);
     json_t *description = json_loads(metadata(l, "model"), JSON_REJECT_DUPLICATES, NULL);
     json_t *info = json_loads(metadata(l, "info"), JSON_REJECT_DUPLICATES, NULL);
     sock_status status = json_is_object(description) && json_is_object(info)

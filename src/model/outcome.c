@@ -34,6 +34,12 @@ void sk_tune_outcome_clear(sk_tune_outcome *told)
     sk_free(told->jitter.value);
     sk_free(told->grain.value);
     sk_free(told->quiet);
+    sk_free(told->noise.mode);
+    sk_free(told->noise.r.value);
+    sk_free(told->noise.r_error.value);
+    sk_free(told->noise.sd.value);
+    sk_free(told->noise.z.value);
+    sk_free(told->noise.reason);
     *told = (sk_tune_outcome){0};
 }
 

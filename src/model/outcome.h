@@ -49,6 +49,18 @@ typedef struct sk_search_table {
     sock_status status; /* below 0: out of memory on the way, and rows are missing */
 } sk_search_table;
 
+/* What was found of measurement noise and long steps. */
+typedef struct sk_noise_told {
+    char *mode;              /* that was asked for; NULL: nobody looked */
+    bool used;               /* R is in the model */
+    sk_numbers r, r_error;   /* d x d; d: standard errors of its diagonal. None where it is not used */
+    sk_numbers sd;           /* d: standard deviations of the noise */
+    sk_numbers z;            /* d: scores of the test; none: not made */
+    double gain, gain_error; /* nats held out over the model without noise; NaN: not tried */
+    size_t iterations, substeps;
+    char *reason; /* in words */
+} sk_noise_told;
+
 /* What was chosen, why, and how it was searched. */
 typedef struct sk_tune_outcome {
     sk_parts drifts, diffusions;
@@ -71,6 +83,7 @@ typedef struct sk_tune_outcome {
     sk_texts left_out; /* whole stages */
     bool too_few;      /* steps to choose by: constant coefficients were taken */
     sk_search_table search;
+    sk_noise_told noise;
     bool paper;       /* the paper's protocol, which alone tells: */
     char *drift_form; /* of the last fit */
     size_t landmarks; /* in the drift's grid; 0: none */

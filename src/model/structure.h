@@ -13,6 +13,9 @@ typedef struct sk_input {
     sk_hold hold;
 } sk_input;
 
+/* Noise is known in so many dimensions: its cost grows with the third power and more. */
+enum { SK_NOISE_MOST_DIM = 10 };
+
 typedef struct sk_structure {
     size_t d;
     char **state;          /* d names */

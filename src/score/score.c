@@ -217,6 +217,63 @@ static sock_status score_likelihoods(sock_context *ctx, const sock_model *model,
     return SOCK_OK;
 }
 
+/* ---- Measurement noise ---- */
+
+static void filter_value(const sk_loglik *l, sock_value *value)
+{
+    if (!l->intervals)
+        miss(value, true, "the test set has no interval");
+    else if (l->unsettled)
+        miss(value, true, "the law of the state is lost on %zu of %zu intervals", l->unsettled, l->intervals);
+    else
+        give(value, l->value);
+}
+
+/* A perplexity, or the reason that one of its likelihoods has none. */
+static void filter_perplexity(const sock_value *one, const sock_value *other, double exponent, sock_value *out)
+{
+    if (!one->valid)
+        miss(out, one->failed, "%s", one->reason);
+    else if (other && !other->valid)
+        miss(out, other->failed, "truth: %.140s", other->reason);
+    else
+        perplexity_value(exponent, out);
+}
+
+/* The truth has the model's noise: nothing is known of another. */
+static sock_status score_filter(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                const sock_model *truth, sock_scores *out)
+{
+    const double *noise = model->structure->noise;
+    sk_loglik l = {0}, l_true = {0};
+    SK_TRY(sk_filter_likelihood(ctx, model, test, noise, &l));
+    const double dn = (double)test->d * (double)l.intervals;
+    filter_value(&l, &out->loglik_filter);
+    filter_perplexity(&out->loglik_filter, NULL, -l.value / dn, &out->perplexity_filter_raw);
+    if (truth) {
+        SK_TRY(sk_filter_likelihood(ctx, truth, test, noise, &l_true));
+        filter_value(&l_true, &out->loglik_filter_truth);
+    } else {
+        miss(&out->loglik_filter_truth, false, "no truth given");
+    }
+    if (truth)
+        filter_perplexity(&out->loglik_filter, &out->loglik_filter_truth, (l_true.value - l.value) / dn,
+                          &out->perplexity_filter);
+    else
+        miss(&out->perplexity_filter, false, "no truth given");
+    if (out->loglik_filter.valid && out->loglik_constant.valid && l.value > out->loglik_constant.value)
+        out->worse_than_constant = 0; /* constants take observations for states, as the other likelihoods do */
+    out->noisy = 1;
+    return SOCK_OK;
+}
+
+static void miss_filter(const char *reason, sock_scores *out)
+{
+    sock_value *const all[] = {&out->loglik_filter, &out->loglik_filter_truth, &out->perplexity_filter,
+                               &out->perplexity_filter_raw};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) miss(all[i], false, "%s", reason);
+}
+
 /* ---- Relative errors ---- */
 
 static void relative_error(double difference, double norm, sock_value *value)
@@ -364,7 +421,10 @@ static sock_status verdict(sock_context *ctx, const sock_scores *s)
                {"mmd2", &s->mmd2},
                {"loglik_moments", &s->loglik_moments},
                {"loglik_moments_truth", &s->loglik_moments_truth},
-               {"perplexity_moments", &s->perplexity_moments}};
+               {"perplexity_moments", &s->perplexity_moments},
+               {"loglik_filter", &s->loglik_filter},
+               {"loglik_filter_truth", &s->loglik_filter_truth},
+               {"perplexity_filter", &s->perplexity_filter}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (!all[i].value->valid && all[i].value->failed)
             return sk_fail(ctx, SOCK_PARTIAL, "%s could not be computed: %s", all[i].name, all[i].value->reason);
@@ -390,6 +450,7 @@ static void miss_fields(const sock_data *test, sock_scores *out)
     const likelihood euler = by_euler(out), moments = by_moments(out);
     miss_likelihood(&euler, reason);
     miss_likelihood(&moments, reason);
+    miss_filter(reason, out);
     miss(&out->loglik_constant, false, "%s", reason);
     miss(&out->re_f, false, "%s", reason);
     miss(&out->re_a, false, "%s", reason);
@@ -397,9 +458,13 @@ static void miss_fields(const sock_data *test, sock_scores *out)
 }
 
 static sock_status score_fields(sock_context *ctx, const sock_model *model, const sock_data *test,
-                                const sock_model *truth, sock_scores *out)
+                                const sock_model *truth, bool noise, sock_scores *out)
 {
     SK_TRY(score_likelihoods(ctx, model, test, truth, out));
+    if (model->structure->noise && noise)
+        SK_TRY(score_filter(ctx, model, test, truth, out));
+    else
+        miss_filter(noise ? "the model knows of no measurement noise" : "noise is none", out);
     return score_errors(ctx, model, test, truth, out);
 }
 
@@ -418,7 +483,7 @@ static sock_status score_subject(sock_context *ctx, const subject *who, const so
     scores.mmd_paths = spec.paths;
     SK_GO(sk_progress(ctx, "score", 0));
     if (who->model)
-        SK_GO(score_fields(ctx, who->model, test, truth, &scores));
+        SK_GO(score_fields(ctx, who->model, test, truth, strcmp(sk_option_text(opts, "noise"), "none") != 0, &scores));
     else
         miss_fields(test, &scores);
     SK_GO(score_mmd(ctx, who, test, train, truth, &spec, &scores));

@@ -31,6 +31,13 @@ sock_status sk_moment_likelihood(sock_context *ctx, const sock_model *model, con
 sock_status sk_moment_terms(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
                             double *term);
 
+/* ---- measured.c ---- */
+
+/* The sum over all observations of the log density given those before them, with noise of covariance R (d x d); in up
+ * to SK_NOISE_MOST_DIM dimensions. unsettled: intervals whose law was lost. */
+sock_status sk_filter_likelihood(sock_context *ctx, const sock_model *model, const sock_data *data, const double *noise,
+                                 sk_loglik *out);
+
 /* ---- lagone.c ---- */
 
 /* Lag-1 correlation of the standardised residuals of all steps; NaN where there are too few. skip (points, or NULL):

@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "euler.h"
+#include "la/la.h"
 
 #include <math.h>
 #include <string.h>
@@ -175,6 +176,26 @@ sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_s
     return atomic_load(&w.lost) ? SOCK_PARTIAL : SOCK_OK;
 }
 
+/* Adds the model's measurement noise to what is written: a stream for each path, as the paths have. */
+static sock_status observe(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out)
+{
+    const size_t d = model->d, times = spec->times;
+    const double *noise = model->structure->noise;
+    if (!noise) return SOCK_OK;
+    double *c = sk_doubles(ctx, d, d), *e = sk_doubles(ctx, times, d);
+    sock_status status = c && e ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) sk_factor_copy(d, 1e-14, noise, c);
+    for (size_t i = 0; status >= 0 && i < spec->starts * spec->paths; i++) {
+        sk_normals((sk_key){spec->seed, SK_PURPOSE_OBSERVE}, spec->first_start + i / spec->paths, i % spec->paths, 0,
+                   times * d, e);
+        for (size_t t = 0; t < times; t++)
+            for (size_t k = 0; k < d; k++) out[(i * times + t) * d + k] += sk_dot(k + 1, c + k * d, e + t * d);
+    }
+    sk_free(c);
+    sk_free(e);
+    return status;
+}
+
 sock_status sock_simulate(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out,
                           double *lost_at, sock_simulation_report *report)
 {
@@ -184,6 +205,7 @@ sock_status sock_simulate(sock_context *ctx, const sock_model *model, const sock
     SK_TRY(sk_simulation_check(ctx, model, spec));
     sock_simulation_report own;
     sock_status status = sk_simulate(ctx, model, spec, out, lost_at, report ? report : &own);
+    if (status >= 0 && spec->observed) SK_TRY(observe(ctx, model, spec, out));
     if (status != SOCK_PARTIAL) return status;
     const sock_simulation_report *r = report ? report : &own;
     return sk_fail(ctx, SOCK_PARTIAL, "%zu of %zu paths left the finite numbers and are NaN from there on", r->lost,

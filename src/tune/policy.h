@@ -141,6 +141,45 @@
 #define SK_QUIET_NUMBERS 2e7    /* or as many as this has d^3, */
 #define SK_QUIET_LEAST_ROWS 200 /* at least these */
 
+/* ---- Noise and long steps ---- */
+
+#define SK_OUTLIER 100     /* an innovation beyond so many times its variance says nothing about the drift */
+#define SK_LEAST_TURN 1e-3 /* pivot of F below which a step has turned round and its row is left out */
+#define SK_RUN_STEPS 200   /* a long trajectory is cut into runs of so many: a point in 200 is lost, folds are won */
+#define SK_NOISE_TOLERANCE 1e-5   /* relative gap of convex problems in the iterations */
+#define SK_NOISE_ORDER 400        /* of a drift's system, which couples all components */
+#define SK_NOISE_DRIFT_NATS 4     /* a simpler drift may be worse by a paired error, at most this; */
+#define SK_NOISE_DIFFUSION_NATS 2 /* a simpler diffusion by this */
+#define SK_NOISE_RANK 25          /* Gaussian features of a diffusion */
+#define SK_SIZE_SHARE 0.3         /* of the median size of a: rows with next to no noise do not outweigh all others */
+#define SK_NOISE_FLOOR 1e-3       /* of the mean a, coordinate by coordinate: least a within the iterations */
+#define SK_LEAST_NOISE 1e-3       /* of the median square residual: least R at the start, */
+#define SK_LEAST_LATER 0.1        /* and this share of it later */
+#define SK_PILOT_RIDGE 1e-8       /* next to no penalty */
+#define SK_PILOT_SHARE 0.1        /* of the squares of residuals: least that a constant a keeps beside the noise */
+#define SK_PILOT_PASSES 12        /* of an affine pilot of long steps */
+#define SK_FAR_OUT 10             /* residuals beyond so many medians say nothing about a pilot's a */
+#define SK_NOISE_ITERATIONS 20    /* at most; 7 are usual, 12 to 20 where steps are long and noisy */
+#define SK_NOISE_SWEEPS                                                                                                \
+    {                                                                                                                  \
+        1, 2, 4, 6                                                                                                     \
+    } /* iterations in which candidates are compared, */
+#define SK_NOISE_LAST_SWEEP 6
+#define SK_NOISE_POLYNOMIALS 2 /* polynomials alone up to this one: a Gaussian that came first would stay */
+#define SK_NOISE_HOPELESS 20   /* nats behind the clean model after the first sweeps: a fit of long steps is given up */
+#define SK_NOISE_SETTLED 0.05  /* nats: no more iterations after the last sweep */
+#define SK_SWEEP_LOSS 20       /* a sweep may lower the training likelihood by this, */
+#define SK_SWEEP_SHARE 0.01    /* or by this for each step: a richer kernel may go */
+#define SK_NOISE_PAIRS 50      /* fewer pairs of neighbouring steps say nothing about noise */
+#define SK_NOISE_SUM 1         /* sum of the z-scores over sqrt(d) that lets a fit with noise be tried */
+#define SK_NOISE_GAIN 1        /* nats held out: a miss costs most, a false alarm little */
+#define SK_STEP_WORST 20       /* in that comparison a step counts at least so many nats below the median one */
+#define SK_RIVAL_PASSES 2      /* without noise, from the noisy model */
+#define SK_NEWTON_STEP 0.02    /* differences of log R and log a */
+#define SK_NEWTON_FLAT 0.01    /* of the larger eigenvalue: a smaller one is raised to it */
+#define SK_NEWTON_FACTOR 4     /* R and a move at most by this factor in a step */
+#define SK_RELAXED_MOST 8      /* steps of the diffusion are stretched at most so much */
+
 /* ---- Identical parts of an average ---- */
 
 #define SK_IDENTICAL 1e-7       /* relative difference of what they say of the held-out rows */

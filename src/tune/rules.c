@@ -387,3 +387,33 @@ size_t sk_budget_rows(double budget, size_t d, size_t most)
 }
 
 bool sk_too_few(size_t n) { return n < SK_LEAST_ROWS; }
+
+/* ---- Noise and long steps ---- */
+
+size_t sk_simplest_near(const sk_field_trials *t, double nats)
+{
+    size_t best = SK_MOST, simplest = SK_MOST;
+    for (size_t i = 0; i < t->count; i++)
+        if (t->trial[i] && (best == SK_MOST || t->trial[i]->score > t->trial[best]->score)) best = i;
+    for (size_t i = 0; i < t->count; i++) {
+        if (!t->trial[i]) continue;
+        const double lost = t->trial[best]->score - t->trial[i]->score;
+        const double error = sk_paired_error(t->clusters, t->trial[best]->cluster, t->trial[i]->cluster);
+        const bool simpler = simplest == SK_MOST || t->candidate[i].simplicity < t->candidate[simplest].simplicity;
+        if (simpler && (i == best || lost <= fmin(error, nats))) simplest = i;
+    }
+    return simplest;
+}
+
+/* z-scores beyond these quantiles of the normal law: P = 1 - 0.16 / d, d = 1 .. 10. */
+static const double suspicious[] = {0.994, 1.405, 1.614, 1.751, 1.852, 1.931, 1.995, 2.054, 2.100, 2.144};
+
+bool sk_noise_suspected(size_t d, const double *z)
+{
+    double largest = -(double)INFINITY, sum = 0;
+    for (size_t k = 0; k < d; k++) {
+        largest = fmax(largest, z[k]);
+        sum += z[k] / sqrt((double)d);
+    }
+    return largest >= suspicious[SK_MIN(d, sizeof suspicious / sizeof *suspicious) - 1] || sum >= SK_NOISE_SUM;
+}

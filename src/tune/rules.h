@@ -139,6 +139,14 @@ bool sk_worth_sharpening(double gain);
 /* Whether the likelihood by the moments of the step is asked in doubt. */
 bool sk_moments_affordable(size_t rows, size_t d);
 
+/* ---- Noise and long steps ---- */
+
+/* The simplest trial within a paired standard error and so many nats of the best; SK_MOST: there is none. */
+size_t sk_simplest_near(const sk_field_trials *t, double nats);
+
+/* Whether z-scores of the residuals of d states let a fit with noise be worth its time. */
+bool sk_noise_suspected(size_t d, const double *z);
+
 /* ---- Identical parts ---- */
 
 bool sk_same_score(double a, double b);

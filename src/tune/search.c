@@ -69,7 +69,8 @@ static sock_status run(sk_search *s, sock_model **out)
         sk_fall_back(s);
     }
     SK_TRY(walk(s));
-    SK_TRY(sk_search_mixture(s, &s->choice, out));
+    SK_TRY(sk_noise_stage(s, out));
+    if (!*out) SK_TRY(sk_search_mixture(s, &s->choice, out));
     SK_TRY(sk_search_describe(s, &s->choice));
     SK_TRY(tell_jitter(s));
     SK_TRY(sk_scaling_finish(s->ctx, s->sets.units, *out, s->told));

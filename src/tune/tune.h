@@ -30,9 +30,11 @@ typedef struct sk_tune_spec {
     bool full_only, diagonal_only;
     /* each piece can be switched off */
     bool conditional, weighted, learned, correct, polish, average;
-    bool scaling;     /* bring coordinates in very different units to the same one, see scaling.h */
-    double delta;     /* the paper's protocol: added to the diagonal of a step's covariance in the likelihood */
-    double tolerance; /* of the convex problems; 0: 1e-6, or 1e-4 for more than three dimensions while searching */
+    bool scaling;      /* bring coordinates in very different units to the same one, see scaling.h */
+    double delta;      /* the paper's protocol: added to the diagonal of a step's covariance in the likelihood */
+    const char *noise; /* "auto", "none", "diag" or "full"; NULL: none */
+    size_t substeps;   /* of a step; 0: chosen */
+    double tolerance;  /* of the convex problems; 0: 1e-6, or 1e-4 for more than three dimensions while searching */
 } sk_tune_spec;
 
 /* *out: the model without its information; *told (all zero on entry) belongs to the caller and is cleared here when the

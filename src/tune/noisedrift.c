@@ -1,0 +1,166 @@
+/* noisedrift.c - drifts on innovation rows.
+ *
+ *   1. Features at all times of all steps; the sums of their rows by fold.
+ *   2. Weights without each fold, for every penalty or learned and pruned.
+ *   3. Held-out score: what a drift leaves of the innovations of the fold. */
+#include "tune/noisefit.h"
+
+#include "tune/policy.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double grid[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
+enum { LAMBDAS = sizeof grid / sizeof *grid, PIECE = 2048 };
+
+typedef struct attempt {
+    const sk_measured *m;
+    const sk_frozen *z;
+    const sk_candidate *candidate;
+    sk_trial *trial;
+    sk_drift_sums *sums;
+    size_t lambdas;
+    double *path;  /* (folds + 1) x lambdas x p x d */
+    double *score; /* lambdas x clusters */
+    double dof[LAMBDAS];
+} attempt;
+
+/* work on whole runs of one fold, about PIECE steps at a time. */
+static sock_status each_piece(attempt *t, sock_status (*work)(attempt *, size_t begin, size_t end, size_t fold))
+{
+    const sk_measured *m = t->m;
+    const size_t *first = m->series.first;
+    for (size_t f = 0; f <= m->rows->folds; f++)
+        for (size_t r = m->run_first[f], end; r < m->run_first[f + 1]; r = end) {
+            for (end = r + 1; end < m->run_first[f + 1] && first[end] - first[r] < PIECE;) end++;
+            SK_TRY(work(t, first[r], first[end], f));
+        }
+    return SOCK_OK;
+}
+
+/* psi: (end - begin) times x p. */
+static sock_status features_of(const attempt *t, size_t begin, size_t end, double **psi)
+{
+    const size_t rows = (end - begin) * t->z->times, p = t->trial->p;
+    sk_rule *rule = NULL;
+    SK_TRY(sk_frozen_rule(t->m->ctx, t->z, begin, end, true, &rule));
+    *psi = sk_doubles_unset(t->m->ctx, rows, p);
+    sock_status status = *psi ? sk_occupation_features(t->m->ctx, rule, t->trial->map, 0, rows, *psi, p) : SOCK_ENOMEM;
+    sk_rule_free(rule);
+    return status;
+}
+
+static sock_status add(attempt *t, size_t begin, size_t end, size_t fold)
+{
+    const sk_innovations in = sk_frozen_innovations(t->z, begin, end, fold);
+    double *psi = NULL;
+    sock_status status = features_of(t, begin, end, &psi);
+    if (status >= 0) status = sk_drift_sums_add_innovations(t->m->ctx, t->sums, &in, psi);
+    sk_free(psi);
+    return status;
+}
+
+static sock_status solve(attempt *t)
+{
+    const size_t folds = t->m->rows->folds;
+    sk_drift_sums_close(t->sums);
+    for (size_t f = 0; f <= folds; f++) {
+        double *path = t->path + f * t->lambdas * t->trial->size, *dof = f < folds ? NULL : t->dof;
+        if (t->candidate->learned)
+            SK_TRY(sk_drift_sums_pruned(t->m->ctx, t->sums, f, path, dof));
+        else
+            SK_TRY(sk_drift_sums_ridge(t->m->ctx, t->sums, f, t->lambdas, t->trial->grid, path, dof));
+    }
+    return SOCK_OK;
+}
+
+static sock_status score(attempt *t, size_t begin, size_t end, size_t fold)
+{
+    const size_t n = end - begin, times = t->z->times, d = t->m->series.d, p = t->trial->p;
+    const sk_innovations in = sk_frozen_innovations(t->z, begin, end, fold);
+    double *psi = NULL, *other = sk_doubles_unset(t->m->ctx, n * times, d), *value = sk_doubles(t->m->ctx, n, 1);
+    sock_status status = other && value ? features_of(t, begin, end, &psi) : SOCK_ENOMEM;
+    for (size_t j = 0; status >= 0 && fold < t->m->rows->folds && j < t->lambdas; j++) {
+        const double *w = t->path + (fold * t->lambdas + j) * t->trial->size;
+        sk_gemm(t->m->ctx, SK_PLAIN, SK_PLAIN, n * times, d, p, 1, psi, p, w, d, 0, other, d);
+        status = sk_innovation_scores(t->m->ctx, &in, other, value);
+        for (size_t i = 0; status >= 0 && i < n; i++)
+            t->score[j * t->m->rows->clusters + t->m->rows->cluster[begin + i]] += value[i];
+    }
+    sk_free(psi);
+    sk_free(other);
+    sk_free(value);
+    return status;
+}
+
+static sock_status finish(attempt *t)
+{
+    sk_trial *r = t->trial;
+    const size_t clusters = t->m->rows->clusters, folds = t->m->rows->folds;
+    for (size_t j = 0; j < t->lambdas; j++) {
+        for (size_t u = 0; u < clusters; u++) r->by_l[j] += t->score[j * clusters + u];
+        if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
+    }
+    const size_t best = sk_best_lambda(t->lambdas, r->by_l);
+    r->score = r->by_l[best];
+    if (!isfinite(r->score)) return SOCK_ENUMERIC;
+    memcpy(r->cluster, t->score + best * clusters, clusters * sizeof(double));
+    r->l = t->candidate->learned ? 0 : r->grid[best];
+    r->lambda_scale = sk_drift_sums_unit(t->sums);
+    r->edge = sk_at_edge(t->lambdas, r->by_l, best);
+    r->dof = t->dof[best];
+    r->grid = NULL; /* the sweep's */
+    for (size_t f = 0; f <= folds; f++)
+        memcpy(r->solution + f * r->size, t->path + (f * t->lambdas + best) * r->size, r->size * sizeof(double));
+    return SOCK_OK;
+}
+
+static sock_status attempt_new(attempt *t, const sk_sweep *sweep)
+{
+    const sk_measured *m = t->m;
+    const double *from = t->candidate->learned ? NULL : sweep->all ? grid : &sweep->l;
+    t->lambdas = t->candidate->learned || !sweep->all ? 1 : LAMBDAS;
+    SK_TRY(sk_trial_new(m->ctx, m->rows, t->candidate, t->lambdas, from, &t->trial));
+    if (t->trial->p * m->series.d > SK_NOISE_ORDER) return SOCK_ENUMERIC; /* too expensive */
+    t->path = sk_doubles(m->ctx, (m->rows->folds + 1) * t->lambdas, t->trial->size);
+    t->score = sk_doubles(m->ctx, t->lambdas, m->rows->clusters);
+    if (!t->path || !t->score) return SOCK_ENOMEM;
+    return sk_drift_sums_new(m->ctx, t->trial->p, m->series.d, m->rows->folds, SK_JOINT, &t->sums);
+}
+
+static sock_status try_one(attempt *t, const sk_sweep *sweep)
+{
+    const double begun = sk_seconds();
+    SK_TRY(attempt_new(t, sweep));
+    SK_TRY(each_piece(t, add));
+    SK_TRY(solve(t));
+    SK_TRY(each_piece(t, score));
+    SK_TRY(finish(t));
+    t->trial->seconds = sk_seconds() - begun;
+    return SOCK_OK;
+}
+
+sock_status sk_noise_drifts(const sk_measured *m, const sk_frozen *z, const sk_sweep *sweep, sk_trial **trial,
+                            size_t *best)
+{
+    for (size_t c = 0; c < m->list->drifts; c++) {
+        sk_trial_free(trial[c]);
+        trial[c] = NULL;
+        if (!sweep->alive[c]) continue;
+        attempt t = {.m = m, .z = z, .candidate = &m->list->drift[c]};
+        const sock_status status = try_one(&t, sweep);
+        if (status >= 0) {
+            trial[c] = t.trial;
+            t.trial = NULL;
+        }
+        sk_trial_free(t.trial);
+        sk_drift_sums_free(t.sums);
+        sk_free(t.path);
+        sk_free(t.score);
+        SK_TRY(sk_tolerate(status));
+    }
+    sk_begin(m->ctx);
+    const sk_field_trials all = {m->list->drifts, m->rows->clusters, m->list->drift, trial, 0};
+    *best = sk_simplest_near(&all, SK_NOISE_DRIFT_NATS);
+    return *best < SK_MOST ? SOCK_OK : sk_fail(m->ctx, SOCK_ENUMERIC, "no drift could be fitted to noisy data");
+}

@@ -1,0 +1,326 @@
+/* noiseloop.c - the iterations of the fit of measured data and long steps.
+ *
+ *   1. A filter pass of the current model; a Newton step for R and the scale s of a.
+ *   2. The drift on innovation rows; the model with it, s a and R is the next one but for the diffusion.
+ *   3. The diffusion on the rows of the smoothed states of that model.
+ *   4. Guard: the likelihood of the filter may hardly fall. Else the first that passes, or the best, of: half and a
+ *      quarter of the drift step; no diffusion step; R and s alone; the drift alone.
+ *
+ * Candidates are compared in the sweeps, polynomials alone in the first two: they are scored about the current model,
+ * so the incumbent has an advantage, and a Gaussian that comes first stays. */
+#include "tune/noisefit.h"
+
+#include "tune/policy.h"
+
+#include <math.h>
+#include <string.h>
+
+void sk_noise_fit_clear(sk_noise_fit *fit)
+{
+    sk_noisy_clear(&fit->now);
+    for (size_t i = 0; i < SK_MOST; i++) {
+        sk_trial_free(fit->drift[i]);
+        sk_trial_free(fit->diffusion[i]);
+    }
+    sk_free(fit->floor);
+    sk_free(fit->least);
+    sk_free(fit->error);
+    sk_free(fit->held);
+    *fit = (sk_noise_fit){0};
+}
+
+/* ---- Models ---- */
+
+/* A new model with the noise and substeps of another. */
+static sock_status model_like(const sk_measured *m, const double *noise, sk_substeps substeps, sk_noisy *out)
+{
+    const size_t d = m->series.d;
+    *out = (sk_noisy){.substeps = substeps};
+    if (noise) {
+        out->noise = sk_doubles(m->ctx, d, d);
+        if (!out->noise) return SOCK_ENOMEM;
+        memcpy(out->noise, noise, d * d * sizeof *noise);
+    }
+    return sk_model_new(m->ctx, d, m->names, &out->model);
+}
+
+static sock_status add_drift_trial(const sk_measured *m, const sk_trial *t, size_t f, double share, sock_model *to)
+{
+    sk_drift_term *term = NULL;
+    SK_TRY(sk_trial_drift_term(m->ctx, t, f, share, &term));
+    return sk_model_add_drift(m->ctx, to, term);
+}
+
+/* The diffusion of a trial without fold f, and its floor. */
+static sock_status add_diffusion_trial(const sk_measured *m, const sk_trial *t, size_t f, const double *floor,
+                                       sock_model *to)
+{
+    const size_t d = m->series.d;
+    double a[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM] = {0};
+    sk_diffusion_term *term = NULL;
+    SK_TRY(sk_trial_diffusion_term(m->ctx, t, f, 1, &term));
+    SK_TRY(sk_model_add_diffusion(m->ctx, to, term));
+    for (size_t k = 0; k < d; k++) a[k * (d + 1)] = floor[k];
+    return sk_add_constant(m->ctx, a, to);
+}
+
+/* ---- One iteration ---- */
+
+/* What an iteration goes through. */
+typedef struct step {
+    const sk_measured *m;
+    sk_noise_fit *fit;
+    bool sweep, polynomials;
+    double noise[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM]; /* R after Newton */
+    double scale[SK_NOISE_MOST_DIM], kappa[SK_NOISE_MOST_DIM];
+    double floor[SK_NOISE_MOST_DIM];
+    bool noisy;
+    sk_noisy middle; /* new drift, s a, R */
+    sk_noisy next;   /* ... and the new diffusion */
+} step;
+
+static const double *noise_of(const step *s) { return s->noisy ? s->noise : NULL; }
+
+/* Who is tried: in a sweep those that can be; else the one of the last. */
+static void choose_drifts(const step *s, sk_sweep *sweep)
+{
+    const sk_candidates *list = s->m->list;
+    size_t learned = 0;
+    *sweep = (sk_sweep){.all = s->sweep};
+    if (!s->sweep) {
+        sweep->alive[s->fit->f] = true;
+        sweep->l = s->fit->drift[s->fit->f]->l;
+        return;
+    }
+    for (size_t c = 0; c < list->drifts; c++) learned += list->drift[c].learned;
+    for (size_t c = 0; c < list->drifts; c++)
+        sweep->alive[c] =
+            !learned || list->drift[c].learned || (!s->polynomials && sk_kernel_is_implicit(list->drift[c].kernel));
+}
+
+static void choose_diffusions(const step *s, sk_sweep *sweep)
+{
+    const sk_candidates *list = s->m->list;
+    size_t plain = 0;
+    *sweep = (sk_sweep){.all = s->sweep};
+    if (!s->sweep) {
+        sweep->alive[s->fit->a] = true;
+        sweep->l = s->fit->diffusion[s->fit->a]->l;
+        return;
+    }
+    for (size_t c = 0; c < list->diffusions; c++) plain += !sk_kernel_is_implicit(list->diffusion[c].kernel);
+    for (size_t c = 0; c < list->diffusions; c++)
+        sweep->alive[c] = !list->diffusion[c].learned &&
+                          (!s->polynomials || !plain || !sk_kernel_is_implicit(list->diffusion[c].kernel));
+}
+
+static sock_status step_noise(step *s, const sk_frozen *z)
+{
+    const sk_newton out = {s->noise, s->scale, s->kappa, s->fit->error};
+    for (size_t k = 0; k < s->m->series.d; k++) s->scale[k] = 1;
+    return s->noisy ? sk_noise_newton(s->m, z, s->fit->least, &out) : SOCK_OK;
+}
+
+static sock_status step_drift(step *s)
+{
+    const sk_measured *m = s->m;
+    sk_noise_fit *fit = s->fit;
+    const sk_filter_spec spec = sk_noisy_spec(m, &fit->now);
+    sk_sweep sweep;
+    sk_frozen *z = NULL;
+    sock_status status;
+    choose_drifts(s, &sweep);
+    SK_GO(sk_frozen_new(m->ctx, &m->series, &spec, &z));
+    SK_GO(step_noise(s, z));
+    SK_GO(sk_noise_drifts(m, z, &sweep, fit->drift, &fit->f));
+    SK_GO(model_like(m, noise_of(s), fit->now.substeps, &s->middle));
+    SK_GO(add_drift_trial(m, fit->drift[fit->f], m->rows->folds, 1, s->middle.model));
+    SK_GO(sk_add_diffusion_of(m->ctx, fit->now.model, s->scale, s->middle.model));
+out:
+    sk_frozen_free(z);
+    return status;
+}
+
+/* Correlations of a full R by the formula of EM, its diagonal by Newton. */
+static void correlate(step *s, const double *residual)
+{
+    const size_t d = s->m->series.d;
+    if (s->m->mode != SK_NOISE_FULL) return;
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l < d; l++)
+            if (k != l)
+                s->noise[k * d + l] = residual[k * d + l] * sqrt(s->noise[k * (d + 1)] * s->noise[l * (d + 1)] /
+                                                                 (residual[k * (d + 1)] * residual[l * (d + 1)]));
+}
+
+static sock_status step_diffusion(step *s)
+{
+    const sk_measured *m = s->m;
+    sk_noise_fit *fit = s->fit;
+    const sk_filter_spec spec = sk_noisy_spec(m, &s->middle);
+    sk_sweep sweep;
+    sk_rows_of_a rows = {0};
+    sk_frozen *z = NULL;
+    sock_status status;
+    choose_diffusions(s, &sweep);
+    SK_GO(sk_rows_of_a_new(m, &s->middle, s->noisy ? s->kappa : NULL, &rows));
+    if (s->sweep) SK_GO(sk_frozen_new(m->ctx, &m->series, &spec, &z));
+    SK_GO(sk_noise_diffusions(m, &rows, z, &sweep, false, fit->diffusion, &fit->a));
+    memcpy(s->floor, rows.floor, m->series.d * sizeof *s->floor);
+    if (s->noisy) correlate(s, rows.residual);
+    SK_GO(model_like(m, noise_of(s), fit->now.substeps, &s->next));
+    SK_GO(sk_add_drift_of(m->ctx, s->middle.model, 1, s->next.model));
+    SK_GO(add_diffusion_trial(m, fit->diffusion[fit->a], m->rows->folds, s->floor, s->next.model));
+out:
+    sk_frozen_free(z);
+    sk_rows_of_a_clear(&rows);
+    return status;
+}
+
+/* ---- Guard ---- */
+
+enum { WHOLE, HALF, QUARTER, NO_DIFFUSION, NOISE_ALONE, DRIFT_ALONE, WAYS };
+
+/* One way to take a part of the step. */
+static sock_status part_of_step(const step *s, int way, sk_noisy *out)
+{
+    const sk_measured *m = s->m;
+    const sk_noisy *now = &s->fit->now, *middle = &s->middle;
+    const double share = way == HALF ? 0.5 : way == QUARTER ? 0.25 : way == NOISE_ALONE ? 0 : 1;
+    const bool old = way == DRIFT_ALONE;
+    SK_TRY(model_like(m, old ? now->noise : noise_of(s), now->substeps, out));
+    if (share > 0) SK_TRY(sk_add_drift_of(m->ctx, middle->model, share, out->model));
+    if (share < 1) SK_TRY(sk_add_drift_of(m->ctx, now->model, 1 - share, out->model));
+    return sk_add_diffusion_of(m->ctx, old ? now->model : middle->model, NULL, out->model);
+}
+
+/* The first way that loses at most `allowed` nats, or the best; it becomes the current model. *gain: of it; where all
+ * lose more and `strict`, nothing changes. */
+static sock_status guard(step *s, double allowed, double *gain)
+{
+    sk_noisy *now = &s->fit->now, best = {0};
+    sock_status status = SOCK_OK;
+    for (int way = 0; status >= 0 && way < WAYS; way++) {
+        sk_noisy one = {0};
+        if (way == WHOLE) {
+            one = s->next;
+            s->next = (sk_noisy){0};
+        } else {
+            status = part_of_step(s, way, &one);
+        }
+        if (status >= 0 && one.model) status = sk_noisy_score(s->m, &one);
+        const bool good = status >= 0 && one.model && one.sum > now->sum - allowed;
+        if (status >= 0 && one.model && (good || !best.model || one.sum > best.sum)) {
+            const sk_noisy last = best;
+            best = one;
+            one = last;
+        }
+        sk_noisy_clear(&one);
+        if (good) break;
+    }
+    *gain = best.model ? best.sum - now->sum : -(double)INFINITY;
+    if (status >= 0 && (s->sweep || *gain >= -SK_ROUND_LOSS)) {
+        const sk_noisy last = *now;
+        *now = best;
+        best = last;
+    }
+    sk_noisy_clear(&best);
+    return status;
+}
+
+/* ---- All of them ---- */
+
+static sock_status renew_substeps(const sk_measured *m, sk_noisy *now, bool *more)
+{
+    const sk_filter_spec spec = sk_noisy_spec(m, now);
+    sk_substeps next;
+    *more = false;
+    if (m->substeps) return SOCK_OK;
+    SK_TRY(sk_series_substeps(m->ctx, &m->series, &spec, now->substeps, &next));
+    *more = next.count > now->substeps.count;
+    if (next.count == now->substeps.count && next.split == now->substeps.split) return SOCK_OK;
+    now->substeps = next;
+    return sk_noisy_score(m, now);
+}
+
+static bool is_sweep(size_t iteration)
+{
+    static const size_t sweeps[] = SK_NOISE_SWEEPS;
+    for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++)
+        if (sweeps[i] == iteration) return true;
+    return false;
+}
+
+static sock_status iterate(step *s, size_t iteration, double *gain)
+{
+    const double n = (double)s->m->series.steps;
+    sock_status status;
+    SK_GO(sk_progress(s->m->ctx, "noise", -1));
+    SK_GO(step_drift(s));
+    SK_GO(step_diffusion(s));
+    SK_GO(guard(s, s->sweep ? fmax(SK_SWEEP_LOSS, SK_SWEEP_SHARE * n) : SK_ROUND_LOSS, gain));
+    memcpy(s->fit->floor, s->floor, s->m->series.d * sizeof *s->floor);
+    s->fit->iterations = iteration;
+out:
+    sk_noisy_clear(&s->middle);
+    sk_noisy_clear(&s->next);
+    return status;
+}
+
+sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t most)
+{
+    const size_t d = m->series.d;
+    bool again = false, more = false;
+    if (!fit->floor) fit->floor = sk_doubles(m->ctx, d, 1);
+    if (!fit->error) fit->error = sk_doubles(m->ctx, d, 1);
+    if (!fit->floor || !fit->error) return SOCK_ENOMEM;
+    for (size_t i = 1; i <= most; i++) {
+        double gain = 0;
+        step s = {.m = m, .fit = fit, .noisy = fit->now.noise != NULL};
+        s.sweep = most == SK_NOISE_ITERATIONS && is_sweep(i);
+        s.polynomials = i <= SK_NOISE_POLYNOMIALS;
+        if (i <= 3 || s.sweep || again) SK_TRY(renew_substeps(m, &fit->now, &more));
+        SK_TRY(iterate(&s, i, &gain));
+        fit->hopeless = i == SK_NOISE_POLYNOMIALS && fit->now.sum < fit->rival - SK_NOISE_HOPELESS;
+        if (fit->hopeless || (!s.sweep && gain < -SK_ROUND_LOSS)) break;
+        if (i <= SK_NOISE_LAST_SWEEP || fabs(gain) >= SK_NOISE_SETTLED) continue;
+        if (again) break;
+        SK_TRY(renew_substeps(m, &fit->now, &more));
+        if (!more) break;
+        again = true;
+    }
+    return SOCK_OK;
+}
+
+/* ---- Held out ---- */
+
+/* The filter of the model without fold f on the runs of that fold. */
+static sock_status hold_out_fold(const sk_measured *m, const sk_noise_fit *fit, size_t f)
+{
+    sk_series part = m->series;
+    sk_noisy one;
+    sk_pass pass = {.term = fit->held};
+    part.first += m->run_first[f];
+    part.runs = m->run_first[f + 1] - m->run_first[f];
+    sock_status status = model_like(m, fit->now.noise, fit->now.substeps, &one);
+    if (status >= 0) status = add_drift_trial(m, fit->drift[fit->f], f, 1, one.model);
+    if (status >= 0) status = add_diffusion_trial(m, fit->diffusion[fit->a], f, fit->floor, one.model);
+    const sk_filter_spec spec = sk_noisy_spec(m, &one);
+    if (status >= 0) status = sk_filter(m->ctx, &part, &spec, &pass);
+    sk_noisy_clear(&one);
+    return status;
+}
+
+sock_status sk_noise_hold_out(const sk_measured *m, sk_noise_fit *fit)
+{
+    sk_rows_of_a rows = {0};
+    sk_sweep sweep = {.l = fit->diffusion[fit->a]->l};
+    sweep.alive[fit->a] = true;
+    sk_free(fit->held);
+    fit->held = sk_doubles(m->ctx, m->series.steps, 1);
+    sock_status status = fit->held ? sk_rows_of_a_new(m, &fit->now, NULL, &rows) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_noise_diffusions(m, &rows, NULL, &sweep, true, fit->diffusion, &fit->a);
+    for (size_t f = 0; status >= 0 && f < m->rows->folds; f++) status = hold_out_fold(m, fit, f);
+    sk_rows_of_a_clear(&rows);
+    return status;
+}

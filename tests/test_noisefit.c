@@ -1,0 +1,197 @@
+/* test_noisefit.c - the pieces of the fit of measured data: runs, the test, R, rows of the diffusion; against an
+ * independent program and where the answer is known. */
+#include "noisecases.h"
+#include "tune/noisefit.h"
+
+/* ---- Transitions by hand ---- */
+
+/* One trajectory a cluster, clusters in folds in turn. */
+static sk_transitions *transitions_of(const sock_data *data, size_t folds)
+{
+    const size_t n = data->points - data->trajectories;
+    sk_split split = {
+        n, folds, data->trajectories, calloc(n, sizeof(size_t)), calloc(n, sizeof(size_t)), calloc(n, sizeof(size_t))};
+    sk_transitions *rows = NULL;
+    for (size_t j = 0, i = 0; j < data->trajectories; j++)
+        for (size_t k = data->first[j]; k + 1 < data->first[j + 1]; k++, i++) {
+            split.point[i] = k;
+            split.fold[i] = j % folds;
+            split.cluster[i] = j;
+        }
+    assert_int_equal(sk_transitions_new(ctx, data, &split, NULL, &rows), SOCK_OK);
+    free(split.point);
+    free(split.fold);
+    free(split.cluster);
+    return rows;
+}
+
+static sock_data *long_path(size_t length)
+{
+    double *t = calloc(length, sizeof *t), *x = calloc(length, sizeof *x);
+    sock_data *data = NULL;
+    sk_normals((sk_key){1, SK_PURPOSE_TEST}, 7, 0, 0, length, x);
+    for (size_t i = 0; i < length; i++) t[i] = 0.1 * (double)i;
+    assert_true(sock_data_from_arrays(ctx, 1, 1, &length, t, x, NULL, NULL, NULL, &data) >= 0);
+    free(t);
+    free(x);
+    return data;
+}
+
+static void test_measured__long_trajectories_are_cut(void **state)
+{
+    (void)state;
+    sock_data *data = long_path(452);
+    sk_transitions *rows = transitions_of(data, 1);
+    const sk_candidates none = {0};
+    sk_measured m;
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    assert_int_equal(m.series.runs, 3);
+    assert_int_equal(m.series.first[1], 200);
+    assert_int_equal(m.series.first[3], 451);
+    assert_int_equal(m.run_first[1], 3);
+    sk_measured_clear(&m);
+    sk_transitions_free(rows);
+    sock_data_free(data);
+}
+
+/* ---- The test ---- */
+
+/* Increments of y = x + N(0, r) with x at rest but for white noise of variance v: lag products are -r. */
+static void test_lag__finds_the_variance_of_the_noise(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    sock_data *data = long_path(N + 1);
+    sk_transitions *rows = transitions_of(data, 1);
+    const sk_candidates none = {0};
+    static double e[N], variance[N], w[N];
+    double r, z;
+    sk_lagged out = {.r = &r, .z = &z};
+    sk_measured m;
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    sk_normals((sk_key){2, SK_PURPOSE_TEST}, 7, 0, 0, N, w);
+    for (size_t i = 0; i < N; i++) {
+        e[i] = 2 * w[i] + 0.5 * (data->x[i + 1] - data->x[i]); /* R = 0.25, V = 4 */
+        variance[i] = 4;
+    }
+    assert_int_equal(sk_lag_test(&m, e, NULL, variance, &out), SOCK_OK);
+    assert_close(r, 0.25, 0.3, 0.25);
+    assert_true(z > 4 && out.pairs == N - m.series.runs);
+    for (size_t i = 0; i < N; i++) e[i] = 2 * w[i];
+    assert_int_equal(sk_lag_test(&m, e, NULL, variance, &out), SOCK_OK);
+    assert_true(fabs(z) < 3);
+    sk_measured_clear(&m);
+    sk_transitions_free(rows);
+    sock_data_free(data);
+}
+
+/* ---- Rows of the diffusion ---- */
+
+static void test_rows__of_smoothed_states_agree_with_the_oracle(void **state)
+{
+    (void)state;
+    example e;
+    example_init(&e);
+    sk_transitions *rows = transitions_of(e.data, 1);
+    json_t *root = oracle_load("noise_em.json"), *list = json_object_get(root, "rows");
+    const sk_candidates none = {0};
+    double reach[] = {1e-3, 2e-3};
+    sk_measured m;
+    sk_rows_of_a r;
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    sk_free(m.frame.reach);
+    m.frame = (sk_frame){reach, NULL, NULL};
+    const sk_noisy now = {.model = e.model, .noise = e.noise, .substeps = {2, false}};
+    assert_int_equal(sk_rows_of_a_new(&m, &now, NULL, &r), SOCK_OK);
+    assert_int_equal(r.pulled->n, json_array_size(list));
+    for (size_t i = 0; i < r.pulled->n; i++) {
+        json_t *at = json_array_get(list, i);
+        double target[2];
+        for (size_t k = 0; k < 2; k++) target[k] = r.pulled->u[2 * i + k] + r.pulled->drift[2 * i + k];
+        compare(at, "target", target);
+        compare(at, "Ia", r.pulled->diffusion + 4 * i);
+        compare(at, "F", r.pulled->average + 4 * i);
+        compare(at, "V", r.pulled->cov + 4 * i);
+    }
+    compare(root, "R", r.residual);
+    sk_rows_of_a_clear(&r);
+    m.frame = (sk_frame){0};
+    sk_measured_clear(&m);
+    json_decref(root);
+    sk_transitions_free(rows);
+    example_clear(&e);
+}
+
+/* ---- Newton ---- */
+
+/* From R and a that are off, steps lead to a higher likelihood; at the top they stay. */
+static void test_newton__climbs(void **state)
+{
+    (void)state;
+    example e;
+    example_init(&e);
+    sk_transitions *rows = transitions_of(e.data, 1);
+    const sk_candidates none = {0};
+    double noise[4] = {0.2, 0, 0, 0.002}, scale[2], kappa[2], error[2], floor[2] = {1e-6, 1e-6}, last = -INFINITY;
+    sk_measured m;
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    for (int i = 0; i < 3; i++) {
+        sk_frozen *z = NULL;
+        sk_filter_spec spec = e.spec;
+        spec.noise = noise;
+        assert_int_equal(sk_frozen_new(ctx, &m.series, &spec, &z), SOCK_OK);
+        assert_true(z->sum > last - 0.5); /* the frozen likelihood rises; the filter's all but does */
+        last = z->sum;
+        const sk_newton out = {noise, scale, kappa, error};
+        assert_int_equal(sk_noise_newton(&m, z, floor, &out), SOCK_OK);
+        for (size_t k = 0; k < 2; k++) assert_true(kappa[k] >= 1 && kappa[k] <= 8 && scale[k] > 0.2 && scale[k] < 5);
+        sk_frozen_free(z);
+    }
+    sk_measured_clear(&m);
+    sk_transitions_free(rows);
+    example_clear(&e);
+}
+
+/* ---- Models ---- */
+
+static void test_noisemodel__scales_and_shares(void **state)
+{
+    (void)state;
+    const double a[] = {2, 0.5, 0.5, 1}, scale[] = {4, 9}, x[] = {0.3, -0.2};
+    double f[2], b[4], psd[] = {1, 2, 2, 1};
+    sock_model *one = NULL, *two = NULL;
+    sk_kernel *kernel = NULL;
+    sk_features *map = NULL;
+    assert_int_equal(sk_kernel_parse(ctx, "drift", "constant", &kernel), SOCK_OK);
+    assert_int_equal(sk_features_new(ctx, "drift", kernel, 2, 0, NULL, &map), SOCK_OK);
+    assert_int_equal(sk_model_new(ctx, 2, NULL, &one), SOCK_OK);
+    assert_int_equal(sk_model_new(ctx, 2, NULL, &two), SOCK_OK);
+    assert_int_equal(sk_add_weights(ctx, map, x, one), SOCK_OK);
+    assert_int_equal(sk_add_constant(ctx, a, one), SOCK_OK);
+    assert_int_equal(sk_add_drift_of(ctx, one, 0.25, two), SOCK_OK);
+    assert_int_equal(sk_add_diffusion_of(ctx, one, scale, two), SOCK_OK);
+    assert_int_equal(sk_model_evaluate(ctx, two, 1, x, f, b), SOCK_OK);
+    assert_close(f[0], 0.075, 1e-14, 1);
+    assert_close(b[0], 8, 1e-13, 1);
+    assert_close(b[1], 3, 1e-13, 1);
+    assert_close(b[3], 9, 1e-13, 1);
+    sk_nearest_psd(2, 0, psd); /* eigenvalues 3 and -1 */
+    assert_close(psd[0], 1.5, 1e-14, 1);
+    assert_close(psd[1], 1.5, 1e-14, 1);
+    sk_features_free(map);
+    sk_kernel_free(kernel);
+    sock_model_free(one);
+    sock_model_free(two);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_measured__long_trajectories_are_cut),
+        cmocka_unit_test(test_lag__finds_the_variance_of_the_noise),
+        cmocka_unit_test(test_rows__of_smoothed_states_agree_with_the_oracle),
+        cmocka_unit_test(test_newton__climbs),
+        cmocka_unit_test(test_noisemodel__scales_and_shares),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
