@@ -66,6 +66,11 @@ void sk_jacobi(size_t d, double *a, double *v);
 bool sk_eliminate(size_t d, double least, double *m, size_t *pivot);
 void sk_unwind(size_t d, const double *m, const size_t *pivot, double *v);
 
+/* A small M := log M, M at most SK_LOGARITHM_MOST wide; false where it has no real one (an eigenvalue is not positive):
+ * M is spoilt. */
+enum { SK_LOGARITHM_MOST = 11 };
+bool sk_matrix_logarithm(size_t n, double *m);
+
 /* out = a b, or a b' (transposed), all d x d; out must be neither. x := (C C')^-1 x, C lower d x d. a := (a + a')/2. */
 void sk_small_product(size_t d, const double *a, const double *b, bool transposed, double *out);
 void sk_small_solve(size_t d, const double *c, double *x);

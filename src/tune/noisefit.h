@@ -40,6 +40,11 @@ typedef struct sk_noisy {
 } sk_noisy;
 
 void sk_noisy_clear(sk_noisy *n);
+
+/* An empty model with R and substeps; clear it whatever comes back. A copy, terms and all. */
+sock_status sk_noisy_like(const sk_measured *m, const double *noise, sk_substeps substeps, sk_noisy *out);
+sock_status sk_noisy_copy(const sk_measured *m, const sk_noisy *from, sk_noisy *out);
+
 sk_filter_spec sk_noisy_spec(const sk_measured *m, const sk_noisy *n);
 
 /* The log likelihood of all rows. */
@@ -60,7 +65,7 @@ sock_status sk_add_weights(sock_context *ctx, const sk_features *map, const doub
 /* A := the nearest matrix without eigenvalues below `least`. */
 void sk_nearest_psd(size_t d, double least, double *a);
 
-/* ---- noisestart.c ---- */
+/* ---- noiselag.c ---- */
 
 /* z-scores of E[e_{i+1} e_i'] = -J R, and R0, of residuals e (steps x d) with slopes J and variances (steps x d). */
 typedef struct sk_lagged {
@@ -72,6 +77,8 @@ sock_status sk_lag_test(const sk_measured *m, const double *e, const double *slo
 
 /* The same of a model without noise on the data; z and r: d x d. */
 sock_status sk_lag_test_model(const sk_measured *m, const sk_noisy *clean, sk_lagged *out);
+
+/* ---- noisestart.c ---- */
 
 /* The substeps that the best beginning with one substep asks for: a clean search may end with a model so poor that it
  * sees no long steps. *out: at least these. */

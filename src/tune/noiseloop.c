@@ -31,19 +31,6 @@ void sk_noise_fit_clear(sk_noise_fit *fit)
 
 /* ---- Models ---- */
 
-/* A new model with the noise and substeps of another. */
-static sock_status model_like(const sk_measured *m, const double *noise, sk_substeps substeps, sk_noisy *out)
-{
-    const size_t d = m->series.d;
-    *out = (sk_noisy){.substeps = substeps};
-    if (noise) {
-        out->noise = sk_doubles(m->ctx, d, d);
-        if (!out->noise) return SOCK_ENOMEM;
-        memcpy(out->noise, noise, d * d * sizeof *noise);
-    }
-    return sk_model_new(m->ctx, d, m->names, &out->model);
-}
-
 static sock_status add_drift_trial(const sk_measured *m, const sk_trial *t, size_t f, double share, sock_model *to)
 {
     sk_drift_term *term = NULL;
@@ -133,7 +120,7 @@ static sock_status step_drift(step *s)
     SK_GO(sk_frozen_new(m->ctx, &m->series, &spec, &z));
     SK_GO(step_noise(s, z));
     SK_GO(sk_noise_drifts(m, z, &sweep, fit->drift, &fit->f));
-    SK_GO(model_like(m, noise_of(s), fit->now.substeps, &s->middle));
+    SK_GO(sk_noisy_like(m, noise_of(s), fit->now.substeps, &s->middle));
     SK_GO(add_drift_trial(m, fit->drift[fit->f], m->rows->folds, 1, s->middle.model));
     SK_GO(sk_add_diffusion_of(m->ctx, fit->now.model, s->scale, s->middle.model));
 out:
@@ -168,7 +155,7 @@ static sock_status step_diffusion(step *s)
     SK_GO(sk_noise_diffusions(m, &rows, z, &sweep, false, fit->diffusion, &fit->a));
     memcpy(s->floor, rows.floor, m->series.d * sizeof *s->floor);
     if (s->noisy) correlate(s, rows.residual);
-    SK_GO(model_like(m, noise_of(s), fit->now.substeps, &s->next));
+    SK_GO(sk_noisy_like(m, noise_of(s), fit->now.substeps, &s->next));
     SK_GO(sk_add_drift_of(m->ctx, s->middle.model, 1, s->next.model));
     SK_GO(add_diffusion_trial(m, fit->diffusion[fit->a], m->rows->folds, s->floor, s->next.model));
 out:
@@ -188,7 +175,7 @@ static sock_status part_of_step(const step *s, int way, sk_noisy *out)
     const sk_noisy *now = &s->fit->now, *middle = &s->middle;
     const double share = way == HALF ? 0.5 : way == QUARTER ? 0.25 : way == NOISE_ALONE ? 0 : 1;
     const bool old = way == DRIFT_ALONE;
-    SK_TRY(model_like(m, old ? now->noise : noise_of(s), now->substeps, out));
+    SK_TRY(sk_noisy_like(m, old ? now->noise : noise_of(s), now->substeps, out));
     if (share > 0) SK_TRY(sk_add_drift_of(m->ctx, middle->model, share, out->model));
     if (share < 1) SK_TRY(sk_add_drift_of(m->ctx, now->model, 1 - share, out->model));
     return sk_add_diffusion_of(m->ctx, old ? now->model : middle->model, NULL, out->model);
@@ -302,7 +289,7 @@ static sock_status hold_out_fold(const sk_measured *m, const sk_noise_fit *fit, 
     sk_pass pass = {.term = fit->held};
     part.first += m->run_first[f];
     part.runs = m->run_first[f + 1] - m->run_first[f];
-    sock_status status = model_like(m, fit->now.noise, fit->now.substeps, &one);
+    sock_status status = sk_noisy_like(m, fit->now.noise, fit->now.substeps, &one);
     if (status >= 0) status = add_drift_trial(m, fit->drift[fit->f], f, 1, one.model);
     if (status >= 0) status = add_diffusion_trial(m, fit->diffusion[fit->a], f, fit->floor, one.model);
     const sk_filter_spec spec = sk_noisy_spec(m, &one);

@@ -58,6 +58,28 @@ void sk_noisy_clear(sk_noisy *n)
     *n = (sk_noisy){0};
 }
 
+sock_status sk_noisy_like(const sk_measured *m, const double *noise, sk_substeps substeps, sk_noisy *out)
+{
+    const size_t d = m->series.d;
+    *out = (sk_noisy){.substeps = substeps};
+    if (noise) {
+        out->noise = sk_doubles(m->ctx, d, d);
+        if (!out->noise) return SOCK_ENOMEM;
+        memcpy(out->noise, noise, d * d * sizeof *noise);
+    }
+    return sk_model_new(m->ctx, d, m->names, &out->model);
+}
+
+sock_status sk_noisy_copy(const sk_measured *m, const sk_noisy *from, sk_noisy *out)
+{
+    sock_status status = sk_noisy_like(m, from->noise, from->substeps, out);
+    if (status >= 0) status = sk_add_drift_of(m->ctx, from->model, 1, out->model);
+    if (status >= 0) status = sk_add_diffusion_of(m->ctx, from->model, NULL, out->model);
+    out->sum = from->sum;
+    if (status < 0) sk_noisy_clear(out);
+    return status;
+}
+
 sk_filter_spec sk_noisy_spec(const sk_measured *m, const sk_noisy *n)
 {
     return (sk_filter_spec){n->model, n->noise, {n->substeps, m->frame.reach, m->frame.low, m->frame.high}};

@@ -158,6 +158,7 @@
 #define SK_PILOT_RIDGE 1e-8       /* next to no penalty */
 #define SK_PILOT_SHARE 0.1        /* of the squares of residuals: least that a constant a keeps beside the noise */
 #define SK_PILOT_PASSES 12        /* of an affine pilot of long steps */
+#define SK_PILOT_GAIN 0.5         /* nats: a pass that gains less is the last */
 #define SK_FAR_OUT 10             /* residuals beyond so many medians say nothing about a pilot's a */
 #define SK_NOISE_ITERATIONS 20    /* at most; 7 are usual, 12 to 20 where steps are long and noisy */
 #define SK_NOISE_SWEEPS                                                                                                \
