@@ -27,6 +27,9 @@ typedef struct sk_measured {
     double tolerance;
 } sk_measured;
 
+/* Bytes of a filter pass that is kept whole, and of the rows of the diffusion. */
+double sk_noise_bytes(const sk_measured *m, size_t substeps);
+
 sock_status sk_measured_new(sock_context *ctx, const sk_transitions *rows, const sk_candidates *list,
                             const char *const *names, sk_measured *out);
 void sk_measured_clear(sk_measured *m);
@@ -87,6 +90,12 @@ sock_status sk_noise_pilot(const sk_measured *m, sk_substeps *out);
 /* The best of several beginnings; floor (d): of the diagonal of R. */
 sock_status sk_noise_start(const sk_measured *m, sk_noisy *out, double *floor);
 
+/* ---- noiseworth.c ---- */
+
+/* Nats held out that one more fit of drift and diffusion about a model promises, with the law of steps followed in its
+ * substeps: 0 where it is right. */
+sock_status sk_noise_promise(const sk_measured *m, const sk_noisy *now, double *out);
+
 /* ---- noisenewton.c ---- */
 
 typedef struct sk_newton {
@@ -141,10 +150,39 @@ typedef struct sk_noise_fit {
     size_t iterations;
     double rival;  /* likelihood of all rows that is to be beaten; NaN: none */
     bool hopeless; /* it was far after the first sweeps: the iterations ended */
+    bool changed;  /* the diffusion of the choice is not yet that of the model: the first step may lose by it */
 } sk_noise_fit;
 
 sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t most);
+
+/* Drift and diffusion without each fold, and held-out densities by them; or these alone, by those that are there. */
 sock_status sk_noise_hold_out(const sk_measured *m, sk_noise_fit *fit);
+sock_status sk_noise_score_held(const sk_measured *m, sk_noise_fit *fit);
 void sk_noise_fit_clear(sk_noise_fit *fit);
+
+/* ---- noiseending.c ---- */
+
+/* Held-out gain of one over another and its standard error over clusters. */
+typedef struct sk_gain {
+    double nats, error;
+} sk_gain;
+sock_status sk_noise_compare(const sk_measured *m, const double *one, const double *other, sk_gain *out);
+
+/* Passes from a fit, with its kernels but for the diffusion a, and with its R (NULL) or another; where the mode of m is
+ * none, without. */
+typedef struct sk_noise_turn {
+    size_t a, passes;
+    const double *noise;
+} sk_noise_turn;
+
+/* out->held is NULL where there is no such fit. */
+sock_status sk_noise_turn_to(const sk_measured *m, const sk_noise_fit *from, const sk_noise_turn *turn,
+                             sk_noise_fit *out);
+
+/* The simplest diffusion instead, where the one that the fit has is not clearly better held out. */
+sock_status sk_noise_simplify(const sk_measured *m, sk_noise_fit *fit);
+
+/* A full R instead, from the correlations of r (d x d), where it is clearly better held out. */
+sock_status sk_noise_try_full(sk_measured *m, const double *r, sk_noise_fit *fit);
 
 #endif

@@ -58,6 +58,7 @@ typedef struct step {
     const sk_measured *m;
     sk_noise_fit *fit;
     bool sweep, polynomials;
+    bool lenient; /* the step may lose, since the diffusion may become a simpler one */
     double noise[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM]; /* R after Newton */
     double scale[SK_NOISE_MOST_DIM], kappa[SK_NOISE_MOST_DIM];
     double floor[SK_NOISE_MOST_DIM];
@@ -182,7 +183,7 @@ static sock_status part_of_step(const step *s, int way, sk_noisy *out)
 }
 
 /* The first way that loses at most `allowed` nats, or the best; it becomes the current model. *gain: of it; where all
- * lose more and `strict`, nothing changes. */
+ * lose more and the step is not lenient, nothing changes. */
 static sock_status guard(step *s, double allowed, double *gain)
 {
     sk_noisy *now = &s->fit->now, best = {0};
@@ -206,7 +207,7 @@ static sock_status guard(step *s, double allowed, double *gain)
         if (good) break;
     }
     *gain = best.model ? best.sum - now->sum : -(double)INFINITY;
-    if (status >= 0 && (s->sweep || *gain >= -SK_ROUND_LOSS)) {
+    if (status >= 0 && (s->lenient || *gain >= -SK_ROUND_LOSS)) {
         const sk_noisy last = *now;
         *now = best;
         best = last;
@@ -245,7 +246,7 @@ static sock_status iterate(step *s, size_t iteration, double *gain)
     SK_GO(sk_progress(s->m->ctx, "noise", -1));
     SK_GO(step_drift(s));
     SK_GO(step_diffusion(s));
-    SK_GO(guard(s, s->sweep ? fmax(SK_SWEEP_LOSS, SK_SWEEP_SHARE * n) : SK_ROUND_LOSS, gain));
+    SK_GO(guard(s, s->lenient ? fmax(SK_SWEEP_LOSS, SK_SWEEP_SHARE * n) : SK_ROUND_LOSS, gain));
     memcpy(s->fit->floor, s->floor, s->m->series.d * sizeof *s->floor);
     s->fit->iterations = iteration;
 out:
@@ -265,11 +266,12 @@ sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t mos
         double gain = 0;
         step s = {.m = m, .fit = fit, .noisy = fit->now.noise != NULL};
         s.sweep = most == SK_NOISE_ITERATIONS && is_sweep(i);
+        s.lenient = s.sweep || (fit->changed && i == 1);
         s.polynomials = i <= SK_NOISE_POLYNOMIALS;
         if (i <= 3 || s.sweep || again) SK_TRY(renew_substeps(m, &fit->now, &more));
         SK_TRY(iterate(&s, i, &gain));
         fit->hopeless = i == SK_NOISE_POLYNOMIALS && fit->now.sum < fit->rival - SK_NOISE_HOPELESS;
-        if (fit->hopeless || (!s.sweep && gain < -SK_ROUND_LOSS)) break;
+        if (fit->hopeless || (!s.lenient && gain < -SK_ROUND_LOSS)) break;
         if (i <= SK_NOISE_LAST_SWEEP || fabs(gain) >= SK_NOISE_SETTLED) continue;
         if (again) break;
         SK_TRY(renew_substeps(m, &fit->now, &more));
@@ -298,16 +300,22 @@ static sock_status hold_out_fold(const sk_measured *m, const sk_noise_fit *fit, 
     return status;
 }
 
+sock_status sk_noise_score_held(const sk_measured *m, sk_noise_fit *fit)
+{
+    sk_free(fit->held);
+    fit->held = sk_doubles(m->ctx, m->series.steps, 1);
+    sock_status status = fit->held ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t f = 0; status >= 0 && f < m->rows->folds; f++) status = hold_out_fold(m, fit, f);
+    return status;
+}
+
 sock_status sk_noise_hold_out(const sk_measured *m, sk_noise_fit *fit)
 {
     sk_rows_of_a rows = {0};
     sk_sweep sweep = {.l = fit->diffusion[fit->a]->l};
     sweep.alive[fit->a] = true;
-    sk_free(fit->held);
-    fit->held = sk_doubles(m->ctx, m->series.steps, 1);
-    sock_status status = fit->held ? sk_rows_of_a_new(m, &fit->now, NULL, &rows) : SOCK_ENOMEM;
+    sock_status status = sk_rows_of_a_new(m, &fit->now, NULL, &rows);
     if (status >= 0) status = sk_noise_diffusions(m, &rows, NULL, &sweep, true, fit->diffusion, &fit->a);
-    for (size_t f = 0; status >= 0 && f < m->rows->folds; f++) status = hold_out_fold(m, fit, f);
     sk_rows_of_a_clear(&rows);
-    return status;
+    return status < 0 ? status : sk_noise_score_held(m, fit);
 }

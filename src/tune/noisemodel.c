@@ -51,6 +51,14 @@ sock_status sk_measured_new(sock_context *ctx, const sk_transitions *rows, const
     return status;
 }
 
+double sk_noise_bytes(const sk_measured *m, size_t substeps)
+{
+    const double d = (double)m->series.d, times = (double)substeps + 1;
+    const double kept = (double)sk_flow_nodes(m->series.d, substeps, false) * (d + 1) + times * d * (d + 1) + 8 * d * d;
+    const double pulled = 2 * ((double)sk_flow_nodes(m->series.d, substeps, true) * (d + 1) + 6 * d * d);
+    return (double)m->series.steps * (kept + pulled) * sizeof(double);
+}
+
 void sk_noisy_clear(sk_noisy *n)
 {
     sock_model_free(n->model);
@@ -109,18 +117,6 @@ sock_status sk_add_drift_of(sock_context *ctx, const sock_model *from, double sh
     return SOCK_OK;
 }
 
-sock_status sk_add_diffusion_of(sock_context *ctx, const sock_model *from, const double *scale, sock_model *to)
-{
-    for (size_t i = 0; i < from->diffusion_terms; i++) {
-        sk_diffusion_term *term = NULL;
-        SK_TRY(sk_diffusion_term_copy(ctx, from->diffusion[i], &term));
-        const size_t block = sk_features_count(term->map) * term->rank;
-        for (size_t j = 0; scale && j < term->d * block; j++) term->v[j] *= sqrt(scale[j / block]);
-        SK_TRY(sk_model_add_diffusion(ctx, to, term));
-    }
-    return SOCK_OK;
-}
-
 static sock_status constant_map(sock_context *ctx, size_t d, sk_features **out)
 {
     sk_kernel *one = NULL;
@@ -153,6 +149,27 @@ sock_status sk_add_constant(sock_context *ctx, const double *a, sock_model *to)
     sk_free(whole);
     sk_free(vector);
     return status;
+}
+
+/* The floor of a model as a part of a. */
+static sock_status add_floor(sock_context *ctx, double floor, const double *scale, sock_model *to)
+{
+    const size_t d = to->d;
+    double a[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM] = {0};
+    for (size_t k = 0; k < d; k++) a[k * (d + 1)] = floor * (scale ? scale[k] : 1);
+    return sk_add_constant(ctx, a, to);
+}
+
+sock_status sk_add_diffusion_of(sock_context *ctx, const sock_model *from, const double *scale, sock_model *to)
+{
+    for (size_t i = 0; i < from->diffusion_terms; i++) {
+        sk_diffusion_term *term = NULL;
+        SK_TRY(sk_diffusion_term_copy(ctx, from->diffusion[i], &term));
+        const size_t block = sk_features_count(term->map) * term->rank;
+        for (size_t j = 0; scale && j < term->d * block; j++) term->v[j] *= sqrt(scale[j / block]);
+        SK_TRY(sk_model_add_diffusion(ctx, to, term));
+    }
+    return from->floor > 0 ? add_floor(ctx, from->floor, scale, to) : SOCK_OK;
 }
 
 sock_status sk_add_weights(sock_context *ctx, const sk_features *map, const double *w, sock_model *to)

@@ -44,6 +44,13 @@ sock_status sk_first_model(const sk_measured *m, const sk_features *map, const d
 /* The better of two goes on with its least R; the other is freed. */
 void sk_keep_better(sk_noisy *best, double *best_least, sk_noisy *now, const double *least, size_t d);
 
+/* ---- noisestart.c ---- */
+
+/* Features of the drifts that are begun with: affine, and the richest polynomial of the list that can be afforded
+ * (NULL: there is none richer). Free them whatever comes back. */
+enum { SK_NOISE_AFFINE, SK_NOISE_RICH, SK_NOISE_MAPS };
+sock_status sk_noise_maps(const sk_measured *m, sk_features **map);
+
 /* ---- noisepilot.c ---- */
 
 /* Affine drifts for long steps, from `left` (model NULL: not from there) and from the logarithm of the discrete

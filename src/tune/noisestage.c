@@ -12,6 +12,7 @@
 #include "tune/scaling.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What the stage knows. */
@@ -60,83 +61,22 @@ static sock_status hold_clean(inquiry *q)
     return SOCK_OK;
 }
 
-/* Steps that were held out. */
-static size_t judged(const inquiry *q) { return q->m.rows->first[q->m.rows->folds]; }
-
-/* The least that a step counts: so far below the median one. */
-static sock_status least_of(const inquiry *q, const double *held, double *out)
-{
-    const size_t n = judged(q);
-    double *copy = sk_doubles(q->s->ctx, SK_MAX(n, 1), 1);
-    if (!copy) return SOCK_ENOMEM;
-    memcpy(copy, held, n * sizeof *copy);
-    *out = n ? sk_median(n, copy) - SK_STEP_WORST : 0;
-    sk_free(copy);
-    return SOCK_OK;
-}
-
-/* Gain of one over other, and its standard error over clusters. */
-static sock_status compare(const inquiry *q, const double *one, const double *other, double *gain, double *error)
-{
-    const sk_transitions *rows = q->m.rows;
-    double least_one, least_other, *by = sk_doubles(q->s->ctx, 2, rows->clusters);
-    sock_status status = by ? least_of(q, one, &least_one) : SOCK_ENOMEM;
-    if (status >= 0) status = least_of(q, other, &least_other);
-    *gain = 0;
-    for (size_t i = 0; status >= 0 && i < judged(q); i++) {
-        const double a = fmax(one[i], least_one), b = fmax(other[i], least_other);
-        *gain += a - b;
-        by[rows->cluster[i]] += a;
-        by[rows->clusters + rows->cluster[i]] += b;
-    }
-    if (status >= 0) *error = sk_paired_error(rows->clusters, by, by + rows->clusters);
-    sk_free(by);
-    return status;
-}
-
 /* ---- Fits ---- */
 
-/* From the start to the held-out score. */
-static sock_status fit_all(sk_measured *m, sk_noise_fit *fit)
+/* From the start to the held-out score; known (NULL: none): a model that it may begin with too. */
+static sock_status fit_all(sk_measured *m, const sk_noisy *known, sk_noise_fit *fit)
 {
     fit->least = sk_doubles(m->ctx, m->series.d, 1);
     if (!fit->least) return SOCK_ENOMEM;
     SK_TRY(sk_noise_start(m, &fit->now, fit->least));
+    if (known && known->sum > fit->now.sum) {
+        sk_noisy_clear(&fit->now);
+        SK_TRY(sk_noisy_copy(m, known, &fit->now));
+    }
     SK_TRY(sk_noise_iterate(m, fit, SK_NOISE_ITERATIONS));
-    return fit->hopeless ? SOCK_OK : sk_noise_hold_out(m, fit);
-}
-
-/* A stand-in that knows the penalty. */
-static sock_status note_penalty(sock_context *ctx, const sk_trial *like, sk_trial **out)
-{
-    *out = sk_alloc(ctx, 1, sizeof **out);
-    if (!*out) return SOCK_ENOMEM;
-    (*out)->l = like->l;
-    return SOCK_OK;
-}
-
-/* Two passes without noise from the noisy model, with its kernels. */
-static sock_status fit_rival(inquiry *q, sk_noise_fit *rival)
-{
-    sk_measured *m = &q->m;
-    const sk_noise_fit *from = &q->noisy;
-    const sk_noise_mode mode = m->mode;
-    rival->rival = (double)NAN;
-    rival->f = from->f;
-    rival->a = from->a;
-    rival->now.substeps = from->now.substeps;
-    rival->least = sk_doubles(m->ctx, m->series.d, 1);
-    sock_status status = rival->least ? sk_model_new(m->ctx, m->series.d, m->names, &rival->now.model) : SOCK_ENOMEM;
-    if (status >= 0) status = sk_add_drift_of(m->ctx, from->now.model, 1, rival->now.model);
-    if (status >= 0) status = sk_add_diffusion_of(m->ctx, from->now.model, NULL, rival->now.model);
-    if (status >= 0) status = note_penalty(m->ctx, from->drift[from->f], &rival->drift[from->f]);
-    if (status >= 0) status = note_penalty(m->ctx, from->diffusion[from->a], &rival->diffusion[from->a]);
-    m->mode = SK_NOISE_NONE;
-    if (status >= 0) status = sk_noisy_score(m, &rival->now);
-    if (status >= 0) status = sk_noise_iterate(m, rival, SK_RIVAL_PASSES);
-    if (status >= 0) status = sk_noise_hold_out(m, rival);
-    m->mode = mode;
-    return status;
+    if (fit->hopeless) return SOCK_OK;
+    SK_TRY(sk_noise_hold_out(m, fit));
+    return sk_noise_simplify(m, fit);
 }
 
 /* ---- Steps of the inquiry ---- */
@@ -144,7 +84,8 @@ static sock_status fit_rival(inquiry *q, sk_noise_fit *rival)
 static sock_status begin(inquiry *q)
 {
     sk_search *s = q->s;
-    SK_TRY(sk_measured_new(s->ctx, s->sets.search, &s->list, (const char *const *)s->spec->data->state, &q->m));
+    const sk_transitions *rows = s->rows == s->sets.all ? s->sets.search : s->rows;
+    SK_TRY(sk_measured_new(s->ctx, rows, &s->list, (const char *const *)s->spec->data->state, &q->m));
     q->m.substeps = s->spec->substeps;
     SK_TRY(sk_search_mixture(s, &s->choice, &q->clean.model));
     q->clean.substeps = (sk_substeps){SK_MAX(q->m.substeps, 1), q->m.substeps > 1};
@@ -156,17 +97,20 @@ static sock_status begin(inquiry *q)
 
 static sock_status try_long_steps(inquiry *q)
 {
-    double gain, error;
+    const size_t substeps = q->clean.substeps.count;
+    double promise = 0;
+    sk_gain gain;
     q->m.mode = SK_NOISE_NONE;
+    if (substeps > 1 && substeps < SK_SURELY_LONG) SK_TRY(sk_noise_promise(&q->m, &q->clean, &promise));
+    if (!sk_long_steps_worth(substeps, promise)) return SOCK_OK;
     SK_TRY(sk_noisy_score(&q->m, &q->clean));
     q->plain.rival = q->clean.sum;
-    const sock_status status = fit_all(&q->m, &q->plain);
-    if (status == SOCK_ENUMERIC) return SOCK_OK;
-    SK_TRY(status);
-    if (q->plain.hopeless) return SOCK_OK;
+    SK_TRY(sk_tolerate(fit_all(&q->m, &q->clean, &q->plain)));
+    sk_begin(q->s->ctx);
+    if (!q->plain.held) return SOCK_OK;
     SK_TRY(hold_clean(q));
-    SK_TRY(compare(q, q->plain.held, q->clean_held, &gain, &error));
-    q->wins = gain >= SK_NOISE_GAIN;
+    SK_TRY(sk_noise_compare(&q->m, q->plain.held, q->clean_held, &gain));
+    q->wins = gain.nats >= SK_NOISE_GAIN;
     return SOCK_OK;
 }
 
@@ -210,63 +154,131 @@ static sock_status test(inquiry *q, bool *suspected)
     return *suspected ? SOCK_OK : say(s, "none found (z = %.1f)", largest);
 }
 
+/* The gain over the better of the fit without noise and of passes without noise from the noisy model. */
+static sock_status find_gain(inquiry *q, sk_gain *least)
+{
+    const sk_noise_turn turn = {.a = q->noisy.a, .passes = SK_RIVAL_PASSES};
+    const sk_noise_mode mode = q->m.mode;
+    sk_noise_fit rival;
+    sk_gain other;
+    SK_TRY(hold_clean(q));
+    SK_TRY(sk_noise_compare(&q->m, q->noisy.held, q->wins ? q->plain.held : q->clean_held, least));
+    q->m.mode = SK_NOISE_NONE;
+    sock_status status = sk_noise_turn_to(&q->m, &q->noisy, &turn, &rival);
+    q->m.mode = mode;
+    SK_TRY(status);
+    if (rival.held) status = sk_noise_compare(&q->m, q->noisy.held, rival.held, &other);
+    if (status >= 0 && rival.held && other.nats < least->nats) *least = other;
+    sk_noise_fit_clear(&rival);
+    return status;
+}
+
+static bool asked(const inquiry *q, const char *mode) { return strcmp(q->s->spec->noise, mode) == 0; }
+
 static sock_status judge(inquiry *q, bool *used)
 {
     sk_search *s = q->s;
-    sk_noise_told *told = &s->told->noise;
-    sk_noise_fit rival = {0};
-    double gain = 0, error = 0;
-    *used = false;
-    sock_status status = hold_clean(q);
-    if (status >= 0)
-        status = compare(q, q->noisy.held, q->wins ? q->plain.held : q->clean_held, &told->gain, &told->gain_error);
-    if (status >= 0) status = sk_tolerate(fit_rival(q, &rival));
-    if (status >= 0 && rival.held) status = compare(q, q->noisy.held, rival.held, &gain, &error);
-    if (status >= 0 && rival.held && gain < told->gain) {
-        told->gain = gain;
-        told->gain_error = error;
-    }
-    sk_noise_fit_clear(&rival);
-    SK_TRY(status);
-    sk_begin(s->ctx);
-    *used = strcmp(s->spec->noise, "auto") != 0 || told->gain >= SK_NOISE_GAIN;
-    if (*used) return say(s, "%.1f nats better held out than without", told->gain);
-    return say(s, "suspected, no gain held out (%.1f nats), ignored", told->gain);
+    sk_gain gain;
+    if (asked(q, "auto") && sk_noise_correlated(q->m.series.d, q->z)) SK_TRY(sk_noise_try_full(&q->m, q->r, &q->noisy));
+    SK_TRY(find_gain(q, &gain));
+    s->told->noise.gain = gain.nats;
+    s->told->noise.gain_error = gain.error;
+    *used = !asked(q, "auto") || gain.nats >= SK_NOISE_GAIN;
+    if (*used) return say(s, "%.1f nats better held out than without", gain.nats);
+    return say(s, "suspected, no gain held out (%.1f nats), ignored", gain.nats);
+}
+
+static sock_status try_noise(inquiry *q, bool *used)
+{
+    bool suspected = false;
+    SK_TRY(test(q, &suspected));
+    if (!suspected) return SOCK_OK;
+    q->m.mode = asked(q, "full") ? SK_NOISE_FULL : SK_NOISE_DIAGONAL;
+    q->noisy.rival = (double)NAN;
+    SK_TRY(sk_tolerate(fit_all(&q->m, NULL, &q->noisy)));
+    sk_begin(q->s->ctx);
+    return q->noisy.held ? judge(q, used) : say(q->s, "suspected, but no model with noise could be fitted");
 }
 
 /* ---- The answer ---- */
+
+/* Where the fit was made on a part of the rows: a few passes on all of them, if such a pass can be kept. All rows are
+ * held out in either case. */
+static sock_status widen(inquiry *q, sk_noise_fit *fit)
+{
+    sk_search *s = q->s;
+    const sk_noise_turn turn = {.a = fit->a, .passes = SK_NOISE_LAST_PASSES};
+    sk_noise_fit wide = {0};
+    sk_measured all;
+    if (s->rows == q->m.rows) return SOCK_OK;
+    SK_TRY(sk_measured_new(s->ctx, s->rows, &s->list, q->m.names, &all));
+    all.substeps = q->m.substeps;
+    all.mode = fit->now.noise ? q->m.mode : SK_NOISE_NONE;
+    sk_measured_clear(&q->m);
+    q->m = all;
+    if (sk_noise_bytes(&all, fit->now.substeps.count) <= SK_NOISE_BYTES)
+        SK_TRY(sk_noise_turn_to(&q->m, fit, &turn, &wide));
+    if (!wide.held) return sk_noise_score_held(&q->m, fit);
+    wide.iterations += fit->iterations;
+    sk_noise_fit_clear(fit);
+    *fit = wide;
+    return SOCK_OK;
+}
+
+/* Score of the search: the held-out likelihood, by cluster too. */
+static sock_status score(inquiry *q, const sk_noise_fit *fit)
+{
+    sk_search *s = q->s;
+    const sk_transitions *rows = q->m.rows;
+    double *by = sk_doubles(s->ctx, 2, rows->clusters);
+    if (!by) return SOCK_ENOMEM;
+    sk_free(s->final_cluster);
+    s->final_cluster = by;
+    s->final_score = 0;
+    for (size_t i = 0; i < rows->first[rows->folds]; i++) {
+        const double one = fit->held[i] + s->sets.look.density;
+        by[rows->cluster[i]] += one;
+        s->final_score += one;
+    }
+    fit->diffusion[fit->a]->score = s->judged[fit->a] = s->final_score;
+    return SOCK_OK;
+}
+
+/* R, in the units of the data, to the model and the record. */
+static sock_status tell_noise(sk_search *s, sk_noise_fit *fit)
+{
+    const size_t d = fit->now.model->d;
+    const double *scale = s->sets.units ? s->sets.units->scale : NULL;
+    sk_noise_told *told = &s->told->noise;
+    double *noise = fit->now.noise;
+    told->used = true;
+    for (size_t k = 0; scale && k < d * d; k++) noise[k] *= scale[k / d] * scale[k % d];
+    for (size_t k = 0; scale && k < d; k++) fit->error[k] *= scale[k] * scale[k];
+    SK_TRY(tell_numbers(s->ctx, d * d, noise, &told->r));
+    SK_TRY(tell_numbers(s->ctx, d, fit->error, &told->r_error));
+    SK_TRY(tell_numbers(s->ctx, d, fit->error, &told->sd));
+    for (size_t k = 0; k < d; k++) told->sd.value[k] = sqrt(noise[k * (d + 1)]);
+    fit->now.model->structure->noise = noise;
+    fit->now.noise = NULL;
+    return SOCK_OK;
+}
 
 /* The fit becomes what the search found. */
 static sock_status deliver(inquiry *q, sk_noise_fit *fit, sock_model **out)
 {
     sk_search *s = q->s;
-    const size_t d = q->m.series.d;
-    sk_noise_told *told = &s->told->noise;
-    double sum = 0;
-    for (size_t i = 0; i < judged(q); i++) sum += fit->held[i] + s->sets.look.density;
-    fit->diffusion[fit->a]->score = sum;
+    SK_TRY(widen(q, fit));
+    SK_TRY(score(q, fit));
     sk_replace(&s->drift[fit->f], fit->drift[fit->f]);
     sk_replace(&s->diffusion[fit->a], fit->diffusion[fit->a]);
     fit->drift[fit->f] = fit->diffusion[fit->a] = NULL;
-    s->rows = q->m.rows;
     s->best_drift = fit->f;
     s->best_diffusion = fit->a;
     sk_choose_one(fit->f, fit->a, &s->choice);
     s->calibration = (double)NAN;
-    told->iterations = fit->iterations;
-    told->substeps = fit->now.substeps.count;
-    if (fit->now.noise) {
-        const double *scale = s->sets.units ? s->sets.units->scale : NULL;
-        told->used = true;
-        for (size_t k = 0; scale && k < d * d; k++) fit->now.noise[k] *= scale[k / d] * scale[k % d];
-        for (size_t k = 0; scale && k < d; k++) fit->error[k] *= scale[k] * scale[k];
-        SK_TRY(tell_numbers(s->ctx, d * d, fit->now.noise, &told->r));
-        SK_TRY(tell_numbers(s->ctx, d, fit->error, &told->r_error));
-        SK_TRY(tell_numbers(s->ctx, d, fit->error, &told->sd));
-        for (size_t k = 0; k < d; k++) told->sd.value[k] = sqrt(fit->now.noise[k * (d + 1)]);
-        fit->now.model->structure->noise = fit->now.noise;
-        fit->now.noise = NULL;
-    }
+    s->told->noise.iterations = fit->iterations;
+    s->told->noise.substeps = fit->now.substeps.count;
+    if (fit->now.noise) SK_TRY(tell_noise(s, fit));
     *out = fit->now.model;
     fit->now.model = NULL;
     return SOCK_OK;
@@ -274,25 +286,11 @@ static sock_status deliver(inquiry *q, sk_noise_fit *fit, sock_model **out)
 
 static sock_status inquire(inquiry *q, sock_model **out)
 {
-    sk_search *s = q->s;
-    const bool none = strcmp(s->spec->noise, "none") == 0;
-    bool suspected = false, used = false;
+    bool used = false;
     SK_TRY(begin(q));
-    s->told->noise.substeps = 1;
-    if (q->clean.substeps.count > 1) SK_TRY(try_long_steps(q));
-    if (!none) SK_TRY(test(q, &suspected));
-    if (suspected) {
-        q->m.mode = strcmp(s->spec->noise, "full") == 0 ? SK_NOISE_FULL : SK_NOISE_DIAGONAL;
-        q->noisy.rival = (double)NAN;
-        const sock_status status = fit_all(&q->m, &q->noisy);
-        if (status == SOCK_ENUMERIC) {
-            sk_begin(s->ctx);
-            SK_TRY(say(s, "suspected, but no model with noise could be fitted"));
-        } else {
-            SK_TRY(status);
-            SK_TRY(judge(q, &used));
-        }
-    }
+    q->s->told->noise.substeps = 1;
+    SK_TRY(try_long_steps(q));
+    if (!asked(q, "none")) SK_TRY(try_noise(q, &used));
     if (used) return deliver(q, &q->noisy, out);
     return q->wins ? deliver(q, &q->plain, out) : SOCK_OK;
 }
@@ -306,6 +304,7 @@ sock_status sk_noise_stage(sk_search *s, sock_model **out)
     told->mode = sk_strdup(s->ctx, s->spec->noise);
     if (!told->mode) return SOCK_ENOMEM;
     if (s->fell_back) return say(s, "not looked for: constant coefficients were taken");
+    if (s->limited) return say(s, "not looked for: the budget was spent");
     if (s->rows->d > SK_NOISE_MOST_DIM) return say(s, "not looked for in more than %d dimensions", SK_NOISE_MOST_DIM);
     sock_status status = inquire(&q, out);
     inquiry_clear(&q);

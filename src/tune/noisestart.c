@@ -99,9 +99,21 @@ static sock_status rich_map(const sk_measured *m, sk_features **out)
     return SOCK_OK;
 }
 
-static sock_status all_beginnings(const sk_measured *m, const sk_features *affine, const sk_features *rich,
-                                  sk_substeps substeps, sk_noisy *best, double *least)
+sock_status sk_noise_maps(const sk_measured *m, sk_features **map)
 {
+    SK_TRY(affine_map(m, &map[SK_NOISE_AFFINE]));
+    return rich_map(m, &map[SK_NOISE_RICH]);
+}
+
+static void free_maps(sk_features **map)
+{
+    for (size_t i = 0; i < SK_NOISE_MAPS; i++) sk_features_free(map[i]);
+}
+
+static sock_status all_beginnings(const sk_measured *m, sk_features *const *map, sk_substeps substeps, sk_noisy *best,
+                                  double *least)
+{
+    const sk_features *affine = map[SK_NOISE_AFFINE], *rich = map[SK_NOISE_RICH];
     const bool noisy = m->mode != SK_NOISE_NONE;
     double other[SK_NOISE_MOST_DIM];
     sk_noisy left = {0};
@@ -122,12 +134,11 @@ static sock_status all_beginnings(const sk_measured *m, const sk_features *affin
 sock_status sk_noise_pilot(const sk_measured *m, sk_substeps *out)
 {
     double floor[SK_NOISE_MOST_DIM];
-    sk_features *affine = NULL, *rich = NULL;
+    sk_features *map[SK_NOISE_MAPS] = {0};
     sk_noisy best = {0};
     sock_status status;
-    SK_GO(affine_map(m, &affine));
-    SK_GO(rich_map(m, &rich));
-    SK_GO(all_beginnings(m, affine, rich, *out, &best, floor));
+    SK_GO(sk_noise_maps(m, map));
+    SK_GO(all_beginnings(m, map, *out, &best, floor));
     sk_begin(m->ctx);
     if (best.model) {
         const sk_filter_spec spec = sk_noisy_spec(m, &best);
@@ -135,35 +146,32 @@ sock_status sk_noise_pilot(const sk_measured *m, sk_substeps *out)
     }
 out:
     sk_noisy_clear(&best);
-    sk_features_free(affine);
-    sk_features_free(rich);
+    free_maps(map);
     return status;
 }
 
 sock_status sk_noise_start(const sk_measured *m, sk_noisy *out, double *floor)
 {
     const sk_substeps one = {SK_MAX(m->substeps, 1), m->substeps > 1};
-    sk_features *affine = NULL, *rich = NULL;
+    sk_features *map[SK_NOISE_MAPS] = {0};
     sk_substeps substeps;
     sock_status status;
     *out = (sk_noisy){0};
-    SK_GO(affine_map(m, &affine));
-    SK_GO(rich_map(m, &rich));
-    SK_GO(all_beginnings(m, affine, rich, one, out, floor));
+    SK_GO(sk_noise_maps(m, map));
+    SK_GO(all_beginnings(m, map, one, out, floor));
     if (out->model && !m->substeps) {
         const sk_filter_spec spec = sk_noisy_spec(m, out);
         SK_GO(sk_series_substeps(m->ctx, &m->series, &spec, one, &substeps));
         if (substeps.count > 1) {
             sk_noisy_clear(out);
-            SK_GO(all_beginnings(m, affine, rich, substeps, out, floor));
+            SK_GO(all_beginnings(m, map, substeps, out, floor));
         }
     }
     sk_begin(m->ctx);
     if (!out->model) SK_GO(sk_fail(m->ctx, SOCK_ENUMERIC, "no model of noisy data could be begun"));
     for (size_t k = 0; k < m->series.d; k++) floor[k] *= SK_LEAST_LATER;
 out:
-    sk_features_free(affine);
-    sk_features_free(rich);
+    free_maps(map);
     if (status < 0) sk_noisy_clear(out);
     return status;
 }

@@ -417,3 +417,16 @@ bool sk_noise_suspected(size_t d, const double *z)
     }
     return largest >= suspicious[SK_MIN(d, sizeof suspicious / sizeof *suspicious) - 1] || sum >= SK_NOISE_SUM;
 }
+
+bool sk_noise_correlated(size_t d, const double *z)
+{
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l < k; l++)
+            if (fabs(z[k * d + l]) > SK_NOISE_CROSS) return true;
+    return false;
+}
+
+bool sk_long_steps_worth(size_t substeps, double promise)
+{
+    return substeps >= SK_SURELY_LONG || (substeps > 1 && promise >= SK_NOISE_GAIN);
+}

@@ -147,6 +147,13 @@ size_t sk_simplest_near(const sk_field_trials *t, double nats);
 /* Whether z-scores of the residuals of d states let a fit with noise be worth its time. */
 bool sk_noise_suspected(size_t d, const double *z);
 
+/* Whether a correlation of the residuals of neighbouring steps (z: d x d) lets a full R be worth its time. */
+bool sk_noise_correlated(size_t d, const double *z);
+
+/* Whether a fit of long steps is worth its time: where a step asks for many substeps; else where the model promises to
+ * gain by one, in nats. */
+bool sk_long_steps_worth(size_t substeps, double promise);
+
 /* ---- Identical parts ---- */
 
 bool sk_same_score(double a, double b);
