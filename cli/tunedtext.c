@@ -123,20 +123,43 @@ static void print_diffusion(const sk_record *r, int width, bool full)
     print_certificates(r, width, full);
 }
 
-/* Standard deviations with their errors, or what was found instead. */
+/* The standard deviation of one state's noise with its error; none where that is as large. */
+static void print_deviation(const sk_noise_told *noise, size_t k)
+{
+    const double sd = noise->sd.value[k], error = k < noise->r_error.count ? noise->r_error.value[k] : (double)NAN;
+    if (error >= sd * sd)
+        printf("none");
+    else
+        printf("sd %.2g", sd);
+    if (error < sd * sd) printf(" +- %.1g", error / (2 * sd));
+    if (k < noise->states.count) printf(" (%s)", noise->states.text[k]);
+}
+
+static void print_correlations(const sk_noise_told *noise)
+{
+    const size_t d = noise->sd.count;
+    for (size_t k = 0; noise->r.count == d * d && k < d; k++)
+        for (size_t l = 0; l < k; l++)
+            if (noise->r.value[k * d + l] != 0)
+                printf(", correlation %.2g (%s, %s)",
+                       noise->r.value[k * d + l] / (noise->sd.value[k] * noise->sd.value[l]),
+                       l < noise->states.count ? noise->states.text[l] : "",
+                       k < noise->states.count ? noise->states.text[k] : "");
+}
+
+/* What is known of measurement noise and long steps. */
 static void print_noise(const sk_record *r, int width)
 {
-    const sk_noise_told *told_of = &r->found.noise;
-    if (!told_of->mode) return;
-    printf("%-*s", width, "noise");
-    for (size_t k = 0; told_of->used && k < told_of->sd.count; k++) {
-        const double sd = told_of->sd.value[k];
-        printf("%ssd %.2g", k ? ", " : "", sd);
-        if (k < told_of->r_error.count && isfinite(told_of->r_error.value[k]) && sd > 0)
-            printf(" +- %.1g", told_of->r_error.value[k] / (2 * sd));
+    const sk_noise_told *noise = &r->found.noise;
+    if (!noise->mode) return;
+    printf("%-*s", width, "measurement");
+    for (size_t k = 0; noise->used && k < noise->sd.count; k++) {
+        printf("%s", k ? ", " : "noise of ");
+        print_deviation(noise, k);
     }
-    printf("%s%s", told_of->used ? "; " : "", told(told_of->reason));
-    if (told_of->substeps > 1) printf("%s%zu substeps a step", told_of->reason ? "; " : "", told_of->substeps);
+    if (noise->used) print_correlations(noise);
+    printf("%s%s", noise->used ? "; " : "noise: ", noise->reason ? noise->reason : "not looked for");
+    if (noise->substeps > 1) printf("; %zu substeps a step", noise->substeps);
     putchar('\n');
 }
 

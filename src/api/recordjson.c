@@ -35,6 +35,7 @@ typedef enum kind {
     PRESET,     /* bool: "paper", or nothing */
     VERDICT,    /* sk_verdict; unknown: nothing */
     NUMBERS,    /* sk_numbers; value NULL: nothing */
+    MATRIX,     /* sk_numbers, n x n */
     TEXTS,      /* sk_texts */
     LINES,      /* sk_texts; empty: nothing */
     OPTIONS,    /* sk_options_given */
@@ -106,6 +107,30 @@ static sock_status read_numbers(sock_context *ctx, json_t *value, sk_numbers *li
     if (!list->value) return SOCK_ENOMEM;
     list->count = json_array_size(value);
     for (size_t i = 0; i < list->count; i++) list->value[i] = json_number_value(json_array_get(value, i));
+    return SOCK_OK;
+}
+
+enum { MOST_ROWS = 100 }; /* of a file that may say anything */
+
+/* n^2 numbers, row by row. */
+static json_t *write_matrix(const sk_numbers *list)
+{
+    size_t n = 0;
+    while (n * n < list->count) n++;
+    json_t *rows = list->value ? json_array() : NULL;
+    for (size_t i = 0; rows && i < n; i++) json_array_append_new(rows, write_numbers(n, list->value + i * n));
+    return rows;
+}
+
+static sock_status read_matrix(sock_context *ctx, json_t *value, sk_numbers *list)
+{
+    const size_t n = json_array_size(value);
+    if (!n || n > MOST_ROWS || list->value) return SOCK_OK;
+    list->value = sk_doubles(ctx, n, n);
+    if (!list->value) return SOCK_ENOMEM;
+    list->count = n * n;
+    for (size_t i = 0; i < n * n; i++)
+        list->value[i] = json_number_value(json_array_get(json_array_get(value, i / n), i % n));
     return SOCK_OK;
 }
 
@@ -324,7 +349,8 @@ static sock_status read_codes(sock_context *ctx, json_t *value, sk_oddities *odd
 
 static const field noise_fields[] = {{"mode", TEXT, SEARCH, offsetof(sk_noise_told, mode), HERE},
                                      {"used", FLAG, SEARCH, offsetof(sk_noise_told, used), HERE},
-                                     {"R", NUMBERS, SEARCH, offsetof(sk_noise_told, r), HERE},
+                                     {"states", LINES, SEARCH, offsetof(sk_noise_told, states), HERE},
+                                     {"R", MATRIX, SEARCH, offsetof(sk_noise_told, r), HERE},
                                      {"R_se", NUMBERS, SEARCH, offsetof(sk_noise_told, r_error), HERE},
                                      {"sd", NUMBERS, SEARCH, offsetof(sk_noise_told, sd), HERE},
                                      {"z", NUMBERS, SEARCH, offsetof(sk_noise_told, z), HERE},
@@ -356,6 +382,7 @@ static json_t *write_value(kind what, const void *at, unsigned fit)
     case TEXT: return *text ? json_string(*text) : NULL;
     case PRESET: return *(const bool *)at ? json_string("paper") : NULL;
     case VERDICT: return json_string(sk_verdict_name(*(const sk_verdict *)at));
+    case MATRIX: return write_matrix(at);
     case NUMBERS: return list->value ? write_numbers(list->count, list->value) : NULL;
     case TEXTS: return write_texts(lines);
     case LINES: return lines->count ? write_texts(lines) : NULL;
@@ -400,6 +427,7 @@ static sock_status read_value(sock_context *ctx, kind what, json_t *value, void 
     case PRESET: *(bool *)at = json_string_length(value) > 0; return SOCK_OK;
     case VERDICT: *(sk_verdict *)at = sk_verdict_of(json_string_value(value)); return SOCK_OK;
     case TEXT: return read_text(ctx, value, at);
+    case MATRIX: return read_matrix(ctx, value, at);
     case NUMBERS: return read_numbers(ctx, value, at);
     case TEXTS:
     case LINES: return read_texts(ctx, value, at);

@@ -38,6 +38,7 @@ void sk_tune_outcome_clear(sk_tune_outcome *told)
     sk_free(told->noise.r.value);
     sk_free(told->noise.r_error.value);
     sk_free(told->noise.sd.value);
+    sk_texts_clear(&told->noise.states);
     sk_free(told->noise.z.value);
     sk_free(told->noise.reason);
     *told = (sk_tune_outcome){0};

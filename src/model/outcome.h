@@ -53,6 +53,7 @@ typedef struct sk_search_table {
 typedef struct sk_noise_told {
     char *mode;              /* that was asked for; NULL: nobody looked */
     bool used;               /* R is in the model */
+    sk_texts states;         /* their names, where it is used */
     sk_numbers r, r_error;   /* d x d; d: standard errors of its diagonal. None where it is not used */
     sk_numbers sd;           /* d: standard deviations of the noise */
     sk_numbers z;            /* d: scores of the test; none: not made */

@@ -252,6 +252,7 @@ static sock_status tell_noise(sk_search *s, sk_noise_fit *fit)
     sk_noise_told *told = &s->told->noise;
     double *noise = fit->now.noise;
     told->used = true;
+    for (size_t k = 0; k < d; k++) SK_TRY(sk_texts_add(s->ctx, &told->states, s->spec->data->state[k]));
     for (size_t k = 0; scale && k < d * d; k++) noise[k] *= scale[k / d] * scale[k % d];
     for (size_t k = 0; scale && k < d; k++) fit->error[k] *= scale[k] * scale[k];
     SK_TRY(tell_numbers(s->ctx, d * d, noise, &told->r));
