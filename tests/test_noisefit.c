@@ -85,6 +85,145 @@ static void test_lag__finds_the_variance_of_the_noise(void **state)
     sock_data_free(data);
 }
 
+/* ---- Ornstein and Uhlenbeck ---- */
+
+/* dx = -x dt + dW in exact steps of h, seen with variance r: runs of 100 steps, x from the stationary law. */
+static sock_data *relaxing(size_t runs, double h, double r)
+{
+    enum { POINTS = 101 };
+    const double keep = exp(-h), spread = sqrt((1 - keep * keep) / 2);
+    double *t = calloc(runs * POINTS, sizeof *t), *x = calloc(runs * POINTS, sizeof *x), w[POINTS], e[POINTS];
+    size_t *length = calloc(runs, sizeof *length);
+    sock_data *data = NULL;
+    for (size_t j = 0; j < runs; j++) {
+        double at = 0;
+        length[j] = POINTS;
+        sk_normals((sk_key){5, SK_PURPOSE_TEST}, j, 0, 0, POINTS, w);
+        sk_normals((sk_key){6, SK_PURPOSE_TEST}, j, 0, 0, POINTS, e);
+        for (size_t i = 0; i < POINTS; i++) {
+            at = i ? keep * at + spread * w[i] : w[0] / sqrt(2);
+            t[j * POINTS + i] = h * (double)i;
+            x[j * POINTS + i] = at + sqrt(r) * e[i];
+        }
+    }
+    assert_true(sock_data_from_arrays(ctx, 1, runs, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    free(t);
+    free(x);
+    free(length);
+    return data;
+}
+
+static void pull(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    for (size_t i = 0; i < count * d; i++) f[i] = -*(const double *)user * x[i];
+}
+
+static void one(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user, (void)x;
+    for (size_t i = 0; i < count * d * d; i++) a[i] = 1;
+}
+
+/* The beginning knows R, slope and a to what 4000 steps show: the errors are about 4, 7 and 4 per cent. */
+static void test_start__finds_noise_slope_and_diffusion(void **state)
+{
+    (void)state;
+    const double h = 0.1, r = 0.05;
+    sock_data *data = relaxing(40, h, r);
+    sk_transitions *rows = transitions_of(data, 2);
+    const sk_candidates none = {0};
+    const double at = 1;
+    double least, f, a;
+    sk_measured m;
+    sk_noisy now;
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    m.mode = SK_NOISE_DIAGONAL;
+    assert_int_equal(sk_noise_start(&m, &now, &least), SOCK_OK);
+    assert_close(now.noise[0], r, 0.2, r);
+    assert_true(least > 0 && least < 1e-3 * r);
+    assert_int_equal(sk_model_evaluate(ctx, now.model, 1, &at, &f, &a), SOCK_OK);
+    assert_close(f, -1, 0.3, 1);
+    assert_close(a, 1, 0.2, 1);
+    sk_noisy_clear(&now);
+    sk_measured_clear(&m);
+    sk_transitions_free(rows);
+    sock_data_free(data);
+}
+
+/* Long steps without noise: from the left point the slope is (exp(-h) - 1) / h = -0.63; the pilots find -1. */
+static void test_start__follows_long_steps(void **state)
+{
+    (void)state;
+    sock_data *data = relaxing(20, 1, 0);
+    sk_transitions *rows = transitions_of(data, 2);
+    const sk_candidates none = {0};
+    const double at[] = {-1, 1};
+    double least, f[2], a[2];
+    sk_measured m;
+    sk_noisy now;
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    assert_int_equal(sk_noise_start(&m, &now, &least), SOCK_OK);
+    assert_true(now.substeps.count >= 4 && !now.noise);
+    assert_int_equal(sk_model_evaluate(ctx, now.model, 2, at, f, a), SOCK_OK);
+    assert_close(0.5 * (f[1] - f[0]), -1, 0.12, 1);
+    assert_close(a[0], 1, 0.15, 1);
+    sk_noisy_clear(&now);
+    sk_measured_clear(&m);
+    sk_transitions_free(rows);
+    sock_data_free(data);
+}
+
+/* A model that is right promises next to nothing, one with a wrong drift what a fit would gain. */
+static void test_promise__is_what_a_fit_would_gain(void **state)
+{
+    (void)state;
+    sock_data *data = relaxing(20, 0.5, 0);
+    sk_transitions *rows = transitions_of(data, 2);
+    const sk_candidates none = {0};
+    double right = 1, wrong = 2, gain[2];
+    sk_measured m;
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    sk_noisy good = {.model = wrap_fields(ctx, 1, pull, one, &right), .substeps = {8, false}};
+    sk_noisy bad = {.model = wrap_fields(ctx, 1, pull, one, &wrong), .substeps = {8, false}};
+    assert_int_equal(sk_noise_promise(&m, &good, &gain[0]), SOCK_OK);
+    assert_int_equal(sk_noise_promise(&m, &bad, &gain[1]), SOCK_OK);
+    assert_true(gain[0] >= 0 && gain[0] < 2);
+    assert_int_equal(sk_noisy_score(&m, &good), SOCK_OK);
+    assert_int_equal(sk_noisy_score(&m, &bad), SOCK_OK);
+    assert_true(gain[1] > 0.3 * (good.sum - bad.sum) && good.sum - bad.sum > 50);
+    sk_noisy_clear(&good);
+    sk_noisy_clear(&bad);
+    sk_measured_clear(&m);
+    sk_transitions_free(rows);
+    sock_data_free(data);
+}
+
+/* ---- Held out ---- */
+
+/* Two clusters of two steps: gains add up, and a step counts at least 20 nats below the median one. */
+static void test_compare__one_lost_step_does_not_decide(void **state)
+{
+    (void)state;
+    const size_t length[] = {3, 3, 3};
+    const double t[] = {0, 1, 2, 0, 1, 2, 0, 1, 2}, x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    const double better[] = {1, 1, 1, 2, 1, 1}, worse[] = {0, 0, 0, 0, 0, -1000};
+    const sk_candidates none = {0};
+    sock_data *data = NULL;
+    sk_measured m;
+    sk_gain gain;
+    assert_true(sock_data_from_arrays(ctx, 1, 3, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    sk_transitions *rows = transitions_of(data, 3);
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    assert_int_equal(sk_noise_compare(&m, better, worse, &gain), SOCK_OK);
+    assert_close(gain.nats, 5 + 1 + 21, 1e-13, 1); /* 6 steps, one of them 2, the last 1 + 20 */
+    assert_int_equal(sk_noise_compare(&m, worse, better, &gain), SOCK_OK);
+    assert_close(gain.nats, -27, 1e-13, 1);
+    assert_close(gain.error, sqrt(3.0 / 2 * (49 + 36 + 169)), 1e-12, 1); /* 2, 3 and 22 about their mean 9 */
+    sk_measured_clear(&m);
+    sk_transitions_free(rows);
+    sock_data_free(data);
+}
+
 /* ---- Rows of the diffusion ---- */
 
 static void test_rows__of_smoothed_states_agree_with_the_oracle(void **state)
@@ -189,6 +328,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_measured__long_trajectories_are_cut),
         cmocka_unit_test(test_lag__finds_the_variance_of_the_noise),
+        cmocka_unit_test(test_start__finds_noise_slope_and_diffusion),
+        cmocka_unit_test(test_start__follows_long_steps),
+        cmocka_unit_test(test_promise__is_what_a_fit_would_gain),
+        cmocka_unit_test(test_compare__one_lost_step_does_not_decide),
         cmocka_unit_test(test_rows__of_smoothed_states_agree_with_the_oracle),
         cmocka_unit_test(test_newton__climbs),
         cmocka_unit_test(test_noisemodel__scales_and_shares),

@@ -795,6 +795,24 @@ static void test_rules__efforts(void **state)
 
 /* ---- Noise ---- */
 
+static void test_rules__a_full_R_is_tried_for_a_clear_correlation(void **state)
+{
+    (void)state;
+    const double weak[] = {9, 2.9, 2.9, 9}, strong[] = {0, -3.1, -3.1, 0}, one[] = {9};
+    assert_false(sk_noise_correlated(2, weak));
+    assert_true(sk_noise_correlated(2, strong));
+    assert_false(sk_noise_correlated(1, one));
+}
+
+static void test_rules__long_steps_are_tried_where_many_substeps_or_a_gain_ask(void **state)
+{
+    (void)state;
+    assert_false(sk_long_steps_worth(1, 100));
+    assert_false(sk_long_steps_worth(2, 0.9));
+    assert_true(sk_long_steps_worth(2, 1));
+    assert_true(sk_long_steps_worth(4, 0));
+}
+
 static void test_rules__noise_is_suspected_by_its_largest_score_or_their_sum(void **state)
 {
     (void)state;
@@ -810,6 +828,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules__a_budget_takes_fewer_rows_in_many_dimensions),
+        cmocka_unit_test(test_rules__a_full_R_is_tried_for_a_clear_correlation),
+        cmocka_unit_test(test_rules__long_steps_are_tried_where_many_substeps_or_a_gain_ask),
         cmocka_unit_test(test_rules__noise_is_suspected_by_its_largest_score_or_their_sum),
         cmocka_unit_test(test_rules__grids),
         cmocka_unit_test(test_rules__best_lambda_is_the_first_of_the_highest),
