@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "test.h"
 
+#include "model/model.h"
 #include "report/report.h"
 
 #include <unistd.h>
@@ -18,7 +19,7 @@ typedef struct world {
     sock_context *ctx;
     sock_options *plain, *tuned;
     sock_data *data;
-    sock_model *model, *poly, *truth;
+    sock_model *model, *poly, *truth, *noisy;
     char folder[64], csv[96], npy[96], saved[96], out[96], points[96];
     long runs;
 } world;
@@ -242,6 +243,18 @@ static sock_status call_score(world *w)
     return sock_score(w->ctx, w->model, w->data, w->data, w->truth, w->plain, &scores);
 }
 
+static sock_status call_smooth(world *w)
+{
+    double mean[TIMES * PATHS], sd[TIMES * PATHS];
+    return sock_smooth(w->ctx, w->noisy, w->data, mean, sd);
+}
+
+static sock_status call_score_noise(world *w)
+{
+    sock_scores scores;
+    return sock_score(w->ctx, w->noisy, w->data, w->data, w->truth, w->plain, &scores);
+}
+
 static sock_status call_write_file(world *w) { return sock_write_file(w->ctx, w->out, "text", 4); }
 
 static sock_status call_bounds(world *w)
@@ -357,6 +370,8 @@ static const struct call {
     {"sock_model_wrap", call_wrap, false},
     {"sock_simulate", call_simulate, false},
     {"sock_score", call_score, false},
+    {"sock_score of a model with noise", call_score_noise, false},
+    {"sock_smooth", call_smooth, false},
     {"sock_write_file", call_write_file, false},
     {"sock_simulation_bounds", call_bounds, false},
     {"sock_options_new, _set", call_options, false},
@@ -431,6 +446,9 @@ static int make_world(void **state)
     must(w, sock_fit(w->ctx, w->data, w->plain, &w->poly));
     must(w, sock_options_set(w->ctx, w->plain, "drift", "auto"));
     must(w, sock_model_wrap(w->ctx, 1, NULL, half, half, NULL, &w->truth));
+    must(w, sock_fit(w->ctx, w->data, w->plain, &w->noisy));
+    w->noisy->structure->noise = sk_doubles(w->ctx, 1, 1);
+    w->noisy->structure->noise[0] = 0.01;
     *state = w;
     return 0;
 }
@@ -442,7 +460,7 @@ static int free_world(void **state)
     for (size_t i = 0; i < 5; i++) unlink(files[i]);
     assert_int_equal(rmdir(w->folder), 0); /* and nothing else was left there */
     sock_data_free(w->data);
-    sock_model_free(w->model), sock_model_free(w->poly), sock_model_free(w->truth);
+    sock_model_free(w->model), sock_model_free(w->poly), sock_model_free(w->truth), sock_model_free(w->noisy);
     sock_options_free(w->plain), sock_options_free(w->tuned);
     sock_context_free(w->ctx);
     free(w);
