@@ -178,7 +178,16 @@ sock_score <- function(model, test, train = NULL, ...) {
   as_data <- function(x) if (is.null(x)) NULL else sock_data(x, state = if (!inherits(x, "sock_data")) model$names)$pointer
   v <- .Call(C_score, model$pointer, as_data(test), as_data(train), o$keys, o$values)
   c(loglik = v[1], nats = v[1] / (v[4] * v[5]), perplexity_raw = v[2], loglik_moments = v[6],
-    perplexity_moments_raw = v[7], mmd2 = v[3], intervals = v[4])
+    perplexity_moments_raw = v[7], loglik_filter = v[8], perplexity_filter_raw = v[9], mmd2 = v[3], intervals = v[4])
+}
+
+# The states behind measured trajectories, by a model with measurement noise: a data frame traj, t, the states, and sd_ of
+# each, the standard deviation of what is not known of it.
+sock_smooth <- function(model, data) {
+  from <- sock_data(data, state = if (!inherits(data, "sock_data")) model$names)
+  v <- t(.Call(C_smooth, model$pointer, from$pointer))
+  colnames(v) <- c(model$names, paste0("sd_", model$names))
+  data.frame(values_of(from)[, 1:2, drop = FALSE], v, check.names = FALSE)
 }
 
 summary.sock <- function(object, ...) structure(json_read(.Call(C_model_info, object$pointer)), class = "summary.sock")
@@ -190,6 +199,12 @@ percent <- function(share) ifelse(share < 0.005, "<1 %", sprintf("%.0f %%", 100 
 verdict <- function(name) {
   words <- c(better = ": clearly better", same = ": no clear difference", worse = ": worse")
   if (is.null(name) || !name %in% names(words)) "" else words[[name]]
+}
+
+# Standard deviations of the noise with their states, or what was found instead.
+noise_line <- function(noise) {
+  if (!isTRUE(noise$used)) return(paste0("noise: ", noise$reason))
+  paste0("noise of ", paste0(sprintf("sd %.2g", unlist(noise$sd)), " (", unlist(noise$states), ")", collapse = ", "), "; ", noise$reason)
 }
 
 # The words of `sock fit`.
@@ -214,6 +229,7 @@ print.summary.sock <- function(x, ...) {
   if (!is.null(x$relative_gap))
     line("certificate", paste0(sprintf("relative duality gap %.2g of the convex problem", x$relative_gap),
       if (length(x$diffusions) > 1) "s, the largest", if (isFALSE(x$converged)) ": NOT within the tolerance"))
+  if (!is.null(x$noise$reason)) line("measurement", noise_line(x$noise))
   if (!is.null(x$score) && !is.null(x$steps))
     line("score", paste0(sprintf("%.4f nats a step and dimension, ", x$score / (x$steps * x$d)),
       if (x$folds > 1) sprintf("held out in %.0f folds", x$folds) else "on held-out data",

@@ -53,6 +53,7 @@
     X(sock_string_free)                                                                                                \
     X(sock_simulate)                                                                                                   \
     X(sock_simulation_bounds)                                                                                          \
+    X(sock_smooth)                                                                                                     \
     X(sock_score)
 
 /* Filled once, when R loads the package. */
@@ -349,26 +350,47 @@ static SEXP r_simulate(SEXP pointer, SEXP x0, SEXP paths, SEXP t, SEXP step, SEX
     return out;
 }
 
+/* States given all observations and their standard deviations: 2 d x points. */
+static SEXP r_smooth(SEXP pointer, SEXP data)
+{
+    const sock_model *model = held(pointer, "model");
+    const sock_data *on = held(data, "data set");
+    const size_t d = so.sock_data_dim(on), points = so.sock_data_points(on);
+    double *mean = (double *)R_alloc(points * d, sizeof *mean), *sd = (double *)R_alloc(points * d, sizeof *sd);
+    SEXP none = PROTECT(Rf_allocVector(STRSXP, 0)), out = PROTECT(Rf_allocMatrix(REALSXP, (int)(2 * d), (int)points));
+    call c;
+    if (begin(&c, none, none, Rf_ScalarInteger(0)) && good(&c, so.sock_smooth(c.ctx, model, on, mean, sd)))
+        for (size_t i = 0; i < points; i++) {
+            memcpy(REAL(out) + 2 * i * d, mean + i * d, d * sizeof *mean);
+            memcpy(REAL(out) + (2 * i + 1) * d, sd + i * d, d * sizeof *sd);
+        }
+    finish(&c);
+    UNPROTECT(2);
+    return out;
+}
+
 static double value_or_na(const sock_value *value) { return value->valid ? value->value : NA_REAL; }
 
-/* loglik, perplexity_raw, mmd2, intervals, d. */
+/* loglik, perplexity_raw, mmd2, intervals, d, then by moments and by the filter. */
 static SEXP r_score(SEXP pointer, SEXP test, SEXP train, SEXP keys, SEXP values)
 {
     const sock_model *model = held(pointer, "model");
     const sock_data *on = held(test, "data set");
     const sock_data *scale = Rf_isNull(train) ? NULL : held(train, "data set");
-    SEXP out = PROTECT(Rf_allocVector(REALSXP, 7));
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, 9));
     call c;
     sock_scores s = {0};
     if (begin(&c, keys, values, Rf_ScalarInteger(0)))
         good(&c, so.sock_score(c.ctx, model, on, scale, NULL, c.opts, &s));
-    const double all[7] = {value_or_na(&s.loglik),
+    const double all[9] = {value_or_na(&s.loglik),
                            value_or_na(&s.perplexity_raw),
                            value_or_na(&s.mmd2),
                            (double)s.intervals,
                            (double)s.d,
                            value_or_na(&s.loglik_moments),
-                           value_or_na(&s.perplexity_moments_raw)};
+                           value_or_na(&s.perplexity_moments_raw),
+                           value_or_na(&s.loglik_filter),
+                           value_or_na(&s.perplexity_filter_raw)};
     memcpy(REAL(out), all, sizeof all);
     finish(&c);
     UNPROTECT(1);
@@ -406,6 +428,7 @@ static const R_CallMethodDef entries[] = {ENTRY(open, 1),
                                           ENTRY(model_info, 1),
                                           ENTRY(field, 4),
                                           ENTRY(simulate, 8),
+                                          ENTRY(smooth, 2),
                                           ENTRY(score, 5),
                                           ENTRY(version, 0),
                                           ENTRY(blas_remark, 0),

@@ -41,6 +41,17 @@ about <- summary(model)
 stopifnot(about$n == 7000, identical(about$drift, "linear"), isTRUE(about$converged))
 score <- sock_score(model, at("test.csv"))
 stopifnot(is.finite(score[["loglik"]]), is.na(score[["mmd2"]]), all.equal(score[["nats"]], score[["loglik"]] / 2000))
+stopifnot(is.na(score[["loglik_filter"]])) # there is no noise in the model
+
+# Noise: a random walk seen with a standard deviation of 0.5, its states between what was seen.
+set.seed(1)
+walk <- lapply(1:20, function(j) list(0:50 / 10, cumsum(rnorm(51, sd = 0.3)) + rnorm(51, sd = 0.5)))
+noisy <- sock_fit(walk, drift = "affine", diffusion = "constant", noise = "diag", threads = 1)
+about <- summary(noisy)
+stopifnot(isTRUE(about$noise$used), abs(about$noise$sd[[1]] - 0.5) < 0.1)
+states <- sock_smooth(noisy, walk)
+stopifnot(nrow(states) == 1020, all(states[[4]] > 0), all(states[[4]] < 0.6), var(diff(states[[3]][1:51])) < 0.3)
+
 told <- readLines(at("score.json")) # one key a line, 17 digits
 for (key in c("loglik", "perplexity_raw", "loglik_moments", "perplexity_moments_raw")) {
   line <- grep(sprintf('^ *"%s":', key), told, value = TRUE)
@@ -67,6 +78,7 @@ fails(sock_fit(frame, tune = FALSE, kernel = "x"), "allowed: .*drift_lambda")
 fails(sock_fit(frame, tune = FALSE, solver = "magic"), "newton")
 fails(sock_data("nowhere.csv"), "nowhere.csv")
 fails(predict(model, matrix(1, 2, 3)), "3 columns")
+fails(sock_smooth(model, at("test.csv")), "knows of no measurement noise")
 fails(simulate(model, -1, x0 = 1, t = 0:1), "nsim is -1; allowed: a whole number from 1 on")
 fails(simulate(model, 1, seed = NA, x0 = 1, t = 0:1), "seed is NA")
 warned <- tryCatch(sock_fit(frame[1:600, ], tune = FALSE, diffusion = "gauss", solver = "fista", max_iterations = 1,
