@@ -86,6 +86,33 @@ static void diffusion_words(FILE *out, const rep_facts *f)
     fputs(".</p>\n", out);
 }
 
+/* Residuals that take observations for states and a step for a short one say nothing about a model that knows better.
+ */
+static int follows_steps(const rep_facts *f)
+{
+    const sk_noise_told *noise = &f->record.found.noise;
+    return noise->used || noise->substeps > 1;
+}
+
+/* What is known of measurement noise: standard deviations by state, or how it was looked for. */
+static void noise_words(FILE *out, const rep_facts *f)
+{
+    const sk_noise_told *noise = &f->record.found.noise;
+    if (noise->used) fputs("<p>The observations are states with measurement noise of standard deviation ", out);
+    for (size_t k = 0; noise->used && k < noise->sd.count; k++) {
+        fprintf(out, "%s%.2g", k ? ", " : "", noise->sd.value[k]);
+        if (k >= noise->states.count) continue;
+        fputs(" (", out);
+        page_text(out, noise->states.text[k]);
+        fputs(")", out);
+    }
+    if (noise->used && isfinite(noise->gain))
+        fprintf(out, "; on steps that a fit had not seen the model is %.1f nats better for it", noise->gain);
+    if (noise->used) fputs(". Fields and paths are those of the states themselves.</p>\n", out);
+    if (noise->substeps > 1)
+        fprintf(out, "<p>Steps are long: the law of each was followed in %zu substeps.</p>\n", noise->substeps);
+}
+
 /* Held-out score of the search beside constant coefficients. */
 static void search_words(FILE *out, const rep_facts *f)
 {
@@ -155,6 +182,7 @@ static int objections(FILE *out, const rep_facts *f)
     const double size = (double)(m->count ? m->count : 1), chance = 3 / sqrt(size),
                  width = fmax(0.08, chance / M_SQRT2);
     int count = 0;
+    if (follows_steps(f)) return 0;
 #define OBJECT(...)                                                                                                    \
     do {                                                                                                               \
         if (out) fprintf(out, __VA_ARGS__);                                                                            \
@@ -190,6 +218,13 @@ static void residual_words(FILE *out, const rep_facts *f)
             "<p>Its standardised residuals have mean %.3f, standard deviation %.3f, kurtosis %.2f and lag-1 "
             "correlation %.3f",
             m->mean, m->sd, m->kurtosis, m->lag[1]);
+    if (follows_steps(f)) {
+        fputs(
+            ". They take observations for states and steps for short ones, which the model does not, so they need not "
+            "be white.</p>\n",
+            out);
+        return;
+    }
     const size_t few = 100; /* the standard deviation is then known to a fifteenth, and less than that shows nothing */
     if (objections(NULL, f))
         fputs("; white noise would have 0, 1, 3 and 0: see the warnings.</p>\n", out);
@@ -207,6 +242,7 @@ void words_summary(FILE *out, const rep_facts *f)
     data_words(out, f);
     drift_words(out, f);
     diffusion_words(out, f);
+    noise_words(out, f);
     search_words(out, f);
     score_words(out, f);
     residual_words(out, f);
