@@ -58,7 +58,7 @@ static sock_status begin_from(const sk_measured *m, const sk_noise_fit *from, co
 {
     const size_t d = m->series.d;
     const double *noise = turn->noise ? turn->noise : from->now.noise;
-    *out = (sk_noise_fit){.rival = (double)NAN, .f = from->f, .a = turn->a, .changed = turn->a != from->a};
+    *out = (sk_noise_fit){.asked = (double)NAN, .f = from->f, .a = turn->a, .changed = turn->a != from->a};
     SK_TRY(sk_noisy_like(m, m->mode == SK_NOISE_NONE ? NULL : noise, from->now.substeps, &out->now));
     SK_TRY(sk_add_drift_of(m->ctx, from->now.model, 1, out->now.model));
     SK_TRY(sk_add_diffusion_of(m->ctx, from->now.model, NULL, out->now.model));

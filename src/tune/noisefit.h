@@ -148,8 +148,8 @@ typedef struct sk_noise_fit {
     double *error;                                 /* d: standard errors of R_kk */
     double *held;                                  /* steps: held-out log densities */
     size_t iterations;
-    double rival;  /* likelihood of all rows that is to be beaten; NaN: none */
-    bool hopeless; /* it was far after the first sweeps: the iterations ended */
+    double asked;  /* likelihood of all rows that the first sweeps have to reach; NaN: none */
+    bool hopeless; /* they did not: the iterations ended */
     bool changed;  /* the diffusion of the choice is not yet that of the model: the first step may lose by it */
 } sk_noise_fit;
 

@@ -270,7 +270,7 @@ sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t mos
         s.polynomials = i <= SK_NOISE_POLYNOMIALS;
         if (i <= 3 || s.sweep || again) SK_TRY(renew_substeps(m, &fit->now, &more));
         SK_TRY(iterate(&s, i, &gain));
-        fit->hopeless = i == SK_NOISE_POLYNOMIALS && fit->now.sum < fit->rival - SK_NOISE_HOPELESS;
+        fit->hopeless = i == SK_NOISE_POLYNOMIALS && fit->now.sum < fit->asked;
         if (fit->hopeless || (!s.lenient && gain < -SK_ROUND_LOSS)) break;
         if (i <= SK_NOISE_LAST_SWEEP || fabs(gain) >= SK_NOISE_SETTLED) continue;
         if (again) break;

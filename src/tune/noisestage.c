@@ -63,20 +63,31 @@ static sock_status hold_clean(inquiry *q)
 
 /* ---- Fits ---- */
 
-/* From the start to the held-out score; known (NULL: none): a model that it may begin with too. */
-static sock_status fit_all(sk_measured *m, const sk_noisy *known, sk_noise_fit *fit)
+/* From the iterations to the held-out score. */
+static sock_status go_on(const sk_measured *m, sk_noise_fit *fit)
 {
-    fit->least = sk_doubles(m->ctx, m->series.d, 1);
-    if (!fit->least) return SOCK_ENOMEM;
-    SK_TRY(sk_noise_start(m, &fit->now, fit->least));
-    if (known && known->sum > fit->now.sum) {
-        sk_noisy_clear(&fit->now);
-        SK_TRY(sk_noisy_copy(m, known, &fit->now));
-    }
     SK_TRY(sk_noise_iterate(m, fit, SK_NOISE_ITERATIONS));
     if (fit->hopeless) return SOCK_OK;
     SK_TRY(sk_noise_hold_out(m, fit));
     return sk_noise_simplify(m, fit);
+}
+
+/* The whole fit; asked: likelihood that the first sweeps have to reach, or NaN. */
+static sock_status fit_all(const sk_measured *m, double asked, sk_noise_fit *fit)
+{
+    *fit = (sk_noise_fit){.asked = asked, .least = sk_doubles(m->ctx, m->series.d, 1)};
+    if (!fit->least) return SOCK_ENOMEM;
+    SK_TRY(sk_noise_start(m, &fit->now, fit->least));
+    return go_on(m, fit);
+}
+
+/* The same from a model without noise. */
+static sock_status fit_from(const sk_measured *m, const sk_noisy *known, double asked, sk_noise_fit *fit)
+{
+    *fit = (sk_noise_fit){.asked = asked, .least = sk_doubles(m->ctx, m->series.d, 1)};
+    if (!fit->least) return SOCK_ENOMEM;
+    SK_TRY(sk_noisy_copy(m, known, &fit->now));
+    return go_on(m, fit);
 }
 
 /* ---- Steps of the inquiry ---- */
@@ -104,8 +115,11 @@ static sock_status try_long_steps(inquiry *q)
     if (substeps > 1 && substeps < SK_SURELY_LONG) SK_TRY(sk_noise_promise(&q->m, &q->clean, &promise));
     if (!sk_long_steps_worth(substeps, promise)) return SOCK_OK;
     SK_TRY(sk_noisy_score(&q->m, &q->clean));
-    q->plain.rival = q->clean.sum;
-    SK_TRY(sk_tolerate(fit_all(&q->m, &q->clean, &q->plain)));
+    SK_TRY(sk_tolerate(fit_all(&q->m, q->clean.sum - SK_NOISE_HOPELESS, &q->plain)));
+    if (!q->plain.held && !(q->s->sets.look.resolution > 0)) { /* a grain would have to be followed too */
+        sk_noise_fit_clear(&q->plain);
+        SK_TRY(sk_tolerate(fit_from(&q->m, &q->clean, q->clean.sum + SK_NOISE_HOPELESS, &q->plain)));
+    }
     sk_begin(q->s->ctx);
     if (!q->plain.held) return SOCK_OK;
     SK_TRY(hold_clean(q));
@@ -194,8 +208,7 @@ static sock_status try_noise(inquiry *q, bool *used)
     SK_TRY(test(q, &suspected));
     if (!suspected) return SOCK_OK;
     q->m.mode = asked(q, "full") ? SK_NOISE_FULL : SK_NOISE_DIAGONAL;
-    q->noisy.rival = (double)NAN;
-    SK_TRY(sk_tolerate(fit_all(&q->m, NULL, &q->noisy)));
+    SK_TRY(sk_tolerate(fit_all(&q->m, (double)NAN, &q->noisy)));
     sk_begin(q->s->ctx);
     return q->noisy.held ? judge(q, used) : say(q->s, "suspected, but no model with noise could be fitted");
 }

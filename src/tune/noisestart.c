@@ -114,17 +114,17 @@ static sock_status all_beginnings(const sk_measured *m, sk_features *const *map,
                                   double *least)
 {
     const sk_features *affine = map[SK_NOISE_AFFINE], *rich = map[SK_NOISE_RICH];
-    const bool noisy = m->mode != SK_NOISE_NONE;
+    const int noisy = m->mode != SK_NOISE_NONE ? 1 : 0;
     double other[SK_NOISE_MOST_DIM];
     sk_noisy left = {0};
     sock_status status = SOCK_OK;
-    for (int with = 0; status >= 0 && with <= noisy; with++) status = begin(m, affine, with, substeps, &left, other);
+    for (int with = 0; status >= 0 && with < 1 + noisy; with++) status = begin(m, affine, with, substeps, &left, other);
     if (status >= 0 && left.model) {
         sk_noisy copy;
         status = sk_noisy_copy(m, &left, &copy);
         if (status >= 0) sk_keep_better(best, least, &copy, other, m->series.d);
     }
-    for (int with = 0; status >= 0 && rich && with <= noisy; with++)
+    for (int with = 0; status >= 0 && rich && with < 1 + noisy; with++)
         status = begin(m, rich, with, substeps, best, least);
     if (status >= 0 && substeps.count > 1) status = sk_noise_pilots(m, affine, &left, best, least);
     sk_noisy_clear(&left);

@@ -167,17 +167,19 @@
     } /* iterations in which candidates are compared, */
 #define SK_NOISE_LAST_SWEEP 6
 #define SK_NOISE_POLYNOMIALS 2 /* polynomials alone up to this one: a Gaussian that came first would stay */
-#define SK_NOISE_HOPELESS 20   /* nats behind the clean model after the first sweeps: a fit of long steps is given up */
-#define SK_NOISE_SETTLED 0.05  /* nats: no more iterations after the last sweep */
-#define SK_SWEEP_LOSS 20       /* a sweep may lower the training likelihood by this, */
-#define SK_SWEEP_SHARE 0.01    /* or by this for each step: a richer kernel may go */
-#define SK_SURELY_LONG 4       /* substeps: the fit of long steps is tried; with fewer if it promises a gain */
-#define SK_NOISE_PAIRS 50      /* fewer pairs of neighbouring steps say nothing about noise */
-#define SK_NOISE_SUM 1         /* sum of the z-scores over sqrt(d) that lets a fit with noise be tried */
-#define SK_NOISE_GAIN 1        /* nats held out: a miss costs most, a false alarm little */
-#define SK_NOISE_CROSS 3       /* z-score of a correlation that lets a full R be tried */
-#define SK_FULL_PASSES 6       /* of it: correlations go the slow way of EM */
-#define SK_FULL_GAIN 2         /* nats held out over the diagonal R */
+#define SK_NOISE_HOPELESS                                                                                              \
+    20 /* nats: a fit of long steps is given up so far behind the clean model after the first sweeps, or, begun at it, \
+          not so far ahead */
+#define SK_NOISE_SETTLED 0.05   /* nats: no more iterations after the last sweep */
+#define SK_SWEEP_LOSS 20        /* a sweep may lower the training likelihood by this, */
+#define SK_SWEEP_SHARE 0.01     /* or by this for each step: a richer kernel may go */
+#define SK_SURELY_LONG 4        /* substeps: the fit of long steps is tried; with fewer if it promises a gain */
+#define SK_NOISE_PAIRS 50       /* fewer pairs of neighbouring steps say nothing about noise */
+#define SK_NOISE_SUM 1          /* sum of the z-scores over sqrt(d) that lets a fit with noise be tried */
+#define SK_NOISE_GAIN 1         /* nats held out: a miss costs most, a false alarm little */
+#define SK_NOISE_CROSS 3        /* z-score of a correlation that lets a full R be tried */
+#define SK_FULL_PASSES 6        /* of it: correlations go the slow way of EM */
+#define SK_FULL_GAIN 2          /* nats held out over the diagonal R */
 #define SK_CORRELATION_MOST 0.9 /* of R at its start: products of residuals are noisy */
 #define SK_STEP_WORST 20        /* in that comparison a step counts at least so many nats below the median one */
 #define SK_NOISE_LAST_PASSES 3  /* on all rows, where the fit was made on a part */
