@@ -198,7 +198,8 @@ static sock_status judge(inquiry *q, bool *used)
     s->told->noise.gain = gain.nats;
     s->told->noise.gain_error = gain.error;
     *used = !asked(q, "auto") || gain.nats >= SK_NOISE_GAIN;
-    if (*used) return say(s, "%.1f nats better held out than without", gain.nats);
+    const char *side = gain.nats < 0 ? "worse" : "better";
+    if (*used) return say(s, "%.1f nats %s held out than without", fabs(gain.nats), side);
     return say(s, "suspected, no gain held out (%.1f nats), ignored", gain.nats);
 }
 
