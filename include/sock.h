@@ -256,6 +256,26 @@ SOCK_API sock_status sock_model_diffusion(sock_context *ctx, const sock_model *m
 SOCK_API sock_status sock_model_sigma(sock_context *ctx, const sock_model *model, size_t count, const double *x,
                                       double *sigma);
 
+/* Whether the fit told how far its fields can be trusted; if not, bands_reason of sock_model_info says why. */
+SOCK_API int sock_model_has_bands(const sock_model *model);
+
+/* Where bands go: f_low and f_high count x d, the others count x d x d, outside count; NULL: not wanted. */
+typedef struct sock_bands {
+    double *f_low, *f_high, *a_low, *a_high, *sigma_low, *sigma_high;
+    int *outside;     /* 1 where a state is beyond the range of the data by more than a tenth of it, else 0 */
+    int simultaneous; /* 1: those of f hold for all of the data's region at once, not point by point */
+} sock_bands;
+
+/* Bands that hold the true fields with the probability `level` (0 < level < 1), point by point: see
+ * docs/uncertainty.md. SOCK_EUSAGE for a model without them. */
+SOCK_API sock_status sock_model_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                      double level, const sock_bands *out);
+
+/* A model drawn from what the fit leaves open: fields of the size of its bands. A function of (model, seed, number)
+ * alone; it evaluates, simulates and saves like any other. SOCK_EUSAGE for a model without bands. */
+SOCK_API sock_status sock_model_draw(sock_context *ctx, const sock_model *model, uint64_t seed, uint64_t number,
+                                     sock_model **out);
+
 /* Specification, options, certificate, timings and provenance as one JSON object. */
 SOCK_API sock_status sock_model_info(sock_context *ctx, const sock_model *model, char **json);
 
@@ -293,6 +313,7 @@ typedef struct sock_simulation {
     uint64_t first_start; /* number of the first start in the random stream: 0, to go on where others ended more */
     sock_bounds bounds;   /* how lower and upper are kept */
     const double *lower, *upper; /* d numbers each; NULL or infinite entries: free */
+    int uncertain; /* 1: path k of every start is one of draw k of the model (sock_model_draw with this seed) */
 } sock_simulation;
 
 typedef struct sock_simulation_report {

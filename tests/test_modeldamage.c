@@ -441,7 +441,7 @@ static void test_modeldamage__damaged_description(void **state)
         {"info", list_text, "its description is not JSON"},
         {"info", not_text, "its description is not JSON"},
         {"model", huge_floor, "its description is not JSON"},
-        {"format_version", not_text, "format version '' is not known; this program reads version 1"},
+        {"format_version", not_text, "format version '' is not known; this program reads versions 1 and 2"},
         {"drift", list_key, "features"},
         {"drift", drop_features, "features"},
         {"drift", drop_term, "belongs to no term"},

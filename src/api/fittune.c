@@ -54,6 +54,7 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
         .polish = sk_option_flag(o, "polish"),
         .average = sk_option_flag(o, "average"),
         .scaling = sk_option_flag(o, "scaling"),
+        .bands = sk_option_flag(o, "bands"),
         .delta = sk_option_number(o, "delta"),
         .tolerance = sk_option_is_set(o, "tolerance") ? sk_option_number(o, "tolerance") : 0,
     };
@@ -84,6 +85,7 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
     record->n = sk_data_intervals(job->data);
     for (size_t i = 0; i < model->diffusion_terms; i++) record->rank += model->diffusion[i]->rank;
     SK_TRY(sk_record_certify(job->ctx, record));
+    SK_TRY(sk_record_tell_bands(job->ctx, model, sk_option_flag(job->opts, "bands"), record));
     SK_TRY(sk_equation_add(job->ctx, model, record));
     SK_TRY(sk_residual_lag1(job->ctx, model, job->data, wild->data.step, &record->residual_lag1));
     SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left));

@@ -35,6 +35,7 @@ typedef enum kind {
     PRESET,     /* bool: "paper", or nothing */
     VERDICT,    /* sk_verdict; unknown: nothing */
     NUMBERS,    /* sk_numbers; value NULL: nothing */
+    LISTS,      /* sk_number_lists; empty: nothing */
     TEXTS,      /* sk_texts */
     LINES,      /* sk_texts; empty: nothing */
     OPTIONS,    /* sk_options_given */
@@ -105,6 +106,22 @@ static sock_status read_numbers(sock_context *ctx, json_t *value, sk_numbers *li
     if (!list->value) return SOCK_ENOMEM;
     list->count = json_array_size(value);
     for (size_t i = 0; i < list->count; i++) list->value[i] = json_number_value(json_array_get(value, i));
+    return SOCK_OK;
+}
+
+static json_t *write_lists(const sk_number_lists *lists)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < lists->count; i++)
+        json_array_append_new(array, write_numbers(lists->list[i].count, lists->list[i].value));
+    return array;
+}
+
+static sock_status read_lists(sock_context *ctx, json_t *value, sk_number_lists *lists)
+{
+    if (!json_is_array(value) || lists->list) return SOCK_OK;
+    SK_TRY(sk_number_lists_new(ctx, json_array_size(value), lists));
+    for (size_t i = 0; i < lists->count; i++) SK_TRY(read_numbers(ctx, json_array_get(value, i), &lists->list[i]));
     return SOCK_OK;
 }
 
@@ -324,6 +341,7 @@ static sock_status read_codes(sock_context *ctx, json_t *value, sk_oddities *odd
 static json_t *write_value(kind what, const void *at, unsigned fit)
 {
     const sk_numbers *list = at;
+    const sk_number_lists *lists = at;
     const sk_texts *lines = at;
     char *const *text = at;
     switch (what) {
@@ -336,6 +354,7 @@ static json_t *write_value(kind what, const void *at, unsigned fit)
     case PRESET: return *(const bool *)at ? json_string("paper") : NULL;
     case VERDICT: return json_string(sk_verdict_name(*(const sk_verdict *)at));
     case NUMBERS: return list->value ? write_numbers(list->count, list->value) : NULL;
+    case LISTS: return lists->count ? write_lists(lists) : NULL;
     case TEXTS: return write_texts(lines);
     case LINES: return lines->count ? write_texts(lines) : NULL;
     case OPTIONS: return write_options(at);
@@ -379,6 +398,7 @@ static sock_status read_value(sock_context *ctx, kind what, json_t *value, void 
     case VERDICT: *(sk_verdict *)at = sk_verdict_of(json_string_value(value)); return SOCK_OK;
     case TEXT: return read_text(ctx, value, at);
     case NUMBERS: return read_numbers(ctx, value, at);
+    case LISTS: return read_lists(ctx, value, at);
     case TEXTS:
     case LINES: return read_texts(ctx, value, at);
     case OPTIONS: return read_options(ctx, value, at);
@@ -477,6 +497,11 @@ static const field fields[] = {
     {"equation", LINES, TUNED, IN(equation)},
     {"equation_part", LINES, TUNED | OPTIONAL, IN(equation_part)},
     {"equation_part_share", NUMBER, TUNED | OPTIONAL, IN(equation_part_share)},
+    {"errors", LISTS, SEARCH | OPTIONAL, IN(errors)},
+    {"equation_part_errors", LISTS, SEARCH | OPTIONAL, IN(equation_part_errors)},
+    {"bands", FLAG, ALL, IN(bands)},
+    {"bands_reason", TEXT, ALL | OPTIONAL, IN(bands_reason)},
+    {"f_sup", NUMBER, SEARCH | OPTIONAL, IN(f_sup)},
     {"warnings", TEXTS, TUNED, IN(warnings)},
     {"warnings", LINES, PLAIN | OPTIONAL, IN(warnings)},
     {"wild_steps", POSITIVE, ALL | OPTIONAL, IN(odd.wild_steps)},

@@ -41,6 +41,7 @@ static const row table[] = {
     {"scaling",      FLAG,   "yes",  0, 0, "yes|no", "tuning: bring every state to mean 0 and standard deviation 1 for the search"},
     {"wild",         CHOICE, "leave", 0, 0, "leave|keep", "tuning: steps that are far larger than all around them, jumps and outliers (leave: out of the fit; keep: in it); they are named in either case"},
     {"average",      FLAG,   "yes",  0, 0, "yes|no", "tuning: average the kernels that do about equally well (the drift where no short equation does)"},
+    {"bands",        FLAG,   "yes",  0, 0, "yes|no", "tuning: tell how far the fields can be trusted: bands, standard errors, draws (docs/uncertainty.md)"},
     {"drift",        TEXT,   "auto", 0, 0, "a kernel, see docs/kernels.md", "kernel of the drift, for example gauss:eta=0.8 or poly:degree=2 (auto: chosen, or gauss without tuning)"},
     {"drift-lambda", NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "ridge penalty of the drift"},
     {"drift-form",   CHOICE, "auto", 0, 0, "auto|implicit|explicit|nystrom", "how the drift is computed (auto: follows from the kernel)"},

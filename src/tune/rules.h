@@ -92,6 +92,9 @@ size_t sk_simplest_drift(const sk_field_trials *t, size_t rows);
  * with the largest share. */
 void sk_drift_shares(const sk_field_trials *t, size_t rows, bool average, double *share, size_t *lead);
 
+/* These weights (t->count, sum 1) whatever is chosen: how much each drift is to be believed. */
+void sk_drift_weights(const sk_field_trials *t, double *weight);
+
 /* Weights exp((score - best + simpler) / 2) of the best few; without averaging the best alone. */
 void sk_diffusion_shares(const sk_field_trials *t, bool average, double *share);
 

@@ -30,6 +30,7 @@ typedef struct sk_tune_spec {
     bool full_only, diagonal_only;
     /* each piece can be switched off */
     bool conditional, weighted, learned, correct, polish, average;
+    bool bands;       /* how far the model can be trusted is told with it */
     bool scaling;     /* bring coordinates in very different units to the same one, see scaling.h */
     double delta;     /* the paper's protocol: added to the diagonal of a step's covariance in the likelihood */
     double tolerance; /* of the convex problems; 0: 1e-6, or 1e-4 for more than three dimensions while searching */
