@@ -280,10 +280,11 @@ SOCK_API sock_status sock_model_draw(sock_context *ctx, const sock_model *model,
 SOCK_API sock_status sock_model_info(sock_context *ctx, const sock_model *model, char **json);
 
 /* The fields as polynomials of the state, where all their features are monomials: {"origin": [0, 0], "drift": [{"term":
- * "x^2*y", "powers": [2, 1], "coefficients": [one for each f_k]}, ...], "diffusion": the same with a coefficient for
- * each a_kl, k <= l, row by row}. Powers are of x_k - origin_k; the origin is 0 where the data surround it or no search
- * was made, else the roundest number near them. null for a field that is none (a Gaussian kernel, a wrapped function),
- * or has a kernel with more than 1000 (drift) or 120 (diffusion) features. */
+ * "x^2*y", "powers": [2, 1], "coefficients": [one for each f_k], "se": [their standard errors, of a model with bands]},
+ * ...], "diffusion": the same with a coefficient for each a_kl, k <= l, row by row}. Powers are of x_k - origin_k; the
+ * origin is 0 where the data surround it or no search was made, else the roundest number near them. null for a field
+ * that is none (a Gaussian kernel, a wrapped function), or has a kernel with more than 1000 (drift) or 120 (diffusion)
+ * features. */
 SOCK_API sock_status sock_model_terms(sock_context *ctx, const sock_model *model, char **json);
 
 /* A known SDE as a model: each function writes the value at `count` points (f: count x d, a: count x d x d) and must

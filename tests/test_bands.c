@@ -1,6 +1,7 @@
 /* test_bands.c - bands, draws and the file of a model that tells how far it can be trusted: on a model made by hand,
  * whose bands are known, and on one that was searched. */
 #define _GNU_SOURCE
+#include "api/equation.h"
 #include "model/bands.h"
 #include "model/draw.h"
 #include "modelparts.h"
@@ -265,6 +266,57 @@ static void prop_uncertain_paths_are_those_of_the_draws(void **state)
     sock_model_free(model);
 }
 
+/* Of f = 2.2 + 1.8 x = 0.6 (2 + x) + 0.4 (1 + 3 x), and of the constant a. */
+static void test_terms__have_standard_errors(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = by_hand(f);
+    char *text = NULL;
+    good(f, sock_model_terms(f->ctx, model, &text));
+    json_t *terms = json_loads(text, 0, NULL), *drift = json_object_get(terms, "drift");
+    const double slope = 0.6 * (0.01 + pow(1 - 1.8, 2)) + 0.4 * (0.09 + pow(3 - 1.8, 2));
+    const double level = 0.6 * (0.04 + pow(2 - 1.6, 2)) + 0.4 * (0.0025 + pow(1 - 1.6, 2));
+    const double a = 0.7 * (pow(0.16, 2) + pow(4.5 - 3.6, 2)) + 0.3 * (pow(0.06, 2) + pow(1.5 - 3.6, 2));
+    const struct {
+        json_t *term;
+        double value;
+    } told[] = {{json_array_get(drift, 0), slope},
+                {json_array_get(drift, 1), level},
+                {json_array_get(json_object_get(terms, "diffusion"), 0), a}};
+    for (size_t i = 0; i < 3; i++)
+        assert_close(json_real_value(json_array_get(json_object_get(told[i].term, "se"), 0)), 1.1 * sqrt(told[i].value),
+                     1e-12, 0);
+    json_decref(terms);
+    sock_string_free(text);
+    sock_model_free(model);
+}
+
+/* -1.3 (x - 300) + 0.5 = -1.3 (x - 300.4): the errors of the slope, and of the root from that of the value there. */
+static void test_errors__of_a_line_are_those_of_slope_and_root(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = by_hand(f);
+    const double origin = 300, sd[] = {0.1, 0.2}, away = 0.5 / 1.3;
+    sk_record record;
+    sk_record_init(&record);
+    sk_spread_free(model->spread);
+    sk_drift_term_free(model->drift[1]);
+    model->drift_terms = 1;
+    model->drift[0]->weight[0] = -1.3;
+    model->drift[0]->weight[1] = 0.5;
+    good(f, sk_features_set_units(f->ctx, model->drift[0]->map, &origin, NULL));
+    good(f, sk_spread_new(f->ctx, 1, 1, 0, 0, &model->spread));
+    model->spread->share[0] = model->spread->pi[0] = 1;
+    model->spread->drift[0] = diagonal(f, 2, sd);
+    good(f, sk_equation_add(f->ctx, model, &record));
+    assert_string_equal(record.equation.text[0], "dx0/dt = -1.3*(x0 - 300.385)");
+    assert_int_equal(record.errors.list[0].count, 2);
+    assert_close(record.errors.list[0].value[0], 1.1 * 0.1, 1e-9, 0);
+    assert_close(record.errors.list[0].value[1], 1.1 * sqrt(0.04 + 0.01 * away * away) / 1.3, 1e-9, 0);
+    sk_record_clear(&record);
+    sock_model_free(model);
+}
+
 /* ---- A searched model ---- */
 
 static sock_model *searched(fixture *f, size_t d, double unit)
@@ -512,6 +564,8 @@ int main(void)
         cmocka_unit_test(test_pick_share__follows_the_shares),
         WITH_FIXTURE(prop_draws_have_the_variance_of_the_bands),
         WITH_FIXTURE(prop_uncertain_paths_are_those_of_the_draws),
+        WITH_FIXTURE(test_terms__have_standard_errors),
+        WITH_FIXTURE(test_errors__of_a_line_are_those_of_slope_and_root),
         WITH_FIXTURE(test_bands__of_a_search_hold_its_fields),
         WITH_FIXTURE(prop_draws_of_a_search_have_its_variance),
         WITH_FIXTURE(prop_bands_follow_the_units),
