@@ -239,6 +239,42 @@ static void prop_learned_precisions_solve_their_equation(void **state)
     }
 }
 
+/* With the features alone that have a weight the law is that of the whole system: of a component with two, with one and
+ * with none. */
+static void prop_features_without_a_weight_may_be_left_out(void **state)
+{
+    (void)state;
+    const spread_case *c = &(spread_case){3, SK_APART, true};
+    const double w[3 * P] = {0.5, 0, 0, 0, -2, 0, 0.3, 0, 0}; /* P x d */
+    case_bench b = case_bench_new(ctx, 3, true, true);
+    double *psi = some_psi(b.rows->n), lambda[3 * P], listed[3 * P];
+    sk_drift_spread *s = spread_of(&b, c, psi), *few = NULL;
+    sk_factor *f = NULL, *g = NULL;
+    assert_int_equal(sk_drift_spread_listed(ctx, P, 3, w, &few), SOCK_OK);
+    assert_int_equal(few->order, 2);
+    for (size_t block = 0; block < b.rows->blocks; block++) {
+        const sk_view *v = case_view(ctx, b.views, block);
+        assert_int_equal(sk_drift_spread_add(ctx, few, v, psi + v->begin * P), SOCK_OK);
+        sk_views_give(b.views, v);
+    }
+    assert_int_equal(sk_drift_spread_learned(ctx, s, w, lambda), SOCK_OK);
+    assert_int_equal(sk_drift_spread_learned(ctx, few, w, listed), SOCK_OK);
+    assert_int_equal(sk_drift_spread_factor(ctx, s, lambda, &f), SOCK_OK);
+    assert_int_equal(sk_drift_spread_factor(ctx, few, listed, &g), SOCK_OK);
+    assert_int_equal(f->count, 3);
+    assert_int_equal(g->count, 3);
+    static const size_t place[] = {0, 2, 4}; /* component after component */
+    for (size_t i = 0; i < 9; i++) {
+        const double one = covariance(f, 3, place[i / 3], place[i % 3]);
+        assert_near(covariance(g, 3, place[i / 3], place[i % 3]), one, 1e-9 * fmax(fabs(one), 1e-12));
+    }
+    assert_true(covariance(g, 3, 0, 2) != 0 && covariance(g, 3, 0, 4) == 0);
+    sk_factor_free(f), sk_factor_free(g);
+    sk_drift_spread_free(s), sk_drift_spread_free(few);
+    sk_free(psi);
+    case_bench_clear(&b);
+}
+
 /* Half of the rows that stand for all have their sums; a ridge is that of the fit. */
 static void prop_rows_may_stand_for_more(void **state)
 {
@@ -264,16 +300,18 @@ static void prop_rows_may_stand_for_more(void **state)
 typedef struct trying {
     const case_bench *b;
     const double *psi;
+    bool listed;
 } trying;
 
 static sock_status spread_once(sock_context *c, void *arg)
 {
     const trying *t = arg;
-    const double w[2 * P] = {1, 2, 0, 1, 3, 1};
+    static const double w[2 * P] = {1, 2, 0, 1, 3, 1};
     double lambda[2 * P];
     sk_drift_spread *s = NULL;
     sk_factor *f = NULL;
-    sock_status status = sk_drift_spread_new(c, P, 2, SK_APART, &s);
+    sock_status status =
+        t->listed ? sk_drift_spread_listed(c, P, 2, w, &s) : sk_drift_spread_new(c, P, 2, SK_APART, &s);
     if (status >= 0) status = sk_drift_spread_add(c, s, t->b->v, t->psi);
     if (status >= 0) status = sk_drift_spread_learned(c, s, w, lambda);
     if (status >= 0) status = sk_drift_spread_factor(c, s, lambda, &f);
@@ -288,7 +326,8 @@ static void test_driftspread__survives_every_failed_allocation(void **state)
     sock_set_threads(ctx, 1);
     case_bench b = case_bench_new(ctx, 2, true, true);
     double *psi = some_psi(b.rows->n);
-    assert_true(for_single_allocations(ctx, spread_once, &(trying){&b, psi}) > 12);
+    for (int listed = 0; listed < 2; listed++)
+        assert_true(for_single_allocations(ctx, spread_once, &(trying){&b, psi, listed}) > 12);
     sk_free(psi);
     case_bench_clear(&b);
 }
@@ -301,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_driftspread__of_one_weight_is_the_inverse_of_its_information),
         cmocka_unit_test(test_driftspread__of_learned_weights_is_the_posterior_covariance),
         cmocka_unit_test(prop_learned_precisions_solve_their_equation),
+        cmocka_unit_test(prop_features_without_a_weight_may_be_left_out),
         cmocka_unit_test(prop_rows_may_stand_for_more),
         cmocka_unit_test(test_driftspread__survives_every_failed_allocation),
     };

@@ -133,7 +133,7 @@ static const char *no_bands(const sock_model *model, bool wanted, const sk_recor
     if (!record->tuned) return "the plain estimator does not tell the errors of its weights";
     if (record->found.paper) return "the paper's protocol does not tell the errors of its weights";
     if (!wanted) return "bands were not wanted (--bands=no)";
-    if (!model->spread) return "the numbers of this fit do not allow them";
+    if (!model->spread) return "its drift has too many weights, or they cannot be told apart";
     return sk_spread_has_diffusion(model->spread) ? NULL : "those of f alone: a has too many unknowns";
 }
 

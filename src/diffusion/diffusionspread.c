@@ -154,7 +154,7 @@ sock_status sk_diffusion_spread_new(sock_context *ctx, const sk_diffusion_term *
 /* What a block of rows is worked on with. */
 typedef struct desk {
     double *phi, *space; /* features of the nodes of some rows: nodes x p */
-    double *b;           /* nodes x (d rank): B at these */
+    double *b;           /* nodes x (d rank): B at these; nodes x rank of diagonal terms */
     double *s;           /* p x rank x d: the integrals of phi_j B_c in one row */
     double *l;           /* d x d: L^-1 of one row */
     double *t;           /* d */
@@ -179,7 +179,7 @@ static sock_status desk_new(sock_context *ctx, const sk_diffusion_spread *s, siz
     for (size_t i = 0; i < s->systems; i++) most = SK_MAX(most, s->system[i].pairs * s->system[i].q);
     *t = (desk){.phi = sk_doubles_unset(ctx, nodes, s->p),
                 .space = sk_doubles_unset(ctx, sk_features_space(s->term->map, nodes), 1),
-                .b = sk_doubles_unset(ctx, nodes, d * r),
+                .b = sk_doubles_unset(ctx, nodes, s->term->owner ? r : d * r),
                 .s = sk_doubles_unset(ctx, s->p * r, d),
                 .l = sk_doubles(ctx, d, d),
                 .t = sk_doubles(ctx, d, 1),
@@ -223,6 +223,22 @@ static void integrate(const sk_diffusion_spread *s, const tangent *t, const doub
         }
 }
 
+/* The same for one component with columns of its own: of many features and columns it has a few. */
+static void integrate_own(const sk_diffusion_spread *s, const tangent *t, const double *weight, size_t from, size_t to,
+                          const desk *w)
+{
+    const size_t r = s->term->rank, p = s->p;
+    const double *v = s->term->v + t->first * p * r;
+    for (size_t i = 0; i < t->q; i++) w->s[t->u[i].j * r + t->u[i].c] = 0;
+    for (size_t e = from; e < to; e++) {
+        const double *phi = w->phi + e * p;
+        double *b = w->b + e * r;
+        for (size_t i = 0; i < t->q; i++) b[t->u[i].c] = 0;
+        for (size_t i = 0; i < t->q; i++) b[t->u[i].c] += phi[t->u[i].j] * v[t->u[i].j * r + t->u[i].c];
+        for (size_t i = 0; i < t->q; i++) w->s[t->u[i].j * r + t->u[i].c] += weight[e] * phi[t->u[i].j] * b[t->u[i].c];
+    }
+}
+
 /* Rows of Y of one transition: pairs x q. l is lower: column k of L^-1 begins in row k. */
 static void put_rows(const sk_diffusion_spread *s, const tangent *t, const desk *w, double *y)
 {
@@ -251,7 +267,7 @@ static void add_chunk(sock_context *ctx, sk_diffusion_spread *s, const sk_view *
     const sk_rule *rule = v->rule; /* nodes of a row stand together */
     const size_t d = term->d, r = term->rank, from = rule->row[begin], nodes = rule->row[end] - from;
     sk_features_block(ctx, term->map, nodes, rule->x + from * d, w->phi, s->p, w->space);
-    for (size_t k = 0; k < d; k++)
+    for (size_t k = 0; !term->owner && k < d; k++)
         sk_gemm(ctx, SK_PLAIN, SK_PLAIN, nodes, r, s->p, 1, w->phi, s->p, term->v + k * s->p * r, r, 0, w->b + k * r,
                 d * r);
     for (size_t i = 0; i < s->systems; i++) {
@@ -259,7 +275,8 @@ static void add_chunk(sock_context *ctx, sk_diffusion_spread *s, const sk_view *
         size_t used = 0;
         for (size_t row = begin; row < end; row++) {
             if (!whiten(d, t, v->integral + row * d * d, eps, w->l)) continue;
-            integrate(s, t, rule->weight + from, rule->row[row] - from, rule->row[row + 1] - from, w);
+            (term->owner ? integrate_own : integrate)(s, t, rule->weight + from, rule->row[row] - from,
+                                                      rule->row[row + 1] - from, w);
             put_rows(s, t, w, w->y + used * t->pairs * t->q);
             used++;
         }

@@ -3,6 +3,7 @@
 #include "drift/driftspread.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Rows that are weighted and multiplied at once. */
@@ -11,9 +12,23 @@ enum { AT_ONCE = 512 };
 void sk_drift_spread_free(sk_drift_spread *s)
 {
     if (!s) return;
+    sk_free(s->list);
     sk_free(s->h);
     sk_free(s->g);
     sk_free(s);
+}
+
+/* Room for its sums; takes it over. */
+static sock_status give_room(sock_context *ctx, sk_drift_spread *s, sk_drift_spread **out)
+{
+    s->h = sk_doubles(ctx, s->systems * s->order, s->order);
+    s->g = sk_doubles(ctx, s->systems * s->order, s->order);
+    if (!s->h || !s->g) {
+        sk_drift_spread_free(s);
+        return SOCK_ENOMEM;
+    }
+    *out = s;
+    return SOCK_OK;
 }
 
 sock_status sk_drift_spread_new(sock_context *ctx, size_t p, size_t d, sk_coupling coupling, sk_drift_spread **out)
@@ -23,14 +38,35 @@ sock_status sk_drift_spread_new(sock_context *ctx, size_t p, size_t d, sk_coupli
     sk_drift_sums_shape(p, d, coupling, &s->shape);
     s->systems = s->shape.coupling == SK_JOINT ? 1 : d;
     s->order = s->shape.coupling == SK_JOINT ? p * d : p;
-    s->h = sk_doubles(ctx, s->systems * s->order, s->order);
-    s->g = sk_doubles(ctx, s->systems * s->order, s->order);
-    if (!s->h || !s->g) {
-        sk_drift_spread_free(s);
-        return SOCK_ENOMEM;
+    return give_room(ctx, s, out);
+}
+
+/* The features with a weight in component k into list (NULL: they are only counted); answers how many. */
+static size_t list_features(size_t p, size_t d, const double *w, size_t k, size_t *list)
+{
+    size_t found = 0;
+    for (size_t j = 0; j < p; j++) {
+        if (w[j * d + k] == 0) continue;
+        if (list) list[found] = j;
+        found++;
     }
-    *out = s;
-    return SOCK_OK;
+    return found;
+}
+
+sock_status sk_drift_spread_listed(sock_context *ctx, size_t p, size_t d, const double *w, sk_drift_spread **out)
+{
+    sk_drift_spread *s = sk_alloc(ctx, 1, sizeof *s);
+    if (!s) return SOCK_ENOMEM;
+    sk_drift_sums_shape(p, d, SK_APART, &s->shape);
+    s->systems = d;
+    s->order = 1;
+    for (size_t k = 0; k < d; k++) s->order = SK_MAX(s->order, list_features(p, d, w, k, NULL));
+    s->list = sk_alloc(ctx, d * s->order, sizeof *s->list);
+    for (size_t i = 0; s->list && i < d * s->order; i++) s->list[i] = SIZE_MAX;
+    for (size_t k = 0; s->list && k < d; k++) list_features(p, d, w, k, s->list + k * s->order);
+    if (s->list) return give_room(ctx, s, out);
+    sk_drift_spread_free(s);
+    return SOCK_ENOMEM;
 }
 
 /* ---- Sums ---- */
@@ -77,15 +113,47 @@ static void add_blocks(sock_context *ctx, sk_drift_spread *s, const sk_view *v, 
         }
 }
 
+/* The features of the list of component k at some rows, rows x order: zeros where it has none. */
+static void take_listed(const sk_drift_spread *s, size_t k, size_t rows, const double *psi, double *out)
+{
+    const size_t *list = s->list + k * s->order;
+    for (size_t i = 0; i < rows; i++, psi += s->shape.p)
+        for (size_t j = 0; j < s->order; j++) *out++ = list[j] == SIZE_MAX ? 0 : psi[list[j]];
+}
+
+/* target += Part' diag(weight) Part; weight as in add_block. part: 2 AT_ONCE x order, features and room. */
+static void add_listed(sock_context *ctx, const sk_drift_spread *s, size_t rows, const double *weight, double *part,
+                       double *target)
+{
+    const size_t order = s->order, d2 = s->shape.d * s->shape.d;
+    double *scaled = part + AT_ONCE * order;
+    for (size_t i = 0; i < rows * order; i++) scaled[i] = weight[i / order * d2] * part[i];
+    sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, order, order, rows, 1, part, order, scaled, order, 1, target, order);
+}
+
+static void add_lists(sock_context *ctx, sk_drift_spread *s, const sk_view *v, const double *psi, const double *weight,
+                      const double *noise, double *space)
+{
+    const size_t d = s->shape.d, square = s->order * s->order;
+    for (size_t begin = 0; begin < v->n; begin += AT_ONCE)
+        for (size_t k = 0; k < d; k++) {
+            const size_t rows = SK_MIN(AT_ONCE, v->n - begin), at = begin * d * d + k * (d + 1);
+            take_listed(s, k, rows, psi + begin * s->shape.p, space);
+            add_listed(ctx, s, rows, weight + at, space, s->h + k * square);
+            add_listed(ctx, s, rows, noise + at, space, s->g + k * square);
+        }
+}
+
 sock_status sk_drift_spread_add(sock_context *ctx, sk_drift_spread *s, const sk_view *v, const double *psi)
 {
     const size_t p = s->shape.p, d = s->shape.d;
-    double *scaled = sk_doubles_unset(ctx, SK_MIN(AT_ONCE, v->n), p), *weight = sk_doubles_unset(ctx, v->n, d * d);
+    double *scaled = sk_doubles_unset(ctx, AT_ONCE, SK_MAX(p, 2 * s->order)),
+           *weight = sk_doubles_unset(ctx, v->n, d * d);
     double *noise = sk_doubles(ctx, v->n, d * d);
     const sock_status status = scaled && weight && noise ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) {
         row_weights(s, v, weight, noise);
-        add_blocks(ctx, s, v, psi, weight, noise, scaled);
+        (s->list ? add_lists : add_blocks)(ctx, s, v, psi, weight, noise, scaled);
         s->rows += (double)v->n;
     }
     for (size_t i = 0; status >= 0 && i < v->n; i++) {
@@ -108,6 +176,15 @@ void sk_drift_spread_multiply(sk_drift_spread *s, double times)
 }
 
 double sk_drift_spread_ridge(const sk_drift_spread *s, double l) { return l * s->size * s->weight / s->rows; }
+
+/* Number `at` of all systems as an entry of the weights, p x d, where it is one. */
+static bool has_entry(const sk_drift_spread *s, size_t at) { return !s->list || s->list[at] != SIZE_MAX; }
+
+static size_t entry_of(const sk_drift_spread *s, size_t at)
+{
+    if (s->list) return s->list[at] * s->shape.d + at / s->order;
+    return at % s->shape.p * s->shape.d + at / s->shape.p;
+}
 
 /* ---- One system ---- */
 
@@ -229,10 +306,10 @@ static sock_status learn_system(sock_context *ctx, size_t order, const double *h
 
 sock_status sk_drift_spread_learned(sock_context *ctx, const sk_drift_spread *s, const double *w, double *lambda)
 {
-    const size_t p = s->shape.p, d = s->shape.d, order = s->order;
-    double *side = sk_doubles(ctx, d, p);
+    const size_t order = s->order;
+    double *side = sk_doubles(ctx, s->systems, order);
     if (!side) return SOCK_ENOMEM;
-    sk_transpose(p, d, w, d, side, p);
+    for (size_t i = 0; i < s->systems * order; i++) side[i] = has_entry(s, i) ? w[entry_of(s, i)] : 0;
     sock_status status = SOCK_OK;
     for (size_t i = 0; status >= 0 && i < s->systems; i++)
         status = learn_system(ctx, order, s->h + i * order * order, side + i * order, lambda + i * order);
@@ -257,13 +334,6 @@ static sock_status factor_system(sock_context *ctx, const sk_drift_spread *s, si
     return sk_factor_symmetric(ctx, w->t[i].count, w->t[i].middle, &w->l[i], &w->rank[i]);
 }
 
-/* Number u of system i as an entry of the weights, p x d. */
-static size_t entry_of(const sk_drift_spread *s, size_t i, size_t u)
-{
-    const size_t at = i * s->order + u;
-    return at % s->shape.p * s->shape.d + at / s->shape.p;
-}
-
 static sock_status collect(sock_context *ctx, const sk_drift_spread *s, const pieces *w, sk_factor **out)
 {
     size_t count = 0, rank = 0, row = 0;
@@ -274,7 +344,7 @@ static sock_status collect(sock_context *ctx, const sk_drift_spread *s, const pi
     SK_TRY(sk_factor_new(ctx, count, rank, s->systems, out));
     for (size_t i = 0; i < s->systems; i++)
         for (size_t u = 0; u < w->t[i].count; u++, row++) {
-            (*out)->entry[row] = entry_of(s, i, w->t[i].index[u]);
+            (*out)->entry[row] = entry_of(s, i * s->order + w->t[i].index[u]);
             (*out)->group[row] = i;
             for (size_t c = 0; c < w->rank[i]; c++)
                 (*out)->value[row * rank + c] = w->t[i].unit[u] * w->l[i][u * w->rank[i] + c];

@@ -13,11 +13,15 @@
 typedef struct sk_drift_spread {
     sk_drift_sums shape;   /* of the fit; without numbers */
     size_t systems, order; /* one of order p d, or d of order p: components that share a system have a noise each */
+    size_t *list;          /* systems x order: the features of each, SIZE_MAX: none; NULL: all p */
     double *h, *g;         /* systems x order^2; lower triangles */
     double rows, size, weight;
 } sk_drift_spread;
 
 sock_status sk_drift_spread_new(sock_context *ctx, size_t p, size_t d, sk_coupling coupling, sk_drift_spread **out);
+/* Components apart, each with the features alone that have a weight in w (p x d): the others of a learned drift do not
+ * move, and in many dimensions they are most of them. */
+sock_status sk_drift_spread_listed(sock_context *ctx, size_t p, size_t d, const double *w, sk_drift_spread **out);
 void sk_drift_spread_free(sk_drift_spread *spread);
 
 /* Rows of a view, with their integrated features psi (n x p). */

@@ -52,6 +52,13 @@ sk_coupling sk_drift_coupling(size_t p, size_t d, bool diagonal, bool learned)
     return many && p > SK_SHARED_FEATURES && !learned ? SK_SHARED : SK_APART;
 }
 
+/* The sums have a noise for each component, so those that share a system in the fit do not here. */
+bool sk_bands_affordable(size_t p, size_t d, bool joint)
+{
+    const double order = (double)p * (joint ? (double)d : 1);
+    return 2 * order * order * (joint ? 1 : (double)d) <= SK_BAND_NUMBERS;
+}
+
 /* ---- Who goes on ---- */
 
 double sk_paired_error(size_t clusters, const double *a, const double *b)

@@ -30,6 +30,9 @@ bool sk_path_is_over(size_t done, const double *by_l);
 
 sk_coupling sk_drift_coupling(size_t p, size_t d, bool diagonal, bool learned);
 
+/* Whether the law of the weights of a drift without a list of features can be had. */
+bool sk_bands_affordable(size_t p, size_t d, bool joint);
+
 /* ---- Who goes on ---- */
 
 /* Standard error of a difference of scores, over clusters. */

@@ -78,14 +78,25 @@ static sock_status penalties(sock_context *ctx, const sk_trial *t, const sk_drif
     return SOCK_OK;
 }
 
-static sock_status drift_law(const looking *w, const sk_trial *t, sk_factor **out)
+/* Sums as those of the fit, without the features that a learned drift has no weight for where components are apart. */
+static sock_status new_sums(const looking *w, const sk_trial *t, bool screened, sk_drift_spread **out)
+{
+    sock_context *ctx = w->s->ctx;
+    const sk_coupling coupling = sk_drift_coupling(t->p, t->d, w->diagonal, t->learned);
+    if (t->learned && t->d > 1 && (screened || coupling == SK_APART))
+        return sk_drift_spread_listed(ctx, t->p, t->d, t->solution + t->folds * t->size, out);
+    if (!sk_bands_affordable(t->p, t->d, coupling == SK_JOINT))
+        return sk_fail(ctx, SOCK_ENUMERIC, "bands: too many weights"); /* a model without bands is a model */
+    return sk_drift_spread_new(ctx, t->p, t->d, coupling, out);
+}
+
+static sock_status drift_law(const looking *w, const sk_trial *t, bool screened, sk_factor **out)
 {
     sock_context *ctx = w->s->ctx;
     sk_drift_spread *sums = NULL;
     double *lambda = sk_doubles(ctx, t->size, 1);
     sock_status status = lambda ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0)
-        status = sk_drift_spread_new(ctx, t->p, t->d, sk_drift_coupling(t->p, t->d, w->diagonal, t->learned), &sums);
+    if (status >= 0) status = new_sums(w, t, screened, &sums);
     if (status >= 0) status = add_all_rows(w, t, sums);
     if (status >= 0) status = penalties(ctx, t, sums, lambda);
     if (status >= 0) status = sk_drift_spread_factor(ctx, sums, lambda, out);
@@ -100,7 +111,7 @@ static sock_status drift_laws(const looking *w, sk_spread *spread)
     for (size_t i = 0, at = 0; i < s->list.drifts; i++) {
         if (!(s->choice.drift_share[i] > 0)) continue;
         spread->share[at] = s->choice.drift_share[i];
-        SK_TRY(drift_law(w, s->drift[i], &spread->drift[at++]));
+        SK_TRY(drift_law(w, s->drift[i], s->list.drift[i].screened, &spread->drift[at++]));
     }
     return SOCK_OK;
 }
