@@ -1,6 +1,8 @@
 /* spread.c - see spread.h. */
 #include "model/model.h"
 
+#include <string.h>
+
 sock_status sk_spread_new(sock_context *ctx, size_t d, size_t drifts, size_t others, size_t diffusions, sk_spread **out)
 {
     sk_spread *s = sk_alloc(ctx, 1, sizeof *s);
@@ -64,4 +66,21 @@ sock_status sk_spread_rescale(sock_context *ctx, const double *centre, const dou
         s->upper[k] = centre[k] + scale[k] * s->upper[k];
     }
     return SOCK_OK;
+}
+
+void sk_spread_silence(const sock_model *model, const bool *quiet)
+{
+    const sk_spread *s = model->spread;
+    for (size_t i = 0; i < s->diffusions; i++) {
+        const size_t block = sk_features_count(model->diffusion[i]->map) * model->diffusion[i]->rank;
+        sk_factor *f = s->diffusion[i];
+        size_t kept = 0;
+        for (size_t e = 0; f && e < f->count; e++) {
+            if (quiet[f->entry[e] / block]) continue;
+            f->entry[kept] = f->entry[e];
+            f->group[kept] = f->group[e];
+            memmove(f->value + kept++ * f->rank, f->value + e * f->rank, f->rank * sizeof *f->value);
+        }
+        if (f) f->count = kept;
+    }
 }

@@ -40,4 +40,7 @@ void sk_spread_free(sk_spread *spread);
  * not touched. */
 sock_status sk_spread_rescale(sock_context *ctx, const double *centre, const double *scale, const sock_model *model);
 
+/* States without noise of their own (quiet: d) have none in any draw: V does not move there. */
+void sk_spread_silence(const sock_model *model, const bool *quiet);
+
 #endif

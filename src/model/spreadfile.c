@@ -68,7 +68,7 @@ static sock_status load_factor(sk_loading *l, const char *room, size_t i, size_t
                                sk_factor **out)
 {
     const sk_tensor *value = sk_find_array(l, room, i, "factor");
-    if (!value || value->rows > numbers || value->cols > value->rows)
+    if (!value || value->rows > numbers || value->cols > numbers)
         return sk_bad_model(l, "a factor is missing or has a wrong shape", room);
     const size_t count = value->rows, rank = value->cols;
     double *entry = NULL, *copy = NULL;
