@@ -445,6 +445,78 @@ static void test_bands__are_the_same_from_a_file(void **state)
     }
 }
 
+/* What the file of a model says its version is. */
+static void check_version(fixture *f, const sock_model *model, const char *version)
+{
+    sock_model *loaded = NULL;
+    good(f, sock_model_save(f->ctx, model, f->path));
+    good(f, sock_model_load(f->ctx, f->path, &loaded));
+    file_parts p = take_apart(f->path);
+    json_t *metadata = json_object_get(p.header, "__metadata__");
+    assert_string_equal(json_string_value(json_object_get(metadata, "format_version")), version);
+    put_together(f->other, &p);
+    sock_model_free(loaded);
+}
+
+/* Version 2 is for what the first programs refuse: a spread, an origin, some monomials. */
+static void test_bands__make_a_file_of_version_two_as_all_that_is_new(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = by_hand(f);
+    const double zero = 0, far = 300, unit = 2;
+    const size_t keep[] = {0, 2};
+    sk_features *some = NULL;
+    check_version(f, model, "2");
+    sk_spread_free(model->spread);
+    model->spread = NULL;
+    check_version(f, model, "1");
+    sk_features **map = &model->drift[0]->map;
+    good(f, sk_features_set_units(f->ctx, *map, &zero, &unit));
+    check_version(f, model, "1");
+    good(f, sk_features_set_units(f->ctx, *map, &far, &unit));
+    check_version(f, model, "2");
+    sk_features_free(*map);
+    *map = map_of(f, "affine", 1);
+    check_version(f, model, "1");
+    sk_features *all = map_of(f, "poly:degree=2", 1);
+    good(f, sk_features_select(f->ctx, all, 2, keep, &some)); /* as many as there are weights */
+    sk_features_free(all);
+    sk_features_free(*map);
+    *map = some;
+    check_version(f, model, "2");
+    sock_model_free(model);
+}
+
+/* A landmark's factor is no factor of a spread. */
+static void test_bands__pivots_stay_version_one(void **state)
+{
+    fixture *f = *state;
+    sock_data *data = make_data(f, 2);
+    sock_model *model = fit(f, data, "gauss:eta=0.7", "nystrom", "auto");
+    check_version(f, model, "1");
+    sock_model_free(model);
+    sock_data_free(data);
+}
+
+/* A coefficient that is rounding is no term, and has no error: the errors are those of the terms shown. */
+static void test_bands__errors_are_those_of_the_terms_shown(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = by_hand(f);
+    sk_record record;
+    sk_record_init(&record);
+    model->drift[0]->weight[1] = 0.4 + 1e-13;
+    model->drift[1]->weight[1] = -0.4;
+    good(f, sk_equation_add(f->ctx, model, &record));
+    assert_string_equal(record.equation.text[0], "dx0/dt = 1.8*x0");
+    assert_int_equal(record.errors.count, 1);
+    assert_int_equal(record.errors.list[0].count, 1);
+    /* slopes 1 +- 0.1 and 3 +- 0.3 with shares 0.6 and 0.4 */
+    assert_close(record.errors.list[0].value[0], 1.1 * sqrt(0.6 * 1.01 + 0.4 * 9.09 - 1.8 * 1.8), 1e-12, 0);
+    sk_record_clear(&record);
+    sock_model_free(model);
+}
+
 static json_t *array_of(const file_parts *p, const char *name)
 {
     json_t *array = json_object_get(p->header, name);
@@ -570,6 +642,9 @@ int main(void)
         WITH_FIXTURE(prop_draws_of_a_search_have_its_variance),
         WITH_FIXTURE(prop_bands_follow_the_units),
         WITH_FIXTURE(test_bands__are_the_same_from_a_file),
+        WITH_FIXTURE(test_bands__make_a_file_of_version_two_as_all_that_is_new),
+        WITH_FIXTURE(test_bands__pivots_stay_version_one),
+        WITH_FIXTURE(test_bands__errors_are_those_of_the_terms_shown),
         WITH_FIXTURE(test_bands__of_a_damaged_file_are_refused),
         WITH_FIXTURE(test_bands__survive_every_failed_allocation),
     };

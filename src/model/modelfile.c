@@ -3,7 +3,7 @@
  *   metadata   format, format_version, model (what the terms are, JSON), info (provenance and certificate, JSON)
  *   arrays     drift.I.centre, drift.I.weight, drift.I.map.*, diffusion.I.v, diffusion.I.owner, diffusion.I.map.*
  *
- * Format version 1; a model that tells how far it can be trusted (spreadfile.c) is version 2. */
+ * Format version 1 where the first programs know every array, else 2: see version_of. */
 #include "model/modelfile.h"
 
 #include "base/safefile.h"
@@ -13,8 +13,29 @@
 #include <string.h>
 
 #define FORMAT "sock-model"
-#define FORMAT_VERSION "1"
-#define SPREAD_VERSION "2"
+#define FIRST_VERSION "1"
+#define SECOND_VERSION "2"
+
+/* ---- The version ---- */
+
+/* Arrays that version 0.1.0 knows, by the end of the name; factor: of a map, not of a spread. */
+static bool first_knows(const char *name)
+{
+    static const char *const known[] = {"centre", "weight", "v", "owner", "omega", "beta", "landmarks", "scale"};
+    const char *end = strrchr(name, '.');
+    for (size_t i = 0; end && i < sizeof known / sizeof *known; i++)
+        if (strcmp(end + 1, known[i]) == 0) return true;
+    return end && strcmp(end, ".factor") == 0 && strstr(name, ".map.");
+}
+
+/* Programs of version 0.1.0 refuse arrays that they do not know (origin and kept of a map, all that a spread has); a
+ * file with one has version 2, so that they can name the reason. A file without any stays as they wrote it. */
+static const char *version_of(const sk_tensors *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (!first_knows(t->at[i].name)) return SECOND_VERSION;
+    return FIRST_VERSION;
+}
 
 /* ---- Saving ---- */
 
@@ -116,9 +137,8 @@ sock_status sock_model_save(sock_context *ctx, const sock_model *model, const ch
     sock_status status = describe_model(&s, model, description);
     if (status >= 0) {
         text = json_dumps(description, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        s.tensors.metadata =
-            json_pack("{s:s, s:s, s:s, s:s}", "format", FORMAT, "format_version",
-                      model->spread ? SPREAD_VERSION : FORMAT_VERSION, "model", text ? text : "", "info", model->info);
+        s.tensors.metadata = json_pack("{s:s, s:s, s:s, s:s}", "format", FORMAT, "format_version",
+                                       version_of(&s.tensors), "model", text ? text : "", "info", model->info);
         status = text && s.tensors.metadata ? sk_tensors_write(ctx, &s.tensors, path)
                                             : sk_fail(ctx, SOCK_ENOMEM, "%s: out of memory while writing", path);
     }
@@ -347,11 +367,11 @@ static sock_status load(sk_loading *l, const char *bytes, size_t size)
 {
     SK_TRY(sk_tensors_parse(l->ctx, l->path, bytes, size, &l->tensors));
     if (strcmp(metadata(l, "format"), FORMAT) != 0) return sk_bad_model(l, "it was not written by sock", NULL);
-    const bool second = strcmp(metadata(l, "format_version"), SPREAD_VERSION) == 0;
-    if (!second && strcmp(metadata(l, "format_version"), FORMAT_VERSION) != 0)
+    const bool second = strcmp(metadata(l, "format_version"), SECOND_VERSION) == 0;
+    if (!second && strcmp(metadata(l, "format_version"), FIRST_VERSION) != 0)
         return sk_fail(l->ctx, SOCK_EINPUT,
                        "%s: format version '%s' is not known; this program reads versions %s and %s", l->path,
-                       metadata(l, "format_version"), FORMAT_VERSION, SPREAD_VERSION);
+                       metadata(l, "format_version"), FIRST_VERSION, SECOND_VERSION);
     json_t *description = json_loads(metadata(l, "model"), JSON_REJECT_DUPLICATES, NULL);
     json_t *info = json_loads(metadata(l, "info"), JSON_REJECT_DUPLICATES, NULL);
     sock_status status = json_is_object(description) && json_is_object(info)
