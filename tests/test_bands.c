@@ -5,6 +5,7 @@
 #include "model/bands.h"
 #include "model/draw.h"
 #include "modelparts.h"
+#include "tune/scaling.h"
 #include "tunecases.h"
 
 enum { POINTS = 20 };
@@ -445,6 +446,30 @@ static void test_bands__are_the_same_from_a_file(void **state)
     }
 }
 
+/* A state whose noise is taken out: its bands are zero, also after a file. */
+static void test_bands__of_a_silent_state_are_zero(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = searched(f, 2, 1), *loaded = NULL;
+    const bool quiet[] = {true, false};
+    ends e;
+    good(f, sk_floor_as_term(f->ctx, NULL, model));
+    for (size_t i = 0; i < model->diffusion_terms; i++) {
+        sk_diffusion_term *term = model->diffusion[i];
+        memset(term->v, 0, sk_features_count(term->map) * term->rank * sizeof *term->v);
+    }
+    sk_spread_silence(model, quiet);
+    good(f, sock_model_save(f->ctx, model, f->path));
+    good(f, sock_model_load(f->ctx, f->path, &loaded));
+    bands_of(f, loaded, 1, &e);
+    for (size_t i = 0; i < 2 * POINTS * 4; i++) {
+        assert_true((e.a[i] != 0) == (i % 4 == 3));
+        assert_true((e.sigma[i] != 0) == (i % 4 == 3));
+    }
+    for (size_t i = 0; i < POINTS; i++) assert_true(e.a[4 * i + 3] < e.a[4 * (POINTS + i) + 3]);
+    sock_model_free(model), sock_model_free(loaded);
+}
+
 /* What the file of a model says its version is. */
 static void check_version(fixture *f, const sock_model *model, const char *version)
 {
@@ -642,6 +667,7 @@ int main(void)
         WITH_FIXTURE(prop_draws_of_a_search_have_its_variance),
         WITH_FIXTURE(prop_bands_follow_the_units),
         WITH_FIXTURE(test_bands__are_the_same_from_a_file),
+        WITH_FIXTURE(test_bands__of_a_silent_state_are_zero),
         WITH_FIXTURE(test_bands__make_a_file_of_version_two_as_all_that_is_new),
         WITH_FIXTURE(test_bands__pivots_stay_version_one),
         WITH_FIXTURE(test_bands__errors_are_those_of_the_terms_shown),
