@@ -1,7 +1,7 @@
 /* cmd_eval.c - sock eval: the fields of a model at points from a file or on a grid.
  *
  * Columns: the state, f_<name>, and with a diffusion a_<name>_<name> for k <= l, then sigma_<name>_<name> row by row.
- */
+ * With --bands each is followed by its _lo and _hi, and the last column is `outside`. */
 #define _GNU_SOURCE
 #include "cli.h"
 #include "table.h"
@@ -12,6 +12,8 @@
 typedef struct fields {
     size_t d, count;
     double *x, *f, *a, *sigma; /* a and sigma are NULL for a model of the drift alone */
+    bool banded;
+    sock_bands band; /* as many numbers each */
 } fields;
 
 /* ---- Points ---- */
@@ -73,29 +75,73 @@ static int make_grid(const cli *c, const char *text, fields *at)
 
 /* ---- Output ---- */
 
-static void write_header(table *out, const sock_model *model, bool diffusion)
+/* A name and, with bands, those of its ends. */
+static void write_name(table *out, const char *prefix, const char *first, const char *second, bool banded)
 {
-    size_t d = sock_model_dim(model);
+    static const char *const end[] = {"lo", "hi"};
+    table_name(out, prefix, first, second);
+    for (size_t i = 0; banded && i < 2; i++) {
+        char *both = NULL;
+        if (!second)
+            table_name(out, prefix, first, end[i]);
+        else if (asprintf(&both, "%s_%s", second, end[i]) >= 0)
+            table_name(out, prefix, first, both);
+        else
+            out->failed = true;
+        if (second) free(both);
+    }
+}
+
+static void write_header(table *out, const sock_model *model, const fields *at)
+{
+    const size_t d = at->d;
+    const bool diffusion = at->a != NULL;
     for (size_t k = 0; k < d; k++) table_name(out, "", sock_model_name(model, k), NULL);
-    for (size_t k = 0; k < d; k++) table_name(out, "f_", sock_model_name(model, k), NULL);
+    for (size_t k = 0; k < d; k++) write_name(out, "f_", sock_model_name(model, k), NULL, at->banded);
     for (size_t k = 0; diffusion && k < d; k++)
-        for (size_t l = k; l < d; l++) table_name(out, "a_", sock_model_name(model, k), sock_model_name(model, l));
+        for (size_t l = k; l < d; l++)
+            write_name(out, "a_", sock_model_name(model, k), sock_model_name(model, l), at->banded);
     for (size_t k = 0; diffusion && k < d; k++)
-        for (size_t l = 0; l < d; l++) table_name(out, "sigma_", sock_model_name(model, k), sock_model_name(model, l));
+        for (size_t l = 0; l < d; l++)
+            write_name(out, "sigma_", sock_model_name(model, k), sock_model_name(model, l), at->banded);
+    if (at->banded) table_name(out, "", "outside", NULL);
     table_end_row(out);
+}
+
+static void write_number(table *out, const fields *at, size_t i, const double *value, const double *low,
+                         const double *high)
+{
+    table_number(out, value[i]);
+    if (at->banded) table_number(out, low[i]);
+    if (at->banded) table_number(out, high[i]);
 }
 
 static void write_rows(table *out, const fields *at)
 {
-    size_t d = at->d;
+    const size_t d = at->d;
+    const sock_bands *b = &at->band;
     for (size_t i = 0; i < at->count; i++) {
         for (size_t k = 0; k < d; k++) table_number(out, at->x[i * d + k]);
-        for (size_t k = 0; k < d; k++) table_number(out, at->f[i * d + k]);
+        for (size_t k = 0; k < d; k++) write_number(out, at, i * d + k, at->f, b->f_low, b->f_high);
         for (size_t k = 0; at->a && k < d; k++)
-            for (size_t l = k; l < d; l++) table_number(out, at->a[(i * d + k) * d + l]);
-        for (size_t k = 0; at->a && k < d * d; k++) table_number(out, at->sigma[i * d * d + k]);
+            for (size_t l = k; l < d; l++) write_number(out, at, (i * d + k) * d + l, at->a, b->a_low, b->a_high);
+        for (size_t k = 0; at->a && k < d * d; k++)
+            write_number(out, at, i * d * d + k, at->sigma, b->sigma_low, b->sigma_high);
+        if (at->banded) table_number(out, b->outside[i]);
         table_end_row(out);
     }
+}
+
+/* Bands of all that is shown. */
+static sock_status evaluate_bands(const cli *c, const sock_model *model, double level, fields *at)
+{
+    const size_t small = at->count * at->d + 1, large = at->count * at->d * at->d + 1;
+    sock_bands *b = &at->band;
+    double **const f[] = {&b->f_low, &b->f_high}, **const a[] = {&b->a_low, &b->a_high, &b->sigma_low, &b->sigma_high};
+    bool good = (b->outside = calloc(small, sizeof *b->outside)) != NULL;
+    for (size_t i = 0; i < 2; i++) good = (*f[i] = calloc(small, sizeof(double))) && good;
+    for (size_t i = 0; at->a && i < 4; i++) good = (*a[i] = calloc(large, sizeof(double))) && good;
+    return good ? sock_model_bands(c->ctx, model, at->count, at->x, level, b) : SOCK_ENOMEM;
 }
 
 static sock_status evaluate(const cli *c, const sock_model *model, fields *at)
@@ -132,24 +178,55 @@ static int get_points(const cli *c, const sock_model *model, const char *file, c
 static int check_table(const cli *c, const fields *at, bool diffusion)
 {
     double d = (double)at->d, columns = 2 * d + (diffusion ? 1.5 * d * d + 0.5 * d : 0);
+    if (at->banded) columns *= 3;
     return cli_check_memory(c, 34 * columns * (double)at->count, "the table", "evaluate fewer points at a time");
+}
+
+/* --level, and that it belongs to bands. */
+static int parse_level(const cli *c, const char *text, const fields *at, double *level)
+{
+    char *end;
+    *level = 0.9;
+    if (!at->banded && (text || at->band.simultaneous))
+        return cli_usage_error(c, "%s belongs to bands: give --bands, too", text ? "--level" : "--simultaneous");
+    if (!text) return -1;
+    *level = strtod(text, &end);
+    if (end == text || *end || !(*level > 0 && *level < 1))
+        return cli_usage_error(c, "--level is '%s'; allowed: a number between 0 and 1", text);
+    return -1;
+}
+
+static void fields_clear(fields *at)
+{
+    sock_bands *b = &at->band;
+    free(at->x), free(at->f), free(at->a), free(at->sigma);
+    free(b->f_low), free(b->f_high), free(b->a_low), free(b->a_high), free(b->sigma_low), free(b->sigma_high);
+    free(b->outside);
 }
 
 static int run(int count, char **arguments)
 {
-    const char *output = NULL, *file = NULL, *grid = NULL;
-    const cli_option own[] = {{"at", 0, &file, NULL, "FILE", "points: a CSV with the state's column names"},
-                              {"grid", 0, &grid, NULL, "LOW:HIGH:COUNT",
-                               "points on a grid; one axis for all coordinates, or one each with commas"},
-                              {"output", 'o', &output, NULL, "FILE", "where the table goes (default: standard output)"},
-                              {0}};
+    const char *output = NULL, *file = NULL, *grid = NULL, *text = NULL;
+    bool simultaneous = false;
+    double level;
+    fields at = {0};
+    const cli_option own[] = {
+        {"at", 0, &file, NULL, "FILE", "points: a CSV with the state's column names"},
+        {"grid", 0, &grid, NULL, "LOW:HIGH:COUNT",
+         "points on a grid; one axis for all coordinates, or one each with commas"},
+        {"bands", 0, NULL, &at.banded, NULL, "with each field the ends of its band"},
+        {"level", 0, &text, NULL, "P", "probability of the bands (default: 0.9)"},
+        {"simultaneous", 0, NULL, &simultaneous, NULL, "bands of f that hold the whole curve, not each point"},
+        {"output", 'o', &output, NULL, "FILE", "where the table goes (default: standard output)"},
+        {0}};
     cli c;
     sock_model *model = NULL;
-    fields at = {0};
     int code = cli_begin(&c, &verb_eval, own, count, arguments);
     if (code < 0) code = cli_operands(&c, 1);
     if (code < 0 && !file == !grid)
         code = cli_usage_error(&c, "give the points: either --at FILE or --grid LOW:HIGH:COUNT");
+    at.band.simultaneous = simultaneous;
+    if (code < 0) code = parse_level(&c, text, &at, &level);
     if (code >= 0) goto out;
     code = cli_check_output(&c, output);
     if (code >= 0) goto out;
@@ -163,6 +240,7 @@ static int run(int count, char **arguments)
     if (code < 0) code = check_table(&c, &at, sock_model_has_diffusion(model));
     if (code >= 0) goto out;
     status = evaluate(&c, model, &at);
+    if (status >= 0 && at.banded) status = evaluate_bands(&c, model, level, &at);
     if (status < 0) {
         code = cli_fail(&c, status);
         goto out;
@@ -170,20 +248,21 @@ static int run(int count, char **arguments)
     table out;
     code = table_open(&c, &out, output, c.json);
     if (code >= 0) goto out;
-    write_header(&out, model, at.a != NULL);
+    write_header(&out, model, &at);
     write_rows(&out, &at);
     code = table_close(&out);
 out:
     sock_model_free(model);
-    free(at.x), free(at.f), free(at.a), free(at.sigma);
+    fields_clear(&at);
     cli_end(&c);
     return code;
 }
 
 const cli_verb verb_eval = {"eval",
-                            "eval MODEL (--at FILE | --grid LOW:HIGH:COUNT) [-o FILE]",
+                            "eval MODEL (--at FILE | --grid LOW:HIGH:COUNT) [--bands] [-o FILE]",
                             "evaluate the fields of a model at points",
                             "  sock eval model.sock --grid -2:2:101 -o fields.csv\n"
-                            "  sock eval model.sock --at points.csv",
+                            "  sock eval model.sock --at points.csv\n"
+                            "  sock eval model.sock --grid -2:2:101 --bands --level 0.95",
                             NULL,
                             run};

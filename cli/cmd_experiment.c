@@ -12,8 +12,8 @@
 
 static const char *const keys[] = {"seed", NULL};
 
-static const exp_experiment *const experiments[] = {&exp_table1,   &exp_table2,   &exp_all,  &exp_figures,
-                                                    &exp_ablation, &exp_accuracy, &exp_edges};
+static const exp_experiment *const experiments[] = {&exp_table1,   &exp_table2,   &exp_all,   &exp_figures,
+                                                    &exp_ablation, &exp_accuracy, &exp_edges, &exp_coverage};
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };
 
 static int list_experiments(const cli *c)
@@ -195,8 +195,8 @@ static int run(int count, char **arguments)
         {"sets", 0, &g.names, NULL, "A,B,...", "only these data sets"},
         {"methods", 0, &g.methods, NULL, "A,B,...", "only these rows (tables)"},
         {"presets", 0, &g.presets, NULL, "A,B,...", "only these ways to fit (accuracy)"},
-        {"seeds", 0, &g.seeds, NULL, "K", "so many data sets of each kind (tables, accuracy)"},
-        {"first", 0, &g.first, NULL, "S", "the first of these seeds (tables, accuracy; default 0)"},
+        {"seeds", 0, &g.seeds, NULL, "K", "so many data sets of each kind (tables, accuracy, coverage)"},
+        {"first", 0, &g.first, NULL, "S", "the first of these seeds (tables, accuracy, coverage; default 0)"},
         {"mmd", 0, NULL, &g.mmd, NULL, "score simulated paths too (accuracy)"},
         {"cap", 0, &g.cap, NULL, "S", "most seconds of one piece of work (tables, ablation)"},
         {"quick", 0, NULL, &g.quick, NULL, "a small part of it, in seconds"},
@@ -205,7 +205,7 @@ static int run(int count, char **arguments)
          "only give older rows the newer columns, by fitting again without paths (tables)"},
         {"show", 0, NULL, &g.show, NULL, "compute nothing, only show the rows that are there (tables)"},
         {"output", 'o', &g.output, NULL, "FILE|DIR",
-         "where the rows go, as CSV (tables, figures: a folder); tables and accuracy go on with those in it"},
+         "where the rows go, as CSV (tables, figures: a folder); tables, accuracy and coverage go on with those in it"},
         {0}};
     cli c;
     const exp_experiment *experiment = NULL;

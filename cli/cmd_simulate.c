@@ -26,6 +26,7 @@ typedef struct paths {
     size_t each;   /* for every start */
     size_t points; /* all points of all paths */
     uint64_t seed;
+    bool uncertain;                /* each path of a draw of the model */
     double *x;                     /* points x d: start after start, path after path */
     sock_simulation_report report; /* of all of them */
 } paths;
@@ -244,7 +245,7 @@ static int run_paths(const cli *c, const sock_model *model, const starts *s, dou
     int refused = check_size(c, s, p->each);
     if (refused >= 0) return refused;
     for (size_t i = 0; i < s->count; i++) p->points += p->each * s->times[i];
-    sock_simulation spec = {.paths = p->each, .step = step, .observed = observed};
+    sock_simulation spec = {.paths = p->each, .step = step, .observed = observed, .uncertain = p->uncertain};
     spec.seed = p->seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
     double *bounds = calloc(2 * d, sizeof *bounds);
     p->x = calloc(p->points * d, sizeof *p->x);
@@ -331,10 +332,11 @@ static int print_summary(const cli *c, const starts *s, const paths *p, const ch
     size_t times = 0;
     for (size_t i = 0; i < s->count; i++) times = s->times[i] > times ? s->times[i] : times;
     if (c->json) {
-        json_t *object = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:f, s:s}", "starts", (json_int_t)s->count,
-                                   "paths", (json_int_t)p->each, "times", (json_int_t)times, "points",
-                                   (json_int_t)p->points, "lost", (json_int_t)r->lost, "steps", (json_int_t)r->steps,
-                                   "step", r->step, "seed", (json_int_t)p->seed, "seconds", r->seconds, "output", path);
+        json_t *object =
+            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:b, s:f, s:s}", "starts", (json_int_t)s->count,
+                      "paths", (json_int_t)p->each, "times", (json_int_t)times, "points", (json_int_t)p->points, "lost",
+                      (json_int_t)r->lost, "steps", (json_int_t)r->steps, "step", r->step, "seed", (json_int_t)p->seed,
+                      "uncertain", p->uncertain, "seconds", r->seconds, "output", path);
         char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
         if (text) printf("%s\n", text);
         free(text);
@@ -362,11 +364,13 @@ static int run(int count, char **arguments)
 {
     const char *output = NULL, *from = NULL, *x0 = NULL, *times = NULL, *number = "1", *step_text = NULL;
     bool observed = false;
+    paths p = {0};
     const cli_option own[] = {
         {"from", 0, &from, NULL, "FILE", "starts: the distinct first points of the trajectories of a data file"},
         {"x0", 0, &x0, NULL, "X,...", "one start, a number for each state"},
         {"times", 0, &times, NULL, "FROM:TO:COUNT", "output times, or a list with commas (default: those of the file)"},
         {"paths", 0, &number, NULL, "N", "paths for each start (default: 1)"},
+        {"uncertain", 0, NULL, &p.uncertain, NULL, "each path by a model drawn from what the fit leaves open"},
         {"step", 0, &step_text, NULL, "H", "largest inner step (default: a tenth of the smallest gap)"},
         {"observed", 0, NULL, &observed, NULL, "add the model's measurement noise to what is written"},
         {"output", 'o', &output, NULL, "FILE", "CSV, or .npy for an array (default: CSV on standard output)"},
@@ -374,7 +378,6 @@ static int run(int count, char **arguments)
     cli c;
     sock_model *model = NULL;
     starts s = {0};
-    paths p = {0};
     double step = 0;
     int code = cli_begin(&c, &verb_simulate, own, count, arguments);
     if (code < 0) code = cli_operands(&c, 1);
@@ -405,11 +408,13 @@ out:
     return code;
 }
 
-const cli_verb verb_simulate = {"simulate",
-                                "simulate MODEL (--from FILE | --x0 X,... --times FROM:TO:COUNT) [-o FILE] [options]",
-                                "make paths of a model",
-                                "  sock simulate model.sock --from test.csv --paths 500 --step 0.001 --seed 7 -o "
-                                "paths.csv\n"
-                                "  sock simulate model.sock --x0 0.5 --times 0:1:101 --paths 20 -o paths.npy",
-                                keys,
-                                run};
+const cli_verb verb_simulate = {
+    "simulate",
+    "simulate MODEL (--from FILE | --x0 X,... --times FROM:TO:COUNT) [-o FILE] [options]",
+    "make paths of a model",
+    "  sock simulate model.sock --from test.csv --paths 500 --step 0.001 --seed 7 -o "
+    "paths.csv\n"
+    "  sock simulate model.sock --x0 0.5 --times 0:1:101 --paths 20 -o paths.npy\n"
+    "  sock simulate model.sock --x0 0.5 --times 0:1:11 --paths 100 --uncertain -o paths.csv",
+    keys,
+    run};

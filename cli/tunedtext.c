@@ -19,10 +19,21 @@ static void print_part(const sk_part *part, bool many, bool full)
     if (full && isfinite(part->lambda)) printf(", lambda %.6g", part->lambda);
 }
 
-static void print_list(const sk_texts *equations, int width)
+/* Of the coefficients of an equation, in their order. */
+static void print_errors(const sk_numbers *errors, int width)
 {
-    for (size_t i = 0; i < equations->count && i < MOST_EQUATIONS; i++)
+    if (!errors->count) return;
+    printf("%*serrors", width, "");
+    for (size_t i = 0; i < errors->count; i++) printf("%s +- %.2g", i ? "," : "", errors->value[i]);
+    putchar('\n');
+}
+
+static void print_list(const sk_texts *equations, const sk_number_lists *errors, int width)
+{
+    for (size_t i = 0; i < equations->count && i < MOST_EQUATIONS; i++) {
         printf("%*s%s\n", width, "", equations->text[i]);
+        if (i < errors->count) print_errors(&errors->list[i], width);
+    }
     if (equations->count > MOST_EQUATIONS)
         printf("%*sand %zu more equations: see --json\n", width, "", equations->count - MOST_EQUATIONS);
 }
@@ -31,11 +42,11 @@ static void print_list(const sk_texts *equations, int width)
 static void print_equations(const sk_record *r, int width)
 {
     char share[16];
-    print_list(&r->equation, width);
+    print_list(&r->equation, &r->errors, width);
     if (r->equation_part.count) {
         printf("%*sno equation, since not all of its kernels have one; that of the polynomials alone (%s %%):\n", width,
                "", sk_percent(r->equation_part_share, share));
-        print_list(&r->equation_part, width);
+        print_list(&r->equation_part, &r->equation_part_errors, width);
     } else if (!r->equation.count && !r->found.paper) {
         printf("%*sno equation, since its kernels have none; --drift poly:degree=3 would give one\n", width, "");
     }
@@ -255,6 +266,15 @@ void odd_print(const sk_record *record, int width)
     for (size_t i = 0; i < record->warnings.count; i++) printf("%-*s%s\n", width, "warning", record->warnings.text[i]);
 }
 
+/* How far the fields can be trusted. */
+static void print_bands(const sk_record *r, int width)
+{
+    if (isfinite(r->f_sup))
+        printf("%-*ssock eval --bands; one that holds all of f in 90 %% takes %.2f standard deviations\n", width,
+               "bands", r->f_sup);
+    if (r->bands_reason) printf("%-*s%s%s\n", width, "bands", r->bands ? "" : "none: ", r->bands_reason);
+}
+
 void tuned_print(const sk_record *record, int width, bool full)
 {
     print_drift(record, width, full);
@@ -262,6 +282,7 @@ void tuned_print(const sk_record *record, int width, bool full)
     print_noise(record, width);
     print_scale(&record->found, width);
     print_search(record, width, full);
+    if (full) print_bands(record, width);
     if (full && record->found.paper) print_protocol(&record->found, width);
     odd_print(record, width);
 }

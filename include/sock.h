@@ -259,15 +259,35 @@ SOCK_API sock_status sock_model_sigma(sock_context *ctx, const sock_model *model
 /* The covariance R (d x d) of the measurement noise that the model was fitted with: observations are x + N(0, R). 0 and
  * zeros where there is none. */
 SOCK_API int sock_model_noise(const sock_model *model, double *noise);
+/* Whether the fit told how far its fields can be trusted; if not, bands_reason of sock_model_info says why. */
+SOCK_API int sock_model_has_bands(const sock_model *model);
+
+/* Where bands go: f_low and f_high count x d, the others count x d x d, outside count; NULL: not wanted. */
+typedef struct sock_bands {
+    double *f_low, *f_high, *a_low, *a_high, *sigma_low, *sigma_high;
+    int *outside;     /* 1 where a state is beyond the range of the data by more than a tenth of it, else 0 */
+    int simultaneous; /* 1: those of f hold for all of the data's region at once, not point by point */
+} sock_bands;
+
+/* Bands that hold the true fields with the probability `level` (0 < level < 1), point by point: see
+ * docs/uncertainty.md. SOCK_EUSAGE for a model without them. */
+SOCK_API sock_status sock_model_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                      double level, const sock_bands *out);
+
+/* A model drawn from what the fit leaves open: fields of the size of its bands. A function of (model, seed, number)
+ * alone; it evaluates, simulates and saves like any other. SOCK_EUSAGE for a model without bands. */
+SOCK_API sock_status sock_model_draw(sock_context *ctx, const sock_model *model, uint64_t seed, uint64_t number,
+                                     sock_model **out);
 
 /* Specification, options, certificate, timings and provenance as one JSON object. */
 SOCK_API sock_status sock_model_info(sock_context *ctx, const sock_model *model, char **json);
 
 /* The fields as polynomials of the state, where all their features are monomials: {"origin": [0, 0], "drift": [{"term":
- * "x^2*y", "powers": [2, 1], "coefficients": [one for each f_k]}, ...], "diffusion": the same with a coefficient for
- * each a_kl, k <= l, row by row}. Powers are of x_k - origin_k; the origin is 0 where the data surround it or no search
- * was made, else the roundest number near them. null for a field that is none (a Gaussian kernel, a wrapped function),
- * or has a kernel with more than 1000 (drift) or 120 (diffusion) features. */
+ * "x^2*y", "powers": [2, 1], "coefficients": [one for each f_k], "se": [their standard errors, of a model with bands]},
+ * ...], "diffusion": the same with a coefficient for each a_kl, k <= l, row by row}. Powers are of x_k - origin_k; the
+ * origin is 0 where the data surround it or no search was made, else the roundest number near them. null for a field
+ * that is none (a Gaussian kernel, a wrapped function), or has a kernel with more than 1000 (drift) or 120 (diffusion)
+ * features. */
 SOCK_API sock_status sock_model_terms(sock_context *ctx, const sock_model *model, char **json);
 
 /* A known SDE as a model: each function writes the value at `count` points (f: count x d, a: count x d x d) and must
@@ -298,6 +318,7 @@ typedef struct sock_simulation {
     sock_bounds bounds;   /* how lower and upper are kept */
     const double *lower, *upper; /* d numbers each; NULL or infinite entries: free */
     int observed;                /* not 0: what is written are observations, paths plus the model's measurement noise */
+    int uncertain; /* 1: path k of every start is one of draw k of the model (sock_model_draw with this seed) */
 } sock_simulation;
 
 typedef struct sock_simulation_report {

@@ -4,17 +4,21 @@
 #include "datalook.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { BARS = 60 };
 
-/* All of the truth, and the model where 99 % of the data are; further out the model may leave by the length of that
- * range, and no more, so that a wild end does not flatten the rest. */
+/* All of the truth, the model where 99 % of the data are and its band where 90 % are; further out the model may leave
+ * by the length of that range, and no more, so that a wild end does not flatten the rest. */
 static range heights(const curve_set *c)
 {
     const double low = look_quantile(c->values, c->sorted, 0.005), high = look_quantile(c->values, c->sorted, 0.995);
+    const double first = look_quantile(c->values, c->sorted, 0.05), last = look_quantile(c->values, c->sorted, 0.95);
     range inner = range_empty(), outer = range_empty();
     for (size_t i = 0; i < c->count; i++) {
         if (c->truth) range_see(&inner, c->truth[i]);
+        for (size_t e = 0; c->band && e < 2 && c->x[i] >= first && c->x[i] <= last; e++)
+            range_see(&inner, c->band[e * c->count + i]);
         if (c->x[i] >= low && c->x[i] <= high) range_see(&inner, c->model[i]);
         range_see(&outer, c->model[i]);
     }
@@ -56,15 +60,46 @@ int curve_panel(sheet *s, const curve_set *c, const char *title, const char *x_n
     panel_zero(&p);
     histogram(&p, c);
     panel_clip(&p);
-    int good = panel_curve(&p, "model", c->count, c->x, c->model);
+    int good = !c->band || panel_band(&p, "fan90", c->count, c->x, c->band, c->band + c->count);
+    good = good && panel_curve(&p, "model", c->count, c->x, c->model);
     if (c->truth) good = panel_curve(&p, "truth", c->count, c->x, c->truth) && good;
     svg_clip_end(p.s);
     return good;
 }
 
-void curve_keys(sheet *s, int has_truth)
+void curve_keys(sheet *s, int has_band, int has_truth)
 {
     sheet_key(s, LEGEND_LINE, "model", "model");
+    if (has_band) sheet_key(s, LEGEND_BOX, "fan90", "band of 90 %");
     if (has_truth) sheet_key(s, LEGEND_LINE, "truth", "truth");
     sheet_key(s, LEGEND_BOX, "bar", "where the data are");
+}
+
+static void take(size_t count, size_t each, size_t place, const double *low, const double *high, double *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = low[i * each + place];
+        out[count + i] = high[i * each + place];
+    }
+}
+
+sock_status curve_bands(sock_context *ctx, const sock_model *model, size_t k, size_t count, const double *x, double *f,
+                        double *a, int *has_f, int *has_a)
+{
+    const double level = 0.9;
+    const size_t d = sock_model_dim(model);
+    *has_f = *has_a = 0;
+    if (!sock_model_has_bands(model)) return SOCK_OK;
+    double *low = calloc(count * d * d + 1, sizeof *low), *high = calloc(count * d * d + 1, sizeof *high);
+    sock_status status = low && high ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0)
+        status = sock_model_bands(ctx, model, count, x, level, &(sock_bands){.f_low = low, .f_high = high});
+    if (status >= 0) take(count, d, k, low, high, f);
+    *has_f = status >= 0;
+    if (status >= 0)
+        status = sock_model_bands(ctx, model, count, x, level, &(sock_bands){.a_low = low, .a_high = high});
+    if (status >= 0) take(count, d * d, k * (d + 1), low, high, a);
+    *has_a = status >= 0;
+    free(low), free(high);
+    return *has_f && status == SOCK_EUSAGE ? SOCK_OK : status; /* a may have none */
 }

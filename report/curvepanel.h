@@ -3,11 +3,13 @@
 #define REPORT_CURVEPANEL_H
 
 #include "sheet.h"
+#include "sock.h"
 
 typedef struct curve_set {
     size_t count; /* points of the curves */
     const double *x, *model;
     const double *truth;  /* NULL: unknown */
+    const double *band;   /* the lower ends of the model's band and, count further, the upper; NULL: it has none */
     size_t values;        /* of the data along the axis, at least one, */
     const double *sorted; /* sorted */
     int from_zero;        /* the axis shows 0: what cannot be negative */
@@ -18,7 +20,12 @@ enum { CURVE_STRIP = 40 }; /* sheet_plan.strip for these panels */
 /* The next panel of the sheet. 0 when memory ran out. */
 int curve_panel(sheet *s, const curve_set *c, const char *title, const char *x_name);
 
-/* Lines of the legend: model, truth where known, bars. */
-void curve_keys(sheet *s, int has_truth);
+/* Lines of the legend: model and its band, truth where known, bars. */
+void curve_keys(sheet *s, int has_band, int has_truth);
+
+/* The bands of 90 % of f_k and a_kk at count points (count x d), each as curve_set wants it: 2 x count. *has_f, *has_a:
+ * 0 where the model has none, and the numbers are untouched. */
+sock_status curve_bands(sock_context *ctx, const sock_model *model, size_t k, size_t count, const double *x, double *f,
+                        double *a, int *has_f, int *has_a);
 
 #endif

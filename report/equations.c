@@ -201,6 +201,14 @@ static void put_heads(FILE *out, const rep_facts *f, int is_a)
     fputs("</tr>\n", out);
 }
 
+/* Two digits tell an error; 0: not told. */
+static double error_of(json_t *json, size_t v)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.2g", json_number_value(json_array_get(json_object_get(json, "se"), v)));
+    return strtod(text, NULL);
+}
+
 static int put_rows(FILE *out, const rep_facts *f, json_t *list, size_t values)
 {
     size_t count = 0;
@@ -214,6 +222,10 @@ static int put_rows(FILE *out, const rep_facts *f, json_t *list, size_t values)
             const double c = coefficient(terms[i].json, v);
             fputs("<td>", out);
             if (c != 0) page_number(out, c);
+            if (c != 0 && error_of(terms[i].json, v) > 0) {
+                fputs(" \xc2\xb1 ", out);
+                page_number(out, error_of(terms[i].json, v));
+            }
             fputs("</td>", out);
         }
         fputs("</tr>\n", out);

@@ -15,7 +15,8 @@ typedef struct curves {
     const double *values; /* of the data, sorted */
     double x[GRID];
     double f[GRID], a[GRID], true_f[GRID], true_a[GRID];
-    int which, has_truth, truth_has_a;
+    double f_band[2 * GRID], a_band[2 * GRID];
+    int which, has_truth, truth_has_a, has_f_band, has_a_band;
 } curves;
 
 static sock_status evaluate(sock_context *ctx, const fig_input *in, curves *c)
@@ -26,6 +27,8 @@ static sock_status evaluate(sock_context *ctx, const fig_input *in, curves *c)
     c->truth_has_a = in->truth && sock_model_has_diffusion(in->truth);
     sock_status status = sock_model_drift(ctx, in->model, GRID, c->x, c->f);
     if (status >= 0 && c->which & FIG_A) status = sock_model_diffusion(ctx, in->model, GRID, c->x, c->a);
+    if (status >= 0)
+        status = curve_bands(ctx, in->model, 0, GRID, c->x, c->f_band, c->a_band, &c->has_f_band, &c->has_a_band);
     if (status >= 0 && c->has_truth) status = sock_model_drift(ctx, in->truth, GRID, c->x, c->true_f);
     if (status >= 0 && c->truth_has_a) status = sock_model_diffusion(ctx, in->truth, GRID, c->x, c->true_a);
     return status;
@@ -35,11 +38,12 @@ static int draw_field(sheet *s, const fig_input *in, const curves *c, int field)
 {
     const char *name = sock_model_name(in->model, 0);
     const int is_a = field == FIG_A, known = is_a ? c->truth_has_a : c->has_truth;
-    const double *truth = is_a ? c->true_a : c->true_f;
+    const double *truth = is_a ? c->true_a : c->true_f, *band = is_a ? c->a_band : c->f_band;
     const curve_set set = {.count = GRID,
                            .x = c->x,
                            .model = is_a ? c->a : c->f,
                            .truth = known ? truth : NULL,
+                           .band = (is_a ? c->has_a_band : c->has_f_band) ? band : NULL,
                            .values = c->count,
                            .sorted = c->values,
                            .from_zero = is_a};
@@ -81,7 +85,7 @@ static char *draw(const fig_input *in, const curves *c, size_t *size)
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
-    curve_keys(s, c->has_truth);
+    curve_keys(s, c->which & FIG_F ? c->has_f_band : c->has_a_band, c->has_truth);
     if (c->which & FIG_F) good = draw_field(s, in, c, FIG_F);
     if (good && c->which & FIG_A) good = draw_field(s, in, c, FIG_A);
     return sheet_close(s, good, size);

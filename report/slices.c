@@ -19,6 +19,8 @@ typedef struct slice {
     const double *values; /* sorted */
     double at[GRID];      /* x_k */
     double f[GRID], a[GRID], true_f[GRID], true_a[GRID];
+    double f_band[2 * GRID], a_band[2 * GRID];
+    int has_f_band, has_a_band;
 } slice;
 
 /* The points of the slice (GRID x d). points: count x d of the data. */
@@ -63,6 +65,8 @@ static sock_status make_slice(sock_context *ctx, const fig_input *in, size_t cou
         place_points(s, d, count, points, x);
         status = evaluate(ctx, in->model, s->k, x, s->f, s->a);
     }
+    if (status >= 0)
+        status = curve_bands(ctx, in->model, s->k, GRID, x, s->f_band, s->a_band, &s->has_f_band, &s->has_a_band);
     if (status >= 0 && in->truth) status = evaluate(ctx, in->truth, s->k, x, s->true_f, s->true_a);
     free(x);
     return status;
@@ -92,12 +96,13 @@ static int draw_slice(sheet *sh, const fig_input *in, const slice *s, int is_a)
 {
     const char *name = sock_model_name(in->model, s->k);
     const int known = in->truth && (!is_a || sock_model_has_diffusion(in->truth));
-    const double *truth = is_a ? s->true_a : s->true_f;
+    const double *truth = is_a ? s->true_a : s->true_f, *band = is_a ? s->a_band : s->f_band;
     char unit[64], title[200], shown[120];
     const curve_set set = {.count = GRID,
                            .x = s->at,
                            .model = is_a ? s->a : s->f,
                            .truth = known ? truth : NULL,
+                           .band = (is_a ? s->has_a_band : s->has_f_band) ? band : NULL,
                            .values = s->count,
                            .sorted = s->values,
                            .from_zero = is_a};
@@ -121,7 +126,7 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
-    curve_keys(s, in->truth != NULL);
+    curve_keys(s, slices->has_f_band, in->truth != NULL);
     for (size_t i = 0; good && i < states; i++) {
         good = draw_slice(s, in, &slices[i], 0);
         if (good && has_a) good = draw_slice(s, in, &slices[i], 1);

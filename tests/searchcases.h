@@ -37,6 +37,7 @@ static inline void case_search_free(case_search *c)
     sk_remains_free(s->remains);
     sk_views_free(s->views);
     sk_clear_trials(s->drift);
+    sk_clear_trials(s->rival);
     sk_clear_trials(s->diffusion);
     sk_trial_free(s->constant_drift);
     sk_trial_free(s->constant_diffusion);

@@ -19,7 +19,7 @@ typedef struct world {
     sock_context *ctx;
     sock_options *plain, *tuned;
     sock_data *data;
-    sock_model *model, *poly, *truth, *noisy;
+    sock_model *model, *poly, *truth, *noisy, *banded;
     char folder[64], csv[96], npy[96], saved[96], out[96], points[96];
     long runs;
 } world;
@@ -323,6 +323,25 @@ static sock_status call_score_paths(world *w)
     return sock_score_paths(w->ctx, rest, NULL, w->data, w->data, w->truth, w->plain, &scores);
 }
 
+static sock_status call_bands(world *w)
+{
+    double x = 0.3, low = 0, high = 0;
+    sock_model *draw = NULL;
+    sock_status status = sock_model_bands(w->ctx, w->banded, 1, &x, 0.9,
+                                          &(sock_bands){.f_low = &low, .f_high = &high, .sigma_high = &high});
+    if (status >= 0) status = sock_model_draw(w->ctx, w->banded, 1, 2, &draw);
+    sock_model_free(draw);
+    return status;
+}
+
+static sock_status call_uncertain(world *w)
+{
+    const double x0 = 0.5, t[] = {0, 0.1};
+    double out[6];
+    const sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = 3, .times = 2, .t = t, .uncertain = 1};
+    return sock_simulate(w->ctx, w->banded, &spec, out, NULL, NULL);
+}
+
 static sock_status call_report(world *w)
 {
     rep_settings settings = {
@@ -379,6 +398,8 @@ static const struct call {
     {"sock_options_set_drift_kernel, sock_fit", call_fit_callback, false},
     {"sock_model_terms", call_terms, false},
     {"sock_score_paths", call_score_paths, false},
+    {"sock_model_bands, _draw", call_bands, false},
+    {"sock_simulate, uncertain", call_uncertain, false},
     {"rep_write", call_report, false},
     {"rep_figure", call_figures, false},
 };
@@ -441,6 +462,8 @@ static int make_world(void **state)
     must(w, sock_options_set(w->ctx, w->tuned, "budget", "1e-9"));
     must(w, sock_data_read(w->ctx, w->csv, w->plain, &w->data));
     must(w, sock_fit(w->ctx, w->data, w->plain, &w->model));
+    must(w, sock_fit(w->ctx, w->data, w->tuned, &w->banded));
+    assert_int_equal(sock_model_has_bands(w->banded), 1);
     must(w, sock_model_save(w->ctx, w->model, w->saved));
     must(w, sock_options_set(w->ctx, w->plain, "drift", "poly:degree=2"));
     must(w, sock_fit(w->ctx, w->data, w->plain, &w->poly));
@@ -461,6 +484,7 @@ static int free_world(void **state)
     assert_int_equal(rmdir(w->folder), 0); /* and nothing else was left there */
     sock_data_free(w->data);
     sock_model_free(w->model), sock_model_free(w->poly), sock_model_free(w->truth), sock_model_free(w->noisy);
+    sock_model_free(w->banded);
     sock_options_free(w->plain), sock_options_free(w->tuned);
     sock_context_free(w->ctx);
     free(w);

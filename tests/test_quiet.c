@@ -94,6 +94,37 @@ static void test_quiet__zero_to_the_last_digit(void **state)
     sock_data_free(data);
 }
 
+/* Bands of a and sigma are zero where a is, to the last digit, in every draw too; those of f are not, and hold dx = v
+ * dt.
+ */
+static void test_quiet__bands_are_zero_too(void **state)
+{
+    (void)state;
+    json_t *info = NULL;
+    sock_data *data = oscillator(&(world){.h = 0.02});
+    sock_model *model = fit(data, &info), *draw = NULL;
+    const double at[] = {0.3, -0.4, 5};
+    double f[6], a[18], sigma[18], drawn[9];
+    assert_int_equal(
+        sock_model_bands(
+            ctx, model, 1, at, 0.9,
+            &(sock_bands){
+                .f_low = f, .f_high = f + 3, .a_low = a, .a_high = a + 9, .sigma_low = sigma, .sigma_high = sigma + 9}),
+        SOCK_OK);
+    for (size_t i = 0; i < 18; i++)
+        if (i % 9 != 4) assert_true(a[i] == 0 && sigma[i] == 0);
+    assert_true(a[4] < 0.49 && a[13] > 0.49 && sigma[4] < 0.7 && sigma[13] > 0.7);
+    for (size_t k = 0; k < 3; k++) assert_true(isfinite(f[k]) && isfinite(f[3 + k]) && f[k] < f[3 + k]);
+    assert_true(f[0] < -0.4 && f[3] > -0.4 && f[3] - f[0] < 0.1);
+    assert_true(f[2] < 1 && f[5] > 1 && f[5] - f[2] < 0.1);
+    assert_int_equal(sock_model_draw(ctx, model, 1, 0, &draw), SOCK_OK);
+    assert_int_equal(sock_model_diffusion(ctx, draw, 1, at, drawn), SOCK_OK);
+    for (size_t i = 0; i < 9; i++) assert_true((drawn[i] == 0) == (i != 4));
+    json_decref(info);
+    sock_model_free(model), sock_model_free(draw);
+    sock_data_free(data);
+}
+
 /* Rounding and long steps do not make noise; a hundredth of the noise of v does. */
 static void test_quiet__who_is(void **state)
 {
@@ -137,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quiet__zero_to_the_last_digit),
+        cmocka_unit_test(test_quiet__bands_are_zero_too),
         cmocka_unit_test(test_quiet__who_is),
         cmocka_unit_test(test_quiet__rule),
     };

@@ -245,16 +245,17 @@ static void test_record__keys_come_in_the_order_of_the_format(void **state)
         {{"tune", "no", "drift", "linear", "diffusion", "linear"},
          "drift drift_lambda drift_form drift_path drift_rank drift_dof diffusion diffusion_lambda diffusion_form "
          "diagonal features features_complete rank solver tolerance primal dual gap relative_gap iterations converged "
-         "quadrature n points d status options data version "},
+         "quadrature n points d status options data version bands bands_reason "},
         {{"tune", "no", "drift", "linear", "diffusion", "none"},
          "drift drift_lambda drift_form drift_path drift_rank drift_dof diffusion quadrature n points d rank status "
-         "options data version "},
+         "options data version bands bands_reason "},
         {{"drift", "linear", "diffusion", "constant", "polish", "no"},
          "tuned drift drift_l drift_lambda drifts drift_dof drift_rank drift_edge drift_score drift_best diffusion "
          "diffusions floor score score_constant gain_error against_constant calibration noise folds steps limited "
          "left_out skipped search scale centre "
          "diffusion_lambda relative_gap converged rank primal dual gap iterations iterations_reason quadrature n "
-         "points d status options data version equation warnings score_loglik jitter residual_lag1 | kernel share l "
+         "points d status options data version equation errors bands f_sup warnings score_loglik jitter residual_lag1 "
+         "| kernel share l "
          "lambda dof score | "
          "kernel polished edge converged share l lambda score relative_gap primal dual gap | stage field kernel l "
          "score edge "},
@@ -263,7 +264,8 @@ static void test_record__keys_come_in_the_order_of_the_format(void **state)
          "search_rows search_tolerance delta drift_score diffusion diffusions floor scale score score_constant "
          "gain_error against_constant folds "
          "steps limited skipped left_out search diffusion_lambda relative_gap converged rank primal dual gap "
-         "iterations quadrature n points d status options data version equation warnings residual_lag1 | kernel "
+         "iterations quadrature n points d status options data version equation bands bands_reason warnings "
+         "residual_lag1 | kernel "
          "polished edge converged share l lambda score relative_gap primal dual gap iterations | stage field kernel l "
          "lambda edge score "}};
     sock_data *data = data_of(1, 40, 6, 0.1, ou_paths(1, 40, 6, 0.1, 1, 14));

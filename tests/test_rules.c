@@ -128,6 +128,15 @@ static void test_rules__coupling_by_order(void **state)
     assert_int_equal(sk_drift_coupling(200, 3, true, false), SK_APART);
 }
 
+/* 3e7 numbers: two sums, of one system or of one for each component. */
+static void test_rules__bands_of_a_drift_may_cost_too_much(void **state)
+{
+    (void)state;
+    assert_true(sk_bands_affordable(3872, 1, false) && !sk_bands_affordable(3873, 1, false));
+    assert_true(sk_bands_affordable(387, 100, false) && !sk_bands_affordable(388, 100, false));
+    assert_true(sk_bands_affordable(38, 100, true) && !sk_bands_affordable(39, 100, true));
+}
+
 /* ---- Who goes on ---- */
 
 static void test_rules__paired_error(void **state)
@@ -837,6 +846,7 @@ int main(void)
         cmocka_unit_test(test_rules__edge_is_an_end_that_is_not_flat),
         cmocka_unit_test(test_rules__path_is_over_after_two_clear_losses),
         cmocka_unit_test(test_rules__coupling_by_order),
+        cmocka_unit_test(test_rules__bands_of_a_drift_may_cost_too_much),
         cmocka_unit_test(test_rules__paired_error),
         cmocka_unit_test(test_rules__screen_keeps_who_is_near_by_errors),
         cmocka_unit_test(test_rules__screen_keeps_the_best_few),

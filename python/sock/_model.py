@@ -221,6 +221,43 @@ class Model:
         """The symmetric square root of a at points X: an array of shape (n, d, d)."""
         return self._field(lib.sock_model_sigma, X, True)
 
+    # -- How far they can be trusted
+
+    @property
+    def has_bands_(self) -> bool:
+        """Whether the fit told how far its fields can be trusted; if not, ``info_["bands_reason"]`` says why."""
+        return bool(lib.sock_model_has_bands(self._pointer()))
+
+    def _band(self, field: str, X: Any, level: float, simultaneous: bool = False) -> Tuple[np.ndarray, np.ndarray]:
+        x = self._points(X)
+        shape = (len(x), self.d_) if field == "f" else (len(x), self.d_, self.d_)
+        low, high = np.empty(shape), np.empty(shape)
+        ends = {f"{field}_low": doubles(low), f"{field}_high": doubles(high)}
+        bands = _native.Bands(**ends, simultaneous=int(simultaneous))
+        with Context(threads=self._threads()) as c:
+            c.work(lib.sock_model_bands, self._pointer(), len(x), doubles(x), float(level), ctypes.byref(bands))
+        return low, high
+
+    def drift_band(self, X: Any, level: float = 0.9, simultaneous: bool = False) -> Tuple[np.ndarray, np.ndarray]:
+        """The ends of a band that holds f at each point X with probability ``level``: two arrays of shape (n, d).
+        ``simultaneous``: at all points where the data are, at once (docs/uncertainty.md)."""
+        return self._band("f", X, level, simultaneous)
+
+    def diffusion_band(self, X: Any, level: float = 0.9) -> Tuple[np.ndarray, np.ndarray]:
+        """The same for a: two arrays of shape (n, d, d)."""
+        return self._band("a", X, level)
+
+    def sigma_band(self, X: Any, level: float = 0.9) -> Tuple[np.ndarray, np.ndarray]:
+        """The same for sigma: two arrays of shape (n, d, d)."""
+        return self._band("sigma", X, level)
+
+    def draw(self, seed: int = 0, number: int = 0) -> "Draw":
+        """A model drawn from what the fit leaves open: its fields are as far from those of the fit as the bands say."""
+        out = ctypes.c_void_p()
+        with Context() as c:
+            c.check(lib.sock_model_draw(c.handle, self._pointer(), int(seed), int(number), ctypes.byref(out)))
+        return Draw(Handle(out), self._threads())
+
     # -- Paths
 
     def simulate(
@@ -232,6 +269,7 @@ class Model:
         step: Optional[float] = None,
         first_start: int = 0,
         observed: bool = False,
+        uncertain: bool = False,
         **options: Any,
     ) -> np.ndarray:
         """Euler-Maruyama paths from x0 at the times t (the first is the time of the start).
@@ -239,8 +277,9 @@ class Model:
         One start: an array of shape (n_paths, len(t), d). Several, x0 of shape (starts, d): shape (starts, n_paths,
         len(t), d). ``step`` is the largest inner step (default: a tenth of the smallest gap); ``seed`` defaults to the
         model's parameter; ``bounds``, ``lower``, ``upper`` keep the paths in a box. A path that leaves the finite
-        numbers is NaN from there on, with a warning. The same for any number of threads, paths and starts.
-        ``observed`` adds the model's measurement noise (:attr:`noise_`) to what is returned.
+        numbers is NaN from there on, with a warning. The same for any number of threads, paths and starts. With
+        ``uncertain`` path k of every start is one of the k-th :meth:`draw` of the model. ``observed`` adds the model's
+        measurement noise (:attr:`noise_`) to what is returned.
         """
         d = self.d_
         x, one = self._starts(x0)
@@ -252,6 +291,7 @@ class Model:
         spec.seed = int(self._settings().get("seed") or 0) if seed is None else int(seed)
         spec.first_start = first_start
         spec.observed = int(bool(observed))
+        spec.uncertain = int(uncertain)
         lower, upper, mode = np.empty(d), np.empty(d), ctypes.c_int()
         out = np.empty((len(x), int(n_paths), len(times), d))
         with own_errors(self), self._context(("bounds", "lower", "upper"), options) as c:
@@ -509,6 +549,19 @@ def as_trajectories(
 
 
 Field = Callable[[np.ndarray], Any]
+
+
+class Draw(Model):
+    """A model drawn by :meth:`Model.draw`: it evaluates, simulates and saves like a fitted one."""
+
+    def __init__(self, handle: Handle, threads: Optional[int] = None):
+        self._handle, self.threads = handle, threads
+
+    def _threads(self) -> Optional[int]:
+        return self.threads
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(d={self.d_}, states: {', '.join(self.names_)})"
 
 
 class KnownSDE(Model):

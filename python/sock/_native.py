@@ -42,6 +42,15 @@ class Simulation(ctypes.Structure):
         ("lower", POINTER(c_double)),
         ("upper", POINTER(c_double)),
         ("observed", c_int),
+        ("uncertain", c_int),
+    ]
+
+
+class Bands(ctypes.Structure):
+    _fields_ = [
+        *((name, POINTER(c_double)) for name in ("f_low", "f_high", "a_low", "a_high", "sigma_low", "sigma_high")),
+        ("outside", POINTER(c_int)),
+        ("simultaneous", c_int),
     ]
 
 
@@ -132,6 +141,7 @@ STRUCTURES = {
     "sock_option_info": OptionInfo,
     "sock_certificate": Certificate,
     "sock_simulation": Simulation,
+    "sock_bands": Bands,
     "sock_simulation_report": SimulationReport,
     "sock_value": Value,
     "sock_scores": Scores,
@@ -201,6 +211,9 @@ PROTOTYPES = {
     "sock_model_drift": (c_int, [_H, _H, c_size_t, _D, _D]),
     "sock_model_diffusion": (c_int, [_H, _H, c_size_t, _D, _D]),
     "sock_model_sigma": (c_int, [_H, _H, c_size_t, _D, _D]),
+    "sock_model_has_bands": (c_int, [_H]),
+    "sock_model_bands": (c_int, [_H, _H, c_size_t, _D, c_double, POINTER(Bands)]),
+    "sock_model_draw": (c_int, [_H, _H, c_uint64, c_uint64, _OUT]),
     "sock_model_info": (c_int, [_H, _H, _TEXT]),
     "sock_model_terms": (c_int, [_H, _H, _TEXT]),
     "sock_model_wrap": (c_int, [_H, c_size_t, POINTER(c_char_p), FIELD, FIELD, c_void_p, _OUT]),

@@ -141,15 +141,31 @@ points_of <- function(model, newdata) {
   newdata
 }
 
-# f as an n x d matrix; a or sigma as an n x d x d array.
-predict.sock <- function(object, newdata, what = c("drift", "diffusion", "sigma"), ...) {
+# f as an n x d matrix; a or sigma as an n x d x d array. With an interval a list of these: fit, lwr, upr; "confidence"
+# holds the field at each point with the probability `level`, "simultaneous" f where the data are at once.
+predict.sock <- function(object, newdata, what = c("drift", "diffusion", "sigma"),
+                         interval = c("none", "confidence", "simultaneous"), level = 0.9, ...) {
   what <- match.arg(what)
+  interval <- match.arg(interval)
   x <- points_of(object, newdata)
   field <- match(what, c("drift", "diffusion", "sigma")) - 1L
-  out <- .Call(C_field, object$pointer, field, as.double(t(x)), 0L)
   d <- length(object$names)
-  if (field == 0L) return(matrix(out, nrow(x), d, byrow = TRUE, dimnames = list(NULL, object$names)))
-  aperm(array(out, c(d, d, nrow(x)), list(object$names, object$names, NULL)), c(3, 1, 2))
+  shape <- function(out) {
+    if (field == 0L) return(matrix(out, nrow(x), d, byrow = TRUE, dimnames = list(NULL, object$names)))
+    aperm(array(out, c(d, d, nrow(x)), list(object$names, object$names, NULL)), c(3, 1, 2))
+  }
+  fit <- shape(.Call(C_field, object$pointer, field, as.double(t(x)), 0L))
+  if (interval == "none") return(fit)
+  ends <- .Call(C_band, object$pointer, field, as.double(t(x)), as.double(level), interval == "simultaneous")
+  half <- seq_len(length(ends) / 2)
+  list(fit = fit, lwr = shape(ends[half]), upr = shape(ends[-half]))
+}
+
+# A model drawn from what the fit leaves open.
+sock_draw <- function(model, seed = 0, number = 0) {
+  count_of(seed, "seed", 0)
+  count_of(number, "number", 0)
+  new_model(.Call(C_draw, model$pointer, as.double(seed), as.double(number)))
 }
 
 # C would turn any other number into some count.
@@ -158,8 +174,9 @@ count_of <- function(value, what, least) {
     stop(what, " is ", format(value)[1], "; allowed: a whole number from ", least, " on", call. = FALSE)
 }
 
-# nsim paths from x0 at the times t: an array nsim x times x d.
-simulate.sock <- function(object, nsim = 1, seed = 0, x0, t, step = 0, ...) {
+# nsim paths from x0 at the times t: an array nsim x times x d. uncertain: path k is one of the k-th draw of the model;
+# observed: with the measurement noise of the model.
+simulate.sock <- function(object, nsim = 1, seed = 0, x0, t, step = 0, uncertain = FALSE, observed = FALSE, ...) {
   if (is.null(seed)) seed <- 0
   count_of(nsim, "nsim", 1)
   count_of(seed, "seed", 0)
@@ -167,7 +184,7 @@ simulate.sock <- function(object, nsim = 1, seed = 0, x0, t, step = 0, ...) {
   if (length(x0) != d) stop("x0 has ", length(x0), " numbers, the model ", d, " states", call. = FALSE)
   o <- options_of(list(...))
   out <- .Call(C_simulate, object$pointer, as.double(x0), as.double(nsim), as.double(t), as.double(step),
-               as.double(seed), o$keys, o$values)
+               as.double(seed), isTRUE(uncertain), isTRUE(observed), o$keys, o$values)
   aperm(array(out, c(d, length(t), nsim), list(object$names, NULL, NULL)), c(3, 2, 1))
 }
 
@@ -221,7 +238,11 @@ print.summary.sock <- function(x, ...) {
   }
   line("data", paste0(x$n, " intervals, ", x$points, " points, dimension ", x$d))
   field("drift")
-  for (equation in x$equation) line("", equation)
+  for (i in seq_along(x$equation)) {
+    line("", x$equation[[i]])
+    if (length(x$errors) && length(x$errors[[i]]))
+      line("", paste("errors", paste("+-", sprintf("%.2g", unlist(x$errors[[i]])), collapse = ", ")))
+  }
   if (length(x$equation_part)) line("", sprintf("of the polynomials alone (%s):", percent(x$equation_part_share)))
   for (equation in x$equation_part) line("", equation)
   if (!is.null(x$quadrature)) line("", x$quadrature, "quadrature")

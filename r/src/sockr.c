@@ -49,6 +49,8 @@
     X(sock_model_drift)                                                                                                \
     X(sock_model_diffusion)                                                                                            \
     X(sock_model_sigma)                                                                                                \
+    X(sock_model_bands)                                                                                                \
+    X(sock_model_draw)                                                                                                 \
     X(sock_model_info)                                                                                                 \
     X(sock_string_free)                                                                                                \
     X(sock_simulate)                                                                                                   \
@@ -326,8 +328,44 @@ static SEXP r_field(SEXP pointer, SEXP which, SEXP x, SEXP threads)
     return out;
 }
 
+/* The ends of a band of a field (as above), the upper behind the lower. */
+static SEXP r_band(SEXP pointer, SEXP which, SEXP x, SEXP level, SEXP simultaneous)
+{
+    const sock_model *model = held(pointer, "model");
+    const size_t d = so.sock_model_dim(model), n = (size_t)Rf_xlength(x) / (d ? d : 1);
+    const int field = Rf_asInteger(which);
+    const size_t size = n * d * (field ? d : 1);
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)(2 * size)));
+    double *low = REAL(out), *high = low + size;
+    sock_bands bands = {.simultaneous = Rf_asLogical(simultaneous) == TRUE};
+    call c;
+    if (field == 0) bands.f_low = low, bands.f_high = high;
+    if (field == 1) bands.a_low = low, bands.a_high = high;
+    if (field == 2) bands.sigma_low = low, bands.sigma_high = high;
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0)) && n > 0)
+        good(&c, so.sock_model_bands(c.ctx, model, n, REAL(x), Rf_asReal(level), &bands));
+    finish(&c);
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP r_draw(SEXP pointer, SEXP seed, SEXP number)
+{
+    const sock_model *model = held(pointer, "model");
+    sock_model *draw = NULL;
+    SEXP out = PROTECT(owner(free_model));
+    call c;
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0)))
+        good(&c, so.sock_model_draw(c.ctx, model, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(number), &draw));
+    R_SetExternalPtrAddr(out, draw);
+    finish(&c);
+    UNPROTECT(1);
+    return out;
+}
+
 /* Paths: d x times x paths. */
-static SEXP r_simulate(SEXP pointer, SEXP x0, SEXP paths, SEXP t, SEXP step, SEXP seed, SEXP keys, SEXP values)
+static SEXP r_simulate(SEXP pointer, SEXP x0, SEXP paths, SEXP t, SEXP step, SEXP seed, SEXP uncertain, SEXP observed,
+                       SEXP keys, SEXP values)
 {
     const sock_model *model = held(pointer, "model");
     const size_t d = so.sock_model_dim(model);
@@ -337,7 +375,9 @@ static SEXP r_simulate(SEXP pointer, SEXP x0, SEXP paths, SEXP t, SEXP step, SEX
                             .times = (size_t)Rf_xlength(t),
                             .t = REAL(t),
                             .step = Rf_asReal(step),
-                            .seed = (uint64_t)Rf_asReal(seed)};
+                            .seed = (uint64_t)Rf_asReal(seed),
+                            .uncertain = Rf_asLogical(uncertain) == TRUE,
+                            .observed = Rf_asLogical(observed) == TRUE};
     double *bounds = (double *)R_alloc(2 * d, sizeof *bounds);
     SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)(spec.paths * spec.times * d)));
     call c;
@@ -427,7 +467,9 @@ static const R_CallMethodDef entries[] = {ENTRY(open, 1),
                                           ENTRY(model_has_diffusion, 1),
                                           ENTRY(model_info, 1),
                                           ENTRY(field, 4),
-                                          ENTRY(simulate, 8),
+                                          ENTRY(band, 5),
+                                          ENTRY(draw, 3),
+                                          ENTRY(simulate, 10),
                                           ENTRY(smooth, 2),
                                           ENTRY(score, 5),
                                           ENTRY(version, 0),

@@ -22,6 +22,19 @@ mine <- simulate(model, 20, seed = 7, x0 = 1, t = seq(0, 1, 0.25))
 stopifnot(identical(dim(mine), c(20L, 5L, 1L)))
 stopifnot(identical(as.vector(t(mine[, , 1])), paths))
 
+# Bands hold the field, and are those of a simultaneous one at most; a draw is a model, and paths follow draws.
+searched <- sock_fit(frame, drift = "linear", diffusion = "linear", threads = 1)
+for (what in c("drift", "diffusion", "sigma")) {
+  band <- predict(searched, c(0.5, 1), what, interval = "confidence")
+  stopifnot(all(band$lwr < band$fit), all(band$fit < band$upr), identical(band$fit, predict(searched, c(0.5, 1), what)))
+}
+wide <- predict(searched, 1, interval = "simultaneous", level = 0.9)
+stopifnot(wide$upr >= predict(searched, 1, interval = "confidence")$upr)
+drawn <- sock_draw(searched, seed = 3)
+stopifnot(predict(drawn, 1) != predict(searched, 1), identical(predict(drawn, 1), predict(sock_draw(searched, 3), 1)))
+free <- simulate(searched, 3, seed = 3, x0 = 1, t = 0:1, step = 0.1, uncertain = TRUE)
+stopifnot(identical(free[1, , ], simulate(drawn, 1, seed = 3, x0 = 1, t = 0:1, step = 0.1)[1, , ]))
+
 # Lists of (t, x), two states, missing values.
 t <- seq(0, 1, 0.1)
 two <- lapply(1:4, function(j) list(t, cbind(u = sin(t + j), v = cos(t * j))))

@@ -5,7 +5,7 @@
  * Polynomials are written about the origin in which they are short (monomials.h): 0 where the data surround it, else
  * "-1.3*(x - 300.4)" where that is all, or powers of (x - 300). */
 #include "api/equation.h"
-#include "api/monomials.h"
+#include "api/termerrors.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,12 +23,14 @@ static bool has_names(const sk_drift_term *term)
     return sk_features_count(term->map) <= 400;
 }
 
-/* The features of all terms by their names, with a coefficient and a size (the coefficient in units of the feature) for
- * each component. */
+/* The features of all terms by their names, with a coefficient, a size (the coefficient in units of the feature) and a
+ * mean square (of the coefficient as the parts of an average have it, with the variance of each) for each component. */
+enum { COEFFICIENT, SIZE, SQUARE, NUMBERS };
+
 typedef struct formula {
     size_t d, count, labels_room, numbers_room;
     char **label;
-    double *number;  /* count x 2 x d: coefficients, sizes */
+    double *number;  /* count x NUMBERS x d */
     double *origin;  /* d, of polynomials, and as many units behind; NULL: of none */
     unsigned *power; /* count x d, likewise */
 } formula;
@@ -45,7 +47,7 @@ static void formula_clear(formula *all)
 /* The numbers of the feature of this name, new ones at zero; takes the name over. NULL when out of memory. */
 static double *numbers_of(sock_context *ctx, formula *all, char *label)
 {
-    size_t i = 0, width = 2 * all->d;
+    size_t i = 0, width = NUMBERS * all->d;
     while (i < all->count && strcmp(all->label[i], label) != 0) i++;
     if (i < all->count) {
         sk_free(label);
@@ -61,19 +63,39 @@ static double *numbers_of(sock_context *ctx, formula *all, char *label)
     return all->number + i * width;
 }
 
-static sock_status collect(sock_context *ctx, const sock_model *model, const sk_drift_term *term, formula *all)
+/* The variance of each weight of a term as a drift of its own: p x d, zero where it does not move. */
+static sock_status variances(sock_context *ctx, const sock_model *model, size_t i, double **out)
 {
-    for (size_t j = 0; j < sk_features_count(term->map); j++) {
+    const sk_factor *f = model->spread ? model->spread->drift[i] : NULL;
+    double *variance = sk_doubles(ctx, sk_features_count(model->drift[i]->map), model->d);
+    if (!variance) return SOCK_ENOMEM;
+    for (size_t e = 0; f && e < f->count; e++)
+        variance[f->entry[e]] = sk_dot(f->rank, f->value + e * f->rank, f->value + e * f->rank);
+    *out = variance;
+    return SOCK_OK;
+}
+
+static sock_status collect(sock_context *ctx, const sock_model *model, size_t i, formula *all)
+{
+    const sk_drift_term *term = model->drift[i];
+    const double share = model->spread ? model->spread->share[i] : 1;
+    double *variance = NULL;
+    sock_status status = variances(ctx, model, i, &variance);
+    for (size_t j = 0; status >= 0 && j < sk_features_count(term->map); j++) {
         double weight = 1;
         char *label = sk_features_label(ctx, term->map, (const char *const *)model->structure->state, j, &weight);
         double *number = label ? numbers_of(ctx, all, label) : NULL;
-        if (!number) return SOCK_ENOMEM;
-        for (size_t k = 0; k < all->d; k++) {
-            number[k] += weight * term->weight[j * all->d + k];
-            number[all->d + k] += term->weight[j * all->d + k];
+        if (!number) status = SOCK_ENOMEM;
+        for (size_t k = 0; number && k < all->d; k++) {
+            const size_t at = j * all->d + k;
+            const double own = term->weight[at] / share;
+            number[COEFFICIENT * all->d + k] += weight * term->weight[at];
+            number[SIZE * all->d + k] += term->weight[at];
+            number[SQUARE * all->d + k] += share * weight * weight * (own * own + variance[at]);
         }
     }
-    return SOCK_OK;
+    sk_free(variance);
+    return status;
 }
 
 /* ---- Polynomials ---- */
@@ -90,27 +112,32 @@ static double units_of(const formula *all, const unsigned *power)
 
 static void drop_rounding(formula *all)
 {
-    const size_t d = all->d, width = 2 * d;
+    const size_t d = all->d;
     for (size_t k = 0; k < d; k++) {
         double most = 0;
-        for (size_t j = 0; j < all->count; j++) most = fmax(most, fabs(all->number[width * j + d + k]));
-        for (size_t j = 0; j < all->count; j++)
-            if (fabs(all->number[width * j + d + k]) <= ROUNDING * most)
-                all->number[width * j + k] = all->number[width * j + d + k] = 0;
+        for (size_t j = 0; j < all->count; j++) most = fmax(most, fabs(all->number[(NUMBERS * j + SIZE) * d + k]));
+        for (size_t j = 0; j < all->count; j++) {
+            double *number = all->number + NUMBERS * d * j + k;
+            if (fabs(number[SIZE * d]) <= ROUNDING * most) number[COEFFICIENT * d] = number[SIZE * d] = 0;
+        }
     }
 }
 
-static sock_status take_monomials(sock_context *ctx, const sock_model *model, sk_monomial_sum *sum, formula *all)
+/* squares: of the coefficients, see sk_drift_squares; nothing is known where it is empty. */
+static sock_status take_monomials(sock_context *ctx, const sock_model *model, sk_monomial_sum *sum,
+                                  sk_monomial_sum *squares, formula *all)
 {
     const size_t d = all->d;
     for (size_t i = 0; i < sum->count; i++) {
         const unsigned *power = sum->power + i * d;
         char *label = sk_monomials_label(sum, (const char *const *)model->structure->state, power);
         double *number = label ? numbers_of(ctx, all, label) : NULL;
-        if (!number) return SOCK_ENOMEM;
+        const double *square = sk_monomials_at(squares, power);
+        if (!number || !square) return SOCK_ENOMEM;
         for (size_t k = 0; k < d; k++) {
-            number[k] = sum->number[i * d + k];
-            number[d + k] = number[k] * units_of(all, power);
+            number[COEFFICIENT * d + k] = sum->number[i * d + k];
+            number[SIZE * d + k] = sum->number[i * d + k] * units_of(all, power);
+            number[SQUARE * d + k] = square[k];
         }
     }
     drop_rounding(all);
@@ -121,17 +148,20 @@ static sock_status take_monomials(sock_context *ctx, const sock_model *model, sk
 
 static sock_status collect_polynomials(sock_context *ctx, const sock_model *model, formula *all)
 {
-    sk_monomial_sum sum = {0};
+    sk_monomial_sum sum = {0}, squares = {0};
     sock_status status = SOCK_OK;
     all->origin = sk_doubles(ctx, all->d, 2);
     if (!all->origin) return SOCK_ENOMEM;
     sk_model_origin(model, all->origin, all->origin + all->d);
     SK_GO(sk_monomials_init(ctx, all->d, all->d, all->origin, &sum));
+    SK_GO(sk_monomials_init(ctx, all->d, all->d, all->origin, &squares));
+    if (model->spread) SK_GO(sk_drift_squares(model, has_names, &squares));
     for (size_t i = 0; i < model->drift_terms; i++)
         if (has_names(model->drift[i])) SK_GO(sk_monomials_add_drift(&sum, model->drift[i], 1));
-    SK_GO(take_monomials(ctx, model, &sum, all));
+    SK_GO(take_monomials(ctx, model, &sum, &squares, all));
 out:
     sk_monomials_clear(&sum);
+    sk_monomials_clear(&squares);
     return status;
 }
 
@@ -142,7 +172,7 @@ static sock_status collect_all(sock_context *ctx, const sock_model *model, formu
         if (has_names(model->drift[i])) polynomial = polynomial && sk_features_polynomial(model->drift[i]->map);
     if (polynomial) return collect_polynomials(ctx, model, all);
     for (size_t i = 0; i < model->drift_terms; i++)
-        if (has_names(model->drift[i])) SK_TRY(collect(ctx, model, model->drift[i], all));
+        if (has_names(model->drift[i])) SK_TRY(collect(ctx, model, i, all));
     return SOCK_OK;
 }
 
@@ -156,7 +186,7 @@ static size_t only_state(const formula *all, size_t k, double *slope, double *co
     size_t found = d;
     *slope = *constant = 0;
     for (size_t j = 0; all->power && j < all->count; j++) {
-        const double value = all->number[2 * d * j + k];
+        const double value = all->number[NUMBERS * d * j + k];
         size_t degree = 0, state = d;
         for (size_t l = 0; l < d; l++) {
             degree += all->power[j * d + l];
@@ -173,8 +203,40 @@ static size_t only_state(const formula *all, size_t k, double *slope, double *co
 /* Roots that are farther from the data are no way to write a line. */
 #define FAR_ROOT 10
 
-/* *out stays NULL where component k is no -1.3*(x - 300.4). The root has three digits behind the unit of the state. */
-static sock_status write_root(sock_context *ctx, const sock_model *model, const formula *all, size_t k, char **out)
+/* The standard errors of the slope and of the root: about the root the constant is 0, and its error that of the root
+ * times the slope. factor: as in write_all. */
+static sock_status root_errors(sock_context *ctx, const sock_model *model, const formula *all, size_t k, size_t state,
+                               double root, double factor, sk_numbers *out)
+{
+    const size_t d = all->d;
+    double *about = sk_doubles(ctx, d, 1), slope = 0, constant;
+    unsigned *power = sk_alloc(ctx, d, sizeof *power);
+    sk_monomial_sum squares = {0};
+    sock_status status;
+    *out = (sk_numbers){2, sk_doubles(ctx, 2, 1)};
+    SK_GO(about && power && out->value ? SOCK_OK : SOCK_ENOMEM);
+    memcpy(about, all->origin, d * sizeof *about);
+    about[state] = root;
+    only_state(all, k, &slope, &constant);
+    SK_GO(sk_monomials_init(ctx, d, d, about, &squares));
+    SK_GO(sk_drift_squares(model, has_names, &squares));
+    for (unsigned one = 0; one < 2; one++) {
+        power[state] = 1 - one;
+        const double *square = sk_monomials_at(&squares, power);
+        SK_GO(square ? SOCK_OK : SOCK_ENOMEM);
+        out->value[one] = sk_term_error(one ? 0 : slope, factor * square[k]) / (one ? fabs(slope) : 1);
+    }
+out:
+    sk_monomials_clear(&squares);
+    sk_free(about);
+    sk_free(power);
+    return status;
+}
+
+/* *out stays NULL where component k is no -1.3*(x - 300.4). The root has three digits behind the unit of the state.
+ * errors: NULL where the model tells none. */
+static sock_status write_root(sock_context *ctx, const sock_model *model, const formula *all, size_t k, double factor,
+                              char **out, sk_numbers *errors)
 {
     double slope, constant;
     const size_t state = only_state(all, k, &slope, &constant);
@@ -184,7 +246,8 @@ static sock_status write_root(sock_context *ctx, const sock_model *model, const 
     const int digits = 4 + (int)fmax(0, fmin(12, floor(log10(fabs(root) / unit))));
     *out = sk_format(ctx, "d%s/dt = %.4g*(%s %c %.*g)", model->structure->state[k], slope,
                      model->structure->state[state], root < 0 ? '+' : '-', digits, fabs(root));
-    return *out ? SOCK_OK : SOCK_ENOMEM;
+    if (!*out) return SOCK_ENOMEM;
+    return errors ? root_errors(ctx, model, all, k, state, root, factor, errors) : SOCK_OK;
 }
 
 static sock_status append(sock_context *ctx, char **text, double value, const char *label, bool first)
@@ -201,28 +264,36 @@ static sock_status append(sock_context *ctx, char **text, double value, const ch
     return SOCK_OK;
 }
 
-/* Component k: coefficient by coefficient, the largest contribution first. done: flags of the caller's, all false. */
-static sock_status component(sock_context *ctx, const sock_model *model, const formula *all, size_t k, bool *done,
-                             char **out)
+/* The order in which the terms of component k are shown, the largest contribution first, at most `most`; answers how
+ * many there are in all. order: `most` places. */
+static size_t sort_terms(const formula *all, size_t k, size_t most, size_t *order)
 {
-    size_t d = all->d, shown = 0, left = 0;
-    const double *value = all->number + k, *size = all->number + d + k; /* every 2 d-th */
+    size_t count = 0;
+    for (size_t j = 0; j < all->count; j++) {
+        const double size = fabs(all->number[(j * NUMBERS + SIZE) * all->d + k]);
+        if (size == 0) continue;
+        size_t at = SK_MIN(count, most);
+        count++;
+        for (; at > 0 && size > fabs(all->number[(order[at - 1] * NUMBERS + SIZE) * all->d + k]); at--)
+            if (at < most) order[at] = order[at - 1];
+        if (at < most) order[at] = j;
+    }
+    return count;
+}
+
+/* Component k: coefficient by coefficient. */
+static sock_status component(sock_context *ctx, const sock_model *model, const formula *all, size_t k, char **out)
+{
+    size_t order[MOST_TERMS] = {0};
+    const size_t count = sort_terms(all, k, MOST_TERMS, order);
     char *text = sk_format(ctx, "d%s/dt = ", model->structure->state[k]);
     if (!text) return SOCK_ENOMEM;
     sock_status status = SOCK_OK;
-    for (; status >= 0 && shown < MOST_TERMS; shown++) {
-        size_t next = all->count;
-        for (size_t j = 0; j < all->count; j++)
-            if (!done[j] && size[2 * d * j] != 0 &&
-                (next == all->count || fabs(size[2 * d * j]) > fabs(size[2 * d * next])))
-                next = j;
-        if (next == all->count) break;
-        done[next] = true;
-        status = append(ctx, &text, value[2 * d * next], all->label[next], shown == 0);
-    }
-    for (size_t j = 0; j < all->count; j++) left += !done[j] && size[2 * d * j] != 0;
-    if (status >= 0 && (left || !shown)) {
-        char *longer = left ? sk_format(ctx, "%s + %zu smaller terms", text, left) : sk_format(ctx, "%s0", text);
+    for (size_t i = 0; status >= 0 && i < SK_MIN(count, MOST_TERMS); i++)
+        status = append(ctx, &text, all->number[order[i] * NUMBERS * all->d + k], all->label[order[i]], i == 0);
+    if (status >= 0 && (count > MOST_TERMS || !count)) {
+        char *longer =
+            count ? sk_format(ctx, "%s + %zu smaller terms", text, count - MOST_TERMS) : sk_format(ctx, "%s0", text);
         if (longer) sk_free(text);
         if (longer) text = longer;
         if (!longer) status = SOCK_ENOMEM;
@@ -235,24 +306,38 @@ static sock_status component(sock_context *ctx, const sock_model *model, const f
     return SOCK_OK;
 }
 
-/* A text for each component: the named terms times `factor`. */
-static sock_status write_all(sock_context *ctx, const sock_model *model, double factor, sk_texts *list)
+/* The standard errors of what component k shows. */
+static sock_status component_errors(sock_context *ctx, const formula *all, size_t k, sk_numbers *out)
+{
+    size_t order[MOST_TERMS] = {0};
+    const size_t count = SK_MIN(sort_terms(all, k, MOST_TERMS, order), MOST_TERMS);
+    *out = (sk_numbers){count, sk_doubles(ctx, count, 1)};
+    if (!out->value) return SOCK_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        const double *number = all->number + order[i] * NUMBERS * all->d + k;
+        out->value[i] = sk_term_error(number[COEFFICIENT * all->d], number[SQUARE * all->d]);
+    }
+    return SOCK_OK;
+}
+
+/* A text for each component: the named terms times `factor`; and their errors where the model tells them. */
+static sock_status write_all(sock_context *ctx, const sock_model *model, double factor, sk_texts *list,
+                             sk_number_lists *errors)
 {
     formula all = {.d = model->d};
-    bool *done = NULL;
-    sock_status status = collect_all(ctx, model, &all);
-    for (size_t i = 0; status >= 0 && i < 2 * all.d * all.count; i++) all.number[i] *= factor;
-    if (status >= 0) done = sk_alloc(ctx, all.count, sizeof *done);
-    if (status >= 0 && !done) status = SOCK_ENOMEM;
+    sock_status status = model->spread ? sk_number_lists_new(ctx, model->d, errors) : SOCK_OK;
+    if (status >= 0) status = collect_all(ctx, model, &all);
+    for (size_t i = 0; status >= 0 && i < NUMBERS * all.d * all.count; i++) all.number[i] *= factor;
     for (size_t k = 0; status >= 0 && k < model->d; k++) {
+        sk_numbers *own = model->spread ? &errors->list[k] : NULL;
         char *text = NULL;
-        memset(done, 0, all.count * sizeof *done);
-        status = write_root(ctx, model, &all, k, &text);
-        if (status >= 0 && !text) status = component(ctx, model, &all, k, done, &text);
+        status = write_root(ctx, model, &all, k, factor, &text, own);
+        const bool written = text != NULL;
+        if (status >= 0 && !written) status = component(ctx, model, &all, k, &text);
+        if (status >= 0 && !written && own) status = component_errors(ctx, &all, k, own);
         if (status >= 0) status = sk_texts_add(ctx, list, text);
         sk_free(text);
     }
-    sk_free(done);
     formula_clear(&all);
     return status;
 }
@@ -276,8 +361,8 @@ sock_status sk_equation_add(sock_context *ctx, const sock_model *model, sk_recor
     for (size_t i = 0; i < model->drift_terms; i++) named += has_names(model->drift[i]);
     double share = polynomial_share(&record->found.drifts, &parts);
     const bool whole = named && named == model->drift_terms;
-    if (whole) return write_all(ctx, model, 1, &record->equation);
+    if (whole) return write_all(ctx, model, 1, &record->equation, &record->errors);
     if (named != parts || share < SMALL_SHARE) return SOCK_OK;
     record->equation_part_share = share;
-    return write_all(ctx, model, 1 / share, &record->equation_part);
+    return write_all(ctx, model, 1 / share, &record->equation_part, &record->equation_part_errors);
 }

@@ -123,6 +123,7 @@ sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ende
     tell_seconds(job, &record);
     SK_GO(sk_wild_find(job->ctx, job->data, &wild));
     SK_GO(sk_record_odd(job->ctx, &record, job->data, &wild, false));
+    SK_GO(sk_record_tell_bands(job->ctx, model, true, &record));
     status = sk_fit_save_record(job, &record, ended, model);
 out:
     sk_wild_clear(&wild);

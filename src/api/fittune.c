@@ -56,6 +56,7 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
         .scaling = sk_option_flag(o, "scaling"),
         .noise = sk_option_text(o, "noise"),
         .substeps = sk_option_count(o, "substeps"),
+        .bands = sk_option_flag(o, "bands"),
         .delta = sk_option_number(o, "delta"),
         .tolerance = sk_option_is_set(o, "tolerance") ? sk_option_number(o, "tolerance") : 0,
     };
@@ -90,6 +91,7 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
     record->n = sk_data_intervals(job->data);
     for (size_t i = 0; i < model->diffusion_terms; i++) record->rank += model->diffusion[i]->rank;
     SK_TRY(sk_record_certify(job->ctx, record));
+    SK_TRY(sk_record_tell_bands(job->ctx, model, sk_option_flag(job->opts, "bands"), record));
     SK_TRY(sk_equation_add(job->ctx, model, record));
     SK_TRY(sk_residual_lag1(job->ctx, model, job->data, wild->data.step, &record->residual_lag1));
     SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left));

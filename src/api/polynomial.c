@@ -3,9 +3,15 @@
  * f_k = sum_j w_jk phi_j is a list of monomials as it stands. a_kl = phi' V_k V_l' phi is one of products of two
  * features: x^p x^q = x^(p + q), collected power by power; the terms of an average add up, about one origin, and the
  * floor joins the constant on the diagonal. Cost: p^2 d^2 rank for each term, plus p^2 times the number of monomials
- * for the search. */
-#include "api/monomials.h"
+ * for the search.
+ *
+ * Standard errors, where the model tells how far it can be trusted: with the coefficient c of each part of an average
+ * as a field of its own and its variance v, the root of sum share (v + c^2) - mean^2. c is linear in the weights of a
+ * drift (termerrors.h); of a diffusion it is a square in V, and v that of its tangent. */
+#include "api/termerrors.h"
+#include "model/bands.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +56,8 @@ static sock_status multiply_features(sum *about, const sk_diffusion_term *term, 
     return SOCK_OK;
 }
 
-static sock_status add_diffusion(sum *s, const sk_diffusion_term *term, unsigned *power)
+/* factor: times the term. */
+static sock_status add_diffusion(sum *s, const sk_diffusion_term *term, double factor, unsigned *power)
 {
     const double *origin = sk_features_origin(term->map);
     sum about;
@@ -58,6 +65,7 @@ static sock_status add_diffusion(sum *s, const sk_diffusion_term *term, unsigned
     SK_TRY(sk_monomials_init(s->ctx, s->d, s->values, s->origin, &about));
     for (size_t k = 0; k < s->d; k++) about.origin[k] = origin ? origin[k] : 0;
     SK_GO(multiply_features(&about, term, power));
+    for (size_t i = 0; i < about.count * s->values; i++) about.number[i] *= factor;
     for (size_t i = 0; i < about.count; i++)
         SK_GO(sk_monomials_add(s, about.power + i * s->d, about.origin, about.number + i * s->values));
 out:
@@ -74,13 +82,101 @@ static sock_status add_floor(sum *s, double floor, unsigned *power)
     return SOCK_OK;
 }
 
+/* ---- Standard errors of a diffusion ---- */
+
+/* squares += share times the squares of the coefficients of `own`. */
+static sock_status add_squares(const sum *own, double share, sum *squares)
+{
+    for (size_t m = 0; m < own->count; m++) {
+        double *square = sk_monomials_at(squares, own->power + m * own->d);
+        if (!square) return SOCK_ENOMEM;
+        for (size_t v = 0; v < own->values; v++)
+            square[v] += share * own->number[m * own->values + v] * own->number[m * own->values + v];
+    }
+    return SOCK_OK;
+}
+
+/* How the coefficients move with one normal number: half of c(V + R) - c(V - R). moved: V of its own. */
+static sock_status add_tangent(const sk_diffusion_term *term, const sk_factor *f, size_t column, double share,
+                               sk_diffusion_term *moved, unsigned *power, sum *squares)
+{
+    const size_t size = term->d * sk_features_count(term->map) * term->rank;
+    sum tangent;
+    sock_status status;
+    SK_TRY(sk_monomials_init(squares->ctx, squares->d, squares->values, squares->origin, &tangent));
+    for (int side = -1; side < 2; side += 2) {
+        for (size_t e = 0; e < size; e++) moved->v[e] = term->v[e] / sqrt(share);
+        for (size_t e = 0; e < f->count; e++)
+            if (f->group[e] == column / f->rank)
+                moved->v[f->entry[e]] += side * f->value[e * f->rank + column % f->rank];
+        SK_GO(add_diffusion(&tangent, moved, side / 2.0, power));
+    }
+    SK_GO(add_squares(&tangent, share, squares));
+out:
+    sk_monomials_clear(&tangent);
+    return status;
+}
+
+/* Part i as a diffusion of its own, with the floor. */
+static sock_status own_diffusion(const sock_model *model, size_t i, unsigned *power, sum *own)
+{
+    SK_TRY(add_diffusion(own, model->diffusion[i], 1 / model->spread->diffusion_share[i], power));
+    for (size_t j = model->spread->diffusions; j < model->diffusion_terms; j++)
+        SK_TRY(add_diffusion(own, model->diffusion[j], 1, power));
+    return add_floor(own, model->floor, power);
+}
+
+static sock_status part_squares(const sock_model *model, size_t i, unsigned *power, sum *squares)
+{
+    const double share = model->spread->diffusion_share[i];
+    const sk_factor *f = model->spread->diffusion[i];
+    sk_diffusion_term moved = *model->diffusion[i]; /* with a V of its own */
+    sum own;
+    sock_status status;
+    SK_TRY(sk_monomials_init(squares->ctx, squares->d, squares->values, squares->origin, &own));
+    moved.v = sk_doubles(squares->ctx, moved.d * sk_features_count(moved.map), moved.rank);
+    SK_GO(moved.v ? own_diffusion(model, i, power, &own) : SOCK_ENOMEM);
+    SK_GO(add_squares(&own, share, squares));
+    for (size_t column = 0; f && column < f->groups * f->rank; column++)
+        SK_GO(add_tangent(model->diffusion[i], f, column, share, &moved, power, squares));
+out:
+    sk_monomials_clear(&own);
+    sk_free(moved.v);
+    return status;
+}
+
+static sock_status diffusion_squares(const sock_model *model, unsigned *power, sum *squares)
+{
+    for (size_t i = 0; i < model->spread->diffusions; i++) SK_TRY(part_squares(model, i, power, squares));
+    return SOCK_OK;
+}
+
+static bool any_term(const sk_drift_term *term) { return term->map != NULL; }
+
+static sock_status drift_squares(const sock_model *model, unsigned *power, sum *squares)
+{
+    (void)power;
+    return sk_drift_squares(model, any_term, squares);
+}
+
+/* ---- Text ---- */
+
 static bool all_zero(size_t count, const double *number)
 {
     while (count && number[count - 1] == 0) count--;
     return !count;
 }
 
-static sock_status to_json(const sum *s, const sock_model *model, json_t *list)
+/* A list for one monomial. */
+static json_t *errors_of(const sum *s, const double *number, const double *square)
+{
+    json_t *list = json_array();
+    for (size_t v = 0; v < s->values; v++) json_array_append_new(list, json_real(sk_term_error(number[v], square[v])));
+    return list;
+}
+
+/* squares: NULL where no errors are told. */
+static sock_status to_json(const sum *s, const sock_model *model, sum *squares, json_t *list)
 {
     for (size_t i = 0; i < s->count; i++) {
         if (all_zero(s->values, s->number + i * s->values)) continue; /* learned away */
@@ -89,9 +185,13 @@ static sock_status to_json(const sum *s, const sock_model *model, json_t *list)
         json_t *powers = json_array(), *numbers = json_array();
         for (size_t k = 0; k < s->d; k++) json_array_append_new(powers, json_integer(s->power[i * s->d + k]));
         for (size_t v = 0; v < s->values; v++) json_array_append_new(numbers, json_real(s->number[i * s->values + v]));
-        json_array_append_new(list,
-                              json_pack("{s:s, s:o, s:o}", "term", label, "powers", powers, "coefficients", numbers));
+        json_t *entry = json_pack("{s:s, s:o, s:o}", "term", label, "powers", powers, "coefficients", numbers);
+        json_array_append_new(list, entry);
         sk_free(label);
+        if (!squares) continue;
+        const double *square = sk_monomials_at(squares, s->power + i * s->d);
+        if (!square) return SOCK_ENOMEM;
+        json_object_set_new(entry, "se", errors_of(s, s->number + i * s->values, square));
     }
     return SOCK_OK;
 }
@@ -111,21 +211,32 @@ static sock_status collect_diffusion(sum *s, const sock_model *model, unsigned *
     for (size_t i = 0; i < model->diffusion_terms; i++)
         *known = *known && named(model->diffusion[i]->map, DIFFUSION_MOST);
     if (!*known) return SOCK_OK;
-    for (size_t i = 0; i < model->diffusion_terms; i++) SK_TRY(add_diffusion(s, model->diffusion[i], power));
+    for (size_t i = 0; i < model->diffusion_terms; i++) SK_TRY(add_diffusion(s, model->diffusion[i], 1, power));
     return add_floor(s, model->floor, power);
 }
 
 typedef sock_status (*collect_fn)(sum *s, const sock_model *model, unsigned *power, bool *known);
 
+/* What is needed of one field; squares: NULL where the model tells no errors. */
+typedef struct field {
+    const char *key;
+    collect_fn collect;
+    sock_status (*squares)(const sock_model *model, unsigned *power, sum *squares);
+} field;
+
 /* One field under its key: a list of terms, or null. */
-static sock_status put_field(sum *s, const sock_model *model, const char *key, collect_fn collect, json_t *object)
+static sock_status put_field(sum *s, const sock_model *model, const field *f, json_t *object)
 {
     unsigned *power = sk_alloc(s->ctx, 3 * model->d, sizeof *power);
     json_t *list = json_array();
     bool known = false;
-    sock_status status = power ? collect(s, model, power, &known) : SOCK_ENOMEM;
-    if (status >= 0 && known) status = to_json(s, model, list);
-    json_object_set_new(object, key, known ? json_incref(list) : json_null());
+    sum squares = {0};
+    sock_status status = power ? f->collect(s, model, power, &known) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_monomials_init(s->ctx, s->d, s->values, s->origin, &squares);
+    if (status >= 0 && known && f->squares) status = f->squares(model, power, &squares);
+    if (status >= 0 && known) status = to_json(s, model, f->squares ? &squares : NULL, list);
+    sk_monomials_clear(&squares);
+    json_object_set_new(object, f->key, known ? json_incref(list) : json_null());
     json_decref(list);
     sk_free(power);
     return status;
@@ -142,8 +253,11 @@ static sock_status put_fields(sock_context *ctx, const sock_model *model, const 
     json_object_set_new(object, "origin", list);
     SK_GO(sk_monomials_init(ctx, d, d, origin, &drift));
     SK_GO(sk_monomials_init(ctx, d, d * (d + 1) / 2, origin, &diffusion));
-    SK_GO(put_field(&drift, model, "drift", collect_drift, object));
-    SK_GO(put_field(&diffusion, model, "diffusion", collect_diffusion, object));
+    const bool banded = model->spread != NULL, a_banded = banded && sk_spread_has_diffusion(model->spread);
+    const field f = {"drift", collect_drift, banded ? drift_squares : NULL};
+    const field a = {"diffusion", collect_diffusion, a_banded ? diffusion_squares : NULL};
+    SK_GO(put_field(&drift, model, &f, object));
+    SK_GO(put_field(&diffusion, model, &a, object));
 out:
     sk_monomials_clear(&drift);
     sk_monomials_clear(&diffusion);

@@ -1,6 +1,8 @@
 /* record.c - see record.h. */
 #include "api/record.h"
 
+#include "model/bands.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +13,7 @@ void sk_record_init(sk_record *record)
                           .tolerance = (double)NAN,
                           .equation_part_share = (double)NAN,
                           .residual_lag1 = (double)NAN,
+                          .f_sup = (double)NAN,
                           .seconds = (double)NAN};
     sk_tune_outcome *found = &record->found;
     found->drift_dof = found->score = found->score_constant = found->calibration = found->loglik = (double)NAN;
@@ -25,11 +28,25 @@ void sk_record_init(sk_record *record)
                                            .converged = true};
 }
 
+static void number_lists_clear(sk_number_lists *lists)
+{
+    for (size_t i = 0; i < lists->count; i++) sk_free(lists->list[i].value);
+    sk_free(lists->list);
+}
+
+sock_status sk_number_lists_new(sock_context *ctx, size_t count, sk_number_lists *out)
+{
+    out->list = sk_alloc(ctx, count, sizeof *out->list);
+    if (!out->list) return SOCK_ENOMEM;
+    out->count = count;
+    return SOCK_OK;
+}
+
 void sk_record_clear(sk_record *r)
 {
-    char *const owned[] = {r->drift_path,    r->diffusion_form,     r->solver,   r->quadrature,
-                           r->lambda_reason, r->certificate.reason, r->status,   r->certificate.iterations_reason,
-                           r->version,       r->data.source,        r->data.hash};
+    char *const owned[] = {r->drift_path,    r->diffusion_form,     r->solver,    r->quadrature,
+                           r->lambda_reason, r->certificate.reason, r->status,    r->certificate.iterations_reason,
+                           r->version,       r->data.source,        r->data.hash, r->bands_reason};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) sk_free(owned[i]);
     for (size_t i = 0; i < r->options.count; i++) {
         sk_free(r->options.option[i].key);
@@ -41,6 +58,8 @@ void sk_record_clear(sk_record *r)
     sk_texts_clear(&r->equation_part);
     sk_texts_clear(&r->warnings);
     sk_texts_clear(&r->quiet);
+    number_lists_clear(&r->errors);
+    number_lists_clear(&r->equation_part_errors);
     sk_tune_outcome_clear(&r->found);
     sk_record_init(r);
 }
@@ -105,6 +124,26 @@ sock_status sk_record_certify(sock_context *ctx, sk_record *record)
     }
     if (c->iterations >= 0) return SOCK_OK;
     return excuse(ctx, reason ? reason : "those of cross-validation are not counted", &c->iterations_reason);
+}
+
+/* ---- Bands ---- */
+
+/* NULL: it has them. */
+static const char *no_bands(const sock_model *model, bool wanted, const sk_record *record)
+{
+    if (!record->tuned) return "the plain estimator does not tell the errors of its weights";
+    if (record->found.paper) return "the paper's protocol does not tell the errors of its weights";
+    if (!wanted) return "bands were not wanted (--bands=no)";
+    if (!model->spread) return "its drift has too many weights, or they cannot be told apart";
+    return sk_spread_has_diffusion(model->spread) ? NULL : "those of f alone: a has too many unknowns";
+}
+
+sock_status sk_record_tell_bands(sock_context *ctx, const sock_model *model, bool wanted, sk_record *record)
+{
+    const char *reason = no_bands(model, wanted, record);
+    record->bands = model->spread != NULL;
+    if (model->spread) record->f_sup = model->spread->sup[SK_SUP_DRAWS * 9 / 10 - 1];
+    return reason ? excuse(ctx, reason, &record->bands_reason) : SOCK_OK;
 }
 
 /* ---- Warnings ---- */

@@ -27,6 +27,13 @@ typedef struct sk_options_given {
 /* One option more, copied. */
 sock_status sk_options_given_add(sock_context *ctx, sk_options_given *list, const char *key, const char *value);
 
+/* Lists of numbers, one for each state. */
+typedef struct sk_number_lists {
+    size_t count;
+    sk_numbers *list;
+} sk_number_lists;
+sock_status sk_number_lists_new(sock_context *ctx, size_t count, sk_number_lists *out);
+
 /* The data of the fit. */
 typedef struct sk_provenance {
     char *source, *hash; /* source NULL: not told */
@@ -80,8 +87,12 @@ typedef struct sk_record {
     sk_texts quiet;                   /* states without noise of their own */
     sk_texts equation, equation_part; /* a text for each state; of the polynomials of an average alone */
     double equation_part_share;
-    sk_verdict against_constant; /* of the held-out scores: who tells of the gain tells this */
-    sk_texts warnings;           /* sk_warning_of has the code */
+    sk_number_lists errors, equation_part_errors; /* standard errors of the coefficients shown, in their order */
+    bool bands;                                   /* the model tells how far it can be trusted */
+    char *bands_reason;                           /* why it does not, or not wholly */
+    double f_sup;                                 /* standard deviations in a simultaneous band of 90 % */
+    sk_verdict against_constant;                  /* of the held-out scores: who tells of the gain tells this */
+    sk_texts warnings;                            /* sk_warning_of has the code */
     double residual_lag1;
     size_t phases;
     sk_phase phase[SK_PHASES]; /* plain fits; not read back */
@@ -103,6 +114,9 @@ sock_status sk_record_certify(sock_context *ctx, sk_record *record);
 
 /* What is odd about the data, and warnings of it; wild may be that of no steps. left: they are not in the fit. */
 sock_status sk_record_odd(sock_context *ctx, sk_record *record, const sock_data *data, const sk_wild *wild, bool left);
+
+/* Whether the model has bands, or why not. */
+sock_status sk_record_tell_bands(sock_context *ctx, const sock_model *model, bool wanted, sk_record *record);
 
 /* The verdict and the warnings that follow from its numbers. */
 sock_status sk_record_warn(sock_context *ctx, sk_record *record);

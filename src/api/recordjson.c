@@ -36,6 +36,7 @@ typedef enum kind {
     VERDICT,    /* sk_verdict; unknown: nothing */
     NUMBERS,    /* sk_numbers; value NULL: nothing */
     MATRIX,     /* sk_numbers, n x n */
+    LISTS,      /* sk_number_lists; empty: nothing */
     TEXTS,      /* sk_texts */
     LINES,      /* sk_texts; empty: nothing */
     OPTIONS,    /* sk_options_given */
@@ -131,6 +132,22 @@ static sock_status read_matrix(sock_context *ctx, json_t *value, sk_numbers *lis
     list->count = n * n;
     for (size_t i = 0; i < n * n; i++)
         list->value[i] = json_number_value(json_array_get(json_array_get(value, i / n), i % n));
+    return SOCK_OK;
+}
+
+static json_t *write_lists(const sk_number_lists *lists)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < lists->count; i++)
+        json_array_append_new(array, write_numbers(lists->list[i].count, lists->list[i].value));
+    return array;
+}
+
+static sock_status read_lists(sock_context *ctx, json_t *value, sk_number_lists *lists)
+{
+    if (!json_is_array(value) || lists->list) return SOCK_OK;
+    SK_TRY(sk_number_lists_new(ctx, json_array_size(value), lists));
+    for (size_t i = 0; i < lists->count; i++) SK_TRY(read_numbers(ctx, json_array_get(value, i), &lists->list[i]));
     return SOCK_OK;
 }
 
@@ -371,6 +388,7 @@ static json_t *write_noise(const sk_noise_told *told, unsigned fit)
 static json_t *write_value(kind what, const void *at, unsigned fit)
 {
     const sk_numbers *list = at;
+    const sk_number_lists *lists = at;
     const sk_texts *lines = at;
     char *const *text = at;
     switch (what) {
@@ -384,6 +402,7 @@ static json_t *write_value(kind what, const void *at, unsigned fit)
     case VERDICT: return json_string(sk_verdict_name(*(const sk_verdict *)at));
     case MATRIX: return write_matrix(at);
     case NUMBERS: return list->value ? write_numbers(list->count, list->value) : NULL;
+    case LISTS: return lists->count ? write_lists(lists) : NULL;
     case TEXTS: return write_texts(lines);
     case LINES: return lines->count ? write_texts(lines) : NULL;
     case OPTIONS: return write_options(at);
@@ -429,6 +448,7 @@ static sock_status read_value(sock_context *ctx, kind what, json_t *value, void 
     case TEXT: return read_text(ctx, value, at);
     case MATRIX: return read_matrix(ctx, value, at);
     case NUMBERS: return read_numbers(ctx, value, at);
+    case LISTS: return read_lists(ctx, value, at);
     case TEXTS:
     case LINES: return read_texts(ctx, value, at);
     case OPTIONS: return read_options(ctx, value, at);
@@ -529,6 +549,11 @@ static const field fields[] = {
     {"equation", LINES, TUNED, IN(equation)},
     {"equation_part", LINES, TUNED | OPTIONAL, IN(equation_part)},
     {"equation_part_share", NUMBER, TUNED | OPTIONAL, IN(equation_part_share)},
+    {"errors", LISTS, SEARCH | OPTIONAL, IN(errors)},
+    {"equation_part_errors", LISTS, SEARCH | OPTIONAL, IN(equation_part_errors)},
+    {"bands", FLAG, ALL, IN(bands)},
+    {"bands_reason", TEXT, ALL | OPTIONAL, IN(bands_reason)},
+    {"f_sup", NUMBER, SEARCH | OPTIONAL, IN(f_sup)},
     {"warnings", TEXTS, TUNED, IN(warnings)},
     {"warnings", LINES, PLAIN | OPTIONAL, IN(warnings)},
     {"wild_steps", POSITIVE, ALL | OPTIONAL, IN(odd.wild_steps)},

@@ -16,7 +16,7 @@ static size_t sides(const sk_drift_sums *s) { return s->systems * s->order * s->
 /* Each fold, always, total; of rows without folds one part is all. */
 static size_t parts(const sk_drift_sums *s) { return s->folds ? s->folds + 2 : 1; }
 
-static void shape(size_t p, size_t d, sk_coupling coupling, sk_drift_sums *s)
+void sk_drift_sums_shape(size_t p, size_t d, sk_coupling coupling, sk_drift_sums *s)
 {
     s->p = p;
     s->d = d;
@@ -29,7 +29,7 @@ static void shape(size_t p, size_t d, sk_coupling coupling, sk_drift_sums *s)
 double sk_drift_sums_bytes(size_t p, size_t d, size_t folds, sk_coupling coupling)
 {
     sk_drift_sums s = {0};
-    shape(p, d, coupling, &s);
+    sk_drift_sums_shape(p, d, coupling, &s);
     return 8.0 * (double)(folds + 4) * (double)squares(&s);
 }
 
@@ -54,7 +54,7 @@ sock_status sk_drift_sums_new(sock_context *ctx, size_t p, size_t d, size_t fold
                               sk_drift_sums **out)
 {
     sk_drift_sums like = {.folds = folds};
-    shape(p, d, coupling, &like);
+    sk_drift_sums_shape(p, d, coupling, &like);
     return make(ctx, &like, out);
 }
 
@@ -79,7 +79,7 @@ void sk_drift_sums_free(sk_drift_sums *s)
 
 /* The weight of row i for components k and l: the precision matrix where they are fitted jointly; else the inverse of
  * the component's own variance, or of the mean variance when the components share a system. */
-static double weight_of(const sk_drift_sums *s, const sk_view *v, size_t i, size_t k, size_t l)
+double sk_drift_sums_weight(const sk_drift_sums *s, const sk_view *v, size_t i, size_t k, size_t l)
 {
     const size_t d = s->d;
     if (!v->precision) return k == l;
@@ -98,7 +98,7 @@ static void add_block(sock_context *ctx, const sk_drift_sums *s, const sk_view *
     for (size_t begin = 0; begin < v->n; begin += AT_ONCE) {
         const size_t rows = SK_MIN(AT_ONCE, v->n - begin);
         for (size_t i = 0; i < rows; i++) {
-            double w = weight_of(s, v, begin + i, k, l);
+            double w = sk_drift_sums_weight(s, v, begin + i, k, l);
             for (size_t j = 0; j < p; j++) scaled[i * p + j] = w * psi[(begin + i) * p + j];
         }
         sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, p, p, rows, 1, psi + begin * p, p, scaled, p, 1, target, s->order);
@@ -116,7 +116,7 @@ static void add_weighted(sock_context *ctx, const sk_drift_sums *s, const sk_vie
     for (size_t i = 0; i < v->n; i++)
         for (size_t k = 0; k < d; k++) {
             double target = 0;
-            for (size_t l = 0; l < d; l++) target += weight_of(s, v, i, k, l) * v->t[i * d + l];
+            for (size_t l = 0; l < d; l++) target += sk_drift_sums_weight(s, v, i, k, l) * v->t[i * d + l];
             sk_axpy(p, target, psi + i * p, g + k * p); /* systems of order p stand one behind the other */
         }
 }
@@ -140,7 +140,7 @@ static void add_listed(sock_context *ctx, const sk_drift_sums *s, const sk_view 
             const size_t rows = SK_MIN(AT_ONCE, v->n - begin);
             take_listed(s, k, rows, psi + begin * s->p, part);
             for (size_t i = 0; i < rows; i++) {
-                const double w = weight_of(s, v, begin + i, k, k);
+                const double w = sk_drift_sums_weight(s, v, begin + i, k, k);
                 for (size_t j = 0; j < order; j++) scaled[i * order + j] = w * part[i * order + j];
                 sk_axpy(order, v->t[(begin + i) * s->d + k], scaled + i * order, g + k * order);
             }
@@ -180,7 +180,7 @@ sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *s, const sk_view
     sk_free(scaled);
     for (size_t i = 0; i < v->n; i++) {
         s->size += sk_dot(s->p, psi + i * s->p, psi + i * s->p);
-        for (size_t k = 0; k < s->d; k++) s->weight += weight_of(s, v, i, k, k) / (double)s->d;
+        for (size_t k = 0; k < s->d; k++) s->weight += sk_drift_sums_weight(s, v, i, k, k) / (double)s->d;
     }
     return SOCK_OK;
 }

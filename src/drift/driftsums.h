@@ -34,6 +34,10 @@ void sk_drift_sums_free(sk_drift_sums *sums);
 sock_status sk_drift_sums_listed(sock_context *ctx, size_t p, size_t d, size_t folds, size_t each, const size_t *list,
                                  sk_drift_sums **out);
 
+/* The shape alone, without room for numbers; and the weight of row i of a view for components k and l in such sums. */
+void sk_drift_sums_shape(size_t p, size_t d, sk_coupling coupling, sk_drift_sums *sums);
+double sk_drift_sums_weight(const sk_drift_sums *sums, const sk_view *v, size_t i, size_t k, size_t l);
+
 /* Bytes that the sums take. */
 double sk_drift_sums_bytes(size_t p, size_t d, size_t folds, sk_coupling coupling);
 

@@ -24,6 +24,7 @@ void sock_model_free(sock_model *model)
     for (size_t i = 0; i < model->drift_terms; i++) sk_drift_term_free(model->drift[i]);
     for (size_t i = 0; i < model->diffusion_terms; i++) sk_diffusion_term_free(model->diffusion[i]);
     sk_structure_free(model->structure);
+    sk_spread_free(model->spread);
     sk_free(model->drift);
     sk_free(model->diffusion);
     sk_free(model->info);

@@ -6,6 +6,7 @@
 
 #include "diffusion/diffusion.h"
 #include "drift/drift.h"
+#include "model/spread.h"
 #include "model/structure.h"
 
 #include <jansson.h>
@@ -21,8 +22,9 @@ struct sock_model {
     double floor;                                   /* a += floor * I */
     sock_field_fn wrapped_drift, wrapped_diffusion; /* a wrapped model has these and no terms */
     void *wrapped_user;
-    char *info;    /* JSON object: specification, options, certificate, provenance; never NULL; saved */
-    char *seconds; /* JSON object: where the time went, or NULL; not saved, so that equal fits give equal files */
+    sk_spread *spread; /* how far the fields can be trusted; NULL: not told */
+    char *info;        /* JSON object: specification, options, certificate, provenance; never NULL; saved */
+    char *seconds;     /* JSON object: where the time went, or NULL; not saved, so that equal fits give equal files */
 };
 
 /* A model without terms; names are copied, or x0, x1, ... when NULL. */

@@ -68,8 +68,8 @@ static void make_noise(block *b)
     const sk_key key = {spec->seed, SK_PURPOSE_SIMULATE};
     for (size_t p = 0; p < b->count; p++) {
         size_t path = b->first + p;
-        sk_normals_bulk(key, spec->first_start + path / spec->paths, path % spec->paths, b->step * b->d, count,
-                        b->noise + p * count);
+        sk_normals_bulk(key, spec->first_start + path / spec->paths, b->job->first_path + path % spec->paths,
+                        b->step * b->d, count, b->noise + p * count);
     }
 }
 

@@ -14,9 +14,10 @@ typedef struct sk_euler {
     const sock_model *model;
     const sk_sampler *sampler; /* the model's fields */
     const sock_simulation *spec;
-    double step;     /* largest inner step */
-    double *out;     /* starts * paths x times x d */
-    double *lost_at; /* starts * paths, or NULL */
+    double step;       /* largest inner step */
+    double *out;       /* starts * paths x times x d */
+    double *lost_at;   /* starts * paths, or NULL */
+    size_t first_path; /* number of the first path of a start in the random stream */
 } sk_euler;
 
 /* Work space of sk_euler_block, in doubles. */
@@ -25,5 +26,8 @@ size_t sk_euler_space(const sk_sampler *sampler, size_t d);
 /* Paths first .. first + count - 1, count <= SK_EULER_BLOCK; *lost of them were lost. On the calling thread. */
 sock_status sk_euler_block(sock_context *ctx, const sk_euler *job, size_t first, size_t count, double *space,
                            size_t *lost);
+
+/* uncertain.c: all paths of the job, path k of every start by draw k of the model; the job's sampler is not used. */
+sock_status sk_simulate_draws(sock_context *ctx, const sock_model *model, const sk_euler *job, size_t *lost);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "euler.h"
 #include "la/la.h"
+#include "model/draw.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,6 +71,7 @@ sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, cons
     for (size_t i = 0; i < spec->starts * model->d; i++)
         if (!isfinite(spec->x0[i]))
             return sk_fail(ctx, SOCK_EUSAGE, "simulate: start %zu is not finite", i / model->d + 1);
+    if (spec->uncertain) SK_TRY(sk_need_spread(ctx, model, "simulate"));
     SK_TRY(check_times(ctx, spec));
     SK_TRY(check_steps(ctx, spec));
     return spec->bounds == SOCK_BOUNDS_NONE ? SOCK_OK : check_bounds(ctx, model->d, spec);
@@ -151,29 +153,38 @@ static sock_status run_waves(sock_context *ctx, wave *w)
     return SOCK_OK;
 }
 
+/* All paths under the one model. */
+static sock_status run_paths(sock_context *ctx, const sock_model *model, sk_euler *job, size_t *lost)
+{
+    sk_sampler *sampler = NULL;
+    wave w = {.ctx = ctx, .job = job};
+    atomic_init(&w.lost, 0);
+    SK_TRY(sk_product(ctx, job->spec->starts, job->spec->paths, &w.total));
+    SK_TRY(sk_sampler_new(ctx, model, &sampler));
+    job->sampler = sampler;
+    w.space_each = (sk_euler_space(sampler, model->d) + 7) / 8 * 8; /* whole cache lines */
+    w.space = sk_doubles(ctx, (size_t)sk_workers(ctx), w.space_each);
+    const sock_status status = w.space ? run_waves(ctx, &w) : SOCK_ENOMEM;
+    *lost = atomic_load(&w.lost);
+    sk_free(w.space);
+    sk_sampler_free(sampler);
+    return status;
+}
+
 sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out,
                         double *lost_at, sock_simulation_report *report)
 {
     const double begun = sk_seconds();
-    sk_sampler *sampler = NULL;
-    sk_euler job = {model, NULL, spec, choose_step(spec), out, lost_at};
-    wave w = {.ctx = ctx, .job = &job};
-    atomic_init(&w.lost, 0);
-    SK_TRY(sk_product(ctx, spec->starts, spec->paths, &w.total));
-    SK_TRY(sk_sampler_new(ctx, model, &sampler));
-    job.sampler = sampler;
-    w.space_each = (sk_euler_space(sampler, model->d) + 7) / 8 * 8; /* whole cache lines */
-    w.space = sk_doubles(ctx, (size_t)sk_workers(ctx), w.space_each);
-    sock_status status = w.space ? run_waves(ctx, &w) : SOCK_ENOMEM;
-    sk_free(w.space);
-    sk_sampler_free(sampler);
-    if (status < 0) return status;
+    sk_euler job = {model, NULL, spec, choose_step(spec), out, lost_at, 0};
+    size_t total, lost = 0;
+    SK_TRY(sk_product(ctx, spec->starts, spec->paths, &total));
+    SK_TRY(spec->uncertain ? sk_simulate_draws(ctx, model, &job, &lost) : run_paths(ctx, model, &job, &lost));
     if (report) {
-        *report = (sock_simulation_report){.paths = w.total, .lost = atomic_load(&w.lost), .step = job.step};
+        *report = (sock_simulation_report){.paths = total, .lost = lost, .step = job.step};
         for (size_t i = 1; i < spec->times; i++) report->steps += sk_inner_steps(spec->t[i] - spec->t[i - 1], job.step);
         report->seconds = sk_seconds() - begun;
     }
-    return atomic_load(&w.lost) ? SOCK_PARTIAL : SOCK_OK;
+    return lost ? SOCK_PARTIAL : SOCK_OK;
 }
 
 /* Adds the model's measurement noise to what is written: a stream for each path, as the paths have. */

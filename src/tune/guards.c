@@ -187,6 +187,17 @@ static size_t models_tried(const sk_search *s, bool plain_one)
 
 /* ---- The guards ---- */
 
+/* The drifts that the model was chosen among: a guard takes a plainer one. The first guard saw them all. */
+static void keep_rivals(sk_search *s)
+{
+    bool kept = false;
+    for (size_t i = 0; i < SK_MOST; i++) kept = kept || s->rival[i];
+    for (size_t i = 0; !kept && i < SK_MOST; i++) {
+        s->rival[i] = s->drift[i];
+        s->drift[i] = NULL;
+    }
+}
+
 /* A final model that is no clear gain over a linear or affine drift with a constant a gives way to those (*taken). */
 static sock_status prefer_plain(sk_search *s, const sk_stage *stage, bool *taken)
 {
@@ -198,6 +209,7 @@ static sock_status prefer_plain(sk_search *s, const sk_stage *stage, bool *taken
     if (status >= 0) status = gains_enough(s, p.f, p.a, models_tried(s, false), &enough);
     if (status >= 0 && !enough) {
         *taken = true;
+        keep_rivals(s);
         sk_replace(&s->drift[s->best_drift = p.i], p.f);
         sk_replace(&s->diffusion[s->best_diffusion = p.j], p.a);
         s->judged[p.j] = p.a->score;
@@ -236,7 +248,9 @@ static sock_status prefer_constant(sk_search *s, bool plain_one)
     bool enough = false;
     if (!sk_worse_than_constant(s->final_score, s->constant_score))
         SK_TRY(gains_enough(s, s->constant_drift, s->constant_diffusion, models_tried(s, plain_one), &enough));
-    if (!enough) sk_fall_back(s);
+    if (enough) return SOCK_OK;
+    keep_rivals(s);
+    sk_fall_back(s);
     return SOCK_OK;
 }
 

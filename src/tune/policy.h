@@ -195,6 +195,14 @@
 #define SK_IDENTICAL 1e-7       /* relative difference of what they say of the held-out rows */
 #define SK_IDENTICAL_SCORE 1e-5 /* relative difference of scores beyond which they need not be looked at */
 
+/* ---- Bands ---- */
+
+#define SK_BAND_ROWS 50000   /* sums of information are made of so many: more say the same to a per cent */
+#define SK_BAND_NUMBERS 3e7  /* in the sums of one drift: a quarter of a gigabyte */
+#define SK_BAND_UNKNOWNS 400 /* numbers of V whose law is kept: it is a matrix of their square */
+#define SK_BAND_POINTS 200   /* of the data, where draws of f are compared with it, */
+#define SK_BAND_TAIL 0.025   /* in the middle of each state's values: this share is left out on each side */
+
 /* ---- All rows ---- */
 
 #define SK_ALL_DIFFUSIONS 3     /* diffusions of the average that are fitted to all rows, those of the largest shares */

@@ -210,6 +210,7 @@ static sock_status silence(sock_context *ctx, const bool *quiet, sock_model *mod
         for (size_t j = 0; j < d * block; j++)
             if (quiet[j / block]) term->v[j] = 0;
     }
+    if (model->spread) sk_spread_silence(model, quiet);
     return SOCK_OK;
 }
 

@@ -52,6 +52,13 @@ sk_coupling sk_drift_coupling(size_t p, size_t d, bool diagonal, bool learned)
     return many && p > SK_SHARED_FEATURES && !learned ? SK_SHARED : SK_APART;
 }
 
+/* The sums have a noise for each component, so those that share a system in the fit do not here. */
+bool sk_bands_affordable(size_t p, size_t d, bool joint)
+{
+    const double order = (double)p * (joint ? (double)d : 1);
+    return 2 * order * order * (joint ? 1 : (double)d) <= SK_BAND_NUMBERS;
+}
+
 /* ---- Who goes on ---- */
 
 double sk_paired_error(size_t clusters, const double *a, const double *b)
@@ -227,22 +234,27 @@ size_t sk_simplest_drift(const sk_field_trials *t, size_t rows)
 /* What a drift's weight in an average is made of. */
 static double priced(const sk_trial *trial) { return trial->score - SK_FREEDOM_PRICE * trial->dof; }
 
-void sk_drift_shares(const sk_field_trials *t, size_t rows, bool average, double *share, size_t *lead)
+void sk_drift_weights(const sk_field_trials *t, double *weight)
 {
     double sum = 0, top = -(double)INFINITY;
-    *lead = sk_simplest_drift(t, rows);
-    for (size_t i = 0; i < t->count; i++) share[i] = i == *lead;
-    if (!average || (t->candidate[*lead].roles & SK_ROLE_SHORT)) return;
     for (size_t i = 0; i < t->count; i++)
         if (t->trial[i]) top = fmax(top, priced(t->trial[i]));
     for (size_t i = 0; i < t->count; i++) {
-        share[i] = t->trial[i] ? exp((priced(t->trial[i]) - top) / SK_SHARE_NATS) : 0;
-        if (!(share[i] > SK_SHARE_LEAST)) share[i] = 0;
-        sum += share[i];
+        weight[i] = t->trial[i] ? exp((priced(t->trial[i]) - top) / SK_SHARE_NATS) : 0;
+        if (!(weight[i] > SK_SHARE_LEAST)) weight[i] = 0;
+        sum += weight[i];
     }
+    for (size_t i = 0; i < t->count; i++) weight[i] /= sum;
+}
+
+void sk_drift_shares(const sk_field_trials *t, size_t rows, bool average, double *share, size_t *lead)
+{
+    *lead = sk_simplest_drift(t, rows);
+    for (size_t i = 0; i < t->count; i++) share[i] = i == *lead;
+    if (!average || (t->candidate[*lead].roles & SK_ROLE_SHORT)) return;
+    sk_drift_weights(t, share);
     for (size_t i = 0; i < t->count; i++)
         if (share[i] > share[*lead]) *lead = i;
-    for (size_t i = 0; i < t->count; i++) share[i] /= sum;
 }
 
 void sk_diffusion_shares(const sk_field_trials *t, bool average, double *share)

@@ -30,6 +30,9 @@ bool sk_path_is_over(size_t done, const double *by_l);
 
 sk_coupling sk_drift_coupling(size_t p, size_t d, bool diagonal, bool learned);
 
+/* Whether the law of the weights of a drift without a list of features can be had. */
+bool sk_bands_affordable(size_t p, size_t d, bool joint);
+
 /* ---- Who goes on ---- */
 
 /* Standard error of a difference of scores, over clusters. */
@@ -91,6 +94,9 @@ size_t sk_simplest_drift(const sk_field_trials *t, size_t rows);
  * and the mean of several that do about equally well errs less than any: weights exp((score - dof) / 2). *lead: the one
  * with the largest share. */
 void sk_drift_shares(const sk_field_trials *t, size_t rows, bool average, double *share, size_t *lead);
+
+/* These weights (t->count, sum 1) whatever is chosen: how much each drift is to be believed. */
+void sk_drift_weights(const sk_field_trials *t, double *weight);
 
 /* Weights exp((score - best + simpler) / 2) of the best few; without averaging the best alone. */
 void sk_diffusion_shares(const sk_field_trials *t, bool average, double *share);

@@ -1,6 +1,7 @@
 /* search.c - walks over the stages of stages.c; then the model, and what is told of it. */
 #include "tune/quiet.h"
 #include "tune/scaling.h"
+#include "tune/searchspread.h"
 #include "tune/searchstate.h"
 
 #include <math.h>
@@ -70,7 +71,10 @@ static sock_status run(sk_search *s, sock_model **out)
     }
     SK_TRY(walk(s));
     SK_TRY(sk_noise_stage(s, out));
-    if (!*out) SK_TRY(sk_search_mixture(s, &s->choice, out));
+    if (!*out) {
+        SK_TRY(sk_search_mixture(s, &s->choice, out));
+        SK_TRY(sk_search_spread(s, *out));
+    }
     SK_TRY(sk_search_describe(s, &s->choice));
     SK_TRY(tell_jitter(s));
     SK_TRY(sk_scaling_finish(s->ctx, s->sets.units, *out, s->told));
@@ -82,6 +86,7 @@ static void release(sk_search *s)
     sk_remains_free(s->remains);
     sk_views_free(s->views);
     sk_clear_trials(s->drift);
+    sk_clear_trials(s->rival);
     sk_clear_trials(s->diffusion);
     sk_trial_free(s->constant_drift);
     sk_trial_free(s->constant_diffusion);

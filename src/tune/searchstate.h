@@ -63,6 +63,7 @@ struct sk_search {
     bool lost[SK_MOST];                        /* drifts that more rows would not bring back */
     sk_trial *drift[SK_MOST];                  /* of the last stage on all folds; NULL: not alive */
     sk_trial *diffusion[SK_MOST];
+    sk_trial *rival[SK_MOST]; /* drifts of the last stage, where a guard took a plainer model than these; else none */
     size_t best_drift, best_diffusion;
     sock_model *model; /* the current one */
     bool model_diagonal;

@@ -1,0 +1,52 @@
+"""Bands, draws and paths that follow draws: the same as the program's, and what they must be."""
+
+
+import numpy as np
+import pytest
+
+import sock
+
+
+@pytest.fixture(scope="module")
+def model():
+    data = sock.datasets.load("gbm", seed=3)
+    return sock.SDE(threads=1, drift="affine", diffusion="linear", progress=False).fit(data.train)
+
+
+def test_bands_hold_the_fields(model):
+    x = np.array([[0.5], [1.0]])
+    assert model.has_bands_
+    for field, band in ((model.drift, model.drift_band), (model.diffusion, model.diffusion_band), (model.sigma, model.sigma_band)):
+        low, high = band(x)
+        assert low.shape == high.shape == field(x).shape
+        assert np.all(low < field(x)) and np.all(field(x) < high)
+        wide_low, wide_high = band(x, level=0.99)
+        assert np.all(wide_low < low) and np.all(high < wide_high)
+    assert np.all(model.drift_band(x, simultaneous=True)[1] >= model.drift_band(x)[1])
+    assert len(model.info_["errors"]) == 1
+
+
+def test_bands_need_a_level_between_0_and_1(model):
+    with pytest.raises(sock.UsageError, match="level is 2"):
+        model.drift_band([1.0], level=2)
+
+
+def test_draws_are_models_and_paths_follow_them(model, tmp_path):
+    draw = model.draw(seed=5, number=1)
+    assert draw.drift([1.0]) != model.drift([1.0]) and not draw.has_bands_
+    assert np.array_equal(draw.drift([1.0]), model.draw(5, 1).drift([1.0]))
+    paths = model.simulate([1.0], [0, 0.1, 0.2], n_paths=3, seed=5, uncertain=True)
+    own = draw.simulate([1.0], [0, 0.1, 0.2], n_paths=3, seed=5)
+    assert np.allclose(paths[1], own[1], rtol=1e-12) and not np.allclose(paths[0], own[0], rtol=1e-6)
+    draw.save(tmp_path / "draw.sock")
+    assert np.array_equal(sock.load(tmp_path / "draw.sock").drift([1.0]), draw.drift([1.0]))
+
+
+def test_a_model_without_bands_says_why():
+    data = sock.datasets.load("gbm", seed=3)
+    model = sock.SDE(tune=False, drift="linear", diffusion="linear").fit(data.train)
+    assert not model.has_bands_ and "plain estimator" in model.info_["bands_reason"]
+    with pytest.raises(sock.UsageError, match="how far it can be trusted"):
+        model.draw()
+    with pytest.raises(sock.UsageError, match="how far it can be trusted"):
+        model.simulate([1.0], [0, 1], uncertain=True)

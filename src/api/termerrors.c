@@ -1,0 +1,95 @@
+/* termerrors.c - see termerrors.h. Coefficients are linear in the weights, c = M w: M is the list of monomials that
+ * each feature is about the origin, and the variance of a coefficient the sum of squares of its row of M L, L L' the
+ * law of the weights. */
+#include "api/termerrors.h"
+
+#include <math.h>
+#include <string.h>
+
+double sk_term_error(double mean, double square) { return SK_BAND_FACTOR * sqrt(fmax(square - mean * mean, 0)); }
+
+/* M: monomials with a number for each of the p features. */
+static sock_status list_features(const sk_features *map, const sk_monomial_sum *like, sk_monomial_sum *m)
+{
+    const size_t p = sk_features_count(map);
+    double *value = sk_doubles(like->ctx, p, 1);
+    unsigned *power = sk_alloc(like->ctx, like->d, sizeof *power);
+    sock_status status = value && power ? sk_monomials_init(like->ctx, like->d, p, like->origin, m) : SOCK_ENOMEM;
+    for (size_t j = 0; status >= 0 && j < p; j++) {
+        sk_features_monomial(map, j, power, &value[j]);
+        status = sk_monomials_add(m, power, sk_features_origin(map), value);
+        value[j] = 0;
+    }
+    sk_free(value);
+    sk_free(power);
+    return status;
+}
+
+/* What the variances of component k are made of: the numbers of one group, their columns of M (count x used) and what
+ * comes out (count x rank). */
+typedef struct desk {
+    size_t used;
+    double *left, *right, *out;
+} desk;
+
+static void gather(const sk_monomial_sum *m, const sk_factor *f, size_t d, size_t k, size_t group, desk *t)
+{
+    t->used = 0;
+    for (size_t e = 0; e < f->count; e++) t->used += f->entry[e] % d == k && f->group[e] == group;
+    for (size_t e = 0, at = 0; e < f->count; e++) {
+        if (f->entry[e] % d != k || f->group[e] != group) continue;
+        for (size_t i = 0; i < m->count; i++) t->left[i * t->used + at] = m->number[i * m->values + f->entry[e] / d];
+        memcpy(t->right + at++ * f->rank, f->value + e * f->rank, f->rank * sizeof *t->right);
+    }
+}
+
+/* out (count) += the variances of the coefficients of component k. */
+static sock_status add_variances(const sk_monomial_sum *m, const sk_factor *f, size_t k, double *out)
+{
+    desk t = {0, sk_doubles_unset(m->ctx, m->count, SK_MAX(f->count, 1)), sk_doubles_unset(m->ctx, f->count, f->rank),
+              sk_doubles_unset(m->ctx, m->count, SK_MAX(f->rank, 1))};
+    const sock_status status = t.left && t.right && t.out ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t group = 0; status >= 0 && group < f->groups; group++) {
+        gather(m, f, m->d, k, group, &t);
+        if (!t.used) continue;
+        sk_gemm(m->ctx, SK_PLAIN, SK_PLAIN, m->count, f->rank, t.used, 1, t.left, t.used, t.right, f->rank, 0, t.out,
+                f->rank);
+        for (size_t i = 0; i < m->count; i++) out[i] += sk_dot(f->rank, t.out + i * f->rank, t.out + i * f->rank);
+    }
+    sk_free(t.left);
+    sk_free(t.right);
+    sk_free(t.out);
+    return status;
+}
+
+/* squares += share (c^2 + v) of component k. */
+static sock_status add_component(const sk_monomial_sum *m, const sk_drift_term *term, const sk_factor *f, double share,
+                                 size_t k, sk_monomial_sum *squares)
+{
+    double *variance = sk_doubles(m->ctx, m->count, 1);
+    sock_status status = variance ? add_variances(m, f, k, variance) : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < m->count; i++) {
+        double own = 0, *square = sk_monomials_at(squares, m->power + i * m->d);
+        for (size_t j = 0; j < m->values; j++) own += m->number[i * m->values + j] * term->weight[j * m->d + k] / share;
+        if (square) square[k] += share * (own * own + variance[i]);
+        if (!square) status = SOCK_ENOMEM;
+    }
+    sk_free(variance);
+    return status;
+}
+
+sock_status sk_drift_squares(const sock_model *model, bool (*wanted)(const sk_drift_term *term),
+                             sk_monomial_sum *squares)
+{
+    const sk_spread *s = model->spread;
+    for (size_t i = 0; i < model->drift_terms; i++) {
+        sk_monomial_sum m = {0};
+        if (!wanted(model->drift[i])) continue;
+        sock_status status = list_features(model->drift[i]->map, squares, &m);
+        for (size_t k = 0; status >= 0 && k < model->d; k++)
+            status = add_component(&m, model->drift[i], s->drift[i], s->share[i], k, squares);
+        sk_monomials_clear(&m);
+        if (status < 0) return status;
+    }
+    return SOCK_OK;
+}

@@ -1,0 +1,391 @@
+/* diffusionspread.c - see diffusionspread.h. In a row, with C = L L' and s_jc the integral of phi_j B_c (a vector over
+ * the components), the direction (k, j, c) is L^-1 dC L^-T = w t' + t w', w = L^-1 e_k, t = L^-1 s_jc: its entries on
+ * and below the diagonal, the latter times sqrt 2, are a row of Y, and F = Y'Y / 2. Cost: n q^2 d^2 / 2. */
+#include "diffusion/diffusionspread.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Columns of V with less than this share of the largest, in every component, stay as they are: what they add to a is
+ * less than its error, and a tangent at next to nothing leads nowhere. */
+static const double SMALL_COLUMN = 1e-2;
+
+/* Rows of V of less than this share of the largest number are features that were learned away. */
+static const double NO_FEATURE = 1e-9;
+
+/* Eigenvalues below this share of the largest are rotations of V. */
+static const double ROTATION = 1e-9;
+
+/* Numbers of Y that are in memory at once. */
+enum { NUMBERS_AT_ONCE = 1 << 17 };
+
+/* Number (k, j, c) of V: row k p + j and column c of the term. */
+typedef struct unknown {
+    size_t k, j, c;
+} unknown;
+
+/* Components first .. first + dim - 1 of the term, with some of its columns. */
+typedef struct tangent {
+    size_t first, dim, pairs, q;
+    unknown *u;          /* q; k counts from first */
+    double *information; /* q x q: 2 F, lower */
+} tangent;
+
+struct sk_diffusion_spread {
+    const sk_diffusion_term *term;
+    size_t p, systems;
+    tangent *system;
+};
+
+void sk_diffusion_spread_free(sk_diffusion_spread *s)
+{
+    if (!s) return;
+    for (size_t i = 0; s->system && i < s->systems; i++) {
+        sk_free(s->system[i].u);
+        sk_free(s->system[i].information);
+    }
+    sk_free(s->system);
+    sk_free(s);
+}
+
+size_t sk_diffusion_spread_systems(const sk_diffusion_spread *s) { return s->systems; }
+
+/* ---- Unknowns ---- */
+
+static bool has_column(const sk_diffusion_term *term, const tangent *t, size_t c)
+{
+    return !term->owner || term->owner[c] == t->first;
+}
+
+/* Sum of squares of column c in component k. */
+static double column_size(const sk_diffusion_term *term, size_t p, size_t k, size_t c)
+{
+    double sum = 0;
+    for (size_t j = 0; j < p; j++) {
+        const double value = term->v[(k * p + j) * term->rank + c];
+        sum += value * value;
+    }
+    return sum;
+}
+
+/* Columns that say something of a component that no other says a hundred times louder. */
+static void find_heard(const sk_diffusion_term *term, size_t p, const tangent *t, bool *heard)
+{
+    memset(heard, 0, term->rank * sizeof *heard);
+    for (size_t k = t->first; k < t->first + t->dim; k++) {
+        double most = 0;
+        for (size_t c = 0; c < term->rank; c++)
+            if (has_column(term, t, c)) most = fmax(most, column_size(term, p, k, c));
+        for (size_t c = 0; most > 0 && c < term->rank; c++)
+            if (has_column(term, t, c) && column_size(term, p, k, c) >= SMALL_COLUMN * most) heard[c] = true;
+    }
+}
+
+static double largest(const sk_diffusion_term *term, size_t p, const tangent *t, size_t k, size_t first, size_t last)
+{
+    double most = 0;
+    for (size_t j = first; j < last; j++)
+        for (size_t c = 0; c < term->rank; c++)
+            if (has_column(term, t, c)) most = fmax(most, fabs(term->v[(k * p + j) * term->rank + c]));
+    return most;
+}
+
+/* The unknowns of a system into u, or their number alone where u is NULL. */
+static size_t list_unknowns(const sk_diffusion_term *term, size_t p, const tangent *t, const bool *heard, unknown *u)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < t->dim; k++) {
+        const double least = NO_FEATURE * largest(term, p, t, t->first + k, 0, p);
+        for (size_t j = 0; j < p; j++) {
+            if (!(largest(term, p, t, t->first + k, j, j + 1) > least)) continue;
+            for (size_t c = 0; c < term->rank; c++) {
+                if (!heard[c]) continue;
+                if (u) u[count] = (unknown){k, j, c};
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+static sock_status prepare(sock_context *ctx, const sk_diffusion_spread *s, size_t i, size_t most, bool *fits)
+{
+    const sk_diffusion_term *term = s->term;
+    tangent *t = &s->system[i];
+    bool *heard = sk_alloc(ctx, term->rank, sizeof *heard);
+    if (!heard) return SOCK_ENOMEM;
+    t->first = i;
+    t->dim = term->owner ? 1 : term->d;
+    t->pairs = t->dim * (t->dim + 1) / 2;
+    find_heard(term, s->p, t, heard);
+    t->q = list_unknowns(term, s->p, t, heard, NULL);
+    *fits = t->q <= most;
+    t->u = sk_alloc(ctx, *fits ? t->q : 0, sizeof *t->u);
+    t->information = sk_doubles(ctx, *fits ? t->q : 0, t->q);
+    const bool good = t->u && t->information;
+    if (good && *fits) list_unknowns(term, s->p, t, heard, t->u);
+    sk_free(heard);
+    return good ? SOCK_OK : SOCK_ENOMEM;
+}
+
+sock_status sk_diffusion_spread_new(sock_context *ctx, const sk_diffusion_term *term, size_t most,
+                                    sk_diffusion_spread **out)
+{
+    bool fits = true;
+    sk_diffusion_spread *s = sk_alloc(ctx, 1, sizeof *s);
+    *out = NULL;
+    if (!s) return SOCK_ENOMEM;
+    s->term = term;
+    s->p = sk_features_count(term->map);
+    s->systems = term->owner ? term->d : 1;
+    s->system = sk_alloc(ctx, s->systems, sizeof *s->system);
+    sock_status status = s->system ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && fits && i < s->systems; i++) status = prepare(ctx, s, i, most, &fits);
+    if (status < 0 || !fits) {
+        sk_diffusion_spread_free(s);
+        return status;
+    }
+    *out = s;
+    return SOCK_OK;
+}
+
+/* ---- Sums ---- */
+
+/* What a block of rows is worked on with. */
+typedef struct desk {
+    double *phi, *space; /* features of the nodes of some rows: nodes x p */
+    double *b;           /* nodes x (d rank): B at these; nodes x rank of diagonal terms */
+    double *s;           /* p x rank x d: the integrals of phi_j B_c in one row */
+    double *l;           /* d x d: L^-1 of one row */
+    double *t;           /* d */
+    double *y;           /* (rows pairs) x q */
+} desk;
+
+static void desk_clear(desk *t)
+{
+    sk_free(t->phi);
+    sk_free(t->space);
+    sk_free(t->b);
+    sk_free(t->s);
+    sk_free(t->l);
+    sk_free(t->t);
+    sk_free(t->y);
+}
+
+static sock_status desk_new(sock_context *ctx, const sk_diffusion_spread *s, size_t rows, size_t nodes, desk *t)
+{
+    const size_t d = s->term->d, r = s->term->rank;
+    size_t most = 1;
+    for (size_t i = 0; i < s->systems; i++) most = SK_MAX(most, s->system[i].pairs * s->system[i].q);
+    *t = (desk){.phi = sk_doubles_unset(ctx, nodes, s->p),
+                .space = sk_doubles_unset(ctx, sk_features_space(s->term->map, nodes), 1),
+                .b = sk_doubles_unset(ctx, nodes, s->term->owner ? r : d * r),
+                .s = sk_doubles_unset(ctx, s->p * r, d),
+                .l = sk_doubles(ctx, d, d),
+                .t = sk_doubles(ctx, d, 1),
+                .y = sk_doubles_unset(ctx, rows, most)};
+    if (t->phi && t->space && t->b && t->s && t->l && t->t && t->y) return SOCK_OK;
+    desk_clear(t);
+    return SOCK_ENOMEM;
+}
+
+/* l := L^-1 of C = (I a of some components) + eps 1; false where C is not positive definite. */
+static bool whiten(size_t d, const tangent *t, const double *integral, double eps, double *l)
+{
+    const size_t n = t->dim;
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++) l[a * n + b] = integral[(t->first + a) * d + t->first + b] + (a == b ? eps : 0);
+    if (sk_factor_small(n, 1e-14, l) > 0) return false;
+    for (size_t j = 0; j < n; j++) {
+        l[j * n + j] = 1 / l[j * n + j];
+        for (size_t i = j + 1; i < n; i++) {
+            double sum = 0;
+            for (size_t m = j; m < i; m++) sum -= l[i * n + m] * l[m * n + j];
+            l[i * n + j] = sum / l[i * n + i];
+        }
+    }
+    return true;
+}
+
+/* s_jc of one row: its nodes from .. to-1 of the chunk. */
+static void integrate(const sk_diffusion_spread *s, const tangent *t, const double *weight, size_t from, size_t to,
+                      const desk *w)
+{
+    const size_t r = s->term->rank, d = s->term->d, n = t->dim;
+    memset(w->s, 0, s->p * r * n * sizeof *w->s);
+    for (size_t e = from; e < to; e++)
+        for (size_t j = 0; j < s->p; j++) {
+            const double value = weight[e] * w->phi[e * s->p + j];
+            for (size_t k = 0; k < n; k++) {
+                const double *b = w->b + (e * d + t->first + k) * r;
+                for (size_t c = 0; c < r; c++) w->s[(j * r + c) * n + k] += value * b[c];
+            }
+        }
+}
+
+/* The same for one component with columns of its own: of many features and columns it has a few. */
+static void integrate_own(const sk_diffusion_spread *s, const tangent *t, const double *weight, size_t from, size_t to,
+                          const desk *w)
+{
+    const size_t r = s->term->rank, p = s->p;
+    const double *v = s->term->v + t->first * p * r;
+    for (size_t i = 0; i < t->q; i++) w->s[t->u[i].j * r + t->u[i].c] = 0;
+    for (size_t e = from; e < to; e++) {
+        const double *phi = w->phi + e * p;
+        double *b = w->b + e * r;
+        for (size_t i = 0; i < t->q; i++) b[t->u[i].c] = 0;
+        for (size_t i = 0; i < t->q; i++) b[t->u[i].c] += phi[t->u[i].j] * v[t->u[i].j * r + t->u[i].c];
+        for (size_t i = 0; i < t->q; i++) w->s[t->u[i].j * r + t->u[i].c] += weight[e] * phi[t->u[i].j] * b[t->u[i].c];
+    }
+}
+
+/* Rows of Y of one transition: pairs x q. l is lower: column k of L^-1 begins in row k. */
+static void put_rows(const sk_diffusion_spread *s, const tangent *t, const desk *w, double *y)
+{
+    const size_t n = t->dim, r = s->term->rank;
+    for (size_t i = 0; i < t->q; i++) {
+        const unknown u = t->u[i];
+        const double *side = w->s + (u.j * r + u.c) * n;
+        for (size_t a = 0; a < n; a++) {
+            w->t[a] = 0;
+            for (size_t b = 0; b <= a; b++) w->t[a] += w->l[a * n + b] * side[b];
+        }
+        size_t pair = 0;
+        for (size_t a = 0; a < n; a++)
+            for (size_t b = 0; b <= a; b++, pair++) {
+                const double left = a < u.k ? 0 : w->l[a * n + u.k], right = b < u.k ? 0 : w->l[b * n + u.k];
+                y[pair * t->q + i] = (left * w->t[b] + right * w->t[a]) * (a == b ? 1 : sqrt(2));
+            }
+    }
+}
+
+/* Rows begin .. end-1 of the view. */
+static void add_chunk(sock_context *ctx, sk_diffusion_spread *s, const sk_view *v, double eps, size_t begin, size_t end,
+                      const desk *w)
+{
+    const sk_diffusion_term *term = s->term;
+    const sk_rule *rule = v->rule; /* nodes of a row stand together */
+    const size_t d = term->d, r = term->rank, from = rule->row[begin], nodes = rule->row[end] - from;
+    sk_features_block(ctx, term->map, nodes, rule->x + from * d, w->phi, s->p, w->space);
+    for (size_t k = 0; !term->owner && k < d; k++)
+        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, nodes, r, s->p, 1, w->phi, s->p, term->v + k * s->p * r, r, 0, w->b + k * r,
+                d * r);
+    for (size_t i = 0; i < s->systems; i++) {
+        tangent *t = &s->system[i];
+        size_t used = 0;
+        for (size_t row = begin; row < end; row++) {
+            if (!whiten(d, t, v->integral + row * d * d, eps, w->l)) continue;
+            (term->owner ? integrate_own : integrate)(s, t, rule->weight + from, rule->row[row] - from,
+                                                      rule->row[row + 1] - from, w);
+            put_rows(s, t, w, w->y + used * t->pairs * t->q);
+            used++;
+        }
+        sk_syrk(ctx, SK_TRANSPOSED, t->q, used * t->pairs, 1, w->y, t->q, 1, t->information, t->q);
+    }
+}
+
+sock_status sk_diffusion_spread_add(sock_context *ctx, sk_diffusion_spread *s, const sk_view *v, double eps)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < s->systems; i++) most = SK_MAX(most, s->system[i].pairs * s->system[i].q);
+    const size_t chunk = SK_MIN(SK_MIN(SK_MAX(NUMBERS_AT_ONCE / most, 1), 256), v->n);
+    desk w;
+    SK_TRY(desk_new(ctx, s, chunk, chunk * (v->rule->nodes / v->rule->n), &w));
+    for (size_t at = 0; at < v->n; at += chunk) add_chunk(ctx, s, v, eps, at, SK_MIN(at + chunk, v->n), &w);
+    desk_clear(&w);
+    return SOCK_OK;
+}
+
+/* ---- The factor ---- */
+
+/* <dQ_u, dQ_v>: the Hessian of |Q|^2 / 2 in the tangent space. */
+static double penalty_of(const sk_diffusion_spread *s, const tangent *t, unknown u, unknown v)
+{
+    const size_t p = s->p, r = s->term->rank, first = t->first * p;
+    const double *V = s->term->v;
+    const size_t i = first + u.k * p + u.j, j = first + v.k * p + v.j;
+    double sum = V[i * r + v.c] * V[j * r + u.c];
+    for (size_t a = first; i == j && a < first + t->dim * p; a++) sum += V[a * r + u.c] * V[a * r + v.c];
+    return 2 * sum;
+}
+
+/* F + 2 mu T T' in units in which its diagonal is one, both triangles. */
+static void make_information(const sk_diffusion_spread *s, const tangent *t, double times, double mu, double *unit,
+                             double *f)
+{
+    for (size_t i = 0; i < t->q; i++)
+        for (size_t j = 0; j <= i; j++)
+            f[i * t->q + j] =
+                times * t->information[i * t->q + j] / 2 + (mu > 0 ? 2 * mu * penalty_of(s, t, t->u[i], t->u[j]) : 0);
+    for (size_t i = 0; i < t->q; i++) unit[i] = f[i * t->q + i] > 0 ? 1 / sqrt(f[i * t->q + i]) : 0;
+    for (size_t i = 0; i < t->q; i++)
+        for (size_t j = 0; j <= i; j++) f[j * t->q + i] = f[i * t->q + j] *= unit[i] * unit[j];
+}
+
+/* R (q x *rank) with R R' = F^+ into f, whose rows are then of length q. */
+static sock_status pseudo_root(sock_context *ctx, size_t q, const double *unit, double *f, double *values, size_t *rank)
+{
+    double *r = sk_doubles(ctx, q, q);
+    if (!r) return SOCK_ENOMEM;
+    sock_status status = q ? sk_eigh(ctx, q, f, q, values) : SOCK_OK;
+    *rank = 0;
+    for (size_t e = 0; status >= 0 && e < q; e++) {
+        if (!(values[e] > ROTATION * values[q - 1])) continue;
+        for (size_t i = 0; i < q; i++) r[i * q + *rank] = unit[i] * f[e * q + i] / sqrt(values[e]);
+        ++*rank;
+    }
+    if (status >= 0) memcpy(f, r, q * q * sizeof *f);
+    sk_free(r);
+    return status;
+}
+
+typedef struct pieces {
+    double **r;
+    size_t *rank;
+} pieces;
+
+static sock_status root_of(sock_context *ctx, const sk_diffusion_spread *s, size_t i, double times, double mu,
+                           pieces *out)
+{
+    const tangent *t = &s->system[i];
+    double *unit = sk_doubles(ctx, t->q, 1), *values = sk_doubles(ctx, t->q, 1);
+    out->r[i] = sk_doubles(ctx, t->q, t->q);
+    sock_status status = unit && values && out->r[i] ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) make_information(s, t, times, mu, unit, out->r[i]);
+    if (status >= 0) status = pseudo_root(ctx, t->q, unit, out->r[i], values, &out->rank[i]);
+    sk_free(unit);
+    sk_free(values);
+    return status;
+}
+
+static sock_status collect(sock_context *ctx, const sk_diffusion_spread *s, const pieces *w, sk_factor **out)
+{
+    size_t count = 0, rank = 0, row = 0;
+    for (size_t i = 0; i < s->systems; i++) {
+        count += s->system[i].q;
+        rank = SK_MAX(rank, w->rank[i]);
+    }
+    SK_TRY(sk_factor_new(ctx, count, rank, s->systems, out));
+    for (size_t i = 0; i < s->systems; i++) {
+        const tangent *t = &s->system[i];
+        for (size_t u = 0; u < t->q; u++, row++) {
+            (*out)->entry[row] = ((t->first + t->u[u].k) * s->p + t->u[u].j) * s->term->rank + t->u[u].c;
+            (*out)->group[row] = i;
+            memcpy((*out)->value + row * rank, w->r[i] + u * t->q, w->rank[i] * sizeof(double));
+        }
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_diffusion_spread_factor(sock_context *ctx, const sk_diffusion_spread *s, double times, const double *mu,
+                                       sk_factor **out)
+{
+    pieces w = {sk_alloc(ctx, s->systems, sizeof *w.r), sk_alloc(ctx, s->systems, sizeof *w.rank)};
+    sock_status status = w.r && w.rank ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < s->systems; i++) status = root_of(ctx, s, i, times, mu[i], &w);
+    if (status >= 0) status = collect(ctx, s, &w, out);
+    for (size_t i = 0; w.r && i < s->systems; i++) sk_free(w.r[i]);
+    sk_free(w.r);
+    sk_free(w.rank);
+    return status;
+}

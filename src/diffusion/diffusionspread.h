@@ -1,0 +1,32 @@
+/* diffusionspread.h - how far V of a diffusion a = B B', B = phi' V, can be trusted: the Fisher information of a
+ * Gaussian step in the tangent space of Q = V V',
+ *
+ *     F_uv = 1/2 sum over rows of tr(C^-1 dC_u C^-1 dC_v),   C = I a + eps 1,   dC_u = I (dB_u B' + B dB_u'),
+ *
+ * with a of the whole model, plus the Hessian of the penalty mu |Q|^2. Turning the columns of V into each other changes
+ * nothing: these directions are left out. Rows are added block by block. */
+#ifndef SK_DIFFUSIONSPREAD_H
+#define SK_DIFFUSIONSPREAD_H
+
+#include "diffusion/diffusion.h"
+#include "la/factor.h"
+#include "occupation/view.h"
+
+typedef struct sk_diffusion_spread sk_diffusion_spread;
+
+/* Of a term, which is borrowed. Unknowns are the numbers of V whose row is not zero, in columns that are not next to
+ * nothing; of a diagonal term every component is a problem of its own. *out is NULL where one has more than `most`. */
+sock_status sk_diffusion_spread_new(sock_context *ctx, const sk_diffusion_term *term, size_t most,
+                                    sk_diffusion_spread **out);
+void sk_diffusion_spread_free(sk_diffusion_spread *spread);
+size_t sk_diffusion_spread_systems(const sk_diffusion_spread *spread); /* 1, or d of a diagonal term */
+
+/* The rows of a view, its I a and its nodes; eps: jitter of C. */
+sock_status sk_diffusion_spread_add(sock_context *ctx, sk_diffusion_spread *spread, const sk_view *v, double eps);
+
+/* The law of V, whose numbers stand as in the term. times: the rows that were added stand for so many times more; mu:
+ * one penalty for each system. */
+sock_status sk_diffusion_spread_factor(sock_context *ctx, const sk_diffusion_spread *spread, double times,
+                                       const double *mu, sk_factor **out);
+
+#endif

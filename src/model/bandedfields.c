@@ -1,0 +1,185 @@
+/* bandedfields.c - sock_model_bands: bands of f, a and sigma at points, pointwise or, for f, simultaneous. */
+#include "model/bands.h"
+#include "model/draw.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Draws for the bands of sigma in several dimensions, and points that they are made for at once. */
+enum { SIGMA_DRAWS = 200, POINTS_AT_ONCE = 128 };
+
+/* A state is outside the data beyond its range widened by this share on each side. */
+static const double MARGIN = 0.1;
+
+static sock_status check(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
+                         const sock_bands *out)
+{
+    if (!model || !out || (count && !x)) return sk_fail(ctx, SOCK_EUSAGE, "model, points and bands must not be NULL");
+    if (!(level > 0 && level < 1))
+        return sk_fail(ctx, SOCK_EUSAGE, "level is %g; allowed: a number between 0 and 1", level);
+    SK_TRY(sk_need_spread(ctx, model, "bands"));
+    const bool diffusion = out->a_low || out->a_high || out->sigma_low || out->sigma_high;
+    if (diffusion && !sk_spread_has_diffusion(model->spread))
+        return sk_fail(ctx, SOCK_EUSAGE, "bands: the diffusion of this model has too many unknowns for bands");
+    return SOCK_OK;
+}
+
+/* ---- f ---- */
+
+/* Standard deviations in a band of f. */
+static double drift_width(const sk_spread *s, double level, bool simultaneous)
+{
+    if (!simultaneous) return sk_normal_quantile(level);
+    const size_t at = (size_t)ceil(level * SK_SUP_DRAWS);
+    return s->sup[SK_MIN(SK_MAX(at, 1), SK_SUP_DRAWS) - 1];
+}
+
+static void put(size_t count, const double *low, const double *high, double *out_low, double *out_high)
+{
+    if (out_low) memcpy(out_low, low, count * sizeof *low);
+    if (out_high) memcpy(out_high, high, count * sizeof *high);
+}
+
+static sock_status drift_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
+                               const sock_bands *out)
+{
+    const size_t size = count * model->d;
+    const double width = SK_BAND_FACTOR * drift_width(model->spread, level, out->simultaneous);
+    double *low = sk_doubles(ctx, size, 1), *high = sk_doubles(ctx, size, 1);
+    sock_status status = low && high ? sk_model_evaluate(ctx, model, count, x, low, NULL) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_drift_variance(ctx, model, count, x, low, high);
+    for (size_t i = 0; status >= 0 && i < size; i++) {
+        const double f = low[i], half = width * sqrt(high[i]);
+        low[i] = f - half;
+        high[i] = f + half;
+    }
+    if (status >= 0) put(size, low, high, out->f_low, out->f_high);
+    sk_free(low);
+    sk_free(high);
+    return status;
+}
+
+/* ---- a ---- */
+
+static sock_status diffusion_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                   double level, double *low, double *high)
+{
+    const size_t d = model->d;
+    const double width = SK_BAND_FACTOR * sk_normal_quantile(level);
+    SK_TRY(sk_model_evaluate(ctx, model, count, x, NULL, low));
+    SK_TRY(sk_diffusion_variance(ctx, model, count, x, low, high));
+    for (size_t i = 0; i < count * d * d; i++) {
+        const double a = low[i], half = width * sqrt(high[i]);
+        const bool diagonal = i % (d * d) % (d + 1) == 0;
+        low[i] = diagonal ? a * exp(-half) : a - half;
+        high[i] = diagonal ? a * exp(half) : a + half;
+    }
+    return SOCK_OK;
+}
+
+/* ---- sigma ---- */
+
+/* Draws of a at some points: SIGMA_DRAWS x count x d x d. */
+static sock_status draw_roots(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *root)
+{
+    const size_t d = model->d, size = count * d * d;
+    sock_model rest = *model; /* the floor alone */
+    rest.diffusion = model->diffusion + model->spread->diffusions;
+    rest.diffusion_terms = model->diffusion_terms - model->spread->diffusions;
+    for (size_t b = 0; b < SIGMA_DRAWS; b++) {
+        sk_diffusion_term *term = NULL;
+        double *a = root + b * size;
+        SK_TRY(sk_model_evaluate(ctx, &rest, count, x, NULL, a));
+        SK_TRY(sk_draw_diffusion(ctx, model, (sk_key){0, SK_PURPOSE_DRAW}, b, &term));
+        double *space = sk_doubles_unset(ctx, sk_diffusion_term_space(term, count), 1);
+        if (space) sk_diffusion_term_add(ctx, term, count, x, a, space);
+        sk_free(space);
+        sk_diffusion_term_free(term);
+        if (!space) return SOCK_ENOMEM;
+    }
+    return sk_square_roots(ctx, d, SIGMA_DRAWS * count, root, root);
+}
+
+/* Quantiles of the draws, moved away from sigma by the factor of all bands. */
+static sock_status root_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
+                              double *low, double *high)
+{
+    const size_t size = count * model->d * model->d, tail = (size_t)((1 - level) / 2 * SIGMA_DRAWS);
+    double *root = sk_doubles_unset(ctx, SIGMA_DRAWS, size), *sigma = sk_doubles(ctx, size, 1), some[SIGMA_DRAWS];
+    sock_status status = root && sigma ? draw_roots(ctx, model, count, x, root) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_model_evaluate(ctx, model, count, x, NULL, sigma);
+    if (status >= 0) status = sk_square_roots(ctx, model->d, count, sigma, sigma);
+    for (size_t i = 0; status >= 0 && i < size; i++) {
+        for (size_t b = 0; b < SIGMA_DRAWS; b++) some[b] = root[b * size + i];
+        const double q0 = sk_select(SIGMA_DRAWS, some, tail), q1 = sk_select(SIGMA_DRAWS, some, SIGMA_DRAWS - 1 - tail);
+        low[i] = sigma[i] + SK_BAND_FACTOR * fmin(q0 - sigma[i], 0);
+        high[i] = sigma[i] + SK_BAND_FACTOR * fmax(q1 - sigma[i], 0);
+    }
+    sk_free(root);
+    sk_free(sigma);
+    return status;
+}
+
+static sock_status sigma_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
+                               double *low, double *high)
+{
+    const size_t d = model->d;
+    if (d == 1) {
+        SK_TRY(diffusion_bands(ctx, model, count, x, level, low, high));
+        for (size_t i = 0; i < count; i++) {
+            low[i] = sqrt(low[i]);
+            high[i] = sqrt(high[i]);
+        }
+        return SOCK_OK;
+    }
+    for (size_t at = 0; at < count; at += POINTS_AT_ONCE) {
+        const size_t some = SK_MIN(POINTS_AT_ONCE, count - at);
+        SK_TRY(sk_progress(ctx, "bands", (double)at / (double)count));
+        SK_TRY(root_bands(ctx, model, some, x + at * d, level, low + at * d * d, high + at * d * d));
+    }
+    return SOCK_OK;
+}
+
+/* ---- All of it ---- */
+
+typedef sock_status (*bands_fn)(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
+                                double *low, double *high);
+
+static sock_status matrix_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
+                                bands_fn fill, double *out_low, double *out_high)
+{
+    const size_t size = count * model->d * model->d;
+    if (!out_low && !out_high) return SOCK_OK;
+    double *low = sk_doubles(ctx, size, 1), *high = sk_doubles(ctx, size, 1);
+    const sock_status status = low && high ? fill(ctx, model, count, x, level, low, high) : SOCK_ENOMEM;
+    if (status >= 0) put(size, low, high, out_low, out_high);
+    sk_free(low);
+    sk_free(high);
+    return status;
+}
+
+static void look_outside(const sk_spread *s, size_t count, const double *x, int *outside)
+{
+    for (size_t i = 0; outside && i < count; i++) {
+        outside[i] = 0;
+        for (size_t k = 0; k < s->d; k++) {
+            const double margin = MARGIN * (s->upper[k] - s->lower[k]), value = x[i * s->d + k];
+            if (value < s->lower[k] - margin || value > s->upper[k] + margin) outside[i] = 1;
+        }
+    }
+}
+
+sock_status sock_model_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
+                             const sock_bands *out)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    SK_TRY(check(ctx, model, count, x, level, out));
+    if (out->f_low || out->f_high) SK_TRY(drift_bands(ctx, model, count, x, level, out));
+    SK_TRY(matrix_bands(ctx, model, count, x, level, diffusion_bands, out->a_low, out->a_high));
+    SK_TRY(matrix_bands(ctx, model, count, x, level, sigma_bands, out->sigma_low, out->sigma_high));
+    look_outside(model->spread, count, x, out->outside);
+    return SOCK_OK;
+}
+
+int sock_model_has_bands(const sock_model *model) { return model && model->spread; }

@@ -1,0 +1,86 @@
+/* spread.c - see spread.h. */
+#include "model/model.h"
+
+#include <string.h>
+
+sock_status sk_spread_new(sock_context *ctx, size_t d, size_t drifts, size_t others, size_t diffusions, sk_spread **out)
+{
+    sk_spread *s = sk_alloc(ctx, 1, sizeof *s);
+    if (!s) return SOCK_ENOMEM;
+    *s = (sk_spread){.d = d, .drifts = drifts, .others = others, .diffusions = diffusions};
+    s->share = sk_doubles(ctx, drifts, 1);
+    s->pi = sk_doubles(ctx, drifts + others, 1);
+    s->drift = sk_alloc(ctx, drifts, sizeof *s->drift);
+    s->other = sk_alloc(ctx, others, sizeof *s->other);
+    s->diffusion_share = sk_doubles(ctx, diffusions, 1);
+    s->diffusion = sk_alloc(ctx, diffusions, sizeof *s->diffusion);
+    s->lower = sk_doubles(ctx, d, 1);
+    s->upper = sk_doubles(ctx, d, 1);
+    s->sup = sk_doubles(ctx, SK_SUP_DRAWS, 1);
+    if (!s->share || !s->pi || !s->drift || !s->other || !s->diffusion_share || !s->diffusion || !s->lower ||
+        !s->upper || !s->sup) {
+        sk_spread_free(s);
+        return SOCK_ENOMEM;
+    }
+    *out = s;
+    return SOCK_OK;
+}
+
+void sk_spread_free(sk_spread *s)
+{
+    if (!s) return;
+    for (size_t i = 0; s->drift && i < s->drifts; i++) sk_factor_free(s->drift[i]);
+    for (size_t i = 0; s->other && i < s->others; i++) sk_drift_term_free(s->other[i]);
+    for (size_t i = 0; s->diffusion && i < s->diffusions; i++) sk_factor_free(s->diffusion[i]);
+    sk_free(s->share);
+    sk_free(s->pi);
+    sk_free(s->drift);
+    sk_free(s->other);
+    sk_free(s->diffusion_share);
+    sk_free(s->diffusion);
+    sk_free(s->lower);
+    sk_free(s->upper);
+    sk_free(s->sup);
+    sk_free(s);
+}
+
+sock_status sk_spread_rescale(sock_context *ctx, const double *centre, const double *scale, const sock_model *model)
+{
+    sk_spread *s = model->spread;
+    const size_t d = s->d;
+    for (size_t i = 0; i < s->drifts; i++)
+        for (size_t e = 0; e < s->drift[i]->count; e++)
+            sk_scale(s->drift[i]->rank, scale[s->drift[i]->entry[e] % d], s->drift[i]->value + e * s->drift[i]->rank);
+    for (size_t i = 0; i < s->others; i++) {
+        SK_TRY(sk_features_set_units(ctx, s->other[i]->map, centre, scale));
+        for (size_t e = 0; e < sk_features_count(s->other[i]->map) * d; e++) s->other[i]->weight[e] *= scale[e % d];
+    }
+    for (size_t i = 0; i < s->diffusions; i++) {
+        const size_t block = sk_features_count(model->diffusion[i]->map) * model->diffusion[i]->rank;
+        const sk_factor *f = s->diffusion[i];
+        for (size_t e = 0; f && e < f->count; e++)
+            sk_scale(f->rank, scale[f->entry[e] / block], f->value + e * f->rank);
+    }
+    for (size_t k = 0; k < d; k++) {
+        s->lower[k] = centre[k] + scale[k] * s->lower[k];
+        s->upper[k] = centre[k] + scale[k] * s->upper[k];
+    }
+    return SOCK_OK;
+}
+
+void sk_spread_silence(const sock_model *model, const bool *quiet)
+{
+    const sk_spread *s = model->spread;
+    for (size_t i = 0; i < s->diffusions; i++) {
+        const size_t block = sk_features_count(model->diffusion[i]->map) * model->diffusion[i]->rank;
+        sk_factor *f = s->diffusion[i];
+        size_t kept = 0;
+        for (size_t e = 0; f && e < f->count; e++) {
+            if (quiet[f->entry[e] / block]) continue;
+            f->entry[kept] = f->entry[e];
+            f->group[kept] = f->group[e];
+            memmove(f->value + kept++ * f->rank, f->value + e * f->rank, f->rank * sizeof *f->value);
+        }
+        if (f) f->count = kept;
+    }
+}

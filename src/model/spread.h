@@ -1,0 +1,46 @@
+/* spread.h - what is not known of a fitted model: a spread is terms with factors.
+ *
+ *     f   within   the law of the weights of each drift term, in proportion to its share
+ *         between  how far the candidates of the search are from f, each with its weight pi
+ *     a   within   the law of V of each diffusion term; between: how far the terms, each as a model of its own, are
+ *                  from their average
+ *
+ * Bands (bands.c) and draws of whole models (draw.c) are made of it. */
+#ifndef SK_SPREAD_H
+#define SK_SPREAD_H
+
+#include "diffusion/diffusion.h"
+#include "drift/drift.h"
+#include "la/factor.h"
+
+/* Bands are so many times wider than what within and between say: it stands for the errors of weights, penalties and
+ * scores, and was chosen on known systems (docs/uncertainty.md). */
+#define SK_BAND_FACTOR 1.1
+
+/* Draws whose largest deviations from f make simultaneous bands. */
+enum { SK_SUP_DRAWS = 400 };
+
+typedef struct sk_spread {
+    size_t d, drifts, others, diffusions;
+    double *share;           /* drifts: of each drift term of the model, which is its share times a drift of its own */
+    double *pi;              /* drifts + others: weights of the terms and the others as candidates, sum 1 */
+    sk_factor **drift;       /* drifts: law of the weights of that own drift */
+    sk_drift_term **other;   /* candidates that are not in f */
+    double *diffusion_share; /* diffusions: of the first terms of a; what comes after them is the floor */
+    sk_factor **diffusion;   /* diffusions: law of V / sqrt(share); NULL: too many numbers, none */
+    double *lower, *upper;   /* d: range of the data */
+    double *sup;             /* SK_SUP_DRAWS, rising: the largest |draw - f| at the data, in standard deviations */
+} sk_spread;
+
+sock_status sk_spread_new(sock_context *ctx, size_t d, size_t drifts, size_t others, size_t diffusions,
+                          sk_spread **out);
+void sk_spread_free(sk_spread *spread);
+
+/* The states of a model with a spread in other units: x becomes centre + scale x (d each). The terms of the model are
+ * not touched. */
+sock_status sk_spread_rescale(sock_context *ctx, const double *centre, const double *scale, const sock_model *model);
+
+/* States without noise of their own (quiet: d) have none in any draw: V does not move there. */
+void sk_spread_silence(const sock_model *model, const bool *quiet);
+
+#endif

@@ -1,0 +1,286 @@
+/* searchspread.c - after the last stage: how far the chosen model can be trusted, from its rows under that model.
+ * Trials are only read, and no number of the fit changes.
+ *
+ *   1. the law of the weights of every drift in the model, that of V of every diffusion;
+ *   2. the drifts that it was chosen among, with their weights;
+ *   3. the range of the data, and how far draws of f are from it at worst. */
+#include "tune/searchspread.h"
+
+#include "diffusion/diffusionspread.h"
+#include "drift/driftspread.h"
+#include "model/bands.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The rows that are looked at, seen under the model; they stand for `times` as many. */
+typedef struct looking {
+    const sk_search *s;
+    const sock_model *model;
+    sk_transitions *some; /* NULL: all rows are looked at */
+    const sk_transitions *rows;
+    double times;
+    bool diagonal;
+    sk_views *views;
+} looking;
+
+/* ---- Rows ---- */
+
+static sock_status take_some(looking *w)
+{
+    const sk_transitions *all = w->s->rows;
+    const size_t stride = sk_transitions_stride(all, SK_BAND_ROWS), count = (all->n + stride - 1) / stride;
+    w->rows = all;
+    w->times = (double)all->n / (double)count;
+    if (stride == 1) return SOCK_OK;
+    size_t *keep = sk_alloc(w->s->ctx, count, sizeof *keep);
+    if (!keep) return SOCK_ENOMEM;
+    for (size_t i = 0; i < count; i++) keep[i] = i * stride;
+    const sock_status status = sk_transitions_subset(w->s->ctx, all, count, keep, &w->some);
+    w->rows = w->some;
+    sk_free(keep);
+    return status;
+}
+
+/* ---- Drifts ---- */
+
+static sock_status add_rows(sock_context *ctx, const sk_trial *t, const sk_view *v, sk_drift_spread *sums)
+{
+    enum { AT_ONCE = 256 };
+    double *psi = sk_doubles_unset(ctx, v->n, t->p);
+    sock_status status = psi ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t at = 0; status >= 0 && at < v->n; at += AT_ONCE)
+        status = sk_occupation_features(ctx, v->rule, t->map, at, SK_MIN(at + AT_ONCE, v->n), psi + at * t->p, t->p);
+    if (status >= 0) status = sk_drift_spread_add(ctx, sums, v, psi);
+    sk_free(psi);
+    return status;
+}
+
+static sock_status add_all_rows(const looking *w, const sk_trial *t, sk_drift_spread *sums)
+{
+    for (size_t b = 0; b < w->rows->blocks; b++) {
+        const sk_view *v = NULL;
+        SK_TRY(sk_progress(w->s->ctx, "bands", -1));
+        SK_TRY(sk_views_take(w->s->ctx, w->views, b, &v));
+        const sock_status status = add_rows(w->s->ctx, t, v, sums);
+        sk_views_give(w->views, v);
+        if (status < 0) return status;
+    }
+    sk_drift_spread_multiply(sums, w->times);
+    return SOCK_OK;
+}
+
+/* The penalty of each weight, component after component. */
+static sock_status penalties(sock_context *ctx, const sk_trial *t, const sk_drift_spread *sums, double *lambda)
+{
+    if (t->learned) return sk_drift_spread_learned(ctx, sums, t->solution + t->folds * t->size, lambda);
+    for (size_t i = 0; i < t->size; i++) lambda[i] = sk_drift_spread_ridge(sums, t->l);
+    return SOCK_OK;
+}
+
+/* Sums as those of the fit, without the features that a learned drift has no weight for where components are apart. */
+static sock_status new_sums(const looking *w, const sk_trial *t, bool screened, sk_drift_spread **out)
+{
+    sock_context *ctx = w->s->ctx;
+    const sk_coupling coupling = sk_drift_coupling(t->p, t->d, w->diagonal, t->learned);
+    if (t->learned && t->d > 1 && (screened || coupling == SK_APART))
+        return sk_drift_spread_listed(ctx, t->p, t->d, t->solution + t->folds * t->size, out);
+    if (!sk_bands_affordable(t->p, t->d, coupling == SK_JOINT))
+        return sk_fail(ctx, SOCK_ENUMERIC, "bands: too many weights"); /* a model without bands is a model */
+    return sk_drift_spread_new(ctx, t->p, t->d, coupling, out);
+}
+
+static sock_status drift_law(const looking *w, const sk_trial *t, bool screened, sk_factor **out)
+{
+    sock_context *ctx = w->s->ctx;
+    sk_drift_spread *sums = NULL;
+    double *lambda = sk_doubles(ctx, t->size, 1);
+    sock_status status = lambda ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = new_sums(w, t, screened, &sums);
+    if (status >= 0) status = add_all_rows(w, t, sums);
+    if (status >= 0) status = penalties(ctx, t, sums, lambda);
+    if (status >= 0) status = sk_drift_spread_factor(ctx, sums, lambda, out);
+    sk_drift_spread_free(sums);
+    sk_free(lambda);
+    return status;
+}
+
+static sock_status drift_laws(const looking *w, sk_spread *spread)
+{
+    const sk_search *s = w->s;
+    for (size_t i = 0, at = 0; i < s->list.drifts; i++) {
+        if (!(s->choice.drift_share[i] > 0)) continue;
+        spread->share[at] = s->choice.drift_share[i];
+        SK_TRY(drift_law(w, s->drift[i], s->list.drift[i].screened, &spread->drift[at++]));
+    }
+    return SOCK_OK;
+}
+
+/* ---- Candidates ---- */
+
+/* The drifts that f was chosen among: those of the last sweep. */
+static sk_field_trials candidates(const sk_search *s)
+{
+    sk_field_trials t = sk_drift_trials(s);
+    for (size_t i = 0; i < SK_MOST; i++)
+        if (s->rival[i]) t.trial = s->rival;
+    if (t.trial == s->rival) t.count = SK_MOST;
+    return t;
+}
+
+static bool is_part(const sk_search *s, const sk_field_trials *t, size_t i)
+{
+    return t->trial == s->drift && s->choice.drift_share[i] > 0;
+}
+
+/* The others get terms; those that are in f have one. */
+static sock_status put_candidates(const looking *w, const sk_field_trials *t, const double *pi, sk_spread *spread)
+{
+    size_t part = 0, other = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        if (is_part(w->s, t, i)) {
+            spread->pi[part++] = pi[i];
+        } else if (pi[i] > 0) {
+            spread->pi[spread->drifts + other] = pi[i];
+            SK_TRY(sk_trial_drift_term(w->s->ctx, t->trial[i], t->trial[i]->folds, 1, &spread->other[other++]));
+        }
+    }
+    return SOCK_OK;
+}
+
+/* ---- Diffusions ---- */
+
+static sock_status information(const looking *w, sk_diffusion_spread *sums, const sk_typical **typical)
+{
+    for (size_t b = 0; b < w->rows->blocks; b++) {
+        const sk_view *v = NULL;
+        SK_TRY(sk_progress(w->s->ctx, "bands", -1));
+        SK_TRY(sk_views_take(w->s->ctx, w->views, b, &v));
+        *typical = v->typical;
+        const double eps = (v->d > 1 ? SK_JITTER_MANY : SK_JITTER_ONE) * v->typical->mean;
+        const sock_status status = sk_diffusion_spread_add(w->s->ctx, sums, v, eps);
+        sk_views_give(w->views, v);
+        if (status < 0) return status;
+    }
+    return SOCK_OK;
+}
+
+/* term: the part as a model of its own. */
+static sock_status diffusion_law(const looking *w, const sk_trial *t, const sk_diffusion_term *term, sk_factor **out)
+{
+    sock_context *ctx = w->s->ctx;
+    const sk_typical *typical = NULL;
+    sk_diffusion_spread *sums = NULL;
+    double *mu = sk_doubles(ctx, t->d, 1);
+    sock_status status = mu ? sk_diffusion_spread_new(ctx, term, SK_BAND_UNKNOWNS, &sums) : SOCK_ENOMEM;
+    if (status >= 0 && sums) status = information(w, sums, &typical);
+    for (size_t k = 0; status >= 0 && sums && !t->learned && k < sk_diffusion_spread_systems(sums); k++)
+        mu[k] = sk_polish_penalty(w->s->rows->n, t->l, t->lambda_scale, t->diagonal ? typical->part[k] : typical->size);
+    if (status >= 0 && sums) status = sk_diffusion_spread_factor(ctx, sums, w->times, mu, out);
+    sk_diffusion_spread_free(sums);
+    sk_free(mu);
+    return status;
+}
+
+static sock_status diffusion_laws(const looking *w, sk_spread *spread)
+{
+    const sk_search *s = w->s;
+    for (size_t i = 0, at = 0; i < s->list.diffusions; i++) {
+        const double share = s->choice.share[i];
+        sk_diffusion_term *term = NULL;
+        if (!(share > 0)) continue;
+        SK_TRY(sk_diffusion_term_copy(s->ctx, w->model->diffusion[at], &term));
+        sk_scale(s->diffusion[i]->d * s->diffusion[i]->p * term->rank, 1 / sqrt(share), term->v);
+        spread->diffusion_share[at] = share;
+        const sock_status status = diffusion_law(w, s->diffusion[i], term, &spread->diffusion[at++]);
+        sk_diffusion_term_free(term);
+        if (status < 0) return status;
+    }
+    return SOCK_OK;
+}
+
+/* ---- Range, and draws at the data ---- */
+
+static void find_range(const sk_transitions *rows, sk_spread *spread)
+{
+    const size_t d = rows->d;
+    for (size_t k = 0; k < d; k++) spread->lower[k] = spread->upper[k] = rows->y[k];
+    for (size_t i = 0; i < rows->n * d; i++) {
+        spread->lower[i % d] = fmin(spread->lower[i % d], fmin(rows->y[i], rows->next[i]));
+        spread->upper[i % d] = fmax(spread->upper[i % d], fmax(rows->y[i], rows->next[i]));
+    }
+}
+
+/* Where the middle of each state's values ends, low and high (d each). */
+static sock_status find_middle(sock_context *ctx, const sk_transitions *rows, double *low, double *high)
+{
+    const size_t n = rows->n, d = rows->d, tail = (size_t)(SK_BAND_TAIL * (double)n);
+    double *some = sk_doubles_unset(ctx, n, 1);
+    if (!some) return SOCK_ENOMEM;
+    for (size_t k = 0; k < d; k++) {
+        for (size_t i = 0; i < n; i++) some[i] = rows->y[i * d + k];
+        low[k] = sk_select(n, some, tail);
+        high[k] = sk_select(n, some, n - 1 - tail);
+    }
+    sk_free(some);
+    return SOCK_OK;
+}
+
+/* Left ends in the middle of the data, evenly taken. Answers how many. */
+static size_t take_points(const sk_transitions *rows, const double *low, const double *high, double *x)
+{
+    const size_t d = rows->d, stride = sk_transitions_stride(rows, SK_BAND_POINTS);
+    size_t count = 0;
+    for (size_t i = 0; i < rows->n && count < SK_BAND_POINTS; i += stride) {
+        bool inside = true;
+        for (size_t k = 0; k < d; k++) inside = inside && rows->y[i * d + k] >= low[k] && rows->y[i * d + k] <= high[k];
+        if (inside) memcpy(x + count++ * d, rows->y + i * d, d * sizeof *x);
+    }
+    return count;
+}
+
+static sock_status draw_at_data(const looking *w, sk_spread *spread)
+{
+    sock_context *ctx = w->s->ctx;
+    const size_t d = w->rows->d;
+    double *x = sk_doubles(ctx, SK_BAND_POINTS, d), *ends = sk_doubles(ctx, 2, d);
+    sock_status status = x && ends ? find_middle(ctx, w->rows, ends, ends + d) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_drift_sup(ctx, w->model, take_points(w->rows, ends, ends + d, x), x, spread->sup);
+    sk_free(x);
+    sk_free(ends);
+    return status;
+}
+
+/* ---- All of it ---- */
+
+static sock_status look(looking *w, sock_model *model)
+{
+    const sk_search *s = w->s;
+    const sk_field_trials t = candidates(s);
+    double pi[SK_MOST];
+    size_t others = 0;
+    sk_drift_weights(&t, pi);
+    for (size_t i = 0; i < t.count; i++) others += pi[i] > 0 && !is_part(s, &t, i);
+    SK_TRY(sk_spread_new(s->ctx, model->d, model->drift_terms, others, model->diffusion_terms, &model->spread));
+    SK_TRY(take_some(w));
+    SK_TRY(sk_search_views(s, w->rows, model, w->diagonal, &w->views));
+    SK_TRY(drift_laws(w, model->spread));
+    SK_TRY(put_candidates(w, &t, pi, model->spread));
+    SK_TRY(diffusion_laws(w, model->spread));
+    find_range(s->rows, model->spread);
+    return draw_at_data(w, model->spread);
+}
+
+sock_status sk_search_spread(const sk_search *s, sock_model *model)
+{
+    looking w = {.s = s, .model = model, .diagonal = sk_all_diagonal(s, &s->choice)};
+    if (!s->spec->bands) return SOCK_OK;
+    sock_status status = look(&w, model);
+    sk_views_free(w.views);
+    sk_transitions_free(w.some);
+    if (status >= 0) return SOCK_OK;
+    sk_spread_free(model->spread);
+    model->spread = NULL;
+    if (status == SOCK_ENUMERIC) sk_begin(s->ctx); /* a model without bands is a model */
+    return sk_tolerate(status);
+}
