@@ -130,6 +130,15 @@ static void put_value(json_t *object, const char *key, const sock_value *value)
     if (!value->valid) json_object_set_new(object, name, json_string(value->reason));
 }
 
+/* Nothing is missing where the model knows of no noise. */
+static void put_filter(json_t *object, bool noisy, const char *key, const sock_value *value)
+{
+    if (noisy)
+        put_value(object, key, value);
+    else
+        json_object_set_new(object, key, json_null());
+}
+
 static void put_count(json_t *object, const char *key, size_t value)
 {
     json_object_set_new(object, key, json_integer((json_int_t)value));
@@ -150,12 +159,11 @@ static void print_json(const sock_scores *s, const truth *t, sock_status status)
     json_object_set_new(object, "worse_than_constant", json_boolean(s->worse_than_constant));
     put_value(object, "perplexity", &s->perplexity);
     put_value(object, "perplexity_raw", &s->perplexity_raw);
-    if (s->noisy) {
-        put_value(object, "loglik_filter", &s->loglik_filter);
-        put_value(object, "loglik_filter_truth", &s->loglik_filter_truth);
-        put_value(object, "perplexity_filter", &s->perplexity_filter);
-        put_value(object, "perplexity_filter_raw", &s->perplexity_filter_raw);
-    }
+    json_object_set_new(object, "noisy", json_boolean(s->noisy));
+    put_filter(object, s->noisy, "loglik_filter", &s->loglik_filter);
+    put_filter(object, s->noisy, "loglik_filter_truth", &s->loglik_filter_truth);
+    put_filter(object, s->noisy, "perplexity_filter", &s->perplexity_filter);
+    put_filter(object, s->noisy, "perplexity_filter_raw", &s->perplexity_filter_raw);
     put_value(object, "loglik_moments", &s->loglik_moments);
     put_value(object, "loglik_moments_truth", &s->loglik_moments_truth);
     put_value(object, "perplexity_moments", &s->perplexity_moments);

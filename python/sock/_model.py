@@ -358,7 +358,8 @@ class Model:
             )
         values = {name: getattr(raw, name) for name in SCORE_NAMES}
         fields: Dict[str, Any] = {name: v.value if v.valid else None for name, v in values.items()}
-        reasons = {name: v.reason.decode("utf-8", "replace") for name, v in values.items() if not v.valid}
+        reasons = {name: v.reason.decode("utf-8", "replace") for name, v in values.items()
+                   if not v.valid and (raw.noisy or "_filter" not in name)}
         rest = {name: getattr(raw, name) for name in Scores._fields if name not in fields and name != "reasons"}
         return Scores(**fields, **rest, reasons=reasons)
 
