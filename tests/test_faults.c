@@ -310,6 +310,15 @@ static sock_status call_score_paths(world *w)
     return sock_score_paths(w->ctx, rest, NULL, w->data, w->data, w->truth, w->plain, &scores);
 }
 
+static sock_status call_check(world *w)
+{
+    sock_checks checks;
+    char *text = NULL;
+    SK_TRY(sock_check(w->ctx, w->model, w->data, w->plain, &checks));
+    sock_status status = sock_checks_json(w->ctx, &checks, &text);
+    return keep_text(status, text);
+}
+
 static sock_status call_report(world *w)
 {
     rep_settings settings = {
@@ -364,6 +373,7 @@ static const struct call {
     {"sock_options_set_drift_kernel, sock_fit", call_fit_callback, false},
     {"sock_model_terms", call_terms, false},
     {"sock_score_paths", call_score_paths, false},
+    {"sock_check, sock_checks_json", call_check, false},
     {"rep_write", call_report, false},
     {"rep_figure", call_figures, false},
 };

@@ -126,7 +126,8 @@ enum {
     SK_PURPOSE_SIMULATE = 4,
     SK_PURPOSE_SYSTEM = 5,
     SK_PURPOSE_NEURAL = 7, /* 6 was never used */
-    SK_PURPOSE_TEST = 99   /* for the tests */
+    SK_PURPOSE_CHECK = 8,
+    SK_PURPOSE_TEST = 99 /* for the tests */
 };
 
 void sk_philox(sk_key key, const uint64_t counter[4], uint64_t out[4]);
