@@ -113,7 +113,7 @@ static void prop_check__ends_become_white(void **state)
         ends[i * D + 1] = z[0] + 0.1 * z[1];
         ends[i * D + 2] = z[1] - z[2];
     }
-    sk_check_rank(&(sk_check_ranking){D, DRAWS, 1e-6, 1, NULL, uniform, space}, ends, pit, used);
+    sk_check_rank(&(sk_check_ranking){D, DRAWS, 1e-6, 1, NULL, NULL, uniform, space}, ends, pit, used);
     for (size_t k = 0; k < D; k++)
         for (size_t l = 0; l <= k; l++) {
             double sum = 0;
@@ -131,7 +131,8 @@ static void prop_check__ends_become_white(void **state)
 static void rank_two(double *ends, const double *floor, double determined, double *pit, bool *used)
 {
     double uniform[2] = {0.25, 0.25}, space[2 * 4 + 2];
-    sk_check_rank(&(sk_check_ranking){2, DRAWS, determined, 0.5, floor, uniform, space}, ends, pit, used);
+    const double rate[2] = {1, 4};
+    sk_check_rank(&(sk_check_ranking){2, DRAWS, determined, 0.5, rate, floor, uniform, space}, ends, pit, used);
 }
 
 /* The second state is twice the first, and a little noise e: variance given the first e^2, from a floor c (1 + 4) h. */
@@ -163,7 +164,7 @@ static void test_check__ties_are_broken_by_chance(void **state)
     const double uniform = 0.3;
     for (size_t i = 0; i < 5; i++) ends[i] = -1; /* 5 below, 4 alike, 10 above */
     for (size_t i = 9; i < DRAWS; i++) ends[i] = 2;
-    sk_check_rank(&(sk_check_ranking){1, DRAWS, 1e-6, 1, NULL, &uniform, space}, ends, &pit, &used);
+    sk_check_rank(&(sk_check_ranking){1, DRAWS, 1e-6, 1, NULL, NULL, &uniform, space}, ends, &pit, &used);
     assert_close(pit, (5 + 0.3 * 5) / 20, 1e-14, 0);
     assert_close(sk_check_determined(100), 0.1, 1e-14, 0);
     assert_close(sk_check_determined(100000000), 1e-6, 1e-14, 0);

@@ -78,7 +78,8 @@ typedef struct sk_check_ranking {
     size_t d, draws;
     double determined;
     double h;            /* length of the step */
-    const double *floor; /* d: what was put on the diagonal of a without being fitted; NULL: nothing */
+    const double *rate;  /* d: diagonal of a at the start */
+    const double *floor; /* d: what was put there without being fitted; NULL: nothing */
     const double *uniform;
     double *space;
 } sk_check_ranking;

@@ -126,25 +126,32 @@ double sk_check_determined(size_t steps)
     return fmax(SK_CHECK_DETERMINED, SK_CHECK_KNOWN / (double)SK_MAX(steps, 1));
 }
 
+/* What the floor of state m has made of its variance: over a long step noise fades as it does for all of a. */
+static double floor_of(const sk_check_ranking *r, const double *c, size_t m)
+{
+    const double grown = r->rate[m] > 0 ? c[m * r->d + m] / r->rate[m] : r->h;
+    return r->floor[m] * fmin(grown, r->h);
+}
+
 /* Variance of state k, given those before, that the floor alone has: of x_k - beta x with beta L = (row k of L). */
-static double floor_variance(const sk_check_ranking *r, const double *l, size_t k, double *beta)
+static double floor_variance(const sk_check_ranking *r, const double *c, const double *l, size_t k, double *beta)
 {
     const size_t d = r->d;
-    double sum = r->floor[k];
+    double sum = floor_of(r, c, k);
     for (size_t m = k; m-- > 0;) {
         double rest = l[k * d + m];
         for (size_t n = m + 1; n < k; n++) rest -= beta[n] * l[n * d + m];
         beta[m] = l[m * d + m] > 0 ? rest / l[m * d + m] : 0;
-        sum += beta[m] * beta[m] * r->floor[m];
+        sum += beta[m] * beta[m] * floor_of(r, c, m);
     }
-    return r->h * sum;
+    return sum;
 }
 
-static bool has_score(const sk_check_ranking *r, const double *l, size_t k, double *beta)
+static bool has_score(const sk_check_ranking *r, const double *c, const double *l, size_t k, double *beta)
 {
     const double pivot = l[k * r->d + k];
     if (!(pivot > 0) || !isfinite(pivot)) return false;
-    return !r->floor || pivot * pivot > SK_CHECK_FLOOR * floor_variance(r, l, k, beta);
+    return !r->floor || pivot * pivot > SK_CHECK_FLOOR * floor_variance(r, c, l, k, beta);
 }
 
 void sk_check_rank(const sk_check_ranking *r, double *ends, double *pit, bool *used)
@@ -156,7 +163,7 @@ void sk_check_rank(const sk_check_ranking *r, double *ends, double *pit, bool *u
     sk_factor_copy(d, r->determined, c, l);
     for (size_t i = 0; i <= draws; i++) whiten(d, l, ends + i * d);
     for (size_t k = 0; k < d; k++) {
-        used[k] = has_score(r, l, k, mean);
+        used[k] = has_score(r, c, l, k, mean);
         pit[k] = used[k] ? rank_of(d, draws, ends, k, r->uniform[k]) : (double)NAN;
     }
 }
@@ -187,6 +194,7 @@ static size_t ends_space(size_t d, size_t draws, size_t inner, const sk_sampler 
 
 typedef struct paths {
     double *x, *f, *a, *z, *lost, *space; /* draws x d, x d, x d x d, inner x draws x d, draws */
+    double *rate;                         /* d: diagonal of a at the start */
 } paths;
 
 static bool all_finite(size_t d, const double *x)
@@ -224,6 +232,7 @@ static size_t simulate(const job *j, size_t i, paths *p)
     memset(p->lost, 0, draws * sizeof *p->lost);
     for (size_t s = 0; s < j->inner; s++) {
         sk_sampler_fields(j->ctx, j->sampler, draws, p->x, p->f, noisy ? p->a : NULL, p->space);
+        for (size_t k = 0; s == 0 && noisy && k < d; k++) p->rate[k] = p->a[k * d + k];
         for (size_t q = 0; q < draws * d; q++) p->x[q] += h * p->f[q];
         if (noisy) sk_add_noise(d, draws, sqrt(h), p->a, p->z + s * draws * d, d, p->x);
         settle(j, start, p);
@@ -254,7 +263,7 @@ static void score_step(const job *j, size_t i, int worker, size_t *lost, double 
     double *ends = j->space + (size_t)worker * j->space_each, *work = ends + (draws + 1) * d,
            *uniform = work + 2 * d * d + d, *pit = j->out->pit + i * d;
     bool *used = j->used + (size_t)worker * d;
-    paths p = {.f = uniform + 2 * d};
+    paths p = {.f = uniform + 2 * d, .rate = uniform + d};
     p.x = ends;
     p.a = p.f + draws * d;
     p.z = p.a + draws * d * d;
@@ -264,7 +273,7 @@ static void score_step(const job *j, size_t i, int worker, size_t *lost, double 
     memcpy(ends + draws * d, j->data->x + (from + j->steps->reach) * d, d * sizeof *ends);
     sk_uniforms((sk_key){j->spec->seed, SK_PURPOSE_CHECK}, from, ~(uint64_t)j->steps->reach, 0, d, uniform);
     const double h = j->data->t[from + j->steps->reach] - j->data->t[from];
-    const sk_check_ranking ranking = {d, draws, j->determined, h, j->spec->floor, uniform, work};
+    const sk_check_ranking ranking = {d, draws, j->determined, h, p.rate, j->spec->floor, uniform, work};
     sk_check_rank(&ranking, ends, pit, used);
     add_powers(d, draws, ends, used, power);
     for (size_t k = 0; k < d; k++) {
