@@ -60,6 +60,9 @@ extern const exp_experiment exp_accuracy;
 /* The default at its edges: data told in another way, long, wild, of many dimensions; one claim after the other. */
 extern const exp_experiment exp_edges;
 
+/* How often the check objects to models that are right, and to models that are wrong in a known way. */
+extern const exp_experiment exp_check;
+
 /* The paper's tables, with every rival: table 1, table 2, both (tables.c). */
 extern const exp_experiment exp_table1, exp_table2, exp_all;
 
