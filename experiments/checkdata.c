@@ -112,7 +112,7 @@ const check_scene check_scenes[] = {
     {"season", "a push 1.5 sin(2 pi t / 1.2), one path", .d = 1, .paths = 1, .points = 1001, .gap = 0.1, .drift = ou_f,
      .diffusion = constant_a, .a = 1, .wave = 1.5, .period = 1.2, .goal = 0.9, .pattern = "season"},
     {"stiff-f", "double well, drift linear", WELL, .key = "drift", .value = "linear", .goal = 0.9, .pattern = "drift"},
-    {"stiff-a", "a = 0.16 (1 + 2 x^2), diffusion constant", BOWL, .key = "diffusion", .value = "constant", .goal = 0.75,
+    {"stiff-a", "a = 0.16 (1 + 2 x^2), diffusion constant", BOWL, .key = "diffusion", .value = "constant", .goal = 0.6,
      .pattern = "diffusion"},
     {"long-steps", "double well, h = 1", .d = 1, .paths = PATHS, .points = POINTS, .gap = 1, .drift = well_f,
      .diffusion = constant_a, .a = 0.25, .goal = 0.9, .pattern = "drift"},

@@ -113,7 +113,7 @@ static void prop_check__ends_become_white(void **state)
         ends[i * D + 1] = z[0] + 0.1 * z[1];
         ends[i * D + 2] = z[1] - z[2];
     }
-    sk_check_rank(&(sk_check_ranking){D, DRAWS, 1e-6, 1, NULL, NULL, uniform, space}, ends, pit, used);
+    sk_check_rank(&(sk_check_ranking){D, DRAWS, NULL, NULL, uniform, space}, ends, pit, used);
     for (size_t k = 0; k < D; k++)
         for (size_t l = 0; l <= k; l++) {
             double sum = 0;
@@ -128,29 +128,23 @@ static void prop_check__ends_become_white(void **state)
     }
 }
 
-static void rank_two(double *ends, const double *floor, double determined, double *pit, bool *used)
-{
-    double uniform[2] = {0.25, 0.25}, space[2 * 4 + 2];
-    const double rate[2] = {1, 4};
-    sk_check_rank(&(sk_check_ranking){2, DRAWS, determined, 0.5, rate, floor, uniform, space}, ends, pit, used);
-}
-
-/* The second state is twice the first, and a little noise e: variance given the first e^2, from a floor c (1 + 4) h. */
+/* The second state is twice the first, and noise of variance e: a_22 given the first is e, of a floor c 5 c. */
 static void test_check__a_state_that_follows_has_no_score(void **state)
 {
     (void)state;
-    const double e = 0.01;
     const struct {
-        double determined, floor;
-        bool second;
-    } cases[] = {{1e-6, 0, true}, {1e-3, 0, false}, {1e-6, 1e-6, true}, {1e-6, 4e-5, false}, {1e-6, 5, false}};
+        double e, floor;
+        bool first, second;
+    } cases[] = {{1, 0, true, true},    {0.45, 0, true, true},  {0.44, 0, true, false}, /* a tenth of 4 + e */
+                 {1, 0.09, true, true}, {1, 0.11, true, false}, {100, 0.51, false, true}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        double z[(DRAWS + 1) * 2], pit[2], floor[2] = {cases[c].floor, cases[c].floor};
+        const double e = cases[c].e, a[4] = {1, 2, 2, 4 + e}, floor[2] = {cases[c].floor, cases[c].floor};
+        double z[(DRAWS + 1) * 2], pit[2], uniform[2] = {0.25, 0.25}, space[2 * 4 + 2];
         bool used[2];
         sk_normals(key, 2, 0, 0, (DRAWS + 1) * 2, z);
-        for (size_t i = 0; i <= DRAWS; i++) z[2 * i + 1] = 2 * z[2 * i] + e * z[2 * i + 1];
-        rank_two(z, cases[c].floor > 0 ? floor : NULL, cases[c].determined, pit, used);
-        assert_int_equal(used[0], cases[c].floor < 1);
+        for (size_t i = 0; i <= DRAWS; i++) z[2 * i + 1] = 2 * z[2 * i] + sqrt(e) * z[2 * i + 1];
+        sk_check_rank(&(sk_check_ranking){2, DRAWS, a, floor, uniform, space}, z, pit, used);
+        assert_int_equal(used[0], cases[c].first);
         assert_int_equal(used[1], cases[c].second);
         assert_int_equal(isnan(pit[1]), !cases[c].second);
     }
@@ -164,10 +158,8 @@ static void test_check__ties_are_broken_by_chance(void **state)
     const double uniform = 0.3;
     for (size_t i = 0; i < 5; i++) ends[i] = -1; /* 5 below, 4 alike, 10 above */
     for (size_t i = 9; i < DRAWS; i++) ends[i] = 2;
-    sk_check_rank(&(sk_check_ranking){1, DRAWS, 1e-6, 1, NULL, NULL, &uniform, space}, ends, &pit, &used);
+    sk_check_rank(&(sk_check_ranking){1, DRAWS, NULL, NULL, &uniform, space}, ends, &pit, &used);
     assert_close(pit, (5 + 0.3 * 5) / 20, 1e-14, 0);
-    assert_close(sk_check_determined(100), 0.1, 1e-14, 0);
-    assert_close(sk_check_determined(100000000), 1e-6, 1e-14, 0);
 }
 
 /* ---- Score tests ---- */

@@ -67,21 +67,15 @@ sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock
                           const sk_check_steps *steps, const sk_check_spec *spec, size_t inner, sk_check_scores *out);
 void sk_check_scores_free(sk_check_scores *scores);
 
-/* Share of its variance below which a state follows from those before it: what the drift's own error then makes of a
- * score is more than the noise does. */
-double sk_check_determined(size_t steps);
-
 /* The scores of one step: ends (draws + 1) x d, the observed one last, which become u. used[k]: whether state k has a
- * score; one whose variance, given the states before, is mostly the floor's has none. uniform: d numbers. space: 2 d^2
- * + d doubles. */
+ * score. That is decided by a at the start alone, so that the observed end has no say in it: a state that follows from
+ * the ones before has none, nor one whose variance, given them, is mostly the floor's. */
 typedef struct sk_check_ranking {
     size_t d, draws;
-    double determined;
-    double h;            /* length of the step */
-    const double *rate;  /* d: diagonal of a at the start */
-    const double *floor; /* d: what was put there without being fitted; NULL: nothing */
-    const double *uniform;
-    double *space;
+    const double *a;       /* d x d; NULL: all states have scores */
+    const double *floor;   /* d: what was put on the diagonal of a without being fitted; NULL: nothing */
+    const double *uniform; /* d */
+    double *space;         /* 2 d^2 + d */
 } sk_check_ranking;
 void sk_check_rank(const sk_check_ranking *r, double *ends, double *pit, bool *used);
 

@@ -30,15 +30,19 @@ double sk_check_lag1(const sk_series *s)
     return scored > 0 ? product / scored : 0;
 }
 
-/* Then to mean square 1: both statistics are of the fourth order in w. */
+static bool is_scored(const sk_series *s, size_t i) { return !isnan(s->v[i * s->stride]); }
+
+/* Then to mean square 1: both statistics are of the fourth order in w. Without a score w is 0. */
 static void whiten(const sk_series *s, double r, double *w)
 {
-    double square = 0;
+    double square = 0, scored = 0;
     for (size_t i = 0; i < s->count; i++) {
-        w[i] = follows(s, i, 1) ? (value(s, i) - r * value(s, i - 1)) / sqrt(1 - r * r) : value(s, i);
-        square += w[i] * w[i] / (double)s->count;
+        const bool both = follows(s, i, 1) && is_scored(s, i) && is_scored(s, i - 1);
+        w[i] = both ? (value(s, i) - r * value(s, i - 1)) / sqrt(1 - r * r) : value(s, i);
+        square += w[i] * w[i];
+        scored += is_scored(s, i);
     }
-    for (size_t i = 0; i < s->count; i++) w[i] /= square > 0 ? sqrt(square) : 1;
+    for (size_t i = 0; i < s->count; i++) w[i] *= square > 0 ? sqrt(scored / square) : 1;
 }
 
 static size_t longest_piece(const sk_series *s)
@@ -56,7 +60,7 @@ static void portmanteau(const sk_series *s, const double *w, size_t lags, sk_cyc
     for (size_t lag = 2; lag <= lags; lag++) {
         double sum = 0, pairs = 0;
         for (size_t i = lag; i < s->count; i++) {
-            if (!follows(s, i, lag)) continue;
+            if (!follows(s, i, lag) || !is_scored(s, i) || !is_scored(s, i - lag)) continue;
             sum += w[i] * w[i - lag];
             pairs++;
         }
@@ -88,15 +92,23 @@ static size_t segment_end(const sk_series *s, size_t i, size_t most)
     return end;
 }
 
-/* Short segments have no spectrum to speak of. */
+static size_t scored_in(const sk_series *s, size_t begin, size_t end)
+{
+    size_t count = 0;
+    for (size_t i = begin; i < end; i++) count += is_scored(s, i);
+    return count;
+}
+
+/* Short segments, and those of few scores, have no spectrum to speak of. */
 static double spectrum_at(const sk_series *s, const double *w, size_t most, double omega, size_t *segments)
 {
     double sum = 0;
     *segments = 0;
     for (size_t i = 0, end; i < s->count; i = end) {
         end = segment_end(s, i, most);
-        if (2 * (end - i) < most) continue;
-        sum += power_at(end - i, w + i, omega) / (double)(end - i);
+        const size_t scored = scored_in(s, i, end);
+        if (2 * scored < most) continue;
+        sum += power_at(end - i, w + i, omega) / (double)scored;
         ++*segments;
     }
     return sum;
@@ -111,7 +123,7 @@ static void highest_peak(const sk_series *s, const double *w, size_t most, sk_cy
         const double power = spectrum_at(s, w, most, 2 * M_PI * (double)m / (double)most, &segments);
         if (power > highest) highest = power, at = m;
     }
-    if (!at) return;
+    if (!at || !segments) return;
     const double tail = sk_chi_square_tail(2 * highest, 2 * (double)segments);
     out->peak = -expm1((double)frequencies * log1p(-fmin(tail, 1 - 1e-16)));
     out->period = at >= SK_CHECK_PERIODS ? (double)most / (double)at : 0;

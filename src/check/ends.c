@@ -121,49 +121,50 @@ static double rank_of(size_t d, size_t draws, const double *u, size_t k, double 
     return ((double)below + uniform * (double)(ties + 1)) / (double)(draws + 1);
 }
 
-double sk_check_determined(size_t steps)
-{
-    return fmax(SK_CHECK_DETERMINED, SK_CHECK_KNOWN / (double)SK_MAX(steps, 1));
-}
-
-/* What the floor of state m has made of its variance: over a long step noise fades as it does for all of a. */
-static double floor_of(const sk_check_ranking *r, const double *c, size_t m)
-{
-    const double grown = r->rate[m] > 0 ? c[m * r->d + m] / r->rate[m] : r->h;
-    return r->floor[m] * fmin(grown, r->h);
-}
-
-/* Variance of state k, given those before, that the floor alone has: of x_k - beta x with beta L = (row k of L). */
-static double floor_variance(const sk_check_ranking *r, const double *c, const double *l, size_t k, double *beta)
+/* What the floor adds to a_kk given the states before: that of x_k - beta x with beta L = (row k of L). */
+static double floor_of(const sk_check_ranking *r, const double *l, size_t k, double *beta)
 {
     const size_t d = r->d;
-    double sum = floor_of(r, c, k);
+    double sum = r->floor[k];
     for (size_t m = k; m-- > 0;) {
         double rest = l[k * d + m];
         for (size_t n = m + 1; n < k; n++) rest -= beta[n] * l[n * d + m];
         beta[m] = l[m * d + m] > 0 ? rest / l[m * d + m] : 0;
-        sum += beta[m] * beta[m] * floor_of(r, c, m);
+        sum += beta[m] * beta[m] * r->floor[m];
     }
     return sum;
 }
 
-static bool has_score(const sk_check_ranking *r, const double *c, const double *l, size_t k, double *beta)
+static void choose_states(const sk_check_ranking *r, double *l, double *beta, bool *used)
 {
-    const double pivot = l[k * r->d + k];
-    if (!(pivot > 0) || !isfinite(pivot)) return false;
-    return !r->floor || pivot * pivot > SK_CHECK_FLOOR * floor_variance(r, c, l, k, beta);
+    if (r->a) sk_factor_copy(r->d, SK_CHECK_DETERMINED, r->a, l);
+    for (size_t k = 0; k < r->d; k++) {
+        const double pivot = r->a ? l[k * r->d + k] : 1;
+        used[k] = pivot > 0 && isfinite(pivot);
+        if (r->a && r->floor && used[k]) used[k] = pivot * pivot > SK_CHECK_FLOOR * floor_of(r, l, k, beta);
+    }
+}
+
+/* A state without a score says nothing about the others. */
+static void leave_out(size_t d, const bool *used, double *c)
+{
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l <= k; l++)
+            if (!used[k] || !used[l]) c[k * d + l] = 0;
 }
 
 void sk_check_rank(const sk_check_ranking *r, double *ends, double *pit, bool *used)
 {
     const size_t d = r->d, draws = r->draws;
     double *mean = r->space, *c = mean + d, *l = c + d * d;
+    choose_states(r, l, mean, used);
     centre(d, draws + 1, ends, mean);
     covariance(d, draws + 1, ends, c);
-    sk_factor_copy(d, r->determined, c, l);
+    leave_out(d, used, c);
+    sk_factor_copy(d, SK_CHECK_SINGULAR, c, l);
     for (size_t i = 0; i <= draws; i++) whiten(d, l, ends + i * d);
     for (size_t k = 0; k < d; k++) {
-        used[k] = has_score(r, c, l, k, mean);
+        used[k] = used[k] && l[k * d + k] > 0 && isfinite(l[k * d + k]);
         pit[k] = used[k] ? rank_of(d, draws, ends, k, r->uniform[k]) : (double)NAN;
     }
 }
@@ -178,7 +179,6 @@ typedef struct job {
     const sk_check_spec *spec;
     const sk_sampler *sampler;
     size_t inner, space_each;
-    double determined;
     double *space; /* space_each for each worker */
     bool *used;    /* d for each worker */
     double *power; /* of each run of AT_ONCE steps */
@@ -188,13 +188,13 @@ typedef struct job {
 
 static size_t ends_space(size_t d, size_t draws, size_t inner, const sk_sampler *sampler)
 {
-    const size_t scores = (draws + 1) * d + 2 * d * d + 3 * d;
+    const size_t scores = (draws + 1) * d + 3 * d * d + 2 * d;
     return scores + draws * d * (1 + d + inner) + draws + sk_sampler_space(sampler, draws);
 }
 
 typedef struct paths {
     double *x, *f, *a, *z, *lost, *space; /* draws x d, x d, x d x d, inner x draws x d, draws */
-    double *rate;                         /* d: diagonal of a at the start */
+    double *start;                        /* d x d: a at the start */
 } paths;
 
 static bool all_finite(size_t d, const double *x)
@@ -232,7 +232,7 @@ static size_t simulate(const job *j, size_t i, paths *p)
     memset(p->lost, 0, draws * sizeof *p->lost);
     for (size_t s = 0; s < j->inner; s++) {
         sk_sampler_fields(j->ctx, j->sampler, draws, p->x, p->f, noisy ? p->a : NULL, p->space);
-        for (size_t k = 0; s == 0 && noisy && k < d; k++) p->rate[k] = p->a[k * d + k];
+        if (s == 0 && noisy) memcpy(p->start, p->a, d * d * sizeof *p->start);
         for (size_t q = 0; q < draws * d; q++) p->x[q] += h * p->f[q];
         if (noisy) sk_add_noise(d, draws, sqrt(h), p->a, p->z + s * draws * d, d, p->x);
         settle(j, start, p);
@@ -263,7 +263,7 @@ static void score_step(const job *j, size_t i, int worker, size_t *lost, double 
     double *ends = j->space + (size_t)worker * j->space_each, *work = ends + (draws + 1) * d,
            *uniform = work + 2 * d * d + d, *pit = j->out->pit + i * d;
     bool *used = j->used + (size_t)worker * d;
-    paths p = {.f = uniform + 2 * d, .rate = uniform + d};
+    paths p = {.f = uniform + d + d * d, .start = uniform + d};
     p.x = ends;
     p.a = p.f + draws * d;
     p.z = p.a + draws * d * d;
@@ -272,8 +272,7 @@ static void score_step(const job *j, size_t i, int worker, size_t *lost, double 
     *lost += simulate(j, i, &p);
     memcpy(ends + draws * d, j->data->x + (from + j->steps->reach) * d, d * sizeof *ends);
     sk_uniforms((sk_key){j->spec->seed, SK_PURPOSE_CHECK}, from, ~(uint64_t)j->steps->reach, 0, d, uniform);
-    const double h = j->data->t[from + j->steps->reach] - j->data->t[from];
-    const sk_check_ranking ranking = {d, draws, j->determined, h, p.rate, j->spec->floor, uniform, work};
+    const sk_check_ranking ranking = {d, draws, p.start, j->spec->floor, uniform, work};
     sk_check_rank(&ranking, ends, pit, used);
     add_powers(d, draws, ends, used, power);
     for (size_t k = 0; k < d; k++) {
@@ -318,7 +317,6 @@ sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock
     sock_status status;
     *out = (sk_check_scores){.count = n, .d = d, .draws = spec->draws};
     job j = {.ctx = ctx, .model = model, .data = data, .steps = steps, .spec = spec, .inner = inner, .out = out};
-    j.determined = sk_check_determined(n * steps->reach);
     SK_GO(sk_sampler_new(ctx, model, &sampler));
     j.sampler = sampler;
     j.space_each = ends_space(d, spec->draws, inner, sampler);

@@ -151,16 +151,17 @@
 
 /* ---- Check: is it the right model? ---- */
 
-#define SK_CHECK_STEPS 20000       /* more steps show no fault that matters and these do not */
-#define SK_CHECK_PIECES 8          /* where steps are chosen, pieces of a trajectory are at most this part of them */
-#define SK_CHECK_INNER 4           /* Euler steps within a step, */
-#define SK_CHECK_RUN_INNER 12      /* and within a run */
-#define SK_CHECK_RUN 4             /* steps of a run: memory and noise add up over it, chance does not */
-#define SK_CHECK_RUNS_LEAST 30     /* fewer runs say nothing */
-#define SK_CHECK_LEAST 15          /* fewer steps say nothing at all */
-#define SK_CHECK_DETERMINED 1e-6   /* share of its variance below which a state follows from those before it, */
-#define SK_CHECK_KNOWN 10          /* or this / n: the drift is not known better */
-#define SK_CHECK_FLOOR 2           /* a variance that is not so many times the floor's was put there, not found */
+#define SK_CHECK_STEPS 20000   /* more steps show no fault that matters and these do not */
+#define SK_CHECK_PIECES 8      /* where steps are chosen, pieces of a trajectory are at most this part of them */
+#define SK_CHECK_INNER 4       /* Euler steps within a step, */
+#define SK_CHECK_RUN_INNER 12  /* and within a run */
+#define SK_CHECK_RUN 4         /* steps of a run: memory and noise add up over it, chance does not */
+#define SK_CHECK_RUNS_LEAST 30 /* fewer runs say nothing */
+#define SK_CHECK_LEAST 15      /* fewer steps say nothing at all */
+#define SK_CHECK_DETERMINED                                                                                            \
+    0.1                  /* share of its a below which a state follows from those before it: no fit tells it from 0 */
+#define SK_CHECK_FLOOR 2 /* a variance that is not so many times the floor's was put there, not found */
+#define SK_CHECK_SCORED 0.5        /* a state that has a score in a smaller share of the steps is not tested */
 #define SK_CHECK_SINGULAR 1e-10    /* share of the largest eigenvalue: fitted directions below are none */
 #define SK_CHECK_LEFT 0.1          /* a column of a test of which less is left beside what was fitted is not tested */
 #define SK_CHECK_FEATURES 12       /* more fitted features are replaced by their leading directions */
