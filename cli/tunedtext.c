@@ -215,6 +215,15 @@ void odd_print(const sk_record *record, int width)
     for (size_t i = 0; i < record->warnings.count; i++) printf("%-*s%s\n", width, "warning", record->warnings.text[i]);
 }
 
+/* Of the quick form. */
+static void print_verdict(const sk_record *record, int width)
+{
+    if (!record->verdict) return;
+    printf("%-*s%s\n", width, "verdict", record->verdict);
+    printf("%-*s%s\n", width, "",
+           record->advice ? record->advice : "A quick look: sock check MODEL DATA looks closer.");
+}
+
 void tuned_print(const sk_record *record, int width, bool full)
 {
     print_drift(record, width, full);
@@ -223,4 +232,5 @@ void tuned_print(const sk_record *record, int width, bool full)
     print_search(record, width, full);
     if (full && record->found.paper) print_protocol(&record->found, width);
     odd_print(record, width);
+    print_verdict(record, width);
 }

@@ -665,7 +665,11 @@ static void test_verdict__patterns(void **state)
 static void test_check__policy(void **state)
 {
     (void)state;
-    assert_true(SK_CHECK_STEPS == 20000);
+    assert_true(SK_CHECK_STEPS == 20000 && SK_CHECK_QUICK_DRAWS == 19);
+    assert_int_equal(sk_check_quick_steps(1), 1500);
+    assert_int_equal(sk_check_quick_steps(10), 1500);
+    assert_int_equal(sk_check_quick_steps(20), 375);
+    assert_int_equal(sk_check_quick_steps(100), 200);
     assert_true(SK_CHECK_INNER == 4 && SK_CHECK_RUN_INNER == 12 && SK_CHECK_RUN == 4 && SK_CHECK_RUNS_LEAST == 30);
     assert_true(SK_CHECK_LEFT == 0.1 && SK_CHECK_LAGS == 5 && SK_CHECK_WAVES_ONE == 5 && SK_CHECK_WAVES_MANY == 4);
     assert_true(SK_CHECK_LAG1 == 0.03 && SK_CHECK_RATIO == 0.05 && SK_CHECK_SCALE == 0.05 && SK_CHECK_SHARE == 0.005);

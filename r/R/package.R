@@ -242,6 +242,8 @@ print.summary.sock <- function(x, ...) {
       if (!is.null(x$score_constant))
         sprintf("; constant coefficients %.4f%s", x$score_constant / (x$steps * x$d), verdict(x$against_constant))))
   for (text in x$warnings) line("warning", text)
+  if (!is.null(x$verdict)) line("verdict", x$verdict)
+  if (!is.null(x$verdict)) line("", if (is.null(x$advice)) "A quick look: sock_check(model, data) looks closer." else x$advice)
   invisible(x)
 }
 

@@ -57,6 +57,17 @@ sock_status sock_check(sock_context *ctx, const sock_model *model, const sock_da
     return status;
 }
 
+sock_status sk_check_to_record(sock_context *ctx, const sock_checks *checks, sk_record *record)
+{
+    record->verdict = sk_strdup(ctx, checks->verdict);
+    record->pattern = sk_strdup(ctx, checks->pattern);
+    if (!record->verdict || !record->pattern) return SOCK_ENOMEM;
+    if (checks->advice[0] && !(record->advice = sk_strdup(ctx, checks->advice))) return SOCK_ENOMEM;
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++)
+        if (checks->test[i].objects) SK_TRY(sk_texts_add(ctx, &record->objections, checks->test[i].name));
+    return SOCK_OK;
+}
+
 /* ---- JSON ---- */
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }

@@ -51,6 +51,9 @@ sock_status sk_check_choose(sock_context *ctx, const sock_data *data, size_t mos
 sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_t reach, sk_check_steps *out);
 void sk_check_steps_free(sk_check_steps *steps);
 
+/* Steps of the quick form in d dimensions, where each costs more. */
+size_t sk_check_quick_steps(size_t d);
+
 /* What the steps of a model are among its own simulated ones. */
 typedef struct sk_check_scores {
     size_t count, d, draws;

@@ -67,6 +67,12 @@ sock_status sk_check_choose(sock_context *ctx, const sock_data *data, size_t mos
     return SOCK_OK;
 }
 
+size_t sk_check_quick_steps(size_t d)
+{
+    const double share = fmin((double)SK_CHECK_QUICK_STATES / (double)d, 1);
+    return (size_t)fmax(SK_CHECK_QUICK_STEPS * share * share, SK_CHECK_QUICK_LEAST);
+}
+
 sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_t reach, sk_check_steps *out)
 {
     SK_TRY(new_steps(ctx, single->count / reach, reach, out));

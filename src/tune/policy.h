@@ -151,13 +151,17 @@
 
 /* ---- Check: is it the right model? ---- */
 
-#define SK_CHECK_STEPS 20000   /* more steps show no fault that matters and these do not */
-#define SK_CHECK_PIECES 8      /* where steps are chosen, pieces of a trajectory are at most this part of them */
-#define SK_CHECK_INNER 4       /* Euler steps within a step, */
-#define SK_CHECK_RUN_INNER 12  /* and within a run */
-#define SK_CHECK_RUN 4         /* steps of a run: memory and noise add up over it, chance does not */
-#define SK_CHECK_RUNS_LEAST 30 /* fewer runs say nothing */
-#define SK_CHECK_LEAST 15      /* fewer steps say nothing at all */
+#define SK_CHECK_STEPS 20000      /* more steps show no fault that matters and these do not */
+#define SK_CHECK_QUICK_STEPS 1500 /* at the end of a fit, which it may lengthen by a fifth, */
+#define SK_CHECK_QUICK_STATES 10  /* in up to so many states, beyond with their square fewer, */
+#define SK_CHECK_QUICK_LEAST 200  /* down to this; */
+#define SK_CHECK_QUICK_DRAWS 19   /* so many ends for each */
+#define SK_CHECK_PIECES 8         /* where steps are chosen, pieces of a trajectory are at most this part of them */
+#define SK_CHECK_INNER 4          /* Euler steps within a step, */
+#define SK_CHECK_RUN_INNER 12     /* and within a run */
+#define SK_CHECK_RUN 4            /* steps of a run: memory and noise add up over it, chance does not */
+#define SK_CHECK_RUNS_LEAST 30    /* fewer runs say nothing */
+#define SK_CHECK_LEAST 15         /* fewer steps say nothing at all */
 #define SK_CHECK_DETERMINED                                                                                            \
     0.1                  /* share of its a below which a state follows from those before it: no fit tells it from 0 */
 #define SK_CHECK_FLOOR 2 /* a variance that is not so many times the floor's was put there, not found */
