@@ -22,6 +22,16 @@ static void prop_laws__quantile_is_the_inverse_of_the_tail(void **state)
     assert_close(sk_normal_quantile(0.975), 1.959963984540054, 1e-14, 0);
 }
 
+/* Tables of Student's law: 5 %, 1 % and 0.1 % on both sides. */
+static void test_laws__student(void **state)
+{
+    (void)state;
+    assert_close(2 * sk_normal_tail(sk_student_normal(2.1009, 18)), 0.05, 2e-3, 0);
+    assert_close(2 * sk_normal_tail(sk_student_normal(2.8784, 18)), 0.01, 5e-3, 0);
+    assert_close(2 * sk_normal_tail(sk_student_normal(3.9216, 18)), 0.001, 1e-2, 0);
+    assert_close(sk_student_normal(-2.6269, 98), -2.5758, 1e-3, 0);
+}
+
 /* Two degrees of freedom: exp(-x/2). One: the normal tail on both sides. Two more add a term of the Poisson sum. */
 static void prop_laws__chi_square_by_its_recursion(void **state)
 {
@@ -680,6 +690,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_laws__quantile_is_the_inverse_of_the_tail),
+        cmocka_unit_test(test_laws__student),
         cmocka_unit_test(prop_laws__chi_square_by_its_recursion),
         cmocka_unit_test(test_laws__anderson_darling_is_its_integral),
         cmocka_unit_test(test_check__steps_are_all_or_even_pieces),

@@ -220,14 +220,15 @@ static double log_kurtosis(const sk_check_scores *s, size_t draw, size_t k)
     return power[0] > 0 ? log(power[1] * (double)s->scored[k] / (power[0] * power[0])) : 0;
 }
 
-/* How far the kurtosis is from that of the replicates: in their standard deviations, and its log over their mean. */
+/* How far the kurtosis is from that of the replicates, which are few: a normal number, and its log over their mean. */
 static double tails_of(const sk_check_scores *s, size_t k, double *ratio)
 {
     double mean = 0, square = 0;
     for (size_t i = 0; i < s->draws; i++) mean += log_kurtosis(s, i, k) / (double)s->draws;
     for (size_t i = 0; i < s->draws; i++) square += pow(log_kurtosis(s, i, k) - mean, 2) / (double)(s->draws - 1);
     *ratio = log_kurtosis(s, s->draws, k) - mean;
-    return square > 0 ? *ratio / sqrt(square) : 0;
+    const double draws = (double)s->draws, t = square > 0 ? *ratio / sqrt(square * (1 + 1 / draws)) : 0;
+    return sk_student_normal(t, draws - 1);
 }
 
 static void test_distribution(battery *b, size_t k)

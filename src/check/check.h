@@ -28,8 +28,9 @@ typedef struct sk_check_spec {
 
 /* ---- laws.c ---- */
 
-double sk_normal_quantile(double p); /* 0 < p < 1 */
-double sk_normal_tail(double z);     /* P(Z > z) */
+double sk_normal_quantile(double p);                /* 0 < p < 1 */
+double sk_normal_tail(double z);                    /* P(Z > z) */
+double sk_student_normal(double t, double freedom); /* the normal number as rare as t, by Wallace's formula */
 double sk_chi_square_tail(double statistic, double freedom);
 
 /* The statistic of n sorted numbers in (0, 1), and the chance of a larger one when they are uniform. */

@@ -57,6 +57,12 @@ double sk_normal_quantile(double p)
 
 double sk_normal_tail(double z) { return 0.5 * erfc(z / sqrt(2.0)); }
 
+double sk_student_normal(double t, double freedom)
+{
+    const double z = (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log1p(t * t / freedom));
+    return t < 0 ? -z : z;
+}
+
 /* Lower incomplete gamma function by its series, upper one by its continued fraction, as shares of the whole. */
 static double gamma_series(double a, double x)
 {
