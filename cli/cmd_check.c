@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-static const char *const keys[] = {"draws", "alpha", "seed",  "bounds", "lower", "upper",
-                                   "id",    "time",  "state", "group",  "dt",    NULL};
+static const char *const keys[] = {"draws", "alpha", "seed",  "bounds", "lower",   "upper", "id",
+                                   "time",  "state", "group", "dt",     "missing", NULL};
 
 /* ---- Output ---- */
 

@@ -243,7 +243,8 @@ void words_warnings(FILE *out, const rep_facts *f)
     const int unsolved = !f->record.certificate.converged && !sk_record_warns(&f->record, SK_WARN_UNSOLVED);
     size_t said = 0;
     for (size_t i = 0; i < warnings->count; i++) said += is_said(f, warnings->text[i]) != 0;
-    if (said == warnings->count && !f->record.odd.codes && !f->record.odd.wild_steps && !unsolved && !bad_scores(NULL, f))
+    if (said == warnings->count && !f->record.odd.codes && !f->record.odd.wild_steps && !unsolved &&
+        !bad_scores(NULL, f))
         return;
     fputs("<div class=\"warnings\" role=\"note\"><h2>Warnings</h2>\n<ul>\n", out);
     bad_scores(out, f);

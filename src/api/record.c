@@ -123,7 +123,7 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *r)
     const sk_tune_outcome *found = &r->found;
     r->against_constant = sk_against_constant(found->score - found->score_constant, found->gain_error);
     if (found->too_few) return sk_record_add_warning(ctx, r, SK_WARN_FEW); /* nothing else can be said */
-    if (!r->verdict) /* which tells it otherwise */
+    if (!r->verdict)                                                       /* which tells it otherwise */
         SK_TRY(sk_record_add_warning(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_gain(r->against_constant, found->limited)));
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_moments(found->calibration)));
