@@ -275,6 +275,15 @@ static void print_bands(const sk_record *r, int width)
     if (r->bands_reason) printf("%-*s%s%s\n", width, "bands", r->bands ? "" : "none: ", r->bands_reason);
 }
 
+/* Of the quick form. */
+static void print_verdict(const sk_record *record, int width)
+{
+    if (!record->verdict) return;
+    printf("%-*s%s\n", width, "verdict", record->verdict);
+    printf("%-*s%s\n", width, "",
+           record->advice ? record->advice : "A quick look: sock check MODEL DATA looks closer.");
+}
+
 void tuned_print(const sk_record *record, int width, bool full)
 {
     print_drift(record, width, full);
@@ -285,4 +294,5 @@ void tuned_print(const sk_record *record, int width, bool full)
     if (full) print_bands(record, width);
     if (full && record->found.paper) print_protocol(&record->found, width);
     odd_print(record, width);
+    print_verdict(record, width);
 }

@@ -63,6 +63,9 @@ extern const exp_experiment exp_edges;
 /* Do the bands hold the truth? Known systems over many seeds. */
 extern const exp_experiment exp_coverage;
 
+/* How often the check objects to models that are right, and to models that are wrong in a known way. */
+extern const exp_experiment exp_check;
+
 /* The paper's tables, with every rival: table 1, table 2, both (tables.c). */
 extern const exp_experiment exp_table1, exp_table2, exp_all;
 

@@ -418,6 +418,53 @@ SOCK_API sock_status sock_score_paths(sock_context *ctx, sock_paths_fn source, v
                                       const sock_data *train, const sock_model *truth, const sock_options *opts,
                                       sock_scores *out);
 
+/* ---- Check --------------------------------------------------------------------------------------------- */
+
+enum { SOCK_CHECK_TESTS = 9, SOCK_VERDICT_SIZE = 640 };
+
+/* One test of the model: does the statistic look as it would if the data came from the model? */
+typedef struct sock_check_test {
+    const char *name;      /* "scale", "distribution", "drift", "diffusion", "memory", "cycles", "volatility", "time",
+                              "horizon"; static storage, as effect_of */
+    int valid;             /* 0: the data do not allow it; the rest is 0 */
+    double statistic;      /* chi-square, or that of Anderson and Darling */
+    double df;             /* degrees of freedom; 0: it has none */
+    double p, p_adjusted;  /* chance of such a statistic; for all tests together, by Holm */
+    double effect;         /* how large what it sees is, */
+    double effect_least;   /* from what size on it matters, */
+    const char *effect_of; /* and what it is */
+    int objects;           /* p_adjusted is below alpha and the effect matters */
+    int remark;            /* below alpha, and too small to matter */
+} sock_check_test;
+
+/* A number that is not known is NaN. */
+typedef struct sock_checks {
+    int ok;                          /* no test objects */
+    char pattern[24];                /* what speaks: "none", "noise", "memory", "jumps", ... (docs/check.md) */
+    char verdict[SOCK_VERDICT_SIZE]; /* in a sentence */
+    char advice[SOCK_VERDICT_SIZE];  /* what to do about it; "": nothing */
+    sock_check_test test[SOCK_CHECK_TESTS];
+    size_t steps, all_steps; /* that were looked at; of the data */
+    size_t draws, lost;      /* simulated ends for each step; how many of all left the finite numbers */
+    double alpha;
+    double lag1, variance_ratio,
+        scale;         /* where they are farthest from 0, 1, 1 among the states: correlation of
+                          neighbouring scores, mean square over four steps by that over one, mean square */
+    double long_step;  /* median of h |Jacobian of f|: from 0.5 on steps are long for the system */
+    double period;     /* of a cycle that stands out, in units of time; 0: none */
+    double exit_share; /* of simulated paths that leave the data's range widened by half on each side */
+    double seconds;
+} sock_checks;
+
+/* Is the model right for the data, be they those of the fit or new ones? Every step is compared with simulated ones of
+ * the model, so long steps raise no false alarm. The model must have a diffusion. Options used: draws, alpha, seed,
+ * bounds, lower, upper. opts may be NULL. SOCK_OK whatever the verdict; too few steps are a verdict, too. */
+SOCK_API sock_status sock_check(sock_context *ctx, const sock_model *model, const sock_data *data,
+                                const sock_options *opts, sock_checks *out);
+
+/* The same as one JSON object: verdict, advice, pattern, ok, tests and the numbers. */
+SOCK_API sock_status sock_checks_json(sock_context *ctx, const sock_checks *checks, char **json);
+
 #ifdef __cplusplus
 }
 #endif

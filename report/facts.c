@@ -26,16 +26,13 @@ static sock_status summary_of(sock_context *ctx, const sock_data *data, json_t *
     return status >= 0 && !*out ? SOCK_ENOMEM : status;
 }
 
-static sock_status look_at_residuals(sock_context *ctx, const fig_input *in, rep_facts *f)
+/* Without a diffusion there is nothing to check. */
+static sock_status look_at_check(sock_context *ctx, rep_facts *f)
 {
-    const res_set *set;
-    const res_moments *moments;
     if (!sock_model_has_diffusion(f->model)) return SOCK_OK;
-    const sock_status status = evidence_residuals(ctx, in, &set, &moments);
-    if (status < 0) return status;
-    f->residuals = *moments;
-    f->has_residuals = moments->count > 0;
-    return SOCK_OK;
+    const sock_status status = sock_check(ctx, f->model, f->data, NULL, &f->check);
+    f->has_check = status >= 0;
+    return status == SOCK_ENUMERIC ? SOCK_OK : status;
 }
 
 /* On the test data with everything; else, where the truth is known, errors and perplexity on the data themselves. What
@@ -65,7 +62,7 @@ sock_status facts_gather(sock_context *ctx, const fig_input *in, const rep_setti
         f.point = look_points(in->data, POINTS, &f.points);
         if (!f.point) status = SOCK_ENOMEM;
     }
-    if (status >= 0) status = look_at_residuals(ctx, in, &f);
+    if (status >= 0) status = look_at_check(ctx, &f);
     if (status >= 0) status = look_at_scores(ctx, &f);
     if (status < 0)
         facts_free(&f);

@@ -6,7 +6,6 @@
 #include "figures.h"
 #include "page.h"
 #include "report.h"
-#include "whiteness.h"
 
 typedef struct rep_facts {
     const sock_model *model;
@@ -17,8 +16,8 @@ typedef struct rep_facts {
     json_t *info;            /* of sock_model_info; the evidence's */
     json_t *summary, *terms; /* of sock_data_summary, sock_model_terms */
     int same_data;           /* the data are those of the fit, by their hash */
-    int has_residuals;
-    res_moments residuals;
+    int has_check;           /* of the data: the model has a diffusion */
+    sock_checks check;
     int has_scores; /* of the test data, or, where the truth is known, of the data themselves */
     sock_scores scores;
     int *failed;   /* set to 1 where memory ran out while something was written: the page is then thrown away */
@@ -33,6 +32,7 @@ void facts_free(rep_facts *facts);
 
 /* ---- What is written of them, each a piece of HTML ---- */
 
+void words_verdict(FILE *out, const rep_facts *facts);  /* what the check says, with its tests */
 void words_summary(FILE *out, const rep_facts *facts);  /* paragraphs */
 void words_warnings(FILE *out, const rep_facts *facts); /* a list, or nothing */
 void card_write(FILE *out, const rep_facts *facts);     /* the model card */

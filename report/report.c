@@ -215,6 +215,7 @@ static sock_status put_page(sock_context *ctx, FILE *out, const rep_facts *f, fi
     put_top(out, f);
     put_menu(out, wanted, has_terms(f));
     fputs("<main>\n<section id=\"summary\">\n<h2>Summary</h2>\n", out);
+    words_verdict(out, f);
     words_summary(out, f);
     equation_write(out, f);
     fputs("</section>\n", out);

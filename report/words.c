@@ -86,14 +86,6 @@ static void diffusion_words(FILE *out, const rep_facts *f)
     fputs(".</p>\n", out);
 }
 
-/* Residuals that take observations for states and a step for a short one say nothing about a model that knows better.
- */
-static int follows_steps(const rep_facts *f)
-{
-    const sk_noise_told *noise = &f->record.found.noise;
-    return noise->used || noise->substeps > 1;
-}
-
 /* What is known of measurement noise: standard deviations by state, or how it was looked for. */
 static void noise_words(FILE *out, const rep_facts *f)
 {
@@ -151,7 +143,7 @@ static void score_words(FILE *out, const rep_facts *f)
     fputs(".</p>\n", out);
 }
 
-/* ---- Residuals ---- */
+/* ---- The verdict ---- */
 
 static void put_warning(FILE *out, const char *text)
 {
@@ -163,78 +155,43 @@ static void put_warning(FILE *out, const char *text)
     fputs(".</li>\n", out);
 }
 
-/* The fit looked at the neighbours of these residuals itself: its word stands among its warnings. */
-static int fit_told(const rep_facts *f) { return f->same_data && isfinite(f->record.residual_lag1); }
-
-static sk_warning_code lag1_warning(const rep_facts *f)
+static void put_test(FILE *out, const sock_check_test *t)
 {
-    if (fit_told(f)) return sk_warn_lag1(f->record.residual_lag1, (double)f->record.found.steps);
-    return sk_warn_lag1(f->residuals.lag[1], (double)f->residuals.count / (double)f->d);
-}
-
-/* What the residuals have against the model, as list items; the number of them. out may be NULL. An objection is
- * raised beyond three standard errors of white noise only: 1/sqrt(n) for the mean, 1/sqrt(2n) for the standard
- * deviation, sqrt(24/n) for the kurtosis; that to correlation by the rule of the fit. */
-static int objections(FILE *out, const rep_facts *f)
-{
-    const res_moments *m = &f->residuals;
-    const sk_warning_code lag1 = lag1_warning(f);
-    const double size = (double)(m->count ? m->count : 1), chance = 3 / sqrt(size),
-                 width = fmax(0.08, chance / M_SQRT2);
-    int count = 0;
-    if (follows_steps(f)) return 0;
-#define OBJECT(...)                                                                                                    \
-    do {                                                                                                               \
-        if (out) fprintf(out, __VA_ARGS__);                                                                            \
-        count++;                                                                                                       \
-    } while (0)
-    if (fabs(m->mean) > fmax(0.05, chance))
-        OBJECT("<li>The residuals have mean %.3f instead of 0: the drift misses a trend.</li>\n", m->mean);
-    if (m->sd > 1 + width)
-        OBJECT(
-            "<li>The residuals are wider than they should be (%.2f instead of 1): the noise is larger than the model "
-            "says, or time steps are too long for it.</li>\n",
-            m->sd);
-    if (m->sd < 1 - width)
-        OBJECT("<li>The residuals are narrower than they should be (%.2f instead of 1): the model has more noise than "
-               "the data.</li>\n",
-               m->sd);
-    if (m->kurtosis > fmax(4.5, 3 + 3 * sqrt(24 / size)))
-        OBJECT(
-            "<li>The residuals have heavy tails (kurtosis %.1f instead of 3): jumps, outliers, or noise that changes "
-            "faster with the state than the model knows.</li>\n",
-            m->kurtosis);
-    if (lag1 != SK_WARN_NONE) count++;
-    if (lag1 != SK_WARN_NONE && out && !fit_told(f)) put_warning(out, sk_warning_text(lag1));
-#undef OBJECT
-    return count;
-}
-
-static void residual_words(FILE *out, const rep_facts *f)
-{
-    const res_moments *m = &f->residuals;
-    if (!f->has_residuals) return;
-    fprintf(out,
-            "<p>Its standardised residuals have mean %.3f, standard deviation %.3f, kurtosis %.2f and lag-1 "
-            "correlation %.3f",
-            m->mean, m->sd, m->kurtosis, m->lag[1]);
-    if (follows_steps(f)) {
-        fputs(
-            ". They take observations for states and steps for short ones, which the model does not, so they need not "
-            "be white.</p>\n",
-            out);
+    fprintf(out, "<tr><th scope=\"row\">%s</th>", t->name);
+    if (!t->valid) {
+        fputs("<td colspan=\"5\">too few steps</td><td></td></tr>\n", out);
         return;
     }
-    const size_t few = 100; /* the standard deviation is then known to a fifteenth, and less than that shows nothing */
-    if (objections(NULL, f))
-        fputs("; white noise would have 0, 1, 3 and 0: see the warnings.</p>\n", out);
-    else if (m->count < few)
-        fprintf(out,
-                "; white noise would have 0, 1, 3 and 0, but %zu residual%s would not show much that speaks against "
-                "the model.</p>\n",
-                m->count, plural((long long)m->count));
-    else
-        fputs(", close to the 0, 1, 3 and 0 of white noise: nothing speaks against the model.</p>\n", out);
+    fprintf(out, "<td>%.4g</td><td>", t->statistic);
+    if (t->df > 0) fprintf(out, "%g", t->df);
+    fprintf(out, "</td><td>%.2g</td><td>%.2g</td><td>%.3f</td><td>%s</td></tr>\n", t->p, t->p_adjusted, t->effect,
+            t->objects  ? "objects"
+            : t->remark ? "certain, and too small to matter"
+                        : "");
+}
+
+static void put_tests(FILE *out, const sock_checks *c)
+{
+    fprintf(out,
+            "<details><summary>Tests: %zu of %zu steps, each beside %zu simulated ones of the model</summary>\n"
+            "<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\"><thead><tr>",
+            c->steps, c->all_steps, c->draws);
+    static const char *const heads[] = {"test", "statistic", "df", "p", "adjusted", "effect", ""};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) fprintf(out, "<th scope=\"col\">%s</th>", heads[i]);
+    fputs("</tr></thead><tbody>\n", out);
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++) put_test(out, &c->test[i]);
+    fputs("</tbody></table></div></details>\n", out);
+}
+
+void words_verdict(FILE *out, const rep_facts *f)
+{
+    if (!f->has_check) return;
+    fputs("<p class=\"verdict\"><b>", out);
+    page_text(out, f->check.verdict);
+    fputs("</b>", out);
+    if (f->check.advice[0]) fputs(" ", out), page_text(out, f->check.advice);
+    fputs("</p>\n", out);
+    if (isfinite(f->check.lag1)) put_tests(out, &f->check); /* else none was made */
 }
 
 void words_summary(FILE *out, const rep_facts *f)
@@ -245,7 +202,6 @@ void words_summary(FILE *out, const rep_facts *f)
     noise_words(out, f);
     search_words(out, f);
     score_words(out, f);
-    residual_words(out, f);
 }
 
 /* What the scores have against the model, as list items; the number of them. out may be NULL. */
@@ -294,19 +250,27 @@ static void odd_words(FILE *out, const sk_oddities *odd)
     if (odd->wild_steps) fputs("</ul></li>\n", out);
 }
 
+/* What the check has said, an older fit need not say again, in other words. */
+static int is_said(const rep_facts *f, const char *text)
+{
+    const sk_warning_code code = sk_warning_of(text);
+    return f->has_check && (code == SK_WARN_NOISE || code == SK_WARN_MEMORY);
+}
+
 void words_warnings(FILE *out, const rep_facts *f)
 {
     const sk_texts *warnings = &f->record.warnings;
-    const int against = f->has_residuals ? objections(NULL, f) : 0;
     const int unsolved = !f->record.certificate.converged && !sk_record_warns(&f->record, SK_WARN_UNSOLVED);
-    if (!warnings->count && !f->record.odd.codes && !f->record.odd.wild_steps && !against && !unsolved &&
+    size_t said = 0;
+    for (size_t i = 0; i < warnings->count; i++) said += is_said(f, warnings->text[i]) != 0;
+    if (said == warnings->count && !f->record.odd.codes && !f->record.odd.wild_steps && !unsolved &&
         !bad_scores(NULL, f))
         return;
     fputs("<div class=\"warnings\" role=\"note\"><h2>Warnings</h2>\n<ul>\n", out);
     bad_scores(out, f);
-    for (size_t i = 0; i < warnings->count; i++) put_warning(out, warnings->text[i]);
+    for (size_t i = 0; i < warnings->count; i++)
+        if (!is_said(f, warnings->text[i])) put_warning(out, warnings->text[i]);
     odd_words(out, &f->record.odd);
     if (unsolved) put_warning(out, sk_warning_text(SK_WARN_UNSOLVED));
-    if (against) objections(out, f);
     fputs("</ul></div>\n", out);
 }

@@ -171,6 +171,10 @@ static void test_evidence__a_page_asks_for_residuals_once(void **state)
         figures += l.asked;
         free(text);
     }
+    sock_checks checks;
+    l.asked = 0;
+    assert_int_equal(sock_check(ctx, model, data, NULL, &checks), SOCK_OK);
+    figures += l.asked;
     l.asked = 0;
     assert_int_equal(rep_write(ctx, model, data, NULL, path), SOCK_OK);
     assert_int_equal(l.asked, figures);

@@ -342,6 +342,15 @@ static sock_status call_uncertain(world *w)
     return sock_simulate(w->ctx, w->banded, &spec, out, NULL, NULL);
 }
 
+static sock_status call_check(world *w)
+{
+    sock_checks checks;
+    char *text = NULL;
+    SK_TRY(sock_check(w->ctx, w->model, w->data, w->plain, &checks));
+    sock_status status = sock_checks_json(w->ctx, &checks, &text);
+    return keep_text(status, text);
+}
+
 static sock_status call_report(world *w)
 {
     rep_settings settings = {
@@ -400,6 +409,7 @@ static const struct call {
     {"sock_score_paths", call_score_paths, false},
     {"sock_model_bands, _draw", call_bands, false},
     {"sock_simulate, uncertain", call_uncertain, false},
+    {"sock_check, sock_checks_json", call_check, false},
     {"rep_write", call_report, false},
     {"rep_figure", call_figures, false},
 };

@@ -255,7 +255,7 @@ static void test_record__keys_come_in_the_order_of_the_format(void **state)
          "left_out skipped search scale centre "
          "diffusion_lambda relative_gap converged rank primal dual gap iterations iterations_reason quadrature n "
          "points d status options data version equation errors bands f_sup warnings score_loglik jitter residual_lag1 "
-         "| kernel share l "
+         "verdict pattern | kernel share l "
          "lambda dof score | "
          "kernel polished edge converged share l lambda score relative_gap primal dual gap | stage field kernel l "
          "score edge "},

@@ -116,6 +116,7 @@ static void test_tuneknown__finds_known_systems_again(void **state)
                       json_number_value(json_object_get(info, "score_constant"));
         assert_true(gain > 10);
         assert_false(warns(model, "correlated")); /* nonlinear steps are not memory */
+        assert_true(tells(model, "pattern", "none"));
         json_decref(info);
         free(f), free(a);
         sock_model_free(model);
@@ -136,8 +137,10 @@ static void test_tuneknown__measurement_noise_is_told(void **state)
     for (size_t i = 0; i < 20 * 51; i++) x[i] += 0.15 * noise[i];
     sock_data *noisy = data_of(1, 20, 51, 0.02, x);
     sock_model *one = fit(clean, NULL), *two = fit(noisy, NULL);
-    assert_false(warns(one, "correlated"));
-    assert_true(warns(two, "negatively correlated: measurement noise"));
+    assert_false(warns(one, "correlated") || warns(two, "correlated")); /* the verdict has the word */
+    assert_true(tells(one, "verdict", "No objection: over 1000 steps") && !tells(one, "advice", ""));
+    assert_true(tells(two, "verdict", "Neighbouring residuals cancel: measurement noise"));
+    assert_true(tells(two, "pattern", "noise") && tells(two, "advice", "Thin the data"));
     sock_model_free(one), sock_model_free(two);
     sock_data_free(clean), sock_data_free(noisy);
     free(noise);

@@ -66,6 +66,16 @@ static inline bool warns(const sock_model *model, const char *words)
     return found;
 }
 
+/* Whether the key is there and its text begins so. */
+static inline bool tells(const sock_model *model, const char *key, const char *begins)
+{
+    json_t *info = info_of(model);
+    const char *text = json_string_value(json_object_get(info, key));
+    const bool found = text && strncmp(text, begins, strlen(begins)) == 0;
+    json_decref(info);
+    return found;
+}
+
 /* trajectories x points in d dimensions, spaced h; x is taken over. */
 static inline sock_data *data_of(size_t d, size_t trajectories, size_t points, double h, double *x)
 {

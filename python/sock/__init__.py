@@ -13,6 +13,7 @@ dx/dt = 1.006*x
 
 from . import datasets
 from ._calls import OPTIONS as _OPTIONS
+from ._check import Check
 from ._errors import (
     Cancelled,
     Error,
@@ -37,7 +38,7 @@ from ._trajectories import Trajectories, Trajectory, read_csv
 __version__ = _lib.sock_version().decode()
 
 __all__ = [
-    "SDE", "KnownSDE", "Model", "Scores", "Trajectories", "Trajectory", "datasets", "load", "read_csv",
+    "SDE", "KnownSDE", "Model", "Scores", "Check", "Trajectories", "Trajectory", "datasets", "load", "read_csv",
     "Cancelled", "Error", "FileError", "InputError", "MissingFileError", "NotFittedError", "NumericError", "OutOfMemoryError",
     "UnknownParameterError", "UsageError", "SockWarning", "NotConvergedWarning", "LimitedWarning", "PartialWarning",
     "__version__",

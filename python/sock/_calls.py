@@ -92,7 +92,7 @@ def _warn_of_slow_blas() -> None:
     """Once: OpenBLAS may not know this processor. It is loaded by now, so all that is left is to tell."""
     remark = lib.sock_blas_remark().decode()
     if remark:
-        warnings.warn(remark, SockWarning, stacklevel=_outside())
+        warnings.warn(remark, SockWarning, stacklevel=outside())
 
 
 class Context:
@@ -142,7 +142,7 @@ class Context:
             raise FAILURES.get(status, Error)(self.message() or lib.sock_status_text(status).decode())
         if status > 0:
             text = self.message() or lib.sock_status_text(status).decode()
-            warnings.warn(text, CAVEATS.get(status, UserWarning), stacklevel=_outside())
+            warnings.warn(text, CAVEATS.get(status, UserWarning), stacklevel=outside())
         return status
 
     def close(self) -> None:
@@ -176,7 +176,7 @@ class Context:
         return status
 
 
-def _outside() -> int:
+def outside() -> int:
     """How far up the first caller outside this package is: where a warning should point."""
     here, depth, frame = os.path.dirname(__file__), 1, sys._getframe(1)
     while frame is not None and os.path.dirname(frame.f_code.co_filename) == here:

@@ -7,13 +7,15 @@ import ctypes
 import json
 import os
 import tempfile
+import warnings
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _native
-from ._calls import OPTIONS, Context, Progress, is_default, option_text, unknown_parameter
-from ._errors import NotFittedError, NumericError, UsageError
+from ._calls import OPTIONS, Context, Progress, is_default, option_text, outside, unknown_parameter
+from ._check import Check
+from ._errors import NotFittedError, NumericError, SockWarning, UsageError
 from ._native import doubles, lib, names_array, take_text
 from ._trajectories import Trajectories, numbers
 
@@ -370,6 +372,25 @@ class Model:
             raise NumericError(result.reasons["loglik"])
         return result.loglik / (result.d * result.intervals)
 
+    def check(self, X: Any = None, *, t: Any = None, dt: Optional[float] = None, **options: Any) -> Check:
+        """Is the model right for these data, those of the fit unless others are given? Nine tests and a verdict.
+
+        Every observed step is compared with simulated ones of the model. Warns (:class:`sock.SockWarning`) where a test
+        objects. Options: ``draws``, ``alpha``, ``seed``, ``bounds``, ``lower``, ``upper``.
+        """
+        raw, text = _native.Checks(), ctypes.c_void_p()
+        data = self._plot_data(None) if X is None else self._data(X, t, dt)
+        keys = ("draws", "alpha", "seed", "bounds", "lower", "upper")
+        with own_errors(self), self._context(keys, options) as c:
+            c.work(
+                lib.sock_check, self._pointer(), data._handle, c.options, ctypes.byref(raw), progress=self._progress()
+            )
+            c.check(lib.sock_checks_json(c.handle, ctypes.byref(raw), ctypes.byref(text)))
+        result = Check(json.loads(take_text(text)))
+        if not result.ok:
+            warnings.warn(f"{result.verdict} {result.advice}", SockWarning, stacklevel=outside())
+        return result
+
     # -- Figures
 
     def plot(
@@ -397,7 +418,7 @@ class Model:
             return self._data(X)
         data = getattr(self, "data_", None)
         if data is None:
-            raise UsageError("give the data to draw beside: plot(X)")
+            raise UsageError("give the data: this model was not fitted here")
         return data
 
     def figures(self, X: Any = None) -> List[str]:

@@ -103,6 +103,44 @@ class Scores(ctypes.Structure):
     ]
 
 
+class CheckTest(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("valid", c_int),
+        ("statistic", c_double),
+        ("df", c_double),
+        ("p", c_double),
+        ("p_adjusted", c_double),
+        ("effect", c_double),
+        ("effect_least", c_double),
+        ("effect_of", c_char_p),
+        ("objects", c_int),
+        ("remark", c_int),
+    ]
+
+
+class Checks(ctypes.Structure):
+    _fields_ = [
+        ("ok", c_int),
+        ("pattern", ctypes.c_char * 24),
+        ("verdict", ctypes.c_char * 640),
+        ("advice", ctypes.c_char * 640),
+        ("test", CheckTest * 9),
+        ("steps", c_size_t),
+        ("all_steps", c_size_t),
+        ("draws", c_size_t),
+        ("lost", c_size_t),
+        ("alpha", c_double),
+        ("lag1", c_double),
+        ("variance_ratio", c_double),
+        ("scale", c_double),
+        ("long_step", c_double),
+        ("period", c_double),
+        ("exit_share", c_double),
+        ("seconds", c_double),
+    ]
+
+
 class SystemHead(ctypes.Structure):
     """The beginning of sys_system; only read through a pointer."""
 
@@ -145,6 +183,8 @@ STRUCTURES = {
     "sock_simulation_report": SimulationReport,
     "sock_value": Value,
     "sock_scores": Scores,
+    "sock_check_test": CheckTest,
+    "sock_checks": Checks,
     "sys_system": SystemHead,
     "sys_instance": SystemInstance,
     "rep_settings": ReportSettings,
@@ -222,6 +262,8 @@ PROTOTYPES = {
     "sock_simulate": (c_int, [_H, _H, POINTER(Simulation), _D, _D, POINTER(SimulationReport)]),
     "sock_simulation_bounds": (c_int, [_H, _H, c_size_t, POINTER(c_int), _D, _D]),
     "sock_score": (c_int, [_H, _H, _H, _H, _H, _H, POINTER(Scores)]),
+    "sock_check": (c_int, [_H, _H, _H, _H, POINTER(Checks)]),
+    "sock_checks_json": (c_int, [_H, POINTER(Checks), _TEXT]),
 }
 
 SYSTEM_PROTOTYPES = {

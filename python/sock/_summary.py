@@ -66,4 +66,7 @@ def summary(info: Dict[str, Any], d: int) -> str:
     lines += [("", f"{info['quadrature']} quadrature")] if info.get("quadrature") else []
     lines += _field("diffusion", info) + _certificate(info) + _score(info, d)
     lines += [("warning", str(text)) for text in info.get("warnings") or []]
+    if info.get("verdict"):
+        lines.append(("verdict", str(info["verdict"])))
+        lines.append(("", str(info.get("advice") or "A quick look: model.check(data) looks closer.")))
     return "\n".join(f"{key:<12} {text}" for key, text in lines)

@@ -207,6 +207,28 @@ sock_smooth <- function(model, data) {
   data.frame(values_of(from)[, 1:2, drop = FALSE], v, check.names = FALSE)
 }
 
+# Is the model right for the data (those of the fit, unless others are given)? Tests, and a verdict; a warning where one
+# objects. `...`: draws, alpha, seed.
+sock_check <- function(model, data = model$data, ...) {
+  if (is.null(data)) stop("give the data: sock_check(model, data)", call. = FALSE)
+  o <- options_of(list(...))
+  on <- sock_data(data, state = if (!inherits(data, "sock_data")) model$names)
+  out <- structure(json_read(.Call(C_check, model$pointer, on$pointer, o$keys, o$values)), class = "sock_check")
+  if (!out$ok) warning(out$verdict, " ", out$advice, call. = FALSE)
+  out
+}
+
+print.sock_check <- function(x, ...) {
+  number <- function(test, key) if (is.null(test[[key]])) NA else test[[key]]
+  cat(x$verdict, "\n", if (nzchar(x$advice)) paste0(x$advice, "\n"), sep = "")
+  print(data.frame(
+    test = vapply(x$tests, function(t) t$name, ""), statistic = vapply(x$tests, number, 0, "statistic"),
+    df = vapply(x$tests, number, 0, "df"), p = vapply(x$tests, number, 0, "p"),
+    adjusted = vapply(x$tests, number, 0, "p_adjusted"), effect = vapply(x$tests, number, 0, "effect"),
+    objects = vapply(x$tests, function(t) isTRUE(t$objects), TRUE)), digits = 3, row.names = FALSE)
+  invisible(x)
+}
+
 summary.sock <- function(object, ...) structure(json_read(.Call(C_model_info, object$pointer)), class = "summary.sock")
 
 # A share of an average: "37 %", and "<1 %" for what would round to nothing.
@@ -257,6 +279,8 @@ print.summary.sock <- function(x, ...) {
       if (!is.null(x$score_constant))
         sprintf("; constant coefficients %.4f%s", x$score_constant / (x$steps * x$d), verdict(x$against_constant))))
   for (text in x$warnings) line("warning", text)
+  if (!is.null(x$verdict)) line("verdict", x$verdict)
+  if (!is.null(x$verdict)) line("", if (is.null(x$advice)) "A quick look: sock_check(model, data) looks closer." else x$advice)
   invisible(x)
 }
 

@@ -56,7 +56,9 @@
     X(sock_simulate)                                                                                                   \
     X(sock_simulation_bounds)                                                                                          \
     X(sock_smooth)                                                                                                     \
-    X(sock_score)
+    X(sock_score)                                                                                                      \
+    X(sock_check)                                                                                                      \
+    X(sock_checks_json)
 
 /* Filled once, when R loads the package. */
 static struct {
@@ -437,6 +439,27 @@ static SEXP r_score(SEXP pointer, SEXP test, SEXP train, SEXP keys, SEXP values)
     return out;
 }
 
+/* The text of sock_checks_json. */
+static SEXP r_check(SEXP pointer, SEXP data, SEXP keys, SEXP values)
+{
+    const sock_model *model = held(pointer, "model");
+    const sock_data *on = held(data, "data set");
+    call c;
+    char *json = NULL;
+    sock_checks checks;
+    SEXP out = R_NilValue;
+    if (begin(&c, keys, values, Rf_ScalarInteger(0)) && good(&c, so.sock_check(c.ctx, model, on, c.opts, &checks)))
+        good(&c, so.sock_checks_json(c.ctx, &checks, &json));
+    if (json) {
+        out = Rf_mkString(json);
+        so.sock_string_free(json);
+    }
+    PROTECT(out);
+    finish(&c);
+    UNPROTECT(1);
+    return out;
+}
+
 static SEXP r_version(void) { return Rf_mkString(so.sock_version()); }
 
 static SEXP r_blas_remark(void) { return Rf_mkString(so.sock_blas_remark()); }
@@ -472,6 +495,7 @@ static const R_CallMethodDef entries[] = {ENTRY(open, 1),
                                           ENTRY(simulate, 10),
                                           ENTRY(smooth, 2),
                                           ENTRY(score, 5),
+                                          ENTRY(check, 4),
                                           ENTRY(version, 0),
                                           ENTRY(blas_remark, 0),
                                           ENTRY(option_keys, 0),

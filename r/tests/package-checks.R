@@ -70,6 +70,14 @@ for (key in c("loglik", "perplexity_raw", "loglik_moments", "perplexity_moments_
   line <- grep(sprintf('^ *"%s":', key), told, value = TRUE)
   stopifnot(all.equal(score[[key]], as.double(sub(",$", "", sub(".*: *", "", line))), tolerance = 1e-14))
 }
+checked <- sock_check(model, at("test.csv"), draws = 39)
+told <- readLines(at("check.json"))
+stopifnot(isTRUE(checked$ok), length(checked$tests) == 9, identical(checked$tests[[1]]$name, "scale"))
+line <- grep('^ *"verdict":', told, value = TRUE)
+stopifnot(grepl(checked$verdict, line, fixed = TRUE), any(grepl("memory", capture.output(print(checked)))))
+warned <- tryCatch(sock_check(sock_fit(at("train.csv"), tune = FALSE, drift = "constant", diffusion = "constant"), at("test.csv")),
+                   warning = function(w) conditionMessage(w))
+stopifnot(is.character(warned), grepl("misses a dependence", warned, fixed = TRUE))
 pdf(at("figures.pdf"))
 plot(model)
 plot(m2)

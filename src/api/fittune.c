@@ -1,8 +1,10 @@
 /* fittune.c - the tuned estimator behind sock_fit: options in, model and information out. */
+#include "api/checkcall.h"
 #include "api/equation.h"
 #include "api/fitjob.h"
 #include "paper/paper.h"
 #include "score/score.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,6 +80,26 @@ static sock_status find_strays(const sk_fit_job *job, sk_tune_spec *spec, strays
     return SOCK_OK;
 }
 
+/* A budget that was spent leaves no time for it; the protocol of the paper has none. */
+static bool wants_check(const sk_fit_job *job, const sk_record *record)
+{
+    return sk_option_flag(job->opts, "check") && !is_paper(job) && !record->found.limited && !record->found.too_few;
+}
+
+/* The quick form, into the record. Numbers that do not allow it are no reason to lose a fit. */
+static sock_status check_quickly(const sk_fit_job *job, const sock_model *model, sk_record *record)
+{
+    sk_check_spec spec = {.draws = SK_CHECK_QUICK_DRAWS,
+                          .most = sk_check_quick_steps(job->data->d),
+                          .alpha = sk_option_number(job->opts, "alpha"),
+                          .seed = sk_option_count(job->opts, "seed")};
+    sock_checks checks;
+    sk_check_by_record(record, job->data->d, &spec);
+    const sock_status status = sk_check(job->ctx, model, job->data, &spec, &checks);
+    if (status == SOCK_ENUMERIC) return SOCK_OK;
+    return status < 0 ? status : sk_check_to_record(job->ctx, &checks, record);
+}
+
 static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, sock_status ended, sock_model *model)
 {
     bool left = strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0;
@@ -97,6 +119,7 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
     SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left));
     for (size_t k = 0; record->found.quiet && k < job->data->d; k++)
         if (record->found.quiet[k]) SK_TRY(sk_texts_add(job->ctx, &record->quiet, job->data->state[k]));
+    if (wants_check(job, record)) SK_TRY(check_quickly(job, model, record));
     SK_TRY(sk_record_warn(job->ctx, record));
     return sk_fit_save_record(job, record, ended, model);
 }

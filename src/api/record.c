@@ -44,9 +44,14 @@ sock_status sk_number_lists_new(sock_context *ctx, size_t count, sk_number_lists
 
 void sk_record_clear(sk_record *r)
 {
-    char *const owned[] = {r->drift_path,    r->diffusion_form,     r->solver,    r->quadrature,
-                           r->lambda_reason, r->certificate.reason, r->status,    r->certificate.iterations_reason,
-                           r->version,       r->data.source,        r->data.hash, r->bands_reason};
+    char *const owned[] = {r->drift_path,    r->diffusion_form,
+                           r->solver,        r->quadrature,
+                           r->lambda_reason, r->certificate.reason,
+                           r->status,        r->certificate.iterations_reason,
+                           r->version,       r->data.source,
+                           r->data.hash,     r->verdict,
+                           r->advice,        r->pattern,
+                           r->bands_reason};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) sk_free(owned[i]);
     for (size_t i = 0; i < r->options.count; i++) {
         sk_free(r->options.option[i].key);
@@ -60,6 +65,7 @@ void sk_record_clear(sk_record *r)
     sk_texts_clear(&r->quiet);
     number_lists_clear(&r->errors);
     number_lists_clear(&r->equation_part_errors);
+    sk_texts_clear(&r->objections);
     sk_tune_outcome_clear(&r->found);
     sk_record_init(r);
 }
@@ -158,7 +164,8 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *r)
     const sk_tune_outcome *found = &r->found;
     r->against_constant = sk_against_constant(found->score - found->score_constant, found->gain_error);
     if (found->too_few) return sk_record_add_warning(ctx, r, SK_WARN_FEW); /* nothing else can be said */
-    if (!found->noise.used && found->noise.substeps <= 1) /* else Euler's residuals are correlated as they should be */
+    /* The verdict tells it otherwise; with noise and long steps Euler's residuals are correlated as they should be. */
+    if (!r->verdict && !found->noise.used && found->noise.substeps <= 1)
         SK_TRY(sk_record_add_warning(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_gain(r->against_constant, found->limited)));
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_moments(found->calibration)));

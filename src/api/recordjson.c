@@ -564,6 +564,10 @@ static const field fields[] = {
     {"jitter", NUMBERS, SEARCH | OPTIONAL, IN(found.jitter)},
     {"grain", NUMBERS, SEARCH | OPTIONAL, IN(found.grain)},
     {"residual_lag1", NUMBER, TUNED, IN(residual_lag1)},
+    {"verdict", TEXT, TUNED | OPTIONAL, IN(verdict)},
+    {"advice", TEXT, TUNED | OPTIONAL, IN(advice)},
+    {"pattern", TEXT, TUNED | OPTIONAL, IN(pattern)},
+    {"objections", LINES, TUNED | OPTIONAL, IN(objections)},
     {0},
 };
 

@@ -129,6 +129,7 @@ enum {
     SK_PURPOSE_SYSTEM = 5,
     SK_PURPOSE_NEURAL = 7, /* 6 was never used */
     SK_PURPOSE_OBSERVE = 8,
+    SK_PURPOSE_CHECK = 9,
     SK_PURPOSE_DRAW = 10,
     SK_PURPOSE_TEST = 99 /* for the tests */
 };
@@ -142,6 +143,8 @@ void sk_normals(sk_key key, uint64_t a, uint64_t b, uint64_t first, size_t count
 /* The same normal numbers to rounding (bulk mathematics), several times faster. A number does not depend on which part
  * of the stream it is made with. */
 void sk_normals_bulk(sk_key key, uint64_t a, uint64_t b, uint64_t first, size_t count, double *out);
+
+double sk_normal_quantile(double p); /* of N(0, 1); 0 < p < 1 */
 
 /* A permutation of 0 .. count-1 (Fisher-Yates on the stream (key, a, b)). */
 void sk_shuffle(sk_key key, uint64_t a, uint64_t b, size_t count, size_t *out);

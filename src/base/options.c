@@ -67,6 +67,10 @@ static const row table[] = {
     {"delta",     NUMBER0, "0",    0, 1e300, "a number >= 0", "added to the diagonal of a step's covariance in the likelihood; regular where a is singular"},
     {"mmd-paths", COUNT,  "500",   0, 1e7, "a whole number from 0 to 10^7", "simulated paths for each distinct start of the test set (0: no MMD)"},
     {"mmd-step",  NUMBER, "0.001", 0, 1e300, "a number > 0", "largest inner step of these paths"},
+    /* check */
+    {"check", FLAG,   "yes",  0, 0, "yes|no", "tuning: at the end compare some steps with simulated ones of the model, and say what speaks against it (sock check does so with all)"},
+    {"draws", COUNT,  "99",   19, 9999, "a whole number from 19 to 9999", "check: simulated ends for each step"},
+    {"alpha", NUMBER, "0.05", 0, 0.5, "a number > 0, at most 0.5", "check: chance of an objection to a model that is right"},
     {"seed",         COUNT,  "0",    0, 9007199254740992.0, "a whole number from 0 to 2^53", "seed of all random choices"},
 };
 /* clang-format on */

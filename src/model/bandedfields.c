@@ -29,7 +29,7 @@ static sock_status check(sock_context *ctx, const sock_model *model, size_t coun
 /* Standard deviations in a band of f. */
 static double drift_width(const sk_spread *s, double level, bool simultaneous)
 {
-    if (!simultaneous) return sk_normal_quantile(level);
+    if (!simultaneous) return sk_normal_reach(level);
     const size_t at = (size_t)ceil(level * SK_SUP_DRAWS);
     return s->sup[SK_MIN(SK_MAX(at, 1), SK_SUP_DRAWS) - 1];
 }
@@ -65,7 +65,7 @@ static sock_status diffusion_bands(sock_context *ctx, const sock_model *model, s
                                    double level, double *low, double *high)
 {
     const size_t d = model->d;
-    const double width = SK_BAND_FACTOR * sk_normal_quantile(level);
+    const double width = SK_BAND_FACTOR * sk_normal_reach(level);
     SK_TRY(sk_model_evaluate(ctx, model, count, x, NULL, low));
     SK_TRY(sk_diffusion_variance(ctx, model, count, x, low, high));
     for (size_t i = 0; i < count * d * d; i++) {

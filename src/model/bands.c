@@ -10,18 +10,7 @@ enum { POINTS_AT_ONCE = 256 };
 /* A part of the average with less than this share of a counts as if it had it: its logarithm leads nowhere. */
 static const double LEAST_RATIO = 1e-3;
 
-double sk_normal_quantile(double level)
-{
-    double low = 0, high = 40;
-    for (int i = 0; i < 200 && high - low > 1e-15 * high; i++) {
-        const double z = (low + high) / 2;
-        if (erfc(z / sqrt(2)) > 1 - level)
-            low = z;
-        else
-            high = z;
-    }
-    return (low + high) / 2;
-}
+double sk_normal_reach(double level) { return -sk_normal_quantile((1 - level) / 2); }
 
 size_t sk_pick_share(size_t n, const double *share, double u)
 {

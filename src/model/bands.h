@@ -21,7 +21,7 @@ sock_status sk_diffusion_variance(sock_context *ctx, const sock_model *model, si
 sock_status sk_drift_sup(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *sup);
 
 /* |z| below this has the probability `level` for a standard normal z. */
-double sk_normal_quantile(double level);
+double sk_normal_reach(double level);
 
 /* Whether any diffusion term has a law. */
 bool sk_spread_has_diffusion(const sk_spread *spread);

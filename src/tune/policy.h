@@ -209,4 +209,46 @@
 #define SK_JOINING_FEATURES 300 /* of the drifts that join the chosen ones there: what a pass over the rows costs */
 #define SK_DENSITY_NATS 1e-5    /* accuracy of the density of a step, each row and dimension: below it drifts tie */
 
+/* ---- Check: is it the right model? ---- */
+
+#define SK_CHECK_STEPS 20000      /* more steps show no fault that matters and these do not */
+#define SK_CHECK_QUICK_STEPS 1500 /* at the end of a fit, which it may lengthen by a fifth, */
+#define SK_CHECK_QUICK_STATES 10  /* in up to so many states, beyond with their square fewer, */
+#define SK_CHECK_QUICK_LEAST 200  /* down to this; */
+#define SK_CHECK_QUICK_DRAWS 19   /* so many ends for each */
+#define SK_CHECK_PIECES 8         /* where steps are chosen, pieces of a trajectory are at most this part of them */
+#define SK_CHECK_INNER 4          /* Euler steps within a step, */
+#define SK_CHECK_RUN_INNER 12     /* and within a run */
+#define SK_CHECK_RUN 4            /* steps of a run: memory and noise add up over it, chance does not */
+#define SK_CHECK_RUNS_LEAST 30    /* fewer runs say nothing */
+#define SK_CHECK_LEAST 15         /* fewer steps say nothing at all */
+#define SK_CHECK_DETERMINED                                                                                            \
+    0.1                  /* share of its a below which a state follows from those before it: no fit tells it from 0 */
+#define SK_CHECK_FLOOR 2 /* a variance that is not so many times the floor's was put there, not found */
+#define SK_CHECK_SCORED 0.5        /* a state that has a score in a smaller share of the steps is not tested */
+#define SK_CHECK_SINGULAR 1e-10    /* share of the largest eigenvalue: fitted directions below are none */
+#define SK_CHECK_LEFT 0.1          /* a column of a test of which less is left beside what was fitted is not tested */
+#define SK_CHECK_FEATURES 12       /* more fitted features are replaced by their leading directions */
+#define SK_CHECK_DIRECTIONS 40     /* at most, whatever the degrees of freedom */
+#define SK_CHECK_CENTRES 100       /* centres of a kernel that stand for all */
+#define SK_CHECK_WAVES_ONE 5       /* cosines of a state's rank, in one dimension, */
+#define SK_CHECK_WAVES_MANY 4      /* and in several, */
+#define SK_CHECK_WAVES 40          /* for all states together */
+#define SK_CHECK_LAGS 5            /* of the squares */
+#define SK_CHECK_CYCLE_LAGS 40     /* of the residuals: longest lag, at most a quarter of a piece */
+#define SK_CHECK_SPECTRUM 4096     /* steps of which one spectrum is made */
+#define SK_CHECK_LAG1 0.03         /* a smaller lag-1 correlation has no consequence, */
+#define SK_CHECK_RATIO 0.05        /* nor has a variance ratio this near 1, */
+#define SK_CHECK_SCALE 0.05        /* a mean square, */
+#define SK_CHECK_SHARE 0.005       /* a share of the variance that a test explains, */
+#define SK_CHECK_DISTANCE 0.02     /* a Kolmogorov distance, */
+#define SK_CHECK_TAILS 0.1         /* or the log of a ratio of kurtoses */
+#define SK_CHECK_LONG 0.5          /* h |Jacobian of f| from which a step is long for the system */
+#define SK_CHECK_RATHER_LONG 0.125 /* and from which on it may be, if scale, drift and horizon say so */
+#define SK_CHECK_PERIODS 3         /* a cycle must be seen so many times to be one */
+#define SK_CHECK_WILD 5            /* standard deviations of a step that no diffusion makes */
+#define SK_CHECK_EXIT_PATHS 100    /* whole paths that are simulated, */
+#define SK_CHECK_EXIT_STEPS 1000   /* over so many steps at most */
+#define SK_CHECK_EXIT_WIDER 0.5    /* of the data's range, on each side */
+
 #endif

@@ -1,0 +1,36 @@
+/* checkdata.h - data of models that are right and of models that are wrong in a known way: noise on the points, a
+ * hidden velocity, jumps, a trend, a season, steps that are long, kernels that are too stiff. */
+#ifndef EXP_CHECKDATA_H
+#define EXP_CHECKDATA_H
+
+#include "sock.h"
+
+typedef struct check_scene check_scene;
+
+struct check_scene {
+    const char *name, *says;
+    size_t d, paths, points; /* the first state of d is kept */
+    double gap;
+    sock_field_fn drift, diffusion; /* user: a check_time */
+    double noise;                   /* variance of the noise on the points over h a */
+    double a;                       /* what the diffusion is where it is constant */
+    double jump, jump_rate;         /* standard deviation and rate of jumps at the ends of steps */
+    double slope, wave, period;     /* forcing: slope (t - T / 2) + wave sin(2 pi t / period) */
+    const char *key, *value;        /* an option of the fit; NULL: none */
+    double goal;                    /* share of objections: at most this for a model that is right, */
+    int right;                      /* else at least */
+    const char *pattern;            /* what the verdict should be; NULL: not judged */
+};
+
+extern const check_scene check_scenes[];
+extern const size_t check_scene_count;
+
+/* User data of the fields: the scene, and the time of the step, within which the forcing rests. */
+typedef struct check_time {
+    const check_scene *scene;
+    double t;
+} check_time;
+
+sock_status check_data(sock_context *ctx, const check_scene *scene, uint64_t seed, sock_data **out);
+
+#endif

@@ -1,0 +1,114 @@
+/* checkcall.c - sock_check: what is given is looked at, the room `check` does the work. */
+#include "api/checkcall.h"
+
+#include "simulate/simulate.h"
+#include "tune/policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static sock_status look_at(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_checks *out)
+{
+    if (!model || !data || !out) return sk_fail(ctx, SOCK_EUSAGE, "model, data and output must not be NULL");
+    if (model->d != data->d)
+        return sk_fail(ctx, SOCK_EUSAGE, "the model has dimension %zu, the data %zu", model->d, data->d);
+    if (!model->has_diffusion)
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "the model has no diffusion: its paths are not random, and no step can be tested by them");
+    return SOCK_OK;
+}
+
+/* bounds: room for 2 d numbers. */
+static sock_status with_options(sock_context *ctx, const sock_model *model, const sock_data *data,
+                                const sock_options *opts, double *bounds, sock_checks *out)
+{
+    sk_record record; /* a model without a record has neither freedom nor floor */
+    sk_check_spec spec = {.draws = sk_option_count(opts, "draws"),
+                          .most = SK_CHECK_STEPS,
+                          .alpha = sk_option_number(opts, "alpha"),
+                          .seed = sk_option_count(opts, "seed"),
+                          .exits = true,
+                          .lower = bounds,
+                          .upper = bounds + model->d};
+    SK_TRY(sk_bounds_from_options(ctx, opts, model->d, &spec.bounds, bounds, bounds + model->d));
+    sock_status status = sk_record_of_model(ctx, model, &record);
+    if (status >= 0) sk_check_by_record(&record, model->d, &spec);
+    if (status >= 0) status = sk_check(ctx, model, data, &spec, out);
+    sk_record_clear(&record);
+    return status;
+}
+
+void sk_check_by_record(const sk_record *record, size_t d, sk_check_spec *spec)
+{
+    spec->freedom = record->found.drift_dof;
+    spec->floor = record->found.floor.count == d ? record->found.floor.value : NULL;
+}
+
+sock_status sock_check(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_options *opts,
+                       sock_checks *out)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    SK_TRY(look_at(ctx, model, data, out));
+    double *bounds = sk_doubles(ctx, 2, model->d);
+    if (!bounds) return SOCK_ENOMEM;
+    const sock_status status = with_options(ctx, model, data, opts, bounds, out);
+    sk_free(bounds);
+    return status;
+}
+
+sock_status sk_check_to_record(sock_context *ctx, const sock_checks *checks, sk_record *record)
+{
+    record->verdict = sk_strdup(ctx, checks->verdict);
+    record->pattern = sk_strdup(ctx, checks->pattern);
+    if (!record->verdict || !record->pattern) return SOCK_ENOMEM;
+    if (checks->advice[0] && !(record->advice = sk_strdup(ctx, checks->advice))) return SOCK_ENOMEM;
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++)
+        if (checks->test[i].objects) SK_TRY(sk_texts_add(ctx, &record->objections, checks->test[i].name));
+    return SOCK_OK;
+}
+
+/* ---- JSON ---- */
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static json_t *test_json(const sock_check_test *t)
+{
+    if (!t->valid)
+        return json_pack("{s:s, s:n, s:n, s:n, s:n, s:n, s:b}", "name", t->name, "statistic", "df", "p", "p_adjusted",
+                         "effect", "objects", 0);
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b}", "name", t->name, "statistic",
+                     number(t->statistic), "df", t->df > 0 ? number(t->df) : json_null(), "p", number(t->p),
+                     "p_adjusted", number(t->p_adjusted), "effect", number(t->effect), "effect_least",
+                     number(t->effect_least), "effect_of", t->effect_of, "objects", t->objects, "remark", t->remark);
+}
+
+json_t *sk_checks_object(const sock_checks *c)
+{
+    json_t *tests = json_array();
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++) json_array_append_new(tests, test_json(&c->test[i]));
+    return json_pack("{s:s, s:s, s:s, s:b, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
+                     c->verdict, "advice", c->advice, "pattern", c->pattern, "ok", c->ok, "tests", tests, "steps",
+                     (json_int_t)c->steps, "all_steps", (json_int_t)c->all_steps, "draws", (json_int_t)c->draws, "lost",
+                     (json_int_t)c->lost, "alpha", number(c->alpha), "lag1", number(c->lag1), "variance_ratio",
+                     number(c->variance_ratio), "scale", number(c->scale), "long_step", number(c->long_step), "period",
+                     c->period > 0 ? number(c->period) : json_null(), "exit_share", number(c->exit_share));
+}
+
+sock_status sock_checks_json(sock_context *ctx, const sock_checks *checks, char **json)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!checks || !json) return sk_fail(ctx, SOCK_EUSAGE, "checks and output must not be NULL");
+    SK_TRY(sk_reserve(ctx, SK_JSON_SMALL));
+    json_t *object = sk_checks_object(checks);
+    if (object) json_object_set_new(object, "seconds", number(checks->seconds));
+    char *made = object ? json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1)) : NULL;
+    if (!made) sk_fail(ctx, SOCK_ENOMEM, "out of memory: the checks could not be written");
+    char *copy = made ? sk_strdup(ctx, made) : NULL;
+    json_decref(object);
+    free(made);
+    if (!copy) return SOCK_ENOMEM;
+    *json = copy;
+    return SOCK_OK;
+}

@@ -1,0 +1,484 @@
+/* battery.c - the nine tests. y is v, or (v^2 - 1) / sqrt 2 for what concerns the variance: both have mean 0 and
+ * variance 1 at every step when the model is right. States are added up. */
+#define _DEFAULT_SOURCE
+#include "check/check.h"
+
+#include "tune/policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCALE, DISTRIBUTION, DRIFT, DIFFUSION, MEMORY, CYCLES, VOLATILITY, TIME, HORIZON };
+
+static const char explained[] = "share of the variance that is explained";
+
+static const struct {
+    const char *name, *effect_of;
+    double least;
+} tests[SK_CHECK_TESTS] = {
+    [SCALE] = {"scale", "mean square - 1", SK_CHECK_SCALE},
+    [DISTRIBUTION] = {"distribution", "Kolmogorov distance", SK_CHECK_DISTANCE},
+    [DRIFT] = {"drift", explained, SK_CHECK_SHARE},
+    [DIFFUSION] = {"diffusion", explained, SK_CHECK_SHARE},
+    [MEMORY] = {"memory", "lag-1 correlation", SK_CHECK_LAG1},
+    [CYCLES] = {"cycles", explained, SK_CHECK_SHARE},
+    [VOLATILITY] = {"volatility", explained, SK_CHECK_SHARE},
+    [TIME] = {"time", explained, SK_CHECK_SHARE},
+    [HORIZON] = {"horizon", "variance ratio - 1", SK_CHECK_RATIO},
+};
+
+typedef struct battery {
+    sock_context *ctx;
+    const sock_data *data;
+    const sk_check_spec *spec;
+    sk_check_steps steps, runs;
+    sk_check_rows rows;
+    sk_check_scores scores, run_scores;
+    sk_fitted fitted;
+    sock_check_test *test;
+    sk_check_facts *facts;
+    size_t n, d, waves;      /* columns of `wave` */
+    double *wave;            /* n x waves: cosines of the ranks of all states */
+    double *rank;            /* n x d, in (0, 1) */
+    double *columns;         /* n x the most columns of a test */
+    double *y, *square;      /* n, of the state in work; 0 where there is no score */
+    bool *used;              /* n */
+    double *mean, *variance; /* what was fitted, for this state */
+    size_t mean_columns, variance_columns;
+    double smallest_ad, smallest_tails; /* p over the states */
+} battery;
+
+/* ---- Ranks and waves ---- */
+
+typedef struct placed {
+    double x;
+    size_t i;
+} placed;
+
+static int by_value(const void *one, const void *other)
+{
+    const placed *a = one, *b = other;
+    return a->x < b->x ? -1 : a->x > b->x ? 1 : a->i < b->i ? -1 : a->i > b->i;
+}
+
+/* Ranks of one column in (0, 1); equal values have the same. */
+static void rank_column(size_t n, size_t d, size_t k, const double *x, placed *order, double *rank)
+{
+    for (size_t i = 0; i < n; i++) order[i] = (placed){x[i * d + k], i};
+    qsort(order, n, sizeof *order, by_value);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && order[end].x == order[i].x;) end++;
+        for (size_t j = i; j < end; j++) rank[order[j].i * d + k] = (double)(i + end) / (2 * (double)n);
+    }
+}
+
+static size_t waves_of_state(size_t d)
+{
+    return d == 1 ? SK_CHECK_WAVES_ONE : SK_MIN(SK_MAX(SK_CHECK_WAVES / d, 1), (size_t)SK_CHECK_WAVES_MANY);
+}
+
+static void make_waves(battery *b, placed *order)
+{
+    const size_t each = waves_of_state(b->d), states = b->waves / each;
+    for (size_t k = 0; k < b->d; k++) rank_column(b->n, b->d, k, b->rows.x, order, b->rank);
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t k = 0; k < states; k++)
+            for (size_t j = 0; j < each; j++)
+                b->wave[i * b->waves + k * each + j] = cos(M_PI * (double)(j + 1) * b->rank[i * b->d + k]);
+}
+
+/* ---- Score tests ---- */
+
+static sock_status add_score(battery *b, int test, const double *y, bool for_mean, size_t w)
+{
+    sock_check_test *t = &b->test[test];
+    return sk_score_test(b->ctx, b->n, y, for_mean ? b->mean_columns : b->variance_columns,
+                         for_mean ? b->mean : b->variance, w, b->columns, &t->statistic, &t->df);
+}
+
+static void take_waves(battery *b)
+{
+    memcpy(b->columns, b->wave, b->n * b->waves * sizeof *b->columns);
+    for (size_t i = 0; i < b->n; i++)
+        if (!b->used[i]) memset(b->columns + i * b->waves, 0, b->waves * sizeof *b->columns);
+}
+
+static void take_lags(battery *b, const double *y, size_t lags)
+{
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t l = 1; l <= lags; l++) {
+            const bool there = b->used[i] && i >= l && b->steps.piece[i] == b->steps.piece[i - l];
+            b->columns[i * lags + l - 1] = there ? y[i - l] : 0;
+        }
+}
+
+/* Columns t and t^2, in units of the spread of the times. */
+static void take_times(battery *b, size_t powers)
+{
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < b->n; i++) mean += b->rows.t[i] / (double)b->n;
+    for (size_t i = 0; i < b->n; i++) square += pow(b->rows.t[i] - mean, 2) / (double)b->n;
+    for (size_t i = 0; i < b->n; i++) {
+        const double t = b->used[i] && square > 0 ? (b->rows.t[i] - mean) / sqrt(square) : 0;
+        b->columns[i * powers] = t;
+        if (powers > 1) b->columns[i * powers + 1] = b->used[i] && square > 0 ? t * t - 1 : 0;
+    }
+}
+
+static sock_status score_tests(battery *b)
+{
+    take_waves(b);
+    SK_TRY(add_score(b, DRIFT, b->y, true, b->waves));
+    take_waves(b);
+    SK_TRY(add_score(b, DIFFUSION, b->square, false, b->waves));
+    take_lags(b, b->y, 1);
+    SK_TRY(add_score(b, MEMORY, b->y, true, 1));
+    take_lags(b, b->square, SK_CHECK_LAGS);
+    SK_TRY(add_score(b, VOLATILITY, b->square, false, SK_CHECK_LAGS));
+    take_times(b, 2);
+    SK_TRY(add_score(b, TIME, b->y, true, 2));
+    take_times(b, 1);
+    return add_score(b, TIME, b->square, false, 1);
+}
+
+/* ---- The others ---- */
+
+static double farther(double one, double other) { return fabs(other) > fabs(one) ? other : one; }
+
+static double mean_square(const sk_check_scores *s, size_t k)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const double v = s->v[i * s->d + k];
+        sum += isnan(v) ? 0 : v * v;
+    }
+    return sum / (double)SK_MAX(s->scored[k], 1);
+}
+
+static void test_scale(battery *b, size_t k)
+{
+    const double n = (double)b->scores.scored[k], off = mean_square(&b->scores, k) - 1;
+    b->test[SCALE].statistic += off * off * n / 2;
+    b->test[SCALE].df += 1;
+    b->test[SCALE].effect = farther(b->test[SCALE].effect, off);
+}
+
+static void test_horizon(battery *b, size_t k)
+{
+    const double n = (double)b->scores.scored[k], runs = (double)b->run_scores.scored[k];
+    if (runs < SK_CHECK_RUNS_LEAST) return;
+    const double one = mean_square(&b->scores, k), many = mean_square(&b->run_scores, k);
+    b->test[HORIZON].statistic += pow(many - one, 2) / (2 / runs - 2 / n);
+    b->test[HORIZON].df += 1;
+    b->test[HORIZON].effect = farther(b->test[HORIZON].effect, many / one - 1);
+}
+
+static void note_lag1(battery *b, size_t k)
+{
+    const sk_series series = {b->n, b->d, b->scores.v + k, b->steps.piece};
+    const double r = sk_check_lag1(&series);
+    if (fabs(r) > fabs(b->test[MEMORY].effect)) b->facts->lag1_state = k;
+    b->test[MEMORY].effect = farther(b->test[MEMORY].effect, r);
+}
+
+/* The portmanteau of all states together; of the peaks the one least likely. */
+static sock_status test_cycles(battery *b, size_t k, sk_cycle *all)
+{
+    const sk_series series = {b->n, b->d, b->scores.v + k, b->steps.piece};
+    sk_cycle one;
+    SK_TRY(sk_check_cycles(b->ctx, &series, &one));
+    all->statistic += one.statistic;
+    all->freedom += one.freedom;
+    if (one.peak < all->peak) {
+        all->peak = one.peak;
+        all->period = one.period;
+        all->share = one.share;
+    }
+    return SOCK_OK;
+}
+
+/* ---- Distribution ---- */
+
+static int by_size(const void *one, const void *other)
+{
+    const double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+static double kolmogorov(size_t n, const double *sorted)
+{
+    double worst = 0;
+    for (size_t i = 0; i < n; i++)
+        worst = fmax(worst, fmax(sorted[i] - (double)i / (double)n, (double)(i + 1) / (double)n - sorted[i]));
+    return worst;
+}
+
+static double log_kurtosis(const sk_check_scores *s, size_t draw, size_t k)
+{
+    const double *power = s->power + (draw * s->d + k) * 2;
+    return power[0] > 0 ? log(power[1] * (double)s->scored[k] / (power[0] * power[0])) : 0;
+}
+
+/* How far the kurtosis is from that of the replicates, which are few: a normal number, and its log over their mean. */
+static double tails_of(const sk_check_scores *s, size_t k, double *ratio)
+{
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < s->draws; i++) mean += log_kurtosis(s, i, k) / (double)s->draws;
+    for (size_t i = 0; i < s->draws; i++) square += pow(log_kurtosis(s, i, k) - mean, 2) / (double)(s->draws - 1);
+    *ratio = log_kurtosis(s, s->draws, k) - mean;
+    const double draws = (double)s->draws, t = square > 0 ? *ratio / sqrt(square * (1 + 1 / draws)) : 0;
+    return sk_student_normal(t, draws - 1);
+}
+
+static void test_distribution(battery *b, size_t k)
+{
+    sock_check_test *t = &b->test[DISTRIBUTION];
+    size_t n = 0;
+    double ratio;
+    for (size_t i = 0; i < b->n; i++)
+        if (b->used[i]) b->columns[n++] = b->scores.pit[i * b->d + k];
+    qsort(b->columns, n, sizeof *b->columns, by_size);
+    const double a = sk_anderson_darling(n, b->columns), z = tails_of(&b->scores, k, &ratio);
+    t->statistic = fmax(t->statistic, a);
+    t->effect = fmax(t->effect, kolmogorov(n, b->columns));
+    b->facts->tails = farther(b->facts->tails, ratio);
+    b->smallest_ad = fmin(b->smallest_ad, sk_anderson_darling_tail(a));
+    b->smallest_tails = fmin(b->smallest_tails, 2 * sk_normal_tail(fabs(z)));
+}
+
+static void note_wild(battery *b)
+{
+    for (size_t i = 0; i < b->n * b->d; i++) {
+        if (!(fabs(b->scores.far[i]) > SK_CHECK_WILD)) continue;
+        const double t = b->rows.t[i / b->d];
+        if (!b->facts->wild++ || t < b->facts->wild_time) b->facts->wild_time = t;
+    }
+}
+
+/* ---- Where f or a misses ---- */
+
+enum { BINS = 10 };
+
+/* The tenth of the values of some state where the mean of y is farthest from 0. */
+static void find_bin(const battery *b, size_t k, const double *y, double *worst, size_t *state, size_t *of, double *at)
+{
+    for (size_t l = 0; l < b->d; l++) {
+        double sum[BINS] = {0}, count[BINS] = {0}, place[BINS] = {0};
+        for (size_t i = 0; i < b->n; i++) {
+            const size_t bin = (size_t)fmin(b->rank[i * b->d + l] * BINS, BINS - 1);
+            sum[bin] += y[i];
+            count[bin] += b->used[i];
+            place[bin] += b->used[i] ? b->rows.x[i * b->d + l] : 0;
+        }
+        for (int i = 0; i < BINS; i++) {
+            const double z = count[i] > 0 ? fabs(sum[i]) / sqrt(count[i]) : 0;
+            if (!(z > *worst)) continue;
+            *worst = z;
+            *state = k;
+            *of = l;
+            *at = place[i] / count[i];
+        }
+    }
+}
+
+/* ---- All tests of one state ---- */
+
+static void take_state(battery *b, size_t k)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        const double v = b->scores.v[i * b->d + k];
+        b->used[i] = !isnan(v);
+        b->y[i] = b->used[i] ? v : 0;
+        b->square[i] = b->used[i] ? (v * v - 1) / M_SQRT2 : 0;
+    }
+}
+
+static sock_status test_state(battery *b, size_t k, sk_cycle *cycle, double worst[2])
+{
+    sk_check_facts *f = b->facts;
+    take_state(b, k);
+    sock_status status = sk_fitted_mean(b->ctx, &b->fitted, &b->rows, k, b->used, &b->mean, &b->mean_columns);
+    if (status >= 0)
+        status = sk_fitted_variance(b->ctx, &b->fitted, &b->rows, k, b->used, &b->variance, &b->variance_columns);
+    if (status >= 0) status = score_tests(b);
+    if (status >= 0) status = test_cycles(b, k, cycle);
+    sk_free(b->mean);
+    sk_free(b->variance);
+    b->mean = b->variance = NULL;
+    if (status < 0) return status;
+    test_scale(b, k);
+    test_horizon(b, k);
+    test_distribution(b, k);
+    note_lag1(b, k);
+    find_bin(b, k, b->y, &worst[0], &f->drift.state, &f->drift.of, &f->drift.at);
+    find_bin(b, k, b->square, &worst[1], &f->diffusion.state, &f->diffusion.of, &f->diffusion.at);
+    return SOCK_OK;
+}
+
+/* ---- What follows for each test ---- */
+
+static void end_scores(battery *b)
+{
+    double scored = 0;
+    for (size_t k = 0; k < b->d; k++) scored += (double)b->scores.scored[k];
+    for (int i = 0; i < SK_CHECK_TESTS; i++) {
+        sock_check_test *t = &b->test[i];
+        if (i == DISTRIBUTION || i == CYCLES) continue;
+        t->valid = t->df > 0;
+        t->p = sk_chi_square_tail(t->statistic, t->df);
+        if (strcmp(t->effect_of, explained) == 0) t->effect = fmax(t->statistic - t->df, 0) / fmax(scored, 1);
+    }
+}
+
+static void end_distribution(battery *b, double states)
+{
+    sock_check_test *t = &b->test[DISTRIBUTION];
+    const double ad = fmin(states * b->smallest_ad, 1), tails = fmin(states * b->smallest_tails, 1);
+    t->valid = 1;
+    t->p = fmin(2 * fmin(ad, tails), 1);
+    if (tails < ad) {
+        t->effect = b->facts->tails;
+        t->effect_least = SK_CHECK_TAILS;
+        t->effect_of = "log of the kurtosis over the model's own";
+    }
+}
+
+static void end_cycles(battery *b, const sk_cycle *all, double states)
+{
+    sock_check_test *t = &b->test[CYCLES];
+    const double wide = sk_chi_square_tail(all->statistic, all->freedom), peak = fmin(states * all->peak, 1);
+    double *gap = b->columns;
+    t->valid = all->freedom > 0;
+    t->statistic = all->statistic;
+    t->df = all->freedom;
+    if (!t->valid) return;
+    t->p = fmin(2 * fmin(wide, peak), 1);
+    t->effect = fmax(all->statistic - all->freedom, 0) / (states * (double)b->n);
+    if (peak < wide) t->effect = all->share;
+    memcpy(gap, b->rows.h, b->n * sizeof *gap);
+    if (2 * peak < b->spec->alpha / SK_CHECK_TESTS) b->facts->period = all->period * sk_median(b->n, gap);
+}
+
+static void end_facts(battery *b)
+{
+    sk_check_facts *f = b->facts;
+    const size_t k = f->lag1_state, d = b->d;
+    f->lag1 = b->test[MEMORY].effect;
+    f->scale = 1 + b->test[SCALE].effect;
+    f->variance_ratio = b->test[HORIZON].valid ? 1 + b->test[HORIZON].effect : (double)NAN;
+    for (size_t i = 0; i < b->n; i++) b->columns[i] = b->rows.h[i] * b->rows.a[i * d * d + k * d + k];
+    f->noise = sqrt(fmax(-f->lag1, 0) * fmax(sk_median(b->n, b->columns), 0));
+    f->lost = b->scores.lost + b->run_scores.lost;
+    f->runs = b->runs.count;
+    note_wild(b);
+}
+
+/* ---- Together ---- */
+
+static sock_status take_space(battery *b)
+{
+    const size_t n = b->n, each = waves_of_state(b->d), states = SK_MIN(b->d, (size_t)SK_CHECK_WAVES);
+    b->waves = each * states;
+    placed *order = sk_alloc(b->ctx, n, sizeof *order);
+    b->wave = sk_doubles(b->ctx, n, b->waves);
+    b->rank = sk_doubles(b->ctx, n, b->d);
+    b->columns = sk_doubles(b->ctx, n, SK_MAX(b->waves, (size_t)SK_CHECK_LAGS));
+    b->y = sk_doubles(b->ctx, n, 1);
+    b->square = sk_doubles(b->ctx, n, 1);
+    b->used = sk_alloc(b->ctx, n, sizeof *b->used);
+    const bool good = order && b->wave && b->rank && b->columns && b->y && b->square && b->used;
+    if (good) make_waves(b, order);
+    sk_free(order);
+    return good ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* What is left of a state that mostly follows from others are the steps where the model knows it least. */
+static bool is_tested(const battery *b, size_t k)
+{
+    const double scored = (double)b->scores.scored[k];
+    return scored >= SK_CHECK_LEAST && scored >= SK_CHECK_SCORED * (double)b->n;
+}
+
+static sock_status all_states(battery *b)
+{
+    sk_cycle cycle = {.peak = 1};
+    double worst[2] = {0}, states = 0;
+    for (size_t k = 0; k < b->d; k++) {
+        if (!is_tested(b, k)) continue;
+        SK_TRY(sk_progress(b->ctx, "check", -1));
+        SK_TRY(test_state(b, k, &cycle, worst));
+        states++;
+    }
+    if (states == 0) return SOCK_OK;
+    end_scores(b);
+    end_distribution(b, states);
+    end_cycles(b, &cycle, states);
+    end_facts(b);
+    return SOCK_OK;
+}
+
+static void release(battery *b)
+{
+    sk_check_steps_free(&b->steps);
+    sk_check_steps_free(&b->runs);
+    sk_check_rows_free(&b->rows);
+    sk_check_scores_free(&b->scores);
+    sk_check_scores_free(&b->run_scores);
+    sk_fitted_free(&b->fitted);
+    sk_free(b->wave);
+    sk_free(b->rank);
+    sk_free(b->columns);
+    sk_free(b->y);
+    sk_free(b->square);
+    sk_free(b->used);
+}
+
+static void start_tests(sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts)
+{
+    for (int i = 0; i < SK_CHECK_TESTS; i++)
+        test[i] = (sock_check_test){.name = tests[i].name,
+                                    .p = 1,
+                                    .p_adjusted = 1,
+                                    .effect_of = tests[i].effect_of,
+                                    .effect_least = tests[i].least};
+    *facts = (sk_check_facts){.lag1 = (double)NAN,
+                              .variance_ratio = (double)NAN,
+                              .scale = (double)NAN,
+                              .noise = (double)NAN,
+                              .long_step = (double)NAN,
+                              .exit_share = (double)NAN};
+}
+
+static size_t count_steps(const sock_data *data)
+{
+    size_t sum = 0;
+    for (size_t j = 0; j < data->trajectories; j++) sum += SK_MAX(sk_data_length(data, j), 1) - 1;
+    return sum;
+}
+
+sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const sock_data *data,
+                             const sk_check_spec *spec, sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts)
+{
+    battery b = {.ctx = ctx, .data = data, .spec = spec, .test = test, .facts = facts, .d = data->d};
+    b.smallest_ad = b.smallest_tails = 1;
+    sock_status status;
+    start_tests(test, facts);
+    facts->all_steps = count_steps(data);
+    facts->draws = spec->draws;
+    facts->alpha = spec->alpha;
+    SK_GO(sk_check_choose(ctx, data, spec->most, &b.steps));
+    facts->steps = b.n = b.steps.count;
+    if (b.n < SK_CHECK_LEAST) goto out;
+    SK_GO(sk_check_runs(ctx, &b.steps, SK_CHECK_RUN, &b.runs));
+    SK_GO(sk_check_rows_new(ctx, model, data, &b.steps, &b.rows));
+    SK_GO(sk_check_ends(ctx, model, data, &b.steps, spec, SK_CHECK_INNER, &b.scores));
+    SK_GO(sk_check_ends(ctx, model, data, &b.runs, spec, SK_CHECK_RUN_INNER, &b.run_scores));
+    SK_GO(sk_fitted_new(ctx, model, &b.rows, spec->freedom, &b.fitted));
+    SK_GO(take_space(&b));
+    SK_GO(all_states(&b));
+    SK_GO(sk_check_long_step(ctx, model, &b.rows, &facts->long_step));
+out:
+    release(&b);
+    return status;
+}

@@ -1,0 +1,194 @@
+/* check.h - is such an SDE the right model at all? Every observed step is compared with what the model itself does over
+ * that step, so that long steps raise no false alarm:
+ *
+ *  ends.c       simulated ends of every step; v = normal score of the observed one: standard normal, independent
+ *  fitted.c     Z: the directions in which v and v^2 were fitted
+ *  scoretest.c  T = |B'y|^2 ~ chi^2, B an orthonormal basis of the columns W without Z
+ *  battery.c    nine tests of v, with sizes of effect; cycles.c, exits.c: what they need
+ *  verdict.c    Holm, objections, and one sentence with what to do about it
+ *
+ * Random numbers belong to the point where a step starts: nothing depends on threads or on which steps are chosen. */
+#ifndef SK_CHECK_H
+#define SK_CHECK_H
+
+#include "data/data.h"
+#include "model/model.h"
+
+typedef struct sk_check_spec {
+    size_t draws; /* simulated ends for each step */
+    size_t most;  /* steps that are looked at */
+    double alpha;
+    uint64_t seed;
+    double freedom;      /* degrees of freedom of the drift; NaN: not known */
+    const double *floor; /* d: the floor of a; NULL: there is none */
+    bool exits;          /* simulate whole paths, too */
+    sock_bounds bounds;
+    const double *lower, *upper; /* d numbers each, or NULL */
+} sk_check_spec;
+
+/* ---- laws.c ---- */
+
+double sk_normal_tail(double z);                    /* P(Z > z) */
+double sk_student_normal(double t, double freedom); /* the normal number as rare as t, by Wallace's formula */
+double sk_chi_square_tail(double statistic, double freedom);
+
+/* The statistic of n sorted numbers in (0, 1), and the chance of a larger one when they are uniform. */
+double sk_anderson_darling(size_t n, const double *sorted);
+double sk_anderson_darling_tail(double statistic);
+
+/* ---- ends.c ---- */
+
+/* Steps from the point from[i] to the point from[i] + reach; those of one piece follow one another. */
+typedef struct sk_check_steps {
+    size_t count, reach;
+    size_t *from;
+    size_t *piece; /* number of the piece of a trajectory */
+} sk_check_steps;
+
+/* At most about `most` steps: all, or pieces evenly chosen. reach > 1: those of `single` that start a run of so many
+ * in one piece, without overlap. */
+sock_status sk_check_choose(sock_context *ctx, const sock_data *data, size_t most, sk_check_steps *out);
+sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_t reach, sk_check_steps *out);
+void sk_check_steps_free(sk_check_steps *steps);
+
+/* Steps of the quick form in d dimensions, where each costs more. */
+size_t sk_check_quick_steps(size_t d);
+
+/* What the steps of a model are among its own simulated ones. */
+typedef struct sk_check_scores {
+    size_t count, d, draws;
+    double *v;      /* count x d normal scores; NaN: the state has none in this step */
+    double *pit;    /* count x d, in (0, 1) */
+    double *far;    /* count x d: distance of the observed end from the others' mean in their standard deviations */
+    double *power;  /* (draws + 1) x d x 2: sums of u^2 and u^4 over the steps, the observed one last */
+    size_t *scored; /* d: steps that have a score */
+    size_t lost;    /* simulated ends that left the finite numbers */
+} sk_check_scores;
+
+/* inner: Euler steps for each end. */
+sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock_data *data,
+                          const sk_check_steps *steps, const sk_check_spec *spec, size_t inner, sk_check_scores *out);
+void sk_check_scores_free(sk_check_scores *scores);
+
+/* The scores of one step: ends (draws + 1) x d, the observed one last, which become u. used[k]: whether state k has a
+ * score. That is decided by a at the start alone, so that the observed end has no say in it: a state that follows from
+ * the ones before has none, nor one whose variance, given them, is mostly the floor's. */
+typedef struct sk_check_ranking {
+    size_t d, draws;
+    const double *a;       /* d x d; NULL: all states have scores */
+    const double *floor;   /* d: what was put on the diagonal of a without being fitted; NULL: nothing */
+    const double *uniform; /* d */
+    double *space;         /* 2 d^2 + d */
+} sk_check_ranking;
+void sk_check_rank(const sk_check_ranking *r, double *ends, double *pit, bool *used);
+
+/* ---- scoretest.c ---- */
+
+/* Z (n x q) becomes an orthonormal basis (n x *rank) of its leading directions, at most `most`; columns count alike. */
+sock_status sk_orthonormal(sock_context *ctx, size_t n, size_t q, size_t most, double *z, size_t *rank);
+
+/* The score test of the columns W (n x w, destroyed) for y, whose entries have variance 1 under the null, without the
+ * orthonormal columns Z (n x q): adds to the statistic and the degrees of freedom. */
+sock_status sk_score_test(sock_context *ctx, size_t n, const double *y, size_t q, const double *z, size_t w, double *W,
+                          double *statistic, double *freedom);
+
+/* ---- fitted.c ---- */
+
+/* Points of the steps and the fields there. */
+typedef struct sk_check_rows {
+    size_t n, d;
+    double *x, *h, *t; /* n x d, n, n */
+    double *a;         /* n x d x d */
+} sk_check_rows;
+
+sock_status sk_check_rows_new(sock_context *ctx, const sock_model *model, const sock_data *data,
+                              const sk_check_steps *steps, sk_check_rows *out);
+void sk_check_rows_free(sk_check_rows *rows);
+
+/* Features of the leading drift (their number is p; 0: nothing was fitted) and of the leading diffusion. */
+typedef struct sk_fitted {
+    size_t p, q;
+    double *drift, *diffusion; /* n x p, n x q */
+    size_t freedom;            /* directions that are taken of many features */
+    const sock_model *model;
+} sk_fitted;
+
+sock_status sk_fitted_new(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double freedom,
+                          sk_fitted *out);
+void sk_fitted_free(sk_fitted *fitted);
+
+/* Orthonormal columns for the mean and for the variance of state k; *z is allocated. used: n, rows with a score. */
+sock_status sk_fitted_mean(sock_context *ctx, const sk_fitted *fitted, const sk_check_rows *rows, size_t k,
+                           const bool *used, double **z, size_t *columns);
+sock_status sk_fitted_variance(sock_context *ctx, const sk_fitted *fitted, const sk_check_rows *rows, size_t k,
+                               const bool *used, double **z, size_t *columns);
+
+/* ---- cycles.c ---- */
+
+/* v without its lag-1 correlation, in pieces. */
+typedef struct sk_series {
+    size_t count, stride;
+    const double *v;     /* count of them, spaced by the stride; NaN counts as 0 */
+    const size_t *piece; /* count */
+} sk_series;
+
+typedef struct sk_cycle {
+    double statistic, freedom; /* portmanteau: lags 2 to the longest that is useful */
+    double size;               /* the largest of its correlations */
+    double peak;               /* chance of a peak of the spectrum as high as the highest */
+    double period;             /* of that peak, in steps; 0: it is not seen twice */
+    double share;              /* of the variance that the peak explains */
+} sk_cycle;
+
+sock_status sk_check_cycles(sock_context *ctx, const sk_series *series, sk_cycle *out);
+
+/* Lag-1 correlation within pieces: sum of products over the number of scores. */
+double sk_check_lag1(const sk_series *series);
+
+/* ---- battery.c ---- */
+
+enum { SK_CHECK_TESTS = SOCK_CHECK_TESTS };
+
+/* Numbers that the verdict speaks of. NaN: not known. */
+typedef struct sk_check_facts {
+    size_t steps, all_steps, draws, lost, runs;
+    double alpha;
+    double lag1, variance_ratio, scale; /* of the state where they are farthest from 0, 1 and 1 */
+    size_t lag1_state;
+    double noise;     /* standard deviation that the lag-1 correlation would be explained by */
+    double long_step; /* median of h |Jacobian of f| */
+    double period;    /* in units of time; 0: none stands out */
+    double tails;     /* log of kurtosis over that of the replicates, where it is largest */
+    size_t wild;      /* steps beyond all simulated ones by far */
+    double wild_time; /* of the first */
+    struct {
+        size_t state, of; /* what misses, and on what it depends */
+        double at;
+    } drift, diffusion;
+    double exit_share;
+} sk_check_facts;
+
+sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const sock_data *data,
+                             const sk_check_spec *spec, sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts);
+
+/* Share of simulated paths that leave the range of the data, widened by half on each side; NaN: none was made. */
+sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
+                           double *share);
+
+/* Median of h |J|, J the Jacobian of f in units of the states' spread, |J| its root mean square singular value. */
+sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double *out);
+
+/* ---- verdict.c ---- */
+
+/* Holm's adjusted p over the tests that could be run, and which of them object. */
+void sk_check_decide(double alpha, sock_check_test test[SK_CHECK_TESTS]);
+
+/* The sentence: the first row of the table that fits. */
+void sk_check_verdict(const sock_model *model, const sk_check_facts *facts, const sock_check_test test[SK_CHECK_TESTS],
+                      sock_checks *out);
+
+/* All of it. */
+sock_status sk_check(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
+                     sock_checks *out);
+
+#endif

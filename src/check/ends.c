@@ -1,0 +1,350 @@
+/* ends.c - where the model itself goes over a step, and where among its ends the observed one stands.
+ *
+ *  1. From the start of a step `draws` Euler paths over its length. A path that is lost becomes the observed end.
+ *  2. Mean and covariance of all ends, the observed one among them: under the model they are alike, so that no number
+ *     below depends on which of them was observed.
+ *  3. u = L^-1 (end - mean), L the Cholesky factor: state by state given the ones before. A state that the ones before
+ *     determine has no score.
+ *  4. PIT = (simulated u below the observed + uniform) / (draws + 1), ties by chance; v = Phi^-1(PIT).
+ *
+ * The work is cut into runs of AT_ONCE steps, whose sums are added in order: the same for any number of threads. */
+#include "check/check.h"
+
+#include "la/la.h"
+#include "model/sampler.h"
+#include "simulate/simulate.h"
+#include "tune/policy.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { AT_ONCE = 128 };
+
+/* ---- Which steps ---- */
+
+void sk_check_steps_free(sk_check_steps *steps)
+{
+    sk_free(steps->from);
+    sk_free(steps->piece);
+    *steps = (sk_check_steps){0};
+}
+
+static size_t all_steps(const sock_data *data)
+{
+    size_t sum = 0;
+    for (size_t j = 0; j < data->trajectories; j++) sum += SK_MAX(sk_data_length(data, j), 1) - 1;
+    return sum;
+}
+
+static sock_status new_steps(sock_context *ctx, size_t room, size_t reach, sk_check_steps *out)
+{
+    *out = (sk_check_steps){.reach = reach};
+    out->from = sk_alloc(ctx, room, sizeof *out->from);
+    out->piece = sk_alloc(ctx, room, sizeof *out->piece);
+    if (out->from && out->piece) return SOCK_OK;
+    sk_check_steps_free(out);
+    return SOCK_ENOMEM;
+}
+
+sock_status sk_check_choose(sock_context *ctx, const sock_data *data, size_t most, sk_check_steps *out)
+{
+    const size_t all = all_steps(data), longest = all <= most ? all : SK_MAX(most / SK_CHECK_PIECES, 1);
+    const double share = all <= most ? 1 : (double)most / (double)all;
+    SK_TRY(new_steps(ctx, SK_MIN(all, most) + longest, 1, out));
+    size_t piece = 0, passed = 0;
+    for (size_t j = 0; j < data->trajectories; j++) {
+        const size_t steps = SK_MAX(sk_data_length(data, j), 1) - 1;
+        for (size_t at = 0; at < steps; at += longest, piece++) {
+            const size_t length = SK_MIN(longest, steps - at);
+            const bool taken = (double)out->count <= share * (double)passed && out->count < most;
+            for (size_t i = 0; taken && i < length; i++) {
+                out->piece[out->count] = piece;
+                out->from[out->count++] = data->first[j] + at + i;
+            }
+            passed += length;
+        }
+    }
+    return SOCK_OK;
+}
+
+size_t sk_check_quick_steps(size_t d)
+{
+    const double share = fmin((double)SK_CHECK_QUICK_STATES / (double)d, 1);
+    return (size_t)fmax(SK_CHECK_QUICK_STEPS * share * share, SK_CHECK_QUICK_LEAST);
+}
+
+sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_t reach, sk_check_steps *out)
+{
+    SK_TRY(new_steps(ctx, single->count / reach, reach, out));
+    for (size_t i = 0; i + reach <= single->count;) {
+        if (single->piece[i + reach - 1] != single->piece[i]) { /* go on with the next piece */
+            const size_t now = single->piece[i];
+            while (i < single->count && single->piece[i] == now) i++;
+            continue;
+        }
+        out->piece[out->count] = single->piece[i];
+        out->from[out->count++] = single->from[i];
+        i += reach;
+    }
+    return SOCK_OK;
+}
+
+/* ---- One step ---- */
+
+static void centre(size_t d, size_t ends, double *x, double *mean)
+{
+    memset(mean, 0, d * sizeof *mean);
+    for (size_t i = 0; i < ends * d; i++) mean[i % d] += x[i] / (double)ends;
+    for (size_t i = 0; i < ends * d; i++) x[i] -= mean[i % d];
+}
+
+static void covariance(size_t d, size_t ends, const double *x, double *c)
+{
+    memset(c, 0, d * d * sizeof *c);
+    for (size_t i = 0; i < ends; i++)
+        for (size_t k = 0; k < d; k++)
+            for (size_t l = 0; l <= k; l++) c[k * d + l] += x[i * d + k] * x[i * d + l] / (double)(ends - 1);
+}
+
+/* u := L^-1 u; a state without a pivot stays 0. */
+static void whiten(size_t d, const double *l, double *u)
+{
+    for (size_t k = 0; k < d; k++) {
+        double sum = u[k];
+        for (size_t m = 0; m < k; m++) sum -= l[k * d + m] * u[m];
+        u[k] = l[k * d + k] > 0 ? sum / l[k * d + k] : 0;
+    }
+}
+
+static double rank_of(size_t d, size_t draws, const double *u, size_t k, double uniform)
+{
+    const double seen = u[draws * d + k];
+    size_t below = 0, ties = 0;
+    for (size_t i = 0; i < draws; i++) {
+        below += u[i * d + k] < seen;
+        ties += u[i * d + k] == seen;
+    }
+    return ((double)below + uniform * (double)(ties + 1)) / (double)(draws + 1);
+}
+
+/* What the floor adds to a_kk given the states before: that of x_k - beta x with beta L = (row k of L). */
+static double floor_of(const sk_check_ranking *r, const double *l, size_t k, double *beta)
+{
+    const size_t d = r->d;
+    double sum = r->floor[k];
+    for (size_t m = k; m-- > 0;) {
+        double rest = l[k * d + m];
+        for (size_t n = m + 1; n < k; n++) rest -= beta[n] * l[n * d + m];
+        beta[m] = l[m * d + m] > 0 ? rest / l[m * d + m] : 0;
+        sum += beta[m] * beta[m] * r->floor[m];
+    }
+    return sum;
+}
+
+static void choose_states(const sk_check_ranking *r, double *l, double *beta, bool *used)
+{
+    if (r->a) sk_factor_copy(r->d, SK_CHECK_DETERMINED, r->a, l);
+    for (size_t k = 0; k < r->d; k++) {
+        const double pivot = r->a ? l[k * r->d + k] : 1;
+        used[k] = pivot > 0 && isfinite(pivot);
+        if (r->a && r->floor && used[k]) used[k] = pivot * pivot > SK_CHECK_FLOOR * floor_of(r, l, k, beta);
+    }
+}
+
+/* A state without a score says nothing about the others. */
+static void leave_out(size_t d, const bool *used, double *c)
+{
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l <= k; l++)
+            if (!used[k] || !used[l]) c[k * d + l] = 0;
+}
+
+void sk_check_rank(const sk_check_ranking *r, double *ends, double *pit, bool *used)
+{
+    const size_t d = r->d, draws = r->draws;
+    double *mean = r->space, *c = mean + d, *l = c + d * d;
+    choose_states(r, l, mean, used);
+    centre(d, draws + 1, ends, mean);
+    covariance(d, draws + 1, ends, c);
+    leave_out(d, used, c);
+    sk_factor_copy(d, SK_CHECK_SINGULAR, c, l);
+    for (size_t i = 0; i <= draws; i++) whiten(d, l, ends + i * d);
+    for (size_t k = 0; k < d; k++) {
+        used[k] = used[k] && l[k * d + k] > 0 && isfinite(l[k * d + k]);
+        pit[k] = used[k] ? rank_of(d, draws, ends, k, r->uniform[k]) : (double)NAN;
+    }
+}
+
+/* ---- All steps ---- */
+
+typedef struct job {
+    sock_context *ctx;
+    const sock_model *model;
+    const sock_data *data;
+    const sk_check_steps *steps;
+    const sk_check_spec *spec;
+    const sk_sampler *sampler;
+    size_t inner, space_each;
+    double *space; /* space_each for each worker */
+    bool *used;    /* d for each worker */
+    double *power; /* of each run of AT_ONCE steps */
+    size_t *lost;  /* alike */
+    sk_check_scores *out;
+} job;
+
+static size_t ends_space(size_t d, size_t draws, size_t inner, const sk_sampler *sampler)
+{
+    const size_t scores = (draws + 1) * d + 3 * d * d + 2 * d;
+    return scores + draws * d * (1 + d + inner) + draws + sk_sampler_space(sampler, draws);
+}
+
+typedef struct paths {
+    double *x, *f, *a, *z, *lost, *space; /* draws x d, x d, x d x d, inner x draws x d, draws */
+    double *start;                        /* d x d: a at the start */
+} paths;
+
+static bool all_finite(size_t d, const double *x)
+{
+    for (size_t k = 0; k < d; k++)
+        if (!isfinite(x[k])) return false;
+    return true;
+}
+
+/* A lost path rests at the start. */
+static void settle(const job *j, const double *start, paths *p)
+{
+    const size_t d = j->data->d;
+    for (size_t i = 0; i < j->spec->draws; i++) {
+        double *x = p->x + i * d;
+        if (!all_finite(d, x)) {
+            p->lost[i] = 1;
+            memcpy(x, start, d * sizeof *x);
+        } else if (j->spec->bounds != SOCK_BOUNDS_NONE) {
+            sk_keep_within(d, j->spec->bounds, j->spec->lower, j->spec->upper, x);
+        }
+    }
+}
+
+/* The ends of step i into p->x; how many were lost. */
+static size_t simulate(const job *j, size_t i, paths *p)
+{
+    const size_t d = j->data->d, draws = j->spec->draws, from = j->steps->from[i], to = from + j->steps->reach;
+    const double *start = j->data->x + from * d, *end = j->data->x + to * d;
+    const double h = (j->data->t[to] - j->data->t[from]) / (double)j->inner;
+    const bool noisy = j->model->has_diffusion;
+    size_t lost = 0;
+    sk_normals_bulk((sk_key){j->spec->seed, SK_PURPOSE_CHECK}, from, j->steps->reach, 0, j->inner * draws * d, p->z);
+    for (size_t q = 0; q < draws; q++) memcpy(p->x + q * d, start, d * sizeof *p->x);
+    memset(p->lost, 0, draws * sizeof *p->lost);
+    for (size_t s = 0; s < j->inner; s++) {
+        sk_sampler_fields(j->ctx, j->sampler, draws, p->x, p->f, noisy ? p->a : NULL, p->space);
+        if (s == 0 && noisy) memcpy(p->start, p->a, d * d * sizeof *p->start);
+        for (size_t q = 0; q < draws * d; q++) p->x[q] += h * p->f[q];
+        if (noisy) sk_add_noise(d, draws, sqrt(h), p->a, p->z + s * draws * d, d, p->x);
+        settle(j, start, p);
+    }
+    for (size_t q = 0; q < draws; q++) {
+        if (p->lost[q] == 0) continue;
+        memcpy(p->x + q * d, end, d * sizeof *p->x);
+        lost++;
+    }
+    return lost;
+}
+
+static void add_powers(size_t d, size_t draws, const double *u, const bool *used, double *power)
+{
+    for (size_t i = 0; i < (draws + 1) * d; i++) {
+        const double square = used[i % d] ? u[i] * u[i] : 0;
+        power[2 * i] += square;
+        power[2 * i + 1] += square * square;
+    }
+}
+
+/* u is in units of a standard deviation to which the observed end itself adds: the same in units of the others'. */
+static double among_others(size_t draws, double u) { return u / sqrt(fmax(1 - u * u / (double)draws, 1e-12)); }
+
+static void score_step(const job *j, size_t i, int worker, size_t *lost, double *power)
+{
+    const size_t d = j->data->d, draws = j->spec->draws, from = j->steps->from[i];
+    double *ends = j->space + (size_t)worker * j->space_each, *work = ends + (draws + 1) * d,
+           *uniform = work + 2 * d * d + d, *pit = j->out->pit + i * d;
+    bool *used = j->used + (size_t)worker * d;
+    paths p = {.f = uniform + d + d * d, .start = uniform + d};
+    p.x = ends;
+    p.a = p.f + draws * d;
+    p.z = p.a + draws * d * d;
+    p.lost = p.z + j->inner * draws * d;
+    p.space = p.lost + draws;
+    *lost += simulate(j, i, &p);
+    memcpy(ends + draws * d, j->data->x + (from + j->steps->reach) * d, d * sizeof *ends);
+    sk_uniforms((sk_key){j->spec->seed, SK_PURPOSE_CHECK}, from, ~(uint64_t)j->steps->reach, 0, d, uniform);
+    const sk_check_ranking ranking = {d, draws, p.start, j->spec->floor, uniform, work};
+    sk_check_rank(&ranking, ends, pit, used);
+    add_powers(d, draws, ends, used, power);
+    for (size_t k = 0; k < d; k++) {
+        j->out->v[i * d + k] = used[k] ? sk_normal_quantile(pit[k]) : (double)NAN;
+        j->out->far[i * d + k] = used[k] ? among_others(draws, ends[draws * d + k]) : 0;
+    }
+}
+
+static sock_status some_steps(void *arg, size_t begin, size_t end, int worker)
+{
+    const job *j = arg;
+    const size_t run = begin / AT_ONCE, sums = (j->spec->draws + 1) * j->data->d * 2;
+    for (size_t i = begin; i < end; i++) score_step(j, i, worker, &j->lost[run], j->power + run * sums);
+    return sk_progress(j->ctx, "check", -1);
+}
+
+static void add_up(const job *j, size_t runs)
+{
+    const size_t d = j->data->d, sums = (j->spec->draws + 1) * d * 2;
+    for (size_t r = 0; r < runs; r++) {
+        j->out->lost += j->lost[r];
+        for (size_t i = 0; i < sums; i++) j->out->power[i] += j->power[r * sums + i];
+    }
+    for (size_t i = 0; i < j->steps->count * d; i++) j->out->scored[i % d] += !isnan(j->out->v[i]);
+}
+
+void sk_check_scores_free(sk_check_scores *scores)
+{
+    sk_free(scores->v);
+    sk_free(scores->pit);
+    sk_free(scores->far);
+    sk_free(scores->power);
+    sk_free(scores->scored);
+    *scores = (sk_check_scores){0};
+}
+
+sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock_data *data,
+                          const sk_check_steps *steps, const sk_check_spec *spec, size_t inner, sk_check_scores *out)
+{
+    const size_t n = steps->count, d = data->d, runs = n / AT_ONCE + 1, sums = (spec->draws + 1) * d * 2;
+    sk_sampler *sampler = NULL;
+    sock_status status;
+    *out = (sk_check_scores){.count = n, .d = d, .draws = spec->draws};
+    job j = {.ctx = ctx, .model = model, .data = data, .steps = steps, .spec = spec, .inner = inner, .out = out};
+    SK_GO(sk_sampler_new(ctx, model, &sampler));
+    j.sampler = sampler;
+    j.space_each = ends_space(d, spec->draws, inner, sampler);
+    out->v = sk_doubles(ctx, n, d);
+    out->pit = sk_doubles(ctx, n, d);
+    out->far = sk_doubles(ctx, n, d);
+    out->power = sk_doubles(ctx, sums, 1);
+    out->scored = sk_alloc(ctx, d, sizeof *out->scored);
+    j.space = sk_doubles_unset(ctx, (size_t)sk_workers(ctx), j.space_each);
+    j.used = sk_alloc(ctx, (size_t)sk_workers(ctx) * d, sizeof *j.used);
+    j.power = sk_doubles(ctx, runs, sums);
+    j.lost = sk_alloc(ctx, runs, sizeof *j.lost);
+    if (!out->v || !out->pit || !out->far || !out->power || !out->scored) status = SOCK_ENOMEM;
+    if (!j.space || !j.used || !j.power || !j.lost) status = SOCK_ENOMEM;
+    if (status >= 0) status = sk_parallel_for(ctx, n, AT_ONCE, some_steps, &j);
+    if (status >= 0) add_up(&j, runs);
+out:
+    sk_sampler_free(sampler);
+    sk_free(j.space);
+    sk_free(j.used);
+    sk_free(j.power);
+    sk_free(j.lost);
+    if (status < 0) sk_check_scores_free(out);
+    return status;
+}

@@ -1,0 +1,123 @@
+/* exits.c - how a model does away from single steps: whole paths that leave the data's range, steps that are long. */
+#include "check/check.h"
+
+#include "simulate/simulate.h"
+#include "tune/policy.h"
+
+#include <math.h>
+#include <string.h>
+
+static void range_of(const sock_data *data, size_t k, double *low, double *high)
+{
+    *low = (double)INFINITY;
+    *high = -(double)INFINITY;
+    for (size_t i = 0; i < data->points; i++) {
+        *low = fmin(*low, data->x[i * data->d + k]);
+        *high = fmax(*high, data->x[i * data->d + k]);
+    }
+    const double wider = SK_CHECK_EXIT_WIDER * (*high - *low);
+    *low -= wider;
+    *high += wider;
+}
+
+/* A path that is lost has left. */
+static bool leaves(size_t times, size_t d, const double *path, const double *low, const double *high)
+{
+    for (size_t i = 0; i < times * d; i++)
+        if (!(path[i] >= low[i % d] && path[i] <= high[i % d])) return true;
+    return false;
+}
+
+static sock_status simulate_beside(sock_context *ctx, const sock_model *model, const sock_data *data,
+                                   const sk_check_spec *spec, size_t j, size_t paths, double *out)
+{
+    const size_t first = data->first[j], times = SK_MIN(sk_data_length(data, j), (size_t)SK_CHECK_EXIT_STEPS + 1);
+    sock_simulation_report report;
+    const sock_simulation s = {.starts = 1,
+                               .x0 = data->x + first * data->d,
+                               .paths = paths,
+                               .times = times,
+                               .t = data->t + first,
+                               .step = (data->t[first + times - 1] - data->t[first]) / (double)(times - 1) /
+                                       SK_CHECK_INNER, /* of the mean step: gaps do not make them many */
+                               .seed = spec->seed,
+                               .first_start = j,
+                               .bounds = spec->bounds,
+                               .lower = spec->lower,
+                               .upper = spec->upper};
+    return sk_simulate(ctx, model, &s, out, NULL, &report);
+}
+
+/* Trajectories that paths are simulated beside, evenly chosen: at most as many as paths. */
+sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
+                           double *share)
+{
+    const size_t d = data->d, beside = SK_MIN(data->trajectories, (size_t)SK_CHECK_EXIT_PATHS);
+    const size_t paths = SK_CHECK_EXIT_PATHS / beside, most = SK_CHECK_EXIT_STEPS + 1;
+    double *low = sk_doubles(ctx, d, 1), *high = sk_doubles(ctx, d, 1), *out = sk_doubles(ctx, paths * most, d);
+    double left = 0, made = 0;
+    sock_status status = low && high && out ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < d; k++) range_of(data, k, &low[k], &high[k]);
+    for (size_t i = 0; status >= 0 && i < beside; i++) {
+        const size_t j = i * data->trajectories / beside, times = SK_MIN(sk_data_length(data, j), most);
+        if (times < 2) continue;
+        status = simulate_beside(ctx, model, data, spec, j, paths, out);
+        for (size_t p = 0; status >= 0 && p < paths; p++) left += leaves(times, d, out + p * times * d, low, high);
+        made += (double)paths;
+    }
+    *share = made > 0 ? left / made : (double)NAN;
+    sk_free(low);
+    sk_free(high);
+    sk_free(out);
+    return status < 0 ? status : SOCK_OK;
+}
+
+/* ---- Long steps ---- */
+
+enum { PLACES = 200 };
+static const double NUDGE = 1e-4; /* of the spread of a state */
+
+static double spread_of(const sk_check_rows *rows, size_t k)
+{
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < rows->n; i++) mean += rows->x[i * rows->d + k] / (double)rows->n;
+    for (size_t i = 0; i < rows->n; i++) square += pow(rows->x[i * rows->d + k] - mean, 2) / (double)rows->n;
+    return sqrt(square);
+}
+
+/* Sum over k of (df_k / dx_l * s_l / s_k)^2 at every place, added to sum. x, f: places x d, twice. */
+static sock_status add_derivative(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, size_t places,
+                                  size_t l, const double *spread, double *x, double *f, double *sum)
+{
+    const size_t d = rows->d;
+    if (!(spread[l] > 0)) return SOCK_OK;
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < places; i++) {
+            double *at = x + ((size_t)side * places + i) * d;
+            memcpy(at, rows->x + i * rows->n / places * d, d * sizeof *at);
+            at[l] += (side ? NUDGE : -NUDGE) * spread[l];
+        }
+    SK_TRY(sk_model_evaluate(ctx, model, 2 * places, x, f, NULL));
+    for (size_t i = 0; i < places * d; i++)
+        if (spread[i % d] > 0) sum[i / d] += pow((f[places * d + i] - f[i]) / (2 * NUDGE * spread[i % d]), 2);
+    return SOCK_OK;
+}
+
+sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double *out)
+{
+    const size_t d = rows->d, places = SK_MIN(rows->n, (size_t)PLACES);
+    double *spread = sk_doubles(ctx, d, 1), *x = sk_doubles(ctx, 2 * places, d), *f = sk_doubles(ctx, 2 * places, d),
+           *sum = sk_doubles(ctx, places, 1);
+    sock_status status = spread && x && f && sum ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < d; k++) spread[k] = spread_of(rows, k);
+    for (size_t l = 0; status >= 0 && l < d; l++)
+        status = add_derivative(ctx, model, rows, places, l, spread, x, f, sum);
+    for (size_t i = 0; status >= 0 && i < places; i++)
+        sum[i] = rows->h[i * rows->n / places] * sqrt(sum[i] / (double)d);
+    if (status >= 0) *out = sk_median(places, sum);
+    sk_free(spread);
+    sk_free(x);
+    sk_free(f);
+    sk_free(sum);
+    return status;
+}

@@ -1,0 +1,81 @@
+/* scoretest.c - is there something of the columns W in y that was not fitted?
+ *
+ * With Z orthonormal (what was fitted), R = W - Z Z'W and R'R = E diag(s^2) E', the directions B = R E / s with s above
+ * SK_CHECK_LEFT are new; T = |B'y|^2 is chi-square with as many degrees of freedom when y is noise of variance 1. */
+#include "check/check.h"
+
+#include "la/la.h"
+#include "tune/policy.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Columns of norm 1, where they are not 0. */
+static void normalise(size_t n, size_t q, double *z)
+{
+    for (size_t j = 0; j < q; j++) {
+        double square = 0;
+        for (size_t i = 0; i < n; i++) square += z[i * q + j] * z[i * q + j];
+        const double factor = square > 0 && isfinite(square) ? 1 / sqrt(square) : 0;
+        for (size_t i = 0; i < n; i++) z[i * q + j] = factor > 0 ? z[i * q + j] * factor : 0;
+    }
+}
+
+/* Eigenvectors (rows of e) and values, ascending, of Z'Z. */
+static sock_status gram_eigen(sock_context *ctx, size_t n, size_t q, const double *z, double *e, double *value)
+{
+    sk_syrk(ctx, SK_TRANSPOSED, q, n, 1, z, q, 0, e, q);
+    return sk_eigh(ctx, q, e, q, value);
+}
+
+sock_status sk_orthonormal(sock_context *ctx, size_t n, size_t q, size_t most, double *z, size_t *rank)
+{
+    double *e = sk_doubles(ctx, q, q), *value = sk_doubles(ctx, q, 1), *made = sk_doubles(ctx, n, q);
+    sock_status status = e && value && made ? SOCK_OK : SOCK_ENOMEM;
+    *rank = 0;
+    if (status >= 0) normalise(n, q, z);
+    if (status >= 0 && q) status = gram_eigen(ctx, n, q, z, e, value);
+    if (status >= 0 && q) {
+        size_t r = 0; /* eigenvectors are rows: the last are the largest */
+        while (r < q && r < most && value[q - 1 - r] > SK_CHECK_SINGULAR * value[q - 1]) r++;
+        for (size_t j = q - r; j < q; j++) sk_scale(q, 1 / sqrt(value[j]), e + j * q);
+        if (r) sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, n, r, q, 1, z, q, e + (q - r) * q, q, 0, made, r);
+        memcpy(z, made, n * r * sizeof *z);
+        *rank = r;
+    }
+    sk_free(e);
+    sk_free(value);
+    sk_free(made);
+    return status;
+}
+
+static sock_status add_directions(sock_context *ctx, size_t n, const double *y, size_t w, const double *r,
+                                  double *space, double *statistic, double *freedom)
+{
+    double *e = space, *value = e + w * w, *g = value + w;
+    SK_TRY(gram_eigen(ctx, n, w, r, e, value));
+    sk_gemv(ctx, SK_TRANSPOSED, n, w, 1, r, w, y, 0, g);
+    for (size_t j = 0; j < w; j++) {
+        if (!(value[j] > SK_CHECK_LEFT * SK_CHECK_LEFT)) continue;
+        const double along = sk_dot(w, e + j * w, g);
+        *statistic += along * along / value[j];
+        *freedom += 1;
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_score_test(sock_context *ctx, size_t n, const double *y, size_t q, const double *z, size_t w, double *W,
+                          double *statistic, double *freedom)
+{
+    double *space = sk_doubles(ctx, w * w + 2 * w + q * w, 1);
+    if (!space) return SOCK_ENOMEM;
+    double *zw = space + w * w + 2 * w;
+    normalise(n, w, W);
+    if (q && w) {
+        sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, q, w, n, 1, z, q, W, w, 0, zw, w);
+        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, n, w, q, -1, z, q, zw, w, 1, W, w);
+    }
+    sock_status status = w ? add_directions(ctx, n, y, w, W, space, statistic, freedom) : SOCK_OK;
+    sk_free(space);
+    return status;
+}

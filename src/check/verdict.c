@@ -1,0 +1,301 @@
+/* verdict.c - from nine tests to one sentence, and what to do about it. The table is read from above: the first row
+ * whose pattern fits speaks. An advice names only what the program has. */
+#include "check/check.h"
+
+#include "tune/policy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Decisions ---- */
+
+/* Holm: the i-th smallest of m values of p times m - i, never below those before it. */
+static void adjust(sock_check_test test[SK_CHECK_TESTS])
+{
+    double last = 0;
+    size_t left = 0;
+    bool done[SK_CHECK_TESTS] = {false};
+    for (int i = 0; i < SK_CHECK_TESTS; i++) left += test[i].valid != 0;
+    for (; left > 0; left--) {
+        int least = -1;
+        for (int i = 0; i < SK_CHECK_TESTS; i++)
+            if (test[i].valid && !done[i] && (least < 0 || test[i].p < test[least].p)) least = i;
+        last = fmax(last, fmin((double)left * test[least].p, 1));
+        test[least].p_adjusted = last;
+        done[least] = true;
+    }
+}
+
+void sk_check_decide(double alpha, sock_check_test test[SK_CHECK_TESTS])
+{
+    adjust(test);
+    for (int i = 0; i < SK_CHECK_TESTS; i++) {
+        const bool certain = test[i].valid && test[i].p_adjusted < alpha;
+        const bool matters = fabs(test[i].effect) >= test[i].effect_least;
+        test[i].objects = certain && matters;
+        test[i].remark = certain && !matters;
+    }
+}
+
+/* ---- Patterns ---- */
+
+typedef struct scene {
+    const sock_model *model;
+    const sk_check_facts *facts;
+    const sock_check_test *test;
+} scene;
+
+static const sock_check_test *find(const scene *s, const char *name)
+{
+    for (int i = 0; i < SK_CHECK_TESTS; i++)
+        if (strcmp(s->test[i].name, name) == 0) return &s->test[i];
+    return NULL;
+}
+
+static bool objects(const scene *s, const char *name) { return find(s, name)->objects != 0; }
+
+static size_t objections(const scene *s)
+{
+    size_t count = 0;
+    for (int i = 0; i < SK_CHECK_TESTS; i++) count += s->test[i].objects != 0;
+    return count;
+}
+
+static bool was_run(const scene *s)
+{
+    for (int i = 0; i < SK_CHECK_TESTS; i++)
+        if (s->test[i].valid) return true;
+    return false;
+}
+
+static bool steps_are_long(const scene *s) { return s->facts->long_step > SK_CHECK_LONG; }
+
+static bool is_few(const scene *s) { return !was_run(s); }
+static bool is_good(const scene *s) { return !objections(s) && !steps_are_long(s); }
+static bool is_good_and_long(const scene *s) { return !objections(s); }
+/* How much a test explains where it objects. */
+static double weight(const scene *s, const char *name)
+{
+    const double effect = objects(s, name) ? find(s, name)->effect : 0;
+    return strcmp(name, "memory") == 0 ? effect * effect : effect;
+}
+
+/* Fields that are too stiff leave memory, cycles and trends behind, too: the larger effect has the word. */
+static bool leads(const scene *s, const char *name)
+{
+    return objects(s, name) && weight(s, name) >= fmax(weight(s, "drift"), weight(s, "diffusion"));
+}
+
+static bool is_season(const scene *s) { return s->facts->period > 0 && leads(s, "cycles"); }
+static bool is_trend(const scene *s) { return leads(s, "time") && weight(s, "time") > weight(s, "memory"); }
+
+/* What long steps do to f and a shrinks the steps of the model's own simulations, over four steps once more. */
+static bool is_long(const scene *s)
+{
+    const bool shrunk = objects(s, "scale") && objects(s, "drift") && objects(s, "horizon") &&
+                        find(s, "scale")->effect < 0 && find(s, "horizon")->effect < 0;
+    return steps_are_long(s) || (shrunk && s->facts->long_step > SK_CHECK_RATHER_LONG);
+}
+
+static bool is_noise(const scene *s)
+{
+    return leads(s, "memory") && find(s, "memory")->effect < 0 && !(find(s, "horizon")->effect > SK_CHECK_RATIO);
+}
+
+static bool is_memory(const scene *s)
+{
+    return leads(s, "memory") && find(s, "memory")->effect > 0 && !(find(s, "horizon")->effect < -SK_CHECK_RATIO);
+}
+
+/* An a that varies more than the model's makes heavy tails, too. */
+static bool is_jumps(const scene *s)
+{
+    return objects(s, "distribution") && !objects(s, "diffusion") && s->facts->wild > 0 &&
+           s->facts->tails > SK_CHECK_TAILS;
+}
+
+static bool is_drift(const scene *s) { return objects(s, "drift"); }
+static bool is_diffusion(const scene *s) { return objects(s, "diffusion"); }
+static bool is_volatility(const scene *s) { return objects(s, "volatility"); }
+static bool is_slow(const scene *s) { return objects(s, "cycles"); }
+static bool is_shape(const scene *s) { return objects(s, "distribution"); }
+static bool is_scale(const scene *s) { return objects(s, "scale"); }
+static bool is_other(const scene *s)
+{
+    (void)s;
+    return true;
+}
+
+/* ---- Sentences ---- */
+
+/* Percent by which noise makes a too large: with R = -r h a of the fitted a, the true one is a - 2 R / h. */
+static double inflation(double r) { return r < 0 && r > -0.5 ? -200 * r / (1 + 2 * r) : 0; }
+
+/* What the placeholders of a sentence stand for. */
+static void put_number(char *out, size_t size, double value) { snprintf(out, size, "%.3g", value); }
+
+static void put_steps(char *out, size_t size, const sk_check_facts *f)
+{
+    if (f->steps < f->all_steps)
+        snprintf(out, size, "%zu of %zu steps", f->steps, f->all_steps);
+    else
+        snprintf(out, size, "%zu steps", f->steps);
+}
+
+/* Bytes of a name that are shown, whole characters of UTF-8. */
+static int shown(const char *text)
+{
+    size_t length = SK_MIN(strlen(text), (size_t)40);
+    while (length && ((unsigned char)text[length] & 0xc0) == 0x80) length--;
+    return (int)length;
+}
+
+static void put_name(char *out, size_t size, const scene *s, size_t k)
+{
+    const char *name = s->model->structure->state[k];
+    snprintf(out, size, "%.*s", shown(name), name);
+}
+
+/* {N}: steps, {n}: name of the state where lag 1 is largest, {R}: noise, {W}: wild steps, {t}: time of the first,
+ * {P}: period, {J}: h |J|, {f} {x} {v}: f misses a dependence of state f on x, most at v; {a} {y} {w}: the same of a;
+ * {s}: scale, {T}: the tests that object. */
+static void put_placeholder(char *out, size_t size, const scene *s, char what)
+{
+    const sk_check_facts *f = s->facts;
+    switch (what) {
+    case 'N': put_steps(out, size, f); break;
+    case 'n': put_name(out, size, s, f->lag1_state); break;
+    case 'R': put_number(out, size, f->noise); break;
+    case 'A': put_number(out, size, inflation(f->lag1)); break;
+    case 'W': snprintf(out, size, "%zu", f->wild); break;
+    case 't': put_number(out, size, f->wild_time); break;
+    case 'P': put_number(out, size, f->period); break;
+    case 'J': put_number(out, size, f->long_step); break;
+    case 'f': put_name(out, size, s, f->drift.state); break;
+    case 'x': put_name(out, size, s, f->drift.of); break;
+    case 'v': put_number(out, size, f->drift.at); break;
+    case 'a': put_name(out, size, s, f->diffusion.state); break;
+    case 'y': put_name(out, size, s, f->diffusion.of); break;
+    case 'w': put_number(out, size, f->diffusion.at); break;
+    case 's': put_number(out, size, f->scale); break;
+    default:
+        for (int i = 0, first = 1; i < SK_CHECK_TESTS; i++) {
+            if (!s->test[i].objects) continue;
+            const size_t used = strlen(out);
+            snprintf(out + used, size - used, "%s%s", first ? "" : ", ", s->test[i].name);
+            first = 0;
+        }
+    }
+}
+
+static void fill(char *out, const char *text, const scene *s)
+{
+    size_t used = 0;
+    for (; *text && used + 1 < SOCK_VERDICT_SIZE; text++) {
+        char word[200] = "";
+        if (text[0] != '{' || !text[1] || text[2] != '}') {
+            out[used++] = *text;
+            continue;
+        }
+        put_placeholder(word, sizeof word, s, text[1]);
+        const size_t length = SK_MIN(strlen(word), SOCK_VERDICT_SIZE - 1 - used);
+        memcpy(out + used, word, length);
+        used += length;
+        text += 2;
+    }
+    out[used] = 0;
+}
+
+/* ---- The table ---- */
+
+static const struct {
+    const char *pattern;
+    bool (*fits)(const scene *s);
+    const char *sentence, *advice;
+} table[] = {
+    {"few", is_few, "Nothing can be said: {N} are too few to test a model by.", ""},
+    {"none", is_good, "No objection: over {N} the data look like the model's own simulations.", ""},
+    {"none-long", is_good_and_long,
+     "No objection: over {N} the data look like the model's own simulations; steps are long for this system (h |f'| = "
+     "{J}), "
+     "so f and a are those of the sampled process.",
+     ""},
+    {"season", is_season,
+     "The residuals come and go with a period of {P}: a season, or a cycle that the states do not hold.",
+     "Take the cycle out of the data, or add states that follow it."},
+    {"time", is_trend, "The law changes over time: early and late residuals differ.",
+     "Fit pieces of the time apart, take the trend out, or add what drives it as a state."},
+    {"long-steps", is_long,
+     "Steps are long for this system (h |f'| = {J}): f and a are those of the sampled process, and do not tell what "
+     "happens "
+     "within a step ({T}).",
+     "Use the model for such steps only, or sample more often."},
+    {"noise", is_noise,
+     "Neighbouring residuals cancel: measurement noise, of a standard deviation of about {R} in {n}; a is too large by "
+     "about "
+     "{A} %.",
+     "Thin the data (every second or fourth point), or average neighbouring points, and fit again."},
+    {"memory", is_memory,
+     "Neighbouring residuals go the same way: the state has memory, by a hidden variable, or because {n} is the "
+     "position of "
+     "something with inertia.",
+     "Add what is missing as a state (for a position its velocity), or thin the data until the memory is gone."},
+    {"jumps", is_jumps,
+     "Steps have heavier tails than any diffusion: jumps or outliers, {W} of them beyond 5 standard deviations, the "
+     "first at "
+     "time {t}.",
+     "Look at these steps; leave outliers out, cut trajectories at jumps."},
+    {"drift", is_drift, "f of {f} misses a dependence on {x}, most near {x} = {v}.",
+     "Leave the kernels to the search (no --drift), or add a state that it lacks."},
+    {"diffusion", is_diffusion, "a of {a} misses a dependence on {y}, most near {y} = {w}.",
+     "Leave the kernels to the search (no --diffusion), or add a state that it lacks."},
+    {"volatility", is_volatility, "The noise is now loud, now quiet, in a way that the states do not tell.",
+     "Add what the noise depends on as a state."},
+    {"slow", is_slow, "Residuals some steps apart are correlated: something slow that the states do not hold.",
+     "Take slow cycles out of the data, or add what drives them as a state."},
+    {"shape", is_shape, "Steps are distributed in another way than the model's own.",
+     "Look for outliers, counted or rounded values and bounds of the states."},
+    {"scale", is_scale, "Steps are not as large as the model says: their mean square is {s} of what it should be.",
+     "Look for other units, gaps in time, or data of another process."},
+    {"other", is_other, "The data do not look like the model's own simulations ({T}).",
+     "Look at the tests one by one."},
+};
+
+void sk_check_verdict(const sock_model *model, const sk_check_facts *facts, const sock_check_test test[SK_CHECK_TESTS],
+                      sock_checks *out)
+{
+    const scene s = {model, facts, test};
+    size_t row = 0;
+    while (!table[row].fits(&s)) row++;
+    out->ok = objections(&s) == 0;
+    snprintf(out->pattern, sizeof out->pattern, "%s", table[row].pattern);
+    fill(out->verdict, table[row].sentence, &s);
+    fill(out->advice, table[row].advice, &s);
+}
+
+sock_status sk_check(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
+                     sock_checks *out)
+{
+    const double start = sk_seconds();
+    sock_checks made = {0};
+    sk_check_facts facts;
+    SK_TRY(sk_check_battery(ctx, model, data, spec, made.test, &facts));
+    if (spec->exits) SK_TRY(sk_check_exits(ctx, model, data, spec, &facts.exit_share));
+    sk_check_decide(spec->alpha, made.test);
+    sk_check_verdict(model, &facts, made.test, &made);
+    made.steps = facts.steps;
+    made.all_steps = facts.all_steps;
+    made.draws = facts.draws;
+    made.lost = facts.lost;
+    made.alpha = facts.alpha;
+    made.lag1 = facts.lag1;
+    made.variance_ratio = facts.variance_ratio;
+    made.scale = facts.scale;
+    made.long_step = facts.long_step;
+    made.period = facts.period;
+    made.exit_share = facts.exit_share;
+    made.seconds = sk_seconds() - start;
+    *out = made;
+    return SOCK_OK;
+}

@@ -1,0 +1,717 @@
+/* test_check.c - the check of a model against data: laws by identities, ranks and score tests by slow loops, scores of
+ * the true model, verdicts by the table. */
+#define _DEFAULT_SOURCE
+#include "check/check.h"
+#include "la/la.h"
+#include "onecontext.h"
+#include "truths.h"
+#include "tune/policy.h"
+
+#include <float.h>
+
+static const sk_key key = {5, SK_PURPOSE_TEST};
+
+/* ---- Laws ---- */
+
+static void prop_laws__quantile_is_the_inverse_of_the_tail(void **state)
+{
+    (void)state;
+    const double p[] = {1e-12, 1e-6, 0.01, 0.074, 0.076, 0.3, 0.5, 0.7, 0.93, 0.99};
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
+        assert_close(sk_normal_tail(-sk_normal_quantile(p[i])), p[i], 1e-12, 0);
+    assert_close(sk_normal_quantile(0.975), 1.959963984540054, 1e-14, 0);
+}
+
+/* Tables of Student's law: 5 %, 1 % and 0.1 % on both sides. */
+static void test_laws__student(void **state)
+{
+    (void)state;
+    assert_close(2 * sk_normal_tail(sk_student_normal(2.1009, 18)), 0.05, 2e-3, 0);
+    assert_close(2 * sk_normal_tail(sk_student_normal(2.8784, 18)), 0.01, 5e-3, 0);
+    assert_close(2 * sk_normal_tail(sk_student_normal(3.9216, 18)), 0.001, 1e-2, 0);
+    assert_close(sk_student_normal(-2.6269, 98), -2.5758, 1e-3, 0);
+}
+
+/* Two degrees of freedom: exp(-x/2). One: the normal tail on both sides. Two more add a term of the Poisson sum. */
+static void prop_laws__chi_square_by_its_recursion(void **state)
+{
+    (void)state;
+    for (double x = 0.01; x < 900; x *= 2.3) {
+        assert_close(sk_chi_square_tail(x, 2), exp(-x / 2), 1e-12, DBL_MIN);
+        assert_close(sk_chi_square_tail(x, 1), 2 * sk_normal_tail(sqrt(x)), 1e-11, DBL_MIN);
+        for (double df = 1; df < 300; df = 1.7 * df + 0.3) {
+            const double term = exp(df / 2 * log(x / 2) - x / 2 - lgamma(df / 2 + 1));
+            assert_close(sk_chi_square_tail(x, df + 2), sk_chi_square_tail(x, df) + term, 1e-11, 1e-4);
+        }
+    }
+    assert_true(sk_chi_square_tail(0, 3) == 1 && sk_chi_square_tail(5, 0) == 1);
+}
+
+/* n * integral of (F_n - u)^2 / (u (1 - u)), by the midpoint rule. */
+static void test_laws__anderson_darling_is_its_integral(void **state)
+{
+    (void)state;
+    const double p[] = {0.1, 0.35, 0.4, 0.9};
+    const size_t cells = 4000000;
+    double sum = 0;
+    for (size_t i = 0; i < cells; i++) {
+        const double u = ((double)i + 0.5) / (double)cells;
+        double below = 0;
+        for (size_t j = 0; j < 4; j++) below += p[j] <= u;
+        sum += pow(below / 4 - u, 2) / (u * (1 - u)) / (double)cells;
+    }
+    assert_close(sk_anderson_darling(4, p), 4 * sum, 1e-5, 0);
+    assert_close(sk_anderson_darling_tail(1.933), 0.10, 5e-3, 0);
+    assert_close(sk_anderson_darling_tail(2.492), 0.05, 5e-3, 0);
+    assert_close(sk_anderson_darling_tail(3.878), 0.01, 1e-2, 0);
+}
+
+/* ---- Steps ---- */
+
+static sock_data *make_data(size_t d, size_t paths, const size_t *length, const double *t, const double *x)
+{
+    sock_data *data = NULL;
+    sock_options *opts = sock_options_new(ctx);
+    assert_int_equal(sock_options_set(ctx, opts, "grouping", "none"), SOCK_OK);
+    assert_int_equal(sock_data_from_arrays(ctx, d, paths, length, t, x, NULL, NULL, opts, &data), SOCK_OK);
+    sock_options_free(opts);
+    return data;
+}
+
+static void test_check__steps_are_all_or_even_pieces(void **state)
+{
+    (void)state;
+    enum { LONG = 1001 };
+    static double t[LONG + 6], x[LONG + 6];
+    const size_t length[] = {LONG, 1, 5};
+    for (size_t i = 0; i < LONG; i++) t[i] = (double)i;
+    for (size_t i = LONG + 1; i < LONG + 6; i++) t[i] = (double)i;
+    sock_data *data = make_data(1, 3, length, t, x);
+    sk_check_steps all, some, runs;
+    assert_int_equal(sk_check_choose(ctx, data, 2000, &all), SOCK_OK);
+    assert_int_equal(all.count, 1004);
+    assert_true(all.from[999] == 999 && all.from[1000] == LONG + 1 && all.piece[999] == 0 && all.piece[1000] != 0);
+    assert_int_equal(sk_check_runs(ctx, &all, 4, &runs), SOCK_OK);
+    assert_int_equal(runs.count, 251); /* 1000 / 4, and the 4 steps of the last trajectory */
+    for (size_t i = 0; i < 250; i++) assert_int_equal(runs.from[i], 4 * i);
+    assert_int_equal(runs.from[250], LONG + 1);
+    assert_int_equal(sk_check_choose(ctx, data, 160, &some), SOCK_OK);
+    assert_in_range(some.count, 160, 160 + 20); /* pieces of 20 */
+    for (size_t i = 1; i < some.count; i++)
+        if (some.piece[i] == some.piece[i - 1]) assert_int_equal(some.from[i], some.from[i - 1] + 1);
+    assert_true(some.from[0] == 0 && some.from[some.count - 1] > 850); /* from one end to the other */
+    sk_check_steps_free(&all);
+    sk_check_steps_free(&some);
+    sk_check_steps_free(&runs);
+    sock_data_free(data);
+}
+
+/* ---- Ranks ---- */
+
+enum { DRAWS = 19 };
+
+static void prop_check__ends_become_white(void **state)
+{
+    (void)state;
+    enum { D = 3 };
+    double ends[(DRAWS + 1) * D], uniform[D] = {0.5, 0.5, 0.5}, pit[D], space[2 * D * D + D], mixed[(DRAWS + 1) * D];
+    bool used[D];
+    sk_normals(key, 1, 0, 0, (DRAWS + 1) * D, mixed);
+    for (size_t i = 0; i <= DRAWS; i++) {
+        const double *z = mixed + i * D;
+        ends[i * D] = 1000 + 2 * z[0];
+        ends[i * D + 1] = z[0] + 0.1 * z[1];
+        ends[i * D + 2] = z[1] - z[2];
+    }
+    sk_check_rank(&(sk_check_ranking){D, DRAWS, NULL, NULL, uniform, space}, ends, pit, used);
+    for (size_t k = 0; k < D; k++)
+        for (size_t l = 0; l <= k; l++) {
+            double sum = 0;
+            for (size_t i = 0; i <= DRAWS; i++) sum += ends[i * D + k] * ends[i * D + l] / DRAWS;
+            assert_close(sum, k == l, 1e-10, 1);
+        }
+    for (size_t k = 0; k < D; k++) {
+        double below = 0;
+        for (size_t i = 0; i < DRAWS; i++) below += ends[i * D + k] < ends[DRAWS * D + k];
+        assert_true(used[k]);
+        assert_close(pit[k], (below + 0.5) / (DRAWS + 1), 1e-14, 0);
+    }
+}
+
+/* The second state is twice the first, and noise of variance e: a_22 given the first is e, of a floor c 5 c. */
+static void test_check__a_state_that_follows_has_no_score(void **state)
+{
+    (void)state;
+    const struct {
+        double e, floor;
+        bool first, second;
+    } cases[] = {{1, 0, true, true},    {0.45, 0, true, true},  {0.44, 0, true, false}, /* a tenth of 4 + e */
+                 {1, 0.09, true, true}, {1, 0.11, true, false}, {100, 0.51, false, true}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const double e = cases[c].e, a[4] = {1, 2, 2, 4 + e}, floor[2] = {cases[c].floor, cases[c].floor};
+        double z[(DRAWS + 1) * 2], pit[2], uniform[2] = {0.25, 0.25}, space[2 * 4 + 2];
+        bool used[2];
+        sk_normals(key, 2, 0, 0, (DRAWS + 1) * 2, z);
+        for (size_t i = 0; i <= DRAWS; i++) z[2 * i + 1] = 2 * z[2 * i] + sqrt(e) * z[2 * i + 1];
+        sk_check_rank(&(sk_check_ranking){2, DRAWS, a, floor, uniform, space}, z, pit, used);
+        assert_int_equal(used[0], cases[c].first);
+        assert_int_equal(used[1], cases[c].second);
+        assert_int_equal(isnan(pit[1]), !cases[c].second);
+    }
+}
+
+static void test_check__ties_are_broken_by_chance(void **state)
+{
+    (void)state;
+    double ends[DRAWS + 1] = {0}, space[3], pit;
+    bool used;
+    const double uniform = 0.3;
+    for (size_t i = 0; i < 5; i++) ends[i] = -1; /* 5 below, 4 alike, 10 above */
+    for (size_t i = 9; i < DRAWS; i++) ends[i] = 2;
+    sk_check_rank(&(sk_check_ranking){1, DRAWS, NULL, NULL, &uniform, space}, ends, &pit, &used);
+    assert_close(pit, (5 + 0.3 * 5) / 20, 1e-14, 0);
+}
+
+/* ---- Score tests ---- */
+
+enum { ROWS = 60 };
+
+/* Gram-Schmidt: y's square along the columns of w that the columns of z leave. */
+static double slow_statistic(const double *y, size_t q, const double *z, size_t w, const double *columns)
+{
+    static double basis[20][ROWS];
+    double sum = 0;
+    for (size_t j = 0; j < q + w; j++) {
+        double norm = 0;
+        for (size_t i = 0; i < ROWS; i++) basis[j][i] = j < q ? z[i * q + j] : columns[i * w + j - q];
+        for (int twice = 0; twice < 2; twice++)
+            for (size_t k = 0; k < j; k++) {
+                const double along = sk_dot(ROWS, basis[k], basis[j]);
+                sk_axpy(ROWS, -along, basis[k], basis[j]);
+            }
+        norm = sk_norm(ROWS, basis[j]);
+        sk_scale(ROWS, 1 / norm, basis[j]);
+        if (j >= q) sum += pow(sk_dot(ROWS, basis[j], y), 2);
+    }
+    return sum;
+}
+
+static void prop_scoretest__is_the_square_along_what_is_left(void **state)
+{
+    (void)state;
+    enum { Q = 3, W = 4 };
+    double y[ROWS], z[ROWS * Q], columns[ROWS * W], before[ROWS * W], statistic = 1, freedom = 2;
+    size_t rank;
+    sk_normals(key, 3, 0, 0, ROWS, y);
+    sk_normals(key, 4, 0, 0, ROWS * Q, z);
+    sk_normals(key, 5, 0, 0, ROWS * W, columns);
+    memcpy(before, columns, sizeof before);
+    assert_int_equal(sk_orthonormal(ctx, ROWS, Q, Q, z, &rank), SOCK_OK);
+    assert_int_equal(rank, Q);
+    assert_int_equal(sk_score_test(ctx, ROWS, y, Q, z, W, columns, &statistic, &freedom), SOCK_OK);
+    assert_close(freedom, 2 + W, 0, 1);
+    assert_close(statistic, 1 + slow_statistic(y, Q, z, W, before), 1e-10, 0);
+}
+
+static void prop_scoretest__what_was_fitted_is_not_tested(void **state)
+{
+    (void)state;
+    enum { Q = 3 };
+    double y[ROWS], z[ROWS * Q], inside[ROWS * 2], statistic = 0, freedom = 0;
+    size_t rank;
+    sk_normals(key, 6, 0, 0, ROWS, y);
+    sk_normals(key, 7, 0, 0, ROWS * Q, z);
+    for (size_t i = 0; i < ROWS; i++) {
+        inside[2 * i] = z[i * Q] - 2 * z[i * Q + 2];
+        inside[2 * i + 1] = 0;
+    }
+    for (size_t i = 0; i < ROWS; i++) z[i * Q + 1] = 3 * z[i * Q]; /* one direction less */
+    assert_int_equal(sk_orthonormal(ctx, ROWS, Q, Q, z, &rank), SOCK_OK);
+    assert_int_equal(rank, 2);
+    double square = 0;
+    for (size_t i = 0; i < ROWS; i++) square += z[i * 2] * z[i * 2 + 1];
+    assert_close(square, 0, 1e-12, 1);
+    assert_int_equal(sk_score_test(ctx, ROWS, y, rank, z, 2, inside, &statistic, &freedom), SOCK_OK);
+    assert_true(statistic == 0 && freedom == 0);
+    assert_int_equal(sk_orthonormal(ctx, ROWS, 2, 1, z, &rank), SOCK_OK); /* no more than asked for */
+    assert_int_equal(rank, 1);
+}
+
+/* ---- Cycles ---- */
+
+enum { LENGTH = 144 };
+
+static void make_series(uint64_t number, double r, double wave, double period, double *v)
+{
+    double z[LENGTH];
+    sk_normals(key, 8, number, 0, LENGTH, z);
+    for (size_t i = 0; i < LENGTH; i++) {
+        v[i] = i ? r * v[i - 1] + sqrt(1 - r * r) * z[i] : z[i];
+        z[i] = wave * sin(2 * M_PI * (double)i / period);
+    }
+    for (size_t i = 0; i < LENGTH; i++) v[i] += z[i];
+}
+
+/* Over 300 series the share of those that the portmanteau, and the peak, reject at 5 %. */
+static void rejections(double r, double wave, double period, double out[2], sk_cycle *last)
+{
+    static size_t piece[LENGTH];
+    out[0] = out[1] = 0;
+    for (uint64_t i = 0; i < 300; i++) {
+        double v[LENGTH];
+        make_series(i, r, wave, period, v);
+        const sk_series series = {LENGTH, 1, v, piece};
+        assert_int_equal(sk_check_cycles(ctx, &series, last), SOCK_OK);
+        out[0] += sk_chi_square_tail(last->statistic, last->freedom) < 0.05;
+        out[1] += last->peak < 0.05;
+    }
+    out[0] /= 300;
+    out[1] /= 300;
+}
+
+static void test_cycles__noise_and_short_memory_are_none(void **state)
+{
+    (void)state;
+    double share[2];
+    sk_cycle cycle;
+    rejections(0, 0, 1, share, &cycle);
+    assert_true(share[0] < 0.08 && share[1] < 0.08 && share[1] > 0.01);
+    assert_close(cycle.freedom, 35, 0, 1); /* lags 2 .. 144 / 4 */
+    rejections(0.45, 0, 1, share, &cycle);
+    assert_true(share[0] < 0.08 && share[1] < 0.08);
+    rejections(-0.4, 0, 1, share, &cycle);
+    assert_true(share[0] < 0.08 && share[1] < 0.08);
+}
+
+static void test_cycles__a_season_is_found_and_named(void **state)
+{
+    (void)state;
+    double share[2];
+    sk_cycle cycle;
+    rejections(0, 0.8, 12, share, &cycle);
+    assert_true(share[0] > 0.85 && share[1] > 0.95);
+    assert_close(cycle.period, 12, 1e-12, 0);
+    rejections(0.3, 1.2, 12, share, &cycle);
+    assert_true(share[1] > 0.9);
+    assert_close(cycle.period, 12, 1e-12, 0);
+    rejections(0, 1, 72, share, &cycle); /* twice is not yet a cycle */
+    assert_true(share[1] > 0.5);
+    assert_true(cycle.period == 0);
+}
+
+static void test_cycles__lag_one_stays_within_pieces(void **state)
+{
+    (void)state;
+    const double v[] = {1, 2, (double)NAN, 3, 4, 5, 6, 7};
+    const size_t piece[] = {0, 0, 0, 0, 1, 1, 2, 2};
+    const double beside[16] = {1, 9, 2, 9, (double)NAN, 9, 3, 9, 4, 9, 5, 9, 6, 9, 7, 9};
+    assert_close(sk_check_lag1(&(sk_series){8, 1, v, piece}), (1 * 2 + 4 * 5 + 6 * 7) / 7.0, 1e-14, 0);
+    assert_close(sk_check_lag1(&(sk_series){8, 2, beside, piece}), (1 * 2 + 4 * 5 + 6 * 7) / 7.0, 1e-14, 0);
+}
+
+/* ---- The true model ---- */
+
+static sock_data *data_of(sys_instance *instance, size_t paths)
+{
+    sock_data *data = NULL;
+    instance->trajectories[SYS_TRAIN] = paths;
+    assert_int_equal(sys_generate(ctx, instance, SYS_TRAIN, &data), SOCK_OK);
+    return data;
+}
+
+static truth seeded(const char *name, uint64_t seed)
+{
+    truth t = {0};
+    assert_int_equal(sys_new(ctx, sys_find(name), seed, &t.instance), SOCK_OK);
+    assert_int_equal(sys_truth(ctx, t.instance, &t.model), SOCK_OK);
+    return t;
+}
+
+/* v is standard normal and has no memory; Anderson and Darling's p are uniform over the sets. */
+static void true_scores(const char *name)
+{
+    enum { SETS = 20 };
+    double sum = 0, square = 0, lag = 0, n = 0, p[SETS];
+    for (uint64_t seed = 0; seed < SETS; seed++) {
+        truth t = seeded(name, 500 + seed);
+        sock_data *data = data_of(t.instance, 5);
+        const sk_check_spec spec = {.draws = 39, .most = 20000, .seed = seed};
+        sk_check_steps steps;
+        sk_check_scores scores;
+        assert_int_equal(sk_check_choose(ctx, data, spec.most, &steps), SOCK_OK);
+        assert_int_equal(sk_check_ends(ctx, t.model, data, &steps, &spec, 4, &scores), SOCK_OK);
+        assert_int_equal(scores.scored[0], steps.count);
+        assert_int_equal(scores.lost, 0);
+        for (size_t i = 0; i < steps.count; i++) {
+            sum += scores.v[i];
+            square += scores.v[i] * scores.v[i];
+            if (i && steps.piece[i] == steps.piece[i - 1]) lag += scores.v[i] * scores.v[i - 1];
+        }
+        n += (double)steps.count;
+        for (size_t i = 1; i < steps.count; i++) /* insertion: they are 500 */
+            for (size_t j = i; j && scores.pit[j] < scores.pit[j - 1]; j--) {
+                const double kept = scores.pit[j];
+                scores.pit[j] = scores.pit[j - 1];
+                scores.pit[j - 1] = kept;
+            }
+        p[seed] = sk_anderson_darling_tail(sk_anderson_darling(steps.count, scores.pit));
+        sk_check_scores_free(&scores);
+        sk_check_steps_free(&steps);
+        sock_data_free(data);
+        truth_free(t);
+    }
+    assert_close(sum / n, 0, 4 / sqrt(n), 1);
+    assert_close(square / n, 1, 4 * sqrt(2 / n), 1);
+    assert_close(lag / n, 0, 4 / sqrt(n), 1);
+    double worst = 0;
+    for (int i = 0; i < SETS; i++) {
+        double below = 0;
+        for (int j = 0; j < SETS; j++) below += p[j] <= p[i];
+        worst = fmax(worst, fabs(below / SETS - p[i]));
+    }
+    assert_true(worst * sqrt(SETS) < 1.63); /* Kolmogorov, 1 % */
+}
+
+static void test_check__scores_of_the_true_model_are_standard_normal(void **state)
+{
+    (void)state;
+    true_scores("ou");
+    true_scores("gbm");
+    true_scores("doublewell");
+}
+
+static sock_checks check(const sock_model *model, const sock_data *data)
+{
+    sock_checks checks;
+    if (sock_check(ctx, model, data, NULL, &checks) < 0) fail_msg("%s", sock_message(ctx));
+    return checks;
+}
+
+static const sock_check_test *test_of(const sock_checks *c, const char *name)
+{
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++)
+        if (strcmp(c->test[i].name, name) == 0) return &c->test[i];
+    fail_msg("no test %s", name);
+    return NULL;
+}
+
+/* Steps of h = 0.1: a Gaussian with the moments of the step would be skewed by 0.28 and rejected at 7000 of them. */
+static void test_check__long_steps_of_the_true_model_raise_no_alarm(void **state)
+{
+    (void)state;
+    truth t = seeded("gbm", 501);
+    sock_data *all = data_of(t.instance, 70);
+    size_t length[70], at = 0;
+    static double time[70 * 101], x[70 * 101];
+    for (size_t j = 0; j < 70; j++) {
+        length[j] = 11;
+        for (size_t i = 0; i < 101; i += 10, at++) {
+            time[at] = all->t[j * 101 + i];
+            x[at] = all->x[j * 101 + i];
+        }
+    }
+    sock_data *thin = make_data(1, 70, length, time, x);
+    sock_checks c = check(t.model, thin);
+    assert_true(c.ok);
+    assert_string_equal(c.pattern, "none");
+    assert_int_equal(c.steps, 700);
+    assert_true(test_of(&c, "horizon")->valid && c.exit_share >= 0 && c.exit_share <= 0.2);
+    sock_data_free(thin);
+    sock_data_free(all);
+    truth_free(t);
+}
+
+/* ---- Wrong models ---- */
+
+static void half_noise(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user, (void)x;
+    for (size_t i = 0; i < count * d; i++) a[i] = 0.5;
+}
+
+static void no_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)x;
+    memset(f, 0, count * d * sizeof *f);
+}
+
+static void test_check__wrong_models_are_found(void **state)
+{
+    (void)state;
+    truth t = seeded("ou", 502);
+    sock_data *data = data_of(t.instance, 40);
+    sock_model *quiet = wrap_fields(ctx, 1, t.instance->system->drift, half_noise, t.instance);
+    sock_checks c = check(quiet, data);
+    assert_false(c.ok);
+    assert_true(test_of(&c, "scale")->objects);
+    assert_in_range((int)(100 * c.scale), 165, 200); /* twice, but for the bound of v */
+    sock_model_free(quiet);
+    sock_model *still = wrap_fields(ctx, 1, no_drift, t.instance->system->diffusion, t.instance);
+    c = check(still, data);
+    assert_true(test_of(&c, "drift")->objects);
+    assert_false(test_of(&c, "scale")->objects);
+    assert_string_equal(c.pattern, "drift");
+    sock_model_free(still);
+    sock_data_free(data);
+    truth_free(t);
+}
+
+/* What a fit finds where the noise is 0.3 h a: a + 2 R / h. */
+static void inflated_noise(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user, (void)x;
+    for (size_t i = 0; i < count * d; i++) a[i] = 1.6;
+}
+
+/* Noise of variance R = 0.3 h a on every point: lag-1 correlation -R / (h a + 2 R). */
+static void test_check__noise_is_named_and_measured(void **state)
+{
+    (void)state;
+    truth t = seeded("ou", 503);
+    sock_data *data = data_of(t.instance, 40);
+    const double h = data->t[1] - data->t[0];
+    double *z = calloc(data->points, sizeof *z);
+    sk_normals(key, 9, 0, 0, data->points, z);
+    for (size_t i = 0; i < data->points; i++) data->x[i] += sqrt(0.3 * h) * z[i];
+    sock_model *wide = wrap_fields(ctx, 1, t.instance->system->drift, inflated_noise, t.instance);
+    sock_checks c = check(wide, data);
+    assert_string_equal(c.pattern, "noise");
+    assert_true(test_of(&c, "memory")->objects && test_of(&c, "horizon")->objects);
+    assert_close(c.lag1, -0.3 / 1.6, 0.04, 1);
+    assert_close(c.variance_ratio, (4 + 0.6) / (4 * 1.6), 0.15, 0); /* (4 h a + 2 R) / (4 (h a + 2 R)) */
+    free(z);
+    sock_model_free(wide);
+    sock_data_free(data);
+    truth_free(t);
+}
+
+/* ---- Promises ---- */
+
+static void test_check__the_same_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    truth t = seeded("lorenz96", 1);
+    sock_data *data = data_of(t.instance, 3);
+    char *text[2] = {NULL};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sock_set_threads(ctx, i ? 3 : 1), SOCK_OK);
+        sock_checks c = check(t.model, data);
+        c.seconds = 0;
+        assert_int_equal(sock_checks_json(ctx, &c, &text[i]), SOCK_OK);
+    }
+    assert_string_equal(text[0], text[1]);
+    assert_non_null(strstr(text[0], "\"exit_share\""));
+    for (int i = 0; i < 2; i++) sock_string_free(text[i]);
+    sock_data_free(data);
+    truth_free(t);
+}
+
+static void test_check__refuses_what_it_cannot_test(void **state)
+{
+    (void)state;
+    truth t = seeded("ou", 1);
+    sock_data *data = data_of(t.instance, 1);
+    sock_model *plain = wrap_fields(ctx, 1, no_drift, NULL, NULL),
+               *plane = wrap_fields(ctx, 2, no_drift, half_noise, NULL);
+    sock_checks c;
+    assert_int_equal(sock_check(ctx, plain, data, NULL, &c), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(ctx), "no diffusion"));
+    assert_int_equal(sock_check(ctx, plane, data, NULL, &c), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(ctx), "dimension 2, the data 1"));
+    assert_int_equal(sock_check(ctx, t.model, NULL, NULL, &c), SOCK_EUSAGE);
+    assert_int_equal(sock_check(NULL, t.model, data, NULL, &c), SOCK_EUSAGE);
+    sock_model_free(plain);
+    sock_model_free(plane);
+    sock_data_free(data);
+    const size_t length = 5;
+    const double time[] = {0, 1, 2, 3, 4}, x[] = {0, 1, 0, 1, 0};
+    data = make_data(1, 1, &length, time, x);
+    c = check(t.model, data);
+    assert_true(c.ok);
+    assert_string_equal(c.pattern, "few");
+    sock_data_free(data);
+    truth_free(t);
+}
+
+typedef struct given {
+    const sock_model *model;
+    const sock_data *data;
+} given;
+
+static sock_status check_given(sock_context *context, void *arg)
+{
+    const given *g = arg;
+    sock_checks c;
+    char *text = NULL;
+    SK_TRY(sock_check(context, g->model, g->data, NULL, &c));
+    SK_TRY(sock_checks_json(context, &c, &text));
+    sock_string_free(text);
+    return SOCK_OK;
+}
+
+static void test_check__out_of_memory_leaves_nothing(void **state)
+{
+    (void)state;
+    truth t = seeded("ou", 1);
+    sock_data *data = data_of(t.instance, 1);
+    given g = {t.model, data};
+    assert_int_equal(sock_set_threads(ctx, 1), SOCK_OK);
+    assert_true(for_each_allocation(ctx, check_given, &g) > 20);
+    sock_data_free(data);
+    truth_free(t);
+}
+
+/* ---- Decisions and sentences ---- */
+
+static const char *const names[] = {"scale",  "distribution", "drift", "diffusion", "memory",
+                                    "cycles", "volatility",   "time",  "horizon"};
+
+static void no_tests(sock_check_test *test)
+{
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++)
+        test[i] = (sock_check_test){
+            .name = names[i], .valid = 1, .p = 0.5, .p_adjusted = 1, .effect_least = 0.01, .effect_of = "size"};
+}
+
+static void test_verdict__holm_by_hand(void **state)
+{
+    (void)state;
+    sock_check_test test[SOCK_CHECK_TESTS];
+    no_tests(test);
+    test[3].valid = 0; /* eight are left */
+    test[1].p = 0.005;
+    test[4].p = 0.0081;
+    test[6].p = 0.001;
+    test[1].effect = test[4].effect = -0.02;
+    test[6].effect = 0.005;
+    sk_check_decide(0.05, test);
+    assert_close(test[6].p_adjusted, 0.008, 1e-12, 0);
+    assert_close(test[1].p_adjusted, 0.035, 1e-12, 0);
+    assert_close(test[4].p_adjusted, 0.0486, 1e-12, 0);
+    assert_true(test[0].p_adjusted == 1);
+    assert_true(test[1].objects && test[4].objects && !test[6].objects && !test[0].objects && !test[3].objects);
+    assert_true(test[6].remark && !test[1].remark && !test[3].remark);
+    test[4].p = 0.009; /* 6 * 0.009 */
+    sk_check_decide(0.05, test);
+    assert_true(test[1].objects && !test[4].objects);
+}
+
+typedef struct pattern {
+    const char *name;
+    const char *objecting; /* names of tests */
+    double lag1, horizon, time, long_step, period, tails;
+    size_t wild;
+    const char *says;
+} pattern;
+
+static void judge(const pattern *p, const sock_model *model, sock_checks *out)
+{
+    sock_check_test test[SOCK_CHECK_TESTS];
+    sk_check_facts facts = {.steps = 1000, .all_steps = 7000, .lag1 = p->lag1, .long_step = p->long_step};
+    facts.period = p->period;
+    facts.tails = p->tails;
+    facts.wild = p->wild;
+    facts.wild_time = 3.5;
+    facts.noise = 0.125;
+    no_tests(test);
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++) test[i].objects = strstr(p->objecting, names[i]) != NULL;
+    test[0].effect = -0.1;
+    test[2].effect = test[3].effect = 0.005;
+    test[5].effect = 0.01;
+    test[4].effect = p->lag1;
+    test[7].effect = p->time;
+    test[8].effect = p->horizon;
+    sk_check_verdict(model, &facts, test, out);
+}
+
+static void test_verdict__patterns(void **state)
+{
+    (void)state;
+    const pattern cases[] = {
+        {"none", "", 0, 0, 0, 0.1, 0, 0, 0, "over 1000 of 7000 steps"},
+        {"none-long", "", 0, 0, 0, 0.6, 0, 0, 0, "steps are long"},
+        {"season", "cycles memory", 0.3, 0.2, 0, 0.1, 12, 0, 0, "a period of 12:"},
+        {"season", "cycles time", 0, 0, 0.1, 0.9, 12, 0, 0, "a period of 12:"},
+        {"time", "time cycles", 0.01, 0, 0.1, 0.1, 0, 0, 0, "changes over time"},
+        {"memory", "time memory", 0.5, 0.7, 0.1, 0.1, 0, 0, 0, "has memory"},
+        {"time", "time memory", 0.2, 0.2, 0.1, 0.1, 0, 0, 0, "changes over time"},
+        {"drift", "time drift", 0, 0, 0.004, 0.1, 0, 0, 0, "f of x0 misses"},
+        {"drift", "memory drift", 0.05, 0, 0, 0.1, 0, 0, 0, "f of x0 misses"},
+        {"diffusion", "memory diffusion", -0.05, 0, 0, 0.1, 0, 0, 0, "a of x0 misses"},
+        {"noise", "memory diffusion", -0.08, 0, 0, 0.1, 0, 0, 0, "measurement noise"},
+        {"drift", "scale drift horizon", 0, -0.3, 0, 0.1, 0, 0, 0, "f of x0 misses"},
+        {"drift", "scale drift horizon", 0, 0.3, 0, 0.3, 0, 0, 0, "f of x0 misses"},
+        {"long-steps", "memory horizon", -0.2, -0.3, 0, 0.8, 0, 0, 0, "(h |f'| = 0.8)"},
+        {"long-steps", "scale drift horizon", 0, -0.3, 0, 0.3, 0, 0, 0, "(scale, drift, horizon)"},
+        {"noise", "memory horizon", -0.2, -0.3, 0, 0.1, 0, 0, 0, "about 0.125 in x0; a is too large by about 66.7 %"},
+        {"other", "memory horizon", -0.2, 0.3, 0, 0.1, 0, 0, 0, "(memory, horizon)"},
+        {"memory", "memory horizon", 0.2, 0.3, 0, 0.1, 0, 0, 0, "x0 is the position"},
+        {"other", "memory", 0.2, -0.3, 0, 0.1, 0, 0, 0, "(memory)"},
+        {"jumps", "distribution horizon drift", 0, 0.3, 0, 0.1, 0, 0.5, 7,
+         "7 of them beyond 5 standard deviations, the first at time 3.5"},
+        {"diffusion", "distribution diffusion", 0, 0, 0, 0.1, 0, 0.5, 7, "a of x0 misses"},
+        {"shape", "distribution", 0, 0, 0, 0.1, 0, 0, 7, "in another way"},
+        {"shape", "distribution", 0, 0, 0, 0.1, 0, 0.5, 0, "in another way"},
+        {"drift", "drift diffusion", 0, 0, 0, 0.1, 0, 0, 0, "f of x0 misses a dependence on x0"},
+        {"diffusion", "diffusion volatility", 0, 0, 0, 0.1, 0, 0, 0, "a of x0 misses"},
+        {"volatility", "volatility", 0, 0, 0, 0.1, 0, 0, 0, "now loud, now quiet"},
+        {"slow", "cycles", 0, 0, 0, 0.1, 0, 0, 0, "something slow"},
+        {"scale", "scale", 0, 0, 0, 0.1, 0, 0, 0, "mean square"},
+    };
+    sock_model *model = wrap_fields(ctx, 1, no_drift, half_noise, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sock_checks c = {0};
+        judge(&cases[i], model, &c);
+        if (strcmp(c.pattern, cases[i].name) != 0) fail_msg("case %zu: %s is not %s", i, c.pattern, cases[i].name);
+        if (!strstr(c.verdict, cases[i].says)) fail_msg("case %zu: '%s' lacks '%s'", i, c.verdict, cases[i].says);
+        assert_int_equal(c.ok, !cases[i].objecting[0]);
+        assert_int_equal(c.advice[0] != 0, !c.ok);
+        assert_null(strchr(c.verdict, '{'));
+    }
+    sock_model_free(model);
+}
+
+/* A number that decides is changed on purpose only. */
+static void test_check__policy(void **state)
+{
+    (void)state;
+    assert_true(SK_CHECK_STEPS == 20000 && SK_CHECK_QUICK_DRAWS == 19);
+    assert_int_equal(sk_check_quick_steps(1), 1500);
+    assert_int_equal(sk_check_quick_steps(10), 1500);
+    assert_int_equal(sk_check_quick_steps(20), 375);
+    assert_int_equal(sk_check_quick_steps(100), 200);
+    assert_true(SK_CHECK_INNER == 4 && SK_CHECK_RUN_INNER == 12 && SK_CHECK_RUN == 4 && SK_CHECK_RUNS_LEAST == 30);
+    assert_true(SK_CHECK_LEFT == 0.1 && SK_CHECK_LAGS == 5 && SK_CHECK_WAVES_ONE == 5 && SK_CHECK_WAVES_MANY == 4);
+    assert_true(SK_CHECK_LAG1 == 0.03 && SK_CHECK_RATIO == 0.05 && SK_CHECK_SCALE == 0.05 && SK_CHECK_SHARE == 0.005);
+    assert_true(SK_CHECK_DISTANCE == 0.02 && SK_CHECK_TAILS == 0.1 && SK_CHECK_LONG == 0.5 && SK_CHECK_WILD == 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prop_laws__quantile_is_the_inverse_of_the_tail),
+        cmocka_unit_test(test_laws__student),
+        cmocka_unit_test(prop_laws__chi_square_by_its_recursion),
+        cmocka_unit_test(test_laws__anderson_darling_is_its_integral),
+        cmocka_unit_test(test_check__steps_are_all_or_even_pieces),
+        cmocka_unit_test(prop_check__ends_become_white),
+        cmocka_unit_test(test_check__a_state_that_follows_has_no_score),
+        cmocka_unit_test(test_check__ties_are_broken_by_chance),
+        cmocka_unit_test(prop_scoretest__is_the_square_along_what_is_left),
+        cmocka_unit_test(prop_scoretest__what_was_fitted_is_not_tested),
+        cmocka_unit_test(test_cycles__noise_and_short_memory_are_none),
+        cmocka_unit_test(test_cycles__a_season_is_found_and_named),
+        cmocka_unit_test(test_cycles__lag_one_stays_within_pieces),
+        cmocka_unit_test(test_check__scores_of_the_true_model_are_standard_normal),
+        cmocka_unit_test(test_check__long_steps_of_the_true_model_raise_no_alarm),
+        cmocka_unit_test(test_check__wrong_models_are_found),
+        cmocka_unit_test(test_check__noise_is_named_and_measured),
+        cmocka_unit_test(test_check__the_same_for_any_number_of_threads),
+        cmocka_unit_test(test_check__refuses_what_it_cannot_test),
+        cmocka_unit_test(test_check__out_of_memory_leaves_nothing),
+        cmocka_unit_test(test_verdict__holm_by_hand),
+        cmocka_unit_test(test_verdict__patterns),
+        cmocka_unit_test(test_check__policy),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
