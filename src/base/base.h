@@ -128,8 +128,8 @@ enum {
     SK_PURPOSE_SIMULATE = 4,
     SK_PURPOSE_SYSTEM = 5,
     SK_PURPOSE_NEURAL = 7, /* 6 was never used */
-    SK_PURPOSE_OBSERVE = 8,
-    SK_PURPOSE_CHECK = 9,
+    SK_PURPOSE_CHECK = 8,
+    SK_PURPOSE_OBSERVE = 9,
     SK_PURPOSE_DRAW = 10,
     SK_PURPOSE_TEST = 99 /* for the tests */
 };
