@@ -14,7 +14,7 @@ static const char *const keys[] = {"seed", NULL};
 
 static const exp_experiment *const experiments[] = {&exp_table1,  &exp_table2,   &exp_all,
                                                     &exp_figures, &exp_ablation, &exp_accuracy,
-                                                    &exp_edges,   &exp_coverage, &exp_check};
+                                                    &exp_edges,   &exp_coverage, &exp_check,    &exp_noise};
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };
 
 static int list_experiments(const cli *c)
@@ -51,7 +51,7 @@ static int check_names(const cli *c, const char *option, const char *const *allo
     for (const char *p = names; p && *p; p += *p == ',') {
         size_t length = strcspn(p, ",");
         const char *const *name = allowed;
-        char list[256] = "";
+        char list[400] = "";
         while (*name && (strlen(*name) != length || strncmp(*name, p, length) != 0)) {
             strncat(list, name == allowed ? "" : ", ", sizeof list - strlen(list) - 1);
             strncat(list, *name++, sizeof list - strlen(list) - 1);
@@ -117,7 +117,7 @@ static int parse_count(const cli *c, const char *option, const char *text, unsig
 
 /* As the options came; NULL: not given. */
 typedef struct given {
-    const char *names, *presets, *methods, *cap, *seeds, *first, *output;
+    const char *names, *presets, *methods, *levels, *cap, *seeds, *first, *output;
     bool quick, full, mmd, show, fill;
 } given;
 
@@ -159,6 +159,7 @@ static int check_given(const cli *c, const exp_experiment *experiment, const giv
     if (code < 0 && g->fill && !g->output) code = cli_usage_error(c, "--fill needs the folder of the rows: -o DIR");
     if (code < 0) code = check_choice(c, experiment, "presets", g->presets);
     if (code < 0) code = check_choice(c, experiment, "methods", g->methods);
+    if (code < 0) code = check_choice(c, experiment, "levels", g->levels);
     if (code < 0 && experiment->needs_output && !g->output)
         code = cli_usage_error(c, "%s: give the folder for the files: -o DIR", experiment->name);
     if (code < 0 && experiment->folder && !g->show) return check_folder(c, g->output);
@@ -182,7 +183,7 @@ static int make_settings(cli *c, const exp_experiment *experiment, const given *
     settings->show = g->show;
     settings->fill = g->fill;
     settings->names = g->names;
-    settings->presets = g->methods ? g->methods : g->presets;
+    settings->presets = g->methods ? g->methods : g->levels ? g->levels : g->presets;
     settings->output = keeps ? g->output : NULL;
     settings->say = say;
     settings->user = c;
@@ -196,6 +197,7 @@ static int run(int count, char **arguments)
         {"sets", 0, &g.names, NULL, "A,B,...", "only these data sets"},
         {"methods", 0, &g.methods, NULL, "A,B,...", "only these rows (tables)"},
         {"presets", 0, &g.presets, NULL, "A,B,...", "only these ways to fit (accuracy)"},
+        {"levels", 0, &g.levels, NULL, "A,B,...", "only these levels of noise (noise)"},
         {"seeds", 0, &g.seeds, NULL, "K", "so many data sets of each kind (tables, accuracy, coverage)"},
         {"first", 0, &g.first, NULL, "S", "the first of these seeds (tables, accuracy, coverage; default 0)"},
         {"mmd", 0, NULL, &g.mmd, NULL, "score simulated paths too (accuracy)"},
@@ -204,7 +206,7 @@ static int run(int count, char **arguments)
         {"full", 0, NULL, &g.full, NULL, "also what takes long (ablation); slow sets with all seeds (tables)"},
         {"fill", 0, NULL, &g.fill, NULL,
          "only give older rows the newer columns, by fitting again without paths (tables)"},
-        {"show", 0, NULL, &g.show, NULL, "compute nothing, only show the rows that are there (tables)"},
+        {"show", 0, NULL, &g.show, NULL, "compute nothing, only show the rows that are there (tables, noise)"},
         {"output", 'o', &g.output, NULL, "FILE|DIR",
          "where the rows go, as CSV (tables, figures: a folder); tables, accuracy and coverage go on with those in it"},
         {0}};

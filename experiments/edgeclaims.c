@@ -67,9 +67,9 @@ static sock_status compare_tellings(edge *e, const scene *at, edge_telling told,
     status = fit_told(e, &p, (edge_telling){0}, settings, &one);
     if (status >= 0) status = fit_told(e, &p, told, settings, &other);
     if (status >= 0) status = edge_change(e->ctx, &p, one, other, told, &f, &a);
-    if (status >= 0) status = edge_tell(e, at->system, "change of f, %", f, goal[0], EDGE_MEDIAN);
+    if (status >= 0) status = edge_tell(e, at->system, "change of f, %", f, goal[0], CLAIM_MEDIAN);
     if (status >= 0)
-        status = edge_tell(e, at->system, "change of a, %", a, goal[1], goal[1] > 0 ? EDGE_MEDIAN : EDGE_NONE);
+        status = edge_tell(e, at->system, "change of a, %", a, goal[1], goal[1] > 0 ? CLAIM_MEDIAN : CLAIM_NONE);
     sock_model_free(one);
     sock_model_free(other);
     edge_free(&p);
@@ -140,7 +140,7 @@ static sock_status measure_floor(edge *e)
         if (status < 0) return status;
         status = fit_told(e, &p, (edge_telling){0}, NULL, &model);
         if (status >= 0) status = mean_log_a(e, &p, model, &off);
-        if (status >= 0) status = edge_tell(e, scenes[i].system, "log a / truth, %", off, 2, EDGE_MEAN);
+        if (status >= 0) status = edge_tell(e, scenes[i].system, "log a / truth, %", off, 2, CLAIM_MEAN);
         sock_model_free(model);
         edge_free(&p);
     }
@@ -231,8 +231,8 @@ static sock_status measure_behind(edge *e)
         if (status < 0) return status;
         status = edge_data(e->ctx, &p, (edge_telling){0}, &data);
         if (status >= 0) status = race(e, data, &r);
-        if (status >= 0) status = edge_tell(e, name, "behind, nats", r.best - r.own, 2, EDGE_WORST);
-        if (status >= 0) status = edge_tell(e, name, "constants, nats", r.spread, 1e-6, EDGE_WORST);
+        if (status >= 0) status = edge_tell(e, name, "behind, nats", r.best - r.own, 2, CLAIM_WORST);
+        if (status >= 0) status = edge_tell(e, name, "constants, nats", r.spread, 1e-6, CLAIM_WORST);
         sock_data_free(data);
         edge_free(&p);
     }
@@ -262,9 +262,9 @@ static sock_status measure_length(edge *e, const char *system, size_t paths, siz
     double begun = cpu_seconds();
     status = errors(e, &p, NULL, &f, &a);
     double took = cpu_seconds() - begun;
-    if (status >= 0) status = edge_tell(e, name, measure, f, 0, EDGE_NONE);
+    if (status >= 0) status = edge_tell(e, name, measure, f, 0, CLAIM_NONE);
     snprintf(measure, sizeof measure, "cpu s, n = %zu", paths * (points - 1));
-    if (status >= 0) status = edge_tell(e, name, measure, took, 60, p.system.d == 1 ? EDGE_WORST : EDGE_NONE);
+    if (status >= 0) status = edge_tell(e, name, measure, took, 60, p.system.d == 1 ? CLAIM_WORST : CLAIM_NONE);
     edge_free(&p);
     return status;
 }
@@ -288,7 +288,7 @@ static sock_status measure_sine(edge *e)
     sock_status status = edge_simulate(e->ctx, "sine", 0, e->settings->quick ? 300 : 2000, 201, e->seed, &p);
     if (status < 0) return status;
     status = errors(e, &p, NULL, &f, &a);
-    if (status >= 0) status = edge_tell(e, "sine", "RE_f, %", f, 5, EDGE_MEDIAN);
+    if (status >= 0) status = edge_tell(e, "sine", "RE_f, %", f, 5, CLAIM_MEDIAN);
     edge_free(&p);
     return status;
 }
@@ -312,9 +312,9 @@ static sock_status measure_size(edge *e, const size_goals *goal)
     status = errors(e, &p, NULL, &f, &a);
     double took = cpu_seconds() - begun;
     snprintf(name, sizeof name, "%s, d = %zu", goal->system, goal->d);
-    if (status >= 0) status = edge_tell(e, name, "RE_f, %", f, goal->f, EDGE_MEDIAN);
-    if (status >= 0) status = edge_tell(e, name, "RE_a, %", a, goal->a, goal->a > 0 ? EDGE_MEDIAN : EDGE_NONE);
-    if (status >= 0) status = edge_tell(e, name, "cpu s", took, goal->seconds, EDGE_MEDIAN);
+    if (status >= 0) status = edge_tell(e, name, "RE_f, %", f, goal->f, CLAIM_MEDIAN);
+    if (status >= 0) status = edge_tell(e, name, "RE_a, %", a, goal->a, goal->a > 0 ? CLAIM_MEDIAN : CLAIM_NONE);
+    if (status >= 0) status = edge_tell(e, name, "cpu s", took, goal->seconds, CLAIM_MEDIAN);
     edge_free(&p);
     return status;
 }
@@ -357,9 +357,9 @@ static sock_status measure_silent(edge *e)
     if (status >= 0) status = sock_model_diffusion(e->ctx, model, count, p.x, a);
     for (size_t i = 0; status >= 0 && i < count; i++) most = fmax(most, fmax(fabs(a[4 * i]), fabs(a[4 * i + 1])));
     if (status >= 0) status = edge_change(e->ctx, &p, p.truth, model, (edge_telling){0}, &f, &off);
-    if (status >= 0) status = edge_tell(e, "oscillator", "largest a_xx, a_xv", most, 0, EDGE_WORST);
-    if (status >= 0) status = edge_tell(e, "oscillator", "RE_f, %", f, 10, EDGE_MEDIAN);
-    if (status >= 0) status = edge_tell(e, "oscillator", "RE_a, %", off, 10, EDGE_MEDIAN);
+    if (status >= 0) status = edge_tell(e, "oscillator", "largest a_xx, a_xv", most, 0, CLAIM_WORST);
+    if (status >= 0) status = edge_tell(e, "oscillator", "RE_f, %", f, 10, CLAIM_MEDIAN);
+    if (status >= 0) status = edge_tell(e, "oscillator", "RE_a, %", off, 10, CLAIM_MEDIAN);
     sock_model_free(model);
     free(a);
     edge_free(&p);
@@ -406,8 +406,8 @@ static sock_status spoil_scene(edge *e, const scene *at)
     if (status >= 0) status = fit_told(e, &clean, (edge_telling){0}, NULL, &one);
     if (status >= 0) status = fit_told(e, &wild, (edge_telling){0}, NULL, &other);
     if (status >= 0) status = edge_change(e->ctx, &clean, one, other, (edge_telling){0}, &f, &a);
-    if (status >= 0) status = edge_tell(e, at->system, "change of f, %", f, 10, EDGE_MEDIAN);
-    if (status >= 0) status = edge_tell(e, at->system, "change of a, %", a, 10, EDGE_MEDIAN);
+    if (status >= 0) status = edge_tell(e, at->system, "change of f, %", f, 10, CLAIM_MEDIAN);
+    if (status >= 0) status = edge_tell(e, at->system, "change of a, %", a, 10, CLAIM_MEDIAN);
     sock_model_free(one);
     sock_model_free(other);
     edge_free(&clean);
@@ -436,7 +436,7 @@ static sock_status measure_budget(edge *e)
     status = edge_data(e->ctx, &p, (edge_telling){0}, &data);
     double begun = cpu_seconds();
     if (status >= 0) status = fit(e, data, hurry, &model);
-    if (status >= 0) status = edge_tell(e, "lorenz96, d = 50", "cpu s", cpu_seconds() - begun, 0.5, EDGE_WORST);
+    if (status >= 0) status = edge_tell(e, "lorenz96, d = 50", "cpu s", cpu_seconds() - begun, 0.5, CLAIM_WORST);
     sock_model_free(model);
     sock_data_free(data);
     edge_free(&p);

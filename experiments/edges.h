@@ -2,7 +2,7 @@
 #ifndef EXP_EDGES_H
 #define EXP_EDGES_H
 
-#include "experiments/experiments.h"
+#include "experiments/claimrows.h"
 
 typedef struct edge edge;
 
@@ -35,12 +35,6 @@ extern const char *const edge_claim_names[];
 
 /* The systems of the claim "long", whose errors are followed over their lengths; NULL at the end. */
 extern const char *const edge_long_systems[];
-
-/* What of the values over the seeds a goal is for. */
-#define EDGE_MEDIAN "median"
-#define EDGE_WORST "worst"
-#define EDGE_MEAN "|mean|"
-#define EDGE_NONE "-"
 
 /* A number of one case; goal: at most this, of what `of` says. */
 sock_status edge_tell(edge *e, const char *name, const char *measure, double value, double goal, const char *of);

@@ -66,6 +66,9 @@ extern const exp_experiment exp_coverage;
 /* How often the check objects to models that are right, and to models that are wrong in a known way. */
 extern const exp_experiment exp_check;
 
+/* Measurement noise and long steps: the default beside an oracle that is given the true terms. */
+extern const exp_experiment exp_noise;
+
 /* The paper's tables, with every rival: table 1, table 2, both (tables.c). */
 extern const exp_experiment exp_table1, exp_table2, exp_all;
 
