@@ -198,6 +198,15 @@ static double noise_ratio(const scene *s)
     return exp(sum);
 }
 
+/* Of the test; NaN: it was not made. */
+static double largest_z(const sk_record *r)
+{
+    const sk_numbers *z = &r->found.noise.z;
+    double largest = z->count ? -(double)INFINITY : (double)NAN;
+    for (size_t k = 0; k < z->count; k++) largest = fmax(largest, z->value[k]);
+    return largest;
+}
+
 typedef struct measure {
     const char *name;
     double value, goal; /* goal 0: none */
@@ -240,6 +249,7 @@ static sock_status tell(sock_context *ctx, const claim_teller *to, const scene *
         {"false alarm", clean ? found : none, 0, NULL},
         {"missed", clean ? none : !found, hint, CLAIM_MEAN},
         {"R over truth", !clean && found ? noise_ratio(s) : none, 0, NULL},
+        {"z", largest_z(&r), 0, NULL},
         {"gain, nats", r.found.noise.gain, 0, NULL},
         {"substeps", (double)r.found.noise.substeps, 0, NULL},
         {"cpu s", s->found.seconds, 0, NULL},

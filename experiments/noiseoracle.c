@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { D = NOISE_MOST_DIM, DD = D * D, MOST = NOISE_MOST_WEIGHTS + D, PASSES = 30 };
+enum { D = NOISE_MOST_DIM, DD = D * D, MOST = NOISE_MOST_WEIGHTS + D, PASSES = 30, FINEST = 100 };
 
 typedef struct oracle {
     const noise_paths *p;
@@ -244,6 +244,7 @@ sock_status noise_oracle(const noise_paths *p, const double *y, const double *va
     const int lacking = !work || !o.term || !o.slope;
     memcpy(g.value, s->weight, o.weights * sizeof *g.value);
     for (size_t k = 0; k < o.noises; k++) g.value[o.weights + k] = log(variance[k]);
+    while (!lacking && o.substeps < FINEST && !isfinite(filter(&o, &g, o.term))) o.substeps *= 2;
     if (!lacking) maximise(&o, work, &g);
     out->system = s;
     memcpy(out->weight, g.value, o.weights * sizeof *out->weight);

@@ -128,9 +128,16 @@ static json_t *summarise(const json_t *rows, int timed)
 
 static const struct {
     const char *measure, *title;
-} shown[] = {{"RE_f, %", "RE_f"},         {"RE_a, %", "RE_a"},        {"oracle RE_f, %", "oracle"},
-             {"oracle RE_a, %", "RE_a"},  {"plain RE_f, %", "plain"}, {"plain RE_a, %", "RE_a"},
-             {"R over truth", "R-hat/R"}, {"gain, nats", "gain"},     {"substeps", "substeps"},
+} shown[] = {{"RE_f, %", "RE_f"},
+             {"RE_a, %", "RE_a"},
+             {"oracle RE_f, %", "oracle"},
+             {"oracle RE_a, %", "RE_a"},
+             {"plain RE_f, %", "plain"},
+             {"plain RE_a, %", "RE_a"},
+             {"R over truth", "R-hat/R"},
+             {"z", "z"},
+             {"gain, nats", "gain"},
+             {"substeps", "substeps"},
              {"cpu s", "cpu s"}};
 enum { SHOWN = sizeof shown / sizeof *shown };
 

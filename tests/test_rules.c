@@ -833,6 +833,26 @@ static void test_rules__noise_is_suspected_by_its_largest_score_or_their_sum(voi
     assert_false(sk_noise_suspected(2, none));
 }
 
+static void test_rules__noise_on_more_states_must_gain_more(void **state)
+{
+    (void)state;
+    assert_close(sk_noise_gain_asked(1), 1, 1e-12, 0);
+    assert_close(sk_noise_gain_asked(4), 2.8, 1e-12, 0);
+}
+
+static void test_rules__who_is_far_behind_in_a_sweep_stays_out(void **state)
+{
+    sk_trial near = {.score = -29}, far = {.score = -31}, best = {.score = 0};
+    sk_trial *trial[] = {&far, NULL, &near, &best};
+    bool out[] = {false, false, true, false};
+    (void)state;
+    sk_noise_leave_behind(&(sk_field_trials){4, 0, NULL, trial, 0}, out);
+    assert_true(out[0]);
+    assert_false(out[1]); /* was not tried */
+    assert_true(out[2]);  /* was out before */
+    assert_false(out[3]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -840,6 +860,8 @@ int main(void)
         cmocka_unit_test(test_rules__a_full_R_is_tried_for_a_clear_correlation),
         cmocka_unit_test(test_rules__long_steps_are_tried_where_many_substeps_or_a_gain_ask),
         cmocka_unit_test(test_rules__noise_is_suspected_by_its_largest_score_or_their_sum),
+        cmocka_unit_test(test_rules__noise_on_more_states_must_gain_more),
+        cmocka_unit_test(test_rules__who_is_far_behind_in_a_sweep_stays_out),
         cmocka_unit_test(test_rules__grids),
         cmocka_unit_test(test_rules__best_lambda_is_the_first_of_the_highest),
         cmocka_unit_test(test_rules__best_drift_lambda_has_rows_for_its_freedom),

@@ -94,7 +94,7 @@ static sock_status solve(const attempt *t, size_t f, size_t count, bool last, do
         sk_diffusion_path *path = NULL;
         status = sk_diffusion_path_new(t->m->ctx, t->sums, f, s, false, &path);
         for (size_t j = 0; status >= 0 && j < count; j++)
-            status = sk_diffusion_path_solve(t->m->ctx, path, grid[j], t->m->tolerance,
+            status = sk_diffusion_path_solve(t->m->ctx, path, grid[j], last ? t->m->tolerance : SK_SWEEP_TOLERANCE,
                                              out + (last ? 0 : j * t->trial->size) + s * order2);
         if (status >= 0 && f == t->trial->folds) note_bounds(t->trial, path);
         sk_diffusion_path_free(path);
@@ -198,6 +198,12 @@ static sock_status try_one(attempt *t, const sk_sweep *sweep, bool folds)
     return SOCK_OK;
 }
 
+static size_t most_features(const attempt *t)
+{
+    const size_t coupled = SK_NOISE_A_ORDER / t->m->series.d;
+    return t->candidate.diagonal ? (size_t)SK_NOISE_RANK : SK_MIN((size_t)SK_NOISE_RANK, coupled);
+}
+
 sock_status sk_noise_diffusions(const sk_measured *m, const sk_rows_of_a *r, const sk_frozen *z, const sk_sweep *sweep,
                                 bool folds, sk_trial **trial, size_t *best)
 {
@@ -206,7 +212,7 @@ sock_status sk_noise_diffusions(const sk_measured *m, const sk_rows_of_a *r, con
         trial[c] = NULL;
         if (!sweep->alive[c]) continue;
         attempt t = {.m = m, .rows = r, .z = z, .candidate = m->list->diffusion[c]};
-        t.candidate.max_rank = SK_MIN(t.candidate.max_rank, (size_t)SK_NOISE_RANK);
+        t.candidate.max_rank = SK_MIN(t.candidate.max_rank, most_features(&t));
         const sock_status status = try_one(&t, sweep, folds);
         if (status >= 0) {
             trial[c] = t.trial;

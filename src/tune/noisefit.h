@@ -143,6 +143,7 @@ typedef struct sk_noise_fit {
     sk_noisy now;
     sk_trial *drift[SK_MOST], *diffusion[SK_MOST]; /* those of the choice are there, with all folds */
     size_t f, a;                                   /* the choice */
+    bool behind_f[SK_MOST], behind_a[SK_MOST];     /* too far behind in a sweep to be tried again */
     double *floor;                                 /* d: least a of the model */
     double *least;                                 /* d: least R */
     double *error;                                 /* d: standard errors of R_kk */

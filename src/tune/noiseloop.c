@@ -82,8 +82,8 @@ static void choose_drifts(const step *s, sk_sweep *sweep)
     }
     for (size_t c = 0; c < list->drifts; c++) learned += list->drift[c].learned;
     for (size_t c = 0; c < list->drifts; c++)
-        sweep->alive[c] =
-            !learned || list->drift[c].learned || (!s->polynomials && sk_kernel_is_implicit(list->drift[c].kernel));
+        sweep->alive[c] = !s->fit->behind_f[c] && (!learned || list->drift[c].learned ||
+                                                   (!s->polynomials && sk_kernel_is_implicit(list->drift[c].kernel)));
 }
 
 static void choose_diffusions(const step *s, sk_sweep *sweep)
@@ -98,7 +98,7 @@ static void choose_diffusions(const step *s, sk_sweep *sweep)
     }
     for (size_t c = 0; c < list->diffusions; c++) plain += !sk_kernel_is_implicit(list->diffusion[c].kernel);
     for (size_t c = 0; c < list->diffusions; c++)
-        sweep->alive[c] = !list->diffusion[c].learned &&
+        sweep->alive[c] = !list->diffusion[c].learned && !s->fit->behind_a[c] &&
                           (!s->polynomials || !plain || !sk_kernel_is_implicit(list->diffusion[c].kernel));
 }
 
@@ -163,6 +163,18 @@ out:
     sk_frozen_free(z);
     sk_rows_of_a_clear(&rows);
     return status;
+}
+
+/* After a sweep: who is too far behind stays out of the next. */
+static void leave_behind(const step *s)
+{
+    const sk_candidates *list = s->m->list;
+    sk_noise_fit *fit = s->fit;
+    const sk_field_trials drifts = {list->drifts, s->m->rows->clusters, list->drift, fit->drift, 0};
+    const sk_field_trials diffusions = {list->diffusions, s->m->rows->clusters, list->diffusion, fit->diffusion, 0};
+    if (!s->sweep) return;
+    sk_noise_leave_behind(&drifts, fit->behind_f);
+    sk_noise_leave_behind(&diffusions, fit->behind_a);
 }
 
 /* ---- Guard ---- */
@@ -249,6 +261,7 @@ static sock_status iterate(step *s, size_t iteration, double *gain)
     SK_GO(guard(s, s->lenient ? fmax(SK_SWEEP_LOSS, SK_SWEEP_SHARE * n) : SK_ROUND_LOSS, gain));
     memcpy(s->fit->floor, s->floor, s->m->series.d * sizeof *s->floor);
     s->fit->iterations = iteration;
+    leave_behind(s);
 out:
     sk_noisy_clear(&s->middle);
     sk_noisy_clear(&s->next);

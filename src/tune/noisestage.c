@@ -197,7 +197,7 @@ static sock_status judge(inquiry *q, bool *used)
     SK_TRY(find_gain(q, &gain));
     s->told->noise.gain = gain.nats;
     s->told->noise.gain_error = gain.error;
-    *used = !asked(q, "auto") || gain.nats >= SK_NOISE_GAIN;
+    *used = !asked(q, "auto") || gain.nats >= sk_noise_gain_asked(q->m.series.d);
     const char *side = gain.nats < 0 ? "worse" : "better";
     if (*used) return say(s, "%.1f nats %s held out than without", fabs(gain.nats), side);
     return say(s, "suspected, no gain held out (%.1f nats), ignored", gain.nats);

@@ -150,7 +150,10 @@
 #define SK_NOISE_ORDER 400        /* of a drift's system, which couples all components */
 #define SK_NOISE_DRIFT_NATS 4     /* a simpler drift may be worse by a paired error, at most this; */
 #define SK_NOISE_DIFFUSION_NATS 2 /* a simpler diffusion by this */
-#define SK_NOISE_RANK 25          /* Gaussian features of a diffusion */
+#define SK_NOISE_RANK 25          /* Gaussian features of a diffusion, */
+#define SK_NOISE_A_ORDER 60       /* and this over d at most where Q couples the states: its problems cost d^3 more */
+#define SK_SWEEP_TOLERANCE 1e-4   /* relative gap of convex problems that only compare candidates */
+#define SK_NOISE_BEHIND 30        /* nats: a candidate so far behind the best of a sweep is not tried in the next */
 #define SK_SIZE_SHARE 0.3         /* of the median size of a: rows with next to no noise do not outweigh all others */
 #define SK_NOISE_FLOOR 1e-3       /* of the mean a, coordinate by coordinate: least a within the iterations */
 #define SK_LEAST_NOISE 1e-3       /* of the median square residual: least R at the start, */
@@ -174,9 +177,11 @@
 #define SK_SWEEP_LOSS 20        /* a sweep may lower the training likelihood by this, */
 #define SK_SWEEP_SHARE 0.01     /* or by this for each step: a richer kernel may go */
 #define SK_SURELY_LONG 4        /* substeps: the fit of long steps is tried; with fewer if it promises a gain */
+#define SK_CLEARED_STEPS 20     /* steps for each feature of the state that residuals are cleared of */
 #define SK_NOISE_PAIRS 50       /* fewer pairs of neighbouring steps say nothing about noise */
 #define SK_NOISE_SUM 1          /* sum of the z-scores over sqrt(d) that lets a fit with noise be tried */
-#define SK_NOISE_GAIN 1         /* nats held out: a miss costs most, a false alarm little */
+#define SK_NOISE_GAIN 1         /* nats held out: a miss costs most, a false alarm little; */
+#define SK_NOISE_GAIN_EACH 0.6  /* and this for each state but the first: its R is fitted to all rows */
 #define SK_NOISE_CROSS 3        /* z-score of a correlation that lets a full R be tried */
 #define SK_FULL_PASSES 6        /* of it: correlations go the slow way of EM */
 #define SK_FULL_GAIN 2          /* nats held out over the diagonal R */

@@ -430,6 +430,17 @@ bool sk_noise_suspected(size_t d, const double *z)
     return largest >= suspicious[SK_MIN(d, sizeof suspicious / sizeof *suspicious) - 1] || sum >= SK_NOISE_SUM;
 }
 
+double sk_noise_gain_asked(size_t d) { return SK_NOISE_GAIN + SK_NOISE_GAIN_EACH * (double)(d - 1); }
+
+void sk_noise_leave_behind(const sk_field_trials *all, bool *out)
+{
+    double best = -(double)INFINITY;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->trial[i]) best = fmax(best, all->trial[i]->score);
+    for (size_t i = 0; i < all->count; i++)
+        if (all->trial[i] && all->trial[i]->score < best - SK_NOISE_BEHIND) out[i] = true;
+}
+
 bool sk_noise_correlated(size_t d, const double *z)
 {
     for (size_t k = 0; k < d; k++)

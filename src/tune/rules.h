@@ -150,6 +150,12 @@ bool sk_moments_affordable(size_t rows, size_t d);
 /* The simplest trial within a paired standard error and so many nats of the best; SK_MOST: there is none. */
 size_t sk_simplest_near(const sk_field_trials *t, double nats);
 
+/* Nats held out that a fit with noise on d states must gain. */
+double sk_noise_gain_asked(size_t d);
+
+/* Candidates that are too far behind the best of a sweep to be tried in the next: out[i] is set, never unset. */
+void sk_noise_leave_behind(const sk_field_trials *all, bool *out);
+
 /* Whether z-scores of the residuals of d states let a fit with noise be worth its time. */
 bool sk_noise_suspected(size_t d, const double *z);
 
