@@ -217,12 +217,13 @@ static void test_rules__near_drifts_are_within_20_nats(void **state)
     assert_alive(&w, alive, "++--+");
 }
 
-/* 20 nats, 60 where they may be polished, or an error; and three in any case. */
+/* 20 nats, 60 where they may be polished, or an error; and three within 60 nats or three errors. */
 static void test_rules__near_diffusions_are_the_finalists_and_who_is_within_reach(void **state)
 {
     (void)state;
     static const double score[] = {0, -1, -2, -19.9, -20, -30, -30, -59.9, -60, -65, -65};
-    static const double error[] = {0, 0, 0, 0, 0, 30, 31, 0, 0, 65, 66}, far[] = {0, -100, -200, -200, -300};
+    static const double error[] = {0, 0, 0, 0, 0, 30, 31, 0, 0, 65, 66}, far[] = {0, -60, -60.1, -90, -91};
+    static const double errors[] = {0, 0, 0, 30, 30};
     field w;
     bool alive[MANY] = {false};
     make(&w, 11, score, error);
@@ -231,12 +232,12 @@ static void test_rules__near_diffusions_are_the_finalists_and_who_is_within_reac
     sk_near_diffusions(&w.t, true, alive);
     assert_alive(&w, alive, "++++++++--+");
     memset(alive, 0, sizeof alive);
-    make(&w, 5, far, NULL);
+    make(&w, 5, far, errors);
     sk_near_diffusions(&w.t, false, alive);
-    assert_alive(&w, alive, "++++-");
-    w.list[1] = NULL;
-    sk_near_diffusions(&w.t, true, alive);
-    assert_alive(&w, alive, "+-++-");
+    assert_alive(&w, alive, "++---");
+    w.list[1] = w.list[2] = NULL;
+    sk_near_diffusions(&w.t, false, alive);
+    assert_alive(&w, alive, "+--+-");
 }
 
 static void test_rules__finalists_and_polished_ones_are_the_best_few(void **state)
@@ -261,6 +262,22 @@ static void test_rules__finalists_and_polished_ones_are_the_best_few(void **stat
     assert_true(list[0] == 1 && list[1] == 0);
 }
 
+/* Within 60 nats or three paired errors; the best in any case. */
+static void test_rules__finalists_are_not_far_behind(void **state)
+{
+    (void)state;
+    static const double score[] = {0, -60.1, -60, -90, -91}, error[] = {0, 20, 0, 30, 30};
+    static const size_t expected[] = {0, 2, 3};
+    field w;
+    size_t list[MANY];
+    make(&w, 5, score, error);
+    assert_int_equal(sk_finalists(&w.t, list), 3);
+    assert_memory_equal(list, expected, sizeof expected);
+    w.list[2] = w.list[3] = NULL;
+    assert_int_equal(sk_finalists(&w.t, list), 1);
+    assert_int_equal(list[0], 0);
+}
+
 static void test_rules__a_polish_that_loses_20_nats_is_hopeless(void **state)
 {
     (void)state;
@@ -282,10 +299,47 @@ static void test_rules__a_refit_goes_on_above_five_nats(void **state)
     assert_int_equal(SK_REFITS, 4);
 }
 
-static void test_rules__a_model_that_gains_20_nats_judges_again(void **state)
+/* last: scores under the model before; the first is the best of them. constant: of constant coefficients then. Two more
+ * drifts were dropped, of 60 and of 61 features: who of all is asked again. */
+static const char *asked_again(const double *last, double constant, const double *now)
+{
+    static char text[6];
+    static const bool alive[MANY] = {true, true, true};
+    field w;
+    bool back[MANY] = {false};
+    double scores[5] = {now[0], now[1], now[2]};
+    sock_context *ctx = sock_context_new();
+    sk_judgement j = {last[0], constant, {0}};
+    make(&w, 5, scores, NULL);
+    for (size_t i = 0; i < SK_MOST; i++) j.score[i] = i < 3 ? last[i] : (double)NAN;
+    for (size_t i = 3; i < 5; i++) {
+        w.list[i] = NULL;
+        w.candidate[i].max_rank = 57 + i;
+        assert_int_equal(sk_kernel_parse(ctx, "drift", "gauss:eta=1", &w.candidate[i].kernel), SOCK_OK);
+    }
+    sk_drifts_back(&j, &w.t, 2, alive, back);
+    for (size_t i = 3; i < 5; i++) sk_kernel_free(w.candidate[i].kernel);
+    sock_context_free(ctx);
+    for (size_t i = 0; i < 5; i++) text[i] = back[i] ? '+' : '-';
+    return text;
+}
+
+static void test_rules__dropped_drifts_come_back_where_the_last_model_was_no_judge(void **state)
 {
     (void)state;
-    assert_true(sk_judged_badly(-120.1, -100) && !sk_judged_badly(-120, -100) && !sk_judged_badly(INFINITY, 5));
+    static const double now[] = {-100, -101, -119}, alike[] = {-500, -501, -520}, unlike[] = {-500, -501, -540};
+    static const double near[] = {-120, -121, -170}, far[] = {-120.1, -121, -170};
+    static const double unknown[] = {-500, NAN, NAN}, none[] = {INFINITY, NAN, NAN};
+    assert_string_equal(asked_again(alike, -501, now), "---+-"); /* a better a lifts all drifts by 399 to 401 nats */
+    assert_string_equal(asked_again(alike, -500, now), "---+-");
+    assert_string_equal(asked_again(alike, -499, now), "---++");  /* behind constants */
+    assert_string_equal(asked_again(unlike, -501, now), "---++"); /* by 421 the one, by 400 the others */
+    assert_string_equal(asked_again(near, -500, now), "-----");   /* the best does not gain clearly, */
+    assert_string_equal(asked_again(near, -50, now), "-----");    /* whatever the last model was */
+    assert_string_equal(asked_again(far, -500, now), "---++");
+    assert_string_equal(asked_again(unknown, -501, now), "---+-"); /* what was not judged says nothing */
+    assert_string_equal(asked_again(unknown, -499, now), "---++");
+    assert_string_equal(asked_again(none, 0, now), "-----");
 }
 
 static void test_rules__a_pair_takes_over_by_its_gain_or_its_simpler_drift(void **state)
@@ -798,6 +852,7 @@ static void test_rules__efforts(void **state)
 {
     (void)state;
     assert_true(SK_SCREEN_ROWS == 2000 && SK_SEARCH_ROWS == 30000);
+    assert_true(sk_polish_has_room(8) && !sk_polish_has_room(9));
     assert_true(SK_POLISH_RANK == 8 && SK_POLISH_SHARE == 1e-6 && SK_POLISH_STEPS == 60);
     assert_int_equal(SK_FLOORS, FLOORS);
 }
@@ -876,10 +931,11 @@ int main(void)
         cmocka_unit_test(test_rules__near_drifts_are_within_20_nats),
         cmocka_unit_test(test_rules__near_diffusions_are_the_finalists_and_who_is_within_reach),
         cmocka_unit_test(test_rules__finalists_and_polished_ones_are_the_best_few),
+        cmocka_unit_test(test_rules__finalists_are_not_far_behind),
         cmocka_unit_test(test_rules__a_polish_that_loses_20_nats_is_hopeless),
         cmocka_unit_test(test_rules__a_round_may_lose_less_than_a_nat),
         cmocka_unit_test(test_rules__a_refit_goes_on_above_five_nats),
-        cmocka_unit_test(test_rules__a_model_that_gains_20_nats_judges_again),
+        cmocka_unit_test(test_rules__dropped_drifts_come_back_where_the_last_model_was_no_judge),
         cmocka_unit_test(test_rules__a_pair_takes_over_by_its_gain_or_its_simpler_drift),
         cmocka_unit_test(test_rules__rival_of_a_drift_is_of_the_other_kind),
         cmocka_unit_test(test_rules__drift_allowance),

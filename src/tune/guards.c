@@ -16,7 +16,7 @@ static sock_status sharpen(sk_search *s, const sk_remains *remains, sk_trial *co
     const sk_mixture drift = {1, f, &one};
     double gain;
     sk_few few;
-    if (!s->spec->polish) return SOCK_OK;
+    if (!s->spec->polish || !sk_polish_has_room((*a)->diagonal ? 1 : s->rows->d)) return SOCK_OK;
     sock_status status = sk_few_new(s, remains, &drift, &few);
     if (status >= 0) status = sk_polish_trial(s, "constant", few.remains, remains, a, &gain);
     sk_few_clear(&few);

@@ -7,16 +7,18 @@
 
 #include <math.h>
 
-/* Drifts that were dropped under a model that judged far worse than this one come back. before: the best score then. */
-static sock_status call_back(sk_search *s, const sk_stage *stage, double before)
+/* Drifts that were dropped come back where the model under which that was done may have been wrong, or they are cheap.
+ * last: the scores then. */
+static sock_status call_back(sk_search *s, const sk_stage *stage, const sk_judgement *last)
 {
-    bool dropped[SK_MOST] = {false}, any = false;
+    bool asked[SK_MOST] = {false}, any = false;
     sk_trial *back[SK_MOST] = {0};
     size_t best = SK_MOST;
-    if (!sk_judged_badly(before, s->drift[s->best_drift]->score)) return SOCK_OK;
-    for (size_t i = 0; i < s->list.drifts; i++) any |= dropped[i] = !s->drifts[i];
+    const sk_field_trials now = sk_drift_trials(s);
+    sk_drifts_back(last, &now, s->rows->d, s->drifts, asked);
+    for (size_t i = 0; i < s->list.drifts; i++) any |= asked[i];
     if (!any) return SOCK_OK;
-    sock_status status = sk_tolerate(sk_run_drifts(s, stage, s->views, &s->list, dropped, back, &best));
+    sock_status status = sk_tolerate(sk_run_drifts(s, stage, s->views, &s->list, asked, back, &best));
     for (size_t i = 0; i < s->list.drifts; i++)
         if (back[i]) s->drift[i] = back[i];
     if (status < 0) return status;
@@ -27,12 +29,21 @@ static sock_status call_back(sk_search *s, const sk_stage *stage, double before)
     return SOCK_OK;
 }
 
+static sk_judgement last_judgement(const sk_search *s)
+{
+    sk_judgement last = {.best = (double)INFINITY, .constant = s->constant_score};
+    const sk_trial *best = s->best_drift < SK_MOST ? s->drift[s->best_drift] : NULL;
+    const bool same = best && best->rows == s->rows; /* else scores are not to be compared */
+    if (same) last.best = best->score;
+    for (size_t i = 0; i < SK_MOST; i++) last.score[i] = same && s->drift[i] ? s->drift[i]->score : (double)NAN;
+    return last;
+}
+
 sock_status sk_judge_drifts(sk_search *s, const sk_stage *stage)
 {
-    const sk_trial *last = s->best_drift < SK_MOST ? s->drift[s->best_drift] : NULL;
-    const double before = last && last->rows == s->rows ? last->score : (double)INFINITY;
+    const sk_judgement last = last_judgement(s);
     SK_TRY(sk_run_drifts(s, stage, s->views, &s->list, s->drifts, s->drift, &s->best_drift));
-    return call_back(s, stage, before);
+    return call_back(s, stage, &last);
 }
 
 sock_status sk_stage_round(sk_search *s, const sk_stage *stage)

@@ -109,11 +109,19 @@ void sk_near_drifts(const sk_field_trials *t, bool *alive)
     for (size_t i = 0; i < t->count; i++) alive[i] = t->trial[i] && behind(t, i) < SK_NEAR_NATS;
 }
 
+/* Not so far behind that nodes of its own would not turn the order. */
+static bool may_win(const sk_field_trials *t, size_t i)
+{
+    return i == t->best || behind(t, i) <= fmax(SK_RIVAL_NATS, SK_FINAL_ERRORS * error_to_best(t, i));
+}
+
 void sk_near_diffusions(const sk_field_trials *t, bool polish, bool *alive)
 {
     const double reach = polish ? SK_NEAR_POLISH : SK_NEAR_NATS;
-    for (size_t i = 0; i < t->count; i++)
-        alive[i] = t->trial[i] && (better_than(t, i) < SK_FINALISTS || behind(t, i) < fmax(reach, error_to_best(t, i)));
+    for (size_t i = 0; i < t->count; i++) {
+        const bool finalist = t->trial[i] && better_than(t, i) < SK_FINALISTS && may_win(t, i);
+        alive[i] = finalist || (t->trial[i] && behind(t, i) < fmax(reach, error_to_best(t, i)));
+    }
 }
 
 /* The best `most` that are not taken, the first of equal ones first. */
@@ -133,8 +141,9 @@ static size_t best_few(const sk_field_trials *t, size_t most, bool *taken, size_
 
 size_t sk_finalists(const sk_field_trials *t, size_t *list)
 {
-    bool taken[SK_MOST] = {false};
-    return best_few(t, SK_FINALISTS, taken, list);
+    bool out[SK_MOST] = {false};
+    for (size_t i = 0; i < t->count; i++) out[i] = t->trial[i] && !may_win(t, i);
+    return best_few(t, SK_FINALISTS, out, list);
 }
 
 size_t sk_to_polish(const sk_field_trials *t, const bool *hopeless, size_t *list)
@@ -162,7 +171,22 @@ size_t sk_rival_drift(const sk_field_trials *t)
 
 bool sk_takes_over(double gain, bool simpler) { return gain > (simpler ? -SK_SIMPLER_NATS : 0); }
 
-bool sk_judged_badly(double before, double now) { return now > before + SK_NEAR_NATS; }
+/* Between the drift that gained most by the new model and the one that gained least. */
+static double gains_differ(const sk_judgement *last, const sk_field_trials *now)
+{
+    double most = -(double)INFINITY, least = (double)INFINITY;
+    for (size_t i = 0; i < now->count; i++) {
+        if (!now->trial[i] || isnan(last->score[i])) continue;
+        most = fmax(most, now->trial[i]->score - last->score[i]);
+        least = fmin(least, now->trial[i]->score - last->score[i]);
+    }
+    return most - least;
+}
+
+bool sk_judged_badly(const sk_judgement *last, const sk_field_trials *now)
+{
+    return last->best < last->constant || gains_differ(last, now) > SK_BACK_NATS;
+}
 
 bool sk_worth_refitting(double gain) { return gain > SK_REFIT_NATS; }
 
@@ -183,6 +207,13 @@ static double features_of(const sk_field_trials *t, size_t i, size_t d)
 {
     const sk_candidate *c = &t->candidate[i];
     return t->trial[i] ? (double)t->trial[i]->p : sk_kernel_features(c->kernel, d, c->max_rank);
+}
+
+void sk_drifts_back(const sk_judgement *last, const sk_field_trials *now, size_t d, const bool *alive, bool *back)
+{
+    const bool gained = now->trial[now->best]->score > last->best + SK_BACK_NATS, badly = sk_judged_badly(last, now);
+    for (size_t i = 0; i < now->count; i++)
+        back[i] = gained && !alive[i] && (badly || features_of(now, i, d) <= SK_BACK_FEATURES);
 }
 
 void sk_drifts_for_all(const sk_field_trials *t, size_t d, const double *share, const bool *lost, bool *alive)
@@ -281,6 +312,8 @@ void sk_largest_shares(size_t count, const double *share, bool *alive)
 }
 
 /* ---- Polish ---- */
+
+bool sk_polish_has_room(size_t d) { return d <= SK_POLISH_RANK; }
 
 double sk_polish_jitter(size_t width, double middle, double resolution)
 {

@@ -48,8 +48,8 @@ void sk_screen_diffusions(const sk_field_trials *t, size_t d, bool *alive);
 void sk_near_drifts(const sk_field_trials *t, bool *alive);
 void sk_near_diffusions(const sk_field_trials *t, bool polish, bool *alive);
 
-/* Diffusions that are confirmed, and those that are polished, hopeless ones left out; the best first. Answers how many.
- */
+/* Diffusions that are confirmed, if they are not far behind, and those that are polished, hopeless ones left out; the
+ * best first. Answers how many. */
 size_t sk_finalists(const sk_field_trials *t, size_t *list);
 size_t sk_to_polish(const sk_field_trials *t, const bool *hopeless, size_t *list);
 
@@ -63,8 +63,19 @@ size_t sk_rival_drift(const sk_field_trials *t);
 /* Whether a pair with this gain takes the place of another. simpler: its drift is. */
 bool sk_takes_over(double gain, bool simpler);
 
-/* Whether the best drift gained so much by a new model alone that what the old one dropped must be asked again. */
-bool sk_judged_badly(double before, double now);
+/* What drifts scored under a model that is not the current one any more. */
+typedef struct sk_judgement {
+    double best, constant; /* of constant coefficients, on the same rows */
+    double score[SK_MOST]; /* NAN: not judged */
+} sk_judgement;
+
+/* Whether the model of that judgement was no judge: its best drift was behind constant coefficients, or drifts that
+ * both models judged gain so differently that the order may be another one. A better a alone lifts all drifts. */
+bool sk_judged_badly(const sk_judgement *last, const sk_field_trials *now);
+
+/* Which of the drifts that are not alive are asked again: none where the best one did not gain clearly by the new model
+ * alone; else all where the last model was no judge, and those that cost next to nothing where it was. */
+void sk_drifts_back(const sk_judgement *last, const sk_field_trials *now, size_t d, const bool *alive, bool *back);
 
 bool sk_round_accepted(double score, double last);
 
@@ -105,6 +116,9 @@ void sk_diffusion_shares(const sk_field_trials *t, bool average, double *share);
 void sk_largest_shares(size_t count, const double *share, bool *alive);
 
 /* ---- Polish ---- */
+
+/* Whether a constant a of so many states has as many columns as a polish leaves it; with fewer it would be singular. */
+bool sk_polish_has_room(size_t d);
 
 /* From the median square of the residuals, `width` of them a row; never less than what the data can show. */
 double sk_polish_jitter(size_t width, double middle, double resolution);
