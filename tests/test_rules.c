@@ -877,6 +877,14 @@ static void test_rules__long_steps_are_tried_where_many_substeps_or_a_gain_ask(v
     assert_true(sk_long_steps_worth(4, 0));
 }
 
+/* 20 nats, or a tenth for each value. */
+static void test_rules__a_fit_with_suspected_noise_is_given_up_far_behind(void **state)
+{
+    (void)state;
+    assert_close(sk_noise_least(7, 100, 1), -13, 1e-12, 1);
+    assert_close(sk_noise_least(7, 100, 3), -23, 1e-12, 1);
+}
+
 static void test_rules__noise_is_suspected_by_its_largest_score_or_their_sum(void **state)
 {
     (void)state;
@@ -914,6 +922,7 @@ int main(void)
         cmocka_unit_test(test_rules__a_budget_takes_fewer_rows_in_many_dimensions),
         cmocka_unit_test(test_rules__a_full_R_is_tried_for_a_clear_correlation),
         cmocka_unit_test(test_rules__long_steps_are_tried_where_many_substeps_or_a_gain_ask),
+        cmocka_unit_test(test_rules__a_fit_with_suspected_noise_is_given_up_far_behind),
         cmocka_unit_test(test_rules__noise_is_suspected_by_its_largest_score_or_their_sum),
         cmocka_unit_test(test_rules__noise_on_more_states_must_gain_more),
         cmocka_unit_test(test_rules__who_is_far_behind_in_a_sweep_stays_out),

@@ -203,14 +203,28 @@ static sock_status judge(inquiry *q, bool *used)
     return say(s, "suspected, no gain held out (%.1f nats), ignored", gain.nats);
 }
 
+/* What the first sweeps have to reach where noise is only suspected. */
+static sock_status find_least(inquiry *q, double *least)
+{
+    sk_noisy *rival = q->wins ? &q->plain.now : &q->clean;
+    *least = (double)NAN;
+    if (!asked(q, "auto")) return SOCK_OK;
+    SK_TRY(sk_noisy_score(&q->m, rival));
+    *least = sk_noise_least(rival->sum, q->m.series.steps, q->m.series.d);
+    return SOCK_OK;
+}
+
 static sock_status try_noise(inquiry *q, bool *used)
 {
     bool suspected = false;
+    double least;
     SK_TRY(test(q, &suspected));
     if (!suspected) return SOCK_OK;
+    SK_TRY(find_least(q, &least));
     q->m.mode = asked(q, "full") ? SK_NOISE_FULL : SK_NOISE_DIAGONAL;
-    SK_TRY(sk_tolerate(fit_all(&q->m, (double)NAN, &q->noisy)));
+    SK_TRY(sk_tolerate(fit_all(&q->m, least, &q->noisy)));
     sk_begin(q->s->ctx);
+    if (q->noisy.hopeless) return say(q->s, "suspected, but models with noise are far behind, ignored");
     return q->noisy.held ? judge(q, used) : say(q->s, "suspected, but no model with noise could be fitted");
 }
 

@@ -177,6 +177,9 @@
 #define SK_NOISE_HOPELESS                                                                                              \
     20 /* nats: a fit of long steps is given up so far behind the clean model after the first sweeps, or, begun at it, \
           not so far ahead */
+#define SK_HOPELESS_EACH                                                                                               \
+    0.1 /* nats for each value: so far behind, a fit with suspected noise is given up there, too; kernels are to come  \
+         */
 #define SK_NOISE_SETTLED 0.05   /* nats: no more iterations after the last sweep */
 #define SK_SWEEP_LOSS 20        /* a sweep may lower the training likelihood by this, */
 #define SK_SWEEP_SHARE 0.01     /* or by this for each step: a richer kernel may go */

@@ -453,6 +453,11 @@ size_t sk_simplest_near(const sk_field_trials *t, double nats)
 /* z-scores beyond these quantiles of the normal law: P = 1 - 0.16 / d, d = 1 .. 10. */
 static const double suspicious[] = {0.994, 1.405, 1.614, 1.751, 1.852, 1.931, 1.995, 2.054, 2.100, 2.144};
 
+double sk_noise_least(double clean, size_t steps, size_t d)
+{
+    return clean - fmax(SK_NOISE_HOPELESS, SK_HOPELESS_EACH * (double)steps * (double)d);
+}
+
 bool sk_noise_suspected(size_t d, const double *z)
 {
     double largest = -(double)INFINITY, sum = 0;

@@ -180,6 +180,10 @@ bool sk_noise_correlated(size_t d, const double *z);
  * gain by one, in nats. */
 bool sk_long_steps_worth(size_t substeps, double promise);
 
+/* The likelihood of all rows that the first sweeps of a fit with suspected noise have to reach, by that of the model
+ * without. Noise that is there shows at once: with it such a fit is ahead from the first sweep on. */
+double sk_noise_least(double clean, size_t steps, size_t d);
+
 /* ---- Identical parts ---- */
 
 bool sk_same_score(double a, double b);
