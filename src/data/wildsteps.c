@@ -6,6 +6,7 @@
  *
  * Deviations are |u - median| over the median of the same for those that are not at the median: counted data rest most
  * of the time, and their rests say nothing about the size of a move. */
+#include "slidingwindow.h"
 #include "wild.h"
 
 #include <float.h>
@@ -32,6 +33,7 @@ typedef struct hunt {
     size_t *state;       /* n: that coordinate */
     size_t stride, refs; /* neighbours are looked for among the steps 0, stride, 2 stride, ... */
     size_t k;            /* so many */
+    double *place;       /* d x refs: where they begin */
     bool *far;           /* n: beyond the gap */
     size_t *list;        /* those that are, in order */
     size_t count;
@@ -46,7 +48,8 @@ static sock_status prepare(hunt *w)
     const size_t d = data->d;
     for (size_t j = 0; j < data->trajectories; j++) w->n += SK_MAX(sk_data_length(data, j), 1) - 1;
     w->d = d;
-    w->stride = SK_MAX(1, (w->n + SK_WILD_SAMPLE - 1) / SK_WILD_SAMPLE);
+    const size_t sample = SK_MIN(SK_WILD_SAMPLE, SK_MAX(SK_WILD_SAMPLE_LEAST, SK_WILD_NUMBERS / SK_MAX(d, 1)));
+    w->stride = SK_MAX(1, (w->n + sample - 1) / sample);
     w->refs = (w->n + w->stride - 1) / w->stride;
     w->k = SK_MIN(SK_WILD_NEIGHBOURS, w->refs / 4);
     w->point = sk_alloc(ctx, w->n, sizeof *w->point);
@@ -59,8 +62,9 @@ static sock_status prepare(hunt *w)
     w->state = sk_alloc(ctx, w->n, sizeof *w->state);
     w->far = sk_alloc(ctx, w->n, sizeof *w->far);
     w->list = sk_alloc(ctx, w->n, sizeof *w->list);
+    w->place = sk_doubles_unset(ctx, w->refs, d);
     if (!w->point || !w->begin || !w->end || !w->u || !w->usual || !w->unit || !w->size || !w->state || !w->far ||
-        !w->list)
+        !w->list || !w->place)
         return SOCK_ENOMEM;
     for (size_t j = 0, s = 0; j < data->trajectories; j++) {
         const size_t first = s, steps = SK_MAX(sk_data_length(data, j), 1) - 1;
@@ -87,6 +91,7 @@ static void release(hunt *w)
     sk_free(w->state);
     sk_free(w->far);
     sk_free(w->list);
+    sk_free(w->place);
 }
 
 /* Scales over all: of the moves, and half the interquartile range of the states. */
@@ -102,6 +107,7 @@ static sock_status find_scales(hunt *w)
         for (size_t s = 0; s < w->n; s++) value[s] = w->data->x[w->point[s] * w->d + k];
         const double high = sk_select(w->n, value, w->n - w->n / 4 - 1), low = sk_select(w->n, value, w->n / 4);
         w->unit[k] = high > low ? high - low : 1;
+        for (size_t r = 0; r < w->refs; r++) w->place[k * w->refs + r] = w->data->x[w->point[r * w->stride] * w->d + k];
     }
     sk_free(value);
     return SOCK_OK;
@@ -109,49 +115,68 @@ static sock_status find_scales(hunt *w)
 
 /* ---- Deviations ---- */
 
-/* Of u from `count` others, which are overwritten; usual: the scale where they do not move. */
+/* usual: the scale where the others do not move. */
+static double in_deviations(double u, double middle, double scale, double usual)
+{
+    if (!(scale > 0)) scale = usual;
+    return scale > 0 ? fmin(fabs(u - middle) / scale, DBL_MAX) : 0;
+}
+
+/* Of u from `count` others, which are overwritten. */
 static double deviation(double u, size_t count, double *other, double usual)
 {
     size_t moves = 0;
     const double middle = sk_select(count, other, count / 2);
     for (size_t i = 0; i < count; i++)
         if (other[i] != middle) other[moves++] = fabs(other[i] - middle);
-    double scale = moves ? sk_select(moves, other, moves / 2) / NORMAL : 0;
-    if (!(scale > 0)) scale = usual;
-    return scale > 0 ? fmin(fabs(u - middle) / scale, DBL_MAX) : 0;
+    return in_deviations(u, middle, moves ? sk_select(moves, other, moves / 2) / NORMAL : 0, usual);
 }
 
-/* The steps around s in its trajectory, W to each side, more to one where the other ends; not s itself. */
-static size_t around(const hunt *w, size_t s, size_t k, double *out)
+/* The steps around s in its trajectory, W to each side, more to one where the other ends. */
+static void around(const hunt *w, size_t s, size_t *from, size_t *to)
 {
-    const size_t wide = 2 * SK_WILD_WINDOW;
-    size_t from = SK_MAX(w->begin[s], s > SK_WILD_WINDOW ? s - SK_WILD_WINDOW : 0),
-           to = SK_MIN(from + wide + 1, w->end[s]);
-    from = SK_MAX(w->begin[s], to > wide + 1 ? to - wide - 1 : 0);
-    size_t count = 0;
-    for (size_t i = from; i < to; i++)
-        if (i != s) out[count++] = w->u[i * w->d + k];
-    return count;
+    const size_t wide = 2 * SK_WILD_WINDOW + 1;
+    *from = SK_MAX(w->begin[s], s > SK_WILD_WINDOW ? s - SK_WILD_WINDOW : 0);
+    *to = SK_MIN(*from + wide, w->end[s]);
+    *from = SK_MAX(w->begin[s], *to > wide ? *to - wide : 0);
 }
 
 static bool is_alone(const hunt *w, size_t s) { return w->end[s] - w->begin[s] <= SK_WILD_ALONE; }
 
-/* Step 1 for coordinate k of step s; infinite where its trajectory is too short to tell. */
-static double deviation_in_time(const hunt *w, size_t s, size_t k)
+/* Step 1 for coordinate k of the steps from begin to end: out (d for each step); infinite where a trajectory is too
+ * short to tell. */
+static void deviations_in_time(const hunt *w, size_t begin, size_t end, size_t k, double *out)
 {
-    double other[2 * SK_WILD_WINDOW + 1];
-    if (is_alone(w, s)) return DBL_MAX;
-    const size_t count = around(w, s, k, other);
-    return deviation(w->u[s * w->d + k], count, other, w->usual[k]);
+    sk_window window = {0};
+    size_t first = 0, last = 0; /* steps in the window */
+    for (size_t s = begin; s < end; s++) {
+        double *size = out + (s - begin) * w->d + k, middle, distance;
+        const double u = w->u[s * w->d + k];
+        size_t from, to;
+        *size = DBL_MAX;
+        if (is_alone(w, s)) continue;
+        around(w, s, &from, &to);
+        if (from >= last) {
+            window.count = 0;
+            first = last = from;
+        }
+        for (; first < from; first++) sk_window_take(&window, w->u[first * w->d + k]);
+        for (; last < to; last++) sk_window_add(&window, w->u[last * w->d + k]);
+        sk_window_others(&window, u, &middle, &distance);
+        *size = in_deviations(u, middle, distance / NORMAL, w->usual[k]);
+    }
 }
 
-/* Squared distance of the left ends of two steps. */
-static double distance(const hunt *w, size_t s, size_t r)
+/* Squared distances of the left end of a step from those of the sample, in units of the states. */
+static void find_distances(const hunt *w, size_t s, double *out)
 {
-    const double *x = w->data->x + w->point[s] * w->d, *y = w->data->x + w->point[r] * w->d;
-    double sum = 0;
-    for (size_t k = 0; k < w->d; k++) sum += pow((x[k] - y[k]) / w->unit[k], 2);
-    return sum;
+    const double *x = w->data->x + w->point[s] * w->d;
+    memset(out, 0, w->refs * sizeof *out);
+    for (size_t k = 0; k < w->d; k++) {
+        const double per_unit = 1 / w->unit[k], *y = w->place + k * w->refs;
+        for (size_t r = 0; r < w->refs; r++) out[r] += (x[k] - y[r]) * per_unit * ((x[k] - y[r]) * per_unit);
+    }
+    if (s % w->stride == 0) out[s / w->stride] = (double)INFINITY; /* itself */
 }
 
 /* The k steps that begin nearest to where s does, itself left out. space: 2 refs. Answers how many. */
@@ -159,8 +184,8 @@ static size_t neighbours(const hunt *w, size_t s, size_t *list, double *space)
 {
     double *far = space, *sorted = space + w->refs;
     size_t found = 0;
-    for (size_t r = 0; r < w->refs; r++)
-        far[r] = sorted[r] = r * w->stride == s ? (double)INFINITY : distance(w, s, r * w->stride);
+    find_distances(w, s, far);
+    memcpy(sorted, far, w->refs * sizeof *sorted);
     const double reach = sk_select(w->refs, sorted, w->k - 1);
     for (size_t r = 0; r < w->refs && found < w->k; r++)
         if (far[r] <= reach && r * w->stride != s) list[found++] = r * w->stride;
@@ -172,13 +197,14 @@ typedef struct desk {
     double *space; /* 2 refs */
     double *other; /* k */
     size_t *list;  /* k */
+    double *late;  /* AT_ONCE x d: deviations in time */
 } desk;
 
 static sock_status desk_new(const hunt *w, desk *t)
 {
     *t = (desk){sk_doubles_unset(w->ctx, w->refs, 2), sk_doubles_unset(w->ctx, w->k, 1),
-                sk_alloc(w->ctx, w->k, sizeof *t->list)};
-    return t->space && t->other && t->list ? SOCK_OK : SOCK_ENOMEM;
+                sk_alloc(w->ctx, w->k, sizeof *t->list), sk_doubles_unset(w->ctx, AT_ONCE, w->d)};
+    return t->space && t->other && t->list && t->late ? SOCK_OK : SOCK_ENOMEM;
 }
 
 static void desk_clear(desk *t)
@@ -186,14 +212,16 @@ static void desk_clear(desk *t)
     sk_free(t->space);
     sk_free(t->other);
     sk_free(t->list);
+    sk_free(t->late);
 }
 
-static void measure(hunt *w, size_t s, const desk *t)
+/* late (d): deviations in time. */
+static void measure(hunt *w, size_t s, const double *late, const desk *t)
 {
     size_t count = 0;
     bool asked = false;
     for (size_t k = 0; k < w->d; k++) {
-        double size = deviation_in_time(w, s, k);
+        double size = late[k];
         if (size > SK_WILD_BODY) {
             if (!asked) count = neighbours(w, s, t->list, t->space);
             asked = true;
@@ -213,7 +241,8 @@ static sock_status measure_some(void *argument, size_t begin, size_t end, int wo
     hunt *w = argument;
     desk t;
     sock_status status = desk_new(w, &t);
-    for (size_t s = begin; status >= 0 && s < end; s++) measure(w, s, &t);
+    for (size_t k = 0; status >= 0 && k < w->d; k++) deviations_in_time(w, begin, end, k, t.late);
+    for (size_t s = begin; status >= 0 && s < end; s++) measure(w, s, t.late + (s - begin) * w->d, &t);
     desk_clear(&t);
     return status;
 }
