@@ -136,53 +136,62 @@ static void find_squares(hush *w)
     }
 }
 
-/* Row k of exp(J s) to third order: r = e_k, r + s r J + ... space: d. */
-static void row_of_flow(size_t d, size_t k, const double *jacobian, double s, double *row, double *space)
+/* Rows k of J, J^2 and J^3: power (3 x d). */
+static void powers_of(size_t d, size_t k, const double *jacobian, double *power)
 {
-    double term[3] = {s, s * s / 2, s * s * s / 6}, *power = space;
-    memset(row, 0, d * sizeof *row);
-    memset(power, 0, d * sizeof *power);
-    row[k] = power[k] = 1;
-    for (size_t order = 0; order < 3; order++) {
-        double *next = space + d;
-        memset(next, 0, d * sizeof *next);
+    memset(power, 0, 3 * d * sizeof *power);
+    memcpy(power, jacobian + k * d, d * sizeof *power);
+    for (size_t order = 1; order < 3; order++) {
+        const double *last = power + (order - 1) * d;
+        double *next = power + order * d;
         for (size_t l = 0; l < d; l++)
-            for (size_t m = 0; power[l] != 0 && m < d; m++) next[m] += power[l] * jacobian[l * d + m];
-        for (size_t m = 0; m < d; m++) row[m] += term[order] * next[m];
-        memcpy(power, next, d * sizeof *power);
+            for (size_t m = 0; last[l] != 0 && m < d; m++) next[m] += last[l] * jacobian[l * d + m];
     }
 }
 
+/* Row k of exp(J s) to third order. */
+static void row_of_flow(size_t d, size_t k, const double *power, double s, double *row)
+{
+    const double term[3] = {s, s * s / 2, s * s * s / 6};
+    memset(row, 0, d * sizeof *row);
+    row[k] = 1;
+    for (size_t order = 0; order < 3; order++)
+        for (size_t m = 0; m < d; m++) row[m] += term[order] * power[order * d + m];
+}
+
 /* r a r' without the quiet states and k. */
-static double passed(const hush *w, size_t k, const double *a, const double *row)
+static double passed(const hush *w, size_t k, const double *a, bool diagonal, const double *row)
 {
     const size_t d = w->d;
     double sum = 0;
     for (size_t l = 0; l < d; l++)
-        for (size_t m = 0; m < d; m++)
+        for (size_t m = diagonal ? l : 0; m < (diagonal ? l + 1 : d); m++)
             if (l != k && m != k && !w->quiet[l] && !w->quiet[m]) sum += row[l] * a[l * d + m] * row[m];
     return sum;
 }
 
-/* Mean over the steps of what the noise of others does to state k. space: 3 d. */
+/* Mean over the steps of what the noise of others does to state k. space: 4 d. */
 static double passed_on(const hush *w, size_t k, double *space)
 {
     static const double node[] = {0.11270166537925831, 0.5, 0.88729833462074169},
                         weight[] = {5 / 18.0, 4 / 9.0, 5 / 18.0};
     const size_t d2 = w->d * w->d;
     double total = 0;
-    for (size_t i = 0; i < w->n; i++)
+    for (size_t i = 0; i < w->n; i++) {
+        const bool diagonal = sk_is_diagonal(w->d, w->a + i * d2);
+        powers_of(w->d, k, w->jacobian + i * d2, space + w->d);
         for (size_t q = 0; q < 3; q++) {
-            row_of_flow(w->d, k, w->jacobian + i * d2, node[q] * length_of(w, i), space, space + w->d);
-            total += weight[q] * length_of(w, i) * passed(w, k, w->a + i * d2, space) / (double)w->n;
+            row_of_flow(w->d, k, space + w->d, node[q] * length_of(w, i), space);
+            total += weight[q] * length_of(w, i) * passed(w, k, w->a + i * d2, diagonal, space) / (double)w->n;
         }
+    }
     return total;
 }
 
 /* A state that is quiet passes nothing on by itself, so that others are looked at again until none is new. */
 static sock_status find_quiet(hush *w, size_t *count)
 {
-    double *space = sk_doubles(w->ctx, 3, w->d);
+    double *space = sk_doubles(w->ctx, 4, w->d);
     if (!space) return SOCK_ENOMEM;
     for (bool again = true; again;) {
         again = false;
