@@ -4,7 +4,7 @@
 #include <math.h>
 
 static const char *const keys[] = {"draws", "alpha", "seed",  "bounds", "lower",   "upper", "id",
-                                   "time",  "state", "group", "dt",     "missing", NULL};
+                                   "time",  "state", "group", "dt",     "missing", "every", NULL};
 
 /* ---- Output ---- */
 

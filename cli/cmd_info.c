@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const keys[] = {"id", "time", "state", "group", "grouping", "dt", "missing", NULL};
+static const char *const keys[] = {"id", "time", "state", "group", "grouping", "dt", "missing", "every", NULL};
 
 enum { LABEL = 14 }; /* width of the left column */
 
@@ -162,14 +162,27 @@ static void print_states(json_t *data)
     }
 }
 
-/* What a lag-1 correlation says, by the rule of the fit's own warnings. */
-static const char *verdict(double r, double pairs)
+static double nth_number(json_t *list, size_t k)
 {
-    if (sk_warn_lag1(r, pairs) == SK_WARN_NONE) return "near 0, as for a diffusion seen without noise";
-    if (r < -0.25) return "towards -1/2: measurement noise rules the increments; sigma would be overestimated";
-    if (r < 0) return "below 0: some measurement noise, or a strong pull back within one time step";
-    if (r > 0.25) return "well above 0: the path is smoother than a diffusion at this time step";
-    return "above 0: a trend within each trajectory, or a path smoother than a diffusion";
+    json_t *value = json_array_get(list, k);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* What the correlations of state k say, by the rule of the fit's own warnings. */
+static void print_lag(json_t *data, size_t k, double pairs)
+{
+    enum { MOST = 16 };
+    json_t *list = json_array_get(json_object_get(data, "lag1_thinned"), k);
+    double thinned[MOST];
+    sk_lags lags = {nth_number(json_object_get(data, "lag1"), k), nth_number(json_object_get(data, "lag2"), k),
+                    nth_number(json_object_get(data, "second_differences"), k), json_array_size(list), thinned};
+    if (lags.thinnings > MOST) lags.thinnings = MOST;
+    for (size_t i = 0; i < lags.thinnings; i++) thinned[i] = nth_number(list, i);
+    const sk_lag_kind kind = sk_lags_say(&lags, pairs);
+    const size_t end = sk_lags_end(&lags, pairs);
+    printf("  %s", sk_lag_words(kind));
+    if (end && (kind == SK_LAG_INERTIA || kind == SK_LAG_MEMORY)) printf("; gone with --every %zu", end);
+    putchar('\n');
 }
 
 static void print_lags(json_t *data)
@@ -181,11 +194,10 @@ static void print_lags(json_t *data)
     label("lag-1");
     printf("correlation of neighbouring increments\n");
     for (size_t k = 0; k < json_array_size(names); k++) {
-        json_t *value = json_array_get(lag, k);
         label("");
         print_padded(json_string_value(json_array_get(names, k)), width);
-        if (json_is_number(value))
-            printf("  %s\n", verdict(json_number_value(value), pairs));
+        if (json_is_number(json_array_get(lag, k)))
+            print_lag(data, k, pairs);
         else
             printf("  not known: %s\n", json_string_value(json_array_get(reasons, k)));
     }
@@ -195,13 +207,14 @@ static void print_dropped(json_t *data)
 {
     json_t *dropped = json_object_get(data, "dropped"), *columns = json_object_get(dropped, "ignored_columns");
     long long missing = count_of(dropped, "missing_points"), empty = count_of(dropped, "empty_trajectories");
-    long long single = count_of(dropped, "single_point_trajectories");
+    long long single = count_of(dropped, "single_point_trajectories"), thinned = count_of(dropped, "thinned_points");
     label("rows read");
     printf("%lld\n", count_of(data, "rows_read"));
     label("left out");
-    if (!missing && !empty && !single && !json_array_size(columns)) printf("nothing\n");
+    if (!missing && !thinned && !empty && !single && !json_array_size(columns)) printf("nothing\n");
     const char *indent = "";
     if (missing) printf("%lld point%s with a missing value\n", missing, plural(missing)), indent = "              ";
+    if (thinned) printf("%s%lld point%s by --every\n", indent, thinned, plural(thinned)), indent = "              ";
     if (empty)
         printf("%s%lld trajector%s all of whose points are missing\n", indent, empty, empty == 1 ? "y" : "ies"),
             indent = "              ";
@@ -240,10 +253,18 @@ static void print_wild(json_t *data)
 
 static void print_data(json_t *data)
 {
-    static const char *const known[] = {
-        "source",      "d",         "trajectories", "groups",     "realisations", "points",     "intervals",
-        "names",       "time_name", "state",        "time_step",  "lag1",         "time_range", "rows_read",
-        "lag1_reason", "hash",      "dropped",      "wild_steps", "wild",         "codes",      NULL};
+    static const char *const known[] = {"source",       "d",
+                                        "trajectories", "groups",
+                                        "realisations", "points",
+                                        "intervals",    "names",
+                                        "time_name",    "state",
+                                        "time_step",    "lag1",
+                                        "time_range",   "rows_read",
+                                        "lag1_reason",  "hash",
+                                        "dropped",      "wild_steps",
+                                        "wild",         "codes",
+                                        "lag2",         "second_differences",
+                                        "lag1_thinned", NULL};
     label("data");
     printf("%s\n", text_of(data, "source"));
     print_trajectories(data);

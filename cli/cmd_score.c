@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed", "bounds",  "lower", "upper", "id",
-                                   "time",  "state",     "group",    "dt",   "missing", "noise", NULL};
+                                   "time",  "state",     "group",    "dt",   "missing", "every", "noise", NULL};
 
 /* ---- Output ---- */
 

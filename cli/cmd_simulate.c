@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"seed",  "bounds", "lower", "upper",   "id", "time",
-                                   "state", "group",  "dt",    "missing", NULL};
+static const char *const keys[] = {"seed",  "bounds", "lower", "upper",   "id",    "time",
+                                   "state", "group",  "dt",    "missing", "every", NULL};
 
 /* Where paths begin, and when they are written out. Start s has times[s] of them, from t[first[s]] on. */
 typedef struct starts {
@@ -280,6 +280,9 @@ static int write_csv(const cli *c, const sock_model *model, const starts *s, con
         at += length[j];
     }
     if (status >= 0) status = sock_options_set(c->ctx, c->opts, "grouping", "none");
+    if (status >= 0)
+        status = sock_options_set(c->ctx, c->opts, "missing", "none"); /* what reads data is not for paths */
+    if (status >= 0) status = sock_options_set(c->ctx, c->opts, "every", "1");
     if (status >= 0)
         status = sock_data_from_arrays(c->ctx, s->d, trajectories, length, t, p->x, names, NULL, c->opts, &data);
     if (status >= 0) status = sock_data_write(c->ctx, data, path);

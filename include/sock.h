@@ -149,7 +149,8 @@ SOCK_API sock_option_info sock_option_describe(size_t index);
 typedef struct sock_data sock_data;
 
 /* Reads a CSV (long form, with a header) or, when the name ends in .npy, an array of shape (paths, times, d).
- * Options used: id, time, state, group, grouping, dt. The message of a failure names file, line and column. */
+ * Options used: id, time, state, group, grouping, dt, missing, every. The message of a failure names file, line and
+ * column. */
 SOCK_API sock_status sock_data_read(sock_context *ctx, const char *path, const sock_options *opts, sock_data **out);
 
 /* From arrays: trajectory j has length[j] points; t and x hold all points, trajectory after trajectory. NaN in x

@@ -543,9 +543,41 @@ static void prop_join__undoes_a_split(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) sock_data_free(all[i]);
 }
 
+/* Every second point of each trajectory, the first one among them, after what is missing has gone; joined parts are not
+ * thinned again. */
+static void test_data__every_thins_each_trajectory(void **state)
+{
+    const size_t length[] = {5, 1, 4};
+    const double t[] = {4, 1, 2, 3, 0, 7, 0, 1, 2, 3}, expected_t[] = {0, 2, 4, 7, 0, 3}, *got, *x;
+    double value[10];
+    sock_options *opts = sock_options_new(ctx);
+    sock_data *data = NULL, *both = NULL;
+    (void)state;
+    for (int i = 0; i < 10; i++) value[i] = 10 * t[i];
+    value[7] = NAN; /* the third trajectory is 0, 2, 3 */
+    assert_int_equal(sock_options_set(ctx, opts, "every", "2"), SOCK_OK);
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 3, length, t, value, NULL, NULL, opts, &data), SOCK_OK);
+    assert_int_equal(sock_data_points(data), 6);
+    for (size_t j = 0, at = 0; j < 3; j++) {
+        const size_t points = sock_data_trajectory(data, j, &got, &x);
+        for (size_t i = 0; i < points; i++, at++) {
+            assert_true(got[i] == expected_t[at]);
+            assert_true(x[i] == 10 * expected_t[at]);
+        }
+    }
+    assert_int_equal(data->missing, 1);
+    assert_int_equal(data->thinned, 3);
+    assert_int_equal(sock_data_join(ctx, data, data, opts, &both), SOCK_OK);
+    assert_int_equal(sock_data_points(both), 12);
+    sock_data_free(both);
+    sock_data_free(data);
+    sock_options_free(opts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_data__every_thins_each_trajectory),
         cmocka_unit_test(prop_join__undoes_a_split),
         cmocka_unit_test(test_data__arrays_and_getters),
         cmocka_unit_test(test_data__arrays_that_are_refused),

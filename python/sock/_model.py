@@ -525,7 +525,7 @@ def _shown(thing: Any) -> Optional[bytes]:
 def _shown_options(values: Mapping[str, Any]) -> Any:
     """Those options of `sock report` that are not at their defaults, key and value in turn, for the same commands."""
     given: List[Optional[bytes]] = []
-    for name in ("bounds", "lower", "upper", "id", "time", "state", "group", "dt", "missing"):
+    for name in ("bounds", "lower", "upper", "id", "time", "state", "group", "dt", "missing", "every"):
         if not is_default(OPTIONS[name], values.get(name)):
             given += [name.encode(), option_text(values[name]).encode()]
     given.append(None)
@@ -560,7 +560,7 @@ def as_trajectories(
     if isinstance(X, Trajectories) and groups is None:
         other_order = names is not None and X.names != tuple(names) and sorted(X.names) == sorted(names)
         return X.reordered(names) if other_order and names is not None else X
-    chosen = {key: settings[key] for key in ("id", "time", "state", "group", "grouping", "missing") if key in settings}
+    chosen = {key: settings[key] for key in ("id", "time", "state", "group", "grouping", "missing", "every") if key in settings}
     step = dt if dt is not None else settings.get("dt")
     if step is not None and not isinstance(step, str):
         chosen["dt"] = step

@@ -13,7 +13,7 @@ from ._calls import OPTIONS, Context, unknown_parameter
 from ._errors import InputError, UsageError
 from ._native import doubles, lib, names_array, take_text
 
-DATA_OPTIONS = ("id", "time", "state", "group", "grouping", "dt", "missing")
+DATA_OPTIONS = ("id", "time", "state", "group", "grouping", "dt", "missing", "every")
 
 
 class Trajectory(tuple):
@@ -226,7 +226,8 @@ def read_csv(path: Union[str, os.PathLike], **options: Any) -> Trajectories:
 
     Options: ``id``, ``time``, ``state``, ``group`` name columns (``state`` a list of names), ``grouping="none"`` lets
     every trajectory stand alone, ``dt`` is the time step of a ``.npy`` array, ``missing`` lists
-    values of the states that stand for a missing one (``missing=999``, ``missing=[-9, -99]``).
+    values of the states that stand for a missing one (``missing=999``, ``missing=[-9, -99]``), ``every=3`` takes the first
+    point of each trajectory and every third after it.
 
     >>> import sock, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "d.csv")
@@ -384,7 +385,7 @@ def _make(ts: Any, xs: Any, names: Any, labels: Any, options: Mapping[str, Any])
     group = None if labels is None else (ctypes.c_size_t * count)(*[int(g) for g in labels])
     t = np.ascontiguousarray(np.concatenate(ts))
     x = np.ascontiguousarray(np.concatenate(xs))
-    chosen = {name: value for name, value in options.items() if name in ("grouping", "missing")}
+    chosen = {name: value for name, value in options.items() if name in ("grouping", "missing", "every")}
     with Context(chosen) as c:
         c.check(
             lib.sock_data_from_arrays(

@@ -1,5 +1,8 @@
 """Whatever users bring: frames, lists, arrays, files; and what is refused, with the library's words."""
 
+import math
+import pickle
+
 import numpy as np
 import pytest
 
@@ -47,6 +50,20 @@ def test_time_step_and_single_paths():
     same(sock.Trajectories((T, X[0])), sock.Trajectories([(T, X[0])]))
     assert sock.Trajectories(X[0, :, 0], dt=1).d == 1
     assert [len(t) for t, _ in sock.Trajectories([X[0], X[1][:4]], dt=1)] == [6, 4]
+
+
+def test_every_thins_files_and_arrays_once(tmp_path):
+    t = np.arange(10.0)
+    x = np.sin(t)[:, None]
+    data = sock.Trajectories([(t, x)], every=3)
+    assert data[0][0].tolist() == [0, 3, 6, 9]
+    assert data.summary()["dropped"]["thinned_points"] == 6
+    assert len(pickle.loads(pickle.dumps(data))[0][0]) == 4  # not thinned again
+    path = tmp_path / "d.csv"
+    path.write_text("t,x\n" + "".join(f"{i},{math.sin(i)!r}\n" for i in range(10)))
+    assert sock.read_csv(path, every=3)[0][0].tolist() == [0, 3, 6, 9]
+    with pytest.raises(sock.UsageError, match="every"):
+        sock.read_csv(path, every=0)
 
 
 def test_missing_values_are_dropped_and_counted():

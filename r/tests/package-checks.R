@@ -35,6 +35,12 @@ stopifnot(predict(drawn, 1) != predict(searched, 1), identical(predict(drawn, 1)
 free <- simulate(searched, 3, seed = 3, x0 = 1, t = 0:1, step = 0.1, uncertain = TRUE)
 stopifnot(identical(free[1, , ], simulate(drawn, 1, seed = 3, x0 = 1, t = 0:1, step = 0.1)[1, , ]))
 
+# Thinned: the first point of each trajectory and every third after it.
+thin <- do.call(rbind, lapply(split(frame, frame$traj), function(p) p[seq(1, nrow(p), 3), ]))
+one <- sock_fit(frame, every = 3, tune = FALSE, drift = "linear", diffusion = "linear", threads = 1)
+other <- sock_fit(thin, tune = FALSE, drift = "linear", diffusion = "linear", threads = 1)
+stopifnot(one$data$points == nrow(thin), identical(predict(one, 1), predict(other, 1)))
+
 # Lists of (t, x), two states, missing values.
 t <- seq(0, 1, 0.1)
 two <- lapply(1:4, function(j) list(t, cbind(u = sin(t + j), v = cos(t * j))))

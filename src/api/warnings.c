@@ -11,8 +11,8 @@ static const struct {
 } known[SK_WARNINGS] = {
     [SK_WARN_NONE] = {"none", "", SK_NOTE},
     [SK_WARN_NOISE] = {"noise",
-                       "residuals of neighbouring steps are negatively correlated: measurement noise on the states "
-                       "inflates a",
+                       "residuals of neighbouring steps are negatively correlated: measurement noise on the states, "
+                       "which inflates a, or steps that are long against the dynamics",
                        SK_GRAVE},
     [SK_WARN_MEMORY] = {"memory",
                         "residuals of neighbouring steps are positively correlated: the process has memory, or a "
@@ -60,7 +60,9 @@ static const struct {
 static const struct {
     const char *text;
     sk_warning_code code;
-} old[] = {{"the score is no better than that of constant coefficients: the data support no more", SK_WARN_CONSTANT}};
+} old[] = {{"residuals of neighbouring steps are negatively correlated: measurement noise on the states inflates a",
+            SK_WARN_NOISE},
+           {"the score is no better than that of constant coefficients: the data support no more", SK_WARN_CONSTANT}};
 
 const char *sk_warning_text(sk_warning_code code) { return known[code].text; }
 sk_severity sk_warning_severity(sk_warning_code code) { return known[code].severity; }
@@ -79,6 +81,37 @@ sk_warning_code sk_warn_lag1(double correlation, double n)
 {
     if (!(fabs(correlation) > fmax(SK_LAG1_LEAST, SK_LAG1_ERRORS / sqrt(fmax(n, 0))))) return SK_WARN_NONE;
     return correlation < 0 ? SK_WARN_NOISE : SK_WARN_MEMORY;
+}
+
+/* ---- Increments ---- */
+
+static const char *const lag_words[SK_LAG_KINDS] = {
+    [SK_LAG_DIFFUSION] = "near 0, as for a diffusion seen without noise",
+    [SK_LAG_NOISE] = "below 0, gone at lag 2: measurement noise",
+    [SK_LAG_LONG] = "below 0, also at lag 2: the steps are long against the dynamics",
+    [SK_LAG_EITHER] = "below 0: measurement noise, or steps as long as the memory of the process",
+    [SK_LAG_INERTIA] = "above 0, and smooth: the path has inertia, a velocity that is not among the states",
+    [SK_LAG_MEMORY] = "above 0: memory, a hidden state, or a trend within each trajectory"};
+
+const char *sk_lag_words(sk_lag_kind kind) { return lag_words[kind]; }
+
+/* A pull back by rho a step gives -(1 - rho) / 2 at lag 1 and rho times this at lag 2; noise gives 0 there. */
+sk_lag_kind sk_lags_say(const sk_lags *lags, double n)
+{
+    const sk_warning_code sign = sk_warn_lag1(lags->one, n);
+    const double expected = lags->one * fmax(1 + 2 * lags->one, 0);
+    if (sign == SK_WARN_NONE) return SK_LAG_DIFFUSION;
+    if (sign == SK_WARN_MEMORY) return lags->second > SK_SECOND_INERTIA ? SK_LAG_INERTIA : SK_LAG_MEMORY;
+    if (lags->two < -SK_LAG2_ERRORS / sqrt(n) && lags->two < expected / 2) return SK_LAG_LONG;
+    if (!(fabs(expected) > SK_LAG2_ERRORS / sqrt(n))) return SK_LAG_EITHER;
+    return lags->two > expected / 2 ? SK_LAG_NOISE : SK_LAG_EITHER;
+}
+
+size_t sk_lags_end(const sk_lags *lags, double n)
+{
+    for (size_t i = 0, m = 2; i < lags->thinnings; i++, m *= 2)
+        if (sk_warn_lag1(lags->thinned[i], n / (double)m) == SK_WARN_NONE && !isnan(lags->thinned[i])) return m;
+    return 0;
 }
 
 /* ---- Beside constant coefficients ---- */

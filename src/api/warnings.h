@@ -9,6 +9,12 @@
 #define SK_LAG1_LEAST 0.1
 /* It is chance up to so many standard errors 1/sqrt(n). Four: fits are many, and the residuals are not quite normal. */
 #define SK_LAG1_ERRORS 4.0
+
+/* Standard errors by which long steps must differ from noise at lag 2, to be told from it. */
+#define SK_LAG2_ERRORS 4.0
+
+/* Second differences of a path with a velocity are correlated by up to 1/4, those of a diffusion by -1/2. */
+#define SK_SECOND_INERTIA (-0.125)
 /* Nats by which a model must be ahead of constant coefficients, or behind: about what chance gives. And a paired
  * standard error. */
 #define SK_GAIN_LEAST 2.0
@@ -58,6 +64,30 @@ sk_warning_code sk_warning_of(const char *text);
 /* What the lag-1 correlation of n residuals (or increments) says; SK_WARN_NONE when it is chance, or not finite. The
  * one rule of the fit, the report and the program. */
 sk_warning_code sk_warn_lag1(double correlation, double n);
+
+/* What the correlations of the increments of a state say, all of n pairs: at lag 1 and 2, of second differences at lag
+ * 1, and at lag 1 over 2, 4, 8.. steps (NaN: not known). See data/lags.h. */
+typedef enum sk_lag_kind {
+    SK_LAG_DIFFUSION,
+    SK_LAG_NOISE,
+    SK_LAG_LONG,    /* steps long against the dynamics */
+    SK_LAG_EITHER,  /* noise or long steps: independent observations look alike */
+    SK_LAG_INERTIA, /* the path has a velocity */
+    SK_LAG_MEMORY,  /* or a trend */
+    SK_LAG_KINDS
+} sk_lag_kind;
+
+typedef struct sk_lags {
+    double one, two, second;
+    size_t thinnings;
+    const double *thinned;
+} sk_lags;
+
+sk_lag_kind sk_lags_say(const sk_lags *lags, double n);
+const char *sk_lag_words(sk_lag_kind kind);
+
+/* The first of the thinnings 2, 4, 8.. beyond which increments are no longer correlated; 0: none of them. */
+size_t sk_lags_end(const sk_lags *lags, double n);
 
 /* The verdict on a gain over constant coefficients in nats with its paired standard error (NaN: not known, then it
  * counts as 0): the one place that decides it. Its name in JSON ("better", NULL: unknown), the verdict of a name, and

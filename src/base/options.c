@@ -29,6 +29,7 @@ static const row table[] = {
     {"grouping", CHOICE, "auto", 0, 0, "auto|none", "auto: trajectories with the same start and times form a group; none: each stands alone"},
     {"dt",       NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "time step of a .npy array"},
     {"missing",  LIST,   "none", 0, 0, "numbers with commas between, or none", "values of the states that stand for a missing one, for example 999 or -9,-99"},
+    {"every",    COUNT,  "1",    1, 1e9, "a whole number >= 1", "thin: of each trajectory the first point and every so many-th after it"},
     /* fit */
     {"tune",         FLAG,   "yes",  0, 0, "yes|no", "choose kernels and penalties by cross-validation; no: the plain estimator with what is given"},
     {"preset",       CHOICE, "default", 0, 0, "default|paper", "tuning: this program's own search, or the paper's protocol (gauss drift, fourier diffusion, trapezoid, grid on validation data)"},

@@ -296,6 +296,7 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
     SK_GO(read_rows(&r));
     SK_GO(finish_rows(&r));
     sk_rows_missing(sk_option_text(opts, "missing"), &r.rows);
+    r.rows.every = sk_option_count(opts, "every");
     SK_GO(sk_data_build(ctx, &r.rows, sk_option_text(opts, "grouping"), out));
 out:
     release(&r);

@@ -24,6 +24,7 @@ struct sock_data {
     size_t *member;      /* trajectories, group after group */
     size_t rows_read;    /* rows of the source */
     size_t missing;      /* points dropped because a value was missing */
+    size_t thinned;      /* points that the option every left out */
     size_t single;       /* trajectories of one point: kept, they contribute nothing */
     size_t empty;        /* trajectories all of whose points were missing: gone */
     sk_ignored *ignored; /* columns of the source that are no part of the data */
@@ -76,14 +77,15 @@ typedef struct sk_rows {
     const char *place; /* "line" or "point": what line[] counts */
     sk_ignored *ignored;
     size_t ignored_count;
+    size_t every; /* of the points of a trajectory in time every so many-th is taken; 0 or 1: all */
 } sk_rows;
 
 /* Values of the states that the option `missing` lists become NaN; "none": none do. */
 void sk_rows_missing(const char *list, sk_rows *rows);
 
 /* Makes a data set of the rows: drops points with something missing, sorts each trajectory in time, refuses equal times
- * and numbers that are not finite (SOCK_EINPUT), groups. grouping: "auto" (by label, or without labels by equal starts
- * and times) or "none". The names move from rows to the data; clear the rest with sk_rows_clear in any case. */
+ * and numbers that are not finite (SOCK_EINPUT), thins, groups. grouping: "auto" (by label, or without labels by equal
+ * starts and times) or "none". The names move from rows to the data; clear the rest with sk_rows_clear in any case. */
 sock_status sk_data_build(sock_context *ctx, sk_rows *rows, const char *grouping, sock_data **out);
 void sk_rows_clear(sk_rows *rows);
 

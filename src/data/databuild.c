@@ -3,8 +3,9 @@
  * 1. Refuse numbers that are not finite; mark rows with something missing.
  * 2. Gather the rows of each trajectory (counting sort, stable).
  * 3. Sort each trajectory in time where it is not; refuse equal times.
- * 4. Leave out trajectories without a point; move the names over.
- * 5. Group, and sign with a hash.
+ * 4. Thin.
+ * 5. Leave out trajectories without a point; move the names over.
+ * 6. Group, and sign with a hash.
  * Cost: a few passes over the rows; m log m only for trajectories that came unsorted. */
 #include "grouping.h"
 
@@ -116,7 +117,21 @@ static sock_status put_in_time(sock_context *ctx, build *b, size_t j)
     return SOCK_OK;
 }
 
-/* Step 4: the numbers. Trajectories keep their order; to[i] is the old number of trajectory i. */
+/* Step 4: what has gone no longer counts as kept. */
+static void thin(build *b)
+{
+    const size_t every = SK_MAX(b->rows->every, 1);
+    size_t kept = 0, begin = 0;
+    for (size_t j = 0; j < b->rows->trajectories; j++) {
+        const size_t end = b->start[j + 1];
+        for (size_t i = begin; i < end; i += every) b->order[kept++] = b->order[i];
+        begin = end;
+        b->start[j + 1] = kept;
+    }
+    b->kept = kept;
+}
+
+/* Step 5: the numbers. Trajectories keep their order; to[i] is the old number of trajectory i. */
 static sock_status fill(sock_context *ctx, const build *b, sock_data *data, size_t *to)
 {
     const sk_rows *rows = b->rows;
@@ -139,13 +154,12 @@ static sock_status fill(sock_context *ctx, const build *b, sock_data *data, size
         data->first[count] = b->start[j + 1];
     }
     data->rows_read = rows->count;
-    data->missing = rows->count - b->kept;
     data->empty = rows->trajectories - count;
     data->trajectories = count;
     return SOCK_OK;
 }
 
-/* Step 4: the names, taken out of rows. Ids of trajectories that are gone stay there. */
+/* Step 5: the names, taken out of rows. Ids of trajectories that are gone stay there. */
 static sock_status move_names(sock_context *ctx, sk_rows *rows, sock_data *data, const size_t *to)
 {
     data->id = sk_alloc(ctx, data->trajectories, sizeof *data->id);
@@ -167,7 +181,7 @@ static sock_status move_names(sock_context *ctx, sk_rows *rows, sock_data *data,
     return SOCK_OK;
 }
 
-/* Step 5. */
+/* Step 6. */
 static sock_status group(sock_context *ctx, const sk_rows *rows, const char *grouping, size_t *to, sock_data *data)
 {
     if (strcmp(grouping, "none") == 0) return sk_group_none(ctx, data);
@@ -193,6 +207,9 @@ sock_status sk_data_build(sock_context *ctx, sk_rows *rows, const char *grouping
         goto out;
     }
     for (size_t j = 0; j < rows->trajectories; j++) SK_GO(put_in_time(ctx, &b, j));
+    data->missing = rows->count - b.kept;
+    thin(&b);
+    data->thinned = rows->count - data->missing - b.kept;
     SK_GO(fill(ctx, &b, data, to));
     SK_GO(move_names(ctx, rows, data, to));
     SK_GO(group(ctx, rows, grouping, to, data));

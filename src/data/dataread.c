@@ -112,6 +112,7 @@ sock_status sock_data_from_arrays(sock_context *ctx, size_t d, size_t trajectori
     SK_GO(copy_rows(ctx, length, t, x, &rows));
     if (group) SK_GO(number_groups(ctx, group, &rows));
     sk_rows_missing(sk_option_text(opts, "missing"), &rows);
+    rows.every = sk_option_count(opts, "every");
     SK_GO(sk_data_build(ctx, &rows, sk_option_text(opts, "grouping"), out));
 out:
     sk_rows_clear(&rows);

@@ -1,4 +1,5 @@
 /* join.c - two data sets as one. */
+#include "base/options.h"
 #include "data.h"
 
 #include <string.h>
@@ -18,7 +19,9 @@ sock_status sk_data_join(sock_context *ctx, const sock_data *one, const sock_dat
     const size_t d = one->d;
     size_t *length = sk_alloc(ctx, trajectories, sizeof *length), *group = sk_alloc(ctx, trajectories, sizeof *group);
     double *t = sk_doubles_unset(ctx, points, 1), *x = sk_doubles_unset(ctx, points, d);
-    sock_status status = length && group && t && x ? SOCK_OK : SOCK_ENOMEM;
+    sock_options *plain = sock_options_new(ctx); /* the parts were thinned when they were read */
+    sock_status status = length && group && t && x && plain ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sock_options_set(ctx, plain, "grouping", sk_option_text(opts, "grouping"));
     for (size_t s = 0, j = 0, at = 0; status >= 0 && s < 2; s++) {
         const sock_data *data = part[s];
         label_groups(data, s ? one->groups : 0, group + j);
@@ -30,7 +33,8 @@ sock_status sk_data_join(sock_context *ctx, const sock_data *one, const sock_dat
     }
     if (status >= 0)
         status = sock_data_from_arrays(ctx, d, trajectories, length, t, x, (const char *const *)one->state,
-                                       keep_groups ? group : NULL, opts, out);
+                                       keep_groups ? group : NULL, plain, out);
+    sock_options_free(plain);
     sk_free(length);
     sk_free(group);
     sk_free(t);

@@ -1,7 +1,6 @@
 /* summary.c - what a data set holds, as one JSON object: what was read and dropped, counts, steps, ranges, and the
- * lag-1 correlation of increments (near 0 for a diffusion seen without noise, near -1/2 when measurement noise
- * dominates, above 0 when the motion is smoother than a diffusion). */
-#include "wild.h"
+ * correlations of increments (lags.h). */
+#include "lags.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -71,6 +70,7 @@ static void put_dropped(sock_context *ctx, json_t *object, const sock_data *data
     }
     json_t *dropped = json_object();
     put(dropped, "missing_points", count(data->missing), failed);
+    put(dropped, "thinned_points", count(data->thinned), failed);
     put(dropped, "empty_trajectories", count(data->empty), failed);
     put(dropped, "single_point_trajectories", count(data->single), failed);
     put(dropped, "ignored_columns", ignored, failed);
@@ -148,74 +148,42 @@ static json_t *state_range(const sock_data *data, size_t k, bool *failed)
     return range;
 }
 
-/* Sums over the pairs (u, v) of increments that follow each other. */
-typedef struct pairs {
-    size_t count;
-    double u, v, uu, vv, uv;
-} pairs;
-
-/* The increment of coordinate k over the interval that begins at point i, by the root of its length. */
-static double increment(const sock_data *data, size_t i, size_t k)
+static void put_correlation(const sock_data *data, const sk_wild *wild, size_t k, sk_lag lag, json_t *values,
+                            bool *failed)
 {
-    return (data->x[(i + 1) * data->d + k] - data->x[i * data->d + k]) / sqrt(data->t[i + 1] - data->t[i]);
+    const char *reason;
+    const double r = sk_lag_correlation(data, wild, k, lag, &reason);
+    append(values, reason ? json_null() : number(r), failed);
 }
 
-/* Whether two steps from point i on are both of the usual kind. */
-static bool is_usual(const sk_wild *wild, size_t i) { return !wild->step || (!wild->step[i] && !wild->step[i + 1]); }
-
-/* Two passes: means first, then moments about them. */
-static pairs gather_pairs(const sock_data *data, const sk_wild *wild, size_t k)
+/* Correlations of neighbouring increments over 2, 4, 8.. steps. */
+static json_t *thinned_lags(const sock_data *data, const sk_wild *wild, size_t k, bool *failed)
 {
-    pairs p = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t j = 0; j < data->trajectories; j++)
-            for (size_t i = data->first[j]; i + 2 < data->first[j + 1]; i++) {
-                if (!is_usual(wild, i)) continue;
-                double u = increment(data, i, k), v = increment(data, i + 1, k);
-                if (pass == 0) {
-                    p.u += u;
-                    p.v += v;
-                    p.count++;
-                } else {
-                    p.uu += (u - p.u) * (u - p.u);
-                    p.vv += (v - p.v) * (v - p.v);
-                    p.uv += (u - p.u) * (v - p.v);
-                }
-            }
-        if (pass == 0 && p.count) {
-            p.u /= (double)p.count;
-            p.v /= (double)p.count;
-        }
-    }
-    return p;
-}
-
-/* The correlation, or null and why. */
-static void put_lag(const sock_data *data, const sk_wild *wild, size_t k, json_t *values, json_t *reasons, bool *failed)
-{
-    pairs p = gather_pairs(data, wild, k);
-    double r = p.uv / sqrt(p.uu) / sqrt(p.vv);
-    const char *reason = NULL;
-    if (p.count < 3)
-        reason = "fewer than 3 pairs of neighbouring intervals";
-    else if (p.uu == 0 || p.vv == 0)
-        reason = "the increments do not vary";
-    else if (!isfinite(r))
-        reason = "the increments are too large or too small to square";
-    append(values, reason ? json_null() : number(fmax(-1, fmin(1, r))), failed);
-    append(reasons, reason ? json_string(reason) : json_null(), failed);
+    json_t *values = json_array();
+    for (size_t m = 2; m <= SK_THIN_MOST; m *= 2) put_correlation(data, wild, k, (sk_lag){m, m, false}, values, failed);
+    return values;
 }
 
 static void put_states(json_t *object, const sock_data *data, const sk_wild *wild, bool *failed)
 {
-    json_t *ranges = json_array(), *values = json_array(), *reasons = json_array();
+    json_t *ranges = json_array(), *values = json_array(), *reasons = json_array(), *two = json_array();
+    json_t *second = json_array(), *thinned = json_array();
     for (size_t k = 0; k < data->d; k++) {
+        const char *reason;
+        const double r = sk_lag_correlation(data, wild, k, (sk_lag){1, 1, false}, &reason);
         append(ranges, state_range(data, k, failed), failed);
-        put_lag(data, wild, k, values, reasons, failed);
+        append(values, reason ? json_null() : number(r), failed);
+        append(reasons, reason ? json_string(reason) : json_null(), failed);
+        put_correlation(data, wild, k, (sk_lag){1, 2, false}, two, failed);
+        put_correlation(data, wild, k, (sk_lag){1, 1, true}, second, failed);
+        append(thinned, thinned_lags(data, wild, k, failed), failed);
     }
     put(object, "state", ranges, failed);
     put(object, "lag1", values, failed);
     put(object, "lag1_reason", reasons, failed);
+    put(object, "lag2", two, failed);
+    put(object, "second_differences", second, failed);
+    put(object, "lag1_thinned", thinned, failed);
 }
 
 /* ---- Wild values ---- */

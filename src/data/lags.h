@@ -1,0 +1,27 @@
+/* lags.h - how increments of a state follow each other, from the data alone. A diffusion seen without noise at short
+ * steps has independent increments:
+ *
+ *                                    lag 1            lag 2               second differences, lag 1
+ *   a diffusion, short steps         0                0                   -1/2
+ *   measurement noise R              -R / (a h + 2R)  0                   to -2/3
+ *   long steps, pulled back by rho   -(1 - rho) / 2   rho times lag 1     below -1/2
+ *   inertia (a velocity)             above 0          above 0             to +1/4
+ *
+ * Over thinnings what is above 0 goes away beyond the memory. */
+#ifndef SK_LAGS_H
+#define SK_LAGS_H
+
+#include "data/wild.h"
+
+/* Which correlation: of increments over m steps, the second one `gap` steps later; or of second differences. */
+typedef struct sk_lag {
+    size_t m, gap;
+    bool second;
+} sk_lag;
+
+enum { SK_THIN_MOST = 32 }; /* thinnings 2, 4, .. that are looked at */
+
+/* Of state k, wild steps left out; NaN, and why (static text). */
+double sk_lag_correlation(const sock_data *data, const sk_wild *wild, size_t k, sk_lag lag, const char **reason);
+
+#endif
