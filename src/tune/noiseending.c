@@ -58,7 +58,8 @@ static sock_status begin_from(const sk_measured *m, const sk_noise_fit *from, co
 {
     const size_t d = m->series.d;
     const double *noise = turn->noise ? turn->noise : from->now.noise;
-    *out = (sk_noise_fit){.asked = (double)NAN, .f = from->f, .a = turn->a, .changed = turn->a != from->a};
+    *out = (sk_noise_fit){.asked = (double)NAN, .f = turn->f, .a = turn->a, .plain = SK_MOST};
+    out->changed = turn->a != from->a || turn->f != from->f;
     SK_TRY(sk_noisy_like(m, m->mode == SK_NOISE_NONE ? NULL : noise, from->now.substeps, &out->now));
     SK_TRY(sk_add_drift_of(m->ctx, from->now.model, 1, out->now.model));
     SK_TRY(sk_add_diffusion_of(m->ctx, from->now.model, NULL, out->now.model));
@@ -66,7 +67,7 @@ static sock_status begin_from(const sk_measured *m, const sk_noise_fit *from, co
     if (!out->least) return SOCK_ENOMEM;
     memcpy(out->least, from->least, d * sizeof *out->least);
     SK_TRY(note_penalty(m->ctx, from->drift[from->f]->l, &out->drift[out->f]));
-    const double l = out->changed ? SK_PILOT_RIDGE : from->diffusion[from->a]->l;
+    const double l = turn->a != from->a ? SK_PILOT_RIDGE : from->diffusion[from->a]->l;
     SK_TRY(note_penalty(m->ctx, l, &out->diffusion[out->a]));
     return sk_noisy_score(m, &out->now);
 }
@@ -100,20 +101,32 @@ static size_t simplest(const sk_candidates *list)
     return best;
 }
 
-sock_status sk_noise_simplify(const sk_measured *m, sk_noise_fit *fit)
+/* What the turn leads to instead, where the fit is not better held out by a paired error, or by `most`. */
+static sock_status take_simpler(const sk_measured *m, const sk_noise_turn *turn, double most, sk_noise_fit *fit)
 {
-    const sk_noise_turn turn = {.a = simplest(m->list), .passes = SK_RIVAL_PASSES};
     sk_noise_fit plain;
     sk_gain gain;
-    if (turn.a == fit->a) return SOCK_OK;
-    SK_TRY(sk_noise_turn_to(m, fit, &turn, &plain));
+    SK_TRY(sk_noise_turn_to(m, fit, turn, &plain));
     sock_status status = plain.held ? sk_noise_compare(m, fit->held, plain.held, &gain) : SOCK_OK;
-    if (status >= 0 && plain.held && gain.nats <= fmin(gain.error, SK_NOISE_DIFFUSION_NATS)) {
+    if (status >= 0 && plain.held && gain.nats <= fmin(gain.error, most)) {
         plain.iterations += fit->iterations;
         swap(fit, &plain);
     }
     sk_noise_fit_clear(&plain);
     return status;
+}
+
+sock_status sk_noise_simplify(const sk_measured *m, sk_noise_fit *fit)
+{
+    const sk_noise_turn turn = {.f = fit->f, .a = simplest(m->list), .passes = SK_RIVAL_PASSES};
+    return turn.a == fit->a ? SOCK_OK : take_simpler(m, &turn, SK_NOISE_DIFFUSION_NATS, fit);
+}
+
+sock_status sk_noise_smooth_drift(const sk_measured *m, sk_noise_fit *fit)
+{
+    const sk_noise_turn turn = {.f = fit->plain, .a = fit->a, .passes = SK_SMOOTH_PASSES};
+    if (turn.f == SK_MOST || !sk_kernel_is_implicit(m->list->drift[fit->f].kernel)) return SOCK_OK;
+    return take_simpler(m, &turn, SK_NOISE_DRIFT_NATS, fit);
 }
 
 /* ---- Correlated noise ---- */
@@ -135,7 +148,7 @@ static void correlate(size_t d, const double *r, const double *noise, double *ou
 sock_status sk_noise_try_full(sk_measured *m, const double *r, sk_noise_fit *fit)
 {
     double noise[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM];
-    const sk_noise_turn turn = {.a = fit->a, .passes = SK_FULL_PASSES, .noise = noise};
+    const sk_noise_turn turn = {.f = fit->f, .a = fit->a, .passes = SK_FULL_PASSES, .noise = noise};
     const sk_noise_mode mode = m->mode;
     sk_noise_fit full;
     sk_gain gain = {0};

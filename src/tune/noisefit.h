@@ -144,14 +144,15 @@ typedef struct sk_noise_fit {
     sk_trial *drift[SK_MOST], *diffusion[SK_MOST]; /* those of the choice are there, with all folds */
     size_t f, a;                                   /* the choice */
     bool behind_f[SK_MOST], behind_a[SK_MOST];     /* too far behind in a sweep to be tried again */
-    double *floor;                                 /* d: least a of the model */
-    double *least;                                 /* d: least R */
-    double *error;                                 /* d: standard errors of R_kk */
-    double *held;                                  /* steps: held-out log densities */
+    size_t plain; /* the best drift that is no sum of bumps, in the last sweep that tried any; SK_MOST: there is none */
+    double *floor; /* d: least a of the model */
+    double *least; /* d: least R */
+    double *error; /* d: standard errors of R_kk */
+    double *held;  /* steps: held-out log densities */
     size_t iterations;
     double asked;  /* likelihood of all rows that the first sweeps have to reach; NaN: none */
     bool hopeless; /* they did not: the iterations ended */
-    bool changed;  /* the diffusion of the choice is not yet that of the model: the first step may lose by it */
+    bool changed;  /* the choice is not yet that of the model: the first step may lose by it */
 } sk_noise_fit;
 
 sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t most);
@@ -169,16 +170,19 @@ typedef struct sk_gain {
 } sk_gain;
 sock_status sk_noise_compare(const sk_measured *m, const double *one, const double *other, sk_gain *out);
 
-/* Passes from a fit, with its kernels but for the diffusion a, and with its R (NULL) or another; where the mode of m is
- * none, without. */
+/* Passes from a fit, with the drift f and the diffusion a of the list, and with its R (NULL) or another; where the mode
+ * of m is none, without. */
 typedef struct sk_noise_turn {
-    size_t a, passes;
+    size_t f, a, passes;
     const double *noise;
 } sk_noise_turn;
 
 /* out->held is NULL where there is no such fit. */
 sock_status sk_noise_turn_to(const sk_measured *m, const sk_noise_fit *from, const sk_noise_turn *turn,
                              sk_noise_fit *out);
+
+/* The best polynomial drift instead of bumps, where these are not clearly better held out. */
+sock_status sk_noise_smooth_drift(const sk_measured *m, sk_noise_fit *fit);
 
 /* The simplest diffusion instead, where the one that the fit has is not clearly better held out. */
 sock_status sk_noise_simplify(const sk_measured *m, sk_noise_fit *fit);

@@ -165,6 +165,17 @@ out:
     return status;
 }
 
+/* The best drift that is no sum of bumps; SK_MOST: none was tried. */
+static size_t best_plain(const sk_candidates *list, sk_trial *const *trial)
+{
+    size_t best = SK_MOST;
+    for (size_t c = 0; c < list->drifts; c++)
+        if (trial[c] && !sk_kernel_is_implicit(list->drift[c].kernel) &&
+            (best == SK_MOST || trial[c]->score > trial[best]->score))
+            best = c;
+    return best;
+}
+
 /* After a sweep: who is too far behind stays out of the next. */
 static void leave_behind(const step *s)
 {
@@ -173,6 +184,8 @@ static void leave_behind(const step *s)
     const sk_field_trials drifts = {list->drifts, s->m->rows->clusters, list->drift, fit->drift, 0};
     const sk_field_trials diffusions = {list->diffusions, s->m->rows->clusters, list->diffusion, fit->diffusion, 0};
     if (!s->sweep) return;
+    const size_t plain = best_plain(list, fit->drift);
+    if (plain < SK_MOST) fit->plain = plain;
     sk_noise_leave_behind(&drifts, fit->behind_f);
     sk_noise_leave_behind(&diffusions, fit->behind_a);
 }

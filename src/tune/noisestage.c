@@ -69,13 +69,14 @@ static sock_status go_on(const sk_measured *m, sk_noise_fit *fit)
     SK_TRY(sk_noise_iterate(m, fit, SK_NOISE_ITERATIONS));
     if (fit->hopeless) return SOCK_OK;
     SK_TRY(sk_noise_hold_out(m, fit));
+    SK_TRY(sk_noise_smooth_drift(m, fit));
     return sk_noise_simplify(m, fit);
 }
 
 /* The whole fit; asked: likelihood that the first sweeps have to reach, or NaN. */
 static sock_status fit_all(const sk_measured *m, double asked, sk_noise_fit *fit)
 {
-    *fit = (sk_noise_fit){.asked = asked, .least = sk_doubles(m->ctx, m->series.d, 1)};
+    *fit = (sk_noise_fit){.asked = asked, .plain = SK_MOST, .least = sk_doubles(m->ctx, m->series.d, 1)};
     if (!fit->least) return SOCK_ENOMEM;
     SK_TRY(sk_noise_start(m, &fit->now, fit->least));
     return go_on(m, fit);
@@ -84,7 +85,7 @@ static sock_status fit_all(const sk_measured *m, double asked, sk_noise_fit *fit
 /* The same from a model without noise. */
 static sock_status fit_from(const sk_measured *m, const sk_noisy *known, double asked, sk_noise_fit *fit)
 {
-    *fit = (sk_noise_fit){.asked = asked, .least = sk_doubles(m->ctx, m->series.d, 1)};
+    *fit = (sk_noise_fit){.asked = asked, .plain = SK_MOST, .least = sk_doubles(m->ctx, m->series.d, 1)};
     if (!fit->least) return SOCK_ENOMEM;
     SK_TRY(sk_noisy_copy(m, known, &fit->now));
     return go_on(m, fit);
@@ -171,7 +172,7 @@ static sock_status test(inquiry *q, bool *suspected)
 /* The gain over the better of the fit without noise and of passes without noise from the noisy model. */
 static sock_status find_gain(inquiry *q, sk_gain *least)
 {
-    const sk_noise_turn turn = {.a = q->noisy.a, .passes = SK_RIVAL_PASSES};
+    const sk_noise_turn turn = {.f = q->noisy.f, .a = q->noisy.a, .passes = SK_RIVAL_PASSES};
     const sk_noise_mode mode = q->m.mode;
     sk_noise_fit rival;
     sk_gain other;
@@ -235,7 +236,7 @@ static sock_status try_noise(inquiry *q, bool *used)
 static sock_status widen(inquiry *q, sk_noise_fit *fit)
 {
     sk_search *s = q->s;
-    const sk_noise_turn turn = {.a = fit->a, .passes = SK_NOISE_LAST_PASSES};
+    const sk_noise_turn turn = {.f = fit->f, .a = fit->a, .passes = SK_NOISE_LAST_PASSES};
     sk_noise_fit wide = {0};
     sk_measured all;
     if (s->rows == q->m.rows) return SOCK_OK;

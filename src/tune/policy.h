@@ -196,6 +196,7 @@
 #define SK_STEP_WORST 20        /* in that comparison a step counts at least so many nats below the median one */
 #define SK_NOISE_LAST_PASSES 3  /* on all rows, where the fit was made on a part */
 #define SK_NOISE_BYTES 1e9      /* of a pass that is kept whole: with more rows the fit stays that of the part */
+#define SK_SMOOTH_PASSES 6      /* from a drift of bumps to a polynomial, which is compared with it held out */
 #define SK_RIVAL_PASSES 2       /* without noise, from the noisy model */
 #define SK_NEWTON_STEP 0.02     /* differences of log R and log a */
 #define SK_NEWTON_FLAT 0.01     /* of the larger eigenvalue: a smaller one is raised to it */
