@@ -136,7 +136,7 @@ static void test_tuneknown__measurement_noise_is_told(void **state)
     sock_data *clean = data_of(1, 20, 51, 0.02, memcpy(calloc(20 * 51, sizeof *x), x, 20 * 51 * sizeof *x));
     for (size_t i = 0; i < 20 * 51; i++) x[i] += 0.15 * noise[i];
     sock_data *noisy = data_of(1, 20, 51, 0.02, x);
-    sock_model *one = fit(clean, NULL), *two = fit(noisy, NULL);
+    sock_model *one = fit(clean, NULL), *two = fit(noisy, (const char *const[]){"noise", "none", NULL});
     assert_false(warns(one, "correlated") || warns(two, "correlated")); /* the verdict has the word */
     assert_true(tells(one, "verdict", "No objection: over 1000 steps") && !tells(one, "advice", ""));
     assert_true(tells(two, "verdict", "Neighbouring residuals cancel: measurement noise"));

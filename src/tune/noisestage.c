@@ -125,7 +125,9 @@ static sock_status try_long_steps(inquiry *q)
     if (!q->plain.held) return SOCK_OK;
     SK_TRY(hold_clean(q));
     SK_TRY(sk_noise_compare(&q->m, q->plain.held, q->clean_held, &gain));
-    q->wins = gain.nats >= SK_NOISE_GAIN;
+    /* Where one substep was enough in the end, steps are short, and the rules of the clean fit hold. */
+    const bool are_long = q->plain.now.substeps.count > 1 || q->m.substeps;
+    q->wins = are_long && gain.nats >= SK_NOISE_GAIN;
     return SOCK_OK;
 }
 
@@ -325,6 +327,13 @@ static sock_status inquire(inquiry *q, sock_model **out)
     return q->wins ? deliver(q, &q->plain, out) : SOCK_OK;
 }
 
+/* Noise or substeps by name. Else the likelihood of the filter, which knows no grain, must be one that can be compared
+ * with that of the clean fit. */
+static bool insists(const sk_tune_spec *spec)
+{
+    return spec->substeps > 1 || (strcmp(spec->noise, "auto") != 0 && strcmp(spec->noise, "none") != 0);
+}
+
 sock_status sk_noise_stage(sk_search *s, sock_model **out)
 {
     inquiry q = {.s = s};
@@ -335,8 +344,12 @@ sock_status sk_noise_stage(sk_search *s, sock_model **out)
     if (!told->mode) return SOCK_ENOMEM;
     if (s->fell_back) return say(s, "not looked for: constant coefficients were taken");
     if (s->limited) return say(s, "not looked for: the budget was spent");
+    if (s->sets.look.resolution >= s->sets.look.eps && !insists(s->spec))
+        return say(s, "not looked for: the data are counts, or rounded as coarsely as they move");
     if (s->rows->d > SK_NOISE_MOST_DIM) return say(s, "not looked for in more than %d dimensions", SK_NOISE_MOST_DIM);
-    sock_status status = inquire(&q, out);
+    const sock_status status = inquire(&q, out);
     inquiry_clear(&q);
-    return status;
+    if (status != SOCK_ENUMERIC) return status;
+    sk_begin(s->ctx); /* the fit without noise stands */
+    return say(s, "not looked for: the numbers do not allow it");
 }
