@@ -115,6 +115,7 @@ static sock_status try_long_steps(inquiry *q)
     q->m.mode = SK_NOISE_NONE;
     if (substeps > 1 && substeps < SK_SURELY_LONG) SK_TRY(sk_noise_promise(&q->m, &q->clean, &promise));
     if (!sk_long_steps_worth(substeps, promise)) return SOCK_OK;
+    if (q->m.series.steps < SK_FLOW_STEPS && !q->m.substeps) return SOCK_OK;
     SK_TRY(sk_noisy_score(&q->m, &q->clean));
     SK_TRY(sk_tolerate(fit_all(&q->m, q->clean.sum - SK_NOISE_HOPELESS, &q->plain)));
     if (!q->plain.held && !(q->s->sets.look.resolution > 0)) { /* a grain would have to be followed too */
@@ -127,7 +128,7 @@ static sock_status try_long_steps(inquiry *q)
     SK_TRY(sk_noise_compare(&q->m, q->plain.held, q->clean_held, &gain));
     /* Where one substep was enough in the end, steps are short, and the rules of the clean fit hold. */
     const bool are_long = q->plain.now.substeps.count > 1 || q->m.substeps;
-    q->wins = are_long && gain.nats >= SK_NOISE_GAIN;
+    q->wins = are_long && gain.nats >= fmax(SK_NOISE_GAIN, gain.error);
     return SOCK_OK;
 }
 

@@ -180,14 +180,15 @@
 #define SK_HOPELESS_EACH                                                                                               \
     0.1 /* nats for each value: so far behind, a fit with suspected noise is given up there, too; kernels are to come  \
          */
-#define SK_NOISE_SETTLED 0.05   /* nats: no more iterations after the last sweep */
-#define SK_SWEEP_LOSS 20        /* a sweep may lower the training likelihood by this, */
-#define SK_SWEEP_SHARE 0.01     /* or by this for each step: a richer kernel may go */
-#define SK_SURELY_LONG 4        /* substeps: the fit of long steps is tried; with fewer if it promises a gain */
-#define SK_CLEARED_STEPS 20     /* steps for each feature of the state that residuals are cleared of */
-#define SK_NOISE_PAIRS 50       /* fewer pairs of neighbouring steps say nothing about noise */
-#define SK_NOISE_SUM 1          /* sum of the z-scores over sqrt(d) that lets a fit with noise be tried */
-#define SK_NOISE_GAIN 1         /* nats held out: a miss costs most, a false alarm little; */
+#define SK_NOISE_SETTLED 0.05 /* nats: no more iterations after the last sweep */
+#define SK_SWEEP_LOSS 20      /* a sweep may lower the training likelihood by this, */
+#define SK_SWEEP_SHARE 0.01   /* or by this for each step: a richer kernel may go */
+#define SK_SURELY_LONG 4      /* substeps: the fit of long steps is tried; with fewer if it promises a gain */
+#define SK_CLEARED_STEPS 20   /* steps for each feature of the state that residuals are cleared of */
+#define SK_NOISE_PAIRS 50     /* fewer pairs of neighbouring steps say nothing about noise */
+#define SK_FLOW_STEPS 60      /* with fewer the law of long steps follows chance: 40 steps lost 4 nats each on others */
+#define SK_NOISE_SUM 1        /* sum of the z-scores over sqrt(d) that lets a fit with noise be tried */
+#define SK_NOISE_GAIN 1       /* nats held out: a miss costs most, a false alarm little; */
 #define SK_NOISE_GAIN_EACH 0.6  /* and this for each state but the first: its R is fitted to all rows */
 #define SK_NOISE_CROSS 3        /* z-score of a correlation that lets a full R be tried */
 #define SK_FULL_PASSES 6        /* of it: correlations go the slow way of EM */
