@@ -903,6 +903,18 @@ static void test_rules__noise_on_more_states_must_gain_more(void **state)
     assert_close(sk_noise_gain_asked(4), 2.8, 1e-12, 0);
 }
 
+static void test_rules__noise_is_taken_for_a_gain_or_where_it_is_sure(void **state)
+{
+    (void)state;
+    assert_true(sk_noise_gains(&(sk_noise_evidence){1, 1, 1.1, 1.1}));
+    assert_false(sk_noise_gains(&(sk_noise_evidence){2, 9, 1.5, 30}));
+    assert_false(sk_noise_gains(&(sk_noise_evidence){1, 9, 30, 0.9})); /* a better drift is no noise */
+    assert_true(sk_noise_is_sure(&(sk_noise_evidence){2, 5, -5, 30}));
+    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, 3.9, -5, 30}));
+    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, 5, -11, 30}));
+    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, 5, -5, 1.5}));
+}
+
 static void test_rules__who_is_far_behind_in_a_sweep_stays_out(void **state)
 {
     sk_trial near = {.score = -29}, far = {.score = -31}, best = {.score = 0};
@@ -925,6 +937,7 @@ int main(void)
         cmocka_unit_test(test_rules__a_fit_with_suspected_noise_is_given_up_far_behind),
         cmocka_unit_test(test_rules__noise_is_suspected_by_its_largest_score_or_their_sum),
         cmocka_unit_test(test_rules__noise_on_more_states_must_gain_more),
+        cmocka_unit_test(test_rules__noise_is_taken_for_a_gain_or_where_it_is_sure),
         cmocka_unit_test(test_rules__who_is_far_behind_in_a_sweep_stays_out),
         cmocka_unit_test(test_rules__grids),
         cmocka_unit_test(test_rules__best_lambda_is_the_first_of_the_highest),

@@ -172,38 +172,49 @@ static sock_status test(inquiry *q, bool *suspected)
     return *suspected ? SOCK_OK : say(s, "none found (z = %.1f)", largest);
 }
 
-/* The gain over the better of the fit without noise and of passes without noise from the noisy model. */
-static sock_status find_gain(inquiry *q, sk_gain *least)
+/* The gain over the fit without noise, and over passes without noise from the noisy model. */
+static sock_status find_gains(inquiry *q, sk_gain *over_clean, sk_gain *over_same)
 {
     const sk_noise_turn turn = {.f = q->noisy.f, .a = q->noisy.a, .passes = SK_RIVAL_PASSES};
     const sk_noise_mode mode = q->m.mode;
     sk_noise_fit rival;
-    sk_gain other;
     SK_TRY(hold_clean(q));
-    SK_TRY(sk_noise_compare(&q->m, q->noisy.held, q->wins ? q->plain.held : q->clean_held, least));
+    SK_TRY(sk_noise_compare(&q->m, q->noisy.held, q->wins ? q->plain.held : q->clean_held, over_clean));
+    *over_same = *over_clean;
     q->m.mode = SK_NOISE_NONE;
     sock_status status = sk_noise_turn_to(&q->m, &q->noisy, &turn, &rival);
     q->m.mode = mode;
     SK_TRY(status);
-    if (rival.held) status = sk_noise_compare(&q->m, q->noisy.held, rival.held, &other);
-    if (status >= 0 && rival.held && other.nats < least->nats) *least = other;
+    if (rival.held) status = sk_noise_compare(&q->m, q->noisy.held, rival.held, over_same);
     sk_noise_fit_clear(&rival);
     return status;
 }
 
 static bool asked(const inquiry *q, const char *mode) { return strcmp(q->s->spec->noise, mode) == 0; }
 
+static double largest_z(const inquiry *q)
+{
+    const size_t d = q->m.series.d;
+    double largest = -(double)INFINITY;
+    for (size_t k = 0; k < d; k++) largest = fmax(largest, q->z[k * (d + 1)]);
+    return largest;
+}
+
 static sock_status judge(inquiry *q, bool *used)
 {
     sk_search *s = q->s;
-    sk_gain gain;
-    if (asked(q, "auto") && sk_noise_correlated(q->m.series.d, q->z)) SK_TRY(sk_noise_try_full(&q->m, q->r, &q->noisy));
-    SK_TRY(find_gain(q, &gain));
+    const size_t d = q->m.series.d;
+    sk_gain clean, same;
+    if (asked(q, "auto") && sk_noise_correlated(d, q->z)) SK_TRY(sk_noise_try_full(&q->m, q->r, &q->noisy));
+    SK_TRY(find_gains(q, &clean, &same));
+    const sk_noise_evidence evidence = {d, largest_z(q), clean.nats, same.nats};
+    const bool better = sk_noise_gains(&evidence), sure = !better && sk_noise_is_sure(&evidence);
+    const sk_gain gain = sure || same.nats < clean.nats ? same : clean;
     s->told->noise.gain = gain.nats;
     s->told->noise.gain_error = gain.error;
-    *used = !asked(q, "auto") || gain.nats >= sk_noise_gain_asked(q->m.series.d);
-    const char *side = gain.nats < 0 ? "worse" : "better";
-    if (*used) return say(s, "%.1f nats %s held out than without", fabs(gain.nats), side);
+    *used = !asked(q, "auto") || better || sure;
+    const char *side = gain.nats < 0 ? "worse" : "better", *other = sure ? "the same model " : "";
+    if (*used) return say(s, "%.1f nats %s held out than %swithout", fabs(gain.nats), side, other);
     return say(s, "suspected, no gain held out (%.1f nats), ignored", gain.nats);
 }
 

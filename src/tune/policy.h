@@ -190,6 +190,8 @@
 #define SK_NOISE_SUM 1        /* sum of the z-scores over sqrt(d) that lets a fit with noise be tried */
 #define SK_NOISE_GAIN 1       /* nats held out: a miss costs most, a false alarm little; */
 #define SK_NOISE_GAIN_EACH 0.6  /* and this for each state but the first: its R is fitted to all rows */
+#define SK_NOISE_SURE 4         /* z-score with which noise need gain only over the same model without it, */
+#define SK_NOISE_AHEAD 10       /* while averages and polish of the clean model are ahead by no more nats than this */
 #define SK_NOISE_CROSS 3        /* z-score of a correlation that lets a full R be tried */
 #define SK_FULL_PASSES 6        /* of it: correlations go the slow way of EM */
 #define SK_FULL_GAIN 2          /* nats held out over the diagonal R */

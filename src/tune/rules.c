@@ -470,6 +470,16 @@ bool sk_noise_suspected(size_t d, const double *z)
 
 double sk_noise_gain_asked(size_t d) { return SK_NOISE_GAIN + SK_NOISE_GAIN_EACH * (double)(d - 1); }
 
+bool sk_noise_gains(const sk_noise_evidence *e)
+{
+    return fmin(e->over_clean, e->over_same) >= sk_noise_gain_asked(e->d);
+}
+
+bool sk_noise_is_sure(const sk_noise_evidence *e)
+{
+    return e->z >= SK_NOISE_SURE && e->over_same >= sk_noise_gain_asked(e->d) && e->over_clean >= -SK_NOISE_AHEAD;
+}
+
 void sk_noise_leave_behind(const sk_field_trials *all, bool *out)
 {
     double best = -(double)INFINITY;

@@ -167,6 +167,18 @@ size_t sk_simplest_near(const sk_field_trials *t, double nats);
 /* Nats held out that a fit with noise on d states must gain. */
 double sk_noise_gain_asked(size_t d);
 
+/* What speaks for noise on d states: the largest z-score of its test, nats held out over the clean model, and over the
+ * same model without noise. */
+typedef struct sk_noise_evidence {
+    size_t d;
+    double z, over_clean, over_same;
+} sk_noise_evidence;
+
+/* Whether it gains over both; and whether it is sure by its test and the same model without it, and what averages and
+ * polish of the clean search are ahead is little. */
+bool sk_noise_gains(const sk_noise_evidence *e);
+bool sk_noise_is_sure(const sk_noise_evidence *e);
+
 /* Candidates that are too far behind the best of a sweep to be tried in the next: out[i] is set, never unset. */
 void sk_noise_leave_behind(const sk_field_trials *all, bool *out);
 
