@@ -29,9 +29,10 @@ static const char *const columns[COLUMNS] = {"scene",    "seed",           "step
                                              "p_scale",  "p_distribution", "p_drift",     "p_diffusion", "p_memory",
                                              "p_cycles", "p_volatility",   "p_time",      "p_horizon"};
 
-static const char *const scene_names[] = {
-    "ou",    "doublewell", "gbm",    "bowl",    "one-path", "noise-0.1",  "noise-0.3",      "hidden",
-    "jumps", "tilt",       "season", "stiff-f", "stiff-a",  "long-steps", "autoregression", NULL};
+static const char *const scene_names[] = {"ou",        "doublewell", "gbm",      "bowl",       "one-path",
+                                          "noise-0.1", "noise-0.3",  "hidden",   "jumps",      "tilt",
+                                          "season",    "stiff-f",    "stiff-a",  "long-steps", "autoregression",
+                                          "ou-long",   "well-long",  "ou-noise", "well-noise", NULL};
 
 static double cpu_seconds(void)
 {

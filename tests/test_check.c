@@ -88,14 +88,14 @@ static void test_check__steps_are_all_or_even_pieces(void **state)
     for (size_t i = LONG + 1; i < LONG + 6; i++) t[i] = (double)i;
     sock_data *data = make_data(1, 3, length, t, x);
     sk_check_steps all, some, runs;
-    assert_int_equal(sk_check_choose(ctx, data, 2000, &all), SOCK_OK);
+    assert_int_equal(sk_check_choose(ctx, data, NULL, 2000, &all), SOCK_OK);
     assert_int_equal(all.count, 1004);
     assert_true(all.from[999] == 999 && all.from[1000] == LONG + 1 && all.piece[999] == 0 && all.piece[1000] != 0);
     assert_int_equal(sk_check_runs(ctx, &all, 4, &runs), SOCK_OK);
     assert_int_equal(runs.count, 251); /* 1000 / 4, and the 4 steps of the last trajectory */
     for (size_t i = 0; i < 250; i++) assert_int_equal(runs.from[i], 4 * i);
     assert_int_equal(runs.from[250], LONG + 1);
-    assert_int_equal(sk_check_choose(ctx, data, 160, &some), SOCK_OK);
+    assert_int_equal(sk_check_choose(ctx, data, NULL, 160, &some), SOCK_OK);
     assert_in_range(some.count, 160, 160 + 20); /* pieces of 20 */
     for (size_t i = 1; i < some.count; i++)
         if (some.piece[i] == some.piece[i - 1]) assert_int_equal(some.from[i], some.from[i - 1] + 1);
@@ -260,7 +260,7 @@ static void rejections(double r, double wave, double period, double out[2], sk_c
     for (uint64_t i = 0; i < 300; i++) {
         double v[LENGTH];
         make_series(i, r, wave, period, v);
-        const sk_series series = {LENGTH, 1, v, piece};
+        const sk_check_series series = {LENGTH, 1, v, piece};
         assert_int_equal(sk_check_cycles(ctx, &series, last), SOCK_OK);
         out[0] += sk_chi_square_tail(last->statistic, last->freedom) < 0.05;
         out[1] += last->peak < 0.05;
@@ -305,8 +305,8 @@ static void test_cycles__lag_one_stays_within_pieces(void **state)
     const double v[] = {1, 2, (double)NAN, 3, 4, 5, 6, 7};
     const size_t piece[] = {0, 0, 0, 0, 1, 1, 2, 2};
     const double beside[16] = {1, 9, 2, 9, (double)NAN, 9, 3, 9, 4, 9, 5, 9, 6, 9, 7, 9};
-    assert_close(sk_check_lag1(&(sk_series){8, 1, v, piece}), (1 * 2 + 4 * 5 + 6 * 7) / 7.0, 1e-14, 0);
-    assert_close(sk_check_lag1(&(sk_series){8, 2, beside, piece}), (1 * 2 + 4 * 5 + 6 * 7) / 7.0, 1e-14, 0);
+    assert_close(sk_check_lag1(&(sk_check_series){8, 1, v, piece}), (1 * 2 + 4 * 5 + 6 * 7) / 7.0, 1e-14, 0);
+    assert_close(sk_check_lag1(&(sk_check_series){8, 2, beside, piece}), (1 * 2 + 4 * 5 + 6 * 7) / 7.0, 1e-14, 0);
 }
 
 /* ---- The true model ---- */
@@ -338,8 +338,8 @@ static void true_scores(const char *name)
         const sk_check_spec spec = {.draws = 39, .most = 20000, .seed = seed};
         sk_check_steps steps;
         sk_check_scores scores;
-        assert_int_equal(sk_check_choose(ctx, data, spec.most, &steps), SOCK_OK);
-        assert_int_equal(sk_check_ends(ctx, t.model, data, &steps, &spec, 4, &scores), SOCK_OK);
+        assert_int_equal(sk_check_choose(ctx, data, NULL, spec.most, &steps), SOCK_OK);
+        assert_int_equal(sk_check_ends(ctx, t.model, data, &steps, &spec, (sk_check_path){4, false}, &scores), SOCK_OK);
         assert_int_equal(scores.scored[0], steps.count);
         assert_int_equal(scores.lost, 0);
         for (size_t i = 0; i < steps.count; i++) {
@@ -602,12 +602,17 @@ typedef struct pattern {
     double lag1, horizon, time, long_step, period, tails;
     size_t wild;
     const char *says;
+    bool flow, sought;
+    size_t left_out;
 } pattern;
 
 static void judge(const pattern *p, const sock_model *model, sock_checks *out)
 {
     sock_check_test test[SOCK_CHECK_TESTS];
     sk_check_facts facts = {.steps = 1000, .all_steps = 7000, .lag1 = p->lag1, .long_step = p->long_step};
+    facts.flow = p->flow;
+    facts.noise_sought = p->sought;
+    facts.left_out = p->left_out;
     facts.period = p->period;
     facts.tails = p->tails;
     facts.wild = p->wild;
@@ -628,35 +633,42 @@ static void test_verdict__patterns(void **state)
 {
     (void)state;
     const pattern cases[] = {
-        {"none", "", 0, 0, 0, 0.1, 0, 0, 0, "over 1000 of 7000 steps"},
-        {"none-long", "", 0, 0, 0, 0.6, 0, 0, 0, "steps are long"},
-        {"season", "cycles memory", 0.3, 0.2, 0, 0.1, 12, 0, 0, "a period of 12:"},
-        {"season", "cycles time", 0, 0, 0.1, 0.9, 12, 0, 0, "a period of 12:"},
-        {"time", "time cycles", 0.01, 0, 0.1, 0.1, 0, 0, 0, "changes over time"},
-        {"memory", "time memory", 0.5, 0.7, 0.1, 0.1, 0, 0, 0, "has memory"},
-        {"time", "time memory", 0.2, 0.2, 0.1, 0.1, 0, 0, 0, "changes over time"},
-        {"drift", "time drift", 0, 0, 0.004, 0.1, 0, 0, 0, "f of x0 misses"},
-        {"drift", "memory drift", 0.05, 0, 0, 0.1, 0, 0, 0, "f of x0 misses"},
-        {"diffusion", "memory diffusion", -0.05, 0, 0, 0.1, 0, 0, 0, "a of x0 misses"},
-        {"noise", "memory diffusion", -0.08, 0, 0, 0.1, 0, 0, 0, "measurement noise"},
-        {"drift", "scale drift horizon", 0, -0.3, 0, 0.1, 0, 0, 0, "f of x0 misses"},
-        {"drift", "scale drift horizon", 0, 0.3, 0, 0.3, 0, 0, 0, "f of x0 misses"},
-        {"long-steps", "memory horizon", -0.2, -0.3, 0, 0.8, 0, 0, 0, "(h |f'| = 0.8)"},
-        {"long-steps", "scale drift horizon", 0, -0.3, 0, 0.3, 0, 0, 0, "(scale, drift, horizon)"},
-        {"noise", "memory horizon", -0.2, -0.3, 0, 0.1, 0, 0, 0, "about 0.125 in x0; a is too large by about 66.7 %"},
-        {"other", "memory horizon", -0.2, 0.3, 0, 0.1, 0, 0, 0, "(memory, horizon)"},
-        {"memory", "memory horizon", 0.2, 0.3, 0, 0.1, 0, 0, 0, "x0 is the position"},
-        {"other", "memory", 0.2, -0.3, 0, 0.1, 0, 0, 0, "(memory)"},
+        {"none", "", 0, 0, 0, 0.1, 0, 0, 0, .says = "over 1000 of 7000 steps"},
+        {"none-long", "", 0, 0, 0, 0.6, 0, 0, 0, .says = "steps are long"},
+        {"season", "cycles memory", 0.3, 0.2, 0, 0.1, 12, 0, 0, .says = "a period of 12:"},
+        {"season", "cycles time", 0, 0, 0.1, 0.9, 12, 0, 0, .says = "a period of 12:"},
+        {"time", "time cycles", 0.01, 0, 0.1, 0.1, 0, 0, 0, .says = "changes over time"},
+        {"memory", "time memory", 0.5, 0.7, 0.1, 0.1, 0, 0, 0, .says = "has memory"},
+        {"time", "time memory", 0.2, 0.2, 0.1, 0.1, 0, 0, 0, .says = "changes over time"},
+        {"drift", "time drift", 0, 0, 0.004, 0.1, 0, 0, 0, .says = "f of x0 misses"},
+        {"drift", "memory drift", 0.05, 0, 0, 0.1, 0, 0, 0, .says = "f of x0 misses"},
+        {"diffusion", "memory diffusion", -0.05, 0, 0, 0.1, 0, 0, 0, .says = "a of x0 misses"},
+        {"noise", "memory diffusion", -0.08, 0, 0, 0.1, 0, 0, 0, .says = "measurement noise"},
+        {"drift", "scale drift horizon", 0, -0.3, 0, 0.1, 0, 0, 0, .says = "f of x0 misses"},
+        {"drift", "scale drift horizon", 0, 0.3, 0, 0.3, 0, 0, 0, .says = "f of x0 misses"},
+        {"long-steps", "memory horizon", -0.2, -0.3, 0, 0.8, 0, 0, 0, .says = "(h |f'| = 0.8)"},
+        {"long-steps", "scale drift horizon", 0, -0.3, 0, 0.3, 0, 0, 0, .says = "(scale, drift, horizon)"},
+        {"noise", "memory horizon", -0.2, -0.3, 0, 0.1, 0, 0, 0,
+         .says = "about 0.125 in x0; a is too large by about 66.7 %"},
+        {"other", "memory horizon", -0.2, 0.3, 0, 0.1, 0, 0, 0, .says = "(memory, horizon)"},
+        {"memory", "memory horizon", 0.2, 0.3, 0, 0.1, 0, 0, 0, .says = "x0 is the position"},
+        {"other", "memory", 0.2, -0.3, 0, 0.1, 0, 0, 0, .says = "(memory)"},
         {"jumps", "distribution horizon drift", 0, 0.3, 0, 0.1, 0, 0.5, 7,
-         "7 of them beyond 5 standard deviations, the first at time 3.5"},
-        {"diffusion", "distribution diffusion", 0, 0, 0, 0.1, 0, 0.5, 7, "a of x0 misses"},
-        {"shape", "distribution", 0, 0, 0, 0.1, 0, 0, 7, "in another way"},
-        {"shape", "distribution", 0, 0, 0, 0.1, 0, 0.5, 0, "in another way"},
-        {"drift", "drift diffusion", 0, 0, 0, 0.1, 0, 0, 0, "f of x0 misses a dependence on x0"},
-        {"diffusion", "diffusion volatility", 0, 0, 0, 0.1, 0, 0, 0, "a of x0 misses"},
-        {"volatility", "volatility", 0, 0, 0, 0.1, 0, 0, 0, "now loud, now quiet"},
-        {"slow", "cycles", 0, 0, 0, 0.1, 0, 0, 0, "something slow"},
-        {"scale", "scale", 0, 0, 0, 0.1, 0, 0, 0, "mean square"},
+         .says = "7 of them beyond 5 standard deviations, the first at time 3.5"},
+        {"diffusion", "distribution diffusion", 0, 0, 0, 0.1, 0, 0.5, 7, .says = "a of x0 misses"},
+        {"shape", "distribution", 0, 0, 0, 0.1, 0, 0, 7, .says = "in another way"},
+        {"shape", "distribution", 0, 0, 0, 0.1, 0, 0.5, 0, .says = "in another way"},
+        {"drift", "drift diffusion", 0, 0, 0, 0.1, 0, 0, 0, .says = "f of x0 misses a dependence on x0"},
+        {"diffusion", "diffusion volatility", 0, 0, 0, 0.1, 0, 0, 0, .says = "a of x0 misses"},
+        {"volatility", "volatility", 0, 0, 0, 0.1, 0, 0, 0, .says = "now loud, now quiet"},
+        {"slow", "cycles", 0, 0, 0, 0.1, 0, 0, 0, .says = "something slow"},
+        {"scale", "scale", 0, 0, 0, 0.1, 0, 0, 0, .says = "mean square"},
+        {"none", "", 0, 0, 0, 0.6, 0, 0, 0, .says = "own simulations.", .flow = true},
+        {"noise", "memory horizon", -0.2, -0.3, 0, 0.8, 0, 0, 0, .says = "measurement noise", .flow = true},
+        {"drift", "scale drift horizon", 0, -0.3, 0, 0.3, 0, 0, 0, .says = "f of x0 misses", .flow = true},
+        {"noise-like", "memory horizon", -0.2, -0.3, 0, 0.1, 0, 0, 0, .says = "predicted no better", .sought = true},
+        {"none", "", 0, 0, 0, 0.1, 0, 0, 0, .says = "own simulations. Left out: 3 wild steps.", .left_out = 3},
+        {"scale", "scale", 0, 0, 0, 0.1, 0, 0, 0, .says = "should be. Left out: 1 wild step.", .left_out = 1},
     };
     sock_model *model = wrap_fields(ctx, 1, no_drift, half_noise, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

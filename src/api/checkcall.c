@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static sock_status look_at(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_checks *out)
 {
@@ -23,6 +24,7 @@ static sock_status with_options(sock_context *ctx, const sock_model *model, cons
                                 const sock_options *opts, double *bounds, sock_checks *out)
 {
     sk_record record; /* a model without a record has neither freedom nor floor */
+    sk_wild wild = {0};
     sk_check_spec spec = {.draws = sk_option_count(opts, "draws"),
                           .most = SK_CHECK_STEPS,
                           .alpha = sk_option_number(opts, "alpha"),
@@ -33,7 +35,10 @@ static sock_status with_options(sock_context *ctx, const sock_model *model, cons
     SK_TRY(sk_bounds_from_options(ctx, opts, model->d, &spec.bounds, bounds, bounds + model->d));
     sock_status status = sk_record_of_model(ctx, model, &record);
     if (status >= 0) sk_check_by_record(&record, model->d, &spec);
+    if (status >= 0 && !sk_record_warns(&record, SK_WARN_WILD_KEPT)) status = sk_wild_find(ctx, data, &wild);
+    sk_check_without(&wild, &spec);
     if (status >= 0) status = sk_check(ctx, model, data, &spec, out);
+    sk_wild_clear(&wild);
     sk_record_clear(&record);
     return status;
 }
@@ -42,6 +47,15 @@ void sk_check_by_record(const sk_record *record, size_t d, sk_check_spec *spec)
 {
     spec->freedom = record->found.drift_dof;
     spec->floor = record->found.floor.count == d ? record->found.floor.value : NULL;
+    const sk_noise_told *noise = &record->found.noise;
+    spec->flow = noise->used || noise->substeps > 1;
+    spec->noise_sought = !noise->used && noise->z.count > 0 && noise->mode && strcmp(noise->mode, "none") != 0;
+}
+
+void sk_check_without(const sk_wild *wild, sk_check_spec *spec)
+{
+    spec->skip = wild->step;
+    spec->skipped = wild->step ? wild->left : 0;
 }
 
 sock_status sock_check(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_options *opts,

@@ -9,6 +9,9 @@
 /* What the record of a fit tells of its model; the specification borrows from it. */
 void sk_check_by_record(const sk_record *record, size_t d, sk_check_spec *spec);
 
+/* Without the wild steps that a fit leaves out; borrowed. */
+void sk_check_without(const sk_wild *wild, sk_check_spec *spec);
+
 /* The verdict, into the record. */
 sock_status sk_check_to_record(sock_context *ctx, const sock_checks *checks, sk_record *record);
 

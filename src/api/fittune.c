@@ -87,7 +87,7 @@ static bool wants_check(const sk_fit_job *job, const sk_record *record)
 }
 
 /* The quick form, into the record. Numbers that do not allow it are no reason to lose a fit. */
-static sock_status check_quickly(const sk_fit_job *job, const sock_model *model, sk_record *record)
+static sock_status check_quickly(const sk_fit_job *job, const strays *wild, const sock_model *model, sk_record *record)
 {
     sk_check_spec spec = {.draws = SK_CHECK_QUICK_DRAWS,
                           .most = sk_check_quick_steps(job->data->d),
@@ -95,6 +95,7 @@ static sock_status check_quickly(const sk_fit_job *job, const sock_model *model,
                           .seed = sk_option_count(job->opts, "seed")};
     sock_checks checks;
     sk_check_by_record(record, job->data->d, &spec);
+    if (wild->left) sk_check_without(&wild->data, &spec);
     const sock_status status = sk_check(job->ctx, model, job->data, &spec, &checks);
     if (status == SOCK_ENUMERIC) return SOCK_OK;
     return status < 0 ? status : sk_check_to_record(job->ctx, &checks, record);
@@ -119,7 +120,7 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
     SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left));
     for (size_t k = 0; record->found.quiet && k < job->data->d; k++)
         if (record->found.quiet[k]) SK_TRY(sk_texts_add(job->ctx, &record->quiet, job->data->state[k]));
-    if (wants_check(job, record)) SK_TRY(check_quickly(job, model, record));
+    if (wants_check(job, record)) SK_TRY(check_quickly(job, wild, model, record));
     SK_TRY(sk_record_warn(job->ctx, record));
     return sk_fit_save_record(job, record, ended, model);
 }

@@ -33,6 +33,7 @@ typedef struct battery {
     const sock_data *data;
     const sk_check_spec *spec;
     sk_check_steps steps, runs;
+    sk_check_starts starts;
     sk_check_rows rows;
     sk_check_scores scores, run_scores;
     sk_fitted fitted;
@@ -176,7 +177,7 @@ static void test_horizon(battery *b, size_t k)
 
 static void note_lag1(battery *b, size_t k)
 {
-    const sk_series series = {b->n, b->d, b->scores.v + k, b->steps.piece};
+    const sk_check_series series = {b->n, b->d, b->scores.v + k, b->steps.piece};
     const double r = sk_check_lag1(&series);
     if (fabs(r) > fabs(b->test[MEMORY].effect)) b->facts->lag1_state = k;
     b->test[MEMORY].effect = farther(b->test[MEMORY].effect, r);
@@ -185,7 +186,7 @@ static void note_lag1(battery *b, size_t k)
 /* The portmanteau of all states together; of the peaks the one least likely. */
 static sock_status test_cycles(battery *b, size_t k, sk_cycle *all)
 {
-    const sk_series series = {b->n, b->d, b->scores.v + k, b->steps.piece};
+    const sk_check_series series = {b->n, b->d, b->scores.v + k, b->steps.piece};
     sk_cycle one;
     SK_TRY(sk_check_cycles(b->ctx, &series, &one));
     all->statistic += one.statistic;
@@ -363,11 +364,11 @@ static void end_cycles(battery *b, const sk_cycle *all, double states)
 static void end_facts(battery *b)
 {
     sk_check_facts *f = b->facts;
-    const size_t k = f->lag1_state, d = b->d;
+    const size_t k = f->lag1_state;
     f->lag1 = b->test[MEMORY].effect;
     f->scale = 1 + b->test[SCALE].effect;
     f->variance_ratio = b->test[HORIZON].valid ? 1 + b->test[HORIZON].effect : (double)NAN;
-    for (size_t i = 0; i < b->n; i++) b->columns[i] = b->rows.h[i] * b->rows.a[i * d * d + k * d + k];
+    for (size_t i = 0; i < b->n; i++) b->columns[i] = b->rows.variance[i * b->d + k];
     f->noise = sqrt(fmax(-f->lag1, 0) * fmax(sk_median(b->n, b->columns), 0));
     f->lost = b->scores.lost + b->run_scores.lost;
     f->runs = b->runs.count;
@@ -422,6 +423,7 @@ static void release(battery *b)
 {
     sk_check_steps_free(&b->steps);
     sk_check_steps_free(&b->runs);
+    sk_check_starts_free(&b->starts);
     sk_check_rows_free(&b->rows);
     sk_check_scores_free(&b->scores);
     sk_check_scores_free(&b->run_scores);
@@ -457,6 +459,25 @@ static size_t count_steps(const sock_data *data)
     return sum;
 }
 
+/* Where steps and runs start, and the scores of their ends. */
+static sock_status score_steps(battery *b, const sock_model *model)
+{
+    double length[2];
+    if (model->structure->noise) {
+        SK_TRY(sk_check_starts_new(b->ctx, model, b->data, &b->steps, &b->starts));
+        b->steps.starts = &b->starts;
+    }
+    SK_TRY(sk_check_runs(b->ctx, &b->steps, SK_CHECK_RUN, &b->runs));
+    SK_TRY(sk_check_rows_new(b->ctx, model, b->data, &b->steps, &b->rows));
+    SK_TRY(sk_check_long_step(b->ctx, model, &b->rows, length));
+    b->facts->long_step = length[0];
+    const sk_check_path step = sk_check_path_of(length[1], SK_CHECK_INNER);
+    sk_check_path run = sk_check_path_of(SK_CHECK_RUN * length[1], SK_CHECK_RUN_INNER);
+    run.heun = step.heun;
+    SK_TRY(sk_check_ends(b->ctx, model, b->data, &b->steps, b->spec, step, &b->scores));
+    return sk_check_ends(b->ctx, model, b->data, &b->runs, b->spec, run, &b->run_scores);
+}
+
 sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const sock_data *data,
                              const sk_check_spec *spec, sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts)
 {
@@ -467,17 +488,16 @@ sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const s
     facts->all_steps = count_steps(data);
     facts->draws = spec->draws;
     facts->alpha = spec->alpha;
-    SK_GO(sk_check_choose(ctx, data, spec->most, &b.steps));
+    facts->flow = spec->flow;
+    facts->left_out = spec->skipped;
+    facts->noise_sought = spec->noise_sought;
+    SK_GO(sk_check_choose(ctx, data, spec->skip, spec->most, &b.steps));
     facts->steps = b.n = b.steps.count;
     if (b.n < SK_CHECK_LEAST) goto out;
-    SK_GO(sk_check_runs(ctx, &b.steps, SK_CHECK_RUN, &b.runs));
-    SK_GO(sk_check_rows_new(ctx, model, data, &b.steps, &b.rows));
-    SK_GO(sk_check_ends(ctx, model, data, &b.steps, spec, SK_CHECK_INNER, &b.scores));
-    SK_GO(sk_check_ends(ctx, model, data, &b.runs, spec, SK_CHECK_RUN_INNER, &b.run_scores));
+    SK_GO(score_steps(&b, model));
     SK_GO(sk_fitted_new(ctx, model, &b.rows, spec->freedom, &b.fitted));
     SK_GO(take_space(&b));
     SK_GO(all_states(&b));
-    SK_GO(sk_check_long_step(ctx, model, &b.rows, &facts->long_step));
 out:
     release(&b);
     return status;

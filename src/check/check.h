@@ -1,6 +1,7 @@
 /* check.h - is such an SDE the right model at all? Every observed step is compared with what the model itself does over
  * that step, so that long steps raise no false alarm:
  *
+ *  starts.c     with measurement noise: what the observations up to the start of a step say of the state there
  *  ends.c       simulated ends of every step; v = normal score of the observed one: standard normal, independent
  *  fitted.c     Z: the directions in which v and v^2 were fitted
  *  scoretest.c  T = |B'y|^2 ~ chi^2, B an orthonormal basis of the columns W without Z
@@ -21,6 +22,10 @@ typedef struct sk_check_spec {
     uint64_t seed;
     double freedom;      /* degrees of freedom of the drift; NaN: not known */
     const double *floor; /* d: the floor of a; NULL: there is none */
+    bool flow;           /* the fit followed long steps through: f and a are those of the process */
+    bool noise_sought;   /* the fit looked for measurement noise, and took what it found */
+    const bool *skip;    /* points: wild steps that begin there are left out; NULL: none */
+    size_t skipped;      /* of them */
     bool exits;          /* simulate whole paths, too */
     sock_bounds bounds;
     const double *lower, *upper; /* d numbers each, or NULL */
@@ -36,18 +41,41 @@ double sk_chi_square_tail(double statistic, double freedom);
 double sk_anderson_darling(size_t n, const double *sorted);
 double sk_anderson_darling_tail(double statistic);
 
+/* ---- starts.c ---- */
+
+typedef struct sk_check_steps sk_check_steps;
+
+/* The law of the state at the start of every step given the observations of its piece up to there, N(m, C C'), by the
+ * filter of the model; and what a shift of it becomes. */
+typedef struct sk_check_starts {
+    double *m;    /* n x d */
+    double *root; /* n x d x d: C, lower */
+    double *end;  /* n x d: variances of the observation at the end, given those before */
+    double *kept; /* n x d: of a shift of state k at the end of the step before, before it was observed there, what is
+                     left at the end of this one; 0 where a piece begins */
+    double *r;    /* d x d: the Cholesky factor of R */
+} sk_check_starts;
+
+/* Single steps of a model with measurement noise. */
+sock_status sk_check_starts_new(sock_context *ctx, const sock_model *model, const sock_data *data,
+                                const sk_check_steps *steps, sk_check_starts *out);
+void sk_check_starts_free(sk_check_starts *starts);
+
 /* ---- ends.c ---- */
 
 /* Steps from the point from[i] to the point from[i] + reach; those of one piece follow one another. */
-typedef struct sk_check_steps {
+struct sk_check_steps {
     size_t count, reach;
     size_t *from;
-    size_t *piece; /* number of the piece of a trajectory */
-} sk_check_steps;
+    size_t *piece;                 /* number of the piece of a trajectory */
+    size_t *single;                /* the single step that it begins with */
+    const sk_check_starts *starts; /* by single step, borrowed; NULL: a step starts at the observation */
+};
 
-/* At most about `most` steps: all, or pieces evenly chosen. reach > 1: those of `single` that start a run of so many
- * in one piece, without overlap. */
-sock_status sk_check_choose(sock_context *ctx, const sock_data *data, size_t most, sk_check_steps *out);
+/* At most about `most` steps: all, or pieces evenly chosen; a step that is left out (skip, by point; may be NULL) ends
+ * a piece. reach > 1: those of `single` that start a run of so many in one piece, without overlap. */
+sock_status sk_check_choose(sock_context *ctx, const sock_data *data, const bool *skip, size_t most,
+                            sk_check_steps *out);
 sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_t reach, sk_check_steps *out);
 void sk_check_steps_free(sk_check_steps *steps);
 
@@ -65,9 +93,19 @@ typedef struct sk_check_scores {
     size_t lost;    /* simulated ends that left the finite numbers */
 } sk_check_scores;
 
-/* inner: Euler steps for each end. */
+/* How an end is reached: Euler steps, or, where steps are long, those of Heun's rule for the drift, whose error is of
+ * the second order in the step. */
+typedef struct sk_check_path {
+    size_t inner;
+    bool heun;
+} sk_check_path;
+
+/* For steps, or runs, of h |Jacobian of f| = length; not fewer than `least`. */
+sk_check_path sk_check_path_of(double length, size_t least);
+
 sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock_data *data,
-                          const sk_check_steps *steps, const sk_check_spec *spec, size_t inner, sk_check_scores *out);
+                          const sk_check_steps *steps, const sk_check_spec *spec, sk_check_path path,
+                          sk_check_scores *out);
 void sk_check_scores_free(sk_check_scores *scores);
 
 /* The scores of one step: ends (draws + 1) x d, the observed one last, which become u. used[k]: whether state k has a
@@ -97,8 +135,11 @@ sock_status sk_score_test(sock_context *ctx, size_t n, const double *y, size_t q
 /* Points of the steps and the fields there. */
 typedef struct sk_check_rows {
     size_t n, d;
-    double *x, *h, *t; /* n x d, n, n */
-    double *a;         /* n x d x d */
+    double *x, *h, *t;   /* n x d, n, n; x: the mean of the state where it is not observed */
+    double *a;           /* n x d x d */
+    double *variance;    /* n x d: of the end: h a_kk, or with measurement noise that of the observation there */
+    const double *kept;  /* n x d, as in sk_check_starts; NULL: without noise nothing is kept */
+    const size_t *piece; /* n, borrowed as well */
 } sk_check_rows;
 
 sock_status sk_check_rows_new(sock_context *ctx, const sock_model *model, const sock_data *data,
@@ -126,11 +167,11 @@ sock_status sk_fitted_variance(sock_context *ctx, const sk_fitted *fitted, const
 /* ---- cycles.c ---- */
 
 /* v without its lag-1 correlation, in pieces. */
-typedef struct sk_series {
+typedef struct sk_check_series {
     size_t count, stride;
     const double *v;     /* count of them, spaced by the stride; NaN counts as 0 */
     const size_t *piece; /* count */
-} sk_series;
+} sk_check_series;
 
 typedef struct sk_cycle {
     double statistic, freedom; /* portmanteau: lags 2 to the longest that is useful */
@@ -140,10 +181,10 @@ typedef struct sk_cycle {
     double share;              /* of the variance that the peak explains */
 } sk_cycle;
 
-sock_status sk_check_cycles(sock_context *ctx, const sk_series *series, sk_cycle *out);
+sock_status sk_check_cycles(sock_context *ctx, const sk_check_series *series, sk_cycle *out);
 
 /* Lag-1 correlation within pieces: sum of products over the number of scores. */
-double sk_check_lag1(const sk_series *series);
+double sk_check_lag1(const sk_check_series *series);
 
 /* ---- battery.c ---- */
 
@@ -155,12 +196,14 @@ typedef struct sk_check_facts {
     double alpha;
     double lag1, variance_ratio, scale; /* of the state where they are farthest from 0, 1 and 1 */
     size_t lag1_state;
-    double noise;     /* standard deviation that the lag-1 correlation would be explained by */
-    double long_step; /* median of h |Jacobian of f| */
-    double period;    /* in units of time; 0: none stands out */
-    double tails;     /* log of kurtosis over that of the replicates, where it is largest */
-    size_t wild;      /* steps beyond all simulated ones by far */
-    double wild_time; /* of the first */
+    double noise;            /* standard deviation that the lag-1 correlation would be explained by */
+    double long_step;        /* median of h |Jacobian of f| */
+    bool flow, noise_sought; /* as in the specification */
+    size_t left_out;         /* steps that were, by the specification */
+    double period;           /* in units of time; 0: none stands out */
+    double tails;            /* log of kurtosis over that of the replicates, where it is largest */
+    size_t wild;             /* steps beyond all simulated ones by far */
+    double wild_time;        /* of the first */
     struct {
         size_t state, of; /* what misses, and on what it depends */
         double at;
@@ -175,8 +218,9 @@ sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const s
 sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
                            double *share);
 
-/* Median of h |J|, J the Jacobian of f in units of the states' spread, |J| its root mean square singular value. */
-sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double *out);
+/* Median and ninth decile of h |J|, J the Jacobian of f in units of the states' spread, |J| its root mean square
+ * singular value. */
+sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double out[2]);
 
 /* ---- verdict.c ---- */
 

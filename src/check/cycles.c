@@ -12,15 +12,18 @@
 
 #include <math.h>
 
-static double value(const sk_series *s, size_t i)
+static double value(const sk_check_series *s, size_t i)
 {
     const double v = s->v[i * s->stride];
     return isnan(v) ? 0 : v;
 }
 
-static bool follows(const sk_series *s, size_t i, size_t lag) { return i >= lag && s->piece[i] == s->piece[i - lag]; }
+static bool follows(const sk_check_series *s, size_t i, size_t lag)
+{
+    return i >= lag && s->piece[i] == s->piece[i - lag];
+}
 
-double sk_check_lag1(const sk_series *s)
+double sk_check_lag1(const sk_check_series *s)
 {
     double product = 0, scored = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -30,10 +33,10 @@ double sk_check_lag1(const sk_series *s)
     return scored > 0 ? product / scored : 0;
 }
 
-static bool is_scored(const sk_series *s, size_t i) { return !isnan(s->v[i * s->stride]); }
+static bool is_scored(const sk_check_series *s, size_t i) { return !isnan(s->v[i * s->stride]); }
 
 /* Then to mean square 1: both statistics are of the fourth order in w. Without a score w is 0. */
-static void whiten(const sk_series *s, double r, double *w)
+static void whiten(const sk_check_series *s, double r, double *w)
 {
     double square = 0, scored = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -45,7 +48,7 @@ static void whiten(const sk_series *s, double r, double *w)
     for (size_t i = 0; i < s->count; i++) w[i] *= square > 0 ? sqrt(scored / square) : 1;
 }
 
-static size_t longest_piece(const sk_series *s)
+static size_t longest_piece(const sk_check_series *s)
 {
     size_t longest = 0, length = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -55,7 +58,7 @@ static size_t longest_piece(const sk_series *s)
     return longest;
 }
 
-static void portmanteau(const sk_series *s, const double *w, size_t lags, sk_cycle *out)
+static void portmanteau(const sk_check_series *s, const double *w, size_t lags, sk_cycle *out)
 {
     for (size_t lag = 2; lag <= lags; lag++) {
         double sum = 0, pairs = 0;
@@ -85,14 +88,14 @@ static double power_at(size_t n, const double *w, double omega)
 }
 
 /* The end of the segment that begins at i: of one piece, at most `most` steps. */
-static size_t segment_end(const sk_series *s, size_t i, size_t most)
+static size_t segment_end(const sk_check_series *s, size_t i, size_t most)
 {
     size_t end = i + 1;
     while (end < s->count && end - i < most && s->piece[end] == s->piece[i]) end++;
     return end;
 }
 
-static size_t scored_in(const sk_series *s, size_t begin, size_t end)
+static size_t scored_in(const sk_check_series *s, size_t begin, size_t end)
 {
     size_t count = 0;
     for (size_t i = begin; i < end; i++) count += is_scored(s, i);
@@ -100,7 +103,7 @@ static size_t scored_in(const sk_series *s, size_t begin, size_t end)
 }
 
 /* Short segments, and those of few scores, have no spectrum to speak of. */
-static double spectrum_at(const sk_series *s, const double *w, size_t most, double omega, size_t *segments)
+static double spectrum_at(const sk_check_series *s, const double *w, size_t most, double omega, size_t *segments)
 {
     double sum = 0;
     *segments = 0;
@@ -114,7 +117,7 @@ static double spectrum_at(const sk_series *s, const double *w, size_t most, doub
     return sum;
 }
 
-static void highest_peak(const sk_series *s, const double *w, size_t most, sk_cycle *out)
+static void highest_peak(const sk_check_series *s, const double *w, size_t most, sk_cycle *out)
 {
     double highest = 0;
     size_t at = 0, segments = 0;
@@ -130,7 +133,7 @@ static void highest_peak(const sk_series *s, const double *w, size_t most, sk_cy
     out->share = 2 * (highest - (double)segments) / ((double)segments * (double)most);
 }
 
-sock_status sk_check_cycles(sock_context *ctx, const sk_series *s, sk_cycle *out)
+sock_status sk_check_cycles(sock_context *ctx, const sk_check_series *s, sk_cycle *out)
 {
     const size_t longest = longest_piece(s), lags = SK_MIN(longest / 4, (size_t)SK_CHECK_CYCLE_LAGS);
     double *w = sk_doubles(ctx, s->count, 1);

@@ -1,6 +1,8 @@
 /* ends.c - where the model itself goes over a step, and where among its ends the observed one stands.
  *
- *  1. From the start of a step `draws` Euler paths over its length. A path that is lost becomes the observed end.
+ *  1. From the start of a step `draws` paths over its length. Where observations have noise, they start at draws from
+ *     the law of the state there (starts.c), and noise is added to their ends. A path that is lost becomes the observed
+ *     end.
  *  2. Mean and covariance of all ends, the observed one among them: under the model they are alike, so that no number
  *     below depends on which of them was observed.
  *  3. u = L^-1 (end - mean), L the Cholesky factor: state by state given the ones before. A state that the ones before
@@ -26,6 +28,7 @@ void sk_check_steps_free(sk_check_steps *steps)
 {
     sk_free(steps->from);
     sk_free(steps->piece);
+    sk_free(steps->single);
     *steps = (sk_check_steps){0};
 }
 
@@ -41,26 +44,40 @@ static sock_status new_steps(sock_context *ctx, size_t room, size_t reach, sk_ch
     *out = (sk_check_steps){.reach = reach};
     out->from = sk_alloc(ctx, room, sizeof *out->from);
     out->piece = sk_alloc(ctx, room, sizeof *out->piece);
-    if (out->from && out->piece) return SOCK_OK;
+    out->single = sk_alloc(ctx, room, sizeof *out->single);
+    if (out->from && out->piece && out->single) return SOCK_OK;
     sk_check_steps_free(out);
     return SOCK_ENOMEM;
 }
 
-sock_status sk_check_choose(sock_context *ctx, const sock_data *data, size_t most, sk_check_steps *out)
+/* The steps from the points begin to end - 1; *piece: the number of the first piece of them, then of the next. */
+static void take_steps(sk_check_steps *s, const bool *skip, size_t begin, size_t end, size_t *piece)
+{
+    for (size_t i = begin; i < end; i++) {
+        if (skip && skip[i]) {
+            ++*piece;
+            continue;
+        }
+        s->single[s->count] = s->count;
+        s->piece[s->count] = *piece;
+        s->from[s->count++] = i;
+    }
+    ++*piece;
+}
+
+sock_status sk_check_choose(sock_context *ctx, const sock_data *data, const bool *skip, size_t most,
+                            sk_check_steps *out)
 {
     const size_t all = all_steps(data), longest = all <= most ? all : SK_MAX(most / SK_CHECK_PIECES, 1);
     const double share = all <= most ? 1 : (double)most / (double)all;
     SK_TRY(new_steps(ctx, SK_MIN(all, most) + longest, 1, out));
     size_t piece = 0, passed = 0;
     for (size_t j = 0; j < data->trajectories; j++) {
-        const size_t steps = SK_MAX(sk_data_length(data, j), 1) - 1;
-        for (size_t at = 0; at < steps; at += longest, piece++) {
+        const size_t steps = SK_MAX(sk_data_length(data, j), 1) - 1, first = data->first[j];
+        for (size_t at = 0; at < steps; at += longest) {
             const size_t length = SK_MIN(longest, steps - at);
             const bool taken = (double)out->count <= share * (double)passed && out->count < most;
-            for (size_t i = 0; taken && i < length; i++) {
-                out->piece[out->count] = piece;
-                out->from[out->count++] = data->first[j] + at + i;
-            }
+            if (taken) take_steps(out, skip, first + at, first + at + length, &piece);
             passed += length;
         }
     }
@@ -76,6 +93,7 @@ size_t sk_check_quick_steps(size_t d)
 sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_t reach, sk_check_steps *out)
 {
     SK_TRY(new_steps(ctx, single->count / reach, reach, out));
+    out->starts = single->starts;
     for (size_t i = 0; i + reach <= single->count;) {
         if (single->piece[i + reach - 1] != single->piece[i]) { /* go on with the next piece */
             const size_t now = single->piece[i];
@@ -83,6 +101,7 @@ sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_
             continue;
         }
         out->piece[out->count] = single->piece[i];
+        out->single[out->count] = i;
         out->from[out->count++] = single->from[i];
         i += reach;
     }
@@ -184,7 +203,8 @@ typedef struct job {
     const sk_check_steps *steps;
     const sk_check_spec *spec;
     const sk_sampler *sampler;
-    size_t inner, space_each;
+    sk_check_path path;
+    size_t space_each;
     double *space; /* space_each for each worker */
     bool *used;    /* d for each worker */
     double *power; /* of each run of AT_ONCE steps */
@@ -192,15 +212,27 @@ typedef struct job {
     sk_check_scores *out;
 } job;
 
-static size_t ends_space(size_t d, size_t draws, size_t inner, const sk_sampler *sampler)
+sk_check_path sk_check_path_of(double length, size_t least)
 {
-    const size_t scores = (draws + 1) * d + 3 * d * d + 2 * d;
-    return scores + draws * d * (1 + d + inner) + draws + sk_sampler_space(sampler, draws);
+    const double wanted = isfinite(length) ? ceil(SK_CHECK_PER_RELAXATION * length) : 0;
+    return (sk_check_path){SK_MAX(least, (size_t)fmin(wanted, SK_CHECK_INNER_MOST)), length > SK_CHECK_HEUN};
+}
+
+/* Numbers of z: those of the inner steps, then those of the start and of the noise at the end. */
+static size_t normals_of(const job *j)
+{
+    return (j->path.inner + (j->steps->starts ? 2 : 0)) * j->spec->draws * j->data->d;
+}
+
+static size_t ends_space(const job *j)
+{
+    const size_t d = j->data->d, draws = j->spec->draws, scores = (draws + 1) * d + 3 * d * d + 2 * d;
+    return scores + draws * d * (2 + d) + normals_of(j) + draws + sk_sampler_space(j->sampler, draws);
 }
 
 typedef struct paths {
-    double *x, *f, *a, *z, *lost, *space; /* draws x d, x d, x d x d, inner x draws x d, draws */
-    double *start;                        /* d x d: a at the start */
+    double *x, *f, *ahead, *a, *z, *lost, *space; /* draws x d, twice more, x d x d, normals_of, draws */
+    double *start;                                /* d x d: a at the start, and the noise of the end over the step */
 } paths;
 
 static bool all_finite(size_t d, const double *x)
@@ -225,24 +257,54 @@ static void settle(const job *j, const double *start, paths *p)
     }
 }
 
+/* x (count x d) += C z. */
+static void add_normals(size_t d, size_t count, const double *c, const double *z, double *x)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < d; k++) x[i * d + k] += sk_dot(k + 1, c + k * d, z + i * d);
+}
+
+/* p->x after an inner step of length h with normal numbers z. Heun: x + h (f(x) + f(there)) / 2 + noise, there where
+ * Euler's step leads. */
+static void advance(const job *j, double h, const double *z, paths *p)
+{
+    const size_t d = j->data->d, draws = j->spec->draws;
+    for (size_t q = 0; q < draws * d; q++) p->x[q] += h * p->f[q];
+    if (j->model->has_diffusion) sk_add_noise(d, draws, sqrt(h), p->a, z, d, p->x);
+    if (!j->path.heun) return;
+    sk_sampler_fields(j->ctx, j->sampler, draws, p->x, p->ahead, NULL, p->space);
+    for (size_t q = 0; q < draws * d; q++) p->x[q] += h * (p->ahead[q] - p->f[q]) / 2;
+}
+
+/* a at the start decides which states have scores; measurement noise counts by what it adds over the step. */
+static void keep_start(const job *j, double length, paths *p)
+{
+    const size_t d = j->data->d;
+    const double *r = j->steps->starts ? j->model->structure->noise : NULL;
+    for (size_t k = 0; k < d * d; k++) p->start[k] = p->a[k] + (r ? r[k] / length : 0);
+}
+
 /* The ends of step i into p->x; how many were lost. */
 static size_t simulate(const job *j, size_t i, paths *p)
 {
     const size_t d = j->data->d, draws = j->spec->draws, from = j->steps->from[i], to = from + j->steps->reach;
-    const double *start = j->data->x + from * d, *end = j->data->x + to * d;
-    const double h = (j->data->t[to] - j->data->t[from]) / (double)j->inner;
+    const size_t all = draws * d, inner = j->path.inner, single = j->steps->single[i];
+    const sk_check_starts *law = j->steps->starts;
+    const double *start = law ? law->m + single * d : j->data->x + from * d, *end = j->data->x + to * d;
+    const double length = j->data->t[to] - j->data->t[from];
     const bool noisy = j->model->has_diffusion;
     size_t lost = 0;
-    sk_normals_bulk((sk_key){j->spec->seed, SK_PURPOSE_CHECK}, from, j->steps->reach, 0, j->inner * draws * d, p->z);
+    sk_normals_bulk((sk_key){j->spec->seed, SK_PURPOSE_CHECK}, from, j->steps->reach, 0, normals_of(j), p->z);
     for (size_t q = 0; q < draws; q++) memcpy(p->x + q * d, start, d * sizeof *p->x);
+    if (law) add_normals(d, draws, law->root + single * d * d, p->z + inner * all, p->x);
     memset(p->lost, 0, draws * sizeof *p->lost);
-    for (size_t s = 0; s < j->inner; s++) {
+    for (size_t s = 0; s < inner; s++) {
         sk_sampler_fields(j->ctx, j->sampler, draws, p->x, p->f, noisy ? p->a : NULL, p->space);
-        if (s == 0 && noisy) memcpy(p->start, p->a, d * d * sizeof *p->start);
-        for (size_t q = 0; q < draws * d; q++) p->x[q] += h * p->f[q];
-        if (noisy) sk_add_noise(d, draws, sqrt(h), p->a, p->z + s * draws * d, d, p->x);
+        if (s == 0 && noisy) keep_start(j, length, p);
+        advance(j, length / (double)inner, p->z + s * all, p);
         settle(j, start, p);
     }
+    if (law) add_normals(d, draws, law->r, p->z + (inner + 1) * all, p->x);
     for (size_t q = 0; q < draws; q++) {
         if (p->lost[q] == 0) continue;
         memcpy(p->x + q * d, end, d * sizeof *p->x);
@@ -271,9 +333,10 @@ static void score_step(const job *j, size_t i, int worker, size_t *lost, double 
     bool *used = j->used + (size_t)worker * d;
     paths p = {.f = uniform + d + d * d, .start = uniform + d};
     p.x = ends;
-    p.a = p.f + draws * d;
+    p.ahead = p.f + draws * d;
+    p.a = p.ahead + draws * d;
     p.z = p.a + draws * d * d;
-    p.lost = p.z + j->inner * draws * d;
+    p.lost = p.z + normals_of(j);
     p.space = p.lost + draws;
     *lost += simulate(j, i, &p);
     memcpy(ends + draws * d, j->data->x + (from + j->steps->reach) * d, d * sizeof *ends);
@@ -316,16 +379,17 @@ void sk_check_scores_free(sk_check_scores *scores)
 }
 
 sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock_data *data,
-                          const sk_check_steps *steps, const sk_check_spec *spec, size_t inner, sk_check_scores *out)
+                          const sk_check_steps *steps, const sk_check_spec *spec, sk_check_path path,
+                          sk_check_scores *out)
 {
     const size_t n = steps->count, d = data->d, runs = n / AT_ONCE + 1, sums = (spec->draws + 1) * d * 2;
     sk_sampler *sampler = NULL;
     sock_status status;
     *out = (sk_check_scores){.count = n, .d = d, .draws = spec->draws};
-    job j = {.ctx = ctx, .model = model, .data = data, .steps = steps, .spec = spec, .inner = inner, .out = out};
+    job j = {.ctx = ctx, .model = model, .data = data, .steps = steps, .spec = spec, .path = path, .out = out};
     SK_GO(sk_sampler_new(ctx, model, &sampler));
     j.sampler = sampler;
-    j.space_each = ends_space(d, spec->draws, inner, sampler);
+    j.space_each = ends_space(&j);
     out->v = sk_doubles(ctx, n, d);
     out->pit = sk_doubles(ctx, n, d);
     out->far = sk_doubles(ctx, n, d);

@@ -103,7 +103,7 @@ static sock_status add_derivative(sock_context *ctx, const sock_model *model, co
     return SOCK_OK;
 }
 
-sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double *out)
+sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double out[2])
 {
     const size_t d = rows->d, places = SK_MIN(rows->n, (size_t)PLACES);
     double *spread = sk_doubles(ctx, d, 1), *x = sk_doubles(ctx, 2 * places, d), *f = sk_doubles(ctx, 2 * places, d),
@@ -114,7 +114,10 @@ sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const
         status = add_derivative(ctx, model, rows, places, l, spread, x, f, sum);
     for (size_t i = 0; status >= 0 && i < places; i++)
         sum[i] = rows->h[i * rows->n / places] * sqrt(sum[i] / (double)d);
-    if (status >= 0) *out = sk_median(places, sum);
+    if (status >= 0) {
+        out[0] = sk_median(places, sum);
+        out[1] = sk_select(places, sum, places * 9 / 10);
+    }
     sk_free(spread);
     sk_free(x);
     sk_free(f);

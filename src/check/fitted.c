@@ -1,6 +1,9 @@
 /* fitted.c - the directions in which the residuals were fitted, to be taken out of every test: a mean of v along
  * h phi / sqrt(h a_kk), phi the features of the leading drift; a variance along 1 and d a_kk / d V / a_kk, V the factor
- * of the leading diffusion. Of many features their leading directions, as many as the drift has degrees of freedom. */
+ * of the leading diffusion. Of many features their leading directions, as many as the drift has degrees of freedom.
+ *
+ * With measurement noise the filter carries a change of f or a on: what it does to the prediction of one observation
+ * is, by the share `kept`, in the next one too (exact in one dimension, state by state in several). */
 #include "check/check.h"
 
 #include "la/la.h"
@@ -17,6 +20,7 @@ void sk_check_rows_free(sk_check_rows *rows)
     sk_free(rows->h);
     sk_free(rows->t);
     sk_free(rows->a);
+    sk_free(rows->variance);
     *rows = (sk_check_rows){0};
 }
 
@@ -24,19 +28,23 @@ sock_status sk_check_rows_new(sock_context *ctx, const sock_model *model, const 
                               const sk_check_steps *steps, sk_check_rows *out)
 {
     const size_t n = steps->count, d = data->d;
-    *out = (sk_check_rows){.n = n, .d = d};
+    const sk_check_starts *law = steps->starts;
+    *out = (sk_check_rows){.n = n, .d = d, .kept = law ? law->kept : NULL, .piece = steps->piece};
     out->x = sk_doubles(ctx, n, d);
     out->h = sk_doubles(ctx, n, 1);
     out->t = sk_doubles(ctx, n, 1);
     out->a = sk_doubles(ctx, n, d * d);
-    sock_status status = out->x && out->h && out->t && out->a ? SOCK_OK : SOCK_ENOMEM;
+    out->variance = sk_doubles(ctx, n, d);
+    sock_status status = out->x && out->h && out->t && out->a && out->variance ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < n; i++) {
         const size_t at = steps->from[i];
-        memcpy(out->x + i * d, data->x + at * d, d * sizeof *out->x);
+        memcpy(out->x + i * d, law ? law->m + i * d : data->x + at * d, d * sizeof *out->x);
         out->t[i] = data->t[at];
         out->h[i] = data->t[at + steps->reach] - data->t[at];
     }
     if (status >= 0) status = sk_model_evaluate(ctx, model, n, out->x, NULL, out->a);
+    for (size_t i = 0; status >= 0 && i < n * d; i++)
+        out->variance[i] = law ? law->end[i] : out->h[i / d] * out->a[i * d + i % d];
     if (status < 0) sk_check_rows_free(out);
     return status;
 }
@@ -125,23 +133,41 @@ static size_t most_directions(size_t columns, size_t leading)
     return columns > SK_CHECK_FEATURES ? leading : columns;
 }
 
+/* Columns (n x q) of what one step does become those of what it does by way of the steps before it, too; squared: to
+ * the variance. */
+static void carry_on(const sk_check_rows *rows, size_t k, bool squared, size_t q, double *z)
+{
+    for (size_t i = 1; rows->kept && i < rows->n; i++) {
+        const double kept = rows->kept[i * rows->d + k];
+        for (size_t j = 0; kept != 0 && j < q; j++) z[i * q + j] += (squared ? kept * kept : kept) * z[(i - 1) * q + j];
+    }
+}
+
+/* Each row over the standard deviation of its end, or its square; 0 where there is no score. */
+static void in_units(const sk_check_rows *rows, size_t k, bool squared, const bool *used, size_t q, double *z)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        const double variance = rows->variance[i * rows->d + k];
+        const double unit = squared ? variance : sqrt(fmax(variance, 0));
+        for (size_t j = 0; j < q; j++) z[i * q + j] = used[i] && unit > 0 ? z[i * q + j] / unit : 0;
+    }
+}
+
 sock_status sk_fitted_mean(sock_context *ctx, const sk_fitted *fitted, const sk_check_rows *rows, size_t k,
                            const bool *used, double **z, size_t *columns)
 {
-    const size_t n = rows->n, d = rows->d, p = fitted->p;
+    const size_t n = rows->n, p = fitted->p;
     size_t active = 0, at = 0;
     for (size_t j = 0; j < p; j++) active += is_active(fitted, j, k);
     *z = sk_doubles(ctx, n, active);
     if (!*z) return SOCK_ENOMEM;
     for (size_t j = 0; j < p; j++) {
         if (!is_active(fitted, j, k)) continue;
-        for (size_t i = 0; i < n; i++) {
-            const double variance = rows->a[i * d * d + k * d + k];
-            (*z)[i * active + at] =
-                used[i] && variance > 0 ? fitted->drift[i * p + j] * sqrt(rows->h[i] / variance) : 0;
-        }
+        for (size_t i = 0; i < n; i++) (*z)[i * active + at] = rows->h[i] * fitted->drift[i * p + j];
         at++;
     }
+    carry_on(rows, k, false, active, *z);
+    in_units(rows, k, false, used, active, *z);
     return sk_orthonormal(ctx, n, active, most_directions(active, fitted->freedom), *z, columns);
 }
 
@@ -173,19 +199,19 @@ static size_t leading_columns(const sk_diffusion_term *term, size_t q, size_t k,
     return count;
 }
 
-/* phi_j (phi' V_c) / a_kk for one column c of V, from column `at` of z on. */
+/* h phi_j (phi' V_c) for one column c of V, from column `at` of z on. */
 static void factor_columns(const sk_fitted *fitted, const sk_check_rows *rows, size_t k, size_t c, size_t at,
                            size_t width, double *z)
 {
     const sk_diffusion_term *term = fitted->model->diffusion[0];
-    const size_t q = fitted->q, d = rows->d;
+    const size_t q = fitted->q;
     for (size_t i = 0; i < rows->n; i++) {
-        const double *phi = fitted->diffusion + i * q, variance = rows->a[i * d * d + k * d + k];
+        const double *phi = fitted->diffusion + i * q;
         double b = 0;
         for (size_t j = 0; j < q; j++) b += phi[j] * term->v[(k * q + j) * term->rank + c];
         for (size_t j = 0; j < q; j++) {
             const bool active = term->v[(k * q + j) * term->rank + c] != 0;
-            z[i * width + at + j] = active && variance > 0 ? phi[j] * b / variance : 0;
+            z[i * width + at + j] = active ? rows->h[i] * phi[j] * b : 0;
         }
     }
 }
@@ -201,9 +227,9 @@ sock_status sk_fitted_variance(sock_context *ctx, const sk_fitted *fitted, const
     *z = sk_doubles(ctx, n, width);
     if (*z) {
         for (size_t c = 0; c < count; c++) factor_columns(fitted, rows, k, which[c], 1 + c * q, width, *z);
-        for (size_t i = 0; i < n; i++) (*z)[i * width] = 1;
-        for (size_t i = 0; i < n; i++)
-            if (!used[i]) memset(*z + i * width, 0, width * sizeof **z);
+        carry_on(rows, k, true, width, *z);
+        in_units(rows, k, true, used, width, *z);
+        for (size_t i = 0; i < n; i++) (*z)[i * width] = used[i];
     }
     sk_free(which);
     if (!*z) return SOCK_ENOMEM;

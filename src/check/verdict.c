@@ -69,7 +69,8 @@ static bool was_run(const scene *s)
     return false;
 }
 
-static bool steps_are_long(const scene *s) { return s->facts->long_step > SK_CHECK_LONG; }
+/* A fit that followed them through has f and a of the process, however long they are. */
+static bool steps_are_long(const scene *s) { return !s->facts->flow && s->facts->long_step > SK_CHECK_LONG; }
 
 static bool is_few(const scene *s) { return !was_run(s); }
 static bool is_good(const scene *s) { return !objections(s) && !steps_are_long(s); }
@@ -95,13 +96,17 @@ static bool is_long(const scene *s)
 {
     const bool shrunk = objects(s, "scale") && objects(s, "drift") && objects(s, "horizon") &&
                         find(s, "scale")->effect < 0 && find(s, "horizon")->effect < 0;
-    return steps_are_long(s) || (shrunk && s->facts->long_step > SK_CHECK_RATHER_LONG);
+    return steps_are_long(s) || (shrunk && !s->facts->flow && s->facts->long_step > SK_CHECK_RATHER_LONG);
 }
 
 static bool is_noise(const scene *s)
 {
     return leads(s, "memory") && find(s, "memory")->effect < 0 && !(find(s, "horizon")->effect > SK_CHECK_RATIO);
 }
+
+/* Noise that the model knows of, or that was looked for and gained nothing, is not named as if it were new. */
+static bool is_more_noise(const scene *s) { return is_noise(s) && s->model->structure->noise; }
+static bool is_like_noise(const scene *s) { return is_noise(s) && s->facts->noise_sought; }
 
 static bool is_memory(const scene *s)
 {
@@ -189,6 +194,14 @@ static void put_placeholder(char *out, size_t size, const scene *s, char what)
     }
 }
 
+static void tell_left_out(const sk_check_facts *f, char *out)
+{
+    const size_t used = strlen(out);
+    if (f->left_out)
+        snprintf(out + used, SOCK_VERDICT_SIZE - used, " Left out: %zu wild step%s.", f->left_out,
+                 f->left_out == 1 ? "" : "s");
+}
+
 static void fill(char *out, const char *text, const scene *s)
 {
     size_t used = 0;
@@ -231,11 +244,21 @@ static const struct {
      "happens "
      "within a step ({T}).",
      "Use the model for such steps only, or sample more often."},
+    {"noise-more", is_more_noise,
+     "Neighbouring residuals cancel more than the measurement noise of the model makes them: noise that depends on the "
+     "state, or on "
+     "the noise before.",
+     "Fit with --noise full, or thin the data (every second or fourth point) and fit again."},
+    {"noise-like", is_like_noise,
+     "Neighbouring residuals of {n} cancel, as measurement noise of a standard deviation of about {R} would make them; "
+     "but a "
+     "model with such noise predicted no better when this one was fitted.",
+     "Thin the data (every second or fourth point) and fit again; compare with a fit with --noise diag."},
     {"noise", is_noise,
      "Neighbouring residuals cancel: measurement noise, of a standard deviation of about {R} in {n}; a is too large by "
      "about "
      "{A} %.",
-     "Thin the data (every second or fourth point), or average neighbouring points, and fit again."},
+     "Fit with --noise diag, which tells such noise from diffusion."},
     {"memory", is_memory,
      "Neighbouring residuals go the same way: the state has memory, by a hidden variable, or because {n} is the "
      "position of "
@@ -271,6 +294,7 @@ void sk_check_verdict(const sock_model *model, const sk_check_facts *facts, cons
     out->ok = objections(&s) == 0;
     snprintf(out->pattern, sizeof out->pattern, "%s", table[row].pattern);
     fill(out->verdict, table[row].sentence, &s);
+    tell_left_out(facts, out->verdict);
     fill(out->advice, table[row].advice, &s);
 }
 
