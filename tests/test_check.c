@@ -596,6 +596,26 @@ static void test_verdict__holm_by_hand(void **state)
     assert_true(test[1].objects && !test[4].objects);
 }
 
+static void test_battery__of_few_columns_and_all_the_less_likely_counts_double(void **state)
+{
+    (void)state;
+    const struct {
+        double few, few_df, statistic, p;
+    } cases[] = {{11, 1, 11, 2 * sk_chi_square_tail(11, 1)}, /* all of it along the few */
+                 {1, 1, 12, 2 * sk_chi_square_tail(12, 3)},
+                 {0.01, 1, 1, 1},
+                 {0, 0, 12, sk_chi_square_tail(12, 3)}, /* made once */
+                 {12, 3, 12, sk_chi_square_tail(12, 3)}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sock_check_test t = {.statistic = i == 2 ? 1 : 12, .df = 3};
+        t.p = sk_chi_square_tail(t.statistic, t.df);
+        sk_check_by_few(cases[i].few, cases[i].few_df, &t);
+        assert_close(t.statistic, cases[i].statistic, 0, 1);
+        assert_close(t.p, cases[i].p, 1e-14, 0);
+        assert_close(t.df, i == 0 ? 1 : 3, 0, 1);
+    }
+}
+
 typedef struct pattern {
     const char *name;
     const char *objecting; /* names of tests */
@@ -692,8 +712,12 @@ static void test_check__policy(void **state)
     assert_int_equal(sk_check_quick_steps(10), 1500);
     assert_int_equal(sk_check_quick_steps(20), 375);
     assert_int_equal(sk_check_quick_steps(100), 200);
+    assert_int_equal(sk_check_quick_draws(1, 71), SK_CHECK_DRAWS);
+    assert_int_equal(sk_check_quick_draws(1, 570), 50);
+    assert_int_equal(sk_check_quick_draws(1, 1000000), SK_CHECK_QUICK_DRAWS);
     assert_true(SK_CHECK_INNER == 4 && SK_CHECK_RUN_INNER == 12 && SK_CHECK_RUN == 4 && SK_CHECK_RUNS_LEAST == 30);
     assert_true(SK_CHECK_LEFT == 0.1 && SK_CHECK_LAGS == 5 && SK_CHECK_WAVES_ONE == 5 && SK_CHECK_WAVES_MANY == 4);
+    assert_true(SK_CHECK_WAVES_FEW == 2 && SK_CHECK_PER_RELAXATION == 8 && SK_CHECK_HEUN == 0.1);
     assert_true(SK_CHECK_LAG1 == 0.03 && SK_CHECK_RATIO == 0.05 && SK_CHECK_SCALE == 0.05 && SK_CHECK_SHARE == 0.005);
     assert_true(SK_CHECK_DISTANCE == 0.02 && SK_CHECK_TAILS == 0.1 && SK_CHECK_LONG == 0.5 && SK_CHECK_WILD == 5);
 }
@@ -722,6 +746,7 @@ int main(void)
         cmocka_unit_test(test_check__refuses_what_it_cannot_test),
         cmocka_unit_test(test_check__out_of_memory_leaves_nothing),
         cmocka_unit_test(test_verdict__holm_by_hand),
+        cmocka_unit_test(test_battery__of_few_columns_and_all_the_less_likely_counts_double),
         cmocka_unit_test(test_verdict__patterns),
         cmocka_unit_test(test_check__policy),
     };

@@ -89,7 +89,7 @@ static bool wants_check(const sk_fit_job *job, const sk_record *record)
 /* The quick form, into the record. Numbers that do not allow it are no reason to lose a fit. */
 static sock_status check_quickly(const sk_fit_job *job, const strays *wild, const sock_model *model, sk_record *record)
 {
-    sk_check_spec spec = {.draws = SK_CHECK_QUICK_DRAWS,
+    sk_check_spec spec = {.draws = sk_check_quick_draws(job->data->d, sk_data_intervals(job->data)),
                           .most = sk_check_quick_steps(job->data->d),
                           .alpha = sk_option_number(job->opts, "alpha"),
                           .seed = sk_option_count(job->opts, "seed")};

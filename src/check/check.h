@@ -79,8 +79,10 @@ sock_status sk_check_choose(sock_context *ctx, const sock_data *data, const bool
 sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_t reach, sk_check_steps *out);
 void sk_check_steps_free(sk_check_steps *steps);
 
-/* Steps of the quick form in d dimensions, where each costs more. */
+/* Steps of the quick form in d dimensions, where each costs more; and ends for each of them: of few steps as many as
+ * `sock check` makes, so that both say the same. */
 size_t sk_check_quick_steps(size_t d);
+size_t sk_check_quick_draws(size_t d, size_t steps);
 
 /* What the steps of a model are among its own simulated ones. */
 typedef struct sk_check_scores {
@@ -213,6 +215,10 @@ typedef struct sk_check_facts {
 
 sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const sock_data *data,
                              const sk_check_spec *spec, sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts);
+
+/* A test that was made by few of its columns, too, with this chi-square statistic: the less likely of both is kept, and
+ * its p counts double. */
+void sk_check_by_few(double statistic, double df, sock_check_test *test);
 
 /* Share of simulated paths that leave the range of the data, widened by half on each side; NaN: none was made. */
 sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,

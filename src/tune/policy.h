@@ -231,7 +231,8 @@
 #define SK_CHECK_QUICK_STEPS 1500 /* at the end of a fit, which it may lengthen by a fifth, */
 #define SK_CHECK_QUICK_STATES 10  /* in up to so many states, beyond with their square fewer, */
 #define SK_CHECK_QUICK_LEAST 200  /* down to this; */
-#define SK_CHECK_QUICK_DRAWS 19   /* so many ends for each */
+#define SK_CHECK_QUICK_DRAWS 19   /* so many ends for each; of fewer steps more, */
+#define SK_CHECK_DRAWS 99         /* up to those of a whole check */
 #define SK_CHECK_PIECES 8         /* where steps are chosen, pieces of a trajectory are at most this part of them */
 #define SK_CHECK_INNER 4          /* Euler steps within a step, */
 #define SK_CHECK_RUN_INNER 12     /* and within a run; */
@@ -252,7 +253,8 @@
 #define SK_CHECK_CENTRES 100       /* centres of a kernel that stand for all */
 #define SK_CHECK_WAVES_ONE 5       /* cosines of a state's rank, in one dimension, */
 #define SK_CHECK_WAVES_MANY 4      /* and in several, */
-#define SK_CHECK_WAVES 40          /* for all states together */
+#define SK_CHECK_WAVES 40          /* for all states together; */
+#define SK_CHECK_WAVES_FEW 2       /* and once more the longest of each: what is missed is mostly smooth */
 #define SK_CHECK_LAGS 5            /* of the squares */
 #define SK_CHECK_CYCLE_LAGS 40     /* of the residuals: longest lag, at most a quarter of a piece */
 #define SK_CHECK_SPECTRUM 4096     /* steps of which one spectrum is made */
