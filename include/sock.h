@@ -466,6 +466,22 @@ SOCK_API sock_status sock_check(sock_context *ctx, const sock_model *model, cons
 /* The same as one JSON object: verdict, advice, pattern, ok, tests and the numbers. */
 SOCK_API sock_status sock_checks_json(sock_context *ctx, const sock_checks *checks, char **json);
 
+/* What the tests are made of: where the observed end of each step stands among simulated ones of the model. */
+typedef struct sock_step_scores {
+    size_t count, dim; /* steps, states */
+    size_t all_steps;  /* of the data */
+    double *v;         /* count x dim: standard normal and independent when the model is right; NaN: no score */
+    double *pit;       /* the same as shares, in (0, 1) */
+    double *x, *t;     /* count x dim, count: where a step starts: the state (with measurement noise its mean given the
+                          observations up to there), the time */
+    size_t *piece;     /* count: steps of one piece follow one another */
+} sock_step_scores;
+
+/* As sock_check, which see; the same scores. Freed with sock_step_scores_free. */
+SOCK_API sock_status sock_check_scores(sock_context *ctx, const sock_model *model, const sock_data *data,
+                                       const sock_options *opts, sock_step_scores *out);
+SOCK_API void sock_step_scores_free(sock_step_scores *scores);
+
 #ifdef __cplusplus
 }
 #endif

@@ -54,6 +54,7 @@ sock_status fig_draw(sock_context *ctx, const fig_figure *figure, const fig_inpu
  * fig_density: how often a state is visited, by the data and by the model; with the stationary density.
  * fig_marginals: the same for all pairs of the first four states.
  * fig_residuals: standardised residuals: histogram, quantiles, autocorrelation, against the state.
+ * fig_check: the same of the scores of the check, which long steps and measurement noise leave as they are.
  * fig_search: the scores that the search found over penalties and length scales. */
 sock_status fig_fields(sock_context *ctx, const fig_input *in, char **text, size_t *size);
 sock_status fig_drift(sock_context *ctx, const fig_input *in, char **text, size_t *size);
@@ -65,6 +66,7 @@ sock_status fig_paths(sock_context *ctx, const fig_input *in, char **text, size_
 sock_status fig_density(sock_context *ctx, const fig_input *in, char **text, size_t *size);
 sock_status fig_marginals(sock_context *ctx, const fig_input *in, char **text, size_t *size);
 sock_status fig_residuals(sock_context *ctx, const fig_input *in, char **text, size_t *size);
+sock_status fig_check(sock_context *ctx, const fig_input *in, char **text, size_t *size);
 sock_status fig_search(sock_context *ctx, const fig_input *in, char **text, size_t *size);
 const char *fig_search_lack(const fig_input *in);
 

@@ -42,10 +42,10 @@ static const chapter chapters[] = {
      "settles "
      "if it is left alone; it need not agree with data that have not settled."},
     {"marginals", "States two by two", "The shapes beneath and above the diagonal should be alike."},
-    {"residuals", "Residuals",
-     "What the model leaves unexplained in each step, in units of its own noise. It should be white: a normal "
-     "histogram, "
-     "points on the line, bars within the dashed lines, and mean and spread that do not hang on the state."},
+    {"check", "The check",
+     "Where the observed end of each step stands among simulated ones of the model: what the tests of the verdict are "
+     "made of. It should be white: an even histogram, points on the line, bars within the dashed lines, and mean and "
+     "spread that do not hang on the state."},
     {"search", "The search",
      "How well the candidates predict steps that they have not seen. Curves that are flat at the top mean that the "
      "choice hardly matters."}};

@@ -1,12 +1,22 @@
-/* residualplots.c - four looks at standardised residuals: their histogram and their quantiles beside those of the
- * normal law, their autocorrelation and that of their squares, and whether they hang on the state. */
+/* residualplots.c - four looks at standardised residuals, or at the scores of the check: their histogram and their
+ * quantiles beside those of their law, their autocorrelation and that of their squares, and whether they hang on the
+ * state. */
 #define _GNU_SOURCE
 #include "evidence.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { BARS = 41, CURVE = 121, QUANTILES = 240, BINS = 15, DOTS = 1500, STATES_MOST = 3, VALUES_MOST = 60000 };
+enum {
+    BARS = 41,
+    SHARES = 20,
+    CURVE = 121,
+    QUANTILES = 240,
+    BINS = 15,
+    DOTS = 1500,
+    STATES_MOST = 3,
+    VALUES_MOST = 60000
+};
 
 static int histogram_panel(sheet *s, size_t count, const double *sorted)
 {
@@ -30,6 +40,28 @@ static int histogram_panel(sheet *s, size_t count, const double *sorted)
         law[i] = exp(-x[i] * x[i] / 2) / sqrt(2 * 3.14159265358979323846);
     }
     return panel_curve(&p, "law", CURVE, x, law);
+}
+
+/* Shares of the scores: even, within limits that 95 % of the bars of a right model keep. */
+static int share_panel(sheet *s, size_t count, const double *sorted)
+{
+    double bar[SHARES] = {0}, tallest = 0;
+    const double limit = 1.96 * sqrt((SHARES - 1) / (double)(count ? count : 1));
+    panel p;
+    for (size_t i = 0; i < count; i++)
+        bar[(size_t)fmin(SHARES - 1, floor(SHARES * sorted[i]))] += SHARES / (double)count;
+    for (size_t b = 0; b < SHARES; b++) tallest = fmax(tallest, bar[b]);
+    if (!sheet_panel(s, (range){0, 1}, (range){0, 1.05 * fmax(tallest, 1 + 1.5 * limit)}, &p)) return 0;
+    panel_frame(&p, "place among simulated ends", "share of them below");
+    for (size_t b = 0; b < SHARES; b++) {
+        const double left = axis_at(&p.x, (double)b / SHARES), top = axis_at(&p.y, bar[b]);
+        svg_rect(p.s, "bar", (double[]){left, top}, (double[]){axis_scale(&p.x) / SHARES * 0.92, p.y.from - top});
+    }
+    for (int side = -1; side <= 1; side += 2) {
+        const double y = axis_at(&p.y, fmax(1 + side * limit, 0));
+        svg_line(p.s, "limit", (double[]){p.x.from, y}, (double[]){p.x.to, y});
+    }
+    return panel_curve(&p, "law", 2, (double[]){0, 1}, (double[]){1, 1});
 }
 
 static int quantile_panel(sheet *s, size_t count, const double *sorted)
@@ -159,7 +191,7 @@ static int state_panel(sheet *s, const fig_input *in, const res_set *set, size_t
     for (size_t i = 0; i < count; i++) range_see(&across, set->x[order[i] * set->d + k]);
     int good = sheet_panel(s, range_widen(across, 0.03), (range){-4.2, 4.2}, &p);
     if (set->d > 1)
-        snprintf(title, sizeof title, "residual of %.60s", sock_model_name(in->model, k));
+        snprintf(title, sizeof title, "%s of %.60s", set->pit ? "score" : "residual", sock_model_name(in->model, k));
     else
         snprintf(title, sizeof title, "against the state");
     if (good) panel_frame(&p, title, sock_model_name(in->model, k));
@@ -173,14 +205,17 @@ static int state_panel(sheet *s, const fig_input *in, const res_set *set, size_t
 static void draw_notes(sheet *s, const res_set *set, const res_moments *m)
 {
     char text[400];
-    int used =
-        snprintf(text, sizeof text,
-                 "(x(t+h) \xe2\x88\x92 x(t) \xe2\x88\x92 h f) / \xe2\x88\x9a(h a), state by state: %zu residuals, "
-                 "mean %.3f, standard deviation %.3f, kurtosis %.2f, %.1f %% beyond \xc2\xb1"
-                 "1.96 (5 %% expected)",
-                 m->count, m->mean, m->sd, m->kurtosis, 100 * m->beyond);
+    int used = snprintf(text, sizeof text,
+                        "%s, state by state: %zu %s, mean %.3f, standard deviation %.3f, kurtosis %.2f, %.1f %% beyond "
+                        "\xc2\xb1"
+                        "1.96 (5 %% expected)",
+                        set->pit ? "Where observed ends stand among simulated ones, as normal scores"
+                                 : "(x(t+h) \xe2\x88\x92 x(t) \xe2\x88\x92 h f) / \xe2\x88\x9a(h a)",
+                        m->count, set->pit ? "scores" : "residuals", m->mean, m->sd, m->kurtosis, 100 * m->beyond);
     const size_t lost = set->steps * set->d - m->count;
-    if (lost) used += snprintf(text + used, sizeof text - (size_t)used, "; %zu left out where a is 0", lost);
+    if (lost)
+        used += snprintf(text + used, sizeof text - (size_t)used, "; %zu left out where %s", lost,
+                         set->pit ? "a state follows from others" : "a is 0");
     if (set->steps < set->all)
         snprintf(text + used, sizeof text - (size_t)used, "; %zu of %zu steps", set->steps, set->all);
     sheet_note(s, text);
@@ -189,8 +224,8 @@ static void draw_notes(sheet *s, const res_set *set, const res_moments *m)
 static char *draw(const fig_input *in, const res_set *set, const res_moments *m, size_t *size)
 {
     const size_t states = set->d < STATES_MOST ? set->d : STATES_MOST;
-    const sheet_plan plan = {.id = "residuals",
-                             .heading = "Standardised residuals",
+    const sheet_plan plan = {.id = set->pit ? "check" : "residuals",
+                             .heading = set->pit ? "Scores of the check" : "Standardised residuals",
                              .form = in->form,
                              .panels = 3 + states,
                              .columns = 2,
@@ -198,31 +233,34 @@ static char *draw(const fig_input *in, const res_set *set, const res_moments *m,
                              .tall = 180,
                              .notes = 2};
     size_t count = 0;
-    double *sorted = res_sorted(set, &count);
+    double *sorted = res_sorted(set, set->r, &count), *share = set->pit ? res_sorted(set, set->pit, &count) : NULL;
     sheet *s = sheet_new(&plan);
-    int good = s && sorted;
+    int good = s && sorted && (share || !set->pit);
     if (s) {
-        sheet_key(s, LEGEND_BOX, "bar", "residuals");
+        sheet_key(s, LEGEND_BOX, "bar", set->pit ? "scores" : "residuals");
         sheet_key(s, LEGEND_LINE, "law", "normal law; mean \xc2\xb1 deviation");
         sheet_key(s, LEGEND_LINE, "model", "autocorrelation");
         sheet_key(s, LEGEND_DOT, "best", "of their squares");
-        good = good && histogram_panel(s, count, sorted) && quantile_panel(s, count, sorted) && correlation_panel(s, m);
+        good = good && (share ? share_panel(s, count, share) : histogram_panel(s, count, sorted)) &&
+               quantile_panel(s, count, sorted) && correlation_panel(s, m);
         for (size_t k = 0; good && k < states; k++) good = state_panel(s, in, set, k);
         draw_notes(s, set, m);
     }
     free(sorted);
+    free(share);
     return s ? sheet_close(s, good, size) : NULL;
 }
 
 static void keep_numbers(const fig_input *in, const res_set *set, const res_moments *m)
 {
     const size_t d = set->d, columns = 2 + 2 * d, every = set->steps * columns / VALUES_MOST + 1;
-    fig_table *t = tables_add(in->tables, columns, (set->steps + every - 1) / every, NULL, "residuals");
-    table_column(in->tables, t, 0, "trajectory", "");
+    fig_table *t =
+        tables_add(in->tables, columns, (set->steps + every - 1) / every, NULL, set->pit ? "check" : "residuals");
+    table_column(in->tables, t, 0, set->pit ? "piece" : "trajectory", "");
     table_column(in->tables, t, 1, fig_time_name(in), "");
     for (size_t k = 0; k < d; k++) {
         table_column(in->tables, t, 2 + k, sock_model_name(in->model, k), "");
-        table_column(in->tables, t, 2 + d + k, "r_", sock_model_name(in->model, k));
+        table_column(in->tables, t, 2 + d + k, set->pit ? "v_" : "r_", sock_model_name(in->model, k));
     }
     for (size_t i = 0; t && i < t->rows; i++) {
         double *row = t->value + i * columns;
@@ -230,7 +268,8 @@ static void keep_numbers(const fig_input *in, const res_set *set, const res_mome
         for (size_t k = 0; k < d; k++) row[2 + k] = set->x[i * every * d + k];
         for (size_t k = 0; k < d; k++) row[2 + d + k] = set->r[i * every * d + k];
     }
-    fig_table *acf = tables_add(in->tables, 3, RES_LAGS, "lines:1,2", "autocorrelation");
+    fig_table *acf =
+        tables_add(in->tables, 3, RES_LAGS, "lines:1,2", set->pit ? "autocorrelation of scores" : "autocorrelation");
     table_column(in->tables, acf, 0, "lag", "");
     table_column(in->tables, acf, 1, "autocorrelation", "");
     table_column(in->tables, acf, 2, "of the squares", "");
@@ -240,14 +279,29 @@ static void keep_numbers(const fig_input *in, const res_set *set, const res_mome
     }
 }
 
+static sock_status show(const fig_input *in, const res_set *set, const res_moments *m, char **text, size_t *size)
+{
+    char *made = draw(in, set, m, size);
+    if (made) *text = made;
+    if (made) keep_numbers(in, set, m);
+    return made ? SOCK_OK : SOCK_ENOMEM;
+}
+
 sock_status fig_residuals(sock_context *ctx, const fig_input *in, char **text, size_t *size)
 {
     const res_set *set;
     const res_moments *m;
     const sock_status status = evidence_residuals(ctx, in, &set, &m);
+    return status < 0 ? status : show(in, set, m, text, size);
+}
+
+sock_status fig_check(sock_context *ctx, const fig_input *in, char **text, size_t *size)
+{
+    res_set set;
+    sock_status status = res_scores(ctx, in->model, in->data, &set);
     if (status < 0) return status;
-    char *made = draw(in, set, m, size);
-    if (made) *text = made;
-    if (made) keep_numbers(in, set, m);
-    return made ? SOCK_OK : SOCK_ENOMEM;
+    const res_moments m = res_look(&set);
+    status = show(in, &set, &m, text, size);
+    res_free(&set);
+    return status;
 }

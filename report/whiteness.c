@@ -116,8 +116,37 @@ sock_status res_make(sock_context *ctx, const sock_model *model, const sock_data
     return status < 0 ? status : SOCK_OK;
 }
 
+static void *copy(size_t count, size_t size, const void *from)
+{
+    void *to = calloc(count + 1, size);
+    if (to && count) memcpy(to, from, count * size);
+    return to;
+}
+
+sock_status res_scores(sock_context *ctx, const sock_model *model, const sock_data *data, res_set *out)
+{
+    sock_step_scores s;
+    const sock_status status = sock_check_scores(ctx, model, data, NULL, &s);
+    if (status < 0) return status;
+    const size_t all = s.count * s.dim;
+    res_set made = {.d = s.dim, .steps = s.count, .all = s.all_steps};
+    made.r = copy(all, sizeof *s.v, s.v);
+    made.pit = copy(all, sizeof *s.pit, s.pit);
+    made.x = copy(all, sizeof *s.x, s.x);
+    made.t = copy(s.count, sizeof *s.t, s.t);
+    made.trajectory = copy(s.count, sizeof *s.piece, s.piece);
+    sock_step_scores_free(&s);
+    if (made.r && made.pit && made.x && made.t && made.trajectory) {
+        *out = made;
+        return SOCK_OK;
+    }
+    res_free(&made);
+    return SOCK_ENOMEM;
+}
+
 void res_free(res_set *set)
 {
+    free(set->pit);
     free(set->r);
     free(set->x);
     free(set->t);
@@ -127,12 +156,12 @@ void res_free(res_set *set)
 
 /* ---- Looking at them ---- */
 
-double *res_sorted(const res_set *set, size_t *count)
+double *res_sorted(const res_set *set, const double *value, size_t *count)
 {
     double *values = calloc(set->steps * set->d + 1, sizeof *values);
     *count = 0;
     for (size_t i = 0; values && i < set->steps * set->d; i++)
-        if (isfinite(set->r[i])) values[(*count)++] = set->r[i];
+        if (isfinite(value[i])) values[(*count)++] = value[i];
     if (values) look_sort(*count, values);
     return values;
 }

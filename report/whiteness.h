@@ -9,17 +9,23 @@
 
 enum { RES_LAGS = 20 };
 
+/* Or normal scores of the check (sock_check_scores), which are so for long steps and with measurement noise, too: one
+ * place for what figures show, tests see and words say. */
 typedef struct res_set {
     size_t d, steps;    /* steps in use, trajectory after trajectory */
     size_t all;         /* of the data; more than steps when they were thinned */
     double *r, *x;      /* steps x d: residuals (NaN where a_kk is not positive), states before the step */
     double *t;          /* steps */
-    size_t *trajectory; /* steps */
+    size_t *trajectory; /* steps: of which one, or, of scores, the piece of one */
+    double *pit;        /* steps x d: scores as shares; NULL: these are residuals */
 } res_set;
 
 /* At most some 40000 steps, of evenly chosen trajectories. Negative: nothing was made. */
 sock_status res_make(sock_context *ctx, const sock_model *model, const sock_data *data, res_set *out);
 void res_free(res_set *set);
+
+/* Scores in place of residuals. */
+sock_status res_scores(sock_context *ctx, const sock_model *model, const sock_data *data, res_set *out);
 
 /* Over all states and steps; finite ones alone. */
 typedef struct res_moments {
@@ -32,8 +38,8 @@ typedef struct res_moments {
 
 res_moments res_look(const res_set *set);
 
-/* All finite residuals, sorted; freed with free(). NULL when out of memory. */
-double *res_sorted(const res_set *set, size_t *count);
+/* All finite values of steps x d, sorted; freed with free(). NULL when out of memory. */
+double *res_sorted(const res_set *set, const double *value, size_t *count);
 
 /* The point below which a share of the standard normal law lies, 0 < share < 1, to about 1e-9. */
 double res_normal_quantile(double share);

@@ -342,6 +342,14 @@ static sock_status call_uncertain(world *w)
     return sock_simulate(w->ctx, w->banded, &spec, out, NULL, NULL);
 }
 
+static sock_status call_check_scores(world *w)
+{
+    sock_step_scores scores;
+    SK_TRY(sock_check_scores(w->ctx, w->model, w->data, w->plain, &scores));
+    sock_step_scores_free(&scores);
+    return SOCK_OK;
+}
+
 static sock_status call_check(world *w)
 {
     sock_checks checks;
@@ -410,6 +418,7 @@ static const struct call {
     {"sock_model_bands, _draw", call_bands, false},
     {"sock_simulate, uncertain", call_uncertain, false},
     {"sock_check, sock_checks_json", call_check, false},
+    {"sock_check_scores", call_check_scores, false},
     {"rep_write", call_report, false},
     {"rep_figure", call_figures, false},
 };

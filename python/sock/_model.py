@@ -391,6 +391,22 @@ class Model:
             warnings.warn(f"{result.verdict} {result.advice}", SockWarning, stacklevel=outside())
         return result
 
+    def _step_scores(self, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """What the check is made of: v, the same as shares, the states where steps start, and the piece of each step."""
+        raw = _native.StepScores()
+        with own_errors(self), self._context((), {}) as c:
+            c.work(
+                lib.sock_check_scores, self._pointer(), data._handle, c.options, ctypes.byref(raw), progress=self._progress()
+            )
+        shape = (raw.count, raw.dim)
+        try:
+            if not raw.count:
+                return np.empty(shape), np.empty(shape), np.empty(shape), np.empty(0, dtype=int)
+            v, pit, x = (np.ctypeslib.as_array(a, shape).copy() for a in (raw.v, raw.pit, raw.x))
+            return v, pit, x, np.ctypeslib.as_array(raw.piece, (raw.count,)).copy()
+        finally:
+            lib.sock_step_scores_free(ctypes.byref(raw))
+
     # -- Figures
 
     def plot(
@@ -406,7 +422,8 @@ class Model:
         """Draws with matplotlib and returns the figure.
 
         ``kind``: ``"fields"`` (drift and diffusion where the data are), ``"paths"`` (the data with the fan of simulated
-        paths) or ``"residuals"`` (standardised residuals: histogram, against normal quantiles, correlation in time,
+        paths) ``"check"`` (scores of :meth:`check`, right for long steps and measurement
+        noise, too) or ``"residuals"`` (standardised residuals: histogram, against normal quantiles, correlation in time,
         against the state). ``X`` defaults to the data of the fit; ``states`` chooses the plane when d > 2.
         """
         from . import _plots

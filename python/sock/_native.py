@@ -141,6 +141,19 @@ class Checks(ctypes.Structure):
     ]
 
 
+class StepScores(ctypes.Structure):
+    _fields_ = [
+        ("count", c_size_t),
+        ("dim", c_size_t),
+        ("all_steps", c_size_t),
+        ("v", POINTER(c_double)),
+        ("pit", POINTER(c_double)),
+        ("x", POINTER(c_double)),
+        ("t", POINTER(c_double)),
+        ("piece", POINTER(c_size_t)),
+    ]
+
+
 class SystemHead(ctypes.Structure):
     """The beginning of sys_system; only read through a pointer."""
 
@@ -185,6 +198,7 @@ STRUCTURES = {
     "sock_scores": Scores,
     "sock_check_test": CheckTest,
     "sock_checks": Checks,
+    "sock_step_scores": StepScores,
     "sys_system": SystemHead,
     "sys_instance": SystemInstance,
     "rep_settings": ReportSettings,
@@ -264,6 +278,8 @@ PROTOTYPES = {
     "sock_score": (c_int, [_H, _H, _H, _H, _H, _H, POINTER(Scores)]),
     "sock_check": (c_int, [_H, _H, _H, _H, POINTER(Checks)]),
     "sock_checks_json": (c_int, [_H, POINTER(Checks), _TEXT]),
+    "sock_check_scores": (c_int, [_H, _H, _H, _H, POINTER(StepScores)]),
+    "sock_step_scores_free": (None, [POINTER(StepScores)]),
 }
 
 SYSTEM_PROTOTYPES = {

@@ -9,7 +9,7 @@ import numpy as np
 from ._errors import UsageError
 from ._trajectories import Trajectories
 
-KINDS = ("fields", "paths", "residuals")
+KINDS = ("fields", "paths", "check", "residuals")
 # Colours that stay apart for colour-blind eyes (Okabe and Ito).
 MODEL, TRUTH, DATA = "#0072b2", "#d55e00", "#7f7f7f"
 GRID = 200  # points of a curve
@@ -39,7 +39,7 @@ def draw(model: Any, data: Trajectories, kind: str, truth: Any, states: Tuple[in
         return (_fields_line if model.d_ == 1 else _fields_plane)(pyplot, figure, model, data, truth, states)
     if kind == "paths":
         return _fan(pyplot, figure, model, data, n_paths)
-    return _residuals(pyplot, figure, model, data)
+    return (_check if kind == "check" else _residuals)(pyplot, figure, model, data)
 
 
 def _figure(pyplot: Any, figure: Any, size: Tuple[float, float]) -> Any:
@@ -241,21 +241,28 @@ def _correlations(u: np.ndarray, owner: np.ndarray, lags: int) -> np.ndarray:
 def _residuals(pyplot: Any, figure: Any, model: Any, data: Trajectories) -> Any:
     if not model.has_diffusion_:
         raise UsageError("the model has no diffusion, so its residuals cannot be standardised")
-    figure = _figure(pyplot, figure, (8, 6.4))
     u, x, owner = residuals(model, data)
     finite = u[np.isfinite(u)]
     if not finite.size:
         raise UsageError("a is zero at every step, so there is no residual to standardise")
-    (histogram, quantiles), (times, against) = figure.subplots(2, 2)
+    figure = _figure(pyplot, figure, (8, 6.4))
+    histogram, *others = figure.subplots(2, 2).ravel()
     grid = np.linspace(-4, 4, GRID)
     histogram.hist(np.clip(finite, -5, 5), bins=60, density=True, color=MODEL, alpha=0.5)
     histogram.plot(grid, np.exp(-grid * grid / 2) / np.sqrt(2 * np.pi), "--", color=TRUTH, label="standard normal")
     histogram.set(title="standardised residuals", xlabel="residual")
     histogram.legend(frameon=False)
-    normal, pick = _quantiles(finite, 500)
+    _white(others, model, u, x, owner, "residual")
+    return figure
+
+
+def _white(axes: Any, model: Any, u: np.ndarray, x: np.ndarray, owner: np.ndarray, what: str) -> None:
+    """Quantiles, correlations in time, and the state: what residuals and scores share."""
+    quantiles, times, against = axes
+    normal, pick = _quantiles(u[np.isfinite(u)], 500)
     quantiles.plot(normal, pick, ".", color=MODEL, markersize=3)
     quantiles.plot(normal, normal, "--", color=TRUTH)
-    quantiles.set(title="against normal quantiles", xlabel="normal quantile", ylabel="residual")
+    quantiles.set(title="against normal quantiles", xlabel="normal quantile", ylabel=what)
     lags = int(min(20, max(1, np.bincount(owner).max() - 1)))
     for k in range(min(model.d_, 4)):
         times.plot(np.arange(1, lags + 1), _correlations(u[:, k], owner, lags), "o-", markersize=3, label=model.names_[k])
@@ -266,5 +273,27 @@ def _residuals(pyplot: Any, figure: Any, model: Any, data: Trajectories) -> Any:
     times.legend(frameon=False)
     against.plot(x[:, 0], u[:, 0], ".", color=MODEL, markersize=2, alpha=0.3, rasterized=True)
     against.axhline(0, color=DATA, linewidth=0.5)
-    against.set(title="against the state", xlabel=model.names_[0], ylabel="residual")
+    against.set(title="against the state", xlabel=model.names_[0], ylabel=what)
+
+
+# ---- Check -------------------------------------------------------------------------------------------------------
+
+SHARES = 20  # bars
+
+
+def _check(pyplot: Any, figure: Any, model: Any, data: Trajectories) -> Any:
+    if not model.has_diffusion_:
+        raise UsageError("the model has no diffusion, so its steps cannot be compared with simulated ones")
+    v, pit, x, piece = model._step_scores(data)
+    shares = pit[np.isfinite(pit)]
+    if not shares.size:
+        raise UsageError("no step has a score: there are no steps, or a is zero at all of them")
+    figure = _figure(pyplot, figure, (8, 6.4))
+    histogram, *others = figure.subplots(2, 2).ravel()
+    histogram.hist(shares, bins=SHARES, range=(0, 1), density=True, color=MODEL, alpha=0.5)
+    limit = 1.96 * np.sqrt((SHARES - 1) / shares.size)
+    for level, style in ((1, "-"), (1 - limit, "--"), (1 + limit, "--")):
+        histogram.axhline(level, color=TRUTH, linestyle=style, linewidth=0.8)
+    histogram.set(title="place among simulated ends", xlabel="share of them below")
+    _white(others, model, v, x, piece, "score")
     return figure

@@ -13,10 +13,10 @@ def test_it_says_what_the_program_says(gbm, program, tmp_path):
     model = sock.SDE(tune=False, drift="linear", diffusion="linear", threads=1).fit(gbm.train)
     model.save(tmp_path / "m.sock")
     gbm.test.to_csv(tmp_path / "test.csv")
-    told = json.loads(program("check", tmp_path / "m.sock", tmp_path / "test.csv", "--draws", 39, "--threads", 1, "--json"))
+    told = json.loads(program("check", tmp_path / "m.sock", tmp_path / "test.csv", "--draws", 99, "--threads", 1, "--json"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        said = model.check(gbm.test, draws=39)
+        said = model.check(gbm.test, draws=99)
     assert said.ok and said.pattern == "none" and said.verdict.startswith("No objection: over")
     for key in told:
         if key != "seconds":
@@ -46,6 +46,17 @@ def test_known_models_and_refusals():
         walk.check([(np.arange(401.0), x)], draws=5)
     with pytest.raises(sock.UsageError, match="give the data"):
         walk.check()
+
+
+def test_scores_are_those_of_the_check(gbm):
+    model = sock.SDE(tune=False, drift="linear", diffusion="linear", threads=1).fit(gbm.train)
+    v, pit, x, piece = model._step_scores(gbm.train)
+    said = model.check()
+    assert v.shape == pit.shape == x.shape == (said["steps"], 1) and piece.shape == (said["steps"],)
+    assert abs(np.mean(v * v) - said["scale"]) < 1e-12
+    same = piece[1:] == piece[:-1]
+    assert abs(np.sum((v[1:] * v[:-1])[same]) / len(v) - said["lag1"]) < 1e-12
+    assert np.array_equal(x[:100, 0], gbm.train[0].x[:100, 0])
 
 
 def test_the_tests_as_a_frame(gbm):

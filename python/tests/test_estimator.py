@@ -287,7 +287,7 @@ def test_figures(plain, gbm):
     assert plain.plot(kind="paths") and plain.plot(kind="residuals")
     dense = sock.datasets.load("dense", seed=1, trajectories=(5, 1, 1))
     two = sock.SDE(tune=False, drift="linear", diffusion="linear").fit(dense.train)
-    for kind in ("fields", "paths", "residuals"):
+    for kind in ("fields", "paths", "check", "residuals"):
         assert two.plot(dense.train, kind, truth=dense.truth).axes
     for wrong in (dict(kind="pie"), dict(X=dense.train), dict(truth=dense.truth)):
         with pytest.raises(sock.UsageError):

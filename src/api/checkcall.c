@@ -8,9 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sock_status look_at(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_checks *out)
+/* What is wanted of a model and data: verdict and tests, or scores. */
+typedef struct wanted {
+    sock_checks *checks;
+    sock_step_scores *scores;
+} wanted;
+
+static sock_status look_at(sock_context *ctx, const sock_model *model, const sock_data *data, const wanted *out)
 {
-    if (!model || !data || !out) return sk_fail(ctx, SOCK_EUSAGE, "model, data and output must not be NULL");
+    if (!model || !data || !(out->checks || out->scores))
+        return sk_fail(ctx, SOCK_EUSAGE, "model, data and output must not be NULL");
     if (model->d != data->d)
         return sk_fail(ctx, SOCK_EUSAGE, "the model has dimension %zu, the data %zu", model->d, data->d);
     if (!model->has_diffusion)
@@ -19,9 +26,16 @@ static sock_status look_at(sock_context *ctx, const sock_model *model, const soc
     return SOCK_OK;
 }
 
+static sock_status make(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
+                        const wanted *out)
+{
+    if (out->checks) return sk_check(ctx, model, data, spec, out->checks);
+    return sk_check_score_steps(ctx, model, data, spec, out->scores);
+}
+
 /* bounds: room for 2 d numbers. */
 static sock_status with_options(sock_context *ctx, const sock_model *model, const sock_data *data,
-                                const sock_options *opts, double *bounds, sock_checks *out)
+                                const sock_options *opts, double *bounds, const wanted *out)
 {
     sk_record record; /* a model without a record has neither freedom nor floor */
     sk_wild wild = {0};
@@ -37,7 +51,7 @@ static sock_status with_options(sock_context *ctx, const sock_model *model, cons
     if (status >= 0) sk_check_by_record(&record, model->d, &spec);
     if (status >= 0 && !sk_record_warns(&record, SK_WARN_WILD_KEPT)) status = sk_wild_find(ctx, data, &wild);
     sk_check_without(&wild, &spec);
-    if (status >= 0) status = sk_check(ctx, model, data, &spec, out);
+    if (status >= 0) status = make(ctx, model, data, &spec, out);
     sk_wild_clear(&wild);
     sk_record_clear(&record);
     return status;
@@ -58,8 +72,8 @@ void sk_check_without(const sk_wild *wild, sk_check_spec *spec)
     spec->skipped = wild->step ? wild->left : 0;
 }
 
-sock_status sock_check(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_options *opts,
-                       sock_checks *out)
+static sock_status check(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_options *opts,
+                         const wanted *out)
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
@@ -69,6 +83,29 @@ sock_status sock_check(sock_context *ctx, const sock_model *model, const sock_da
     const sock_status status = with_options(ctx, model, data, opts, bounds, out);
     sk_free(bounds);
     return status;
+}
+
+sock_status sock_check(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_options *opts,
+                       sock_checks *out)
+{
+    return check(ctx, model, data, opts, &(wanted){.checks = out});
+}
+
+sock_status sock_check_scores(sock_context *ctx, const sock_model *model, const sock_data *data,
+                              const sock_options *opts, sock_step_scores *out)
+{
+    return check(ctx, model, data, opts, &(wanted){.scores = out});
+}
+
+void sock_step_scores_free(sock_step_scores *scores)
+{
+    if (!scores) return;
+    sk_free(scores->v);
+    sk_free(scores->pit);
+    sk_free(scores->x);
+    sk_free(scores->t);
+    sk_free(scores->piece);
+    *scores = (sock_step_scores){0};
 }
 
 sock_status sk_check_to_record(sock_context *ctx, const sock_checks *checks, sk_record *record)

@@ -165,8 +165,10 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *r)
     r->against_constant = sk_against_constant(found->score - found->score_constant, found->gain_error);
     if (found->too_few) return sk_record_add_warning(ctx, r, SK_WARN_FEW); /* nothing else can be said */
     /* The verdict tells it otherwise; with noise and long steps Euler's residuals are correlated as they should be. */
-    if (!r->verdict && !found->noise.used && found->noise.substeps <= 1)
-        SK_TRY(sk_record_add_warning(ctx, r, sk_warn_lag1(r->residual_lag1, (double)found->steps)));
+    const sk_warning_code lag1 = sk_warn_lag1(r->residual_lag1, (double)found->steps);
+    const bool denied = lag1 == SK_WARN_NOISE && found->noise.z.count; /* looked for, and not found */
+    if (!r->verdict && !found->noise.used && found->noise.substeps <= 1 && !denied)
+        SK_TRY(sk_record_add_warning(ctx, r, lag1));
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_gain(r->against_constant, found->limited)));
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_moments(found->calibration)));
     if (r->quiet.count) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_QUIET));

@@ -499,23 +499,49 @@ static size_t count_steps(const sock_data *data)
     return sum;
 }
 
-/* Where steps and runs start, and the scores of their ends. */
-static sock_status score_steps(battery *b, const sock_model *model)
+/* Where single steps start, how finely they are followed, and the scores of their ends. */
+static sock_status score_singles(battery *b, const sock_model *model, double *length)
 {
-    double length[2];
+    double lengths[2];
     if (model->structure->noise) {
         SK_TRY(sk_check_starts_new(b->ctx, model, b->data, &b->steps, &b->starts));
         b->steps.starts = &b->starts;
     }
-    SK_TRY(sk_check_runs(b->ctx, &b->steps, SK_CHECK_RUN, &b->runs));
     SK_TRY(sk_check_rows_new(b->ctx, model, b->data, &b->steps, &b->rows));
-    SK_TRY(sk_check_long_step(b->ctx, model, &b->rows, length));
-    b->facts->long_step = length[0];
-    const sk_check_path step = sk_check_path_of(length[1], SK_CHECK_INNER);
-    sk_check_path run = sk_check_path_of(SK_CHECK_RUN * length[1], SK_CHECK_RUN_INNER);
-    run.heun = step.heun;
-    SK_TRY(sk_check_ends(b->ctx, model, b->data, &b->steps, b->spec, step, &b->scores));
-    return sk_check_ends(b->ctx, model, b->data, &b->runs, b->spec, run, &b->run_scores);
+    SK_TRY(sk_check_long_step(b->ctx, model, &b->rows, lengths));
+    b->facts->long_step = lengths[0];
+    *length = lengths[1];
+    const sk_check_path path = sk_check_path_of(*length, SK_CHECK_INNER);
+    return sk_check_ends(b->ctx, model, b->data, &b->steps, b->spec, path, &b->scores);
+}
+
+/* And those of runs. */
+static sock_status score_steps(battery *b, const sock_model *model)
+{
+    double length;
+    SK_TRY(score_singles(b, model, &length));
+    SK_TRY(sk_check_runs(b->ctx, &b->steps, SK_CHECK_RUN, &b->runs));
+    sk_check_path path = sk_check_path_of(SK_CHECK_RUN * length, SK_CHECK_RUN_INNER);
+    path.heun = length > SK_CHECK_HEUN; /* as the single steps, which runs are compared with */
+    return sk_check_ends(b->ctx, model, b->data, &b->runs, b->spec, path, &b->run_scores);
+}
+
+sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, const sock_data *data,
+                                 const sk_check_spec *spec, sock_step_scores *out)
+{
+    sk_check_facts facts;
+    battery b = {.ctx = ctx, .data = data, .spec = spec, .facts = &facts, .d = data->d};
+    double length;
+    sock_status status;
+    SK_GO(sk_check_choose(ctx, data, spec->skip, spec->most, &b.steps));
+    SK_GO(score_singles(&b, model, &length));
+    *out = (sock_step_scores){b.steps.count, b.d,      count_steps(data), b.scores.v,
+                              b.scores.pit,  b.rows.x, b.rows.t,          b.steps.piece};
+    b.scores.v = b.scores.pit = b.rows.x = b.rows.t = NULL;
+    b.steps.piece = NULL;
+out:
+    release(&b);
+    return status;
 }
 
 sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const sock_data *data,

@@ -216,6 +216,10 @@ typedef struct sk_check_facts {
 sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const sock_data *data,
                              const sk_check_spec *spec, sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts);
 
+/* The scores of single steps alone, with where they start; of too few steps for a test, too. */
+sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, const sock_data *data,
+                                 const sk_check_spec *spec, sock_step_scores *out);
+
 /* A test that was made by few of its columns, too, with this chi-square statistic: the less likely of both is kept, and
  * its p counts double. */
 void sk_check_by_few(double statistic, double df, sock_check_test *test);
