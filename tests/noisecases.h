@@ -3,6 +3,7 @@
 #ifndef SK_NOISECASES_H
 #define SK_NOISECASES_H
 
+#include "occupation/transitions.h"
 #include "onecontext.h"
 #include "oracle.h"
 #include "score/filter.h"
@@ -74,6 +75,26 @@ static inline void compare(json_t *at, const char *key, const double *value)
     double *expected = oracle_numbers(at, key, &count);
     assert_all_close(count, value, expected, 1e-11);
     free(expected);
+}
+
+/* One trajectory a cluster, clusters in folds in turn. */
+static inline sk_transitions *transitions_of(const sock_data *data, size_t folds)
+{
+    const size_t n = data->points - data->trajectories;
+    sk_split split = {
+        n, folds, data->trajectories, calloc(n, sizeof(size_t)), calloc(n, sizeof(size_t)), calloc(n, sizeof(size_t))};
+    sk_transitions *rows = NULL;
+    for (size_t j = 0, i = 0; j < data->trajectories; j++)
+        for (size_t k = data->first[j]; k + 1 < data->first[j + 1]; k++, i++) {
+            split.point[i] = k;
+            split.fold[i] = j % folds;
+            split.cluster[i] = j;
+        }
+    assert_int_equal(sk_transitions_new(ctx, data, &split, NULL, &rows), SOCK_OK);
+    free(split.point);
+    free(split.fold);
+    free(split.cluster);
+    return rows;
 }
 
 #endif

@@ -230,6 +230,57 @@ static void prop_draws_have_the_variance_of_the_bands(void **state)
     sock_model_free(model);
 }
 
+/* The candidate that is not in f with a law of its own, and noise on what is seen: a fit with noise. */
+static sock_model *with_noise(fixture *f)
+{
+    static const double law[] = {0.5, 0.4};
+    sock_model *model = by_hand(f);
+    model->spread->other_law[0] = diagonal(f, 2, law);
+    model->structure->noise = sk_doubles(f->ctx, 1, 1);
+    model->structure->noise[0] = 0.04;
+    return model;
+}
+
+/* It has its pi of within, and the terms of f have the rest. */
+static double variance_with_law(double x)
+{
+    const double within = 0.6 * (0.01 * x * x + 0.04) + 0.4 * (0.09 * x * x + 0.0025);
+    return drift_variance(x) - 0.3 * within + 0.3 * (0.25 * x * x + 0.16);
+}
+
+static void prop_a_law_of_a_candidate_counts_in_bands_and_draws(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = with_noise(f), *loaded = NULL;
+    const double x[] = {-1, 0.2, 2}, centre = 3, scale = 10;
+    double var[3] = {0}, log_var[3] = {0}, field[3], told[3], again[3], far[3], sup[2][SK_SUP_DRAWS];
+    good(f, sk_model_evaluate(f->ctx, model, 3, x, field, NULL));
+    good(f, sk_drift_variance(f->ctx, model, 3, x, field, told));
+    draw_many(f, model, 4000, 3, x, var, log_var);
+    for (size_t i = 0; i < 3; i++) {
+        assert_close(told[i], variance_with_law(x[i]), 1e-12, 0);
+        assert_close(var[i], told[i], 0.1, 0);
+        far[i] = centre + scale * x[i];
+    }
+    good(f, sk_drift_sup(f->ctx, model, 3, x, sup[0]));
+    good(f, sock_model_save(f->ctx, model, f->path));
+    good(f, sock_model_load(f->ctx, f->path, &loaded));
+    good(f, sk_drift_variance(f->ctx, loaded, 3, x, field, again));
+    assert_memory_equal(again, told, sizeof told);
+    assert_close(loaded->structure->noise[0], 0.04, 0, 0);
+    good(f, sk_drift_sup(f->ctx, loaded, 3, x, sup[1]));
+    assert_memory_equal(sup[0], sup[1], sizeof sup[0]);
+    for (size_t i = 0; i < 2; i++) { /* the terms, as the search does it, and their spread */
+        good(f, sk_features_set_units(f->ctx, model->drift[i]->map, &centre, &scale));
+        sk_scale(2, scale, model->drift[i]->weight);
+    }
+    good(f, sk_spread_rescale(f->ctx, &centre, &scale, model));
+    good(f, sk_model_evaluate(f->ctx, model, 3, far, field, NULL));
+    good(f, sk_drift_variance(f->ctx, model, 3, far, field, again));
+    for (size_t i = 0; i < 3; i++) assert_close(again[i], scale * scale * told[i], 1e-12, 0);
+    sock_model_free(model), sock_model_free(loaded);
+}
+
 /* Path k of every start is the one that draw k makes of it, whatever the threads. */
 static void prop_uncertain_paths_are_those_of_the_draws(void **state)
 {
@@ -643,7 +694,7 @@ static void test_bands__survive_every_failed_allocation(void **state)
 {
     fixture *f = *state;
     sock_set_threads(f->ctx, 1);
-    sock_model *model = by_hand(f);
+    sock_model *model = with_noise(f);
     assert_true(for_single_allocations(f->ctx, everything, &(trying){model, f->path}) > 40);
     sock_model_free(model);
 }
@@ -660,6 +711,7 @@ int main(void)
         cmocka_unit_test(test_normal_quantile__is_that_of_the_tables),
         cmocka_unit_test(test_pick_share__follows_the_shares),
         WITH_FIXTURE(prop_draws_have_the_variance_of_the_bands),
+        WITH_FIXTURE(prop_a_law_of_a_candidate_counts_in_bands_and_draws),
         WITH_FIXTURE(prop_uncertain_paths_are_those_of_the_draws),
         WITH_FIXTURE(test_terms__have_standard_errors),
         WITH_FIXTURE(test_errors__of_a_line_are_those_of_slope_and_root),

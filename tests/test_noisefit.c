@@ -5,26 +5,6 @@
 
 /* ---- Transitions by hand ---- */
 
-/* One trajectory a cluster, clusters in folds in turn. */
-static sk_transitions *transitions_of(const sock_data *data, size_t folds)
-{
-    const size_t n = data->points - data->trajectories;
-    sk_split split = {
-        n, folds, data->trajectories, calloc(n, sizeof(size_t)), calloc(n, sizeof(size_t)), calloc(n, sizeof(size_t))};
-    sk_transitions *rows = NULL;
-    for (size_t j = 0, i = 0; j < data->trajectories; j++)
-        for (size_t k = data->first[j]; k + 1 < data->first[j + 1]; k++, i++) {
-            split.point[i] = k;
-            split.fold[i] = j % folds;
-            split.cluster[i] = j;
-        }
-    assert_int_equal(sk_transitions_new(ctx, data, &split, NULL, &rows), SOCK_OK);
-    free(split.point);
-    free(split.fold);
-    free(split.cluster);
-    return rows;
-}
-
 static sock_data *long_path(size_t length)
 {
     double *t = calloc(length, sizeof *t), *x = calloc(length, sizeof *x);

@@ -259,17 +259,26 @@ static void put_rows(const sk_diffusion_spread *s, const tangent *t, const desk 
     }
 }
 
+/* Features and B at nodes from .. from+nodes-1 of a rule. */
+static void find_b(sock_context *ctx, const sk_diffusion_spread *s, const sk_rule *rule, size_t from, size_t nodes,
+                   const desk *w)
+{
+    const sk_diffusion_term *term = s->term;
+    const size_t d = term->d, r = term->rank;
+    sk_features_block(ctx, term->map, nodes, rule->x + from * d, w->phi, s->p, w->space);
+    for (size_t k = 0; !term->owner && k < d; k++)
+        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, nodes, r, s->p, 1, w->phi, s->p, term->v + k * s->p * r, r, 0, w->b + k * r,
+                d * r);
+}
+
 /* Rows begin .. end-1 of the view. */
 static void add_chunk(sock_context *ctx, sk_diffusion_spread *s, const sk_view *v, double eps, size_t begin, size_t end,
                       const desk *w)
 {
     const sk_diffusion_term *term = s->term;
     const sk_rule *rule = v->rule; /* nodes of a row stand together */
-    const size_t d = term->d, r = term->rank, from = rule->row[begin], nodes = rule->row[end] - from;
-    sk_features_block(ctx, term->map, nodes, rule->x + from * d, w->phi, s->p, w->space);
-    for (size_t k = 0; !term->owner && k < d; k++)
-        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, nodes, r, s->p, 1, w->phi, s->p, term->v + k * s->p * r, r, 0, w->b + k * r,
-                d * r);
+    const size_t d = term->d, from = rule->row[begin];
+    find_b(ctx, s, rule, from, rule->row[end] - from, w);
     for (size_t i = 0; i < s->systems; i++) {
         tangent *t = &s->system[i];
         size_t used = 0;
@@ -294,6 +303,49 @@ sock_status sk_diffusion_spread_add(sock_context *ctx, sk_diffusion_spread *s, c
     for (size_t at = 0; at < v->n; at += chunk) add_chunk(ctx, s, v, eps, at, SK_MIN(at + chunk, v->n), &w);
     desk_clear(&w);
     return SOCK_OK;
+}
+
+/* ---- Information of another law ---- */
+
+size_t sk_diffusion_spread_unknowns(const sk_diffusion_spread *s, size_t system) { return s->system[system].q; }
+
+/* e_k s_jc' + s_jc e_k' of one row for each unknown: unknowns x d x d, zero on entry. */
+static void put_slopes(const sk_diffusion_spread *s, const tangent *t, const desk *w, double *out)
+{
+    const size_t d = s->term->d, r = s->term->rank;
+    for (size_t i = 0; i < t->q; i++, out += d * d) {
+        const unknown u = t->u[i];
+        const double *side = w->s + (u.j * r + u.c) * t->dim;
+        for (size_t k = 0; k < t->dim; k++) {
+            out[(t->first + u.k) * d + t->first + k] += side[k];
+            out[(t->first + k) * d + t->first + u.k] += side[k];
+        }
+    }
+}
+
+sock_status sk_diffusion_spread_slopes(sock_context *ctx, const sk_diffusion_spread *s, size_t system,
+                                       const sk_rule *rule, double *out)
+{
+    const tangent *t = &s->system[system];
+    const size_t each = t->q * s->term->d * s->term->d;
+    desk w;
+    SK_TRY(desk_new(ctx, s, 1, rule->nodes / rule->n, &w));
+    memset(out, 0, rule->n * each * sizeof *out);
+    for (size_t i = 0; i < rule->n; i++) {
+        const size_t from = rule->row[i], nodes = rule->row[i + 1] - from;
+        find_b(ctx, s, rule, from, nodes, &w);
+        (s->term->owner ? integrate_own : integrate)(s, t, rule->weight + from, 0, nodes, &w);
+        put_slopes(s, t, &w, out + i * each);
+    }
+    desk_clear(&w);
+    return SOCK_OK;
+}
+
+void sk_diffusion_spread_put(sk_diffusion_spread *s, size_t system, const double *information, size_t ld)
+{
+    tangent *t = &s->system[system];
+    for (size_t i = 0; i < t->q; i++)
+        for (size_t j = 0; j <= i; j++) t->information[i * t->q + j] = 2 * information[i * ld + j];
 }
 
 /* ---- The factor ---- */

@@ -24,6 +24,13 @@ size_t sk_diffusion_spread_systems(const sk_diffusion_spread *spread); /* 1, or 
 /* The rows of a view, its I a and its nodes; eps: jitter of C. */
 sock_status sk_diffusion_spread_add(sock_context *ctx, sk_diffusion_spread *spread, const sk_view *v, double eps);
 
+/* For rows that another law gave their information: the unknowns of a system, the integrals of da / du for each of them
+ * over the rows of a rule (out: n x unknowns x d x d), and the information itself (unknowns x unknowns, lower). */
+size_t sk_diffusion_spread_unknowns(const sk_diffusion_spread *spread, size_t system);
+sock_status sk_diffusion_spread_slopes(sock_context *ctx, const sk_diffusion_spread *spread, size_t system,
+                                       const sk_rule *rule, double *out);
+void sk_diffusion_spread_put(sk_diffusion_spread *spread, size_t system, const double *information, size_t ld);
+
 /* The law of V, whose numbers stand as in the term. times: the rows that were added stand for so many times more; mu:
  * one penalty for each system. */
 sock_status sk_diffusion_spread_factor(sock_context *ctx, const sk_diffusion_spread *spread, double times,

@@ -4,6 +4,7 @@
 #include "la/la.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What is left of a variance, as a share of it, that does not show. */
 static const double INVISIBLE = 1e-12;
@@ -75,4 +76,58 @@ sock_status sk_factor_symmetric(sock_context *ctx, size_t n, const double *t, do
     sk_free(scale);
     sk_free(diagonal);
     return status;
+}
+
+/* ---- More columns ---- */
+
+/* Covariances of the numbers of one group, members x members: rows listed in `member` of value and more. */
+static void group_covariance(const sk_factor *f, size_t members, const size_t *member, size_t columns,
+                             const double *more, double *t)
+{
+    for (size_t i = 0; i < members; i++)
+        for (size_t j = 0; j < members; j++)
+            t[i * members + j] = sk_dot(f->rank, f->value + member[i] * f->rank, f->value + member[j] * f->rank) +
+                                 sk_dot(columns, more + member[i] * columns, more + member[j] * columns);
+}
+
+static size_t list_group(const sk_factor *f, size_t group, size_t *member)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < f->count; i++)
+        if (f->group[i] == group) member[count++] = i;
+    return count;
+}
+
+/* The rows of one group in out (count x count). */
+static sock_status widen_group(sock_context *ctx, const sk_factor *f, size_t group, size_t columns, const double *more,
+                               size_t *member, double *out)
+{
+    const size_t members = list_group(f, group, member);
+    double *t = sk_doubles(ctx, members, SK_MAX(members, 1)), *l = NULL;
+    size_t rank = 0;
+    if (!t) return SOCK_ENOMEM;
+    group_covariance(f, members, member, columns, more, t);
+    sock_status status = sk_factor_symmetric(ctx, members, t, &l, &rank);
+    for (size_t i = 0; status >= 0 && i < members; i++)
+        memcpy(out + member[i] * f->count, l + i * rank, rank * sizeof *out);
+    sk_free(t);
+    sk_free(l);
+    return status;
+}
+
+sock_status sk_factor_widen(sock_context *ctx, sk_factor *f, size_t columns, const double *more)
+{
+    double *value = sk_doubles(ctx, f->count, SK_MAX(f->count, 1));
+    size_t *member = sk_alloc(ctx, f->count, sizeof *member);
+    sock_status status = value && member ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t g = 0; status >= 0 && g < f->groups; g++) status = widen_group(ctx, f, g, columns, more, member, value);
+    sk_free(member);
+    if (status < 0) {
+        sk_free(value);
+        return status;
+    }
+    sk_free(f->value);
+    f->value = value;
+    f->rank = f->count;
+    return SOCK_OK;
 }

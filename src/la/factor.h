@@ -24,4 +24,8 @@ void sk_factor_move(const sk_factor *factor, const double *z, double *numbers);
  * allocated. Each number counts in its own units. */
 sock_status sk_factor_symmetric(sock_context *ctx, size_t n, const double *t, double **l, size_t *rank);
 
+/* The numbers also move by `more` (count x columns) times further normal numbers; the rank becomes count. Groups stay
+ * independent of each other. */
+sock_status sk_factor_widen(sock_context *ctx, sk_factor *factor, size_t columns, const double *more);
+
 #endif

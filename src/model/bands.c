@@ -127,8 +127,12 @@ static sock_status drift_range(void *argument, size_t begin, size_t end, int wor
     const size_t d = s->d;
     double *var = w->var + begin * d;
     memset(var, 0, (end - begin) * d * sizeof *var);
+    const double own = sk_spread_own(s), *x = w->x + begin * d;
     for (size_t i = 0; i < s->drifts; i++)
-        SK_TRY(add_within(w->ctx, w->model->drift[i], s->drift[i], s->share[i], end - begin, w->x + begin * d, var));
+        SK_TRY(add_within(w->ctx, w->model->drift[i], s->drift[i], own * s->share[i], end - begin, x, var));
+    for (size_t j = 0; j < s->others; j++)
+        if (s->other_law[j])
+            SK_TRY(add_within(w->ctx, s->other[j], s->other_law[j], s->pi[s->drifts + j], end - begin, x, var));
     return add_between(w->ctx, w->model, end - begin, w->x + begin * d, w->field + begin * d, var);
 }
 
@@ -146,14 +150,14 @@ typedef struct drawing {
     const sock_model *model;
     size_t count;
     const double *x, *f, *sd;
-    double **rows;      /* drifts: (count d) x rank */
+    double **rows;      /* drifts + others: (count d) x rank; NULL where there is no law */
     double **candidate; /* drifts + others: count x d; NULL where pi is 0 */
 } drawing;
 
 static void drawing_clear(const drawing *w)
 {
     const sk_spread *s = w->model->spread;
-    for (size_t i = 0; w->rows && i < s->drifts; i++) sk_free(w->rows[i]);
+    for (size_t i = 0; w->rows && i < s->drifts + s->others; i++) sk_free(w->rows[i]);
     for (size_t j = 0; w->candidate && j < s->drifts + s->others; j++) sk_free(w->candidate[j]);
     sk_free(w->rows);
     sk_free(w->candidate);
@@ -162,10 +166,13 @@ static void drawing_clear(const drawing *w)
 static sock_status prepare(const drawing *w)
 {
     const sk_spread *s = w->model->spread;
-    for (size_t i = 0; i < s->drifts; i++) {
-        w->rows[i] = sk_doubles(w->ctx, w->count * s->d, SK_MAX(s->drift[i]->rank, 1));
+    for (size_t i = 0; i < s->drifts + s->others; i++) {
+        const sk_factor *f = sk_spread_law(s, i);
+        const sk_drift_term *term = i < s->drifts ? w->model->drift[i] : s->other[i - s->drifts];
+        if (!f) continue;
+        w->rows[i] = sk_doubles(w->ctx, w->count * s->d, SK_MAX(f->rank, 1));
         if (!w->rows[i]) return SOCK_ENOMEM;
-        SK_TRY(drift_rows(w->ctx, w->model->drift[i], s->drift[i], w->count, w->x, w->rows[i]));
+        SK_TRY(drift_rows(w->ctx, term, f, w->count, w->x, w->rows[i]));
     }
     for (size_t j = 0; j < s->drifts + s->others; j++) {
         if (!(s->pi[j] > 0)) continue;
@@ -183,8 +190,9 @@ static sock_status largest_deviation(const drawing *w, size_t b, double *out)
     const sk_key key = {0, SK_PURPOSE_DRAW};
     double u[2];
     sk_uniforms(key, b, 0, 0, 2, u);
-    const size_t j = sk_pick_share(s->drifts + s->others, s->pi, u[0]), c = sk_pick_share(s->drifts, s->share, u[1]);
-    const sk_factor *f = s->drift[c];
+    size_t j, c;
+    sk_spread_pick(s, u, &j, &c);
+    const sk_factor *f = sk_spread_law(s, c);
     double *z = sk_doubles_unset(w->ctx, f->groups, SK_MAX(f->rank, 1));
     if (!z) return SOCK_ENOMEM;
     sk_normals(key, b, 1, 0, f->groups * f->rank, z);
@@ -214,7 +222,7 @@ sock_status sk_drift_sup(sock_context *ctx, const sock_model *model, size_t coun
                  x,
                  f,
                  sd,
-                 sk_alloc(ctx, s->drifts, sizeof *w.rows),
+                 sk_alloc(ctx, s->drifts + s->others, sizeof *w.rows),
                  sk_alloc(ctx, s->drifts + s->others, sizeof *w.candidate)};
     sock_status status = f && sd && w.rows && w.candidate ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) status = sk_model_evaluate(ctx, model, count, x, f, NULL);

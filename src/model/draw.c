@@ -38,17 +38,19 @@ static sock_status add_candidate(sock_context *ctx, const sock_model *model, siz
     return sk_model_add_drift(ctx, out, term);
 }
 
+/* c: as in sk_spread_law. */
 static sock_status add_deviation(sock_context *ctx, const sock_model *model, size_t c, sk_key key, uint64_t number,
                                  sock_model *out)
 {
     const sk_spread *s = model->spread;
     sk_drift_term *term = NULL;
     double *z = NULL;
-    sock_status status = normals_for(ctx, s->drift[c], key, number, 1, &z);
-    if (status >= 0) status = sk_drift_term_copy(ctx, model->drift[c], &term);
+    const sk_factor *f = sk_spread_law(s, c);
+    sock_status status = normals_for(ctx, f, key, number, 1, &z);
+    if (status >= 0) status = sk_drift_term_copy(ctx, c < s->drifts ? model->drift[c] : s->other[c - s->drifts], &term);
     if (status >= 0) {
         memset(term->weight, 0, sk_features_count(term->map) * s->d * sizeof *term->weight);
-        sk_factor_move(s->drift[c], z, term->weight);
+        sk_factor_move(f, z, term->weight);
         status = sk_model_add_drift(ctx, out, term);
     }
     sk_free(z);
@@ -60,8 +62,10 @@ static sock_status draw_drift(sock_context *ctx, const sock_model *model, sk_key
     const sk_spread *s = model->spread;
     double u[2];
     sk_uniforms(key, number, 0, 0, 2, u);
-    SK_TRY(add_candidate(ctx, model, sk_pick_share(s->drifts + s->others, s->pi, u[0]), out));
-    return add_deviation(ctx, model, sk_pick_share(s->drifts, s->share, u[1]), key, number, out);
+    size_t j, c;
+    sk_spread_pick(s, u, &j, &c);
+    SK_TRY(add_candidate(ctx, model, j, out));
+    return add_deviation(ctx, model, c, key, number, out);
 }
 
 /* ---- The diffusion ---- */

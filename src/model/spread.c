@@ -1,4 +1,5 @@
 /* spread.c - see spread.h. */
+#include "model/bands.h"
 #include "model/model.h"
 
 #include <string.h>
@@ -12,13 +13,14 @@ sock_status sk_spread_new(sock_context *ctx, size_t d, size_t drifts, size_t oth
     s->pi = sk_doubles(ctx, drifts + others, 1);
     s->drift = sk_alloc(ctx, drifts, sizeof *s->drift);
     s->other = sk_alloc(ctx, others, sizeof *s->other);
+    s->other_law = sk_alloc(ctx, others, sizeof *s->other_law);
     s->diffusion_share = sk_doubles(ctx, diffusions, 1);
     s->diffusion = sk_alloc(ctx, diffusions, sizeof *s->diffusion);
     s->lower = sk_doubles(ctx, d, 1);
     s->upper = sk_doubles(ctx, d, 1);
     s->sup = sk_doubles(ctx, SK_SUP_DRAWS, 1);
-    if (!s->share || !s->pi || !s->drift || !s->other || !s->diffusion_share || !s->diffusion || !s->lower ||
-        !s->upper || !s->sup) {
+    if (!s->share || !s->pi || !s->drift || !s->other || !s->other_law || !s->diffusion_share || !s->diffusion ||
+        !s->lower || !s->upper || !s->sup) {
         sk_spread_free(s);
         return SOCK_ENOMEM;
     }
@@ -31,11 +33,13 @@ void sk_spread_free(sk_spread *s)
     if (!s) return;
     for (size_t i = 0; s->drift && i < s->drifts; i++) sk_factor_free(s->drift[i]);
     for (size_t i = 0; s->other && i < s->others; i++) sk_drift_term_free(s->other[i]);
+    for (size_t i = 0; s->other_law && i < s->others; i++) sk_factor_free(s->other_law[i]);
     for (size_t i = 0; s->diffusion && i < s->diffusions; i++) sk_factor_free(s->diffusion[i]);
     sk_free(s->share);
     sk_free(s->pi);
     sk_free(s->drift);
     sk_free(s->other);
+    sk_free(s->other_law);
     sk_free(s->diffusion_share);
     sk_free(s->diffusion);
     sk_free(s->lower);
@@ -44,13 +48,37 @@ void sk_spread_free(sk_spread *s)
     sk_free(s);
 }
 
+double sk_spread_own(const sk_spread *s)
+{
+    double own = 1;
+    for (size_t j = 0; j < s->others; j++)
+        if (s->other_law[j]) own -= s->pi[s->drifts + j];
+    return own > 0 ? own : 0;
+}
+
+const sk_factor *sk_spread_law(const sk_spread *s, size_t c)
+{
+    return c < s->drifts ? s->drift[c] : s->other_law[c - s->drifts];
+}
+
+void sk_spread_pick(const sk_spread *s, const double *u, size_t *j, size_t *c)
+{
+    *j = sk_pick_share(s->drifts + s->others, s->pi, u[0]);
+    *c = *j >= s->drifts && s->other_law[*j - s->drifts] ? *j : sk_pick_share(s->drifts, s->share, u[1]);
+}
+
+/* Weights of component k times scale_k. */
+static void rescale_weights(const sk_factor *f, size_t d, const double *scale)
+{
+    for (size_t e = 0; f && e < f->count; e++) sk_scale(f->rank, scale[f->entry[e] % d], f->value + e * f->rank);
+}
+
 sock_status sk_spread_rescale(sock_context *ctx, const double *centre, const double *scale, const sock_model *model)
 {
     sk_spread *s = model->spread;
     const size_t d = s->d;
-    for (size_t i = 0; i < s->drifts; i++)
-        for (size_t e = 0; e < s->drift[i]->count; e++)
-            sk_scale(s->drift[i]->rank, scale[s->drift[i]->entry[e] % d], s->drift[i]->value + e * s->drift[i]->rank);
+    for (size_t i = 0; i < s->drifts; i++) rescale_weights(s->drift[i], d, scale);
+    for (size_t i = 0; i < s->others; i++) rescale_weights(s->other_law[i], d, scale);
     for (size_t i = 0; i < s->others; i++) {
         SK_TRY(sk_features_set_units(ctx, s->other[i]->map, centre, scale));
         for (size_t e = 0; e < sk_features_count(s->other[i]->map) * d; e++) s->other[i]->weight[e] *= scale[e % d];

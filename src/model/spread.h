@@ -1,6 +1,7 @@
 /* spread.h - what is not known of a fitted model: a spread is terms with factors.
  *
- *     f   within   the law of the weights of each drift term, in proportion to its share
+ *     f   within   the law of the weights of each drift term, in proportion to its share; of candidates that have a law
+ *                  of their own, this with pi, and the terms of f have the rest
  *         between  how far the candidates of the search are from f, each with its weight pi
  *     a   within   the law of V of each diffusion term; between: how far the terms, each as a model of its own, are
  *                  from their average
@@ -26,11 +27,20 @@ typedef struct sk_spread {
     double *pi;              /* drifts + others: weights of the terms and the others as candidates, sum 1 */
     sk_factor **drift;       /* drifts: law of the weights of that own drift */
     sk_drift_term **other;   /* candidates that are not in f */
+    sk_factor **other_law;   /* others: law of the weights of each, where it counts too; NULL: those of f alone count */
     double *diffusion_share; /* diffusions: of the first terms of a; what comes after them is the floor */
     sk_factor **diffusion;   /* diffusions: law of V / sqrt(share); NULL: too many numbers, none */
     double *lower, *upper;   /* d: range of the data */
     double *sup;             /* SK_SUP_DRAWS, rising: the largest |draw - f| at the data, in standard deviations */
 } sk_spread;
+
+/* What the terms of f have of within: 1 less the pi of candidates with laws of their own. */
+double sk_spread_own(const sk_spread *spread);
+
+/* The law of the weights of term c of f, or of candidate c - drifts; NULL: none. And what two uniform numbers make a
+ * draw of: candidate *j, and the law *c that it is moved by. */
+const sk_factor *sk_spread_law(const sk_spread *spread, size_t c);
+void sk_spread_pick(const sk_spread *spread, const double *u, size_t *j, size_t *c);
 
 sock_status sk_spread_new(sock_context *ctx, size_t d, size_t drifts, size_t others, size_t diffusions,
                           sk_spread **out);

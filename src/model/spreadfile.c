@@ -2,7 +2,7 @@
  *
  *   description   spread: {share, pi, diffusion_share, lower, upper}, and drift: the candidates that are not in f
  *   arrays        drift.I.factor, drift.I.entry (which weight, which group), diffusion.I.factor, diffusion.I.entry,
- *                 spread.drift.J.* (as drift.I.*), spread.0.sup */
+ *                 spread.drift.J.* (as drift.I.*, with a factor or without), spread.0.sup */
 #include "model/modelfile.h"
 
 #include <math.h>
@@ -42,7 +42,10 @@ sock_status sk_save_spread(sk_saving *s, const sock_model *model, json_t *descri
     put_numbers(object, "upper", spread->d, spread->upper);
     json_object_set_new(object, "drift", others);
     for (size_t i = 0; i < spread->drifts; i++) SK_TRY(save_factor(s, "drift", i, spread->drift[i]));
-    for (size_t i = 0; i < spread->others; i++) SK_TRY(sk_save_drift(s, "spread.drift", spread->other[i], i, others));
+    for (size_t i = 0; i < spread->others; i++) {
+        SK_TRY(sk_save_drift(s, "spread.drift", spread->other[i], i, others));
+        SK_TRY(save_factor(s, "spread.drift", i, spread->other_law[i]));
+    }
     for (size_t i = 0; i < spread->diffusions; i++) SK_TRY(save_factor(s, "diffusion", i, spread->diffusion[i]));
     return sk_save_array(s, "spread", 0, "sup", SK_SUP_DRAWS, 1, spread->sup);
 }
@@ -142,6 +145,9 @@ static sock_status load_terms(sk_loading *l, json_t *others, sk_spread *s)
     for (size_t i = 0; i < s->others; i++) {
         SK_TRY(sk_load_drift(l, "spread.drift", i, json_array_get(others, i), &s->other[i]));
         if (!s->other[i]->map) return sk_bad_model(l, "a candidate has no features", "spread");
+        const size_t numbers = sk_features_count(s->other[i]->map) * s->d;
+        if (sk_find_array(l, "spread.drift", i, "factor"))
+            SK_TRY(load_factor(l, "spread.drift", i, numbers, s->d, &s->other_law[i]));
     }
     for (size_t i = 0; i < s->diffusions; i++) {
         const sk_diffusion_term *term = model->diffusion[i];

@@ -65,6 +65,9 @@ sock_status sk_add_constant(sock_context *ctx, const double *a, sock_model *to);
 /* A feature map with weights (p x d) as the drift. */
 sock_status sk_add_weights(sock_context *ctx, const sk_features *map, const double *w, sock_model *to);
 
+/* Terms of the drift on the same features become one. */
+sock_status sk_join_drifts(sock_context *ctx, sock_model *model);
+
 /* A := the nearest matrix without eigenvalues below `least`. */
 void sk_nearest_psd(size_t d, double least, double *a);
 

@@ -188,6 +188,45 @@ sock_status sk_add_weights(sock_context *ctx, const sk_features *map, const doub
     return sk_model_add_drift(ctx, to, term);
 }
 
+/* *same: both maps have the same text and arrays. */
+static sock_status compare_maps(sock_context *ctx, const sk_features *one, const sk_features *other, bool *same)
+{
+    const sk_features *map[2] = {one, other};
+    char *text[2] = {NULL, NULL};
+    sk_array *list[2] = {NULL, NULL};
+    size_t count[2] = {0, 0};
+    sock_status status = SOCK_OK;
+    for (size_t i = 0; status >= 0 && i < 2; i++)
+        status = sk_features_export(ctx, map[i], &text[i], &list[i], &count[i]);
+    *same = status >= 0 && strcmp(text[0], text[1]) == 0 && count[0] == count[1];
+    for (size_t i = 0; *same && i < count[0]; i++)
+        *same = list[0][i].rows == list[1][i].rows && list[0][i].cols == list[1][i].cols &&
+                memcmp(list[0][i].values, list[1][i].values, list[0][i].rows * list[0][i].cols * sizeof(double)) == 0;
+    for (size_t i = 0; i < 2; i++) {
+        sk_free(text[i]);
+        sk_free(list[i]);
+    }
+    return status;
+}
+
+sock_status sk_join_drifts(sock_context *ctx, sock_model *model)
+{
+    for (size_t i = 1; i < model->drift_terms;) {
+        sk_drift_term *first = model->drift[0], *term = model->drift[i];
+        bool same;
+        SK_TRY(compare_maps(ctx, first->map, term->map, &same));
+        if (!same) {
+            i++;
+            continue;
+        }
+        sk_axpy(sk_features_count(first->map) * first->d, 1, term->weight, first->weight);
+        sk_drift_term_free(term);
+        model->drift_terms--;
+        memmove(model->drift + i, model->drift + i + 1, (model->drift_terms - i) * sizeof *model->drift);
+    }
+    return SOCK_OK;
+}
+
 void sk_nearest_psd(size_t d, double least, double *a)
 {
     double w[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM], v[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM];

@@ -7,6 +7,7 @@
  *   4. Verdict: held-out filter likelihood against the better of 1 and of two passes without noise that begin at the
  *      noisy model, so that a drift that merely became better does not count for noise. */
 #include "tune/noisefit.h"
+#include "tune/noisespread.h"
 #include "tune/searchstate.h"
 
 #include "tune/scaling.h"
@@ -313,6 +314,7 @@ static sock_status deliver(inquiry *q, sk_noise_fit *fit, sock_model **out)
     sk_search *s = q->s;
     SK_TRY(widen(q, fit));
     SK_TRY(score(q, fit));
+    if (s->spec->bands) SK_TRY(sk_noise_spread(&q->m, fit));
     sk_replace(&s->drift[fit->f], fit->drift[fit->f]);
     sk_replace(&s->diffusion[fit->a], fit->diffusion[fit->a]);
     fit->drift[fit->f] = fit->diffusion[fit->a] = NULL;

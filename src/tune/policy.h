@@ -213,11 +213,14 @@
 
 /* ---- Bands ---- */
 
-#define SK_BAND_ROWS 50000   /* sums of information are made of so many: more say the same to a per cent */
-#define SK_BAND_NUMBERS 3e7  /* in the sums of one drift: a quarter of a gigabyte */
-#define SK_BAND_UNKNOWNS 400 /* numbers of V whose law is kept: it is a matrix of their square */
-#define SK_BAND_POINTS 200   /* of the data, where draws of f are compared with it, */
-#define SK_BAND_TAIL 0.025   /* in the middle of each state's values: this share is left out on each side */
+#define SK_BAND_ROWS 50000         /* sums of information are made of so many: more say the same to a per cent */
+#define SK_BAND_MEASURED 5000      /* steps of a filter for the same: each direction is a pass; */
+#define SK_BAND_PASSES 1e6         /* so many at most over the number of weights that move, */
+#define SK_BAND_MEASURED_LEAST 500 /* and at least these */
+#define SK_BAND_NUMBERS 3e7        /* in the sums of one drift: a quarter of a gigabyte */
+#define SK_BAND_UNKNOWNS 400       /* numbers of V whose law is kept: it is a matrix of their square */
+#define SK_BAND_POINTS 200         /* of the data, where draws of f are compared with it, */
+#define SK_BAND_TAIL 0.025         /* in the middle of each state's values: this share is left out on each side */
 
 /* ---- All rows ---- */
 

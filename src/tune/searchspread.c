@@ -239,13 +239,14 @@ static size_t take_points(const sk_transitions *rows, const double *low, const d
     return count;
 }
 
-static sock_status draw_at_data(const looking *w, sk_spread *spread)
+sock_status sk_spread_at_data(sock_context *ctx, const sk_transitions *all, const sk_transitions *rows,
+                              const sock_model *model)
 {
-    sock_context *ctx = w->s->ctx;
-    const size_t d = w->rows->d;
+    const size_t d = rows->d;
     double *x = sk_doubles(ctx, SK_BAND_POINTS, d), *ends = sk_doubles(ctx, 2, d);
-    sock_status status = x && ends ? find_middle(ctx, w->rows, ends, ends + d) : SOCK_ENOMEM;
-    if (status >= 0) status = sk_drift_sup(ctx, w->model, take_points(w->rows, ends, ends + d, x), x, spread->sup);
+    sock_status status = x && ends ? find_middle(ctx, rows, ends, ends + d) : SOCK_ENOMEM;
+    find_range(all, model->spread);
+    if (status >= 0) status = sk_drift_sup(ctx, model, take_points(rows, ends, ends + d, x), x, model->spread->sup);
     sk_free(x);
     sk_free(ends);
     return status;
@@ -267,8 +268,7 @@ static sock_status look(looking *w, sock_model *model)
     SK_TRY(drift_laws(w, model->spread));
     SK_TRY(put_candidates(w, &t, pi, model->spread));
     SK_TRY(diffusion_laws(w, model->spread));
-    find_range(s->rows, model->spread);
-    return draw_at_data(w, model->spread);
+    return sk_spread_at_data(s->ctx, s->rows, w->rows, model);
 }
 
 sock_status sk_search_spread(const sk_search *s, sock_model *model)

@@ -1,0 +1,528 @@
+/* noisespread.c - bands of a model that was fitted along a filter, from the rows that were fitted.
+ *
+ *   1. f: the law of its weights from innovation rows, which are whitened by S + shift and have the noise S.
+ *   2. All drifts of the search, scored about the model as in a sweep of the fit, which has tried a part of them. The
+ *      one that was taken may be the simplest within some nats, so the others count with their laws too.
+ *   3. a: the information of the filter's likelihood about V, less what R takes of it (filtertangent.h). a is fitted
+ *      given f, so what a step of f by a standard deviation does to it is added: at long steps that is as much as the
+ *      rest. With L the factor of the drift's weights,
+ *
+ *          information = F_VV - F_VR F_RR^-1 F_RV,    V also moves by (that)^-1 (F_VL - F_VR F_RR^-1 F_RL) z.  */
+#include "tune/noisespread.h"
+
+#include "diffusion/diffusionspread.h"
+#include "drift/driftspread.h"
+#include "tune/filtertangent.h"
+#include "tune/policy.h"
+#include "tune/searchspread.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PIECE = 2048 }; /* steps whose features are in memory at once; speed only */
+
+/* The runs that are looked at; they stand for `times` as many steps. */
+typedef struct looking {
+    const sk_measured *m;
+    const sk_noise_fit *fit;
+    sock_model *model;
+    sk_series series, some; /* some: owns what was copied */
+    double times;
+    sk_frozen *z;
+} looking;
+
+static void looking_clear(looking *w)
+{
+    sk_frozen_free(w->z);
+    sk_series_clear(&w->some);
+}
+
+/* ---- Runs ---- */
+
+/* Every stride-th run of the series. */
+static sock_status copy_runs(sock_context *ctx, const sk_series *all, size_t stride, sk_series *out)
+{
+    const size_t d = all->d;
+    size_t *first = sk_alloc(ctx, all->runs / stride + 2, sizeof *first);
+    double *y = sk_doubles(ctx, all->steps, d), *next = sk_doubles(ctx, all->steps, d);
+    double *h = sk_doubles(ctx, all->steps, 1);
+    *out = (sk_series){d, 0, 0, first, y, next, h, {first, y, next, h}};
+    if (!first || !y || !next || !h) return SOCK_ENOMEM;
+    for (size_t r = 0; r < all->runs; r += stride) {
+        const size_t from = all->first[r], count = all->first[r + 1] - from;
+        memcpy(y + out->steps * d, all->y + from * d, count * d * sizeof *y);
+        memcpy(next + out->steps * d, all->next + from * d, count * d * sizeof *y);
+        memcpy(h + out->steps, all->h + from, count * sizeof *h);
+        first[out->runs++] = out->steps;
+        out->steps += count;
+    }
+    first[out->runs] = out->steps;
+    return SOCK_OK;
+}
+
+/* Steps that can be afforded: each weight of the drift that moves is two passes, whose laws are kept. */
+static size_t most_steps(const looking *w)
+{
+    const sk_drift_term *term = w->model->drift[0];
+    const size_t d = w->series.d, size = sk_features_count(term->map) * d;
+    double moving = 1;
+    for (size_t i = 0; i < size; i++) moving += term->weight[i] != 0;
+    const double kept = SK_BAND_NUMBERS / ((double)(d + d * d) * moving), passes = SK_BAND_PASSES / moving;
+    return (size_t)fmax(fmin(fmin(kept, passes), SK_BAND_MEASURED), SK_BAND_MEASURED_LEAST);
+}
+
+static sock_status begin(looking *w)
+{
+    const sk_measured *m = w->m;
+    const sk_filter_spec spec = sk_noisy_spec(m, &w->fit->now);
+    w->series = m->series;
+    const size_t most = most_steps(w), stride = (m->series.steps + most - 1) / most;
+    if (stride > 1) {
+        SK_TRY(copy_runs(m->ctx, &m->series, stride, &w->some));
+        w->series = w->some;
+    }
+    w->times = (double)m->series.steps / (double)w->series.steps;
+    return sk_frozen_new(m->ctx, &w->series, &spec, &w->z);
+}
+
+/* ---- The drift ---- */
+
+/* White of all steps such that rows by it have G as their squares: C' (S + shift)^-1, C C' = S. */
+static sock_status noise_white(const looking *w, double *out)
+{
+    const sk_frozen *z = w->z;
+    const size_t d = w->series.d, d2 = d * d;
+    double s[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM], c[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM];
+    for (size_t i = 0; i < w->series.steps; i++) {
+        const double *white = z->white + i * d2;
+        for (size_t k = 0; k < d2; k++) s[k] = z->pass.cov[i * d2 + k] + (z->spec.noise ? z->spec.noise[k] : 0);
+        if (z->pass.lost[i] || sk_factor_copy(d, 0, s, c)) continue; /* white is 0 where a law is lost */
+        for (size_t a = 0; a < d; a++)
+            for (size_t b = 0; b < d; b++) {
+                double sum = 0; /* of c_la W_lb, W = white' white */
+                for (size_t l = 0; l < d; l++)
+                    for (size_t e = 0; e < d; e++) sum += c[l * d + a] * white[e * d + l] * white[e * d + b];
+                out[(i * d + a) * d + b] = sum;
+            }
+    }
+    return SOCK_OK;
+}
+
+/* The rows of the steps begin .. end-1, whole runs, into the sums of H and of G. */
+static sock_status add_piece(const looking *w, const sk_features *map, const double *white, size_t begin, size_t end,
+                             sk_drift_sums *const *sums)
+{
+    sock_context *ctx = w->m->ctx;
+    const size_t p = sk_features_count(map), rows = (end - begin) * w->z->times, d2 = w->series.d * w->series.d;
+    sk_innovations in = sk_frozen_innovations(w->z, begin, end, 0);
+    sk_rule *rule = NULL;
+    double *psi = NULL;
+    sock_status status;
+    SK_GO(sk_frozen_rule(ctx, w->z, begin, end, true, &rule));
+    psi = sk_doubles_unset(ctx, rows, p);
+    SK_GO(psi ? sk_occupation_features(ctx, rule, map, 0, rows, psi, p) : SOCK_ENOMEM);
+    SK_GO(sk_drift_sums_add_innovations(ctx, sums[0], &in, psi));
+    in.white = white + begin * d2;
+    SK_GO(sk_drift_sums_add_innovations(ctx, sums[1], &in, psi));
+out:
+    sk_rule_free(rule);
+    sk_free(psi);
+    return status;
+}
+
+static sock_status add_pieces(const looking *w, const sk_features *map, sk_drift_sums *const *sums)
+{
+    const sk_series *s = &w->series;
+    double *white = sk_doubles(w->m->ctx, s->steps, s->d * s->d);
+    sock_status status = white ? noise_white(w, white) : SOCK_ENOMEM;
+    for (size_t r = 0, end; status >= 0 && r < s->runs; r = end) {
+        for (end = r + 1; end < s->runs && s->first[end] - s->first[r] < PIECE;) end++;
+        status = add_piece(w, map, white, s->first[r], s->first[end], sums);
+    }
+    sk_free(white);
+    return status;
+}
+
+/* The law of the weights of a term from these sums; t: how they were found. */
+static sock_status factor_of(const looking *w, const sk_drift_term *term, const sk_trial *t, sk_drift_sums *const *sums,
+                             sk_factor **out)
+{
+    sock_context *ctx = w->m->ctx;
+    const size_t p = sums[0]->p, d = sums[0]->d, order = p * d;
+    const double ridge = w->times * (double)sums[0]->rows[0] * t->l * sk_drift_sums_unit(sums[0]);
+    double *lambda = sk_doubles(ctx, order, 1);
+    sk_drift_spread *spread = NULL;
+    sock_status status = lambda ? sk_drift_spread_new(ctx, p, d, SK_JOINT, &spread) : SOCK_ENOMEM;
+    if (status >= 0) {
+        memcpy(spread->h, sums[0]->h, order * order * sizeof *spread->h);
+        memcpy(spread->g, sums[1]->h, order * order * sizeof *spread->g);
+        sk_drift_spread_multiply(spread, w->times);
+        for (size_t i = 0; i < order; i++) lambda[i] = ridge;
+        if (t->learned) status = sk_drift_spread_learned(ctx, spread, term->weight, lambda);
+    }
+    if (status >= 0) status = sk_drift_spread_factor(ctx, spread, lambda, out);
+    sk_drift_spread_free(spread);
+    sk_free(lambda);
+    return status;
+}
+
+static sock_status drift_law(const looking *w, const sk_drift_term *term, const sk_trial *t, sk_factor **out)
+{
+    sock_context *ctx = w->m->ctx;
+    const size_t p = sk_features_count(term->map);
+    sk_drift_sums *sums[2] = {NULL, NULL};
+    sock_status status = SOCK_OK;
+    for (size_t i = 0; status >= 0 && i < 2; i++) status = sk_drift_sums_new(ctx, p, term->d, 0, SK_JOINT, &sums[i]);
+    if (status >= 0) status = add_pieces(w, term->map, sums);
+    if (status >= 0) status = factor_of(w, term, t, sums, out);
+    sk_drift_sums_free(sums[0]);
+    sk_drift_sums_free(sums[1]);
+    return status;
+}
+
+/* ---- Candidates ---- */
+
+/* Every candidate after its folds about the model, with how much it is to be believed. None where a filter pass of all
+ * rows is too large. */
+typedef struct rivals {
+    sk_trial *trial[SK_MOST];
+    double pi[SK_MOST];
+    size_t others; /* that are believed and are not f */
+} rivals;
+
+static void rivals_clear(rivals *r)
+{
+    for (size_t c = 0; c < SK_MOST; c++) sk_trial_free(r->trial[c]);
+}
+
+static sock_status sweep_all(const looking *w, rivals *r)
+{
+    const sk_measured *m = w->m;
+    const sk_filter_spec spec = sk_noisy_spec(m, &w->fit->now);
+    const bool some = w->series.steps < m->series.steps;
+    sk_sweep sweep = {.all = true};
+    sk_frozen *z = NULL;
+    size_t best;
+    if (some && sk_noise_bytes(m, w->fit->now.substeps.count) > SK_NOISE_BYTES) return SOCK_OK;
+    if (some) SK_TRY(sk_frozen_new(m->ctx, &m->series, &spec, &z));
+    for (size_t c = 0; c < m->list->drifts; c++) sweep.alive[c] = true;
+    const sock_status status = sk_noise_drifts(m, some ? z : w->z, &sweep, r->trial, &best);
+    sk_frozen_free(z);
+    return status;
+}
+
+static sock_status compete(const looking *w, rivals *r)
+{
+    const sk_candidates *list = w->m->list;
+    SK_TRY(sweep_all(w, r));
+    const sk_field_trials all = {list->drifts, w->m->rows->clusters, list->drift, r->trial, 0};
+    if (r->trial[w->fit->f]) sk_drift_weights(&all, r->pi);
+    for (size_t c = 0; c < list->drifts; c++) r->others += c != w->fit->f && r->pi[c] > 0;
+    return SOCK_OK;
+}
+
+/* f takes what they leave. */
+static sock_status put_candidates(const looking *w, const rivals *r, sk_spread *spread)
+{
+    size_t at = 0;
+    spread->share[0] = spread->pi[0] = 1;
+    for (size_t c = 0; c < SK_MOST; c++) {
+        if (c == w->fit->f || !(r->pi[c] > 0)) continue;
+        spread->pi[0] -= r->pi[c];
+        spread->pi[1 + at] = r->pi[c];
+        SK_TRY(sk_trial_drift_term(w->m->ctx, r->trial[c], r->trial[c]->folds, 1, &spread->other[at]));
+        SK_TRY(drift_law(w, spread->other[at], r->trial[c], &spread->other_law[at]));
+        at++;
+    }
+    spread->pi[0] = fmax(spread->pi[0], 0);
+    return SOCK_OK;
+}
+
+/* ---- The diffusion ---- */
+
+/* Directions: numbers of V (systems one after the other), of R, and columns of the drift's factor. */
+typedef struct directions {
+    sk_diffusion_spread *spread;
+    size_t v, r, f, all;
+    double *dr;                /* (v + r) x d x d: moves of R */
+    double *mean, *covariance; /* f x steps x d (x d): moves by the drift */
+    double *information;       /* all x all, lower */
+} directions;
+
+static void directions_clear(directions *t)
+{
+    sk_diffusion_spread_free(t->spread);
+    sk_free(t->dr);
+    sk_free(t->mean);
+    sk_free(t->covariance);
+    sk_free(t->information);
+}
+
+/* R_kk, and R_kl of a full R; each in a unit of its own size. */
+static sock_status list_noise(const looking *w, directions *t)
+{
+    const size_t d = w->series.d;
+    const double *noise = w->fit->now.noise;
+    const bool full = w->m->mode == SK_NOISE_FULL;
+    t->r = !noise ? 0 : full ? d * (d + 1) / 2 : d;
+    t->dr = sk_doubles(w->m->ctx, SK_MAX(t->v + t->r, 1), d * d);
+    if (!t->dr) return SOCK_ENOMEM;
+    double *at = t->dr + t->v * d * d;
+    for (size_t k = 0; noise && k < d; k++)
+        for (size_t l = full ? 0 : k; l <= k; l++, at += d * d)
+            at[k * d + l] = at[l * d + k] = sqrt(noise[k * (d + 1)] * noise[l * (d + 1)]);
+    return SOCK_OK;
+}
+
+static sock_status directions_new(const looking *w, const sk_diffusion_term *term, const sk_factor *f, directions *t)
+{
+    sock_context *ctx = w->m->ctx;
+    const size_t d = w->series.d;
+    SK_TRY(sk_diffusion_spread_new(ctx, term, SK_BAND_UNKNOWNS, &t->spread));
+    if (!t->spread) return SOCK_OK;
+    for (size_t i = 0; i < sk_diffusion_spread_systems(t->spread); i++)
+        t->v += sk_diffusion_spread_unknowns(t->spread, i);
+    SK_TRY(list_noise(w, t));
+    t->f = f->rank;
+    t->all = t->v + t->r + t->f;
+    t->mean = sk_doubles(ctx, t->f * w->series.steps, d);
+    t->covariance = sk_doubles(ctx, t->f * w->series.steps, d * d);
+    t->information = sk_doubles(ctx, t->all, t->all);
+    return t->mean && t->covariance && t->information ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* mean and covariance += share times what the filter says with f moved by `share` of column c of its factor. */
+static sock_status follow_column(const looking *w, const sk_factor *f, size_t c, double share, double *mean,
+                                 double *covariance)
+{
+    sock_context *ctx = w->m->ctx;
+    const size_t d = w->series.d, steps = w->series.steps;
+    sk_noisy moved = {0};
+    sk_pass pass = {0};
+    double *z = sk_doubles(ctx, f->groups, f->rank);
+    sock_status status = z ? sk_noisy_copy(w->m, &w->fit->now, &moved) : SOCK_ENOMEM;
+    for (size_t g = 0; status >= 0 && g < f->groups; g++) z[g * f->rank + c] = share;
+    if (status >= 0) sk_factor_move(f, z, moved.model->drift[0]->weight);
+    if (status >= 0) status = sk_pass_new(ctx, &w->series, true, &pass);
+    const sk_filter_spec spec = sk_noisy_spec(w->m, &moved);
+    if (status >= 0) status = sk_filter(ctx, &w->series, &spec, &pass);
+    for (size_t i = 0; status >= 0 && i < steps; i++) {
+        if (pass.lost[i] || w->z->pass.lost[i]) continue;
+        for (size_t k = 0; k < d; k++) mean[i * d + k] += share * (pass.mean[i * d + k] - w->z->pass.mean[i * d + k]);
+        for (size_t k = i * d * d; k < (i + 1) * d * d; k++) covariance[k] += share * (pass.cov[k] - w->z->pass.cov[k]);
+    }
+    sk_pass_clear(&pass);
+    sk_noisy_clear(&moved);
+    sk_free(z);
+    return status;
+}
+
+/* Differences over half a standard deviation to both sides. */
+static sock_status follow_drift(const looking *w, const sk_factor *f, directions *t)
+{
+    const size_t d = w->series.d, steps = w->series.steps;
+    for (size_t c = 0; c < t->f; c++) {
+        double *mean = t->mean + c * steps * d, *covariance = t->covariance + c * steps * d * d;
+        SK_TRY(sk_progress(w->m->ctx, "bands", -1));
+        SK_TRY(follow_column(w, f, c, 0.5, mean, covariance));
+        SK_TRY(follow_column(w, f, c, -0.5, mean, covariance));
+        sk_scale(steps * d, 2, mean);
+        sk_scale(steps * d * d, 2, covariance);
+    }
+    return SOCK_OK;
+}
+
+/* T such that a step's variance is T (I a) T'. F with the spread of propagators within the step is not quite it: F is
+ * multiplied by what is left, C_V C^-1, where V = C_V C_V' and F (I a) F' = C C'. */
+static void find_turn(const sk_frozen *z, size_t i, double *turn)
+{
+    const size_t d = z->series->d, d2 = d * d;
+    const double *f = z->average + i * d2;
+    double t[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM], c[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM];
+    double own[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM];
+    memcpy(turn, f, d2 * sizeof *turn);
+    sk_small_product(d, f, z->diffusion + i * d2, false, t);
+    sk_small_product(d, t, f, true, own);
+    if (sk_factor_copy(d, 1e-12, own, c) || sk_factor_copy(d, 1e-12, z->own + i * d2, own)) return;
+    memcpy(t, f, d2 * sizeof *t);
+    for (size_t j = 0; j < d; j++) /* t := C^-1 F */
+        for (size_t k = 0; k < d; k++) {
+            for (size_t l = 0; l < k; l++) t[k * d + j] -= c[k * d + l] * t[l * d + j];
+            t[k * d + j] /= c[k * (d + 1)];
+        }
+    sk_small_product(d, own, t, false, turn);
+}
+
+/* out = T a T' for each of `count` moves of I a in step i. */
+static void to_the_end(const sk_frozen *z, size_t i, size_t count, const double *a, double *out)
+{
+    const size_t d = z->series->d, d2 = d * d;
+    double turn[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM], t[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM];
+    find_turn(z, i, turn);
+    for (size_t u = 0; u < count; u++) {
+        sk_small_product(d, turn, a + u * d2, false, t);
+        sk_small_product(d, t, turn, true, out + u * d2);
+    }
+}
+
+/* Moves of the variance of each step of a run: steps x (v + r) x d x d, zero on entry. */
+static sock_status slopes_of_run(const looking *w, const directions *t, size_t run, double *dv)
+{
+    sock_context *ctx = w->m->ctx;
+    const size_t d2 = w->series.d * w->series.d, first = w->series.first[run], end = w->series.first[run + 1];
+    sk_rule *rule = NULL;
+    SK_TRY(sk_frozen_rule(ctx, w->z, first, end, false, &rule));
+    sock_status status = SOCK_OK;
+    for (size_t i = 0, at = 0; status >= 0 && i < sk_diffusion_spread_systems(t->spread); i++) {
+        const size_t q = sk_diffusion_spread_unknowns(t->spread, i);
+        double *some = sk_doubles(ctx, (end - first) * q, d2);
+        status = some ? sk_diffusion_spread_slopes(ctx, t->spread, i, rule, some) : SOCK_ENOMEM;
+        for (size_t s = 0; status >= 0 && s < end - first; s++)
+            to_the_end(w->z, first + s, q, some + s * q * d2, dv + (s * (t->v + t->r) + at) * d2);
+        at += q;
+        sk_free(some);
+    }
+    sk_rule_free(rule);
+    return status;
+}
+
+/* Rows of all directions in a run, and their products. */
+static sock_status add_run(const looking *w, directions *t, size_t run)
+{
+    sock_context *ctx = w->m->ctx;
+    const size_t d = w->series.d, d2 = d * d, first = w->series.first[run], n = w->series.first[run + 1] - first;
+    const size_t rows = sk_tangent_rows(d), own = t->v + t->r, steps = w->series.steps;
+    double *dv = sk_doubles(ctx, n * own, d2), *y = sk_doubles(ctx, n * rows, t->all);
+    sock_status status = dv && y ? slopes_of_run(w, t, run, dv) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_tangent_run(ctx, w->z, run, own, dv, t->r ? t->dr : NULL, y, t->all);
+    for (size_t i = 0; status >= 0 && i < n; i++)
+        for (size_t c = 0; c < t->f; c++) {
+            const size_t at = c * steps + first + i;
+            sk_tangent_row(w->z, first + i, t->mean + at * d, t->covariance + at * d2, y + i * rows * t->all + own + c,
+                           t->all);
+        }
+    if (status >= 0) sk_syrk(ctx, SK_TRANSPOSED, t->all, n * rows, 1, y, t->all, 1, t->information, t->all);
+    sk_free(dv);
+    sk_free(y);
+    return status;
+}
+
+/* What R takes: information := F - F_R F_RR^-1 F_R' outside the rows of R, by eliminating them one by one. */
+static void eliminate(const directions *t)
+{
+    double *m = t->information;
+    const size_t all = t->all;
+    sk_symmetrise(all, m, all);
+    for (size_t e = t->v; e < t->v + t->r; e++) {
+        const double pivot = m[e * all + e];
+        for (size_t i = 0; pivot > 0 && i < all; i++) {
+            const double share = m[i * all + e] / pivot;
+            for (size_t j = 0; i != e && j < all; j++) m[i * all + j] -= share * m[e * all + j];
+        }
+    }
+}
+
+static sock_status typical_of(const looking *w, size_t part, double *out)
+{
+    const size_t d = w->series.d, n = w->series.steps;
+    double *value = sk_doubles_unset(w->m->ctx, n, 1);
+    if (!value) return SOCK_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const double *a = w->z->diffusion + i * d * d;
+        value[i] = part ? a[(part - 1) * (d + 1)] : sk_norm(d * d, a);
+    }
+    *out = sk_median(n, value);
+    sk_free(value);
+    return SOCK_OK;
+}
+
+/* One penalty for each system of V. */
+static sock_status penalties(const looking *w, const directions *t, double *mu)
+{
+    const sk_trial *trial = w->fit->diffusion[w->fit->a];
+    for (size_t i = 0; i < sk_diffusion_spread_systems(t->spread); i++) {
+        double typical;
+        SK_TRY(typical_of(w, trial->diagonal ? i + 1 : 0, &typical));
+        mu[i] = sk_polish_penalty(w->m->series.steps, trial->l, trial->lambda_scale, typical);
+    }
+    return SOCK_OK;
+}
+
+/* factor also moves with f: R R' X, X the v x f corner of the information. */
+static sock_status add_errors_of_f(const looking *w, const directions *t, sk_factor *f)
+{
+    sock_context *ctx = w->m->ctx;
+    const size_t rank = f->rank, columns = t->f;
+    double *inner = sk_doubles(ctx, f->groups * SK_MAX(rank, 1), SK_MAX(columns, 1)),
+           *more = sk_doubles(ctx, SK_MAX(f->count, 1), SK_MAX(columns, 1));
+    sock_status status = inner && more ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t e = 0; status >= 0 && e < f->count; e++)
+        for (size_t a = 0; a < rank; a++)
+            sk_axpy(columns, w->times * f->value[e * rank + a], t->information + e * t->all + t->v + t->r,
+                    inner + (f->group[e] * rank + a) * columns);
+    for (size_t e = 0; status >= 0 && e < f->count; e++)
+        for (size_t a = 0; a < rank; a++)
+            sk_axpy(columns, f->value[e * rank + a], inner + (f->group[e] * rank + a) * columns, more + e * columns);
+    if (status >= 0) status = sk_factor_widen(ctx, f, columns, more);
+    sk_free(inner);
+    sk_free(more);
+    return status;
+}
+
+static sock_status law_of_v(const looking *w, const sk_factor *drift, directions *t, sk_factor **out)
+{
+    double mu[SK_NOISE_MOST_DIM] = {0};
+    SK_TRY(follow_drift(w, drift, t));
+    for (size_t r = 0; r < w->series.runs; r++) SK_TRY(add_run(w, t, r));
+    eliminate(t);
+    for (size_t i = 0, at = 0; i < sk_diffusion_spread_systems(t->spread); i++) {
+        sk_diffusion_spread_put(t->spread, i, t->information + at * (t->all + 1), t->all);
+        at += sk_diffusion_spread_unknowns(t->spread, i);
+    }
+    SK_TRY(penalties(w, t, mu));
+    SK_TRY(sk_diffusion_spread_factor(w->m->ctx, t->spread, w->times, mu, out));
+    return add_errors_of_f(w, t, *out);
+}
+
+/* The last term is the floor where there are two. */
+static sock_status diffusion_law(const looking *w, const sk_factor *drift, sk_factor **out)
+{
+    directions t = {0};
+    sock_status status = directions_new(w, w->model->diffusion[0], drift, &t);
+    if (status >= 0 && t.spread) status = law_of_v(w, drift, &t, out);
+    directions_clear(&t);
+    return status;
+}
+
+/* ---- All of it ---- */
+
+static sock_status look(looking *w, rivals *r)
+{
+    sock_context *ctx = w->m->ctx;
+    sock_model *model = w->model;
+    SK_TRY(begin(w));
+    SK_TRY(compete(w, r));
+    SK_TRY(sk_spread_new(ctx, model->d, 1, r->others, 1, &model->spread));
+    SK_TRY(drift_law(w, model->drift[0], w->fit->drift[w->fit->f], &model->spread->drift[0]));
+    SK_TRY(put_candidates(w, r, model->spread));
+    model->spread->diffusion_share[0] = 1;
+    SK_TRY(diffusion_law(w, model->spread->drift[0], &model->spread->diffusion[0]));
+    return sk_spread_at_data(ctx, w->m->rows, w->m->rows, model);
+}
+
+sock_status sk_noise_spread(const sk_measured *m, const sk_noise_fit *fit)
+{
+    sock_model *model = fit->now.model;
+    looking w = {.m = m, .fit = fit, .model = model};
+    rivals r = {0};
+    SK_TRY(sk_join_drifts(m->ctx, model));
+    if (model->drift_terms != 1 || model->diffusion_terms > 2) return SOCK_OK; /* a part of a step was taken last */
+    const sock_status status = look(&w, &r);
+    rivals_clear(&r);
+    looking_clear(&w);
+    if (status >= 0) return SOCK_OK;
+    sk_spread_free(model->spread);
+    model->spread = NULL;
+    if (status == SOCK_ENUMERIC) sk_begin(m->ctx); /* a model without bands is a model */
+    return sk_tolerate(status);
+}
