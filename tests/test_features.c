@@ -625,7 +625,9 @@ static void test_features__import_refuses_what_does_not_fit(void **state)
         {"poly:degree=1", 1, {{"0.kept", 1, 1, one + 2}}, 1, "holds 0.5 at place 0"},
         {"poly:degree=1", 1, {{"0.kept", 1, 1, minus}}, 1, "holds -1 at place 0"},
         {"poly:degree=1", 1, {{"0.kept", 0, 1, one}}, 1, "at least 1 x 1"},
-        {"affine", 1, {{"0.kept", 1, 1, one}}, 1, "comes with 1 arrays and uses 0"},
+        {"affine", 1, {{"0.kept", 1, 1, two}}, 1, "holds 2 at place 0"},
+        {"constant", 1, {{"0.kept", 1, 1, one}}, 1, "holds 1 at place 0"},
+        {"linear", 1, {{"0.kept", 1, 1, one}}, 1, "comes with 1 arrays and uses 0"},
         {"fourier:p=2,eta=1", 1, {{"0.omega", 2, 1, one}}, 1, "has no array '0.beta'"},
         {"fourier:p=2,eta=1", 1, {{"1.omega", 2, 1, one}, {"0.beta", 2, 1, one}}, 2, "has no array '0.omega'"},
         {"fourier:p=2,eta=1", 2, {{"0.omega", 2, 1, one}, {"0.beta", 2, 1, one}}, 2, "is 2 x 1; 2 x 2 is needed"},
@@ -704,6 +706,25 @@ static void prop_selected_features_are_columns_of_all(void **state)
     for (size_t i = 0; i < N * 3; i++) assert_close(three[i], part[i / 3 * KEPT + fewer[i % 3]], 1e-15, 1);
     sk_features_free(all), sk_features_free(some), sk_features_free(few), sk_features_free(back);
     sk_free(x), sk_free(phi), sk_free(part), sk_free(three);
+}
+
+/* Whatever polynomial they are of, they are read back from a file. */
+static void test_features__a_selection_of_any_polynomial_comes_back(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"affine", "constant", "poly:degree=1", "poly:degree=2"};
+    static const size_t keep[] = {0};
+    const double x[] = {0.3, -2};
+    for (size_t i = 0; i < 4; i++) {
+        sk_features *all = features(kernels[i], 2, 0, NULL), *some = NULL, *back = NULL;
+        assert_int_equal(sk_features_select(ctx, all, 1, keep, &some), SOCK_OK);
+        assert_int_equal(sk_features_copy(ctx, some, &back), SOCK_OK);
+        double *phi = eval(all, 1, x), *one = eval(back, 1, x);
+        assert_int_equal(sk_features_count(back), 1);
+        assert_close(one[0], phi[0], 0, 0);
+        sk_features_free(all), sk_features_free(some), sk_features_free(back);
+        sk_free(phi), sk_free(one);
+    }
 }
 
 static sock_status select_and_copy(sock_context *own, void *map)
@@ -802,6 +823,7 @@ int main(void)
         cmocka_unit_test(prop_a_map_with_an_origin_is_the_map_at_moved_points),
         cmocka_unit_test(test_features__import_refuses_what_does_not_fit),
         cmocka_unit_test(prop_selected_features_are_columns_of_all),
+        cmocka_unit_test(test_features__a_selection_of_any_polynomial_comes_back),
         cmocka_unit_test(test_features__selection_survives_every_failed_allocation),
         cmocka_unit_test(test_features__survive_every_failed_allocation),
     };

@@ -107,6 +107,8 @@ static void constant_add_gradient(const sk_term *term, size_t d, const double *x
 static sock_status poly_make(const sk_making *m, sk_part *part) { return sk_monomials(m, part->term.degree, part); }
 static sock_status poly_load(sk_stored *s, sk_part *part) { return sk_monomials_load(s, part->term.degree, part); }
 static sock_status affine_make(const sk_making *m, sk_part *part) { return sk_monomials(m, 1, part); }
+static sock_status affine_load(sk_stored *s, sk_part *part) { return sk_monomials_load(s, 1, part); }
+static sock_status constant_load(sk_stored *s, sk_part *part) { return sk_monomials_load(s, 0, part); }
 static sock_status constant_make(const sk_making *m, sk_part *part) { return sk_monomials(m, 0, part); }
 
 /* C(d + degree, degree); each partial product is a binomial, so nothing is rounded while it fits. */
@@ -166,6 +168,7 @@ const sk_family sk_affine_family = {.name = "affine",
                                     .add_gradient = linear_add_gradient,
                                     .tile = affine_tile,
                                     .make = affine_make,
+                                    .load = affine_load,
                                     .count = affine_count};
 
 const sk_family sk_constant_family = {.name = "constant",
@@ -175,4 +178,5 @@ const sk_family sk_constant_family = {.name = "constant",
                                       .add_gradient = constant_add_gradient,
                                       .tile = constant_tile,
                                       .make = constant_make,
+                                      .load = constant_load,
                                       .count = constant_count};

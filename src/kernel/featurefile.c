@@ -1,9 +1,9 @@
 /* featurefile.c - feature maps as text and named arrays, and back: what a model file holds. Nothing in it is trusted.
  *
  * Text: the kernel, or pivoted(kernel). Arrays of part i of the sum: i.omega (p x d) and i.beta (p x 1) of fourier;
- * i.landmarks (r x d) and i.factor (r x r, lower) of nystrom and pivoted; i.kept (r x 1) of poly, when r of its
- * monomials are all of the map; and scale (1 x d) of a map in units of its own, with origin (1 x d) where its zero is
- * not that of the states. Which they are is the families' matter. */
+ * i.landmarks (r x d) and i.factor (r x r, lower) of nystrom and pivoted; i.kept (r x 1) of poly, affine and constant,
+ * when r of its monomials are all of the map; and scale (1 x d) of a map in units of its own, with origin (1 x d) where
+ * its zero is not that of the states. Which they are is the families' matter. */
 #include "kernel/featuremap.h"
 
 #include <math.h>
