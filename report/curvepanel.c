@@ -51,6 +51,22 @@ static void histogram(const panel *p, const curve_set *c)
     }
 }
 
+/* Where the data are not, a polynomial's band knows nothing of other forms: faint, with dotted edges. */
+static int draw_band(const panel *p, const curve_set *c)
+{
+    int good = 1;
+    for (size_t begin = 0, end; good && begin + 1 < c->count; begin = end) {
+        const int outside = c->outside && c->outside[begin] && c->outside[begin + 1];
+        for (end = begin + 1; end + 1 < c->count; end++)
+            if (outside != (c->outside && c->outside[end] && c->outside[end + 1])) break;
+        const size_t count = end - begin + 1;
+        const double *x = c->x + begin, *low = c->band + begin, *high = low + c->count;
+        good = panel_band(p, outside ? "beyond" : "fan90", count, x, low, high);
+        if (good && outside) good = panel_curve(p, "limit", count, x, low) && panel_curve(p, "limit", count, x, high);
+    }
+    return good;
+}
+
 int curve_panel(sheet *s, const curve_set *c, const char *title, const char *x_name)
 {
     panel p;
@@ -60,7 +76,7 @@ int curve_panel(sheet *s, const curve_set *c, const char *title, const char *x_n
     panel_zero(&p);
     histogram(&p, c);
     panel_clip(&p);
-    int good = !c->band || panel_band(&p, "fan90", c->count, c->x, c->band, c->band + c->count);
+    int good = !c->band || draw_band(&p, c);
     good = good && panel_curve(&p, "model", c->count, c->x, c->model);
     if (c->truth) good = panel_curve(&p, "truth", c->count, c->x, c->truth) && good;
     svg_clip_end(p.s);
@@ -83,23 +99,24 @@ static void take(size_t count, size_t each, size_t place, const double *low, con
     }
 }
 
-sock_status curve_bands(sock_context *ctx, const sock_model *model, size_t k, size_t count, const double *x, double *f,
-                        double *a, int *has_f, int *has_a)
+sock_status curve_bands(sock_context *ctx, const sock_model *model, size_t k, size_t count, const double *x,
+                        curve_ends *out)
 {
     const double level = 0.9;
     const size_t d = sock_model_dim(model);
-    *has_f = *has_a = 0;
+    out->has_f = out->has_a = 0;
     if (!sock_model_has_bands(model)) return SOCK_OK;
     double *low = calloc(count * d * d + 1, sizeof *low), *high = calloc(count * d * d + 1, sizeof *high);
     sock_status status = low && high ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0)
-        status = sock_model_bands(ctx, model, count, x, level, &(sock_bands){.f_low = low, .f_high = high});
-    if (status >= 0) take(count, d, k, low, high, f);
-    *has_f = status >= 0;
+        status = sock_model_bands(ctx, model, count, x, level,
+                                  &(sock_bands){.f_low = low, .f_high = high, .outside = out->outside});
+    if (status >= 0) take(count, d, k, low, high, out->f);
+    out->has_f = status >= 0;
     if (status >= 0)
         status = sock_model_bands(ctx, model, count, x, level, &(sock_bands){.a_low = low, .a_high = high});
-    if (status >= 0) take(count, d * d, k * (d + 1), low, high, a);
-    *has_a = status >= 0;
+    if (status >= 0) take(count, d * d, k * (d + 1), low, high, out->a);
+    out->has_a = status >= 0;
     free(low), free(high);
-    return *has_f && status == SOCK_EUSAGE ? SOCK_OK : status; /* a may have none */
+    return out->has_f && status == SOCK_EUSAGE ? SOCK_OK : status; /* a may have none */
 }

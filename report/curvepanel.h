@@ -10,6 +10,7 @@ typedef struct curve_set {
     const double *x, *model;
     const double *truth;  /* NULL: unknown */
     const double *band;   /* the lower ends of the model's band and, count further, the upper; NULL: it has none */
+    const int *outside;   /* with a band: not 0 where it is beyond the range of the data that were fitted */
     size_t values;        /* of the data along the axis, at least one, */
     const double *sorted; /* sorted */
     int from_zero;        /* the axis shows 0: what cannot be negative */
@@ -23,9 +24,14 @@ int curve_panel(sheet *s, const curve_set *c, const char *title, const char *x_n
 /* Lines of the legend: model and its band, truth where known, bars. */
 void curve_keys(sheet *s, int has_band, int has_truth);
 
-/* The bands of 90 % of f_k and a_kk at count points (count x d), each as curve_set wants it: 2 x count. *has_f, *has_a:
- * 0 where the model has none, and the numbers are untouched. */
-sock_status curve_bands(sock_context *ctx, const sock_model *model, size_t k, size_t count, const double *x, double *f,
-                        double *a, int *has_f, int *has_a);
+/* The bands of 90 % of f_k and a_kk at count points, each as curve_set wants it. has_f, has_a: 0 where the model has
+ * none, and the numbers are untouched. */
+typedef struct curve_ends {
+    double *f, *a; /* 2 x count each */
+    int *outside;  /* count */
+    int has_f, has_a;
+} curve_ends;
+sock_status curve_bands(sock_context *ctx, const sock_model *model, size_t k, size_t count, const double *x,
+                        curve_ends *out);
 
 #endif

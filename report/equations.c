@@ -120,14 +120,40 @@ static void put_sum(FILE *out, const rep_facts *f, json_t *list, size_t v, size_
     free(terms);
 }
 
+/* The state has noise of its own. */
+static int has_noise(const rep_facts *f, size_t k)
+{
+    const sk_texts *quiet = &f->record.quiet;
+    for (size_t i = 0; i < quiet->count; i++)
+        if (strcmp(quiet->text[i], sock_model_name(f->model, k)) == 0) return 0;
+    return sock_model_has_diffusion(f->model);
+}
+
+/* The words of the fit, with the standard errors of the coefficients in their order. */
+static void put_told(FILE *out, const rep_facts *f, size_t k)
+{
+    const sk_number_lists *errors = &f->record.errors;
+    page_text(out, f->record.equation.text[k]);
+    if (has_noise(f, k)) fputs(" + noise", out);
+    for (size_t i = 0; k < errors->count && i < errors->list[k].count; i++)
+        fprintf(out, "%s\xc2\xb1 %.2g", i ? ", " : " <small>(errors ", errors->list[k].value[i]);
+    if (k < errors->count && errors->list[k].count) fputs(")</small>", out);
+}
+
 static void put_drift(FILE *out, const rep_facts *f, json_t *list)
 {
     for (size_t k = 0; k < f->d && k < STATES_SHOWN; k++) {
-        fputs("<p>d<var>", out);
-        page_text(out, sock_model_name(f->model, k));
-        fputs("</var>/d<var>t</var> = ", out);
-        put_sum(out, f, list, k, f->d);
-        fputs(sock_model_has_diffusion(f->model) ? " + noise</p>\n" : "</p>\n", out);
+        fputs("<p>", out);
+        if (f->record.equation.count == f->d) {
+            put_told(out, f, k);
+        } else {
+            fputs("d<var>", out);
+            page_text(out, sock_model_name(f->model, k));
+            fputs("</var>/d<var>t</var> = ", out);
+            put_sum(out, f, list, k, f->d);
+            if (has_noise(f, k)) fputs(" + noise", out);
+        }
+        fputs("</p>\n", out);
     }
     if (f->d > STATES_SHOWN)
         fprintf(out, "<p><small>and %zu more equations: see the table</small></p>\n", f->d - STATES_SHOWN);

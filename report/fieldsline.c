@@ -16,7 +16,9 @@ typedef struct curves {
     double x[GRID];
     double f[GRID], a[GRID], true_f[GRID], true_a[GRID];
     double f_band[2 * GRID], a_band[2 * GRID];
-    int which, has_truth, truth_has_a, has_f_band, has_a_band;
+    int outside[GRID];
+    curve_ends ends; /* borrows these three */
+    int which, has_truth, truth_has_a;
 } curves;
 
 static sock_status evaluate(sock_context *ctx, const fig_input *in, curves *c)
@@ -27,8 +29,8 @@ static sock_status evaluate(sock_context *ctx, const fig_input *in, curves *c)
     c->truth_has_a = in->truth && sock_model_has_diffusion(in->truth);
     sock_status status = sock_model_drift(ctx, in->model, GRID, c->x, c->f);
     if (status >= 0 && c->which & FIG_A) status = sock_model_diffusion(ctx, in->model, GRID, c->x, c->a);
-    if (status >= 0)
-        status = curve_bands(ctx, in->model, 0, GRID, c->x, c->f_band, c->a_band, &c->has_f_band, &c->has_a_band);
+    c->ends = (curve_ends){.f = c->f_band, .a = c->a_band, .outside = c->outside};
+    if (status >= 0) status = curve_bands(ctx, in->model, 0, GRID, c->x, &c->ends);
     if (status >= 0 && c->has_truth) status = sock_model_drift(ctx, in->truth, GRID, c->x, c->true_f);
     if (status >= 0 && c->truth_has_a) status = sock_model_diffusion(ctx, in->truth, GRID, c->x, c->true_a);
     return status;
@@ -43,7 +45,8 @@ static int draw_field(sheet *s, const fig_input *in, const curves *c, int field)
                            .x = c->x,
                            .model = is_a ? c->a : c->f,
                            .truth = known ? truth : NULL,
-                           .band = (is_a ? c->has_a_band : c->has_f_band) ? band : NULL,
+                           .band = (is_a ? c->ends.has_a : c->ends.has_f) ? band : NULL,
+                           .outside = c->outside,
                            .values = c->count,
                            .sorted = c->values,
                            .from_zero = is_a};
@@ -85,7 +88,7 @@ static char *draw(const fig_input *in, const curves *c, size_t *size)
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
-    curve_keys(s, c->which & FIG_F ? c->has_f_band : c->has_a_band, c->has_truth);
+    curve_keys(s, c->which & FIG_F ? c->ends.has_f : c->ends.has_a, c->has_truth);
     if (c->which & FIG_F) good = draw_field(s, in, c, FIG_F);
     if (good && c->which & FIG_A) good = draw_field(s, in, c, FIG_A);
     return sheet_close(s, good, size);

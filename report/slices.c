@@ -20,7 +20,8 @@ typedef struct slice {
     double at[GRID];      /* x_k */
     double f[GRID], a[GRID], true_f[GRID], true_a[GRID];
     double f_band[2 * GRID], a_band[2 * GRID];
-    int has_f_band, has_a_band;
+    int outside[GRID];
+    curve_ends ends; /* borrows these three */
 } slice;
 
 /* The points of the slice (GRID x d). points: count x d of the data. */
@@ -65,8 +66,8 @@ static sock_status make_slice(sock_context *ctx, const fig_input *in, size_t cou
         place_points(s, d, count, points, x);
         status = evaluate(ctx, in->model, s->k, x, s->f, s->a);
     }
-    if (status >= 0)
-        status = curve_bands(ctx, in->model, s->k, GRID, x, s->f_band, s->a_band, &s->has_f_band, &s->has_a_band);
+    s->ends = (curve_ends){.f = s->f_band, .a = s->a_band, .outside = s->outside};
+    if (status >= 0) status = curve_bands(ctx, in->model, s->k, GRID, x, &s->ends);
     if (status >= 0 && in->truth) status = evaluate(ctx, in->truth, s->k, x, s->true_f, s->true_a);
     free(x);
     return status;
@@ -102,7 +103,8 @@ static int draw_slice(sheet *sh, const fig_input *in, const slice *s, int is_a)
                            .x = s->at,
                            .model = is_a ? s->a : s->f,
                            .truth = known ? truth : NULL,
-                           .band = (is_a ? s->has_a_band : s->has_f_band) ? band : NULL,
+                           .band = (is_a ? s->ends.has_a : s->ends.has_f) ? band : NULL,
+                           .outside = s->outside,
                            .values = s->count,
                            .sorted = s->values,
                            .from_zero = is_a};
@@ -126,7 +128,7 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
-    curve_keys(s, slices->has_f_band, in->truth != NULL);
+    curve_keys(s, slices->ends.has_f, in->truth != NULL);
     for (size_t i = 0; good && i < states; i++) {
         good = draw_slice(s, in, &slices[i], 0);
         if (good && has_a) good = draw_slice(s, in, &slices[i], 1);

@@ -38,6 +38,7 @@ static const char style[] =
     ".sock .series1{stroke:#0072b2}.sock .series2{stroke:#d55e00}.sock .series3{stroke:#009e73}\n"
     ".sock .speck{fill:#e69f00;fill-opacity:.4}.sock .bar{fill:#9a9a9a}\n"
     ".sock .fan90{fill:#0072b2;fill-opacity:.22}.sock .fan50{fill:#0072b2;fill-opacity:.32}\n"
+    ".sock .beyond{fill:#56b4e9;fill-opacity:.12}\n"
     ".sock .den1{fill:#e69f00;fill-opacity:.13}.sock .den2{fill:#e69f00;fill-opacity:.24}\n"
     ".sock .den3{fill:#e69f00;fill-opacity:.36}.sock .den4{fill:#e69f00;fill-opacity:.5}\n"
     ".sock .den5{fill:#e69f00;fill-opacity:.68}\n"

@@ -240,6 +240,17 @@ class Model:
             c.work(lib.sock_model_bands, self._pointer(), len(x), doubles(x), float(level), ctypes.byref(bands))
         return low, high
 
+    def _outside(self, X: Any) -> np.ndarray:
+        """Where a state is beyond the range of the data of the fit by more than a tenth of it."""
+        x, d = self._points(X), self.d_
+        low, high, outside = np.empty((len(x), d)), np.empty((len(x), d)), np.zeros(len(x), dtype=np.intc)
+        bands = _native.Bands(
+            f_low=doubles(low), f_high=doubles(high), outside=outside.ctypes.data_as(ctypes.POINTER(ctypes.c_int))
+        )
+        with Context(threads=self._threads()) as c:
+            c.work(lib.sock_model_bands, self._pointer(), len(x), doubles(x), 0.9, ctypes.byref(bands))
+        return outside.astype(bool)
+
     def drift_band(self, X: Any, level: float = 0.9, simultaneous: bool = False) -> Tuple[np.ndarray, np.ndarray]:
         """The ends of a band that holds f at each point X with probability ``level``: two arrays of shape (n, d).
         ``simultaneous``: at all points where the data are, at once (docs/uncertainty.md)."""
@@ -418,6 +429,7 @@ class Model:
         states: Tuple[int, int] = (0, 1),
         n_paths: int = 200,
         figure: Any = None,
+        bands: Optional[bool] = None,
     ) -> Any:
         """Draws with matplotlib and returns the figure.
 
@@ -425,10 +437,11 @@ class Model:
         paths) ``"check"`` (scores of :meth:`check`, right for long steps and measurement
         noise, too) or ``"residuals"`` (standardised residuals: histogram, against normal quantiles, correlation in time,
         against the state). ``X`` defaults to the data of the fit; ``states`` chooses the plane when d > 2.
+        ``bands``: whether the fields of one state have their bands of 90 % (default: where the model tells them).
         """
         from . import _plots
 
-        return _plots.draw(self, self._plot_data(X), kind, truth, states, n_paths, figure)
+        return _plots.draw(self, self._plot_data(X), kind, truth, states, n_paths, figure, bands)
 
     def _plot_data(self, X: Any) -> Trajectories:
         if X is not None:

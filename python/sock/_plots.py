@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Tuple
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
@@ -26,7 +26,16 @@ def _pyplot() -> Any:
     return pyplot
 
 
-def draw(model: Any, data: Trajectories, kind: str, truth: Any, states: Tuple[int, int], n_paths: int, figure: Any) -> Any:
+def draw(
+    model: Any,
+    data: Trajectories,
+    kind: str,
+    truth: Any,
+    states: Tuple[int, int],
+    n_paths: int,
+    figure: Any,
+    bands: Optional[bool] = None,
+) -> Any:
     """The figure of `kind`; into `figure` when one is given."""
     if kind not in KINDS:
         raise UsageError(f"kind is {kind!r}; allowed: {', '.join(KINDS)}")
@@ -34,9 +43,14 @@ def draw(model: Any, data: Trajectories, kind: str, truth: Any, states: Tuple[in
         raise UsageError(f"the truth has {truth.d_} states, the model {model.d_}")
     if model.d_ > 1 and not all(0 <= k < model.d_ for k in states):
         raise UsageError(f"states is {states}; allowed: two numbers from 0 to {model.d_ - 1}")
+    told = getattr(model, "has_bands_", False)
+    if bands and not told:
+        raise UsageError("bands: this model does not tell how far it can be trusted; info_[\"bands_reason\"] says why")
     pyplot = _pyplot()
+    if kind == "fields" and model.d_ == 1:
+        return _fields_line(pyplot, figure, model, data, truth, told if bands is None else bands)
     if kind == "fields":
-        return (_fields_line if model.d_ == 1 else _fields_plane)(pyplot, figure, model, data, truth, states)
+        return _fields_plane(pyplot, figure, model, data, truth, states)
     if kind == "paths":
         return _fan(pyplot, figure, model, data, n_paths)
     return (_check if kind == "check" else _residuals)(pyplot, figure, model, data)
@@ -49,14 +63,31 @@ def _figure(pyplot: Any, figure: Any, size: Tuple[float, float]) -> Any:
 # ---- Fields ------------------------------------------------------------------------------------------------------
 
 
-def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth: Any, states: Any) -> Any:
+def _band(axis: Any, model: Any, grid: np.ndarray, band: Any) -> None:
+    """Where 90 % of the models lie that the fit leaves open; faint with dotted edges beyond the data of the fit."""
+    try:
+        low, high = (np.asarray(end).reshape(len(grid)) for end in band())
+    except UsageError:  # a may have none, and f has
+        return
+    limits = axis.get_ylim()
+    outside = model._outside(grid)
+    axis.fill_between(grid, low, high, where=~outside, color=MODEL, alpha=0.22, linewidth=0, label="band of 90 %")
+    if outside.any():
+        axis.fill_between(grid, low, high, where=outside, color=MODEL, alpha=0.08, linewidth=0)
+        for end in (low, high):
+            axis.plot(grid, np.where(outside, end, np.nan), ":", color=MODEL, linewidth=1)
+    inner = slice(len(grid) // 20, -(len(grid) // 20))  # a wild end does not flatten the rest
+    axis.set_ylim(min(limits[0], low[inner].min()), max(limits[1], high[inner].max()))
+
+
+def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth: Any, bands: bool) -> Any:
     figure, x = _figure(pyplot, figure, (8, 3.6)), data.points()[:, 0]
     name, grid = model.names_[0], np.linspace(x.min(), x.max(), GRID)
-    drawn = [("drift f", lambda m: m.drift(grid)[:, 0])]
+    drawn = [("drift f", lambda m: m.drift(grid)[:, 0], lambda: model.drift_band(grid))]
     if model.has_diffusion_:
-        drawn.append(("diffusion a = $\\sigma^2$", lambda m: m.diffusion(grid)[:, 0, 0]))
+        drawn.append(("diffusion a = $\\sigma^2$", lambda m: m.diffusion(grid)[:, 0, 0], lambda: model.diffusion_band(grid)))
     axes = figure.subplots(1, len(drawn), squeeze=False)[0]
-    for axis, (title, values) in zip(axes, drawn):
+    for axis, (title, values, band) in zip(axes, drawn):
         density = axis.twinx()
         density.hist(x, bins=60, color=DATA, alpha=0.25, density=True)
         density.set_yticks([])
@@ -66,6 +97,8 @@ def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth
         if truth is not None:
             axis.plot(grid, values(truth), "--", color=TRUTH, label="truth")
         axis.plot(grid, values(model), color=MODEL, label="model")
+        if bands:
+            _band(axis, model, grid, band)
         axis.axhline(0, color=DATA, linewidth=0.5)
         axis.set(title=title, xlabel=name)
         axis.legend(frameon=False)

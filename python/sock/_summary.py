@@ -28,11 +28,21 @@ def _field(key: str, info: Dict[str, Any]) -> List[Line]:
     return [("" if index else key, _part(part, len(parts) > 1)) for index, part in enumerate(parts)]
 
 
+def _with_errors(equations: List[str], errors: Any) -> List[Line]:
+    """Each equation, and below it the standard errors of its coefficients in their order."""
+    lines = []
+    for index, text in enumerate(equations):
+        lines.append(("", text))
+        if errors and index < len(errors) and errors[index]:
+            lines.append(("", "errors " + ", ".join(f"+- {error:.2g}" for error in errors[index])))
+    return lines
+
+
 def _equations(info: Dict[str, Any]) -> List[Line]:
-    lines = [("", text) for text in info.get("equation") or []]
+    lines = _with_errors(info.get("equation") or [], info.get("errors"))
     if info.get("equation_part"):
         lines.append(("", f"of the polynomials alone ({percent(info['equation_part_share'])}):"))
-        lines += [("", text) for text in info["equation_part"]]
+        lines += _with_errors(info["equation_part"], info.get("equation_part_errors"))
     return lines
 
 

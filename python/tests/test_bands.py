@@ -50,3 +50,26 @@ def test_a_model_without_bands_says_why():
         model.draw()
     with pytest.raises(sock.UsageError, match="how far it can be trusted"):
         model.simulate([1.0], [0, 1], uncertain=True)
+
+
+def test_bands_are_drawn_and_faint_beyond_the_data(model):
+    pytest.importorskip("matplotlib")
+    import matplotlib.pyplot as pyplot
+    from matplotlib.colors import to_rgba
+
+    def filled(figure):
+        return [(c.get_label(), to_rgba(c.get_facecolor()[0])[3]) for c in figure.axes[0].collections]
+
+    data = sock.datasets.load("gbm", seed=3).train
+    ends = data.points()[:, 0].min(), data.points()[:, 0].max()
+    assert not model._outside(np.array(ends)).any()
+    assert [label for label, _ in filled(model.plot(data))] == ["band of 90 %"]
+    assert not filled(model.plot(data, bands=False))
+    far = sock.Trajectories([(t, 3 * x) for t, x in data])
+    inside, beyond = filled(model.plot(far))
+    assert inside[0] == "band of 90 %" and beyond[1] < inside[1]
+    plain = sock.SDE(tune=False, drift="linear", diffusion="linear").fit(data)
+    assert not filled(plain.plot())
+    with pytest.raises(sock.UsageError, match="bands_reason"):
+        plain.plot(bands=True)
+    pyplot.close("all")

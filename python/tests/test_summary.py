@@ -33,6 +33,15 @@ def test_average():
     ]
 
 
+def test_standard_errors_stand_below_their_equation():
+    info = {**AVERAGE, "equation": ["dx/dt = 1.5 - 2*x", "dv/dt = 0"], "errors": [[0.123, 0.0456], []],
+            "equation_part_errors": [[0.25]]}
+    lines = summary(info, 2).splitlines()
+    at = lines.index("             dx/dt = 1.5 - 2*x")
+    assert lines[at + 1:at + 3] == ["             errors +- 0.12, +- 0.046", "             dv/dt = 0"]
+    assert lines[lines.index("             dx/dt = -x") + 1] == "             errors +- 0.25"
+
+
 def test_the_fit_itself_decides_what_is_better():
     for verdict, words in (("better", ": clearly better"), ("same", ": no clear difference"), ("worse", ": worse"),
                            (None, ""), ("later", "")):

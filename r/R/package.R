@@ -260,13 +260,16 @@ print.summary.sock <- function(x, ...) {
   }
   line("data", paste0(x$n, " intervals, ", x$points, " points, dimension ", x$d))
   field("drift")
-  for (i in seq_along(x$equation)) {
-    line("", x$equation[[i]])
-    if (length(x$errors) && length(x$errors[[i]]))
-      line("", paste("errors", paste("+-", sprintf("%.2g", unlist(x$errors[[i]])), collapse = ", ")))
+  equations <- function(texts, errors) { # below each the standard errors of its coefficients, in their order
+    for (i in seq_along(texts)) {
+      line("", texts[[i]])
+      if (length(errors) && length(errors[[i]]))
+        line("", paste("errors", paste("+-", sprintf("%.2g", unlist(errors[[i]])), collapse = ", ")))
+    }
   }
+  equations(x$equation, x$errors)
   if (length(x$equation_part)) line("", sprintf("of the polynomials alone (%s):", percent(x$equation_part_share)))
-  for (equation in x$equation_part) line("", equation)
+  equations(x$equation_part, x$equation_part_errors)
   if (!is.null(x$quadrature)) line("", x$quadrature, "quadrature")
   field("diffusion")
   if (!is.null(x$relative_gap))
@@ -300,16 +303,24 @@ plot.sock <- function(x, data = x$data, states = 1:2, ...) {
   invisible(x)
 }
 
-plot_line <- function(model, values) {
+# A curve with its band of 90 % where the model tells one; heights are those of the middle of the range.
+plot_field <- function(model, values, type, label, title) {
   grid <- seq(min(values), max(values), length.out = 200)
-  plot(grid, predict(model, grid)[, 1], type = "l", col = "#0072b2", lwd = 2, xlab = model$names, ylab = "f", main = "drift")
+  curve <- as.vector(predict(model, grid, type))
+  band <- tryCatch(predict(model, grid, type, interval = "confidence"), error = function(e) NULL)
+  middle <- 11:190
+  heights <- range(curve, if (!is.null(band)) c(as.vector(band$lwr)[middle], as.vector(band$upr)[middle]))
+  plot(grid, curve, type = "n", ylim = heights, xlab = model$names, ylab = label, main = title)
+  if (!is.null(band))
+    polygon(c(grid, rev(grid)), c(as.vector(band$lwr), rev(as.vector(band$upr))), col = "#0072b238", border = NA)
+  lines(grid, curve, col = "#0072b2", lwd = 2)
   rug(quantile(values, seq(0, 1, 0.01)))
+}
+
+plot_line <- function(model, values) {
+  plot_field(model, values, "drift", "f", "drift")
   abline(h = 0, col = "gray")
-  if (model$has_diffusion) {
-    plot(grid, predict(model, grid, "diffusion")[, 1, 1], type = "l", col = "#0072b2", lwd = 2, xlab = model$names, ylab = "a",
-         main = "diffusion")
-    rug(quantile(values, seq(0, 1, 0.01)))
-  }
+  if (model$has_diffusion) plot_field(model, values, "diffusion", "a", "diffusion")
 }
 
 plot_plane <- function(model, values, states) {
