@@ -1,5 +1,5 @@
-/* checkdata.c - see checkdata.h. Paths are simulated gap after gap with 20 inner steps; all normal numbers are
- * increments of simulated Brownian motions, so that no generator is needed here. */
+/* checkdata.c - see checkdata.h. Paths are simulated gap after gap with 20 inner steps, or as many as the scene says;
+ * all normal numbers are increments of simulated Brownian motions, so that no generator is needed here. */
 #define _DEFAULT_SOURCE
 #include "experiments/checkdata.h"
 
@@ -130,8 +130,26 @@ const check_scene check_scenes[] = {
      .gap = 0.05, .drift = well_f, .diffusion = constant_a, .a = 0.25, .noise = 0.3, .right = 1, .goal = 0.06,
      .pattern = "none"},
 };
+
+const check_scene cover_scenes[] = {
+    {"ou-noise", "Ornstein-Uhlenbeck, noise of 0.3 h a on the points", OU, .noise = 0.3},
+    {"doublewell-noise", "double well, noise of 0.3 h a on the points", WELL, .noise = 0.3},
+    {"ou-long", "Ornstein-Uhlenbeck, h = 1", .d = 1, .paths = PATHS, .points = POINTS, .gap = 1, .inner = 400,
+     .drift = ou_f, .diffusion = constant_a, .a = 1},
+    {"doublewell-long", "double well, h = 0.5", .d = 1, .paths = PATHS, .points = POINTS, .gap = 0.5, .inner = 200, .drift = well_f,
+     .diffusion = constant_a, .a = 0.25},
+};
 /* clang-format on */
 const size_t check_scene_count = sizeof check_scenes / sizeof *check_scenes;
+const size_t cover_scene_count = sizeof cover_scenes / sizeof *cover_scenes;
+
+/* Each scene has random numbers of its own. */
+static uint64_t number_of(const check_scene *s)
+{
+    for (size_t i = 0; i < check_scene_count; i++)
+        if (s == check_scenes + i) return i;
+    return 48 + (uint64_t)(s - cover_scenes);
+}
 
 /* ---- Simulation ---- */
 
@@ -184,7 +202,7 @@ static sock_status advance(maker *m, size_t i)
                                   .paths = 1,
                                   .times = 2,
                                   .t = t,
-                                  .step = s->gap / INNER,
+                                  .step = s->gap / (s->inner > 0 ? s->inner : INNER),
                                   .seed = m->seed,
                                   .first_start = i * s->paths};
     m->now.t = s->gap * (double)i;
@@ -245,7 +263,7 @@ static double *numbers(size_t count) { return calloc(count, sizeof(double)); }
 sock_status check_data(sock_context *ctx, const check_scene *s, uint64_t seed, sock_data **out)
 {
     const size_t all = s->paths * s->points;
-    maker m = {.ctx = ctx, .scene = s, .seed = 64 * seed + (uint64_t)(s - check_scenes), .now = {s, 0}};
+    maker m = {.ctx = ctx, .scene = s, .seed = 64 * seed + number_of(s), .now = {s, 0}};
     m.x = numbers(s->paths * s->d);
     m.next = numbers(2 * s->paths * s->d);
     m.kept = numbers(all);

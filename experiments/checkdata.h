@@ -11,6 +11,7 @@ struct check_scene {
     const char *name, *says;
     size_t d, paths, points; /* the first state of d is kept */
     double gap;
+    double inner;                   /* Euler steps of the simulation in a gap; 0: 20 */
     sock_field_fn drift, diffusion; /* user: a check_time */
     double noise;                   /* variance of the noise on the points over h a */
     double a;                       /* what the diffusion is where it is constant */
@@ -24,6 +25,10 @@ struct check_scene {
 
 extern const check_scene check_scenes[];
 extern const size_t check_scene_count;
+
+/* Models that are right, seen with noise or at long steps: for the study of their bands. */
+extern const check_scene cover_scenes[];
+extern const size_t cover_scene_count;
 
 /* User data of the fields: the scene, and the time of the step, within which the forcing rests. */
 typedef struct check_time {
