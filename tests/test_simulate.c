@@ -380,7 +380,11 @@ static void test_simulate__bounds_come_from_the_options(void **state)
     sock_bounds mode;
     double lower[3], upper[3];
     assert_int_equal(sock_simulation_bounds(ctx, opts, 3, &mode, lower, upper), SOCK_OK);
-    assert_true(mode == SOCK_BOUNDS_NONE && isinf(lower[2]) && lower[2] < 0 && isinf(upper[0]) && upper[0] > 0);
+    assert_true(mode == SOCK_BOUNDS_AUTO && isnan(lower[2]) && isnan(upper[0])); /* the model's */
+    assert_int_equal(sock_options_set(ctx, opts, "bounds", "none"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "lower", "auto,none,1"), SOCK_OK);
+    assert_int_equal(sock_simulation_bounds(ctx, opts, 3, &mode, lower, upper), SOCK_OK);
+    assert_true(mode == SOCK_BOUNDS_NONE && isnan(lower[0]) && lower[1] == -(double)INFINITY && lower[2] == 1);
     assert_int_equal(sock_options_set(ctx, opts, "bounds", "reflect"), SOCK_OK);
     assert_int_equal(sock_options_set(ctx, opts, "lower", "-0.5"), SOCK_OK);
     assert_int_equal(sock_options_set(ctx, opts, "upper", "1,none,2e0"), SOCK_OK);
@@ -586,7 +590,7 @@ static void test_simulate__each_argument_is_checked(void **state)
     assert_int_equal(sock_simulation_bounds(ctx, NULL, 1, &mode, NULL, &high), SOCK_EUSAGE);
     assert_int_equal(sock_simulation_bounds(ctx, NULL, 1, &mode, &low, NULL), SOCK_EUSAGE);
     assert_int_equal(sock_simulation_bounds(ctx, NULL, 1, &mode, &low, &high), SOCK_OK);
-    assert_true(mode == SOCK_BOUNDS_NONE && low == -(double)INFINITY && high == (double)INFINITY);
+    assert_true(mode == SOCK_BOUNDS_AUTO && isnan(low) && isnan(high));
     truth_free(ou);
 }
 
