@@ -15,7 +15,8 @@ static const char *const keys[] = {"tune",           "preset",         "folds", 
                                    "diffusion-form", "diffusion-rank", "solver",    "max-iterations",
                                    "max-seconds",    "compression",    "id",        "time",
                                    "state",          "group",          "grouping",  "dt",
-                                   "missing",        "every",          NULL};
+                                   "missing",        "every",          "lower",     "upper",
+                                   NULL};
 
 static const char *told(const char *text) { return text ? text : ""; }
 

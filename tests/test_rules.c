@@ -666,7 +666,7 @@ static size_t floor_of(size_t rows, const double *score, const double *error, co
         cluster[FLOORS + g][0] = error[g];
         euler_cluster[FLOORS + g][0] = euler_error[g];
     }
-    const sk_floor_scores s = {rows, CLUSTERS, score, cluster[FLOORS], euler, euler_cluster[FLOORS], constant};
+    const sk_floor_scores s = {rows, CLUSTERS, score, cluster[FLOORS], euler, euler_cluster[FLOORS], constant, false};
     return sk_pick_floor(&s);
 }
 

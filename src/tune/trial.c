@@ -48,6 +48,8 @@ static sock_status make_features(sock_context *ctx, const sk_transitions *rows, 
     if (sk_kernel_is_implicit(c->kernel))
         return sk_pivoted_map(ctx, c->kernel, rows, drift ? SK_DRIFT_PIVOT : SK_DIFFUSION_PIVOT, c->max_rank, out);
     SK_TRY(sk_features_new(ctx, drift ? "drift" : "diffusion", c->kernel, rows->d, rows->n, rows->y, out));
+    if (sk_kernel_is_bounded(c->kernel) && rows->bounds)
+        return sk_features_set_units(ctx, *out, rows->bounds->origin, rows->bounds->scale);
     return c->own_zero ? sk_features_set_units(ctx, *out, rows->zero, NULL) : SOCK_OK;
 }
 
