@@ -124,7 +124,7 @@ static sock_status check_quickly(const sk_fit_job *job, const strays *wild, cons
     sock_checks checks;
     sk_check_by_record(record, job->data->d, &spec);
     if (wild->left) sk_check_without(&wild->data, &spec);
-    const sock_status status = sk_check(job->ctx, model, job->data, &spec, &checks);
+    const sock_status status = sk_check_inside(job->ctx, model, job->data, &spec, &checks);
     if (status == SOCK_ENUMERIC) return SOCK_OK;
     return status < 0 ? status : sk_check_to_record(job->ctx, &checks, record);
 }

@@ -94,11 +94,12 @@ static sock_status mean_squares(reactions *r, const sock_data *data)
 /* Largest entry 1, the last one of size positive. */
 static double scale_vector(size_t d, double *v)
 {
-    double most = 0, sign = 1;
+    double most = 0;
+    size_t last = d;
     for (size_t k = 0; k < d; k++) most = fmax(most, fabs(v[k]));
-    for (size_t k = 0; k < d; k++)
-        if (fabs(v[k]) > 0.1 * most) sign = v[k] < 0 ? -1 : 1;
-    for (size_t k = 0; k < d; k++) v[k] *= sign / most;
+    while (last > 1 && !(fabs(v[last - 1]) > 0.1 * most)) last--;
+    const double unit = v[last - 1] < 0 ? -most : most;
+    for (size_t k = 0; k < d; k++) v[k] /= unit;
     return most * most;
 }
 

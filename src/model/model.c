@@ -137,6 +137,18 @@ sock_status sk_model_set_bounds(sock_context *ctx, sock_model *model, const doub
     return SOCK_OK;
 }
 
+sock_status sk_model_copy_bounds(sock_context *ctx, const sock_model *from, sock_model *to)
+{
+    const sk_structure *s = from->structure;
+    if (!sk_structure_is_bounded(s)) return SOCK_OK;
+    SK_TRY(sk_model_set_bounds(ctx, to, s->lower, s->upper));
+    if (!s->absorbing) return SOCK_OK;
+    to->structure->absorbing = sk_alloc(ctx, from->d, sizeof *s->absorbing);
+    if (!to->structure->absorbing) return SOCK_ENOMEM;
+    memcpy(to->structure->absorbing, s->absorbing, from->d * sizeof *s->absorbing);
+    return SOCK_OK;
+}
+
 sock_status sock_model_set_bounds(sock_context *ctx, sock_model *model, const double *lower, const double *upper)
 {
     if (!ctx) return SOCK_EUSAGE;

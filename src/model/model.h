@@ -37,6 +37,9 @@ sock_status sk_model_add_diffusion(sock_context *ctx, sock_model *model, sk_diff
 /* Copied; NULL: none on that side. */
 sock_status sk_model_set_bounds(sock_context *ctx, sock_model *model, const double *lower, const double *upper);
 
+/* Those of another, with what is never left again. */
+sock_status sk_model_copy_bounds(sock_context *ctx, const sock_model *from, sock_model *to);
+
 /* Replaces the information; seconds may be NULL. Both texts are taken over, both objects are only read. */
 void sk_model_take_info(sock_model *model, char *info, char *seconds);
 sock_status sk_model_set_info(sock_context *ctx, sock_model *model, const json_t *info, const json_t *seconds);

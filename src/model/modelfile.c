@@ -151,8 +151,9 @@ sock_status sock_model_save(sock_context *ctx, const sock_model *model, const ch
     if (status >= 0 && noise) status = sk_tensors_add(ctx, &s.tensors, NOISE, model->d, model->d, noise);
     if (status >= 0) {
         text = json_dumps(description, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        s.tensors.metadata = json_pack("{s:s, s:s, s:s, s:s}", "format", FORMAT, "format_version",
-                                       version_of(&s.tensors, model->structure), "model", text ? text : "", "info", model->info);
+        s.tensors.metadata =
+            json_pack("{s:s, s:s, s:s, s:s}", "format", FORMAT, "format_version",
+                      version_of(&s.tensors, model->structure), "model", text ? text : "", "info", model->info);
         status = text && s.tensors.metadata ? sk_tensors_write(ctx, &s.tensors, path)
                                             : sk_fail(ctx, SOCK_ENOMEM, "%s: out of memory while writing", path);
     }

@@ -40,9 +40,7 @@ static double upper_of(const sock_model *model, const sock_simulation *spec, siz
     return bound_of(spec->upper, model->structure->upper, k, (double)INFINITY);
 }
 
-/* The specification with its bounds as numbers. bound: 2 x d numbers of room. Who says nothing of bounds has those of
- * the model. */
-static sock_simulation settle_bounds(const sock_model *model, const sock_simulation *spec, double *bound)
+sock_simulation sk_settle_bounds(const sock_model *model, const sock_simulation *spec, double *bound)
 {
     const size_t d = model->d;
     sock_simulation out = *spec;
@@ -226,7 +224,7 @@ sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_s
     const double begun = sk_seconds();
     double *bound = sk_doubles(ctx, model->d, 2);
     if (!bound) return SOCK_ENOMEM;
-    const sock_simulation settled = settle_bounds(model, spec, bound);
+    const sock_simulation settled = sk_settle_bounds(model, spec, bound);
     sk_euler job = {model, NULL, &settled, choose_step(spec), out, lost_at, 0};
     size_t total, lost = 0;
     sock_status status = sk_product(ctx, spec->starts, spec->paths, &total);
