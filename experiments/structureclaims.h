@@ -1,5 +1,5 @@
 /* structureclaims.h - the claims of the study of what people know of their system, part by part: a part is a table that
- * structure.c lists. */
+ * structurestudy.c lists. */
 #ifndef EXP_STRUCTURECLAIMS_H
 #define EXP_STRUCTURECLAIMS_H
 

@@ -61,7 +61,9 @@ static sock_status parse_drift_kernel(sk_fit_job *job)
     void *user = NULL;
     sock_matrix_kernel_fn own = sk_option_drift_kernel(job->opts, &user);
     if (own) return sk_kernel_from_callback(job->ctx, own, user, &job->drift_kernel);
-    return sk_kernel_parse(job->ctx, "drift", kernel_text(job, "drift"), &job->drift_kernel);
+    SK_TRY(sk_kernel_parse(job->ctx, "drift", kernel_text(job, "drift"), &job->drift_kernel));
+    return sk_kernel_is_bounded(job->drift_kernel) ? sk_form_check(job->ctx, "drift", job->drift_kernel, SK_FORM_AUTO)
+                                                   : SOCK_OK;
 }
 
 /* A natural unit of 0 (all data at the origin of a linear kernel) leaves only the number itself. */

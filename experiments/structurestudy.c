@@ -1,5 +1,5 @@
-/* structure.c - what people know of their system: boundaries (structurebounds.c). One claim after the other, each on
- * seeds of its own; rows are kept as soon as a claim is through with a seed. */
+/* structurestudy.c - what people know of their system: boundaries (structurebounds.c). One claim after the other, each
+ * on seeds of its own; rows are kept as soon as a claim is through with a seed. */
 #include "experiments/resultrows.h"
 #include "experiments/structureclaims.h"
 
