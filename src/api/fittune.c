@@ -26,6 +26,9 @@ static sock_status refuse_plain_options(const sk_fit_job *job)
     const char *value = sk_option_text(job->opts, "quadrature");
     if (is_paper(job) && strcmp(value, "auto") != 0 && strcmp(value, "trapezoid") != 0)
         return sk_fail(job->ctx, SOCK_EUSAGE, "quadrature is '%s'; allowed with the paper's preset: trapezoid", value);
+    if (is_paper(job) && sk_kernel_text_is_bounded(sk_option_text(job->opts, "diffusion")))
+        return sk_fail(job->ctx, SOCK_EUSAGE, "diffusion is '%s'; the paper's preset knows no bounds",
+                       sk_option_text(job->opts, "diffusion"));
     if (!is_paper(job) && strcmp(value, "trapezoid") == 0)
         return sk_fail(job->ctx, SOCK_EUSAGE,
                        "quadrature is 'trapezoid'; allowed while tuning: conditional, left (or give --no-tune)");

@@ -102,6 +102,9 @@ sock_status sk_kernel_means_zero(sock_context *ctx, const sk_kernel *kernel, siz
 /* Whether a kernel's text begins with the name of a family of polynomials. */
 bool sk_kernel_text_is_polynomial(const char *text);
 
+/* Whether a kernel's text is of one that knows bounds. */
+bool sk_kernel_text_is_bounded(const char *text);
+
 /* Fills in what was left open (eta: the median distance; landmarks: 500, or all points) from the points x (count x d),
  * and checks the kernel against d (B, divfree on a line, a callback beyond 64 dimensions). */
 sock_status sk_kernel_resolve(sock_context *ctx, const char *option, sk_kernel *kernel, size_t d, size_t count,

@@ -65,6 +65,11 @@ double sk_root_slope(const sk_term *term, size_t d, size_t j, const double *x, s
     return (upper ? -0.5 : 0.5) / sqrt(z);
 }
 
+bool sk_kernel_text_is_bounded(const char *text)
+{
+    return strncmp(text, sk_rates_family.name, strlen(sk_rates_family.name)) == 0 || strstr(text, "in=root");
+}
+
 void sk_kernel_set_sides(sk_kernel *kernel, const char *sides)
 {
     for (size_t i = 0; i < kernel->terms; i++) {

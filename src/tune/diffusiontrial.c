@@ -222,6 +222,16 @@ static sock_status fit_and_score(void *argument, size_t begin, size_t end, int w
     return SOCK_OK;
 }
 
+/* The monomials that were chosen on fewer rows: on many a choice of its own would visit every block again and again. */
+static sock_status take_rates(attempt *t)
+{
+    if (!t->candidate->learned || !sk_features_separate(t->trial->map) || !t->options->rates) return SOCK_OK;
+    t->keep = sk_alloc(t->ctx, t->trial->p, sizeof *t->keep);
+    for (size_t m = 0; t->keep && m < t->trial->p; m++)
+        if (t->options->rates >> m & 1) t->keep[t->count++] = m;
+    return t->keep ? SOCK_OK : SOCK_ENOMEM;
+}
+
 /* ---- Rates: which monomials ---- */
 
 /* The monomials that are tried. */
@@ -423,6 +433,7 @@ sock_status sk_try_diffusion(sock_context *ctx, const sk_remains *remains, const
 static sock_status solve_all(attempt *t)
 {
     sk_diffusion_sums_close(t->sums);
+    SK_TRY(take_rates(t));
     SK_TRY(prepare(t));
     for (size_t j = 0; j < t->trial->lambdas; j++) {
         stop at = {t, j};
