@@ -82,7 +82,7 @@ static void print_summary(const sk_record *r, const char *output)
     if (r->tuned)
         tuned_print(r, 13, false);
     else
-        print_plain(r), odd_print(r, 13);
+        print_plain(r), bounds_print(r, 13), odd_print(r, 13);
     printf("time         %.3f s\n", r->seconds);
     if (output) printf("model        %s\n", output);
 }

@@ -101,6 +101,13 @@ static void print_quiet(const sk_texts *quiet, int width)
            quiet->count > 1 ? "their" : "its");
 }
 
+void bounds_print(const sk_record *r, int width)
+{
+    for (size_t i = 0; i < r->bounds.count; i++)
+        printf("%-*s%s%s", i ? 0 : width, i ? "" : "bounds", i ? ", " : "", r->bounds.text[i]);
+    if (r->bounds.count) putchar('\n');
+}
+
 /* Where the states end, and what came to rest there; a as reactions. */
 static void print_bounds(const sk_record *r, int width)
 {
@@ -111,9 +118,7 @@ static void print_bounds(const sk_record *r, int width)
             printf("  (the rates alone, share %s %%)", sk_percent(r->diffusion_equation_share, percent));
         putchar('\n');
     }
-    for (size_t i = 0; i < r->bounds.count; i++)
-        printf("%-*s%s%s", i ? 0 : width, i ? "" : "bounds", i ? ", " : "", r->bounds.text[i]);
-    if (r->bounds.count) putchar('\n');
+    bounds_print(r, width);
     if (r->absorbed)
         printf("%-*s%zu step%s at the end of trajectories, at rest on a bound: left out of the fit, and simulated "
                "paths rest there\n",
