@@ -5,17 +5,51 @@
 
 #include <string.h>
 
-static const char *const keys[] = {"tune",           "preset",         "folds",     "budget",
-                                   "noise",          "substeps",       "drift",     "diffusion",
-                                   "diagonal",       "quadrature",     "weights",   "learned",
-                                   "correction",     "polish",         "average",   "scaling",
-                                   "wild",           "bands",          "delta",     "tolerance",
-                                   "seed",           "check",          "alpha",     "drift-lambda",
-                                   "drift-form",     "drift-path",     "landmarks", "diffusion-lambda",
-                                   "diffusion-form", "diffusion-rank", "solver",    "max-iterations",
-                                   "max-seconds",    "compression",    "id",        "time",
-                                   "state",          "group",          "grouping",  "dt",
-                                   "missing",        "every",          NULL};
+static const char *const keys[] = {"tune",
+                                   "preset",
+                                   "folds",
+                                   "budget",
+                                   "noise",
+                                   "substeps",
+                                   "drift",
+                                   "diffusion",
+                                   "diagonal",
+                                   "quadrature",
+                                   "weights",
+                                   "learned",
+                                   "correction",
+                                   "polish",
+                                   "average",
+                                   "scaling",
+                                   "wild",
+                                   "bands",
+                                   "delta",
+                                   "tolerance",
+                                   "seed",
+                                   "check",
+                                   "alpha",
+                                   "drift-lambda",
+                                   "drift-form",
+                                   "drift-path",
+                                   "landmarks",
+                                   "diffusion-lambda",
+                                   "diffusion-form",
+                                   "diffusion-rank",
+                                   "solver",
+                                   "max-iterations",
+                                   "max-seconds",
+                                   "compression",
+                                   "id",
+                                   "time",
+                                   "state",
+                                   "group",
+                                   "grouping",
+                                   "dt",
+                                   "missing",
+                                   "every",
+                                   "lower",
+                                   "upper",
+                                   NULL};
 
 static const char *told(const char *text) { return text ? text : ""; }
 
@@ -48,7 +82,7 @@ static void print_summary(const sk_record *r, const char *output)
     if (r->tuned)
         tuned_print(r, 13, false);
     else
-        print_plain(r), odd_print(r, 13);
+        print_plain(r), bounds_print(r, 13), odd_print(r, 13);
     printf("time         %.3f s\n", r->seconds);
     if (output) printf("model        %s\n", output);
 }

@@ -369,6 +369,7 @@ static void print_model(const sk_record *r, json_t *info, const char *path)
     } else {
         print_drift(r);
         if (json_object_get(info, "diffusion")) print_diffusion(r);
+        bounds_print(r, LABEL);
         odd_print(r, LABEL);
     }
     if (json_object_get(info, "data")) print_provenance(r);

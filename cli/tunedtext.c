@@ -101,6 +101,30 @@ static void print_quiet(const sk_texts *quiet, int width)
            quiet->count > 1 ? "their" : "its");
 }
 
+void bounds_print(const sk_record *r, int width)
+{
+    for (size_t i = 0; i < r->bounds.count; i++)
+        printf("%-*s%s%s", i ? 0 : width, i ? "" : "bounds", i ? ", " : "", r->bounds.text[i]);
+    if (r->bounds.count) putchar('\n');
+}
+
+/* Where the states end, and what came to rest there; a as reactions. */
+static void print_bounds(const sk_record *r, int width)
+{
+    char percent[16];
+    if (r->diffusion_equation) {
+        printf("%*s%s", width, "", r->diffusion_equation);
+        if (r->diffusion_equation_share < 0.995)
+            printf("  (the rates alone, share %s %%)", sk_percent(r->diffusion_equation_share, percent));
+        putchar('\n');
+    }
+    bounds_print(r, width);
+    if (r->absorbed)
+        printf("%-*s%zu step%s at the end of trajectories, at rest on a bound: left out of the fit, and simulated "
+               "paths rest there\n",
+               width, "absorbed", r->absorbed, r->absorbed == 1 ? "" : "s");
+}
+
 /* Each part of a is the answer of a convex problem of its own. */
 static void print_certificates(const sk_record *r, int width, bool full)
 {
@@ -129,6 +153,7 @@ static void print_diffusion(const sk_record *r, int width, bool full)
         print_part(&list->part[i], list->count > 1, full);
         printf("%s\n", list->part[i].polished ? ", polished" : "");
     }
+    print_bounds(r, width);
     print_floor(&r->found.floor, width);
     print_quiet(&r->quiet, width);
     print_certificates(r, width, full);

@@ -8,6 +8,9 @@
  * certificate of each part, calibration. */
 void tuned_print(const sk_record *record, int width, bool full);
 
+/* Bounds of the states, where the model has some. */
+void bounds_print(const sk_record *record, int width);
+
 /* Odd values of the data, and all warnings. */
 void odd_print(const sk_record *record, int width);
 

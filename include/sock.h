@@ -280,6 +280,14 @@ SOCK_API sock_status sock_model_bands(sock_context *ctx, const sock_model *model
 SOCK_API sock_status sock_model_draw(sock_context *ctx, const sock_model *model, uint64_t seed, uint64_t number,
                                      sock_model **out);
 
+/* Bounds of the states, d numbers each (infinite: none); either may be NULL. Answers whether there are any. a is taken
+ * at the nearest point inside, and simulated paths stop at the bounds unless the specification says otherwise. */
+SOCK_API int sock_model_bounds(const sock_model *model, double *lower, double *upper);
+
+/* Sets them; NULL: none. */
+SOCK_API sock_status sock_model_set_bounds(sock_context *ctx, sock_model *model, const double *lower,
+                                           const double *upper);
+
 /* Specification, options, certificate, timings and provenance as one JSON object. */
 SOCK_API sock_status sock_model_info(sock_context *ctx, const sock_model *model, char **json);
 
@@ -301,9 +309,10 @@ SOCK_API sock_status sock_model_wrap(sock_context *ctx, size_t d, const char *co
 
 /* What happens at the bounds of the state space. */
 typedef enum sock_bounds {
-    SOCK_BOUNDS_NONE,   /* there are none */
-    SOCK_BOUNDS_CLIP,   /* a coordinate beyond its bound is set to the bound */
-    SOCK_BOUNDS_REFLECT /* the bounds are mirrors */
+    SOCK_BOUNDS_NONE,    /* there are none */
+    SOCK_BOUNDS_CLIP,    /* a coordinate beyond its bound is set to the bound */
+    SOCK_BOUNDS_REFLECT, /* the bounds are mirrors */
+    SOCK_BOUNDS_AUTO     /* clip where the model has bounds or some are given, else none */
 } sock_bounds;
 
 /* Which paths to make. Zero in every field but starts, x0, paths, times and t is a good beginning. */
@@ -317,7 +326,7 @@ typedef struct sock_simulation {
     uint64_t seed;        /* new seed, new paths */
     uint64_t first_start; /* number of the first start in the random stream: 0, to go on where others ended more */
     sock_bounds bounds;   /* how lower and upper are kept */
-    const double *lower, *upper; /* d numbers each; NULL or infinite entries: free */
+    const double *lower, *upper; /* d numbers each; infinite: free; NaN or NULL: the model's. Both NULL: bounds AUTO */
     int observed;                /* not 0: what is written are observations, paths plus the model's measurement noise */
     int uncertain; /* 1: path k of every start is one of draw k of the model (sock_model_draw with this seed) */
 } sock_simulation;
@@ -337,8 +346,8 @@ typedef struct sock_simulation_report {
 SOCK_API sock_status sock_simulate(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out,
                                    double *lost_at, sock_simulation_report *report);
 
-/* The options bounds, lower and upper as numbers: mode, and lower and upper of d numbers each (infinite: free), for the
- * fields of sock_simulation. */
+/* The options bounds, lower and upper as numbers: mode, and lower and upper of d numbers each (infinite: free, NaN: the
+ * model's), for the fields of sock_simulation. */
 SOCK_API sock_status sock_simulation_bounds(sock_context *ctx, const sock_options *opts, size_t d, sock_bounds *mode,
                                             double *lower, double *upper);
 

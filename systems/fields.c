@@ -151,3 +151,64 @@ void sys_sir_diffusion(void *user, size_t count, size_t d, const double *x, doub
         a[8] = recovery;
     }
 }
+
+/* ---- Noise that vanishes at a bound ---- */
+
+static double root(double x) { return x > 0 ? sqrt(x) : 0; }
+
+static double sys_cir_f(const double *p, double x) { return p[0] * (p[1] - x); }
+static double sys_cir_sigma(const double *p, double x) { return p[2] * root(x); }
+SCALAR_SYSTEM(sys_cir)
+
+static double sys_feller_f(const double *p, double x) { return p[0] * x; }
+static double sys_feller_sigma(const double *p, double x) { return root(p[1] * x); }
+SCALAR_SYSTEM(sys_feller)
+
+static double sys_wrightfisher_f(const double *p, double x) { return p[0] * (1 - x) - p[1] * x; }
+static double sys_wrightfisher_sigma(const double *p, double x) { return root(p[2] * x * (1 - x)); }
+SCALAR_SYSTEM(sys_wrightfisher)
+
+void sys_logistic_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    const double *p = ((const sys_instance *)user)->parameter;
+    (void)d;
+    for (size_t i = 0; i < count; i++) f[i] = p[0] * x[i] - p[1] * x[i] * (1 + x[i]);
+}
+
+void sys_logistic_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    const double *p = ((const sys_instance *)user)->parameter;
+    (void)d;
+    for (size_t i = 0; i < count; i++) a[i] = fmax(p[0] * x[i] + p[1] * x[i] * (1 + x[i]), 0) / p[2];
+}
+
+void sys_lotka_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user;
+    for (size_t i = 0; i < count; i++, x += d, f += d) {
+        f[0] = x[0] - x[0] * x[1];
+        f[1] = x[0] * x[1] - x[1];
+    }
+}
+
+/* Reactions (1, 0), (-1, 1), (0, -1). */
+void sys_lotka_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    const double size = ((const sys_instance *)user)->parameter[0];
+    for (size_t i = 0; i < count; i++, x += d, a += d * d) {
+        const double prey = fmax(x[0], 0), predators = fmax(x[1], 0), eaten = prey * predators;
+        a[0] = (prey + eaten) / size;
+        a[1] = a[2] = -eaten / size;
+        a[3] = (eaten + predators) / size;
+    }
+}
+
+/* By the Cholesky factor of a: three reactions, two numbers of noise. */
+void sys_lotka_noise(const sys_instance *instance, const double *x, const double *dw, double *out)
+{
+    const double size = instance->parameter[0], prey = fmax(x[0], 0), predators = fmax(x[1], 0);
+    const double first = sqrt((prey + prey * predators) / size), eaten = -prey * predators / size;
+    const double cross = first > 0 ? eaten / first : 0;
+    out[0] = first * dw[0];
+    out[1] = cross * dw[0] + root((prey * predators + predators) / size - cross * cross) * dw[1];
+}

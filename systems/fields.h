@@ -23,4 +23,14 @@ SYS_FIELDS(sys_amyloid);    /* rate, base, capacity, sigma: with u = x - base,
 void sys_sir_drift(void *user, size_t count, size_t d, const double *x, double *f);
 void sys_sir_diffusion(void *user, size_t count, size_t d, const double *x, double *a);
 
+SYS_FIELDS(sys_cir);          /* theta, mu, sigma:   dx = theta (mu - x) dt + sigma sqrt(x) dW */
+SYS_FIELDS(sys_feller);       /* rate, noise:        dx = rate x dt + sqrt(noise x) dW */
+SYS_FIELDS(sys_wrightfisher); /* to, from, noise:    dx = (to (1 - x) - from x) dt + sqrt(noise x (1 - x)) dW */
+SYS_FIELDS(sys_lotka); /* size: prey is born at rate x, eaten at rate x y, predators die at rate y, by 1 / size */
+
+/* birth, death, size: births at rate birth x, deaths at rate death x (1 + x), by 1 / size; the diffusion approximation
+ * of the jump process. */
+void sys_logistic_drift(void *user, size_t count, size_t d, const double *x, double *f);
+void sys_logistic_diffusion(void *user, size_t count, size_t d, const double *x, double *a);
+
 #endif

@@ -1,5 +1,5 @@
-/* jumps.c - the two systems whose data are not plain Euler-Maruyama on a grid: the SIR epidemic, event by event, and
- * the visits of the simulated amyloid study. */
+/* jumps.c - systems whose data are not plain Euler-Maruyama on a grid: the SIR epidemic and a logistic population,
+ * event by event, and the visits of the simulated amyloid study. */
 #include "systems/systems.h"
 
 #include "base/base.h"
@@ -34,6 +34,29 @@ void sys_gillespie(const sys_instance *instance, const sys_path *path)
             infected++;
         } else
             infected--;
+    }
+}
+
+/* Births and deaths one at a time; the start is a whole number of individuals. */
+void sys_logistic_jumps(const sys_instance *instance, const sys_path *path)
+{
+    const double birth = instance->parameter[0], death = instance->parameter[1], size = instance->parameter[2];
+    const sk_key key = {instance->seed, SK_PURPOSE_SYSTEM};
+    const sys_system *s = instance->system;
+    double u[2], clock = 0;
+    uint64_t used = 0;
+    size_t recorded = 0;
+    sk_uniforms(key, path->stream, SYS_STREAM_START, 0, 1, u);
+    double count = floor(size * (s->low + (s->high - s->low) * u[0]));
+    while (recorded < path->points) {
+        const double up = birth * count, down = death * count * (1 + count / size);
+        double next = INFINITY;
+        sk_uniforms(key, path->stream, SYS_STREAM_EVENTS, used, 2, u);
+        used += 2;
+        if (up + down > 0) next = clock - log(u[0]) / (up + down);
+        for (; recorded < path->points && path->t[recorded] < next; recorded++) path->x[recorded] = count / size;
+        clock = next;
+        count += u[1] * (up + down) < up ? 1 : -1;
     }
 }
 

@@ -28,6 +28,9 @@
         .horizon = 1, .box = 0.5, .tau = 1e-4, .delta = 1e-3, FIELDS(sys_lorenz96)                                     \
     }
 
+/* Sizes of the systems whose noise vanishes at a bound, and the box their starts are from. */
+#define BOUNDED(from, to) .trajectories = {60, 10, 60}, .points = 51, .horizon = 5, .tau = 2e-3, .low = from, .high = to
+
 static const sys_system table[] = {
     {.name = "gbm",
      .title = "Geometric Brownian motion: dx = x dt + 0.3 x dW",
@@ -92,7 +95,9 @@ static const sys_system table[] = {
      .delta = 1e-3,
      .approximate = 1,
      .drift = sys_sir_drift,
-     .diffusion = sys_sir_diffusion},
+     .diffusion = sys_sir_diffusion,
+     .jumps = sys_gillespie,
+     .ends = SYS_POSITIVE},
     {.name = "ou",
      .title = "Ornstein-Uhlenbeck process: dx = -x dt + dW",
      .d = 1,
@@ -124,6 +129,57 @@ static const sys_system table[] = {
      .trajectories = {208, 29, 61},
      .tau = 1e-3,
      FIELDS(sys_amyloid)},
+    {.name = "cir",
+     .title = "Cox-Ingersoll-Ross process: dx = (1 - x) dt + sqrt(x) dW",
+     .d = 1,
+     .names = {"x"},
+     .parameters = {{"theta", 1}, {"mu", 1}, {"sigma", 1}},
+     BOUNDED(0.05, 2),
+     .ends = SYS_POSITIVE,
+     FIELDS(sys_cir)},
+    {.name = "feller",
+     .title = "Feller's branching diffusion, absorbed at 0: dx = 0.2 x dt + sqrt(0.5 x) dW",
+     .d = 1,
+     .names = {"x"},
+     .parameters = {{"rate", 0.2}, {"noise", 0.5}},
+     BOUNDED(0.2, 2),
+     .ends = SYS_POSITIVE,
+     FIELDS(sys_feller)},
+    {.name = "logistic",
+     .title =
+         "Logistic population (Gillespie), in units of 50 individuals: births at rate 2 x, deaths at x (1 + x); the "
+         "truth is its diffusion approximation",
+     .d = 1,
+     .names = {"x"},
+     .parameters = {{"birth", 2}, {"death", 1}, {"size", 50}},
+     .trajectories = {60, 10, 60},
+     .points = 51,
+     .horizon = 5,
+     .low = 0.04,
+     .high = 1.6,
+     .approximate = 1,
+     .drift = sys_logistic_drift,
+     .diffusion = sys_logistic_diffusion,
+     .jumps = sys_logistic_jumps,
+     .ends = SYS_POSITIVE},
+    {.name = "lotka-volterra",
+     .title =
+         "Lotka-Volterra as a chemical Langevin equation, in units of 60 individuals: prey born at rate x, eaten at "
+         "rate x y, predators die at rate y",
+     .d = 2,
+     .names = {"x", "y"},
+     .parameters = {{"size", 60}},
+     BOUNDED(0.2, 2),
+     .ends = SYS_POSITIVE,
+     FIELDS(sys_lotka)},
+    {.name = "wright-fisher",
+     .title = "Wright-Fisher diffusion of a frequency: dx = (0.3 (1 - x) - 0.2 x) dt + sqrt(0.25 x (1 - x)) dW",
+     .d = 1,
+     .names = {"x"},
+     .parameters = {{"to", 0.3}, {"from", 0.2}, {"noise", 0.25}},
+     BOUNDED(0, 1),
+     .ends = SYS_FRACTIONS,
+     FIELDS(sys_wrightfisher)},
 };
 
 size_t sys_count(void) { return sizeof table / sizeof table[0]; }
@@ -189,8 +245,10 @@ static void set_start(const sys_instance *instance, uint64_t stream, double *x)
         x[0] = sys_amyloid_start(instance, stream);
         return;
     }
-    sk_uniforms(key_of(instance), stream, SYS_STREAM_START, 0, instance->system->d, x);
-    for (size_t k = 0; k < instance->system->d; k++) x[k] = instance->box * (2 * x[k] - 1);
+    const sys_system *s = instance->system;
+    sk_uniforms(key_of(instance), stream, SYS_STREAM_START, 0, s->d, x);
+    for (size_t k = 0; k < s->d; k++)
+        x[k] = s->high > 0 ? s->low + (s->high - s->low) * x[k] : instance->box * (2 * x[k] - 1);
 }
 
 /* x += f(x) step + sigma(x) dw, sqrt(step) taken into dw. */
@@ -201,7 +259,11 @@ static void euler_step(const sys_instance *instance, double step, const double *
     s->drift(as_user(instance), 1, s->d, x, f);
     for (size_t k = 0; k < s->d; k++) dw[k] = root * normals[k];
     s->noise(instance, x, dw, noise);
-    for (size_t k = 0; k < s->d; k++) x[k] += step * f[k] + noise[k];
+    for (size_t k = 0; k < s->d; k++) {
+        x[k] += step * f[k] + noise[k];
+        if (s->ends != SYS_ENDLESS) x[k] = fmax(x[k], 0);
+        if (s->ends == SYS_FRACTIONS) x[k] = fmin(x[k], 1);
+    }
 }
 
 /* Euler-Maruyama with inner steps of tau (shortened so that they divide the gap), recorded at path->t. */
@@ -245,7 +307,7 @@ static sock_status generate_range(void *arg, size_t begin, size_t end, int worke
         if (s->noise)
             euler_maruyama(g->instance, &path);
         else
-            sys_gillespie(g->instance, &path);
+            s->jumps(g->instance, &path);
     }
     return SOCK_OK;
 }
@@ -289,5 +351,17 @@ out:
 sock_status sys_truth(sock_context *ctx, const sys_instance *instance, sock_model **out)
 {
     const sys_system *s = instance->system;
-    return sock_model_wrap(ctx, s->d, s->names, s->drift, s->diffusion, as_user(instance), out);
+    double lower[SYS_MAX_DIM], upper[SYS_MAX_DIM];
+    for (size_t k = 0; k < s->d; k++) {
+        lower[k] = 0;
+        upper[k] = s->ends == SYS_FRACTIONS ? 1 : (double)INFINITY;
+    }
+    sock_model *model = NULL;
+    SK_TRY(sock_model_wrap(ctx, s->d, s->names, s->drift, s->diffusion, as_user(instance), &model));
+    sock_status status = s->ends == SYS_ENDLESS ? SOCK_OK : sock_model_set_bounds(ctx, model, lower, upper);
+    if (status < 0)
+        sock_model_free(model);
+    else
+        *out = model;
+    return status;
 }

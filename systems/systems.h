@@ -28,6 +28,11 @@ typedef struct sys_parameter {
 typedef struct sys_instance sys_instance;
 typedef struct sys_system sys_system;
 
+/* Bounds of all states: none, x >= 0, 0 <= x <= 1. */
+typedef enum sys_ends { SYS_ENDLESS, SYS_POSITIVE, SYS_FRACTIONS } sys_ends;
+
+struct sys_path;
+
 struct sys_system {
     const char *name, *title;
     size_t d;
@@ -43,6 +48,9 @@ struct sys_system {
     sock_field_fn drift, diffusion; /* f and a = sigma sigma'; user is the sys_instance */
     /* out = sigma(x) dw at one point. NULL for a system that is simulated exactly. */
     void (*noise)(const sys_instance *instance, const double *x, const double *dw, double *out);
+    void (*jumps)(const sys_instance *instance, const struct sys_path *path); /* such a system's paths */
+    double low, high; /* starts of its own: uniform on [low, high]^d; high 0: none */
+    sys_ends ends;    /* where its states end: paths stop there */
 };
 
 /* A system with its parameters. box and trajectories start as in the table and may be changed before sys_generate. */
@@ -112,8 +120,9 @@ typedef struct sys_path {
     double *x;
 } sys_path;
 
-/* SIR as a jump process, exactly (Gillespie's direct method). */
+/* SIR and a logistic population as jump processes, exactly (Gillespie's direct method). */
 void sys_gillespie(const sys_instance *instance, const sys_path *path);
+void sys_logistic_jumps(const sys_instance *instance, const sys_path *path);
 
 /* The visits and the start of a simulated amyloid patient: 2 to 6 visits, 2.96 on average. times: room for 6. */
 enum { SYS_MAX_VISITS = 6 };

@@ -351,6 +351,80 @@ static void test_candidates__any_allocation_may_fail(void **state)
     free(t->y), free(t);
 }
 
+/* ---- Bounds ---- */
+
+/* What is tried beside the rest for rows with these bounds. */
+static void bounded_of(size_t d, double lower, double upper, bool diagonal, char *out)
+{
+    sk_transitions *t = some_rows(8, d, 1);
+    double low[8], high[8];
+    sk_tune_spec spec = usual;
+    sk_candidates c;
+    for (size_t k = 0; k < d; k++) low[k] = lower, high[k] = upper;
+    spec.diagonal_only = diagonal;
+    sk_bounds *bounds = NULL;
+    assert_int_equal(sk_bounds_new(ctx, d, low, high, 8, t->y, &bounds), SOCK_OK);
+    t->bounds = bounds;
+    assert_int_equal(sk_candidates_new(ctx, &spec, t, false, &c), SOCK_OK);
+    *out = 0;
+    for (size_t i = 0; i < c.diffusions; i++)
+        if (sk_kernel_is_bounded(c.diffusion[i].kernel)) {
+            assert_true(!c.diffusion[i].roles && !c.diffusion[i].own_zero == !c.diffusion[i].learned);
+            snprintf(out + strlen(out), ROOM - strlen(out), "%s %d\n", c.diffusion[i].name, c.diffusion[i].simplicity);
+        }
+    sk_candidates_clear(&c);
+    assert_int_equal(sk_candidates_new(ctx, &spec, t, true, &c), SOCK_OK);
+    for (size_t i = 0; i < c.diffusions; i++) assert_false(sk_kernel_is_bounded(c.diffusion[i].kernel));
+    sk_candidates_clear(&c);
+    sk_bounds_free(bounds);
+    free(t->y), free(t);
+}
+
+static void test_candidates__of_bounded_states(void **state)
+{
+    (void)state;
+    const double none = (double)INFINITY;
+    char text[ROOM];
+    bounded_of(1, -2, none, false, text);
+    assert_string_equal(text, "rates:degree=1 2\nrates:degree=2 4\nrates:degree=2 learned 3\nrates:degree=3 5\n"
+                              "linear:in=root 2\naffine:in=root 3\npoly:degree=2,in=root 4\n");
+    bounded_of(1, -2, 2, false, text);
+    assert_string_equal(text,
+                        "rates:degree=1,bounds=b 2\nrates:degree=2,bounds=b 4\nrates:degree=2,bounds=b learned 3\n"
+                        "rates:degree=3,bounds=b 5\nlinear:in=root,bounds=b 2\naffine:in=root,bounds=b 3\n"
+                        "poly:degree=2,in=root,bounds=b 4\n");
+    bounded_of(3, -2, none, false, text);
+    assert_string_equal(text, "rates:degree=1 2\nrates:degree=2 4\nrates:degree=2 learned 3\nlinear:in=root 2\n"
+                              "affine:in=root 3\npoly:degree=2,in=root 4\n");
+    bounded_of(3, -2, none, true, text);
+    assert_non_null(strstr(text, "rates:degree=2 learned diagonal 2\n"));
+    bounded_of(8, -2, none, false, text); /* degree 2 costs too much */
+    assert_string_equal(text, "rates:degree=1 2\nlinear:in=root 2\naffine:in=root 3\n");
+    bounded_of(2, -none, none, false, text);
+    assert_string_equal(text, "");
+}
+
+static void refuse(const char *drift, const char *diffusion, const char *why)
+{
+    sk_tune_spec spec = usual;
+    sk_transitions *t = some_rows(8, 1, 1);
+    sk_candidates c;
+    spec.drift = drift;
+    spec.diffusion = diffusion;
+    sk_begin(ctx);
+    assert_int_equal(sk_candidates_new(ctx, &spec, t, false, &c), SOCK_EUSAGE);
+    if (!strstr(sock_message(ctx), why)) fail_msg("%s", sock_message(ctx));
+    free(t->y), free(t);
+}
+
+static void test_candidates__kernels_of_bounds_need_bounds(void **state)
+{
+    (void)state;
+    refuse("auto", "rates:degree=2", "needs a state with a bound");
+    refuse("auto", "linear:in=root", "needs a state with a bound");
+    refuse("rates:degree=2", "auto", "are for the diffusion");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +439,8 @@ int main(void)
         cmocka_unit_test(test_candidates__what_cannot_be_made_is_refused),
         cmocka_unit_test(test_candidates__states_that_no_length_scale_fits),
         cmocka_unit_test(test_candidates__any_allocation_may_fail),
+        cmocka_unit_test(test_candidates__of_bounded_states),
+        cmocka_unit_test(test_candidates__kernels_of_bounds_need_bounds),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -89,8 +89,8 @@ static void prop_diffusions_are_as_each_would_be_alone(void **state)
             look_at(c, kept);
             leave(c);
             run_diffusions(c, &stage);
-            const sk_diffusion_options options = {folds ? 2 : 3, case_grid,   CASE_LAMBDAS,
-                                                  1e-6,          stage.whole, {false, false}};
+            const sk_diffusion_options options = {folds ? 2 : 3,  case_grid, CASE_LAMBDAS, 1e-6, stage.whole,
+                                                  {false, false}, 0};
             size_t best = 0;
             for (size_t i = 0; i < 3; i++) {
                 sk_trial *alone = NULL;
@@ -108,7 +108,7 @@ static void prop_diffusions_are_as_each_would_be_alone(void **state)
 /* The trial on the places begin .. end of the grid. */
 static sk_trial *on_window(const case_search *c, size_t i, size_t begin, size_t end)
 {
-    const sk_diffusion_options options = {3, case_grid + begin, end - begin + 1, 1e-6, true, {false, false}};
+    const sk_diffusion_options options = {3, case_grid + begin, end - begin + 1, 1e-6, true, {false, false}, 0};
     sk_trial *trial = NULL;
     assert_true(sk_try_diffusion(ctx, c->s.remains, &c->s.list.diffusion[i], &options, &trial) >= 0);
     return trial;

@@ -46,7 +46,7 @@ static sk_candidate candidate_of(const char *kernel, bool diagonal, bool learned
 static sk_trial *try_path(const case_left *left, const trial_case *c, size_t folds, size_t lambdas, const double *l)
 {
     sk_candidate candidate = candidate_of(c->kernel, c->diagonal, false);
-    sk_diffusion_options options = {folds, l, lambdas, 1e-12, true, {false, false}};
+    sk_diffusion_options options = {folds, l, lambdas, 1e-12, true, {false, false}, 0};
     sk_trial *r = NULL;
     if (sk_try_diffusion(ctx, left->remains, &candidate, &options, &r) < 0) fail_msg("%s", sock_message(ctx));
     sk_candidate_clear(&candidate);
@@ -328,10 +328,10 @@ static void prop_several_at_once_are_each_alone(void **state)
         case_left_new(ctx, &b, true, &left);
         sk_candidate list[] = {candidate_of("affine", true, false), candidate_of("constant", false, false),
                                candidate_of("affine", true, true), candidate_of("gauss:eta=1", false, false)};
-        const sk_diffusion_options options[] = {{2, l, 3, 1e-9, true, {false, false}},
-                                                {1, l + 1, 1, 1e-9, false, {false, false}},
-                                                {2, l, 2, 1e-9, true, {false, false}},
-                                                {2, l, 3, 1e-9, true, {false, false}}};
+        const sk_diffusion_options options[] = {{2, l, 3, 1e-9, true, {false, false}, 0},
+                                                {1, l + 1, 1, 1e-9, false, {false, false}, 0},
+                                                {2, l, 2, 1e-9, true, {false, false}, 0},
+                                                {2, l, 3, 1e-9, true, {false, false}, 0}};
         const sk_candidate *who[] = {&list[0], &list[1], &list[2], &list[3]};
         sk_trial *out[4] = {NULL, NULL, NULL, NULL};
         assert_int_equal(sk_try_diffusions(ctx, left.remains, 4, who, options, out), SOCK_OK);
@@ -363,8 +363,8 @@ static void test_diffusiontrial__one_without_a_score_drops_out(void **state)
     case_left_new(ctx, &b, false, &left);
     sk_candidate list[] = {candidate_of("constant", false, false), candidate_of("poly:degree=3", false, false)};
     const sk_candidate *who[] = {&list[0], &list[1]};
-    const sk_diffusion_options options[] = {{3, &l, 1, 1e-6, false, {false, false}},
-                                            {3, &l, 1, 1e-6, false, {false, false}}};
+    const sk_diffusion_options options[] = {{3, &l, 1, 1e-6, false, {false, false}, 0},
+                                            {3, &l, 1, 1e-6, false, {false, false}, 0}};
     sk_trial *out[2] = {NULL, NULL};
     assert_int_equal(sk_try_diffusion(ctx, left.remains, who[1], options, out), SOCK_ENUMERIC);
     assert_null(out[0]);
@@ -525,7 +525,7 @@ static void prop_bounds_are_those_of_the_fits_to_all_rows(void **state)
         case_left left;
         case_left_new(ctx, &b, true, &left);
         sk_candidate candidate = candidate_of("affine", diagonal, false);
-        const sk_diffusion_options options = {2, &l, 1, 1e-9, true, {false, false}};
+        const sk_diffusion_options options = {2, &l, 1, 1e-9, true, {false, false}, 0};
         sk_trial *r = NULL;
         assert_true(sk_try_diffusion(ctx, left.remains, &candidate, &options, &r) >= 0);
         sk_diffusion_sums *sums = NULL;
@@ -572,7 +572,7 @@ static sock_status try_once(sock_context *c, void *arg)
     const trying *t = arg;
     const double l[] = {1e-1, 1e-3};
     const sk_remains *remains = t->left->remains;
-    sk_diffusion_options options = {3, l, 2, 1e-6, true, {false, false}};
+    sk_diffusion_options options = {3, l, 2, 1e-6, true, {false, false}, 0};
     sk_diffusion_term *term = NULL;
     sk_trial *r = NULL, *polished = NULL;
     sock_status status = t->several ? sk_try_diffusions(c, remains, 1, &t->candidate, &options, &r)

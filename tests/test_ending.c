@@ -140,8 +140,8 @@ static void check_floor(case_search *c)
     size_t tenths = 0;
     slow_floor w;
     slow_floors(s, &choice, &w);
-    const sk_floor_scores scores = {s->rows->n, clusters,        w.score,          w.cluster,
-                                    w.euler,    w.euler_cluster, s->constant_euler};
+    const sk_floor_scores scores = {s->rows->n, clusters,        w.score,           w.cluster,
+                                    w.euler,    w.euler_cluster, s->constant_euler, false};
     const size_t chosen = sk_pick_floor(&scores);
     const double share = sk_floors[chosen];
     for (size_t k = 0; k <= (share > 0 ? 10 : 0); k++) {

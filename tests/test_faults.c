@@ -264,6 +264,16 @@ static sock_status call_bounds(world *w)
     return sock_simulation_bounds(w->ctx, w->plain, 2, &mode, lower, upper);
 }
 
+static sock_status call_set_bounds(world *w)
+{
+    const double lower[] = {-100, -100, -100, -100};
+    sock_model *model = NULL;
+    sock_status status = sock_model_load(w->ctx, w->saved, &model);
+    if (status >= 0) status = sock_model_set_bounds(w->ctx, model, lower, NULL);
+    sock_model_free(model);
+    return status;
+}
+
 static sock_status call_options(world *w)
 {
     sock_options *opts = sock_options_new(w->ctx);
@@ -410,6 +420,7 @@ static const struct call {
     {"sock_smooth", call_smooth, false},
     {"sock_write_file", call_write_file, false},
     {"sock_simulation_bounds", call_bounds, false},
+    {"sock_model_set_bounds", call_set_bounds, false},
     {"sock_options_new, _set", call_options, false},
     {"sock_options_set_validation, sock_fit", call_fit_validation, false},
     {"sock_options_set_drift_kernel, sock_fit", call_fit_callback, false},

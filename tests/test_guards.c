@@ -30,7 +30,7 @@ static void prop_constant_score_is_that_of_constant_kernels(void **state)
         sk_trial *f = NULL, *a = NULL;
         sk_remains *remains = NULL;
         const sk_mixture drift = {1, &f, &one};
-        const sk_diffusion_options options = {3, grid, 5, 1e-6, true, {false, false}};
+        const sk_diffusion_options options = {3, grid, 5, 1e-6, true, {false, false}, 0};
         assert_int_equal(sk_try_drift(ctx, views, s->constants.drift, 3, &f), SOCK_OK);
         assert_int_equal(sk_remains_new(ctx, views, &drift, false, &remains), SOCK_OK);
         assert_true(sk_try_diffusion(ctx, remains, s->constants.diffusion, &options, &a) >= 0);
@@ -124,7 +124,7 @@ static void rival_clear(rival *r)
 static void rival_pass(case_search *c, const sk_candidate *drift, const sk_candidate *a, const sock_model *model,
                        rival *out)
 {
-    const sk_diffusion_options options = {3, case_grid, CASE_LAMBDAS, 1e-6, true, {false, false}};
+    const sk_diffusion_options options = {3, case_grid, CASE_LAMBDAS, 1e-6, true, {false, false}, 0};
     sk_search *s = &c->s;
     sk_views *views = NULL;
     sk_remains *remains = NULL;

@@ -29,7 +29,7 @@ static mixed *mixed_of(sk_transitions *rows)
     sk_candidate drifts[] = {candidate_of(SK_DRIFT, "constant", false), candidate_of(SK_DRIFT, "affine", false)};
     sk_candidate diffusions[] = {candidate_of(SK_DIFFUSION, "affine", false),
                                  candidate_of(SK_DIFFUSION, "constant", rows->d > 1)};
-    const sk_diffusion_options options = {rows->folds, &l, 1, 1e-9, true, {false, false}};
+    const sk_diffusion_options options = {rows->folds, &l, 1, 1e-9, true, {false, false}, 0};
     case_left left;
     case_left_new(ctx, &m->b, true, &left);
     for (size_t i = 0; i < 2; i++) {

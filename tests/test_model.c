@@ -467,6 +467,38 @@ static void test_structure__noise_is_saved(void **state)
     sock_model_free(model);
 }
 
+/* Bounds come back too; a is taken inside, f is not. */
+static void test_structure__bounds_are_saved(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = model_by_hand(f, 2), *loaded = NULL;
+    const double lower[] = {0.25, -(double)INFINITY}, upper[] = {(double)INFINITY, 1.5};
+    double low[2], high[2], a[4], inside[4], g[2], here[2];
+    assert_int_equal(sock_model_bounds(model, low, high), 0);
+    assert_true(isinf(low[0]) && low[0] < 0 && isinf(high[1]) && high[1] > 0);
+    const double out[] = {-1, 2}, in[] = {0.25, 1.5};
+    good(f, sock_model_drift(f->ctx, model, 1, out, here));
+    good(f, sock_model_set_bounds(f->ctx, model, lower, upper));
+    model->structure->absorbing = sk_alloc(f->ctx, 2, sizeof *model->structure->absorbing);
+    model->structure->absorbing[1] = SK_ABSORBS_UPPER;
+    good(f, sock_model_save(f->ctx, model, f->path));
+    good(f, sock_model_load(f->ctx, f->path, &loaded));
+    assert_true(sk_structure_equal(loaded->structure, model->structure));
+    assert_int_equal(sock_model_bounds(loaded, low, high), 1);
+    assert_memory_equal(low, lower, sizeof low);
+    assert_memory_equal(high, upper, sizeof high);
+    assert_true(sk_structure_absorbs(loaded->structure, in) && !sk_structure_absorbs(loaded->structure, out));
+    good(f, sock_model_diffusion(f->ctx, loaded, 1, out, a));
+    good(f, sock_model_diffusion(f->ctx, loaded, 1, in, inside));
+    assert_memory_equal(a, inside, sizeof a);
+    good(f, sock_model_drift(f->ctx, loaded, 1, out, g));
+    assert_memory_equal(g, here, sizeof g);
+    const double crossed[] = {2, 2};
+    assert_int_equal(sock_model_set_bounds(f->ctx, model, crossed, upper), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(f->ctx), "lower must be below upper"));
+    sock_model_free(loaded), sock_model_free(model);
+}
+
 /* A file has no place for more than names and noise: nothing is lost in silence. */
 static void test_structure__is_never_lost_in_a_file(void **state)
 {
@@ -474,7 +506,7 @@ static void test_structure__is_never_lost_in_a_file(void **state)
     sock_model *model = model_by_hand(f, 2), *loaded = NULL;
     model->structure->order = 2;
     assert_int_equal(sock_model_save(f->ctx, model, f->path), SOCK_EUSAGE);
-    assert_non_null(strstr(sock_message(f->ctx), "bounds, inputs or order 2 cannot be saved"));
+    assert_non_null(strstr(sock_message(f->ctx), "inputs or order 2 cannot be saved"));
     assert_int_equal(access(f->path, F_OK), -1);
     model->structure->order = 1;
     good(f, sock_model_save(f->ctx, model, f->path));
@@ -524,6 +556,7 @@ int main(void)
         MODEL_TEST(test_structure__copies_are_equal_and_changes_are_seen),
         MODEL_TEST(test_structure__plain_is_names_alone),
         MODEL_TEST(test_structure__noise_is_saved),
+        MODEL_TEST(test_structure__bounds_are_saved),
         MODEL_TEST(test_structure__is_never_lost_in_a_file),
         MODEL_TEST(test_structure__copying_may_run_out_of_memory),
     };

@@ -65,10 +65,10 @@ static size_t features_of_trial(sk_field field, double rest)
         h[i] = 1;
         cluster[i] = i;
     }
-    sk_transitions t = {N, 1, FOLDS, N, y, next, h, cluster, first, FOLDS, block, &reach, &zero};
+    sk_transitions t = {N, 1, FOLDS, N, y, next, h, cluster, first, FOLDS, block, &reach, &zero, NULL};
     const sk_view_spec look = {.fields = unit_fields, .model = &l, .weighted = true, .eps = 1e-3};
     sk_candidate candidate = {.field = SK_DRIFT, .name = name, .kernel = kernel, .max_rank = 9};
-    const sk_diffusion_options options = {FOLDS, &l, 1, 1e-6, false, {false, false}};
+    const sk_diffusion_options options = {FOLDS, &l, 1, 1e-6, false, {false, false}, 0};
     sk_views *views = NULL;
     sk_remains *remains = NULL;
     sk_trial *f = NULL, *a = NULL;

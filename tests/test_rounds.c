@@ -51,7 +51,7 @@ static void check_pilot(size_t d)
     sk_remains *remains = NULL;
     sk_trial *f = NULL, *a = NULL;
     sock_model *model = NULL;
-    const sk_diffusion_options options = {2, case_grid, 4, 1e-4, true, {false, false}};
+    const sk_diffusion_options options = {2, case_grid, 4, 1e-4, true, {false, false}, 0};
     assert_int_equal(sk_search_views(s, s->sets.screen, NULL, false, &views), SOCK_OK);
     assert_int_equal(sk_try_drift(ctx, views, &few.drift[i], 2, &f), SOCK_OK);
     assert_int_equal(sk_search_remains(s, views, &f, false, &remains), SOCK_OK);
@@ -92,7 +92,7 @@ static void test_rounds__screen_tells_who_goes_on(void **state)
     sk_views *views = NULL;
     sk_remains *remains = NULL;
     sk_trial *f[SK_MOST] = {0}, *a[SK_MOST] = {0};
-    const sk_diffusion_options options = {2, case_grid + 1, 2, 1e-6, false, {false, false}};
+    const sk_diffusion_options options = {2, case_grid + 1, 2, 1e-6, false, {false, false}, 0};
     bool alive[SK_MOST];
     assert_int_equal(sk_search_views(s, s->sets.screen, s->model, false, &views), SOCK_OK);
     for (size_t i = 0; i < s->list.drifts; i++) {
@@ -143,7 +143,7 @@ static void test_rounds__round_on_what_the_best_drift_leaves(void **state)
         sk_trial *a = NULL;
         static const double one = 1;
         const sk_mixture drift = {1, &s->drift[s->best_drift], &one};
-        const sk_diffusion_options options = {3, case_grid, CASE_LAMBDAS, 1e-6, true, {false, false}};
+        const sk_diffusion_options options = {3, case_grid, CASE_LAMBDAS, 1e-6, true, {false, false}, 0};
         assert_int_equal(sk_remains_new(ctx, s->views, &drift, correct, &remains), SOCK_OK);
         assert_true(sk_try_diffusion(ctx, remains, &s->list.diffusion[2], &options, &a) >= 0);
         assert_close(s->diffusion[2]->score, a->score, 1e-10, 1);
@@ -246,7 +246,7 @@ static confirmed slow_confirm(const case_search *c, size_t j, size_t place)
 {
     const sk_search *s = &c->s;
     const size_t first = place ? place - 1 : 0;
-    const sk_diffusion_options options = {3, case_grid + first, place - first + 1, 1e-6, true, {false, false}};
+    const sk_diffusion_options options = {3, case_grid + first, place - first + 1, 1e-6, true, {false, false}, 0};
     sock_model *model = NULL;
     sk_views *views = NULL;
     sk_remains *remains = NULL;

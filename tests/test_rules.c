@@ -666,11 +666,49 @@ static size_t floor_of(size_t rows, const double *score, const double *error, co
         cluster[FLOORS + g][0] = error[g];
         euler_cluster[FLOORS + g][0] = euler_error[g];
     }
-    const sk_floor_scores s = {rows, CLUSTERS, score, cluster[FLOORS], euler, euler_cluster[FLOORS], constant};
+    const sk_floor_scores s = {rows, CLUSTERS, score, cluster[FLOORS], euler, euler_cluster[FLOORS], constant, false};
+    return sk_pick_floor(&s);
+}
+
+/* The same where the leading part vanishes at a bound; errors are those of the difference to no floor. */
+static size_t floor_at_bound(const double *score, const double *error)
+{
+    double cluster[2 * FLOORS][CLUSTERS] = {{0}};
+    for (size_t g = 0; g < FLOORS; g++) cluster[FLOORS + g][0] = error[g];
+    const sk_floor_scores s = {1000, CLUSTERS, score, cluster[FLOORS], score, cluster[FLOORS], -1, true};
     return sk_pick_floor(&s);
 }
 
 static const double zeros[FLOORS] = {0};
+
+/* There is none unless one gains a standard error over it. */
+static void test_rules__floor_at_a_bound_must_earn_its_error(void **state)
+{
+    (void)state;
+    static const double level[FLOORS] = {0, -0.5, -1.9, -2, -2.01, -9, -9}, gains[FLOORS] = {0, 2.5, 1, 0, 0, 0, 0};
+    static const double wide[FLOORS] = {0, 9, 9, 9, 9, 9, 9}, narrow[FLOORS] = {0, 1, 1, 1, 1, 1, 1};
+    assert_int_equal(floor_at_bound(level, wide), 0);
+    assert_int_equal(floor_at_bound(gains, wide), 0);
+    assert_true(floor_at_bound(gains, narrow) >= 1);
+}
+
+/* 0 is the bound of what never falls below it and comes near it, a fifth of its mean. */
+static void test_rules__bounds_show_in_the_data(void **state)
+{
+    (void)state;
+    assert_true(sk_has_bound(0, 1) && sk_has_bound(0.199, 1) && !sk_has_bound(0.201, 1));
+    assert_true(!sk_has_bound(-1e-9, 1) && !sk_has_bound(0, 0) && !sk_has_bound(0, -1));
+    assert_true(sk_has_bound(1.9, 10) && !sk_has_bound(4, 5));
+}
+
+/* Up to 44 features and orders of 60 (120 of the simple ones). */
+static void test_rules__kernels_of_bounds_are_affordable(void **state)
+{
+    (void)state;
+    assert_true(sk_bounded_is_tried(1, 44, true) && !sk_bounded_is_tried(1, 45, false));
+    assert_true(sk_bounded_is_tried(4, 15, true) && !sk_bounded_is_tried(4, 15.5, true));
+    assert_true(sk_bounded_is_tried(4, 30, false) && !sk_bounded_is_tried(4, 30.5, false));
+}
 
 /* The largest within an error of the best, two nats at most; the last is none of them. */
 static void test_rules__floor_is_the_largest_that_is_not_worse(void **state)
@@ -975,6 +1013,9 @@ int main(void)
         cmocka_unit_test(test_rules__three_diffusions_are_fitted_to_all_rows),
         cmocka_unit_test(test_rules__polish_jitter_and_penalty),
         cmocka_unit_test(test_rules__floor_is_the_largest_that_is_not_worse),
+        cmocka_unit_test(test_rules__floor_at_a_bound_must_earn_its_error),
+        cmocka_unit_test(test_rules__bounds_show_in_the_data),
+        cmocka_unit_test(test_rules__kernels_of_bounds_are_affordable),
         cmocka_unit_test(test_rules__floor_where_rows_are_few),
         cmocka_unit_test(test_rules__floor_that_eulers_likelihood_asks_for),
         cmocka_unit_test(test_rules__guards),

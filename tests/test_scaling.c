@@ -179,7 +179,7 @@ static sock_model *model_of(case_search *c, double floor)
     case_candidate(c, SK_DRIFT, "poly:degree=2", 0);
     case_candidate(c, SK_DIFFUSION, "affine", 0);
     case_candidate(c, SK_DIFFUSION, "affine", 0)->diagonal = true;
-    const sk_diffusion_options options = {s->rows->folds, &l, 1, 1e-9, true, {false, false}};
+    const sk_diffusion_options options = {s->rows->folds, &l, 1, 1e-9, true, {false, false}, 0};
     assert_int_equal(sk_renew_views(s), SOCK_OK);
     assert_int_equal(sk_try_drift(ctx, s->views, s->list.drift, 3, &s->drift[0]), SOCK_OK);
     assert_int_equal(sk_search_remains(s, s->views, s->drift, true, &s->remains), SOCK_OK);

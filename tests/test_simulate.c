@@ -380,7 +380,11 @@ static void test_simulate__bounds_come_from_the_options(void **state)
     sock_bounds mode;
     double lower[3], upper[3];
     assert_int_equal(sock_simulation_bounds(ctx, opts, 3, &mode, lower, upper), SOCK_OK);
-    assert_true(mode == SOCK_BOUNDS_NONE && isinf(lower[2]) && lower[2] < 0 && isinf(upper[0]) && upper[0] > 0);
+    assert_true(mode == SOCK_BOUNDS_AUTO && isnan(lower[2]) && isnan(upper[0])); /* the model's */
+    assert_int_equal(sock_options_set(ctx, opts, "bounds", "none"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "lower", "auto,none,1"), SOCK_OK);
+    assert_int_equal(sock_simulation_bounds(ctx, opts, 3, &mode, lower, upper), SOCK_OK);
+    assert_true(mode == SOCK_BOUNDS_NONE && isnan(lower[0]) && lower[1] == -(double)INFINITY && lower[2] == 1);
     assert_int_equal(sock_options_set(ctx, opts, "bounds", "reflect"), SOCK_OK);
     assert_int_equal(sock_options_set(ctx, opts, "lower", "-0.5"), SOCK_OK);
     assert_int_equal(sock_options_set(ctx, opts, "upper", "1,none,2e0"), SOCK_OK);
@@ -394,6 +398,46 @@ static void test_simulate__bounds_come_from_the_options(void **state)
         assert_non_null(strstr(sock_message(ctx), bad[i]));
     }
     sock_options_free(opts);
+}
+
+/* Bounds of the model hold unless the specification says otherwise; what is never left is not. */
+static void test_simulate__keeps_the_models_bounds(void **state)
+{
+    (void)state;
+    enum { PATHS = 500 };
+    static double out[PATHS * 3];
+    sock_model *brownian = wrap_fields(ctx, 1, zero_field, one_field, NULL);
+    const double x0 = 0.2, t[3] = {0, 1, 2}, lower = 0, free_below = -(double)INFINITY, far_away = -0.1;
+    sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = PATHS, .times = 3, .t = t, .step = 0.01};
+    size_t below = 0, left = 0, rest = 0;
+    assert_int_equal(sock_model_set_bounds(ctx, brownian, &lower, NULL), SOCK_OK);
+    assert_int_equal(sock_simulate(ctx, brownian, &spec, out, NULL, NULL), SOCK_OK);
+    for (size_t i = 0; i < PATHS; i++) {
+        assert_true(out[3 * i + 1] >= 0 && out[3 * i + 2] >= 0);
+        left += out[3 * i + 1] == 0 && out[3 * i + 2] != 0;
+    }
+    assert_true(left > 0);
+    spec.bounds = SOCK_BOUNDS_AUTO; /* given numbers come before the model's */
+    spec.lower = &far_away;
+    assert_int_equal(sock_simulate(ctx, brownian, &spec, out, NULL, NULL), SOCK_OK);
+    for (size_t i = 0; i < PATHS; i++) below += out[3 * i + 2] < 0;
+    assert_true(below > 0);
+    spec.bounds = SOCK_BOUNDS_NONE;
+    spec.lower = &free_below;
+    assert_int_equal(sock_simulate(ctx, brownian, &spec, out, NULL, NULL), SOCK_OK);
+    below = 0;
+    for (size_t i = 0; i < PATHS; i++) below += out[3 * i + 2] < -0.5;
+    assert_true(below > 0);
+    spec.lower = NULL;
+    brownian->structure->absorbing = sk_alloc(ctx, 1, sizeof *brownian->structure->absorbing);
+    brownian->structure->absorbing[0] = SK_ABSORBS_LOWER;
+    assert_int_equal(sock_simulate(ctx, brownian, &spec, out, NULL, NULL), SOCK_OK);
+    for (size_t i = 0; i < PATHS; i++) {
+        if (out[3 * i + 1] == 0) assert_true(out[3 * i + 2] == 0);
+        rest += out[3 * i + 2] == 0;
+    }
+    assert_true(rest > PATHS / 2); /* 2 P(N(0, 2) > 0.2) = 0.89 reach it */
+    sock_model_free(brownian);
 }
 
 static int stop_at_half(void *user, const char *stage, double fraction)
@@ -586,7 +630,7 @@ static void test_simulate__each_argument_is_checked(void **state)
     assert_int_equal(sock_simulation_bounds(ctx, NULL, 1, &mode, NULL, &high), SOCK_EUSAGE);
     assert_int_equal(sock_simulation_bounds(ctx, NULL, 1, &mode, &low, NULL), SOCK_EUSAGE);
     assert_int_equal(sock_simulation_bounds(ctx, NULL, 1, &mode, &low, &high), SOCK_OK);
-    assert_true(mode == SOCK_BOUNDS_NONE && low == -(double)INFINITY && high == (double)INFINITY);
+    assert_true(mode == SOCK_BOUNDS_AUTO && isnan(low) && isnan(high));
     truth_free(ou);
 }
 
@@ -625,6 +669,7 @@ int main(void)
         cmocka_unit_test(test_simulate__mirrors_make_brownian_motion_uniform),
         cmocka_unit_test(test_simulate__lost_paths_are_counted_and_the_others_live),
         cmocka_unit_test(test_simulate__bounds_come_from_the_options),
+        cmocka_unit_test(test_simulate__keeps_the_models_bounds),
         cmocka_unit_test(test_simulate__tells_progress_and_can_be_cancelled),
         cmocka_unit_test(test_simulate__wrong_specifications_are_refused),
         cmocka_unit_test(test_simulate__times_that_would_never_end),

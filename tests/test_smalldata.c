@@ -28,7 +28,7 @@ static sk_trial *diffusion_of(const sk_views *views, sk_trial *f, const char *ke
     static const double l = 1e-4, one = 1;
     sk_candidate candidate = {
         .field = SK_DIFFUSION, .name = sk_strdup(ctx, kernel), .kernel = case_kernel(ctx, kernel)};
-    const sk_diffusion_options options = {sk_views_rows(views)->folds, &l, 1, 1e-8, true, {false, false}};
+    const sk_diffusion_options options = {sk_views_rows(views)->folds, &l, 1, 1e-8, true, {false, false}, 0};
     const sk_mixture drift = {1, &f, &one};
     sk_remains *remains = NULL;
     sk_trial *r = NULL;

@@ -408,6 +408,41 @@ static void test_truthfile__every_allocation_may_fail(void **state)
     sys_free(dense);
 }
 
+/* E x_t = mu + (x_0 - mu) e^{-theta t}; frequencies stay in [0, 1], populations that died out are dead. */
+static void test_systems__stay_within_their_bounds(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"cir", "feller", "logistic", "lotka-volterra", "wright-fisher"};
+    for (size_t s = 0; s < 5; s++) {
+        sys_instance *instance = instance_of(name[s], 8);
+        instance->trajectories[SYS_TRAIN] = 400;
+        sock_data *data = generate(instance, SYS_TRAIN);
+        const size_t d = sock_data_dim(data), points = instance->system->points;
+        double mean = 0, expected = 0;
+        size_t dead = 0;
+        for (size_t j = 0; j < 400; j++) {
+            const double *x = states(data, j);
+            for (size_t i = 0; i < points * d; i++) assert_true(x[i] >= 0 && (s < 4 || x[i] <= 1));
+            for (size_t k = 0; k < d; k++)
+                assert_true(x[k] >= instance->system->low - 0.02 && x[k] <= instance->system->high);
+            for (size_t i = 1; s == 1 && i < points; i++) assert_true(x[i - 1] > 0 || x[i] == 0);
+            dead += x[(points - 1) * d] == 0;
+            mean += x[(points - 1) * d] / 400;
+            expected += (s == 0 ? 1 + (x[0] - 1) * exp(-5) : x[0] * exp(1)) / 400;
+        }
+        if (s == 0) assert_close(mean, expected, 5 * sqrt(0.5 / 400), 1);
+        if (s == 1) assert_true(fabs(mean - expected) < 5 * sqrt(12.0 / 400) && dead > 60 && dead < 200);
+        sock_model *truth = NULL;
+        double lower[2], upper[2];
+        assert_int_equal(sys_truth(ctx, instance, &truth), SOCK_OK);
+        assert_int_equal(sock_model_bounds(truth, lower, upper), 1);
+        assert_true(lower[d - 1] == 0 && (s == 4 ? upper[0] == 1 : isinf(upper[0])));
+        sock_model_free(truth);
+        sock_data_free(data);
+        sys_free(instance);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_truthfile__a_name_takes_the_seed),
         cmocka_unit_test(test_truthfile__bad_files_are_refused_by_name),
         cmocka_unit_test(test_truthfile__every_allocation_may_fail),
+        cmocka_unit_test(test_systems__stay_within_their_bounds),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -81,7 +81,7 @@ static void prop_held_of_long_blocks_is_that_of_short_ones(void **state)
     sk_candidate candidate = {.field = SK_DIFFUSION, .name = sk_strdup(ctx, "affine")};
     candidate.kernel = case_kernel(ctx, "affine");
     const double l = 1e-2;
-    const sk_diffusion_options options = {2, &l, 1, 1e-9, true, {false, false}};
+    const sk_diffusion_options options = {2, &l, 1, 1e-9, true, {false, false}, 0};
     case_left left;
     case_left_new(ctx, &b, true, &left);
     sk_trial *trial[2] = {try_drift(&b, "affine"), NULL};

@@ -289,7 +289,8 @@ class Model:
 
         One start: an array of shape (n_paths, len(t), d). Several, x0 of shape (starts, d): shape (starts, n_paths,
         len(t), d). ``step`` is the largest inner step (default: a tenth of the smallest gap); ``seed`` defaults to the
-        model's parameter; ``bounds``, ``lower``, ``upper`` keep the paths in a box. A path that leaves the finite
+        model's parameter; ``bounds``, ``lower``, ``upper`` keep the paths in a box (default: the model's own,
+        :attr:`bounds_`). A path that leaves the finite
         numbers is NaN from there on, with a warning. The same for any number of threads, paths and starts. With
         ``uncertain`` path k of every start is one of the k-th :meth:`draw` of the model. ``observed`` adds the model's
         measurement noise (:attr:`noise_`) to what is returned.
@@ -320,6 +321,14 @@ class Model:
         d, x = self.d_, np.asarray(x0)
         one = x.ndim == 0 or x.ndim == 1 and (d > 1 or len(x) == 1)
         return self._points(x0), one
+
+    # -- Bounds
+
+    @property
+    def bounds_(self) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+        """Lower and upper bounds of the states, shape (d,) each, infinite where a state has none. None: none has one."""
+        lower, upper = np.empty(self.d_), np.empty(self.d_)
+        return (lower, upper) if lib.sock_model_bounds(self._pointer(), doubles(lower), doubles(upper)) else None
 
     # -- Measurement noise
 

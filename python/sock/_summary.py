@@ -69,12 +69,25 @@ def _score(info: Dict[str, Any], d: int) -> List[Line]:
     return [("score", f"{info['score'] / size:.4f} nats a step and dimension, {held}{beside}")]
 
 
+def _bounds(info: Dict[str, Any]) -> List[Line]:
+    lines = []
+    if info.get("diffusion_equation"):
+        share = info.get("diffusion_equation_share") or 1
+        beside = "" if share >= 0.995 else f"  (the rates alone, share {percent(share)})"
+        lines.append(("", f"{info['diffusion_equation']}{beside}"))
+    if info.get("bounds"):
+        lines.append(("bounds", ", ".join(info["bounds"])))
+    if info.get("absorbed_steps"):
+        lines.append(("absorbed", f"{info['absorbed_steps']} steps at rest on a bound: left out of the fit"))
+    return lines
+
+
 def summary(info: Dict[str, Any], d: int) -> str:
     """Lines "key  text"."""
     lines = [("data", f"{info.get('n')} intervals, {info.get('points')} points, dimension {d}")]
     lines += _field("drift", info) + _equations(info)
     lines += [("", f"{info['quadrature']} quadrature")] if info.get("quadrature") else []
-    lines += _field("diffusion", info) + _certificate(info) + _score(info, d)
+    lines += _field("diffusion", info) + _bounds(info) + _certificate(info) + _score(info, d)
     lines += [("warning", str(text)) for text in info.get("warnings") or []]
     if info.get("verdict"):
         lines.append(("verdict", str(info["verdict"])))

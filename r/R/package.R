@@ -272,6 +272,9 @@ print.summary.sock <- function(x, ...) {
   equations(x$equation_part, x$equation_part_errors)
   if (!is.null(x$quadrature)) line("", x$quadrature, "quadrature")
   field("diffusion")
+  if (!is.null(x$diffusion_equation)) line("", x$diffusion_equation)
+  if (length(x$bounds)) line("bounds", paste(unlist(x$bounds), collapse = ", "))
+  if (!is.null(x$absorbed_steps)) line("absorbed", x$absorbed_steps, "steps at rest on a bound: left out of the fit")
   if (!is.null(x$relative_gap))
     line("certificate", paste0(sprintf("relative duality gap %.2g of the convex problem", x$relative_gap),
       if (length(x$diffusions) > 1) "s, the largest", if (isFALSE(x$converged)) ": NOT within the tolerance"))

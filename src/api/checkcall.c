@@ -1,6 +1,7 @@
 /* checkcall.c - sock_check: what is given is looked at, the room `check` does the work. */
 #include "api/checkcall.h"
 
+#include "data/absorbed.h"
 #include "simulate/simulate.h"
 #include "tune/policy.h"
 
@@ -33,6 +34,45 @@ static sock_status make(sock_context *ctx, const sock_model *model, const sock_d
     return sk_check_score_steps(ctx, model, data, spec, out->scores);
 }
 
+/* Steps at rest on a bound beside those that are left out already; NULL: out of memory. */
+static bool *join_skips(sock_context *ctx, const sock_model *model, const sock_data *data, const bool *skip)
+{
+    const sk_structure *s = model->structure;
+    bool *all = sk_alloc(ctx, data->points, sizeof *all);
+    if (all && skip) memcpy(all, skip, data->points * sizeof *all);
+    if (all) sk_absorbed_mark(data, s->lower, s->upper, all);
+    return all;
+}
+
+/* Within the bounds of the model, without steps at rest on them. */
+static sock_status make_inside(sock_context *ctx, const sock_model *model, const sock_data *data,
+                               const sk_check_spec *spec, const wanted *out)
+{
+    if (!sk_structure_is_bounded(model->structure)) return make(ctx, model, data, spec, out);
+    const sock_simulation given = {.bounds = spec->bounds, .lower = spec->lower, .upper = spec->upper};
+    sk_check_spec inside = *spec;
+    double *bound = sk_doubles(ctx, model->d, 2);
+    bool *skip = bound ? join_skips(ctx, model, data, spec->skip) : NULL;
+    sock_status status = skip ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) {
+        const sock_simulation settled = sk_settle_bounds(model, &given, bound);
+        inside.bounds = settled.bounds;
+        inside.lower = settled.lower;
+        inside.upper = settled.upper;
+        inside.skip = skip;
+        status = make(ctx, model, data, &inside, out);
+    }
+    sk_free(skip);
+    sk_free(bound);
+    return status;
+}
+
+sock_status sk_check_inside(sock_context *ctx, const sock_model *model, const sock_data *data,
+                            const sk_check_spec *spec, sock_checks *out)
+{
+    return make_inside(ctx, model, data, spec, &(wanted){.checks = out});
+}
+
 /* bounds: room for 2 d numbers. */
 static sock_status with_options(sock_context *ctx, const sock_model *model, const sock_data *data,
                                 const sock_options *opts, double *bounds, const wanted *out)
@@ -51,7 +91,7 @@ static sock_status with_options(sock_context *ctx, const sock_model *model, cons
     if (status >= 0) sk_check_by_record(&record, model->d, &spec);
     if (status >= 0 && !sk_record_warns(&record, SK_WARN_WILD_KEPT)) status = sk_wild_find(ctx, data, &wild);
     sk_check_without(&wild, &spec);
-    if (status >= 0) status = make(ctx, model, data, &spec, out);
+    if (status >= 0) status = make_inside(ctx, model, data, &spec, out);
     sk_wild_clear(&wild);
     sk_record_clear(&record);
     return status;

@@ -36,9 +36,11 @@ static sock_status plain_fit(sk_fit_job *job, bool drift, sock_model *model, soc
     sock_status status;
     SK_GO(sk_data_sorted(job->ctx, given, &sorted));
     if (sorted) job->data = sorted;
+    SK_GO(sk_fit_find_bounds(job));
     SK_GO(sk_fit_rule(job));
     if (drift) SK_GO(sk_fit_drift(job, model));
     if (sk_fit_wants_diffusion(job)) SK_GO(*ended = fit_diffusion(job, model));
+    SK_GO(sk_fit_keep_bounds(job, model));
     job->data = given;
     SK_GO(sk_fit_set_info(job, model, *ended));
 out:
@@ -54,7 +56,11 @@ sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_option
     sk_fit_job job = {.ctx = ctx, .data = data, .opts = opts, .start = sk_seconds()};
     sock_model *model = NULL;
     sock_status status, ended = SOCK_OK;
-    if (sk_option_flag(opts, "tune")) return sk_fit_tuned(&job, out);
+    if (sk_option_flag(opts, "tune")) {
+        status = sk_fit_tuned(&job, out);
+        sk_fit_release(&job);
+        return status;
+    }
     SK_GO(refuse_unused(&job));
     SK_GO(sk_model_new(ctx, data->d, (const char *const *)data->state, &model));
     SK_GO(plain_fit(&job, true, model, &ended));

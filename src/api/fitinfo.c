@@ -32,11 +32,32 @@ static sock_status tell_data(const sk_fit_job *job, sk_provenance *out)
     return out->hash ? SOCK_OK : SOCK_ENOMEM;
 }
 
+/* "x >= 0", "0 <= y <= 1". */
+static sock_status tell_bounds(const sk_fit_job *job, const sock_model *model, sk_texts *list)
+{
+    const sk_structure *s = model->structure;
+    for (size_t k = 0; sk_structure_is_bounded(s) && k < s->d; k++) {
+        char low[32], high[32];
+        const bool below = isfinite(s->lower[k]), above = isfinite(s->upper[k]);
+        sk_print_double(low, s->lower[k]);
+        sk_print_double(high, s->upper[k]);
+        if (!below && !above) continue;
+        char *text = below && above
+                         ? sk_format(job->ctx, "%s <= %s <= %s", low, s->state[k], high)
+                         : sk_format(job->ctx, "%s %s %s", s->state[k], below ? ">=" : "<=", below ? low : high);
+        sock_status status = text ? sk_texts_add(job->ctx, list, text) : SOCK_ENOMEM;
+        sk_free(text);
+        if (status < 0) return status;
+    }
+    return SOCK_OK;
+}
+
 sock_status sk_fit_save_record(const sk_fit_job *job, sk_record *record, sock_status ended, sock_model *model)
 {
     char *info = NULL, *seconds = NULL;
     record->points = job->data->points;
     record->d = job->data->d;
+    SK_TRY(tell_bounds(job, model, &record->bounds));
     SK_TRY(copy(job->ctx, ended == SOCK_OK ? "done" : sock_status_text(ended), &record->status));
     SK_TRY(tell_options(job, &record->options));
     SK_TRY(tell_data(job, &record->data));

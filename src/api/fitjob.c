@@ -1,6 +1,8 @@
 /* fitjob.c - the stages of a plain fit: options become specifications, the rooms compute. */
 #include "api/fitjob.h"
 
+#include "occupation/bounds.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +14,8 @@ void sk_fit_release(sk_fit_job *job)
     sk_kernel_free(job->diffusion_kernel);
     sk_diffusion_term_free(job->diffusion_term);
     sk_free(job->z);
+    sk_free(job->lower);
+    sk_free(job->upper);
 }
 
 static const char *text(const sk_fit_job *job, const char *key) { return sk_option_text(job->opts, key); }
@@ -57,7 +61,9 @@ static sock_status parse_drift_kernel(sk_fit_job *job)
     void *user = NULL;
     sock_matrix_kernel_fn own = sk_option_drift_kernel(job->opts, &user);
     if (own) return sk_kernel_from_callback(job->ctx, own, user, &job->drift_kernel);
-    return sk_kernel_parse(job->ctx, "drift", kernel_text(job, "drift"), &job->drift_kernel);
+    SK_TRY(sk_kernel_parse(job->ctx, "drift", kernel_text(job, "drift"), &job->drift_kernel));
+    return sk_kernel_is_bounded(job->drift_kernel) ? sk_form_check(job->ctx, "drift", job->drift_kernel, SK_FORM_AUTO)
+                                                   : SOCK_OK;
 }
 
 /* A natural unit of 0 (all data at the origin of a linear kernel) leaves only the number itself. */
@@ -126,14 +132,30 @@ static sk_psd_options solver_options(const sk_fit_job *job)
                             .no_compression = strcmp(text(job, "compression"), "no") == 0};
 }
 
-sock_status sk_fit_diffusion_term(sk_fit_job *job, double *beta)
+/* Of a kernel that knows bounds; *out stays NULL for others. */
+static sock_status bounds_of_kernel(sk_fit_job *job, sk_bounds **out)
+{
+    const sk_rule *rule = job->rule;
+    if (!sk_kernel_is_bounded(job->diffusion_kernel)) return SOCK_OK;
+    if (!job->lower) SK_TRY(sk_fit_find_bounds(job));
+    SK_TRY(sk_bounds_new(job->ctx, rule->in, job->lower, job->upper, rule->nodes, rule->x, out));
+    if (!*out)
+        return sk_fail(job->ctx, SOCK_EUSAGE,
+                       "diffusion is '%s', which needs a state with a bound, and none has one; give lower or upper",
+                       text(job, "diffusion"));
+    sk_kernel_set_sides(job->diffusion_kernel, (*out)->sides);
+    return SOCK_OK;
+}
+
+static sock_status solve_diffusion(sk_fit_job *job, const sk_bounds *bounds, double *beta)
 {
     sock_context *ctx = job->ctx;
     const sk_rule *rule = job->rule;
-    SK_TRY(sk_kernel_parse(ctx, "diffusion", kernel_text(job, "diffusion"), &job->diffusion_kernel));
     SK_TRY(sk_kernel_resolve(ctx, "diffusion", job->diffusion_kernel, rule->in, rule->nodes, rule->x));
     job->diffusion_lambda = sk_option_number(job->opts, "diffusion-lambda");
     sk_diffusion_spec spec = {.kernel = job->diffusion_kernel,
+                              .origin = bounds ? bounds->origin : NULL,
+                              .scale = bounds ? bounds->scale : NULL,
                               .form = form_of(text(job, "diffusion-form")),
                               .diagonal = sk_option_flag(job->opts, "diagonal"),
                               .landmarks = sk_option_count(job->opts, "landmarks"),
@@ -147,5 +169,15 @@ sock_status sk_fit_diffusion_term(sk_fit_job *job, double *beta)
     sock_status status = sk_diffusion_solve(ctx, system, job->z, 1, &job->diffusion_lambda, &job->diffusion_term,
                                             &job->diffusion_report, beta);
     sk_diffusion_system_free(system);
+    return status;
+}
+
+sock_status sk_fit_diffusion_term(sk_fit_job *job, double *beta)
+{
+    sk_bounds *bounds = NULL;
+    SK_TRY(sk_kernel_parse(job->ctx, "diffusion", kernel_text(job, "diffusion"), &job->diffusion_kernel));
+    sock_status status = bounds_of_kernel(job, &bounds);
+    if (status >= 0) status = solve_diffusion(job, bounds, beta);
+    sk_bounds_free(bounds);
     return status;
 }

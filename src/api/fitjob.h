@@ -12,6 +12,8 @@ typedef struct sk_fit_job {
     const sock_data *data;
     const sock_options *opts;
     double start;
+    double *lower, *upper; /* d each: bounds of the states, infinite where there is none */
+    bool bounds_said;      /* by the user; else they were found in the data */
     sk_rule *rule;
     /* drift */
     sk_kernel *drift_kernel;
@@ -31,6 +33,10 @@ void sk_fit_release(sk_fit_job *job);
 /* The rule in force: "left" or "trapezoid". */
 const char *sk_fit_quadrature(const sk_fit_job *job);
 sock_status sk_fit_rule(sk_fit_job *job);
+
+/* Bounds of the states, by the options or the data (fitbounds.c); and into the model, where they are its own. */
+sock_status sk_fit_find_bounds(sk_fit_job *job);
+sock_status sk_fit_keep_bounds(const sk_fit_job *job, sock_model *model);
 
 /* The tuned estimator, in place of all the stages below. */
 sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out);

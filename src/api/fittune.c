@@ -2,6 +2,8 @@
 #include "api/checkcall.h"
 #include "api/equation.h"
 #include "api/fitjob.h"
+#include "api/rateequation.h"
+#include "data/absorbed.h"
 #include "paper/paper.h"
 #include "score/score.h"
 #include "tune/policy.h"
@@ -24,6 +26,9 @@ static sock_status refuse_plain_options(const sk_fit_job *job)
     const char *value = sk_option_text(job->opts, "quadrature");
     if (is_paper(job) && strcmp(value, "auto") != 0 && strcmp(value, "trapezoid") != 0)
         return sk_fail(job->ctx, SOCK_EUSAGE, "quadrature is '%s'; allowed with the paper's preset: trapezoid", value);
+    if (is_paper(job) && sk_kernel_text_is_bounded(sk_option_text(job->opts, "diffusion")))
+        return sk_fail(job->ctx, SOCK_EUSAGE, "diffusion is '%s'; the paper's preset knows no bounds",
+                       sk_option_text(job->opts, "diffusion"));
     if (!is_paper(job) && strcmp(value, "trapezoid") == 0)
         return sk_fail(job->ctx, SOCK_EUSAGE,
                        "quadrature is 'trapezoid'; allowed while tuning: conditional, left (or give --no-tune)");
@@ -64,19 +69,45 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
     };
 }
 
-/* Wild steps of the data and of the validation set. */
+/* Steps that take no part: wild ones of the data and of the validation set, and those at rest on a bound. */
 typedef struct strays {
     sk_wild data, held;
-    bool left; /* they are not in the fit */
+    bool left;              /* the wild ones are not in the fit */
+    size_t absorbed;        /* of the data */
+    bool *step, *step_held; /* points of each: all of them together; NULL: none */
 } strays;
+
+static void strays_clear(strays *s)
+{
+    sk_wild_clear(&s->data);
+    sk_wild_clear(&s->held);
+    sk_free(s->step);
+    sk_free(s->step_held);
+}
+
+/* Wild steps (NULL: none) and those at rest on a bound in one list. */
+static sock_status join(const sk_fit_job *job, const sock_data *data, const bool *wild, bool **out, size_t *absorbed)
+{
+    *absorbed = sk_absorbed_mark(data, job->lower, job->upper, NULL);
+    if (!wild && !*absorbed) return SOCK_OK;
+    *out = sk_alloc(job->ctx, data->points, sizeof **out);
+    if (!*out) return SOCK_ENOMEM;
+    if (wild) memcpy(*out, wild, data->points * sizeof **out);
+    sk_absorbed_mark(data, job->lower, job->upper, *out);
+    return SOCK_OK;
+}
 
 static sock_status find_strays(const sk_fit_job *job, sk_tune_spec *spec, strays *out)
 {
     out->left = !is_paper(job) && strcmp(sk_option_text(job->opts, "wild"), "leave") == 0;
     SK_TRY(sk_wild_find(job->ctx, job->data, &out->data));
     if (out->left && spec->validation) SK_TRY(sk_wild_find(job->ctx, spec->validation, &out->held));
-    spec->wild = out->left ? out->data.step : NULL;
-    spec->wild_held = out->held.step;
+    if (is_paper(job)) return SOCK_OK;
+    size_t ignored;
+    SK_TRY(join(job, job->data, out->left ? out->data.step : NULL, &out->step, &out->absorbed));
+    if (spec->validation) SK_TRY(join(job, spec->validation, out->held.step, &out->step_held, &ignored));
+    spec->wild = out->step;
+    spec->wild_held = out->step_held;
     return SOCK_OK;
 }
 
@@ -96,7 +127,7 @@ static sock_status check_quickly(const sk_fit_job *job, const strays *wild, cons
     sock_checks checks;
     sk_check_by_record(record, job->data->d, &spec);
     if (wild->left) sk_check_without(&wild->data, &spec);
-    const sock_status status = sk_check(job->ctx, model, job->data, &spec, &checks);
+    const sock_status status = sk_check_inside(job->ctx, model, job->data, &spec, &checks);
     if (status == SOCK_ENUMERIC) return SOCK_OK;
     return status < 0 ? status : sk_check_to_record(job->ctx, &checks, record);
 }
@@ -104,6 +135,7 @@ static sock_status check_quickly(const sk_fit_job *job, const strays *wild, cons
 static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, sock_status ended, sock_model *model)
 {
     bool left = strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0;
+    SK_TRY(sk_fit_keep_bounds(job, model));
     record->tuned = true;
     const bool flow = record->found.noise.used || record->found.noise.substeps > 1;
     record->quadrature = sk_strdup(job->ctx, is_paper(job) ? "trapezoid"
@@ -116,8 +148,11 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
     SK_TRY(sk_record_certify(job->ctx, record));
     SK_TRY(sk_record_tell_bands(job->ctx, model, sk_option_flag(job->opts, "bands"), record));
     SK_TRY(sk_equation_add(job->ctx, model, record));
-    SK_TRY(sk_residual_lag1(job->ctx, model, job->data, wild->data.step, &record->residual_lag1));
+    SK_TRY(sk_rate_equation_add(job->ctx, model, job->data, record));
+    SK_TRY(sk_residual_lag1(job->ctx, model, job->data, wild->absorbed ? wild->step : wild->data.step,
+                            &record->residual_lag1));
     SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left));
+    record->absorbed = wild->absorbed;
     for (size_t k = 0; record->found.quiet && k < job->data->d; k++)
         if (record->found.quiet[k]) SK_TRY(sk_texts_add(job->ctx, &record->quiet, job->data->state[k]));
     if (wants_check(job, record)) SK_TRY(check_quickly(job, wild, model, record));
@@ -132,6 +167,9 @@ sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
     if (spec.validation && spec.validation->d != job->data->d)
         return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data have dimension %zu, the data %zu",
                        spec.validation->d, job->data->d);
+    SK_TRY(sk_fit_find_bounds(job));
+    spec.lower = job->lower;
+    spec.upper = job->upper;
     sock_model *model = NULL;
     strays wild = {0};
     sk_record record;
@@ -141,8 +179,7 @@ sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
     if (ended >= 0) ended = (is_paper(job) ? sk_tune_paper : sk_tune)(job->ctx, &spec, &model, &record.found);
     sock_status status = ended < 0 ? ended : tell(job, &wild, &record, ended, model);
     sk_record_clear(&record);
-    sk_wild_clear(&wild.data);
-    sk_wild_clear(&wild.held);
+    strays_clear(&wild);
     if (status < 0) {
         sock_model_free(model);
         return status;

@@ -13,6 +13,7 @@ void sk_record_init(sk_record *record)
     *record = (sk_record){.features_complete = true,
                           .tolerance = (double)NAN,
                           .equation_part_share = (double)NAN,
+                          .diffusion_equation_share = (double)NAN,
                           .residual_lag1 = (double)NAN,
                           .f_sup = (double)NAN,
                           .seconds = (double)NAN};
@@ -67,6 +68,8 @@ void sk_record_clear(sk_record *r)
     number_lists_clear(&r->errors);
     number_lists_clear(&r->equation_part_errors);
     sk_texts_clear(&r->objections);
+    sk_texts_clear(&r->bounds);
+    sk_free(r->diffusion_equation);
     sk_tune_outcome_clear(&r->found);
     sk_record_init(r);
 }

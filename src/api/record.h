@@ -85,8 +85,12 @@ typedef struct sk_record {
     sk_provenance data;
     sk_oddities odd;
     sk_texts quiet;                   /* states without noise of their own */
+    sk_texts bounds;                  /* "x >= 0", of each state of the model that has some */
+    size_t absorbed;                  /* steps at rest on a bound at the end of trajectories, left out of the fit */
     sk_texts equation, equation_part; /* a text for each state; of the polynomials of an average alone */
     double equation_part_share;
+    char *diffusion_equation; /* of rates, see rateequation.h */
+    double diffusion_equation_share;
     sk_number_lists errors, equation_part_errors; /* standard errors of the coefficients shown, in their order */
     bool bands;                                   /* the model tells how far it can be trusted */
     char *bands_reason;                           /* why it does not, or not wholly */

@@ -40,7 +40,8 @@ sock_status sk_leading_factor(sock_context *ctx, size_t order, const double *q, 
 /* ---- The system ---- */
 
 typedef struct sk_diffusion_spec {
-    const sk_kernel *kernel; /* resolved, scalar */
+    const sk_kernel *kernel;      /* resolved, scalar */
+    const double *origin, *scale; /* of a kernel that knows bounds: where they are, and the units (d each); else NULL */
     sk_form form;
     bool diagonal;
     size_t landmarks; /* Nystrom; 0: automatic */

@@ -90,6 +90,19 @@ static double largest(const sk_diffusion_term *term, size_t p, const tangent *t,
     return most;
 }
 
+/* Whether column c of V may have feature j: of rates a column has one feature alone, that of most of its size. */
+static bool may_move(const sk_diffusion_term *term, size_t p, size_t j, size_t c)
+{
+    double own = 0, all = 0;
+    if (!sk_features_separate(term->map)) return true;
+    for (size_t i = 0; i < term->d * p; i++) {
+        const double value = term->v[i * term->rank + c];
+        all += value * value;
+        own += i % p == j ? value * value : 0;
+    }
+    return own > 0.5 * all;
+}
+
 /* The unknowns of a system into u, or their number alone where u is NULL. */
 static size_t list_unknowns(const sk_diffusion_term *term, size_t p, const tangent *t, const bool *heard, unknown *u)
 {
@@ -99,7 +112,7 @@ static size_t list_unknowns(const sk_diffusion_term *term, size_t p, const tange
         for (size_t j = 0; j < p; j++) {
             if (!(largest(term, p, t, t->first + k, j, j + 1) > least)) continue;
             for (size_t c = 0; c < term->rank; c++) {
-                if (!heard[c]) continue;
+                if (!heard[c] || !may_move(term, p, j, c)) continue;
                 if (u) u[count] = (unknown){k, j, c};
                 count++;
             }

@@ -382,8 +382,11 @@ static const double NEGLIGIBLE_FEATURE = 1e-6;
 struct sk_diffusion_path {
     const sk_diffusion_sums *sums;
     size_t system, rows;
-    const double *c; /* pairs x q, borrowed */
-    double zz;
+    const double *c;    /* pairs x q, borrowed; or own */
+    double *own_c;      /* of rates: pairs x features */
+    size_t kept, *keep; /* their features; 0: all products of all features */
+    double *few;        /* Q of these alone */
+    double zz, unit;    /* of lambda */
     sk_psd_gram *gram;
     double *train; /* q x q, for learned weights; else NULL */
     double *dual;  /* pairs x q */
@@ -397,11 +400,14 @@ void sk_diffusion_path_free(sk_diffusion_path *t)
     sk_psd_gram_free(t->gram);
     sk_free(t->train);
     sk_free(t->dual);
+    sk_free(t->own_c);
+    sk_free(t->keep);
+    sk_free(t->few);
     sk_free(t);
 }
 
-sock_status sk_diffusion_path_new(sock_context *ctx, const sk_diffusion_sums *s, size_t f, size_t system, bool learned,
-                                  sk_diffusion_path **out)
+static sock_status new_path(sock_context *ctx, const sk_diffusion_sums *s, size_t f, size_t system, size_t columns,
+                            sk_diffusion_path **out)
 {
     const size_t at = SK_MIN(f, s->used);
     sk_diffusion_path *t = sk_alloc(ctx, 1, sizeof *t);
@@ -410,21 +416,93 @@ sock_status sk_diffusion_path_new(sock_context *ctx, const sk_diffusion_sums *s,
     t->system = system;
     t->c = s->c + at * sides(s) + system * s->pairs * s->q;
     t->zz = s->zz[at * s->systems + system];
+    t->unit = sk_diffusion_sums_unit(s, system, NULL);
     t->train = sk_doubles_unset(ctx, s->q, s->q);
-    t->dual = sk_doubles(ctx, s->pairs, s->q);
-    sock_status status = t->train && t->dual ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0) {
-        t->rows = sk_diffusion_sums_subtract(s, f, system, t->train);
-        status = sk_psd_gram_new(ctx, t->rows, s->p, t->train, &t->gram);
+    t->dual = sk_doubles(ctx, s->pairs, columns);
+    if (!t->train || !t->dual) {
+        sk_diffusion_path_free(t);
+        return SOCK_ENOMEM;
     }
+    t->rows = sk_diffusion_sums_subtract(s, f, system, t->train);
+    *out = t;
+    return SOCK_OK;
+}
+
+/* Only the reweighting needs G itself. */
+static void forget_gram(sk_diffusion_path *t)
+{
+    sk_free(t->train);
+    t->train = NULL;
+}
+
+/* Squares of the listed features alone: G, c and the unit of lambda, out of those of all products. */
+static sock_status keep_squares(sock_context *ctx, sk_diffusion_path *t)
+{
+    const sk_diffusion_sums *s = t->sums;
+    const size_t count = t->kept;
+    double *g = sk_doubles(ctx, count, count), *one = sk_doubles(ctx, s->p, 1);
+    size_t *place = sk_alloc(ctx, count, sizeof *place);
+    sock_status status = g && one && place ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < count; i++) {
+        const size_t at = column_of(t->keep[i], t->keep[i]);
+        one[t->keep[i]] = 1;
+        place[i] = i;
+        for (size_t j = 0; j < count; j++) g[i * count + j] = t->train[at * s->q + column_of(t->keep[j], t->keep[j])];
+        for (size_t pair = 0; pair < s->pairs; pair++) t->own_c[pair * count + i] = t->c[pair * s->q + at];
+    }
+    if (status >= 0) status = sk_psd_gram_entries(ctx, t->rows, count, count, place, place, g, &t->gram);
+    t->c = t->own_c;
+    if (status >= 0) t->unit = sk_diffusion_sums_unit(s, t->system, one);
+    sk_free(g);
+    sk_free(one);
+    sk_free(place);
+    return status;
+}
+
+sock_status sk_diffusion_path_separate(sock_context *ctx, const sk_diffusion_sums *s, size_t f, size_t system,
+                                       size_t count, const size_t *keep, sk_diffusion_path **out)
+{
+    sk_diffusion_path *t = NULL;
+    sock_status status = SOCK_OK;
+    SK_GO(new_path(ctx, s, f, system, count, &t));
+    t->kept = count;
+    t->keep = sk_alloc(ctx, count, sizeof *t->keep);
+    t->own_c = sk_doubles(ctx, s->pairs, count);
+    t->few = sk_doubles(ctx, count * s->dim, count * s->dim);
+    SK_GO(t->keep && t->own_c && t->few ? SOCK_OK : SOCK_ENOMEM);
+    for (size_t i = 0; i < count; i++) t->keep[i] = keep ? keep[i] : i;
+    SK_GO(keep_squares(ctx, t));
+    forget_gram(t);
+    *out = t;
+    return SOCK_OK;
+out:
+    sk_diffusion_path_free(t);
+    return status;
+}
+
+/* Q of the kept features among all of them. */
+static void spread_out(const sk_diffusion_path *t, double *q)
+{
+    const size_t p = t->sums->p, dim = t->sums->dim, order = p * dim, kept = t->kept;
+    memset(q, 0, order * order * sizeof *q);
+    for (size_t i = 0; i < kept * dim; i++)
+        for (size_t j = 0; j < kept * dim; j++)
+            q[(i / kept * p + t->keep[i % kept]) * order + j / kept * p + t->keep[j % kept]] =
+                t->few[i * kept * dim + j];
+}
+
+sock_status sk_diffusion_path_new(sock_context *ctx, const sk_diffusion_sums *s, size_t f, size_t system, bool learned,
+                                  sk_diffusion_path **out)
+{
+    sk_diffusion_path *t = NULL;
+    if (sk_features_separate(s->map)) return sk_diffusion_path_separate(ctx, s, f, system, s->p, NULL, out);
+    SK_TRY(new_path(ctx, s, f, system, s->q, &t));
+    sock_status status = sk_psd_gram_new(ctx, t->rows, s->p, t->train, &t->gram);
     if (status < 0) {
         sk_diffusion_path_free(t);
         return status;
     }
-    if (!learned) { /* only the reweighting needs G itself */
-        sk_free(t->train);
-        t->train = NULL;
-    }
+    if (!learned) forget_gram(t);
     *out = t;
     return SOCK_OK;
 }
@@ -486,9 +564,11 @@ sock_status sk_diffusion_path_solve(sock_context *ctx, sk_diffusion_path *t, dou
 {
     const sk_diffusion_sums *s = t->sums;
     sk_psd_options options = {.tolerance = tolerance};
-    sk_psd_moments z = {.d = s->dim, .c = t->c, .zz = t->zz, .lambda = l * sk_diffusion_sums_unit(s, t->system, NULL)};
+    sk_psd_moments z = {.d = s->dim, .c = t->c, .zz = t->zz, .lambda = l * t->unit};
     t->bounds = (sk_psd_bounds){0};
-    sock_status status = sk_psd_gram_solve(ctx, t->gram, t->rows, &z, &options, t->dual, t->warm, q, &t->bounds);
+    sock_status status =
+        sk_psd_gram_solve(ctx, t->gram, t->rows, &z, &options, t->dual, t->warm, t->kept ? t->few : q, &t->bounds);
+    if (status >= 0 && t->kept) spread_out(t, q);
     t->warm = true;
     t->converged = status == SOCK_OK;
     for (int repeat = 0; status >= 0 && t->train && repeat < REWEIGHTINGS; repeat++)

@@ -79,6 +79,11 @@ typedef struct sk_diffusion_path sk_diffusion_path;
 /* f: a used fold, or `folds`. learned: features are reweighted after each solution; one dimension only. */
 sock_status sk_diffusion_path_new(sock_context *ctx, const sk_diffusion_sums *sums, size_t f, size_t system,
                                   bool learned, sk_diffusion_path **out);
+
+/* Of a map of rates, whose Q is a matrix for each feature: of the listed features alone (rising; NULL: of all `count`).
+ * A path of such a map is one of these in any case. */
+sock_status sk_diffusion_path_separate(sock_context *ctx, const sk_diffusion_sums *sums, size_t f, size_t system,
+                                       size_t count, const size_t *keep, sk_diffusion_path **out);
 void sk_diffusion_path_free(sk_diffusion_path *path);
 
 /* Q (order x order, order = dim p) at penalty l in natural units, from where the last one ended. */

@@ -6,6 +6,7 @@
  *      together where they are large.
  *   4. V from the solver's factor; the certificate goes with it. */
 #include "diffusion/diffusion.h"
+#include "diffusion/separate.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct sk_diffusion_system {
     sk_psd_prepared *prepared;
     sk_psd_options solver;
     bool diagonal;
+    const double *row_weight;   /* n, borrowed; NULL: all 1 */
     sk_diffusion_report report; /* what is the same for every lambda */
 };
 
@@ -65,6 +67,7 @@ static sock_status make_features(sock_context *ctx, sk_diffusion_system *s, cons
                                      &s->map));
     else
         SK_TRY(sk_features_new(ctx, "diffusion", spec->kernel, rule->in, rule->nodes, rule->x, &s->map));
+    if (spec->origin) SK_TRY(sk_features_set_units(ctx, s->map, spec->origin, spec->scale));
     size_t p = sk_features_count(s->map);
     SK_TRY(check_memory(ctx, rule, spec, p));
     s->phi = sk_doubles(ctx, rule->nodes, p);
@@ -90,6 +93,8 @@ static sock_status prepare(sock_context *ctx, sk_diffusion_system *s, const sk_d
                               .row_weight = spec->row_weight};
     s->solver = spec->solver;
     if (!(s->solver.lambda_min > 0)) s->solver.lambda_min = spec->lambda;
+    s->row_weight = spec->row_weight;
+    if (sk_features_separate(s->map)) return SOCK_OK; /* sums of squares alone: separate.c */
     return sk_psd_prepare(ctx, &problem, &s->solver, &s->prepared);
 }
 
@@ -223,7 +228,11 @@ sock_status sk_diffusion_solve(sock_context *ctx, sk_diffusion_system *s, const 
     sk_psd_targets targets = {.parts = parts, .d = s->diagonal ? 1 : rule->out, .z = s->diagonal ? diagonal : z};
     sock_status status = result && targets.z ? SOCK_OK : SOCK_ENOMEM, worst = SOCK_OK;
     if (status >= 0 && s->diagonal) pick_diagonal(rule, z, diagonal);
-    if (status >= 0) worst = status = sk_psd_paths(ctx, s->prepared, &targets, &s->solver, count, lambda, result);
+    const sk_separate_rows squares = {rule, s->phi, s->report.features, s->row_weight};
+    if (status >= 0 && sk_features_separate(s->map))
+        worst = status = sk_separate_paths(ctx, &squares, &targets, &s->solver, count, lambda, result);
+    else if (status >= 0)
+        worst = status = sk_psd_paths(ctx, s->prepared, &targets, &s->solver, count, lambda, result);
     if (status >= 0 && beta) {
         memset(beta, 0, rule->n * rule->out * rule->out * sizeof *beta);
         for (size_t k = 0; k < parts; k++) put_beta(rule, result[(count - 1) * parts + k], k, s->diagonal, beta);

@@ -28,8 +28,10 @@ typedef struct descent {
     sock_context *ctx;
     sk_polish_space *space;
     size_t p, width, count; /* count = p width */
-    double *metric;         /* L, p x p */
-    bool plain;             /* no metric */
+    size_t rank;
+    const size_t *owner; /* rank, or NULL */
+    double *metric;      /* L, p x p */
+    bool plain;          /* no metric */
     point now, trial;
     double *direction, *scaled;
     double *s[MEMORY], *y[MEMORY], rho[MEMORY], share[MEMORY];
@@ -65,10 +67,19 @@ static void descent_clear(descent *t)
 
 /* ---- Steps 1 and 2: direction ---- */
 
-/* x := (L L')^-1 x. */
+/* Of columns with one feature each, all others stay 0: P x, with P the projection on what may move. */
+static void keep_owned(const descent *t, double *x)
+{
+    for (size_t a = 0; t->owner && a < t->p; a++)
+        for (size_t j = 0; j < t->width; j++)
+            if (t->owner[j % t->rank] != a) x[a * t->width + j] = 0;
+}
+
+/* x := P (L L')^-1 x. */
 static void apply_metric(const descent *t, double *x)
 {
     if (!t->plain) sk_cholesky_solve(t->ctx, t->p, t->width, t->metric, t->p, x, t->width);
+    keep_owned(t, x);
 }
 
 static void two_loops(descent *t)
@@ -118,7 +129,12 @@ static void remember(descent *t)
 
 /* ---- Step 3: length ---- */
 
-static sock_status evaluate(const descent *t, point *x) { return sk_polish_evaluate(t->space, x->w, &x->value, x->g); }
+static sock_status evaluate(const descent *t, point *x)
+{
+    SK_TRY(sk_polish_evaluate(t->space, x->w, &x->value, x->g));
+    keep_owned(t, x->g);
+    return SOCK_OK;
+}
 
 /* trial = now + tau direction. After TRIALS a point with enough descent will do; *moved tells. */
 static sock_status line_search(descent *t, bool *moved)
@@ -186,6 +202,8 @@ sock_status sk_polish(sock_context *ctx, const sk_polish_problem *problem, size_
     SK_TRY(check_problem(ctx, problem));
     size_t width = problem->d * rank;
     descent t = {.ctx = ctx, .p = problem->p, .width = width, .count = problem->p * width};
+    t.rank = rank;
+    t.owner = problem->owner;
     sock_status status = SOCK_OK;
     SK_GO(sk_polish_space_new(ctx, problem, rank, &t.space));
     SK_GO(descent_init(&t));

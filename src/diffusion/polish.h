@@ -19,6 +19,7 @@ typedef struct sk_polish_problem {
     const double *e;           /* n x d residuals */
     double eps, mu;            /* >= 0 */
     const double *row_weight;  /* w_i >= 0, n of them; NULL: all 1 */
+    const size_t *owner;       /* rank: column c of U has feature owner[c] alone, as in u (rates); NULL: all */
 } sk_polish_problem;
 
 /* u: (d p) x rank, row k p + a for feature a of component k; in: the start, out: the result, never worse than the

@@ -114,22 +114,23 @@ static sock_status constant_make(const sk_making *m, sk_part *part) { return sk_
 /* C(d + degree, degree); each partial product is a binomial, so nothing is rounded while it fits. */
 static double poly_count(const sk_term *term, size_t d, size_t max_rank)
 {
+    const size_t inner = sk_root_dim(term, d);
     double count = 1;
     (void)max_rank;
-    for (size_t i = 1; i <= term->degree; i++) count = count * (double)(d + i) / (double)i;
+    for (size_t i = 1; i <= term->degree; i++) count = count * (double)(inner + i) / (double)i;
     return count;
 }
 
 static double linear_count(const sk_term *term, size_t d, size_t max_rank)
 {
-    (void)term, (void)max_rank;
-    return (double)d;
+    (void)max_rank;
+    return (double)sk_root_dim(term, d);
 }
 
 static double affine_count(const sk_term *term, size_t d, size_t max_rank)
 {
-    (void)term, (void)max_rank;
-    return (double)(d + 1);
+    (void)max_rank;
+    return (double)(sk_root_dim(term, d) + 1);
 }
 
 static double constant_count(const sk_term *term, size_t d, size_t max_rank)
@@ -140,10 +141,10 @@ static double constant_count(const sk_term *term, size_t d, size_t max_rank)
 
 /* ---- Rows ---- */
 
-enum { COMMON = SK_BIT(SK_KEY_SCALE) | SK_BIT(SK_KEY_B) };
+enum { COMMON = SK_BIT(SK_KEY_SCALE) | SK_BIT(SK_KEY_B), ROOTS = COMMON | SK_BIT(SK_KEY_IN) | SK_BIT(SK_KEY_BOUNDS) };
 
 const sk_family sk_poly_family = {.name = "poly",
-                                  .keys = SK_BIT(SK_KEY_DEGREE) | COMMON,
+                                  .keys = SK_BIT(SK_KEY_DEGREE) | ROOTS,
                                   .polynomial = true,
                                   .value = poly_value,
                                   .add_gradient = poly_add_gradient,
@@ -152,8 +153,15 @@ const sk_family sk_poly_family = {.name = "poly",
                                   .load = poly_load,
                                   .count = poly_count};
 
+/* sqrt(x^m) is the monomial m of the roots; what makes rates of them is that each stands alone (rootcoordinates.c). */
+const sk_family sk_rates_family = {.name = "rates",
+                                   .keys = SK_BIT(SK_KEY_DEGREE) | SK_BIT(SK_KEY_SCALE) | SK_BIT(SK_KEY_BOUNDS),
+                                   .separate = true,
+                                   .make = poly_make,
+                                   .count = poly_count};
+
 const sk_family sk_linear_family = {.name = "linear",
-                                    .keys = COMMON,
+                                    .keys = ROOTS,
                                     .polynomial = true,
                                     .value = linear_value,
                                     .add_gradient = linear_add_gradient,
@@ -162,7 +170,7 @@ const sk_family sk_linear_family = {.name = "linear",
                                     .count = linear_count};
 
 const sk_family sk_affine_family = {.name = "affine",
-                                    .keys = COMMON,
+                                    .keys = ROOTS,
                                     .polynomial = true,
                                     .value = affine_value,
                                     .add_gradient = linear_add_gradient,

@@ -58,9 +58,13 @@ bool sk_term_needs_eta(const sk_term *term) { return sk_family_takes(sk_term_bas
 
 static bool is_matrix(const sk_term *term) { return term->b || term->family->add_pair; }
 
-static bool is_closed(const sk_term *term) { return sk_family_is_closed(term->family) && !term->b; }
+/* The formula of a kernel of roots is that of other points: it serves through its features alone. */
+static bool is_closed(const sk_term *term) { return sk_family_is_closed(term->family) && !term->b && !term->root; }
 
-static bool has_formula(const sk_term *term) { return sk_family_is_closed(term->family) || term->family->add_pair; }
+static bool has_formula(const sk_term *term)
+{
+    return (sk_family_is_closed(term->family) && !term->root) || term->family->add_pair;
+}
 
 static bool is_implicit(const sk_term *term) { return sk_family_is(term->family, SK_KIND_IMPLICIT); }
 
@@ -93,6 +97,7 @@ bool sk_kernel_is_implicit(const sk_kernel *kernel) { return any(kernel, is_impl
 bool sk_kernel_has_text(const sk_kernel *kernel) { return all(kernel, has_text); }
 bool sk_kernel_names_eta(const sk_kernel *kernel) { return any(kernel, names_eta); }
 bool sk_kernel_is_open(const sk_kernel *kernel) { return any(kernel, is_open); }
+bool sk_kernel_is_bounded(const sk_kernel *kernel) { return any(kernel, sk_term_is_bounded); }
 
 double sk_kernel_features(const sk_kernel *kernel, size_t d, size_t max_rank)
 {

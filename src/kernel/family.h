@@ -30,6 +30,8 @@ typedef enum sk_key_name {
     SK_KEY_SEED,
     SK_KEY_SCALE,
     SK_KEY_B,
+    SK_KEY_IN,
+    SK_KEY_BOUNDS,
     SK_KEYS
 } sk_key_name;
 
@@ -72,6 +74,7 @@ struct sk_family {
     const sk_family
         *stands_for; /* features of this kernel; NULL: of the term's `of` where it takes one, else its own */
     bool polynomial; /* the features are monomials */
+    bool separate;   /* a diffusion has a matrix for each feature, and no products of two */
 
     /* SOCK_EUSAGE when it does not suit states of d dimensions; NULL: it suits all. */
     sock_status (*check)(sock_context *ctx, const char *option, size_t d);
@@ -96,7 +99,7 @@ struct sk_family {
 /* The table: a row is a line here, in the order in which messages list them. */
 #define SK_FAMILIES(row)                                                                                               \
     row(gauss) row(poly) row(linear) row(affine) row(constant) row(fourier) row(nystrom) row(curlfree) row(divfree)    \
-        row(callback)
+        row(rates) row(callback)
 
 #define SK_DECLARE_FAMILY(name) extern const sk_family sk_##name##_family;
 SK_FAMILIES(SK_DECLARE_FAMILY)
@@ -116,6 +119,21 @@ bool sk_term_needs_eta(const sk_term *term);
 
 /* A kernel of `count` copied terms (B too). */
 sock_status sk_kernel_from_terms(sock_context *ctx, size_t count, const sk_term *terms, sk_kernel **out);
+
+/* ---- Roots of bounded states (rootcoordinates.c) ---- */
+
+/* Whether the term's features are of these coordinates, and how many there are in d dimensions. */
+bool sk_term_is_bounded(const sk_term *term);
+size_t sk_root_dim(const sk_term *term, size_t d);
+
+/* u (count x sk_root_dim) of the points x (count x d). */
+void sk_root_coordinates(const sk_term *term, size_t d, size_t count, const double *x, double *u);
+
+/* d u_j / d x_k of the state k of coordinate j at a point, 0 outside the bounds; *state: k. */
+double sk_root_slope(const sk_term *term, size_t d, size_t j, const double *x, size_t *state);
+
+/* The state of coordinate j; *upper: it is the root of the distance to the upper bound. */
+size_t sk_root_state(const sk_term *term, size_t d, size_t j, bool *upper);
 
 /* Row i of the tile: out = or += scale * value. */
 void sk_tile_put(const sk_tile *t, size_t i, const double *value, double scale);

@@ -44,6 +44,7 @@ enum { SK_LANDMARKS, SK_FACTOR };
 
 struct sk_features {
     size_t d, p, parts;
+    size_t inner; /* coordinates that the parts see: d, or those of roots */
     sk_part *part;
     sk_kernel *kernel; /* what was asked for */
     bool pivoted;      /* one part, from sk_features_pivoted */

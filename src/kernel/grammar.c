@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const key_name[SK_KEYS] = {"eta", "degree", "p", "m", "of", "seed", "scale", "B"};
+static const char *const key_name[SK_KEYS] = {"eta", "degree", "p", "m", "of", "seed", "scale", "B", "in", "bounds"};
 
 static const char number_range[] = "a number > 0 (1e-100 to 1e100)";
 
@@ -192,6 +192,28 @@ static sock_status parse_matrix(parser *s, sk_term *term)
     return check_matrix(s, begin, rows, term->b);
 }
 
+static sock_status parse_in(parser *s, sk_term *term)
+{
+    static const char word[] = "root";
+    if (strncmp(s->at, word, sizeof word - 1) != 0 || !at_end_of_value(s->at + sizeof word - 1))
+        return bad_value(s, SK_KEY_IN, s->at, word);
+    term->root = true;
+    s->at += sizeof word - 1;
+    return SOCK_OK;
+}
+
+static sock_status parse_sides(parser *s, sk_term *term)
+{
+    const size_t n = strspn(s->at, "lub-");
+    if (!n || n > SK_MOST_SIDES || !at_end_of_value(s->at + n))
+        return bad_value(s, SK_KEY_BOUNDS, s->at,
+                         "a letter for each of at most 64 states: l (lower), u (upper), b (both) or - (none)");
+    memcpy(term->sides, s->at, n);
+    term->sides[n] = 0;
+    s->at += n;
+    return SOCK_OK;
+}
+
 static sock_status parse_value(parser *s, sk_key_name key, sk_term *term)
 {
     uint64_t number = 0;
@@ -212,6 +234,8 @@ static sock_status parse_value(parser *s, sk_key_name key, sk_term *term)
         SK_TRY(parse_family(s, SK_KIND_CLOSED, &term->of));
         return at_end_of_value(s->at) ? SOCK_OK : bad_value(s, key, s->at, "a kernel's name");
     }
+    case SK_KEY_IN: return parse_in(s, term);
+    case SK_KEY_BOUNDS: return parse_sides(s, term);
     default: return parse_matrix(s, term);
     }
 }
@@ -220,7 +244,7 @@ static sock_status parse_value(parser *s, sk_key_name key, sk_term *term)
 
 static sock_status unknown_key(const parser *s, const sk_family *family)
 {
-    char names[64];
+    char names[96];
     size_t n = word_length(s->at);
     list_keys(names, sizeof names, family->keys);
     if (!n)
@@ -255,6 +279,15 @@ static sock_status check_of(const parser *s, const sk_term *term, unsigned seen)
                    term->of->name, foreign & SK_BIT(SK_KEY_ETA) ? "eta" : "degree");
 }
 
+/* Bounds mean nothing to a kernel that does not know them. */
+static sock_status check_bounded(const parser *s, const sk_term *term, unsigned seen)
+{
+    if (term->b && term->root)
+        return sk_fail(s->ctx, SOCK_EUSAGE, "%s: %s takes in=root or B, not both", s->option, term->family->name);
+    if (!(seen & SK_BIT(SK_KEY_BOUNDS)) || sk_term_is_bounded(term)) return SOCK_OK;
+    return sk_fail(s->ctx, SOCK_EUSAGE, "%s: %s takes bounds with in=root only", s->option, term->family->name);
+}
+
 static sock_status parse_term(parser *s, sk_term *term)
 {
     unsigned seen = 0;
@@ -274,7 +307,23 @@ static sock_status parse_term(parser *s, sk_term *term)
                        "%s: '%.*s' at character %zu is not understood behind %s; allowed: a "
                        "parameter (:key=value,...), + and another kernel, or the end",
                        s->option, shown(s->at), s->at, place(s, s->at), term->family->name);
+    SK_TRY(check_bounded(s, term, seen));
     return check_of(s, term, seen);
+}
+
+/* Rates stand alone, roots with roots of the same states. */
+static sock_status check_roots(const parser *s, const sk_kernel *kernel)
+{
+    const sk_term *first = &kernel->term[0];
+    for (size_t i = 1; i < kernel->terms; i++) {
+        const sk_term *t = &kernel->term[i];
+        if (t->family->separate || first->family->separate)
+            return sk_fail(s->ctx, SOCK_EUSAGE, "%s: rates cannot be added to other kernels", s->option);
+        if (t->root != first->root || strcmp(t->sides, first->sides) != 0)
+            return sk_fail(s->ctx, SOCK_EUSAGE,
+                           "%s: of a sum all terms have in=root, with the same bounds, or none has", s->option);
+    }
+    return SOCK_OK;
 }
 
 /* Features instead of a formula: such terms join with what has features too, and with nothing else. */
@@ -310,6 +359,7 @@ sock_status sk_kernel_parse(sock_context *ctx, const char *option, const char *t
         if (!*s.at) break;
         s.at++; /* the + */
     }
+    SK_GO(check_roots(&s, kernel));
     SK_GO(check_sum(&s, kernel));
 out:
     if (status < 0)
@@ -423,6 +473,8 @@ static void put_term(writer *w, const sk_term *term)
     if (sk_family_takes(family, SK_KEY_SEED)) put_count(w, SK_KEY_SEED, term->seed);
     if (term->scale != 1) put_key(w, SK_KEY_SCALE), put_number(w, term->scale);
     if (term->b) put_matrix(w, term->b_dim, term->b);
+    if (term->root) put_key(w, SK_KEY_IN), put(w, "root");
+    if (term->sides[strspn(term->sides, "l")]) put_key(w, SK_KEY_BOUNDS), put(w, term->sides);
 }
 
 char *sk_kernel_format(sock_context *ctx, const sk_kernel *kernel)

@@ -11,6 +11,11 @@
  *     fourier:p=P,eta=E,seed=S        P random Fourier features of the Gaussian
  *     nystrom:m=M,of=NAME,...,seed=S  the kernel NAME (with its own parameters) on M landmarks
  *     curlfree:eta=E, divfree:eta=E   matrix-valued Gaussian kernels of gradient / divergence-free fields
+ *     rates:degree=D         a diffusion alone: one matrix Q_m >= 0 for each monomial of the bounded states
+ *
+ * linear, affine and poly take in=root: of the roots of bounded states in their place (rootcoordinates.c); they and
+ * rates take bounds=LETTERS, a letter for each state: l (x >= 0), u (x <= 0), b (0 <= x <= 1), - (none), in the units
+ * of the features. Left out, it comes from the bounds of the fit, and is l for all without them.
  *
  * Every term takes scale=C (a factor > 0, default 1); gauss, poly, linear, affine and constant take B=[b11 b12;b21 b22]
  * (d x d, symmetric, positive semi-definite), which makes the kernel matrix-valued: k(x, y) B. Left out, eta and m come
@@ -23,16 +28,20 @@
 
 typedef struct sk_family sk_family; /* a row of the table in family.h */
 
+enum { SK_MOST_SIDES = 64 }; /* states of kernels that know bounds */
+
 typedef struct sk_term {
     const sk_family *family;
-    const sk_family *of; /* of those that take it (nystrom): the kernel that the features are of */
-    double eta;          /* NaN: from the data */
-    double scale;        /* factor, 1 by default */
-    size_t degree;       /* poly */
-    size_t p;            /* fourier: features; nystrom: landmarks (0: automatic) */
-    uint64_t seed;       /* fourier, nystrom */
-    size_t b_dim;        /* 0, or the order of B */
-    double *b;           /* b_dim x b_dim, or NULL */
+    const sk_family *of;           /* of those that take it (nystrom): the kernel that the features are of */
+    double eta;                    /* NaN: from the data */
+    double scale;                  /* factor, 1 by default */
+    size_t degree;                 /* poly */
+    size_t p;                      /* fourier: features; nystrom: landmarks (0: automatic) */
+    uint64_t seed;                 /* fourier, nystrom */
+    size_t b_dim;                  /* 0, or the order of B */
+    double *b;                     /* b_dim x b_dim, or NULL */
+    bool root;                     /* of the roots of bounded states */
+    char sides[SK_MOST_SIDES + 1]; /* of bounded families: a letter for each state; "": left open, l for all */
     sock_matrix_kernel_fn callback;
     void *callback_user;
 } sk_term;
@@ -59,6 +68,13 @@ bool sk_kernel_is_implicit(const sk_kernel *kernel); /* has a gauss term (infini
 bool sk_kernel_has_text(const sk_kernel *kernel);    /* sk_kernel_parse knows it: no function of the user's own */
 bool sk_kernel_names_eta(const sk_kernel *kernel);   /* a length scale is given */
 bool sk_kernel_is_open(const sk_kernel *kernel);     /* a length scale is wanted and not given */
+bool sk_kernel_is_bounded(const sk_kernel *kernel);  /* knows bounds: rates, or in=root */
+
+/* Fills in bounds that were left open: a letter for each state. */
+void sk_kernel_set_sides(sk_kernel *kernel, const char *sides);
+
+/* The letters of a bounded kernel in d dimensions into sides (d + 1 bytes). */
+void sk_kernel_sides(const sk_kernel *kernel, size_t d, char *sides);
 
 /* How many features it has in d dimensions; max_rank of them for an implicit term, 0 for a matrix-valued one. What
  * sk_features_count says, but for a choice of points with fewer. */
@@ -85,6 +101,9 @@ sock_status sk_kernel_means_zero(sock_context *ctx, const sk_kernel *kernel, siz
 
 /* Whether a kernel's text begins with the name of a family of polynomials. */
 bool sk_kernel_text_is_polynomial(const char *text);
+
+/* Whether a kernel's text is of one that knows bounds. */
+bool sk_kernel_text_is_bounded(const char *text);
 
 /* Fills in what was left open (eta: the median distance; landmarks: 500, or all points) from the points x (count x d),
  * and checks the kernel against d (B, divfree on a line, a callback beyond 64 dimensions). */
@@ -169,6 +188,18 @@ sock_status sk_features_jacobian(sock_context *ctx, const sk_features *map, cons
  * "cos(0.5*x + 1.2)". A feature of pivots is named after the one it adds, "k(., pivot 3)"; in an equation use the
  * kernel and the pivots (below). Freed with sk_free. */
 char *sk_features_label(sock_context *ctx, const sk_features *map, const char *const *names, size_t j, double *weight);
+
+/* Puts the zero of bounded states exactly on their bounds (d each), which changes of units leave to rounding: what
+ * vanishes at a bound is 0 there. For maps of kernels that know bounds, with units. */
+void sk_features_snap(sk_features *map, const double *lower, const double *upper);
+
+/* Whether the features are those of a kernel that knows bounds, and of rates. */
+bool sk_features_bounded(const sk_features *map);
+bool sk_features_separate(const sk_features *map);
+
+/* The text of the monomial x^m whose root feature j of such rates is, "S*I", "1", "y*(1 - y)", in the state's own
+ * units; *weight: phi_j^2 = *weight times it. Freed with sk_free. */
+char *sk_features_rate(sock_context *ctx, const sk_features *map, const char *const *names, size_t j, double *weight);
 
 /* Whether every feature is a monomial; and feature j of such a map: *weight times the product of x_k^power[k] over its
  * d states, or (x_k - origin_k)^power[k]. */

@@ -2,6 +2,7 @@
 #include "kernel/family.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MAX_POINTS = 1000, AUTOMATIC_LANDMARKS = 500 };
 
@@ -43,6 +44,12 @@ static sock_status check_dimension(sock_context *ctx, const char *option, const 
     if (term->b && term->b_dim != d)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: B of %s is %zu x %zu; allowed: %zu x %zu, the dimension of the state",
                        option, term->family->name, term->b_dim, term->b_dim, d, d);
+    if (sk_term_is_bounded(term) && d > SK_MOST_SIDES)
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s knows bounds of at most %d states; these are %zu", option,
+                       term->family->name, SK_MOST_SIDES, d);
+    if (term->sides[0] && strlen(term->sides) != d)
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: bounds of %s are '%s'; allowed: %zu letters, one for each state", option,
+                       term->family->name, term->sides, d);
     return term->family->check ? term->family->check(ctx, option, d) : SOCK_OK;
 }
 

@@ -1,6 +1,7 @@
 /* model.c - a model in memory: made of terms or of functions; what it says of itself. Its values: modelfields.c. */
 #include "model/model.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,66 @@ int sock_model_noise(const sock_model *model, double *noise)
     const double *r = model ? model->structure->noise : NULL;
     for (size_t i = 0; model && noise && i < model->d * model->d; i++) noise[i] = r ? r[i] : 0;
     return r != NULL;
+}
+
+/* ---- Bounds ---- */
+
+static void give(size_t d, const double *from, double absent, double *to)
+{
+    for (size_t k = 0; to && k < d; k++) to[k] = from ? from[k] : absent;
+}
+
+int sock_model_bounds(const sock_model *model, double *lower, double *upper)
+{
+    if (!model) return 0;
+    const sk_structure *s = model->structure;
+    give(model->d, s->lower, -(double)INFINITY, lower);
+    give(model->d, s->upper, (double)INFINITY, upper);
+    return sk_structure_is_bounded(s);
+}
+
+sock_status sk_model_set_bounds(sock_context *ctx, sock_model *model, const double *lower, const double *upper)
+{
+    const size_t d = model->d;
+    double *low = sk_doubles(ctx, d, 1), *high = sk_doubles(ctx, d, 1);
+    if (!low || !high) {
+        sk_free(low);
+        sk_free(high);
+        return SOCK_ENOMEM;
+    }
+    give(d, lower, -(double)INFINITY, low);
+    give(d, upper, (double)INFINITY, high);
+    sk_free(model->structure->lower);
+    sk_free(model->structure->upper);
+    model->structure->lower = low;
+    model->structure->upper = high;
+    return SOCK_OK;
+}
+
+sock_status sk_model_copy_bounds(sock_context *ctx, const sock_model *from, sock_model *to)
+{
+    const sk_structure *s = from->structure;
+    if (!sk_structure_is_bounded(s)) return SOCK_OK;
+    SK_TRY(sk_model_set_bounds(ctx, to, s->lower, s->upper));
+    if (!s->absorbing) return SOCK_OK;
+    to->structure->absorbing = sk_alloc(ctx, from->d, sizeof *s->absorbing);
+    if (!to->structure->absorbing) return SOCK_ENOMEM;
+    memcpy(to->structure->absorbing, s->absorbing, from->d * sizeof *s->absorbing);
+    return SOCK_OK;
+}
+
+sock_status sock_model_set_bounds(sock_context *ctx, sock_model *model, const double *lower, const double *upper)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!model) return sk_fail(ctx, SOCK_EUSAGE, "model must not be NULL");
+    for (size_t k = 0; k < model->d; k++) {
+        const double low = lower ? lower[k] : -(double)INFINITY, high = upper ? upper[k] : (double)INFINITY;
+        if (!(low < high))
+            return sk_fail(ctx, SOCK_EUSAGE, "bounds of state %s are %g and %g; lower must be below upper",
+                           model->structure->state[k], low, high);
+    }
+    return sk_model_set_bounds(ctx, model, lower, upper);
 }
 
 /* ---- Information ---- */

@@ -34,6 +34,12 @@ sock_status sk_model_new(sock_context *ctx, size_t d, const char *const *names, 
 sock_status sk_model_add_drift(sock_context *ctx, sock_model *model, sk_drift_term *term);
 sock_status sk_model_add_diffusion(sock_context *ctx, sock_model *model, sk_diffusion_term *term);
 
+/* Copied; NULL: none on that side. */
+sock_status sk_model_set_bounds(sock_context *ctx, sock_model *model, const double *lower, const double *upper);
+
+/* Those of another, with what is never left again. */
+sock_status sk_model_copy_bounds(sock_context *ctx, const sock_model *from, sock_model *to);
+
 /* Replaces the information; seconds may be NULL. Both texts are taken over, both objects are only read. */
 void sk_model_take_info(sock_model *model, char *info, char *seconds);
 sock_status sk_model_set_info(sock_context *ctx, sock_model *model, const json_t *info, const json_t *seconds);

@@ -1,6 +1,8 @@
 /* modelfields.c - the fields of a model at points: blocks of them, in parallel, through the terms. */
 #include "model/modelfields.h"
 
+#include "occupation/bounds.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -15,7 +17,7 @@ size_t sk_model_space(const sock_model *model, size_t block)
     for (size_t i = 0; i < model->drift_terms; i++) most = SK_MAX(most, sk_drift_term_space(model->drift[i], block));
     for (size_t i = 0; i < model->diffusion_terms; i++)
         most = SK_MAX(most, sk_diffusion_term_space(model->diffusion[i], block));
-    return most;
+    return most + (sk_structure_is_bounded(model->structure) ? block * model->d : 0);
 }
 
 static void drift_block(sock_context *ctx, const sock_model *model, const sk_fields *at, double *space)
@@ -44,11 +46,25 @@ static void diffusion_block(sock_context *ctx, const sock_model *model, const sk
         for (size_t k = 0; k < d; k++) at->a[(i * d + k) * d + k] += model->floor;
 }
 
+const double *sk_model_inside(const sock_model *model, size_t count, const double *x, double *out)
+{
+    memcpy(out, x, count * model->d * sizeof *out);
+    for (size_t i = 0; i < count; i++)
+        sk_bounds_clip(model->d, model->structure->lower, model->structure->upper, out + i * model->d);
+    return out;
+}
+
 void sk_fields_block(sock_context *ctx, const sock_model *model, const sk_fields *at, double *space)
 {
     assert(!at->u == !model->structure->inputs);
     if (at->f) drift_block(ctx, model, at, space);
-    if (at->a) diffusion_block(ctx, model, at, space);
+    if (!at->a) return;
+    sk_fields inside = *at;
+    if (sk_structure_is_bounded(model->structure)) {
+        inside.x = sk_model_inside(model, at->count, at->x, space);
+        space += at->count * model->d;
+    }
+    diffusion_block(ctx, model, &inside, space);
 }
 
 void sk_model_fields(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f, double *a,

@@ -14,6 +14,9 @@ typedef struct sk_fields {
     double *a;       /* count x d x d; NULL: not wanted. Only of a model with a diffusion */
 } sk_fields;
 
+/* The points (count x d) taken to the bounds of the model where they are outside, into out: a is taken there. */
+const double *sk_model_inside(const sock_model *model, size_t count, const double *x, double *out);
+
 /* Fills what is wanted, on the calling thread alone and without allocating. space: sk_model_space(model, block)
  * doubles, count <= block. */
 void sk_fields_block(sock_context *ctx, const sock_model *model, const sk_fields *at, double *space);

@@ -32,8 +32,9 @@ static bool first_knows(const char *name)
 
 /* Programs of version 0.1.0 refuse arrays that they do not know (origin and kept of a map, all that a spread has); a
  * file with one has version 2, so that they can name the reason. A file without any stays as they wrote it. */
-static const char *version_of(const sk_tensors *t)
+static const char *version_of(const sk_tensors *t, const sk_structure *structure)
 {
+    if (sk_structure_is_bounded(structure)) return SECOND_VERSION;
     for (size_t i = 0; i < t->count; i++)
         if (!first_knows(t->at[i].name)) return SECOND_VERSION;
     return FIRST_VERSION;
@@ -115,6 +116,7 @@ static sock_status describe_model(sk_saving *s, const sock_model *model, json_t 
     for (size_t k = 0; k < model->d; k++) json_array_append_new(state, json_string(model->structure->state[k]));
     json_object_set_new(description, "d", json_integer((json_int_t)model->d));
     json_object_set_new(description, "state", state);
+    if (sk_structure_is_bounded(model->structure)) sk_save_bounds(model->structure, description);
     json_object_set_new(description, "has_diffusion", json_boolean(model->has_diffusion));
     json_object_set_new(description, "floor", json_real(model->floor));
     json_object_set_new(description, "drift", drift);
@@ -124,11 +126,11 @@ static sock_status describe_model(sk_saving *s, const sock_model *model, json_t 
     return model->spread ? sk_save_spread(s, model, description) : SOCK_OK;
 }
 
-/* Nothing but names and noise. */
+/* Nothing but names, bounds and noise. */
 static bool has_place(const sk_structure *structure)
 {
     sk_structure rest = *structure;
-    rest.noise = NULL;
+    rest.noise = rest.lower = rest.upper = NULL;
     return sk_structure_is_plain(&rest);
 }
 
@@ -139,7 +141,7 @@ sock_status sock_model_save(sock_context *ctx, const sock_model *model, const ch
     if (!model || !path) return sk_fail(ctx, SOCK_EUSAGE, "model and path must not be NULL");
     if (model->wrapped_drift) return sk_fail(ctx, SOCK_EUSAGE, "%s: a model made of functions cannot be saved", path);
     if (!has_place(model->structure)) /* the format has none for it, and would lose it */
-        return sk_fail(ctx, SOCK_EUSAGE, "%s: a model with bounds, inputs or order 2 cannot be saved", path);
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: a model with inputs or order 2 cannot be saved", path);
     SK_TRY(sk_reserve(ctx, SK_JSON_GROWTH * (strlen(model->info) + 64 * model->d) + SK_JSON_SMALL));
     sk_saving s = {.ctx = ctx};
     json_t *description = json_object();
@@ -149,8 +151,9 @@ sock_status sock_model_save(sock_context *ctx, const sock_model *model, const ch
     if (status >= 0 && noise) status = sk_tensors_add(ctx, &s.tensors, NOISE, model->d, model->d, noise);
     if (status >= 0) {
         text = json_dumps(description, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        s.tensors.metadata = json_pack("{s:s, s:s, s:s, s:s}", "format", FORMAT, "format_version",
-                                       version_of(&s.tensors), "model", text ? text : "", "info", model->info);
+        s.tensors.metadata =
+            json_pack("{s:s, s:s, s:s, s:s}", "format", FORMAT, "format_version",
+                      version_of(&s.tensors, model->structure), "model", text ? text : "", "info", model->info);
         status = text && s.tensors.metadata ? sk_tensors_write(ctx, &s.tensors, path)
                                             : sk_fail(ctx, SOCK_ENOMEM, "%s: out of memory while writing", path);
     }
@@ -391,6 +394,7 @@ static sock_status load_terms(sk_loading *l, json_t *description, json_t *spread
     json_array_foreach(diffusion, i, entry) SK_TRY(load_diffusion(l, i, entry));
     if (spread) SK_TRY(sk_load_spread(l, spread));
     SK_TRY(load_noise(l));
+    SK_TRY(sk_load_bounds(l, description));
     if (l->used != l->tensors.count) return sk_bad_model(l, "it holds an array that belongs to no term", NULL);
     l->model->floor = json_number_value(floor);
     if (!json_is_number(floor) || l->model->floor < 0) /* numbers of JSON are finite */

@@ -1,5 +1,5 @@
-/* modelfile.h - what the two halves of a model file share: terms (modelfile.c) and how far they can be trusted
- * (spreadfile.c). */
+/* modelfile.h - what the parts of a model file share: terms (modelfile.c), how far they can be trusted (spreadfile.c),
+ * bounds of the states (boundsfile.c). */
 #ifndef SK_MODELFILE_H
 #define SK_MODELFILE_H
 
@@ -44,5 +44,10 @@ sock_status sk_load_drift(sk_loading *l, const char *room, size_t i, json_t *ent
 
 sock_status sk_save_spread(sk_saving *s, const sock_model *model, json_t *description);
 sock_status sk_load_spread(sk_loading *l, json_t *spread);
+
+/* ---- boundsfile.c: of a model with bounds, the keys lower, upper and absorbing of the description ---- */
+
+void sk_save_bounds(const sk_structure *structure, json_t *description);
+sock_status sk_load_bounds(sk_loading *l, json_t *description);
 
 #endif

@@ -18,6 +18,7 @@
 #include "model/sampler.h"
 
 #include "la/la.h"
+#include "model/modelfields.h"
 
 #include <math.h>
 #include <string.h>
@@ -279,7 +280,7 @@ size_t sk_sampler_space(const sk_sampler *s, size_t block)
     }
     for (size_t i = 0; i < s->model->drift_terms; i++)
         if (s->drift_piece[i] == SIZE_MAX) most = SK_MAX(most, sk_drift_term_space(s->model->drift[i], block));
-    return most;
+    return most + (sk_structure_is_bounded(s->model->structure) ? 2 * block * s->d : 0);
 }
 
 enum { ABREAST = 64 };
@@ -362,8 +363,8 @@ static void eval_piece(sock_context *ctx, const sk_sampler *s, size_t index, siz
     }
 }
 
-void sk_sampler_fields(sock_context *ctx, const sk_sampler *s, size_t count, const double *x, double *f, double *a,
-                       double *space)
+static void fields_at(sock_context *ctx, const sk_sampler *s, size_t count, const double *x, double *f, double *a,
+                      double *space)
 {
     const sock_model *model = s->model;
     const size_t d = s->d;
@@ -383,6 +384,21 @@ void sk_sampler_fields(sock_context *ctx, const sk_sampler *s, size_t count, con
     mirror(d, count, a);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < d; k++) a[(i * d + k) * d + k] += model->floor;
+}
+
+/* a of points outside the bounds of the model is that of the nearest ones inside; f is not. */
+void sk_sampler_fields(sock_context *ctx, const sk_sampler *s, size_t count, const double *x, double *f, double *a,
+                       double *space)
+{
+    if (!a || !sk_structure_is_bounded(s->model->structure)) {
+        fields_at(ctx, s, count, x, f, a, space);
+        return;
+    }
+    const size_t size = count * s->d;
+    const double *inside = sk_model_inside(s->model, count, x, space);
+    const bool same = memcmp(inside, x, size * sizeof *x) == 0;
+    fields_at(ctx, s, count, inside, same ? f : space + size, a, space + 2 * size);
+    if (!same) fields_at(ctx, s, count, x, f, NULL, space + 2 * size);
 }
 
 /* ---- Step 3 ---- */

@@ -35,6 +35,15 @@ static sock_status copy_numbers(sock_context *ctx, size_t count, const double *f
     return SOCK_OK;
 }
 
+static sock_status copy_absorbing(sock_context *ctx, const sk_structure *from, sk_structure *to)
+{
+    if (!from->absorbing) return SOCK_OK;
+    to->absorbing = sk_alloc(ctx, from->d, sizeof *to->absorbing);
+    if (!to->absorbing) return SOCK_ENOMEM;
+    memcpy(to->absorbing, from->absorbing, from->d * sizeof *to->absorbing);
+    return SOCK_OK;
+}
+
 static sock_status copy_inputs(sock_context *ctx, const sk_structure *from, sk_structure *to)
 {
     if (!from->inputs) return SOCK_OK;
@@ -59,6 +68,7 @@ sock_status sk_structure_copy(sock_context *ctx, const sk_structure *structure, 
     SK_GO(copy_numbers(ctx, d, structure->lower, &copy->lower));
     SK_GO(copy_numbers(ctx, d, structure->upper, &copy->upper));
     SK_GO(copy_numbers(ctx, d * d, structure->noise, &copy->noise));
+    SK_GO(copy_absorbing(ctx, structure, copy));
     SK_GO(copy_inputs(ctx, structure, copy));
 out:
     if (status < 0)
@@ -76,6 +86,7 @@ void sk_structure_free(sk_structure *s)
     sk_free(s->state);
     sk_free(s->lower);
     sk_free(s->upper);
+    sk_free(s->absorbing);
     sk_free(s->input);
     sk_free(s->noise);
     sk_free(s);
@@ -88,6 +99,13 @@ static bool same_numbers(size_t count, const double *one, const double *other, d
 {
     for (size_t i = 0; i < count; i++)
         if ((one ? one[i] : absent) != (other ? other[i] : absent)) return false;
+    return true;
+}
+
+static bool same_absorbing(const sk_structure *one, const sk_structure *other)
+{
+    for (size_t k = 0; k < one->d; k++)
+        if ((one->absorbing ? one->absorbing[k] : 0) != (other->absorbing ? other->absorbing[k] : 0)) return false;
     return true;
 }
 
@@ -104,14 +122,28 @@ static bool same_names(const sk_structure *one, const sk_structure *other)
 
 bool sk_structure_equal(const sk_structure *one, const sk_structure *other)
 {
-    return same_names(one, other) && one->order == other->order &&
+    return same_names(one, other) && one->order == other->order && same_absorbing(one, other) &&
            same_numbers(one->d, one->lower, other->lower, -(double)INFINITY) &&
            same_numbers(one->d, one->upper, other->upper, (double)INFINITY) &&
            same_numbers(one->d * one->d, one->noise, other->noise, 0);
 }
 
+bool sk_structure_absorbs(const sk_structure *s, const double *x)
+{
+    for (size_t k = 0; s->absorbing && k < s->d; k++) {
+        if ((s->absorbing[k] & SK_ABSORBS_LOWER) && s->lower && x[k] == s->lower[k]) return true;
+        if ((s->absorbing[k] & SK_ABSORBS_UPPER) && s->upper && x[k] == s->upper[k]) return true;
+    }
+    return false;
+}
+
+bool sk_structure_is_bounded(const sk_structure *s)
+{
+    return !same_numbers(s->d, s->lower, NULL, -(double)INFINITY) ||
+           !same_numbers(s->d, s->upper, NULL, (double)INFINITY);
+}
+
 bool sk_structure_is_plain(const sk_structure *s)
 {
-    return !s->inputs && s->order == 1 && same_numbers(s->d, s->lower, NULL, -(double)INFINITY) &&
-           same_numbers(s->d, s->upper, NULL, (double)INFINITY) && same_numbers(s->d * s->d, s->noise, NULL, 0);
+    return !s->inputs && s->order == 1 && !sk_structure_is_bounded(s) && same_numbers(s->d * s->d, s->noise, NULL, 0);
 }

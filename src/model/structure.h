@@ -16,10 +16,14 @@ typedef struct sk_input {
 /* Noise is known in so many dimensions: its cost grows with the third power and more. */
 enum { SK_NOISE_MOST_DIM = 10 };
 
+/* Bounds of a state where everything comes to rest. */
+enum { SK_ABSORBS_LOWER = 1, SK_ABSORBS_UPPER = 2 };
+
 typedef struct sk_structure {
     size_t d;
     char **state;          /* d names */
     double *lower, *upper; /* d bounds, infinite where there is none; NULL: none at all */
+    unsigned *absorbing;   /* d: bounds that are never left again, SK_ABSORBS_...; NULL: none */
     size_t inputs;         /* known functions of time beside the state */
     sk_input *input;       /* of that many; NULL when there are none */
     int order;             /* 1: dx = f dt + ...; 2: the velocity has the equation */
@@ -33,6 +37,12 @@ void sk_structure_free(sk_structure *structure);
 
 /* The same in every name and number. No bounds and bounds that are all infinite are the same. */
 bool sk_structure_equal(const sk_structure *one, const sk_structure *other);
+
+/* Whether x (d) is on a bound that is never left again. */
+bool sk_structure_absorbs(const sk_structure *structure, const double *x);
+
+/* Some state has a bound. */
+bool sk_structure_is_bounded(const sk_structure *structure);
 
 /* Nothing but names: what a model file of format version 1 can hold. */
 bool sk_structure_is_plain(const sk_structure *structure);

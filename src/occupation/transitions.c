@@ -117,6 +117,7 @@ sock_status sk_transitions_subset(sock_context *ctx, const sk_transitions *all, 
     }
     t->first[all->folds + 1] = count;
     memcpy(t->zero, all->zero, bytes);
+    t->bounds = all->bounds;
     complete(t);
     *out = t;
     return SOCK_OK;
@@ -183,6 +184,31 @@ static void sigma_points(size_t d, const double *y, double h, const double *f0, 
         }
 }
 
+/* The same near a bound: skewed, so that they stay inside. weight: 2 d, of sum 1. */
+static void skewed_points(const sk_bounds *b, const double *y, double h, const double *f0, const double *l, double *x,
+                          double *weight)
+{
+    const size_t d = b->d;
+    const double reach = sqrt((double)d * h), inside = 1e-9;
+    double *mean = x + (2 * d - 1) * d; /* the last point is written last */
+    for (size_t i = 0; i < d; i++) {
+        const double room = inside * fmin(b->scale[i], b->upper[i] - b->lower[i]);
+        mean[i] = fmin(fmax(y[i] + h * f0[i], b->lower[i] + room), b->upper[i] - room);
+    }
+    for (size_t k = 0; k < d; k++) {
+        double *up = x + (2 * k) * d, *down = up + d, r = 1;
+        for (size_t i = 0; i < d; i++) up[i] = reach * l[i * d + k];
+        r = sk_skew(b, mean, up, 1);
+        weight[2 * k] = 1 / (1 + r * r) / (double)d;
+        weight[2 * k + 1] = r * r / (1 + r * r) / (double)d;
+        for (size_t i = 0; i < d; i++) {
+            const double step = up[i], m = mean[i];
+            up[i] = m + r * step;
+            down[i] = m - step / r;
+        }
+    }
+}
+
 sock_status sk_rule_conditional(sock_context *ctx, const sk_transitions *t, size_t begin, size_t end, const double *f0,
                                 const double *a0, sk_rule **out)
 {
@@ -198,7 +224,12 @@ sock_status sk_rule_conditional(sock_context *ctx, const sk_transitions *t, size
         for (size_t e = 1; e < each; e++) weight[e] = 0.5 * h / (double)(2 * d);
         if (!f0) continue;
         sk_factor_copy(d, 1e-14, a0 + i * d * d, l);
-        sigma_points(d, y, h, f0 + i * d, l, x + d);
+        if (t->bounds) {
+            skewed_points(t->bounds, y, h, f0 + i * d, l, x + d, weight + 1);
+            for (size_t e = 1; e < each; e++) weight[e] *= 0.5 * h;
+        } else {
+            sigma_points(d, y, h, f0 + i * d, l, x + d);
+        }
     }
     sk_free(l);
     if (status >= 0) *out = rule;

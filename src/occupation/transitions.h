@@ -7,6 +7,7 @@
 #ifndef SK_TRANSITIONS_H
 #define SK_TRANSITIONS_H
 
+#include "occupation/bounds.h"
 #include "occupation/occupation.h"
 
 /* The fold of a transition that is in the training part of every fold. */
@@ -24,9 +25,10 @@ typedef struct sk_transitions {
     size_t *cluster;  /* n: transitions of one trajectory (or piece of one) stand or fall together */
     size_t *first;    /* folds + 2: rows first[f] .. first[f+1]-1 are fold f; the last range is SK_ALWAYS */
     size_t blocks;
-    size_t *block; /* blocks + 1: block b is the rows block[b] .. block[b+1]-1 */
-    double *reach; /* d: a thousandth of the spread of each coordinate, for differences */
-    double *zero;  /* d: where the states have their own zero, in the units of the rows */
+    size_t *block;           /* blocks + 1: block b is the rows block[b] .. block[b+1]-1 */
+    double *reach;           /* d: a thousandth of the spread of each coordinate, for differences */
+    double *zero;            /* d: where the states have their own zero, in the units of the rows */
+    const sk_bounds *bounds; /* where they end, in these units, borrowed; NULL: nowhere */
 } sk_transitions;
 
 /* Where the transitions of a data set stand: row i goes from point `point[i]` of it to the next one. */
@@ -66,7 +68,8 @@ bool sk_transitions_moves(const sk_transitions *t, size_t row);
  *     else the trapezoid of E[g(x_t) | y]: h/2 g(y) + h/2 mean of g over the 2d sigma points of N(y + h f0, h a0),
  *     f0 (rows x d) and a0 (rows x d x d) at the left ends.
  *
- * Nodes of a row stand together, the left end first. */
+ * Near a bound the points are skewed (bounds.h): they stay inside with the same mean and covariance. Nodes of a row
+ * stand together, the left end first. */
 sock_status sk_rule_conditional(sock_context *ctx, const sk_transitions *t, size_t begin, size_t end, const double *f0,
                                 const double *a0, sk_rule **out);
 

@@ -116,6 +116,11 @@ void sk_psd_dense(sock_context *ctx, const sk_psd_result *result, double *q);
 typedef struct sk_psd_gram sk_psd_gram;
 sock_status sk_psd_gram_new(sock_context *ctx, size_t n, size_t p, const double *g, sk_psd_gram **out);
 
+/* The same of rows with h entries of svec alone, (first[j] <= second[j]), all others being 0: g is h x h, and so are
+ * the columns of c. Entries (j, j) alone make Q a matrix for each feature j, since nothing asks for products of two. */
+sock_status sk_psd_gram_entries(sock_context *ctx, size_t n, size_t p, size_t h, const size_t *first,
+                                const size_t *second, const double *g, sk_psd_gram **out);
+
 /* The same by a Cholesky factorisation, without the spectrum: a fraction of the cost, for problems with d = 1 and so
  * few features (p <= SK_PSD_QUICK) that the solver forms its matrix in any case. No dual point is given or taken. */
 enum { SK_PSD_QUICK = 12 };

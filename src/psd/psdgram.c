@@ -51,12 +51,17 @@ static double row_scale(size_t n, size_t q, const double *g)
  * over lambda, in natural units, times its share of the targets. */
 static const double negligible = 4e-15;
 
-/* Names of the svec entries. */
-static sock_status list_entries(sock_context *ctx, sk_psd_gram *gram)
+static sock_status name_entries(sock_context *ctx, sk_psd_gram *gram)
 {
     gram->first = sk_alloc(ctx, gram->q, sizeof *gram->first);
     gram->second = sk_alloc(ctx, gram->q, sizeof *gram->second);
-    if (!gram->first || !gram->second) return SOCK_ENOMEM;
+    return gram->first && gram->second ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* Names of the svec entries. */
+static sock_status list_entries(sock_context *ctx, sk_psd_gram *gram)
+{
+    SK_TRY(name_entries(ctx, gram));
     for (size_t b = 0, j = 0; b < gram->p; b++)
         for (size_t a = 0; a <= b; a++, j++) {
             gram->first[j] = (unsigned)a;
@@ -65,9 +70,9 @@ static sock_status list_entries(sock_context *ctx, sk_psd_gram *gram)
     return SOCK_OK;
 }
 
-sock_status sk_psd_gram_new(sock_context *ctx, size_t n, size_t p, const double *g, sk_psd_gram **out)
+/* All but the names of the entries. */
+static sock_status factor(sock_context *ctx, size_t n, size_t p, size_t q, const double *g, sk_psd_gram **out)
 {
-    size_t q = p * (p + 1) / 2;
     sock_status status = SOCK_OK;
     double *work = sk_doubles_unset(ctx, q, q), *values = sk_doubles(ctx, q, 1), *vectors = sk_doubles_unset(ctx, q, q);
     sk_psd_gram *gram = sk_alloc(ctx, 1, sizeof *gram);
@@ -83,7 +88,7 @@ sock_status sk_psd_gram_new(sock_context *ctx, size_t n, size_t p, const double 
     gram->m = SK_MAX(gram->m, 1);
     gram->c = sk_doubles_unset(ctx, gram->m, q);
     gram->s2 = sk_doubles(ctx, gram->m, 1);
-    SK_GO(gram->c && gram->s2 ? list_entries(ctx, gram) : SOCK_ENOMEM);
+    SK_GO(gram->c && gram->s2 ? SOCK_OK : SOCK_ENOMEM);
     for (size_t i = 0; i < gram->m; i++) {
         gram->s2[i] = values[i] > 0 ? values[i] : 0;
         double s = sqrt(gram->s2[i]);
@@ -98,6 +103,35 @@ out:
     else
         *out = gram;
     return status;
+}
+
+sock_status sk_psd_gram_new(sock_context *ctx, size_t n, size_t p, const double *g, sk_psd_gram **out)
+{
+    sk_psd_gram *gram = NULL;
+    SK_TRY(factor(ctx, n, p, p * (p + 1) / 2, g, &gram));
+    if (list_entries(ctx, gram) < 0) {
+        sk_psd_gram_free(gram);
+        return SOCK_ENOMEM;
+    }
+    *out = gram;
+    return SOCK_OK;
+}
+
+sock_status sk_psd_gram_entries(sock_context *ctx, size_t n, size_t p, size_t h, const size_t *first,
+                                const size_t *second, const double *g, sk_psd_gram **out)
+{
+    sk_psd_gram *gram = NULL;
+    SK_TRY(factor(ctx, n, p, h, g, &gram));
+    if (name_entries(ctx, gram) < 0) {
+        sk_psd_gram_free(gram);
+        return SOCK_ENOMEM;
+    }
+    for (size_t j = 0; j < h; j++) {
+        gram->first[j] = (unsigned)first[j];
+        gram->second[j] = (unsigned)second[j];
+    }
+    *out = gram;
+    return SOCK_OK;
 }
 
 sock_status sk_psd_gram_quick(sock_context *ctx, size_t n, size_t p, const double *g, sk_psd_gram **out)

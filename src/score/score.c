@@ -2,6 +2,8 @@
  * rest why it is missing. */
 #include "score.h"
 
+#include "data/absorbed.h"
+
 #include "base/options.h"
 
 #include <math.h>
@@ -457,10 +459,25 @@ static void miss_fields(const sock_data *test, sock_scores *out)
     for (size_t j = 0; j < test->trajectories; j++) out->intervals += sk_data_length(test, j) - 1;
 }
 
+/* Without a delta steps at rest on a bound have no density, whoever is right: they are left out for all. *out: NULL
+ * where there are none. */
+static sock_status leave_absorbed(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                  const sock_model *truth, double delta, sock_data **out)
+{
+    const sock_model *who = sk_structure_is_bounded(model->structure) || !truth ? model : truth;
+    *out = NULL;
+    if (delta > 0 || !sk_structure_is_bounded(who->structure)) return SOCK_OK;
+    return sk_absorbed_cut(ctx, test, who->structure->lower, who->structure->upper, out);
+}
+
 static sock_status score_fields(sock_context *ctx, const sock_model *model, const sock_data *test,
                                 const sock_model *truth, bool noise, sock_scores *out)
 {
-    SK_TRY(score_likelihoods(ctx, model, test, truth, out));
+    sock_data *cut = NULL;
+    SK_TRY(leave_absorbed(ctx, model, test, truth, out->delta, &cut));
+    sock_status status = score_likelihoods(ctx, model, cut ? cut : test, truth, out);
+    sk_absorbed_free(cut);
+    if (status < 0) return status;
     if (model->structure->noise && noise)
         SK_TRY(score_filter(ctx, model, test, truth, out));
     else

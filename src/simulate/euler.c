@@ -6,6 +6,7 @@
  *  2. The normals of a path for the next few steps are made at once: number (step * d + k) of the stream (start, path).
  *  3. A step: fields, noise, bounds; a path that has left the finite numbers is lost: it rests at its start and its
  *     output is NaN from there on.
+ *     One that reaches a bound which the model says is never left stays there.
  *  4. At an output time the block is written out.
  *
  * Cost of a step: one evaluation of f and a for BLOCK points, and d^3/3 operations a path for C. The model may round
@@ -27,7 +28,7 @@ size_t sk_inner_steps(double gap, double step)
 
 size_t sk_euler_space(const sk_sampler *sampler, size_t d)
 {
-    const size_t per_path = 3 * d + d * d + SK_NOISE_STEPS(d) * d;
+    const size_t per_path = 4 * d + d * d + SK_NOISE_STEPS(d) * d;
     return SK_EULER_BLOCK * per_path + sk_sampler_space(sampler, SK_EULER_BLOCK);
 }
 
@@ -38,7 +39,8 @@ typedef struct block {
     size_t step;             /* inner steps done */
     size_t alive;
     double *x, *x0, *f, *a, *noise, *space; /* filled x d, x d, x d, x d x d, count x SK_NOISE_STEPS d */
-    bool lost[SK_EULER_BLOCK];
+    double *rest;                           /* count x d: where paths are that rest on a bound for ever */
+    bool lost[SK_EULER_BLOCK], rests[SK_EULER_BLOCK];
 } block;
 
 static void start_block(const sk_euler *job, size_t first, size_t count, double *space, block *b)
@@ -52,7 +54,8 @@ static void start_block(const sk_euler *job, size_t first, size_t count, double 
     b->f = b->x0 + SK_EULER_BLOCK * d;
     b->a = b->f + SK_EULER_BLOCK * d;
     b->noise = b->a + SK_EULER_BLOCK * d * d;
-    b->space = b->noise + SK_EULER_BLOCK * SK_NOISE_STEPS(d) * d;
+    b->rest = b->noise + SK_EULER_BLOCK * SK_NOISE_STEPS(d) * d;
+    b->space = b->rest + SK_EULER_BLOCK * d;
     for (size_t p = 0; p < SK_EULER_BLOCK; p++) {
         size_t path = first + (p < count ? p : 0);
         memcpy(b->x0 + p * d, job->spec->x0 + path / job->spec->paths * d, d * sizeof *b->x0);
@@ -99,14 +102,34 @@ static void settle(block *b, double time)
     }
 }
 
+/* Before the increment: who is on a bound that is never left. After it: they are where they were. */
+static void note_rest(block *b)
+{
+    const sk_structure *s = b->job->model->structure;
+    if (!s->absorbing || b->job->spec->bounds == SOCK_BOUNDS_NONE) return;
+    for (size_t p = 0; p < b->count; p++) {
+        if (b->rests[p] || !sk_structure_absorbs(s, b->x + p * b->d)) continue;
+        b->rests[p] = true;
+        memcpy(b->rest + p * b->d, b->x + p * b->d, b->d * sizeof *b->x);
+    }
+}
+
+static void keep_rest(block *b)
+{
+    for (size_t p = 0; b->job->model->structure->absorbing && p < b->count; p++)
+        if (b->rests[p]) memcpy(b->x + p * b->d, b->rest + p * b->d, b->d * sizeof *b->x);
+}
+
 static void one_step(sock_context *ctx, block *b, double h, double time)
 {
     const size_t d = b->d, chunk = SK_NOISE_STEPS(d), within = b->step % chunk;
     const bool noisy = b->job->model->has_diffusion;
+    note_rest(b);
     if (noisy && within == 0) make_noise(b);
     sk_sampler_fields(ctx, b->job->sampler, b->filled, b->x, b->f, noisy ? b->a : NULL, b->space);
     for (size_t i = 0; i < b->count * d; i++) b->x[i] += h * b->f[i];
     if (noisy) sk_add_noise(d, b->count, sqrt(h), b->a, b->noise + within * d, chunk * d, b->x);
+    keep_rest(b);
     settle(b, time);
     for (size_t p = b->count; p < b->filled; p++) memcpy(b->x + p * d, b->x, d * sizeof *b->x);
     b->step++;

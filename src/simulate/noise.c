@@ -51,7 +51,8 @@ static double reflect(double x, double low, double high)
 void sk_keep_within(size_t d, sock_bounds mode, const double *lower, const double *upper, double *x)
 {
     for (size_t k = 0; k < d; k++) {
-        double low = lower ? lower[k] : -(double)INFINITY, high = upper ? upper[k] : (double)INFINITY;
+        double low = lower && !isnan(lower[k]) ? lower[k] : -(double)INFINITY;
+        double high = upper && !isnan(upper[k]) ? upper[k] : (double)INFINITY;
         x[k] = mode == SOCK_BOUNDS_REFLECT ? reflect(x[k], low, high) : fmin(fmax(x[k], low), high);
     }
 }

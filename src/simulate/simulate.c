@@ -23,11 +23,45 @@ static sock_status check_times(sock_context *ctx, const sock_simulation *spec)
     return SOCK_OK;
 }
 
-static sock_status check_bounds(sock_context *ctx, size_t d, const sock_simulation *spec)
+/* What was given, or, where that is open, the model's. */
+static double bound_of(const double *given, const double *own, size_t k, double none)
 {
+    if (given && !isnan(given[k])) return given[k];
+    return own ? own[k] : none;
+}
+
+static double lower_of(const sock_model *model, const sock_simulation *spec, size_t k)
+{
+    return bound_of(spec->lower, model->structure->lower, k, -(double)INFINITY);
+}
+
+static double upper_of(const sock_model *model, const sock_simulation *spec, size_t k)
+{
+    return bound_of(spec->upper, model->structure->upper, k, (double)INFINITY);
+}
+
+sock_simulation sk_settle_bounds(const sock_model *model, const sock_simulation *spec, double *bound)
+{
+    const size_t d = model->d;
+    sock_simulation out = *spec;
+    const bool silent = spec->bounds == SOCK_BOUNDS_NONE && !spec->lower && !spec->upper;
+    bool any = false;
     for (size_t k = 0; k < d; k++) {
-        double low = spec->lower ? spec->lower[k] : -(double)INFINITY,
-               high = spec->upper ? spec->upper[k] : (double)INFINITY;
+        bound[k] = lower_of(model, spec, k);
+        bound[d + k] = upper_of(model, spec, k);
+        any = any || isfinite(bound[k]) || isfinite(bound[d + k]);
+    }
+    if (silent || spec->bounds == SOCK_BOUNDS_AUTO) out.bounds = any ? SOCK_BOUNDS_CLIP : SOCK_BOUNDS_NONE;
+    out.lower = bound;
+    out.upper = bound + d;
+    return out;
+}
+
+static sock_status check_bounds(sock_context *ctx, const sock_model *model, const sock_simulation *spec)
+{
+    const size_t d = model->d;
+    for (size_t k = 0; k < d; k++) {
+        const double low = lower_of(model, spec, k), high = upper_of(model, spec, k);
         if (!(low <= high))
             return sk_fail(ctx, SOCK_EUSAGE, "simulate: bounds of state %zu are %g and %g; lower must not exceed upper",
                            k + 1, low, high);
@@ -66,35 +100,47 @@ sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, cons
     if (!spec->paths) return sk_fail(ctx, SOCK_EUSAGE, "simulate: paths is 0; allowed: 1 or more");
     if (!(spec->step >= 0) || !isfinite(spec->step))
         return sk_fail(ctx, SOCK_EUSAGE, "simulate: step is %g; allowed: a number > 0, or 0 for automatic", spec->step);
-    if (spec->bounds < SOCK_BOUNDS_NONE || spec->bounds > SOCK_BOUNDS_REFLECT)
-        return sk_fail(ctx, SOCK_EUSAGE, "simulate: bounds is %d; allowed: none, clip, reflect", (int)spec->bounds);
+    if (spec->bounds < SOCK_BOUNDS_NONE || spec->bounds > SOCK_BOUNDS_AUTO)
+        return sk_fail(ctx, SOCK_EUSAGE, "simulate: bounds is %d; allowed: none, clip, reflect, auto",
+                       (int)spec->bounds);
     for (size_t i = 0; i < spec->starts * model->d; i++)
         if (!isfinite(spec->x0[i]))
             return sk_fail(ctx, SOCK_EUSAGE, "simulate: start %zu is not finite", i / model->d + 1);
     if (spec->uncertain) SK_TRY(sk_need_spread(ctx, model, "simulate"));
     SK_TRY(check_times(ctx, spec));
     SK_TRY(check_steps(ctx, spec));
-    return spec->bounds == SOCK_BOUNDS_NONE ? SOCK_OK : check_bounds(ctx, model->d, spec);
+    return spec->bounds == SOCK_BOUNDS_NONE || spec->bounds == SOCK_BOUNDS_AUTO ? SOCK_OK
+                                                                                : check_bounds(ctx, model, spec);
 }
 
-/* "none", one number for all states, or d numbers (each may be none) with commas between. */
-static sock_status read_bound(sock_context *ctx, const sock_options *opts, const char *key, size_t d, double none,
-                              double *out)
+/* "none" or "auto". Answers its length, or 0. */
+static size_t word_at(const char *text, double none, double *value)
+{
+    const bool no_bound = strncmp(text, "none", 4) == 0, open = strncmp(text, "auto", 4) == 0;
+    if (no_bound || open) *value = open ? (double)NAN : none;
+    return no_bound || open ? 4 : 0;
+}
+
+sock_status sk_read_bound(sock_context *ctx, const sock_options *opts, const char *key, size_t d, double none,
+                          double *out)
 {
     const char *text = sk_option_text(opts, key), *p = text, *end;
     size_t count = 0;
     bool good = true, more = true;
     while (good && more) {
-        bool no_bound = strncmp(p, "none", 4) == 0;
-        double value = no_bound ? none : sk_parse_double(p, &end);
-        if (no_bound) end = p + 4;
+        double value = 0;
+        const size_t word = word_at(p, none, &value);
+        end = p + word;
+        if (!word) value = sk_parse_double(p, &end);
         good = end != p && (!*end || *end == ',') && count < d;
         if (good) out[count++] = value;
         more = *end == ',';
         p = end + 1;
     }
     if (!good || (count != d && count != 1))
-        return sk_fail(ctx, SOCK_EUSAGE, "%s is '%s'; allowed: a number for all states, or %zu with commas between",
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "%s is '%s'; allowed: a number for all states, or %zu with commas between, each a number, none "
+                       "or auto",
                        key, text, d);
     for (size_t k = count; k < d; k++) out[k] = out[0];
     return SOCK_OK;
@@ -106,9 +152,10 @@ sock_status sk_bounds_from_options(sock_context *ctx, const sock_options *opts, 
     const char *text = sk_option_text(opts, "bounds");
     *mode = strcmp(text, "clip") == 0      ? SOCK_BOUNDS_CLIP
             : strcmp(text, "reflect") == 0 ? SOCK_BOUNDS_REFLECT
+            : strcmp(text, "auto") == 0    ? SOCK_BOUNDS_AUTO
                                            : SOCK_BOUNDS_NONE;
-    SK_TRY(read_bound(ctx, opts, "lower", d, -(double)INFINITY, lower));
-    return read_bound(ctx, opts, "upper", d, (double)INFINITY, upper);
+    SK_TRY(sk_read_bound(ctx, opts, "lower", d, -(double)INFINITY, lower));
+    return sk_read_bound(ctx, opts, "upper", d, (double)INFINITY, upper);
 }
 
 sock_status sock_simulation_bounds(sock_context *ctx, const sock_options *opts, size_t d, sock_bounds *mode,
@@ -175,10 +222,16 @@ sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_s
                         double *lost_at, sock_simulation_report *report)
 {
     const double begun = sk_seconds();
-    sk_euler job = {model, NULL, spec, choose_step(spec), out, lost_at, 0};
+    double *bound = sk_doubles(ctx, model->d, 2);
+    if (!bound) return SOCK_ENOMEM;
+    const sock_simulation settled = sk_settle_bounds(model, spec, bound);
+    sk_euler job = {model, NULL, &settled, choose_step(spec), out, lost_at, 0};
     size_t total, lost = 0;
-    SK_TRY(sk_product(ctx, spec->starts, spec->paths, &total));
-    SK_TRY(spec->uncertain ? sk_simulate_draws(ctx, model, &job, &lost) : run_paths(ctx, model, &job, &lost));
+    sock_status status = sk_product(ctx, spec->starts, spec->paths, &total);
+    if (status >= 0)
+        status = spec->uncertain ? sk_simulate_draws(ctx, model, &job, &lost) : run_paths(ctx, model, &job, &lost);
+    sk_free(bound);
+    if (status < 0) return status;
     if (report) {
         *report = (sock_simulation_report){.paths = total, .lost = lost, .step = job.step};
         for (size_t i = 1; i < spec->times; i++) report->steps += sk_inner_steps(spec->t[i] - spec->t[i - 1], job.step);

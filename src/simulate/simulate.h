@@ -13,6 +13,15 @@ sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_s
 /* SOCK_EUSAGE, with what is wrong and what is allowed. */
 sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, const sock_simulation *spec);
 
+/* One of the options lower and upper: "none", "auto", one number for all states, or d of these with commas between.
+ * out (d): `none` where there is none, NaN for auto. */
+sock_status sk_read_bound(sock_context *ctx, const sock_options *opts, const char *key, size_t d, double none,
+                          double *out);
+
+/* The specification with its bounds as numbers. bound: 2 x d numbers of room. Who says nothing of bounds has those of
+ * the model. */
+sock_simulation sk_settle_bounds(const sock_model *model, const sock_simulation *spec, double *bound);
+
 /* Options bounds, lower and upper: lower and upper get d numbers, infinite where there is no bound. */
 sock_status sk_bounds_from_options(sock_context *ctx, const sock_options *opts, size_t d, sock_bounds *mode,
                                    double *lower, double *upper);

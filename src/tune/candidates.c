@@ -39,7 +39,17 @@ static const row diffusion_rows[] = {
     {"gauss", GAUSSIAN, 0, false, 5, 0},
 };
 
+/* Where a state has a bound, beside the others: a vanishes there linearly, which no square of the above does. Gaussian
+ * kernels of roots took up what is not there. */
+static const row bounded_rows[] = {
+    {"rates:degree=1", POLYNOMIAL, 1, false, 1, 0},        {"rates:degree=2", POLYNOMIAL, 2, false, 3, 0},
+    {"rates:degree=2", POLYNOMIAL, 2, true, 2, 0},         {"rates:degree=3", POLYNOMIAL, 3, false, 4, 0},
+    {"linear:in=root", HOMOGENEOUS, 1, false, 1, 0},       {"affine:in=root", POLYNOMIAL, 1, false, 2, 0},
+    {"poly:degree=2,in=root", POLYNOMIAL, 2, false, 3, 0},
+};
+
 enum {
+    BOUNDED_ROWS = sizeof bounded_rows / sizeof *bounded_rows,
     DRIFT_ROWS = sizeof drift_rows / sizeof *drift_rows,
     DIFFUSION_ROWS = sizeof diffusion_rows / sizeof *diffusion_rows
 };
@@ -84,12 +94,25 @@ static double spread(const sk_transitions *t)
     return total > 0 ? sqrt(total) : 1;
 }
 
+/* Kernels that know bounds are for diffusions of states that have some. */
+static sock_status check_bounded(const maker *m, const char *option, const sk_kernel *kernel)
+{
+    if (!sk_kernel_is_bounded(kernel)) return SOCK_OK;
+    if (strcmp(option, "drift") == 0) return sk_form_check(m->ctx, option, kernel, SK_FORM_AUTO);
+    if (m->rows->bounds) return SOCK_OK;
+    return sk_fail(m->ctx, SOCK_EUSAGE,
+                   "diffusion is '%s', which needs a state with a bound, and none has one; give lower or upper",
+                   m->spec->diffusion);
+}
+
 /* The kernel of a candidate, and about which zero it is: a sparse fit means that of the states too. */
 static sock_status parse(const maker *m, const char *option, const char *text, sk_candidate *made)
 {
     const sk_transitions *t = m->rows;
     SK_TRY(sk_kernel_parse(m->ctx, option, text, &made->kernel));
-    sock_status status = sk_kernel_resolve(m->ctx, option, made->kernel, t->d, t->n, t->y);
+    if (t->bounds) sk_kernel_set_sides(made->kernel, t->bounds->sides);
+    sock_status status = check_bounded(m, option, made->kernel);
+    if (status >= 0) status = sk_kernel_resolve(m->ctx, option, made->kernel, t->d, t->n, t->y);
     if (status >= 0) status = sk_kernel_means_zero(m->ctx, made->kernel, t->d, &made->own_zero);
     made->own_zero |= made->learned;
     if (status < 0) {
@@ -254,6 +277,30 @@ static sock_status gauss_diffusions(const maker *m, const row *r)
     return SOCK_OK;
 }
 
+/* Features of a bounded row: those of its kernel with the letters of these bounds. */
+static sock_status bounded_features(const maker *m, const row *r, double *p)
+{
+    sk_candidate made = {0};
+    SK_TRY(parse(m, "diffusion", r->kernel, &made));
+    *p = sk_kernel_features(made.kernel, m->rows->d, 0);
+    sk_candidate_clear(&made);
+    return SOCK_OK;
+}
+
+static sock_status bounded_list(const maker *m)
+{
+    const size_t d = m->rows->d;
+    if (!m->rows->bounds || !m->rows->bounds->sides[0] || m->pilot) return SOCK_OK;
+    for (const row *r = bounded_rows; r < bounded_rows + BOUNDED_ROWS; r++) {
+        double p = 0;
+        if ((r->degree > 2 && d > 1) || (r->learned && !m->spec->learned)) continue;
+        SK_TRY(bounded_features(m, r, &p));
+        if (!sk_bounded_is_tried(d, p, r->learned || r->degree > 1)) continue;
+        SK_TRY(add_diffusion(m, r, r->kernel, m->spec->diagonal_only && d > 1, r->learned));
+    }
+    return SOCK_OK;
+}
+
 static sock_status diffusion_list(const maker *m)
 {
     const size_t d = m->rows->d;
@@ -266,7 +313,7 @@ static sock_status diffusion_list(const maker *m)
         else
             SK_TRY(both(m, r, r->kernel, r->family == HOMOGENEOUS ? (double)d : monomials(d, r->degree)));
     }
-    return SOCK_OK;
+    return bounded_list(m);
 }
 
 /* Length scales of Gaussian candidates are texts, which may say 1e-100 to 1e100. */

@@ -16,7 +16,8 @@ typedef struct task {
     sk_trial **out;
     size_t needed; /* this one is computed even when the budget is spent */
     bool skipped[SK_MOST];
-    double last_l[SK_MOST]; /* best penalty of each diffusion in the stage before; 0: none */
+    double last_l[SK_MOST];       /* best penalty of each diffusion in the stage before; 0: none */
+    uint64_t last_rates[SK_MOST]; /* and the monomials of learned rates */
     size_t order[SK_MOST]; /* who comes first: those that take longest, so that no thread is left with one at the end */
     size_t done;           /* so many of them were computed before the loop */
 } task;
@@ -73,7 +74,8 @@ static sk_diffusion_options options_of(const task *t, size_t i)
                                   .l = grid.l,
                                   .lambdas = grid.count,
                                   .tolerance = sk_search_tolerance(t->s, t->stage->care),
-                                  .solve_all = t->stage->whole};
+                                  .solve_all = t->stage->whole,
+                                  .rates = t->last_rates[i]};
 }
 
 /* A candidate that has a best penalty from the stage before is looked at some decades to both sides of it. at: its
@@ -208,7 +210,10 @@ static sock_status run(task *t, size_t *best)
 {
     char text[48];
     t->needed = needed_candidate(*best, t->alive);
-    for (size_t i = 0; i < t->count; i++) t->last_l[i] = t->remains && t->out[i] ? t->out[i]->l : 0;
+    for (size_t i = 0; i < t->count; i++) {
+        t->last_l[i] = t->remains && t->out[i] ? t->out[i]->l : 0;
+        t->last_rates[i] = t->remains && t->out[i] ? sk_trial_rates(t->out[i]) : 0;
+    }
     sk_clear_trials(t->out);
     snprintf(text, sizeof text, "%s: %s", t->stage->name, t->remains ? "diffusion" : "drift");
     SK_TRY(sk_progress(t->s->ctx, text, t->remains ? t->stage->diffusion : t->stage->drift));

@@ -5,6 +5,7 @@
  *   3. Held-out: I a of the conditional quadrature; the likelihood of the transition. Where the rows are few each
  *      penalty is scored before the next is solved, until the score has clearly passed its best: the smallest ones cost
  *      most. Where they are many all are solved first, and one visit to each block scores them all. */
+#include "tune/ratechoice.h"
 #include "tune/rules.h"
 #include "tune/trial.h"
 
@@ -24,6 +25,8 @@ typedef struct attempt {
     double *kept;              /* n x q: svec rows of the conditional rule where they are few, else NULL */
     double *held;              /* n x d x d where rows are few: I a at the penalty just scored */
     double *score;             /* lambdas x clusters */
+    size_t count, *keep;       /* of learned rates: the monomials that were chosen; NULL: all */
+    bool made;                 /* svec rows are in `kept` */
     double start;
 } attempt;
 
@@ -38,6 +41,7 @@ static void attempt_free(attempt *t)
     sk_free(t->kept);
     sk_free(t->held);
     sk_free(t->score);
+    sk_free(t->keep);
     sk_free(t);
 }
 
@@ -95,21 +99,36 @@ typedef struct stop { /* one penalty for all folds, which share no cluster: each
     size_t j;
 } stop;
 
+static sock_status open_path(const attempt *t, size_t f, size_t system, sk_diffusion_path **out)
+{
+    if (t->keep) return sk_diffusion_path_separate(t->ctx, t->sums, f, system, t->count, t->keep, out);
+    return sk_diffusion_path_new(t->ctx, t->sums, f, system, t->candidate->learned, out);
+}
+
 static sock_status open_paths(void *argument, size_t begin, size_t end, int worker)
 {
     (void)worker;
     attempt *t = argument;
     const size_t systems = t->sums->systems;
     for (size_t f = begin; f < end; f++)
-        for (size_t s = 0; s < systems; s++)
-            SK_TRY(sk_diffusion_path_new(t->ctx, t->sums, f, s, t->candidate->learned, &t->paths[f * systems + s]));
+        for (size_t s = 0; s < systems; s++) SK_TRY(open_path(t, f, s, &t->paths[f * systems + s]));
+    return SOCK_OK;
+}
+
+/* Of the features that were chosen. */
+static sock_status set_unit(attempt *t)
+{
+    double *one = t->keep ? sk_doubles(t->ctx, t->trial->p, 1) : NULL;
+    if (t->keep && !one) return SOCK_ENOMEM;
+    for (size_t i = 0; t->keep && i < t->count; i++) one[t->keep[i]] = 1;
+    t->trial->lambda_scale = sk_diffusion_sums_unit(t->sums, 0, one);
+    sk_free(one);
     return SOCK_OK;
 }
 
 static sock_status prepare(attempt *t)
 {
-    sk_diffusion_sums_close(t->sums);
-    t->trial->lambda_scale = sk_diffusion_sums_unit(t->sums, 0, NULL);
+    SK_TRY(set_unit(t));
     return sk_parallel_for(t->ctx, t->folds, 1, open_paths, t);
 }
 
@@ -185,7 +204,7 @@ static sock_status score_fold(attempt *t, size_t j, size_t f)
         sk_block block;
         if (rows->block[b] < rows->first[f] || rows->block[b] >= rows->first[f + 1]) continue;
         SK_TRY(sk_remains_take(t->ctx, t->remains, b, &block));
-        sock_status status = score_block(t, &block, j > 0, j, j + 1);
+        sock_status status = score_block(t, &block, t->made || j > 0, j, j + 1);
         sk_remains_give(t->remains, &block);
         if (status < 0) return status;
     }
@@ -201,6 +220,70 @@ static sock_status fit_and_score(void *argument, size_t begin, size_t end, int w
         SK_TRY(score_fold(at->t, at->j, f));
     }
     return SOCK_OK;
+}
+
+/* The monomials that were chosen on fewer rows: on many a choice of its own would visit every block again and again. */
+static sock_status take_rates(attempt *t)
+{
+    if (!t->candidate->learned || !sk_features_separate(t->trial->map) || !t->options->rates) return SOCK_OK;
+    t->keep = sk_alloc(t->ctx, t->trial->p, sizeof *t->keep);
+    for (size_t m = 0; t->keep && m < t->trial->p; m++)
+        if (t->options->rates >> m & 1) t->keep[t->count++] = m;
+    return t->keep ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* ---- Rates: which monomials ---- */
+
+/* The monomials that are tried. */
+typedef struct tried {
+    attempt *t;
+    const sk_choice_of_rates *of;
+} tried;
+
+static sock_status score_tried(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const tried *a = argument;
+    attempt *t = a->t;
+    const size_t systems = t->sums->systems, order2 = t->trial->size / systems;
+    for (size_t f = begin; f < end; f++) {
+        for (size_t s = 0; s < systems; s++) {
+            sk_diffusion_path *path = NULL;
+            SK_TRY(sk_diffusion_path_separate(t->ctx, t->sums, f, s, a->of->count, a->of->feature, &path));
+            sock_status status = sk_diffusion_path_solve(t->ctx, path, SK_RATE_PENALTY, t->options->tolerance,
+                                                         t->q + f * t->trial->size + s * order2);
+            sk_diffusion_path_free(path);
+            if (status < 0) return status;
+        }
+        SK_TRY(score_fold(t, 0, f));
+    }
+    return SOCK_OK;
+}
+
+static sock_status score_rates(void *argument, const sk_choice_of_rates *of, double *score)
+{
+    attempt *t = argument;
+    tried a = {t, of};
+    memset(t->score, 0, t->clusters * sizeof *t->score);
+    SK_TRY(sk_progress(t->ctx, t->candidate->name, -1));
+    SK_TRY(sk_parallel_for(t->ctx, t->folds, 1, score_tried, &a));
+    t->made = t->kept != NULL;
+    *score = 0;
+    for (size_t u = 0; u < t->clusters; u++) *score += t->score[u];
+    if (!isfinite(*score)) *score = -(double)INFINITY;
+    return SOCK_OK;
+}
+
+static sock_status choose_rates(attempt *t)
+{
+    if (!t->candidate->learned || !sk_features_separate(t->trial->map)) return SOCK_OK;
+    sk_choice_of_rates chosen = {0};
+    t->keep = sk_alloc(t->ctx, t->trial->p, sizeof *t->keep);
+    chosen.feature = t->keep;
+    sock_status status = t->keep ? sk_choose_rates(t->ctx, t->trial->p, score_rates, t, &chosen) : SOCK_ENOMEM;
+    t->count = chosen.count;
+    memset(t->score, 0, t->clusters * sizeof *t->score);
+    return status;
 }
 
 /* The sum over clusters, once the penalty is scored. */
@@ -252,7 +335,7 @@ static sock_status some_systems(void *argument, size_t begin, size_t end, int wo
     const size_t order2 = r->size / t->sums->systems;
     for (size_t s = begin; s < end; s++) {
         double *q = r->solution + r->folds * r->size + s * order2;
-        SK_TRY(sk_diffusion_path_new(t->ctx, t->sums, r->folds, s, t->candidate->learned, &w->paths[s]));
+        SK_TRY(open_path(t, r->folds, s, &w->paths[s]));
         for (size_t j = 0; j <= w->best; j++)
             SK_TRY(sk_diffusion_path_solve(t->ctx, w->paths[s], t->options->l[j], t->options->tolerance, q));
     }
@@ -336,6 +419,8 @@ sock_status sk_try_diffusion(sock_context *ctx, const sk_remains *remains, const
     if (!sk_views_kept(sk_remains_views(remains))) return sk_try_diffusions(ctx, remains, 1, &candidate, options, out);
     SK_TRY(attempt_new(ctx, remains, candidate, options, &t));
     sock_status status = visit(ctx, remains, 1, &t, add);
+    if (status >= 0) sk_diffusion_sums_close(t->sums);
+    if (status >= 0) status = choose_rates(t);
     if (status >= 0) status = prepare(t);
     if (status >= 0) status = walk(t);
     if (status >= 0) status = end(t, out);
@@ -347,6 +432,8 @@ sock_status sk_try_diffusion(sock_context *ctx, const sk_remains *remains, const
 
 static sock_status solve_all(attempt *t)
 {
+    sk_diffusion_sums_close(t->sums);
+    SK_TRY(take_rates(t));
     SK_TRY(prepare(t));
     for (size_t j = 0; j < t->trial->lambdas; j++) {
         stop at = {t, j};

@@ -173,6 +173,15 @@ static double calibration(const forms *w, const sk_choice *choice)
     return expected > 0 ? w->squares / expected : (double)NAN;
 }
 
+/* Whether the part with the largest share knows bounds. */
+static bool leads_bounded(const sk_mixture *a)
+{
+    size_t lead = 0;
+    for (size_t i = 1; i < a->count; i++)
+        if (a->share[i] > a->share[lead]) lead = i;
+    return a->trial[lead] && sk_features_bounded(a->trial[lead]->map);
+}
+
 /* The floor, as a share of the mean of a. */
 static sock_status pick_floor(sk_search *s, const sk_remains *remains, forms *w, sk_choice *choice, double *share)
 {
@@ -189,8 +198,8 @@ static sock_status pick_floor(sk_search *s, const sk_remains *remains, forms *w,
     if (status >= 0)
         status = sk_euler_score(s->ctx, rows, &s->sets.look, &model, SK_FLOORS, w->level, euler, euler_cluster);
     if (status >= 0) {
-        const sk_floor_scores scores = {rows->n, rows->clusters, w->score,         w->cluster,
-                                        euler,   euler_cluster,  s->constant_euler};
+        const sk_floor_scores scores = {rows->n, rows->clusters, w->score,          w->cluster,
+                                        euler,   euler_cluster,  s->constant_euler, leads_bounded(&w->a)};
         const size_t chosen = sk_pick_floor(&scores);
         choice->floor = w->level[chosen];
         *share = sk_floors[chosen];

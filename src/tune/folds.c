@@ -468,8 +468,26 @@ void sk_row_sets_clear(sk_row_sets *r)
     if (r->search != r->all) sk_transitions_free(r->search);
     sk_transitions_free(r->all);
     sk_units_free(r->units);
+    sk_bounds_free(r->bounds);
     sk_free(r->grain);
     *r = (sk_row_sets){0};
+}
+
+/* The bounds in the units of the rows. */
+static sock_status set_bounds(sock_context *ctx, const sk_tune_spec *spec, sk_row_sets *r)
+{
+    sk_transitions *t = r->all;
+    if (!spec->lower) return SOCK_OK;
+    double *scaled = sk_doubles(ctx, t->d, 2), *upper = scaled ? scaled + t->d : NULL;
+    for (size_t k = 0; scaled && k < t->d; k++) {
+        const double centre = r->units ? r->units->centre[k] : 0, unit = r->units ? r->units->scale[k] : 1;
+        scaled[k] = (spec->lower[k] - centre) / unit;
+        upper[k] = (spec->upper[k] - centre) / unit;
+    }
+    sock_status status = scaled ? sk_bounds_new(ctx, t->d, scaled, upper, t->n, t->y, &r->bounds) : SOCK_ENOMEM;
+    t->bounds = r->bounds;
+    sk_free(scaled);
+    return status;
 }
 
 sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t search_rows, size_t screen_rows,
@@ -481,6 +499,7 @@ sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t 
     SK_GO(split_steps(&s));
     SK_GO(sk_scaling_choose(ctx, spec, s.data, &r.units));
     SK_GO(sk_transitions_new(ctx, s.data, &s.split, r.units, &r.all));
+    SK_GO(set_bounds(ctx, spec, &r));
     r.search = r.screen = r.all;
     r.look = (sk_view_spec){.weighted = spec->weighted};
     for (size_t k = 0; r.units && k < r.all->d; k++) r.look.density -= log(r.units->scale[k]);

@@ -11,6 +11,7 @@ typedef struct sk_row_sets {
     sk_transitions *screen; /* a part of that, or the same */
     sk_units *units;        /* of the rows, see scaling.h; NULL: those of the data */
     sk_view_spec look;      /* how they are looked at: jitter, density; no model yet */
+    sk_bounds *bounds;      /* of the states, in the units of the rows; NULL: none */
     double *grain;          /* d: the smallest change of each coordinate that is counted or rounded, else 0 */
 } sk_row_sets;
 

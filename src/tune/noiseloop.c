@@ -99,6 +99,7 @@ static void choose_diffusions(const step *s, sk_sweep *sweep)
     for (size_t c = 0; c < list->diffusions; c++) plain += !sk_kernel_is_implicit(list->diffusion[c].kernel);
     for (size_t c = 0; c < list->diffusions; c++)
         sweep->alive[c] = !list->diffusion[c].learned && !s->fit->behind_a[c] &&
+                          !sk_kernel_is_bounded(list->diffusion[c].kernel) &&
                           (!s->polynomials || !plain || !sk_kernel_is_implicit(list->diffusion[c].kernel));
 }
 

@@ -348,6 +348,16 @@ static bool insists(const sk_tune_spec *spec)
     return spec->substeps > 1 || (strcmp(spec->noise, "auto") != 0 && strcmp(spec->noise, "none") != 0);
 }
 
+/* Whether the leading diffusion vanishes at a bound. The law of a step that noise and long steps are followed by is
+ * Gaussian: it goes beyond bounds, and a that is singular there pays without limit. */
+static bool knows_bounds(const sk_search *s)
+{
+    size_t lead = 0;
+    for (size_t i = 1; i < s->list.diffusions; i++)
+        if (s->choice.share[i] > s->choice.share[lead]) lead = i;
+    return sk_kernel_is_bounded(s->list.diffusion[lead].kernel);
+}
+
 sock_status sk_noise_stage(sk_search *s, sock_model **out)
 {
     inquiry q = {.s = s};
@@ -361,6 +371,8 @@ sock_status sk_noise_stage(sk_search *s, sock_model **out)
     if (s->sets.look.resolution >= s->sets.look.eps && !insists(s->spec))
         return say(s, "not looked for: the data are counts, or rounded as coarsely as they move");
     if (s->rows->d > SK_NOISE_MOST_DIM) return say(s, "not looked for in more than %d dimensions", SK_NOISE_MOST_DIM);
+    if (knows_bounds(s) && !insists(s->spec))
+        return say(s, "not looked for: a vanishes at a bound (--noise diag looks)");
     const sock_status status = inquire(&q, out);
     inquiry_clear(&q);
     if (status != SOCK_ENUMERIC) return status;

@@ -114,12 +114,21 @@
 #define SK_POLISHED 4         /* diffusions that are polished in a pass */
 #define SK_POLISH_HOPELESS 20 /* one that loses so many nats by it is not polished again */
 #define SK_POLISH_RANK 8      /* columns of the factor that is polished */
+#define SK_POLISH_RATES 12    /* columns of the factors of rates that are polished, each of one feature */
 #define SK_POLISH_SHARE 1e-6  /* of the largest eigenvalue: smaller ones are left out */
 #define SK_POLISH_STEPS 60
 #define SK_POLISH_JITTER_MANY 0.1 /* of the median square residual: a may be singular in several dimensions */
 #define SK_POLISH_JITTER_ONE 1e-4
 #define SK_AVERAGED 8        /* diffusions in an average */
 #define SK_SIMPLICITY_NATS 1 /* for each step in simplicity */
+
+/* ---- Boundaries ---- */
+
+#define SK_BOUND_SHARE 0.2   /* of the mean: a state >= 0 whose least value is below has the bound 0 */
+#define SK_ROOT_ORDER 60     /* order p d of Q up to which poly of roots and learned rates are tried */
+#define SK_RATE_PENALTY 1e-5 /* l at which sets of monomials are compared: next to none */
+#define SK_RATE_ENTERS 3     /* nats held out: a monomial enters the rates with such a gain */
+#define SK_RATE_LEAVES 1     /* and leaves them when it costs less than this */
 
 /* ---- Floor: c mean(a) 1 ---- */
 

@@ -94,19 +94,74 @@ static double penalty(const polishing *w, size_t s, size_t count)
     return sk_polish_penalty(count, w->from->l, w->from->lambda_scale, typical);
 }
 
+/* The eigenvectors of every feature's own matrix, scaled to its factors: a column of `part` each, p d of them. */
+static sock_status factors_of_rates(sock_context *ctx, size_t p, size_t d, const double *q, double *part, double *size)
+{
+    const size_t order = p * d;
+    double *block = sk_doubles(ctx, d, d);
+    sock_status status = block ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t m = 0; status >= 0 && m < p; m++) {
+        size_t own = 0;
+        double *u = NULL;
+        for (size_t i = 0; i < d * d; i++) block[i] = q[(i / d * p + m) * order + i % d * p + m];
+        status = sk_leading_factor(ctx, d, block, d, 0, &u, &own);
+        for (size_t c = 0; status >= 0 && c < own; c++)
+            for (size_t k = 0; k < d; k++) {
+                part[k * order + m * d + c] = u[k * own + c];
+                size[m * d + c] += u[k * own + c] * u[k * own + c];
+            }
+        sk_free(u);
+    }
+    sk_free(block);
+    return status;
+}
+
+/* U of rates: the largest of these columns, each in the rows of its own feature; owner: their features. */
+static sock_status own_factors(sock_context *ctx, const sk_trial *r, const double *q, double **u, size_t **owner,
+                               size_t *rank)
+{
+    const size_t p = r->p, order = sk_trial_order(r), d = order / p, most = SK_MIN(order, (size_t)SK_POLISH_RATES);
+    double *part = sk_doubles(ctx, d, order), *size = sk_doubles(ctx, order, 2), least = 0;
+    *u = sk_doubles(ctx, order, most);
+    *owner = sk_alloc(ctx, most, sizeof **owner);
+    *rank = 0;
+    sock_status status = part && size && *u && *owner ? factors_of_rates(ctx, p, d, q, part, size) : SOCK_ENOMEM;
+    if (status >= 0) {
+        memcpy(size + order, size, order * sizeof *size);
+        least = sk_select(order, size + order, order - most);
+        for (size_t c = 0; c < order; c++) least = fmax(least, SK_POLISH_SHARE * size[c]);
+    }
+    for (size_t c = 0; status >= 0 && c < order; c++)
+        if (size[c] > 0 && size[c] >= least && *rank < most) (*owner)[(*rank)++] = c;
+    for (size_t j = 0; status >= 0 && j < *rank; j++) {
+        const size_t c = (*owner)[j], m = c / d;
+        for (size_t k = 0; k < d; k++) (*u)[(k * p + m) * *rank + j] = part[k * order + c];
+        (*owner)[j] = m;
+    }
+    sk_free(part);
+    sk_free(size);
+    return status;
+}
+
 static sock_status polish_one(const polishing *w, size_t s, size_t f, const desk *t)
 {
     const sk_trial *r = w->from;
     size_t order = sk_trial_order(r), width = r->diagonal ? 1 : r->d, rank = 0, count = gather(w, s, f, t);
     double *u = NULL, *q = w->to->solution + f * r->size + s * order * order;
-    SK_TRY(sk_leading_factor(w->ctx, order, q, SK_POLISH_RANK, SK_POLISH_SHARE, &u, &rank));
+    size_t *owner = NULL;
+    sock_status status = sk_features_separate(r->map)
+                             ? own_factors(w->ctx, r, q, &u, &owner, &rank)
+                             : sk_leading_factor(w->ctx, order, q, SK_POLISH_RANK, SK_POLISH_SHARE, &u, &rank);
+    if (status < 0) goto out;
     sk_polish_problem problem = {
         .n = count, .d = width, .p = features_of(r), .phi0 = t->row0, .phi1 = t->row1, .h = t->h, .e = t->e};
     problem.eps = jitter(w, count, width, t);
     problem.mu = penalty(w, s, count);
-    sock_status status = SOCK_OK;
+    problem.owner = owner;
     if (rank) status = sk_polish(w->ctx, &problem, rank, u, SK_POLISH_STEPS, NULL, NULL);
     if (status >= 0) sk_gemm(w->ctx, SK_PLAIN, SK_TRANSPOSED, order, order, rank, 1, u, rank, u, rank, 0, q, order);
+out:
+    sk_free(owner);
     sk_free(u);
     return status;
 }

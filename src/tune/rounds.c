@@ -110,9 +110,9 @@ static sock_status confirm(sk_search *s, const sk_stage *stage, pair *out)
     SK_GO(sk_search_remains(s, views, &out->f, true, &remains));
     while (at + 1 < stage->grid.count && stage->grid.l[at] > finalist->l * 1.01) at++;
     const size_t first = at ? at - 1 : 0;
-    const sk_diffusion_options options = {s->rows->folds, stage->grid.l + first,
-                                          at - first + 1, sk_search_tolerance(s, stage->care),
-                                          true,           {false, false}};
+    const sk_diffusion_options options = {
+        s->rows->folds, stage->grid.l + first, at - first + 1,          sk_search_tolerance(s, stage->care),
+        true,           {false, false},        sk_trial_rates(finalist)};
     SK_GO(sk_try_diffusion(s->ctx, remains, a, &options, &out->a));
     SK_GO(sk_floored_score(s, remains, out->a, &out->score));
     sk_search_log(s, stage->name, "both", a->name, finalist->l, out->score, false, out->f->seconds + out->a->seconds);

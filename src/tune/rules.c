@@ -338,6 +338,7 @@ size_t sk_pick_floor(const sk_floor_scores *s)
     const bool few = s->rows < SK_FEW_ROWS;
     const double allowed = few ? SK_FLOOR_FEW / (double)s->rows : 0;
     size_t best = sk_best_lambda(SK_USUAL_FLOORS, s->score), chosen = best;
+    if (s->bounded && s->score[best] - s->score[0] <= cluster_error(s->clusters, s->cluster, 0, best)) return 0;
     for (size_t g = best + 1; g < SK_USUAL_FLOORS; g++) {
         const double error = cluster_error(s->clusters, s->cluster, best, g);
         if (s->score[best] - s->score[g] <= fmin(fmax(error, allowed), SK_FLOOR_NATS)) chosen = g;
@@ -500,4 +501,13 @@ bool sk_noise_correlated(size_t d, const double *z)
 bool sk_long_steps_worth(size_t substeps, double promise)
 {
     return substeps >= SK_SURELY_LONG || (substeps > 1 && promise >= SK_NOISE_GAIN);
+}
+
+/* ---- Boundaries ---- */
+
+bool sk_has_bound(double least, double mean) { return least >= 0 && least < SK_BOUND_SHARE * mean; }
+
+bool sk_bounded_is_tried(size_t d, double p, bool rich)
+{
+    return p <= SK_DIFFUSION_FEATURES && p * (double)d <= (rich ? SK_ROOT_ORDER : SK_FULL_ORDER);
 }

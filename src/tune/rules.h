@@ -137,6 +137,7 @@ typedef struct sk_floor_scores {
     size_t rows, clusters;
     const double *score, *cluster, *euler, *euler_cluster;
     double constant;
+    bool bounded; /* the leading part vanishes at a bound: a floor that does not earn a standard error is none */
 } sk_floor_scores;
 
 /* The largest of the usual floors that is not worse; a larger one where the Euler likelihood asks for it clearly, that
@@ -228,6 +229,14 @@ bool sk_is_grain(size_t same, size_t moving);
 
 /* The zero that linear kernels and learned terms of a state mean, by its mean and standard deviation. */
 double sk_own_zero(double mean, double deviation);
+
+/* ---- Boundaries ---- */
+
+/* Whether a state with this least value and mean has the lower bound 0 where the user does not say. */
+bool sk_has_bound(double least, double mean);
+
+/* Whether a kernel that knows bounds, of p features, is tried. rich: of degree 2 and more, or learned. */
+bool sk_bounded_is_tried(size_t d, double p, bool rich);
 
 /* ---- Candidates ---- */
 

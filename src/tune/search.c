@@ -78,6 +78,8 @@ static sock_status run(sk_search *s, sock_model **out)
     SK_TRY(sk_search_describe(s, &s->choice));
     SK_TRY(tell_jitter(s));
     SK_TRY(sk_scaling_finish(s->ctx, s->sets.units, *out, s->told));
+    for (size_t i = 0; s->spec->lower && i < (*out)->diffusion_terms; i++)
+        sk_features_snap((*out)->diffusion[i]->map, s->spec->lower, s->spec->upper);
     return sk_silence(s->ctx, *out, s->spec->data, s->spec->wild, s->told);
 }
 

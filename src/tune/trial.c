@@ -48,6 +48,8 @@ static sock_status make_features(sock_context *ctx, const sk_transitions *rows, 
     if (sk_kernel_is_implicit(c->kernel))
         return sk_pivoted_map(ctx, c->kernel, rows, drift ? SK_DRIFT_PIVOT : SK_DIFFUSION_PIVOT, c->max_rank, out);
     SK_TRY(sk_features_new(ctx, drift ? "drift" : "diffusion", c->kernel, rows->d, rows->n, rows->y, out));
+    if (sk_kernel_is_bounded(c->kernel) && rows->bounds)
+        return sk_features_set_units(ctx, *out, rows->bounds->origin, rows->bounds->scale);
     return c->own_zero ? sk_features_set_units(ctx, *out, rows->zero, NULL) : SOCK_OK;
 }
 
@@ -118,6 +120,19 @@ sock_status sk_tolerate(sock_status status) { return status == SOCK_ENUMERIC ? S
 
 size_t sk_trial_systems(const sk_trial *t) { return t->diagonal ? t->d : 1; }
 size_t sk_trial_order(const sk_trial *t) { return t->picks.each ? t->picks.each : t->diagonal ? t->p : t->p * t->d; }
+
+uint64_t sk_trial_rates(const sk_trial *t)
+{
+    const size_t order = sk_trial_order(t), systems = sk_trial_systems(t);
+    uint64_t bits = 0;
+    if (!t->learned || !sk_features_separate(t->map) || t->p > 64) return 0;
+    for (size_t i = 0; i < t->folds * systems * order; i++) {
+        const size_t own = i % order;
+        if (t->solution[i / order / systems * t->size + i / order % systems * order * order + own * (order + 1)] > 0)
+            bits |= (uint64_t)1 << own % t->p;
+    }
+    return bits;
+}
 
 sock_status sk_trial_integrate(sock_context *ctx, const sk_trial *t, const double *q, size_t n, const double *b,
                                double *out)

@@ -74,6 +74,9 @@ size_t sk_trial_order(const sk_trial *trial);
 /* The features of each component that depend on its own coordinate alone; the map is one of monomials. */
 sock_status sk_own_picks(sock_context *ctx, const sk_features *map, size_t d, sk_picks *out);
 
+/* The features that a diffusion of rates has a matrix for, as bits; 0: it is no such diffusion, or has too many. */
+uint64_t sk_trial_rates(const sk_trial *trial);
+
 /* I a (n x d x d) of n rows with svec rows b by a solution q of a diffusion. */
 sock_status sk_trial_integrate(sock_context *ctx, const sk_trial *trial, const double *q, size_t n, const double *b,
                                double *out);
@@ -122,6 +125,8 @@ typedef struct sk_diffusion_options {
     double tolerance;
     bool solve_all; /* also the fit to all rows, for a term */
     bool beyond[2]; /* the grid that l is a part of goes on before its first, after its last: they are no edge */
+    uint64_t
+        rates; /* bits: the monomials that learned rates had on fewer rows, taken where views are not kept; 0: all */
 } sk_diffusion_options;
 
 sock_status sk_try_diffusion(sock_context *ctx, const sk_remains *remains, const sk_candidate *candidate,

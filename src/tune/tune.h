@@ -36,6 +36,7 @@ typedef struct sk_tune_spec {
     size_t substeps;   /* of a step; 0: chosen */
     double tolerance;  /* of the convex problems; 0: 1e-6, or 1e-4 for more than three dimensions while searching */
     bool bands;        /* how far the model can be trusted is told with it */
+    const double *lower, *upper; /* d each: bounds of the states, infinite where there is none; NULL: none at all */
 } sk_tune_spec;
 
 /* *out: the model without its information; *told (all zero on entry) belongs to the caller and is cleared here when the

@@ -1,0 +1,86 @@
+/* fitbounds.c - the bounds of a fit: what the options lower and upper say, or, where they leave it open, what the data
+ * show. */
+#include "api/fitjob.h"
+#include "data/absorbed.h"
+#include "simulate/simulate.h"
+#include "tune/rules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A state that never falls below 0 and comes near it has the lower bound 0. */
+static double found_lower(const sock_data *data, size_t k)
+{
+    double least = (double)INFINITY, mean = 0;
+    for (size_t i = 0; i < data->points; i++) {
+        least = fmin(least, data->x[i * data->d + k]);
+        mean += data->x[i * data->d + k] / (double)data->points;
+    }
+    return sk_has_bound(least, mean) ? 0 : -(double)INFINITY;
+}
+
+static sock_status outside(const sk_fit_job *job, size_t i, size_t k)
+{
+    const sock_data *data = job->data;
+    const bool below = data->x[i * data->d + k] < job->lower[k];
+    return sk_fail(job->ctx, SOCK_EINPUT, "%s: state %s is %g at time %g, %s its bound %g; give another %s, or none",
+                   data->source, data->state[k], data->x[i * data->d + k], data->t[i], below ? "below" : "above",
+                   below ? job->lower[k] : job->upper[k], below ? "lower" : "upper");
+}
+
+static sock_status check(const sk_fit_job *job)
+{
+    const sock_data *data = job->data;
+    for (size_t k = 0; k < data->d; k++)
+        if (!(job->lower[k] < job->upper[k]))
+            return sk_fail(job->ctx, SOCK_EUSAGE,
+                           "lower and upper of state %s are %g and %g; lower must be below upper", data->state[k],
+                           job->lower[k], job->upper[k]);
+    for (size_t i = 0; i < data->points; i++)
+        for (size_t k = 0; k < data->d; k++)
+            if (data->x[i * data->d + k] < job->lower[k] || data->x[i * data->d + k] > job->upper[k])
+                return outside(job, i, k);
+    return SOCK_OK;
+}
+
+sock_status sk_fit_find_bounds(sk_fit_job *job)
+{
+    const size_t d = job->data->d;
+    job->lower = sk_doubles(job->ctx, d, 1);
+    job->upper = sk_doubles(job->ctx, d, 1);
+    if (!job->lower || !job->upper) return SOCK_ENOMEM;
+    SK_TRY(sk_read_bound(job->ctx, job->opts, "lower", d, -(double)INFINITY, job->lower));
+    SK_TRY(sk_read_bound(job->ctx, job->opts, "upper", d, (double)INFINITY, job->upper));
+    for (size_t k = 0; k < d; k++) {
+        job->bounds_said = job->bounds_said || isfinite(job->lower[k]) || isfinite(job->upper[k]);
+        if (isnan(job->lower[k])) job->lower[k] = found_lower(job->data, k);
+        if (isnan(job->upper[k])) job->upper[k] = (double)INFINITY;
+    }
+    return check(job);
+}
+
+/* Bounds that nobody asked for are the model's where its a knows of them. */
+static bool knows_bounds(const sock_model *model)
+{
+    for (size_t i = 0; i < model->diffusion_terms; i++)
+        if (sk_features_bounded(model->diffusion[i]->map)) return true;
+    return false;
+}
+
+sock_status sk_fit_keep_bounds(const sk_fit_job *job, sock_model *model)
+{
+    const size_t d = job->data->d;
+    if (!job->bounds_said && !knows_bounds(model)) return SOCK_OK;
+    SK_TRY(sk_model_set_bounds(job->ctx, model, job->lower, job->upper));
+    unsigned *absorbing = sk_alloc(job->ctx, d, sizeof *absorbing), any = 0;
+    if (!absorbing) return SOCK_ENOMEM;
+    for (size_t k = 0; k < d; k++) {
+        if (sk_absorbed_at(job->data, k, job->lower[k])) absorbing[k] |= SK_ABSORBS_LOWER;
+        if (sk_absorbed_at(job->data, k, job->upper[k])) absorbing[k] |= SK_ABSORBS_UPPER;
+        any |= absorbing[k];
+    }
+    model->structure->absorbing = any ? absorbing : NULL;
+    if (!any) sk_free(absorbing);
+    return SOCK_OK;
+}

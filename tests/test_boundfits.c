@@ -1,0 +1,205 @@
+/* test_boundfits.c - whole fits of states with bounds: what is found on known systems, what the options do, what is
+ * refused. */
+#define _GNU_SOURCE
+#include "onecontext.h"
+#include "systems/systems.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct known {
+    sys_instance *instance;
+    sock_data *train, *test;
+    sock_model *truth;
+} known;
+
+static known known_of(const char *name, uint64_t seed)
+{
+    known k = {0};
+    assert_int_equal(sys_new(ctx, sys_find(name), seed, &k.instance), SOCK_OK);
+    assert_int_equal(sys_generate(ctx, k.instance, SYS_TRAIN, &k.train), SOCK_OK);
+    assert_int_equal(sys_generate(ctx, k.instance, SYS_TEST, &k.test), SOCK_OK);
+    assert_int_equal(sys_truth(ctx, k.instance, &k.truth), SOCK_OK);
+    return k;
+}
+
+static void clear(known *k)
+{
+    sock_model_free(k->truth);
+    sock_data_free(k->train);
+    sock_data_free(k->test);
+    sys_free(k->instance);
+}
+
+enum { MOST = 6 };
+
+/* Options: key, value, ..., NULL. */
+static sock_status try_fit(const sock_data *data, const char *const *option, sock_model **out)
+{
+    sock_options *opts = sock_options_new(ctx);
+    assert_int_equal(sock_options_set(ctx, opts, "check", "no"), SOCK_OK);
+    for (size_t i = 0; option && option[i]; i += 2)
+        assert_int_equal(sock_options_set(ctx, opts, option[i], option[i + 1]), SOCK_OK);
+    const sock_status status = sock_fit(ctx, data, opts, out);
+    sock_options_free(opts);
+    return status;
+}
+
+static sock_model *fit(const sock_data *data, const char *const *option)
+{
+    sock_model *model = NULL;
+    if (try_fit(data, option, &model) < 0) fail_msg("%s", sock_message(ctx));
+    return model;
+}
+
+static sock_scores score(const known *k, const sock_model *model)
+{
+    sock_scores scores;
+    sock_options *opts = sock_options_new(ctx);
+    assert_int_equal(sock_options_set(ctx, opts, "mmd-paths", "0"), SOCK_OK);
+    assert_true(sock_score(ctx, model, k->test, NULL, k->truth, opts, &scores) >= 0);
+    sock_options_free(opts);
+    return scores;
+}
+
+static json_t *info_of(const sock_model *model)
+{
+    char *text = NULL;
+    assert_int_equal(sock_model_info(ctx, model, &text), SOCK_OK);
+    json_t *info = json_loads(text, 0, NULL);
+    sock_string_free(text);
+    return info;
+}
+
+/* Within 8 %, and nearer than without the kernels that know bounds. */
+static void test_boundfits__noise_of_cox_ingersoll_ross(void **state)
+{
+    (void)state;
+    static const char *const without[] = {"lower", "none", NULL};
+    known k = known_of("cir", 3);
+    sock_model *model = fit(k.train, NULL), *plain = fit(k.train, without);
+    const sock_scores with = score(&k, model), before = score(&k, plain);
+    assert_true(with.re_a.value <= 8 && with.re_a.value < before.re_a.value);
+    double lower, upper;
+    assert_true(sock_model_bounds(model, &lower, &upper) && lower == 0 && isinf(upper));
+    assert_false(sock_model_bounds(plain, &lower, &upper));
+    json_t *info = info_of(model);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(info, "bounds"), 0)), "x >= 0");
+    json_decref(info);
+    sock_model_free(model), sock_model_free(plain);
+    clear(&k);
+}
+
+/* A population that dies out: a, the steps at rest, and the paths that rest there. */
+static void test_boundfits__extinction_of_a_branching_population(void **state)
+{
+    (void)state;
+    enum { PATHS = 4000 };
+    known k = known_of("feller", 2);
+    sock_model *model = fit(k.train, NULL);
+    const sock_scores s = score(&k, model);
+    assert_true(s.re_a.value <= 8 && s.perplexity_moments.valid && s.intervals < 3000);
+    json_t *info = info_of(model);
+    assert_true(json_integer_value(json_object_get(info, "absorbed_steps")) > 100);
+    json_decref(info);
+    const double start = 1, t[3] = {0, 2.5, 5};
+    double *x = calloc(3 * PATHS, sizeof *x), dead = 0;
+    const sock_simulation spec = {.starts = 1, .x0 = &start, .paths = PATHS, .times = 3, .t = t, .step = 0.01};
+    assert_int_equal(sock_simulate(ctx, model, &spec, x, NULL, NULL), SOCK_OK);
+    for (size_t i = 0; i < PATHS; i++) {
+        assert_true(x[3 * i + 1] >= 0 && x[3 * i + 2] >= 0);
+        if (x[3 * i + 1] == 0) assert_true(x[3 * i + 2] == 0);
+        dead += x[3 * i + 2] == 0 ? 1.0 / PATHS : 0;
+    }
+    /* the branching diffusion with the fitted rate and noise at 1 */
+    double f, a;
+    assert_int_equal(sock_model_drift(ctx, model, 1, &start, &f), SOCK_OK);
+    assert_int_equal(sock_model_diffusion(ctx, model, 1, &start, &a), SOCK_OK);
+    assert_close(dead, exp(-2 * f / (a * (1 - exp(-5 * f)))), 0.05, 1);
+    free(x);
+    sock_model_free(model);
+    clear(&k);
+}
+
+/* Two bounds: y (1 - y) and nothing else. */
+static void test_boundfits__frequencies(void **state)
+{
+    (void)state;
+    static const char *const upper[] = {"upper", "1", NULL};
+    known k = known_of("wright-fisher", 3);
+    sock_model *model = fit(k.train, upper);
+    json_t *info = info_of(model);
+    const char *a = json_string_value(json_object_get(info, "diffusion_equation"));
+    assert_non_null(a);
+    assert_non_null(strstr(a, "*x*(1 - x)"));
+    assert_true(score(&k, model).re_a.value <= 10);
+    json_decref(info);
+    sock_model_free(model);
+    clear(&k);
+}
+
+/* Rates with and without the search; a model file carries them. */
+static void test_boundfits__named_kernels(void **state)
+{
+    (void)state;
+    static const char *const named[][MOST + 1] = {{"tune", "no", "diffusion", "rates:degree=1", NULL},
+                                                  {"tune", "no", "diffusion", "linear:in=root", NULL},
+                                                  {"diffusion", "rates:degree=1", NULL}};
+    known k = known_of("cir", 5);
+    for (size_t i = 0; i < 3; i++) {
+        sock_model *model = fit(k.train, named[i]), *loaded = NULL;
+        char path[] = "/tmp/sock-boundfits-XXXXXX";
+        const int file = mkstemp(path);
+        assert_true(file >= 0);
+        const double x[3] = {0, 0.5, 2};
+        double a[3], b[3];
+        assert_int_equal(sock_model_save(ctx, model, path), SOCK_OK);
+        assert_int_equal(sock_model_load(ctx, path, &loaded), SOCK_OK);
+        assert_int_equal(sock_model_diffusion(ctx, model, 3, x, a), SOCK_OK);
+        assert_int_equal(sock_model_diffusion(ctx, loaded, 3, x, b), SOCK_OK);
+        assert_memory_equal(a, b, sizeof a);
+        assert_true(score(&k, model).re_a.value < 15 && sock_model_bounds(loaded, NULL, NULL));
+        sock_model_free(model), sock_model_free(loaded);
+        remove(path);
+    }
+    clear(&k);
+}
+
+static void refused(const sock_data *data, const char *const *option, sock_status expected, const char *why)
+{
+    sock_model *model = NULL;
+    sk_begin(ctx);
+    assert_int_equal(try_fit(data, option, &model), expected);
+    if (!strstr(sock_message(ctx), why)) fail_msg("%s", sock_message(ctx));
+}
+
+static void test_boundfits__refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    static const double t[] = {0, 1, 2, 3}, x[] = {1, -0.5, 2, 1};
+    static const size_t length = 4;
+    sock_data *data = NULL;
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    refused(data, (const char *const[]){"lower", "0", NULL}, SOCK_EINPUT, "is -0.5 at time 1, below its bound 0");
+    refused(data, (const char *const[]){"upper", "1.5", NULL}, SOCK_EINPUT, "is 2 at time 2, above its bound 1.5");
+    refused(data, (const char *const[]){"lower", "3", "upper", "-3", NULL}, SOCK_EUSAGE, "lower must be below upper");
+    refused(data, (const char *const[]){"lower", "0,1", NULL}, SOCK_EUSAGE, "lower is '0,1'");
+    refused(data, (const char *const[]){"tune", "no", "diffusion", "rates:degree=2", NULL}, SOCK_EUSAGE,
+            "needs a state with a bound");
+    refused(data, (const char *const[]){"tune", "no", "drift", "rates:degree=2", NULL}, SOCK_EUSAGE,
+            "are for the diffusion");
+    sock_data_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_boundfits__noise_of_cox_ingersoll_ross),
+        cmocka_unit_test(test_boundfits__extinction_of_a_branching_population),
+        cmocka_unit_test(test_boundfits__frequencies),
+        cmocka_unit_test(test_boundfits__named_kernels),
+        cmocka_unit_test(test_boundfits__refuses_what_cannot_be),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
