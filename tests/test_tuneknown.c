@@ -140,7 +140,7 @@ static void test_tuneknown__measurement_noise_is_told(void **state)
     assert_false(warns(one, "correlated") || warns(two, "correlated")); /* the verdict has the word */
     assert_true(tells(one, "verdict", "No objection: over 1000 steps") && !tells(one, "advice", ""));
     assert_true(tells(two, "verdict", "Neighbouring residuals cancel: measurement noise"));
-    assert_true(tells(two, "pattern", "noise") && tells(two, "advice", "Thin the data"));
+    assert_true(tells(two, "pattern", "noise") && tells(two, "advice", "Fit with --noise diag"));
     sock_model_free(one), sock_model_free(two);
     sock_data_free(clean), sock_data_free(noisy);
     free(noise);

@@ -17,9 +17,11 @@ sock_status sk_data_join(sock_context *ctx, const sock_data *one, const sock_dat
     const sock_data *part[] = {one, other};
     const size_t trajectories = one->trajectories + other->trajectories, points = one->points + other->points;
     const size_t d = one->d;
+    /* The parts were thinned when they were read. First, since a public call forgets the message of what failed before.
+     */
+    sock_options *plain = sock_options_new(ctx);
     size_t *length = sk_alloc(ctx, trajectories, sizeof *length), *group = sk_alloc(ctx, trajectories, sizeof *group);
     double *t = sk_doubles_unset(ctx, points, 1), *x = sk_doubles_unset(ctx, points, d);
-    sock_options *plain = sock_options_new(ctx); /* the parts were thinned when they were read */
     sock_status status = length && group && t && x && plain ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) status = sock_options_set(ctx, plain, "grouping", sk_option_text(opts, "grouping"));
     for (size_t s = 0, j = 0, at = 0; status >= 0 && s < 2; s++) {
