@@ -296,7 +296,7 @@ def _white(axes: Any, model: Any, u: np.ndarray, x: np.ndarray, owner: np.ndarra
     quantiles.plot(normal, pick, ".", color=MODEL, markersize=3)
     quantiles.plot(normal, normal, "--", color=TRUTH)
     quantiles.set(title="against normal quantiles", xlabel="normal quantile", ylabel=what)
-    lags = int(min(20, max(1, np.bincount(owner).max() - 1)))
+    lags = int(min(20, max(1, np.bincount(owner.astype(np.int64)).max() - 1)))
     for k in range(min(model.d_, 4)):
         times.plot(np.arange(1, lags + 1), _correlations(u[:, k], owner, lags), "o-", markersize=3, label=model.names_[k])
     times.axhline(0, color=DATA, linewidth=0.5)
