@@ -84,6 +84,12 @@ struct sk_search {
     bool fell_back; /* they are the model */
 };
 
+/* ---- search.c ---- */
+
+/* A search with its rows, before the first stage. Borrows spec and told. */
+sock_status sk_search_new(sock_context *ctx, const sk_tune_spec *spec, sk_tune_outcome *told, sk_search **out);
+void sk_search_free(sk_search *s);
+
 /* ---- searchstate.c ---- */
 
 /* The gap to which the convex problems of a stage are solved. */
