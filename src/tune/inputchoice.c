@@ -1,9 +1,11 @@
 /* inputchoice.c - see inputchoice.h.
  *
- *   1. A pilot model with all inputs, for weights and nodes.
+ *   1. A pilot model without inputs, for weights and nodes: with all of them it may be wild where rows are few.
  *   2. Drift: the score without inputs; the input with the largest gain joins while it is above SK_INPUT_GAIN. A score
  *      is the best of learned polynomials of degree 1, 2, 3 in the states and the inputs that have joined.
- *   3. Diffusion: the same on what the best drift of 2 leaves, with features of degree 0, 1, 2.
+ *   3. Diffusion: the same on what the best drift of 2 leaves, with features of degree 0, 1, 2, each with its best
+ *      floor: an a that is almost zero in a few places would be judged by these alone.
+ *   4. Where a needs inputs, 2 and 3 once more under the model that they gave.
  *
  * Cost: at most m^2 / 2 rounds of a few small fits for each field. */
 #include "tune/inputchoice.h"
@@ -145,7 +147,6 @@ static sock_status begin(sock_context *ctx, const sk_tune_spec *spec, sk_inputs 
     for (size_t k = 0; k < m; k++) {
         out->hold[k] = sk_choose_hold(spec->data, k, spec->hold);
         out->flat[k] = is_two_valued(spec->data, k);
-        out->f[k] = out->a[k] = true;
     }
     return SOCK_OK;
 }
@@ -223,7 +224,8 @@ static sock_status try_diffusion(const attempt *t, const sk_candidate *c, sk_tri
     const sk_diffusion_options options = {.folds = t->s->rows->folds,
                                           .l = sk_constant_grid.l,
                                           .lambdas = sk_constant_grid.count,
-                                          .tolerance = sk_search_tolerance(t->s, SK_ROUGH)};
+                                          .tolerance = sk_search_tolerance(t->s, SK_ROUGH),
+                                          .solve_all = true};
     return sk_try_diffusion(t->s->ctx, t->remains, c, &options, out);
 }
 
@@ -245,8 +247,10 @@ static sock_status try_kernel(const attempt *t, const char *text, double *score)
     const size_t most = drift ? SK_DRIFT_FEATURES : SK_DIFFUSION_FEATURES;
     const bool small = status >= 0 && sk_kernel_features(c.kernel, rows->in, most) <= (double)most;
     if (small) status = c.name ? (drift ? try_drift : try_diffusion)(t, &c, &made) : SOCK_ENOMEM;
-    if (status >= 0 && made && made->score > *score) {
-        *score = made->score;
+    double found = made ? made->score : -(double)INFINITY;
+    if (status >= 0 && made && !drift) status = sk_floored_score(t->s, t->remains, made, &found);
+    if (status >= 0 && made && found > *score) {
+        *score = found;
         if (t->best) sk_replace(t->best, made), made = NULL;
     }
     sk_trial_free(made);
@@ -285,7 +289,6 @@ static sock_status select_inputs(const attempt *t, size_t m)
 {
     double current;
     size_t next = 0;
-    memset(t->use, 0, m * sizeof *t->use);
     SK_TRY(try_all(t, &current));
     if (!isfinite(current)) return sk_fail(t->s->ctx, SOCK_ENUMERIC, "no field could be fitted to choose inputs by");
     while (next < m) {
@@ -299,33 +302,56 @@ static sock_status select_inputs(const attempt *t, size_t m)
     return SOCK_OK;
 }
 
-/* Both fields under the pilot. gain: m of f, then m of a. */
+/* One field; the inputs that it needs, gains, and its best trial. */
+static sock_status select_field(attempt *t, size_t m, sk_field field, bool *use, double *gain, sk_trial **best)
+{
+    t->field = field;
+    t->use = use;
+    t->gain = gain;
+    t->best = best;
+    sk_replace(best, NULL);
+    memset(use, 0, m * sizeof *use);
+    return select_inputs(t, m);
+}
+
+/* Both fields under the current model, which is then that of the best of both. gain: m of f, then m of a. */
 static sock_status select_both(sk_search *s, sk_inputs *out, double *gain)
 {
     sk_views *views = NULL;
     sk_remains *remains = NULL;
-    sk_trial *best = NULL;
+    sk_trial *f = NULL, *a = NULL;
+    sock_model *model = NULL;
     sock_status status;
-    attempt t = {.s = s, .flat = out->flat, .best = &best};
-    SK_GO(sk_stage_pilot(s, &sk_stages[0]));
+    attempt t = {.s = s, .flat = out->flat};
     SK_GO(sk_search_views(s, s->rows, s->model, s->model_diagonal, &views));
     t.views = views;
-    t.field = SK_DRIFT;
-    t.use = out->f;
-    t.gain = gain;
-    SK_GO(select_inputs(&t, out->count));
-    SK_GO(sk_search_remains(s, views, &best, true, &remains));
-    t.field = SK_DIFFUSION;
+    SK_GO(select_field(&t, out->count, SK_DRIFT, out->f, gain, &f));
+    SK_GO(sk_search_remains(s, views, &f, true, &remains));
     t.remains = remains;
-    t.use = out->a;
-    t.gain = gain + out->count;
-    t.best = NULL;
-    SK_GO(select_inputs(&t, out->count));
+    SK_GO(select_field(&t, out->count, SK_DIFFUSION, out->a, gain + out->count, &a));
+    SK_GO(sk_model_of_two(s, f, a, &model));
+    sk_search_take_model(s, model, a->diagonal);
 out:
     sk_remains_free(remains);
     sk_views_free(views);
-    sk_trial_free(best);
+    sk_trial_free(f);
+    sk_trial_free(a);
     return status;
+}
+
+static bool any(size_t count, const bool *flag)
+{
+    while (count && !flag[count - 1]) count--;
+    return count;
+}
+
+/* Under a pilot without inputs; once more under what that found, where a needs some: rows are weighted by a, and what
+ * is small beside the noise of other rows may be clear among its own. */
+static sock_status select_twice(sk_search *s, sk_inputs *out, double *gain)
+{
+    SK_TRY(sk_stage_pilot(s, &sk_stages[0]));
+    SK_TRY(select_both(s, out, gain));
+    return any(out->count, out->a) ? select_both(s, out, gain) : SOCK_OK;
 }
 
 sock_status sk_choose_inputs(sock_context *ctx, const sk_tune_spec *spec, sk_inputs *out, sk_inputs_told *told)
@@ -341,12 +367,8 @@ sock_status sk_choose_inputs(sock_context *ctx, const sk_tune_spec *spec, sk_inp
     SK_GO(tell(ctx, spec->data, out, told));
     all.inputs = out;
     SK_GO(sk_search_new(ctx, &all, &scratch, &s));
-    if (sk_too_few(s->rows->n)) { /* constants will be taken */
-        memset(out->f, 0, m * sizeof *out->f);
-        memset(out->a, 0, m * sizeof *out->a);
-        goto out;
-    }
-    SK_GO(select_both(s, out, gain));
+    if (sk_too_few(s->rows->n)) goto out; /* constants will be taken */
+    SK_GO(select_twice(s, out, gain));
     for (size_t k = 0; k < m; k++) {
         told->input[k].gain_f = gain[k];
         told->input[k].gain_a = gain[m + k];
