@@ -209,9 +209,11 @@ static void test_inputs__rules(void **state)
     assert_int_equal(sk_usual_hold(0, 0), SK_HOLD_PREVIOUS);
     assert_int_equal(sk_usual_hold(19, 100), SK_HOLD_PREVIOUS);
     assert_int_equal(sk_usual_hold(20, 100), SK_HOLD_LINEAR);
-    assert_false(sk_input_joins(3));
-    assert_true(sk_input_joins(3.001));
-    assert_false(sk_input_joins((double)NAN));
+    assert_false(sk_input_joins(3, 1));
+    assert_true(sk_input_joins(3.001, 1.5));
+    assert_false(sk_input_joins(5, 2.5));
+    assert_true(sk_input_joins(5.001, 2.5));
+    assert_false(sk_input_joins((double)NAN, 0));
 }
 
 static void check_fails(const double *x, const char *words)

@@ -1,8 +1,8 @@
 /* inputchoice.c - see inputchoice.h.
  *
  *   1. A pilot model without inputs, for weights and nodes: with all of them it may be wild where rows are few.
- *   2. Drift: the score without inputs; the input with the largest gain joins while it is above SK_INPUT_GAIN. A score
- *      is the best of learned polynomials of degree 1, 2, 3 in the states and the inputs that have joined.
+ *   2. Drift: the score without inputs; the input with the largest gain joins while it is clear (sk_input_joins). A
+ * score is the best of learned polynomials of degree 1, 2, 3 in the states and the inputs that have joined.
  *   3. Diffusion: the same on what the best drift of 2 leaves, with features of degree 0, 1, 2, each with its best
  *      floor: an a that is almost zero in a few places would be judged by these alone.
  *   4. Where a needs inputs, 2 and 3 once more under the model that they gave.
@@ -196,7 +196,7 @@ void sk_inputs_shrink(sk_inputs *inputs)
 
 /* ---- Selection ---- */
 
-bool sk_input_joins(double gain) { return gain > SK_INPUT_GAIN; }
+bool sk_input_joins(double gain, double error) { return gain > fmax(SK_INPUT_GAIN, SK_INPUT_ERRORS * error); }
 
 /* What one field is tried by. */
 typedef struct attempt {
@@ -207,7 +207,7 @@ typedef struct attempt {
     const bool *flat;
     bool *use;       /* those that have joined, */
     double *gain;    /* and what each gained, or would */
-    sk_trial **best; /* NULL, or where the best trial with them goes */
+    sk_trial **best; /* the best trial with them */
 } attempt;
 
 static const char *const drift_kernels[] = {"affine", "poly:degree=2", "poly:degree=3"};
@@ -230,8 +230,8 @@ static sock_status try_diffusion(const attempt *t, const sk_candidate *c, sk_tri
 }
 
 /* The score of one kernel over the states and the inputs in use; -infinity where it cannot be fitted or has too many
- * features. The trial goes to *best if it is better. */
-static sock_status try_kernel(const attempt *t, const char *text, double *score)
+ * features. The trial goes to *best if it is better than *score. */
+static sock_status try_kernel(const attempt *t, const char *text, sk_trial **best, double *score)
 {
     const sk_transitions *rows = t->s->rows;
     const bool drift = t->field == SK_DRIFT;
@@ -251,53 +251,57 @@ static sock_status try_kernel(const attempt *t, const char *text, double *score)
     if (status >= 0 && made && !drift) status = sk_floored_score(t->s, t->remains, made, &found);
     if (status >= 0 && made && found > *score) {
         *score = found;
-        if (t->best) sk_replace(t->best, made), made = NULL;
+        sk_replace(best, made);
+        made = NULL;
     }
     sk_trial_free(made);
     sk_candidate_clear(&c);
     return sk_tolerate(status);
 }
 
-static sock_status try_all(const attempt *t, double *score)
+static sock_status try_all(const attempt *t, sk_trial **best, double *score)
 {
     const char *const *kernels = t->field == SK_DRIFT ? drift_kernels : diffusion_kernels;
     *score = -(double)INFINITY;
-    for (size_t i = 0; i < KERNELS; i++) SK_TRY(try_kernel(t, kernels[i], score));
+    for (size_t i = 0; i < KERNELS; i++) SK_TRY(try_kernel(t, kernels[i], best, score));
     return SOCK_OK;
 }
 
-/* The gain of every input that has not joined; *next: the best of them, or m. */
-static sock_status try_each(const attempt *t, double current, size_t m, size_t *next)
+/* The gain of every input that has not joined; *next: the best of them, or m; *error: the paired error of its gain. */
+static sock_status try_each(const attempt *t, double current, size_t m, size_t *next, double *error)
 {
-    attempt one = *t;
-    one.best = NULL;
+    const size_t clusters = t->s->rows->clusters;
     *next = m;
     for (size_t k = 0; k < m; k++) {
         double score;
+        sk_trial *one = NULL;
         if (t->use[k]) continue;
         t->use[k] = true;
-        sock_status status = try_all(&one, &score);
+        sock_status status = try_all(t, &one, &score);
         t->use[k] = false;
-        if (status < 0) return status;
         t->gain[k] = score - current;
-        if (*next == m || t->gain[k] > t->gain[*next]) *next = k;
+        if (one && (*next == m || t->gain[k] > t->gain[*next])) {
+            *next = k;
+            *error = sk_paired_error(clusters, one->cluster, (*t->best)->cluster);
+        }
+        sk_trial_free(one);
+        if (status < 0) return status;
     }
     return SOCK_OK;
 }
 
 static sock_status select_inputs(const attempt *t, size_t m)
 {
-    double current;
+    double current, error = 0;
     size_t next = 0;
-    SK_TRY(try_all(t, &current));
+    SK_TRY(try_all(t, t->best, &current));
     if (!isfinite(current)) return sk_fail(t->s->ctx, SOCK_ENUMERIC, "no field could be fitted to choose inputs by");
     while (next < m) {
         SK_TRY(sk_progress(t->s->ctx, "inputs", -1));
-        SK_TRY(try_each(t, current, m, &next));
-        if (next == m || !sk_input_joins(t->gain[next])) return SOCK_OK;
+        SK_TRY(try_each(t, current, m, &next, &error));
+        if (next == m || !sk_input_joins(t->gain[next], error)) return SOCK_OK;
         t->use[next] = true;
-        current += t->gain[next];
-        if (t->best) SK_TRY(try_all(t, &current));
+        SK_TRY(try_all(t, t->best, &current));
     }
     return SOCK_OK;
 }

@@ -15,8 +15,8 @@ sk_hold sk_choose_hold(const sock_data *data, size_t k, const char *option);
 /* By auto: previous where it changes in few of the steps, doses and groups; else linear. */
 sk_hold sk_usual_hold(size_t changes, size_t steps);
 
-/* Whether the best of the inputs that are left joins: by its gain in nats. */
-bool sk_input_joins(double gain);
+/* Whether the best of the inputs that are left joins: by its gain in nats and the paired error of that. */
+bool sk_input_joins(double gain, double error);
 
 /* Holds, two-valued inputs, and what the fields need; told gets the gains. SOCK_ENUMERIC when nothing could be fitted.
  */

@@ -65,6 +65,7 @@
 /* ---- Inputs ---- */
 
 #define SK_INPUT_GAIN 3      /* nats held out by which an input joins f or a: an idle one gains less, mostly loses */
+#define SK_INPUT_ERRORS 2    /* and so many paired errors: a few trajectories must not decide alone */
 #define SK_INPUT_JUMPS 0.2   /* one that changes in a smaller share of the steps jumps: it holds its previous value */
 #define SK_INPUT_COPY 0.9999 /* correlation beyond which an input is a copy of a state or of another input */
 
