@@ -12,9 +12,9 @@
 
 static const char *const keys[] = {"seed", NULL};
 
-static const exp_experiment *const experiments[] = {&exp_table1,   &exp_table2,   &exp_all,   &exp_figures,
-                                                    &exp_ablation, &exp_accuracy, &exp_edges, &exp_coverage,
-                                                    &exp_check,    &exp_noise};
+static const exp_experiment *const experiments[] = {&exp_table1,   &exp_table2,   &exp_all,      &exp_figures,
+                                                    &exp_ablation, &exp_accuracy, &exp_edges,    &exp_coverage,
+                                                    &exp_check,    &exp_noise,    &exp_structure};
 enum { EXPERIMENTS = sizeof experiments / sizeof experiments[0] };
 
 static int list_experiments(const cli *c)

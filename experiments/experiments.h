@@ -69,6 +69,9 @@ extern const exp_experiment exp_check;
 /* Measurement noise and long steps: the default beside an oracle that is given the true terms. */
 extern const exp_experiment exp_noise;
 
+/* What people know of their system: inputs. */
+extern const exp_experiment exp_structure;
+
 /* The paper's tables, with every rival: table 1, table 2, both (tables.c). */
 extern const exp_experiment exp_table1, exp_table2, exp_all;
 

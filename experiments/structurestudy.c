@@ -1,0 +1,67 @@
+/* structurestudy.c - what people know of their system: inputs (structureinputs.c). One claim after the other, each on
+ * seeds of its own; rows are kept as soon as a claim is through with a seed. */
+#include "experiments/resultrows.h"
+#include "experiments/structureclaims.h"
+
+#include <math.h>
+#include <string.h>
+
+static const structure_claim *const parts[] = {structure_inputs};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+static const char *const claim_names[] = {"forced", "dose", NULL};
+
+static int is_wanted(const exp_settings *settings, const structure_claim *c)
+{
+    return settings->names ? exp_is_named(settings->names, c->name) : !settings->quick || c->quick;
+}
+
+static sock_status run_seed(sock_context *ctx, const structure_claim *c, claim_teller *to, const json_t *columns,
+                            json_t *rows)
+{
+    to->rows = json_array();
+    sock_status status = to->rows ? c->measure(ctx, c, to) : SOCK_ENOMEM;
+    if (status >= 0 && json_array_extend(rows, to->rows) != 0) status = SOCK_ENOMEM;
+    json_decref(to->rows);
+    if (status >= 0 && to->settings->output) status = exp_rows_write(ctx, to->settings->output, columns, rows);
+    return status < 0 ? status : SOCK_OK;
+}
+
+static sock_status run_claim(sock_context *ctx, const exp_settings *settings, const structure_claim *c,
+                             const json_t *columns, json_t *rows)
+{
+    const size_t seeds = settings->seeds ? settings->seeds : settings->quick ? 1 : c->seeds;
+    for (size_t k = 0; is_wanted(settings, c) && k < seeds; k++) {
+        claim_teller to = {settings, c->name, settings->seed + k, NULL};
+        if (claim_is_done(rows, c->name, NULL, to.seed)) continue;
+        const sock_status status = run_seed(ctx, c, &to, columns, rows);
+        if (status < 0) return status;
+    }
+    return SOCK_OK;
+}
+
+static sock_status run_structure(sock_context *ctx, const exp_settings *settings, json_t **result)
+{
+    json_t *columns = claim_columns(), *rows = NULL, *summary = NULL;
+    sock_status status =
+        exp_rows_resume(settings->output, columns, json_array_size(columns), settings->say, settings->user, &rows);
+    for (size_t p = 0; status >= 0 && !settings->show && p < PARTS; p++)
+        for (const structure_claim *c = parts[p]; status >= 0 && c->name; c++)
+            status = run_claim(ctx, settings, c, columns, rows);
+    if (status >= 0 && !(summary = claim_summary(rows))) status = SOCK_ENOMEM;
+    if (status < 0) {
+        json_decref(columns);
+        json_decref(rows);
+        return status;
+    }
+    *result = claim_result("structure", settings->seed, summary, columns, rows);
+    return SOCK_OK;
+}
+
+const exp_experiment exp_structure = {.name = "structure",
+                                      .summary = "what is known of a system: inputs",
+                                      .takes = EXP_TAKES_SEEDS | EXP_TAKES_SHOW,
+                                      .sets = claim_names,
+                                      .resumes = 1,
+                                      .run = run_structure,
+                                      .print = claim_print};
