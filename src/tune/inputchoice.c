@@ -248,7 +248,8 @@ static sock_status try_kernel(const attempt *t, const char *text, sk_trial **bes
     const bool small = status >= 0 && sk_kernel_features(c.kernel, rows->in, most) <= (double)most;
     if (small) status = c.name ? (drift ? try_drift : try_diffusion)(t, &c, &made) : SOCK_ENOMEM;
     double found = made ? made->score : -(double)INFINITY;
-    if (status >= 0 && made && !drift) status = sk_floored_score(t->s, t->remains, made, &found);
+    if (status >= 0 && made && !drift) /* its scores by cluster become those with the floor */
+        status = sk_floored_clusters(t->s, t->remains, made, &found, made->cluster);
     if (status >= 0 && made && found > *score) {
         *score = found;
         sk_replace(best, made);

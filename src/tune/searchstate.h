@@ -200,6 +200,10 @@ sock_status sk_polish_trial(sk_search *s, const char *name, const sk_remains *fe
  * judged by these alone, and a floor mends them. Its own score where rows are too many to ask. */
 sock_status sk_floored_score(const sk_search *s, const sk_remains *remains, sk_trial *trial, double *score);
 
+/* And by cluster (clusters of the rows; may be those of the trial, or NULL). */
+sock_status sk_floored_clusters(const sk_search *s, const sk_remains *remains, sk_trial *trial, double *score,
+                                double *cluster);
+
 /* Drift and diffusions anew under the current model; polish, shares and floor. */
 sock_status sk_last_pass(sk_search *s, const sk_stage *stage);
 
