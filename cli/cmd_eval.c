@@ -1,17 +1,20 @@
 /* cmd_eval.c - sock eval: the fields of a model at points from a file or on a grid.
  *
- * Columns: the state, f_<name>, and with a diffusion a_<name>_<name> for k <= l, then sigma_<name>_<name> row by row.
+ * Columns: the state, the inputs if there are some, f_<name>, and with a diffusion a_<name>_<name> for k <= l, then
+ * sigma_<name>_<name> row by row.
  * With --bands each is followed by its _lo and _hi, and the last column is `outside`. */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "inputvalues.h"
 #include "table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct fields {
-    size_t d, count;
-    double *x, *f, *a, *sigma; /* a and sigma are NULL for a model of the drift alone */
+    size_t d, inputs, count;
+    double *x, *u, *f, *a, *sigma; /* a and sigma are NULL for a model of the drift alone */
     bool banded;
     sock_bands band; /* as many numbers each */
 } fields;
@@ -97,6 +100,7 @@ static void write_header(table *out, const sock_model *model, const fields *at)
     const size_t d = at->d;
     const bool diffusion = at->a != NULL;
     for (size_t k = 0; k < d; k++) table_name(out, "", sock_model_name(model, k), NULL);
+    for (size_t k = 0; k < at->inputs; k++) table_name(out, "", sock_model_input_name(model, k), NULL);
     for (size_t k = 0; k < d; k++) write_name(out, "f_", sock_model_name(model, k), NULL, at->banded);
     for (size_t k = 0; diffusion && k < d; k++)
         for (size_t l = k; l < d; l++)
@@ -122,6 +126,7 @@ static void write_rows(table *out, const fields *at)
     const sock_bands *b = &at->band;
     for (size_t i = 0; i < at->count; i++) {
         for (size_t k = 0; k < d; k++) table_number(out, at->x[i * d + k]);
+        for (size_t k = 0; k < at->inputs; k++) table_number(out, at->u[i * at->inputs + k]);
         for (size_t k = 0; k < d; k++) write_number(out, at, i * d + k, at->f, b->f_low, b->f_high);
         for (size_t k = 0; at->a && k < d; k++)
             for (size_t l = k; l < d; l++) write_number(out, at, (i * d + k) * d + l, at->a, b->a_low, b->a_high);
@@ -146,32 +151,50 @@ static sock_status evaluate_bands(const cli *c, const sock_model *model, double 
 
 static sock_status evaluate(const cli *c, const sock_model *model, fields *at)
 {
-    size_t d = at->d, count = at->count;
+    const size_t d = at->d, count = at->count;
+    const bool noisy = sock_model_has_diffusion(model);
     at->f = calloc(count * d + 1, sizeof *at->f);
-    if (!at->f) return SOCK_ENOMEM;
-    sock_status status = sock_model_drift(c->ctx, model, count, at->x, at->f);
-    if (status < 0 || !sock_model_has_diffusion(model)) return status;
-    at->a = calloc(count * d * d + 1, sizeof *at->a);
-    at->sigma = calloc(count * d * d + 1, sizeof *at->sigma);
-    if (!at->a || !at->sigma) return SOCK_ENOMEM;
-    status = sock_model_diffusion(c->ctx, model, count, at->x, at->a);
-    return status < 0 ? status : sock_model_sigma(c->ctx, model, count, at->x, at->sigma);
+    at->a = noisy ? calloc(count * d * d + 1, sizeof *at->a) : NULL;
+    at->sigma = noisy ? calloc(count * d * d + 1, sizeof *at->sigma) : NULL;
+    if (!at->f || (noisy && (!at->a || !at->sigma))) return SOCK_ENOMEM;
+    sock_status status = sock_model_evaluate_at(c->ctx, model, count, at->x, at->u, at->f, at->a);
+    return status < 0 || !noisy ? status : sock_model_sigma_at(c->ctx, model, count, at->x, at->u, at->sigma);
 }
 
-static int get_points(const cli *c, const sock_model *model, const char *file, const char *grid, fields *at)
+/* Columns of a file, states and the inputs without a given value. */
+static int read_points(const cli *c, const sock_model *model, const char *file, const input_values *given, fields *at)
 {
-    if (grid) return make_grid(c, grid, at);
-    const char **names = calloc(at->d, sizeof *names);
-    double *x = NULL;
+    const size_t d = at->d, m = at->inputs, width = d + m - given->given;
+    double *z = NULL;
+    const char **names = calloc(width, sizeof *names);
     if (!names) return cli_fail(c, SOCK_ENOMEM);
-    for (size_t k = 0; k < at->d; k++) names[k] = sock_model_name(model, k);
-    sock_status status = sock_points_read(c->ctx, file, at->d, names, &at->count, &x);
-    free(names);
+    for (size_t k = 0; k < d; k++) names[k] = sock_model_name(model, k);
+    for (size_t k = 0, to = d; k < m; k++)
+        if (isnan(given->value[k])) names[to++] = sock_model_input_name(model, k);
+    sock_status status = sock_points_read(c->ctx, file, width, names, &at->count, &z);
+    free((void *)names);
     if (status < 0) return cli_fail(c, status);
-    at->x = calloc(at->count * at->d + 1, sizeof *at->x);
-    if (at->x && at->count) memcpy(at->x, x, at->count * at->d * sizeof *x);
-    sock_array_free(x);
-    return at->x ? -1 : cli_fail(c, SOCK_ENOMEM);
+    at->x = calloc(at->count * d + 1, sizeof *at->x);
+    at->u = calloc(at->count * m + 1, sizeof *at->u);
+    for (size_t i = 0; at->x && at->u && i < at->count; i++) {
+        for (size_t k = 0; k < d; k++) at->x[i * d + k] = z[i * width + k];
+        for (size_t k = 0, from = d; k < m; k++)
+            at->u[i * m + k] = isnan(given->value[k]) ? z[i * width + from++] : given->value[k];
+    }
+    sock_array_free(z);
+    return at->x && at->u ? -1 : cli_fail(c, SOCK_ENOMEM);
+}
+
+/* A grid of the states at one value of each input. */
+static int grid_points(const cli *c, const sock_model *model, const char *grid, const input_values *given, fields *at)
+{
+    int code = input_values_check(c, model, given, true, "give --input-value NAME=NUMBER,... with --grid");
+    if (code < 0) code = make_grid(c, grid, at);
+    if (code >= 0) return code;
+    at->u = calloc(at->count * at->inputs + 1, sizeof *at->u);
+    if (!at->u) return cli_fail(c, SOCK_ENOMEM);
+    for (size_t i = 0; i < at->count * at->inputs; i++) at->u[i] = given->value[i % at->inputs];
+    return -1;
 }
 
 /* Numbers take 8 bytes, and 26 more as text, which is written whole. */
@@ -199,14 +222,15 @@ static int parse_level(const cli *c, const char *text, const fields *at, double 
 static void fields_clear(fields *at)
 {
     sock_bands *b = &at->band;
-    free(at->x), free(at->f), free(at->a), free(at->sigma);
+    free(at->x), free(at->u), free(at->f), free(at->a), free(at->sigma);
     free(b->f_low), free(b->f_high), free(b->a_low), free(b->a_high), free(b->sigma_low), free(b->sigma_high);
     free(b->outside);
 }
 
 static int run(int count, char **arguments)
 {
-    const char *output = NULL, *file = NULL, *grid = NULL, *text = NULL;
+    const char *output = NULL, *file = NULL, *grid = NULL, *text = NULL, *values = NULL;
+    input_values given = {0};
     bool simultaneous = false;
     double level;
     fields at = {0};
@@ -217,6 +241,7 @@ static int run(int count, char **arguments)
         {"bands", 0, NULL, &at.banded, NULL, "with each field the ends of its band"},
         {"level", 0, &text, NULL, "P", "probability of the bands (default: 0.9)"},
         {"simultaneous", 0, NULL, &simultaneous, NULL, "bands of f that hold the whole curve, not each point"},
+        {"input-value", 0, &values, NULL, "NAME=NUMBER,...", "value of an input of the model, in place of a column"},
         {"output", 'o', &output, NULL, "FILE", "where the table goes (default: standard output)"},
         {0}};
     cli c;
@@ -236,7 +261,9 @@ static int run(int count, char **arguments)
         goto out;
     }
     at.d = sock_model_dim(model);
-    code = get_points(&c, model, file, grid, &at);
+    at.inputs = sock_model_inputs(model);
+    code = input_values_read(&c, model, values, &given);
+    if (code < 0) code = (file ? read_points : grid_points)(&c, model, file ? file : grid, &given, &at);
     if (code < 0) code = check_table(&c, &at, sock_model_has_diffusion(model));
     if (code >= 0) goto out;
     status = evaluate(&c, model, &at);
@@ -253,6 +280,7 @@ static int run(int count, char **arguments)
     code = table_close(&out);
 out:
     sock_model_free(model);
+    input_values_clear(&given);
     fields_clear(&at);
     cli_end(&c);
     return code;

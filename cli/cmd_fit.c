@@ -49,6 +49,9 @@ static const char *const keys[] = {"tune",
                                    "every",
                                    "lower",
                                    "upper",
+                                   "input",
+                                   "time-dependent",
+                                   "hold",
                                    NULL};
 
 static const char *told(const char *text) { return text ? text : ""; }

@@ -229,9 +229,9 @@ static int run(int count, char **arguments)
     if (code < 0) code = cli_operands(&c, 2);
     if (code >= 0) goto out;
     sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
-    code = status < 0 ? cli_fail(&c, status) : model_data_read(&c, model, c.operand[1], &test);
-    if (code < 0 && train_path) code = model_data_read(&c, model, train_path, &train);
-    if (code < 0) code = truth_load(&c, &t);
+    code = status < 0 ? cli_fail(&c, status) : truth_load(&c, &t);
+    if (code < 0) code = models_data_read(&c, model, t.model, c.operand[1], &test);
+    if (code < 0 && train_path) code = models_data_read(&c, model, t.model, train_path, &train);
     if (code >= 0) goto out;
     status = sock_score(c.ctx, model, test, train, t.model, c.opts, &scores);
     if (status < 0) {

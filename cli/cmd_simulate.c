@@ -1,9 +1,11 @@
 /* cmd_simulate.c - sock simulate: paths of a model from given starts.
  *
  * Output: a long CSV (traj, t, the states) that `sock fit` reads; path k of start s is trajectory s * paths + k, both
- * from 0, and a path that left the finite numbers ends at its last finite point. With a name that ends in .npy: one
+ * from 0, and a path that left the finite numbers ends at its last finite point. Inputs of the model stand behind the
+ * states. With a name that ends in .npy: one
  * array (starts * paths, times, d), NaN after that point. */
 #define _GNU_SOURCE
+#include "inputvalues.h"
 #include "modeldata.h"
 
 #include <jansson.h>
@@ -20,6 +22,9 @@ typedef struct starts {
     double *x0; /* count x d */
     size_t *times, *first;
     double *t;
+    size_t inputs;                     /* of the model */
+    size_t *input_times, *input_first; /* of each start: what is known of the inputs, rows of the two below */
+    double *input_t, *u;               /* times, and inputs of each */
 } starts;
 
 typedef struct paths {
@@ -37,6 +42,10 @@ static void starts_clear(starts *s)
     free(s->times);
     free(s->first);
     free(s->t);
+    free(s->input_times);
+    free(s->input_first);
+    free(s->input_t);
+    free(s->u);
 }
 
 static int starts_new(const cli *c, size_t count, size_t d, size_t points, starts *s)
@@ -47,6 +56,17 @@ static int starts_new(const cli *c, size_t count, size_t d, size_t points, start
     s->first = calloc(count, sizeof *s->first);
     s->t = calloc(points, sizeof *s->t);
     return s->x0 && s->times && s->first && s->t ? -1 : cli_fail(c, SOCK_ENOMEM);
+}
+
+/* Room for the inputs of all starts: rows of them in all. */
+static int inputs_new(const cli *c, const sock_model *model, size_t rows, starts *s)
+{
+    s->inputs = sock_model_inputs(model);
+    s->input_times = calloc(s->count + 1, sizeof *s->input_times);
+    s->input_first = calloc(s->count + 1, sizeof *s->input_first);
+    s->input_t = calloc(rows + 1, sizeof *s->input_t);
+    s->u = calloc(rows * s->inputs + 1, sizeof *s->u);
+    return s->input_times && s->input_first && s->input_t && s->u ? -1 : cli_fail(c, SOCK_ENOMEM);
 }
 
 /* ---- Reading numbers ---- */
@@ -151,8 +171,9 @@ static bool same_start(const starts *s, size_t i, const double *x0, size_t times
            memcmp(s->t + s->first[i], t, times * sizeof *t) == 0;
 }
 
-/* The distinct first points of the trajectories, each with the times of its trajectory, or all with the given ones. */
-static int starts_from(const cli *c, const sock_data *data, const char *times, starts *s)
+/* The distinct first points of the trajectories, each with the times of its trajectory, or all with the given ones.
+ * from: NULL, or where the trajectory of each start goes; then all of them are starts, since their inputs differ. */
+static int starts_from(const cli *c, const sock_data *data, const char *times, size_t *from, starts *s)
 {
     size_t d = sock_data_dim(data), trajectories = sock_data_trajectories(data), given = 0, used = 0;
     double *own = NULL;
@@ -167,8 +188,9 @@ static int starts_from(const cli *c, const sock_data *data, const char *times, s
             t = own;
         }
         if (length < 2) continue; /* a single point: there is no time to go to */
-        while (seen < s->count && !same_start(s, seen, x, length, t)) seen++;
+        while (seen < s->count && (from || !same_start(s, seen, x, length, t))) seen++;
         if (seen < s->count) continue;
+        if (from) from[s->count] = j;
         memcpy(s->x0 + s->count * d, x, d * sizeof *x);
         memcpy(s->t + used, t, length * sizeof *t);
         s->first[s->count] = used;
@@ -181,14 +203,116 @@ static int starts_from(const cli *c, const sock_data *data, const char *times, s
     return code;
 }
 
-static int get_starts(const cli *c, const sock_model *model, const char *from, const char *x0, const char *times,
-                      starts *s)
+/* One value for all times and starts; the clock is that of the times. */
+static int inputs_given(const cli *c, const sock_model *model, const input_values *given, starts *s)
 {
-    if (x0) return starts_given(c, sock_model_dim(model), x0, times, s);
+    int code = inputs_new(c, model, s->count, s);
+    for (size_t i = 0; code < 0 && i < s->count; i++) {
+        s->input_times[i] = 1;
+        s->input_first[i] = i;
+        s->input_t[i] = s->t[s->first[i]];
+        for (size_t k = 0; k < s->inputs; k++) {
+            const bool time = strcmp(sock_model_input_hold(model, k), "time") == 0;
+            s->u[i * s->inputs + k] = time ? s->input_t[i] : given->value[k];
+        }
+    }
+    return code;
+}
+
+/* Start i gets the inputs of trajectory from[i] of the data, which have them in the model's order; where one was given
+ * by its value, that. */
+static int inputs_from(const cli *c, const sock_model *model, const sock_data *data, const size_t *from,
+                       const input_values *given, starts *s)
+{
+    size_t rows = 0, at = 0;
+    const double *t;
+    for (size_t i = 0; i < s->count; i++) rows += sock_data_trajectory(data, from[i], NULL, NULL);
+    int code = inputs_new(c, model, rows, s);
+    const size_t m = s->inputs;
+    for (size_t i = 0; code < 0 && i < s->count; i++) {
+        const size_t length = sock_data_trajectory(data, from[i], &t, NULL);
+        const double *u = sock_data_input(data, from[i]);
+        s->input_times[i] = length;
+        s->input_first[i] = at;
+        memcpy(s->input_t + at, t, length * sizeof *t);
+        for (size_t k = 0; k < length * m; k++)
+            s->u[at * m + k] = isnan(given->value[k % m]) ? u[k] : given->value[k % m];
+        at += length;
+    }
+    return code;
+}
+
+/* The rows of a table of inputs, whose columns are states of the data; once more for each start. */
+static int inputs_of_table(const cli *c, const sock_model *model, const sock_data *data, const input_values *given,
+                           starts *s)
+{
+    const double *t, *x;
+    const size_t length = sock_data_trajectory(data, 0, &t, &x), columns = sock_data_dim(data);
+    int code = inputs_new(c, model, s->count * length, s);
+    for (size_t i = 0; code < 0 && i < s->count * length; i++) {
+        s->input_times[i / length] = length;
+        s->input_first[i / length] = i / length * length;
+        s->input_t[i] = t[i % length];
+        for (size_t k = 0; k < s->inputs; k++) { /* the time is the last, and no column */
+            const double value = k < columns ? x[i % length * columns + k] : t[i % length];
+            s->u[i * s->inputs + k] = isnan(given->value[k]) ? value : given->value[k];
+        }
+    }
+    return code;
+}
+
+/* A file with the time and the inputs: all starts get those of its only trajectory. */
+static int inputs_table(const cli *c, const sock_model *model, const char *path, const input_values *given, starts *s)
+{
     sock_data *data = NULL;
-    int code = model_data_read(c, model, from, &data);
-    if (code < 0) code = starts_from(c, data, times, s);
+    int code = model_inputs_read(c, model, path, &data);
+    if (code < 0 && sock_data_trajectories(data) != 1)
+        code = cli_usage_error(c, "--inputs: %s holds %zu trajectories; allowed: one, which all starts get", path,
+                               sock_data_trajectories(data));
+    if (code < 0) code = inputs_of_table(c, model, data, given, s);
     sock_data_free(data);
+    return code;
+}
+
+/* Where paths begin and what their inputs are; text: of the options. */
+typedef struct wishes {
+    const char *from, *x0, *times, *inputs, *values;
+} wishes;
+
+static bool only_time(const sock_model *model)
+{
+    return sock_model_inputs(model) == 1 && strcmp(sock_model_input_hold(model, 0), "time") == 0;
+}
+
+static int starts_of_file(const cli *c, const sock_model *model, const wishes *w, const input_values *given, starts *s)
+{
+    sock_data *data = NULL;
+    size_t *from = NULL;
+    const bool own = sock_model_inputs(model) && !w->inputs && given->given < given->count;
+    int code = (own ? model_data_read : model_states_read)(c, model, w->from, &data);
+    if (code < 0 && own && !(from = calloc(sock_data_trajectories(data) + 1, sizeof *from)))
+        code = cli_fail(c, SOCK_ENOMEM);
+    if (code < 0) code = starts_from(c, data, w->times, from, s);
+    if (code < 0 && own) code = inputs_from(c, model, data, from, given, s);
+    sock_data_free(data);
+    free(from);
+    return code;
+}
+
+static int get_starts(const cli *c, const sock_model *model, const wishes *w, starts *s)
+{
+    input_values given = {0};
+    int code = input_values_read(c, model, w->values, &given);
+    if (code < 0 && w->inputs && !sock_model_inputs(model)) code = cli_usage_error(c, "--inputs: the model has none");
+    if (code < 0 && w->x0 && !w->inputs)
+        code = input_values_check(c, model, &given, false, "give --input-value NAME=NUMBER,... or --inputs FILE");
+    if (code < 0)
+        code =
+            w->x0 ? starts_given(c, sock_model_dim(model), w->x0, w->times, s) : starts_of_file(c, model, w, &given, s);
+    if (code < 0 && w->inputs) code = inputs_table(c, model, w->inputs, &given, s);
+    const bool constant = given.given == given.count || (w->x0 && only_time(model));
+    if (code < 0 && !s->u && sock_model_inputs(model) && (w->x0 || constant)) code = inputs_given(c, model, &given, s);
+    input_values_clear(&given);
     return code;
 }
 
@@ -215,13 +339,18 @@ static sock_status simulate(const cli *c, const sock_model *model, const starts 
     sock_status status = SOCK_OK, worst = SOCK_OK;
     double *out = p->x;
     for (size_t i = 0, next; i < s->count; i = next) {
-        for (next = i + 1; next < s->count && same_times(s, i, next);) next++;
+        for (next = i + 1; next < s->count && !s->inputs && same_times(s, i, next);) next++;
         sock_simulation_report report = {0};
         spec->starts = next - i;
         spec->x0 = s->x0 + i * s->d;
         spec->times = s->times[i];
         spec->t = s->t + s->first[i];
         spec->first_start = i;
+        if (s->inputs) {
+            spec->input_times = s->input_times[i];
+            spec->input_t = s->input_t + s->input_first[i];
+            spec->u = s->u + s->input_first[i] * s->inputs;
+        }
         status = sock_simulate(c->ctx, model, spec, out, NULL, &report);
         if (status < 0) return status;
         if (status > 0) worst = status;
@@ -264,30 +393,61 @@ static int run_paths(const cli *c, const sock_model *model, const starts *s, dou
 
 /* ---- Output ---- */
 
+/* States of a path's points, and behind them the inputs less the time: rows of `width` numbers. */
+static void put_columns(const sock_model *model, const starts *s, const paths *p, size_t width, double *out)
+{
+    double u[64];
+    const double *x = p->x;
+    for (size_t j = 0; j < s->count * p->each; j++) {
+        const size_t start = j / p->each;
+        for (size_t i = 0; i < s->times[start]; i++, x += s->d, out += width) {
+            memcpy(out, x, s->d * sizeof *out);
+            if (width == s->d) continue;
+            sock_model_inputs_at(model, s->input_times[start], s->input_t + s->input_first[start],
+                                 s->u + s->input_first[start] * s->inputs, s->t[s->first[start] + i], u);
+            memcpy(out + s->d, u, (width - s->d) * sizeof *out);
+        }
+    }
+}
+
+/* Columns that are written: the time has one already. */
+static size_t columns_of(const sock_model *model, const starts *s)
+{
+    size_t m = s->inputs;
+    if (m && strcmp(sock_model_input_hold(model, m - 1), "time") == 0) m--;
+    return s->d + (m <= 64 ? m : 0);
+}
+
 /* Through a data set, so that the file is what the library writes and reads everywhere else. */
 static int write_csv(const cli *c, const sock_model *model, const starts *s, const paths *p, const char *path)
 {
-    size_t trajectories = s->count * p->each, at = 0;
-    const char **names = model_names(model);
+    const size_t trajectories = s->count * p->each, width = columns_of(model, s);
+    size_t at = 0;
+    const char **names = calloc(width, sizeof *names);
     size_t *length = calloc(trajectories, sizeof *length);
-    double *t = calloc(p->points, sizeof *t);
+    double *t = calloc(p->points, sizeof *t), *x = calloc(p->points * width, sizeof *x);
     sock_data *data = NULL;
-    sock_status status = names && length && t ? SOCK_OK : SOCK_ENOMEM;
+    sock_status status = names && length && t && x ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < width; k++)
+        names[k] = k < s->d ? sock_model_name(model, k) : sock_model_input_name(model, k - s->d);
     for (size_t j = 0; status >= 0 && j < trajectories; j++) {
         size_t start = j / p->each;
         length[j] = s->times[start];
         memcpy(t + at, s->t + s->first[start], length[j] * sizeof *t);
         at += length[j];
     }
+    if (status >= 0) put_columns(model, s, p, width, x);
     if (status >= 0) status = sock_options_set(c->ctx, c->opts, "grouping", "none");
+    if (status >= 0) status = sock_options_set(c->ctx, c->opts, "input", "none");
+    if (status >= 0) status = sock_options_set(c->ctx, c->opts, "time-dependent", "no");
     if (status >= 0)
         status = sock_options_set(c->ctx, c->opts, "missing", "none"); /* what reads data is not for paths */
     if (status >= 0) status = sock_options_set(c->ctx, c->opts, "every", "1");
     if (status >= 0)
-        status = sock_data_from_arrays(c->ctx, s->d, trajectories, length, t, p->x, names, NULL, c->opts, &data);
+        status = sock_data_from_arrays(c->ctx, width, trajectories, length, t, x, names, NULL, c->opts, &data);
     if (status >= 0) status = sock_data_write(c->ctx, data, path);
     sock_data_free(data);
-    free(names), free(length), free(t);
+    free((void *)names), free(length), free(t), free(x);
     return status < 0 ? cli_fail(c, status) : -1;
 }
 
@@ -365,13 +525,19 @@ static int check_usage(const cli *c, const char *from, const char *x0, const cha
 
 static int run(int count, char **arguments)
 {
-    const char *output = NULL, *from = NULL, *x0 = NULL, *times = NULL, *number = "1", *step_text = NULL;
+    const char *output = NULL, *number = "1", *step_text = NULL;
+    wishes w = {0};
     bool observed = false;
     paths p = {0};
     const cli_option own[] = {
-        {"from", 0, &from, NULL, "FILE", "starts: the distinct first points of the trajectories of a data file"},
-        {"x0", 0, &x0, NULL, "X,...", "one start, a number for each state"},
-        {"times", 0, &times, NULL, "FROM:TO:COUNT", "output times, or a list with commas (default: those of the file)"},
+        {"from", 0, &w.from, NULL, "FILE",
+         "starts: the distinct first points of the trajectories of a data file, and the model's inputs"},
+        {"x0", 0, &w.x0, NULL, "X,...", "one start, a number for each state"},
+        {"times", 0, &w.times, NULL, "FROM:TO:COUNT",
+         "output times, or a list with commas (default: those of the file)"},
+        {"inputs", 0, &w.inputs, NULL, "FILE",
+         "inputs of the model: a CSV with the time and their columns, for all starts"},
+        {"input-value", 0, &w.values, NULL, "NAME=NUMBER,...", "inputs of the model that stay as they are"},
         {"paths", 0, &number, NULL, "N", "paths for each start (default: 1)"},
         {"uncertain", 0, NULL, &p.uncertain, NULL, "each path by a model drawn from what the fit leaves open"},
         {"step", 0, &step_text, NULL, "H", "largest inner step (default: a tenth of the smallest gap)"},
@@ -384,7 +550,7 @@ static int run(int count, char **arguments)
     double step = 0;
     int code = cli_begin(&c, &verb_simulate, own, count, arguments);
     if (code < 0) code = cli_operands(&c, 1);
-    if (code < 0) code = check_usage(&c, from, x0, times, output);
+    if (code < 0) code = check_usage(&c, w.from, w.x0, w.times, output);
     if (code < 0) code = parse_count(&c, number, &p.each);
     if (code < 0) code = parse_step(&c, step_text, &step);
     if (code < 0) code = cli_check_output(&c, output);
@@ -398,7 +564,7 @@ static int run(int count, char **arguments)
         code = cli_usage_error(&c, "--observed: %s knows of no measurement noise", c.operand[0]);
         goto out;
     }
-    code = get_starts(&c, model, from, x0, times, &s);
+    code = get_starts(&c, model, &w, &s);
     if (code < 0 && output) code = check_array(&c, &s, output);
     if (code < 0) code = run_paths(&c, model, &s, step, observed, &p);
     if (code < 0) code = write_paths(&c, model, &s, &p, output ? output : "-");

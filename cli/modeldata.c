@@ -62,11 +62,78 @@ int named_data_read(const cli *c, size_t d, const char *const *names, const char
     return -1;
 }
 
-int model_data_read(const cli *c, const sock_model *model, const char *path, sock_data **out)
+static int model_data_read_states(const cli *c, const sock_model *model, const char *path, sock_data **out)
 {
     const char **names = model_names(model);
     if (!names) return cli_fail(c, SOCK_ENOMEM);
     int code = named_data_read(c, sock_model_dim(model), names, "the model", path, out);
     free((void *)names);
     return code;
+}
+
+/* Adds the names of a model's inputs, less the time, to a list of room enough; answers whether the time is one. */
+static bool add_inputs(const sock_model *model, const char **names, size_t *count)
+{
+    bool timed = false;
+    for (size_t k = 0; k < sock_model_inputs(model); k++) {
+        const char *name = sock_model_input_name(model, k);
+        size_t seen = 0;
+        if (strcmp(sock_model_input_hold(model, k), "time") == 0) {
+            timed = true;
+            continue;
+        }
+        while (seen < *count && strcmp(names[seen], name) != 0) seen++;
+        if (seen == *count) names[(*count)++] = name;
+    }
+    return timed;
+}
+
+/* The options input and time-dependent as the models need them. */
+static sock_status set_inputs(const cli *c, const sock_model *model, const sock_model *other)
+{
+    const size_t most = sock_model_inputs(model) + sock_model_inputs(other);
+    const char **names = calloc(most + 1, sizeof *names);
+    size_t count = 0;
+    if (!names) return SOCK_ENOMEM;
+    const bool one = add_inputs(model, names, &count), two = add_inputs(other, names, &count);
+    char *list = count ? state_list(count, names) : NULL;
+    sock_status status = list || !count ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sock_options_set(c->ctx, c->opts, "input", list ? list : "none");
+    if (status >= 0) status = sock_options_set(c->ctx, c->opts, "time-dependent", one || two ? "yes" : "no");
+    free(list);
+    free((void *)names);
+    return status;
+}
+
+int models_data_read(const cli *c, const sock_model *model, const sock_model *other, const char *path, sock_data **out)
+{
+    const sock_status status = set_inputs(c, model, other);
+    if (status < 0) return cli_fail(c, status);
+    return model_data_read_states(c, model, path, out);
+}
+
+int model_data_read(const cli *c, const sock_model *model, const char *path, sock_data **out)
+{
+    return models_data_read(c, model, NULL, path, out);
+}
+
+int model_states_read(const cli *c, const sock_model *model, const char *path, sock_data **out)
+{
+    const sock_status status = set_inputs(c, NULL, NULL);
+    return status < 0 ? cli_fail(c, status) : model_data_read_states(c, model, path, out);
+}
+
+/* A data set has states: here they are the inputs. */
+int model_inputs_read(const cli *c, const sock_model *model, const char *path, sock_data **out)
+{
+    const char **names = calloc(sock_model_inputs(model) + 1, sizeof *names);
+    size_t count = 0;
+    if (!names) return cli_fail(c, SOCK_ENOMEM);
+    add_inputs(model, names, &count);
+    int code = count ? -1 : cli_usage_error(c, "%s: the only input of the model is the time: it needs no file", path);
+    sock_status status = code < 0 ? set_inputs(c, NULL, NULL) : SOCK_OK;
+    if (code < 0 && status >= 0) status = set_states(c, count, names);
+    if (code < 0 && status >= 0) status = sock_data_read(c->ctx, path, c->opts, out);
+    free((void *)names);
+    return status < 0 ? cli_fail(c, status) : code;
 }

@@ -6,8 +6,14 @@
 
 /* Reads a data file whose states are those of the model, by name and in the model's order (a file may hold more
  * columns), unless --state says otherwise; a .npy array must have as many states. Answers a negative number when *out
- * is there, else the exit code. */
+ * is there, else the exit code. The inputs that the model needs are read too, and those of another model (a truth) if
+ * that is not NULL. */
+int models_data_read(const cli *c, const sock_model *model, const sock_model *other, const char *path, sock_data **out);
 int model_data_read(const cli *c, const sock_model *model, const char *path, sock_data **out);
+
+/* The states alone, and the inputs alone: a CSV with a time and the columns of the model's inputs. */
+int model_states_read(const cli *c, const sock_model *model, const char *path, sock_data **out);
+int model_inputs_read(const cli *c, const sock_model *model, const char *path, sock_data **out);
 
 /* The same for any list of d names: those of other data. `whose` names their owner in a message. */
 int named_data_read(const cli *c, size_t d, const char *const *names, const char *whose, const char *path,

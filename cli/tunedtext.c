@@ -199,6 +199,29 @@ static void print_noise(const sk_record *r, int width)
     putchar('\n');
 }
 
+/* Where an input stands, and what it gains there. */
+static void print_gain(const char *field, double gain, bool in)
+{
+    if (isfinite(gain))
+        printf(", %s %s %.3g nats", field, in ? "+" : "left out:", fabs(gain) < 0.005 ? 0 : gain);
+    else
+        printf(", %s: not tried", field);
+}
+
+static void print_inputs(const sk_record *r, int width)
+{
+    const sk_inputs_told *list = &r->found.inputs;
+    for (size_t i = 0; i < list->count; i++) {
+        const sk_input_told *one = &list->input[i];
+        printf("%-*s%s (%s)", width, i ? "" : "inputs", told(one->name), told(one->hold));
+        print_gain("f", one->gain_f, one->in_f);
+        print_gain("a", one->gain_a, one->in_a);
+        putchar('\n');
+        if (one->hold && strcmp(one->hold, "time") == 0 && (one->in_f || one->in_a))
+            printf("%*swhat the model says beyond the last time of the data is a guess\n", width, "");
+    }
+}
+
 static bool has_eta(const sk_parts *list)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -314,6 +337,7 @@ void tuned_print(const sk_record *record, int width, bool full)
     print_drift(record, width, full);
     print_diffusion(record, width, full);
     print_noise(record, width);
+    print_inputs(record, width);
     print_scale(&record->found, width);
     print_search(record, width, full);
     if (full) print_bands(record, width);

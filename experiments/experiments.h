@@ -69,7 +69,7 @@ extern const exp_experiment exp_check;
 /* Measurement noise and long steps: the default beside an oracle that is given the true terms. */
 extern const exp_experiment exp_noise;
 
-/* What people know of their system: boundaries. */
+/* What people know of their system: boundaries, inputs. */
 extern const exp_experiment exp_structure;
 
 /* The paper's tables, with every rival: table 1, table 2, both (tables.c). */

@@ -12,7 +12,8 @@ typedef struct structure_claim {
     sock_status (*measure)(sock_context *ctx, const struct structure_claim *claim, const claim_teller *to);
 } structure_claim;
 
-/* Boundaries; a claim without a name ends the table. */
+/* Boundaries, inputs; a claim without a name ends the table. */
 extern const structure_claim structure_bounds[];
+extern const structure_claim structure_inputs[];
 
 #endif

@@ -1,15 +1,16 @@
-/* structurestudy.c - what people know of their system: boundaries (structurebounds.c). One claim after the other, each
- * on seeds of its own; rows are kept as soon as a claim is through with a seed. */
+/* structurestudy.c - what people know of their system: boundaries (structurebounds.c), inputs (structureinputs.c). One
+ * claim after the other, each on seeds of its own; rows are kept as soon as a claim is through with a seed. */
 #include "experiments/resultrows.h"
 #include "experiments/structureclaims.h"
 
 #include <math.h>
 #include <string.h>
 
-static const structure_claim *const parts[] = {structure_bounds};
+static const structure_claim *const parts[] = {structure_bounds, structure_inputs};
 enum { PARTS = sizeof parts / sizeof *parts };
 
-static const char *const claim_names[] = {"cir", "feller", "logistic", "lotka-volterra", "wright-fisher", "sir", NULL};
+static const char *const claim_names[] = {"cir", "feller", "logistic", "lotka-volterra", "wright-fisher", "sir",
+                                          "forced", "dose", NULL};
 
 static int is_wanted(const exp_settings *settings, const structure_claim *c)
 {
@@ -59,7 +60,7 @@ static sock_status run_structure(sock_context *ctx, const exp_settings *settings
 }
 
 const exp_experiment exp_structure = {.name = "structure",
-                                      .summary = "what is known of a system: boundaries",
+                                      .summary = "what is known of a system: boundaries, inputs",
                                       .takes = EXP_TAKES_SEEDS | EXP_TAKES_SHOW,
                                       .sets = claim_names,
                                       .resumes = 1,

@@ -149,13 +149,13 @@ SOCK_API sock_option_info sock_option_describe(size_t index);
 typedef struct sock_data sock_data;
 
 /* Reads a CSV (long form, with a header) or, when the name ends in .npy, an array of shape (paths, times, d).
- * Options used: id, time, state, group, grouping, dt, missing, every. The message of a failure names file, line and
- * column. */
+ * Options used: id, time, state, input, time-dependent, group, grouping, dt, missing, every. The message of a
+ * failure names file, line and column. */
 SOCK_API sock_status sock_data_read(sock_context *ctx, const char *path, const sock_options *opts, sock_data **out);
 
 /* From arrays: trajectory j has length[j] points; t and x hold all points, trajectory after trajectory. NaN in x
  * marks a missing point. names: d state names or NULL (x0, x1, ...); group: a label per trajectory, or NULL for the
- * default grouping (same start and same times). */
+ * default grouping (same start and same times). Columns that the option input names are inputs, the others states. */
 SOCK_API sock_status sock_data_from_arrays(sock_context *ctx, size_t d, size_t trajectories, const size_t *length,
                                            const double *t, const double *x, const char *const *names,
                                            const size_t *group, const sock_options *opts, sock_data **out);
@@ -167,6 +167,12 @@ SOCK_API size_t sock_data_groups(const sock_data *data);
 SOCK_API size_t sock_data_points(const sock_data *data);
 SOCK_API size_t sock_data_intervals(const sock_data *data);           /* n: over all groups */
 SOCK_API const char *sock_data_name(const sock_data *data, size_t k); /* state column k; NULL beyond d */
+
+/* Known inputs u(t) beside the states (options input and time-dependent): how many, name k (NULL beyond), and their
+ * values at the points of trajectory j, length x inputs (NULL where there are none). */
+SOCK_API size_t sock_data_inputs(const sock_data *data);
+SOCK_API const char *sock_data_input_name(const sock_data *data, size_t k);
+SOCK_API const double *sock_data_input(const sock_data *data, size_t j);
 
 /* Trajectory j: its length; pointers into data, valid as long as data is. */
 SOCK_API size_t sock_data_trajectory(const sock_data *data, size_t j, const double **t, const double **x);
@@ -257,6 +263,26 @@ SOCK_API sock_status sock_model_diffusion(sock_context *ctx, const sock_model *m
 SOCK_API sock_status sock_model_sigma(sock_context *ctx, const sock_model *model, size_t count, const double *x,
                                       double *sigma);
 
+/* Known inputs u(t) that the model depends on: how many, and of input k the name, how it goes on between two values
+ * ("previous", "linear", or "time": it is the time itself, the last one) and its median in the data of the fit. */
+SOCK_API size_t sock_model_inputs(const sock_model *model);
+SOCK_API const char *sock_model_input_name(const sock_model *model, size_t k); /* NULL beyond them, as below */
+SOCK_API const char *sock_model_input_hold(const sock_model *model, size_t k);
+SOCK_API double sock_model_input_usual(const sock_model *model, size_t k);
+
+/* f and a, or sigma, at points x (count x d) with inputs u (count x inputs; NULL where there are none); f or a may be
+ * NULL. The
+ * three calls above fail for a model that has inputs. */
+SOCK_API sock_status sock_model_evaluate_at(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                            const double *u, double *f, double *a);
+SOCK_API sock_status sock_model_sigma_at(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                         const double *u, double *sigma);
+
+/* The inputs at a time, from their values u (times x inputs) at growing times t: between them by their holds, beyond
+ * them the nearest; an input that is the time goes on. */
+SOCK_API void sock_model_inputs_at(const sock_model *model, size_t times, const double *t, const double *u, double when,
+                                   double *out);
+
 /* The covariance R (d x d) of the measurement noise that the model was fitted with: observations are x + N(0, R). 0 and
  * zeros where there is none. */
 SOCK_API int sock_model_noise(const sock_model *model, double *noise);
@@ -305,6 +331,12 @@ typedef void (*sock_field_fn)(void *user, size_t count, size_t d, const double *
 SOCK_API sock_status sock_model_wrap(sock_context *ctx, size_t d, const char *const *names, sock_field_fn drift,
                                      sock_field_fn diffusion, void *user, sock_model **out);
 
+/* Inputs of a wrapped model, before it is used: its functions are then called at points of d + inputs numbers, the
+ * states and behind them the inputs (the argument d stays the number of states). hold: "previous" or "linear" for each,
+ * or NULL: previous. */
+SOCK_API sock_status sock_model_set_inputs(sock_context *ctx, sock_model *model, size_t inputs,
+                                           const char *const *names, const char *const *hold);
+
 /* ---- Simulate ------------------------------------------------------------------------------------------ */
 
 /* What happens at the bounds of the state space. */
@@ -329,6 +361,11 @@ typedef struct sock_simulation {
     const double *lower, *upper; /* d numbers each; infinite: free; NaN or NULL: the model's. Both NULL: bounds AUTO */
     int observed;                /* not 0: what is written are observations, paths plus the model's measurement noise */
     int uncertain; /* 1: path k of every start is one of draw k of the model (sock_model_draw with this seed) */
+    /* of a model with inputs: their values at growing times, between them by their holds, beyond them the nearest */
+    size_t input_times;
+    const double *input_t; /* input_times */
+    const double *u;       /* starts x input_times x inputs; of an input that is the time: what the clock
+                              shows then. NULL: there is no other, and the times above are the clock's */
 } sock_simulation;
 
 typedef struct sock_simulation_report {

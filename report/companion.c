@@ -1,6 +1,7 @@
 /* companion.c - see companion.h. */
 #include "companion.h"
 
+#include "driven.h"
 #include "evidence.h"
 
 #include <math.h>
@@ -64,10 +65,13 @@ sock_status companion_make(sock_context *ctx, const fig_input *in, const sock_mo
         const double span = length ? times[length - 1] - times[0] : 0; /* a long gap must not hold up the picture */
         sock_simulation spec = specify(in, fmax(time.step / 2, span / STEPS_MOST));
         sock_simulation_report report;
+        double *u = NULL;
         spec.x0 = x, spec.paths = paths, spec.first_start = i, spec.t = t;
         spec.times = thin_times(length, times, t);
         if (spec.times < 2) continue;
-        status = sock_simulate(ctx, model, &spec, made, NULL, &report);
+        status = driven_paths(model, in->data, i * all / starts, &spec, &u);
+        if (status >= 0) status = sock_simulate(ctx, model, &spec, made, NULL, &report);
+        free(u);
         if (status >= 0) take_points(d, paths, spec.times, 0, made, &c);
         if (status >= 0) c.lost += (double)report.lost / (double)(paths * starts);
     }
@@ -110,8 +114,11 @@ sock_status companion_long_run(sock_context *ctx, const fig_input *in, companion
         for (size_t i = 0; i < times; i++) t[i] = end * (double)i / (double)(times - 1);
         sock_simulation spec = specify(in, step);
         sock_simulation_report report;
+        double *u = NULL;
         spec.starts = starts, spec.x0 = x0, spec.paths = 1, spec.times = times, spec.t = t;
-        status = sock_simulate(ctx, in->model, &spec, made, NULL, &report);
+        status = driven_at_rest(in->model, &spec, &u);
+        if (status >= 0) status = sock_simulate(ctx, in->model, &spec, made, NULL, &report);
+        free(u);
         if (status >= 0) take_points(d, starts, times, times / 2, made, &c);
         if (status >= 0) c.lost = (double)report.lost / (double)starts;
     }

@@ -6,6 +6,7 @@
  * it is the histogram of the second half of long paths, shown where they stay around the data. */
 #define _GNU_SOURCE
 #include "densitypanel.h"
+#include "driven.h"
 #include "evidence.h"
 
 #include <math.h>
@@ -53,9 +54,9 @@ static sock_status by_formula(sock_context *ctx, const fig_input *in, stationary
     sock_status status = f ? evidence_range(in, 0, 0.5, &r) : SOCK_ENOMEM;
     if (status >= 0) {
         for (size_t i = 0; i < GRID; i++) out->x[i] = r.low + (r.high - r.low) * (double)i / (GRID - 1);
-        status = sock_model_drift(ctx, in->model, GRID, out->x, f);
+        status = driven_drift(ctx, in->model, NULL, GRID, out->x, f);
     }
-    if (status >= 0) status = sock_model_diffusion(ctx, in->model, GRID, out->x, a);
+    if (status >= 0) status = driven_diffusion(ctx, in->model, NULL, GRID, out->x, a);
     if (status >= 0) out->known = potential(out->x, f, a, out->p) && normalise(out->x, out->p);
     free(f);
     return status;

@@ -2,6 +2,7 @@
  * data along the axis, the truth dashed. */
 #define _GNU_SOURCE
 #include "curvepanel.h"
+#include "driven.h"
 #include "evidence.h"
 #include "units.h"
 
@@ -27,12 +28,12 @@ static sock_status evaluate(sock_context *ctx, const fig_input *in, curves *c)
     for (size_t i = 0; i < GRID; i++) c->x[i] = low + (high - low) * (double)i / (GRID - 1);
     c->has_truth = in->truth != NULL;
     c->truth_has_a = in->truth && sock_model_has_diffusion(in->truth);
-    sock_status status = sock_model_drift(ctx, in->model, GRID, c->x, c->f);
-    if (status >= 0 && c->which & FIG_A) status = sock_model_diffusion(ctx, in->model, GRID, c->x, c->a);
+    sock_status status = driven_drift(ctx, in->model, NULL, GRID, c->x, c->f);
+    if (status >= 0 && c->which & FIG_A) status = driven_diffusion(ctx, in->model, NULL, GRID, c->x, c->a);
     c->ends = (curve_ends){.f = c->f_band, .a = c->a_band, .outside = c->outside};
     if (status >= 0) status = curve_bands(ctx, in->model, 0, GRID, c->x, &c->ends);
-    if (status >= 0 && c->has_truth) status = sock_model_drift(ctx, in->truth, GRID, c->x, c->true_f);
-    if (status >= 0 && c->truth_has_a) status = sock_model_diffusion(ctx, in->truth, GRID, c->x, c->true_a);
+    if (status >= 0 && c->has_truth) status = driven_drift(ctx, in->truth, in->model, GRID, c->x, c->true_f);
+    if (status >= 0 && c->truth_has_a) status = driven_diffusion(ctx, in->truth, in->model, GRID, c->x, c->true_a);
     return status;
 }
 

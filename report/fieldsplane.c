@@ -8,6 +8,7 @@
  *    Where its short half axis is a small part of the long one, it is a line. */
 #define _GNU_SOURCE
 #include "cells.h"
+#include "driven.h"
 #include "evidence.h"
 #include "units.h"
 
@@ -73,8 +74,8 @@ static sock_status evaluate(const plane *p, const sock_model *model, int want_a,
     const size_t d = p->d, each = want_a ? d * d : d;
     double *value = calloc(at->count * each + 1, sizeof *value);
     if (!value) return SOCK_ENOMEM;
-    const sock_status status = want_a ? sock_model_diffusion(p->ctx, model, at->count, at->x, value)
-                                      : sock_model_drift(p->ctx, model, at->count, at->x, value);
+    const sock_status status =
+        (want_a ? driven_diffusion : driven_drift)(p->ctx, model, p->in->model, at->count, at->x, value);
     for (size_t i = 0; status >= 0 && i < at->count; i++) {
         const double *at_i = value + i * each;
         out[i][0] = want_a ? at_i[p->u * d + p->u] : at_i[p->u];

@@ -5,6 +5,7 @@
  * 3. At each time the 5, 25, 50, 75 and 95 % points of the paths bound the bands; those of the truth are dashed. */
 #define _GNU_SOURCE
 #include "datalines.h"
+#include "driven.h"
 #include "evidence.h"
 #include "memtext.h"
 
@@ -64,19 +65,22 @@ static sock_status make_fan(sock_context *ctx, const bundle *b, const sock_model
     for (size_t i = 0; i < TIMES; i++) out->t[i] = t[0] + (b->time.last - t[0]) * (double)i / (TIMES - 1);
     const double length = b->time.last - t[0], most = 20000; /* steps: a long gap must not hold up the picture */
     const double step = fmax(fmin(b->time.step / 2, length / (TIMES - 1)), length / most);
-    const sock_simulation spec = {.starts = 1,
-                                  .x0 = x,
-                                  .paths = PATHS,
-                                  .times = TIMES,
-                                  .t = out->t,
-                                  .step = step,
-                                  .seed = b->in->seed,
-                                  .first_start = number,
-                                  .bounds = b->in->bounds,
-                                  .lower = b->in->lower,
-                                  .upper = b->in->upper};
+    sock_simulation spec = {.starts = 1,
+                            .x0 = x,
+                            .paths = PATHS,
+                            .times = TIMES,
+                            .t = out->t,
+                            .step = step,
+                            .seed = b->in->seed,
+                            .first_start = number,
+                            .bounds = b->in->bounds,
+                            .lower = b->in->lower,
+                            .upper = b->in->upper};
     sock_simulation_report report;
-    const sock_status status = sock_simulate(ctx, model, &spec, made, NULL, &report);
+    double *u = NULL;
+    sock_status status = driven_paths(model, b->in->data, b->starts.trajectory[number], &spec, &u);
+    if (status >= 0) status = sock_simulate(ctx, model, &spec, made, NULL, &report);
+    free(u);
     if (status > 0) hold_lost(b->d, made);
     if (status >= 0) take_quantiles(b->d, b->panels, made, out);
     out->lost = status >= 0 ? report.lost : 0;

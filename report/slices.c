@@ -5,6 +5,7 @@
  * hang together. */
 #define _GNU_SOURCE
 #include "curvepanel.h"
+#include "driven.h"
 #include "evidence.h"
 #include "units.h"
 
@@ -42,15 +43,17 @@ static void place_points(slice *s, size_t d, size_t count, const double *points,
     }
 }
 
-static sock_status evaluate(sock_context *ctx, const sock_model *model, size_t k, const double *x, double *f, double *a)
+/* like: the model whose medians of inputs count. */
+static sock_status evaluate(sock_context *ctx, const sock_model *model, const sock_model *like, size_t k,
+                            const double *x, double *f, double *a)
 {
     const size_t d = sock_model_dim(model);
     double *value = calloc(GRID * d * d, sizeof *value);
     if (!value) return SOCK_ENOMEM;
-    sock_status status = sock_model_drift(ctx, model, GRID, x, value);
+    sock_status status = driven_drift(ctx, model, like, GRID, x, value);
     for (size_t g = 0; status >= 0 && g < GRID; g++) f[g] = value[g * d + k];
     if (status >= 0 && sock_model_has_diffusion(model)) {
-        status = sock_model_diffusion(ctx, model, GRID, x, value);
+        status = driven_diffusion(ctx, model, like, GRID, x, value);
         for (size_t g = 0; status >= 0 && g < GRID; g++) a[g] = value[(g * d + k) * d + k];
     }
     free(value);
@@ -64,11 +67,11 @@ static sock_status make_slice(sock_context *ctx, const fig_input *in, size_t cou
     sock_status status = x ? evidence_sorted(in, s->k, &s->values, &s->count) : SOCK_ENOMEM;
     if (status >= 0) {
         place_points(s, d, count, points, x);
-        status = evaluate(ctx, in->model, s->k, x, s->f, s->a);
+        status = evaluate(ctx, in->model, in->model, s->k, x, s->f, s->a);
     }
     s->ends = (curve_ends){.f = s->f_band, .a = s->a_band, .outside = s->outside};
     if (status >= 0) status = curve_bands(ctx, in->model, s->k, GRID, x, &s->ends);
-    if (status >= 0 && in->truth) status = evaluate(ctx, in->truth, s->k, x, s->true_f, s->true_a);
+    if (status >= 0 && in->truth) status = evaluate(ctx, in->truth, in->model, s->k, x, s->true_f, s->true_a);
     free(x);
     return status;
 }

@@ -1,5 +1,6 @@
 /* whiteness.c - see whiteness.h. */
 #include "whiteness.h"
+#include "driven.h"
 
 #include "datalook.h"
 
@@ -67,21 +68,21 @@ static void lead(const res_set *s, size_t first, size_t count, const double *h, 
     }
 }
 
-static sock_status evaluate_chunk(sock_context *ctx, const sock_model *model, res_set *s, size_t first, const double *h,
-                                  const room *w)
+static sock_status evaluate_chunk(sock_context *ctx, const sock_model *model, const sock_data *data, res_set *s,
+                                  size_t first, const double *h, const room *w)
 {
     const size_t count = s->steps - first < CHUNK ? s->steps - first : CHUNK;
-    const double *x = s->x + first * s->d;
-    sock_status status = sock_model_drift(ctx, model, count, x, w->f);
-    if (status >= 0) status = sock_model_diffusion(ctx, model, count, x, w->a);
+    driven_steps at = {count, s->trajectory + first, s->t + first, h + first, s->x + first * s->d, 0};
+    sock_status status = driven_fields(ctx, model, data, &at, w->f, w->a);
     if (status >= 0) lead(s, first, count, h, w);
-    if (status >= 0) status = sock_model_drift(ctx, model, count, w->end, w->end_f);
-    if (status >= 0) status = sock_model_diffusion(ctx, model, count, w->end, w->end_a);
+    at.x = w->end, at.end = 1;
+    if (status >= 0) status = driven_fields(ctx, model, data, &at, w->end_f, w->end_a);
     if (status >= 0) standardise(s, first, count, h, w);
     return status;
 }
 
-static sock_status evaluate(sock_context *ctx, const sock_model *model, res_set *s, const double *h)
+static sock_status evaluate(sock_context *ctx, const sock_model *model, const sock_data *data, res_set *s,
+                            const double *h)
 {
     const size_t one = CHUNK * s->d, square = one * s->d;
     double *space = calloc(3 * one + 2 * square, sizeof *space);
@@ -89,7 +90,7 @@ static sock_status evaluate(sock_context *ctx, const sock_model *model, res_set 
     const room w = {space, space + 3 * one, space + one, space + 2 * one, space + 3 * one + square};
     sock_status status = SOCK_OK;
     for (size_t first = 0; status >= 0 && first < s->steps; first += CHUNK)
-        status = evaluate_chunk(ctx, model, s, first, h, &w);
+        status = evaluate_chunk(ctx, model, data, s, first, h, &w);
     free(space);
     return status;
 }
@@ -106,7 +107,7 @@ sock_status res_make(sock_context *ctx, const sock_model *model, const sock_data
     sock_status status = h && s.r && s.x && s.t && s.trajectory ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) {
         collect(data, &s, h);
-        status = evaluate(ctx, model, &s, h);
+        status = evaluate(ctx, model, data, &s, h);
     }
     free(h);
     if (status < 0)
@@ -125,6 +126,7 @@ static void *copy(size_t count, size_t size, const void *from)
 
 sock_status res_scores(sock_context *ctx, const sock_model *model, const sock_data *data, res_set *out)
 {
+    if (sock_model_inputs(model)) return res_make(ctx, model, data, out); /* the check cannot yet */
     sock_step_scores s;
     const sock_status status = sock_check_scores(ctx, model, data, NULL, &s);
     if (status < 0) return status;

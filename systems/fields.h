@@ -19,6 +19,15 @@ SYS_FIELDS(sys_doublewell); /* sigma:                   dx = (x - x^3) dt + sigm
 SYS_FIELDS(sys_amyloid);    /* rate, base, capacity, sigma: with u = x - base,
                                dx = rate u (1 - u/capacity) dt + sigma x dW */
 
+SYS_FIELDS(
+    sys_forced);      /* sigma, period:           dx = (x - x^3 + u) dt + sigma dW, u = sin(2 pi t / period + phase) */
+SYS_FIELDS(sys_dose); /* effect, half, horizon:   dx = (x (1 - x) - effect D / (D + half) x) dt + (0.1 + 0.2 D) x dW, D
+                         changes once, in the middle of the horizon */
+
+/* Their inputs: u or D, and two that do nothing, w (a slow wave) and g (0 or 1 in a trajectory). */
+void sys_forced_input(const sys_instance *instance, uint64_t stream, double t, double *u);
+void sys_dose_input(const sys_instance *instance, uint64_t stream, double t, double *u);
+
 /* beta, alpha, population; the diffusion approximation of the jump process. There is no noise function. */
 void sys_sir_drift(void *user, size_t count, size_t d, const double *x, double *f);
 void sys_sir_diffusion(void *user, size_t count, size_t d, const double *x, double *a);

@@ -120,6 +120,39 @@ static const sys_system table[] = {
      .box = 1,
      .tau = 1e-4,
      FIELDS(sys_doublewell)},
+    {.name = "forced",
+     .title = "Forced double well: dx = (x - x^3 + u) dt + 0.5 dW with the known input u = sin(2 pi t / 2.5 + phase); "
+              "two more inputs, w and g, do nothing",
+     .d = 1,
+     .names = {"x"},
+     .parameters = {{"sigma", 0.5}, {"period", 2.5}},
+     .trajectories = {60, 10, 20},
+     .points = 51,
+     .horizon = 5,
+     .box = 1.5,
+     .tau = 1e-3,
+     .inputs = 3,
+     .needed = 1,
+     .input_names = {"u", "w", "g"},
+     .holds = {"linear", "linear", "previous"},
+     .input = sys_forced_input,
+     FIELDS(sys_forced)},
+    {.name = "dose",
+     .title = "Growth under a dose: dx = (x (1 - x) - 1.5 D / (D + 0.5) x) dt + (0.1 + 0.2 D) x dW, the known input D "
+              "changes once; two more inputs, w and g, do nothing",
+     .d = 1,
+     .names = {"x"},
+     .parameters = {{"effect", 1.5}, {"half", 0.5}, {"horizon", 5}},
+     .trajectories = {60, 10, 20},
+     .points = 51,
+     .horizon = 5,
+     .tau = 1e-3,
+     .inputs = 3,
+     .needed = 1,
+     .input_names = {"D", "w", "g"},
+     .holds = {"previous", "linear", "previous"},
+     .input = sys_dose_input,
+     FIELDS(sys_dose)},
     {.name = "amyloid",
      .title = "SIMULATED stand-in for a longitudinal amyloid study (no patient's data): logistic growth of an uptake "
               "ratio with state-dependent noise, time in years, 2 to 6 irregular visits",
@@ -247,11 +280,15 @@ static void set_start(const sys_instance *instance, uint64_t stream, double *x)
     }
     const sys_system *s = instance->system;
     sk_uniforms(key_of(instance), stream, SYS_STREAM_START, 0, s->d, x);
+    if (strcmp(s->name, "dose") == 0) {
+        x[0] = 0.3 + 0.9 * x[0];
+        return;
+    }
     for (size_t k = 0; k < s->d; k++)
         x[k] = s->high > 0 ? s->low + (s->high - s->low) * x[k] : instance->box * (2 * x[k] - 1);
 }
 
-/* x += f(x) step + sigma(x) dw, sqrt(step) taken into dw. */
+/* x += f(x) step + sigma(x) dw, sqrt(step) taken into dw. x: the states, and the inputs that the fields need. */
 static void euler_step(const sys_instance *instance, double step, const double *normals, double *x)
 {
     const sys_system *s = instance->system;
@@ -271,7 +308,7 @@ static void euler_maruyama(const sys_instance *instance, const sys_path *path)
 {
     enum { CHUNK = 64 };
     const size_t d = instance->system->d;
-    double normals[CHUNK * SYS_MAX_DIM], x[SYS_MAX_DIM];
+    double normals[CHUNK * SYS_MAX_DIM], x[SYS_MAX_DIM + SYS_MAX_INPUTS];
     uint64_t used = 0;
     set_start(instance, path->stream, x);
     memcpy(path->x, x, d * sizeof *x);
@@ -282,7 +319,12 @@ static void euler_maruyama(const sys_instance *instance, const sys_path *path)
             size_t now = SK_MIN(steps - done, (size_t)CHUNK);
             sk_normals(key_of(instance), path->stream, SYS_STREAM_BROWNIAN, used, now * d, normals);
             used += now * d;
-            for (size_t k = 0; k < now; k++) euler_step(instance, gap / (double)steps, normals + k * d, x);
+            for (size_t k = 0; k < now; k++) {
+                const double step = gap / (double)steps;
+                if (instance->system->input)
+                    instance->system->input(instance, path->stream, path->t[i - 1] + step * (double)(done + k), x + d);
+                euler_step(instance, step, normals + k * d, x);
+            }
         }
         memcpy(path->x + i * d, x, d * sizeof *x);
     }
@@ -324,6 +366,33 @@ static void set_times(const sys_instance *instance, sys_set set, size_t count, s
     }
 }
 
+/* The trajectories with columns for the inputs, which the options name. */
+static sock_status with_inputs(sock_context *ctx, const generation *g, size_t count, const size_t *length,
+                               sock_data **out)
+{
+    const sys_system *s = g->instance->system;
+    const size_t width = s->d + s->inputs, points = g->first[count];
+    const char *names[SYS_MAX_DIM + SYS_MAX_INPUTS];
+    char list[200] = "";
+    double *z = sk_doubles(ctx, points, width);
+    sock_options *opts = sock_options_new(ctx);
+    for (size_t k = 0; k < width; k++) names[k] = k < s->d ? s->names[k] : s->input_names[k - s->d];
+    for (size_t k = 0; k < s->inputs; k++) {
+        strncat(list, k ? "," : "", sizeof list - strlen(list) - 1);
+        strncat(list, s->input_names[k], sizeof list - strlen(list) - 1);
+    }
+    for (size_t j = 0; z && j < count; j++)
+        for (size_t i = g->first[j]; i < g->first[j + 1]; i++) {
+            memcpy(z + i * width, g->x + i * s->d, s->d * sizeof *z);
+            s->input(g->instance, stream_of(g->set, j), g->t[i], z + i * width + s->d);
+        }
+    sock_status status = z && opts ? sock_options_set(ctx, opts, "input", list) : SOCK_ENOMEM;
+    if (status >= 0) status = sock_data_from_arrays(ctx, width, count, length, g->t, z, names, NULL, opts, out);
+    sock_options_free(opts);
+    sk_free(z);
+    return status;
+}
+
 sock_status sys_generate(sock_context *ctx, const sys_instance *instance, sys_set set, sock_data **out)
 {
     const sys_system *s = instance->system;
@@ -339,7 +408,8 @@ sock_status sys_generate(sock_context *ctx, const sys_instance *instance, sys_se
     set_times(instance, set, count, first, length, t);
     generation g = {instance, set, first, t, x};
     SK_GO(sk_parallel_for(ctx, count, 1, generate_range, &g));
-    status = sock_data_from_arrays(ctx, s->d, count, length, t, x, s->names, NULL, NULL, out);
+    status = s->inputs ? with_inputs(ctx, &g, count, length, out)
+                       : sock_data_from_arrays(ctx, s->d, count, length, t, x, s->names, NULL, NULL, out);
 out:
     sk_free(x);
     sk_free(t);
@@ -359,6 +429,7 @@ sock_status sys_truth(sock_context *ctx, const sys_instance *instance, sock_mode
     sock_model *model = NULL;
     SK_TRY(sock_model_wrap(ctx, s->d, s->names, s->drift, s->diffusion, as_user(instance), &model));
     sock_status status = s->ends == SYS_ENDLESS ? SOCK_OK : sock_model_set_bounds(ctx, model, lower, upper);
+    if (status >= 0 && s->needed) status = sock_model_set_inputs(ctx, model, s->needed, s->input_names, s->holds);
     if (status < 0)
         sock_model_free(model);
     else

@@ -16,7 +16,7 @@
 
 #include "sock.h"
 
-enum { SYS_MAX_PARAMETERS = 8, SYS_MAX_DIM = 100, SYS_SETS = 3 };
+enum { SYS_MAX_PARAMETERS = 8, SYS_MAX_DIM = 100, SYS_MAX_INPUTS = 4, SYS_SETS = 3 };
 
 typedef enum sys_set { SYS_TRAIN, SYS_VALIDATION, SYS_TEST } sys_set;
 
@@ -46,6 +46,11 @@ struct sys_system {
     double delta;                   /* recommended for scoring: added to the covariance of a step where a is singular */
     int approximate;                /* the truth is an approximation of the process that made the data */
     sock_field_fn drift, diffusion; /* f and a = sigma sigma'; user is the sys_instance */
+    /* Known inputs beside the states: columns of the data, of which the fields need the first `needed`; f, a and noise
+     * then get points of d + needed numbers. input: their values (inputs of them) in one trajectory at a time. */
+    size_t inputs, needed;
+    const char *input_names[SYS_MAX_INPUTS], *holds[SYS_MAX_INPUTS];
+    void (*input)(const sys_instance *instance, uint64_t stream, double t, double *u);
     /* out = sigma(x) dw at one point. NULL for a system that is simulated exactly. */
     void (*noise)(const sys_instance *instance, const double *x, const double *dw, double *out);
     void (*jumps)(const sys_instance *instance, const struct sys_path *path); /* such a system's paths */
@@ -108,7 +113,8 @@ enum { /* what a stream of random numbers drives: the second counter of sk_norma
        SYS_STREAM_PARAMETERS = 2,
        SYS_STREAM_TIMES = 3,
        SYS_STREAM_EVENTS = 4,
-       SYS_STREAM_PATIENTS = 5
+       SYS_STREAM_PATIENTS = 5,
+       SYS_STREAM_INPUTS = 6
 };
 
 /* A trajectory in the making: `stream` numbers it within the seed (set and index), t holds `points` times, the first is

@@ -82,7 +82,8 @@ static inline sk_transitions *transitions_of(const sock_data *data, size_t folds
 {
     const size_t n = data->points - data->trajectories;
     sk_split split = {
-        n, folds, data->trajectories, calloc(n, sizeof(size_t)), calloc(n, sizeof(size_t)), calloc(n, sizeof(size_t))};
+        n,   folds, data->trajectories, calloc(n, sizeof(size_t)), calloc(n, sizeof(size_t)), calloc(n, sizeof(size_t)),
+        NULL};
     sk_transitions *rows = NULL;
     for (size_t j = 0, i = 0; j < data->trajectories; j++)
         for (size_t k = data->first[j]; k + 1 < data->first[j + 1]; k++, i++) {

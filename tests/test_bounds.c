@@ -67,7 +67,7 @@ static sk_rule *rule_near(size_t d, const sk_bounds *bounds, double *f0, double 
     sk_rule *rule = NULL;
     for (size_t k = 0; k < 2 * d; k++) x[k] = 0.1 + 0.05 * (double)k;
     assert_int_equal(sock_data_from_arrays(ctx, d, 1, &length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
-    const sk_split split = {1, 0, 1, &point, &fold, &cluster};
+    const sk_split split = {1, 0, 1, &point, &fold, &cluster, NULL};
     assert_int_equal(sk_transitions_new(ctx, data, &split, NULL, &rows), SOCK_OK);
     rows->bounds = bounds;
     for (size_t k = 0; k < d; k++) {

@@ -12,8 +12,8 @@ static sk_transitions *some_rows(size_t n, size_t d, double unit)
 {
     sk_transitions *t = calloc(1, sizeof *t);
     t->n = n;
-    t->d = d;
-    t->y = calloc(n * d, sizeof *t->y);
+    t->d = t->in = d;
+    t->y = t->left = calloc(n * d, sizeof *t->y);
     for (size_t i = 0; i < n * d; i++) t->y[i] = i / d % 2 ? unit : -unit;
     return t;
 }
@@ -205,7 +205,7 @@ static void test_candidates__spread_is_that_of_the_mean_coordinate(void **state)
 {
     (void)state;
     double y[] = {5, 1, -sqrt(8), 5, 3, sqrt(8)};
-    const sk_transitions t = {.n = 2, .d = 3, .y = y};
+    const sk_transitions t = {.n = 2, .d = 3, .y = y, .in = 3, .left = y};
     sk_candidates c;
     assert_int_equal(sk_candidates_new(ctx, &usual, &t, true, &c), SOCK_OK);
     assert_string_equal(c.drift[c.drifts - 1].name, "gauss:eta=3.4641"); /* twice */

@@ -16,7 +16,8 @@ static size_t features_of(size_t n, size_t place, size_t max_rank)
 {
     sk_kernel *kernel = gauss();
     sk_features *map = NULL;
-    sk_transitions t = {.n = n, .d = 1, .y = calloc(n, sizeof(double))};
+    sk_transitions t = {.n = n, .d = 1, .in = 1, .y = calloc(n, sizeof(double))};
+    t.left = t.y;
     t.y[place] = 100;
     assert_int_equal(sk_pivoted_map(ctx, kernel, &t, 1e-10, max_rank, &map), SOCK_OK);
     const size_t count = sk_features_count(map);
@@ -65,7 +66,8 @@ static size_t features_of_trial(sk_field field, double rest)
         h[i] = 1;
         cluster[i] = i;
     }
-    sk_transitions t = {N, 1, FOLDS, N, y, next, h, cluster, first, FOLDS, block, &reach, &zero, NULL};
+    sk_transitions t = {N,    1,     FOLDS, N,     y, next, h,   cluster, first, FOLDS, block,
+                        &reach, &zero, NULL,  1, y,    next, NULL};
     const sk_view_spec look = {.fields = unit_fields, .model = &l, .weighted = true, .eps = 1e-3};
     sk_candidate candidate = {.field = SK_DRIFT, .name = name, .kernel = kernel, .max_rank = 9};
     const sk_diffusion_options options = {FOLDS, &l, 1, 1e-6, false, {false, false}, 0};

@@ -24,7 +24,7 @@ static sk_transitions *split_rows(const sock_data *data, const size_t *fold, siz
 {
     sk_transitions *t = NULL;
     size_t copy[STEPS];
-    sk_split split = {STEPS, folds, 3, points, copy, clusters};
+    sk_split split = {STEPS, folds, 3, points, copy, clusters, NULL};
     memcpy(copy, fold, sizeof copy);
     assert_int_equal(sk_transitions_new(ctx, data, &split, units, &t), SOCK_OK);
     return t;
@@ -336,7 +336,7 @@ static sock_status make_all(sock_context *c, void *arg)
     const sock_data *data = arg;
     static const double f0[10], a0[20];
     size_t fold[STEPS] = {0, 1, SK_ALWAYS, 0, 1};
-    sk_split split = {STEPS, 2, 3, points, fold, clusters};
+    sk_split split = {STEPS, 2, 3, points, fold, clusters, NULL};
     sk_transitions *s = NULL, *few = NULL;
     sk_rule *one = NULL, *two = NULL;
     size_t keep[] = {1};

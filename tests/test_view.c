@@ -256,7 +256,7 @@ static void test_view__typical_value_has_a_way_out(void **state)
     (void)state;
     double y[] = {1, 2, 3, 4, 5, 6}, next[] = {2, 2, 3, 5, 5, 7}, rest[] = {1, 2, 3, 4, 5, 6}, out;
     const double value[] = {9, 1, 2, 3, 7, 5}, zeros[] = {0, 8, 9, 0, 9, 5}, every[] = {9, 2, 7};
-    sk_transitions t = {.n = 6, .d = 1, .y = y, .next = next};
+    sk_transitions t = {.n = 6, .d = 1, .y = y, .next = next, .in = 1, .left = y, .right = next};
     assert_int_equal(sk_typical_value(ctx, &t, 1, value, &out), SOCK_OK);
     assert_true(out == 5); /* of 9, 3, 5 */
     assert_int_equal(sk_typical_value(ctx, &t, 1, zeros, &out), SOCK_OK);

@@ -137,7 +137,10 @@ class Model:
 
     def _data(self, X: Any, t: Any = None, dt: Any = None) -> Trajectories:
         """Trajectories from whatever was given, with the data options in force; their states are the model's."""
-        data = as_trajectories(X, self._settings(), t, dt, names=self.names_)
+        settings = dict(self._settings())
+        settings["input"] = [name for name, hold in zip(self.inputs_, self.holds_) if hold != "time"] or "none"
+        settings["time_dependent"] = "time" in self.holds_
+        data = as_trajectories(X, settings, t, dt, names=self.names_)
         if data.d != self.d_:
             raise UsageError(f"X has {data.d} features, but {type(self).__name__} is expecting {self.d_} features as input")
         return data
@@ -154,6 +157,19 @@ class Model:
         """Names of the states."""
         pointer = self._pointer()
         return tuple(lib.sock_model_name(pointer, k).decode("utf-8", "replace") for k in range(self.d_))
+
+    @property
+    def inputs_(self) -> Tuple[str, ...]:
+        """Names of the known inputs that the model depends on (docs/inputs.md)."""
+        pointer = self._pointer()
+        count = int(lib.sock_model_inputs(pointer))
+        return tuple(lib.sock_model_input_name(pointer, k).decode("utf-8", "replace") for k in range(count))
+
+    @property
+    def holds_(self) -> Tuple[str, ...]:
+        """How each input goes on between two values: "previous", "linear", or "time" for the time itself."""
+        pointer = self._pointer()
+        return tuple(lib.sock_model_input_hold(pointer, k).decode() for k in range(int(lib.sock_model_inputs(pointer))))
 
     @property
     def has_diffusion_(self) -> bool:
@@ -199,29 +215,53 @@ class Model:
             )
         return x
 
-    def _field(self, function: Any, X: Any, matrix: bool) -> np.ndarray:
+    def _inputs(self, X: Any, u: Any, n: int) -> Optional[np.ndarray]:
+        """n x m values of the inputs: from u (a dict of numbers or arrays, or an array), or from the columns of X."""
+        names = self.inputs_
+        if not names:
+            if u is not None:
+                raise UsageError("u was given, and the model has no inputs")
+            return None
+        if u is None and hasattr(X, "columns") and hasattr(X, "iloc"):
+            u = {name: X[name].to_numpy(dtype=float) for name in names if name in X.columns}
+        if u is None:
+            raise UsageError(f"the model needs the inputs {', '.join(names)}: give u, a dict or an array of shape (n, {len(names)})")
+        if isinstance(u, Mapping):
+            missing = [name for name in names if name not in u]
+            if missing:
+                raise UsageError(f"u has no value of the input {', '.join(missing)}; the inputs are {', '.join(names)}")
+            u = np.column_stack([np.broadcast_to(numbers(u[name], f"u of {name}"), (n,)) for name in names])
+        values = numbers(u, "u")
+        values = values.reshape(n, 1) if values.shape == (n,) and len(names) == 1 else values
+        if values.shape != (n, len(names)):
+            raise UsageError(f"u has shape {values.shape}; allowed: ({n}, {len(names)}), the inputs {', '.join(names)}")
+        return values
+
+    def _field(self, call: Any, X: Any, u: Any, matrix: bool) -> np.ndarray:
         x = self._points(X)
+        given = self._inputs(X, u, len(x))
         out = np.empty((len(x), self.d_, self.d_) if matrix else (len(x), self.d_))
         if len(x):
             with own_errors(self), Context(threads=self._threads()) as c:
-                arguments = (self._pointer(), len(x), doubles(x), doubles(out))
+                function, arguments = call(len(x), doubles(x), None if given is None else doubles(given), doubles(out))
                 if len(x) <= SOON:
-                    c.check(function(c.handle, *arguments))
+                    c.check(function(c.handle, self._pointer(), *arguments))
                 else:
-                    c.work(function, *arguments)
+                    c.work(function, self._pointer(), *arguments)
         return out
 
-    def drift(self, X: Any) -> np.ndarray:
-        """f at points X of shape (n, d): an array of shape (n, d)."""
-        return self._field(lib.sock_model_drift, X, False)
+    def drift(self, X: Any, u: Any = None) -> np.ndarray:
+        """f at points X of shape (n, d): an array of shape (n, d). ``u``: the inputs of a model that has some, an array of
+        shape (n, m) or a dict of numbers or arrays by name (a DataFrame X may have them as columns)."""
+        return self._field(lambda n, x, v, out: (lib.sock_model_evaluate_at, (n, x, v, out, None)), X, u, False)
 
-    def diffusion(self, X: Any) -> np.ndarray:
-        """a = sigma sigma' at points X of shape (n, d): an array of shape (n, d, d)."""
-        return self._field(lib.sock_model_diffusion, X, True)
+    def diffusion(self, X: Any, u: Any = None) -> np.ndarray:
+        """a = sigma sigma' at points X of shape (n, d): an array of shape (n, d, d). ``u`` as in :meth:`drift`."""
+        return self._field(lambda n, x, v, out: (lib.sock_model_evaluate_at, (n, x, v, None, out)), X, u, True)
 
-    def sigma(self, X: Any) -> np.ndarray:
-        """The symmetric square root of a at points X: an array of shape (n, d, d)."""
-        return self._field(lib.sock_model_sigma, X, True)
+    def sigma(self, X: Any, u: Any = None) -> np.ndarray:
+        """The symmetric square root of a at points X: an array of shape (n, d, d). ``u`` as in :meth:`drift`."""
+        return self._field(lambda n, x, v, out: (lib.sock_model_sigma_at, (n, x, v, out)), X, u, True)
 
     # -- How far they can be trusted
 
@@ -283,6 +323,7 @@ class Model:
         first_start: int = 0,
         observed: bool = False,
         uncertain: bool = False,
+        inputs: Any = None,
         **options: Any,
     ) -> np.ndarray:
         """Euler-Maruyama paths from x0 at the times t (the first is the time of the start).
@@ -293,7 +334,9 @@ class Model:
         :attr:`bounds_`). A path that leaves the finite
         numbers is NaN from there on, with a warning. The same for any number of threads, paths and starts. With
         ``uncertain`` path k of every start is one of the k-th :meth:`draw` of the model. ``observed`` adds the model's
-        measurement noise (:attr:`noise_`) to what is returned.
+        measurement noise (:attr:`noise_`) to what is returned. ``inputs``: of a model that has some, their values at the
+        times t, for all starts: a dict of numbers or arrays by name, or an array of shape (len(t), m); between the times
+        they go on as :attr:`holds_` says.
         """
         d = self.d_
         x, one = self._starts(x0)
@@ -306,6 +349,9 @@ class Model:
         spec.first_start = first_start
         spec.observed = int(bool(observed))
         spec.uncertain = int(uncertain)
+        table = self._input_table(inputs, times, len(x))
+        if table is not None:
+            spec.input_times, spec.input_t, spec.u = len(times), doubles(times), doubles(table)
         lower, upper, mode = np.empty(d), np.empty(d), ctypes.c_int()
         out = np.empty((len(x), int(n_paths), len(times), d))
         with own_errors(self), self._context(("bounds", "lower", "upper"), options) as c:
@@ -316,6 +362,14 @@ class Model:
                 progress=self._progress(),
             )
         return out[0] if one else out
+
+    def _input_table(self, inputs: Any, times: np.ndarray, starts: int) -> Optional[np.ndarray]:
+        """starts x times x m values of the inputs; the time is the clock's."""
+        if isinstance(inputs, Mapping) or inputs is None:
+            clock = {name: times for name, hold in zip(self.inputs_, self.holds_) if hold == "time"}
+            inputs = {**clock, **(inputs or {})} if self.inputs_ or inputs else None
+        values = self._inputs(None, inputs, len(times))
+        return None if values is None else np.ascontiguousarray(np.broadcast_to(values, (starts, *values.shape)))
 
     def _starts(self, x0: Any) -> Tuple[np.ndarray, bool]:
         d, x = self.d_, np.asarray(x0)
@@ -586,6 +640,20 @@ def handle_from_bytes(content: bytes) -> Handle:
         return load_handle(path)
 
 
+def _listed(value: Any) -> List[str]:
+    """Column names: a list, or a text with commas between."""
+    if value in (None, "none"):
+        return []
+    return [w.strip() for w in value.split(",")] if isinstance(value, str) else list(value)
+
+
+def _with_inputs(X: Trajectories, settings: Mapping[str, Any]) -> Trajectories:
+    """Trajectories with the inputs that the settings name; where they name none, as they are."""
+    wanted, timed = _listed(settings.get("input")), bool(settings.get("time_dependent"))
+    as_is = (not wanted or tuple(wanted) == X.inputs) and timed <= bool(X._options.get("time_dependent"))
+    return X if as_is else X.with_inputs(wanted or X.inputs, timed)
+
+
 def as_trajectories(
     X: Any,
     settings: Mapping[str, Any],
@@ -597,19 +665,23 @@ def as_trajectories(
     """Trajectories from whatever a user gave, under the data options among `settings`. `names` are those that columns of
     files and frames must have (the model's), or a user's own for arrays."""
     if isinstance(X, Trajectories) and groups is None:
+        X = _with_inputs(X, settings)
         other_order = names is not None and X.names != tuple(names) and sorted(X.names) == sorted(names)
         return X.reordered(names) if other_order and names is not None else X
-    chosen = {key: settings[key] for key in ("id", "time", "state", "group", "grouping", "missing", "every") if key in settings}
+    keys = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "missing", "every")
+    chosen = {key: settings[key] for key in keys if key in settings}
     step = dt if dt is not None else settings.get("dt")
     if step is not None and not isinstance(step, str):
         chosen["dt"] = step
+    listed = _listed(settings.get("input"))
+    columns = names if names is None or set(listed) <= set(names) else [*names, *listed]
     tabular = isinstance(X, (str, os.PathLike)) or hasattr(X, "iloc") and hasattr(X, "columns")
     if tabular and names is not None:
         chosen["state"] = list(names)
-    return Trajectories(X, t, names=None if tabular else names, groups=groups, **chosen)
+    return Trajectories(X, t, names=None if tabular else columns, groups=groups, **chosen)
 
 
-Field = Callable[[np.ndarray], Any]
+Field = Callable[..., Any]
 
 
 class Draw(Model):
@@ -629,7 +701,8 @@ class KnownSDE(Model):
     """An SDE that is known, as a model: it evaluates, simulates and scores like a fitted one.
 
     ``drift`` maps points (n, d) to (n, d), ``diffusion`` to a = sigma sigma' of shape (n, d, d); without a diffusion it is
-    an ODE. The functions may be called from several threads at once (each holding the interpreter lock). Such a model
+    an ODE. With ``inputs`` (names) the functions get the inputs of shape (n, m) as a second argument; ``hold`` says of each
+    "previous" or "linear". The functions may be called from several threads at once (each holding the interpreter lock). Such a model
     cannot be saved.
 
     >>> import numpy as np, sock
@@ -647,6 +720,8 @@ class KnownSDE(Model):
         diffusion: Optional[Field] = None,
         *,
         names: Optional[Sequence[str]] = None,
+        inputs: Sequence[str] = (),
+        hold: Sequence[str] = (),
         threads: Optional[int] = None,
     ):
         if names is not None and len(names) != d:
@@ -654,22 +729,27 @@ class KnownSDE(Model):
         self.threads = threads
         self._failure: List[BaseException] = []
         out = ctypes.c_void_p()
-        f = _native.FIELD(self._callback(drift, (d,)))
-        a = _native.FIELD() if diffusion is None else _native.FIELD(self._callback(diffusion, (d, d)))
+        m = len(inputs)
+        f = _native.FIELD(self._callback(drift, (d,), m))
+        a = _native.FIELD() if diffusion is None else _native.FIELD(self._callback(diffusion, (d, d), m))
         with Context() as c:
             c.check(lib.sock_model_wrap(c.handle, d, names_array(names), f, a, None, ctypes.byref(out)))
         self._handle = Handle(out, keep=(f, a))
+        if m:
+            with Context() as c:
+                c.check(lib.sock_model_set_inputs(c.handle, out, m, names_array(inputs), names_array(hold or None)))
 
     def _threads(self) -> Optional[int]:
         return self.threads
 
-    def _callback(self, function: Field, shape: Tuple[int, ...]) -> Any:
+    def _callback(self, function: Callable[..., Any], shape: Tuple[int, ...], m: int) -> Any:
         failure = self._failure
 
         def call(user: Any, count: int, d: int, x: Any, out: Any) -> None:
             target = np.ctypeslib.as_array(out, (count, *shape))
             try:
-                target[...] = function(np.ctypeslib.as_array(x, (count, d)).copy())
+                z = np.ctypeslib.as_array(x, (count, d + m)).copy()
+                target[...] = function(z[:, :d], z[:, d:]) if m else function(z)
             except BaseException as error:  # there is no way for it through C: remember it, and answer NaN
                 failure.append(error)
                 target[...] = np.nan

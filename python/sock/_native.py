@@ -43,6 +43,9 @@ class Simulation(ctypes.Structure):
         ("upper", POINTER(c_double)),
         ("observed", c_int),
         ("uncertain", c_int),
+        ("input_times", c_size_t),
+        ("input_t", POINTER(c_double)),
+        ("u", POINTER(c_double)),
     ]
 
 
@@ -248,6 +251,9 @@ PROTOTYPES = {
     "sock_data_intervals": (c_size_t, [_H]),
     "sock_data_name": (c_char_p, [_H, c_size_t]),
     "sock_data_trajectory": (c_size_t, [_H, c_size_t, POINTER(_D), POINTER(_D)]),
+    "sock_data_inputs": (c_size_t, [_H]),
+    "sock_data_input_name": (c_char_p, [_H, c_size_t]),
+    "sock_data_input": (_D, [_H, c_size_t]),
     "sock_data_split": (c_int, [_H, _H, c_size_t, c_size_t, c_uint64, _OUT, _OUT]),
     "sock_data_write": (c_int, [_H, _H, c_char_p]),
     "sock_data_summary": (c_int, [_H, _H, _TEXT]),
@@ -265,6 +271,13 @@ PROTOTYPES = {
     "sock_model_drift": (c_int, [_H, _H, c_size_t, _D, _D]),
     "sock_model_diffusion": (c_int, [_H, _H, c_size_t, _D, _D]),
     "sock_model_sigma": (c_int, [_H, _H, c_size_t, _D, _D]),
+    "sock_model_inputs": (c_size_t, [_H]),
+    "sock_model_input_name": (c_char_p, [_H, c_size_t]),
+    "sock_model_input_hold": (c_char_p, [_H, c_size_t]),
+    "sock_model_input_usual": (c_double, [_H, c_size_t]),
+    "sock_model_evaluate_at": (c_int, [_H, _H, c_size_t, _D, _D, _D, _D]),
+    "sock_model_sigma_at": (c_int, [_H, _H, c_size_t, _D, _D, _D]),
+    "sock_model_set_inputs": (c_int, [_H, _H, c_size_t, POINTER(c_char_p), POINTER(c_char_p)]),
     "sock_model_has_bands": (c_int, [_H]),
     "sock_model_bands": (c_int, [_H, _H, c_size_t, _D, c_double, POINTER(Bands)]),
     "sock_model_draw": (c_int, [_H, _H, c_uint64, c_uint64, _OUT]),

@@ -18,6 +18,7 @@ from ._summary import summary
 
 # Parameters beside those of the library's options table: name, default, help.
 _OWN: Dict[str, Tuple[Any, str]] = {
+    "inputs": (None, "names of columns that are known inputs u(t), not states (the option input by another name)"),
     "threads": (None, "threads to use (None: the processors that the process may use)"),
     "progress": ("auto", "'auto': a line on a terminal or in a notebook; True, False; or a function(stage, fraction) "
                          "that stops the work by returning True"),
@@ -117,7 +118,10 @@ class SDE(Model):
     # -- Parameters for the library
 
     def _settings(self) -> Dict[str, Any]:
-        return {name: self._params[name] for name in OPTIONS}
+        settings = {name: self._params[name] for name in OPTIONS}
+        if self._params["inputs"] is not None:
+            settings["input"] = list(self._params["inputs"]) or "none"
+        return settings
 
     def _threads(self) -> Optional[int]:
         return self._params["threads"]

@@ -82,12 +82,22 @@ def _bounds(info: Dict[str, Any]) -> List[Line]:
     return lines
 
 
+def _inputs(info: Dict[str, Any]) -> List[Line]:
+    def gain(key: str, value: Any, used: Any) -> str:
+        return f"{key} {'+' if used else 'left out:'} {'not tried' if value is None else f'{value:.3g} nats'}"
+
+    return [
+        ("" if i else "inputs", f"{u['name']} ({u['hold']}), {gain('f', u['gain_f'], u['in_f'])}, {gain('a', u['gain_a'], u['in_a'])}")
+        for i, u in enumerate(info.get("inputs") or [])
+    ]
+
+
 def summary(info: Dict[str, Any], d: int) -> str:
     """Lines "key  text"."""
     lines = [("data", f"{info.get('n')} intervals, {info.get('points')} points, dimension {d}")]
     lines += _field("drift", info) + _equations(info)
     lines += [("", f"{info['quadrature']} quadrature")] if info.get("quadrature") else []
-    lines += _field("diffusion", info) + _bounds(info) + _certificate(info) + _score(info, d)
+    lines += _field("diffusion", info) + _bounds(info) + _certificate(info) + _inputs(info) + _score(info, d)
     lines += [("warning", str(text)) for text in info.get("warnings") or []]
     if info.get("verdict"):
         lines.append(("verdict", str(info["verdict"])))

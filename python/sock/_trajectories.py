@@ -13,21 +13,27 @@ from ._calls import OPTIONS, Context, unknown_parameter
 from ._errors import InputError, UsageError
 from ._native import doubles, lib, names_array, take_text
 
-DATA_OPTIONS = ("id", "time", "state", "group", "grouping", "dt", "missing", "every")
+DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every")
 
 
 class Trajectory(tuple):
-    """A pair (t, x): times of shape (n,), states of shape (n, d). It remembers the names of the states."""
+    """A pair (t, x): times of shape (n,), states of shape (n, d). It remembers the names of the states, and has known
+    inputs ``u`` of shape (n, m) beside them, with the names ``inputs``, where the data have some."""
 
     names: Optional[Tuple[str, ...]]
+    u: Optional[np.ndarray]
+    inputs: Tuple[str, ...]
 
-    def __new__(cls, t: Any, x: Any, names: Optional[Sequence[str]] = None) -> "Trajectory":
+    def __new__(
+        cls, t: Any, x: Any, names: Optional[Sequence[str]] = None, u: Any = None, inputs: Sequence[str] = ()
+    ) -> "Trajectory":
         self = super().__new__(cls, (t, x))
         self.names = None if names is None else tuple(names)
+        self.u, self.inputs = u, tuple(inputs)
         return self
 
     def __reduce__(self) -> Any:
-        return Trajectory, (self[0], self[1], self.names)
+        return Trajectory, (self[0], self[1], self.names, self.u, self.inputs)
 
     @property
     def t(self) -> np.ndarray:
@@ -54,7 +60,8 @@ class Trajectories:
 
     NaN marks a missing value: that point is dropped and its neighbours become an interval. ``groups`` labels the
     trajectories: those with the same label are realisations that share their start and times. Without labels, those
-    that share both exactly form a group; ``grouping="none"`` lets each stand alone.
+    that share both exactly form a group; ``grouping="none"`` lets each stand alone. ``input`` names columns that are
+    known inputs u(t), not states: forcing, doses, arms (docs/inputs.md).
 
     >>> import numpy as np, sock
     >>> t = np.linspace(0, 1, 11)
@@ -92,7 +99,7 @@ class Trajectories:
             if isinstance(data, Trajectories):
                 names, data = data.names if names is None else names, list(data)
             self._handle = _from_arrays(data, t, names, groups, options)
-        self._options = {key: value for key, value in options.items() if key == "grouping"}
+        self._options = {key: value for key, value in options.items() if key in ("grouping", "time_dependent")}
 
     @classmethod
     def _adopt(cls, handle: ctypes.c_void_p, options: Optional[Dict[str, Any]] = None) -> "Trajectories":
@@ -116,6 +123,12 @@ class Trajectories:
     def names(self) -> Tuple[str, ...]:
         """Names of the states."""
         return tuple(lib.sock_data_name(self._handle, k).decode("utf-8", "replace") for k in range(self.d))
+
+    @property
+    def inputs(self) -> Tuple[str, ...]:
+        """Names of the known inputs beside the states, less the time."""
+        count = int(lib.sock_data_inputs(self._handle)) - bool(self._options.get("time_dependent"))
+        return tuple(lib.sock_data_input_name(self._handle, k).decode("utf-8", "replace") for k in range(count))
 
     @property
     def n_points(self) -> int:
@@ -159,8 +172,12 @@ class Trajectories:
         n = lib.sock_data_trajectory(self._handle, j % len(self), ctypes.byref(t), ctypes.byref(x))
         if n == 0:
             return Trajectory(np.empty(0), np.empty((0, self.d)), self.names)
-        shape = (n, self.d)
-        return Trajectory(np.ctypeslib.as_array(t, (n,)).copy(), np.ctypeslib.as_array(x, shape).copy(), self.names)
+        times, states = np.ctypeslib.as_array(t, (n,)).copy(), np.ctypeslib.as_array(x, (n, self.d)).copy()
+        inputs = self.inputs
+        if not inputs:
+            return Trajectory(times, states, self.names)
+        u = np.ctypeslib.as_array(lib.sock_data_input(self._handle, j % len(self)), (n, int(lib.sock_data_inputs(self._handle))))
+        return Trajectory(times, states, self.names, u[:, : len(inputs)].copy(), inputs)
 
     def points(self) -> np.ndarray:
         """All states, trajectory after trajectory: shape (n_points, d)."""
@@ -171,7 +188,22 @@ class Trajectories:
         if sorted(names) != sorted(self.names) or len(set(names)) != self.d:
             raise UsageError(f"the states are {', '.join(self.names)}, not {', '.join(names)}")
         columns = [self.names.index(name) for name in names]
-        return Trajectories([(t, x[:, columns]) for t, x in self], names=names, **self._options)
+        moved = [Trajectory(p.t, p.x[:, columns], names, p.u, p.inputs) for p in self]
+        return Trajectories(moved, names=names, **self._options)
+
+    def with_inputs(self, inputs: Sequence[str], time_dependent: bool = False) -> "Trajectories":
+        """The same with these columns, states or inputs, as its inputs."""
+        missing = [name for name in inputs if name not in self.names + self.inputs]
+        if missing:
+            raise UsageError(f"input is '{missing[0]}'; there are: {', '.join(self.names + self.inputs)}")
+        states = [k for k, name in enumerate(self.names) if name not in inputs]
+        names = [self.names[k] for k in states]
+        moved = []
+        for p in self:
+            column = dict(zip(self.names + self.inputs, np.hstack([p.x] if p.u is None else [p.x, p.u]).T))
+            u = np.column_stack([column[name] for name in inputs]) if inputs else None
+            moved.append(Trajectory(p.t, p.x[:, states], names, u, inputs))
+        return Trajectories(moved, names=names, **{**self._options, "time_dependent": time_dependent})
 
     def summary(self) -> Dict[str, Any]:
         """Counts, time steps, ranges, what was dropped and why, lag-1 correlation of increments (docs/data.md)."""
@@ -195,7 +227,7 @@ class Trajectories:
             c.check(lib.sock_data_write(c.handle, self._handle, os.fsencode(path)))
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with columns traj, t and the states."""
+        """A pandas DataFrame with columns traj, t, the states and the inputs."""
         import pandas
 
         whole = list(self)
@@ -205,6 +237,8 @@ class Trajectories:
         }
         for k, name in enumerate(self.names):
             columns[name] = np.concatenate([x[:, k] for _, x in whole])
+        for k, name in enumerate(self.inputs):
+            columns[name] = np.concatenate([p.u[:, k] for p in whole if p.u is not None])
         return pandas.DataFrame(columns)
 
     def __repr__(self) -> str:
@@ -224,7 +258,8 @@ def _restore(data: List[Trajectory], names: Sequence[str], options: Dict[str, An
 def read_csv(path: Union[str, os.PathLike], **options: Any) -> Trajectories:
     """Reads trajectories from a long CSV with a header, or from a ``.npy`` array of shape (paths, times, d).
 
-    Options: ``id``, ``time``, ``state``, ``group`` name columns (``state`` a list of names), ``grouping="none"`` lets
+    Options: ``id``, ``time``, ``state``, ``input``, ``group`` name columns (``state`` and ``input`` lists of names),
+    ``time_dependent`` makes the time an input, ``grouping="none"`` lets
     every trajectory stand alone, ``dt`` is the time step of a ``.npy`` array, ``missing`` lists
     values of the states that stand for a missing one (``missing=999``, ``missing=[-9, -99]``), ``every=3`` takes the first
     point of each trajectory and every third after it.
@@ -342,6 +377,8 @@ def _pieces(data: Any, t: Any, dt: Any) -> Tuple[List[np.ndarray], List[np.ndarr
         what = f"trajectory {j}"
         own = item[0] if _is_pair(item) else None
         x = _series(item[1] if _is_pair(item) else item, what)
+        if getattr(item, "u", None) is not None:
+            x = np.hstack([x, item.u])
         if own is not None and t is not None:
             raise UsageError("t was given, and pairs (t, x) bring their own times")
         ts.append(_times(own if own is not None else _time_of(t, j, len(data)), dt, len(x), what))
@@ -358,6 +395,11 @@ def _from_arrays(
     options: Mapping[str, Any],
 ) -> ctypes.c_void_p:
     ts, xs, own_names = _pieces(data, t, options.get("dt"))
+    beside = next((tuple(p.inputs) for p in data if getattr(p, "inputs", ())), ()) if isinstance(data, list) else ()
+    if beside:  # trajectories that bring their inputs: columns behind the states
+        options = {**options, "input": list(beside)}
+        names = None if names is None else [*names, *beside]
+        own_names = None if own_names is None else [*own_names, *beside]
     if not xs:
         raise InputError("there are no trajectories")
     d = xs[0].shape[1]
@@ -385,7 +427,8 @@ def _make(ts: Any, xs: Any, names: Any, labels: Any, options: Mapping[str, Any])
     group = None if labels is None else (ctypes.c_size_t * count)(*[int(g) for g in labels])
     t = np.ascontiguousarray(np.concatenate(ts))
     x = np.ascontiguousarray(np.concatenate(xs))
-    chosen = {name: value for name, value in options.items() if name in ("grouping", "missing", "every")}
+    passed_on = ("grouping", "missing", "every", "input", "time_dependent")
+    chosen = {name: value for name, value in options.items() if name in passed_on}
     with Context(chosen) as c:
         c.check(
             lib.sock_data_from_arrays(
@@ -415,6 +458,13 @@ def _column(frame: Any, key: str, options: Mapping[str, Any], usual: Sequence[st
     if wanted not in frame.columns:
         raise UsageError(f"{key} is '{wanted}'; the columns are: {', '.join(map(str, frame.columns))}")
     return wanted
+
+
+def _listed(value: Any) -> List[Any]:
+    """Column names: a list, or a text with commas between."""
+    if value in (None, "none", "auto"):
+        return []
+    return [w.strip() for w in value.split(",")] if isinstance(value, str) else list(value)
 
 
 def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any]) -> List[Any]:
@@ -457,6 +507,10 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
     if ident is None and group is not None and options.get("id") in (None, "auto"):
         keys = [group] + [c for c in frame.columns if c in _REALISATION][:1]
     names = _states(frame, options, [c for c in (time, group, *keys) if c is not None])
+    names = names + [name for name in _listed(options.get("input")) if name not in names]
+    for name in _listed(options.get("input")):
+        if name not in frame.columns:
+            raise UsageError(f"input '{name}' is not a column; the columns are: {', '.join(map(str, frame.columns))}")
     codes = _codes(frame, keys, "trajectory") if keys else np.zeros(len(frame), dtype=int)
     labels = _codes(frame, [group], "group") if group is not None else None
     x = np.column_stack([_numeric(frame, name) for name in names])

@@ -34,16 +34,17 @@ options_of <- function(given) {
 
 # ---- Data ----
 
-# Trajectories from a data frame in long form, a list of list(t, x), or the name of a file.
-sock_data <- function(data, id = NULL, time = NULL, state = NULL, ...) {
+# Trajectories from a data frame in long form, a list of list(t, x), or the name of a file. input: columns that are known
+# inputs u(t), not states.
+sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, ...) {
   if (inherits(data, "sock_data")) return(data)
   if (is.character(data) && length(data) == 1L) {
     o <- options_of(c(list(...), if (!is.null(id)) list(id = id), if (!is.null(time)) list(time = time),
-                      if (!is.null(state)) list(state = state)))
+                      if (!is.null(state)) list(state = state), if (length(input)) list(input = input)))
     return(new_data(.Call(C_data_read, path.expand(data), o$keys, o$values)))
   }
-  pieces <- if (is.data.frame(data)) frame_pieces(data, id, time, state) else list_pieces(data, state)
-  o <- options_of(list(...))
+  pieces <- if (is.data.frame(data)) frame_pieces(data, id, time, state, input) else list_pieces(data, c(state, input))
+  o <- options_of(c(list(...), if (length(input)) list(input = input)))
   new_data(.Call(C_data_arrays, as.double(lengths(pieces$t)), as.double(unlist(pieces$t)),
                  as.double(unlist(lapply(pieces$x, t))), pieces$names, o$keys, o$values))
 }
@@ -66,14 +67,15 @@ column <- function(frame, wanted, usual, what) {
   if (length(found)) found else NULL
 }
 
-frame_pieces <- function(frame, id, time, state) {
+frame_pieces <- function(frame, id, time, state, input = NULL) {
   time <- column(frame, time, c("t", "time"), "time")
   if (is.null(time)) stop("there is no column for the time (t or time)", call. = FALSE)
   id <- column(frame, id, c("id", "traj", "trajectory"), "id")
   if (is.null(state))
     state <- Filter(function(n) is.numeric(frame[[n]]), setdiff(names(frame), c(id, time)))
+  state <- union(state, input)
   missing <- setdiff(state, names(frame))
-  if (length(missing)) stop("state '", missing[1], "' is not a column", call. = FALSE)
+  if (length(missing)) stop(if (missing[1] %in% input) "input '" else "state '", missing[1], "' is not a column", call. = FALSE)
   if (!length(state)) stop("there is no numeric column for the state", call. = FALSE)
   frame <- frame[!is.na(frame[[time]]), , drop = FALSE]
   who <- if (is.null(id)) rep(1L, nrow(frame)) else match(frame[[id]], unique(frame[[id]]))
@@ -115,14 +117,15 @@ print.sock_data <- function(x, ...) {
 # drift = "gauss:eta=0.8", drift_lambda = 1e-4.
 sock_fit <- function(data, ..., id = NULL, time = NULL, state = NULL, threads = 0) {
   given <- list(...)
-  reading <- given[names(given) %in% c("group", "grouping", "dt", "missing", "every")]
+  reading <- given[names(given) %in% c("group", "grouping", "dt", "missing", "every", "input", "time_dependent")]
   data <- do.call(sock_data, c(list(data, id = id, time = time, state = state), reading))
   o <- options_of(given)
   new_model(.Call(C_fit, data$pointer, o$keys, o$values, as.integer(threads)), data)
 }
 
 new_model <- function(pointer, data = NULL) {
-  structure(list(pointer = pointer, names = .Call(C_model_names, pointer),
+  inputs <- matrix(.Call(C_model_inputs, pointer), ncol = 2)
+  structure(list(pointer = pointer, names = .Call(C_model_names, pointer), inputs = inputs[, 1], holds = inputs[, 2],
                  has_diffusion = .Call(C_model_has_diffusion, pointer), data = data), class = "sock")
 }
 
@@ -141,10 +144,32 @@ points_of <- function(model, newdata) {
   newdata
 }
 
+# Values of the inputs of a model at n points, an m x n matrix: from a list or data frame by name, numbers for all points.
+inputs_of <- function(model, inputs, n) {
+  missing <- setdiff(model$inputs, names(inputs))
+  if (length(missing))
+    stop("the model needs the input ", paste(missing, collapse = ", "), ": give inputs = list(", missing[1], " = ...)", call. = FALSE)
+  strange <- if (is.data.frame(inputs)) NULL else setdiff(names(inputs), model$inputs)
+  if (length(strange)) stop("the model has no input '", strange[1], "'", call. = FALSE)
+  one <- function(name) {
+    value <- as.double(inputs[[name]])
+    if (!length(value) %in% c(1L, n)) stop("input ", name, " has ", length(value), " values for ", n, " points", call. = FALSE)
+    rep_len(value, n)
+  }
+  matrix(as.double(unlist(lapply(model$inputs, one))), nrow = length(model$inputs), ncol = n, byrow = TRUE)
+}
+
+# The columns of data that a model needs.
+model_data <- function(model, x) {
+  if (inherits(x, "sock_data")) return(x)
+  sock_data(x, state = model$names, input = model$inputs[model$holds != "time"], time_dependent = "time" %in% model$holds)
+}
+
 # f as an n x d matrix; a or sigma as an n x d x d array. With an interval a list of these: fit, lwr, upr; "confidence"
-# holds the field at each point with the probability `level`, "simultaneous" f where the data are at once.
+# holds the field at each point with the probability `level`, "simultaneous" f where the data are at once. inputs: of a
+# model that has some, a list or data frame by name; by default columns of newdata.
 predict.sock <- function(object, newdata, what = c("drift", "diffusion", "sigma"),
-                         interval = c("none", "confidence", "simultaneous"), level = 0.9, ...) {
+                         interval = c("none", "confidence", "simultaneous"), level = 0.9, inputs = newdata, ...) {
   what <- match.arg(what)
   interval <- match.arg(interval)
   x <- points_of(object, newdata)
@@ -154,7 +179,8 @@ predict.sock <- function(object, newdata, what = c("drift", "diffusion", "sigma"
     if (field == 0L) return(matrix(out, nrow(x), d, byrow = TRUE, dimnames = list(NULL, object$names)))
     aperm(array(out, c(d, d, nrow(x)), list(object$names, object$names, NULL)), c(3, 1, 2))
   }
-  fit <- shape(.Call(C_field, object$pointer, field, as.double(t(x)), 0L))
+  u <- if (length(object$inputs)) inputs_of(object, inputs, nrow(x)) else double(0)
+  fit <- shape(.Call(C_field, object$pointer, field, as.double(t(x)), u, 0L))
   if (interval == "none") return(fit)
   ends <- .Call(C_band, object$pointer, field, as.double(t(x)), as.double(level), interval == "simultaneous")
   half <- seq_len(length(ends) / 2)
@@ -175,15 +201,20 @@ count_of <- function(value, what, least) {
 }
 
 # nsim paths from x0 at the times t: an array nsim x times x d. uncertain: path k is one of the k-th draw of the model;
-# observed: with the measurement noise of the model.
-simulate.sock <- function(object, nsim = 1, seed = 0, x0, t, step = 0, uncertain = FALSE, observed = FALSE, ...) {
+# observed: with the measurement noise of the model. inputs: of a model that has some, a list of numbers, or of their
+# values at the times t, by name.
+simulate.sock <- function(object, nsim = 1, seed = 0, x0, t, step = 0, uncertain = FALSE, observed = FALSE,
+                          inputs = NULL, ...) {
   if (is.null(seed)) seed <- 0
   count_of(nsim, "nsim", 1)
   count_of(seed, "seed", 0)
   d <- length(object$names)
   if (length(x0) != d) stop("x0 has ", length(x0), " numbers, the model ", d, " states", call. = FALSE)
   o <- options_of(list(...))
-  out <- .Call(C_simulate, object$pointer, as.double(x0), as.double(nsim), as.double(t), as.double(step),
+  clock <- object$inputs[object$holds == "time"]
+  if (length(clock)) inputs <- c(as.list(inputs), structure(list(as.double(t)), names = clock))
+  u <- if (length(object$inputs)) inputs_of(object, inputs, length(t)) else double(0)
+  out <- .Call(C_simulate, object$pointer, as.double(x0), as.double(nsim), as.double(t), u, as.double(step),
                as.double(seed), isTRUE(uncertain), isTRUE(observed), o$keys, o$values)
   aperm(array(out, c(d, length(t), nsim), list(object$names, NULL, NULL)), c(3, 2, 1))
 }
@@ -192,7 +223,7 @@ simulate.sock <- function(object, nsim = 1, seed = 0, x0, t, step = 0, uncertain
 # test data. `...`: delta, mmd_paths, mmd_step, seed.
 sock_score <- function(model, test, train = NULL, ...) {
   o <- options_of(list(...))
-  as_data <- function(x) if (is.null(x)) NULL else sock_data(x, state = if (!inherits(x, "sock_data")) model$names)$pointer
+  as_data <- function(x) if (is.null(x)) NULL else model_data(model, x)$pointer
   v <- .Call(C_score, model$pointer, as_data(test), as_data(train), o$keys, o$values)
   c(loglik = v[1], nats = v[1] / (v[4] * v[5]), perplexity_raw = v[2], loglik_moments = v[6],
     perplexity_moments_raw = v[7], loglik_filter = v[8], perplexity_filter_raw = v[9], mmd2 = v[3], intervals = v[4])
@@ -246,6 +277,13 @@ noise_line <- function(noise) {
   paste0("noise of ", paste0(sprintf("sd %.2g", unlist(noise$sd)), " (", unlist(noise$states), ")", collapse = ", "), "; ", noise$reason)
 }
 
+# An input: where it stands, and what it gains there.
+input_line <- function(input) {
+  gain <- function(key, value, used) paste0(", ", key, if (isTRUE(used)) " + " else " left out: ",
+                                            if (is.null(value)) "not tried" else sprintf("%.3g nats", value))
+  paste0(input$name, " (", input$hold, ")", gain("f", input$gain_f, input$in_f), gain("a", input$gain_a, input$in_a))
+}
+
 # The words of `sock fit`.
 print.summary.sock <- function(x, ...) {
   line <- function(key, ...) cat(formatC(key, width = -12), ..., "\n")
@@ -279,6 +317,7 @@ print.summary.sock <- function(x, ...) {
     line("certificate", paste0(sprintf("relative duality gap %.2g of the convex problem", x$relative_gap),
       if (length(x$diffusions) > 1) "s, the largest", if (isFALSE(x$converged)) ": NOT within the tolerance"))
   if (!is.null(x$noise$reason)) line("measurement", noise_line(x$noise))
+  for (i in seq_along(x$inputs)) line(if (i == 1) "inputs" else "", input_line(x$inputs[[i]]))
   if (!is.null(x$score) && !is.null(x$steps))
     line("score", paste0(sprintf("%.4f nats a step and dimension, ", x$score / (x$steps * x$d)),
       if (x$folds > 1) sprintf("held out in %.0f folds", x$folds) else "on held-out data",
@@ -299,6 +338,7 @@ print.sock <- function(x, ...) {
 # Drift and diffusion where the data are: curves in one dimension, arrows and the trace of a in the plane of two states.
 plot.sock <- function(x, data = x$data, states = 1:2, ...) {
   if (is.null(data)) stop("give the data to draw beside: plot(model, data)", call. = FALSE)
+  if (length(x$inputs)) stop("figures of models with inputs are made by sock plot and sock report", call. = FALSE)
   values <- values_of(sock_data(data))[, -(1:2), drop = FALSE]
   old <- par(mfrow = c(1, if (x$has_diffusion) 2 else 1))
   on.exit(par(old))

@@ -46,9 +46,11 @@
     X(sock_model_has_diffusion)                                                                                        \
     X(sock_model_save)                                                                                                 \
     X(sock_model_load)                                                                                                 \
-    X(sock_model_drift)                                                                                                \
-    X(sock_model_diffusion)                                                                                            \
-    X(sock_model_sigma)                                                                                                \
+    X(sock_model_inputs)                                                                                               \
+    X(sock_model_input_name)                                                                                           \
+    X(sock_model_input_hold)                                                                                           \
+    X(sock_model_evaluate_at)                                                                                          \
+    X(sock_model_sigma_at)                                                                                             \
     X(sock_model_bands)                                                                                                \
     X(sock_model_draw)                                                                                                 \
     X(sock_model_info)                                                                                                 \
@@ -291,6 +293,20 @@ static SEXP r_model_names(SEXP pointer)
     return out;
 }
 
+/* The inputs of a model: their names, and behind them their holds. */
+static SEXP r_model_inputs(SEXP pointer)
+{
+    const sock_model *model = held(pointer, "model");
+    const size_t m = so.sock_model_inputs(model);
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)(2 * m)));
+    for (size_t k = 0; k < m; k++) {
+        SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkCharCE(so.sock_model_input_name(model, k), CE_UTF8));
+        SET_STRING_ELT(out, (R_xlen_t)(m + k), Rf_mkChar(so.sock_model_input_hold(model, k)));
+    }
+    UNPROTECT(1);
+    return out;
+}
+
 static SEXP r_model_has_diffusion(SEXP pointer)
 {
     return Rf_ScalarLogical(so.sock_model_has_diffusion(held(pointer, "model")));
@@ -313,8 +329,9 @@ static SEXP r_model_info(SEXP pointer)
     return out;
 }
 
-/* which: 0 drift (d x n), 1 diffusion, 2 sigma (d x d x n, symmetric, so that rows and columns are the same). */
-static SEXP r_field(SEXP pointer, SEXP which, SEXP x, SEXP threads)
+/* which: 0 drift (d x n), 1 diffusion, 2 sigma (d x d x n, symmetric, so that rows and columns are the same). u: inputs
+ * of the model (m x n). */
+static SEXP r_field(SEXP pointer, SEXP which, SEXP x, SEXP u, SEXP threads)
 {
     const sock_model *model = held(pointer, "model");
     const size_t d = so.sock_model_dim(model), n = (size_t)Rf_xlength(x) / (d ? d : 1);
@@ -322,9 +339,9 @@ static SEXP r_field(SEXP pointer, SEXP which, SEXP x, SEXP threads)
     SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)(n * d * (field ? d : 1))));
     call c;
     if (begin(&c, R_NilValue, R_NilValue, threads) && n > 0)
-        good(&c, (field == 0   ? so.sock_model_drift
-                  : field == 1 ? so.sock_model_diffusion
-                               : so.sock_model_sigma)(c.ctx, model, n, REAL(x), REAL(out)));
+        good(&c, field == 2 ? so.sock_model_sigma_at(c.ctx, model, n, REAL(x), REAL(u), REAL(out))
+                            : so.sock_model_evaluate_at(c.ctx, model, n, REAL(x), REAL(u), field ? NULL : REAL(out),
+                                                        field ? REAL(out) : NULL));
     finish(&c);
     UNPROTECT(1);
     return out;
@@ -365,9 +382,9 @@ static SEXP r_draw(SEXP pointer, SEXP seed, SEXP number)
     return out;
 }
 
-/* Paths: d x times x paths. */
-static SEXP r_simulate(SEXP pointer, SEXP x0, SEXP paths, SEXP t, SEXP step, SEXP seed, SEXP uncertain, SEXP observed,
-                       SEXP keys, SEXP values)
+/* Paths: d x times x paths. u: inputs of the model at the times t (m x times). */
+static SEXP r_simulate(SEXP pointer, SEXP x0, SEXP paths, SEXP t, SEXP u, SEXP step, SEXP seed, SEXP uncertain,
+                       SEXP observed, SEXP keys, SEXP values)
 {
     const sock_model *model = held(pointer, "model");
     const size_t d = so.sock_model_dim(model);
@@ -384,6 +401,7 @@ static SEXP r_simulate(SEXP pointer, SEXP x0, SEXP paths, SEXP t, SEXP step, SEX
     SEXP out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)(spec.paths * spec.times * d)));
     call c;
     spec.lower = bounds, spec.upper = bounds + d;
+    if (Rf_xlength(u)) spec.input_times = spec.times, spec.input_t = REAL(t), spec.u = REAL(u);
     if (begin(&c, keys, values, Rf_ScalarInteger(0)) &&
         good(&c, so.sock_simulation_bounds(c.ctx, c.opts, d, &spec.bounds, bounds, bounds + d)))
         good(&c, so.sock_simulate(c.ctx, model, &spec, REAL(out), NULL, NULL));
@@ -477,29 +495,13 @@ static SEXP r_option_keys(void)
     {                                                                                                                  \
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
-static const R_CallMethodDef entries[] = {ENTRY(open, 1),
-                                          ENTRY(data_read, 3),
-                                          ENTRY(data_arrays, 6),
-                                          ENTRY(data_counts, 1),
-                                          ENTRY(data_names, 1),
-                                          ENTRY(data_values, 1),
-                                          ENTRY(fit, 4),
-                                          ENTRY(model_load, 1),
-                                          ENTRY(model_save, 2),
-                                          ENTRY(model_names, 1),
-                                          ENTRY(model_has_diffusion, 1),
-                                          ENTRY(model_info, 1),
-                                          ENTRY(field, 4),
-                                          ENTRY(band, 5),
-                                          ENTRY(draw, 3),
-                                          ENTRY(simulate, 10),
-                                          ENTRY(smooth, 2),
-                                          ENTRY(score, 5),
-                                          ENTRY(check, 4),
-                                          ENTRY(version, 0),
-                                          ENTRY(blas_remark, 0),
-                                          ENTRY(option_keys, 0),
-                                          {NULL, NULL, 0}};
+static const R_CallMethodDef entries[] = {
+    ENTRY(open, 1),       ENTRY(data_read, 3),   ENTRY(data_arrays, 6),  ENTRY(data_counts, 1),
+    ENTRY(data_names, 1), ENTRY(data_values, 1), ENTRY(fit, 4),          ENTRY(model_load, 1),
+    ENTRY(model_save, 2), ENTRY(model_names, 1), ENTRY(model_inputs, 1), ENTRY(model_has_diffusion, 1),
+    ENTRY(model_info, 1), ENTRY(field, 5),       ENTRY(band, 5),         ENTRY(draw, 3),
+    ENTRY(simulate, 11),  ENTRY(smooth, 2),      ENTRY(score, 5),        ENTRY(check, 4),
+    ENTRY(version, 0),    ENTRY(blas_remark, 0), ENTRY(option_keys, 0),  {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

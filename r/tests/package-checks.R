@@ -42,6 +42,25 @@ one <- sock_fit(frame, every = 3, tune = FALSE, drift = "linear", diffusion = "l
 other <- sock_fit(thin, tune = FALSE, drift = "linear", diffusion = "linear", threads = 1)
 stopifnot(one$data$points == nrow(thin), identical(predict(one, 1), predict(other, 1)))
 
+# Inputs: dx = (2 u - x) dt + 0.3 dW, u a wave of its own phase in each trajectory; w does nothing.
+set.seed(2)
+driven <- do.call(rbind, lapply(1:30, function(j) {
+  t <- seq(0, 4, 0.1)
+  u <- sin(3 * t + j)
+  x <- Reduce(function(x, i) x + 0.1 * (2 * (u[i] + u[i + 1]) / 2 - x) + 0.3 * sqrt(0.1) * rnorm(1), 1:40, rnorm(1), accumulate = TRUE)
+  data.frame(id = j, t = t, x = unlist(x), u = u, w = cos(t + j^2))
+}))
+forced <- sock_fit(driven, input = c("u", "w"), threads = 1)
+stopifnot(identical(forced$names, "x"), identical(forced$inputs, "u"), identical(forced$holds, "linear"))
+f <- predict(forced, 0, inputs = list(u = c(-1, 1)[2]))
+stopifnot(abs(f - 2) < 0.4, identical(f, predict(forced, data.frame(x = 0, u = 1))))
+stopifnot(grepl("needs the input u", tryCatch(predict(forced, 0), error = conditionMessage)))
+stopifnot(grepl("needs the input u", tryCatch(simulate(forced, 1, x0 = 0, t = 0:1), error = conditionMessage)))
+held <- simulate(forced, 200, seed = 1, x0 = 0, t = 0:6, step = 0.05, inputs = list(u = 1))
+stopifnot(abs(mean(held[, 7, 1]) - 2) < 0.3)
+stopifnot(is.finite(sock_score(forced, driven)[["loglik"]]))
+stopifnot(any(grepl("^inputs +u .linear., f . ", capture.output(print(forced)))))
+
 # Lists of (t, x), two states, missing values.
 t <- seq(0, 1, 0.1)
 two <- lapply(1:4, function(j) list(t, cbind(u = sin(t + j), v = cos(t * j))))

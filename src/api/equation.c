@@ -28,11 +28,12 @@ static bool has_names(const sk_drift_term *term)
 enum { COEFFICIENT, SIZE, SQUARE, NUMBERS };
 
 typedef struct formula {
-    size_t d, count, labels_room, numbers_room;
+    size_t d, in, count, labels_room, numbers_room;
     char **label;
-    double *number;  /* count x NUMBERS x d */
-    double *origin;  /* d, of polynomials, and as many units behind; NULL: of none */
-    unsigned *power; /* count x d, likewise */
+    double *number;     /* count x NUMBERS x d */
+    double *origin;     /* in, of polynomials, and as many units behind; NULL: of none */
+    unsigned *power;    /* count x in, likewise */
+    const char **names; /* in: of states and inputs */
 } formula;
 
 static void formula_clear(formula *all)
@@ -42,6 +43,7 @@ static void formula_clear(formula *all)
     sk_free(all->number);
     sk_free(all->origin);
     sk_free(all->power);
+    sk_free(all->names);
 }
 
 /* The numbers of the feature of this name, new ones at zero; takes the name over. NULL when out of memory. */
@@ -83,7 +85,7 @@ static sock_status collect(sock_context *ctx, const sock_model *model, size_t i,
     sock_status status = variances(ctx, model, i, &variance);
     for (size_t j = 0; status >= 0 && j < sk_features_count(term->map); j++) {
         double weight = 1;
-        char *label = sk_features_label(ctx, term->map, (const char *const *)model->structure->state, j, &weight);
+        char *label = sk_features_label(ctx, term->map, all->names, j, &weight);
         double *number = label ? numbers_of(ctx, all, label) : NULL;
         if (!number) status = SOCK_ENOMEM;
         for (size_t k = 0; number && k < all->d; k++) {
@@ -103,7 +105,7 @@ static sock_status collect(sock_context *ctx, const sock_model *model, size_t i,
 static double units_of(const formula *all, const unsigned *power)
 {
     double units = 1;
-    for (size_t k = 0; k < all->d; k++) units *= pow(all->origin[all->d + k], power[k]);
+    for (size_t k = 0; k < all->in; k++) units *= pow(all->origin[all->in + k], power[k]);
     return units;
 }
 
@@ -124,13 +126,12 @@ static void drop_rounding(formula *all)
 }
 
 /* squares: of the coefficients, see sk_drift_squares; nothing is known where it is empty. */
-static sock_status take_monomials(sock_context *ctx, const sock_model *model, sk_monomial_sum *sum,
-                                  sk_monomial_sum *squares, formula *all)
+static sock_status take_monomials(sock_context *ctx, sk_monomial_sum *sum, sk_monomial_sum *squares, formula *all)
 {
     const size_t d = all->d;
     for (size_t i = 0; i < sum->count; i++) {
-        const unsigned *power = sum->power + i * d;
-        char *label = sk_monomials_label(sum, (const char *const *)model->structure->state, power);
+        const unsigned *power = sum->power + i * all->in;
+        char *label = sk_monomials_label(sum, all->names, power);
         double *number = label ? numbers_of(ctx, all, label) : NULL;
         const double *square = sk_monomials_at(squares, power);
         if (!number || !square) return SOCK_ENOMEM;
@@ -150,15 +151,15 @@ static sock_status collect_polynomials(sock_context *ctx, const sock_model *mode
 {
     sk_monomial_sum sum = {0}, squares = {0};
     sock_status status = SOCK_OK;
-    all->origin = sk_doubles(ctx, all->d, 2);
+    all->origin = sk_doubles(ctx, all->in, 2);
     if (!all->origin) return SOCK_ENOMEM;
-    sk_model_origin(model, all->origin, all->origin + all->d);
-    SK_GO(sk_monomials_init(ctx, all->d, all->d, all->origin, &sum));
-    SK_GO(sk_monomials_init(ctx, all->d, all->d, all->origin, &squares));
+    sk_model_origin(model, all->origin, all->origin + all->in);
+    SK_GO(sk_monomials_init(ctx, all->in, all->d, all->origin, &sum));
+    SK_GO(sk_monomials_init(ctx, all->in, all->d, all->origin, &squares));
     if (model->spread) SK_GO(sk_drift_squares(model, has_names, &squares));
     for (size_t i = 0; i < model->drift_terms; i++)
         if (has_names(model->drift[i])) SK_GO(sk_monomials_add_drift(&sum, model->drift[i], 1));
-    SK_GO(take_monomials(ctx, model, &sum, &squares, all));
+    SK_GO(take_monomials(ctx, &sum, &squares, all));
 out:
     sk_monomials_clear(&sum);
     sk_monomials_clear(&squares);
@@ -178,26 +179,26 @@ static sock_status collect_all(sock_context *ctx, const sock_model *model, formu
 
 /* ---- Text ---- */
 
-/* The state whose first power is all there is beside a constant in component k, with an origin that is not 0; d where
- * there is none. *slope and *constant: the two coefficients. */
+/* The state or input whose first power is all there is beside a constant in component k, with an origin that is not 0;
+ * `in` where there is none. *slope and *constant: the two coefficients. */
 static size_t only_state(const formula *all, size_t k, double *slope, double *constant)
 {
-    const size_t d = all->d;
-    size_t found = d;
+    const size_t d = all->d, in = all->in;
+    size_t found = in;
     *slope = *constant = 0;
     for (size_t j = 0; all->power && j < all->count; j++) {
         const double value = all->number[NUMBERS * d * j + k];
-        size_t degree = 0, state = d;
-        for (size_t l = 0; l < d; l++) {
-            degree += all->power[j * d + l];
-            if (all->power[j * d + l]) state = l;
+        size_t degree = 0, state = in;
+        for (size_t l = 0; l < in; l++) {
+            degree += all->power[j * in + l];
+            if (all->power[j * in + l]) state = l;
         }
         if (value == 0) continue;
         if (degree == 0) *constant = value;
-        if (degree > 1 || (degree == 1 && found < d)) return d;
+        if (degree > 1 || (degree == 1 && found < in)) return in;
         if (degree == 1) found = state, *slope = value;
     }
-    return found < d && all->origin[found] != 0 ? found : d;
+    return found < in && all->origin[found] != 0 ? found : in;
 }
 
 /* Roots that are farther from the data are no way to write a line. */
@@ -240,12 +241,12 @@ static sock_status write_root(sock_context *ctx, const sock_model *model, const 
 {
     double slope, constant;
     const size_t state = only_state(all, k, &slope, &constant);
-    if (state == all->d) return SOCK_OK;
-    const double unit = all->origin[all->d + state], root = all->origin[state] - constant / slope;
+    if (state == all->in) return SOCK_OK;
+    const double unit = all->origin[all->in + state], root = all->origin[state] - constant / slope;
     if (!(fabs(constant / slope) <= FAR_ROOT * unit) || root == 0) return SOCK_OK;
     const int digits = 4 + (int)fmax(0, fmin(12, floor(log10(fabs(root) / unit))));
-    *out = sk_format(ctx, "d%s/dt = %.4g*(%s %c %.*g)", model->structure->state[k], slope,
-                     model->structure->state[state], root < 0 ? '+' : '-', digits, fabs(root));
+    *out = sk_format(ctx, "d%s/dt = %.4g*(%s %c %.*g)", model->structure->state[k], slope, all->names[state],
+                     root < 0 ? '+' : '-', digits, fabs(root));
     if (!*out) return SOCK_ENOMEM;
     return errors ? root_errors(ctx, model, all, k, state, root, factor, errors) : SOCK_OK;
 }
@@ -324,8 +325,9 @@ static sock_status component_errors(sock_context *ctx, const formula *all, size_
 static sock_status write_all(sock_context *ctx, const sock_model *model, double factor, sk_texts *list,
                              sk_number_lists *errors)
 {
-    formula all = {.d = model->d};
-    sock_status status = model->spread ? sk_number_lists_new(ctx, model->d, errors) : SOCK_OK;
+    formula all = {.d = model->d, .in = sk_model_in(model), .names = sk_model_coordinates(ctx, model)};
+    sock_status status = all.names ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0 && model->spread) status = sk_number_lists_new(ctx, model->d, errors);
     if (status >= 0) status = collect_all(ctx, model, &all);
     for (size_t i = 0; status >= 0 && i < NUMBERS * all.d * all.count; i++) all.number[i] *= factor;
     for (size_t k = 0; status >= 0 && k < model->d; k++) {

@@ -16,6 +16,15 @@ static sock_status fit_diffusion(sk_fit_job *job, sock_model *model)
     return ended;
 }
 
+/* The plain estimator and its pieces know no inputs. */
+static sock_status refuse_inputs(sock_context *ctx, const sock_data *data)
+{
+    if (!data->inputs) return SOCK_OK;
+    return sk_fail(ctx, SOCK_EUSAGE,
+                   "%s: the plain estimator has no inputs; leave out %s, or let the search choose (tune = yes)",
+                   data->source, data->input[0]);
+}
+
 /* An option that changes nothing is a mistake of whoever gave it. */
 static sock_status refuse_unused(const sk_fit_job *job)
 {
@@ -61,6 +70,7 @@ sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_option
         sk_fit_release(&job);
         return status;
     }
+    SK_GO(refuse_inputs(ctx, data));
     SK_GO(refuse_unused(&job));
     SK_GO(sk_model_new(ctx, data->d, (const char *const *)data->state, &model));
     SK_GO(plain_fit(&job, true, model, &ended));
@@ -91,7 +101,10 @@ static sock_status check_drift(sock_context *ctx, const sock_data *data, const s
     if (!data || !drift) return sk_fail(ctx, SOCK_EUSAGE, "data and drift must not be NULL");
     if (drift->d != data->d)
         return sk_fail(ctx, SOCK_EUSAGE, "the drift has dimension %zu, the data %zu", drift->d, data->d);
-    return SOCK_OK;
+    if (drift->structure->inputs)
+        return sk_fail(ctx, SOCK_EUSAGE, "the drift has the input %s; a diffusion is fitted to a drift without inputs",
+                       drift->structure->input[0].name);
+    return refuse_inputs(ctx, data);
 }
 
 sock_status sock_fit_diffusion(sock_context *ctx, const sock_data *data, const sock_model *drift,
@@ -123,6 +136,7 @@ sock_status sock_drift_system(sock_context *ctx, const sock_data *data, const so
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!data) return sk_fail(ctx, SOCK_EUSAGE, "data must not be NULL");
+    SK_TRY(refuse_inputs(ctx, data));
     sk_fit_job job = {.ctx = ctx, .data = data, .opts = opts};
     sock_status status;
     SK_GO(sk_fit_rule(&job));

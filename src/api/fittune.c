@@ -6,6 +6,7 @@
 #include "data/absorbed.h"
 #include "paper/paper.h"
 #include "score/score.h"
+#include "tune/inputchoice.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -39,6 +40,36 @@ static sock_status refuse_plain_options(const sk_fit_job *job)
     return SOCK_OK;
 }
 
+/* What does not work with inputs, and inputs that nothing can be learned from. */
+static sock_status check_inputs(const sk_fit_job *job)
+{
+    const sock_data *data = job->data, *held = sk_option_validation(job->opts);
+    const char *noise = sk_option_text(job->opts, "noise");
+    if (!data->inputs) return SOCK_OK;
+    if (is_paper(job)) return sk_fail(job->ctx, SOCK_EUSAGE, "the paper's preset has no inputs; leave one of them out");
+    if (strcmp(noise, "auto") != 0 && strcmp(noise, "none") != 0)
+        return sk_fail(job->ctx, SOCK_EUSAGE,
+                       "noise is '%s'; allowed with inputs: none (measurement noise and inputs do "
+                       "not go together yet)",
+                       noise);
+    if (sk_option_count(job->opts, "substeps") > 1)
+        return sk_fail(job->ctx, SOCK_EUSAGE, "substeps is '%s'; allowed with inputs: 1",
+                       sk_option_text(job->opts, "substeps"));
+    if (sk_kernel_text_is_bounded(sk_option_text(job->opts, "diffusion")))
+        return sk_fail(job->ctx, SOCK_EUSAGE, "diffusion is '%s'; kernels that know bounds have no inputs yet",
+                       sk_option_text(job->opts, "diffusion"));
+    static const char *const later[] = {"bands", "check"};
+    for (size_t i = 0; i < 2; i++)
+        if (sk_option_is_set(job->opts, later[i]) && sk_option_flag(job->opts, later[i]))
+            return sk_fail(job->ctx, SOCK_EUSAGE, "%s is 'yes'; allowed with inputs: no (they do not go together yet)",
+                           later[i]);
+    for (size_t k = 0; held && k < data->inputs; k++)
+        if (held->inputs != data->inputs || strcmp(held->input[k], data->input[k]) != 0)
+            return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data do not have the inputs of the data, %s first",
+                           data->input[0]);
+    return sk_inputs_check(job->ctx, data);
+}
+
 static sk_tune_spec spec_of(const sk_fit_job *job)
 {
     const sock_options *o = job->opts;
@@ -61,6 +92,7 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
         .polish = sk_option_flag(o, "polish"),
         .average = sk_option_flag(o, "average"),
         .scaling = sk_option_flag(o, "scaling"),
+        .hold = sk_option_text(o, "hold"),
         .noise = sk_option_text(o, "noise"),
         .substeps = sk_option_count(o, "substeps"),
         .bands = sk_option_flag(o, "bands"),
@@ -155,7 +187,7 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
     record->absorbed = wild->absorbed;
     for (size_t k = 0; record->found.quiet && k < job->data->d; k++)
         if (record->found.quiet[k]) SK_TRY(sk_texts_add(job->ctx, &record->quiet, job->data->state[k]));
-    if (wants_check(job, record)) SK_TRY(check_quickly(job, wild, model, record));
+    if (!model->structure->inputs && wants_check(job, record)) SK_TRY(check_quickly(job, wild, model, record));
     SK_TRY(sk_record_warn(job->ctx, record));
     return sk_fit_save_record(job, record, ended, model);
 }
@@ -163,13 +195,14 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
 sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
 {
     SK_TRY(refuse_plain_options(job));
+    SK_TRY(check_inputs(job));
     sk_tune_spec spec = spec_of(job);
     if (spec.validation && spec.validation->d != job->data->d)
         return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data have dimension %zu, the data %zu",
                        spec.validation->d, job->data->d);
     SK_TRY(sk_fit_find_bounds(job));
-    spec.lower = job->lower;
-    spec.upper = job->upper;
+    spec.lower = job->data->inputs ? NULL : job->lower;
+    spec.upper = job->data->inputs ? NULL : job->upper;
     sock_model *model = NULL;
     strays wild = {0};
     sk_record record;

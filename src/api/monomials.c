@@ -75,13 +75,13 @@ sock_status sk_monomials_add(sk_monomial_sum *s, const unsigned *power, const do
 sock_status sk_monomials_add_drift(sk_monomial_sum *s, const sk_drift_term *term, double factor)
 {
     unsigned *power = sk_alloc(s->ctx, s->d, sizeof *power);
-    double *value = sk_doubles(s->ctx, s->d, 1);
+    double *value = sk_doubles(s->ctx, term->d, 1);
     sock_status status = power && value ? SOCK_OK : SOCK_ENOMEM;
     for (size_t j = 0; status >= 0 && j < sk_features_count(term->map); j++) {
         double weight, largest = 0;
         sk_features_monomial(term->map, j, power, &weight);
-        for (size_t k = 0; k < s->d; k++) {
-            value[k] = factor * weight * term->weight[j * s->d + k];
+        for (size_t k = 0; k < term->d; k++) {
+            value[k] = factor * weight * term->weight[j * term->d + k];
             largest = fmax(largest, fabs(value[k]));
         }
         if (largest > 0) status = sk_monomials_add(s, power, sk_features_origin(term->map), value);
@@ -137,7 +137,7 @@ static void take_rounder(const sk_features *map, size_t k, bool *any, double *or
 void sk_model_origin(const sock_model *model, double *origin, double *scale)
 {
     static const double reach = 3; /* units */
-    for (size_t k = 0; k < model->d; k++) {
+    for (size_t k = 0; k < sk_model_in(model); k++) {
         bool any = false;
         origin[k] = 0;
         scale[k] = 1;

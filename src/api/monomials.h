@@ -1,5 +1,5 @@
-/* monomials.h - sums of monomials of the states about an origin, with several coefficients each: the fields of a model
- * whose features are all monomials. */
+/* monomials.h - sums of monomials of the states (and inputs) about an origin, with several coefficients each: the
+ * fields of a model whose features are all monomials. */
 #ifndef SK_MONOMIALS_H
 #define SK_MONOMIALS_H
 
@@ -7,7 +7,8 @@
 
 typedef struct sk_monomial_sum {
     sock_context *ctx;
-    size_t d, values, count, powers_room, numbers_room;
+    size_t d, values, count, /* d: coordinates, states and inputs */
+        powers_room, numbers_room;
     double *origin;  /* d: monomials are products of (x_k - origin_k)^power_k */
     unsigned *power; /* count x d */
     double *number;  /* count x values */
@@ -30,9 +31,9 @@ sock_status sk_monomials_add_drift(sk_monomial_sum *s, const sk_drift_term *term
 /* "x^2*y", "(x - 300)^2*y", "1". NULL when out of memory. */
 char *sk_monomials_label(const sk_monomial_sum *s, const char *const *names, const unsigned *power);
 
-/* The origin (d) in which the polynomials of a model are short: the roundest that one of its features has, and where
- * all are about the middle of the data, the roundest number near that. 0 for a model in the units of the data. scale
- * (d): the units of the first of its maps that has its own, else 1. */
+/* The origin (a number for each coordinate) in which the polynomials of a model are short: the roundest that one of its
+ * features has, and where all are about the middle of the data, the roundest number near that. 0 for a model in the
+ * units of the data. scale (as many): the units of the first of its maps that has its own, else 1. */
 void sk_model_origin(const sock_model *model, double *origin, double *scale);
 
 #endif

@@ -73,12 +73,12 @@ out:
     return status;
 }
 
-static sock_status add_floor(sum *s, double floor, unsigned *power)
+static sock_status add_floor(sum *s, size_t d, double floor, unsigned *power)
 {
     memset(power, 0, s->d * sizeof *power);
     double *number = floor > 0 ? sk_monomials_at(s, power) : NULL;
     if (!number) return floor > 0 ? SOCK_ENOMEM : SOCK_OK;
-    for (size_t k = 0, place = 0; k < s->d; place += s->d - k++) number[place] += floor;
+    for (size_t k = 0, place = 0; k < d; place += d - k++) number[place] += floor;
     return SOCK_OK;
 }
 
@@ -123,7 +123,7 @@ static sock_status own_diffusion(const sock_model *model, size_t i, unsigned *po
     SK_TRY(add_diffusion(own, model->diffusion[i], 1 / model->spread->diffusion_share[i], power));
     for (size_t j = model->spread->diffusions; j < model->diffusion_terms; j++)
         SK_TRY(add_diffusion(own, model->diffusion[j], 1, power));
-    return add_floor(own, model->floor, power);
+    return add_floor(own, model->d, model->floor, power);
 }
 
 static sock_status part_squares(const sock_model *model, size_t i, unsigned *power, sum *squares)
@@ -176,11 +176,11 @@ static json_t *errors_of(const sum *s, const double *number, const double *squar
 }
 
 /* squares: NULL where no errors are told. */
-static sock_status to_json(const sum *s, const sock_model *model, sum *squares, json_t *list)
+static sock_status to_json(const sum *s, const char *const *names, sum *squares, json_t *list)
 {
     for (size_t i = 0; i < s->count; i++) {
         if (all_zero(s->values, s->number + i * s->values)) continue; /* learned away */
-        char *label = sk_monomials_label(s, (const char *const *)model->structure->state, s->power + i * s->d);
+        char *label = sk_monomials_label(s, names, s->power + i * s->d);
         if (!label) return SOCK_ENOMEM;
         json_t *powers = json_array(), *numbers = json_array();
         for (size_t k = 0; k < s->d; k++) json_array_append_new(powers, json_integer(s->power[i * s->d + k]));
@@ -212,7 +212,7 @@ static sock_status collect_diffusion(sum *s, const sock_model *model, unsigned *
         *known = *known && named(model->diffusion[i]->map, DIFFUSION_MOST);
     if (!*known) return SOCK_OK;
     for (size_t i = 0; i < model->diffusion_terms; i++) SK_TRY(add_diffusion(s, model->diffusion[i], 1, power));
-    return add_floor(s, model->floor, power);
+    return add_floor(s, model->d, model->floor, power);
 }
 
 typedef sock_status (*collect_fn)(sum *s, const sock_model *model, unsigned *power, bool *known);
@@ -227,17 +227,19 @@ typedef struct field {
 /* One field under its key: a list of terms, or null. */
 static sock_status put_field(sum *s, const sock_model *model, const field *f, json_t *object)
 {
-    unsigned *power = sk_alloc(s->ctx, 3 * model->d, sizeof *power);
+    unsigned *power = sk_alloc(s->ctx, 3 * s->d, sizeof *power);
+    const char **names = sk_model_coordinates(s->ctx, model);
     json_t *list = json_array();
     bool known = false;
     sum squares = {0};
-    sock_status status = power ? f->collect(s, model, power, &known) : SOCK_ENOMEM;
+    sock_status status = power && names ? f->collect(s, model, power, &known) : SOCK_ENOMEM;
     if (status >= 0) status = sk_monomials_init(s->ctx, s->d, s->values, s->origin, &squares);
     if (status >= 0 && known && f->squares) status = f->squares(model, power, &squares);
-    if (status >= 0 && known) status = to_json(s, model, f->squares ? &squares : NULL, list);
+    if (status >= 0 && known) status = to_json(s, names, f->squares ? &squares : NULL, list);
     sk_monomials_clear(&squares);
     json_object_set_new(object, f->key, known ? json_incref(list) : json_null());
     json_decref(list);
+    sk_free(names);
     sk_free(power);
     return status;
 }
@@ -245,14 +247,14 @@ static sock_status put_field(sum *s, const sock_model *model, const field *f, js
 /* Both fields about the same origin, and that origin. */
 static sock_status put_fields(sock_context *ctx, const sock_model *model, const double *origin, json_t *object)
 {
-    const size_t d = model->d;
+    const size_t d = model->d, in = sk_model_in(model);
     sum drift, diffusion = {0};
     json_t *list = json_array();
     sock_status status;
-    for (size_t k = 0; k < d; k++) json_array_append_new(list, json_real(origin[k]));
+    for (size_t k = 0; k < in; k++) json_array_append_new(list, json_real(origin[k]));
     json_object_set_new(object, "origin", list);
-    SK_GO(sk_monomials_init(ctx, d, d, origin, &drift));
-    SK_GO(sk_monomials_init(ctx, d, d * (d + 1) / 2, origin, &diffusion));
+    SK_GO(sk_monomials_init(ctx, in, d, origin, &drift));
+    SK_GO(sk_monomials_init(ctx, in, d * (d + 1) / 2, origin, &diffusion));
     const bool banded = model->spread != NULL, a_banded = banded && sk_spread_has_diffusion(model->spread);
     const field f = {"drift", collect_drift, banded ? drift_squares : NULL};
     const field a = {"diffusion", collect_diffusion, a_banded ? diffusion_squares : NULL};
@@ -269,10 +271,10 @@ sock_status sock_model_terms(sock_context *ctx, const sock_model *model, char **
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!model || !json) return sk_fail(ctx, SOCK_EUSAGE, "model and output must not be NULL");
-    double *origin = sk_doubles(ctx, model->d, 2);
+    double *origin = sk_doubles(ctx, sk_model_in(model), 2);
     if (!origin) return SOCK_ENOMEM;
     json_t *object = json_object();
-    sk_model_origin(model, origin, origin + model->d);
+    sk_model_origin(model, origin, origin + sk_model_in(model));
     sock_status status = put_fields(ctx, model, origin, object);
     char *text = status >= 0 ? json_dumps(object, JSON_REAL_PRECISION(17) | JSON_COMPACT) : NULL;
     char *copy = text ? sk_strdup(ctx, text) : NULL;

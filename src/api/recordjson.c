@@ -45,6 +45,7 @@ typedef enum kind {
     CURVE,      /* sk_search_row */
     ROWS,       /* sk_search_table */
     NOISE,      /* sk_noise_told; mode NULL: nothing */
+    INPUTS,     /* sk_inputs_told; none: nothing */
     DATA,       /* sk_provenance */
     WILD,       /* sk_oddities; none: nothing */
     CODES       /* alike */
@@ -383,6 +384,37 @@ static json_t *write_noise(const sk_noise_told *told, unsigned fit)
     return told->mode ? write_object(noise_fields, told, fit) : NULL;
 }
 
+/* ---- Inputs ---- */
+
+static const field input_fields[] = {{"name", TEXT, SEARCH, offsetof(sk_input_told, name), HERE},
+                                     {"hold", TEXT, SEARCH, offsetof(sk_input_told, hold), HERE},
+                                     {"gain_f", NUMBER, SEARCH, offsetof(sk_input_told, gain_f), HERE},
+                                     {"gain_a", NUMBER, SEARCH, offsetof(sk_input_told, gain_a), HERE},
+                                     {"in_f", FLAG, SEARCH, offsetof(sk_input_told, in_f), HERE},
+                                     {"in_a", FLAG, SEARCH, offsetof(sk_input_told, in_a), HERE},
+                                     {0}};
+
+static json_t *write_inputs(const sk_inputs_told *told, unsigned fit)
+{
+    json_t *list = told->count ? json_array() : NULL;
+    for (size_t i = 0; i < told->count; i++)
+        json_array_append_new(list, write_object(input_fields, &told->input[i], fit));
+    return list;
+}
+
+static sock_status read_inputs(sock_context *ctx, json_t *value, sk_inputs_told *told)
+{
+    if (!json_array_size(value) || told->input) return SOCK_OK;
+    told->input = sk_alloc(ctx, json_array_size(value), sizeof *told->input);
+    if (!told->input) return SOCK_ENOMEM;
+    told->count = json_array_size(value);
+    for (size_t i = 0; i < told->count; i++) {
+        told->input[i].gain_f = told->input[i].gain_a = (double)NAN;
+        SK_TRY(read_object(ctx, json_array_get(value, i), input_fields, &told->input[i]));
+    }
+    return SOCK_OK;
+}
+
 /* ---- Any value ---- */
 
 static json_t *write_value(kind what, const void *at, unsigned fit)
@@ -411,6 +443,7 @@ static json_t *write_value(kind what, const void *at, unsigned fit)
     case CURVE: return write_curve(at);
     case ROWS: return write_rows(at, fit);
     case NOISE: return write_noise(at, fit);
+    case INPUTS: return write_inputs(at, fit);
     case DATA: return write_object(data_fields, at, fit);
     case WILD: return write_odd(at, true, fit);
     case CODES: return write_odd(at, false, fit);
@@ -457,6 +490,7 @@ static sock_status read_value(sock_context *ctx, kind what, json_t *value, void 
     case CURVE: return read_curve(ctx, value, at);
     case ROWS: return read_rows(ctx, value, at);
     case NOISE: return read_object(ctx, value, noise_fields, at);
+    case INPUTS: return read_inputs(ctx, value, at);
     case DATA: return read_object(ctx, value, data_fields, at);
     case WILD: return read_wild(ctx, value, at);
     case CODES: return read_codes(ctx, value, at);
@@ -515,6 +549,7 @@ static const field fields[] = {
     {"against_constant", VERDICT, TUNED, IN(against_constant)},
     {"calibration", NUMBER, SEARCH, IN(found.calibration)},
     {"noise", NOISE, SEARCH | OPTIONAL, IN(found.noise)},
+    {"inputs", INPUTS, SEARCH | OPTIONAL, IN(found.inputs)},
     {"folds", COUNT, TUNED, IN(found.folds)},
     {"steps", COUNT, TUNED, IN(found.steps)},
     {"limited", FLAG, TUNED, IN(found.limited)},

@@ -51,7 +51,7 @@ bool sk_absorbed_at(const sock_data *data, size_t k, double bound)
 sock_status sk_absorbed_cut(sock_context *ctx, const sock_data *data, const double *lower, const double *upper,
                             sock_data **out)
 {
-    const size_t d = data->d;
+    const size_t d = data->d, m = data->inputs;
     *out = NULL;
     if (!sk_absorbed_mark(data, lower, upper, NULL)) return SOCK_OK;
     sock_data *cut = sk_alloc(ctx, 1, sizeof *cut);
@@ -60,7 +60,8 @@ sock_status sk_absorbed_cut(sock_context *ctx, const sock_data *data, const doub
     cut->first = sk_alloc(ctx, data->trajectories + 1, sizeof *cut->first);
     cut->t = sk_doubles(ctx, data->points, 1);
     cut->x = sk_doubles(ctx, data->points, d);
-    if (!cut->first || !cut->t || !cut->x) {
+    cut->u = m ? sk_doubles(ctx, data->points, m) : NULL;
+    if (!cut->first || !cut->t || !cut->x || (m && !cut->u)) {
         sk_absorbed_free(cut);
         return SOCK_ENOMEM;
     }
@@ -69,6 +70,7 @@ sock_status sk_absorbed_cut(sock_context *ctx, const sock_data *data, const doub
         const size_t kept = kept_of(data, j, lower, upper), from = data->first[j];
         memcpy(cut->t + cut->points, data->t + from, kept * sizeof *cut->t);
         memcpy(cut->x + cut->points * d, data->x + from * d, kept * d * sizeof *cut->x);
+        if (m) memcpy(cut->u + cut->points * m, data->u + from * m, kept * m * sizeof *cut->u);
         cut->points += kept;
         cut->first[j + 1] = cut->points;
     }
@@ -82,5 +84,6 @@ void sk_absorbed_free(sock_data *cut)
     sk_free(cut->first);
     sk_free(cut->t);
     sk_free(cut->x);
+    sk_free(cut->u);
     sk_free(cut);
 }

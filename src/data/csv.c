@@ -198,6 +198,7 @@ static sock_status read_row(reader *r)
         if (last) return refuse_length(r, line, c, last);
         switch (column->role) {
         case SK_ROLE_STATE:
+        case SK_ROLE_INPUT:
             SK_TRY(number_cell(r, line, c, &r->rows.x[row * r->columns.d + column->state], &last));
             break;
         case SK_ROLE_TIME: SK_TRY(number_cell(r, line, c, &r->rows.t[row], &last)); break;
@@ -245,9 +246,11 @@ static sock_status finish_rows(reader *r)
     rows->ignored = sk_alloc(r->ctx, ignored, sizeof *rows->ignored);
     if (!rows->source || !rows->state || !rows->ignored) return SOCK_ENOMEM;
     rows->d = r->columns.d;
+    rows->inputs = r->columns.inputs;
     for (size_t c = 0; c < r->columns.count; c++) {
         sk_column *column = &r->columns.column[c];
-        if (column->role == SK_ROLE_STATE) rows->state[column->state] = take_name(column);
+        if (column->role == SK_ROLE_STATE || column->role == SK_ROLE_INPUT)
+            rows->state[column->state] = take_name(column);
         if (column->role == SK_ROLE_TIME) rows->time = take_name(column);
         if (column->role == SK_ROLE_IGNORED)
             rows->ignored[rows->ignored_count++] = (sk_ignored){take_name(column), column->why};
@@ -297,6 +300,7 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
     SK_GO(finish_rows(&r));
     sk_rows_missing(sk_option_text(opts, "missing"), &r.rows);
     r.rows.every = sk_option_count(opts, "every");
+    SK_GO(sk_rows_inputs(ctx, opts, &r.rows));
     SK_GO(sk_data_build(ctx, &r.rows, sk_option_text(opts, "grouping"), out));
 out:
     release(&r);

@@ -1,6 +1,6 @@
 /* csvcolumns.c - which column is what.
  *
- * 1. Columns that options name get their roles first.
+ * 1. Columns that options name get their roles first; inputs are named, never guessed.
  * 2. Then the usual names: id, traj, trajectory; t, time; group. Two candidates for one role are refused.
  * 3. With a group column and no id column, a column real, realisation, realization or replicate numbers the
  *    trajectories of each group; without such a column, each group is one trajectory.
@@ -118,7 +118,11 @@ static sk_column *find_column(const sk_columns *columns, const char *name)
 
 static const char *role_name(sk_role role)
 {
-    return role == SK_ROLE_TIME ? "time" : role == SK_ROLE_ID ? "id" : role == SK_ROLE_GROUP ? "group" : "state";
+    return role == SK_ROLE_TIME    ? "time"
+           : role == SK_ROLE_ID    ? "id"
+           : role == SK_ROLE_GROUP ? "group"
+           : role == SK_ROLE_INPUT ? "input"
+                                   : "state";
 }
 
 /* A file of one column whose header holds another separator, or begins with a remark: the way out, or nothing. */
@@ -183,21 +187,25 @@ static void leave_out(const char *const *usual, const char *why, sk_columns *col
     }
 }
 
-/* The option state is itself a CSV row: names with commas between, quoted where they hold commas. */
-static sock_status take_states(sock_context *ctx, const char *source, const char *list, sk_columns *columns)
+/* The options state and input are CSV rows themselves: names with commas between, quoted where they hold commas. count:
+ * how many columns have this role. */
+static sock_status take_list(sock_context *ctx, const char *source, const char *option, const char *list, sk_role role,
+                             size_t *count, sk_columns *columns)
 {
-    sk_cursor at = {list, 1, "the option state"};
+    char place[32];
+    snprintf(place, sizeof place, "the option %s", option);
+    sk_cursor at = {list, 1, place};
     for (bool last = false; !last;) {
         sk_cell cell;
         if (sk_next_cell(ctx, &at, &cell, &last) < 0) return SOCK_EUSAGE;
         char *name = sk_cell_copy(ctx, &cell);
         if (!name) return SOCK_ENOMEM;
-        sock_status status = take_named(ctx, source, "state", name, SK_ROLE_STATE, columns);
-        if (status >= 0) find_column(columns, name)->state = columns->d++;
+        sock_status status = take_named(ctx, source, option, name, role, columns);
+        if (status >= 0) find_column(columns, name)->state = (*count)++;
         sk_free(name);
         if (status < 0) return status;
     }
-    if (*at.p) return sk_fail(ctx, SOCK_EUSAGE, "state is '%s'; allowed: column names with commas between", list);
+    if (*at.p) return sk_fail(ctx, SOCK_EUSAGE, "%s is '%s'; allowed: column names with commas between", option, list);
     return SOCK_OK;
 }
 
@@ -207,12 +215,14 @@ static bool is(const char *value, const char *word) { return strcmp(value, word)
 static sock_status assign_named(sock_context *ctx, const char *source, const sock_options *opts, sk_columns *columns)
 {
     const char *id = sk_option_text(opts, "id"), *time = sk_option_text(opts, "time"),
-               *group = sk_option_text(opts, "group"), *state = sk_option_text(opts, "state");
+               *group = sk_option_text(opts, "group"), *state = sk_option_text(opts, "state"),
+               *input = sk_option_text(opts, "input");
     if (!is(time, "auto")) SK_TRY(take_named(ctx, source, "time", time, SK_ROLE_TIME, columns));
     if (!is(id, "auto") && !is(id, "none")) SK_TRY(take_named(ctx, source, "id", id, SK_ROLE_ID, columns));
     if (!is(group, "auto") && !is(group, "none"))
         SK_TRY(take_named(ctx, source, "group", group, SK_ROLE_GROUP, columns));
-    if (!is(state, "auto")) SK_TRY(take_states(ctx, source, state, columns));
+    if (!is(input, "none")) SK_TRY(take_list(ctx, source, "input", input, SK_ROLE_INPUT, &columns->inputs, columns));
+    if (!is(state, "auto")) SK_TRY(take_list(ctx, source, "state", state, SK_ROLE_STATE, &columns->d, columns));
     columns->has_id = !is(id, "auto") && !is(id, "none");
     columns->has_group = !is(group, "auto") && !is(group, "none");
     return SOCK_OK;
@@ -312,5 +322,8 @@ sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const so
             "%s: no state column: apart from id, time and group no column begins with a number; the columns, "
             "separated by commas, are: %s",
             rows->source, list_columns(columns, list));
+    for (size_t c = 0; c < columns->count; c++) /* inputs stand behind the states */
+        if (columns->column[c].role == SK_ROLE_INPUT) columns->column[c].state += columns->d;
+    columns->d += columns->inputs;
     return SOCK_OK;
 }

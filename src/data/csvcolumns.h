@@ -5,19 +5,28 @@
 #include "base/options.h"
 #include "csvcells.h"
 
-typedef enum sk_role { SK_ROLE_OPEN, SK_ROLE_IGNORED, SK_ROLE_ID, SK_ROLE_TIME, SK_ROLE_GROUP, SK_ROLE_STATE } sk_role;
+typedef enum sk_role {
+    SK_ROLE_OPEN,
+    SK_ROLE_IGNORED,
+    SK_ROLE_ID,
+    SK_ROLE_TIME,
+    SK_ROLE_GROUP,
+    SK_ROLE_STATE,
+    SK_ROLE_INPUT
+} sk_role;
 
 typedef struct sk_column {
     char *name;
     sk_role role;
-    size_t state;    /* SK_ROLE_STATE: which one */
+    size_t state;    /* SK_ROLE_STATE: which one; SK_ROLE_INPUT: the same, counted after the states */
     const char *why; /* SK_ROLE_IGNORED: static text */
 } sk_column;
 
 typedef struct sk_columns {
     size_t count, capacity;
     sk_column *column;
-    size_t d; /* state columns */
+    size_t d;      /* state columns and inputs */
+    size_t inputs; /* how many of them are inputs */
     bool has_id, has_group;
     bool id_within_group; /* a trajectory is (group, id): the id column starts anew in each group */
 } sk_columns;

@@ -28,6 +28,10 @@ static void write_header(sk_file *file, const sock_data *data)
         sk_write(file, ",", 1);
         write_text(file, data->state[k]);
     }
+    for (size_t k = 0; k + data->timed < data->inputs; k++) {
+        sk_write(file, ",", 1);
+        write_text(file, data->input[k]);
+    }
     sk_write(file, "\n", 1);
 }
 
@@ -43,6 +47,7 @@ static void write_trajectory(sk_file *file, const sock_data *data, size_t j)
         write_text(file, data->id[j]);
         write_number(file, data->t[i]);
         for (size_t k = 0; k < data->d; k++) write_number(file, data->x[i * data->d + k]);
+        for (size_t k = 0; k + data->timed < data->inputs; k++) write_number(file, data->u[i * data->inputs + k]);
         sk_write(file, "\n", 1);
     }
 }
@@ -56,6 +61,10 @@ sock_status sock_data_write(sock_context *ctx, const sock_data *data, const char
         if (strcmp(data->state[k], "traj") == 0 || strcmp(data->state[k], "t") == 0)
             return sk_fail(ctx, SOCK_EUSAGE, "%s: a state column is named '%s', which the file uses itself", path,
                            data->state[k]);
+    for (size_t k = 0; k + data->timed < data->inputs; k++)
+        if (strcmp(data->input[k], "traj") == 0 || strcmp(data->input[k], "t") == 0)
+            return sk_fail(ctx, SOCK_EUSAGE, "%s: an input is named '%s', which the file uses itself", path,
+                           data->input[k]);
     sk_file *file = NULL;
     sock_status status = SOCK_OK;
     SK_TRY(sk_file_create(ctx, path, &file));

@@ -22,6 +22,7 @@ void sock_data_free(sock_data *data)
 {
     if (!data) return;
     free_texts(data->state, data->d);
+    free_texts(data->input, data->inputs);
     free_texts(data->id, data->trajectories);
     free_ignored(data->ignored, data->ignored_count);
     sk_free(data->time);
@@ -29,6 +30,7 @@ void sock_data_free(sock_data *data)
     sk_free(data->first);
     sk_free(data->t);
     sk_free(data->x);
+    sk_free(data->u);
     sk_free(data->group_first);
     sk_free(data->member);
     sk_free(data);
@@ -57,6 +59,19 @@ size_t sock_data_points(const sock_data *data) { return data ? data->points : 0;
 size_t sock_data_intervals(const sock_data *data) { return data ? sk_data_intervals(data) : 0; }
 
 const char *sock_data_name(const sock_data *data, size_t k) { return data && k < data->d ? data->state[k] : NULL; }
+
+size_t sock_data_inputs(const sock_data *data) { return data ? data->inputs : 0; }
+
+const char *sock_data_input_name(const sock_data *data, size_t k)
+{
+    return data && k < data->inputs ? data->input[k] : NULL;
+}
+
+const double *sock_data_input(const sock_data *data, size_t j)
+{
+    const bool there = data && data->inputs && j < data->trajectories;
+    return there ? data->u + data->first[j] * data->inputs : NULL;
+}
 
 size_t sock_data_trajectory(const sock_data *data, size_t j, const double **t, const double **x)
 {
@@ -90,7 +105,11 @@ static sock_status copy_names(sock_context *ctx, const sock_data *data, sock_dat
     part->time = sk_strdup(ctx, data->time);
     part->source = sk_strdup(ctx, data->source);
     part->state = sk_alloc(ctx, data->d, sizeof *part->state);
-    if (!part->time || !part->source || !part->state) return SOCK_ENOMEM;
+    part->input = data->inputs ? sk_alloc(ctx, data->inputs, sizeof *part->input) : NULL;
+    if (!part->time || !part->source || !part->state || (data->inputs && !part->input)) return SOCK_ENOMEM;
+    part->inputs = data->inputs;
+    part->timed = data->timed;
+    SK_TRY(copy_texts(ctx, data->input, data->inputs, part->input));
     return copy_texts(ctx, data->state, data->d, part->state);
 }
 
@@ -100,11 +119,14 @@ static sock_status copy_trajectories(sock_context *ctx, const sock_data *data, c
     part->x = sk_doubles(ctx, part->points, part->d);
     part->id = sk_alloc(ctx, part->trajectories, sizeof *part->id);
     part->first = sk_alloc(ctx, part->trajectories + 1, sizeof *part->first);
-    if (!part->t || !part->x || !part->id || !part->first) return SOCK_ENOMEM;
+    const size_t m = part->inputs;
+    part->u = m ? sk_doubles(ctx, part->points, m) : NULL;
+    if (!part->t || !part->x || !part->id || !part->first || (m && !part->u)) return SOCK_ENOMEM;
     for (size_t i = 0; i < part->trajectories; i++) {
         size_t from = data->first[keep[i]], to = part->first[i], length = sk_data_length(data, keep[i]);
         memcpy(part->t + to, data->t + from, length * sizeof(double));
         memcpy(part->x + to * part->d, data->x + from * part->d, length * part->d * sizeof(double));
+        if (m) memcpy(part->u + to * m, data->u + from * m, length * m * sizeof(double));
         part->first[i + 1] = to + length;
         part->single += length == 1;
         if (!(part->id[i] = sk_strdup(ctx, data->id[keep[i]]))) return SOCK_ENOMEM;

@@ -14,12 +14,16 @@ typedef struct sk_ignored {
 struct sock_data {
     size_t d, trajectories, points, groups;
     char **state;        /* d names */
+    size_t inputs;       /* known functions of time beside the states */
+    char **input;        /* their names; NULL: none */
+    bool timed;          /* the last input is the time itself */
     char *time;          /* name of the time column */
     char *source;        /* file name, or "arrays" */
     char **id;           /* a name for each trajectory */
     size_t *first;       /* trajectories + 1: points first[j] .. first[j+1]-1 belong to trajectory j */
     double *t;           /* points */
     double *x;           /* points x d */
+    double *u;           /* points x inputs; NULL: none */
     size_t *group_first; /* groups + 1 */
     size_t *member;      /* trajectories, group after group */
     size_t rows_read;    /* rows of the source */
@@ -29,8 +33,11 @@ struct sock_data {
     size_t empty;        /* trajectories all of whose points were missing: gone */
     sk_ignored *ignored; /* columns of the source that are no part of the data */
     size_t ignored_count;
-    uint64_t hash; /* of times, states and grouping */
+    uint64_t hash; /* of times, states, inputs and grouping */
 };
+
+/* An input between two of its values: the one before, on the line between them, or the time itself. */
+typedef enum sk_hold { SK_HOLD_PREVIOUS, SK_HOLD_LINEAR, SK_HOLD_TIME } sk_hold;
 
 /* Length of trajectory j: the number of its points. */
 static inline size_t sk_data_length(const sock_data *data, size_t j) { return data->first[j + 1] - data->first[j]; }
@@ -51,6 +58,9 @@ sock_status sk_data_order(sock_context *ctx, const sock_data *data, size_t *orde
 /* A copy in that order; *out is NULL where the data are in it already. */
 sock_status sk_data_sorted(sock_context *ctx, const sock_data *data, sock_data **out);
 
+/* A copy with those inputs alone for which use[k]; *out is NULL where these are all. */
+sock_status sk_data_keep_inputs(sock_context *ctx, const sock_data *data, const bool *use, sock_data **out);
+
 /* Deals the groups into `parts` parts of nearly equal numbers of intervals: part_of[j] for trajectory j. Every part
  * gets a group; more parts than groups are SOCK_EUSAGE. */
 sock_status sk_data_deal(sock_context *ctx, const sock_data *data, size_t parts, uint64_t seed, size_t *part_of);
@@ -59,10 +69,25 @@ sock_status sk_data_deal(sock_context *ctx, const sock_data *data, size_t parts,
 sock_status sk_data_join(sock_context *ctx, const sock_data *one, const sock_data *other, bool keep_groups,
                          const sock_options *opts, sock_data **out);
 
+/* What sock_data_from_arrays takes, and which of the columns are inputs. */
+typedef struct sk_arrays {
+    size_t columns; /* states, then inputs */
+    size_t inputs;  /* the last so many; 0: those that the options name */
+    bool timed;     /* the time is an input too */
+    size_t trajectories;
+    const size_t *length;
+    const double *t, *x;
+    const char *const *names; /* of the columns, or NULL */
+    const size_t *group;      /* or NULL */
+} sk_arrays;
+sock_status sk_data_of_arrays(sock_context *ctx, const sk_arrays *from, const sock_options *opts, sock_data **out);
+
 /* Raw rows on their way to a data set; the readers (CSV, NumPy, arrays) fill it and sk_data_build checks, sorts,
  * groups. NaN marks what is missing, in times and states. */
 typedef struct sk_rows {
     size_t count, d;
+    size_t inputs; /* the last so many of the d columns are inputs */
+    bool timed;    /* and so is the time */
     double *t, *x; /* x: count x d */
     size_t *label; /* trajectory number of each row, 0 .. trajectories-1 */
     size_t *line;  /* where the row stands, for messages: line in the file, or the point's number in its trajectory */
@@ -71,7 +96,7 @@ typedef struct sk_rows {
     size_t *group; /* group label of each trajectory, 0 .. group_labels-1, or NULL: default grouping */
     size_t group_labels;
     char **group_name; /* group_labels names, for messages */
-    char **state;      /* d names */
+    char **state;      /* d names, of inputs too */
     char *time;
     char *source;
     const char *place; /* "line" or "point": what line[] counts */
@@ -80,8 +105,12 @@ typedef struct sk_rows {
     size_t every; /* of the points of a trajectory in time every so many-th is taken; 0 or 1: all */
 } sk_rows;
 
-/* Values of the states that the option `missing` lists become NaN; "none": none do. */
+/* Values of states and inputs that the option `missing` lists become NaN; "none": none do. */
 void sk_rows_missing(const char *list, sk_rows *rows);
+
+/* The columns that the option `input` names move behind the others; time-dependent: the time is an input too. A reader
+ * that has moved them by itself has set rows->inputs. SOCK_EUSAGE for a name that is no column. */
+sock_status sk_rows_inputs(sock_context *ctx, const sock_options *opts, sk_rows *rows);
 
 /* Makes a data set of the rows: drops points with something missing, sorts each trajectory in time, refuses equal times
  * and numbers that are not finite (SOCK_EINPUT), thins, groups. grouping: "auto" (by label, or without labels by equal

@@ -4,7 +4,7 @@
  * 2. Gather the rows of each trajectory (counting sort, stable).
  * 3. Sort each trajectory in time where it is not; refuse equal times.
  * 4. Thin.
- * 5. Leave out trajectories without a point; move the names over.
+ * 5. Leave out trajectories without a point; part states from inputs; move the names over.
  * 6. Group, and sign with a hash.
  * Cost: a few passes over the rows; m log m only for trajectories that came unsorted. */
 #include "grouping.h"
@@ -131,11 +131,27 @@ static void thin(build *b)
     b->kept = kept;
 }
 
+/* Step 5: the inputs; the time is the last of them. */
+static sock_status fill_inputs(sock_context *ctx, const build *b, sock_data *data)
+{
+    const sk_rows *rows = b->rows;
+    const size_t m = rows->inputs, width = m + rows->timed;
+    data->u = sk_doubles(ctx, b->kept, width);
+    if (!data->u) return SOCK_ENOMEM;
+    for (size_t i = 0; i < b->kept; i++) {
+        double *u = data->u + i * width;
+        const double *from = rows->x + b->order[i] * rows->d + rows->d - m;
+        for (size_t k = 0; k < m; k++) u[k] = from[k];
+        if (rows->timed) u[m] = data->t[i];
+    }
+    return SOCK_OK;
+}
+
 /* Step 5: the numbers. Trajectories keep their order; to[i] is the old number of trajectory i. */
 static sock_status fill(sock_context *ctx, const build *b, sock_data *data, size_t *to)
 {
     const sk_rows *rows = b->rows;
-    size_t d = rows->d;
+    const size_t m = rows->inputs, d = rows->d - m;
     data->points = b->kept;
     data->t = sk_doubles(ctx, b->kept, 1);
     data->x = sk_doubles(ctx, b->kept, d);
@@ -143,8 +159,9 @@ static sock_status fill(sock_context *ctx, const build *b, sock_data *data, size
     if (!data->t || !data->x || !data->first) return SOCK_ENOMEM;
     for (size_t i = 0; i < b->kept; i++) {
         data->t[i] = rows->t[b->order[i]];
-        memcpy(data->x + i * d, rows->x + b->order[i] * d, d * sizeof(double));
+        memcpy(data->x + i * d, rows->x + b->order[i] * (d + m), d * sizeof(double));
     }
+    if (m || rows->timed) SK_TRY(fill_inputs(ctx, b, data));
     size_t count = 0;
     for (size_t j = 0; j < rows->trajectories; j++) {
         size_t length = b->start[j + 1] - b->start[j];
@@ -159,6 +176,22 @@ static sock_status fill(sock_context *ctx, const build *b, sock_data *data, size
     return SOCK_OK;
 }
 
+/* Step 5: the names of the inputs. */
+static sock_status move_inputs(sock_context *ctx, sk_rows *rows, sock_data *data)
+{
+    const size_t m = rows->inputs, d = rows->d - m;
+    data->input = sk_alloc(ctx, m + rows->timed, sizeof *data->input);
+    if (!data->input) return SOCK_ENOMEM;
+    data->inputs = m + rows->timed;
+    data->timed = rows->timed;
+    for (size_t k = 0; k < m; k++) {
+        data->input[k] = rows->state[d + k];
+        rows->state[d + k] = NULL;
+    }
+    if (rows->timed && !(data->input[m] = sk_strdup(ctx, rows->time))) return SOCK_ENOMEM;
+    return SOCK_OK;
+}
+
 /* Step 5: the names, taken out of rows. Ids of trajectories that are gone stay there. */
 static sock_status move_names(sock_context *ctx, sk_rows *rows, sock_data *data, const size_t *to)
 {
@@ -168,7 +201,8 @@ static sock_status move_names(sock_context *ctx, sk_rows *rows, sock_data *data,
         data->id[i] = rows->id[to[i]];
         rows->id[to[i]] = NULL;
     }
-    data->d = rows->d;
+    if (rows->inputs || rows->timed) SK_TRY(move_inputs(ctx, rows, data));
+    data->d = rows->d - rows->inputs;
     data->state = rows->state;
     data->time = rows->time;
     data->source = rows->source;

@@ -89,6 +89,34 @@ static sock_status copy_rows(sock_context *ctx, const size_t *length, const doub
     return SOCK_OK;
 }
 
+sock_status sk_data_of_arrays(sock_context *ctx, const sk_arrays *from, const sock_options *opts, sock_data **out)
+{
+    sk_rows rows = {.place = "point"};
+    sock_status status = SOCK_OK;
+    SK_GO(count_points(ctx, from->trajectories, from->length, &rows.count));
+    SK_GO(sk_state_names(ctx, "arrays", from->columns, from->names, &rows.state));
+    rows.d = from->columns;
+    rows.inputs = from->inputs;
+    rows.timed = from->timed;
+    SK_GO(sk_number_names(ctx, from->trajectories, &rows.id));
+    rows.trajectories = from->trajectories;
+    rows.time = sk_strdup(ctx, "t");
+    rows.source = sk_strdup(ctx, "arrays");
+    if (!rows.time || !rows.source) {
+        status = SOCK_ENOMEM;
+        goto out;
+    }
+    SK_GO(copy_rows(ctx, from->length, from->t, from->x, &rows));
+    if (from->group) SK_GO(number_groups(ctx, from->group, &rows));
+    sk_rows_missing(sk_option_text(opts, "missing"), &rows);
+    rows.every = sk_option_count(opts, "every");
+    SK_GO(sk_rows_inputs(ctx, opts, &rows));
+    SK_GO(sk_data_build(ctx, &rows, sk_option_text(opts, "grouping"), out));
+out:
+    sk_rows_clear(&rows);
+    return status;
+}
+
 sock_status sock_data_from_arrays(sock_context *ctx, size_t d, size_t trajectories, const size_t *length,
                                   const double *t, const double *x, const char *const *names, const size_t *group,
                                   const sock_options *opts, sock_data **out)
@@ -96,25 +124,7 @@ sock_status sock_data_from_arrays(sock_context *ctx, size_t d, size_t trajectori
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     SK_TRY(check_arguments(ctx, d, trajectories, length, t, x, out));
-    sk_rows rows = {.place = "point"};
-    sock_status status = SOCK_OK;
-    SK_GO(count_points(ctx, trajectories, length, &rows.count));
-    SK_GO(sk_state_names(ctx, "arrays", d, names, &rows.state));
-    rows.d = d;
-    SK_GO(sk_number_names(ctx, trajectories, &rows.id));
-    rows.trajectories = trajectories;
-    rows.time = sk_strdup(ctx, "t");
-    rows.source = sk_strdup(ctx, "arrays");
-    if (!rows.time || !rows.source) {
-        status = SOCK_ENOMEM;
-        goto out;
-    }
-    SK_GO(copy_rows(ctx, length, t, x, &rows));
-    if (group) SK_GO(number_groups(ctx, group, &rows));
-    sk_rows_missing(sk_option_text(opts, "missing"), &rows);
-    rows.every = sk_option_count(opts, "every");
-    SK_GO(sk_data_build(ctx, &rows, sk_option_text(opts, "grouping"), out));
-out:
-    sk_rows_clear(&rows);
-    return status;
+    const sk_arrays from = {
+        .columns = d, .trajectories = trajectories, .length = length, .t = t, .x = x, .names = names, .group = group};
+    return sk_data_of_arrays(ctx, &from, opts, out);
 }

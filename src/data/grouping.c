@@ -45,11 +45,18 @@ static bool equal_numbers(const double *a, const double *b, size_t count)
     return true;
 }
 
+/* All along: realisations of one law have the same inputs at the same times. */
+static bool same_inputs(const sock_data *data, size_t i, size_t j)
+{
+    const size_t m = data->inputs;
+    return !m || equal_numbers(data->u + data->first[i] * m, data->u + data->first[j] * m, m * sk_data_length(data, i));
+}
+
 static bool same_start_and_times(const sock_data *data, size_t i, size_t j)
 {
     size_t a = data->first[i], b = data->first[j], length = sk_data_length(data, i);
     return length == sk_data_length(data, j) && equal_numbers(data->x + a * data->d, data->x + b * data->d, data->d) &&
-           equal_numbers(data->t + a, data->t + b, length);
+           equal_numbers(data->t + a, data->t + b, length) && same_inputs(data, i, j);
 }
 
 /* Equal numbers must give equal hashes: adding 0 turns -0 into 0. */
@@ -69,7 +76,9 @@ static uint64_t hash_start_and_times(const sock_data *data, size_t j)
 {
     size_t first = data->first[j];
     uint64_t hash = mix_numbers(SK_HASH_START, data->x + first * data->d, data->d);
-    return mix_numbers(hash, data->t + first, sk_data_length(data, j));
+    hash = mix_numbers(hash, data->t + first, sk_data_length(data, j));
+    return data->inputs ? mix_numbers(hash, data->u + first * data->inputs, data->inputs * sk_data_length(data, j))
+                        : hash;
 }
 
 /* A hash table of the first trajectory of each group; the contents decide, the hash only finds candidates. */
@@ -125,6 +134,11 @@ static sock_status check_member(sock_context *ctx, const sock_data *data, size_t
                            "%.17g; the realisations of a group must share their start%s",
                            data->source, group, data->id[i], data->id[j], data->state[k], data->x[a * d + k],
                            data->x[b * d + k], note);
+    if (!same_inputs(data, i, j))
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "%s: group '%s': trajectories '%s' and '%s' have different inputs; the realisations of a group "
+                       "must share them",
+                       data->source, group, data->id[i], data->id[j]);
     return SOCK_OK;
 }
 
@@ -150,4 +164,5 @@ void sk_data_sign(sock_data *data)
     hash = sk_hash(hash, data->member, data->trajectories * sizeof *data->member);
     hash = sk_hash(hash, data->t, data->points * sizeof *data->t);
     data->hash = sk_hash(hash, data->x, data->points * data->d * sizeof *data->x);
+    if (data->inputs) data->hash = sk_hash(data->hash, data->u, data->points * data->inputs * sizeof *data->u);
 }

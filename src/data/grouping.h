@@ -8,18 +8,18 @@
  * their first trajectory; members keep their order. */
 sock_status sk_group_by_key(sock_context *ctx, sock_data *data, const size_t *key, size_t keys);
 
-/* Trajectories with exactly the same start and times form a group. Expected time: one pass over the points. */
+/* Trajectories with exactly the same start, times and inputs form a group. Expected time: one pass over the points. */
 sock_status sk_group_by_start(sock_context *ctx, sock_data *data);
 
 /* By the user's labels, label[j] < labels. SOCK_EINPUT, naming the group and two trajectories, when members of a group
- * differ in start or times. */
+ * differ in start, times or inputs. */
 sock_status sk_group_by_label(sock_context *ctx, sock_data *data, const size_t *label, size_t labels,
                               char *const *label_name);
 
 /* Each trajectory alone. */
 sock_status sk_group_none(sock_context *ctx, sock_data *data);
 
-/* Sets data->hash from times, states and grouping. */
+/* Sets data->hash from times, states, inputs and grouping. */
 void sk_data_sign(sock_data *data);
 
 #endif

@@ -11,36 +11,64 @@ static void label_groups(const sock_data *data, size_t first, size_t *group)
         for (size_t m = data->group_first[g]; m < data->group_first[g + 1]; m++) group[data->member[m]] = first + g;
 }
 
+/* States and inputs of a point side by side, as columns of an array; the time is none of them. */
+static void put_columns(const sock_data *data, double *x)
+{
+    const size_t d = data->d, m = data->inputs - data->timed, width = d + m;
+    for (size_t i = 0; i < data->points; i++) {
+        memcpy(x + i * width, data->x + i * d, d * sizeof *x);
+        if (m) memcpy(x + i * width + d, data->u + i * data->inputs, m * sizeof *x);
+    }
+}
+
+static void list_names(const sock_data *data, const char **names)
+{
+    for (size_t k = 0; k < data->d; k++) names[k] = data->state[k];
+    for (size_t k = 0; k + data->timed < data->inputs; k++) names[data->d + k] = data->input[k];
+}
+
 sock_status sk_data_join(sock_context *ctx, const sock_data *one, const sock_data *other, bool keep_groups,
                          const sock_options *opts, sock_data **out)
 {
     const sock_data *part[] = {one, other};
     const size_t trajectories = one->trajectories + other->trajectories, points = one->points + other->points;
-    const size_t d = one->d;
-    /* The parts were thinned when they were read. First, since a public call forgets the message of what failed before.
-     */
+    const size_t width = one->d + one->inputs - one->timed;
+    /* The parts were thinned, and their inputs found, when they were read. First, since a public call forgets the
+     * message of what failed before. */
     sock_options *plain = sock_options_new(ctx);
     size_t *length = sk_alloc(ctx, trajectories, sizeof *length), *group = sk_alloc(ctx, trajectories, sizeof *group);
-    double *t = sk_doubles_unset(ctx, points, 1), *x = sk_doubles_unset(ctx, points, d);
-    sock_status status = length && group && t && x && plain ? SOCK_OK : SOCK_ENOMEM;
+    double *t = sk_doubles_unset(ctx, points, 1), *x = sk_doubles_unset(ctx, points, width);
+    const char **names = sk_alloc(ctx, width, sizeof *names);
+    sock_status status = length && group && t && x && names && plain ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) status = sock_options_set(ctx, plain, "grouping", sk_option_text(opts, "grouping"));
     for (size_t s = 0, j = 0, at = 0; status >= 0 && s < 2; s++) {
         const sock_data *data = part[s];
         label_groups(data, s ? one->groups : 0, group + j);
         for (size_t u = 0; u < data->trajectories; u++) length[j + u] = sk_data_length(data, u);
         memcpy(t + at, data->t, data->points * sizeof *t);
-        memcpy(x + at * d, data->x, data->points * d * sizeof *x);
+        put_columns(data, x + at * width);
         j += data->trajectories;
         at += data->points;
     }
-    if (status >= 0)
-        status = sock_data_from_arrays(ctx, d, trajectories, length, t, x, (const char *const *)one->state,
-                                       keep_groups ? group : NULL, plain, out);
+    if (status >= 0) {
+        list_names(one, names);
+        const sk_arrays from = {.columns = width,
+                                .inputs = width - one->d,
+                                .timed = one->timed,
+                                .trajectories = trajectories,
+                                .length = length,
+                                .t = t,
+                                .x = x,
+                                .names = names,
+                                .group = keep_groups ? group : NULL};
+        status = sk_data_of_arrays(ctx, &from, plain, out);
+    }
     sock_options_free(plain);
     sk_free(length);
     sk_free(group);
     sk_free(t);
     sk_free(x);
+    sk_free(names);
     return status;
 }
 
@@ -54,5 +82,8 @@ sock_status sock_data_join(sock_context *ctx, const sock_data *one, const sock_d
     if (one->d != other->d)
         return sk_fail(ctx, SOCK_EINPUT, "join: %s has %zu states, %s %zu", one->source, one->d, other->source,
                        other->d);
+    if (one->inputs != other->inputs || one->timed != other->timed)
+        return sk_fail(ctx, SOCK_EINPUT, "join: %s has %zu inputs, %s %zu", one->source, one->inputs, other->source,
+                       other->inputs);
     return sk_data_join(ctx, one, other, false, opts, out);
 }

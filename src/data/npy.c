@@ -318,6 +318,7 @@ sock_status sk_npy_parse(sock_context *ctx, const char *source, const char *byte
     SK_GO(read_numbers(ctx, &a, sk_option_number(opts, "dt"), &rows));
     sk_rows_missing(sk_option_text(opts, "missing"), &rows);
     rows.every = sk_option_count(opts, "every");
+    SK_GO(sk_rows_inputs(ctx, opts, &rows));
     SK_GO(sk_data_build(ctx, &rows, sk_option_text(opts, "grouping"), out));
 out:
     sk_rows_clear(&rows);

@@ -79,7 +79,7 @@ sock_status sk_term_integral_new(sock_context *ctx, const sk_diffusion_term *ter
     *out = NULL;
     if (!t) return SOCK_ENOMEM;
     t->term = term;
-    sock_status status = sk_quadratic_new(ctx, term->map, term->d, &t->linear);
+    sock_status status = sk_quadratic_new(ctx, term->map, sk_features_dim(term->map), &t->linear);
     const bool good = status >= 0 && has_form(&t->linear, term->owner != NULL);
     if (good) status = term->owner ? take_columns(ctx, t) : take_whole(ctx, t);
     if (good && status >= 0)
@@ -91,9 +91,9 @@ sock_status sk_term_integral_new(sock_context *ctx, const sk_diffusion_term *ter
 
 void sk_term_integral_add(const sk_term_integral *t, const double *moments, double *a)
 {
-    const size_t d = t->term->d, width = d + 1;
+    const size_t d = t->term->d, in = t->linear.d;
     if (t->whole) {
-        sk_axpy(d * d, moments[d * width + d], t->whole, a);
+        sk_axpy(d * d, moments[in * (in + 1) + in], t->whole, a);
         return;
     }
     for (size_t c = 0; c < t->term->rank; c++) {

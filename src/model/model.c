@@ -87,6 +87,15 @@ sock_status sk_model_set_info(sock_context *ctx, sock_model *model, const json_t
     return SOCK_OK;
 }
 
+const char **sk_model_coordinates(sock_context *ctx, const sock_model *model)
+{
+    const sk_structure *s = model->structure;
+    const char **names = sk_alloc(ctx, sk_model_in(model), sizeof *names);
+    for (size_t k = 0; names && k < model->d; k++) names[k] = s->state[k];
+    for (size_t k = 0; names && k < s->inputs; k++) names[model->d + k] = s->input[k].name;
+    return names;
+}
+
 size_t sock_model_dim(const sock_model *model) { return model ? model->d : 0; }
 
 const char *sock_model_name(const sock_model *model, size_t k)
@@ -163,6 +172,26 @@ sock_status sock_model_set_bounds(sock_context *ctx, sock_model *model, const do
     return sk_model_set_bounds(ctx, model, lower, upper);
 }
 
+/* ---- Inputs ---- */
+
+size_t sock_model_inputs(const sock_model *model) { return model ? model->structure->inputs : 0; }
+
+const char *sock_model_input_name(const sock_model *model, size_t k)
+{
+    return k < sock_model_inputs(model) ? model->structure->input[k].name : NULL;
+}
+
+const char *sock_model_input_hold(const sock_model *model, size_t k)
+{
+    static const char *const name[] = {"previous", "linear", "time"};
+    return k < sock_model_inputs(model) ? name[model->structure->input[k].hold] : NULL;
+}
+
+double sock_model_input_usual(const sock_model *model, size_t k)
+{
+    return k < sock_model_inputs(model) ? model->structure->input[k].usual : 0;
+}
+
 /* ---- Information ---- */
 
 sock_status sock_model_info(sock_context *ctx, const sock_model *model, char **json)
@@ -198,4 +227,26 @@ sock_status sock_model_wrap(sock_context *ctx, size_t d, const char *const *name
     model->wrapped_user = user;
     *out = model;
     return SOCK_OK;
+}
+
+sock_status sock_model_set_inputs(sock_context *ctx, sock_model *model, size_t inputs, const char *const *names,
+                                  const char *const *hold)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!model || !inputs || !names) return sk_fail(ctx, SOCK_EUSAGE, "model and names must not be NULL, inputs not 0");
+    if (!model->wrapped_drift || model->structure->inputs)
+        return sk_fail(ctx, SOCK_EUSAGE, "inputs are declared once, of a model made of functions");
+    sk_hold *holds = sk_alloc(ctx, inputs, sizeof *holds);
+    sock_status status = holds ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < inputs; k++) {
+        const char *text = hold && hold[k] ? hold[k] : "previous";
+        holds[k] = strcmp(text, "linear") == 0 ? SK_HOLD_LINEAR : SK_HOLD_PREVIOUS;
+        if (!names[k]) status = sk_fail(ctx, SOCK_EUSAGE, "the name of input %zu must not be NULL", k);
+        if (status >= 0 && strcmp(text, "linear") != 0 && strcmp(text, "previous") != 0)
+            status = sk_fail(ctx, SOCK_EUSAGE, "hold of input %s is '%s'; allowed: previous, linear", names[k], text);
+    }
+    if (status >= 0) status = sk_structure_set_inputs(ctx, model->structure, inputs, names, holds, NULL);
+    sk_free(holds);
+    return status;
 }

@@ -27,6 +27,12 @@ struct sock_model {
     char *seconds;     /* JSON object: where the time went, or NULL; not saved, so that equal fits give equal files */
 };
 
+/* Coordinates of a point: the states, then the inputs. */
+static inline size_t sk_model_in(const sock_model *model) { return model->d + model->structure->inputs; }
+
+/* The names of these, borrowed; the list is freed with sk_free. NULL when out of memory. */
+const char **sk_model_coordinates(sock_context *ctx, const sock_model *model);
+
 /* A model without terms; names are copied, or x0, x1, ... when NULL. */
 sock_status sk_model_new(sock_context *ctx, size_t d, const char *const *names, sock_model **out);
 
@@ -50,8 +56,8 @@ sock_status sk_model_parse(sock_context *ctx, const char *path, const char *byte
 /* Work space of one thread for evaluating up to `block` points: that many doubles. */
 size_t sk_model_space(const sock_model *model, size_t block);
 
-/* On the calling thread alone and without allocating, count <= block: f (count x d) and a (count x d x d); either may
- * be NULL. a only when the model has a diffusion. */
+/* On the calling thread alone and without allocating, count <= block: f (count x d) and a (count x d x d) at points x
+ * (count x sk_model_in); either may be NULL. a only when the model has a diffusion. */
 void sk_model_fields(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f, double *a,
                      double *space);
 

@@ -3,7 +3,6 @@
 
 #include "occupation/bounds.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +16,7 @@ size_t sk_model_space(const sock_model *model, size_t block)
     for (size_t i = 0; i < model->drift_terms; i++) most = SK_MAX(most, sk_drift_term_space(model->drift[i], block));
     for (size_t i = 0; i < model->diffusion_terms; i++)
         most = SK_MAX(most, sk_diffusion_term_space(model->diffusion[i], block));
-    return most + (sk_structure_is_bounded(model->structure) ? block * model->d : 0);
+    return most + (sk_structure_is_bounded(model->structure) ? block * sk_model_in(model) : 0);
 }
 
 static void drift_block(sock_context *ctx, const sock_model *model, const sk_fields *at, double *space)
@@ -48,21 +47,21 @@ static void diffusion_block(sock_context *ctx, const sock_model *model, const sk
 
 const double *sk_model_inside(const sock_model *model, size_t count, const double *x, double *out)
 {
-    memcpy(out, x, count * model->d * sizeof *out);
+    const size_t in = sk_model_in(model);
+    memcpy(out, x, count * in * sizeof *out);
     for (size_t i = 0; i < count; i++)
-        sk_bounds_clip(model->d, model->structure->lower, model->structure->upper, out + i * model->d);
+        sk_bounds_clip(model->d, model->structure->lower, model->structure->upper, out + i * in);
     return out;
 }
 
 void sk_fields_block(sock_context *ctx, const sock_model *model, const sk_fields *at, double *space)
 {
-    assert(!at->u == !model->structure->inputs);
     if (at->f) drift_block(ctx, model, at, space);
     if (!at->a) return;
     sk_fields inside = *at;
     if (sk_structure_is_bounded(model->structure)) {
         inside.x = sk_model_inside(model, at->count, at->x, space);
-        space += at->count * model->d;
+        space += at->count * sk_model_in(model);
     }
     diffusion_block(ctx, model, &inside, space);
 }
@@ -88,8 +87,7 @@ static sk_fields part(const sock_model *model, const sk_fields *at, size_t begin
 {
     const size_t d = model->d;
     return (sk_fields){.count = end - begin,
-                       .x = at->x + begin * d,
-                       .u = at->u ? at->u + begin * model->structure->inputs : NULL,
+                       .x = at->x + begin * sk_model_in(model),
                        .f = at->f ? at->f + begin * d : NULL,
                        .a = at->a ? at->a + begin * d * d : NULL};
 }
@@ -106,10 +104,13 @@ static sock_status check_points(sock_context *ctx, const sock_model *model, cons
 {
     if (!model || (at->count && (!at->x || !(at->f || at->a))))
         return sk_fail(ctx, SOCK_EUSAGE, "model, points and output must not be NULL");
-    for (size_t i = 0; i < at->count * model->d; i++)
+    const size_t in = sk_model_in(model), d = model->d;
+    const sk_structure *s = model->structure;
+    for (size_t i = 0; i < at->count * in; i++)
         if (!isfinite(at->x[i]))
-            return sk_fail(ctx, SOCK_EINPUT, "point %zu, coordinate %s is not finite", i / model->d,
-                           model->structure->state[i % model->d]);
+            return sk_fail(ctx, SOCK_EINPUT, "point %zu, %s %s is not finite", i / in,
+                           i % in < d ? "coordinate" : "input",
+                           i % in < d ? s->state[i % in] : s->input[i % in - d].name);
     return SOCK_OK;
 }
 
@@ -135,10 +136,19 @@ sock_status sk_model_evaluate(sock_context *ctx, const sock_model *model, size_t
 
 /* ---- The public doors ---- */
 
+/* Calls without inputs for a model that has some. */
+static sock_status refuse_inputs(sock_context *ctx, const sock_model *model)
+{
+    if (!model || !model->structure->inputs) return SOCK_OK;
+    return sk_fail(ctx, SOCK_EUSAGE, "the model has the input %s%s: its values are needed (sock_model_evaluate_at)",
+                   model->structure->input[0].name, model->structure->inputs > 1 ? " and more" : "");
+}
+
 sock_status sock_model_drift(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f)
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
+    SK_TRY(refuse_inputs(ctx, model));
     return sk_model_evaluate(ctx, model, count, x, f, NULL);
 }
 
@@ -146,6 +156,7 @@ sock_status sock_model_diffusion(sock_context *ctx, const sock_model *model, siz
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
+    SK_TRY(refuse_inputs(ctx, model));
     return sk_model_evaluate(ctx, model, count, x, NULL, a);
 }
 
@@ -153,6 +164,33 @@ sock_status sock_model_sigma(sock_context *ctx, const sock_model *model, size_t 
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
+    SK_TRY(refuse_inputs(ctx, model));
     SK_TRY(sk_model_evaluate(ctx, model, count, x, NULL, sigma));
+    return sk_square_roots(ctx, model->d, count, sigma, sigma);
+}
+
+sock_status sock_model_evaluate_at(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                   const double *u, double *f, double *a)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    const size_t d = model ? model->d : 0, m = model ? model->structure->inputs : 0;
+    if (!m) return sk_model_evaluate(ctx, model, count, x, f, a);
+    if (count && (!x || !u)) return sk_fail(ctx, SOCK_EUSAGE, "points and inputs must not be NULL");
+    double *z = sk_doubles_unset(ctx, count, d + m);
+    if (!z) return SOCK_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(z + i * (d + m), x + i * d, d * sizeof *z);
+        memcpy(z + i * (d + m) + d, u + i * m, m * sizeof *z);
+    }
+    sock_status status = sk_model_evaluate(ctx, model, count, z, f, a);
+    sk_free(z);
+    return status;
+}
+
+sock_status sock_model_sigma_at(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                const double *u, double *sigma)
+{
+    SK_TRY(sock_model_evaluate_at(ctx, model, count, x, u, NULL, sigma));
     return sk_square_roots(ctx, model->d, count, sigma, sigma);
 }

@@ -1,5 +1,5 @@
-/* modelfields.h - the fields of a model at points (x, u): one struct says where, and which are wanted. sk_model_fields
- * and sk_model_evaluate (model.h) are its short forms for models without inputs; simulation, which asks again and
+/* modelfields.h - the fields of a model at points: one struct says where, and which are wanted. sk_model_fields and
+ * sk_model_evaluate (model.h) are its short forms; simulation, which asks again and
  * again, has a faster way of its own (sampler.h). */
 #ifndef SK_MODELFIELDS_H
 #define SK_MODELFIELDS_H
@@ -8,13 +8,13 @@
 
 typedef struct sk_fields {
     size_t count;
-    const double *x; /* count x d points */
-    const double *u; /* count x inputs, beside them; NULL: the model has no inputs */
+    const double *x; /* count x sk_model_in: the states of each point, then its inputs */
     double *f;       /* count x d; NULL: not wanted */
     double *a;       /* count x d x d; NULL: not wanted. Only of a model with a diffusion */
 } sk_fields;
 
-/* The points (count x d) taken to the bounds of the model where they are outside, into out: a is taken there. */
+/* The points (count x sk_model_in) with their states taken to the bounds of the model where they are outside, into out:
+ * a is taken there. */
 const double *sk_model_inside(const sock_model *model, size_t count, const double *x, double *out);
 
 /* Fills what is wanted, on the calling thread alone and without allocating. space: sk_model_space(model, block)

@@ -31,10 +31,11 @@ static bool first_knows(const char *name)
 }
 
 /* Programs of version 0.1.0 refuse arrays that they do not know (origin and kept of a map, all that a spread has); a
- * file with one has version 2, so that they can name the reason. A file without any stays as they wrote it. */
-static const char *version_of(const sk_tensors *t, const sk_structure *structure)
+ * file with one, or with bounds or inputs, has version 2, so that they can name the reason. A file without any stays as
+ * they wrote it. */
+static const char *version_of(const sk_structure *structure, const sk_tensors *t)
 {
-    if (sk_structure_is_bounded(structure)) return SECOND_VERSION;
+    if (structure->inputs || sk_structure_is_bounded(structure)) return SECOND_VERSION;
     for (size_t i = 0; i < t->count; i++)
         if (!first_knows(t->at[i].name)) return SECOND_VERSION;
     return FIRST_VERSION;
@@ -110,6 +111,19 @@ static sock_status save_diffusion(sk_saving *s, const sk_diffusion_term *term, s
     return sk_save_array(s, "diffusion", i, "owner", term->rank, 1, owner);
 }
 
+static const char *const hold_name[] = {"previous", "linear", "time"};
+
+static json_t *describe_inputs(const sk_structure *structure)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; k < structure->inputs; k++) {
+        const sk_input *input = &structure->input[k];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:f}", "name", input->name, "hold", hold_name[input->hold],
+                                              "usual", input->usual));
+    }
+    return list;
+}
+
 static sock_status describe_model(sk_saving *s, const sock_model *model, json_t *description)
 {
     json_t *state = json_array(), *drift = json_array(), *diffusion = json_array();
@@ -117,6 +131,7 @@ static sock_status describe_model(sk_saving *s, const sock_model *model, json_t 
     json_object_set_new(description, "d", json_integer((json_int_t)model->d));
     json_object_set_new(description, "state", state);
     if (sk_structure_is_bounded(model->structure)) sk_save_bounds(model->structure, description);
+    if (model->structure->inputs) json_object_set_new(description, "inputs", describe_inputs(model->structure));
     json_object_set_new(description, "has_diffusion", json_boolean(model->has_diffusion));
     json_object_set_new(description, "floor", json_real(model->floor));
     json_object_set_new(description, "drift", drift);
@@ -126,11 +141,12 @@ static sock_status describe_model(sk_saving *s, const sock_model *model, json_t 
     return model->spread ? sk_save_spread(s, model, description) : SOCK_OK;
 }
 
-/* Nothing but names, bounds and noise. */
+/* Nothing but names, bounds, inputs and noise. */
 static bool has_place(const sk_structure *structure)
 {
     sk_structure rest = *structure;
     rest.noise = rest.lower = rest.upper = NULL;
+    rest.inputs = 0;
     return sk_structure_is_plain(&rest);
 }
 
@@ -141,7 +157,7 @@ sock_status sock_model_save(sock_context *ctx, const sock_model *model, const ch
     if (!model || !path) return sk_fail(ctx, SOCK_EUSAGE, "model and path must not be NULL");
     if (model->wrapped_drift) return sk_fail(ctx, SOCK_EUSAGE, "%s: a model made of functions cannot be saved", path);
     if (!has_place(model->structure)) /* the format has none for it, and would lose it */
-        return sk_fail(ctx, SOCK_EUSAGE, "%s: a model with inputs or order 2 cannot be saved", path);
+        return sk_fail(ctx, SOCK_EUSAGE, "%s: a model of order 2 cannot be saved", path);
     SK_TRY(sk_reserve(ctx, SK_JSON_GROWTH * (strlen(model->info) + 64 * model->d) + SK_JSON_SMALL));
     sk_saving s = {.ctx = ctx};
     json_t *description = json_object();
@@ -153,7 +169,7 @@ sock_status sock_model_save(sock_context *ctx, const sock_model *model, const ch
         text = json_dumps(description, JSON_COMPACT | JSON_REAL_PRECISION(17));
         s.tensors.metadata =
             json_pack("{s:s, s:s, s:s, s:s}", "format", FORMAT, "format_version",
-                      version_of(&s.tensors, model->structure), "model", text ? text : "", "info", model->info);
+                      version_of(model->structure, &s.tensors), "model", text ? text : "", "info", model->info);
         status = text && s.tensors.metadata ? sk_tensors_write(ctx, &s.tensors, path)
                                             : sk_fail(ctx, SOCK_ENOMEM, "%s: out of memory while writing", path);
     }
@@ -225,7 +241,7 @@ static sock_status load_map(sk_loading *l, const char *room, size_t i, json_t *e
         array->cols = tensor->cols;
         array->values = tensor->values;
     }
-    sock_status status = sk_features_import(l->ctx, text, l->model->d, arrays, count, out);
+    sock_status status = sk_features_import(l->ctx, text, sk_model_in(l->model), arrays, count, out);
     sk_free(arrays);
     l->used += count;
     return status == SOCK_EINPUT ? name_file(l) : status;
@@ -266,7 +282,9 @@ sock_status sk_load_drift(sk_loading *l, const char *room, size_t i, json_t *ent
     term->d = l->model->d;
     const char *kernel = json_string_value(json_object_get(entry, "kernel"));
     sock_status status;
-    if (kernel) {
+    if (kernel && l->model->structure->inputs) {
+        status = sk_bad_model(l, "a kernel expansion has no inputs", "drift");
+    } else if (kernel) {
         status = load_kernel_term(l, room, i, kernel, term);
     } else {
         status = load_map(l, room, i, entry, &term->map);
@@ -349,6 +367,60 @@ static sock_status load_names(sk_loading *l, json_t *description)
     return status;
 }
 
+/* Whether the name is that of a state, or of an input before k. */
+static bool is_taken(const sk_structure *s, const char *const *names, size_t k)
+{
+    for (size_t i = 0; i < s->d; i++)
+        if (strcmp(s->state[i], names[k]) == 0) return true;
+    for (size_t i = 0; i < k; i++)
+        if (strcmp(names[i], names[k]) == 0) return true;
+    return false;
+}
+
+/* One input: everything about it must be there and make sense. */
+static sock_status read_input(const sk_loading *l, json_t *entry, const char **name, sk_hold *hold, double *usual)
+{
+    json_t *number = json_object_get(entry, "usual");
+    const char *text = json_string_value(json_object_get(entry, "hold"));
+    *name = json_string_value(json_object_get(entry, "name"));
+    if (!*name || !**name) return sk_bad_model(l, "the name of an input is not text", NULL);
+    if (!json_is_number(number)) return sk_bad_model(l, "usual is not a number", *name);
+    *usual = json_number_value(number);
+    *hold = SK_HOLD_PREVIOUS;
+    for (int i = 0; i < 3; i++)
+        if (text && strcmp(text, hold_name[i]) == 0) {
+            *hold = (sk_hold)i;
+            return SOCK_OK;
+        }
+    return sk_bad_model(l, "hold is none of previous, linear, time", *name);
+}
+
+enum { MOST_INPUTS = 1000 }; /* a file may claim anything */
+
+static sock_status load_inputs(sk_loading *l, json_t *list)
+{
+    const size_t count = json_array_size(list);
+    sk_structure *s = l->model->structure;
+    if (!list) return SOCK_OK;
+    if (!count || count > MOST_INPUTS) return sk_bad_model(l, "inputs is not a list of 1 to 1000 of them", NULL);
+    const char **names = sk_alloc(l->ctx, count, sizeof *names);
+    sk_hold *hold = sk_alloc(l->ctx, count, sizeof *hold);
+    double *usual = sk_doubles(l->ctx, count, 1);
+    sock_status status = names && hold && usual ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < count; k++) {
+        status = read_input(l, json_array_get(list, k), &names[k], &hold[k], &usual[k]);
+        if (status >= 0 && is_taken(s, names, k))
+            status = sk_bad_model(l, "two states or inputs have the name", names[k]);
+        if (status >= 0 && hold[k] == SK_HOLD_TIME && k + 1 < count)
+            status = sk_bad_model(l, "the time is not the last", names[k]);
+    }
+    if (status >= 0) status = sk_structure_set_inputs(l->ctx, s, count, names, hold, usual);
+    sk_free(names);
+    sk_free(hold);
+    sk_free(usual);
+    return status;
+}
+
 /* R: symmetric, no eigenvalue below 0 but for rounding. */
 static bool is_covariance(size_t d, const double *r)
 {
@@ -388,6 +460,7 @@ static sock_status load_terms(sk_loading *l, json_t *description, json_t *spread
                    *diffusion = json_object_get(description, "diffusion");
     json_t *floor = json_object_get(description, "floor"), *has = json_object_get(description, "has_diffusion");
     SK_TRY(load_names(l, description));
+    SK_TRY(load_inputs(l, json_object_get(description, "inputs")));
     if (!json_is_array(drift) || !json_is_array(diffusion))
         return sk_bad_model(l, "drift or diffusion is not a list", NULL);
     json_array_foreach(drift, i, entry) SK_TRY(load_drift(l, i, entry));

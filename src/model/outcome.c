@@ -20,6 +20,16 @@ static void clear_table(sk_search_table *table)
     sk_free(table->row);
 }
 
+void sk_inputs_told_clear(sk_inputs_told *told)
+{
+    for (size_t i = 0; i < told->count; i++) {
+        sk_free(told->input[i].name);
+        sk_free(told->input[i].hold);
+    }
+    sk_free(told->input);
+    *told = (sk_inputs_told){0};
+}
+
 void sk_tune_outcome_clear(sk_tune_outcome *told)
 {
     clear_parts(&told->drifts);
@@ -41,6 +51,7 @@ void sk_tune_outcome_clear(sk_tune_outcome *told)
     sk_texts_clear(&told->noise.states);
     sk_free(told->noise.z.value);
     sk_free(told->noise.reason);
+    sk_inputs_told_clear(&told->inputs);
     *told = (sk_tune_outcome){0};
 }
 

@@ -62,6 +62,19 @@ typedef struct sk_noise_told {
     char *reason; /* in words */
 } sk_noise_told;
 
+/* What was found of one input of the data. */
+typedef struct sk_input_told {
+    char *name, *hold;     /* hold: "previous", "linear" or "time" */
+    double gain_f, gain_a; /* nats held out, of f and of a; of one that is left out: what it would have gained; NaN: not
+                              tried */
+    bool in_f, in_a;       /* which of them depends on it */
+} sk_input_told;
+
+typedef struct sk_inputs_told {
+    size_t count;
+    sk_input_told *input;
+} sk_inputs_told;
+
 /* What was chosen, why, and how it was searched. */
 typedef struct sk_tune_outcome {
     sk_parts drifts, diffusions;
@@ -85,6 +98,7 @@ typedef struct sk_tune_outcome {
     bool too_few;      /* steps to choose by: constant coefficients were taken */
     sk_search_table search;
     sk_noise_told noise;
+    sk_inputs_told inputs;
     bool paper;       /* the paper's protocol, which alone tells: */
     char *drift_form; /* of the last fit */
     size_t landmarks; /* in the drift's grid; 0: none */
@@ -94,6 +108,8 @@ typedef struct sk_tune_outcome {
 
 /* Leaves it as empty as it began. */
 void sk_tune_outcome_clear(sk_tune_outcome *told);
+
+void sk_inputs_told_clear(sk_inputs_told *told);
 
 /* One row more, its texts copied; NULL when out of memory, which the table remembers. */
 sk_search_row *sk_search_table_add(sock_context *ctx, sk_search_table *table, const char *stage, const char *field,

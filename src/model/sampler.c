@@ -33,7 +33,7 @@ enum {
 
 typedef struct piece {
     const sk_features *map;  /* features; NULL: kernel values at the points */
-    const sk_kernel *kernel; /* then: the kernel and the points (p x d), borrowed from a term */
+    const sk_kernel *kernel; /* then: the kernel and the points (p x in), borrowed from a term */
     const double *point;
     const double *origin, *scale; /* the points and the kernel are in these units; NULL: 0 and 1 */
     size_t p, columns;
@@ -50,7 +50,7 @@ typedef struct factor {
 
 struct sk_sampler {
     const sock_model *model;
-    size_t d, pieces, factors;
+    size_t d, in, pieces, factors;
     piece *piece;        /* room for all terms */
     factor *factor;      /* diffusion_terms */
     size_t *drift_piece; /* drift_terms; SIZE_MAX: evaluated by sk_drift_term_add */
@@ -82,7 +82,7 @@ static sock_status same_kernel(sock_context *ctx, const sk_kernel *one, const sk
 
 static bool same_units(const sk_sampler *s, const double *one, const double *other)
 {
-    return one && other ? memcmp(one, other, s->d * sizeof *one) == 0 : one == other;
+    return one && other ? memcmp(one, other, s->in * sizeof *one) == 0 : one == other;
 }
 
 /* The piece for kernel values at these points: one whose points begin with them, or that these begin with. */
@@ -94,7 +94,7 @@ static sock_status kernel_piece(sock_context *ctx, sk_sampler *s, const piece *w
         piece *old = &s->piece[i];
         bool same = false;
         if (old->map || !same_units(s, old->scale, wanted->scale) || !same_units(s, old->origin, wanted->origin) ||
-            memcmp(old->point, point, SK_MIN(p, old->p) * s->d * sizeof *point) != 0)
+            memcmp(old->point, point, SK_MIN(p, old->p) * s->in * sizeof *point) != 0)
             continue;
         SK_TRY(same_kernel(ctx, old->kernel, wanted->kernel, &same));
         if (!same) continue;
@@ -243,7 +243,7 @@ static sock_status build(sock_context *ctx, const sock_model *model, bool stable
     sk_sampler *s = sk_alloc(ctx, 1, sizeof *s);
     sock_status status = SOCK_ENOMEM;
     if (!s) return status;
-    *s = (sk_sampler){.model = model, .d = model->d, .stable = stable};
+    *s = (sk_sampler){.model = model, .d = model->d, .in = sk_model_in(model), .stable = stable};
     s->piece = sk_alloc(ctx, model->drift_terms + model->diffusion_terms, sizeof *s->piece);
     s->factor = sk_alloc(ctx, model->diffusion_terms, sizeof *s->factor);
     s->drift_piece = sk_alloc(ctx, model->drift_terms, sizeof *s->drift_piece);
@@ -274,13 +274,13 @@ size_t sk_sampler_space(const sk_sampler *s, size_t block)
     size_t most = 0;
     for (size_t i = 0; i < s->pieces; i++) {
         const piece *q = &s->piece[i];
-        size_t inner = q->map ? sk_features_space(q->map, block) : sk_kernel_space(s->d, q->p);
-        if (!q->map && q->scale) inner += block * s->d;
+        size_t inner = q->map ? sk_features_space(q->map, block) : sk_kernel_space(s->in, q->p);
+        if (!q->map && q->scale) inner += block * s->in;
         most = SK_MAX(most, block * q->p + SK_MAX(inner, q->columns * block));
     }
     for (size_t i = 0; i < s->model->drift_terms; i++)
         if (s->drift_piece[i] == SIZE_MAX) most = SK_MAX(most, sk_drift_term_space(s->model->drift[i], block));
-    return most + (sk_structure_is_bounded(s->model->structure) ? 2 * block * s->d : 0);
+    return most + (sk_structure_is_bounded(s->model->structure) ? 2 * block * s->in : 0);
 }
 
 enum { ABREAST = 64 };
@@ -337,15 +337,15 @@ static void eval_piece(sock_context *ctx, const sk_sampler *s, size_t index, siz
                        double *a, double *space)
 {
     const piece *q = &s->piece[index];
-    const size_t d = s->d, columns = a ? q->columns : q->drift ? d : 0;
+    const size_t d = s->d, in = s->in, columns = a ? q->columns : q->drift ? d : 0;
     double *h = space, *b = space + count * q->p;
     if (!columns) return;
     if (q->map) {
         sk_features_block(ctx, q->map, count, x, h, q->p, b);
     } else {
-        for (size_t i = 0; q->scale && i < count * d; i++) b[i] = (x[i] - q->origin[i % d]) / q->scale[i % d];
-        sk_kernel_block(ctx, q->kernel, d, count, q->scale ? b : x, q->p, q->point, h, q->p,
-                        q->scale ? b + count * d : b);
+        for (size_t i = 0; q->scale && i < count * in; i++) b[i] = (x[i] - q->origin[i % in]) / q->scale[i % in];
+        sk_kernel_block(ctx, q->kernel, in, count, q->scale ? b : x, q->p, q->point, h, q->p,
+                        q->scale ? b + count * in : b);
     }
     const bool by_point = d >= MANY_STATES;
     if (by_point)
@@ -394,7 +394,7 @@ void sk_sampler_fields(sock_context *ctx, const sk_sampler *s, size_t count, con
         fields_at(ctx, s, count, x, f, a, space);
         return;
     }
-    const size_t size = count * s->d;
+    const size_t size = count * s->in;
     const double *inside = sk_model_inside(s->model, count, x, space);
     const bool same = memcmp(inside, x, size * sizeof *x) == 0;
     fields_at(ctx, s, count, inside, same ? f : space + size, a, space + 2 * size);
@@ -417,14 +417,14 @@ static bool agree(size_t n, size_t width, const double *unit, const double *one,
 
 static sock_status check_piece(sock_context *ctx, const sk_sampler *s, const piece *q, bool *good)
 {
-    const size_t d = s->d, count = SK_MIN(q->p, (size_t)64);
+    const size_t d = s->d, in = s->in, count = SK_MIN(q->p, (size_t)64);
     const bool noisy = s->model->has_diffusion;
-    double *values = sk_doubles(ctx, count, 3 * d + 2 * d * d), *unit = sk_doubles(ctx, d + d * d, 1);
+    double *values = sk_doubles(ctx, count, 2 * d + in + 2 * d * d), *unit = sk_doubles(ctx, d + d * d, 1);
     double *space = sk_doubles(ctx, SK_MAX(sk_sampler_space(s, count), sk_model_space(s->model, count)), 1);
     if (values && space && unit) {
         double *f = values, *g = f + count * d, *a = g + count * d, *b = a + count * d * d, *x = b + count * d * d;
-        for (size_t i = 0; i < count * d; i++)
-            x[i] = q->scale ? q->origin[i % d] + q->point[i] * q->scale[i % d] : q->point[i];
+        for (size_t i = 0; i < count * in; i++)
+            x[i] = q->scale ? q->origin[i % in] + q->point[i] * q->scale[i % in] : q->point[i];
         sk_model_fields(ctx, s->model, count, x, f, noisy ? a : NULL, space);
         sk_sampler_fields(ctx, s, count, x, g, noisy ? b : NULL, space);
         for (size_t k = 0; k < d; k++) unit[k] = q->scale ? q->scale[k] : 1;

@@ -14,7 +14,7 @@ void sk_sampler_free(sk_sampler *sampler);
 size_t sk_sampler_space(const sk_sampler *sampler, size_t block);
 
 /* On the calling thread alone and without allocating, count <= block: f (count x d) and, unless NULL, a (count x d x
- * d). The value at a point depends on `count` by rounding only. */
+ * d) at points x (count x sk_model_in). The value at a point depends on `count` by rounding only. */
 void sk_sampler_fields(sock_context *ctx, const sk_sampler *sampler, size_t count, const double *x, double *f,
                        double *a, double *space);
 

@@ -51,9 +51,24 @@ static sock_status copy_inputs(sock_context *ctx, const sk_structure *from, sk_s
     if (!to->input) return SOCK_ENOMEM;
     for (; to->inputs < from->inputs; to->inputs++) {
         sk_input *input = &to->input[to->inputs];
-        input->hold = from->input[to->inputs].hold;
+        *input = from->input[to->inputs];
         input->name = sk_strdup(ctx, from->input[to->inputs].name);
         if (!input->name) return SOCK_ENOMEM;
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_structure_set_inputs(sock_context *ctx, sk_structure *s, size_t inputs, const char *const *names,
+                                    const sk_hold *hold, const double *usual)
+{
+    if (!inputs) return SOCK_OK;
+    s->input = sk_alloc(ctx, inputs, sizeof *s->input);
+    if (!s->input) return SOCK_ENOMEM;
+    for (; s->inputs < inputs; s->inputs++) {
+        const size_t k = s->inputs;
+        s->input[k] = (sk_input){.hold = hold[k], .usual = usual ? usual[k] : 0};
+        s->input[k].name = names ? sk_strdup(ctx, names[k]) : sk_format(ctx, "u%zu", k);
+        if (!s->input[k].name) return SOCK_ENOMEM;
     }
     return SOCK_OK;
 }
@@ -115,7 +130,8 @@ static bool same_names(const sk_structure *one, const sk_structure *other)
     for (size_t k = 0; k < one->d; k++)
         if (strcmp(one->state[k], other->state[k]) != 0) return false;
     for (size_t k = 0; k < one->inputs; k++)
-        if (one->input[k].hold != other->input[k].hold || strcmp(one->input[k].name, other->input[k].name) != 0)
+        if (one->input[k].hold != other->input[k].hold || one->input[k].usual != other->input[k].usual ||
+            strcmp(one->input[k].name, other->input[k].name) != 0)
             return false;
     return true;
 }

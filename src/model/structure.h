@@ -3,14 +3,12 @@
 #ifndef SK_STRUCTURE_H
 #define SK_STRUCTURE_H
 
-#include "base/base.h"
-
-/* An input between two of its values: the one before, or on the line between them. */
-typedef enum sk_hold { SK_HOLD_PREVIOUS, SK_HOLD_LINEAR } sk_hold;
+#include "data/data.h"
 
 typedef struct sk_input {
     char *name;
     sk_hold hold;
+    double usual; /* its median in the data of the fit: where figures hold it */
 } sk_input;
 
 /* Noise is known in so many dimensions: its cost grows with the third power and more. */
@@ -34,6 +32,10 @@ typedef struct sk_structure {
 sock_status sk_structure_new(sock_context *ctx, size_t d, const char *const *names, sk_structure **out);
 sock_status sk_structure_copy(sock_context *ctx, const sk_structure *structure, sk_structure **out);
 void sk_structure_free(sk_structure *structure);
+
+/* Known inputs, in place of none; names are copied (NULL: u0, u1, ...), usual may be NULL: 0. */
+sock_status sk_structure_set_inputs(sock_context *ctx, sk_structure *structure, size_t inputs, const char *const *names,
+                                    const sk_hold *hold, const double *usual);
 
 /* The same in every name and number. No bounds and bounds that are all infinite are the same. */
 bool sk_structure_equal(const sk_structure *one, const sk_structure *other);

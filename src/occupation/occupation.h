@@ -1,6 +1,6 @@
-/* occupation.h - from trajectories to rows. A quadrature rule is a set of nodes X (N x d) and a sparse matrix W (n x
- * N): row i integrates over interval i and averages over the realisations of its group. With a kernel or a feature map
- * it gives everything the estimators need:
+/* occupation.h - from trajectories to rows. A quadrature rule is a set of nodes X (N x in: states, then
+ * inputs) and a sparse matrix W (n x N): row i integrates over interval i and averages over the realisations of its
+ * group. With a kernel or a feature map it gives everything the estimators need:
  *
  *     L* = W k(X, X) W'        Psi = W Phi(X)        W g = the integrals of g        W' b = its adjoint
  *

@@ -10,12 +10,25 @@ size_t sk_block_rows(size_t d)
     return d <= USUAL ? SK_BLOCK : SK_MAX((size_t)SK_BLOCK * USUAL * USUAL / (d * d), (size_t)LEAST);
 }
 
-static sock_status allocate(sock_context *ctx, size_t n, size_t d, size_t folds, sk_transitions **out)
+/* Nodes with inputs; without them the ends are the nodes. */
+static sock_status allocate_nodes(sock_context *ctx, sk_transitions *t)
+{
+    t->left = t->y;
+    t->right = t->next;
+    if (t->in == t->d) return SOCK_OK;
+    t->left = sk_doubles_unset(ctx, t->n, t->in);
+    t->right = sk_doubles_unset(ctx, t->n, t->in);
+    t->hold = sk_alloc(ctx, t->in - t->d, sizeof *t->hold);
+    return t->left && t->right && t->hold ? SOCK_OK : SOCK_ENOMEM;
+}
+
+static sock_status allocate(sock_context *ctx, size_t n, size_t d, size_t in, size_t folds, sk_transitions **out)
 {
     sk_transitions *t = sk_alloc(ctx, 1, sizeof *t);
     if (!t) return SOCK_ENOMEM;
     t->n = n;
     t->d = d;
+    t->in = in;
     t->folds = folds;
     t->y = sk_doubles_unset(ctx, n, d);
     t->next = sk_doubles_unset(ctx, n, d);
@@ -24,8 +37,9 @@ static sock_status allocate(sock_context *ctx, size_t n, size_t d, size_t folds,
     t->first = sk_alloc(ctx, folds + 2, sizeof *t->first);
     t->block = sk_alloc(ctx, n / sk_block_rows(d) + folds + 2, sizeof *t->block);
     t->reach = sk_doubles(ctx, d, 1);
-    t->zero = sk_doubles(ctx, d, 1);
-    if (!t->y || !t->next || !t->h || !t->cluster || !t->first || !t->block || !t->reach || !t->zero) {
+    t->zero = sk_doubles(ctx, in, 1);
+    if (!t->y || !t->next || !t->h || !t->cluster || !t->first || !t->block || !t->reach || !t->zero ||
+        allocate_nodes(ctx, t) < 0) {
         sk_transitions_free(t);
         return SOCK_ENOMEM;
     }
@@ -36,6 +50,9 @@ static sock_status allocate(sock_context *ctx, size_t n, size_t d, size_t folds,
 void sk_transitions_free(sk_transitions *t)
 {
     if (!t) return;
+    if (t->left != t->y) sk_free(t->left);
+    if (t->right != t->next) sk_free(t->right);
+    sk_free(t->hold);
     sk_free(t->y);
     sk_free(t->next);
     sk_free(t->h);
@@ -45,6 +62,21 @@ void sk_transitions_free(sk_transitions *t)
     sk_free(t->reach);
     sk_free(t->zero);
     sk_free(t);
+}
+
+/* The nodes of both ends from these and the inputs there. */
+static void put_nodes(const sock_data *data, size_t point, const sk_units *units, sk_transitions *t, size_t row)
+{
+    const size_t d = t->d, m = t->in - d;
+    double *left = t->left + row * t->in, *right = t->right + row * t->in;
+    memcpy(left, t->y + row * d, d * sizeof *left);
+    memcpy(right, t->next + row * d, d * sizeof *right);
+    for (size_t k = 0; k < m; k++) {
+        const double *u = data->u + point * m + k, *end = t->hold[k] == SK_HOLD_PREVIOUS ? u : u + m;
+        const double centre = units ? units->centre[d + k] : 0, unit = units ? units->scale[d + k] : 1;
+        left[d + k] = (*u - centre) / unit;
+        right[d + k] = (*end - centre) / unit;
+    }
 }
 
 /* What follows from the rows: blocks, and the reach of differences. */
@@ -73,6 +105,7 @@ static void put_row(const sock_data *data, size_t point, const sk_units *units, 
         t->y[row * d + k] = (x[k] - centre) / unit;
         t->next[row * d + k] = (x[d + k] - centre) / unit;
     }
+    if (t->in > d) put_nodes(data, point, units, t, row);
 }
 
 sock_status sk_transitions_new(sock_context *ctx, const sock_data *data, const sk_split *split, const sk_units *units,
@@ -81,7 +114,8 @@ sock_status sk_transitions_new(sock_context *ctx, const sock_data *data, const s
     sk_transitions *t = NULL;
     size_t n = 0, row = 0;
     for (size_t i = 0; i < split->n; i++) n += split->fold[i] < split->folds || split->fold[i] == SK_ALWAYS;
-    SK_TRY(allocate(ctx, n, data->d, split->folds, &t));
+    SK_TRY(allocate(ctx, n, data->d, data->d + data->inputs, split->folds, &t));
+    for (size_t k = 0; split->hold && k < data->inputs; k++) t->hold[k] = split->hold[k];
     t->clusters = split->clusters;
     for (size_t f = 0; f <= split->folds; f++) {
         t->first[f] = row;
@@ -92,7 +126,7 @@ sock_status sk_transitions_new(sock_context *ctx, const sock_data *data, const s
         }
     }
     t->first[split->folds + 1] = n;
-    if (units) memcpy(t->zero, units->zero, t->d * sizeof *t->zero);
+    if (units) memcpy(t->zero, units->zero, t->in * sizeof *t->zero);
     complete(t);
     *out = t;
     return SOCK_OK;
@@ -103,20 +137,24 @@ sock_status sk_transitions_subset(sock_context *ctx, const sk_transitions *all, 
 {
     sk_transitions *t = NULL;
     const size_t d = all->d, bytes = d * sizeof(double);
-    SK_TRY(allocate(ctx, count, d, all->folds, &t));
+    SK_TRY(allocate(ctx, count, d, all->in, all->folds, &t));
+    for (size_t k = d; k < all->in; k++) t->hold[k - d] = all->hold[k - d];
     t->clusters = all->clusters;
     for (size_t i = 0; i < count; i++) {
         t->h[i] = all->h[keep[i]];
         t->cluster[i] = all->cluster[keep[i]];
         memcpy(t->y + i * d, all->y + keep[i] * d, bytes);
         memcpy(t->next + i * d, all->next + keep[i] * d, bytes);
+        if (all->in == d) continue;
+        memcpy(t->left + i * t->in, all->left + keep[i] * t->in, t->in * sizeof(double));
+        memcpy(t->right + i * t->in, all->right + keep[i] * t->in, t->in * sizeof(double));
     }
     for (size_t f = 0, i = 0; f <= all->folds; f++) {
         while (i < count && keep[i] < all->first[f]) i++;
         t->first[f] = i;
     }
     t->first[all->folds + 1] = count;
-    memcpy(t->zero, all->zero, bytes);
+    memcpy(t->zero, all->zero, t->in * sizeof *t->zero);
     t->bounds = all->bounds;
     complete(t);
     *out = t;
@@ -152,9 +190,10 @@ static sock_status empty_rule(sock_context *ctx, const sk_transitions *t, size_t
     sk_rule *rule = sk_alloc(ctx, 1, sizeof *rule);
     if (!rule) return SOCK_ENOMEM;
     rule->n = n;
-    rule->in = rule->out = d;
+    rule->in = t->in;
+    rule->out = d;
     rule->nodes = n * each;
-    rule->x = sk_doubles_unset(ctx, rule->nodes, d);
+    rule->x = sk_doubles_unset(ctx, rule->nodes, t->in);
     rule->row = sk_alloc(ctx, n + 1, sizeof *rule->row);
     rule->node = sk_alloc(ctx, rule->nodes, sizeof *rule->node);
     rule->weight = sk_doubles_unset(ctx, rule->nodes, 1);
@@ -172,31 +211,33 @@ static sock_status empty_rule(sock_context *ctx, const sk_transitions *t, size_t
     return SOCK_OK;
 }
 
-/* Sigma points of N(m, C) with C = L L': m +- sqrt(d) L_k, equal weights; they carry mean and covariance exactly. */
-static void sigma_points(size_t d, const double *y, double h, const double *f0, const double *l, double *x)
+/* Sigma points of N(m, C) with C = L L': m +- sqrt(d) L_k, equal weights; they carry mean and covariance exactly. x:
+ * 2d nodes of `in` coordinates, those behind the states are left alone. */
+static void sigma_points(size_t d, size_t in, const double *y, double h, const double *f0, const double *l, double *x)
 {
     double reach = sqrt((double)d * h);
     for (size_t k = 0; k < d; k++)
         for (size_t i = 0; i < d; i++) {
             double mean = y[i] + h * f0[i], step = reach * l[i * d + k];
-            x[(2 * k) * d + i] = mean + step;
-            x[(2 * k + 1) * d + i] = mean - step;
+            x[(2 * k) * in + i] = mean + step;
+            x[(2 * k + 1) * in + i] = mean - step;
         }
 }
 
 /* The same near a bound: skewed, so that they stay inside. weight: 2 d, of sum 1. */
-static void skewed_points(const sk_bounds *b, const double *y, double h, const double *f0, const double *l, double *x,
-                          double *weight)
+static void skewed_points(const sk_transitions *t, const double *y, double h, const double *f0, const double *l,
+                          double *x, double *weight)
 {
-    const size_t d = b->d;
+    const sk_bounds *b = t->bounds;
+    const size_t d = b->d, in = t->in;
     const double reach = sqrt((double)d * h), inside = 1e-9;
-    double *mean = x + (2 * d - 1) * d; /* the last point is written last */
+    double *mean = x + (2 * d - 1) * in; /* the last point is written last */
     for (size_t i = 0; i < d; i++) {
         const double room = inside * fmin(b->scale[i], b->upper[i] - b->lower[i]);
         mean[i] = fmin(fmax(y[i] + h * f0[i], b->lower[i] + room), b->upper[i] - room);
     }
     for (size_t k = 0; k < d; k++) {
-        double *up = x + (2 * k) * d, *down = up + d, r = 1;
+        double *up = x + (2 * k) * in, *down = up + in, r = 1;
         for (size_t i = 0; i < d; i++) up[i] = reach * l[i * d + k];
         r = sk_skew(b, mean, up, 1);
         weight[2 * k] = 1 / (1 + r * r) / (double)d;
@@ -212,23 +253,25 @@ static void skewed_points(const sk_bounds *b, const double *y, double h, const d
 sock_status sk_rule_conditional(sock_context *ctx, const sk_transitions *t, size_t begin, size_t end, const double *f0,
                                 const double *a0, sk_rule **out)
 {
-    size_t d = t->d, each = f0 ? 1 + 2 * d : 1;
+    size_t d = t->d, in = t->in, each = f0 ? 1 + 2 * d : 1;
     sk_rule *rule = NULL;
     double *l = sk_doubles(ctx, d, d);
     sock_status status = l ? empty_rule(ctx, t, begin, end, each, &rule) : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < end - begin; i++) {
         const double *y = t->y + (begin + i) * d, h = rule->h[i];
-        double *x = rule->x + i * each * d, *weight = rule->weight + i * each;
-        memcpy(x, y, d * sizeof *x);
+        double *x = rule->x + i * each * in, *weight = rule->weight + i * each;
+        memcpy(x, t->left + (begin + i) * in, in * sizeof *x);
         weight[0] = f0 ? 0.5 * h : h;
         for (size_t e = 1; e < each; e++) weight[e] = 0.5 * h / (double)(2 * d);
         if (!f0) continue;
         sk_factor_copy(d, 1e-14, a0 + i * d * d, l);
+        for (size_t e = 1; e < each && in > d; e++)
+            memcpy(x + e * in + d, t->right + (begin + i) * in + d, (in - d) * sizeof *x);
         if (t->bounds) {
-            skewed_points(t->bounds, y, h, f0 + i * d, l, x + d, weight + 1);
+            skewed_points(t, y, h, f0 + i * d, l, x + in, weight + 1);
             for (size_t e = 1; e < each; e++) weight[e] *= 0.5 * h;
         } else {
-            sigma_points(d, y, h, f0 + i * d, l, x + d);
+            sigma_points(d, in, y, h, f0 + i * d, l, x + in);
         }
     }
     sk_free(l);
@@ -238,12 +281,12 @@ sock_status sk_rule_conditional(sock_context *ctx, const sk_transitions *t, size
 
 sock_status sk_rule_ends(sock_context *ctx, const sk_transitions *t, size_t begin, size_t end, sk_rule **out)
 {
-    size_t d = t->d, bytes = d * sizeof(double);
+    size_t in = t->in, bytes = in * sizeof(double);
     sk_rule *rule = NULL;
     SK_TRY(empty_rule(ctx, t, begin, end, 2, &rule));
     for (size_t i = 0; i < end - begin; i++) {
-        memcpy(rule->x + 2 * i * d, t->y + (begin + i) * d, bytes);
-        memcpy(rule->x + (2 * i + 1) * d, t->next + (begin + i) * d, bytes);
+        memcpy(rule->x + 2 * i * in, t->left + (begin + i) * in, bytes);
+        memcpy(rule->x + (2 * i + 1) * in, t->right + (begin + i) * in, bytes);
         rule->weight[2 * i] = rule->weight[2 * i + 1] = 0.5 * rule->h[i];
     }
     *out = rule;

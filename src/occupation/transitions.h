@@ -27,19 +27,24 @@ typedef struct sk_transitions {
     size_t blocks;
     size_t *block;           /* blocks + 1: block b is the rows block[b] .. block[b+1]-1 */
     double *reach;           /* d: a thousandth of the spread of each coordinate, for differences */
-    double *zero;            /* d: where the states have their own zero, in the units of the rows */
-    const sk_bounds *bounds; /* where they end, in these units, borrowed; NULL: nowhere */
+    double *zero;            /* in: where states and inputs have their own zero, in the units of the rows */
+    const sk_bounds *bounds; /* where states end, in these units, borrowed; NULL: nowhere */
+    size_t in;               /* coordinates of a node: d states, then inputs */
+    double *left, *right; /* n x in: nodes of both ends, y and next with the inputs there; without inputs y and next */
+    sk_hold *hold;        /* in - d: how inputs go on in a step; a previous one is the same at both ends */
 } sk_transitions;
 
 /* Where the transitions of a data set stand: row i goes from point `point[i]` of it to the next one. */
 typedef struct sk_split {
     size_t n, folds, clusters;
-    size_t *point;   /* n: in the order of the data */
-    size_t *fold;    /* n: the fold that holds it out, or SK_ALWAYS */
-    size_t *cluster; /* n */
+    size_t *point;       /* n: in the order of the data */
+    size_t *fold;        /* n: the fold that holds it out, or SK_ALWAYS */
+    size_t *cluster;     /* n */
+    const sk_hold *hold; /* of the inputs; NULL: all previous */
 } sk_split;
 
-/* Zero and units of rows: z = (x - centre) / scale, and there is the states' own zero. All of d numbers. */
+/* Zero and units of rows: z = (x - centre) / scale, and there is the states' own zero. All of d numbers, and one
+ * more for each input. */
 typedef struct sk_units {
     double *centre, *scale, *zero;
 } sk_units;
@@ -69,7 +74,7 @@ bool sk_transitions_moves(const sk_transitions *t, size_t row);
  *     f0 (rows x d) and a0 (rows x d x d) at the left ends.
  *
  * Near a bound the points are skewed (bounds.h): they stay inside with the same mean and covariance. Nodes of a row
- * stand together, the left end first. */
+ * stand together, the left end first; inputs stand behind the states, those of the end at the points of the end. */
 sock_status sk_rule_conditional(sock_context *ctx, const sk_transitions *t, size_t begin, size_t end, const double *f0,
                                 const double *a0, sk_rule **out);
 

@@ -78,12 +78,12 @@ static sock_status sizes_of_rows(sock_context *ctx, const sk_views *v, size_t st
 {
     enum { AT_ONCE = 1024 };
     const sk_transitions *t = v->rows;
-    const size_t d = t->d;
-    double *x = sk_doubles(ctx, AT_ONCE, d), *a = sk_doubles(ctx, AT_ONCE, d * d), *part = sk_doubles(ctx, d, 1);
+    const size_t d = t->d, in = t->in;
+    double *x = sk_doubles(ctx, AT_ONCE, in), *a = sk_doubles(ctx, AT_ONCE, d * d), *part = sk_doubles(ctx, d, 1);
     sock_status status = x && a && part ? SOCK_OK : SOCK_ENOMEM;
     for (size_t at = 0; status >= 0 && at < count; at += AT_ONCE) {
         const size_t rows = SK_MIN(AT_ONCE, count - at);
-        for (size_t i = 0; i < rows; i++) memcpy(x + i * d, t->y + (at + i) * stride * d, d * sizeof *x);
+        for (size_t i = 0; i < rows; i++) memcpy(x + i * in, t->left + (at + i) * stride * in, in * sizeof *x);
         for (size_t i = 0; v->blind && i < rows; i++) memcpy(a + i * d * d, v->blind, d * d * sizeof *a);
         if (!v->blind) status = v->spec.fields(ctx, v->spec.model, rows, x, NULL, a);
         for (size_t i = 0; status >= 0 && i < rows; i++) {
@@ -139,16 +139,16 @@ static sock_status allocate(sock_context *ctx, size_t n, size_t d, sk_view **out
     return SOCK_OK;
 }
 
-/* h/2 J of every row into left, J by central differences of f over the reach. */
+/* h/2 J of every row into left, J by central differences of f over the reach, with respect to the states. */
 static sock_status slopes(sock_context *ctx, const double *reach, sk_view *v)
 {
-    const size_t n = v->n, d = v->d;
-    double *x = sk_doubles_unset(ctx, n, d), *up = sk_doubles_unset(ctx, n, d), *down = sk_doubles_unset(ctx, n, d);
+    const size_t n = v->n, d = v->d, in = v->of->in;
+    double *x = sk_doubles_unset(ctx, n, in), *up = sk_doubles_unset(ctx, n, d), *down = sk_doubles_unset(ctx, n, d);
     sock_status status = x && up && down ? SOCK_OK : SOCK_ENOMEM;
     for (size_t k = 0; status >= 0 && k < d; k++) {
         for (int side = 0; side < 2 && status >= 0; side++) {
-            memcpy(x, v->y, n * d * sizeof *x);
-            for (size_t i = 0; i < n; i++) x[i * d + k] += side ? -reach[k] : reach[k];
+            memcpy(x, v->of->left + v->begin * in, n * in * sizeof *x);
+            for (size_t i = 0; i < n; i++) x[i * in + k] += side ? -reach[k] : reach[k];
             status = v->spec.fields(ctx, v->spec.model, n, x, side ? down : up, NULL);
         }
         for (size_t i = 0; status >= 0 && i < n; i++)
@@ -185,7 +185,7 @@ static sock_status integrate_nodes(sock_context *ctx, sk_view *v)
     sock_status status = a ? SOCK_OK : SOCK_ENOMEM;
     for (size_t at = 0; status >= 0 && at < v->n; at += AT_ONCE) {
         size_t last = SK_MIN(at + AT_ONCE, v->n), first = rule->row[at], count = rule->row[last] - first;
-        status = v->spec.fields(ctx, v->spec.model, count, rule->x + first * d, NULL, a);
+        status = v->spec.fields(ctx, v->spec.model, count, rule->x + first * rule->in, NULL, a);
         for (size_t i = at; status >= 0 && i < last; i++) {
             double *out = v->integral + i * d * d;
             memset(out, 0, d * d * sizeof *out);
@@ -295,7 +295,8 @@ static sock_status fill_model(sock_context *ctx, const sk_views *views, sk_view 
     const bool conditional = v->spec.conditional;
     const size_t d2 = v->d * v->d;
     double *f = sk_doubles_unset(ctx, v->n, v->d), *b = sk_doubles_unset(ctx, v->n, d2);
-    sock_status status = f && b ? v->spec.fields(ctx, v->spec.model, v->n, v->y, f, a) : SOCK_ENOMEM;
+    sock_status status =
+        f && b ? v->spec.fields(ctx, v->spec.model, v->n, v->of->left + v->begin * v->of->in, f, a) : SOCK_ENOMEM;
     if (status >= 0) {
         memcpy(b, a, v->n * d2 * sizeof *b);
         status = left_factors(ctx, views->rows->reach, v, f, b);

@@ -10,7 +10,8 @@
 
 #include "occupation/transitions.h"
 
-/* A model as this room sees it: f (count x d) and a (count x d x d) at points x; either may be NULL. */
+/* A model as this room sees it: f (count x d) and a (count x d x d) at points x, states and then inputs; either may be
+ * NULL. */
 typedef sock_status (*sk_fields_fn)(sock_context *ctx, const void *model, size_t count, const double *x, double *f,
                                     double *a);
 

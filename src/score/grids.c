@@ -16,12 +16,21 @@ static bool same_grid(const sock_data *data, size_t i, size_t j)
     return true;
 }
 
+/* All along: paths with different inputs have different laws. The grids are the same. */
+static bool same_inputs(const sock_data *data, size_t i, size_t j)
+{
+    const size_t m = data->inputs, count = m * sk_data_length(data, i);
+    for (size_t k = 0; k < count; k++)
+        if (data->u[data->first[i] * m + k] != data->u[data->first[j] * m + k]) return false;
+    return true;
+}
+
 static bool same_start(const sock_data *data, size_t i, size_t j)
 {
     const double *x = data->x + data->first[i] * data->d, *y = data->x + data->first[j] * data->d;
     for (size_t k = 0; k < data->d; k++)
         if (x[k] != y[k]) return false;
-    return true;
+    return same_inputs(data, i, j);
 }
 
 /* ---- Labels in time proportional to the points ----
@@ -52,6 +61,14 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
+static uint64_t mix_number(uint64_t hash, double value)
+{
+    const double positive = value + 0.0; /* -0 equals 0 */
+    uint64_t bits;
+    memcpy(&bits, &positive, sizeof bits);
+    return mix(hash, bits);
+}
+
 static int64_t cell_of(double value)
 {
     return isfinite(value) ? (int64_t)floor(value / CELL) : 0; /* any number would do: speed only */
@@ -67,12 +84,9 @@ static fingerprint fingerprint_of(const sock_data *data, size_t j, bool by_start
         double weight = (double)(mix(0, k) >> 40) / (1 << 24); /* from 0 to 1: speed only */
         sum += weight * ((t[k] - t[0]) / span);
     }
-    for (size_t k = 0; by_start && k < data->d; k++) {
-        double positive = x[k] + 0.0; /* -0 equals 0 */
-        uint64_t bits;
-        memcpy(&bits, &positive, sizeof bits);
-        hash = mix(hash, bits);
-    }
+    for (size_t k = 0; by_start && k < data->d; k++) hash = mix_number(hash, x[k]);
+    for (size_t k = 0; by_start && k < data->inputs * length; k++)
+        hash = mix_number(hash, data->u[data->first[j] * data->inputs + k]);
     return (fingerprint){hash, cell_of(log(span)), cell_of(sum / (double)length)};
 }
 
@@ -90,7 +104,7 @@ static size_t label_of(finder *f, const sock_data *data, size_t j, bool by_start
         for (size_t c = f->head[slot_of(f, own.hash, own.span + BESIDE[i / 3], own.mean + BESIDE[i % 3])]; c > best;
              c = f->before[c - 1]) {
             const size_t example = f->example[c - 1];
-            if ((!by_start || same_start(data, example, j)) && same_grid(data, example, j)) best = c;
+            if (same_grid(data, example, j) && (!by_start || same_start(data, example, j))) best = c;
         }
     if (best) return best - 1;
     size_t *head = &f->head[slot_of(f, own.hash, own.span, own.mean)];

@@ -1,6 +1,7 @@
 /* lagone.c - the lag-1 correlation of what a model leaves, each step in units of its own standard deviation. The drift
  * of a step is the mean of f at its left end and where Euler's step leads, second order in h, so that what a long step
  * leaves is not taken for memory. By blocks of steps: nothing here grows with their number. */
+#include "model/modelinputs.h"
 #include "score/score.h"
 
 #include <math.h>
@@ -17,8 +18,9 @@ typedef struct walk {
     const sock_model *model;
     const sock_data *data;
     const bool *skip;
-    double *f, *there, *ahead, *a, *e; /* of a block, and of one step */
-    double *last;                      /* d: of the step before; NaN: none */
+    size_t *input;                         /* where the model's inputs stand in the data */
+    double *z, *f, *there, *ahead, *a, *e; /* of a block, and of one step */
+    double *last;                          /* d: of the step before; NaN: none */
     double product, square;
     size_t pairs;
 } walk;
@@ -29,14 +31,17 @@ static double clamp(double x) { return fmin(fmax(x, -MOST_DEVIATIONS), MOST_DEVI
 static sock_status drift_of_steps(const walk *w, size_t begin, size_t end)
 {
     const sock_data *data = w->data;
-    const size_t d = data->d, count = end - begin;
+    const size_t d = data->d, in = sk_model_in(w->model), count = end - begin;
     const double *x = data->x + begin * d;
-    SK_TRY(sk_model_evaluate(w->ctx, w->model, count, x, w->f, w->a));
+    sk_inputs_join(w->model, w->input, data, begin, end, w->z);
+    SK_TRY(sk_model_evaluate(w->ctx, w->model, count, w->z, w->f, w->a));
     for (size_t i = 0; i < count * d; i++) {
         const size_t at = begin + i / d;
         const double to = x[i] + (data->t[at + 1] - data->t[at]) * w->f[i];
-        w->ahead[i] = isfinite(to) ? to : x[i];
+        w->ahead[i / d * in + i % d] = isfinite(to) ? to : x[i];
     }
+    for (size_t i = 0; in > d && i < count; i++)
+        sk_inputs_at(w->model, w->input, data, begin + i, 1, w->ahead + i * in + d);
     SK_TRY(sk_model_evaluate(w->ctx, w->model, count, w->ahead, w->there, NULL));
     for (size_t i = 0; i < count * d; i++) w->f[i] = 0.5 * (w->f[i] + w->there[i]);
     return SOCK_OK;
@@ -81,13 +86,17 @@ sock_status sk_residual_lag1(sock_context *ctx, const sock_model *model, const s
     walk w = {.ctx = ctx, .model = model, .data = data, .skip = skip};
     w.f = sk_doubles(ctx, AT_ONCE, d);
     w.there = sk_doubles(ctx, AT_ONCE, d);
-    w.ahead = sk_doubles(ctx, AT_ONCE, d);
+    w.ahead = sk_doubles(ctx, AT_ONCE, sk_model_in(model));
+    w.z = sk_doubles(ctx, AT_ONCE, sk_model_in(model));
     w.a = sk_doubles(ctx, AT_ONCE, d * d);
     w.e = sk_doubles(ctx, d, 1);
     w.last = sk_doubles(ctx, d, 1);
-    sock_status status = w.f && w.there && w.ahead && w.a && w.e && w.last ? SOCK_OK : SOCK_ENOMEM;
+    sock_status status = w.z && w.f && w.there && w.ahead && w.a && w.e && w.last ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sk_inputs_find(ctx, model, data, &w.input);
     for (size_t j = 0; status >= 0 && j < data->trajectories; j++) status = add_trajectory(&w, j);
     *out = w.pairs > LEAST_PAIRS && w.square > 0 ? w.product / w.square : (double)NAN;
+    sk_free(w.input);
+    sk_free(w.z);
     sk_free(w.f);
     sk_free(w.there);
     sk_free(w.ahead);

@@ -19,11 +19,12 @@ static sk_fate interval_term(const sk_step_job *job, size_t point, double *f, do
 static sock_status likelihood_range(void *arg, size_t begin, size_t end, int worker)
 {
     const sk_step_job *job = arg;
-    const size_t d = job->data->d, count = end - begin;
+    const size_t d = job->data->d, in = sk_model_in(job->model), count = end - begin;
     const bool noisy = job->model->has_diffusion;
-    double *x = job->space + (size_t)worker * job->space_each, *f = x + BLOCK * d, *a = f + BLOCK * d;
+    double *x = job->space + (size_t)worker * job->space_each, *f = x + BLOCK * in, *a = f + BLOCK * d;
     double *space = a + BLOCK * d * d;
-    for (size_t i = 0; i < count; i++) memcpy(x + i * d, job->data->x + job->start[begin + i] * d, d * sizeof *x);
+    for (size_t i = 0; i < count; i++)
+        sk_inputs_join(job->model, job->input, job->data, job->start[begin + i], job->start[begin + i] + 1, x + i * in);
     if (!noisy) memset(a, 0, count * d * d * sizeof *a);
     sk_model_fields(job->ctx, job->model, count, x, f, noisy ? a : NULL, space);
     for (size_t i = 0; i < count; i++)
@@ -37,6 +38,6 @@ sock_status sk_log_likelihood(sock_context *ctx, const sock_model *model, const 
 {
     const size_t d = data->d;
     sk_step_job job = {.ctx = ctx, .model = model, .data = data, .delta = delta};
-    job.space_each = BLOCK * (2 * d + d * d) + sk_model_space(model, BLOCK);
+    job.space_each = BLOCK * (d + sk_model_in(model) + d * d) + sk_model_space(model, BLOCK);
     return sk_step_likelihood(&job, BLOCK, likelihood_range, out);
 }

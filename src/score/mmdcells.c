@@ -1,6 +1,7 @@
 /* mmdcells.c - MMD of a model, or of a source of paths, over a test set. The test trajectories are sorted into cells,
  * one for each pair of distinct start and time grid; for each cell paths are made from its start on its grid and
  * compared with its trajectories. Cells of one grid are made together, as many as fit in a slab of memory. */
+#include "model/modelinputs.h"
 #include "score.h"
 
 #include <math.h>
@@ -110,12 +111,31 @@ static const double *start_of(const batch *b, size_t cell)
     return b->data->x + b->data->first[b->c->member[b->c->begin[cell]]] * b->data->d;
 }
 
+/* Inputs of the cells of a batch, at the times of their grid: count x times x inputs of the model; NULL: none. */
+static sock_status inputs_of(const batch *b, size_t count, double **out)
+{
+    const sock_model *model = b->from->model;
+    const size_t m = model->structure->inputs;
+    size_t *place = NULL;
+    *out = NULL;
+    if (!m) return SOCK_OK;
+    SK_TRY(sk_inputs_find(b->ctx, model, b->data, &place));
+    double *u = sk_doubles_unset(b->ctx, count * b->times, m);
+    for (size_t i = 0; u && i < count * b->times; i++) {
+        const size_t example = b->c->member[b->c->begin[b->first + i / b->times]];
+        sk_inputs_at(model, place, b->data, b->data->first[example] + i % b->times, 0, u + i * m);
+    }
+    sk_free(place);
+    *out = u;
+    return u ? SOCK_OK : SOCK_ENOMEM;
+}
+
 /* A model simulates all cells of the batch in one call. */
 static sock_status simulate_batch(const batch *b, size_t count, size_t *lost)
 {
     const sk_mmd_spec *spec = b->spec;
     const size_t d = b->data->d;
-    double *x0 = sk_doubles(b->ctx, count, d);
+    double *x0 = sk_doubles(b->ctx, count, d), *u = NULL;
     if (!x0) return SOCK_ENOMEM;
     for (size_t i = 0; i < count; i++) memcpy(x0 + i * d, start_of(b, b->first + i), d * sizeof *x0);
     sock_simulation simulation = {.starts = count,
@@ -131,11 +151,16 @@ static sock_status simulate_batch(const batch *b, size_t count, size_t *lost)
                                   .upper = spec->upper};
     sock_simulation_report report;
     sock_status status;
+    SK_GO(inputs_of(b, count, &u));
+    simulation.input_times = b->times;
+    simulation.input_t = b->t;
+    simulation.u = u;
     SK_GO(sk_simulation_check(b->ctx, b->from->model, &simulation));
     SK_GO(sk_simulate(b->ctx, b->from->model, &simulation, b->paths, NULL, &report));
     *lost += report.lost;
     status = SOCK_OK; /* lost paths are counted */
 out:
+    sk_free(u);
     sk_free(x0);
     return status;
 }

@@ -38,14 +38,14 @@ static const double AIM = 1e-7, ENOUGH = 1e-2; /* shares of d + |log density| */
 /* Intervals that are integrated together. A state is m (d) and then S (d x d): q numbers. */
 typedef struct ensemble {
     const sk_step_job *job;
-    size_t d, q, count;
+    size_t d, in, q, count;
     size_t *interval;     /* their numbers */
     double *z;            /* count x q: the states, */
     double *stage, *rate; /* of a stage, and their rates; */
     double *sum;          /* and what a substep adds */
     double *root;         /* count x d x d: the rows are c_k */
     double *sign;         /* count x d: s_k */
-    double *x, *f, *a;    /* at the 2 d + 1 points of each: x_k+, x_k- for all k, and m */
+    double *x, *f, *a;    /* at the 2 d + 1 points of each: x_k+, x_k- for all k, and m; inputs behind the states */
     double *matrix;       /* d x d */
     double *space;        /* of the model */
 } ensemble;
@@ -74,22 +74,26 @@ static void decompose(size_t d, const double *s, double *matrix, double *c, doub
     }
 }
 
-/* The points of one state. Where they are not finite the start stands in for them; the state stays what it is. */
-static void place_points(const ensemble *e, size_t i, const double *state, double *x)
+/* The points of one state at a share of its step. Where they are not finite the start stands in for them; the state
+ * stays what it is. */
+static void place_points(const ensemble *e, size_t i, const double *state, double share, double *x)
 {
-    const size_t d = e->d;
+    const size_t d = e->d, in = e->in;
     const double *start = e->job->data->x + e->job->start[e->interval[i]] * d, reach = sqrt((double)d);
     double *c = e->root + i * d * d;
     bool finite = true;
     decompose(d, state + d, e->matrix, c, e->sign + i * d);
     for (size_t k = 0; k < d; k++)
         for (size_t j = 0; j < d; j++) {
-            x[(2 * k) * d + j] = state[j] + reach * c[k * d + j];
-            x[(2 * k + 1) * d + j] = state[j] - reach * c[k * d + j];
+            x[(2 * k) * in + j] = state[j] + reach * c[k * d + j];
+            x[(2 * k + 1) * in + j] = state[j] - reach * c[k * d + j];
         }
-    memcpy(x + 2 * d * d, state, d * sizeof *x);
-    for (size_t k = 0; k < points_of(d) * d; k++) finite = finite && isfinite(x[k]);
-    for (size_t k = 0; !finite && k < points_of(d); k++) memcpy(x + k * d, start, d * sizeof *x);
+    memcpy(x + 2 * d * in, state, d * sizeof *x);
+    for (size_t k = 0; k < points_of(d) * d; k++) finite = finite && isfinite(x[k / d * in + k % d]);
+    for (size_t k = 0; !finite && k < points_of(d); k++) memcpy(x + k * in, start, d * sizeof *x);
+    if (in == d) return;
+    sk_inputs_at(e->job->model, e->job->input, e->job->data, e->job->start[e->interval[i]], share, x + d);
+    for (size_t k = 1; k < points_of(d); k++) memcpy(x + k * in + d, x + d, (in - d) * sizeof *x);
 }
 
 /* mean (n numbers) of the values g at the points of one state. */
@@ -120,11 +124,12 @@ static void combine(const ensemble *e, size_t i, double *rate)
         }
 }
 
-static void rates(const ensemble *e, const double *states)
+/* At a share of the steps. */
+static void rates(const ensemble *e, const double *states, double share)
 {
     const size_t d = e->d, each = points_of(d);
     const sock_model *model = e->job->model;
-    for (size_t i = 0; i < e->count; i++) place_points(e, i, states + i * e->q, e->x + i * each * d);
+    for (size_t i = 0; i < e->count; i++) place_points(e, i, states + i * e->q, share, e->x + i * each * e->in);
     if (!model->has_diffusion) memset(e->a, 0, e->count * each * d * d * sizeof *e->a);
     sk_model_fields(e->job->ctx, model, e->count * each, e->x, e->f, model->has_diffusion ? e->a : NULL, e->space);
     for (size_t i = 0; i < e->count; i++) combine(e, i, e->rate + i * e->q);
@@ -138,15 +143,16 @@ static double length_of(const ensemble *e, size_t i)
     return e->job->data->t[point + 1] - e->job->data->t[point];
 }
 
-/* Runge-Kutta: stage s is at z + node h rate, and adds weight h rate. */
-static void substep(const ensemble *e, size_t substeps)
+/* Runge-Kutta: stage s is at z + node h rate, and adds weight h rate. k: substeps done. */
+static void substep(const ensemble *e, size_t substeps, size_t k)
 {
-    static const double node[] = {0.5, 0.5, 1, 0}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+    static const double node[] = {0.5, 0.5, 1, 0}, weight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6},
+                        place[] = {0, 0.5, 0.5, 1};
     const size_t q = e->q, numbers = e->count * q;
     memcpy(e->stage, e->z, numbers * sizeof *e->z);
     memset(e->sum, 0, numbers * sizeof *e->sum);
     for (size_t s = 0; s < 4; s++) {
-        rates(e, e->stage);
+        rates(e, e->stage, ((double)k + place[s]) / (double)substeps);
         for (size_t i = 0; i < numbers; i++) {
             const double h = length_of(e, i / q) / (double)substeps;
             e->sum[i] += weight[s] * h * e->rate[i];
@@ -162,7 +168,7 @@ static void integrate(const ensemble *e, size_t substeps)
     memset(e->z, 0, e->count * e->q * sizeof *e->z);
     for (size_t i = 0; i < e->count; i++)
         memcpy(e->z + i * e->q, data->x + e->job->start[e->interval[i]] * e->d, e->d * sizeof *e->z);
-    for (size_t k = 0; k < substeps; k++) substep(e, substeps);
+    for (size_t k = 0; k < substeps; k++) substep(e, substeps, k);
 }
 
 /* ---- Steps 2 and 3: who is settled ---- */
@@ -196,7 +202,7 @@ static bool settle(const ensemble *e, size_t i, size_t substeps)
 static ensemble make_ensemble(const sk_step_job *job, double *space, size_t *interval)
 {
     const size_t d = job->data->d, q = d + d * d, most = intervals_at_once(d), points = points_of(d) * most;
-    ensemble e = {.job = job, .d = d, .q = q, .interval = interval};
+    ensemble e = {.job = job, .d = d, .in = sk_model_in(job->model), .q = q, .interval = interval};
     e.z = space;
     e.stage = e.z + most * q;
     e.rate = e.stage + most * q;
@@ -205,7 +211,7 @@ static ensemble make_ensemble(const sk_step_job *job, double *space, size_t *int
     e.sign = e.root + most * d * d;
     e.matrix = e.sign + most * d;
     e.x = e.matrix + d * d;
-    e.f = e.x + points * d;
+    e.f = e.x + points * e.in;
     e.a = e.f + points * d;
     e.space = e.a + points * d * d;
     return e;
@@ -214,7 +220,7 @@ static ensemble make_ensemble(const sk_step_job *job, double *space, size_t *int
 static size_t moment_space(const sock_model *model, size_t d)
 {
     const size_t most = intervals_at_once(d), points = points_of(d) * most;
-    return most * (5 * (d + d * d)) + d * d + points * (2 * d + d * d) + sk_model_space(model, points);
+    return most * (5 * (d + d * d)) + d * d + points * (d + sk_model_in(model) + d * d) + sk_model_space(model, points);
 }
 
 static sock_status moment_range(void *arg, size_t begin, size_t end, int worker)

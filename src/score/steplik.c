@@ -57,6 +57,7 @@ sock_status sk_step_likelihood(sk_step_job *job, size_t grain, sk_range_fn fn, s
     sock_context *ctx = job->ctx;
     const size_t points = job->data->points;
     sock_status status = SOCK_ENOMEM;
+    if (job->model) SK_TRY(sk_inputs_find(ctx, job->model, job->data, &job->input));
     job->space = sk_doubles_unset(ctx, (size_t)sk_workers(ctx), job->space_each);
     job->start = sk_alloc(ctx, points, sizeof *job->start);
     job->term = sk_doubles(ctx, points, 1);
@@ -66,6 +67,7 @@ sock_status sk_step_likelihood(sk_step_job *job, size_t grain, sk_range_fn fn, s
     SK_GO(sk_parallel_for(ctx, job->intervals, grain, fn, job));
     add_up(job, out);
 out:
+    sk_free(job->input);
     sk_free(job->fate);
     sk_free(job->term);
     sk_free(job->start);

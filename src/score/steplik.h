@@ -3,6 +3,7 @@
 #ifndef SK_STEPLIK_H
 #define SK_STEPLIK_H
 
+#include "model/modelinputs.h"
 #include "score/score.h"
 
 typedef enum sk_fate { SK_FATE_GOOD, SK_FATE_SINGULAR, SK_FATE_BROKEN, SK_FATE_UNSETTLED } sk_fate;
@@ -13,6 +14,7 @@ typedef struct sk_step_job {
     const sock_model *model;
     const sock_data *data;
     double delta;
+    size_t *input; /* where the model's inputs stand in the data, or NULL */
     size_t intervals;
     size_t *start;
     double *space; /* space_each doubles for each worker */

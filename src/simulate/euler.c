@@ -15,6 +15,7 @@
 #include "simulate.h"
 
 #include "euler.h"
+#include "model/modelinputs.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,27 +27,30 @@ size_t sk_inner_steps(double gap, double step)
     return (size_t)fmax(ceil(gap / step * (1 - 1e-12)), 1); /* 0.01 / 0.001 is 10 steps, not 11 */
 }
 
-size_t sk_euler_space(const sk_sampler *sampler, size_t d)
+size_t sk_euler_space(const sk_sampler *sampler, size_t d, size_t in)
 {
-    const size_t per_path = 4 * d + d * d + SK_NOISE_STEPS(d) * d;
+    const size_t per_path = 4 * d + in + d * d + SK_NOISE_STEPS(d) * d;
     return SK_EULER_BLOCK * per_path + sk_sampler_space(sampler, SK_EULER_BLOCK);
 }
 
 typedef struct block {
     const sk_euler *job;
-    size_t d, count, filled; /* paths; points evaluated: BLOCK, or count where f and a are taken point by point */
-    size_t first;            /* number of the first path */
-    size_t step;             /* inner steps done */
+    size_t d, in;
+    size_t count, filled; /* paths; points evaluated: BLOCK, or count where f and a are taken point by point */
+    size_t first;         /* number of the first path */
+    size_t step;          /* inner steps done */
     size_t alive;
     double *x, *x0, *f, *a, *noise, *space; /* filled x d, x d, x d, x d x d, count x SK_NOISE_STEPS d */
     double *rest;                           /* count x d: where paths are that rest on a bound for ever */
+    double *z;                              /* filled x in: with the inputs, where there are some */
+    size_t near[SK_EULER_BLOCK];            /* places in the tables of inputs */
     bool lost[SK_EULER_BLOCK], rests[SK_EULER_BLOCK];
 } block;
 
 static void start_block(const sk_euler *job, size_t first, size_t count, double *space, block *b)
 {
     const size_t d = job->model->d;
-    *b = (block){.job = job, .d = d, .count = count, .first = first, .alive = count};
+    *b = (block){.job = job, .d = d, .in = sk_model_in(job->model), .count = count, .first = first, .alive = count};
     const bool by_point = !job->model->drift_terms && !job->model->diffusion_terms;
     b->filled = by_point ? count : (size_t)SK_EULER_BLOCK;
     b->x = space;
@@ -55,7 +59,8 @@ static void start_block(const sk_euler *job, size_t first, size_t count, double 
     b->a = b->f + SK_EULER_BLOCK * d;
     b->noise = b->a + SK_EULER_BLOCK * d * d;
     b->rest = b->noise + SK_EULER_BLOCK * SK_NOISE_STEPS(d) * d;
-    b->space = b->rest + SK_EULER_BLOCK * d;
+    b->z = b->rest + SK_EULER_BLOCK * d;
+    b->space = b->z + SK_EULER_BLOCK * b->in;
     for (size_t p = 0; p < SK_EULER_BLOCK; p++) {
         size_t path = first + (p < count ? p : 0);
         memcpy(b->x0 + p * d, job->spec->x0 + path / job->spec->paths * d, d * sizeof *b->x0);
@@ -120,17 +125,34 @@ static void keep_rest(block *b)
         if (b->rests[p]) memcpy(b->x + p * b->d, b->rest + p * b->d, b->d * sizeof *b->x);
 }
 
-static void one_step(sock_context *ctx, block *b, double h, double time)
+/* States and inputs of all points at a time; paths of one start have the same. */
+static const double *with_inputs(block *b, double time)
+{
+    const sock_simulation *spec = b->job->spec;
+    const size_t d = b->d, in = b->in, m = in - d;
+    if (!m) return b->x;
+    for (size_t p = 0; p < b->filled; p++) {
+        const size_t start = (b->first + (p < b->count ? p : 0)) / spec->paths;
+        const sk_input_table table = {spec->input_times, spec->input_t,
+                                      spec->u ? spec->u + start * spec->input_times * m : NULL};
+        memcpy(b->z + p * in, b->x + p * d, d * sizeof *b->z);
+        sk_inputs_at_time(b->job->model, &table, time, &b->near[p], b->z + p * in + d);
+    }
+    return b->z;
+}
+
+/* Over h, from one time to another. */
+static void one_step(sock_context *ctx, block *b, double h, double from, double to)
 {
     const size_t d = b->d, chunk = SK_NOISE_STEPS(d), within = b->step % chunk;
     const bool noisy = b->job->model->has_diffusion;
     note_rest(b);
     if (noisy && within == 0) make_noise(b);
-    sk_sampler_fields(ctx, b->job->sampler, b->filled, b->x, b->f, noisy ? b->a : NULL, b->space);
+    sk_sampler_fields(ctx, b->job->sampler, b->filled, with_inputs(b, from), b->f, noisy ? b->a : NULL, b->space);
     for (size_t i = 0; i < b->count * d; i++) b->x[i] += h * b->f[i];
     if (noisy) sk_add_noise(d, b->count, sqrt(h), b->a, b->noise + within * d, chunk * d, b->x);
     keep_rest(b);
-    settle(b, time);
+    settle(b, to);
     for (size_t p = b->count; p < b->filled; p++) memcpy(b->x + p * d, b->x, d * sizeof *b->x);
     b->step++;
 }
@@ -156,10 +178,11 @@ sock_status sk_euler_block(sock_context *ctx, const sk_euler *job, size_t first,
         double gap = spec->t[i] - spec->t[i - 1];
         size_t steps = sk_inner_steps(gap, job->step);
         for (size_t k = 0; k < steps && b.alive; k++) {
-            double time = spec->t[i - 1] + gap * (double)(k + 1) / (double)steps;
+            double from = spec->t[i - 1] + gap * (double)k / (double)steps;
+            double to = spec->t[i - 1] + gap * (double)(k + 1) / (double)steps;
             if (k % AT_ONCE == 0 && sk_cancelled(ctx))
                 return sk_fail(ctx, SOCK_ECANCELLED, "interrupted during simulate");
-            one_step(ctx, &b, gap / (double)steps, time);
+            one_step(ctx, &b, gap / (double)steps, from, to);
         }
         write_out(&b, i);
     }

@@ -21,7 +21,7 @@ typedef struct sk_euler {
 } sk_euler;
 
 /* Work space of sk_euler_block, in doubles. */
-size_t sk_euler_space(const sk_sampler *sampler, size_t d);
+size_t sk_euler_space(const sk_sampler *sampler, size_t d, size_t in);
 
 /* Paths first .. first + count - 1, count <= SK_EULER_BLOCK; *lost of them were lost. On the calling thread. */
 sock_status sk_euler_block(sock_context *ctx, const sk_euler *job, size_t first, size_t count, double *space,

@@ -6,6 +6,7 @@
 #include "euler.h"
 #include "la/la.h"
 #include "model/draw.h"
+#include "model/modelinputs.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,6 +74,25 @@ static sock_status check_bounds(sock_context *ctx, const sock_model *model, cons
     return SOCK_OK;
 }
 
+static sock_status check_inputs(sock_context *ctx, const sock_model *model, const sock_simulation *spec)
+{
+    const size_t m = model->structure->inputs, count = spec->starts * spec->input_times;
+    if (!m || (!spec->u && m == 1 && model->structure->input[0].hold == SK_HOLD_TIME)) return SOCK_OK;
+    if (!spec->u || !spec->input_t || !spec->input_times)
+        return sk_fail(ctx, SOCK_EUSAGE, "simulate: the model has the input %s%s; its values are needed",
+                       model->structure->input[0].name, m > 1 ? " and more" : "");
+    for (size_t i = 0; i < spec->input_times; i++)
+        if (!isfinite(spec->input_t[i]) || (i && !(spec->input_t[i] > spec->input_t[i - 1])))
+            return sk_fail(ctx, SOCK_EUSAGE, "simulate: times of inputs must be finite and grow; time %zu is %g", i + 1,
+                           spec->input_t[i]);
+    for (size_t i = 0; i < count * m; i++)
+        if (!isfinite(spec->u[i]))
+            return sk_fail(ctx, SOCK_EUSAGE, "simulate: start %zu, input %s, time %zu: the value is not finite",
+                           i / m / spec->input_times + 1, model->structure->input[i % m].name,
+                           i / m % spec->input_times + 1);
+    return SOCK_OK;
+}
+
 /* Automatic: a tenth of the smallest gap, so that the step's error is below that of the data's own grid. */
 static double choose_step(const sock_simulation *spec)
 {
@@ -109,6 +129,7 @@ sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, cons
     if (spec->uncertain) SK_TRY(sk_need_spread(ctx, model, "simulate"));
     SK_TRY(check_times(ctx, spec));
     SK_TRY(check_steps(ctx, spec));
+    SK_TRY(check_inputs(ctx, model, spec));
     return spec->bounds == SOCK_BOUNDS_NONE || spec->bounds == SOCK_BOUNDS_AUTO ? SOCK_OK
                                                                                 : check_bounds(ctx, model, spec);
 }
@@ -209,7 +230,7 @@ static sock_status run_paths(sock_context *ctx, const sock_model *model, sk_eule
     SK_TRY(sk_product(ctx, job->spec->starts, job->spec->paths, &w.total));
     SK_TRY(sk_sampler_new(ctx, model, &sampler));
     job->sampler = sampler;
-    w.space_each = (sk_euler_space(sampler, model->d) + 7) / 8 * 8; /* whole cache lines */
+    w.space_each = (sk_euler_space(sampler, model->d, sk_model_in(model)) + 7) / 8 * 8; /* whole cache lines */
     w.space = sk_doubles(ctx, (size_t)sk_workers(ctx), w.space_each);
     const sock_status status = w.space ? run_waves(ctx, &w) : SOCK_ENOMEM;
     *lost = atomic_load(&w.lost);

@@ -73,7 +73,7 @@ void sk_candidates_clear(sk_candidates *c)
     *c = (sk_candidates){0};
 }
 
-/* C(d + degree, degree), cut at a million. */
+/* C(d + degree, degree), cut at a million. d: coordinates, states and inputs. */
 static double monomials(size_t d, size_t degree)
 {
     double count = 1;
@@ -112,8 +112,8 @@ static sock_status parse(const maker *m, const char *option, const char *text, s
     SK_TRY(sk_kernel_parse(m->ctx, option, text, &made->kernel));
     if (t->bounds) sk_kernel_set_sides(made->kernel, t->bounds->sides);
     sock_status status = check_bounded(m, option, made->kernel);
-    if (status >= 0) status = sk_kernel_resolve(m->ctx, option, made->kernel, t->d, t->n, t->y);
-    if (status >= 0) status = sk_kernel_means_zero(m->ctx, made->kernel, t->d, &made->own_zero);
+    if (status >= 0) status = sk_kernel_resolve(m->ctx, option, made->kernel, t->in, t->n, t->left);
+    if (status >= 0) status = sk_kernel_means_zero(m->ctx, made->kernel, t->in, &made->own_zero);
     made->own_zero |= made->learned;
     if (status < 0) {
         sk_kernel_free(made->kernel);
@@ -127,6 +127,9 @@ static sock_status add(const maker *m, sk_candidate made, const char *text)
 {
     sk_candidates *c = m->out;
     const bool drift = made.field == SK_DRIFT;
+    const sk_inputs *inputs = m->spec->inputs;
+    made.use = !inputs ? NULL : drift ? inputs->f : inputs->a;
+    made.flat = inputs ? inputs->flat : NULL;
     sk_candidate **list = drift ? &c->drift : &c->diffusion;
     size_t *count = drift ? &c->drifts : &c->diffusions;
     SK_TRY(sk_grow(m->ctx, list, drift ? &c->drift_capacity : &c->diffusion_capacity, *count + 1, sizeof **list));
@@ -162,7 +165,7 @@ static sock_status gauss_drifts(const maker *m, const row *r)
 {
     char text[64];
     double eta[4];
-    const size_t scales = length_scales(m->rows->d, eta);
+    const size_t scales = length_scales(m->rows->in, eta);
     for (size_t i = 0; i < scales; i++) {
         if (m->pilot && eta[i] != PILOT_SCALE) continue;
         snprintf(text, sizeof text, "gauss:eta=%.6g", eta[i] * m->unit);
@@ -174,7 +177,7 @@ static sock_status gauss_drifts(const maker *m, const row *r)
 
 static sock_status drift_list(const maker *m)
 {
-    const size_t d = m->rows->d;
+    const size_t d = m->rows->d, in = m->rows->in;
     sk_candidate made = {.field = SK_DRIFT, .max_rank = sk_drift_rank(d)};
     if (strcmp(m->spec->drift, "auto") != 0) return add(m, made, m->spec->drift);
     for (const row *r = drift_rows; r < drift_rows + DRIFT_ROWS; r++) {
@@ -183,8 +186,8 @@ static sock_status drift_list(const maker *m)
             continue;
         }
         if ((m->pilot && !(r->roles & SK_ROLE_PILOT)) || (r->learned && !m->spec->learned)) continue;
-        made.screened = r->learned && sk_drift_is_screened(r->degree, monomials(d, r->degree));
-        if (r->degree > 1 && monomials(d, r->degree) > SK_DRIFT_FEATURES && !made.screened) continue;
+        made.screened = r->learned && sk_drift_is_screened(r->degree, monomials(in, r->degree));
+        if (r->degree > 1 && monomials(in, r->degree) > SK_DRIFT_FEATURES && !made.screened) continue;
         made.learned = r->learned;
         made.simplicity = r->simplicity;
         made.roles = r->roles;
@@ -252,7 +255,7 @@ static sock_status named_diffusion(const maker *m)
     SK_TRY(parse(m, "diffusion", text, &made));
     sock_status status = SOCK_OK;
     if (!sk_kernel_is_implicit(made.kernel))
-        status = sk_features_new(m->ctx, "diffusion", made.kernel, t->d, t->n, t->y, &map);
+        status = sk_features_new(m->ctx, "diffusion", made.kernel, t->in, t->n, t->left, &map);
     const size_t p = map ? sk_features_count(map) : 1; /* gauss is cut at the rank that can be afforded */
     sk_features_free(map);
     sk_candidate_clear(&made);
@@ -268,7 +271,7 @@ static sock_status gauss_diffusions(const maker *m, const row *r)
 {
     char text[64];
     double eta[4];
-    const size_t scales = length_scales(m->rows->d, eta);
+    const size_t scales = length_scales(m->rows->in, eta);
     for (size_t i = 0; i < scales; i++) {
         if (!sk_diffusion_reaches(m->rows->d, eta[i])) continue;
         snprintf(text, sizeof text, "gauss:eta=%.6g", eta[i] * m->unit);
@@ -303,15 +306,15 @@ static sock_status bounded_list(const maker *m)
 
 static sock_status diffusion_list(const maker *m)
 {
-    const size_t d = m->rows->d;
+    const size_t in = m->rows->in;
     if (strcmp(m->spec->diffusion, "auto") != 0 && !m->pilot) return named_diffusion(m);
     for (const row *r = diffusion_rows; r < diffusion_rows + DIFFUSION_ROWS; r++) {
         if (m->pilot && !(r->roles & SK_ROLE_PILOT)) continue;
-        if (r->degree > 2 && d > 1) continue;
+        if (r->degree > 2 && in > 1) continue;
         if (r->family == GAUSSIAN)
             SK_TRY(gauss_diffusions(m, r));
         else
-            SK_TRY(both(m, r, r->kernel, r->family == HOMOGENEOUS ? (double)d : monomials(d, r->degree)));
+            SK_TRY(both(m, r, r->kernel, r->family == HOMOGENEOUS ? (double)in : monomials(in, r->degree)));
     }
     return bounded_list(m);
 }

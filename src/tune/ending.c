@@ -245,11 +245,13 @@ sock_status sk_choose_floor(sk_search *s, const sk_remains *remains, sk_choice *
     return status;
 }
 
-sock_status sk_floored_score(const sk_search *s, const sk_remains *remains, sk_trial *trial, double *score)
+sock_status sk_floored_clusters(const sk_search *s, const sk_remains *remains, sk_trial *trial, double *score,
+                                double *cluster)
 {
     static const double one = 1;
     forms w = {.s = s, .a = {1, &trial, &one}, .count = SK_USUAL_FLOORS};
     *score = trial->score;
+    if (cluster && cluster != trial->cluster) memcpy(cluster, trial->cluster, s->rows->clusters * sizeof *cluster);
     if (!sk_views_kept(sk_remains_views(remains))) return SOCK_OK;
     w.cluster = sk_doubles(s->ctx, SK_USUAL_FLOORS, s->rows->clusters);
     sock_status status = w.cluster ? visit(&w, remains, false) : SOCK_ENOMEM;
@@ -258,9 +260,18 @@ sock_status sk_floored_score(const sk_search *s, const sk_remains *remains, sk_t
         w.level[g] = sk_floors[g] * w.trace / w.time;
     }
     if (status >= 0) status = visit(&w, remains, true);
-    if (status >= 0) *score = w.score[sk_best_lambda(SK_USUAL_FLOORS, w.score)];
+    if (status >= 0) {
+        const size_t best = sk_best_lambda(SK_USUAL_FLOORS, w.score), clusters = s->rows->clusters;
+        *score = w.score[best];
+        if (cluster) memcpy(cluster, w.cluster + best * clusters, clusters * sizeof *cluster);
+    }
     sk_free(w.cluster);
     return status;
+}
+
+sock_status sk_floored_score(const sk_search *s, const sk_remains *remains, sk_trial *trial, double *score)
+{
+    return sk_floored_clusters(s, remains, trial, score, NULL);
 }
 
 /* Shares of the diffusions, by their scores with a floor. */

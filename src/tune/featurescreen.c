@@ -72,9 +72,10 @@ static sock_status load(const pursuit *w, size_t begin, size_t count)
     const sk_view_spec *spec = sk_views_spec(w->views);
     const size_t d = w->d;
     const double *y = rows->y + begin * d, *next = rows->next + begin * d, *h = rows->h + begin;
+    const double *node = rows->left + begin * rows->in;
     SK_TRY(sk_progress(w->ctx, "features", -1));
-    SK_TRY(sk_features_eval(w->ctx, w->map, count, y, w->psi, w->p));
-    if (spec->model) SK_TRY(spec->fields(w->ctx, spec->model, count, y, NULL, w->a));
+    SK_TRY(sk_features_eval(w->ctx, w->map, count, node, w->psi, w->p));
+    if (spec->model) SK_TRY(spec->fields(w->ctx, spec->model, count, node, NULL, w->a));
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < w->p; j++) w->psi[i * w->p + j] *= h[i];
         for (size_t k = 0; k < d; k++) {

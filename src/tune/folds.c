@@ -35,7 +35,9 @@ static bool same_steps(const sock_data *data, size_t one, size_t other)
     if (!count || steps_of(data, other) != count) return false;
     for (size_t i = 0; i < count; i++)
         if (data->t[a + i + 1] - data->t[a + i] != data->t[b + i + 1] - data->t[b + i]) return false;
-    return memcmp(data->x + a * d, data->x + b * d, (count + 1) * d * sizeof(double)) == 0;
+    const size_t m = data->inputs;
+    return memcmp(data->x + a * d, data->x + b * d, (count + 1) * d * sizeof(double)) == 0 &&
+           (!m || memcmp(data->u + a * m, data->u + b * m, (count + 1) * m * sizeof(double)) == 0);
 }
 
 /* Of the points alone: the times of a copy may begin elsewhere. */
@@ -497,6 +499,7 @@ sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t 
     sk_row_sets r = {0};
     sock_status status;
     SK_GO(split_steps(&s));
+    s.split.hold = spec->inputs ? spec->inputs->hold : NULL;
     SK_GO(sk_scaling_choose(ctx, spec, s.data, &r.units));
     SK_GO(sk_transitions_new(ctx, s.data, &s.split, r.units, &r.all));
     SK_GO(set_bounds(ctx, spec, &r));

@@ -26,20 +26,24 @@ static sock_status add_terms(sock_context *ctx, const sk_held_model *held, size_
     return SOCK_OK;
 }
 
-/* The number of states, from the first part with a share. */
-static size_t dimension(const sk_held_model *held)
+/* The first drift with a share. */
+static const sk_trial *first_drift(const sk_held_model *held)
 {
     size_t i = 0;
     while (!(held->drift.share[i] > 0)) i++;
-    return held->drift.trial[i]->d;
+    return held->drift.trial[i];
 }
 
 sock_status sk_held_model_without(sock_context *ctx, const sk_held_model *held, size_t f, const char *const *names,
                                   sock_model **out)
 {
     sock_model *model = NULL;
-    SK_TRY(sk_model_new(ctx, dimension(held), names, &model));
-    sock_status status = add_terms(ctx, held, f, model);
+    const sk_trial *first = first_drift(held);
+    const size_t d = first->d, inputs = sk_features_dim(first->map) - d;
+    SK_TRY(sk_model_new(ctx, d, names, &model));
+    sock_status status = SOCK_OK;
+    if (inputs) status = sk_structure_set_inputs(ctx, model->structure, inputs, NULL, first->rows->hold, NULL);
+    if (status >= 0) status = add_terms(ctx, held, f, model);
     if (status < 0) {
         sock_model_free(model);
         return status;
@@ -108,7 +112,8 @@ static sock_status euler_part(sock_context *ctx, void *arg, const held_rows *par
     double *f = sk_doubles_unset(ctx, n, d), *a = sk_doubles_unset(ctx, n, d * d),
            *space = sk_doubles(ctx, 2 * d + 2, d);
     sock_status status = f && a && space ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0) status = sk_model_evaluate(ctx, part->model, n, part->rows->y + part->begin * d, f, a);
+    if (status >= 0)
+        status = sk_model_evaluate(ctx, part->model, n, part->rows->left + part->begin * part->rows->in, f, a);
     for (size_t g = 0; status >= 0 && g < w->floors; g++)
         score_part(part, f, a, w->floor[g], w->plain, w->cluster + g * part->rows->clusters, space);
     sk_free(f);
@@ -159,17 +164,23 @@ static void two_points(const held_rows *part, sock_data *out)
         out->t[2 * i + 1] = t->h[part->begin + i];
         memcpy(out->x + 2 * i * t->d, t->y + (part->begin + i) * t->d, bytes);
         memcpy(out->x + (2 * i + 1) * t->d, t->next + (part->begin + i) * t->d, bytes);
+        for (size_t k = 0; k < out->inputs; k++) {
+            out->u[2 * i * out->inputs + k] = t->left[(part->begin + i) * t->in + t->d + k];
+            out->u[(2 * i + 1) * out->inputs + k] = t->right[(part->begin + i) * t->in + t->d + k];
+        }
     }
 }
 
 static sock_status moment_part(sock_context *ctx, void *arg, const held_rows *part)
 {
     double *cluster = arg;
-    const size_t n = part->end - part->begin, d = part->rows->d;
+    const size_t n = part->end - part->begin, d = part->rows->d, m = part->rows->in - d;
     double *term = sk_doubles_unset(ctx, n, 1);
     sock_data data = {.d = d, .t = sk_doubles_unset(ctx, 2 * n, 1), .x = sk_doubles_unset(ctx, 2 * n, d)};
     data.first = sk_alloc(ctx, n + 1, sizeof *data.first);
-    sock_status status = term && data.t && data.x && data.first ? SOCK_OK : SOCK_ENOMEM;
+    data.inputs = m;
+    data.u = m ? sk_doubles_unset(ctx, 2 * n, m) : NULL;
+    sock_status status = term && data.t && data.x && data.first && (data.u || !m) ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) {
         two_points(part, &data);
         status = sk_moment_terms(ctx, part->model, &data, part->look->eps, term);
@@ -180,6 +191,7 @@ static sock_status moment_part(sock_context *ctx, void *arg, const held_rows *pa
     sk_free(data.first);
     sk_free(data.t);
     sk_free(data.x);
+    sk_free(data.u);
     return status;
 }
 

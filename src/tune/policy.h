@@ -62,6 +62,13 @@
 #define SK_SHARED_FEATURES 100  /* more than so many in d > 3 share one system with the mean precision */
 #define SK_FEW_DIMENSIONS 3
 
+/* ---- Inputs ---- */
+
+#define SK_INPUT_GAIN 3      /* nats held out by which an input joins f or a: an idle one gains less, mostly loses */
+#define SK_INPUT_ERRORS 2    /* and so many paired errors: a few trajectories must not decide alone */
+#define SK_INPUT_JUMPS 0.2   /* one that changes in a smaller share of the steps jumps: it holds its previous value */
+#define SK_INPUT_COPY 0.9999 /* correlation beyond which an input is a copy of a state or of another input */
+
 /* ---- Penalties ---- */
 
 #define SK_DRIFT_LAMBDAS 14 /* 1e2 ... 1e-11 */

@@ -257,8 +257,8 @@ sock_status sk_try_polish(sock_context *ctx, const sk_remains *few, const sk_rem
     w.phi1 = sk_doubles_unset(ctx, n, p);
     w.z = sk_doubles_unset(ctx, (rows->folds + 1) * n, rows->d);
     SK_GO(w.phi0 && w.phi1 && w.z ? copy_trial(ctx, from, clusters, &w.to) : SOCK_ENOMEM);
-    SK_GO(sk_features_eval(ctx, from->map, n, rows->y, w.phi0, p));
-    SK_GO(sk_features_eval(ctx, from->map, n, rows->next, w.phi1, p));
+    SK_GO(sk_features_eval(ctx, from->map, n, rows->left, w.phi0, p));
+    SK_GO(sk_features_eval(ctx, from->map, n, rows->right, w.phi1, p));
     SK_GO(collect(&w, few));
     SK_GO(sk_parallel_for(ctx, rows->folds + 1, 1, polish_folds, &w));
     if (from->held) SK_GO(hold(ctx, sk_remains_views(all), w.to));

@@ -2,6 +2,7 @@
  * integral by Gauss-Legendre with exp(J s) to third order. */
 #include "tune/quiet.h"
 
+#include "model/modelinputs.h"
 #include "tune/policy.h"
 #include "tune/scaling.h"
 
@@ -12,7 +13,8 @@ typedef struct hush {
     sock_context *ctx;
     const sock_model *model;
     const sock_data *data;
-    size_t d, n;
+    size_t d, in, n;
+    size_t *input;        /* where the model's inputs stand in the data */
     size_t *point;        /* n: where the steps begin that are looked at */
     double *e;            /* n x d: residuals */
     double *jacobian;     /* n x d x d */
@@ -43,6 +45,8 @@ static sock_status prepare(hush *w, const bool *skip)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) usable += !skip || !skip[i];
     stride = SK_MAX(1, usable / rows_for(d));
     w->d = d;
+    w->in = sk_model_in(w->model);
+    SK_TRY(sk_inputs_find(w->ctx, w->model, data, &w->input));
     w->point = sk_alloc(w->ctx, usable / stride + 1, sizeof *w->point);
     w->spread = sk_doubles(w->ctx, d, 1);
     w->of = sk_alloc(w->ctx, d, sizeof *w->of);
@@ -59,6 +63,7 @@ static sock_status prepare(hush *w, const bool *skip)
 
 static void release(hush *w)
 {
+    sk_free(w->input);
     sk_free(w->point);
     sk_free(w->spread);
     sk_free(w->of);
@@ -70,10 +75,11 @@ static void release(hush *w)
 
 static double length_of(const hush *w, size_t i) { return w->data->t[w->point[i] + 1] - w->data->t[w->point[i]]; }
 
-/* Where the steps begin. */
-static void starts(const hush *w, double *x)
+/* Where the steps begin, and the inputs there. */
+static void starts(const hush *w, double *z)
 {
-    for (size_t i = 0; i < w->n; i++) memcpy(x + i * w->d, w->data->x + w->point[i] * w->d, w->d * sizeof *x);
+    for (size_t i = 0; i < w->n; i++)
+        sk_inputs_join(w->model, w->input, w->data, w->point[i], w->point[i] + 1, z + i * w->in);
 }
 
 /* e = next - y - one step of Runge and Kutta, of fourth order. */
@@ -81,16 +87,20 @@ static sock_status find_residuals(hush *w)
 {
     static const double ahead[] = {0, 0.5, 0.5, 1}, weight[] = {1 / 6.0, 1 / 3.0, 1 / 3.0, 1 / 6.0};
     const size_t size = w->n * w->d;
-    double *x = sk_doubles(w->ctx, size, 1), *y = sk_doubles(w->ctx, size, 1), *f = sk_doubles(w->ctx, size, 1);
+    const size_t d = w->d, in = w->in;
+    double *x = sk_doubles(w->ctx, w->n, in), *y = sk_doubles(w->ctx, w->n, in), *f = sk_doubles(w->ctx, size, 1);
     sock_status status = x && y && f ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) starts(w, y);
     for (size_t i = 0; status >= 0 && i < size; i++)
-        w->e[i] = w->data->x[(w->point[i / w->d] + 1) * w->d + i % w->d] - y[i];
+        w->e[i] = w->data->x[(w->point[i / d] + 1) * d + i % d] - y[i / d * in + i % d];
     for (size_t stage = 0; status >= 0 && stage < 4; stage++) {
         for (size_t i = 0; i < size; i++) {
-            const double to = y[i] + ahead[stage] * length_of(w, i / w->d) * f[i];
-            x[i] = isfinite(to) ? to : y[i];
+            const size_t at = i / d * in + i % d;
+            const double to = y[at] + ahead[stage] * length_of(w, i / d) * f[i];
+            x[at] = isfinite(to) ? to : y[at];
         }
+        for (size_t i = 0; in > d && i < w->n; i++)
+            sk_inputs_at(w->model, w->input, w->data, w->point[i], ahead[stage], x + i * in + d);
         status = sk_model_evaluate(w->ctx, w->model, w->n, x, f, stage ? NULL : w->a);
         for (size_t i = 0; status >= 0 && i < size; i++) w->e[i] -= weight[stage] * length_of(w, i / w->d) * f[i];
     }
@@ -103,13 +113,13 @@ static sock_status find_residuals(hush *w)
 static sock_status find_jacobians(hush *w)
 {
     const size_t d = w->d, size = w->n * d;
-    double *x = sk_doubles(w->ctx, size, 1), *up = sk_doubles(w->ctx, size, 1), *down = sk_doubles(w->ctx, size, 1);
+    double *x = sk_doubles(w->ctx, w->n, w->in), *up = sk_doubles(w->ctx, size, 1), *down = sk_doubles(w->ctx, size, 1);
     sock_status status = x && up && down ? SOCK_OK : SOCK_ENOMEM;
     for (size_t k = 0; status >= 0 && k < d; k++) {
         const double reach = w->spread[k] > 0 ? 1e-3 * w->spread[k] : 1e-3;
         for (int side = 0; side < 2 && status >= 0; side++) {
             starts(w, x);
-            for (size_t i = 0; i < w->n; i++) x[i * d + k] += side ? -reach : reach;
+            for (size_t i = 0; i < w->n; i++) x[i * w->in + k] += side ? -reach : reach;
             status = sk_model_evaluate(w->ctx, w->model, w->n, x, side ? down : up, NULL);
         }
         for (size_t i = 0; status >= 0 && i < size; i++) w->jacobian[i * d + k] = (up[i] - down[i]) / (2 * reach);

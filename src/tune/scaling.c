@@ -26,20 +26,28 @@ static bool counts(const sk_tune_spec *spec, size_t i)
     return !wild || !wild[i < own ? i : i - own];
 }
 
-/* Mean and standard deviation of coordinate k over the left ends of all steps; as unit its size where it does not move,
+/* The states of a data set, or its inputs. */
+typedef struct columns {
+    size_t count;
+    const double *value; /* points x count */
+} columns;
+
+/* Mean and standard deviation of column k over the left ends of all steps; as unit its size where it does not move,
  * and 1 where it is zero. n: steps. */
-static void middle_of(const sk_tune_spec *spec, const sock_data *data, size_t k, double n, double *centre, double *unit)
+static void middle_of(const sk_tune_spec *spec, const sock_data *data, columns of, size_t k, double n, double *centre,
+                      double *unit)
 {
     double mean = 0, square = 0, size = 0;
     for (size_t j = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
             if (!counts(spec, i)) continue;
-            mean += data->x[i * data->d + k] / n;
-            size = fmax(size, fabs(data->x[i * data->d + k]));
+            mean += of.value[i * of.count + k] / n;
+            size = fmax(size, fabs(of.value[i * of.count + k]));
         }
     for (size_t j = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++)
-            if (counts(spec, i)) square += (data->x[i * data->d + k] - mean) * (data->x[i * data->d + k] - mean) / n;
+            if (counts(spec, i))
+                square += (of.value[i * of.count + k] - mean) * (of.value[i * of.count + k] - mean) / n;
     const double deviation = sqrt(square);
     *centre = mean;
     *unit = deviation > 1e-12 * size ? deviation : size > 0 ? size : 1;
@@ -87,6 +95,21 @@ static sock_status find_names(sock_context *ctx, const sk_tune_spec *spec, namin
     return SOCK_OK;
 }
 
+/* Inputs have mean 0 and standard deviation 1, whatever is wished for the states. */
+static sock_status fill_inputs(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, double steps,
+                               sk_units *units)
+{
+    for (size_t k = 0; k < data->inputs; k++) {
+        double *centre = &units->centre[data->d + k], *scale = &units->scale[data->d + k];
+        middle_of(spec, data, (columns){data->inputs, data->u}, k, steps, centre, scale);
+        if (!is_usable(*scale, *centre))
+            return sk_fail(ctx, SOCK_EINPUT, "the input %s is too large or too small to be squared: rescale it",
+                           data->input[k]);
+        units->zero[data->d + k] = (sk_own_zero(*centre, *scale) - *centre) / *scale;
+    }
+    return SOCK_OK;
+}
+
 static sock_status fill_units(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, naming named,
                               sk_units *units)
 {
@@ -95,14 +118,18 @@ static sock_status fill_units(sock_context *ctx, const sk_tune_spec *spec, const
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) steps += counts(spec, i);
     for (size_t k = 0; k < data->d; k++) {
         double spread;
-        middle_of(spec, data, k, (double)steps, &units->centre[k], &spread);
+        middle_of(spec, data, (columns){data->d, data->x}, k, (double)steps, &units->centre[k], &spread);
         if (!is_usable(named.eta ? 1 : spread, units->centre[k]))
             return sk_fail(ctx, SOCK_EINPUT, "the states are too large or too small to be squared: rescale the data");
         const double zero = named.kernel ? 0 : sk_own_zero(units->centre[k], spread);
         units->scale[k] = named.eta ? 1 : spread;
         units->zero[k] = (zero - units->centre[k]) / units->scale[k];
     }
-    return SOCK_OK;
+    for (size_t k = 0; !spec->scaling && k < data->d; k++) {
+        units->centre[k] = units->zero[k] = 0;
+        units->scale[k] = 1;
+    }
+    return fill_inputs(ctx, spec, data, (double)steps, units);
 }
 
 sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, sk_units **out)
@@ -110,9 +137,9 @@ sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const
     naming named = {false, false};
     *out = NULL;
     SK_TRY(find_names(ctx, spec, &named));
-    if (!spec->scaling) return SOCK_OK;
+    if (!spec->scaling && !data->inputs) return SOCK_OK;
     sk_units *units = NULL;
-    SK_TRY(new_units(ctx, data->d, &units));
+    SK_TRY(new_units(ctx, data->d + data->inputs, &units));
     sock_status status = fill_units(ctx, spec, data, named, units);
     if (status < 0)
         sk_units_free(units);
@@ -132,7 +159,7 @@ sock_status sk_floor_as_term(sock_context *ctx, const double *scale, sock_model 
     term->v = sk_doubles(ctx, d, d);
     term->owner = sk_alloc(ctx, d, sizeof *term->owner);
     sock_status status = term->v && term->owner ? sk_kernel_parse(ctx, "floor", "constant", &one) : SOCK_ENOMEM;
-    if (status >= 0) status = sk_features_new(ctx, "floor", one, d, 0, NULL, &term->map);
+    if (status >= 0) status = sk_features_new(ctx, "floor", one, sk_model_in(model), 0, NULL, &term->map);
     sk_kernel_free(one);
     if (status < 0) {
         sk_diffusion_term_free(term);

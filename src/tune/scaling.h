@@ -11,7 +11,8 @@
 #include "occupation/transitions.h"
 #include "tune/tune.h"
 
-/* *out: freed with sk_units_free; NULL where the user wants the data as they are. Where the user named a length scale,
+/* *out: freed with sk_units_free; NULL where the user wants the data as they are and
+ * there are no inputs, which always get mean 0 and deviation 1. Where the user named a length scale,
  * which is meant in the units of the data, every scale is 1. A coordinate that never moves gets its size. Where the
  * user named a kernel, the zero is that of the data. */
 sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, sk_units **out);

@@ -1,4 +1,5 @@
 /* search.c - walks over the stages of stages.c; then the model, and what is told of it. */
+#include "tune/inputchoice.h"
 #include "tune/quiet.h"
 #include "tune/scaling.h"
 #include "tune/searchspread.h"
@@ -56,25 +57,39 @@ static sock_status tell_jitter(const sk_search *s)
     return sk_euler_likelihood(s->ctx, s->rows, &sets->look, &held, s->choice.floor, &told->loglik);
 }
 
+/* The inputs of the model get the names of the data, and their medians. */
+static sock_status name_inputs(const sk_search *s, sock_model *model)
+{
+    const sock_data *data = s->spec->data;
+    const size_t m = data->inputs;
+    double *copy = m ? sk_doubles_unset(s->ctx, data->points, 1) : NULL;
+    sock_status status = copy || !m ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < m; k++) {
+        sk_input *input = &model->structure->input[k];
+        for (size_t i = 0; i < data->points; i++) copy[i] = data->u[i * m + k];
+        input->usual = sk_select(data->points, copy, data->points / 2);
+        sk_free(input->name);
+        input->name = sk_strdup(s->ctx, data->input[k]);
+        if (!input->name) status = SOCK_ENOMEM;
+    }
+    sk_free(copy);
+    return status;
+}
+
 static sock_status run(sk_search *s, sock_model **out)
 {
-    const size_t d = s->spec->data->d;
-    SK_TRY(sk_row_sets_new(s->ctx, s->spec, sk_budget_rows(s->spec->budget, d, SK_SEARCH_ROWS),
-                           sk_budget_rows(s->spec->budget, d, SK_SCREEN_ROWS), &s->sets));
-    s->rows = s->sets.search;
-    s->score = -(double)INFINITY;
-    s->best_drift = s->best_diffusion = SK_MOST;
     SK_TRY(sk_constant_score(s));
     if (sk_too_few(s->rows->n) && sk_free_choice(s)) {
         s->told->too_few = true;
         sk_fall_back(s);
     }
     SK_TRY(walk(s));
-    SK_TRY(sk_noise_stage(s, out));
+    if (!s->spec->data->inputs) SK_TRY(sk_noise_stage(s, out));
     if (!*out) {
         SK_TRY(sk_search_mixture(s, &s->choice, out));
-        SK_TRY(sk_search_spread(s, *out));
+        if (!s->spec->data->inputs) SK_TRY(sk_search_spread(s, *out));
     }
+    SK_TRY(name_inputs(s, *out));
     SK_TRY(sk_search_describe(s, &s->choice));
     SK_TRY(tell_jitter(s));
     SK_TRY(sk_scaling_finish(s->ctx, s->sets.units, *out, s->told));
@@ -83,8 +98,9 @@ static sock_status run(sk_search *s, sock_model **out)
     return sk_silence(s->ctx, *out, s->spec->data, s->spec->wild, s->told);
 }
 
-static void release(sk_search *s)
+void sk_search_free(sk_search *s)
 {
+    if (!s) return;
     sk_remains_free(s->remains);
     sk_views_free(s->views);
     sk_clear_trials(s->drift);
@@ -101,17 +117,34 @@ static void release(sk_search *s)
     sk_free(s);
 }
 
-sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, sk_tune_outcome *told)
+sock_status sk_search_new(sock_context *ctx, const sk_tune_spec *spec, sk_tune_outcome *told, sk_search **out)
 {
+    const size_t d = spec->data->d;
     sk_search *s = sk_alloc(ctx, 1, sizeof *s);
-    sock_model *model = NULL;
     if (!s) return SOCK_ENOMEM;
     s->ctx = ctx;
     s->spec = spec;
     s->told = told;
     s->start = sk_seconds();
-    sock_status status = run(s, &model);
-    release(s);
+    s->score = -(double)INFINITY;
+    s->best_drift = s->best_diffusion = SK_MOST;
+    const sock_status status = sk_row_sets_new(ctx, spec, sk_budget_rows(spec->budget, d, SK_SEARCH_ROWS),
+                                               sk_budget_rows(spec->budget, d, SK_SCREEN_ROWS), &s->sets);
+    s->rows = s->sets.search;
+    if (status < 0)
+        sk_search_free(s);
+    else
+        *out = s;
+    return status;
+}
+
+static sock_status search(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, sk_tune_outcome *told)
+{
+    sk_search *s = NULL;
+    sock_model *model = NULL;
+    sock_status status = sk_search_new(ctx, spec, told, &s);
+    if (status >= 0) status = run(s, &model);
+    sk_search_free(s);
     if (status < 0) {
         sock_model_free(model);
         sk_tune_outcome_clear(told);
@@ -123,4 +156,37 @@ sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **ou
                        "the budget of %g s ended the search early: %zu stages and %zu fits were left out", spec->budget,
                        told->left_out.count, told->skipped);
     return SOCK_OK;
+}
+
+/* The inputs first; then a search over those that are needed. */
+static sock_status search_inputs(sock_context *ctx, const sk_tune_spec *given, sock_model **out, sk_tune_outcome *told)
+{
+    sk_tune_spec spec = *given;
+    sk_inputs inputs = {0};
+    sk_inputs_told gains = {0};
+    sock_data *data = NULL, *held = NULL;
+    const double begun = sk_seconds();
+    sock_status status;
+    SK_GO(sk_choose_inputs(ctx, given, &inputs, &gains));
+    if (given->validation) SK_GO(sk_inputs_part(ctx, given->validation, &inputs, &held));
+    SK_GO(sk_inputs_part(ctx, given->data, &inputs, &data));
+    sk_inputs_shrink(&inputs);
+    if (data) spec.data = data;
+    if (held) spec.validation = held;
+    spec.inputs = &inputs;
+    if (spec.budget > 0) spec.budget = fmax(SK_BUDGET_LEAST, spec.budget - (sk_seconds() - begun));
+    SK_GO(search(ctx, &spec, out, told));
+    told->inputs = gains;
+    gains = (sk_inputs_told){0};
+out:
+    sk_inputs_told_clear(&gains);
+    sk_inputs_clear(&inputs);
+    sock_data_free(data);
+    sock_data_free(held);
+    return status;
+}
+
+sock_status sk_tune(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, sk_tune_outcome *told)
+{
+    return (spec->data->inputs ? search_inputs : search)(ctx, spec, out, told);
 }

@@ -84,6 +84,12 @@ struct sk_search {
     bool fell_back; /* they are the model */
 };
 
+/* ---- search.c ---- */
+
+/* A search with its rows, before the first stage. Borrows spec and told. */
+sock_status sk_search_new(sock_context *ctx, const sk_tune_spec *spec, sk_tune_outcome *told, sk_search **out);
+void sk_search_free(sk_search *s);
+
 /* ---- searchstate.c ---- */
 
 /* The gap to which the convex problems of a stage are solved. */
@@ -193,6 +199,10 @@ sock_status sk_polish_trial(sk_search *s, const char *name, const sk_remains *fe
 /* The held-out score of a diffusion with the floor that is best for it: one that is too small in a few places would be
  * judged by these alone, and a floor mends them. Its own score where rows are too many to ask. */
 sock_status sk_floored_score(const sk_search *s, const sk_remains *remains, sk_trial *trial, double *score);
+
+/* And by cluster (clusters of the rows; may be those of the trial, or NULL). */
+sock_status sk_floored_clusters(const sk_search *s, const sk_remains *remains, sk_trial *trial, double *score,
+                                double *cluster);
 
 /* Drift and diffusions anew under the current model; polish, shares and floor. */
 sock_status sk_last_pass(sk_search *s, const sk_stage *stage);

@@ -27,15 +27,109 @@ void sk_trial_free(sk_trial *t)
 
 /* ---- Features ---- */
 
+/* An input that does not count has a unit so large that it is 0 for a kernel. */
+static const double WIDE = 1e60;
+
+/* ---- Inputs ---- */
+
+static bool uses(const sk_candidate *c, size_t k) { return !c->use || c->use[k]; }
+
+static bool uses_all(const sk_candidate *c, size_t inputs)
+{
+    for (size_t k = 0; k < inputs; k++)
+        if (!uses(c, k)) return false;
+    return true;
+}
+
+/* Whether the powers of a monomial are those that a candidate may have; power: of the states first. */
+static bool is_allowed(const sk_candidate *c, size_t inputs, const unsigned *power)
+{
+    for (size_t k = 0; k < inputs; k++)
+        if ((power[k] && !uses(c, k)) || (power[k] > 1 && c->flat && c->flat[k])) return false;
+    return true;
+}
+
+/* x alone has no map of some of its features; x and 1 has. */
+static sock_status with_constant(sock_context *ctx, size_t in, sk_features **map)
+{
+    sk_kernel *affine = NULL;
+    sk_features *made = NULL;
+    sock_status status = sk_kernel_parse(ctx, "input", "affine", &affine);
+    if (status >= 0) status = sk_features_new(ctx, "input", affine, in, 0, NULL, &made);
+    sk_kernel_free(affine);
+    if (status < 0) return status;
+    sk_features_free(*map);
+    *map = made;
+    return SOCK_OK;
+}
+
+/* The places of the monomials that a candidate may have; homogeneous: without the constant. power: work space. */
+static size_t list_allowed(const sk_transitions *rows, const sk_candidate *c, const sk_features *map, bool homogeneous,
+                           unsigned *power, size_t *keep)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < sk_features_count(map); j++) {
+        double weight;
+        unsigned degree = 0;
+        sk_features_monomial(map, j, power, &weight);
+        for (size_t k = 0; k < rows->in; k++) degree += power[k];
+        if ((degree || !homogeneous) && is_allowed(c, rows->in - rows->d, power + rows->d)) keep[count++] = j;
+    }
+    return count;
+}
+
+/* A polynomial kernel's map is left with the monomials that are allowed. */
+static sock_status leave_allowed(sock_context *ctx, const sk_transitions *rows, const sk_candidate *c,
+                                 sk_features **map)
+{
+    const size_t in = rows->in, p = sk_features_count(*map);
+    const bool homogeneous = p == in;
+    if (in == rows->d || !sk_features_polynomial(*map) || (homogeneous && uses_all(c, in - rows->d))) return SOCK_OK;
+    if (homogeneous) SK_TRY(with_constant(ctx, in, map));
+    size_t *keep = sk_alloc(ctx, p + 1, sizeof *keep);
+    unsigned *power = sk_alloc(ctx, in, sizeof *power);
+    sk_features *some = NULL;
+    sock_status status = keep && power ? SOCK_OK : SOCK_ENOMEM;
+    const size_t count = status >= 0 ? list_allowed(rows, c, *map, homogeneous, power, keep) : 0;
+    if (status >= 0 && count < p) status = sk_features_select(ctx, *map, count, keep, &some);
+    sk_free(keep);
+    sk_free(power);
+    if (status < 0 || !some) return status;
+    sk_features_free(*map);
+    *map = some;
+    return SOCK_OK;
+}
+
+/* Pivoted features on points whose other inputs are 0, in units that make them so. */
+static sock_status pivot_without(sock_context *ctx, const sk_transitions *rows, const sk_candidate *c, double tolerance,
+                                 sk_features **out)
+{
+    const size_t in = rows->in, d = rows->d;
+    sk_transitions some = *rows;
+    double *scale = sk_doubles(ctx, in, 1);
+    some.left = sk_doubles_unset(ctx, rows->n, in);
+    sock_status status = some.left && scale ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < rows->n * in; i++)
+        some.left[i] = i % in < d || uses(c, i % in - d) ? rows->left[i] : 0;
+    for (size_t k = 0; status >= 0 && k < in; k++) scale[k] = k < d || uses(c, k - d) ? 1 : WIDE;
+    if (status >= 0) status = sk_pivoted_map(ctx, c->kernel, &some, tolerance, c->max_rank, out);
+    if (status >= 0) status = sk_features_set_units(ctx, *out, NULL, scale);
+    sk_free(some.left);
+    sk_free(scale);
+    return status;
+}
+
+/* ---- Maps ---- */
+
 sock_status sk_pivoted_map(sock_context *ctx, const sk_kernel *kernel, const sk_transitions *rows, double tolerance,
                            size_t max_rank, sk_features **out)
 {
-    const size_t d = rows->d, stride = sk_transitions_stride(rows, SK_PIVOT_ROWS),
+    const size_t d = rows->in, stride = sk_transitions_stride(rows, SK_PIVOT_ROWS),
                  count = (rows->n + stride - 1) / stride;
     double *some = stride > 1 ? sk_doubles_unset(ctx, count, d) : NULL;
     if (stride > 1 && !some) return SOCK_ENOMEM;
-    for (size_t i = 0; some && i < count; i++) memcpy(some + i * d, rows->y + i * stride * d, d * sizeof *some);
-    sock_status status = sk_features_pivoted(ctx, kernel, d, count, some ? some : rows->y, tolerance,
+    for (size_t i = 0; some && i < count; i++) memcpy(some + i * d, rows->left + i * stride * d, d * sizeof *some);
+    sock_status status = sk_features_pivoted(ctx, kernel, d, count, some ? some : rows->left, tolerance,
                                              SK_MIN(max_rank, count), false, out, NULL, NULL);
     sk_free(some);
     return status;
@@ -45,15 +139,18 @@ static sock_status make_features(sock_context *ctx, const sk_transitions *rows, 
                                  sk_features **out)
 {
     const bool drift = c->field == SK_DRIFT;
-    if (sk_kernel_is_implicit(c->kernel))
-        return sk_pivoted_map(ctx, c->kernel, rows, drift ? SK_DRIFT_PIVOT : SK_DIFFUSION_PIVOT, c->max_rank, out);
-    SK_TRY(sk_features_new(ctx, drift ? "drift" : "diffusion", c->kernel, rows->d, rows->n, rows->y, out));
-    if (sk_kernel_is_bounded(c->kernel) && rows->bounds)
+    const double tolerance = drift ? SK_DRIFT_PIVOT : SK_DIFFUSION_PIVOT;
+    if (sk_kernel_is_implicit(c->kernel) && !uses_all(c, rows->in - rows->d))
+        return pivot_without(ctx, rows, c, tolerance, out);
+    if (sk_kernel_is_implicit(c->kernel)) return sk_pivoted_map(ctx, c->kernel, rows, tolerance, c->max_rank, out);
+    SK_TRY(sk_features_new(ctx, drift ? "drift" : "diffusion", c->kernel, rows->in, rows->n, rows->left, out));
+    if (sk_kernel_is_bounded(c->kernel) && rows->bounds) /* no inputs then */
         return sk_features_set_units(ctx, *out, rows->bounds->origin, rows->bounds->scale);
+    SK_TRY(leave_allowed(ctx, rows, c, out));
     return c->own_zero ? sk_features_set_units(ctx, *out, rows->zero, NULL) : SOCK_OK;
 }
 
-/* Whether a monomial holds no coordinate but k. */
+/* Whether a monomial holds no state but k. */
 static bool is_own(size_t d, const unsigned *power, size_t k)
 {
     for (size_t m = 0; m < d; m++)
@@ -61,7 +158,8 @@ static bool is_own(size_t d, const unsigned *power, size_t k)
     return true;
 }
 
-/* The features of component k into pick (NULL: they are only counted); answers how many. power: d. */
+/* The features of component k into pick (NULL: they are only counted); answers how many. power: as many as the map has
+ * coordinates. */
 static size_t own_features(const sk_features *map, size_t d, size_t k, unsigned *power, size_t *pick)
 {
     double weight;
@@ -77,7 +175,7 @@ static size_t own_features(const sk_features *map, size_t d, size_t k, unsigned 
 
 sock_status sk_own_picks(sock_context *ctx, const sk_features *map, size_t d, sk_picks *out)
 {
-    unsigned *power = sk_alloc(ctx, d, sizeof *power);
+    unsigned *power = sk_alloc(ctx, sk_features_dim(map), sizeof *power);
     sk_picks picks = {.d = d, .p = sk_features_count(map)};
     if (power) picks.each = own_features(map, d, 0, power, NULL);
     picks.feature = power ? sk_alloc(ctx, d * picks.each, sizeof *picks.feature) : NULL;

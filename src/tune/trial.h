@@ -28,6 +28,8 @@ typedef struct sk_candidate {
     bool screened;     /* learned drifts: of the features each equation sees only those that a screen leaves it */
     bool learned;      /* learned feature weights: of a drift instead of a ridge, of a diffusion after it */
     bool own_zero;     /* its features are about the states' own zero, not about the middle of the data */
+    const bool *use;   /* one for each input: it may depend on it; NULL: on all */
+    const bool *flat;  /* and with no power above the first; NULL: on none so. Both are borrowed */
     int simplicity;    /* simpler candidates have smaller numbers */
     size_t max_rank;   /* gauss: most pivoted features */
     unsigned roles;

@@ -2,6 +2,7 @@
  * stages are the rows of a table (stages.c), which search.c walks over; the numbers that decide are in policy.h, the
  * decisions in rules.c.
  *
+ *   inputs     where the data have some: those that f and a need                               (inputchoice.c)
  *   pilot      a rough f and a from few rows, left point                                        (screening.c)
  *   screen     all candidates on two folds and few rows                                         (screening.c)
  *   rounds     the survivors on all folds, twice; the best few are confirmed under their own
@@ -17,6 +18,14 @@
 
 #include "model/model.h"
 #include "model/outcome.h"
+
+/* Inputs of the data of a search: how they go on in a step, and where they may stand. */
+typedef struct sk_inputs {
+    size_t count;
+    sk_hold *hold;
+    bool *flat;  /* it has two values: no powers above the first */
+    bool *f, *a; /* the field may depend on it */
+} sk_inputs;
 
 typedef struct sk_tune_spec {
     const sock_data *data;
@@ -36,6 +45,8 @@ typedef struct sk_tune_spec {
     size_t substeps;   /* of a step; 0: chosen */
     double tolerance;  /* of the convex problems; 0: 1e-6, or 1e-4 for more than three dimensions while searching */
     bool bands;        /* how far the model can be trusted is told with it */
+    const char *hold;  /* of inputs: "auto", "previous" or "linear" */
+    const sk_inputs *inputs;     /* what is decided of the inputs of the data; NULL: nothing yet */
     const double *lower, *upper; /* d each: bounds of the states, infinite where there is none; NULL: none at all */
 } sk_tune_spec;
 

@@ -1,0 +1,531 @@
+/* test_inputs.c - known inputs u(t): columns, nodes of both ends, values between two points, model files, the choice of
+ * inputs, simulation. */
+#include "data/absorbed.h"
+#include "model/modelinputs.h"
+#include "occupation/bounds.h"
+#include "occupation/view.h"
+#include "tune/inputchoice.h"
+#include "tunefits.h"
+
+/* Columns x, u, w of trajectories of `points` points, spaced h; x is taken over. */
+static sock_data *data_with(const char *inputs, size_t columns, size_t trajectories, size_t points, double h, double *x)
+{
+    static const char *const names[] = {"x", "u", "w"};
+    const char *const pairs[] = {"input", inputs, NULL};
+    sock_options *opts = options(pairs);
+    size_t *length = calloc(trajectories, sizeof *length);
+    double *t = calloc(trajectories * points, sizeof *t);
+    sock_data *data = NULL;
+    for (size_t j = 0; j < trajectories; j++) length[j] = points;
+    for (size_t i = 0; i < trajectories * points; i++) t[i] = h * (double)(i % points);
+    if (sock_data_from_arrays(ctx, columns, trajectories, length, t, x, names, NULL, opts, &data) < 0)
+        fail_msg("%s", sock_message(ctx));
+    sock_options_free(opts);
+    free(length), free(t), free(x);
+    return data;
+}
+
+static double *copy_of(size_t n, const double *x)
+{
+    double *copy = calloc(n, sizeof *copy);
+    memcpy(copy, x, n * sizeof *copy);
+    return copy;
+}
+
+/* Two trajectories of three points: x, u, w. */
+static const double few[] = {1, 10, 5, 2, 20, 5, 3, 40, 5, 4, 10, 7, 6, 20, 7, 5, 10, 7};
+
+/* ---- Data ---- */
+
+static void test_inputs__are_columns_of_their_own(void **state)
+{
+    (void)state;
+    sock_data *data = data_with("w,u", 3, 2, 3, 0.1, copy_of(18, few));
+    assert_int_equal(sock_data_dim(data), 1);
+    assert_int_equal(sock_data_inputs(data), 2);
+    assert_string_equal(sock_data_name(data, 0), "x");
+    assert_string_equal(sock_data_input_name(data, 0), "w"); /* as the option names them */
+    assert_string_equal(sock_data_input_name(data, 1), "u");
+    assert_null(sock_data_input_name(data, 2));
+    static const double x[] = {1, 2, 3, 4, 6, 5}, u[] = {5, 10, 5, 20, 5, 40, 7, 10, 7, 20, 7, 10};
+    assert_memory_equal(data->x, x, sizeof x);
+    assert_memory_equal(sock_data_input(data, 0), u, sizeof u);
+    assert_ptr_equal(sock_data_input(data, 1), data->u + 6);
+    sock_data *joined = NULL, *some = NULL;
+    assert_int_equal(sock_data_join(ctx, data, data, NULL, &joined), SOCK_OK);
+    assert_int_equal(joined->inputs, 2);
+    assert_memory_equal(joined->u + 12, u, sizeof u);
+    const bool use[] = {false, true};
+    assert_int_equal(sk_data_keep_inputs(ctx, data, use, &some), SOCK_OK);
+    static const double left[] = {10, 20, 40, 10, 20, 10};
+    assert_int_equal(some->inputs, 1);
+    assert_string_equal(some->input[0], "u");
+    assert_memory_equal(some->u, left, sizeof left);
+    sock_data_free(joined), sock_data_free(some), sock_data_free(data);
+}
+
+/* Realisations of one law have the same inputs. */
+static void test_inputs__part_groups(void **state)
+{
+    (void)state;
+    static const double same[] = {1, 10, 2, 20, 3, 40, 1, 10, 6, 20, 5, 40},
+                        other[] = {1, 10, 2, 20, 3, 40, 1, 10, 6, 20, 5, 41};
+    sock_data *one = data_with("u", 2, 2, 3, 0.1, copy_of(12, same)),
+              *two = data_with("u", 2, 2, 3, 0.1, copy_of(12, other));
+    assert_int_equal(sock_data_groups(one), 1);
+    assert_int_equal(sock_data_groups(two), 2);
+    assert_true(one->hash != two->hash);
+    sock_data_free(one), sock_data_free(two);
+}
+
+static void test_inputs__a_missing_value_drops_the_point(void **state)
+{
+    (void)state;
+    double *x = copy_of(18, few);
+    x[4] = (double)NAN;
+    sock_data *data = data_with("u", 3, 2, 3, 0.1, x);
+    assert_int_equal(data->points, 5);
+    assert_int_equal(data->missing, 1);
+    sock_data_free(data);
+}
+
+static void refused(const double *x, const char *inputs, const char *words)
+{
+    static const char *const names[] = {"x", "u", "w"};
+    const char *const pairs[] = {"input", inputs, NULL};
+    static const size_t length[] = {3, 3};
+    static const double t[] = {0, 1, 2, 0, 1, 2};
+    sock_options *opts = options(pairs);
+    sock_data *data = NULL;
+    assert_true(sock_data_from_arrays(ctx, 3, 2, length, t, x, names, NULL, opts, &data) < 0);
+    if (!strstr(sock_message(ctx), words)) fail_msg("'%s' is not in: %s", words, sock_message(ctx));
+    sock_options_free(opts);
+}
+
+static void test_inputs__names_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    refused(few, "v", "input is 'v', and there is no such column");
+    refused(few, "u,u", "names the column 'u' twice");
+    refused(few, "x,u,w", "which leaves no state");
+}
+
+/* ---- Nodes ---- */
+
+/* previous: u of the left end at both; linear: u of the next point at the right one. */
+static void test_inputs__stand_at_both_ends(void **state)
+{
+    (void)state;
+    sock_data *data = data_with("u", 3, 2, 3, 0.1, copy_of(18, few));
+    size_t point[] = {0, 1}, fold[] = {0, 0}, cluster[] = {0, 0};
+    for (int linear = 0; linear < 2; linear++) {
+        const sk_hold hold[] = {linear ? SK_HOLD_LINEAR : SK_HOLD_PREVIOUS};
+        const sk_split split = {2, 1, 1, point, fold, cluster, hold};
+        sk_transitions *t = NULL;
+        sk_rule *rule = NULL;
+        assert_int_equal(sk_transitions_new(ctx, data, &split, NULL, &t), SOCK_OK);
+        assert_int_equal(t->in, 3); /* x and w are states */
+        const double left[] = {1, 5, 10, 2, 5, 20}, right[] = {2, 5, linear ? 20 : 10, 3, 5, linear ? 40 : 20};
+        assert_memory_equal(t->left, left, sizeof left);
+        assert_memory_equal(t->right, right, sizeof right);
+        const double f0[] = {1, 0, 1, 0}, a0[] = {1, 0, 0, 1, 1, 0, 0, 1};
+        assert_int_equal(sk_rule_conditional(ctx, t, 0, 2, f0, a0, &rule), SOCK_OK);
+        assert_int_equal(rule->in, 3);
+        assert_int_equal(rule->out, 2);
+        assert_true(rule->x[2] == 10); /* of the left end; then four sigma points */
+        for (size_t e = 1; e < 5; e++) assert_true(rule->x[3 * e + 2] == right[2]);
+        assert_close(rule->x[3], 1 + 0.1 + sqrt(2 * 0.1), 1e-14, 1);
+        sk_rule_free(rule);
+        assert_int_equal(sk_rule_ends(ctx, t, 0, 2, &rule), SOCK_OK);
+        assert_memory_equal(rule->x + 3, right, 3 * sizeof *right);
+        sk_rule_free(rule);
+        sk_transitions_free(t);
+    }
+    sock_data_free(data);
+}
+
+/* ---- Values between two points ---- */
+
+static sock_model *model_with(size_t inputs, const sk_hold *hold)
+{
+    static const char *const state[] = {"x"}, *const names[] = {"u", "v", "t"};
+    sock_model *model = NULL;
+    assert_int_equal(sk_model_new(ctx, 1, state, &model), SOCK_OK);
+    assert_int_equal(sk_structure_set_inputs(ctx, model->structure, inputs, names, hold, NULL), SOCK_OK);
+    return model;
+}
+
+static void test_inputs__hold_or_move(void **state)
+{
+    (void)state;
+    static const sk_hold hold[] = {SK_HOLD_PREVIOUS, SK_HOLD_LINEAR, SK_HOLD_TIME};
+    sock_model *model = model_with(3, hold);
+    static const double t[] = {1, 2, 4}, u[] = {5, 5, 101, 7, 7, 102, 9, 1, 104}; /* the clock is 100 ahead */
+    static const double when[] = {0, 1, 1.25, 2, 3, 4, 6};
+    static const double expected[][3] = {{5, 5, 100}, {5, 5, 101}, {5, 5.5, 101.25}, {7, 7, 102},
+                                         {7, 4, 103}, {9, 1, 104}, {9, 1, 106}};
+    const sk_input_table table = {3, t, u};
+    size_t near = 0;
+    for (size_t i = 0; i < 7; i++) {
+        double got[3];
+        sk_inputs_at_time(model, &table, when[i], &near, got);
+        assert_all_close(3, got, expected[i], 1e-14);
+        sock_model_inputs_at(model, 3, t, u, when[i], got);
+        assert_all_close(3, got, expected[i], 1e-14);
+    }
+    sock_model_free(model);
+    model = model_with(1, hold + 2);
+    double got;
+    sock_model_inputs_at(model, 0, NULL, NULL, 3.5, &got);
+    assert_true(got == 3.5);
+    sock_model_free(model);
+}
+
+static void test_inputs__of_data_are_found_by_name(void **state)
+{
+    (void)state;
+    static const sk_hold hold[] = {SK_HOLD_LINEAR, SK_HOLD_TIME};
+    sock_model *model = model_with(1, hold);
+    sock_data *data = data_with("w,u", 3, 2, 3, 0.1, copy_of(18, few)),
+              *bare = data_with("w", 3, 2, 3, 0.1, copy_of(18, few));
+    size_t *place = NULL;
+    double u;
+    assert_int_equal(sk_inputs_find(ctx, model, data, &place), SOCK_OK);
+    assert_int_equal(place[0], 1);
+    sk_inputs_at(model, place, data, 1, 0.25, &u);
+    assert_true(u == 25);
+    sk_inputs_at(model, place, data, 2, 0, &u); /* the last point of a trajectory */
+    assert_true(u == 40);
+    sk_free(place);
+    assert_int_equal(sk_inputs_find(ctx, model, bare, &place), SOCK_EINPUT);
+    assert_non_null(strstr(sock_message(ctx), "the model needs the input 'u', which the data do not have"));
+    sock_data_free(data), sock_data_free(bare);
+    sock_model_free(model);
+}
+
+/* ---- Rules ---- */
+
+static void test_inputs__rules(void **state)
+{
+    (void)state;
+    assert_int_equal(sk_usual_hold(0, 0), SK_HOLD_PREVIOUS);
+    assert_int_equal(sk_usual_hold(19, 100), SK_HOLD_PREVIOUS);
+    assert_int_equal(sk_usual_hold(20, 100), SK_HOLD_LINEAR);
+    assert_false(sk_input_joins(3, 1));
+    assert_true(sk_input_joins(3.001, 1.5));
+    assert_false(sk_input_joins(5, 2.5));
+    assert_true(sk_input_joins(5.001, 2.5));
+    assert_false(sk_input_joins((double)NAN, 0));
+}
+
+static void check_fails(const double *x, const char *words)
+{
+    sock_data *data = data_with("u,w", 3, 2, 3, 0.1, copy_of(18, x));
+    assert_int_equal(sk_inputs_check(ctx, data), SOCK_EINPUT);
+    if (!strstr(sock_message(ctx), words)) fail_msg("'%s' is not in: %s", words, sock_message(ctx));
+    sock_data_free(data);
+}
+
+static void test_inputs__nothing_can_be_learned_from_constants_and_copies(void **state)
+{
+    (void)state;
+    static const double still[] = {1, 10, 5, 2, 20, 5, 3, 40, 5, 4, 10, 5, 6, 20, 5, 5, 10, 5};
+    static const double copy[] = {1, 11, 5, 2, 12, 5, 3, 13, 5, 4, 14, 7, 6, 16, 7, 5, 15, 7};
+    static const double near_copy[] = {1, 10, 20, 2, 20, 40, 3, 40, 80.5, 4, 10, 20, 6, 20, 40, 5, 10, 20};
+    check_fails(still, "the input w is 5 everywhere");
+    check_fails(copy, "the input u is a copy of x");
+    check_fails(near_copy, "the input w is a copy of u (correlation 0.99999");
+    sock_data *data = data_with("u,w", 3, 2, 3, 0.1, copy_of(18, few));
+    assert_int_equal(sk_inputs_check(ctx, data), SOCK_OK);
+    data->timed = true; /* two trajectories over the same times are too few */
+    assert_int_equal(sk_inputs_check(ctx, data), SOCK_EINPUT);
+    assert_non_null(strstr(sock_message(ctx), "at least 3 trajectories over the same times"));
+    sock_data_free(data);
+}
+
+/* ---- Files ---- */
+
+static void test_inputs__are_kept_in_a_file(void **state)
+{
+    (void)state;
+    static const sk_hold hold[] = {SK_HOLD_PREVIOUS, SK_HOLD_LINEAR, SK_HOLD_TIME};
+    const char *path = "inputs.sock";
+    sock_model *model = model_with(3, hold), *back = NULL;
+    model->structure->input[1].usual = 0.25;
+    const double lower[] = {-2}, upper[] = {INFINITY};
+    assert_int_equal(sock_model_set_bounds(ctx, model, lower, upper), SOCK_OK);
+    sk_kernel *kernel = NULL;
+    sk_drift_term *term = sk_alloc(ctx, 1, sizeof *term);
+    term->d = 1;
+    assert_int_equal(sk_kernel_parse(ctx, "drift", "affine", &kernel), SOCK_OK);
+    assert_int_equal(sk_features_new(ctx, "drift", kernel, 4, 0, NULL, &term->map), SOCK_OK);
+    term->weight = sk_doubles(ctx, 5, 1);
+    for (size_t i = 0; i < 5; i++) term->weight[i] = (double)(i + 1);
+    sk_kernel_free(kernel);
+    assert_int_equal(sk_model_add_drift(ctx, model, term), SOCK_OK);
+    if (sock_model_save(ctx, model, path) < 0 || sock_model_load(ctx, path, &back) < 0)
+        fail_msg("%s", sock_message(ctx));
+    assert_true(sk_structure_equal(model->structure, back->structure));
+    assert_string_equal(sock_model_input_hold(back, 2), "time");
+    assert_true(sock_model_input_usual(back, 1) == 0.25);
+    const double x[] = {1}, u[] = {1, 1, 1};
+    double f = 0;
+    assert_int_equal(sock_model_evaluate_at(ctx, back, 1, x, u, &f, NULL), SOCK_OK);
+    assert_close(f, 15, 1e-14, 1);
+    assert_int_equal(sock_model_drift(ctx, back, 1, x, &f), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(ctx), "the input u and more: its values are needed"));
+    remove(path);
+    sock_model_free(model), sock_model_free(back);
+}
+
+/* ---- Simulation ---- */
+
+static void pull(void *user, size_t count, size_t d, const double *z, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) f[i] = 2 * z[2 * i + 1] - z[2 * i];
+}
+static void pull_at_one(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) f[i] = 2 - x[i];
+}
+static void shake(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user, (void)d, (void)x;
+    for (size_t i = 0; i < count; i++) a[i] = 0.25;
+}
+
+/* a = x u^2, wherever x is. */
+static void spread_out(void *user, size_t count, size_t d, const double *z, double *a)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) a[i] = z[2 * i] * z[2 * i + 1] * z[2 * i + 1];
+}
+
+/* a is taken inside, with the inputs of the point; f is not. Inputs have no bounds. Paths stop at those of states. */
+static void test_inputs__go_together_with_bounds_in_a_model(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x"}, *const inputs[] = {"u"}, *const holds[] = {"linear"};
+    const double lower[] = {0.5}, upper[] = {2}, x[] = {-1, 1, 3}, u[] = {-3, 3, 2}, out[] = {-5, 5, 1},
+                 squares[] = {4.5, 9, 8};
+    double f[3], a[3], t[21], path[3 * 21], ends[] = {0, 10}, forcing[] = {-5, 5}, least = 9, most = -9;
+    sock_model *model = NULL;
+    assert_int_equal(sock_model_wrap(ctx, 1, names, pull, spread_out, NULL, &model), SOCK_OK);
+    assert_int_equal(sock_model_set_inputs(ctx, model, 1, inputs, holds), SOCK_OK);
+    assert_int_equal(sock_model_set_bounds(ctx, model, lower, upper), SOCK_OK);
+    assert_int_equal(sock_model_evaluate_at(ctx, model, 3, x, u, f, a), SOCK_OK);
+    for (size_t i = 0; i < 3; i++) {
+        assert_close(f[i], out[i], 1e-14, 1);
+        assert_close(a[i], squares[i], 1e-14, 1);
+    }
+    for (size_t i = 0; i < 21; i++) t[i] = 0.5 * (double)i;
+    const sock_simulation spec = {.starts = 1, .x0 = x + 1, .paths = 3, .times = 21, .t = t, .seed = 5,
+                                  .bounds = SOCK_BOUNDS_AUTO, .input_times = 2, .input_t = ends, .u = forcing};
+    if (sock_simulate(ctx, model, &spec, path, NULL, NULL) != SOCK_OK) fail_msg("%s", sock_message(ctx));
+    for (size_t i = 0; i < 3 * 21; i++) {
+        least = fmin(least, path[i]);
+        most = fmax(most, path[i]);
+    }
+    assert_true(least == 0.5 && most == 2); /* pushed down first, up at the end */
+    sock_model_free(model);
+}
+
+static void test_inputs__at_rest_on_a_bound_are_cut_with_the_states(void **state)
+{
+    (void)state;
+    static const double rows[] = {1, 10, 0, 20, 0, 40, 0, 41, 4, 11, 6, 21, 5, 12, 7, 13};
+    static const double x[] = {1, 0, 4, 6, 5, 7}, u[] = {10, 20, 11, 21, 12, 13};
+    const double lower[] = {0};
+    sock_data *data = data_with("u", 2, 2, 4, 0.1, copy_of(16, rows)), *cut = NULL;
+    assert_int_equal(sk_absorbed_cut(ctx, data, lower, NULL, &cut), SOCK_OK);
+    assert_non_null(cut);
+    assert_int_equal(cut->points, 6);
+    assert_memory_equal(cut->x, x, sizeof x);
+    assert_memory_equal(cut->u, u, sizeof u);
+    sk_absorbed_free(cut);
+    sock_data_free(data);
+}
+
+/* Near a bound too the points of the end have the inputs of the end, and the mean and variance of the states. */
+static void test_inputs__skewed_points_keep_the_inputs(void **state)
+{
+    (void)state;
+    const double rows[] = {0.1, 10, 0.2, 20}, lower[] = {0}, upper[] = {INFINITY}, f0[] = {0.1}, a0[] = {0.8};
+    sk_hold hold[] = {SK_HOLD_LINEAR};
+    size_t point[] = {0}, fold[] = {SK_ALWAYS}, cluster[] = {0};
+    sock_data *data = data_with("u", 2, 1, 2, 0.5, copy_of(4, rows));
+    const sk_split split = {1, 0, 1, point, fold, cluster, hold};
+    sk_transitions *t = NULL;
+    sk_rule *rule = NULL;
+    sk_bounds *bounds = NULL;
+    assert_int_equal(sk_transitions_new(ctx, data, &split, NULL, &t), SOCK_OK);
+    assert_int_equal(sk_bounds_new(ctx, 1, lower, upper, 1, t->y, &bounds), SOCK_OK);
+    t->bounds = bounds;
+    assert_int_equal(sk_rule_conditional(ctx, t, 0, 1, f0, a0, &rule), SOCK_OK);
+    assert_true(rule->nodes == 3 && rule->x[1] == 10 && rule->x[3] == 20 && rule->x[5] == 20);
+    const double one = rule->weight[1] / 0.25, two = rule->weight[2] / 0.25, mean = 0.15;
+    assert_true(rule->x[2] >= -1e-12 && rule->x[4] >= -1e-12);
+    assert_close(one + two, 1, 1e-12, 1);
+    assert_close(one * rule->x[2] + two * rule->x[4], mean, 1e-12, 1);
+    assert_close(one * pow(rule->x[2] - mean, 2) + two * pow(rule->x[4] - mean, 2), 0.4, 1e-12, 1);
+    sk_rule_free(rule), sk_transitions_free(t), sk_bounds_free(bounds);
+    sock_data_free(data);
+}
+
+/* A constant input is the model at that value, path by path. */
+static void test_inputs__a_constant_one_is_a_parameter(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"u"};
+    sock_model *driven = NULL, *plain = NULL;
+    assert_int_equal(sock_model_wrap(ctx, 1, NULL, pull, shake, NULL, &driven), SOCK_OK);
+    assert_int_equal(sock_model_set_inputs(ctx, driven, 1, names, NULL), SOCK_OK);
+    assert_int_equal(sock_model_wrap(ctx, 1, NULL, pull_at_one, shake, NULL, &plain), SOCK_OK);
+    static const double x0[] = {0, 1}, t[] = {0, 0.5, 1}, when[] = {0}, u[] = {1, 1};
+    double one[12], other[12];
+    sock_simulation spec = {.starts = 2, .x0 = x0, .paths = 2, .times = 3, .t = t, .step = 0.01, .seed = 3};
+    assert_int_equal(sock_simulate(ctx, plain, &spec, one, NULL, NULL), SOCK_OK);
+    assert_int_equal(sock_simulate(ctx, driven, &spec, other, NULL, NULL), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(ctx), "the model has the input u; its values are needed"));
+    spec.input_times = 1;
+    spec.input_t = when;
+    spec.u = u;
+    assert_int_equal(sock_simulate(ctx, driven, &spec, other, NULL, NULL), SOCK_OK);
+    assert_all_close(12, other, one, 1e-14);
+    sock_model_free(driven), sock_model_free(plain);
+}
+
+/* ---- Fits ---- */
+
+enum { PATHS = 40, POINTS = 41 };
+
+/* dx = -(x - 2 u) dt + 0.5 dW with u = sin(2 pi t + phase), ten substeps; w: another wave that does nothing. */
+static double *season(uint64_t seed, double h)
+{
+    enum { SUB = 10 };
+    double *z = calloc((size_t)PATHS * POINTS * 3, sizeof *z), *e = calloc((size_t)PATHS * POINTS * SUB, sizeof *e);
+    sk_normals((sk_key){seed, SK_PURPOSE_TEST}, 41, 0, 0, (size_t)PATHS * POINTS * SUB, e);
+    for (size_t j = 0; j < PATHS; j++) {
+        double x = e[j * POINTS * SUB];
+        const double phase = 0.7 * (double)j, slow = 0.4 * (double)(j * j);
+        for (size_t i = 0; i < (size_t)POINTS * SUB; i++) {
+            const double tau = h / SUB, t = tau * (double)i;
+            double *at = z + (j * POINTS + i / SUB) * 3;
+            if (i % SUB == 0) {
+                at[0] = x;
+                at[1] = sin(6.283185307179586 * t + phase);
+                at[2] = cos(1.3 * t + slow);
+            }
+            x += tau * (2 * sin(6.283185307179586 * (t + tau / 2) + phase) - x) +
+                 0.5 * sqrt(tau) * e[j * POINTS * SUB + i];
+        }
+    }
+    free(e);
+    return z;
+}
+
+/* The terms are x and u; the idle one is chosen for neither field. */
+static void test_inputs__of_a_season_are_found(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        sock_data *data = data_with("u,w", 3, PATHS, POINTS, 0.1, season(seed, 0.1));
+        sock_model *model = fit(data, NULL);
+        assert_int_equal(sock_model_inputs(model), 1);
+        assert_string_equal(sock_model_input_name(model, 0), "u");
+        assert_string_equal(sock_model_input_hold(model, 0), "linear");
+        double difference = 0, norm = 0;
+        for (double x = -1.5; x <= 1.5; x += 0.5)
+            for (double u = -1; u <= 1; u += 0.5) {
+                double f, a, truth = 2 * u - x;
+                assert_int_equal(sock_model_evaluate_at(ctx, model, 1, &x, &u, &f, &a), SOCK_OK);
+                difference += (f - truth) * (f - truth);
+                norm += truth * truth;
+                assert_close(a, 0.25, 0.2, 0);
+            }
+        print_message("RE_f %.3f\n", sqrt(difference / norm));
+        assert_true(difference <= 0.01 * norm);
+        json_t *info = info_of(model), *told = json_object_get(info, "inputs");
+        assert_int_equal(json_array_size(told), 2);
+        assert_true(json_number_value(json_object_get(json_array_get(told, 0), "gain_f")) > 100);
+        assert_true(json_is_false(json_object_get(json_array_get(told, 0), "in_a")));
+        assert_true(json_is_false(json_object_get(json_array_get(told, 1), "in_f")));
+        assert_true(json_is_false(json_object_get(json_array_get(told, 1), "in_a")));
+        json_decref(info);
+        sock_model_free(model);
+        sock_data_free(data);
+    }
+}
+
+/* Inputs that no field needs leave the model that it is without them, to the last bit. */
+static void test_inputs__that_do_nothing_change_nothing(void **state)
+{
+    (void)state;
+    double *z = season(4, 0.1), *x = calloc((size_t)PATHS * POINTS, sizeof *x);
+    double *ou = ou_paths(1, PATHS, POINTS, 0.1, 1, 77);
+    for (size_t i = 0; i < (size_t)PATHS * POINTS; i++) z[3 * i] = x[i] = ou[i];
+    sock_data *with = data_with("u,w", 3, PATHS, POINTS, 0.1, z),
+              *without = data_with("none", 1, PATHS, POINTS, 0.1, x);
+    static const char *const pairs[] = {"noise", "none", NULL};
+    sock_model *one = fit(with, pairs), *other = fit(without, pairs);
+    assert_int_equal(sock_model_inputs(one), 0);
+    const double at[] = {-1, 0, 0.7};
+    double f[6], a[6];
+    assert_int_equal(sk_model_evaluate(ctx, one, 3, at, f, a), SOCK_OK);
+    assert_int_equal(sk_model_evaluate(ctx, other, 3, at, f + 3, a + 3), SOCK_OK);
+    assert_memory_equal(f, f + 3, 3 * sizeof *f);
+    assert_memory_equal(a, a + 3, 3 * sizeof *a);
+    sock_model_free(one), sock_model_free(other);
+    sock_data_free(with), sock_data_free(without);
+    free(ou);
+}
+
+static void test_inputs__what_does_not_go_together_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *value, *words;
+    } cases[] = {{"noise", "diag", "measurement noise and inputs"},
+                 {"substeps", "2", "allowed with inputs: 1"},
+                 {"preset", "paper", "the paper's preset has no inputs"},
+                 {"lower", "0", "do not go together in a fit yet"},
+                 {"upper", "none,50", "allowed with inputs: none"},
+                 {"diffusion", "rates:degree=1", "kernels that know bounds have no inputs yet"},
+                 {"tune", "no", "the plain estimator has no inputs"}};
+    sock_data *data = data_with("u", 3, 2, 3, 0.1, copy_of(18, few));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const pairs[] = {cases[i].key, cases[i].value, NULL};
+        sock_options *opts = options(pairs);
+        sock_model *model = NULL;
+        assert_int_equal(sock_fit(ctx, data, opts, &model), SOCK_EUSAGE);
+        if (!strstr(sock_message(ctx), cases[i].words)) fail_msg("%s", sock_message(ctx));
+        sock_options_free(opts);
+    }
+    sock_data_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_inputs__are_columns_of_their_own),
+        cmocka_unit_test(test_inputs__part_groups),
+        cmocka_unit_test(test_inputs__a_missing_value_drops_the_point),
+        cmocka_unit_test(test_inputs__names_that_do_not_fit_are_refused),
+        cmocka_unit_test(test_inputs__stand_at_both_ends),
+        cmocka_unit_test(test_inputs__hold_or_move),
+        cmocka_unit_test(test_inputs__of_data_are_found_by_name),
+        cmocka_unit_test(test_inputs__rules),
+        cmocka_unit_test(test_inputs__nothing_can_be_learned_from_constants_and_copies),
+        cmocka_unit_test(test_inputs__are_kept_in_a_file),
+        cmocka_unit_test(test_inputs__a_constant_one_is_a_parameter),
+        cmocka_unit_test(test_inputs__go_together_with_bounds_in_a_model),
+        cmocka_unit_test(test_inputs__at_rest_on_a_bound_are_cut_with_the_states),
+        cmocka_unit_test(test_inputs__skewed_points_keep_the_inputs),
+        cmocka_unit_test(test_inputs__of_a_season_are_found),
+        cmocka_unit_test(test_inputs__that_do_nothing_change_nothing),
+        cmocka_unit_test(test_inputs__what_does_not_go_together_is_refused),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
