@@ -9,8 +9,8 @@
 static const structure_claim *const parts[] = {structure_bounds, structure_inputs};
 enum { PARTS = sizeof parts / sizeof *parts };
 
-static const char *const claim_names[] = {"cir", "feller", "logistic", "lotka-volterra", "wright-fisher", "sir",
-                                          "forced", "dose", NULL};
+static const char *const claim_names[] = {"cir",    "feller", "logistic", "lotka-volterra", "wright-fisher", "sir",
+                                          "forced", "dose",   NULL};
 
 static int is_wanted(const exp_settings *settings, const structure_claim *c)
 {

@@ -321,8 +321,16 @@ static void test_inputs__go_together_with_bounds_in_a_model(void **state)
         assert_close(a[i], squares[i], 1e-14, 1);
     }
     for (size_t i = 0; i < 21; i++) t[i] = 0.5 * (double)i;
-    const sock_simulation spec = {.starts = 1, .x0 = x + 1, .paths = 3, .times = 21, .t = t, .seed = 5,
-                                  .bounds = SOCK_BOUNDS_AUTO, .input_times = 2, .input_t = ends, .u = forcing};
+    const sock_simulation spec = {.starts = 1,
+                                  .x0 = x + 1,
+                                  .paths = 3,
+                                  .times = 21,
+                                  .t = t,
+                                  .seed = 5,
+                                  .bounds = SOCK_BOUNDS_AUTO,
+                                  .input_times = 2,
+                                  .input_t = ends,
+                                  .u = forcing};
     if (sock_simulate(ctx, model, &spec, path, NULL, NULL) != SOCK_OK) fail_msg("%s", sock_message(ctx));
     for (size_t i = 0; i < 3 * 21; i++) {
         least = fmin(least, path[i]);

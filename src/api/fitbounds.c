@@ -49,10 +49,11 @@ static sock_status check(const sk_fit_job *job)
 static sock_status refuse_with_inputs(const sk_fit_job *job)
 {
     if (!job->bounds_said || !job->data->inputs) return SOCK_OK;
-    return sk_fail(job->ctx, SOCK_EUSAGE,
-                   "lower is '%s', upper is '%s'; allowed with inputs: none (bounds and the input %s do not go together "
-                   "in a fit yet; simulated paths take bounds)",
-                   sk_option_text(job->opts, "lower"), sk_option_text(job->opts, "upper"), job->data->input[0]);
+    return sk_fail(
+        job->ctx, SOCK_EUSAGE,
+        "lower is '%s', upper is '%s'; allowed with inputs: none (bounds and the input %s do not go together "
+        "in a fit yet; simulated paths take bounds)",
+        sk_option_text(job->opts, "lower"), sk_option_text(job->opts, "upper"), job->data->input[0]);
 }
 
 sock_status sk_fit_find_bounds(sk_fit_job *job)
