@@ -14,7 +14,7 @@ import sock
 def test_parameters_are_the_options_table(program):
     keys = [line.split("`")[1] for line in program("options").splitlines() if line.startswith("| `")]
     params = sock.SDE().get_params()
-    assert set(params) == {k.replace("-", "_") for k in keys} | {"threads", "progress"}
+    assert set(params) == {k.replace("-", "_") for k in keys} | {"threads", "progress", "inputs"}
     assert params["tune"] is True and params["tolerance"] == 1e-6 and params["seed"] == 0 and params["drift"] == "auto"
     import inspect
 
