@@ -16,9 +16,9 @@ const folder = mkdtempSync(join(tmpdir(), 'sock-browser-'));
 const HOSTILE = ['<script>window.pwned=1</script>', '"><img src=x onerror="window.pwned=2">', '</script><script>window.pwned=3</script>',
   "' onload='window.pwned=4", ']]></style><svg onload=window.pwned=5>', '-->{{7*7}}${7*7}`'];
 const CHAPTERS = {
-  gbm: ['fields', 'paths', 'trajectories', 'density', 'residuals', 'search'],
-  dense: ['fields', 'slices', 'paths', 'trajectories', 'density', 'marginals', 'residuals'],
-  hostile: ['fields', 'pairs', 'slices', 'paths', 'trajectories', 'density', 'marginals', 'residuals']
+  gbm: ['fields', 'paths', 'trajectories', 'density', 'check', 'search'],
+  dense: ['fields', 'slices', 'paths', 'trajectories', 'density', 'marginals', 'check'],
+  hostile: ['fields', 'pairs', 'slices', 'paths', 'trajectories', 'density', 'marginals', 'check']
 };
 
 const sock = (...words) => execFileSync(program, words, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
