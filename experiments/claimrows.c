@@ -11,7 +11,7 @@
 static const char *const columns[] = {"claim", "case", "measure", "seed", "value", "goal", "of"};
 enum { CLAIM, CASE, MEASURE, SEED, VALUE, GOAL, OF };
 
-json_t *claim_columns(void) { return exp_columns(COUNT(columns), columns); }
+static json_t *claim_columns(void) { return exp_columns(COUNT(columns), columns); }
 
 /* ---- Rows ---- */
 
@@ -157,10 +157,38 @@ static json_t *failures_of(const json_t *summary)
     return failures;
 }
 
-json_t *claim_result(const char *experiment, uint64_t first, json_t *summary, json_t *names, json_t *rows)
+/* {"experiment", "first", "failures", "summary", "columns", "rows"}; takes summary, columns and rows. */
+static json_t *claim_result(const char *experiment, uint64_t first, json_t *summary, json_t *names, json_t *rows)
 {
     return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o}", "experiment", experiment, "first", (json_int_t)first, "failures",
                      failures_of(summary), "summary", summary, "columns", names, "rows", rows);
+}
+
+sock_status claim_run(sock_context *ctx, const exp_settings *settings, const claim_study *study, json_t **result)
+{
+    json_t *names = claim_columns(), *rows = NULL;
+    sock_status status =
+        exp_rows_resume(settings->output, names, json_array_size(names), settings->say, settings->user, &rows);
+    if (status >= 0 && !settings->show) status = study->measure(ctx, settings, names, rows);
+    json_t *summary = status >= 0 ? study->summarise(settings, rows) : NULL;
+    if (status >= 0 && !summary) status = SOCK_ENOMEM;
+    if (status < 0) {
+        json_decref(names);
+        json_decref(rows);
+        return status;
+    }
+    *result = claim_result(study->name, settings->seed, summary, names, rows);
+    return SOCK_OK;
+}
+
+double claim_percent(size_t count, const double *truth, const double *other)
+{
+    double off = 0, all = 0;
+    for (size_t i = 0; i < count; i++) {
+        off += (other[i] - truth[i]) * (other[i] - truth[i]);
+        all += truth[i] * truth[i];
+    }
+    return 100 * sqrt(off / all);
 }
 
 /* ---- For people ---- */

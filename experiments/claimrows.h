@@ -19,9 +19,6 @@ typedef struct claim_teller {
     json_t *rows;
 } claim_teller;
 
-/* The columns of a row, a new list. */
-json_t *claim_columns(void);
-
 /* A number of one case; goal: at most this, of what `of` says. */
 sock_status claim_tell(const claim_teller *to, const char *name, const char *measure, double value, double goal,
                        const char *of);
@@ -38,9 +35,19 @@ double claim_median(const json_t *summary, const char *claim, const char *name, 
 /* One entry more, of a number that is made of others; goal NaN: none. Not 0 when out of memory. */
 int claim_add(json_t *summary, const char *claim, const char *name, const char *measure, double value, double goal);
 
-/* {"experiment", "first", "failures", "summary", "columns", "rows"}; takes summary, columns and rows. */
-json_t *claim_result(const char *experiment, uint64_t first, json_t *summary, json_t *columns, json_t *rows);
-
 void claim_print(const json_t *result, FILE *stream);
+
+/* A study of claims: its name, what measures (rows are added and kept), what sums up (NULL when out of memory). */
+typedef struct claim_study {
+    const char *name;
+    sock_status (*measure)(sock_context *ctx, const exp_settings *settings, const json_t *columns, json_t *rows);
+    json_t *(*summarise)(const exp_settings *settings, const json_t *rows);
+} claim_study;
+
+/* The rows of the output file and what is not there yet (with `show`: them alone), and their summary. */
+sock_status claim_run(sock_context *ctx, const exp_settings *settings, const claim_study *study, json_t **result);
+
+/* |other - truth| over |truth| of so many numbers, in percent. */
+double claim_percent(size_t count, const double *truth, const double *other);
 
 #endif

@@ -2,6 +2,8 @@
  * starts from a Kronecker sequence, so that no random numbers are needed here. */
 #include "experiments/edgedata.h"
 
+#include "experiments/claimrows.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,16 +289,6 @@ sock_status edge_fields(sock_context *ctx, const sock_model *model, edge_telling
     return status;
 }
 
-static double percent(size_t count, const double *reference, const double *other)
-{
-    double off = 0, all = 0;
-    for (size_t i = 0; i < count; i++) {
-        off += (other[i] - reference[i]) * (other[i] - reference[i]);
-        all += reference[i] * reference[i];
-    }
-    return 100 * sqrt(off / all);
-}
-
 enum { MOST_POINTS = 4000 };
 
 sock_status edge_change(sock_context *ctx, const edge_paths *p, const sock_model *reference, const sock_model *model,
@@ -309,8 +301,8 @@ sock_status edge_change(sock_context *ctx, const edge_paths *p, const sock_model
     for (size_t i = 0; i < count; i++) memcpy(x + i * d, p->x + i * by * d, d * sizeof *x);
     sock_status status = edge_fields(ctx, reference, (edge_telling){0}, count, d, x, f0, a0);
     if (status >= 0) status = edge_fields(ctx, model, told, count, d, x, f1, a1);
-    *f = percent(count * d, f0, f1);
-    *a = percent(count * d * d, a0, a1);
+    *f = claim_percent(count * d, f0, f1);
+    *a = claim_percent(count * d * d, a0, a1);
     free(x);
     return status;
 }

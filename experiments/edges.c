@@ -86,8 +86,9 @@ static int add_slopes(json_t *summary)
 }
 
 /* NULL when out of memory. */
-static json_t *summarise(const json_t *rows)
+static json_t *summarise(const exp_settings *settings, const json_t *rows)
 {
+    (void)settings;
     json_t *summary = claim_summary(rows);
     if (!summary || !add_slopes(summary)) return summary;
     json_decref(summary);
@@ -96,19 +97,7 @@ static json_t *summarise(const json_t *rows)
 
 static sock_status run_edges(sock_context *ctx, const exp_settings *settings, json_t **result)
 {
-    json_t *names = claim_columns(), *rows = NULL;
-    sock_status status =
-        exp_rows_resume(settings->output, names, json_array_size(names), settings->say, settings->user, &rows);
-    if (status >= 0) status = run_claims(ctx, settings, names, rows);
-    json_t *summary = status >= 0 ? summarise(rows) : NULL;
-    if (status >= 0 && !summary) status = SOCK_ENOMEM;
-    if (status < 0) {
-        json_decref(names);
-        json_decref(rows);
-        return status;
-    }
-    *result = claim_result("edges", settings->seed, summary, names, rows);
-    return SOCK_OK;
+    return claim_run(ctx, settings, &(claim_study){"edges", run_claims, summarise}, result);
 }
 
 const exp_experiment exp_edges = {.name = "edges",

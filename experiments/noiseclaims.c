@@ -80,16 +80,6 @@ static sock_status fit(sock_context *ctx, const sock_data *data, int plain, atte
 
 /* ---- Errors ---- */
 
-static double percent(size_t count, const double *truth, const double *other)
-{
-    double off = 0, all = 0;
-    for (size_t i = 0; i < count; i++) {
-        off += (other[i] - truth[i]) * (other[i] - truth[i]);
-        all += truth[i] * truth[i];
-    }
-    return 100 * sqrt(off / all);
-}
-
 enum { MOST_POINTS = 4000 };
 
 /* At points of the path. */
@@ -105,8 +95,8 @@ static sock_status errors(sock_context *ctx, const noise_paths *at, const sock_m
     if (status >= 0) status = sock_model_diffusion(ctx, truth, count, x, one + count * d);
     if (status >= 0) status = sock_model_drift(ctx, t->model, count, x, other);
     if (status >= 0) status = sock_model_diffusion(ctx, t->model, count, x, other + count * d);
-    t->f = percent(count * d, one, other);
-    t->a = percent(count * d * d, one + count * d, other + count * d);
+    t->f = claim_percent(count * d, one, other);
+    t->a = claim_percent(count * d * d, one + count * d, other + count * d);
     free(room);
     return status;
 }

@@ -45,15 +45,15 @@ static int is_wanted(const exp_settings *s, const noise_case *c, const char *lev
            (strcmp(c->name, "ou_long") == 0 && strcmp(level, "0") == 0);
 }
 
-static sock_status run_all(const study *w)
+static sock_status run_all(sock_context *ctx, const exp_settings *s, const json_t *names, json_t *rows)
 {
-    const exp_settings *s = w->settings;
+    const study w = {ctx, s, names, rows};
     const size_t seeds = s->seeds ? s->seeds : s->quick ? 1 : SEEDS;
     sock_status status = SOCK_OK;
     for (size_t i = 0; i < noise_case_count; i++)
         for (size_t l = 0; noise_level_names[l]; l++)
             for (size_t k = 0; status >= 0 && k < seeds && is_wanted(s, &noise_cases[i], noise_level_names[l]); k++)
-                status = run_one(w, &noise_cases[i], noise_level_names[l], s->seed + k);
+                status = run_one(&w, &noise_cases[i], noise_level_names[l], s->seed + k);
     return status;
 }
 
@@ -113,12 +113,12 @@ static int add_totals(json_t *summary, int timed)
 }
 
 /* NULL when out of memory. */
-static json_t *summarise(const json_t *rows, int timed)
+static json_t *summarise(const exp_settings *settings, const json_t *rows)
 {
     json_t *summary = claim_summary(rows);
     int lacking = !summary;
     for (size_t i = 0; !lacking && i < noise_case_count; i++) lacking = add_ratios(summary, &noise_cases[i]);
-    if (!lacking) lacking = add_totals(summary, timed);
+    if (!lacking) lacking = add_totals(summary, !settings->quick);
     if (!lacking) return summary;
     json_decref(summary);
     return NULL;
@@ -194,20 +194,7 @@ static void print_noise(const json_t *result, FILE *stream)
 
 static sock_status run_noise(sock_context *ctx, const exp_settings *settings, json_t **result)
 {
-    json_t *names = claim_columns(), *rows = NULL;
-    sock_status status =
-        exp_rows_resume(settings->output, names, json_array_size(names), settings->say, settings->user, &rows);
-    const study w = {ctx, settings, names, rows};
-    if (status >= 0 && !settings->show) status = run_all(&w);
-    json_t *summary = status >= 0 ? summarise(rows, !settings->quick) : NULL;
-    if (status >= 0 && !summary) status = SOCK_ENOMEM;
-    if (status < 0) {
-        json_decref(names);
-        json_decref(rows);
-        return status;
-    }
-    *result = claim_result("noise", settings->seed, summary, names, rows);
-    return SOCK_OK;
+    return claim_run(ctx, settings, &(claim_study){"noise", run_all, summarise}, result);
 }
 
 const exp_experiment exp_noise = {.name = "noise",

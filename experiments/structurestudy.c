@@ -41,22 +41,24 @@ static sock_status run_claim(sock_context *ctx, const exp_settings *settings, co
     return SOCK_OK;
 }
 
-static sock_status run_structure(sock_context *ctx, const exp_settings *settings, json_t **result)
+static sock_status run_claims(sock_context *ctx, const exp_settings *settings, const json_t *columns, json_t *rows)
 {
-    json_t *columns = claim_columns(), *rows = NULL, *summary = NULL;
-    sock_status status =
-        exp_rows_resume(settings->output, columns, json_array_size(columns), settings->say, settings->user, &rows);
-    for (size_t p = 0; status >= 0 && !settings->show && p < PARTS; p++)
+    sock_status status = SOCK_OK;
+    for (size_t p = 0; p < PARTS; p++)
         for (const structure_claim *c = parts[p]; status >= 0 && c->name; c++)
             status = run_claim(ctx, settings, c, columns, rows);
-    if (status >= 0 && !(summary = claim_summary(rows))) status = SOCK_ENOMEM;
-    if (status < 0) {
-        json_decref(columns);
-        json_decref(rows);
-        return status;
-    }
-    *result = claim_result("structure", settings->seed, summary, columns, rows);
-    return SOCK_OK;
+    return status;
+}
+
+static json_t *summarise(const exp_settings *settings, const json_t *rows)
+{
+    (void)settings;
+    return claim_summary(rows);
+}
+
+static sock_status run_structure(sock_context *ctx, const exp_settings *settings, json_t **result)
+{
+    return claim_run(ctx, settings, &(claim_study){"structure", run_claims, summarise}, result);
 }
 
 const exp_experiment exp_structure = {.name = "structure",

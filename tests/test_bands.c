@@ -153,6 +153,25 @@ static void test_bands__refuse_what_they_cannot_tell(void **state)
     sock_model_free(model);
 }
 
+/* A relative error beyond 1: the width of log a grows with its logarithm, and at 1 both formulas agree. */
+static void test_bands__of_a_that_is_hardly_known(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = by_hand(f);
+    const double x = 0, a = 3.6, z = 1.1 * 1.6448536269514722, times = 1e4;
+    const double within = 0.7 * pow(times * 0.16 / 4.5, 2) + 0.3 * pow(times * 0.06 / 1.5, 2);
+    const double var = within + 0.7 * pow(log(4.5 / a), 2) + 0.3 * pow(log(1.5 / a), 2);
+    double low, high;
+    for (size_t i = 0; i < 2; i++) {
+        sk_factor *factor = model->spread->diffusion[i];
+        for (size_t j = 0; j < factor->count * factor->rank; j++) factor->value[j] *= times;
+    }
+    good(f, sock_model_bands(f->ctx, model, 1, &x, 0.9, &(sock_bands){.a_low = &low, .a_high = &high}));
+    assert_close(high, a * exp(z * sqrt(1 + log(var))), 1e-10, 1);
+    assert_close(low, a * exp(-z * sqrt(1 + log(var))), 1e-10, 1);
+    sock_model_free(model);
+}
+
 /* A part without a law leaves its share of within to the others. */
 static void test_bands__go_on_without_the_law_of_one_part(void **state)
 {
@@ -707,6 +726,7 @@ int main(void)
         WITH_FIXTURE(test_bands__are_within_and_between),
         WITH_FIXTURE(test_bands__that_hold_the_whole_curve_are_those_of_the_draws),
         WITH_FIXTURE(test_bands__refuse_what_they_cannot_tell),
+        WITH_FIXTURE(test_bands__of_a_that_is_hardly_known),
         WITH_FIXTURE(test_bands__go_on_without_the_law_of_one_part),
         cmocka_unit_test(test_normal_quantile__is_that_of_the_tables),
         cmocka_unit_test(test_pick_share__follows_the_shares),

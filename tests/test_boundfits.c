@@ -2,9 +2,10 @@
  * refused. */
 #define _GNU_SOURCE
 #include "onecontext.h"
+
+#include "modelinfo.h"
 #include "systems/systems.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,15 +62,6 @@ static sock_scores score(const known *k, const sock_model *model)
     assert_true(sock_score(ctx, model, k->test, NULL, k->truth, opts, &scores) >= 0);
     sock_options_free(opts);
     return scores;
-}
-
-static json_t *info_of(const sock_model *model)
-{
-    char *text = NULL;
-    assert_int_equal(sock_model_info(ctx, model, &text), SOCK_OK);
-    json_t *info = json_loads(text, 0, NULL);
-    sock_string_free(text);
-    return info;
 }
 
 /* Within 8 %, and nearer than without the kernels that know bounds. */

@@ -6,7 +6,7 @@
 
 #include "onecontext.h" /* its ctx comes after functions that have one of their own */
 
-#include <jansson.h>
+#include "modelinfo.h"
 
 static sock_model *fitted_model(const char *system, uint64_t seed, const char *average)
 {
@@ -23,15 +23,6 @@ static sock_model *fitted_model(const char *system, uint64_t seed, const char *a
     sock_options_free(opts);
     sys_free(instance);
     return model;
-}
-
-static json_t *info_of(const sock_model *model)
-{
-    char *text = NULL;
-    assert_int_equal(sock_model_info(ctx, model, &text), SOCK_OK);
-    json_t *info = json_loads(text, 0, NULL);
-    sock_string_free(text);
-    return info;
 }
 
 /* What a tuned model of one of the known systems says about itself. */

@@ -3,7 +3,7 @@
 #include "data/data.h"
 #include "onecontext.h"
 
-#include <jansson.h>
+#include "modelinfo.h"
 
 /* dx = -x dt + (0.5 + 0.3 x^2)^(1/2) dW: 20 starts of 3 realisations, 11 points. */
 static sock_data *some_data(uint64_t seed)
@@ -39,15 +39,6 @@ static sock_model *fit(const sock_data *data, const sock_data *validation, const
     if (sock_fit(ctx, data, opts, &model) < 0) fail_msg("%s", sock_message(ctx));
     sock_options_free(opts);
     return model;
-}
-
-static json_t *info_of(const sock_model *model)
-{
-    char *text = NULL;
-    assert_int_equal(sock_model_info(ctx, model, &text), SOCK_OK);
-    json_t *info = json_loads(text, 0, NULL);
-    sock_string_free(text);
-    return info;
 }
 
 /* The plain fit with these kernels and penalties; diffusion NULL: the drift alone. */

@@ -909,10 +909,30 @@ static void test_rules__a_full_R_is_tried_for_a_clear_correlation(void **state)
 static void test_rules__long_steps_are_tried_where_many_substeps_or_a_gain_ask(void **state)
 {
     (void)state;
-    assert_false(sk_long_steps_worth(1, 100));
-    assert_false(sk_long_steps_worth(2, 0.9));
-    assert_true(sk_long_steps_worth(2, 1));
-    assert_true(sk_long_steps_worth(4, 0));
+    assert_false(sk_long_steps_worth(1000, 1, 100));
+    assert_false(sk_long_steps_worth(1000, 2, 0.9));
+    assert_true(sk_long_steps_worth(1000, 2, 1));
+    assert_true(sk_long_steps_worth(60, 4, 0));
+    assert_false(sk_long_steps_worth(59, 4, 0));
+}
+
+/* A nat, and the gain's own error; one substep is no long step. */
+static void test_rules__long_steps_win_by_a_gain_beyond_its_error(void **state)
+{
+    (void)state;
+    assert_true(sk_long_steps_win(2, 1, 0.5));
+    assert_false(sk_long_steps_win(2, 0.99, 0.5));
+    assert_true(sk_long_steps_win(8, 7, 7));
+    assert_false(sk_long_steps_win(8, 6.9, 7));
+    assert_false(sk_long_steps_win(1, 100, 1));
+}
+
+static void test_rules__a_grain_as_coarse_as_the_jitter_rules(void **state)
+{
+    (void)state;
+    assert_true(sk_grain_rules(0.2, sk_jitter(1, 1e-3, 0.2)));
+    assert_false(sk_grain_rules(1e-9, sk_jitter(1, 1, 1e-9)));
+    assert_false(sk_grain_rules(0, sk_jitter(2, 1, 0)));
 }
 
 /* 20 nats, or a tenth for each value. */
@@ -972,6 +992,8 @@ int main(void)
         cmocka_unit_test(test_rules__a_budget_takes_fewer_rows_in_many_dimensions),
         cmocka_unit_test(test_rules__a_full_R_is_tried_for_a_clear_correlation),
         cmocka_unit_test(test_rules__long_steps_are_tried_where_many_substeps_or_a_gain_ask),
+        cmocka_unit_test(test_rules__long_steps_win_by_a_gain_beyond_its_error),
+        cmocka_unit_test(test_rules__a_grain_as_coarse_as_the_jitter_rules),
         cmocka_unit_test(test_rules__a_fit_with_suspected_noise_is_given_up_far_behind),
         cmocka_unit_test(test_rules__noise_is_suspected_by_its_largest_score_or_their_sum),
         cmocka_unit_test(test_rules__noise_on_more_states_must_gain_more),

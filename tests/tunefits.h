@@ -11,6 +11,8 @@
 
 static sock_context *ctx;
 
+#include "modelinfo.h"
+
 static inline int setup(void **state)
 {
     (void)state;
@@ -41,16 +43,6 @@ static inline sock_model *fit(const sock_data *data, const char *const *pairs)
     if (sock_fit(ctx, data, opts, &model) < 0) fail_msg("%s", sock_message(ctx));
     sock_options_free(opts);
     return model;
-}
-
-static inline json_t *info_of(const sock_model *model)
-{
-    char *text = NULL;
-    assert_int_equal(sock_model_info(ctx, model, &text), SOCK_OK);
-    json_t *info = json_loads(text, 0, NULL);
-    assert_non_null(info);
-    sock_string_free(text);
-    return info;
 }
 
 static inline bool warns(const sock_model *model, const char *words)

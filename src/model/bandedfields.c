@@ -61,6 +61,11 @@ static sock_status drift_bands(sock_context *ctx, const sock_model *model, size_
 
 /* ---- a ---- */
 
+/* Standard deviation of log a from its variance to first order, the square of the relative error of a. Where that is
+ * beyond 1 (a near 0, candidates that differ there) first order says nothing: the width then grows as that of the
+ * lognormal law with such an error, by its logarithm. */
+static double log_deviation(double variance) { return sqrt(variance <= 1 ? variance : 1 + log(variance)); }
+
 static sock_status diffusion_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x,
                                    double level, double *low, double *high)
 {
@@ -69,8 +74,8 @@ static sock_status diffusion_bands(sock_context *ctx, const sock_model *model, s
     SK_TRY(sk_model_evaluate(ctx, model, count, x, NULL, low));
     SK_TRY(sk_diffusion_variance(ctx, model, count, x, low, high));
     for (size_t i = 0; i < count * d * d; i++) {
-        const double a = low[i], half = width * sqrt(high[i]);
         const bool diagonal = i % (d * d) % (d + 1) == 0;
+        const double a = low[i], half = width * (diagonal ? log_deviation(high[i]) : sqrt(high[i]));
         low[i] = diagonal ? a * exp(-half) : a - half;
         high[i] = diagonal ? a * exp(half) : a + half;
     }

@@ -111,12 +111,12 @@ static sock_status begin(inquiry *q)
 static sock_status try_long_steps(inquiry *q)
 {
     const size_t substeps = q->clean.substeps.count;
+    const size_t steps = q->m.substeps ? SIZE_MAX : q->m.series.steps; /* who names substeps gets them with few, too */
     double promise = 0;
     sk_gain gain;
     q->m.mode = SK_NOISE_NONE;
     if (substeps > 1 && substeps < SK_SURELY_LONG) SK_TRY(sk_noise_promise(&q->m, &q->clean, &promise));
-    if (!sk_long_steps_worth(substeps, promise)) return SOCK_OK;
-    if (q->m.series.steps < SK_FLOW_STEPS && !q->m.substeps) return SOCK_OK;
+    if (!sk_long_steps_worth(steps, substeps, promise)) return SOCK_OK;
     SK_TRY(sk_noisy_score(&q->m, &q->clean));
     SK_TRY(sk_tolerate(fit_all(&q->m, q->clean.sum - SK_NOISE_HOPELESS, &q->plain)));
     if (!q->plain.held && !(q->s->sets.look.resolution > 0)) { /* a grain would have to be followed too */
@@ -127,9 +127,7 @@ static sock_status try_long_steps(inquiry *q)
     if (!q->plain.held) return SOCK_OK;
     SK_TRY(hold_clean(q));
     SK_TRY(sk_noise_compare(&q->m, q->plain.held, q->clean_held, &gain));
-    /* Where one substep was enough in the end, steps are short, and the rules of the clean fit hold. */
-    const bool are_long = q->plain.now.substeps.count > 1 || q->m.substeps;
-    q->wins = are_long && gain.nats >= fmax(SK_NOISE_GAIN, gain.error);
+    q->wins = sk_long_steps_win(q->plain.now.substeps.count, gain.nats, gain.error);
     return SOCK_OK;
 }
 
@@ -368,7 +366,7 @@ sock_status sk_noise_stage(sk_search *s, sock_model **out)
     if (!told->mode) return SOCK_ENOMEM;
     if (s->fell_back) return say(s, "not looked for: constant coefficients were taken");
     if (s->limited) return say(s, "not looked for: the budget was spent");
-    if (s->sets.look.resolution >= s->sets.look.eps && !insists(s->spec))
+    if (sk_grain_rules(s->sets.look.resolution, s->sets.look.eps) && !insists(s->spec))
         return say(s, "not looked for: the data are counts, or rounded as coarsely as they move");
     if (s->rows->d > SK_NOISE_MOST_DIM) return say(s, "not looked for in more than %d dimensions", SK_NOISE_MOST_DIM);
     if (knows_bounds(s) && !insists(s->spec))
@@ -377,5 +375,6 @@ sock_status sk_noise_stage(sk_search *s, sock_model **out)
     inquiry_clear(&q);
     if (status != SOCK_ENUMERIC) return status;
     sk_begin(s->ctx); /* the fit without noise stands */
-    return say(s, "not looked for: the numbers do not allow it");
+    told->gain = told->gain_error = (double)NAN;
+    return say(s, "not fitted: the numbers do not allow it");
 }

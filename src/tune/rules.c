@@ -498,10 +498,18 @@ bool sk_noise_correlated(size_t d, const double *z)
     return false;
 }
 
-bool sk_long_steps_worth(size_t substeps, double promise)
+bool sk_long_steps_worth(size_t steps, size_t substeps, double promise)
 {
-    return substeps >= SK_SURELY_LONG || (substeps > 1 && promise >= SK_NOISE_GAIN);
+    return steps >= SK_FLOW_STEPS && (substeps >= SK_SURELY_LONG || (substeps > 1 && promise >= SK_NOISE_GAIN));
 }
+
+/* Where one substep was enough in the end, steps are short, and the rules of the clean fit hold. */
+bool sk_long_steps_win(size_t substeps, double nats, double error)
+{
+    return substeps > 1 && nats >= fmax(SK_NOISE_GAIN, error);
+}
+
+bool sk_grain_rules(double resolution, double eps) { return resolution >= eps; }
 
 /* ---- Boundaries ---- */
 

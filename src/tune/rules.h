@@ -189,9 +189,16 @@ bool sk_noise_suspected(size_t d, const double *z);
 /* Whether a correlation of the residuals of neighbouring steps (z: d x d) lets a full R be worth its time. */
 bool sk_noise_correlated(size_t d, const double *z);
 
-/* Whether a fit of long steps is worth its time: where a step asks for many substeps; else where the model promises to
- * gain by one, in nats. */
-bool sk_long_steps_worth(size_t substeps, double promise);
+/* Whether a fit of so many long steps is worth its time: where a step asks for many substeps; else where the model
+ * promises to gain by one, in nats. */
+bool sk_long_steps_worth(size_t steps, size_t substeps, double promise);
+
+/* Whether that fit, which took so many substeps in the end, is taken for its gain held out and the gain's error. */
+bool sk_long_steps_win(size_t substeps, double nats, double error);
+
+/* Whether the grain of counts and rounded data, and not the data's own jitter, bounds the clean likelihood (eps): that
+ * of the filter, which knows no grain, cannot be compared with it then. */
+bool sk_grain_rules(double resolution, double eps);
 
 /* The likelihood of all rows that the first sweeps of a fit with suspected noise have to reach, by that of the model
  * without. Noise that is there shows at once: with it such a fit is ahead from the first sweep on. */
