@@ -229,6 +229,27 @@ static sock_status call_wrap(world *w)
     return keep_model(status, model);
 }
 
+/* A function of the state and of an input: its points have two numbers. */
+static void with_input(void *user, size_t count, size_t d, const double *x, double *out)
+{
+    (void)user;
+    for (size_t i = 0; i < count * d; i++) out[i] = 0.5 + 0 * x[i * (d + 1)];
+}
+
+static sock_status call_inputs(world *w)
+{
+    static const char *const names[] = {"x"}, *const inputs[] = {"u"};
+    static const double x[] = {0, 0.5, 1}, u[] = {1, 2, 3};
+    double f[3], a[3];
+    sock_model *model = NULL;
+    sock_status status = sock_model_wrap(w->ctx, 1, names, with_input, with_input, NULL, &model);
+    if (status >= 0) status = sock_model_set_inputs(w->ctx, model, 1, inputs, NULL);
+    if (status >= 0) status = sock_model_evaluate_at(w->ctx, model, 3, x, u, f, a);
+    if (status >= 0) status = sock_model_sigma_at(w->ctx, model, 3, x, u, a);
+    sock_model_free(model);
+    return status;
+}
+
 static sock_status call_simulate(world *w)
 {
     static const double x0[] = {0, 1}, t[] = {0, 0.5, 1};
@@ -302,6 +323,32 @@ static void near_ones(void *user, size_t d, const double *x, const double *y, do
     out[0] = exp(-(x[0] - y[0]) * (x[0] - y[0]));
 }
 
+static sock_status fit_driven(world *w, const sock_options *opts)
+{
+    static const char *const names[] = {"x", "u"};
+    static const size_t length[] = {12, 12, 12, 12};
+    double t[48], x[96];
+    for (size_t i = 0; i < 48; i++) {
+        t[i] = 0.1 * (double)(i % 12);
+        x[2 * i] = sin((double)(7 * i)) + 0.1 * (double)i;
+        x[2 * i + 1] = cos((double)(3 * i));
+    }
+    sock_data *data = NULL;
+    sock_model *model = NULL;
+    sock_status status = sock_data_from_arrays(w->ctx, 2, 4, length, t, x, names, NULL, opts, &data);
+    if (status >= 0) status = sock_fit(w->ctx, data, opts, &model);
+    sock_data_free(data);
+    return keep_model(status, model);
+}
+static sock_status call_fit_inputs(world *w)
+{
+    sock_options *opts = sock_options_new(w->ctx);
+    sock_status status = opts ? sock_options_set(w->ctx, opts, "budget", "1e-9") : SOCK_ENOMEM;
+    if (status >= 0) status = sock_options_set(w->ctx, opts, "input", "u");
+    if (status >= 0) status = fit_driven(w, opts);
+    sock_options_free(opts);
+    return status;
+}
 static sock_status call_fit_callback(world *w)
 {
     sock_model *model = NULL;
@@ -414,6 +461,7 @@ static const struct call {
     {"sock_model_drift, _diffusion, _sigma", call_fields, false},
     {"sock_model_info", call_info, false},
     {"sock_model_wrap", call_wrap, false},
+    {"sock_model_set_inputs, _evaluate_at, _sigma_at", call_inputs, false},
     {"sock_simulate", call_simulate, false},
     {"sock_score", call_score, false},
     {"sock_score of a model with noise", call_score_noise, false},
@@ -423,6 +471,7 @@ static const struct call {
     {"sock_model_set_bounds", call_set_bounds, false},
     {"sock_options_new, _set", call_options, false},
     {"sock_options_set_validation, sock_fit", call_fit_validation, false},
+    {"sock_fit, input", call_fit_inputs, false},
     {"sock_options_set_drift_kernel, sock_fit", call_fit_callback, false},
     {"sock_model_terms", call_terms, false},
     {"sock_score_paths", call_score_paths, false},
