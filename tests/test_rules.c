@@ -47,8 +47,28 @@ static void test_rules__grids(void **state)
     static const double floors[] = {0, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3};
     assert_int_equal(sizeof sk_drift_lambdas, sizeof lambdas);
     assert_memory_equal(sk_drift_lambdas, lambdas, sizeof lambdas);
+    static const double fine[] = {10, 1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+    static const double thin[] = {1, 1e-2, 1e-4, 1e-6, 1e-8}, own[] = {1e-2, 1e-4, 1e-6, 1e-8};
+    assert_int_equal(sizeof sk_fine_lambdas, sizeof fine);
+    assert_memory_equal(sk_fine_lambdas, fine, sizeof fine);
+    assert_int_equal(sizeof sk_thin_lambdas, sizeof thin);
+    assert_memory_equal(sk_thin_lambdas, thin, sizeof thin);
+    assert_int_equal(sizeof sk_own_lambdas, sizeof own);
+    assert_memory_equal(sk_own_lambdas, own, sizeof own);
     assert_int_equal(sizeof sk_floors, sizeof floors);
     assert_memory_equal(sk_floors, floors, sizeof floors);
+}
+
+static void test_rules__place_of_a_penalty_is_the_first_not_above_it(void **state)
+{
+    (void)state;
+    static const double grid[] = {1, 1e-2, 1e-4};
+    assert_int_equal(sk_lambda_place(3, grid, 1e-2), 1);
+    assert_int_equal(sk_lambda_place(3, grid, 1e-2 * (1 - 1e-9)), 1); /* but for rounding */
+    assert_int_equal(sk_lambda_place(3, grid, 1e-3), 2);
+    assert_int_equal(sk_lambda_place(3, grid, 5), 0);
+    assert_int_equal(sk_lambda_place(3, grid, 1e-9), 2);
+    assert_int_equal(sk_lambda_place(1, grid, 1e-9), 0);
 }
 
 static void test_rules__best_lambda_is_the_first_of_the_highest(void **state)
@@ -1000,6 +1020,7 @@ int main(void)
         cmocka_unit_test(test_rules__noise_is_taken_for_a_gain_or_where_it_is_sure),
         cmocka_unit_test(test_rules__who_is_far_behind_in_a_sweep_stays_out),
         cmocka_unit_test(test_rules__grids),
+        cmocka_unit_test(test_rules__place_of_a_penalty_is_the_first_not_above_it),
         cmocka_unit_test(test_rules__best_lambda_is_the_first_of_the_highest),
         cmocka_unit_test(test_rules__best_drift_lambda_has_rows_for_its_freedom),
         cmocka_unit_test(test_rules__edge_is_an_end_that_is_not_flat),

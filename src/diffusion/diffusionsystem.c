@@ -7,6 +7,7 @@
  *   4. V from the solver's factor; the certificate goes with it. */
 #include "diffusion/diffusion.h"
 #include "diffusion/separate.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,9 +48,8 @@ static sock_status check_memory(sock_context *ctx, const sk_rule *rule, const sk
 static sock_status implicit_features(sock_context *ctx, sk_diffusion_system *s, const sk_diffusion_spec *spec)
 {
     const sk_rule *rule = s->rule;
-    enum { UNKNOWNS = 1000, LEAST_FULL = 20, LEAST_DIAGONAL = 100 };
-    size_t least = spec->diagonal ? LEAST_DIAGONAL : LEAST_FULL;
-    size_t most = spec->max_rank ? spec->max_rank : SK_MAX(UNKNOWNS / rule->out, least);
+    size_t least = spec->diagonal ? SK_PLAIN_RANK_DIAGONAL : SK_PLAIN_RANK;
+    size_t most = spec->max_rank ? spec->max_rank : SK_MAX(SK_PLAIN_ORDER / rule->out, least);
     s->report.form = "implicit";
     return sk_features_pivoted(ctx, spec->kernel, rule->in, rule->nodes, rule->x, 1e-13, SK_MIN(most, rule->nodes),
                                false, &s->map, &s->phi, &s->report.complete);

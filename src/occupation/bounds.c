@@ -1,10 +1,9 @@
 /* bounds.c - see bounds.h. */
 #include "occupation/bounds.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
-
-static const double MOST_SKEWED = 30; /* beyond, the far point is where nobody has been */
 
 void sk_bounds_free(sk_bounds *b)
 {
@@ -83,5 +82,5 @@ double sk_skew(const sk_bounds *b, const double *m, const double *s, size_t stri
         if (up > 0 && step > 0) above = fmax(above, step / up);
         if (up > 0 && step < 0) below = fmax(below, -step / up);
     }
-    return below >= above ? fmin(fmax(below, 1), MOST_SKEWED) : 1 / fmin(fmax(above, 1), MOST_SKEWED);
+    return below >= above ? fmin(fmax(below, 1), SK_MOST_SKEWED) : 1 / fmin(fmax(above, 1), SK_MOST_SKEWED);
 }

@@ -93,17 +93,6 @@ void sk_long_step(size_t d, double *m, double *f, double *a, double *space);
 sock_status sk_typical_value(sock_context *ctx, const sk_transitions *t, size_t stride, const double *value,
                              double *out);
 
-/* A share of the typical variance is added to that of a row before it is inverted: a row whose a is almost zero would
- * outweigh all others. */
-#define SK_VARIANCE_SHARE 0.1
-
-/* And a smaller one where drifts are judged under the view's a: a hundredth costs next to nothing where a is sane, and
- * a row whose a is almost zero would decide alone where it is not. */
-#define SK_JUDGE_SHARE 0.01
-
-/* Rows that the medians of large data are taken of. */
-enum { SK_TYPICAL_ROWS = 65536 };
-
 /* ---- Score (stepdensity.c) ---- */
 
 /* Log likelihood of row i of the view with residual e under the view's a. */
