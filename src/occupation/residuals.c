@@ -7,12 +7,15 @@
 #include "occupation/view.h"
 #include "tune/policy.h"
 
+#include <math.h>
 #include <string.h>
 
 void sk_residual_euler(size_t d, double h, const double *y, const double *next, const double *f, double *e)
 {
     for (size_t k = 0; k < d; k++) e[k] = next[k] - y[k] - h * f[k];
 }
+
+double sk_residual_standard(double h, double a, double e) { return h * a > 0 ? e / sqrt(h * a) : (double)NAN; }
 
 double sk_residual(const sock_data *data, size_t i, const double *f, double *e)
 {

@@ -8,6 +8,7 @@
 #ifndef SK_VIEW_H
 #define SK_VIEW_H
 
+#include "occupation/residuals.h"
 #include "occupation/transitions.h"
 
 /* A model as this room sees it: f (count x d) and a (count x d x d) at points x, states and then inputs; either may be
@@ -121,8 +122,5 @@ void sk_residuals(const sk_view *v, const double *integral, double *e);
 /* E[e e'] = F (I a) F' to first order in h: F^-1 is applied to the residuals of `sets` drifts, sets x n x d, so that
  * their products are what a linear fit of a wants. */
 sock_status sk_residuals_correct(sock_context *ctx, const sk_view *v, size_t sets, double *e);
-
-/* e (d) of one step by one value of the drift, Euler's: next - y - h f. */
-void sk_residual_euler(size_t d, double h, const double *y, const double *next, const double *f, double *e);
 
 #endif
