@@ -117,7 +117,7 @@ static sock_status map_piece(sock_context *ctx, sk_sampler *s, const sk_features
                           .scale = sk_features_scale(map),
                           .p = p,
                           .point = pivot};
-    if (pivot && !s->stable) return kernel_piece(ctx, s, &wanted, found);
+    if (pivot && !s->stable && !sk_features_bounded(map)) return kernel_piece(ctx, s, &wanted, found);
     *found = s->pieces;
     s->piece[s->pieces++] = (piece){.map = map, .p = p};
     return SOCK_OK;

@@ -63,6 +63,11 @@ sock_status sk_bounds_new(sock_context *ctx, size_t d, const double *lower, cons
     return SOCK_OK;
 }
 
+void sk_bounds_units(const sk_bounds *b, size_t count, const double *x, double *out)
+{
+    for (size_t i = 0; i < count * b->d; i++) out[i] = (x[i] - b->origin[i % b->d]) / b->scale[i % b->d];
+}
+
 void sk_bounds_clip(size_t d, const double *lower, const double *upper, double *x)
 {
     for (size_t k = 0; k < d; k++) {
