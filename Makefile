@@ -71,6 +71,7 @@ check: ## the house checks alone: includes, words, links, format, static analysi
 	@tools/check-format
 	@tools/check-static
 	@tools/check-unused
+	@tools/check-policy
 	@tools/policy-page --check
 
 coverage: deps ## line coverage of the quick tier, as HTML in build/coverage/html; what is not reached in the parsers

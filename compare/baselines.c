@@ -3,6 +3,7 @@
 #include "compare/compare.h"
 
 #include "compare/kernelmean.h"
+#include "occupation/residuals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,20 +28,20 @@ static void constant_diffusion(void *user, size_t count, size_t d, const double 
     for (size_t i = 0; i < count; i++) memcpy(out + i * d * d, a, d * d * sizeof *out);
 }
 
-/* Sums over all steps: pass 0 those of D and h, pass 1 those of r r' / h. Answers the number of steps. */
-static size_t add_steps(const sock_data *data, int pass, double *f, double *a, double *time)
+/* Sums over all steps with residuals e (d) of the drift f: of them, of h, and of e e' / h. Answers the number of steps.
+ */
+static size_t add_steps(const sock_data *data, const double *f, double *e, double *sum, double *square, double *time)
 {
     size_t d = sock_data_dim(data), steps = 0;
     for (size_t j = 0; j < sock_data_trajectories(data); j++) {
         const double *t, *x;
         size_t length = sock_data_trajectory(data, j, &t, &x);
         for (size_t i = 0; i + 1 < length; i++, steps++, x += d) {
-            double h = t[i + 1] - t[i];
-            *time += pass == 0 ? h : 0;
-            for (size_t k = 0; pass == 0 && k < d; k++) f[k] += x[d + k] - x[k];
-            for (size_t k = 0; pass == 1 && k < d; k++)
-                for (size_t l = 0; l < d; l++)
-                    a[k * d + l] += (x[d + k] - x[k] - h * f[k]) * (x[d + l] - x[l] - h * f[l]) / h;
+            const double h = t[i + 1] - t[i];
+            sk_residual_euler(d, h, x, x + d, f, e);
+            *time += h;
+            for (size_t k = 0; k < d; k++) sum[k] += e[k];
+            for (size_t k = 0; k < d * d; k++) square[k] += e[k / d] * e[k % d] / h;
         }
     }
     return steps;
@@ -61,27 +62,28 @@ static sock_status fit_constant(sock_context *ctx, const cmp_spec *spec, const c
 {
     const sock_data *data;
     sock_data *own = NULL;
-    double time = 0;
+    double time = 0, again = 0;
     SK_TRY(cmp_training_data(ctx, spec, c, &data, &own));
     size_t d = sock_data_dim(data);
-    double *state = sk_doubles(ctx, d + d * d, 1);
-    sock_status status = state ? SOCK_OK : SOCK_ENOMEM;
+    double *state = sk_doubles(ctx, d + d * d, 1), *space = sk_doubles(ctx, 3 * d + d * d, 1);
+    sock_status status = state && space ? SOCK_OK : SOCK_ENOMEM;
     out->drift = constant_drift;
     out->diffusion = constant_diffusion;
     out->state = state;
     out->free_state = sk_free;
     out->terms = d + d * (d + 1) / 2;
     if (status >= 0) {
-        double *f = state, *a = f + d;
-        size_t steps = add_steps(data, 0, f, a, &time);
-        for (size_t k = 0; k < d; k++) f[k] /= time;
-        add_steps(data, 1, f, a, &time);
+        double *f = state, *a = f + d, *none = space, *e = none + d, *sum = e + d, *square = sum + d;
+        size_t steps = add_steps(data, none, e, sum, square, &time);
+        for (size_t k = 0; k < d; k++) f[k] = sum[k] / time;
+        add_steps(data, f, e, sum, a, &again);
         for (size_t k = 0; k < d * d; k++) a[k] /= (double)steps;
         out->nonzero = constants_not_zero(d, f, a);
         snprintf(out->settings, sizeof out->settings, "maximum likelihood of %zu steps, fit-on %s", steps,
                  cmp_spec_text(spec, "fit-on"));
         status = steps ? cmp_wrap(ctx, data, out) : sk_fail(ctx, SOCK_EINPUT, "the data have no interval");
     }
+    sk_free(space);
     sock_data_free(own);
     return status;
 }

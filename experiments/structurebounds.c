@@ -1,7 +1,6 @@
 /* structurebounds.c - populations, epidemics, reactions and frequencies: is the noise that vanishes at a bound found? A
  * claim is a known system by its name; the fit is the default's. */
 #include "experiments/structureclaims.h"
-#include "systems/systems.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +17,8 @@ static const asking askings[] = {{"cir", NULL, 5, 0, 0},           {"feller", NU
                                  {"logistic", NULL, 10, 0, 0},     {"lotka-volterra", NULL, 10, 0, 0},
                                  {"wright-fisher", "1", 10, 0, 0}, {"sir", NULL, 10, 0, 1}};
 
+enum { QUICK_TEST = 20 }; /* trajectories */
+
 static const asking *asking_of(const char *name)
 {
     const asking *a = askings;
@@ -25,32 +26,7 @@ static const asking *asking_of(const char *name)
     return a;
 }
 
-typedef struct data_sets {
-    sys_instance *instance;
-    sock_data *train, *test;
-    sock_model *truth, *model;
-} data_sets;
-
-static void clear(data_sets *d)
-{
-    sock_model_free(d->model);
-    sock_model_free(d->truth);
-    sock_data_free(d->train);
-    sock_data_free(d->test);
-    sys_free(d->instance);
-}
-
-static sock_status make(sock_context *ctx, const asking *a, uint64_t seed, int quick, data_sets *d)
-{
-    sock_status status = sys_new(ctx, sys_find(a->name), seed, &d->instance);
-    if (status >= 0 && quick) d->instance->trajectories[SYS_TEST] = 20;
-    if (status >= 0) status = sys_generate(ctx, d->instance, SYS_TRAIN, &d->train);
-    if (status >= 0) status = sys_generate(ctx, d->instance, SYS_TEST, &d->test);
-    if (status >= 0) status = sys_truth(ctx, d->instance, &d->truth);
-    return status;
-}
-
-static sock_status fit(sock_context *ctx, const asking *a, data_sets *d)
+static sock_status fit(sock_context *ctx, const asking *a, structure_sets *d)
 {
     sock_options *opts = sock_options_new(ctx);
     sock_status status = opts ? sock_options_set(ctx, opts, "check", "no") : SOCK_ENOMEM;
@@ -60,7 +36,7 @@ static sock_status fit(sock_context *ctx, const asking *a, data_sets *d)
     return status;
 }
 
-static sock_status score(sock_context *ctx, const asking *a, const data_sets *d, sock_scores *out)
+static sock_status score(sock_context *ctx, const asking *a, const structure_sets *d, sock_scores *out)
 {
     sock_options *opts = sock_options_new(ctx);
     sock_status status = opts ? sock_options_set(ctx, opts, "mmd-paths", a->paths ? "200" : "0") : SOCK_ENOMEM;
@@ -70,10 +46,8 @@ static sock_status score(sock_context *ctx, const asking *a, const data_sets *d,
     return status;
 }
 
-static double value_of(const sock_value *v) { return v->valid ? v->value : (double)NAN; }
-
 /* P(x = 0 at 5 | x = 1 at 0): of the branching diffusion, exp(-2 r / (s (1 - exp(-5 r)))); and of the model's paths. */
-static sock_status tell_extinction(sock_context *ctx, const data_sets *d, const claim_teller *to)
+static sock_status tell_extinction(sock_context *ctx, const structure_sets *d, const claim_teller *to)
 {
     enum { PATHS = 4000 };
     const double start = 1, t[2] = {0, 5}, r = d->instance->parameter[0], s = d->instance->parameter[1];
@@ -91,24 +65,26 @@ static sock_status tell_extinction(sock_context *ctx, const data_sets *d, const 
 /* MMD^2 of paths that the truth itself makes is not 0. */
 static sock_status tell_paths(const sock_scores *scores, const claim_teller *to)
 {
-    return claim_tell(to, "default", "MMD^2 / truth's", value_of(&scores->mmd2) / value_of(&scores->mmd2_truth), 1.2,
-                      CLAIM_MEDIAN);
+    return claim_tell(to, "default", "MMD^2 / truth's",
+                      structure_value(&scores->mmd2) / structure_value(&scores->mmd2_truth), 1.2, CLAIM_MEDIAN);
 }
 
 static sock_status measure(sock_context *ctx, const structure_claim *claim, const claim_teller *to)
 {
     const asking *a = asking_of(claim->name);
-    data_sets d = {0};
+    structure_sets d = {0};
     sock_scores scores;
-    sock_status status = make(ctx, a, to->seed, to->settings->quick, &d);
+    sock_status status = structure_make(ctx, a->name, to->seed, to->settings->quick ? QUICK_TEST : 0, &d);
     if (status >= 0) status = fit(ctx, a, &d);
     if (status >= 0) status = score(ctx, a, &d, &scores);
-    if (status >= 0) status = claim_tell(to, "default", "RE_f, %", value_of(&scores.re_f), NAN, CLAIM_NONE);
-    if (status >= 0) status = claim_tell(to, "default", "RE_a, %", value_of(&scores.re_a), a->re_a, CLAIM_MEDIAN);
-    if (status >= 0) status = claim_tell(to, "default", "PM", value_of(&scores.perplexity_moments), NAN, CLAIM_NONE);
+    if (status >= 0) status = claim_tell(to, "default", "RE_f, %", structure_value(&scores.re_f), NAN, CLAIM_NONE);
+    if (status >= 0)
+        status = claim_tell(to, "default", "RE_a, %", structure_value(&scores.re_a), a->re_a, CLAIM_MEDIAN);
+    if (status >= 0)
+        status = claim_tell(to, "default", "PM", structure_value(&scores.perplexity_moments), NAN, CLAIM_NONE);
     if (status >= 0 && a->dies) status = tell_extinction(ctx, &d, to);
     if (status >= 0 && a->paths) status = tell_paths(&scores, to);
-    clear(&d);
+    structure_clear(&d);
     return status;
 }
 

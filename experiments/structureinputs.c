@@ -2,40 +2,13 @@
  * is a known system by its name, with one input that f (and perhaps a) needs and two that do nothing; the fit is the
  * default's. Beside it: the fit to x alone. */
 #include "experiments/structureclaims.h"
-#include "systems/systems.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct data_sets {
-    sys_instance *instance;
-    sock_data *train, *test;
-    sock_model *truth, *model;
-} data_sets;
-
-static void clear(data_sets *d)
-{
-    sock_model_free(d->model);
-    sock_model_free(d->truth);
-    sock_data_free(d->train);
-    sock_data_free(d->test);
-    sys_free(d->instance);
-}
-
-static sock_status make(sock_context *ctx, const char *name, uint64_t seed, data_sets *d)
-{
-    sock_status status = sys_new(ctx, sys_find(name), seed, &d->instance);
-    if (status >= 0) status = sys_generate(ctx, d->instance, SYS_TRAIN, &d->train);
-    if (status >= 0) status = sys_generate(ctx, d->instance, SYS_TEST, &d->test);
-    if (status >= 0) status = sys_truth(ctx, d->instance, &d->truth);
-    return status;
-}
-
-static double value_of(const sock_value *v) { return v->valid ? v->value : (double)NAN; }
-
 /* Relative errors and PM of a model on the test set; re_f: the goal, or NaN. */
-static sock_status tell_scores(sock_context *ctx, const data_sets *d, const char *name, double re_f,
+static sock_status tell_scores(sock_context *ctx, const structure_sets *d, const char *name, double re_f,
                                const claim_teller *to)
 {
     sock_options *opts = sock_options_new(ctx);
@@ -44,13 +17,15 @@ static sock_status tell_scores(sock_context *ctx, const data_sets *d, const char
     if (status >= 0) status = sock_score(ctx, d->model, d->test, NULL, d->truth, opts, &scores);
     sock_options_free(opts);
     if (status >= 0)
-        status = claim_tell(to, name, "RE_f, %", value_of(&scores.re_f), re_f, isnan(re_f) ? CLAIM_NONE : CLAIM_MEDIAN);
-    if (status >= 0) status = claim_tell(to, name, "RE_a, %", value_of(&scores.re_a), NAN, CLAIM_NONE);
-    return status < 0 ? status : claim_tell(to, name, "PM", value_of(&scores.perplexity_moments), NAN, CLAIM_NONE);
+        status = claim_tell(to, name, "RE_f, %", structure_value(&scores.re_f), re_f,
+                            isnan(re_f) ? CLAIM_NONE : CLAIM_MEDIAN);
+    if (status >= 0) status = claim_tell(to, name, "RE_a, %", structure_value(&scores.re_a), NAN, CLAIM_NONE);
+    return status < 0 ? status
+                      : claim_tell(to, name, "PM", structure_value(&scores.perplexity_moments), NAN, CLAIM_NONE);
 }
 
 /* Of what the fit tells of its inputs: how many that do nothing are in f or a; whether the first one is missing. */
-static sock_status tell_choice(sock_context *ctx, const data_sets *d, const claim_teller *to)
+static sock_status tell_choice(sock_context *ctx, const structure_sets *d, const claim_teller *to)
 {
     char *text = NULL;
     sock_status status = sock_model_info(ctx, d->model, &text);
@@ -103,9 +78,9 @@ static sock_status fit(sock_context *ctx, const sock_data *data, sock_model **ou
 static sock_status measure(sock_context *ctx, const structure_claim *claim, const claim_teller *to)
 {
     const double goal = strcmp(claim->name, "forced") == 0 ? 10 : (double)NAN;
-    data_sets d = {0};
+    structure_sets d = {0};
     sock_data *alone = NULL;
-    sock_status status = make(ctx, claim->name, to->seed, &d);
+    sock_status status = structure_make(ctx, claim->name, to->seed, 0, &d);
     if (status >= 0) status = fit(ctx, d.train, &d.model);
     if (status >= 0) status = tell_scores(ctx, &d, "default", goal, to);
     if (status >= 0) status = tell_choice(ctx, &d, to);
@@ -115,7 +90,7 @@ static sock_status measure(sock_context *ctx, const structure_claim *claim, cons
     if (status >= 0) status = fit(ctx, alone, &d.model);
     if (status >= 0) status = tell_scores(ctx, &d, "without inputs", (double)NAN, to);
     sock_data_free(alone);
-    clear(&d);
+    structure_clear(&d);
     return status;
 }
 

@@ -6,6 +6,32 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- Data ---- */
+
+sock_status structure_make(sock_context *ctx, const char *name, uint64_t seed, size_t test, structure_sets *out)
+{
+    *out = (structure_sets){0};
+    sock_status status = sys_new(ctx, sys_find(name), seed, &out->instance);
+    if (status >= 0 && test) out->instance->trajectories[SYS_TEST] = test;
+    if (status >= 0) status = sys_generate(ctx, out->instance, SYS_TRAIN, &out->train);
+    if (status >= 0) status = sys_generate(ctx, out->instance, SYS_TEST, &out->test);
+    if (status >= 0) status = sys_truth(ctx, out->instance, &out->truth);
+    return status;
+}
+
+void structure_clear(structure_sets *sets)
+{
+    sock_model_free(sets->model);
+    sock_model_free(sets->truth);
+    sock_data_free(sets->train);
+    sock_data_free(sets->test);
+    sys_free(sets->instance);
+}
+
+double structure_value(const sock_value *value) { return value->valid ? value->value : (double)NAN; }
+
+/* ---- The study ---- */
+
 static const structure_claim *const parts[] = {structure_bounds, structure_inputs};
 enum { PARTS = sizeof parts / sizeof *parts };
 

@@ -3,6 +3,7 @@
 #include "driven.h"
 
 #include "datalook.h"
+#include "occupation/residuals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static size_t count_steps(const sock_data *data)
     return steps;
 }
 
-/* r = increments for now; x, t and the trajectory of each step; h: steps. Every so many-th trajectory, and never more
+/* r = right ends for now; x, t and the trajectory of each step; h: steps. Every so many-th trajectory, and never more
  * than there is room for. */
 static void collect(const sock_data *data, res_set *s, double *h)
 {
@@ -33,7 +34,7 @@ static void collect(const sock_data *data, res_set *s, double *h)
         const double *t, *x;
         const size_t length = sock_data_trajectory(data, j, &t, &x);
         for (size_t i = 0; i + 1 < length && s->steps < room; i++, s->steps++) {
-            for (size_t k = 0; k < d; k++) s->r[s->steps * d + k] = x[(i + 1) * d + k] - x[i * d + k];
+            memcpy(s->r + s->steps * d, x + (i + 1) * d, d * sizeof *x);
             memcpy(s->x + s->steps * d, x + i * d, d * sizeof *x);
             s->t[s->steps] = t[i], s->trajectory[s->steps] = j;
             h[s->steps] = t[i + 1] - t[i];
@@ -46,17 +47,20 @@ typedef struct room {
     double *f, *a, *end, *end_f, *end_a;
 } room;
 
+/* By the mean of the fields at both places. */
 static void standardise(res_set *s, size_t first, size_t count, const double *h, const room *w)
 {
     const size_t d = s->d;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count * d; i++) w->f[i] = (w->f[i] + w->end_f[i]) / 2;
+    for (size_t i = 0; i < count; i++) {
+        double *r = s->r + (first + i) * d;
+        const double step = h[first + i];
+        sk_residual_euler(d, step, s->x + (first + i) * d, r, w->f + i * d, r);
         for (size_t k = 0; k < d; k++) {
-            double *r = s->r + (first + i) * d + k;
-            const size_t one = i * d + k, diagonal = one * d + k;
-            const double f = (w->f[one] + w->end_f[one]) / 2, a = (w->a[diagonal] + w->end_a[diagonal]) / 2;
-            const double step = h[first + i];
-            *r = step * a > 0 ? (*r - step * f) / sqrt(step * a) : (double)NAN;
+            const size_t diagonal = (i * d + k) * d + k;
+            r[k] = sk_residual_standard(step, (w->a[diagonal] + w->end_a[diagonal]) / 2, r[k]);
         }
+    }
 }
 
 /* Where the drift leads; a place that is not finite counts as none. */

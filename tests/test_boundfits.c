@@ -131,15 +131,54 @@ static void test_boundfits__frequencies(void **state)
     clear(&k);
 }
 
+/* One term "c*m*[v v v]'" of a diffusion's equation: whether its monomial is m and its vector within 0.1 of v, up to
+ * a sign. */
+static bool is_reaction(const char *term, const char *m, const double *v)
+{
+    char name[16];
+    double c, w[3], plus = 0, minus = 0;
+    if (sscanf(term, "%lf*%15[^[][%lf %lf %lf]", &c, name, &w[0], &w[1], &w[2]) != 5) return false;
+    name[strlen(name) - 1] = 0; /* its last * */
+    for (size_t k = 0; k < 3; k++) plus = fmax(plus, fabs(w[k] - v[k])), minus = fmax(minus, fabs(w[k] + v[k]));
+    return strcmp(name, m) == 0 && c > 0 && fmin(plus, minus) <= 0.1;
+}
+
+/* Infection and recovery, and nothing else; nearer than without bounds. */
+static void test_boundfits__reactions_of_an_epidemic_can_be_read(void **state)
+{
+    (void)state;
+    static const char *const without[] = {"lower", "none", NULL};
+    static const double infection[] = {-1, 1, 0}, recovery[] = {0, -1, 1};
+    known k = known_of("sir", 603);
+    sock_model *model = fit(k.train, NULL), *plain = fit(k.train, without);
+    json_t *info = info_of(model);
+    const char *a = json_string_value(json_object_get(info, "diffusion_equation"));
+    assert_non_null(a);
+    size_t found[2] = {0}, terms = 1;
+    for (const char *at = a; (at = strstr(at, " + ")); at += 3) terms++;
+    for (const char *at = a + strlen("a = "); at; at = strstr(at, " + ") ? strstr(at, " + ") + 3 : NULL) {
+        found[0] += is_reaction(at, "S*I", infection);
+        found[1] += is_reaction(at, "I", recovery);
+    }
+    if (found[0] != 1 || found[1] != 1 || terms != 2) fail_msg("%s", a);
+    const double with = score(&k, model).re_a.value;
+    assert_true(with <= 15 && with < score(&k, plain).re_a.value);
+    json_decref(info);
+    sock_model_free(model), sock_model_free(plain);
+    clear(&k);
+}
+
 /* Rates with and without the search; a model file carries them. */
 static void test_boundfits__named_kernels(void **state)
 {
     (void)state;
     static const char *const named[][MOST + 1] = {{"tune", "no", "diffusion", "rates:degree=1", NULL},
                                                   {"tune", "no", "diffusion", "linear:in=root", NULL},
-                                                  {"diffusion", "rates:degree=1", NULL}};
+                                                  {"diffusion", "rates:degree=1", NULL},
+                                                  {"tune", "no", "diffusion", "gauss:in=root", NULL},
+                                                  {"diffusion", "gauss:in=root", NULL}};
     known k = known_of("cir", 5);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         sock_model *model = fit(k.train, named[i]), *loaded = NULL;
         char path[] = "/tmp/sock-boundfits-XXXXXX";
         const int file = mkstemp(path);
@@ -190,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_boundfits__noise_of_cox_ingersoll_ross),
         cmocka_unit_test(test_boundfits__extinction_of_a_branching_population),
         cmocka_unit_test(test_boundfits__frequencies),
+        cmocka_unit_test(test_boundfits__reactions_of_an_epidemic_can_be_read),
         cmocka_unit_test(test_boundfits__named_kernels),
         cmocka_unit_test(test_boundfits__refuses_what_cannot_be),
     };

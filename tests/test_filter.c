@@ -2,6 +2,7 @@
  * both ends of the noise. */
 #include "noisecases.h"
 #include "score/score.h"
+#include "tune/policy.h"
 
 /* ---- The oracle ---- */
 

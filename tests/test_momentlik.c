@@ -4,6 +4,7 @@
 #include "onecontext.h"
 #include "score/score.h"
 #include "truths.h"
+#include "tune/policy.h"
 
 enum { TRAJECTORIES = 9, LENGTH = 8, STEPS = TRAJECTORIES * (LENGTH - 1) };
 

@@ -81,9 +81,22 @@ static void test_residuals__survive_every_failed_allocation(void **state)
     assert_int_equal(for_each_allocation(ctx, correct_once, NULL), 2);
 }
 
+/* (3 - 1 - 0.5 * 2) / sqrt(0.5 * 8) = 1 / 2; no noise, no number. e may take the place of next. */
+static void test_residuals__of_one_step(void **state)
+{
+    (void)state;
+    const double y = 1, f = 2;
+    double next = 3;
+    sk_residual_euler(1, 0.5, &y, &next, &f, &next);
+    assert_true(next == 1);
+    assert_true(sk_residual_standard(0.5, 8, next) == 0.5 && sk_residual_standard(0.5, 8, -next) == -0.5);
+    assert_true(isnan(sk_residual_standard(0.5, 0, 1)) && isnan(sk_residual_standard(0.5, -1, 1)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_residuals__of_one_step),
         cmocka_unit_test(test_residuals__are_target_minus_integral),
         cmocka_unit_test(test_residuals__corrected_ones_are_those_before_the_left_factor),
         cmocka_unit_test(test_residuals__of_a_singular_left_factor_stay),

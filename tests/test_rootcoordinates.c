@@ -84,6 +84,70 @@ static void prop_in_root_is_the_kernel_of_the_root(void **state)
     }
 }
 
+static sk_features *pivoted(const char *text, size_t d, size_t count, const double *x)
+{
+    sk_kernel *kernel = NULL;
+    sk_features *map = NULL;
+    bool complete;
+    assert_int_equal(sk_kernel_parse(ctx, "diffusion", text, &kernel), SOCK_OK);
+    assert_true(sk_kernel_is_implicit(kernel));
+    if (sk_features_pivoted(ctx, kernel, d, count, x, 1e-12, count, false, &map, NULL, &complete) < 0)
+        fail_msg("%s: %s", text, sock_message(ctx));
+    sk_kernel_free(kernel);
+    return map;
+}
+
+/* A Gaussian kernel of the roots is that of a file that has the roots: the same pivots, features to the bit, also once
+ * saved and read, and slopes that are those of differences. */
+static void prop_gauss_in_root_is_the_kernel_of_the_root(void **state)
+{
+    (void)state;
+    enum { POINTS = 12 };
+    double x[2 * POINTS], u[2 * POINTS], one[POINTS], other[POINTS], slope[2 * POINTS], up[POINTS], down[POINTS];
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        sk_normals((sk_key){.seed = seed, .purpose = SK_PURPOSE_TEST}, 0, 0, 0, sizeof x / sizeof *x, x);
+        for (size_t i = 0; i < 2 * POINTS; i++) x[i] = i % 2 ? x[i] : fabs(x[i]), u[i] = i % 2 ? x[i] : sqrt(x[i]);
+        sk_features *plain = pivoted("gauss:eta=0.8", 2, POINTS, u), *again = NULL;
+        sk_features *map = pivoted("gauss:eta=0.8,in=root,bounds=l-", 2, POINTS, x);
+        const size_t p = sk_features_count(map);
+        assert_int_equal(p, sk_features_count(plain));
+        assert_true(sk_features_bounded(map) && !sk_features_separate(map));
+        assert_int_equal(sk_features_copy(ctx, map, &again), SOCK_OK);
+        for (size_t i = 0; i < POINTS; i++) {
+            eval(plain, u + 2 * i, one);
+            eval(map, x + 2 * i, other);
+            assert_memory_equal(one, other, p * sizeof *one);
+            eval(again, x + 2 * i, other);
+            assert_memory_equal(one, other, p * sizeof *one);
+        }
+        const double h = 1e-6, at[2] = {0.9, 0.3};
+        assert_int_equal(sk_features_jacobian(ctx, map, at, slope), SOCK_OK);
+        for (size_t k = 0; k < 2; k++) {
+            const double right[2] = {at[0] + (k == 0) * h, at[1] + (k == 1) * h};
+            const double left[2] = {at[0] - (k == 0) * h, at[1] - (k == 1) * h};
+            eval(map, right, up);
+            eval(map, left, down);
+            for (size_t j = 0; j < p; j++) assert_close(slope[j * 2 + k], (up[j] - down[j]) / (2 * h), 1e-4, 1e2);
+        }
+        sk_features_free(plain), sk_features_free(map), sk_features_free(again);
+    }
+}
+
+/* Bounded states have units of their own, so that 1 is a length. */
+static void test_rootcoordinates__eta_of_roots_is_one(void **state)
+{
+    (void)state;
+    static const double x[] = {0, 300, 500};
+    sk_kernel *kernel = NULL;
+    char *text = NULL;
+    assert_int_equal(sk_kernel_parse(ctx, "diffusion", "gauss:in=root", &kernel), SOCK_OK);
+    assert_int_equal(sk_kernel_resolve(ctx, "diffusion", kernel, 1, 3, x), SOCK_OK);
+    assert_non_null(text = sk_kernel_format(ctx, kernel));
+    assert_string_equal(text, "gauss:eta=1,in=root");
+    sk_free(text);
+    sk_kernel_free(kernel);
+}
+
 /* sqrt(y), sqrt(1 - y): y (1 - y), the noise of Wright and Fisher, is one of the rates; beyond a bound is at it. */
 static void test_rootcoordinates__two_bounds(void **state)
 {
@@ -186,7 +250,8 @@ static void test_rootcoordinates__refuses_what_means_nothing(void **state)
     refused("linear:in=square", "in is 'square'; allowed: root");
     refused("rates:bounds=lx", "bounds is 'lx'; allowed: a letter for each");
     refused("rates:in=root", "rates has no parameter 'in'");
-    refused("gauss:in=root", "gauss has no parameter 'in'");
+    refused("fourier:in=root", "fourier has no parameter 'in'");
+    refused("gauss:in=root,B=[1]", "in=root or B, not both");
     refused("linear:bounds=l", "linear takes bounds with in=root only");
     refused("linear:in=root,B=[1]", "in=root or B, not both");
     refused("rates+constant", "rates cannot be added");
@@ -257,6 +322,8 @@ int main(void)
         cmocka_unit_test(test_rootcoordinates__squares_of_rates_are_monomials),
         cmocka_unit_test(prop_squares_of_rates_add_up),
         cmocka_unit_test(prop_in_root_is_the_kernel_of_the_root),
+        cmocka_unit_test(prop_gauss_in_root_is_the_kernel_of_the_root),
+        cmocka_unit_test(test_rootcoordinates__eta_of_roots_is_one),
         cmocka_unit_test(test_rootcoordinates__two_bounds),
         cmocka_unit_test(test_rootcoordinates__rates_are_of_bounded_states),
         cmocka_unit_test(test_rootcoordinates__names_are_in_the_units_of_the_states),

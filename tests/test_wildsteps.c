@@ -2,6 +2,7 @@
 #include "data/wild.h"
 
 #include "onecontext.h"
+#include "tune/policy.h"
 
 enum { STEPS = 3000 };
 

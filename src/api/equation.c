@@ -6,21 +6,17 @@
  * "-1.3*(x - 300.4)" where that is all, or powers of (x - 300). */
 #include "api/equation.h"
 #include "api/termerrors.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_TERMS = 12 };
-
-/* Parts of less than that are not worth an equation of their own. */
-#define SMALL_SHARE 0.05
-
 /* The features of pivots and random cosines are exact but say nothing to a reader. */
 static bool has_names(const sk_drift_term *term)
 {
     if (!term->map || sk_features_pivots(term->map)) return false;
-    return sk_features_count(term->map) <= 400;
+    return sk_features_count(term->map) <= SK_EQUATION_FEATURES;
 }
 
 /* The features of all terms by their names, with a coefficient, a size (the coefficient in units of the feature) and a
@@ -110,7 +106,7 @@ static double units_of(const formula *all, const unsigned *power)
 }
 
 /* A change of the origin leaves rounding where coefficients cancel: no term of the equation. */
-#define ROUNDING 1e-12
+static const double ROUNDING = 1e-12;
 
 static void drop_rounding(formula *all)
 {
@@ -201,9 +197,6 @@ static size_t only_state(const formula *all, size_t k, double *slope, double *co
     return found < in && all->origin[found] != 0 ? found : in;
 }
 
-/* Roots that are farther from the data are no way to write a line. */
-#define FAR_ROOT 10
-
 /* The standard errors of the slope and of the root: about the root the constant is 0, and its error that of the root
  * times the slope. factor: as in write_all. */
 static sock_status root_errors(sock_context *ctx, const sock_model *model, const formula *all, size_t k, size_t state,
@@ -243,7 +236,7 @@ static sock_status write_root(sock_context *ctx, const sock_model *model, const 
     const size_t state = only_state(all, k, &slope, &constant);
     if (state == all->in) return SOCK_OK;
     const double unit = all->origin[all->in + state], root = all->origin[state] - constant / slope;
-    if (!(fabs(constant / slope) <= FAR_ROOT * unit) || root == 0) return SOCK_OK;
+    if (!(fabs(constant / slope) <= SK_FAR_ROOT * unit) || root == 0) return SOCK_OK;
     const int digits = 4 + (int)fmax(0, fmin(12, floor(log10(fabs(root) / unit))));
     *out = sk_format(ctx, "d%s/dt = %.4g*(%s %c %.*g)", model->structure->state[k], slope, all->names[state],
                      root < 0 ? '+' : '-', digits, fabs(root));
@@ -285,16 +278,16 @@ static size_t sort_terms(const formula *all, size_t k, size_t most, size_t *orde
 /* Component k: coefficient by coefficient. */
 static sock_status component(sock_context *ctx, const sock_model *model, const formula *all, size_t k, char **out)
 {
-    size_t order[MOST_TERMS] = {0};
-    const size_t count = sort_terms(all, k, MOST_TERMS, order);
+    size_t order[SK_EQUATION_TERMS] = {0};
+    const size_t count = sort_terms(all, k, SK_EQUATION_TERMS, order);
     char *text = sk_format(ctx, "d%s/dt = ", model->structure->state[k]);
     if (!text) return SOCK_ENOMEM;
     sock_status status = SOCK_OK;
-    for (size_t i = 0; status >= 0 && i < SK_MIN(count, MOST_TERMS); i++)
+    for (size_t i = 0; status >= 0 && i < SK_MIN(count, SK_EQUATION_TERMS); i++)
         status = append(ctx, &text, all->number[order[i] * NUMBERS * all->d + k], all->label[order[i]], i == 0);
-    if (status >= 0 && (count > MOST_TERMS || !count)) {
-        char *longer =
-            count ? sk_format(ctx, "%s + %zu smaller terms", text, count - MOST_TERMS) : sk_format(ctx, "%s0", text);
+    if (status >= 0 && (count > SK_EQUATION_TERMS || !count)) {
+        char *longer = count ? sk_format(ctx, "%s + %zu smaller terms", text, count - SK_EQUATION_TERMS)
+                             : sk_format(ctx, "%s0", text);
         if (longer) sk_free(text);
         if (longer) text = longer;
         if (!longer) status = SOCK_ENOMEM;
@@ -310,8 +303,8 @@ static sock_status component(sock_context *ctx, const sock_model *model, const f
 /* The standard errors of what component k shows. */
 static sock_status component_errors(sock_context *ctx, const formula *all, size_t k, sk_numbers *out)
 {
-    size_t order[MOST_TERMS] = {0};
-    const size_t count = SK_MIN(sort_terms(all, k, MOST_TERMS, order), MOST_TERMS);
+    size_t order[SK_EQUATION_TERMS] = {0};
+    const size_t count = SK_MIN(sort_terms(all, k, SK_EQUATION_TERMS, order), SK_EQUATION_TERMS);
     *out = (sk_numbers){count, sk_doubles(ctx, count, 1)};
     if (!out->value) return SOCK_ENOMEM;
     for (size_t i = 0; i < count; i++) {
@@ -364,7 +357,7 @@ sock_status sk_equation_add(sock_context *ctx, const sock_model *model, sk_recor
     double share = polynomial_share(&record->found.drifts, &parts);
     const bool whole = named && named == model->drift_terms;
     if (whole) return write_all(ctx, model, 1, &record->equation, &record->errors);
-    if (named != parts || share < SMALL_SHARE) return SOCK_OK;
+    if (named != parts || share < SK_EQUATION_SHARE) return SOCK_OK;
     record->equation_part_share = share;
     return write_all(ctx, model, 1 / share, &record->equation_part, &record->equation_part_errors);
 }

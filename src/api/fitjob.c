@@ -2,6 +2,7 @@
 #include "api/fitjob.h"
 
 #include "occupation/bounds.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,7 +68,10 @@ static sock_status parse_drift_kernel(sk_fit_job *job)
 }
 
 /* A natural unit of 0 (all data at the origin of a linear kernel) leaves only the number itself. */
-static double natural_lambda(double unit) { return unit > 0 && isfinite(unit) ? 1e-3 * unit : 1e-3; }
+static double natural_lambda(double unit)
+{
+    return unit > 0 && isfinite(unit) ? SK_PLAIN_LAMBDA * unit : SK_PLAIN_LAMBDA;
+}
 
 sock_status sk_fit_drift_system(sk_fit_job *job, sk_path path)
 {

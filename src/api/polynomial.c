@@ -10,12 +10,11 @@
  * drift (termerrors.h); of a diffusion it is a square in V, and v that of its tangent. */
 #include "api/termerrors.h"
 #include "model/bands.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { DRIFT_MOST = 1000, DIFFUSION_MOST = 120 }; /* features */
 
 typedef sk_monomial_sum sum;
 
@@ -200,7 +199,7 @@ static sock_status collect_drift(sum *s, const sock_model *model, unsigned *powe
 {
     (void)power;
     *known = model->drift_terms > 0;
-    for (size_t i = 0; i < model->drift_terms; i++) *known = *known && named(model->drift[i]->map, DRIFT_MOST);
+    for (size_t i = 0; i < model->drift_terms; i++) *known = *known && named(model->drift[i]->map, SK_POLYNOMIAL_DRIFT);
     for (size_t i = 0; *known && i < model->drift_terms; i++) SK_TRY(sk_monomials_add_drift(s, model->drift[i], 1));
     return SOCK_OK;
 }
@@ -209,7 +208,7 @@ static sock_status collect_diffusion(sum *s, const sock_model *model, unsigned *
 {
     *known = model->has_diffusion && !model->wrapped_diffusion;
     for (size_t i = 0; i < model->diffusion_terms; i++)
-        *known = *known && named(model->diffusion[i]->map, DIFFUSION_MOST);
+        *known = *known && named(model->diffusion[i]->map, SK_POLYNOMIAL_DIFFUSION);
     if (!*known) return SOCK_OK;
     for (size_t i = 0; i < model->diffusion_terms; i++) SK_TRY(add_diffusion(s, model->diffusion[i], 1, power));
     return add_floor(s, model->d, model->floor, power);

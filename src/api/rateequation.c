@@ -1,13 +1,10 @@
 /* rateequation.c - see rateequation.h. An eigenvector of Q_m is a stoichiometry, its eigenvalue a rate. */
 #include "api/rateequation.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define SMALL_SHARE 0.05 /* of the average: rates with less are not worth an equation */
-#define SMALL_TRACE 0.01 /* of the trace of a */
-#define SMALL_ENTRY 0.005
 
 /* ---- Which part ---- */
 
@@ -19,7 +16,7 @@ static const sk_part *find_part(const sk_parts *parts)
     const sk_part *found = NULL;
     for (size_t i = 0; i < parts->count; i++) {
         const sk_part *part = &parts->part[i];
-        if (!is_rates(part) || !(part->share >= SMALL_SHARE)) continue;
+        if (!is_rates(part) || !(part->share >= SK_EQUATION_SHARE)) continue;
         if (part->learned) return part;
         if (!found) found = part;
     }
@@ -97,7 +94,7 @@ static double scale_vector(size_t d, double *v)
     double most = 0;
     size_t last = d;
     for (size_t k = 0; k < d; k++) most = fmax(most, fabs(v[k]));
-    while (last > 1 && !(fabs(v[last - 1]) > 0.1 * most)) last--;
+    while (last > 1 && !(fabs(v[last - 1]) > SK_REACTION_SIGN * most)) last--;
     const double unit = v[last - 1] < 0 ? -most : most;
     for (size_t k = 0; k < d; k++) v[k] /= unit;
     return most * most;
@@ -144,7 +141,7 @@ static char *vector_text(sock_context *ctx, size_t d, const double *v)
 {
     char *text = sk_strdup(ctx, "*[");
     for (size_t k = 0; text && k < d; k++) {
-        const double entry = fabs(v[k]) < SMALL_ENTRY ? 0 : round(100 * v[k]) / 100;
+        const double entry = fabs(v[k]) < SK_REACTION_ENTRY ? 0 : round(100 * v[k]) / 100;
         char *longer = sk_format(ctx, "%s%s%g", text, k ? " " : "", entry);
         sk_free(text);
         text = longer;
@@ -181,7 +178,7 @@ static sock_status write_all(reactions *r, const sock_model *model, const sock_d
     sort(r);
     for (size_t i = 0; i < r->count; i++) total += r->at[i].trace;
     for (size_t i = 0; i < r->count; i++)
-        if (r->at[i].trace >= SMALL_TRACE * total) SK_TRY(append(r, model, &r->at[i], text));
+        if (r->at[i].trace >= SK_REACTION_TRACE * total) SK_TRY(append(r, model, &r->at[i], text));
     return SOCK_OK;
 }
 

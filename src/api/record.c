@@ -198,7 +198,7 @@ bool sk_record_warns(const sk_record *record, sk_warning_code code)
 
 const char *sk_percent(double share, char buffer[16])
 {
-    if (share < 0.005)
+    if (share < 0.005) /* rounding */
         snprintf(buffer, 16, "<1");
     else
         snprintf(buffer, 16, "%.0f", 100 * share);

@@ -66,7 +66,7 @@ typedef struct sk_phase {
     double seconds;
 } sk_phase;
 
-enum { SK_PHASES = 8 };
+enum { SK_PHASES = 8 }; /* room; speed only */
 
 /* A number that there is not is NaN, a text NULL. A plain fit has one part of each field that was fitted, without share
  * and score; its drift is "given" where the diffusion alone was fitted. */

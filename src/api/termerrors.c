@@ -2,6 +2,7 @@
  * each feature is about the origin, and the variance of a coefficient the sum of squares of its row of M L, L L' the
  * law of the weights. */
 #include "api/termerrors.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>

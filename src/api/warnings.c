@@ -1,5 +1,6 @@
 /* warnings.c - see warnings.h. */
 #include "api/warnings.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,25 +1,9 @@
 /* warnings.h - what speaks against a fit: when, how gravely, and in which words. The decisions are functions of a few
- * numbers; their thresholds stand here. */
+ * numbers; their thresholds stand in tune/policy.h. */
 #ifndef SK_WARNINGS_H
 #define SK_WARNINGS_H
 
 #include "base/base.h"
-
-/* A correlation of neighbouring residuals below this has no consequence that one would notice. */
-#define SK_LAG1_LEAST 0.1
-/* It is chance up to so many standard errors 1/sqrt(n). Four: fits are many, and the residuals are not quite normal. */
-#define SK_LAG1_ERRORS 4.0
-
-/* Standard errors by which long steps must differ from noise at lag 2, to be told from it. */
-#define SK_LAG2_ERRORS 4.0
-
-/* Second differences of a path with a velocity are correlated by up to 1/4, those of a diffusion by -1/2. */
-#define SK_SECOND_INERTIA (-0.125)
-/* Nats by which a model must be ahead of constant coefficients, or behind: about what chance gives. And a paired
- * standard error. */
-#define SK_GAIN_LEAST 2.0
-/* Squared residuals over what a says, or the other way round. */
-#define SK_MOMENTS_MOST 2.0
 
 /* A model beside constant coefficients, by held-out scores. */
 typedef enum sk_verdict {

@@ -287,20 +287,18 @@ static void note_wild(battery *b)
 
 /* ---- Where f or a misses ---- */
 
-enum { BINS = 10 };
-
 /* The tenth of the values of some state where the mean of y is farthest from 0. */
 static void find_bin(const battery *b, size_t k, const double *y, double *worst, size_t *state, size_t *of, double *at)
 {
     for (size_t l = 0; l < b->d; l++) {
-        double sum[BINS] = {0}, count[BINS] = {0}, place[BINS] = {0};
+        double sum[SK_CHECK_BINS] = {0}, count[SK_CHECK_BINS] = {0}, place[SK_CHECK_BINS] = {0};
         for (size_t i = 0; i < b->n; i++) {
-            const size_t bin = (size_t)fmin(b->rank[i * b->d + l] * BINS, BINS - 1);
+            const size_t bin = (size_t)fmin(b->rank[i * b->d + l] * SK_CHECK_BINS, SK_CHECK_BINS - 1);
             sum[bin] += y[i];
             count[bin] += b->used[i];
             place[bin] += b->used[i] ? b->rows.x[i * b->d + l] : 0;
         }
-        for (int i = 0; i < BINS; i++) {
+        for (int i = 0; i < SK_CHECK_BINS; i++) {
             const double z = count[i] > 0 ? fabs(sum[i]) / sqrt(count[i]) : 0;
             if (!(z > *worst)) continue;
             *worst = z;

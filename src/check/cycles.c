@@ -139,7 +139,7 @@ sock_status sk_check_cycles(sock_context *ctx, const sk_check_series *s, sk_cycl
     double *w = sk_doubles(ctx, s->count, 1);
     *out = (sk_cycle){.peak = 1};
     if (!w) return SOCK_ENOMEM;
-    whiten(s, fmin(fmax(sk_check_lag1(s), -0.95), 0.95), w);
+    whiten(s, fmin(fmax(sk_check_lag1(s), -SK_CHECK_WHITENED), SK_CHECK_WHITENED), w);
     portmanteau(s, w, lags, out);
     if (longest >= SK_CHECK_LEAST) highest_peak(s, w, SK_MIN(longest, (size_t)SK_CHECK_SPECTRUM), out);
     sk_free(w);

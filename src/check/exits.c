@@ -74,9 +74,6 @@ sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const soc
 
 /* ---- Long steps ---- */
 
-enum { PLACES = 200 };
-static const double NUDGE = 1e-4; /* of the spread of a state */
-
 static double spread_of(const sk_check_rows *rows, size_t k)
 {
     double mean = 0, square = 0;
@@ -95,17 +92,17 @@ static sock_status add_derivative(sock_context *ctx, const sock_model *model, co
         for (size_t i = 0; i < places; i++) {
             double *at = x + ((size_t)side * places + i) * d;
             memcpy(at, rows->x + i * rows->n / places * d, d * sizeof *at);
-            at[l] += (side ? NUDGE : -NUDGE) * spread[l];
+            at[l] += (side ? SK_CHECK_NUDGE : -SK_CHECK_NUDGE) * spread[l];
         }
     SK_TRY(sk_model_evaluate(ctx, model, 2 * places, x, f, NULL));
     for (size_t i = 0; i < places * d; i++)
-        if (spread[i % d] > 0) sum[i / d] += pow((f[places * d + i] - f[i]) / (2 * NUDGE * spread[i % d]), 2);
+        if (spread[i % d] > 0) sum[i / d] += pow((f[places * d + i] - f[i]) / (2 * SK_CHECK_NUDGE * spread[i % d]), 2);
     return SOCK_OK;
 }
 
 sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double out[2])
 {
-    const size_t d = rows->d, places = SK_MIN(rows->n, (size_t)PLACES);
+    const size_t d = rows->d, places = SK_MIN(rows->n, (size_t)SK_CHECK_PLACES);
     double *spread = sk_doubles(ctx, d, 1), *x = sk_doubles(ctx, 2 * places, d), *f = sk_doubles(ctx, 2 * places, d),
            *sum = sk_doubles(ctx, places, 1);
     sock_status status = spread && x && f && sum ? SOCK_OK : SOCK_ENOMEM;

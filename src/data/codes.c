@@ -1,5 +1,6 @@
 /* codes.c - numbers that stand for a missing value: one exact number that recurs at an end of a coordinate's range,
  * behind a gap that is wider than all else. Peeled from both ends until nothing more looks like it. */
+#include "tune/policy.h"
 #include "wild.h"
 
 #include <math.h>

@@ -19,8 +19,6 @@ typedef struct sk_lag {
     bool second;
 } sk_lag;
 
-enum { SK_THIN_MOST = 32 }; /* thinnings 2, 4, .. that are looked at */
-
 /* Of state k, wild steps left out; NaN, and why (static text). */
 double sk_lag_correlation(const sock_data *data, const sk_wild *wild, size_t k, sk_lag lag, const char **reason);
 

@@ -5,7 +5,7 @@
 
 #include "data.h"
 
-enum { SK_WINDOW_MOST = 64 };
+enum { SK_WINDOW_MOST = 64 }; /* room for a window; speed only */
 
 typedef struct sk_window {
     size_t count;

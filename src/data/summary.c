@@ -1,6 +1,7 @@
 /* summary.c - what a data set holds, as one JSON object: what was read and dropped, counts, steps, ranges, and the
  * correlations of increments (lags.h). */
 #include "lags.h"
+#include "tune/policy.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -13,23 +13,6 @@
 
 #include "data.h"
 
-#define SK_WILD_CUT 5.0           /* robust deviations, the least that is looked at; what decides is the gap */
-#define SK_WILD_MOST 0.03         /* of the steps: more are no exception. An outlier in 1 % of the points spoils 2 % */
-#define SK_WILD_LEAST_STEPS 60    /* with fewer nothing is known of the rest */
-#define SK_WILD_BODY 3.0          /* deviations up to which a step belongs to the rest whatever the rest is */
-#define SK_WILD_CHANCE 1e-4       /* that one of a data set with heavy tails is called wild */
-#define SK_WILD_TAIL 50           /* steps below that tell the tail index, */
-#define SK_WILD_TAIL_SHARE 0.005  /* or this share of all */
-#define SK_WILD_WINDOW 16         /* steps to each side in time */
-#define SK_WILD_ALONE 8           /* with fewer others in its trajectory a step is compared by its state alone */
-#define SK_WILD_NEIGHBOURS 100    /* steps that begin near the same state, at most a quarter of all */
-#define SK_WILD_SAMPLE 10000      /* steps among which neighbours are looked for */
-#define SK_WILD_NUMBERS 100000    /* or so many numbers: in many dimensions, where all are far, fewer do */
-#define SK_WILD_SAMPLE_LEAST 1000 /* and never fewer than this */
-#define SK_WILD_RETURN 10         /* points of an excursion that ends where it began */
-#define SK_WILD_BURST 5           /* steps from one wild step to the next that make a burst */
-enum { SK_WILD_TOLD = 20 };       /* wild steps that are named, the largest first */
-
 typedef struct sk_wild_step {
     size_t point; /* where it begins */
     size_t state; /* the coordinate that is farthest out */
@@ -59,12 +42,6 @@ bool sk_wild_is_local(size_t among, size_t k, double share);
 bool sk_wild_in_bursts(size_t close, size_t events, double share);
 
 /* ---- Codes (codes.c) ---- */
-
-#define SK_CODE_REPEATS 3   /* a value that stands for a missing one recurs */
-#define SK_CODE_VALUES 10   /* among others that are many, */
-#define SK_CODE_RANGES 1.0  /* beyond a gap of so many ranges of the others */
-#define SK_CODE_QUARTILES 5 /* and so many interquartile ranges */
-enum { SK_CODES = 8 };      /* that are named of each coordinate */
 
 typedef struct sk_code {
     size_t state;

@@ -7,6 +7,7 @@
  * Deviations are |u - median| over the median of the same for those that are not at the median: counted data rest most
  * of the time, and their rests say nothing about the size of a move. */
 #include "slidingwindow.h"
+#include "tune/policy.h"
 #include "wild.h"
 
 #include <float.h>
@@ -249,7 +250,10 @@ static sock_status measure_some(void *argument, size_t begin, size_t end, int wo
 
 /* ---- What the state does by itself ---- */
 
-bool sk_wild_is_local(size_t among, size_t k, double share) { return (double)among >= 3 + 5 * (double)k * share; }
+bool sk_wild_is_local(size_t among, size_t k, double share)
+{
+    return (double)among >= SK_WILD_LOCAL + SK_WILD_LOCAL_TIMES * (double)k * share;
+}
 
 /* The step before it is far as well: this one goes back from where that led. */
 static bool follows(const hunt *w, size_t s) { return s > w->begin[s] && w->far[s - 1]; }
@@ -263,7 +267,7 @@ static double right_of(const hunt *w, size_t s, size_t k) { return w->data->x[(w
 static size_t inhabitants(const hunt *w, size_t s, double value)
 {
     const size_t k = w->state[s];
-    const double reach = 0.25 * fabs(right_of(w, s, k) - left_of(w, s, k));
+    const double reach = SK_WILD_NEAR * fabs(right_of(w, s, k) - left_of(w, s, k));
     size_t count = 0;
     for (size_t r = 0; r < w->refs; r++) count += fabs(left_of(w, r * w->stride, k) - value) < reach;
     return count;
@@ -273,7 +277,7 @@ static size_t inhabitants(const hunt *w, size_t s, double value)
 static bool resembles(const hunt *w, size_t r, size_t s, bool back)
 {
     const size_t k = w->state[s];
-    const double a = left_of(w, s, k), b = right_of(w, s, k), reach = 0.25 * fabs(b - a);
+    const double a = left_of(w, s, k), b = right_of(w, s, k), reach = SK_WILD_NEAR * fabs(b - a);
     const double from = back ? right_of(w, r, k) : left_of(w, r, k), to = back ? left_of(w, r, k) : right_of(w, r, k);
     return fabs(from - a) < reach && fabs(to - b) < reach;
 }
@@ -301,7 +305,7 @@ static bool crosses(const hunt *w, size_t s)
     const double a = left_of(w, s, k), b = right_of(w, s, k);
     if (leads_back(w, s) || follows(w, s) || rests(w, s, s + 1) || rests(w, s, s - 1)) return false;
     const size_t there = SK_MIN(inhabitants(w, s, a), inhabitants(w, s, b)), between = inhabitants(w, s, 0.5 * (a + b));
-    return 100 * there > w->refs && 20 * between < there && recurs(w, s);
+    return SK_WILD_LIVED * there > w->refs && SK_WILD_BETWEEN * between < there && recurs(w, s);
 }
 
 /* What resembles a step that the state makes is one too. */
@@ -359,7 +363,7 @@ static double tail_index(size_t count, const double *size, size_t a)
     double sum = 0;
     for (; m < most && a + m + 1 < count && size[a + m + 1] > 0; m++)
         sum += (double)(a + m + 1) * log(size[a + m] / size[a + m + 1]);
-    return sum > 0 ? (double)m / sum * (1 - 1.5 / sqrt((double)m)) : 0;
+    return sum > 0 ? (double)m / sum * (1 - SK_WILD_TAIL_ERRORS / sqrt((double)m)) : 0;
 }
 
 size_t sk_wild_gap(size_t count, const double *size, size_t far)
@@ -406,9 +410,9 @@ static void close_excursion(const hunt *w, size_t s, bool *left)
 {
     const size_t k = w->state[s];
     const double a = left_of(w, s, k), b = right_of(w, s, k);
-    const bool lonely = 200 * inhabitants(w, s, b) < w->refs;
+    const bool lonely = SK_WILD_LONELY * inhabitants(w, s, b) < w->refs;
     for (size_t r = s + 1; r < w->end[s]; r++) {
-        if (w->far[r] && fabs(right_of(w, r, k) - a) < 0.25 * fabs(b - a)) {
+        if (w->far[r] && fabs(right_of(w, r, k) - a) < SK_WILD_NEAR * fabs(b - a)) {
             for (size_t i = s + 1; i < r; i++) left[w->point[i]] = true;
             return;
         }

@@ -2,13 +2,10 @@
  * the components), the direction (k, j, c) is L^-1 dC L^-T = w t' + t w', w = L^-1 e_k, t = L^-1 s_jc: its entries on
  * and below the diagonal, the latter times sqrt 2, are a row of Y, and F = Y'Y / 2. Cost: n q^2 d^2 / 2. */
 #include "diffusion/diffusionspread.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Columns of V with less than this share of the largest, in every component, stay as they are: what they add to a is
- * less than its error, and a tangent at next to nothing leads nowhere. */
-static const double SMALL_COLUMN = 1e-2;
 
 /* Rows of V of less than this share of the largest number are features that were learned away. */
 static const double NO_FEATURE = 1e-9;
@@ -77,7 +74,7 @@ static void find_heard(const sk_diffusion_term *term, size_t p, const tangent *t
         for (size_t c = 0; c < term->rank; c++)
             if (has_column(term, t, c)) most = fmax(most, column_size(term, p, k, c));
         for (size_t c = 0; most > 0 && c < term->rank; c++)
-            if (has_column(term, t, c) && column_size(term, p, k, c) >= SMALL_COLUMN * most) heard[c] = true;
+            if (has_column(term, t, c) && column_size(term, p, k, c) >= SK_SMALL_COLUMN * most) heard[c] = true;
     }
 }
 

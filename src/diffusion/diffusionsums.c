@@ -2,15 +2,13 @@
 #include "diffusion/diffusionsums.h"
 
 #include "occupation/secondmoments.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Rows whose svec is in memory at once. */
 enum { AT_ONCE = 256 };
-
-/* w = 1 / (size / median + share)^2: rows with next to no noise do not outweigh all others. */
-static const double SIZE_SHARE = 0.3;
 
 static size_t squares(const sk_diffusion_sums *s) { return s->systems * s->q * s->q; }
 static size_t sides(const sk_diffusion_sums *s) { return s->systems * s->pairs * s->q; }
@@ -166,7 +164,7 @@ static double row_weight(const sk_diffusion_sums *s, const sk_view *v, size_t i,
 {
     const double size = s->systems > 1 ? v->part[i * s->d + system] : v->size[i];
     const double typical = s->systems > 1 ? v->typical->part[system] : v->typical->size;
-    const double relative = typical > 0 ? size / typical + SIZE_SHARE : 1;
+    const double relative = typical > 0 ? size / typical + SK_SIZE_SHARE : 1;
     return v->spec.weighted ? 1 / (relative * relative) : 1;
 }
 
@@ -375,10 +373,6 @@ double sk_diffusion_sums_unit(const sk_diffusion_sums *s, size_t system, const d
 
 /* ---- Path ---- */
 
-/* How often features are scaled by sqrt(Q_mm) and the problem is solved again; and what is left out then. */
-enum { REWEIGHTINGS = 4 };
-static const double NEGLIGIBLE_FEATURE = 1e-6;
-
 struct sk_diffusion_path {
     const sk_diffusion_sums *sums;
     size_t system, rows;
@@ -520,7 +514,7 @@ static sock_status reweigh(sock_context *ctx, const sk_diffusion_path *t, double
     sock_status status = index && scale ? SOCK_OK : SOCK_ENOMEM;
     for (size_t m = 0; status >= 0 && m < pc; m++) largest = SK_MAX(largest, q[m * pc + m]);
     for (size_t m = 0; status >= 0 && m < pc; m++)
-        if (q[m * pc + m] > NEGLIGIBLE_FEATURE * largest) {
+        if (q[m * pc + m] > SK_NEGLIGIBLE_FEATURE * largest) {
             scale[m] = sqrt(q[m * pc + m]);
             index[kept++] = m;
         }
@@ -571,7 +565,7 @@ sock_status sk_diffusion_path_solve(sock_context *ctx, sk_diffusion_path *t, dou
     if (status >= 0 && t->kept) spread_out(t, q);
     t->warm = true;
     t->converged = status == SOCK_OK;
-    for (int repeat = 0; status >= 0 && t->train && repeat < REWEIGHTINGS; repeat++)
+    for (int repeat = 0; status >= 0 && t->train && repeat < SK_REWEIGHTINGS; repeat++)
         status = reweigh(ctx, t, l, tolerance, q);
     return status < 0 ? status : SOCK_OK;
 }

@@ -7,6 +7,7 @@
  *   4. V from the solver's factor; the certificate goes with it. */
 #include "diffusion/diffusion.h"
 #include "diffusion/separate.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,12 +48,18 @@ static sock_status check_memory(sock_context *ctx, const sk_rule *rule, const sk
 static sock_status implicit_features(sock_context *ctx, sk_diffusion_system *s, const sk_diffusion_spec *spec)
 {
     const sk_rule *rule = s->rule;
-    enum { UNKNOWNS = 1000, LEAST_FULL = 20, LEAST_DIAGONAL = 100 };
-    size_t least = spec->diagonal ? LEAST_DIAGONAL : LEAST_FULL;
-    size_t most = spec->max_rank ? spec->max_rank : SK_MAX(UNKNOWNS / rule->out, least);
+    size_t least = spec->diagonal ? SK_PLAIN_RANK_DIAGONAL : SK_PLAIN_RANK;
+    size_t most = spec->max_rank ? spec->max_rank : SK_MAX(SK_PLAIN_ORDER / rule->out, least);
+    double *own = spec->origin ? sk_doubles_unset(ctx, rule->nodes, rule->in) : NULL;
+    if (spec->origin && !own) return SOCK_ENOMEM;
+    for (size_t i = 0, k = 0; own && i < rule->nodes * rule->in; i++, k = i % rule->in)
+        own[i] = (rule->x[i] - spec->origin[k]) / spec->scale[k];
     s->report.form = "implicit";
-    return sk_features_pivoted(ctx, spec->kernel, rule->in, rule->nodes, rule->x, 1e-13, SK_MIN(most, rule->nodes),
-                               false, &s->map, &s->phi, &s->report.complete);
+    sock_status status = sk_features_pivoted(ctx, spec->kernel, rule->in, rule->nodes, own ? own : rule->x, 1e-13,
+                                             SK_MIN(most, rule->nodes), false, &s->map, &s->phi, &s->report.complete);
+    sk_free(own);
+    if (status >= 0 && spec->origin) status = sk_features_set_units(ctx, s->map, spec->origin, spec->scale);
+    return status;
 }
 
 static sock_status make_features(sock_context *ctx, sk_diffusion_system *s, const sk_diffusion_spec *spec)

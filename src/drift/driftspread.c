@@ -1,6 +1,7 @@
 /* driftspread.c - see driftspread.h. Cost: n p^2 (times d or d^2) for the sums, as those of the fit; order^3 for the
  * covariance of each system. */
 #include "drift/driftspread.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -238,6 +239,7 @@ static void gather(const desk *t, size_t order, const double *m, const double *l
 static sock_status invert(sock_context *ctx, const desk *t, size_t order, const double *h, const double *lambda)
 {
     sock_status status = SOCK_ENUMERIC;
+    /* a hundred thousand times rounding is no ridge any more */
     for (double ridge = 1e-14; status == SOCK_ENUMERIC && ridge < 1e-5; ridge *= 10) {
         gather(t, order, h, lambda, t->left);
         for (size_t i = 0; i < t->count; i++) t->left[i * t->count + i] += ridge > 2e-14 ? ridge : 0;
@@ -265,9 +267,6 @@ static sock_status covariance(sock_context *ctx, const desk *t, size_t order, co
 
 /* ---- Learned weights ---- */
 
-/* More do not change a prior by a per mille where a weight is worth having. */
-enum { ROUNDS = 12 };
-
 /* Diagonal of S into variance (count, in the units of the desk). */
 static sock_status variances(sock_context *ctx, const desk *t, size_t order, const double *h, const double *lambda,
                              double *variance)
@@ -288,7 +287,7 @@ static sock_status learn_system(sock_context *ctx, size_t order, const double *h
 {
     desk t;
     for (size_t i = 0; i < order; i++) lambda[i] = w[i] != 0 ? 1 / (w[i] * w[i]) : (double)INFINITY;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < SK_PRIOR_ROUNDS; round++) {
         SK_TRY(desk_new(ctx, order, h, lambda, &t));
         double *variance = sk_doubles(ctx, t.count, 1);
         sock_status status = variance ? SOCK_OK : SOCK_ENOMEM;

@@ -2,6 +2,7 @@
 #include "drift/driftsums.h"
 
 #include "drift/sparsebayes.h"
+#include "tune/policy.h"
 
 #include <assert.h>
 #include <math.h>

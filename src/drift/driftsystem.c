@@ -89,10 +89,10 @@ typedef struct feature_sums {
     sk_drift_sums **sums; /* parts */
 } feature_sums;
 
-/* The features of a block, at all its nodes, are about as many numbers as a cache holds. */
+/* The features of a block, at all its nodes, are about as many numbers as a cache holds. Speed only. */
 static size_t rows_at_once(const sk_rule *rule, size_t p)
 {
-    enum { NUMBERS = 1 << 19, LEAST = 64, MOST = 16384 };
+    enum { NUMBERS = 1 << 19, LEAST = 64, MOST = 16384 }; /* speed only */
     double rows = NUMBERS / ((double)p * (double)rule->nodes / (double)rule->n);
     return SK_MAX(LEAST, SK_MIN((size_t)rows, MOST));
 }
@@ -100,7 +100,7 @@ static size_t rows_at_once(const sk_rule *rule, size_t p)
 /* Many features: one part, and the threads are inside the products. Speed only. */
 static size_t part_count(size_t n, size_t p)
 {
-    enum { NUMBERS = 1 << 22, MOST = 32, INTERVALS = 1024 };
+    enum { NUMBERS = 1 << 22, MOST = 32, INTERVALS = 1024 }; /* speed only */
     return SK_MAX(1, SK_MIN(n / INTERVALS, SK_MIN(NUMBERS / p / p, MOST)));
 }
 
@@ -462,7 +462,7 @@ sock_status sk_drift_solve(sock_context *ctx, sk_drift_system *s, size_t count, 
                            sk_drift_term **terms, double *dof)
 {
     /* An eigendecomposition costs about as much as twenty Cholesky factorisations of a large system; for the small ones
-     * of the pivoted and explicit forms it is cheap and tells the degrees of freedom. */
+     * of the pivoted and explicit forms it is cheap and tells the degrees of freedom. Speed only. */
     enum { MANY = 20, SMALL = 600 };
     double start = sk_seconds();
     bool spectral = s->spectrum || count >= MANY || s->order <= SMALL;

@@ -8,11 +8,12 @@
 #include "drift/sparsebayes.h"
 
 #include "la/la.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TRIED = 3, ESTIMATES = 50 };
+enum { ESTIMATES = 50 };
 static const double SAME_ALPHA = 1e-3, LARGEST_ALPHA = 1e6; /* the latter in units of H_jj */
 
 /* A set of terms with all that is known of it. */
@@ -121,10 +122,10 @@ static size_t cheapest(const terms *t, size_t *list)
 {
     size_t count = 0;
     for (size_t j = 0; j < t->count; j++) {
-        size_t at = count < TRIED ? count++ : TRIED;
+        size_t at = count < SK_PRUNE_TRIED ? count++ : SK_PRUNE_TRIED;
         for (; at > 0 && loss(t, list[at - 1]) > loss(t, j); at--)
-            if (at < TRIED) list[at] = list[at - 1];
-        if (at < TRIED) list[at] = j;
+            if (at < SK_PRUNE_TRIED) list[at] = list[at - 1];
+        if (at < SK_PRUNE_TRIED) list[at] = j;
     }
     return count;
 }
@@ -132,7 +133,7 @@ static size_t cheapest(const terms *t, size_t *list)
 /* *gone: whether a term went. */
 static sock_status drop_one(const problem *p, double threshold, terms *t, bool *gone)
 {
-    size_t list[TRIED];
+    size_t list[SK_PRUNE_TRIED];
     const size_t count = cheapest(t, list);
     *gone = false;
     for (size_t i = 0; i < count && !*gone; i++) {

@@ -61,6 +61,9 @@ static bool is_matrix(const sk_term *term) { return term->b || term->family->add
 /* The formula of a kernel of roots is that of other points: it serves through its features alone. */
 static bool is_closed(const sk_term *term) { return sk_family_is_closed(term->family) && !term->b && !term->root; }
 
+/* Of points, or of their roots. */
+static bool has_pivots(const sk_term *term) { return sk_family_is_closed(term->family) && !term->b; }
+
 static bool has_formula(const sk_term *term)
 {
     return (sk_family_is_closed(term->family) && !term->root) || term->family->add_pair;
@@ -93,7 +96,7 @@ static bool all(const sk_kernel *kernel, bool (*holds)(const sk_term *))
 bool sk_kernel_is_matrix(const sk_kernel *kernel) { return any(kernel, is_matrix); }
 bool sk_kernel_is_closed(const sk_kernel *kernel) { return all(kernel, is_closed); }
 bool sk_kernel_has_formula(const sk_kernel *kernel) { return all(kernel, has_formula); }
-bool sk_kernel_is_implicit(const sk_kernel *kernel) { return any(kernel, is_implicit) && sk_kernel_is_closed(kernel); }
+bool sk_kernel_is_implicit(const sk_kernel *kernel) { return any(kernel, is_implicit) && all(kernel, has_pivots); }
 bool sk_kernel_has_text(const sk_kernel *kernel) { return all(kernel, has_text); }
 bool sk_kernel_names_eta(const sk_kernel *kernel) { return any(kernel, names_eta); }
 bool sk_kernel_is_open(const sk_kernel *kernel) { return any(kernel, is_open); }

@@ -43,10 +43,9 @@ static sock_status check_term(sock_context *ctx, const char *option, const sk_te
     const sk_family *family = term->family;
     const char *with_b = term->b ? " with B" : "";
     char names[SK_NAMES];
-    if (pivoted && (!sk_family_is_closed(family) || term->b || term->root))
+    if (pivoted && (!sk_family_is_closed(family) || term->b))
         return sk_fail(ctx, SOCK_EUSAGE, "%s: %s%s has no pivoted features; allowed: %s and their sums, without B",
-                       option, family->name, term->root ? " of roots" : with_b,
-                       sk_kernel_names(SK_KIND_CLOSED, ", ", names));
+                       option, family->name, with_b, sk_kernel_names(SK_KIND_CLOSED, ", ", names));
     if (term->b || family->add_pair)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: %s%s is matrix-valued and has no feature map; allowed: %s, without B",
                        option, family->name, with_b, sk_kernel_names(SK_KIND_EXPLICIT, ", ", names));

@@ -143,7 +143,8 @@ static double gauss_count(const sk_term *term, size_t d, size_t max_rank)
 }
 
 const sk_family sk_gauss_family = {.name = "gauss",
-                                   .keys = SK_BIT(SK_KEY_ETA) | SK_BIT(SK_KEY_SCALE) | SK_BIT(SK_KEY_B),
+                                   .keys = SK_BIT(SK_KEY_ETA) | SK_BIT(SK_KEY_SCALE) | SK_BIT(SK_KEY_B) |
+                                           SK_BIT(SK_KEY_IN) | SK_BIT(SK_KEY_BOUNDS),
                                    .value = gauss_value,
                                    .add_gradient = gauss_add_gradient,
                                    .tile = gauss_tile,

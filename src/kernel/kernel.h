@@ -64,11 +64,12 @@ char *sk_kernel_format(sock_context *ctx, const sk_kernel *kernel);
 bool sk_kernel_is_matrix(const sk_kernel *kernel);   /* any term with B, curlfree, divfree, callback */
 bool sk_kernel_is_closed(const sk_kernel *kernel);   /* scalar, and k(x, y) is a formula: no fourier, no nystrom */
 bool sk_kernel_has_formula(const sk_kernel *kernel); /* the same, matrix-valued or not */
-bool sk_kernel_is_implicit(const sk_kernel *kernel); /* has a gauss term (infinite features), and is closed */
-bool sk_kernel_has_text(const sk_kernel *kernel);    /* sk_kernel_parse knows it: no function of the user's own */
-bool sk_kernel_names_eta(const sk_kernel *kernel);   /* a length scale is given */
-bool sk_kernel_is_open(const sk_kernel *kernel);     /* a length scale is wanted and not given */
-bool sk_kernel_is_bounded(const sk_kernel *kernel);  /* knows bounds: rates, or in=root */
+bool sk_kernel_is_implicit(
+    const sk_kernel *kernel); /* has a gauss term (infinite features), and pivots, of points or of their roots */
+bool sk_kernel_has_text(const sk_kernel *kernel);   /* sk_kernel_parse knows it: no function of the user's own */
+bool sk_kernel_names_eta(const sk_kernel *kernel);  /* a length scale is given */
+bool sk_kernel_is_open(const sk_kernel *kernel);    /* a length scale is wanted and not given */
+bool sk_kernel_is_bounded(const sk_kernel *kernel); /* knows bounds: rates, or in=root */
 
 /* Fills in bounds that were left open: a letter for each state. */
 void sk_kernel_set_sides(sk_kernel *kernel, const char *sides);

@@ -136,6 +136,14 @@ static sock_status check_factor(const sk_stored *s, size_t r, const double *fact
     return SOCK_OK;
 }
 
+/* The kernel as it is of the coordinates that a part sees: of roots, where it is of these. */
+static sock_status kernel_inside(sock_context *ctx, const sk_kernel *kernel, sk_kernel **out)
+{
+    SK_TRY(sk_kernel_copy(ctx, kernel, out));
+    for (size_t i = 0; i < kernel->terms; i++) (*out)->term[i].root = false, (*out)->term[i].sides[0] = 0;
+    return SOCK_OK;
+}
+
 sock_status sk_landmarks_load(sk_stored *s, const sk_kernel *kernel, sk_part *part)
 {
     part->kind = &landmark_kind;
@@ -143,7 +151,7 @@ sock_status sk_landmarks_load(sk_stored *s, const sk_kernel *kernel, sk_part *pa
     part->p = part->array[SK_LANDMARKS].rows;
     SK_TRY(sk_stored_array(s, part, "factor", part->p, part->p));
     SK_TRY(check_factor(s, part->p, factor_of(part)));
-    return sk_kernel_copy(s->ctx, kernel, &part->kernel);
+    return kernel_inside(s->ctx, kernel, &part->kernel);
 }
 
 /* ---- Nystrom ---- */
@@ -238,17 +246,31 @@ static double *features_of_points(sock_context *ctx, const sk_pivoted *found)
     return phi;
 }
 
+/* *x := the points in the coordinates that the map's part sees; *own: theirs, where they are others. */
+static sock_status points_inside(sock_context *ctx, const sk_features *map, size_t count, const double **x,
+                                 double **own)
+{
+    if (!sk_features_bounded(map)) return SOCK_OK;
+    if (!(*own = sk_doubles_unset(ctx, count, map->inner))) return SOCK_ENOMEM;
+    sk_root_coordinates(&map->part[0].term, map->d, count, *x, *own);
+    *x = *own;
+    return SOCK_OK;
+}
+
 sock_status sk_features_pivoted(sock_context *ctx, const sk_kernel *kernel, size_t d, size_t count, const double *x,
                                 double tolerance, size_t max_rank, bool give_up_early, sk_features **out, double **phi,
                                 bool *complete)
 {
     sk_pivoted *found = NULL;
     sk_features *map = NULL;
-    double *own = NULL;
+    sk_kernel *inside = NULL;
+    double *own = NULL, *root = NULL;
     sock_status status = SOCK_OK;
     SK_GO(sk_features_start(ctx, "pivoted features", kernel, d, true, &map));
-    SK_GO(pivoted_kernel(ctx, kernel, d, count, x, tolerance, max_rank, give_up_early, &found));
-    SK_GO(take_pivots(ctx, kernel, found, x, &map->part[0]));
+    SK_GO(kernel_inside(ctx, kernel, &inside));
+    SK_GO(points_inside(ctx, map, count, &x, &root));
+    SK_GO(pivoted_kernel(ctx, inside, map->inner, count, x, tolerance, max_rank, give_up_early, &found));
+    SK_GO(take_pivots(ctx, inside, found, x, &map->part[0]));
     SK_GO(sk_features_add(ctx, "pivoted features", map, &map->part[0]));
     if (phi && !(own = features_of_points(ctx, found))) status = SOCK_ENOMEM;
 out:
@@ -259,6 +281,8 @@ out:
         if (phi) *phi = own;
         if (complete) *complete = found->complete;
     }
+    sk_free(root);
+    sk_kernel_free(inside);
     sk_pivoted_free(found);
     return status;
 }

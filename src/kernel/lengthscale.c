@@ -63,6 +63,10 @@ sock_status sk_kernel_resolve(sock_context *ctx, const char *option, sk_kernel *
         if (sk_family_takes(term->family, SK_KEY_M) && !term->p)
             term->p = SK_MAX(SK_MIN(count, AUTOMATIC_LANDMARKS), 1);
         if (!sk_term_needs_eta(term) || !isnan(term->eta)) continue;
+        if (term->root) { /* bounded states have units of their own, in which they are about 1 */
+            term->eta = 1;
+            continue;
+        }
         if (isnan(eta)) SK_TRY(sk_median_distance(ctx, d, count, x, &eta));
         if (!(eta >= 1e-100 && eta <= 1e100))
             return sk_fail(ctx, SOCK_EINPUT,

@@ -1,15 +1,12 @@
 /* bandedfields.c - sock_model_bands: bands of f, a and sigma at points, pointwise or, for f, simultaneous. */
 #include "model/bands.h"
 #include "model/draw.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Draws for the bands of sigma in several dimensions, and points that they are made for at once. */
-enum { SIGMA_DRAWS = 200, POINTS_AT_ONCE = 128 };
-
-/* A state is outside the data beyond its range widened by this share on each side. */
-static const double MARGIN = 0.1;
+enum { POINTS_AT_ONCE = 128 }; /* that draws of sigma are made for */
 
 static sock_status check(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
                          const sock_bands *out)
@@ -84,14 +81,14 @@ static sock_status diffusion_bands(sock_context *ctx, const sock_model *model, s
 
 /* ---- sigma ---- */
 
-/* Draws of a at some points: SIGMA_DRAWS x count x d x d. */
+/* Draws of a at some points: SK_SIGMA_DRAWS x count x d x d. */
 static sock_status draw_roots(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *root)
 {
     const size_t d = model->d, size = count * d * d;
     sock_model rest = *model; /* the floor alone */
     rest.diffusion = model->diffusion + model->spread->diffusions;
     rest.diffusion_terms = model->diffusion_terms - model->spread->diffusions;
-    for (size_t b = 0; b < SIGMA_DRAWS; b++) {
+    for (size_t b = 0; b < SK_SIGMA_DRAWS; b++) {
         sk_diffusion_term *term = NULL;
         double *a = root + b * size;
         SK_TRY(sk_model_evaluate(ctx, &rest, count, x, NULL, a));
@@ -102,21 +99,22 @@ static sock_status draw_roots(sock_context *ctx, const sock_model *model, size_t
         sk_diffusion_term_free(term);
         if (!space) return SOCK_ENOMEM;
     }
-    return sk_square_roots(ctx, d, SIGMA_DRAWS * count, root, root);
+    return sk_square_roots(ctx, d, SK_SIGMA_DRAWS * count, root, root);
 }
 
 /* Quantiles of the draws, moved away from sigma by the factor of all bands. */
 static sock_status root_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
                               double *low, double *high)
 {
-    const size_t size = count * model->d * model->d, tail = (size_t)((1 - level) / 2 * SIGMA_DRAWS);
-    double *root = sk_doubles_unset(ctx, SIGMA_DRAWS, size), *sigma = sk_doubles(ctx, size, 1), some[SIGMA_DRAWS];
+    const size_t size = count * model->d * model->d, tail = (size_t)((1 - level) / 2 * SK_SIGMA_DRAWS);
+    double *root = sk_doubles_unset(ctx, SK_SIGMA_DRAWS, size), *sigma = sk_doubles(ctx, size, 1), some[SK_SIGMA_DRAWS];
     sock_status status = root && sigma ? draw_roots(ctx, model, count, x, root) : SOCK_ENOMEM;
     if (status >= 0) status = sk_model_evaluate(ctx, model, count, x, NULL, sigma);
     if (status >= 0) status = sk_square_roots(ctx, model->d, count, sigma, sigma);
     for (size_t i = 0; status >= 0 && i < size; i++) {
-        for (size_t b = 0; b < SIGMA_DRAWS; b++) some[b] = root[b * size + i];
-        const double q0 = sk_select(SIGMA_DRAWS, some, tail), q1 = sk_select(SIGMA_DRAWS, some, SIGMA_DRAWS - 1 - tail);
+        for (size_t b = 0; b < SK_SIGMA_DRAWS; b++) some[b] = root[b * size + i];
+        const double q0 = sk_select(SK_SIGMA_DRAWS, some, tail),
+                     q1 = sk_select(SK_SIGMA_DRAWS, some, SK_SIGMA_DRAWS - 1 - tail);
         low[i] = sigma[i] + SK_BAND_FACTOR * fmin(q0 - sigma[i], 0);
         high[i] = sigma[i] + SK_BAND_FACTOR * fmax(q1 - sigma[i], 0);
     }
@@ -168,7 +166,7 @@ static void look_outside(const sk_spread *s, size_t count, const double *x, int 
     for (size_t i = 0; outside && i < count; i++) {
         outside[i] = 0;
         for (size_t k = 0; k < s->d; k++) {
-            const double margin = MARGIN * (s->upper[k] - s->lower[k]), value = x[i * s->d + k];
+            const double margin = SK_BAND_MARGIN * (s->upper[k] - s->lower[k]), value = x[i * s->d + k];
             if (value < s->lower[k] - margin || value > s->upper[k] + margin) outside[i] = 1;
         }
     }

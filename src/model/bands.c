@@ -1,14 +1,12 @@
 /* bands.c - see bands.h. Blocks of points, in parallel. */
 #include "model/bands.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { POINTS_AT_ONCE = 256 };
-
-/* A part of the average with less than this share of a counts as if it had it: its logarithm leads nowhere. */
-static const double LEAST_RATIO = 1e-3;
 
 double sk_normal_reach(double level) { return -sk_normal_quantile((1 - level) / 2); }
 
@@ -323,7 +321,7 @@ static double variance_of(bool diagonal, double share, double lead, double v, do
 {
     if (!diagonal) return lead * v + share * square(own - a);
     if (!(a > 0)) return 0;
-    own = fmax(own, LEAST_RATIO * a);
+    own = fmax(own, SK_BAND_LEAST_RATIO * a);
     return lead * v / square(own) + share * square(log(own / a));
 }
 

@@ -9,8 +9,6 @@
 
 #include "model/sampler.h"
 
-enum { SK_SUBSTEPS_MOST = 16 };
-
 /* How a step is followed. */
 typedef struct sk_substeps {
     size_t count; /* S: equal substeps of Heun's rule */
@@ -67,9 +65,6 @@ typedef struct sk_substeps_ask {
     sk_substeps least;        /* not fewer than these */
     const sk_flow_spec *spec; /* reach and box */
 } sk_substeps_ask;
-
-/* Enough of them to be asked. */
-enum { SK_SUBSTEPS_ASKED = 500 };
 
 /* The smallest S of 1, 2, 4, 8, 16 with which nine steps of ten are where twice as many substeps lead, to half a
  * standard error of what so many steps can show; and whether the split changes the variance of more than a tenth. */

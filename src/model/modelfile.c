@@ -8,6 +8,7 @@
 
 #include "base/safefile.h"
 #include "la/la.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <stdlib.h>

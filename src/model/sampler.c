@@ -117,7 +117,7 @@ static sock_status map_piece(sock_context *ctx, sk_sampler *s, const sk_features
                           .scale = sk_features_scale(map),
                           .p = p,
                           .point = pivot};
-    if (pivot && !s->stable) return kernel_piece(ctx, s, &wanted, found);
+    if (pivot && !s->stable && !sk_features_bounded(map)) return kernel_piece(ctx, s, &wanted, found);
     *found = s->pieces;
     s->piece[s->pieces++] = (piece){.map = map, .p = p};
     return SOCK_OK;
@@ -417,7 +417,7 @@ static bool agree(size_t n, size_t width, const double *unit, const double *one,
 
 static sock_status check_piece(sock_context *ctx, const sk_sampler *s, const piece *q, bool *good)
 {
-    const size_t d = s->d, in = s->in, count = SK_MIN(q->p, (size_t)64);
+    const size_t d = s->d, in = s->in, count = SK_MIN(q->p, (size_t)ABREAST);
     const bool noisy = s->model->has_diffusion;
     double *values = sk_doubles(ctx, count, 2 * d + in + 2 * d * d), *unit = sk_doubles(ctx, d + d * d, 1);
     double *space = sk_doubles(ctx, SK_MAX(sk_sampler_space(s, count), sk_model_space(s->model, count)), 1);

@@ -1,6 +1,7 @@
 /* spread.c - see spread.h. */
 #include "model/bands.h"
 #include "model/model.h"
+#include "tune/policy.h"
 
 #include <string.h>
 

@@ -14,13 +14,6 @@
 #include "drift/drift.h"
 #include "la/factor.h"
 
-/* Bands are so many times wider than what within and between say: it stands for the errors of weights, penalties and
- * scores, and was chosen on known systems (docs/uncertainty.md). */
-#define SK_BAND_FACTOR 1.1
-
-/* Draws whose largest deviations from f make simultaneous bands. */
-enum { SK_SUP_DRAWS = 400 };
-
 typedef struct sk_spread {
     size_t d, drifts, others, diffusions;
     double *share;           /* drifts: of each drift term of the model, which is its share times a drift of its own */

@@ -4,6 +4,7 @@
  *   arrays        drift.I.factor, drift.I.entry (which weight, which group), diffusion.I.factor, diffusion.I.entry,
  *                 spread.drift.J.* (as drift.I.*, with a factor or without), spread.0.sup */
 #include "model/modelfile.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,6 +113,7 @@ static sock_status check_shares(const sk_loading *l, const char *key, size_t cou
         if (!(open ? share[i] > 0 : share[i] >= 0)) return sk_bad_model(l, "a share is not positive", key);
         sum += share[i];
     }
+    /* rounding */
     return count && !(fabs(sum - 1) < 1e-6) ? sk_bad_model(l, "the shares do not add up to 1", key) : SOCK_OK;
 }
 

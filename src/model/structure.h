@@ -11,9 +11,6 @@ typedef struct sk_input {
     double usual; /* its median in the data of the fit: where figures hold it */
 } sk_input;
 
-/* Noise is known in so many dimensions: its cost grows with the third power and more. */
-enum { SK_NOISE_MOST_DIM = 10 };
-
 /* Bounds of a state where everything comes to rest. */
 enum { SK_ABSORBS_LOWER = 1, SK_ABSORBS_UPPER = 2 };
 

@@ -2,13 +2,12 @@
 #include "model/flow.h"
 
 #include "la/la.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double LEAST = 0.005, MOST = 0.05; /* tolerances are kept within */
-static const double FEW = 0.1;                  /* of the steps may differ by more */
-enum { AT_ONCE = 64 };                          /* starts; speed only */
+enum { AT_ONCE = 64 }; /* starts; speed only */
 
 /* Means (count x d) and covariances (count x d x d) at the ends of the steps. */
 typedef struct law {
@@ -75,10 +74,10 @@ static bool differ(const sk_substeps_ask *ask, size_t d, const law *a, const law
         means += !(mean_distance(ask, d, a, b, i) < mean);
         covs += !(cov_distance(ask, d, a, b, i) < cov);
     }
-    return (double)SK_MAX(means, covs) > FEW * (double)ask->count;
+    return (double)SK_MAX(means, covs) > SK_SUBSTEPS_FEW * (double)ask->count;
 }
 
-static double within(double value) { return fmin(fmax(value, LEAST), MOST); }
+static double within(double value) { return fmin(fmax(value, SK_SUBSTEPS_FINE), SK_SUBSTEPS_COARSE); }
 
 sock_status sk_substeps_choose(sock_context *ctx, const sock_model *model, const sk_substeps_ask *ask, sk_substeps *out)
 {

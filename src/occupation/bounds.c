@@ -1,10 +1,9 @@
 /* bounds.c - see bounds.h. */
 #include "occupation/bounds.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
-
-static const double MOST_SKEWED = 30; /* beyond, the far point is where nobody has been */
 
 void sk_bounds_free(sk_bounds *b)
 {
@@ -64,6 +63,11 @@ sock_status sk_bounds_new(sock_context *ctx, size_t d, const double *lower, cons
     return SOCK_OK;
 }
 
+void sk_bounds_units(const sk_bounds *b, size_t count, const double *x, double *out)
+{
+    for (size_t i = 0; i < count * b->d; i++) out[i] = (x[i] - b->origin[i % b->d]) / b->scale[i % b->d];
+}
+
 void sk_bounds_clip(size_t d, const double *lower, const double *upper, double *x)
 {
     for (size_t k = 0; k < d; k++) {
@@ -83,5 +87,5 @@ double sk_skew(const sk_bounds *b, const double *m, const double *s, size_t stri
         if (up > 0 && step > 0) above = fmax(above, step / up);
         if (up > 0 && step < 0) below = fmax(below, -step / up);
     }
-    return below >= above ? fmin(fmax(below, 1), MOST_SKEWED) : 1 / fmin(fmax(above, 1), MOST_SKEWED);
+    return below >= above ? fmin(fmax(below, 1), SK_MOST_SKEWED) : 1 / fmin(fmax(above, 1), SK_MOST_SKEWED);
 }

@@ -17,6 +17,9 @@ sock_status sk_bounds_new(sock_context *ctx, size_t d, const double *lower, cons
                           const double *x, sk_bounds **out);
 void sk_bounds_free(sk_bounds *bounds);
 
+/* out (count x d) := the points x in the units of the kernels. */
+void sk_bounds_units(const sk_bounds *bounds, size_t count, const double *x, double *out);
+
 /* x (d) taken to the bounds where it is outside. */
 void sk_bounds_clip(size_t d, const double *lower, const double *upper, double *x);
 

@@ -12,7 +12,8 @@ sock_status sk_form_check(sock_context *ctx, const char *field, const sk_kernel 
         return sk_fail(ctx, SOCK_EUSAGE, "%s-form: %s has no finite features; allowed with explicit: %s", field,
                        sk_kernel_names(SK_KIND_IMPLICIT, " or ", implicit),
                        sk_kernel_names(SK_KIND_EXPLICIT, ", ", names));
-    if ((form == SK_FORM_IMPLICIT || form == SK_FORM_NYSTROM) && !sk_kernel_is_closed(kernel))
+    if ((form == SK_FORM_IMPLICIT || form == SK_FORM_NYSTROM) && !sk_kernel_is_closed(kernel) &&
+        !sk_kernel_is_implicit(kernel))
         return sk_fail(ctx, SOCK_EUSAGE, "%s-form: %s kernels have the explicit form only", field,
                        sk_kernel_names(SK_KIND_MAPPED, " and ", names));
     return SOCK_OK;

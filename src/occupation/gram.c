@@ -152,7 +152,7 @@ static sock_status gram(sock_context *ctx, const sk_rule *rule, const sk_kernel 
 {
     size_t width = matrix ? rule->in : 1;
     gram_job job = {.ctx = ctx, .rule = rule, .kernel = kernel, .matrix = matrix, .width = width, .l = l, .ld = ld};
-    job.tile = SK_MAX(BLOCK / width, 8);
+    job.tile = SK_MAX(BLOCK / width, 8); /* speed only */
     size_t tile = job.tile * width;
     job.space_size =
         tile * SK_MAX(tile, BLOCK * width) + BLOCK * width * tile + (sk_kernel_space(rule->in, job.tile) + 7) / 8 * 8;

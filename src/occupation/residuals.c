@@ -5,13 +5,17 @@
  *
  * with the same rule Q for the integral of f as the rows have; and of the rows of a view, e = t - I f. */
 #include "occupation/view.h"
+#include "tune/policy.h"
 
+#include <math.h>
 #include <string.h>
 
 void sk_residual_euler(size_t d, double h, const double *y, const double *next, const double *f, double *e)
 {
     for (size_t k = 0; k < d; k++) e[k] = next[k] - y[k] - h * f[k];
 }
+
+double sk_residual_standard(double h, double a, double e) { return h * a > 0 ? e / sqrt(h * a) : (double)NAN; }
 
 double sk_residual(const sock_data *data, size_t i, const double *f, double *e)
 {
@@ -56,15 +60,13 @@ sock_status sk_residual_products(sock_context *ctx, const sock_data *data, const
 
 /* ---- Rows of a view ---- */
 
-/* F = 1 + O(h): with a pivot below this the step is too long for a first order, and its residual stays as it is. */
-static const double LEAST_PIVOT = 1e-3;
-
 void sk_residuals(const sk_view *v, const double *integral, double *e)
 {
     for (size_t i = 0; i < v->n * v->d; i++) e[i] = v->t[i] - integral[i];
 }
 
-/* One factorisation of F serves the residuals of all drifts. */
+/* One factorisation of F = 1 + O(h) serves the residuals of all drifts; with a small pivot the step is too long for a
+ * first order, and its residual stays as it is. */
 sock_status sk_residuals_correct(sock_context *ctx, const sk_view *v, size_t sets, double *e)
 {
     const size_t d = v->d;
@@ -73,7 +75,7 @@ sock_status sk_residuals_correct(sock_context *ctx, const sk_view *v, size_t set
     sock_status status = pivot && m ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < v->n; i++) {
         memcpy(m, v->left + i * d * d, d * d * sizeof *m);
-        if (!sk_eliminate(d, LEAST_PIVOT, m, pivot)) continue;
+        if (!sk_eliminate(d, SK_LEAST_TURN, m, pivot)) continue;
         for (size_t f = 0; f < sets; f++) sk_unwind(d, m, pivot, e + (f * v->n + i) * d);
     }
     sk_free(pivot);

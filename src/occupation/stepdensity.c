@@ -9,6 +9,7 @@
  * are too small for a processor to be busy. A lane never looks at its neighbours, so a step's number does not depend on
  * who stands beside it. */
 #include "occupation/view.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>

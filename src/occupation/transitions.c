@@ -1,12 +1,13 @@
 /* transitions.c - single transitions, their blocks, and rules made from them. */
 #include "occupation/transitions.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
 
 size_t sk_block_rows(size_t d)
 {
-    enum { USUAL = 20, LEAST = 256 };
+    enum { USUAL = 20, LEAST = 256 }; /* memory; speed only */
     return d <= USUAL ? SK_BLOCK : SK_MAX((size_t)SK_BLOCK * USUAL * USUAL / (d * d), (size_t)LEAST);
 }
 
@@ -90,7 +91,7 @@ static void complete(sk_transitions *t)
         double spread = 0, mean = 0;
         for (size_t i = 0; i < t->n; i++) mean += t->y[i * d + k] / (double)t->n;
         for (size_t i = 0; i < t->n; i++) spread += pow(t->y[i * d + k] - mean, 2) / (double)t->n;
-        t->reach[k] = spread > 0 ? 1e-3 * sqrt(spread) : 1e-3;
+        t->reach[k] = SK_REACH * (spread > 0 ? sqrt(spread) : 1);
     }
 }
 

@@ -1,12 +1,10 @@
 /* view.c - see view.h. */
 #include "occupation/view.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Views are kept up to so many bytes where nobody says otherwise. */
-static const double KEPT_BYTES = 6.4e7;
 
 struct sk_views {
     const sk_transitions *rows;
@@ -386,7 +384,7 @@ static sock_status keep_all(sock_context *ctx, sk_views *v)
 static bool worth_keeping(const sk_transitions *t, const sk_view_spec *spec)
 {
     const double d = (double)t->d, nodes = spec->conditional ? 1 + 2 * d : 1;
-    const double most = spec->keep > 0 ? spec->keep : KEPT_BYTES;
+    const double most = spec->keep > 0 ? spec->keep : SK_KEPT_BYTES;
     return 8 * (double)t->n * (nodes * (d + 3) + 4 * d * d + 4 * d + 4) <= most;
 }
 

@@ -8,6 +8,7 @@
 #ifndef SK_VIEW_H
 #define SK_VIEW_H
 
+#include "occupation/residuals.h"
 #include "occupation/transitions.h"
 
 /* A model as this room sees it: f (count x d) and a (count x d x d) at points x, states and then inputs; either may be
@@ -93,17 +94,6 @@ void sk_long_step(size_t d, double *m, double *f, double *a, double *space);
 sock_status sk_typical_value(sock_context *ctx, const sk_transitions *t, size_t stride, const double *value,
                              double *out);
 
-/* A share of the typical variance is added to that of a row before it is inverted: a row whose a is almost zero would
- * outweigh all others. */
-#define SK_VARIANCE_SHARE 0.1
-
-/* And a smaller one where drifts are judged under the view's a: a hundredth costs next to nothing where a is sane, and
- * a row whose a is almost zero would decide alone where it is not. */
-#define SK_JUDGE_SHARE 0.01
-
-/* Rows that the medians of large data are taken of. */
-enum { SK_TYPICAL_ROWS = 65536 };
-
 /* ---- Score (stepdensity.c) ---- */
 
 /* Log likelihood of row i of the view with residual e under the view's a. */
@@ -132,8 +122,5 @@ void sk_residuals(const sk_view *v, const double *integral, double *e);
 /* E[e e'] = F (I a) F' to first order in h: F^-1 is applied to the residuals of `sets` drifts, sets x n x d, so that
  * their products are what a linear fit of a wants. */
 sock_status sk_residuals_correct(sock_context *ctx, const sk_view *v, size_t sets, double *e);
-
-/* e (d) of one step by one value of the drift, Euler's: next - y - h f. */
-void sk_residual_euler(size_t d, double h, const double *y, const double *next, const double *f, double *e);
 
 #endif

@@ -3,6 +3,7 @@
 #include "score/filter.h"
 
 #include "la/la.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>

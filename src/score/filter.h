@@ -13,8 +13,6 @@
 #include "data/data.h"
 #include "model/flow.h"
 
-#define SK_STEP_LEAST (-1000.0)
-
 /* Runs of steps that follow each other. Points of a run: its steps and one more; those of run r begin at first[r] + r.
  */
 typedef struct sk_series {

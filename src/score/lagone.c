@@ -3,15 +3,12 @@
  * leaves is not taken for memory. By blocks of steps: nothing here grows with their number. */
 #include "model/modelinputs.h"
 #include "score/score.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
 
-/* One wild step is not memory. */
-static const double MOST_DEVIATIONS = 5;
-
-/* With fewer pairs a correlation says nothing. */
-enum { LEAST_PAIRS = 20, AT_ONCE = 1024 };
+enum { AT_ONCE = 1024 };
 
 typedef struct walk {
     sock_context *ctx;
@@ -25,7 +22,7 @@ typedef struct walk {
     size_t pairs;
 } walk;
 
-static double clamp(double x) { return fmin(fmax(x, -MOST_DEVIATIONS), MOST_DEVIATIONS); }
+static double clamp(double x) { return fmin(fmax(x, -SK_LAG1_DEVIATIONS), SK_LAG1_DEVIATIONS); }
 
 /* f of the points i .. end-1 becomes the mean drift of the steps that begin there. */
 static sock_status drift_of_steps(const walk *w, size_t begin, size_t end)
@@ -94,7 +91,7 @@ sock_status sk_residual_lag1(sock_context *ctx, const sock_model *model, const s
     sock_status status = w.z && w.f && w.there && w.ahead && w.a && w.e && w.last ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) status = sk_inputs_find(ctx, model, data, &w.input);
     for (size_t j = 0; status >= 0 && j < data->trajectories; j++) status = add_trajectory(&w, j);
-    *out = w.pairs > LEAST_PAIRS && w.square > 0 ? w.product / w.square : (double)NAN;
+    *out = w.pairs > SK_LAG1_PAIRS && w.square > 0 ? w.product / w.square : (double)NAN;
     sk_free(w.input);
     sk_free(w.z);
     sk_free(w.f);

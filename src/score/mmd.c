@@ -12,6 +12,7 @@
 #include "score.h"
 
 #include "la/la.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
@@ -122,14 +123,14 @@ static sock_status pair_range(void *arg, size_t begin, size_t end, int worker)
 static size_t choose_trajectories(const sock_data *data, const size_t *label, size_t *seen, size_t *chosen,
                                   size_t *offset, size_t *pairs)
 {
-    enum { MOST = 4000 };
     size_t usable = 0, count = 0, at = 0;
     for (size_t j = 0; j < data->trajectories; j++) usable += label[j] != SIZE_MAX;
     *pairs = 0;
     for (size_t j = 0; j < data->trajectories; j++) {
         if (label[j] == SIZE_MAX) continue;
-        const size_t place = at++ * MOST / usable; /* moves on by one or more where at most MOST are usable */
-        if (at * MOST / usable == place) continue;
+        const size_t place = at++ * SK_MMD_TRAJECTORIES /
+                             usable; /* moves on by one or more where at most SK_MMD_TRAJECTORIES are usable */
+        if (at * SK_MMD_TRAJECTORIES / usable == place) continue;
         offset[count] = *pairs;
         *pairs += seen[label[j]]++;
         chosen[count++] = j;

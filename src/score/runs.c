@@ -1,11 +1,9 @@
 /* runs.c - runs of steps out of a data set, and what a flow needs to know of them; see filter.h. */
 #include "score/filter.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
-
-static const double REACH = 1e-3; /* of the standard deviation */
-static const double MARGIN = 0.5; /* of the width of the data, on each side */
 
 void sk_series_clear(sk_series *s)
 {
@@ -54,9 +52,9 @@ static void measure(const sk_series *s, size_t k, sk_frame *out)
     for (size_t i = 0; i < s->steps; i++)
         square += (pow(s->y[i * s->d + k] - mean, 2) + pow(s->next[i * s->d + k] - mean, 2)) / count;
     const double size = fmax(fabs(low), fabs(high)), deviation = sqrt(square);
-    out->reach[k] = REACH * (deviation > 0 ? deviation : size > 0 ? size : 1);
-    out->low[k] = low - MARGIN * (high - low);
-    out->high[k] = high + MARGIN * (high - low);
+    out->reach[k] = SK_REACH * (deviation > 0 ? deviation : size > 0 ? size : 1);
+    out->low[k] = low - SK_FLOW_MARGIN * (high - low);
+    out->high[k] = high + SK_FLOW_MARGIN * (high - low);
 }
 
 sock_status sk_frame_new(sock_context *ctx, const sk_series *s, sk_frame *out)

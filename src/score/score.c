@@ -5,6 +5,7 @@
 #include "data/absorbed.h"
 
 #include "base/options.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -187,7 +188,7 @@ static void judge_by_constants(const sk_loglik *l, sock_scores *out)
     double best = -(double)INFINITY;
     if (!l->intervals)
         miss(&out->loglik_constant, false, "the test set has no interval");
-    else if ((double)l->intervals * d < 5 * numbers)
+    else if ((double)l->intervals * d < SK_CONSTANT_VALUES * numbers)
         miss(&out->loglik_constant, false, "%zu intervals are too few to fit constant coefficients", l->intervals);
     else if (l->singular || l->broken)
         miss(&out->loglik_constant, false, "the covariance of the test steps is singular or not finite");
@@ -438,7 +439,7 @@ static sock_status mmd_spec(sock_context *ctx, const sock_options *opts, size_t 
 {
     *spec = (sk_mmd_spec){.paths = sk_option_count(opts, "mmd-paths"),
                           .step = sk_option_number(opts, "mmd-step"),
-                          .most_steps = sk_option_is_set(opts, "mmd-step") ? 1e9 : 1e6, /* not chosen: a slip, likely */
+                          .most_steps = sk_option_is_set(opts, "mmd-step") ? SK_MMD_STEPS_CHOSEN : SK_MMD_STEPS,
                           .seed = sk_option_count(opts, "seed"),
                           .lower = bound,
                           .upper = bound + d};

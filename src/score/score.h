@@ -22,7 +22,6 @@ sock_status sk_log_likelihood(sock_context *ctx, const sock_model *model, const 
 
 /* l = sum log N(y_{i+1}; m_i, S_i + delta I) with mean and covariance that follow the model over the interval.
  * Dimension SK_MOMENTS_MOST_DIM at most: the work grows with its third power and more. */
-enum { SK_MOMENTS_MOST_DIM = 20 };
 sock_status sk_moment_likelihood(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
                                  sk_loglik *out);
 

@@ -77,6 +77,7 @@ void sk_candidates_clear(sk_candidates *c)
 static double monomials(size_t d, size_t degree)
 {
     double count = 1;
+    /* beyond, rounding would begin to show */
     for (size_t i = 1; i <= degree && count < 1e6; i++) count = count * (double)(d + i) / (double)i;
     return count;
 }

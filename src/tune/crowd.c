@@ -62,14 +62,10 @@ static bool due(task *t, size_t i)
 
 /* ---- One candidate ---- */
 
-/* Three unknowns for each component hardly need a penalty. */
-static const double own_grid[] = {1e-2, 1e-4, 1e-6, 1e-8};
-enum { OWN_LAMBDAS = sizeof own_grid / sizeof *own_grid };
-
 static sk_diffusion_options options_of(const task *t, size_t i)
 {
     const size_t folds = t->stage->folds ? t->stage->folds : t->s->rows->folds;
-    const sk_grid few = {OWN_LAMBDAS, own_grid}, grid = t->candidate[i].own ? few : t->stage->grid;
+    const sk_grid few = {SK_OWN_LAMBDAS, sk_own_lambdas}, grid = t->candidate[i].own ? few : t->stage->grid;
     return (sk_diffusion_options){.folds = folds,
                                   .l = grid.l,
                                   .lambdas = grid.count,
@@ -89,13 +85,6 @@ static sk_diffusion_options window(const sk_diffusion_options *whole, size_t at,
     return near;
 }
 
-static size_t place_of(const sk_diffusion_options *whole, double l)
-{
-    size_t at = 0;
-    while (at < whole->lambdas - 1 && whole->l[at] > l * 1.01) at++;
-    return at;
-}
-
 /* An end of the window that is none of the grid. */
 static bool inside(const sk_diffusion_options *whole, size_t at) { return at > 0 && at + 1 < whole->lambdas; }
 
@@ -104,7 +93,7 @@ static sock_status try_near(const task *t, size_t i, sk_trial **out)
 {
     enum { MOVES = 3 };
     const sk_diffusion_options whole = options_of(t, i);
-    size_t at = place_of(&whole, t->last_l[i]);
+    size_t at = sk_lambda_place(whole.lambdas, whole.l, t->last_l[i]);
     for (int move = 0; t->last_l[i] > 0 && move <= MOVES; move++) {
         const sk_diffusion_options near = window(&whole, at, 1);
         sock_status status = sk_try_diffusion(t->s->ctx, t->remains, &t->candidate[i], &near, out);
@@ -112,7 +101,7 @@ static sock_status try_near(const task *t, size_t i, sk_trial **out)
             SK_TRY(sk_tolerate(status));
             break;
         }
-        const size_t best = place_of(&whole, (*out)->l);
+        const size_t best = sk_lambda_place(whole.lambdas, whole.l, (*out)->l);
         if (!(*out)->edge || best == at || !inside(&whole, best)) return status;
         at = best;
         sk_replace(out, NULL);
@@ -160,7 +149,7 @@ static sock_status try_each(task *t)
 static sk_diffusion_options wide_window(const sk_diffusion_options *whole, double last_l)
 {
     if (!(last_l > 0)) return *whole;
-    sk_diffusion_options near = window(whole, place_of(whole, last_l), 2);
+    sk_diffusion_options near = window(whole, sk_lambda_place(whole->lambdas, whole->l, last_l), 2);
     near.beyond[0] = near.l > whole->l;
     near.beyond[1] = near.l + near.lambdas < whole->l + whole->lambdas;
     return near;

@@ -1,5 +1,6 @@
 /* filtertangent.c - see filtertangent.h. Cost of a step: d^3 for each direction. */
 #include "tune/filtertangent.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* folds.c - see folds.h. */
 #include "tune/folds.h"
 
+#include "tune/policy.h"
 #include "tune/rules.h"
 #include "tune/scaling.h"
 
@@ -75,10 +76,9 @@ static sock_status find_copies(const splitting *s, size_t *original)
 
 /* Lots are drawn by content: the digits of it that lie beyond what the trajectories have in common. So no lot depends
  * on the others, nor on the order, zero or units of the data, and a trajectory that is cut in two moves no other. */
-#define LOT_DIGITS 1e4
 
-/* Fractions of content times a number about LOT_DIGITS, which the seed and the purpose choose. Of trajectories with one
- * content (paths that are the same but for where they are) the next counts as one more. */
+/* Fractions of content times a number about SK_LOT_DIGITS, which the seed and the purpose choose. Of trajectories with
+ * one content (paths that are the same but for where they are) the next counts as one more. */
 static void draw_lots(const splitting *s, uint64_t purpose, double *lot)
 {
     double part, whole, rank = 0;
@@ -86,7 +86,7 @@ static void draw_lots(const splitting *s, uint64_t purpose, double *lot)
     for (size_t u = 0; u < s->data->trajectories; u++) {
         const double content = s->content[s->order[u]];
         rank = u && content == s->content[s->order[u - 1]] ? rank + 1 : 0;
-        lot[s->order[u]] = modf(LOT_DIGITS * (1 + part) * (fabs(content) + rank), &whole);
+        lot[s->order[u]] = modf(SK_LOT_DIGITS * (1 + part) * (fabs(content) + rank), &whole);
     }
 }
 

@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double grid[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
-enum { LAMBDAS = sizeof grid / sizeof *grid, AT_ONCE = 256 };
+enum { LAMBDAS = SK_THIN_LAMBDAS, AT_ONCE = 256 };
 
 typedef struct attempt {
     const sk_measured *m;
@@ -94,7 +93,8 @@ static sock_status solve(const attempt *t, size_t f, size_t count, bool last, do
         sk_diffusion_path *path = NULL;
         status = sk_diffusion_path_new(t->m->ctx, t->sums, f, s, false, &path);
         for (size_t j = 0; status >= 0 && j < count; j++)
-            status = sk_diffusion_path_solve(t->m->ctx, path, grid[j], last ? t->m->tolerance : SK_SWEEP_TOLERANCE,
+            status = sk_diffusion_path_solve(t->m->ctx, path, sk_thin_lambdas[j],
+                                             last ? t->m->tolerance : SK_SWEEP_TOLERANCE,
                                              out + (last ? 0 : j * t->trial->size) + s * order2);
         if (status >= 0 && f == t->trial->folds) note_bounds(t->trial, path);
         sk_diffusion_path_free(path);
@@ -148,7 +148,7 @@ static sock_status attempt_new(attempt *t)
 {
     const sk_measured *m = t->m;
     const size_t d = m->series.d;
-    SK_TRY(sk_trial_new(m->ctx, m->rows, &t->candidate, LAMBDAS, grid, &t->trial));
+    SK_TRY(sk_trial_new(m->ctx, m->rows, &t->candidate, LAMBDAS, sk_thin_lambdas, &t->trial));
     t->weight = sk_doubles(m->ctx, sk_trial_systems(t->trial), t->rows->pulled->n);
     t->q = sk_doubles(m->ctx, m->rows->folds * t->lambdas, t->trial->size);
     t->score = sk_doubles(m->ctx, t->lambdas, m->rows->clusters);
@@ -180,15 +180,14 @@ static sock_status choose(attempt *t, size_t *best)
 static sock_status try_one(attempt *t, const sk_sweep *sweep, bool folds)
 {
     const double begun = sk_seconds();
-    size_t best = 0;
-    while (!sweep->all && best + 1 < LAMBDAS && grid[best] > sweep->l * 1.01) best++;
+    size_t best = sweep->all ? 0 : sk_lambda_place(LAMBDAS, sk_thin_lambdas, sweep->l);
     t->lambdas = sweep->all ? LAMBDAS : 1;
     SK_TRY(attempt_new(t));
     weigh(t);
     SK_TRY(add(t, folds || sweep->all));
     if (sweep->all) SK_TRY(choose(t, &best));
     sk_trial *r = t->trial;
-    r->l = grid[best];
+    r->l = sk_thin_lambdas[best];
     SK_TRY(solve(t, r->folds, best + 1, true, r->solution + r->folds * r->size));
     for (size_t f = 0; f < r->folds && sweep->all; f++)
         memcpy(r->solution + f * r->size, t->q + (f * t->lambdas + best) * r->size, r->size * sizeof(double));

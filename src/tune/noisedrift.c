@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double grid[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
-enum { LAMBDAS = sizeof grid / sizeof *grid, PIECE = 2048 };
+enum { LAMBDAS = SK_THIN_LAMBDAS, PIECE = 2048 };
 
 typedef struct attempt {
     const sk_measured *m;
@@ -118,7 +117,7 @@ static sock_status finish(attempt *t)
 static sock_status attempt_new(attempt *t, const sk_sweep *sweep)
 {
     const sk_measured *m = t->m;
-    const double *from = t->candidate->learned ? NULL : sweep->all ? grid : &sweep->l;
+    const double *from = t->candidate->learned ? NULL : sweep->all ? sk_thin_lambdas : &sweep->l;
     t->lambdas = t->candidate->learned || !sweep->all ? 1 : LAMBDAS;
     SK_TRY(sk_trial_new(m->ctx, m->rows, t->candidate, t->lambdas, from, &t->trial));
     if (t->trial->p * m->series.d > SK_NOISE_ORDER) return SOCK_ENUMERIC; /* too expensive */

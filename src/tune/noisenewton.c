@@ -42,7 +42,7 @@ static sock_status differentiate(const bench *b, size_t k, double base, double *
     static const double at[5][2] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}};
     const double e = SK_NEWTON_STEP;
     double l[5];
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         x[2 * k] = e * at[i][0];
         x[2 * k + 1] = e * at[i][1];
         SK_TRY(likelihood(b, x, &l[i]));
@@ -59,6 +59,7 @@ static void newton(const curve *c, double *step)
 {
     double a[4] = {c->h[0][0], c->h[0][1], c->h[1][0], c->h[1][1]}, v[4];
     sk_jacobi(2, a, v);
+    /* 1e-8: rounding of a likelihood, over the square of a difference */
     const double one = fabs(a[0]), other = fabs(a[3]), least = SK_NEWTON_FLAT * fmax(one, other) + 1e-8;
     const double along = (v[0] * c->g[0] + v[1] * c->g[1]) / fmax(one, least);
     const double across = (v[2] * c->g[0] + v[3] * c->g[1]) / fmax(other, least);

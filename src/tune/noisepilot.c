@@ -82,7 +82,7 @@ static sock_status line_search(const sk_measured *m, const sk_features *map, dou
     double *at = sk_doubles(m->ctx, size, 1), taken = 0;
     const double before = now->sum;
     sock_status status = at ? SOCK_OK : SOCK_ENOMEM;
-    for (double share = 1; status >= 0 && share > 0.2 && now->sum <= before + 1; share /= 2) {
+    for (double share = 1; status >= 0 && share >= 0.25 && now->sum <= before + SK_PILOT_ENOUGH; share /= 2) {
         sk_noisy one = {0};
         for (size_t i = 0; i < size; i++) at[i] = w[i] + share * (next[i] - w[i]);
         status = affine_model(m, map, at, now, &one);
@@ -130,7 +130,7 @@ static bool steps_alike(const sk_series *s)
         low = fmin(low, s->h[i]);
         high = fmax(high, s->h[i]);
     }
-    return high - low <= 1e-6 * low;
+    return high - low <= 1e-6 * low; /* rounding of times */
 }
 
 /* [[1, 0], [b, B]] of the regression y' = b + B y. */

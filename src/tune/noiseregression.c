@@ -197,7 +197,7 @@ void sk_mean_diffusion(const sk_regression *g, const double *noise, double *a)
     for (size_t k = 0; k < d; k++) a[k * (d + 1)] = fmax(a[k * (d + 1)], SK_PILOT_SHARE * plain[k] / time);
 }
 
-/* The least R: a share of the median square residual, which is 0.455 of the mean of a Gaussian's. */
+/* The least R: a share of the median square residual, which is 0.455 of the mean of a Gaussian's, by theory. */
 sock_status sk_least_noise(const sk_regression *g, double *least)
 {
     const size_t d = g->m->series.d, n = g->m->series.steps;
@@ -205,7 +205,7 @@ sock_status sk_least_noise(const sk_regression *g, double *least)
     if (!value) return SOCK_ENOMEM;
     for (size_t k = 0; k < d; k++) {
         for (size_t i = 0; i < n; i++) value[i] = g->e[i * d + k] * g->e[i * d + k];
-        least[k] = SK_LEAST_NOISE * sk_median(n, value) / 0.455;
+        least[k] = SK_LEAST_NOISE * sk_median(n, value) / 0.455; /* by theory */
     }
     sk_free(value);
     return SOCK_OK;

@@ -1,5 +1,6 @@
-/* policy.h - every number by which the search decides, with the reason. Scores are log likelihoods of held-out rows, in
- * nats. tests/test_rules.c fails when one of them changes. */
+/* policy.h - every number by which a fit decides, with the reason. Scores are log likelihoods of held-out rows, in
+ * nats. Any room may read it; it reads nothing. Numbers that are rounding, speed or mathematics stay where they are
+ * used (tools/check-policy knows them). A test fails when one of these changes. */
 #ifndef SK_POLICY_H
 #define SK_POLICY_H
 
@@ -17,11 +18,48 @@
 #define SK_ROW_BYTES 64      /* a step takes at most so many for itself, */
 #define SK_STATE_BYTES 48    /* and so many for each state: by these rows that do not fit are refused */
 #define SK_KEPT_NUMBERS 8e6  /* features of rows are kept up to so many numbers, 64 MB */
-#define SK_KEPT_BYTES_MANY 2e8 /* views of rows are kept up to this in more than ten dimensions; 6.4e7 in fewer */
+#define SK_KEPT_BYTES 6.4e7  /* views of rows are kept up to this, */
+#define SK_KEPT_BYTES_MANY 2e8 /* and this in more than ten dimensions */
 #define SK_JITTER_MANY 1e-2    /* of the median square increment: a may be singular in several dimensions */
 #define SK_JITTER_ONE 1e-4     /* ... next to nothing in one */
 #define SK_GRAIN_REPEATS 3     /* the smallest change recurs in so many steps where data are counted or rounded, */
 #define SK_GRAIN_SHARE 0.01    /* and in this share of those that change */
+#define SK_REACH 1e-3          /* of the standard deviation of a state: differences of f are taken over it */
+#define SK_TYPICAL_ROWS 65536  /* the medians of large data are taken of so many */
+#define SK_VARIANCE_SHARE 0.1  /* of the typical variance is added to a row's: one with none would outweigh all */
+#define SK_JUDGE_SHARE 0.01    /* and this where drifts are judged: next to nothing where a is sane */
+#define SK_SIZE_SHARE 0.3      /* of the median size of a: rows with next to no noise do not outweigh all others */
+
+/* ---- Wild values ---- */
+
+#define SK_WILD_CUT 5.0           /* robust deviations, the least that is looked at; what decides is the gap */
+#define SK_WILD_MOST 0.03         /* of the steps: more are no exception. An outlier in 1 % of the points spoils 2 % */
+#define SK_WILD_LEAST_STEPS 60    /* with fewer nothing is known of the rest */
+#define SK_WILD_BODY 3.0          /* deviations up to which a step belongs to the rest whatever the rest is */
+#define SK_WILD_CHANCE 1e-4       /* that one of a data set with heavy tails is called wild */
+#define SK_WILD_TAIL 50           /* steps below that tell the tail index, */
+#define SK_WILD_TAIL_SHARE 0.005  /* or this share of all */
+#define SK_WILD_WINDOW 16         /* steps to each side in time */
+#define SK_WILD_ALONE 8           /* with fewer others in its trajectory a step is compared by its state alone */
+#define SK_WILD_NEIGHBOURS 100    /* steps that begin near the same state, at most a quarter of all */
+#define SK_WILD_SAMPLE 10000      /* steps among which neighbours are looked for */
+#define SK_WILD_NUMBERS 100000    /* or so many numbers: in many dimensions, where all are far, fewer do */
+#define SK_WILD_SAMPLE_LEAST 1000 /* and never fewer than this */
+#define SK_WILD_RETURN 10         /* points of an excursion that ends where it began */
+#define SK_WILD_BURST 5           /* steps from one wild step to the next that make a burst */
+#define SK_WILD_TAIL_ERRORS 1.5   /* standard errors by which the tail index is taken heavier */
+#define SK_WILD_LOCAL 3           /* wild steps among the neighbours of one, */
+#define SK_WILD_LOCAL_TIMES 5     /* and so many times their share of all steps: it is the state that makes them */
+#define SK_WILD_NEAR 0.25         /* of a step: two places so near each other are one */
+#define SK_WILD_LIVED 100         /* a place is lived in where one step in so many begins there, */
+#define SK_WILD_BETWEEN 20        /* two are wells where one in so many of those begins between them; */
+#define SK_WILD_LONELY 200        /* out of the way of all others is where fewer than one in so many begin */
+#define SK_WILD_TOLD 20           /* wild steps that are named, the largest first */
+#define SK_CODE_REPEATS 3         /* a value that stands for a missing one recurs */
+#define SK_CODE_VALUES 10         /* among others that are many, */
+#define SK_CODE_RANGES 1.0        /* beyond a gap of so many ranges of the others */
+#define SK_CODE_QUARTILES 5       /* and so many interquartile ranges */
+#define SK_CODES 8                /* that are named of each coordinate */
 
 /* ---- Folds ---- */
 
@@ -31,6 +69,7 @@
 #define SK_PIECES 2            /* of a trajectory for each fold */
 #define SK_MOST_CLUSTERS 45000 /* each has its scores; with more, some of one fold are judged together */
 #define SK_GAP_STEPS 4         /* a step between two pieces is left out where pieces have so many */
+#define SK_LOT_DIGITS 1e4      /* lots are digits of the content beyond what all trajectories share: so many times it */
 
 /* ---- Units ---- */
 
@@ -41,6 +80,7 @@
 /* ---- Candidates ---- */
 
 #define SK_DRIFT_FEATURES 300     /* of a drift: a solution takes a second or so */
+#define SK_MOST 64                /* of a field, at most */
 #define SK_DRIFT_RANK_ONE 60      /* Gaussian features of a drift in one dimension; in up to three those above; */
 #define SK_DRIFT_RANK_MANY 150    /* and beyond */
 #define SK_PILOT_RANK 60          /* in the pilot */
@@ -72,6 +112,10 @@
 /* ---- Penalties ---- */
 
 #define SK_DRIFT_LAMBDAS 14 /* 1e2 ... 1e-11 */
+#define SK_FINE_LAMBDAS 11  /* of diffusions: 10 ... 1e-9, */
+#define SK_THIN_LAMBDAS 5   /* 1, 1e-2, ... 1e-8 in the screen and beside noise, */
+#define SK_PILOT_LAMBDAS 4  /* the first of them in the pilot, */
+#define SK_OWN_LAMBDAS 4    /* 1e-2 ... 1e-8 where three unknowns for each component hardly need a penalty */
 #define SK_ROWS_PER_FREEDOM                                                                                            \
     15                          /* with fewer for a degree of freedom, folds do not show what a drift does in between  \
                                  */
@@ -115,6 +159,7 @@
 #define SK_SHARE_LEAST 0.01  /* relative weight below which a part is not in an average */
 #define SK_SHARE_NATS 2      /* weights are exp(score / this): a score is a draw with an error of about a nat */
 #define SK_FREEDOM_PRICE 1   /* what a richer drift gains by following noise shows beyond the data, not in the score */
+#define SK_PRUNE_TRIED 3     /* terms with the least to say that are left out for a try, one at a time */
 
 /* ---- Diffusion ---- */
 
@@ -126,8 +171,10 @@
 #define SK_POLISH_STEPS 60
 #define SK_POLISH_JITTER_MANY 0.1 /* of the median square residual: a may be singular in several dimensions */
 #define SK_POLISH_JITTER_ONE 1e-4
-#define SK_AVERAGED 8        /* diffusions in an average */
-#define SK_SIMPLICITY_NATS 1 /* for each step in simplicity */
+#define SK_AVERAGED 8              /* diffusions in an average */
+#define SK_REWEIGHTINGS 4          /* of learned features by sqrt(Q_mm), each with a solution; */
+#define SK_NEGLIGIBLE_FEATURE 1e-6 /* of the largest: left out then */
+#define SK_SIMPLICITY_NATS 1       /* for each step in simplicity */
 
 /* ---- Boundaries ---- */
 
@@ -136,6 +183,7 @@
 #define SK_RATE_PENALTY 1e-5 /* l at which sets of monomials are compared: next to none */
 #define SK_RATE_ENTERS 3     /* nats held out: a monomial enters the rates with such a gain */
 #define SK_RATE_LEAVES 1     /* and leaves them when it costs less than this */
+#define SK_MOST_SKEWED 30.0  /* of two points near a bound: beyond, the far one is where nobody has been */
 
 /* ---- Floor: c mean(a) 1 ---- */
 
@@ -163,9 +211,17 @@
 
 /* ---- Noise and long steps ---- */
 
-#define SK_OUTLIER 100     /* an innovation beyond so many times its variance says nothing about the drift */
-#define SK_LEAST_TURN 1e-3 /* pivot of F below which a step has turned round and its row is left out */
-#define SK_RUN_STEPS 200   /* a long trajectory is cut into runs of so many: a point in 200 is lost, folds are won */
+#define SK_OUTLIER 100       /* an innovation beyond so many times its variance says nothing about the drift */
+#define SK_LEAST_TURN 1e-3   /* pivot of F below which a step has turned round: a first order says nothing of it */
+#define SK_RUN_STEPS 200     /* a long trajectory is cut into runs of so many: a point in 200 is lost, folds are won */
+#define SK_NOISE_MOST_DIM 10 /* dimensions with noise: its cost grows with the third power and more */
+#define SK_STEP_LEAST (-1000.0) /* nats: a step counts at least this, lost ones too */
+#define SK_FLOW_MARGIN 0.5      /* of the width of the data, on each side: the law of a step is followed in that box */
+#define SK_SUBSTEPS_MOST 16     /* 1, 2, 4, ... of them are tried */
+#define SK_SUBSTEPS_ASKED 500   /* steps of the data that are asked how many are needed; */
+#define SK_SUBSTEPS_FEW 0.1    /* this share of them may want more. They want more where twice as many change the law */
+#define SK_SUBSTEPS_FINE 0.005 /* by half a standard error of all data, kept between this relative change */
+#define SK_SUBSTEPS_COARSE 0.05   /* and this */
 #define SK_NOISE_TOLERANCE 1e-5   /* relative gap of convex problems in the iterations */
 #define SK_NOISE_ORDER 400        /* of a drift's system, which couples all components */
 #define SK_NOISE_DRIFT_NATS 4     /* a simpler drift may be worse by a paired error, at most this; */
@@ -174,16 +230,17 @@
 #define SK_NOISE_A_ORDER 60       /* and this over d at most where Q couples the states: its problems cost d^3 more */
 #define SK_SWEEP_TOLERANCE 1e-4   /* relative gap of convex problems that only compare candidates */
 #define SK_NOISE_BEHIND 30        /* nats: a candidate so far behind the best of a sweep is not tried in the next */
-#define SK_SIZE_SHARE 0.3         /* of the median size of a: rows with next to no noise do not outweigh all others */
 #define SK_NOISE_FLOOR 1e-3       /* of the mean a, coordinate by coordinate: least a within the iterations */
+#define SK_NOISE_FLOOR_TRACE 1e-3 /* a coordinate counts at least so much of the trace there */
 #define SK_LEAST_NOISE 1e-3       /* of the median square residual: least R at the start, */
 #define SK_LEAST_LATER 0.1        /* and this share of it later */
 #define SK_PILOT_RIDGE 1e-8       /* next to no penalty */
 #define SK_PILOT_SHARE 0.1        /* of the squares of residuals: least that a constant a keeps beside the noise */
 #define SK_PILOT_PASSES 12        /* of an affine pilot of long steps */
 #define SK_PILOT_GAIN 0.5         /* nats: a pass that gains less is the last */
-#define SK_FAR_OUT 10             /* residuals beyond so many medians say nothing about a pilot's a */
-#define SK_NOISE_ITERATIONS 20    /* at most; 7 are usual, 12 to 20 where steps are long and noisy */
+#define SK_PILOT_ENOUGH 1.0    /* nats: a share of the way that gains more is taken without looking at shorter ones */
+#define SK_FAR_OUT 10          /* residuals beyond so many medians say nothing about a pilot's a */
+#define SK_NOISE_ITERATIONS 20 /* at most; 7 are usual, 12 to 20 where steps are long and noisy */
 #define SK_NOISE_SWEEPS                                                                                                \
     {                                                                                                                  \
         1, 2, 4, 6                                                                                                     \
@@ -235,14 +292,54 @@
 #define SK_BAND_MEASURED_LEAST 500 /* and at least these */
 #define SK_BAND_NUMBERS 3e7        /* in the sums of one drift: a quarter of a gigabyte */
 #define SK_BAND_UNKNOWNS 400       /* numbers of V whose law is kept: it is a matrix of their square */
+#define SK_PRIOR_ROUNDS 12         /* of learned priors without a fold: more do not change one by a per mille */
+#define SK_SMALL_COLUMN 1e-2       /* columns of V with less of the largest stay: they add less to a than its error */
 #define SK_BAND_POINTS 200         /* of the data, where draws of f are compared with it, */
 #define SK_BAND_TAIL 0.025         /* in the middle of each state's values: this share is left out on each side */
+#define SK_BAND_FACTOR 1.1 /* wider than within and between say, for errors of weights and scores: by known systems */
+#define SK_SUP_DRAWS 400   /* whose largest deviations from f make simultaneous bands */
+#define SK_SIGMA_DRAWS 200 /* for the bands of sigma in several dimensions */
+#define SK_BAND_MARGIN 0.1 /* of a state's range, on each side: beyond it is outside the data */
+#define SK_BAND_LEAST_RATIO 1e-3 /* of a: a part with less counts as if it had it, its logarithm leads nowhere */
 
 /* ---- All rows ---- */
 
 #define SK_ALL_DIFFUSIONS 3     /* diffusions of the average that are fitted to all rows, those of the largest shares */
 #define SK_JOINING_FEATURES 300 /* of the drifts that join the chosen ones there: what a pass over the rows costs */
 #define SK_DENSITY_NATS 1e-5    /* accuracy of the density of a step, each row and dimension: below it drifts tie */
+
+/* ---- Warnings and scores ---- */
+
+#define SK_LAG1_LEAST 0.1      /* a smaller correlation of neighbouring residuals has no consequence */
+#define SK_LAG1_ERRORS 4.0     /* and is chance up to so many 1/sqrt(n): fits are many, residuals not quite normal */
+#define SK_LAG1_DEVIATIONS 5.0 /* residuals are cut there: one wild step is not memory */
+#define SK_LAG1_PAIRS 20       /* with fewer a correlation says nothing */
+#define SK_LAG2_ERRORS 4.0     /* by which long steps must differ from noise at lag 2, to be told from it */
+#define SK_THIN_MOST 32        /* steps: thinnings 2, 4, ... whose correlations are told */
+#define SK_SECOND_INERTIA (-0.125) /* second differences are correlated by up to 1/4 with a velocity, -1/2 without */
+#define SK_GAIN_LEAST 2.0          /* nats ahead of constant coefficients, or behind: about what chance gives */
+#define SK_MOMENTS_MOST 2.0        /* squared residuals over what a says, or the other way round */
+#define SK_MOMENTS_MOST_DIM 20     /* dimensions with moments: the work grows with the third power and more */
+#define SK_CONSTANT_VALUES 5       /* increments for each constant coefficient that is fitted to a test set */
+#define SK_MMD_TRAJECTORIES 4000   /* that stand for all in the width of its kernel */
+#define SK_MMD_STEPS 1e6           /* of a path: more are a slip, likely, */
+#define SK_MMD_STEPS_CHOSEN 1e9    /* unless the step was named */
+
+/* ---- Plain fits and equations ---- */
+
+#define SK_PLAIN_LAMBDA 1e-3        /* of the natural unit: penalty of a plain fit where none is named */
+#define SK_PLAIN_ORDER 1000         /* order of its Q, by pivots of all nodes; */
+#define SK_PLAIN_RANK 20            /* pivots at least, */
+#define SK_PLAIN_RANK_DIAGONAL 100  /* and of a diagonal a */
+#define SK_EQUATION_TERMS 12        /* more are no equation to read */
+#define SK_EQUATION_FEATURES 400    /* of a drift that is looked at for one */
+#define SK_EQUATION_SHARE 0.05      /* of the average: parts with less are not worth an equation of their own */
+#define SK_FAR_ROOT 10              /* units of the state: a root that far from the data is no way to write a line */
+#define SK_POLYNOMIAL_DRIFT 1000    /* features of a drift up to which the polynomial is told, */
+#define SK_POLYNOMIAL_DIFFUSION 120 /* and of a diffusion */
+#define SK_REACTION_TRACE 0.01      /* of the trace of a: smaller rates are not told, */
+#define SK_REACTION_ENTRY 0.005     /* nor are smaller entries of a vector whose largest is 1; */
+#define SK_REACTION_SIGN 0.1        /* the last entry that is not smaller is positive */
 
 /* ---- Check: is it the right model? ---- */
 
@@ -277,6 +374,7 @@
 #define SK_CHECK_LAGS 5            /* of the squares */
 #define SK_CHECK_CYCLE_LAGS 40     /* of the residuals: longest lag, at most a quarter of a piece */
 #define SK_CHECK_SPECTRUM 4096     /* steps of which one spectrum is made */
+#define SK_CHECK_WHITENED 0.95     /* more of the lag-1 correlation is not taken out before cycles are looked for */
 #define SK_CHECK_LAG1 0.03         /* a smaller lag-1 correlation has no consequence, */
 #define SK_CHECK_RATIO 0.05        /* nor has a variance ratio this near 1, */
 #define SK_CHECK_SCALE 0.05        /* a mean square, */
@@ -287,6 +385,9 @@
 #define SK_CHECK_RATHER_LONG 0.125 /* and from which on it may be, if scale, drift and horizon say so */
 #define SK_CHECK_PERIODS 3         /* a cycle must be seen so many times to be one */
 #define SK_CHECK_WILD 5            /* standard deviations of a step that no diffusion makes */
+#define SK_CHECK_BINS 10           /* of a state's values: where f or a misses is told by one of them */
+#define SK_CHECK_PLACES 200        /* of the data, where the Jacobian of f is taken */
+#define SK_CHECK_NUDGE 1e-4        /* of the spread of a state: by differences over it */
 #define SK_CHECK_EXIT_PATHS 100    /* whole paths that are simulated, */
 #define SK_CHECK_EXIT_STEPS 1000   /* over so many steps at most */
 #define SK_CHECK_EXIT_WIDER 0.5    /* of the data's range, on each side */

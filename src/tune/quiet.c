@@ -116,7 +116,7 @@ static sock_status find_jacobians(hush *w)
     double *x = sk_doubles(w->ctx, w->n, w->in), *up = sk_doubles(w->ctx, size, 1), *down = sk_doubles(w->ctx, size, 1);
     sock_status status = x && up && down ? SOCK_OK : SOCK_ENOMEM;
     for (size_t k = 0; status >= 0 && k < d; k++) {
-        const double reach = w->spread[k] > 0 ? 1e-3 * w->spread[k] : 1e-3;
+        const double reach = SK_REACH * (w->spread[k] > 0 ? w->spread[k] : 1);
         for (int side = 0; side < 2 && status >= 0; side++) {
             starts(w, x);
             for (size_t i = 0; i < w->n; i++) x[i * w->in + k] += side ? -reach : reach;
@@ -184,7 +184,7 @@ static double passed(const hush *w, size_t k, const double *a, bool diagonal, co
 static double passed_on(const hush *w, size_t k, double *space)
 {
     static const double node[] = {0.11270166537925831, 0.5, 0.88729833462074169},
-                        weight[] = {5 / 18.0, 4 / 9.0, 5 / 18.0};
+                        weight[] = {5 / 18.0, 4 / 9.0, 5 / 18.0}; /* Gauss and Legendre, by theory */
     const size_t d2 = w->d * w->d;
     double total = 0;
     for (size_t i = 0; i < w->n; i++) {

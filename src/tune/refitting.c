@@ -4,9 +4,11 @@
 #include "tune/searchstate.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
-/* The end of a search as it was before another pass: owned, moved from the search and back. */
+/* The end of a search as it was before another pass: owned, moved from the search and back. Fields have the names that
+ * they have there. */
 typedef struct ended {
     sk_trial *drift[SK_MOST], *diffusion[SK_MOST];
     bool drifts[SK_MOST], diffusions[SK_MOST];
@@ -19,6 +21,24 @@ typedef struct ended {
     sk_choice choice;
     double calibration, final_score, *final_cluster;
 } ended;
+
+/* What a pass makes anew, and so what is undone with it: the one list of it. `owned`: a search from which it was moved
+ * has none. The array is of a negative size where the two fields are not alike. */
+#define ALIKE(member) sizeof(char[sizeof(((ended *)0)->member) == sizeof(((sk_search *)0)->member) ? 1 : -1])
+#define PART(member, owned)                                                                                            \
+    {                                                                                                                  \
+        offsetof(sk_search, member), offsetof(ended, member), ALIKE(member) * sizeof(((ended *)0)->member), owned      \
+    }
+
+static const struct {
+    size_t in_search, in_ended, size;
+    bool owned;
+} parts[] = {PART(drift, true),           PART(diffusion, true),    PART(drifts, false),
+             PART(diffusions, false),     PART(judged, false),      PART(best_drift, false),
+             PART(best_diffusion, false), PART(model, true),        PART(model_diagonal, false),
+             PART(views, true),           PART(remains, true),      PART(choice, false),
+             PART(calibration, false),    PART(final_score, false), PART(final_cluster, true)};
+enum { PARTS = sizeof parts / sizeof *parts };
 
 static void ended_clear(ended *e)
 {
@@ -33,49 +53,20 @@ static void ended_clear(ended *e)
 /* Everything moves; the search is left with choices, and without trials. */
 static void move_out(sk_search *s, ended *e)
 {
-    *e = (ended){.best_drift = s->best_drift,
-                 .best_diffusion = s->best_diffusion,
-                 .model = s->model,
-                 .model_diagonal = s->model_diagonal,
-                 .views = s->views,
-                 .remains = s->remains,
-                 .choice = s->choice,
-                 .calibration = s->calibration,
-                 .final_score = s->final_score,
-                 .final_cluster = s->final_cluster};
-    memcpy(e->drift, s->drift, sizeof e->drift);
-    memcpy(e->diffusion, s->diffusion, sizeof e->diffusion);
-    memcpy(e->drifts, s->drifts, sizeof e->drifts);
-    memcpy(e->diffusions, s->diffusions, sizeof e->diffusions);
-    memcpy(e->judged, s->judged, sizeof e->judged);
-    memset(s->drift, 0, sizeof s->drift);
-    memset(s->diffusion, 0, sizeof s->diffusion);
-    s->model = NULL;
-    s->views = NULL;
-    s->remains = NULL;
-    s->final_cluster = NULL;
+    for (size_t i = 0; i < PARTS; i++) {
+        char *from = (char *)s + parts[i].in_search;
+        memcpy((char *)e + parts[i].in_ended, from, parts[i].size);
+        if (parts[i].owned) memset(from, 0, parts[i].size);
+    }
 }
 
-static void move_back(sk_search *s, ended *e)
+static void move_back(sk_search *s, const ended *e)
 {
     ended failed;
     move_out(s, &failed);
     ended_clear(&failed);
-    memcpy(s->drift, e->drift, sizeof s->drift);
-    memcpy(s->diffusion, e->diffusion, sizeof s->diffusion);
-    memcpy(s->drifts, e->drifts, sizeof s->drifts);
-    memcpy(s->diffusions, e->diffusions, sizeof s->diffusions);
-    memcpy(s->judged, e->judged, sizeof s->judged);
-    s->best_drift = e->best_drift;
-    s->best_diffusion = e->best_diffusion;
-    s->model = e->model;
-    s->model_diagonal = e->model_diagonal;
-    s->views = e->views;
-    s->remains = e->remains;
-    s->choice = e->choice;
-    s->calibration = e->calibration;
-    s->final_score = e->final_score;
-    s->final_cluster = e->final_cluster;
+    for (size_t i = 0; i < PARTS; i++)
+        memcpy((char *)s + parts[i].in_search, (const char *)e + parts[i].in_ended, parts[i].size);
 }
 
 /* Trials that know nothing but their last penalty, near which the next pass looks first, and a drift's last score. */

@@ -101,15 +101,13 @@ static sock_status confirm(sk_search *s, const sk_stage *stage, pair *out)
     const sk_candidate *drift = &s->list.drift[out->drift], *a = &s->list.diffusion[out->diffusion];
     sk_views *views = NULL;
     sk_remains *remains = NULL;
-    size_t at = 0;
     sock_status status;
     SK_GO(sk_model_of_two(s, s->drift[out->drift], s->diffusion[out->diffusion], &out->under));
     out->diagonal = finalist->diagonal;
     SK_GO(sk_search_views(s, s->rows, out->under, out->diagonal, &views));
     SK_GO(sk_try_drift(s->ctx, views, drift, s->rows->folds, &out->f));
     SK_GO(sk_search_remains(s, views, &out->f, true, &remains));
-    while (at + 1 < stage->grid.count && stage->grid.l[at] > finalist->l * 1.01) at++;
-    const size_t first = at ? at - 1 : 0;
+    const size_t at = sk_lambda_place(stage->grid.count, stage->grid.l, finalist->l), first = at ? at - 1 : 0;
     const sk_diffusion_options options = {
         s->rows->folds, stage->grid.l + first, at - first + 1,          sk_search_tolerance(s, stage->care),
         true,           {false, false},        sk_trial_rates(finalist)};

@@ -8,9 +8,19 @@
 
 const double sk_drift_lambdas[SK_DRIFT_LAMBDAS] = {1e2,  1e1,  1,    1e-1, 1e-2, 1e-3,  1e-4,
                                                    1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11};
+const double sk_fine_lambdas[SK_FINE_LAMBDAS] = {10, 1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
+const double sk_thin_lambdas[SK_THIN_LAMBDAS] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
+const double sk_own_lambdas[SK_OWN_LAMBDAS] = {1e-2, 1e-4, 1e-6, 1e-8};
 const double sk_floors[SK_FLOORS] = {0, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3};
 
 /* ---- Penalties ---- */
+
+size_t sk_lambda_place(size_t count, const double *grid, double l)
+{
+    size_t at = 0;
+    while (at + 1 < count && grid[at] > l * 1.01 /* rounding */) at++;
+    return at;
+}
 
 size_t sk_best_lambda(size_t count, const double *by_l)
 {
@@ -322,7 +332,8 @@ double sk_polish_jitter(size_t width, double middle, double resolution)
 
 double sk_polish_penalty(size_t rows, double l, double scale, double typical)
 {
-    const double relative = typical * typical / (1.3 * 1.3); /* a row of the median size: 1 + the share of its weight */
+    const double relative =
+        typical * typical / pow(1 + SK_SIZE_SHARE, 2); /* a row of the median size: 1 + the share of its weight */
     return relative > 0 ? (double)rows * l * scale / (4 * relative) : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "drift/driftsums.h"
 
 extern const double sk_drift_lambdas[SK_DRIFT_LAMBDAS]; /* l = 10^2 ... 10^-11, in natural units */
+extern const double sk_fine_lambdas[SK_FINE_LAMBDAS], sk_thin_lambdas[SK_THIN_LAMBDAS], sk_own_lambdas[SK_OWN_LAMBDAS];
 
 /* Trials of the candidates of one field, as far as they are alive (NULL: not). */
 typedef struct sk_field_trials {
@@ -20,6 +21,9 @@ typedef struct sk_field_trials {
 /* ---- Penalties ---- */
 
 size_t sk_best_lambda(size_t count, const double *by_l);
+
+/* The place of the first penalty of a falling grid that is not above l; the last where all are. */
+size_t sk_lambda_place(size_t count, const double *grid, double l);
 
 /* Of penalties that leave too many degrees of freedom only the largest can be the best. rows: n d. */
 size_t sk_best_drift_lambda(size_t count, const double *by_l, const double *dof, double rows);

@@ -188,7 +188,7 @@ static void find_floor(const sk_rows_of_a *r)
         for (size_t k = 0; k < d; k++) mean[k] += q->z[(i * d + k) * d + k];
     }
     for (size_t k = 0; k < d; k++) trace += fabs(mean[k]) / (double)d;
-    for (size_t k = 0; k < d; k++) r->floor[k] = SK_NOISE_FLOOR * fmax(mean[k], 1e-3 * trace) / time;
+    for (size_t k = 0; k < d; k++) r->floor[k] = SK_NOISE_FLOOR * fmax(mean[k], SK_NOISE_FLOOR_TRACE * trace) / time;
 }
 
 sock_status sk_rows_of_a_new(const sk_measured *m, const sk_noisy *model, const double *kappa, sk_rows_of_a *out)

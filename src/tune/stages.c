@@ -1,20 +1,17 @@
 /* stages.c - the stages of the search, in order. */
 #include "tune/searchstate.h"
 
-static const double fine[] = {10, 1, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9};
-static const double thin[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
-
 #define FINE                                                                                                           \
     {                                                                                                                  \
-        sizeof fine / sizeof *fine, fine                                                                               \
+        SK_FINE_LAMBDAS, sk_fine_lambdas                                                                               \
     }
 #define THIN                                                                                                           \
     {                                                                                                                  \
-        sizeof thin / sizeof *thin, thin                                                                               \
+        SK_THIN_LAMBDAS, sk_thin_lambdas                                                                               \
     }
 #define PILOT                                                                                                          \
     {                                                                                                                  \
-        4, thin                                                                                                        \
+        SK_PILOT_LAMBDAS, sk_thin_lambdas                                                                              \
     }
 
 const sk_grid sk_constant_grid = THIN;

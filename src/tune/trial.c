@@ -119,6 +119,21 @@ static sock_status pivot_without(sock_context *ctx, const sk_transitions *rows, 
     return status;
 }
 
+/* Pivoted features of roots: pivots are taken in the units of the bounds. No inputs then. */
+static sock_status pivot_roots(sock_context *ctx, const sk_transitions *rows, const sk_candidate *c, double tolerance,
+                               sk_features **out)
+{
+    const sk_bounds *b = rows->bounds;
+    sk_transitions some = *rows;
+    some.left = sk_doubles_unset(ctx, rows->n, rows->in);
+    if (!some.left) return SOCK_ENOMEM;
+    sk_bounds_units(b, rows->n, rows->left, some.left);
+    sock_status status = sk_pivoted_map(ctx, c->kernel, &some, tolerance, c->max_rank, out);
+    if (status >= 0) status = sk_features_set_units(ctx, *out, b->origin, b->scale);
+    sk_free(some.left);
+    return status;
+}
+
 /* ---- Maps ---- */
 
 sock_status sk_pivoted_map(sock_context *ctx, const sk_kernel *kernel, const sk_transitions *rows, double tolerance,
@@ -142,6 +157,8 @@ static sock_status make_features(sock_context *ctx, const sk_transitions *rows, 
     const double tolerance = drift ? SK_DRIFT_PIVOT : SK_DIFFUSION_PIVOT;
     if (sk_kernel_is_implicit(c->kernel) && !uses_all(c, rows->in - rows->d))
         return pivot_without(ctx, rows, c, tolerance, out);
+    if (sk_kernel_is_implicit(c->kernel) && sk_kernel_is_bounded(c->kernel) && rows->bounds)
+        return pivot_roots(ctx, rows, c, tolerance, out);
     if (sk_kernel_is_implicit(c->kernel)) return sk_pivoted_map(ctx, c->kernel, rows, tolerance, c->max_rank, out);
     SK_TRY(sk_features_new(ctx, drift ? "drift" : "diffusion", c->kernel, rows->in, rows->n, rows->left, out));
     if (sk_kernel_is_bounded(c->kernel) && rows->bounds) /* no inputs then */
@@ -223,7 +240,7 @@ uint64_t sk_trial_rates(const sk_trial *t)
 {
     const size_t order = sk_trial_order(t), systems = sk_trial_systems(t);
     uint64_t bits = 0;
-    if (!t->learned || !sk_features_separate(t->map) || t->p > 64) return 0;
+    if (!t->learned || !sk_features_separate(t->map) || t->p > 8 * sizeof bits) return 0;
     for (size_t i = 0; i < t->folds * systems * order; i++) {
         const size_t own = i % order;
         if (t->solution[i / order / systems * t->size + i / order % systems * order * order + own * (order + 1)] > 0)

@@ -5,8 +5,7 @@
 
 #include "diffusion/diffusionsums.h"
 #include "model/model.h"
-
-enum { SK_MOST = 64 }; /* candidates of a field */
+#include "tune/policy.h"
 
 typedef enum sk_field { SK_DRIFT, SK_DIFFUSION } sk_field;
 

@@ -1,0 +1,109 @@
+/* test_rulenoise.c - when noise and long steps are suspected, tried, given up and taken; see test_rules.c. */
+#include "rulecases.h"
+
+/* ---- Noise ---- */
+
+static void test_rulenoise__a_full_R_is_tried_for_a_clear_correlation(void **state)
+{
+    (void)state;
+    const double weak[] = {9, 2.9, 2.9, 9}, strong[] = {0, -3.1, -3.1, 0}, one[] = {9};
+    assert_false(sk_noise_correlated(2, weak));
+    assert_true(sk_noise_correlated(2, strong));
+    assert_false(sk_noise_correlated(1, one));
+}
+
+static void test_rulenoise__long_steps_are_tried_where_many_substeps_or_a_gain_ask(void **state)
+{
+    (void)state;
+    assert_false(sk_long_steps_worth(1000, 1, 100));
+    assert_false(sk_long_steps_worth(1000, 2, 0.9));
+    assert_true(sk_long_steps_worth(1000, 2, 1));
+    assert_true(sk_long_steps_worth(60, 4, 0));
+    assert_false(sk_long_steps_worth(59, 4, 0));
+}
+
+/* A nat, and the gain's own error; one substep is no long step. */
+static void test_rulenoise__long_steps_win_by_a_gain_beyond_its_error(void **state)
+{
+    (void)state;
+    assert_true(sk_long_steps_win(2, 1, 0.5));
+    assert_false(sk_long_steps_win(2, 0.99, 0.5));
+    assert_true(sk_long_steps_win(8, 7, 7));
+    assert_false(sk_long_steps_win(8, 6.9, 7));
+    assert_false(sk_long_steps_win(1, 100, 1));
+}
+
+static void test_rulenoise__a_grain_as_coarse_as_the_jitter_rules(void **state)
+{
+    (void)state;
+    assert_true(sk_grain_rules(0.2, sk_jitter(1, 1e-3, 0.2)));
+    assert_false(sk_grain_rules(1e-9, sk_jitter(1, 1, 1e-9)));
+    assert_false(sk_grain_rules(0, sk_jitter(2, 1, 0)));
+}
+
+/* 20 nats, or a tenth for each value. */
+static void test_rulenoise__a_fit_with_suspected_noise_is_given_up_far_behind(void **state)
+{
+    (void)state;
+    assert_close(sk_noise_least(7, 100, 1), -13, 1e-12, 1);
+    assert_close(sk_noise_least(7, 100, 3), -23, 1e-12, 1);
+}
+
+static void test_rulenoise__noise_is_suspected_by_its_largest_score_or_their_sum(void **state)
+{
+    (void)state;
+    const double below[] = {0.98}, above[] = {1.001}, two[] = {1.45, -1.4}, sum[] = {0.75, 0.75}, none[] = {1.3, -0.2};
+    assert_false(sk_noise_suspected(1, below));
+    assert_true(sk_noise_suspected(1, above));
+    assert_true(sk_noise_suspected(2, two));
+    assert_true(sk_noise_suspected(2, sum));
+    assert_false(sk_noise_suspected(2, none));
+}
+
+static void test_rulenoise__noise_on_more_states_must_gain_more(void **state)
+{
+    (void)state;
+    assert_close(sk_noise_gain_asked(1), 1, 1e-12, 0);
+    assert_close(sk_noise_gain_asked(4), 2.8, 1e-12, 0);
+}
+
+static void test_rulenoise__noise_is_taken_for_a_gain_or_where_it_is_sure(void **state)
+{
+    (void)state;
+    assert_true(sk_noise_gains(&(sk_noise_evidence){1, 1, 1.1, 1.1}));
+    assert_false(sk_noise_gains(&(sk_noise_evidence){2, 9, 1.5, 30}));
+    assert_false(sk_noise_gains(&(sk_noise_evidence){1, 9, 30, 0.9})); /* a better drift is no noise */
+    assert_true(sk_noise_is_sure(&(sk_noise_evidence){2, 5, -5, 30}));
+    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, 3.9, -5, 30}));
+    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, 5, -11, 30}));
+    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, 5, -5, 1.5}));
+}
+
+static void test_rulenoise__who_is_far_behind_in_a_sweep_stays_out(void **state)
+{
+    sk_trial near = {.score = -29}, far = {.score = -31}, best = {.score = 0};
+    sk_trial *trial[] = {&far, NULL, &near, &best};
+    bool out[] = {false, false, true, false};
+    (void)state;
+    sk_noise_leave_behind(&(sk_field_trials){4, 0, NULL, trial, 0}, out);
+    assert_true(out[0]);
+    assert_false(out[1]); /* was not tried */
+    assert_true(out[2]);  /* was out before */
+    assert_false(out[3]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rulenoise__a_full_R_is_tried_for_a_clear_correlation),
+        cmocka_unit_test(test_rulenoise__long_steps_are_tried_where_many_substeps_or_a_gain_ask),
+        cmocka_unit_test(test_rulenoise__long_steps_win_by_a_gain_beyond_its_error),
+        cmocka_unit_test(test_rulenoise__a_grain_as_coarse_as_the_jitter_rules),
+        cmocka_unit_test(test_rulenoise__a_fit_with_suspected_noise_is_given_up_far_behind),
+        cmocka_unit_test(test_rulenoise__noise_is_suspected_by_its_largest_score_or_their_sum),
+        cmocka_unit_test(test_rulenoise__noise_on_more_states_must_gain_more),
+        cmocka_unit_test(test_rulenoise__noise_is_taken_for_a_gain_or_where_it_is_sure),
+        cmocka_unit_test(test_rulenoise__who_is_far_behind_in_a_sweep_stays_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
