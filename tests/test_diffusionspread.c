@@ -279,6 +279,59 @@ static void prop_rows_add_up(void **state)
     case_bench_clear(&b);
 }
 
+/* The integral of a (d x d) over row i with the numbers v. */
+static void integral(const sk_diffusion_term *term, const sk_rule *rule, size_t i, double *v, double *out)
+{
+    const size_t d = term->d;
+    const sk_diffusion_term moved = {d, term->rank, term->map, v, term->owner};
+    memset(out, 0, d * d * sizeof *out);
+    for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++) {
+        double a[9];
+        at_point(&moved, rule->x + e * d, a);
+        for (size_t k = 0; k < d * d; k++) out[k] += rule->weight[e] * a[k];
+    }
+}
+
+/* Slopes of the integrals are differences over numbers of V: a is a square of them, so central ones are exact. The
+ * unknowns stand in the order of V, those of a diagonal term without the columns of other components. */
+static void prop_slopes_are_differences(void **state)
+{
+    (void)state;
+    const kind kinds[] = {{1, 2, "affine", false, 0}, {2, 2, "affine", false, 0}, {2, 4, "affine", true, 0}};
+    for (size_t at = 0; at < sizeof kinds / sizeof *kinds; at++) {
+        const size_t d = kinds[at].d, rank = kinds[at].rank;
+        case_bench b = bench(d);
+        sk_diffusion_term *term = term_of(d, kinds[at].kernel, rank, kinds[at].diagonal);
+        const sk_rule *rule = b.v->rule;
+        const size_t p = sk_features_count(term->map);
+        sk_diffusion_spread *s = NULL;
+        assert_int_equal(sk_diffusion_spread_new(ctx, term, 400, &s), SOCK_OK);
+        assert_int_equal(sk_diffusion_spread_systems(s), term->owner ? d : 1);
+        for (size_t system = 0; system < sk_diffusion_spread_systems(s); system++) {
+            const size_t q = sk_diffusion_spread_unknowns(s, system);
+            assert_int_equal(q, term->owner ? p * rank / d : d * p * rank);
+            double *slope = sk_doubles(ctx, rule->n * q, d * d);
+            assert_int_equal(sk_diffusion_spread_slopes(ctx, s, system, rule, slope), SOCK_OK);
+            for (size_t i = 0; i < rule->n; i += 7)
+                for (size_t number = 0, u = 0; number < d * p * rank; number++) {
+                    double up[9], down[9];
+                    if (term->owner && (term->owner[number % rank] != system || number / rank / p != system)) continue;
+                    const double kept = term->v[number];
+                    term->v[number] = kept + 0.5, integral(term, rule, i, term->v, up);
+                    term->v[number] = kept - 0.5, integral(term, rule, i, term->v, down);
+                    term->v[number] = kept;
+                    for (size_t k = 0; k < d * d; k++)
+                        assert_close(slope[(i * q + u) * d * d + k], up[k] - down[k], 1e-11, 1);
+                    u++;
+                }
+            sk_free(slope);
+        }
+        sk_diffusion_spread_free(s);
+        sk_diffusion_term_free(term);
+        case_bench_clear(&b);
+    }
+}
+
 typedef struct trying {
     const case_bench *b;
     const sk_diffusion_term *term;
@@ -317,6 +370,7 @@ int main(void)
         cmocka_unit_test(prop_turned_columns_say_the_same),
         cmocka_unit_test(test_diffusionspread__leaves_out_what_is_not_there),
         cmocka_unit_test(prop_rows_add_up),
+        cmocka_unit_test(prop_slopes_are_differences),
         cmocka_unit_test(test_diffusionspread__survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -441,6 +441,29 @@ static void prop_driftsystem__sums_of_features(void **state)
     sock_data_free(data);
 }
 
+/* Increments at the end of the range: sums of them are beyond it, and so are coefficients. */
+static void test_driftsystem__coefficients_beyond_the_numbers_are_a_failure(void **state)
+{
+    sock_context *ctx = ((fixture *)*state)->ctx;
+    static const char *const kernels[] = {"affine", "gauss:eta=0.7"};
+    for (size_t c = 0; c < 2; c++) {
+        sk_rule *rule = small_rule(ctx, 1, 8, 1);
+        sk_kernel *kernel = kernel_of(ctx, kernels[c]);
+        sk_drift_system *system = NULL;
+        sk_drift_term *term = NULL;
+        const double lambda = 1e-6;
+        for (size_t i = 0; i < rule->n; i++) rule->dy[i] = 1.7e308;
+        const sk_drift_spec spec = {.kernel = kernel, .lambda = lambda};
+        assert_int_equal(sk_drift_system_new(ctx, rule, &spec, &system), SOCK_OK);
+        assert_int_equal(sk_drift_solve(ctx, system, 1, &lambda, &term, NULL), SOCK_ENUMERIC);
+        assert_non_null(strstr(sock_message(ctx), "rescale the data"));
+        assert_null(term);
+        sk_drift_system_free(system);
+        sk_kernel_free(kernel);
+        sk_rule_free(rule);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -455,6 +478,7 @@ int main(void)
         cmocka_unit_test(test_driftsystem__degrees_of_freedom),
         cmocka_unit_test(test_driftsystem__hopeless_penalties),
         cmocka_unit_test(test_driftsystem__refuses),
+        cmocka_unit_test(test_driftsystem__coefficients_beyond_the_numbers_are_a_failure),
         cmocka_unit_test(test_driftsystem__survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -238,6 +238,20 @@ static void test_kernel__linear_alone_means_zero(void **state)
     }
 }
 
+static sock_status ask(sock_context *context, void *kernel)
+{
+    bool means;
+    return sk_kernel_means_zero(context, kernel, 2, &means);
+}
+
+static void test_kernel__asking_may_run_out_of_memory(void **state)
+{
+    (void)state;
+    sk_kernel *kernel = parse("nystrom:m=4,of=linear");
+    assert_true(for_single_allocations(ctx, ask, kernel) > 1);
+    sk_kernel_free(kernel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +265,7 @@ int main(void)
         cmocka_unit_test(test_resolve__fills_what_is_open_and_only_that),
         cmocka_unit_test(test_resolve__refuses_what_does_not_fit_the_dimension),
         cmocka_unit_test(test_kernel__linear_alone_means_zero),
+        cmocka_unit_test(test_kernel__asking_may_run_out_of_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

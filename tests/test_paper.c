@@ -206,6 +206,7 @@ static void check_protocol(const protocol *p, const sock_model *model)
     assert_all_close(5, b, b + 5, 2e-5); /* both to a gap of 1e-11: a to about its root */
     assert_string_equal(text_of(info, "preset"), "paper");
     assert_string_equal(text_of(info, "quadrature"), "trapezoid");
+    assert_int_equal(json_integer_value(json_object_get(info, "rounds")), 2);
     json_decref(info);
     sock_model_free(found), sock_model_free(final);
 }

@@ -280,6 +280,47 @@ static void prop_polish__first_step_is_fisher_scoring(void **state)
 }
 
 /* A feature that is 0 everywhere has no curvature: it stays, and the others move as without it. */
+/* Several features: L L' = sum over both ends of omega / 2 phi phi' and the penalty's 4 mu tr(U'U) / rank on the
+ * diagonal, omega = 2 w h tr(C^-1 - eps C^-2) / d. */
+static void test_polish__metric_is_its_definition(void **state)
+{
+    (void)state;
+    enum { P = 3, RANK = 2 };
+    bench b = new_bench(40, 2, P, 5);
+    sk_polish_problem *q = &b.problem;
+    q->eps = 0.02, q->mu = 0.3, q->row_weight = b.weight;
+    double *u = random_u(&b, RANK, 3), w[P * 2 * RANK], g[P * 2 * RANK], value, l[P * P], want[P * P] = {0}, size = 0;
+    sk_polish_space *space = NULL;
+    assert_int_equal(sk_polish_space_new(b.ctx, q, RANK, &space), SOCK_OK);
+    sk_polish_from_u(q, RANK, u, w);
+    assert_int_equal(sk_polish_evaluate(space, w, &value, g), SOCK_OK);
+    assert_int_equal(sk_polish_metric(space, l), SOCK_OK);
+    for (size_t i = 0; i < q->n; i++) {
+        double a0[4], a1[4], c[4];
+        slow_a(q, RANK, u, q->phi0 + i * P, a0);
+        slow_a(q, RANK, u, q->phi1 + i * P, a1);
+        for (size_t k = 0; k < 4; k++) c[k] = q->h[i] / 2 * (a0[k] + a1[k]) + (k % 3 ? 0 : q->eps);
+        const double det = c[0] * c[3] - c[1] * c[2], trace = (c[0] + c[3]) / det,
+                     square = (c[0] * c[0] + c[3] * c[3] + 2 * c[1] * c[2]) / (det * det),
+                     omega = 2 * b.weight[i] * q->h[i] * (trace - q->eps * square) / 2;
+        for (size_t k = 0; k < P * P; k++)
+            want[k] +=
+                omega / 2 *
+                (q->phi0[i * P + k / P] * q->phi0[i * P + k % P] + q->phi1[i * P + k / P] * q->phi1[i * P + k % P]);
+    }
+    for (size_t k = 0; k < 2 * P * RANK; k++) size += u[k] * u[k];
+    for (size_t k = 0; k < P; k++) want[k * (P + 1)] += 4 * q->mu * size / RANK;
+    for (size_t i = 0; i < P; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double sum = 0;
+            for (size_t m = 0; m <= j; m++) sum += l[i * P + m] * l[j * P + m];
+            assert_close(sum, want[i * P + j], 1e-9, 1);
+        }
+    sk_polish_space_free(space);
+    free(u);
+    free_bench(&b);
+}
+
 static void test_polish__empty_feature_stays(void **state)
 {
     (void)state;
@@ -446,6 +487,7 @@ int main(void)
         cmocka_unit_test(test_polish__penalty_shrinks_a_constant),
         cmocka_unit_test(test_polish__objective_falls_to_a_stationary_point),
         cmocka_unit_test(prop_polish__first_step_is_fisher_scoring),
+        cmocka_unit_test(test_polish__metric_is_its_definition),
         cmocka_unit_test(test_polish__empty_feature_stays),
         cmocka_unit_test(test_polish__descends_without_a_metric),
         cmocka_unit_test(prop_polish__free_of_scale),

@@ -69,7 +69,7 @@ typedef struct placed {
 static int by_value(const void *one, const void *other)
 {
     const placed *a = one, *b = other;
-    return a->x < b->x ? -1 : a->x > b->x ? 1 : a->i < b->i ? -1 : a->i > b->i;
+    return (a->x > b->x) - (a->x < b->x); /* equal values have the same rank, whatever their order */
 }
 
 /* Ranks of one column in (0, 1); equal values have the same. */

@@ -23,7 +23,7 @@ double sk_student_normal(double t, double freedom)
 static double gamma_series(double a, double x)
 {
     double term = 1 / a, sum = term;
-    for (int i = 1; i < 10000 && term > 1e-16 * sum; i++) sum += term *= x / (a + i);
+    for (double next = a + 1; term > 1e-16 * sum; next++) sum += term *= x / next; /* x < a + 1: terms fall */
     return sum;
 }
 

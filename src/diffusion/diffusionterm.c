@@ -19,21 +19,19 @@ sock_status sk_diffusion_term_copy(sock_context *ctx, const sk_diffusion_term *t
     if (!copy) return SOCK_ENOMEM;
     copy->d = term->d;
     copy->rank = term->rank;
-    sock_status status = sk_features_copy(ctx, term->map, &copy->map);
-    if (status >= 0) {
-        size_t rows = term->d * sk_features_count(term->map);
-        copy->v = sk_doubles(ctx, rows, term->rank);
-        copy->owner = term->owner ? sk_alloc(ctx, term->rank, sizeof *copy->owner) : NULL;
-        if (!copy->v || (term->owner && !copy->owner)) status = SOCK_ENOMEM;
-        if (status >= 0) memcpy(copy->v, term->v, rows * term->rank * sizeof *copy->v);
-        if (status >= 0 && term->owner) memcpy(copy->owner, term->owner, term->rank * sizeof *copy->owner);
-    }
-    if (status < 0) {
-        sk_diffusion_term_free(copy);
-        return status;
-    }
+    const size_t rows = term->d * sk_features_count(term->map);
+    sock_status status;
+    SK_GO(sk_features_copy(ctx, term->map, &copy->map));
+    copy->v = sk_doubles(ctx, rows, term->rank);
+    copy->owner = term->owner ? sk_alloc(ctx, term->rank, sizeof *copy->owner) : NULL;
+    SK_GO(copy->v && (copy->owner || !term->owner) ? SOCK_OK : SOCK_ENOMEM);
+    memcpy(copy->v, term->v, rows * term->rank * sizeof *copy->v);
+    if (term->owner) memcpy(copy->owner, term->owner, term->rank * sizeof *copy->owner);
     *out = copy;
     return SOCK_OK;
+out:
+    sk_diffusion_term_free(copy);
+    return status;
 }
 
 size_t sk_diffusion_term_space(const sk_diffusion_term *term, size_t block)

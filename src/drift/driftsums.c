@@ -87,7 +87,7 @@ double sk_drift_sums_weight(const sk_drift_sums *s, const sk_view *v, size_t i, 
     if (s->coupling == SK_JOINT || !v->spec.weighted) return v->precision[(i * d + k) * d + l];
     const double *variance = v->part + i * d;
     double sum = 0;
-    for (size_t m = 0; s->rhs > 1 && m < d; m++) sum += variance[m] / (double)d;
+    for (size_t m = 0; m < d; m++) sum += variance[m] / (double)d;
     return k == l ? 1 / ((s->rhs > 1 ? sum : variance[k]) + SK_VARIANCE_SHARE * v->typical->mean) : 0;
 }
 

@@ -156,11 +156,7 @@ static sock_status build_features(sock_context *ctx, sk_drift_system *s)
 
 /* The residual of the pivoted factor moves L* by at most h^2 * tolerance * max k for each row, and the answer by that
  * over lambda; in natural units that is tolerance / l. Rounding sets the floor. */
-static double pivot_tolerance(double lambda, double unit)
-{
-    double tolerance = 1e-9 * lambda / unit;
-    return tolerance > 1e-11 ? 1e-11 : tolerance < 1e-15 ? 1e-15 : tolerance;
-}
+static double pivot_tolerance(double lambda, double unit) { return fmin(fmax(1e-9 * lambda / unit, 1e-15), 1e-11); }
 
 /* Pivoted features pay while their N r^2 operations, which wait for memory, take less time than the n^3/3 of the full
  * system, which do not: about twenty of those are done in the time of one. Speed only. */

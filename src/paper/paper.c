@@ -20,15 +20,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Beyond so many unknowns pd the diffusion has a smaller grid. */
-enum { MEDIUM_ORDER = 150, LARGE_ORDER = 300 };
-
-/* etas, the least, lambdas, their step, growths, lambdas grown by */
-static const sk_paper_grid drift_grid = {5, 0.25, 10, 0.1, 3, 3};
-static const sk_paper_grid small_grid = {5, 0.25, 5, 0.01, 3, 1};
-static const sk_paper_grid medium_grid = {4, 0.5, 3, 0.01, 3, 1};
-static const sk_paper_grid large_grid = {4, 0.5, 3, 0.01, 1, 1};
-
 /* ---- Step 1: data ---- */
 
 static sock_status take_data(sk_paper *p)
@@ -100,9 +91,7 @@ static sock_status measure_diffusion(sk_paper *p)
         sk_kernel_free(kernel);
         if (status < 0) return status;
     }
-    size_t order = count * blocks;
-    p->large = order > LARGE_ORDER;
-    p->diffusion = p->large ? &large_grid : order > MEDIUM_ORDER ? &medium_grid : &small_grid;
+    p->diffusion = sk_paper_grid_of(count * blocks, &p->large);
     return take_part(p);
 }
 
@@ -112,65 +101,6 @@ static void found_clear(sk_paper_found *f)
     sk_diffusion_term_free(f->diffusion);
     sk_free(f->kernel);
     *f = (sk_paper_found){0};
-}
-
-/* ---- Step 4: grids that grow ---- */
-
-static bool out_of_time(sk_paper *p)
-{
-    if (!(p->spec->budget > 0) || sk_seconds() - p->start < p->spec->budget) return false;
-    p->limited = true;
-    p->skipped++;
-    return true;
-}
-
-static sock_status attempt_lambdas(sk_paper *p, sk_paper_trial attempt, double eta, const sk_paper_grid *g,
-                                   double first, size_t count, sk_paper_found *best)
-{
-    double l[SK_PAPER_LAMBDAS];
-    for (size_t j = 0; j < count; j++) l[j] = first * pow(g->step, (double)j);
-    return attempt(p, eta, count, l, best);
-}
-
-/* Between the places of a grid with steps of more than a decade. */
-static sock_status refine(sk_paper *p, sk_paper_trial attempt, const sk_paper_grid *g, sk_paper_found *best)
-{
-    if (g->step > 0.05 || !isfinite(best->best.score) || out_of_time(p)) return SOCK_OK;
-    double root = sqrt(g->step), l[] = {best->best.l / root, best->best.l * root};
-    bool whole = best->best.l < 0.99; /* above l = 1 every fit tends to zero */
-    return attempt(p, best->best.eta, whole ? 2 : 1, whole ? l : l + 1, best);
-}
-
-/* The grid of eta grows at both ends, that of l downwards: above l = 1 every fit tends to zero, and that is told. */
-static sock_status search_grid(sk_paper *p, const char *named, sk_paper_trial attempt, const sk_paper_grid *g,
-                               sk_paper_found *best)
-{
-    double lowest = pow(g->step, (double)(g->lambdas - 1));
-    bool free_eta = strcmp(named, "auto") == 0;
-    double least = g->least * p->distance, most = least * pow(2, (double)(g->etas - 1));
-    for (size_t i = 0; i < (free_eta ? g->etas : 1); i++) {
-        if (best->any && out_of_time(p)) break;
-        double eta = free_eta ? least * pow(2, (double)i) : (double)NAN;
-        SK_TRY(attempt_lambdas(p, attempt, eta, g, 1, g->lambdas, best));
-    }
-    for (size_t growth = 0; growth < g->growths; growth++) {
-        bool low = free_eta && best->best.eta < 1.01 * least, high = free_eta && best->best.eta > 0.99 * most;
-        bool end = best->best.l < 1.01 * lowest;
-        if ((!low && !high && !end) || out_of_time(p)) break;
-        if (low) SK_TRY(attempt_lambdas(p, attempt, least /= 2, g, 1, g->lambdas, best));
-        if (high) SK_TRY(attempt_lambdas(p, attempt, most *= 2, g, 1, g->lambdas, best));
-        if (end) {
-            SK_TRY(attempt_lambdas(p, attempt, best->best.eta, g, lowest * g->step, g->grown, best));
-            lowest *= pow(g->step, (double)g->grown);
-        }
-    }
-    SK_TRY(refine(p, attempt, g, best));
-    best->edge = (free_eta && (best->best.eta < 1.01 * least || best->best.eta > 0.99 * most)) || best->best.l > 0.99 ||
-                 best->best.l < 1.01 * lowest;
-    if (!isfinite(best->best.score))
-        return sk_fail(p->ctx, SOCK_ENUMERIC,
-                       "no candidate gives the validation data a density; give --delta > 0 for a singular diffusion");
-    return SOCK_OK;
 }
 
 /* ---- Steps 2 to 6 ---- */
@@ -206,23 +136,22 @@ static sock_status search_pairs(sk_paper *p, sk_paper_found *drift, sk_paper_fou
     const sk_tune_spec *spec = p->spec;
     sk_paper_found other = {0};
     sock_status status;
-    SK_GO(search_grid(p, spec->drift, sk_paper_try_drift, &drift_grid, drift));
+    SK_GO(sk_paper_search_grid(p, spec->drift, sk_paper_try_drift, &sk_paper_drift_grid, drift));
     SK_GO(set_base(p, drift, NULL));
-    SK_GO(search_grid(p, spec->diffusion, sk_paper_try_diffusion, p->diffusion, a));
-    if (out_of_time(p)) goto out;
+    SK_GO(sk_paper_search_grid(p, spec->diffusion, sk_paper_try_diffusion, p->diffusion, a));
+    if (sk_paper_out_of_time(p)) goto out;
     SK_GO(set_base(p, drift, a));
     p->round = 1;
-    SK_GO(search_grid(p, spec->drift, sk_paper_try_drift, &drift_grid, &other));
+    SK_GO(sk_paper_search_grid(p, spec->drift, sk_paper_try_drift, &sk_paper_drift_grid, &other));
     bool same = same_place(&drift->best, &other.best);
     found_clear(drift);
     *drift = other;
     other = (sk_paper_found){0};
-    if (same || out_of_time(p)) goto out;
+    if (same || sk_paper_out_of_time(p)) goto out;
     SK_GO(set_base(p, drift, NULL));
-    sk_paper_grid near = *p->diffusion; /* around the eta found before */
-    if (a->best.eta > 0) near.etas = 3, near.least = 0.5 * a->best.eta / p->distance;
+    const sk_paper_grid near = sk_paper_grid_near(p->diffusion, a->best.eta, p->distance);
     found_clear(a);
-    SK_GO(search_grid(p, spec->diffusion, sk_paper_try_diffusion, &near, a));
+    SK_GO(sk_paper_search_grid(p, spec->diffusion, sk_paper_try_diffusion, &near, a));
 out:
     found_clear(&other);
     return status;

@@ -1,5 +1,6 @@
-/* paperstate.h - what the files of the paper's protocol share: paper.c (the order of the steps, grids that grow),
- * papertrials.c (the fits of one eta, judged on the validation data), paperending.c (the last fit and what is told). */
+/* paperstate.h - what the files of the paper's protocol share: paper.c (the order of the steps), papergrid.c (grids
+ * that grow), papertrials.c (the fits of one eta, judged on the validation data), paperending.c (the last fit and what
+ * is told). */
 #ifndef SK_PAPERSTATE_H
 #define SK_PAPERSTATE_H
 
@@ -70,6 +71,20 @@ sock_status sk_paper_kernel(sk_paper *p, const char *option, const char *named, 
 typedef sock_status (*sk_paper_trial)(sk_paper *p, double eta, size_t count, const double *l, sk_paper_found *best);
 sock_status sk_paper_try_drift(sk_paper *p, double eta, size_t count, const double *l, sk_paper_found *best);
 sock_status sk_paper_try_diffusion(sk_paper *p, double eta, size_t count, const double *l, sk_paper_found *best);
+
+/* The grid of the drift; that of the diffusion by the number of unknowns, and whether they are many; and the same grid
+ * around an eta that was found before (NaN: there is none). */
+extern const sk_paper_grid sk_paper_drift_grid;
+const sk_paper_grid *sk_paper_grid_of(size_t unknowns, bool *large);
+sk_paper_grid sk_paper_grid_near(const sk_paper_grid *grid, double eta, double distance);
+
+/* The best place of a grid that grows where the best is on its edge; named: the kernel, "auto" where eta is free. A
+ * best place on the edge in the end is told. */
+sock_status sk_paper_search_grid(sk_paper *p, const char *named, sk_paper_trial attempt, const sk_paper_grid *grid,
+                                 sk_paper_found *best);
+
+/* Whether the budget is spent; then a step of the grid is left out, and that is counted. */
+bool sk_paper_out_of_time(sk_paper *p);
 
 /* The rows of which the diffusion's grid is searched. */
 const sk_rule *sk_paper_searched(const sk_paper *p);
