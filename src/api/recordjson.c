@@ -314,6 +314,7 @@ static const field data_fields[] = {{"source", TEXT, ALL, offsetof(sk_provenance
                                     {"hash", TEXT, ALL, offsetof(sk_provenance, hash), HERE},
                                     {"trajectories", COUNT, ALL, offsetof(sk_provenance, trajectories), HERE},
                                     {"groups", COUNT, ALL, offsetof(sk_provenance, groups), HERE},
+                                    {"time_unit", TEXT, ALL | OPTIONAL, offsetof(sk_provenance, time_unit), HERE},
                                     {0}};
 
 /* ---- What is odd about them ---- */
