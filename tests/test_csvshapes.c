@@ -182,6 +182,32 @@ static void test_csvshapes__constant_columns_are_no_states(void **state)
     sock_data_free(data);
 }
 
+static void left_out(const char *text, const char *name, const char *reason)
+{
+    sock_data *data = good(text, NULL);
+    assert_int_equal(data->ignored_count, 1);
+    assert_string_equal(data->ignored[0].name, name);
+    assert_non_null(strstr(data->ignored[0].why, reason));
+    assert_string_equal(data->state[0], "x");
+    sock_data_free(data);
+}
+
+static void test_csvshapes__clocks_and_copies_are_no_states(void **state)
+{
+    (void)state;
+    left_out("n,t,x\n1,0,5\n2,1,3\n3,2,4\n4,3,4\n", "n", "time alone");
+    left_out("id,t,ms,x\na,0,100,5\na,0.1,200,3\na,0.3,400,4\nb,0,7,4\nb,0.25,257,1\n", "ms", "time alone");
+    left_out("t,x,y\n0,5,5\n1,NA,NA\n2,4,4\n3,7,7\n", "y", "copy");
+    const char *const states[] = {"t,n,x\n0,1,5\n1,2,3\n2,3,4\n3,5,4\n", /* not quite a clock */
+                                  "t,y,x\n0,5,5\n1,3,3\n2,4,4\n3,7,7.5\n",
+                                  "t,n,x\n0,1,5\n1,2,3\n2,3,4\n"}; /* three points make no clock */
+    for (size_t i = 0; i < 3; i++) {
+        sock_data *data = good(states[i], NULL);
+        assert_int_equal(data->d, 2);
+        sock_data_free(data);
+    }
+}
+
 static void test_csvshapes__a_column_that_tells_trajectories_apart_is_named(void **state)
 {
     (void)state;
@@ -220,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_csvshapes__dates_are_written_as_they_are_read),
         cmocka_unit_test(test_csvshapes__the_unit_follows_from_the_spacing),
         cmocka_unit_test(test_csvshapes__constant_columns_are_no_states),
+        cmocka_unit_test(test_csvshapes__clocks_and_copies_are_no_states),
         cmocka_unit_test(test_csvshapes__a_column_that_tells_trajectories_apart_is_named),
         cmocka_unit_test(test_csvshapes__missing_values_are_counted_by_column),
         cmocka_unit_test(test_csvshapes__rows_out_of_order_are_counted),

@@ -351,7 +351,7 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
     SK_GO(sk_rows_inputs(ctx, opts, &r.rows));
     const char *grouping = sk_option_text(opts, "grouping");
     bool apart = false;
-    if (strcmp(sk_option_text(opts, "state"), "auto") == 0) SK_GO(sk_rows_constant(ctx, &r.rows, &apart));
+    if (strcmp(sk_option_text(opts, "state"), "auto") == 0) SK_GO(sk_rows_idle(ctx, &r.rows, &apart));
     status = sk_data_build(ctx, &r.rows, apart && !r.rows.group ? "none" : grouping, out);
     if (status == SOCK_EINPUT && r.rows.twins[0] && !r.columns.has_id && !r.columns.has_group)
         status = explain_twins(&r, &rows);

@@ -118,10 +118,10 @@ void sk_rows_missing(const char *list, sk_rows *rows);
  * that has moved them by itself has set rows->inputs. SOCK_EUSAGE for a name that is no column. */
 sock_status sk_rows_inputs(sock_context *ctx, const sock_options *opts, sk_rows *rows);
 
-/* Columns of rows->x that never change within a trajectory, groups and doses, are no states: they move to the columns
- * that are left out, with the reason. All stay where they are all there are. *apart: trajectories differ in one of
- * them, and are no realisations of one start. */
-sock_status sk_rows_constant(sock_context *ctx, sk_rows *rows, bool *apart);
+/* Columns of rows->x that are no states move to those that are left out, with the reason: constant within each
+ * trajectory, growing with the time alone, copies. All stay where they are all there are. *apart: trajectories differ
+ * in one that is constant, and are no realisations of one start. */
+sock_status sk_rows_idle(sock_context *ctx, sk_rows *rows, bool *apart);
 
 /* Makes a data set of the rows: drops points with something missing, sorts each trajectory in time, refuses equal times
  * and numbers that are not finite (SOCK_EINPUT), thins, groups. grouping: "auto" (by label, or without labels by equal
