@@ -1,6 +1,7 @@
 /* args.c - arguments of the verbs, made from their own short lists and from the library's options table. */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "nearest.h"
 #include "progress.h"
 
 #include <ctype.h>
@@ -142,6 +143,17 @@ static int set_common(cli *c, int which, const char *value)
     }
 }
 
+/* With the option that was meant, where one is near. */
+static int refuse_unknown(const cli *c, const cli_option *own, const char *text, const char *name, bool is_long)
+{
+    nearest meant = nearest_to(is_long ? name : "");
+    for (; own && own->name; own++) nearest_try(&meant, own->name);
+    for (const char *const *key = c->verb->keys; key && *key; key++) nearest_try(&meant, *key);
+    for (int i = 0; i < COMMON; i++) nearest_try(&meant, common_name[i]);
+    return cli_usage_error(c, "unknown option '%s'%s%s; 'sock %s --help' lists what is allowed", text,
+                           meant.best ? ": did you mean --" : "", meant.best ? meant.best : "", c->verb->name);
+}
+
 /* One option at arguments[*i]; its value may stand behind '=' or be the next argument. */
 static int take_option(cli *c, const cli_option *own, int count, char **arguments, int *i)
 {
@@ -155,8 +167,7 @@ static int take_option(cli *c, const cli_option *own, int count, char **argument
     const cli_option *option = is_long ? find_own(own, name) : find_letter(own, name);
     bool key = is_long && !option && takes_key(c->verb, name);
     int common = is_long && !option && !key ? find_common(name) : COMMON;
-    if (!option && !key && common == COMMON)
-        return cli_usage_error(c, "unknown option '%s'; 'sock %s --help' lists what is allowed", text, c->verb->name);
+    if (!option && !key && common == COMMON) return refuse_unknown(c, own, text, name, is_long);
     if (key && is_flag(name)) return set_key(c, name, value ? value : "yes");
     bool flag = common == JSON || common == QUIET || common == VERBOSE || (option && option->flag);
     if (flag && value) return cli_usage_error(c, "--%s takes no value, got '%s'", name, value);

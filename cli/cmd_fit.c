@@ -5,18 +5,55 @@
 
 #include <string.h>
 
-static const char *const keys[] = {"tune",           "preset",         "folds",     "budget",
-                                   "noise",          "substeps",       "drift",     "diffusion",
-                                   "diagonal",       "quadrature",     "weights",   "learned",
-                                   "correction",     "polish",         "average",   "scaling",
-                                   "wild",           "bands",          "delta",     "tolerance",
-                                   "seed",           "check",          "alpha",     "drift-lambda",
-                                   "drift-form",     "drift-path",     "landmarks", "diffusion-lambda",
-                                   "diffusion-form", "diffusion-rank", "solver",    "max-iterations",
-                                   "max-seconds",    "compression",    "id",        "time",
-                                   "state",          "group",          "grouping",  "dt",
-                                   "missing",        "every",          "lower",     "upper",
-                                   "input",          "time-dependent", "hold",      NULL};
+static const char *const keys[] = {"tune",
+                                   "preset",
+                                   "folds",
+                                   "budget",
+                                   "noise",
+                                   "substeps",
+                                   "drift",
+                                   "diffusion",
+                                   "diagonal",
+                                   "quadrature",
+                                   "weights",
+                                   "learned",
+                                   "correction",
+                                   "polish",
+                                   "average",
+                                   "scaling",
+                                   "wild",
+                                   "bands",
+                                   "delta",
+                                   "tolerance",
+                                   "seed",
+                                   "check",
+                                   "alpha",
+                                   "drift-lambda",
+                                   "drift-form",
+                                   "drift-path",
+                                   "landmarks",
+                                   "diffusion-lambda",
+                                   "diffusion-form",
+                                   "diffusion-rank",
+                                   "solver",
+                                   "max-iterations",
+                                   "max-seconds",
+                                   "compression",
+                                   "id",
+                                   "time",
+                                   "state",
+                                   "group",
+                                   "grouping",
+                                   "dt",
+                                   "missing",
+                                   "time-unit",
+                                   "every",
+                                   "lower",
+                                   "upper",
+                                   "input",
+                                   "time-dependent",
+                                   "hold",
+                                   NULL};
 
 static const char *told(const char *text) { return text ? text : ""; }
 
@@ -43,9 +80,19 @@ static void print_plain(const sk_record *r)
     print_diffusion(r);
 }
 
-static void print_summary(const sk_record *r, const char *output)
+static void print_summary(const sk_record *r, const sock_data *data, const char *output)
 {
-    printf("data         %zu intervals, %zu points, dimension %zu\n", r->n, r->points, r->d);
+    const size_t steps = r->points - r->data.trajectories;
+    if (steps > r->n)
+        printf("data         %zu steps, %zu intervals (realisations of a group count once), %zu points, dimension %zu",
+               steps, r->n, r->points, r->d);
+    else
+        printf("data         %zu intervals, %zu points, dimension %zu", r->n, r->points, r->d);
+    if (r->data.time_unit) printf(", time in %ss", r->data.time_unit);
+    putchar('\n');
+    const char *column, *why;
+    for (size_t i = 0; (column = sock_data_left_out(data, i, &why)); i++)
+        printf("%-13scolumn %s: %s\n", i ? "" : "left out", column, why);
     if (r->tuned)
         tuned_print(r, 13, false);
     else
@@ -122,7 +169,7 @@ static int run(int count, char **arguments)
     if (c.json)
         printf("%s\n", info);
     else if (!piped)
-        print_summary(&record, output);
+        print_summary(&record, data, output);
     if (log && write_search(&c, &record, log) != EXIT_DONE) { /* after the model: a long fit is not lost with its log */
         if (output)
             cli_failure(&c, "only the search log is missing: the model %s is whole",

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const keys[] = {"id", "time", "state", "group", "grouping", "dt", "missing", "every", NULL};
+static const char *const keys[] = {"id", "time",    "state",     "group", "grouping",
+                                   "dt", "missing", "time-unit", "every", NULL};
 
 enum { LABEL = 14 }; /* width of the left column */
 
@@ -120,10 +121,15 @@ static void print_trajectories(json_t *data)
 static void print_times(json_t *data)
 {
     json_t *range = json_object_get(data, "time_range"), *step = json_object_get(data, "time_step");
+    json_t *dates = json_object_get(data, "dates");
     double least = number_of(step, "min"), most = number_of(step, "max");
     label("time");
-    printf("column %s, from %.6g to %.6g\n", text_of(data, "time_name"), number_of(range, "min"),
-           number_of(range, "max"));
+    if (dates)
+        printf("column %s, from %s to %s, in %ss since 1970-01-01\n", text_of(data, "time_name"),
+               text_of(dates, "first"), text_of(dates, "last"), text_of(data, "time_unit"));
+    else
+        printf("column %s, from %.6g to %.6g\n", text_of(data, "time_name"), number_of(range, "min"),
+               number_of(range, "max"));
     label("time step");
     if (!json_is_object(step))
         printf("none: no trajectory has two points\n");
@@ -203,6 +209,29 @@ static void print_lags(json_t *data)
     }
 }
 
+/* How many points have something missing, and which columns it is that lack values. */
+static void print_missing(json_t *dropped, long long points)
+{
+    const char *column, *before = ": ";
+    json_t *lacking;
+    printf("%lld point%s with a missing value", points, plural(points));
+    json_object_foreach(json_object_get(dropped, "missing_values"), column, lacking)
+    {
+        printf("%s%lld in %s", before, (long long)json_integer_value(lacking), column);
+        before = ", ";
+    }
+    putchar('\n');
+}
+
+static void print_sorted(json_t *data)
+{
+    const long long rows = count_of(data, "sorted_rows");
+    if (!rows) return;
+    label("sorted");
+    printf("%lld row%s stood behind a later time of the same trajectory, the first on line %lld\n", rows, plural(rows),
+           count_of(data, "sorted_first"));
+}
+
 static void print_dropped(json_t *data)
 {
     json_t *dropped = json_object_get(data, "dropped"), *columns = json_object_get(dropped, "ignored_columns");
@@ -213,7 +242,7 @@ static void print_dropped(json_t *data)
     label("left out");
     if (!missing && !thinned && !empty && !single && !json_array_size(columns)) printf("nothing\n");
     const char *indent = "";
-    if (missing) printf("%lld point%s with a missing value\n", missing, plural(missing)), indent = "              ";
+    if (missing) print_missing(dropped, missing), indent = "              ";
     if (thinned) printf("%s%lld point%s by --every\n", indent, thinned, plural(thinned)), indent = "              ";
     if (empty)
         printf("%s%lld trajector%s all of whose points are missing\n", indent, empty, empty == 1 ? "y" : "ies"),
@@ -253,23 +282,44 @@ static void print_wild(json_t *data)
 
 static void print_data(json_t *data)
 {
-    static const char *const known[] = {"source",       "d",
-                                        "trajectories", "groups",
-                                        "realisations", "points",
-                                        "intervals",    "names",
-                                        "time_name",    "state",
-                                        "time_step",    "lag1",
-                                        "time_range",   "rows_read",
-                                        "lag1_reason",  "hash",
-                                        "dropped",      "wild_steps",
-                                        "wild",         "codes",
-                                        "lag2",         "second_differences",
-                                        "lag1_thinned", NULL};
+    static const char *const known[] = {"source",
+                                        "d",
+                                        "trajectories",
+                                        "groups",
+                                        "realisations",
+                                        "points",
+                                        "intervals",
+                                        "names",
+                                        "time_name",
+                                        "state",
+                                        "time_step",
+                                        "lag1",
+                                        "time_range",
+                                        "rows_read",
+                                        "lag1_reason",
+                                        "hash",
+                                        "dropped",
+                                        "wild_steps",
+                                        "wild",
+                                        "codes",
+                                        "lag2",
+                                        "second_differences",
+                                        "lag1_thinned",
+                                        "steps",
+                                        "time_unit",
+                                        "dates",
+                                        "sorted_rows",
+                                        "sorted_first",
+                                        NULL};
     label("data");
     printf("%s\n", text_of(data, "source"));
     print_trajectories(data);
     label("points");
     printf("%lld, in dimension %lld\n", count_of(data, "points"), count_of(data, "d"));
+    if (count_of(data, "steps") > count_of(data, "intervals")) {
+        label("steps");
+        printf("%lld\n", count_of(data, "steps"));
+    }
     label("intervals");
     printf("%lld to learn from%s\n", count_of(data, "intervals"),
            count_of(data, "groups") < count_of(data, "trajectories") ? " (the realisations of a group count once)"
@@ -278,6 +328,7 @@ static void print_data(json_t *data)
     print_states(data);
     print_lags(data);
     print_wild(data);
+    print_sorted(data);
     print_dropped(data);
     label("hash");
     printf("%s\n", text_of(data, "hash"));

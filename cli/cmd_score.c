@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed", "bounds",  "lower", "upper", "id",
-                                   "time",  "state",     "group",    "dt",   "missing", "every", "noise", NULL};
+static const char *const keys[] = {"delta",   "mmd-paths", "mmd-step", "seed",  "bounds", "lower",
+                                   "upper",   "id",        "time",     "state", "group",  "dt",
+                                   "missing", "time-unit", "every",    "noise", NULL};
 
 /* ---- Output ---- */
 

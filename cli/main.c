@@ -1,6 +1,7 @@
 /* main.c - the program `sock`: finds the verb and runs it. */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "nearest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,6 +67,12 @@ int main(int count, char **arguments)
         return EXIT_USAGE;
     }
     const char *name = arguments[1];
+    static char help[] = "--help";
+    if (strcmp(name, "help") == 0 && count > 2) {
+        name = arguments[2];
+        count = 3;
+        arguments[2] = help;
+    }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         print_overview(stdout);
         if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_DONE;
@@ -76,7 +83,10 @@ int main(int count, char **arguments)
     if (strcmp(name, verb_options.name) == 0) return verb_options.run(count - 2, arguments + 2);
     for (size_t i = 0; cli_verbs[i]; i++)
         if (strcmp(name, cli_verbs[i]->name) == 0) return cli_verbs[i]->run(count - 2, arguments + 2);
-    fprintf(stderr, "sock: unknown verb '%s'; allowed:", name);
+    nearest meant = nearest_to(name);
+    for (size_t i = 0; cli_verbs[i]; i++) nearest_try(&meant, cli_verbs[i]->name);
+    fprintf(stderr, "sock: unknown verb '%s'%s%s; allowed:", name, meant.best ? ": did you mean " : "",
+            meant.best ? meant.best : "");
     for (size_t i = 0; cli_verbs[i]; i++) fprintf(stderr, " %s", cli_verbs[i]->name);
     fputc('\n', stderr);
     return EXIT_USAGE;

@@ -4,6 +4,7 @@
 
 #include "report/memtext.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,10 +63,29 @@ int named_data_read(const cli *c, size_t d, const char *const *names, const char
     return -1;
 }
 
+/* Dates in the unit of the fit, where the user did not ask for one. */
+static sock_status set_time_unit(const cli *c, const sock_model *model)
+{
+    const char *given = sock_options_get(c->opts, "time-unit");
+    char *info = NULL;
+    if (given && strcmp(given, "auto") != 0) return SOCK_OK;
+    sock_status status = sock_model_info(c->ctx, model, &info);
+    json_t *record = status >= 0 ? json_loads(info, 0, NULL) : NULL;
+    const char *unit = json_string_value(json_object_get(json_object_get(record, "data"), "time_unit"));
+    if (status >= 0 && unit) status = sock_options_set(c->ctx, c->opts, "time-unit", unit);
+    json_decref(record);
+    sock_string_free(info);
+    return status;
+}
+
 static int model_data_read_states(const cli *c, const sock_model *model, const char *path, sock_data **out)
 {
     const char **names = model_names(model);
-    if (!names) return cli_fail(c, SOCK_ENOMEM);
+    const sock_status status = set_time_unit(c, model);
+    if (!names || status < 0) {
+        free((void *)names);
+        return cli_fail(c, names ? status : SOCK_ENOMEM);
+    }
     int code = named_data_read(c, sock_model_dim(model), names, "the model", path, out);
     free((void *)names);
     return code;

@@ -24,7 +24,13 @@ static void print_errors(const sk_numbers *errors, int width)
 {
     if (!errors->count) return;
     printf("%*serrors", width, "");
-    for (size_t i = 0; i < errors->count; i++) printf("%s +- %.2g", i ? "," : "", errors->value[i]);
+    for (size_t i = 0; i < errors->count;
+         i++) { /* 0: the number was not estimated, as the origin of a short equation */
+        if (errors->value[i] > 0)
+            printf("%s +- %.2g", i ? "," : "", errors->value[i]);
+        else
+            printf("%s fixed", i ? "," : "");
+    }
     putchar('\n');
 }
 
@@ -253,7 +259,7 @@ static void print_jitter(const sk_record *r, int width, bool full)
         print_numbers(": the data are counted or rounded to", found->grain.count, found->grain.value);
     putchar('\n');
     if (same && isfinite(found->loglik))
-        printf("%*s%.4f nats a step and dimension as sock score --delta %.17g counts them (loglik)\n", width, "",
+        printf("%*s%.4f nats a step and dimension as sock score --delta %.9g counts them (loglik)\n", width, "",
                found->loglik / ((double)found->steps * (double)r->d), jitter->value[0]);
 }
 

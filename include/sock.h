@@ -168,6 +168,9 @@ SOCK_API size_t sock_data_points(const sock_data *data);
 SOCK_API size_t sock_data_intervals(const sock_data *data);           /* n: over all groups */
 SOCK_API const char *sock_data_name(const sock_data *data, size_t k); /* state column k; NULL beyond d */
 
+/* Column i of the source that is no part of the data, and why; NULL beyond them. */
+SOCK_API const char *sock_data_left_out(const sock_data *data, size_t i, const char **why);
+
 /* Known inputs u(t) beside the states (options input and time-dependent): how many, name k (NULL beyond), and their
  * values at the points of trajectory j, length x inputs (NULL where there are none). */
 SOCK_API size_t sock_data_inputs(const sock_data *data);

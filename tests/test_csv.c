@@ -1,55 +1,12 @@
 /* test_csv.c - CSV texts: what is read, what is dropped and counted, what is refused and how it is said. */
 #define _GNU_SOURCE
-#include "data/readers.h"
-#include "onecontext.h"
+#include "csvtexts.h"
 
 #include <jansson.h>
 #include <locale.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-typedef struct option {
-    const char *key, *value;
-} option;
-
-static sock_status parse_with(const char *text, const option *options, sock_data **out)
-{
-    sock_options *opts = sock_options_new(ctx);
-    for (; options && options->key; options++)
-        assert_int_equal(sock_options_set(ctx, opts, options->key, options->value), SOCK_OK);
-    sk_begin(ctx);
-    sock_status status = sk_csv_parse(ctx, "f.csv", text, strlen(text), opts, out);
-    sock_options_free(opts);
-    return status;
-}
-
-static sock_data *good(const char *text, const option *options)
-{
-    sock_data *data = NULL;
-    sock_status status = parse_with(text, options, &data);
-    if (status != SOCK_OK) print_error("refused: %s\n", sock_message(ctx));
-    assert_int_equal(status, SOCK_OK);
-    assert_non_null(data);
-    return data;
-}
-
-/* Refused with this status, a message that has all the parts (separated by |), and nothing handed out. */
-static void refused(const char *text, const option *options, sock_status expected, const char *parts)
-{
-    sock_data *data = NULL;
-    sock_status status = parse_with(text, options, &data);
-    char copy[512];
-    assert_null(data);
-    if (status != expected) print_error("'%s' gave %d: %s\n", text, status, sock_message(ctx));
-    assert_int_equal(status, expected);
-    snprintf(copy, sizeof copy, "%s", parts);
-    for (char *part = strtok(copy, "|"); part; part = strtok(NULL, "|"))
-        if (!strstr(sock_message(ctx), part)) {
-            print_error("'%s' is not in the message: %s\n", part, sock_message(ctx));
-            fail();
-        }
-}
 
 static void expect(const sock_data *data, size_t trajectories, size_t points, const double *t, const double *x)
 {
@@ -287,10 +244,11 @@ static void test_csv__headers_that_say_too_little_are_refused(void **state)
     refused("id,t,x\n", NULL, SOCK_EINPUT, "header and no rows");
     refused("id,t,x\n\n", (const option[]){{"state", "x"}, {0}}, SOCK_EINPUT, "header and no rows");
     refused("id,s,x\na,0,1\n", NULL, SOCK_EINPUT, "no time column|id, s, x");
-    refused("t;x\n0;1\n", NULL, SOCK_EINPUT, "no time column|commas|t;x|semicolons");
-    refused("t\tx\n0\t1\n", NULL, SOCK_EINPUT, "no time column|tabs");
+    refused("t;x\n0;1;2\n", NULL, SOCK_EINPUT, "no time column|commas|t;x|semicolons");
+    refused("t\tx\n0\t1\t2\n", NULL, SOCK_EINPUT, "no time column|tabs");
+    refused("t x\n0 1\n", NULL, SOCK_EINPUT, "no time column|blanks");
     refused("# of a logger\nt,x\n0,1\n", NULL, SOCK_EINPUT, "no time column|begin with #");
-    refused("t;x\n0;1\n", (const option[]){{"time", "t"}, {0}}, SOCK_EUSAGE, "time is 't'|semicolons");
+    refused("t;x\n0;1;2\n", (const option[]){{"time", "t"}, {0}}, SOCK_EUSAGE, "time is 't'|semicolons");
     refused("id,t\na,0\n", NULL, SOCK_EINPUT, "no state column|id, t");
     refused("id,t,note\na,0,hello\n", NULL, SOCK_EINPUT, "no state column");
     refused("id,t,x,x\na,0,1,2\n", NULL, SOCK_EINPUT, "line 1|columns 3 and 4|'x'");

@@ -13,7 +13,7 @@ from ._calls import OPTIONS, Context, unknown_parameter
 from ._errors import InputError, UsageError
 from ._native import doubles, lib, names_array, take_text
 
-DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every")
+DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit")
 
 
 class Trajectory(tuple):

@@ -28,6 +28,7 @@ static sock_status tell_data(const sk_fit_job *job, sk_provenance *out)
     out->trajectories = data->trajectories;
     out->groups = data->groups;
     SK_TRY(copy(job->ctx, data->source, &out->source));
+    if (data->unit) SK_TRY(copy(job->ctx, data->unit, &out->time_unit));
     out->hash = sk_format(job->ctx, "%016llx", (unsigned long long)data->hash);
     return out->hash ? SOCK_OK : SOCK_ENOMEM;
 }

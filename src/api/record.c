@@ -53,7 +53,7 @@ void sk_record_clear(sk_record *r)
                            r->version,       r->data.source,
                            r->data.hash,     r->verdict,
                            r->advice,        r->pattern,
-                           r->bands_reason};
+                           r->bands_reason,  r->data.time_unit};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) sk_free(owned[i]);
     for (size_t i = 0; i < r->options.count; i++) {
         sk_free(r->options.option[i].key);

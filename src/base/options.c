@@ -22,9 +22,10 @@ typedef struct row {
 /* clang-format off */
 static const row table[] = {
     /* data */
-    {"id",       TEXT,   "auto", 0, 0, "a column name", "column with the trajectory's name (auto: id, traj or trajectory; none: one trajectory)"},
-    {"time",     TEXT,   "auto", 0, 0, "a column name", "column with the time (auto: t or time)"},
-    {"state",    TEXT,   "auto", 0, 0, "column names with commas between", "state columns (auto: all other numeric columns)"},
+    {"id",       TEXT,   "auto", 0, 0, "a column name", "column with the trajectory's name (auto: id, traj or trajectory in any case; none: one trajectory)"},
+    {"time",     TEXT,   "auto", 0, 0, "a column name", "column with the time, numbers or dates like 2024-01-31T12:00 (auto: t or time in any case; else date, timestamp, day, year and the like)"},
+    {"time-unit", CHOICE, "auto", 0, 0, "auto|second|minute|hour|day|week|year", "unit of a time column that holds dates (auto: the largest but week that the median step is not shorter than); counted from 1970-01-01"},
+    {"state",    TEXT,   "auto", 0, 0, "column names with commas between", "state columns (auto: all other numeric columns that change within a trajectory)"},
     {"group",    TEXT,   "auto", 0, 0, "a column name", "column with the group (auto: group, where there is one; none: do not use it)"},
     {"input",    TEXT,   "none", 0, 0, "column names with commas between, or none", "columns that are known inputs u(t), not states: forcing, dose, treatment arm"},
     {"time-dependent", FLAG, "no", 0, 0, "yes|no", "the time is an input too: f and a may depend on it"},

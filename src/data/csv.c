@@ -6,6 +6,8 @@
  * 3. sk_data_build checks, sorts and groups.
  * Cost: one pass over the text, some 10 bytes of memory for each byte at worst. */
 #include "csvcolumns.h"
+#include "csvtwins.h"
+#include "dates.h"
 #include "labels.h"
 #include "readers.h"
 
@@ -164,19 +166,42 @@ static sock_status refuse_value(reader *r, size_t line, size_t c, const sk_cell 
                    r->columns.column[c].name, (int)SK_MIN(cell->length, (size_t)80), cell->text, what);
 }
 
+static sock_status refuse_text(reader *r, size_t line, size_t c, const sk_cell *cell)
+{
+    sk_cursor other = r->at;
+    double value;
+    other.decimal = 0;
+    if (r->at.decimal && sk_cell_value(&other, cell, &value) == SK_CELL_NUMBER)
+        return refuse_value(r, line, c, cell,
+                            r->at.decimal == ',' ? "no number here: those before it have decimal commas"
+                                                 : "no number here: those before it have decimal points");
+    return refuse_value(r, line, c, cell, "not a number (missing values: empty, NA, nan or null)");
+}
+
 /* A cell of a time or state column; NaN when it is missing. */
 static sock_status number_cell(reader *r, size_t line, size_t c, double *value, bool *last)
 {
     sk_cell cell;
     if (sk_quick_number(&r->at, value, last)) return SOCK_OK;
     SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, last));
-    switch (sk_cell_value(&cell, value)) {
+    switch (sk_cell_value(&r->at, &cell, value)) {
     case SK_CELL_NUMBER: break;
     case SK_CELL_MISSING: *value = (double)NAN; break;
     case SK_CELL_INFINITE: return refuse_value(r, line, c, &cell, "not finite; finite numbers are allowed");
-    case SK_CELL_TEXT: return refuse_value(r, line, c, &cell, "not a number (missing values: empty, NA, nan or null)");
+    case SK_CELL_TEXT: return refuse_text(r, line, c, &cell);
     }
     return SOCK_OK;
+}
+
+static sock_status date_cell(reader *r, size_t line, size_t c, double *value, bool *last)
+{
+    sk_cell cell;
+    double number;
+    SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, last));
+    if (sk_parse_date(cell.text, cell.length, value)) return SOCK_OK;
+    *value = (double)NAN;
+    if (sk_cell_value(&r->at, &cell, &number) == SK_CELL_MISSING) return SOCK_OK;
+    return refuse_value(r, line, c, &cell, "no date like 2024-01-31 or 2024-01-31T12:30:00, as those before it are");
 }
 
 static sock_status refuse_length(reader *r, size_t line, size_t cells, bool last)
@@ -201,7 +226,10 @@ static sock_status read_row(reader *r)
         case SK_ROLE_INPUT:
             SK_TRY(number_cell(r, line, c, &r->rows.x[row * r->columns.d + column->state], &last));
             break;
-        case SK_ROLE_TIME: SK_TRY(number_cell(r, line, c, &r->rows.t[row], &last)); break;
+        case SK_ROLE_TIME:
+            SK_TRY(r->columns.dated ? date_cell(r, line, c, &r->rows.t[row], &last)
+                                    : number_cell(r, line, c, &r->rows.t[row], &last));
+            break;
         case SK_ROLE_ID: SK_TRY(sk_next_cell(r->ctx, &r->at, &r->id, &last)); break;
         case SK_ROLE_GROUP: SK_TRY(sk_next_cell(r->ctx, &r->at, &r->group, &last)); break;
         default: SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, &last)); break;
@@ -226,12 +254,20 @@ static sock_status read_rows(reader *r)
 
 /* ---- The whole ---- */
 
-/* A column's name moves over; the copy that stays behind is NULL, which is fine for sk_columns_clear. */
-static char *take_name(sk_column *column)
+/* A copy of a column's name goes to the place for its role. */
+static sock_status put_name(reader *r, const sk_column *column)
 {
-    char *name = column->name;
-    column->name = NULL;
-    return name;
+    sk_rows *rows = &r->rows;
+    char *name = sk_strdup(r->ctx, column->name);
+    if (!name) return SOCK_ENOMEM;
+    switch (column->role) {
+    case SK_ROLE_STATE:
+    case SK_ROLE_INPUT: rows->state[column->state] = name; break;
+    case SK_ROLE_TIME: rows->time = name; break;
+    case SK_ROLE_IGNORED: rows->ignored[rows->ignored_count++] = (sk_ignored){name, column->why}; break;
+    default: sk_free(name); break;
+    }
+    return SOCK_OK;
 }
 
 /* Names, labels and groups from the reader to its rows. */
@@ -247,14 +283,7 @@ static sock_status finish_rows(reader *r)
     if (!rows->source || !rows->state || !rows->ignored) return SOCK_ENOMEM;
     rows->d = r->columns.d;
     rows->inputs = r->columns.inputs;
-    for (size_t c = 0; c < r->columns.count; c++) {
-        sk_column *column = &r->columns.column[c];
-        if (column->role == SK_ROLE_STATE || column->role == SK_ROLE_INPUT)
-            rows->state[column->state] = take_name(column);
-        if (column->role == SK_ROLE_TIME) rows->time = take_name(column);
-        if (column->role == SK_ROLE_IGNORED)
-            rows->ignored[rows->ignored_count++] = (sk_ignored){take_name(column), column->why};
-    }
+    for (size_t c = 0; c < r->columns.count; c++) SK_TRY(put_name(r, &r->columns.column[c]));
     rows->id = r->ids.text;
     rows->trajectories = r->ids.count;
     r->ids.text = NULL;
@@ -275,6 +304,8 @@ static sock_status check_text(sock_context *ctx, const char *source, const char 
 {
     const char *zero = memchr(text, 0, size);
     if (!zero) return SOCK_OK;
+    if (size >= 9 && !text[6] && !text[7] && text[8] == '{')
+        return sk_fail(ctx, SOCK_EINPUT, "%s: this is a model file; data are needed here", source);
     if (size >= 6 && memcmp(text, "\x93NUMPY", 6) == 0)
         return sk_fail(ctx, SOCK_EINPUT, "%s: this is a NumPy array; its name must end in .npy", source);
     size_t line = 1;
@@ -283,25 +314,47 @@ static sock_status check_text(sock_context *ctx, const char *source, const char 
                    source, line);
 }
 
+/* Two points of what was taken for one trajectory have the same time: which column would part them? */
+static sock_status explain_twins(reader *r, const sk_cursor *rows)
+{
+    const sk_column *teller;
+    SK_TRY(sk_csv_teller(r->ctx, rows, &r->columns, &teller));
+    if (!teller) return SOCK_EINPUT; /* what was said stands */
+    sk_begin(r->ctx);
+    return sk_fail(
+        r->ctx, SOCK_EINPUT,
+        "%s: lines %zu and %zu have the same time, and no column is named as the trajectory's id; try --id %s",
+        r->at.source, r->rows.twins[0], r->rows.twins[1], teller->name);
+}
+
 sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text, size_t size, const sock_options *opts,
                          sock_data **out)
 {
     SK_TRY(check_text(ctx, source, text, size));
     bool marked = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; /* the byte order mark of UTF-8 */
-    reader r = {.ctx = ctx, .at = {text + (marked ? 3 : 0), 1, source}, .text = text, .size = size};
+    reader r = {
+        .ctx = ctx, .at = {.p = text + (marked ? 3 : 0), .line = 1, .source = source}, .text = text, .size = size};
     sock_status status = SOCK_OK;
+    r.at.separator = sk_csv_separator(&r.at);
     SK_GO(sk_columns_read(ctx, &r.at, &r.columns));
     if (!sk_next_row(&r.at)) {
         status = sk_fail(ctx, SOCK_EINPUT, "%s: the file holds a header and no rows", source);
         goto out;
     }
     SK_GO(sk_columns_assign(ctx, &r.at, opts, &r.columns));
+    const sk_cursor rows = r.at;
     SK_GO(read_rows(&r));
     SK_GO(finish_rows(&r));
     sk_rows_missing(sk_option_text(opts, "missing"), &r.rows);
     r.rows.every = sk_option_count(opts, "every");
+    if (r.columns.dated) SK_GO(sk_rows_unit(ctx, opts, &r.rows));
     SK_GO(sk_rows_inputs(ctx, opts, &r.rows));
-    SK_GO(sk_data_build(ctx, &r.rows, sk_option_text(opts, "grouping"), out));
+    const char *grouping = sk_option_text(opts, "grouping");
+    bool apart = false;
+    if (strcmp(sk_option_text(opts, "state"), "auto") == 0) SK_GO(sk_rows_idle(ctx, &r.rows, &apart));
+    status = sk_data_build(ctx, &r.rows, apart && !r.rows.group ? "none" : grouping, out);
+    if (status == SOCK_EINPUT && r.rows.twins[0] && !r.columns.has_id && !r.columns.has_group)
+        status = explain_twins(&r, &rows);
 out:
     release(&r);
     return status;

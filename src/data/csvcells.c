@@ -4,7 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-static inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+enum { LONGEST_NUMBER = 400, SEPARATORS = 3 };
+
+static const char separators[SEPARATORS] = {',', ';', '\t'};
+
+/* Blanks around a cell; a tab is none where tabs separate. */
+static inline bool is_blank(const sk_cursor *at, char c) { return c == ' ' || (c == '\t' && at->separator != '\t'); }
+static inline char separator_of(const sk_cursor *at) { return at->separator ? at->separator : ','; }
 static inline bool is_line_end(char c) { return c == '\n' || c == '\r' || c == 0; }
 
 /* Over one line end: LF, CRLF or CR. At the end of the text it stays. */
@@ -15,11 +21,41 @@ static inline void pass_line_end(sk_cursor *at)
     at->line++;
 }
 
+/* ---- What separates ---- */
+
+/* How often the line at p holds each of the three, outside quotes; *next: where the line behind it begins. */
+static void count_separators(const char *p, size_t count[SEPARATORS], const char **next)
+{
+    bool quoted = false;
+    for (size_t k = 0; k < SEPARATORS; k++) count[k] = 0;
+    for (; *p && (quoted || !is_line_end(*p)); p++) {
+        if (*p == '"') quoted = !quoted;
+        for (size_t k = 0; k < SEPARATORS && !quoted; k++) count[k] += *p == separators[k];
+    }
+    while (*p == '\n' || *p == '\r') p++;
+    *next = p;
+}
+
+char sk_csv_separator(const sk_cursor *at)
+{
+    size_t head[SEPARATORS], row[SEPARATORS], best = 0;
+    sk_cursor here = *at;
+    const char *next;
+    if (!sk_next_row(&here)) return ',';
+    count_separators(here.p, head, &next);
+    count_separators(next, row, &next);
+    for (size_t k = 1; k < SEPARATORS; k++)
+        if (head[k] == row[k] && (head[k] > head[best] || (head[k] > 0 && head[best] != row[best]))) best = k;
+    return separators[best];
+}
+
+/* ---- Rows and cells ---- */
+
 bool sk_next_row(sk_cursor *at)
 {
     for (;;) {
         const char *p = at->p;
-        while (is_blank(*p)) p++;
+        while (*p == ' ' || *p == '\t') p++; /* a row of tabs alone is blank as well */
         if (!*p) return false;
         if (!is_line_end(*p)) return true;
         at->p = p;
@@ -27,10 +63,10 @@ bool sk_next_row(sk_cursor *at)
     }
 }
 
-/* Behind a cell: a comma, or the end of the row. */
+/* Behind a cell: a separator, or the end of the row. */
 static inline void pass_delimiter(sk_cursor *at, bool *last)
 {
-    *last = *at->p != ',';
+    *last = *at->p != separator_of(at);
     if (*last)
         pass_line_end(at);
     else
@@ -53,11 +89,14 @@ static sock_status quoted_cell(sock_context *ctx, sk_cursor *at, sk_cell *cell)
         p++;
     }
     cell->length = (size_t)(p - cell->text);
-    for (p++; is_blank(*p); p++) {}
-    if (*p != ',' && !is_line_end(*p))
+    for (p++; is_blank(at, *p); p++) {}
+    if (*p != separator_of(at) && !is_line_end(*p))
         return sk_fail(ctx, SOCK_EINPUT,
-                       "%s: line %zu: text follows a closing quote; a comma or the line's end is allowed", at->source,
-                       at->line);
+                       "%s: line %zu: text follows a closing quote; a %s or the line's end is allowed", at->source,
+                       at->line,
+                       at->separator == ';'    ? "semicolon"
+                       : at->separator == '\t' ? "tab"
+                                               : "comma");
     at->p = p;
     return SOCK_OK;
 }
@@ -65,16 +104,16 @@ static sock_status quoted_cell(sock_context *ctx, sk_cursor *at, sk_cell *cell)
 static void plain_cell(sk_cursor *at, sk_cell *cell)
 {
     const char *p = at->p, *end;
-    while (*p != ',' && !is_line_end(*p)) p++;
+    while (*p != separator_of(at) && !is_line_end(*p)) p++;
     end = p;
-    while (end > at->p && is_blank(end[-1])) end--;
+    while (end > at->p && is_blank(at, end[-1])) end--;
     *cell = (sk_cell){at->p, (size_t)(end - at->p), false};
     at->p = p;
 }
 
 sock_status sk_next_cell(sock_context *ctx, sk_cursor *at, sk_cell *cell, bool *last)
 {
-    while (is_blank(*at->p)) at->p++;
+    while (is_blank(at, *at->p)) at->p++;
     if (*at->p == '"') {
         at->p++;
         SK_TRY(quoted_cell(ctx, at, cell));
@@ -88,6 +127,7 @@ sock_status sk_next_cell(sock_context *ctx, sk_cursor *at, sk_cell *cell, bool *
 bool sk_quick_number(sk_cursor *at, double *value, bool *last)
 {
     const char *end;
+    if (separator_of(at) != ',') return false; /* the decimal sign has to be looked at */
     double number = sk_parse_double(at->p, &end);
     if (end == at->p || (*end != ',' && !is_line_end(*end)) || !isfinite(number)) return false;
     at->p = end;
@@ -108,15 +148,36 @@ static bool is_word(const char *text, size_t length, const char *word)
     return true;
 }
 
-sk_cell_kind sk_cell_value(const sk_cell *cell, double *value)
+/* The number that is all of the text, with a decimal comma as well where cells are not separated by commas. False: it
+ * is none, or its decimal sign is not that of the numbers before. */
+static bool whole_number(sk_cursor *at, const char *text, size_t length, double *value)
 {
-    const char *text = cell->text, *stop = text + cell->length, *end;
-    while (text < stop && is_blank(*text)) text++;
-    while (stop > text && is_blank(stop[-1])) stop--;
+    char copy[LONGEST_NUMBER + 1], sign = 0;
+    const char *end;
+    if (separator_of(at) == ',' || length > LONGEST_NUMBER) {
+        *value = sk_parse_double(text, &end);
+        return end == text + length;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '.' || text[i] == ',') sign = text[i];
+        copy[i] = text[i] == ',' ? '.' : text[i];
+    }
+    copy[length] = 0;
+    *value = sk_parse_double(copy, &end);
+    if (length == 0 || end != copy + length || (sign && at->decimal && sign != at->decimal)) return false;
+    if (sign) at->decimal = sign;
+    return true;
+}
+
+sk_cell_kind sk_cell_value(sk_cursor *at, const sk_cell *cell, double *value)
+{
+    const char *text = cell->text, *stop = text + cell->length;
+    double number;
+    while (text < stop && is_blank(at, *text)) text++;
+    while (stop > text && is_blank(at, stop[-1])) stop--;
     size_t length = (size_t)(stop - text);
     if (length == 0 || is_word(text, length, "na") || is_word(text, length, "null")) return SK_CELL_MISSING;
-    double number = sk_parse_double(text, &end);
-    if (end == stop) {
+    if (whole_number(at, text, length, &number)) {
         *value = number;
         return isfinite(number) ? SK_CELL_NUMBER : SK_CELL_INFINITE;
     }

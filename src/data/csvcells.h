@@ -1,5 +1,6 @@
-/* csvcells.h - the cells of a CSV text (RFC 4180): quotes with commas, quotes and line ends inside; LF, CRLF or CR;
- * blank lines are skipped; blanks around a cell do not count. The text ends with a 0 byte and has none before. */
+/* csvcells.h - the cells of a CSV text (RFC 4180): quotes with separators, quotes and line ends inside; LF, CRLF or CR;
+ * blank lines are skipped; blanks around a cell do not count. Cells are separated by commas, semicolons or tabs; where
+ * it is not commas, numbers may have decimal commas. The text ends with a 0 byte and has none before. */
 #ifndef SK_CSVCELLS_H
 #define SK_CSVCELLS_H
 
@@ -9,6 +10,8 @@ typedef struct sk_cursor {
     const char *p;
     size_t line;        /* of p, from 1 */
     const char *source; /* for messages */
+    char separator;     /* of cells: , ; or a tab; 0: a comma */
+    char decimal;       /* of the numbers so far: . or , ; 0: none had one. Commas separate: always . */
 } sk_cursor;
 
 typedef struct sk_cell {
@@ -20,6 +23,10 @@ typedef struct sk_cell {
 /* What a cell holds, as a number. */
 typedef enum sk_cell_kind { SK_CELL_MISSING, SK_CELL_NUMBER, SK_CELL_INFINITE, SK_CELL_TEXT } sk_cell_kind;
 
+/* What separates the cells of a text that begins with a header at `at`: of comma, semicolon and tab the one that the
+ * header and the row behind it hold equally often, and most often. */
+char sk_csv_separator(const sk_cursor *at);
+
 /* Moves to the next row that is not blank; false at the end of the text. */
 bool sk_next_row(sk_cursor *at);
 
@@ -30,8 +37,9 @@ sock_status sk_next_cell(sock_context *ctx, sk_cursor *at, sk_cell *cell, bool *
 /* The common case of a plain number between delimiters: reads it and answers true, or leaves all as it was. */
 bool sk_quick_number(sk_cursor *at, double *value, bool *last);
 
-/* MISSING: empty, NA, nan, null in any case. NUMBER: *value is set. INFINITE: inf, infinity, or too large. */
-sk_cell_kind sk_cell_value(const sk_cell *cell, double *value);
+/* MISSING: empty, NA, nan, null in any case. NUMBER: *value is set. INFINITE: inf, infinity, or too large. The first
+ * decimal sign is remembered at the cursor; a number with the other one is TEXT. */
+sk_cell_kind sk_cell_value(sk_cursor *at, const sk_cell *cell, double *value);
 
 /* The cell's text with doubled quotes undone; freed with sk_free. NULL when out of memory. */
 char *sk_cell_copy(sock_context *ctx, const sk_cell *cell);

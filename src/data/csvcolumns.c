@@ -1,21 +1,28 @@
 /* csvcolumns.c - which column is what.
  *
  * 1. Columns that options name get their roles first; inputs are named, never guessed.
- * 2. Then the usual names: id, traj, trajectory; t, time; group. Two candidates for one role are refused.
+ * 2. Then the usual names: id, traj, trajectory; t, time, else what is called like a date or a unit of time; group.
+ *    Small letters first, then any case. Two candidates for one role are refused.
  * 3. With a group column and no id column, a column real, realisation, realization or replicate numbers the
  *    trajectories of each group; without such a column, each group is one trajectory.
  * 4. All other columns whose first cell (of those not missing) is a number are state columns; the others are ignored
- *    and reported. */
+ *    and reported.
+ * 5. The first time tells whether times are dates. */
 #include "csvcolumns.h"
 
+#include "dates.h"
 #include "labels.h"
 #include "readers.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const id_names[] = {"id", "traj", "trajectory", NULL};
 static const char *const time_names[] = {"t", "time", NULL};
+static const char *const date_names[] = {"date",    "datetime", "timestamp", "second", "seconds", "minute",
+                                         "minutes", "hour",     "hours",     "day",    "days",    "week",
+                                         "weeks",   "month",    "months",    "year",   "years",   NULL};
 static const char *const group_names[] = {"group", NULL};
 static const char *const replicate_names[] = {"real", "realisation", "realization", "replicate", NULL};
 
@@ -130,10 +137,9 @@ static const char *separator_hint(const sk_columns *columns)
 {
     const char *name = columns->count == 1 ? columns->column[0].name : "";
     if (*name == '#') return "; lines that begin with # are not skipped: take them out";
-    if (strchr(name, ';'))
-        return "; are they separated by semicolons? With decimal commas: tr ',;' '.,' <OLD >NEW; else: tr ';' ',' <OLD "
-               ">NEW";
-    if (strchr(name, '\t')) return "; are they separated by tabs? tr '\\t' ',' <OLD >NEW makes commas of them";
+    if (strchr(name, ';')) return "; are they separated by semicolons? The first row has not as many as the header";
+    if (strchr(name, '\t')) return "; are they separated by tabs? The first row has not as many as the header";
+    if (strchr(name, ' ')) return "; are they separated by blanks? Commas, semicolons and tabs are understood";
     return "";
 }
 
@@ -158,20 +164,36 @@ static sock_status take_named(sock_context *ctx, const char *source, const char 
     return SOCK_OK;
 }
 
-/* The open column with one of the usual names; *found is NULL when there is none. */
-static sock_status take_usual(sock_context *ctx, const char *source, const char *option, const char *const *usual,
-                              sk_role role, sk_columns *columns, sk_column **found)
+static bool is_one_of(const char *name, const char *const *usual, bool any_case)
+{
+    for (; *usual; usual++)
+        if ((any_case ? strcasecmp(name, *usual) : strcmp(name, *usual)) == 0) return true;
+    return false;
+}
+
+static sock_status take_spelled(sock_context *ctx, const char *source, const char *option, const char *const *usual,
+                                bool any_case, sk_columns *columns, sk_column **found)
 {
     *found = NULL;
-    for (; *usual; usual++) {
-        sk_column *column = find_column(columns, *usual);
-        if (!column || column->role != SK_ROLE_OPEN) continue;
+    for (size_t c = 0; c < columns->count; c++) {
+        sk_column *column = &columns->column[c];
+        if (column->role != SK_ROLE_OPEN || !is_one_of(column->name, usual, any_case)) continue;
         if (*found)
             return sk_fail(ctx, SOCK_EINPUT,
                            "%s: columns '%s' and '%s' could both be the %s; choose with the option %s", source,
                            (*found)->name, column->name, option, option);
         *found = column;
     }
+    return SOCK_OK;
+}
+
+/* The open column with one of the usual names, in small letters or else in any case; *found is NULL when there is none.
+ */
+static sock_status take_usual(sock_context *ctx, const char *source, const char *option, const char *const *usual,
+                              sk_role role, sk_columns *columns, sk_column **found)
+{
+    SK_TRY(take_spelled(ctx, source, option, usual, false, columns, found));
+    if (!*found) SK_TRY(take_spelled(ctx, source, option, usual, true, columns, found));
     if (*found) (*found)->role = role;
     return SOCK_OK;
 }
@@ -179,9 +201,9 @@ static sock_status take_usual(sock_context *ctx, const char *source, const char 
 /* The option says none: its usual columns are not states either. */
 static void leave_out(const char *const *usual, const char *why, sk_columns *columns)
 {
-    for (; *usual; usual++) {
-        sk_column *column = find_column(columns, *usual);
-        if (!column || column->role != SK_ROLE_OPEN) continue;
+    for (size_t c = 0; c < columns->count; c++) {
+        sk_column *column = &columns->column[c];
+        if (column->role != SK_ROLE_OPEN || !is_one_of(column->name, usual, true)) continue;
         column->role = SK_ROLE_IGNORED;
         column->why = why;
     }
@@ -194,7 +216,7 @@ static sock_status take_list(sock_context *ctx, const char *source, const char *
 {
     char place[32];
     snprintf(place, sizeof place, "the option %s", option);
-    sk_cursor at = {list, 1, place};
+    sk_cursor at = {.p = list, .line = 1, .source = place};
     for (bool last = false; !last;) {
         sk_cell cell;
         if (sk_next_cell(ctx, &at, &cell, &last) < 0) return SOCK_EUSAGE;
@@ -236,6 +258,7 @@ static sock_status assign_usual(sock_context *ctx, const char *source, const soc
     sk_column *found;
     if (is(sk_option_text(opts, "time"), "auto")) {
         SK_TRY(take_usual(ctx, source, "time", time_names, SK_ROLE_TIME, columns, &found));
+        if (!found) SK_TRY(take_usual(ctx, source, "time", date_names, SK_ROLE_TIME, columns, &found));
         for (const char *const *usual = time_names; !found && *usual; usual++) {
             const sk_column *column = find_column(columns, *usual);
             if (column)
@@ -245,10 +268,11 @@ static sock_status assign_usual(sock_context *ctx, const char *source, const soc
                                source, column->name, role_name(column->role));
         }
         if (!found)
-            return sk_fail(ctx, SOCK_EINPUT,
-                           "%s: no time column: the header should name one t or time (or set the option time); the "
-                           "columns, separated by commas, are: %s%s",
-                           source, list_columns(columns, list), separator_hint(columns));
+            return sk_fail(
+                ctx, SOCK_EINPUT,
+                "%s: no time column: the header should name one t, time or date (or set the option time); the "
+                "columns, separated by commas, are: %s%s",
+                source, list_columns(columns, list), separator_hint(columns));
     }
     if (is(group, "auto")) {
         SK_TRY(take_usual(ctx, source, "group", group_names, SK_ROLE_GROUP, columns, &found));
@@ -280,7 +304,7 @@ static sock_status assign_states(sock_context *ctx, sk_cursor at, sk_columns *co
             double value;
             SK_TRY(sk_next_cell(ctx, &at, &cell, &last));
             if (c >= columns->count || columns->column[c].role != SK_ROLE_OPEN) continue;
-            sk_cell_kind kind = sk_cell_value(&cell, &value);
+            sk_cell_kind kind = sk_cell_value(&at, &cell, &value);
             if (kind == SK_CELL_MISSING) continue;
             columns->column[c].role = kind == SK_CELL_TEXT ? SK_ROLE_IGNORED : SK_ROLE_STATE;
             columns->column[c].why = "its first value is not a number";
@@ -294,6 +318,24 @@ static sock_status assign_states(sock_context *ctx, sk_cursor at, sk_columns *co
             column->why = "it holds no value";
         }
         if (column->role == SK_ROLE_STATE) column->state = columns->d++;
+    }
+    return SOCK_OK;
+}
+
+/* Step 5: reads rows until a time shows that is not missing. */
+static sock_status look_at_time(sock_context *ctx, sk_cursor at, sk_columns *columns)
+{
+    while (sk_next_row(&at)) {
+        bool last = false;
+        for (size_t c = 0; !last; c++) {
+            sk_cell cell;
+            double value;
+            SK_TRY(sk_next_cell(ctx, &at, &cell, &last));
+            if (c >= columns->count || columns->column[c].role != SK_ROLE_TIME) continue;
+            if (sk_cell_value(&at, &cell, &value) == SK_CELL_MISSING) continue;
+            columns->dated = sk_parse_date(cell.text, cell.length, &value);
+            return SOCK_OK;
+        }
     }
     return SOCK_OK;
 }
@@ -312,6 +354,7 @@ sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const so
     char list[LIST_SIZE];
     SK_TRY(assign_named(ctx, rows->source, opts, columns));
     SK_TRY(assign_usual(ctx, rows->source, opts, columns));
+    SK_TRY(look_at_time(ctx, *rows, columns));
     if (is(sk_option_text(opts, "state"), "auto"))
         SK_TRY(assign_states(ctx, *rows, columns));
     else

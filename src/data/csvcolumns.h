@@ -28,6 +28,7 @@ typedef struct sk_columns {
     size_t d;      /* state columns and inputs */
     size_t inputs; /* how many of them are inputs */
     bool has_id, has_group;
+    bool dated;           /* the time column holds dates */
     bool id_within_group; /* a trajectory is (group, id): the id column starts anew in each group */
 } sk_columns;
 

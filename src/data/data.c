@@ -33,6 +33,7 @@ void sock_data_free(sock_data *data)
     sk_free(data->u);
     sk_free(data->group_first);
     sk_free(data->member);
+    sk_free(data->missing_in);
     sk_free(data);
 }
 
@@ -59,6 +60,13 @@ size_t sock_data_points(const sock_data *data) { return data ? data->points : 0;
 size_t sock_data_intervals(const sock_data *data) { return data ? sk_data_intervals(data) : 0; }
 
 const char *sock_data_name(const sock_data *data, size_t k) { return data && k < data->d ? data->state[k] : NULL; }
+
+const char *sock_data_left_out(const sock_data *data, size_t i, const char **why)
+{
+    const bool there = data && i < data->ignored_count;
+    if (why) *why = there ? data->ignored[i].why : NULL;
+    return there ? data->ignored[i].name : NULL;
+}
 
 size_t sock_data_inputs(const sock_data *data) { return data ? data->inputs : 0; }
 
@@ -109,6 +117,7 @@ static sock_status copy_names(sock_context *ctx, const sock_data *data, sock_dat
     if (!part->time || !part->source || !part->state || (data->inputs && !part->input)) return SOCK_ENOMEM;
     part->inputs = data->inputs;
     part->timed = data->timed;
+    part->unit = data->unit;
     SK_TRY(copy_texts(ctx, data->input, data->inputs, part->input));
     return copy_texts(ctx, data->state, data->d, part->state);
 }

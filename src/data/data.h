@@ -18,6 +18,7 @@ struct sock_data {
     char **input;        /* their names; NULL: none */
     bool timed;          /* the last input is the time itself */
     char *time;          /* name of the time column */
+    const char *unit;    /* of times that were dates (static text), counted from 1970-01-01; NULL: they were numbers */
     char *source;        /* file name, or "arrays" */
     char **id;           /* a name for each trajectory */
     size_t *first;       /* trajectories + 1: points first[j] .. first[j+1]-1 belong to trajectory j */
@@ -28,6 +29,9 @@ struct sock_data {
     size_t *member;      /* trajectories, group after group */
     size_t rows_read;    /* rows of the source */
     size_t missing;      /* points dropped because a value was missing */
+    size_t *missing_in;  /* and how many values each column lacked: the time, the states, the inputs */
+    size_t unsorted;     /* rows that stood behind a later one of their trajectory */
+    size_t unsorted_at;  /* where the first of them stands in the source */
     size_t thinned;      /* points that the option every left out */
     size_t single;       /* trajectories of one point: kept, they contribute nothing */
     size_t empty;        /* trajectories all of whose points were missing: gone */
@@ -98,11 +102,13 @@ typedef struct sk_rows {
     char **group_name; /* group_labels names, for messages */
     char **state;      /* d names, of inputs too */
     char *time;
+    const char *unit; /* see sock_data */
     char *source;
     const char *place; /* "line" or "point": what line[] counts */
     sk_ignored *ignored;
     size_t ignored_count;
-    size_t every; /* of the points of a trajectory in time every so many-th is taken; 0 or 1: all */
+    size_t twins[2]; /* lines of two points of one trajectory at one time, where that was refused; else 0 */
+    size_t every;    /* of the points of a trajectory in time every so many-th is taken; 0 or 1: all */
 } sk_rows;
 
 /* Values of states and inputs that the option `missing` lists become NaN; "none": none do. */
@@ -111,6 +117,11 @@ void sk_rows_missing(const char *list, sk_rows *rows);
 /* The columns that the option `input` names move behind the others; time-dependent: the time is an input too. A reader
  * that has moved them by itself has set rows->inputs. SOCK_EUSAGE for a name that is no column. */
 sock_status sk_rows_inputs(sock_context *ctx, const sock_options *opts, sk_rows *rows);
+
+/* Columns of rows->x that are no states move to those that are left out, with the reason: constant within each
+ * trajectory, growing with the time alone, copies. All stay where they are all there are. *apart: trajectories differ
+ * in one that is constant, and are no realisations of one start. */
+sock_status sk_rows_idle(sock_context *ctx, sk_rows *rows, bool *apart);
 
 /* Makes a data set of the rows: drops points with something missing, sorts each trajectory in time, refuses equal times
  * and numbers that are not finite (SOCK_EINPUT), thins, groups. grouping: "auto" (by label, or without labels by equal

@@ -24,6 +24,8 @@ typedef struct build {
     size_t *start; /* rows->trajectories + 1: where the kept rows of a trajectory begin in order */
     size_t *order; /* kept rows, trajectory after trajectory, in time */
     size_t kept;
+    size_t *missing; /* values each column lacks: the time, then those of rows->x */
+    size_t unsorted, unsorted_at, twins[2];
     stamped *stamps; /* to sort one trajectory; as long as the longest that is unsorted */
     size_t stamp_capacity;
 } build;
@@ -32,6 +34,7 @@ static void release(build *b)
 {
     sk_free(b->start);
     sk_free(b->order);
+    sk_free(b->missing);
     sk_free(b->stamps);
 }
 
@@ -43,15 +46,18 @@ static sock_status refuse_infinite(sock_context *ctx, const sk_rows *rows, size_
                    value > 0 ? "infinite" : "minus infinite");
 }
 
-/* *complete: nothing of row i is missing. */
-static sock_status check_row(sock_context *ctx, const sk_rows *rows, size_t i, bool *complete)
+/* *complete: nothing of row i is missing; what is, is counted. */
+static sock_status check_row(sock_context *ctx, const build *b, size_t i, bool *complete)
 {
+    const sk_rows *rows = b->rows;
     const double *x = rows->x + i * rows->d;
     if (isinf(rows->t[i])) return refuse_infinite(ctx, rows, i, rows->time, rows->t[i]);
     *complete = !isnan(rows->t[i]);
+    b->missing[0] += !*complete;
     for (size_t k = 0; k < rows->d; k++) {
         if (isinf(x[k])) return refuse_infinite(ctx, rows, i, rows->state[k], x[k]);
         *complete &= !isnan(x[k]);
+        b->missing[1 + k] += isnan(x[k]) != 0;
     }
     return SOCK_OK;
 }
@@ -63,10 +69,11 @@ static sock_status gather(sock_context *ctx, build *b)
     bool *complete = sk_alloc(ctx, rows->count, sizeof *complete);
     b->start = sk_alloc(ctx, rows->trajectories + 2, sizeof *b->start);
     b->order = sk_alloc(ctx, rows->count, sizeof *b->order);
+    b->missing = sk_alloc(ctx, rows->d + 1, sizeof *b->missing);
     sock_status status = SOCK_ENOMEM;
-    if (!complete || !b->start || !b->order) goto out;
+    if (!complete || !b->start || !b->order || !b->missing) goto out;
     for (size_t i = 0; i < rows->count; i++) {
-        SK_GO(check_row(ctx, rows, i, &complete[i]));
+        SK_GO(check_row(ctx, b, i, &complete[i]));
         if (!complete[i]) continue;
         b->start[rows->label[i] + 2]++;
         b->kept++;
@@ -102,17 +109,21 @@ static sock_status put_in_time(sock_context *ctx, build *b, size_t j)
 {
     const sk_rows *rows = b->rows;
     size_t *order = b->order + b->start[j], length = b->start[j + 1] - b->start[j];
-    bool sorted = true;
-    for (size_t i = 1; i < length && sorted; i++) sorted = rows->t[order[i - 1]] <= rows->t[order[i]];
-    if (!sorted) SK_TRY(sort_trajectory(ctx, b, order, length));
+    const size_t found = b->unsorted;
+    for (size_t i = 1; i < length; i++) {
+        if (rows->t[order[i - 1]] <= rows->t[order[i]]) continue;
+        if (b->unsorted++ == 0 || rows->line[order[i]] < b->unsorted_at) b->unsorted_at = rows->line[order[i]];
+    }
+    if (b->unsorted > found) SK_TRY(sort_trajectory(ctx, b, order, length));
     for (size_t i = 1; i < length; i++) {
         double t = rows->t[order[i]];
-        if (rows->t[order[i - 1]] == t)
-            return sk_fail(
-                ctx, SOCK_EINPUT,
-                "%s: %ss %zu and %zu: trajectory '%s' has two points at the same time %.17g; where two columns "
-                "together name a trajectory, make one of them",
-                rows->source, rows->place, rows->line[order[i - 1]], rows->line[order[i]], rows->id[j], t);
+        if (rows->t[order[i - 1]] != t) continue;
+        b->twins[0] = rows->line[order[i - 1]];
+        b->twins[1] = rows->line[order[i]];
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "%s: %ss %zu and %zu: trajectory '%s' has two points at the same time %.17g; where two columns "
+                       "together name a trajectory, make one of them",
+                       rows->source, rows->place, rows->line[order[i - 1]], rows->line[order[i]], rows->id[j], t);
     }
     return SOCK_OK;
 }
@@ -205,6 +216,7 @@ static sock_status move_names(sock_context *ctx, sk_rows *rows, sock_data *data,
     data->d = rows->d - rows->inputs;
     data->state = rows->state;
     data->time = rows->time;
+    data->unit = rows->unit;
     data->source = rows->source;
     data->ignored = rows->ignored;
     data->ignored_count = rows->ignored_count;
@@ -242,6 +254,10 @@ sock_status sk_data_build(sock_context *ctx, sk_rows *rows, const char *grouping
     }
     for (size_t j = 0; j < rows->trajectories; j++) SK_GO(put_in_time(ctx, &b, j));
     data->missing = rows->count - b.kept;
+    data->missing_in = b.missing;
+    b.missing = NULL;
+    data->unsorted = b.unsorted;
+    data->unsorted_at = b.unsorted_at;
     thin(&b);
     data->thinned = rows->count - data->missing - b.kept;
     SK_GO(fill(ctx, &b, data, to));
@@ -251,6 +267,7 @@ sock_status sk_data_build(sock_context *ctx, sk_rows *rows, const char *grouping
     *out = data;
     data = NULL;
 out:
+    memcpy(rows->twins, b.twins, sizeof b.twins);
     sock_data_free(data);
     sk_free(to);
     release(&b);

@@ -36,7 +36,7 @@ static sock_status take_input(sock_context *ctx, sk_rows *rows, const char *name
 /* Readers without columns of their own (arrays) have them moved here. */
 static sock_status take_inputs(sock_context *ctx, const char *list, sk_rows *rows)
 {
-    sk_cursor at = {list, 1, "the option input"};
+    sk_cursor at = {.p = list, .line = 1, .source = "the option input"};
     for (bool last = false; !last;) {
         sk_cell cell;
         if (sk_next_cell(ctx, &at, &cell, &last) < 0) return SOCK_EUSAGE;

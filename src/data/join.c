@@ -1,6 +1,7 @@
 /* join.c - two data sets as one. */
 #include "base/options.h"
 #include "data.h"
+#include "dates.h"
 
 #include <string.h>
 
@@ -62,6 +63,7 @@ sock_status sk_data_join(sock_context *ctx, const sock_data *one, const sock_dat
                                 .names = names,
                                 .group = keep_groups ? group : NULL};
         status = sk_data_of_arrays(ctx, &from, plain, out);
+        if (status >= 0) (*out)->unit = one->unit;
     }
     sock_options_free(plain);
     sk_free(length);
@@ -85,5 +87,9 @@ sock_status sock_data_join(sock_context *ctx, const sock_data *one, const sock_d
     if (one->inputs != other->inputs || one->timed != other->timed)
         return sk_fail(ctx, SOCK_EINPUT, "join: %s has %zu inputs, %s %zu", one->source, one->inputs, other->source,
                        other->inputs);
+    if (sk_unit_seconds(one->unit) != sk_unit_seconds(other->unit))
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "join: the times of %s are in %ss, those of %s in %ss; choose with --time-unit", one->source,
+                       one->unit ? one->unit : "number", other->source, other->unit ? other->unit : "number");
     return sk_data_join(ctx, one, other, false, opts, out);
 }

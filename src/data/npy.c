@@ -260,7 +260,7 @@ static sock_status name_states(sock_context *ctx, const array *a, const sock_opt
     const char *list = sk_option_text(opts, "state");
     size_t d = a->shape[2], count = 0;
     if (strcmp(list, "auto") == 0) return sk_state_names(ctx, a->source, d, NULL, &rows->state);
-    sk_cursor at = {list, 1, "the option state"};
+    sk_cursor at = {.p = list, .line = 1, .source = "the option state"};
     char **names = sk_alloc(ctx, d, sizeof *names);
     sock_status status = names ? SOCK_OK : SOCK_ENOMEM;
     for (bool last = false; status >= 0 && !last; count++) {

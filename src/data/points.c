@@ -39,7 +39,7 @@ static sock_status read_row(sock_context *ctx, sk_cursor *at, const sk_columns *
         SK_TRY(sk_next_cell(ctx, at, &cell, &last));
         size_t i = cells++;
         if (i >= columns->count || p->place[i] == p->d) continue;
-        if (sk_cell_value(&cell, &value) != SK_CELL_NUMBER)
+        if (sk_cell_value(at, &cell, &value) != SK_CELL_NUMBER)
             return sk_fail(ctx, SOCK_EINPUT, "%s: line %zu, column %s: '%.*s' is not a finite number", at->source, line,
                            columns->column[i].name, (int)SK_MIN(cell.length, 60), cell.text);
         p->x[p->count * p->d + p->place[i]] = value;
@@ -55,6 +55,7 @@ static sock_status read_points(sock_context *ctx, const char *path, const char *
                                points *p)
 {
     sk_cursor at = {.p = text, .line = 1, .source = path};
+    at.separator = sk_csv_separator(&at);
     sk_columns columns = {0};
     sock_status status = SOCK_OK;
     if (strncmp(text, "\xef\xbb\xbf", 3) == 0) at.p += 3;

@@ -1,5 +1,6 @@
 /* summary.c - what a data set holds, as one JSON object: what was read and dropped, counts, steps, ranges, and the
  * correlations of increments (lags.h). */
+#include "dates.h"
 #include "lags.h"
 #include "tune/policy.h"
 
@@ -55,6 +56,7 @@ static void put_counts(sock_context *ctx, json_t *object, const sock_data *data,
     put(object, "realisations", json_pack("{s:o, s:o}", "min", count(least), "max", count(most)), failed);
     put(object, "points", count(data->points), failed);
     put(object, "intervals", count(sk_data_intervals(data)), failed);
+    put(object, "steps", count(data->points - data->trajectories), failed);
     json_t *names = json_array();
     for (size_t k = 0; k < data->d; k++) append(names, text(ctx, data->state[k]), failed);
     put(object, "names", names, failed);
@@ -69,7 +71,13 @@ static void put_dropped(sock_context *ctx, json_t *object, const sock_data *data
         put(column, "reason", text(ctx, data->ignored[i].why), failed);
         append(ignored, column, failed);
     }
+    json_t *lacking = json_object();
+    for (size_t k = 0; data->missing_in && k <= data->d + data->inputs - data->timed; k++) {
+        const char *name = k == 0 ? data->time : k <= data->d ? data->state[k - 1] : data->input[k - 1 - data->d];
+        if (data->missing_in[k]) put(lacking, name, count(data->missing_in[k]), failed);
+    }
     json_t *dropped = json_object();
+    put(dropped, "missing_values", lacking, failed);
     put(dropped, "missing_points", count(data->missing), failed);
     put(dropped, "thinned_points", count(data->thinned), failed);
     put(dropped, "empty_trajectories", count(data->empty), failed);
@@ -77,6 +85,8 @@ static void put_dropped(sock_context *ctx, json_t *object, const sock_data *data
     put(dropped, "ignored_columns", ignored, failed);
     put(object, "rows_read", count(data->rows_read), failed);
     put(object, "dropped", dropped, failed);
+    put(object, "sorted_rows", count(data->unsorted), failed);
+    if (data->unsorted) put(object, "sorted_first", count(data->unsorted_at), failed);
 }
 
 /* ---- Times ---- */
@@ -101,6 +111,16 @@ static double *sorted_steps(sock_context *ctx, const sock_data *data, size_t n)
     return step;
 }
 
+/* Times that were dates: their unit, and the first and last date. */
+static void put_dates(json_t *object, const char *unit, double low, double high, bool *failed)
+{
+    char first[SK_DATE_ROOM], last[SK_DATE_ROOM];
+    sk_format_date(low * sk_unit_seconds(unit), first);
+    sk_format_date(high * sk_unit_seconds(unit), last);
+    put(object, "time_unit", json_string(unit), failed);
+    put(object, "dates", json_pack("{s:s, s:s}", "first", first, "last", last), failed);
+}
+
 static sock_status put_times(sock_context *ctx, json_t *object, const sock_data *data, bool *failed)
 {
     size_t n = sk_data_intervals(data);
@@ -119,6 +139,7 @@ static sock_status put_times(sock_context *ctx, json_t *object, const sock_data 
         high = fmax(high, data->t[i]);
     }
     put(object, "time_name", text(ctx, data->time), failed);
+    if (data->unit) put_dates(object, data->unit, low, high, failed);
     put(object, "time_step", steps, failed);
     json_t *range = json_object();
     put(range, "min", number(low), failed);

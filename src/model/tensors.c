@@ -100,6 +100,15 @@ static sock_status broken(sock_context *ctx, const char *path, const char *reaso
                    name ? name : "");
 }
 
+/* Whether the file begins as text does: a table, say, given in place of a model. */
+static bool is_text(const char *bytes, size_t size)
+{
+    size_t plain = 0;
+    while (plain < SK_MIN(size, 8) && (unsigned char)bytes[plain] >= ' ') plain++;
+    return plain > 0 &&
+           (plain == SK_MIN(size, 8) || bytes[plain] == '\n' || bytes[plain] == '\r' || bytes[plain] == '\t');
+}
+
 static bool natural(json_t *value, size_t most, size_t *out)
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
@@ -174,7 +183,11 @@ sock_status sk_tensors_parse(sock_context *ctx, const char *path, const char *by
     uint64_t length = 0;
     if (size >= 8) memcpy(&length, bytes, 8);
     if (size < 10 || length < 2 || length > size - 8) {
-        status = broken(ctx, path, size < 10 ? "it is too short" : "the length of the header is beyond the file", NULL);
+        status = broken(ctx, path,
+                        is_text(bytes, size) ? "this is text, a table of data perhaps; the model comes first, then data"
+                        : size < 10          ? "it is too short"
+                                             : "the length of the header is beyond the file",
+                        NULL);
         goto out;
     }
     json_error_t error;

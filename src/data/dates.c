@@ -1,0 +1,182 @@
+/* dates.c - see dates.h. Days by the calendar of Gregory, without leap seconds, as all clocks of computers count. */
+#include "dates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    double seconds;
+} units[] = {{"second", 1},  {"minute", 60},        {"hour", 3600},
+             {"day", 86400}, {"week", 7 * 86400.0}, {"year", 365.25 * 86400}};
+
+enum { UNITS = sizeof units / sizeof *units };
+
+/* ---- The calendar ---- */
+
+static bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+
+static int month_days(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    return month == 2 && is_leap(year) ? 29 : days[month - 1];
+}
+
+/* Days before the first of January of a year, from the year 1 on. */
+static long days_before(long year)
+{
+    const long y = year - 1;
+    return 365 * y + y / 4 - y / 100 + y / 400;
+}
+
+static long day_number(int year, int month, int day)
+{
+    long days = days_before(year) - days_before(1970) + day - 1;
+    for (int m = 1; m < month; m++) days += month_days(year, m);
+    return days;
+}
+
+/* ---- Reading ---- */
+
+typedef struct scan {
+    const char *p, *end;
+} scan;
+
+/* A number of exactly so many digits. */
+static bool digits(scan *s, int count, int *value)
+{
+    *value = 0;
+    if (s->end - s->p < count) return false;
+    for (int i = 0; i < count; i++, s->p++) {
+        if (*s->p < '0' || *s->p > '9') return false;
+        *value = 10 * *value + (*s->p - '0');
+    }
+    return true;
+}
+
+static bool sign(scan *s, char c)
+{
+    if (s->p == s->end || *s->p != c) return false;
+    s->p++;
+    return true;
+}
+
+static bool read_day(scan *s, double *seconds)
+{
+    int year, month, day;
+    if (!digits(s, 4, &year)) return false;
+    const char between = s->p < s->end && *s->p == '/' ? '/' : '-';
+    if (!sign(s, between) || !digits(s, 2, &month) || !sign(s, between) || !digits(s, 2, &day)) return false;
+    if (year < 1 || month < 1 || month > 12 || day < 1 || day > month_days(year, month)) return false;
+    *seconds = 86400.0 * (double)day_number(year, month, day);
+    return true;
+}
+
+static bool read_fraction(scan *s, double *seconds)
+{
+    double weight = 0.1;
+    int digit;
+    if (!digits(s, 1, &digit)) return false;
+    do {
+        *seconds += weight * digit;
+        weight /= 10;
+    } while (digits(s, 1, &digit));
+    return true;
+}
+
+/* HH:MM, HH:MM:SS, HH:MM:SS.fff */
+static bool read_clock(scan *s, double *seconds)
+{
+    int hour, minute, second = 0;
+    if (!digits(s, 2, &hour) || !sign(s, ':') || !digits(s, 2, &minute)) return false;
+    if (sign(s, ':')) {
+        if (!digits(s, 2, &second)) return false;
+        if ((sign(s, '.') || sign(s, ',')) && !read_fraction(s, seconds)) return false;
+    }
+    *seconds += 3600.0 * hour + 60.0 * minute + second;
+    return hour < 24 && minute < 60 && second < 60;
+}
+
+/* Z, +01, +0100 or +01:00: the clock shows so much more than UTC. */
+static bool read_zone(scan *s, double *seconds)
+{
+    int hour, minute = 0;
+    if (sign(s, 'Z')) return true;
+    const double ahead = sign(s, '+') ? 1 : -1;
+    if (ahead < 0 && !sign(s, '-')) return false;
+    if (!digits(s, 2, &hour)) return false;
+    if (s->p < s->end && (sign(s, ':'), !digits(s, 2, &minute))) return false;
+    *seconds -= ahead * (3600.0 * hour + 60.0 * minute);
+    return hour < 24 && minute < 60;
+}
+
+bool sk_parse_date(const char *text, size_t length, double *seconds)
+{
+    scan s = {text, text + length};
+    if (!read_day(&s, seconds)) return false;
+    if (s.p == s.end) return true;
+    if (!sign(&s, 'T') && !sign(&s, ' ')) return false;
+    if (!read_clock(&s, seconds)) return false;
+    if (s.p < s.end && !read_zone(&s, seconds)) return false;
+    return s.p == s.end;
+}
+
+/* ---- Writing ---- */
+
+void sk_format_date(double seconds, char text[SK_DATE_ROOM])
+{
+    const double whole = floor(seconds / 86400);
+    const long day = (long)whole + days_before(1970);
+    long year = 1 + (long)((double)day / 365.2425), rest;
+    while (days_before(year) > day) year--;
+    while (days_before(year + 1) <= day) year++;
+    rest = day - days_before(year);
+    int month = 1;
+    while (rest >= month_days((int)year, month)) rest -= month_days((int)year, month++);
+    int used = snprintf(text, SK_DATE_ROOM, "%04ld-%02d-%02ld", year, month, rest + 1);
+    const long second = lrint(seconds - 86400 * whole);
+    if (second > 0 && second < 86400)
+        snprintf(text + used, SK_DATE_ROOM - (size_t)used, "T%02ld:%02ld:%02ld", second / 3600, second / 60 % 60,
+                 second % 60);
+}
+
+/* ---- Units ---- */
+
+double sk_unit_seconds(const char *unit)
+{
+    for (size_t i = 0; unit && i < UNITS; i++)
+        if (strcmp(units[i].name, unit) == 0) return units[i].seconds;
+    return 0;
+}
+
+/* The median of the steps forward between rows of one trajectory that follow each other; 0 where there are none. */
+static sock_status median_step(sock_context *ctx, const sk_rows *rows, double *median)
+{
+    double *step = sk_doubles(ctx, rows->count, 1);
+    size_t used = 0;
+    if (!step) return SOCK_ENOMEM;
+    for (size_t i = 1; i < rows->count; i++)
+        if (rows->label[i] == rows->label[i - 1] && rows->t[i] > rows->t[i - 1])
+            step[used++] = rows->t[i] - rows->t[i - 1];
+    *median = used ? sk_select(used, step, used / 2) : 0;
+    sk_free(step);
+    return SOCK_OK;
+}
+
+static bool is_guessed(const char *unit) { return strcmp(unit, "week") != 0; }
+
+sock_status sk_rows_unit(sock_context *ctx, const sock_options *opts, sk_rows *rows)
+{
+    const char *wanted = sk_option_text(opts, "time-unit");
+    double step;
+    SK_TRY(median_step(ctx, rows, &step));
+    rows->unit = units[0].name;
+    for (size_t i = 0; i < UNITS; i++)
+        if (strcmp(wanted, "auto") == 0 ? is_guessed(units[i].name) && units[i].seconds <= step
+                                        : strcmp(wanted, units[i].name) == 0)
+            rows->unit = units[i].name;
+    const double seconds = sk_unit_seconds(rows->unit);
+    for (size_t i = 0; i < rows->count; i++) rows->t[i] /= seconds;
+    return SOCK_OK;
+}

@@ -1,0 +1,144 @@
+/* idlecolumns.c - columns that are no states, though they hold numbers.
+ *
+ *  constant  they say something of a trajectory, not of its course: a dose, a group, a weight
+ *  clocks    they grow with the time alone: row numbers, the time in other units
+ *  copies    another column has the same numbers in every row
+ *
+ * As states they would have no noise of their own, or that of another; and every fit would have to see through that. */
+#include "data.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const CONSTANT = "it never changes";
+static const char *const OWN = "it is constant within each trajectory (--input takes it as an input)";
+static const char *const CLOCK = "it grows with the time alone (--time-dependent takes the time as an input)";
+static const char *const COPY = "it is a copy of another column";
+
+static const double CLOCK_ERROR = 1e-9; /* of a clock, as a part of its values: what rounding leaves */
+
+static double value_at(const sk_rows *rows, size_t i, size_t k) { return rows->x[i * rows->d + k]; }
+
+/* Whether row i and the one before belong to one trajectory and lack neither the time nor column k. */
+static bool is_pair(const sk_rows *rows, size_t i, size_t k)
+{
+    return rows->label[i] == rows->label[i - 1] && isfinite(rows->t[i] - rows->t[i - 1]) &&
+           isfinite(value_at(rows, i, k) - value_at(rows, i - 1, k));
+}
+
+/* NULL: it changes within a trajectory, or shows no two values in any. last: a number for each trajectory. */
+static const char *constant_reason(const sk_rows *rows, size_t k, double *last)
+{
+    double any = (double)NAN;
+    bool repeats = false, differs = false;
+    for (size_t j = 0; j < rows->trajectories; j++) last[j] = (double)NAN;
+    for (size_t i = 0; i < rows->count; i++) {
+        const double value = value_at(rows, i, k);
+        double *own = &last[rows->label[i]];
+        if (isnan(value)) continue;
+        if (!isnan(*own) && *own != value) return NULL;
+        repeats |= *own == value;
+        differs |= !isnan(any) && any != value;
+        *own = any = value;
+    }
+    return !repeats ? NULL : differs ? OWN : CONSTANT;
+}
+
+/* x = c_j + b t with one b for all trajectories: the largest step in time gives b, all others must agree. */
+static bool is_clock(const sk_rows *rows, size_t k)
+{
+    double longest = 0, rate = 0, size = 0;
+    size_t pairs = 0;
+    for (size_t i = 1; i < rows->count; i++) {
+        if (!is_pair(rows, i, k)) continue;
+        const double step = fabs(rows->t[i] - rows->t[i - 1]);
+        size = fmax(size, fmax(fabs(value_at(rows, i, k)), fabs(value_at(rows, i - 1, k))));
+        pairs++;
+        if (step <= longest) continue;
+        longest = step;
+        rate = (value_at(rows, i, k) - value_at(rows, i - 1, k)) / (rows->t[i] - rows->t[i - 1]);
+    }
+    if (pairs < 3 || rate == 0) return false;
+    for (size_t i = 1; i < rows->count; i++)
+        if (is_pair(rows, i, k) && fabs(value_at(rows, i, k) - value_at(rows, i - 1, k) -
+                                        rate * (rows->t[i] - rows->t[i - 1])) > CLOCK_ERROR * size)
+            return false;
+    return true;
+}
+
+static bool same_column(const sk_rows *rows, size_t k, size_t l)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const double a = value_at(rows, i, k), b = value_at(rows, i, l);
+        if (a != b && !(isnan(a) && isnan(b))) return false;
+    }
+    return rows->count > 1;
+}
+
+static bool is_copy(const sk_rows *rows, size_t k)
+{
+    for (size_t l = 0; l < k; l++)
+        if (same_column(rows, k, l)) return true;
+    return false;
+}
+
+/* Why each column is no state; NULL: it is one, or an input. */
+static sock_status find_reasons(sock_context *ctx, const sk_rows *rows, const char **why)
+{
+    double *last = sk_doubles(ctx, rows->trajectories, 1);
+    if (!last) return SOCK_ENOMEM;
+    for (size_t k = 0; k + rows->inputs < rows->d; k++) {
+        why[k] = constant_reason(rows, k, last);
+        if (!why[k] && is_clock(rows, k)) why[k] = CLOCK;
+        if (!why[k] && is_copy(rows, k)) why[k] = COPY;
+    }
+    sk_free(last);
+    return SOCK_OK;
+}
+
+/* Room for the columns that are left out, behind those that are already. */
+static sock_status grow_ignored(sock_context *ctx, sk_rows *rows)
+{
+    sk_ignored *ignored = sk_alloc(ctx, rows->ignored_count + rows->d, sizeof *ignored);
+    if (!ignored) return SOCK_ENOMEM;
+    if (rows->ignored_count) memcpy(ignored, rows->ignored, rows->ignored_count * sizeof *ignored);
+    sk_free(rows->ignored);
+    rows->ignored = ignored;
+    return SOCK_OK;
+}
+
+/* Columns move to the left, in place: what is written has been read. */
+static void leave_out(sk_rows *rows, const char *const *why)
+{
+    const size_t before = rows->d;
+    size_t kept = 0;
+    for (size_t k = 0; k < before; k++) {
+        char *name = rows->state[k];
+        rows->state[k] = NULL;
+        if (why[k])
+            rows->ignored[rows->ignored_count++] = (sk_ignored){name, why[k]};
+        else
+            rows->state[kept++] = name;
+    }
+    for (size_t i = 0; i < rows->count; i++)
+        for (size_t k = 0, to = 0; k < before; k++)
+            if (!why[k]) rows->x[i * kept + to++] = rows->x[i * before + k];
+    rows->d = kept;
+}
+
+sock_status sk_rows_idle(sock_context *ctx, sk_rows *rows, bool *apart)
+{
+    const size_t states = rows->d - rows->inputs;
+    const char **why = sk_alloc(ctx, rows->d, sizeof *why);
+    sock_status status = why ? find_reasons(ctx, rows, why) : SOCK_ENOMEM;
+    size_t idle = 0;
+    *apart = false;
+    for (size_t k = 0; status >= 0 && k < states; k++) idle += why[k] != NULL;
+    if (status >= 0 && idle && idle < states) {
+        for (size_t k = 0; k < states; k++) *apart |= why[k] == OWN;
+        status = grow_ignored(ctx, rows);
+        if (status >= 0) leave_out(rows, why);
+    }
+    sk_free((void *)why);
+    return status;
+}

@@ -1,0 +1,255 @@
+/* test_csvshapes.c - files as other programs write them: separators, decimal commas, dates, names of columns, columns
+ * that are no states. */
+#include "csvtexts.h"
+#include "data/csvcells.h"
+#include "data/dates.h"
+
+#include <math.h>
+
+static const double two_times[] = {0, 0.5}, two_values[] = {1.25, -2e3};
+
+/* The same table, times 0 and 0.5, x 1.25 and -2000. */
+static void same_table(const char *text)
+{
+    sock_data *data = good(text, NULL);
+    assert_int_equal(data->d, 1);
+    assert_int_equal(data->points, 2);
+    assert_string_equal(data->state[0], "x");
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(data->t[i] == two_times[i]);
+        assert_true(data->x[i] == two_values[i]);
+    }
+    sock_data_free(data);
+}
+
+static void test_csvshapes__separators_and_decimal_signs(void **state)
+{
+    (void)state;
+    same_table("t,x\n0,1.25\n0.5,-2e3\n");
+    same_table("t;x\n0;1.25\n0.5;-2e3\n");
+    same_table("t;x\n0;1,25\n0,5;-2e3\n");
+    same_table("\"t\";\"x\"\r\n\"0\";\"1,25\"\r\n\"0,5\";\"-2e3\"\r\n");
+    same_table("t\tx\n0\t1.25\n0.5\t-2e3\n");
+    same_table("t\tx\n0\t1,25\n0,5\t-2e3\n");
+    same_table("\xef\xbb\xbf"
+               "t;x;\n0;1,25;\n0,5;-2e3;\n");
+    same_table("t;x;note, with commas\n0;1,25;a,b\n0,5;-2e3;c\n");
+    same_table("t,x,\"a;b;c\"\n0,1.25,;\n0.5,-2e3,;;\n");
+}
+
+static void test_csvshapes__the_separator_is_what_both_lines_agree_on(void **state)
+{
+    (void)state;
+    const struct {
+        const char *text;
+        char separator;
+    } each[] = {{"t,x\n1,2\n", ','},
+                {"t;x\n1,5;2,5\n", ';'},
+                {"t\tx\n1\t2\n", '\t'},
+                {"a;b,c\n1,2\n", ','},
+                {"t;x\n1;2;3\n", ','},
+                {"t\n1\n", ','},
+                {"", ','},
+                {"\"a;b\",c\n1,2\n", ','},
+                {"a;b;c\n1;2;3", ';'}};
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        const sk_cursor at = {.p = each[i].text, .line = 1};
+        assert_int_equal(sk_csv_separator(&at), each[i].separator);
+    }
+}
+
+static void test_csvshapes__two_decimal_signs_are_refused(void **state)
+{
+    (void)state;
+    refused("t;x\n0;1,25\n0.5;2\n", NULL, SOCK_EINPUT, "line 3|'t'|'0.5'|decimal commas");
+    refused("t;x\n0;1.25\n0,5;2\n", NULL, SOCK_EINPUT, "line 3|'t'|'0,5'|decimal points");
+    refused("t;x\n0;1.234,5\n1;2\n", NULL, SOCK_EINPUT, "no state column");
+    refused("t;x\n0;1,5\n1;1,234,5\n", NULL, SOCK_EINPUT, "line 3|'1,234,5'|not a number");
+}
+
+static void test_csvshapes__times_by_name(void **state)
+{
+    (void)state;
+    const char *const names[] = {"Time", "TIME", "T", "Date", "day", "Year", "timestamp", "Hours"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "%s,x\n0,1.25\n0.5,-2e3\n", names[i]);
+        same_table(text);
+    }
+    sock_data *data = good("T,t,day,x\n9,0,7,1\n8,1,8,2\n", NULL); /* t itself comes first; the others are states */
+    assert_string_equal(data->time, "t");
+    assert_int_equal(data->d, 3);
+    sock_data_free(data);
+    refused("Month,Day,x\n1,2,3\n", NULL, SOCK_EINPUT, "'Month' and 'Day'|option time");
+    data = good("ID,t,x\na,0,1\nb,0,2\n", NULL);
+    assert_int_equal(data->trajectories, 2);
+    sock_data_free(data);
+}
+
+/* ---- Dates ---- */
+
+static double date(const char *text)
+{
+    double seconds = (double)NAN;
+    return sk_parse_date(text, strlen(text), &seconds) ? seconds : (double)NAN;
+}
+
+static void test_csvshapes__dates_are_seconds_since_1970(void **state)
+{
+    (void)state;
+    assert_true(date("1970-01-01") == 0);
+    assert_true(date("1970-01-02") == 86400);
+    assert_true(date("1969-12-31") == -86400);
+    assert_true(date("2000-03-01") - date("2000-02-28") == 2 * 86400); /* a leap year */
+    assert_true(date("1900-03-01") - date("1900-02-28") == 86400);     /* none */
+    assert_true(date("2024-01-31T12:30:00Z") == 1706704200);           /* by another clock */
+    assert_true(date("2024/01/31 12:30") == 1706704200);
+    assert_true(date("2024-01-31T14:30:00+02:00") == 1706704200);
+    assert_true(date("2024-01-31T07:00:00-0530") == 1706704200);
+    assert_true(fabs(date("2024-01-31 12:30:00.250") - 1706704200.25) < 1e-6);
+    const char *const none[] = {
+        "2023-02-29", "2024-13-01",  "2024-00-10", "2024-1-1", "31.01.2024",  "2024-01-31T25:00",
+        "2024",       "2024-01-31x", "2024-01/31", "",         "2024-01-31T", "2024-01-31T12:30:00+2",
+        "12:30"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) assert_true(isnan(date(none[i])));
+}
+
+static void test_csvshapes__dates_are_written_as_they_are_read(void **state)
+{
+    (void)state;
+    char text[SK_DATE_ROOM];
+    for (double day = -200000; day < 200000; day += 97) { /* 1422 to 2517 */
+        sk_format_date(86400 * day, text);
+        assert_true(date(text) == 86400 * day);
+        sk_format_date(86400 * day + 3723, text);
+        assert_true(date(text) == 86400 * day + 3723);
+    }
+}
+
+static void unit_of(const char *text, const option *options, const char *unit, double step)
+{
+    sock_data *data = good(text, options);
+    assert_string_equal(data->unit, unit);
+    assert_true(fabs(data->t[1] - data->t[0] - step) < 1e-9);
+    sock_data_free(data);
+}
+
+static void test_csvshapes__the_unit_follows_from_the_spacing(void **state)
+{
+    (void)state;
+    const char *daily = "date,x\n2024-01-30,1\n2024-01-31,2\n2024-02-01,1\n2024-02-05,3\n";
+    unit_of(daily, NULL, "day", 1);
+    unit_of(daily, (const option[]){{"time-unit", "hour"}, {0}}, "hour", 24);
+    unit_of(daily, (const option[]){{"time-unit", "week"}, {0}}, "week", 1.0 / 7);
+    unit_of("Date;x\n2024-01-30 00:00;1,5\n2024-01-30 00:10;2\n2024-01-30 00:20;1\n", NULL, "minute", 10);
+    unit_of("year,x\n2001-01-01,1\n2003-01-01,2\n2005-01-01,1\n", NULL, "year", 730 / 365.25);
+    sock_data *data = good(daily, NULL);
+    assert_true(fabs(data->t[0] - 19752) < 1e-9); /* days since 1970-01-01 */
+    sock_data_free(data);
+    data = good("t,x\n0,1\n1,2\n", (const option[]){{"time-unit", "hour"}, {0}});
+    assert_null(data->unit); /* numbers stay what they are */
+    sock_data_free(data);
+    refused("date,x\n2024-01-30,1\n45321,2\n", NULL, SOCK_EINPUT, "line 3|'date'|'45321'|no date");
+    refused("date,x\n30.01.2024,1\n", NULL, SOCK_EINPUT, "line 2|'date'|'30.01.2024'|not a number");
+}
+
+/* ---- Columns ---- */
+
+static void test_csvshapes__constant_columns_are_no_states(void **state)
+{
+    (void)state;
+    const char *text = "id,t,x,dose,unit\na,0,1,5,9\na,1,2,5,9\nb,0,1,7,9\nb,1,4,7,9\n";
+    sock_data *data = good(text, NULL);
+    assert_int_equal(data->d, 1);
+    assert_true(data->x[1] == 2 && data->x[3] == 4);
+    assert_int_equal(data->ignored_count, 2);
+    assert_string_equal(data->ignored[0].name, "dose");
+    assert_non_null(strstr(data->ignored[0].why, "within each trajectory"));
+    assert_string_equal(data->ignored[1].name, "unit");
+    assert_non_null(strstr(data->ignored[1].why, "never"));
+    assert_int_equal(data->groups, 2); /* other doses are no realisations of one start */
+    sock_data_free(data);
+    data = good(text, (const option[]){{"input", "dose"}, {0}});
+    assert_int_equal(data->d, 1);
+    assert_int_equal(data->inputs, 1);
+    assert_true(data->u[0] == 5 && data->u[3] == 7);
+    sock_data_free(data);
+    data = good(text, (const option[]){{"state", "x,dose"}, {0}}); /* what is asked for is taken */
+    assert_int_equal(data->d, 2);
+    sock_data_free(data);
+    data = good("t,x,y\n0,1,2\n1,1,2\n", NULL); /* there is nothing else */
+    assert_int_equal(data->d, 2);
+    sock_data_free(data);
+}
+
+static void left_out(const char *text, const char *name, const char *reason)
+{
+    sock_data *data = good(text, NULL);
+    assert_int_equal(data->ignored_count, 1);
+    assert_string_equal(data->ignored[0].name, name);
+    assert_non_null(strstr(data->ignored[0].why, reason));
+    assert_string_equal(data->state[0], "x");
+    sock_data_free(data);
+}
+
+static void test_csvshapes__clocks_and_copies_are_no_states(void **state)
+{
+    (void)state;
+    left_out("n,t,x\n1,0,5\n2,1,3\n3,2,4\n4,3,4\n", "n", "time alone");
+    left_out("id,t,ms,x\na,0,100,5\na,0.1,200,3\na,0.3,400,4\nb,0,7,4\nb,0.25,257,1\n", "ms", "time alone");
+    left_out("t,x,y\n0,5,5\n1,NA,NA\n2,4,4\n3,7,7\n", "y", "copy");
+    const char *const states[] = {"t,n,x\n0,1,5\n1,2,3\n2,3,4\n3,5,4\n", /* not quite a clock */
+                                  "t,y,x\n0,5,5\n1,3,3\n2,4,4\n3,7,7.5\n",
+                                  "t,n,x\n0,1,5\n1,2,3\n2,3,4\n"}; /* three points make no clock */
+    for (size_t i = 0; i < 3; i++) {
+        sock_data *data = good(states[i], NULL);
+        assert_int_equal(data->d, 2);
+        sock_data_free(data);
+    }
+}
+
+static void test_csvshapes__a_column_that_tells_trajectories_apart_is_named(void **state)
+{
+    (void)state;
+    refused("t,n,who,x\n0,1,ann,1\n1,2,ann,2\n0,3,bob,3\n1,4,bob,4\n", NULL, SOCK_EINPUT, "lines 2 and 4|try --id who");
+    refused("t,x\n0,1\n1,2\n0,3\n1,4\n", NULL, SOCK_EINPUT, "lines 2 and 4|two points at the same time");
+}
+
+static void test_csvshapes__missing_values_are_counted_by_column(void **state)
+{
+    (void)state;
+    sock_data *data = good("t,x,u,y\n0,1,3,\n1,,NA,2\nNA,1,4,2\n3,2,5,3\n", (const option[]){{"input", "u"}, {0}});
+    const size_t expected[] = {1, 1, 1, 1}; /* t, x, y, u */
+    assert_int_equal(data->missing, 3);
+    for (size_t k = 0; k < 4; k++) assert_int_equal(data->missing_in[k], expected[k]);
+    sock_data_free(data);
+}
+
+static void test_csvshapes__rows_out_of_order_are_counted(void **state)
+{
+    (void)state;
+    sock_data *data = good("id,t,x\na,0,1\na,2,3\nb,5,1\na,1,2\nb,4,0\nb,6,1\n", NULL);
+    assert_int_equal(data->unsorted, 2);
+    assert_int_equal(data->unsorted_at, 5);
+    assert_true(data->x[1] == 2 && data->x[2] == 3);
+    sock_data_free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_csvshapes__separators_and_decimal_signs),
+        cmocka_unit_test(test_csvshapes__the_separator_is_what_both_lines_agree_on),
+        cmocka_unit_test(test_csvshapes__two_decimal_signs_are_refused),
+        cmocka_unit_test(test_csvshapes__times_by_name),
+        cmocka_unit_test(test_csvshapes__dates_are_seconds_since_1970),
+        cmocka_unit_test(test_csvshapes__dates_are_written_as_they_are_read),
+        cmocka_unit_test(test_csvshapes__the_unit_follows_from_the_spacing),
+        cmocka_unit_test(test_csvshapes__constant_columns_are_no_states),
+        cmocka_unit_test(test_csvshapes__clocks_and_copies_are_no_states),
+        cmocka_unit_test(test_csvshapes__a_column_that_tells_trajectories_apart_is_named),
+        cmocka_unit_test(test_csvshapes__missing_values_are_counted_by_column),
+        cmocka_unit_test(test_csvshapes__rows_out_of_order_are_counted),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
