@@ -227,60 +227,74 @@ static void fields_clear(fields *at)
     free(b->outside);
 }
 
+/* What the options say. */
+typedef struct asked {
+    const char *output, *file, *grid, *level, *values;
+    bool simultaneous;
+} asked;
+
+static int check_asked(const cli *c, const asked *a, fields *at, double *level)
+{
+    int code = cli_operands(c, 1);
+    if (code < 0 && !a->file == !a->grid)
+        code = cli_usage_error(c, "give the points: either --at FILE or --grid LOW:HIGH:COUNT");
+    at->band.simultaneous = a->simultaneous;
+    if (code < 0) code = parse_level(c, a->level, at, level);
+    return code < 0 ? cli_check_output(c, a->output) : code;
+}
+
+/* The points, and the fields there. */
+static int make_fields(cli *c, const asked *a, const sock_model *model, double level, fields *at)
+{
+    input_values given = {0};
+    at->d = sock_model_dim(model);
+    at->inputs = sock_model_inputs(model);
+    int code = input_values_read(c, model, a->values, &given);
+    if (code < 0) code = (a->file ? read_points : grid_points)(c, model, a->file ? a->file : a->grid, &given, at);
+    if (code < 0) code = check_table(c, at, sock_model_has_diffusion(model));
+    input_values_clear(&given);
+    if (code >= 0) return code;
+    sock_status status = evaluate(c, model, at);
+    if (status >= 0 && at->banded) status = evaluate_bands(c, model, level, at);
+    return status < 0 ? cli_fail(c, status) : -1;
+}
+
+static int write_fields(cli *c, const char *output, const sock_model *model, const fields *at)
+{
+    table out;
+    const int code = table_open(c, &out, output, c->json);
+    if (code >= 0) return code;
+    write_header(&out, model, at);
+    write_rows(&out, at);
+    return table_close(&out);
+}
+
 static int run(int count, char **arguments)
 {
-    const char *output = NULL, *file = NULL, *grid = NULL, *text = NULL, *values = NULL;
-    input_values given = {0};
-    bool simultaneous = false;
+    asked a = {0};
     double level;
     fields at = {0};
     const cli_option own[] = {
-        {"at", 0, &file, NULL, "FILE", "points: a CSV with the state's column names"},
-        {"grid", 0, &grid, NULL, "LOW:HIGH:COUNT",
+        {"at", 0, &a.file, NULL, "FILE", "points: a CSV with the state's column names"},
+        {"grid", 0, &a.grid, NULL, "LOW:HIGH:COUNT",
          "points on a grid; one axis for all coordinates, or one each with commas"},
         {"bands", 0, NULL, &at.banded, NULL, "with each field the ends of its band"},
-        {"level", 0, &text, NULL, "P", "probability of the bands (default: 0.9)"},
-        {"simultaneous", 0, NULL, &simultaneous, NULL, "bands of f that hold the whole curve, not each point"},
-        {"input-value", 0, &values, NULL, "NAME=NUMBER,...", "value of an input of the model, in place of a column"},
-        {"output", 'o', &output, NULL, "FILE", "where the table goes (default: standard output)"},
+        {"level", 0, &a.level, NULL, "P", "probability of the bands (default: 0.9)"},
+        {"simultaneous", 0, NULL, &a.simultaneous, NULL, "bands of f that hold the whole curve, not each point"},
+        {"input-value", 0, &a.values, NULL, "NAME=NUMBER,...", "value of an input of the model, in place of a column"},
+        {"output", 'o', &a.output, NULL, "FILE", "where the table goes (default: standard output)"},
         {0}};
     cli c;
     sock_model *model = NULL;
     int code = cli_begin(&c, &verb_eval, own, count, arguments);
-    if (code < 0) code = cli_operands(&c, 1);
-    if (code < 0 && !file == !grid)
-        code = cli_usage_error(&c, "give the points: either --at FILE or --grid LOW:HIGH:COUNT");
-    at.band.simultaneous = simultaneous;
-    if (code < 0) code = parse_level(&c, text, &at, &level);
-    if (code >= 0) goto out;
-    code = cli_check_output(&c, output);
-    if (code >= 0) goto out;
-    sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
-    if (status < 0) {
-        code = cli_fail(&c, status);
-        goto out;
+    if (code < 0) code = check_asked(&c, &a, &at, &level);
+    if (code < 0) {
+        const sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
+        if (status < 0) code = cli_fail(&c, status);
     }
-    at.d = sock_model_dim(model);
-    at.inputs = sock_model_inputs(model);
-    code = input_values_read(&c, model, values, &given);
-    if (code < 0) code = (file ? read_points : grid_points)(&c, model, file ? file : grid, &given, &at);
-    if (code < 0) code = check_table(&c, &at, sock_model_has_diffusion(model));
-    if (code >= 0) goto out;
-    status = evaluate(&c, model, &at);
-    if (status >= 0 && at.banded) status = evaluate_bands(&c, model, level, &at);
-    if (status < 0) {
-        code = cli_fail(&c, status);
-        goto out;
-    }
-    table out;
-    code = table_open(&c, &out, output, c.json);
-    if (code >= 0) goto out;
-    write_header(&out, model, &at);
-    write_rows(&out, &at);
-    code = table_close(&out);
-out:
+    if (code < 0) code = make_fields(&c, &a, model, level, &at);
+    if (code < 0) code = write_fields(&c, a.output, model, &at);
     sock_model_free(model);
-    input_values_clear(&given);
     fields_clear(&at);
     cli_end(&c);
     return code;

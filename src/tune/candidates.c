@@ -40,7 +40,7 @@ static const row diffusion_rows[] = {
 };
 
 /* Where a state has a bound, beside the others: a vanishes there linearly, which no square of the above does. Gaussian
- * kernels of roots took up what is not there. */
+ * kernels of roots took up what is not there (notebook 42). */
 static const row bounded_rows[] = {
     {"rates:degree=1", POLYNOMIAL, 1, false, 1, 0},        {"rates:degree=2", POLYNOMIAL, 2, false, 3, 0},
     {"rates:degree=2", POLYNOMIAL, 2, true, 2, 0},         {"rates:degree=3", POLYNOMIAL, 3, false, 4, 0},
