@@ -104,7 +104,11 @@ static sk_cycle compare(size_t n)
     assert_close(got.freedom, want.freedom, 0, 1);
     assert_close(got.size, want.size, 1e-9, 1e-9);
     assert_close(got.peak, want.peak, 1e-6, 1e-7);
-    assert_close(got.period, want.period, 1e-12, 1);
+    assert_int_equal(got.period > 0, want.period > 0);
+    if (want.period > 0) { /* within half a line of the spectrum */
+        const double most = (double)SK_MIN(longest, 4096);
+        assert_true(fabs(most / got.period - most / want.period) <= 0.501);
+    }
     assert_close(got.share, want.share, 1e-7, 1e-9);
     return got;
 }
@@ -126,9 +130,9 @@ static void prop_cycles_by_slow_loops(void **state)
     make(200, 200, 0, 0, 1);
     assert_true(compare(200).peak > 0.01);
     make(200, 200, 0.6, 0.8, 10);
-    assert_close(compare(200).period, 10, 1e-12, 0);
+    assert_close(compare(200).period, 10, 0.02, 0);
     make(240, 60, -0.4, 0.9, 12); /* four segments */
-    assert_close(compare(240).period, 12, 1e-12, 0);
+    assert_close(compare(240).period, 12, 0.04, 0);
     make(150, 60, 0, 1, 20); /* the last segment is just long enough, */
     assert_true(compare(150).period > 0);
     make(149, 60, 0, 1, 20); /* and here one score short */
@@ -200,7 +204,7 @@ static void test_cycles__long_pieces_are_cut(void **state)
     double segments;
     const double highest = power(8192, 4096, 32, &segments);
     assert_close(segments, 2, 0, 1);
-    assert_close(got.period, 128, 1e-12, 0);
+    assert_close(got.period, 128, 0.01, 0);
     assert_close(got.share, 2 * (highest / 2 - 1) / 4096, 1e-6, 0);
 }
 

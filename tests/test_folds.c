@@ -201,6 +201,51 @@ static void test_folds__keep_copies_with_their_original(void **state)
     sock_data_free(data);
 }
 
+/* Six trajectories of one step in three folds: two in each. */
+static void test_folds__are_equal_where_they_can_be(void **state)
+{
+    (void)state;
+    const size_t length[] = {2, 2, 2, 2, 2, 2};
+    sock_data *data = walks(6, length, 0);
+    sk_row_sets sets = split_rows(data, NULL, 3, 0);
+    for (size_t f = 0; f < 3; f++) assert_int_equal(sets.all->first[f + 1] - sets.all->first[f], 2);
+    sk_row_sets_clear(&sets);
+    sock_data_free(data);
+}
+
+/* The same path under other inputs is evidence of its own. */
+static void test_folds__copies_have_the_same_inputs(void **state)
+{
+    (void)state;
+    enum { PATHS = 8, POINTS = 4 };
+    size_t length[PATHS], seen = 0;
+    double t[PATHS * POINTS], x[PATHS * POINTS * 2];
+    const char *const names[] = {"x", "u"};
+    bool clusters[PATHS] = {false};
+    sock_data *data = NULL;
+    sock_options *opts = sock_options_new(ctx);
+    assert_int_equal(sock_options_set(ctx, opts, "input", "u"), SOCK_OK);
+    sk_normals((sk_key){32, SK_PURPOSE_TEST}, 0, 0, 0, PATHS * POINTS * 2, x);
+    for (size_t i = 0; i < PATHS * POINTS; i++) {
+        const size_t j = i / POINTS;
+        length[j] = POINTS;
+        t[i] = (double)(i % POINTS);
+        if (j < 4) x[2 * i] = x[2 * (i % POINTS)];         /* four paths are one, */
+        if (j < 2) x[2 * i + 1] = x[2 * (i % POINTS) + 1]; /* two of them with its inputs, */
+        if (j == 2) x[2 * i + 1] = x[2 * (i % POINTS) + 1] + (i % POINTS == POINTS - 1); /* one but for the last */
+    }
+    assert_int_equal(sock_data_from_arrays(ctx, 2, PATHS, length, t, x, names, NULL, opts, &data), SOCK_OK);
+    sk_row_sets sets = split_rows(data, NULL, 3, 0);
+    for (size_t i = 0; i < sets.all->n; i++) {
+        seen += !clusters[sets.all->cluster[i]];
+        clusters[sets.all->cluster[i]] = true;
+    }
+    assert_int_equal(seen, PATHS - 1);
+    sk_row_sets_clear(&sets);
+    sock_options_free(opts);
+    sock_data_free(data);
+}
+
 /* The part for the search, and of it that for the screen. */
 static void test_folds__parts_are_whole_clusters_of_every_fold(void **state)
 {
@@ -541,6 +586,8 @@ int main(void)
         cmocka_unit_test(test_folds__few_or_short_trajectories_still_give_folds),
         cmocka_unit_test(test_folds__hold_out_the_validation_set_alone),
         cmocka_unit_test(test_folds__keep_copies_with_their_original),
+        cmocka_unit_test(test_folds__are_equal_where_they_can_be),
+        cmocka_unit_test(test_folds__copies_have_the_same_inputs),
         cmocka_unit_test(test_folds__parts_are_whole_clusters_of_every_fold),
         cmocka_unit_test(test_folds__no_part_leaves_a_fold_empty),
         cmocka_unit_test(test_folds__parts_have_training_rows_beside_a_validation_set),

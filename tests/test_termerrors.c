@@ -2,6 +2,7 @@
  */
 #include "api/termerrors.h"
 #include "onecontext.h"
+#include "tune/policy.h"
 
 #include <string.h>
 

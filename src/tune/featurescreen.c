@@ -154,7 +154,7 @@ static sock_status extend(pursuit *w, size_t from, size_t more)
         size_t *list = w->list + k * w->each;
         memset(taken, 0, w->p * sizeof *taken);
         for (size_t i = 0; i < from; i++)
-            if (list[i] < w->p) taken[list[i]] = true;
+            if (list[i] != SIZE_MAX) taken[list[i]] = true;
         for (size_t i = from; i < from + more; i++) {
             const size_t best = best_feature(w, k, taken);
             if (best == w->p) break;

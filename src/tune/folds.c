@@ -53,13 +53,13 @@ static uint64_t hash_of(const sock_data *data, size_t j)
 static sock_status find_copies(const splitting *s, size_t *original)
 {
     const sock_data *data = s->data;
-    size_t count = data->trajectories, slots = 1;
-    while (slots < 2 * count + 2) slots *= 2;
+    size_t count = data->trajectories, slots = 1; /* speed only */
+    while (slots < 2 * count + 2) slots *= 2;     /* speed only, as long as there are more than trajectories */
     size_t *table = sk_alloc(s->ctx, slots, sizeof *table);
     if (!table) return SOCK_ENOMEM;
     for (size_t u = 0; u < count; u++) {
         const size_t j = s->order[u];
-        size_t at = (size_t)hash_of(data, j) & (slots - 1);
+        size_t at = (size_t)hash_of(data, j) & (slots - 1); /* speed only */
         original[j] = j;
         for (; table[at]; at = (at + 1) & (slots - 1)) /* entries are numbers + 1 */
             if (same_steps(data, table[at] - 1, j)) {
