@@ -31,22 +31,19 @@ static const struct {
     [HORIZON] = {"horizon", "variance ratio - 1", SK_CHECK_RATIO},
 };
 
-/* A chi-square statistic that is added up over the states. */
-typedef struct tally {
-    double statistic, df;
-} tally;
-
 typedef struct battery {
     sock_context *ctx;
     const sock_data *data;
-    const sk_check_spec *spec;
+    sk_check_spec spec;
+    sk_check_path path, run_path;
     sk_check_steps steps, runs;
     sk_check_starts starts;
     sk_check_rows rows;
     sk_check_scores scores, run_scores;
     sk_fitted fitted;
     sock_check_test *test;
-    tally few[SK_CHECK_TESTS]; /* by few columns; df 0: the test is made once */
+    sk_tally all[SK_CHECK_TESTS];
+    sk_tally few[SK_CHECK_TESTS]; /* by few columns; no freedom: the test is made once */
     sk_check_facts *facts;
     size_t n, d, waves;      /* columns of `wave` */
     double *wave;            /* n x waves: cosines of the ranks of all states */
@@ -100,20 +97,23 @@ static void make_waves(battery *b, placed *order)
 
 /* ---- Score tests ---- */
 
-static sock_status add_to(const battery *b, double *statistic, double *df, bool for_mean, size_t w)
+static const double SQUARE_KURTOSIS = 12; /* of (v^2 - 1) / sqrt 2, beyond a normal number's */
+
+static sock_status add_to(const battery *b, bool for_mean, size_t w, sk_tally *tally)
 {
-    return sk_score_test(b->ctx, b->n, for_mean ? b->y : b->square, for_mean ? b->mean_columns : b->variance_columns,
-                         for_mean ? b->mean : b->variance, w, b->columns, statistic, df);
+    const sk_scored mean = {b->n, b->mean_columns, b->y, b->mean, 0};
+    const sk_scored variance = {b->n, b->variance_columns, b->square, b->variance, SQUARE_KURTOSIS};
+    return sk_score_test(b->ctx, for_mean ? &mean : &variance, w, b->columns, tally);
 }
 
 static sock_status add_score(battery *b, int test, bool for_mean, size_t w)
 {
-    return add_to(b, &b->test[test].statistic, &b->test[test].df, for_mean, w);
+    return add_to(b, for_mean, w, &b->all[test]);
 }
 
 static sock_status add_few(battery *b, int test, bool for_mean, size_t w)
 {
-    return add_to(b, &b->few[test].statistic, &b->few[test].df, for_mean, w);
+    return add_to(b, for_mean, w, &b->few[test]);
 }
 
 /* The longest waves of every state, at most so many; their number in all. */
@@ -188,19 +188,36 @@ static double mean_square(const sk_check_scores *s, size_t k)
 static void test_scale(battery *b, size_t k)
 {
     const double n = (double)b->scores.scored[k], off = mean_square(&b->scores, k) - 1;
-    b->test[SCALE].statistic += off * off * n / 2;
-    b->test[SCALE].df += 1;
+    b->all[SCALE].statistic += off * off * n / 2;
+    b->all[SCALE].freedom += 1;
     b->test[SCALE].effect = farther(b->test[SCALE].effect, off);
+}
+
+/* Squares of the runs of state k, and means of the squares of their steps, where all of them have a score; how many. */
+static size_t take_runs(const battery *b, size_t k, double *many, double *each)
+{
+    const size_t reach = b->runs.reach;
+    size_t count = 0;
+    for (size_t r = 0; r < b->runs.count; r++) {
+        const double *v = b->scores.v + b->runs.single[r] * b->d + k;
+        double sum = 0;
+        for (size_t i = 0; i < reach; i++) sum += pow(v[i * b->d], 2) / (double)reach;
+        many[count] = pow(b->run_scores.v[r * b->d + k], 2);
+        each[count] = sum;
+        count += isfinite(sum) && isfinite(many[count]);
+    }
+    return count;
 }
 
 static void test_horizon(battery *b, size_t k)
 {
-    const double n = (double)b->scores.scored[k], runs = (double)b->run_scores.scored[k];
+    double *many = b->columns, *each = many + b->runs.count; /* there is room: runs are a part of the steps */
+    const size_t runs = take_runs(b, k, many, each);
     if (runs < SK_CHECK_RUNS_LEAST) return;
-    const double one = mean_square(&b->scores, k), many = mean_square(&b->run_scores, k);
-    b->test[HORIZON].statistic += pow(many - one, 2) / (2 / runs - 2 / n);
-    b->test[HORIZON].df += 1;
-    b->test[HORIZON].effect = farther(b->test[HORIZON].effect, many / one - 1);
+    const double one = mean_square(&b->scores, k), ratio = mean_square(&b->run_scores, k) / one;
+    b->all[HORIZON].statistic += sk_check_horizon(runs, b->runs.reach, many, each);
+    b->all[HORIZON].freedom += 1;
+    b->test[HORIZON].effect = farther(b->test[HORIZON].effect, ratio - 1);
 }
 
 static void note_lag1(battery *b, size_t k)
@@ -345,13 +362,13 @@ static sock_status test_state(battery *b, size_t k, sk_cycle *cycle, double wors
 
 /* ---- What follows for each test ---- */
 
-void sk_check_by_few(double statistic, double df, sock_check_test *t)
+void sk_check_by_few(const sk_tally *few, sock_check_test *t)
 {
-    if (!(df > 0 && df < t->df)) return;
-    const double p = sk_chi_square_tail(statistic, df);
+    if (!(few->freedom > 0 && few->freedom < t->df)) return;
+    const double p = sk_tally_tail(few);
     if (p < t->p) {
-        t->statistic = statistic;
-        t->df = df;
+        t->statistic = few->statistic;
+        t->df = few->freedom;
     }
     t->p = fmin(2 * fmin(p, t->p), 1);
 }
@@ -363,9 +380,11 @@ static void end_scores(battery *b)
     for (int i = 0; i < SK_CHECK_TESTS; i++) {
         sock_check_test *t = &b->test[i];
         if (i == DISTRIBUTION || i == CYCLES) continue;
+        t->statistic = b->all[i].statistic;
+        t->df = b->all[i].freedom;
         t->valid = t->df > 0;
-        t->p = sk_chi_square_tail(t->statistic, t->df);
-        sk_check_by_few(b->few[i].statistic, b->few[i].df, t);
+        t->p = sk_tally_tail(&b->all[i]);
+        sk_check_by_few(&b->few[i], t);
         if (strcmp(t->effect_of, explained) == 0) t->effect = fmax(t->statistic - t->df, 0) / fmax(scored, 1);
     }
 }
@@ -396,7 +415,7 @@ static void end_cycles(battery *b, const sk_cycle *all, double states)
     t->effect = fmax(all->statistic - all->freedom, 0) / (states * (double)b->n);
     if (peak < wide) t->effect = all->share;
     memcpy(gap, b->rows.h, b->n * sizeof *gap);
-    if (2 * peak < b->spec->alpha / SK_CHECK_TESTS) b->facts->period = all->period * sk_median(b->n, gap);
+    if (2 * peak < b->spec.alpha / SK_CHECK_TESTS) b->facts->period = all->period * sk_median(b->n, gap);
 }
 
 static void end_facts(battery *b)
@@ -497,8 +516,30 @@ static size_t count_steps(const sock_data *data)
     return sum;
 }
 
+/* How finely steps and runs are followed: alike, for they are compared. */
+static void choose_paths(battery *b, double length)
+{
+    b->path = sk_check_path_of(length, SK_CHECK_INNER);
+    b->run_path = sk_check_path_of(SK_CHECK_RUN * length, SK_CHECK_RUN_INNER);
+    b->run_path.heun = b->path.heun;
+}
+
+/* Fields that are evaluated for a step and its part of a run. */
+static double evaluations(size_t inner, size_t run_inner, bool heun)
+{
+    return ((double)inner + (double)run_inner / SK_CHECK_RUN) * (heun ? 2 : 1);
+}
+
+static void choose_draws(battery *b)
+{
+    const double cost = evaluations(b->path.inner, b->run_path.inner, b->path.heun) /
+                        evaluations(SK_CHECK_INNER, SK_CHECK_RUN_INNER, false);
+    if (!b->spec.draws) b->spec.draws = sk_check_quick_draws(b->d, b->steps.count, cost);
+    b->facts->draws = b->spec.draws;
+}
+
 /* Where single steps start, how finely they are followed, and the scores of their ends. */
-static sock_status score_singles(battery *b, const sock_model *model, double *length)
+static sock_status score_singles(battery *b, const sock_model *model)
 {
     double lengths[2];
     if (model->structure->noise) {
@@ -508,31 +549,27 @@ static sock_status score_singles(battery *b, const sock_model *model, double *le
     SK_TRY(sk_check_rows_new(b->ctx, model, b->data, &b->steps, &b->rows));
     SK_TRY(sk_check_long_step(b->ctx, model, &b->rows, lengths));
     b->facts->long_step = lengths[0];
-    *length = lengths[1];
-    const sk_check_path path = sk_check_path_of(*length, SK_CHECK_INNER);
-    return sk_check_ends(b->ctx, model, b->data, &b->steps, b->spec, path, &b->scores);
+    choose_paths(b, lengths[1]);
+    choose_draws(b);
+    return sk_check_ends(b->ctx, model, b->data, &b->steps, &b->spec, b->path, &b->scores);
 }
 
 /* And those of runs. */
 static sock_status score_steps(battery *b, const sock_model *model)
 {
-    double length;
-    SK_TRY(score_singles(b, model, &length));
+    SK_TRY(score_singles(b, model));
     SK_TRY(sk_check_runs(b->ctx, &b->steps, SK_CHECK_RUN, &b->runs));
-    sk_check_path path = sk_check_path_of(SK_CHECK_RUN * length, SK_CHECK_RUN_INNER);
-    path.heun = length > SK_CHECK_HEUN; /* as the single steps, which runs are compared with */
-    return sk_check_ends(b->ctx, model, b->data, &b->runs, b->spec, path, &b->run_scores);
+    return sk_check_ends(b->ctx, model, b->data, &b->runs, &b->spec, b->run_path, &b->run_scores);
 }
 
 sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, const sock_data *data,
                                  const sk_check_spec *spec, sock_step_scores *out)
 {
     sk_check_facts facts;
-    battery b = {.ctx = ctx, .data = data, .spec = spec, .facts = &facts, .d = data->d};
-    double length;
+    battery b = {.ctx = ctx, .data = data, .spec = *spec, .facts = &facts, .d = data->d};
     sock_status status;
     SK_GO(sk_check_choose(ctx, data, spec->skip, spec->most, &b.steps));
-    SK_GO(score_singles(&b, model, &length));
+    SK_GO(score_singles(&b, model));
     *out = (sock_step_scores){b.steps.count, b.d,      count_steps(data), b.scores.v,
                               b.scores.pit,  b.rows.x, b.rows.t,          b.steps.piece};
     b.scores.v = b.scores.pit = b.rows.x = b.rows.t = NULL;
@@ -545,7 +582,7 @@ out:
 sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const sock_data *data,
                              const sk_check_spec *spec, sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts)
 {
-    battery b = {.ctx = ctx, .data = data, .spec = spec, .test = test, .facts = facts, .d = data->d};
+    battery b = {.ctx = ctx, .data = data, .spec = *spec, .test = test, .facts = facts, .d = data->d};
     b.smallest_ad = b.smallest_tails = 1;
     sock_status status;
     start_tests(test, facts);

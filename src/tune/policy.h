@@ -344,7 +344,8 @@
 /* ---- Check: is it the right model? ---- */
 
 #define SK_CHECK_STEPS 20000      /* more steps show no fault that matters and these do not */
-#define SK_CHECK_QUICK_STEPS 1500 /* at the end of a fit, which it may lengthen by a fifth, */
+#define SK_CHECK_SEED 0           /* of the check that ends a fit: that of sock check where none is given */
+#define SK_CHECK_QUICK_STEPS 1500 /* at the end of a fit, which it may lengthen by a fifth where it finds nothing, */
 #define SK_CHECK_QUICK_STATES 10  /* in up to so many states, beyond with their square fewer, */
 #define SK_CHECK_QUICK_LEAST 200  /* down to this; */
 #define SK_CHECK_QUICK_DRAWS 19   /* so many ends for each; of fewer steps more, */
