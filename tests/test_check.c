@@ -266,6 +266,26 @@ static void test_laws__a_tally_has_the_mean_and_variance_told(void **state)
     assert_true(sk_tally_tail(&(sk_tally){0}) == 1);
 }
 
+/* Its square over that of what is left of the column is the statistic. */
+static void prop_scoretest__slope_is_along_what_is_left(void **state)
+{
+    (void)state;
+    enum { Q = 2 };
+    double y[ROWS], z[ROWS * Q], column[ROWS], left[ROWS];
+    size_t rank;
+    sk_normals(key, 26, 0, 0, ROWS, y);
+    sk_normals(key, 27, 0, 0, ROWS * Q, z);
+    sk_normals(key, 28, 0, 0, ROWS, column);
+    assert_int_equal(sk_orthonormal(ctx, ROWS, Q, Q, z, &rank), SOCK_OK);
+    memcpy(left, column, sizeof left);
+    for (size_t j = 0; j < Q; j++) {
+        double along = 0;
+        for (size_t i = 0; i < ROWS; i++) along += z[i * Q + j] * column[i];
+        for (size_t i = 0; i < ROWS; i++) left[i] -= along * z[i * Q + j];
+    }
+    assert_close(sk_score_slope(&(sk_scored){ROWS, Q, y, z, 0}, column), sk_dot(ROWS, left, y), 1e-12, 1);
+}
+
 /* ---- Horizon ---- */
 
 /* Share of 2000 sets of 100 runs whose statistic is beyond 5 %. v4: the sum of its steps with the share `known` of its
@@ -383,13 +403,33 @@ static void test_cycles__a_season_is_found_and_named(void **state)
     sk_cycle cycle;
     rejections(0, 0.8, 12, share, &cycle);
     assert_true(share[0] > 0.85 && share[1] > 0.95);
-    assert_close(cycle.period, 12, 1e-12, 0);
+    assert_close(cycle.period, 12, 0.02, 0);
     rejections(0.3, 1.2, 12, share, &cycle);
     assert_true(share[1] > 0.9);
-    assert_close(cycle.period, 12, 1e-12, 0);
+    assert_close(cycle.period, 12, 0.02, 0);
+    rejections(0, 1.2, 10.35, share, &cycle); /* between two lines of the spectrum, 144 / 10.35 = 13.9 */
+    assert_close(cycle.period, 10.35, 0.01, 0);
     rejections(0, 1, 72, share, &cycle); /* twice is not yet a cycle */
     assert_true(share[1] > 0.5);
     assert_true(cycle.period == 0);
+}
+
+/* A season of 12 whose overtone of 6 is larger is one of 12; one of 6 alone is one of 6. */
+static void test_cycles__the_period_is_that_of_the_season_not_of_its_overtone(void **state)
+{
+    (void)state;
+    static size_t piece[LENGTH];
+    for (uint64_t s = 0; s < 20; s++)
+        for (int ground = 0; ground < 2; ground++) {
+            double v[LENGTH];
+            sk_cycle cycle;
+            make_series(s, 0, 1.6, 6, v);
+            const double size = sqrt(1 + 1.6 * 1.6 / 2 + ground * 1.3 * 1.3 / 2); /* scores have mean square 1 */
+            for (size_t i = 0; i < LENGTH; i++) v[i] = (v[i] + ground * 1.3 * cos(2 * M_PI * (double)i / 12)) / size;
+            assert_int_equal(sk_check_cycles(ctx, &(sk_check_series){LENGTH, 1, v, piece}, &cycle), SOCK_OK);
+            if (fabs(cycle.period - (ground ? 12 : 6)) > 0.2)
+                fail_msg("set %d of %d: %g", (int)s, ground, cycle.period);
+        }
 }
 
 static void test_cycles__lag_one_stays_within_pieces(void **state)
@@ -471,6 +511,54 @@ static void test_check__scores_of_the_true_model_are_standard_normal(void **stat
     true_scores("ou");
     true_scores("gbm");
     true_scores("doublewell");
+}
+
+static sock_checks check(const sock_model *model, const sock_data *data);
+
+static void still_f(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)x;
+    memset(f, 0, count * d * sizeof *f);
+}
+
+static void still_a(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user, (void)x;
+    for (size_t i = 0; i < count * d; i++) a[i] = 1;
+}
+
+/* Steps of Brownian motion, with a push that changes over the time u in (-1, 1), or louder and louder. */
+static void test_battery__a_change_over_time_is_named(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    static const struct {
+        double trend, bend, noise;
+        const char *says;
+    } cases[] = {{0.5, 0, 0, "a trend, residuals of x0 rise from early to late"},
+                 {-0.5, 0, 0, "a trend, residuals of x0 fall from early to late"},
+                 {0, 0.7, 0, "residuals of x0 go up and come back"},
+                 {0, -0.7, 0, "residuals of x0 go down and come back"},
+                 {0, 0, 0.4, "the noise of x0 is quiet early and loud late"},
+                 {0, 0, -0.4, "the noise of x0 is loud early and quiet late"}};
+    static double t[N + 1], x[N + 1], z[N];
+    const size_t length = N + 1;
+    sock_model *model = wrap_fields(ctx, 1, still_f, still_a, NULL);
+    sk_normals(key, 29, 0, 0, N, z);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        for (size_t i = 0; i < N; i++) {
+            const double u = 2 * (double)i / N - 1;
+            const double push = cases[c].trend * u + cases[c].bend * (1.0 / 3 - u * u);
+            t[i + 1] = (double)i + 1;
+            x[i + 1] = x[i] + push + z[i] * (1 + cases[c].noise * u);
+        }
+        sock_data *data = make_data(1, 1, &length, t, x);
+        sock_checks made = check(model, data);
+        if (strcmp(made.pattern, "time") != 0 || !strstr(made.verdict, cases[c].says))
+            fail_msg("case %zu: %s, '%s'", c, made.pattern, made.verdict);
+        sock_data_free(data);
+    }
+    sock_model_free(model);
 }
 
 static sock_checks check(const sock_model *model, const sock_data *data)
@@ -767,7 +855,7 @@ static void test_verdict__patterns(void **state)
         {"memory", "memory horizon", 0.2, 0.3, 0, 0.1, 0, 0, 0, .says = "x0 is the position"},
         {"other", "memory", 0.2, -0.3, 0, 0.1, 0, 0, 0, .says = "(memory)"},
         {"jumps", "distribution horizon drift", 0, 0.3, 0, 0.1, 0, 0.5, 7,
-         .says = "7 of them beyond 5 standard deviations, the first at time 3.5"},
+         .says = "7 of them beyond 5 standard deviations (first at time 3.5)"},
         {"diffusion", "distribution diffusion", 0, 0, 0, 0.1, 0, 0.5, 7, .says = "a of x0 misses"},
         {"shape", "distribution", 0, 0, 0, 0.1, 0, 0, 7, .says = "in another way"},
         {"shape", "distribution", 0, 0, 0, 0.1, 0, 0.5, 0, .says = "in another way"},
@@ -812,6 +900,11 @@ static void test_check__policy(void **state)
     assert_int_equal(sk_check_quick_draws(1, 1000000, 1), SK_CHECK_QUICK_DRAWS);
     assert_int_equal(sk_check_quick_draws(1, 570, 9), SK_CHECK_QUICK_DRAWS);
     assert_int_equal(SK_CHECK_SEED, 0);
+    assert_int_equal(sk_check_most_steps(20000, 1), 20000);
+    assert_int_equal(sk_check_most_steps(20000, 0.5), 20000);
+    assert_int_equal(sk_check_most_steps(20000, 4), 5000);
+    assert_int_equal(sk_check_most_steps(20000, 40), SK_CHECK_QUICK_STEPS);
+    assert_int_equal(sk_check_most_steps(200, 40), 200);
     assert_true(SK_CHECK_INNER == 4 && SK_CHECK_RUN_INNER == 12 && SK_CHECK_RUN == 4 && SK_CHECK_RUNS_LEAST == 30);
     assert_true(SK_CHECK_LEFT == 0.1 && SK_CHECK_LAGS == 5 && SK_CHECK_WAVES_ONE == 5 && SK_CHECK_WAVES_MANY == 4);
     assert_true(SK_CHECK_WAVES_FEW == 2 && SK_CHECK_PER_RELAXATION == 8 && SK_CHECK_HEUN == 0.1);
@@ -839,7 +932,10 @@ int main(void)
         cmocka_unit_test(test_horizon__by_hand),
         cmocka_unit_test(test_cycles__noise_and_short_memory_are_none),
         cmocka_unit_test(test_cycles__a_season_is_found_and_named),
+        cmocka_unit_test(test_cycles__the_period_is_that_of_the_season_not_of_its_overtone),
         cmocka_unit_test(test_cycles__lag_one_stays_within_pieces),
+        cmocka_unit_test(test_battery__a_change_over_time_is_named),
+        cmocka_unit_test(prop_scoretest__slope_is_along_what_is_left),
         cmocka_unit_test(test_check__scores_of_the_true_model_are_standard_normal),
         cmocka_unit_test(test_check__long_steps_of_the_true_model_raise_no_alarm),
         cmocka_unit_test(test_check__wrong_models_are_found),

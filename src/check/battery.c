@@ -155,6 +155,41 @@ static void take_times(battery *b, size_t powers)
     }
 }
 
+/* The part of `time` that says most, over the states, and which way it goes, without what was fitted: along the time,
+ * or from early and late to the middle. */
+static void note_change(battery *b, size_t k, sk_check_change change, double statistic, double *most)
+{
+    const bool variance = change == SK_CHANGE_NOISE;
+    if (!(statistic > *most)) return;
+    *most = statistic;
+    take_times(b, 1);
+    for (size_t i = 0; change == SK_CHANGE_BEND && i < b->n; i++)
+        b->columns[i] = b->used[i] ? 1 - b->columns[i] * b->columns[i] : 0;
+    const sk_scored rows = {b->n, variance ? b->variance_columns : b->mean_columns, variance ? b->square : b->y,
+                            variance ? b->variance : b->mean, 0};
+    b->facts->change = change;
+    b->facts->change_state = k;
+    b->facts->change_up = sk_score_slope(&rows, b->columns) > 0;
+}
+
+static sock_status test_time(battery *b, size_t k, double *most)
+{
+    const double before = b->all[TIME].statistic, few = b->few[TIME].statistic;
+    take_times(b, 2);
+    SK_TRY(add_score(b, TIME, true, 2));
+    const double mean = b->all[TIME].statistic - before;
+    take_times(b, 1);
+    SK_TRY(add_score(b, TIME, false, 1));
+    const double variance = b->all[TIME].statistic - before - mean;
+    take_times(b, 1);
+    SK_TRY(add_few(b, TIME, true, 1));
+    const double trend = b->few[TIME].statistic - few;
+    note_change(b, k, SK_CHANGE_TREND, trend, most);
+    note_change(b, k, SK_CHANGE_BEND, mean - trend, most);
+    note_change(b, k, SK_CHANGE_NOISE, variance, most);
+    return SOCK_OK;
+}
+
 static sock_status score_tests(battery *b)
 {
     SK_TRY(test_waves(b, DRIFT, true));
@@ -162,13 +197,7 @@ static sock_status score_tests(battery *b)
     take_lags(b, b->y, 1);
     SK_TRY(add_score(b, MEMORY, true, 1));
     take_lags(b, b->square, SK_CHECK_LAGS);
-    SK_TRY(add_score(b, VOLATILITY, false, SK_CHECK_LAGS));
-    take_times(b, 2);
-    SK_TRY(add_score(b, TIME, true, 2));
-    take_times(b, 1);
-    SK_TRY(add_score(b, TIME, false, 1));
-    take_times(b, 1);
-    return add_few(b, TIME, true, 1);
+    return add_score(b, VOLATILITY, false, SK_CHECK_LAGS);
 }
 
 /* ---- The others ---- */
@@ -338,7 +367,7 @@ static void take_state(battery *b, size_t k)
     }
 }
 
-static sock_status test_state(battery *b, size_t k, sk_cycle *cycle, double worst[2])
+static sock_status test_state(battery *b, size_t k, sk_cycle *cycle, double worst[3])
 {
     sk_check_facts *f = b->facts;
     take_state(b, k);
@@ -346,6 +375,7 @@ static sock_status test_state(battery *b, size_t k, sk_cycle *cycle, double wors
     if (status >= 0)
         status = sk_fitted_variance(b->ctx, &b->fitted, &b->rows, k, b->used, &b->variance, &b->variance_columns);
     if (status >= 0) status = score_tests(b);
+    if (status >= 0) status = test_time(b, k, &worst[2]);
     if (status >= 0) status = test_cycles(b, k, cycle);
     sk_free(b->mean);
     sk_free(b->variance);
@@ -461,7 +491,7 @@ static bool is_tested(const battery *b, size_t k)
 static sock_status all_states(battery *b)
 {
     sk_cycle cycle = {.peak = 1};
-    double worst[2] = {0}, states = 0;
+    double worst[3] = {0}, states = 0;
     for (size_t k = 0; k < b->d; k++) {
         if (!is_tested(b, k)) continue;
         SK_TRY(sk_progress(b->ctx, "check", -1));
@@ -530,18 +560,28 @@ static double evaluations(size_t inner, size_t run_inner, bool heun)
     return ((double)inner + (double)run_inner / SK_CHECK_RUN) * (heun ? 2 : 1);
 }
 
-static void choose_draws(battery *b)
+/* What an end costs, as a multiple of that of a short step. */
+static double cost_of(const battery *b)
 {
-    const double cost = evaluations(b->path.inner, b->run_path.inner, b->path.heun) /
-                        evaluations(SK_CHECK_INNER, SK_CHECK_RUN_INNER, false);
-    if (!b->spec.draws) b->spec.draws = sk_check_quick_draws(b->d, b->steps.count, cost);
-    b->facts->draws = b->spec.draws;
+    return evaluations(b->path.inner, b->run_path.inner, b->path.heun) /
+           evaluations(SK_CHECK_INNER, SK_CHECK_RUN_INNER, false);
 }
 
-/* Where single steps start, how finely they are followed, and the scores of their ends. */
-static sock_status score_singles(battery *b, const sock_model *model)
+size_t sk_check_most_steps(size_t most, double cost)
+{
+    const size_t least = SK_MIN(most, (size_t)SK_CHECK_QUICK_STEPS);
+    return SK_MAX((size_t)((double)most / fmax(cost, 1)), least);
+}
+
+/* At most so many steps, where they start, and how finely they are followed. */
+static sock_status take_steps(battery *b, const sock_model *model, size_t most)
 {
     double lengths[2];
+    sk_check_rows_free(&b->rows);
+    sk_check_starts_free(&b->starts);
+    sk_check_steps_free(&b->steps);
+    SK_TRY(sk_check_choose(b->ctx, b->data, b->spec.skip, most, &b->steps));
+    if (!b->steps.count) return SOCK_OK;
     if (model->structure->noise) {
         SK_TRY(sk_check_starts_new(b->ctx, model, b->data, &b->steps, &b->starts));
         b->steps.starts = &b->starts;
@@ -550,7 +590,23 @@ static sock_status score_singles(battery *b, const sock_model *model)
     SK_TRY(sk_check_long_step(b->ctx, model, &b->rows, lengths));
     b->facts->long_step = lengths[0];
     choose_paths(b, lengths[1]);
-    choose_draws(b);
+    return SOCK_OK;
+}
+
+/* Long steps cost more: fewer of them. */
+static sock_status choose_steps(battery *b, const sock_model *model)
+{
+    SK_TRY(take_steps(b, model, b->spec.most));
+    const size_t most = sk_check_most_steps(b->spec.most, cost_of(b));
+    if (b->steps.count > most) SK_TRY(take_steps(b, model, most));
+    if (!b->spec.draws) b->spec.draws = sk_check_quick_draws(b->d, b->steps.count, cost_of(b));
+    b->facts->draws = b->spec.draws;
+    b->facts->steps = b->n = b->steps.count;
+    return SOCK_OK;
+}
+
+static sock_status score_singles(battery *b, const sock_model *model)
+{
     return sk_check_ends(b->ctx, model, b->data, &b->steps, &b->spec, b->path, &b->scores);
 }
 
@@ -568,7 +624,7 @@ sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, con
     sk_check_facts facts;
     battery b = {.ctx = ctx, .data = data, .spec = *spec, .facts = &facts, .d = data->d};
     sock_status status;
-    SK_GO(sk_check_choose(ctx, data, spec->skip, spec->most, &b.steps));
+    SK_GO(choose_steps(&b, model));
     SK_GO(score_singles(&b, model));
     *out = (sock_step_scores){b.steps.count, b.d,      count_steps(data), b.scores.v,
                               b.scores.pit,  b.rows.x, b.rows.t,          b.steps.piece};
@@ -592,8 +648,7 @@ sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const s
     facts->flow = spec->flow;
     facts->left_out = spec->skipped;
     facts->noise_sought = spec->noise_sought;
-    SK_GO(sk_check_choose(ctx, data, spec->skip, spec->most, &b.steps));
-    facts->steps = b.n = b.steps.count;
+    SK_GO(choose_steps(&b, model));
     if (b.n < SK_CHECK_LEAST) goto out;
     SK_GO(score_steps(&b, model));
     SK_GO(sk_fitted_new(ctx, model, &b.rows, spec->freedom, &b.fitted));

@@ -85,6 +85,9 @@ void sk_check_steps_free(sk_check_steps *steps);
 size_t sk_check_quick_steps(size_t d);
 size_t sk_check_quick_draws(size_t d, size_t steps, double cost);
 
+/* Of `most` steps those that cost as much as so many short ones; not below those of the quick form. */
+size_t sk_check_most_steps(size_t most, double cost);
+
 /* What the steps of a model are among its own simulated ones. */
 typedef struct sk_check_scores {
     size_t count, d, draws;
@@ -144,6 +147,9 @@ typedef struct sk_tally {
 
 /* The chance of a larger one, by the gamma law of the same mean and variance. */
 double sk_tally_tail(const sk_tally *tally);
+
+/* Which way y goes along one column: its product with what is left of the column. */
+double sk_score_slope(const sk_scored *rows, const double *column);
 
 /* The score test of the columns W (n x w, destroyed) for y: adds to the tally. */
 sock_status sk_score_test(sock_context *ctx, const sk_scored *rows, size_t w, double *W, sk_tally *tally);
@@ -214,6 +220,9 @@ double sk_check_lag1(const sk_check_series *series);
 
 enum { SK_CHECK_TESTS = SOCK_CHECK_TESTS };
 
+/* How a law changes over time: its mean in one direction, its mean there and back, its noise. */
+typedef enum sk_check_change { SK_CHANGE_TREND, SK_CHANGE_BEND, SK_CHANGE_NOISE } sk_check_change;
+
 /* Numbers that the verdict speaks of. NaN: not known. */
 typedef struct sk_check_facts {
     size_t steps, all_steps, draws, lost, runs;
@@ -232,6 +241,9 @@ typedef struct sk_check_facts {
         size_t state, of; /* what misses, and on what it depends */
         double at;
     } drift, diffusion;
+    sk_check_change change; /* what says most about `time`: of which state, and whether it grows */
+    size_t change_state;
+    bool change_up;
     double exit_share;
 } sk_check_facts;
 

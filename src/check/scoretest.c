@@ -51,6 +51,20 @@ sock_status sk_orthonormal(sock_context *ctx, size_t n, size_t q, size_t most, d
     return status;
 }
 
+double sk_score_slope(const sk_scored *rows, const double *column)
+{
+    double slope = sk_dot(rows->n, column, rows->y);
+    for (size_t j = 0; j < rows->q; j++) {
+        double of_column = 0, of_y = 0;
+        for (size_t i = 0; i < rows->n; i++) {
+            of_column += rows->z[i * rows->q + j] * column[i];
+            of_y += rows->z[i * rows->q + j] * rows->y[i];
+        }
+        slope -= of_column * of_y;
+    }
+    return slope;
+}
+
 double sk_tally_tail(const sk_tally *t)
 {
     if (!(t->freedom > 0)) return 1;
