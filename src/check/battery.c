@@ -97,7 +97,7 @@ static void make_waves(battery *b, placed *order)
 
 /* ---- Score tests ---- */
 
-static const double SQUARE_KURTOSIS = 12; /* of (v^2 - 1) / sqrt 2, beyond a normal number's */
+static const double SQUARE_KURTOSIS = 12; /* by theory: of (v^2 - 1) / sqrt 2, beyond a normal number's */
 
 static sock_status add_to(const battery *b, bool for_mean, size_t w, sk_tally *tally)
 {
