@@ -335,7 +335,7 @@ static void print_verdict(const sk_record *record, int width)
     if (!record->verdict) return;
     printf("%-*s%s\n", width, "verdict", record->verdict);
     printf("%-*s%s\n", width, "",
-           record->advice ? record->advice : "A quick look: sock check MODEL DATA looks closer.");
+           record->advice ? record->advice : "sock check MODEL DATA shows the tests one by one.");
 }
 
 void tuned_print(const sk_record *record, int width, bool full)

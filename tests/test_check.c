@@ -200,7 +200,8 @@ static void prop_scoretest__is_the_square_along_what_is_left(void **state)
 {
     (void)state;
     enum { Q = 3, W = 4 };
-    double y[ROWS], z[ROWS * Q], columns[ROWS * W], before[ROWS * W], statistic = 1, freedom = 2;
+    double y[ROWS], z[ROWS * Q], columns[ROWS * W], before[ROWS * W];
+    sk_tally tally = {1, 2, 3};
     size_t rank;
     sk_normals(key, 3, 0, 0, ROWS, y);
     sk_normals(key, 4, 0, 0, ROWS * Q, z);
@@ -208,16 +209,128 @@ static void prop_scoretest__is_the_square_along_what_is_left(void **state)
     memcpy(before, columns, sizeof before);
     assert_int_equal(sk_orthonormal(ctx, ROWS, Q, Q, z, &rank), SOCK_OK);
     assert_int_equal(rank, Q);
-    assert_int_equal(sk_score_test(ctx, ROWS, y, Q, z, W, columns, &statistic, &freedom), SOCK_OK);
-    assert_close(freedom, 2 + W, 0, 1);
-    assert_close(statistic, 1 + slow_statistic(y, Q, z, W, before), 1e-10, 0);
+    assert_int_equal(sk_score_test(ctx, &(sk_scored){ROWS, Q, y, z, 0}, W, columns, &tally), SOCK_OK);
+    assert_close(tally.freedom, 2 + W, 0, 1);
+    assert_close(tally.statistic, 1 + slow_statistic(y, Q, z, W, before), 1e-10, 0);
+    assert_true(tally.excess == 3);
+}
+
+/* The square of each row of the basis alone is the statistic of a y that is 1 there and 0 elsewhere. */
+static void prop_scoretest__excess_is_that_of_single_rows(void **state)
+{
+    (void)state;
+    enum { Q = 2, W = 3 };
+    double y[ROWS] = {0}, z[ROWS * Q], columns[ROWS * W], before[ROWS * W], sum = 0;
+    sk_tally tally = {0};
+    size_t rank;
+    sk_normals(key, 21, 0, 0, ROWS * Q, z);
+    sk_normals(key, 22, 0, 0, ROWS * W, columns);
+    memcpy(before, columns, sizeof before);
+    assert_int_equal(sk_orthonormal(ctx, ROWS, Q, Q, z, &rank), SOCK_OK);
+    for (size_t i = 0; i < ROWS; i++) {
+        y[i] = 1;
+        sum += pow(slow_statistic(y, Q, z, W, before), 2);
+        y[i] = 0;
+    }
+    assert_int_equal(sk_score_test(ctx, &(sk_scored){ROWS, Q, y, z, 12}, W, columns, &tally), SOCK_OK);
+    assert_close(tally.excess, 12 * sum, 1e-10, 0);
+}
+
+/* Twenty columns for the squares of 150 normal numbers: of p as of a chi-square 2 % and more lie below 0.005; by the
+ * variance of the statistic less than 1 %. */
+static void test_scoretest__squares_do_not_object_too_often(void **state)
+{
+    (void)state;
+    enum { N = 150, W = 20, SETS = 3000 };
+    static double y[N], columns[N * W];
+    double plain = 0, made = 0;
+    for (uint64_t s = 0; s < SETS; s++) {
+        sk_tally tally = {0};
+        sk_normals(key, 23, s, 0, N, y);
+        sk_uniforms(key, 24, s, 0, N * W, columns);
+        for (size_t i = 0; i < N; i++) y[i] = (y[i] * y[i] - 1) / M_SQRT2;
+        for (size_t i = 0; i < N * W; i++) columns[i] = cos(M_PI * columns[i]);
+        assert_int_equal(sk_score_test(ctx, &(sk_scored){N, 0, y, NULL, 12}, W, columns, &tally), SOCK_OK);
+        made += sk_tally_tail(&tally) < 0.005;
+        plain += sk_chi_square_tail(tally.statistic, tally.freedom) < 0.005;
+    }
+    assert_true(plain / SETS > 0.02);
+    assert_true(made / SETS > 0.002 && made / SETS < 0.011);
+}
+
+static void test_laws__a_tally_has_the_mean_and_variance_told(void **state)
+{
+    (void)state;
+    assert_close(sk_tally_tail(&(sk_tally){7, 3, 0}), sk_chi_square_tail(7, 3), 1e-15, 0);
+    assert_close(sk_tally_tail(&(sk_tally){7, 3, 6}), sk_chi_square_tail(3.5, 1.5), 1e-15, 0); /* variance 12 */
+    assert_true(sk_tally_tail(&(sk_tally){0}) == 1);
+}
+
+/* Its square over that of what is left of the column is the statistic. */
+static void prop_scoretest__slope_is_along_what_is_left(void **state)
+{
+    (void)state;
+    enum { Q = 2 };
+    double y[ROWS], z[ROWS * Q], column[ROWS], left[ROWS];
+    size_t rank;
+    sk_normals(key, 26, 0, 0, ROWS, y);
+    sk_normals(key, 27, 0, 0, ROWS * Q, z);
+    sk_normals(key, 28, 0, 0, ROWS, column);
+    assert_int_equal(sk_orthonormal(ctx, ROWS, Q, Q, z, &rank), SOCK_OK);
+    memcpy(left, column, sizeof left);
+    for (size_t j = 0; j < Q; j++) {
+        double along = 0;
+        for (size_t i = 0; i < ROWS; i++) along += z[i * Q + j] * column[i];
+        for (size_t i = 0; i < ROWS; i++) left[i] -= along * z[i * Q + j];
+    }
+    assert_close(sk_score_slope(&(sk_scored){ROWS, Q, y, z, 0}, column), sk_dot(ROWS, left, y), 1e-12, 1);
+}
+
+/* ---- Horizon ---- */
+
+/* Share of 2000 sets of 100 runs whose statistic is beyond 5 %. v4: the sum of its steps with the share `known` of its
+ * variance, the rest of its own; times `size`. */
+static double horizon_rejects(double known, double size)
+{
+    enum { RUNS = 100, REACH = 4, SETS = 2000 };
+    double many[RUNS], each[RUNS], z[RUNS * (REACH + 1)], rejected = 0;
+    for (uint64_t s = 0; s < SETS; s++) {
+        sk_normals(key, 25, s, 0, RUNS * (REACH + 1), z);
+        for (size_t r = 0; r < RUNS; r++) {
+            const double *v = z + r * (REACH + 1);
+            const double sum = (v[0] + v[1] + v[2] + v[3]) / 2;
+            each[r] = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2] + v[3] * v[3]) / REACH;
+            many[r] = size * pow(sqrt(known) * sum + sqrt(1 - known) * v[4], 2);
+        }
+        rejected += sk_chi_square_tail(sk_check_horizon(RUNS, REACH, many, each), 1) < 0.05;
+    }
+    return rejected / SETS;
+}
+
+/* Scores among few ends know little of each other: the variance of their difference is 2 / 100 (1 + 1 / 4), not
+ * 2 / 100 (1 - 1 / 4), by which 13 % were beyond 5 %. */
+static void test_horizon__level_whatever_runs_know_of_their_steps(void **state)
+{
+    (void)state;
+    for (int i = 0; i <= 4; i++) assert_in_range((size_t)(1000 * horizon_rejects(i / 4.0, 1)), 30, 70);
+    assert_true(horizon_rejects(1, 1.6) > 0.85 && horizon_rejects(0, 1.6) > 0.6);
+}
+
+static void test_horizon__by_hand(void **state)
+{
+    (void)state;
+    const double many[] = {1, 3, 0, 4}, same[] = {2, 2, 2, 2}, along[] = {0.5, 1.5, 0, 2}, one[] = {1, 1, 1, 1};
+    assert_close(sk_check_horizon(4, 4, many, same), 0, 0, 1);
+    assert_close(sk_check_horizon(4, 4, many, one), 4 * 1 / 2.5, 1e-14, 0);   /* no covariance */
+    assert_close(sk_check_horizon(4, 4, many, along), 4 * 1 / 1.5, 1e-14, 0); /* 1.25, at most 1 / 2 */
 }
 
 static void prop_scoretest__what_was_fitted_is_not_tested(void **state)
 {
     (void)state;
     enum { Q = 3 };
-    double y[ROWS], z[ROWS * Q], inside[ROWS * 2], statistic = 0, freedom = 0;
+    double y[ROWS], z[ROWS * Q], inside[ROWS * 2];
+    sk_tally tally = {0};
     size_t rank;
     sk_normals(key, 6, 0, 0, ROWS, y);
     sk_normals(key, 7, 0, 0, ROWS * Q, z);
@@ -231,8 +344,8 @@ static void prop_scoretest__what_was_fitted_is_not_tested(void **state)
     double square = 0;
     for (size_t i = 0; i < ROWS; i++) square += z[i * 2] * z[i * 2 + 1];
     assert_close(square, 0, 1e-12, 1);
-    assert_int_equal(sk_score_test(ctx, ROWS, y, rank, z, 2, inside, &statistic, &freedom), SOCK_OK);
-    assert_true(statistic == 0 && freedom == 0);
+    assert_int_equal(sk_score_test(ctx, &(sk_scored){ROWS, rank, y, z, 12}, 2, inside, &tally), SOCK_OK);
+    assert_true(tally.statistic == 0 && tally.freedom == 0 && tally.excess == 0);
     assert_int_equal(sk_orthonormal(ctx, ROWS, 2, 1, z, &rank), SOCK_OK); /* no more than asked for */
     assert_int_equal(rank, 1);
 }
@@ -290,13 +403,33 @@ static void test_cycles__a_season_is_found_and_named(void **state)
     sk_cycle cycle;
     rejections(0, 0.8, 12, share, &cycle);
     assert_true(share[0] > 0.85 && share[1] > 0.95);
-    assert_close(cycle.period, 12, 1e-12, 0);
+    assert_close(cycle.period, 12, 0.02, 0);
     rejections(0.3, 1.2, 12, share, &cycle);
     assert_true(share[1] > 0.9);
-    assert_close(cycle.period, 12, 1e-12, 0);
+    assert_close(cycle.period, 12, 0.02, 0);
+    rejections(0, 1.2, 10.35, share, &cycle); /* between two lines of the spectrum, 144 / 10.35 = 13.9 */
+    assert_close(cycle.period, 10.35, 0.01, 0);
     rejections(0, 1, 72, share, &cycle); /* twice is not yet a cycle */
     assert_true(share[1] > 0.5);
     assert_true(cycle.period == 0);
+}
+
+/* A season of 12 whose overtone of 6 is larger is one of 12; one of 6 alone is one of 6. */
+static void test_cycles__the_period_is_that_of_the_season_not_of_its_overtone(void **state)
+{
+    (void)state;
+    static size_t piece[LENGTH];
+    for (uint64_t s = 0; s < 20; s++)
+        for (int ground = 0; ground < 2; ground++) {
+            double v[LENGTH];
+            sk_cycle cycle;
+            make_series(s, 0, 1.6, 6, v);
+            const double size = sqrt(1 + 1.6 * 1.6 / 2 + ground * 1.3 * 1.3 / 2); /* scores have mean square 1 */
+            for (size_t i = 0; i < LENGTH; i++) v[i] = (v[i] + ground * 1.3 * cos(2 * M_PI * (double)i / 12)) / size;
+            assert_int_equal(sk_check_cycles(ctx, &(sk_check_series){LENGTH, 1, v, piece}, &cycle), SOCK_OK);
+            if (fabs(cycle.period - (ground ? 12 : 6)) > 0.2)
+                fail_msg("set %d of %d: %g", (int)s, ground, cycle.period);
+        }
 }
 
 static void test_cycles__lag_one_stays_within_pieces(void **state)
@@ -378,6 +511,54 @@ static void test_check__scores_of_the_true_model_are_standard_normal(void **stat
     true_scores("ou");
     true_scores("gbm");
     true_scores("doublewell");
+}
+
+static sock_checks check(const sock_model *model, const sock_data *data);
+
+static void still_f(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)x;
+    memset(f, 0, count * d * sizeof *f);
+}
+
+static void still_a(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user, (void)x;
+    for (size_t i = 0; i < count * d; i++) a[i] = 1;
+}
+
+/* Steps of Brownian motion, with a push that changes over the time u in (-1, 1), or louder and louder. */
+static void test_battery__a_change_over_time_is_named(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    static const struct {
+        double trend, bend, noise;
+        const char *says;
+    } cases[] = {{0.5, 0, 0, "a trend, residuals of x0 rise from early to late"},
+                 {-0.5, 0, 0, "a trend, residuals of x0 fall from early to late"},
+                 {0, 0.7, 0, "residuals of x0 go up and come back"},
+                 {0, -0.7, 0, "residuals of x0 go down and come back"},
+                 {0, 0, 0.4, "the noise of x0 is quiet early and loud late"},
+                 {0, 0, -0.4, "the noise of x0 is loud early and quiet late"}};
+    static double t[N + 1], x[N + 1], z[N];
+    const size_t length = N + 1;
+    sock_model *model = wrap_fields(ctx, 1, still_f, still_a, NULL);
+    sk_normals(key, 29, 0, 0, N, z);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        for (size_t i = 0; i < N; i++) {
+            const double u = 2 * (double)i / N - 1;
+            const double push = cases[c].trend * u + cases[c].bend * (1.0 / 3 - u * u);
+            t[i + 1] = (double)i + 1;
+            x[i + 1] = x[i] + push + z[i] * (1 + cases[c].noise * u);
+        }
+        sock_data *data = make_data(1, 1, &length, t, x);
+        sock_checks made = check(model, data);
+        if (strcmp(made.pattern, "time") != 0 || !strstr(made.verdict, cases[c].says))
+            fail_msg("case %zu: %s, '%s'", c, made.pattern, made.verdict);
+        sock_data_free(data);
+    }
+    sock_model_free(model);
 }
 
 static sock_checks check(const sock_model *model, const sock_data *data)
@@ -609,7 +790,7 @@ static void test_battery__of_few_columns_and_all_the_less_likely_counts_double(v
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sock_check_test t = {.statistic = i == 2 ? 1 : 12, .df = 3};
         t.p = sk_chi_square_tail(t.statistic, t.df);
-        sk_check_by_few(cases[i].few, cases[i].few_df, &t);
+        sk_check_by_few(&(sk_tally){cases[i].few, cases[i].few_df, 0}, &t);
         assert_close(t.statistic, cases[i].statistic, 0, 1);
         assert_close(t.p, cases[i].p, 1e-14, 0);
         assert_close(t.df, i == 0 ? 1 : 3, 0, 1);
@@ -674,7 +855,7 @@ static void test_verdict__patterns(void **state)
         {"memory", "memory horizon", 0.2, 0.3, 0, 0.1, 0, 0, 0, .says = "x0 is the position"},
         {"other", "memory", 0.2, -0.3, 0, 0.1, 0, 0, 0, .says = "(memory)"},
         {"jumps", "distribution horizon drift", 0, 0.3, 0, 0.1, 0, 0.5, 7,
-         .says = "7 of them beyond 5 standard deviations, the first at time 3.5"},
+         .says = "7 of them beyond 5 standard deviations (first at time 3.5)"},
         {"diffusion", "distribution diffusion", 0, 0, 0, 0.1, 0, 0.5, 7, .says = "a of x0 misses"},
         {"shape", "distribution", 0, 0, 0, 0.1, 0, 0, 7, .says = "in another way"},
         {"shape", "distribution", 0, 0, 0, 0.1, 0, 0.5, 0, .says = "in another way"},
@@ -712,9 +893,18 @@ static void test_check__policy(void **state)
     assert_int_equal(sk_check_quick_steps(10), 1500);
     assert_int_equal(sk_check_quick_steps(20), 375);
     assert_int_equal(sk_check_quick_steps(100), 200);
-    assert_int_equal(sk_check_quick_draws(1, 71), SK_CHECK_DRAWS);
-    assert_int_equal(sk_check_quick_draws(1, 570), 50);
-    assert_int_equal(sk_check_quick_draws(1, 1000000), SK_CHECK_QUICK_DRAWS);
+    assert_int_equal(sk_check_quick_draws(1, 71, 1), SK_CHECK_DRAWS);
+    assert_int_equal(sk_check_quick_draws(1, 570, 1), 50);
+    assert_int_equal(sk_check_quick_draws(1, 570, 2), 25); /* ends that cost twice as much */
+    assert_int_equal(sk_check_quick_draws(1, 570, 0.5), 50);
+    assert_int_equal(sk_check_quick_draws(1, 1000000, 1), SK_CHECK_QUICK_DRAWS);
+    assert_int_equal(sk_check_quick_draws(1, 570, 9), SK_CHECK_QUICK_DRAWS);
+    assert_int_equal(SK_CHECK_SEED, 0);
+    assert_int_equal(sk_check_most_steps(20000, 1), 20000);
+    assert_int_equal(sk_check_most_steps(20000, 0.5), 20000);
+    assert_int_equal(sk_check_most_steps(20000, 4), 5000);
+    assert_int_equal(sk_check_most_steps(20000, 40), SK_CHECK_QUICK_STEPS);
+    assert_int_equal(sk_check_most_steps(200, 40), 200);
     assert_true(SK_CHECK_INNER == 4 && SK_CHECK_RUN_INNER == 12 && SK_CHECK_RUN == 4 && SK_CHECK_RUNS_LEAST == 30);
     assert_true(SK_CHECK_LEFT == 0.1 && SK_CHECK_LAGS == 5 && SK_CHECK_WAVES_ONE == 5 && SK_CHECK_WAVES_MANY == 4);
     assert_true(SK_CHECK_WAVES_FEW == 2 && SK_CHECK_PER_RELAXATION == 8 && SK_CHECK_HEUN == 0.1);
@@ -735,9 +925,17 @@ int main(void)
         cmocka_unit_test(test_check__ties_are_broken_by_chance),
         cmocka_unit_test(prop_scoretest__is_the_square_along_what_is_left),
         cmocka_unit_test(prop_scoretest__what_was_fitted_is_not_tested),
+        cmocka_unit_test(prop_scoretest__excess_is_that_of_single_rows),
+        cmocka_unit_test(test_scoretest__squares_do_not_object_too_often),
+        cmocka_unit_test(test_laws__a_tally_has_the_mean_and_variance_told),
+        cmocka_unit_test(test_horizon__level_whatever_runs_know_of_their_steps),
+        cmocka_unit_test(test_horizon__by_hand),
         cmocka_unit_test(test_cycles__noise_and_short_memory_are_none),
         cmocka_unit_test(test_cycles__a_season_is_found_and_named),
+        cmocka_unit_test(test_cycles__the_period_is_that_of_the_season_not_of_its_overtone),
         cmocka_unit_test(test_cycles__lag_one_stays_within_pieces),
+        cmocka_unit_test(test_battery__a_change_over_time_is_named),
+        cmocka_unit_test(prop_scoretest__slope_is_along_what_is_left),
         cmocka_unit_test(test_check__scores_of_the_true_model_are_standard_normal),
         cmocka_unit_test(test_check__long_steps_of_the_true_model_raise_no_alarm),
         cmocka_unit_test(test_check__wrong_models_are_found),

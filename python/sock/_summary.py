@@ -101,5 +101,5 @@ def summary(info: Dict[str, Any], d: int) -> str:
     lines += [("warning", str(text)) for text in info.get("warnings") or []]
     if info.get("verdict"):
         lines.append(("verdict", str(info["verdict"])))
-        lines.append(("", str(info.get("advice") or "A quick look: model.check(data) looks closer.")))
+        lines.append(("", str(info.get("advice") or "model.check(data) shows the tests one by one.")))
     return "\n".join(f"{key:<12} {text}" for key, text in lines)

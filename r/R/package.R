@@ -325,7 +325,7 @@ print.summary.sock <- function(x, ...) {
         sprintf("; constant coefficients %.4f%s", x$score_constant / (x$steps * x$d), verdict(x$against_constant))))
   for (text in x$warnings) line("warning", text)
   if (!is.null(x$verdict)) line("verdict", x$verdict)
-  if (!is.null(x$verdict)) line("", if (is.null(x$advice)) "A quick look: sock_check(model, data) looks closer." else x$advice)
+  if (!is.null(x$verdict)) line("", if (is.null(x$advice)) "sock_check(model, data) shows the tests one by one." else x$advice)
   invisible(x)
 }
 

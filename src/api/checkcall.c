@@ -73,6 +73,20 @@ sock_status sk_check_inside(sock_context *ctx, const sock_model *model, const so
     return make_inside(ctx, model, data, spec, &(wanted){.checks = out});
 }
 
+sock_status sk_check_briefly(sock_context *ctx, const sock_model *model, const sock_data *data,
+                             const sk_check_spec *spec, sock_checks *out)
+{
+    sk_check_spec one = *spec;
+    one.draws = 0;
+    one.most = sk_check_quick_steps(data->d);
+    SK_TRY(sk_check_inside(ctx, model, data, &one, out));
+    const bool whole = out->draws == SK_CHECK_DRAWS && sk_data_intervals(data) <= one.most;
+    if (out->ok || whole) return SOCK_OK;
+    one.draws = SK_CHECK_DRAWS;
+    one.most = SK_CHECK_STEPS;
+    return sk_check_inside(ctx, model, data, &one, out);
+}
+
 /* bounds: room for 2 d numbers. */
 static sock_status with_options(sock_context *ctx, const sock_model *model, const sock_data *data,
                                 const sock_options *opts, double *bounds, const wanted *out)

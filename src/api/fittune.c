@@ -149,17 +149,15 @@ static bool wants_check(const sk_fit_job *job, const sk_record *record)
     return sk_option_flag(job->opts, "check") && !is_paper(job) && !record->found.limited && !record->found.too_few;
 }
 
-/* The quick form, into the record. Numbers that do not allow it are no reason to lose a fit. */
+/* Into the record. Ends are those that `sock check` draws unless it is told otherwise: it must not take back what is
+ * said here. Numbers that do not allow a check are no reason to lose a fit. */
 static sock_status check_quickly(const sk_fit_job *job, const strays *wild, const sock_model *model, sk_record *record)
 {
-    sk_check_spec spec = {.draws = sk_check_quick_draws(job->data->d, sk_data_intervals(job->data)),
-                          .most = sk_check_quick_steps(job->data->d),
-                          .alpha = sk_option_number(job->opts, "alpha"),
-                          .seed = sk_option_count(job->opts, "seed")};
+    sk_check_spec spec = {.alpha = sk_option_number(job->opts, "alpha"), .seed = SK_CHECK_SEED};
     sock_checks checks;
     sk_check_by_record(record, job->data->d, &spec);
     if (wild->left) sk_check_without(&wild->data, &spec);
-    const sock_status status = sk_check_inside(job->ctx, model, job->data, &spec, &checks);
+    const sock_status status = sk_check_briefly(job->ctx, model, job->data, &spec, &checks);
     if (status == SOCK_ENUMERIC) return SOCK_OK;
     return status < 0 ? status : sk_check_to_record(job->ctx, &checks, record);
 }

@@ -141,8 +141,9 @@ sock_status sk_record_certify(sock_context *ctx, sk_record *record)
 /* NULL: it has them. */
 static const char *no_bands(const sock_model *model, bool wanted, const sk_record *record)
 {
-    if (!record->tuned) return "the plain estimator does not tell the errors of its weights";
-    if (record->found.paper) return "the paper's protocol does not tell the errors of its weights";
+    if (!record->tuned) return "the plain estimator (--no-tune) tells no errors of its weights, as the search does";
+    if (record->found.paper)
+        return "the paper's protocol (--preset paper) tells no errors of its weights, as the default does";
     if (!wanted) return "bands were not wanted (--bands=no)";
     if (model->structure->inputs) return "bands and inputs do not go together yet";
     const sk_noise_told *noise = &record->found.noise;

@@ -31,22 +31,19 @@ static const struct {
     [HORIZON] = {"horizon", "variance ratio - 1", SK_CHECK_RATIO},
 };
 
-/* A chi-square statistic that is added up over the states. */
-typedef struct tally {
-    double statistic, df;
-} tally;
-
 typedef struct battery {
     sock_context *ctx;
     const sock_data *data;
-    const sk_check_spec *spec;
+    sk_check_spec spec;
+    sk_check_path path, run_path;
     sk_check_steps steps, runs;
     sk_check_starts starts;
     sk_check_rows rows;
     sk_check_scores scores, run_scores;
     sk_fitted fitted;
     sock_check_test *test;
-    tally few[SK_CHECK_TESTS]; /* by few columns; df 0: the test is made once */
+    sk_tally all[SK_CHECK_TESTS];
+    sk_tally few[SK_CHECK_TESTS]; /* by few columns; no freedom: the test is made once */
     sk_check_facts *facts;
     size_t n, d, waves;      /* columns of `wave` */
     double *wave;            /* n x waves: cosines of the ranks of all states */
@@ -100,20 +97,23 @@ static void make_waves(battery *b, placed *order)
 
 /* ---- Score tests ---- */
 
-static sock_status add_to(const battery *b, double *statistic, double *df, bool for_mean, size_t w)
+static const double SQUARE_KURTOSIS = 12; /* by theory: of (v^2 - 1) / sqrt 2, beyond a normal number's */
+
+static sock_status add_to(const battery *b, bool for_mean, size_t w, sk_tally *tally)
 {
-    return sk_score_test(b->ctx, b->n, for_mean ? b->y : b->square, for_mean ? b->mean_columns : b->variance_columns,
-                         for_mean ? b->mean : b->variance, w, b->columns, statistic, df);
+    const sk_scored mean = {b->n, b->mean_columns, b->y, b->mean, 0};
+    const sk_scored variance = {b->n, b->variance_columns, b->square, b->variance, SQUARE_KURTOSIS};
+    return sk_score_test(b->ctx, for_mean ? &mean : &variance, w, b->columns, tally);
 }
 
 static sock_status add_score(battery *b, int test, bool for_mean, size_t w)
 {
-    return add_to(b, &b->test[test].statistic, &b->test[test].df, for_mean, w);
+    return add_to(b, for_mean, w, &b->all[test]);
 }
 
 static sock_status add_few(battery *b, int test, bool for_mean, size_t w)
 {
-    return add_to(b, &b->few[test].statistic, &b->few[test].df, for_mean, w);
+    return add_to(b, for_mean, w, &b->few[test]);
 }
 
 /* The longest waves of every state, at most so many; their number in all. */
@@ -155,6 +155,41 @@ static void take_times(battery *b, size_t powers)
     }
 }
 
+/* The part of `time` that says most, over the states, and which way it goes, without what was fitted: along the time,
+ * or from early and late to the middle. */
+static void note_change(battery *b, size_t k, sk_check_change change, double statistic, double *most)
+{
+    const bool variance = change == SK_CHANGE_NOISE;
+    if (!(statistic > *most)) return;
+    *most = statistic;
+    take_times(b, 1);
+    for (size_t i = 0; change == SK_CHANGE_BEND && i < b->n; i++)
+        b->columns[i] = b->used[i] ? 1 - b->columns[i] * b->columns[i] : 0;
+    const sk_scored rows = {b->n, variance ? b->variance_columns : b->mean_columns, variance ? b->square : b->y,
+                            variance ? b->variance : b->mean, 0};
+    b->facts->change = change;
+    b->facts->change_state = k;
+    b->facts->change_up = sk_score_slope(&rows, b->columns) > 0;
+}
+
+static sock_status test_time(battery *b, size_t k, double *most)
+{
+    const double before = b->all[TIME].statistic, few = b->few[TIME].statistic;
+    take_times(b, 2);
+    SK_TRY(add_score(b, TIME, true, 2));
+    const double mean = b->all[TIME].statistic - before;
+    take_times(b, 1);
+    SK_TRY(add_score(b, TIME, false, 1));
+    const double variance = b->all[TIME].statistic - before - mean;
+    take_times(b, 1);
+    SK_TRY(add_few(b, TIME, true, 1));
+    const double trend = b->few[TIME].statistic - few;
+    note_change(b, k, SK_CHANGE_TREND, trend, most);
+    note_change(b, k, SK_CHANGE_BEND, mean - trend, most);
+    note_change(b, k, SK_CHANGE_NOISE, variance, most);
+    return SOCK_OK;
+}
+
 static sock_status score_tests(battery *b)
 {
     SK_TRY(test_waves(b, DRIFT, true));
@@ -162,13 +197,7 @@ static sock_status score_tests(battery *b)
     take_lags(b, b->y, 1);
     SK_TRY(add_score(b, MEMORY, true, 1));
     take_lags(b, b->square, SK_CHECK_LAGS);
-    SK_TRY(add_score(b, VOLATILITY, false, SK_CHECK_LAGS));
-    take_times(b, 2);
-    SK_TRY(add_score(b, TIME, true, 2));
-    take_times(b, 1);
-    SK_TRY(add_score(b, TIME, false, 1));
-    take_times(b, 1);
-    return add_few(b, TIME, true, 1);
+    return add_score(b, VOLATILITY, false, SK_CHECK_LAGS);
 }
 
 /* ---- The others ---- */
@@ -188,19 +217,36 @@ static double mean_square(const sk_check_scores *s, size_t k)
 static void test_scale(battery *b, size_t k)
 {
     const double n = (double)b->scores.scored[k], off = mean_square(&b->scores, k) - 1;
-    b->test[SCALE].statistic += off * off * n / 2;
-    b->test[SCALE].df += 1;
+    b->all[SCALE].statistic += off * off * n / 2;
+    b->all[SCALE].freedom += 1;
     b->test[SCALE].effect = farther(b->test[SCALE].effect, off);
+}
+
+/* Squares of the runs of state k, and means of the squares of their steps, where all of them have a score; how many. */
+static size_t take_runs(const battery *b, size_t k, double *many, double *each)
+{
+    const size_t reach = b->runs.reach;
+    size_t count = 0;
+    for (size_t r = 0; r < b->runs.count; r++) {
+        const double *v = b->scores.v + b->runs.single[r] * b->d + k;
+        double sum = 0;
+        for (size_t i = 0; i < reach; i++) sum += pow(v[i * b->d], 2) / (double)reach;
+        many[count] = pow(b->run_scores.v[r * b->d + k], 2);
+        each[count] = sum;
+        count += isfinite(sum) && isfinite(many[count]);
+    }
+    return count;
 }
 
 static void test_horizon(battery *b, size_t k)
 {
-    const double n = (double)b->scores.scored[k], runs = (double)b->run_scores.scored[k];
+    double *many = b->columns, *each = many + b->runs.count; /* there is room: runs are a part of the steps */
+    const size_t runs = take_runs(b, k, many, each);
     if (runs < SK_CHECK_RUNS_LEAST) return;
-    const double one = mean_square(&b->scores, k), many = mean_square(&b->run_scores, k);
-    b->test[HORIZON].statistic += pow(many - one, 2) / (2 / runs - 2 / n);
-    b->test[HORIZON].df += 1;
-    b->test[HORIZON].effect = farther(b->test[HORIZON].effect, many / one - 1);
+    const double one = mean_square(&b->scores, k), ratio = mean_square(&b->run_scores, k) / one;
+    b->all[HORIZON].statistic += sk_check_horizon(runs, b->runs.reach, many, each);
+    b->all[HORIZON].freedom += 1;
+    b->test[HORIZON].effect = farther(b->test[HORIZON].effect, ratio - 1);
 }
 
 static void note_lag1(battery *b, size_t k)
@@ -321,7 +367,7 @@ static void take_state(battery *b, size_t k)
     }
 }
 
-static sock_status test_state(battery *b, size_t k, sk_cycle *cycle, double worst[2])
+static sock_status test_state(battery *b, size_t k, sk_cycle *cycle, double worst[3])
 {
     sk_check_facts *f = b->facts;
     take_state(b, k);
@@ -329,6 +375,7 @@ static sock_status test_state(battery *b, size_t k, sk_cycle *cycle, double wors
     if (status >= 0)
         status = sk_fitted_variance(b->ctx, &b->fitted, &b->rows, k, b->used, &b->variance, &b->variance_columns);
     if (status >= 0) status = score_tests(b);
+    if (status >= 0) status = test_time(b, k, &worst[2]);
     if (status >= 0) status = test_cycles(b, k, cycle);
     sk_free(b->mean);
     sk_free(b->variance);
@@ -345,13 +392,13 @@ static sock_status test_state(battery *b, size_t k, sk_cycle *cycle, double wors
 
 /* ---- What follows for each test ---- */
 
-void sk_check_by_few(double statistic, double df, sock_check_test *t)
+void sk_check_by_few(const sk_tally *few, sock_check_test *t)
 {
-    if (!(df > 0 && df < t->df)) return;
-    const double p = sk_chi_square_tail(statistic, df);
+    if (!(few->freedom > 0 && few->freedom < t->df)) return;
+    const double p = sk_tally_tail(few);
     if (p < t->p) {
-        t->statistic = statistic;
-        t->df = df;
+        t->statistic = few->statistic;
+        t->df = few->freedom;
     }
     t->p = fmin(2 * fmin(p, t->p), 1);
 }
@@ -363,9 +410,11 @@ static void end_scores(battery *b)
     for (int i = 0; i < SK_CHECK_TESTS; i++) {
         sock_check_test *t = &b->test[i];
         if (i == DISTRIBUTION || i == CYCLES) continue;
+        t->statistic = b->all[i].statistic;
+        t->df = b->all[i].freedom;
         t->valid = t->df > 0;
-        t->p = sk_chi_square_tail(t->statistic, t->df);
-        sk_check_by_few(b->few[i].statistic, b->few[i].df, t);
+        t->p = sk_tally_tail(&b->all[i]);
+        sk_check_by_few(&b->few[i], t);
         if (strcmp(t->effect_of, explained) == 0) t->effect = fmax(t->statistic - t->df, 0) / fmax(scored, 1);
     }
 }
@@ -396,7 +445,7 @@ static void end_cycles(battery *b, const sk_cycle *all, double states)
     t->effect = fmax(all->statistic - all->freedom, 0) / (states * (double)b->n);
     if (peak < wide) t->effect = all->share;
     memcpy(gap, b->rows.h, b->n * sizeof *gap);
-    if (2 * peak < b->spec->alpha / SK_CHECK_TESTS) b->facts->period = all->period * sk_median(b->n, gap);
+    if (2 * peak < b->spec.alpha / SK_CHECK_TESTS) b->facts->period = all->period * sk_median(b->n, gap);
 }
 
 static void end_facts(battery *b)
@@ -442,7 +491,7 @@ static bool is_tested(const battery *b, size_t k)
 static sock_status all_states(battery *b)
 {
     sk_cycle cycle = {.peak = 1};
-    double worst[2] = {0}, states = 0;
+    double worst[3] = {0}, states = 0;
     for (size_t k = 0; k < b->d; k++) {
         if (!is_tested(b, k)) continue;
         SK_TRY(sk_progress(b->ctx, "check", -1));
@@ -497,10 +546,42 @@ static size_t count_steps(const sock_data *data)
     return sum;
 }
 
-/* Where single steps start, how finely they are followed, and the scores of their ends. */
-static sock_status score_singles(battery *b, const sock_model *model, double *length)
+/* How finely steps and runs are followed: alike, for they are compared. */
+static void choose_paths(battery *b, double length)
+{
+    b->path = sk_check_path_of(length, SK_CHECK_INNER);
+    b->run_path = sk_check_path_of(SK_CHECK_RUN * length, SK_CHECK_RUN_INNER);
+    b->run_path.heun = b->path.heun;
+}
+
+/* Fields that are evaluated for a step and its part of a run. */
+static double evaluations(size_t inner, size_t run_inner, bool heun)
+{
+    return ((double)inner + (double)run_inner / SK_CHECK_RUN) * (heun ? 2 : 1);
+}
+
+/* What an end costs, as a multiple of that of a short step. */
+static double cost_of(const battery *b)
+{
+    return evaluations(b->path.inner, b->run_path.inner, b->path.heun) /
+           evaluations(SK_CHECK_INNER, SK_CHECK_RUN_INNER, false);
+}
+
+size_t sk_check_most_steps(size_t most, double cost)
+{
+    const size_t least = SK_MIN(most, (size_t)SK_CHECK_QUICK_STEPS);
+    return SK_MAX((size_t)((double)most / fmax(cost, 1)), least);
+}
+
+/* At most so many steps, where they start, and how finely they are followed. */
+static sock_status take_steps(battery *b, const sock_model *model, size_t most)
 {
     double lengths[2];
+    sk_check_rows_free(&b->rows);
+    sk_check_starts_free(&b->starts);
+    sk_check_steps_free(&b->steps);
+    SK_TRY(sk_check_choose(b->ctx, b->data, b->spec.skip, most, &b->steps));
+    if (!b->steps.count) return SOCK_OK;
     if (model->structure->noise) {
         SK_TRY(sk_check_starts_new(b->ctx, model, b->data, &b->steps, &b->starts));
         b->steps.starts = &b->starts;
@@ -508,31 +589,43 @@ static sock_status score_singles(battery *b, const sock_model *model, double *le
     SK_TRY(sk_check_rows_new(b->ctx, model, b->data, &b->steps, &b->rows));
     SK_TRY(sk_check_long_step(b->ctx, model, &b->rows, lengths));
     b->facts->long_step = lengths[0];
-    *length = lengths[1];
-    const sk_check_path path = sk_check_path_of(*length, SK_CHECK_INNER);
-    return sk_check_ends(b->ctx, model, b->data, &b->steps, b->spec, path, &b->scores);
+    choose_paths(b, lengths[1]);
+    return SOCK_OK;
+}
+
+/* Long steps cost more: fewer of them. */
+static sock_status choose_steps(battery *b, const sock_model *model)
+{
+    SK_TRY(take_steps(b, model, b->spec.most));
+    const size_t most = sk_check_most_steps(b->spec.most, cost_of(b));
+    if (b->steps.count > most) SK_TRY(take_steps(b, model, most));
+    if (!b->spec.draws) b->spec.draws = sk_check_quick_draws(b->d, b->steps.count, cost_of(b));
+    b->facts->draws = b->spec.draws;
+    b->facts->steps = b->n = b->steps.count;
+    return SOCK_OK;
+}
+
+static sock_status score_singles(battery *b, const sock_model *model)
+{
+    return sk_check_ends(b->ctx, model, b->data, &b->steps, &b->spec, b->path, &b->scores);
 }
 
 /* And those of runs. */
 static sock_status score_steps(battery *b, const sock_model *model)
 {
-    double length;
-    SK_TRY(score_singles(b, model, &length));
+    SK_TRY(score_singles(b, model));
     SK_TRY(sk_check_runs(b->ctx, &b->steps, SK_CHECK_RUN, &b->runs));
-    sk_check_path path = sk_check_path_of(SK_CHECK_RUN * length, SK_CHECK_RUN_INNER);
-    path.heun = length > SK_CHECK_HEUN; /* as the single steps, which runs are compared with */
-    return sk_check_ends(b->ctx, model, b->data, &b->runs, b->spec, path, &b->run_scores);
+    return sk_check_ends(b->ctx, model, b->data, &b->runs, &b->spec, b->run_path, &b->run_scores);
 }
 
 sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, const sock_data *data,
                                  const sk_check_spec *spec, sock_step_scores *out)
 {
     sk_check_facts facts;
-    battery b = {.ctx = ctx, .data = data, .spec = spec, .facts = &facts, .d = data->d};
-    double length;
+    battery b = {.ctx = ctx, .data = data, .spec = *spec, .facts = &facts, .d = data->d};
     sock_status status;
-    SK_GO(sk_check_choose(ctx, data, spec->skip, spec->most, &b.steps));
-    SK_GO(score_singles(&b, model, &length));
+    SK_GO(choose_steps(&b, model));
+    SK_GO(score_singles(&b, model));
     *out = (sock_step_scores){b.steps.count, b.d,      count_steps(data), b.scores.v,
                               b.scores.pit,  b.rows.x, b.rows.t,          b.steps.piece};
     b.scores.v = b.scores.pit = b.rows.x = b.rows.t = NULL;
@@ -545,7 +638,7 @@ out:
 sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const sock_data *data,
                              const sk_check_spec *spec, sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts)
 {
-    battery b = {.ctx = ctx, .data = data, .spec = spec, .test = test, .facts = facts, .d = data->d};
+    battery b = {.ctx = ctx, .data = data, .spec = *spec, .test = test, .facts = facts, .d = data->d};
     b.smallest_ad = b.smallest_tails = 1;
     sock_status status;
     start_tests(test, facts);
@@ -555,8 +648,7 @@ sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const s
     facts->flow = spec->flow;
     facts->left_out = spec->skipped;
     facts->noise_sought = spec->noise_sought;
-    SK_GO(sk_check_choose(ctx, data, spec->skip, spec->most, &b.steps));
-    facts->steps = b.n = b.steps.count;
+    SK_GO(choose_steps(&b, model));
     if (b.n < SK_CHECK_LEAST) goto out;
     SK_GO(score_steps(&b, model));
     SK_GO(sk_fitted_new(ctx, model, &b.rows, spec->freedom, &b.fitted));

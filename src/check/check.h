@@ -5,6 +5,7 @@
  *  ends.c       simulated ends of every step; v = normal score of the observed one: standard normal, independent
  *  fitted.c     Z: the directions in which v and v^2 were fitted
  *  scoretest.c  T = |B'y|^2 ~ chi^2, B an orthonormal basis of the columns W without Z
+ *  horizon.c    runs of steps against the steps that they are made of
  *  battery.c    nine tests of v, with sizes of effect; cycles.c, exits.c: what they need
  *  verdict.c    Holm, objections, and one sentence with what to do about it
  *
@@ -16,7 +17,7 @@
 #include "model/model.h"
 
 typedef struct sk_check_spec {
-    size_t draws; /* simulated ends for each step */
+    size_t draws; /* simulated ends for each step; 0: those of the quick form */
     size_t most;  /* steps that are looked at */
     double alpha;
     uint64_t seed;
@@ -80,9 +81,12 @@ sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_
 void sk_check_steps_free(sk_check_steps *steps);
 
 /* Steps of the quick form in d dimensions, where each costs more; and ends for each of them: of few steps as many as
- * `sock check` makes, so that both say the same. */
+ * `sock check` makes, so that both say the same. cost: of an end, as a multiple of that of a short step. */
 size_t sk_check_quick_steps(size_t d);
-size_t sk_check_quick_draws(size_t d, size_t steps);
+size_t sk_check_quick_draws(size_t d, size_t steps, double cost);
+
+/* Of `most` steps those that cost as much as so many short ones; not below those of the quick form. */
+size_t sk_check_most_steps(size_t most, double cost);
 
 /* What the steps of a model are among its own simulated ones. */
 typedef struct sk_check_scores {
@@ -127,10 +131,34 @@ void sk_check_rank(const sk_check_ranking *r, double *ends, double *pit, bool *u
 /* Z (n x q) becomes an orthonormal basis (n x *rank) of its leading directions, at most `most`; columns count alike. */
 sock_status sk_orthonormal(sock_context *ctx, size_t n, size_t q, size_t most, double *z, size_t *rank);
 
-/* The score test of the columns W (n x w, destroyed) for y, whose entries have variance 1 under the null, without the
- * orthonormal columns Z (n x q): adds to the statistic and the degrees of freedom. */
-sock_status sk_score_test(sock_context *ctx, size_t n, const double *y, size_t q, const double *z, size_t w, double *W,
-                          double *statistic, double *freedom);
+/* y, whose entries are independent with mean 0 and variance 1 under the null, and the orthonormal columns Z (n x q)
+ * that were fitted. */
+typedef struct sk_scored {
+    size_t n, q;
+    const double *y, *z;
+    double kurtosis; /* of an entry of y, beyond that of a normal number */
+} sk_scored;
+
+/* A statistic that is added up over the states: a chi-square with so many degrees of freedom, but for a variance that
+ * is larger by `excess`. */
+typedef struct sk_tally {
+    double statistic, freedom, excess;
+} sk_tally;
+
+/* The chance of a larger one, by the gamma law of the same mean and variance. */
+double sk_tally_tail(const sk_tally *tally);
+
+/* Which way y goes along one column: its product with what is left of the column. */
+double sk_score_slope(const sk_scored *rows, const double *column);
+
+/* The score test of the columns W (n x w, destroyed) for y: adds to the tally. */
+sock_status sk_score_test(sock_context *ctx, const sk_scored *rows, size_t w, double *W, sk_tally *tally);
+
+/* ---- horizon.c ---- */
+
+/* many: squares of the scores of `runs` runs of `reach` steps; each: means of the squares over the steps of a run. The
+ * statistic, chi-square with one degree of freedom, of whether both have the same mean. */
+double sk_check_horizon(size_t runs, size_t reach, const double *many, const double *each);
 
 /* ---- fitted.c ---- */
 
@@ -192,6 +220,9 @@ double sk_check_lag1(const sk_check_series *series);
 
 enum { SK_CHECK_TESTS = SOCK_CHECK_TESTS };
 
+/* How a law changes over time: its mean in one direction, its mean there and back, its noise. */
+typedef enum sk_check_change { SK_CHANGE_TREND, SK_CHANGE_BEND, SK_CHANGE_NOISE } sk_check_change;
+
 /* Numbers that the verdict speaks of. NaN: not known. */
 typedef struct sk_check_facts {
     size_t steps, all_steps, draws, lost, runs;
@@ -210,6 +241,9 @@ typedef struct sk_check_facts {
         size_t state, of; /* what misses, and on what it depends */
         double at;
     } drift, diffusion;
+    sk_check_change change; /* what says most about `time`: of which state, and whether it grows */
+    size_t change_state;
+    bool change_up;
     double exit_share;
 } sk_check_facts;
 
@@ -220,9 +254,8 @@ sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const s
 sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, const sock_data *data,
                                  const sk_check_spec *spec, sock_step_scores *out);
 
-/* A test that was made by few of its columns, too, with this chi-square statistic: the less likely of both is kept, and
- * its p counts double. */
-void sk_check_by_few(double statistic, double df, sock_check_test *test);
+/* A test that was made by few of its columns, too: the less likely of both is kept, and its p counts double. */
+void sk_check_by_few(const sk_tally *few, sock_check_test *test);
 
 /* Share of simulated paths that leave the range of the data, widened by half on each side; NaN: none was made. */
 sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,

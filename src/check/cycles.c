@@ -117,6 +117,34 @@ static double spectrum_at(const sk_check_series *s, const double *w, size_t most
     return sum;
 }
 
+/* The frequency within half a line of m where the spectrum is highest, in lines: periods are not parts of the length.
+ */
+static double finest(const sk_check_series *s, const double *w, size_t most, double m, double *power, size_t *segments)
+{
+    double best = m;
+    *power = 0;
+    for (int i = 0; i <= SK_CHECK_LINE_PARTS; i++) {
+        const double at = m + (double)i / SK_CHECK_LINE_PARTS - 0.5;
+        const double now = spectrum_at(s, w, most, 2 * M_PI * at / (double)most, segments);
+        if (now > *power) *power = now, best = at;
+    }
+    return best;
+}
+
+/* The highest peak may be an overtone: a season that is no sine has peaks at parts of its period, too. The longest
+ * period that it is a part of and that has a peak of its own. */
+static double ground(const sk_check_series *s, const double *w, size_t most, double m, double highest)
+{
+    double found = m, power;
+    size_t segments;
+    for (int part = 2; part <= SK_CHECK_OVERTONES && m / part >= SK_CHECK_PERIODS; part++) {
+        const double at = finest(s, w, most, m / part, &power, &segments);
+        const double chance = sk_chi_square_tail(2 * power, 2 * (double)segments);
+        if (power > SK_CHECK_GROUND * highest && chance < SK_CHECK_GROUND_RARE) found = at;
+    }
+    return found;
+}
+
 static void highest_peak(const sk_check_series *s, const double *w, size_t most, sk_cycle *out)
 {
     double highest = 0;
@@ -129,7 +157,9 @@ static void highest_peak(const sk_check_series *s, const double *w, size_t most,
     if (!at || !segments) return;
     const double tail = sk_chi_square_tail(2 * highest, 2 * (double)segments);
     out->peak = -expm1((double)frequencies * log1p(-fmin(tail, 1 - 1e-16)));
-    out->period = at >= SK_CHECK_PERIODS ? (double)most / (double)at : 0;
+    double power;
+    const double m = finest(s, w, most, (double)at, &power, &segments);
+    out->period = at >= SK_CHECK_PERIODS ? (double)most / ground(s, w, most, m, power) : 0;
     out->share = 2 * (highest - (double)segments) / ((double)segments * (double)most);
 }
 

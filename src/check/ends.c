@@ -90,10 +90,10 @@ size_t sk_check_quick_steps(size_t d)
     return (size_t)fmax(SK_CHECK_QUICK_STEPS * share * share, SK_CHECK_QUICK_LEAST);
 }
 
-size_t sk_check_quick_draws(size_t d, size_t steps)
+size_t sk_check_quick_draws(size_t d, size_t steps, double cost)
 {
-    const size_t all = sk_check_quick_steps(d) * SK_CHECK_QUICK_DRAWS;
-    return SK_MAX(SK_MIN(all / SK_MAX(steps, 1), (size_t)SK_CHECK_DRAWS), (size_t)SK_CHECK_QUICK_DRAWS);
+    const double all = (double)(sk_check_quick_steps(d) * SK_CHECK_QUICK_DRAWS) / fmax(cost, 1);
+    return (size_t)fmax(fmin(all / fmax((double)steps, 1), SK_CHECK_DRAWS), SK_CHECK_QUICK_DRAWS);
 }
 
 sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_t reach, sk_check_steps *out)

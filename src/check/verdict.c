@@ -140,6 +140,8 @@ static double inflation(double r) { return r < 0 && r > -0.5 ? -200 * r / (1 + 2
 /* What the placeholders of a sentence stand for. */
 static void put_number(char *out, size_t size, double value) { snprintf(out, size, "%.3g", value); }
 
+static void put_time(char *out, size_t size, double value) { snprintf(out, size, "%.6g", value); }
+
 static void put_steps(char *out, size_t size, const sk_check_facts *f)
 {
     if (f->steps < f->all_steps)
@@ -162,9 +164,25 @@ static void put_name(char *out, size_t size, const scene *s, size_t k)
     snprintf(out, size, "%.*s", shown(name), name);
 }
 
+static void put_change(char *out, size_t size, const scene *s)
+{
+    static const struct {
+        const char *before, *down, *up;
+    } says[] = {
+        [SK_CHANGE_TREND] = {"a trend, residuals of ", " fall from early to late", " rise from early to late"},
+        [SK_CHANGE_BEND] = {"residuals of ", " go down and come back", " go up and come back"},
+        [SK_CHANGE_NOISE] = {"the noise of ", " is loud early and quiet late", " is quiet early and loud late"},
+    };
+    const sk_check_facts *f = s->facts;
+    char name[200];
+    put_name(name, sizeof name, s, f->change_state);
+    snprintf(out, size, "%s%s%s", says[f->change].before, name,
+             f->change_up ? says[f->change].up : says[f->change].down);
+}
+
 /* {N}: steps, {n}: name of the state where lag 1 is largest, {R}: noise, {W}: wild steps, {t}: time of the first,
  * {P}: period, {J}: h |J|, {f} {x} {v}: f misses a dependence of state f on x, most at v; {a} {y} {w}: the same of a;
- * {s}: scale, {T}: the tests that object. */
+ * {s}: scale, {C}: how the law changes over time, {T}: the tests that object. */
 static void put_placeholder(char *out, size_t size, const scene *s, char what)
 {
     const sk_check_facts *f = s->facts;
@@ -174,7 +192,8 @@ static void put_placeholder(char *out, size_t size, const scene *s, char what)
     case 'R': put_number(out, size, f->noise); break;
     case 'A': put_number(out, size, inflation(f->lag1)); break;
     case 'W': snprintf(out, size, "%zu", f->wild); break;
-    case 't': put_number(out, size, f->wild_time); break;
+    case 't': put_time(out, size, f->wild_time); break;
+    case 'C': put_change(out, size, s); break;
     case 'P': put_number(out, size, f->period); break;
     case 'J': put_number(out, size, f->long_step); break;
     case 'f': put_name(out, size, s, f->drift.state); break;
@@ -237,7 +256,7 @@ static const struct {
     {"season", is_season,
      "The residuals come and go with a period of {P}: a season, or a cycle that the states do not hold.",
      "Take the cycle out of the data, or add states that follow it."},
-    {"time", is_trend, "The law changes over time: early and late residuals differ.",
+    {"time", is_trend, "The law changes over time: {C}.",
      "Fit pieces of the time apart, take the trend out, or add what drives it as a state."},
     {"long-steps", is_long,
      "Steps are long for this system (h |f'| = {J}): f and a are those of the sampled process, and do not tell what "
@@ -265,9 +284,9 @@ static const struct {
      "something with inertia.",
      "Add what is missing as a state (for a position its velocity), or thin the data until the memory is gone."},
     {"jumps", is_jumps,
-     "Steps have heavier tails than any diffusion: jumps or outliers, {W} of them beyond 5 standard deviations, the "
-     "first at "
-     "time {t}.",
+     "Steps have heavier tails than the model makes: jumps or outliers, {W} of them beyond 5 standard deviations "
+     "(first "
+     "at time {t}).",
      "Look at these steps; leave outliers out, cut trajectories at jumps."},
     {"drift", is_drift, "f of {f} misses a dependence on {x}, most near {x} = {v}.",
      "Leave the kernels to the search where --drift was given; else add a state that f lacks, or more data."},

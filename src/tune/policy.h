@@ -344,7 +344,8 @@
 /* ---- Check: is it the right model? ---- */
 
 #define SK_CHECK_STEPS 20000      /* more steps show no fault that matters and these do not */
-#define SK_CHECK_QUICK_STEPS 1500 /* at the end of a fit, which it may lengthen by a fifth, */
+#define SK_CHECK_SEED 0           /* of the check that ends a fit: that of sock check where none is given */
+#define SK_CHECK_QUICK_STEPS 1500 /* at the end of a fit, which it may lengthen by a fifth where it finds nothing, */
 #define SK_CHECK_QUICK_STATES 10  /* in up to so many states, beyond with their square fewer, */
 #define SK_CHECK_QUICK_LEAST 200  /* down to this; */
 #define SK_CHECK_QUICK_DRAWS 19   /* so many ends for each; of fewer steps more, */
@@ -384,6 +385,10 @@
 #define SK_CHECK_LONG 0.5          /* h |Jacobian of f| from which a step is long for the system */
 #define SK_CHECK_RATHER_LONG 0.125 /* and from which on it may be, if scale, drift and horizon say so */
 #define SK_CHECK_PERIODS 3         /* a cycle must be seen so many times to be one */
+#define SK_CHECK_LINE_PARTS 20     /* a period is sought between two lines of the spectrum by so many parts */
+#define SK_CHECK_OVERTONES 6       /* a season may show by a part of its period, down to this one, */
+#define SK_CHECK_GROUND 0.1        /* where the period itself has a peak of this share of it, */
+#define SK_CHECK_GROUND_RARE 1e-3  /* as high as chance makes one so seldom */
 #define SK_CHECK_WILD 5            /* standard deviations of a step that no diffusion makes */
 #define SK_CHECK_BINS 10           /* of a state's values: where f or a misses is told by one of them */
 #define SK_CHECK_PLACES 200        /* of the data, where the Jacobian of f is taken */
