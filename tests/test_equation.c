@@ -177,11 +177,59 @@ static void test_equation__far_from_zero_is_centred(void **state)
     check_text("poly:degree=2", (const double[]){1, 0, 0}, 0.1234567, 1, "dx/dt = 1*x^2 - 0.2469*x + 0.01524");
 }
 
+/* Random features have a text as well: each with its weight, its amplitude and its cosine, the largest first. */
+static void test_equation__of_cosines(void **state)
+{
+    (void)state;
+    const char *const names[] = {"x"};
+    sk_kernel *kernel = case_kernel(ctx, "fourier:p=2,eta=1");
+    sk_features *map = NULL;
+    char text[512];
+    double weight[2];
+    assert_int_equal(sk_features_new(ctx, "drift", kernel, 1, 0, NULL, &map), SOCK_OK);
+    char *label[] = {sk_features_label(ctx, map, names, 0, &weight[0]),
+                     sk_features_label(ctx, map, names, 1, &weight[1])};
+    snprintf(text, sizeof text, "dx/dt = -%.4g*%s + %.4g*%s", 3 * weight[1], label[1], 0.5 * weight[0], label[0]);
+    check_text("fourier:p=2,eta=1", (const double[]){0.5, -3}, 0, 1, text);
+    sk_free(label[0]), sk_free(label[1]);
+    sk_features_free(map);
+    sk_kernel_free(kernel);
+}
+
+/* Fifteen terms of x^14 .. 1, the largest in the middle of the list: twelve are shown, the largest first. */
+static void test_equation__of_many_terms_shows_the_largest(void **state)
+{
+    (void)state;
+    sk_kernel *kernel = case_kernel(ctx, "poly:degree=14");
+    sk_features *map = NULL;
+    double weight[15], scale;
+    unsigned power;
+    assert_int_equal(sk_features_new(ctx, "drift", kernel, 1, 0, NULL, &map), SOCK_OK);
+    char text[512] = "dx/dt = ";
+    for (size_t j = 0; j < 15; j++) { /* sizes 8, 9, .. 14, 15, 1, 2, .. 7 of x^14, x^13, .. */
+        sk_features_monomial(map, j, &power, &scale);
+        assert_int_equal(power, 14 - j);
+        weight[j] = (double)((j + 7) % 15 + 1) / scale;
+    }
+    for (size_t size = 15; size > 3; size--) {
+        const size_t used = strlen(text);
+        sk_features_monomial(map, (size + 7) % 15, &power, &scale);
+        snprintf(text + used, sizeof text - used, "%s%zu%s", size < 15 ? " + " : "", size, power ? "*x" : "");
+        if (power > 1) snprintf(text + strlen(text), sizeof text - strlen(text), "^%u", power);
+    }
+    snprintf(text + strlen(text), sizeof text - strlen(text), " + 3 smaller terms");
+    check_text("poly:degree=14", weight, 0, 1, text);
+    check_text("affine", (const double[]){0, 0}, 0, 1, "dx/dt = 0");
+    sk_features_free(map);
+    sk_kernel_free(kernel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_equation_of_an_average_is_its_drift),
         cmocka_unit_test(test_equation__of_an_average_with_a_gaussian_is_that_of_the_polynomials),
-        cmocka_unit_test(test_equation__far_from_zero_is_centred)};
+        cmocka_unit_test(test_equation__far_from_zero_is_centred), cmocka_unit_test(test_equation__of_cosines),
+        cmocka_unit_test(test_equation__of_many_terms_shows_the_largest)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -140,6 +140,37 @@ static void test_fitoptions__landmarks(void **state)
     sock_data_free(data);
 }
 
+/* Data of one state and the input of this name. */
+static sock_data *data_with(const char *name)
+{
+    const size_t length[] = {3, 3};
+    const double t[] = {0, 1, 2, 0, 1, 2};
+    sock_options *opts = options((const char *const[]){"input", name, NULL});
+    sock_data *data = NULL;
+    assert_int_equal(
+        sock_data_from_arrays(ctx, 2, 2, length, t, x, (const char *const[]){"x", name}, NULL, opts, &data), SOCK_OK);
+    sock_options_free(opts);
+    return data;
+}
+
+/* A validation set has the inputs of the data; one that has goes on to what is refused next. */
+static void test_fitoptions__validation_has_the_same_inputs(void **state)
+{
+    (void)state;
+    const char *const lacks = "the validation data do not have the inputs of the data, u first";
+    sock_data *data = data_with("u"), *held[] = {data_with("w"), data_of(1, x), data_with("u")};
+    for (size_t i = 0; i < 3; i++) {
+        sock_options *opts = options((const char *const[]){"lower", "0", NULL}); /* which does not go with inputs */
+        sock_model *model = NULL;
+        assert_int_equal(sock_options_set_validation(ctx, opts, held[i]), SOCK_OK);
+        assert_int_equal(sock_fit(ctx, data, opts, &model), SOCK_EUSAGE);
+        assert_int_equal(strstr(sock_message(ctx), lacks) != NULL, i < 2);
+        sock_options_free(opts);
+        sock_data_free(held[i]);
+    }
+    sock_data_free(data);
+}
+
 /* ---- What there must be ---- */
 
 static void fields(void *user, size_t count, size_t d, const double *at, double *out)
@@ -286,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_fitoptions__a_kernel_of_ones_own_is_for_the_plain_estimator),
         cmocka_unit_test(test_fitoptions__of_the_plain_estimator),
         cmocka_unit_test(test_fitoptions__landmarks),
+        cmocka_unit_test(test_fitoptions__validation_has_the_same_inputs),
         cmocka_unit_test(test_fit__what_is_missing_is_said),
         cmocka_unit_test(test_bounds__are_found_or_said),
         cmocka_unit_test(test_bounds__that_the_data_leave_are_refused),

@@ -101,6 +101,8 @@ static void test_modeldamage__broken_headers(void **state)
     raw(f, UINT64_MAX, none, "beyond the file");
     raw(f, UINT64_MAX - 7, none, "beyond the file");
     raw(f, sizeof none, none, "beyond the file");
+    raw(f, 0xf741414141414141, none, "this is text"); /* "AAAAAAA" and a letter of several bytes */
+    raw(f, 0xf841414141414141, none, "beyond the file");
     raw(f, 0, none, "header");
     raw(f, 1, none, "header");
     raw(f, 5, none, "not a JSON object");

@@ -1,6 +1,8 @@
 /* test_warnings.c - which of its warnings a fit has when more than one of its parts has something to say. */
 #include "api/record.h"
+#include "model/model.h"
 #include "onecontext.h"
+#include "tune/policy.h"
 
 #include <string.h>
 
@@ -61,6 +63,48 @@ static void test_warnings__few_steps_silence_the_others(void **state)
     assert_int_equal(quiet.warnings.count, 1);
     assert_true(sk_record_warns(&quiet, SK_WARN_QUIET));
     sk_record_clear(&few), sk_record_clear(&quiet);
+}
+
+/* ---- Bands ---- */
+
+/* Why a model has no bands, or what is wrong with those it has: the first reason that there is. */
+static void test_record__why_there_are_no_bands(void **state)
+{
+    (void)state;
+    static const struct {
+        bool tuned, paper, wanted, spread, used;
+        size_t substeps, drifts;
+        const char *words;
+    } cases[] = {{false, false, true, false, false, 1, 1, "plain estimator"},
+                 {true, true, true, false, false, 1, 1, "paper's protocol"},
+                 {true, false, false, false, false, 1, 1, "not wanted"},
+                 {true, false, true, false, true, 1, 2, "ended between two kernels"},
+                 {true, false, true, false, false, 2, 2, "ended between two kernels"},
+                 {true, false, true, false, true, 2, 1, "too many weights"},
+                 {true, false, true, false, false, 1, 2, "too many weights"},
+                 {true, false, true, true, true, SK_SURELY_LONG, 1, "takes R for known"},
+                 {true, false, true, true, true, SK_SURELY_LONG - 1, 1, "those of f alone"},
+                 {true, false, true, true, false, SK_SURELY_LONG, 2, "those of f alone"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_record r;
+        sock_model *model = NULL;
+        sk_record_init(&r);
+        assert_int_equal(sk_model_new(ctx, 1, NULL, &model), SOCK_OK);
+        if (cases[i].spread) assert_int_equal(sk_spread_new(ctx, 1, 0, 0, 0, &model->spread), SOCK_OK);
+        for (size_t k = 0; cases[i].spread && k < SK_SUP_DRAWS; k++) model->spread->sup[k] = (double)(k + 1);
+        model->drift_terms = cases[i].drifts; /* that many, for the moment */
+        r.tuned = cases[i].tuned;
+        r.found.paper = cases[i].paper;
+        r.found.noise.used = cases[i].used;
+        r.found.noise.substeps = cases[i].substeps;
+        assert_int_equal(sk_record_tell_bands(ctx, model, cases[i].wanted, &r), SOCK_OK);
+        if (!strstr(r.bands_reason, cases[i].words)) fail_msg("%zu: %s", i, r.bands_reason);
+        assert_int_equal(r.bands, cases[i].spread);
+        if (cases[i].spread) assert_close(r.f_sup, 0.9 * SK_SUP_DRAWS, 0, 1); /* nine of ten draws are below */
+        model->drift_terms = 0;
+        sk_record_clear(&r);
+        sock_model_free(model);
+    }
 }
 
 /* From the first to the last, and then an end: tests that go through them all meet some. */
@@ -126,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_warnings__correlated_residuals_are_told_once),
         cmocka_unit_test(test_warnings__few_steps_silence_the_others),
+        cmocka_unit_test(test_record__why_there_are_no_bands),
         cmocka_unit_test(test_record__keys_are_listed),
         cmocka_unit_test(test_record__wild_steps_are_named),
     };

@@ -62,7 +62,7 @@ static double share(size_t d, size_t k) { return k < 2 * d ? 0.5 / radius2(d) : 
 static double *cut(double *memory, size_t *used, size_t count)
 {
     double *part = memory ? memory + *used : NULL;
-    *used += (count + 7) / 8 * 8;
+    *used += (count + 7) / 8 * 8; /* whole lines of a cache; speed only */
     return part;
 }
 

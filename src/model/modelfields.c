@@ -119,7 +119,7 @@ sock_status sk_fields_eval(sock_context *ctx, const sock_model *model, const sk_
     SK_TRY(check_points(ctx, model, at));
     if (at->a && !model->has_diffusion)
         return sk_fail(ctx, SOCK_EUSAGE, "this model has no diffusion: only its drift was fitted");
-    size_t block = SK_MIN(SK_MAX(at->count, 1), POINTS_AT_ONCE);
+    size_t block = SK_MIN(SK_MAX(at->count, 1), POINTS_AT_ONCE); /* speed only */
     eval_job job = {ctx, model, at, NULL, sk_model_space(model, block)};
     job.space = sk_doubles(ctx, (size_t)sk_workers(ctx), job.space_size);
     if (!job.space) return SOCK_ENOMEM;

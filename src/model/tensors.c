@@ -100,11 +100,14 @@ static sock_status broken(sock_context *ctx, const char *path, const char *reaso
                    name ? name : "");
 }
 
+/* A byte that no control character has, and that may be in a text: none from 0xf8 on is. */
+static bool is_plain(char byte) { return (unsigned char)byte >= ' ' && (unsigned char)byte < 0xf8; }
+
 /* Whether the file begins as text does: a table, say, given in place of a model. */
 static bool is_text(const char *bytes, size_t size)
 {
     size_t plain = 0;
-    while (plain < SK_MIN(size, 8) && (unsigned char)bytes[plain] >= ' ') plain++;
+    while (plain < SK_MIN(size, 8) && is_plain(bytes[plain])) plain++;
     return plain > 0 &&
            (plain == SK_MIN(size, 8) || bytes[plain] == '\n' || bytes[plain] == '\r' || bytes[plain] == '\t');
 }
