@@ -33,6 +33,15 @@ static void test_rulenoise__long_steps_win_by_a_gain_beyond_its_error(void **sta
     assert_false(sk_long_steps_win(1, 100, 1));
 }
 
+/* A quarter of a nat for R, and 0.05 for each value that the fit of long steps is ahead. */
+static void test_rulenoise__doubt_keeps_the_clean_fit(void **state)
+{
+    (void)state;
+    assert_true(sk_long_steps_doubtful(0.26, 49, 1000));
+    assert_false(sk_long_steps_doubtful(0.24, 49, 1000));
+    assert_false(sk_long_steps_doubtful(0.26, 51, 1000));
+}
+
 static void test_rulenoise__a_grain_as_coarse_as_the_jitter_rules(void **state)
 {
     (void)state;
@@ -93,14 +102,14 @@ static void test_rulenoise__noise_gains_beyond_the_error(void **state)
     assert_false(sk_noise_gains(&(sk_noise_evidence){1, true, 1, {0.9, 0}, {1.1, 1}}));
 }
 
-/* Half of the gain that will be asked for; four substeps are long. */
+/* Three tenths of the gain that will be asked for; four substeps are long. */
 static void test_rulenoise__a_hint_is_worth_a_fit(void **state)
 {
     (void)state;
-    assert_true(sk_noise_hinted(1, false, 1.01));
-    assert_false(sk_noise_hinted(1, false, 0.99));
-    assert_true(sk_noise_hinted(1, true, 0.51));
-    assert_false(sk_noise_hinted(2, true, 0.79));
+    assert_true(sk_noise_hinted(1, false, 0.61));
+    assert_false(sk_noise_hinted(1, false, 0.59));
+    assert_true(sk_noise_hinted(1, true, 0.31));
+    assert_false(sk_noise_hinted(2, true, 0.47));
     assert_true(sk_is_long(4));
     assert_false(sk_is_long(2));
 }
@@ -124,6 +133,7 @@ int main(void)
         cmocka_unit_test(test_rulenoise__a_full_R_is_tried_for_a_clear_correlation),
         cmocka_unit_test(test_rulenoise__long_steps_are_tried_where_many_substeps_or_a_gain_ask),
         cmocka_unit_test(test_rulenoise__long_steps_win_by_a_gain_beyond_its_error),
+        cmocka_unit_test(test_rulenoise__doubt_keeps_the_clean_fit),
         cmocka_unit_test(test_rulenoise__a_grain_as_coarse_as_the_jitter_rules),
         cmocka_unit_test(test_rulenoise__a_fit_with_suspected_noise_is_given_up_far_behind),
         cmocka_unit_test(test_rulenoise__noise_is_suspected_by_its_largest_score_or_their_sum),

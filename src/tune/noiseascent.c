@@ -80,7 +80,7 @@ static void cut(const ascent *t, double *step)
 static sock_status direction(const ascent *t, double *step, double *promise)
 {
     const size_t n = t->m->series.steps, count = t->count;
-    double h[MOST * MOST], g[MOST];
+    double h[MOST * MOST] = {0}, g[MOST] = {0};
     for (size_t j = 0; j < count; j++) {
         g[j] = 0;
         for (size_t i = 0; i < n; i++) g[j] += t->slope[j * n + i];
@@ -96,12 +96,12 @@ static sock_status direction(const ascent *t, double *step, double *promise)
     return SOCK_OK;
 }
 
-/* x goes on by the first of 1, 1/2, .. 1/16 of the step that gains; *gain: 0 where none does. */
+/* x goes on by the first of 1, 1/2, 1/4 .. of the step that gains; *gain: 0 where none does. */
 static sock_status climb(const ascent *t, const double *step, double *x, double *sum, double *gain)
 {
-    double at[MOST];
+    double at[MOST], share = 1;
     *gain = 0;
-    for (double share = 1; share > 0.05 && *gain <= 0; share /= 2) {
+    for (int i = 0; i < SK_ASCENT_HALVES && *gain <= 0; i++, share /= 2) {
         sk_noisy one = {0};
         for (size_t j = 0; j < t->count; j++) at[j] = x[j] + share * step[j];
         SK_TRY(score_at(t, at, &one, t->moved));
@@ -131,7 +131,7 @@ static bool list_numbers(const sk_noisy *now, ascent *t)
     for (size_t i = 0; i < size; i++) {
         if (term->weight[i] == 0) continue;
         if (t->weights + logs >= MOST) return false;
-        t->size[t->weights] = SK_ASCENT_STEP * fmax(fabs(term->weight[i]), 0.05 * largest);
+        t->size[t->weights] = SK_ASCENT_STEP * fmax(fabs(term->weight[i]), SK_ASCENT_LEAST * largest);
         t->place[t->weights++] = i;
     }
     t->count = t->weights + logs;

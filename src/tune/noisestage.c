@@ -25,7 +25,9 @@ typedef struct inquiry {
     sk_noise_fit plain; /* with R = 0, where steps are long */
     sk_noise_fit noisy;
     sk_noisy hint; /* the better of these two with R, where noise was suspected */
-    bool wins;     /* the plain fit is better than the clean one */
+    bool wins;     /* the plain fit is better than the clean one, */
+    double ahead;  /* by so many nats held out */
+    double doubt;  /* nats that R gains, by the hint or held out; 0: none, or not asked */
     bool bounded;  /* a of the clean model vanishes at a bound */
     double z[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM], r[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM];
 } inquiry;
@@ -131,6 +133,7 @@ static sock_status try_long_steps(inquiry *q)
     SK_TRY(hold_clean(q));
     SK_TRY(sk_noise_compare(&q->m, q->plain.held, q->clean_held, &gain));
     q->wins = sk_long_steps_win(q->plain.now.substeps.count, gain.nats, gain.error);
+    q->ahead = gain.nats;
     return SOCK_OK;
 }
 
@@ -170,11 +173,13 @@ static double largest_z(const inquiry *q)
     return largest;
 }
 
-/* *suspected: R gains enough in the model without it. Where a vanishes at a bound the filter is no judge of that model,
- * and only what is beyond doubt is looked at. */
+/* *suspected comes as what the z-scores say, and stays where R gains enough in the model without it, too; over long
+ * steps either is enough, since noise hardly shows in residuals there. Where a vanishes at a bound the filter is no
+ * judge of that model, and only what is beyond doubt is looked at. */
 static sock_status look_closer(inquiry *q, bool *suspected)
 {
     const double largest = largest_z(q);
+    const bool enough = *suspected && has_long_steps(q);
     double gain = 0;
     *suspected = !q->bounded || largest >= SK_NOISE_SURE;
     if (!*suspected) return say(q->s, "none found beyond doubt (z = %.1f); a vanishes at a bound", largest);
@@ -183,7 +188,9 @@ static sock_status look_closer(inquiry *q, bool *suspected)
     const bool learned = q->wins && q->m.list->drift[q->plain.f].learned;
     SK_TRY(sk_noise_hint(&q->m, best_without(q), learned, &q->hint, &gain));
     sk_begin(q->s->ctx);
-    *suspected = !q->hint.model || largest >= SK_NOISE_SURE || sk_noise_hinted(q->m.series.d, has_long_steps(q), gain);
+    q->doubt = gain;
+    *suspected =
+        enough || !q->hint.model || largest >= SK_NOISE_SURE || sk_noise_hinted(q->m.series.d, has_long_steps(q), gain);
     return *suspected ? SOCK_OK : say(q->s, "none found (z = %.1f, R gains %.1f nats)", largest, gain);
 }
 
@@ -200,8 +207,9 @@ static sock_status test(inquiry *q, bool *suspected)
     *suspected = lagged.pairs >= SK_NOISE_PAIRS;
     if (!*suspected) return say(s, "%zu pairs of neighbouring steps are too few to tell noise", lagged.pairs);
     if (!asked(q, SK_ASK_AUTO)) return SOCK_OK;
-    *suspected = has_long_steps(q) || sk_noise_suspected(d, z);
-    return *suspected ? look_closer(q, suspected) : say(s, "none found (z = %.1f)", largest_z(q));
+    *suspected = sk_noise_suspected(d, z);
+    if (!*suspected && !has_long_steps(q)) return say(s, "none found (z = %.1f)", largest_z(q));
+    return look_closer(q, suspected);
 }
 
 /* The gain over the fit without noise, and over passes without noise from the noisy model. */
@@ -237,6 +245,7 @@ static sock_status judge(inquiry *q, bool *used)
     s->told->noise.gain = gain.nats;
     s->told->noise.gain_error = gain.error;
     *used = !by_default || better || sure;
+    q->doubt = fmax(q->doubt, gain.nats);
     const char *side = gain.nats < 0 ? "worse" : "better", *other = sure ? "the same model " : "";
     if (*used) return say(s, "%.1f nats %s held out than %swithout", fabs(gain.nats), side, other);
     return say(s, "suspected, no clear gain held out (%.1f +- %.1f nats), ignored", gain.nats, gain.error);
@@ -253,7 +262,7 @@ static sock_status find_least(inquiry *q, double *least)
 }
 
 /* Over long steps the way of the start may end in a wrong valley: the fit of long steps with R, from where the hint
- * found it, is taken where it is better held out. */
+ * found it, is taken where it is clearly better held out. */
 static sock_status try_hint(inquiry *q)
 {
     const sk_noise_turn turn = {.f = q->plain.f, .a = q->plain.a, .passes = SK_FULL_PASSES};
@@ -264,7 +273,7 @@ static sock_status try_hint(inquiry *q)
     SK_TRY(sk_noise_turn_to(&q->m, &from, &turn, &other));
     sock_status status = SOCK_OK;
     if (other.held && q->noisy.held) status = sk_noise_compare(&q->m, other.held, q->noisy.held, &gain);
-    if (status >= 0 && other.held && gain.nats > 0) {
+    if (status >= 0 && other.held && gain.nats > SK_VALLEY_NATS) {
         const sk_noise_fit last = q->noisy;
         q->noisy = other;
         other = last;
@@ -374,6 +383,15 @@ static sock_status deliver(inquiry *q, sk_noise_fit *fit, sock_model **out)
     return SOCK_OK;
 }
 
+/* Long steps and noise that was not found, nor excluded: the law of long steps makes more of noise than no law does. */
+static sock_status weigh_doubt(inquiry *q)
+{
+    const size_t values = q->m.series.steps * q->m.series.d;
+    if (!has_long_steps(q) || !sk_long_steps_doubtful(q->doubt, q->ahead, values)) return SOCK_OK;
+    q->wins = false;
+    return say(q->s, "not told from long steps (R gains %.1f nats): the fit without either stands", q->doubt);
+}
+
 static sock_status inquire(inquiry *q, sock_model **out)
 {
     bool used = false;
@@ -382,6 +400,7 @@ static sock_status inquire(inquiry *q, sock_model **out)
     if (!q->bounded) SK_TRY(try_long_steps(q));
     if (!asked(q, SK_ASK_NONE)) SK_TRY(try_noise(q, &used));
     if (used) return deliver(q, &q->noisy, out);
+    SK_TRY(weigh_doubt(q));
     return q->wins ? deliver(q, &q->plain, out) : SOCK_OK;
 }
 

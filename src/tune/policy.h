@@ -159,8 +159,10 @@
 #define SK_SHARE_LEAST 0.01  /* relative weight below which a part is not in an average */
 #define SK_SHARE_NATS 2      /* weights are exp(score / this): a score is a draw with an error of about a nat */
 #define SK_FREEDOM_PRICE 1   /* what a richer drift gains by following noise shows beyond the data, not in the score */
-#define SK_PRUNE_TERMS 24    /* terms in all from which the way back begins, too: some are worth something only together */
-#define SK_PRUNE_TRIED 3     /* terms with the least to say that are left out for a try, one at a time */
+#define SK_PRUNE_TERMS                                                                                                 \
+    24                   /* terms in all from which the way back begins, too: some are worth something only together   \
+                          */
+#define SK_PRUNE_TRIED 3 /* terms with the least to say that are left out for a try, one at a time */
 
 /* ---- Diffusion ---- */
 
@@ -271,8 +273,13 @@
     1 /* less: noise that is missed there costs RE_f 100 and RE_a 500, a false alarm 10 and 20; */
 #define SK_NOISE_EACH_LONG 0.6 /* for each state but the first; */
 #define SK_NOISE_ERRORS_LONG 0.5
-#define SK_NOISE_HINT 0.5 /* of that gain: R that promises less on the rows of the clean fit gets no fit */
-#define SK_HINT_STEPS 4   /* Newton steps by which it is found, */
+#define SK_VALLEY_NATS 10 /* held out, by which another start must win: the first one ended in a wrong valley */
+#define SK_DOUBT_NATS                                                                                                  \
+    0.25                    /* R that gains so much over long steps is not excluded: it may still be as large as a h;  \
+                             */
+#define SK_DOUBT_AHEAD 0.05 /* nats for each value: a clean fit this far behind that of long steps is none */
+#define SK_NOISE_HINT 0.3   /* of that gain: R that promises less on the rows of the clean fit gets no fit */
+#define SK_HINT_STEPS 4     /* Newton steps by which it is found, */
 #define SK_HINT_SHARES                                                                                                 \
     {                                                                                                                  \
         0.02, 0.1, 0.3, 0.6                                                                                            \
@@ -299,6 +306,8 @@
 #define SK_ASCENT_PASSES 15  /* so many steps, */
 #define SK_ASCENT_GAIN 0.02  /* nats: less promised, and it is there; */
 #define SK_ASCENT_STEP 1e-4  /* differences, of a weight and of logarithms */
+#define SK_ASCENT_LEAST 0.05 /* of the largest weight: differences of smaller ones are as for this */
+#define SK_ASCENT_HALVES 5   /* of a step that gains nothing */
 #define SK_RELAXED_MOST 8    /* steps of the diffusion are stretched at most so much */
 
 /* ---- Identical parts of an average ---- */

@@ -540,6 +540,11 @@ bool sk_long_steps_win(size_t substeps, double nats, double error)
     return substeps > 1 && nats >= fmax(SK_LONG_GAIN, error);
 }
 
+bool sk_long_steps_doubtful(double doubt, double ahead, size_t values)
+{
+    return doubt >= SK_DOUBT_NATS && ahead <= SK_DOUBT_AHEAD * (double)values;
+}
+
 bool sk_grain_rules(double resolution, double eps) { return resolution >= eps; }
 
 /* ---- Boundaries ---- */

@@ -213,6 +213,10 @@ bool sk_long_steps_worth(size_t steps, size_t substeps, double promise);
 /* Whether that fit, which took so many substeps in the end, is taken for its gain held out and the gain's error. */
 bool sk_long_steps_win(size_t substeps, double nats, double error);
 
+/* Whether the clean fit stands in the place of that of long steps, though this is `ahead` nats over so many values: R
+ * that was not found gains so much that it is not excluded, and the clean fit is no failure. */
+bool sk_long_steps_doubtful(double doubt, double ahead, size_t values);
+
 /* Whether the grain of counts and rounded data, and not the data's own jitter, bounds the clean likelihood (eps): that
  * of the filter, which knows no grain, cannot be compared with it then. */
 bool sk_grain_rules(double resolution, double eps);
