@@ -32,8 +32,8 @@
     CASE(chain10, "chain10", 10, 201, 0.05, .ratio = 0)                                                                \
     CASE(ourot_5, "ourot", 1, 5000, 0.1, .ratio = 0)                                                                   \
     CASE(well_5, "well", 1, 5000, 0.1, .ratio = 0)                                                                     \
-    CASE(well_long, "well", 1, 3000, 0.5, .clean_f = 12, .clean_a = 8, .is_long = 1)                                   \
-    CASE(ou_long, "ou", 1, 3000, 1, .clean_f = 6, .clean_a = 6, .is_long = 1)                                          \
+    CASE(well_long, "well", 1, 3000, 0.5, .clean_f = 12, .clean_a = 8, .plain = 1, .is_long = 1)                       \
+    CASE(ou_long, "ou", 1, 3000, 1, .clean_f = 6, .clean_a = 6, .plain = 1, .is_long = 1)                              \
     CASE(ourot_half, "ourot", 60, 21, 0.5, .is_long = 1)                                                               \
     CASE(ourot_long, "ourot", 60, 21, 1, .is_long = 1)                                                                 \
     CASE(vdp_long, "vdp", 60, 21, 0.4, .is_long = 1)                                                                   \

@@ -78,6 +78,21 @@ static int add_ratios(json_t *summary, const noise_case *c)
     return lacking;
 }
 
+/* With noise 1, beside the fit that knows of neither noise nor long steps. */
+static int add_beside_plain(json_t *summary, const noise_case *c)
+{
+    static const char *const measure[][3] = {{"RE_f, %", "plain RE_f, %", "RE_f / plain fit's"},
+                                             {"RE_a, %", "plain RE_a, %", "RE_a / plain fit's"}};
+    int lacking = 0;
+    for (size_t i = 0; i < 2; i++) {
+        const double own = claim_median(summary, c->name, "noise 1", measure[i][0]),
+                     plain = claim_median(summary, c->name, "noise 1", measure[i][1]);
+        if (!isnan(own) && c->plain > 0)
+            lacking |= claim_add(summary, c->name, "noise 1", measure[i][2], own / plain, c->plain);
+    }
+    return lacking;
+}
+
 /* Over all cases: the mean of a measure's means, or the median of its medians. */
 static double over_all(const json_t *summary, const char *measure, const char *key)
 {
@@ -117,7 +132,10 @@ static json_t *summarise(const exp_settings *settings, const json_t *rows)
 {
     json_t *summary = claim_summary(rows);
     int lacking = !summary;
-    for (size_t i = 0; !lacking && i < noise_case_count; i++) lacking = add_ratios(summary, &noise_cases[i]);
+    for (size_t i = 0; !lacking && i < noise_case_count; i++) {
+        lacking = add_ratios(summary, &noise_cases[i]);
+        lacking |= add_beside_plain(summary, &noise_cases[i]);
+    }
     if (!lacking) lacking = add_totals(summary, !settings->quick);
     if (!lacking) return summary;
     json_decref(summary);

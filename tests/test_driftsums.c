@@ -313,6 +313,38 @@ static void prop_learned_weights_are_sparse_bayes_of_the_sums(void **state)
     }
 }
 
+/* Weights among some terms: the others are 0, and those of the terms leave no slope. */
+static void prop_weights_among_terms_solve_their_equations(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < CASES; c++) {
+        const size_t d = cases[c].d;
+        case_bench b = bench_of(&cases[c], SK_BLOCK);
+        double *psi = some_psi(b.rows->n), h[144], g[36], w[12], like[12];
+        sk_drift_sums *s = add_blocks(&b, &cases[c], psi, 0, b.rows->blocks);
+        sk_drift_sums_close(s);
+        for (size_t i = 0; i < P * d; i++) like[i] = i % 3 == 1 ? 0 : -2;
+        for (size_t f = 0; f <= s->folds; f++) {
+            assert_int_equal(sk_drift_sums_among(ctx, s, f, like, w), SOCK_OK);
+            for (size_t i = 0; i < P * d; i++) assert_true(like[i] != 0 || w[i] == 0);
+            for (size_t u = 0; u < s->systems * s->rhs; u++) {
+                const size_t system = s->systems > 1 ? u : 0, side = s->systems > 1 ? 0 : u;
+                sk_drift_sums_subtract(s, f, system, h, g);
+                for (size_t i = 0; i < s->order; i++) {
+                    const size_t one = s->order > P ? i / P : u;
+                    double slope = -g[side * s->order + i], size = fabs(slope);
+                    for (size_t j = 0; j < s->order; j++)
+                        slope += h[SK_MAX(i, j) * s->order + SK_MIN(i, j)] * w[j % P * d + (s->order > P ? j / P : u)];
+                    if (like[i % P * d + one] != 0) assert_close(slope, 0, 1e-6, size + 1);
+                }
+            }
+        }
+        sk_drift_sums_free(s);
+        sk_free(psi);
+        case_bench_clear(&b);
+    }
+}
+
 /* Sums over lists are blocks of the sums over all features; weights stand where the features do, and the price of a
  * term is that of all of them. */
 static void prop_listed_sums_are_parts_of_all(void **state)
@@ -430,6 +462,7 @@ int main(void)
         cmocka_unit_test(prop_long_blocks_add_up_as_short_ones_do),
         cmocka_unit_test(prop_ridge_solves_its_systems),
         cmocka_unit_test(prop_learned_weights_are_sparse_bayes_of_the_sums),
+        cmocka_unit_test(prop_weights_among_terms_solve_their_equations),
         cmocka_unit_test(prop_listed_sums_are_parts_of_all),
         cmocka_unit_test(test_driftsums__listed_terms_pay_as_ones_of_all_do),
         cmocka_unit_test(test_driftsums__survive_every_failed_allocation),

@@ -178,6 +178,72 @@ static void test_promise__is_what_a_fit_would_gain(void **state)
     sock_data_free(data);
 }
 
+/* R that is there gains on the rows of a fit without it, R that is not does not. */
+static void test_hint__tells_noise_from_none(void **state)
+{
+    (void)state;
+    const double h = 0.1, variance[] = {0, 0.02};
+    const sk_candidates none = {0};
+    for (size_t i = 0; i < 2; i++) {
+        sock_data *data = relaxing(40, h, variance[i]);
+        sk_transitions *rows = transitions_of(data, 2);
+        double least, gain;
+        sk_measured m;
+        sk_noisy clean, hint;
+        assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+        assert_int_equal(sk_noise_start(&m, &clean, &least), SOCK_OK);
+        m.mode = SK_NOISE_DIAGONAL;
+        assert_int_equal(sk_noise_hint(&m, &clean, true, &hint, &gain), SOCK_OK);
+        assert_true(i ? gain > 20 : gain < 1);
+        assert_close(hint.noise[0], variance[i], 0.25, 0.02);
+        assert_close(hint.sum - clean.sum, gain, 0.1, 1);
+        sk_noisy_clear(&hint);
+        sk_noisy_clear(&clean);
+        sk_measured_clear(&m);
+        sk_transitions_free(rows);
+        sock_data_free(data);
+    }
+}
+
+/* The likelihood with R times `noise` and the drift times `pace`. */
+static double likelihood_beside(const sk_measured *m, const sk_noisy *at, double noise, double pace)
+{
+    const double r = noise * at->noise[0];
+    sk_noisy one;
+    assert_int_equal(sk_noisy_like(m, &r, at->substeps, &one), SOCK_OK);
+    assert_int_equal(sk_add_drift_of(ctx, at->model, pace, one.model), SOCK_OK);
+    assert_int_equal(sk_add_diffusion_of(ctx, at->model, NULL, one.model), SOCK_OK);
+    assert_int_equal(sk_noisy_score(m, &one), SOCK_OK);
+    const double sum = one.sum;
+    sk_noisy_clear(&one);
+    return sum;
+}
+
+/* From a beginning of long noisy steps to a point where no number moved alone gains. */
+static void test_ascent__ends_at_the_top(void **state)
+{
+    (void)state;
+    static const double noise[] = {1.05, 1 / 1.05, 1, 1}, pace[] = {1, 1, 1.02, 1 / 1.02};
+    sock_data *data = relaxing(40, 0.5, 0.2);
+    sk_transitions *rows = transitions_of(data, 2);
+    const sk_candidates none = {0};
+    double least;
+    sk_measured m;
+    sk_noisy now;
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    m.mode = SK_NOISE_DIAGONAL;
+    assert_int_equal(sk_noise_start(&m, &now, &least), SOCK_OK);
+    const double before = now.sum;
+    assert_int_equal(sk_noise_ascend(&m, &least, &now), SOCK_OK);
+    assert_true(now.sum > before);
+    for (size_t i = 0; i < 4; i++) assert_true(likelihood_beside(&m, &now, noise[i], pace[i]) < now.sum + 0.02);
+    assert_close(now.noise[0], 0.2, 0.25, 0.2);
+    sk_noisy_clear(&now);
+    sk_measured_clear(&m);
+    sk_transitions_free(rows);
+    sock_data_free(data);
+}
+
 /* ---- Held out ---- */
 
 /* Two clusters of two steps: gains add up, and a step counts at least 20 nats below the median one. */
@@ -311,6 +377,8 @@ int main(void)
         cmocka_unit_test(test_start__finds_noise_slope_and_diffusion),
         cmocka_unit_test(test_start__follows_long_steps),
         cmocka_unit_test(test_promise__is_what_a_fit_would_gain),
+        cmocka_unit_test(test_hint__tells_noise_from_none),
+        cmocka_unit_test(test_ascent__ends_at_the_top),
         cmocka_unit_test(test_compare__one_lost_step_does_not_decide),
         cmocka_unit_test(test_rows__of_smoothed_states_agree_with_the_oracle),
         cmocka_unit_test(test_newton__climbs),

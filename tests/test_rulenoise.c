@@ -33,6 +33,15 @@ static void test_rulenoise__long_steps_win_by_a_gain_beyond_its_error(void **sta
     assert_false(sk_long_steps_win(1, 100, 1));
 }
 
+/* A quarter of a nat for R, and 0.05 for each value that the fit of long steps is ahead. */
+static void test_rulenoise__doubt_keeps_the_clean_fit(void **state)
+{
+    (void)state;
+    assert_true(sk_long_steps_doubtful(0.26, 49, 1000));
+    assert_false(sk_long_steps_doubtful(0.24, 49, 1000));
+    assert_false(sk_long_steps_doubtful(0.26, 51, 1000));
+}
+
 static void test_rulenoise__a_grain_as_coarse_as_the_jitter_rules(void **state)
 {
     (void)state;
@@ -63,20 +72,46 @@ static void test_rulenoise__noise_is_suspected_by_its_largest_score_or_their_sum
 static void test_rulenoise__noise_on_more_states_must_gain_more(void **state)
 {
     (void)state;
-    assert_close(sk_noise_gain_asked(1), 1, 1e-12, 0);
-    assert_close(sk_noise_gain_asked(4), 2.8, 1e-12, 0);
+    assert_close(sk_noise_gain_asked(1, false), 2, 1e-12, 0);
+    assert_close(sk_noise_gain_asked(4, false), 4.1, 1e-12, 0);
+    assert_close(sk_noise_gain_asked(1, true), 1, 1e-12, 0);
+    assert_close(sk_noise_gain_asked(4, true), 2.8, 1e-12, 0);
 }
 
 static void test_rulenoise__noise_is_taken_for_a_gain_or_where_it_is_sure(void **state)
 {
     (void)state;
-    assert_true(sk_noise_gains(&(sk_noise_evidence){1, 1, 1.1, 1.1}));
-    assert_false(sk_noise_gains(&(sk_noise_evidence){2, 9, 1.5, 30}));
-    assert_false(sk_noise_gains(&(sk_noise_evidence){1, 9, 30, 0.9})); /* a better drift is no noise */
-    assert_true(sk_noise_is_sure(&(sk_noise_evidence){2, 5, -5, 30}));
-    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, 3.9, -5, 30}));
-    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, 5, -11, 30}));
-    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, 5, -5, 1.5}));
+    assert_true(sk_noise_gains(&(sk_noise_evidence){1, false, 1, {2.1, 9}, {2.1, 2}}));
+    assert_false(sk_noise_gains(&(sk_noise_evidence){2, false, 9, {2.5, 0}, {30, 0}}));
+    assert_false(sk_noise_gains(&(sk_noise_evidence){1, false, 9, {30, 0}, {1.9, 0}})); /* a better drift is no noise */
+    assert_true(sk_noise_is_sure(&(sk_noise_evidence){2, false, 5, {-5, 0}, {30, 0}}));
+    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, false, 3.9, {-5, 0}, {30, 0}}));
+    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, false, 5, {-11, 0}, {30, 0}}));
+    assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, false, 5, {-5, 0}, {2.6, 0}}));
+}
+
+/* One error of the gain over the same model; half of one where steps are long. */
+static void test_rulenoise__noise_gains_beyond_the_error(void **state)
+{
+    (void)state;
+    assert_false(sk_noise_gains(&(sk_noise_evidence){1, false, 1, {9, 0}, {5, 5.1}}));
+    assert_true(sk_noise_gains(&(sk_noise_evidence){1, false, 1, {9, 0}, {5, 4.9}}));
+    assert_false(sk_noise_is_sure(&(sk_noise_evidence){1, false, 5, {9, 0}, {5, 5.1}}));
+    assert_true(sk_noise_gains(&(sk_noise_evidence){1, true, 1, {1.1, 0}, {1.1, 2.1}}));
+    assert_false(sk_noise_gains(&(sk_noise_evidence){1, true, 1, {1.1, 0}, {1.1, 2.3}}));
+    assert_false(sk_noise_gains(&(sk_noise_evidence){1, true, 1, {0.9, 0}, {1.1, 1}}));
+}
+
+/* Three tenths of the gain that will be asked for; four substeps are long. */
+static void test_rulenoise__a_hint_is_worth_a_fit(void **state)
+{
+    (void)state;
+    assert_true(sk_noise_hinted(1, false, 0.61));
+    assert_false(sk_noise_hinted(1, false, 0.59));
+    assert_true(sk_noise_hinted(1, true, 0.31));
+    assert_false(sk_noise_hinted(2, true, 0.47));
+    assert_true(sk_is_long(4));
+    assert_false(sk_is_long(2));
 }
 
 static void test_rulenoise__who_is_far_behind_in_a_sweep_stays_out(void **state)
@@ -98,11 +133,14 @@ int main(void)
         cmocka_unit_test(test_rulenoise__a_full_R_is_tried_for_a_clear_correlation),
         cmocka_unit_test(test_rulenoise__long_steps_are_tried_where_many_substeps_or_a_gain_ask),
         cmocka_unit_test(test_rulenoise__long_steps_win_by_a_gain_beyond_its_error),
+        cmocka_unit_test(test_rulenoise__doubt_keeps_the_clean_fit),
         cmocka_unit_test(test_rulenoise__a_grain_as_coarse_as_the_jitter_rules),
         cmocka_unit_test(test_rulenoise__a_fit_with_suspected_noise_is_given_up_far_behind),
         cmocka_unit_test(test_rulenoise__noise_is_suspected_by_its_largest_score_or_their_sum),
         cmocka_unit_test(test_rulenoise__noise_on_more_states_must_gain_more),
         cmocka_unit_test(test_rulenoise__noise_is_taken_for_a_gain_or_where_it_is_sure),
+        cmocka_unit_test(test_rulenoise__noise_gains_beyond_the_error),
+        cmocka_unit_test(test_rulenoise__a_hint_is_worth_a_fit),
         cmocka_unit_test(test_rulenoise__who_is_far_behind_in_a_sweep_stays_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

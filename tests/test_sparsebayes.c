@@ -489,9 +489,54 @@ static void prop_prune__orthogonal_features_give_the_forward_answer(void **state
     sock_context_free(ctx);
 }
 
+/* y is a difference of two features that are nearly the same: neither explains anything alone, both explain it all. */
+static void test_prune__terms_that_need_each_other_are_found(void **state)
+{
+    (void)state;
+    enum { N = 400, P = 2 };
+    static double e[3 * N];
+    double h[P * P] = {0}, g[P] = {0};
+    sk_sparse_bayes *forward = NULL, *fit = NULL;
+    sock_context *ctx = sock_context_new();
+    sk_normals((sk_key){6, SK_PURPOSE_TEST}, 3, 0, 0, 3 * N, e);
+    for (size_t i = 0; i < N; i++) {
+        const double x[P] = {e[3 * i], e[3 * i] + 0.05 * e[3 * i + 1]};
+        const double y = 10 * (x[1] - x[0]) + e[3 * i + 2];
+        for (size_t a = 0; a < P; a++) {
+            g[a] += x[a] * y;
+            for (size_t b = 0; b < P; b++) h[a * P + b] += x[a] * x[b];
+        }
+    }
+    assert_int_equal(sk_sparse_bayes_fit(ctx, P, h, P, g, 3, 0, &forward), SOCK_OK);
+    assert_int_equal(forward->active, 0);
+    assert_int_equal(sk_sparse_bayes_prune(ctx, P, h, P, g, 3, 0, &fit), SOCK_OK);
+    assert_int_equal(fit->active, 2);
+    assert_close(fit->mean[0], -10, 2, 1);
+    assert_close(fit->mean[1], 10, 2, 1);
+    assert_true(fit->gain > 6);
+    sk_sparse_bayes_free(forward);
+    sk_sparse_bayes_free(fit);
+    sock_context_free(ctx);
+}
+
+/* Nor does the way back from all terms find what is not there. */
+static void test_prune__of_nothing_nothing_is_left(void **state)
+{
+    (void)state;
+    const double h[] = {4, 1, 1, 9}, g[] = {1, -2};
+    sk_sparse_bayes *fit = NULL;
+    sock_context *ctx = sock_context_new();
+    assert_int_equal(sk_sparse_bayes_prune(ctx, 2, h, 2, g, 3, 0, &fit), SOCK_OK);
+    assert_int_equal(fit->active, 0);
+    sk_sparse_bayes_free(fit);
+    sock_context_free(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prune__terms_that_need_each_other_are_found),
+        cmocka_unit_test(test_prune__of_nothing_nothing_is_left),
         cmocka_unit_test(test_prune__idle_terms_go),
         cmocka_unit_test(prop_prune__orthogonal_features_give_the_forward_answer),
         cmocka_unit_test(test_sparsebayes__oracle),

@@ -93,7 +93,7 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
         .average = sk_option_flag(o, "average"),
         .scaling = sk_option_flag(o, "scaling"),
         .hold = sk_option_text(o, "hold"),
-        .noise = sk_option_text(o, "noise"),
+        .noise = sk_noise_choice_named(sk_option_text(o, "noise")),
         .substeps = sk_option_count(o, "substeps"),
         .bands = sk_option_flag(o, "bands"),
         .delta = sk_option_number(o, "delta"),

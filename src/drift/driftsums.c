@@ -243,13 +243,20 @@ double sk_drift_sums_unit(const sk_drift_sums *s)
     return s->size * s->weight / (n * n);
 }
 
+/* Where unknown i of system `system`, right-hand side u, stands in the weights (p x d); SIZE_MAX: nowhere. */
+static size_t place_of(const sk_drift_sums *s, size_t system, size_t u, size_t i)
+{
+    const size_t k = s->systems > 1 ? system : s->rhs > 1 ? u : i / s->p;
+    const size_t j = s->list ? s->list[system * s->order + i] : i % s->p;
+    return j == SIZE_MAX ? SIZE_MAX : j * s->d + k;
+}
+
 /* The solution of system `system`, right-hand side u, into w (p x d), entry (j, k) for feature j and component k. */
 static void put_weights(const sk_drift_sums *s, size_t system, size_t u, const double *solution, double *w)
 {
     for (size_t i = 0; i < s->order; i++) {
-        size_t k = s->systems > 1 ? system : s->rhs > 1 ? u : i / s->p;
-        size_t j = s->list ? s->list[system * s->order + i] : i % s->p;
-        if (j != SIZE_MAX) w[j * s->d + k] = solution[i];
+        const size_t at = place_of(s, system, u, i);
+        if (at != SIZE_MAX) w[at] = solution[i];
     }
 }
 
@@ -358,4 +365,40 @@ sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *s, siz
 sock_status sk_drift_sums_pruned(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
 {
     return learn(ctx, s, f, sk_sparse_bayes_prune, w, dof);
+}
+
+static const double ROUNDING = 1e-10; /* of the diagonal: terms may depend on each other */
+
+/* Rows and columns of unknowns that are none become those of the identity. */
+static void leave_out(const sk_drift_sums *s, size_t system, size_t u, const double *like, const desk *t)
+{
+    const size_t order = s->order;
+    for (size_t i = 0; i < order; i++) {
+        const size_t at = place_of(s, system, u, i);
+        double *own = t->h + i * (order + 1);
+        *own *= 1 + ROUNDING;
+        t->solution[i] = t->g[u * order + i];
+        if (at != SIZE_MAX && like[at] != 0) continue;
+        for (size_t k = 0; k < order; k++) t->h[i * order + k] = t->h[k * order + i] = 0;
+        *own = 1;
+        t->solution[i] = 0;
+    }
+}
+
+sock_status sk_drift_sums_among(sock_context *ctx, const sk_drift_sums *s, size_t f, const double *like, double *w)
+{
+    desk t;
+    SK_TRY(desk_new(ctx, s, &t));
+    sock_status status = SOCK_OK;
+    for (size_t system = 0; status >= 0 && system < s->systems; system++)
+        for (size_t u = 0; status >= 0 && u < s->rhs; u++) {
+            sk_drift_sums_subtract(s, f, system, t.h, t.g);
+            leave_out(s, system, u, like, &t);
+            status = sk_cholesky(ctx, s->order, t.h, s->order);
+            if (status < 0) break;
+            sk_cholesky_solve(ctx, s->order, 1, t.h, s->order, t.solution, 1);
+            put_weights(s, system, u, t.solution, w);
+        }
+    desk_clear(&t);
+    return status;
 }

@@ -71,4 +71,7 @@ sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *sums, 
 /* The same, and terms that later ones have made idle go again. */
 sock_status sk_drift_sums_pruned(sock_context *ctx, const sk_drift_sums *sums, size_t f, double *w, double *dof);
 
+/* Without fold f by least squares: those weights alone that are not 0 in `like` (p x d). */
+sock_status sk_drift_sums_among(sock_context *ctx, const sk_drift_sums *sums, size_t f, const double *like, double *w);
+
 #endif

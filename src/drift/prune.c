@@ -4,6 +4,10 @@
  *
  *     log evidence = (g' (H + alpha)^-1 g - log det(1 + H alpha^-1)) / 2,    alpha <- gamma / mu^2 to SAME_ALPHA
  *
+ * Nor does it find terms that are worth something only together: over long steps x and x^3 of a double well are nearly
+ * the same, and neither alone explains anything. So where there are few terms in all, the way back from all of them is
+ * gone too, and the better set is kept: that of more evidence, less the threshold for each term.
+ *
  * Cost: |A|^4 for each deletion, A the active terms. */
 #include "drift/sparsebayes.h"
 
@@ -14,7 +18,7 @@
 #include <string.h>
 
 enum { ESTIMATES = 50 };
-static const double SAME_ALPHA = 1e-3, LARGEST_ALPHA = 1e6; /* the latter in units of H_jj */
+static const double SAME_ALPHA = 1e-3, LARGEST_ALPHA = 1e6, FIRST_ALPHA = 1e-6; /* the latter two in units of H_jj */
 
 /* A set of terms with all that is known of it. */
 typedef struct terms {
@@ -152,6 +156,53 @@ static sock_status drop_one(const problem *p, double threshold, terms *t, bool *
     return SOCK_OK;
 }
 
+/* Until no term is left that costs less than the threshold, but for the last. */
+static sock_status go_back(const problem *p, double threshold, terms *t)
+{
+    bool gone = true;
+    SK_TRY(settle(p, t));
+    while (gone && t->count > 1) SK_TRY(drop_one(p, threshold, t, &gone));
+    return SOCK_OK;
+}
+
+/* All terms that the data say anything of, with next to no penalty. */
+static sock_status take_all(const problem *p, size_t count, terms *out)
+{
+    *out = (terms){0,
+                   sk_alloc(p->ctx, count, sizeof *out->index),
+                   sk_doubles(p->ctx, count, 1),
+                   sk_doubles(p->ctx, count, 1),
+                   sk_doubles(p->ctx, count, count),
+                   0};
+    if (!out->index || !out->alpha || !out->mean || !out->covariance) return SOCK_ENOMEM;
+    for (size_t j = 0; j < count; j++) {
+        const double own = p->h[j * (p->ld + 1)];
+        if (!(own > 0)) continue;
+        out->alpha[out->count] = FIRST_ALPHA * own;
+        out->index[out->count++] = j;
+    }
+    return SOCK_OK;
+}
+
+static double worth(const terms *t, double threshold) { return t->evidence - threshold * (double)t->count; }
+
+/* t := what the way back from all terms leads to, where that is better; t may be empty. */
+static sock_status try_all(const problem *p, size_t count, double threshold, terms *t)
+{
+    terms all = {0};
+    sock_status status = take_all(p, count, &all);
+    if (status >= 0 && all.count) status = go_back(p, threshold, &all);
+    if (status >= 0 && all.count && worth(&all, threshold) > (t->count ? worth(t, threshold) : 0)) {
+        const terms last = *t;
+        *t = all;
+        all = last;
+    }
+    terms_clear(&all);
+    if (status != SOCK_ENUMERIC) return status;
+    sk_begin(p->ctx); /* terms that depend on each other: the way there stands */
+    return SOCK_OK;
+}
+
 /* The fit becomes what is left. */
 static void give(terms *t, sk_sparse_bayes *fit)
 {
@@ -174,16 +225,15 @@ sock_status sk_sparse_bayes_prune(sock_context *ctx, size_t p, const double *h, 
     const problem q = {ctx, h, g, ld};
     sk_sparse_bayes *fit = NULL;
     terms t = {0};
-    bool gone = true;
     sock_status status;
     SK_GO(sk_sparse_bayes_fit(ctx, p, h, ld, g, threshold, max_active, &fit));
     if (fit->active) {
         const terms found = {.count = fit->active, .index = fit->index, .alpha = fit->alpha};
         SK_GO(terms_copy(ctx, &found, fit->active, &t));
-        SK_GO(settle(&q, &t));
-        while (gone && t.count > 1) SK_GO(drop_one(&q, threshold, &t, &gone));
-        give(&t, fit);
+        SK_GO(go_back(&q, threshold, &t));
     }
+    if (p <= SK_PRUNE_TERMS && !max_active) SK_GO(try_all(&q, p, threshold, &t));
+    if (t.count) give(&t, fit);
     *out = fit;
     fit = NULL;
 out:

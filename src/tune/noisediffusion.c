@@ -170,7 +170,7 @@ static sock_status choose(attempt *t, size_t *best)
         for (size_t u = 0; u < clusters; u++) r->by_l[j] += t->score[j * clusters + u];
         if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
     }
-    *best = sk_best_lambda(t->lambdas, r->by_l);
+    *best = r->p > 1 ? sk_best_lambda(t->lambdas, r->by_l) : t->lambdas - 1; /* a constant is the data's, not shrunk */
     r->score = r->by_l[*best];
     r->edge = sk_at_edge(t->lambdas, r->by_l, *best);
     memcpy(r->cluster, t->score + *best * clusters, clusters * sizeof(double));

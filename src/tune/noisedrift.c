@@ -139,6 +139,61 @@ static sock_status try_one(attempt *t, const sk_sweep *sweep)
     return SOCK_OK;
 }
 
+/* ---- About the model itself ---- */
+
+/* Weights of the drift of the model on the features of the trial; NULL: it has others. */
+static sock_status weights_of(const attempt *t, const sock_model *model, const double **out)
+{
+    bool same = false;
+    *out = NULL;
+    if (model->drift_terms != 1) return SOCK_OK;
+    SK_TRY(sk_same_map(t->m->ctx, model->drift[0]->map, t->trial->map, &same));
+    if (same) *out = model->drift[0]->weight;
+    return SOCK_OK;
+}
+
+/* Weights without each fold: those of the model and what leaving the fold out changes in a step from it. The terms of
+ * a learned drift are those of the model. */
+static sock_status solve_about(const attempt *t, double l, const double *own)
+{
+    const size_t folds = t->m->rows->folds, size = t->trial->size;
+    double *all = t->trial->solution + folds * size;
+    for (size_t f = folds + 1; f-- > 0;) { /* all rows first */
+        double *w = t->trial->solution + f * size;
+        if (t->candidate->learned)
+            SK_TRY(sk_drift_sums_among(t->m->ctx, t->sums, f, own, w));
+        else
+            SK_TRY(sk_drift_sums_ridge(t->m->ctx, t->sums, f, 1, &l, w, NULL));
+        for (size_t i = 0; f < folds && i < size; i++) w[i] += own[i] - all[i];
+    }
+    memcpy(all, own, size * sizeof *all);
+    return SOCK_OK;
+}
+
+sock_status sk_noise_drift_about(const sk_measured *m, const sk_frozen *z, const sock_model *model, size_t c,
+                                 sk_trial *trial)
+{
+    const sk_sweep sweep = {.l = trial->l};
+    attempt t = {.m = m, .z = z, .candidate = &m->list->drift[c]};
+    const double *own = NULL;
+    sock_status status = attempt_new(&t, &sweep);
+    if (status >= 0) status = weights_of(&t, model, &own);
+    if (status >= 0 && own) {
+        status = each_piece(&t, add);
+        sk_drift_sums_close(t.sums);
+        if (status >= 0) status = solve_about(&t, sweep.l, own);
+        if (status >= 0)
+            memcpy(trial->solution, t.trial->solution, (m->rows->folds + 1) * t.trial->size * sizeof(double));
+    }
+    sk_trial_free(t.trial);
+    sk_drift_sums_free(t.sums);
+    sk_free(t.path);
+    sk_free(t.score);
+    return status;
+}
+
+/* ---- All of them ---- */
+
 sock_status sk_noise_drifts(const sk_measured *m, const sk_frozen *z, const sk_sweep *sweep, sk_trial **trial,
                             size_t *best)
 {

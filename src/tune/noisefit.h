@@ -68,6 +68,9 @@ sock_status sk_add_weights(sock_context *ctx, const sk_features *map, const doub
 /* Terms of the drift on the same features become one. */
 sock_status sk_join_drifts(sock_context *ctx, sock_model *model);
 
+/* *same: both maps have the same text and arrays. */
+sock_status sk_same_map(sock_context *ctx, const sk_features *one, const sk_features *other, bool *same);
+
 /* A := the nearest matrix without eigenvalues below `least`. */
 void sk_nearest_psd(size_t d, double least, double *a);
 
@@ -111,6 +114,19 @@ typedef struct sk_newton {
 /* All arrays are the caller's. */
 sock_status sk_noise_newton(const sk_measured *m, const sk_frozen *z, const double *floor, const sk_newton *out);
 
+/* ---- noiseascent.c ---- */
+
+/* Weights of the drift, scales of a and R of a short model go up the likelihood together; least (d): of R_kk. A model
+ * of too many numbers is left alone. */
+sock_status sk_noise_ascend(const sk_measured *m, const double *least, sk_noisy *now);
+
+/* ---- noisehint.c ---- */
+
+/* A model that was fitted without noise, scored, gets R and scales of a to go with it; together: then weights of the
+ * drift, too, if there are few. *gain: nats, on its own rows, at least 0. *out: that model, freed by the caller; empty
+ * where there is none. */
+sock_status sk_noise_hint(const sk_measured *m, const sk_noisy *clean, bool together, sk_noisy *out, double *gain);
+
 /* ---- noisedrift.c, noisediffusion.c ---- */
 
 /* Which candidates are tried: all that are alive on a grid of penalties, or one at its penalty. */
@@ -123,6 +139,11 @@ typedef struct sk_sweep {
 /* Trials (SK_MOST places, old ones freed) about the frozen pass; *best: the simplest near the best. */
 sock_status sk_noise_drifts(const sk_measured *m, const sk_frozen *z, const sk_sweep *sweep, sk_trial **trial,
                             size_t *best);
+
+/* The solutions of the trial of drift c anew, about a pass of the model itself, if that has one drift on the same
+ * features: weights without each fold, and from all rows those of the model. Else they are left alone. */
+sock_status sk_noise_drift_about(const sk_measured *m, const sk_frozen *z, const sock_model *model, size_t c,
+                                 sk_trial *trial);
 
 /* Rows of the diffusion under a model: smoothed where there is noise, else from observation to observation. */
 typedef struct sk_rows_of_a {
@@ -167,10 +188,6 @@ void sk_noise_fit_clear(sk_noise_fit *fit);
 
 /* ---- noiseending.c ---- */
 
-/* Held-out gain of one over another and its standard error over clusters. */
-typedef struct sk_gain {
-    double nats, error;
-} sk_gain;
 sock_status sk_noise_compare(const sk_measured *m, const double *one, const double *other, sk_gain *out);
 
 /* Passes from a fit, with the drift f and the diffusion a of the list, and with its R (NULL) or another; where the mode

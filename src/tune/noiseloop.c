@@ -53,6 +53,8 @@ static sock_status add_diffusion_trial(const sk_measured *m, const sk_trial *t, 
 
 /* ---- One iteration ---- */
 
+enum { WHOLE, HALF, QUARTER, NO_DIFFUSION, NOISE_ALONE, DRIFT_ALONE, WAYS }; /* to take a step, or a part of it */
+
 /* What an iteration goes through. */
 typedef struct step {
     const sk_measured *m;
@@ -63,6 +65,8 @@ typedef struct step {
     double scale[SK_NOISE_MOST_DIM], kappa[SK_NOISE_MOST_DIM];
     double floor[SK_NOISE_MOST_DIM];
     bool noisy;
+    size_t f, a;     /* the choice so far; SK_MOST: there was none */
+    int way;         /* that was taken; WAYS: none */
     sk_noisy middle; /* new drift, s a, R */
     sk_noisy next;   /* ... and the new diffusion */
 } step;
@@ -84,6 +88,7 @@ static void choose_drifts(const step *s, sk_sweep *sweep)
     for (size_t c = 0; c < list->drifts; c++)
         sweep->alive[c] = !s->fit->behind_f[c] && (!learned || list->drift[c].learned ||
                                                    (!s->polynomials && sk_kernel_is_implicit(list->drift[c].kernel)));
+    if (s->f < SK_MOST) sweep->alive[s->f] = true; /* it may stay */
 }
 
 static void choose_diffusions(const step *s, sk_sweep *sweep)
@@ -101,6 +106,7 @@ static void choose_diffusions(const step *s, sk_sweep *sweep)
         sweep->alive[c] = !list->diffusion[c].learned && !s->fit->behind_a[c] &&
                           !sk_kernel_is_bounded(list->diffusion[c].kernel) &&
                           (!s->polynomials || !plain || !sk_kernel_is_implicit(list->diffusion[c].kernel));
+    if (s->a < SK_MOST) sweep->alive[s->a] = true;
 }
 
 static sock_status step_noise(step *s, const sk_frozen *z)
@@ -193,8 +199,6 @@ static void leave_behind(const step *s)
 
 /* ---- Guard ---- */
 
-enum { WHOLE, HALF, QUARTER, NO_DIFFUSION, NOISE_ALONE, DRIFT_ALONE, WAYS };
-
 /* One way to take a part of the step. */
 static sock_status part_of_step(const step *s, int way, sk_noisy *out)
 {
@@ -223,11 +227,12 @@ static sock_status guard(step *s, double allowed, double *gain)
             status = part_of_step(s, way, &one);
         }
         if (status >= 0 && one.model) status = sk_noisy_score(s->m, &one);
-        const bool good = status >= 0 && one.model && one.sum > now->sum - allowed;
+        const bool good = status >= 0 && one.model && one.sum > now->sum - (s->lenient ? allowed : 0);
         if (status >= 0 && one.model && (good || !best.model || one.sum > best.sum)) {
             const sk_noisy last = best;
             best = one;
             one = last;
+            s->way = way;
         }
         sk_noisy_clear(&one);
         if (good) break;
@@ -237,9 +242,20 @@ static sock_status guard(step *s, double allowed, double *gain)
         const sk_noisy last = *now;
         *now = best;
         best = last;
+        status = sk_join_drifts(s->m->ctx, now->model);
+    } else {
+        s->way = WAYS;
     }
     sk_noisy_clear(&best);
     return status;
+}
+
+/* The choice is what the model is made of: where drift or diffusion was not taken, the last one is. */
+static void settle_choice(const step *s)
+{
+    sk_noise_fit *fit = s->fit;
+    if ((s->way == NOISE_ALONE || s->way == WAYS) && s->f < SK_MOST && fit->drift[s->f]) fit->f = s->f;
+    if (s->way != WHOLE && s->a < SK_MOST && fit->diffusion[s->a]) fit->a = s->a;
 }
 
 /* ---- All of them ---- */
@@ -275,6 +291,7 @@ static sock_status iterate(step *s, size_t iteration, double *gain)
     SK_GO(guard(s, s->lenient ? fmax(SK_SWEEP_LOSS, SK_SWEEP_SHARE * n) : SK_ROUND_LOSS, gain));
     memcpy(s->fit->floor, s->floor, s->m->series.d * sizeof *s->floor);
     s->fit->iterations = iteration;
+    settle_choice(s);
     leave_behind(s);
 out:
     sk_noisy_clear(&s->middle);
@@ -292,6 +309,8 @@ sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t mos
     for (size_t i = 1; i <= most; i++) {
         double gain = 0;
         step s = {.m = m, .fit = fit, .noisy = fit->now.noise != NULL};
+        s.f = fit->drift[fit->f] && i > 1 ? fit->f : SK_MOST;
+        s.a = fit->diffusion[fit->a] && i > 1 ? fit->a : SK_MOST;
         s.sweep = most == SK_NOISE_ITERATIONS && is_sweep(i);
         s.lenient = s.sweep || (fit->changed && i == 1);
         s.polynomials = i <= SK_NOISE_POLYNOMIALS;
@@ -305,7 +324,8 @@ sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t mos
         if (!more) break;
         again = true;
     }
-    return SOCK_OK;
+    const bool is_slow = sk_is_long(fit->now.substeps.count) && m->list->drift[fit->f].learned;
+    return is_slow && !fit->hopeless ? sk_noise_ascend(m, fit->least, &fit->now) : SOCK_OK;
 }
 
 /* ---- Held out ---- */
@@ -336,12 +356,25 @@ sock_status sk_noise_score_held(const sk_measured *m, sk_noise_fit *fit)
     return status;
 }
 
+/* The last step may have been taken in part, or not at all: drifts without each fold are those about the model itself.
+ */
+static sock_status hold_out_drift(const sk_measured *m, sk_noise_fit *fit)
+{
+    const sk_filter_spec spec = sk_noisy_spec(m, &fit->now);
+    sk_frozen *z = NULL;
+    sock_status status = sk_frozen_new(m->ctx, &m->series, &spec, &z);
+    if (status >= 0) status = sk_noise_drift_about(m, z, fit->now.model, fit->f, fit->drift[fit->f]);
+    sk_frozen_free(z);
+    return status;
+}
+
 sock_status sk_noise_hold_out(const sk_measured *m, sk_noise_fit *fit)
 {
     sk_rows_of_a rows = {0};
     sk_sweep sweep = {.l = fit->diffusion[fit->a]->l};
     sweep.alive[fit->a] = true;
-    sock_status status = sk_rows_of_a_new(m, &fit->now, NULL, &rows);
+    sock_status status = hold_out_drift(m, fit);
+    if (status >= 0) status = sk_rows_of_a_new(m, &fit->now, NULL, &rows);
     if (status >= 0) status = sk_noise_diffusions(m, &rows, NULL, &sweep, true, fit->diffusion, &fit->a);
     sk_rows_of_a_clear(&rows);
     return status < 0 ? status : sk_noise_score_held(m, fit);

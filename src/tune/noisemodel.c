@@ -188,8 +188,7 @@ sock_status sk_add_weights(sock_context *ctx, const sk_features *map, const doub
     return sk_model_add_drift(ctx, to, term);
 }
 
-/* *same: both maps have the same text and arrays. */
-static sock_status compare_maps(sock_context *ctx, const sk_features *one, const sk_features *other, bool *same)
+sock_status sk_same_map(sock_context *ctx, const sk_features *one, const sk_features *other, bool *same)
 {
     const sk_features *map[2] = {one, other};
     char *text[2] = {NULL, NULL};
@@ -214,7 +213,7 @@ sock_status sk_join_drifts(sock_context *ctx, sock_model *model)
     for (size_t i = 1; i < model->drift_terms;) {
         sk_drift_term *first = model->drift[0], *term = model->drift[i];
         bool same;
-        SK_TRY(compare_maps(ctx, first->map, term->map, &same));
+        SK_TRY(sk_same_map(ctx, first->map, term->map, &same));
         if (!same) {
             i++;
             continue;

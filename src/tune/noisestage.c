@@ -24,7 +24,11 @@ typedef struct inquiry {
     double *clean_held; /* steps; NULL: not computed */
     sk_noise_fit plain; /* with R = 0, where steps are long */
     sk_noise_fit noisy;
-    bool wins; /* the plain fit is better than the clean one */
+    sk_noisy hint; /* the better of these two with R, where noise was suspected */
+    bool wins;     /* the plain fit is better than the clean one, */
+    double ahead;  /* by so many nats held out */
+    double doubt;  /* nats that R gains, by the hint or held out; 0: none, or not asked */
+    bool bounded;  /* a of the clean model vanishes at a bound */
     double z[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM], r[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM];
 } inquiry;
 
@@ -33,6 +37,7 @@ static void inquiry_clear(inquiry *q)
     sk_noise_fit_clear(&q->plain);
     sk_noise_fit_clear(&q->noisy);
     sk_noisy_clear(&q->clean);
+    sk_noisy_clear(&q->hint);
     sk_measured_clear(&q->m);
     sk_free(q->clean_held);
 }
@@ -102,7 +107,7 @@ static sock_status begin(inquiry *q)
     q->m.substeps = s->spec->substeps;
     SK_TRY(sk_search_mixture(s, &s->choice, &q->clean.model));
     q->clean.substeps = (sk_substeps){SK_MAX(q->m.substeps, 1), q->m.substeps > 1};
-    if (q->m.substeps) return SOCK_OK;
+    if (q->m.substeps || q->bounded) return SOCK_OK;
     const sk_filter_spec spec = sk_noisy_spec(&q->m, &q->clean);
     SK_TRY(sk_series_substeps(s->ctx, &q->m.series, &spec, q->clean.substeps, &q->clean.substeps));
     return q->clean.substeps.count > 1 ? SOCK_OK : sk_noise_pilot(&q->m, &q->clean.substeps);
@@ -128,6 +133,7 @@ static sock_status try_long_steps(inquiry *q)
     SK_TRY(hold_clean(q));
     SK_TRY(sk_noise_compare(&q->m, q->plain.held, q->clean_held, &gain));
     q->wins = sk_long_steps_win(q->plain.now.substeps.count, gain.nats, gain.error);
+    q->ahead = gain.nats;
     return SOCK_OK;
 }
 
@@ -151,24 +157,59 @@ static sock_status say(sk_search *s, const char *format, ...)
     return s->told->noise.reason ? SOCK_OK : SOCK_ENOMEM;
 }
 
+static bool asked(const inquiry *q, sk_noise_choice choice) { return q->s->spec->noise == choice; }
+
+/* The best model without noise. */
+static sk_noisy *best_without(inquiry *q) { return q->wins ? &q->plain.now : &q->clean; }
+
+/* Whether steps are so long that noise hardly shows in neighbouring residuals. */
+static bool has_long_steps(const inquiry *q) { return q->wins && sk_is_long(q->plain.now.substeps.count); }
+
+static double largest_z(const inquiry *q)
+{
+    const size_t d = q->m.series.d;
+    double largest = -(double)INFINITY;
+    for (size_t k = 0; k < d; k++) largest = fmax(largest, q->z[k * (d + 1)]);
+    return largest;
+}
+
+/* *suspected comes as what the z-scores say, and stays where R gains enough in the model without it, too; over long
+ * steps either is enough, since noise hardly shows in residuals there. Where a vanishes at a bound the filter is no
+ * judge of that model, and only what is beyond doubt is looked at. */
+static sock_status look_closer(inquiry *q, bool *suspected)
+{
+    const double largest = largest_z(q);
+    const bool enough = *suspected && has_long_steps(q);
+    double gain = 0;
+    *suspected = !q->bounded || largest >= SK_NOISE_SURE;
+    if (!*suspected) return say(q->s, "none found beyond doubt (z = %.1f); a vanishes at a bound", largest);
+    if (q->bounded) return SOCK_OK;
+    SK_TRY(sk_noisy_score(&q->m, best_without(q)));
+    const bool learned = q->wins && q->m.list->drift[q->plain.f].learned;
+    SK_TRY(sk_noise_hint(&q->m, best_without(q), learned, &q->hint, &gain));
+    sk_begin(q->s->ctx);
+    q->doubt = gain;
+    *suspected =
+        enough || !q->hint.model || largest >= SK_NOISE_SURE || sk_noise_hinted(q->m.series.d, has_long_steps(q), gain);
+    return *suspected ? SOCK_OK : say(q->s, "none found (z = %.1f, R gains %.1f nats)", largest, gain);
+}
+
 /* *suspected: whether the fit with R is worth its time. */
 static sock_status test(inquiry *q, bool *suspected)
 {
     sk_search *s = q->s;
     const size_t d = q->m.series.d;
-    double z[SK_NOISE_MOST_DIM], largest = -(double)INFINITY;
+    double z[SK_NOISE_MOST_DIM];
     sk_lagged lagged = {.r = q->r, .z = q->z};
-    SK_TRY(sk_lag_test_model(&q->m, q->wins ? &q->plain.now : &q->clean, &lagged));
-    for (size_t k = 0; k < d; k++) {
-        z[k] = q->z[k * (d + 1)];
-        largest = fmax(largest, z[k]);
-    }
+    SK_TRY(sk_lag_test_model(&q->m, best_without(q), &lagged));
+    for (size_t k = 0; k < d; k++) z[k] = q->z[k * (d + 1)];
     SK_TRY(tell_numbers(s->ctx, d, z, &s->told->noise.z));
     *suspected = lagged.pairs >= SK_NOISE_PAIRS;
     if (!*suspected) return say(s, "%zu pairs of neighbouring steps are too few to tell noise", lagged.pairs);
-    if (strcmp(s->spec->noise, "auto") != 0) return SOCK_OK;
+    if (!asked(q, SK_ASK_AUTO)) return SOCK_OK;
     *suspected = sk_noise_suspected(d, z);
-    return *suspected ? SOCK_OK : say(s, "none found (z = %.1f)", largest);
+    if (!*suspected && !has_long_steps(q)) return say(s, "none found (z = %.1f)", largest_z(q));
+    return look_closer(q, suspected);
 }
 
 /* The gain over the fit without noise, and over passes without noise from the noisy model. */
@@ -189,43 +230,56 @@ static sock_status find_gains(inquiry *q, sk_gain *over_clean, sk_gain *over_sam
     return status;
 }
 
-static bool asked(const inquiry *q, const char *mode) { return strcmp(q->s->spec->noise, mode) == 0; }
-
-static double largest_z(const inquiry *q)
-{
-    const size_t d = q->m.series.d;
-    double largest = -(double)INFINITY;
-    for (size_t k = 0; k < d; k++) largest = fmax(largest, q->z[k * (d + 1)]);
-    return largest;
-}
-
 static sock_status judge(inquiry *q, bool *used)
 {
     sk_search *s = q->s;
     const size_t d = q->m.series.d;
+    const bool by_default = asked(q, SK_ASK_AUTO);
     sk_gain clean, same;
-    if (asked(q, "auto") && sk_noise_correlated(d, q->z)) SK_TRY(sk_noise_try_full(&q->m, q->r, &q->noisy));
+    if (by_default && sk_noise_correlated(d, q->z)) SK_TRY(sk_noise_try_full(&q->m, q->r, &q->noisy));
     SK_TRY(find_gains(q, &clean, &same));
-    const sk_noise_evidence evidence = {d, largest_z(q), clean.nats, same.nats};
+    if (q->bounded) clean = same;
+    const sk_noise_evidence evidence = {d, sk_is_long(q->noisy.now.substeps.count), largest_z(q), clean, same};
     const bool better = sk_noise_gains(&evidence), sure = !better && sk_noise_is_sure(&evidence);
     const sk_gain gain = sure || same.nats < clean.nats ? same : clean;
     s->told->noise.gain = gain.nats;
     s->told->noise.gain_error = gain.error;
-    *used = !asked(q, "auto") || better || sure;
+    *used = !by_default || better || sure;
+    q->doubt = fmax(q->doubt, gain.nats);
     const char *side = gain.nats < 0 ? "worse" : "better", *other = sure ? "the same model " : "";
     if (*used) return say(s, "%.1f nats %s held out than %swithout", fabs(gain.nats), side, other);
-    return say(s, "suspected, no gain held out (%.1f nats), ignored", gain.nats);
+    return say(s, "suspected, no clear gain held out (%.1f +- %.1f nats), ignored", gain.nats, gain.error);
 }
 
 /* What the first sweeps have to reach where noise is only suspected. */
 static sock_status find_least(inquiry *q, double *least)
 {
-    sk_noisy *rival = q->wins ? &q->plain.now : &q->clean;
     *least = (double)NAN;
-    if (!asked(q, "auto")) return SOCK_OK;
-    SK_TRY(sk_noisy_score(&q->m, rival));
-    *least = sk_noise_least(rival->sum, q->m.series.steps, q->m.series.d);
+    if (!asked(q, SK_ASK_AUTO) || q->bounded) return SOCK_OK;
+    SK_TRY(sk_noisy_score(&q->m, best_without(q)));
+    *least = sk_noise_least(best_without(q)->sum, q->m.series.steps, q->m.series.d);
     return SOCK_OK;
+}
+
+/* Over long steps the way of the start may end in a wrong valley: the fit of long steps with R, from where the hint
+ * found it, is taken where it is clearly better held out. */
+static sock_status try_hint(inquiry *q)
+{
+    const sk_noise_turn turn = {.f = q->plain.f, .a = q->plain.a, .passes = SK_FULL_PASSES};
+    sk_noise_fit from = q->plain, other;
+    sk_gain gain = {INFINITY, 0};
+    if (!has_long_steps(q) || !q->hint.noise) return SOCK_OK;
+    from.now = q->hint;
+    SK_TRY(sk_noise_turn_to(&q->m, &from, &turn, &other));
+    sock_status status = SOCK_OK;
+    if (other.held && q->noisy.held) status = sk_noise_compare(&q->m, other.held, q->noisy.held, &gain);
+    if (status >= 0 && other.held && gain.nats > SK_VALLEY_NATS) {
+        const sk_noise_fit last = q->noisy;
+        q->noisy = other;
+        other = last;
+    }
+    sk_noise_fit_clear(&other);
+    return status;
 }
 
 static sock_status try_noise(inquiry *q, bool *used)
@@ -235,9 +289,10 @@ static sock_status try_noise(inquiry *q, bool *used)
     SK_TRY(test(q, &suspected));
     if (!suspected) return SOCK_OK;
     SK_TRY(find_least(q, &least));
-    q->m.mode = asked(q, "full") ? SK_NOISE_FULL : SK_NOISE_DIAGONAL;
+    q->m.mode = asked(q, SK_ASK_FULL) ? SK_NOISE_FULL : SK_NOISE_DIAGONAL;
     SK_TRY(sk_tolerate(fit_all(&q->m, least, &q->noisy)));
     sk_begin(q->s->ctx);
+    SK_TRY(try_hint(q));
     if (q->noisy.hopeless) return say(q->s, "suspected, but models with noise are far behind, ignored");
     return q->noisy.held ? judge(q, used) : say(q->s, "suspected, but no model with noise could be fitted");
 }
@@ -328,22 +383,45 @@ static sock_status deliver(inquiry *q, sk_noise_fit *fit, sock_model **out)
     return SOCK_OK;
 }
 
+/* Long steps and noise that was not found, nor excluded: the law of long steps makes more of noise than no law does. */
+static sock_status weigh_doubt(inquiry *q)
+{
+    const size_t values = q->m.series.steps * q->m.series.d;
+    if (!has_long_steps(q) || !sk_long_steps_doubtful(q->doubt, q->ahead, values)) return SOCK_OK;
+    q->wins = false;
+    return say(q->s, "not told from long steps (R gains %.1f nats): the fit without either stands", q->doubt);
+}
+
 static sock_status inquire(inquiry *q, sock_model **out)
 {
     bool used = false;
     SK_TRY(begin(q));
     q->s->told->noise.substeps = 1;
-    SK_TRY(try_long_steps(q));
-    if (!asked(q, "none")) SK_TRY(try_noise(q, &used));
+    if (!q->bounded) SK_TRY(try_long_steps(q));
+    if (!asked(q, SK_ASK_NONE)) SK_TRY(try_noise(q, &used));
     if (used) return deliver(q, &q->noisy, out);
+    SK_TRY(weigh_doubt(q));
     return q->wins ? deliver(q, &q->plain, out) : SOCK_OK;
+}
+
+static const char *const choices[] = {[SK_ASK_NOTHING] = "",
+                                      [SK_ASK_NONE] = "none",
+                                      [SK_ASK_AUTO] = "auto",
+                                      [SK_ASK_DIAGONAL] = "diag",
+                                      [SK_ASK_FULL] = "full"};
+
+sk_noise_choice sk_noise_choice_named(const char *name)
+{
+    for (size_t i = SK_ASK_NONE; i < sizeof choices / sizeof *choices; i++)
+        if (strcmp(choices[i], name) == 0) return (sk_noise_choice)i;
+    return SK_ASK_NOTHING;
 }
 
 /* Noise or substeps by name. Else the likelihood of the filter, which knows no grain, must be one that can be compared
  * with that of the clean fit. */
 static bool insists(const sk_tune_spec *spec)
 {
-    return spec->substeps > 1 || (strcmp(spec->noise, "auto") != 0 && strcmp(spec->noise, "none") != 0);
+    return spec->substeps > 1 || (spec->noise != SK_ASK_AUTO && spec->noise != SK_ASK_NONE);
 }
 
 /* Whether the leading diffusion vanishes at a bound. The law of a step that noise and long steps are followed by is
@@ -361,16 +439,15 @@ sock_status sk_noise_stage(sk_search *s, sock_model **out)
     inquiry q = {.s = s};
     sk_noise_told *told = &s->told->noise;
     told->gain = told->gain_error = (double)NAN;
-    if (!s->spec->noise || (strcmp(s->spec->noise, "none") == 0 && s->spec->substeps == 1)) return SOCK_OK;
-    told->mode = sk_strdup(s->ctx, s->spec->noise);
+    if (s->spec->noise == SK_ASK_NOTHING || (s->spec->noise == SK_ASK_NONE && s->spec->substeps == 1)) return SOCK_OK;
+    told->mode = sk_strdup(s->ctx, choices[s->spec->noise]);
     if (!told->mode) return SOCK_ENOMEM;
     if (s->fell_back) return say(s, "not looked for: constant coefficients were taken");
     if (s->limited) return say(s, "not looked for: the budget was spent");
     if (sk_grain_rules(s->sets.look.resolution, s->sets.look.eps) && !insists(s->spec))
         return say(s, "not looked for: the data are counts, or rounded as coarsely as they move");
     if (s->rows->d > SK_NOISE_MOST_DIM) return say(s, "not looked for in more than %d dimensions", SK_NOISE_MOST_DIM);
-    if (knows_bounds(s) && !insists(s->spec))
-        return say(s, "not looked for: a vanishes at a bound (--noise diag looks)");
+    q.bounded = knows_bounds(s) && !insists(s->spec);
     const sock_status status = inquire(&q, out);
     inquiry_clear(&q);
     if (status != SOCK_ENUMERIC) return status;

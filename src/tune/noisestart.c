@@ -131,14 +131,25 @@ static sock_status all_beginnings(const sk_measured *m, sk_features *const *map,
     return status;
 }
 
+/* Whole runs of about so many steps. */
+static sk_measured part_of(const sk_measured *m, size_t steps)
+{
+    sk_measured part = *m;
+    for (part.series.runs = 1; part.series.runs < m->series.runs && m->series.first[part.series.runs] < steps;)
+        part.series.runs++;
+    part.series.steps = m->series.first[part.series.runs];
+    return part;
+}
+
 sock_status sk_noise_pilot(const sk_measured *m, sk_substeps *out)
 {
+    const sk_measured part = part_of(m, SK_PILOT_STEPS);
     double floor[SK_NOISE_MOST_DIM];
     sk_features *map[SK_NOISE_MAPS] = {0};
     sk_noisy best = {0};
     sock_status status;
     SK_GO(sk_noise_maps(m, map));
-    SK_GO(all_beginnings(m, map, *out, &best, floor));
+    SK_GO(all_beginnings(&part, map, *out, &best, floor));
     sk_begin(m->ctx);
     if (best.model) {
         const sk_filter_spec spec = sk_noisy_spec(m, &best);

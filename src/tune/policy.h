@@ -159,7 +159,10 @@
 #define SK_SHARE_LEAST 0.01  /* relative weight below which a part is not in an average */
 #define SK_SHARE_NATS 2      /* weights are exp(score / this): a score is a draw with an error of about a nat */
 #define SK_FREEDOM_PRICE 1   /* what a richer drift gains by following noise shows beyond the data, not in the score */
-#define SK_PRUNE_TRIED 3     /* terms with the least to say that are left out for a try, one at a time */
+#define SK_PRUNE_TERMS                                                                                                 \
+    24                   /* terms in all from which the way back begins, too: some are worth something only together   \
+                          */
+#define SK_PRUNE_TRIED 3 /* terms with the least to say that are left out for a try, one at a time */
 
 /* ---- Diffusion ---- */
 
@@ -237,6 +240,7 @@
 #define SK_PILOT_RIDGE 1e-8       /* next to no penalty */
 #define SK_PILOT_SHARE 0.1        /* of the squares of residuals: least that a constant a keeps beside the noise */
 #define SK_PILOT_PASSES 12        /* of an affine pilot of long steps */
+#define SK_PILOT_STEPS 2000       /* that the pilot which only asks for substeps looks at */
 #define SK_PILOT_GAIN 0.5         /* nats: a pass that gains less is the last */
 #define SK_PILOT_ENOUGH 1.0    /* nats: a share of the way that gains more is taken without looking at shorter ones */
 #define SK_FAR_OUT 10          /* residuals beyond so many medians say nothing about a pilot's a */
@@ -261,8 +265,29 @@
 #define SK_NOISE_PAIRS 50     /* fewer pairs of neighbouring steps say nothing about noise */
 #define SK_FLOW_STEPS 60      /* with fewer the law of long steps follows chance: 40 steps lost 4 nats each on others */
 #define SK_NOISE_SUM 1        /* sum of the z-scores over sqrt(d) that lets a fit with noise be tried */
-#define SK_NOISE_GAIN 1       /* nats held out: a miss costs most, a false alarm little; */
-#define SK_NOISE_GAIN_EACH 0.6  /* and this for each state but the first: its R is fitted to all rows */
+#define SK_LONG_GAIN 1        /* nats held out, or promised: of a fit of long steps; held out beyond its error, too */
+#define SK_NOISE_GAIN 2       /* nats held out: R that is not there gains them in a set of 44, */
+#define SK_NOISE_GAIN_EACH 0.7 /* and this more for each state but the first: its R is fitted to all rows; */
+#define SK_NOISE_ERRORS 1      /* and so many paired errors. Where steps are long */
+#define SK_NOISE_GAIN_LONG                                                                                             \
+    1 /* less: noise that is missed there costs RE_f 100 and RE_a 500, a false alarm 10 and 20; */
+#define SK_NOISE_EACH_LONG 0.6 /* for each state but the first; */
+#define SK_NOISE_ERRORS_LONG 0.5
+#define SK_VALLEY_NATS 10 /* held out, by which another start must win: the first one ended in a wrong valley */
+#define SK_DOUBT_NATS                                                                                                  \
+    0.25                    /* R that gains so much over long steps is not excluded: it may still be as large as a h;  \
+                             */
+#define SK_DOUBT_AHEAD 0.05 /* nats for each value: a clean fit this far behind that of long steps is none */
+#define SK_NOISE_HINT 0.3   /* of that gain: R that promises less on the rows of the clean fit gets no fit */
+#define SK_HINT_STEPS 4     /* Newton steps by which it is found, */
+#define SK_HINT_SHARES                                                                                                 \
+    {                                                                                                                  \
+        0.02, 0.1, 0.3, 0.6                                                                                            \
+    } /* from these of the variance of a step */
+#define SK_HINT_PACES                                                                                                  \
+    {                                                                                                                  \
+        1, 0.7, 0.5, 0.35                                                                                              \
+    }                           /* and, where steps are long, from these of the drift */
 #define SK_NOISE_SURE 4         /* z-score with which noise need gain only over the same model without it, */
 #define SK_NOISE_AHEAD 10       /* while averages and polish of the clean model are ahead by no more nats than this */
 #define SK_NOISE_CROSS 3        /* z-score of a correlation that lets a full R be tried */
@@ -277,7 +302,13 @@
 #define SK_NEWTON_STEP 0.02     /* differences of log R and log a */
 #define SK_NEWTON_FLAT 0.01     /* of the larger eigenvalue: a smaller one is raised to it */
 #define SK_NEWTON_FACTOR 4      /* R and a move at most by this factor in a step */
-#define SK_RELAXED_MOST 8       /* steps of the diffusion are stretched at most so much */
+#define SK_ASCENT_NUMBERS 16 /* of a model that goes up its likelihood as a whole: a filter pass for each and step, */
+#define SK_ASCENT_PASSES 15  /* so many steps, */
+#define SK_ASCENT_GAIN 0.02  /* nats: less promised, and it is there; */
+#define SK_ASCENT_STEP 1e-4  /* differences, of a weight and of logarithms */
+#define SK_ASCENT_LEAST 0.05 /* of the largest weight: differences of smaller ones are as for this */
+#define SK_ASCENT_HALVES 5   /* of a step that gains nothing */
+#define SK_RELAXED_MOST 8    /* steps of the diffusion are stretched at most so much */
 
 /* ---- Identical parts of an average ---- */
 

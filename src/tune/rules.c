@@ -480,16 +480,36 @@ bool sk_noise_suspected(size_t d, const double *z)
     return largest >= suspicious[SK_MIN(d, sizeof suspicious / sizeof *suspicious) - 1] || sum >= SK_NOISE_SUM;
 }
 
-double sk_noise_gain_asked(size_t d) { return SK_NOISE_GAIN + SK_NOISE_GAIN_EACH * (double)(d - 1); }
+bool sk_is_long(size_t substeps) { return substeps >= SK_SURELY_LONG; }
+
+/* R that is not there gains half a squared normal variable, half of the time: P(gain > 2) = 2.3 %, and the error of
+ * such a gain is its square root times sqrt 2, so beyond one error is the same. Over long steps R that is missed costs
+ * many times what R that is not there does: P = 8 % there. */
+double sk_noise_gain_asked(size_t d, bool is_long)
+{
+    const double more = (double)(d - 1);
+    return is_long ? SK_NOISE_GAIN_LONG + SK_NOISE_EACH_LONG * more : SK_NOISE_GAIN + SK_NOISE_GAIN_EACH * more;
+}
+
+static bool gains_over_same(const sk_noise_evidence *e)
+{
+    const double errors = e->is_long ? SK_NOISE_ERRORS_LONG : SK_NOISE_ERRORS;
+    return e->over_same.nats >= fmax(sk_noise_gain_asked(e->d, e->is_long), errors * e->over_same.error);
+}
 
 bool sk_noise_gains(const sk_noise_evidence *e)
 {
-    return fmin(e->over_clean, e->over_same) >= sk_noise_gain_asked(e->d);
+    return gains_over_same(e) && e->over_clean.nats >= sk_noise_gain_asked(e->d, e->is_long);
 }
 
 bool sk_noise_is_sure(const sk_noise_evidence *e)
 {
-    return e->z >= SK_NOISE_SURE && e->over_same >= sk_noise_gain_asked(e->d) && e->over_clean >= -SK_NOISE_AHEAD;
+    return e->z >= SK_NOISE_SURE && gains_over_same(e) && e->over_clean.nats >= -SK_NOISE_AHEAD;
+}
+
+bool sk_noise_hinted(size_t d, bool is_long, double nats)
+{
+    return nats >= SK_NOISE_HINT * sk_noise_gain_asked(d, is_long);
 }
 
 void sk_noise_leave_behind(const sk_field_trials *all, bool *out)
@@ -511,13 +531,18 @@ bool sk_noise_correlated(size_t d, const double *z)
 
 bool sk_long_steps_worth(size_t steps, size_t substeps, double promise)
 {
-    return steps >= SK_FLOW_STEPS && (substeps >= SK_SURELY_LONG || (substeps > 1 && promise >= SK_NOISE_GAIN));
+    return steps >= SK_FLOW_STEPS && (sk_is_long(substeps) || (substeps > 1 && promise >= SK_LONG_GAIN));
 }
 
 /* Where one substep was enough in the end, steps are short, and the rules of the clean fit hold. */
 bool sk_long_steps_win(size_t substeps, double nats, double error)
 {
-    return substeps > 1 && nats >= fmax(SK_NOISE_GAIN, error);
+    return substeps > 1 && nats >= fmax(SK_LONG_GAIN, error);
+}
+
+bool sk_long_steps_doubtful(double doubt, double ahead, size_t values)
+{
+    return doubt >= SK_DOUBT_NATS && ahead <= SK_DOUBT_AHEAD * (double)values;
 }
 
 bool sk_grain_rules(double resolution, double eps) { return resolution >= eps; }

@@ -169,20 +169,33 @@ bool sk_moments_affordable(size_t rows, size_t d);
 /* The simplest trial within a paired standard error and so many nats of the best; SK_MOST: there is none. */
 size_t sk_simplest_near(const sk_field_trials *t, double nats);
 
-/* Nats held out that a fit with noise on d states must gain. */
-double sk_noise_gain_asked(size_t d);
+/* Held-out gain of one fit over another, in nats, and its standard error over clusters. */
+typedef struct sk_gain {
+    double nats, error;
+} sk_gain;
 
-/* What speaks for noise on d states: the largest z-score of its test, nats held out over the clean model, and over the
- * same model without noise. */
+/* Nats held out that a fit with noise on d states must gain: fewer where steps are long. */
+double sk_noise_gain_asked(size_t d, bool is_long);
+
+/* What speaks for noise on d states: the largest z-score of its test, the gain over the clean model, and over the same
+ * model without noise. */
 typedef struct sk_noise_evidence {
     size_t d;
-    double z, over_clean, over_same;
+    bool is_long; /* steps ask for many substeps */
+    double z;
+    sk_gain over_clean, over_same;
 } sk_noise_evidence;
 
-/* Whether it gains over both; and whether it is sure by its test and the same model without it, and what averages and
- * polish of the clean search are ahead is little. */
+/* Whether it gains over both, over the same beyond the error of the gain; and whether it is sure by its test and the
+ * same model without it, and what averages and polish of the clean search are ahead is little. */
 bool sk_noise_gains(const sk_noise_evidence *e);
 bool sk_noise_is_sure(const sk_noise_evidence *e);
+
+/* Whether so many nats that R gains in a model fitted without it let a fit with noise be worth its time. */
+bool sk_noise_hinted(size_t d, bool is_long, double nats);
+
+/* Whether so many substeps mean long steps. */
+bool sk_is_long(size_t substeps);
 
 /* Candidates that are too far behind the best of a sweep to be tried in the next: out[i] is set, never unset. */
 void sk_noise_leave_behind(const sk_field_trials *all, bool *out);
@@ -199,6 +212,10 @@ bool sk_long_steps_worth(size_t steps, size_t substeps, double promise);
 
 /* Whether that fit, which took so many substeps in the end, is taken for its gain held out and the gain's error. */
 bool sk_long_steps_win(size_t substeps, double nats, double error);
+
+/* Whether the clean fit stands in the place of that of long steps, though this is `ahead` nats over so many values: R
+ * that was not found gains so much that it is not excluded, and the clean fit is no failure. */
+bool sk_long_steps_doubtful(double doubt, double ahead, size_t values);
 
 /* Whether the grain of counts and rounded data, and not the data's own jitter, bounds the clean likelihood (eps): that
  * of the filter, which knows no grain, cannot be compared with it then. */

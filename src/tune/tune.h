@@ -27,6 +27,12 @@ typedef struct sk_inputs {
     bool *f, *a; /* the field may depend on it */
 } sk_inputs;
 
+/* What is asked about measurement noise. Nothing: neither noise nor long steps are looked at. */
+typedef enum sk_noise_choice { SK_ASK_NOTHING, SK_ASK_NONE, SK_ASK_AUTO, SK_ASK_DIAGONAL, SK_ASK_FULL } sk_noise_choice;
+
+/* Of "none", "auto", "diag", "full"; SK_ASK_NOTHING: it is no such name. */
+sk_noise_choice sk_noise_choice_named(const char *name);
+
 typedef struct sk_tune_spec {
     const sock_data *data;
     const sock_data *validation;  /* NULL: cross-validation on the data */
@@ -39,13 +45,13 @@ typedef struct sk_tune_spec {
     bool full_only, diagonal_only;
     /* each piece can be switched off */
     bool conditional, weighted, learned, correct, polish, average;
-    bool scaling;      /* bring coordinates in very different units to the same one, see scaling.h */
-    double delta;      /* the paper's protocol: added to the diagonal of a step's covariance in the likelihood */
-    const char *noise; /* "auto", "none", "diag" or "full"; NULL: none */
-    size_t substeps;   /* of a step; 0: chosen */
-    double tolerance;  /* of the convex problems; 0: 1e-6, or 1e-4 for more than three dimensions while searching */
-    bool bands;        /* how far the model can be trusted is told with it */
-    const char *hold;  /* of inputs: "auto", "previous" or "linear" */
+    bool scaling; /* bring coordinates in very different units to the same one, see scaling.h */
+    double delta; /* the paper's protocol: added to the diagonal of a step's covariance in the likelihood */
+    sk_noise_choice noise;
+    size_t substeps;  /* of a step; 0: chosen */
+    double tolerance; /* of the convex problems; 0: 1e-6, or 1e-4 for more than three dimensions while searching */
+    bool bands;       /* how far the model can be trusted is told with it */
+    const char *hold; /* of inputs: "auto", "previous" or "linear" */
     const sk_inputs *inputs;     /* what is decided of the inputs of the data; NULL: nothing yet */
     const double *lower, *upper; /* d each: bounds of the states, infinite where there is none; NULL: none at all */
 } sk_tune_spec;
