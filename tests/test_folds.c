@@ -232,7 +232,7 @@ static void test_folds__copies_have_the_same_inputs(void **state)
         t[i] = (double)(i % POINTS);
         if (j < 4) x[2 * i] = x[2 * (i % POINTS)];         /* four paths are one, */
         if (j < 2) x[2 * i + 1] = x[2 * (i % POINTS) + 1]; /* two of them with its inputs, */
-        if (j == 2) x[2 * i + 1] = x[2 * (i % POINTS) + 1] + (i % POINTS == POINTS - 1); /* one but for the last */
+        if (j == 3) x[2 * i + 1] = x[2 * (i % POINTS) + 1] + (i % POINTS == POINTS - 1); /* one but for the last */
     }
     assert_int_equal(sock_data_from_arrays(ctx, 2, PATHS, length, t, x, names, NULL, opts, &data), SOCK_OK);
     sk_row_sets sets = split_rows(data, NULL, 3, 0);
