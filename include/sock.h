@@ -531,6 +531,17 @@ SOCK_API sock_status sock_check_scores(sock_context *ctx, const sock_model *mode
                                        const sock_options *opts, sock_step_scores *out);
 SOCK_API void sock_step_scores_free(sock_step_scores *scores);
 
+/* ---- Explain ------------------------------------------------------------------------------------------- */
+
+/* What the equation means within a range of the states: fixed points, in one dimension the potential with its wells,
+ * escape times and the stationary density, in two the density, the probability current and the entropy production, with
+ * errors from draws of a model with bands; one JSON object (docs/explain.md). The range is that of the data of the fit,
+ * where the model has bands, else that of `data`; the options lower and upper come first, and bounds of the model end
+ * it. data: NULL, or what the stationary law is compared with. u: a value for each input of the model; NULL or NaN: its
+ * median in the fit. Options used: lower, upper, seed. opts may be NULL. */
+SOCK_API sock_status sock_explain(sock_context *ctx, const sock_model *model, const sock_data *data, const double *u,
+                                  const sock_options *opts, char **json);
+
 #ifdef __cplusplus
 }
 #endif

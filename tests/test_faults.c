@@ -416,6 +416,20 @@ static sock_status call_check(world *w)
     return keep_text(status, text);
 }
 
+static sock_status call_explain(world *w)
+{
+    char *text = NULL;
+    const sock_status status = sock_explain(w->ctx, w->poly, w->data, NULL, NULL, &text);
+    return keep_text(status, text);
+}
+
+static sock_status call_explain_draws(world *w)
+{
+    char *text = NULL;
+    const sock_status status = sock_explain(w->ctx, w->banded, NULL, NULL, NULL, &text);
+    return keep_text(status, text);
+}
+
 static sock_status call_report(world *w)
 {
     rep_settings settings = {
@@ -466,6 +480,8 @@ static const struct call {
     {"sock_score", call_score, false},
     {"sock_score of a model with noise", call_score_noise, false},
     {"sock_smooth", call_smooth, false},
+    {"sock_explain", call_explain, false},
+    {"sock_explain, draws", call_explain_draws, true},
     {"sock_write_file", call_write_file, false},
     {"sock_simulation_bounds", call_bounds, false},
     {"sock_model_set_bounds", call_set_bounds, false},

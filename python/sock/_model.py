@@ -465,6 +465,34 @@ class Model:
             warnings.warn(f"{result.verdict} {result.advice}", SockWarning, stacklevel=outside())
         return result
 
+    def explain(
+        self, X: Any = None, *, t: Any = None, dt: Optional[float] = None, u: Optional[Mapping[str, float]] = None, **options: Any
+    ) -> Dict[str, Any]:
+        """What the equation means within the range of the data (docs/explain.md): a dict, as `sock explain --json` prints.
+
+        Fixed points with their eigenvalues; in one dimension potential, wells, escape times, stationary density and
+        relaxation time; in two the stationary density, the probability current and the entropy production; with errors
+        of a model that has bands. X: data to compare with, those of the fit where it was fitted here. ``u``: values of
+        inputs by name, their medians where none is given. Options: ``lower`` and ``upper`` (ends of the range), ``seed``.
+
+        >>> ou = sock.KnownSDE(1, lambda x: -2 * x, lambda x: np.ones((len(x), 1, 1)))
+        >>> told = ou.explain(lower=-4, upper=4)
+        >>> round(told["relaxation_time"]["value"], 6), round(told["stationary"]["sd"][0]["value"], 6)
+        (0.5, 0.5)
+        """
+        data = getattr(self, "data_", None) if X is None else self._data(X, t, dt)
+        strange = [name for name in u or {} if name not in self.inputs_]
+        if strange:
+            raise UsageError(f"u names {strange[0]!r}, which is no input of the model; it has: {', '.join(self.inputs_) or 'none'}")
+        values = np.array([(u or {}).get(name, np.nan) for name in self.inputs_] or [np.nan], dtype=float)
+        text = ctypes.c_void_p()
+        with own_errors(self), self._context(("lower", "upper", "seed"), {"lower": "auto", "upper": "auto", **options}) as c:
+            c.work(
+                lib.sock_explain, self._pointer(), None if data is None else data._handle, doubles(values), c.options,
+                ctypes.byref(text), progress=self._progress(),
+            )
+        return json.loads(take_text(text))
+
     def _step_scores(self, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What the check is made of: v, the same as shares, the states where steps start, and the piece of each step."""
         raw = _native.StepScores()

@@ -249,6 +249,18 @@ sock_check <- function(model, data = model$data, ...) {
   out
 }
 
+# What the equation means within the range of the data (docs/explain.md): a list, as sock explain --json prints. data: NULL,
+# or what the stationary law is compared with. inputs: a named list of numbers; an input without one has its median. `...`:
+# lower and upper (ends of the range), seed.
+sock_explain <- function(model, data = model$data, inputs = list(), ...) {
+  o <- options_of(list(...))
+  strange <- setdiff(names(inputs), model$inputs)
+  if (length(strange)) stop("the model has no input ", strange[1], call. = FALSE)
+  u <- vapply(model$inputs, function(name) if (is.null(inputs[[name]])) NA_real_ else as.double(inputs[[name]]), 0)
+  on <- if (is.null(data)) NULL else model_data(model, data)$pointer
+  json_read(.Call(C_explain, model$pointer, on, as.double(u), o$keys, o$values))
+}
+
 print.sock_check <- function(x, ...) {
   number <- function(test, key) if (is.null(test[[key]])) NA else test[[key]]
   cat(x$verdict, "\n", if (nzchar(x$advice)) paste0(x$advice, "\n"), sep = "")

@@ -60,7 +60,8 @@
     X(sock_smooth)                                                                                                     \
     X(sock_score)                                                                                                      \
     X(sock_check)                                                                                                      \
-    X(sock_checks_json)
+    X(sock_checks_json)                                                                                                \
+    X(sock_explain)
 
 /* Filled once, when R loads the package. */
 static struct {
@@ -478,6 +479,26 @@ static SEXP r_check(SEXP pointer, SEXP data, SEXP keys, SEXP values)
     return out;
 }
 
+/* The text of sock_explain. data may be NULL. */
+static SEXP r_explain(SEXP pointer, SEXP data, SEXP u, SEXP keys, SEXP values)
+{
+    const sock_model *model = held(pointer, "model");
+    const sock_data *on = Rf_isNull(data) ? NULL : held(data, "data set");
+    call c;
+    char *json = NULL;
+    SEXP out = R_NilValue;
+    if (begin(&c, keys, values, Rf_ScalarInteger(0)))
+        good(&c, so.sock_explain(c.ctx, model, on, REAL(u), c.opts, &json));
+    if (json) {
+        out = Rf_mkString(json);
+        so.sock_string_free(json);
+    }
+    PROTECT(out);
+    finish(&c);
+    UNPROTECT(1);
+    return out;
+}
+
 static SEXP r_version(void) { return Rf_mkString(so.sock_version()); }
 
 static SEXP r_blas_remark(void) { return Rf_mkString(so.sock_blas_remark()); }
@@ -501,7 +522,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(model_save, 2), ENTRY(model_names, 1), ENTRY(model_inputs, 1), ENTRY(model_has_diffusion, 1),
     ENTRY(model_info, 1), ENTRY(field, 5),       ENTRY(band, 5),         ENTRY(draw, 3),
     ENTRY(simulate, 11),  ENTRY(smooth, 2),      ENTRY(score, 5),        ENTRY(check, 4),
-    ENTRY(version, 0),    ENTRY(blas_remark, 0), ENTRY(option_keys, 0),  {NULL, NULL, 0}};
+    ENTRY(explain, 5),    ENTRY(version, 0),     ENTRY(blas_remark, 0),  ENTRY(option_keys, 0),
+    {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

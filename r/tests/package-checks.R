@@ -96,6 +96,12 @@ for (key in c("loglik", "perplexity_raw", "loglik_moments", "perplexity_moments_
   line <- grep(sprintf('^ *"%s":', key), told, value = TRUE)
   stopifnot(all.equal(score[[key]], as.double(sub(",$", "", sub(".*: *", "", line))), tolerance = 1e-14))
 }
+explained <- sock_explain(model, NULL, lower = 0.5, upper = 2)
+told <- readLines(at("explain.json"))
+stopifnot(explained$dimension == 1, identical(explained$range$from, "options"), is.null(explained$data))
+slope <- sub(",$", "", sub(".*: ", "", grep("\"value\"", told, value = TRUE)))
+stopifnot(any(abs(as.numeric(slope[slope != "null"]) - explained$stationary$mean[[1]]$value) < 1e-9))
+
 checked <- sock_check(model, at("test.csv"), draws = 99)
 told <- readLines(at("check.json"))
 stopifnot(isTRUE(checked$ok), length(checked$tests) == 9, identical(checked$tests[[1]]$name, "scale"))

@@ -105,6 +105,20 @@ sock_status sk_qr(sock_context *ctx, size_t m, size_t n, double *a, size_t lda, 
 sock_status sk_svd(sock_context *ctx, size_t m, size_t n, double *a, size_t lda, double *s, double *u, size_t ldu,
                    double *vt, size_t ldvt);
 
+/* ---- Band matrices, and matrices that are not symmetric ---- */
+
+/* n x n with `width` < n diagonals on each side of the main one, zero at first; entries are written through sk_band_at,
+ * then factored, then b := A^-1 b as often as wanted. SOCK_ENUMERIC: singular. */
+typedef struct sk_band sk_band;
+sock_status sk_band_new(sock_context *ctx, size_t n, size_t width, sk_band **out);
+void sk_band_free(sk_band *band);
+double *sk_band_at(sk_band *band, size_t i, size_t j);
+sock_status sk_band_factor(sock_context *ctx, sk_band *band);
+void sk_band_solve(const sk_band *band, double *b);
+
+/* The eigenvalues of A (n x n), real and imaginary parts; A is destroyed. SOCK_ENUMERIC: A is not finite. */
+sock_status sk_eigenvalues(sock_context *ctx, size_t n, double *a, double *re, double *im);
+
 /* ---- Pivoted Cholesky of a positive semi-definite matrix that is never stored ---- */
 
 /* Writes column `pivot` (N numbers) of the matrix. */

@@ -428,4 +428,35 @@
 #define SK_CHECK_EXIT_STEPS 1000   /* over so many steps at most */
 #define SK_CHECK_EXIT_WIDER 0.5    /* of the data's range, on each side */
 
+/* ---- Explain: what an equation means ---- */
+
+#define SK_EXPLAIN_DRAWS 50         /* models drawn for the errors: a standard error is then known to a tenth */
+#define SK_EXPLAIN_DRAWS_MANY 20    /* beyond two dimensions, where Newton's method takes most of the time */
+#define SK_EXPLAIN_SHARE 0.5        /* of the draws must have a number for it to have an error */
+#define SK_EXPLAIN_LEVEL 0.9        /* of the intervals, as of bands */
+#define SK_EXPLAIN_SCAN 400         /* points of a line between which f and the potential's slope change their sign */
+#define SK_EXPLAIN_PANELS 200       /* pieces of a line, each with five nodes: OU's variance to 1e-9, */
+#define SK_EXPLAIN_STEEP 0.5        /* more where 2 f / a changes the density by more than e to this in one, */
+#define SK_EXPLAIN_PANELS_MOST 4000 /* at most */
+#define SK_EXPLAIN_VANISHING 1e-6   /* share of the largest a on a line below which it vanishes at an end, */
+#define SK_EXPLAIN_DIVIDES 1e-4  /* and of the largest on either side of a point below which paths hardly cross it; */
+#define SK_EXPLAIN_SINGULAR 1e-9 /* in a plane: of its larger eigenvalue */
+#define SK_EXPLAIN_HANGS 0.5     /* density at an end, over its largest, that makes all told of it hang on this end; */
+#define SK_EXPLAIN_EDGES 0.05    /* in a plane: share in the outermost cells of the grid */
+#define SK_EXPLAIN_DIP 0.1       /* wells between which the log density dips by less are one */
+#define SK_EXPLAIN_ROUNDS 400    /* steps of the inverse iteration: two or three wells alike need the most */
+#define SK_EXPLAIN_TABLE 101     /* points of potential and density */
+#define SK_EXPLAIN_STARTS 100    /* of Newton's method in several dimensions, */
+#define SK_EXPLAIN_STARTS_LEAST 10 /* and so many where f has been asked too often: */
+#define SK_EXPLAIN_ASKED 4e5       /* points */
+#define SK_EXPLAIN_NEWTON 40       /* steps from one start */
+#define SK_EXPLAIN_SAME 1e-5       /* of the range: fixed points nearer to each other are one */
+#define SK_EXPLAIN_MARGINAL                                                                                            \
+    1e-6 /* of the largest eigenvalue: a smaller real part is 0, and with a smaller eigenvalue a fixed point is one of \
+            a line of them */
+#define SK_EXPLAIN_GRID                                                                                                \
+    48 /* cells of a side of the plane, for draws and tables; the model is solved with twice as many, too */
+#define SK_EXPLAIN_EMPTY 1e-10   /* of the largest density: in a cell with less, J J / p is rounding */
+#define SK_EXPLAIN_NEGATIVE 1e-3 /* mass below 0 beyond which the grid does not bear the model */
+
 #endif
