@@ -70,6 +70,7 @@ sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_option
         sk_fit_release(&job);
         return status;
     }
+    if (sk_option_count(opts, "order") == 2) SK_GO(sk_fit_refuse_second(&job));
     SK_GO(refuse_inputs(ctx, data));
     SK_GO(refuse_unused(&job));
     SK_GO(sk_model_new(ctx, data->d, (const char *const *)data->state, &model));

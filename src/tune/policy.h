@@ -310,6 +310,23 @@
 #define SK_ASCENT_HALVES 5   /* of a step that gains nothing */
 #define SK_RELAXED_MOST 8    /* steps of the diffusion are stretched at most so much */
 
+/* ---- Second order ---- */
+
+#define SK_INERTIA_ROWS 30     /* fewer second differences say nothing about a force */
+#define SK_INERTIA_SHIFT 0.02  /* of the typical variance: rows with next to no noise do not outweigh all others, */
+#define SK_INERTIA_SHARE 0.1   /* nor do their squares */
+#define SK_INERTIA_FAR 100     /* an innovation beyond so many times its variance says nothing */
+#define SK_INERTIA_LEAST 1e-3  /* of the mean square second difference: least a at the start */
+#define SK_INERTIA_BEGINS 2    /* iterations with polynomials and a constant a alone: velocities have to be found first */
+#define SK_INERTIA_SWEEPS                                                                                              \
+    {                                                                                                                  \
+        3, 5, 7                                                                                                        \
+    } /* iterations in which candidates are compared */
+#define SK_INERTIA_LAST_SWEEP 7
+#define SK_INERTIA_ITERATIONS 16     /* at most; 9 are usual */
+#define SK_INERTIA_CONSTANT_PASSES 4 /* for constant coefficients, which settle at once */
+#define SK_INERTIA_NOISE_GAIN 2      /* nats held out that noise must gain, beyond its error, for each state */
+
 /* ---- Identical parts of an average ---- */
 
 #define SK_IDENTICAL 1e-7       /* relative difference of what they say of the held-out rows */
