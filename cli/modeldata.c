@@ -86,7 +86,8 @@ static int model_data_read_states(const cli *c, const sock_model *model, const c
         free((void *)names);
         return cli_fail(c, names ? status : SOCK_ENOMEM);
     }
-    int code = named_data_read(c, sock_model_dim(model), names, "the model", path, out);
+    const size_t d = sock_model_dim(model), seen = sock_model_order(model) == 2 ? d / 2 : d; /* no velocities */
+    int code = named_data_read(c, seen, names, "the model", path, out);
     free((void *)names);
     return code;
 }

@@ -340,6 +340,13 @@ SOCK_API sock_status sock_model_wrap(sock_context *ctx, size_t d, const char *co
 SOCK_API sock_status sock_model_set_inputs(sock_context *ctx, sock_model *model, size_t inputs,
                                            const char *const *names, const char *const *hold);
 
+/* 2: dynamics of second order. The first half of the states are positions, the second half their velocities, which data
+ * do not have: f = (v, F), a is zero but for the block of the velocities. Else 1; 0 for NULL. */
+SOCK_API int sock_model_order(const sock_model *model);
+
+/* Declares a wrapped model without inputs to be of that order; 2: it has an even number of states. */
+SOCK_API sock_status sock_model_set_order(sock_context *ctx, sock_model *model, int order);
+
 /* ---- Simulate ------------------------------------------------------------------------------------------ */
 
 /* What happens at the bounds of the state space. */
