@@ -138,6 +138,29 @@ int model_data_read(const cli *c, const sock_model *model, const char *path, soc
     return models_data_read(c, model, NULL, path, out);
 }
 
+int model_first_order(const cli *c, const sock_model *model, const char *verb)
+{
+    if (sock_model_order(model) != 2) return -1;
+    return cli_usage_error(c, "%s: the model is of order 2, its velocities are not in the data; %s knows order 1", verb,
+                           verb);
+}
+
+bool model_velocities_read(const cli *c, const sock_model *model, const char *path, sock_data **out)
+{
+    const char **names = model_names(model);
+    const char *given = sock_options_get(c->opts, "state");
+    const bool by_name = names && !path_ends_in(path, ".npy") && strcmp(given, "auto") == 0;
+    sock_data *data = NULL;
+    sock_status status = by_name ? set_states(c, sock_model_dim(model), names) : SOCK_ENOMEM;
+    if (status >= 0) status = sock_data_read(c->ctx, path, c->opts, &data);
+    if (by_name) sock_options_set(c->ctx, c->opts, "state", "auto");
+    free((void *)names);
+    if (status < 0) return false;
+    cli_caveat(c, status);
+    *out = data;
+    return true;
+}
+
 int model_states_read(const cli *c, const sock_model *model, const char *path, sock_data **out)
 {
     const sock_status status = set_inputs(c, NULL, NULL);

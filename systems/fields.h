@@ -25,9 +25,9 @@ SYS_FIELDS(sys_dose); /* effect, half, horizon:   dx = (x (1 - x) - effect D / (
                          changes once, in the middle of the horizon */
 
 /* Positions and velocities (q, v). */
-SYS_FIELDS(sys_harmonic);  /* stiffness, friction, noise:  dv = (-stiffness q - friction v) dt + sqrt(noise) dW */
-SYS_FIELDS(sys_pendulum);  /* gravity, friction, noise:    dv = (-gravity sin q - friction v) dt + sqrt(noise) dW */
-SYS_FIELDS(sys_duffing);   /* friction, noise, growth:     dv = (q - q^3 - friction v) dt + sqrt(noise + growth q^2) dW */
+SYS_FIELDS(sys_harmonic); /* stiffness, friction, noise:  dv = (-stiffness q - friction v) dt + sqrt(noise) dW */
+SYS_FIELDS(sys_pendulum); /* gravity, friction, noise:    dv = (-gravity sin q - friction v) dt + sqrt(noise) dW */
+SYS_FIELDS(sys_duffing); /* friction, noise, growth:     dv = (q - q^3 - friction v) dt + sqrt(noise + growth q^2) dW */
 SYS_FIELDS(sys_vanderpol); /* damping, noise:              dv = (damping (1 - q^2) v - q) dt + sqrt(noise) dW */
 
 /* Inputs of forced and dose: u or D, and two that do nothing, w (a slow wave) and g (0 or 1 in a trajectory). */

@@ -17,7 +17,7 @@
     void name##_diffusion(void *user, size_t count, size_t d, const double *x, double *a)                              \
     {                                                                                                                  \
         const double *p = ((const sys_instance *)user)->parameter;                                                     \
-        memset(a, 0, count * d * d * sizeof *a);                                                                       \
+        memset(a, 0, count *d *d * sizeof *a);                                                                         \
         for (size_t i = 0; i < count; i++, x += d, a += d * d) a[3] = name##_kicks(p, x[0]);                           \
     }                                                                                                                  \
     void name##_noise(const sys_instance *instance, const double *x, const double *dw, double *out)                    \

@@ -1,8 +1,8 @@
 /* test_inertia.c - the filter over position and velocity against what is known in closed form, and its rows against
  * what they are rows of. */
-#include "truths.h"
 #include "onecontext.h"
 #include "score/inertia.h"
+#include "truths.h"
 #include "tune/policy.h"
 
 enum { STEPS = 40 };
@@ -252,8 +252,7 @@ static void test_inertia__rows_of_the_spread_give_its_variance_and_no_lags(void 
     for (size_t i = 1; i < STEPS; i++) {
         const double s = p.pass.s[i];
         assert_close((a[i] + noise * r[i]) / s, 1, 1e-12, 1);
-        for (size_t l = 1; l < 3; l++)
-            assert_close((a[l * STEPS + i] + noise * r[l * STEPS + i]) / s, 0, 1e-12, 1);
+        for (size_t l = 1; l < 3; l++) assert_close((a[l * STEPS + i] + noise * r[l * STEPS + i]) / s, 0, 1e-12, 1);
     }
     for (size_t l = 1; l < 3; l++) assert_true(fabs(r[l * STEPS + 10]) > 0.05); /* but for their sum they are not 0 */
     assert_true(a[0] == 0 && r[0] == 0 && a[STEPS + 1] == 0 && a[2 * STEPS + 2] == 0); /* no such pairs */

@@ -1,5 +1,5 @@
-/* fitsecond.c - what does not go with order = 2: positions observed, velocities not. Each is refused with the option that
- * is in the way. */
+/* fitsecond.c - what does not go with order = 2: positions observed, velocities not. Each is refused with the option
+ * that is in the way. */
 #include "api/fitjob.h"
 
 #include <string.h>
@@ -7,16 +7,16 @@
 /* Options that would change nothing, or that the fit of second order does not know. */
 static sock_status refuse_given(const sk_fit_job *job)
 {
-    static const char *const unknown[] = {"quadrature", "weights",  "correction", "polish", "average",
-                                          "substeps",   "budget",   "lower",      "upper",  "hold"};
+    static const char *const unknown[] = {"quadrature", "weights", "correction", "polish", "average",
+                                          "substeps",   "budget",  "lower",      "upper",  "hold"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         if (sk_option_is_set(job->opts, unknown[i]))
             return sk_fail(job->ctx, SOCK_EUSAGE, "%s is given; it does not go with order = 2", unknown[i]);
     static const char *const later[] = {"bands", "check"};
     for (size_t i = 0; i < 2; i++)
         if (sk_option_is_set(job->opts, later[i]) && sk_option_flag(job->opts, later[i]))
-            return sk_fail(job->ctx, SOCK_EUSAGE, "%s is 'yes'; allowed with order = 2: no (they do not go together yet)",
-                           later[i]);
+            return sk_fail(job->ctx, SOCK_EUSAGE,
+                           "%s is 'yes'; allowed with order = 2: no (they do not go together yet)", later[i]);
     return SOCK_OK;
 }
 

@@ -171,7 +171,8 @@ static sock_status tell_second(sk_fit_job *job, const strays *wild, sk_record *r
     record->tuned = true;
     record->order = 2;
     record->quadrature = sk_strdup(job->ctx, "filter");
-    if (!record->quadrature) return SOCK_ENOMEM;
+    record->bands_reason = sk_strdup(job->ctx, "models of order 2 have none yet");
+    if (!record->quadrature || !record->bands_reason) return SOCK_ENOMEM;
     record->n = sk_data_intervals(job->data);
     for (size_t i = 0; i < model->diffusion_terms; i++) record->rank += model->diffusion[i]->rank;
     SK_TRY(sk_record_certify(job->ctx, record));
@@ -228,7 +229,9 @@ sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
     record.found = (sk_tune_outcome){0};
     sock_status ended = find_strays(job, &spec, &wild);
     sock_status (*const search)(sock_context *, const sk_tune_spec *, sock_model **, sk_tune_outcome *) =
-        is_paper(job) ? sk_tune_paper : is_second(job) ? sk_tune_inertia : sk_tune;
+        is_paper(job)    ? sk_tune_paper
+        : is_second(job) ? sk_tune_inertia
+                         : sk_tune;
     if (ended >= 0) ended = search(job->ctx, &spec, &model, &record.found);
     sock_status status = ended < 0 ? ended : tell(job, &wild, &record, ended, model);
     sk_record_clear(&record);

@@ -214,8 +214,8 @@ sock_status sock_model_set_order(sock_context *ctx, sock_model *model, int order
 sock_status sk_refuse_second(sock_context *ctx, const sock_model *model, const char *who)
 {
     if (!model || model->structure->order != 2) return SOCK_OK;
-    return sk_fail(ctx, SOCK_EUSAGE, "%s: the model is of order 2, its velocities are not in the data; %s knows order 1",
-                   who, who);
+    return sk_fail(ctx, SOCK_EUSAGE,
+                   "%s: the model is of order 2, its velocities are not in the data; %s knows order 1", who, who);
 }
 
 /* ---- Information ---- */

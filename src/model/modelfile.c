@@ -32,8 +32,8 @@ static bool first_knows(const char *name)
 }
 
 /* Programs of version 0.1.0 refuse arrays that they do not know (origin and kept of a map, all that a spread has); a
- * file with one, or with bounds, inputs or order 2, has version 2, so that they can name the reason. A file without any stays as
- * they wrote it. */
+ * file with one, or with bounds, inputs or order 2, has version 2, so that they can name the reason. A file without any
+ * stays as they wrote it. */
 static const char *version_of(const sk_structure *structure, const sk_tensors *t)
 {
     if (structure->inputs || structure->order == 2 || sk_structure_is_bounded(structure)) return SECOND_VERSION;

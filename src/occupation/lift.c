@@ -7,8 +7,8 @@ static const double share[SK_LIFT_NODES] = {1.0 / 6, 4.0 / 6, 1.0 / 6};
 
 sk_lift sk_lift_part(const sk_lift *l, size_t begin, size_t end)
 {
-    return (sk_lift){end - begin,           l->begins + begin, l->h + begin, l->carry + 4 * begin,
-                     l->onward + 6 * begin, l->gain + 2 * begin};
+    return (sk_lift){end - begin,          l->begins + begin,     l->h + begin,
+                     l->carry + 4 * begin, l->onward + 6 * begin, l->gain + 2 * begin};
 }
 
 /* ---- Means ---- */

@@ -1,8 +1,8 @@
 /* lift.h - rows of second-order dynamics along runs of steps: positions are observed, velocities are not.
  *
  * A filter over s = (x, v) has left for every step its transition E (2 x 2), the vectors c_k that carry what happens at
- * the three nodes of the step (its beginning, middle and end, weights g = h (1/6, 4/6, 1/6)) to its end, and the gain K.
- * All that a fit needs of them is linear in what stands at the nodes, and predictable: no row looks at its own
+ * the three nodes of the step (its beginning, middle and end, weights g = h (1/6, 4/6, 1/6)) to its end, and the gain
+ * K. All that a fit needs of them is linear in what stands at the nodes, and predictable: no row looks at its own
  * observation.
  *
  *     means     A- = E A + sum_k g_k c_k phi_k,             row = A-_x,    A = (1 - K H) A-

@@ -12,7 +12,7 @@
 enum { LANES = 32, TERMS = 6 }; /* TERMS: of the exponential, after scaling */
 
 static const double LOG_2PI = 1.83787706640934548356;
-static const double CLIP = 3;    /* a position further out than so many widths of the data is brought back */
+static const double CLIP = 3;     /* a position further out than so many widths of the data is brought back */
 static const double REACH = 1e-3; /* of the standard deviation */
 static const double MARGIN = 1;   /* of the width of the data, on each side */
 
@@ -112,14 +112,33 @@ typedef struct job {
 static sock_status group_new(const job *j, group *g)
 {
     const size_t d = j->series->d, w = 2 * d, points = 4 * d;
-    const size_t size[] = {LANES * w,         LANES * w * w,      LANES,           LANES * w,           LANES * w,
-                           LANES * w,         LANES * d,          LANES * d,       LANES * d,           LANES * d,
-                           LANES * 3 * d * d, LANES * 3 * d,      LANES * 3 * d * d, LANES * d * w,     LANES * points * w,
-                           LANES * points * w, LANES * points * w * w, w * w,      w * w,               w * w,
-                           w * w,             w * w,              w * w,           0};
-    double **part[] = {&g->m,       &g->p,       &g->h,       &g->mean,    &g->middle, &g->end,  &g->rate[0], &g->rate[1],
-                       &g->rate[2], &g->rate[3], &g->root,    &g->f,       &g->a,      &g->slope, &g->x,      &g->fx,
-                       &g->ax,      &g->w[0],    &g->w[1],    &g->w[2],    &g->w[3],   &g->w[4], &g->w[5],    &g->space};
+    const size_t size[] = {LANES * w,
+                           LANES * w * w,
+                           LANES,
+                           LANES * w,
+                           LANES * w,
+                           LANES * w,
+                           LANES * d,
+                           LANES * d,
+                           LANES * d,
+                           LANES * d,
+                           LANES * 3 * d * d,
+                           LANES * 3 * d,
+                           LANES * 3 * d * d,
+                           LANES * d * w,
+                           LANES * points * w,
+                           LANES * points * w,
+                           LANES * points * w * w,
+                           w * w,
+                           w * w,
+                           w * w,
+                           w * w,
+                           w * w,
+                           w * w,
+                           0};
+    double **part[] = {&g->m,       &g->p,       &g->h,    &g->mean, &g->middle, &g->end,   &g->rate[0], &g->rate[1],
+                       &g->rate[2], &g->rate[3], &g->root, &g->f,    &g->a,      &g->slope, &g->x,       &g->fx,
+                       &g->ax,      &g->w[0],    &g->w[1], &g->w[2], &g->w[3],   &g->w[4],  &g->w[5],    &g->space};
     const size_t parts = sizeof size / sizeof *size;
     size_t all = sk_sampler_space(j->sampler, LANES * points);
     for (size_t i = 0; i < parts; i++) all += size[i];

@@ -8,9 +8,10 @@
  *     spread   P- = E P E' + sum_k g_k c_k a(node_k) c_k',  c_k = exp((h - t_k) J)'s columns of v
  *     e = y - m-_x,  S = P-_xx + R,  K = P-_x S^-1,  m = m- + K e,  P = (1 - K H) P- (1 - K H)' + K R K'
  *
- * A run begins with two points: m = (y_1, (y_1 - y_0)/h + h F/2), P_xx = R, P_xv = R/h, P_vv = a h/3 + 2 R/h^2; its first
- * density is that of the third. What rows of a fit need of the steps is kept: see occupation/lift.h. In one dimension
- * these are the filter's own E, c and K; in several every coordinate has the same E = [[1, h], [0, 1]], and the mean gain. */
+ * A run begins with two points: m = (y_1, (y_1 - y_0)/h + h F/2), P_xx = R, P_xv = R/h, P_vv = a h/3 + 2 R/h^2; its
+ * first density is that of the third. What rows of a fit need of the steps is kept: see occupation/lift.h. In one
+ * dimension these are the filter's own E, c and K; in several every coordinate has the same E = [[1, h], [0, 1]], and
+ * the mean gain. */
 #ifndef SK_INERTIA_H
 #define SK_INERTIA_H
 

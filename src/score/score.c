@@ -436,8 +436,7 @@ static sock_status check_dimensions(sock_context *ctx, const subject *who, size_
         return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the training data (%s) %zu", d,
                        train->source, train->d);
     if (truth && sk_model_observed(truth) != d)
-        return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the truth %zu", d,
-                       sk_model_observed(truth));
+        return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the truth %zu", d, sk_model_observed(truth));
     return SOCK_OK;
 }
 

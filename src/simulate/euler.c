@@ -142,8 +142,8 @@ static const double *with_inputs(block *b, double time)
     return b->z;
 }
 
-/* Second order: x by v h + F h^2 / 2 and v by F h, with a pair of Gaussians of covariance a [[h^3/3, h^2/2], [h^2/2, h]].
- * With u and w of covariance a they are h^1.5 (u + w / sqrt 3) / 2 and h^0.5 u. */
+/* Second order: x by v h + F h^2 / 2 and v by F h, with a pair of Gaussians of covariance a [[h^3/3, h^2/2], [h^2/2,
+ * h]]. With u and w of covariance a they are h^1.5 (u + w / sqrt 3) / 2 and h^0.5 u. */
 static void add_second(block *b, double h, size_t within)
 {
     const size_t d = b->d, m = d / 2, stride = SK_NOISE_STEPS(d) * d;

@@ -77,9 +77,8 @@ static sock_status add(void *arg, size_t begin, size_t end, size_t fold)
     double *b = sk_doubles_unset(ctx, n, p * (p + 1) / 2), *weight = sk_doubles_unset(ctx, systems, n);
     sk_rule rule = {.n = n, .in = 2 * d, .out = d, .h = r->length + begin};
     const sk_given_rows given = {fold, &rule, 0, n, t->z + begin * d * d, weight, b};
-    sock_status status = b && weight
-                             ? sk_inertial_products(t->w, r, t->trial->map, begin, end, b, t->sums->square)
-                             : SOCK_ENOMEM;
+    sock_status status =
+        b && weight ? sk_inertial_products(t->w, r, t->trial->map, begin, end, b, t->sums->square) : SOCK_ENOMEM;
     for (size_t s = 0; status >= 0 && s < systems; s++)
         memcpy(weight + s * n, t->weight + s * r->n + begin, n * sizeof *weight);
     if (status >= 0) status = sk_diffusion_sums_add_given(ctx, t->sums, &given);
@@ -93,8 +92,8 @@ static sock_status sum_up(attempt *t, bool folds)
 {
     const sk_transitions *rows = &t->w->rows;
     const sk_view like = {.d = rows->d, .folds = rows->folds};
-    SK_TRY(sk_diffusion_sums_new(t->w->ctx, t->trial->map, &like, t->trial->diagonal, folds ? rows->folds : 0,
-                                 &t->sums));
+    SK_TRY(
+        sk_diffusion_sums_new(t->w->ctx, t->trial->map, &like, t->trial->diagonal, folds ? rows->folds : 0, &t->sums));
     SK_TRY(sk_inertial_each(t->w, add, t));
     sk_diffusion_sums_close(t->sums);
     t->trial->lambda_scale = sk_diffusion_sums_unit(t->sums, 0, NULL);
@@ -156,7 +155,8 @@ static sock_status score(void *arg, size_t begin, size_t end, size_t fold)
     const size_t n = end - begin, p = t->trial->p, d = r->d, clusters = t->w->rows.clusters;
     sock_context *ctx = t->w->ctx;
     if (fold == t->w->rows.folds) return SOCK_OK;
-    double *b = sk_doubles_unset(ctx, n, p * (p + 1) / 2), *held = sk_doubles(ctx, n, d * d), *u = sk_doubles(ctx, d, 1);
+    double *b = sk_doubles_unset(ctx, n, p * (p + 1) / 2), *held = sk_doubles(ctx, n, d * d),
+           *u = sk_doubles(ctx, d, 1);
     sock_status status =
         b && held && u ? sk_inertial_products(t->w, r, t->trial->map, begin, end, b, NULL) : SOCK_ENOMEM;
     for (size_t j = 0; status >= 0 && j < t->lambdas; j++) {
@@ -176,8 +176,7 @@ static sock_status choose(attempt *t, size_t *best)
 {
     sk_trial *r = t->trial;
     const size_t clusters = t->w->rows.clusters;
-    for (size_t f = 0; f < r->folds; f++)
-        SK_TRY(solve(t, f, t->lambdas, false, t->q + f * t->lambdas * r->size));
+    for (size_t f = 0; f < r->folds; f++) SK_TRY(solve(t, f, t->lambdas, false, t->q + f * t->lambdas * r->size));
     SK_TRY(sk_inertial_each(t->w, score, t));
     for (size_t j = 0; j < t->lambdas; j++) {
         for (size_t u = 0; u < clusters; u++) r->by_l[j] += t->score[j * clusters + u];

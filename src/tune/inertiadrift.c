@@ -48,8 +48,7 @@ static sock_status add(void *arg, size_t begin, size_t end, size_t fold)
     for (size_t i = 0; status >= 0 && i < n; i++) {
         const double *white = t->rows->white + (begin + i) * d * d;
         whiten(d, p, white, psi + i * p, row + i * d * p * d);
-        for (size_t a = 0; a < d; a++)
-            target[i * d + a] = sk_dot(d, white + a * d, t->rows->target + (begin + i) * d);
+        for (size_t a = 0; a < d; a++) target[i * d + a] = sk_dot(d, white + a * d, t->rows->target + (begin + i) * d);
     }
     if (status >= 0) status = sk_drift_sums_add_joint(ctx, t->sums, fold, n * d, row, target);
     sk_free(psi);

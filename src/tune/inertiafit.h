@@ -1,5 +1,5 @@
-/* inertiafit.h - the fit of second-order dynamics: positions observed, velocities not. A filter of the current model over
- * (x, v) gives rows for the force F, rows for a, and by products of neighbouring innovations the noise R of the
+/* inertiafit.h - the fit of second-order dynamics: positions observed, velocities not. A filter of the current model
+ * over (x, v) gives rows for the force F, rows for a, and by products of neighbouring innovations the noise R of the
  * observations. See docs/second-order.md.
  *
  *   start       F = 0; a and R from products of second differences
@@ -83,8 +83,8 @@ sock_status sk_inertial_residuals(const sk_inertial *w, const sk_inertial_rows *
 
 /* ---- inertiadrift.c, inertiadiffusion.c ---- */
 
-/* As sk_noise_drifts and sk_noise_diffusions. e (n x d): what the force leaves; noise: R after its step; floor (d): least
- * a. */
+/* As sk_noise_drifts and sk_noise_diffusions. e (n x d): what the force leaves; noise: R after its step; floor (d):
+ * least a. */
 sock_status sk_inertial_drifts(const sk_inertial *w, const sk_inertial_rows *r, const sk_sweep *sweep, sk_trial **trial,
                                size_t *best);
 

@@ -88,8 +88,8 @@ typedef struct step {
     const sk_inertial *w;
     sk_inertial_fit *fit;
     bool noisy, sweep, begins;
-    double *r;      /* d: R after its step */
-    double *e;      /* n x d: what the new force leaves */
+    double *r; /* d: R after its step */
+    double *e; /* n x d: what the new force leaves */
     sk_noisy next;
     sk_inertia_pass pass; /* of it */
 } step;
@@ -274,8 +274,8 @@ static void log_trials(const step *s, size_t count, const sk_candidate *candidat
     const char *stage = s->noisy ? "inertia with noise" : "inertia";
     for (size_t c = 0; s->w->table && c < count; c++) {
         if (!trial[c]) continue;
-        sk_search_row *row = sk_search_table_add(s->w->ctx, s->w->table, stage,
-                                                 candidate[c].field == SK_DRIFT ? "drift" : "diffusion", candidate[c].name);
+        sk_search_row *row = sk_search_table_add(
+            s->w->ctx, s->w->table, stage, candidate[c].field == SK_DRIFT ? "drift" : "diffusion", candidate[c].name);
         if (!row) return;
         if (trial[c]->l > 0) row->l = trial[c]->l;
         row->score = trial[c]->score;

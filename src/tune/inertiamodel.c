@@ -194,8 +194,7 @@ sock_status sk_inertial_restore(const sk_inertial *w, const sock_model *from, co
     SK_GO(sk_free_motion(w->ctx, d, (const char *const *)w->spec->data->state, &model));
     for (size_t i = 1; i < from->drift_terms; i++) /* the first is free motion */
         SK_GO(restore_drift(w->ctx, &u, from->drift[i], model));
-    for (size_t i = 0; i < from->diffusion_terms; i++)
-        SK_GO(restore_diffusion(w->ctx, &u, from->diffusion[i], model));
+    for (size_t i = 0; i < from->diffusion_terms; i++) SK_GO(restore_diffusion(w->ctx, &u, from->diffusion[i], model));
     SK_GO(restore_noise(w, &u, noise, model));
     *out = model;
     model = NULL;

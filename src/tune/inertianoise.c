@@ -2,7 +2,8 @@
  * of innovations later. A square alone cannot tell a from R; products of neighbours can. See inertiafit.h.
  *
  *     second differences of equal steps:  E d2^2 = 2/3 a h^3 + 6 R,  E d2 d2' = a h^3/6 - 4 R,  E d2 d2'' = R
- *     innovations:                        E e_i e_{i-l} = (row of lag l) (s a, R), 0 at the current model but for l = 0 */
+ *     innovations:                        E e_i e_{i-l} = (row of lag l) (s a, R), 0 at the current model but for l = 0
+ */
 #include "tune/inertiafit.h"
 
 #include "la/la.h"
@@ -138,8 +139,7 @@ static sock_status find_rows(const sk_inertial *w, const sk_inertial_rows *rows,
 {
     const size_t d = rows->d;
     for (size_t i = 0; i < rows->n * SK_LIFT_NODES; i++) at[i] = rows->pass->a[i * d * d + c->k * (d + 1)];
-    for (size_t i = 0; i < rows->n; i++)
-        c->e[i] = sk_dot(d, rows->tint + (i * d + c->k) * d, rows->pass->e + i * d);
+    for (size_t i = 0; i < rows->n; i++) c->e[i] = sk_dot(d, rows->tint + (i * d + c->k) * d, rows->pass->e + i * d);
     return sk_lift_spreads(w->ctx, &rows->lift, 1, at, SK_LIFT_LAGS, c->of_a);
 }
 
@@ -149,8 +149,7 @@ sock_status sk_inertial_noise(const sk_inertial *w, const sk_inertial_rows *rows
     const size_t n = rows->n, d = rows->d;
     double *at = sk_doubles_unset(w->ctx, n, SK_LIFT_NODES), *of_a = sk_doubles_unset(w->ctx, n, SK_LIFT_LAGS);
     double *of_r = sk_doubles_unset(w->ctx, n, SK_LIFT_LAGS), *e = sk_doubles_unset(w->ctx, n, 1);
-    sock_status status =
-        at && of_a && of_r && e ? sk_lift_noise(w->ctx, &rows->lift, SK_LIFT_LAGS, of_r) : SOCK_ENOMEM;
+    sock_status status = at && of_a && of_r && e ? sk_lift_noise(w->ctx, &rows->lift, SK_LIFT_LAGS, of_r) : SOCK_ENOMEM;
     for (size_t k = 0; status >= 0 && k < d; k++) {
         coordinate c = {rows, k, noise ? noise[k * (d + 1)] : 0, of_a, of_r, e};
         status = find_rows(w, rows, &c, at);

@@ -32,8 +32,7 @@ static sock_status rows_alloc(const sk_inertial *w, const sk_inertia_pass *pass,
     r->spread = sk_doubles(w->ctx, n, d * d);
     r->tint = sk_doubles(w->ctx, n, d * d);
     r->typical = sk_doubles(w->ctx, 1 + d, 1);
-    return r->target && r->white && r->noise && r->length && r->spread && r->tint && r->typical ? SOCK_OK
-                                                                                               : SOCK_ENOMEM;
+    return r->target && r->white && r->noise && r->length && r->spread && r->tint && r->typical ? SOCK_OK : SOCK_ENOMEM;
 }
 
 /* The row of a = 1. */

@@ -1,5 +1,5 @@
-/* inertiastage.c - the fit of second-order dynamics from data to model: rows, a fit without and with noise, which of them
- * predicts better, constant coefficients beside it, and what is told. See inertiafit.h. */
+/* inertiastage.c - the fit of second-order dynamics from data to model: rows, a fit without and with noise, which of
+ * them predicts better, constant coefficients beside it, and what is told. See inertiafit.h. */
 #include "tune/inertiafit.h"
 
 #include "la/la.h"
@@ -92,9 +92,9 @@ sock_status sk_inertial_new(sock_context *ctx, const sk_tune_spec *spec, sk_iner
     w.m.tolerance = spec->tolerance > 0 ? spec->tolerance : SK_NOISE_TOLERANCE;
     const size_t rows = count_rows(&w.m.series);
     if (rows < SK_INERTIA_ROWS) {
-        status = sk_fail(ctx, SOCK_EINPUT,
-                         "order is 2, but there are only %zu second differences; at least %d are needed", rows,
-                         SK_INERTIA_ROWS);
+        status =
+            sk_fail(ctx, SOCK_EINPUT, "order is 2, but there are only %zu second differences; at least %d are needed",
+                    rows, SK_INERTIA_ROWS);
         goto out;
     }
     set_clock(&w);

@@ -312,12 +312,13 @@
 
 /* ---- Second order ---- */
 
-#define SK_INERTIA_ROWS 30     /* fewer second differences say nothing about a force */
-#define SK_INERTIA_SHIFT 0.02  /* of the typical variance: rows with next to no noise do not outweigh all others, */
-#define SK_INERTIA_SHARE 0.1   /* nor do their squares */
-#define SK_INERTIA_FAR 100     /* an innovation beyond so many times its variance says nothing */
-#define SK_INERTIA_LEAST 1e-3  /* of the mean square second difference: least a at the start */
-#define SK_INERTIA_BEGINS 2    /* iterations with polynomials and a constant a alone: velocities have to be found first */
+#define SK_INERTIA_ROWS 30    /* fewer second differences say nothing about a force */
+#define SK_INERTIA_SHIFT 0.02 /* of the typical variance: rows with next to no noise do not outweigh all others, */
+#define SK_INERTIA_SHARE 0.1  /* nor do their squares */
+#define SK_INERTIA_FAR 100    /* an innovation beyond so many times its variance says nothing */
+#define SK_INERTIA_LEAST 1e-3 /* of the mean square second difference: least a at the start */
+#define SK_INERTIA_BEGINS 2   /* iterations with polynomials and a constant a alone: velocities have to be found first \
+                               */
 #define SK_INERTIA_SWEEPS                                                                                              \
     {                                                                                                                  \
         3, 5, 7                                                                                                        \
@@ -325,7 +326,11 @@
 #define SK_INERTIA_LAST_SWEEP 7
 #define SK_INERTIA_ITERATIONS 16     /* at most; 9 are usual */
 #define SK_INERTIA_CONSTANT_PASSES 4 /* for constant coefficients, which settle at once */
-#define SK_INERTIA_NOISE_GAIN 2      /* nats held out that noise must gain, beyond its error, for each state */
+#define SK_ORDER_CORRELATION                                                                                           \
+    0.1 /* of differences of what is left of increments: above it they go on smoothly; noise of first                  \
+           order gives -1/2, a velocity 1/4, */
+#define SK_ORDER_LEFT 0.5       /* where so much of their variance is left: else the states say how they go on */
+#define SK_INERTIA_NOISE_GAIN 2 /* nats held out that noise must gain, beyond its error, for each state */
 
 /* ---- Identical parts of an average ---- */
 
