@@ -23,6 +23,7 @@ typedef struct sk_inertial {
     sk_frame frame;      /* of positions and velocities */
     sk_candidates list;
     double clock;           /* units of time in one of the data */
+    bool kinematic;         /* rows as in several dimensions, for the tests */
     sk_search_table *table; /* where the fits of the sweeps are told; NULL: nowhere */
 } sk_inertial;
 

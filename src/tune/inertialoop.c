@@ -67,7 +67,7 @@ static sk_inertia_spec spec_of(const sk_inertial *w, const sk_noisy *n)
                              .reach = w->frame.reach,
                              .low = w->frame.low,
                              .high = w->frame.high,
-                             .kinematic = false};
+                             .kinematic = w->kinematic};
 }
 
 /* The filter of a model, whole; its likelihood goes to the model. */

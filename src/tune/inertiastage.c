@@ -231,7 +231,6 @@ static sock_status tell(const inquiry *q, const sk_inertial_fit *fit)
     SK_TRY(tell_part(q, &w->list.drift[fit->f], fit->drift[fit->f], fit->drift[fit->f]->score, &told->drifts));
     SK_TRY(tell_part(q, &w->list.diffusion[fit->a], fit->diffusion[fit->a], told->score, &told->diffusions));
     SK_TRY(tell_numbers(w->ctx, w->rows.d, NULL, &told->floor));
-    SK_TRY(tell_numbers(w->ctx, w->rows.d, NULL, &told->jitter));
     return told->drift_best ? SOCK_OK : SOCK_ENOMEM;
 }
 

@@ -317,8 +317,9 @@
 #define SK_INERTIA_SHARE 0.1  /* nor do their squares */
 #define SK_INERTIA_FAR 100    /* an innovation beyond so many times its variance says nothing */
 #define SK_INERTIA_LEAST 1e-3 /* of the mean square second difference: least a at the start */
-#define SK_INERTIA_BEGINS 2   /* iterations with polynomials and a constant a alone: velocities have to be found first \
-                               */
+#define SK_INERTIA_BEGINS                                                                                              \
+    2 /* iterations with polynomials and a constant a alone: velocities have to be found first                         \
+       */
 #define SK_INERTIA_SWEEPS                                                                                              \
     {                                                                                                                  \
         3, 5, 7                                                                                                        \
