@@ -48,8 +48,8 @@ def test_scores_by_innovations(model):
         order=2,
     )
     scores = model.scores(sock.Trajectories(positions(seed=4), dt=0.1, names=["q"]), truth=truth)
-    assert scores["re_f"] < 25 and scores["re_a"] < 15 and abs(scores["perplexity_filter"] - 100) < 2
-    assert scores["perplexity"] is None
+    assert scores.re_f < 25 and scores.re_a < 15 and abs(scores.perplexity_filter - 100) < 2
+    assert scores.perplexity is None
 
 
 def test_data_say_that_they_look_like_positions():
@@ -62,8 +62,8 @@ def test_what_knows_order_one_says_so(model, tmp_path):
     for call in (lambda: model.check(data), lambda: model.smooth(data), lambda: model.plot(data), lambda: model.report(tmp_path / "x.html")):
         with pytest.raises(sock.UsageError, match="order 2"):
             call()
-    with pytest.raises(sock.UsageError, match="bands"):
-        sock.SDE(order=2, bands=True).fit(data)
+    with pytest.raises(sock.UsageError, match="substeps"):
+        sock.SDE(order=2, substeps=2).fit(data)
 
 
 def test_a_saved_model_is_the_same(model, tmp_path):

@@ -83,20 +83,33 @@ static size_t count_rows(const sk_series *s)
     return rows;
 }
 
+/* Second differences of the data, and of the pieces that cross-validation cuts them into. */
+static sock_status check_rows(sock_context *ctx, const sock_data *data, const sk_series *pieces)
+{
+    size_t all = 0, left = pieces ? count_rows(pieces) : 0;
+    for (size_t j = 0; j < data->trajectories; j++) all += SK_MAX(sk_data_length(data, j), (size_t)2) - 2;
+    if (all < SK_INERTIA_ROWS)
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "order is 2, but the data have only %zu second differences; at least %d are needed", all,
+                       SK_INERTIA_ROWS);
+    if (pieces && left < SK_INERTIA_ROWS)
+        return sk_fail(
+            ctx, SOCK_EINPUT,
+            "order is 2, but of %zu second differences cross-validation leaves only %zu in its pieces; at least "
+            "%d are needed: give fewer folds, or more data",
+            all, left, SK_INERTIA_ROWS);
+    return SOCK_OK;
+}
+
 sock_status sk_inertial_new(sock_context *ctx, const sk_tune_spec *spec, sk_inertial *out)
 {
     sk_inertial w = {.ctx = ctx, .spec = spec};
     sock_status status;
+    SK_GO(check_rows(ctx, spec->data, NULL));
     SK_GO(sk_row_sets_new(ctx, spec, SIZE_MAX, SIZE_MAX, &w.sets));
     SK_GO(sk_measured_new(ctx, w.sets.all, &w.list, NULL, &w.m));
     w.m.tolerance = spec->tolerance > 0 ? spec->tolerance : SK_NOISE_TOLERANCE;
-    const size_t rows = count_rows(&w.m.series);
-    if (rows < SK_INERTIA_ROWS) {
-        status =
-            sk_fail(ctx, SOCK_EINPUT, "order is 2, but there are only %zu second differences; at least %d are needed",
-                    rows, SK_INERTIA_ROWS);
-        goto out;
-    }
+    SK_GO(check_rows(ctx, spec->data, &w.m.series));
     set_clock(&w);
     SK_GO(set_points(&w));
     SK_GO(sk_inertia_frame_new(ctx, &w.m.series, &w.frame));
@@ -115,6 +128,7 @@ typedef struct inquiry {
     sk_inertial w;
     sk_tune_outcome *told;
     sk_inertial_fit plain, noisy, constant;
+    sk_candidates constants; /* what the last of them was made of */
 } inquiry;
 
 static void inquiry_clear(inquiry *q)
@@ -122,6 +136,7 @@ static void inquiry_clear(inquiry *q)
     sk_inertial_fit_clear(&q->plain);
     sk_inertial_fit_clear(&q->noisy);
     sk_inertial_fit_clear(&q->constant);
+    sk_candidates_clear(&q->constants);
     sk_inertial_clear(&q->w);
 }
 
@@ -211,7 +226,7 @@ static sock_status compare(const inquiry *q, const double *one, const double *ot
     return status;
 }
 
-static sock_status tell(const inquiry *q, const sk_inertial_fit *fit)
+static sock_status tell(const inquiry *q, const sk_inertial_fit *fit, const sk_candidates *list)
 {
     const sk_inertial *w = &q->w;
     sk_tune_outcome *told = q->told;
@@ -225,11 +240,11 @@ static sock_status tell(const inquiry *q, const sk_inertial_fit *fit)
     told->steps = count_rows(&w->m.series);
     told->drift_dof = fit->drift[fit->f]->dof;
     told->drift_rank = fit->drift[fit->f]->p;
-    told->drift_best = sk_strdup(w->ctx, w->list.drift[fit->f].name);
+    told->drift_best = sk_strdup(w->ctx, list->drift[fit->f].name);
     told->noise.iterations = fit->iterations;
     told->noise.substeps = 1;
-    SK_TRY(tell_part(q, &w->list.drift[fit->f], fit->drift[fit->f], fit->drift[fit->f]->score, &told->drifts));
-    SK_TRY(tell_part(q, &w->list.diffusion[fit->a], fit->diffusion[fit->a], told->score, &told->diffusions));
+    SK_TRY(tell_part(q, &list->drift[fit->f], fit->drift[fit->f], fit->drift[fit->f]->score, &told->drifts));
+    SK_TRY(tell_part(q, &list->diffusion[fit->a], fit->diffusion[fit->a], told->score, &told->diffusions));
     SK_TRY(tell_numbers(w->ctx, w->rows.d, NULL, &told->floor));
     return told->drift_best ? SOCK_OK : SOCK_ENOMEM;
 }
@@ -246,10 +261,22 @@ static sock_status fit_constants(inquiry *q, bool noisy)
     blind.drift = blind.diffusion = "constant";
     w.spec = &blind;
     w.table = NULL;
-    SK_TRY(sk_candidates_new(w.ctx, &blind, &w.rows, false, &w.list));
-    const sock_status status = sk_inertial_run(&w, noisy, SK_INERTIA_CONSTANT_PASSES, &q->constant);
-    sk_candidates_clear(&w.list);
-    return sk_tolerate(status);
+    SK_TRY(sk_candidates_new(w.ctx, &blind, &w.rows, false, &q->constants));
+    w.list = q->constants;
+    return sk_tolerate(sk_inertial_run(&w, noisy, SK_INERTIA_CONSTANT_PASSES, &q->constant));
+}
+
+/* The fit, or constant coefficients where these predict better and nobody asked for kernels. */
+static sock_status retreat(inquiry *q, const sk_inertial_fit **fit, const sk_candidates **list)
+{
+    const sk_tune_spec *spec = q->w.spec;
+    sk_gain gain;
+    if (!q->constant.held || strcmp(spec->drift, "auto") != 0 || strcmp(spec->diffusion, "auto") != 0) return SOCK_OK;
+    SK_TRY(compare(q, (*fit)->held, q->constant.held, &gain));
+    if (gain.nats >= 0) return SOCK_OK;
+    *fit = &q->constant;
+    *list = &q->constants;
+    return SOCK_OK;
 }
 
 static sock_status judge(inquiry *q, bool *used)
@@ -272,6 +299,7 @@ static sock_status judge(inquiry *q, bool *used)
 static sock_status inquire(inquiry *q, sock_model **out)
 {
     bool used = false;
+    const sk_candidates *list = &q->w.list;
     SK_TRY(sk_tolerate(sk_inertial_run(&q->w, false, SK_INERTIA_ITERATIONS, &q->plain)));
     if (wants_noise(q->w.spec)) {
         SK_TRY(sk_tolerate(sk_inertial_run(&q->w, true, SK_INERTIA_ITERATIONS, &q->noisy)));
@@ -282,7 +310,8 @@ static sock_status inquire(inquiry *q, sock_model **out)
     sk_begin(q->w.ctx);
     SK_TRY(fit_constants(q, used));
     sk_begin(q->w.ctx);
-    SK_TRY(tell(q, fit));
+    SK_TRY(retreat(q, &fit, &list));
+    SK_TRY(tell(q, fit, list));
     if (used) SK_TRY(tell_noise(q, fit));
     return sk_inertial_restore(&q->w, fit->now.model, fit->now.noise, out);
 }
