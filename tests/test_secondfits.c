@@ -376,6 +376,36 @@ static void test_secondfits__who_knows_order_one_says_so(void **state)
     free(o);
 }
 
+/* Memory that ends anywhere ends the fit, with a message, and nothing is left. Some of the places: all would take long.
+ */
+static void test_secondfits__memory_may_end_anywhere(void **state)
+{
+    (void)state;
+    static const char *const few[] = {"order", "2", "drift", "affine", "diffusion", "affine", "folds", "2", NULL};
+    enum { SOME = 12, SHORT = 16 };
+    double *x = calloc((size_t)SOME * SHORT, sizeof *x);
+    sk_normals((sk_key){65, SK_PURPOSE_TEST}, 0, 0, 0, (size_t)SOME * SHORT, x);
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 1; i < (size_t)SOME * SHORT; i++)
+            if (i % SHORT) x[i] = 0.9 * x[i - 1] + 0.1 * x[i];
+    sock_data *data = data_of(1, SOME, SHORT, 0.1, x);
+    sock_options *opts = options(few);
+    sock_status status = SOCK_ENOMEM;
+    for (long k = 1; status == SOCK_ENOMEM; k += 1 + k / 6) {
+        sock_model *model = NULL;
+        sk_begin(ctx);
+        sk_fail_allocation(ctx, k);
+        status = sock_fit(ctx, data, opts, &model);
+        sk_fail_allocation(ctx, 0);
+        if (status < 0) assert_non_null(strstr(sock_message(ctx), "out of memory"));
+        assert_true((status >= 0) == (model != NULL));
+        sock_model_free(model);
+    }
+    assert_int_equal(status, SOCK_OK);
+    sock_options_free(opts);
+    sock_data_free(data);
+}
+
 /* ---- The order statistic ---- */
 
 static sk_order_statistic order_of(sock_data *data)
@@ -431,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_secondfits__a_step_has_the_right_law),
         cmocka_unit_test(test_secondfits__what_does_not_go_with_it_is_refused_by_name),
         cmocka_unit_test(test_secondfits__who_knows_order_one_says_so),
+        cmocka_unit_test(test_secondfits__memory_may_end_anywhere),
         cmocka_unit_test(test_order__positions_are_told_from_states),
         cmocka_unit_test(test_order__a_smooth_path_of_first_order_is_no_position),
     };
