@@ -59,7 +59,7 @@ static void carry_on(const double *e, column *t)
 /* Rows of the lags from 1 on; then D moves up. row0: that of lag 0; row: of lag 1, the next `apart` further on. */
 static void lag(const double *e, const double *k, double row0, size_t lags, column *t, double *row, size_t apart)
 {
-    double x[2], v[2];
+    double x[2] = {0}, v[2] = {0};
     for (size_t l = 0; l < t->known; l++) {
         x[l] = e[0] * t->x[l] + e[1] * t->v[l];
         v[l] = e[2] * t->x[l] + e[3] * t->v[l];
@@ -87,7 +87,8 @@ static void push(const sk_lift *l, size_t i, size_t width, const double *at, col
 {
     const double h = l->h[i], *c = l->onward + 6 * i;
     if (l->begins[i]) {
-        *t = at ? (column){.vv = h / 3 * at[0]} : (column){.xx = 1, .xv = 1 / h, .vv = 2 / (h * h)};
+        const column of_a = {.vv = at ? h / 3 * at[0] : 0}, of_r = {.xx = 1, .xv = 1 / h, .vv = 2 / (h * h)};
+        *t = at ? of_a : of_r;
         return;
     }
     carry_on(l->carry + 4 * i, t);
