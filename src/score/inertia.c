@@ -468,12 +468,11 @@ static double log_density(size_t d, const double *e, const double *c, double *u)
     return fmax(sum, SK_STEP_LEAST);
 }
 
-/* m and P after the observation; gain: 2d x d. rest, t: matrices to work with. */
-static void update(const job *j, const group *g, size_t i, const double *e, const double *gain, const double *cov,
-                   double *rest, double *t)
+/* m and P after the observation; gain: 2d x d. */
+static void update(const job *j, const group *g, size_t i, const double *e, const double *gain, const double *cov)
 {
     const size_t d = g->d, w = 2 * d;
-    double *m = g->m + i * w, *p = g->p + i * w * w;
+    double *m = g->m + i * w, *p = g->p + i * w * w, *rest = g->w[0], *t = g->w[1];
     for (size_t k = 0; k < w; k++) {
         m[k] = g->end[i * w + k] + sk_dot(d, gain + k * d, e);
         for (size_t l = 0; l < w; l++) rest[k * w + l] = (k == l) - (l < d ? gain[k * d + l] : 0);
@@ -509,7 +508,7 @@ static void observe(const job *j, group *g, size_t i, size_t step)
     }
     keep_nodes(j, g, i, step);
     keep_rows(j, g, i, step, gain);
-    update(j, g, i, e, gain, cov, g->w[0], g->w[1]);
+    update(j, g, i, e, gain, cov);
     if (j->out->m) memcpy(j->out->m + step * w, g->m + i * w, w * sizeof *e);
 }
 
