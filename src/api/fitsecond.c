@@ -2,6 +2,8 @@
  * that is in the way. */
 #include "api/fitjob.h"
 
+#include "tune/policy.h"
+
 #include <string.h>
 
 /* Options that would change nothing, or that the fit of second order does not know. */

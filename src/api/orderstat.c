@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KNOTS = 24 }; /* of one state */
-enum { THINNINGS = 4, MOST_ROWS = 20000, MOST_FEATURES = 150, LEAST_PAIRS = 30, LEAST_EACH = 5 };
+enum { THINNINGS = 4 }; /* every 1st, 2nd, 4th and 8th point */
 
 typedef struct survey {
     sock_context *ctx;
@@ -26,7 +25,7 @@ typedef struct survey {
     size_t *point;         /* n: where the increment begins */
     double *mean, *spread; /* d */
     double *phi, *u, *gram;
-    double knot[KNOTS]; /* of one state, in units of its spread */
+    double knot[SK_ORDER_KNOTS]; /* of one state, in units of its spread */
 } survey;
 
 static void survey_clear(survey *s)
@@ -41,7 +40,10 @@ static void survey_clear(survey *s)
 /* ---- Step 1 ---- */
 
 /* The degree that gives few enough monomials. */
-static size_t degree_of(size_t d) { return d == 2 ? 4 : d <= 5 ? 3 : d <= 15 ? 2 : 1; }
+static size_t degree_of(size_t d)
+{
+    return d <= SK_ORDER_QUARTIC ? 4 : d <= SK_ORDER_CUBIC ? 3 : d <= SK_ORDER_QUADRATIC ? 2 : 1;
+}
 
 static size_t monomials(size_t d, size_t degree)
 {
@@ -86,12 +88,12 @@ static sock_status find_knots(survey *s)
     if (!copy) return SOCK_ENOMEM;
     for (size_t i = 0; i < n; i++) copy[i] = (s->data->x[i] - s->mean[0]) / s->spread[0];
     qsort(copy, n, sizeof *copy, ascending);
-    const size_t half = KNOTS / 2;
+    const size_t half = SK_ORDER_KNOTS / 2;
     for (size_t j = 0; j < half; j++) {
         s->knot[2 * j] = copy[j * (n - 1) / (half - 1)];
         s->knot[2 * j + 1] = copy[0] + (copy[n - 1] - copy[0]) * ((double)j + 0.5) / (double)half;
     }
-    qsort(s->knot, KNOTS, sizeof *s->knot, ascending);
+    qsort(s->knot, SK_ORDER_KNOTS, sizeof *s->knot, ascending);
     sk_free(copy);
     return SOCK_OK;
 }
@@ -100,8 +102,8 @@ static sock_status find_knots(survey *s)
 static void put_hats(const survey *s, double z, double *out)
 {
     size_t j = 0;
-    memset(out, 0, KNOTS * sizeof *out);
-    while (j + 2 < KNOTS && z > s->knot[j + 1]) j++;
+    memset(out, 0, SK_ORDER_KNOTS * sizeof *out);
+    while (j + 2 < SK_ORDER_KNOTS && z > s->knot[j + 1]) j++;
     const double width = s->knot[j + 1] - s->knot[j], share = width > 0 ? (z - s->knot[j]) / width : 0;
     out[j] = 1 - share;
     out[j + 1] = share;
@@ -127,7 +129,7 @@ static void list_rows(survey *s)
 static void fill(survey *s)
 {
     const sock_data *data = s->data;
-    double z[MOST_FEATURES];
+    double z[SK_ORDER_FEATURES];
     for (size_t i = 0; i < s->n; i++) {
         const size_t at = s->point[i];
         const double h = data->t[at + s->m] - data->t[at];
@@ -183,7 +185,7 @@ static sk_order_statistic judge(const survey *s, size_t k, double total)
         uv += one * other;
         pairs++;
     }
-    const bool known = pairs >= LEAST_PAIRS && uu > 0 && vv > 0 && total > 0;
+    const bool known = pairs >= SK_ORDER_PAIRS && uu > 0 && vv > 0 && total > 0;
     return known ? (sk_order_statistic){uv / sqrt(uu * vv), square / total}
                  : (sk_order_statistic){(double)NAN, (double)NAN};
 }
@@ -193,7 +195,7 @@ static sock_status look(survey *s, sk_order_statistic *out)
 {
     const size_t d = s->d;
     list_rows(s);
-    if (s->n < LEAST_EACH * s->p) return SOCK_OK;
+    if (s->n < SK_ORDER_EACH * s->p) return SOCK_OK;
     double *work = sk_doubles(s->ctx, s->p + 1, d);
     if (!work) return SOCK_ENOMEM;
     fill(s);
@@ -208,11 +210,11 @@ static sock_status look(survey *s, sk_order_statistic *out)
 
 sock_status sk_order_statistics(sock_context *ctx, const sock_data *data, const bool *skip, sk_order_statistic *out)
 {
-    const size_t d = data->d, p = d == 1 ? (size_t)KNOTS : monomials(d, degree_of(d)),
-                 room = SK_MIN(data->points, (size_t)MOST_ROWS);
+    const size_t d = data->d, p = d == 1 ? (size_t)SK_ORDER_KNOTS : monomials(d, degree_of(d)),
+                 room = SK_MIN(data->points, (size_t)SK_ORDER_ROWS);
     survey s = {.ctx = ctx, .data = data, .skip = skip, .d = d, .p = p, .room = room};
     for (size_t k = 0; k < d; k++) out[k] = (sk_order_statistic){(double)NAN, (double)NAN};
-    if (!room || p > MOST_FEATURES || d >= MOST_FEATURES) return SOCK_OK;
+    if (!room || p > SK_ORDER_FEATURES || d >= SK_ORDER_FEATURES) return SOCK_OK;
     s.point = sk_alloc(ctx, room, sizeof *s.point);
     s.mean = sk_doubles(ctx, 2, d);
     s.phi = sk_doubles_unset(ctx, room, p);

@@ -1,6 +1,8 @@
 /* model.c - a model in memory: made of terms or of functions; what it says of itself. Its values: modelfields.c. */
 #include "model/model.h"
 
+#include "tune/policy.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,9 +11,6 @@ typedef struct sk_input {
     double usual; /* its median in the data of the fit: where figures hold it */
 } sk_input;
 
-/* Positions of a model of second order: it has twice as many states. */
-enum { SK_SECOND_MOST_DIM = 5 };
-
 /* Bounds of a state where everything comes to rest. */
 enum { SK_ABSORBS_LOWER = 1, SK_ABSORBS_UPPER = 2 };
 

@@ -9,12 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 32, TERMS = 6 }; /* TERMS: of the exponential, after scaling */
+enum { LANES = 32 }; /* speed only */
+enum { TERMS = 6 };  /* of the exponential, after scaling: rounding */
 
 static const double LOG_2PI = 1.83787706640934548356;
-static const double CLIP = 3;     /* a position further out than so many widths of the data is brought back */
-static const double REACH = 1e-3; /* of the standard deviation */
-static const double MARGIN = 1;   /* of the width of the data, on each side */
 
 /* ---- Passes ---- */
 
@@ -69,9 +67,9 @@ static void measure(const sk_series *s, size_t k, sk_frame *out)
             high = fmax(high, one);
         }
     const double deviation = sqrt(square), size = fmax(fabs(low), fabs(high));
-    out->reach[k] = REACH * (deviation > 0 ? deviation : size > 0 ? size : 1);
-    out->low[k] = low - MARGIN * (high - low);
-    out->high[k] = high + MARGIN * (high - low);
+    out->reach[k] = SK_INERTIA_REACH * (deviation > 0 ? deviation : size > 0 ? size : 1);
+    out->low[k] = low - SK_INERTIA_MARGIN * (high - low);
+    out->high[k] = high + SK_INERTIA_MARGIN * (high - low);
 }
 
 sock_status sk_inertia_frame_new(sock_context *ctx, const sk_series *s, sk_frame *out)
@@ -301,7 +299,7 @@ static void exponential(const group *g, size_t i, double t, double *const *work,
     for (size_t k = 0; k < d; k++) a[k * w + d + k] = t;
     for (size_t k = 0; k < d * w; k++) a[d * w + k] = t * g->slope[i * d * w + k];
     for (size_t k = 0; k < w * w; k++) size = fmax(size, fabs(a[k]) * (double)w);
-    for (; size > 0.5 && halvings < 60; size /= 2) halvings++;
+    for (; size > 0.5 && halvings < 60 /* rounding */; size /= 2) halvings++;
     for (size_t k = 0; k < w * w; k++) a[k] = ldexp(a[k], -halvings);
     memcpy(power, a, w * w * sizeof *a);
     memcpy(out, a, w * w * sizeof *a);
@@ -400,7 +398,7 @@ static void clip_position(const job *j, double *m)
 {
     for (size_t k = 0; j->spec->low && k < j->series->d; k++) {
         const double middle = (j->spec->low[k] + j->spec->high[k]) / 2, wide = j->spec->high[k] - j->spec->low[k];
-        m[k] = fmin(fmax(m[k], middle - CLIP * wide), middle + CLIP * wide);
+        m[k] = fmin(fmax(m[k], middle - SK_INERTIA_CLIP * wide), middle + SK_INERTIA_CLIP * wide);
     }
 }
 

@@ -208,7 +208,7 @@ static sock_status try_one(attempt *t, const sk_sweep *sweep, bool folds)
 {
     const double begun = sk_seconds();
     size_t best = 0;
-    while (!sweep->all && best + 1 < LAMBDAS && grid[best] > sweep->l * 1.01) best++;
+    while (!sweep->all && best + 1 < LAMBDAS && grid[best] > sweep->l * 1.01 /* rounding */) best++;
     t->lambdas = sweep->all ? LAMBDAS : 1;
     SK_TRY(attempt_new(t));
     find_targets(t);

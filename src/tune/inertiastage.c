@@ -38,7 +38,7 @@ static double mean_square_speed(const sk_series *s)
                 count++;
             }
     near /= fmax(all, 1);
-    return count && sum / count > 0.1 * near ? sum / count : near;
+    return count && sum / count > SK_INERTIA_SPEED * near ? sum / count : near;
 }
 
 /* A length that the user named is meant in the units of the data, of velocities too. */
