@@ -195,6 +195,8 @@ static int read_data(const cli *c, sources *s)
 
 static int check_truth(const cli *c, const truth *t, const sources *s)
 {
+    if (t->model && sock_model_order(t->model) == 2)
+        return cli_usage_error(c, "the truth %s is of order 2; compare knows order 1", t->source);
     if (!t->model || sock_model_dim(t->model) == sock_data_dim(s->train_data)) return -1;
     return cli_usage_error(c, "the truth %s has %zu states, the data %zu", t->source, sock_model_dim(t->model),
                            sock_data_dim(s->train_data));

@@ -53,6 +53,7 @@ static const char *const keys[] = {"tune",
                                    "input",
                                    "time-dependent",
                                    "hold",
+                                   "order",
                                    NULL};
 
 static const char *told(const char *text) { return text ? text : ""; }

@@ -184,10 +184,15 @@ static void print_lag(json_t *data, size_t k, double pairs)
                     nth_number(json_object_get(data, "second_differences"), k), json_array_size(list), thinned};
     if (lags.thinnings > MOST) lags.thinnings = MOST;
     for (size_t i = 0; i < lags.thinnings; i++) thinned[i] = nth_number(list, i);
-    const sk_lag_kind kind = sk_lags_say(&lags, pairs);
+    const sk_lag_kind said = sk_lags_say(&lags, pairs);
+    const bool second = json_is_true(json_array_get(json_object_get(data, "second_order"), k));
+    const sk_lag_kind kind = said == SK_LAG_INERTIA && !second ? SK_LAG_SMOOTH : said;
     const size_t end = sk_lags_end(&lags, pairs);
     printf("  %s", sk_lag_words(kind));
     if (end && (kind == SK_LAG_INERTIA || kind == SK_LAG_MEMORY)) printf("; gone with --every %zu", end);
+    if (second)
+        printf("; looks like second order (%.2f), try sock fit --order 2",
+               nth_number(json_object_get(data, "order_statistic"), k));
     putchar('\n');
 }
 
@@ -310,6 +315,9 @@ static void print_data(json_t *data)
                                         "dates",
                                         "sorted_rows",
                                         "sorted_first",
+                                        "order_statistic",
+                                        "order_left",
+                                        "second_order",
                                         NULL};
     label("data");
     printf("%s\n", text_of(data, "source"));
@@ -433,6 +441,42 @@ static void print_model(const sk_record *r, json_t *info, const char *path)
 
 /* ---- The verb ---- */
 
+static json_t *known_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+/* The summary of the data and what is said of their order, as one object. */
+static sock_status summarise(const cli *c, const sock_data *data, json_t **out)
+{
+    const size_t d = sock_data_dim(data);
+    char *text = NULL;
+    double *number = calloc(2 * d, sizeof *number);
+    int *second = calloc(d, sizeof *second);
+    sock_status status = number && second ? sock_data_summary(c->ctx, data, &text) : SOCK_ENOMEM;
+    if (status >= 0) status = sock_data_order(c->ctx, data, number, number + d, second);
+    json_t *object = status >= 0 ? json_loads(text, 0, NULL) : NULL;
+    json_t *statistic = json_array(), *left = json_array(), *looks = json_array();
+    for (size_t k = 0; status >= 0 && k < d; k++) {
+        json_array_append_new(statistic, known_number(number[k]));
+        json_array_append_new(left, known_number(number[d + k]));
+        json_array_append_new(looks, json_boolean(second[k]));
+    }
+    if (status >= 0 && !object) status = SOCK_ENOMEM;
+    json_object_set_new(object, "order_statistic", statistic);
+    json_object_set_new(object, "order_left", left);
+    json_object_set_new(object, "second_order", looks);
+    sock_string_free(text);
+    free(number);
+    free(second);
+    *out = object;
+    return status;
+}
+
+static void print_object(const json_t *object)
+{
+    char *text = json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(2));
+    if (text) printf("%s\n", text);
+    free(text);
+}
+
 static int run(int count, char **arguments)
 {
     cli c;
@@ -457,15 +501,17 @@ static int run(int count, char **arguments)
         if (status >= 0 && !c.json) status = sk_record_read(c.ctx, text, &record);
     } else {
         status = sock_data_read(c.ctx, c.operand[0], c.opts, &data);
-        if (status >= 0) status = sock_data_summary(c.ctx, data, &text);
+        if (status >= 0) status = summarise(&c, data, &object);
     }
     if (status < 0) {
         code = cli_fail(&c, status);
         goto out;
     }
-    object = c.json ? NULL : json_loads(text, 0, NULL);
-    if (!object)
+    if (model && !c.json) object = json_loads(text, 0, NULL);
+    if (model && !object)
         printf("%s\n", text);
+    else if (c.json)
+        print_object(object);
     else if (model)
         print_model(&record, object, c.operand[0]);
     else

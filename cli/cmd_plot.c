@@ -129,6 +129,7 @@ static int run(int count, char **arguments)
     if (code >= 0) goto out;
     const sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
     code = status < 0 ? cli_fail(&c, status) : truth_load(&c, &t);
+    if (code < 0) code = model_first_order(&c, model, "plot");
     if (code < 0) code = models_data_read(&c, model, t.model, c.operand[1], &data);
     if (code < 0) code = check_truth(&c, model, &t);
     if (code >= 0) goto out;

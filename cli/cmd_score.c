@@ -115,7 +115,7 @@ static void print_table(const sock_scores *s, const truth *t)
     for (int i = 0; i < ROWS; i++)
         if (is_wanted(rows[i].value)) print_reason(rows[i].key, rows[i].value);
     print_unwanted(s, rows);
-    if (t->model) print_reason("loglik of the truth", &s->loglik_truth);
+    if (t->model && is_wanted(&s->loglik)) print_reason("loglik of the truth", &s->loglik_truth);
     if (s->mmd2.valid)
         printf("mmd2: %zu starts, %zu paths each, %zu lost; scale %g from %zu pairs of training trajectories\n",
                s->mmd_starts, s->mmd_paths, s->mmd_lost, s->mmd_eta, s->mmd_pairs);

@@ -148,6 +148,31 @@ static int parse_step(const cli *c, const char *text, double *out)
 
 /* ---- Starts ---- */
 
+/* Second order: starts of m positions become starts of positions and velocities, which are 0. */
+static int add_velocities(const cli *c, const sock_model *model, starts *s)
+{
+    const size_t d = sock_model_dim(model), m = d / 2;
+    double *wide = calloc(s->count * d + 1, sizeof *wide);
+    if (!wide) return cli_fail(c, SOCK_ENOMEM);
+    for (size_t i = 0; i < s->count; i++) memcpy(wide + i * d, s->x0 + i * m, m * sizeof *wide);
+    free(s->x0);
+    s->x0 = wide;
+    s->d = d;
+    cli_note(c, "the model is of order 2 and the starts have no velocities: they begin at rest");
+    return -1;
+}
+
+static bool is_second(const sock_model *model) { return sock_model_order(model) == 2; }
+
+/* Numbers of a start as it was given: with velocities or without. */
+static size_t width_of(const sock_model *model, const char *x0)
+{
+    const size_t d = sock_model_dim(model);
+    size_t given = 1;
+    for (const char *p = x0; *p; p++) given += *p == ',';
+    return is_second(model) && given == d / 2 ? given : d;
+}
+
 static int starts_given(const cli *c, size_t d, const char *x0, const char *times, starts *s)
 {
     size_t count = 0;
@@ -289,7 +314,9 @@ static int starts_of_file(const cli *c, const sock_model *model, const wishes *w
     sock_data *data = NULL;
     size_t *from = NULL;
     const bool own = sock_model_inputs(model) && !w->inputs && given->given < given->count;
-    int code = (own ? model_data_read : model_states_read)(c, model, w->from, &data);
+    int code = is_second(model) && model_velocities_read(c, model, w->from, &data)
+                   ? -1
+                   : (own ? model_data_read : model_states_read)(c, model, w->from, &data);
     if (code < 0 && own && !(from = calloc(sock_data_trajectories(data) + 1, sizeof *from)))
         code = cli_fail(c, SOCK_ENOMEM);
     if (code < 0) code = starts_from(c, data, w->times, from, s);
@@ -307,8 +334,9 @@ static int get_starts(const cli *c, const sock_model *model, const wishes *w, st
     if (code < 0 && w->x0 && !w->inputs)
         code = input_values_check(c, model, &given, false, "give --input-value NAME=NUMBER,... or --inputs FILE");
     if (code < 0)
-        code =
-            w->x0 ? starts_given(c, sock_model_dim(model), w->x0, w->times, s) : starts_of_file(c, model, w, &given, s);
+        code = w->x0 ? starts_given(c, width_of(model, w->x0), w->x0, w->times, s)
+                     : starts_of_file(c, model, w, &given, s);
+    if (code < 0 && s->d < sock_model_dim(model)) code = add_velocities(c, model, s);
     if (code < 0 && w->inputs) code = inputs_table(c, model, w->inputs, &given, s);
     const bool constant = given.given == given.count || (w->x0 && only_time(model));
     if (code < 0 && !s->u && sock_model_inputs(model) && (w->x0 || constant)) code = inputs_given(c, model, &given, s);
@@ -389,6 +417,14 @@ static int run_paths(const cli *c, const sock_model *model, const starts *s, dou
         cli_usage_error(c, "warning: %zu of %zu paths left the finite numbers; each ends at its last finite point",
                         p->report.lost, p->report.paths);
     return -1;
+}
+
+/* Positions alone, of paths of second order. */
+static void leave_velocities(starts *s, const paths *p)
+{
+    const size_t d = s->d, m = d / 2;
+    for (size_t i = 0; i < p->points; i++) memmove(p->x + i * m, p->x + i * d, m * sizeof *p->x);
+    s->d = m;
 }
 
 /* ---- Output ---- */
@@ -527,7 +563,7 @@ static int run(int count, char **arguments)
 {
     const char *output = NULL, *number = "1", *step_text = NULL;
     wishes w = {0};
-    bool observed = false;
+    bool observed = false, velocities = false;
     paths p = {0};
     const cli_option own[] = {
         {"from", 0, &w.from, NULL, "FILE",
@@ -542,6 +578,7 @@ static int run(int count, char **arguments)
         {"uncertain", 0, NULL, &p.uncertain, NULL, "each path by a model drawn from what the fit leaves open"},
         {"step", 0, &step_text, NULL, "H", "largest inner step (default: a tenth of the smallest gap)"},
         {"observed", 0, NULL, &observed, NULL, "add the model's measurement noise to what is written"},
+        {"velocities", 0, NULL, &velocities, NULL, "of a model of order 2: write its velocities too"},
         {"output", 'o', &output, NULL, "FILE", "CSV, or .npy for an array (default: CSV on standard output)"},
         {0}};
     cli c;
@@ -564,9 +601,14 @@ static int run(int count, char **arguments)
         code = cli_usage_error(&c, "--observed: %s knows of no measurement noise", c.operand[0]);
         goto out;
     }
+    if (velocities && !is_second(model)) {
+        code = cli_usage_error(&c, "--velocities: %s is of order 1, all of its states are written", c.operand[0]);
+        goto out;
+    }
     code = get_starts(&c, model, &w, &s);
     if (code < 0 && output) code = check_array(&c, &s, output);
     if (code < 0) code = run_paths(&c, model, &s, step, observed, &p);
+    if (code < 0 && is_second(model) && !velocities) leave_velocities(&s, &p);
     if (code < 0) code = write_paths(&c, model, &s, &p, output ? output : "-");
     if (code < 0) code = output && strcmp(output, "-") != 0 ? print_summary(&c, &s, &p, output) : cli_finish_output(&c);
 out:

@@ -86,7 +86,8 @@ static int model_data_read_states(const cli *c, const sock_model *model, const c
         free((void *)names);
         return cli_fail(c, names ? status : SOCK_ENOMEM);
     }
-    int code = named_data_read(c, sock_model_dim(model), names, "the model", path, out);
+    const size_t d = sock_model_dim(model), seen = sock_model_order(model) == 2 ? d / 2 : d; /* no velocities */
+    int code = named_data_read(c, seen, names, "the model", path, out);
     free((void *)names);
     return code;
 }
@@ -135,6 +136,28 @@ int models_data_read(const cli *c, const sock_model *model, const sock_model *ot
 int model_data_read(const cli *c, const sock_model *model, const char *path, sock_data **out)
 {
     return models_data_read(c, model, NULL, path, out);
+}
+
+int model_first_order(const cli *c, const sock_model *model, const char *verb)
+{
+    if (sock_model_order(model) != 2) return -1;
+    return cli_usage_error(c, "the model is of order 2, its velocities are not in the data; %s knows order 1", verb);
+}
+
+bool model_velocities_read(const cli *c, const sock_model *model, const char *path, sock_data **out)
+{
+    const char **names = model_names(model);
+    const char *given = sock_options_get(c->opts, "state");
+    const bool by_name = names && !path_ends_in(path, ".npy") && strcmp(given, "auto") == 0;
+    sock_data *data = NULL;
+    sock_status status = by_name ? set_states(c, sock_model_dim(model), names) : SOCK_ENOMEM;
+    if (status >= 0) status = sock_data_read(c->ctx, path, c->opts, &data);
+    if (by_name) sock_options_set(c->ctx, c->opts, "state", "auto");
+    free((void *)names);
+    if (status < 0) return false;
+    cli_caveat(c, status);
+    *out = data;
+    return true;
 }
 
 int model_states_read(const cli *c, const sock_model *model, const char *path, sock_data **out)

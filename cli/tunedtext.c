@@ -58,6 +58,13 @@ static void print_equations(const sk_record *r, int width)
     }
 }
 
+/* What the states of a model of second order are. */
+static void print_order(const sk_record *r, int width)
+{
+    if (r->order == 2)
+        printf("%-*s2: the states of the data are positions; their velocities were not observed\n", width, "order");
+}
+
 /* One kernel, or the average of those that did nearly as well. */
 static void print_drift(const sk_record *r, int width, bool full)
 {
@@ -340,6 +347,7 @@ static void print_verdict(const sk_record *record, int width)
 
 void tuned_print(const sk_record *record, int width, bool full)
 {
+    print_order(record, width);
     print_drift(record, width, full);
     print_diffusion(record, width, full);
     print_noise(record, width);

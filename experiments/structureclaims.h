@@ -26,8 +26,9 @@ void structure_clear(structure_sets *sets);
 
 double structure_value(const sock_value *value); /* NaN where there is none */
 
-/* Boundaries, inputs; a claim without a name ends the table. */
+/* Boundaries, inputs, inertia; a claim without a name ends the table. */
 extern const structure_claim structure_bounds[];
 extern const structure_claim structure_inputs[];
+extern const structure_claim structure_second[];
 
 #endif

@@ -1,5 +1,6 @@
-/* structurestudy.c - what people know of their system: boundaries (structurebounds.c), inputs (structureinputs.c). One
- * claim after the other, each on seeds of its own; rows are kept as soon as a claim is through with a seed. */
+/* structurestudy.c - what people know of their system: boundaries (structurebounds.c), inputs (structureinputs.c),
+ * inertia (structuresecond.c). One claim after the other, each on seeds of its own; rows are kept as soon as a claim is
+ * through with a seed. */
 #include "experiments/resultrows.h"
 #include "experiments/structureclaims.h"
 
@@ -32,11 +33,11 @@ double structure_value(const sock_value *value) { return value->valid ? value->v
 
 /* ---- The study ---- */
 
-static const structure_claim *const parts[] = {structure_bounds, structure_inputs};
+static const structure_claim *const parts[] = {structure_bounds, structure_inputs, structure_second};
 enum { PARTS = sizeof parts / sizeof *parts };
 
 static const char *const claim_names[] = {"cir",    "feller", "logistic", "lotka-volterra", "wright-fisher", "sir",
-                                          "forced", "dose",   NULL};
+                                          "forced", "dose",   "pendulum", "duffing",        "vanderpol",     NULL};
 
 static int is_wanted(const exp_settings *settings, const structure_claim *c)
 {
@@ -88,7 +89,7 @@ static sock_status run_structure(sock_context *ctx, const exp_settings *settings
 }
 
 const exp_experiment exp_structure = {.name = "structure",
-                                      .summary = "what is known of a system: boundaries, inputs",
+                                      .summary = "what is known of a system: boundaries, inputs, inertia",
                                       .takes = EXP_TAKES_SEEDS | EXP_TAKES_SHOW,
                                       .sets = claim_names,
                                       .resumes = 1,

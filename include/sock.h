@@ -202,6 +202,13 @@ SOCK_API void sock_array_free(double *array);
 /* Counts, time steps, ranges, what was dropped and why, lag-1 correlation of increments; one JSON object. */
 SOCK_API sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **json);
 
+/* Whether states look like positions whose velocities were not observed (docs/second-order.md). For each state (d
+ * numbers each, any may be NULL): the largest correlation of neighbouring differences of what a polynomial of the
+ * states leaves of the increments, over every 1st, 2nd, 4th and 8th point (-1/2: first order, 1/4: second); the share
+ * that is left there; and 1 where fitting with order = 2 is worth a try. NaN where there are too few points. */
+SOCK_API sock_status sock_data_order(sock_context *ctx, const sock_data *data, double *correlation, double *left,
+                                     int *second);
+
 /* ---- Fit ----------------------------------------------------------------------------------------------- */
 
 typedef struct sock_model sock_model;
@@ -339,6 +346,13 @@ SOCK_API sock_status sock_model_wrap(sock_context *ctx, size_t d, const char *co
  * or NULL: previous. */
 SOCK_API sock_status sock_model_set_inputs(sock_context *ctx, sock_model *model, size_t inputs,
                                            const char *const *names, const char *const *hold);
+
+/* 2: dynamics of second order. The first half of the states are positions, the second half their velocities, which data
+ * do not have: f = (v, F), a is zero but for the block of the velocities. Else 1; 0 for NULL. */
+SOCK_API int sock_model_order(const sock_model *model);
+
+/* Declares a wrapped model without inputs to be of that order; 2: it has an even number of states. */
+SOCK_API sock_status sock_model_set_order(sock_context *ctx, sock_model *model, int order);
 
 /* ---- Simulate ------------------------------------------------------------------------------------------ */
 

@@ -24,7 +24,13 @@ SYS_FIELDS(
 SYS_FIELDS(sys_dose); /* effect, half, horizon:   dx = (x (1 - x) - effect D / (D + half) x) dt + (0.1 + 0.2 D) x dW, D
                          changes once, in the middle of the horizon */
 
-/* Their inputs: u or D, and two that do nothing, w (a slow wave) and g (0 or 1 in a trajectory). */
+/* Positions and velocities (q, v). */
+SYS_FIELDS(sys_harmonic); /* stiffness, friction, noise:  dv = (-stiffness q - friction v) dt + sqrt(noise) dW */
+SYS_FIELDS(sys_pendulum); /* gravity, friction, noise:    dv = (-gravity sin q - friction v) dt + sqrt(noise) dW */
+SYS_FIELDS(sys_duffing); /* friction, noise, growth:     dv = (q - q^3 - friction v) dt + sqrt(noise + growth q^2) dW */
+SYS_FIELDS(sys_vanderpol); /* damping, noise:              dv = (damping (1 - q^2) v - q) dt + sqrt(noise) dW */
+
+/* Inputs of forced and dose: u or D, and two that do nothing, w (a slow wave) and g (0 or 1 in a trajectory). */
 void sys_forced_input(const sys_instance *instance, uint64_t stream, double t, double *u);
 void sys_dose_input(const sys_instance *instance, uint64_t stream, double t, double *u);
 

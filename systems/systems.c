@@ -31,6 +31,10 @@
 /* Sizes of the systems whose noise vanishes at a bound, and the box their starts are from. */
 #define BOUNDED(from, to) .trajectories = {60, 10, 60}, .points = 51, .horizon = 5, .tau = 2e-3, .low = from, .high = to
 
+/* Systems of second order: 300 paths of 5 time units. */
+#define OSCILLATOR                                                                                                     \
+    .d = 2, .names = {"q", "v_q"}, .order = 2, .trajectories = {300, 20, 40}, .points = 51, .horizon = 5, .tau = 1e-3
+
 static const sys_system table[] = {
     {.name = "gbm",
      .title = "Geometric Brownian motion: dx = x dt + 0.3 x dW",
@@ -162,6 +166,30 @@ static const sys_system table[] = {
      .trajectories = {208, 29, 61},
      .tau = 1e-3,
      FIELDS(sys_amyloid)},
+    {.name = "harmonic",
+     .title = "Harmonic oscillator from positions alone: dv = (-q - 0.5 v) dt + dW",
+     OSCILLATOR,
+     .parameters = {{"stiffness", 1}, {"friction", 0.5}, {"noise", 1}},
+     .box = 1.5,
+     FIELDS(sys_harmonic)},
+    {.name = "pendulum",
+     .title = "Pendulum with friction from angles alone: dv = (-4 sin q - 0.5 v) dt + 0.8 dW",
+     OSCILLATOR,
+     .parameters = {{"gravity", 4}, {"friction", 0.5}, {"noise", 0.64}},
+     .box = 1.5,
+     FIELDS(sys_pendulum)},
+    {.name = "duffing",
+     .title = "Duffing's double well from positions alone: dv = (q - q^3 - 0.7 v) dt + sqrt(0.2 + 0.4 q^2) dW",
+     OSCILLATOR,
+     .parameters = {{"friction", 0.7}, {"noise", 0.2}, {"growth", 0.4}},
+     .box = 1.5,
+     FIELDS(sys_duffing)},
+    {.name = "vanderpol",
+     .title = "Van der Pol's oscillator from positions alone: dv = (2 (1 - q^2) v - q) dt + dW",
+     OSCILLATOR,
+     .parameters = {{"damping", 2}, {"noise", 1}},
+     .box = 1.5,
+     FIELDS(sys_vanderpol)},
     {.name = "cir",
      .title = "Cox-Ingersoll-Ross process: dx = (1 - x) dt + sqrt(x) dW",
      .d = 1,
@@ -408,8 +436,10 @@ sock_status sys_generate(sock_context *ctx, const sys_instance *instance, sys_se
     set_times(instance, set, count, first, length, t);
     generation g = {instance, set, first, t, x};
     SK_GO(sk_parallel_for(ctx, count, 1, generate_range, &g));
+    const size_t seen = s->order == 2 ? s->d / 2 : s->d; /* the others are velocities */
+    for (size_t i = 0; seen < s->d && i < first[count]; i++) memmove(x + i * seen, x + i * s->d, seen * sizeof *x);
     status = s->inputs ? with_inputs(ctx, &g, count, length, out)
-                       : sock_data_from_arrays(ctx, s->d, count, length, t, x, s->names, NULL, NULL, out);
+                       : sock_data_from_arrays(ctx, seen, count, length, t, x, s->names, NULL, NULL, out);
 out:
     sk_free(x);
     sk_free(t);
@@ -429,6 +459,7 @@ sock_status sys_truth(sock_context *ctx, const sys_instance *instance, sock_mode
     sock_model *model = NULL;
     SK_TRY(sock_model_wrap(ctx, s->d, s->names, s->drift, s->diffusion, as_user(instance), &model));
     sock_status status = s->ends == SYS_ENDLESS ? SOCK_OK : sock_model_set_bounds(ctx, model, lower, upper);
+    if (status >= 0 && s->order) status = sock_model_set_order(ctx, model, s->order);
     if (status >= 0 && s->needed) status = sock_model_set_inputs(ctx, model, s->needed, s->input_names, s->holds);
     if (status < 0)
         sock_model_free(model);

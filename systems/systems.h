@@ -56,6 +56,7 @@ struct sys_system {
     void (*jumps)(const sys_instance *instance, const struct sys_path *path); /* such a system's paths */
     double low, high; /* starts of its own: uniform on [low, high]^d; high 0: none */
     sys_ends ends;    /* where its states end: paths stop there */
+    int order;        /* 2: the second half of the states are velocities, which its data do not have; else 0 */
 };
 
 /* A system with its parameters. box and trajectories start as in the table and may be changed before sys_generate. */

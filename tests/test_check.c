@@ -803,7 +803,7 @@ typedef struct pattern {
     double lag1, horizon, time, long_step, period, tails;
     size_t wild;
     const char *says;
-    bool flow, sought;
+    bool flow, sought, second;
     size_t left_out;
 } pattern;
 
@@ -813,6 +813,7 @@ static void judge(const pattern *p, const sock_model *model, sock_checks *out)
     sk_check_facts facts = {.steps = 1000, .all_steps = 7000, .lag1 = p->lag1, .long_step = p->long_step};
     facts.flow = p->flow;
     facts.noise_sought = p->sought;
+    facts.second = p->second;
     facts.left_out = p->left_out;
     facts.period = p->period;
     facts.tails = p->tails;
@@ -868,6 +869,10 @@ static void test_verdict__patterns(void **state)
         {"noise", "memory horizon", -0.2, -0.3, 0, 0.8, 0, 0, 0, .says = "measurement noise", .flow = true},
         {"drift", "scale drift horizon", 0, -0.3, 0, 0.3, 0, 0, 0, .says = "f of x0 misses", .flow = true},
         {"noise-like", "memory horizon", -0.2, -0.3, 0, 0.1, 0, 0, 0, .says = "predicted no better", .sought = true},
+        {"inertia", "cycles memory", 0.3, 0.2, 0, 0.1, 12, 0, 0, .says = "x0 looks like a position", .second = true},
+        {"inertia", "memory horizon", 0.2, 0.3, 0, 0.9, 0, 0, 0, .says = "whose velocity was not", .second = true},
+        {"noise", "memory horizon", -0.2, -0.3, 0, 0.1, 0, 0, 0, .says = "measurement noise", .second = true},
+        {"drift", "drift", 0.2, 0, 0, 0.1, 0, 0, 0, .says = "f of x0 misses", .second = true},
         {"none", "", 0, 0, 0, 0.1, 0, 0, 0, .says = "own simulations. Left out: 3 wild steps.", .left_out = 3},
         {"scale", "scale", 0, 0, 0, 0.1, 0, 0, 0, .says = "should be. Left out: 1 wild step.", .left_out = 1},
     };

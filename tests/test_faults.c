@@ -115,6 +115,14 @@ static sock_status call_summary(world *w)
     return keep_text(status, text);
 }
 
+static sock_status call_order(world *w)
+{
+    double statistic[8], left[8];
+    int second[8];
+    assert_true(sock_data_dim(w->data) <= 8);
+    return sock_data_order(w->ctx, w->data, statistic, left, second);
+}
+
 static sock_status fit_with(world *w, const char *drift, const char *path, const char *diffusion)
 {
     sock_model *model = NULL;
@@ -461,6 +469,7 @@ static const struct call {
     {"sock_data_write", call_write, false},
     {"sock_points_read", call_points, false},
     {"sock_data_summary", call_summary, false},
+    {"sock_data_order", call_order, false},
     {"sock_fit, gauss", call_fit_gauss, false},
     {"sock_fit, fourier", call_fit_fourier, false},
     {"sock_fit, nystrom", call_fit_nystrom, false},

@@ -459,9 +459,21 @@ static void test_rules__efforts(void **state)
     assert_int_equal(SK_FLOORS, 7);
 }
 
+/* Two nats for each position, and the gain's own error. */
+static void test_rules__noise_on_positions_must_gain_beyond_its_error(void **state)
+{
+    (void)state;
+    assert_true(sk_inertia_noise_gains(1, 2, 1.9));
+    assert_false(sk_inertia_noise_gains(1, 1.9, 0.1));
+    assert_false(sk_inertia_noise_gains(1, 5, 5.1));
+    assert_false(sk_inertia_noise_gains(2, 3.9, 1));
+    assert_true(sk_inertia_noise_gains(2, 4, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules__noise_on_positions_must_gain_beyond_its_error),
         cmocka_unit_test(test_rules__a_budget_takes_fewer_rows_in_many_dimensions),
         cmocka_unit_test(test_rules__grids),
         cmocka_unit_test(test_rules__place_of_a_penalty_is_the_first_not_above_it),

@@ -140,9 +140,10 @@ class Model:
         settings = dict(self._settings())
         settings["input"] = [name for name, hold in zip(self.inputs_, self.holds_) if hold != "time"] or "none"
         settings["time_dependent"] = "time" in self.holds_
-        data = as_trajectories(X, settings, t, dt, names=self.names_)
-        if data.d != self.d_:
-            raise UsageError(f"X has {data.d} features, but {type(self).__name__} is expecting {self.d_} features as input")
+        seen = self.names_[: self.d_ // 2] if self.order_ == 2 else self.names_  # data have no velocities
+        data = as_trajectories(X, settings, t, dt, names=seen)
+        if data.d != len(seen):
+            raise UsageError(f"X has {data.d} features, but {type(self).__name__} is expecting {len(seen)} features as input")
         return data
 
     # -- What it is
@@ -151,6 +152,12 @@ class Model:
     def d_(self) -> int:
         """The dimension of the state."""
         return int(lib.sock_model_dim(self._pointer()))
+
+    @property
+    def order_(self) -> int:
+        """2 for dynamics of second order: the second half of the states are velocities, which data do not have
+        (docs/second-order.md); else 1."""
+        return int(lib.sock_model_order(self._pointer()))
 
     @property
     def names_(self) -> Tuple[str, ...]:
@@ -373,6 +380,8 @@ class Model:
 
     def _starts(self, x0: Any) -> Tuple[np.ndarray, bool]:
         d, x = self.d_, np.asarray(x0)
+        if self.order_ == 2 and x.ndim and x.shape[-1] * 2 == d:  # positions alone begin at rest
+            x0 = x = np.concatenate([x, np.zeros_like(x, dtype=float)], axis=-1)
         one = x.ndim == 0 or x.ndim == 1 and (d > 1 or len(x) == 1)
         return self._points(x0), one
 
@@ -535,6 +544,8 @@ class Model:
         return _plots.draw(self, self._plot_data(X), kind, truth, states, n_paths, figure, bands)
 
     def _plot_data(self, X: Any) -> Trajectories:
+        if self.order_ == 2:
+            raise UsageError("the model is of order 2, its velocities are not in the data; plots and reports know order 1")
         if X is not None:
             return self._data(X)
         data = getattr(self, "data_", None)
@@ -730,7 +741,7 @@ class KnownSDE(Model):
 
     ``drift`` maps points (n, d) to (n, d), ``diffusion`` to a = sigma sigma' of shape (n, d, d); without a diffusion it is
     an ODE. With ``inputs`` (names) the functions get the inputs of shape (n, m) as a second argument; ``hold`` says of each
-    "previous" or "linear". The functions may be called from several threads at once (each holding the interpreter lock). Such a model
+    "previous" or "linear". ``order=2``: the second half of the states are velocities, which data do not have. The functions may be called from several threads at once (each holding the interpreter lock). Such a model
     cannot be saved.
 
     >>> import numpy as np, sock
@@ -750,6 +761,7 @@ class KnownSDE(Model):
         names: Optional[Sequence[str]] = None,
         inputs: Sequence[str] = (),
         hold: Sequence[str] = (),
+        order: int = 1,
         threads: Optional[int] = None,
     ):
         if names is not None and len(names) != d:
@@ -766,6 +778,9 @@ class KnownSDE(Model):
         if m:
             with Context() as c:
                 c.check(lib.sock_model_set_inputs(c.handle, out, m, names_array(inputs), names_array(hold or None)))
+        if order != 1:
+            with Context() as c:
+                c.check(lib.sock_model_set_order(c.handle, out, int(order)))
 
     def _threads(self) -> Optional[int]:
         return self.threads

@@ -171,7 +171,7 @@ class SDE(Model):
 
     def summary(self) -> str:
         """What was found, in a few lines."""
-        return summary(self.info_, self.d_)
+        return summary(self.info_, self.d_ // self.order_)
 
     # -- Inside a fit
 
@@ -261,7 +261,7 @@ def load(path: Union[str, os.PathLike]) -> SDE:
     handle = load_handle(path)
     model = SDE()
     model._handle, model._path = handle, os.fspath(path)
-    model.n_features_in_ = model.d_
+    model.n_features_in_ = model.d_ // model.order_
     said = model.info_.get("options") or {}
     for key, text in said.items():
         option = OPTIONS.get(key.replace("-", "_"))

@@ -77,6 +77,8 @@ def _bounds(info: Dict[str, Any]) -> List[Line]:
         lines.append(("", f"{info['diffusion_equation']}{beside}"))
     if info.get("bounds"):
         lines.append(("bounds", ", ".join(info["bounds"])))
+    if info.get("order") == 2:
+        lines.append(("order", "2: the states of the data are positions; their velocities were not observed"))
     if info.get("absorbed_steps"):
         lines.append(("absorbed", f"{info['absorbed_steps']} steps at rest on a bound: left out of the fit"))
     return lines

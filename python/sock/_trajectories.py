@@ -210,7 +210,19 @@ class Trajectories:
         text = ctypes.c_void_p()
         with Context() as c:
             c.check(lib.sock_data_summary(c.handle, self._handle, ctypes.byref(text)))
-        return json.loads(take_text(text))
+        return {**json.loads(take_text(text)), **self._order()}
+
+    def _order(self) -> Dict[str, Any]:
+        """Whether states look like positions whose velocities were not observed (docs/second-order.md)."""
+        statistic, left, second = np.empty(self.d), np.empty(self.d), np.zeros(self.d, dtype=np.intc)
+        with Context() as c:
+            c.check(
+                lib.sock_data_order(
+                    c.handle, self._handle, doubles(statistic), doubles(left), second.ctypes.data_as(ctypes.POINTER(ctypes.c_int))
+                )
+            )
+        known = [[float(v) if np.isfinite(v) else None for v in values] for values in (statistic, left)]
+        return {"order_statistic": known[0], "order_left": known[1], "second_order": [bool(v) for v in second]}
 
     def split(self, parts: int, part: int = 0, seed: int = 0) -> Tuple["Trajectories", "Trajectories"]:
         """(the rest, part number `part` of `parts`), by trajectory, shuffled by seed; groups stay whole."""

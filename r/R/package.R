@@ -324,6 +324,7 @@ print.summary.sock <- function(x, ...) {
   field("diffusion")
   if (!is.null(x$diffusion_equation)) line("", x$diffusion_equation)
   if (length(x$bounds)) line("bounds", paste(unlist(x$bounds), collapse = ", "))
+  if (identical(as.integer(x$order), 2L)) line("order", "2: the states of the data are positions; their velocities were not observed")
   if (!is.null(x$absorbed_steps)) line("absorbed", x$absorbed_steps, "steps at rest on a bound: left out of the fit")
   if (!is.null(x$relative_gap))
     line("certificate", paste0(sprintf("relative duality gap %.2g of the convex problem", x$relative_gap),

@@ -1,6 +1,8 @@
 /* checkcall.c - sock_check: what is given is looked at, the room `check` does the work. */
 #include "api/checkcall.h"
 
+#include "api/orderstat.h"
+
 #include "data/absorbed.h"
 #include "simulate/simulate.h"
 #include "tune/policy.h"
@@ -19,6 +21,7 @@ static sock_status look_at(sock_context *ctx, const sock_model *model, const soc
 {
     if (!model || !data || !(out->checks || out->scores))
         return sk_fail(ctx, SOCK_EUSAGE, "model, data and output must not be NULL");
+    SK_TRY(sk_refuse_second(ctx, model, "check"));
     if (model->d != data->d)
         return sk_fail(ctx, SOCK_EUSAGE, "the model has dimension %zu, the data %zu", model->d, data->d);
     if (!model->has_diffusion)
@@ -44,13 +47,25 @@ static bool *join_skips(sock_context *ctx, const sock_model *model, const sock_d
     return all;
 }
 
+/* Whether a state of the data looks like a position of second order. */
+static sock_status ask_order(sock_context *ctx, const sock_data *data, const bool *skip, bool *second)
+{
+    sk_order_statistic *all = sk_alloc(ctx, data->d, sizeof *all);
+    const sock_status status = all ? sk_order_statistics(ctx, data, skip, all) : SOCK_ENOMEM;
+    *second = false;
+    for (size_t k = 0; status >= 0 && k < data->d; k++) *second = *second || sk_looks_second(&all[k]);
+    sk_free(all);
+    return status;
+}
+
 /* Within the bounds of the model, without steps at rest on them. */
 static sock_status make_inside(sock_context *ctx, const sock_model *model, const sock_data *data,
                                const sk_check_spec *spec, const wanted *out)
 {
-    if (!sk_structure_is_bounded(model->structure)) return make(ctx, model, data, spec, out);
-    const sock_simulation given = {.bounds = spec->bounds, .lower = spec->lower, .upper = spec->upper};
     sk_check_spec inside = *spec;
+    if (out->checks) SK_TRY(ask_order(ctx, data, spec->skip, &inside.second));
+    if (!sk_structure_is_bounded(model->structure)) return make(ctx, model, data, &inside, out);
+    const sock_simulation given = {.bounds = spec->bounds, .lower = spec->lower, .upper = spec->upper};
     double *bound = sk_doubles(ctx, model->d, 2);
     bool *skip = bound ? join_skips(ctx, model, data, spec->skip) : NULL;
     sock_status status = skip ? SOCK_OK : SOCK_ENOMEM;

@@ -70,6 +70,7 @@ sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_option
         sk_fit_release(&job);
         return status;
     }
+    if (sk_option_count(opts, "order") == 2) SK_GO(sk_fit_refuse_second(&job));
     SK_GO(refuse_inputs(ctx, data));
     SK_GO(refuse_unused(&job));
     SK_GO(sk_model_new(ctx, data->d, (const char *const *)data->state, &model));
@@ -116,6 +117,8 @@ sock_status sock_fit_diffusion(sock_context *ctx, const sock_data *data, const s
     if (!out) return sk_fail(ctx, SOCK_EUSAGE, "output must not be NULL");
     sk_fit_job job = {.ctx = ctx, .data = data, .opts = opts, .start = sk_seconds()};
     if (!sk_fit_wants_diffusion(&job)) return sk_fail(ctx, SOCK_EUSAGE, "diffusion is 'none'; give a kernel");
+    if (sk_option_count(opts, "order") == 2)
+        return sk_fail(ctx, SOCK_EUSAGE, "order is 2; allowed where the drift is given: 1");
     sock_model *model = NULL;
     sock_status status, ended = SOCK_OK;
     SK_GO(sk_model_new(ctx, data->d, (const char *const *)data->state, &model));

@@ -38,6 +38,9 @@ sock_status sk_fit_rule(sk_fit_job *job);
 sock_status sk_fit_find_bounds(sk_fit_job *job);
 sock_status sk_fit_keep_bounds(const sk_fit_job *job, sock_model *model);
 
+/* What does not go with order = 2, with a sentence that names the option (fitsecond.c). */
+sock_status sk_fit_refuse_second(const sk_fit_job *job);
+
 /* The tuned estimator, in place of all the stages below. */
 sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out);
 

@@ -6,12 +6,14 @@
 #include "data/absorbed.h"
 #include "paper/paper.h"
 #include "score/score.h"
+#include "tune/inertiafit.h"
 #include "tune/inputchoice.h"
 #include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
 
+static bool is_second(const sk_fit_job *job) { return sk_option_count(job->opts, "order") == 2; }
 static bool is_paper(const sk_fit_job *job) { return strcmp(sk_option_text(job->opts, "preset"), "paper") == 0; }
 
 /* Options of the plain estimator, which the search decides for itself. */
@@ -162,8 +164,27 @@ static sock_status check_quickly(const sk_fit_job *job, const strays *wild, cons
     return status < 0 ? status : sk_check_to_record(job->ctx, &checks, record);
 }
 
+/* What is told of positions and velocities. */
+static sock_status tell_second(sk_fit_job *job, const strays *wild, sk_record *record, sock_status ended,
+                               sock_model *model)
+{
+    record->tuned = true;
+    record->order = 2;
+    record->quadrature = sk_strdup(job->ctx, "filter");
+    record->bands_reason = sk_strdup(job->ctx, "models of order 2 have none yet");
+    if (!record->quadrature || !record->bands_reason) return SOCK_ENOMEM;
+    record->n = sk_data_intervals(job->data);
+    for (size_t i = 0; i < model->diffusion_terms; i++) record->rank += model->diffusion[i]->rank;
+    SK_TRY(sk_record_certify(job->ctx, record));
+    SK_TRY(sk_equation_add(job->ctx, model, record));
+    SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left));
+    SK_TRY(sk_record_warn(job->ctx, record));
+    return sk_fit_save_record(job, record, ended, model);
+}
+
 static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, sock_status ended, sock_model *model)
 {
+    if (is_second(job)) return tell_second(job, wild, record, ended, model);
     bool left = strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0;
     SK_TRY(sk_fit_keep_bounds(job, model));
     record->tuned = true;
@@ -198,7 +219,7 @@ sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
     if (spec.validation && spec.validation->d != job->data->d)
         return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data have dimension %zu, the data %zu",
                        spec.validation->d, job->data->d);
-    SK_TRY(sk_fit_find_bounds(job));
+    SK_TRY(is_second(job) ? sk_fit_refuse_second(job) : sk_fit_find_bounds(job));
     spec.lower = job->data->inputs ? NULL : job->lower;
     spec.upper = job->data->inputs ? NULL : job->upper;
     sock_model *model = NULL;
@@ -207,7 +228,11 @@ sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
     sk_record_init(&record);
     record.found = (sk_tune_outcome){0};
     sock_status ended = find_strays(job, &spec, &wild);
-    if (ended >= 0) ended = (is_paper(job) ? sk_tune_paper : sk_tune)(job->ctx, &spec, &model, &record.found);
+    sock_status (*const search)(sock_context *, const sk_tune_spec *, sock_model **, sk_tune_outcome *) =
+        is_paper(job)    ? sk_tune_paper
+        : is_second(job) ? sk_tune_inertia
+                         : sk_tune;
+    if (ended >= 0) ended = search(job->ctx, &spec, &model, &record.found);
     sock_status status = ended < 0 ? ended : tell(job, &wild, &record, ended, model);
     sk_record_clear(&record);
     strays_clear(&wild);

@@ -87,6 +87,7 @@ typedef struct sk_record {
     sk_oddities odd;
     sk_texts quiet;                   /* states without noise of their own */
     sk_texts bounds;                  /* "x >= 0", of each state of the model that has some */
+    size_t order;                     /* 2: states are positions and velocities that were not observed; else 0 */
     size_t absorbed;                  /* steps at rest on a bound at the end of trajectories, left out of the fit */
     sk_texts equation, equation_part; /* a text for each state; of the polynomials of an average alone */
     double equation_part_share;

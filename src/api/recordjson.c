@@ -106,6 +106,7 @@ static const sk_json_field fields[] = {
     {"codes", CODES, ALL | OPTIONAL, IN(odd)},
     {"quiet", LINES, SEARCH | OPTIONAL, IN(quiet)},
     {"bounds", LINES, ALL | OPTIONAL, IN(bounds)},
+    {"order", POSITIVE, SEARCH | OPTIONAL, IN(order)},
     {"absorbed_steps", POSITIVE, SEARCH | OPTIONAL, IN(absorbed)},
     {"diffusion_equation", TEXT, SEARCH | OPTIONAL, IN(diffusion_equation)},
     {"diffusion_equation_share", NUMBER, SEARCH | OPTIONAL, IN(diffusion_equation_share)},

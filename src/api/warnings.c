@@ -92,6 +92,7 @@ static const char *const lag_words[SK_LAG_KINDS] = {
     [SK_LAG_LONG] = "below 0, also at lag 2: the steps are long against the dynamics",
     [SK_LAG_EITHER] = "below 0: measurement noise, or steps as long as the memory of the process",
     [SK_LAG_INERTIA] = "above 0, and smooth: the path has inertia, a velocity that is not among the states",
+    [SK_LAG_SMOOTH] = "above 0, and smooth: the drift is large against the noise",
     [SK_LAG_MEMORY] = "above 0: memory, a hidden state, or a trend within each trajectory"};
 
 const char *sk_lag_words(sk_lag_kind kind) { return lag_words[kind]; }

@@ -57,6 +57,7 @@ typedef enum sk_lag_kind {
     SK_LAG_LONG,    /* steps long against the dynamics */
     SK_LAG_EITHER,  /* noise or long steps: independent observations look alike */
     SK_LAG_INERTIA, /* the path has a velocity */
+    SK_LAG_SMOOTH,  /* it is smooth, but the states say how it goes on */
     SK_LAG_MEMORY,  /* or a trend */
     SK_LAG_KINDS
 } sk_lag_kind;

@@ -648,6 +648,7 @@ sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const s
     facts->flow = spec->flow;
     facts->left_out = spec->skipped;
     facts->noise_sought = spec->noise_sought;
+    facts->second = spec->second;
     SK_GO(choose_steps(&b, model));
     if (b.n < SK_CHECK_LEAST) goto out;
     SK_GO(score_steps(&b, model));

@@ -25,6 +25,7 @@ typedef struct sk_check_spec {
     const double *floor; /* d: the floor of a; NULL: there is none */
     bool flow;           /* the fit followed long steps through: f and a are those of the process */
     bool noise_sought;   /* the fit looked for measurement noise, and took what it found */
+    bool second;         /* the data look like positions whose velocities were not observed */
     const bool *skip;    /* points: wild steps that begin there are left out; NULL: none */
     size_t skipped;      /* of them */
     bool exits;          /* simulate whole paths, too */
@@ -229,14 +230,14 @@ typedef struct sk_check_facts {
     double alpha;
     double lag1, variance_ratio, scale; /* of the state where they are farthest from 0, 1 and 1 */
     size_t lag1_state;
-    double noise;            /* standard deviation that the lag-1 correlation would be explained by */
-    double long_step;        /* median of h |Jacobian of f| */
-    bool flow, noise_sought; /* as in the specification */
-    size_t left_out;         /* steps that were, by the specification */
-    double period;           /* in units of time; 0: none stands out */
-    double tails;            /* log of kurtosis over that of the replicates, where it is largest */
-    size_t wild;             /* steps beyond all simulated ones by far */
-    double wild_time;        /* of the first */
+    double noise;                    /* standard deviation that the lag-1 correlation would be explained by */
+    double long_step;                /* median of h |Jacobian of f| */
+    bool flow, noise_sought, second; /* as in the specification */
+    size_t left_out;                 /* steps that were, by the specification */
+    double period;                   /* in units of time; 0: none stands out */
+    double tails;                    /* log of kurtosis over that of the replicates, where it is largest */
+    size_t wild;                     /* steps beyond all simulated ones by far */
+    double wild_time;                /* of the first */
     struct {
         size_t state, of; /* what misses, and on what it depends */
         double at;

@@ -88,6 +88,12 @@ static bool leads(const scene *s, const char *name)
     return objects(s, name) && weight(s, name) >= fmax(weight(s, "drift"), weight(s, "diffusion"));
 }
 
+/* A velocity that is no state makes residuals go on; it may look like a cycle, a trend or long steps as well. */
+static bool is_inertia(const scene *s)
+{
+    return s->facts->second && objects(s, "memory") && find(s, "memory")->effect > 0;
+}
+
 static bool is_season(const scene *s) { return s->facts->period > 0 && leads(s, "cycles"); }
 static bool is_trend(const scene *s) { return leads(s, "time") && weight(s, "time") > weight(s, "memory"); }
 
@@ -253,6 +259,10 @@ static const struct {
      "{J}), "
      "so f and a are those of the sampled process.",
      ""},
+    {"inertia", is_inertia,
+     "Neighbouring residuals go the same way, and increments go on smoothly in a way that the states do not tell: {n} "
+     "looks like a position of second order, whose velocity was not observed.",
+     "Fit with --order 2."},
     {"season", is_season,
      "The residuals come and go with a period of {P}: a season, or a cycle that the states do not hold.",
      "Take the cycle out of the data, or add states that follow it."},

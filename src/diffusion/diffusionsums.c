@@ -272,10 +272,21 @@ static double weight_of(const sk_diffusion_sums *s, const some *r, size_t i, siz
     return row_weight(s, r->block->view, r->begin + i, system);
 }
 
+/* svec rows from the nodes, or those that are given. */
+static sock_status take_rows(sock_context *ctx, sk_diffusion_sums *s, const sk_rule *rule, const some *r)
+{
+    const size_t p = sk_features_count(s->map), wide = p * (p + 1) / 2;
+    if (r->given && r->given->b) {
+        memcpy(r->b, r->given->b + r->begin * wide, r->count * wide * sizeof *r->b);
+        return SOCK_OK;
+    }
+    s->nodes += rule->row[r->begin + r->count] - rule->row[r->begin];
+    return sk_svec_rows(ctx, s->map, rule, r->begin, r->begin + r->count, r->b, s->square);
+}
+
 static sock_status add_some(sock_context *ctx, sk_diffusion_sums *s, const sk_rule *rule, const some *r)
 {
-    SK_TRY(sk_svec_rows(ctx, s->map, rule, r->begin, r->begin + r->count, r->b, s->square));
-    s->nodes += rule->row[r->begin + r->count] - rule->row[r->begin];
+    SK_TRY(take_rows(ctx, s, rule, r));
     for (size_t i = 0; i < r->count; i++) {
         const double h = rule->h[r->begin + i];
         s->h2 += h * h;

@@ -61,6 +61,8 @@ typedef struct sk_given_rows {
     size_t begin, end;    /* which rows of the rule */
     const double *z;      /* n x d x d, of all rows of the rule */
     const double *weight; /* systems x n */
+    const double *b; /* n x q: their svec rows, where these do not come from nodes: of the rule n and h are read, and
+                        squares and nodes of the sums are the caller's to add. NULL: from the nodes */
 } sk_given_rows;
 sock_status sk_diffusion_sums_add_given(sock_context *ctx, sk_diffusion_sums *sums, const sk_given_rows *rows);
 void sk_diffusion_sums_merge(sk_diffusion_sums *sums, const sk_diffusion_sums *other);

@@ -1,6 +1,8 @@
 /* model.c - a model in memory: made of terms or of functions; what it says of itself. Its values: modelfields.c. */
 #include "model/model.h"
 
+#include "tune/policy.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +192,32 @@ const char *sock_model_input_hold(const sock_model *model, size_t k)
 double sock_model_input_usual(const sock_model *model, size_t k)
 {
     return k < sock_model_inputs(model) ? model->structure->input[k].usual : 0;
+}
+
+/* ---- Order ---- */
+
+int sock_model_order(const sock_model *model) { return model ? model->structure->order : 0; }
+
+sock_status sock_model_set_order(sock_context *ctx, sock_model *model, int order)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!model) return sk_fail(ctx, SOCK_EUSAGE, "model must not be NULL");
+    if (!model->wrapped_drift || model->structure->inputs)
+        return sk_fail(ctx, SOCK_EUSAGE, "an order is declared of a model made of functions, without inputs");
+    if (order != 1 && order != 2) return sk_fail(ctx, SOCK_EUSAGE, "order is %d; allowed: 1 or 2", order);
+    if (order == 2 && (model->d % 2 || model->d > 2 * SK_SECOND_MOST_DIM))
+        return sk_fail(ctx, SOCK_EUSAGE, "order is 2 and the model has %zu states; allowed: an even number up to %d",
+                       model->d, 2 * SK_SECOND_MOST_DIM);
+    model->structure->order = order;
+    return SOCK_OK;
+}
+
+sock_status sk_refuse_second(sock_context *ctx, const sock_model *model, const char *who)
+{
+    if (!model || model->structure->order != 2) return SOCK_OK;
+    return sk_fail(ctx, SOCK_EUSAGE,
+                   "%s: the model is of order 2, its velocities are not in the data; %s knows order 1", who, who);
 }
 
 /* ---- Information ---- */

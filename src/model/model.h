@@ -30,8 +30,17 @@ struct sock_model {
 /* Coordinates of a point: the states, then the inputs. */
 static inline size_t sk_model_in(const sock_model *model) { return model->d + model->structure->inputs; }
 
+/* States that data have: all of them, or the positions of a model of second order. */
+static inline size_t sk_model_observed(const sock_model *model)
+{
+    return model->structure->order == 2 ? model->d / 2 : model->d;
+}
+
 /* The names of these, borrowed; the list is freed with sk_free. NULL when out of memory. */
 const char **sk_model_coordinates(sock_context *ctx, const sock_model *model);
+
+/* SOCK_EUSAGE for a model of second order, in what does not know of it. */
+sock_status sk_refuse_second(sock_context *ctx, const sock_model *model, const char *who);
 
 /* A model without terms; names are copied, or x0, x1, ... when NULL. */
 sock_status sk_model_new(sock_context *ctx, size_t d, const char *const *names, sock_model **out);

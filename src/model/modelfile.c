@@ -32,11 +32,11 @@ static bool first_knows(const char *name)
 }
 
 /* Programs of version 0.1.0 refuse arrays that they do not know (origin and kept of a map, all that a spread has); a
- * file with one, or with bounds or inputs, has version 2, so that they can name the reason. A file without any stays as
- * they wrote it. */
+ * file with one, or with bounds, inputs or order 2, has version 2, so that they can name the reason. A file without any
+ * stays as they wrote it. */
 static const char *version_of(const sk_structure *structure, const sk_tensors *t)
 {
-    if (structure->inputs || sk_structure_is_bounded(structure)) return SECOND_VERSION;
+    if (structure->inputs || structure->order == 2 || sk_structure_is_bounded(structure)) return SECOND_VERSION;
     for (size_t i = 0; i < t->count; i++)
         if (!first_knows(t->at[i].name)) return SECOND_VERSION;
     return FIRST_VERSION;
@@ -131,6 +131,7 @@ static sock_status describe_model(sk_saving *s, const sock_model *model, json_t 
     for (size_t k = 0; k < model->d; k++) json_array_append_new(state, json_string(model->structure->state[k]));
     json_object_set_new(description, "d", json_integer((json_int_t)model->d));
     json_object_set_new(description, "state", state);
+    if (model->structure->order == 2) json_object_set_new(description, "order", json_integer(2));
     if (sk_structure_is_bounded(model->structure)) sk_save_bounds(model->structure, description);
     if (model->structure->inputs) json_object_set_new(description, "inputs", describe_inputs(model->structure));
     json_object_set_new(description, "has_diffusion", json_boolean(model->has_diffusion));
@@ -142,23 +143,12 @@ static sock_status describe_model(sk_saving *s, const sock_model *model, json_t 
     return model->spread ? sk_save_spread(s, model, description) : SOCK_OK;
 }
 
-/* Nothing but names, bounds, inputs and noise. */
-static bool has_place(const sk_structure *structure)
-{
-    sk_structure rest = *structure;
-    rest.noise = rest.lower = rest.upper = NULL;
-    rest.inputs = 0;
-    return sk_structure_is_plain(&rest);
-}
-
 sock_status sock_model_save(sock_context *ctx, const sock_model *model, const char *path)
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!model || !path) return sk_fail(ctx, SOCK_EUSAGE, "model and path must not be NULL");
     if (model->wrapped_drift) return sk_fail(ctx, SOCK_EUSAGE, "%s: a model made of functions cannot be saved", path);
-    if (!has_place(model->structure)) /* the format has none for it, and would lose it */
-        return sk_fail(ctx, SOCK_EUSAGE, "%s: a model of order 2 cannot be saved", path);
     SK_TRY(sk_reserve(ctx, SK_JSON_GROWTH * (strlen(model->info) + 64 * model->d) + SK_JSON_SMALL));
     sk_saving s = {.ctx = ctx};
     json_t *description = json_object();
@@ -453,6 +443,18 @@ static sock_status load_noise(sk_loading *l)
     return SOCK_OK;
 }
 
+/* Second order: the second half of the states are the velocities of the first. */
+static sock_status load_order(sk_loading *l, json_t *order)
+{
+    if (!order) return SOCK_OK;
+    if (!json_is_integer(order) || json_integer_value(order) != 2)
+        return sk_bad_model(l, "order is not 2, the only one that is written", NULL);
+    if (l->model->d % 2 || l->model->structure->inputs)
+        return sk_bad_model(l, "a model of order 2 has as many velocities as positions, and no inputs", NULL);
+    l->model->structure->order = 2;
+    return SOCK_OK;
+}
+
 /* spread: NULL where there is none. */
 static sock_status load_terms(sk_loading *l, json_t *description, json_t *spread)
 {
@@ -462,6 +464,7 @@ static sock_status load_terms(sk_loading *l, json_t *description, json_t *spread
     json_t *floor = json_object_get(description, "floor"), *has = json_object_get(description, "has_diffusion");
     SK_TRY(load_names(l, description));
     SK_TRY(load_inputs(l, json_object_get(description, "inputs")));
+    SK_TRY(load_order(l, json_object_get(description, "order")));
     if (!json_is_array(drift) || !json_is_array(diffusion))
         return sk_bad_model(l, "drift or diffusion is not a list", NULL);
     json_array_foreach(drift, i, entry) SK_TRY(load_drift(l, i, entry));

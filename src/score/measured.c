@@ -88,6 +88,7 @@ sock_status sock_smooth(sock_context *ctx, const sock_model *model, const sock_d
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!model || !data || !mean) return sk_fail(ctx, SOCK_EUSAGE, "smooth: model, data and output must not be NULL");
+    SK_TRY(sk_refuse_second(ctx, model, "smooth"));
     if (model->d != data->d)
         return sk_fail(ctx, SOCK_EINPUT, "smooth: the model has %zu states, the data (%s) %zu", model->d, data->source,
                        data->d);

@@ -243,18 +243,24 @@ static void filter_perplexity(const sock_value *one, const sock_value *other, do
         perplexity_value(exponent, out);
 }
 
+/* By the filter that belongs to the order of a model. */
+static sock_status by_filter(sock_context *ctx, const sock_model *model, const sock_data *test, const double *noise,
+                             sk_loglik *out)
+{
+    return (model->structure->order == 2 ? sk_second_likelihood : sk_filter_likelihood)(ctx, model, test, noise, out);
+}
+
 /* The truth has the model's noise: nothing is known of another. */
 static sock_status score_filter(sock_context *ctx, const sock_model *model, const sock_data *test,
-                                const sock_model *truth, sock_scores *out)
+                                const sock_model *truth, const double *noise, sock_scores *out)
 {
-    const double *noise = model->structure->noise;
     sk_loglik l = {0}, l_true = {0};
-    SK_TRY(sk_filter_likelihood(ctx, model, test, noise, &l));
+    SK_TRY(by_filter(ctx, model, test, noise, &l));
     const double dn = (double)test->d * (double)l.intervals;
     filter_value(&l, &out->loglik_filter);
     filter_perplexity(&out->loglik_filter, NULL, -l.value / dn, &out->perplexity_filter_raw);
     if (truth) {
-        SK_TRY(sk_filter_likelihood(ctx, truth, test, noise, &l_true));
+        SK_TRY(by_filter(ctx, truth, test, noise, &l_true));
         filter_value(&l_true, &out->loglik_filter_truth);
     } else {
         miss(&out->loglik_filter_truth, false, "no truth given");
@@ -298,7 +304,10 @@ static sock_status score_errors(sock_context *ctx, const sock_model *model, cons
         return SOCK_OK;
     }
     sk_field_errors e;
-    SK_TRY(sk_relative_errors(ctx, model, truth, test, &e));
+    if (model->structure->order == 2)
+        SK_TRY(sk_second_errors(ctx, model, truth, test, model->structure->noise, &e));
+    else
+        SK_TRY(sk_relative_errors(ctx, model, truth, test, &e));
     relative_error(e.f_difference, e.f_truth, &out->re_f);
     if (!model->has_diffusion || !truth->has_diffusion)
         miss(&out->re_a, false, "the %s has no diffusion", model->has_diffusion ? "truth" : "model");
@@ -348,11 +357,29 @@ static bool is_out_of_reach(const sock_data *test, const sk_mmd_spec *spec, char
     return true;
 }
 
+/* Second order: positions are judged by their innovations; what takes them for states is not asked. */
+static sock_status score_second(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                const sock_model *truth, bool noise, sock_scores *out)
+{
+    static const char reason[] = "the model is of order 2: positions are judged by their innovations (loglik_filter)";
+    const likelihood euler = by_euler(out), moments = by_moments(out);
+    miss_likelihood(&euler, reason);
+    miss_likelihood(&moments, reason);
+    miss(&out->loglik_constant, false, "%s", reason);
+    for (size_t j = 0; j < test->trajectories; j++) out->intervals += sk_data_length(test, j) - 1;
+    SK_TRY(score_filter(ctx, model, test, truth, noise ? model->structure->noise : NULL, out));
+    return score_errors(ctx, model, test, truth, out);
+}
+
 static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_data *test, const sock_data *train,
                              const sock_model *truth, sk_mmd_spec *spec, sock_scores *out)
 {
     size_t pairs;
     sk_mmd_result result;
+    if (who->model && who->model->structure->order == 2) {
+        miss_mmd(out, false, "the model is of order 2, and the test set has no velocities to start paths with");
+        return SOCK_OK;
+    }
     if (!spec->paths || !train) {
         miss_mmd(out, false, spec->paths ? "no training data given, whose distances set the scale" : "mmd-paths is 0");
         return SOCK_OK;
@@ -395,18 +422,21 @@ static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_d
 
 /* ---- All together ---- */
 
-/* d: of the model, or of the test data where paths are scored. */
-static sock_status check_dimensions(sock_context *ctx, size_t d, const sock_data *test, const sock_data *train,
-                                    const sock_model *truth)
+/* d: states of the model that data have, or of the test data where paths are scored. */
+static sock_status check_dimensions(sock_context *ctx, const subject *who, size_t d, const sock_data *test,
+                                    const sock_data *train, const sock_model *truth)
 {
+    if (who->model && truth && who->model->structure->order != truth->structure->order)
+        return sk_fail(ctx, SOCK_EINPUT, "score: the model is of order %d, the truth of order %d",
+                       who->model->structure->order, truth->structure->order);
     if (test->d != d)
         return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the test data (%s) %zu", d, test->source,
                        test->d);
     if (train && train->d != d)
         return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the training data (%s) %zu", d,
                        train->source, train->d);
-    if (truth && truth->d != d)
-        return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the truth %zu", d, truth->d);
+    if (truth && sk_model_observed(truth) != d)
+        return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the truth %zu", d, sk_model_observed(truth));
     return SOCK_OK;
 }
 
@@ -475,12 +505,13 @@ static sock_status score_fields(sock_context *ctx, const sock_model *model, cons
                                 const sock_model *truth, bool noise, sock_scores *out)
 {
     sock_data *cut = NULL;
+    if (model->structure->order == 2) return score_second(ctx, model, test, truth, noise, out);
     SK_TRY(leave_absorbed(ctx, model, test, truth, out->delta, &cut));
     sock_status status = score_likelihoods(ctx, model, cut ? cut : test, truth, out);
     sk_absorbed_free(cut);
     if (status < 0) return status;
     if (model->structure->noise && noise)
-        SK_TRY(score_filter(ctx, model, test, truth, out));
+        SK_TRY(score_filter(ctx, model, test, truth, model->structure->noise, out));
     else
         miss_filter(noise ? "the model knows of no measurement noise" : "noise is none", out);
     return score_errors(ctx, model, test, truth, out);
@@ -489,12 +520,12 @@ static sock_status score_fields(sock_context *ctx, const sock_model *model, cons
 static sock_status score_subject(sock_context *ctx, const subject *who, const sock_data *test, const sock_data *train,
                                  const sock_model *truth, const sock_options *opts, sock_scores *out)
 {
-    const size_t d = who->model ? who->model->d : test->d;
+    const size_t d = who->model ? sk_model_observed(who->model) : test->d;
     const double begun = sk_seconds();
     sock_status status = SOCK_ENOMEM;
     sock_scores scores = {.d = d, .points = test->points, .delta = sk_option_number(opts, "delta")};
     sk_mmd_spec spec;
-    SK_TRY(check_dimensions(ctx, d, test, train, truth));
+    SK_TRY(check_dimensions(ctx, who, d, test, train, truth));
     double *bound = sk_doubles(ctx, 2, d);
     if (!bound) return SOCK_ENOMEM;
     SK_GO(mmd_spec(ctx, opts, d, bound, &spec));

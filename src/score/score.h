@@ -66,6 +66,17 @@ typedef struct sk_field_errors {
 sock_status sk_relative_errors(sock_context *ctx, const sock_model *model, const sock_model *truth,
                                const sock_data *data, sk_field_errors *out);
 
+/* ---- secondorder.c ---- */
+
+/* Of models of second order and data with positions alone: the sum over all positions but the first two of a trajectory
+ * of the log density given those before them, with noise R (2d x 2d, NULL: 0). */
+sock_status sk_second_likelihood(sock_context *ctx, const sock_model *model, const sock_data *data, const double *noise,
+                                 sk_loglik *out);
+
+/* Errors of the force and of a, at the states that the filter of the truth finds. */
+sock_status sk_second_errors(sock_context *ctx, const sock_model *model, const sock_model *truth, const sock_data *data,
+                             const double *noise, sk_field_errors *out);
+
 /* ---- grids.c ---- */
 
 /* Trajectories of two points and more that share their times (counted from their start, to 1e-9 of their span) get one

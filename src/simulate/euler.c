@@ -15,6 +15,7 @@
 #include "simulate.h"
 
 #include "euler.h"
+#include "la/la.h"
 #include "model/modelinputs.h"
 
 #include <math.h>
@@ -141,6 +142,31 @@ static const double *with_inputs(block *b, double time)
     return b->z;
 }
 
+/* Second order: x by v h + F h^2 / 2 and v by F h, with a pair of Gaussians of covariance a [[h^3/3, h^2/2], [h^2/2,
+ * h]]. With u and w of covariance a they are h^1.5 (u + w / sqrt 3) / 2 and h^0.5 u. */
+static void add_second(block *b, double h, size_t within)
+{
+    const size_t d = b->d, m = d / 2, stride = SK_NOISE_STEPS(d) * d;
+    for (size_t p = 0; p < b->count; p++) {
+        double *x = b->x + p * d, *a = b->a + p * d * d, *c = b->rest + p * d; /* no bound holds a velocity */
+        const double *f = b->f + p * d, *z = b->noise + p * stride + within * d;
+        for (size_t k = 0; k < m; k++) x[k] += h * x[m + k] + h * h / 2 * f[m + k];
+        for (size_t k = 0; k < m; k++) x[m + k] += h * f[m + k];
+        if (!b->job->model->has_diffusion) continue;
+        for (size_t k = 0; k < m * m; k++) a[k] = a[(m + k / m) * d + m + k % m]; /* never behind what is read */
+        sk_factor_small(m, 1e-14, a);
+        for (size_t k = 0; k < m; k++) {
+            c[k] = c[m + k] = 0;
+            for (size_t l = 0; l <= k; l++) {
+                c[k] += a[k * m + l] * z[m + l];
+                c[m + k] += a[k * m + l] * z[l];
+            }
+            x[k] += h * sqrt(h) * (c[k] + c[m + k] / sqrt(3)) / 2;
+            x[m + k] += sqrt(h) * c[k];
+        }
+    }
+}
+
 /* Over h, from one time to another. */
 static void one_step(sock_context *ctx, block *b, double h, double from, double to)
 {
@@ -149,8 +175,10 @@ static void one_step(sock_context *ctx, block *b, double h, double from, double 
     note_rest(b);
     if (noisy && within == 0) make_noise(b);
     sk_sampler_fields(ctx, b->job->sampler, b->filled, with_inputs(b, from), b->f, noisy ? b->a : NULL, b->space);
-    for (size_t i = 0; i < b->count * d; i++) b->x[i] += h * b->f[i];
-    if (noisy) sk_add_noise(d, b->count, sqrt(h), b->a, b->noise + within * d, chunk * d, b->x);
+    const bool second = b->job->model->structure->order == 2;
+    if (second) add_second(b, h, within);
+    for (size_t i = 0; !second && i < b->count * d; i++) b->x[i] += h * b->f[i];
+    if (noisy && !second) sk_add_noise(d, b->count, sqrt(h), b->a, b->noise + within * d, chunk * d, b->x);
     keep_rest(b);
     settle(b, to);
     for (size_t p = b->count; p < b->filled; p++) memcpy(b->x + p * d, b->x, d * sizeof *b->x);

@@ -63,8 +63,8 @@ static sock_status add(attempt *t, bool folds)
     SK_TRY(
         sk_diffusion_sums_new(t->m->ctx, t->trial->map, &like, t->trial->diagonal, folds ? rows->folds : 0, &t->sums));
     for (size_t f = 0; f <= rows->folds; f++) {
-        const sk_given_rows given = {f,    q->rule,  rows->first[f] * t->rows->each, rows->first[f + 1] * t->rows->each,
-                                     q->z, t->weight};
+        const sk_given_rows given = {
+            f, q->rule, rows->first[f] * t->rows->each, rows->first[f + 1] * t->rows->each, q->z, t->weight, NULL};
         SK_TRY(sk_diffusion_sums_add_given(t->m->ctx, t->sums, &given));
     }
     sk_diffusion_sums_close(t->sums);

@@ -310,6 +310,42 @@
 #define SK_ASCENT_HALVES 5   /* of a step that gains nothing */
 #define SK_RELAXED_MOST 8    /* steps of the diffusion are stretched at most so much */
 
+/* ---- Second order ---- */
+
+#define SK_SECOND_MOST_DIM 5  /* positions: the model has twice as many states, and noise is known in ten */
+#define SK_INERTIA_REACH 1e-3 /* of the standard deviation: for differences of the force */
+#define SK_INERTIA_MARGIN 1   /* of the width of the data on each side: beyond, a model is evaluated at the wall */
+#define SK_INERTIA_CLIP 3     /* widths of that box: a position further out is brought back */
+#define SK_INERTIA_SPEED 0.1  /* of the mean square of differences: less common to those two steps apart is chance */
+#define SK_INERTIA_ROWS 30    /* fewer second differences say nothing about a force */
+#define SK_INERTIA_SHIFT 0.02 /* of the typical variance: rows with next to no noise do not outweigh all others, */
+#define SK_INERTIA_SHARE 0.1  /* nor do their squares */
+#define SK_INERTIA_FAR 100    /* an innovation beyond so many times its variance says nothing */
+#define SK_INERTIA_LEAST 1e-3 /* of the mean square second difference: least a at the start */
+#define SK_INERTIA_BEGINS                                                                                              \
+    2 /* iterations with polynomials and a constant a alone: velocities have to be found first                         \
+       */
+#define SK_INERTIA_SWEEPS                                                                                              \
+    {                                                                                                                  \
+        3, 5, 7                                                                                                        \
+    } /* iterations in which candidates are compared */
+#define SK_INERTIA_LAST_SWEEP 7
+#define SK_INERTIA_ITERATIONS 16     /* at most; 9 are usual */
+#define SK_INERTIA_CONSTANT_PASSES 4 /* for constant coefficients, which settle at once */
+#define SK_ORDER_CORRELATION                                                                                           \
+    0.1 /* of differences of what is left of increments: above it they go on smoothly; noise of first                  \
+           order gives -1/2, a velocity 1/4, */
+#define SK_ORDER_LEFT 0.5       /* where so much of their variance is left: else the states say how they go on */
+#define SK_ORDER_KNOTS 24       /* hats that follow any function of one state; of more states monomials: */
+#define SK_ORDER_QUARTIC 2      /* of degree 4 in up to so many, */
+#define SK_ORDER_CUBIC 5        /* 3 in up to so many, */
+#define SK_ORDER_QUADRATIC 15   /* 2 in up to so many, */
+#define SK_ORDER_FEATURES 150   /* and at most so many of them */
+#define SK_ORDER_ROWS 20000     /* increments that stand for all */
+#define SK_ORDER_EACH 5         /* for each function, at least */
+#define SK_ORDER_PAIRS 30       /* fewer pairs of differences say nothing */
+#define SK_INERTIA_NOISE_GAIN 2 /* nats held out that noise must gain, beyond its error, for each state */
+
 /* ---- Identical parts of an average ---- */
 
 #define SK_IDENTICAL 1e-7       /* relative difference of what they say of the held-out rows */

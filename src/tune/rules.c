@@ -380,6 +380,11 @@ bool sk_moments_affordable(size_t rows, size_t d)
     return d <= SK_MOMENTS_MOST_DIM && (double)rows * pow((double)d, 3) <= SK_MOMENTS_COST;
 }
 
+bool sk_inertia_noise_gains(size_t d, double nats, double error)
+{
+    return nats >= SK_INERTIA_NOISE_GAIN * (double)d && nats > error;
+}
+
 /* ---- Identical parts ---- */
 
 bool sk_same_score(double a, double b) { return fabs(a - b) <= SK_IDENTICAL_SCORE * (1 + fabs(a)); }

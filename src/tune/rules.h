@@ -225,6 +225,9 @@ bool sk_grain_rules(double resolution, double eps);
  * without. Noise that is there shows at once: with it such a fit is ahead from the first sweep on. */
 double sk_noise_least(double clean, size_t steps, size_t d);
 
+/* Whether noise on d positions of second order is taken for its gain held out and the gain's error. */
+bool sk_inertia_noise_gains(size_t d, double nats, double error);
+
 /* ---- Identical parts ---- */
 
 bool sk_same_score(double a, double b);

@@ -1,0 +1,72 @@
+"""Positions whose velocities are not observed: SDE(order=2), its states, starts, scores, and what it refuses."""
+
+import numpy as np
+import pytest
+
+import sock
+
+
+def positions(paths=60, points=51, h=0.1, seed=3):
+    """Harmonic oscillators dv = (-q - v/2) dt + dW by small steps."""
+    g = np.random.default_rng(seed)
+    q, v = g.normal(size=paths), g.normal(size=paths)
+    dt, inner, out = h / 20, 20, []
+    for _ in range(points):
+        out.append(q.copy())
+        for _ in range(inner):
+            kick = np.sqrt(dt) * g.normal(size=paths)
+            force = -q - 0.5 * v
+            q, v = q + dt * v + dt * kick / 2, v + dt * force + kick
+    return np.stack(out, 1)[:, :, None]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return sock.SDE(order=2, noise="none", drift="affine", diffusion="constant").fit(positions(), dt=0.1, names=["q"])
+
+
+def test_states_are_positions_and_velocities(model):
+    assert model.order_ == 2 and model.names_ == ("q", "v_q") and model.n_features_in_ == 1
+    f, a = model.drift([[0.5, 1.0]]), model.diffusion([[0.5, 1.0]])
+    assert f[0, 0] == 1.0 and abs(f[0, 1] - (-1.0)) < 0.3
+    assert a[0, 0, 0] == 0 and a[0, 0, 1] == 0 and abs(a[0, 1, 1] - 1) < 0.15
+    assert "order        2" in model.summary() and model.info_["order"] == 2
+
+
+def test_paths_begin_at_rest_where_no_velocity_is_given(model):
+    t = np.linspace(0, 1, 11)
+    one = model.simulate([0.5], t, seed=1)
+    assert one.shape[-1] == 2 and np.array_equal(one, model.simulate([0.5, 0.0], t, seed=1))
+
+
+def test_scores_by_innovations(model):
+    truth = sock.KnownSDE(
+        2,
+        lambda x: np.stack([x[:, 1], -x[:, 0] - 0.5 * x[:, 1]], 1),
+        lambda x: np.tile(np.diag([0.0, 1.0]), (len(x), 1, 1)),
+        names=["q", "v_q"],
+        order=2,
+    )
+    scores = model.scores(sock.Trajectories(positions(seed=4), dt=0.1, names=["q"]), truth=truth)
+    assert scores.re_f < 25 and scores.re_a < 15 and abs(scores.perplexity_filter - 100) < 2
+    assert scores.perplexity is None
+
+
+def test_data_say_that_they_look_like_positions():
+    told = sock.Trajectories(positions(), dt=0.1).summary()
+    assert told["second_order"] == [True] and told["order_statistic"][0] > 0.1
+
+
+def test_what_knows_order_one_says_so(model, tmp_path):
+    data = sock.Trajectories(positions(), dt=0.1, names=["q"])
+    for call in (lambda: model.check(data), lambda: model.smooth(data), lambda: model.plot(data), lambda: model.report(tmp_path / "x.html")):
+        with pytest.raises(sock.UsageError, match="order 2"):
+            call()
+    with pytest.raises(sock.UsageError, match="substeps"):
+        sock.SDE(order=2, substeps=2).fit(data)
+
+
+def test_a_saved_model_is_the_same(model, tmp_path):
+    model.save(tmp_path / "m.sock")
+    again = sock.load(tmp_path / "m.sock")
+    assert again.order_ == 2 and np.array_equal(again.drift([[0.1, 0.2]]), model.drift([[0.1, 0.2]]))

@@ -1,0 +1,94 @@
+/* secondorder.c - what a model of second order says of positions: the density of each given those before it, and its
+ * errors at the states that the filter of the truth finds. */
+#include "score/inertia.h"
+#include "score/score.h"
+
+#include <string.h>
+
+/* A data set made ready for the filter. */
+typedef struct ready {
+    sk_series series;
+    sk_frame frame;
+    sk_inertia_pass pass;
+} ready;
+
+static void ready_clear(ready *r)
+{
+    sk_series_clear(&r->series);
+    sk_frame_clear(&r->frame);
+    sk_inertia_pass_clear(&r->pass);
+}
+
+/* R of the positions: the first block of that of all states. */
+static sock_status take_noise(sock_context *ctx, size_t d, const double *noise, double **out)
+{
+    *out = NULL;
+    if (!noise) return SOCK_OK;
+    *out = sk_doubles(ctx, d, d);
+    if (!*out) return SOCK_ENOMEM;
+    for (size_t k = 0; k < d * d; k++) (*out)[k] = noise[k / d * 2 * d + k % d];
+    return SOCK_OK;
+}
+
+static sock_status follow(sock_context *ctx, const sock_model *model, const sock_data *data, const double *noise,
+                          bool rows, ready *r)
+{
+    double *own = NULL;
+    *r = (ready){0};
+    sock_status status;
+    SK_GO(take_noise(ctx, data->d, noise, &own));
+    SK_GO(sk_series_of_data(ctx, data, &r->series));
+    SK_GO(sk_inertia_frame_new(ctx, &r->series, &r->frame));
+    SK_GO(sk_inertia_pass_new(ctx, &r->series, rows, &r->pass));
+    const sk_inertia_spec spec = {model, own, r->frame.reach, r->frame.low, r->frame.high, false};
+    SK_GO(sk_inertia(ctx, &r->series, &spec, &r->pass));
+out:
+    sk_free(own);
+    if (status < 0) ready_clear(r);
+    return status;
+}
+
+sock_status sk_second_likelihood(sock_context *ctx, const sock_model *model, const sock_data *data, const double *noise,
+                                 sk_loglik *out)
+{
+    ready r;
+    SK_TRY(follow(ctx, model, data, noise, false, &r));
+    *out = (sk_loglik){0};
+    for (size_t i = 0; i < r.series.steps; i++) {
+        out->intervals += !r.pass.begins[i] || r.pass.lost[i];
+        out->unsettled += r.pass.lost[i];
+        out->value += r.pass.term[i];
+    }
+    ready_clear(&r);
+    return SOCK_OK;
+}
+
+static void add_squares(size_t n, const double *value, const double *truth, double *difference, double *norm)
+{
+    for (size_t i = 0; i < n; i++) {
+        *difference += (value[i] - truth[i]) * (value[i] - truth[i]);
+        *norm += truth[i] * truth[i];
+    }
+}
+
+sock_status sk_second_errors(sock_context *ctx, const sock_model *model, const sock_model *truth, const sock_data *data,
+                             const double *noise, sk_field_errors *out)
+{
+    const size_t d = data->d, w = 2 * d;
+    ready r;
+    SK_TRY(follow(ctx, truth, data, noise, true, &r));
+    const size_t n = r.series.steps;
+    double *f = sk_doubles(ctx, 2 * n, w), *a = sk_doubles(ctx, 2 * n, w * w);
+    sock_status status = f && a ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sk_model_evaluate(ctx, model, n, r.pass.m, f, a);
+    if (status >= 0) status = sk_model_evaluate(ctx, truth, n, r.pass.m, f + n * w, a + n * w * w);
+    *out = (sk_field_errors){0};
+    for (size_t i = 0; status >= 0 && i < n; i++) { /* of the velocities: the positions have f = v in both */
+        add_squares(d, f + i * w + d, f + (n + i) * w + d, &out->f_difference, &out->f_truth);
+        add_squares(w * w, a + i * w * w, a + (n + i) * w * w, &out->a_difference, &out->a_truth);
+    }
+    sk_free(f);
+    sk_free(a);
+    ready_clear(&r);
+    return status;
+}

@@ -1,0 +1,371 @@
+/* test_inertia.c - the filter over position and velocity against what is known in closed form, and its rows against
+ * what they are rows of. */
+#include "onecontext.h"
+#include "score/inertia.h"
+#include "truths.h"
+#include "tune/policy.h"
+
+enum { STEPS = 40 };
+
+/* One run of STEPS steps of length h. */
+typedef struct path {
+    double y[STEPS], next[STEPS], h[STEPS], reach[2];
+    size_t first[2];
+    sk_series series;
+    sk_inertia_pass pass;
+} path;
+
+static void path_init(path *p, double h, const double *position)
+{
+    for (size_t i = 0; i < STEPS; i++) {
+        p->y[i] = position[i];
+        p->next[i] = position[i + 1];
+        p->h[i] = h;
+    }
+    p->first[0] = 0, p->first[1] = STEPS;
+    p->reach[0] = p->reach[1] = 1e-4;
+    p->series = (sk_series){1, STEPS, 1, p->first, p->y, p->next, p->h, {0}};
+    assert_int_equal(sk_inertia_pass_new(ctx, &p->series, true, &p->pass), SOCK_OK);
+}
+
+static void run_filter(path *p, const sock_model *model, const double *noise)
+{
+    const sk_inertia_spec spec = {.model = model, .noise = noise, .reach = p->reach};
+    assert_int_equal(sk_inertia(ctx, &p->series, &spec, &p->pass), SOCK_OK);
+}
+
+/* F = w[0] + w[1] x + w[2] v, a = w[3] + w[4] x^2 + w[5] v^2. */
+static void force(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    const double *w = user;
+    (void)d;
+    for (size_t i = 0; i < count; i++) {
+        f[2 * i] = x[2 * i + 1];
+        f[2 * i + 1] = w[0] + w[1] * x[2 * i] + w[2] * x[2 * i + 1];
+    }
+}
+
+static void kicks(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    const double *w = user;
+    (void)d;
+    for (size_t i = 0; i < count; i++) {
+        a[4 * i] = a[4 * i + 1] = a[4 * i + 2] = 0;
+        a[4 * i + 3] = w[3] + w[4] * x[2 * i] * x[2 * i] + w[5] * x[2 * i + 1] * x[2 * i + 1];
+    }
+}
+
+/* A path of a harmonic oscillator with noise, by small Euler steps. */
+static void oscillate(double h, uint64_t seed, double *position)
+{
+    enum { INNER = 50 };
+    double x = 0.7, v = -0.3, z[INNER];
+    for (size_t i = 0; i <= STEPS; i++) {
+        position[i] = x;
+        sk_normals((sk_key){seed, 0}, 0, i, 0, INNER, z);
+        for (size_t k = 0; k < INNER; k++) {
+            const double dt = h / INNER;
+            x += dt * v;
+            v += dt * (-x - 0.5 * v) + sqrt(dt) * z[k];
+        }
+    }
+}
+
+/* ---- Free motion ---- */
+
+/* Neighbouring second differences share noise: the filter's variance falls from 2/3 to a h^3 (2 + sqrt 3) / 6. */
+static void test_inertia__free_motion_has_the_gain_and_variance_of_closed_form(void **state)
+{
+    (void)state;
+    double w[6] = {0, 0, 0, 1, 0, 0}, position[STEPS + 1];
+    const double h = 0.1, limit = (2 + sqrt(3)) / 6;
+    path p;
+    sock_model *model = wrap_fields(ctx, 2, force, kicks, w);
+    oscillate(h, 1, position);
+    path_init(&p, h, position);
+    run_filter(&p, model, NULL);
+    assert_close(limit, 0.622008, 1e-6, 1);
+    assert_close(p.pass.s[1], 2.0 / 3 * h * h * h, 1e-12, 1e-9);
+    assert_close(p.pass.s[11] / (h * h * h), limit, 1e-4, 1);
+    assert_close(p.pass.gain[2 * 11], 1, 1e-12, 1);
+    assert_close(p.pass.gain[2 * 11 + 1] * h, 3 - sqrt(3), 1e-4, 1);
+    assert_int_equal(p.pass.begins[0], 1);
+    assert_int_equal(p.pass.begins[1], 0);
+    sk_inertia_pass_clear(&p.pass);
+    sock_model_free(model);
+}
+
+/* ---- A linear force: the exact Kalman filter ---- */
+
+static void product(const double *a, const double *b, double *out)
+{
+    const double c[4] = {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2],
+                         a[2] * b[1] + a[3] * b[3]};
+    memcpy(out, c, sizeof c);
+}
+
+/* V' = J V + V J' + diag(0, a). */
+static void lyapunov(const double *j, double a, const double *v, double *out)
+{
+    double jv[4];
+    product(j, v, jv);
+    out[0] = 2 * jv[0], out[1] = out[2] = jv[1] + jv[2], out[3] = 2 * jv[3] + a;
+}
+
+/* E and the spread of a step, by small Runge-Kutta steps. */
+static void exact_step(const double *j, double a, double h, double *e, double *v)
+{
+    enum { INNER = 200 };
+    const double dt = h / INNER;
+    double one[4] = {1, 0, 0, 1}, small[4] = {1, 0, 0, 1}, power[4] = {1, 0, 0, 1};
+    for (int n = 1; n <= 8; n++) {
+        product(power, j, power);
+        for (int k = 0; k < 4; k++) {
+            power[k] *= dt / n;
+            small[k] += power[k];
+        }
+    }
+    memcpy(e, one, sizeof one);
+    memset(v, 0, 4 * sizeof *v);
+    for (int i = 0; i < INNER; i++) {
+        double k1[4], k2[4], k3[4], k4[4], t[4];
+        product(e, small, e);
+        lyapunov(j, a, v, k1);
+        for (int k = 0; k < 4; k++) t[k] = v[k] + dt / 2 * k1[k];
+        lyapunov(j, a, t, k2);
+        for (int k = 0; k < 4; k++) t[k] = v[k] + dt / 2 * k2[k];
+        lyapunov(j, a, t, k3);
+        for (int k = 0; k < 4; k++) t[k] = v[k] + dt * k3[k];
+        lyapunov(j, a, t, k4);
+        for (int k = 0; k < 4; k++) v[k] += dt / 6 * (k1[k] + 2 * k2[k] + 2 * k3[k] + k4[k]);
+    }
+}
+
+/* Largest errors of e, against its size, and of S, relative. */
+static void against_kalman(double h, double *worst_e, double *worst_s)
+{
+    double w[6] = {0, -1, -0.5, 1, 0, 0}, position[STEPS + 1], e[4], v[4];
+    const double j[4] = {0, 1, -1, -0.5}, noise = 1e-4;
+    path p;
+    sock_model *model = wrap_fields(ctx, 2, force, kicks, w);
+    oscillate(h, 2, position);
+    path_init(&p, h, position);
+    run_filter(&p, model, &noise);
+    exact_step(j, 1, h, e, v);
+    const double speed = (position[1] - position[0]) / h;
+    double m[2] = {position[1], speed + h / 2 * (-position[1] - 0.5 * speed)}, square = 0;
+    double c[4] = {noise, noise / h, noise / h, h / 3 + 2 * noise / (h * h)};
+    *worst_e = *worst_s = 0;
+    for (size_t i = 1; i < STEPS; i++) {
+        const double mp[2] = {e[0] * m[0] + e[1] * m[1], e[2] * m[0] + e[3] * m[1]};
+        const double turned[4] = {e[0], e[2], e[1], e[3]};
+        double cp[4];
+        product(e, c, cp);
+        product(cp, turned, cp);
+        for (int k = 0; k < 4; k++) cp[k] += v[k];
+        const double s = cp[0] + noise, r = position[i + 1] - mp[0], k[2] = {cp[0] / s, cp[2] / s};
+        *worst_e = fmax(*worst_e, fabs(p.pass.e[i] - r));
+        *worst_s = fmax(*worst_s, fabs(p.pass.s[i] / s - 1));
+        square += r * r / STEPS;
+        assert_close(p.pass.term[i], -0.5 * (log(2 * 3.14159265358979323846 * s) + r * r / s), 2e-2, 1);
+        for (int a = 0; a < 2; a++) {
+            m[a] = mp[a] + k[a] * r;
+            for (int b = 0; b < 2; b++) c[2 * a + b] = cp[2 * a + b] - k[a] * k[b] * s;
+        }
+    }
+    *worst_e /= sqrt(square);
+    sk_inertia_pass_clear(&p.pass);
+    sock_model_free(model);
+}
+
+static void test_inertia__a_linear_force_has_the_exact_law_to_fourth_order(void **state)
+{
+    (void)state;
+    double e[3], s[3];
+    against_kalman(0.05, &e[0], &s[0]);
+    against_kalman(0.1, &e[1], &s[1]);
+    against_kalman(0.2, &e[2], &s[2]);
+    assert_true(e[0] < 1e-5 && e[1] < 1e-4 && e[2] < 1e-3);
+    assert_true(s[0] < 1e-5 && s[1] < 1e-4 && s[2] < 1e-3);
+    assert_true(e[1] / e[0] > 8 && s[1] / s[0] > 8); /* halving the step: 16 and more, but for the start */
+}
+
+/* ---- Rows ---- */
+
+/* On a path that the model itself predicts all innovations are 0, so that gains that change with the force do not
+ * show: what is left of the derivative of e is the row. */
+static void test_inertia__rows_are_derivatives_of_the_prediction(void **state)
+{
+    (void)state;
+    double w[6] = {0.2, -0.5, -1, 1, 0, 0}, position[STEPS + 1], at[STEPS * 3 * 3], row[STEPS * 3];
+    const double h = 0.1, noise = 1e-4, step = 1e-5;
+    path p;
+    sock_model *model = wrap_fields(ctx, 2, force, kicks, w);
+    position[0] = 1, position[1] = 0.96;
+    for (size_t i = 2; i <= STEPS; i++) position[i] = 0;
+    path_init(&p, h, position);
+    for (size_t i = 1; i < STEPS; i++) { /* each step moves the next observation onto its prediction */
+        run_filter(&p, model, &noise);
+        p.next[i] += -p.pass.e[i];
+        if (i + 1 < STEPS) p.y[i + 1] = p.next[i];
+    }
+    run_filter(&p, model, &noise);
+    for (size_t i = 0; i < STEPS; i++) assert_close(p.pass.e[i], 0, 1e-12, 1);
+    for (size_t i = 0; i < STEPS * 3; i++) {
+        const double *one = p.pass.node + i * 4, *other = one + 2;
+        at[3 * i] = 1, at[3 * i + 1] = (one[0] + other[0]) / 2, at[3 * i + 2] = (one[1] + other[1]) / 2;
+    }
+    const sk_lift lift = sk_inertia_lift(&p.series, &p.pass);
+    assert_int_equal(sk_lift_means(ctx, &lift, 3, at, row), SOCK_OK);
+    for (size_t j = 0; j < 3; j++) {
+        double up[STEPS], largest = 0, worst = 0;
+        w[j] += step;
+        run_filter(&p, model, &noise);
+        memcpy(up, p.pass.e, sizeof up);
+        w[j] -= 2 * step;
+        run_filter(&p, model, &noise);
+        w[j] += step;
+        for (size_t i = 1; i < STEPS; i++) {
+            worst = fmax(worst, fabs((p.pass.e[i] - up[i]) / (2 * step) - row[3 * i + j]));
+            largest = fmax(largest, fabs(row[3 * i + j]));
+        }
+        assert_true(worst <= (j ? 1e-2 : 1e-5) * largest);
+    }
+    sk_inertia_pass_clear(&p.pass);
+    sock_model_free(model);
+}
+
+static void test_inertia__rows_of_the_spread_give_its_variance_and_no_lags(void **state)
+{
+    (void)state;
+    double w[6] = {0.2, -0.5, -1, 1, 0.05, 0.1}, position[STEPS + 1], a[3 * STEPS], r[3 * STEPS];
+    const double noise = 1e-4;
+    path p;
+    sock_model *model = wrap_fields(ctx, 2, force, kicks, w);
+    oscillate(0.1, 3, position);
+    path_init(&p, 0.1, position);
+    p.h[7] = 0.25, p.h[20] = 0.04; /* steps need not be alike */
+    run_filter(&p, model, &noise);
+    const sk_lift lift = sk_inertia_lift(&p.series, &p.pass);
+    assert_int_equal(sk_lift_spreads(ctx, &lift, 1, p.pass.a, 3, a), SOCK_OK);
+    assert_int_equal(sk_lift_noise(ctx, &lift, 3, r), SOCK_OK);
+    for (size_t i = 1; i < STEPS; i++) {
+        const double s = p.pass.s[i];
+        assert_close((a[i] + noise * r[i]) / s, 1, 1e-12, 1);
+        for (size_t l = 1; l < 3; l++) assert_close((a[l * STEPS + i] + noise * r[l * STEPS + i]) / s, 0, 1e-12, 1);
+    }
+    for (size_t l = 1; l < 3; l++) assert_true(fabs(r[l * STEPS + 10]) > 0.05); /* but for their sum they are not 0 */
+    assert_true(a[0] == 0 && r[0] == 0 && a[STEPS + 1] == 0 && a[2 * STEPS + 2] == 0); /* no such pairs */
+    sk_inertia_pass_clear(&p.pass);
+    sock_model_free(model);
+}
+
+/* ---- Trouble ---- */
+
+static void lose(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) {
+        f[2 * i] = x[2 * i + 1];
+        f[2 * i + 1] = x[2 * i] > 1 ? (double)INFINITY : 0;
+    }
+}
+
+static void test_inertia__a_law_that_is_lost_begins_again(void **state)
+{
+    (void)state;
+    double w[6] = {0, 0, 0, 1, 0, 0}, position[STEPS + 1];
+    path p;
+    sock_model *model = wrap_fields(ctx, 2, lose, kicks, w);
+    for (size_t i = 0; i <= STEPS; i++) position[i] = i == 20 ? 1.5 : 0.1 * (double)(i % 3);
+    path_init(&p, 0.1, position);
+    run_filter(&p, model, NULL);
+    assert_int_equal(p.pass.lost[20], 1);
+    assert_int_equal(p.pass.begins[20], 1);
+    assert_true(p.pass.term[20] == SK_STEP_LEAST);
+    assert_int_equal(p.pass.lost[30], 0);
+    assert_true(isfinite(p.pass.term[30]) && p.pass.term[30] > SK_STEP_LEAST);
+    sk_inertia_pass_clear(&p.pass);
+    sock_model_free(model);
+}
+
+/* ---- Two dimensions ---- */
+
+static void two_forces(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++, x += 4, f += 4) {
+        f[0] = x[2], f[1] = x[3];
+        f[2] = -x[0] - 0.5 * x[2];
+        f[3] = -2 * x[1] - 0.2 * x[3] * x[3] * x[3];
+    }
+}
+
+static void two_kicks(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++, x += 4, a += 16) {
+        memset(a, 0, 16 * sizeof *a);
+        a[10] = 1;
+        a[15] = 0.5 + 0.1 * x[1] * x[1];
+    }
+}
+
+static void first_force(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++, x += 2, f += 2) f[0] = x[1], f[1] = -x[0] - 0.5 * x[1];
+}
+
+static void first_kick(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user, (void)d, (void)x;
+    for (size_t i = 0; i < count; i++, a += 4) a[0] = a[1] = a[2] = 0, a[3] = 1;
+}
+
+/* Coordinates that know nothing of each other: the first is filtered as it would be alone. */
+static void test_inertia__two_coordinates_apart_are_two_filters(void **state)
+{
+    (void)state;
+    double one[STEPS + 1], other[STEPS + 1], y[2 * STEPS], next[2 * STEPS], reach[4] = {1e-4, 1e-4, 1e-4, 1e-4};
+    const double both_noise[4] = {1e-4, 0, 0, 2e-4};
+    path p;
+    sk_inertia_pass pass;
+    sock_model *both = wrap_fields(ctx, 4, two_forces, two_kicks, NULL);
+    sock_model *alone = wrap_fields(ctx, 2, first_force, first_kick, NULL);
+    oscillate(0.1, 4, one);
+    oscillate(0.1, 5, other);
+    path_init(&p, 0.1, one);
+    run_filter(&p, alone, both_noise);
+    for (size_t i = 0; i < STEPS; i++) {
+        y[2 * i] = one[i], y[2 * i + 1] = other[i];
+        next[2 * i] = one[i + 1], next[2 * i + 1] = other[i + 1];
+    }
+    const sk_series series = {2, STEPS, 1, p.first, y, next, p.h, {0}};
+    const sk_inertia_spec spec = {.model = both, .noise = both_noise, .reach = reach};
+    assert_int_equal(sk_inertia_pass_new(ctx, &series, true, &pass), SOCK_OK);
+    assert_int_equal(sk_inertia(ctx, &series, &spec, &pass), SOCK_OK);
+    for (size_t i = 1; i < STEPS; i++) {
+        assert_close(pass.e[2 * i], p.pass.e[i], 1e-9, 1);
+        assert_close(pass.s[4 * i], p.pass.s[i], 1e-9, 1e-6);
+        assert_close(pass.s[4 * i + 1], 0, 1e-15, 1);
+        assert_close(pass.carry[4 * i + 1], 0.1, 1e-15, 1); /* kinematic rows */
+    }
+    sk_inertia_pass_clear(&pass);
+    sk_inertia_pass_clear(&p.pass);
+    sock_model_free(both);
+    sock_model_free(alone);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_inertia__free_motion_has_the_gain_and_variance_of_closed_form),
+        cmocka_unit_test(test_inertia__a_linear_force_has_the_exact_law_to_fourth_order),
+        cmocka_unit_test(test_inertia__rows_are_derivatives_of_the_prediction),
+        cmocka_unit_test(test_inertia__rows_of_the_spread_give_its_variance_and_no_lags),
+        cmocka_unit_test(test_inertia__a_law_that_is_lost_begins_again),
+        cmocka_unit_test(test_inertia__two_coordinates_apart_are_two_filters),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
