@@ -177,6 +177,7 @@ static void test_boundfits__named_kernels(void **state)
                                                   {"diffusion", "rates:degree=1", NULL},
                                                   {"tune", "no", "diffusion", "gauss:in=root", NULL},
                                                   {"diffusion", "gauss:in=root", NULL}};
+    static const double most[] = {5, 5, 5, 10, 20}; /* the truth is a rate; Gaussian kernels know less */
     known k = known_of("cir", 5);
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         sock_model *model = fit(k.train, named[i]), *loaded = NULL;
@@ -190,7 +191,7 @@ static void test_boundfits__named_kernels(void **state)
         assert_int_equal(sock_model_diffusion(ctx, model, 3, x, a), SOCK_OK);
         assert_int_equal(sock_model_diffusion(ctx, loaded, 3, x, b), SOCK_OK);
         assert_memory_equal(a, b, sizeof a);
-        assert_true(score(&k, model).re_a.value < 15 && sock_model_bounds(loaded, NULL, NULL));
+        assert_true(score(&k, model).re_a.value < most[i] && sock_model_bounds(loaded, NULL, NULL));
         sock_model_free(model), sock_model_free(loaded);
         remove(path);
     }

@@ -244,6 +244,16 @@ static void with_input(void *user, size_t count, size_t d, const double *x, doub
     for (size_t i = 0; i < count * d; i++) out[i] = 0.5 + 0 * x[i * (d + 1)];
 }
 
+static sock_status call_second_order(world *w)
+{
+    static const char *const names[] = {"q", "v_q"};
+    sock_model *model = NULL;
+    sock_status status = sock_model_wrap(w->ctx, 2, names, half, half, NULL, &model);
+    if (status >= 0) status = sock_model_set_order(w->ctx, model, 2);
+    sock_model_free(model);
+    return status;
+}
+
 static sock_status call_inputs(world *w)
 {
     static const char *const names[] = {"x"}, *const inputs[] = {"u"};
@@ -484,6 +494,7 @@ static const struct call {
     {"sock_model_drift, _diffusion, _sigma", call_fields, false},
     {"sock_model_info", call_info, false},
     {"sock_model_wrap", call_wrap, false},
+    {"sock_model_set_order", call_second_order, false},
     {"sock_model_set_inputs, _evaluate_at, _sigma_at", call_inputs, false},
     {"sock_simulate", call_simulate, false},
     {"sock_score", call_score, false},

@@ -247,7 +247,10 @@ static sock_status judge(inquiry *q, bool *used)
     *used = !by_default || better || sure;
     q->doubt = fmax(q->doubt, gain.nats);
     const char *side = gain.nats < 0 ? "worse" : "better", *other = sure ? "the same model " : "";
-    if (*used) return say(s, "%.1f nats %s held out than %swithout", fabs(gain.nats), side, other);
+    sk_noise_evidence short_steps = evidence; /* by the rule for short steps it might be chance */
+    short_steps.is_long = false;
+    const char *weak = by_default && better && !sk_noise_gains(&short_steps) ? ", which may be chance" : "";
+    if (*used) return say(s, "%.1f nats %s held out than %swithout%s", fabs(gain.nats), side, other, weak);
     return say(s, "suspected, no clear gain held out (%.1f +- %.1f nats), ignored", gain.nats, gain.error);
 }
 
@@ -445,7 +448,7 @@ sock_status sk_noise_stage(sk_search *s, sock_model **out)
     if (s->fell_back) return say(s, "not looked for: constant coefficients were taken");
     if (s->limited) return say(s, "not looked for: the budget was spent");
     if (sk_grain_rules(s->sets.look.resolution, s->sets.look.eps) && !insists(s->spec))
-        return say(s, "not looked for: the data are counts, or rounded as coarsely as they move");
+        return say(s, "not looked for: the data are counts, or rounded (--noise diag looks)");
     if (s->rows->d > SK_NOISE_MOST_DIM) return say(s, "not looked for in more than %d dimensions", SK_NOISE_MOST_DIM);
     q.bounded = knows_bounds(s) && !insists(s->spec);
     const sock_status status = inquire(&q, out);
