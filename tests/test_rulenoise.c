@@ -37,9 +37,9 @@ static void test_rulenoise__long_steps_win_by_a_gain_beyond_its_error(void **sta
 static void test_rulenoise__doubt_keeps_the_clean_fit(void **state)
 {
     (void)state;
-    assert_true(sk_long_steps_doubtful(0.26, 49, 1000));
-    assert_false(sk_long_steps_doubtful(0.24, 49, 1000));
-    assert_false(sk_long_steps_doubtful(0.26, 51, 1000));
+    assert_true(sk_long_steps_doubtful(0.81, 49, 1000));
+    assert_false(sk_long_steps_doubtful(0.79, 49, 1000));
+    assert_false(sk_long_steps_doubtful(0.81, 51, 1000));
 }
 
 static void test_rulenoise__a_grain_as_coarse_as_the_jitter_rules(void **state)

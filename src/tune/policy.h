@@ -275,8 +275,7 @@
 #define SK_NOISE_ERRORS_LONG 0.5
 #define SK_VALLEY_NATS 10 /* held out, by which another start must win: the first one ended in a wrong valley */
 #define SK_DOUBT_NATS                                                                                                  \
-    0.25                    /* R that gains so much over long steps is not excluded: it may still be as large as a h;  \
-                             */
+    0.8 /* R that gains nearly what is asked for over long steps is not excluded; with less clean sets suffer */
 #define SK_DOUBT_AHEAD 0.05 /* nats for each value: a clean fit this far behind that of long steps is none */
 #define SK_NOISE_HINT 0.3   /* of that gain: R that promises less on the rows of the clean fit gets no fit */
 #define SK_HINT_STEPS 4     /* Newton steps by which it is found, */
