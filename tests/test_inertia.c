@@ -357,6 +357,40 @@ static void test_inertia__two_coordinates_apart_are_two_filters(void **state)
     sock_model_free(alone);
 }
 
+/* With gains of any size innovations are sums of the errors of single observations, and their covariances of all lags
+ * can be added up one by one. (At the best gains all lags are 0, whatever the rows of lag 2 say.) */
+static void test_inertia__noise_rows_are_covariances_at_any_gain(void **state)
+{
+    (void)state;
+    enum { N = 8 };
+    unsigned char begins[N] = {1};
+    double h[N], carry[4 * N], onward[6 * N] = {0}, gain[2 * N], row[SK_LIFT_LAGS * N], e[N][N + 1] = {{0}};
+    double x[N + 1] = {0}, v[N + 1] = {0}; /* what is wrong in the state, for each error of an observation */
+    for (size_t i = 0; i < N; i++) {
+        const double u = (double)i, own[] = {1 - 0.03 * u, 0.2 + 0.01 * u, -0.3 + 0.05 * u, 0.9 - 0.02 * u};
+        h[i] = 0.2 + 0.01 * u;
+        memcpy(carry + 4 * i, own, sizeof own);
+        gain[2 * i] = 0.4 + 0.05 * u;
+        gain[2 * i + 1] = 2 - 0.3 * u;
+    }
+    x[1] = -1, v[1] = -1 / h[0], v[0] = 1 / h[0];
+    for (size_t i = 1; i < N; i++)
+        for (size_t r = 0; r <= N; r++) {
+            const double *c = carry + 4 * i, x_new = c[0] * x[r] + c[1] * v[r], v_new = c[2] * x[r] + c[3] * v[r];
+            e[i][r] = x_new + (r == i + 1);
+            x[r] = x_new - gain[2 * i] * e[i][r];
+            v[r] = v_new - gain[2 * i + 1] * e[i][r];
+        }
+    const sk_lift lift = {N, begins, h, carry, onward, gain};
+    assert_int_equal(sk_lift_noise(ctx, &lift, SK_LIFT_LAGS, row), SOCK_OK);
+    for (size_t l = 0; l < SK_LIFT_LAGS; l++)
+        for (size_t i = 0; i < N; i++) {
+            double sum = 0;
+            for (size_t r = 0; i > l && r <= N; r++) sum += e[i][r] * e[i - l][r];
+            assert_close(row[l * N + i], sum, 1e-12, 1);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_inertia__a_linear_force_has_the_exact_law_to_fourth_order),
         cmocka_unit_test(test_inertia__rows_are_derivatives_of_the_prediction),
         cmocka_unit_test(test_inertia__rows_of_the_spread_give_its_variance_and_no_lags),
+        cmocka_unit_test(test_inertia__noise_rows_are_covariances_at_any_gain),
         cmocka_unit_test(test_inertia__a_law_that_is_lost_begins_again),
         cmocka_unit_test(test_inertia__two_coordinates_apart_are_two_filters),
     };

@@ -7,12 +7,12 @@
 
 #include "la/la.h"
 #include "tune/policy.h"
+#include "tune/sweeptrial.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double grid[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
-enum { LAMBDAS = sizeof grid / sizeof *grid };
+enum { LAMBDAS = SK_THIN_LAMBDAS };
 
 static const double LOG_2PI = 1.83787706640934548356;
 
@@ -102,31 +102,11 @@ static sock_status sum_up(attempt *t, bool folds)
 
 /* ---- Step 2 ---- */
 
-static void note_bounds(sk_trial *r, const sk_diffusion_path *path)
-{
-    const sk_psd_bounds bounds = sk_diffusion_path_bounds(path);
-    r->converged = r->converged && sk_diffusion_path_converged(path);
-    r->gap = fmax(r->gap, bounds.primal > 0 ? bounds.gap / bounds.primal : 0);
-    r->whole.primal += bounds.primal;
-    r->whole.dual += bounds.dual;
-    r->whole.gap += bounds.gap;
-}
-
 /* Q without fold f at the first `count` penalties; out (count x size), or the last alone (size). */
 static sock_status solve(const attempt *t, size_t f, size_t count, bool last, double *out)
 {
-    const size_t systems = sk_trial_systems(t->trial), order2 = t->trial->size / systems;
-    sock_status status = SOCK_OK;
-    for (size_t s = 0; status >= 0 && s < systems; s++) {
-        sk_diffusion_path *path = NULL;
-        status = sk_diffusion_path_new(t->w->ctx, t->sums, f, s, false, &path);
-        for (size_t j = 0; status >= 0 && j < count; j++)
-            status = sk_diffusion_path_solve(t->w->ctx, path, grid[j], last ? t->w->m.tolerance : SK_SWEEP_TOLERANCE,
-                                             out + (last ? 0 : j * t->trial->size) + s * order2);
-        if (status >= 0 && f == t->trial->folds) note_bounds(t->trial, path);
-        sk_diffusion_path_free(path);
-    }
-    return status;
+    const sk_diffusion_sweep sweep = {t->trial, t->sums, sk_thin_lambdas, count, last, t->w->m.tolerance};
+    return sk_diffusion_sweep_solve(t->w->ctx, &sweep, f, out);
 }
 
 /* ---- Step 3 ---- */
@@ -195,7 +175,7 @@ static sock_status attempt_new(attempt *t)
 {
     const sk_inertial *w = t->w;
     const size_t n = w->rows.n, d = w->rows.d;
-    SK_TRY(sk_trial_new(w->ctx, &w->rows, &t->candidate, LAMBDAS, grid, &t->trial));
+    SK_TRY(sk_trial_new(w->ctx, &w->rows, &t->candidate, LAMBDAS, sk_thin_lambdas, &t->trial));
     t->e = sk_doubles(w->ctx, n, d);
     t->z = sk_doubles(w->ctx, n, d * d);
     t->weight = sk_doubles(w->ctx, sk_trial_systems(t->trial), n);
@@ -207,8 +187,7 @@ static sock_status attempt_new(attempt *t)
 static sock_status try_one(attempt *t, const sk_sweep *sweep, bool folds)
 {
     const double begun = sk_seconds();
-    size_t best = 0;
-    while (!sweep->all && best + 1 < LAMBDAS && grid[best] > sweep->l * 1.01 /* rounding */) best++;
+    size_t best = sweep->all ? 0 : sk_lambda_place(LAMBDAS, sk_thin_lambdas, sweep->l);
     t->lambdas = sweep->all ? LAMBDAS : 1;
     SK_TRY(attempt_new(t));
     find_targets(t);
@@ -216,7 +195,7 @@ static sock_status try_one(attempt *t, const sk_sweep *sweep, bool folds)
     SK_TRY(sum_up(t, folds || sweep->all));
     if (sweep->all) SK_TRY(choose(t, &best));
     sk_trial *r = t->trial;
-    r->l = grid[best];
+    r->l = sk_thin_lambdas[best];
     SK_TRY(solve(t, r->folds, best + 1, true, r->solution + r->folds * r->size));
     for (size_t f = 0; f < r->folds && sweep->all; f++)
         memcpy(r->solution + f * r->size, t->q + (f * t->lambdas + best) * r->size, r->size * sizeof(double));

@@ -7,12 +7,12 @@
 
 #include "la/la.h"
 #include "tune/policy.h"
+#include "tune/sweeptrial.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double grid[] = {1, 1e-2, 1e-4, 1e-6, 1e-8};
-enum { LAMBDAS = sizeof grid / sizeof *grid };
+enum { LAMBDAS = SK_THIN_LAMBDAS };
 
 typedef struct attempt {
     const sk_inertial *w;
@@ -59,20 +59,6 @@ static sock_status add(void *arg, size_t begin, size_t end, size_t fold)
 
 /* ---- Step 2 ---- */
 
-static sock_status solve(attempt *t)
-{
-    const size_t folds = t->w->rows.folds;
-    sk_drift_sums_close(t->sums);
-    for (size_t f = 0; f <= folds; f++) {
-        double *path = t->path + f * t->lambdas * t->trial->size, *dof = f < folds ? NULL : t->dof;
-        if (t->candidate->learned)
-            SK_TRY(sk_drift_sums_pruned(t->w->ctx, t->sums, f, path, dof));
-        else
-            SK_TRY(sk_drift_sums_ridge(t->w->ctx, t->sums, f, t->lambdas, t->trial->grid, path, dof));
-    }
-    return SOCK_OK;
-}
-
 /* ---- Step 3 ---- */
 
 static double score_of(const sk_inertial_rows *r, size_t i, const double *left)
@@ -106,35 +92,13 @@ static sock_status score(void *arg, size_t begin, size_t end, size_t fold)
     return status;
 }
 
-static sock_status finish(attempt *t)
-{
-    sk_trial *r = t->trial;
-    const size_t clusters = t->w->rows.clusters, folds = t->w->rows.folds;
-    for (size_t j = 0; j < t->lambdas; j++) {
-        for (size_t u = 0; u < clusters; u++) r->by_l[j] += t->score[j * clusters + u];
-        if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
-    }
-    const size_t best = sk_best_lambda(t->lambdas, r->by_l);
-    r->score = r->by_l[best];
-    if (!isfinite(r->score)) return SOCK_ENUMERIC;
-    memcpy(r->cluster, t->score + best * clusters, clusters * sizeof(double));
-    r->l = t->candidate->learned ? 0 : r->grid[best];
-    r->lambda_scale = sk_drift_sums_unit(t->sums);
-    r->edge = sk_at_edge(t->lambdas, r->by_l, best);
-    r->dof = t->dof[best];
-    r->grid = NULL; /* the sweep's */
-    for (size_t f = 0; f <= folds; f++)
-        memcpy(r->solution + f * r->size, t->path + (f * t->lambdas + best) * r->size, r->size * sizeof(double));
-    return SOCK_OK;
-}
-
 /* ---- One and all ---- */
 
 static sock_status try_one(attempt *t, const sk_sweep *sweep)
 {
     const sk_inertial *w = t->w;
     const double begun = sk_seconds();
-    const double *from = t->candidate->learned ? NULL : sweep->all ? grid : &sweep->l;
+    const double *from = t->candidate->learned ? NULL : sweep->all ? sk_thin_lambdas : &sweep->l;
     t->lambdas = t->candidate->learned || !sweep->all ? 1 : LAMBDAS;
     SK_TRY(sk_trial_new(w->ctx, &w->rows, t->candidate, t->lambdas, from, &t->trial));
     if (t->trial->p * w->rows.d > SK_NOISE_ORDER) return SOCK_ENUMERIC; /* too expensive */
@@ -143,9 +107,10 @@ static sock_status try_one(attempt *t, const sk_sweep *sweep)
     if (!t->path || !t->score) return SOCK_ENOMEM;
     SK_TRY(sk_drift_sums_new(w->ctx, t->trial->p, w->rows.d, w->rows.folds, SK_JOINT, &t->sums));
     SK_TRY(sk_inertial_each(w, add, t));
-    SK_TRY(solve(t));
+    const sk_drift_sweep path = {t->trial, t->sums, t->candidate->learned, t->lambdas, t->path, t->score, t->dof};
+    SK_TRY(sk_drift_sweep_solve(t->w->ctx, &path));
     SK_TRY(sk_inertial_each(w, score, t));
-    SK_TRY(finish(t));
+    SK_TRY(sk_drift_sweep_finish(&path, t->w->rows.clusters));
     t->trial->seconds = sk_seconds() - begun;
     return SOCK_OK;
 }

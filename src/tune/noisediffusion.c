@@ -6,6 +6,7 @@
 #include "tune/noisefit.h"
 
 #include "tune/policy.h"
+#include "tune/sweeptrial.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,32 +75,11 @@ static sock_status add(attempt *t, bool folds)
 
 /* ---- Step 2 ---- */
 
-static void note_bounds(sk_trial *r, const sk_diffusion_path *path)
-{
-    const sk_psd_bounds bounds = sk_diffusion_path_bounds(path);
-    r->converged = r->converged && sk_diffusion_path_converged(path);
-    r->gap = fmax(r->gap, bounds.primal > 0 ? bounds.gap / bounds.primal : 0);
-    r->whole.primal += bounds.primal;
-    r->whole.dual += bounds.dual;
-    r->whole.gap += bounds.gap;
-}
-
 /* Q without fold f at the first `count` penalties; out (count x size), or the last alone (size). */
 static sock_status solve(const attempt *t, size_t f, size_t count, bool last, double *out)
 {
-    const size_t systems = sk_trial_systems(t->trial), order2 = t->trial->size / systems;
-    sock_status status = SOCK_OK;
-    for (size_t s = 0; status >= 0 && s < systems; s++) {
-        sk_diffusion_path *path = NULL;
-        status = sk_diffusion_path_new(t->m->ctx, t->sums, f, s, false, &path);
-        for (size_t j = 0; status >= 0 && j < count; j++)
-            status = sk_diffusion_path_solve(t->m->ctx, path, sk_thin_lambdas[j],
-                                             last ? t->m->tolerance : SK_SWEEP_TOLERANCE,
-                                             out + (last ? 0 : j * t->trial->size) + s * order2);
-        if (status >= 0 && f == t->trial->folds) note_bounds(t->trial, path);
-        sk_diffusion_path_free(path);
-    }
-    return status;
+    const sk_diffusion_sweep sweep = {t->trial, t->sums, sk_thin_lambdas, count, last, t->m->tolerance};
+    return sk_diffusion_sweep_solve(t->m->ctx, &sweep, f, out);
 }
 
 /* ---- Step 3 ---- */

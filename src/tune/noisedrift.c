@@ -6,6 +6,7 @@
 #include "tune/noisefit.h"
 
 #include "tune/policy.h"
+#include "tune/sweeptrial.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,20 +60,6 @@ static sock_status add(attempt *t, size_t begin, size_t end, size_t fold)
     return status;
 }
 
-static sock_status solve(attempt *t)
-{
-    const size_t folds = t->m->rows->folds;
-    sk_drift_sums_close(t->sums);
-    for (size_t f = 0; f <= folds; f++) {
-        double *path = t->path + f * t->lambdas * t->trial->size, *dof = f < folds ? NULL : t->dof;
-        if (t->candidate->learned)
-            SK_TRY(sk_drift_sums_pruned(t->m->ctx, t->sums, f, path, dof));
-        else
-            SK_TRY(sk_drift_sums_ridge(t->m->ctx, t->sums, f, t->lambdas, t->trial->grid, path, dof));
-    }
-    return SOCK_OK;
-}
-
 static sock_status score(attempt *t, size_t begin, size_t end, size_t fold)
 {
     const size_t n = end - begin, times = t->z->times, d = t->m->series.d, p = t->trial->p;
@@ -90,28 +77,6 @@ static sock_status score(attempt *t, size_t begin, size_t end, size_t fold)
     sk_free(other);
     sk_free(value);
     return status;
-}
-
-static sock_status finish(attempt *t)
-{
-    sk_trial *r = t->trial;
-    const size_t clusters = t->m->rows->clusters, folds = t->m->rows->folds;
-    for (size_t j = 0; j < t->lambdas; j++) {
-        for (size_t u = 0; u < clusters; u++) r->by_l[j] += t->score[j * clusters + u];
-        if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
-    }
-    const size_t best = sk_best_lambda(t->lambdas, r->by_l);
-    r->score = r->by_l[best];
-    if (!isfinite(r->score)) return SOCK_ENUMERIC;
-    memcpy(r->cluster, t->score + best * clusters, clusters * sizeof(double));
-    r->l = t->candidate->learned ? 0 : r->grid[best];
-    r->lambda_scale = sk_drift_sums_unit(t->sums);
-    r->edge = sk_at_edge(t->lambdas, r->by_l, best);
-    r->dof = t->dof[best];
-    r->grid = NULL; /* the sweep's */
-    for (size_t f = 0; f <= folds; f++)
-        memcpy(r->solution + f * r->size, t->path + (f * t->lambdas + best) * r->size, r->size * sizeof(double));
-    return SOCK_OK;
 }
 
 static sock_status attempt_new(attempt *t, const sk_sweep *sweep)
@@ -132,9 +97,10 @@ static sock_status try_one(attempt *t, const sk_sweep *sweep)
     const double begun = sk_seconds();
     SK_TRY(attempt_new(t, sweep));
     SK_TRY(each_piece(t, add));
-    SK_TRY(solve(t));
+    const sk_drift_sweep path = {t->trial, t->sums, t->candidate->learned, t->lambdas, t->path, t->score, t->dof};
+    SK_TRY(sk_drift_sweep_solve(t->m->ctx, &path));
     SK_TRY(each_piece(t, score));
-    SK_TRY(finish(t));
+    SK_TRY(sk_drift_sweep_finish(&path, t->m->rows->clusters));
     t->trial->seconds = sk_seconds() - begun;
     return SOCK_OK;
 }

@@ -1,0 +1,73 @@
+/* sweeptrial.c - see sweeptrial.h. */
+#include "tune/sweeptrial.h"
+
+#include "tune/policy.h"
+#include "tune/rules.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Drifts ---- */
+
+sock_status sk_drift_sweep_solve(sock_context *ctx, const sk_drift_sweep *s)
+{
+    const size_t folds = s->trial->folds;
+    sk_drift_sums_close(s->sums);
+    for (size_t f = 0; f <= folds; f++) {
+        double *path = s->path + f * s->lambdas * s->trial->size, *dof = f < folds ? NULL : s->dof;
+        if (s->learned)
+            SK_TRY(sk_drift_sums_pruned(ctx, s->sums, f, path, dof));
+        else
+            SK_TRY(sk_drift_sums_ridge(ctx, s->sums, f, s->lambdas, s->trial->grid, path, dof));
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_drift_sweep_finish(const sk_drift_sweep *s, size_t clusters)
+{
+    sk_trial *r = s->trial;
+    for (size_t j = 0; j < s->lambdas; j++) {
+        for (size_t u = 0; u < clusters; u++) r->by_l[j] += s->score[j * clusters + u];
+        if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
+    }
+    const size_t best = sk_best_lambda(s->lambdas, r->by_l);
+    r->score = r->by_l[best];
+    if (!isfinite(r->score)) return SOCK_ENUMERIC;
+    memcpy(r->cluster, s->score + best * clusters, clusters * sizeof(double));
+    r->l = s->learned ? 0 : r->grid[best];
+    r->lambda_scale = sk_drift_sums_unit(s->sums);
+    r->edge = sk_at_edge(s->lambdas, r->by_l, best);
+    r->dof = s->dof[best];
+    r->grid = NULL; /* the sweep's */
+    for (size_t f = 0; f <= r->folds; f++)
+        memcpy(r->solution + f * r->size, s->path + (f * s->lambdas + best) * r->size, r->size * sizeof(double));
+    return SOCK_OK;
+}
+
+/* ---- Diffusions ---- */
+
+static void note_bounds(sk_trial *r, const sk_diffusion_path *path)
+{
+    const sk_psd_bounds bounds = sk_diffusion_path_bounds(path);
+    r->converged = r->converged && sk_diffusion_path_converged(path);
+    r->gap = fmax(r->gap, bounds.primal > 0 ? bounds.gap / bounds.primal : 0);
+    r->whole.primal += bounds.primal;
+    r->whole.dual += bounds.dual;
+    r->whole.gap += bounds.gap;
+}
+
+sock_status sk_diffusion_sweep_solve(sock_context *ctx, const sk_diffusion_sweep *s, size_t f, double *out)
+{
+    const size_t systems = sk_trial_systems(s->trial), order2 = s->trial->size / systems;
+    sock_status status = SOCK_OK;
+    for (size_t k = 0; status >= 0 && k < systems; k++) {
+        sk_diffusion_path *path = NULL;
+        status = sk_diffusion_path_new(ctx, s->sums, f, k, false, &path);
+        for (size_t j = 0; status >= 0 && j < s->count; j++)
+            status = sk_diffusion_path_solve(ctx, path, s->grid[j], s->last ? s->tolerance : SK_SWEEP_TOLERANCE,
+                                             out + (s->last ? 0 : j * s->trial->size) + k * order2);
+        if (status >= 0 && f == s->trial->folds) note_bounds(s->trial, path);
+        sk_diffusion_path_free(path);
+    }
+    return status;
+}
