@@ -1,6 +1,6 @@
 /* test_filtertangent.c - how a filter's likelihood moves with a and R: its slopes are those of differences. */
+#include "noise/filtertangent.h"
 #include "noisecases.h"
-#include "tune/filtertangent.h"
 
 enum { STEPS = 7, D = 2 };
 

@@ -1,6 +1,6 @@
 /* test_frozen.c - rows and scores about a kept filter pass, against an independent program. */
+#include "noise/frozen.h"
 #include "noisecases.h"
-#include "tune/frozen.h"
 
 static sk_frozen *freeze(const example *e)
 {

@@ -1,7 +1,7 @@
 /* test_noisefit.c - the pieces of the fit of measured data: runs, the test, R, rows of the diffusion; against an
  * independent program and where the answer is known. */
+#include "noise/noisefit.h"
 #include "noisecases.h"
-#include "tune/noisefit.h"
 
 /* ---- Transitions by hand ---- */
 

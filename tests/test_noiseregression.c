@@ -1,7 +1,7 @@
 /* test_noiseregression.c - regressions that a fit of measured data begins with, by slow loops: rows from the left point
  * and along a model, instruments, weights, residuals, constant a and R. */
+#include "noise/noiseregression.h"
 #include "noisecases.h"
-#include "tune/noiseregression.h"
 #include "tune/policy.h"
 
 enum { D = 2, DD = 4, P = 3 };

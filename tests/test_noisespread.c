@@ -1,7 +1,7 @@
 /* test_noisespread.c - bands of models that were fitted along a filter, where their theory is known. */
 #include "model/bands.h"
+#include "noise/noisespread.h"
 #include "noisecases.h"
-#include "tune/noisespread.h"
 
 enum { PATHS = 20, MANY = 60, STEPS = 100 };
 

@@ -1,8 +1,8 @@
 /* test_noisesteps.c - steps of the fit of measured data, again by slow loops: the test of neighbouring residuals, the
  * Newton step for R and the scale of a, rows of the diffusion, pilots of long steps; and memory that ends anywhere. */
+#include "noise/noisefit.h"
+#include "noise/noiseregression.h"
 #include "noisecases.h"
-#include "tune/noisefit.h"
-#include "tune/noiseregression.h"
 #include "tune/policy.h"
 
 /* The trajectories of the oracle with what a fit makes of them. */

@@ -2,8 +2,8 @@
  * the true velocities; noise; two dimensions; the model in a file and its paths; which options do not go with them. */
 #define _GNU_SOURCE
 #include "api/orderstat.h"
+#include "inertia/inertiafit.h"
 #include "la/la.h"
-#include "tune/inertiafit.h"
 #include "tunefits.h"
 
 #include <unistd.h>

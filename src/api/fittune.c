@@ -4,9 +4,10 @@
 #include "api/fitjob.h"
 #include "api/rateequation.h"
 #include "data/absorbed.h"
+#include "inertia/inertiafit.h"
+#include "noise/noisestage.h"
 #include "paper/paper.h"
 #include "score/score.h"
-#include "tune/inertiafit.h"
 #include "tune/inputchoice.h"
 #include "tune/policy.h"
 
@@ -95,6 +96,7 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
         .average = sk_option_flag(o, "average"),
         .scaling = sk_option_flag(o, "scaling"),
         .hold = sk_option_text(o, "hold"),
+        .after = sk_noise_stage,
         .noise = sk_noise_choice_named(sk_option_text(o, "noise")),
         .substeps = sk_option_count(o, "substeps"),
         .bands = sk_option_flag(o, "bands"),

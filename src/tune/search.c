@@ -84,7 +84,7 @@ static sock_status run(sk_search *s, sock_model **out)
         sk_fall_back(s);
     }
     SK_TRY(walk(s));
-    if (!s->spec->data->inputs) SK_TRY(sk_noise_stage(s, out));
+    if (s->spec->after && !s->spec->data->inputs) SK_TRY(s->spec->after(s, out));
     if (!*out) {
         SK_TRY(sk_search_mixture(s, &s->choice, out));
         if (!s->spec->data->inputs) SK_TRY(sk_search_spread(s, *out));

@@ -216,10 +216,6 @@ bool sk_all_diagonal(const sk_search *s, const sk_choice *choice);
 
 /* ---- noisestage.c ---- */
 
-/* Measurement noise and long steps. *out: the model that knows of them, if it is the better one; the choice is then
- * that model's. Else nothing changes. */
-sock_status sk_noise_stage(sk_search *s, sock_model **out);
-
 /* ---- guards.c ---- */
 
 /* Constant drift and diffusion, held out: what every model should beat. They and their scores go to the search. */

@@ -30,8 +30,7 @@ typedef struct sk_inputs {
 /* What is asked about measurement noise. Nothing: neither noise nor long steps are looked at. */
 typedef enum sk_noise_choice { SK_ASK_NOTHING, SK_ASK_NONE, SK_ASK_AUTO, SK_ASK_DIAGONAL, SK_ASK_FULL } sk_noise_choice;
 
-/* Of "none", "auto", "diag", "full"; SK_ASK_NOTHING: it is no such name. */
-sk_noise_choice sk_noise_choice_named(const char *name);
+struct sk_search; /* a search whose stages are done: searchstate.h */
 
 typedef struct sk_tune_spec {
     const sock_data *data;
@@ -48,6 +47,9 @@ typedef struct sk_tune_spec {
     bool scaling; /* bring coordinates in very different units to the same one, see scaling.h */
     double delta; /* the paper's protocol: added to the diagonal of a step's covariance in the likelihood */
     sk_noise_choice noise;
+    /* What is asked of noise and long steps after the stages. It makes *out where a model that knows of them is the
+     * better one; the choice is then that model's. NULL: nothing is asked. */
+    sock_status (*after)(struct sk_search *search, sock_model **out);
     size_t substeps;  /* of a step; 0: chosen */
     double tolerance; /* of the convex problems; 0: 1e-6, or 1e-4 for more than three dimensions while searching */
     bool bands;       /* how far the model can be trusted is told with it */

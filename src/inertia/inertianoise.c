@@ -4,7 +4,7 @@
  *     second differences of equal steps:  E d2^2 = 2/3 a h^3 + 6 R,  E d2 d2' = a h^3/6 - 4 R,  E d2 d2'' = R
  *     innovations:                        E e_i e_{i-l} = (row of lag l) (s a, R), 0 at the current model but for l = 0
  */
-#include "tune/inertiafit.h"
+#include "inertia/inertiafit.h"
 
 #include "la/la.h"
 #include "tune/policy.h"

@@ -1,5 +1,5 @@
 /* frozen.c - see frozen.h. */
-#include "tune/frozen.h"
+#include "noise/frozen.h"
 
 #include "tune/policy.h"
 

@@ -1,6 +1,6 @@
 /* inertiamodel.c - models of second order out of forces and kicks: terms of d components become terms of 2d states, of
  * which the positions have none. See inertiafit.h. */
-#include "tune/inertiafit.h"
+#include "inertia/inertiafit.h"
 
 #include <math.h>
 #include <string.h>

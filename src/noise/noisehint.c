@@ -9,7 +9,7 @@
  *
  * Without noise the gain is half the sum of squares of as many normal variables as states, half of these 0: as R is
  * fitted to all rows in the verdict, too, a fit whose hint is small will not pass it. */
-#include "tune/noisefit.h"
+#include "noise/noisefit.h"
 
 #include "tune/policy.h"
 

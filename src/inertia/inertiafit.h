@@ -8,9 +8,9 @@
 #ifndef SK_INERTIAFIT_H
 #define SK_INERTIAFIT_H
 
+#include "noise/noisefit.h"
 #include "score/inertia.h"
 #include "tune/folds.h"
-#include "tune/noisefit.h"
 
 /* What the fit works on. Positions in the units of the rows, time in units in which velocities spread by 1. */
 typedef struct sk_inertial {

@@ -6,7 +6,7 @@
  *
  * s a vector of signs that runs through the rows of a Hadamard matrix, step by step: one row at the mean would miss
  * that the spread of x_i is of the order of what is estimated. */
-#include "tune/noisefit.h"
+#include "noise/noisefit.h"
 
 #include "tune/policy.h"
 

@@ -7,7 +7,7 @@
  *
  * Under a model that is right either is half a chi-squared variable with as many degrees of freedom as weights; held
  * out such a step loses what it gains. So weights are paid twice, and what is left is a promise of nats. */
-#include "tune/noiseregression.h"
+#include "noise/noiseregression.h"
 
 #include "tune/policy.h"
 

@@ -1,5 +1,5 @@
 /* noiseending.c - fits of measured data beside each other: held out, simpler, with a full R, on all rows. */
-#include "tune/noisefit.h"
+#include "noise/noisefit.h"
 
 #include "tune/policy.h"
 

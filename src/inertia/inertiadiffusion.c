@@ -3,7 +3,7 @@
  *   1. svec rows by fold; targets: products of what the force leaves of the innovations, less the noise.
  *   2. Q without each fold, penalty after penalty, large to small.
  *   3. Held out: the variance of the innovations by the rows of the fold, and their density. */
-#include "tune/inertiafit.h"
+#include "inertia/inertiafit.h"
 
 #include "la/la.h"
 #include "tune/policy.h"

@@ -5,7 +5,7 @@
  * (what noise takes from the correlation of neighbours a faster drift takes too), and going to and fro is slow or ends
  * beside the maximum. Steps of Berndt, Hall, Hall and Hausman take them together: derivatives of every log density by
  * differences, the sum of their products for the information. One filter pass for each number: few numbers only. */
-#include "tune/noisefit.h"
+#include "noise/noisefit.h"
 
 #include "tune/policy.h"
 

@@ -1,5 +1,5 @@
 /* noisemodel.c - models out of the terms of others; data as runs. See noisefit.h. */
-#include "tune/noisefit.h"
+#include "noise/noisefit.h"
 
 #include "tune/policy.h"
 

@@ -3,7 +3,7 @@
  *   1. Rows of the features; their sums by fold, all components together.
  *   2. Weights without each fold, for every penalty or learned and pruned.
  *   3. Held-out score: what a force leaves of the innovations of the fold. */
-#include "tune/inertiafit.h"
+#include "inertia/inertiafit.h"
 
 #include "la/la.h"
 #include "tune/policy.h"

@@ -3,7 +3,7 @@
  *   1. Features at all times of all steps; the sums of their rows by fold.
  *   2. Weights without each fold, for every penalty or learned and pruned.
  *   3. Held-out score: what a drift leaves of the innovations of the fold. */
-#include "tune/noisefit.h"
+#include "noise/noisefit.h"
 
 #include "tune/policy.h"
 #include "tune/sweeptrial.h"

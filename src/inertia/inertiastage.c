@@ -1,6 +1,6 @@
 /* inertiastage.c - the fit of second-order dynamics from data to model: rows, a fit without and with noise, which of
  * them predicts better, constant coefficients beside it, and what is told. See inertiafit.h. */
-#include "tune/inertiafit.h"
+#include "inertia/inertiafit.h"
 
 #include "la/la.h"
 #include "tune/policy.h"

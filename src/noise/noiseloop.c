@@ -8,7 +8,7 @@
  *
  * Candidates are compared in the sweeps, polynomials alone in the first two: they are scored about the current model,
  * so the incumbent has an advantage, and a Gaussian that comes first stays. */
-#include "tune/noisefit.h"
+#include "noise/noisefit.h"
 
 #include "tune/policy.h"
 

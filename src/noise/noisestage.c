@@ -6,8 +6,10 @@
  *   3. The fit with R.
  *   4. Verdict: held-out filter likelihood against the better of 1 and of two passes without noise that begin at the
  *      noisy model, so that a drift that merely became better does not count for noise. */
-#include "tune/noisefit.h"
-#include "tune/noisespread.h"
+#include "noise/noisestage.h"
+
+#include "noise/noisefit.h"
+#include "noise/noisespread.h"
 #include "tune/searchstate.h"
 
 #include "tune/scaling.h"

@@ -3,7 +3,7 @@
  *   1. Features; the sums of the rows by fold.
  *   2. Q without each fold, penalty after penalty, large to small.
  *   3. Held-out: I a on the nodes of the frozen pass, the frozen likelihood of the fold's runs. */
-#include "tune/noisefit.h"
+#include "noise/noisefit.h"
 
 #include "tune/policy.h"
 #include "tune/sweeptrial.h"

@@ -1,6 +1,6 @@
 /* noiseregression.c - one regression of increments, and the constant a and R that its residuals speak for. See
  * noiseregression.h. */
-#include "tune/noiseregression.h"
+#include "noise/noiseregression.h"
 
 #include "tune/policy.h"
 

@@ -1,5 +1,5 @@
 /* filtertangent.c - see filtertangent.h. Cost of a step: d^3 for each direction. */
-#include "tune/filtertangent.h"
+#include "noise/filtertangent.h"
 #include "tune/policy.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* noisepilot.c - affine drifts for long steps, improved on the likelihood of the filter: one from the left point, one
  * from the logarithm of the discrete regression y' = b + B y. From the left point alone the way may end in a wrong
  * valley: a turn by more than half a circle within a step looks like one backwards. */
-#include "tune/noiseregression.h"
+#include "noise/noiseregression.h"
 
 #include "tune/policy.h"
 

@@ -1,7 +1,7 @@
 /* noisenewton.c - R and the scale of a by the frozen likelihood: a Newton step in (log R_kk, log s_k) with a Hessian
  * for each coordinate by differences. Eigenvalues of a Hessian are replaced by minus their moduli, steps cut, all
  * coordinates taken together at 1, 1/2, 1/4 of the step; the best is taken if the likelihood rises. */
-#include "tune/noisefit.h"
+#include "noise/noisefit.h"
 
 #include "tune/policy.h"
 

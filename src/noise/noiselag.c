@@ -8,7 +8,7 @@
  * made sum e_{i+1} phi(y_{i+1})' nothing, so that part of the products is nothing too, and its spread must not count:
  * over a step as long as the memory e_i is nearly all of y_{i+1}. And a drift that is wrong leaves e_{i+1} a function
  * of y_{i+1}, which is no noise. */
-#include "tune/noiseregression.h"
+#include "noise/noiseregression.h"
 
 #include "tune/policy.h"
 

@@ -10,7 +10,7 @@
 #ifndef SK_FILTERTANGENT_H
 #define SK_FILTERTANGENT_H
 
-#include "tune/frozen.h"
+#include "noise/frozen.h"
 
 /* Numbers that a step has of each direction: S^-1/2 de, and S^-1/2 dS S^-T/2 on and below the diagonal, so weighted
  * that their products add up to F. */

@@ -7,8 +7,8 @@
 #ifndef SK_NOISEFIT_H
 #define SK_NOISEFIT_H
 
+#include "noise/frozen.h"
 #include "tune/candidates.h"
-#include "tune/frozen.h"
 #include "tune/rules.h"
 
 typedef enum sk_noise_mode { SK_NOISE_NONE, SK_NOISE_DIAGONAL, SK_NOISE_FULL } sk_noise_mode;

@@ -3,7 +3,7 @@
 #ifndef SK_NOISEREGRESSION_H
 #define SK_NOISEREGRESSION_H
 
-#include "tune/noisefit.h"
+#include "noise/noisefit.h"
 
 /* Rows of a regression: psi (n x p), t (n x d), and what a linear fit of a wants beside residuals. */
 typedef struct sk_regression {

@@ -1,5 +1,5 @@
 /* inertiarows.c - the rows of a filter pass over positions and velocities. See inertiafit.h. */
-#include "tune/inertiafit.h"
+#include "inertia/inertiafit.h"
 
 #include "la/la.h"
 #include "tune/policy.h"

@@ -8,11 +8,11 @@
  *      rest. With L the factor of the drift's weights,
  *
  *          information = F_VV - F_VR F_RR^-1 F_RV,    V also moves by (that)^-1 (F_VL - F_VR F_RR^-1 F_RL) z.  */
-#include "tune/noisespread.h"
+#include "noise/noisespread.h"
 
 #include "diffusion/diffusionspread.h"
 #include "drift/driftspread.h"
-#include "tune/filtertangent.h"
+#include "noise/filtertangent.h"
 #include "tune/policy.h"
 #include "tune/searchspread.h"
 

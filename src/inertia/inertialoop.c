@@ -5,7 +5,7 @@
  *   3. Guard: the likelihood of the innovations may hardly fall; else a half or a quarter of the step, or none.
  *
  * The first iterations have polynomials and a constant a alone; then candidates are compared in the sweeps. */
-#include "tune/inertiafit.h"
+#include "inertia/inertiafit.h"
 
 #include "tune/policy.h"
 

@@ -2,7 +2,7 @@
  * plain (attracted to the noise) and with the observation before as instrument (unbiased, but of larger variance);
  * constant a, less what R explains. Where steps are long, the pilots of noisepilot.c too. The best likelihood goes on.
  */
-#include "tune/noiseregression.h"
+#include "noise/noiseregression.h"
 
 #include "tune/policy.h"
 
