@@ -182,6 +182,23 @@ static int take_option(cli *c, const cli_option *own, int count, char **argument
     return -1;
 }
 
+static bool takes_file(const cli_option *o)
+{
+    return o->value && (strcmp(o->metavar, "FILE") == 0 || strcmp(o->metavar, "TRUTH") == 0);
+}
+
+/* Standard input can be read once. */
+static int check_standard_input(const cli *c)
+{
+    int readers = 0;
+    for (int i = 0; i < c->operands; i++) readers += strcmp(c->operand[i], "-") == 0;
+    for (const cli_option *o = c->own; o && o->name; o++) {
+        const bool written = o->letter == 'o' || strcmp(o->name, "search-log") == 0;
+        readers += takes_file(o) && !written && *o->value && strcmp(*o->value, "-") == 0;
+    }
+    return readers < 2 ? -1 : cli_usage_error(c, "'-' is given %d times; standard input can be read once", readers);
+}
+
 int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, char **arguments)
 {
     *c = (cli){.verb = verb, .own = own};
@@ -208,6 +225,8 @@ int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, ch
             c->operand[c->operands++] = arguments[i];
         }
     }
+    int code = check_standard_input(c);
+    if (code >= 0) return code;
     progress_install(c->ctx, !c->quiet, c->verbose);
     const char *remark = sock_blas_remark(); /* main() could not mend it, or was told not to */
     if (remark[0]) cli_note(c, "%s", remark);
@@ -308,8 +327,7 @@ static int check_apart(const cli *c, const char *path, const struct stat *file)
         if (is_file(c->operand[i], file))
             return cli_usage_error(c, "%s is the input and would be replaced; give another name", path);
     for (const cli_option *o = c->own; o && o->name; o++) {
-        bool takes_file = o->value && (strcmp(o->metavar, "FILE") == 0 || strcmp(o->metavar, "TRUTH") == 0);
-        if (takes_file && *o->value && *o->value != path && is_file(*o->value, file))
+        if (takes_file(o) && *o->value && *o->value != path && is_file(*o->value, file))
             return cli_usage_error(c, "%s is also given with --%s and would be replaced; give another name", path,
                                    o->name);
     }

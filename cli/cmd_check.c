@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-static const char *const keys[] = {"draws", "alpha", "seed", "bounds",  "lower",     "upper", "id", "time",
-                                   "state", "group", "dt",   "missing", "time-unit", "every", NULL};
+static const char *const keys[] = {"draws", "alpha", "seed", "bounds",  "lower",     "upper", "id",    "time",
+                                   "state", "group", "dt",   "missing", "time-unit", "wide",  "every", NULL};
 
 /* ---- Output ---- */
 

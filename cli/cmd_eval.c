@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct fields {
     size_t d, inputs, count;
@@ -233,9 +234,20 @@ typedef struct asked {
     bool simultaneous;
 } asked;
 
+/* Data in the place of the model are named as such, before what else is missing. */
+static int check_model(const cli *c)
+{
+    sock_model *model = NULL;
+    if (access(c->operand[0], R_OK) != 0) return -1;
+    const sock_status status = sock_model_load(c->ctx, c->operand[0], &model);
+    sock_model_free(model);
+    return status < 0 ? cli_fail(c, status) : -1;
+}
+
 static int check_asked(const cli *c, const asked *a, fields *at, double *level)
 {
     int code = cli_operands(c, 1);
+    if (code < 0 && !a->file == !a->grid) code = check_model(c);
     if (code < 0 && !a->file == !a->grid)
         code = cli_usage_error(c, "give the points: either --at FILE or --grid LOW:HIGH:COUNT");
     at->band.simultaneous = a->simultaneous;

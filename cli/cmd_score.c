@@ -10,7 +10,7 @@
 
 static const char *const keys[] = {"delta",   "mmd-paths", "mmd-step", "seed",  "bounds", "lower",
                                    "upper",   "id",        "time",     "state", "group",  "dt",
-                                   "missing", "time-unit", "every",    "noise", NULL};
+                                   "missing", "time-unit", "wide",     "every", "noise",  NULL};
 
 /* ---- Output ---- */
 

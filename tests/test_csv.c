@@ -220,7 +220,7 @@ static void test_csv__rows_of_a_wrong_length_are_refused(void **state)
     refused("id,t,x\na,0,1\na,1\n", NULL, SOCK_EINPUT, "f.csv|line 3|2 cells|3 columns");
     refused("id,t,x\na,0,1\na\nb,0,1\n", NULL, SOCK_EINPUT, "line 3|1 cells|3 columns");
     refused("id,t,x\na,0,1,2,3\n", NULL, SOCK_EINPUT, "line 2|5 cells|3 columns");
-    refused("id,t,x\na,0,1\na,1,2,\n", NULL, SOCK_EINPUT, "line 3|4 cells|3 columns");
+    refused("id,t,x\na,0,1\na,1,2,,5\n", NULL, SOCK_EINPUT, "line 3|5 cells|3 columns");
     refused("id,t,x\n\"a\n\",0,1\na,1,2,3", NULL, SOCK_EINPUT, "line 4|4 cells|3 columns");
     /* the rest of a row that is too long may be broken itself */
     refused("id,t,x\na,0,1\na,1,2,\"open", (const option[]){{"state", "x"}, {0}}, SOCK_EINPUT, "line 3|never closed");

@@ -35,6 +35,10 @@ static void test_csvshapes__separators_and_decimal_signs(void **state)
                "t;x;\n0;1,25;\n0,5;-2e3;\n");
     same_table("t;x;note, with commas\n0;1,25;a,b\n0,5;-2e3;c\n");
     same_table("t,x,\"a;b;c\"\n0,1.25,;\n0.5,-2e3,;;\n");
+    same_table("sep=;\r\nt;x\r\n0;1,25\r\n0,5;-2e3\r\n"); /* as Excel writes it */
+    same_table("\xef\xbb\xbfsep=,\nt,x\n0,1.25,,\n0.5,-2e3,\n,\n,,,\n");
+    same_table("id,t,x\na,0,1.25\na,0.5,-2e3\n,,\n ,\t,\n");
+    refused("t,x\n0,1,,2\n", NULL, SOCK_EINPUT, "line 2 has 4 cells|2 columns");
 }
 
 static void test_csvshapes__the_separator_is_what_both_lines_agree_on(void **state)

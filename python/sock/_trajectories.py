@@ -13,7 +13,7 @@ from ._calls import OPTIONS, Context, unknown_parameter
 from ._errors import InputError, UsageError
 from ._native import doubles, lib, names_array, take_text
 
-DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit")
+DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit", "wide")
 
 
 class Trajectory(tuple):
@@ -274,7 +274,8 @@ def read_csv(path: Union[str, os.PathLike], **options: Any) -> Trajectories:
     ``time_dependent`` makes the time an input, ``grouping="none"`` lets
     every trajectory stand alone, ``dt`` is the time step of a ``.npy`` array, ``missing`` lists
     values of the states that stand for a missing one (``missing=999``, ``missing=[-9, -99]``), ``every=3`` takes the first
-    point of each trajectory and every third after it.
+    point of each trajectory and every third after it, ``wide=True`` reads files whose columns (or rows, where there is
+    no time column) are trajectories.
 
     >>> import sock, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "d.csv")

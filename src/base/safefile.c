@@ -149,7 +149,7 @@ void sk_file_abandon(sk_file *file)
 /* What can be read whole: files and pipes. A device may never end. */
 static int open_readable(const char *path, int *handle, struct stat *info)
 {
-    *handle = open(path, O_RDONLY | O_CLOEXEC);
+    *handle = open(strcmp(path, "-") == 0 ? "/dev/stdin" : path, O_RDONLY | O_CLOEXEC);
     if (*handle < 0 || fstat(*handle, info) != 0) return errno;
     if (S_ISDIR(info->st_mode)) return EISDIR;
     return S_ISREG(info->st_mode) || S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode) ? 0 : ENODEV;

@@ -17,7 +17,7 @@ void sk_writef(sk_file *file, const char *format, ...) SK_PRINTF(2, 3);
 sock_status sk_file_commit(sock_context *ctx, sk_file *file); /* frees file in any case */
 void sk_file_abandon(sk_file *file);                          /* NULL is fine */
 
-/* The whole file or pipe, with a 0 behind it; *size without that 0. A name that is missing, may
+/* The whole file or pipe ("-": standard input), with a 0 behind it; *size without that 0. A name that is missing, may
  * not be read, or stands for a folder or a device (which may never end) gives SOCK_EINPUT with the reason, a failing
  * read SOCK_EIO. Freed with sk_free. */
 sock_status sk_file_read(sock_context *ctx, const char *path, char **bytes, size_t *size);

@@ -7,6 +7,7 @@
  * Cost: one pass over the text, some 10 bytes of memory for each byte at worst. */
 #include "csvcolumns.h"
 #include "csvtwins.h"
+#include "csvwide.h"
 #include "dates.h"
 #include "labels.h"
 #include "readers.h"
@@ -204,10 +205,17 @@ static sock_status date_cell(reader *r, size_t line, size_t c, double *value, bo
     return refuse_value(r, line, c, &cell, "no date like 2024-01-31 or 2024-01-31T12:30:00, as those before it are");
 }
 
+/* Spreadsheets end rows, but not the header, with separators: empty cells too many are none. */
 static sock_status refuse_length(reader *r, size_t line, size_t cells, bool last)
 {
+    const bool longer = cells == r->columns.count;
+    size_t filled = 0;
     sk_cell cell;
-    for (; !last; cells++) SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, &last));
+    for (; !last; cells++) {
+        SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, &last));
+        filled += cell.length > 0;
+    }
+    if (longer && !filled) return SOCK_OK;
     return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu has %zu cells; the header has %zu columns", r->at.source, line,
                    cells, r->columns.count);
 }
@@ -235,7 +243,7 @@ static sock_status read_row(reader *r)
         default: SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, &last)); break;
         }
     }
-    if (!last) return refuse_length(r, line, columns, last);
+    if (!last) SK_TRY(refuse_length(r, line, columns, last));
     SK_TRY(settle_label(r, line));
     r->rows.line[row] = line;
     r->rows.count++;
@@ -327,33 +335,38 @@ static sock_status explain_twins(reader *r, const sk_cursor *rows)
         r->at.source, r->rows.twins[0], r->rows.twins[1], teller->name);
 }
 
+/* Steps 1 and 2 of the long form. */
+static sock_status read_long(reader *r, const sock_options *opts)
+{
+    SK_TRY(sk_columns_assign(r->ctx, &r->at, opts, &r->columns));
+    SK_TRY(read_rows(r));
+    return finish_rows(r);
+}
+
 sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text, size_t size, const sock_options *opts,
                          sock_data **out)
 {
     SK_TRY(check_text(ctx, source, text, size));
-    bool marked = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; /* the byte order mark of UTF-8 */
-    reader r = {
-        .ctx = ctx, .at = {.p = text + (marked ? 3 : 0), .line = 1, .source = source}, .text = text, .size = size};
+    reader r = {.ctx = ctx, .at = {.p = text, .line = 1, .source = source}, .text = text, .size = size};
     sock_status status = SOCK_OK;
-    r.at.separator = sk_csv_separator(&r.at);
+    sk_csv_begin(&r.at);
     SK_GO(sk_columns_read(ctx, &r.at, &r.columns));
     if (!sk_next_row(&r.at)) {
         status = sk_fail(ctx, SOCK_EINPUT, "%s: the file holds a header and no rows", source);
         goto out;
     }
-    SK_GO(sk_columns_assign(ctx, &r.at, opts, &r.columns));
     const sk_cursor rows = r.at;
-    SK_GO(read_rows(&r));
-    SK_GO(finish_rows(&r));
+    const bool wide = sk_option_flag(opts, "wide");
+    SK_GO(wide ? sk_wide_read(ctx, &r.at, opts, &r.columns, &r.rows, &r.columns.dated) : read_long(&r, opts));
     sk_rows_missing(sk_option_text(opts, "missing"), &r.rows);
     r.rows.every = sk_option_count(opts, "every");
     if (r.columns.dated) SK_GO(sk_rows_unit(ctx, opts, &r.rows));
     SK_GO(sk_rows_inputs(ctx, opts, &r.rows));
     const char *grouping = sk_option_text(opts, "grouping");
     bool apart = false;
-    if (strcmp(sk_option_text(opts, "state"), "auto") == 0) SK_GO(sk_rows_idle(ctx, &r.rows, &apart));
+    if (strcmp(sk_option_text(opts, "state"), "auto") == 0 && !wide) SK_GO(sk_rows_idle(ctx, &r.rows, &apart));
     status = sk_data_build(ctx, &r.rows, apart && !r.rows.group ? "none" : grouping, out);
-    if (status == SOCK_EINPUT && r.rows.twins[0] && !r.columns.has_id && !r.columns.has_group)
+    if (status == SOCK_EINPUT && r.rows.twins[0] && !wide && !r.columns.has_id && !r.columns.has_group)
         status = explain_twins(&r, &rows);
 out:
     release(&r);

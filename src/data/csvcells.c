@@ -49,13 +49,27 @@ char sk_csv_separator(const sk_cursor *at)
     return separators[best];
 }
 
+void sk_csv_begin(sk_cursor *at)
+{
+    if (strncmp(at->p, "\xef\xbb\xbf", 3) == 0) at->p += 3; /* the byte order mark of UTF-8 */
+    const bool told =
+        strncmp(at->p, "sep=", 4) == 0 && at->p[4] && memchr(separators, at->p[4], SEPARATORS) && is_line_end(at->p[5]);
+    if (told) {
+        at->separator = at->p[4];
+        at->p += 5;
+        pass_line_end(at);
+    } else {
+        at->separator = sk_csv_separator(at);
+    }
+}
+
 /* ---- Rows and cells ---- */
 
 bool sk_next_row(sk_cursor *at)
 {
     for (;;) {
         const char *p = at->p;
-        while (*p == ' ' || *p == '\t') p++; /* a row of tabs alone is blank as well */
+        while (*p == ' ' || *p == '\t' || (at->separator && *p == at->separator)) p++; /* spreadsheets leave ",,," */
         if (!*p) return false;
         if (!is_line_end(*p)) return true;
         at->p = p;

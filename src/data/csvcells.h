@@ -27,7 +27,11 @@ typedef enum sk_cell_kind { SK_CELL_MISSING, SK_CELL_NUMBER, SK_CELL_INFINITE, S
  * header and the row behind it hold equally often, and most often. */
 char sk_csv_separator(const sk_cursor *at);
 
-/* Moves to the next row that is not blank; false at the end of the text. */
+/* At the beginning of a text: steps over the byte order mark and over a first line sep=; of Excel, and settles the
+ * separator. */
+void sk_csv_begin(sk_cursor *at);
+
+/* Moves to the next row that is not blank (no text outside blanks and separators); false at the end of the text. */
 bool sk_next_row(sk_cursor *at);
 
 /* The next cell; *last tells that the row ends behind it (the cursor is then on the next line). SOCK_EINPUT for an open

@@ -10,6 +10,7 @@
  * 5. The first time tells whether times are dates. */
 #include "csvcolumns.h"
 
+#include "csvwide.h"
 #include "dates.h"
 #include "labels.h"
 #include "readers.h"
@@ -136,6 +137,8 @@ static const char *role_name(sk_role role)
 static const char *separator_hint(const sk_columns *columns)
 {
     const char *name = columns->count == 1 ? columns->column[0].name : "";
+    if (columns->count > 1 && columns->column[0].role == SK_ROLE_IGNORED && !*sk_wide_hint(columns))
+        return "; the first column has no name in the header: give it one, t where it is the time";
     if (*name == '#') return "; lines that begin with # are not skipped: take them out";
     if (strchr(name, ';')) return "; are they separated by semicolons? The first row has not as many as the header";
     if (strchr(name, '\t')) return "; are they separated by tabs? The first row has not as many as the header";
@@ -272,7 +275,8 @@ static sock_status assign_usual(sock_context *ctx, const char *source, const soc
                 ctx, SOCK_EINPUT,
                 "%s: no time column: the header should name one t, time or date (or set the option time); the "
                 "columns, separated by commas, are: %s%s",
-                source, list_columns(columns, list), separator_hint(columns));
+                source, list_columns(columns, list),
+                *separator_hint(columns) ? separator_hint(columns) : sk_wide_hint(columns));
     }
     if (is(group, "auto")) {
         SK_TRY(take_usual(ctx, source, "group", group_names, SK_ROLE_GROUP, columns, &found));
@@ -340,6 +344,60 @@ static sock_status look_at_time(sock_context *ctx, sk_cursor at, sk_columns *col
     return SOCK_OK;
 }
 
+sock_status sk_column_is_text(sock_context *ctx, sk_cursor at, size_t c, bool *text)
+{
+    *text = false;
+    while (sk_next_row(&at)) {
+        bool last = false;
+        for (size_t i = 0; !last; i++) {
+            sk_cell cell;
+            double value;
+            SK_TRY(sk_next_cell(ctx, &at, &cell, &last));
+            if (i != c) continue;
+            const sk_cell_kind kind = sk_cell_value(&at, &cell, &value);
+            *text = kind == SK_CELL_TEXT;
+            if (kind != SK_CELL_MISSING) return SOCK_OK;
+        }
+    }
+    return SOCK_OK;
+}
+
+bool sk_is_time_name(const char *name)
+{
+    return is_one_of(name, time_names, true) || is_one_of(name, date_names, true);
+}
+
+static sock_status refuse_wide(sock_context *ctx, const char *source, const char *option, const char *value)
+{
+    return sk_fail(ctx, SOCK_EUSAGE,
+                   "%s: %s is '%s'; allowed with wide: none (with a time column each column is a trajectory, without "
+                   "one each row)",
+                   source, option, value);
+}
+
+sock_status sk_columns_assign_wide(sock_context *ctx, const sk_cursor *rows, const sock_options *opts,
+                                   sk_columns *columns, bool *timeless)
+{
+    const char *source = rows->source, *time = sk_option_text(opts, "time"), *id = sk_option_text(opts, "id"),
+               *group = sk_option_text(opts, "group"), *input = sk_option_text(opts, "input");
+    sk_column *found = NULL, *named = NULL;
+    if (!is(group, "auto") && !is(group, "none")) return refuse_wide(ctx, source, "group", group);
+    if (!is(time, "auto")) SK_TRY(take_named(ctx, source, "time", time, SK_ROLE_TIME, columns));
+    if (!is(id, "auto") && !is(id, "none")) SK_TRY(take_named(ctx, source, "id", id, SK_ROLE_ID, columns));
+    if (!is(input, "none")) SK_TRY(take_list(ctx, source, "input", input, SK_ROLE_INPUT, &columns->inputs, columns));
+    if (is(time, "auto")) SK_TRY(take_usual(ctx, source, "time", time_names, SK_ROLE_TIME, columns, &found));
+    if (is(time, "auto") && !found) SK_TRY(take_usual(ctx, source, "time", date_names, SK_ROLE_TIME, columns, &found));
+    *timeless = is(time, "auto") && !found;
+    columns->has_id = !is(id, "auto") && !is(id, "none");
+    if (columns->has_id && !*timeless) return refuse_wide(ctx, source, "id", id);
+    if (is(id, "none")) leave_out(id_names, "the option id is none", columns);
+    leave_out(group_names, "groups are not read in wide form", columns);
+    if (is(id, "auto")) SK_TRY(take_usual(ctx, source, "id", id_names, SK_ROLE_ID, columns, &named));
+    if (named && !*timeless) return refuse_wide(ctx, source, "id", named->name);
+    columns->has_id |= named != NULL;
+    return *timeless ? SOCK_OK : look_at_time(ctx, *rows, columns);
+}
+
 static void ignore_open(sk_columns *columns, const char *why)
 {
     for (size_t c = 0; c < columns->count; c++)
@@ -355,6 +413,12 @@ sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const so
     SK_TRY(assign_named(ctx, rows->source, opts, columns));
     SK_TRY(assign_usual(ctx, rows->source, opts, columns));
     SK_TRY(look_at_time(ctx, *rows, columns));
+    if (is(sk_option_text(opts, "state"), "auto") && sk_wide_months(columns))
+        return sk_fail(
+            ctx, SOCK_EINPUT,
+            "%s: the columns are the twelve months: one series, a row a year (wide form); --wide reads it so, "
+            "and the option state takes columns as states",
+            rows->source);
     if (is(sk_option_text(opts, "state"), "auto"))
         SK_TRY(assign_states(ctx, *rows, columns));
     else

@@ -39,6 +39,16 @@ sock_status sk_columns_read(sock_context *ctx, sk_cursor *at, sk_columns *column
  * of each column that is not missing, searched from `rows` on. */
 sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const sock_options *opts, sk_columns *columns);
 
+/* Wide form: the id, the time (*timeless: there is none) and the inputs get their roles, all else stays open. */
+sock_status sk_columns_assign_wide(sock_context *ctx, const sk_cursor *rows, const sock_options *opts,
+                                   sk_columns *columns, bool *timeless);
+
+/* Whether the first cell of column c that is not missing, from `at` on, holds text. */
+sock_status sk_column_is_text(sock_context *ctx, sk_cursor at, size_t c, bool *text);
+
+/* Whether a column of this name would be taken for the time. */
+bool sk_is_time_name(const char *name);
+
 void sk_columns_clear(sk_columns *columns);
 
 #endif

@@ -19,7 +19,7 @@ sock_status sock_data_read(sock_context *ctx, const char *path, const sock_optio
     if (!path || !out) return sk_fail(ctx, SOCK_EUSAGE, "path and out must not be NULL");
     char *bytes = NULL;
     size_t size = 0;
-    SK_TRY(sk_file_read(ctx, strcmp(path, "-") == 0 ? "/dev/stdin" : path, &bytes, &size));
+    SK_TRY(sk_file_read(ctx, path, &bytes, &size));
     sock_status status = ends_in(path, ".npy") ? sk_npy_parse(ctx, path, bytes, size, opts, out)
                                                : sk_csv_parse(ctx, path, bytes, size, opts, out);
     sk_free(bytes);

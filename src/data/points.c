@@ -55,10 +55,9 @@ static sock_status read_points(sock_context *ctx, const char *path, const char *
                                points *p)
 {
     sk_cursor at = {.p = text, .line = 1, .source = path};
-    at.separator = sk_csv_separator(&at);
+    sk_csv_begin(&at);
     sk_columns columns = {0};
     sock_status status = SOCK_OK;
-    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) at.p += 3;
     if (!sk_next_row(&at)) {
         status = sk_fail(ctx, SOCK_EINPUT, "%s: the file is empty; a header with the state's columns is needed", path);
         goto out;
