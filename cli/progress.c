@@ -78,6 +78,7 @@ void progress_install(sock_context *ctx, bool show, bool lines)
     atomic_store(&active, ctx);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (signal(SIGHUP, SIG_IGN) != SIG_IGN) sigaction(SIGHUP, &action, NULL); /* nohup had it ignored */
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, with a message */
     signal(SIGXFSZ, SIG_IGN); /* so is a file beyond the limit of its size; its unfinished copy is taken away */
     started = now();

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -175,10 +176,73 @@ static void test_safefile__a_taken_temporary_name_is_left_alone(void **state)
     char taken[192];
     snprintf(taken, sizeof taken, "%s.tmp-%ld-0", f->path, (long)getpid());
     put(taken, "mine");
+    int handle = open(taken, O_RDONLY);
+    assert_int_equal(flock(handle, LOCK_EX), 0); /* as its writer holds it */
     assert_int_equal(write_text(f->ctx, f->path, "text"), SOCK_OK);
     holds(f, taken, "mine");
     holds(f, f->path, "text, 42\n");
+    close(handle);
     unlink(taken);
+}
+
+/* What a killed run left goes when the same target is written again, whoever that run was; the rest stays. */
+static void test_safefile__what_a_killed_run_left_is_taken_away(void **state)
+{
+    fixture *f = *state;
+    static const char *const gone[] = {".tmp-1-0", ".tmp-4194304-17"};
+    static const char *const kept[] = {".tmp-1", ".tmp-1-0x", ".tmp--1-0", ".tmpx-1-0", "s.tmp-1-0"};
+    char name[192];
+    for (size_t i = 0; i < 2; i++) snprintf(name, sizeof name, "%s%s", f->path, gone[i]), put(name, "half");
+    for (size_t i = 0; i < 5; i++) snprintf(name, sizeof name, "%s%s", f->path, kept[i]), put(name, "a user's");
+    assert_int_equal(entries(f->folder), 7);
+    assert_int_equal(write_text(f->ctx, f->path, "text"), SOCK_OK);
+    assert_int_equal(entries(f->folder), 6);
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(name, sizeof name, "%s%s", f->path, kept[i]);
+        holds(f, name, "a user's");
+        unlink(name);
+    }
+}
+
+/* A writer that is killed leaves its file, without its lock: the next one finds it. */
+static void test_safefile__the_lock_ends_with_its_writer(void **state)
+{
+    fixture *f = *state;
+    pid_t writer = fork();
+    assert_true(writer >= 0);
+    if (writer == 0) {
+        sk_file *file = NULL;
+        _exit(sk_file_create(f->ctx, f->path, &file) == SOCK_OK && entries(f->folder) == 1 ? 7 : 0); /* not abandoned */
+    }
+    int status = 0;
+    assert_int_equal(waitpid(writer, &status, 0), writer);
+    assert_int_equal(WEXITSTATUS(status), 7);
+    assert_int_equal(entries(f->folder), 1);
+    assert_int_equal(write_text(f->ctx, f->path, "text"), SOCK_OK);
+    assert_int_equal(entries(f->folder), 1);
+    holds(f, f->path, "text, 42\n");
+}
+
+/* Names as long as a file system allows, and two of them that begin alike. */
+static void test_safefile__long_names_are_written(void **state)
+{
+    fixture *f = *state;
+    char path[2][384];
+    sk_file *open_one = NULL;
+    for (int i = 0; i < 2; i++) {
+        const int folder = snprintf(path[i], sizeof path[i], "%s/", f->folder);
+        memset(path[i] + folder, 'a', 255);
+        path[i][folder + 254] = (char)('a' + i);
+        path[i][folder + 255] = 0;
+    }
+    assert_int_equal(sk_file_create(f->ctx, path[0], &open_one), SOCK_OK);
+    assert_int_equal(write_text(f->ctx, path[1], "second"), SOCK_OK);
+    sk_writef(open_one, "first");
+    assert_int_equal(sk_file_commit(f->ctx, open_one), SOCK_OK);
+    holds(f, path[0], "first");
+    holds(f, path[1], "second, 42\n");
+    assert_int_equal(entries(f->folder), 2);
+    for (int i = 0; i < 2; i++) unlink(path[i]);
 }
 
 static void test_safefile__devices_stay_devices(void **state)
@@ -329,6 +393,9 @@ int main(void)
         IN_A_FOLDER(test_safefile__a_link_is_written_through),
         IN_A_FOLDER(test_safefile__bad_places_are_refused_at_once),
         IN_A_FOLDER(test_safefile__a_taken_temporary_name_is_left_alone),
+        IN_A_FOLDER(test_safefile__what_a_killed_run_left_is_taken_away),
+        IN_A_FOLDER(test_safefile__the_lock_ends_with_its_writer),
+        IN_A_FOLDER(test_safefile__long_names_are_written),
         IN_A_FOLDER(test_safefile__devices_stay_devices),
         IN_A_FOLDER(test_safefile__a_full_disk_is_noticed_on_standard_output),
         IN_A_FOLDER(test_safefile__every_failed_allocation_leaves_the_folder_clean),

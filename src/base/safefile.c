@@ -1,6 +1,7 @@
 /* safefile.c - temporary file beside the target, fsync, rename: a reader sees the old file or the new one. */
 #define _GNU_SOURCE
 #include "safefile.h"
+#include "temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,28 +26,6 @@ static void release(sk_file *file)
     sk_free(file);
 }
 
-/* A new file beside the target, under a name nobody has. Its mode is what a plain creation would give (the system
- * applies the umask), or that of the file that will be replaced. */
-static int create_temporary(sock_context *ctx, sk_file *file, const struct stat *replaced)
-{
-    for (int attempt = 0; attempt < 1000; attempt++) {
-        sk_free(file->temporary);
-        file->temporary = sk_format(ctx, "%s.tmp-%ld-%d", file->path, (long)getpid(), attempt);
-        if (!file->temporary) return ENOMEM;
-        int handle = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (handle < 0 && errno == EEXIST) continue;
-        if (handle < 0) break;
-        if (replaced) (void)!fchmod(handle, replaced->st_mode & 0777);
-        file->stream = fdopen(handle, "wb");
-        if (file->stream) return 0;
-        int reason = errno;
-        close(handle);
-        unlink(file->temporary);
-        return reason;
-    }
-    return errno;
-}
-
 /* A device, a pipe: written in place. Replacing /dev/null by a file would be a way to break a machine. */
 static int open_in_place(sk_file *file)
 {
@@ -69,7 +48,8 @@ static int open_target(sock_context *ctx, sk_file *file, const char *path)
     if (exists && !S_ISREG(info.st_mode)) return open_in_place(file);
     file->folder = sk_strdup(ctx, file->path);
     if (!file->folder) return ENOMEM;
-    return create_temporary(ctx, file, exists ? &info : NULL);
+    sk_temporaries_remove(file->path);
+    return sk_temporary_create(ctx, file->path, exists ? &info : NULL, &file->temporary, &file->stream);
 }
 
 sock_status sk_file_create(sock_context *ctx, const char *path, sk_file **out)
