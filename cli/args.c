@@ -2,7 +2,10 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "nearest.h"
+#include "plainoutput.h"
 #include "progress.h"
+
+#include "base/printable.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -199,6 +202,17 @@ static int check_standard_input(const cli *c)
     return readers < 2 ? -1 : cli_usage_error(c, "'-' is given %d times; standard input can be read once", readers);
 }
 
+/* Is standard output for machines: JSON, a table, a picture, or a file that goes there? */
+static bool prints_data(const cli *c)
+{
+    const cli_verb *const of_data[] = {&verb_eval, &verb_simulate, &verb_smooth, &verb_plot, &verb_options};
+    for (size_t i = 0; i < sizeof of_data / sizeof *of_data; i++)
+        if (c->verb == of_data[i]) return true;
+    for (const cli_option *o = c->own; o && o->name; o++)
+        if (o->value && *o->value && strcmp(*o->value, "-") == 0) return true;
+    return c->json;
+}
+
 int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, char **arguments)
 {
     *c = (cli){.verb = verb, .own = own};
@@ -227,7 +241,8 @@ int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, ch
     }
     int code = check_standard_input(c);
     if (code >= 0) return code;
-    progress_install(c->ctx, !c->quiet, c->verbose);
+    plainoutput_install(prints_data(c));
+    progress_install(c->ctx, verb->name, !c->quiet, c->verbose);
     const char *remark = sock_blas_remark(); /* main() could not mend it, or was told not to */
     if (remark[0]) cli_note(c, "%s", remark);
     return -1;
@@ -236,6 +251,7 @@ int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, ch
 void cli_end(cli *c)
 {
     progress_remove();
+    plainoutput_remove();
     sock_options_free(c->opts);
     sock_context_free(c->ctx);
     free(c->operand);
@@ -253,10 +269,11 @@ int cli_operands(const cli *c, int wanted)
 
 static void say(const cli *c, const char *prefix, const char *format, va_list args)
 {
+    char text[4096];
+    int size = vsnprintf(text, sizeof text, format, args);
+    sk_make_printable(text, size < 0 ? 0 : (size_t)size < sizeof text ? (size_t)size : sizeof text - 1, 0);
     progress_clear();
-    fprintf(stderr, "sock %s: %s", c->verb->name, prefix);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    fprintf(stderr, "sock %s: %s%s\n", c->verb->name, prefix, size < 0 ? "" : text);
 }
 
 int cli_usage_error(const cli *c, const char *format, ...)

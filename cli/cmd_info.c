@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const keys[] = {"id",      "time",      "state", "group", "grouping", "dt",
@@ -18,10 +19,13 @@ static const char *const keys[] = {"id",      "time",      "state", "group", "gr
 enum { LABEL = 14 }; /* width of the left column */
 
 /* A model file is a safetensors file: eight bytes of length, then the brace of a JSON header. A file that cannot be
- * opened is left to the reader of data, which says why; one that cannot be read answers -1, with errno. */
+ * opened is left to the reader of data, which says why, and so is a pipe, which can be read once; one that cannot be
+ * read answers -1, with errno. */
 static int looks_like_model(const char *path)
 {
     unsigned char start[9];
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return 0;
     int handle = open(path, O_RDONLY | O_CLOEXEC);
     if (handle < 0) return 0;
     ssize_t got = read(handle, start, sizeof start);

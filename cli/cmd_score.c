@@ -214,6 +214,13 @@ static void warn_of_constants(const cli *c, const sock_scores *s)
         s->loglik_constant.value);
 }
 
+/* Is there a value that says anything of the model? */
+static bool has_score(const sock_scores *s)
+{
+    return s->loglik.valid || s->loglik_moments.valid || s->loglik_filter.valid || s->re_f.valid || s->re_a.valid ||
+           s->mmd2.valid;
+}
+
 static int run(int count, char **arguments)
 {
     const char *train_path = NULL;
@@ -247,6 +254,7 @@ static int run(int count, char **arguments)
     else
         print_table(&scores, &t);
     code = cli_finish_output(&c);
+    if (code == EXIT_DONE && !has_score(&scores)) code = cli_failure(&c, "no score of the model could be computed");
 out:
     truth_clear(&t);
     sock_data_free(train);

@@ -3,6 +3,8 @@
 #include "cli.h"
 #include "nearest.h"
 
+#include "base/printable.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -85,6 +87,7 @@ int main(int count, char **arguments)
         if (strcmp(name, cli_verbs[i]->name) == 0) return cli_verbs[i]->run(count - 2, arguments + 2);
     nearest meant = nearest_to(name);
     for (size_t i = 0; cli_verbs[i]; i++) nearest_try(&meant, cli_verbs[i]->name);
+    sk_make_printable(arguments[1], strlen(arguments[1]), 0);
     fprintf(stderr, "sock: unknown verb '%s'%s%s; allowed:", name, meant.best ? ": did you mean " : "",
             meant.best ? meant.best : "");
     for (size_t i = 0; cli_verbs[i]; i++) fprintf(stderr, " %s", cli_verbs[i]->name);

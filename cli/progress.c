@@ -9,13 +9,14 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 static _Atomic(sock_context *) active;
 static bool drawn;
 static double started, last, share;
-static char told[64];
+static char told[64], farewell[64];
 
 static double now(void)
 {
@@ -24,20 +25,32 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The work did not look at the flag in time, for example in a library that tries for ever to get memory. Files appear
- * whole or not at all, so nothing is lost by leaving now. */
+/* The work did not look at the flag in time: it is in a long call of the linear algebra library, or in a library that
+ * tries for ever to get memory. Files appear whole or not at all, so nothing is lost by leaving now. */
 static void leave(int number)
 {
     (void)number;
+    if (write(STDERR_FILENO, farewell + !drawn, strlen(farewell + !drawn)) < 0) _exit(EXIT_INTERRUPTED);
     _exit(EXIT_INTERRUPTED);
+}
+
+/* Work that has seen the flag says so in its message, and ends by itself. */
+static void leave_unless_seen(int number)
+{
+    const sock_context *ctx = atomic_load(&active);
+    if (ctx && sock_message(ctx)[0] == 0) leave(number);
 }
 
 static void on_signal(int number)
 {
-    enum { GRACE = 10 }; /* seconds */
+    enum { GRACE = 10 }; /* seconds, for an orderly end */
+    const struct itimerval look = {{.tv_usec = 100000},
+                                   {.tv_usec = 400000}}; /* of processor, for the flag to be seen */
     sock_context *ctx = atomic_load(&active);
     if (ctx) sock_cancel(ctx);
     signal(number, SIG_DFL); /* the next one does not ask */
+    signal(SIGPROF, leave_unless_seen);
+    setitimer(ITIMER_PROF, &look, NULL);
     signal(SIGALRM, leave);
     alarm(GRACE);
 }
@@ -70,7 +83,7 @@ static int tell(void *user, const char *stage, double fraction)
     return 0;
 }
 
-void progress_install(sock_context *ctx, bool show, bool lines)
+void progress_install(sock_context *ctx, const char *verb, bool show, bool lines)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -81,6 +94,7 @@ void progress_install(sock_context *ctx, bool show, bool lines)
     if (signal(SIGHUP, SIG_IGN) != SIG_IGN) sigaction(SIGHUP, &action, NULL); /* nohup had it ignored */
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, with a message */
     signal(SIGXFSZ, SIG_IGN); /* so is a file beyond the limit of its size; its unfinished copy is taken away */
+    snprintf(farewell, sizeof farewell, "\nsock %s: interrupted\n", verb);
     started = now();
     share = 0;
     if (lines)

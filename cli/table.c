@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "table.h"
 
+#include "base/printable.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,11 +26,20 @@ static void separate(table *t)
         fputs(t->row > 1 ? ",\n[" : "[", t->stream);
 }
 
+/* A name that a spreadsheet would run as a formula is kept from it by an apostrophe. */
+static void write_cell(table *t, const char *text)
+{
+    char *armed = NULL;
+    if (sk_is_formula(text) && asprintf(&armed, "'%s", text) < 0) t->failed = true;
+    memtext_csv(t->stream, armed ? armed : text);
+    free(armed);
+}
+
 void table_text(table *t, const char *text)
 {
     separate(t);
     if (!t->json) {
-        memtext_csv(t->stream, text);
+        write_cell(t, text);
         return;
     }
     json_t *value = json_string(text);

@@ -277,6 +277,51 @@ static void test_la__cholesky_gives_back_the_matrix(void **state)
     assert_int_equal(sk_cholesky(ctx, 0, NULL, 1), SOCK_OK);
 }
 
+/* A large one goes by panels. L = D + u v' below the diagonal has a product that costs n^2 to write down: the factor
+ * must come back, and what stands above it must stay. */
+static void test_la__a_large_cholesky_gives_back_its_factor(void **state)
+{
+    (void)state;
+    const size_t n = 2311, lda = n + PAD;
+    double *a = malloc(n * lda * sizeof *a), *u = numbers(n), *v = numbers(n), *sum = malloc(n * sizeof *sum);
+    for (size_t k = 0; k < n; k++) sum[k] = (k ? sum[k - 1] : 0) + v[k] * v[k];
+    for (size_t k = 0; k < n; k++) u[k] *= 0.02; /* a factor that rounding leaves alone */
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < lda; j++) { /* (L L')_ij = sum over k < j of u_i v_k u_j v_k + L_ij d_j */
+            const double before = j && j <= i ? u[i] * u[j] * sum[j - 1] : 0, d = 2 + cos((double)j);
+            a[i * lda + j] = j > i ? (double)NAN : j == i ? before + d * d : before + u[i] * v[j] * d;
+        }
+    assert_int_equal(sk_cholesky(ctx, n, a, lda), SOCK_OK);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < lda; j++) {
+            if (j > i)
+                assert_true(isnan(a[i * lda + j]));
+            else
+                assert_close(a[i * lda + j], j == i ? 2 + cos((double)j) : u[i] * v[j], 1e-9, 1);
+        }
+    a[1800 * lda + 1800] = -1;
+    assert_int_equal(sk_cholesky(ctx, n, a, lda), SOCK_ENUMERIC);
+    free(a), free(u), free(v), free(sum);
+}
+
+static void test_la__a_large_cholesky_can_be_interrupted(void **state)
+{
+    (void)state;
+    const size_t n = 2100;
+    double *a = calloc(n * n, sizeof *a);
+    for (size_t i = 0; i < n; i++) a[i * n + i] = 4;
+    sock_cancel(ctx);
+    sk_begin(ctx);
+    assert_int_equal(sk_cholesky(ctx, n, a, n), SOCK_ECANCELLED);
+    assert_string_equal(sock_message(ctx), "interrupted during a factorisation");
+    sock_cancel_reset(ctx);
+    sk_begin(ctx);
+    for (size_t i = 0; i < n; i++) a[i * n + i] = 4;
+    assert_int_equal(sk_cholesky(ctx, n, a, n), SOCK_OK);
+    assert_true(a[n * n - 1] == 2);
+    free(a);
+}
+
 static void test_la__cholesky_refuses_what_is_not_positive_definite(void **state)
 {
     (void)state;
@@ -621,6 +666,8 @@ int main(void)
         cmocka_unit_test(test_la__norm_neither_overflows_nor_underflows),
         cmocka_unit_test(prop_dot_is_the_same_for_any_number_of_threads),
         cmocka_unit_test(test_la__cholesky_gives_back_the_matrix),
+        cmocka_unit_test(test_la__a_large_cholesky_gives_back_its_factor),
+        cmocka_unit_test(test_la__a_large_cholesky_can_be_interrupted),
         cmocka_unit_test(test_la__cholesky_refuses_what_is_not_positive_definite),
         cmocka_unit_test(test_la__triangular_solves_multiply_back),
         cmocka_unit_test(test_la__cholesky_solve_solves),

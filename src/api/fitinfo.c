@@ -1,5 +1,6 @@
 /* fitinfo.c - the record of a fit, into the model: what every fit tells, and what a plain one does. */
 #include "api/fitjob.h"
+#include "data/readers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ static sock_status tell_data(const sk_fit_job *job, sk_provenance *out)
     const sock_data *data = job->data;
     out->trajectories = data->trajectories;
     out->groups = data->groups;
-    SK_TRY(copy(job->ctx, data->source, &out->source));
+    out->source = sk_utf8_copy(job->ctx, data->source);
+    if (!out->source) return SOCK_ENOMEM;
     if (data->unit) SK_TRY(copy(job->ctx, data->unit, &out->time_unit));
     out->hash = sk_format(job->ctx, "%016llx", (unsigned long long)data->hash);
     return out->hash ? SOCK_OK : SOCK_ENOMEM;

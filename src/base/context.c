@@ -1,6 +1,7 @@
 /* context.c - status texts, the context, failures and progress. */
 #define _GNU_SOURCE
 #include "context.h"
+#include "printable.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -115,6 +116,7 @@ sock_status sk_fail(sock_context *ctx, sock_status status, const char *format, .
         va_list args;
         va_start(args, format);
         vsnprintf(ctx->message, sizeof ctx->message, format, args);
+        sk_make_printable(ctx->message, strlen(ctx->message), 0); /* it may quote a cell or a name of a file */
         va_end(args);
     }
     pthread_mutex_unlock(&ctx->message_lock);

@@ -1,4 +1,5 @@
-/* temporary.c - TARGET.tmp-PID-NUMBER; of a long name the beginning, so that the whole is no longer than a name may be. */
+/* temporary.c - TARGET.tmp-PID-NUMBER; of a long name the beginning, so that the whole is no longer than a name may be.
+ */
 #define _GNU_SOURCE
 #include "temporary.h"
 
@@ -65,7 +66,8 @@ void sk_temporaries_remove(const char *path)
 static bool is_ours(int handle)
 {
     struct stat info;
-    const bool refused = flock(handle, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; /* else: there are no locks here */
+    const bool refused =
+        flock(handle, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; /* else: there are no locks here */
     return !refused && fstat(handle, &info) == 0 && info.st_nlink > 0;
 }
 

@@ -1,6 +1,6 @@
 /* temporary.h - files beside their target, under a name of their own until they are whole. The writer holds a lock
- * (flock) for as long as it lives; one that nobody holds was left by a run that was killed, and the next run that writes
- * the same target takes it away. */
+ * (flock) for as long as it lives; one that nobody holds was left by a run that was killed, and the next run that
+ * writes the same target takes it away. */
 #ifndef SK_TEMPORARY_H
 #define SK_TEMPORARY_H
 

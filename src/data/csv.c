@@ -220,6 +220,13 @@ static sock_status refuse_length(reader *r, size_t line, size_t cells, bool last
                    cells, r->columns.count);
 }
 
+static sock_status next_name(reader *r, sk_cell *cell, bool *last)
+{
+    SK_TRY(sk_next_cell(r->ctx, &r->at, cell, last));
+    sk_cell_disarm(cell);
+    return SOCK_OK;
+}
+
 static sock_status read_row(reader *r)
 {
     const size_t line = r->at.line, row = r->rows.count, columns = r->columns.count;
@@ -238,8 +245,8 @@ static sock_status read_row(reader *r)
             SK_TRY(r->columns.dated ? date_cell(r, line, c, &r->rows.t[row], &last)
                                     : number_cell(r, line, c, &r->rows.t[row], &last));
             break;
-        case SK_ROLE_ID: SK_TRY(sk_next_cell(r->ctx, &r->at, &r->id, &last)); break;
-        case SK_ROLE_GROUP: SK_TRY(sk_next_cell(r->ctx, &r->at, &r->group, &last)); break;
+        case SK_ROLE_ID: SK_TRY(next_name(r, &r->id, &last)); break;
+        case SK_ROLE_GROUP: SK_TRY(next_name(r, &r->group, &last)); break;
         default: SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, &last)); break;
         }
     }

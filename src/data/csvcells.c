@@ -1,6 +1,8 @@
 /* csvcells.c - the CSV grammar, and nothing of trajectories. */
 #include "csvcells.h"
 
+#include "base/printable.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -202,6 +204,13 @@ sk_cell_kind sk_cell_value(sk_cursor *at, const sk_cell *cell, double *value)
     if (is_word(text, length, "nan")) return SK_CELL_MISSING; /* with a sign as well: some programs print -nan */
     if (is_word(text, length, "inf") || is_word(text, length, "infinity")) return SK_CELL_INFINITE;
     return SK_CELL_TEXT;
+}
+
+void sk_cell_disarm(sk_cell *cell)
+{
+    if (cell->length < 2 || cell->text[0] != '\'' || !sk_begins_formula(cell->text[1])) return;
+    cell->text++;
+    cell->length--;
 }
 
 char *sk_cell_copy(sock_context *ctx, const sk_cell *cell)

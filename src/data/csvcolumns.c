@@ -107,6 +107,7 @@ sock_status sk_columns_read(sock_context *ctx, sk_cursor *at, sk_columns *column
     for (bool last = false; !last;) {
         sk_cell cell;
         SK_TRY(sk_next_cell(ctx, at, &cell, &last));
+        sk_cell_disarm(&cell);
         SK_TRY(sk_grow(ctx, &columns->column, &columns->capacity, columns->count + 1, sizeof *columns->column));
         char *name = sk_cell_copy(ctx, &cell);
         if (!name) return SOCK_ENOMEM;

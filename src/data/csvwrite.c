@@ -1,19 +1,23 @@
 /* csvwrite.c - a data set as a long CSV file that reads back to the same numbers. */
+#include "base/printable.h"
 #include "base/safefile.h"
 #include "data.h"
 
 #include <string.h>
 
-/* Quoted when it would not read back as it is: delimiters, quotes, line ends, blanks at its edges. */
+/* Quoted when it would not read back as it is: delimiters, quotes, line ends, blanks at its edges. With an apostrophe
+ * in front where a spreadsheet would take it for a formula. */
 static void write_text(sk_file *file, const char *text)
 {
     size_t length = strlen(text);
+    const bool armed = sk_is_formula(text);
     bool edged = length == 0 || strchr(" \t", text[0]) || strchr(" \t", text[length - 1]);
     if (!edged && !strpbrk(text, ",\"\r\n")) {
+        sk_write(file, "'", armed);
         sk_write(file, text, length);
         return;
     }
-    sk_write(file, "\"", 1);
+    sk_write(file, armed ? "\"'" : "\"", 1 + (size_t)armed);
     for (const char *p = text; *p; p++) {
         if (*p == '"') sk_write(file, "\"", 1);
         sk_write(file, p, 1);

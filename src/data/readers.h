@@ -27,4 +27,7 @@ sock_status sk_number_names(sock_context *ctx, size_t count, char ***out);
 /* Whether the text is valid UTF-8 (no overlong forms, surrogates or numbers beyond U+10FFFF). */
 bool sk_is_utf8(const char *text);
 
+/* A copy that is: bytes that are not ASCII become '?' when the whole is not valid (names of files need not be). */
+char *sk_utf8_copy(sock_context *ctx, const char *text);
+
 #endif

@@ -39,6 +39,15 @@ bool sk_is_utf8(const char *text)
     return true;
 }
 
+char *sk_utf8_copy(sock_context *ctx, const char *text)
+{
+    char *copy = sk_strdup(ctx, text);
+    if (!copy || sk_is_utf8(text)) return copy;
+    for (char *p = copy; *p; p++)
+        if ((unsigned char)*p >= 0x80) *p = '?';
+    return copy;
+}
+
 static sock_status check_name(sock_context *ctx, const char *source, const char *name, size_t k, sk_labels *seen)
 {
     size_t label;

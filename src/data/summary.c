@@ -2,6 +2,7 @@
  * correlations of increments (lags.h). */
 #include "dates.h"
 #include "lags.h"
+#include "readers.h"
 #include "tune/policy.h"
 
 #include <jansson.h>
@@ -14,16 +15,11 @@
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 static json_t *count(size_t value) { return json_integer((json_int_t)value); }
 
-/* File names need not be UTF-8: bytes that are not ASCII become '?' when the whole is not valid. */
 static json_t *text(sock_context *ctx, const char *value)
 {
-    json_t *plain = json_string(value);
-    if (plain) return plain;
-    char *copy = sk_strdup(ctx, value);
+    char *copy = sk_utf8_copy(ctx, value);
     if (!copy) return NULL;
-    for (char *p = copy; *p; p++)
-        if ((unsigned char)*p >= 0x80) *p = '?';
-    plain = json_string(copy);
+    json_t *plain = json_string(copy);
     sk_free(copy);
     return plain;
 }

@@ -3,6 +3,7 @@
  * A row-major matrix is its transpose to LAPACK, so "lower" here is 'U' there, and a symmetric matrix is itself. */
 #define _GNU_SOURCE
 #include "la.h"
+#include "choleskypanels.h"
 
 #include <assert.h>
 #include <cblas.h>
@@ -160,10 +161,13 @@ void sk_transpose(size_t rows, size_t cols, const double *a, size_t lda, double 
                 for (size_t i = bi; i < SK_MIN(bi + TILE, rows); i++) b[j * ldb + i] = a[i * lda + j];
 }
 
+enum { BY_PANELS = 2000 }; /* a larger factorisation takes so long that an interrupt should not wait for it */
+
 sock_status sk_cholesky(sock_context *ctx, size_t n, double *a, size_t lda)
 {
     if (!n) return SOCK_OK;
     SK_TRY(fits_blas(ctx, SK_MAX(n, lda)));
+    if (n > BY_PANELS) return sk_cholesky_by_panels(ctx, n, a, lda);
     int order = (int)n, stride = (int)lda, info = 0;
     int before = blas_threads_begin(ctx, (double)n * (double)n * (double)n / 3);
     dpotrf_("U", &order, a, &stride, &info);

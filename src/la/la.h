@@ -42,7 +42,8 @@ void sk_restore_lower(size_t n, double *a, size_t lda);
 void sk_transpose(size_t rows, size_t cols, const double *a, size_t lda, double *b, size_t ldb);
 
 /* A = L L' in place (lower; what stands above the diagonal is untouched). SOCK_ENUMERIC, without a message, when A is
- * not positive definite to rounding: the caller knows what to say. */
+ * not positive definite to rounding: the caller knows what to say. SOCK_ECANCELLED, with one, where an interrupt came.
+ */
 sock_status sk_cholesky(sock_context *ctx, size_t n, double *a, size_t lda);
 
 /* The factor of a small positive semi-definite matrix, on the calling thread and without BLAS: the lower triangle of A
