@@ -17,6 +17,7 @@ from ._calls import OPTIONS, Context, Progress, is_default, option_text, outside
 from ._check import Check
 from ._errors import NotFittedError, NumericError, SockWarning, UsageError
 from ._native import doubles, lib, names_array, take_text
+from ._summary import plain
 from ._trajectories import Trajectories, numbers
 
 SOON = 1000  # points of a field that are computed before anyone could ask to stop
@@ -574,12 +575,12 @@ class Model:
         data, library = self._plot_data(X), _native.report()
         if figure not in _figure_names():
             raise UsageError(f"the figure is {figure!r}; allowed: {', '.join(_figure_names())}")
-        lack = library.rep_figure_lack(self._pointer(), data._handle, figure.encode())
+        lack = library.rep_figure_lack(self._pointer(), data._handle, _native.c_text("figure", figure))
         if lack is not None:
             raise UsageError(f"the figure {figure} cannot be drawn: {lack.decode()}")
         with tempfile.TemporaryDirectory(prefix="sock-") as folder:
             target = os.path.join(folder, "figure.svg") if path is None else path
-            self._draw(library.rep_figure, data, target, figure.encode(), truth=truth, states=states)
+            self._draw(library.rep_figure, data, target, _native.c_text("figure", figure), truth=truth, states=states)
             if path is not None:
                 return None
             with open(target, encoding="utf-8") as file:
@@ -612,14 +613,14 @@ class Model:
         options = _shown_options({**self._settings(), **data._reading})
         settings.options = options
         if truth is not None:
-            settings.truth, settings.truth_name = truth._pointer(), str(getattr(truth, "name", "truth")).encode()
+            settings.truth, settings.truth_name = truth._pointer(), _native.c_text("name of the truth", getattr(truth, "name", "truth"))
         if test is not None:
             settings.test, settings.test_path = test._handle, _shown(test)
         with own_errors(self, truth), self._context(("bounds", "lower", "upper")) as c:
             c.check(lib.sock_simulation_bounds(c.handle, c.options, d, ctypes.byref(mode), doubles(lower), doubles(upper)))
             settings.bounds, settings.lower, settings.upper = mode.value, doubles(lower), doubles(upper)
             c.work(
-                function, self._pointer(), data._handle, ctypes.byref(settings), *name, os.fsencode(path),
+                function, self._pointer(), data._handle, ctypes.byref(settings), *name, _native.c_text("path", path),
                 progress=self._progress(),
             )
 
@@ -628,14 +629,14 @@ class Model:
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Saves the model, whole or not at all. :func:`sock.load` brings it back; `sock info FILE` describes it."""
         with Context() as c:
-            c.check(lib.sock_model_save(c.handle, self._pointer(), os.fsencode(path)))
+            c.check(lib.sock_model_save(c.handle, self._pointer(), _native.c_text("path", path)))
         self._path = os.fspath(path)
 
     def _bytes(self) -> bytes:
         with tempfile.TemporaryDirectory(prefix="sock-") as folder:
             path = os.path.join(folder, "model.sock")
             with Context() as c:
-                c.check(lib.sock_model_save(c.handle, self._pointer(), os.fsencode(path)))
+                c.check(lib.sock_model_save(c.handle, self._pointer(), _native.c_text("path", path)))
             with open(path, "rb") as file:
                 return file.read()
 
@@ -651,7 +652,7 @@ def _figure_names() -> List[str]:
 def _shown(thing: Any) -> Optional[bytes]:
     """The file that a model or data came from or went to, for the commands that a report shows."""
     path = getattr(thing, "_path", None)
-    return None if path is None else os.fsencode(path)
+    return None if path is None else _native.c_text("path", path)
 
 
 def _shown_options(values: Mapping[str, Any]) -> Any:
@@ -667,7 +668,7 @@ def _shown_options(values: Mapping[str, Any]) -> Any:
 def load_handle(path: Union[str, os.PathLike]) -> Handle:
     out = ctypes.c_void_p()
     with Context() as c:
-        c.check_reading(lib.sock_model_load(c.handle, os.fsencode(path), ctypes.byref(out)), path)
+        c.check_reading(lib.sock_model_load(c.handle, _native.c_text("path", path), ctypes.byref(out)), path)
     return Handle(out)
 
 
@@ -733,7 +734,28 @@ class Draw(Model):
         return self.threads
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(d={self.d_}, states: {', '.join(self.names_)})"
+        return plain(f"{type(self).__name__}(d={self.d_}, states: {', '.join(self.names_)})")
+
+
+def _checked(value: Any, shape: Tuple[int, ...], points: np.ndarray) -> np.ndarray:
+    """What a known function answered: the right shape, and a diffusion that is symmetric and positive semi-definite."""
+    what = "drift" if len(shape) == 2 else "diffusion"
+    field = np.asarray(value, dtype=float)
+    if field.shape != shape:
+        raise UsageError(f"the {what} has the shape {field.shape} at {shape[0]} points; {shape} is needed")
+    if what == "drift" or not np.isfinite(field).all():
+        return field
+    size = np.abs(field).max(axis=(1, 2))
+    uneven = np.abs(field - field.transpose(0, 2, 1)).max(axis=(1, 2)) > 1e-9 * size
+    if uneven.any():
+        raise UsageError(f"the diffusion is not symmetric at {points[uneven][0].tolist()}: {field[uneven][0].tolist()}")
+    negative = np.linalg.eigvalsh(field)[:, 0] < -1e-9 * size
+    if negative.any():
+        raise UsageError(
+            f"the diffusion is not positive semi-definite at {points[negative][0].tolist()}: {field[negative][0].tolist()}; "
+            "it is a = sigma sigma'"
+        )
+    return field
 
 
 class KnownSDE(Model):
@@ -792,7 +814,7 @@ class KnownSDE(Model):
             target = np.ctypeslib.as_array(out, (count, *shape))
             try:
                 z = np.ctypeslib.as_array(x, (count, d + m)).copy()
-                target[...] = function(z[:, :d], z[:, d:]) if m else function(z)
+                target[...] = _checked(function(z[:, :d], z[:, d:]) if m else function(z), (count, *shape), z)
             except BaseException as error:  # there is no way for it through C: remember it, and answer NaN
                 failure.append(error)
                 target[...] = np.nan
@@ -810,4 +832,4 @@ class KnownSDE(Model):
         super().save(path)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(d={self.d_}, states: {', '.join(self.names_)})"
+        return plain(f"{type(self).__name__}(d={self.d_}, states: {', '.join(self.names_)})")

@@ -8,6 +8,8 @@ import os
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any, Optional
 
+from ._errors import UsageError
+
 # ---- Structures --------------------------------------------------------------------------------------------------
 
 
@@ -401,6 +403,14 @@ def take_text(pointer: c_void_p) -> str:
         lib.sock_string_free(pointer)
 
 
+def c_text(what: str, text: Any) -> bytes:
+    """A name or a path for C, where a zero byte would end it."""
+    data = os.fsencode(text) if isinstance(text, (bytes, os.PathLike)) or what == "path" else str(text).encode("utf-8")
+    if b"\0" in data:
+        raise UsageError(f"the {what} {text!r} holds a zero byte")
+    return data
+
+
 def names_array(names: Any) -> Any:
     """State names as char *[], or NULL."""
-    return None if names is None else (c_char_p * len(names))(*[str(n).encode("utf-8") for n in names])
+    return None if names is None else (c_char_p * len(names))(*[c_text("name", n) for n in names])

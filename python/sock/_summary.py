@@ -5,6 +5,14 @@ from typing import Any, Dict, List, Tuple
 Line = Tuple[str, str]
 
 
+_CONTROLS = {code: "?" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
+
+
+def plain(text: str) -> str:
+    """For a terminal, which would obey the control characters that a name may hold."""
+    return text.translate(_CONTROLS)
+
+
 def percent(share: float) -> str:
     """A share of an average: "37 %", and "<1 %" for what would round to nothing."""
     return f"{100 * share:.0f} %" if share >= 0.005 else "<1 %"
@@ -104,4 +112,4 @@ def summary(info: Dict[str, Any], d: int) -> str:
     if info.get("verdict"):
         lines.append(("verdict", str(info["verdict"])))
         lines.append(("", str(info.get("advice") or "model.check(data) shows the tests one by one.")))
-    return "\n".join(f"{key:<12} {text}" for key, text in lines)
+    return plain("\n".join(f"{key:<12} {text}" for key, text in lines))

@@ -11,7 +11,8 @@ import numpy as np
 
 from ._calls import OPTIONS, Context, unknown_parameter
 from ._errors import InputError, UsageError
-from ._native import doubles, lib, names_array, take_text
+from ._native import c_text, doubles, lib, names_array, take_text
+from ._summary import plain
 
 DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit", "wide")
 
@@ -236,7 +237,7 @@ class Trajectories:
     def to_csv(self, path: Union[str, os.PathLike]) -> None:
         """Writes a long CSV (traj, t, states) with 17 significant digits, whole or not at all."""
         with Context() as c:
-            c.check(lib.sock_data_write(c.handle, self._handle, os.fsencode(path)))
+            c.check(lib.sock_data_write(c.handle, self._handle, c_text("path", path)))
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with columns traj, t, the states and the inputs."""
@@ -254,7 +255,7 @@ class Trajectories:
         return pandas.DataFrame(columns)
 
     def __repr__(self) -> str:
-        return (
+        return plain(
             f"Trajectories({len(self)} trajectories, {self.n_points} points, {self.n_intervals} intervals, "
             f"states: {', '.join(self.names)})"
         )
@@ -307,7 +308,7 @@ def _refuse(source: str, **given: Any) -> None:
 def _read_file(path: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
     out = ctypes.c_void_p()
     with Context(options) as c:
-        c.check_reading(c.run(lib.sock_data_read, os.fsencode(path), c.options, ctypes.byref(out)), path)
+        c.check_reading(c.run(lib.sock_data_read, c_text("path", path), c.options, ctypes.byref(out)), path)
     return out
 
 

@@ -21,7 +21,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 from ._calls import Context
 from ._errors import UsageError
 from ._model import Handle, Model
-from ._native import SystemInstance, systems, take_text
+from ._native import SystemInstance, c_text, systems, take_text
 from ._trajectories import Trajectories
 
 __all__ = ["Dataset", "Truth", "describe", "load", "names"]
@@ -107,7 +107,7 @@ def load(
     """Makes the trajectories of a system. ``parameters`` replaces some by name; ``trajectories`` says how many for
     training, validation and test; ``box`` is the half width of the box that starts are drawn from."""
     library = systems()
-    head = library.sys_find(str(name).encode())
+    head = library.sys_find(c_text("name", name))
     if not head:
         raise UsageError(f"unknown system '{name}'; allowed: {', '.join(names())}")
     if not 0 <= int(seed) <= 2**53:

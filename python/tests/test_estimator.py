@@ -191,8 +191,50 @@ def test_known_functions_that_fail_say_so():
 
     with pytest.raises(KeyError, match="mine"):
         sock.KnownSDE(1, broken).drift([[1.0]])
-    with pytest.raises(ValueError):
+    with pytest.raises(sock.UsageError, match=r"drift has the shape \(1, 3\) at 1 points; \(1, 2\) is needed"):
         sock.KnownSDE(2, lambda x: x[:, :1] * np.ones(3)).drift([[1.0, 2.0]])
+    for wrong in (lambda x: -x[:, 0], lambda x: 1.0, lambda x: -x[:1]):  # shapes that would be stretched to fit
+        with pytest.raises(sock.UsageError, match="drift has the shape"):
+            sock.KnownSDE(2, wrong).drift(np.ones((3, 2)))
+    with pytest.raises(sock.UsageError, match=r"diffusion has the shape \(3, 1\)"):
+        sock.KnownSDE(1, lambda x: -x, lambda x: x**2).diffusion(np.ones((3, 1)))
+
+
+def test_known_diffusions_are_covariances():
+    def known(a):
+        return sock.KnownSDE(2, lambda x: -x, lambda x: np.tile(np.asarray(a, float), (len(x), 1, 1)))
+
+    for good in (np.eye(2), [[1, 1], [1, 1]], [[0, 0], [0, 0]], [[1e-9, 2e-10], [2e-10, 1e-9]]):
+        assert np.array_equal(known(good).diffusion([[0.5, 2.0]])[0], np.asarray(good, float))
+    with pytest.raises(sock.UsageError, match=r"not symmetric at \[0.5, 2.0\]"):
+        known([[1, 0.5], [0, 1]]).diffusion([[0.5, 2.0]])
+    for bad in ([[-1, 0], [0, 1]], [[1, 2], [2, 1]]):
+        with pytest.raises(sock.UsageError, match=r"not positive semi-definite at \[0.5, 2.0\]"):
+            known(bad).simulate([0.5, 2.0], [0, 1])
+
+
+def test_control_characters_of_names_do_not_reach_a_terminal(gbm):
+    data = sock.Trajectories(gbm.train[:5], names=["x\x1b]0;title\x07\x9b"])
+    model = sock.SDE(tune=False, diffusion="linear", drift="linear").fit(data)
+    for text in (repr(data), repr(model), model.summary()):
+        assert not set(text) & {chr(c) for c in (*range(9), *range(11, 32), *range(127, 160))}
+    assert "x?]0;title??" in repr(data)
+
+
+def test_zero_bytes_end_no_name_and_no_path(plain, gbm, tmp_path):
+    path = f"{tmp_path}/m\0.sock"
+    for call in (
+        lambda: plain.save(path),
+        lambda: sock.load(path),
+        lambda: sock.read_csv(path),
+        lambda: gbm.train.to_csv(path),
+        lambda: plain.report(path, gbm.train),
+        lambda: sock.datasets.load("gbm\0"),
+        lambda: sock.SDE(tune=False, diffusion="linear").fit(np.zeros((4, 1)), dt=1.0, names=["a\0b"]),
+    ):
+        with pytest.raises(sock.UsageError, match="holds a zero byte"):
+            call()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.filterwarnings("ignore::sock.PartialWarning")

@@ -1,6 +1,6 @@
-/* choleskypanels.c - the Cholesky factor of a large matrix by panels of columns, so that an interrupt need not wait for the
- * whole of it. Left-looking: a panel takes what the columns before it say, in pieces of PIECE multiplications, and is
- * factored.
+/* choleskypanels.c - the Cholesky factor of a large matrix by panels of columns, so that an interrupt need not wait for
+ * the whole of it. Left-looking: a panel takes what the columns before it say, in pieces of PIECE multiplications, and
+ * is factored.
  *
  *     A = [ D   ]  (rows of the panel)     D -= L_D L_D',     D = C C',     B := (B - L_B L_D') C^-T
  *         [ B   ]  (rows below)            L_D, L_B: the columns before, of the same rows */
