@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,29 +80,57 @@ static json_t *cell_of(const char *text)
                                                                                    : json_real(number);
 }
 
-/* One row from *at on, which moves behind its end; empty when a quote is not closed. The text is unquoted in place. */
-static json_t *read_row(char **at)
+/* A text that is read: where the reader stands, and what is wrong (empty: nothing so far). */
+typedef struct reading {
+    char *at;
+    size_t line; /* of at, from 1 */
+    char *fault; /* EXP_FAULT bytes */
+} reading;
+
+__attribute__((format(printf, 2, 3))) static void say_fault(reading *r, const char *format, ...)
+{
+    va_list args;
+    if (r->fault[0]) return;
+    va_start(args, format);
+    vsnprintf(r->fault, EXP_FAULT, format, args);
+    va_end(args);
+}
+
+/* One cell from *at on, unquoted in place; whether another follows in its row. */
+static bool read_cell(reading *r, char **text)
+{
+    const size_t opened = r->line;
+    char *p = r->at, *out = p;
+    bool quoted = false;
+    *text = p;
+    for (; *p && (quoted || (*p != ',' && *p != '\n')); p++) {
+        r->line += *p == '\n';
+        if (*p == '"' && quoted && p[1] == '"')
+            *out++ = *p++;
+        else if (*p == '"')
+            quoted = !quoted;
+        else if (*p != '\r')
+            *out++ = *p;
+    }
+    const bool more = *p == ',';
+    r->line += *p == '\n';
+    r->at = *p ? p + 1 : p;
+    *out = 0;
+    if (quoted) say_fault(r, "line %zu: a quote is opened and never closed", opened);
+    return more;
+}
+
+static json_t *read_row(reading *r)
 {
     json_t *row = json_array();
-    char *p = *at;
-    bool quoted = false;
-    for (int more = 1; more;) {
-        char *begin = p, *out = p;
-        for (; *p && (quoted || (*p != ',' && *p != '\n')); p++) {
-            if (*p == '"' && quoted && p[1] == '"')
-                *out++ = *p++;
-            else if (*p == '"')
-                quoted = !quoted;
-            else if (*p != '\r')
-                *out++ = *p;
-        }
-        more = *p == ',';
-        if (*p) p++;
-        *out = 0;
-        json_array_append_new(row, cell_of(begin)); /* does nothing with text that is not UTF-8: a row too short */
-    }
-    if (quoted) json_array_clear(row);
-    *at = p;
+    const size_t line = r->line;
+    char *text;
+    bool more;
+    do {
+        more = read_cell(r, &text);
+        if (json_array_append_new(row, cell_of(text)) != 0) /* or there is no memory */
+            say_fault(r, "line %zu, column %zu: not UTF-8", line, json_array_size(row) + 1);
+    } while (more && !r->fault[0]);
     return row;
 }
 
@@ -125,42 +154,63 @@ static char *read_text(const char *path, bool *cut)
     return NULL;
 }
 
-/* Whether the header is the columns, or at least the first `least` of them. */
-static int is_header(const json_t *header, const json_t *columns, size_t least)
+static size_t least_of(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Is the header the columns, or at least the first `least` of them? */
+static void check_header(reading *r, const json_t *header, const json_t *columns, size_t least)
 {
-    const size_t count = json_array_size(header);
-    int same = count >= least && count <= json_array_size(columns);
-    for (size_t i = 0; same && i < count; i++) same = json_equal(json_array_get(header, i), json_array_get(columns, i));
-    return same;
+    const size_t count = json_array_size(header), wanted = json_array_size(columns);
+    for (size_t i = 0; i < least_of(count, wanted); i++)
+        if (!json_equal(json_array_get(header, i), json_array_get(columns, i)))
+            say_fault(r, "line 1, column %zu: '%.60s', where this experiment has '%s'", i + 1, exp_text_at(header, i),
+                      exp_text_at(columns, i));
+    if (count > wanted) say_fault(r, "line 1, column %zu: this experiment has %zu columns", wanted + 1, wanted);
+    if (count < least)
+        say_fault(r, "line 1: %zu columns; this experiment has '%s' next", count, exp_text_at(columns, count));
 }
 
-exp_read exp_rows_parse(char *text, const json_t *columns, size_t least, json_t **rows)
+exp_read exp_rows_parse(char *text, const json_t *columns, size_t least, char *fault, json_t **rows)
 {
-    char *at = text;
-    json_t *list = json_array(), *header = read_row(&at);
-    int same = is_header(header, columns, least);
-    while (same && *at) {
-        json_t *row = read_row(&at);
-        same = json_array_size(row) == json_array_size(header);
-        for (size_t i = json_array_size(header); i < json_array_size(columns); i++)
-            json_array_append_new(row, json_null());
+    char own[EXP_FAULT];
+    reading r = {text, 1, fault ? fault : own};
+    r.fault[0] = 0;
+    json_t *list = json_array(), *header = read_row(&r);
+    const size_t count = json_array_size(header);
+    check_header(&r, header, columns, least);
+    while (!r.fault[0] && *r.at) {
+        const size_t line = r.line;
+        json_t *row = read_row(&r);
+        const size_t cells = json_array_size(row);
+        if (cells != count)
+            say_fault(&r, "line %zu, column %zu: %zu cells; the header has %zu", line, least_of(cells, count) + 1,
+                      cells, count);
+        for (size_t i = count; i < json_array_size(columns); i++) json_array_append_new(row, json_null());
         json_array_append_new(list, row);
     }
     json_decref(header);
-    if (same)
+    if (!r.fault[0])
         *rows = list;
     else
         json_decref(list);
-    return same ? EXP_READ_DONE : EXP_READ_FOREIGN;
+    return r.fault[0] ? EXP_READ_FOREIGN : EXP_READ_DONE;
 }
 
-exp_read exp_rows_read(const char *path, const json_t *columns, size_t least, json_t **rows)
+static size_t line_ends(const char *text)
+{
+    size_t count = 0;
+    for (; *text; text++) count += *text == '\n';
+    return count;
+}
+
+exp_read exp_rows_read(const char *path, const json_t *columns, size_t least, char *fault, json_t **rows)
 {
     bool cut = false;
+    if (fault) fault[0] = 0;
     char *text = read_text(path, &cut);
     if (!text && errno == ENOMEM) return EXP_READ_NO_MEMORY;
     if (!text) return errno == ENOENT ? EXP_READ_MISSING : EXP_READ_FAILED;
-    exp_read result = cut ? EXP_READ_FOREIGN : exp_rows_parse(text, columns, least, rows);
+    exp_read result = cut ? EXP_READ_FOREIGN : exp_rows_parse(text, columns, least, fault, rows);
+    if (cut && fault) snprintf(fault, EXP_FAULT, "line %zu: a zero byte", line_ends(text) + 1);
     free(text);
     return result;
 }
@@ -168,14 +218,13 @@ exp_read exp_rows_read(const char *path, const json_t *columns, size_t least, js
 sock_status exp_rows_resume(const char *path, const json_t *columns, size_t least,
                             void (*say)(void *user, const char *line), void *user, json_t **rows)
 {
-    char line[400];
-    exp_read read = path ? exp_rows_read(path, columns, least, rows) : EXP_READ_MISSING;
+    char line[400 + EXP_FAULT], fault[EXP_FAULT] = "cannot be read";
+    exp_read read = path ? exp_rows_read(path, columns, least, fault, rows) : EXP_READ_MISSING;
     if (read == EXP_READ_MISSING) *rows = json_array();
     if (read == EXP_READ_MISSING || read == EXP_READ_DONE) return SOCK_OK;
     if (read == EXP_READ_NO_MEMORY) return SOCK_ENOMEM;
-    snprintf(line, sizeof line, "%.300s: %s", path,
-             read == EXP_READ_FOREIGN ? "has other columns than this experiment's, or a broken row: give another place"
-                                      : "cannot be read");
+    snprintf(line, sizeof line, "%.300s: %s%s", path, read == EXP_READ_FOREIGN ? fault : "cannot be read",
+             read == EXP_READ_FOREIGN ? "; mend it, or give another place" : "");
     if (say) say(user, line);
     return read == EXP_READ_FOREIGN ? SOCK_EINPUT : SOCK_EIO;
 }

@@ -24,12 +24,16 @@ typedef enum exp_read {
     EXP_READ_NO_MEMORY
 } exp_read;
 
+/* What is wrong with a file, with line and column, fits in EXP_FAULT bytes. */
+enum { EXP_FAULT = 240 };
+
 /* *rows: the rows of such a file, a new list; made with EXP_READ_DONE only. Columns from number `least` on may be
- * missing at the end, as in a file of an older version: they are null then. */
-exp_read exp_rows_read(const char *path, const json_t *columns, size_t least, json_t **rows);
+ * missing at the end, as in a file of an older version: they are null then. fault (may be NULL) says what is wrong with
+ * one that is FOREIGN. */
+exp_read exp_rows_read(const char *path, const json_t *columns, size_t least, char *fault, json_t **rows);
 
 /* The same from text, which is changed on the way. */
-exp_read exp_rows_parse(char *text, const json_t *columns, size_t least, json_t **rows);
+exp_read exp_rows_parse(char *text, const json_t *columns, size_t least, char *fault, json_t **rows);
 
 /* A cell as a number (NaN: it holds none) and as text ("": it holds none). */
 double exp_number_at(const json_t *row, size_t column);

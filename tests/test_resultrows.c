@@ -35,7 +35,8 @@ static void test_resultrows__cells_come_back_as_they_were(void **state)
     json_t *rows = json_pack("[[s, s, s, f, i, n], [s, s, s, f, i, n]]", "fourier:p=100,seed=0", "two\nlines", "\"",
                              0.1, -7, "linear", "3 of 4", "a,b", 1e300, 0);
     assert_int_equal(exp_rows_write(ctx, "test_resultrows.csv", columns, rows), SOCK_OK);
-    assert_int_equal(exp_rows_read("test_resultrows.csv", columns, json_array_size(columns), &back), EXP_READ_DONE);
+    assert_int_equal(exp_rows_read("test_resultrows.csv", columns, json_array_size(columns), NULL, &back),
+                     EXP_READ_DONE);
     assert_true(json_equal(rows, back));
     unlink("test_resultrows.csv");
     json_decref(columns);
@@ -56,18 +57,18 @@ static void test_resultrows__cells_of_every_kind(void **state)
     json_array_append_new(row, json_string("nan"));
     json_array_append_new(rows, row);
     assert_int_equal(exp_rows_write(ctx, "test_resultrows.csv", columns, rows), SOCK_OK);
-    assert_int_equal(exp_rows_read("test_resultrows.csv", columns, 5, &back), EXP_READ_DONE);
+    assert_int_equal(exp_rows_read("test_resultrows.csv", columns, 5, NULL, &back), EXP_READ_DONE);
     assert_true(json_equal(back, expected));
     json_decref(back);
     /* as another program may have left it: line ends of two signs, no line end behind the last row */
     char text[] = "yes,no,not a number,carriage,hollow\r\nyes,no,,a b,nan";
-    assert_int_equal(exp_rows_parse(text, columns, 5, &back), EXP_READ_DONE);
+    assert_int_equal(exp_rows_parse(text, columns, 5, NULL, &back), EXP_READ_DONE);
     assert_true(json_equal(back, expected));
     unlink("test_resultrows.csv");
     json_decref(columns), json_decref(rows), json_decref(expected), json_decref(back);
 }
 
-static void hear(void *user, const char *line) { snprintf(user, 200, "%s", line); }
+static void hear(void *user, const char *line) { snprintf(user, 400, "%s", line); }
 
 static void test_resultrows__foreign_and_missing_files_are_told_apart(void **state)
 {
@@ -76,27 +77,30 @@ static void test_resultrows__foreign_and_missing_files_are_told_apart(void **sta
     static const struct {
         const char *text;
         size_t size; /* 0: that of the text */
-    } foreign[] = {{"a,c\n1,2\n", 0},
-                   {"a,b\n1,2,3\n", 0},
-                   {"a,b\n1\n", 0},
-                   {"a,b,c\n1,2,3\n", 0},
-                   {"", 0},
-                   {"\n", 0},
-                   {"a,b\n1,\"2\n3,4\n", 0},      /* a quote that swallows the rows behind it */
-                   {"a,\"b\n1,2\n", 0},           /* and the header */
-                   {"a,b\n1,2\n3,\0\n5,6\n", 15}, /* what stands behind a zero byte would be lost */
-                   {"a,b\n1,\xff\n", 0}};
+        const char *fault;
+    } foreign[] = {{"a,c\n1,2\n", 0, "line 1, column 2: 'c', where this experiment has 'b'"},
+                   {"a,b\n1,2,3\n", 0, "line 2, column 3: 3 cells; the header has 2"},
+                   {"a,b\n1,\"2\n\"\n1\n", 0, "line 4, column 2: 1 cells; the header has 2"},
+                   {"a,b,c\n1,2,3\n", 0, "line 1, column 3: this experiment has 2 columns"},
+                   {"a\n1\n", 0, "line 1: 1 columns; this experiment has 'b' next"},
+                   {"", 0, "line 1, column 1: '', where this experiment has 'a'"},
+                   {"\n", 0, "line 1, column 1: '', where this experiment has 'a'"},
+                   {"a,b\n1,\"2\n3,4\n", 0, "line 2: a quote is opened and never closed"}, /* it swallows rows */
+                   {"a,\"b\n1,2\n", 0, "line 1: a quote is opened and never closed"},      /* and the header */
+                   {"a,b\n1,2\n3,\0\n5,6\n", 15, "line 3: a zero byte"}, /* what stands behind it would be lost */
+                   {"a,b\n1,\xff\n", 0, "line 2, column 2: not UTF-8"}};
     json_t *columns = exp_columns(2, names), *rows = NULL;
     const char *path = "test_resultrows_foreign.csv";
-    char said[200];
-    assert_int_equal(exp_rows_read("test_resultrows_none.csv", columns, 2, &rows), EXP_READ_MISSING);
+    char said[400];
+    assert_int_equal(exp_rows_read("test_resultrows_none.csv", columns, 2, NULL, &rows), EXP_READ_MISSING);
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
         size_t size = foreign[i].size ? foreign[i].size : strlen(foreign[i].text);
         assert_int_equal(sock_write_file(ctx, path, foreign[i].text, size), SOCK_OK);
-        if (exp_rows_read(path, columns, 2, &rows) != EXP_READ_FOREIGN) fail_msg("case %zu was read", i);
+        if (exp_rows_read(path, columns, 2, NULL, &rows) != EXP_READ_FOREIGN) fail_msg("case %zu was read", i);
         assert_int_equal(exp_rows_resume(path, columns, 2, hear, said, &rows), SOCK_EINPUT);
-        assert_string_equal(said, "test_resultrows_foreign.csv: has other columns than this experiment's, or a broken "
-                                  "row: give another place");
+        char expected[300];
+        snprintf(expected, sizeof expected, "%s: %s; mend it, or give another place", path, foreign[i].fault);
+        assert_string_equal(said, expected);
         assert_null(rows);
     }
     assert_int_equal(exp_rows_resume(path, columns, 2, NULL, NULL, &rows), SOCK_EINPUT);
@@ -109,8 +113,8 @@ static void test_resultrows__what_cannot_be_read_is_told(void **state)
     (void)state;
     static const char *const names[] = {"a", "b"};
     json_t *columns = exp_columns(2, names), *rows = NULL;
-    char said[200] = "";
-    assert_int_equal(exp_rows_read("/", columns, 2, &rows), EXP_READ_FAILED);
+    char said[400] = "";
+    assert_int_equal(exp_rows_read("/", columns, 2, NULL, &rows), EXP_READ_FAILED);
     assert_int_equal(exp_rows_resume("/", columns, 2, hear, said, &rows), SOCK_EIO);
     assert_string_equal(said, "/: cannot be read");
     assert_null(rows);
@@ -146,13 +150,13 @@ static void test_resultrows__an_older_file_has_nulls_in_newer_columns(void **sta
     static const char *const names[] = {"a", "b", "c", "d"};
     json_t *columns = exp_columns(4, names), *rows = NULL, *expected = json_pack("[[i, s, n, n]]", 1, "x");
     char two[] = "a,b\n1,x\n", one[] = "a\n1\n", other[] = "a,c\n1,x\n", broken[] = "a,b\n1,x,3\n";
-    assert_int_equal(exp_rows_parse(two, columns, 2, &rows), EXP_READ_DONE);
+    assert_int_equal(exp_rows_parse(two, columns, 2, NULL, &rows), EXP_READ_DONE);
     assert_true(json_equal(rows, expected));
     json_decref(rows);
     rows = NULL;
-    assert_int_equal(exp_rows_parse(one, columns, 2, &rows), EXP_READ_FOREIGN);
-    assert_int_equal(exp_rows_parse(other, columns, 2, &rows), EXP_READ_FOREIGN);
-    assert_int_equal(exp_rows_parse(broken, columns, 2, &rows), EXP_READ_FOREIGN);
+    assert_int_equal(exp_rows_parse(one, columns, 2, NULL, &rows), EXP_READ_FOREIGN);
+    assert_int_equal(exp_rows_parse(other, columns, 2, NULL, &rows), EXP_READ_FOREIGN);
+    assert_int_equal(exp_rows_parse(broken, columns, 2, NULL, &rows), EXP_READ_FOREIGN);
     assert_null(rows);
     json_decref(expected);
     json_decref(columns);

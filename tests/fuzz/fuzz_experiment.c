@@ -26,7 +26,7 @@ static void try_table(char *text)
     static const char *const names[] = {"set", "preset", "seed", "P"};
     json_t *columns = exp_columns(4, names), *rows = NULL;
     (void)exp_is_named(text, "gbm");
-    if (exp_rows_parse(text, columns, json_array_size(columns), &rows) == EXP_READ_DONE)
+    if (exp_rows_parse(text, columns, json_array_size(columns), NULL, &rows) == EXP_READ_DONE)
         for (size_t i = 0; i < json_array_size(rows); i++)
             FUZZ_CHECK(json_array_size(json_array_get(rows, i)) == json_array_size(columns));
     json_decref(rows);
