@@ -206,14 +206,51 @@ static void test_memory__the_limit_is_named(void **state)
     sock_context *ctx = sock_context_new();
     assert_int_equal(sk_memory_check(ctx, 1e6, "a matrix", "use fewer points"), SOCK_OK);
     assert_int_equal(sk_memory_check(ctx, 1e18, "a matrix", "use fewer points"), SOCK_ENOMEM);
-    assert_int_equal(sock_set_memory_limit(ctx, 2000000000), SOCK_OK);
+    assert_int_equal(sock_set_memory_limit(ctx, 2000000000000), SOCK_OK);
     sk_begin(ctx);
-    assert_int_equal(sk_memory_check(ctx, 2e9, "a matrix", "use fewer points"), SOCK_OK);
-    assert_int_equal(sk_memory_check(ctx, 4e9, "a matrix", "use fewer points"), SOCK_ENOMEM);
+    assert_int_equal(sk_memory_check(ctx, 1.99e12, "a matrix", "use fewer points"), SOCK_OK);
+    assert_int_equal(sk_memory_check(ctx, 4e12, "a matrix", "use fewer points"), SOCK_ENOMEM);
     assert_string_equal(sock_message(ctx),
-                        "a matrix needs about 4 GB of memory and 2 GB are allowed; use fewer points");
+                        "a matrix needs about 4e+03 GB of memory and 2e+03 GB are allowed; use fewer points");
     sock_set_memory_limit(ctx, 1000);
     assert_int_equal(sk_memory_check(ctx, 1001, "a vector", "go home"), SOCK_ENOMEM); /* small work obeys it as well */
+    sock_context_free(ctx);
+}
+
+static bool can_be_had(sock_context *ctx, size_t bytes)
+{
+    void *array = sk_alloc(ctx, bytes, 1);
+    sk_free(array);
+    return array != NULL;
+}
+
+/* The limit is that of the process: what it has counts, and what was given back does not. */
+static void test_memory__the_limit_holds_for_the_process(void **state)
+{
+    (void)state;
+    enum { MB = 1000000 };
+    sock_context *ctx = sock_context_new();
+    void *held = malloc(300 * MB); /* somebody else's */
+    assert_non_null(held);
+    memset(held, 1, 300 * MB);
+    const double used = sk_resident_memory("");
+    assert_true(used >= 300.0 * MB);
+    sock_set_memory_limit(ctx, (size_t)used + 100 * MB);
+    assert_int_equal(sk_memory_check(ctx, 50.0 * MB, "a matrix", "less"), SOCK_OK);
+    assert_int_equal(sk_memory_check(ctx, 150.0 * MB, "a matrix", "less"), SOCK_ENOMEM);
+    assert_true(can_be_had(ctx, 50 * MB));
+    sk_begin(ctx);
+    assert_false(can_be_had(ctx, 150 * MB));
+    assert_non_null(strstr(sock_message(ctx), "out of memory: the work needs 0.15 GB more than the "));
+    size_t got = 0; /* small pieces add up */
+    void *piece[400];
+    for (; got < 400 && (piece[got] = sk_doubles_unset(ctx, 62500, 1)); got++) memset(piece[got], 1, 500000);
+    assert_in_range(got, 150, 215); /* 200 of them fill 100 MB */
+    for (size_t i = 0; i < got; i++) sk_free(piece[i]);
+    free(held);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    assert_true(can_be_had(ctx, 150 * MB)); /* a sanitizer keeps what was freed */
+#endif
     sock_context_free(ctx);
 }
 
@@ -351,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_memory__grow_keeps_what_was_there),
         cmocka_unit_test(test_memory__the_kth_allocation_fails),
         cmocka_unit_test(test_memory__the_limit_is_named),
+        cmocka_unit_test(test_memory__the_limit_holds_for_the_process),
         cmocka_unit_test(test_memory__available_is_what_machine_and_groups_leave),
         cmocka_unit_test(test_memory__threads_find_room_in_the_address_space),
         cmocka_unit_test(test_progress__the_monitor_can_cancel),

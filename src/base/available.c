@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "base.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,30 @@ static double left_of_addresses(const char *root)
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return INFINITY;
     double pages = number_of(root, "/proc/self", "statm");
     return fmax(0, (double)limit.rlim_cur - (isnan(pages) ? 0 : pages) * (double)sysconf(_SC_PAGESIZE));
+}
+
+/* The second number of statm, in pages. */
+double sk_resident_memory(const char *root)
+{
+    char path[PATH], line[256], *end = line;
+    FILE *file = snprintf(path, sizeof path, "%s/proc/self/statm", root) < PATH ? fopen(path, "r") : NULL;
+    double pages = 0;
+    if (file && fgets(line, sizeof line, file)) {
+        (void)strtod(line, &end);
+        pages = strtod(end, NULL);
+    }
+    if (file) fclose(file);
+    return pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+double sk_handed_out_memory(void)
+{
+#ifdef __GLIBC__
+    const struct mallinfo2 own = mallinfo2();
+    return (double)own.uordblks + (double)own.hblkhd;
+#else
+    return 0;
+#endif
 }
 
 double sk_available_memory(const char *root)

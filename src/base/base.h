@@ -65,6 +65,11 @@ sock_status sk_product(sock_context *ctx, size_t a, size_t b, size_t *out);
  * system lie in a folder. */
 double sk_available_memory(const char *root);
 
+/* Bytes of this process that are in memory now, all its libraries and threads together; and what the allocator has handed
+ * out (0: it does not say), part of which nobody has touched yet. */
+double sk_resident_memory(const char *root);
+double sk_handed_out_memory(void);
+
 /* How many of the threads that are wanted find room for what BLAS takes for each of them, where so many bytes of
  * addresses are left; and where those of this process are. At least 1. */
 int sk_threads_within(double left, int wanted);

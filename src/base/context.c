@@ -53,6 +53,7 @@ sock_context *sock_context_new(void)
     ctx->threads = sk_affordable_threads(processors());
     atomic_init(&ctx->cancelled, 0);
     atomic_init(&ctx->allocations, 0);
+    atomic_init(&ctx->unlooked, 0);
     atomic_init(&ctx->fail_allocation, 0);
     atomic_init(&ctx->last_to_fail, 0);
     return ctx;
@@ -82,6 +83,7 @@ sock_status sock_set_memory_limit(sock_context *ctx, size_t bytes)
 {
     if (!ctx) return SOCK_EUSAGE;
     ctx->memory_limit = bytes;
+    ctx->beside = SK_MAX(0, sk_resident_memory("") - sk_handed_out_memory());
     return SOCK_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "context.h"
 
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +46,35 @@ static void prefer_large_pages(void *pointer, size_t bytes)
 #endif
 }
 
+static double used_memory(const sock_context *ctx)
+{
+    return SK_MAX(sk_resident_memory(""), ctx->beside + sk_handed_out_memory());
+}
+
+/* Whether the process may take `bytes` more. It is looked at for each MEBIBYTE: what is read from the system takes some
+ * microseconds. Memory that was freed and not given back counts no more once it is. */
+static bool is_allowed(sock_context *ctx, size_t bytes)
+{
+    enum { MEBIBYTE = 1 << 20 };
+    if (!ctx->memory_limit || atomic_fetch_add(&ctx->unlooked, bytes) + bytes < MEBIBYTE) return true;
+    atomic_store(&ctx->unlooked, 0);
+    const double wanted = (double)bytes, limit = (double)ctx->memory_limit;
+    if (used_memory(ctx) + wanted <= limit) return true;
+#ifdef __GLIBC__
+    malloc_trim(0);
+    if (used_memory(ctx) + wanted <= limit) return true;
+#endif
+    sk_fail(ctx, SOCK_ENOMEM,
+            "out of memory: the work needs %.3g GB more than the %.3g GB that this process uses, and %.3g GB are allowed",
+            1e-9 * wanted, 1e-9 * used_memory(ctx), 1e-9 * limit);
+    return false;
+}
+
 static void *raw_alloc(sock_context *ctx, size_t bytes)
 {
     void *pointer = NULL;
     size_t alignment = bytes >= LARGE ? LARGE_PAGE : ALIGNMENT;
+    if (!is_allowed(ctx, bytes)) return NULL;
     if (allocation_fails(ctx) || posix_memalign(&pointer, alignment, bytes ? bytes : 1) != 0) {
         sk_fail(ctx, SOCK_ENOMEM, "out of memory: could not get %zu bytes", bytes);
         return NULL;
@@ -134,6 +160,7 @@ sock_status sk_grow(sock_context *ctx, void *array, size_t *capacity, size_t nee
     SK_TRY(sk_product(ctx, wanted, size, &bytes));
     void *old;
     memcpy(&old, array, sizeof old); /* array is a pointer to any kind of pointer */
+    if (!is_allowed(ctx, bytes)) return SOCK_ENOMEM; /* the old array stays until the new one is there */
     void *grown = allocation_fails(ctx) ? NULL : realloc(old, bytes);
     if (!grown) return sk_fail(ctx, SOCK_ENOMEM, "out of memory: could not get %zu bytes", bytes);
     prefer_large_pages(grown, bytes);
@@ -146,6 +173,7 @@ sock_status sk_grow(sock_context *ctx, void *array, size_t *capacity, size_t nee
 sock_status sk_memory_check(sock_context *ctx, double bytes, const char *what, const char *way_out)
 {
     if (bytes < 64e6 && !ctx->memory_limit) return SOCK_OK; /* not worth asking the machine */
+    if (ctx->memory_limit) bytes += used_memory(ctx);
     double limit = ctx->memory_limit ? (double)ctx->memory_limit : 0.9 * sk_available_memory("");
     if (bytes <= limit) return SOCK_OK;
     return sk_fail(ctx, SOCK_ENOMEM, "%s needs about %.3g GB of memory and %.3g GB are allowed; %s", what, bytes * 1e-9,

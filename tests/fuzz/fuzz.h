@@ -27,8 +27,9 @@ static inline sock_context *fuzz_context(void)
     static sock_context *ctx;
     if (!ctx) {
         ctx = sock_context_new();
-        FUZZ_CHECK(ctx && sock_set_threads(ctx, 1) == SOCK_OK && sock_set_memory_limit(ctx, 256000000) == SOCK_OK);
+        FUZZ_CHECK(ctx && sock_set_threads(ctx, 1) == SOCK_OK);
     }
+    FUZZ_CHECK(sock_set_memory_limit(ctx, (size_t)sk_resident_memory("") + 256000000) == SOCK_OK);
     sk_begin(ctx);
     return ctx;
 }
