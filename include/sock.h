@@ -556,6 +556,17 @@ SOCK_API void sock_step_scores_free(sock_step_scores *scores);
 SOCK_API sock_status sock_explain(sock_context *ctx, const sock_model *model, const sock_data *data, const double *u,
                                   const sock_options *opts, char **json);
 
+/* ---- Evidence ------------------------------------------------------------------------------------------ */
+
+/* The evidence under the fields: moments of the data's steps in bins of each state, with standard errors, beside what
+ * the model expects of these same steps, and what misses as a shift of f and a; over every 1, 2, 4, ... intervals. One
+ * JSON object (docs/evidence.md). */
+SOCK_API sock_status sock_evidence(sock_context *ctx, const sock_model *model, const sock_data *data, char **json);
+
+/* The model as features and weights, for other programs to evaluate: one JSON object (docs/evidence.md). SOCK_EUSAGE
+ * for a model of functions, which has none. */
+SOCK_API sock_status sock_model_features(sock_context *ctx, const sock_model *model, char **json);
+
 #ifdef __cplusplus
 }
 #endif

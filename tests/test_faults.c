@@ -441,6 +441,20 @@ static sock_status call_explain(world *w)
     return keep_text(status, text);
 }
 
+static sock_status call_evidence(world *w)
+{
+    char *text = NULL;
+    const sock_status status = sock_evidence(w->ctx, w->model, w->data, &text);
+    return keep_text(status, text);
+}
+
+static sock_status call_features(world *w)
+{
+    char *text = NULL;
+    const sock_status status = sock_model_features(w->ctx, w->model, &text);
+    return keep_text(status, text);
+}
+
 static sock_status call_explain_draws(world *w)
 {
     char *text = NULL;
@@ -500,6 +514,8 @@ static const struct call {
     {"sock_score", call_score, false},
     {"sock_score of a model with noise", call_score_noise, false},
     {"sock_smooth", call_smooth, false},
+    {"sock_evidence", call_evidence, false},
+    {"sock_model_features", call_features, false},
     {"sock_explain", call_explain, false},
     {"sock_explain, draws", call_explain_draws, true},
     {"sock_write_file", call_write_file, false},

@@ -502,6 +502,26 @@ class Model:
             )
         return json.loads(take_text(text))
 
+    def evidence(self, X: Any = None, *, t: Any = None, dt: Optional[float] = None) -> List[Dict[str, Any]]:
+        """The evidence under the fields (docs/evidence.md): binned moments of the data's steps, beside what the model expects
+        of these same steps. X: data, those of the fit where it was fitted here. One entry for each state and each number of
+        intervals (``every``): ``x``, ``n``, ``f_shift`` and ``f_se`` (what the data miss of f, with its standard error),
+        ``f_raw``, ``f_raw_se``, ``f_expected``, and the same of a.
+
+        >>> ou = sock.KnownSDE(1, lambda x: -2 * x, lambda x: np.ones((len(x), 1, 1)))
+        >>> paths = ou.simulate([[0.0]], np.arange(400) * 0.1, n_paths=5, seed=1)
+        >>> first = ou.evidence(np.reshape(paths, (5, 400, 1)), dt=0.1)[0]
+        >>> first["state"], first["every"], first["steps"]
+        ('x0', 1, 1995)
+        """
+        data = getattr(self, "data_", None) if X is None else self._data(X, t, dt)
+        if data is None:
+            raise UsageError("give the data: evidence(X)")
+        text = ctypes.c_void_p()
+        with own_errors(self), self._context((), {}) as c:
+            c.work(lib.sock_evidence, self._pointer(), data._handle, ctypes.byref(text), progress=self._progress())
+        return json.loads(take_text(text))["moments"]
+
     def _step_scores(self, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What the check is made of: v, the same as shares, the states where steps start, and the piece of each step."""
         raw = _native.StepScores()

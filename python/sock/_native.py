@@ -297,6 +297,8 @@ PROTOTYPES = {
     "sock_checks_json": (c_int, [_H, POINTER(Checks), _TEXT]),
     "sock_check_scores": (c_int, [_H, _H, _H, _H, POINTER(StepScores)]),
     "sock_explain": (c_int, [_H, _H, _H, _D, _H, _TEXT]),
+    "sock_evidence": (c_int, [_H, _H, _H, _TEXT]),
+    "sock_model_features": (c_int, [_H, _H, _TEXT]),
     "sock_step_scores_free": (None, [POINTER(StepScores)]),
 }
 

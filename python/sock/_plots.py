@@ -80,14 +80,43 @@ def _band(axis: Any, model: Any, grid: np.ndarray, band: Any) -> None:
     axis.set_ylim(min(limits[0], low[inner].min()), max(limits[1], high[inner].max()))
 
 
+def _moments(model: Any, data: Trajectories, k: int, field: str) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the binned moments of state k stand, what they miss of the field, and their standard errors."""
+    try:
+        found = [m for m in model.evidence(data) if m["index"] == k and m["every"] == 1]
+    except UsageError:
+        found = []
+    if not found:
+        return np.empty(0), np.empty(0), np.empty(0)
+    columns = [np.array([np.nan if v is None else v for v in found[0][key]], dtype=float) for key in ("x", f"{field}_shift", f"{field}_se")]
+    good = np.isfinite(columns[1]) & np.isfinite(columns[2])
+    return columns[0][good], columns[1][good], columns[2][good]
+
+
+def _guess(x: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Where so few data are around that the model is a guess, as in `sock plot`: fewer than one in a thousand of them."""
+    order, reach = np.sort(x), 0.05 * (x.max() - x.min())
+    near = np.searchsorted(order, grid + reach, "right") - np.searchsorted(order, grid - reach, "left")
+    return near < max(3, x.size // 1000)
+
+
+def _evidence(axis: Any, model: Any, data: Trajectories, field: str, grid: np.ndarray, curve: np.ndarray) -> None:
+    """Binned moments with bars of 90 %: the curve and what the data miss of it."""
+    at, shift, se = _moments(model, data, 0, field)
+    if at.size:
+        axis.errorbar(at, np.interp(at, grid, curve) + shift, 1.645 * se, fmt="o", color="black", markersize=3, elinewidth=1,
+                      label="data, binned, 90 %")
+
+
 def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth: Any, bands: bool) -> Any:
     figure, x = _figure(pyplot, figure, (8, 3.6)), data.points()[:, 0]
     name, grid = model.names_[0], np.linspace(x.min(), x.max(), GRID)
+    guess = _guess(x, grid)
     drawn = [("drift f", lambda m: m.drift(grid)[:, 0], lambda: model.drift_band(grid))]
     if model.has_diffusion_:
         drawn.append(("diffusion a = $\\sigma^2$", lambda m: m.diffusion(grid)[:, 0, 0], lambda: model.diffusion_band(grid)))
     axes = figure.subplots(1, len(drawn), squeeze=False)[0]
-    for axis, (title, values, band) in zip(axes, drawn):
+    for axis, (title, values, band), field in zip(axes, drawn, "fa"):
         density = axis.twinx()
         density.hist(x, bins=60, color=DATA, alpha=0.25, density=True)
         density.set_yticks([])
@@ -96,9 +125,12 @@ def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth
         axis.patch.set_visible(False)
         if truth is not None:
             axis.plot(grid, values(truth), "--", color=TRUTH, label="truth")
-        axis.plot(grid, values(model), color=MODEL, label="model")
+        curve = values(model)
+        axis.plot(grid, np.where(guess, np.nan, curve), color=MODEL, label="model")
+        axis.plot(grid, np.where(guess, curve, np.nan), ":", color=MODEL, alpha=0.5)
         if bands:
             _band(axis, model, grid, band)
+        _evidence(axis, model, data, field, grid, curve)
         axis.axhline(0, color=DATA, linewidth=0.5)
         axis.set(title=title, xlabel=name)
         axis.legend(frameon=False)

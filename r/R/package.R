@@ -261,6 +261,12 @@ sock_explain <- function(model, data = model$data, inputs = list(), ...) {
   json_read(.Call(C_explain, model$pointer, on, as.double(u), o$keys, o$values))
 }
 
+# The evidence under the fields (docs/evidence.md): a list with one entry for each state and each number of intervals.
+sock_evidence <- function(model, data = model$data) {
+  if (is.null(data)) stop("give the data: sock_evidence(model, data)", call. = FALSE)
+  json_read(.Call(C_evidence, model$pointer, model_data(model, data)$pointer))$moments
+}
+
 print.sock_check <- function(x, ...) {
   number <- function(test, key) if (is.null(test[[key]])) NA else test[[key]]
   cat(x$verdict, "\n", if (nzchar(x$advice)) paste0(x$advice, "\n"), sep = "")
@@ -355,12 +361,12 @@ plot.sock <- function(x, data = x$data, states = 1:2, ...) {
   values <- values_of(sock_data(data))[, -(1:2), drop = FALSE]
   old <- par(mfrow = c(1, if (x$has_diffusion) 2 else 1))
   on.exit(par(old))
-  if (length(x$names) == 1L) plot_line(x, values) else plot_plane(x, values, states)
+  if (length(x$names) == 1L) plot_line(x, values, data) else plot_plane(x, values, states)
   invisible(x)
 }
 
 # A curve with its band of 90 % where the model tells one; heights are those of the middle of the range.
-plot_field <- function(model, values, type, label, title) {
+plot_field <- function(model, values, data, type, label, title) {
   grid <- seq(min(values), max(values), length.out = 200)
   curve <- as.vector(predict(model, grid, type))
   band <- tryCatch(predict(model, grid, type, interval = "confidence"), error = function(e) NULL)
@@ -369,14 +375,30 @@ plot_field <- function(model, values, type, label, title) {
   plot(grid, curve, type = "n", ylim = heights, xlab = model$names, ylab = label, main = title)
   if (!is.null(band))
     polygon(c(grid, rev(grid)), c(as.vector(band$lwr), rev(as.vector(band$upr))), col = "#0072b238", border = NA)
-  lines(grid, curve, col = "#0072b2", lwd = 2)
+  guess <- vapply(grid, function(g) sum(abs(values - g) <= 0.05 * diff(range(values))), 0) < max(3, length(values) %/% 1000)
+  lines(grid, ifelse(guess, NA, curve), col = "#0072b2", lwd = 2)
+  lines(grid, ifelse(guess, curve, NA), col = "#0072b2", lty = 3)
+  plot_moments(sock_evidence(model, data), label, grid, curve)
   rug(quantile(values, seq(0, 1, 0.01)))
 }
 
-plot_line <- function(model, values) {
-  plot_field(model, values, "drift", "f", "drift")
+# Binned moments of the data with bars of 90 %: the curve, and what the data miss of it.
+plot_moments <- function(moments, label, grid, curve) {
+  one <- Filter(function(m) m$index == 0 && m$every == 1, moments)
+  if (!length(one)) return(invisible())
+  numbers <- function(key) vapply(one[[1]][[key]], function(v) if (is.null(v)) NA_real_ else as.double(v), 0)
+  x <- numbers("x")
+  y <- stats::approx(grid, curve, x, rule = 2)$y + numbers(paste0(label, "_shift"))
+  bar <- 1.645 * numbers(paste0(label, "_se"))
+  good <- is.finite(y) & is.finite(bar)
+  graphics::segments(x[good], (y - bar)[good], x[good], (y + bar)[good])
+  points(x[good], y[good], pch = 16, cex = 0.6)
+}
+
+plot_line <- function(model, values, data) {
+  plot_field(model, values, data, "drift", "f", "drift")
   abline(h = 0, col = "gray")
-  if (model$has_diffusion) plot_field(model, values, "diffusion", "a", "diffusion")
+  if (model$has_diffusion) plot_field(model, values, data, "diffusion", "a", "diffusion")
 }
 
 plot_plane <- function(model, values, states) {

@@ -61,6 +61,7 @@
     X(sock_score)                                                                                                      \
     X(sock_check)                                                                                                      \
     X(sock_checks_json)                                                                                                \
+    X(sock_evidence)                                                                                                   \
     X(sock_explain)
 
 /* Filled once, when R loads the package. */
@@ -479,6 +480,25 @@ static SEXP r_check(SEXP pointer, SEXP data, SEXP keys, SEXP values)
     return out;
 }
 
+/* The text of sock_evidence. */
+static SEXP r_evidence(SEXP pointer, SEXP data)
+{
+    const sock_model *model = held(pointer, "model");
+    const sock_data *on = held(data, "data set");
+    call c;
+    char *json = NULL;
+    SEXP out = R_NilValue;
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0))) good(&c, so.sock_evidence(c.ctx, model, on, &json));
+    if (json) {
+        out = Rf_mkString(json);
+        so.sock_string_free(json);
+    }
+    PROTECT(out);
+    finish(&c);
+    UNPROTECT(1);
+    return out;
+}
+
 /* The text of sock_explain. data may be NULL. */
 static SEXP r_explain(SEXP pointer, SEXP data, SEXP u, SEXP keys, SEXP values)
 {
@@ -517,13 +537,13 @@ static SEXP r_option_keys(void)
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
 static const R_CallMethodDef entries[] = {
-    ENTRY(open, 1),       ENTRY(data_read, 3),   ENTRY(data_arrays, 6),  ENTRY(data_counts, 1),
-    ENTRY(data_names, 1), ENTRY(data_values, 1), ENTRY(fit, 4),          ENTRY(model_load, 1),
-    ENTRY(model_save, 2), ENTRY(model_names, 1), ENTRY(model_inputs, 1), ENTRY(model_has_diffusion, 1),
-    ENTRY(model_info, 1), ENTRY(field, 5),       ENTRY(band, 5),         ENTRY(draw, 3),
-    ENTRY(simulate, 11),  ENTRY(smooth, 2),      ENTRY(score, 5),        ENTRY(check, 4),
-    ENTRY(explain, 5),    ENTRY(version, 0),     ENTRY(blas_remark, 0),  ENTRY(option_keys, 0),
-    {NULL, NULL, 0}};
+    ENTRY(open, 1),        ENTRY(data_read, 3),   ENTRY(data_arrays, 6),  ENTRY(data_counts, 1),
+    ENTRY(data_names, 1),  ENTRY(data_values, 1), ENTRY(fit, 4),          ENTRY(model_load, 1),
+    ENTRY(model_save, 2),  ENTRY(model_names, 1), ENTRY(model_inputs, 1), ENTRY(model_has_diffusion, 1),
+    ENTRY(model_info, 1),  ENTRY(field, 5),       ENTRY(band, 5),         ENTRY(draw, 3),
+    ENTRY(simulate, 11),   ENTRY(smooth, 2),      ENTRY(score, 5),        ENTRY(check, 4),
+    ENTRY(evidence, 2),    ENTRY(explain, 5),     ENTRY(version, 0),      ENTRY(blas_remark, 0),
+    ENTRY(option_keys, 0), {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

@@ -102,6 +102,9 @@ stopifnot(explained$dimension == 1, identical(explained$range$from, "options"), 
 slope <- sub(",$", "", sub(".*: ", "", grep("\"value\"", told, value = TRUE)))
 stopifnot(any(abs(as.numeric(slope[slope != "null"]) - explained$stationary$mean[[1]]$value) < 1e-9))
 
+moments <- sock_evidence(model, at("test.csv"))
+stopifnot(identical(moments[[1]]$state, "x"), moments[[1]]$every == 1, length(moments[[1]]$f_shift) == length(moments[[1]]$x))
+
 checked <- sock_check(model, at("test.csv"), draws = 99)
 told <- readLines(at("check.json"))
 stopifnot(isTRUE(checked$ok), length(checked$tests) == 9, identical(checked$tests[[1]]$name, "scale"))

@@ -148,6 +148,7 @@ sock_status sk_features_set_units(sock_context *ctx, sk_features *map, const dou
 
 size_t sk_features_count(const sk_features *map) { return map->p; }
 size_t sk_features_dim(const sk_features *map) { return map->d; }
+size_t sk_features_inner(const sk_features *map) { return map->inner; }
 const double *sk_features_origin(const sk_features *map) { return map->origin; }
 const double *sk_features_scale(const sk_features *map) { return map->scale; }
 const sk_kernel *sk_features_kernel(const sk_features *map) { return map->parts == 1 ? map->part[0].kernel : NULL; }

@@ -163,6 +163,7 @@ sock_status sk_features_select(sock_context *ctx, const sk_features *map, size_t
 void sk_features_free(sk_features *map);
 size_t sk_features_count(const sk_features *map); /* p */
 size_t sk_features_dim(const sk_features *map);   /* coordinates of a point */
+size_t sk_features_inner(const sk_features *map); /* those that the features see: as many, or those of roots */
 
 /* From now on the map takes x to what it was at (x - origin) / scale (d numbers each, copied; NULL: 0 and 1; scale
  * positive): features made of coordinates with a zero and units of their own. Values, derivatives, labels, copies and

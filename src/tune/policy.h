@@ -494,4 +494,16 @@
 #define SK_EXPLAIN_EMPTY 1e-10   /* of the largest density: in a cell with less, J J / p is rounding */
 #define SK_EXPLAIN_NEGATIVE 1e-3 /* mass below 0 beyond which the grid does not bear the model */
 
+/* ---- Evidence ---- */
+
+#define SK_BINNED_STEPS 20000 /* steps times states that binned moments are made of: more would move no dot */
+#define SK_BINNED_BINS 24     /* of equal width over the range of a state, */
+#define SK_BINNED_SHARE 120   /* joined until each has its share of the steps */
+#define SK_BINNED_LEAST 10    /* and not fewer than this: of fewer an error is no error */
+#define SK_BINNED_LAGS 6      /* steps of 1, 2, 4, ... intervals */
+#define SK_BINNED_ENOUGH 60   /* as long as so many are left */
+#define SK_BINNED_TURN 3.0    /* slope times step beyond which an end knows next to nothing of its start */
+#define SK_EVIDENCE_STATES 12 /* the first so many have binned moments */
+#define SK_BINNED_KEPT 0.98   /* share of a shift that a filter carries on, at most */
+
 #endif
