@@ -13,42 +13,31 @@
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
-static json_t *column(const sk_binned *b, size_t offset)
+/* The columns of the table, those of f before those of a. */
+static const char *const keys[] = {"x",       "f_shift", "f_se",  "f_raw",    "f_raw_se",  "f_expected",
+                                   "a_shift", "a_se",    "a_raw", "a_raw_se", "a_expected"};
+enum { COLUMNS = sizeof keys / sizeof *keys };
+
+static double value_of(const sk_bin *b, size_t column)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < b->bins; i++) {
-        double value;
-        memcpy(&value, (const char *)&b->bin[i] + offset, sizeof value);
-        json_array_append_new(list, number(value));
-    }
-    return list;
+    const double row[COLUMNS] = {b->x, b->f,    b->f_se,  b->raw_f,    b->raw_f_se, b->model_f,
+                                 b->a, b->a_se, b->raw_a, b->raw_a_se, b->model_a};
+    return row[column];
 }
 
 static json_t *binned_object(const sock_model *model, const sk_binned *b)
 {
-    static const struct {
-        const char *key;
-        size_t offset;
-        bool of_a;
-    } columns[] = {{"x", offsetof(sk_bin, x), false},
-                   {"f_shift", offsetof(sk_bin, f), false},
-                   {"f_se", offsetof(sk_bin, f_se), false},
-                   {"f_raw", offsetof(sk_bin, raw_f), false},
-                   {"f_raw_se", offsetof(sk_bin, raw_f_se), false},
-                   {"f_expected", offsetof(sk_bin, model_f), false},
-                   {"a_shift", offsetof(sk_bin, a), true},
-                   {"a_se", offsetof(sk_bin, a_se), true},
-                   {"a_raw", offsetof(sk_bin, raw_a), true},
-                   {"a_raw_se", offsetof(sk_bin, raw_a_se), true},
-                   {"a_expected", offsetof(sk_bin, model_a), true}};
     json_t *count = json_array();
     json_t *object = json_pack("{s:s, s:I, s:I, s:I, s:f, s:o}", "state", model->structure->state[b->state], "index",
                                (json_int_t)b->state, "every", (json_int_t)b->every, "steps", (json_int_t)b->steps, "h",
                                b->h, "n", count);
     for (size_t i = 0; i < b->bins; i++) json_array_append_new(count, json_integer((json_int_t)b->bin[i].n));
-    for (size_t i = 0; object && i < sizeof columns / sizeof *columns; i++)
-        if (!columns[i].of_a || model->has_diffusion)
-            json_object_set_new(object, columns[i].key, column(b, columns[i].offset));
+    for (size_t c = 0; object && c < COLUMNS; c++) {
+        if (keys[c][0] == 'a' && !model->has_diffusion) continue;
+        json_t *list = json_array();
+        for (size_t i = 0; i < b->bins; i++) json_array_append_new(list, number(value_of(&b->bin[i], c)));
+        json_object_set_new(object, keys[c], list);
+    }
     return object;
 }
 

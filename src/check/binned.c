@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 256 }; /* steps of a piece: a filter begins anew at each */
+enum { PIECE = 256 };            /* steps of a piece: a filter begins anew at each */
+static const double STEP = 1e-4; /* of a difference, in the range of a state; rounding */
 
 /* Steps with their laws: starts m, means and variances of ends, what is kept of a shift from one step to the next. */
 typedef struct laws {
@@ -190,10 +191,6 @@ static sock_status find_laws(sock_context *ctx, const sock_model *model, const s
 
 /* ---- Step 3 ---- */
 
-typedef struct sums {
-    double h, x, y, m, e, e2, ee, kept1, kept2; /* kept: of 1 / (1 - c) and 1 / (1 - c^2) */
-} sums;
-
 static bool is_good(const laws *l, size_t at)
 {
     return isfinite(l->m[at]) && isfinite(l->mean[at]) && isfinite(l->var[at]);
@@ -250,7 +247,7 @@ static void finish_means(const laws *l, size_t k, const size_t *place, size_t wh
 static double gain(double slope, double h)
 {
     const double z = fmax(-SK_BINNED_TURN, fmin(SK_BINNED_TURN, slope * h));
-    return fabs(z) < 1e-8 ? h : h * expm1(z) / z;
+    return z == 0 ? h : h * expm1(z) / z;
 }
 
 /* From what misses to the fields: f and a at the bin's place, slope: J there. */
@@ -326,11 +323,11 @@ static sock_status bin_state(sock_context *ctx, const sock_model *model, const l
     out->bin = sk_alloc(ctx, bins + 1, sizeof *out->bin);
     sock_status status = centre && slope && out->bin ? SOCK_OK : SOCK_ENOMEM;
     for (size_t b = 0; status >= 0 && b < bins; b++) {
-        out->bin[b] = (sk_bin){.low = 0};
+        out->bin[b] = (sk_bin){.n = 0};
         finish_means(l, k, place, b, &out->bin[b]);
         centre_of(l, model, place, b, out->bin[b].n, centre + b * in);
     }
-    if (status >= 0 && bins) status = find_slopes(ctx, model, k, bins, 1e-4 * (high - low), centre, slope);
+    if (status >= 0 && bins) status = find_slopes(ctx, model, k, bins, STEP * (high - low), centre, slope);
     for (size_t b = 0; status >= 0 && b < bins; b++) finish_fields(l, k, place, b, slope[b], &out->bin[b]);
     for (size_t i = 0; status >= 0 && i < l->series.steps; i++) out->h += l->series.h[i] / (double)l->series.steps;
     for (size_t b = 0; status >= 0 && b < bins; b++) out->turn += fabs(slope[b]) * out->h / (double)bins;

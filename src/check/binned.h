@@ -25,7 +25,7 @@
 
 typedef struct sk_bin {
     size_t n;
-    double low, high, x;     /* the bin; mean of the state at the starts */
+    double x;                /* mean of the state at the starts */
     double f, f_se, a, a_se; /* moments as above, with standard errors; a: NaN without a diffusion */
     double raw_f, model_f, raw_a, model_a, raw_f_se, raw_a_se;
 } sk_bin;
