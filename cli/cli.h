@@ -38,7 +38,7 @@ typedef struct cli_verb {
 } cli_verb;
 
 extern const cli_verb verb_fit, verb_eval, verb_simulate, verb_score, verb_check, verb_explain, verb_smooth, verb_plot,
-    verb_report, verb_info, verb_dataset, verb_compare, verb_experiment, verb_version, verb_options;
+    verb_report, verb_info, verb_split, verb_dataset, verb_compare, verb_experiment, verb_version, verb_options;
 
 /* All verbs that the overview shows, NULL at the end. */
 extern const cli_verb *const cli_verbs[];

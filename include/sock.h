@@ -185,6 +185,12 @@ SOCK_API size_t sock_data_trajectory(const sock_data *data, size_t j, const doub
 SOCK_API sock_status sock_data_split(sock_context *ctx, const sock_data *data, size_t parts, size_t part, uint64_t seed,
                                      sock_data **rest, sock_data **held);
 
+/* Splits in time: *held gets block `part` of `parts` of each trajectory (about equal numbers of steps), *rest what is
+ * before and behind it, as trajectories id/before and id/after. They share the points where they meet, so that each
+ * step is in one of the two. Either may be NULL. */
+SOCK_API sock_status sock_data_split_time(sock_context *ctx, const sock_data *data, size_t parts, size_t part,
+                                          sock_data **rest, sock_data **held);
+
 /* The trajectories of both, one after the other, as a new data set with the names of the first; they must have the same
  * number of states. Groups are formed anew. Options used: grouping. opts may be NULL. */
 SOCK_API sock_status sock_data_join(sock_context *ctx, const sock_data *one, const sock_data *other,

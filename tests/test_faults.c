@@ -88,6 +88,15 @@ static sock_status call_split(world *w)
     return keep_data(status, held);
 }
 
+static sock_status call_split_time(world *w)
+{
+    sock_data *rest = NULL, *held = NULL;
+    sock_status status = sock_data_split_time(w->ctx, w->data, 3, 1, &rest, &held);
+    assert_int_equal(rest != NULL, held != NULL);
+    sock_data_free(rest);
+    return keep_data(status, held);
+}
+
 static sock_status call_join(world *w)
 {
     sock_data *both = NULL;
@@ -489,6 +498,7 @@ static const struct call {
     {"sock_data_read (.npy)", call_read_npy, false},
     {"sock_data_from_arrays", call_from_arrays, false},
     {"sock_data_split", call_split, false},
+    {"sock_data_split_time", call_split_time, false},
     {"sock_data_join", call_join, false},
     {"sock_data_write", call_write, false},
     {"sock_points_read", call_points, false},

@@ -233,6 +233,21 @@ class Trajectories:
             )
         return Trajectories._adopt(rest, self._options), Trajectories._adopt(held, self._options)
 
+    def split_time(self, parts: int, part: Optional[int] = None) -> Tuple["Trajectories", "Trajectories"]:
+        """(the rest, block number `part` of `parts` of each trajectory in time; the last without `part`). Every step is in
+        one of the two; what is before and behind a block are two trajectories.
+
+        >>> import numpy as np, sock
+        >>> train, test = sock.Trajectories(np.arange(11.0), dt=0.5).split_time(5)
+        >>> train.n_points, test.n_points
+        (9, 3)
+        """
+        rest, held = ctypes.c_void_p(), ctypes.c_void_p()
+        part = parts - 1 if part is None else part
+        with Context() as c:
+            c.check(lib.sock_data_split_time(c.handle, self._handle, parts, part, ctypes.byref(rest), ctypes.byref(held)))
+        return Trajectories._adopt(rest, self._options), Trajectories._adopt(held, self._options)
+
     def to_csv(self, path: Union[str, os.PathLike]) -> None:
         """Writes a long CSV (traj, t, states) with 17 significant digits, whole or not at all."""
         with Context() as c:

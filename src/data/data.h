@@ -54,6 +54,16 @@ size_t sk_data_intervals(const sock_data *data);
  * one group stay one group. A trajectory may be listed more than once (bootstrap). count >= 1. */
 sock_status sk_data_subset(sock_context *ctx, const sock_data *data, const size_t *keep, size_t count, sock_data **out);
 
+/* Some points of a trajectory, which follow one another. */
+typedef struct sk_piece {
+    size_t trajectory, from, count;
+    const char *tail; /* its name is that of the trajectory, or with /tail behind it */
+} sk_piece;
+
+/* The pieces as trajectories of a data set without groups, in that order: the caller groups and signs it. */
+sock_status sk_data_pieces(sock_context *ctx, const sock_data *data, const sk_piece *piece, size_t count,
+                           sock_data **out);
+
 /* The trajectories in an order that depends on their numbers alone, not on their order in the data, the zero, the units
  * or the order of the states: order[0] comes first. content (one for each trajectory): the number that it rests on,
  * different for different trajectories as a rule, and a matter of the trajectory alone where that has several steps. */
