@@ -249,6 +249,8 @@ int cli_operands(const cli *c, int wanted)
     return cli_usage_error(c, "a file name is missing; usage: sock %s", c->verb->usage);
 }
 
+int cli_operands_least(const cli *c, int wanted) { return c->operands > wanted ? -1 : cli_operands(c, wanted); }
+
 /* ---- Messages ---- */
 
 static void say(const cli *c, const char *prefix, const char *format, va_list args)

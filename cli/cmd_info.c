@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static const char *const keys[] = {"id",      "time",      "state", "group", "grouping", "dt",
-                                   "missing", "time-unit", "wide",  "every", NULL};
+                                   "missing", "time-unit", "wide",  "every", "files",    NULL};
 
 enum { LABEL = 14 }; /* width of the left column */
 
@@ -487,7 +487,7 @@ static int run(int count, char **arguments)
     sk_record record;
     sk_record_init(&record);
     int code = cli_begin(&c, &verb_info, NULL, count, arguments);
-    if (code < 0) code = cli_operands(&c, 1);
+    if (code < 0) code = cli_operands_least(&c, 1);
     if (code >= 0) goto out;
     sock_status status;
     int is_model = looks_like_model(c.operand[0]);
@@ -495,12 +495,16 @@ static int run(int count, char **arguments)
         code = cli_failure(&c, "%s: cannot be read: %s", c.operand[0], strerror(errno));
         goto out;
     }
+    if (is_model && c.operands > 1) {
+        code = cli_operands(&c, 1);
+        goto out;
+    }
     if (is_model) {
         status = sock_model_load(c.ctx, c.operand[0], &model);
         if (status >= 0) status = sock_model_info(c.ctx, model, &text);
         if (status >= 0 && !c.json) status = sk_record_read(c.ctx, text, &record);
     } else {
-        status = sock_data_read(c.ctx, c.operand[0], c.opts, &data);
+        status = sock_data_read_files(c.ctx, (size_t)c.operands, (const char *const *)c.operand, c.opts, &data);
         if (status >= 0) status = summarise(&c, data, &object);
     }
     if (status < 0) {
@@ -528,7 +532,7 @@ out:
 }
 
 const cli_verb verb_info = {"info",
-                            "info FILE [options]",
+                            "info FILE... [options]",
                             "describe a data file or a model",
                             "  sock info train.csv\n  sock info model.sock",
                             keys,

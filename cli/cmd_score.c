@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"delta",   "mmd-paths", "mmd-step", "seed",  "bounds", "lower",
-                                   "upper",   "id",        "time",     "state", "group",  "dt",
-                                   "missing", "time-unit", "wide",     "every", "noise",  NULL};
+static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed",  "bounds", "lower",   "upper",
+                                   "id",    "time",      "state",    "group", "dt",     "missing", "time-unit",
+                                   "wide",  "every",     "noise",    "files", NULL};
 
 /* ---- Output ---- */
 
@@ -227,11 +227,12 @@ static int run(int count, char **arguments)
     sock_data *test = NULL, *train = NULL;
     sock_scores scores;
     int code = cli_begin(&c, &verb_score, own, count, arguments);
-    if (code < 0) code = cli_operands(&c, 2);
+    if (code < 0) code = cli_operands_least(&c, 2);
     if (code >= 0) goto out;
     sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
     code = status < 0 ? cli_fail(&c, status) : truth_load(&c, &t);
-    if (code < 0) code = models_data_read(&c, model, t.model, c.operand[1], &test);
+    if (code < 0)
+        code = models_files_read(&c, model, t.model, (size_t)c.operands - 1, (const char *const *)c.operand + 1, &test);
     if (code < 0 && train_path) code = models_data_read(&c, model, t.model, train_path, &train);
     if (code >= 0) goto out;
     status = sock_score(c.ctx, model, test, train, t.model, c.opts, &scores);
@@ -257,7 +258,7 @@ out:
 }
 
 const cli_verb verb_score = {"score",
-                             "score MODEL TEST [--train FILE] [--truth TRUTH] [options]",
+                             "score MODEL TEST... [--train FILE] [--truth TRUTH] [options]",
                              "score a model on test data",
                              "  sock score model.sock test.csv --train train.csv --truth truth.json\n"
                              "  sock score model.sock test.csv --train train.csv --truth gbm --json",

@@ -148,10 +148,22 @@ SOCK_API sock_option_info sock_option_describe(size_t index);
  * and their times; it is averaged by the quadrature rules of the paper. */
 typedef struct sock_data sock_data;
 
-/* Reads a CSV (long form, with a header) or, when the name ends in .npy, an array of shape (paths, times, d).
+/* Reads a CSV (long form, with a header), when the name ends in .npy an array of shape (paths, times, d), or a folder
+ * of arrays (docs/scale.md).
  * Options used: id, time, state, input, time-dependent, group, grouping, dt, missing, every. The message of a
  * failure names file, line and column. */
 SOCK_API sock_status sock_data_read(sock_context *ctx, const char *path, const sock_options *opts, sock_data **out);
+
+/* Several files, of any of these forms, as one data set with the columns of the first. Names of trajectories and groups
+ * are a file's own, or with the option files = joined hold for all: then a trajectory may go on in another file.
+ * SOCK_EUSAGE for a file that is given twice. */
+SOCK_API sock_status sock_data_read_files(sock_context *ctx, size_t count, const char *const *paths,
+                                          const sock_options *opts, sock_data **out);
+
+/* Writes the files, one after the other, as a folder of arrays, whole or not at all; single: states with 32 bits. Only
+ * one of the files is in memory at a time, but for files = joined. */
+SOCK_API sock_status sock_data_convert(sock_context *ctx, size_t count, const char *const *paths,
+                                       const sock_options *opts, int single, const char *folder);
 
 /* From arrays: trajectory j has length[j] points; t and x hold all points, trajectory after trajectory. NaN in x
  * marks a missing point. names: d state names or NULL (x0, x1, ...); group: a label per trajectory, or NULL for the

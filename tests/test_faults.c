@@ -69,6 +69,44 @@ static sock_status call_read_npy(world *w)
     return keep_data(status, data);
 }
 
+static void write_csv(const char *path);
+
+static sock_status call_read_files(world *w)
+{
+    char other[96];
+    const char *const paths[] = {w->csv, other};
+    snprintf(other, sizeof other, "%s/other.csv", w->folder);
+    write_csv(other);
+    sock_data *data = NULL;
+    sock_status status = sock_data_read_files(w->ctx, 2, paths, w->plain, &data);
+    remove(other);
+    return keep_data(status, data);
+}
+
+/* A folder that is there is never replaced. */
+static void remove_folder(const char *folder)
+{
+    static const char *const names[] = {"x.npy", "t.npy", "first.npy", "group.npy", "names.txt"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        remove(path);
+    }
+    remove(folder);
+}
+
+static sock_status call_convert(world *w)
+{
+    char folder[400];
+    const char *const path = w->csv;
+    sock_data *data = NULL;
+    snprintf(folder, sizeof folder, "%s.traj", w->out);
+    sock_status status = sock_data_convert(w->ctx, 1, &path, w->plain, 0, folder);
+    if (status >= 0) status = sock_data_read(w->ctx, folder, w->plain, &data);
+    remove_folder(folder);
+    return keep_data(status, data);
+}
+
 static sock_status call_from_arrays(world *w)
 {
     static const size_t length[] = {3, 2}, group[] = {7, 9};
@@ -496,6 +534,8 @@ static const struct call {
 } calls[] = {
     {"sock_data_read (CSV)", call_read_csv, false},
     {"sock_data_read (.npy)", call_read_npy, false},
+    {"sock_data_read_files", call_read_files, false},
+    {"sock_data_convert", call_convert, false},
     {"sock_data_from_arrays", call_from_arrays, false},
     {"sock_data_split", call_split, false},
     {"sock_data_split_time", call_split_time, false},

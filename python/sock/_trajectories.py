@@ -13,7 +13,7 @@ from ._calls import OPTIONS, Context, unknown_parameter
 from ._errors import InputError, UsageError
 from ._native import doubles, lib, names_array, take_text
 
-DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit", "wide")
+DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit", "wide", "files")
 
 
 class Trajectory(tuple):
@@ -56,7 +56,8 @@ class Trajectories:
     - a list of arrays x, or an array of shape (paths, times, d), with ``t`` (one vector for all, or one a path) or ``dt``;
     - an array of shape (times, d) or (times,): one trajectory, with ``t`` or ``dt``;
     - a pandas DataFrame in long form, columns found as in a CSV file (see :func:`read_csv`);
-    - the name of a file.
+    - the name of a file or of a folder of arrays (docs/scale.md), or a list of names, which are one data set:
+      ``files="joined"`` lets a trajectory go on in another file.
 
     NaN marks a missing value: that point is dropped and its neighbours become an interval. ``groups`` labels the
     trajectories: those with the same label are realisations that share their start and times. Without labels, those
@@ -89,7 +90,10 @@ class Trajectories:
         _check_options(options)
         if dt is not None:
             options["dt"] = dt
-        if isinstance(data, (str, os.PathLike)):
+        if _are_names(data):
+            _refuse(t=t, names=names, groups=groups, source="files")
+            self._handle = _read_files(data, options)
+        elif isinstance(data, (str, os.PathLike)):
             _refuse(t=t, names=names, groups=groups, source="a file")
             self._handle, self._path, self._reading = _read_file(data, options), os.fspath(data), dict(options)
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
@@ -317,6 +321,45 @@ def _refuse(source: str, **given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise UsageError(f"{name} goes with arrays; {source} brings its own (see id, time, state, group)")
+
+
+def _are_names(data: Any) -> bool:
+    return isinstance(data, (list, tuple)) and len(data) > 0 and all(isinstance(p, (str, os.PathLike)) for p in data)
+
+
+def _path_list(paths: Sequence[Any]) -> Any:
+    return (ctypes.c_char_p * len(paths))(*(os.fsencode(p) for p in paths))
+
+
+def _read_files(paths: Sequence[Any], options: Mapping[str, Any]) -> ctypes.c_void_p:
+    out = ctypes.c_void_p()
+    lost = next((p for p in paths if not os.path.exists(p)), paths[0])
+    with Context(options) as c:
+        status = c.run(lib.sock_data_read_files, len(paths), _path_list(paths), c.options, ctypes.byref(out))
+        c.check_reading(status, lost)
+    return out
+
+
+def convert(paths: Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]], folder: Union[str, os.PathLike], *,
+            single: bool = False, **options: Any) -> None:
+    """Writes data files, one after the other, as a folder of NumPy arrays that every reader of data takes: ``x.npy``,
+    ``t.npy``, ``first.npy``, ``names.txt``, and ``group.npy`` where groups were named (docs/scale.md). Only one file is in
+    memory at a time. ``single`` writes the states with 32 bits. Options are those of :func:`read_csv`.
+
+    >>> import sock, tempfile, os
+    >>> place = tempfile.mkdtemp()
+    >>> path = os.path.join(place, "d.csv")
+    >>> _ = open(path, "w").write("traj,t,x\\na,0,1.2\\na,0.1,1.25\\nb,0,0.7\\nb,0.1,0.6\\n")
+    >>> sock.convert(path, os.path.join(place, "d.traj"))
+    >>> sock.Trajectories(os.path.join(place, "d.traj"))
+    Trajectories(2 trajectories, 4 points, 2 intervals, states: x)
+    """
+    _check_options(options)
+    several = list(paths) if _are_names(paths) else [paths]
+    lost = next((p for p in several if not os.path.exists(p)), several[0])
+    with Context(options) as c:
+        status = c.run(lib.sock_data_convert, len(several), _path_list(several), c.options, int(single), os.fsencode(folder))
+        c.check_reading(status, lost)
 
 
 def _read_file(path: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:

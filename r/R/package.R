@@ -34,11 +34,11 @@ options_of <- function(given) {
 
 # ---- Data ----
 
-# Trajectories from a data frame in long form, a list of list(t, x), or the name of a file. input: columns that are known
+# Trajectories from a data frame in long form, a list of list(t, x), or the name of a file or folder, or of several files. input: columns that are known
 # inputs u(t), not states.
 sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, ...) {
   if (inherits(data, "sock_data")) return(data)
-  if (is.character(data) && length(data) == 1L) {
+  if (is.character(data) && length(data)) {
     o <- options_of(c(list(...), if (!is.null(id)) list(id = id), if (!is.null(time)) list(time = time),
                       if (!is.null(state)) list(state = state), if (length(input)) list(input = input)))
     return(new_data(.Call(C_data_read, path.expand(data), o$keys, o$values)))
@@ -47,6 +47,13 @@ sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, 
   o <- options_of(c(list(...), if (length(input)) list(input = input)))
   new_data(.Call(C_data_arrays, as.double(lengths(pieces$t)), as.double(unlist(pieces$t)),
                  as.double(unlist(lapply(pieces$x, t))), pieces$names, o$keys, o$values))
+}
+
+# Data files as a folder of arrays, which sock_data reads (docs/scale.md).
+sock_convert <- function(files, folder, single = FALSE, ...) {
+  o <- options_of(list(...))
+  .Call(C_data_convert, path.expand(files), path.expand(folder), single, o$keys, o$values)
+  invisible(folder)
 }
 
 new_data <- function(pointer) {

@@ -125,6 +125,16 @@ said <- capture.output(print(summary(tuned)))
 shares <- as.double(sub(".*share <?([0-9]+) %.*", "\\1", grep("share", said, value = TRUE)))
 stopifnot(length(shares) == length(summary(tuned)$diffusions), abs(sum(shares) - 100) <= length(shares))
 
+# Several files are one data set, and so is the folder that they are written to.
+parts <- c(tempfile(fileext = ".csv"), tempfile(fileext = ".csv"))
+early <- frame$traj %in% head(unique(frame$traj), 2)
+write.csv(frame[early, ], parts[1], row.names = FALSE)
+write.csv(frame[!early, ], parts[2], row.names = FALSE)
+several <- sock_data(parts)
+stopifnot(several$points == nrow(frame), several$trajectories == length(unique(frame$traj)))
+sock_convert(parts, made <- tempfile(fileext = ".traj"))
+stopifnot(identical(unclass(sock_data(made))[-1], unclass(several)[-1]))
+
 # Errors and warnings carry the library's words.
 fails <- function(expression, text) {
   said <- tryCatch({ expression; "nothing" }, error = conditionMessage)

@@ -45,6 +45,8 @@ void sk_rows_clear(sk_rows *rows)
     free_ignored(rows->ignored, rows->ignored_count);
     sk_free(rows->time);
     sk_free(rows->source);
+    for (size_t f = 0; f < rows->parts; f++) sk_free(rows->part[f].source);
+    sk_free(rows->part);
     sk_free(rows->t);
     sk_free(rows->x);
     sk_free(rows->label);
