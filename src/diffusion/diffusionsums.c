@@ -84,19 +84,22 @@ static void add_svec(size_t p, double weight, const double *phi, double *row)
     }
 }
 
+/* Neighbouring rows may share nodes, which rise with the rows: the first node that no row before this one has. */
+static size_t first_own(const sk_rule *rule, size_t i) { return rule->row[i] ? rule->node[rule->row[i] - 1] + 1 : 0; }
+
 static sock_status svec_at_nodes(sock_context *ctx, const sk_features *map, const sk_rule *rule, size_t begin,
                                  size_t end, double *rows, double *square)
 {
-    const size_t p = sk_features_count(map), q = p * (p + 1) / 2, first = rule->row[begin];
-    const size_t count = rule->row[end] - first;
+    const size_t p = sk_features_count(map), q = p * (p + 1) / 2, first = rule->node[rule->row[begin]];
+    const size_t count = first_own(rule, end) - first, own = first_own(rule, begin);
     double *phi = sk_doubles_unset(ctx, count, p);
     sock_status status = phi ? sk_features_eval(ctx, map, count, rule->x + first * rule->in, phi, p) : SOCK_ENOMEM;
     if (status >= 0) memset(rows, 0, (end - begin) * q * sizeof *rows);
     for (size_t i = begin; status >= 0 && i < end; i++)
         for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++)
-            add_svec(p, rule->weight[e], phi + (e - first) * p, rows + (i - begin) * q);
-    for (size_t e = 0; status >= 0 && square && e < count; e++)
-        for (size_t m = 0; m < p; m++) square[m] += phi[e * p + m] * phi[e * p + m];
+            add_svec(p, rule->weight[e], phi + (rule->node[e] - first) * p, rows + (i - begin) * q);
+    for (size_t a = SK_MAX(own, first) - first; status >= 0 && square && a < count; a++)
+        for (size_t m = 0; m < p; m++) square[m] += phi[a * p + m] * phi[a * p + m];
     sk_free(phi);
     return status;
 }
@@ -116,6 +119,7 @@ static void add_squares(const sk_quadratic *linear, const sk_rule *rule, size_t 
 {
     for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++) {
         const double *x = rule->x + rule->node[e] * rule->in;
+        if (rule->node[e] < first_own(rule, i)) continue;
         for (size_t m = 0; m < linear->p; m++) {
             const size_t k = linear->a[m];
             const double origin = linear->origin && k < linear->d ? linear->origin[k] : 0;
@@ -268,7 +272,7 @@ static void add_moments(sock_context *ctx, sk_diffusion_sums *s, const some *r)
 
 static double weight_of(const sk_diffusion_sums *s, const some *r, size_t i, size_t system)
 {
-    if (r->given) return r->given->weight[system * r->given->rule->n + r->begin + i];
+    if (r->given) return r->given->weight ? r->given->weight[system * r->given->rule->n + r->begin + i] : 1;
     return row_weight(s, r->block->view, r->begin + i, system);
 }
 
@@ -280,7 +284,7 @@ static sock_status take_rows(sock_context *ctx, sk_diffusion_sums *s, const sk_r
         memcpy(r->b, r->given->b + r->begin * wide, r->count * wide * sizeof *r->b);
         return SOCK_OK;
     }
-    s->nodes += rule->row[r->begin + r->count] - rule->row[r->begin];
+    s->nodes += first_own(rule, r->begin + r->count) - first_own(rule, r->begin);
     return sk_svec_rows(ctx, s->map, rule, r->begin, r->begin + r->count, r->b, s->square);
 }
 

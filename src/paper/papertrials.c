@@ -229,10 +229,10 @@ sock_status sk_paper_try_diffusion(sk_paper *p, double eta, size_t count, const 
     SK_GO(sk_progress(p->ctx, "diffusion grid", -1));
     SK_GO(sk_paper_kernel(p, "diffusion", p->spec->diffusion, "fourier:p=100", eta, rule, &kernel));
     sk_diffusion_spec spec = sk_paper_diffusion_spec(p, kernel, false);
-    SK_GO(sk_diffusion_system_new(p->ctx, rule, &spec, &system));
+    SK_GO(sk_paper_residuals(p, p->part ? p->part : p->train, rule->n, p->base, &z));
+    SK_GO(sk_diffusion_system_new(p->ctx, rule, z, &spec, &system));
     double unit = sk_diffusion_unit(system);
     for (size_t j = 0; j < count; j++) lambda[j] = l[j] * (unit > 0 ? unit : 1);
-    SK_GO(sk_paper_residuals(p, p->part ? p->part : p->train, rule->n, p->base, &z));
     if (!(name = sk_kernel_format(p->ctx, kernel))) {
         status = SOCK_ENOMEM;
         goto out;
@@ -241,7 +241,7 @@ sock_status sk_paper_try_diffusion(sk_paper *p, double eta, size_t count, const 
     for (size_t begin = 0, used; begin < count; begin += used) {
         used = SK_MIN(AT_ONCE, count - begin);
         double last = -(double)INFINITY, since = sk_seconds();
-        SK_GO(sk_diffusion_solve(p->ctx, system, z, used, lambda + begin, term + begin, report, NULL));
+        SK_GO(sk_diffusion_solve(p->ctx, system, used, lambda + begin, term + begin, report, NULL));
         for (size_t j = begin; j < begin + used; j++) {
             double score = 0;
             SK_GO(score_diffusion(p, term[j], &score));

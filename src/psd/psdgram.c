@@ -18,15 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-struct sk_psd_gram {
-    size_t p, q, m;
-    double scale;  /* G_inner = G / scale^2 */
-    double *c;     /* m x q rows */
-    double *s2;    /* m; NULL: the rows are not orthogonal */
-    size_t *pivot; /* m, then: row j is 0 at the pivots of the rows before it */
-    unsigned *first, *second;
-};
-
 void sk_psd_gram_free(sk_psd_gram *gram)
 {
     if (!gram) return;
@@ -211,6 +202,18 @@ static sock_status unconstrained(sock_context *ctx, const sk_psd_gram *gram, con
     return status == SOCK_ENUMERIC ? SOCK_OK : status; /* 0 is as good a start as any */
 }
 
+sk_psd_map sk_psd_gram_map(const sk_psd_gram *gram, size_t d)
+{
+    return (sk_psd_map){.m = gram->m,
+                        .p = gram->p,
+                        .d = d,
+                        .pairs = d * (d + 1) / 2,
+                        .c = gram->c,
+                        .h = gram->q,
+                        .first = gram->first,
+                        .second = gram->second};
+}
+
 sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t n, const sk_psd_moments *z,
                               const sk_psd_options *options, double *dual, bool warm, double *q, sk_psd_bounds *bounds)
 {
@@ -219,7 +222,7 @@ sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t
     double target_scale = sqrt(z->zz / (double)n);
     if (!(target_scale > 0)) { /* nothing to explain */
         memset(q, 0, order * order * sizeof *q);
-        if (bounds) *bounds = (sk_psd_bounds){0, 0, 0};
+        if (bounds) *bounds = (sk_psd_bounds){0};
         return SOCK_OK;
     }
     sk_psd_effort effort = {0};
@@ -227,14 +230,8 @@ sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t
     sk_psd_point point = {0};
     double *t = sk_doubles(ctx, pairs, gram->m);
     sock_status status = t ? SOCK_OK : SOCK_ENOMEM;
-    inner.map = (sk_psd_map){.m = gram->m,
-                             .p = gram->p,
-                             .d = d,
-                             .pairs = pairs,
-                             .c = gram->c,
-                             .h = gram->q,
-                             .first = gram->first,
-                             .second = gram->second};
+    inner.map = sk_psd_gram_map(gram, d);
+    if (options && options->seconds > 0) inner.deadline = sk_seconds() + options->seconds;
     if (status >= 0) status = sk_psd_map_work(ctx, &inner.map);
     if (status >= 0) status = sk_psd_point_new(ctx, &inner.map, &point);
     if (status >= 0) status = sk_eigen_new(ctx, order, &inner.eigen);
@@ -243,7 +240,7 @@ sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t
         inner.t = t;
         inner.rest = (double)n > square ? (double)n - square : 0;
         inner.lambda = z->lambda / (gram->scale * gram->scale);
-        inner.tolerance = options && options->tolerance > 0 ? options->tolerance : 1e-6;
+        inner.tolerance = options && options->tolerance > 0 ? options->tolerance : SK_PSD_TOLERANCE;
         inner.max_iterations = options && options->max_iterations ? options->max_iterations : 200;
         /* start: the dual point last seen, or that of the unconstrained solution */
         if (dual && warm)
@@ -258,7 +255,8 @@ sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t
         if (dual) memcpy(dual, point.y, pairs * gram->m * sizeof *dual);
         double square = target_scale * target_scale;
         if (bounds)
-            *bounds = (sk_psd_bounds){square * point.primal, square * (point.primal - point.gap), square * point.gap};
+            *bounds = (sk_psd_bounds){square * point.primal, square * (point.primal - point.gap), square * point.gap,
+                                      inner.iterations, effort};
     }
     sk_eigen_free(inner.eigen);
     sk_psd_point_clear(&point);

@@ -393,9 +393,10 @@
 
 /* ---- Plain fits and equations ---- */
 
-#define SK_PLAIN_LAMBDA 1e-3        /* of the natural unit: penalty of a plain fit where none is named */
-#define SK_PLAIN_ORDER 1000         /* order of its Q, by pivots of all nodes; */
-#define SK_PLAIN_RANK 20            /* pivots at least, */
+#define SK_PLAIN_LAMBDA 1e-3 /* of the natural unit: penalty of a plain fit where none is named */
+#define SK_PLAIN_ORDER 1000  /* order of its Q, by pivots of all nodes; */
+#define SK_PLAIN_SUMS 2500   /* products of features up to which it is solved from sums: their matrix is then 50 MB */
+#define SK_PLAIN_RANK 20     /* pivots at least, */
 #define SK_PLAIN_RANK_DIAGONAL 100  /* and of a diagonal a */
 #define SK_EQUATION_TERMS 12        /* more are no equation to read */
 #define SK_EQUATION_FEATURES 400    /* of a drift that is looked at for one */
