@@ -329,6 +329,11 @@ typedef struct sock_bands {
 SOCK_API sock_status sock_model_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x,
                                       double level, const sock_bands *out);
 
+/* The same for a model with inputs u (count x inputs), as sock_model_evaluate_at has them; the call above fails for it.
+ * `outside` looks at the inputs, too. */
+SOCK_API sock_status sock_model_bands_at(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                         const double *u, double level, const sock_bands *out);
+
 /* A model drawn from what the fit leaves open: fields of the size of its bands. A function of (model, seed, number)
  * alone; it evaluates, simulates and saves like any other. SOCK_EUSAGE for a model without bands. */
 SOCK_API sock_status sock_model_draw(sock_context *ctx, const sock_model *model, uint64_t seed, uint64_t number,

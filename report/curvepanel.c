@@ -2,6 +2,7 @@
 #include "curvepanel.h"
 
 #include "datalook.h"
+#include "driven.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -174,12 +175,11 @@ sock_status curve_bands(sock_context *ctx, const sock_model *model, size_t k, si
     double *low = calloc(count * d * d + 1, sizeof *low), *high = calloc(count * d * d + 1, sizeof *high);
     sock_status status = low && high ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0)
-        status = sock_model_bands(ctx, model, count, x, level,
-                                  &(sock_bands){.f_low = low, .f_high = high, .outside = out->outside});
+        status = driven_bands(ctx, model, count, x, level,
+                              &(sock_bands){.f_low = low, .f_high = high, .outside = out->outside});
     if (status >= 0) take(count, d, k, low, high, out->f);
     out->has_f = status >= 0;
-    if (status >= 0)
-        status = sock_model_bands(ctx, model, count, x, level, &(sock_bands){.a_low = low, .a_high = high});
+    if (status >= 0) status = driven_bands(ctx, model, count, x, level, &(sock_bands){.a_low = low, .a_high = high});
     if (status >= 0) take(count, d * d, k * (d + 1), low, high, out->a);
     out->has_a = status >= 0;
     free(low), free(high);

@@ -451,6 +451,9 @@ static sock_status call_bands(world *w)
     sock_model *draw = NULL;
     sock_status status = sock_model_bands(w->ctx, w->banded, 1, &x, 0.9,
                                           &(sock_bands){.f_low = &low, .f_high = &high, .sigma_high = &high});
+    if (status >= 0)
+        status =
+            sock_model_bands_at(w->ctx, w->banded, 1, &x, NULL, 0.9, &(sock_bands){.a_low = &low, .a_high = &high});
     if (status >= 0) status = sock_model_draw(w->ctx, w->banded, 1, 2, &draw);
     sock_model_free(draw);
     return status;
@@ -577,7 +580,7 @@ static const struct call {
     {"sock_options_set_drift_kernel, sock_fit", call_fit_callback, false},
     {"sock_model_terms", call_terms, false},
     {"sock_score_paths", call_score_paths, false},
-    {"sock_model_bands, _draw", call_bands, false},
+    {"sock_model_bands, _bands_at, _draw", call_bands, false},
     {"sock_simulate, uncertain", call_uncertain, false},
     {"sock_check, sock_checks_json", call_check, false},
     {"sock_check_scores", call_check_scores, false},

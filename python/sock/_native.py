@@ -286,6 +286,7 @@ PROTOTYPES = {
     "sock_model_set_order": (c_int, [_H, _H, c_int]),
     "sock_model_has_bands": (c_int, [_H]),
     "sock_model_bands": (c_int, [_H, _H, c_size_t, _D, c_double, POINTER(Bands)]),
+    "sock_model_bands_at": (c_int, [_H, _H, c_size_t, _D, _D, c_double, POINTER(Bands)]),
     "sock_model_draw": (c_int, [_H, _H, c_uint64, c_uint64, _OUT]),
     "sock_model_info": (c_int, [_H, _H, _TEXT]),
     "sock_model_terms": (c_int, [_H, _H, _TEXT]),

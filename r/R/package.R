@@ -189,7 +189,7 @@ predict.sock <- function(object, newdata, what = c("drift", "diffusion", "sigma"
   u <- if (length(object$inputs)) inputs_of(object, inputs, nrow(x)) else double(0)
   fit <- shape(.Call(C_field, object$pointer, field, as.double(t(x)), u, 0L))
   if (interval == "none") return(fit)
-  ends <- .Call(C_band, object$pointer, field, as.double(t(x)), as.double(level), interval == "simultaneous")
+  ends <- .Call(C_band, object$pointer, field, as.double(t(x)), u, as.double(level), interval == "simultaneous")
   half <- seq_len(length(ends) / 2)
   list(fit = fit, lwr = shape(ends[half]), upr = shape(ends[-half]))
 }
@@ -239,7 +239,7 @@ sock_score <- function(model, test, train = NULL, ...) {
 # The states behind measured trajectories, by a model with measurement noise: a data frame traj, t, the states, and sd_ of
 # each, the standard deviation of what is not known of it.
 sock_smooth <- function(model, data) {
-  from <- sock_data(data, state = if (!inherits(data, "sock_data")) model$names)
+  from <- model_data(model, data)
   v <- t(.Call(C_smooth, model$pointer, from$pointer))
   colnames(v) <- c(model$names, paste0("sd_", model$names))
   data.frame(values_of(from)[, 1:2, drop = FALSE], v, check.names = FALSE)
@@ -250,7 +250,7 @@ sock_smooth <- function(model, data) {
 sock_check <- function(model, data = model$data, ...) {
   if (is.null(data)) stop("give the data: sock_check(model, data)", call. = FALSE)
   o <- options_of(list(...))
-  on <- sock_data(data, state = if (!inherits(data, "sock_data")) model$names)
+  on <- model_data(model, data)
   out <- structure(json_read(.Call(C_check, model$pointer, on$pointer, o$keys, o$values)), class = "sock_check")
   if (!out$ok) warning(out$verdict, " ", out$advice, call. = FALSE)
   out

@@ -52,7 +52,7 @@
     X(sock_model_input_hold)                                                                                           \
     X(sock_model_evaluate_at)                                                                                          \
     X(sock_model_sigma_at)                                                                                             \
-    X(sock_model_bands)                                                                                                \
+    X(sock_model_bands_at)                                                                                             \
     X(sock_model_draw)                                                                                                 \
     X(sock_model_info)                                                                                                 \
     X(sock_string_free)                                                                                                \
@@ -370,7 +370,7 @@ static SEXP r_field(SEXP pointer, SEXP which, SEXP x, SEXP u, SEXP threads)
 }
 
 /* The ends of a band of a field (as above), the upper behind the lower. */
-static SEXP r_band(SEXP pointer, SEXP which, SEXP x, SEXP level, SEXP simultaneous)
+static SEXP r_band(SEXP pointer, SEXP which, SEXP x, SEXP u, SEXP level, SEXP simultaneous)
 {
     const sock_model *model = held(pointer, "model");
     const size_t d = so.sock_model_dim(model), n = (size_t)Rf_xlength(x) / (d ? d : 1);
@@ -384,7 +384,7 @@ static SEXP r_band(SEXP pointer, SEXP which, SEXP x, SEXP level, SEXP simultaneo
     if (field == 1) bands.a_low = low, bands.a_high = high;
     if (field == 2) bands.sigma_low = low, bands.sigma_high = high;
     if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0)) && n > 0)
-        good(&c, so.sock_model_bands(c.ctx, model, n, REAL(x), Rf_asReal(level), &bands));
+        good(&c, so.sock_model_bands_at(c.ctx, model, n, REAL(x), REAL(u), Rf_asReal(level), &bands));
     finish(&c);
     UNPROTECT(1);
     return out;
