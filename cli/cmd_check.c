@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-static const char *const keys[] = {"draws", "alpha", "seed",    "bounds",    "lower", "upper", "id",    "time", "state",
-                                   "group", "dt",    "missing", "time-unit", "wide",  "every", "files", NULL};
+static const char *const keys[] = {"draws",     "alpha", "seed",  "bounds", "lower", "upper",
+                                   "id",        "time",  "state", "group",  "dt",    "missing",
+                                   "time-unit", "log",   "wide",  "every",  "files", NULL};
 
 /* ---- Output ---- */
 

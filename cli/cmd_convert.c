@@ -2,7 +2,7 @@
 #include "cli.h"
 
 static const char *const keys[] = {"id",      "time",  "state",     "input", "group", "grouping", "dt",
-                                   "missing", "every", "time-unit", "files", "wide",  NULL};
+                                   "missing", "every", "time-unit", "files", "log",   "wide",     NULL};
 
 static int run(int count, char **arguments)
 {

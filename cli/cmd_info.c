@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const keys[] = {"id",      "time",      "state", "group", "grouping", "dt",
-                                   "missing", "time-unit", "wide",  "every", "files",    NULL};
+static const char *const keys[] = {"id",        "time", "state", "group", "grouping", "dt", "missing",
+                                   "time-unit", "log",  "wide",  "every", "files",    NULL};
 
 enum { LABEL = 14 }; /* width of the left column */
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 static const char *const keys[] = {"seed", "id",      "time",      "state", "input", "group", "grouping",
-                                   "dt",   "missing", "time-unit", "wide",  "every", NULL};
+                                   "dt",   "missing", "time-unit", "log",   "wide",  "every", NULL};
 
 typedef struct asked {
     const char *folder, *parts, *part, *by;

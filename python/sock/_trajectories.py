@@ -13,7 +13,7 @@ from ._calls import OPTIONS, Context, unknown_parameter
 from ._errors import InputError, UsageError
 from ._native import doubles, lib, names_array, take_text
 
-DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit", "wide", "files")
+DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit", "wide", "log", "files")
 
 
 class Trajectory(tuple):
@@ -498,7 +498,7 @@ def _make(ts: Any, xs: Any, names: Any, labels: Any, options: Mapping[str, Any])
     group = None if labels is None else (ctypes.c_size_t * count)(*[int(g) for g in labels])
     t = np.ascontiguousarray(np.concatenate(ts))
     x = np.ascontiguousarray(np.concatenate(xs))
-    passed_on = ("grouping", "missing", "every", "input", "time_dependent")
+    passed_on = ("grouping", "missing", "every", "log", "input", "time_dependent")
     chosen = {name: value for name, value in options.items() if name in passed_on}
     with Context(chosen) as c:
         c.check(

@@ -124,7 +124,7 @@ print.sock_data <- function(x, ...) {
 # drift = "gauss:eta=0.8", drift_lambda = 1e-4.
 sock_fit <- function(data, ..., id = NULL, time = NULL, state = NULL, threads = 0) {
   given <- list(...)
-  reading <- given[names(given) %in% c("group", "grouping", "dt", "missing", "every", "input", "time_dependent")]
+  reading <- given[names(given) %in% c("group", "grouping", "dt", "missing", "every", "log", "input", "time_dependent")]
   data <- do.call(sock_data, c(list(data, id = id, time = time, state = state), reading))
   o <- options_of(given)
   new_model(.Call(C_fit, data$pointer, o$keys, o$values, as.integer(threads)), data)

@@ -270,6 +270,8 @@ static sock_status put_name(reader *r, const sk_column *column)
     if (!name) return SOCK_ENOMEM;
     switch (column->role) {
     case SK_ROLE_STATE:
+        rows->logged[column->state] = column->logged; /* and its name, as that of an input */
+    /* fall through */
     case SK_ROLE_INPUT: rows->state[column->state] = name; break;
     case SK_ROLE_TIME: rows->time = name; break;
     case SK_ROLE_IGNORED: rows->ignored[rows->ignored_count++] = (sk_ignored){name, column->why}; break;
@@ -288,7 +290,8 @@ static sock_status finish_rows(reader *r)
     rows->source = sk_strdup(r->ctx, r->at.source);
     rows->state = sk_alloc(r->ctx, r->columns.d, sizeof *rows->state);
     rows->ignored = sk_alloc(r->ctx, ignored, sizeof *rows->ignored);
-    if (!rows->source || !rows->state || !rows->ignored) return SOCK_ENOMEM;
+    rows->logged = sk_alloc(r->ctx, r->columns.d, sizeof *rows->logged);
+    if (!rows->source || !rows->state || !rows->ignored || !rows->logged) return SOCK_ENOMEM;
     rows->d = r->columns.d;
     rows->inputs = r->columns.inputs;
     for (size_t c = 0; c < r->columns.count; c++) SK_TRY(put_name(r, &r->columns.column[c]));

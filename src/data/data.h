@@ -121,6 +121,7 @@ typedef struct sk_rows {
     char **state;      /* d names, of inputs too */
     char *time;
     const char *unit; /* see sock_data */
+    bool *logged;     /* d: states whose logarithm is asked for by their name; NULL: none */
     char *source;
     const char *place;                     /* "line" or "point": what line[] counts */
     sk_rows_part *part;                    /* of several files; NULL: one */

@@ -71,7 +71,7 @@ static sock_status pick_columns(sock_context *ctx, sk_rows *rows, size_t count, 
 
 /* The columns that an option names, behind the first *count of pick. */
 static sock_status list_columns(sock_context *ctx, const char *option, const char *list, const sk_rows *rows,
-                                size_t *pick, size_t *count)
+                                size_t *pick, bool *logged, size_t *count)
 {
     sk_cursor at = {.p = list, .line = 1, .source = option};
     for (bool last = false; !last;) {
@@ -79,7 +79,9 @@ static sock_status list_columns(sock_context *ctx, const char *option, const cha
         if (sk_next_cell(ctx, &at, &cell, &last) < 0) return SOCK_EUSAGE;
         char *name = sk_cell_copy(ctx, &cell);
         if (!name) return SOCK_ENOMEM;
-        const size_t k = find_column(rows->state, rows->d, name, strlen(name));
+        size_t k = find_column(rows->state, rows->d, name, strlen(name)), from, length;
+        logged[*count] = k == rows->d && strcmp(option, "state") == 0 && sk_log_name(name, &from, &length);
+        if (logged[*count]) k = find_column(rows->state, rows->d, name + from, length);
         bool twice = false;
         for (size_t i = 0; i < *count; i++) twice |= pick[i] == k;
         sock_status status = SOCK_OK;
@@ -98,8 +100,11 @@ sock_status sk_rows_select(sock_context *ctx, const sock_options *opts, sk_rows 
     const char *state = sk_option_text(opts, "state"), *input = sk_option_text(opts, "input");
     if (strcmp(state, "auto") == 0) return SOCK_OK; /* inputs are moved later */
     size_t *pick = sk_alloc(ctx, rows->d + 1, sizeof *pick), count = 0;
-    sock_status status = pick ? list_columns(ctx, "state", state, rows, pick, &count) : SOCK_ENOMEM;
-    if (status >= 0 && strcmp(input, "none") != 0) status = list_columns(ctx, "input", input, rows, pick, &count);
+    sk_free(rows->logged);
+    bool *logged = rows->logged = sk_alloc(ctx, rows->d + 1, sizeof *logged);
+    sock_status status = pick && logged ? list_columns(ctx, "state", state, rows, pick, logged, &count) : SOCK_ENOMEM;
+    if (status >= 0 && strcmp(input, "none") != 0)
+        status = list_columns(ctx, "input", input, rows, pick, logged, &count);
     if (status >= 0) status = pick_columns(ctx, rows, count, pick, "it is neither named as a state nor as an input");
     sk_free(pick);
     return status;
@@ -307,9 +312,12 @@ sock_status sk_rows_finish(sock_context *ctx, const sock_options *opts, sk_rows 
     bool apart = false;
     SK_TRY(name_whole(ctx, rows));
     sk_rows_missing(sk_option_text(opts, "missing"), rows);
+    for (size_t k = 0; rows->logged && k < rows->d; k++)
+        if (rows->logged[k]) SK_TRY(sk_rows_take_log(ctx, rows, k));
     rows->every = sk_option_count(opts, "every");
     if (rows->dated) SK_TRY(sk_rows_unit(ctx, opts, rows));
     SK_TRY(sk_rows_inputs(ctx, opts, rows));
     if (rows->unnamed) SK_TRY(sk_rows_idle(ctx, rows, &apart));
+    SK_TRY(sk_rows_logs(ctx, opts, rows));
     return sk_data_build(ctx, rows, apart && !rows->group ? "none" : sk_option_text(opts, "grouping"), out);
 }

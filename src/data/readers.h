@@ -51,6 +51,15 @@ sock_status sk_state_names(sock_context *ctx, const char *source, size_t d, cons
 /* The d names that the option state lists, or x0, x1, ... where it is auto; else SOCK_EUSAGE. */
 sock_status sk_named_columns(sock_context *ctx, const char *source, size_t d, const sock_options *opts, char ***out);
 
+/* Whether a state is called log(NAME), and where NAME stands in it. */
+bool sk_log_name(const char *name, size_t *from, size_t *length);
+
+/* Column k of the rows becomes its logarithm, and is called so; SOCK_EINPUT for a value that has none. */
+sock_status sk_rows_take_log(sock_context *ctx, sk_rows *rows, size_t k);
+
+/* The same for the states that the option log names. Asked when inputs stand behind the states. */
+sock_status sk_rows_logs(sock_context *ctx, const sock_options *opts, sk_rows *rows);
+
 /* Ids "0", "1", ... */
 sock_status sk_number_names(sock_context *ctx, size_t count, char ***out);
 
