@@ -24,8 +24,8 @@ struct evidence {
     res_set residuals;
     res_moments moments;
     paths model, truth;
-    int has_binned;
-    json_t *binned;
+    int has_binned, has_meaning;
+    json_t *binned, *meaning;
 };
 
 evidence *evidence_new(void) { return calloc(1, sizeof(evidence)); }
@@ -35,6 +35,7 @@ void evidence_free(evidence *e)
     if (!e) return;
     json_decref(e->info);
     json_decref(e->binned);
+    json_decref(e->meaning);
     for (size_t k = 0; e->state && k < e->d; k++) free(e->state[k].x);
     free(e->state);
     res_free(&e->residuals);
@@ -77,6 +78,20 @@ sock_status evidence_moments(sock_context *ctx, const fig_input *in, json_t **ou
     }
     e->has_binned = status >= 0;
     *out = json_object_get(e->binned, "moments");
+    return status;
+}
+
+sock_status evidence_meaning(sock_context *ctx, const fig_input *in, json_t **out)
+{
+    evidence *e = in->evidence;
+    sock_status status = SOCK_OK;
+    char *text = NULL;
+    if (!e->has_meaning) {
+        status = sock_explain(ctx, in->model, in->data, NULL, NULL, &text);
+        status = take_text(status, text, &e->meaning);
+    }
+    e->has_meaning = status >= 0;
+    *out = e->meaning;
     return status;
 }
 
