@@ -216,6 +216,17 @@ static sock_status lift(solve *s, const sk_psd_inner *inner, const double *y, do
     return SOCK_OK;
 }
 
+/* Where the compressed rows start: at the projection of an earlier point, or at the solution without the constraint. */
+static sock_status compressed_start(const solve *s, const double *t, double *y)
+{
+    const sk_psd_prepared *prepared = s->prepared;
+    const size_t m = prepared->m;
+    const double first = s->solver == NEWTON ? fmax(s->lambda, COLD_LAMBDA / 10) : s->lambda;
+    if (s->start) return sk_psd_project_rows(s->ctx, prepared, s->pairs, s->start, y);
+    for (size_t i = 0; i < s->pairs * m; i++) y[i] = -t[i] / ((double)s->n / 2 + prepared->s2[i % m] / (2 * first));
+    return SOCK_OK;
+}
+
 /* The compressed rows: only s->at.y is set. */
 static sock_status solve_compressed(solve *s, double tolerance)
 {
@@ -243,12 +254,9 @@ static sock_status solve_compressed(solve *s, double tolerance)
     SK_GO(sk_psd_map_work(s->ctx, &inner.map));
     SK_GO(sk_psd_point_new(s->ctx, &inner.map, &point));
     SK_GO(sk_psd_project_rows(s->ctx, prepared, s->pairs, s->z, t));
-    double inside = sk_norm(length, t), first = s->solver == NEWTON ? fmax(s->lambda, COLD_LAMBDA / 10) : s->lambda;
+    const double inside = sk_norm(length, t);
     inner.rest = fmax((double)s->n - inside * inside, 0); /* |z|^2 = n */
-    if (s->start)
-        SK_GO(sk_psd_project_rows(s->ctx, prepared, s->pairs, s->start, point.y));
-    else
-        for (size_t i = 0; i < length; i++) point.y[i] = -t[i] / ((double)s->n / 2 + prepared->s2[i % m] / (2 * first));
+    SK_GO(compressed_start(s, t, point.y));
     SK_GO(run_with_fallback(s, &inner, &point));
     sock_status outcome = status;
     SK_GO(lift(s, &inner, point.y, work));
