@@ -62,6 +62,9 @@ typedef struct cli {
 int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, char **arguments);
 void cli_end(cli *c);
 
+/* The row of the library's options table; empty texts: there is none such. */
+sock_option_info cli_describe(const char *key);
+
 /* Exactly `wanted` operands, or a usage message. Answers as cli_begin. */
 int cli_operands(const cli *c, int wanted);
 int cli_operands_least(const cli *c, int wanted); /* or more */

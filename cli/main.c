@@ -1,6 +1,7 @@
 /* main.c - the program `sock`: finds the verb and runs it. */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "helptext.h"
 #include "nearest.h"
 
 #include <errno.h>
@@ -80,6 +81,7 @@ int main(int count, char **arguments)
         fprintf(stderr, "sock: standard output cannot be written: %s\n", strerror(errno));
         return EXIT_FAILED;
     }
+    if (help_overview(name)) return EXIT_DONE;
     if (strcmp(name, "--version") == 0) name = "version";
     if (strcmp(name, verb_options.name) == 0) return verb_options.run(count - 2, arguments + 2);
     for (size_t i = 0; cli_verbs[i]; i++)
