@@ -159,6 +159,9 @@
 #define SK_SHARE_LEAST 0.01  /* relative weight below which a part is not in an average */
 #define SK_SHARE_NATS 2      /* weights are exp(score / this): a score is a draw with an error of about a nat */
 #define SK_FREEDOM_PRICE 1   /* what a richer drift gains by following noise shows beyond the data, not in the score */
+#define SK_IDLE_NATS                                                                                                   \
+    2 /* of evidence: a term that costs less without which the others do as well goes again; the price of entry took   \
+         weak true terms with it */
 #define SK_PRUNE_TERMS                                                                                                 \
     24                   /* terms in all from which the way back begins, too: some are worth something only together   \
                           */
