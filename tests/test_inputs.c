@@ -469,6 +469,117 @@ static void test_inputs__of_a_season_are_found(void **state)
     }
 }
 
+/* ---- Bounds ---- */
+
+/* Letters of the states first, then those of the inputs; one that does not count is nowhere. */
+static void test_inputs__have_letters_in_kernels_of_bounds(void **state)
+{
+    (void)state;
+    const double lower[] = {0, -INFINITY}, upper[] = {INFINITY, INFINITY}, y[] = {4, 1, 2, 1};
+    const double z[] = {12, 5, 7, -3, 12, 5, 99, -3};
+    const bool use[] = {false, true};
+    char letters[SK_MOST_SIDES + 1];
+    double phi[2][8], units[4];
+    sk_bounds *b = NULL;
+    assert_int_equal(sk_bounds_new(ctx, 2, lower, upper, 2, y, &b), SOCK_OK);
+    assert_int_equal(sk_bounds_widen(ctx, 4, b), SOCK_OK);
+    assert_true(sk_bounds_letters(b, NULL, letters));
+    assert_string_equal(letters, "l---");
+    assert_true(sk_bounds_letters(b, use, letters));
+    assert_string_equal(letters, "l-.-");
+    sk_bounds_units(b, 1, z, units);
+    assert_true(units[0] == 4 && units[1] == 5 && units[2] == 7 && units[3] == -3);
+    for (int i = 0; i < 2; i++) {
+        sk_kernel *kernel = NULL;
+        sk_features *map = NULL;
+        assert_int_equal(sk_kernel_parse(ctx, "k", i ? "rates:degree=1" : "linear:in=root", &kernel), SOCK_OK);
+        sk_kernel_set_sides(kernel, letters);
+        assert_int_equal(sk_features_new(ctx, "k", kernel, 4, 0, NULL, &map), SOCK_OK);
+        assert_int_equal(sk_features_set_units(ctx, map, b->origin, b->scale), SOCK_OK);
+        assert_int_equal(sk_features_count(map), i ? 2 : 3);
+        assert_int_equal(sk_features_eval(ctx, map, 2, z, phi[i], 4), SOCK_OK);
+        sk_kernel_free(kernel), sk_features_free(map);
+    }
+    for (size_t i = 0; i < 2; i++) { /* the third coordinate differs between the points */
+        const double *root = phi[0] + 4 * i, *rate = phi[1] + 4 * i;
+        assert_true(root[0] == 2 && root[1] == 5 && root[2] == -3);
+        assert_close(rate[0] * rate[0] + rate[1] * rate[1], 5, 1e-14, 1); /* 1 and x */
+    }
+    sk_bounds_free(b);
+}
+
+/* dx = (1 - x + 0.6 u x) dt + sqrt(0.8 x) dW, kept at 0 and above; u as in a season, w does nothing. */
+static double *population(uint64_t seed, double h, bool driven)
+{
+    enum { SUB = 20 };
+    double *z = calloc((size_t)PATHS * POINTS * 3, sizeof *z), *e = calloc((size_t)PATHS * POINTS * SUB, sizeof *e);
+    sk_normals((sk_key){seed, SK_PURPOSE_TEST}, 43, 0, 0, (size_t)PATHS * POINTS * SUB, e);
+    for (size_t j = 0; j < PATHS; j++) {
+        double x = 0.1 + 0.04 * (double)j;
+        const double phase = 0.7 * (double)j, slow = 0.4 * (double)(j * j);
+        for (size_t i = 0; i < (size_t)POINTS * SUB; i++) {
+            const double tau = h / SUB, t = tau * (double)i;
+            double *at = z + (j * POINTS + i / SUB) * 3;
+            if (i % SUB == 0) {
+                at[0] = x;
+                at[1] = sin(3 * t + phase);
+                at[2] = cos(1.3 * t + slow);
+            }
+            const double u = driven ? sin(3 * (t + tau / 2) + phase) : 0;
+            x += tau * (1 - x + 0.6 * u * x) + sqrt(0.8 * x * tau) * e[j * POINTS * SUB + i];
+            x = fmax(x, 0);
+        }
+    }
+    free(e);
+    return z;
+}
+
+/* A population with an input: the bound is found, a vanishes there and is linear, f has the product of both. */
+static void test_inputs__drive_a_population(void **state)
+{
+    (void)state;
+    sock_data *data = data_with("u,w", 3, PATHS, POINTS, 0.1, population(1, 0.1, true));
+    sock_model *model = fit(data, NULL);
+    double lower, upper, worst = 0;
+    assert_int_equal(sock_model_bounds(model, &lower, &upper), 1);
+    assert_true(lower == 0 && isinf(upper) && sock_model_inputs(model) == 1);
+    for (double x = 0; x < 2; x += 0.25)
+        for (double u = -1; u <= 1; u += 1) {
+            double f, a;
+            assert_int_equal(sock_model_evaluate_at(ctx, model, 1, &x, &u, &f, &a), SOCK_OK);
+            worst = fmax(worst, fabs(a - 0.8 * x));
+            assert_close(f, 1 - x + 0.6 * u * x, 0.5, 1);
+        }
+    print_message("a off by %.3f\n", worst);
+    assert_true(worst < 0.16);
+    sock_checks told;
+    assert_int_equal(sock_check(ctx, model, data, NULL, &told), SOCK_OK);
+    assert_true(told.ok && sock_model_has_bands(model));
+    sock_model_free(model);
+    sock_data_free(data);
+}
+
+/* Inputs that nobody needs leave the bounds, too, to the last bit. */
+static void prop_inputs__idle_ones_leave_the_bounds(void **state)
+{
+    (void)state;
+    double *z = population(2, 0.1, false), *x = calloc((size_t)PATHS * POINTS, sizeof *x);
+    for (size_t i = 0; i < (size_t)PATHS * POINTS; i++) x[i] = z[3 * i];
+    sock_data *with = data_with("u,w", 3, PATHS, POINTS, 0.1, z),
+              *without = data_with("none", 1, PATHS, POINTS, 0.1, x);
+    static const char *const pairs[] = {"noise", "none", NULL};
+    sock_model *one = fit(with, pairs), *other = fit(without, pairs);
+    const double at[] = {0, 0.01, 0.7};
+    double a[6];
+    assert_int_equal(sock_model_inputs(one), 0);
+    assert_true(sock_model_bounds(one, NULL, NULL) && sock_model_bounds(other, NULL, NULL));
+    assert_int_equal(sk_model_evaluate(ctx, one, 3, at, NULL, a), SOCK_OK);
+    assert_int_equal(sk_model_evaluate(ctx, other, 3, at, NULL, a + 3), SOCK_OK);
+    assert_memory_equal(a, a + 3, 3 * sizeof *a);
+    sock_model_free(one), sock_model_free(other);
+    sock_data_free(with), sock_data_free(without);
+}
+
 /* ---- Check ---- */
 
 static void pull_wrong(void *user, size_t count, size_t d, const double *z, double *f)
@@ -676,9 +787,6 @@ static void test_inputs__what_does_not_go_together_is_refused(void **state)
     } cases[] = {{"noise", "diag", "measurement noise and inputs"},
                  {"substeps", "2", "allowed with inputs: 1"},
                  {"preset", "paper", "the paper's preset has no inputs"},
-                 {"lower", "0", "do not go together in a fit yet"},
-                 {"upper", "none,50", "allowed with inputs: none"},
-                 {"diffusion", "rates:degree=1", "kernels that know bounds have no inputs yet"},
                  {"tune", "no", "the plain estimator has no inputs"}};
     sock_data *data = data_with("u", 3, 2, 3, 0.1, copy_of(18, few));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -710,6 +818,9 @@ int main(void)
         cmocka_unit_test(test_inputs__at_rest_on_a_bound_are_cut_with_the_states),
         cmocka_unit_test(test_inputs__skewed_points_keep_the_inputs),
         cmocka_unit_test(test_inputs__of_a_season_are_found),
+        cmocka_unit_test(test_inputs__have_letters_in_kernels_of_bounds),
+        cmocka_unit_test(test_inputs__drive_a_population),
+        cmocka_unit_test(prop_inputs__idle_ones_leave_the_bounds),
         cmocka_unit_test(prop_inputs__idle_and_constant_ones_leave_the_scores),
         cmocka_unit_test(test_inputs__are_looked_at_by_the_check),
         cmocka_unit_test(prop_inputs__bands_are_those_of_the_draws),

@@ -58,9 +58,6 @@ static sock_status check_inputs(const sk_fit_job *job)
     if (sk_option_count(job->opts, "substeps") > 1)
         return sk_fail(job->ctx, SOCK_EUSAGE, "substeps is '%s'; allowed with inputs: 1",
                        sk_option_text(job->opts, "substeps"));
-    if (sk_kernel_text_is_bounded(sk_option_text(job->opts, "diffusion")))
-        return sk_fail(job->ctx, SOCK_EUSAGE, "diffusion is '%s'; kernels that know bounds have no inputs yet",
-                       sk_option_text(job->opts, "diffusion"));
     for (size_t k = 0; held && k < data->inputs; k++)
         if (held->inputs != data->inputs || strcmp(held->input[k], data->input[k]) != 0)
             return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data do not have the inputs of the data, %s first",
@@ -217,8 +214,8 @@ sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
         return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data have dimension %zu, the data %zu",
                        spec.validation->d, job->data->d);
     SK_TRY(is_second(job) ? sk_fit_refuse_second(job) : sk_fit_find_bounds(job));
-    spec.lower = job->data->inputs ? NULL : job->lower;
-    spec.upper = job->data->inputs ? NULL : job->upper;
+    spec.lower = job->lower;
+    spec.upper = job->upper;
     sock_model *model = NULL;
     strays wild = {0};
     sk_record record;

@@ -67,7 +67,7 @@ static sock_status check_sides(sock_context *ctx, const char *option, const sk_t
     if (d > SK_MOST_SIDES || (term->sides[0] && strlen(term->sides) != d))
         return sk_fail(ctx, SOCK_EUSAGE, "%s: bounds of %s are '%s'; allowed: %zu letters, of at most %d states",
                        option, term->family->name, term->sides, d, SK_MOST_SIDES);
-    if (term->sides[0] && strspn(term->sides, "-") == d)
+    if (term->sides[0] && strspn(term->sides, "-.") == d)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: %s needs a state with a bound, and none has one; give lower or upper",
                        option, term->family->name);
     return SOCK_OK;

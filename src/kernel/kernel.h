@@ -28,7 +28,7 @@
 
 typedef struct sk_family sk_family; /* a row of the table in family.h */
 
-enum { SK_MOST_SIDES = 64 }; /* states of kernels that know bounds */
+enum { SK_MOST_SIDES = 64 }; /* coordinates of kernels that know bounds */
 
 typedef struct sk_term {
     const sk_family *family;
@@ -41,7 +41,7 @@ typedef struct sk_term {
     size_t b_dim;                  /* 0, or the order of B */
     double *b;                     /* b_dim x b_dim, or NULL */
     bool root;                     /* of the roots of bounded states */
-    char sides[SK_MOST_SIDES + 1]; /* of bounded families: a letter for each state; "": left open, l for all */
+    char sides[SK_MOST_SIDES + 1]; /* of bounded families: a letter for each coordinate; "": left open, l for all */
     sock_matrix_kernel_fn callback;
     void *callback_user;
 } sk_term;
