@@ -1,6 +1,7 @@
 /* args.c - arguments of the verbs, made from their own short lists and from the library's options table. */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "helptext.h"
 #include "nearest.h"
 #include "plainoutput.h"
 #include "progress.h"
@@ -37,64 +38,7 @@ static bool takes_key(const cli_verb *verb, const char *name)
     return false;
 }
 
-static sock_option_info describe(const char *key)
-{
-    for (size_t i = 0; i < sock_option_count(); i++)
-        if (strcmp(sock_option_describe(i).key, key) == 0) return sock_option_describe(i);
-    return (sock_option_info){
-        .key = "", .type = "", .allowed = "", .fallback = "", .help = ""}; /* there is none such */
-}
-
-static bool is_flag(const char *key) { return strcmp(describe(key).type, "flag") == 0; }
-
-/* ---- Help ---- */
-
-static void help_line(const char *left, const char *help)
-{
-    if (strlen(left) > 26)
-        printf("  %s\n  %-26s  %s\n", left, "", help);
-    else
-        printf("  %-26s  %s\n", left, help);
-}
-
-static void help_key(const char *key)
-{
-    sock_option_info info = describe(key);
-    char left[96];
-    snprintf(left, sizeof left, is_flag(key) ? "--%s" : "--%s VALUE", info.key);
-    help_line(left, info.help);
-    if (is_flag(key)) return;
-    bool choice = strcmp(info.type, "choice") == 0;
-    printf("  %-26s    %s%sdefault: %s\n", "", choice ? info.allowed : "", choice ? "; " : "", info.fallback);
-}
-
-static bool any_flag(const cli_verb *verb)
-{
-    for (const char *const *key = verb->keys; key && *key; key++)
-        if (is_flag(*key)) return true;
-    return false;
-}
-
-static void print_help(const cli_verb *verb, const cli_option *own)
-{
-    printf("Usage: sock %s\n\n%s\n\nOptions:\n", verb->usage, verb->summary);
-    for (; own && own->name; own++) {
-        char left[96], letter[8] = "";
-        if (own->letter) snprintf(letter, sizeof letter, "-%c, ", own->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s", letter, own->name, own->metavar ? " " : "",
-                 own->metavar ? own->metavar : "");
-        help_line(left, own->help);
-    }
-    for (const char *const *key = verb->keys; key && *key; key++) help_key(*key);
-    if (any_flag(verb)) help_line("--FLAG=no", "switches an option that takes no value off, such as --weights=no");
-    help_line("--json", "one JSON object on standard output instead of text");
-    help_line("--threads N", "number of threads (default: all processors)");
-    help_line("--memory-limit GB", "refuse work that needs more memory (default: what the machine has free)");
-    help_line("--quiet", "no progress, no remarks");
-    help_line("--verbose", "progress as plain lines on standard error, for a log");
-    help_line("--help", "this text");
-    printf("\nExample:\n%s\n", verb->example);
-}
+static bool is_flag(const char *key) { return strcmp(cli_describe(key).type, "flag") == 0; }
 
 /* ---- Parsing ---- */
 
@@ -217,10 +161,7 @@ int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, ch
 {
     *c = (cli){.verb = verb, .own = own};
     for (int i = 0; i < count; i++)
-        if (strcmp(arguments[i], "--help") == 0 || strcmp(arguments[i], "-h") == 0) {
-            print_help(verb, own);
-            return cli_finish_output(c);
-        }
+        if (help_asked(verb, own, arguments[i])) return cli_finish_output(c);
     c->ctx = sock_context_new();
     c->opts = c->ctx ? sock_options_new(c->ctx) : NULL;
     c->operand = calloc((size_t)count + 1, sizeof *c->operand);
@@ -264,6 +205,8 @@ int cli_operands(const cli *c, int wanted)
         return cli_usage_error(c, "unexpected argument '%s'; usage: sock %s", c->operand[wanted], c->verb->usage);
     return cli_usage_error(c, "a file name is missing; usage: sock %s", c->verb->usage);
 }
+
+int cli_operands_least(const cli *c, int wanted) { return c->operands > wanted ? -1 : cli_operands(c, wanted); }
 
 /* ---- Messages ---- */
 
@@ -319,6 +262,7 @@ int cli_fail(const cli *c, sock_status status)
 
 void cli_caveat(const cli *c, sock_status status)
 {
+    progress_clear(); /* the work is done, output follows */
     if (status <= 0) return;
     const char *message = sock_message(c->ctx);
     cli_usage_error(c, "warning: %s", message[0] ? message : sock_status_text(status));
@@ -326,6 +270,7 @@ void cli_caveat(const cli *c, sock_status status)
 
 int cli_finish_output(const cli *c)
 {
+    progress_clear();
     if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_DONE;
     fprintf(stderr, "sock %s: standard output cannot be written: %s\n", c->verb->name, strerror(errno));
     return EXIT_FAILED;

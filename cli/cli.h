@@ -38,7 +38,8 @@ typedef struct cli_verb {
 } cli_verb;
 
 extern const cli_verb verb_fit, verb_eval, verb_simulate, verb_score, verb_check, verb_explain, verb_smooth, verb_plot,
-    verb_report, verb_info, verb_dataset, verb_compare, verb_experiment, verb_version, verb_options;
+    verb_report, verb_info, verb_convert, verb_split, verb_dataset, verb_compare, verb_experiment, verb_version,
+    verb_options;
 
 /* All verbs that the overview shows, NULL at the end. */
 extern const cli_verb *const cli_verbs[];
@@ -61,8 +62,12 @@ typedef struct cli {
 int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, char **arguments);
 void cli_end(cli *c);
 
+/* The row of the library's options table; empty texts: there is none such. */
+sock_option_info cli_describe(const char *key);
+
 /* Exactly `wanted` operands, or a usage message. Answers as cli_begin. */
 int cli_operands(const cli *c, int wanted);
+int cli_operands_least(const cli *c, int wanted); /* or more */
 
 /* Prints "sock VERB: message" and answers the exit code that belongs to it. */
 int cli_fail(const cli *c, sock_status status);

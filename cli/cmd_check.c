@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-static const char *const keys[] = {"draws", "alpha", "seed", "bounds",  "lower",     "upper", "id",    "time",
-                                   "state", "group", "dt",   "missing", "time-unit", "wide",  "every", NULL};
+static const char *const keys[] = {"draws",     "alpha", "seed",  "bounds", "lower", "upper",
+                                   "id",        "time",  "state", "group",  "dt",    "missing",
+                                   "time-unit", "log",   "wide",  "every",  "files", NULL};
 
 /* ---- Output ---- */
 
@@ -59,10 +60,11 @@ static int run(int count, char **arguments)
     sock_data *data = NULL;
     sock_checks checks;
     int code = cli_begin(&c, &verb_check, own, count, arguments);
-    if (code < 0) code = cli_operands(&c, 2);
+    if (code < 0) code = cli_operands_least(&c, 2);
     if (code >= 0) goto out;
     sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
-    code = status < 0 ? cli_fail(&c, status) : model_data_read(&c, model, c.operand[1], &data);
+    const char *const *files = (const char *const *)c.operand + 1;
+    code = status < 0 ? cli_fail(&c, status) : models_files_read(&c, model, NULL, (size_t)c.operands - 1, files, &data);
     if (code >= 0) goto out;
     status = sock_check(c.ctx, model, data, c.opts, &checks);
     code = status < 0 ? cli_fail(&c, status) : -1;
@@ -78,7 +80,7 @@ out:
 }
 
 const cli_verb verb_check = {"check",
-                             "check MODEL DATA [options]",
+                             "check MODEL DATA... [options]",
                              "test whether a model is right for data, and say what to do",
                              "  sock check model.sock train.csv\n"
                              "  sock check model.sock new.csv --draws 199 --json",

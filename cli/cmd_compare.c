@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const keys[] = {"delta",     "mmd-paths", "mmd-step", "seed",   "bounds",   "lower", "upper",
-                                   "id",        "time",      "state",    "group",  "grouping", "dt",    "missing",
-                                   "time-unit", "wide",      "every",    "budget", NULL};
+static const char *const keys[] = {"delta",     "mmd-paths", "mmd-step", "seed",  "bounds",   "lower", "upper",
+                                   "id",        "time",      "state",    "group", "grouping", "dt",    "missing",
+                                   "time-unit", "log",       "wide",     "every", "budget",   NULL};
 
 /* Without --methods: what is quick enough to try first. The truth joins where it is known. */
 #define DEFAULT_METHODS "sock,bisde,bisde-free,gedmd,nw,constant"

@@ -147,7 +147,7 @@ static sock_status evaluate_bands(const cli *c, const sock_model *model, double 
     bool good = (b->outside = calloc(small, sizeof *b->outside)) != NULL;
     for (size_t i = 0; i < 2; i++) good = (*f[i] = calloc(small, sizeof(double))) && good;
     for (size_t i = 0; at->a && i < 4; i++) good = (*a[i] = calloc(large, sizeof(double))) && good;
-    return good ? sock_model_bands(c->ctx, model, at->count, at->x, level, b) : SOCK_ENOMEM;
+    return good ? sock_model_bands_at(c->ctx, model, at->count, at->x, at->u, level, b) : SOCK_ENOMEM;
 }
 
 static sock_status evaluate(const cli *c, const sock_model *model, fields *at)

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const keys[] = {"lower", "upper", "seed",    "id",   "time",  "time-unit", "state",
-                                   "group", "dt",    "missing", "wide", "every", NULL};
+static const char *const keys[] = {"lower", "upper", "seed",    "id",  "time", "time-unit", "state",
+                                   "group", "dt",    "missing", "log", "wide", "every",     NULL};
 
 /* ---- Output: the object of the library in words ---- */
 

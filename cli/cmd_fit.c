@@ -5,19 +5,59 @@
 
 #include <string.h>
 
-static const char *const keys[] = {"tune",           "preset",         "folds",     "budget",
-                                   "noise",          "substeps",       "drift",     "diffusion",
-                                   "diagonal",       "quadrature",     "weights",   "learned",
-                                   "correction",     "polish",         "average",   "scaling",
-                                   "wild",           "bands",          "delta",     "tolerance",
-                                   "seed",           "check",          "alpha",     "drift-lambda",
-                                   "drift-form",     "drift-path",     "landmarks", "diffusion-lambda",
-                                   "diffusion-form", "diffusion-rank", "solver",    "max-iterations",
-                                   "max-seconds",    "compression",    "id",        "time",
-                                   "state",          "group",          "grouping",  "dt",
-                                   "missing",        "time-unit",      "wide",      "every",
-                                   "lower",          "upper",          "input",     "time-dependent",
-                                   "hold",           "order",          NULL};
+static const char *const keys[] = {"tune",
+                                   "preset",
+                                   "folds",
+                                   "budget",
+                                   "noise",
+                                   "substeps",
+                                   "drift",
+                                   "diffusion",
+                                   "diagonal",
+                                   "quadrature",
+                                   "weights",
+                                   "learned",
+                                   "correction",
+                                   "polish",
+                                   "average",
+                                   "scaling",
+                                   "wild",
+                                   "bands",
+                                   "delta",
+                                   "tolerance",
+                                   "seed",
+                                   "check",
+                                   "alpha",
+                                   "drift-lambda",
+                                   "drift-form",
+                                   "drift-path",
+                                   "landmarks",
+                                   "diffusion-lambda",
+                                   "diffusion-form",
+                                   "diffusion-rank",
+                                   "solver",
+                                   "max-iterations",
+                                   "max-seconds",
+                                   "compression",
+                                   "id",
+                                   "time",
+                                   "state",
+                                   "group",
+                                   "grouping",
+                                   "dt",
+                                   "missing",
+                                   "time-unit",
+                                   "files",
+                                   "log",
+                                   "wide",
+                                   "every",
+                                   "lower",
+                                   "upper",
+                                   "input",
+                                   "time-dependent",
+                                   "hold",
+                                   "order",
+                                   NULL};
 
 static const char *told(const char *text) { return text ? text : ""; }
 
@@ -106,7 +146,7 @@ static int run(int count, char **arguments)
     sk_record record;
     sk_record_init(&record);
     int code = cli_begin(&c, &verb_fit, own, count, arguments);
-    if (code < 0) code = cli_operands(&c, 1);
+    if (code < 0) code = cli_operands_least(&c, 1);
     bool piped = output && strcmp(output, "-") == 0; /* the model itself goes to standard output */
     if (code < 0 && piped && c.json) code = cli_usage_error(&c, "--json and -o - both want standard output");
     if (code < 0) code = cli_check_output(&c, output);
@@ -118,7 +158,8 @@ static int run(int count, char **arguments)
                                validation ? "validation" : "search-log");
     if (code >= 0) goto out;
     sock_status status = plain ? sock_options_set(c.ctx, c.opts, "tune", "no") : SOCK_OK;
-    if (status >= 0) status = sock_data_read(c.ctx, c.operand[0], c.opts, &data);
+    if (status >= 0)
+        status = sock_data_read_files(c.ctx, (size_t)c.operands, (const char *const *)c.operand, c.opts, &data);
     if (status >= 0 && validation) status = sock_data_read(c.ctx, validation, c.opts, &held);
     if (status >= 0) status = sock_options_set_validation(c.ctx, c.opts, held);
     if (status >= 0) status = sock_fit(c.ctx, data, c.opts, &model);
@@ -156,7 +197,7 @@ out:
 }
 
 const cli_verb verb_fit = {"fit",
-                           "fit DATA [-o MODEL] [options]",
+                           "fit DATA... [-o MODEL] [options]",
                            "learn a model from trajectories",
                            "  sock fit train.csv -o model.sock\n"
                            "  sock fit train.csv --no-tune --drift gauss:eta=0.8 --drift-lambda 1e-4 -o model.sock",

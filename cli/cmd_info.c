@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const keys[] = {"id",      "time",      "state", "group", "grouping", "dt",
-                                   "missing", "time-unit", "wide",  "every", NULL};
+static const char *const keys[] = {"id",        "time", "state", "group", "grouping", "dt", "missing",
+                                   "time-unit", "log",  "wide",  "every", "files",    NULL};
 
 enum { LABEL = 14 }; /* width of the left column */
 
@@ -491,7 +491,7 @@ static int run(int count, char **arguments)
     sk_record record;
     sk_record_init(&record);
     int code = cli_begin(&c, &verb_info, NULL, count, arguments);
-    if (code < 0) code = cli_operands(&c, 1);
+    if (code < 0) code = cli_operands_least(&c, 1);
     if (code >= 0) goto out;
     sock_status status;
     int is_model = looks_like_model(c.operand[0]);
@@ -499,12 +499,16 @@ static int run(int count, char **arguments)
         code = cli_failure(&c, "%s: cannot be read: %s", c.operand[0], strerror(errno));
         goto out;
     }
+    if (is_model && c.operands > 1) {
+        code = cli_operands(&c, 1);
+        goto out;
+    }
     if (is_model) {
         status = sock_model_load(c.ctx, c.operand[0], &model);
         if (status >= 0) status = sock_model_info(c.ctx, model, &text);
         if (status >= 0 && !c.json) status = sk_record_read(c.ctx, text, &record);
     } else {
-        status = sock_data_read(c.ctx, c.operand[0], c.opts, &data);
+        status = sock_data_read_files(c.ctx, (size_t)c.operands, (const char *const *)c.operand, c.opts, &data);
         if (status >= 0) status = summarise(&c, data, &object);
     }
     if (status < 0) {
@@ -532,7 +536,7 @@ out:
 }
 
 const cli_verb verb_info = {"info",
-                            "info FILE [options]",
+                            "info FILE... [options]",
                             "describe a data file or a model",
                             "  sock info train.csv\n  sock info model.sock",
                             keys,

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"seed",  "bounds", "lower",   "upper",     "id",   "time",  "state",
-                                   "group", "dt",     "missing", "time-unit", "wide", "every", NULL};
+static const char *const keys[] = {"seed", "bounds",  "lower",     "upper", "id",   "time",  "state", "group",
+                                   "dt",   "missing", "time-unit", "log",   "wide", "every", NULL};
 
 #define FIGURES_HELP                                                                                                   \
     "fields, drift, diffusion, pairs, slices, trajectories, paths, density, marginals, residuals or search"

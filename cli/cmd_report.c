@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"seed",  "bounds", "lower",   "upper",     "id",   "time",  "state",
-                                   "group", "dt",     "missing", "time-unit", "wide", "every", NULL};
+static const char *const keys[] = {"seed", "bounds",  "lower",     "upper", "id",   "time",  "state", "group",
+                                   "dt",   "missing", "time-unit", "log",   "wide", "every", NULL};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 static void print_json(const char *output)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"delta",   "mmd-paths", "mmd-step", "seed",  "bounds", "lower",
-                                   "upper",   "id",        "time",     "state", "group",  "dt",
-                                   "missing", "time-unit", "wide",     "every", "noise",  NULL};
+static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed",  "bounds", "lower",   "upper",
+                                   "id",    "time",      "state",    "group", "dt",     "missing", "time-unit",
+                                   "log",   "wide",      "every",    "noise", "files",  NULL};
 
 /* ---- Output ---- */
 
@@ -94,6 +94,35 @@ static void print_truth_cell(const score_row *row, bool truth_given)
         print_cell(row->beside ? row->beside : &ideal);
 }
 
+/* Of states log(x): the sum of log x over the ends of all steps, by which a log density of x is less than that of
+ * log(x). False: there are none. */
+static bool log_units(const sock_data *test, double *sum)
+{
+    const size_t d = sock_data_dim(test);
+    bool any = false;
+    *sum = 0;
+    for (size_t k = 0; k < d; k++) {
+        if (strncmp(sock_data_name(test, k), "log(", 4) != 0) continue;
+        any = true;
+        for (size_t j = 0; j < sock_data_trajectories(test); j++) {
+            const double *x;
+            const size_t length = sock_data_trajectory(test, j, NULL, &x);
+            for (size_t i = 1; i < length; i++) *sum += x[i * d + k];
+        }
+    }
+    return any;
+}
+
+static void print_log_units(const sock_data *test, const sock_scores *s)
+{
+    double sum;
+    if (!log_units(test, &sum)) return;
+    printf("in the units of the file: every log likelihood is %.6g less", sum);
+    if (s->loglik.valid) printf(", loglik %.6g", s->loglik.value - sum);
+    if (s->loglik_moments.valid) printf(", loglik_moments %.6g", s->loglik_moments.value - sum);
+    printf("\n");
+}
+
 static void print_table(const sock_scores *s, const truth *t)
 {
     score_row rows[ROWS];
@@ -151,12 +180,14 @@ static void put_truth(json_t *object, const truth *t)
     if (t->model) json_object_set_new(object, "truth_approximate", json_boolean(t->instance->system->approximate));
 }
 
-static void print_json(const sock_scores *s, const truth *t, sock_status status)
+static void print_json(const sock_scores *s, const truth *t, const sock_data *test, sock_status status)
 {
     json_t *object = json_object();
     put_value(object, "loglik", &s->loglik);
     put_value(object, "loglik_truth", &s->loglik_truth);
     put_value(object, "loglik_constant", &s->loglik_constant);
+    double units;
+    json_object_set_new(object, "log_units", log_units(test, &units) ? json_real(units) : json_null());
     json_object_set_new(object, "worse_than_constant", json_boolean(s->worse_than_constant));
     put_value(object, "perplexity", &s->perplexity);
     put_value(object, "perplexity_raw", &s->perplexity_raw);
@@ -234,11 +265,12 @@ static int run(int count, char **arguments)
     sock_data *test = NULL, *train = NULL;
     sock_scores scores;
     int code = cli_begin(&c, &verb_score, own, count, arguments);
-    if (code < 0) code = cli_operands(&c, 2);
+    if (code < 0) code = cli_operands_least(&c, 2);
     if (code >= 0) goto out;
     sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
     code = status < 0 ? cli_fail(&c, status) : truth_load(&c, &t);
-    if (code < 0) code = models_data_read(&c, model, t.model, c.operand[1], &test);
+    if (code < 0)
+        code = models_files_read(&c, model, t.model, (size_t)c.operands - 1, (const char *const *)c.operand + 1, &test);
     if (code < 0 && train_path) code = models_data_read(&c, model, t.model, train_path, &train);
     if (code >= 0) goto out;
     status = sock_score(c.ctx, model, test, train, t.model, c.opts, &scores);
@@ -250,9 +282,11 @@ static int run(int count, char **arguments)
     hint_delta(&c, &scores, &t);
     warn_of_constants(&c, &scores);
     if (c.json)
-        print_json(&scores, &t, status);
-    else
+        print_json(&scores, &t, test, status);
+    else {
         print_table(&scores, &t);
+        print_log_units(test, &scores);
+    }
     code = cli_finish_output(&c);
     if (code == EXIT_DONE && !has_score(&scores)) code = cli_failure(&c, "no score of the model could be computed");
 out:
@@ -265,7 +299,7 @@ out:
 }
 
 const cli_verb verb_score = {"score",
-                             "score MODEL TEST [--train FILE] [--truth TRUTH] [options]",
+                             "score MODEL TEST... [--train FILE] [--truth TRUTH] [options]",
                              "score a model on test data",
                              "  sock score model.sock test.csv --train train.csv --truth truth.json\n"
                              "  sock score model.sock test.csv --train train.csv --truth gbm --json",

@@ -6,7 +6,8 @@
 
 #include <stdlib.h>
 
-static const char *const keys[] = {"id", "time", "state", "group", "dt", "missing", "time-unit", "wide", "every", NULL};
+static const char *const keys[] = {"id",        "time", "state", "group", "dt", "missing",
+                                   "time-unit", "log",  "wide",  "every", NULL};
 
 static void write_rows(table *out, const sock_data *data, const double *mean, const double *sd)
 {

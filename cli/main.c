@@ -1,6 +1,7 @@
 /* main.c - the program `sock`: finds the verb and runs it. */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "helptext.h"
 #include "nearest.h"
 
 #include "base/printable.h"
@@ -12,9 +13,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-const cli_verb *const cli_verbs[] = {&verb_fit,     &verb_eval,    &verb_simulate,   &verb_score,   &verb_check,
-                                     &verb_explain, &verb_smooth,  &verb_plot,       &verb_report,  &verb_info,
-                                     &verb_dataset, &verb_compare, &verb_experiment, &verb_version, NULL};
+const cli_verb *const cli_verbs[] = {&verb_fit,     &verb_eval,   &verb_simulate, &verb_score,   &verb_check,
+                                     &verb_explain, &verb_smooth, &verb_plot,     &verb_report,  &verb_info,
+                                     &verb_convert, &verb_split,  &verb_dataset,  &verb_compare, &verb_experiment,
+                                     &verb_version, NULL};
 
 static void print_overview(FILE *stream)
 {
@@ -81,6 +83,7 @@ int main(int count, char **arguments)
         fprintf(stderr, "sock: standard output cannot be written: %s\n", strerror(errno));
         return EXIT_FAILED;
     }
+    if (help_overview(name)) return EXIT_DONE;
     if (strcmp(name, "--version") == 0) name = "version";
     if (strcmp(name, verb_options.name) == 0) return verb_options.run(count - 2, arguments + 2);
     for (size_t i = 0; cli_verbs[i]; i++)

@@ -44,16 +44,24 @@ static sock_status set_states(const cli *c, size_t d, const char *const *names)
     return status;
 }
 
-int named_data_read(const cli *c, size_t d, const char *const *names, const char *whose, const char *path,
-                    sock_data **out)
+/* Arrays have no names for their columns, unless other files give them some. */
+static bool have_names(size_t count, const char *const *path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!path_ends_in(path[i], ".npy")) return true;
+    return false;
+}
+
+static int named_files_read(const cli *c, size_t d, const char *const *names, const char *whose, size_t count,
+                            const char *const *path, sock_data **out)
 {
     const char *given = sock_options_get(c->opts, "state");
-    bool by_name = !path_ends_in(path, ".npy") && (!given || strcmp(given, "auto") == 0);
+    bool by_name = have_names(count, path) && (!given || strcmp(given, "auto") == 0);
     sock_data *data = NULL;
     sock_status status = by_name ? set_states(c, d, names) : SOCK_OK;
-    if (status >= 0) status = sock_data_read(c->ctx, path, c->opts, &data);
+    if (status >= 0) status = sock_data_read_files(c->ctx, count, path, c->opts, &data);
     if (status >= 0 && sock_data_dim(data) != d) {
-        int code = cli_usage_error(c, "%s: has %zu states, %s %zu", path, sock_data_dim(data), whose, d);
+        int code = cli_usage_error(c, "%s: has %zu states, %s %zu", path[0], sock_data_dim(data), whose, d);
         sock_data_free(data);
         return code;
     }
@@ -61,6 +69,12 @@ int named_data_read(const cli *c, size_t d, const char *const *names, const char
     cli_caveat(c, status);
     *out = data;
     return -1;
+}
+
+int named_data_read(const cli *c, size_t d, const char *const *names, const char *whose, const char *path,
+                    sock_data **out)
+{
+    return named_files_read(c, d, names, whose, 1, &path, out);
 }
 
 /* Dates in the unit of the fit, where the user did not ask for one. */
@@ -78,7 +92,8 @@ static sock_status set_time_unit(const cli *c, const sock_model *model)
     return status;
 }
 
-static int model_data_read_states(const cli *c, const sock_model *model, const char *path, sock_data **out)
+static int model_data_read_states(const cli *c, const sock_model *model, size_t count, const char *const *path,
+                                  sock_data **out)
 {
     const char **names = model_names(model);
     const sock_status status = set_time_unit(c, model);
@@ -87,7 +102,7 @@ static int model_data_read_states(const cli *c, const sock_model *model, const c
         return cli_fail(c, names ? status : SOCK_ENOMEM);
     }
     const size_t d = sock_model_dim(model), seen = sock_model_order(model) == 2 ? d / 2 : d; /* no velocities */
-    int code = named_data_read(c, seen, names, "the model", path, out);
+    int code = named_files_read(c, seen, names, "the model", count, path, out);
     free((void *)names);
     return code;
 }
@@ -126,11 +141,17 @@ static sock_status set_inputs(const cli *c, const sock_model *model, const sock_
     return status;
 }
 
-int models_data_read(const cli *c, const sock_model *model, const sock_model *other, const char *path, sock_data **out)
+int models_files_read(const cli *c, const sock_model *model, const sock_model *other, size_t count,
+                      const char *const *path, sock_data **out)
 {
     const sock_status status = set_inputs(c, model, other);
     if (status < 0) return cli_fail(c, status);
-    return model_data_read_states(c, model, path, out);
+    return model_data_read_states(c, model, count, path, out);
+}
+
+int models_data_read(const cli *c, const sock_model *model, const sock_model *other, const char *path, sock_data **out)
+{
+    return models_files_read(c, model, other, 1, &path, out);
 }
 
 int model_data_read(const cli *c, const sock_model *model, const char *path, sock_data **out)
@@ -163,7 +184,7 @@ bool model_velocities_read(const cli *c, const sock_model *model, const char *pa
 int model_states_read(const cli *c, const sock_model *model, const char *path, sock_data **out)
 {
     const sock_status status = set_inputs(c, NULL, NULL);
-    return status < 0 ? cli_fail(c, status) : model_data_read_states(c, model, path, out);
+    return status < 0 ? cli_fail(c, status) : model_data_read_states(c, model, 1, &path, out);
 }
 
 /* A data set has states: here they are the inputs. */

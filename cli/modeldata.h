@@ -11,6 +11,10 @@
 int models_data_read(const cli *c, const sock_model *model, const sock_model *other, const char *path, sock_data **out);
 int model_data_read(const cli *c, const sock_model *model, const char *path, sock_data **out);
 
+/* Of several files, which are one data set. */
+int models_files_read(const cli *c, const sock_model *model, const sock_model *other, size_t count,
+                      const char *const *path, sock_data **out);
+
 /* Of a model of order 2: with the columns of its velocities, where the file has them; else false, and nothing is told.
  */
 bool model_velocities_read(const cli *c, const sock_model *model, const char *path, sock_data **out);

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 static _Atomic(sock_context *) active;
 static bool drawn;
 static double started, last, share;
+static double begun, left; /* of the work at hand: when it began, what was last said to be left of it */
 static char told[64], farewell[64];
 
 static double now(void)
@@ -55,18 +57,33 @@ static void on_signal(int number)
     alarm(GRACE);
 }
 
-/* "drift: poly:degree=2   42%  3 s, about 4 s left": the share is the last one told, the stage the one at hand. */
+/* What is left, by the share that is done. It falls: a longer guess is believed only where it is more than twice as
+ * long and some seconds. */
+static double guess_left(double time)
+{
+    const double guess = (time - begun) * (1 - share) / share;
+    if (guess < left || guess > 2 * left + 5) left = guess;
+    return left;
+}
+
+/* "drift: poly:degree=2   42%  3 s, about 4 s left": the share is the last one told, the stage the one at hand. A share
+ * that falls far back is that of other work. */
 static int draw(void *user, const char *stage, double fraction)
 {
     (void)user;
     double time = now(), passed = time - started;
-    if (fraction >= 0 && fraction <= 1) share = fraction;
+    if (fraction >= 0 && fraction < share - 0.3) {
+        begun = time;
+        share = 0;
+        left = HUGE_VAL;
+    }
+    if (fraction >= 0 && fraction <= 1) share = fmax(share, fraction);
     if (passed < 0.3 || time - last < 0.1) return 0;
     last = time;
     drawn = true;
     fprintf(stderr, "\r\033[K%-44.60s ", stage);
     if (share > 0.02)
-        fprintf(stderr, "%3.0f%%  %.0f s, about %.0f s left", 100 * share, passed, passed * (1 - share) / share);
+        fprintf(stderr, "%3.0f%%  %.0f s, about %.0f s left", 100 * share, passed, guess_left(time));
     else
         fprintf(stderr, "      %.0f s", passed);
     fflush(stderr);
@@ -95,12 +112,15 @@ void progress_install(sock_context *ctx, const char *verb, bool show, bool lines
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, with a message */
     signal(SIGXFSZ, SIG_IGN); /* so is a file beyond the limit of its size; its unfinished copy is taken away */
     snprintf(farewell, sizeof farewell, "\nsock %s: interrupted\n", verb);
-    started = now();
+    started = begun = now();
     share = 0;
+    left = HUGE_VAL;
     if (lines)
         sock_set_monitor(ctx, tell, NULL);
-    else if (show && isatty(STDERR_FILENO))
+    else if (show && isatty(STDERR_FILENO)) {
+        setvbuf(stdout, NULL, _IOFBF, 1 << 16); /* so that the line is wiped before anything is seen */
         sock_set_monitor(ctx, draw, NULL);
+    }
 }
 
 void progress_remove(void)

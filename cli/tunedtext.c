@@ -34,11 +34,23 @@ static void print_errors(const sk_numbers *errors, int width)
     putchar('\n');
 }
 
+/* Ito's formula, for "dlog(x)/dt = RHS": what x itself does. */
+static void print_unlogged(const char *text, int width)
+{
+    const char *end = strstr(text, ")/dt = ");
+    if (strncmp(text, "dlog(", 5) != 0 || !end) return;
+    const int length = (int)(end - text) - 5;
+    const char *x = text + 5;
+    printf("%*sd%.*s/dt = %.*s*(%s + a/2), a that of log(%.*s); noise of %.*s: %.*s*sqrt(a)\n", width, "", length, x,
+           length, x, end + 7, length, x, length, x, length, x);
+}
+
 static void print_list(const sk_texts *equations, const sk_number_lists *errors, int width)
 {
     for (size_t i = 0; i < equations->count && i < MOST_EQUATIONS; i++) {
         printf("%*s%s\n", width, "", equations->text[i]);
         if (i < errors->count) print_errors(&errors->list[i], width);
+        print_unlogged(equations->text[i], width);
     }
     if (equations->count > MOST_EQUATIONS)
         printf("%*sand %zu more equations: see --json\n", width, "", equations->count - MOST_EQUATIONS);

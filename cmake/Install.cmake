@@ -10,6 +10,17 @@ install(TARGETS sock_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET sock_program)
   install(TARGETS sock_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+# Manual pages, made by the program that was just built, and completion for shells.
+if(TARGET sock_program AND NOT CMAKE_CROSSCOMPILING)
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/man1/sock.1
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/man-pages $<TARGET_FILE:sock_program> ${PROJECT_BINARY_DIR}/man1
+    DEPENDS sock_program ${PROJECT_SOURCE_DIR}/tools/man-pages VERBATIM)
+  add_custom_target(man ALL DEPENDS ${PROJECT_BINARY_DIR}/man1/sock.1)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/man1/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+install(FILES tools/completion/sock.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sock)
+install(FILES tools/completion/_sock DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES tools/completion/sock.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(SOCK_CMAKE_FOLDER ${CMAKE_INSTALL_LIBDIR}/cmake/sock)

@@ -149,10 +149,22 @@ SOCK_API sock_option_info sock_option_describe(size_t index);
  * and their times; it is averaged by the quadrature rules of the paper. */
 typedef struct sock_data sock_data;
 
-/* Reads a CSV (long form, with a header) or, when the name ends in .npy, an array of shape (paths, times, d).
+/* Reads a CSV (long form, with a header), when the name ends in .npy an array of shape (paths, times, d), or a folder
+ * of arrays (docs/scale.md).
  * Options used: id, time, state, input, time-dependent, group, grouping, dt, missing, every. The message of a
  * failure names file, line and column. */
 SOCK_API sock_status sock_data_read(sock_context *ctx, const char *path, const sock_options *opts, sock_data **out);
+
+/* Several files, of any of these forms, as one data set with the columns of the first. Names of trajectories and groups
+ * are a file's own, or with the option files = joined hold for all: then a trajectory may go on in another file.
+ * SOCK_EUSAGE for a file that is given twice. */
+SOCK_API sock_status sock_data_read_files(sock_context *ctx, size_t count, const char *const *paths,
+                                          const sock_options *opts, sock_data **out);
+
+/* Writes the files, one after the other, as a folder of arrays, whole or not at all; single: states with 32 bits. Only
+ * one of the files is in memory at a time, but for files = joined. */
+SOCK_API sock_status sock_data_convert(sock_context *ctx, size_t count, const char *const *paths,
+                                       const sock_options *opts, int single, const char *folder);
 
 /* From arrays: trajectory j has length[j] points; t and x hold all points, trajectory after trajectory. NaN in x
  * marks a missing point. names: d state names or NULL (x0, x1, ...); group: a label per trajectory, or NULL for the
@@ -185,6 +197,12 @@ SOCK_API size_t sock_data_trajectory(const sock_data *data, size_t j, const doub
  * *held gets part `part`, *rest the others. Either may be NULL. */
 SOCK_API sock_status sock_data_split(sock_context *ctx, const sock_data *data, size_t parts, size_t part, uint64_t seed,
                                      sock_data **rest, sock_data **held);
+
+/* Splits in time: *held gets block `part` of `parts` of each trajectory (about equal numbers of steps), *rest what is
+ * before and behind it, as trajectories id/before and id/after. They share the points where they meet, so that each
+ * step is in one of the two. Either may be NULL. */
+SOCK_API sock_status sock_data_split_time(sock_context *ctx, const sock_data *data, size_t parts, size_t part,
+                                          sock_data **rest, sock_data **held);
 
 /* The trajectories of both, one after the other, as a new data set with the names of the first; they must have the same
  * number of states. Groups are formed anew. Options used: grouping. opts may be NULL. */
@@ -311,6 +329,11 @@ typedef struct sock_bands {
  * docs/uncertainty.md. SOCK_EUSAGE for a model without them. */
 SOCK_API sock_status sock_model_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x,
                                       double level, const sock_bands *out);
+
+/* The same for a model with inputs u (count x inputs), as sock_model_evaluate_at has them; the call above fails for it.
+ * `outside` looks at the inputs, too. */
+SOCK_API sock_status sock_model_bands_at(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                         const double *u, double level, const sock_bands *out);
 
 /* A model drawn from what the fit leaves open: fields of the size of its bands. A function of (model, seed, number)
  * alone; it evaluates, simulates and saves like any other. SOCK_EUSAGE for a model without bands. */
@@ -556,6 +579,17 @@ SOCK_API void sock_step_scores_free(sock_step_scores *scores);
  * median in the fit. Options used: lower, upper, seed. opts may be NULL. */
 SOCK_API sock_status sock_explain(sock_context *ctx, const sock_model *model, const sock_data *data, const double *u,
                                   const sock_options *opts, char **json);
+
+/* ---- Evidence ------------------------------------------------------------------------------------------ */
+
+/* The evidence under the fields: moments of the data's steps in bins of each state, with standard errors, beside what
+ * the model expects of these same steps, and what misses as a shift of f and a; over every 1, 2, 4, ... intervals. One
+ * JSON object (docs/evidence.md). */
+SOCK_API sock_status sock_evidence(sock_context *ctx, const sock_model *model, const sock_data *data, char **json);
+
+/* The model as features and weights, for other programs to evaluate: one JSON object (docs/evidence.md). SOCK_EUSAGE
+ * for a model of functions, which has none. */
+SOCK_API sock_status sock_model_features(sock_context *ctx, const sock_model *model, char **json);
 
 #ifdef __cplusplus
 }

@@ -200,6 +200,10 @@ void legend_sample(svg *s, double x, double y, legend_mark mark, const char *kla
     case LEGEND_DOT: svg_dot(s, klass, centre, 3); break;
     case LEGEND_ARROW: svg_arrow(s, klass, from, to); break;
     case LEGEND_RING: svg_ellipse(s, klass, centre, (double[]){11, 5.5}, -15); break;
+    case LEGEND_MOMENT:
+        svg_line(s, "error", (double[]){centre[0], y - 7}, (double[]){centre[0], y + 7});
+        svg_dot(s, klass, centre, 2.6);
+        break;
     case LEGEND_NEST:
         svg_rect(s, "fan90", corner, box);
         svg_rect(s, klass, corner, box);

@@ -55,7 +55,15 @@ int panel_curve(const panel *p, const char *klass, size_t count, const double *x
 int panel_band(const panel *p, const char *klass, size_t count, const double *x, const double *low, const double *high);
 
 /* A legend in one row: each call draws a sample and its text and moves *x to the right of it. */
-typedef enum legend_mark { LEGEND_LINE, LEGEND_BOX, LEGEND_DOT, LEGEND_ARROW, LEGEND_RING, LEGEND_NEST } legend_mark;
+typedef enum legend_mark {
+    LEGEND_LINE,
+    LEGEND_BOX,
+    LEGEND_DOT,
+    LEGEND_ARROW,
+    LEGEND_RING,
+    LEGEND_NEST,
+    LEGEND_MOMENT
+} legend_mark;
 void legend_entry(svg *s, double *x, double y, legend_mark mark, const char *klass, const char *text);
 
 /* The sample alone, 24 pixels wide from x, centred at y (LEGEND_NEST: a box of the class on one of fan90); and how far

@@ -2,6 +2,7 @@
 #include "curvepanel.h"
 
 #include "datalook.h"
+#include "driven.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +22,12 @@ static range heights(const curve_set *c)
             range_see(&inner, c->band[e * c->count + i]);
         if (c->x[i] >= low && c->x[i] <= high) range_see(&inner, c->model[i]);
         range_see(&outer, c->model[i]);
+    }
+    for (size_t i = 0; c->dots && i < c->dots->count; i++) {
+        const double y = dots_height(c->dots, i, c->count, c->x, c->model);
+        const double bar = c->dots->se[i] * DOTS_BAR / 1000;
+        range_see(&outer, y - bar), range_see(&outer, y + bar);
+        if (c->dots->x[i] >= first && c->dots->x[i] <= last) range_see(&inner, y - bar), range_see(&inner, y + bar);
     }
     if (!(inner.low <= inner.high)) inner = outer;
     const double length = inner.high - inner.low;
@@ -51,43 +58,102 @@ static void histogram(const panel *p, const curve_set *c)
     }
 }
 
-/* Where the data are not, a polynomial's band knows nothing of other forms: faint, with dotted edges. */
-static int draw_band(const panel *p, const curve_set *c)
+/* Whether so few data are around grid point i that the model there is a guess: fewer than one in a thousand of all
+ * within a twentieth of the range. */
+static int is_guess(const curve_set *c, size_t i)
+{
+    const double reach = 0.05 * (c->sorted[c->values - 1] - c->sorted[0]);
+    size_t near = 0, least = c->values / 1000 > 3 ? c->values / 1000 : 3, begin = 0, end = c->values;
+    while (begin < end) { /* the first that is not below */
+        const size_t middle = (begin + end) / 2;
+        if (c->sorted[middle] < c->x[i] - reach)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    while (near < least && begin + near < c->values && c->sorted[begin + near] <= c->x[i] + reach) near++;
+    return near < least || (c->outside && c->band && c->outside[i]);
+}
+
+/* Band and curve, faint where the data are not: there a polynomial's band knows nothing of other forms. */
+static int draw_piece(const panel *p, const curve_set *c, size_t begin, size_t count, int guess)
+{
+    const double *x = c->x + begin;
+    int good = 1;
+    if (c->band) {
+        const double *low = c->band + begin, *high = low + c->count;
+        good = panel_band(p, guess ? "beyond" : "fan90", count, x, low, high);
+        if (guess) good = good && panel_curve(p, "limit", count, x, low) && panel_curve(p, "limit", count, x, high);
+    }
+    return good && panel_curve(p, guess ? "faint" : "model", count, x, c->model + begin);
+}
+
+static int draw_model(const panel *p, const curve_set *c)
 {
     int good = 1;
     for (size_t begin = 0, end; good && begin + 1 < c->count; begin = end) {
-        const int outside = c->outside && c->outside[begin] && c->outside[begin + 1];
+        const int guess = is_guess(c, begin) || is_guess(c, begin + 1);
         for (end = begin + 1; end + 1 < c->count; end++)
-            if (outside != (c->outside && c->outside[end] && c->outside[end + 1])) break;
-        const size_t count = end - begin + 1;
-        const double *x = c->x + begin, *low = c->band + begin, *high = low + c->count;
-        good = panel_band(p, outside ? "beyond" : "fan90", count, x, low, high);
-        if (good && outside) good = panel_curve(p, "limit", count, x, low) && panel_curve(p, "limit", count, x, high);
+            if (guess != (is_guess(c, end) || is_guess(c, end + 1))) break;
+        good = draw_piece(p, c, begin, end - begin + 1, guess);
     }
     return good;
+}
+
+static void draw_dots(const panel *p, const curve_set *c)
+{
+    for (size_t i = 0; c->dots && i < c->dots->count; i++) {
+        const double y = dots_height(c->dots, i, c->count, c->x, c->model), bar = c->dots->se[i] * DOTS_BAR / 1000;
+        const double at[2] = {axis_at(&p->x, c->dots->x[i]), axis_at(&p->y, y)};
+        svg_line(p->s, "error", (double[]){at[0], axis_at(&p->y, y - bar)}, (double[]){at[0], axis_at(&p->y, y + bar)});
+        svg_dot(p->s, "moment", at, 2.6);
+    }
 }
 
 int curve_panel(sheet *s, const curve_set *c, const char *title, const char *x_name)
 {
     panel p;
-    const range across = range_widen((range){c->sorted[0], c->sorted[c->values - 1]}, 0.02);
+    const range across = range_widen((range){c->x[0], c->x[c->count - 1]}, 0.01);
     if (!sheet_panel(s, across, heights(c), &p)) return 0;
     panel_frame(&p, title, x_name);
     panel_zero(&p);
     histogram(&p, c);
     panel_clip(&p);
-    int good = !c->band || draw_band(&p, c);
-    good = good && panel_curve(&p, "model", c->count, c->x, c->model);
+    int good = draw_model(&p, c);
     if (c->truth) good = panel_curve(&p, "truth", c->count, c->x, c->truth) && good;
+    draw_dots(&p, c);
     svg_clip_end(p.s);
     return good;
 }
 
-void curve_keys(sheet *s, int has_band, int has_truth)
+int curve_shows_truth(const curve_set *c)
+{
+    const range up = heights(c);
+    for (size_t i = 0; c->truth && i < c->count; i++)
+        if (c->truth[i] >= up.low && c->truth[i] <= up.high) return 1;
+    return 0;
+}
+
+void curve_reach(const sock_model *model, size_t k, double low, double high, double out[2])
+{
+    const size_t d = sock_model_dim(model);
+    const double more = CURVE_MARGIN / 100.0 * (high - low);
+    double *bound = calloc(2 * d, sizeof *bound);
+    out[0] = low - more, out[1] = high + more;
+    if (bound && sock_model_bounds(model, bound, bound + d)) {
+        if (out[0] < bound[k]) out[0] = fmin(low, bound[k]);
+        if (out[1] > bound[d + k]) out[1] = fmax(high, bound[d + k]);
+    }
+    free(bound);
+}
+
+void curve_keys(sheet *s, const curve_key *has)
 {
     sheet_key(s, LEGEND_LINE, "model", "model");
-    if (has_band) sheet_key(s, LEGEND_BOX, "fan90", "band of 90 %");
-    if (has_truth) sheet_key(s, LEGEND_LINE, "truth", "truth");
+    if (has->band) sheet_key(s, LEGEND_BOX, "fan90", "its band, 90 %");
+    if (has->dots) sheet_key(s, LEGEND_MOMENT, "moment", "data, binned, 90 %");
+    sheet_key(s, LEGEND_LINE, "faint", "a guess: few data");
+    if (has->truth) sheet_key(s, LEGEND_LINE, "truth", "truth");
     sheet_key(s, LEGEND_BOX, "bar", "where the data are");
 }
 
@@ -109,12 +175,11 @@ sock_status curve_bands(sock_context *ctx, const sock_model *model, size_t k, si
     double *low = calloc(count * d * d + 1, sizeof *low), *high = calloc(count * d * d + 1, sizeof *high);
     sock_status status = low && high ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0)
-        status = sock_model_bands(ctx, model, count, x, level,
-                                  &(sock_bands){.f_low = low, .f_high = high, .outside = out->outside});
+        status = driven_bands(ctx, model, count, x, level,
+                              &(sock_bands){.f_low = low, .f_high = high, .outside = out->outside});
     if (status >= 0) take(count, d, k, low, high, out->f);
     out->has_f = status >= 0;
-    if (status >= 0)
-        status = sock_model_bands(ctx, model, count, x, level, &(sock_bands){.a_low = low, .a_high = high});
+    if (status >= 0) status = driven_bands(ctx, model, count, x, level, &(sock_bands){.a_low = low, .a_high = high});
     if (status >= 0) take(count, d * d, k * (d + 1), low, high, out->a);
     out->has_a = status >= 0;
     free(low), free(high);

@@ -43,6 +43,15 @@ sock_status driven_diffusion(sock_context *ctx, const sock_model *model, const s
     return evaluate(ctx, model, like, count, x, NULL, a);
 }
 
+sock_status driven_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
+                         const sock_bands *out)
+{
+    double *u = at_rest(model, NULL, count);
+    const sock_status status = u ? sock_model_bands_at(ctx, model, count, x, u, level, out) : SOCK_ENOMEM;
+    free(u);
+    return status;
+}
+
 /* ---- Along the data ---- */
 
 /* Where input k of a model stands in the data; their number: nowhere, it is the time (or is not there). */

@@ -11,6 +11,10 @@ sock_status driven_drift(sock_context *ctx, const sock_model *model, const sock_
 sock_status driven_diffusion(sock_context *ctx, const sock_model *model, const sock_model *like, size_t count,
                              const double *x, double *a);
 
+/* Bands at such points. */
+sock_status driven_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
+                         const sock_bands *out);
+
 /* The inputs of a model along trajectory j of the data: length x inputs, malloc; NULL where there are none, or out of
  * memory (*failed). */
 double *driven_inputs(const sock_model *model, const sock_data *data, size_t j, int *failed);

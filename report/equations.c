@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "facts.h"
 #include "memtext.h"
+#include "svg.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -129,15 +130,88 @@ static int has_noise(const rep_facts *f, size_t k)
     return sock_model_has_diffusion(f->model);
 }
 
+/* The next number of an equation that is a coefficient: not part of a name, not a power, and, with `outside`, not in
+ * brackets, where the zero of a state may stand. Its length; 0: there is none. */
+static size_t next_number(const char *text, int outside, const char **at)
+{
+    int depth = 0;
+    for (const char *p = text; p < *at; p++) depth += (*p == '(') - (*p == ')');
+    for (const char *p = *at; *p; p++) {
+        const char before = p > text ? p[-1] : ' ';
+        char *end;
+        depth += (*p == '(') - (*p == ')');
+        if (!(*p >= '0' && *p <= '9') || !strchr(" (-=", before) || (outside && depth)) continue;
+        strtod(p, &end);
+        *at = p;
+        return (size_t)(end - p);
+    }
+    return 0;
+}
+
+static size_t count_numbers(const char *text, int outside)
+{
+    size_t count = 0, length;
+    for (const char *at = text; (length = next_number(text, outside, &at)) > 0; at += length) count++;
+    return count;
+}
+
+/* With a dot for * and raised powers, as people write. */
+static void put_formula(FILE *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const int power = text[i] == '^' && i + 1 < length && text[i + 1] >= '0' && text[i + 1] <= '9';
+        if (power) {
+            const size_t digits = strspn(text + i + 1, "0123456789");
+            fprintf(out, "<sup>%.*s</sup>", (int)digits, text + i + 1);
+            i += digits;
+        } else if (text[i] == '*') {
+            fputs("\xe2\x80\x89\xc2\xb7\xe2\x80\x89", out);
+        } else {
+            svg_escape_bytes(out, text + i, 1);
+        }
+    }
+}
+
+/* The words of the fit with the standard error of each coefficient beside it. */
+static void put_with_errors(FILE *out, const char *text, int outside, const sk_numbers *errors)
+{
+    const char *done = text;
+    size_t i = 0, length;
+    for (const char *at = text; (length = next_number(text, outside, &at)) > 0; at += length, done = at, i++) {
+        const int told = errors->value[i] > 0;
+        put_formula(out, done, (size_t)(at - done));
+        fprintf(out, told ? "(%.*s \xc2\xb1 %.2g)" : "%.*s", (int)length, at, errors->value[i]);
+    }
+    put_formula(out, done, strlen(done));
+}
+
+/* Signs of formulas, or letters beyond ASCII, in a name: the text is then shown as it is. */
+static int has_plain_names(const rep_facts *f)
+{
+    for (size_t k = 0; k < f->d; k++)
+        for (const char *p = sock_model_name(f->model, k); *p; p++)
+            if (strchr("*^ (-=", *p) || (unsigned char)*p > 126) return 0;
+    return 1;
+}
+
 /* The words of the fit, with the standard errors of the coefficients in their order. */
 static void put_told(FILE *out, const rep_facts *f, size_t k)
 {
     const sk_number_lists *errors = &f->record.errors;
-    page_text(out, f->record.equation.text[k]);
+    const char *text = f->record.equation.text[k];
+    const int known = k < errors->count && errors->list[k].count > 0;
+    const size_t count = known ? errors->list[k].count : 0;
+    const int whole = count_numbers(text, 0) == count;
+    if (known && has_plain_names(f) && (whole || count_numbers(text, 1) == count)) {
+        put_with_errors(out, text, !whole, &errors->list[k]);
+        if (has_noise(f, k)) fputs(" + noise", out);
+        return;
+    }
+    page_text(out, text);
     if (has_noise(f, k)) fputs(" + noise", out);
-    for (size_t i = 0; k < errors->count && i < errors->list[k].count; i++)
+    for (size_t i = 0; known && i < errors->list[k].count; i++)
         fprintf(out, "%s\xc2\xb1 %.2g", i ? ", " : " <small>(errors ", errors->list[k].value[i]);
-    if (k < errors->count && errors->list[k].count) fputs(")</small>", out);
+    if (known) fputs(")</small>", out);
 }
 
 static void put_drift(FILE *out, const rep_facts *f, json_t *list)
@@ -194,22 +268,35 @@ static void put_part(FILE *out, const rep_facts *f)
     }
 }
 
+static void put_variances(FILE *out, const rep_facts *f, json_t *diffusion)
+{
+    fputs("<div class=\"equations\">\n", out);
+    put_diffusion(out, f, diffusion);
+    fputs("</div>\n<p class=\"note\"><var>a</var> is the variance of the noise in a unit of time (a covariance where "
+          "two states "
+          "are named). The terms that matter most where the data are stand first.</p>\n",
+          out);
+}
+
+/* Few are on the first screen; many, and those of a of several states, in folds. */
 void equation_write(FILE *out, const rep_facts *f)
 {
     json_t *drift = json_object_get(f->terms, "drift"), *diffusion = json_object_get(f->terms, "diffusion");
-    const int part = f->record.equation_part.count > 0;
-    if (!json_is_array(drift) && !json_is_array(diffusion) && !part) return;
-    fputs("<div class=\"equations\">\n", out);
-    if (json_is_array(drift))
-        put_drift(out, f, drift);
-    else if (part)
-        put_part(out, f);
-    if (json_is_array(diffusion)) put_diffusion(out, f, diffusion);
-    fputs("</div>\n", out);
-    if (json_is_array(diffusion))
-        fputs("<p class=\"note\"><var>a</var> is the variance of the noise in a unit of time (a covariance where two "
-              "states are named). The terms that matter most where the data are stand first.</p>\n",
-              out);
+    const int part = f->record.equation_part.count > 0, many = f->d > FULL_MOST;
+    if (json_is_array(drift) || part) {
+        if (many) fprintf(out, "<details><summary>The %zu equations, with errors</summary>\n", f->d);
+        fputs("<div class=\"equations\">\n", out);
+        if (json_is_array(drift))
+            put_drift(out, f, drift);
+        else
+            put_part(out, f);
+        fputs("</div>\n", out);
+        if (many) fputs("</details>\n", out);
+    }
+    if (!json_is_array(diffusion)) return;
+    if (f->d > 1) fputs("<details><summary>The noise: its variances and covariances</summary>\n", out);
+    put_variances(out, f, diffusion);
+    if (f->d > 1) fputs("</details>\n", out);
 }
 
 /* ---- The table ---- */

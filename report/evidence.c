@@ -24,6 +24,8 @@ struct evidence {
     res_set residuals;
     res_moments moments;
     paths model, truth;
+    int has_binned, has_meaning;
+    json_t *binned, *meaning;
 };
 
 evidence *evidence_new(void) { return calloc(1, sizeof(evidence)); }
@@ -32,6 +34,8 @@ void evidence_free(evidence *e)
 {
     if (!e) return;
     json_decref(e->info);
+    json_decref(e->binned);
+    json_decref(e->meaning);
     for (size_t k = 0; e->state && k < e->d; k++) free(e->state[k].x);
     free(e->state);
     res_free(&e->residuals);
@@ -52,6 +56,43 @@ sock_status evidence_info(sock_context *ctx, const fig_input *in, json_t **out)
     }
     *out = e->info;
     return e->info ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* A text that may be refused, for a model or data that have nothing of the kind: then *out stays NULL. */
+static sock_status take_text(sock_status status, char *text, json_t **out)
+{
+    if (status >= 0) *out = info_parse(text);
+    sock_string_free(text);
+    if (status >= 0 && !*out) return SOCK_ENOMEM;
+    return status == SOCK_EUSAGE || status == SOCK_ENUMERIC || status == SOCK_EINPUT ? SOCK_OK : status;
+}
+
+sock_status evidence_moments(sock_context *ctx, const fig_input *in, json_t **out)
+{
+    evidence *e = in->evidence;
+    sock_status status = SOCK_OK;
+    char *text = NULL;
+    if (!e->has_binned) {
+        status = sock_evidence(ctx, in->model, in->data, &text);
+        status = take_text(status, text, &e->binned);
+    }
+    e->has_binned = status >= 0;
+    *out = json_object_get(e->binned, "moments");
+    return status;
+}
+
+sock_status evidence_meaning(sock_context *ctx, const fig_input *in, json_t **out)
+{
+    evidence *e = in->evidence;
+    sock_status status = SOCK_OK;
+    char *text = NULL;
+    if (!e->has_meaning) {
+        status = sock_explain(ctx, in->model, in->data, NULL, NULL, &text);
+        status = take_text(status, text, &e->meaning);
+    }
+    e->has_meaning = status >= 0;
+    *out = e->meaning;
+    return status;
 }
 
 sock_status evidence_sorted(const fig_input *in, size_t k, const double **sorted, size_t *count)

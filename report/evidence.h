@@ -30,6 +30,12 @@ sock_status evidence_time(const fig_input *in, look_times *out);
 sock_status evidence_residuals(sock_context *ctx, const fig_input *in, const res_set **set,
                                const res_moments **moments);
 
+/* The binned moments of sock_evidence, a list; NULL where there are none of this model. */
+sock_status evidence_moments(sock_context *ctx, const fig_input *in, json_t **out);
+
+/* What sock_explain tells, with these data; NULL where there is nothing. */
+sock_status evidence_meaning(sock_context *ctx, const fig_input *in, json_t **out);
+
 /* Paths in the data's place, by the model or by the truth, which must be known. */
 sock_status evidence_model_paths(sock_context *ctx, const fig_input *in, const companion **out);
 sock_status evidence_true_paths(sock_context *ctx, const fig_input *in, const companion **out);

@@ -26,10 +26,10 @@ static sock_status summary_of(sock_context *ctx, const sock_data *data, json_t *
     return status >= 0 && !*out ? SOCK_ENOMEM : status;
 }
 
-/* Without a diffusion there is nothing to check; with inputs the check cannot. */
+/* Without a diffusion there is nothing to check. */
 static sock_status look_at_check(sock_context *ctx, rep_facts *f)
 {
-    if (!sock_model_has_diffusion(f->model) || sock_model_inputs(f->model)) return SOCK_OK;
+    if (!sock_model_has_diffusion(f->model)) return SOCK_OK;
     const sock_status status = sock_check(ctx, f->model, f->data, NULL, &f->check);
     f->has_check = status >= 0;
     return status == SOCK_ENUMERIC ? SOCK_OK : status;

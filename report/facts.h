@@ -33,11 +33,13 @@ void facts_free(rep_facts *facts);
 /* ---- What is written of them, each a piece of HTML ---- */
 
 void words_verdict(FILE *out, const rep_facts *facts);  /* what the check says, with its tests */
-void words_summary(FILE *out, const rep_facts *facts);  /* paragraphs */
+void words_data(FILE *out, const rep_facts *facts);     /* what the data are, in a paragraph */
+void words_summary(FILE *out, const rep_facts *facts);  /* what was learned and how well it predicts: paragraphs */
 void words_warnings(FILE *out, const rep_facts *facts); /* a list, or nothing */
 void card_write(FILE *out, const rep_facts *facts);     /* the model card */
 void card_commands(FILE *out, const rep_facts *facts);  /* how to make it again */
 void card_options(FILE *out, const rep_settings *s); /* what `sock report` and `sock plot` must be told, for a shell */
+void words_trust(FILE *out, const rep_facts *facts, const fig_input *in); /* where the fields can be trusted */
 void equation_write(FILE *out, const rep_facts *facts); /* the equations, where the fields are polynomials */
 int equation_table(FILE *out, const rep_facts *facts);  /* all coefficients; 0 when memory ran out */
 void search_table(FILE *out, const rep_facts *facts);   /* the candidates */

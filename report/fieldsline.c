@@ -19,13 +19,15 @@ typedef struct curves {
     double f_band[2 * GRID], a_band[2 * GRID];
     int outside[GRID];
     curve_ends ends; /* borrows these three */
+    dots f_dots, a_dots;
     int which, has_truth, truth_has_a;
 } curves;
 
 static sock_status evaluate(sock_context *ctx, const fig_input *in, curves *c)
 {
-    const double low = c->values[0], high = c->values[c->count - 1];
-    for (size_t i = 0; i < GRID; i++) c->x[i] = low + (high - low) * (double)i / (GRID - 1);
+    double end[2];
+    curve_reach(in->model, 0, c->values[0], c->values[c->count - 1], end);
+    for (size_t i = 0; i < GRID; i++) c->x[i] = end[0] + (end[1] - end[0]) * (double)i / (GRID - 1);
     c->has_truth = in->truth != NULL;
     c->truth_has_a = in->truth && sock_model_has_diffusion(in->truth);
     sock_status status = driven_drift(ctx, in->model, NULL, GRID, c->x, c->f);
@@ -34,23 +36,33 @@ static sock_status evaluate(sock_context *ctx, const fig_input *in, curves *c)
     if (status >= 0) status = curve_bands(ctx, in->model, 0, GRID, c->x, &c->ends);
     if (status >= 0 && c->has_truth) status = driven_drift(ctx, in->truth, in->model, GRID, c->x, c->true_f);
     if (status >= 0 && c->truth_has_a) status = driven_diffusion(ctx, in->truth, in->model, GRID, c->x, c->true_a);
+    if (status >= 0) status = dots_of(ctx, in, 0, 'f', &c->f_dots);
+    if (status >= 0 && c->which & FIG_A) status = dots_of(ctx, in, 0, 'a', &c->a_dots);
     return status;
+}
+
+/* What is drawn of f or a. */
+static curve_set set_of(const curves *c, int field)
+{
+    const int is_a = field == FIG_A, known = is_a ? c->truth_has_a : c->has_truth;
+    const double *truth = is_a ? c->true_a : c->true_f, *band = is_a ? c->a_band : c->f_band;
+    return (curve_set){.count = GRID,
+                       .x = c->x,
+                       .model = is_a ? c->a : c->f,
+                       .truth = known ? truth : NULL,
+                       .band = (is_a ? c->ends.has_a : c->ends.has_f) ? band : NULL,
+                       .outside = c->outside,
+                       .dots = is_a ? &c->a_dots : &c->f_dots,
+                       .values = c->count,
+                       .sorted = c->values,
+                       .from_zero = is_a};
 }
 
 static int draw_field(sheet *s, const fig_input *in, const curves *c, int field)
 {
     const char *name = sock_model_name(in->model, 0);
-    const int is_a = field == FIG_A, known = is_a ? c->truth_has_a : c->has_truth;
-    const double *truth = is_a ? c->true_a : c->true_f, *band = is_a ? c->a_band : c->f_band;
-    const curve_set set = {.count = GRID,
-                           .x = c->x,
-                           .model = is_a ? c->a : c->f,
-                           .truth = known ? truth : NULL,
-                           .band = (is_a ? c->ends.has_a : c->ends.has_f) ? band : NULL,
-                           .outside = c->outside,
-                           .values = c->count,
-                           .sorted = c->values,
-                           .from_zero = is_a};
+    const int is_a = field == FIG_A;
+    const curve_set set = set_of(c, field);
     char unit[64], title[128];
     unit_of_field(name, fig_time_name(in), is_a ? 2 : 1, sizeof unit, unit);
     snprintf(title, sizeof title, "%s%s", is_a ? "diffusion a = \xcf\x83\xc2\xb2" : "drift f", unit);
@@ -89,7 +101,11 @@ static char *draw(const fig_input *in, const curves *c, size_t *size)
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
-    curve_keys(s, c->which & FIG_F ? c->ends.has_f : c->ends.has_a, c->has_truth);
+    const curve_set f = set_of(c, FIG_F), a = set_of(c, FIG_A);
+    curve_keys(s, &(curve_key){.band = c->which & FIG_F ? c->ends.has_f : c->ends.has_a,
+                               .truth = (c->which & FIG_F && curve_shows_truth(&f)) ||
+                                        (c->which & FIG_A && curve_shows_truth(&a)),
+                               .dots = c->f_dots.count > 0});
     if (c->which & FIG_F) good = draw_field(s, in, c, FIG_F);
     if (good && c->which & FIG_A) good = draw_field(s, in, c, FIG_A);
     return sheet_close(s, good, size);

@@ -1,9 +1,10 @@
 /* report.c - see report.h. The page is made in memory and written at once:
  *
  *   1. facts: information of the model, summary of the data, terms, residuals, scores
- *   2. head: content security policy, styles; nothing is loaded from anywhere, and only the two scripts that were built
+ *   2. head: content security policy, styles; nothing is loaded from anywhere, and only the scripts that were built
  *      in may run, by their hashes: a name that smuggled a script in would not run it
- *   3. summary, warnings, model card, figures in pieces with links to their numbers, coefficients, commands
+ *   3. first screen: verdict, warnings, equation, fields with evidence; then what can be tried, figures in pieces with
+ *      links to their numbers; in folds how it was found: words, search, coefficients, model card, commands
  *   4. the scripts, at the end: without them the page is complete */
 #define _GNU_SOURCE
 #include "report.h"
@@ -11,44 +12,57 @@
 #include "assets.h"
 #include "evidence.h"
 #include "facts.h"
+#include "live.h"
 #include "memtext.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The first screen, below it, or in a fold. */
+typedef enum chapter_place { FIRST, BODY, FOLD } chapter_place;
+
 typedef struct chapter {
     const char *figure, *title, *words;
+    chapter_place place;
 } chapter;
 
 /* What a reader needs to know to read each figure. */
 static const chapter chapters[] = {
     {"fields", "Drift and diffusion",
-     "The drift f says where the state tends to go, the diffusion a how strong the noise is. Trust them where the data "
-     "are: outside they are a guess."},
+     "The drift f says where the state tends to go, the diffusion a how strong the noise is. Dots are the data: "
+     "moments of "
+     "their own steps, with bars of 90 %. Dots off the curve by more than their bars speak against the model.",
+     FIRST},
     {"pairs", "Pairs of states",
      "The same in the planes of several pairs of states. An arrow ends where the drift alone would lead, an outline is "
-     "one standard deviation of the noise."},
+     "one standard deviation of the noise.",
+     BODY},
     {"slices", "Along each state",
      "Each component of the drift, and the strength of its noise, along its own state; the other states are where the "
-     "data have them."},
+     "data have them.",
+     BODY},
     {"paths", "Simulated paths",
      "If the model is right, the data look like its paths: half of the trajectories from the same start inside the "
      "dark "
-     "band, nine of ten inside the light one."},
-    {"trajectories", "The data", "What the model was shown."},
+     "band, nine of ten inside the light one.",
+     BODY},
+    {"trajectories", "The data", "What the model was shown.", BODY},
     {"density", "Where the states are",
      "How often values occur in the data and in the model's own paths. The stationary density is where the model "
      "settles "
-     "if it is left alone; it need not agree with data that have not settled."},
-    {"marginals", "States two by two", "The shapes beneath and above the diagonal should be alike."},
+     "if it is left alone; it need not agree with data that have not settled.",
+     BODY},
+    {"marginals", "States two by two", "The shapes beneath and above the diagonal should be alike.", BODY},
     {"check", "The check",
      "Where the observed end of each step stands among simulated ones of the model: what the tests of the verdict are "
      "made of. It should be white: an even histogram, points on the line, bars within the dashed lines, and mean and "
-     "spread that do not hang on the state."},
+     "spread that do not hang on the state.",
+     BODY},
     {"search", "The search",
      "How well the candidates predict steps that they have not seen. Curves that are flat at the top mean that the "
-     "choice hardly matters."}};
+     "choice hardly matters.",
+     FOLD}};
 enum { CHAPTERS = sizeof chapters / sizeof *chapters };
 
 /* Which of them this model and these data have. */
@@ -70,9 +84,12 @@ static void put_head(FILE *out, const rep_facts *f)
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
           "base-uri 'none'; form-action 'none'; script-src ",
           out);
-    page_hash(out, asset_uplot_js_sha256);
-    fputc(' ', out);
-    page_hash(out, asset_page_js_sha256);
+    static const char *const hashes[] = {asset_uplot_js_sha256, asset_page_js_sha256, asset_model_js_sha256,
+                                         asset_live_js_sha256};
+    for (size_t i = 0; i < sizeof hashes / sizeof *hashes; i++) {
+        if (i) fputc(' ', out);
+        page_hash(out, hashes[i]);
+    }
     fputs("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"generator\" content=\"sock ",
           out);
@@ -101,13 +118,15 @@ static void put_top(FILE *out, const rep_facts *f)
         f->d > 6 ? ", \xe2\x80\xa6" : "");
 }
 
-static void put_menu(FILE *out, const int wanted[CHAPTERS], int has_terms)
+static void put_menu(FILE *out, const int wanted[CHAPTERS], int live)
 {
-    fputs("<nav aria-label=\"contents\"><a href=\"#summary\">Summary</a> ", out);
-    for (size_t i = 0; i < CHAPTERS; i++)
-        if (wanted[i]) fprintf(out, "<a href=\"#%s\">%s</a> ", chapters[i].figure, chapters[i].title);
-    if (has_terms) fputs("<a href=\"#terms\">Coefficients</a> ", out);
-    fputs("<a href=\"#card\">Model card</a> <a href=\"#again\">Make it again</a></nav>\n", out);
+    fputs("<nav aria-label=\"contents\"><a href=\"#summary\">Verdict</a> ", out);
+    for (size_t i = 0; i < CHAPTERS; i++) {
+        if (wanted[i] && chapters[i].place == BODY)
+            fprintf(out, "<a href=\"#%s\">%s</a> ", chapters[i].figure, chapters[i].title);
+        if (!i && live) fputs("<a href=\"#live\" hidden>Try it</a> ", out);
+    }
+    fputs("<a href=\"#made\">How it was made</a></nav>\n", out);
 }
 
 static int put_links(FILE *out, const fig_tables *tables)
@@ -137,7 +156,7 @@ static void put_plot_command(FILE *out, const rep_facts *f, const char *figure)
 }
 
 /* One figure with its words, its numbers and the command that draws it alone. */
-static sock_status put_chapter(sock_context *ctx, FILE *out, const rep_facts *f, fig_input *in, const chapter *c)
+static sock_status put_figure(sock_context *ctx, FILE *out, const rep_facts *f, fig_input *in, const chapter *c)
 {
     const fig_figure *figure = fig_find(c->figure);
     fig_tables tables = {0};
@@ -147,17 +166,35 @@ static sock_status put_chapter(sock_context *ctx, FILE *out, const rep_facts *f,
     sock_status status = fig_draw(ctx, figure, in, &text, &size);
     in->tables = NULL;
     if (status >= 0) {
-        fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n<figure>\n<figcaption>%s</figcaption>\n", c->figure, c->title,
-                c->words);
+        fprintf(out, "<figure>\n<figcaption>%s</figcaption>\n", c->words);
         fwrite(text, 1, size, out);
+        if (c->place == FIRST) words_trust(out, f, in);
         if (strcmp(c->figure, "search") == 0) search_table(out, f);
         if (!put_links(out, &tables)) status = SOCK_ENOMEM;
         put_plot_command(out, f, c->figure);
-        fputs("</figure>\n</section>\n", out);
+        fputs("</figure>\n", out);
     }
     free(text);
     tables_clear(&tables);
     return status < 0 ? status : SOCK_OK;
+}
+
+/* Those of a place that are wanted, each a section, or a fold. */
+static sock_status put_chapters(sock_context *ctx, FILE *out, const rep_facts *f, fig_input *in, const int *wanted,
+                                chapter_place place)
+{
+    sock_status status = SOCK_OK;
+    for (size_t i = 0; status >= 0 && i < CHAPTERS; i++) {
+        const chapter *c = &chapters[i];
+        if (!wanted[i] || c->place != place) continue;
+        if (place == FOLD)
+            fprintf(out, "<details id=\"%s\">\n<summary>%s</summary>\n", c->figure, c->title);
+        else
+            fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", c->figure, c->title);
+        status = put_figure(ctx, out, f, in, c);
+        fputs(place == FOLD ? "</details>\n" : "</section>\n", out);
+    }
+    return status;
 }
 
 static int has_terms(const rep_facts *f)
@@ -169,12 +206,18 @@ static int has_terms(const rep_facts *f)
 static int put_terms(FILE *out, const rep_facts *f)
 {
     if (!has_terms(f)) return 1;
-    fputs("<section id=\"terms\">\n<h2>Coefficients</h2>\n<p>The fields are polynomials: these are all their terms, in "
-          "the "
-          "units of the data.</p>\n",
-          out);
+    const int f_too = json_array_size(json_object_get(f->terms, "drift")) > 0,
+              a_too = json_array_size(json_object_get(f->terms, "diffusion")) > 0;
+    fprintf(
+        out,
+        "<details id=\"terms\">\n<summary>Coefficients</summary>\n<p>%s: these are all %s terms, in the units of the "
+        "data.</p>\n",
+        f_too && a_too ? "Drift and diffusion are polynomials"
+        : f_too        ? "The drift is a polynomial"
+                       : "The diffusion is a polynomial, the drift is not",
+        f_too && a_too ? "their" : "its");
     const int good = equation_table(out, f);
-    fputs("</section>\n", out);
+    fputs("</details>\n", out);
     return good;
 }
 
@@ -193,38 +236,64 @@ static void put_information(FILE *out, const rep_facts *f)
 
 static void put_end(FILE *out, const rep_facts *f)
 {
-    fputs("<section id=\"card\">\n<h2>Model card</h2>\n", out);
+    fputs("<details id=\"card\">\n<summary>Model card</summary>\n", out);
     card_write(out, f);
     put_information(out, f);
-    fputs("</section>\n<section id=\"again\">\n<h2>Make it again</h2>\n", out);
+    fputs("</details>\n<details id=\"again\">\n<summary>Make it again</summary>\n", out);
     card_commands(out, f);
-    fputs("</section>\n</main>\n<footer><p>Made by sock ", out);
+    fputs("</details>\n</section>\n</main>\n<footer><p>Made by sock ", out);
     page_text(out, sock_version());
     fputs(". Zoomable charts by uPlot, MIT licence, which stands in the source of this page.</p></footer>\n<!--\n",
           out);
     fputs(asset_uplot_licence, out);
-    fprintf(out, "-->\n<script>%s</script>\n<script>%s</script>\n</body>\n</html>\n", asset_uplot_js, asset_page_js);
+    fprintf(
+        out,
+        "-->\n<script>%s</script>\n<script>%s</script>\n<script>%s</script>\n<script>%s</script>\n</body>\n</html>\n",
+        asset_uplot_js, asset_page_js, asset_model_js, asset_live_js);
+}
+
+/* What a reader who has a minute sees. */
+static void put_first(FILE *out, const rep_facts *f)
+{
+    fputs("<main>\n<section id=\"summary\">\n", out);
+    words_verdict(out, f);
+    words_warnings(out, f);
+    words_data(out, f);
+    equation_write(out, f);
+    fputs("</section>\n", out);
+}
+
+/* How it was made, in folds. */
+static sock_status put_made(sock_context *ctx, FILE *out, const rep_facts *f, fig_input *in, const int *wanted)
+{
+    fputs("<section id=\"made\">\n<h2>How it was made</h2>\n<details id=\"learned\">\n<summary>What was learned, and "
+          "how well "
+          "it predicts</summary>\n",
+          out);
+    words_summary(out, f);
+    fputs("</details>\n", out);
+    sock_status status = put_chapters(ctx, out, f, in, wanted, FOLD);
+    if (status >= 0 && !put_terms(out, f)) status = SOCK_ENOMEM;
+    if (status >= 0) put_end(out, f);
+    return status;
 }
 
 static sock_status put_page(sock_context *ctx, FILE *out, const rep_facts *f, fig_input *in)
 {
     int wanted[CHAPTERS];
+    char *live = NULL;
     sock_status status = choose_chapters(in, wanted);
+    if (status >= 0) status = live_make(ctx, in, f, &live);
     if (status < 0) return status;
     put_head(out, f);
     put_top(out, f);
-    put_menu(out, wanted, has_terms(f));
-    fputs("<main>\n<section id=\"summary\">\n<h2>Summary</h2>\n", out);
-    words_verdict(out, f);
-    words_summary(out, f);
-    equation_write(out, f);
-    fputs("</section>\n", out);
-    words_warnings(out, f);
-    for (size_t i = 0; status >= 0 && i < CHAPTERS; i++)
-        if (wanted[i]) status = put_chapter(ctx, out, f, in, &chapters[i]);
-    if (status >= 0 && !put_terms(out, f)) status = SOCK_ENOMEM;
-    if (status >= 0) put_end(out, f);
-    return status;
+    put_menu(out, wanted, live != NULL);
+    put_first(out, f);
+    status = put_chapters(ctx, out, f, in, wanted, FIRST);
+    live_write(out, live);
+    free(live);
+    if (status >= 0) status = put_chapters(ctx, out, f, in, wanted, BODY);
+    return status < 0 ? status : put_made(ctx, out, f, in, wanted);
 }
 
 /* ---- The entries ---- */

@@ -23,12 +23,17 @@ typedef struct slice {
     double f_band[2 * GRID], a_band[2 * GRID];
     int outside[GRID];
     curve_ends ends; /* borrows these three */
+    dots f_dots, a_dots;
 } slice;
 
 /* The points of the slice (GRID x d). points: count x d of the data. */
-static void place_points(slice *s, size_t d, size_t count, const double *points, double *out)
+static void place_points(const sock_model *model, slice *s, size_t count, const double *points, double *out)
 {
-    const double low = s->values[0], high = s->values[s->count - 1], width = fmax((high - low) / 12, 1e-300);
+    const size_t d = sock_model_dim(model);
+    const double width = fmax((s->values[s->count - 1] - s->values[0]) / 12, 1e-300);
+    double end[2];
+    curve_reach(model, s->k, s->values[0], s->values[s->count - 1], end);
+    const double low = end[0], high = end[1];
     for (size_t g = 0; g < GRID; g++, out += d) {
         double total = 0;
         s->at[g] = low + (high - low) * (double)g / (GRID - 1);
@@ -66,12 +71,14 @@ static sock_status make_slice(sock_context *ctx, const fig_input *in, size_t cou
     double *x = calloc(GRID * d, sizeof *x);
     sock_status status = x ? evidence_sorted(in, s->k, &s->values, &s->count) : SOCK_ENOMEM;
     if (status >= 0) {
-        place_points(s, d, count, points, x);
+        place_points(in->model, s, count, points, x);
         status = evaluate(ctx, in->model, in->model, s->k, x, s->f, s->a);
     }
     s->ends = (curve_ends){.f = s->f_band, .a = s->a_band, .outside = s->outside};
     if (status >= 0) status = curve_bands(ctx, in->model, s->k, GRID, x, &s->ends);
     if (status >= 0 && in->truth) status = evaluate(ctx, in->truth, in->model, s->k, x, s->true_f, s->true_a);
+    if (status >= 0) status = dots_of(ctx, in, s->k, 'f', &s->f_dots);
+    if (status >= 0) status = dots_of(ctx, in, s->k, 'a', &s->a_dots);
     free(x);
     return status;
 }
@@ -96,21 +103,27 @@ static void keep_numbers(const fig_input *in, const slice *s, int has_a)
     }
 }
 
+static curve_set set_of(const fig_input *in, const slice *s, int is_a)
+{
+    const int known = in->truth && (!is_a || sock_model_has_diffusion(in->truth));
+    const double *truth = is_a ? s->true_a : s->true_f, *band = is_a ? s->a_band : s->f_band;
+    return (curve_set){.count = GRID,
+                       .x = s->at,
+                       .model = is_a ? s->a : s->f,
+                       .truth = known ? truth : NULL,
+                       .band = (is_a ? s->ends.has_a : s->ends.has_f) ? band : NULL,
+                       .outside = s->outside,
+                       .dots = is_a ? &s->a_dots : &s->f_dots,
+                       .values = s->count,
+                       .sorted = s->values,
+                       .from_zero = is_a};
+}
+
 static int draw_slice(sheet *sh, const fig_input *in, const slice *s, int is_a)
 {
     const char *name = sock_model_name(in->model, s->k);
-    const int known = in->truth && (!is_a || sock_model_has_diffusion(in->truth));
-    const double *truth = is_a ? s->true_a : s->true_f, *band = is_a ? s->a_band : s->f_band;
+    const curve_set set = set_of(in, s, is_a);
     char unit[64], title[200], shown[120];
-    const curve_set set = {.count = GRID,
-                           .x = s->at,
-                           .model = is_a ? s->a : s->f,
-                           .truth = known ? truth : NULL,
-                           .band = (is_a ? s->ends.has_a : s->ends.has_f) ? band : NULL,
-                           .outside = s->outside,
-                           .values = s->count,
-                           .sorted = s->values,
-                           .from_zero = is_a};
     unit_of_field(name, fig_time_name(in), is_a ? 2 : 1, sizeof unit, unit);
     snprintf(shown, sizeof shown, "%s", name);
     snprintf(title, sizeof title, "%s of %.60s%s", is_a ? "a" : "f", shown, unit);
@@ -131,7 +144,12 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
-    curve_keys(s, slices->ends.has_f, in->truth != NULL);
+    curve_key has = {.band = slices->ends.has_f, .dots = slices->f_dots.count > 0};
+    for (size_t i = 0; i < 2 * states; i++) {
+        const curve_set set = set_of(in, &slices[i / 2], (int)(i % 2));
+        has.truth = has.truth || ((has_a || !(i % 2)) && curve_shows_truth(&set));
+    }
+    curve_keys(s, &has);
     for (size_t i = 0; good && i < states; i++) {
         good = draw_slice(s, in, &slices[i], 0);
         if (good && has_a) good = draw_slice(s, in, &slices[i], 1);

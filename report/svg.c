@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "svg.h"
 
+#include "assets.h"
 #include "memtext.h"
 
 #include <math.h>
@@ -17,63 +18,7 @@ struct svg {
     int clips;
 };
 
-/* The colours are those of Okabe and Ito, which people who see red and green alike can tell apart; the brighter ones
- * stand on the dark ground. Rules start with svg.sock so that they leave a page around the picture alone. */
-static const char style[] =
-    "svg.sock{font-family:Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif;font-size:12px}\n"
-    ".sock .ground{fill:#fff}.sock text{fill:#222}.sock .muted{fill:#5f5f5f;font-size:11px}\n"
-    ".sock .tick{fill:#444;font-size:11px}.sock .head{font-size:14px;font-weight:bold}.sock .panel{font-weight:bold}\n"
-    ".sock .spine{stroke:#444;stroke-width:1;fill:none}.sock .grid{stroke:#e4e4e4;stroke-width:1}\n"
-    ".sock .zero{stroke:#aaa;stroke-width:1}\n"
-    ".sock .model{stroke:#0072b2;stroke-width:2;fill:none;stroke-linejoin:round;stroke-linecap:round}\n"
-    ".sock .fine{stroke:#0072b2;stroke-width:1.4;fill:none;stroke-linejoin:round;stroke-linecap:round}\n"
-    ".sock .truth{stroke:#d55e00;stroke-width:1.8;fill:none;stroke-dasharray:6 4}\n"
-    ".sock .dash{stroke:#d55e00;stroke-width:1.2;fill:none;stroke-dasharray:4 3}\n"
-    ".sock .under{stroke:#b4b4b4;stroke-width:4.5;fill:none;stroke-linecap:round;stroke-linejoin:round}\n"
-    ".sock .shade{stroke:none;fill:#c4c4c4}\n"
-    ".sock .data{stroke:#777;stroke-width:.7;stroke-opacity:.4;fill:none;stroke-linejoin:round}\n"
-    ".sock .datakey{stroke:#888;stroke-width:1;fill:none}\n"
-    ".sock .chosen{stroke:#222;stroke-width:1.2;fill:none;stroke-linejoin:round}\n"
-    ".sock .series1,.sock .series2,.sock .series3{stroke-width:1;stroke-opacity:.75;fill:none;stroke-linejoin:round}\n"
-    ".sock .series1{stroke:#0072b2}.sock .series2{stroke:#d55e00}.sock .series3{stroke:#009e73}\n"
-    ".sock .speck{fill:#e69f00;fill-opacity:.4}.sock .bar{fill:#9a9a9a}\n"
-    ".sock .fan90{fill:#0072b2;fill-opacity:.22}.sock .fan50{fill:#0072b2;fill-opacity:.32}\n"
-    ".sock .beyond{fill:#56b4e9;fill-opacity:.12}\n"
-    ".sock .den1{fill:#e69f00;fill-opacity:.13}.sock .den2{fill:#e69f00;fill-opacity:.24}\n"
-    ".sock .den3{fill:#e69f00;fill-opacity:.36}.sock .den4{fill:#e69f00;fill-opacity:.5}\n"
-    ".sock .den5{fill:#e69f00;fill-opacity:.68}\n"
-    ".sock .sim1{fill:#0072b2;fill-opacity:.12}.sock .sim2{fill:#0072b2;fill-opacity:.22}\n"
-    ".sock .sim3{fill:#0072b2;fill-opacity:.34}.sock .sim4{fill:#0072b2;fill-opacity:.48}\n"
-    ".sock .sim5{fill:#0072b2;fill-opacity:.66}\n"
-    ".sock .dot{fill:#0072b2;fill-opacity:.4}.sock .mark{fill:#0072b2}.sock .best{fill:#d55e00}\n"
-    ".sock .limit{stroke:#777;stroke-width:1;stroke-dasharray:3 3;fill:none}\n"
-    ".sock .law{stroke:#d55e00;stroke-width:1.6;fill:none}\n"
-    ".sock .c0,.sock .c1,.sock .c2,.sock .c3,.sock .c4,.sock .c5,.sock .rest{stroke-width:1.6;fill:none;"
-    "stroke-linejoin:round}\n"
-    ".sock .c0{stroke:#0072b2}.sock .c1{stroke:#d55e00}.sock .c2{stroke:#009e73}.sock .c3{stroke:#cc79a7}\n"
-    ".sock .c4{stroke:#8a6d00;stroke-dasharray:6 3}.sock .c5{stroke:#222;stroke-dasharray:2 3}\n"
-    ".sock .rest{stroke:#999;stroke-width:1;stroke-opacity:.6}\n"
-    ".sock .p0{fill:#0072b2}.sock .p1{fill:#d55e00}.sock .p2{fill:#009e73}.sock .p3{fill:#cc79a7}\n"
-    ".sock .p4{fill:#8a6d00}.sock .p5{fill:#222}.sock .other{fill:#999;fill-opacity:.6}\n"
-    "@media screen and (prefers-color-scheme:dark){\n"
-    ".sock .ground{fill:#16181c}.sock text{fill:#e8e8e8}.sock .muted{fill:#a8a8a8}.sock .tick{fill:#c4c4c4}\n"
-    ".sock .spine{stroke:#bbb}.sock .grid{stroke:#2d3036}.sock .zero{stroke:#666}\n"
-    ".sock .model,.sock .fine{stroke:#56b4e9}.sock .truth,.sock .dash{stroke:#e69f00}\n"
-    ".sock .series1{stroke:#56b4e9}.sock .series2{stroke:#e69f00}.sock .series3{stroke:#2ac79a}\n"
-    ".sock .under{stroke:#5c5f66}.sock .shade{fill:#5c5f66}\n"
-    ".sock .data{stroke:#aaa}.sock .chosen{stroke:#f0f0f0}.sock .bar{fill:#80838a}\n"
-    ".sock .fan90{fill:#56b4e9;fill-opacity:.2}.sock .fan50{fill:#56b4e9;fill-opacity:.3}\n"
-    ".sock .sim1,.sock .sim2,.sock .sim3,.sock .sim4,.sock .sim5,.sock .dot,.sock .mark{fill:#56b4e9}\n"
-    ".sock .den1{fill-opacity:.2}.sock .den2{fill-opacity:.32}.sock .den3{fill-opacity:.44}.sock "
-    ".den4{fill-opacity:.58}\n"
-    ".sock .den5{fill-opacity:.76}.sock .speck{fill-opacity:.7}.sock .datakey{stroke:#aaa}\n"
-    ".sock .law{stroke:#e69f00}.sock .best{fill:#e69f00}.sock .limit{stroke:#999}\n"
-    ".sock .c0{stroke:#56b4e9}.sock .c1{stroke:#e69f00}.sock .c2{stroke:#2fc08f}.sock .c3{stroke:#e39cc4}\n"
-    ".sock .c4{stroke:#f0e442}.sock .c5{stroke:#eee}.sock .rest{stroke:#888}\n"
-    ".sock .p0{fill:#56b4e9}.sock .p1{fill:#e69f00}.sock .p2{fill:#2fc08f}.sock .p3{fill:#e39cc4}\n"
-    ".sock .p4{fill:#f0e442}.sock .p5{fill:#eee}}\n";
-
-const char *svg_style(void) { return style; }
+const char *svg_style(void) { return asset_figure_css; }
 
 /* ---- Text ---- */
 
@@ -180,7 +125,7 @@ static svg *start(const char *id, double width, double height, const char *title
 
 svg *svg_new(const char *id, double width, double height, const char *title)
 {
-    return start(id, width, height, title, style);
+    return start(id, width, height, title, svg_style());
 }
 
 svg *svg_new_plain(const char *id, double width, double height, const char *title)

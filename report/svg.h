@@ -24,8 +24,8 @@ const char *svg_style(void);
 /* Ends the picture and frees s. The text (freed with free()) and its length; NULL when memory ran out on the way. */
 char *svg_close(svg *s, size_t *size);
 
-/* Class: words of the style sheet in svg.c: model, truth, data, grid, spine, fan90, fan50, bar, ... Points that are not
- * finite are left out; they break a line. */
+/* Class: words of the style sheet assets/figure.css: model, truth, data, grid, spine, fan90, fan50, bar, ... Points
+ * that are not finite are left out; they break a line. */
 void svg_line(svg *s, const char *klass, const double from[2], const double to[2]);
 void svg_polyline(svg *s, const char *klass, size_t count, const double *xy);
 void svg_polygon(svg *s, const char *klass, size_t count, const double *xy);

@@ -130,7 +130,6 @@ static void *copy(size_t count, size_t size, const void *from)
 
 sock_status res_scores(sock_context *ctx, const sock_model *model, const sock_data *data, res_set *out)
 {
-    if (sock_model_inputs(model)) return res_make(ctx, model, data, out); /* the check cannot yet */
     sock_step_scores s;
     const sock_status status = sock_check_scores(ctx, model, data, NULL, &s);
     if (status < 0) return status;

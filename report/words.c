@@ -1,5 +1,6 @@
 /* words.c - the summary of a report, in sentences: what the data are, what was learned, how far it can be trusted. */
 #define _GNU_SOURCE
+#include "evidence.h"
 #include "facts.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ static void put_names(FILE *out, const rep_facts *f)
     if (shown < f->d) fprintf(out, " and %zu more", f->d - shown);
 }
 
-static void data_words(FILE *out, const rep_facts *f)
+void words_data(FILE *out, const rep_facts *f)
 {
     json_t *times = json_object_get(f->summary, "time_range"), *step = json_object_get(f->summary, "time_step");
     const long long paths = info_count(f->summary, "trajectories"), points = info_count(f->summary, "points");
@@ -186,7 +187,7 @@ static void put_tests(FILE *out, const sock_checks *c)
 void words_verdict(FILE *out, const rep_facts *f)
 {
     if (!f->has_check) return;
-    fputs("<p class=\"verdict\"><b>", out);
+    fprintf(out, "<p class=\"verdict%s\"><b>", f->check.ok ? "" : " objects");
     page_text(out, f->check.verdict);
     fputs("</b>", out);
     if (f->check.advice[0]) fputs(" ", out), page_text(out, f->check.advice);
@@ -194,9 +195,30 @@ void words_verdict(FILE *out, const rep_facts *f)
     if (isfinite(f->check.lag1)) put_tests(out, &f->check); /* else none was made */
 }
 
+/* The range of nearly all data, state by state. */
+void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
+{
+    enum { STATES = 6 };
+    const double inside = 0.98;
+    fputs("<p class=\"trust\">Trust the curves where the data are: 98 % of them have ", out);
+    for (size_t k = 0; k < f->d && k < STATES; k++) {
+        const double *sorted;
+        size_t count;
+        if (evidence_sorted(in, k, &sorted, &count) < 0) *f->failed = 1;
+        if (*f->failed) break;
+        fputs(!k ? "" : k + 1 == f->d ? " and " : ", ", out);
+        page_text(out, sock_model_name(f->model, k));
+        fputs(" from ", out), page_number(out, look_quantile(count, sorted, (1 - inside) / 2));
+        fputs(" to ", out), page_number(out, look_quantile(count, sorted, (1 + inside) / 2));
+    }
+    fputs(f->d > STATES ? ", and so on. " : ". ", out);
+    fputs("Where few are near, curves and bands are faint: a guess.", out);
+    if (f->has_check && !f->check.ok) fputs(" Bands assume that the equation is right, and the verdict objects.", out);
+    fputs("</p>\n", out);
+}
+
 void words_summary(FILE *out, const rep_facts *f)
 {
-    data_words(out, f);
     drift_words(out, f);
     diffusion_words(out, f);
     noise_words(out, f);

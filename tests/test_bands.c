@@ -64,7 +64,7 @@ static sock_model *by_hand(fixture *f)
     good(f, sk_model_add_diffusion(f->ctx, model, constant(f, 2 * sqrt(0.7))));
     good(f, sk_model_add_diffusion(f->ctx, model, constant(f, sqrt(0.3))));
     model->floor = 0.5;
-    good(f, sk_spread_new(f->ctx, 1, 2, 1, 2, &model->spread));
+    good(f, sk_spread_new(f->ctx, 1, 1, 2, 1, 2, &model->spread));
     sk_spread *s = model->spread;
     s->share[0] = 0.6, s->share[1] = 0.4;
     s->pi[0] = 0.5, s->pi[1] = 0.2, s->pi[2] = 0.3;
@@ -376,7 +376,7 @@ static void test_errors__of_a_line_are_those_of_slope_and_root(void **state)
     model->drift[0]->weight[0] = -1.3;
     model->drift[0]->weight[1] = 0.5;
     good(f, sk_features_set_units(f->ctx, model->drift[0]->map, &origin, NULL));
-    good(f, sk_spread_new(f->ctx, 1, 1, 0, 0, &model->spread));
+    good(f, sk_spread_new(f->ctx, 1, 1, 1, 0, 0, &model->spread));
     model->spread->share[0] = model->spread->pi[0] = 1;
     model->spread->drift[0] = diagonal(f, 2, sd);
     good(f, sk_equation_add(f->ctx, model, &record));

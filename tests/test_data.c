@@ -292,6 +292,55 @@ static void test_data__split_parts_make_up_the_whole(void **state)
     sock_data_free(data);
 }
 
+/* Counts, for each step of the whole, how often it is in a part: pieces begin and end at points of the whole. */
+static void count_steps(const sock_data *whole, const sock_data *part, size_t *seen)
+{
+    for (size_t j = 0; j < part->trajectories; j++) {
+        const size_t from = (size_t)atoi(part->id[j]);
+        size_t at = whole->first[from];
+        while (whole->t[at] != part->t[part->first[j]]) at++;
+        for (size_t i = part->first[j]; i + 1 < part->first[j + 1]; i++, at++) {
+            seen[at]++;
+            assert_true(part->t[i + 1] == whole->t[at + 1]);
+            assert_true(part->x[2 * i] == whole->x[2 * at] && part->x[2 * i + 3] == whole->x[2 * at + 3]);
+        }
+    }
+}
+
+static void test_data__blocks_of_time_make_up_the_whole(void **state)
+{
+    (void)state;
+    sock_data *data = make_data(6, 12, 2, 3);
+    size_t longest = 0;
+    for (size_t j = 0; j < 6; j++) longest = SK_MAX(longest, data->first[j + 1] - data->first[j] - 1);
+    assert_true(longest > 4);
+    for (size_t parts = 2; parts <= longest; parts++) {
+        size_t held_times[72] = {0};
+        for (size_t part = 0; part < parts; part++) {
+            sock_data *rest = NULL, *held = NULL;
+            size_t seen[72] = {0};
+            assert_int_equal(sock_data_split_time(ctx, data, parts, part, &rest, &held), SOCK_OK);
+            count_steps(data, held, held_times);
+            count_steps(data, held, seen);
+            count_steps(data, rest, seen);
+            for (size_t j = 0; j < 6; j++)
+                for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) assert_int_equal(seen[i], 1);
+            assert_true(held->trajectories <= 6 && rest->trajectories <= 12);
+            if (parts == 3 && part == 1) assert_string_equal(rest->id[1], "0/after");
+            sock_data_free(rest);
+            sock_data_free(held);
+        }
+        for (size_t j = 0; j < 6; j++)
+            for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) assert_int_equal(held_times[i], 1);
+    }
+    sock_data *held = NULL;
+    expect_refusal(sock_data_split_time(ctx, data, 1, 0, NULL, &held), SOCK_EUSAGE, held, "1 parts");
+    expect_refusal(sock_data_split_time(ctx, data, 3, 3, NULL, &held), SOCK_EUSAGE, held, "part is 3");
+    expect_refusal(sock_data_split_time(ctx, NULL, 3, 0, NULL, &held), SOCK_EUSAGE, held, "NULL");
+    expect_refusal(sock_data_split_time(ctx, data, 40, 0, NULL, &held), SOCK_EINPUT, held, "holds no step");
+    sock_data_free(data);
+}
+
 static void test_data__every_failed_allocation_is_reported(void **state)
 {
     (void)state;
@@ -589,6 +638,7 @@ int main(void)
         cmocka_unit_test(test_data__deal_is_fair_and_keeps_groups_whole),
         cmocka_unit_test(test_data__deal_follows_the_seed),
         cmocka_unit_test(test_data__split_parts_make_up_the_whole),
+        cmocka_unit_test(test_data__blocks_of_time_make_up_the_whole),
         cmocka_unit_test(test_data__every_failed_allocation_is_reported),
         cmocka_unit_test(test_data__written_data_read_back_the_same),
         cmocka_unit_test(test_data__summary_counts_and_ranges),

@@ -24,14 +24,14 @@ static sk_rule *rule_of(size_t n, size_t d, const char *quadrature)
     return rule;
 }
 
-static sk_diffusion_system *system_of(const sk_rule *rule, sk_diffusion_spec spec, const char *kernel)
+static sk_diffusion_system *system_of(const sk_rule *rule, const double *z, sk_diffusion_spec spec, const char *kernel)
 {
     sk_diffusion_system *system = NULL;
     sk_kernel *made = case_kernel(ctx, kernel);
     spec.kernel = made;
     spec.lambda = 1e-3;
     spec.solver.tolerance = 1e-10;
-    if (sk_diffusion_system_new(ctx, rule, &spec, &system) < 0) fail_msg("%s", sock_message(ctx));
+    if (sk_diffusion_system_new(ctx, rule, z, &spec, &system) < 0) fail_msg("%s", sock_message(ctx));
     sk_kernel_free(made);
     return system;
 }
@@ -56,18 +56,20 @@ static void prop_unit_is_that_of_steps_and_kernel(void **state)
 {
     (void)state;
     sk_rule *rule = rule_of(9, 2, "trapezoid");
+    double *z = sk_doubles(ctx, rule->n, 4);
     double h2 = 0, k = 0;
     for (size_t i = 0; i < rule->n; i++) h2 += rule->h[i] * rule->h[i] / (double)rule->n;
     for (size_t a = 0; a < rule->nodes; a++) {
         const double *x = rule->x + 2 * a;
         k += (1 + x[0] * x[0] + x[1] * x[1]) / (double)rule->nodes;
     }
-    sk_diffusion_system *affine = system_of(rule, (sk_diffusion_spec){0}, "affine");
+    sk_diffusion_system *affine = system_of(rule, z, (sk_diffusion_spec){0}, "affine");
     assert_close(sk_diffusion_unit(affine), h2 * k * k, 1e-13, 0);
-    sk_diffusion_system *gauss = system_of(rule, (sk_diffusion_spec){0}, "gauss:eta=0.5");
+    sk_diffusion_system *gauss = system_of(rule, z, (sk_diffusion_spec){0}, "gauss:eta=0.5");
     assert_close(sk_diffusion_unit(gauss), h2, 1e-9, 0);
     sk_diffusion_system_free(affine), sk_diffusion_system_free(gauss);
     sk_rule_free(rule);
+    sk_free(z);
 }
 
 typedef struct solved {
@@ -80,8 +82,8 @@ static solved solve(const sk_rule *rule, const sk_diffusion_spec *spec, const ch
 {
     static const double lambda[] = {1e-1, 1e-2, 1e-3};
     solved r = {.beta = sk_doubles(ctx, rule->n, rule->out * rule->out)};
-    sk_diffusion_system *system = system_of(rule, *spec, kernel);
-    if (sk_diffusion_solve(ctx, system, z, 3, lambda, r.term, r.report, r.beta) != SOCK_OK)
+    sk_diffusion_system *system = system_of(rule, z, *spec, kernel);
+    if (sk_diffusion_solve(ctx, system, 3, lambda, r.term, r.report, r.beta) != SOCK_OK)
         fail_msg("%s", sock_message(ctx));
     sk_diffusion_system_free(system);
     return r;
@@ -108,11 +110,11 @@ static void test_diffusionsystem__features_of_the_implicit_form(void **state)
         sk_rule *rule = rule_of(n, d, "trapezoid");
         double *z = sk_doubles(ctx, n, d * d);
         const sk_diffusion_spec spec = {.diagonal = cases[c].diagonal, .max_rank = cases[c].max_rank};
-        sk_diffusion_system *system = system_of(rule, spec, "gauss:eta=0.1");
+        sk_diffusion_system *system = system_of(rule, z, spec, "gauss:eta=0.1");
         const double lambda = 1;
         sk_diffusion_term *term = NULL;
         sk_diffusion_report report;
-        assert_true(sk_diffusion_solve(ctx, system, z, 1, &lambda, &term, &report, NULL) >= 0); /* z = 0: Q = 0 */
+        assert_true(sk_diffusion_solve(ctx, system, 1, &lambda, &term, &report, NULL) >= 0); /* z = 0: Q = 0 */
         assert_int_equal(report.features, cases[c].features);
         assert_int_equal(report.complete, cases[c].features == 2 * n);
         assert_string_equal(report.form, "implicit");
@@ -155,20 +157,22 @@ static void test_diffusionsystem__refuses(void **state)
 {
     (void)state;
     sk_rule *rule = rule_of(8, 2, "left");
+    double *z = targets_of(rule);
     sk_kernel *matrix = case_kernel(ctx, "divfree:eta=1"), *gauss = case_kernel(ctx, "gauss:eta=1");
     sk_diffusion_system *system = NULL;
     sk_diffusion_spec spec = {.kernel = matrix, .lambda = 1e-3};
-    assert_int_equal(sk_diffusion_system_new(ctx, rule, &spec, &system), SOCK_EUSAGE);
+    assert_int_equal(sk_diffusion_system_new(ctx, rule, z, &spec, &system), SOCK_EUSAGE);
     assert_non_null(strstr(sock_message(ctx), "give a scalar one"));
     sk_begin(ctx);
     spec.kernel = gauss;
     spec.form = SK_FORM_EXPLICIT;
-    assert_int_equal(sk_diffusion_system_new(ctx, rule, &spec, &system), SOCK_EUSAGE);
+    assert_int_equal(sk_diffusion_system_new(ctx, rule, z, &spec, &system), SOCK_EUSAGE);
     assert_null(system);
     sk_begin(ctx);
     sk_diffusion_system_free(NULL);
     sk_kernel_free(matrix), sk_kernel_free(gauss);
     sk_rule_free(rule);
+    sk_free(z);
 }
 
 /* ---- Solutions ---- */
@@ -225,6 +229,60 @@ static void prop_diagonal_is_one_problem_a_component(void **state)
     sk_rule_free(rule);
 }
 
+/* Intervals of one trajectory that share their nodes, in d dimensions. */
+static sk_rule *long_rule(size_t n, size_t d)
+{
+    double *t = sk_doubles(ctx, n + 1, 1), *x = sk_doubles(ctx, n + 1, d);
+    const size_t length = n + 1;
+    sock_data *data = NULL;
+    sk_rule *rule = NULL;
+    sk_normals((sk_key){14, SK_PURPOSE_TEST}, d, 0, 0, (n + 1) * d, x);
+    for (size_t i = 0; i <= n; i++) t[i] = 0.1 * (double)i + 0.03 * sin((double)i);
+    assert_int_equal(sock_data_from_arrays(ctx, d, 1, &length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    assert_int_equal(sk_rule_new(ctx, data, "trapezoid", &rule), SOCK_OK);
+    sk_free(t), sk_free(x);
+    sock_data_free(data);
+    return rule;
+}
+
+/* The sums, and the rows that a plain method keeps: one problem, one unit of lambda, the same answers; and where lambda
+ * is so small that the sums know it from rounding only, the rows answer. */
+static void prop_sums_and_rows_give_the_same(void **state)
+{
+    (void)state;
+    static const double x[] = {0.4, -0.3}, tiny = 1e-9;
+    sk_rule *rules[] = {rule_of(700, 2, "trapezoid"), long_rule(700, 2)};
+    for (int form = 0; form < 4; form++) {
+        const sk_rule *rule = rules[form % 2];
+        double *z = targets_of(rule), a[4], expected[4], beta_size = 0;
+        const sk_diffusion_spec by_sums = {.diagonal = form < 2, .max_rank = 12};
+        sk_diffusion_spec by_rows = by_sums;
+        by_rows.solver.no_compression = true;
+        solved s = solve(rule, &by_sums, "gauss:eta=2", z), r = solve(rule, &by_rows, "gauss:eta=2", z);
+        for (size_t i = 0; i < rule->n * 4; i++) beta_size = fmax(beta_size, fabs(r.beta[i]));
+        for (size_t i = 0; i < rule->n * 4; i++) assert_close(s.beta[i], r.beta[i], 1e-5, beta_size);
+        for (size_t q = 0; q < 3; q++) {
+            assert_close(s.report[q].primal, r.report[q].primal, 1e-8, 0);
+            assert_true(s.report[q].rows < r.report[q].rows && s.report[q].effort.total > 0);
+            values_at(s.term[q], x, a);
+            values_at(r.term[q], x, expected);
+            for (size_t k = 0; k < 4; k++) assert_close(a[k], expected[k], 1e-4, 1);
+        }
+        sk_diffusion_system *sums = system_of(rule, z, by_sums, "gauss:eta=2"),
+                            *rows = system_of(rule, z, by_rows, "gauss:eta=2");
+        assert_close(sk_diffusion_unit(sums), sk_diffusion_unit(rows), 1e-12, 0);
+        sk_diffusion_term *term = NULL;
+        sk_diffusion_report report;
+        assert_int_equal(sk_diffusion_solve(ctx, sums, 1, &tiny, &term, &report, NULL), SOCK_OK);
+        assert_true(report.gap <= 2e-10 * report.primal && report.rows > s.report[2].rows);
+        sk_diffusion_term_free(term);
+        sk_diffusion_system_free(sums), sk_diffusion_system_free(rows);
+        solved_clear(&s), solved_clear(&r);
+        sk_free(z);
+    }
+    sk_rule_free(rules[0]), sk_rule_free(rules[1]);
+}
+
 /* One that stops early says so, and all it made is usable. */
 static void test_diffusionsystem__stops_early(void **state)
 {
@@ -232,11 +290,11 @@ static void test_diffusionsystem__stops_early(void **state)
     static const double lambda = 1e-6;
     sk_rule *rule = rule_of(25, 2, "trapezoid");
     double *z = targets_of(rule), *beta = sk_doubles(ctx, rule->n, 4), largest = 0;
-    sk_diffusion_system *system =
-        system_of(rule, (sk_diffusion_spec){.solver = {.max_iterations = 1}, .form = SK_FORM_IMPLICIT}, "gauss:eta=1");
+    sk_diffusion_system *system = system_of(
+        rule, z, (sk_diffusion_spec){.solver = {.max_iterations = 1}, .form = SK_FORM_IMPLICIT}, "gauss:eta=1");
     sk_diffusion_term *term = NULL;
     sk_diffusion_report report;
-    assert_int_equal(sk_diffusion_solve(ctx, system, z, 1, &lambda, &term, &report, beta), SOCK_NOT_CONVERGED);
+    assert_int_equal(sk_diffusion_solve(ctx, system, 1, &lambda, &term, &report, beta), SOCK_NOT_CONVERGED);
     assert_false(report.converged);
     assert_non_null(term);
     for (size_t i = 0; i < 4 * rule->n; i++) largest = fmax(largest, fabs(beta[i]));
@@ -273,21 +331,19 @@ static void test_diffusionsystem__constant_is_the_weighted_mean(void **state)
     sk_rule *rule = rule_of(25, 2, "trapezoid");
     double *z = targets_of(rule), sum[4] = {0}, weight = 0, a[4];
     static const double lambda = 1e-9;
-    double *row = sk_doubles(ctx, rule->n, 1);
     for (size_t i = 0; i < rule->n; i++) {
-        row[i] = 1 + (double)(i % 3);
-        weight += row[i] * rule->h[i] * rule->h[i];
-        for (size_t k = 0; k < 4; k++) sum[k] += row[i] * rule->h[i] * z[i * 4 + k];
+        weight += rule->h[i] * rule->h[i];
+        for (size_t k = 0; k < 4; k++) sum[k] += rule->h[i] * z[i * 4 + k];
     }
-    sk_diffusion_system *system = system_of(rule, (sk_diffusion_spec){.row_weight = row}, "constant");
+    sk_diffusion_system *system = system_of(rule, z, (sk_diffusion_spec){0}, "constant");
     sk_diffusion_term *term = NULL;
     sk_diffusion_report report;
-    assert_true(sk_diffusion_solve(ctx, system, z, 1, &lambda, &term, &report, NULL) >= 0);
+    assert_true(sk_diffusion_solve(ctx, system, 1, &lambda, &term, &report, NULL) >= 0);
     values_at(term, rule->x, a);
     for (size_t k = 0; k < 4; k++) assert_close(a[k], sum[k] / weight, 1e-5, 1);
     sk_diffusion_term_free(term);
     sk_diffusion_system_free(system);
-    sk_free(z), sk_free(row);
+    sk_free(z);
     sk_rule_free(rule);
 }
 
@@ -304,8 +360,8 @@ static sock_status solve_once(sock_context *context, void *arg)
     sk_diffusion_system *system = NULL;
     sk_diffusion_term *term[2] = {NULL};
     sk_diffusion_report report[2];
-    sock_status status = sk_diffusion_system_new(context, w->rule, &w->spec, &system);
-    if (status >= 0) status = sk_diffusion_solve(context, system, w->z, 2, lambda, term, report, NULL);
+    sock_status status = sk_diffusion_system_new(context, w->rule, w->z, &w->spec, &system);
+    if (status >= 0) status = sk_diffusion_solve(context, system, 2, lambda, term, report, NULL);
     if (status < 0) assert_true(!term[0] && !term[1]);
     for (size_t i = 0; i < 2; i++) sk_diffusion_term_free(term[i]);
     sk_diffusion_system_free(system);
@@ -337,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_diffusionsystem__forms),
         cmocka_unit_test(test_diffusionsystem__refuses),
         cmocka_unit_test(prop_diagonal_is_one_problem_a_component),
+        cmocka_unit_test(prop_sums_and_rows_give_the_same),
         cmocka_unit_test(test_diffusionsystem__stops_early),
         cmocka_unit_test(test_diffusionsystem__one_dimension_is_both),
         cmocka_unit_test(test_diffusionsystem__constant_is_the_weighted_mean),

@@ -313,6 +313,53 @@ static void prop_learned_weights_are_sparse_bayes_of_the_sums(void **state)
     }
 }
 
+typedef sock_status (*bayes_fn)(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g, double price,
+                                size_t most, sk_sparse_bayes **out);
+
+/* The number of terms that a way to learn finds in the system of a component, from all rows. */
+static size_t terms_by(bayes_fn learn, const sk_drift_sums *s, size_t u, double *w)
+{
+    double h[144], g[12];
+    sk_sparse_bayes *fit = NULL;
+    sk_drift_sums_subtract(s, s->folds, u, h, g);
+    assert_int_equal(learn(ctx, s->order, h, s->order, g, fmax(log((double)s->order), 3), 0, &fit), SOCK_OK);
+    const size_t count = fit->active;
+    for (size_t a = 0; a < count; a++)
+        w[fit->index[a] % P * s->d + (s->systems > 1 ? u : fit->index[a] / P)] = fit->mean[a];
+    sk_sparse_bayes_free(fit);
+    return count;
+}
+
+/* A feature that is nearly the sum of two others comes in first and has nothing to say once these are there: trimmed
+ * weights are without it. */
+static void test_trimmed_weights_leave_idle_terms_out(void **state)
+{
+    (void)state;
+    size_t shorter = 0;
+    for (size_t c = 0; c < CASES; c++) {
+        const size_t d = cases[c].d;
+        if (cases[c].coupling == SK_SHARED) continue;
+        case_bench b = bench_of(&cases[c], SK_BLOCK);
+        double *psi = some_psi(b.rows->n), w[12] = {0}, other[12] = {0}, found[12];
+        for (size_t i = 0; i < b.rows->n * P; i += P) {
+            const double t = b.v->t[i / P * d];
+            psi[i] = 10 * t + psi[i];
+            psi[i + 1] = 10 * t - psi[i + 1];
+            psi[i + 2] = psi[i] + psi[i + 1] + 3 * psi[i + 2];
+        }
+        sk_drift_sums *s = add_blocks(&b, &cases[c], psi, 0, b.rows->blocks);
+        sk_drift_sums_close(s);
+        for (size_t u = 0; u < s->systems; u++)
+            shorter += terms_by(sk_sparse_bayes_trim, s, u, w) < terms_by(sk_sparse_bayes_fit, s, u, other);
+        assert_int_equal(sk_drift_sums_trimmed(ctx, s, s->folds, found, NULL), SOCK_OK);
+        for (size_t i = 0; i < P * d; i++) assert_close(found[i], w[i], 1e-12, 1);
+        sk_drift_sums_free(s);
+        sk_free(psi);
+        case_bench_clear(&b);
+    }
+    assert_true(shorter > 0);
+}
+
 /* Weights among some terms: the others are 0, and those of the terms leave no slope. */
 static void prop_weights_among_terms_solve_their_equations(void **state)
 {
@@ -462,6 +509,7 @@ int main(void)
         cmocka_unit_test(prop_long_blocks_add_up_as_short_ones_do),
         cmocka_unit_test(prop_ridge_solves_its_systems),
         cmocka_unit_test(prop_learned_weights_are_sparse_bayes_of_the_sums),
+        cmocka_unit_test(test_trimmed_weights_leave_idle_terms_out),
         cmocka_unit_test(prop_weights_among_terms_solve_their_equations),
         cmocka_unit_test(prop_listed_sums_are_parts_of_all),
         cmocka_unit_test(test_driftsums__listed_terms_pay_as_ones_of_all_do),

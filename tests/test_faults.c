@@ -69,6 +69,44 @@ static sock_status call_read_npy(world *w)
     return keep_data(status, data);
 }
 
+static void write_csv(const char *path);
+
+static sock_status call_read_files(world *w)
+{
+    char other[96];
+    const char *const paths[] = {w->csv, other};
+    snprintf(other, sizeof other, "%s/other.csv", w->folder);
+    write_csv(other);
+    sock_data *data = NULL;
+    sock_status status = sock_data_read_files(w->ctx, 2, paths, w->plain, &data);
+    remove(other);
+    return keep_data(status, data);
+}
+
+/* A folder that is there is never replaced. */
+static void remove_folder(const char *folder)
+{
+    static const char *const names[] = {"x.npy", "t.npy", "first.npy", "group.npy", "names.txt"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        remove(path);
+    }
+    remove(folder);
+}
+
+static sock_status call_convert(world *w)
+{
+    char folder[400];
+    const char *const path = w->csv;
+    sock_data *data = NULL;
+    snprintf(folder, sizeof folder, "%s.traj", w->out);
+    sock_status status = sock_data_convert(w->ctx, 1, &path, w->plain, 0, folder);
+    if (status >= 0) status = sock_data_read(w->ctx, folder, w->plain, &data);
+    remove_folder(folder);
+    return keep_data(status, data);
+}
+
 static sock_status call_from_arrays(world *w)
 {
     static const size_t length[] = {3, 2}, group[] = {7, 9};
@@ -83,6 +121,15 @@ static sock_status call_split(world *w)
 {
     sock_data *rest = NULL, *held = NULL;
     sock_status status = sock_data_split(w->ctx, w->data, 2, 0, 1, &rest, &held);
+    assert_int_equal(rest != NULL, held != NULL);
+    sock_data_free(rest);
+    return keep_data(status, held);
+}
+
+static sock_status call_split_time(world *w)
+{
+    sock_data *rest = NULL, *held = NULL;
+    sock_status status = sock_data_split_time(w->ctx, w->data, 3, 1, &rest, &held);
     assert_int_equal(rest != NULL, held != NULL);
     sock_data_free(rest);
     return keep_data(status, held);
@@ -404,6 +451,9 @@ static sock_status call_bands(world *w)
     sock_model *draw = NULL;
     sock_status status = sock_model_bands(w->ctx, w->banded, 1, &x, 0.9,
                                           &(sock_bands){.f_low = &low, .f_high = &high, .sigma_high = &high});
+    if (status >= 0)
+        status =
+            sock_model_bands_at(w->ctx, w->banded, 1, &x, NULL, 0.9, &(sock_bands){.a_low = &low, .a_high = &high});
     if (status >= 0) status = sock_model_draw(w->ctx, w->banded, 1, 2, &draw);
     sock_model_free(draw);
     return status;
@@ -441,6 +491,20 @@ static sock_status call_explain(world *w)
     return keep_text(status, text);
 }
 
+static sock_status call_evidence(world *w)
+{
+    char *text = NULL;
+    const sock_status status = sock_evidence(w->ctx, w->model, w->data, &text);
+    return keep_text(status, text);
+}
+
+static sock_status call_features(world *w)
+{
+    char *text = NULL;
+    const sock_status status = sock_model_features(w->ctx, w->model, &text);
+    return keep_text(status, text);
+}
+
 static sock_status call_explain_draws(world *w)
 {
     char *text = NULL;
@@ -473,8 +537,11 @@ static const struct call {
 } calls[] = {
     {"sock_data_read (CSV)", call_read_csv, false},
     {"sock_data_read (.npy)", call_read_npy, false},
+    {"sock_data_read_files", call_read_files, false},
+    {"sock_data_convert", call_convert, false},
     {"sock_data_from_arrays", call_from_arrays, false},
     {"sock_data_split", call_split, false},
+    {"sock_data_split_time", call_split_time, false},
     {"sock_data_join", call_join, false},
     {"sock_data_write", call_write, false},
     {"sock_points_read", call_points, false},
@@ -500,6 +567,8 @@ static const struct call {
     {"sock_score", call_score, false},
     {"sock_score of a model with noise", call_score_noise, false},
     {"sock_smooth", call_smooth, false},
+    {"sock_evidence", call_evidence, false},
+    {"sock_model_features", call_features, false},
     {"sock_explain", call_explain, false},
     {"sock_explain, draws", call_explain_draws, true},
     {"sock_write_file", call_write_file, false},
@@ -511,7 +580,7 @@ static const struct call {
     {"sock_options_set_drift_kernel, sock_fit", call_fit_callback, false},
     {"sock_model_terms", call_terms, false},
     {"sock_score_paths", call_score_paths, false},
-    {"sock_model_bands, _draw", call_bands, false},
+    {"sock_model_bands, _bands_at, _draw", call_bands, false},
     {"sock_simulate, uncertain", call_uncertain, false},
     {"sock_check, sock_checks_json", call_check, false},
     {"sock_check_scores", call_check_scores, false},

@@ -1,10 +1,12 @@
 /* test_inputs.c - known inputs u(t): columns, nodes of both ends, values between two points, model files, the choice of
  * inputs, simulation. */
 #include "data/absorbed.h"
+#include "model/bands.h"
 #include "model/modelinputs.h"
 #include "occupation/bounds.h"
 #include "occupation/view.h"
 #include "tune/inputchoice.h"
+#include "tune/policy.h"
 #include "tunefits.h"
 
 /* Columns x, u, w of trajectories of `points` points, spaced h; x is taken over. */
@@ -467,6 +469,293 @@ static void test_inputs__of_a_season_are_found(void **state)
     }
 }
 
+/* ---- Bounds ---- */
+
+/* Letters of the states first, then those of the inputs; one that does not count is nowhere. */
+static void test_inputs__have_letters_in_kernels_of_bounds(void **state)
+{
+    (void)state;
+    const double lower[] = {0, -INFINITY}, upper[] = {INFINITY, INFINITY}, y[] = {4, 1, 2, 1};
+    const double z[] = {12, 5, 7, -3, 12, 5, 99, -3};
+    const bool use[] = {false, true};
+    char letters[SK_MOST_SIDES + 1];
+    double phi[2][8], units[4];
+    sk_bounds *b = NULL;
+    assert_int_equal(sk_bounds_new(ctx, 2, lower, upper, 2, y, &b), SOCK_OK);
+    assert_int_equal(sk_bounds_widen(ctx, 4, b), SOCK_OK);
+    assert_true(sk_bounds_letters(b, NULL, letters));
+    assert_string_equal(letters, "l---");
+    assert_true(sk_bounds_letters(b, use, letters));
+    assert_string_equal(letters, "l-.-");
+    sk_bounds_units(b, 1, z, units);
+    assert_true(units[0] == 4 && units[1] == 5 && units[2] == 7 && units[3] == -3);
+    for (int i = 0; i < 2; i++) {
+        sk_kernel *kernel = NULL;
+        sk_features *map = NULL;
+        assert_int_equal(sk_kernel_parse(ctx, "k", i ? "rates:degree=1" : "linear:in=root", &kernel), SOCK_OK);
+        sk_kernel_set_sides(kernel, letters);
+        assert_int_equal(sk_features_new(ctx, "k", kernel, 4, 0, NULL, &map), SOCK_OK);
+        assert_int_equal(sk_features_set_units(ctx, map, b->origin, b->scale), SOCK_OK);
+        assert_int_equal(sk_features_count(map), i ? 2 : 3);
+        assert_int_equal(sk_features_eval(ctx, map, 2, z, phi[i], 4), SOCK_OK);
+        sk_kernel_free(kernel), sk_features_free(map);
+    }
+    for (size_t i = 0; i < 2; i++) { /* the third coordinate differs between the points */
+        const double *root = phi[0] + 4 * i, *rate = phi[1] + 4 * i;
+        assert_true(root[0] == 2 && root[1] == 5 && root[2] == -3);
+        assert_close(rate[0] * rate[0] + rate[1] * rate[1], 5, 1e-14, 1); /* 1 and x */
+    }
+    sk_bounds_free(b);
+}
+
+/* dx = (1 - x + 0.6 u x) dt + sqrt(0.8 x) dW, kept at 0 and above; u as in a season, w does nothing. */
+static double *population(uint64_t seed, double h, bool driven)
+{
+    enum { SUB = 20 };
+    double *z = calloc((size_t)PATHS * POINTS * 3, sizeof *z), *e = calloc((size_t)PATHS * POINTS * SUB, sizeof *e);
+    sk_normals((sk_key){seed, SK_PURPOSE_TEST}, 43, 0, 0, (size_t)PATHS * POINTS * SUB, e);
+    for (size_t j = 0; j < PATHS; j++) {
+        double x = 0.1 + 0.04 * (double)j;
+        const double phase = 0.7 * (double)j, slow = 0.4 * (double)(j * j);
+        for (size_t i = 0; i < (size_t)POINTS * SUB; i++) {
+            const double tau = h / SUB, t = tau * (double)i;
+            double *at = z + (j * POINTS + i / SUB) * 3;
+            if (i % SUB == 0) {
+                at[0] = x;
+                at[1] = sin(3 * t + phase);
+                at[2] = cos(1.3 * t + slow);
+            }
+            const double u = driven ? sin(3 * (t + tau / 2) + phase) : 0;
+            x += tau * (1 - x + 0.6 * u * x) + sqrt(0.8 * x * tau) * e[j * POINTS * SUB + i];
+            x = fmax(x, 0);
+        }
+    }
+    free(e);
+    return z;
+}
+
+/* A population with an input: the bound is found, a vanishes there and is linear, f has the product of both. */
+static void test_inputs__drive_a_population(void **state)
+{
+    (void)state;
+    sock_data *data = data_with("u,w", 3, PATHS, POINTS, 0.1, population(1, 0.1, true));
+    sock_model *model = fit(data, NULL);
+    double lower, upper, worst = 0;
+    assert_int_equal(sock_model_bounds(model, &lower, &upper), 1);
+    assert_true(lower == 0 && isinf(upper) && sock_model_inputs(model) == 1);
+    for (double x = 0; x < 2; x += 0.25)
+        for (double u = -1; u <= 1; u += 1) {
+            double f, a;
+            assert_int_equal(sock_model_evaluate_at(ctx, model, 1, &x, &u, &f, &a), SOCK_OK);
+            worst = fmax(worst, fabs(a - 0.8 * x));
+            assert_close(f, 1 - x + 0.6 * u * x, 0.5, 1);
+        }
+    print_message("a off by %.3f\n", worst);
+    assert_true(worst < 0.16);
+    sock_checks told;
+    assert_int_equal(sock_check(ctx, model, data, NULL, &told), SOCK_OK);
+    assert_true(told.ok && sock_model_has_bands(model));
+    sock_model_free(model);
+    sock_data_free(data);
+}
+
+/* Inputs that nobody needs leave the bounds, too, to the last bit. */
+static void prop_inputs__idle_ones_leave_the_bounds(void **state)
+{
+    (void)state;
+    double *z = population(2, 0.1, false), *x = calloc((size_t)PATHS * POINTS, sizeof *x);
+    for (size_t i = 0; i < (size_t)PATHS * POINTS; i++) x[i] = z[3 * i];
+    sock_data *with = data_with("u,w", 3, PATHS, POINTS, 0.1, z),
+              *without = data_with("none", 1, PATHS, POINTS, 0.1, x);
+    static const char *const pairs[] = {"noise", "none", NULL};
+    sock_model *one = fit(with, pairs), *other = fit(without, pairs);
+    const double at[] = {0, 0.01, 0.7};
+    double a[6];
+    assert_int_equal(sock_model_inputs(one), 0);
+    assert_true(sock_model_bounds(one, NULL, NULL) && sock_model_bounds(other, NULL, NULL));
+    assert_int_equal(sk_model_evaluate(ctx, one, 3, at, NULL, a), SOCK_OK);
+    assert_int_equal(sk_model_evaluate(ctx, other, 3, at, NULL, a + 3), SOCK_OK);
+    assert_memory_equal(a, a + 3, 3 * sizeof *a);
+    sock_model_free(one), sock_model_free(other);
+    sock_data_free(with), sock_data_free(without);
+}
+
+/* ---- Check ---- */
+
+static void pull_wrong(void *user, size_t count, size_t d, const double *z, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) f[i] = 1.5 * z[2 * i + 1] - z[2 * i];
+}
+
+static void pull_alone(void *user, size_t count, size_t d, const double *z, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) f[i] = -z[2 * i];
+}
+
+static void pull_plain(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) f[i] = -x[i];
+}
+
+static sock_model *driven_by(sock_field_fn f, const char *hold)
+{
+    static const char *const names[] = {"u"};
+    sock_model *model = NULL;
+    assert_int_equal(sock_model_wrap(ctx, 1, NULL, f, shake, NULL, &model), SOCK_OK);
+    assert_int_equal(sock_model_set_inputs(ctx, model, 1, names, &hold), SOCK_OK);
+    return model;
+}
+
+static sock_step_scores scores_of(const sock_model *model, const sock_data *data)
+{
+    sock_step_scores s;
+    if (sock_check_scores(ctx, model, data, NULL, &s) < 0) fail_msg("%s", sock_message(ctx));
+    return s;
+}
+
+static void assert_same_scores(const sock_model *one, const sock_data *its, const sock_model *other,
+                               const sock_data *theirs)
+{
+    sock_step_scores a = scores_of(one, its), b = scores_of(other, theirs);
+    assert_true(a.count == b.count && a.count > 1000);
+    assert_memory_equal(a.v, b.v, a.count * sizeof *a.v);
+    sock_step_scores_free(&a), sock_step_scores_free(&b);
+}
+
+/* An input that the fields ignore is no input; one that is constant is a parameter. */
+static void prop_inputs__idle_and_constant_ones_leave_the_scores(void **state)
+{
+    (void)state;
+    double *z = season(6, 0.1), *ones = calloc((size_t)PATHS * POINTS * 2, sizeof *ones);
+    double *x = calloc((size_t)PATHS * POINTS, sizeof *x);
+    for (size_t i = 0; i < (size_t)PATHS * POINTS; i++) {
+        ones[2 * i] = x[i] = z[3 * i];
+        ones[2 * i + 1] = 1;
+    }
+    sock_data *with = data_with("u,w", 3, PATHS, POINTS, 0.1, z), *one = data_with("u", 2, PATHS, POINTS, 0.1, ones),
+              *without = data_with("none", 1, PATHS, POINTS, 0.1, x);
+    sock_model *alone = driven_by(pull_alone, "linear"), *plain = NULL, *driven = driven_by(pull, "linear"),
+               *held = NULL;
+    assert_int_equal(sock_model_wrap(ctx, 1, NULL, pull_plain, shake, NULL, &plain), SOCK_OK);
+    assert_int_equal(sock_model_wrap(ctx, 1, NULL, pull_at_one, shake, NULL, &held), SOCK_OK);
+    assert_same_scores(alone, with, plain, without);
+    assert_same_scores(driven, one, held, without);
+    sock_model_free(alone), sock_model_free(plain), sock_model_free(driven), sock_model_free(held);
+    sock_data_free(with), sock_data_free(one), sock_data_free(without);
+}
+
+/* The true model has standard scores when its input moves as it did; a wrong effect of it is named. */
+static void test_inputs__are_looked_at_by_the_check(void **state)
+{
+    (void)state;
+    sock_data *data = data_with("u,w", 3, PATHS, POINTS, 0.1, season(7, 0.1));
+    sock_model *right = driven_by(pull, "linear"), *late = driven_by(pull, "previous"),
+               *wrong = driven_by(pull_wrong, "linear");
+    sock_step_scores s = scores_of(right, data);
+    double sum = 0, square = 0;
+    for (size_t i = 0; i < s.count; i++) sum += s.v[i], square += s.v[i] * s.v[i];
+    assert_close(sum / (double)s.count, 0, 4 / sqrt((double)s.count), 1);
+    assert_close(square / (double)s.count, 1, 4 * sqrt(2 / (double)s.count), 1);
+    sock_step_scores_free(&s);
+    sock_checks told;
+    assert_int_equal(sock_check(ctx, right, data, NULL, &told), SOCK_OK);
+    assert_true(told.ok && told.exit_share < 0.05);
+    assert_int_equal(sock_check(ctx, late, data, NULL, &told), SOCK_OK);
+    assert_false(told.ok);
+    assert_int_equal(sock_check(ctx, wrong, data, NULL, &told), SOCK_OK);
+    assert_string_equal(told.pattern, "drift");
+    assert_non_null(strstr(told.verdict, "f of x0 misses a dependence on u, most near u = "));
+    sock_model_free(right), sock_model_free(late), sock_model_free(wrong);
+    sock_data_free(data);
+}
+
+/* ---- Bands ---- */
+
+enum { PLACES = 4 };
+
+typedef struct band {
+    double f_low[PLACES], f_high[PLACES], a_low[PLACES], a_high[PLACES];
+    int outside[PLACES];
+} band;
+
+static band band_at(const sock_model *model, const double *x, const double *u)
+{
+    band b;
+    const sock_bands out = {
+        .f_low = b.f_low, .f_high = b.f_high, .a_low = b.a_low, .a_high = b.a_high, .outside = b.outside};
+    if (sock_model_bands_at(ctx, model, PLACES, x, u, 0.9, &out) < 0) fail_msg("%s", sock_message(ctx));
+    return b;
+}
+
+typedef struct asking {
+    const sock_model *model;
+    const sock_data *data;
+} asking;
+
+static sock_status ask_all(sock_context *context, void *argument)
+{
+    const asking *a = argument;
+    const double x = 0.1, u = 0.3;
+    double low;
+    sock_model *draw = NULL;
+    sock_checks told;
+    sock_status status = sock_model_bands_at(context, a->model, 1, &x, &u, 0.9, &(sock_bands){.f_low = &low});
+    if (status >= 0) status = sock_model_draw(context, a->model, 1, 2, &draw);
+    if (status >= 0) status = sock_check(context, a->model, a->data, NULL, &told);
+    sock_model_free(draw);
+    return status;
+}
+
+/* The variance of draws, which are models with the same input, is that of the bands; files and units of the input leave
+ * them, and the input counts in what lies outside. */
+static void prop_inputs__bands_are_those_of_the_draws(void **state)
+{
+    (void)state;
+    enum { DRAWS = 400 };
+    static const double x[PLACES] = {-1, 0, 0.5, 1}, u[PLACES] = {0.5, -1, 1, 9}, other[PLACES] = {11, 8, 12, 28};
+    const char *path = "inputbands.sock";
+    double *z = season(8, 0.1), *moved = copy_of((size_t)PATHS * POINTS * 3, z), sum[PLACES] = {0},
+           square[PLACES] = {0};
+    for (size_t i = 0; i < (size_t)PATHS * POINTS; i++) moved[3 * i + 1] = 10 + 2 * moved[3 * i + 1];
+    sock_data *data = data_with("u,w", 3, PATHS, POINTS, 0.1, z),
+              *again = data_with("u,w", 3, PATHS, POINTS, 0.1, moved);
+    sock_model *model = fit(data, NULL), *loaded = NULL, *shifted = fit(again, NULL);
+    const band b = band_at(model, x, u);
+    for (uint64_t k = 0; k < DRAWS; k++) {
+        sock_model *draw = NULL;
+        double f[PLACES];
+        assert_int_equal(sock_model_draw(ctx, model, 5, k, &draw), SOCK_OK);
+        assert_int_equal(sock_model_evaluate_at(ctx, draw, PLACES, x, u, f, NULL), SOCK_OK);
+        for (size_t i = 0; i < PLACES; i++) sum[i] += f[i] / DRAWS, square[i] += f[i] * f[i] / DRAWS;
+        sock_model_free(draw);
+    }
+    for (size_t i = 0; i < PLACES; i++) {
+        const double sd = (b.f_high[i] - b.f_low[i]) / 2 / (SK_BAND_FACTOR * sk_normal_reach(0.9));
+        assert_close(sqrt(square[i] - sum[i] * sum[i]), sd, 0.15, 0);
+        assert_close(sum[i], (b.f_high[i] + b.f_low[i]) / 2, 0.25 * sd, 1);
+        assert_true(b.a_low[i] < 0.25 * 1.1 && b.a_high[i] > 0.25 / 1.1);
+        assert_int_equal(b.outside[i], i == 3);
+    }
+    if (sock_model_save(ctx, model, path) < 0 || sock_model_load(ctx, path, &loaded) < 0)
+        fail_msg("%s", sock_message(ctx));
+    const band kept = band_at(loaded, x, u), moves = band_at(shifted, x, other);
+    assert_memory_equal(&kept, &b, sizeof b);
+    assert_all_close(PLACES - 1, moves.f_low, b.f_low, 1e-3); /* the last is where nobody was */
+    assert_all_close(PLACES - 1, moves.f_high, b.f_high, 1e-3);
+    sock_set_threads(ctx, 1);
+    assert_true(for_each_allocation(ctx, ask_all, &(asking){model, data}) > 60);
+    sock_set_threads(ctx, 2);
+    const sock_bands wanted = {.f_low = sum};
+    assert_int_equal(sock_model_bands(ctx, model, PLACES, x, 0.9, &wanted), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(ctx), "its values are needed (sock_model_bands_at)"));
+    remove(path);
+    sock_model_free(model), sock_model_free(loaded), sock_model_free(shifted);
+    sock_data_free(data), sock_data_free(again);
+}
+
 /* Inputs that no field needs leave the model that it is without them, to the last bit. */
 static void test_inputs__that_do_nothing_change_nothing(void **state)
 {
@@ -498,9 +787,6 @@ static void test_inputs__what_does_not_go_together_is_refused(void **state)
     } cases[] = {{"noise", "diag", "measurement noise and inputs"},
                  {"substeps", "2", "allowed with inputs: 1"},
                  {"preset", "paper", "the paper's preset has no inputs"},
-                 {"lower", "0", "do not go together in a fit yet"},
-                 {"upper", "none,50", "allowed with inputs: none"},
-                 {"diffusion", "rates:degree=1", "kernels that know bounds have no inputs yet"},
                  {"tune", "no", "the plain estimator has no inputs"}};
     sock_data *data = data_with("u", 3, 2, 3, 0.1, copy_of(18, few));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -532,6 +818,12 @@ int main(void)
         cmocka_unit_test(test_inputs__at_rest_on_a_bound_are_cut_with_the_states),
         cmocka_unit_test(test_inputs__skewed_points_keep_the_inputs),
         cmocka_unit_test(test_inputs__of_a_season_are_found),
+        cmocka_unit_test(test_inputs__have_letters_in_kernels_of_bounds),
+        cmocka_unit_test(test_inputs__drive_a_population),
+        cmocka_unit_test(prop_inputs__idle_ones_leave_the_bounds),
+        cmocka_unit_test(prop_inputs__idle_and_constant_ones_leave_the_scores),
+        cmocka_unit_test(test_inputs__are_looked_at_by_the_check),
+        cmocka_unit_test(prop_inputs__bands_are_those_of_the_draws),
         cmocka_unit_test(test_inputs__that_do_nothing_change_nothing),
         cmocka_unit_test(test_inputs__what_does_not_go_together_is_refused),
     };

@@ -110,7 +110,6 @@ static void prop_both_factorisations_give_a_certified_solution(void **state)
         }
 }
 
-/* Many smooth features: G has far fewer dimensions than entries, and only those are computed. */
 /* The dual point that a solution leaves is its own certificate: from there one iteration is enough, from nothing not.
  */
 static void test_psdgram__the_dual_point_is_where_it_ended(void **state)
@@ -131,6 +130,58 @@ static void test_psdgram__the_dual_point_is_where_it_ended(void **state)
     rows_free(r);
 }
 
+/* beta_i = (2/n) w_i (R(X0)_i - z_i), X0 from its svec. */
+static void beta_of_point(const sk_psd_problem *problem, const rows *r, const double *point, double *beta)
+{
+    double *x0 = calloc(r->p * r->p, sizeof(double));
+    for (size_t b = 0, j = 0; b < r->p; b++)
+        for (size_t a = 0; a <= b; a++, j++) x0[a * r->p + b] = x0[b * r->p + a] = point[j] * (a < b ? 1 / sqrt(2) : 1);
+    slow_beta(problem, 1, r->z, x0, beta);
+    free(x0);
+}
+
+/* Of a result of the sums: the objective at Q and the dual one at its point, by the rows, wherever the solver stopped;
+ * starting again from there takes no more steps. */
+static void prop_results_of_sums_have_the_certificate_of_the_rows(void **state)
+{
+    (void)state;
+    double (*const kinds[])(size_t, double) = {hill, power, wave};
+    for (size_t kind = 0; kind < 3; kind++)
+        for (size_t p = 1; p <= 5; p++)
+            for (size_t limit = 0; limit <= 2; limit++) {
+                rows *r = rows_new(p, kinds[kind]);
+                const sk_psd_problem problem = {N, N, p, r->phi, p, r->row, r->node, r->weight, r->w};
+                const sk_psd_options options = {.tolerance = 1e-9, .max_iterations = limit};
+                sk_psd_gram *gram = NULL;
+                sk_psd_result *result = NULL, *again = NULL;
+                double *q = calloc(p * p, sizeof(double)), beta[N];
+                assert_int_equal(sk_psd_gram_new(ctx, N, p, r->g, &gram), SOCK_OK);
+                const sk_psd_moments z = {1, r->c, r->zz, 1e-3};
+                const sock_status ended = sk_psd_gram_result(ctx, gram, N, r->g, &z, &options, NULL, &result);
+                sk_psd_dense(ctx, result, q);
+                beta_of_point(&problem, r, result->point, beta);
+                const double primal = slow_primal(&problem, 1, r->z, z.lambda, q);
+                const double dual = slow_dual(ctx, &problem, 1, r->z, z.lambda, beta);
+                assert_close(result->primal, primal, 1e-10, 0);
+                assert_close(result->dual, dual, 1e-10, primal);
+                assert_close(result->gap, primal - dual, 1e-5, 1e-9 * primal);
+                assert_true(result->converged == (result->gap <= 1e-9 * result->primal));
+                assert_int_equal(ended, result->converged ? SOCK_OK : SOCK_NOT_CONVERGED);
+                assert_true(limit || result->converged);
+                assert_null(result->beta);
+                sk_begin(ctx);
+                if (!limit) {
+                    assert_int_equal(sk_psd_gram_result(ctx, gram, N, r->g, &z, &options, result, &again), SOCK_OK);
+                    assert_true(again->iterations == 0 && again->gap <= 1e-9 * primal);
+                }
+                sk_psd_result_free(result), sk_psd_result_free(again);
+                sk_psd_gram_free(gram);
+                free(q);
+                rows_free(r);
+            }
+}
+
+/* Many smooth features: G has far fewer dimensions than entries, and only those are computed. */
 static void test_psdgram__smooth_features_have_few_products(void **state)
 {
     (void)state;
@@ -197,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_both_factorisations_give_a_certified_solution),
+        cmocka_unit_test(prop_results_of_sums_have_the_certificate_of_the_rows),
         cmocka_unit_test(test_psdgram__the_dual_point_is_where_it_ended),
         cmocka_unit_test(test_psdgram__smooth_features_have_few_products),
         cmocka_unit_test(test_psdgram__features_that_vanish_give_nothing),

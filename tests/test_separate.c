@@ -55,8 +55,8 @@ static sk_diffusion_term *solve(const sk_rule *rule, const char *kernel, const d
     const sk_diffusion_spec spec = {.kernel = parsed, .lambda = lambda, .diagonal = diagonal};
     sk_diffusion_system *system = NULL;
     sk_diffusion_term *term = NULL;
-    assert_int_equal(sk_diffusion_system_new(ctx, rule, &spec, &system), SOCK_OK);
-    assert_int_equal(sk_diffusion_solve(ctx, system, z, 1, &lambda, &term, report, NULL), SOCK_OK);
+    assert_int_equal(sk_diffusion_system_new(ctx, rule, z, &spec, &system), SOCK_OK);
+    assert_int_equal(sk_diffusion_solve(ctx, system, 1, &lambda, &term, report, NULL), SOCK_OK);
     sk_diffusion_system_free(system);
     sk_kernel_free(parsed);
     return term;
@@ -193,8 +193,8 @@ static sock_status solve_again(sock_context *context, void *arg)
     targets(arg, lotka, z);
     SK_GO(sk_kernel_parse(context, "diffusion", "rates:degree=2", &kernel));
     const sk_diffusion_spec spec = {.kernel = kernel, .lambda = lambda};
-    SK_GO(sk_diffusion_system_new(context, arg, &spec, &system));
-    SK_GO(sk_diffusion_solve(context, system, z, 1, &lambda, &term, &report, NULL));
+    SK_GO(sk_diffusion_system_new(context, arg, z, &spec, &system));
+    SK_GO(sk_diffusion_solve(context, system, 1, &lambda, &term, &report, NULL));
 out:
     sk_diffusion_term_free(term);
     sk_diffusion_system_free(system);

@@ -470,6 +470,115 @@ static void test_prune__idle_terms_go(void **state)
     sock_context_free(ctx);
 }
 
+/* ---- Back from what has become idle ---- */
+
+/* Features of which each is much like the next; three have a weight, smaller ones in later problems. */
+static problem chained_problem(uint64_t seed)
+{
+    enum { N = 200, P = 6 };
+    problem q = new_problem(N, P);
+    static double e[N * (P + 1)];
+    sk_normals((sk_key){seed, SK_PURPOSE_TEST}, 0, 0, 0, sizeof e / sizeof *e, e);
+    for (size_t i = 0; i < N; i++) {
+        q.weight[i] = 1;
+        q.y[i] = e[i * (P + 1) + P];
+        for (size_t j = 0; j < P; j++) {
+            q.x[i * P + j] = e[i * (P + 1) + j] + (j ? 0.9 * q.x[i * P + j - 1] : 0);
+            if (j % 2 == 0) q.y[i] += (0.1 + 0.5 / (double)(1 + seed % 7)) * q.x[i * P + j];
+        }
+    }
+    make_gram(&q);
+    return q;
+}
+
+/* Log evidence of a set of terms at the alpha that alpha = gamma / mu^2 leads to, from dense matrices: a slow loop. */
+static double settled_evidence(const problem *q, const sk_sparse_bayes *f, size_t without)
+{
+    enum { MOST = 6 };
+    double alpha[MOST], mean[MOST], cov[MOST * MOST], value = 0;
+    size_t list[MOST], n = 0;
+    for (size_t a = 0; a < f->active; a++) {
+        if (f->index[a] == without) continue;
+        alpha[n] = f->alpha[a];
+        list[n++] = f->index[a];
+    }
+    for (int round = 0; round < 400; round++) {
+        double factor[MOST * MOST];
+        value = 0;
+        for (size_t a = 0; a < n; a++) {
+            mean[a] = q->g[list[a]];
+            for (size_t b = 0; b < n; b++) {
+                factor[a * n + b] = q->h[list[a] * q->p + list[b]] + (a == b) * alpha[a];
+                cov[a * n + b] = a == b;
+            }
+        }
+        assert_int_equal(sk_cholesky(q->ctx, n, factor, n), SOCK_OK);
+        sk_cholesky_solve(q->ctx, n, 1, factor, n, mean, 1);
+        sk_cholesky_solve(q->ctx, n, n, factor, n, cov, n);
+        for (size_t a = 0; a < n; a++) {
+            value += 0.5 * q->g[list[a]] * mean[a] + 0.5 * log(alpha[a]) - log(factor[a * n + a]);
+            const double gamma = 1 - alpha[a] * cov[a * n + a];
+            alpha[a] = fmin(gamma / (mean[a] * mean[a]), 1e6 * q->h[list[a] * (q->p + 1)]);
+        }
+    }
+    return value;
+}
+
+static double cheapest_cost(const problem *q, const sk_sparse_bayes *f)
+{
+    const double whole = settled_evidence(q, f, q->p);
+    double least = INFINITY;
+    for (size_t a = 0; a < f->active; a++) least = fmin(least, whole - settled_evidence(q, f, f->index[a]));
+    return least;
+}
+
+/* What is left costs two nats each; a set whose terms all do is the forward one, bit for bit, also where a term is
+ * worth less than it had to be to come in. */
+static void prop_trim__idle_terms_go_and_no_others(void **state)
+{
+    (void)state;
+    enum { PROBLEMS = 150, ENTRY = 4 };
+    size_t shorter = 0, weak = 0;
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        problem q = chained_problem(seed);
+        sk_sparse_bayes *forward = fit(&q, ENTRY), *t = NULL;
+        assert_int_equal(sk_sparse_bayes_trim(q.ctx, q.p, q.h, q.p, q.g, ENTRY, 0, &t), SOCK_OK);
+        const double before = forward->active > 1 ? cheapest_cost(&q, forward) : (double)INFINITY;
+        const double after = t->active > 1 ? cheapest_cost(&q, t) : (double)INFINITY;
+        assert_true(after > 2 - 0.02);
+        if (before < 2 - 0.02) assert_true(t->active < forward->active);
+        if (before > 2 + 0.02) {
+            assert_int_equal(t->active, forward->active);
+            assert_memory_equal(t->mean, forward->mean, t->active * sizeof *t->mean);
+            assert_memory_equal(t->alpha, forward->alpha, t->active * sizeof *t->alpha);
+        }
+        shorter += t->active < forward->active;
+        weak += before > 2 && before < ENTRY;
+        sk_sparse_bayes_free(forward);
+        sk_sparse_bayes_free(t);
+        free_problem(&q);
+    }
+    assert_true(shorter > 3 && shorter < PROBLEMS / 2 && weak > 0);
+}
+
+static sock_status trim_once(sock_context *ctx, void *arg)
+{
+    const problem *q = arg;
+    sk_sparse_bayes *f = NULL;
+    sock_status status = sk_sparse_bayes_trim(ctx, q->p, q->h, q->p, q->g, 3, 0, &f);
+    assert_true((status < 0) == (f == NULL));
+    sk_sparse_bayes_free(f);
+    return status;
+}
+
+static void test_trim__allocation_failures(void **state)
+{
+    (void)state;
+    problem q = chained_problem(0);
+    assert_true(for_single_allocations(q.ctx, trim_once, &q) > 15);
+    free_problem(&q);
+}
+
 /* With features that do not know each other there is nothing to take back. */
 static void prop_prune__orthogonal_features_give_the_forward_answer(void **state)
 {
@@ -538,6 +647,8 @@ int main(void)
         cmocka_unit_test(test_prune__terms_that_need_each_other_are_found),
         cmocka_unit_test(test_prune__of_nothing_nothing_is_left),
         cmocka_unit_test(test_prune__idle_terms_go),
+        cmocka_unit_test(prop_trim__idle_terms_go_and_no_others),
+        cmocka_unit_test(test_trim__allocation_failures),
         cmocka_unit_test(prop_prune__orthogonal_features_give_the_forward_answer),
         cmocka_unit_test(test_sparsebayes__oracle),
         cmocka_unit_test(prop_sparsebayes__evidence_rises_along_the_path),

@@ -52,7 +52,7 @@ static sock_model *model_of(double share)
     const char *const kernel[] = {"poly:degree=2", "fourier:p=4,eta=1", "affine"};
     sock_model *model = NULL;
     assert_int_equal(sk_model_new(ctx, D, NULL, &model), SOCK_OK);
-    assert_int_equal(sk_spread_new(ctx, D, 3, 0, 0, &model->spread), SOCK_OK);
+    assert_int_equal(sk_spread_new(ctx, D, D, 3, 0, 0, &model->spread), SOCK_OK);
     for (size_t i = 0; i < 3; i++) {
         sk_drift_term *term = drift_of(kernel[i], i ? NULL : origin, 3 + (double)i);
         const size_t numbers = sk_features_count(term->map) * D;

@@ -90,7 +90,7 @@ static void test_record__why_there_are_no_bands(void **state)
         sock_model *model = NULL;
         sk_record_init(&r);
         assert_int_equal(sk_model_new(ctx, 1, NULL, &model), SOCK_OK);
-        if (cases[i].spread) assert_int_equal(sk_spread_new(ctx, 1, 0, 0, 0, &model->spread), SOCK_OK);
+        if (cases[i].spread) assert_int_equal(sk_spread_new(ctx, 1, 1, 0, 0, 0, &model->spread), SOCK_OK);
         for (size_t k = 0; cases[i].spread && k < SK_SUP_DRAWS; k++) model->spread->sup[k] = (double)(k + 1);
         model->drift_terms = cases[i].drifts; /* that many, for the moment */
         r.tuned = cases[i].tuned;

@@ -278,39 +278,52 @@ class Model:
         """Whether the fit told how far its fields can be trusted; if not, ``info_["bands_reason"]`` says why."""
         return bool(lib.sock_model_has_bands(self._pointer()))
 
-    def _band(self, field: str, X: Any, level: float, simultaneous: bool = False) -> Tuple[np.ndarray, np.ndarray]:
+    def _bands_at(self, X: Any, u: Any, level: float, bands: Any) -> None:
+        x = self._points(X)
+        given = self._inputs(X, u, len(x))
+        with Context(threads=self._threads()) as c:
+            c.work(
+                lib.sock_model_bands_at, self._pointer(), len(x), doubles(x), None if given is None else doubles(given),
+                float(level), ctypes.byref(bands),
+            )
+
+    def _band(self, field: str, X: Any, u: Any, level: float, simultaneous: bool = False) -> Tuple[np.ndarray, np.ndarray]:
         x = self._points(X)
         shape = (len(x), self.d_) if field == "f" else (len(x), self.d_, self.d_)
         low, high = np.empty(shape), np.empty(shape)
         ends = {f"{field}_low": doubles(low), f"{field}_high": doubles(high)}
-        bands = _native.Bands(**ends, simultaneous=int(simultaneous))
-        with Context(threads=self._threads()) as c:
-            c.work(lib.sock_model_bands, self._pointer(), len(x), doubles(x), float(level), ctypes.byref(bands))
+        self._bands_at(X, u, level, _native.Bands(**ends, simultaneous=int(simultaneous)))
         return low, high
 
-    def _outside(self, X: Any) -> np.ndarray:
-        """Where a state is beyond the range of the data of the fit by more than a tenth of it."""
+    def _outside(self, X: Any, u: Any = None) -> np.ndarray:
+        """Where a state or input is beyond the range of the data of the fit by more than a tenth of it."""
         x, d = self._points(X), self.d_
         low, high, outside = np.empty((len(x), d)), np.empty((len(x), d)), np.zeros(len(x), dtype=np.intc)
         bands = _native.Bands(
             f_low=doubles(low), f_high=doubles(high), outside=outside.ctypes.data_as(ctypes.POINTER(ctypes.c_int))
         )
-        with Context(threads=self._threads()) as c:
-            c.work(lib.sock_model_bands, self._pointer(), len(x), doubles(x), 0.9, ctypes.byref(bands))
+        self._bands_at(X, u, 0.9, bands)
         return outside.astype(bool)
 
-    def drift_band(self, X: Any, level: float = 0.9, simultaneous: bool = False) -> Tuple[np.ndarray, np.ndarray]:
+    def drift_band(
+        self, X: Any, level: float = 0.9, simultaneous: bool = False, u: Any = None
+    ) -> Tuple[np.ndarray, np.ndarray]:
         """The ends of a band that holds f at each point X with probability ``level``: two arrays of shape (n, d).
-        ``simultaneous``: at all points where the data are, at once (docs/uncertainty.md)."""
-        return self._band("f", X, level, simultaneous)
+        ``simultaneous``: at all points where the data are, at once (docs/uncertainty.md). ``u`` as in :meth:`drift`."""
+        return self._band("f", X, u, level, simultaneous)
 
-    def diffusion_band(self, X: Any, level: float = 0.9) -> Tuple[np.ndarray, np.ndarray]:
+    def diffusion_band(self, X: Any, level: float = 0.9, u: Any = None) -> Tuple[np.ndarray, np.ndarray]:
         """The same for a: two arrays of shape (n, d, d)."""
-        return self._band("a", X, level)
+        return self._band("a", X, u, level)
 
-    def sigma_band(self, X: Any, level: float = 0.9) -> Tuple[np.ndarray, np.ndarray]:
+    def sigma_band(self, X: Any, level: float = 0.9, u: Any = None) -> Tuple[np.ndarray, np.ndarray]:
         """The same for sigma: two arrays of shape (n, d, d)."""
-        return self._band("sigma", X, level)
+        return self._band("sigma", X, u, level)
+
+    @property
+    def _usual(self) -> Dict[str, float]:
+        """The inputs at their medians in the data of the fit: where figures hold them."""
+        return {name: lib.sock_model_input_usual(self._pointer(), k) for k, name in enumerate(self.inputs_)}
 
     def draw(self, seed: int = 0, number: int = 0) -> "Draw":
         """A model drawn from what the fit leaves open: its fields are as far from those of the fit as the bands say."""
@@ -502,6 +515,26 @@ class Model:
                 ctypes.byref(text), progress=self._progress(),
             )
         return json.loads(take_text(text))
+
+    def evidence(self, X: Any = None, *, t: Any = None, dt: Optional[float] = None) -> List[Dict[str, Any]]:
+        """The evidence under the fields (docs/evidence.md): binned moments of the data's steps, beside what the model expects
+        of these same steps. X: data, those of the fit where it was fitted here. One entry for each state and each number of
+        intervals (``every``): ``x``, ``n``, ``f_shift`` and ``f_se`` (what the data miss of f, with its standard error),
+        ``f_raw``, ``f_raw_se``, ``f_expected``, and the same of a.
+
+        >>> ou = sock.KnownSDE(1, lambda x: -2 * x, lambda x: np.ones((len(x), 1, 1)))
+        >>> paths = ou.simulate([[0.0]], np.arange(400) * 0.1, n_paths=5, seed=1)
+        >>> first = ou.evidence(np.reshape(paths, (5, 400, 1)), dt=0.1)[0]
+        >>> first["state"], first["every"], first["steps"]
+        ('x0', 1, 1995)
+        """
+        data = getattr(self, "data_", None) if X is None else self._data(X, t, dt)
+        if data is None:
+            raise UsageError("give the data: evidence(X)")
+        text = ctypes.c_void_p()
+        with own_errors(self), self._context((), {}) as c:
+            c.work(lib.sock_evidence, self._pointer(), data._handle, ctypes.byref(text), progress=self._progress())
+        return json.loads(take_text(text))["moments"]
 
     def _step_scores(self, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What the check is made of: v, the same as shares, the states where steps start, and the piece of each step."""

@@ -241,6 +241,8 @@ PROTOTYPES = {
     "sock_option_count": (c_size_t, []),
     "sock_option_describe": (OptionInfo, [c_size_t]),
     "sock_data_read": (c_int, [_H, c_char_p, _H, _OUT]),
+    "sock_data_read_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, _OUT]),
+    "sock_data_convert": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, c_int, c_char_p]),
     "sock_data_from_arrays": (
         c_int,
         [_H, c_size_t, c_size_t, POINTER(c_size_t), _D, _D, POINTER(c_char_p), POINTER(c_size_t), _H, _OUT],
@@ -256,6 +258,7 @@ PROTOTYPES = {
     "sock_data_inputs": (c_size_t, [_H]),
     "sock_data_input_name": (c_char_p, [_H, c_size_t]),
     "sock_data_input": (_D, [_H, c_size_t]),
+    "sock_data_split_time": (c_int, [_H, _H, c_size_t, c_size_t, _OUT, _OUT]),
     "sock_data_split": (c_int, [_H, _H, c_size_t, c_size_t, c_uint64, _OUT, _OUT]),
     "sock_data_write": (c_int, [_H, _H, c_char_p]),
     "sock_data_summary": (c_int, [_H, _H, _TEXT]),
@@ -285,6 +288,7 @@ PROTOTYPES = {
     "sock_model_set_order": (c_int, [_H, _H, c_int]),
     "sock_model_has_bands": (c_int, [_H]),
     "sock_model_bands": (c_int, [_H, _H, c_size_t, _D, c_double, POINTER(Bands)]),
+    "sock_model_bands_at": (c_int, [_H, _H, c_size_t, _D, _D, c_double, POINTER(Bands)]),
     "sock_model_draw": (c_int, [_H, _H, c_uint64, c_uint64, _OUT]),
     "sock_model_info": (c_int, [_H, _H, _TEXT]),
     "sock_model_terms": (c_int, [_H, _H, _TEXT]),
@@ -299,6 +303,8 @@ PROTOTYPES = {
     "sock_checks_json": (c_int, [_H, POINTER(Checks), _TEXT]),
     "sock_check_scores": (c_int, [_H, _H, _H, _H, POINTER(StepScores)]),
     "sock_explain": (c_int, [_H, _H, _H, _D, _H, _TEXT]),
+    "sock_evidence": (c_int, [_H, _H, _H, _TEXT]),
+    "sock_model_features": (c_int, [_H, _H, _TEXT]),
     "sock_step_scores_free": (None, [POINTER(StepScores)]),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -47,13 +47,41 @@ def draw(
     if bands and not told:
         raise UsageError("bands: this model does not tell how far it can be trusted; info_[\"bands_reason\"] says why")
     pyplot = _pyplot()
-    if kind == "fields" and model.d_ == 1:
-        return _fields_line(pyplot, figure, model, data, truth, told if bands is None else bands)
     if kind == "fields":
+        usual = model._usual
+        model, truth = _at_rest(model, usual), None if truth is None else _at_rest(truth, usual)
+        if model.d_ == 1:
+            return _fields_line(pyplot, figure, model, data, truth, told if bands is None else bands)
         return _fields_plane(pyplot, figure, model, data, truth, states)
     if kind == "paths":
         return _fan(pyplot, figure, model, data, n_paths)
     return (_check if kind == "check" else _residuals)(pyplot, figure, model, data)
+
+
+class _AtRest:
+    """A model with its inputs at the medians of a fit."""
+
+    def __init__(self, model: Any, u: Dict[str, float]) -> None:
+        self._model, self._u = model, u
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._model, name)
+        if name not in ("drift", "diffusion", "drift_band", "diffusion_band", "_outside"):
+            return found
+        return lambda X: found(X, u=self._u)
+
+
+def _at_rest(model: Any, usual: Dict[str, float]) -> Any:
+    own = model._usual
+    return _AtRest(model, {name: usual.get(name, own[name]) for name in own}) if own else model
+
+
+def _along(model: Any, data: Trajectories, trajectory: Any) -> Any:
+    """The inputs of the model at the points of a trajectory, as its fields and paths take them; None where it has none."""
+    if not model.inputs_:
+        return None
+    columns = dict(zip(data.inputs, trajectory.u.T)) if trajectory.u is not None else {}
+    return {name: columns.get(name, trajectory.t) for name in model.inputs_}
 
 
 def _figure(pyplot: Any, figure: Any, size: Tuple[float, float]) -> Any:
@@ -80,14 +108,43 @@ def _band(axis: Any, model: Any, grid: np.ndarray, band: Any) -> None:
     axis.set_ylim(min(limits[0], low[inner].min()), max(limits[1], high[inner].max()))
 
 
+def _moments(model: Any, data: Trajectories, k: int, field: str) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where the binned moments of state k stand, what they miss of the field, and their standard errors."""
+    try:
+        found = [m for m in model.evidence(data) if m["index"] == k and m["every"] == 1]
+    except UsageError:
+        found = []
+    if not found:
+        return np.empty(0), np.empty(0), np.empty(0)
+    columns = [np.array([np.nan if v is None else v for v in found[0][key]], dtype=float) for key in ("x", f"{field}_shift", f"{field}_se")]
+    good = np.isfinite(columns[1]) & np.isfinite(columns[2])
+    return columns[0][good], columns[1][good], columns[2][good]
+
+
+def _guess(x: np.ndarray, grid: np.ndarray) -> np.ndarray:
+    """Where so few data are around that the model is a guess, as in `sock plot`: fewer than one in a thousand of them."""
+    order, reach = np.sort(x), 0.05 * (x.max() - x.min())
+    near = np.searchsorted(order, grid + reach, "right") - np.searchsorted(order, grid - reach, "left")
+    return near < max(3, x.size // 1000)
+
+
+def _evidence(axis: Any, model: Any, data: Trajectories, field: str, grid: np.ndarray, curve: np.ndarray) -> None:
+    """Binned moments with bars of 90 %: the curve and what the data miss of it."""
+    at, shift, se = _moments(model, data, 0, field)
+    if at.size:
+        axis.errorbar(at, np.interp(at, grid, curve) + shift, 1.645 * se, fmt="o", color="black", markersize=3, elinewidth=1,
+                      label="data, binned, 90 %")
+
+
 def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth: Any, bands: bool) -> Any:
     figure, x = _figure(pyplot, figure, (8, 3.6)), data.points()[:, 0]
     name, grid = model.names_[0], np.linspace(x.min(), x.max(), GRID)
+    guess = _guess(x, grid)
     drawn = [("drift f", lambda m: m.drift(grid)[:, 0], lambda: model.drift_band(grid))]
     if model.has_diffusion_:
         drawn.append(("diffusion a = $\\sigma^2$", lambda m: m.diffusion(grid)[:, 0, 0], lambda: model.diffusion_band(grid)))
     axes = figure.subplots(1, len(drawn), squeeze=False)[0]
-    for axis, (title, values, band) in zip(axes, drawn):
+    for axis, (title, values, band), field in zip(axes, drawn, "fa"):
         density = axis.twinx()
         density.hist(x, bins=60, color=DATA, alpha=0.25, density=True)
         density.set_yticks([])
@@ -96,9 +153,12 @@ def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth
         axis.patch.set_visible(False)
         if truth is not None:
             axis.plot(grid, values(truth), "--", color=TRUTH, label="truth")
-        axis.plot(grid, values(model), color=MODEL, label="model")
+        curve = values(model)
+        axis.plot(grid, np.where(guess, np.nan, curve), color=MODEL, label="model")
+        axis.plot(grid, np.where(guess, curve, np.nan), ":", color=MODEL, alpha=0.5)
         if bands:
             _band(axis, model, grid, band)
+        _evidence(axis, model, data, field, grid, curve)
         axis.axhline(0, color=DATA, linewidth=0.5)
         axis.set(title=title, xlabel=name)
         axis.legend(frameon=False)
@@ -167,8 +227,9 @@ def _ellipses(axis: Any, at: np.ndarray, roots: np.ndarray, colour: str) -> None
 # ---- Paths -------------------------------------------------------------------------------------------------------
 
 
-def _start(data: Trajectories) -> Tuple[np.ndarray, np.ndarray, List[int]]:
-    """The start that most trajectories share, a time grid, and the trajectories that begin there (or one typical)."""
+def _start(data: Trajectories) -> Tuple[np.ndarray, np.ndarray, int, List[int]]:
+    """The start that most trajectories share, a time grid, whose it is, and the trajectories that begin there (or one
+    typical)."""
     firsts = np.array([x[0] for _, x in data if len(x)])
     lengths = [j for j, (t, _) in enumerate(data) if len(t)]
     unique, inverse, counts = np.unique(firsts, axis=0, return_inverse=True, return_counts=True)
@@ -180,7 +241,7 @@ def _start(data: Trajectories) -> Tuple[np.ndarray, np.ndarray, List[int]]:
         away = np.linalg.norm((firsts - np.median(firsts, axis=0)) / spread, axis=1)
         members = [lengths[int(np.argsort(away)[len(away) // 2])]]
     longest = max(members, key=lambda j: len(data[j].t))
-    return data[longest].x[0], data[longest].t, members
+    return data[longest].x[0], data[longest].t, longest, members
 
 
 def _hold_lost(paths: np.ndarray) -> int:
@@ -197,8 +258,8 @@ def _fan(pyplot: Any, figure: Any, model: Any, data: Trajectories, n_paths: int)
     once more on each side."""
     shown = min(model.d_, 4)
     figure = _figure(pyplot, figure, (8, 1.2 + 2.1 * shown))
-    x0, t, members = _start(data)
-    paths = model.simulate(x0, t, n_paths=n_paths)
+    x0, t, longest, members = _start(data)
+    paths = model.simulate(x0, t, n_paths=n_paths, inputs=_along(model, data, data[longest]))
     if paths.ndim == 4:
         paths = paths[0]
     lost = _hold_lost(paths)
@@ -237,18 +298,25 @@ def residuals(model: Any, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, n
     are the means of their values at the start of the step and where the drift leads, as in the report. About standard
     normal and uncorrelated when the model is right and the steps are small; NaN where a_kk is zero."""
     steps, states, gaps, owner = [], [], [], []
+    begins: List[np.ndarray] = []
+    ends: List[np.ndarray] = []
     for j, (t, x) in enumerate(data):
         if len(t) > 1:
+            values = _along(model, data, data[j])
+            for part, at in ((begins, slice(None, -1)), (ends, slice(1, None))) if values else ():
+                part.append(np.column_stack([values[name][at] for name in model.inputs_]))
             steps.append(np.diff(x, axis=0))
             states.append(x[:-1])
             gaps.append(np.diff(t))
             owner.append(np.full(len(t) - 1, j))
     dx, x, h = np.concatenate(steps), np.concatenate(states), np.concatenate(gaps)[:, np.newaxis]
-    f = model.drift(x)
+    begin = np.concatenate(begins) if begins else None
+    finish = None if begin is None else np.where(np.array(model.holds_) == "previous", begin, np.concatenate(ends))
+    f = model.drift(x, u=begin)
     led = x + h * f
     end = np.where(np.isfinite(led), led, x)
-    f = (f + model.drift(end)) / 2
-    variance = h * np.einsum("nkk->nk", model.diffusion(x) + model.diffusion(end)) / 2
+    f = (f + model.drift(end, u=finish)) / 2
+    variance = h * np.einsum("nkk->nk", model.diffusion(x, u=begin) + model.diffusion(end, u=finish)) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         u = np.where(variance > 0, (dx - h * f) / np.sqrt(variance), np.nan)
     return u, x, np.concatenate(owner)

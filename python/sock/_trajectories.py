@@ -14,7 +14,7 @@ from ._errors import InputError, UsageError
 from ._native import c_text, doubles, lib, names_array, take_text
 from ._summary import plain
 
-DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit", "wide")
+DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit", "wide", "log", "files")
 
 
 class Trajectory(tuple):
@@ -57,7 +57,8 @@ class Trajectories:
     - a list of arrays x, or an array of shape (paths, times, d), with ``t`` (one vector for all, or one a path) or ``dt``;
     - an array of shape (times, d) or (times,): one trajectory, with ``t`` or ``dt``;
     - a pandas DataFrame in long form, columns found as in a CSV file (see :func:`read_csv`);
-    - the name of a file.
+    - the name of a file or of a folder of arrays (docs/scale.md), or a list of names, which are one data set:
+      ``files="joined"`` lets a trajectory go on in another file.
 
     NaN marks a missing value: that point is dropped and its neighbours become an interval. ``groups`` labels the
     trajectories: those with the same label are realisations that share their start and times. Without labels, those
@@ -90,7 +91,10 @@ class Trajectories:
         _check_options(options)
         if dt is not None:
             options["dt"] = dt
-        if isinstance(data, (str, os.PathLike)):
+        if _are_names(data):
+            _refuse(t=t, names=names, groups=groups, source="files")
+            self._handle = _read_files(data, options)
+        elif isinstance(data, (str, os.PathLike)):
             _refuse(t=t, names=names, groups=groups, source="a file")
             self._handle, self._path, self._reading = _read_file(data, options), os.fspath(data), dict(options)
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
@@ -234,6 +238,21 @@ class Trajectories:
             )
         return Trajectories._adopt(rest, self._options), Trajectories._adopt(held, self._options)
 
+    def split_time(self, parts: int, part: Optional[int] = None) -> Tuple["Trajectories", "Trajectories"]:
+        """(the rest, block number `part` of `parts` of each trajectory in time; the last without `part`). Every step is in
+        one of the two; what is before and behind a block are two trajectories.
+
+        >>> import numpy as np, sock
+        >>> train, test = sock.Trajectories(np.arange(11.0), dt=0.5).split_time(5)
+        >>> train.n_points, test.n_points
+        (9, 3)
+        """
+        rest, held = ctypes.c_void_p(), ctypes.c_void_p()
+        part = parts - 1 if part is None else part
+        with Context() as c:
+            c.check(lib.sock_data_split_time(c.handle, self._handle, parts, part, ctypes.byref(rest), ctypes.byref(held)))
+        return Trajectories._adopt(rest, self._options), Trajectories._adopt(held, self._options)
+
     def to_csv(self, path: Union[str, os.PathLike]) -> None:
         """Writes a long CSV (traj, t, states) with 17 significant digits, whole or not at all."""
         with Context() as c:
@@ -303,6 +322,45 @@ def _refuse(source: str, **given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise UsageError(f"{name} goes with arrays; {source} brings its own (see id, time, state, group)")
+
+
+def _are_names(data: Any) -> bool:
+    return isinstance(data, (list, tuple)) and len(data) > 0 and all(isinstance(p, (str, os.PathLike)) for p in data)
+
+
+def _path_list(paths: Sequence[Any]) -> Any:
+    return (ctypes.c_char_p * len(paths))(*(os.fsencode(p) for p in paths))
+
+
+def _read_files(paths: Sequence[Any], options: Mapping[str, Any]) -> ctypes.c_void_p:
+    out = ctypes.c_void_p()
+    lost = next((p for p in paths if not os.path.exists(p)), paths[0])
+    with Context(options) as c:
+        status = c.run(lib.sock_data_read_files, len(paths), _path_list(paths), c.options, ctypes.byref(out))
+        c.check_reading(status, lost)
+    return out
+
+
+def convert(paths: Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]], folder: Union[str, os.PathLike], *,
+            single: bool = False, **options: Any) -> None:
+    """Writes data files, one after the other, as a folder of NumPy arrays that every reader of data takes: ``x.npy``,
+    ``t.npy``, ``first.npy``, ``names.txt``, and ``group.npy`` where groups were named (docs/scale.md). Only one file is in
+    memory at a time. ``single`` writes the states with 32 bits. Options are those of :func:`read_csv`.
+
+    >>> import sock, tempfile, os
+    >>> place = tempfile.mkdtemp()
+    >>> path = os.path.join(place, "d.csv")
+    >>> _ = open(path, "w").write("traj,t,x\\na,0,1.2\\na,0.1,1.25\\nb,0,0.7\\nb,0.1,0.6\\n")
+    >>> sock.convert(path, os.path.join(place, "d.traj"))
+    >>> sock.Trajectories(os.path.join(place, "d.traj"))
+    Trajectories(2 trajectories, 4 points, 2 intervals, states: x)
+    """
+    _check_options(options)
+    several = list(paths) if _are_names(paths) else [paths]
+    lost = next((p for p in several if not os.path.exists(p)), several[0])
+    with Context(options) as c:
+        status = c.run(lib.sock_data_convert, len(several), _path_list(several), c.options, int(single), os.fsencode(folder))
+        c.check_reading(status, lost)
 
 
 def _read_file(path: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
@@ -441,7 +499,7 @@ def _make(ts: Any, xs: Any, names: Any, labels: Any, options: Mapping[str, Any])
     group = None if labels is None else (ctypes.c_size_t * count)(*[int(g) for g in labels])
     t = np.ascontiguousarray(np.concatenate(ts))
     x = np.ascontiguousarray(np.concatenate(xs))
-    passed_on = ("grouping", "missing", "every", "input", "time_dependent")
+    passed_on = ("grouping", "missing", "every", "log", "input", "time_dependent")
     chosen = {name: value for name, value in options.items() if name in passed_on}
     with Context(chosen) as c:
         c.check(

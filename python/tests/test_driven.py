@@ -50,10 +50,26 @@ def test_fields_take_the_inputs(model):
         model.drift([[0.5]])
     with pytest.raises(sock.UsageError, match="no value of the input u"):
         model.drift([[0.5]], u={"w": 1})
-    with pytest.raises(sock.UsageError, match="do not go together"):
+    with pytest.raises(sock.UsageError, match="needs the inputs u"):
         model.drift_band([[0.5]])
-    with pytest.raises(sock.UsageError, match="do not go together"):
-        model.check()
+
+
+def test_bands_draws_and_check_take_the_inputs(forced, model):
+    low, high = model.drift_band([[0.5], [0.5]], u={"u": [1.0, 0.0]})
+    f = model.drift([[0.5], [0.5]], u={"u": [1.0, 0.0]})
+    assert np.all(low < f) and np.all(f < high) and abs(low[0, 0] - low[1, 0] - 1) < 0.3
+    assert list(model._outside([[0.5], [0.5]], u={"u": [1.0, 9.0]})) == [False, True]
+    draws = np.array([model.draw(0, k).drift([[0.5]], u={"u": 1.0})[0, 0] for k in range(60)])
+    assert 0.5 < draws.std() * 2 * 1.645 / (high - low)[0, 0] < 1.5
+    assert model.check().ok and model.check(forced.test).ok
+
+
+def test_figures_take_the_inputs(forced, model):
+    pytest.importorskip("matplotlib").use("Agg")
+    for kind in ("fields", "paths", "check", "residuals"):
+        assert model.plot(kind=kind, truth=forced.truth if kind == "fields" else None, n_paths=20).axes
+    u, _, _ = sock._plots.residuals(model, forced.train)
+    assert 0.9 < u.std() < 1.1
 
 
 def test_paths_take_the_inputs(model):

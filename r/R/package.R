@@ -34,11 +34,11 @@ options_of <- function(given) {
 
 # ---- Data ----
 
-# Trajectories from a data frame in long form, a list of list(t, x), or the name of a file. input: columns that are known
+# Trajectories from a data frame in long form, a list of list(t, x), or the name of a file or folder, or of several files. input: columns that are known
 # inputs u(t), not states.
 sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, ...) {
   if (inherits(data, "sock_data")) return(data)
-  if (is.character(data) && length(data) == 1L) {
+  if (is.character(data) && length(data)) {
     o <- options_of(c(list(...), if (!is.null(id)) list(id = id), if (!is.null(time)) list(time = time),
                       if (!is.null(state)) list(state = state), if (length(input)) list(input = input)))
     return(new_data(.Call(C_data_read, path.expand(data), o$keys, o$values)))
@@ -47,6 +47,13 @@ sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, 
   o <- options_of(c(list(...), if (length(input)) list(input = input)))
   new_data(.Call(C_data_arrays, as.double(lengths(pieces$t)), as.double(unlist(pieces$t)),
                  as.double(unlist(lapply(pieces$x, t))), pieces$names, o$keys, o$values))
+}
+
+# Data files as a folder of arrays, which sock_data reads (docs/scale.md).
+sock_convert <- function(files, folder, single = FALSE, ...) {
+  o <- options_of(list(...))
+  .Call(C_data_convert, path.expand(files), path.expand(folder), single, o$keys, o$values)
+  invisible(folder)
 }
 
 new_data <- function(pointer) {
@@ -117,7 +124,7 @@ print.sock_data <- function(x, ...) {
 # drift = "gauss:eta=0.8", drift_lambda = 1e-4.
 sock_fit <- function(data, ..., id = NULL, time = NULL, state = NULL, threads = 0) {
   given <- list(...)
-  reading <- given[names(given) %in% c("group", "grouping", "dt", "missing", "every", "input", "time_dependent")]
+  reading <- given[names(given) %in% c("group", "grouping", "dt", "missing", "every", "log", "input", "time_dependent")]
   data <- do.call(sock_data, c(list(data, id = id, time = time, state = state), reading))
   o <- options_of(given)
   new_model(.Call(C_fit, data$pointer, o$keys, o$values, as.integer(threads)), data)
@@ -182,7 +189,7 @@ predict.sock <- function(object, newdata, what = c("drift", "diffusion", "sigma"
   u <- if (length(object$inputs)) inputs_of(object, inputs, nrow(x)) else double(0)
   fit <- shape(.Call(C_field, object$pointer, field, as.double(t(x)), u, 0L))
   if (interval == "none") return(fit)
-  ends <- .Call(C_band, object$pointer, field, as.double(t(x)), as.double(level), interval == "simultaneous")
+  ends <- .Call(C_band, object$pointer, field, as.double(t(x)), u, as.double(level), interval == "simultaneous")
   half <- seq_len(length(ends) / 2)
   list(fit = fit, lwr = shape(ends[half]), upr = shape(ends[-half]))
 }
@@ -232,7 +239,7 @@ sock_score <- function(model, test, train = NULL, ...) {
 # The states behind measured trajectories, by a model with measurement noise: a data frame traj, t, the states, and sd_ of
 # each, the standard deviation of what is not known of it.
 sock_smooth <- function(model, data) {
-  from <- sock_data(data, state = if (!inherits(data, "sock_data")) model$names)
+  from <- model_data(model, data)
   v <- t(.Call(C_smooth, model$pointer, from$pointer))
   colnames(v) <- c(model$names, paste0("sd_", model$names))
   data.frame(values_of(from)[, 1:2, drop = FALSE], v, check.names = FALSE)
@@ -243,7 +250,7 @@ sock_smooth <- function(model, data) {
 sock_check <- function(model, data = model$data, ...) {
   if (is.null(data)) stop("give the data: sock_check(model, data)", call. = FALSE)
   o <- options_of(list(...))
-  on <- sock_data(data, state = if (!inherits(data, "sock_data")) model$names)
+  on <- model_data(model, data)
   out <- structure(json_read(.Call(C_check, model$pointer, on$pointer, o$keys, o$values)), class = "sock_check")
   if (!out$ok) warning(out$verdict, " ", out$advice, call. = FALSE)
   out
@@ -259,6 +266,12 @@ sock_explain <- function(model, data = model$data, inputs = list(), ...) {
   u <- vapply(model$inputs, function(name) if (is.null(inputs[[name]])) NA_real_ else as.double(inputs[[name]]), 0)
   on <- if (is.null(data)) NULL else model_data(model, data)$pointer
   json_read(.Call(C_explain, model$pointer, on, as.double(u), o$keys, o$values))
+}
+
+# The evidence under the fields (docs/evidence.md): a list with one entry for each state and each number of intervals.
+sock_evidence <- function(model, data = model$data) {
+  if (is.null(data)) stop("give the data: sock_evidence(model, data)", call. = FALSE)
+  json_read(.Call(C_evidence, model$pointer, model_data(model, data)$pointer))$moments
 }
 
 print.sock_check <- function(x, ...) {
@@ -355,12 +368,12 @@ plot.sock <- function(x, data = x$data, states = 1:2, ...) {
   values <- values_of(sock_data(data))[, -(1:2), drop = FALSE]
   old <- par(mfrow = c(1, if (x$has_diffusion) 2 else 1))
   on.exit(par(old))
-  if (length(x$names) == 1L) plot_line(x, values) else plot_plane(x, values, states)
+  if (length(x$names) == 1L) plot_line(x, values, data) else plot_plane(x, values, states)
   invisible(x)
 }
 
 # A curve with its band of 90 % where the model tells one; heights are those of the middle of the range.
-plot_field <- function(model, values, type, label, title) {
+plot_field <- function(model, values, data, type, label, title) {
   grid <- seq(min(values), max(values), length.out = 200)
   curve <- as.vector(predict(model, grid, type))
   band <- tryCatch(predict(model, grid, type, interval = "confidence"), error = function(e) NULL)
@@ -369,14 +382,30 @@ plot_field <- function(model, values, type, label, title) {
   plot(grid, curve, type = "n", ylim = heights, xlab = model$names, ylab = label, main = title)
   if (!is.null(band))
     polygon(c(grid, rev(grid)), c(as.vector(band$lwr), rev(as.vector(band$upr))), col = "#0072b238", border = NA)
-  lines(grid, curve, col = "#0072b2", lwd = 2)
+  guess <- vapply(grid, function(g) sum(abs(values - g) <= 0.05 * diff(range(values))), 0) < max(3, length(values) %/% 1000)
+  lines(grid, ifelse(guess, NA, curve), col = "#0072b2", lwd = 2)
+  lines(grid, ifelse(guess, curve, NA), col = "#0072b2", lty = 3)
+  plot_moments(sock_evidence(model, data), label, grid, curve)
   rug(quantile(values, seq(0, 1, 0.01)))
 }
 
-plot_line <- function(model, values) {
-  plot_field(model, values, "drift", "f", "drift")
+# Binned moments of the data with bars of 90 %: the curve, and what the data miss of it.
+plot_moments <- function(moments, label, grid, curve) {
+  one <- Filter(function(m) m$index == 0 && m$every == 1, moments)
+  if (!length(one)) return(invisible())
+  numbers <- function(key) vapply(one[[1]][[key]], function(v) if (is.null(v)) NA_real_ else as.double(v), 0)
+  x <- numbers("x")
+  y <- stats::approx(grid, curve, x, rule = 2)$y + numbers(paste0(label, "_shift"))
+  bar <- 1.645 * numbers(paste0(label, "_se"))
+  good <- is.finite(y) & is.finite(bar)
+  graphics::segments(x[good], (y - bar)[good], x[good], (y + bar)[good])
+  points(x[good], y[good], pch = 16, cex = 0.6)
+}
+
+plot_line <- function(model, values, data) {
+  plot_field(model, values, data, "drift", "f", "drift")
   abline(h = 0, col = "gray")
-  if (model$has_diffusion) plot_field(model, values, "diffusion", "a", "diffusion")
+  if (model$has_diffusion) plot_field(model, values, data, "diffusion", "a", "diffusion")
 }
 
 plot_plane <- function(model, values, states) {

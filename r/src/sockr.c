@@ -30,7 +30,8 @@
     X(sock_options_set)                                                                                                \
     X(sock_option_count)                                                                                               \
     X(sock_option_describe)                                                                                            \
-    X(sock_data_read)                                                                                                  \
+    X(sock_data_read_files)                                                                                            \
+    X(sock_data_convert)                                                                                               \
     X(sock_data_from_arrays)                                                                                           \
     X(sock_data_free)                                                                                                  \
     X(sock_data_dim)                                                                                                   \
@@ -51,7 +52,7 @@
     X(sock_model_input_hold)                                                                                           \
     X(sock_model_evaluate_at)                                                                                          \
     X(sock_model_sigma_at)                                                                                             \
-    X(sock_model_bands)                                                                                                \
+    X(sock_model_bands_at)                                                                                             \
     X(sock_model_draw)                                                                                                 \
     X(sock_model_info)                                                                                                 \
     X(sock_string_free)                                                                                                \
@@ -61,6 +62,7 @@
     X(sock_score)                                                                                                      \
     X(sock_check)                                                                                                      \
     X(sock_checks_json)                                                                                                \
+    X(sock_evidence)                                                                                                   \
     X(sock_explain)
 
 /* Filled once, when R loads the package. */
@@ -173,17 +175,36 @@ static void *held(SEXP pointer, const char *what)
 
 /* ---- Data ---- */
 
-static SEXP r_data_read(SEXP path, SEXP keys, SEXP values)
+static const char **path_list(SEXP paths)
 {
+    const char **list = (const char **)R_alloc((size_t)Rf_xlength(paths), sizeof *list);
+    for (R_xlen_t i = 0; i < Rf_xlength(paths); i++) list[i] = CHAR(STRING_ELT(paths, i));
+    return list;
+}
+
+static SEXP r_data_read(SEXP paths, SEXP keys, SEXP values)
+{
+    const char **list = path_list(paths);
     SEXP pointer = PROTECT(owner(free_data));
     call c;
     sock_data *data = NULL;
     if (begin(&c, keys, values, Rf_ScalarInteger(0)))
-        good(&c, so.sock_data_read(c.ctx, CHAR(STRING_ELT(path, 0)), c.opts, &data));
+        good(&c, so.sock_data_read_files(c.ctx, (size_t)Rf_xlength(paths), list, c.opts, &data));
     R_SetExternalPtrAddr(pointer, data);
     finish(&c);
     UNPROTECT(1);
     return pointer;
+}
+
+static SEXP r_data_convert(SEXP paths, SEXP folder, SEXP single, SEXP keys, SEXP values)
+{
+    const char **list = path_list(paths);
+    call c;
+    if (begin(&c, keys, values, Rf_ScalarInteger(0)))
+        good(&c, so.sock_data_convert(c.ctx, (size_t)Rf_xlength(paths), list, c.opts, Rf_asLogical(single),
+                                      CHAR(STRING_ELT(folder, 0))));
+    finish(&c);
+    return R_NilValue;
 }
 
 /* x: d x points, as R stores it: point after point. */
@@ -349,7 +370,7 @@ static SEXP r_field(SEXP pointer, SEXP which, SEXP x, SEXP u, SEXP threads)
 }
 
 /* The ends of a band of a field (as above), the upper behind the lower. */
-static SEXP r_band(SEXP pointer, SEXP which, SEXP x, SEXP level, SEXP simultaneous)
+static SEXP r_band(SEXP pointer, SEXP which, SEXP x, SEXP u, SEXP level, SEXP simultaneous)
 {
     const sock_model *model = held(pointer, "model");
     const size_t d = so.sock_model_dim(model), n = (size_t)Rf_xlength(x) / (d ? d : 1);
@@ -363,7 +384,7 @@ static SEXP r_band(SEXP pointer, SEXP which, SEXP x, SEXP level, SEXP simultaneo
     if (field == 1) bands.a_low = low, bands.a_high = high;
     if (field == 2) bands.sigma_low = low, bands.sigma_high = high;
     if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0)) && n > 0)
-        good(&c, so.sock_model_bands(c.ctx, model, n, REAL(x), Rf_asReal(level), &bands));
+        good(&c, so.sock_model_bands_at(c.ctx, model, n, REAL(x), REAL(u), Rf_asReal(level), &bands));
     finish(&c);
     UNPROTECT(1);
     return out;
@@ -479,6 +500,25 @@ static SEXP r_check(SEXP pointer, SEXP data, SEXP keys, SEXP values)
     return out;
 }
 
+/* The text of sock_evidence. */
+static SEXP r_evidence(SEXP pointer, SEXP data)
+{
+    const sock_model *model = held(pointer, "model");
+    const sock_data *on = held(data, "data set");
+    call c;
+    char *json = NULL;
+    SEXP out = R_NilValue;
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0))) good(&c, so.sock_evidence(c.ctx, model, on, &json));
+    if (json) {
+        out = Rf_mkString(json);
+        so.sock_string_free(json);
+    }
+    PROTECT(out);
+    finish(&c);
+    UNPROTECT(1);
+    return out;
+}
+
 /* The text of sock_explain. data may be NULL. */
 static SEXP r_explain(SEXP pointer, SEXP data, SEXP u, SEXP keys, SEXP values)
 {
@@ -516,14 +556,33 @@ static SEXP r_option_keys(void)
     {                                                                                                                  \
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
-static const R_CallMethodDef entries[] = {
-    ENTRY(open, 1),       ENTRY(data_read, 3),   ENTRY(data_arrays, 6),  ENTRY(data_counts, 1),
-    ENTRY(data_names, 1), ENTRY(data_values, 1), ENTRY(fit, 4),          ENTRY(model_load, 1),
-    ENTRY(model_save, 2), ENTRY(model_names, 1), ENTRY(model_inputs, 1), ENTRY(model_has_diffusion, 1),
-    ENTRY(model_info, 1), ENTRY(field, 5),       ENTRY(band, 5),         ENTRY(draw, 3),
-    ENTRY(simulate, 11),  ENTRY(smooth, 2),      ENTRY(score, 5),        ENTRY(check, 4),
-    ENTRY(explain, 5),    ENTRY(version, 0),     ENTRY(blas_remark, 0),  ENTRY(option_keys, 0),
-    {NULL, NULL, 0}};
+static const R_CallMethodDef entries[] = {ENTRY(open, 1),
+                                          ENTRY(data_read, 3),
+                                          ENTRY(data_convert, 5),
+                                          ENTRY(data_arrays, 6),
+                                          ENTRY(data_counts, 1),
+                                          ENTRY(data_names, 1),
+                                          ENTRY(data_values, 1),
+                                          ENTRY(fit, 4),
+                                          ENTRY(model_load, 1),
+                                          ENTRY(model_save, 2),
+                                          ENTRY(model_names, 1),
+                                          ENTRY(model_inputs, 1),
+                                          ENTRY(model_has_diffusion, 1),
+                                          ENTRY(model_info, 1),
+                                          ENTRY(field, 5),
+                                          ENTRY(band, 5),
+                                          ENTRY(draw, 3),
+                                          ENTRY(simulate, 11),
+                                          ENTRY(smooth, 2),
+                                          ENTRY(score, 5),
+                                          ENTRY(check, 4),
+                                          ENTRY(evidence, 2),
+                                          ENTRY(explain, 5),
+                                          ENTRY(version, 0),
+                                          ENTRY(blas_remark, 0),
+                                          ENTRY(option_keys, 0),
+                                          {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

@@ -54,6 +54,9 @@ forced <- sock_fit(driven, input = c("u", "w"), threads = 1)
 stopifnot(identical(forced$names, "x"), identical(forced$inputs, "u"), identical(forced$holds, "linear"))
 f <- predict(forced, 0, inputs = list(u = c(-1, 1)[2]))
 stopifnot(abs(f - 2) < 0.4, identical(f, predict(forced, data.frame(x = 0, u = 1))))
+band <- predict(forced, 0, interval = "confidence", inputs = list(u = 1))
+stopifnot(band$lwr < band$fit, band$fit < band$upr, band$upr - band$lwr < 1, identical(band$fit, f))
+stopifnot(sock_check(forced, driven)$ok, abs(predict(sock_draw(forced, 1, 1), 0, inputs = list(u = 1)) - 2) < 0.6)
 stopifnot(grepl("needs the input u", tryCatch(predict(forced, 0), error = conditionMessage)))
 stopifnot(grepl("needs the input u", tryCatch(simulate(forced, 1, x0 = 0, t = 0:1), error = conditionMessage)))
 held <- simulate(forced, 200, seed = 1, x0 = 0, t = 0:6, step = 0.05, inputs = list(u = 1))
@@ -102,6 +105,9 @@ stopifnot(explained$dimension == 1, identical(explained$range$from, "options"), 
 slope <- sub(",$", "", sub(".*: ", "", grep("\"value\"", told, value = TRUE)))
 stopifnot(any(abs(as.numeric(slope[slope != "null"]) - explained$stationary$mean[[1]]$value) < 1e-9))
 
+moments <- sock_evidence(model, at("test.csv"))
+stopifnot(identical(moments[[1]]$state, "x"), moments[[1]]$every == 1, length(moments[[1]]$f_shift) == length(moments[[1]]$x))
+
 checked <- sock_check(model, at("test.csv"), draws = 99)
 told <- readLines(at("check.json"))
 stopifnot(isTRUE(checked$ok), length(checked$tests) == 9, identical(checked$tests[[1]]$name, "scale"))
@@ -121,6 +127,16 @@ tuned <- sock_fit(at("train.csv"), budget = 20)
 said <- capture.output(print(summary(tuned)))
 shares <- as.double(sub(".*share <?([0-9]+) %.*", "\\1", grep("share", said, value = TRUE)))
 stopifnot(length(shares) == length(summary(tuned)$diffusions), abs(sum(shares) - 100) <= length(shares))
+
+# Several files are one data set, and so is the folder that they are written to.
+parts <- c(tempfile(fileext = ".csv"), tempfile(fileext = ".csv"))
+early <- frame$traj %in% head(unique(frame$traj), 2)
+write.csv(frame[early, ], parts[1], row.names = FALSE)
+write.csv(frame[!early, ], parts[2], row.names = FALSE)
+several <- sock_data(parts)
+stopifnot(several$points == nrow(frame), several$trajectories == length(unique(frame$traj)))
+sock_convert(parts, made <- tempfile(fileext = ".traj"))
+stopifnot(identical(unclass(sock_data(made))[-1], unclass(several)[-1]))
 
 # Errors and warnings carry the library's words.
 fails <- function(expression, text) {

@@ -42,11 +42,25 @@
 
   function short(name) { return name.length > 40 ? name.slice(0, 39) + '\u2026' : name; }
 
-  function options(box, series, more) {
-    var axis = { stroke: colour('text'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line') } };
+  function labels(u, splits) {
+    return splits.map(function (v) {
+      var size = Math.abs(v);
+      return v == null ? '' : (size >= 1e5 || (size > 0 && size < 1e-3) ? v.toExponential(1) : String(Number(v.toPrecision(6)))).replace('-', '\u2212');
+    });
+  }
+
+  /* As wide as the widest label. */
+  function room(u, values) {
+    return 18 + 7.2 * (values || []).reduce(function (most, v) { return Math.max(most, String(v).length); }, 2);
+  }
+
+  /* names: of the axes. */
+  function options(box, names, series, more) {
+    var axis = { stroke: colour('text'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line') }, values: labels };
     return Object.assign({
-      width: Math.max(260, box.clientWidth), height: 300, series: series,
-      scales: { x: { time: false } }, axes: [Object.assign({}, axis), Object.assign({ size: 60 }, axis)],
+      width: Math.max(260, box.clientWidth), height: 300, series: series, pxAlign: 0, /* else lines become stairs */
+      scales: { x: { time: false } },
+      axes: [Object.assign({ label: short(names[0]), labelSize: 22 }, axis), Object.assign({ label: short(names[1]), labelSize: 22, size: room }, axis)],
       cursor: { drag: { x: true, y: true, uni: 20 } }
     }, more || {});
   }
@@ -75,7 +89,7 @@
         return { label: short(t.names[column]), value: value, stroke: i ? colour('c' + (i - 1) % 6) : undefined, width: 1.6,
           dash: t.names[column].indexOf('truth') >= 0 ? [6, 4] : undefined, spanGaps: true };
       });
-      plot(box, options(box, series), data);
+      plot(box, options(box, [t.names[0], picked.slice(1).map(function (i) { return t.names[i]; }).join(', ')], series), data);
     });
   }
 
@@ -124,7 +138,7 @@
       var series = [{}].concat(all.map(function (_, i) {
         return { label: 'path', stroke: colour('c' + i % 4), width: 1, spanGaps: true, points: { show: false } };
       }));
-      plot(box, options(box, series, { legend: { show: false } }), data);
+      plot(box, options(box, [t.names[1], name], series, { legend: { show: false } }), data);
     });
   }
 
@@ -153,7 +167,7 @@
     var holder = document.createElement('div');
     box.appendChild(holder);
     var show = readout(box, t.names[1], fans.length === 1 ? lead : []);
-    plot(holder, options(box, series, { legend: { show: false }, bands: bands, hooks: { setCursor: [show] } }), uPlot.join(tables));
+    plot(holder, options(box, [t.names[1], t.names[first].replace(/ 5 %$/, '')], series, { legend: { show: false }, bands: bands, hooks: { setCursor: [show] } }), uPlot.join(tables));
   }
 
   function draw(box, links) {

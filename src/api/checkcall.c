@@ -147,9 +147,6 @@ static sock_status check(sock_context *ctx, const sock_model *model, const sock_
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     SK_TRY(look_at(ctx, model, data, out));
-    if (model->structure->inputs)
-        return sk_fail(ctx, SOCK_EUSAGE, "check: the model has the input %s; check and inputs do not go together yet",
-                       model->structure->input[0].name);
     double *bounds = sk_doubles(ctx, 2, model->d);
     if (!bounds) return SOCK_ENOMEM;
     const sock_status status = with_options(ctx, model, data, opts, bounds, out);

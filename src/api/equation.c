@@ -202,17 +202,17 @@ static size_t only_state(const formula *all, size_t k, double *slope, double *co
 static sock_status root_errors(sock_context *ctx, const sock_model *model, const formula *all, size_t k, size_t state,
                                double root, double factor, sk_numbers *out)
 {
-    const size_t d = all->d;
-    double *about = sk_doubles(ctx, d, 1), slope = 0, constant;
-    unsigned *power = sk_alloc(ctx, d, sizeof *power);
+    const size_t in = all->in;
+    double *about = sk_doubles(ctx, in, 1), slope = 0, constant;
+    unsigned *power = sk_alloc(ctx, in, sizeof *power);
     sk_monomial_sum squares = {0};
     sock_status status;
     *out = (sk_numbers){2, sk_doubles(ctx, 2, 1)};
     SK_GO(about && power && out->value ? SOCK_OK : SOCK_ENOMEM);
-    memcpy(about, all->origin, d * sizeof *about);
+    memcpy(about, all->origin, in * sizeof *about);
     about[state] = root;
     only_state(all, k, &slope, &constant);
-    SK_GO(sk_monomials_init(ctx, d, d, about, &squares));
+    SK_GO(sk_monomials_init(ctx, in, all->d, about, &squares));
     SK_GO(sk_drift_squares(model, has_names, &squares));
     for (unsigned one = 0; one < 2; one++) {
         power[state] = 1 - one;

@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A state that never falls below 0 and comes near it has the lower bound 0. Beside inputs none is looked for: kernels
- * that know bounds have no inputs. */
+/* A state that never falls below 0 and comes near it has the lower bound 0. */
 static double found_lower(const sock_data *data, size_t k)
 {
     double least = (double)INFINITY, mean = 0;
-    if (data->inputs) return -(double)INFINITY;
     for (size_t i = 0; i < data->points; i++) {
         least = fmin(least, data->x[i * data->d + k]);
         mean += data->x[i * data->d + k] / (double)data->points;
@@ -46,16 +44,6 @@ static sock_status check(const sk_fit_job *job)
     return SOCK_OK;
 }
 
-static sock_status refuse_with_inputs(const sk_fit_job *job)
-{
-    if (!job->bounds_said || !job->data->inputs) return SOCK_OK;
-    return sk_fail(
-        job->ctx, SOCK_EUSAGE,
-        "lower is '%s', upper is '%s'; allowed with inputs: none (bounds and the input %s do not go together "
-        "in a fit yet; simulated paths take bounds)",
-        sk_option_text(job->opts, "lower"), sk_option_text(job->opts, "upper"), job->data->input[0]);
-}
-
 sock_status sk_fit_find_bounds(sk_fit_job *job)
 {
     const size_t d = job->data->d;
@@ -69,7 +57,6 @@ sock_status sk_fit_find_bounds(sk_fit_job *job)
         if (isnan(job->lower[k])) job->lower[k] = found_lower(job->data, k);
         if (isnan(job->upper[k])) job->upper[k] = (double)INFINITY;
     }
-    SK_TRY(refuse_with_inputs(job));
     return check(job);
 }
 

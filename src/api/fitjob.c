@@ -168,10 +168,10 @@ static sock_status solve_diffusion(sk_fit_job *job, const sk_bounds *bounds, dou
                               .lambda = isnan(job->diffusion_lambda) ? 0 : job->diffusion_lambda,
                               .solver = solver_options(job)};
     sk_diffusion_system *system = NULL;
-    SK_TRY(sk_diffusion_system_new(ctx, rule, &spec, &system));
+    SK_TRY(sk_diffusion_system_new(ctx, rule, job->z, &spec, &system));
     if (isnan(job->diffusion_lambda)) job->diffusion_lambda = natural_lambda(sk_diffusion_unit(system));
-    sock_status status = sk_diffusion_solve(ctx, system, job->z, 1, &job->diffusion_lambda, &job->diffusion_term,
-                                            &job->diffusion_report, beta);
+    sock_status status =
+        sk_diffusion_solve(ctx, system, 1, &job->diffusion_lambda, &job->diffusion_term, &job->diffusion_report, beta);
     sk_diffusion_system_free(system);
     return status;
 }

@@ -58,14 +58,6 @@ static sock_status check_inputs(const sk_fit_job *job)
     if (sk_option_count(job->opts, "substeps") > 1)
         return sk_fail(job->ctx, SOCK_EUSAGE, "substeps is '%s'; allowed with inputs: 1",
                        sk_option_text(job->opts, "substeps"));
-    if (sk_kernel_text_is_bounded(sk_option_text(job->opts, "diffusion")))
-        return sk_fail(job->ctx, SOCK_EUSAGE, "diffusion is '%s'; kernels that know bounds have no inputs yet",
-                       sk_option_text(job->opts, "diffusion"));
-    static const char *const later[] = {"bands", "check"};
-    for (size_t i = 0; i < 2; i++)
-        if (sk_option_is_set(job->opts, later[i]) && sk_option_flag(job->opts, later[i]))
-            return sk_fail(job->ctx, SOCK_EUSAGE, "%s is 'yes'; allowed with inputs: no (they do not go together yet)",
-                           later[i]);
     for (size_t k = 0; held && k < data->inputs; k++)
         if (held->inputs != data->inputs || strcmp(held->input[k], data->input[k]) != 0)
             return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data do not have the inputs of the data, %s first",
@@ -208,7 +200,7 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
     record->absorbed = wild->absorbed;
     for (size_t k = 0; record->found.quiet && k < job->data->d; k++)
         if (record->found.quiet[k]) SK_TRY(sk_texts_add(job->ctx, &record->quiet, job->data->state[k]));
-    if (!model->structure->inputs && wants_check(job, record)) SK_TRY(check_quickly(job, wild, model, record));
+    if (wants_check(job, record)) SK_TRY(check_quickly(job, wild, model, record));
     SK_TRY(sk_record_warn(job->ctx, record));
     return sk_fit_save_record(job, record, ended, model);
 }
@@ -222,8 +214,8 @@ sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
         return sk_fail(job->ctx, SOCK_EUSAGE, "the validation data have dimension %zu, the data %zu",
                        spec.validation->d, job->data->d);
     SK_TRY(is_second(job) ? sk_fit_refuse_second(job) : sk_fit_find_bounds(job));
-    spec.lower = job->data->inputs ? NULL : job->lower;
-    spec.upper = job->data->inputs ? NULL : job->upper;
+    spec.lower = job->lower;
+    spec.upper = job->upper;
     sock_model *model = NULL;
     strays wild = {0};
     sk_record record;

@@ -80,10 +80,15 @@ typedef struct reactions {
 
 static sock_status mean_squares(reactions *r, const sock_data *data)
 {
-    double *phi = sk_doubles(r->ctx, data->points, r->p);
-    sock_status status = phi ? sk_features_eval(r->ctx, r->term->map, data->points, data->x, phi, r->p) : SOCK_ENOMEM;
+    const size_t in = sk_features_dim(r->term->map);
+    double *phi = sk_doubles(r->ctx, data->points, r->p), *z = sk_doubles(r->ctx, data->points, in);
+    sock_status status = phi && z ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < data->points; i++) /* rates know nothing of inputs */
+        memcpy(z + i * in, data->x + i * r->d, r->d * sizeof *z);
+    if (status >= 0) status = sk_features_eval(r->ctx, r->term->map, data->points, z, phi, r->p);
     for (size_t i = 0; status >= 0 && i < data->points * r->p; i++)
         r->square[i % r->p] += phi[i] * phi[i] / (double)data->points;
+    sk_free(z);
     sk_free(phi);
     return status;
 }

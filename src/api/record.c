@@ -145,7 +145,6 @@ static const char *no_bands(const sock_model *model, bool wanted, const sk_recor
     if (record->found.paper)
         return "the paper's protocol (--preset paper) tells no errors of its weights, as the default does";
     if (!wanted) return "bands were not wanted (--bands=no)";
-    if (model->structure->inputs) return "bands and inputs do not go together yet";
     const sk_noise_told *noise = &record->found.noise;
     if (!model->spread && (noise->used || noise->substeps > 1) && model->drift_terms > 1)
         return "the fit with noise or long steps ended between two kernels: the errors of neither are those of f";

@@ -44,14 +44,14 @@ static void gather(const sk_monomial_sum *m, const sk_factor *f, size_t d, size_
     }
 }
 
-/* out (count) += the variances of the coefficients of component k. */
-static sock_status add_variances(const sk_monomial_sum *m, const sk_factor *f, size_t k, double *out)
+/* out (count) += the variances of the coefficients of component k of d. */
+static sock_status add_variances(const sk_monomial_sum *m, const sk_factor *f, size_t d, size_t k, double *out)
 {
     desk t = {0, sk_doubles_unset(m->ctx, m->count, SK_MAX(f->count, 1)), sk_doubles_unset(m->ctx, f->count, f->rank),
               sk_doubles_unset(m->ctx, m->count, SK_MAX(f->rank, 1))};
     const sock_status status = t.left && t.right && t.out ? SOCK_OK : SOCK_ENOMEM;
     for (size_t group = 0; status >= 0 && group < f->groups; group++) {
-        gather(m, f, m->d, k, group, &t);
+        gather(m, f, d, k, group, &t);
         if (!t.used) continue;
         sk_gemm(m->ctx, SK_PLAIN, SK_PLAIN, m->count, f->rank, t.used, 1, t.left, t.used, t.right, f->rank, 0, t.out,
                 f->rank);
@@ -68,10 +68,11 @@ static sock_status add_component(const sk_monomial_sum *m, const sk_drift_term *
                                  size_t k, sk_monomial_sum *squares)
 {
     double *variance = sk_doubles(m->ctx, m->count, 1);
-    sock_status status = variance ? add_variances(m, f, k, variance) : SOCK_ENOMEM;
+    sock_status status = variance ? add_variances(m, f, term->d, k, variance) : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < m->count; i++) {
         double own = 0, *square = sk_monomials_at(squares, m->power + i * m->d);
-        for (size_t j = 0; j < m->values; j++) own += m->number[i * m->values + j] * term->weight[j * m->d + k] / share;
+        for (size_t j = 0; j < m->values; j++)
+            own += m->number[i * m->values + j] * term->weight[j * term->d + k] / share;
         if (square) square[k] += share * (own * own + variance[i]);
         if (!square) status = SOCK_ENOMEM;
     }

@@ -31,8 +31,10 @@ static const row table[] = {
     {"time-dependent", FLAG, "no", 0, 0, "yes|no", "the time is an input too: f and a may depend on it"},
     {"grouping", CHOICE, "auto", 0, 0, "auto|none", "auto: trajectories with the same start, times and inputs form a group; none: each stands alone"},
     {"dt",       NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "time step of a .npy array"},
+    {"log",      TEXT,   "none", 0, 0, "names of states with commas between, or none", "states that are taken by their logarithm: log(x) in place of x, for values above 0 (docs/data.md)"},
     {"wide",     FLAG,   "no",   0, 0, "yes|no", "wide form: with a time column every other column is a trajectory, without one every row is, and names of columns hold the times (docs/data.md)"},
     {"every",    COUNT,  "1",    1, 1e9, "a whole number >= 1", "thin: of each trajectory the first point and every so many-th after it"},
+    {"files",    CHOICE, "apart", 0, 0, "apart|joined", "several data files: names of trajectories and groups are each file's own (apart), or hold for all, so that a trajectory may go on in another file (joined)"},
     {"missing",  LIST,   "none", 0, 0, "numbers with commas between, or none", "values of states and inputs that stand for a missing one, for example 999 or -9,-99"},
     /* fit */
     {"tune",         FLAG,   "yes",  0, 0, "yes|no", "choose kernels and penalties by cross-validation; no: the plain estimator with what is given"},

@@ -45,9 +45,9 @@ typedef struct battery {
     sk_tally all[SK_CHECK_TESTS];
     sk_tally few[SK_CHECK_TESTS]; /* by few columns; no freedom: the test is made once */
     sk_check_facts *facts;
-    size_t n, d, waves;      /* columns of `wave` */
-    double *wave;            /* n x waves: cosines of the ranks of all states */
-    double *rank;            /* n x d, in (0, 1) */
+    size_t n, d, in, waves;  /* in: states and inputs; waves: columns of `wave` */
+    double *wave;            /* n x waves: cosines of the ranks of all states and inputs */
+    double *rank;            /* n x in, in (0, 1) */
     double *columns;         /* n x the most columns of a test */
     double *y, *square;      /* n, of the state in work; 0 where there is no score */
     bool *used;              /* n */
@@ -87,12 +87,12 @@ static size_t waves_of_state(size_t d)
 
 static void make_waves(battery *b, placed *order)
 {
-    const size_t each = waves_of_state(b->d), states = b->waves / each;
-    for (size_t k = 0; k < b->d; k++) rank_column(b->n, b->d, k, b->rows.x, order, b->rank);
+    const size_t each = waves_of_state(b->in), states = b->waves / each;
+    for (size_t k = 0; k < b->in; k++) rank_column(b->n, b->in, k, b->rows.z, order, b->rank);
     for (size_t i = 0; i < b->n; i++)
         for (size_t k = 0; k < states; k++)
             for (size_t j = 0; j < each; j++)
-                b->wave[i * b->waves + k * each + j] = cos(M_PI * (double)(j + 1) * b->rank[i * b->d + k]);
+                b->wave[i * b->waves + k * each + j] = cos(M_PI * (double)(j + 1) * b->rank[i * b->in + k]);
 }
 
 /* ---- Score tests ---- */
@@ -119,7 +119,7 @@ static sock_status add_few(battery *b, int test, bool for_mean, size_t w)
 /* The longest waves of every state, at most so many; their number in all. */
 static size_t take_waves(battery *b, size_t most)
 {
-    const size_t each = waves_of_state(b->d), taken = SK_MIN(each, most), states = b->waves / each;
+    const size_t each = waves_of_state(b->in), taken = SK_MIN(each, most), states = b->waves / each;
     const size_t width = states * taken;
     for (size_t i = 0; i < b->n; i++)
         for (size_t k = 0; k < width; k++)
@@ -333,16 +333,16 @@ static void note_wild(battery *b)
 
 /* ---- Where f or a misses ---- */
 
-/* The tenth of the values of some state where the mean of y is farthest from 0. */
+/* The tenth of the values of some state or input where the mean of y is farthest from 0. */
 static void find_bin(const battery *b, size_t k, const double *y, double *worst, size_t *state, size_t *of, double *at)
 {
-    for (size_t l = 0; l < b->d; l++) {
+    for (size_t l = 0; l < b->in; l++) {
         double sum[SK_CHECK_BINS] = {0}, count[SK_CHECK_BINS] = {0}, place[SK_CHECK_BINS] = {0};
         for (size_t i = 0; i < b->n; i++) {
-            const size_t bin = (size_t)fmin(b->rank[i * b->d + l] * SK_CHECK_BINS, SK_CHECK_BINS - 1);
+            const size_t bin = (size_t)fmin(b->rank[i * b->in + l] * SK_CHECK_BINS, SK_CHECK_BINS - 1);
             sum[bin] += y[i];
             count[bin] += b->used[i];
-            place[bin] += b->used[i] ? b->rows.x[i * b->d + l] : 0;
+            place[bin] += b->used[i] ? b->rows.z[i * b->in + l] : 0;
         }
         for (int i = 0; i < SK_CHECK_BINS; i++) {
             const double z = count[i] > 0 ? fabs(sum[i]) / sqrt(count[i]) : 0;
@@ -466,11 +466,12 @@ static void end_facts(battery *b)
 
 static sock_status take_space(battery *b)
 {
-    const size_t n = b->n, each = waves_of_state(b->d), states = SK_MIN(b->d, (size_t)SK_CHECK_WAVES);
+    const size_t n = b->n, each = waves_of_state(b->rows.in), states = SK_MIN(b->rows.in, (size_t)SK_CHECK_WAVES);
+    b->in = b->rows.in;
     b->waves = each * states;
     placed *order = sk_alloc(b->ctx, n, sizeof *order);
     b->wave = sk_doubles(b->ctx, n, b->waves);
-    b->rank = sk_doubles(b->ctx, n, b->d);
+    b->rank = sk_doubles(b->ctx, n, b->in);
     b->columns = sk_doubles(b->ctx, n, SK_MAX(b->waves, (size_t)SK_CHECK_LAGS));
     b->y = sk_doubles(b->ctx, n, 1);
     b->square = sk_doubles(b->ctx, n, 1);
@@ -628,6 +629,7 @@ sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, con
     SK_GO(score_singles(&b, model));
     *out = (sock_step_scores){b.steps.count, b.d,      count_steps(data), b.scores.v,
                               b.scores.pit,  b.rows.x, b.rows.t,          b.steps.piece};
+    if (b.rows.z == b.rows.x) b.rows.z = NULL;
     b.scores.v = b.scores.pit = b.rows.x = b.rows.t = NULL;
     b.steps.piece = NULL;
 out:

@@ -165,8 +165,9 @@ double sk_check_horizon(size_t runs, size_t reach, const double *many, const dou
 
 /* Points of the steps and the fields there. */
 typedef struct sk_check_rows {
-    size_t n, d;
+    size_t n, d, in;     /* in: coordinates of a point of the model, states and inputs */
     double *x, *h, *t;   /* n x d, n, n; x: the mean of the state where it is not observed */
+    double *z;           /* n x in: the points of the model; x where there are no inputs */
     double *a;           /* n x d x d */
     double *variance;    /* n x d: of the end: h a_kk, or with measurement noise that of the observation there */
     const double *kept;  /* n x d, as in sk_check_starts; NULL: without noise nothing is kept */
@@ -239,7 +240,7 @@ typedef struct sk_check_facts {
     size_t wild;                     /* steps beyond all simulated ones by far */
     double wild_time;                /* of the first */
     struct {
-        size_t state, of; /* what misses, and on what it depends */
+        size_t state, of; /* what misses, and on what it depends: a state, or from d on an input */
         double at;
     } drift, diffusion;
     sk_check_change change; /* what says most about `time`: of which state, and whether it grows */

@@ -13,6 +13,7 @@
 #include "check/check.h"
 
 #include "la/la.h"
+#include "model/modelinputs.h"
 #include "model/sampler.h"
 #include "simulate/simulate.h"
 #include "tune/policy.h"
@@ -209,6 +210,8 @@ typedef struct job {
     const sk_check_steps *steps;
     const sk_check_spec *spec;
     const sk_sampler *sampler;
+    size_t in;     /* coordinates of a point of the model */
+    size_t *place; /* of its inputs in the data; NULL: it has none */
     sk_check_path path;
     size_t space_each;
     double *space; /* space_each for each worker */
@@ -233,12 +236,13 @@ static size_t normals_of(const job *j)
 static size_t ends_space(const job *j)
 {
     const size_t d = j->data->d, draws = j->spec->draws, scores = (draws + 1) * d + 3 * d * d + 2 * d;
-    return scores + draws * d * (2 + d) + normals_of(j) + draws + sk_sampler_space(j->sampler, draws);
+    return scores + draws * d * (2 + d) + normals_of(j) + draws + draws * j->in + sk_sampler_space(j->sampler, draws);
 }
 
 typedef struct paths {
     double *x, *f, *ahead, *a, *z, *lost, *space; /* draws x d, twice more, x d x d, normals_of, draws */
     double *start;                                /* d x d: a at the start, and the noise of the end over the step */
+    double *at;                                   /* draws x in: states and inputs */
 } paths;
 
 static bool all_finite(size_t d, const double *x)
@@ -270,6 +274,27 @@ static void add_normals(size_t d, size_t count, const double *c, const double *z
         for (size_t k = 0; k < d; k++) x[i * d + k] += sk_dot(k + 1, c + k * d, z + i * d);
 }
 
+/* Step i from `begun` on for h: its inputs in the middle, which is exact where they jump at observations and of second
+ * order where they move. */
+static void take_inputs(const job *j, size_t i, double begun, double h, paths *p)
+{
+    const size_t d = j->data->d, from = j->steps->from[i], to = from + j->steps->reach;
+    const double when = begun + h / 2, *t = j->data->t;
+    size_t at = from;
+    if (!j->place) return;
+    while (at + 1 < to && t[at + 1] <= when) at++;
+    for (size_t q = 0; q < j->spec->draws; q++)
+        sk_inputs_at(j->model, j->place, j->data, at, (when - t[at]) / (t[at + 1] - t[at]), p->at + q * j->in + d);
+}
+
+/* f, and a unless it is NULL, where the paths are, under the inputs that were taken. */
+static void fields_of(const job *j, paths *p, double *f, double *a)
+{
+    const size_t d = j->data->d, draws = j->spec->draws;
+    for (size_t q = 0; j->place && q < draws; q++) memcpy(p->at + q * j->in, p->x + q * d, d * sizeof *p->at);
+    sk_sampler_fields(j->ctx, j->sampler, draws, j->place ? p->at : p->x, f, a, p->space);
+}
+
 /* p->x after an inner step of length h with normal numbers z. Heun: x + h (f(x) + f(there)) / 2 + noise, there where
  * Euler's step leads. */
 static void advance(const job *j, double h, const double *z, paths *p)
@@ -278,7 +303,7 @@ static void advance(const job *j, double h, const double *z, paths *p)
     for (size_t q = 0; q < draws * d; q++) p->x[q] += h * p->f[q];
     if (j->model->has_diffusion) sk_add_noise(d, draws, sqrt(h), p->a, z, d, p->x);
     if (!j->path.heun) return;
-    sk_sampler_fields(j->ctx, j->sampler, draws, p->x, p->ahead, NULL, p->space);
+    fields_of(j, p, p->ahead, NULL);
     for (size_t q = 0; q < draws * d; q++) p->x[q] += h * (p->ahead[q] - p->f[q]) / 2;
 }
 
@@ -297,7 +322,7 @@ static size_t simulate(const job *j, size_t i, paths *p)
     const size_t all = draws * d, inner = j->path.inner, single = j->steps->single[i];
     const sk_check_starts *law = j->steps->starts;
     const double *start = law ? law->m + single * d : j->data->x + from * d, *end = j->data->x + to * d;
-    const double length = j->data->t[to] - j->data->t[from];
+    const double length = j->data->t[to] - j->data->t[from], h = length / (double)inner;
     const bool noisy = j->model->has_diffusion;
     size_t lost = 0;
     sk_normals_bulk((sk_key){j->spec->seed, SK_PURPOSE_CHECK}, from, j->steps->reach, 0, normals_of(j), p->z);
@@ -305,9 +330,10 @@ static size_t simulate(const job *j, size_t i, paths *p)
     if (law) add_normals(d, draws, law->root + single * d * d, p->z + inner * all, p->x);
     memset(p->lost, 0, draws * sizeof *p->lost);
     for (size_t s = 0; s < inner; s++) {
-        sk_sampler_fields(j->ctx, j->sampler, draws, p->x, p->f, noisy ? p->a : NULL, p->space);
+        take_inputs(j, i, j->data->t[from] + (double)s * h, h, p);
+        fields_of(j, p, p->f, noisy ? p->a : NULL);
         if (s == 0 && noisy) keep_start(j, length, p);
-        advance(j, length / (double)inner, p->z + s * all, p);
+        advance(j, h, p->z + s * all, p);
         settle(j, start, p);
     }
     if (law) add_normals(d, draws, law->r, p->z + (inner + 1) * all, p->x);
@@ -343,7 +369,8 @@ static void score_step(const job *j, size_t i, int worker, size_t *lost, double 
     p.a = p.ahead + draws * d;
     p.z = p.a + draws * d * d;
     p.lost = p.z + normals_of(j);
-    p.space = p.lost + draws;
+    p.at = p.lost + draws;
+    p.space = p.at + draws * j->in;
     *lost += simulate(j, i, &p);
     memcpy(ends + draws * d, j->data->x + (from + j->steps->reach) * d, d * sizeof *ends);
     sk_uniforms((sk_key){j->spec->seed, SK_PURPOSE_CHECK}, from, ~(uint64_t)j->steps->reach, 0, d, uniform);
@@ -393,6 +420,8 @@ sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock
     sock_status status;
     *out = (sk_check_scores){.count = n, .d = d, .draws = spec->draws};
     job j = {.ctx = ctx, .model = model, .data = data, .steps = steps, .spec = spec, .path = path, .out = out};
+    j.in = sk_model_in(model);
+    SK_GO(sk_inputs_find(ctx, model, data, &j.place));
     SK_GO(sk_sampler_new(ctx, model, &sampler));
     j.sampler = sampler;
     j.space_each = ends_space(&j);
@@ -411,6 +440,7 @@ sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock
     if (status >= 0) add_up(&j, runs);
 out:
     sk_sampler_free(sampler);
+    sk_free(j.place);
     sk_free(j.space);
     sk_free(j.used);
     sk_free(j.power);

@@ -1,6 +1,7 @@
 /* exits.c - how a model does away from single steps: whole paths that leave the data's range, steps that are long. */
 #include "check/check.h"
 
+#include "model/modelinputs.h"
 #include "simulate/simulate.h"
 #include "tune/policy.h"
 
@@ -28,10 +29,27 @@ static bool leaves(size_t times, size_t d, const double *path, const double *low
     return false;
 }
 
+/* The inputs of the model at the first points of trajectory j, times x inputs; NULL where it has none. */
+static sock_status inputs_beside(sock_context *ctx, const sock_model *model, const sock_data *data, size_t j,
+                                 size_t times, double **u)
+{
+    const size_t m = model->structure->inputs;
+    size_t *place = NULL;
+    *u = NULL;
+    if (!m) return SOCK_OK;
+    SK_TRY(sk_inputs_find(ctx, model, data, &place));
+    *u = sk_doubles(ctx, times, m);
+    for (size_t i = 0; *u && i < times; i++) sk_inputs_at(model, place, data, data->first[j] + i, 0, *u + i * m);
+    sk_free(place);
+    return *u ? SOCK_OK : SOCK_ENOMEM;
+}
+
 static sock_status simulate_beside(sock_context *ctx, const sock_model *model, const sock_data *data,
                                    const sk_check_spec *spec, size_t j, size_t paths, double *out)
 {
     const size_t first = data->first[j], times = SK_MIN(sk_data_length(data, j), (size_t)SK_CHECK_EXIT_STEPS + 1);
+    double *u = NULL;
+    SK_TRY(inputs_beside(ctx, model, data, j, times, &u));
     sock_simulation_report report;
     const sock_simulation s = {.starts = 1,
                                .x0 = data->x + first * data->d,
@@ -44,8 +62,13 @@ static sock_status simulate_beside(sock_context *ctx, const sock_model *model, c
                                .first_start = j,
                                .bounds = spec->bounds,
                                .lower = spec->lower,
-                               .upper = spec->upper};
-    return sk_simulate(ctx, model, &s, out, NULL, &report);
+                               .upper = spec->upper,
+                               .input_times = u ? times : 0,
+                               .input_t = data->t + first,
+                               .u = u};
+    const sock_status status = sk_simulate(ctx, model, &s, out, NULL, &report);
+    sk_free(u);
+    return status;
 }
 
 /* Trajectories that paths are simulated beside, evenly chosen: at most as many as paths. */
@@ -82,19 +105,19 @@ static double spread_of(const sk_check_rows *rows, size_t k)
     return sqrt(square);
 }
 
-/* Sum over k of (df_k / dx_l * s_l / s_k)^2 at every place, added to sum. x, f: places x d, twice. */
+/* Sum over k of (df_k / dx_l * s_l / s_k)^2 at every place, added to sum. z, f: places x in and x d, twice. */
 static sock_status add_derivative(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, size_t places,
-                                  size_t l, const double *spread, double *x, double *f, double *sum)
+                                  size_t l, const double *spread, double *z, double *f, double *sum)
 {
-    const size_t d = rows->d;
+    const size_t d = rows->d, in = rows->in;
     if (!(spread[l] > 0)) return SOCK_OK;
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < places; i++) {
-            double *at = x + ((size_t)side * places + i) * d;
-            memcpy(at, rows->x + i * rows->n / places * d, d * sizeof *at);
+            double *at = z + ((size_t)side * places + i) * in;
+            memcpy(at, rows->z + i * rows->n / places * in, in * sizeof *at);
             at[l] += (side ? SK_CHECK_NUDGE : -SK_CHECK_NUDGE) * spread[l];
         }
-    SK_TRY(sk_model_evaluate(ctx, model, 2 * places, x, f, NULL));
+    SK_TRY(sk_model_evaluate(ctx, model, 2 * places, z, f, NULL));
     for (size_t i = 0; i < places * d; i++)
         if (spread[i % d] > 0) sum[i / d] += pow((f[places * d + i] - f[i]) / (2 * SK_CHECK_NUDGE * spread[i % d]), 2);
     return SOCK_OK;
@@ -103,12 +126,12 @@ static sock_status add_derivative(sock_context *ctx, const sock_model *model, co
 sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double out[2])
 {
     const size_t d = rows->d, places = SK_MIN(rows->n, (size_t)SK_CHECK_PLACES);
-    double *spread = sk_doubles(ctx, d, 1), *x = sk_doubles(ctx, 2 * places, d), *f = sk_doubles(ctx, 2 * places, d),
-           *sum = sk_doubles(ctx, places, 1);
-    sock_status status = spread && x && f && sum ? SOCK_OK : SOCK_ENOMEM;
+    double *spread = sk_doubles(ctx, d, 1), *z = sk_doubles(ctx, 2 * places, rows->in),
+           *f = sk_doubles(ctx, 2 * places, d), *sum = sk_doubles(ctx, places, 1);
+    sock_status status = spread && z && f && sum ? SOCK_OK : SOCK_ENOMEM;
     for (size_t k = 0; status >= 0 && k < d; k++) spread[k] = spread_of(rows, k);
     for (size_t l = 0; status >= 0 && l < d; l++)
-        status = add_derivative(ctx, model, rows, places, l, spread, x, f, sum);
+        status = add_derivative(ctx, model, rows, places, l, spread, z, f, sum);
     for (size_t i = 0; status >= 0 && i < places; i++)
         sum[i] = rows->h[i * rows->n / places] * sqrt(sum[i] / (double)d);
     if (status >= 0) {
@@ -116,7 +139,7 @@ sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const
         out[1] = sk_select(places, sum, places * 9 / 10);
     }
     sk_free(spread);
-    sk_free(x);
+    sk_free(z);
     sk_free(f);
     sk_free(sum);
     return status;

@@ -7,6 +7,7 @@
 #include "check/check.h"
 
 #include "la/la.h"
+#include "model/modelinputs.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@
 
 void sk_check_rows_free(sk_check_rows *rows)
 {
+    if (rows->z != rows->x) sk_free(rows->z);
     sk_free(rows->x);
     sk_free(rows->h);
     sk_free(rows->t);
@@ -24,12 +26,31 @@ void sk_check_rows_free(sk_check_rows *rows)
     *rows = (sk_check_rows){0};
 }
 
+/* Inputs beside the states; a model that has none is asked at the states themselves. */
+static sock_status join_inputs(sock_context *ctx, const sock_model *model, const sock_data *data,
+                               const sk_check_steps *steps, sk_check_rows *out)
+{
+    const size_t d = out->d, in = out->in;
+    size_t *place = NULL;
+    out->z = out->x;
+    if (in == d) return SOCK_OK;
+    SK_TRY(sk_inputs_find(ctx, model, data, &place));
+    out->z = sk_doubles(ctx, out->n, in);
+    for (size_t i = 0; out->z && i < out->n; i++) {
+        memcpy(out->z + i * in, out->x + i * d, d * sizeof *out->z);
+        sk_inputs_at(model, place, data, steps->from[i], 0, out->z + i * in + d);
+    }
+    sk_free(place);
+    return out->z ? SOCK_OK : SOCK_ENOMEM;
+}
+
 sock_status sk_check_rows_new(sock_context *ctx, const sock_model *model, const sock_data *data,
                               const sk_check_steps *steps, sk_check_rows *out)
 {
     const size_t n = steps->count, d = data->d;
     const sk_check_starts *law = steps->starts;
-    *out = (sk_check_rows){.n = n, .d = d, .kept = law ? law->kept : NULL, .piece = steps->piece};
+    *out = (sk_check_rows){
+        .n = n, .d = d, .in = sk_model_in(model), .kept = law ? law->kept : NULL, .piece = steps->piece};
     out->x = sk_doubles(ctx, n, d);
     out->h = sk_doubles(ctx, n, 1);
     out->t = sk_doubles(ctx, n, 1);
@@ -42,7 +63,8 @@ sock_status sk_check_rows_new(sock_context *ctx, const sock_model *model, const 
         out->t[i] = data->t[at];
         out->h[i] = data->t[at + steps->reach] - data->t[at];
     }
-    if (status >= 0) status = sk_model_evaluate(ctx, model, n, out->x, NULL, out->a);
+    if (status >= 0) status = join_inputs(ctx, model, data, steps, out);
+    if (status >= 0) status = sk_model_evaluate(ctx, model, n, out->z, NULL, out->a);
     for (size_t i = 0; status >= 0 && i < n * d; i++)
         out->variance[i] = law ? law->end[i] : out->h[i / d] * out->a[i * d + i % d];
     if (status < 0) sk_check_rows_free(out);
@@ -94,7 +116,7 @@ static sock_status evaluate(sock_context *ctx, const sk_features *map, const sk_
 {
     *count = sk_features_count(map);
     *out = sk_doubles(ctx, rows->n, *count);
-    return *out ? sk_features_eval(ctx, map, rows->n, rows->x, *out, *count) : SOCK_ENOMEM;
+    return *out ? sk_features_eval(ctx, map, rows->n, rows->z, *out, *count) : SOCK_ENOMEM;
 }
 
 static sock_status drift_features(sock_context *ctx, const sk_drift_term *term, const sk_check_rows *rows,

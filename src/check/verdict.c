@@ -164,9 +164,11 @@ static int shown(const char *text)
     return (int)length;
 }
 
+/* A state, or from d on an input. */
 static void put_name(char *out, size_t size, const scene *s, size_t k)
 {
-    const char *name = s->model->structure->state[k];
+    const sk_structure *about = s->model->structure;
+    const char *name = k < about->d ? about->state[k] : about->input[k - about->d].name;
     snprintf(out, size, "%.*s", shown(name), name);
 }
 

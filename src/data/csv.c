@@ -3,7 +3,7 @@
  * 1. Header, and the role of each column (csvcolumns.c).
  * 2. One pass over the rows: numbers by the quick way where they are plain, ids through a hash table unless they repeat
  *    the row before.
- * 3. sk_data_build checks, sorts and groups.
+ * 3. sk_rows_finish checks, sorts and groups.
  * Cost: one pass over the text, some 10 bytes of memory for each byte at worst. */
 #include "csvcolumns.h"
 #include "csvtwins.h"
@@ -277,6 +277,8 @@ static sock_status put_name(reader *r, const sk_column *column)
     if (!name) return SOCK_ENOMEM;
     switch (column->role) {
     case SK_ROLE_STATE:
+        rows->logged[column->state] = column->logged; /* and its name, as that of an input */
+    /* fall through */
     case SK_ROLE_INPUT: rows->state[column->state] = name; break;
     case SK_ROLE_TIME: rows->time = name; break;
     case SK_ROLE_IGNORED: rows->ignored[rows->ignored_count++] = (sk_ignored){name, column->why}; break;
@@ -295,7 +297,8 @@ static sock_status finish_rows(reader *r)
     rows->source = sk_strdup(r->ctx, r->at.source);
     rows->state = sk_alloc(r->ctx, r->columns.d, sizeof *rows->state);
     rows->ignored = sk_alloc(r->ctx, ignored, sizeof *rows->ignored);
-    if (!rows->source || !rows->state || !rows->ignored) return SOCK_ENOMEM;
+    rows->logged = sk_alloc(r->ctx, r->columns.d, sizeof *rows->logged);
+    if (!rows->source || !rows->state || !rows->ignored || !rows->logged) return SOCK_ENOMEM;
     rows->d = r->columns.d;
     rows->inputs = r->columns.inputs;
     for (size_t c = 0; c < r->columns.count; c++) SK_TRY(put_name(r, &r->columns.column[c]));
@@ -350,32 +353,51 @@ static sock_status read_long(reader *r, const sock_options *opts)
     return finish_rows(r);
 }
 
+/* Everything but what is done to rows of any file. */
+static sock_status read_text(reader *r, const sock_options *opts, sk_cursor *rows)
+{
+    SK_TRY(check_text(r->ctx, r->at.source, r->text, r->size));
+    sk_csv_begin(&r->at);
+    SK_TRY(sk_columns_read(r->ctx, &r->at, &r->columns));
+    if (!sk_next_row(&r->at))
+        return sk_fail(r->ctx, SOCK_EINPUT, "%s: the file holds a header and no rows", r->at.source);
+    *rows = r->at;
+    const bool wide = sk_option_flag(opts, "wide");
+    SK_TRY(wide ? sk_wide_read(r->ctx, &r->at, opts, &r->columns, &r->rows, &r->columns.dated) : read_long(r, opts));
+    r->rows.dated = r->columns.dated;
+    r->rows.unnamed = strcmp(sk_option_text(opts, "state"), "auto") == 0 && !wide;
+    return SOCK_OK;
+}
+
+static reader reader_of(sock_context *ctx, const char *source, const char *text, size_t size)
+{
+    return (reader){.ctx = ctx, .at = {.p = text, .line = 1, .source = source}, .text = text, .size = size};
+}
+
+sock_status sk_csv_rows(sock_context *ctx, const char *source, const char *text, size_t size, const sock_options *opts,
+                        sk_rows *rows)
+{
+    reader r = reader_of(ctx, source, text, size);
+    sk_cursor begin;
+    const sock_status status = read_text(&r, opts, &begin);
+    if (status >= 0) {
+        *rows = r.rows;
+        r.rows = (sk_rows){0};
+    }
+    release(&r);
+    return status;
+}
+
 sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text, size_t size, const sock_options *opts,
                          sock_data **out)
 {
-    SK_TRY(check_text(ctx, source, text, size));
-    reader r = {.ctx = ctx, .at = {.p = text, .line = 1, .source = source}, .text = text, .size = size};
-    sock_status status = SOCK_OK;
-    sk_csv_begin(&r.at);
-    SK_GO(sk_columns_read(ctx, &r.at, &r.columns));
-    if (!sk_next_row(&r.at)) {
-        status = sk_fail(ctx, SOCK_EINPUT, "%s: the file holds a header and no rows", source);
-        goto out;
-    }
-    const sk_cursor rows = r.at;
-    const bool wide = sk_option_flag(opts, "wide");
-    SK_GO(wide ? sk_wide_read(ctx, &r.at, opts, &r.columns, &r.rows, &r.columns.dated) : read_long(&r, opts));
-    sk_rows_missing(sk_option_text(opts, "missing"), &r.rows);
-    r.rows.every = sk_option_count(opts, "every");
-    if (r.columns.dated) SK_GO(sk_rows_unit(ctx, opts, &r.rows));
-    SK_GO(sk_rows_inputs(ctx, opts, &r.rows));
-    const char *grouping = sk_option_text(opts, "grouping");
-    bool apart = false;
-    if (strcmp(sk_option_text(opts, "state"), "auto") == 0 && !wide) SK_GO(sk_rows_idle(ctx, &r.rows, &apart));
-    status = sk_data_build(ctx, &r.rows, apart && !r.rows.group ? "none" : grouping, out);
-    if (status == SOCK_EINPUT && r.rows.twins[0] && !wide && !r.columns.has_id && !r.columns.has_group)
+    reader r = reader_of(ctx, source, text, size);
+    sk_cursor rows;
+    sock_status status = read_text(&r, opts, &rows);
+    if (status >= 0) status = sk_rows_finish(ctx, opts, &r.rows, out);
+    if (status == SOCK_EINPUT && r.rows.twins[0] && !sk_option_flag(opts, "wide") && !r.columns.has_id &&
+        !r.columns.has_group)
         status = explain_twins(&r, &rows);
-out:
     release(&r);
     return status;
 }

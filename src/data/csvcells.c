@@ -176,7 +176,7 @@ static bool whole_number(sk_cursor *at, const char *text, size_t length, double 
     }
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '.' || text[i] == ',') sign = text[i];
-        copy[i] = text[i] == ',' ? '.' : text[i];
+        copy[i] = (char)(text[i] == ',' ? '.' : text[i]);
     }
     copy[length] = 0;
     *value = sk_parse_double(copy, &end);

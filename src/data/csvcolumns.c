@@ -125,6 +125,18 @@ static sk_column *find_column(const sk_columns *columns, const char *name)
     return NULL;
 }
 
+/* The same, or, for a name log(NAME) that no column has, the column NAME. */
+static sk_column *find_state(const sk_columns *columns, const char *name, bool *logged)
+{
+    size_t from, length;
+    sk_column *column = find_column(columns, name);
+    *logged = !column && sk_log_name(name, &from, &length);
+    for (size_t i = 0; *logged && i < columns->count; i++)
+        if (strlen(columns->column[i].name) == length && strncmp(columns->column[i].name, name + from, length) == 0)
+            column = &columns->column[i];
+    return column;
+}
+
 static const char *role_name(sk_role role)
 {
     return role == SK_ROLE_TIME    ? "time"
@@ -152,8 +164,9 @@ static sock_status take_named(sock_context *ctx, const char *source, const char 
                               sk_columns *columns)
 {
     char list[LIST_SIZE];
-    sk_column *column = name[0] ? find_column(columns, name) : NULL;
-    if (!column)
+    bool logged = false;
+    sk_column *column = name[0] ? find_state(columns, name, &logged) : NULL;
+    if (!column || (logged && role != SK_ROLE_STATE))
         return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s', and there is no such column; there are: %s%s", source, option,
                        name, list_columns(columns, list), separator_hint(columns));
     if (column->role == role)
@@ -165,6 +178,7 @@ static sock_status take_named(sock_context *ctx, const char *source, const char 
         return sk_fail(ctx, SOCK_EUSAGE, "%s: the column '%s' cannot be both %s and %s", source, name,
                        role_name(column->role), option);
     column->role = role;
+    column->logged = logged;
     return SOCK_OK;
 }
 
@@ -227,7 +241,8 @@ static sock_status take_list(sock_context *ctx, const char *source, const char *
         char *name = sk_cell_copy(ctx, &cell);
         if (!name) return SOCK_ENOMEM;
         sock_status status = take_named(ctx, source, option, name, role, columns);
-        if (status >= 0) find_column(columns, name)->state = (*count)++;
+        bool logged;
+        if (status >= 0) find_state(columns, name, &logged)->state = (*count)++;
         sk_free(name);
         if (status < 0) return status;
     }

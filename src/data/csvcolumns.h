@@ -18,6 +18,7 @@ typedef enum sk_role {
 typedef struct sk_column {
     char *name;
     sk_role role;
+    bool logged;     /* SK_ROLE_STATE: its logarithm is the state, which was named log(NAME) */
     size_t state;    /* SK_ROLE_STATE: which one; SK_ROLE_INPUT: the same, counted after the states */
     const char *why; /* SK_ROLE_IGNORED: static text */
 } sk_column;

@@ -284,12 +284,17 @@ static sock_status choose_states(wide *w, const char *list, size_t *number)
         if (sk_next_cell(w->ctx, &at, &cell, &last) < 0) return SOCK_EUSAGE;
         char *name = sk_cell_copy(w->ctx, &cell);
         if (!name) return SOCK_ENOMEM;
+        size_t from = 0, length = strlen(name);
+        const bool logged = sk_log_name(name, &from, &length);
+        memmove(name, name + from, length);
+        name[length] = 0;
         while (d > 1 && k < d && strcmp(state_name(w, k), name) != 0) k++;
         if (k == d || !*name || chosen == d || number[k] != d) {
             sk_free(name);
             return refuse_state(w, list);
         }
         number[k] = chosen;
+        w->rows->logged[chosen] = logged;
         w->rows->state[chosen++] = name;
     }
     w->rows->d = chosen; /* the names that there are */
@@ -301,7 +306,8 @@ static sock_status name_states(wide *w, const char *list)
     size_t *number = sk_alloc(w->ctx, w->d, sizeof *number), inputs = w->columns->inputs;
     sock_status status = SOCK_OK;
     w->rows->state = sk_alloc(w->ctx, w->d + inputs, sizeof *w->rows->state);
-    if (!number || !w->rows->state) {
+    w->rows->logged = sk_alloc(w->ctx, w->d + inputs, sizeof *w->rows->logged);
+    if (!number || !w->rows->state || !w->rows->logged) {
         status = SOCK_ENOMEM;
         goto out;
     }

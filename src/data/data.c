@@ -45,11 +45,14 @@ void sk_rows_clear(sk_rows *rows)
     free_ignored(rows->ignored, rows->ignored_count);
     sk_free(rows->time);
     sk_free(rows->source);
+    for (size_t f = 0; f < rows->parts; f++) sk_free(rows->part[f].source);
+    sk_free(rows->part);
     sk_free(rows->t);
     sk_free(rows->x);
     sk_free(rows->label);
     sk_free(rows->line);
     sk_free(rows->group);
+    sk_free(rows->logged);
     *rows = (sk_rows){0};
 }
 
@@ -122,7 +125,7 @@ static sock_status copy_names(sock_context *ctx, const sock_data *data, sock_dat
     return copy_texts(ctx, data->state, data->d, part->state);
 }
 
-static sock_status copy_trajectories(sock_context *ctx, const sock_data *data, const size_t *keep, sock_data *part)
+static sock_status copy_pieces(sock_context *ctx, const sock_data *data, const sk_piece *piece, sock_data *part)
 {
     part->t = sk_doubles(ctx, part->points, 1);
     part->x = sk_doubles(ctx, part->points, part->d);
@@ -132,13 +135,15 @@ static sock_status copy_trajectories(sock_context *ctx, const sock_data *data, c
     part->u = m ? sk_doubles(ctx, part->points, m) : NULL;
     if (!part->t || !part->x || !part->id || !part->first || (m && !part->u)) return SOCK_ENOMEM;
     for (size_t i = 0; i < part->trajectories; i++) {
-        size_t from = data->first[keep[i]], to = part->first[i], length = sk_data_length(data, keep[i]);
+        const size_t length = piece[i].count, to = part->first[i], j = piece[i].trajectory;
+        const size_t from = data->first[j] + piece[i].from;
         memcpy(part->t + to, data->t + from, length * sizeof(double));
         memcpy(part->x + to * part->d, data->x + from * part->d, length * part->d * sizeof(double));
         if (m) memcpy(part->u + to * m, data->u + from * m, length * m * sizeof(double));
         part->first[i + 1] = to + length;
         part->single += length == 1;
-        if (!(part->id[i] = sk_strdup(ctx, data->id[keep[i]]))) return SOCK_ENOMEM;
+        part->id[i] = piece[i].tail ? sk_format(ctx, "%s/%s", data->id[j], piece[i].tail) : sk_strdup(ctx, data->id[j]);
+        if (!part->id[i]) return SOCK_ENOMEM;
     }
     return SOCK_OK;
 }
@@ -160,22 +165,39 @@ out:
     return status;
 }
 
-sock_status sk_data_subset(sock_context *ctx, const sock_data *data, const size_t *keep, size_t count, sock_data **out)
+sock_status sk_data_pieces(sock_context *ctx, const sock_data *data, const sk_piece *piece, size_t count,
+                           sock_data **out)
 {
     sock_data *part = sk_alloc(ctx, 1, sizeof *part);
     if (!part) return SOCK_ENOMEM;
     sock_status status = SOCK_OK;
     part->d = data->d;
     part->trajectories = count;
-    for (size_t i = 0; i < count; i++) part->points += sk_data_length(data, keep[i]);
+    for (size_t i = 0; i < count; i++) part->points += piece[i].count;
     part->rows_read = part->points;
     SK_GO(copy_names(ctx, data, part));
-    SK_GO(copy_trajectories(ctx, data, keep, part));
+    SK_GO(copy_pieces(ctx, data, piece, part));
+    *out = part;
+    part = NULL;
+out:
+    sock_data_free(part);
+    return status;
+}
+
+sock_status sk_data_subset(sock_context *ctx, const sock_data *data, const size_t *keep, size_t count, sock_data **out)
+{
+    sock_data *part = NULL;
+    sock_status status = SOCK_OK;
+    sk_piece *piece = sk_alloc(ctx, count, sizeof *piece);
+    if (!piece) return SOCK_ENOMEM;
+    for (size_t i = 0; i < count; i++) piece[i] = (sk_piece){keep[i], 0, sk_data_length(data, keep[i]), NULL};
+    SK_GO(sk_data_pieces(ctx, data, piece, count, &part));
     SK_GO(copy_groups(ctx, data, keep, part));
     sk_data_sign(part);
     *out = part;
     part = NULL;
 out:
+    sk_free(piece);
     sock_data_free(part);
     return status;
 }

@@ -25,6 +25,7 @@ struct sock_data {
     double *t;           /* points */
     double *x;           /* points x d */
     double *u;           /* points x inputs; NULL: none */
+    bool labelled;       /* groups were named; else they are found by their starts */
     size_t *group_first; /* groups + 1 */
     size_t *member;      /* trajectories, group after group */
     size_t rows_read;    /* rows of the source */
@@ -53,6 +54,16 @@ size_t sk_data_intervals(const sock_data *data);
 /* The trajectories listed in `keep` (whole groups or parts of them), in that order, as a data set of its own. Those of
  * one group stay one group. A trajectory may be listed more than once (bootstrap). count >= 1. */
 sock_status sk_data_subset(sock_context *ctx, const sock_data *data, const size_t *keep, size_t count, sock_data **out);
+
+/* Some points of a trajectory, which follow one another. */
+typedef struct sk_piece {
+    size_t trajectory, from, count;
+    const char *tail; /* its name is that of the trajectory, or with /tail behind it */
+} sk_piece;
+
+/* The pieces as trajectories of a data set without groups, in that order: the caller groups and signs it. */
+sock_status sk_data_pieces(sock_context *ctx, const sock_data *data, const sk_piece *piece, size_t count,
+                           sock_data **out);
 
 /* The trajectories in an order that depends on their numbers alone, not on their order in the data, the zero, the units
  * or the order of the states: order[0] comes first. content (one for each trajectory): the number that it rests on,
@@ -86,6 +97,13 @@ typedef struct sk_arrays {
 } sk_arrays;
 sock_status sk_data_of_arrays(sock_context *ctx, const sk_arrays *from, const sock_options *opts, sock_data **out);
 
+/* Rows of one of several files. */
+typedef struct sk_rows_part {
+    char *source;
+    const char *place; /* as in sk_rows */
+    size_t first;      /* of its rows */
+} sk_rows_part;
+
 /* Raw rows on their way to a data set; the readers (CSV, NumPy, arrays) fill it and sk_data_build checks, sorts,
  * groups. NaN marks what is missing, in times and states. */
 typedef struct sk_rows {
@@ -103,13 +121,29 @@ typedef struct sk_rows {
     char **state;      /* d names, of inputs too */
     char *time;
     const char *unit; /* see sock_data */
+    bool *logged;     /* d: states whose logarithm is asked for by their name; NULL: none */
     char *source;
-    const char *place; /* "line" or "point": what line[] counts */
+    const char *place;                     /* "line" or "point": what line[] counts */
+    sk_rows_part *part;                    /* of several files; NULL: one */
+    size_t parts, part_capacity, capacity; /* the last: rows that there is room for, where several files are joined */
     sk_ignored *ignored;
     size_t ignored_count;
     size_t twins[2]; /* lines of two points of one trajectory at one time, where that was refused; else 0 */
     size_t every;    /* of the points of a trajectory in time every so many-th is taken; 0 or 1: all */
+    bool dated;      /* t are seconds of dates: their unit is still to be chosen */
+    bool unnamed;    /* nobody named the states: columns that are none are left out */
 } sk_rows;
+
+/* The file that row i is of, and what line[i] counts there. */
+const char *sk_rows_source(const sk_rows *rows, size_t i);
+const char *sk_rows_place(const sk_rows *rows, size_t i);
+
+/* The columns that the options state and input name, in this order; the others are ignored. For readers whose columns
+ * have names that the options do not decide. */
+sock_status sk_rows_select(sock_context *ctx, const sock_options *opts, sk_rows *rows);
+
+/* What is done to the rows of any file, by the options; then sk_data_build. */
+sock_status sk_rows_finish(sock_context *ctx, const sock_options *opts, sk_rows *rows, sock_data **out);
 
 /* Values of states and inputs that the option `missing` lists become NaN; "none": none do. */
 void sk_rows_missing(const char *list, sk_rows *rows);

@@ -42,7 +42,7 @@ static sock_status refuse_infinite(sock_context *ctx, const sk_rows *rows, size_
 {
     return sk_fail(ctx, SOCK_EINPUT,
                    "%s: trajectory '%s', %s %zu, column '%s': the value is %s; finite numbers are allowed",
-                   rows->source, rows->id[rows->label[i]], rows->place, rows->line[i], column,
+                   sk_rows_source(rows, i), rows->id[rows->label[i]], sk_rows_place(rows, i), rows->line[i], column,
                    value > 0 ? "infinite" : "minus infinite");
 }
 
@@ -104,6 +104,21 @@ static sock_status sort_trajectory(sock_context *ctx, build *b, size_t *order, s
     return SOCK_OK;
 }
 
+static sock_status refuse_twins(sock_context *ctx, const sk_rows *rows, size_t j, size_t one, size_t other)
+{
+    const char *first = sk_rows_source(rows, one), *second = sk_rows_source(rows, other);
+    if (first != second)
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "%s, %s %zu, and %s, %s %zu: trajectory '%s' has two points at the same time %.17g; without "
+                       "--files joined names are a file's own",
+                       first, sk_rows_place(rows, one), rows->line[one], second, sk_rows_place(rows, other),
+                       rows->line[other], rows->id[j], rows->t[one]);
+    return sk_fail(ctx, SOCK_EINPUT,
+                   "%s: %ss %zu and %zu: trajectory '%s' has two points at the same time %.17g; where two columns "
+                   "together name a trajectory, make one of them",
+                   first, sk_rows_place(rows, one), rows->line[one], rows->line[other], rows->id[j], rows->t[one]);
+}
+
 /* Step 3 for trajectory j. */
 static sock_status put_in_time(sock_context *ctx, build *b, size_t j)
 {
@@ -116,14 +131,10 @@ static sock_status put_in_time(sock_context *ctx, build *b, size_t j)
     }
     if (b->unsorted > found) SK_TRY(sort_trajectory(ctx, b, order, length));
     for (size_t i = 1; i < length; i++) {
-        double t = rows->t[order[i]];
-        if (rows->t[order[i - 1]] != t) continue;
+        if (rows->t[order[i - 1]] != rows->t[order[i]]) continue;
         b->twins[0] = rows->line[order[i - 1]];
         b->twins[1] = rows->line[order[i]];
-        return sk_fail(ctx, SOCK_EINPUT,
-                       "%s: %ss %zu and %zu: trajectory '%s' has two points at the same time %.17g; where two columns "
-                       "together name a trajectory, make one of them",
-                       rows->source, rows->place, rows->line[order[i - 1]], rows->line[order[i]], rows->id[j], t);
+        return refuse_twins(ctx, rows, j, order[i - 1], order[i]);
     }
     return SOCK_OK;
 }
@@ -214,6 +225,7 @@ static sock_status move_names(sock_context *ctx, sk_rows *rows, sock_data *data,
     }
     if (rows->inputs || rows->timed) SK_TRY(move_inputs(ctx, rows, data));
     data->d = rows->d - rows->inputs;
+    data->labelled = rows->group != NULL;
     data->state = rows->state;
     data->time = rows->time;
     data->unit = rows->unit;

@@ -1,32 +1,9 @@
-/* dataread.c - the front door for data: from a file, chosen by its name, or from arrays in memory. */
-#include "base/safefile.h"
+/* dataread.c - data from arrays in memory. */
 #include "labels.h"
 #include "readers.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static bool ends_in(const char *text, const char *tail)
-{
-    size_t length = strlen(text), tail_length = strlen(tail);
-    return length >= tail_length && strcmp(text + length - tail_length, tail) == 0;
-}
-
-sock_status sock_data_read(sock_context *ctx, const char *path, const sock_options *opts, sock_data **out)
-{
-    if (!ctx) return SOCK_EUSAGE;
-    sk_begin(ctx);
-    if (!path || !out) return sk_fail(ctx, SOCK_EUSAGE, "path and out must not be NULL");
-    char *bytes = NULL;
-    size_t size = 0;
-    SK_TRY(sk_file_read(ctx, path, &bytes, &size));
-    sock_status status = ends_in(path, ".npy") ? sk_npy_parse(ctx, path, bytes, size, opts, out)
-                                               : sk_csv_parse(ctx, path, bytes, size, opts, out);
-    sk_free(bytes);
-    return status;
-}
-
-/* ---- Arrays ---- */
 
 static sock_status check_arguments(sock_context *ctx, size_t d, size_t trajectories, const size_t *length,
                                    const double *t, const double *x, sock_data **out)
@@ -108,10 +85,7 @@ sock_status sk_data_of_arrays(sock_context *ctx, const sk_arrays *from, const so
     }
     SK_GO(copy_rows(ctx, from->length, from->t, from->x, &rows));
     if (from->group) SK_GO(number_groups(ctx, from->group, &rows));
-    sk_rows_missing(sk_option_text(opts, "missing"), &rows);
-    rows.every = sk_option_count(opts, "every");
-    SK_GO(sk_rows_inputs(ctx, opts, &rows));
-    SK_GO(sk_data_build(ctx, &rows, sk_option_text(opts, "grouping"), out));
+    SK_GO(sk_rows_finish(ctx, opts, &rows, out));
 out:
     sk_rows_clear(&rows);
     return status;

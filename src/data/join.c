@@ -22,6 +22,14 @@ static void put_columns(const sock_data *data, double *x)
     }
 }
 
+static void put_part(const sock_data *data, size_t first_group, size_t *length, size_t *group, double *t, double *x)
+{
+    label_groups(data, first_group, group);
+    for (size_t u = 0; u < data->trajectories; u++) length[u] = sk_data_length(data, u);
+    memcpy(t, data->t, data->points * sizeof *t);
+    put_columns(data, x);
+}
+
 static void list_names(const sock_data *data, const char **names)
 {
     for (size_t k = 0; k < data->d; k++) names[k] = data->state[k];
@@ -31,7 +39,6 @@ static void list_names(const sock_data *data, const char **names)
 sock_status sk_data_join(sock_context *ctx, const sock_data *one, const sock_data *other, bool keep_groups,
                          const sock_options *opts, sock_data **out)
 {
-    const sock_data *part[] = {one, other};
     const size_t trajectories = one->trajectories + other->trajectories, points = one->points + other->points;
     const size_t width = one->d + one->inputs - one->timed;
     /* The parts were thinned, and their inputs found, when they were read. First, since a public call forgets the
@@ -42,16 +49,10 @@ sock_status sk_data_join(sock_context *ctx, const sock_data *one, const sock_dat
     const char **names = sk_alloc(ctx, width, sizeof *names);
     sock_status status = length && group && t && x && names && plain ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) status = sock_options_set(ctx, plain, "grouping", sk_option_text(opts, "grouping"));
-    for (size_t s = 0, j = 0, at = 0; status >= 0 && s < 2; s++) {
-        const sock_data *data = part[s];
-        label_groups(data, s ? one->groups : 0, group + j);
-        for (size_t u = 0; u < data->trajectories; u++) length[j + u] = sk_data_length(data, u);
-        memcpy(t + at, data->t, data->points * sizeof *t);
-        put_columns(data, x + at * width);
-        j += data->trajectories;
-        at += data->points;
-    }
     if (status >= 0) {
+        put_part(one, 0, length, group, t, x);
+        put_part(other, one->groups, length + one->trajectories, group + one->trajectories, t + one->points,
+                 x + one->points * width);
         list_names(one, names);
         const sk_arrays from = {.columns = width,
                                 .inputs = width - one->d,

@@ -7,23 +7,13 @@
 #include "readers.h"
 
 #include "csvcells.h"
+#include "npyarray.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-enum { MOST_DIMENSIONS = 8, MAGIC_SIZE = 6 };
-
-typedef struct array {
-    const char *source;
-    char kind; /* 'f', 'i' or 'u' */
-    size_t width;
-    bool big_endian, fortran;
-    size_t shape[MOST_DIMENSIONS], dimensions;
-    bool has_descr, has_order, has_shape;
-    const unsigned char *bytes;
-    size_t size; /* of bytes */
-} array;
+enum { MAGIC_SIZE = 6 };
 
 /* ---- The header ---- */
 
@@ -86,18 +76,18 @@ static bool take_size(scanner *s, size_t *value)
 }
 
 /* A tuple of whole numbers, with or without a comma at its end. */
-static bool take_shape(scanner *s, array *a)
+static bool take_shape(scanner *s, sk_npy *a)
 {
     if (!take(s, '(')) return false;
     while (!take(s, ')')) {
-        if (a->dimensions == MOST_DIMENSIONS || !take_size(s, &a->shape[a->dimensions++])) return false;
+        if (a->dimensions == SK_NPY_DIMENSIONS || !take_size(s, &a->shape[a->dimensions++])) return false;
         if (!take(s, ',')) return take(s, ')');
     }
     return true;
 }
 
 /* Python's letters: byte order, kind, width. */
-static sock_status set_type(sock_context *ctx, const char *descr, array *a)
+static sock_status set_type(sock_context *ctx, const char *descr, sk_npy *a)
 {
     size_t width = strlen(descr) == 3 && descr[2] >= '0' && descr[2] <= '9' ? (size_t)(descr[2] - '0') : 0;
     char order = descr[0], kind = (char)(width ? descr[1] : 0);
@@ -116,12 +106,12 @@ static sock_status set_type(sock_context *ctx, const char *descr, array *a)
     return SOCK_OK;
 }
 
-static sock_status bad_header(sock_context *ctx, const array *a, const char *what)
+static sock_status bad_header(sock_context *ctx, const sk_npy *a, const char *what)
 {
     return sk_fail(ctx, SOCK_EINPUT, "%s: the .npy header cannot be understood: %s", a->source, what);
 }
 
-static sock_status read_entry(sock_context *ctx, scanner *s, array *a)
+static sock_status read_entry(sock_context *ctx, scanner *s, sk_npy *a)
 {
     char key[32] = "", descr[64] = "";
     if (!take_text(s, key, sizeof key) || !take(s, ':')) return bad_header(ctx, a, "a key in quotes and ':' expected");
@@ -142,7 +132,7 @@ static sock_status read_entry(sock_context *ctx, scanner *s, array *a)
     return bad_header(ctx, a, "a key is unknown or appears twice");
 }
 
-static sock_status read_dictionary(sock_context *ctx, scanner s, array *a)
+static sock_status read_dictionary(sock_context *ctx, scanner s, sk_npy *a)
 {
     if (!take(&s, '{')) return bad_header(ctx, a, "'{' expected");
     while (!take(&s, '}')) {
@@ -159,8 +149,9 @@ static sock_status read_dictionary(sock_context *ctx, scanner s, array *a)
 }
 
 /* Steps 1 and 2. */
-static sock_status read_header(sock_context *ctx, const char *bytes, size_t size, array *a)
+sock_status sk_npy_header(sock_context *ctx, const char *source, const char *bytes, size_t size, sk_npy *a)
 {
+    *a = (sk_npy){.source = source};
     const unsigned char *u = (const unsigned char *)bytes;
     if (size < MAGIC_SIZE || memcmp(bytes, "\x93NUMPY", MAGIC_SIZE) != 0)
         return sk_fail(ctx, SOCK_EINPUT, "%s: not a .npy file: it does not begin with \\x93NUMPY", a->source);
@@ -173,13 +164,14 @@ static sock_status read_header(sock_context *ctx, const char *bytes, size_t size
         return sk_fail(ctx, SOCK_EINPUT, "%s: the .npy file is cut off in its header: %zu bytes announced, %zu there",
                        a->source, length, size - start);
     SK_TRY(read_dictionary(ctx, (scanner){bytes + start, bytes + start + length}, a));
-    a->bytes = u + start + length;
-    a->size = size - start - length;
+    a->start = start + length;
+    a->bytes = u + a->start;
+    a->size = size - a->start;
     return SOCK_OK;
 }
 
 /* Step 3. Two dimensions mean d = 1. */
-static sock_status check_shape(sock_context *ctx, array *a)
+static sock_status check_shape(sock_context *ctx, sk_npy *a)
 {
     if (a->dimensions == 2) a->shape[a->dimensions++] = 1;
     if (a->dimensions != 3)
@@ -202,9 +194,9 @@ static sock_status check_shape(sock_context *ctx, array *a)
 
 /* ---- The numbers ---- */
 
-static double number_at(const array *a, size_t index)
+double sk_npy_number(const sk_npy *a, const unsigned char *bytes, size_t index)
 {
-    const unsigned char *p = a->bytes + index * a->width;
+    const unsigned char *p = bytes + index * a->width;
     uint64_t bits = 0;
     for (size_t i = 0; i < a->width; i++) bits = bits << 8 | p[a->big_endian ? i : a->width - 1 - i];
     if (a->kind == 'u') return (double)bits;
@@ -226,14 +218,14 @@ static double number_at(const array *a, size_t index)
 }
 
 /* Place of (path j, time i, state k) in the file. */
-static size_t index_of(const array *a, size_t j, size_t i, size_t k)
+static size_t index_of(const sk_npy *a, size_t j, size_t i, size_t k)
 {
     const size_t *n = a->shape;
     return a->fortran ? (k * n[1] + i) * n[0] + j : (j * n[1] + i) * n[2] + k;
 }
 
 /* Step 4. */
-static sock_status read_numbers(sock_context *ctx, const array *a, double dt, sk_rows *rows)
+static sock_status read_numbers(sock_context *ctx, const sk_npy *a, double dt, sk_rows *rows)
 {
     size_t paths = a->shape[0], times = a->shape[1], d = a->shape[2];
     rows->count = paths * times; /* no more than the size of the file: check_shape */
@@ -247,7 +239,7 @@ static sock_status read_numbers(sock_context *ctx, const array *a, double dt, sk
             rows->t[row] = (double)i * dt;
             rows->label[row] = j;
             rows->line[row] = i;
-            for (size_t k = 0; k < d; k++) rows->x[row * d + k] = number_at(a, index_of(a, j, i, k));
+            for (size_t k = 0; k < d; k++) rows->x[row * d + k] = sk_npy_number(a, a->bytes, index_of(a, j, i, k));
         }
     return SOCK_OK;
 }
@@ -255,11 +247,11 @@ static sock_status read_numbers(sock_context *ctx, const array *a, double dt, sk
 /* ---- Names and options ---- */
 
 /* The option state holds d names, or is auto. */
-static sock_status name_states(sock_context *ctx, const array *a, const sock_options *opts, sk_rows *rows)
+sock_status sk_named_columns(sock_context *ctx, const char *source, size_t d, const sock_options *opts, char ***out)
 {
     const char *list = sk_option_text(opts, "state");
-    size_t d = a->shape[2], count = 0;
-    if (strcmp(list, "auto") == 0) return sk_state_names(ctx, a->source, d, NULL, &rows->state);
+    size_t count = 0;
+    if (strcmp(list, "auto") == 0) return sk_state_names(ctx, source, d, NULL, out);
     sk_cursor at = {.p = list, .line = 1, .source = "the option state"};
     char **names = sk_alloc(ctx, d, sizeof *names);
     sock_status status = names ? SOCK_OK : SOCK_ENOMEM;
@@ -269,18 +261,18 @@ static sock_status name_states(sock_context *ctx, const array *a, const sock_opt
         if (status >= 0 && count < d && !(names[count] = sk_cell_copy(ctx, &cell))) status = SOCK_ENOMEM;
     }
     if (status >= 0 && count != d)
-        status = sk_fail(ctx, SOCK_EUSAGE, "%s: state is '%s', %zu names; the array has %zu state columns", a->source,
+        status = sk_fail(ctx, SOCK_EUSAGE, "%s: state is '%s', %zu names; the array has %zu state columns", source,
                          list, count, d);
-    if (status >= 0) status = sk_state_names(ctx, a->source, d, (const char *const *)names, &rows->state);
+    if (status >= 0) status = sk_state_names(ctx, source, d, (const char *const *)names, out);
     for (size_t k = 0; names && k < d; k++) sk_free(names[k]);
     sk_free(names);
     return status;
 }
 
-static sock_status name_all(sock_context *ctx, const array *a, const sock_options *opts, sk_rows *rows)
+static sock_status name_all(sock_context *ctx, const sk_npy *a, const sock_options *opts, sk_rows *rows)
 {
     const char *time = sk_option_text(opts, "time");
-    SK_TRY(name_states(ctx, a, opts, rows));
+    SK_TRY(sk_named_columns(ctx, a->source, a->shape[2], opts, &rows->state));
     rows->d = a->shape[2];
     SK_TRY(sk_number_names(ctx, a->shape[0], &rows->id));
     rows->trajectories = a->shape[0];
@@ -305,22 +297,23 @@ static sock_status check_options(sock_context *ctx, const char *source, const so
     return SOCK_OK;
 }
 
+sock_status sk_npy_rows(sock_context *ctx, const char *source, const char *bytes, size_t size, const sock_options *opts,
+                        sk_rows *rows)
+{
+    sk_npy a;
+    SK_TRY(sk_npy_header(ctx, source, bytes, size, &a));
+    SK_TRY(check_shape(ctx, &a));
+    SK_TRY(check_options(ctx, source, opts));
+    SK_TRY(name_all(ctx, &a, opts, rows));
+    return read_numbers(ctx, &a, sk_option_number(opts, "dt"), rows);
+}
+
 sock_status sk_npy_parse(sock_context *ctx, const char *source, const char *bytes, size_t size,
                          const sock_options *opts, sock_data **out)
 {
-    array a = {.source = source};
     sk_rows rows = {0};
-    sock_status status = SOCK_OK;
-    SK_GO(read_header(ctx, bytes, size, &a));
-    SK_GO(check_shape(ctx, &a));
-    SK_GO(check_options(ctx, source, opts));
-    SK_GO(name_all(ctx, &a, opts, &rows));
-    SK_GO(read_numbers(ctx, &a, sk_option_number(opts, "dt"), &rows));
-    sk_rows_missing(sk_option_text(opts, "missing"), &rows);
-    rows.every = sk_option_count(opts, "every");
-    SK_GO(sk_rows_inputs(ctx, opts, &rows));
-    SK_GO(sk_data_build(ctx, &rows, sk_option_text(opts, "grouping"), out));
-out:
+    sock_status status = sk_npy_rows(ctx, source, bytes, size, opts, &rows);
+    if (status >= 0) status = sk_rows_finish(ctx, opts, &rows, out);
     sk_rows_clear(&rows);
     return status;
 }

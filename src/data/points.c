@@ -2,12 +2,15 @@
  */
 #include "base/safefile.h"
 #include "csvcolumns.h"
+#include "readers.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct points {
     size_t d, count, capacity;
     double *x;
+    bool *logged;  /* of each coordinate: the file has NAME for log(NAME) */
     size_t *place; /* for each column of the file: which coordinate it is; d for none */
 } points;
 
@@ -15,11 +18,17 @@ static sock_status find_columns(sock_context *ctx, const char *path, const sk_co
                                 const char *const *names, points *p)
 {
     p->place = sk_alloc(ctx, columns->count, sizeof *p->place);
-    if (!p->place) return SOCK_ENOMEM;
+    p->logged = sk_alloc(ctx, p->d, sizeof *p->logged);
+    if (!p->place || !p->logged) return SOCK_ENOMEM;
     for (size_t i = 0; i < columns->count; i++) p->place[i] = p->d;
     for (size_t k = 0; k < p->d; k++) {
-        size_t i = 0;
+        size_t i = 0, from, length;
         while (i < columns->count && strcmp(columns->column[i].name, names[k]) != 0) i++;
+        p->logged[k] = i == columns->count && sk_log_name(names[k], &from, &length);
+        for (size_t c = 0; p->logged[k] && c < columns->count; c++)
+            if (strlen(columns->column[c].name) == length &&
+                strncmp(columns->column[c].name, names[k] + from, length) == 0)
+                i = c;
         if (i == columns->count)
             return sk_fail(ctx, SOCK_EINPUT, "%s: there is no column '%s', which the model's state needs", path,
                            names[k]);
@@ -42,7 +51,11 @@ static sock_status read_row(sock_context *ctx, sk_cursor *at, const sk_columns *
         if (sk_cell_value(at, &cell, &value) != SK_CELL_NUMBER)
             return sk_fail(ctx, SOCK_EINPUT, "%s: line %zu, column %s: '%.*s' is not a finite number", at->source, line,
                            columns->column[i].name, (int)SK_MIN(cell.length, 60), cell.text);
-        p->x[p->count * p->d + p->place[i]] = value;
+        if (p->logged[p->place[i]] && !(value > 0))
+            return sk_fail(ctx, SOCK_EINPUT,
+                           "%s: line %zu, column %s: '%.*s' has no logarithm, which the model's state is", at->source,
+                           line, columns->column[i].name, (int)SK_MIN(cell.length, 60), cell.text);
+        p->x[p->count * p->d + p->place[i]] = p->logged[p->place[i]] ? log(value) : value;
     }
     if (cells != columns->count)
         return sk_fail(ctx, SOCK_EINPUT, "%s: line %zu has %zu cells; the header has %zu", at->source, line, cells,
@@ -86,6 +99,7 @@ sock_status sock_points_read(sock_context *ctx, const char *path, size_t d, cons
                              : sk_fail(ctx, SOCK_EINPUT, "%s: not a text file: it holds a 0 byte", path);
     sk_free(text);
     sk_free(p.place);
+    sk_free(p.logged);
     if (status < 0) {
         sk_free(p.x);
         return status;

@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 #include "data.h"
+#include "labels.h"
 
 /* CSV in long form. text holds size bytes and a 0 behind them; source names it in messages. Options: id, time, state,
  * group, grouping. SOCK_EINPUT for contents, SOCK_EUSAGE for options that do not fit them. */
@@ -17,9 +18,47 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
 sock_status sk_npy_parse(sock_context *ctx, const char *source, const char *bytes, size_t size,
                          const sock_options *opts, sock_data **out);
 
+/* The same, up to the rows: for several files. */
+sock_status sk_csv_rows(sock_context *ctx, const char *source, const char *text, size_t size, const sock_options *opts,
+                        sk_rows *rows);
+sock_status sk_npy_rows(sock_context *ctx, const char *source, const char *bytes, size_t size, const sock_options *opts,
+                        sk_rows *rows);
+
+/* The folder form: x.npy (points x columns), t.npy (points), first.npy (trajectories + 1 places), and where they are
+ * there group.npy (a number for each trajectory) and names.txt (the columns, a line each). Options: state and input
+ * (columns by name), time (a name), grouping. */
+sock_status sk_folder_rows(sock_context *ctx, const char *path, const sock_options *opts, sk_rows *rows);
+
+/* ---- Several files as one ---- */
+
+/* Names of all files so far. joined: trajectories and groups of the same name are one; else names are a file's own. */
+typedef struct sk_joining {
+    bool joined;
+    sk_labels id, group_name;
+    size_t *group, capacity;
+} sk_joining;
+
+/* The rows of another file behind those of one or more; columns are found by name, those of the first file. When all
+ * are there, sk_rows_joined gives the rows their names; until then they have none that can be relied on. */
+sock_status sk_rows_append(sock_context *ctx, sk_joining *joining, sk_rows *rows, sk_rows *other);
+void sk_rows_joined(sk_joining *joining, sk_rows *rows);
+void sk_joining_clear(sk_joining *joining);
+
 /* d state names: copies of `names`, or x0, x1, ... when names is NULL. Names must be there, not empty, UTF-8 and
  * different (else SOCK_EUSAGE). */
 sock_status sk_state_names(sock_context *ctx, const char *source, size_t d, const char *const *names, char ***out);
+
+/* The d names that the option state lists, or x0, x1, ... where it is auto; else SOCK_EUSAGE. */
+sock_status sk_named_columns(sock_context *ctx, const char *source, size_t d, const sock_options *opts, char ***out);
+
+/* Whether a state is called log(NAME), and where NAME stands in it. */
+bool sk_log_name(const char *name, size_t *from, size_t *length);
+
+/* Column k of the rows becomes its logarithm, and is called so; SOCK_EINPUT for a value that has none. */
+sock_status sk_rows_take_log(sock_context *ctx, sk_rows *rows, size_t k);
+
+/* The same for the states that the option log names. Asked when inputs stand behind the states. */
+sock_status sk_rows_logs(sock_context *ctx, const sock_options *opts, sk_rows *rows);
 
 /* Ids "0", "1", ... */
 sock_status sk_number_names(sock_context *ctx, size_t count, char ***out);

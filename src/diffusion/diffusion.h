@@ -47,8 +47,7 @@ typedef struct sk_diffusion_spec {
     size_t landmarks; /* Nystrom; 0: automatic */
     size_t max_rank;  /* implicit: most features; 0: as many as keep pd <= 1000, at least 20 (diagonal: 100) */
     uint64_t seed;
-    double lambda;            /* the smallest that will be asked for */
-    const double *row_weight; /* n, or NULL */
+    double lambda; /* the smallest that will be asked for */
     sk_psd_options solver;
 } sk_diffusion_spec;
 
@@ -64,18 +63,18 @@ typedef struct sk_diffusion_report {
     double seconds_features;
 } sk_diffusion_report;
 
-/* Features of the nodes and the prepared rows: made once, solved for any targets and lambda. */
+/* The problem of the residuals z (n x d x d, which stay as long as the system), to be solved for any lambda: its sums
+ * where they are smaller than the rows, else features of the nodes and prepared rows. */
 typedef struct sk_diffusion_system sk_diffusion_system;
 
-sock_status sk_diffusion_system_new(sock_context *ctx, const sk_rule *rule, const sk_diffusion_spec *spec,
-                                    sk_diffusion_system **out);
+sock_status sk_diffusion_system_new(sock_context *ctx, const sk_rule *rule, const double *z,
+                                    const sk_diffusion_spec *spec, sk_diffusion_system **out);
 void sk_diffusion_system_free(sk_diffusion_system *system);
 
-/* Targets z (n x d x d). Solves for `count` lambdas, large to small, warm started; terms[i] and reports[i] for each.
- * SOCK_NOT_CONVERGED when one of them stopped early: all are usable. beta (optional): n x d x d of the last lambda. */
-sock_status sk_diffusion_solve(sock_context *ctx, sk_diffusion_system *system, const double *z, size_t count,
-                               const double *lambda, sk_diffusion_term **terms, sk_diffusion_report *reports,
-                               double *beta);
+/* Solves for `count` lambdas, large to small, warm started; terms[i] and reports[i] for each. SOCK_NOT_CONVERGED when
+ * one of them stopped early: all are usable. beta (optional): n x d x d of the last lambda. */
+sock_status sk_diffusion_solve(sock_context *ctx, sk_diffusion_system *system, size_t count, const double *lambda,
+                               sk_diffusion_term **terms, sk_diffusion_report *reports, double *beta);
 
 /* lambda in natural units: lambda = l h^2 (mean k(x, x))^2. */
 double sk_diffusion_unit(const sk_diffusion_system *system);

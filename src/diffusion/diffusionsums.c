@@ -84,19 +84,22 @@ static void add_svec(size_t p, double weight, const double *phi, double *row)
     }
 }
 
+/* Neighbouring rows may share nodes, which rise with the rows: the first node that no row before this one has. */
+static size_t first_own(const sk_rule *rule, size_t i) { return rule->row[i] ? rule->node[rule->row[i] - 1] + 1 : 0; }
+
 static sock_status svec_at_nodes(sock_context *ctx, const sk_features *map, const sk_rule *rule, size_t begin,
                                  size_t end, double *rows, double *square)
 {
-    const size_t p = sk_features_count(map), q = p * (p + 1) / 2, first = rule->row[begin];
-    const size_t count = rule->row[end] - first;
+    const size_t p = sk_features_count(map), q = p * (p + 1) / 2, first = rule->node[rule->row[begin]];
+    const size_t count = first_own(rule, end) - first, own = first_own(rule, begin);
     double *phi = sk_doubles_unset(ctx, count, p);
     sock_status status = phi ? sk_features_eval(ctx, map, count, rule->x + first * rule->in, phi, p) : SOCK_ENOMEM;
     if (status >= 0) memset(rows, 0, (end - begin) * q * sizeof *rows);
     for (size_t i = begin; status >= 0 && i < end; i++)
         for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++)
-            add_svec(p, rule->weight[e], phi + (e - first) * p, rows + (i - begin) * q);
-    for (size_t e = 0; status >= 0 && square && e < count; e++)
-        for (size_t m = 0; m < p; m++) square[m] += phi[e * p + m] * phi[e * p + m];
+            add_svec(p, rule->weight[e], phi + (rule->node[e] - first) * p, rows + (i - begin) * q);
+    for (size_t a = SK_MAX(own, first) - first; status >= 0 && square && a < count; a++)
+        for (size_t m = 0; m < p; m++) square[m] += phi[a * p + m] * phi[a * p + m];
     sk_free(phi);
     return status;
 }
@@ -116,6 +119,7 @@ static void add_squares(const sk_quadratic *linear, const sk_rule *rule, size_t 
 {
     for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++) {
         const double *x = rule->x + rule->node[e] * rule->in;
+        if (rule->node[e] < first_own(rule, i)) continue;
         for (size_t m = 0; m < linear->p; m++) {
             const size_t k = linear->a[m];
             const double origin = linear->origin && k < linear->d ? linear->origin[k] : 0;
@@ -268,7 +272,7 @@ static void add_moments(sock_context *ctx, sk_diffusion_sums *s, const some *r)
 
 static double weight_of(const sk_diffusion_sums *s, const some *r, size_t i, size_t system)
 {
-    if (r->given) return r->given->weight[system * r->given->rule->n + r->begin + i];
+    if (r->given) return r->given->weight ? r->given->weight[system * r->given->rule->n + r->begin + i] : 1;
     return row_weight(s, r->block->view, r->begin + i, system);
 }
 
@@ -280,7 +284,7 @@ static sock_status take_rows(sock_context *ctx, sk_diffusion_sums *s, const sk_r
         memcpy(r->b, r->given->b + r->begin * wide, r->count * wide * sizeof *r->b);
         return SOCK_OK;
     }
-    s->nodes += rule->row[r->begin + r->count] - rule->row[r->begin];
+    s->nodes += first_own(rule, r->begin + r->count) - first_own(rule, r->begin);
     return sk_svec_rows(ctx, s->map, rule, r->begin, r->begin + r->count, r->b, s->square);
 }
 
@@ -512,56 +516,83 @@ sock_status sk_diffusion_path_new(sock_context *ctx, const sk_diffusion_sums *s,
     return SOCK_OK;
 }
 
-/* The problem with features scaled by sqrt(Q_mm), negligible ones left out; Q is replaced. */
+/* Features scaled by sqrt(Q_mm), negligible ones left out, with G, c and Q of their products. */
+typedef struct reweighted {
+    size_t kept, q, *index; /* q: products of the kept ones */
+    double *scale;          /* of every feature; 0: left out */
+    double *g, *c, *small;  /* small: Q, kept x kept */
+} reweighted;
+
+static void reweighted_clear(reweighted *w)
+{
+    double *const all[] = {w->scale, w->g, w->c, w->small};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) sk_free(all[i]);
+    sk_free(w->index);
+}
+
+static sock_status choose_features(sock_context *ctx, size_t p, const double *q, reweighted *w)
+{
+    double largest = 0;
+    w->index = sk_alloc(ctx, p, sizeof *w->index);
+    w->scale = sk_doubles(ctx, p, 1);
+    if (!w->index || !w->scale) return SOCK_ENOMEM;
+    for (size_t m = 0; m < p; m++) largest = SK_MAX(largest, q[m * p + m]);
+    for (size_t m = 0; m < p; m++)
+        if (q[m * p + m] > SK_NEGLIGIBLE_FEATURE * largest) {
+            w->scale[m] = sqrt(q[m * p + m]);
+            w->index[w->kept++] = m;
+        }
+    w->q = w->kept * (w->kept + 1) / 2;
+    w->g = sk_doubles(ctx, w->q, w->q);
+    w->c = sk_doubles(ctx, w->q, 1);
+    w->small = sk_doubles(ctx, w->kept, w->kept);
+    return w->g && w->c && w->small ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* G and c of the kept features out of those of all. */
+static void scale_sums(const sk_diffusion_path *t, reweighted *w)
+{
+    for (size_t b = 0, j = 0; b < w->kept; b++)
+        for (size_t a = 0; a <= b; a++, j++) {
+            const size_t at = column_of(w->index[b], w->index[a]);
+            const double factor = w->scale[w->index[a]] * w->scale[w->index[b]], *row = t->train + at * t->sums->q;
+            w->c[j] = factor * t->c[at];
+            for (size_t v = 0, u = 0; v < w->kept; v++)
+                for (size_t k = 0; k <= v; k++, u++)
+                    w->g[j * w->q + u] = factor * w->scale[w->index[k]] * w->scale[w->index[v]] *
+                                         row[column_of(w->index[v], w->index[k])];
+        }
+}
+
+static sock_status solve_reweighted(sock_context *ctx, const sk_diffusion_path *t, double l, double tolerance,
+                                    reweighted *w)
+{
+    const sk_psd_moments z = {
+        .d = 1, .c = w->c, .zz = t->zz, .lambda = l * sk_diffusion_sums_unit(t->sums, t->system, w->scale)};
+    const sk_psd_options options = {.tolerance = tolerance};
+    sk_psd_gram *gram = NULL;
+    sock_status status =
+        (w->kept <= SK_PSD_QUICK ? sk_psd_gram_quick : sk_psd_gram_new)(ctx, t->rows, w->kept, w->g, &gram);
+    if (gram) status = sk_psd_gram_solve(ctx, gram, t->rows, &z, &options, NULL, false, w->small, NULL);
+    sk_psd_gram_free(gram);
+    return status;
+}
+
+/* Q is replaced by that of the problem with features scaled by its square root. */
 static sock_status reweigh(sock_context *ctx, const sk_diffusion_path *t, double l, double tolerance, double *q)
 {
-    const sk_diffusion_sums *sums = t->sums;
-    const double *g = t->train, *moment = t->c;
-    size_t pc = sums->p, kept = 0;
-    size_t *index = sk_alloc(ctx, pc, sizeof *index);
-    double *scale = sk_doubles(ctx, pc, 1), largest = 0;
-    double *small = NULL, *small_c = NULL, *small_q = NULL;
-    sk_psd_gram *gram = NULL;
-    sock_status status = index && scale ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t m = 0; status >= 0 && m < pc; m++) largest = SK_MAX(largest, q[m * pc + m]);
-    for (size_t m = 0; status >= 0 && m < pc; m++)
-        if (q[m * pc + m] > SK_NEGLIGIBLE_FEATURE * largest) {
-            scale[m] = sqrt(q[m * pc + m]);
-            index[kept++] = m;
-        }
-    size_t kq = kept * (kept + 1) / 2;
-    if (status >= 0 && kept) {
-        small = sk_doubles(ctx, kq, kq);
-        small_c = sk_doubles(ctx, kq, 1);
-        small_q = sk_doubles(ctx, kept, kept);
-        if (!small || !small_c || !small_q) status = SOCK_ENOMEM;
-        for (size_t b = 0, j = 0; status >= 0 && b < kept; b++)
-            for (size_t a = 0; a <= b; a++, j++) {
-                size_t at = index[b] * (index[b] + 1) / 2 + index[a];
-                double factor = scale[index[a]] * scale[index[b]];
-                small_c[j] = factor * moment[at];
-                for (size_t v = 0, u = 0; v < kept; v++)
-                    for (size_t w = 0; w <= v; w++, u++)
-                        small[j * kq + u] = factor * scale[index[w]] * scale[index[v]] *
-                                            g[at * sums->q + index[v] * (index[v] + 1) / 2 + index[w]];
-            }
-        if (status >= 0)
-            status = (kept <= SK_PSD_QUICK ? sk_psd_gram_quick : sk_psd_gram_new)(ctx, t->rows, kept, small, &gram);
-        sk_psd_moments z = {
-            .d = 1, .c = small_c, .zz = t->zz, .lambda = l * sk_diffusion_sums_unit(sums, t->system, scale)};
-        sk_psd_options options = {.tolerance = tolerance};
-        if (status >= 0) status = sk_psd_gram_solve(ctx, gram, t->rows, &z, &options, NULL, false, small_q, NULL);
-        for (size_t i = 0; status >= 0 && i < pc * pc; i++) q[i] = 0;
-        for (size_t a = 0; status >= 0 && a < kept; a++)
-            for (size_t b = 0; b < kept; b++)
-                q[index[a] * pc + index[b]] = scale[index[a]] * scale[index[b]] * small_q[a * kept + b];
-    }
-    sk_psd_gram_free(gram);
-    sk_free(index);
-    sk_free(scale);
-    sk_free(small);
-    sk_free(small_c);
-    sk_free(small_q);
+    const size_t p = t->sums->p;
+    reweighted w = {0};
+    sock_status status = choose_features(ctx, p, q, &w);
+    if (status < 0 || !w.kept) goto out;
+    scale_sums(t, &w);
+    SK_GO(solve_reweighted(ctx, t, l, tolerance, &w));
+    memset(q, 0, p * p * sizeof *q);
+    for (size_t a = 0; a < w.kept; a++)
+        for (size_t b = 0; b < w.kept; b++)
+            q[w.index[a] * p + w.index[b]] = w.scale[w.index[a]] * w.scale[w.index[b]] * w.small[a * w.kept + b];
+out:
+    reweighted_clear(&w);
     return status;
 }
 

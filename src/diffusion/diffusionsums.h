@@ -60,7 +60,7 @@ typedef struct sk_given_rows {
     const sk_rule *rule;
     size_t begin, end;    /* which rows of the rule */
     const double *z;      /* n x d x d, of all rows of the rule */
-    const double *weight; /* systems x n */
+    const double *weight; /* systems x n; NULL: all 1 */
     const double *b; /* n x q: their svec rows, where these do not come from nodes: of the rule n and h are read, and
                         squares and nodes of the sums are the caller's to add. NULL: from the nodes */
 } sk_given_rows;

@@ -1,12 +1,13 @@
-/* diffusionsystem.c - features of the nodes, the convex problem, and from its solution a term of the model.
+/* diffusionsystem.c - features, the convex problem, and from its solution a term of the model.
  *
- *   1. Features phi: explicit, gamma from a pivoted Cholesky factor, or landmarks; Phi at the nodes.
- *   2. Rows: the problem of psd/ with Phi, W and the row weights, prepared once.
- *   3. Solve for the targets z; a diagonal a is d problems of one dimension with the same rows, solved
- *      together where they are large.
+ *   1. Features phi: explicit, gamma from a pivoted Cholesky factor, or landmarks.
+ *   2. The problem: its sums (summed.h), where they are smaller than the rows; else the rows of psd/ with Phi and W,
+ * which plain methods, many features (levels) and few rows need.
+ *   3. Solve for the penalties; a diagonal a is d problems of one dimension with the same rows. Where penalties are so
+ *      small that rounding of the sums shows in their certificate, the rows answer.
  *   4. V from the solver's factor; the certificate goes with it. */
 #include "diffusion/diffusion.h"
-#include "diffusion/separate.h"
+#include "diffusion/summed.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -14,12 +15,14 @@
 
 struct sk_diffusion_system {
     const sk_rule *rule;
+    const double *z; /* n x d x d, borrowed */
     sk_features *map;
-    double *phi; /* nodes x p */
-    sk_psd_prepared *prepared;
+    sk_summed *summed;         /* one of these two ways; the other is NULL */
+    sk_psd_prepared *prepared; /* and */
+    double *phi;               /* its features: nodes x p */
     sk_psd_options solver;
     bool diagonal;
-    const double *row_weight;   /* n, borrowed; NULL: all 1 */
+    double unit;                /* of lambda */
     sk_diffusion_report report; /* what is the same for every lambda */
 };
 
@@ -35,15 +38,6 @@ static sock_status check_form(sock_context *ctx, const sk_diffusion_spec *spec)
     return sk_form_check(ctx, "diffusion", spec->kernel, spec->form);
 }
 
-/* What can be known before the features are made: they, as given, rotated and squared, and the matrices of order pd.
- * The rows of the convex problem are counted there, when the features are reduced to those that differ. */
-static sock_status check_memory(sock_context *ctx, const sk_rule *rule, const sk_diffusion_spec *spec, size_t p)
-{
-    double order = (double)p * (spec->diagonal ? 1 : (double)rule->out);
-    return sk_memory_check(ctx, 8 * (6 * order * order + 3 * (double)rule->nodes * (double)p), "the diffusion problem",
-                           "use fewer features, --diagonal, or a kernel of lower rank");
-}
-
 /* gamma on the span of all nodes; cut at max_rank it is the best that many pivots can do, and says so. */
 static sock_status implicit_features(sock_context *ctx, sk_diffusion_system *s, const sk_diffusion_spec *spec)
 {
@@ -56,7 +50,7 @@ static sock_status implicit_features(sock_context *ctx, sk_diffusion_system *s, 
         own[i] = (rule->x[i] - spec->origin[k]) / spec->scale[k];
     s->report.form = "implicit";
     sock_status status = sk_features_pivoted(ctx, spec->kernel, rule->in, rule->nodes, own ? own : rule->x, 1e-13,
-                                             SK_MIN(most, rule->nodes), false, &s->map, &s->phi, &s->report.complete);
+                                             SK_MIN(most, rule->nodes), false, &s->map, NULL, &s->report.complete);
     sk_free(own);
     if (status >= 0 && spec->origin) status = sk_features_set_units(ctx, s->map, spec->origin, spec->scale);
     return status;
@@ -74,52 +68,81 @@ static sock_status make_features(sock_context *ctx, sk_diffusion_system *s, cons
                                      &s->map));
     else
         SK_TRY(sk_features_new(ctx, "diffusion", spec->kernel, rule->in, rule->nodes, rule->x, &s->map));
-    if (spec->origin) SK_TRY(sk_features_set_units(ctx, s->map, spec->origin, spec->scale));
-    size_t p = sk_features_count(s->map);
-    SK_TRY(check_memory(ctx, rule, spec, p));
-    s->phi = sk_doubles(ctx, rule->nodes, p);
-    if (!s->phi) return SOCK_ENOMEM;
-    return sk_features_eval(ctx, s->map, rule->nodes, rule->x, s->phi, p);
+    return spec->origin ? sk_features_set_units(ctx, s->map, spec->origin, spec->scale) : SOCK_OK;
 }
 
-/* ---- Step 2: rows ---- */
+/* ---- Step 2: sums, or rows ---- */
 
-static sock_status prepare(sock_context *ctx, sk_diffusion_system *s, const sk_diffusion_spec *spec)
+static bool has_sums(const sk_diffusion_system *s)
+{
+    const size_t p = s->report.features, q = p * (p + 1) / 2;
+    if (sk_features_separate(s->map)) return true; /* sums of squares alone */
+    const char *solver = s->solver.solver;
+    return (!solver || strcmp(solver, "newton") == 0) && !s->solver.no_compression && q <= SK_PLAIN_SUMS &&
+           q <= s->rule->n;
+}
+
+static double unit_of_rows(const sk_diffusion_system *s)
 {
     const sk_rule *rule = s->rule;
     size_t p = s->report.features;
-    SK_TRY(check_memory(ctx, rule, spec, p)); /* pivoted features are counted only now */
-    sk_psd_problem problem = {.n = rule->n,
-                              .nodes = rule->nodes,
-                              .p = p,
-                              .phi = s->phi,
-                              .ld = p,
-                              .row = rule->row,
-                              .node = rule->node,
-                              .weight = rule->weight,
-                              .row_weight = spec->row_weight};
-    s->solver = spec->solver;
-    if (!(s->solver.lambda_min > 0)) s->solver.lambda_min = spec->lambda;
-    s->row_weight = spec->row_weight;
-    if (sk_features_separate(s->map)) return SOCK_OK; /* sums of squares alone: separate.c */
+    double h2 = 0, k = 0;
+    for (size_t i = 0; i < rule->n; i++) h2 += rule->h[i] * rule->h[i] / (double)rule->n;
+    for (size_t a = 0; a < rule->nodes; a++) k += sk_dot(p, s->phi + a * p, s->phi + a * p) / (double)rule->nodes;
+    return h2 * k * k;
+}
+
+/* What can be known before: the features of the nodes, as they are and rotated, and the matrices of order pd. The rows
+ * of the convex problem are counted there, when the features are reduced to those that differ. */
+static sock_status prepare_rows(sock_context *ctx, sk_diffusion_system *s)
+{
+    const sk_rule *rule = s->rule;
+    const size_t p = s->report.features;
+    const double order = (double)p * (s->diagonal ? 1 : (double)rule->out);
+    SK_TRY(sk_memory_check(ctx, 8 * (6 * order * order + 3 * (double)rule->nodes * (double)p), "the diffusion problem",
+                           "use fewer features, --diagonal, or a kernel of lower rank"));
+    s->phi = sk_doubles(ctx, rule->nodes, p);
+    if (!s->phi) return SOCK_ENOMEM;
+    SK_TRY(sk_features_eval(ctx, s->map, rule->nodes, rule->x, s->phi, p));
+    s->unit = unit_of_rows(s);
+    const sk_psd_problem problem = {.n = rule->n,
+                                    .nodes = rule->nodes,
+                                    .p = p,
+                                    .phi = s->phi,
+                                    .ld = p,
+                                    .row = rule->row,
+                                    .node = rule->node,
+                                    .weight = rule->weight};
     return sk_psd_prepare(ctx, &problem, &s->solver, &s->prepared);
 }
 
-sock_status sk_diffusion_system_new(sock_context *ctx, const sk_rule *rule, const sk_diffusion_spec *spec,
-                                    sk_diffusion_system **out)
+static sock_status prepare_sums(sock_context *ctx, sk_diffusion_system *s)
+{
+    SK_TRY(sk_memory_check(ctx, sk_summed_bytes(s->report.features, s->rule->out), "the diffusion problem",
+                           "use fewer features, --diagonal, or a kernel of lower rank"));
+    SK_TRY(sk_summed_new(ctx, s->rule, s->map, s->z, s->diagonal, &s->summed));
+    s->unit = sk_summed_unit(s->summed);
+    return SOCK_OK;
+}
+
+sock_status sk_diffusion_system_new(sock_context *ctx, const sk_rule *rule, const double *z,
+                                    const sk_diffusion_spec *spec, sk_diffusion_system **out)
 {
     double start = sk_seconds();
     SK_TRY(check_form(ctx, spec));
     sk_diffusion_system *s = sk_alloc(ctx, 1, sizeof *s);
     if (!s) return SOCK_ENOMEM;
     s->rule = rule;
+    s->z = z;
     s->diagonal = spec->diagonal && rule->out > 1; /* one dimension is both */
+    s->solver = spec->solver;
+    if (!(s->solver.lambda_min > 0)) s->solver.lambda_min = spec->lambda;
     sock_status status = make_features(ctx, s, spec);
     if (status >= 0) {
         s->report.features = sk_features_count(s->map);
         status = sk_progress(ctx, "diffusion rows", -1);
     }
-    if (status >= 0) status = prepare(ctx, s, spec);
+    if (status >= 0) status = has_sums(s) ? prepare_sums(ctx, s) : prepare_rows(ctx, s);
     if (status < 0) {
         sk_diffusion_system_free(s);
         return status;
@@ -133,20 +156,13 @@ void sk_diffusion_system_free(sk_diffusion_system *s)
 {
     if (!s) return;
     sk_features_free(s->map);
+    sk_summed_free(s->summed);
     sk_psd_prepared_free(s->prepared);
     sk_free(s->phi);
     sk_free(s);
 }
 
-double sk_diffusion_unit(const sk_diffusion_system *s)
-{
-    const sk_rule *rule = s->rule;
-    size_t p = s->report.features;
-    double h2 = 0, k = 0;
-    for (size_t i = 0; i < rule->n; i++) h2 += rule->h[i] * rule->h[i] / (double)rule->n;
-    for (size_t a = 0; a < rule->nodes; a++) k += sk_dot(p, s->phi + a * p, s->phi + a * p) / (double)rule->nodes;
-    return h2 * k * k;
-}
+double sk_diffusion_unit(const sk_diffusion_system *s) { return s->unit; }
 
 /* ---- Steps 3 and 4 ---- */
 
@@ -224,41 +240,86 @@ static void put_beta(const sk_rule *rule, const sk_psd_result *result, size_t k,
     for (size_t i = 0; i < rule->n; i++) beta[(i * d + k) * d + k] = result->beta[i];
 }
 
-sock_status sk_diffusion_solve(sock_context *ctx, sk_diffusion_system *s, const double *z, size_t count,
-                               const double *lambda, sk_diffusion_term **terms, sk_diffusion_report *reports,
-                               double *beta)
+static size_t parts_of(const sk_diffusion_system *s) { return s->diagonal ? s->rule->out : 1; }
+
+static sock_status solve_rows(sock_context *ctx, sk_diffusion_system *s, size_t count, const double *lambda,
+                              sk_psd_result **result)
 {
     const sk_rule *rule = s->rule;
-    size_t parts = s->diagonal ? rule->out : 1, made = 0;
-    sk_psd_result **result = sk_alloc(ctx, parts * count, sizeof *result); /* lambda after lambda, each all parts */
     double *diagonal = s->diagonal ? sk_doubles(ctx, rule->out, rule->n) : NULL;
-    sk_psd_targets targets = {.parts = parts, .d = s->diagonal ? 1 : rule->out, .z = s->diagonal ? diagonal : z};
-    sock_status status = result && targets.z ? SOCK_OK : SOCK_ENOMEM, worst = SOCK_OK;
-    if (status >= 0 && s->diagonal) pick_diagonal(rule, z, diagonal);
-    const sk_separate_rows squares = {rule, s->phi, s->report.features, s->row_weight};
-    if (status >= 0 && sk_features_separate(s->map))
-        worst = status = sk_separate_paths(ctx, &squares, &targets, &s->solver, count, lambda, result);
-    else if (status >= 0)
-        worst = status = sk_psd_paths(ctx, s->prepared, &targets, &s->solver, count, lambda, result);
-    if (status >= 0 && beta) {
-        memset(beta, 0, rule->n * rule->out * rule->out * sizeof *beta);
-        for (size_t k = 0; k < parts; k++) put_beta(rule, result[(count - 1) * parts + k], k, s->diagonal, beta);
-    }
+    if (s->diagonal && !diagonal) return SOCK_ENOMEM;
+    if (s->diagonal) pick_diagonal(rule, s->z, diagonal);
+    const sk_psd_targets targets = {
+        .parts = parts_of(s), .d = s->diagonal ? 1 : rule->out, .z = s->diagonal ? diagonal : s->z};
+    sock_status status = sk_psd_paths(ctx, s->prepared, &targets, &s->solver, count, lambda, result);
+    sk_free(diagonal);
+    return status;
+}
+
+/* Whether the user's limits, and not rounding, ended a solution. */
+static bool was_stopped(const sk_diffusion_system *s, const sk_psd_result *r)
+{
+    return (s->solver.max_iterations && r->iterations >= s->solver.max_iterations) ||
+           (s->solver.seconds > 0 && r->effort.total >= s->solver.seconds);
+}
+
+/* By the sums while their certificates are good enough; from then on by the rows. */
+static sock_status solve_all(sock_context *ctx, sk_diffusion_system *s, size_t count, const double *lambda,
+                             sk_psd_result **result)
+{
+    if (!s->summed) return solve_rows(ctx, s, count, lambda, result);
+    const size_t total = count * parts_of(s);
+    sock_status status = sk_summed_paths(ctx, s->summed, &s->solver, count, lambda, result);
+    bool enough = status != SOCK_NOT_CONVERGED || sk_features_separate(s->map);
+    for (size_t i = 0; !enough && i < total; i++) enough = !result[i]->converged && was_stopped(s, result[i]);
+    if (enough) return status;
+    for (size_t i = 0; i < total; i++) sk_psd_result_free(result[i]), result[i] = NULL;
+    sk_summed_free(s->summed);
+    s->summed = NULL;
+    const double unit = s->unit;
+    SK_TRY(prepare_rows(ctx, s));
+    s->unit = unit;
+    return solve_rows(ctx, s, count, lambda, result);
+}
+
+static sock_status make_beta(sock_context *ctx, const sk_diffusion_system *s, sk_psd_result *const *part, double *beta)
+{
+    const size_t d = s->rule->out;
+    if (s->summed) return sk_summed_beta(ctx, s->summed, part, beta);
+    memset(beta, 0, s->rule->n * d * d * sizeof *beta);
+    for (size_t k = 0; k < parts_of(s); k++) put_beta(s->rule, part[k], k, s->diagonal, beta);
+    return SOCK_OK;
+}
+
+static sock_status make_answer(sock_context *ctx, const sk_diffusion_system *s, sk_psd_result *const *part,
+                               sk_diffusion_term **term, sk_diffusion_report *report)
+{
+    *report = s->report;
+    report->converged = true;
+    for (size_t k = 0; k < parts_of(s); k++) add_report(report, part[k]);
+    SK_TRY(make_term(ctx, s, part, parts_of(s), term));
+    report->rank = (*term)->rank;
+    return SOCK_OK;
+}
+
+sock_status sk_diffusion_solve(sock_context *ctx, sk_diffusion_system *s, size_t count, const double *lambda,
+                               sk_diffusion_term **terms, sk_diffusion_report *reports, double *beta)
+{
+    const size_t parts = parts_of(s);
+    size_t made = 0;
+    sk_psd_result **result = sk_alloc(ctx, parts * count, sizeof *result); /* lambda after lambda, each all parts */
+    if (!result) return SOCK_ENOMEM;
+    sock_status worst = solve_all(ctx, s, count, lambda, result), status = worst;
+    if (status >= 0 && beta) status = make_beta(ctx, s, result + (count - 1) * parts, beta);
     for (; status >= 0 && made < count; made++) {
-        sk_psd_result *const *row = result + made * parts;
-        reports[made] = s->report;
-        reports[made].converged = true;
-        for (size_t k = 0; k < parts; k++) add_report(&reports[made], row[k]);
-        status = make_term(ctx, s, row, parts, &terms[made]);
+        status = make_answer(ctx, s, result + made * parts, &terms[made], &reports[made]);
         if (status < 0) break;
-        reports[made].rank = terms[made]->rank;
     }
     while (status < 0 && made > 0) {
         sk_diffusion_term_free(terms[--made]);
         terms[made] = NULL;
     }
-    for (size_t i = 0; result && i < parts * count; i++) sk_psd_result_free(result[i]);
+    for (size_t i = 0; i < parts * count; i++) sk_psd_result_free(result[i]);
     sk_free(result);
-    sk_free(diagonal);
     return status < 0 ? status : worst;
 }

@@ -362,6 +362,11 @@ sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *s, siz
     return learn(ctx, s, f, sk_sparse_bayes_fit, w, dof);
 }
 
+sock_status sk_drift_sums_trimmed(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
+{
+    return learn(ctx, s, f, sk_sparse_bayes_trim, w, dof);
+}
+
 sock_status sk_drift_sums_pruned(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
 {
     return learn(ctx, s, f, sk_sparse_bayes_prune, w, dof);

@@ -219,6 +219,38 @@ static void give(terms *t, sk_sparse_bayes *fit)
     *t = (terms){0};
 }
 
+/* The terms of the fit, and what the way back from them leads to. */
+static sock_status go_back_from(const problem *p, const sk_sparse_bayes *fit, double threshold, terms *t)
+{
+    const terms found = {.count = fit->active, .index = fit->index, .alpha = fit->alpha};
+    SK_TRY(terms_copy(p->ctx, &found, fit->active, t));
+    return go_back(p, threshold, t);
+}
+
+sock_status sk_sparse_bayes_trim(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g,
+                                 double threshold, size_t max_active, sk_sparse_bayes **out)
+{
+    const problem q = {ctx, h, g, ld};
+    sk_sparse_bayes *fit = NULL;
+    terms t = {0};
+    sock_status status = sk_sparse_bayes_fit(ctx, p, h, ld, g, threshold, max_active, &fit);
+    if (status >= 0 && fit->active > 1) {
+        status = go_back_from(&q, fit, fmin(SK_IDLE_NATS, threshold), &t);
+        if (status >= 0 && t.count < fit->active) give(&t, fit);
+        if (status == SOCK_ENUMERIC) { /* terms that depend on each other: the way there stands */
+            sk_begin(ctx);
+            status = SOCK_OK;
+        }
+    }
+    terms_clear(&t);
+    if (status >= 0) {
+        *out = fit;
+        fit = NULL;
+    }
+    sk_sparse_bayes_free(fit);
+    return status;
+}
+
 sock_status sk_sparse_bayes_prune(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g,
                                   double threshold, size_t max_active, sk_sparse_bayes **out)
 {
@@ -227,11 +259,7 @@ sock_status sk_sparse_bayes_prune(sock_context *ctx, size_t p, const double *h, 
     terms t = {0};
     sock_status status;
     SK_GO(sk_sparse_bayes_fit(ctx, p, h, ld, g, threshold, max_active, &fit));
-    if (fit->active) {
-        const terms found = {.count = fit->active, .index = fit->index, .alpha = fit->alpha};
-        SK_GO(terms_copy(ctx, &found, fit->active, &t));
-        SK_GO(go_back(&q, threshold, &t));
-    }
+    if (fit->active) SK_GO(go_back_from(&q, fit, threshold, &t));
     if (p <= SK_PRUNE_TERMS && !max_active) SK_GO(try_all(&q, p, threshold, &t));
     if (t.count) give(&t, fit);
     *out = fit;

@@ -67,7 +67,7 @@ static sock_status check_sides(sock_context *ctx, const char *option, const sk_t
     if (d > SK_MOST_SIDES || (term->sides[0] && strlen(term->sides) != d))
         return sk_fail(ctx, SOCK_EUSAGE, "%s: bounds of %s are '%s'; allowed: %zu letters, of at most %d states",
                        option, term->family->name, term->sides, d, SK_MOST_SIDES);
-    if (term->sides[0] && strspn(term->sides, "-") == d)
+    if (term->sides[0] && strspn(term->sides, "-.") == d)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: %s needs a state with a bound, and none has one; give lower or upper",
                        option, term->family->name);
     return SOCK_OK;
@@ -148,6 +148,7 @@ sock_status sk_features_set_units(sock_context *ctx, sk_features *map, const dou
 
 size_t sk_features_count(const sk_features *map) { return map->p; }
 size_t sk_features_dim(const sk_features *map) { return map->d; }
+size_t sk_features_inner(const sk_features *map) { return map->inner; }
 const double *sk_features_origin(const sk_features *map) { return map->origin; }
 const double *sk_features_scale(const sk_features *map) { return map->scale; }
 const sk_kernel *sk_features_kernel(const sk_features *map) { return map->parts == 1 ? map->part[0].kernel : NULL; }

@@ -204,10 +204,11 @@ static sock_status parse_in(parser *s, sk_term *term)
 
 static sock_status parse_sides(parser *s, sk_term *term)
 {
-    const size_t n = strspn(s->at, "lub-");
+    const size_t n = strspn(s->at, "lub-.");
     if (!n || n > SK_MOST_SIDES || !at_end_of_value(s->at + n))
-        return bad_value(s, SK_KEY_BOUNDS, s->at,
-                         "a letter for each of at most 64 states: l (lower), u (upper), b (both) or - (none)");
+        return bad_value(
+            s, SK_KEY_BOUNDS, s->at,
+            "a letter for each of at most 64 states: l (lower), u (upper), b (both), - (none) or . (left out)");
     memcpy(term->sides, s->at, n);
     term->sides[n] = 0;
     s->at += n;

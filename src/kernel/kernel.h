@@ -28,7 +28,7 @@
 
 typedef struct sk_family sk_family; /* a row of the table in family.h */
 
-enum { SK_MOST_SIDES = 64 }; /* states of kernels that know bounds */
+enum { SK_MOST_SIDES = 64 }; /* coordinates of kernels that know bounds */
 
 typedef struct sk_term {
     const sk_family *family;
@@ -41,7 +41,7 @@ typedef struct sk_term {
     size_t b_dim;                  /* 0, or the order of B */
     double *b;                     /* b_dim x b_dim, or NULL */
     bool root;                     /* of the roots of bounded states */
-    char sides[SK_MOST_SIDES + 1]; /* of bounded families: a letter for each state; "": left open, l for all */
+    char sides[SK_MOST_SIDES + 1]; /* of bounded families: a letter for each coordinate; "": left open, l for all */
     sock_matrix_kernel_fn callback;
     void *callback_user;
 } sk_term;
@@ -163,6 +163,7 @@ sock_status sk_features_select(sock_context *ctx, const sk_features *map, size_t
 void sk_features_free(sk_features *map);
 size_t sk_features_count(const sk_features *map); /* p */
 size_t sk_features_dim(const sk_features *map);   /* coordinates of a point */
+size_t sk_features_inner(const sk_features *map); /* those that the features see: as many, or those of roots */
 
 /* From now on the map takes x to what it was at (x - origin) / scale (d numbers each, copied; NULL: 0 and 1; scale
  * positive): features made of coordinates with a zero and units of their own. Values, derivatives, labels, copies and

@@ -2,6 +2,7 @@
  *
  *     l   x >= 0        u = sqrt(x)              u   x <= 0   u = sqrt(-x)
  *     b   0 <= x <= 1   sqrt(x), sqrt(1 - x)     -   x itself; rates leave the state out
+ *     .   left out: an input that does not count
  *
  * Points outside are taken to the bound. A monomial of degree m in them is the root of one of degree m in x, so that
  * a(x) = sum over m of x^m Q_m is a sum of squares of such features: rates are those sums without products of two
@@ -13,13 +14,15 @@
 
 bool sk_term_is_bounded(const sk_term *term) { return term->root || term->family->separate; }
 
+static bool is_out(char side, bool separate) { return side == '.' || (side == '-' && separate); }
+
 static char side_of(const sk_term *term, size_t k) { return term->sides[0] ? term->sides[k] : 'l'; }
 
 /* Coordinates of a state. */
 static size_t count_of(const sk_term *term, size_t k)
 {
     const char side = side_of(term, k);
-    return side == 'b' ? 2 : side == '-' && term->family->separate ? 0 : 1;
+    return side == 'b' ? 2 : is_out(side, term->family->separate) ? 0 : 1;
 }
 
 size_t sk_root_dim(const sk_term *term, size_t d)
@@ -34,7 +37,7 @@ static double root(double x) { return x > 0 ? sqrt(x) : 0; }
 
 static double *put_state(char side, bool separate, double x, double *u)
 {
-    if (side == '-' && separate) return u;
+    if (is_out(side, separate)) return u;
     *u++ = side == '-' ? x : side == 'u' ? root(-x) : root(side == 'b' ? fmin(x, 1) : x);
     if (side == 'b') *u++ = root(1 - fmax(x, 0));
     return u;

@@ -80,49 +80,59 @@ static bool hopeless(double half_trace, double trace, size_t rank, double top, d
     return !(rate > 0) || log(top / target) / rate > 3 * (double)(max_rank - rank);
 }
 
+static sock_status start(sock_context *ctx, const double *diagonal, size_t max_rank, sk_pivoted *p)
+{
+    p->pivot = sk_alloc(ctx, max_rank, sizeof *p->pivot);
+    p->residual = sk_doubles(ctx, p->n, 1);
+    if (!p->pivot || !p->residual) return SOCK_ENOMEM;
+    for (size_t i = 0; i < p->n; i++) {
+        if (!isfinite(diagonal[i]) || diagonal[i] < 0)
+            return sk_fail(ctx, SOCK_ENUMERIC, "a kernel matrix has %g on its diagonal", diagonal[i]);
+        p->residual[i] = diagonal[i];
+    }
+    return SOCK_OK;
+}
+
+/* When to stop, asked before each column. */
+typedef struct limits {
+    double target; /* of the largest residual */
+    size_t max_rank;
+    bool give_up_early;
+    double half_trace; /* at half the rank */
+} limits;
+
+static sock_status is_enough(sock_context *ctx, sk_pivoted *p, size_t pivot, limits *l, bool *enough)
+{
+    enum { LOOK_EVERY = 64 };
+    p->complete = !p->n || p->residual[pivot] <= l->target;
+    *enough = p->complete || p->rank == l->max_rank;
+    if (*enough || p->rank % LOOK_EVERY != 0) return SOCK_OK;
+    SK_TRY(sk_progress(ctx, "pivoted Cholesky", -1));
+    if (p->rank == LOOK_EVERY) l->half_trace = sum(p->n, p->residual);
+    if (!l->give_up_early || p->rank < 2 * LOOK_EVERY || (p->rank & (p->rank - 1)) != 0) return SOCK_OK;
+    const double trace = sum(p->n, p->residual);
+    *enough = hopeless(l->half_trace, trace, p->rank, p->residual[pivot], l->target, l->max_rank);
+    l->half_trace = trace;
+    return SOCK_OK;
+}
+
 sock_status sk_pivoted_cholesky(sock_context *ctx, size_t n, const double *diagonal, sk_column_fn column, void *arg,
                                 double tolerance, size_t max_rank, bool give_up_early, sk_pivoted **out)
 {
-    enum { LOOK_EVERY = 64 };
     sock_status status = SOCK_OK;
-    size_t entries = 0;
-    double *weights = NULL;
+    size_t entries = 0, needed;
+    limits l = {.max_rank = SK_MIN(max_rank, n), .give_up_early = give_up_early};
+    double *weights = sk_doubles(ctx, l.max_rank, 1);
     sk_pivoted *p = sk_alloc(ctx, 1, sizeof *p);
-    if (!p) return SOCK_ENOMEM;
-    max_rank = SK_MIN(max_rank, n);
+    if (!p || !weights) status = SOCK_ENOMEM;
+    if (status < 0) goto out;
     p->n = n;
-    p->pivot = sk_alloc(ctx, max_rank, sizeof *p->pivot);
-    p->residual = sk_doubles(ctx, n, 1);
-    weights = sk_doubles(ctx, max_rank, 1);
-    if (!p->pivot || !p->residual || !weights) {
-        status = SOCK_ENOMEM;
-        goto out;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(diagonal[i]) || diagonal[i] < 0) {
-            status = sk_fail(ctx, SOCK_ENUMERIC, "a kernel matrix has %g on its diagonal", diagonal[i]);
-            goto out;
-        }
-        p->residual[i] = diagonal[i];
-    }
-    double target = n ? tolerance * p->residual[largest(n, p->residual)] : 0, half_trace = 0;
-    for (;;) {
-        size_t pivot = n ? largest(n, p->residual) : 0;
-        if (!n || p->residual[pivot] <= target) {
-            p->complete = true;
-            break;
-        }
-        if (p->rank == max_rank) break;
-        if (p->rank % LOOK_EVERY == 0) {
-            SK_GO(sk_progress(ctx, "pivoted Cholesky", -1));
-            if (p->rank == LOOK_EVERY) half_trace = sum(n, p->residual);
-            if (give_up_early && p->rank >= 2 * LOOK_EVERY && (p->rank & (p->rank - 1)) == 0) {
-                double trace = sum(n, p->residual);
-                if (hopeless(half_trace, trace, p->rank, p->residual[pivot], target, max_rank)) break;
-                half_trace = trace;
-            }
-        }
-        size_t needed;
+    SK_GO(start(ctx, diagonal, l.max_rank, p));
+    l.target = n ? tolerance * p->residual[largest(n, p->residual)] : 0;
+    for (bool enough = false; !enough;) {
+        const size_t pivot = n ? largest(n, p->residual) : 0;
+        SK_GO(is_enough(ctx, p, pivot, &l, &enough));
+        if (enough) break;
         SK_GO(sk_product(ctx, p->rank + 1, n, &needed));
         SK_GO(sk_grow(ctx, &p->factor, &entries, needed, sizeof(double)));
         SK_GO(add_column(ctx, p, p->rank, pivot, column, arg, weights));

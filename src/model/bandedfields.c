@@ -1,17 +1,18 @@
 /* bandedfields.c - sock_model_bands: bands of f, a and sigma at points, pointwise or, for f, simultaneous. */
 #include "model/bands.h"
 #include "model/draw.h"
+#include "model/modelfields.h"
 #include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Points below are states and inputs, sk_model_in numbers each. */
+
 enum { POINTS_AT_ONCE = 128 }; /* that draws of sigma are made for */
 
-static sock_status check(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
-                         const sock_bands *out)
+static sock_status check(sock_context *ctx, const sock_model *model, double level, const sock_bands *out)
 {
-    if (!model || !out || (count && !x)) return sk_fail(ctx, SOCK_EUSAGE, "model, points and bands must not be NULL");
     if (!(level > 0 && level < 1))
         return sk_fail(ctx, SOCK_EUSAGE, "level is %g; allowed: a number between 0 and 1", level);
     SK_TRY(sk_need_spread(ctx, model, "bands"));
@@ -138,7 +139,7 @@ static sock_status sigma_bands(sock_context *ctx, const sock_model *model, size_
     for (size_t at = 0; at < count; at += POINTS_AT_ONCE) {
         const size_t some = SK_MIN(POINTS_AT_ONCE, count - at);
         SK_TRY(sk_progress(ctx, "bands", (double)at / (double)count));
-        SK_TRY(root_bands(ctx, model, some, x + at * d, level, low + at * d * d, high + at * d * d));
+        SK_TRY(root_bands(ctx, model, some, x + at * model->spread->in, level, low + at * d * d, high + at * d * d));
     }
     return SOCK_OK;
 }
@@ -165,11 +166,36 @@ static void look_outside(const sk_spread *s, size_t count, const double *x, int 
 {
     for (size_t i = 0; outside && i < count; i++) {
         outside[i] = 0;
-        for (size_t k = 0; k < s->d; k++) {
-            const double margin = SK_BAND_MARGIN * (s->upper[k] - s->lower[k]), value = x[i * s->d + k];
+        for (size_t k = 0; k < s->in; k++) {
+            const double margin = SK_BAND_MARGIN * (s->upper[k] - s->lower[k]), value = x[i * s->in + k];
             if (value < s->lower[k] - margin || value > s->upper[k] + margin) outside[i] = 1;
         }
     }
+}
+
+static sock_status fill_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
+                              const sock_bands *out)
+{
+    SK_TRY(check(ctx, model, level, out));
+    if (out->f_low || out->f_high) SK_TRY(drift_bands(ctx, model, count, x, level, out));
+    SK_TRY(matrix_bands(ctx, model, count, x, level, diffusion_bands, out->a_low, out->a_high));
+    SK_TRY(matrix_bands(ctx, model, count, x, level, sigma_bands, out->sigma_low, out->sigma_high));
+    look_outside(model->spread, count, x, out->outside);
+    return SOCK_OK;
+}
+
+sock_status sock_model_bands_at(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                const double *u, double level, const sock_bands *out)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!model || !out || (count && !x)) return sk_fail(ctx, SOCK_EUSAGE, "model, points and bands must not be NULL");
+    if (!model->structure->inputs) return fill_bands(ctx, model, count, x, level, out);
+    double *z = NULL;
+    SK_TRY(sk_points_with_inputs(ctx, model, count, x, u, &z));
+    const sock_status status = fill_bands(ctx, model, count, z, level, out);
+    sk_free(z);
+    return status;
 }
 
 sock_status sock_model_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
@@ -177,12 +203,8 @@ sock_status sock_model_bands(sock_context *ctx, const sock_model *model, size_t 
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
-    SK_TRY(check(ctx, model, count, x, level, out));
-    if (out->f_low || out->f_high) SK_TRY(drift_bands(ctx, model, count, x, level, out));
-    SK_TRY(matrix_bands(ctx, model, count, x, level, diffusion_bands, out->a_low, out->a_high));
-    SK_TRY(matrix_bands(ctx, model, count, x, level, sigma_bands, out->sigma_low, out->sigma_high));
-    look_outside(model->spread, count, x, out->outside);
-    return SOCK_OK;
+    if (model) SK_TRY(sk_refuse_inputs(ctx, model, "sock_model_bands_at"));
+    return sock_model_bands_at(ctx, model, count, x, NULL, level, out);
 }
 
 int sock_model_has_bands(const sock_model *model) { return model && model->spread; }

@@ -125,13 +125,13 @@ static sock_status drift_range(void *argument, size_t begin, size_t end, int wor
     const size_t d = s->d;
     double *var = w->var + begin * d;
     memset(var, 0, (end - begin) * d * sizeof *var);
-    const double own = sk_spread_own(s), *x = w->x + begin * d;
+    const double own = sk_spread_own(s), *x = w->x + begin * s->in;
     for (size_t i = 0; i < s->drifts; i++)
         SK_TRY(add_within(w->ctx, w->model->drift[i], s->drift[i], own * s->share[i], end - begin, x, var));
     for (size_t j = 0; j < s->others; j++)
         if (s->other_law[j])
             SK_TRY(add_within(w->ctx, s->other[j], s->other_law[j], s->pi[s->drifts + j], end - begin, x, var));
-    return add_between(w->ctx, w->model, end - begin, w->x + begin * d, w->field + begin * d, var);
+    return add_between(w->ctx, w->model, end - begin, x, w->field + begin * d, var);
 }
 
 sock_status sk_drift_variance(sock_context *ctx, const sock_model *model, size_t count, const double *x,
@@ -333,7 +333,7 @@ static sock_status add_part(const job *w, size_t i, double known, size_t begin, 
     const size_t d = s->d;
     own_part o = {0};
     double *v = sk_doubles(w->ctx, count, 1), *space = sk_doubles(w->ctx, count, f ? f->count + f->rank : 1);
-    sock_status status = v && space ? own_at(w->ctx, w->model, i, count, w->x + begin * d, &o) : SOCK_ENOMEM;
+    sock_status status = v && space ? own_at(w->ctx, w->model, i, count, w->x + begin * s->in, &o) : SOCK_ENOMEM;
     for (size_t kl = 0; status >= 0 && kl < d * d; kl++) {
         if (f) within_of(w->ctx, term, f, &o, count, kl / d, kl % d, space, v);
         for (size_t n = 0; n < count; n++) {

@@ -1,4 +1,5 @@
-/* bands.h - how far the fields of a model with a spread can be trusted at points, see docs/uncertainty.md. With phi the
+/* bands.h - how far the fields of a model with a spread can be trusted at points (x: count x sk_model_in, states and
+ * inputs), see docs/uncertainty.md. With phi the
  * features at x, T_c the law of drift term c and v_i,kl the variance of a_kl of diffusion term i as a model of its own:
  *
  *     var f_k      = sum_c share_c phi_k' T_c phi_k + sum_j pi_j (f_j,k - f_k)^2

@@ -114,6 +114,7 @@ sock_status sk_model_draw(sock_context *ctx, const sock_model *model, uint64_t s
     SK_TRY(sk_need_spread(ctx, model, "draw"));
     SK_TRY(sk_model_new(ctx, model->d, (const char *const *)model->structure->state, &draw));
     sock_status status = sk_model_copy_bounds(ctx, model, draw);
+    if (status >= 0) status = sk_model_copy_inputs(ctx, model, draw);
     if (status >= 0) status = draw_drift(ctx, model, key, number, draw);
     if (status >= 0 && model->has_diffusion) status = draw_diffusion(ctx, model, key, number, draw);
     if (status < 0) {

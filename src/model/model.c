@@ -160,6 +160,19 @@ sock_status sk_model_copy_bounds(sock_context *ctx, const sock_model *from, sock
     return SOCK_OK;
 }
 
+sock_status sk_model_copy_inputs(sock_context *ctx, const sock_model *from, sock_model *to)
+{
+    sk_structure *copy = NULL, *own = to->structure;
+    if (!from->structure->inputs) return SOCK_OK;
+    SK_TRY(sk_structure_copy(ctx, from->structure, &copy));
+    own->inputs = copy->inputs;
+    own->input = copy->input;
+    copy->inputs = 0;
+    copy->input = NULL;
+    sk_structure_free(copy);
+    return SOCK_OK;
+}
+
 sock_status sock_model_set_bounds(sock_context *ctx, sock_model *model, const double *lower, const double *upper)
 {
     if (!ctx) return SOCK_EUSAGE;

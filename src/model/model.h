@@ -54,6 +54,7 @@ sock_status sk_model_set_bounds(sock_context *ctx, sock_model *model, const doub
 
 /* Those of another, with what is never left again. */
 sock_status sk_model_copy_bounds(sock_context *ctx, const sock_model *from, sock_model *to);
+sock_status sk_model_copy_inputs(sock_context *ctx, const sock_model *from, sock_model *to);
 
 /* Replaces the information; seconds may be NULL. Both texts are taken over, both objects are only read. */
 void sk_model_take_info(sock_model *model, char *info, char *seconds);

@@ -136,12 +136,31 @@ sock_status sk_model_evaluate(sock_context *ctx, const sock_model *model, size_t
 
 /* ---- The public doors ---- */
 
-/* Calls without inputs for a model that has some. */
+sock_status sk_refuse_inputs(sock_context *ctx, const sock_model *model, const char *instead)
+{
+    if (!model->structure->inputs) return SOCK_OK;
+    return sk_fail(ctx, SOCK_EUSAGE, "the model has the input %s%s: its values are needed (%s)",
+                   model->structure->input[0].name, model->structure->inputs > 1 ? " and more" : "", instead);
+}
+
 static sock_status refuse_inputs(sock_context *ctx, const sock_model *model)
 {
-    if (!model || !model->structure->inputs) return SOCK_OK;
-    return sk_fail(ctx, SOCK_EUSAGE, "the model has the input %s%s: its values are needed (sock_model_evaluate_at)",
-                   model->structure->input[0].name, model->structure->inputs > 1 ? " and more" : "");
+    return model ? sk_refuse_inputs(ctx, model, "sock_model_evaluate_at") : SOCK_OK;
+}
+
+sock_status sk_points_with_inputs(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                  const double *u, double **out)
+{
+    const size_t d = model->d, m = model->structure->inputs;
+    if (count && (!x || !u)) return sk_fail(ctx, SOCK_EUSAGE, "points and inputs must not be NULL");
+    double *z = sk_doubles_unset(ctx, count, d + m);
+    if (!z) return SOCK_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(z + i * (d + m), x + i * d, d * sizeof *z);
+        memcpy(z + i * (d + m) + d, u + i * m, m * sizeof *z);
+    }
+    *out = z;
+    return SOCK_OK;
 }
 
 sock_status sock_model_drift(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f)
@@ -174,15 +193,9 @@ sock_status sock_model_evaluate_at(sock_context *ctx, const sock_model *model, s
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
-    const size_t d = model ? model->d : 0, m = model ? model->structure->inputs : 0;
-    if (!m) return sk_model_evaluate(ctx, model, count, x, f, a);
-    if (count && (!x || !u)) return sk_fail(ctx, SOCK_EUSAGE, "points and inputs must not be NULL");
-    double *z = sk_doubles_unset(ctx, count, d + m);
-    if (!z) return SOCK_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        memcpy(z + i * (d + m), x + i * d, d * sizeof *z);
-        memcpy(z + i * (d + m) + d, u + i * m, m * sizeof *z);
-    }
+    if (!model || !model->structure->inputs) return sk_model_evaluate(ctx, model, count, x, f, a);
+    double *z = NULL;
+    SK_TRY(sk_points_with_inputs(ctx, model, count, x, u, &z));
     sock_status status = sk_model_evaluate(ctx, model, count, z, f, a);
     sk_free(z);
     return status;

@@ -25,4 +25,11 @@ void sk_fields_block(sock_context *ctx, const sock_model *model, const sk_fields
  * without a diffusion. */
 sock_status sk_fields_eval(sock_context *ctx, const sock_model *model, const sk_fields *at);
 
+/* States (count x d) and inputs (count x inputs) as points of a model that has inputs; freed with sk_free. */
+sock_status sk_points_with_inputs(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                  const double *u, double **out);
+
+/* For a call without inputs: fails for a model that has some, and names the call to be made instead. */
+sock_status sk_refuse_inputs(sock_context *ctx, const sock_model *model, const char *instead);
+
 #endif

@@ -159,15 +159,12 @@ static void column_shares(const sk_diffusion_term *term, double *share)
 }
 
 /* Step 2: which columns of V count. The smallest goes first, while all that went are negligible together. */
-static sock_status keep_columns(sock_context *ctx, const sk_diffusion_term *term, factor *f)
+sock_status sk_columns_that_count(sock_context *ctx, const sk_diffusion_term *term, size_t *kept, size_t *count)
 {
     const size_t r = term->rank;
     double dropped = 0, *share = sk_doubles(ctx, r, 1);
-    f->kept = sk_alloc(ctx, r, sizeof *f->kept);
-    if (!share || !f->kept) {
-        sk_free(share);
-        return SOCK_ENOMEM;
-    }
+    *count = 0;
+    if (!share) return SOCK_ENOMEM;
     column_shares(term, share);
     for (size_t round = 0; round < r; round++) {
         size_t least = r;
@@ -177,9 +174,15 @@ static sock_status keep_columns(sock_context *ctx, const sk_diffusion_term *term
         share[least] = -1;
     }
     for (size_t j = 0; j < r; j++)
-        if (!(share[j] < 0)) f->kept[f->rank++] = j;
+        if (!(share[j] < 0)) kept[(*count)++] = j;
     sk_free(share);
     return SOCK_OK;
+}
+
+static sock_status keep_columns(sock_context *ctx, const sk_diffusion_term *term, factor *f)
+{
+    f->kept = sk_alloc(ctx, term->rank, sizeof *f->kept);
+    return f->kept ? sk_columns_that_count(ctx, term, f->kept, &f->rank) : SOCK_ENOMEM;
 }
 
 static sock_status sort_diffusion(sock_context *ctx, sk_sampler *s)

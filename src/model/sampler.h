@@ -18,4 +18,7 @@ size_t sk_sampler_space(const sk_sampler *sampler, size_t block);
 void sk_sampler_fields(sock_context *ctx, const sk_sampler *sampler, size_t count, const double *x, double *f,
                        double *a, double *space);
 
+/* Columns of V (kept: rank numbers of room) without those that together are next to nothing of every a_kk. */
+sock_status sk_columns_that_count(sock_context *ctx, const sk_diffusion_term *term, size_t *kept, size_t *count);
+
 #endif

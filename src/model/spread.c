@@ -5,11 +5,12 @@
 
 #include <string.h>
 
-sock_status sk_spread_new(sock_context *ctx, size_t d, size_t drifts, size_t others, size_t diffusions, sk_spread **out)
+sock_status sk_spread_new(sock_context *ctx, size_t d, size_t in, size_t drifts, size_t others, size_t diffusions,
+                          sk_spread **out)
 {
     sk_spread *s = sk_alloc(ctx, 1, sizeof *s);
     if (!s) return SOCK_ENOMEM;
-    *s = (sk_spread){.d = d, .drifts = drifts, .others = others, .diffusions = diffusions};
+    *s = (sk_spread){.d = d, .in = in, .drifts = drifts, .others = others, .diffusions = diffusions};
     s->share = sk_doubles(ctx, drifts, 1);
     s->pi = sk_doubles(ctx, drifts + others, 1);
     s->drift = sk_alloc(ctx, drifts, sizeof *s->drift);
@@ -17,8 +18,8 @@ sock_status sk_spread_new(sock_context *ctx, size_t d, size_t drifts, size_t oth
     s->other_law = sk_alloc(ctx, others, sizeof *s->other_law);
     s->diffusion_share = sk_doubles(ctx, diffusions, 1);
     s->diffusion = sk_alloc(ctx, diffusions, sizeof *s->diffusion);
-    s->lower = sk_doubles(ctx, d, 1);
-    s->upper = sk_doubles(ctx, d, 1);
+    s->lower = sk_doubles(ctx, in, 1);
+    s->upper = sk_doubles(ctx, in, 1);
     s->sup = sk_doubles(ctx, SK_SUP_DRAWS, 1);
     if (!s->share || !s->pi || !s->drift || !s->other || !s->other_law || !s->diffusion_share || !s->diffusion ||
         !s->lower || !s->upper || !s->sup) {
@@ -90,7 +91,7 @@ sock_status sk_spread_rescale(sock_context *ctx, const double *centre, const dou
         for (size_t e = 0; f && e < f->count; e++)
             sk_scale(f->rank, scale[f->entry[e] / block], f->value + e * f->rank);
     }
-    for (size_t k = 0; k < d; k++) {
+    for (size_t k = 0; k < s->in; k++) {
         s->lower[k] = centre[k] + scale[k] * s->lower[k];
         s->upper[k] = centre[k] + scale[k] * s->upper[k];
     }

@@ -15,7 +15,7 @@
 #include "la/factor.h"
 
 typedef struct sk_spread {
-    size_t d, drifts, others, diffusions;
+    size_t d, in, drifts, others, diffusions; /* in: coordinates of a point, states and inputs */
     double *share;           /* drifts: of each drift term of the model, which is its share times a drift of its own */
     double *pi;              /* drifts + others: weights of the terms and the others as candidates, sum 1 */
     sk_factor **drift;       /* drifts: law of the weights of that own drift */
@@ -23,7 +23,7 @@ typedef struct sk_spread {
     sk_factor **other_law;   /* others: law of the weights of each, where it counts too; NULL: those of f alone count */
     double *diffusion_share; /* diffusions: of the first terms of a; what comes after them is the floor */
     sk_factor **diffusion;   /* diffusions: law of V / sqrt(share); NULL: too many numbers, none */
-    double *lower, *upper;   /* d: range of the data */
+    double *lower, *upper;   /* in: range of the data */
     double *sup;             /* SK_SUP_DRAWS, rising: the largest |draw - f| at the data, in standard deviations */
 } sk_spread;
 
@@ -35,12 +35,12 @@ double sk_spread_own(const sk_spread *spread);
 const sk_factor *sk_spread_law(const sk_spread *spread, size_t c);
 void sk_spread_pick(const sk_spread *spread, const double *u, size_t *j, size_t *c);
 
-sock_status sk_spread_new(sock_context *ctx, size_t d, size_t drifts, size_t others, size_t diffusions,
+sock_status sk_spread_new(sock_context *ctx, size_t d, size_t in, size_t drifts, size_t others, size_t diffusions,
                           sk_spread **out);
 void sk_spread_free(sk_spread *spread);
 
-/* The states of a model with a spread in other units: x becomes centre + scale x (d each). The terms of the model are
- * not touched. */
+/* The states and inputs of a model with a spread in other units: x becomes centre + scale x (`in` each). The terms of
+ * the model are not touched. */
 sock_status sk_spread_rescale(sock_context *ctx, const double *centre, const double *scale, const sock_model *model);
 
 /* States without noise of their own (quiet: d) have none in any draw: V does not move there. */

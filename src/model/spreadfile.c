@@ -39,8 +39,8 @@ sock_status sk_save_spread(sk_saving *s, const sock_model *model, json_t *descri
     put_numbers(object, "share", spread->drifts, spread->share);
     put_numbers(object, "pi", spread->drifts + spread->others, spread->pi);
     put_numbers(object, "diffusion_share", spread->diffusions, spread->diffusion_share);
-    put_numbers(object, "lower", spread->d, spread->lower);
-    put_numbers(object, "upper", spread->d, spread->upper);
+    put_numbers(object, "lower", spread->in, spread->lower);
+    put_numbers(object, "upper", spread->in, spread->upper);
     json_object_set_new(object, "drift", others);
     for (size_t i = 0; i < spread->drifts; i++) SK_TRY(save_factor(s, "drift", i, spread->drift[i]));
     for (size_t i = 0; i < spread->others; i++) {
@@ -123,8 +123,8 @@ static sock_status load_numbers(sk_loading *l, json_t *object, sk_spread *s)
     SK_TRY(take_numbers(l, object, "share", s->drifts, s->share));
     SK_TRY(take_numbers(l, object, "pi", s->drifts + s->others, s->pi));
     SK_TRY(take_numbers(l, object, "diffusion_share", s->diffusions, s->diffusion_share));
-    SK_TRY(take_numbers(l, object, "lower", s->d, s->lower));
-    SK_TRY(take_numbers(l, object, "upper", s->d, s->upper));
+    SK_TRY(take_numbers(l, object, "lower", s->in, s->lower));
+    SK_TRY(take_numbers(l, object, "upper", s->in, s->upper));
     SK_TRY(check_shares(l, "share", s->drifts, s->share, true));
     SK_TRY(check_shares(l, "pi", s->drifts + s->others, s->pi, false));
     SK_TRY(check_shares(l, "diffusion_share", s->diffusions, s->diffusion_share, true));
@@ -168,7 +168,8 @@ sock_status sk_load_spread(sk_loading *l, json_t *object)
     if (!json_is_object(object) || !json_is_array(others)) return sk_bad_model(l, "spread is not an object", NULL);
     if (!model->drift_terms || diffusions > model->diffusion_terms)
         return sk_bad_model(l, "spread does not agree with the terms", NULL);
-    SK_TRY(sk_spread_new(l->ctx, model->d, model->drift_terms, json_array_size(others), diffusions, &model->spread));
+    SK_TRY(sk_spread_new(l->ctx, model->d, sk_model_in(model), model->drift_terms, json_array_size(others), diffusions,
+                         &model->spread));
     SK_TRY(load_numbers(l, object, model->spread));
     return load_terms(l, others, model->spread);
 }

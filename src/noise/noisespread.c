@@ -502,7 +502,7 @@ static sock_status look(looking *w, rivals *r)
     sock_model *model = w->model;
     SK_TRY(begin(w));
     SK_TRY(compete(w, r));
-    SK_TRY(sk_spread_new(ctx, model->d, 1, r->others, 1, &model->spread));
+    SK_TRY(sk_spread_new(ctx, model->d, model->d, 1, r->others, 1, &model->spread));
     SK_TRY(drift_law(w, model->drift[0], w->fit->drift[w->fit->f], &model->spread->drift[0]));
     SK_TRY(put_candidates(w, r, model->spread));
     model->spread->diffusion_share[0] = 1;

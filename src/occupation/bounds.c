@@ -51,7 +51,12 @@ sock_status sk_bounds_new(sock_context *ctx, size_t d, const double *lower, cons
     if (!lower || !upper || !any(d, lower, upper)) return SOCK_OK;
     sk_bounds *b = sk_alloc(ctx, 1, sizeof *b);
     if (!b) return SOCK_ENOMEM;
-    *b = (sk_bounds){d, sk_doubles(ctx, d, 1), sk_doubles(ctx, d, 1), sk_doubles(ctx, d, 1), sk_doubles(ctx, d, 1), ""};
+    *b = (sk_bounds){.d = d,
+                     .in = d,
+                     .lower = sk_doubles(ctx, d, 1),
+                     .upper = sk_doubles(ctx, d, 1),
+                     .origin = sk_doubles(ctx, d, 1),
+                     .scale = sk_doubles(ctx, d, 1)};
     if (!b->lower || !b->upper || !b->origin || !b->scale) {
         sk_bounds_free(b);
         return SOCK_ENOMEM;
@@ -63,9 +68,38 @@ sock_status sk_bounds_new(sock_context *ctx, size_t d, const double *lower, cons
     return SOCK_OK;
 }
 
+sock_status sk_bounds_widen(sock_context *ctx, size_t in, sk_bounds *b)
+{
+    double *origin = sk_doubles(ctx, in, 1), *scale = sk_doubles(ctx, in, 1);
+    if (!origin || !scale) {
+        sk_free(origin);
+        sk_free(scale);
+        return SOCK_ENOMEM;
+    }
+    for (size_t k = 0; k < in; k++) {
+        origin[k] = k < b->d ? b->origin[k] : 0;
+        scale[k] = k < b->d ? b->scale[k] : 1;
+    }
+    sk_free(b->origin);
+    sk_free(b->scale);
+    b->origin = origin;
+    b->scale = scale;
+    b->in = in;
+    return SOCK_OK;
+}
+
+bool sk_bounds_letters(const sk_bounds *b, const bool *use, char letters[SK_MOST_SIDES + 1])
+{
+    if (!b->sides[0] || b->in > SK_MOST_SIDES) return false;
+    memcpy(letters, b->sides, b->d);
+    for (size_t k = b->d; k < b->in; k++) letters[k] = !use || use[k - b->d] ? '-' : '.';
+    letters[b->in] = 0;
+    return true;
+}
+
 void sk_bounds_units(const sk_bounds *b, size_t count, const double *x, double *out)
 {
-    for (size_t i = 0; i < count * b->d; i++) out[i] = (x[i] - b->origin[i % b->d]) / b->scale[i % b->d];
+    for (size_t i = 0; i < count * b->in; i++) out[i] = (x[i] - b->origin[i % b->in]) / b->scale[i % b->in];
 }
 
 void sk_bounds_clip(size_t d, const double *lower, const double *upper, double *x)

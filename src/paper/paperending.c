@@ -48,9 +48,9 @@ static sock_status refit_diffusion(sk_paper *p, const sk_rule *rule, sk_paper_fo
     SK_GO(sk_kernel_parse(p->ctx, "diffusion", a->kernel, &kernel));
     SK_GO(sk_kernel_resolve(p->ctx, "diffusion", kernel, rule->in, rule->nodes, rule->x));
     sk_diffusion_spec spec = sk_paper_diffusion_spec(p, kernel, true);
-    SK_GO(sk_diffusion_system_new(p->ctx, rule, &spec, &system));
     SK_GO(sk_paper_residuals(p, p->all, rule->n, model, &z));
-    SK_GO(sk_diffusion_solve(p->ctx, system, z, count, lambda, term, report, NULL));
+    SK_GO(sk_diffusion_system_new(p->ctx, rule, z, &spec, &system));
+    SK_GO(sk_diffusion_solve(p->ctx, system, count, lambda, term, report, NULL));
     a->solved = report[count - 1];
     status = sk_model_add_diffusion(p->ctx, model, term[count - 1]);
     term[count - 1] = NULL;

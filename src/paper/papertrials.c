@@ -216,52 +216,72 @@ static sock_status score_diffusion(sk_paper *p, sk_diffusion_term *term, double 
     return held_out(p, &with, score);
 }
 
-sock_status sk_paper_try_diffusion(sk_paper *p, double eta, size_t count, const double *l, sk_paper_found *best)
+/* The penalties of one eta, and what they gave. */
+typedef struct path {
+    double eta;
+    char *name; /* of the kernel */
+    const double *l;
+    double lambda[SK_PAPER_LAMBDAS];
+    sk_diffusion_term *term[SK_PAPER_LAMBDAS];
+} path;
+
+/* Those from begin on, which took so many seconds each; *last: their best score. */
+static sock_status score_path(sk_paper *p, path *t, size_t begin, size_t used, double seconds, sk_paper_found *best,
+                              double *last)
 {
-    sk_diffusion_term *term[SK_PAPER_LAMBDAS] = {0};
-    sk_diffusion_report report[SK_PAPER_LAMBDAS];
-    double lambda[SK_PAPER_LAMBDAS], *z = NULL;
-    const sk_rule *rule = sk_paper_searched(p);
-    sk_kernel *kernel = NULL;
-    sk_diffusion_system *system = NULL;
-    char *name = NULL;
-    sock_status status;
-    SK_GO(sk_progress(p->ctx, "diffusion grid", -1));
-    SK_GO(sk_paper_kernel(p, "diffusion", p->spec->diffusion, "fourier:p=100", eta, rule, &kernel));
-    sk_diffusion_spec spec = sk_paper_diffusion_spec(p, kernel, false);
-    SK_GO(sk_diffusion_system_new(p->ctx, rule, &spec, &system));
-    double unit = sk_diffusion_unit(system);
-    for (size_t j = 0; j < count; j++) lambda[j] = l[j] * (unit > 0 ? unit : 1);
-    SK_GO(sk_paper_residuals(p, p->part ? p->part : p->train, rule->n, p->base, &z));
-    if (!(name = sk_kernel_format(p->ctx, kernel))) {
-        status = SOCK_ENOMEM;
-        goto out;
+    *last = -(double)INFINITY;
+    for (size_t j = begin; j < begin + used; j++) {
+        double score = 0;
+        SK_TRY(score_diffusion(p, t->term[j], &score));
+        sk_paper_place at = {t->eta, t->l[j], t->lambda[j], score};
+        log_place(p, "diffusion", t->name, &at, seconds);
+        *last = fmax(*last, score);
+        if (!better(best, score)) continue;
+        SK_TRY(note_best(p->ctx, best, at, t->name));
+        sk_diffusion_term_free(best->diffusion);
+        best->diffusion = t->term[j];
+        t->term[j] = NULL;
     }
+    return SOCK_OK;
+}
+
+static sock_status follow_path(sk_paper *p, path *t, size_t count, sk_diffusion_system *system, sk_paper_found *best)
+{
+    sk_diffusion_report report[SK_PAPER_LAMBDAS];
+    const double unit = sk_diffusion_unit(system);
     double own = -(double)INFINITY; /* best score of this eta */
+    for (size_t j = 0; j < count; j++) t->lambda[j] = t->l[j] * (unit > 0 ? unit : 1);
     for (size_t begin = 0, used; begin < count; begin += used) {
         used = SK_MIN(AT_ONCE, count - begin);
-        double last = -(double)INFINITY, since = sk_seconds();
-        SK_GO(sk_diffusion_solve(p->ctx, system, z, used, lambda + begin, term + begin, report, NULL));
-        for (size_t j = begin; j < begin + used; j++) {
-            double score = 0;
-            SK_GO(score_diffusion(p, term[j], &score));
-            sk_paper_place at = {eta, l[j], lambda[j], score};
-            log_place(p, "diffusion", name, &at, (sk_seconds() - since) / (double)used);
-            last = fmax(last, score);
-            if (!better(best, score)) continue;
-            SK_GO(note_best(p->ctx, best, at, name));
-            sk_diffusion_term_free(best->diffusion);
-            best->diffusion = term[j];
-            term[j] = NULL;
-        }
+        double last, since = sk_seconds();
+        SK_TRY(sk_diffusion_solve(p->ctx, system, used, t->lambda + begin, t->term + begin, report, NULL));
+        SK_TRY(score_path(p, t, begin, used, (sk_seconds() - since) / (double)used, best, &last));
         if (last < own - HOPELESS) break; /* past the best: smaller lambdas cost most and do not come back */
         own = fmax(own, last);
     }
+    return SOCK_OK;
+}
+
+sock_status sk_paper_try_diffusion(sk_paper *p, double eta, size_t count, const double *l, sk_paper_found *best)
+{
+    const sk_rule *rule = sk_paper_searched(p);
+    path t = {.eta = eta, .l = l};
+    sk_kernel *kernel = NULL;
+    sk_diffusion_system *system = NULL;
+    double *z = NULL;
+    sock_status status;
+    SK_GO(sk_progress(p->ctx, "diffusion grid", -1));
+    SK_GO(sk_paper_kernel(p, "diffusion", p->spec->diffusion, "fourier:p=100", eta, rule, &kernel));
+    const sk_diffusion_spec spec = sk_paper_diffusion_spec(p, kernel, false);
+    SK_GO(sk_paper_residuals(p, p->part ? p->part : p->train, rule->n, p->base, &z));
+    SK_GO(sk_diffusion_system_new(p->ctx, rule, z, &spec, &system));
+    SK_GO((t.name = sk_kernel_format(p->ctx, kernel)) ? SOCK_OK : SOCK_ENOMEM);
+    SK_GO(follow_path(p, &t, count, system, best));
 out:
-    for (size_t j = 0; j < count; j++) sk_diffusion_term_free(term[j]);
+    for (size_t j = 0; j < count; j++) sk_diffusion_term_free(t.term[j]);
     sk_diffusion_system_free(system);
     sk_kernel_free(kernel);
-    sk_free(name);
+    sk_free(t.name);
     sk_free(z);
     return status < 0 ? status : SOCK_OK;
 }

@@ -15,7 +15,7 @@
 
 /* Compressing costs the cube of the rows that are left; levels do without from LEVELS_ROWS on, several targets together
  * sooner. Methods other than Newton's have no levels. */
-enum { COMPRESSED_MOST = 2500, LEVELS_ROWS = 1000, LEVELS_ROWS_TOGETHER = 450, LEVELS_ORDER = 300, ALONE_ROWS = 600 };
+enum { COMPRESSED_MOST = 2500, LEVELS_ROWS = 1000, LEVELS_ROWS_TOGETHER = 450, LEVELS_ORDER = 300 };
 static const double COLD_LAMBDA = 1e-3, TINY_LAMBDA = 1e-8;
 
 static const char *const solver_names[] = {"newton",        "lbfgs",    "fista",
@@ -111,7 +111,7 @@ static sock_status set_limits(solve *s, const sk_psd_target *target, const sk_ps
     s->n = s->prepared->n;
     s->d = target->d;
     s->pairs = s->d * (s->d + 1) / 2;
-    s->tolerance = options && options->tolerance > 0 ? options->tolerance : 1e-6;
+    s->tolerance = options && options->tolerance > 0 ? options->tolerance : SK_PSD_TOLERANCE;
     s->max_iterations = options && options->max_iterations ? options->max_iterations
                         : s->solver == NEWTON              ? 200
                                                            : 100000;
@@ -216,6 +216,17 @@ static sock_status lift(solve *s, const sk_psd_inner *inner, const double *y, do
     return SOCK_OK;
 }
 
+/* Where the compressed rows start: at the projection of an earlier point, or at the solution without the constraint. */
+static sock_status compressed_start(const solve *s, const double *t, double *y)
+{
+    const sk_psd_prepared *prepared = s->prepared;
+    const size_t m = prepared->m;
+    const double first = s->solver == NEWTON ? fmax(s->lambda, COLD_LAMBDA / 10) : s->lambda;
+    if (s->start) return sk_psd_project_rows(s->ctx, prepared, s->pairs, s->start, y);
+    for (size_t i = 0; i < s->pairs * m; i++) y[i] = -t[i] / ((double)s->n / 2 + prepared->s2[i % m] / (2 * first));
+    return SOCK_OK;
+}
+
 /* The compressed rows: only s->at.y is set. */
 static sock_status solve_compressed(solve *s, double tolerance)
 {
@@ -243,12 +254,9 @@ static sock_status solve_compressed(solve *s, double tolerance)
     SK_GO(sk_psd_map_work(s->ctx, &inner.map));
     SK_GO(sk_psd_point_new(s->ctx, &inner.map, &point));
     SK_GO(sk_psd_project_rows(s->ctx, prepared, s->pairs, s->z, t));
-    double inside = sk_norm(length, t), first = s->solver == NEWTON ? fmax(s->lambda, COLD_LAMBDA / 10) : s->lambda;
+    const double inside = sk_norm(length, t);
     inner.rest = fmax((double)s->n - inside * inside, 0); /* |z|^2 = n */
-    if (s->start)
-        SK_GO(sk_psd_project_rows(s->ctx, prepared, s->pairs, s->start, point.y));
-    else
-        for (size_t i = 0; i < length; i++) point.y[i] = -t[i] / ((double)s->n / 2 + prepared->s2[i % m] / (2 * first));
+    SK_GO(compressed_start(s, t, point.y));
     SK_GO(run_with_fallback(s, &inner, &point));
     sock_status outcome = status;
     SK_GO(lift(s, &inner, point.y, work));
@@ -403,7 +411,7 @@ static sock_status choose_and_solve(solve *s)
     SK_TRY(check_memory(s, 1));
     if (by_levels(s, 1)) return solve_by_levels(&s, 1);
     if (!s->prepared->plain && rows <= COMPRESSED_MOST)
-        return rows <= ALONE_ROWS ? sk_psd_alone(s->ctx, compression_task, s) : solve_by_compression(s);
+        return rows <= SK_PSD_ALONE_ROWS ? sk_psd_alone(s->ctx, compression_task, s) : solve_by_compression(s);
     SK_TRY(open_full(s));
     return solve_full(s);
 }
@@ -437,7 +445,16 @@ void sk_psd_result_free(sk_psd_result *result)
     sk_free(result->factor);
     sk_free(result->values);
     sk_free(result->beta);
+    sk_free(result->point);
     sk_free(result);
+}
+
+sock_status sk_psd_verdict(sock_context *ctx, const sk_psd_result *result, double tolerance)
+{
+    if (result->converged) return SOCK_OK;
+    return sk_fail(ctx, SOCK_NOT_CONVERGED,
+                   "%s stopped after %zu iterations with a relative duality gap of %.3g; %.3g was asked for",
+                   result->solver, result->iterations, result->gap / result->primal, tolerance);
 }
 
 /* beta_i = sqrt(w_i) z_scale y_i, back to n x d x d. */
@@ -530,12 +547,8 @@ static bool is_zero(const solve *s) { return !(s->z_scale > 0) || !(s->prepared-
 static sock_status close_solve(const solve *s, double seconds, sk_psd_result **out)
 {
     SK_TRY(is_zero(s) ? make_zero_result(s, out) : make_result(s, out));
-    sk_psd_result *result = *out;
-    result->effort.total = seconds;
-    if (result->converged) return SOCK_OK;
-    return sk_fail(s->ctx, SOCK_NOT_CONVERGED,
-                   "%s stopped after %zu iterations with a relative duality gap of %.3g; %.3g was asked for",
-                   result->solver, result->iterations, result->gap / result->primal, s->tolerance);
+    (*out)->effort.total = seconds;
+    return sk_psd_verdict(s->ctx, *out, s->tolerance);
 }
 
 sock_status sk_psd_solve(sock_context *ctx, sk_psd_prepared *prepared, const sk_psd_target *target,

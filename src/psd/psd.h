@@ -41,10 +41,12 @@ typedef struct sk_psd_target {
     double lambda;   /* > 0 */
 } sk_psd_target;
 
+#define SK_PSD_TOLERANCE 1e-6 /* of a solution where none is asked for */
+
 /* All zero: the defaults. */
 typedef struct sk_psd_options {
     const char *solver;    /* newton (NULL), lbfgs, fista, fista-restart, projgrad, projgrad-accelerated */
-    double tolerance;      /* relative duality gap, gap / primal; 0: 1e-6 */
+    double tolerance;      /* relative duality gap, gap / primal; 0: SK_PSD_TOLERANCE */
     size_t max_iterations; /* 0: 200 for newton, 100000 for the others */
     double seconds;        /* time cap; 0: none */
     double lambda_min;     /* the smallest lambda that will be asked for, if known: saves compressing again */
@@ -62,7 +64,8 @@ typedef struct sk_psd_result {
     double *factor; /* V: pd x rank, Q = V V' in the features as given; columns orthogonal, by falling length, so that
                        the leading columns are the best approximation of lower rank */
     double *values; /* rank eigenvalues of Q, falling; those below 1e-14 of the largest are left out */
-    double *beta;   /* n x d x d */
+    double *beta;   /* n x d x d; NULL where there are no rows: then */
+    double *point;  /* pairs x h: svec of X0 with beta_i = (2/n) w_i (R(X0)_i - z_i); else NULL */
     double lambda;
     double primal, dual, gap; /* gap >= 0 is computed without cancellation: more exact than primal - dual */
     size_t iterations, rows;  /* rows: after compression */
@@ -143,7 +146,15 @@ sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t
 
 struct sk_psd_bounds {
     double primal, dual, gap;
+    size_t iterations;
+    sk_psd_effort effort;
 };
+
+/* The same as a result, certified by g as it was given to sk_psd_gram_new or _entries, c and zz. warm: an earlier
+ * result of the same sums and d, or NULL. SOCK_NOT_CONVERGED as sk_psd_solve. */
+sock_status sk_psd_gram_result(sock_context *ctx, const sk_psd_gram *gram, size_t n, const double *g,
+                               const sk_psd_moments *z, const sk_psd_options *options, const sk_psd_result *warm,
+                               sk_psd_result **out);
 
 /* A (n x n symmetric, lower triangle read) := the nearest positive semi-definite matrix, both triangles. space: made
  * for n or more. *rank: number of positive eigenvalues; may be NULL. */

@@ -18,15 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-struct sk_psd_gram {
-    size_t p, q, m;
-    double scale;  /* G_inner = G / scale^2 */
-    double *c;     /* m x q rows */
-    double *s2;    /* m; NULL: the rows are not orthogonal */
-    size_t *pivot; /* m, then: row j is 0 at the pivots of the rows before it */
-    unsigned *first, *second;
-};
-
 void sk_psd_gram_free(sk_psd_gram *gram)
 {
     if (!gram) return;
@@ -211,55 +202,71 @@ static sock_status unconstrained(sock_context *ctx, const sk_psd_gram *gram, con
     return status == SOCK_ENUMERIC ? SOCK_OK : status; /* 0 is as good a start as any */
 }
 
+sk_psd_map sk_psd_gram_map(const sk_psd_gram *gram, size_t d)
+{
+    return (sk_psd_map){.m = gram->m,
+                        .p = gram->p,
+                        .d = d,
+                        .pairs = d * (d + 1) / 2,
+                        .c = gram->c,
+                        .h = gram->q,
+                        .first = gram->first,
+                        .second = gram->second};
+}
+
+/* Everything in inner units but the start; t: pairs x m. */
+static void fill_inner(const sk_psd_gram *gram, const sk_psd_moments *z, const sk_psd_options *options,
+                       double target_scale, double *t, sk_psd_inner *inner)
+{
+    const double n = (double)inner->n, square = targets(gram, inner->map.pairs, z->c, target_scale, t);
+    inner->t = t;
+    inner->s2 = gram->s2;
+    inner->rest = n > square ? n - square : 0;
+    inner->lambda = z->lambda / (gram->scale * gram->scale);
+    inner->tolerance = options && options->tolerance > 0 ? options->tolerance : SK_PSD_TOLERANCE;
+    inner->max_iterations = options && options->max_iterations ? options->max_iterations : 200;
+    if (options && options->seconds > 0) inner->deadline = sk_seconds() + options->seconds;
+}
+
+static void give_answer(const sk_psd_inner *inner, const sk_psd_point *point, double unit, double square, double *q,
+                        sk_psd_bounds *bounds)
+{
+    const size_t order = inner->map.p * inner->map.d;
+    for (size_t i = 0; i < order * order; i++) q[i] = unit * point->q[i];
+    if (bounds)
+        *bounds = (sk_psd_bounds){square * point->primal, square * (point->primal - point->gap), square * point->gap,
+                                  inner->iterations, *inner->effort};
+}
+
 sock_status sk_psd_gram_solve(sock_context *ctx, const sk_psd_gram *gram, size_t n, const sk_psd_moments *z,
                               const sk_psd_options *options, double *dual, bool warm, double *q, sk_psd_bounds *bounds)
 {
-    size_t d = z->d, pairs = d * (d + 1) / 2, order = gram->p * d;
+    const size_t d = z->d, length = d * (d + 1) / 2 * gram->m, order = gram->p * d;
+    const double target_scale = sqrt(z->zz / (double)n);
     assert(gram->s2 || (d == 1 && gram->p <= SK_PSD_QUICK && !dual));
-    double target_scale = sqrt(z->zz / (double)n);
     if (!(target_scale > 0)) { /* nothing to explain */
         memset(q, 0, order * order * sizeof *q);
-        if (bounds) *bounds = (sk_psd_bounds){0, 0, 0};
+        if (bounds) *bounds = (sk_psd_bounds){0};
         return SOCK_OK;
     }
     sk_psd_effort effort = {0};
-    sk_psd_inner inner = {.n = n, .effort = &effort, .s2 = gram->s2};
+    sk_psd_inner inner = {.n = n, .effort = &effort, .map = sk_psd_gram_map(gram, d)};
     sk_psd_point point = {0};
-    double *t = sk_doubles(ctx, pairs, gram->m);
+    double *t = sk_doubles(ctx, length, 1);
     sock_status status = t ? SOCK_OK : SOCK_ENOMEM;
-    inner.map = (sk_psd_map){.m = gram->m,
-                             .p = gram->p,
-                             .d = d,
-                             .pairs = pairs,
-                             .c = gram->c,
-                             .h = gram->q,
-                             .first = gram->first,
-                             .second = gram->second};
-    if (status >= 0) status = sk_psd_map_work(ctx, &inner.map);
-    if (status >= 0) status = sk_psd_point_new(ctx, &inner.map, &point);
-    if (status >= 0) status = sk_eigen_new(ctx, order, &inner.eigen);
-    if (status >= 0) {
-        double square = targets(gram, pairs, z->c, target_scale, t);
-        inner.t = t;
-        inner.rest = (double)n > square ? (double)n - square : 0;
-        inner.lambda = z->lambda / (gram->scale * gram->scale);
-        inner.tolerance = options && options->tolerance > 0 ? options->tolerance : 1e-6;
-        inner.max_iterations = options && options->max_iterations ? options->max_iterations : 200;
-        /* start: the dual point last seen, or that of the unconstrained solution */
-        if (dual && warm)
-            memcpy(point.y, dual, pairs * gram->m * sizeof *dual);
-        else
-            status = unconstrained(ctx, gram, &inner, point.y);
-    }
-    if (status >= 0) status = sk_psd_newton(ctx, &inner, &point);
-    if (status >= 0) {
-        double unit = target_scale / gram->scale; /* Q_given = unit * Q_inner */
-        for (size_t i = 0; i < order * order; i++) q[i] = unit * point.q[i];
-        if (dual) memcpy(dual, point.y, pairs * gram->m * sizeof *dual);
-        double square = target_scale * target_scale;
-        if (bounds)
-            *bounds = (sk_psd_bounds){square * point.primal, square * (point.primal - point.gap), square * point.gap};
-    }
+    if (status < 0) goto out;
+    SK_GO(sk_psd_map_work(ctx, &inner.map));
+    SK_GO(sk_psd_point_new(ctx, &inner.map, &point));
+    SK_GO(sk_eigen_new(ctx, order, &inner.eigen));
+    fill_inner(gram, z, options, target_scale, t, &inner);
+    if (dual && warm) /* where it ended last */
+        memcpy(point.y, dual, length * sizeof *dual);
+    else
+        SK_GO(unconstrained(ctx, gram, &inner, point.y));
+    SK_GO(sk_psd_newton(ctx, &inner, &point));
+    give_answer(&inner, &point, target_scale / gram->scale, target_scale * target_scale, q, bounds);
+    if (dual) memcpy(dual, point.y, length * sizeof *dual);
+out:
     sk_eigen_free(inner.eigen);
     sk_psd_point_clear(&point);
     sk_psd_map_clear(&inner.map);

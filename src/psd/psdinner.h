@@ -106,6 +106,7 @@ void sk_psd_projection_derivative(sock_context *ctx, const sk_psd_point *at, siz
 
 /* Runs fn(arg) as if inside a parallel loop, so that BLAS uses one thread. For short pieces of work with many calls:
  * BLAS threads wait by spinning, and on a busy machine that costs far more than they save. */
+enum { SK_PSD_ALONE_ROWS = 600 }; /* a solve with fewer rows is such a piece; speed only */
 typedef sock_status (*sk_psd_task_fn)(void *arg);
 sock_status sk_psd_alone(sock_context *ctx, sk_psd_task_fn fn, void *arg);
 
@@ -127,6 +128,23 @@ typedef struct sk_psd_pivots {
 sock_status sk_psd_pivots_new(sock_context *ctx, size_t k, size_t most, sk_psd_pivots *w);
 void sk_psd_pivots_clear(sk_psd_pivots *w);
 size_t sk_psd_pivoted_rows(sock_context *ctx, const double *gram, double share, const sk_psd_pivots *w);
+
+/* ---- Sums over rows ---- */
+
+struct sk_psd_gram {
+    size_t p, q, m;
+    double scale;  /* G_inner = G / scale^2 */
+    double *c;     /* m x q rows */
+    double *s2;    /* m; NULL: the rows are not orthogonal */
+    size_t *pivot; /* m, then: row j is 0 at the pivots of the rows before it */
+    unsigned *first, *second;
+};
+
+/* The rows of a factored G as a map without work space. */
+sk_psd_map sk_psd_gram_map(const sk_psd_gram *gram, size_t d);
+
+/* SOCK_OK, or SOCK_NOT_CONVERGED with the gap in the message. */
+sock_status sk_psd_verdict(sock_context *ctx, const sk_psd_result *result, double tolerance);
 
 /* ---- Prepared rows ---- */
 

@@ -371,19 +371,39 @@ static sock_status score_second(sock_context *ctx, const sock_model *model, cons
     return score_errors(ctx, model, test, truth, out);
 }
 
+/* Whether the MMD is not asked for, or cannot be; says why. */
+static bool has_no_mmd(const subject *who, const sock_data *train, const sk_mmd_spec *spec, sock_scores *out)
+{
+    const char *reason = NULL;
+    if (who->model && who->model->structure->order == 2)
+        reason = "the model is of order 2, and the test set has no velocities to start paths with";
+    else if (!spec->paths)
+        reason = "mmd-paths is 0";
+    else if (!train)
+        reason = "no training data given, whose distances set the scale";
+    if (reason) miss_mmd(out, false, reason);
+    return reason != NULL;
+}
+
+static sock_status score_truth(sock_context *ctx, const sock_model *truth, const sock_data *test,
+                               const sk_mmd_spec *spec, const char *out_of_reach, sock_scores *out)
+{
+    sk_mmd_result result;
+    if (!truth || out_of_reach) {
+        miss(&out->mmd2_truth, truth != NULL, "%s", truth ? out_of_reach : "no truth given");
+        return SOCK_OK;
+    }
+    SK_TRY(sk_mmd(ctx, truth, test, spec, &result));
+    give(&out->mmd2_truth, result.value);
+    return SOCK_OK;
+}
+
 static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_data *test, const sock_data *train,
                              const sock_model *truth, sk_mmd_spec *spec, sock_scores *out)
 {
     size_t pairs;
     sk_mmd_result result;
-    if (who->model && who->model->structure->order == 2) {
-        miss_mmd(out, false, "the model is of order 2, and the test set has no velocities to start paths with");
-        return SOCK_OK;
-    }
-    if (!spec->paths || !train) {
-        miss_mmd(out, false, spec->paths ? "no training data given, whose distances set the scale" : "mmd-paths is 0");
-        return SOCK_OK;
-    }
+    if (has_no_mmd(who, train, spec, out)) return SOCK_OK;
     SK_TRY(sk_mmd_eta(ctx, train, &spec->eta, &pairs));
     if (!pairs || !(spec->eta > 0) || !isfinite(spec->eta)) {
         miss_mmd(out, true,
@@ -407,17 +427,7 @@ static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_d
     give(&out->mmd2, result.value);
     out->mmd_starts = result.starts;
     out->mmd_lost = result.lost;
-    if (!truth) {
-        miss(&out->mmd2_truth, false, "no truth given");
-        return SOCK_OK;
-    }
-    if (far) {
-        miss(&out->mmd2_truth, true, "%s", reason);
-        return SOCK_OK;
-    }
-    SK_TRY(sk_mmd(ctx, truth, test, spec, &result));
-    give(&out->mmd2_truth, result.value);
-    return SOCK_OK;
+    return score_truth(ctx, truth, test, spec, far ? reason : NULL, out);
 }
 
 /* ---- All together ---- */

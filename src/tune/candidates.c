@@ -111,7 +111,8 @@ static sock_status parse(const maker *m, const char *option, const char *text, s
 {
     const sk_transitions *t = m->rows;
     SK_TRY(sk_kernel_parse(m->ctx, option, text, &made->kernel));
-    if (t->bounds) sk_kernel_set_sides(made->kernel, t->bounds->sides);
+    char letters[SK_MOST_SIDES + 1];
+    if (t->bounds && sk_bounds_letters(t->bounds, made->use, letters)) sk_kernel_set_sides(made->kernel, letters);
     sock_status status = check_bounded(m, option, made->kernel);
     if (status >= 0) status = sk_kernel_resolve(m->ctx, option, made->kernel, t->in, t->n, t->left);
     if (status >= 0) status = sk_kernel_means_zero(m->ctx, made->kernel, t->in, &made->own_zero);
@@ -284,9 +285,9 @@ static sock_status gauss_diffusions(const maker *m, const row *r)
 /* Features of a bounded row: those of its kernel with the letters of these bounds. */
 static sock_status bounded_features(const maker *m, const row *r, double *p)
 {
-    sk_candidate made = {0};
+    sk_candidate made = {.use = m->spec->inputs ? m->spec->inputs->a : NULL};
     SK_TRY(parse(m, "diffusion", r->kernel, &made));
-    *p = sk_kernel_features(made.kernel, m->rows->d, 0);
+    *p = sk_kernel_features(made.kernel, m->rows->in, 0);
     sk_candidate_clear(&made);
     return SOCK_OK;
 }
@@ -294,7 +295,8 @@ static sock_status bounded_features(const maker *m, const row *r, double *p)
 static sock_status bounded_list(const maker *m)
 {
     const size_t d = m->rows->d;
-    if (!m->rows->bounds || !m->rows->bounds->sides[0] || m->pilot) return SOCK_OK;
+    char letters[SK_MOST_SIDES + 1];
+    if (!m->rows->bounds || !sk_bounds_letters(m->rows->bounds, NULL, letters) || m->pilot) return SOCK_OK;
     for (const row *r = bounded_rows; r < bounded_rows + BOUNDED_ROWS; r++) {
         double p = 0;
         if ((r->degree > 2 && d > 1) || (r->learned && !m->spec->learned)) continue;

@@ -138,7 +138,7 @@ static sock_status solve(attempt *t)
         double *path = t->path + f * t->lambdas * t->trial->size, *dof = f < t->folds ? NULL : t->dof;
         SK_TRY(sk_progress(t->ctx, t->candidate->name, -1));
         if (t->candidate->learned)
-            SK_TRY(sk_drift_sums_learned(t->ctx, t->sums, without, path, dof));
+            SK_TRY(sk_drift_sums_trimmed(t->ctx, t->sums, without, path, dof));
         else
             SK_TRY(sk_drift_sums_ridge(t->ctx, t->sums, without, t->lambdas, sk_drift_lambdas, path, dof));
     }

@@ -487,6 +487,7 @@ static sock_status set_bounds(sock_context *ctx, const sk_tune_spec *spec, sk_ro
         upper[k] = (spec->upper[k] - centre) / unit;
     }
     sock_status status = scaled ? sk_bounds_new(ctx, t->d, scaled, upper, t->n, t->y, &r->bounds) : SOCK_ENOMEM;
+    if (status >= 0 && r->bounds && t->in > t->d) status = sk_bounds_widen(ctx, t->in, r->bounds);
     t->bounds = r->bounds;
     sk_free(scaled);
     return status;

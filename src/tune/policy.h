@@ -159,6 +159,9 @@
 #define SK_SHARE_LEAST 0.01  /* relative weight below which a part is not in an average */
 #define SK_SHARE_NATS 2      /* weights are exp(score / this): a score is a draw with an error of about a nat */
 #define SK_FREEDOM_PRICE 1   /* what a richer drift gains by following noise shows beyond the data, not in the score */
+#define SK_IDLE_NATS                                                                                                   \
+    2 /* of evidence: a term that costs less without which the others do as well goes again; the price of entry took   \
+         weak true terms with it */
 #define SK_PRUNE_TERMS                                                                                                 \
     24                   /* terms in all from which the way back begins, too: some are worth something only together   \
                           */
@@ -393,9 +396,10 @@
 
 /* ---- Plain fits and equations ---- */
 
-#define SK_PLAIN_LAMBDA 1e-3        /* of the natural unit: penalty of a plain fit where none is named */
-#define SK_PLAIN_ORDER 1000         /* order of its Q, by pivots of all nodes; */
-#define SK_PLAIN_RANK 20            /* pivots at least, */
+#define SK_PLAIN_LAMBDA 1e-3 /* of the natural unit: penalty of a plain fit where none is named */
+#define SK_PLAIN_ORDER 1000  /* order of its Q, by pivots of all nodes; */
+#define SK_PLAIN_SUMS 2500   /* products of features up to which it is solved from sums: their matrix is then 50 MB */
+#define SK_PLAIN_RANK 20     /* pivots at least, */
 #define SK_PLAIN_RANK_DIAGONAL 100  /* and of a diagonal a */
 #define SK_EQUATION_TERMS 12        /* more are no equation to read */
 #define SK_EQUATION_FEATURES 400    /* of a drift that is looked at for one */
@@ -493,5 +497,17 @@
     48 /* cells of a side of the plane, for draws and tables; the model is solved with twice as many, too */
 #define SK_EXPLAIN_EMPTY 1e-10   /* of the largest density: in a cell with less, J J / p is rounding */
 #define SK_EXPLAIN_NEGATIVE 1e-3 /* mass below 0 beyond which the grid does not bear the model */
+
+/* ---- Evidence ---- */
+
+#define SK_BINNED_STEPS 20000 /* steps times states that binned moments are made of: more would move no dot */
+#define SK_BINNED_BINS 24     /* of equal width over the range of a state, */
+#define SK_BINNED_SHARE 120   /* joined until each has its share of the steps */
+#define SK_BINNED_LEAST 10    /* and not fewer than this: of fewer an error is no error */
+#define SK_BINNED_LAGS 6      /* steps of 1, 2, 4, ... intervals */
+#define SK_BINNED_ENOUGH 60   /* as long as so many are left */
+#define SK_BINNED_TURN 3.0    /* slope times step beyond which an end knows next to nothing of its start */
+#define SK_EVIDENCE_STATES 12 /* the first so many have binned moments */
+#define SK_BINNED_KEPT 0.98   /* share of a shift that a filter carries on, at most */
 
 #endif

@@ -87,7 +87,7 @@ static sock_status run(sk_search *s, sock_model **out)
     if (s->spec->after && !s->spec->data->inputs) SK_TRY(s->spec->after(s, out));
     if (!*out) {
         SK_TRY(sk_search_mixture(s, &s->choice, out));
-        if (!s->spec->data->inputs) SK_TRY(sk_search_spread(s, *out));
+        SK_TRY(sk_search_spread(s, *out));
     }
     SK_TRY(name_inputs(s, *out));
     SK_TRY(sk_search_describe(s, &s->choice));

@@ -203,11 +203,11 @@ static sock_status diffusion_laws(const looking *w, sk_spread *spread)
 
 static void find_range(const sk_transitions *rows, sk_spread *spread)
 {
-    const size_t d = rows->d;
-    for (size_t k = 0; k < d; k++) spread->lower[k] = spread->upper[k] = rows->y[k];
-    for (size_t i = 0; i < rows->n * d; i++) {
-        spread->lower[i % d] = fmin(spread->lower[i % d], fmin(rows->y[i], rows->next[i]));
-        spread->upper[i % d] = fmax(spread->upper[i % d], fmax(rows->y[i], rows->next[i]));
+    const size_t in = rows->in;
+    for (size_t k = 0; k < in; k++) spread->lower[k] = spread->upper[k] = rows->left[k];
+    for (size_t i = 0; i < rows->n * in; i++) {
+        spread->lower[i % in] = fmin(spread->lower[i % in], fmin(rows->left[i], rows->right[i]));
+        spread->upper[i % in] = fmax(spread->upper[i % in], fmax(rows->left[i], rows->right[i]));
     }
 }
 
@@ -226,15 +226,15 @@ static sock_status find_middle(sock_context *ctx, const sk_transitions *rows, do
     return SOCK_OK;
 }
 
-/* Left ends in the middle of the data, evenly taken. Answers how many. */
-static size_t take_points(const sk_transitions *rows, const double *low, const double *high, double *x)
+/* Left ends in the middle of the data, evenly taken, with their inputs. Answers how many. */
+static size_t take_points(const sk_transitions *rows, const double *low, const double *high, double *z)
 {
-    const size_t d = rows->d, stride = sk_transitions_stride(rows, SK_BAND_POINTS);
+    const size_t d = rows->d, in = rows->in, stride = sk_transitions_stride(rows, SK_BAND_POINTS);
     size_t count = 0;
     for (size_t i = 0; i < rows->n && count < SK_BAND_POINTS; i += stride) {
         bool inside = true;
         for (size_t k = 0; k < d; k++) inside = inside && rows->y[i * d + k] >= low[k] && rows->y[i * d + k] <= high[k];
-        if (inside) memcpy(x + count++ * d, rows->y + i * d, d * sizeof *x);
+        if (inside) memcpy(z + count++ * in, rows->left + i * in, in * sizeof *z);
     }
     return count;
 }
@@ -243,11 +243,11 @@ sock_status sk_spread_at_data(sock_context *ctx, const sk_transitions *all, cons
                               const sock_model *model)
 {
     const size_t d = rows->d;
-    double *x = sk_doubles(ctx, SK_BAND_POINTS, d), *ends = sk_doubles(ctx, 2, d);
-    sock_status status = x && ends ? find_middle(ctx, rows, ends, ends + d) : SOCK_ENOMEM;
+    double *z = sk_doubles(ctx, SK_BAND_POINTS, rows->in), *ends = sk_doubles(ctx, 2, d);
+    sock_status status = z && ends ? find_middle(ctx, rows, ends, ends + d) : SOCK_ENOMEM;
     find_range(all, model->spread);
-    if (status >= 0) status = sk_drift_sup(ctx, model, take_points(rows, ends, ends + d, x), x, model->spread->sup);
-    sk_free(x);
+    if (status >= 0) status = sk_drift_sup(ctx, model, take_points(rows, ends, ends + d, z), z, model->spread->sup);
+    sk_free(z);
     sk_free(ends);
     return status;
 }
@@ -262,7 +262,8 @@ static sock_status look(looking *w, sock_model *model)
     size_t others = 0;
     sk_drift_weights(&t, pi);
     for (size_t i = 0; i < t.count; i++) others += pi[i] > 0 && !is_part(s, &t, i);
-    SK_TRY(sk_spread_new(s->ctx, model->d, model->drift_terms, others, model->diffusion_terms, &model->spread));
+    SK_TRY(sk_spread_new(s->ctx, model->d, sk_model_in(model), model->drift_terms, others, model->diffusion_terms,
+                         &model->spread));
     SK_TRY(take_some(w));
     SK_TRY(sk_search_views(s, w->rows, model, w->diagonal, &w->views));
     SK_TRY(drift_laws(w, model->spread));

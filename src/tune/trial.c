@@ -119,7 +119,7 @@ static sock_status pivot_without(sock_context *ctx, const sk_transitions *rows, 
     return status;
 }
 
-/* Pivoted features of roots: pivots are taken in the units of the bounds. No inputs then. */
+/* Pivoted features of roots: pivots are taken in the units of the bounds; the letters say which inputs count. */
 static sock_status pivot_roots(sock_context *ctx, const sk_transitions *rows, const sk_candidate *c, double tolerance,
                                sk_features **out)
 {
@@ -155,13 +155,13 @@ static sock_status make_features(sock_context *ctx, const sk_transitions *rows, 
 {
     const bool drift = c->field == SK_DRIFT;
     const double tolerance = drift ? SK_DRIFT_PIVOT : SK_DIFFUSION_PIVOT;
-    if (sk_kernel_is_implicit(c->kernel) && !uses_all(c, rows->in - rows->d))
-        return pivot_without(ctx, rows, c, tolerance, out);
     if (sk_kernel_is_implicit(c->kernel) && sk_kernel_is_bounded(c->kernel) && rows->bounds)
         return pivot_roots(ctx, rows, c, tolerance, out);
+    if (sk_kernel_is_implicit(c->kernel) && !uses_all(c, rows->in - rows->d))
+        return pivot_without(ctx, rows, c, tolerance, out);
     if (sk_kernel_is_implicit(c->kernel)) return sk_pivoted_map(ctx, c->kernel, rows, tolerance, c->max_rank, out);
     SK_TRY(sk_features_new(ctx, drift ? "drift" : "diffusion", c->kernel, rows->in, rows->n, rows->left, out));
-    if (sk_kernel_is_bounded(c->kernel) && rows->bounds) /* no inputs then */
+    if (sk_kernel_is_bounded(c->kernel) && rows->bounds)
         return sk_features_set_units(ctx, *out, rows->bounds->origin, rows->bounds->scale);
     SK_TRY(leave_allowed(ctx, rows, c, out));
     return c->own_zero ? sk_features_set_units(ctx, *out, rows->zero, NULL) : SOCK_OK;

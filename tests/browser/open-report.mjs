@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sock-browser-'));
 const HOSTILE = ['<script>window.pwned=1</script>', '"><img src=x onerror="window.pwned=2">', '</script><script>window.pwned=3</script>',
   "' onload='window.pwned=4", ']]></style><svg onload=window.pwned=5>', '-->{{7*7}}${7*7}`'];
 const CHAPTERS = {
-  gbm: ['fields', 'paths', 'trajectories', 'density', 'check', 'search'],
+  gbm: ['fields', 'paths', 'trajectories', 'density', 'check', 'made'],
   dense: ['fields', 'slices', 'paths', 'trajectories', 'density', 'marginals', 'check'],
   hostile: ['fields', 'pairs', 'slices', 'paths', 'trajectories', 'density', 'marginals', 'check']
 };
@@ -47,6 +47,38 @@ function makeReports() {
   sock('report', 'h.sock', file, '--time', '<b onclick=window.pwned=6>time', '-o', 'hostile.html', '--quiet');
 }
 
+// Models of every kind of feature, each small enough for a page in a second: data set, trajectories kept, options of the fit.
+const KINDS = {
+  polynomial: ['dense', 8, ['--no-tune', '--drift', 'poly:degree=3', '--diffusion', 'poly:degree=2']],
+  gaussian: ['dense', 8, ['--no-tune', '--drift', 'gauss:eta=2', '--diffusion', 'gauss:eta=2']],
+  expansion: ['dense', 8, ['--no-tune', '--drift', 'gauss:eta=2', '--drift-path', 'exact', '--diffusion', 'affine', '--diagonal']],
+  matrix: ['dense', 8, ['--no-tune', '--drift', 'curlfree:eta=2', '--diffusion', 'constant']],
+  fourier: ['dense', 8, ['--no-tune', '--drift', 'affine+fourier:p=20,eta=2', '--diffusion', 'fourier:p=20,eta=2']],
+  nystrom: ['dense', 8, ['--no-tune', '--drift', 'nystrom:m=12,of=gauss,eta=2', '--diffusion', 'nystrom:m=6,of=poly,degree=2']],
+  rates: ['lotka-volterra', 8, ['--no-tune', '--lower', '0', '--drift', 'poly:degree=2', '--diffusion', 'rates:degree=2']],
+  root: ['lotka-volterra', 8, ['--no-tune', '--lower', '0', '--drift', 'poly:degree=2', '--diffusion', 'poly:degree=2,in=root']],
+  averages: ['doublewell', 20, ['--folds', '2', '--noise', 'none']] // of several kernels, with a floor
+};
+
+function makeKinds() {
+  const made = new Set();
+  for (const [kind, [set, kept, options]] of Object.entries(KINDS)) {
+    if (!made.has(set)) { sock('dataset', set, '--seed', '2', '-o', set, '--quiet'); keep(`${set}/train.csv`, kept); made.add(set); }
+    sock('fit', `${set}/train.csv`, ...options, '-o', `${kind}.sock`, '--quiet');
+    sock('report', `${kind}.sock`, `${set}/train.csv`, '-o', `${kind}.html`, '--quiet');
+  }
+}
+
+const rows = (text) => text.trim().split('\n').slice(1).map((line) => line.split(',').map(Number));
+const read = (name) => readFileSync(join(folder, name), 'utf8');
+
+// Mean and variance with their standard errors.
+function moments(values) {
+  const n = values.length, mean = values.reduce((s, v) => s + v, 0) / n, off = values.map((v) => (v - mean) ** 2);
+  const variance = off.reduce((s, v) => s + v, 0) / (n - 1), fourth = off.reduce((s, v) => s + (v - variance) ** 2, 0) / (n - 1);
+  return { mean, meanError: Math.sqrt(variance / n), variance, varianceError: Math.sqrt(fourth / n) };
+}
+
 // A page that fails the test on anything it says or asks for.
 async function openPage(browser, name, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1000, height: 900 }, ...options });
@@ -62,8 +94,9 @@ async function openPage(browser, name, options = {}) {
 // What is in the page: chapters with their panels, and what is wrong with these. Runs inside the page.
 function survey() {
   const chapters = {}, wrong = [];
+  for (const fold of document.querySelectorAll('details')) fold.open = true;
   for (const section of document.querySelectorAll('section[id]')) {
-    const panels = [...section.querySelectorAll('.panels svg')];
+    const panels = [...section.querySelectorAll('.panels > svg')];
     if (panels.length) chapters[section.id] = panels.length;
     for (const svg of panels) {
       const box = svg.getBoundingClientRect(), shapes = svg.querySelectorAll('path,rect:not(.ground),circle,ellipse').length;
@@ -98,6 +131,7 @@ async function shoot(page, name) {
 }
 
 async function openCharts(page) {
+  await page.evaluate(() => { for (const fold of document.querySelectorAll('details')) fold.open = true; });
   for (const button of await page.locator('figure button').all()) await button.click();
   return page.evaluate(() => [...document.querySelectorAll('.chart')].map((box) => {
     const canvases = [...box.querySelectorAll('canvas')];
@@ -140,6 +174,59 @@ const tests = {
     assert.deepEqual(faults, []);
     await context.close();
   },
+  // The law is that of `sock simulate`: f and a to rounding, mean and variance of ends within four standard errors.
+  async 'the page simulates its model'(browser) {
+    makeKinds();
+    for (const [kind, [set]] of Object.entries(KINDS)) {
+      const { page, context, faults } = await openPage(browser, `${kind}.html`);
+      const data = rows(read(`${set}/train.csv`)), points = data.filter((_, i) => i % 13 === 0).slice(0, 40).map((row) => row.slice(2));
+      const header = read(`${set}/train.csv`).split('\n')[0].split(',').slice(2), d = header.length;
+      writeFileSync(join(folder, 'points.csv'), [header.join(','), ...points.map((p) => p.join(','))].join('\n') + '\n');
+      const told = rows(sock('eval', `${kind}.sock`, '--at', 'points.csv').toString());
+      const found = await page.evaluate((list) => list.map((x) => window.sock.fields(x)), points);
+      const upper = [...Array(d).keys()].flatMap((k) => [...Array(d - k).keys()].map((l) => k * d + k + l));
+      for (const [from, take] of [[d, (f) => f[0]], [2 * d, (f) => upper.map((i) => f[1][i])]]) {
+        const size = Math.max(...told.flatMap((row) => row.slice(from, from + take(found[0]).length).map(Math.abs)));
+        told.forEach((row, i) => take(found[i]).forEach((v, j) => assert.ok(Math.abs(v - row[from + j]) < 1e-6 * size, `${kind}: ${v} for ${row[from + j]}`)));
+      }
+      const x0 = points[0], step = (data[1][1] - data[0][1]) / 10, time = 100 * step;
+      const ends = await page.evaluate(([x, t, h]) => window.sock.simulate(x, t, 1000, 7, h), [x0, time, step]);
+      const known = rows(sock('simulate', `${kind}.sock`, `--x0=${x0.join(',')}`, '--times', `0,${time}`, '--step', String(step), '--paths', '4000', '--seed', '3').toString())
+        .filter((row) => row[1] > 0);
+      for (let k = 0; k < d; k++) {
+        const one = moments(ends.filter((_, i) => i % d === k)), other = moments(known.map((row) => row[2 + k]));
+        const off = [(one.mean - other.mean) / Math.hypot(one.meanError, other.meanError), (one.variance - other.variance) / Math.hypot(one.varianceError, other.varianceError)];
+        assert.ok(off.every((z) => Math.abs(z) < 4), `${kind}, state ${k}: off by ${off} standard errors`);
+      }
+      await shoot(page, `live-${kind}`);
+      assert.deepEqual(faults, []);
+      await context.close();
+    }
+  },
+  async 'a click starts paths, and they move'(browser) {
+    for (const kind of ['averages', 'rates']) {
+      const { page, context, faults } = await openPage(browser, `${kind}.html`);
+      const front = page.locator('#live .stage .live-picture canvas').nth(1), said = page.locator('#live .stage .read');
+      assert.match(await said.innerText(), /Click in the picture/);
+      const ink = () => page.evaluate(() => document.querySelectorAll('#live .stage .live-picture canvas')[1].toDataURL());
+      await front.scrollIntoViewIfNeeded();
+      const box = await front.boundingBox(), before = await page.locator('#live .stage input[type=number]').first().inputValue();
+      const empty = await ink();
+      await page.mouse.click(box.x + 0.4 * box.width, box.y + 0.3 * box.height);
+      await page.waitForTimeout(500);
+      assert.notEqual(await page.locator('#live .stage input[type=number]').first().inputValue(), before);
+      assert.notEqual(await ink(), empty);
+      assert.match(await said.innerText(), /mean .*standard deviation/);
+      const thinning = page.locator('#live .thinning input[type=range]'), dots = () => page.evaluate(() => document.querySelector('#live .thinning .live-picture canvas').toDataURL());
+      const first = await dots();
+      await thinning.fill('2');
+      assert.notEqual(await dots(), first);
+      assert.match(await page.locator('#live .thinning .read').innerText(), /every 4th point/);
+      await shoot(page, `started-${kind}`);
+      assert.deepEqual(faults, []);
+      await context.close();
+    }
+  },
   async 'fits a telephone'(browser) {
     for (const name of Object.keys(CHAPTERS)) {
       const { page, context, faults } = await openPage(browser, `${name}.html`, { viewport: { width: 360, height: 740 }, isMobile: true, deviceScaleFactor: 2 });
@@ -159,7 +246,7 @@ const tests = {
     assert.equal(without.buttons, 0);
     assert.ok(scripted.buttons > 0);
     assert.deepEqual([without.chapters, without.tables, without.links], [scripted.chapters, scripted.tables, scripted.links]);
-    for (const word of ['Summary', 'dx/dt', 'Model card', 'relative duality gap', 'sock fit ', 'perplexity'])
+    for (const word of ['No objection', 'dx/dt', 'Model card', 'relative duality gap', 'sock fit ', 'perplexity'])
       assert.ok(without.text.includes(word), `'${word}' is missing`);
     await shoot(off.page, 'gbm-noscript');
     await on.context.close();
@@ -188,11 +275,11 @@ const tests = {
   async 'hostile names are text'(browser) {
     const { page, context, faults } = await openPage(browser, 'hostile.html');
     await openCharts(page);
-    for (const element of await page.locator('#summary b, .chart p').all()) await element.click();
+    for (const element of await page.locator('#summary b, .chart p, #live label, #live .keys').all()) await element.click();
     const found = await page.evaluate(survey);
     assert.equal(found.pwned, undefined);
     assert.equal(await page.locator('img, iframe, object, embed, form, link, svg script, main script, [onerror], [onload], [onclick]').count(), 0);
-    assert.equal(await page.locator('script').count(), 2);
+    assert.equal(await page.locator('script').count(), 4);
     for (const name of HOSTILE) assert.ok(found.text.includes(name), `${name} is not shown`);
     assert.deepEqual(faults, []);
     await context.close();

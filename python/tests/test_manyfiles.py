@@ -1,0 +1,72 @@
+"""Several files as one data set, and folders of arrays."""
+
+import numpy as np
+import pytest
+
+import sock
+
+HEAD = "traj,t,x,y\n"
+ONE, TWO = "a,0,1,2\na,1,1.5,2.5\n", "b,0,3,4\nb,1,3.5,4.5\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, text in (("one.csv", ONE), ("two.csv", TWO), ("both.csv", ONE + TWO)):
+        (tmp_path / name).write_text(HEAD + text)
+    return tmp_path
+
+
+def numbers(data):
+    return [(t.tolist(), x.tolist()) for t, x in data]
+
+
+def test_several_files_are_one_data_set(files):
+    both = sock.Trajectories(files / "both.csv")
+    assert numbers(sock.Trajectories([files / "one.csv", str(files / "two.csv")])) == numbers(both)
+    with pytest.raises(sock.UsageError, match="is given twice"):
+        sock.Trajectories([files / "one.csv", files / "one.csv"])
+    with pytest.raises(sock.MissingFileError):
+        sock.Trajectories([files / "one.csv", files / "none.csv"])
+    with pytest.raises(ValueError):
+        sock.Trajectories([files / "one.csv"], names=["x", "y"])
+
+
+def test_a_trajectory_may_go_on_in_another_file(files):
+    (files / "later.csv").write_text(HEAD + "a,2,7,8\n")
+    pair = [files / "one.csv", files / "later.csv"]
+    assert len(sock.Trajectories(pair)) == 2
+    joined = sock.Trajectories(pair, files="joined")
+    assert len(joined) == 1 and joined[0].x[2].tolist() == [7, 8]
+
+
+def test_a_folder_holds_what_numpy_reads(files):
+    sock.convert([files / "one.csv", files / "two.csv"], files / "both.traj")
+    both = sock.Trajectories(files / "both.csv")
+    assert numbers(sock.Trajectories(files / "both.traj")) == numbers(both)
+    assert np.array_equal(np.load(files / "both.traj" / "x.npy"), both.points())
+    assert np.load(files / "both.traj" / "first.npy").tolist() == [0, 2, 4]
+    assert (files / "both.traj" / "names.txt").read_text() == "x\ny\n"
+
+
+def test_a_folder_that_numpy_wrote_is_read(tmp_path):
+    folder = tmp_path / "own.traj"
+    folder.mkdir()
+    x = np.arange(12.0).reshape(6, 2) ** 2
+    np.save(folder / "x.npy", np.asfortranarray(x.astype(np.float32)))
+    np.save(folder / "t.npy", np.array([0, 1, 2, 0, 1, 2], dtype=np.int16))
+    np.save(folder / "first.npy", [0, 3, 6])
+    np.save(folder / "group.npy", [5, 7])
+    data = sock.Trajectories(folder, state=["p", "q"])
+    assert data.names == ("p", "q") and data.n_groups == 2
+    assert np.array_equal(data.points(), x)
+
+
+def test_a_fit_takes_a_folder(files, tmp_path):
+    rng = np.random.default_rng(3)
+    paths = [(np.arange(60) * 0.1, np.cumsum(rng.normal(size=60)) * 0.1) for _ in range(4)]
+    text = "".join(f"{j},{float(t)!r},{float(x)!r}\n" for j, (ts, xs) in enumerate(paths) for t, x in zip(ts, xs))
+    (files / "walk.csv").write_text("traj,t,x\n" + text)
+    sock.convert(files / "walk.csv", files / "walk.traj")
+    options = dict(tune=False, drift="linear", diffusion="constant")
+    models = [sock.SDE(**options).fit(files / name) for name in ("walk.csv", "walk.traj")]
+    assert models[0].drift([[1.0]]) == models[1].drift([[1.0]])

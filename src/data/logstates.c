@@ -1,0 +1,63 @@
+/* logstates.c - states that are taken by their logarithm: log(x) in place of x. */
+#include "csvcells.h"
+#include "readers.h"
+
+#include <math.h>
+#include <string.h>
+
+bool sk_log_name(const char *name, size_t *from, size_t *length)
+{
+    const size_t all = strlen(name);
+    if (all <= strlen("log()") || strncmp(name, "log(", 4) != 0 || name[all - 1] != ')') return false;
+    *from = 4;
+    *length = all - 5;
+    return true;
+}
+
+sock_status sk_rows_take_log(sock_context *ctx, sk_rows *rows, size_t k)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        double *value = rows->x + i * rows->d + k;
+        if (*value <= 0)
+            return sk_fail(ctx, SOCK_EINPUT,
+                           "%s: %s %zu, column '%s': %g has no logarithm; allowed with log: values above 0 (--missing "
+                           "leaves a code out)",
+                           sk_rows_source(rows, i), sk_rows_place(rows, i), rows->line[i], rows->state[k], *value);
+        *value = log(*value);
+    }
+    char *name = sk_format(ctx, "log(%s)", rows->state[k]);
+    if (!name) return SOCK_ENOMEM;
+    sk_free(rows->state[k]);
+    rows->state[k] = name;
+    return SOCK_OK;
+}
+
+static sock_status take_one(sock_context *ctx, sk_rows *rows, const char *name)
+{
+    const size_t states = rows->d - rows->inputs;
+    for (size_t k = 0; k < states; k++) {
+        size_t from, length;
+        const char *state = rows->state[k];
+        if (strcmp(state, name) == 0) return sk_rows_take_log(ctx, rows, k);
+        if (sk_log_name(state, &from, &length) && strlen(name) == length && strncmp(state + from, name, length) == 0)
+            return SOCK_OK; /* it is one already */
+    }
+    return sk_fail(ctx, SOCK_EUSAGE, "%s: log is '%s', and there is no such state", rows->source, name);
+}
+
+sock_status sk_rows_logs(sock_context *ctx, const sock_options *opts, sk_rows *rows)
+{
+    const char *list = sk_option_text(opts, "log");
+    sk_cursor at = {.p = list, .line = 1, .source = "the option log"};
+    if (strcmp(list, "none") == 0) return SOCK_OK;
+    for (bool last = false; !last;) {
+        sk_cell cell;
+        if (sk_next_cell(ctx, &at, &cell, &last) < 0) return SOCK_EUSAGE;
+        char *name = sk_cell_copy(ctx, &cell);
+        if (!name) return SOCK_ENOMEM;
+        const sock_status status = take_one(ctx, rows, name);
+        sk_free(name);
+        if (status < 0) return status;
+    }
+    return SOCK_OK;
+}

@@ -1,0 +1,225 @@
+/* test_binned.c - binned moments of steps beside a model: slow sums, true models that miss nothing however long steps
+ * are and however noisy data, and shifts that are found at their size. */
+#include "check/binned.h"
+#include "onecontext.h"
+#include "truths.h"
+#include "tune/policy.h"
+
+#include "base/base.h"
+
+#include <math.h>
+#include <string.h>
+
+#define THETA 0.7
+#define NOISE 0.5 /* a */
+
+typedef struct shift {
+    double f, a;
+} shift;
+
+static void ou_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    for (size_t i = 0; i < count * d; i++) f[i] = ((shift *)user)->f - THETA * x[i];
+}
+
+static void ou_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)x;
+    for (size_t i = 0; i < count * d * d; i++) a[i] = i % (d * d) % (d + 1) ? 0 : NOISE + ((shift *)user)->a;
+}
+
+/* Exact steps of dx = -theta x dt + sqrt(a) dW, observed with noise of that standard deviation. */
+static sock_data *ou_data(size_t paths, size_t points, double h, double noise, uint64_t seed)
+{
+    const size_t n = paths * points;
+    double *t = calloc(n, sizeof *t), *x = calloc(n, sizeof *x), *z = calloc(2 * n, sizeof *z);
+    size_t *length = calloc(paths, sizeof *length);
+    sock_data *data = NULL;
+    sk_normals((sk_key){seed, 0}, 0, 0, 0, 2 * n, z);
+    const double keep = exp(-THETA * h), sd = sqrt(NOISE / (2 * THETA) * (1 - keep * keep));
+    for (size_t j = 0; j < paths; j++) {
+        double state = sqrt(NOISE / (2 * THETA)) * z[j * points];
+        length[j] = points;
+        for (size_t i = 0; i < points; i++) {
+            const size_t at = j * points + i;
+            if (i) state = keep * state + sd * z[at];
+            t[at] = h * (double)i, x[at] = state + noise * z[n + at];
+        }
+    }
+    assert_int_equal(sock_data_from_arrays(ctx, 1, paths, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    free(t), free(x), free(z), free(length);
+    return data;
+}
+
+static sk_binned_all make(const sock_model *model, const sock_data *data)
+{
+    sk_binned_all all;
+    if (sk_binned_make(ctx, model, data, NULL, 1, &all) < 0) fail_msg("%s", sock_message(ctx));
+    return all;
+}
+
+/* ---- The raw moments ---- */
+
+static void test_binned__raw_moments_are_slow_sums(void **state)
+{
+    (void)state;
+    shift none = {0, 0};
+    sock_model *model = wrap_fields(ctx, 1, ou_drift, ou_diffusion, &none);
+    sock_data *data = ou_data(3, 200, 0.3, 0, 5);
+    sk_binned_all all = make(model, data);
+    for (size_t w = 0; w < all.count; w++) {
+        const sk_binned *b = &all.of[w];
+        size_t seen = 0;
+        for (size_t i = 0; i < b->bins; i++) seen += b->bin[i].n;
+        assert_int_equal(seen, b->steps);
+        assert_int_equal(b->steps, 3 * (199 / b->every));
+        assert_true(fabs(b->h - 0.3 * (double)b->every) < 1e-12);
+        /* The first bin holds the n smallest starts. */
+        double sum = 0, gone = 0, square = 0, law = 0, largest = -1e9;
+        const double keep = exp(-THETA * b->h), var = NOISE / (2 * THETA) * (1 - keep * keep);
+        size_t n = 0;
+        for (int pass = 0; pass < 2; pass++)
+            for (size_t j = 0; j < 3; j++)
+                for (size_t i = 0; i + b->every < 200; i += b->every) {
+                    const double x = data->x[200 * j + i], y = data->x[200 * j + i + b->every];
+                    if (!(x < (b->bin[0].x + b->bin[1].x) / 2)) continue; /* most of it: refined below */
+                    if (!pass) n++, largest = fmax(largest, x), sum += x, gone += y - x;
+                    if (pass)
+                        square += pow(y - x - gone / (double)n, 2),
+                            law += var + pow((keep - 1) * x - gone / (double)n, 2);
+                }
+        if (n != b->bin[0].n) continue; /* the edge of the bin is not the middle between the two means */
+        assert_true(fabs(b->bin[0].x - sum / (double)n) < 1e-12);
+        assert_true(fabs(b->bin[0].raw_f - gone / (double)n / b->h) < 1e-12);
+        assert_true(fabs(b->bin[0].raw_a - square / (double)n / b->h) < 1e-12);
+        assert_true(fabs(b->bin[0].model_a - law / (double)n / b->h) < 2e-3 * fabs(law)); /* the flow's substeps */
+    }
+    sk_binned_clear(&all);
+    sock_data_free(data);
+    sock_model_free(model);
+}
+
+/* ---- True models ---- */
+
+typedef struct total {
+    double f, a; /* shifts by their weights */
+    double f_se, a_se;
+    double chi_f, chi_a, bins;
+} total;
+
+static total add_up(const sk_binned *b)
+{
+    total t = {0};
+    double wf = 0, wa = 0;
+    for (size_t i = 0; i < b->bins; i++) {
+        const sk_bin *bin = &b->bin[i];
+        const double uf = 1 / (bin->f_se * bin->f_se), ua = (double)bin->n;
+        t.f += uf * bin->f, wf += uf, t.a += ua * bin->a, wa += ua, t.a_se += pow(ua * bin->a_se, 2);
+        t.chi_f += pow(bin->f / bin->f_se, 2), t.chi_a += pow(bin->a / bin->a_se, 2), t.bins += 1;
+    }
+    t.f /= wf, t.f_se = 1 / sqrt(wf), t.a /= wa, t.a_se = sqrt(t.a_se) / wa;
+    return t;
+}
+
+static sock_model *noisy_model(shift *s, double noise)
+{
+    sock_model *model = wrap_fields(ctx, 1, ou_drift, ou_diffusion, s);
+    if (noise > 0) {
+        model->structure->noise = sk_doubles(ctx, 1, 1);
+        assert_non_null(model->structure->noise);
+        model->structure->noise[0] = noise * noise;
+    }
+    return model;
+}
+
+static const struct {
+    double h, noise;
+} scenes[] = {{0.05, 0}, {1, 0}, {2.5, 0}, {0.05, 0.3}, {0.5, 0.3}};
+enum { SCENES = sizeof scenes / sizeof *scenes };
+
+static void prop_binned__a_true_model_misses_nothing(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < SCENES; s++) {
+        shift none = {0, 0};
+        sock_model *model = noisy_model(&none, scenes[s].noise);
+        sock_data *data = ou_data(40, 401, scenes[s].h, scenes[s].noise, 11 + s);
+        sk_binned_all all = make(model, data);
+        for (size_t w = 0; w < all.count; w++) {
+            const total t = add_up(&all.of[w]);
+            const double most = t.bins + 4 * sqrt(2 * t.bins);
+            if (!(t.chi_f < most && t.chi_a < most && fabs(t.f) < 4 * t.f_se && fabs(t.a) < 4 * t.a_se))
+                fail_msg("h %g, noise %g, every %zu: chi %g and %g of %g, f %g +- %g, a %g +- %g", scenes[s].h,
+                         scenes[s].noise, all.of[w].every, t.chi_f, t.chi_a, t.bins, t.f, t.f_se, t.a, t.a_se);
+        }
+        sk_binned_clear(&all);
+        sock_data_free(data);
+        sock_model_free(model);
+    }
+}
+
+/* ---- Shifts ---- */
+
+static void prop_binned__a_shift_is_found_at_its_size(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < SCENES; s++) {
+        shift wrong = {0.3, -0.05};
+        sock_model *model = noisy_model(&wrong, scenes[s].noise);
+        sock_data *data = ou_data(40, 401, scenes[s].h, scenes[s].noise, 31 + s);
+        sk_binned_all all = make(model, data);
+        const total t =
+            add_up(&all.of[0]); /* what is missed: the data less the model; a shifted f also adds its square */
+        const double square = scenes[s].noise > 0 ? 0.02 : 0.03 * scenes[s].h;
+        if (!(fabs(t.f + 0.3) < 4 * t.f_se + 0.01 && fabs(t.a - 0.05) < 4 * t.a_se + square + 0.1))
+            fail_msg("h %g, noise %g: f %g +- %g, a %g +- %g", scenes[s].h, scenes[s].noise, t.f, t.f_se, t.a, t.a_se);
+        sk_binned_clear(&all);
+        sock_data_free(data);
+        sock_model_free(model);
+    }
+}
+
+static void test_binned__an_a_too_small_is_found_at_its_size(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < SCENES; s++) {
+        shift wrong = {0, -0.1};
+        sock_model *model = noisy_model(&wrong, scenes[s].noise);
+        sock_data *data = ou_data(60, 401, scenes[s].h, scenes[s].noise, 51 + s);
+        sk_binned_all all = make(model, data);
+        const total t = add_up(&all.of[0]);
+        if (!(fabs(t.a - 0.1) < 4 * t.a_se + 0.015))
+            fail_msg("h %g, noise %g: a %g +- %g", scenes[s].h, scenes[s].noise, t.a, t.a_se);
+        sk_binned_clear(&all);
+        sock_data_free(data);
+        sock_model_free(model);
+    }
+}
+
+static void test_binned__too_few_points_have_no_bins(void **state)
+{
+    (void)state;
+    shift none = {0, 0};
+    sock_model *model = wrap_fields(ctx, 1, ou_drift, ou_diffusion, &none);
+    sock_data *data = ou_data(1, 5, 0.1, 0, 3);
+    sk_binned_all all = make(model, data);
+    assert_int_equal(all.count, 0);
+    sk_binned_clear(&all);
+    char *text = NULL;
+    assert_int_equal(sock_evidence(ctx, model, data, &text), SOCK_OK);
+    assert_non_null(strstr(text, "\"moments\": []"));
+    sock_string_free(text);
+    assert_int_equal(sock_evidence(ctx, model, NULL, &text), SOCK_EUSAGE);
+    sock_data_free(data);
+    sock_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_binned__raw_moments_are_slow_sums),
+                                       cmocka_unit_test(prop_binned__a_true_model_misses_nothing),
+                                       cmocka_unit_test(prop_binned__a_shift_is_found_at_its_size),
+                                       cmocka_unit_test(test_binned__an_a_too_small_is_found_at_its_size),
+                                       cmocka_unit_test(test_binned__too_few_points_have_no_bins)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
