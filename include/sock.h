@@ -99,9 +99,9 @@ SOCK_API const char *sock_message(const sock_context *ctx);
 SOCK_API sock_status sock_set_threads(sock_context *ctx, int threads);
 SOCK_API int sock_threads(const sock_context *ctx);
 
-/* Most bytes that the process may use, all its libraries together. Work that would need more is refused before it starts
- * where that is known (the message says how much in all), else where it asks for more: SOCK_ENOMEM. 0 (the default): what
- * the machine has free. */
+/* Most bytes that the process may use, all its libraries together. Work that would need more is refused before it
+ * starts where that is known (the message says how much in all), else where it asks for more: SOCK_ENOMEM. 0 (the
+ * default): what the machine has free. */
 SOCK_API sock_status sock_set_memory_limit(sock_context *ctx, size_t bytes);
 
 /* Called now and then from the thread that called the library, with the stage's name and the share done

@@ -65,8 +65,8 @@ sock_status sk_product(sock_context *ctx, size_t a, size_t b, size_t *out);
  * system lie in a folder. */
 double sk_available_memory(const char *root);
 
-/* Bytes of this process that are in memory now, all its libraries and threads together; and what the allocator has handed
- * out (0: it does not say), part of which nobody has touched yet. */
+/* Bytes of this process that are in memory now, all its libraries and threads together; and what the allocator has
+ * handed out (0: it does not say), part of which nobody has touched yet. */
 double sk_resident_memory(const char *root);
 double sk_handed_out_memory(void);
 

@@ -11,7 +11,7 @@ enum { SK_MESSAGE_SIZE = 1024 };
 struct sock_context {
     int threads;
     size_t memory_limit; /* of the whole process; 0: what the machine has free */
-    double beside;          /* what the process had when the limit was set, beside what was handed out by the allocator */
+    double beside;       /* what the process had when the limit was set, beside what was handed out by the allocator */
     atomic_size_t unlooked; /* bytes allocated since the process was last held against the limit */
     sock_monitor_fn monitor;
     void *monitor_user;

@@ -64,9 +64,10 @@ static bool is_allowed(sock_context *ctx, size_t bytes)
     malloc_trim(0);
     if (used_memory(ctx) + wanted <= limit) return true;
 #endif
-    sk_fail(ctx, SOCK_ENOMEM,
-            "out of memory: the work needs %.3g GB more than the %.3g GB that this process uses, and %.3g GB are allowed",
-            1e-9 * wanted, 1e-9 * used_memory(ctx), 1e-9 * limit);
+    sk_fail(
+        ctx, SOCK_ENOMEM,
+        "out of memory: the work needs %.3g GB more than the %.3g GB that this process uses, and %.3g GB are allowed",
+        1e-9 * wanted, 1e-9 * used_memory(ctx), 1e-9 * limit);
     return false;
 }
 
@@ -159,7 +160,7 @@ sock_status sk_grow(sock_context *ctx, void *array, size_t *capacity, size_t nee
     wanted = SK_MAX(wanted, 16);
     SK_TRY(sk_product(ctx, wanted, size, &bytes));
     void *old;
-    memcpy(&old, array, sizeof old); /* array is a pointer to any kind of pointer */
+    memcpy(&old, array, sizeof old);                 /* array is a pointer to any kind of pointer */
     if (!is_allowed(ctx, bytes)) return SOCK_ENOMEM; /* the old array stays until the new one is there */
     void *grown = allocation_fails(ctx) ? NULL : realloc(old, bytes);
     if (!grown) return sk_fail(ctx, SOCK_ENOMEM, "out of memory: could not get %zu bytes", bytes);
