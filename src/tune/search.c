@@ -128,7 +128,7 @@ sock_status sk_search_new(sock_context *ctx, const sk_tune_spec *spec, sk_tune_o
     s->start = sk_seconds();
     s->score = -(double)INFINITY;
     s->best_drift = s->best_diffusion = SK_MOST;
-    const sock_status status = sk_row_sets_new(ctx, spec, sk_budget_rows(spec->budget, d, SK_SEARCH_ROWS),
+    const sock_status status = sk_row_sets_new(ctx, spec, sk_budget_rows(spec->budget, d, sk_search_rows(d)),
                                                sk_budget_rows(spec->budget, d, SK_SCREEN_ROWS), &s->sets);
     s->rows = s->sets.search;
     if (status < 0)
