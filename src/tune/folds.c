@@ -436,8 +436,7 @@ static double smallest_change(size_t count, double *change)
     return sk_is_grain(same, count) ? change[first] : 0;
 }
 
-/* Whether coordinate k has one rate of change in all rows: the time itself, whose steps recur without being rounded. */
-static bool is_clock(const sk_transitions *t, size_t k)
+bool sk_is_clock(const sk_transitions *t, size_t k)
 {
     double least = (double)INFINITY, most = -(double)INFINITY;
     for (size_t i = 0; i < t->n; i++) {
@@ -464,7 +463,7 @@ static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_vie
             square[i] += size * size / (double)d;
             if (size != 0) change[count++] = size;
         }
-        grain[k] = is_clock(t, k) ? 0 : smallest_change(count, change);
+        grain[k] = smallest_change(count, change);
         look->resolution += pow(grain[k], 2) / (double)d;
     }
     if (status >= 0) status = sk_typical_value(ctx, t, stride, square, &middle);
