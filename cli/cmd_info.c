@@ -265,6 +265,19 @@ static void print_dropped(json_t *data)
                text_of(json_array_get(columns, i), "reason"));
 }
 
+/* States that follow from others, or all are smooth. */
+static void print_courses(json_t *data)
+{
+    json_t *followers = json_object_get(data, "followers");
+    for (size_t i = 0; i < json_array_size(followers); i++) {
+        label(i ? "" : "no process");
+        printf("%s\n", json_string_value(json_array_get(followers, i)));
+    }
+    if (!json_is_true(json_object_get(data, "smooth"))) return;
+    label("smooth");
+    puts("the states have no noise: they solve an ordinary differential equation, or are positions without velocities");
+}
+
 /* Codes for missing values, and steps that do not belong. */
 static void print_wild(json_t *data)
 {
@@ -311,6 +324,8 @@ static void print_data(json_t *data)
                                         "wild_steps",
                                         "wild",
                                         "codes",
+                                        "followers",
+                                        "smooth",
                                         "lag2",
                                         "second_differences",
                                         "lag1_thinned",
@@ -340,6 +355,7 @@ static void print_data(json_t *data)
     print_states(data);
     print_lags(data);
     print_wild(data);
+    print_courses(data);
     print_sorted(data);
     print_dropped(data);
     label("hash");

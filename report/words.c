@@ -270,6 +270,11 @@ static void odd_words(FILE *out, const sk_oddities *odd)
         fprintf(out, " from %.6g to %.6g</li>\n", odd->wild[i].from, odd->wild[i].to);
     }
     if (odd->wild_steps) fputs("</ul></li>\n", out);
+    for (size_t i = 0; i < odd->followers.count; i++) {
+        fputs("<li>", out);
+        page_text(out, odd->followers.text[i]);
+        fputs(".</li>\n", out);
+    }
 }
 
 /* What the check has said, an older fit need not say again, in other words. */
@@ -285,8 +290,8 @@ void words_warnings(FILE *out, const rep_facts *f)
     const int unsolved = !f->record.certificate.converged && !sk_record_warns(&f->record, SK_WARN_UNSOLVED);
     size_t said = 0;
     for (size_t i = 0; i < warnings->count; i++) said += is_said(f, warnings->text[i]) != 0;
-    if (said == warnings->count && !f->record.odd.codes && !f->record.odd.wild_steps && !unsolved &&
-        !bad_scores(NULL, f))
+    if (said == warnings->count && !f->record.odd.codes && !f->record.odd.wild_steps &&
+        !f->record.odd.followers.count && !unsolved && !bad_scores(NULL, f))
         return;
     fputs("<div class=\"warnings\" role=\"note\"><h2>Warnings</h2>\n<ul>\n", out);
     bad_scores(out, f);

@@ -229,6 +229,21 @@ static void test_csvshapes__missing_values_are_counted_by_column(void **state)
     sock_data_free(data);
 }
 
+static void test_csvshapes__the_unit_of_arrays_can_be_said(void **state)
+{
+    (void)state;
+    sock_data *data = good("t,x\n0,1\n1,2\n", NULL);
+    char *json = NULL;
+    assert_int_equal(sock_data_set_time_unit(ctx, data, "day"), SOCK_OK);
+    assert_int_equal(sock_data_summary(ctx, data, &json), SOCK_OK);
+    assert_non_null(strstr(json, "\"time_unit\": \"day\""));
+    sock_string_free(json);
+    assert_int_equal(sock_data_set_time_unit(ctx, data, "moon"), SOCK_EUSAGE);
+    assert_non_null(strstr(sock_message(ctx), "'moon'; allowed: second, minute, hour, day, week or year"));
+    assert_int_equal(sock_data_set_time_unit(ctx, NULL, "day"), SOCK_EUSAGE);
+    sock_data_free(data);
+}
+
 static void test_csvshapes__rows_out_of_order_are_counted(void **state)
 {
     (void)state;
@@ -253,6 +268,7 @@ int main(void)
         cmocka_unit_test(test_csvshapes__clocks_and_copies_are_no_states),
         cmocka_unit_test(test_csvshapes__a_column_that_tells_trajectories_apart_is_named),
         cmocka_unit_test(test_csvshapes__missing_values_are_counted_by_column),
+        cmocka_unit_test(test_csvshapes__the_unit_of_arrays_can_be_said),
         cmocka_unit_test(test_csvshapes__rows_out_of_order_are_counted),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -126,6 +126,14 @@ static sock_status call_split(world *w)
     return keep_data(status, held);
 }
 
+static sock_status call_time_unit(world *w)
+{
+    sock_data *copy = NULL;
+    sock_status status = sock_data_split(w->ctx, w->data, 2, 0, 1, NULL, &copy);
+    if (status >= 0) status = sock_data_set_time_unit(w->ctx, copy, "day");
+    return keep_data(status, copy);
+}
+
 static sock_status call_split_time(world *w)
 {
     sock_data *rest = NULL, *held = NULL;
@@ -542,6 +550,7 @@ static const struct call {
     {"sock_data_from_arrays", call_from_arrays, false},
     {"sock_data_split", call_split, false},
     {"sock_data_split_time", call_split_time, false},
+    {"sock_data_set_time_unit", call_time_unit, false},
     {"sock_data_join", call_join, false},
     {"sock_data_write", call_write, false},
     {"sock_points_read", call_points, false},

@@ -11,8 +11,8 @@ typedef struct pulled {
 
 static pulled pull(double k, double h)
 {
-    double m = -0.5 * h * k, f = -k, a = 1, space;
-    sk_long_step(1, &m, &f, &a, &space);
+    double m = -0.5 * h * k, f = -k, a = 1, space[2];
+    sk_long_step(1, &m, &f, &a, space);
     return (pulled){m, m * m, h * f, h * a};
 }
 
@@ -56,9 +56,10 @@ static void prop_long_step_is_never_singular(void **state)
     const double e = exp(1), least = 1 / e - (e - 2.5);
     for (uint64_t trial = 0; trial < 400; trial++) {
         const size_t d = 1 + trial % 4;
-        double j[16], m[16], a[16] = {0}, f[4] = {0}, v[4], space[16], size = exp((double)trial / 20 - 8);
+        double j[16], m[16], a[16] = {0}, f[4] = {0}, v[4], space[32], size = exp((double)trial / 20 - 8);
         sk_normals((sk_key){5, SK_PURPOSE_TEST}, trial, 0, 0, d * d, j);
         sk_normals((sk_key){5, SK_PURPOSE_TEST}, trial, 1, 0, d, v);
+        for (size_t k = 0; trial % 3 == 0 && k < d * d; k += 3) j[k] = 0; /* most numbers of a slope are 0 */
         for (size_t k = 0; k < d * d; k++) m[k] = size * j[k], a[k] = v[k / d] * v[k % d];
         memcpy(f, v, d * sizeof *f);
         sk_long_step(d, m, f, a, space);
@@ -83,7 +84,7 @@ static void prop_cut_step_is_a_shorter_one(void **state)
 {
     (void)state;
     const double j[4] = {-3, 1, 0.5, -2}, c = 1 / sqrt(9 + 1 + 0.25 + 4);
-    double m[2][4], f[2][2] = {{1, 2}, {1, 2}}, a[2][4] = {{1, 0.2, 0.2, 2}, {1, 0.2, 0.2, 2}}, space[4];
+    double m[2][4], f[2][2] = {{1, 2}, {1, 2}}, a[2][4] = {{1, 0.2, 0.2, 2}, {1, 0.2, 0.2, 2}}, space[8];
     const double h[2] = {2, 2 * c};
     for (size_t i = 0; i < 2; i++) {
         for (size_t k = 0; k < 4; k++) m[i][k] = 0.5 * h[i] * j[k];

@@ -376,6 +376,9 @@ static void test_rules__a_budget_takes_fewer_rows_in_many_dimensions(void **stat
     assert_int_equal(sk_budget_rows(0.08, 10, 30000), 3200);
     assert_int_equal(sk_budget_rows(0.001, 10, 30000), 2000);
     assert_int_equal(sk_budget_rows(1e-9, 20, 30000), 250);
+    assert_int_equal(sk_search_rows(1), 30000);
+    assert_int_equal(sk_search_rows(51), 30000); /* 8e7 / 2601 = 30757 */
+    assert_int_equal(sk_search_rows(100), 8000);
 }
 
 static void test_rules__rows(void **state)

@@ -126,9 +126,11 @@ static sock_status record_odd(sock_context *context, void *arg)
     const sock_data *data = arg;
     sk_wild_step name[] = {{.point = 4, .state = 1, .size = 7.5}, {.point = 0, .state = 0, .size = 6}};
     const sk_wild wild = {.count = 5, .named = 2, .name = name};
+    char *text[] = {(char[]){"y is a copy of x"}};
+    const sk_courses courses = {1, text, true};
     sk_record r;
     sk_record_init(&r);
-    const sock_status status = sk_record_odd(context, &r, data, &wild, true);
+    const sock_status status = sk_record_odd(context, &r, data, &wild, true, &courses);
     if (status >= 0) {
         assert_int_equal(r.odd.wild_steps, 5);
         assert_int_equal(r.odd.wilds, 2);
@@ -139,6 +141,9 @@ static sock_status record_odd(sock_context *context, void *arg)
         assert_string_equal(r.odd.wild[1].trajectory, "a");
         assert_string_equal(r.odd.wild[1].state, "x");
         assert_true(r.odd.wild[1].time == 0 && r.odd.wild[1].from == 1 && r.odd.wild[1].to == 2);
+        assert_int_equal(r.odd.followers.count, 1);
+        assert_string_equal(r.odd.followers.text[0], text[0]);
+        assert_true(sk_record_warns(&r, SK_WARN_FOLLOWER) && sk_record_warns(&r, SK_WARN_SMOOTH));
         assert_true(sk_record_warns(&r, SK_WARN_WILD) && !sk_record_warns(&r, SK_WARN_WILD_KEPT));
     }
     sk_record_clear(&r);
@@ -158,8 +163,10 @@ static void test_record__wild_steps_are_named(void **state)
     assert_true(for_single_allocations(ctx, record_odd, data) > 4);
     sk_record r;
     sk_record_init(&r);
-    assert_int_equal(sk_record_odd(ctx, &r, data, &(sk_wild){.count = 1}, false), SOCK_OK);
+    assert_int_equal(sk_record_odd(ctx, &r, data, &(sk_wild){.count = 1}, false, &(sk_courses){0}), SOCK_OK);
     assert_true(sk_record_warns(&r, SK_WARN_WILD_KEPT) && r.odd.wild_steps == 1 && r.odd.wilds == 0);
+    assert_true(!r.odd.followers.count && !sk_record_warns(&r, SK_WARN_FOLLOWER) &&
+                !sk_record_warns(&r, SK_WARN_SMOOTH));
     assert_true(r.odd.codes == 0 && !sk_record_warns(&r, SK_WARN_CODE));
     sk_record_clear(&r);
     sock_data_free(data);

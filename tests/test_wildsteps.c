@@ -118,6 +118,41 @@ static void test_wildsteps__excursions_are_closed(void **state)
     }
 }
 
+/* Stretches of points that are all far, each somewhere else: all steps in them stay out, and they are no bursts. */
+static void test_wildsteps__stretches_of_far_points(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1];
+    pull(x);
+    for (size_t i = 0; i < 16; i++) x[500 * (1 + i / 4) + i % 4] += (i % 3 ? 1 : -1) * (3 + 0.9 * (double)i);
+    sk_wild wild = wild_of(x);
+    assert_true(wild.count > 8);
+    for (size_t i = 1; i < STEPS; i++) assert_int_equal(wild.step[i], i > 400 && i < 2100 && (i + 1) % 500 < 5);
+    sk_wild_clear(&wild);
+}
+
+/* An outlier of twenty deviations among few steps: there and back are more than a long tail would do. */
+static void test_wildsteps__few_data(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1], t[STEPS + 1];
+    size_t found = 0;
+    for (size_t n = 150; n <= 300; n += 50) {
+        const size_t length = n;
+        sock_data *data = NULL;
+        sk_wild wild = {0};
+        pull(x);
+        x[n / 2] += 2;
+        for (size_t i = 0; i < n; i++) t[i] = 0.01 * (double)i;
+        assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+        assert_int_equal(sk_wild_find(ctx, data, &wild), SOCK_OK);
+        found += wild.count == 2 && wild.step[n / 2 - 1] && wild.step[n / 2];
+        sk_wild_clear(&wild);
+        sock_data_free(data);
+    }
+    assert_int_equal(found, 4);
+}
+
 /* In two dimensions the coordinate that is farthest out is named; the other is left as it is. */
 static void test_wildsteps__names_the_coordinate(void **state)
 {
@@ -201,6 +236,21 @@ static void test_wildsteps__silent_without_a_rest(void **state)
     assert_tame(x);
 }
 
+/* A threshold and a reset, at few places: where the state ends, and nowhere else. One alone could be a jump. */
+static void test_wildsteps__few_resets(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1];
+    for (size_t resets = 1; resets < 7; resets++) {
+        const double most = 0.1 * STEPS / ((double)resets + 0.5);
+        x[0] = 0;
+        for (size_t i = 0; i < STEPS; i++) x[i + 1] = x[i] > most ? 0.05 * normal(i) : x[i] + 0.1 + 0.05 * normal(i);
+        sk_wild wild = wild_of(x);
+        assert_int_equal(wild.count, resets == 1);
+        sk_wild_clear(&wild);
+    }
+}
+
 /* ---- The rules ---- */
 
 /* Exact quantiles of a power law have no gap, whatever the index; one that is torn off has. */
@@ -211,14 +261,20 @@ static void test_wildsteps__gap(void **state)
     static double size[N];
     for (double index = 1; index < 9; index += 1.5) {
         for (size_t i = 0; i < N; i++) size[i] = 2 * pow((double)N / ((double)i + 0.5), 1 / index);
-        assert_int_equal(sk_wild_gap(N, size, 40), 0);
+        assert_int_equal(sk_wild_gap(N, size, 40, NULL), 0);
         for (size_t i = 0; i < 20; i++) size[i] *= 20;
-        assert_int_equal(sk_wild_gap(N, size, 40), 20);
+        assert_int_equal(sk_wild_gap(N, size, 40, NULL), 20);
         for (size_t i = 1; i < 20; i++) size[i] /= 20;
-        assert_int_equal(sk_wild_gap(N, size, 40),
+        assert_int_equal(sk_wild_gap(N, size, 40, NULL),
                          index > 4 ? 1 : 0); /* one alone must be farther where tails are long */
     }
-    assert_int_equal(sk_wild_gap(40, size, 4), 0); /* too few below to know their tail */
+    bool back[40] = {false};
+    for (size_t i = 0; i < N; i++) size[i] = 2 * pow((double)N / ((double)i + 0.5), 0.25);
+    for (size_t i = 0; i < 2; i++) size[i] = 40;
+    assert_int_equal(sk_wild_gap(N, size, 40, back), 0);
+    back[1] = true; /* the two go there and back */
+    assert_int_equal(sk_wild_gap(N, size, 40, back), 2);
+    assert_int_equal(sk_wild_gap(15, size, 4, NULL), 0); /* too few below to know their tail */
 }
 
 static void test_wildsteps__rules(void **state)
@@ -261,6 +317,9 @@ int main(void)
         cmocka_unit_test(test_wildsteps__bursts_are_not_wild),
         cmocka_unit_test(test_wildsteps__what_a_state_does_is_not_wild),
         cmocka_unit_test(test_wildsteps__silent_without_a_rest),
+        cmocka_unit_test(test_wildsteps__stretches_of_far_points),
+        cmocka_unit_test(test_wildsteps__few_data),
+        cmocka_unit_test(test_wildsteps__few_resets),
         cmocka_unit_test(test_wildsteps__gap),
         cmocka_unit_test(test_wildsteps__rules),
         cmocka_unit_test(test_wildsteps__survives_failed_allocations),

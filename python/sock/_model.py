@@ -15,7 +15,7 @@ import numpy as np
 from . import _native
 from ._calls import OPTIONS, Context, Progress, is_default, option_text, outside, unknown_parameter
 from ._check import Check
-from ._errors import NotFittedError, NumericError, SockWarning, UsageError
+from ._errors import Error, NotFittedError, NumericError, SockWarning, UsageError
 from ._native import doubles, lib, names_array, take_text
 from ._summary import plain
 from ._trajectories import Trajectories, numbers
@@ -141,11 +141,22 @@ class Model:
         settings = dict(self._settings())
         settings["input"] = [name for name, hold in zip(self.inputs_, self.holds_) if hold != "time"] or "none"
         settings["time_dependent"] = "time" in self.holds_
+        unit = self._time_unit()
+        if unit and settings.get("time_unit") in (None, "auto"):
+            settings["time_unit"] = unit
         seen = self.names_[: self.d_ // 2] if self.order_ == 2 else self.names_  # data have no velocities
         data = as_trajectories(X, settings, t, dt, names=seen)
         if data.d != len(seen):
             raise UsageError(f"X has {data.d} features, but {type(self).__name__} is expecting {len(seen)} features as input")
         return data
+
+    def _time_unit(self) -> Optional[str]:
+        """That of the dates of the fit; None where its times were numbers, or where there was no fit."""
+        try:
+            unit = (self.info_.get("data") or {}).get("time_unit")
+        except Error:
+            return None
+        return None if unit is None else str(unit)
 
     # -- What it is
 
@@ -741,7 +752,7 @@ def as_trajectories(
         X = _with_inputs(X, settings)
         other_order = names is not None and X.names != tuple(names) and sorted(X.names) == sorted(names)
         return X.reordered(names) if other_order and names is not None else X
-    keys = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "missing", "every")
+    keys = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "missing", "every", "time_unit", "wide", "log")
     chosen = {key: settings[key] for key in keys if key in settings}
     step = dt if dt is not None else settings.get("dt")
     if step is not None and not isinstance(step, str):
@@ -751,6 +762,11 @@ def as_trajectories(
     tabular = isinstance(X, (str, os.PathLike)) or hasattr(X, "iloc") and hasattr(X, "columns")
     if tabular and names is not None:
         chosen["state"] = list(names)
+    if not tabular and columns is not None:  # arrays hold x where the model's state is log(x)
+        inner = [n[4:-1] if n.startswith("log(") and n.endswith(")") else None for n in columns]
+        if any(inner):
+            chosen["log"] = [n for n in inner if n]
+            columns = [n if log is None else log for n, log in zip(columns, inner)]
     return Trajectories(X, t, names=None if tabular else columns, groups=groups, **chosen)
 
 

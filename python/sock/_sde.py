@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import ctypes
+import html
 import inspect
 import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
@@ -173,6 +175,22 @@ class SDE(Model):
         """What was found, in a few lines."""
         return summary(self.info_, self.d_ // self.order_)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the parameters; of a fitted model the summary, and the fields where its data are at hand."""
+        head = f"<code>{html.escape(repr(self))}</code>"
+        if self._handle is None:
+            return head
+        text = f"<pre style='white-space: pre-wrap; margin: 0.5em 0'>{html.escape(self.summary())}</pre>"
+        picture = ""
+        if getattr(self, "data_", None) is not None:
+            try:
+                svg = self.svg("fields") or ""
+                code = base64.b64encode(svg.encode()).decode()
+                picture = f"<img alt='drift and diffusion' style='max-width: 32em' src='data:image/svg+xml;base64,{code}'>"
+            except UsageError:  # a figure that this model cannot have
+                picture = ""
+        return f"<div>{head}{text}{picture}</div>"
+
     # -- Inside a fit
 
     def drift_system(self, X: Any, *, t: Any = None, dt: Optional[float] = None) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -245,6 +263,31 @@ SDE.__init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
     [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     + [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=v) for n, v in _DEFAULTS.items()]
 )
+
+
+def fit(
+    data: Any,
+    *,
+    t: Any = None,
+    dt: Optional[float] = None,
+    names: Optional[Sequence[str]] = None,
+    groups: Optional[Sequence[Any]] = None,
+    validation: Any = None,
+    known_drift: Union[None, Model, Any] = None,
+    **params: Any,
+) -> SDE:
+    """``SDE(**params).fit(data, ...)`` in one call: data frames, files, arrays, lists of (t, x); frames of other packages
+    (polars, pyarrow) through the Arrow protocol, with pandas and pyarrow.
+
+    >>> import sock
+    >>> data = sock.datasets.load("gbm", seed=1)
+    >>> model = sock.fit(data.train, tune=False, drift="linear", diffusion="linear")
+    >>> model.drift([[1.0]]).round(3).tolist()
+    [[1.0]]
+    """
+    return SDE(**params).fit(
+        data, t=t, dt=dt, names=names, groups=groups, validation=validation, known_drift=known_drift
+    )
 
 
 def load(path: Union[str, os.PathLike]) -> SDE:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import datetime
 import json
 import os
+import warnings
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
-from ._calls import OPTIONS, Context, unknown_parameter
-from ._errors import InputError, UsageError
+from ._calls import OPTIONS, Context, outside, unknown_parameter
+from ._errors import InputError, SockWarning, UsageError
 from ._native import c_text, doubles, lib, names_array, take_text
 from ._summary import plain
 
@@ -91,6 +93,8 @@ class Trajectories:
         _check_options(options)
         if dt is not None:
             options["dt"] = dt
+        if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "iloc"):
+            data = _from_arrow(data)
         if _are_names(data):
             _refuse(t=t, names=names, groups=groups, source="files")
             self._handle = _read_files(data, options)
@@ -514,6 +518,8 @@ def _make(ts: Any, xs: Any, names: Any, labels: Any, options: Mapping[str, Any])
 # ---- Data frames -------------------------------------------------------------------------------------------------
 
 _ID, _TIME = ("id", "traj", "trajectory"), ("t", "time")
+_DATES = ("date", "datetime", "timestamp", *(unit + s for unit in ("second", "minute", "hour", "day", "week", "month", "year") for s in ("", "s")))
+_UNITS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0, "week": 604800.0, "year": 31557600.0}
 _REALISATION = ("real", "realisation", "realization", "replicate")
 
 
@@ -521,7 +527,7 @@ def _column(frame: Any, key: str, options: Mapping[str, Any], usual: Sequence[st
     """The column that an option names, or the usual one where the option says nothing."""
     wanted = options.get(key)
     if wanted in (None, OPTIONS[key].default):
-        found = [c for c in frame.columns if c in usual]
+        found = [c for c in frame.columns if c in usual] or [c for c in frame.columns if str(c).lower() in usual]
         if len(found) > 1:
             raise InputError(f"columns {', '.join(map(str, found))} could all be the {key}; choose with {key}=")
         return found[0] if found else None
@@ -539,21 +545,42 @@ def _listed(value: Any) -> List[Any]:
     return [w.strip() for w in value.split(",")] if isinstance(value, str) else list(value)
 
 
-def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any]) -> List[Any]:
+def _idle(frame: Any, names: Sequence[Any], codes: np.ndarray) -> List[Any]:
+    """Columns that never change within a trajectory: no states, as in a CSV file."""
+    if len(np.unique(codes)) == len(codes):
+        return []
+    return [c for c in names if (frame[c].groupby(codes).nunique() <= 1).all()]
+
+
+def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any], codes: np.ndarray) -> Tuple[List[Any], List[str]]:
+    """The columns of the states, and which of them are asked for as log(NAME)."""
     wanted = options.get("state")
     if wanted in (None, "auto"):
         found = [c for c in frame.columns if c not in used and frame[c].dtype.kind in "fiu" and frame[c].notna().any()]
         if not found:
             raise InputError("the DataFrame has no numeric column for the state")
-        return found
+        idle = _idle(frame, found, codes)
+        if idle and len(idle) < len(found):
+            warnings.warn(
+                f"left out: {', '.join(map(str, idle))}, constant within each trajectory (input= takes it as an input)",
+                SockWarning, stacklevel=outside(),
+            )
+            found = [c for c in found if c not in idle]
+        return found, []
     if isinstance(wanted, str):
         chosen: List[Any] = [wanted] if wanted in frame.columns else [w.strip() for w in wanted.split(",")]
     else:
         chosen = list(wanted or ())
+    names, logged = [], []
     for name in chosen:
+        inner = str(name)[4:-1] if str(name).startswith("log(") and str(name).endswith(")") else None
+        if name not in frame.columns and inner in frame.columns:
+            logged.append(str(inner))
+            name = inner
         if name not in frame.columns:
             raise UsageError(f"state '{name}' is not a column; the columns are: {', '.join(map(str, frame.columns))}")
-    return chosen
+        names.append(name)
+    return names, logged
 
 
 def _codes(frame: Any, columns: Sequence[Any], what: str) -> np.ndarray:
@@ -571,22 +598,20 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
             raise InputError(f"two columns are called {name}")
     if not len(frame):
         raise InputError("the DataFrame has no rows")
-    time = _column(frame, "time", options, _TIME)
-    if time is None:
-        raise InputError(f"there is no column for the time (t or time); name it with time=; columns: {list(frame.columns)}")
+    frame, time = _time_column(frame, options)
     ident, group = _column(frame, "id", options, _ID), _column(frame, "group", options, ("group",))
     keys = [] if ident is None else [ident]
     if ident is None and group is not None and options.get("id") in (None, "auto"):
         keys = [group] + [c for c in frame.columns if c in _REALISATION][:1]
-    names = _states(frame, options, [c for c in (time, group, *keys) if c is not None])
+    codes = _codes(frame, keys, "trajectory") if keys else np.zeros(len(frame), dtype=int)
+    names, logged = _states(frame, options, [c for c in (time, group, *keys, *_listed(options.get("input"))) if c is not None], codes)
     names = names + [name for name in _listed(options.get("input")) if name not in names]
     for name in _listed(options.get("input")):
         if name not in frame.columns:
             raise UsageError(f"input '{name}' is not a column; the columns are: {', '.join(map(str, frame.columns))}")
-    codes = _codes(frame, keys, "trajectory") if keys else np.zeros(len(frame), dtype=int)
     labels = _codes(frame, [group], "group") if group is not None else None
     x = np.column_stack([_numeric(frame, name) for name in names])
-    t = _numeric(frame, time)
+    t, unit = _clock(frame, time, codes, options)
     order = np.lexsort((t, codes))
     if labels is not None:
         first = np.unique(codes, return_index=True)[1]
@@ -597,15 +622,74 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
     order = order[~np.isnan(t[order])]
     cuts: Any = np.searchsorted(codes[order], np.arange(1, codes.max() + 1))
     ts, xs = np.split(t[order], cuts), np.split(x[order], cuts)
-    return _make(ts, xs, [str(n) for n in names], labels, options)
+    if logged:
+        options = {**options, "log": sorted({*_listed(options.get("log")), *logged})}
+    handle = _make(ts, xs, [str(n) for n in names], labels, options)
+    if unit is not None:
+        with Context() as c:
+            c.check(lib.sock_data_set_time_unit(c.handle, handle, unit.encode()))
+    return handle
+
+
+def _from_arrow(table: Any) -> Any:
+    """A pandas frame of a table that knows the Arrow protocol."""
+    try:
+        import pandas
+        import pyarrow
+    except ImportError:
+        raise UsageError(
+            f"data is a {type(table).__name__}: pandas and pyarrow are needed to read it; or give data.to_pandas()"
+        ) from None
+    frame = pyarrow.table(table).to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    return frame
+
+
+def _time_column(frame: Any, options: Mapping[str, Any]) -> Tuple[Any, Any]:
+    """The frame and its column for the time; an index of dates is one where no column is."""
+    time = _column(frame, "time", options, _TIME)
+    if time is None:
+        time = _column(frame, "time", options, _DATES)
+    if time is None and frame.index.dtype.kind == "M":
+        name = frame.index.name or "date"
+        frame = frame.assign(**{str(name): frame.index})
+        time = str(name)
+    if time is None:
+        raise InputError(
+            f"there is no column for the time (t, time, date, or the like); name it with time=; columns: {list(frame.columns)}"
+        )
+    return frame, time
+
+
+def _clock(frame: Any, time: Any, codes: np.ndarray, options: Mapping[str, Any]) -> Tuple[np.ndarray, Optional[str]]:
+    """The times as numbers. Dates are counted from 1970-01-01 in a unit: that of the option time_unit, or the largest but
+    week that the median step is not shorter than."""
+    column = frame[time]
+    if column.dtype == object and len(column.dropna()) and isinstance(column.dropna().iloc[0], (str, datetime.date)):
+        import pandas
+
+        try:
+            column = pandas.to_datetime(column)
+        except (TypeError, ValueError) as problem:
+            raise InputError(f"column {time} holds neither numbers nor dates: {problem}") from None
+    if column.dtype.kind != "M":
+        return _numeric(frame, time), None
+    if getattr(column.dt, "tz", None) is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    seconds = np.where(column.isna(), np.nan, column.to_numpy(dtype="datetime64[ns]").astype(np.int64) / 1e9)
+    unit = options.get("time_unit")
+    if unit in (None, "auto"):
+        same = codes[1:] == codes[:-1]
+        forward = np.diff(seconds)[same]
+        forward = np.sort(forward[forward > 0])
+        step = forward[len(forward) // 2] if len(forward) else 0.0
+        unit = [name for name, size in _UNITS.items() if name != "week" and (size <= step or name == "second")][-1]
+    return seconds / _UNITS[str(unit)], str(unit)
 
 
 def _numeric(frame: Any, name: Any) -> np.ndarray:
     if frame[name].dtype.kind in "mM":
-        raise InputError(
-            f"column {name} holds dates; give numbers, for example frame[{name!r}] = "
-            f"(frame[{name!r}] - frame[{name!r}].min()).dt.total_seconds()"
-        )
+        raise InputError(f"column {name} holds dates; a state is numbers, and dates are times: time={str(name)!r}")
     try:
         return np.array(frame[name].to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError):

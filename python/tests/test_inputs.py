@@ -122,7 +122,7 @@ def test_frames_follow_the_rules_of_csv_files(tmp_path):
     with pytest.raises(sock.InputError, match="time"):
         sock.Trajectories(frame)
     with pytest.raises(sock.InputError, match="holds dates"):
-        sock.Trajectories(pandas.DataFrame({"t": pandas.to_datetime(["2020-01-01", "2020-01-02"]), "x": [1.0, 2.0]}))
+        sock.Trajectories(pandas.DataFrame({"t": [0.0, 1.0], "x": pandas.to_datetime(["2020-01-01", "2020-01-02"])}), state="x")
     with pytest.raises(sock.UsageError, match="columns are"):
         sock.Trajectories(frame, id="nobody", time="when")
 

@@ -138,6 +138,7 @@ sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ende
 {
     sk_record record;
     sk_wild wild = {0};
+    sk_courses courses = {0};
     sock_status status;
     sk_record_init(&record);
     SK_GO(tell_drift(job, &record));
@@ -146,11 +147,13 @@ sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ende
     record.n = job->rule->n;
     tell_seconds(job, &record);
     SK_GO(sk_wild_find(job->ctx, job->data, &wild));
-    SK_GO(sk_record_odd(job->ctx, &record, job->data, &wild, false));
+    SK_GO(sk_courses_find(job->ctx, job->data, wild.step, &courses));
+    SK_GO(sk_record_odd(job->ctx, &record, job->data, &wild, false, &courses));
     SK_GO(sk_record_tell_bands(job->ctx, model, true, &record));
     status = sk_fit_save_record(job, &record, ended, model);
 out:
     sk_wild_clear(&wild);
+    sk_courses_clear(&courses);
     sk_record_clear(&record);
     return status;
 }

@@ -97,10 +97,12 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
     };
 }
 
-/* Steps that take no part: wild ones of the data and of the validation set, and those at rest on a bound. */
+/* Steps that take no part: wild ones of the data and of the validation set, and those at rest on a bound; and states
+ * that are no processes of their own. */
 typedef struct strays {
     sk_wild data, held;
     bool left;              /* the wild ones are not in the fit */
+    sk_courses courses;     /* states that follow from others, or are smooth */
     size_t absorbed;        /* of the data */
     bool *step, *step_held; /* points of each: all of them together; NULL: none */
 } strays;
@@ -109,6 +111,7 @@ static void strays_clear(strays *s)
 {
     sk_wild_clear(&s->data);
     sk_wild_clear(&s->held);
+    sk_courses_clear(&s->courses);
     sk_free(s->step);
     sk_free(s->step_held);
 }
@@ -125,10 +128,22 @@ static sock_status join(const sk_fit_job *job, const sock_data *data, const bool
     return SOCK_OK;
 }
 
+/* Where there is no noise, kernels of a would only follow what f misses, and noise, bands and the check would be of
+ * that. What was named is done. */
+static void without_noise(const sk_fit_job *job, sk_tune_spec *spec)
+{
+    if (!sk_option_is_set(job->opts, "diffusion")) spec->diffusion = "constant";
+    if (!sk_option_is_set(job->opts, "noise")) spec->noise = SK_ASK_NONE;
+    if (!sk_option_is_set(job->opts, "bands")) spec->bands = false;
+}
+
 static sock_status find_strays(const sk_fit_job *job, sk_tune_spec *spec, strays *out)
 {
     out->left = !is_paper(job) && strcmp(sk_option_text(job->opts, "wild"), "leave") == 0;
     SK_TRY(sk_wild_find(job->ctx, job->data, &out->data));
+    SK_TRY(sk_courses_find(job->ctx, job->data, out->data.step, &out->courses));
+    out->courses.smooth &= !is_second(job); /* positions are, of course */
+    if (out->courses.smooth && !is_paper(job)) without_noise(job, spec);
     if (out->left && spec->validation) SK_TRY(sk_wild_find(job->ctx, spec->validation, &out->held));
     if (is_paper(job)) return SOCK_OK;
     size_t ignored;
@@ -139,9 +154,11 @@ static sock_status find_strays(const sk_fit_job *job, sk_tune_spec *spec, strays
     return SOCK_OK;
 }
 
-/* A budget that was spent leaves no time for it; the protocol of the paper has none. */
-static bool wants_check(const sk_fit_job *job, const sk_record *record)
+/* A budget that was spent leaves no time for it; the protocol of the paper has none; and without noise nothing is
+ * drawn. */
+static bool wants_check(const sk_fit_job *job, const strays *wild, const sk_record *record)
 {
+    if (wild->courses.smooth && !sk_option_is_set(job->opts, "check")) return false;
     return sk_option_flag(job->opts, "check") && !is_paper(job) && !record->found.limited && !record->found.too_few;
 }
 
@@ -171,7 +188,7 @@ static sock_status tell_second(sk_fit_job *job, const strays *wild, sk_record *r
     for (size_t i = 0; i < model->diffusion_terms; i++) record->rank += model->diffusion[i]->rank;
     SK_TRY(sk_record_certify(job->ctx, record));
     SK_TRY(sk_equation_add(job->ctx, model, record));
-    SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left));
+    SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left, &wild->courses));
     SK_TRY(sk_record_warn(job->ctx, record));
     return sk_fit_save_record(job, record, ended, model);
 }
@@ -191,16 +208,16 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
     record->n = sk_data_intervals(job->data);
     for (size_t i = 0; i < model->diffusion_terms; i++) record->rank += model->diffusion[i]->rank;
     SK_TRY(sk_record_certify(job->ctx, record));
+    SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left, &wild->courses));
     SK_TRY(sk_record_tell_bands(job->ctx, model, sk_option_flag(job->opts, "bands"), record));
     SK_TRY(sk_equation_add(job->ctx, model, record));
     SK_TRY(sk_rate_equation_add(job->ctx, model, job->data, record));
     SK_TRY(sk_residual_lag1(job->ctx, model, job->data, wild->absorbed ? wild->step : wild->data.step,
                             &record->residual_lag1));
-    SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left));
     record->absorbed = wild->absorbed;
     for (size_t k = 0; record->found.quiet && k < job->data->d; k++)
         if (record->found.quiet[k]) SK_TRY(sk_texts_add(job->ctx, &record->quiet, job->data->state[k]));
-    if (wants_check(job, record)) SK_TRY(check_quickly(job, wild, model, record));
+    if (wants_check(job, wild, record)) SK_TRY(check_quickly(job, wild, model, record));
     SK_TRY(sk_record_warn(job->ctx, record));
     return sk_fit_save_record(job, record, ended, model);
 }

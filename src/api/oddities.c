@@ -10,6 +10,7 @@ void sk_oddities_clear(sk_oddities *odd)
     for (size_t i = 0; i < odd->codes; i++) sk_free(odd->code[i].state);
     sk_free(odd->wild);
     sk_free(odd->code);
+    sk_texts_clear(&odd->followers);
     *odd = (sk_oddities){0};
 }
 
@@ -52,7 +53,15 @@ static sock_status name_codes(sock_context *ctx, const sock_data *data, const sk
     return SOCK_OK;
 }
 
-sock_status sk_record_odd(sock_context *ctx, sk_record *r, const sock_data *data, const sk_wild *wild, bool left)
+static sock_status name_courses(sock_context *ctx, const sk_courses *courses, sk_record *r)
+{
+    for (size_t i = 0; i < courses->count; i++) SK_TRY(sk_texts_add(ctx, &r->odd.followers, courses->text[i]));
+    if (courses->count) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_FOLLOWER));
+    return courses->smooth ? sk_record_add_warning(ctx, r, SK_WARN_SMOOTH) : SOCK_OK;
+}
+
+sock_status sk_record_odd(sock_context *ctx, sk_record *r, const sock_data *data, const sk_wild *wild, bool left,
+                          const sk_courses *courses)
 {
     sk_code_list codes = {0};
     sock_status status = sk_codes_find(ctx, data, &codes);
@@ -61,5 +70,5 @@ sock_status sk_record_odd(sock_context *ctx, sk_record *r, const sock_data *data
     if (status >= 0 && codes.count) status = sk_record_add_warning(ctx, r, SK_WARN_CODE);
     if (status >= 0 && wild->count) status = sk_record_add_warning(ctx, r, left ? SK_WARN_WILD : SK_WARN_WILD_KEPT);
     sk_free(codes.code);
-    return status;
+    return status < 0 ? status : name_courses(ctx, courses, r);
 }

@@ -145,6 +145,7 @@ static const char *no_bands(const sock_model *model, bool wanted, const sk_recor
     if (record->found.paper)
         return "the paper's protocol (--preset paper) tells no errors of its weights, as the default does";
     if (!wanted) return "bands were not wanted (--bands=no)";
+    if (!model->spread && sk_record_warns(record, SK_WARN_SMOOTH)) return "the states are smooth: there is no noise";
     const sk_noise_told *noise = &record->found.noise;
     if (!model->spread && (noise->used || noise->substeps > 1) && model->drift_terms > 1)
         return "the fit with noise or long steps ended between two kernels: the errors of neither are those of f";
@@ -177,10 +178,11 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *r)
     /* The verdict tells it otherwise; with noise and long steps Euler's residuals are correlated as they should be. */
     const sk_warning_code lag1 = sk_warn_lag1(r->residual_lag1, (double)found->steps);
     const bool denied = lag1 == SK_WARN_NOISE && found->noise.z.count; /* looked for, and not found */
-    if (!r->verdict && !found->noise.used && found->noise.substeps <= 1 && !denied)
+    const bool smooth = sk_record_warns(r, SK_WARN_SMOOTH); /* residuals are what f misses, and that is smooth too */
+    if (!r->verdict && !found->noise.used && found->noise.substeps <= 1 && !denied && !smooth)
         SK_TRY(sk_record_add_warning(ctx, r, lag1));
     SK_TRY(sk_record_add_warning(ctx, r, sk_warn_gain(r->against_constant, found->limited)));
-    SK_TRY(sk_record_add_warning(ctx, r, sk_warn_moments(found->calibration)));
+    if (!smooth) SK_TRY(sk_record_add_warning(ctx, r, sk_warn_moments(found->calibration)));
     if (r->quiet.count) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_QUIET));
     if (sk_record_drift(r)->edge) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_DRIFT_EDGE));
     if (sk_record_diffusion(r)->edge) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_DIFFUSION_EDGE));

@@ -4,6 +4,7 @@
 #define SK_RECORD_H
 
 #include "api/warnings.h"
+#include "data/courses.h"
 #include "data/wild.h"
 #include "model/outcome.h"
 
@@ -60,6 +61,7 @@ typedef struct sk_oddities {
     size_t wilds, codes;
     sk_wild_told *wild;
     sk_code_told *code;
+    sk_texts followers; /* states that follow from others, a sentence each */
 } sk_oddities;
 
 typedef struct sk_phase {
@@ -120,8 +122,10 @@ const sk_part *sk_record_diffusion(const sk_record *record);
 /* The certificate of what was found: that of the one convex problem, or why there is none. */
 sock_status sk_record_certify(sock_context *ctx, sk_record *record);
 
-/* What is odd about the data, and warnings of it; wild may be that of no steps. left: they are not in the fit. */
-sock_status sk_record_odd(sock_context *ctx, sk_record *record, const sock_data *data, const sk_wild *wild, bool left);
+/* What is odd about the data, and warnings of it; wild may be that of no steps. left: they are not in the fit. The
+ * sentences of courses are copied. */
+sock_status sk_record_odd(sock_context *ctx, sk_record *record, const sock_data *data, const sk_wild *wild, bool left,
+                          const sk_courses *courses);
 
 /* Whether the model has bands, or why not. */
 sock_status sk_record_tell_bands(sock_context *ctx, const sock_model *model, bool wanted, sk_record *record);

@@ -104,6 +104,7 @@ static const sk_json_field fields[] = {
     {"wild_steps", POSITIVE, ALL | OPTIONAL, IN(odd.wild_steps)},
     {"wild", WILD, ALL | OPTIONAL, IN(odd)},
     {"codes", CODES, ALL | OPTIONAL, IN(odd)},
+    {"followers", LINES, ALL | OPTIONAL, IN(odd.followers)},
     {"quiet", LINES, SEARCH | OPTIONAL, IN(quiet)},
     {"bounds", LINES, ALL | OPTIONAL, IN(bounds)},
     {"order", POSITIVE, SEARCH | OPTIONAL, IN(order)},

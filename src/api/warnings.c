@@ -54,6 +54,15 @@ static const struct {
                        "a state has no noise of its own: a is zero there, and steps have a density by moments alone "
                        "(loglik_moments), or with a delta",
                        SK_NOTE},
+    [SK_WARN_FOLLOWER] = {"follower",
+                          "a state follows exactly from other states or from the time: their parts in f cannot be told "
+                          "apart, and steps have no density; leave it out",
+                          SK_CAUTION},
+    [SK_WARN_SMOOTH] =
+        {"smooth",
+         "the states are smooth: there is no noise to learn, and a says only what f misses. They solve an "
+         "ordinary differential equation, or are positions without their velocities (--order 2)",
+         SK_GRAVE},
     [SK_WARN_OTHER] = {"other", "", SK_CAUTION},
 };
 

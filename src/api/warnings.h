@@ -33,6 +33,8 @@ typedef enum sk_warning_code {
     SK_WARN_WILD_KEPT,      /* ... or not */
     SK_WARN_CODE,           /* a value looks like a code for a missing one */
     SK_WARN_QUIET,          /* a state has no noise of its own */
+    SK_WARN_FOLLOWER,       /* a state follows from others, or from the time */
+    SK_WARN_SMOOTH,         /* the states are smooth: there is no noise */
     SK_WARN_OTHER,          /* a sentence that this version does not know */
     SK_WARNINGS
 } sk_warning_code;

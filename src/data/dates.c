@@ -180,3 +180,16 @@ sock_status sk_rows_unit(sock_context *ctx, const sock_options *opts, sk_rows *r
     for (size_t i = 0; i < rows->count; i++) rows->t[i] /= seconds;
     return SOCK_OK;
 }
+
+sock_status sock_data_set_time_unit(sock_context *ctx, sock_data *data, const char *unit)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!data || !unit) return sk_fail(ctx, SOCK_EUSAGE, "data and unit must not be NULL");
+    for (size_t i = 0; i < UNITS; i++)
+        if (strcmp(units[i].name, unit) == 0) {
+            data->unit = units[i].name;
+            return SOCK_OK;
+        }
+    return sk_fail(ctx, SOCK_EUSAGE, "the unit is '%s'; allowed: second, minute, hour, day, week or year", unit);
+}

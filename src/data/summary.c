@@ -1,5 +1,6 @@
 /* summary.c - what a data set holds, as one JSON object: what was read and dropped, counts, steps, ranges, and the
  * correlations of increments (lags.h). */
+#include "courses.h"
 #include "dates.h"
 #include "lags.h"
 #include "readers.h"
@@ -241,6 +242,20 @@ static sock_status put_wild(sock_context *ctx, json_t *object, const sock_data *
     return status;
 }
 
+/* States that are no processes of their own. */
+static sock_status put_courses(sock_context *ctx, json_t *object, const sock_data *data, const sk_wild *wild,
+                               bool *failed)
+{
+    sk_courses courses;
+    json_t *list = json_array();
+    const sock_status status = sk_courses_find(ctx, data, wild->step, &courses);
+    for (size_t i = 0; i < courses.count; i++) append(list, text(ctx, courses.text[i]), failed);
+    put(object, "followers", list, failed);
+    put(object, "smooth", json_boolean(courses.smooth), failed);
+    sk_courses_clear(&courses);
+    return status;
+}
+
 sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **json)
 {
     if (!ctx) return SOCK_EUSAGE;
@@ -257,6 +272,7 @@ sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **j
     SK_GO(sk_wild_find(ctx, data, &wild));
     put_states(object, data, &wild, &failed);
     SK_GO(put_wild(ctx, object, data, &wild, &failed));
+    SK_GO(put_courses(ctx, object, data, &wild, &failed));
     put_dropped(ctx, object, data, &failed);
     put(object, "hash", json_sprintf("%016llx", (unsigned long long)data->hash), &failed);
     if (!failed) dumped = json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(2));

@@ -30,8 +30,9 @@ typedef struct sk_wild {
 sock_status sk_wild_find(sock_context *ctx, const sock_data *data, sk_wild *out);
 void sk_wild_clear(sk_wild *wild);
 
-/* How many of the `far` largest of count sizes (falling) are beyond a gap that the tail below does not explain. */
-size_t sk_wild_gap(size_t count, const double *size, size_t far);
+/* How many of the `far` largest of count sizes (falling) are beyond a gap that the tail below does not explain. back
+ * (far, or NULL): whether so many largest steps all go there and back, which others do once in count. */
+size_t sk_wild_gap(size_t count, const double *size, size_t far, const bool *back);
 
 /* Whether so many wild steps among k neighbours are more than a share of all steps makes likely: then it is the state
  * that makes them. */

@@ -308,6 +308,27 @@ static bool crosses(const hunt *w, size_t s)
     return SK_WILD_LIVED * there > w->refs && SK_WILD_BETWEEN * between < there && recurs(w, s);
 }
 
+/* Whether s and others like it begin where a state ends, and nothing but them begins there: resets at a threshold. Of
+ * many the neighbours tell. */
+static bool resets(const hunt *w, size_t s)
+{
+    const size_t k = w->state[s];
+    const double down = left_of(w, s, k) > right_of(w, s, k) ? 1 : -1;
+    double edge = down * left_of(w, s, k);
+    size_t alike = 0, beyond = 0;
+    if (w->count > SK_WILD_NEIGHBOURS) return false;
+    for (size_t i = 0; i < w->count; i++) {
+        const size_t r = w->list[i];
+        if (r != s && r <= s + SK_WILD_STRETCH && s <= r + SK_WILD_STRETCH) return false; /* part of a stretch */
+        if (resembles(w, r, s, true)) return false; /* back from where a far step led */
+        if (!resembles(w, w->list[i], s, false)) continue;
+        alike++;
+        edge = fmin(edge, down * left_of(w, w->list[i], k));
+    }
+    for (size_t r = 0; r < w->refs; r++) beyond += down * left_of(w, r * w->stride, k) >= edge;
+    return alike >= SK_WILD_RESETS && beyond <= SK_WILD_RESET_TIMES * alike;
+}
+
 /* What resembles a step that the state makes is one too. */
 static void spread(const hunt *w, bool *own)
 {
@@ -328,7 +349,7 @@ static void find_own(const hunt *w, const desk *t, bool *own)
         }
         const size_t count = neighbours(w, s, t->list, t->space);
         for (size_t k = 0; k < count; k++) among += w->far[t->list[k]];
-        own[i] = sk_wild_is_local(among, count, (double)w->count / (double)w->n) || crosses(w, s);
+        own[i] = sk_wild_is_local(among, count, (double)w->count / (double)w->n) || crosses(w, s) || resets(w, s);
     }
     spread(w, own);
 }
@@ -354,11 +375,18 @@ static sock_status take_out(hunt *w, bool *any)
 
 /* ---- Gap ---- */
 
+/* Spacings that tell a tail index: of few data the uppermost fifth, since the body has none. */
+static size_t tail_of(size_t count)
+{
+    const size_t few = SK_MAX(SK_WILD_TAIL_LEAST, count / SK_WILD_TAIL_PART);
+    return SK_MAX(SK_MIN(SK_WILD_TAIL, few), (size_t)(SK_WILD_TAIL_SHARE * (double)count));
+}
+
 /* The index of the tail below place a, from its spacings: j ln(z_j / z_j+1) is exponential of mean 1 / index for every
  * place j of a power law (Renyi). A standard error and a half on the safe side. */
 static double tail_index(size_t count, const double *size, size_t a)
 {
-    const size_t most = SK_MAX(SK_WILD_TAIL, (size_t)(SK_WILD_TAIL_SHARE * (double)count));
+    const size_t most = tail_of(count);
     size_t m = 0;
     double sum = 0;
     for (; m < most && a + m + 1 < count && size[a + m + 1] > 0; m++)
@@ -366,40 +394,94 @@ static double tail_index(size_t count, const double *size, size_t a)
     return sum > 0 ? (double)m / sum * (1 - SK_WILD_TAIL_ERRORS / sqrt((double)m)) : 0;
 }
 
-size_t sk_wild_gap(size_t count, const double *size, size_t far)
+size_t sk_wild_gap(size_t count, const double *size, size_t far, const bool *back)
 {
+    const size_t tail = SK_MIN(SK_WILD_TAIL, tail_of(count));
     for (size_t a = far; a > 0; a--) {
-        if (a + SK_WILD_TAIL >= count || !(size[a + SK_WILD_TAIL] > 0)) continue;
-        const double ratio = size[a - 1] / fmax(size[a], SK_WILD_BODY);
-        if ((double)a * log(ratio) * tail_index(count, size, a) > log((double)far / SK_WILD_CHANCE)) return a;
+        if (a + tail >= count || !(size[a + tail] > 0)) continue;
+        const double ratio = size[a - 1] / fmax(size[a], SK_WILD_BODY), more = back && back[a - 1] ? count : 1;
+        if ((double)a * log(ratio) * tail_index(count, size, a) > log((double)far / SK_WILD_CHANCE / more)) return a;
     }
     return 0;
 }
 
+/* A step by its size. */
+typedef struct sized {
+    double size;
+    size_t step;
+} sized;
+
 static int falling(const void *left, const void *right)
 {
-    double a = *(const double *)left, b = *(const double *)right;
-    return a > b ? -1 : a < b;
+    const sized *a = left, *b = right;
+    if (a->size != b->size) return a->size > b->size ? -1 : 1;
+    return a->step < b->step ? -1 : a->step > b->step;
+}
+
+/* Whether step s + 1 of the same trajectory goes back to where s began. */
+static bool cancels(const hunt *w, size_t s)
+{
+    const size_t k = w->state[s];
+    const double a = left_of(w, s, k);
+    return s + 1 < w->end[s] && fabs(right_of(w, s + 1, k) - a) < SK_WILD_NEAR * fabs(right_of(w, s, k) - a);
+}
+
+/* back[a - 1]: whether the a largest steps all go there and back, in pairs. Steps that know nothing of each other do so
+ * once in as many as there are. pair (n): zeros on entry and on exit. */
+static void find_pairs(const hunt *w, size_t far, const sized *sorted, bool *pair, bool *back)
+{
+    size_t single = 0;
+    for (size_t a = 0; a < far; a++) { /* pair: among the largest, and still alone */
+        const size_t s = sorted[a].step;
+        const bool before = s > 0 && pair[s - 1] && cancels(w, s - 1), behind = s + 1 < w->n && pair[s + 1];
+        if (before || (behind && cancels(w, s))) {
+            pair[before ? s - 1 : s + 1] = false;
+            single--;
+        } else {
+            pair[s] = true;
+            single++;
+        }
+        back[a] = single == 0;
+    }
+    for (size_t a = 0; a < far; a++) pair[sorted[a].step] = false;
+}
+
+/* The sizes of the steps as a list that falls. */
+static sock_status sort_sizes(hunt *w, sized **sorted, double **size)
+{
+    *sorted = sk_alloc(w->ctx, w->n, sizeof **sorted);
+    *size = sk_doubles_unset(w->ctx, w->n, 1);
+    if (!*sorted || !*size) return SOCK_ENOMEM;
+    for (size_t s = 0; s < w->n; s++) (*sorted)[s] = (sized){w->size[s], s};
+    qsort(*sorted, w->n, sizeof **sorted, falling);
+    for (size_t s = 0; s < w->n; s++) (*size)[s] = (*sorted)[s].size;
+    return SOCK_OK;
 }
 
 /* The steps beyond the gap into the list. */
 static sock_status list_far(hunt *w)
 {
     size_t far = 0;
-    double *sorted = sk_doubles_unset(w->ctx, w->n, 1);
-    if (!sorted) return SOCK_ENOMEM;
-    memcpy(sorted, w->size, w->n * sizeof *sorted);
-    qsort(sorted, w->n, sizeof *sorted, falling);
-    while (far < w->n && sorted[far] > SK_WILD_CUT) far++;
-    far = (double)far > SK_WILD_MOST * (double)w->n ? 0 : sk_wild_gap(w->n, sorted, far);
-    const double least = far ? sorted[far - 1] : (double)INFINITY;
-    sk_free(sorted);
-    w->count = 0;
-    for (size_t s = 0; s < w->n; s++) {
-        w->far[s] = w->size[s] >= least;
-        if (w->far[s]) w->list[w->count++] = s;
+    sized *sorted = NULL;
+    double *size = NULL;
+    bool *back = sk_alloc(w->ctx, w->n, sizeof *back);
+    sock_status status = back ? sort_sizes(w, &sorted, &size) : SOCK_ENOMEM;
+    memset(w->far, 0, w->n * sizeof *w->far);
+    while (status >= 0 && far < w->n && size[far] > SK_WILD_CUT) far++;
+    if (status >= 0 && (double)far <= SK_WILD_MOST * (double)SK_MAX(w->n, SK_WILD_MOST_OF)) {
+        find_pairs(w, far, sorted, w->far, back);
+        far = sk_wild_gap(w->n, size, far, back);
+    } else {
+        far = 0;
     }
-    return SOCK_OK;
+    w->count = 0;
+    for (size_t a = 0; a < far; a++) w->far[sorted[a].step] = true;
+    for (size_t s = 0; s < w->n; s++)
+        if (w->far[s]) w->list[w->count++] = s;
+    sk_free(sorted);
+    sk_free(size);
+    sk_free(back);
+    return status;
 }
 
 /* ---- The whole ---- */
@@ -428,27 +510,32 @@ bool sk_wild_in_bursts(size_t close, size_t events, double share)
     return (double)close > 3 + expected + 4 * sqrt(expected);
 }
 
-/* Whether step s leads back to where an event began. */
-static bool ends_event(const hunt *w, size_t event, size_t s)
+/* The place in the list of the last step of the event that begins with step i of it: far steps of any sizes, at most so
+ * far apart, that end where the first began. i itself where they do not: a jump. */
+static size_t end_of_event(const hunt *w, size_t i)
 {
-    const size_t k = w->state[event];
-    const double a = left_of(w, event, k), size = fabs(right_of(w, event, k) - a);
-    return s <= event + SK_WILD_RETURN && fabs(right_of(w, s, k) - a) < 0.5 * size;
+    const size_t s = w->list[i], k = w->state[s];
+    const double a = left_of(w, s, k);
+    double most = fabs(right_of(w, s, k) - a);
+    size_t last = i;
+    for (size_t j = i + 1; j < w->count; j++) {
+        const size_t r = w->list[j];
+        if (r >= w->end[s] || r > s + SK_WILD_STRETCH || r > w->list[j - 1] + SK_WILD_BURST) break;
+        most = fmax(most, fabs(right_of(w, r, k) - a));
+        if (fabs(right_of(w, r, k) - a) < SK_WILD_NEAR * most) last = j;
+    }
+    return last;
 }
 
 /* Whether the wild steps come in bursts: then it is the process that has them. Out and back again is one event. */
 static bool comes_in_bursts(const hunt *w)
 {
-    size_t events = 0, close = 0, event = 0, last = 0;
+    size_t events = 0, close = 0;
     for (size_t i = 0; i < w->count; i++) {
         const size_t s = w->list[i];
-        const bool known = events && event >= w->begin[s];
-        if (!known || !ends_event(w, event, s)) {
-            close += known && s <= last + SK_WILD_BURST;
-            events++;
-            event = s;
-        }
-        last = s;
+        close += i > 0 && w->list[i - 1] >= w->begin[s] && s <= w->list[i - 1] + SK_WILD_BURST;
+        events++;
+        i = end_of_event(w, i);
     }
     return sk_wild_in_bursts(close, events, (double)events / (double)w->n);
 }
@@ -474,6 +561,7 @@ static sock_status settle(const hunt *w, sk_wild *out)
     for (size_t i = 0; i < w->count; i++) {
         name_one(w, w->list[i], out);
         close_excursion(w, w->list[i], out->step);
+        for (size_t s = w->list[i]; s < w->list[end_of_event(w, i)]; s++) out->step[w->point[s]] = true;
     }
     for (size_t i = 0; i < w->data->points; i++) out->left += out->step[i];
     return SOCK_OK;

@@ -58,14 +58,10 @@ static void find_targets(const attempt *t)
 static void weigh(const attempt *t)
 {
     const sk_inertial_rows *r = t->kicks->rows;
-    const size_t systems = sk_trial_systems(t->trial), d = r->d;
-    for (size_t s = 0; s < systems; s++)
-        for (size_t i = 0; i < r->n; i++) {
-            const double *own = r->spread + i * d * d;
-            const double size = t->trial->diagonal ? own[s * (d + 1)] : sk_norm(d * d, own);
-            const double relative = size / r->typical[t->trial->diagonal ? s + 1 : 0] + SK_INERTIA_SHARE;
-            t->weight[s * r->n + i] = r->white[i * d * d] != 0 ? 1 / (relative * relative) : 0;
-        }
+    const size_t systems = sk_trial_systems(t->trial);
+    sk_diffusion_sweep_weights(t->trial, r->n, r->spread, r->typical, SK_INERTIA_SHARE, t->weight);
+    for (size_t i = 0; i < systems * r->n; i++)
+        if (r->white[i % r->n * r->d * r->d] == 0) t->weight[i] = 0;
 }
 
 static sock_status add(void *arg, size_t begin, size_t end, size_t fold)
@@ -102,11 +98,9 @@ static sock_status sum_up(attempt *t, bool folds)
 
 /* ---- Step 2 ---- */
 
-/* Q without fold f at the first `count` penalties; out (count x size), or the last alone (size). */
-static sock_status solve(const attempt *t, size_t f, size_t count, bool last, double *out)
+static sk_diffusion_sweep sweep_of(const attempt *t)
 {
-    const sk_diffusion_sweep sweep = {t->trial, t->sums, sk_thin_lambdas, count, last, t->w->m.tolerance};
-    return sk_diffusion_sweep_solve(t->w->ctx, &sweep, f, out);
+    return (sk_diffusion_sweep){t->trial, t->sums, sk_thin_lambdas, t->lambdas, t->w->m.tolerance, t->q, t->score};
 }
 
 /* ---- Step 3 ---- */
@@ -154,19 +148,10 @@ static sock_status score(void *arg, size_t begin, size_t end, size_t fold)
 /* Which penalty is the best, by the folds. */
 static sock_status choose(attempt *t, size_t *best)
 {
-    sk_trial *r = t->trial;
-    const size_t clusters = t->w->rows.clusters;
-    for (size_t f = 0; f < r->folds; f++) SK_TRY(solve(t, f, t->lambdas, false, t->q + f * t->lambdas * r->size));
+    const sk_diffusion_sweep sweep = sweep_of(t);
+    for (size_t f = 0; f < t->trial->folds; f++) SK_TRY(sk_diffusion_sweep_fold(t->w->ctx, &sweep, f));
     SK_TRY(sk_inertial_each(t->w, score, t));
-    for (size_t j = 0; j < t->lambdas; j++) {
-        for (size_t u = 0; u < clusters; u++) r->by_l[j] += t->score[j * clusters + u];
-        if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
-    }
-    *best = sk_best_lambda(t->lambdas, r->by_l);
-    r->score = r->by_l[*best];
-    r->edge = sk_at_edge(t->lambdas, r->by_l, *best);
-    memcpy(r->cluster, t->score + *best * clusters, clusters * sizeof(double));
-    return isfinite(r->score) ? SOCK_OK : SOCK_ENUMERIC;
+    return sk_diffusion_sweep_choose(&sweep, t->w->rows.clusters, best);
 }
 
 /* ---- One and all ---- */
@@ -194,14 +179,9 @@ static sock_status try_one(attempt *t, const sk_sweep *sweep, bool folds)
     weigh(t);
     SK_TRY(sum_up(t, folds || sweep->all));
     if (sweep->all) SK_TRY(choose(t, &best));
-    sk_trial *r = t->trial;
-    r->l = sk_thin_lambdas[best];
-    SK_TRY(solve(t, r->folds, best + 1, true, r->solution + r->folds * r->size));
-    for (size_t f = 0; f < r->folds && sweep->all; f++)
-        memcpy(r->solution + f * r->size, t->q + (f * t->lambdas + best) * r->size, r->size * sizeof(double));
-    for (size_t f = 0; f < r->folds && folds && !sweep->all; f++)
-        SK_TRY(solve(t, f, best + 1, true, r->solution + f * r->size));
-    r->seconds = sk_seconds() - begun;
+    const sk_diffusion_sweep all = sweep_of(t);
+    SK_TRY(sk_diffusion_sweep_finish(t->w->ctx, &all, best, sweep->all, folds));
+    t->trial->seconds = sk_seconds() - begun;
     return SOCK_OK;
 }
 

@@ -45,15 +45,10 @@ static void attempt_clear(attempt *t)
 static void weigh(const attempt *t)
 {
     const sk_pulled *q = t->rows->pulled;
-    const size_t systems = sk_trial_systems(t->trial), d = q->d;
-    for (size_t s = 0; s < systems; s++)
-        for (size_t i = 0; i < q->n; i++) {
-            const double *a = q->diffusion + i * d * d;
-            const double size = t->trial->diagonal ? a[s * (d + 1)] : sk_norm(d * d, a);
-            const double typical = t->rows->typical[t->trial->diagonal ? s + 1 : 0];
-            const double relative = typical > 0 ? size / typical + SK_SIZE_SHARE : 1;
-            t->weight[s * q->n + i] = q->good[i] ? 1 / (relative * relative) : 0;
-        }
+    const size_t systems = sk_trial_systems(t->trial);
+    sk_diffusion_sweep_weights(t->trial, q->n, q->diffusion, t->rows->typical, SK_SIZE_SHARE, t->weight);
+    for (size_t i = 0; i < systems * q->n; i++)
+        if (!q->good[i % q->n]) t->weight[i] = 0;
 }
 
 static sock_status add(attempt *t, bool folds)
@@ -75,11 +70,9 @@ static sock_status add(attempt *t, bool folds)
 
 /* ---- Step 2 ---- */
 
-/* Q without fold f at the first `count` penalties; out (count x size), or the last alone (size). */
-static sock_status solve(const attempt *t, size_t f, size_t count, bool last, double *out)
+static sk_diffusion_sweep sweep_of(const attempt *t)
 {
-    const sk_diffusion_sweep sweep = {t->trial, t->sums, sk_thin_lambdas, count, last, t->m->tolerance};
-    return sk_diffusion_sweep_solve(t->m->ctx, &sweep, f, out);
+    return (sk_diffusion_sweep){t->trial, t->sums, sk_thin_lambdas, t->lambdas, t->m->tolerance, t->q, t->score};
 }
 
 /* ---- Step 3 ---- */
@@ -140,21 +133,12 @@ static sock_status attempt_new(attempt *t)
 /* Which penalty is the best, by the folds. */
 static sock_status choose(attempt *t, size_t *best)
 {
-    sk_trial *r = t->trial;
-    const size_t clusters = t->m->rows->clusters;
+    const sk_diffusion_sweep sweep = sweep_of(t);
     for (size_t f = 0; f < t->m->rows->folds; f++) {
-        SK_TRY(solve(t, f, t->lambdas, false, t->q + f * t->lambdas * r->size));
+        SK_TRY(sk_diffusion_sweep_fold(t->m->ctx, &sweep, f));
         SK_TRY(score_fold(t, f));
     }
-    for (size_t j = 0; j < t->lambdas; j++) {
-        for (size_t u = 0; u < clusters; u++) r->by_l[j] += t->score[j * clusters + u];
-        if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
-    }
-    *best = r->p > 1 ? sk_best_lambda(t->lambdas, r->by_l) : t->lambdas - 1; /* a constant is the data's, not shrunk */
-    r->score = r->by_l[*best];
-    r->edge = sk_at_edge(t->lambdas, r->by_l, *best);
-    memcpy(r->cluster, t->score + *best * clusters, clusters * sizeof(double));
-    return isfinite(r->score) ? SOCK_OK : SOCK_ENUMERIC;
+    return sk_diffusion_sweep_choose(&sweep, t->m->rows->clusters, best);
 }
 
 static sock_status try_one(attempt *t, const sk_sweep *sweep, bool folds)
@@ -166,14 +150,9 @@ static sock_status try_one(attempt *t, const sk_sweep *sweep, bool folds)
     weigh(t);
     SK_TRY(add(t, folds || sweep->all));
     if (sweep->all) SK_TRY(choose(t, &best));
-    sk_trial *r = t->trial;
-    r->l = sk_thin_lambdas[best];
-    SK_TRY(solve(t, r->folds, best + 1, true, r->solution + r->folds * r->size));
-    for (size_t f = 0; f < r->folds && sweep->all; f++)
-        memcpy(r->solution + f * r->size, t->q + (f * t->lambdas + best) * r->size, r->size * sizeof(double));
-    for (size_t f = 0; f < r->folds && folds && !sweep->all; f++)
-        SK_TRY(solve(t, f, best + 1, true, r->solution + f * r->size));
-    r->seconds = sk_seconds() - begun;
+    const sk_diffusion_sweep all = sweep_of(t);
+    SK_TRY(sk_diffusion_sweep_finish(t->m->ctx, &all, best, sweep->all, folds));
+    t->trial->seconds = sk_seconds() - begun;
     return SOCK_OK;
 }
 

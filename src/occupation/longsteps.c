@@ -19,29 +19,26 @@
 
 static const double MOST = 1; /* norm of M: F of a pull is 0.5 there, the square root of its exact variance 0.495 */
 
-/* out = c x y. Row by row: sums over j in order, side by side. */
+/* out = c x y. Row by row: sums over j in order, side by side. In many dimensions most numbers of a slope are 0, and so
+ * is most of F: what they would add is left out. */
 static void multiply(size_t d, double c, const double *x, const double *y, double *restrict out)
 {
     for (size_t r = 0; r < d; r++) {
         double *row = out + r * d;
         memset(row, 0, d * sizeof *row);
-        for (size_t j = 0; j < d; j++)
-            for (size_t k = 0; k < d; k++) row[k] += x[r * d + j] * y[j * d + k];
+        for (size_t j = 0; j < d; j++) {
+            const double factor = x[r * d + j];
+            if (factor == 0) continue;
+            for (size_t k = 0; k < d; k++) row[k] += factor * y[j * d + k];
+        }
         for (size_t k = 0; k < d; k++) row[k] *= c;
     }
 }
 
-/* out = x y'. Four sums at a time, so that none waits for another. */
-static void multiply_turned(size_t d, const double *x, const double *y, double *restrict out)
+static void transpose(size_t d, const double *x, double *restrict out)
 {
     for (size_t r = 0; r < d; r++)
-        for (size_t k = 0; k < d; k += 4) {
-            const size_t width = SK_MIN(4, d - k);
-            double sum[4] = {0};
-            for (size_t j = 0; j < d; j++)
-                for (size_t l = 0; l < width; l++) sum[l] += x[r * d + j] * y[(k + l) * d + j];
-            memcpy(out + r * d + k, sum, width * sizeof *sum);
-        }
+        for (size_t k = 0; k < d; k++) out[k * d + r] = x[r * d + k];
 }
 
 /* Steps 1 and 2; answers c. */
@@ -65,5 +62,6 @@ void sk_long_step(size_t d, double *m, double *f, double *a, double *space)
     }
     for (size_t r = 0; r < d; r++) f[r] = cut * (f[r] + 2 * space[r]) / 3;
     multiply(d, cut, m, a, space);
-    multiply_turned(d, space, m, a);
+    transpose(d, m, space + d * d);
+    multiply(d, 1, space, space + d * d, a);
 }

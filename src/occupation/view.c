@@ -165,7 +165,7 @@ static sock_status slopes(sock_context *ctx, const double *reach, sk_view *v)
 static sock_status left_factors(sock_context *ctx, const double *reach, sk_view *v, double *f, double *a)
 {
     const size_t d = v->d;
-    double *space = sk_doubles_unset(ctx, d, d);
+    double *space = sk_doubles_unset(ctx, 2, d * d);
     sock_status status = space ? slopes(ctx, reach, v) : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < v->n; i++)
         sk_long_step(d, v->left + i * d * d, f + i * d, a + i * d * d, space);

@@ -84,7 +84,8 @@ sock_status sk_views_each(sock_context *ctx, const sk_views *views, sk_view_fn w
 
 /* ---- Long steps (longsteps.c) ---- */
 
-/* m (d x d): h/2 J on entry, F on exit. f (d) and a (d x d) of the left end: those of the nodes on exit. space: d^2. */
+/* m (d x d): h/2 J on entry, F on exit. f (d) and a (d x d) of the left end: those of the nodes on exit. space: 2 d^2.
+ */
 void sk_long_step(size_t d, double *m, double *f, double *a, double *space);
 
 /* ---- Typical rows ---- */

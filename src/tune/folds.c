@@ -422,6 +422,8 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static const double CLOCK_ERROR = 1e-6; /* of a rate: what rounding leaves */
+
 /* The smallest change of a coordinate, where the data are counted or rounded: it recurs. Else 0. change: `count` sizes
  * of those that are not 0. */
 static double smallest_change(size_t count, double *change)
@@ -432,6 +434,18 @@ static double smallest_change(size_t count, double *change)
         first++; /* what rounding makes of equal numbers */
     while (first + same < count && change[first + same] < change[first] * (1 + 1e-6)) same++;
     return sk_is_grain(same, count) ? change[first] : 0;
+}
+
+bool sk_is_clock(const sk_transitions *t, size_t k)
+{
+    double least = (double)INFINITY, most = -(double)INFINITY;
+    for (size_t i = 0; i < t->n; i++) {
+        const double rate = (t->next[i * t->d + k] - t->y[i * t->d + k]) / t->h[i];
+        least = fmin(least, rate);
+        most = fmax(most, rate);
+        if (most - least > CLOCK_ERROR * fabs(most)) return false;
+    }
+    return true;
 }
 
 /* The jitter of the likelihood, from the median square increment of the steps that move. Counts and rounded numbers

@@ -22,4 +22,7 @@ sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t 
                             sk_row_sets *out);
 void sk_row_sets_clear(sk_row_sets *rows);
 
+/* Whether coordinate k has one rate of change in all rows: the time itself, whose steps recur without being rounded. */
+bool sk_is_clock(const sk_transitions *t, size_t k);
+
 #endif

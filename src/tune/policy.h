@@ -6,19 +6,20 @@
 
 /* ---- Rows ---- */
 
-#define SK_SCREEN_ROWS 2000  /* the screen tells the hopeless from the rest; more rows tell no more */
-#define SK_SEARCH_ROWS 30000 /* kernels are chosen on so many; beyond, all rows fit what was chosen */
-#define SK_BUDGET_RATE 4e7   /* rows of a search in a second, times d^3: what a budget leaves of the two above, */
-#define SK_BUDGET_LEAST 0.05 /* seconds: a smaller one counts as this */
-#define SK_BUDGET_ROWS 200   /* at least so many */
-#define SK_MANY_ROWS 1.5     /* a part of the rows is worth its trouble where there are so many times more */
-#define SK_FEW_ROWS 250      /* below, scores say little about a model between and beyond the data */
-#define SK_LEAST_ROWS 15     /* fewer say nothing about a model: constant coefficients, unless the user names kernels */
-#define SK_PIVOT_ROWS 20000  /* pivots of Gaussian features are taken of so many */
-#define SK_ROW_BYTES 64      /* a step takes at most so many for itself, */
-#define SK_STATE_BYTES 48    /* and so many for each state: by these rows that do not fit are refused */
-#define SK_KEPT_NUMBERS 8e6  /* features of rows are kept up to so many numbers, 64 MB */
-#define SK_KEPT_BYTES 6.4e7  /* views of rows are kept up to this, */
+#define SK_SCREEN_ROWS 2000   /* the screen tells the hopeless from the rest; more rows tell no more */
+#define SK_SEARCH_ROWS 30000  /* kernels are chosen on so many; beyond, all rows fit what was chosen, */
+#define SK_SEARCH_NUMBERS 8e7 /* or on so many over d^2: in a hundred dimensions a pass over 20 000 takes a minute */
+#define SK_BUDGET_RATE 4e7    /* rows of a search in a second, times d^3: what a budget leaves of the two above, */
+#define SK_BUDGET_LEAST 0.05  /* seconds: a smaller one counts as this */
+#define SK_BUDGET_ROWS 200    /* at least so many */
+#define SK_MANY_ROWS 1.5      /* a part of the rows is worth its trouble where there are so many times more */
+#define SK_FEW_ROWS 250       /* below, scores say little about a model between and beyond the data */
+#define SK_LEAST_ROWS 15    /* fewer say nothing about a model: constant coefficients, unless the user names kernels */
+#define SK_PIVOT_ROWS 20000 /* pivots of Gaussian features are taken of so many */
+#define SK_ROW_BYTES 64     /* a step takes at most so many for itself, */
+#define SK_STATE_BYTES 48   /* and so many for each state: by these rows that do not fit are refused */
+#define SK_KEPT_NUMBERS 8e6 /* features of rows are kept up to so many numbers, 64 MB */
+#define SK_KEPT_BYTES 6.4e7 /* views of rows are kept up to this, */
 #define SK_KEPT_BYTES_MANY 2e8 /* and this in more than ten dimensions */
 #define SK_JITTER_MANY 1e-2    /* of the median square increment: a may be singular in several dimensions */
 #define SK_JITTER_ONE 1e-4     /* ... next to nothing in one */
@@ -34,11 +35,14 @@
 
 #define SK_WILD_CUT 5.0           /* robust deviations, the least that is looked at; what decides is the gap */
 #define SK_WILD_MOST 0.03         /* of the steps: more are no exception. An outlier in 1 % of the points spoils 2 % */
+#define SK_WILD_MOST_OF 134       /* of at least so many: two outliers spoil four steps of any data */
 #define SK_WILD_LEAST_STEPS 60    /* with fewer nothing is known of the rest */
 #define SK_WILD_BODY 3.0          /* deviations up to which a step belongs to the rest whatever the rest is */
 #define SK_WILD_CHANCE 1e-4       /* that one of a data set with heavy tails is called wild */
 #define SK_WILD_TAIL 50           /* steps below that tell the tail index, */
-#define SK_WILD_TAIL_SHARE 0.005  /* or this share of all */
+#define SK_WILD_TAIL_SHARE 0.005  /* or this share of all; of few data */
+#define SK_WILD_TAIL_PART 5       /* one in so many, */
+#define SK_WILD_TAIL_LEAST 12     /* at least these: the body has no tail index */
 #define SK_WILD_WINDOW 16         /* steps to each side in time */
 #define SK_WILD_ALONE 8           /* with fewer others in its trajectory a step is compared by its state alone */
 #define SK_WILD_NEIGHBOURS 100    /* steps that begin near the same state, at most a quarter of all */
@@ -46,6 +50,9 @@
 #define SK_WILD_NUMBERS 100000    /* or so many numbers: in many dimensions, where all are far, fewer do */
 #define SK_WILD_SAMPLE_LEAST 1000 /* and never fewer than this */
 #define SK_WILD_RETURN 10         /* points of an excursion that ends where it began */
+#define SK_WILD_STRETCH 20        /* steps of a stretch of far points that does */
+#define SK_WILD_RESETS 2          /* far steps from one end of a state to one place are resets of it, */
+#define SK_WILD_RESET_TIMES 3     /* where so many times as many steps begin there, with them */
 #define SK_WILD_BURST 5           /* steps from one wild step to the next that make a burst */
 #define SK_WILD_TAIL_ERRORS 1.5   /* standard errors by which the tail index is taken heavier */
 #define SK_WILD_LOCAL 3           /* wild steps among the neighbours of one, */
@@ -60,6 +67,14 @@
 #define SK_CODE_RANGES 1.0        /* beyond a gap of so many ranges of the others */
 #define SK_CODE_QUARTILES 5       /* and so many interquartile ranges */
 #define SK_CODES 8                /* that are named of each coordinate */
+
+/* ---- States that are none ---- */
+
+#define SK_FOLLOWER_LEFT 1e-10 /* of the squares of its increments: a state that others leave less of follows them */
+#define SK_FOLLOWER_STEPS 3    /* steps for each state, at least: fewer are a sum of each other by chance */
+#define SK_SMOOTH_NOISE 1e-6   /* of the mean square step: noise with less is not seen, as in a drift of three digits */
+#define SK_SMOOTH_ROWS 20000   /* windows that stand for all, */
+#define SK_SMOOTH_LEAST_ROWS 30 /* and so many at least */
 
 /* ---- Folds ---- */
 

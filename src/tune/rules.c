@@ -448,6 +448,8 @@ size_t sk_budget_rows(double budget, size_t d, size_t most)
     return rows < (double)most ? SK_MAX((size_t)rows, SK_BUDGET_ROWS) : most;
 }
 
+size_t sk_search_rows(size_t d) { return (size_t)fmin(SK_SEARCH_ROWS, SK_SEARCH_NUMBERS / ((double)d * (double)d)); }
+
 bool sk_too_few(size_t n) { return n < SK_LEAST_ROWS; }
 
 /* ---- Noise and long steps ---- */

@@ -240,6 +240,9 @@ bool sk_is_rounding(double difference, double square);
 /* How many of `most` rows a budget of so many seconds allows a search in d dimensions; 0: no budget. */
 size_t sk_budget_rows(double budget, size_t d, size_t most);
 
+/* Rows on which kernels are chosen. */
+size_t sk_search_rows(size_t d);
+
 /* Whether n rows are too few to choose a model by. */
 bool sk_too_few(size_t n);
 

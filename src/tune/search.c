@@ -57,6 +57,20 @@ static sock_status tell_jitter(const sk_search *s)
     return sk_euler_likelihood(s->ctx, s->rows, &sets->look, &held, s->choice.floor, &told->loglik);
 }
 
+/* The time itself has steps that recur, and is not rounded to them. */
+static void forget_clocks(const sk_search *s)
+{
+    sk_numbers *grain = &s->told->grain;
+    bool any = false;
+    for (size_t k = 0; k < grain->count; k++) {
+        if (sk_is_clock(s->rows, k)) grain->value[k] = 0;
+        any |= grain->value[k] > 0;
+    }
+    if (any || !grain->count) return;
+    sk_free(grain->value);
+    *grain = (sk_numbers){0};
+}
+
 /* The inputs of the model get the names of the data, and their medians. */
 static sock_status name_inputs(const sk_search *s, sock_model *model)
 {
@@ -95,7 +109,9 @@ static sock_status run(sk_search *s, sock_model **out)
     SK_TRY(sk_scaling_finish(s->ctx, s->sets.units, *out, s->told));
     for (size_t i = 0; s->spec->lower && i < (*out)->diffusion_terms; i++)
         sk_features_snap((*out)->diffusion[i]->map, s->spec->lower, s->spec->upper);
-    return sk_silence(s->ctx, *out, s->spec->data, s->spec->wild, s->told);
+    SK_TRY(sk_silence(s->ctx, *out, s->spec->data, s->spec->wild, s->told));
+    forget_clocks(s);
+    return SOCK_OK;
 }
 
 void sk_search_free(sk_search *s)
@@ -128,7 +144,7 @@ sock_status sk_search_new(sock_context *ctx, const sk_tune_spec *spec, sk_tune_o
     s->start = sk_seconds();
     s->score = -(double)INFINITY;
     s->best_drift = s->best_diffusion = SK_MOST;
-    const sock_status status = sk_row_sets_new(ctx, spec, sk_budget_rows(spec->budget, d, SK_SEARCH_ROWS),
+    const sock_status status = sk_row_sets_new(ctx, spec, sk_budget_rows(spec->budget, d, sk_search_rows(d)),
                                                sk_budget_rows(spec->budget, d, SK_SCREEN_ROWS), &s->sets);
     s->rows = s->sets.search;
     if (status < 0)

@@ -56,18 +56,68 @@ static void note_bounds(sk_trial *r, const sk_diffusion_path *path)
     r->whole.gap += bounds.gap;
 }
 
-sock_status sk_diffusion_sweep_solve(sock_context *ctx, const sk_diffusion_sweep *s, size_t f, double *out)
+void sk_diffusion_sweep_weights(const sk_trial *trial, size_t n, const double *spread, const double *typical,
+                                double share, double *weight)
+{
+    const size_t systems = sk_trial_systems(trial), d = trial->d;
+    for (size_t s = 0; s < systems; s++)
+        for (size_t i = 0; i < n; i++) {
+            const double *a = spread + i * d * d;
+            const double size = trial->diagonal ? a[s * (d + 1)] : sk_norm(d * d, a);
+            const double unit = typical[trial->diagonal ? s + 1 : 0];
+            const double relative = unit > 0 ? size / unit + share : 1;
+            weight[s * n + i] = 1 / (relative * relative);
+        }
+}
+
+/* Q without fold f at the first `count` penalties: out (count x size); or, with `last`, the last alone (size). */
+static sock_status solve(sock_context *ctx, const sk_diffusion_sweep *s, size_t f, size_t count, bool last, double *out)
 {
     const size_t systems = sk_trial_systems(s->trial), order2 = s->trial->size / systems;
     sock_status status = SOCK_OK;
     for (size_t k = 0; status >= 0 && k < systems; k++) {
         sk_diffusion_path *path = NULL;
         status = sk_diffusion_path_new(ctx, s->sums, f, k, false, &path);
-        for (size_t j = 0; status >= 0 && j < s->count; j++)
-            status = sk_diffusion_path_solve(ctx, path, s->grid[j], s->last ? s->tolerance : SK_SWEEP_TOLERANCE,
-                                             out + (s->last ? 0 : j * s->trial->size) + k * order2);
+        for (size_t j = 0; status >= 0 && j < count; j++)
+            status = sk_diffusion_path_solve(ctx, path, s->grid[j], last ? s->tolerance : SK_SWEEP_TOLERANCE,
+                                             out + (last ? 0 : j * s->trial->size) + k * order2);
         if (status >= 0 && f == s->trial->folds) note_bounds(s->trial, path);
         sk_diffusion_path_free(path);
     }
     return status;
+}
+
+sock_status sk_diffusion_sweep_fold(sock_context *ctx, const sk_diffusion_sweep *s, size_t f)
+{
+    return solve(ctx, s, f, s->lambdas, false, s->q + f * s->lambdas * s->trial->size);
+}
+
+sock_status sk_diffusion_sweep_choose(const sk_diffusion_sweep *s, size_t clusters, size_t *best)
+{
+    sk_trial *r = s->trial;
+    for (size_t j = 0; j < s->lambdas; j++) {
+        for (size_t u = 0; u < clusters; u++) r->by_l[j] += s->score[j * clusters + u];
+        if (!isfinite(r->by_l[j])) r->by_l[j] = -(double)INFINITY;
+    }
+    *best = r->p > 1 ? sk_best_lambda(s->lambdas, r->by_l) : s->lambdas - 1; /* a constant is the data's, not shrunk */
+    r->score = r->by_l[*best];
+    r->edge = sk_at_edge(s->lambdas, r->by_l, *best);
+    memcpy(r->cluster, s->score + *best * clusters, clusters * sizeof(double));
+    return isfinite(r->score) ? SOCK_OK : SOCK_ENUMERIC;
+}
+
+sock_status sk_diffusion_sweep_finish(sock_context *ctx, const sk_diffusion_sweep *s, size_t best, bool from_q,
+                                      bool folds)
+{
+    sk_trial *r = s->trial;
+    r->l = s->grid[best];
+    SK_TRY(solve(ctx, s, r->folds, best + 1, true, r->solution + r->folds * r->size));
+    for (size_t f = 0; f < r->folds; f++) {
+        double *out = r->solution + f * r->size;
+        if (from_q)
+            memcpy(out, s->q + (f * s->lambdas + best) * r->size, r->size * sizeof *out);
+        else if (folds)
+            SK_TRY(solve(ctx, s, f, best + 1, true, out));
+    }
+    return SOCK_OK;
 }

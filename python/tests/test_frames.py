@@ -1,0 +1,111 @@
+"""Data frames as they come: dates, any case, constant columns, logarithms; and what notebooks show."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import sock
+
+pandas = pytest.importorskip("pandas")
+
+
+def walk(n=60, seed=0):
+    return 1 + np.abs(np.cumsum(np.random.default_rng(seed).normal(0, 0.2, n)))
+
+
+def plain(data, **more):
+    return sock.fit(data, tune=False, drift="affine", diffusion="constant", **more)
+
+
+@pytest.mark.parametrize("name", ["t", "Time", "date", "Day", "YEAR"])
+def test_names_of_the_time(name):
+    frame = pandas.DataFrame({name: np.arange(60.0), "x": walk()})
+    assert (plain(frame).drift([[1.0]]) == plain(walk(), dt=1.0).drift([[1.0]])).all()
+
+
+def test_dates_are_times_in_the_unit_of_the_file(tmp_path):
+    days = pandas.date_range("2024-01-01", periods=60, freq="D")
+    frame = pandas.DataFrame({"date": days, "x": walk()})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    model, same = plain(frame), plain(str(tmp_path / "d.csv"))
+    assert model.info_["data"]["time_unit"] == same.info_["data"]["time_unit"] == "day"
+    assert (model.drift([[1.0]]) == same.drift([[1.0]])).all()
+    assert model.data_[0].t[0] == 19723  # days from 1970-01-01
+    for other in (frame.assign(date=frame["date"].astype(str)), frame.set_index("date"), frame.assign(date=days.tz_localize("UTC"))):
+        assert (plain(other).drift([[1.0]]) == model.drift([[1.0]])).all()
+    hourly = plain(frame, time_unit="hour")
+    assert np.allclose(24 * hourly.drift([[1.0]]), model.drift([[1.0]]))
+
+
+def test_a_model_reads_dates_in_its_own_unit(tmp_path):
+    frame = pandas.DataFrame({"date": pandas.date_range("2024-01-01", periods=60, freq="D"), "x": walk()})
+    model = plain(frame)
+    weekly = pandas.DataFrame({"date": pandas.date_range("2000-01-01", periods=30, freq="400D"), "x": walk(30)})
+    steps = np.diff(model._data(weekly)[0].t)
+    assert np.allclose(steps, 400)  # in days, though alone they would be years
+    model.save(tmp_path / "m.sock")
+    assert np.allclose(np.diff(sock.load(tmp_path / "m.sock")._data(weekly)[0].t), 400)
+
+
+def test_constant_columns_are_no_states_and_are_told():
+    frame = pandas.DataFrame({"id": [0] * 30 + [1] * 30, "t": [*range(30)] * 2, "dose": [1.0] * 30 + [2.0] * 30, "x": walk()})
+    with pytest.warns(sock.SockWarning, match="left out: dose, constant within each trajectory"):
+        assert sock.Trajectories(frame).names == ("x",)
+    assert sock.Trajectories(frame, input=["dose"]).inputs == ("dose",)
+    assert sock.Trajectories(frame, state=["dose", "x"]).names == ("dose", "x")
+
+
+def test_states_by_their_logarithm():
+    frame = pandas.DataFrame({"t": np.arange(60.0), "x": walk()})
+    model = plain(frame, log="x")
+    assert model.names_ == ("log(x)",)
+    assert np.allclose(model.drift([[0.5]]), plain(np.log(walk()), dt=1.0).drift([[0.5]]), rtol=1e-10)
+    for data in (frame, sock.Trajectories(frame, log="x"), [(np.arange(60.0), walk())]):
+        assert np.allclose(model._data(data).points(), np.log(walk())[:, None], atol=1e-14)
+
+
+def test_dates_that_are_none():
+    with pytest.raises(sock.InputError, match="column t holds neither numbers nor dates"):
+        sock.Trajectories(pandas.DataFrame({"t": ["a", "b"], "x": [1.0, 2.0]}))
+    with pytest.raises(sock.InputError, match="no column for the time"):
+        sock.Trajectories(pandas.DataFrame({"when": [0.0, 1.0], "x": [1.0, 2.0]}))
+
+
+def test_wide_and_parts(tmp_path):
+    (tmp_path / "w.csv").write_text("t,a,b\n0,1,2\n1,3,4\n2,5,1\n")
+    data = sock.read_csv(tmp_path / "w.csv", wide=True)
+    assert len(data) == 2 and data.names == ("x",)
+    before, after = data.split_time(2)
+    assert (before.n_points, after.n_points) == (4, 4)
+
+
+def test_a_notebook_shows_equation_and_picture():
+    assert sock.SDE(seed=3)._repr_html_() == "<code>SDE(seed=3)</code>"
+    shown = plain(pandas.DataFrame({"t": np.arange(60.0), "x": walk()}))._repr_html_()
+    assert "drift=&#x27;affine&#x27;" in shown
+    assert "<pre" in shown and "data:image/svg+xml;base64," in shown
+
+
+NOTEBOOK = """
+import nbformat, nbclient
+book = nbformat.v4.new_notebook()
+book.cells = [nbformat.v4.new_code_cell(s) for s in (
+    "import sock\\ndata = sock.datasets.load('ou', seed=1)",
+    "sock.fit(data.train, tune=False, drift='affine', diffusion='constant')",
+    "sock.fit(data.train, budget=5)")]
+nbclient.NotebookClient(book, timeout=300, kernel_name="python3").execute()
+shown = [o for c in book.cells for o in c.outputs if o.output_type == "execute_result"]
+assert len(shown) == 2 and all("data:image/svg+xml" in o["data"]["text/html"] for o in shown), shown
+assert not [o for c in book.cells for o in c.outputs if o.output_type == "error"]
+"""
+
+
+@pytest.mark.skipif(any(importlib.util.find_spec(m) is None for m in ("nbclient", "ipykernel")), reason="needs nbclient and ipykernel")
+def test_a_real_kernel(tmp_path):
+    subprocess.run([sys.executable, "-c", textwrap.dedent(NOTEBOOK)], check=True, cwd=tmp_path, timeout=600,
+                   env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
