@@ -333,7 +333,7 @@ def _are_names(data: Any) -> bool:
 
 
 def _path_list(paths: Sequence[Any]) -> Any:
-    return (ctypes.c_char_p * len(paths))(*(os.fsencode(p) for p in paths))
+    return (ctypes.c_char_p * len(paths))(*(c_text("path", p) for p in paths))
 
 
 def _read_files(paths: Sequence[Any], options: Mapping[str, Any]) -> ctypes.c_void_p:
@@ -363,7 +363,7 @@ def convert(paths: Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]], f
     several = list(paths) if _are_names(paths) else [paths]
     lost = next((p for p in several if not os.path.exists(p)), several[0])
     with Context(options) as c:
-        status = c.run(lib.sock_data_convert, len(several), _path_list(several), c.options, int(single), os.fsencode(folder))
+        status = c.run(lib.sock_data_convert, len(several), _path_list(several), c.options, int(single), c_text("path", folder))
         c.check_reading(status, lost)
 
 
