@@ -207,8 +207,9 @@ static sock_status make_spread(sk_fit_job *job, sock_model *model)
     sock_status status = row_noise(job, model, &noise);
     if (status >= 0) status = drift_law(job, noise, model->d, &spread->drift[0]);
     if (status >= 0) status = diffusion_law(job, model, noise, &spread->diffusion[0]);
-    const sk_transitions nodes = {.n = rule->nodes, .d = model->d, .in = model->d, .y = rule->x, .left = rule->x, .right = rule->x},
-                         points = {.n = job->data->points, .d = model->d, .in = model->d, .left = job->data->x, .right = job->data->x};
+    const sk_transitions
+        nodes = {.n = rule->nodes, .d = model->d, .in = model->d, .y = rule->x, .left = rule->x, .right = rule->x},
+        points = {.n = job->data->points, .d = model->d, .in = model->d, .left = job->data->x, .right = job->data->x};
     if (status >= 0) status = sk_spread_at_data(job->ctx, &points, &nodes, model);
     sk_free(noise);
     return status;
