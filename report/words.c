@@ -200,7 +200,7 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
 {
     enum { STATES = 6 };
     const double inside = 0.98;
-    fputs("<p class=\"trust\">Trust the curves where the data are: 98 % of them have ", out);
+    fputs("<p class=\"trust\">Trust the fields where the data are: 98 % of them have ", out);
     for (size_t k = 0; k < f->d && k < STATES; k++) {
         const double *sorted;
         size_t count;
@@ -212,7 +212,7 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
         fputs(" to ", out), page_number(out, look_quantile(count, sorted, (1 + inside) / 2));
     }
     fputs(f->d > STATES ? ", and so on. " : ". ", out);
-    fputs("Where few are near, curves and bands are faint: a guess.", out);
+    fputs("Where few are near, curves are faint and a guess.", out);
     if (f->has_check && !f->check.ok) fputs(" Bands assume that the equation is right, and the verdict objects.", out);
     fputs("</p>\n", out);
 }
