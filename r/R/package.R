@@ -133,7 +133,8 @@ sock_fit <- function(data, ..., id = NULL, time = NULL, state = NULL, threads = 
 new_model <- function(pointer, data = NULL) {
   inputs <- matrix(.Call(C_model_inputs, pointer), ncol = 2)
   structure(list(pointer = pointer, names = .Call(C_model_names, pointer), inputs = inputs[, 1], holds = inputs[, 2],
-                 has_diffusion = .Call(C_model_has_diffusion, pointer), data = data), class = "sock")
+                 order = .Call(C_model_order, pointer), has_diffusion = .Call(C_model_has_diffusion, pointer), data = data),
+            class = "sock")
 }
 
 sock_save <- function(model, path) invisible(.Call(C_model_save, model$pointer, path.expand(path)))
@@ -166,10 +167,10 @@ inputs_of <- function(model, inputs, n) {
   matrix(as.double(unlist(lapply(model$inputs, one))), nrow = length(model$inputs), ncol = n, byrow = TRUE)
 }
 
-# The columns of data that a model needs.
+# The columns of data that a model needs; of order 2 those of the positions.
 model_data <- function(model, x) {
   if (inherits(x, "sock_data")) return(x)
-  sock_data(x, state = model$names, input = model$inputs[model$holds != "time"], time_dependent = "time" %in% model$holds)
+  sock_data(x, state = model$names[seq_len(length(model$names) / model$order)], input = model$inputs[model$holds != "time"], time_dependent = "time" %in% model$holds)
 }
 
 # f as an n x d matrix; a or sigma as an n x d x d array. With an interval a list of these: fit, lwr, upr; "confidence"
@@ -259,7 +260,7 @@ sock_check <- function(model, data = model$data, ...) {
 # What the equation means within the range of the data (docs/explain.md): a list, as sock explain --json prints. data: NULL,
 # or what the stationary law is compared with. inputs: a named list of numbers; an input without one has its median. `...`:
 # lower and upper (ends of the range), seed.
-sock_explain <- function(model, data = model$data, inputs = list(), ...) {
+sock_explain <- function(model, data = if (model$order == 1L) model$data, inputs = list(), ...) {
   o <- options_of(list(...))
   strange <- setdiff(names(inputs), model$inputs)
   if (length(strange)) stop("the model has no input ", strange[1], call. = FALSE)
@@ -364,6 +365,7 @@ print.sock <- function(x, ...) {
 # Drift and diffusion where the data are: curves in one dimension, arrows and the trace of a in the plane of two states.
 plot.sock <- function(x, data = x$data, states = 1:2, ...) {
   if (is.null(data)) stop("give the data to draw beside: plot(model, data)", call. = FALSE)
+  if (x$order == 2L) stop("the model is of order 2, its velocities are not in the data; figures know order 1", call. = FALSE)
   if (length(x$inputs)) stop("figures of models with inputs are made by sock plot and sock report", call. = FALSE)
   values <- values_of(sock_data(data))[, -(1:2), drop = FALSE]
   old <- par(mfrow = c(1, if (x$has_diffusion) 2 else 1))

@@ -48,6 +48,7 @@
     X(sock_model_save)                                                                                                 \
     X(sock_model_load)                                                                                                 \
     X(sock_model_inputs)                                                                                               \
+    X(sock_model_order)                                                                                                \
     X(sock_model_input_name)                                                                                           \
     X(sock_model_input_hold)                                                                                           \
     X(sock_model_evaluate_at)                                                                                          \
@@ -334,6 +335,8 @@ static SEXP r_model_has_diffusion(SEXP pointer)
     return Rf_ScalarLogical(so.sock_model_has_diffusion(held(pointer, "model")));
 }
 
+static SEXP r_model_order(SEXP pointer) { return Rf_ScalarInteger(so.sock_model_order(held(pointer, "model"))); }
+
 static SEXP r_model_info(SEXP pointer)
 {
     const sock_model *model = held(pointer, "model");
@@ -556,33 +559,20 @@ static SEXP r_option_keys(void)
     {                                                                                                                  \
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
-static const R_CallMethodDef entries[] = {ENTRY(open, 1),
-                                          ENTRY(data_read, 3),
-                                          ENTRY(data_convert, 5),
-                                          ENTRY(data_arrays, 6),
-                                          ENTRY(data_counts, 1),
-                                          ENTRY(data_names, 1),
-                                          ENTRY(data_values, 1),
-                                          ENTRY(fit, 4),
-                                          ENTRY(model_load, 1),
-                                          ENTRY(model_save, 2),
-                                          ENTRY(model_names, 1),
-                                          ENTRY(model_inputs, 1),
-                                          ENTRY(model_has_diffusion, 1),
-                                          ENTRY(model_info, 1),
-                                          ENTRY(field, 5),
-                                          ENTRY(band, 5),
-                                          ENTRY(draw, 3),
-                                          ENTRY(simulate, 11),
-                                          ENTRY(smooth, 2),
-                                          ENTRY(score, 5),
-                                          ENTRY(check, 4),
-                                          ENTRY(evidence, 2),
-                                          ENTRY(explain, 5),
-                                          ENTRY(version, 0),
-                                          ENTRY(blas_remark, 0),
-                                          ENTRY(option_keys, 0),
-                                          {NULL, NULL, 0}};
+static const R_CallMethodDef entries[] = {ENTRY(open, 1),         ENTRY(data_read, 3),
+                                          ENTRY(data_convert, 5), ENTRY(data_arrays, 6),
+                                          ENTRY(data_counts, 1),  ENTRY(data_names, 1),
+                                          ENTRY(data_values, 1),  ENTRY(fit, 4),
+                                          ENTRY(model_load, 1),   ENTRY(model_save, 2),
+                                          ENTRY(model_names, 1),  ENTRY(model_inputs, 1),
+                                          ENTRY(model_order, 1),  ENTRY(model_has_diffusion, 1),
+                                          ENTRY(model_info, 1),   ENTRY(field, 5),
+                                          ENTRY(band, 5),         ENTRY(draw, 3),
+                                          ENTRY(simulate, 11),    ENTRY(smooth, 2),
+                                          ENTRY(score, 5),        ENTRY(check, 4),
+                                          ENTRY(evidence, 2),     ENTRY(explain, 5),
+                                          ENTRY(version, 0),      ENTRY(blas_remark, 0),
+                                          ENTRY(option_keys, 0),  {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

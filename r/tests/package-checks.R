@@ -64,6 +64,30 @@ stopifnot(abs(mean(held[, 7, 1]) - 2) < 0.3)
 stopifnot(is.finite(sock_score(forced, driven)[["loglik"]]))
 stopifnot(any(grepl("^inputs +u .linear., f . ", capture.output(print(forced)))))
 
+# Second order: positions alone; what does not know it says so.
+set.seed(3)
+swing <- do.call(rbind, lapply(1:40, function(j) {
+  s <- rnorm(2)
+  q <- vapply(1:40, function(i) {
+    q <- s[1]
+    for (k in 1:10) s <<- s + 0.01 * c(s[2], -s[1] - 0.5 * s[2]) + c(0, 0.1 * rnorm(1))
+    q
+  }, 0)
+  data.frame(id = j, t = 0.1 * 0:39, q = q)
+}))
+second <- sock_fit(swing, order = 2, noise = "none", drift = "affine", diffusion = "constant", threads = 1)
+stopifnot(identical(second$names, c("q", "v_q")), second$order == 2L, forced$order == 1L)
+force <- predict(second, data.frame(q = c(1, 0), v_q = c(0, 1)))[, "v_q"]
+stopifnot(abs(force - c(-1, -0.5)) < 0.3, abs(predict(second, data.frame(q = 0, v_q = 0), "diffusion")[1, 2, 2] - 1) < 0.2)
+stopifnot(identical(dim(simulate(second, 3, x0 = c(1, 0), t = 0:5)), c(3L, 6L, 2L)))
+stopifnot(is.finite(sock_score(second, swing)[["loglik_filter"]]))
+told <- sock_explain(second, lower = c(-2, -2), upper = c(2, 2))
+stopifnot(length(told$fixed_points) == 1L)
+refuses <- function(call, words) grepl(words, tryCatch({ call; "" }, error = conditionMessage))
+stopifnot(refuses(sock_check(second), "order 2"), refuses(sock_smooth(second, swing), "order 2"), refuses(plot(second), "order 2"),
+          refuses(sock_draw(second), "order 2"), refuses(sock_fit(swing, order = 2, bands = TRUE), "order = 2"),
+          refuses(sock_explain(second, swing), "order 2"), refuses(sock_explain(second), "give lower and upper"))
+
 # Lists of (t, x), two states, missing values.
 t <- seq(0, 1, 0.1)
 two <- lapply(1:4, function(j) list(t, cbind(u = sin(t + j), v = cos(t * j))))
