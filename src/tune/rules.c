@@ -3,6 +3,7 @@
 
 #include "score/score.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -482,6 +483,7 @@ double sk_noise_least(double clean, size_t steps, size_t d)
 bool sk_noise_suspected(size_t d, const double *z)
 {
     double largest = -(double)INFINITY, sum = 0;
+    assert(d > 0);
     for (size_t k = 0; k < d; k++) {
         largest = fmax(largest, z[k]);
         sum += z[k] / sqrt((double)d);

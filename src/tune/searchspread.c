@@ -10,6 +10,7 @@
 #include "drift/driftspread.h"
 #include "model/bands.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -174,6 +175,7 @@ static sock_status diffusion_law(const looking *w, const sk_trial *t, const sk_d
     double *mu = sk_doubles(ctx, t->d, 1);
     sock_status status = mu ? sk_diffusion_spread_new(ctx, term, SK_BAND_UNKNOWNS, &sums) : SOCK_ENOMEM;
     if (status >= 0 && sums) status = information(w, sums, &typical);
+    assert(status < 0 || !sums || typical);
     for (size_t k = 0; status >= 0 && sums && !t->learned && k < sk_diffusion_spread_systems(sums); k++)
         mu[k] = sk_polish_penalty(w->s->rows->n, t->l, t->lambda_scale, t->diagonal ? typical->part[k] : typical->size);
     if (status >= 0 && sums) status = sk_diffusion_spread_factor(ctx, sums, w->times, mu, out);
