@@ -47,6 +47,11 @@ static const chapter chapters[] = {
      "band, nine of ten inside the light one.",
      BODY},
     {"trajectories", "The data", "What the model was shown.", BODY},
+    {"smooth", "Behind the measurements",
+     "What was measured is the state with noise. The line is where the states are, given all measurements; "
+     "measurements "
+     "should lie in the light band nine times of ten, as often above the line as below.",
+     BODY},
     {"density", "Where the states are",
      "How often values occur in the data and in the model's own paths. The stationary density is where the model "
      "settles "

@@ -250,6 +250,10 @@
 #define SK_NOISE_ORDER 400        /* of a drift's system, which couples all components */
 #define SK_NOISE_DRIFT_NATS 4     /* a simpler drift may be worse by a paired error, at most this; */
 #define SK_NOISE_DIFFUSION_NATS 2 /* a simpler diffusion by this */
+#define SK_RICHER_NATS_LONG 3     /* over long steps it stays but for a gain of so many nats held out, */
+#define SK_RICHER_ERRORS_LONG                                                                                          \
+    1.5                           /* and so many errors: chance gave up to 4 +- 3, an a that varies 26 +- 8 and more   \
+                                   */
 #define SK_NOISE_RANK 25          /* Gaussian features of a diffusion, */
 #define SK_NOISE_A_ORDER 60       /* and this over d at most where Q couples the states: its problems cost d^3 more */
 #define SK_SWEEP_TOLERANCE 1e-4   /* relative gap of convex problems that only compare candidates */

@@ -493,6 +493,14 @@ bool sk_noise_suspected(size_t d, const double *z)
 
 bool sk_is_long(size_t substeps) { return substeps >= SK_SURELY_LONG; }
 
+double sk_richer_drift_asked(double error) { return fmin(error, SK_NOISE_DRIFT_NATS); }
+
+double sk_richer_diffusion_asked(bool is_long, double error)
+{
+    if (is_long) return fmax(SK_RICHER_ERRORS_LONG * error, SK_RICHER_NATS_LONG);
+    return fmin(error, SK_NOISE_DIFFUSION_NATS);
+}
+
 /* R that is not there gains half a squared normal variable, half of the time: P(gain > 2) = 2.3 %, and the error of
  * such a gain is its square root times sqrt 2, so beyond one error is the same. Over long steps R that is missed costs
  * many times what R that is not there does: P = 8 % there. */

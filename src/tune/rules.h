@@ -200,6 +200,11 @@ bool sk_noise_hinted(size_t d, bool is_long, double nats);
 /* Whether so many substeps mean long steps. */
 bool sk_is_long(size_t substeps);
 
+/* Nats held out beyond which a drift of bumps stays beside the best polynomial, and a diffusion beside the simplest, in
+ * a fit with noise or long steps; error: of that gain, paired. */
+double sk_richer_drift_asked(double error);
+double sk_richer_diffusion_asked(bool is_long, double error);
+
 /* Candidates that are too far behind the best of a sweep to be tried in the next: out[i] is set, never unset. */
 void sk_noise_leave_behind(const sk_field_trials *all, bool *out);
 
