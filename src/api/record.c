@@ -147,6 +147,7 @@ static const char *no_bands(const sock_model *model, bool wanted, const sk_recor
         return "the paper's protocol (--preset paper) tells no errors of its weights, as the default does";
     if (!wanted) return "bands were not wanted (--bands=no)";
     if (!model->spread && sk_record_warns(record, SK_WARN_SMOOTH)) return "the states are smooth: there is no noise";
+    if (!model->spread && record->found.limited && model->d > SK_MANY_DIMENSIONS) return "the budget was spent";
     const sk_noise_told *noise = &record->found.noise;
     if (!model->spread && (noise->used || noise->substeps > 1) && model->drift_terms > 1)
         return "the fit with noise or long steps ended between two kernels: the errors of neither are those of f";

@@ -277,7 +277,7 @@ static sock_status look(looking *w, sock_model *model)
 sock_status sk_search_spread(const sk_search *s, sock_model *model)
 {
     looking w = {.s = s, .model = model, .diagonal = sk_all_diagonal(s, &s->choice)};
-    if (!s->spec->bands) return SOCK_OK;
+    if (!s->spec->bands || (s->limited && model->d > SK_MANY_DIMENSIONS)) return SOCK_OK;
     sock_status status = look(&w, model);
     sk_views_free(w.views);
     sk_transitions_free(w.some);
