@@ -417,6 +417,7 @@ print.summary.sock <- function(x, ...) {
       if (x$folds > 1) sprintf("held out in %.0f folds", x$folds) else "on held-out data",
       if (!is.null(x$score_constant))
         sprintf("; constant coefficients %.4f%s", x$score_constant / (x$steps * x$d), verdict(x$against_constant))))
+  for (text in x$followers) line("no process", text)
   for (text in x$warnings) line("warning", text)
   if (!is.null(x$verdict)) line("verdict", x$verdict)
   if (!is.null(x$verdict)) line("", if (is.null(x$advice)) "sock_check(model, data) shows the tests one by one." else x$advice)
