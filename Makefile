@@ -57,6 +57,12 @@ install: release ## install under $(PREFIX), staged in $(DESTDIR) when given
 python: ## build the wheel of the Python package, in build/dist
 	@$(PYTHON) python/wheelmaker.py build/dist
 
+dist: ## the sources of the last commit as build/dist/sock-VERSION.tar.gz
+	@mkdir -p build/dist
+	@version=$$(sed -n 's/^#define SOCK_VERSION "\(.*\)"/\1/p' include/sock.h) && \
+	  git archive --format=tar.gz --prefix=sock-$$version/ -o build/dist/sock-$$version.tar.gz HEAD && \
+	  echo "build/dist/sock-$$version.tar.gz"
+
 docs: release ## make docs/options.md anew from the options table, docs/policy.md from the numbers of the search
 	@build/sock options >docs/options.md
 	@tools/policy-page

@@ -15,7 +15,8 @@ static const char *const keys[] = {"seed", "bounds",  "lower",     "upper", "id"
                                    "dt",   "missing", "time-unit", "log",   "wide", "every", NULL};
 
 #define FIGURES_HELP                                                                                                   \
-    "fields, drift, diffusion, pairs, slices, trajectories, paths, density, marginals, residuals or search"
+    "fields, drift, diffusion, pairs, slices, trajectories, paths, density, marginals, residuals, check, smooth or "   \
+    "search"
 
 static int unknown_figure(const cli *c, const char *name)
 {

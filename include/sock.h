@@ -181,8 +181,8 @@ SOCK_API size_t sock_data_points(const sock_data *data);
 SOCK_API size_t sock_data_intervals(const sock_data *data);           /* n: over all groups */
 SOCK_API const char *sock_data_name(const sock_data *data, size_t k); /* state column k; NULL beyond d */
 
-/* Says that the times are dates, counted from 1970-01-01 in this unit (a word of the option time-unit, not auto): for data
- * from arrays; files with dates say so themselves. Models and summaries name it. */
+/* Says that the times are dates, counted from 1970-01-01 in this unit (a word of the option time-unit, not auto): for
+ * data from arrays; files with dates say so themselves. Models and summaries name it. */
 SOCK_API sock_status sock_data_set_time_unit(sock_context *ctx, sock_data *data, const char *unit);
 
 /* Column i of the source that is no part of the data, and why; NULL beyond them. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STARTS_MOST = 200, TIMES_MOST = 200, POINTS_MOST = 20000, STEPS_MOST = 20000 };
+enum { STARTS_MOST = 200, TIMES_MOST = 200, POINTS_MOST = 20000, STEPS_MOST = 20000, ALONE = 40, STEP_PARTS = 10 };
 enum { LONG_PATHS = 64, LONG_TIMES = 400, LONG_STEPS = 4000 };
 enum {
     LONG_FEW = 4,
@@ -54,7 +54,8 @@ sock_status companion_make(sock_context *ctx, const fig_input *in, const sock_mo
     const size_t d = sock_model_dim(model), all = sock_data_trajectories(in->data);
     const size_t starts = all < STARTS_MOST ? all : STARTS_MOST;
     size_t paths = POINTS_MOST / (sock_data_points(in->data) * starts / all + 1);
-    paths = paths < 1 ? 1 : paths > 40 ? 40 : paths;
+    const size_t least = starts < ALONE ? ALONE / starts : 1; /* a path or two are no law */
+    paths = paths < least ? least : paths > 40 ? 40 : paths;
     look_times time;
     double t[TIMES_MOST], *made = calloc(paths * TIMES_MOST * d, sizeof *made);
     companion c = {.x = calloc(starts * paths * TIMES_MOST * d + 1, sizeof *c.x)};
@@ -63,7 +64,7 @@ sock_status companion_make(sock_context *ctx, const fig_input *in, const sock_mo
         const double *times, *x;
         const size_t length = sock_data_trajectory(in->data, i * all / starts, &times, &x);
         const double span = length ? times[length - 1] - times[0] : 0; /* a long gap must not hold up the picture */
-        sock_simulation spec = specify(in, fmax(time.step / 2, span / STEPS_MOST));
+        sock_simulation spec = specify(in, fmax(time.step / STEP_PARTS, span / STEPS_MOST));
         sock_simulation_report report;
         double *u = NULL;
         spec.x0 = x, spec.paths = paths, spec.first_start = i, spec.t = t;

@@ -52,7 +52,8 @@ static void histogram(const panel *p, const curve_set *c)
     const double left = axis_at(&p->x, low), wide = fmax(0.5, (axis_at(&p->x, high) - left) / BARS);
     for (size_t b = 0; b < BARS; b++) {
         const double height = tall * (double)bars[b] / (double)most;
-        if (bars[b])
+        const double from = left + wide * (double)b;
+        if (bars[b] && from >= p->x.from - 1 && from + wide <= p->x.to + 1)
             svg_rect(p->s, "bar", (double[]){left + wide * (double)b, p->foot - height},
                      (double[]){wide * 0.92, height});
     }

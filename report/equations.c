@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TERMS_MOST = 8, ROWS_MOST = 200, STATES_SHOWN = 12, FULL_MOST = 3 };
+enum { TERMS_MOST = 8, ROWS_MOST = 200, STATES_SHOWN = 12, LARGEST = 20, FULL_MOST = 3 };
 
 typedef struct term {
     json_t *json; /* term, powers, coefficients */
@@ -299,6 +299,73 @@ void equation_write(FILE *out, const rep_facts *f)
     if (f->d > 1) fputs("</details>\n", out);
 }
 
+/* ---- The largest terms of all equations ---- */
+
+/* Two digits tell an error; 0: not told. */
+static double error_of(json_t *json, size_t v)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.2g", json_number_value(json_array_get(json_object_get(json, "se"), v)));
+    return strtod(text, NULL);
+}
+
+typedef struct big_term {
+    json_t *json;
+    size_t k;
+    double size; /* contribution in standard deviations of the state, in a unit of time */
+} big_term;
+
+static int by_big_size(const void *a, const void *b)
+{
+    const big_term *x = a, *y = b;
+    return (x->size < y->size) - (x->size > y->size);
+}
+
+static void put_big(FILE *out, const rep_facts *f, const big_term *t)
+{
+    const double c = coefficient(t->json, t->k), se = error_of(t->json, t->k);
+    fputs("<tr><th scope=\"row\">", out);
+    page_text(out, sock_model_name(f->model, t->k));
+    fputs("</th><td class=\"text\">", out);
+    if (is_constant(t->json)) fputc('1', out);
+    put_monomial(out, f, t->json);
+    fputs("</td><td>", out);
+    page_number(out, c);
+    if (se > 0) fprintf(out, " \xc2\xb1 %.2g", se);
+    fputs("</td><td>", out);
+    page_number(out, t->size);
+    fputs("</td></tr>\n", out);
+}
+
+void equation_largest(FILE *out, const rep_facts *f, const double *sd)
+{
+    json_t *list = json_object_get(f->terms, "drift"), *json;
+    const size_t all = json_array_size(list);
+    size_t i, used = 0;
+    big_term *terms = all ? calloc(all * f->d, sizeof *terms) : NULL;
+    if (all && !terms) *f->failed = 1;
+    if (!terms) return;
+    json_array_foreach(list, i, json)
+    {
+        const double weight = weight_of(f, json);
+        for (size_t k = 0; k < f->d; k++)
+            if (coefficient(json, k) != 0)
+                terms[used++] = (big_term){json, k, fabs(coefficient(json, k)) * weight / sd[k]};
+    }
+    qsort(terms, used, sizeof *terms, by_big_size);
+    fputs(
+        "<details><summary>The largest terms</summary>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\">"
+        "<thead><tr><th scope=\"col\">drift of</th><th scope=\"col\">term</th><th scope=\"col\">coefficient</th><th "
+        "scope=\"col\">moves it by</th></tr></thead><tbody>\n",
+        out);
+    for (i = 0; i < used && i < LARGEST; i++) put_big(out, f, &terms[i]);
+    fputs("</tbody></table></div>\n<p class=\"note\">moves it by: standard deviations of the state in a unit of time, "
+          "as a root "
+          "mean square over the data</p></details>\n",
+          out);
+    free(terms);
+}
+
 /* ---- The table ---- */
 
 static void put_heads(FILE *out, const rep_facts *f, int is_a)
@@ -312,14 +379,6 @@ static void put_heads(FILE *out, const rep_facts *f, int is_a)
             fputs("</sub></th>", out);
         }
     fputs("</tr>\n", out);
-}
-
-/* Two digits tell an error; 0: not told. */
-static double error_of(json_t *json, size_t v)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.2g", json_number_value(json_array_get(json_object_get(json, "se"), v)));
-    return strtod(text, NULL);
 }
 
 static int put_rows(FILE *out, const rep_facts *f, json_t *list, size_t values)

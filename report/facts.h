@@ -41,7 +41,8 @@ void card_commands(FILE *out, const rep_facts *facts);  /* how to make it again 
 void card_options(FILE *out, const rep_settings *s); /* what `sock report` and `sock plot` must be told, for a shell */
 void words_trust(FILE *out, const rep_facts *facts, const fig_input *in); /* where the fields can be trusted */
 void equation_write(FILE *out, const rep_facts *facts); /* the equations, where the fields are polynomials */
-int equation_table(FILE *out, const rep_facts *facts);  /* all coefficients; 0 when memory ran out */
-void search_table(FILE *out, const rep_facts *facts);   /* the candidates */
+void equation_largest(FILE *out, const rep_facts *facts, const double *sd); /* the largest terms of all, sd: d */
+int equation_table(FILE *out, const rep_facts *facts); /* all coefficients; 0 when memory ran out */
+void search_table(FILE *out, const rep_facts *facts);  /* the candidates */
 
 #endif

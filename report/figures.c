@@ -42,6 +42,7 @@ static const fig_figure table[] = {{"fields", fig_fields, NULL},
                                    {"marginals", fig_marginals, need_two},
                                    {"residuals", fig_residuals, need_steps},
                                    {"check", fig_check, need_steps},
+                                   {"smooth", fig_smooth, fig_smooth_lack},
                                    {"search", fig_search, fig_search_lack}};
 
 const fig_figure *fig_at(size_t index) { return index < sizeof table / sizeof *table ? &table[index] : NULL; }

@@ -55,6 +55,7 @@ sock_status fig_draw(sock_context *ctx, const fig_figure *figure, const fig_inpu
  * fig_marginals: the same for all pairs of the first four states.
  * fig_residuals: standardised residuals: histogram, quantiles, autocorrelation, against the state.
  * fig_check: the same of the scores of the check, which long steps and measurement noise leave as they are.
+ * fig_smooth: of a model with measurement noise: data, smoothed states and the noise.
  * fig_search: the scores that the search found over penalties and length scales. */
 sock_status fig_fields(sock_context *ctx, const fig_input *in, char **text, size_t *size);
 sock_status fig_drift(sock_context *ctx, const fig_input *in, char **text, size_t *size);
@@ -67,6 +68,8 @@ sock_status fig_density(sock_context *ctx, const fig_input *in, char **text, siz
 sock_status fig_marginals(sock_context *ctx, const fig_input *in, char **text, size_t *size);
 sock_status fig_residuals(sock_context *ctx, const fig_input *in, char **text, size_t *size);
 sock_status fig_check(sock_context *ctx, const fig_input *in, char **text, size_t *size);
+sock_status fig_smooth(sock_context *ctx, const fig_input *in, char **text, size_t *size);
+const char *fig_smooth_lack(const fig_input *in);
 sock_status fig_search(sock_context *ctx, const fig_input *in, char **text, size_t *size);
 const char *fig_search_lack(const fig_input *in);
 

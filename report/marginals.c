@@ -5,6 +5,7 @@
 #include "densitypanel.h"
 #include "evidence.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -95,6 +96,7 @@ static char *draw(const matrix *m, size_t *size)
     sheet_key(s, LEGEND_BOX, "bar", "data");
     sheet_key(s, LEGEND_LINE, "model", "model");
     int good = sheet_panel(s, (range){0, 1}, (range){0, 1}, &whole);
+    assert(m->states > 0);
     for (size_t i = 0; good && i < m->states * m->states; i++) {
         const panel p = cell(&whole, m, i / m->states, i % m->states);
         good = draw_cell(&p, m, i / m->states, i % m->states);

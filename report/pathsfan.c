@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATHS = 400, TIMES = 81, LEVELS = 5, PANELS_MOST = 4 };
+enum { PATHS = 400, TIMES = 81, LEVELS = 5, PANELS_MOST = 4, STEP_PARTS = 10 };
 
 static const double levels[LEVELS] = {0.05, 0.25, 0.5, 0.75, 0.95};
 
@@ -55,7 +55,8 @@ static void take_quantiles(size_t d, size_t panels, const double *x, fan *out)
         }
 }
 
-/* Steps 2 and 3 for one start. The inner step is half the data's median step, or less, but for very long times. */
+/* Steps 2 and 3 for one start. The inner step is a tenth of the data's median step, as that of `sock simulate`, but for
+ * very long times. */
 static sock_status make_fan(sock_context *ctx, const bundle *b, const sock_model *model, size_t number, fan *out)
 {
     const double *t, *x;
@@ -64,7 +65,7 @@ static sock_status make_fan(sock_context *ctx, const bundle *b, const sock_model
     sock_data_trajectory(b->in->data, b->starts.trajectory[number], &t, &x);
     for (size_t i = 0; i < TIMES; i++) out->t[i] = t[0] + (b->time.last - t[0]) * (double)i / (TIMES - 1);
     const double length = b->time.last - t[0], most = 20000; /* steps: a long gap must not hold up the picture */
-    const double step = fmax(fmin(b->time.step / 2, length / (TIMES - 1)), length / most);
+    const double step = fmax(fmin(b->time.step, length / (TIMES - 1)) / STEP_PARTS, length / most);
     sock_simulation spec = {.starts = 1,
                             .x0 = x,
                             .paths = PATHS,
@@ -113,11 +114,17 @@ static range heights(const bundle *b, size_t k, size_t count, const double *sort
     return all;
 }
 
-static int draw_fan(const panel *p, const fan *f, size_t k)
+/* Fans of several starts have colours of their own. */
+static const char *const wide_class[] = {"fan90", "fan90 second", "fan90 third"},
+                         *const tight_class[] = {"fan50", "fan50 second", "fan50 third"},
+                         *const middle_class[] = {"model", "model second", "model third"};
+
+static int draw_fan(const panel *p, const fan *f, size_t k, size_t start)
 {
     const double(*q)[TIMES] = f->q[k];
-    return panel_band(p, "fan90", TIMES, f->t, q[0], q[4]) && panel_band(p, "fan50", TIMES, f->t, q[1], q[3]) &&
-           panel_curve(p, "model", TIMES, f->t, q[2]);
+    return panel_band(p, wide_class[start], TIMES, f->t, q[0], q[4]) &&
+           panel_band(p, tight_class[start], TIMES, f->t, q[1], q[3]) &&
+           panel_curve(p, middle_class[start], TIMES, f->t, q[2]);
 }
 
 static int draw_truth(const panel *p, const fan *f, size_t k)
@@ -133,7 +140,7 @@ static int draw_panel(const panel *p, const bundle *b, size_t k)
     panel_frame(p, sock_model_name(b->in->model, k), fig_time_name(b->in));
     panel_clip(p);
     good = lines_draw(p, b->in->data, k, "data");
-    for (size_t s = 0; s < b->starts.count; s++) good = draw_fan(p, &b->model[s], k) && good;
+    for (size_t s = 0; s < b->starts.count; s++) good = draw_fan(p, &b->model[s], k, s) && good;
     for (size_t s = 0; s < b->starts.count && b->in->truth; s++) good = draw_truth(p, &b->truth[s], k) && good;
     for (size_t s = 0; s < b->starts.count && b->starts.sharing == 1; s++)
         good = lines_one(p, b->in->data, k, b->starts.trajectory[s], "chosen") && good;

@@ -13,7 +13,9 @@
 #include "evidence.h"
 #include "facts.h"
 #include "live.h"
+#include "meaning.h"
 #include "memtext.h"
+#include "network.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,17 +32,14 @@ typedef struct chapter {
 /* What a reader needs to know to read each figure. */
 static const chapter chapters[] = {
     {"fields", "Drift and diffusion",
-     "The drift f says where the state tends to go, the diffusion a how strong the noise is. Dots are the data: "
-     "moments of "
-     "their own steps, with bars of 90 %. Dots off the curve by more than their bars speak against the model.",
+     "The drift f says where the state tends to go, the diffusion a how strong the noise is.", FIRST},
+    {"slices", "Along each state",
+     "Each component of the drift, and the strength of its noise, along its own state; the other states are where the "
+     "data have them.",
      FIRST},
     {"pairs", "Pairs of states",
      "The same in the planes of several pairs of states. An arrow ends where the drift alone would lead, an outline is "
      "one standard deviation of the noise.",
-     BODY},
-    {"slices", "Along each state",
-     "Each component of the drift, and the strength of its noise, along its own state; the other states are where the "
-     "data have them.",
      BODY},
     {"paths", "Simulated paths",
      "If the model is right, the data look like its paths: half of the trajectories from the same start inside the "
@@ -48,6 +47,11 @@ static const chapter chapters[] = {
      "band, nine of ten inside the light one.",
      BODY},
     {"trajectories", "The data", "What the model was shown.", BODY},
+    {"smooth", "Behind the measurements",
+     "What was measured is the state with noise. The line is where the states are, given all measurements; "
+     "measurements "
+     "should lie in the light band nine times of ten, as often above the line as below.",
+     BODY},
     {"density", "Where the states are",
      "How often values occur in the data and in the model's own paths. The stationary density is where the model "
      "settles "
@@ -118,13 +122,14 @@ static void put_top(FILE *out, const rep_facts *f)
         f->d > 6 ? ", \xe2\x80\xa6" : "");
 }
 
-static void put_menu(FILE *out, const int wanted[CHAPTERS], int live)
+static void put_menu(FILE *out, const int wanted[CHAPTERS], int live, int meaning)
 {
     fputs("<nav aria-label=\"contents\"><a href=\"#summary\">Verdict</a> ", out);
     for (size_t i = 0; i < CHAPTERS; i++) {
         if (wanted[i] && chapters[i].place == BODY)
             fprintf(out, "<a href=\"#%s\">%s</a> ", chapters[i].figure, chapters[i].title);
         if (!i && live) fputs("<a href=\"#live\" hidden>Try it</a> ", out);
+        if (!i && meaning) fputs("<a href=\"#meaning\">What it means</a> ", out);
     }
     fputs("<a href=\"#made\">How it was made</a></nav>\n", out);
 }
@@ -155,6 +160,16 @@ static void put_plot_command(FILE *out, const rep_facts *f, const char *figure)
     fprintf(out, " -o %s.svg</code></p>\n", figure);
 }
 
+static const char dots_words[] =
+    " Dots are the data: moments of their own steps, with bars of 90 %. Dots that leave the curve "
+    "by more than their bars speak against the model.";
+
+/* The figure of the first screen that has curves. */
+static int has_dots(const rep_facts *f, const chapter *c)
+{
+    return c->place == FIRST && strcmp(c->figure, f->d == 1 ? "fields" : "slices") == 0;
+}
+
 /* One figure with its words, its numbers and the command that draws it alone. */
 static sock_status put_figure(sock_context *ctx, FILE *out, const rep_facts *f, fig_input *in, const chapter *c)
 {
@@ -166,9 +181,9 @@ static sock_status put_figure(sock_context *ctx, FILE *out, const rep_facts *f, 
     sock_status status = fig_draw(ctx, figure, in, &text, &size);
     in->tables = NULL;
     if (status >= 0) {
-        fprintf(out, "<figure>\n<figcaption>%s</figcaption>\n", c->words);
+        fprintf(out, "<figure>\n<figcaption>%s%s</figcaption>\n", c->words, has_dots(f, c) ? dots_words : "");
         fwrite(text, 1, size, out);
-        if (c->place == FIRST) words_trust(out, f, in);
+        if (has_dots(f, c)) words_trust(out, f, in);
         if (strcmp(c->figure, "search") == 0) search_table(out, f);
         if (!put_links(out, &tables)) status = SOCK_ENOMEM;
         put_plot_command(out, f, c->figure);
@@ -282,16 +297,20 @@ static sock_status put_page(sock_context *ctx, FILE *out, const rep_facts *f, fi
 {
     int wanted[CHAPTERS];
     char *live = NULL;
+    int meaning = 0;
     sock_status status = choose_chapters(in, wanted);
     if (status >= 0) status = live_make(ctx, in, f, &live);
+    if (status >= 0) status = meaning_has(ctx, in, &meaning);
     if (status < 0) return status;
     put_head(out, f);
     put_top(out, f);
-    put_menu(out, wanted, live != NULL);
+    put_menu(out, wanted, live != NULL, meaning);
     put_first(out, f);
-    status = put_chapters(ctx, out, f, in, wanted, FIRST);
+    status = network_write(ctx, out, f, in);
+    if (status >= 0) status = put_chapters(ctx, out, f, in, wanted, FIRST);
     live_write(out, live);
     free(live);
+    if (status >= 0) status = meaning_write(ctx, out, f, in);
     if (status >= 0) status = put_chapters(ctx, out, f, in, wanted, BODY);
     return status < 0 ? status : put_made(ctx, out, f, in, wanted);
 }

@@ -87,18 +87,44 @@ static void diffusion_words(FILE *out, const rep_facts *f)
     fputs(".</p>\n", out);
 }
 
+/* The variance of the noise of state k over that of a step, h a_kk at the points of the data; NaN: not known. */
+static double noise_share(const rep_facts *f, double sd, size_t k)
+{
+    const size_t d = f->d, n = f->points;
+    look_times time;
+    double *a = calloc(n * d * d + 1, sizeof *a), mean = (double)NAN;
+    sock_context *ctx = sock_context_new();
+    if (a && ctx && n && look_time(f->data, &time) >= 0 && sock_model_diffusion(ctx, f->model, n, f->point, a) >= 0) {
+        mean = 0;
+        for (size_t i = 0; i < n; i++) mean += a[(i * d + k) * d + k] / (double)n;
+        mean = sd * sd / (mean * time.step);
+    }
+    sock_context_free(ctx);
+    free(a);
+    return mean;
+}
+
+/* The standard deviation of one state's noise with its error, and how much of a step that is. */
+static void deviation_words(FILE *out, const rep_facts *f, size_t k)
+{
+    const sk_noise_told *noise = &f->record.found.noise;
+    const double sd = noise->sd.value[k], share = k < f->d ? noise_share(f, sd, k) : (double)NAN;
+    const double error = k < noise->r_error.count ? noise->r_error.value[k] / (2 * sd) : (double)NAN;
+    fprintf(out, "%s%.2g", k ? ", " : "", sd);
+    if (error < sd) fprintf(out, " \xc2\xb1 %.1g", error);
+    if (k >= noise->states.count) return;
+    fputs(" (", out);
+    page_text(out, noise->states.text[k]);
+    if (isfinite(share)) fprintf(out, "; %.*f %% of the variance of a step", share < 0.01, 100 * share);
+    fputs(")", out);
+}
+
 /* What is known of measurement noise: standard deviations by state, or how it was looked for. */
 static void noise_words(FILE *out, const rep_facts *f)
 {
     const sk_noise_told *noise = &f->record.found.noise;
     if (noise->used) fputs("<p>The observations are states with measurement noise of standard deviation ", out);
-    for (size_t k = 0; noise->used && k < noise->sd.count; k++) {
-        fprintf(out, "%s%.2g", k ? ", " : "", noise->sd.value[k]);
-        if (k >= noise->states.count) continue;
-        fputs(" (", out);
-        page_text(out, noise->states.text[k]);
-        fputs(")", out);
-    }
+    for (size_t k = 0; noise->used && k < noise->sd.count; k++) deviation_words(out, f, k);
     if (noise->used && isfinite(noise->gain))
         fprintf(out, "; on steps that a fit had not seen the model is %.1f nats better for it", noise->gain);
     if (noise->used) fputs(". Fields and paths are those of the states themselves.</p>\n", out);
@@ -200,7 +226,7 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
 {
     enum { STATES = 6 };
     const double inside = 0.98;
-    fputs("<p class=\"trust\">Trust the curves where the data are: 98 % of them have ", out);
+    fputs("<p class=\"trust\">Trust the fields where the data are: 98 % of them have ", out);
     for (size_t k = 0; k < f->d && k < STATES; k++) {
         const double *sorted;
         size_t count;
@@ -212,7 +238,7 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
         fputs(" to ", out), page_number(out, look_quantile(count, sorted, (1 + inside) / 2));
     }
     fputs(f->d > STATES ? ", and so on. " : ". ", out);
-    fputs("Where few are near, curves and bands are faint: a guess.", out);
+    fputs("Where few are near, curves are faint and a guess.", out);
     if (f->has_check && !f->check.ok) fputs(" Bands assume that the equation is right, and the verdict objects.", out);
     fputs("</p>\n", out);
 }

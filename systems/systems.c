@@ -23,13 +23,14 @@
 #define LORENZ96(dimensions, paths)                                                                                    \
     {                                                                                                                  \
         .name = "lorenz96-" #dimensions,                                                                               \
-        .title = "Stochastic Lorenz 96 in " #dimensions " dimensions, " #paths " paths", .d = dimensions,              \
-        .names = {HUNDRED}, .parameters = {{"F", 8}, {"sigma", 0.3}}, .trajectories = {paths, 5, 10}, .points = 101,   \
+        .title = "Stochastic Lorenz 96 in " #dimensions " dimensions, " #paths " paths", .d = (dimensions),            \
+        .names = {HUNDRED}, .parameters = {{"F", 8}, {"sigma", 0.3}}, .trajectories = {(paths), 5, 10}, .points = 101, \
         .horizon = 1, .box = 0.5, .tau = 1e-4, .delta = 1e-3, FIELDS(sys_lorenz96)                                     \
     }
 
 /* Sizes of the systems whose noise vanishes at a bound, and the box their starts are from. */
-#define BOUNDED(from, to) .trajectories = {60, 10, 60}, .points = 51, .horizon = 5, .tau = 2e-3, .low = from, .high = to
+#define BOUNDED(from, to)                                                                                              \
+    .trajectories = {60, 10, 60}, .points = 51, .horizon = 5, .tau = 2e-3, .low = (from), .high = (to)
 
 /* Systems of second order: 300 paths of 5 time units. */
 #define OSCILLATOR                                                                                                     \

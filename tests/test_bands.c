@@ -587,6 +587,7 @@ static void test_bands__pivots_stay_version_one(void **state)
 {
     fixture *f = *state;
     sock_data *data = make_data(f, 2);
+    good(f, sock_options_set(f->ctx, f->opts, "bands", "no"));
     sock_model *model = fit(f, data, "gauss:eta=0.7", "nystrom", "auto");
     check_version(f, model, "1");
     sock_model_free(model);

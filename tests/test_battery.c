@@ -165,16 +165,29 @@ static double rank_of(const seen *s, size_t i, size_t state)
     return below / (double)s->n;
 }
 
+/* Of a rank: cos(pi j r), or Hermite's polynomial by its recursion. */
+static double curve_of(int few, size_t j, double rank)
+{
+    if (!few) return cos(M_PI * (double)j * rank);
+    const double z = sk_normal_quantile(rank);
+    double last = 1, now = z;
+    for (size_t m = 1; m < j; m++) {
+        const double next = z * now - (double)m * last;
+        last = now;
+        now = next;
+    }
+    return now;
+}
+
 static void add_waves(seen *s, size_t k, int test, const double *y, size_t fitted)
 {
     const size_t most = s->d == 1 ? 5 : 4;
     for (int few = 0; few < 2; few++) {
-        const size_t waves = few ? 2 : most;
+        const size_t waves = few ? 3 : most;
         if (fitted) put_level(s, k);
         for (size_t i = 0; i < s->n; i++)
             for (size_t c = 0; c < waves * s->d; c++)
-                basis[fitted + c][i] =
-                    scored(s, i, k) ? cos(M_PI * (double)(c % waves + 1) * rank_of(s, i, c / waves)) : 0;
+                basis[fitted + c][i] = scored(s, i, k) ? curve_of(few, c % waves + 1, rank_of(s, i, c / waves)) : 0;
         double *statistic = few ? &s->few[test] : &s->want[test].statistic;
         *statistic += along(s->n, fitted, fitted + waves * s->d, y, few ? &s->few_df[test] : &s->want[test].df);
     }

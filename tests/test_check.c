@@ -805,6 +805,7 @@ typedef struct pattern {
     const char *says;
     bool flow, sought, second;
     size_t left_out;
+    const char *unit, *season;
 } pattern;
 
 static void judge(const pattern *p, const sock_model *model, sock_checks *out)
@@ -816,6 +817,8 @@ static void judge(const pattern *p, const sock_model *model, sock_checks *out)
     facts.second = p->second;
     facts.left_out = p->left_out;
     facts.period = p->period;
+    facts.unit = p->unit;
+    facts.season = p->season;
     facts.tails = p->tails;
     facts.wild = p->wild;
     facts.wild_time = 3.5;
@@ -838,6 +841,9 @@ static void test_verdict__patterns(void **state)
         {"none", "", 0, 0, 0, 0.1, 0, 0, 0, .says = "over 1000 of 7000 steps"},
         {"none-long", "", 0, 0, 0, 0.6, 0, 0, 0, .says = "steps are long"},
         {"season", "cycles memory", 0.3, 0.2, 0, 0.1, 12, 0, 0, .says = "a period of 12:"},
+        {"season", "cycles memory", 0.05, 0.2, 0, 0.1, 12, 0, 0, .says = "a period of 12:", .second = true},
+        {"season", "cycles", 0, 0, 0, 0.1, 9.6, 0, 0, .says = "a period of 9.6 years:", .unit = "year"},
+        {"season", "cycles", 0, 0, 0, 0.1, 1, 0, 0, .says = "a period of 12 months:", .season = "12 months"},
         {"season", "cycles time", 0, 0, 0.1, 0.9, 12, 0, 0, .says = "a period of 12:"},
         {"time", "time cycles", 0.01, 0, 0.1, 0.1, 0, 0, 0, .says = "changes over time"},
         {"memory", "time memory", 0.5, 0.7, 0.1, 0.1, 0, 0, 0, .says = "has memory"},
@@ -857,6 +863,9 @@ static void test_verdict__patterns(void **state)
         {"other", "memory", 0.2, -0.3, 0, 0.1, 0, 0, 0, .says = "(memory)"},
         {"jumps", "distribution horizon drift", 0, 0.3, 0, 0.1, 0, 0.5, 7,
          .says = "7 of them beyond 5 standard deviations (first at time 3.5)"},
+        {"bursts", "distribution volatility", 0, 0, 0, 0.1, 0, 0.5, 7,
+         .says = "7 of them beyond 5 standard deviations (first at time 3.5), and large ones stand together"},
+        {"volatility", "distribution volatility", 0, 0, 0, 0.1, 0, 0.5, 0, .says = "now loud, now quiet"},
         {"diffusion", "distribution diffusion", 0, 0, 0, 0.1, 0, 0.5, 7, .says = "a of x0 misses"},
         {"shape", "distribution", 0, 0, 0, 0.1, 0, 0, 7, .says = "in another way"},
         {"shape", "distribution", 0, 0, 0, 0.1, 0, 0.5, 0, .says = "in another way"},
@@ -912,7 +921,7 @@ static void test_check__policy(void **state)
     assert_int_equal(sk_check_most_steps(200, 40), 200);
     assert_true(SK_CHECK_INNER == 4 && SK_CHECK_RUN_INNER == 12 && SK_CHECK_RUN == 4 && SK_CHECK_RUNS_LEAST == 30);
     assert_true(SK_CHECK_LEFT == 0.1 && SK_CHECK_LAGS == 5 && SK_CHECK_WAVES_ONE == 5 && SK_CHECK_WAVES_MANY == 4);
-    assert_true(SK_CHECK_WAVES_FEW == 2 && SK_CHECK_PER_RELAXATION == 8 && SK_CHECK_HEUN == 0.1);
+    assert_true(SK_CHECK_CURVES == 3 && SK_CHECK_PER_RELAXATION == 8 && SK_CHECK_HEUN == 0.1);
     assert_true(SK_CHECK_LAG1 == 0.03 && SK_CHECK_RATIO == 0.05 && SK_CHECK_SCALE == 0.05 && SK_CHECK_SHARE == 0.005);
     assert_true(SK_CHECK_DISTANCE == 0.02 && SK_CHECK_TAILS == 0.1 && SK_CHECK_LONG == 0.5 && SK_CHECK_WILD == 5);
 }

@@ -245,7 +245,7 @@ static void test_record__keys_come_in_the_order_of_the_format(void **state)
         {{"tune", "no", "drift", "linear", "diffusion", "linear"},
          "drift drift_lambda drift_form drift_path drift_rank drift_dof diffusion diffusion_lambda diffusion_form "
          "diagonal features features_complete rank solver tolerance primal dual gap relative_gap iterations converged "
-         "quadrature n points d status options data version bands bands_reason "},
+         "quadrature n points d status options data version bands f_sup "},
         {{"tune", "no", "drift", "linear", "diffusion", "none"},
          "drift drift_lambda drift_form drift_path drift_rank drift_dof diffusion quadrature n points d rank status "
          "options data version bands bands_reason "},

@@ -33,6 +33,18 @@ static void test_rulenoise__long_steps_win_by_a_gain_beyond_its_error(void **sta
     assert_false(sk_long_steps_win(1, 100, 1));
 }
 
+/* A diffusion that is not the simplest: by an error or two nats; over long steps by three nats and 1.5 errors. */
+static void test_rulenoise__a_richer_diffusion_has_to_gain(void **state)
+{
+    (void)state;
+    assert_close(sk_richer_diffusion_asked(false, 0.7), 0.7, 1e-12, 1);
+    assert_close(sk_richer_diffusion_asked(false, 9), 2, 1e-12, 1);
+    assert_close(sk_richer_diffusion_asked(true, 0.7), 3, 1e-12, 1);
+    assert_close(sk_richer_diffusion_asked(true, 4), 6, 1e-12, 1);
+    assert_close(sk_richer_drift_asked(0.7), 0.7, 1e-12, 1);
+    assert_close(sk_richer_drift_asked(9), 4, 1e-12, 1);
+}
+
 /* A quarter of a nat for R, and 0.05 for each value that the fit of long steps is ahead. */
 static void test_rulenoise__doubt_keeps_the_clean_fit(void **state)
 {
@@ -133,6 +145,7 @@ int main(void)
         cmocka_unit_test(test_rulenoise__a_full_R_is_tried_for_a_clear_correlation),
         cmocka_unit_test(test_rulenoise__long_steps_are_tried_where_many_substeps_or_a_gain_ask),
         cmocka_unit_test(test_rulenoise__long_steps_win_by_a_gain_beyond_its_error),
+        cmocka_unit_test(test_rulenoise__a_richer_diffusion_has_to_gain),
         cmocka_unit_test(test_rulenoise__doubt_keeps_the_clean_fit),
         cmocka_unit_test(test_rulenoise__a_grain_as_coarse_as_the_jitter_rules),
         cmocka_unit_test(test_rulenoise__a_fit_with_suspected_noise_is_given_up_far_behind),

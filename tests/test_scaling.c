@@ -89,6 +89,19 @@ static void test_scaling__own_zero_moves_with_the_data(void **state)
         }
 }
 
+/* A state that ends at 0 has its zero there, however far its mean is. */
+static void test_scaling__the_zero_of_a_bounded_state_is_its_bound(void **state)
+{
+    (void)state;
+    static const double size[] = {1, 2}, lower[] = {-INFINITY, 0};
+    sk_tune_spec spec = spec_of("auto", "auto");
+    spec.lower = lower;
+    sk_units *units = chosen(&spec, 2, size, 300);
+    assert_close(units->centre[0] + units->scale[0] * units->zero[0], 300, 1e-13, 1000);
+    assert_close(units->centre[1] + units->scale[1] * units->zero[1], 0, 1e-13, 1000);
+    sk_units_free(units);
+}
+
 /* Where a length scale is named it is meant in the units of the data; and they can be switched off. */
 static void test_scaling__left_alone_where_the_user_named_a_length(void **state)
 {
@@ -288,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scaling__zero_and_unit_are_mean_and_deviation_of_left_ends),
         cmocka_unit_test(test_scaling__own_zero_moves_with_the_data),
+        cmocka_unit_test(test_scaling__the_zero_of_a_bounded_state_is_its_bound),
         cmocka_unit_test(test_scaling__left_alone_where_the_user_named_a_length),
         cmocka_unit_test(test_scaling__of_what_does_not_move),
         cmocka_unit_test(test_scaling__of_what_hardly_moves),

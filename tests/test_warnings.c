@@ -75,8 +75,7 @@ static void test_record__why_there_are_no_bands(void **state)
         bool tuned, paper, wanted, spread, used;
         size_t substeps, drifts;
         const char *words;
-    } cases[] = {{false, false, true, false, false, 1, 1, "plain estimator"},
-                 {true, true, true, false, false, 1, 1, "paper's protocol"},
+    } cases[] = {{true, true, true, false, false, 1, 1, "paper's protocol"},
                  {true, false, false, false, false, 1, 1, "not wanted"},
                  {true, false, true, false, true, 1, 2, "ended between two kernels"},
                  {true, false, true, false, false, 2, 2, "ended between two kernels"},

@@ -514,7 +514,8 @@ class Model:
         >>> round(told["relaxation_time"]["value"], 6), round(told["stationary"]["sd"][0]["value"], 6)
         (0.5, 0.5)
         """
-        data = getattr(self, "data_", None) if X is None else self._data(X, t, dt)
+        own = None if self.order_ == 2 else getattr(self, "data_", None)  # positions have no velocities
+        data = own if X is None else self._data(X, t, dt)
         strange = [name for name in u or {} if name not in self.inputs_]
         if strange:
             raise UsageError(f"u names {strange[0]!r}, which is no input of the model; it has: {', '.join(self.inputs_) or 'none'}")

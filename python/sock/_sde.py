@@ -25,7 +25,12 @@ _OWN: Dict[str, Tuple[Any, str]] = {
     "progress": ("auto", "'auto': a line on a terminal or in a notebook; True, False; or a function(stage, fraction) "
                          "that stops the work by returning True"),
 }
-_DEFAULTS: Dict[str, Any] = {**{name: o.default for name, o in OPTIONS.items()}, **{k: v[0] for k, v in _OWN.items()}}
+# What a fit does where it can: None, so that True is asked for, and refused where it cannot be had.
+_WHERE_IT_CAN = ("bands", "check")
+_DEFAULTS: Dict[str, Any] = {
+    **{name: None if name in _WHERE_IT_CAN else o.default for name, o in OPTIONS.items()},
+    **{k: v[0] for k, v in _OWN.items()},
+}
 
 
 class SDE(Model):
@@ -121,6 +126,8 @@ class SDE(Model):
 
     def _settings(self) -> Dict[str, Any]:
         settings = {name: self._params[name] for name in OPTIONS}
+        for name in _WHERE_IT_CAN:  # said, though it is what the library does by itself
+            settings[name] = "yes" if settings[name] is True else settings[name]
         if self._params["inputs"] is not None:
             settings["input"] = list(self._params["inputs"]) or "none"
         return settings
@@ -251,7 +258,8 @@ def _as_drift(drift: Any, data: Any) -> Optional[Model]:
 def _describe() -> str:
     lines = ["", "    Parameters (the library's options table; docs/options.md):", ""]
     for name, option in OPTIONS.items():
-        lines.append(f"    {name} : {option.type}, default {option.default!r}")
+        said = "None: where it can be" if name in _WHERE_IT_CAN else repr(option.default)
+        lines.append(f"    {name} : {option.type}, default {said}")
         lines.append(f"        {option.help}; allowed: {option.allowed}")
     for name, (default, text) in _OWN.items():
         lines += [f"    {name} : default {default!r}", f"        {text}"]

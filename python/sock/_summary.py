@@ -108,6 +108,8 @@ def summary(info: Dict[str, Any], d: int) -> str:
     lines += _field("drift", info) + _equations(info)
     lines += [("", f"{info['quadrature']} quadrature")] if info.get("quadrature") else []
     lines += _field("diffusion", info) + _bounds(info) + _certificate(info) + _inputs(info) + _score(info, d)
+    for i, text in enumerate(info.get("followers") or []):
+        lines.append(("" if i else "no process", str(text)))
     lines += [("warning", str(text)) for text in info.get("warnings") or []]
     if info.get("verdict"):
         lines.append(("verdict", str(info["verdict"])))

@@ -44,8 +44,10 @@ def test_draws_are_models_and_paths_follow_them(model, tmp_path):
 
 def test_a_model_without_bands_says_why():
     data = sock.datasets.load("gbm", seed=3)
-    model = sock.SDE(tune=False, drift="linear", diffusion="linear").fit(data.train)
-    assert not model.has_bands_ and "plain estimator" in model.info_["bands_reason"]
+    plain = sock.SDE(tune=False, drift="linear", diffusion="linear")
+    assert plain.fit(data.train).has_bands_
+    model = sock.SDE(tune=False, drift="linear", diffusion="linear", quadrature="trapezoid").fit(data.train)
+    assert not model.has_bands_ and "trapezoid" in model.info_["bands_reason"]
     with pytest.raises(sock.UsageError, match="how far it can be trusted"):
         model.draw()
     with pytest.raises(sock.UsageError, match="how far it can be trusted"):
@@ -68,7 +70,7 @@ def test_bands_are_drawn_and_faint_beyond_the_data(model):
     far = sock.Trajectories([(t, 3 * x) for t, x in data])
     inside, beyond = filled(model.plot(far))
     assert inside[0] == "band of 90 %" and beyond[1] < inside[1]
-    plain = sock.SDE(tune=False, drift="linear", diffusion="linear").fit(data)
+    plain = sock.SDE(tune=False, drift="linear", diffusion="linear", bands=False).fit(data)
     assert not filled(plain.plot())
     with pytest.raises(sock.UsageError, match="bands_reason"):
         plain.plot(bands=True)

@@ -64,6 +64,13 @@ def test_what_knows_order_one_says_so(model, tmp_path):
             call()
     with pytest.raises(sock.UsageError, match="substeps"):
         sock.SDE(order=2, substeps=2).fit(data)
+    told = model.explain(lower=[-2, -2], upper=[2, 2])  # without data, which have no velocities
+    assert len(told["fixed_points"]) == 1
+    with pytest.raises(sock.UsageError, match="order 2|lower and upper"):
+        model.explain()
+    for name in ("bands", "check"):  # True is what is asked for; left open, they are made where they can be
+        with pytest.raises(sock.UsageError, match=f"{name} is 'yes'; allowed with order = 2: no"):
+            sock.SDE(order=2, **{name: True}).fit(data)
 
 
 def test_a_saved_model_is_the_same(model, tmp_path):

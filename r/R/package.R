@@ -38,15 +38,46 @@ options_of <- function(given) {
 # inputs u(t), not states.
 sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, ...) {
   if (inherits(data, "sock_data")) return(data)
+  if (stats::is.ts(data)) data <- series_frame(data)
   if (is.character(data) && length(data)) {
     o <- options_of(c(list(...), if (!is.null(id)) list(id = id), if (!is.null(time)) list(time = time),
                       if (!is.null(state)) list(state = state), if (length(input)) list(input = input)))
     return(new_data(.Call(C_data_read, path.expand(data), o$keys, o$values)))
   }
   pieces <- if (is.data.frame(data)) frame_pieces(data, id, time, state, input) else list_pieces(data, c(state, input))
-  o <- options_of(c(list(...), if (length(input)) list(input = input)))
-  new_data(.Call(C_data_arrays, as.double(lengths(pieces$t)), as.double(unlist(pieces$t)),
+  given <- list(...)
+  unit <- if (is.null(pieces$seconds)) NULL else unit_of(pieces, given$time_unit)
+  if (!is.null(unit)) pieces$t <- lapply(pieces$t, function(t) t / date_units[[unit]])
+  inner <- sub("^log\\((.*)\\)$", "\\1", pieces$names) # columns hold x where the state of a model is log(x)
+  if (any(pieces$logged)) given$log <- union(given$log, inner[pieces$logged])
+  if (any(pieces$logged)) pieces$names[pieces$logged] <- inner[pieces$logged]
+  o <- options_of(c(given[setdiff(names(given), c("time_unit", "wide", "files"))], if (length(input)) list(input = input)))
+  made <- new_data(.Call(C_data_arrays, as.double(lengths(pieces$t)), as.double(unlist(pieces$t)),
                  as.double(unlist(lapply(pieces$x, t))), pieces$names, o$keys, o$values))
+  if (!is.null(unit)) .Call(C_data_unit, made$pointer, unit)
+  made
+}
+
+# A time series (ts) as a data frame: its times, and a state for each column.
+series_frame <- function(series) {
+  x <- as.matrix(series)
+  if (is.null(colnames(x))) colnames(x) <- if (ncol(x) == 1L) "x" else paste0("x", seq_len(ncol(x)) - 1L)
+  data.frame(t = as.numeric(stats::time(series)), unclass(x), check.names = FALSE)
+}
+
+date_units <- c(second = 1, minute = 60, hour = 3600, day = 86400, week = 604800, year = 31557600)
+
+# The largest unit but a week that the median step is not shorter than, as for files; or the one asked for.
+unit_of <- function(pieces, asked) {
+  if (!is.null(asked) && asked != "auto") {
+    if (!asked %in% names(date_units)) stop("time_unit is '", asked, "'; allowed: auto, ", paste(names(date_units), collapse = ", "), call. = FALSE)
+    return(asked)
+  }
+  steps <- sort(unlist(lapply(pieces$t, diff)))
+  steps <- steps[steps > 0]
+  step <- if (length(steps)) steps[length(steps) %/% 2 + 1] else 0
+  fits <- names(date_units)[date_units <= step & names(date_units) != "week"]
+  if (length(fits)) fits[length(fits)] else "second"
 }
 
 # Data files as a folder of arrays, which sock_data reads (docs/scale.md).
@@ -69,18 +100,29 @@ column <- function(frame, wanted, usual, what) {
     return(wanted)
   }
   found <- intersect(names(frame), usual)
+  if (!length(found)) found <- names(frame)[tolower(names(frame)) %in% usual]
   if (length(found) > 1L)
     stop("columns ", paste(found, collapse = ", "), " could all be the ", what, "; choose one", call. = FALSE)
   if (length(found)) found else NULL
 }
 
 frame_pieces <- function(frame, id, time, state, input = NULL) {
-  time <- column(frame, time, c("t", "time"), "time")
-  if (is.null(time)) stop("there is no column for the time (t or time)", call. = FALSE)
+  units <- c("second", "minute", "hour", "day", "week", "month", "year")
+  asked <- time
+  time <- column(frame, asked, c("t", "time"), "time")
+  if (is.null(time)) time <- column(frame, asked, c("date", "datetime", "timestamp", units, paste0(units, "s")), "time")
+  if (is.null(time)) stop("there is no column for the time (t, time, date, or the like)", call. = FALSE)
+  dated <- inherits(frame[[time]], c("Date", "POSIXct"))
+  if (dated) frame[[time]] <- as.numeric(as.POSIXct(frame[[time]]))
   id <- column(frame, id, c("id", "traj", "trajectory"), "id")
   if (is.null(state))
     state <- Filter(function(n) is.numeric(frame[[n]]), setdiff(names(frame), c(id, time)))
+  inner <- sub("^log\\((.*)\\)$", "\\1", state)
+  logged <- !state %in% names(frame) & inner != state & inner %in% names(frame)
+  shown <- c(state, setdiff(input, state))
+  state[logged] <- inner[logged]
   state <- union(state, input)
+  logged <- c(logged, rep(FALSE, length(shown) - length(logged)))
   missing <- setdiff(state, names(frame))
   if (length(missing)) stop(if (missing[1] %in% input) "input '" else "state '", missing[1], "' is not a column", call. = FALSE)
   if (!length(state)) stop("there is no numeric column for the state", call. = FALSE)
@@ -89,7 +131,8 @@ frame_pieces <- function(frame, id, time, state, input = NULL) {
   rows <- split(seq_len(nrow(frame)), who)
   rows <- lapply(rows, function(r) r[order(frame[[time]][r])])
   list(t = lapply(rows, function(r) as.double(frame[[time]][r])),
-       x = lapply(rows, function(r) as.matrix(frame[r, state, drop = FALSE])), names = as.character(state))
+       x = lapply(rows, function(r) as.matrix(frame[r, state, drop = FALSE])), names = as.character(shown), logged = logged,
+       seconds = if (dated) TRUE)
 }
 
 list_pieces <- function(data, state) {
@@ -103,7 +146,7 @@ list_pieces <- function(data, state) {
     if (length(data[[j]][[1]]) != nrow(x[[j]]))
       stop("trajectory ", j, " has ", nrow(x[[j]]), " points and ", length(data[[j]][[1]]), " times", call. = FALSE)
   names <- if (!is.null(state)) state else if (!is.null(colnames(x[[1]]))) colnames(x[[1]]) else paste0("x", seq_len(d) - 1L)
-  list(t = lapply(data, function(piece) as.double(piece[[1]])), x = x, names = as.character(names))
+  list(t = lapply(data, function(piece) as.double(piece[[1]])), x = x, names = as.character(names), logged = grepl("^log\\(.*\\)$", names))
 }
 
 values_of <- function(data) {
@@ -124,7 +167,8 @@ print.sock_data <- function(x, ...) {
 # drift = "gauss:eta=0.8", drift_lambda = 1e-4.
 sock_fit <- function(data, ..., id = NULL, time = NULL, state = NULL, threads = 0) {
   given <- list(...)
-  reading <- given[names(given) %in% c("group", "grouping", "dt", "missing", "every", "log", "input", "time_dependent")]
+  reading <- given[names(given) %in% c("group", "grouping", "dt", "missing", "every", "log", "wide",
+                                             "files", "time_unit", "input", "time_dependent")]
   data <- do.call(sock_data, c(list(data, id = id, time = time, state = state), reading))
   o <- options_of(given)
   new_model(.Call(C_fit, data$pointer, o$keys, o$values, as.integer(threads)), data)
@@ -133,7 +177,8 @@ sock_fit <- function(data, ..., id = NULL, time = NULL, state = NULL, threads = 
 new_model <- function(pointer, data = NULL) {
   inputs <- matrix(.Call(C_model_inputs, pointer), ncol = 2)
   structure(list(pointer = pointer, names = .Call(C_model_names, pointer), inputs = inputs[, 1], holds = inputs[, 2],
-                 has_diffusion = .Call(C_model_has_diffusion, pointer), data = data), class = "sock")
+                 order = .Call(C_model_order, pointer), has_diffusion = .Call(C_model_has_diffusion, pointer), data = data),
+            class = "sock")
 }
 
 sock_save <- function(model, path) invisible(.Call(C_model_save, model$pointer, path.expand(path)))
@@ -166,10 +211,12 @@ inputs_of <- function(model, inputs, n) {
   matrix(as.double(unlist(lapply(model$inputs, one))), nrow = length(model$inputs), ncol = n, byrow = TRUE)
 }
 
-# The columns of data that a model needs.
+# The columns of data that a model needs; of order 2 those of the positions.
 model_data <- function(model, x) {
   if (inherits(x, "sock_data")) return(x)
-  sock_data(x, state = model$names, input = model$inputs[model$holds != "time"], time_dependent = "time" %in% model$holds)
+  unit <- summary(model)$data$time_unit
+  sock_data(x, state = model$names[seq_len(length(model$names) / model$order)], time_unit = if (is.null(unit)) "auto" else unit,
+            input = model$inputs[model$holds != "time"], time_dependent = "time" %in% model$holds)
 }
 
 # f as an n x d matrix; a or sigma as an n x d x d array. With an interval a list of these: fit, lwr, upr; "confidence"
@@ -259,13 +306,34 @@ sock_check <- function(model, data = model$data, ...) {
 # What the equation means within the range of the data (docs/explain.md): a list, as sock explain --json prints. data: NULL,
 # or what the stationary law is compared with. inputs: a named list of numbers; an input without one has its median. `...`:
 # lower and upper (ends of the range), seed.
-sock_explain <- function(model, data = model$data, inputs = list(), ...) {
+sock_explain <- function(model, data = if (model$order == 1L) model$data, inputs = list(), ...) {
   o <- options_of(list(...))
   strange <- setdiff(names(inputs), model$inputs)
   if (length(strange)) stop("the model has no input ", strange[1], call. = FALSE)
   u <- vapply(model$inputs, function(name) if (is.null(inputs[[name]])) NA_real_ else as.double(inputs[[name]]), 0)
   on <- if (is.null(data)) NULL else model_data(model, data)$pointer
   json_read(.Call(C_explain, model$pointer, on, as.double(u), o$keys, o$values))
+}
+
+# Everything about a model in one HTML file, made by the program `sock`: data (those of the fit, unless others are given), test
+# data to score it on.
+sock_report <- function(model, path, data = model$data, test = NULL, program = Sys.which("sock")) {
+  if (is.null(data)) stop("give the data: sock_report(model, path, data)", call. = FALSE)
+  if (!nzchar(program)) stop("the program sock was not found; install it, or name it with program =", call. = FALSE)
+  folder <- tempfile("sock")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  sock_save(model, file.path(folder, "model.sock"))
+  as_file <- function(x, name) {
+    utils::write.csv(format(as.data.frame(values_of(model_data(model, x))), digits = 17, trim = TRUE), file.path(folder, name),
+                     row.names = FALSE, quote = FALSE)
+    file.path(folder, name)
+  }
+  given <- c("report", file.path(folder, "model.sock"), as_file(data, "data.csv"), if (!is.null(test)) c("--test", as_file(test, "test.csv")),
+             "-o", path.expand(path), "--quiet")
+  said <- suppressWarnings(system2(program, shQuote(given), stdout = TRUE, stderr = TRUE))
+  if (!is.null(attr(said, "status"))) stop(paste(said, collapse = "\n"), call. = FALSE)
+  invisible(path)
 }
 
 # The evidence under the fields (docs/evidence.md): a list with one entry for each state and each number of intervals.
@@ -349,6 +417,7 @@ print.summary.sock <- function(x, ...) {
       if (x$folds > 1) sprintf("held out in %.0f folds", x$folds) else "on held-out data",
       if (!is.null(x$score_constant))
         sprintf("; constant coefficients %.4f%s", x$score_constant / (x$steps * x$d), verdict(x$against_constant))))
+  for (text in x$followers) line("no process", text)
   for (text in x$warnings) line("warning", text)
   if (!is.null(x$verdict)) line("verdict", x$verdict)
   if (!is.null(x$verdict)) line("", if (is.null(x$advice)) "sock_check(model, data) shows the tests one by one." else x$advice)
@@ -364,6 +433,7 @@ print.sock <- function(x, ...) {
 # Drift and diffusion where the data are: curves in one dimension, arrows and the trace of a in the plane of two states.
 plot.sock <- function(x, data = x$data, states = 1:2, ...) {
   if (is.null(data)) stop("give the data to draw beside: plot(model, data)", call. = FALSE)
+  if (x$order == 2L) stop("the model is of order 2, its velocities are not in the data; figures know order 1", call. = FALSE)
   if (length(x$inputs)) stop("figures of models with inputs are made by sock plot and sock report", call. = FALSE)
   values <- values_of(sock_data(data))[, -(1:2), drop = FALSE]
   old <- par(mfrow = c(1, if (x$has_diffusion) 2 else 1))

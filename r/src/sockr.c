@@ -34,6 +34,7 @@
     X(sock_data_convert)                                                                                               \
     X(sock_data_from_arrays)                                                                                           \
     X(sock_data_free)                                                                                                  \
+    X(sock_data_set_time_unit)                                                                                         \
     X(sock_data_dim)                                                                                                   \
     X(sock_data_trajectories)                                                                                          \
     X(sock_data_points)                                                                                                \
@@ -48,6 +49,7 @@
     X(sock_model_save)                                                                                                 \
     X(sock_model_load)                                                                                                 \
     X(sock_model_inputs)                                                                                               \
+    X(sock_model_order)                                                                                                \
     X(sock_model_input_name)                                                                                           \
     X(sock_model_input_hold)                                                                                           \
     X(sock_model_evaluate_at)                                                                                          \
@@ -226,6 +228,16 @@ static SEXP r_data_arrays(SEXP lengths, SEXP t, SEXP x, SEXP names, SEXP keys, S
     return pointer;
 }
 
+static SEXP r_data_unit(SEXP pointer, SEXP unit)
+{
+    sock_data *data = held(pointer, "data set");
+    call c;
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0)))
+        good(&c, so.sock_data_set_time_unit(c.ctx, data, CHAR(STRING_ELT(unit, 0))));
+    finish(&c);
+    return R_NilValue;
+}
+
 static SEXP r_data_counts(SEXP pointer)
 {
     const sock_data *data = held(pointer, "data set");
@@ -333,6 +345,8 @@ static SEXP r_model_has_diffusion(SEXP pointer)
 {
     return Rf_ScalarLogical(so.sock_model_has_diffusion(held(pointer, "model")));
 }
+
+static SEXP r_model_order(SEXP pointer) { return Rf_ScalarInteger(so.sock_model_order(held(pointer, "model"))); }
 
 static SEXP r_model_info(SEXP pointer)
 {
@@ -556,33 +570,16 @@ static SEXP r_option_keys(void)
     {                                                                                                                  \
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
-static const R_CallMethodDef entries[] = {ENTRY(open, 1),
-                                          ENTRY(data_read, 3),
-                                          ENTRY(data_convert, 5),
-                                          ENTRY(data_arrays, 6),
-                                          ENTRY(data_counts, 1),
-                                          ENTRY(data_names, 1),
-                                          ENTRY(data_values, 1),
-                                          ENTRY(fit, 4),
-                                          ENTRY(model_load, 1),
-                                          ENTRY(model_save, 2),
-                                          ENTRY(model_names, 1),
-                                          ENTRY(model_inputs, 1),
-                                          ENTRY(model_has_diffusion, 1),
-                                          ENTRY(model_info, 1),
-                                          ENTRY(field, 5),
-                                          ENTRY(band, 5),
-                                          ENTRY(draw, 3),
-                                          ENTRY(simulate, 11),
-                                          ENTRY(smooth, 2),
-                                          ENTRY(score, 5),
-                                          ENTRY(check, 4),
-                                          ENTRY(evidence, 2),
-                                          ENTRY(explain, 5),
-                                          ENTRY(version, 0),
-                                          ENTRY(blas_remark, 0),
-                                          ENTRY(option_keys, 0),
-                                          {NULL, NULL, 0}};
+static const R_CallMethodDef entries[] = {ENTRY(open, 1),         ENTRY(data_read, 3),   ENTRY(data_convert, 5),
+                                          ENTRY(data_arrays, 6),  ENTRY(data_counts, 1), ENTRY(data_unit, 2),
+                                          ENTRY(data_names, 1),   ENTRY(data_values, 1), ENTRY(fit, 4),
+                                          ENTRY(model_load, 1),   ENTRY(model_save, 2),  ENTRY(model_names, 1),
+                                          ENTRY(model_inputs, 1), ENTRY(model_order, 1), ENTRY(model_has_diffusion, 1),
+                                          ENTRY(model_info, 1),   ENTRY(field, 5),       ENTRY(band, 5),
+                                          ENTRY(draw, 3),         ENTRY(simulate, 11),   ENTRY(smooth, 2),
+                                          ENTRY(score, 5),        ENTRY(check, 4),       ENTRY(evidence, 2),
+                                          ENTRY(explain, 5),      ENTRY(version, 0),     ENTRY(blas_remark, 0),
+                                          ENTRY(option_keys, 0),  {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

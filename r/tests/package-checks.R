@@ -1,6 +1,11 @@
 # Run by tests/r-tests: Rscript package-checks.R FOLDER, where FOLDER holds what the program wrote for the same data.
 library(sock)
 folder <- commandArgs(TRUE)[1]
+if (is.na(folder)) { # under R CMD check, where there is nothing of the program to compare with
+  model <- sock_fit(datasets::lynx, log = "x", tune = FALSE, drift = "affine", diffusion = "constant")
+  stopifnot(identical(model$names, "log(x)"), is.finite(predict(model, 6)))
+  quit()
+}
 at <- function(name) file.path(folder, name)
 frame <- read.csv(at("train.csv"))
 
@@ -63,6 +68,30 @@ held <- simulate(forced, 200, seed = 1, x0 = 0, t = 0:6, step = 0.05, inputs = l
 stopifnot(abs(mean(held[, 7, 1]) - 2) < 0.3)
 stopifnot(is.finite(sock_score(forced, driven)[["loglik"]]))
 stopifnot(any(grepl("^inputs +u .linear., f . ", capture.output(print(forced)))))
+
+# Second order: positions alone; what does not know it says so.
+set.seed(3)
+swing <- do.call(rbind, lapply(1:40, function(j) {
+  s <- rnorm(2)
+  q <- vapply(1:40, function(i) {
+    q <- s[1]
+    for (k in 1:10) s <<- s + 0.01 * c(s[2], -s[1] - 0.5 * s[2]) + c(0, 0.1 * rnorm(1))
+    q
+  }, 0)
+  data.frame(id = j, t = 0.1 * 0:39, q = q)
+}))
+second <- sock_fit(swing, order = 2, noise = "none", drift = "affine", diffusion = "constant", threads = 1)
+stopifnot(identical(second$names, c("q", "v_q")), second$order == 2L, forced$order == 1L)
+force <- predict(second, data.frame(q = c(1, 0), v_q = c(0, 1)))[, "v_q"]
+stopifnot(abs(force - c(-1, -0.5)) < 0.3, abs(predict(second, data.frame(q = 0, v_q = 0), "diffusion")[1, 2, 2] - 1) < 0.2)
+stopifnot(identical(dim(simulate(second, 3, x0 = c(1, 0), t = 0:5)), c(3L, 6L, 2L)))
+stopifnot(is.finite(sock_score(second, swing)[["loglik_filter"]]))
+told <- sock_explain(second, lower = c(-2, -2), upper = c(2, 2))
+stopifnot(length(told$fixed_points) == 1L)
+refuses <- function(call, words) grepl(words, tryCatch({ call; "" }, error = conditionMessage))
+stopifnot(refuses(sock_check(second), "order 2"), refuses(sock_smooth(second, swing), "order 2"), refuses(plot(second), "order 2"),
+          refuses(sock_draw(second), "order 2"), refuses(sock_fit(swing, order = 2, bands = TRUE), "order = 2"),
+          refuses(sock_explain(second, swing), "order 2"), refuses(sock_explain(second), "give lower and upper"))
 
 # Lists of (t, x), two states, missing values.
 t <- seq(0, 1, 0.1)
@@ -154,3 +183,23 @@ warned <- tryCatch(sock_fit(frame[1:600, ], tune = FALSE, diffusion = "gauss", s
                             tolerance = 1e-12), warning = conditionMessage)
 stopifnot(is.character(warned))
 cat("R package", sock_version(), ": all checks passed\n")
+
+# Time series and data frames with dates, names in any case, logarithms.
+lynx <- sock_fit(datasets::lynx, log = "x", tune = FALSE, drift = "affine", diffusion = "constant")
+own <- sock_fit(list(as.numeric(time(datasets::lynx)), log(as.numeric(datasets::lynx))), tune = FALSE, drift = "affine", diffusion = "constant")
+stopifnot(identical(lynx$names, "log(x)"), all.equal(as.vector(predict(lynx, 6)), as.vector(predict(own, 6)), tolerance = 1e-10))
+stopifnot(all.equal(sock_score(lynx, datasets::lynx)[["loglik"]], sock_score(own, own$data)[["loglik"]], tolerance = 1e-9))
+stopifnot(identical(sock_data(datasets::EuStockMarkets)$names, colnames(datasets::EuStockMarkets)))
+days <- data.frame(Day = as.Date("2024-01-01") + 0:59, x = cumsum(sin(1:60)))
+dated <- sock_fit(days, tune = FALSE, drift = "affine", diffusion = "constant")
+stopifnot(identical(summary(dated)$data$time_unit, "day"))
+plain <- sock_fit(data.frame(t = 0:59, x = days$x), tune = FALSE, drift = "affine", diffusion = "constant")
+stopifnot(all.equal(predict(dated, 1), predict(plain, 1)), all.equal(sock_score(dated, days), sock_score(plain, plain$data)))
+hourly <- sock_fit(transform(days, Day = as.POSIXct(Day)), time_unit = "hour", tune = FALSE, drift = "affine", diffusion = "constant")
+stopifnot(all.equal(24 * predict(hourly, 1), predict(plain, 1)))
+
+# The report comes from the program.
+page <- tempfile(fileext = ".html")
+sock_report(model, page, frame)
+stopifnot(any(grepl("<html", readLines(page, n = 20, warn = FALSE))))
+stopifnot(grepl("not found", tryCatch(sock_report(model, page, frame, program = ""), error = conditionMessage)))

@@ -147,7 +147,11 @@
   var state = { u: 0, v: d > 1 ? 1 : 0, start: frame.start.slice(), inputs: model.usual.slice(), paths: 20, seed: 1, speed: 1 };
   var all = dataPaths(), picture, run = null, playing = false;
 
-  function ranges(k) { return widened([frame.low[k], frame.high[k]], 0.12); }
+  /* The data and a little more, no farther than a bound. */
+  function ranges(k) {
+    var wide = widened([frame.low[k], frame.high[k]], 0.12), low = told.model.lower[k], high = told.model.upper[k], edge = 0.02 * (wide[1] - wide[0]);
+    return [low === null ? wide[0] : Math.max(wide[0], low - edge), high === null ? wide[1] : Math.min(wide[1], high + edge)];
+  }
 
   function drawData(g) {
     g.strokeStyle = colour('data');

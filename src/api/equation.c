@@ -8,6 +8,7 @@
 #include "api/termerrors.h"
 #include "tune/policy.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -235,6 +236,7 @@ static sock_status write_root(sock_context *ctx, const sock_model *model, const 
     double slope, constant;
     const size_t state = only_state(all, k, &slope, &constant);
     if (state == all->in) return SOCK_OK;
+    assert(all->origin); /* there is a polynomial */
     const double unit = all->origin[all->in + state], root = all->origin[state] - constant / slope;
     if (!(fabs(constant / slope) <= SK_FAR_ROOT * unit) || root == 0) return SOCK_OK;
     const int digits = 4 + (int)fmax(0, fmin(12, floor(log10(fabs(root) / unit))));

@@ -27,7 +27,8 @@ static sock_status fill_range(sock_context *ctx, const sock_model *model, const 
     if (isnan(*low) || isnan(*high)) {
         if (!model->spread && !data)
             return sk_fail(ctx, SOCK_EUSAGE,
-                           "explain: the model does not hold the range of its data; give data, or lower and upper");
+                           "explain: the model does not hold the range of its data; give %slower and upper",
+                           model->structure->order == 2 ? "" : "data, or ");
         if (model->spread)
             from = model->spread->lower[k], to = model->spread->upper[k];
         else
@@ -129,7 +130,11 @@ static sock_status look_at(sock_context *ctx, const sock_model *model, const soc
 {
     if (!model || !json) return sk_fail(ctx, SOCK_EUSAGE, "model and output must not be NULL");
     if (data && data->d != model->d)
-        return sk_fail(ctx, SOCK_EUSAGE, "the model has dimension %zu, the data %zu", model->d, data->d);
+        return model->structure->order == 2
+                   ? sk_fail(ctx, SOCK_EUSAGE,
+                             "explain: the model is of order 2, and data of positions say nothing of its velocities; "
+                             "give no data, but lower and upper")
+                   : sk_fail(ctx, SOCK_EUSAGE, "the model has dimension %zu, the data %zu", model->d, data->d);
     if (data && !data->points) return sk_fail(ctx, SOCK_EINPUT, "explain: the data have no points");
     return SOCK_OK;
 }

@@ -149,7 +149,7 @@ sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ende
     SK_GO(sk_wild_find(job->ctx, job->data, &wild));
     SK_GO(sk_courses_find(job->ctx, job->data, wild.step, &courses));
     SK_GO(sk_record_odd(job->ctx, &record, job->data, &wild, false, &courses));
-    SK_GO(sk_record_tell_bands(job->ctx, model, true, &record));
+    SK_GO(sk_record_plain_bands(job->ctx, model, job->bands_reason, &record));
     status = sk_fit_save_record(job, &record, ended, model);
 out:
     sk_wild_clear(&wild);

@@ -100,8 +100,10 @@ sock_status sk_fit_drift(sk_fit_job *job, sock_model *model)
     SK_TRY(sk_fit_drift_system(job, SK_PATH_AUTO));
     SK_TRY(sk_drift_solve(job->ctx, job->drift_system, 1, &job->drift_lambda, &term, &job->drift_dof));
     job->drift_report = sk_drift_system_report(job->drift_system);
-    sk_drift_system_free(job->drift_system); /* its n x n numbers are not needed any more */
-    job->drift_system = NULL;
+    if (!sk_drift_system_features(job->drift_system)) { /* its n x n numbers are not needed any more */
+        sk_drift_system_free(job->drift_system);
+        job->drift_system = NULL;
+    }
     return sk_model_add_drift(job->ctx, model, term);
 }
 

@@ -26,6 +26,7 @@ typedef struct sk_fit_job {
     double diffusion_lambda;
     double *z;                         /* n x d x d */
     sk_diffusion_term *diffusion_term; /* given away to the model */
+    const char *bands_reason;          /* why there are no bands; NULL: there are */
 } sk_fit_job;
 
 void sk_fit_release(sk_fit_job *job);
@@ -55,6 +56,9 @@ sock_status sk_fit_drift(sk_fit_job *job, sock_model *model);
 sock_status sk_fit_residuals(sk_fit_job *job, const sock_model *drift);
 sock_status sk_fit_diffusion_term(sk_fit_job *job, double *beta);
 bool sk_fit_wants_diffusion(const sk_fit_job *job);
+
+/* How far f and a of a plain fit can be trusted, into the model, where that can be told (fitspread.c). */
+sock_status sk_fit_spread(sk_fit_job *job, sock_model *model);
 
 /* Everything that is known about a plain fit, into the model. ended: how. */
 sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ended);

@@ -138,29 +138,41 @@ sock_status sk_record_certify(sock_context *ctx, sk_record *record)
 
 /* ---- Bands ---- */
 
+static const char TOO_MANY[] = "those of f alone: a has too many unknowns";
+
 /* NULL: it has them. */
 static const char *no_bands(const sock_model *model, bool wanted, const sk_record *record)
 {
-    if (!record->tuned) return "the plain estimator (--no-tune) tells no errors of its weights, as the search does";
     if (record->found.paper)
         return "the paper's protocol (--preset paper) tells no errors of its weights, as the default does";
     if (!wanted) return "bands were not wanted (--bands=no)";
     if (!model->spread && sk_record_warns(record, SK_WARN_SMOOTH)) return "the states are smooth: there is no noise";
+    if (!model->spread && record->found.limited && model->d > SK_MANY_DIMENSIONS) return "the budget was spent";
     const sk_noise_told *noise = &record->found.noise;
     if (!model->spread && (noise->used || noise->substeps > 1) && model->drift_terms > 1)
         return "the fit with noise or long steps ended between two kernels: the errors of neither are those of f";
     if (!model->spread) return "its drift has too many weights, or they cannot be told apart";
     if (noise->used && noise->substeps >= SK_SURELY_LONG)
         return "that of f takes R for known, which steps this long hardly tell: it may be too narrow";
-    return sk_spread_has_diffusion(model->spread) ? NULL : "those of f alone: a has too many unknowns";
+    return sk_spread_has_diffusion(model->spread) ? NULL : TOO_MANY;
+}
+
+static sock_status tell_bands(sock_context *ctx, const sock_model *model, const char *reason, sk_record *record)
+{
+    record->bands = model->spread != NULL;
+    if (model->spread) record->f_sup = model->spread->sup[SK_SUP_DRAWS * 9 / 10 - 1];
+    return reason ? excuse(ctx, reason, &record->bands_reason) : SOCK_OK;
+}
+
+sock_status sk_record_plain_bands(sock_context *ctx, const sock_model *model, const char *reason, sk_record *record)
+{
+    if (model->spread && !sk_spread_has_diffusion(model->spread)) reason = TOO_MANY;
+    return tell_bands(ctx, model, reason, record);
 }
 
 sock_status sk_record_tell_bands(sock_context *ctx, const sock_model *model, bool wanted, sk_record *record)
 {
-    const char *reason = no_bands(model, wanted, record);
-    record->bands = model->spread != NULL;
-    if (model->spread) record->f_sup = model->spread->sup[SK_SUP_DRAWS * 9 / 10 - 1];
-    return reason ? excuse(ctx, reason, &record->bands_reason) : SOCK_OK;
+    return tell_bands(ctx, model, no_bands(model, wanted, record), record);
 }
 
 /* ---- Warnings ---- */

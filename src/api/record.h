@@ -129,6 +129,7 @@ sock_status sk_record_odd(sock_context *ctx, sk_record *record, const sock_data 
 
 /* Whether the model has bands, or why not. */
 sock_status sk_record_tell_bands(sock_context *ctx, const sock_model *model, bool wanted, sk_record *record);
+sock_status sk_record_plain_bands(sock_context *ctx, const sock_model *model, const char *reason, sk_record *record);
 
 /* The verdict and the warnings that follow from its numbers. */
 sock_status sk_record_warn(sock_context *ctx, sk_record *record);

@@ -98,7 +98,7 @@ static const sk_json_field fields[] = {
     {"equation_part_errors", LISTS, SEARCH | OPTIONAL, IN(equation_part_errors)},
     {"bands", FLAG, ALL, IN(bands)},
     {"bands_reason", TEXT, ALL | OPTIONAL, IN(bands_reason)},
-    {"f_sup", NUMBER, SEARCH | OPTIONAL, IN(f_sup)},
+    {"f_sup", NUMBER, ALL | OPTIONAL, IN(f_sup)},
     {"warnings", TEXTS, TUNED, IN(warnings)},
     {"warnings", LINES, PLAIN | OPTIONAL, IN(warnings)},
     {"wild_steps", POSITIVE, ALL | OPTIONAL, IN(odd.wild_steps)},

@@ -52,7 +52,7 @@ static const row table[] = {
     {"noise",        CHOICE, "auto", 0, 0, "auto|none|diag|full", "tuning: measurement noise of covariance R: auto where it is found and predicts better, none, a diagonal R, a full one; score: none takes observations for states"},
     {"order",        CHOICE, "1",    0, 0, "1|2", "tuning: 1: dx = f dt + noise; 2: the states are positions whose velocities are not observed, dv = F(x, v) dt + noise (docs/second-order.md)"},
     {"substeps",     COUNT,  "auto", 1, 16, "a whole number from 1 to 16, or auto", "tuning: substeps in which the law of a step is followed (auto: as many as the data show)"},
-    {"bands",        FLAG,   "yes",  0, 0, "yes|no", "tuning: tell how far the fields can be trusted: bands, standard errors, draws (docs/uncertainty.md)"},
+    {"bands",        FLAG,   "yes",  0, 0, "yes|no", "tell how far the fields can be trusted: bands, standard errors, draws (docs/uncertainty.md)"},
     {"drift",        TEXT,   "auto", 0, 0, "a kernel, see docs/kernels.md", "kernel of the drift, for example gauss:eta=0.8 or poly:degree=2 (auto: chosen, or gauss without tuning)"},
     {"drift-lambda", NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "ridge penalty of the drift"},
     {"drift-form",   CHOICE, "auto", 0, 0, "auto|implicit|explicit|nystrom", "how the drift is computed (auto: follows from the kernel)"},

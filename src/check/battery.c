@@ -44,10 +44,14 @@ typedef struct battery {
     sock_check_test *test;
     sk_tally all[SK_CHECK_TESTS];
     sk_tally few[SK_CHECK_TESTS]; /* by few columns; no freedom: the test is made once */
+    sk_calendar_season season[SK_CALENDAR_PERIODS];
+    sk_tally dated[SK_CALENDAR_PERIODS];
+    size_t seasons;
     sk_check_facts *facts;
     size_t n, d, in, waves;  /* in: states and inputs; waves: columns of `wave` */
     double *wave;            /* n x waves: cosines of the ranks of all states and inputs */
     double *rank;            /* n x in, in (0, 1) */
+    double *normal;          /* n x in: the normal numbers of these ranks */
     double *columns;         /* n x the most columns of a test */
     double *y, *square;      /* n, of the state in work; 0 where there is no score */
     bool *used;              /* n */
@@ -89,6 +93,7 @@ static void make_waves(battery *b, placed *order)
 {
     const size_t each = waves_of_state(b->in), states = b->waves / each;
     for (size_t k = 0; k < b->in; k++) rank_column(b->n, b->in, k, b->rows.z, order, b->rank);
+    for (size_t i = 0; i < b->n * b->in; i++) b->normal[i] = sk_normal_quantile(b->rank[i]);
     for (size_t i = 0; i < b->n; i++)
         for (size_t k = 0; k < states; k++)
             for (size_t j = 0; j < each; j++)
@@ -116,21 +121,31 @@ static sock_status add_few(battery *b, int test, bool for_mean, size_t w)
     return add_to(b, for_mean, w, &b->few[test]);
 }
 
-/* The longest waves of every state, at most so many; their number in all. */
-static size_t take_waves(battery *b, size_t most)
+static void take_waves(battery *b)
 {
-    const size_t each = waves_of_state(b->in), taken = SK_MIN(each, most), states = b->waves / each;
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t j = 0; j < b->waves; j++) b->columns[i * b->waves + j] = b->used[i] ? b->wave[i * b->waves + j] : 0;
+}
+
+/* Hermite's polynomials of the normal numbers of a state's ranks: a line, a square and a cube, in which no far point
+ * has the word. At most as many as it has waves; their number in all. */
+static size_t take_curves(battery *b)
+{
+    const size_t each = waves_of_state(b->in), taken = SK_MIN(each, (size_t)SK_CHECK_CURVES), states = b->waves / each;
     const size_t width = states * taken;
     for (size_t i = 0; i < b->n; i++)
-        for (size_t k = 0; k < width; k++)
-            b->columns[i * width + k] = b->used[i] ? b->wave[i * b->waves + k / taken * each + k % taken] : 0;
+        for (size_t k = 0; k < states; k++) {
+            const double z = b->normal[i * b->in + k], curve[SK_CHECK_CURVES] = {z, z * z - 1, z * (z * z - 3)};
+            for (size_t j = 0; j < taken; j++) b->columns[i * width + k * taken + j] = b->used[i] ? curve[j] : 0;
+        }
     return width;
 }
 
 static sock_status test_waves(battery *b, int test, bool for_mean)
 {
-    SK_TRY(add_score(b, test, for_mean, take_waves(b, SIZE_MAX)));
-    return add_few(b, test, for_mean, take_waves(b, SK_CHECK_WAVES_FEW));
+    take_waves(b);
+    SK_TRY(add_score(b, test, for_mean, b->waves));
+    return add_few(b, test, for_mean, take_curves(b));
 }
 
 static void take_lags(battery *b, const double *y, size_t lags)
@@ -257,9 +272,20 @@ static void note_lag1(battery *b, size_t k)
     b->test[MEMORY].effect = farther(b->test[MEMORY].effect, r);
 }
 
+/* Seasons of the calendar, in what was not fitted. */
+static sock_status test_seasons(battery *b)
+{
+    for (size_t i = 0; i < b->seasons; i++) {
+        sk_calendar_waves(&b->season[i], b->n, b->rows.t, b->used, b->columns);
+        SK_TRY(add_to(b, true, 2 * b->season[i].waves, &b->dated[i]));
+    }
+    return SOCK_OK;
+}
+
 /* The portmanteau of all states together; of the peaks the one least likely. */
 static sock_status test_cycles(battery *b, size_t k, sk_cycle *all)
 {
+    SK_TRY(test_seasons(b));
     const sk_check_series series = {b->n, b->d, b->scores.v + k, b->steps.piece};
     sk_cycle one;
     SK_TRY(sk_check_cycles(b->ctx, &series, &one));
@@ -415,7 +441,7 @@ static void end_scores(battery *b)
         t->valid = t->df > 0;
         t->p = sk_tally_tail(&b->all[i]);
         sk_check_by_few(&b->few[i], t);
-        if (strcmp(t->effect_of, explained) == 0) t->effect = fmax(t->statistic - t->df, 0) / fmax(scored, 1);
+        if (strcmp(t->effect_of, explained) == 0) t->effect = fmin(fmax(t->statistic - t->df, 0) / fmax(scored, 1), 1);
     }
 }
 
@@ -432,20 +458,47 @@ static void end_distribution(battery *b, double states)
     }
 }
 
+/* The season of the calendar that is least likely chance: NULL where there is none to be seen. *p: its chance, as the
+ * least of all of them; *share: of the variance. */
+static const sk_calendar_season *rarest_season(const battery *b, double states, double *p, double *share)
+{
+    const sk_calendar_season *found = NULL;
+    *p = 1;
+    for (size_t i = 0; i < b->seasons; i++) {
+        const double tail = sk_tally_tail(&b->dated[i]);
+        if (found && tail >= *p) continue;
+        found = &b->season[i];
+        *p = tail;
+        *share = fmax(b->dated[i].statistic - b->dated[i].freedom, 0) / (states * (double)b->n);
+    }
+    *p = fmin(*p * (double)SK_MAX(b->seasons, 1), 1);
+    return found;
+}
+
+/* The portmanteau, the highest peak and, for dates, the seasons of the calendar: the least p counts for all. */
 static void end_cycles(battery *b, const sk_cycle *all, double states)
 {
     sock_check_test *t = &b->test[CYCLES];
+    double dated, share = 0, *gap = b->columns;
     const double wide = sk_chi_square_tail(all->statistic, all->freedom), peak = fmin(states * all->peak, 1);
-    double *gap = b->columns;
-    t->valid = all->freedom > 0;
+    const sk_calendar_season *season = rarest_season(b, states, &dated, &share);
+    const double ways = season ? 3 : 2, named = b->spec.alpha / SK_CHECK_TESTS;
+    t->valid = all->freedom > 0 || season;
     t->statistic = all->statistic;
     t->df = all->freedom;
     if (!t->valid) return;
-    t->p = fmin(2 * fmin(wide, peak), 1);
+    t->p = fmin(ways * fmin(fmin(wide, peak), dated), 1);
     t->effect = fmax(all->statistic - all->freedom, 0) / (states * (double)b->n);
     if (peak < wide) t->effect = all->share;
+    if (dated < fmin(peak, wide)) t->effect = share;
+    t->effect = fmin(t->effect, 1);
     memcpy(gap, b->rows.h, b->n * sizeof *gap);
-    if (2 * peak < b->spec.alpha / SK_CHECK_TESTS) b->facts->period = all->period * sk_median(b->n, gap);
+    if (ways * peak < named) b->facts->period = all->period * sk_median(b->n, gap);
+    b->facts->season = sk_calendar_name(b->data->unit, b->facts->period);
+    if (season && ways * dated < named && (dated <= peak || !(b->facts->period > 0))) {
+        b->facts->period = season->length;
+        b->facts->season = season->says;
+    }
 }
 
 static void end_facts(battery *b)
@@ -472,11 +525,12 @@ static sock_status take_space(battery *b)
     placed *order = sk_alloc(b->ctx, n, sizeof *order);
     b->wave = sk_doubles(b->ctx, n, b->waves);
     b->rank = sk_doubles(b->ctx, n, b->in);
+    b->normal = sk_doubles(b->ctx, n, b->in);
     b->columns = sk_doubles(b->ctx, n, SK_MAX(b->waves, (size_t)SK_CHECK_LAGS));
     b->y = sk_doubles(b->ctx, n, 1);
     b->square = sk_doubles(b->ctx, n, 1);
     b->used = sk_alloc(b->ctx, n, sizeof *b->used);
-    const bool good = order && b->wave && b->rank && b->columns && b->y && b->square && b->used;
+    const bool good = order && b->wave && b->rank && b->normal && b->columns && b->y && b->square && b->used;
     if (good) make_waves(b, order);
     sk_free(order);
     return good ? SOCK_OK : SOCK_ENOMEM;
@@ -489,8 +543,21 @@ static bool is_tested(const battery *b, size_t k)
     return scored >= SK_CHECK_LEAST && scored >= SK_CHECK_SCORED * (double)b->n;
 }
 
+static void find_seasons(battery *b)
+{
+    double first = (double)INFINITY, last = -(double)INFINITY;
+    for (size_t i = 0; i < b->n; i++) {
+        first = fmin(first, b->rows.t[i]);
+        last = fmax(last, b->rows.t[i]);
+    }
+    memcpy(b->columns, b->rows.h, b->n * sizeof *b->columns);
+    b->seasons = sk_calendar_seasons(b->data->unit, sk_median(b->n, b->columns), last - first, b->season);
+    b->facts->unit = b->data->unit;
+}
+
 static sock_status all_states(battery *b)
 {
+    find_seasons(b);
     sk_cycle cycle = {.peak = 1};
     double worst[3] = {0}, states = 0;
     for (size_t k = 0; k < b->d; k++) {
@@ -518,6 +585,7 @@ static void release(battery *b)
     sk_fitted_free(&b->fitted);
     sk_free(b->wave);
     sk_free(b->rank);
+    sk_free(b->normal);
     sk_free(b->columns);
     sk_free(b->y);
     sk_free(b->square);

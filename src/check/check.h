@@ -6,7 +6,7 @@
  *  fitted.c     Z: the directions in which v and v^2 were fitted
  *  scoretest.c  T = |B'y|^2 ~ chi^2, B an orthonormal basis of the columns W without Z
  *  horizon.c    runs of steps against the steps that they are made of
- *  battery.c    nine tests of v, with sizes of effect; cycles.c, exits.c: what they need
+ *  battery.c    nine tests of v, with sizes of effect; cycles.c, calendar.c, exits.c: what they need
  *  verdict.c    Holm, objections, and one sentence with what to do about it
  *
  * Random numbers belong to the point where a step starts: nothing depends on threads or on which steps are chosen. */
@@ -218,6 +218,27 @@ sock_status sk_check_cycles(sock_context *ctx, const sk_check_series *series, sk
 /* Lag-1 correlation within pieces: sum of products over the number of scores. */
 double sk_check_lag1(const sk_check_series *series);
 
+/* ---- calendar.c ---- */
+
+enum { SK_CALENDAR_PERIODS = 3 };
+
+/* A season of the calendar, in units of time, and the waves that steps are short enough to show. */
+typedef struct sk_calendar_season {
+    double length;
+    const char *says;
+    size_t waves;
+} sk_calendar_season;
+
+/* Those that data with such a median step and such a span can show; unit: that of dates, NULL where times were numbers.
+ * Answers how many. */
+size_t sk_calendar_seasons(const char *unit, double step, double span, sk_calendar_season out[SK_CALENDAR_PERIODS]);
+
+/* "12 months" for a period that is one; NULL: none of the calendar. */
+const char *sk_calendar_name(const char *unit, double period);
+
+/* Cosines and sines at times t, out: n x 2 waves; 0 where not used. */
+void sk_calendar_waves(const sk_calendar_season *season, size_t n, const double *t, const bool *used, double *out);
+
 /* ---- battery.c ---- */
 
 enum { SK_CHECK_TESTS = SOCK_CHECK_TESTS };
@@ -236,6 +257,7 @@ typedef struct sk_check_facts {
     bool flow, noise_sought, second; /* as in the specification */
     size_t left_out;                 /* steps that were, by the specification */
     double period;                   /* in units of time; 0: none stands out */
+    const char *season, *unit;       /* its name in the calendar, and the unit of times that were dates; NULL: none */
     double tails;                    /* log of kurtosis over that of the replicates, where it is largest */
     size_t wild;                     /* steps beyond all simulated ones by far */
     double wild_time;                /* of the first */

@@ -18,6 +18,7 @@
 #include "simulate/simulate.h"
 #include "tune/policy.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -119,6 +120,7 @@ sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_
 
 static void centre(size_t d, size_t ends, double *x, double *mean)
 {
+    assert(d > 0);
     memset(mean, 0, d * sizeof *mean);
     for (size_t i = 0; i < ends * d; i++) mean[i % d] += x[i] / (double)ends;
     for (size_t i = 0; i < ends * d; i++) x[i] -= mean[i % d];
@@ -347,6 +349,7 @@ static size_t simulate(const job *j, size_t i, paths *p)
 
 static void add_powers(size_t d, size_t draws, const double *u, const bool *used, double *power)
 {
+    assert(d > 0);
     for (size_t i = 0; i < (draws + 1) * d; i++) {
         const double square = used[i % d] ? u[i] * u[i] : 0;
         power[2 * i] += square;

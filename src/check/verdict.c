@@ -88,13 +88,16 @@ static bool leads(const scene *s, const char *name)
     return objects(s, name) && weight(s, name) >= fmax(weight(s, "drift"), weight(s, "diffusion"));
 }
 
-/* A velocity that is no state makes residuals go on; it may look like a cycle, a trend or long steps as well. */
+static bool is_season(const scene *s) { return s->facts->period > 0 && leads(s, "cycles"); }
+
+/* A velocity that is no state makes residuals go on; it may look like a cycle, a trend or long steps as well. A season
+ * is smooth, too: it says more of distant residuals than neighbours say of each other. */
 static bool is_inertia(const scene *s)
 {
-    return s->facts->second && objects(s, "memory") && find(s, "memory")->effect > 0;
+    return s->facts->second && objects(s, "memory") && find(s, "memory")->effect > 0 &&
+           !(is_season(s) && weight(s, "cycles") > weight(s, "memory"));
 }
 
-static bool is_season(const scene *s) { return s->facts->period > 0 && leads(s, "cycles"); }
 static bool is_trend(const scene *s) { return leads(s, "time") && weight(s, "time") > weight(s, "memory"); }
 
 /* What long steps do to f and a shrinks the steps of the model's own simulations, over four steps once more. */
@@ -125,6 +128,9 @@ static bool is_jumps(const scene *s)
     return objects(s, "distribution") && !objects(s, "diffusion") && s->facts->wild > 0 &&
            s->facts->tails > SK_CHECK_TAILS;
 }
+
+/* Loud and quiet times make heavy tails of their own. */
+static bool is_bursts(const scene *s) { return is_jumps(s) && objects(s, "volatility"); }
 
 static bool is_drift(const scene *s) { return objects(s, "drift"); }
 static bool is_diffusion(const scene *s) { return objects(s, "diffusion"); }
@@ -172,6 +178,17 @@ static void put_name(char *out, size_t size, const scene *s, size_t k)
     snprintf(out, size, "%.*s", shown(name), name);
 }
 
+/* "12 months" of the calendar, "9.6 years" where times were dates, else a number. */
+static void put_period(char *out, size_t size, const sk_check_facts *f)
+{
+    if (f->season)
+        snprintf(out, size, "%s", f->season);
+    else if (f->unit)
+        snprintf(out, size, "%.3g %ss", f->period, f->unit);
+    else
+        put_number(out, size, f->period);
+}
+
 static void put_change(char *out, size_t size, const scene *s)
 {
     static const struct {
@@ -202,7 +219,7 @@ static void put_placeholder(char *out, size_t size, const scene *s, char what)
     case 'W': snprintf(out, size, "%zu", f->wild); break;
     case 't': put_time(out, size, f->wild_time); break;
     case 'C': put_change(out, size, s); break;
-    case 'P': put_number(out, size, f->period); break;
+    case 'P': put_period(out, size, f); break;
     case 'J': put_number(out, size, f->long_step); break;
     case 'f': put_name(out, size, s, f->drift.state); break;
     case 'x': put_name(out, size, s, f->drift.of); break;
@@ -295,6 +312,11 @@ static const struct {
      "position of "
      "something with inertia.",
      "Add what is missing as a state (for a position its velocity), or thin the data until the memory is gone."},
+    {"bursts", is_bursts,
+     "Steps have heavier tails than the model makes, {W} of them beyond 5 standard deviations (first at time {t}), and "
+     "large ones "
+     "stand together: the noise is now loud, now quiet, in a way that the states do not tell.",
+     "Add what the noise depends on as a state; f and its errors hold as means over loud and quiet times."},
     {"jumps", is_jumps,
      "Steps have heavier tails than the model makes: jumps or outliers, {W} of them beyond 5 standard deviations "
      "(first "

@@ -12,7 +12,7 @@ static const char separators[SEPARATORS] = {',', ';', '\t'};
 
 /* Blanks around a cell; a tab is none where tabs separate. */
 static inline bool is_blank(const sk_cursor *at, char c) { return c == ' ' || (c == '\t' && at->separator != '\t'); }
-static inline char separator_of(const sk_cursor *at) { return at->separator ? at->separator : ','; }
+static inline char separator_of(const sk_cursor *at) { return (char)(at->separator ? at->separator : ','); }
 static inline bool is_line_end(char c) { return c == '\n' || c == '\r' || c == 0; }
 
 /* Over one line end: LF, CRLF or CR. At the end of the text it stays. */

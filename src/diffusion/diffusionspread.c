@@ -25,7 +25,8 @@ typedef struct unknown {
 typedef struct tangent {
     size_t first, dim, pairs, q;
     unknown *u;          /* q; k counts from first */
-    double *information; /* q x q: 2 F, lower */
+    double *information; /* q x q: 2 F, lower; of least squares A, both triangles */
+    double *noise;       /* q x q: B of least squares, both triangles; else NULL */
 } tangent;
 
 struct sk_diffusion_spread {
@@ -40,6 +41,7 @@ void sk_diffusion_spread_free(sk_diffusion_spread *s)
     for (size_t i = 0; s->system && i < s->systems; i++) {
         sk_free(s->system[i].u);
         sk_free(s->system[i].information);
+        sk_free(s->system[i].noise);
     }
     sk_free(s->system);
     sk_free(s);
@@ -339,7 +341,9 @@ sock_status sk_diffusion_spread_slopes(sock_context *ctx, const sk_diffusion_spr
     const tangent *t = &s->system[system];
     const size_t each = t->q * s->term->d * s->term->d;
     desk w;
-    SK_TRY(desk_new(ctx, s, 1, rule->nodes / rule->n, &w));
+    size_t nodes_most = 1;
+    for (size_t i = 0; i < rule->n; i++) nodes_most = SK_MAX(nodes_most, rule->row[i + 1] - rule->row[i]);
+    SK_TRY(desk_new(ctx, s, 1, nodes_most, &w));
     memset(out, 0, rule->n * each * sizeof *out);
     for (size_t i = 0; i < rule->n; i++) {
         const size_t from = rule->row[i], nodes = rule->row[i + 1] - from;
@@ -401,6 +405,109 @@ static sock_status pseudo_root(sock_context *ctx, size_t q, const double *unit, 
     return status;
 }
 
+/* ---- Least squares ---- */
+
+/* Products D N of the symmetric D (q x d x d) with the noise of a row, and their transposes: what B is made of. */
+static void times_noise(size_t q, size_t d, const double *slope, const double *noise, double *out, double *turned)
+{
+    for (size_t u = 0; u < q; u++, slope += d * d, out += d * d, turned += d * d)
+        for (size_t k = 0; k < d; k++)
+            for (size_t l = 0; l < d; l++) {
+                double sum = 0;
+                for (size_t m = 0; m < d; m++) sum += slope[k * d + m] * noise[m * d + l];
+                out[k * d + l] = turned[l * d + k] = sum;
+            }
+}
+
+static sock_status add_squares(sock_context *ctx, sk_diffusion_spread *s, size_t i, const sk_rule *rule,
+                               const double *noise)
+{
+    tangent *t = &s->system[i];
+    const size_t q = t->q, d2 = s->term->d * s->term->d;
+    double *slope = sk_doubles_unset(ctx, rule->n, q * d2), *product = sk_doubles_unset(ctx, 2 * q, d2);
+    if (!t->noise) t->noise = sk_doubles(ctx, q, q);
+    sock_status status = slope && product && t->noise ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sk_diffusion_spread_slopes(ctx, s, i, rule, slope);
+    for (size_t row = 0; status >= 0 && row < rule->n; row++) {
+        const double *one = slope + row * q * d2;
+        times_noise(q, s->term->d, one, noise + row * d2, product, product + q * d2);
+        sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, q, q, d2, 1, one, d2, one, d2, 1, t->information, q);
+        sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, q, q, d2, 2, product, d2, product + q * d2, d2, 1, t->noise, q);
+    }
+    sk_free(slope);
+    sk_free(product);
+    return status;
+}
+
+sock_status sk_diffusion_spread_add_squares(sock_context *ctx, sk_diffusion_spread *s, const sk_rule *rule,
+                                            const double *noise)
+{
+    for (size_t i = 0; i < s->systems; i++) SK_TRY(add_squares(ctx, s, i, rule, noise));
+    return SOCK_OK;
+}
+
+/* A and B with the penalty, in units in which A has ones on the diagonal. */
+static void make_squares(const sk_diffusion_spread *s, const tangent *t, double times, double penalty, double *unit,
+                         double *a, double *b)
+{
+    const size_t q = t->q;
+    double size = 0, noise = 0;
+    for (size_t i = 0; i < q; i++) {
+        size += t->information[i * q + i];
+        noise += t->noise[i * q + i];
+    }
+    for (size_t i = 0; i < q; i++)
+        for (size_t j = 0; j < q; j++) {
+            const double own = penalty > 0 ? penalty * penalty_of(s, t, t->u[i], t->u[j]) : 0;
+            a[i * q + j] = times * t->information[i * q + j] + own;
+            b[i * q + j] = times * t->noise[i * q + j] + (size > 0 ? noise / size * own : 0);
+        }
+    for (size_t i = 0; i < q; i++) unit[i] = a[i * q + i] > 0 ? 1 / sqrt(a[i * q + i]) : 0;
+    for (size_t i = 0; i < q * q; i++) {
+        a[i] *= unit[i / q] * unit[i % q];
+        b[i] *= unit[i / q] * unit[i % q];
+    }
+}
+
+/* m (q x q, rows eigenvectors) := E diag(f(value)) in columns, f a root or an inverse; what is below rounding is 0. */
+static sock_status spectral(sock_context *ctx, size_t q, bool inverse, double *m, double *values, double *out)
+{
+    SK_TRY(sk_eigh(ctx, q, m, q, values));
+    for (size_t e = 0; e < q; e++) {
+        const bool there = values[e] > ROTATION * values[q - 1];
+        const double factor = !there ? 0 : inverse ? 1 / values[e] : sqrt(values[e]);
+        for (size_t i = 0; i < q; i++) out[i * q + e] = factor * m[e * q + i];
+    }
+    return SOCK_OK;
+}
+
+/* r (q x q) = A^+ B^(1/2), in the units of V. */
+static sock_status square_root_of(sock_context *ctx, const sk_diffusion_spread *s, const tangent *t, double times,
+                                  double penalty, double *r)
+{
+    const size_t q = t->q;
+    double *unit = sk_doubles(ctx, q, 2), *a = sk_doubles(ctx, q, q), *b = sk_doubles(ctx, q, q);
+    double *left = sk_doubles(ctx, q, q), *right = sk_doubles(ctx, q, q), *middle = sk_doubles(ctx, q, q);
+    sock_status status = unit && a && b && left && right && middle ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) make_squares(s, t, times, penalty, unit, a, b);
+    if (status >= 0) status = spectral(ctx, q, true, a, unit + q, left);
+    if (status >= 0) status = spectral(ctx, q, false, b, unit + q, right);
+    if (status >= 0) { /* rows of a are eigenvectors now: A^+ = left a */
+        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, q, q, q, 1, a, q, right, q, 0, middle, q);
+        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, q, q, q, 1, left, q, middle, q, 0, r, q);
+    }
+    for (size_t i = 0; status >= 0 && i < q * q; i++) r[i] *= unit[i / q];
+    sk_free(unit);
+    sk_free(a);
+    sk_free(b);
+    sk_free(left);
+    sk_free(right);
+    sk_free(middle);
+    return status;
+}
+
+/* ---- The law ---- */
+
 typedef struct pieces {
     double **r;
     size_t *rank;
@@ -439,6 +546,29 @@ static sock_status collect(sock_context *ctx, const sk_diffusion_spread *s, cons
     return SOCK_OK;
 }
 
+static void pieces_clear(const sk_diffusion_spread *s, pieces *w)
+{
+    for (size_t i = 0; w->r && i < s->systems; i++) sk_free(w->r[i]);
+    sk_free(w->r);
+    sk_free(w->rank);
+}
+
+sock_status sk_diffusion_spread_square_factor(sock_context *ctx, const sk_diffusion_spread *s, double times,
+                                              double penalty, sk_factor **out)
+{
+    pieces w = {sk_alloc(ctx, s->systems, sizeof *w.r), sk_alloc(ctx, s->systems, sizeof *w.rank)};
+    sock_status status = w.r && w.rank ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < s->systems; i++) {
+        const size_t q = w.rank[i] = s->system[i].q;
+        w.r[i] = sk_doubles(ctx, q, q);
+        status = w.r[i] ? SOCK_OK : SOCK_ENOMEM;
+        if (status >= 0 && q) status = square_root_of(ctx, s, &s->system[i], times, penalty, w.r[i]);
+    }
+    if (status >= 0) status = collect(ctx, s, &w, out);
+    pieces_clear(s, &w);
+    return status;
+}
+
 sock_status sk_diffusion_spread_factor(sock_context *ctx, const sk_diffusion_spread *s, double times, const double *mu,
                                        sk_factor **out)
 {
@@ -446,8 +576,6 @@ sock_status sk_diffusion_spread_factor(sock_context *ctx, const sk_diffusion_spr
     sock_status status = w.r && w.rank ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < s->systems; i++) status = root_of(ctx, s, i, times, mu[i], &w);
     if (status >= 0) status = collect(ctx, s, &w, out);
-    for (size_t i = 0; w.r && i < s->systems; i++) sk_free(w.r[i]);
-    sk_free(w.r);
-    sk_free(w.rank);
+    pieces_clear(s, &w);
     return status;
 }

@@ -31,6 +31,15 @@ sock_status sk_diffusion_spread_slopes(sock_context *ctx, const sk_diffusion_spr
                                        const sk_rule *rule, double *out);
 void sk_diffusion_spread_put(sk_diffusion_spread *spread, size_t system, const double *information, size_t ld);
 
+/* For a fit by least squares, z = I a + noise, penalised by penalty |Q|^2 / 2: rows of a rule, and noise (n x d x d)
+ * such that <z, D> has the variance 2 tr(D noise D noise) in a row. With A = sum <dC_u, dC_v> + penalty <dQ_u, dQ_v>
+ * and B = sum 2 tr(dC_u noise dC_v noise) + s penalty <dQ_u, dQ_v>, s the mean variance of z, the law of V has the
+ * covariance A^+ B A^+. */
+sock_status sk_diffusion_spread_add_squares(sock_context *ctx, sk_diffusion_spread *spread, const sk_rule *rule,
+                                            const double *noise);
+sock_status sk_diffusion_spread_square_factor(sock_context *ctx, const sk_diffusion_spread *spread, double times,
+                                              double penalty, sk_factor **out);
+
 /* The law of V, whose numbers stand as in the term. times: the rows that were added stand for so many times more; mu:
  * one penalty for each system. */
 sock_status sk_diffusion_spread_factor(sock_context *ctx, const sk_diffusion_spread *spread, double times,

@@ -34,6 +34,12 @@ size_t sk_drift_term_space(const sk_drift_term *term, size_t block);
 void sk_drift_term_add(sock_context *ctx, const sk_drift_term *term, size_t count, const double *x, double *f,
                        double *space);
 
+/* How many numbers of each component make it: features, or centres; and what they are multiplied by, at x (count x d):
+ * out (count x that many). Not of a matrix-valued kernel. */
+size_t sk_drift_term_size(const sk_drift_term *term);
+sock_status sk_drift_term_basis(sock_context *ctx, const sk_drift_term *term, size_t count, const double *x,
+                                double *out);
+
 /* ---- The system ---- */
 
 typedef enum sk_path { SK_PATH_AUTO, SK_PATH_PIVOTED, SK_PATH_EXACT } sk_path;
@@ -69,6 +75,11 @@ sk_drift_report sk_drift_system_report(const sk_drift_system *system);
  * tr(L (L + n lambda)^-1), NaN when no eigendecomposition was made. */
 sock_status sk_drift_solve(sock_context *ctx, sk_drift_system *system, size_t count, const double *lambda,
                            sk_drift_term **terms, double *dof);
+
+/* The features that its unknowns are weights of; NULL where there are more unknowns than that: the full system of a
+ * kernel. And weights w (their number x cols, rows of length cols) as numbers of the term that it makes. */
+const sk_features *sk_drift_system_features(const sk_drift_system *system);
+void sk_drift_system_as_term(sock_context *ctx, const sk_drift_system *system, size_t cols, double *w);
 
 /* alpha (n x d) of the exact scalar system at one lambda; SOCK_EUSAGE for other systems. */
 sock_status sk_drift_alpha(sock_context *ctx, sk_drift_system *system, double lambda, double *alpha);

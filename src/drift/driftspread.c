@@ -3,6 +3,7 @@
 #include "drift/driftspread.h"
 #include "tune/policy.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -76,6 +77,7 @@ sock_status sk_drift_spread_listed(sock_context *ctx, size_t p, size_t d, const 
 static void row_weights(const sk_drift_spread *s, const sk_view *v, double *weight, double *noise)
 {
     const size_t d = s->shape.d;
+    assert(d > 0);
     for (size_t i = 0; i < v->n; i++, weight += d * d, noise += d * d) {
         const double *a = v->integral + i * d * d;
         for (size_t k = 0; k < d * d; k++) weight[k] = sk_drift_sums_weight(&s->shape, v, i, k / d, k % d);

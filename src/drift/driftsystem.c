@@ -405,6 +405,15 @@ static sock_status solve_by_spectrum(sock_context *ctx, sk_drift_system *s, doub
 
 /* ---- Step 4: the term ---- */
 
+const sk_features *sk_drift_system_features(const sk_drift_system *s) { return s->map; }
+
+/* Of pivoted features gamma = L^-1 k(pivots, x): c = L^-T w. */
+void sk_drift_system_as_term(sock_context *ctx, const sk_drift_system *s, size_t cols, double *w)
+{
+    if (s->how != PIVOTED) return;
+    sk_solve_lower(ctx, SK_TRANSPOSED, s->order, cols, sk_features_factor(s->map), s->order, w, cols);
+}
+
 static sock_status kernel_term(sock_context *ctx, const sk_drift_system *s, const double *solution, sk_drift_term *term)
 {
     size_t d = s->rule->in;
@@ -416,7 +425,7 @@ static sock_status kernel_term(sock_context *ctx, const sk_drift_system *s, cons
     if (s->how == PIVOTED) {
         memcpy(term->centre, sk_features_pivots(s->map), s->order * d * sizeof(double));
         memcpy(term->weight, solution, s->order * d * sizeof(double));
-        sk_solve_lower(ctx, SK_TRANSPOSED, s->order, d, sk_features_factor(s->map), s->order, term->weight, d);
+        sk_drift_system_as_term(ctx, s, d, term->weight);
     } else {
         memcpy(term->centre, s->rule->x, s->rule->nodes * d * sizeof(double));
         sk_rule_adjoint(s->rule, d, solution, term->weight);

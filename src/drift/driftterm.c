@@ -23,7 +23,7 @@ sock_status sk_drift_term_copy(sock_context *ctx, const sk_drift_term *term, sk_
     copy->centres = term->centres;
     sock_status status =
         term->map ? sk_features_copy(ctx, term->map, &copy->map) : sk_kernel_copy(ctx, term->kernel, &copy->kernel);
-    size_t rows = term->map ? sk_features_count(term->map) : term->centres;
+    size_t rows = sk_drift_term_size(term);
     if (status >= 0) {
         copy->weight = sk_doubles(ctx, rows, term->d);
         copy->centre = sk_doubles(ctx, term->centres, term->d);
@@ -36,6 +36,26 @@ sock_status sk_drift_term_copy(sock_context *ctx, const sk_drift_term *term, sk_
     memcpy(copy->weight, term->weight, rows * term->d * sizeof(double));
     if (term->centres) memcpy(copy->centre, term->centre, term->centres * term->d * sizeof(double));
     *out = copy;
+    return SOCK_OK;
+}
+
+size_t sk_drift_term_size(const sk_drift_term *term)
+{
+    return term->map ? sk_features_count(term->map) : term->centres;
+}
+
+sock_status sk_drift_term_basis(sock_context *ctx, const sk_drift_term *term, size_t count, const double *x,
+                                double *out)
+{
+    const size_t p = sk_drift_term_size(term);
+    double *space =
+        sk_doubles_unset(ctx, term->map ? sk_features_space(term->map, count) : sk_kernel_space(term->d, p), 1);
+    if (!space) return SOCK_ENOMEM;
+    if (term->map)
+        sk_features_block(ctx, term->map, count, x, out, p, space);
+    else
+        sk_kernel_block(ctx, term->kernel, term->d, count, x, p, term->centre, out, p, space);
+    sk_free(space);
     return SOCK_OK;
 }
 

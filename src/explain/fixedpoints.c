@@ -5,6 +5,7 @@
 
 #include "tune/policy.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -73,6 +74,7 @@ static double step_once(newton *w)
 {
     const size_t d = w->ask->d;
     double size = 0, longest = 0;
+    assert(d > 0);
     sk_ask(w->ask, 1, w->x, w->f, NULL);
     for (size_t k = 0; k < d; k++) longest = fmax(longest, fabs(w->f[k]));
     if (longest == 0) return 0;
@@ -205,6 +207,7 @@ static int by_first_state(size_t d, const double *one, const double *other)
 /* By their first state: the order of the starts says nothing. */
 static void sort_points(size_t d, sk_fixed *fixed)
 {
+    assert(fixed->x);
     for (size_t i = 1; i < fixed->count; i++)
         for (size_t j = i; j > 0 && by_first_state(d, fixed->x + j * d, fixed->x + (j - 1) * d) < 0; j--)
             for (size_t k = 0; k < d; k++) {

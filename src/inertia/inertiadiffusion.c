@@ -9,6 +9,7 @@
 #include "tune/policy.h"
 #include "tune/sweeptrial.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -161,6 +162,7 @@ static sock_status attempt_new(attempt *t)
     const sk_inertial *w = t->w;
     const size_t n = w->rows.n, d = w->rows.d;
     SK_TRY(sk_trial_new(w->ctx, &w->rows, &t->candidate, LAMBDAS, sk_thin_lambdas, &t->trial));
+    assert(t->trial);
     t->e = sk_doubles(w->ctx, n, d);
     t->z = sk_doubles(w->ctx, n, d * d);
     t->weight = sk_doubles(w->ctx, sk_trial_systems(t->trial), n);

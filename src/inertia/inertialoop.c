@@ -9,6 +9,7 @@
 
 #include "tune/policy.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -206,6 +207,7 @@ static sock_status part_of_step(const step *s, double share, sk_noisy *out)
     const sk_noisy *now = &s->fit->now, *next = &s->next;
     const size_t d = s->w->rows.d;
     SK_TRY(model_like(s->w, s->noisy ? s->r : NULL, out));
+    assert(!out->noise || next->noise);
     for (size_t k = 0; out->noise && now->noise && k < d * d; k++)
         out->noise[k] = share * next->noise[k] + (1 - share) * now->noise[k];
     SK_TRY(add_share(s->w, next->model, share, out->model));

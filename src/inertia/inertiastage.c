@@ -127,8 +127,8 @@ out:
 typedef struct inquiry {
     sk_inertial w;
     sk_tune_outcome *told;
-    sk_inertial_fit plain, noisy, constant;
-    sk_candidates constants; /* what the last of them was made of */
+    sk_inertial_fit plain, noisy, constant, linear;
+    sk_candidates constants, linears; /* what the last two of them were made of */
 } inquiry;
 
 static void inquiry_clear(inquiry *q)
@@ -136,7 +136,9 @@ static void inquiry_clear(inquiry *q)
     sk_inertial_fit_clear(&q->plain);
     sk_inertial_fit_clear(&q->noisy);
     sk_inertial_fit_clear(&q->constant);
+    sk_inertial_fit_clear(&q->linear);
     sk_candidates_clear(&q->constants);
+    sk_candidates_clear(&q->linears);
     sk_inertial_clear(&q->w);
 }
 
@@ -253,21 +255,26 @@ static sock_status tell(const inquiry *q, const sk_inertial_fit *fit, const sk_c
 
 static bool wants_noise(const sk_tune_spec *spec) { return spec->noise > SK_ASK_NONE; }
 
-/* Constant force and diffusion, with the noise of the model or without. */
-static sock_status fit_constants(inquiry *q, bool noisy)
+/* With these kernels, and with the noise of the model or without; a fit that cannot be made has no held-out densities.
+ */
+static sock_status fit_named(const inquiry *q, const char *kernel, bool noisy, size_t passes, sk_candidates *list,
+                             sk_inertial_fit *fit)
 {
     sk_tune_spec blind = *q->w.spec;
     sk_inertial w = q->w;
-    blind.drift = blind.diffusion = "constant";
+    blind.drift = blind.diffusion = kernel;
     w.spec = &blind;
     w.table = NULL;
-    SK_TRY(sk_candidates_new(w.ctx, &blind, &w.rows, false, &q->constants));
-    w.list = q->constants;
-    return sk_tolerate(sk_inertial_run(&w, noisy, SK_INERTIA_CONSTANT_PASSES, &q->constant));
+    SK_TRY(sk_candidates_new(w.ctx, &blind, &w.rows, false, list));
+    w.list = *list;
+    SK_TRY(sk_tolerate(sk_inertial_run(&w, noisy, passes, fit)));
+    sk_begin(w.ctx);
+    return SOCK_OK;
 }
 
-/* The fit, or constant coefficients where these predict better and nobody asked for kernels. */
-static sock_status retreat(inquiry *q, const sk_inertial_fit **fit, const sk_candidates **list)
+/* The fit, or what is plainer where that predicts better and nobody asked for kernels: where it is behind constant
+ * coefficients, a linear force and an affine diffusion; where these are behind too, the constants. */
+static sock_status retreat(inquiry *q, bool noisy, const sk_inertial_fit **fit, const sk_candidates **list)
 {
     const sk_tune_spec *spec = q->w.spec;
     sk_gain gain;
@@ -276,6 +283,12 @@ static sock_status retreat(inquiry *q, const sk_inertial_fit **fit, const sk_can
     if (gain.nats >= 0) return SOCK_OK;
     *fit = &q->constant;
     *list = &q->constants;
+    SK_TRY(fit_named(q, "affine", noisy, SK_INERTIA_ITERATIONS, &q->linears, &q->linear));
+    if (!q->linear.held) return SOCK_OK;
+    SK_TRY(compare(q, q->linear.held, q->constant.held, &gain));
+    if (!(gain.nats > 0)) return SOCK_OK;
+    *fit = &q->linear;
+    *list = &q->linears;
     return SOCK_OK;
 }
 
@@ -308,9 +321,8 @@ static sock_status inquire(inquiry *q, sock_model **out)
     const sk_inertial_fit *fit = used ? &q->noisy : &q->plain;
     if (!fit->held) return sk_fail(q->w.ctx, SOCK_ENUMERIC, "no model of second order could be fitted to these data");
     sk_begin(q->w.ctx);
-    SK_TRY(fit_constants(q, used));
-    sk_begin(q->w.ctx);
-    SK_TRY(retreat(q, &fit, &list));
+    SK_TRY(fit_named(q, "constant", used, SK_INERTIA_CONSTANT_PASSES, &q->constants, &q->constant));
+    SK_TRY(retreat(q, used, &fit, &list));
     SK_TRY(tell(q, fit, list));
     if (used) SK_TRY(tell_noise(q, fit));
     return sk_inertial_restore(&q->w, fit->now.model, fit->now.noise, out);

@@ -16,7 +16,7 @@ bool sk_term_is_bounded(const sk_term *term) { return term->root || term->family
 
 static bool is_out(char side, bool separate) { return side == '.' || (side == '-' && separate); }
 
-static char side_of(const sk_term *term, size_t k) { return term->sides[0] ? term->sides[k] : 'l'; }
+static char side_of(const sk_term *term, size_t k) { return (char)(term->sides[0] ? term->sides[k] : 'l'); }
 
 /* Coordinates of a state. */
 static size_t count_of(const sk_term *term, size_t k)

@@ -59,9 +59,9 @@ static sock_status features_at(sock_context *ctx, const sk_features *map, size_t
 static sock_status drift_rows(sock_context *ctx, const sk_drift_term *term, const sk_factor *f, size_t count,
                               const double *x, double *out)
 {
-    const size_t d = term->d, p = sk_features_count(term->map);
-    double *phi = NULL, *some = sk_doubles_unset(ctx, count, SK_MAX(f->count, 1));
-    sock_status status = some ? features_at(ctx, term->map, count, x, &phi) : SOCK_ENOMEM;
+    const size_t d = term->d, p = sk_drift_term_size(term);
+    double *phi = sk_doubles_unset(ctx, count, p), *some = sk_doubles_unset(ctx, count, SK_MAX(f->count, 1));
+    sock_status status = phi && some ? sk_drift_term_basis(ctx, term, count, x, phi) : SOCK_ENOMEM;
     for (size_t begin = 0, end; status >= 0 && begin < f->count; begin = end) {
         const size_t k = f->entry[begin] % d;
         for (end = begin; end < f->count && f->entry[end] % d == k;) end++;

@@ -34,7 +34,7 @@ static sock_status add_candidate(sock_context *ctx, const sock_model *model, siz
     const sk_spread *s = model->spread;
     sk_drift_term *term = NULL;
     SK_TRY(sk_drift_term_copy(ctx, j < s->drifts ? model->drift[j] : s->other[j - s->drifts], &term));
-    if (j < s->drifts) sk_scale(sk_features_count(term->map) * s->d, 1 / s->share[j], term->weight);
+    if (j < s->drifts) sk_scale(sk_drift_term_size(term) * s->d, 1 / s->share[j], term->weight);
     return sk_model_add_drift(ctx, out, term);
 }
 
@@ -49,7 +49,7 @@ static sock_status add_deviation(sock_context *ctx, const sock_model *model, siz
     sock_status status = normals_for(ctx, f, key, number, 1, &z);
     if (status >= 0) status = sk_drift_term_copy(ctx, c < s->drifts ? model->drift[c] : s->other[c - s->drifts], &term);
     if (status >= 0) {
-        memset(term->weight, 0, sk_features_count(term->map) * s->d * sizeof *term->weight);
+        memset(term->weight, 0, sk_drift_term_size(term) * s->d * sizeof *term->weight);
         sk_factor_move(f, z, term->weight);
         status = sk_model_add_drift(ctx, out, term);
     }

@@ -24,8 +24,8 @@ static char *base64(sock_context *ctx, size_t size, const unsigned char *bytes)
         const unsigned word = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) |
                               (left > 2 ? (unsigned)bytes[i + 2] : 0);
         *at++ = digit[word >> 18], *at++ = digit[word >> 12 & 63];
-        *at++ = left > 1 ? digit[word >> 6 & 63] : '=';
-        *at++ = left > 2 ? digit[word & 63] : '=';
+        *at++ = (char)(left > 1 ? digit[word >> 6 & 63] : '=');
+        *at++ = (char)(left > 2 ? digit[word & 63] : '=');
     }
     return text;
 }

@@ -58,7 +58,8 @@ void sk_inputs_at_time(const sock_model *model, const sk_input_table *table, dou
         const double *at = table->u ? table->u + *near * m + k : NULL;
         u[k] = at ? *at : time;
         if (hold == SK_HOLD_TIME && at) u[k] += time - begun;
-        if (hold == SK_HOLD_LINEAR && between) u[k] += (time - begun) / (table->t[*near + 1] - begun) * (at[m] - *at);
+        if (hold == SK_HOLD_LINEAR && between && at)
+            u[k] += (time - begun) / (table->t[*near + 1] - begun) * (at[m] - *at);
     }
 }
 

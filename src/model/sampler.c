@@ -20,6 +20,7 @@
 #include "la/la.h"
 #include "model/modelfields.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -410,6 +411,7 @@ void sk_sampler_fields(sock_context *ctx, const sk_sampler *s, size_t count, con
 static bool agree(size_t n, size_t width, const double *unit, const double *one, const double *other)
 {
     double largest = 0, worst = 0;
+    assert(width > 0);
     for (size_t i = 0; i < n; i++) {
         largest = fmax(largest, fabs(one[i]) / unit[i % width]);
         worst = fmax(worst, fabs(one[i] - other[i]) / unit[i % width]);

@@ -140,8 +140,9 @@ static sock_status load_terms(sk_loading *l, json_t *others, sk_spread *s)
 {
     const sock_model *model = l->model;
     for (size_t i = 0; i < s->drifts; i++) {
-        if (!model->drift[i]->map) return sk_bad_model(l, "a drift without features has no factor", "spread");
-        const size_t numbers = sk_features_count(model->drift[i]->map) * s->d;
+        if (!model->drift[i]->map && sk_kernel_is_matrix(model->drift[i]->kernel))
+            return sk_bad_model(l, "a drift with a matrix-valued kernel has no factor", "spread");
+        const size_t numbers = sk_drift_term_size(model->drift[i]) * s->d;
         SK_TRY(load_factor(l, "drift", i, numbers, s->d, &s->drift[i]));
     }
     for (size_t i = 0; i < s->others; i++) {

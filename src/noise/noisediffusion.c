@@ -8,6 +8,7 @@
 #include "tune/policy.h"
 #include "tune/sweeptrial.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -122,6 +123,7 @@ static sock_status attempt_new(attempt *t)
     const sk_measured *m = t->m;
     const size_t d = m->series.d;
     SK_TRY(sk_trial_new(m->ctx, m->rows, &t->candidate, LAMBDAS, sk_thin_lambdas, &t->trial));
+    assert(t->trial);
     t->weight = sk_doubles(m->ctx, sk_trial_systems(t->trial), t->rows->pulled->n);
     t->q = sk_doubles(m->ctx, m->rows->folds * t->lambdas, t->trial->size);
     t->score = sk_doubles(m->ctx, t->lambdas, m->rows->clusters);

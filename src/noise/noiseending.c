@@ -101,14 +101,21 @@ static size_t simplest(const sk_candidates *list)
     return best;
 }
 
-/* What the turn leads to instead, where the fit is not better held out by a paired error, or by `most`. */
-static sock_status take_simpler(const sk_measured *m, const sk_noise_turn *turn, double most, sk_noise_fit *fit)
+/* Nats by which the fit must be better held out than what the turn leads to. */
+static double asked_of(const sk_noise_fit *fit, const sk_noise_turn *turn, double error)
+{
+    if (turn->f != fit->f) return sk_richer_drift_asked(error);
+    return sk_richer_diffusion_asked(sk_is_long(fit->now.substeps.count), error);
+}
+
+/* What the turn leads to instead, where the fit is not better held out by what the rules ask for. */
+static sock_status take_simpler(const sk_measured *m, const sk_noise_turn *turn, sk_noise_fit *fit)
 {
     sk_noise_fit plain;
     sk_gain gain;
     SK_TRY(sk_noise_turn_to(m, fit, turn, &plain));
     sock_status status = plain.held ? sk_noise_compare(m, fit->held, plain.held, &gain) : SOCK_OK;
-    if (status >= 0 && plain.held && gain.nats <= fmin(gain.error, most)) {
+    if (status >= 0 && plain.held && gain.nats <= asked_of(fit, turn, gain.error)) {
         plain.iterations += fit->iterations;
         swap(fit, &plain);
     }
@@ -119,14 +126,14 @@ static sock_status take_simpler(const sk_measured *m, const sk_noise_turn *turn,
 sock_status sk_noise_simplify(const sk_measured *m, sk_noise_fit *fit)
 {
     const sk_noise_turn turn = {.f = fit->f, .a = simplest(m->list), .passes = SK_RIVAL_PASSES};
-    return turn.a == fit->a ? SOCK_OK : take_simpler(m, &turn, SK_NOISE_DIFFUSION_NATS, fit);
+    return turn.a == fit->a ? SOCK_OK : take_simpler(m, &turn, fit);
 }
 
 sock_status sk_noise_smooth_drift(const sk_measured *m, sk_noise_fit *fit)
 {
     const sk_noise_turn turn = {.f = fit->plain, .a = fit->a, .passes = SK_SMOOTH_PASSES};
     if (turn.f == SK_MOST || !sk_kernel_is_implicit(m->list->drift[fit->f].kernel)) return SOCK_OK;
-    return take_simpler(m, &turn, SK_NOISE_DRIFT_NATS, fit);
+    return take_simpler(m, &turn, fit);
 }
 
 /* ---- Correlated noise ---- */

@@ -4,6 +4,7 @@
 
 #include "tune/policy.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -134,6 +135,7 @@ void sk_regression_residuals(const sk_regression *g)
 {
     const size_t n = g->m->series.steps, d = g->m->series.d;
     double mean[SK_NOISE_MOST_DIM] = {0};
+    assert(d > 0);
     memcpy(g->u, g->t, n * d * sizeof *g->u);
     sk_gemm(g->m->ctx, SK_PLAIN, SK_PLAIN, n, d, g->p, -1, g->psi, g->p, g->w, d, 1, g->u, d);
     for (size_t i = 0; i < n; i++)
@@ -177,7 +179,7 @@ void sk_mean_diffusion(const sk_regression *g, const double *noise, double *a)
 {
     const sk_series *s = &g->m->series;
     const size_t d = s->d, d2 = d * d;
-    double z[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM], plain[SK_NOISE_MOST_DIM] = {0}, time = 0;
+    double z[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM] = {0}, plain[SK_NOISE_MOST_DIM] = {0}, time = 0;
     memset(a, 0, d2 * sizeof *a);
     for (size_t i = 0; i < s->steps; i++) {
         const double *u = g->u + i * d;

@@ -16,6 +16,7 @@
 #include "tune/policy.h"
 #include "tune/searchspread.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -91,6 +92,7 @@ static sock_status begin(looking *w)
 static sock_status noise_white(const looking *w, double *out)
 {
     const sk_frozen *z = w->z;
+    assert(z);
     const size_t d = w->series.d, d2 = d * d;
     double s[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM], c[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM];
     for (size_t i = 0; i < w->series.steps; i++) {
@@ -113,6 +115,7 @@ static sock_status add_piece(const looking *w, const sk_features *map, const dou
                              sk_drift_sums *const *sums)
 {
     sock_context *ctx = w->m->ctx;
+    assert(w->z);
     const size_t p = sk_features_count(map), rows = (end - begin) * w->z->times, d2 = w->series.d * w->series.d;
     sk_innovations in = sk_frozen_innovations(w->z, begin, end, 0);
     sk_rule *rule = NULL;

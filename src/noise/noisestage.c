@@ -14,6 +14,7 @@
 
 #include "tune/scaling.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -334,6 +335,7 @@ static sock_status score(inquiry *q, const sk_noise_fit *fit)
     const sk_transitions *rows = q->m.rows;
     double *by = sk_doubles(s->ctx, 2, rows->clusters);
     if (!by) return SOCK_ENOMEM;
+    assert(fit->held && fit->diffusion[fit->a]);
     sk_free(s->final_cluster);
     s->final_cluster = by;
     s->final_score = 0;

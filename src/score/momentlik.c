@@ -27,6 +27,7 @@
 
 #include "la/la.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -82,6 +83,7 @@ static void place_points(const ensemble *e, size_t i, const double *state, doubl
     const double *start = e->job->data->x + e->job->start[e->interval[i]] * d, reach = sqrt((double)d);
     double *c = e->root + i * d * d;
     bool finite = true;
+    assert(d > 0);
     decompose(d, state + d, e->matrix, c, e->sign + i * d);
     for (size_t k = 0; k < d; k++)
         for (size_t j = 0; j < d; j++) {

@@ -12,7 +12,7 @@
 typedef struct row {
     const char *kernel;
     enum { POLYNOMIAL, HOMOGENEOUS, GAUSSIAN } family; /* homogeneous: without a constant; Gaussian: one each scale */
-    size_t degree;
+    unsigned degree;
     bool learned; /* a drift: learned weights; a diffusion: with learned weights too */
     int simplicity;
     unsigned roles;

@@ -15,6 +15,7 @@ typedef struct attempt {
     sock_context *ctx;
     const sk_candidate *candidate;
     size_t n, d, folds, lambdas, clusters; /* folds: those that are judged */
+    const double *grid;                    /* penalties that are tried; NULL: weights are learned */
     sk_trial *trial;
     sk_drift_sums *sums;
     size_t *list;  /* d x SK_WORKING_SET: what a screen leaves to each equation, or NULL */
@@ -77,9 +78,10 @@ static sock_status attempt_new(sock_context *ctx, const sk_views *views, const s
     *t = (attempt){.ctx = ctx, .candidate = candidate, .n = rows->n, .d = rows->d, .clusters = rows->clusters};
     t->start = sk_seconds();
     t->folds = SK_MIN(folds, rows->folds);
-    t->lambdas = candidate->learned ? 1 : SK_DRIFT_LAMBDAS;
-    const double *grid = candidate->learned ? NULL : sk_drift_lambdas;
-    sock_status status = sk_trial_new(ctx, rows, candidate, t->lambdas, grid, &t->trial);
+    t->lambdas = candidate->learned || candidate->free ? 1 : SK_DRIFT_LAMBDAS;
+    if (!candidate->learned) t->grid = sk_drift_lambdas;
+    if (candidate->free) t->grid += SK_DRIFT_LAMBDAS - 1; /* they fall */
+    sock_status status = sk_trial_new(ctx, rows, candidate, t->lambdas, t->grid, &t->trial);
     if (status >= 0) status = allocate(t, rows->folds, views);
     if (status < 0) {
         attempt_free(t);
@@ -140,7 +142,7 @@ static sock_status solve(attempt *t)
         if (t->candidate->learned)
             SK_TRY(sk_drift_sums_trimmed(t->ctx, t->sums, without, path, dof));
         else
-            SK_TRY(sk_drift_sums_ridge(t->ctx, t->sums, without, t->lambdas, sk_drift_lambdas, path, dof));
+            SK_TRY(sk_drift_sums_ridge(t->ctx, t->sums, without, t->lambdas, t->grid, path, dof));
     }
     return SOCK_OK;
 }
@@ -196,9 +198,9 @@ static sock_status end(attempt *t, sk_trial **out)
     r->score = r->by_l[best];
     if (!isfinite(r->score)) return sk_fail(t->ctx, SOCK_ENUMERIC, "%s has no finite score", t->candidate->name);
     memcpy(r->cluster, t->score + best * t->clusters, t->clusters * sizeof(double));
-    r->l = t->candidate->learned ? 0 : sk_drift_lambdas[best];
+    r->l = t->candidate->learned ? 0 : t->grid[best];
     r->lambda_scale = sk_drift_sums_unit(t->sums);
-    r->edge = sk_at_edge(t->lambdas, r->by_l, best);
+    r->edge = t->lambdas > 1 && sk_at_edge(t->lambdas, r->by_l, best);
     r->dof = t->dof[best];
     for (size_t f = 0; f <= t->folds; f++)
         memcpy(r->solution + (f < t->folds ? f : r->folds) * r->size, t->path + (f * t->lambdas + best) * r->size,

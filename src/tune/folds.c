@@ -5,6 +5,7 @@
 #include "tune/rules.h"
 #include "tune/scaling.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,7 @@ static sock_status split_pieces(const splitting *s, size_t pieces, size_t folds,
     }
     for (size_t u = 0, i = 0; u < data->trajectories; u++)
         for (size_t k = 0; k < steps_of(data, s->order[u]); k++, i++) {
+            assert(all > 0); /* every copy has an original */
             const size_t place = first[original[s->order[u]]] + k, piece = place * pieces / all;
             const bool gap = k > 0 && all >= SK_GAP_STEPS * pieces && piece != (place - 1) * pieces / all;
             out->fold[i] = gap ? NO_FOLD : piece % folds;

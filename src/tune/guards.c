@@ -23,8 +23,8 @@ static sock_status sharpen(sk_search *s, const sk_remains *remains, sk_trial *co
     return status;
 }
 
-/* The same for any kernels that the user named. */
-sock_status sk_constant_score(sk_search *s)
+/* The same for any kernels that the user named. free: without a penalty on the drift. */
+static sock_status fit_constants(sk_search *s, bool free)
 {
     static const double one = 1, zero = 0;
     sk_tune_spec blind = *s->spec;
@@ -43,6 +43,7 @@ sock_status sk_constant_score(sk_search *s)
     if (status < 0) goto out;
     sk_candidates_clear(&s->constants);
     SK_GO(sk_candidates_new(s->ctx, &blind, s->rows, false, &s->constants));
+    s->constants.drift[0].free = free;
     SK_GO(sk_search_views(s, s->rows, NULL, false, &views));
     SK_GO(sk_try_drift(s->ctx, views, &s->constants.drift[0], s->rows->folds, &f));
     SK_GO(sk_search_remains(s, views, &f, false, &remains));
@@ -62,6 +63,10 @@ out:
     sk_free(cluster);
     return status;
 }
+
+sock_status sk_constant_score(sk_search *s) { return fit_constants(s, false); }
+
+sock_status sk_free_constants(sk_search *s) { return fit_constants(s, true); }
 
 /* ---- A plain model for comparison ---- */
 
@@ -187,8 +192,7 @@ static size_t models_tried(const sk_search *s, bool plain_one)
 
 /* ---- The guards ---- */
 
-/* The drifts that the model was chosen among: a guard takes a plainer one. The first guard saw them all. */
-static void keep_rivals(sk_search *s)
+void sk_keep_rivals(sk_search *s)
 {
     bool kept = false;
     for (size_t i = 0; i < SK_MOST; i++) kept = kept || s->rival[i];
@@ -209,7 +213,7 @@ static sock_status prefer_plain(sk_search *s, const sk_stage *stage, bool *taken
     if (status >= 0) status = gains_enough(s, p.f, p.a, models_tried(s, false), &enough);
     if (status >= 0 && !enough) {
         *taken = true;
-        keep_rivals(s);
+        sk_keep_rivals(s);
         sk_replace(&s->drift[s->best_drift = p.i], p.f);
         sk_replace(&s->diffusion[s->best_diffusion = p.j], p.a);
         s->judged[p.j] = p.a->score;
@@ -249,7 +253,7 @@ static sock_status prefer_constant(sk_search *s, bool plain_one)
     if (!sk_worse_than_constant(s->final_score, s->constant_score))
         SK_TRY(gains_enough(s, s->constant_drift, s->constant_diffusion, models_tried(s, plain_one), &enough));
     if (enough) return SOCK_OK;
-    keep_rivals(s);
+    sk_keep_rivals(s);
     sk_fall_back(s);
     return SOCK_OK;
 }

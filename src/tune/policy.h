@@ -218,6 +218,9 @@
 
 #define SK_CLEAR_GAIN 100   /* such a gain is one over the best constants too */
 #define SK_WORSE_NATS 2     /* a model that is worse than constants by this gives way */
+#define SK_SLOPE_NATS 1.5   /* a drift that gains no more over a constant one tells nothing of x, */
+#define SK_MEAN_NATS 0.5    /* beside what the mean of each state costs a prediction; */
+#define SK_SLOPE_CLEAR 30   /* it is not asked again, under the final model, where it gains so much */
 #define SK_PLAIN_TRIED 3    /* models that a plain one was chosen among */
 #define SK_MOMENTS_COST 1e6 /* n d^3 up to which the moments of the step are asked */
 
@@ -247,6 +250,10 @@
 #define SK_NOISE_ORDER 400        /* of a drift's system, which couples all components */
 #define SK_NOISE_DRIFT_NATS 4     /* a simpler drift may be worse by a paired error, at most this; */
 #define SK_NOISE_DIFFUSION_NATS 2 /* a simpler diffusion by this */
+#define SK_RICHER_NATS_LONG 3     /* over long steps it stays but for a gain of so many nats held out, */
+#define SK_RICHER_ERRORS_LONG                                                                                          \
+    1.5                           /* and so many errors: chance gave up to 4 +- 3, an a that varies 26 +- 8 and more   \
+                                   */
 #define SK_NOISE_RANK 25          /* Gaussian features of a diffusion, */
 #define SK_NOISE_A_ORDER 60       /* and this over d at most where Q couples the states: its problems cost d^3 more */
 #define SK_SWEEP_TOLERANCE 1e-4   /* relative gap of convex problems that only compare candidates */
@@ -447,17 +454,19 @@
 #define SK_CHECK_DETERMINED                                                                                            \
     0.1                  /* share of its a below which a state follows from those before it: no fit tells it from 0 */
 #define SK_CHECK_FLOOR 2 /* a variance that is not so many times the floor's was put there, not found */
-#define SK_CHECK_SCORED 0.5        /* a state that has a score in a smaller share of the steps is not tested */
-#define SK_CHECK_SINGULAR 1e-10    /* share of the largest eigenvalue: fitted directions below are none */
-#define SK_CHECK_LEFT 0.1          /* a column of a test of which less is left beside what was fitted is not tested */
-#define SK_CHECK_FEATURES 12       /* more fitted features are replaced by their leading directions */
-#define SK_CHECK_DIRECTIONS 40     /* at most, whatever the degrees of freedom */
-#define SK_CHECK_CENTRES 100       /* centres of a kernel that stand for all */
-#define SK_CHECK_WAVES_ONE 5       /* cosines of a state's rank, in one dimension, */
-#define SK_CHECK_WAVES_MANY 4      /* and in several, */
-#define SK_CHECK_WAVES 40          /* for all states together; */
-#define SK_CHECK_WAVES_FEW 2       /* and once more the longest of each: what is missed is mostly smooth */
-#define SK_CHECK_LAGS 5            /* of the squares */
+#define SK_CHECK_SCORED 0.5     /* a state that has a score in a smaller share of the steps is not tested */
+#define SK_CHECK_SINGULAR 1e-10 /* share of the largest eigenvalue: fitted directions below are none */
+#define SK_CHECK_LEFT 0.1       /* a column of a test of which less is left beside what was fitted is not tested */
+#define SK_CHECK_FEATURES 12    /* more fitted features are replaced by their leading directions */
+#define SK_CHECK_DIRECTIONS 40  /* at most, whatever the degrees of freedom */
+#define SK_CHECK_CENTRES 100    /* centres of a kernel that stand for all */
+#define SK_CHECK_WAVES_ONE 5    /* cosines of a state's rank, in one dimension, */
+#define SK_CHECK_WAVES_MANY 4   /* and in several, */
+#define SK_CHECK_WAVES 40       /* for all states together; */
+#define SK_CHECK_CURVES                                                                                                \
+    3                   /* and once more line, square and cube of its normal score: what is missed is mostly smooth    \
+                         */
+#define SK_CHECK_LAGS 5 /* of the squares */
 #define SK_CHECK_CYCLE_LAGS 40     /* of the residuals: longest lag, at most a quarter of a piece */
 #define SK_CHECK_SPECTRUM 4096     /* steps of which one spectrum is made */
 #define SK_CHECK_WHITENED 0.95     /* more of the lag-1 correlation is not taken out before cycles are looked for */
@@ -470,17 +479,21 @@
 #define SK_CHECK_LONG 0.5          /* h |Jacobian of f| from which a step is long for the system */
 #define SK_CHECK_RATHER_LONG 0.125 /* and from which on it may be, if scale, drift and horizon say so */
 #define SK_CHECK_PERIODS 3         /* a cycle must be seen so many times to be one */
-#define SK_CHECK_LINE_PARTS 20     /* a period is sought between two lines of the spectrum by so many parts */
-#define SK_CHECK_OVERTONES 6       /* a season may show by a part of its period, down to this one, */
-#define SK_CHECK_GROUND 0.1        /* where the period itself has a peak of this share of it, */
-#define SK_CHECK_GROUND_RARE 1e-3  /* as high as chance makes one so seldom */
-#define SK_CHECK_WILD 5            /* standard deviations of a step that no diffusion makes */
-#define SK_CHECK_BINS 10           /* of a state's values: where f or a misses is told by one of them */
-#define SK_CHECK_PLACES 200        /* of the data, where the Jacobian of f is taken */
-#define SK_CHECK_NUDGE 1e-4        /* of the spread of a state: by differences over it */
-#define SK_CHECK_EXIT_PATHS 100    /* whole paths that are simulated, */
-#define SK_CHECK_EXIT_STEPS 1000   /* over so many steps at most */
-#define SK_CHECK_EXIT_WIDER 0.5    /* of the data's range, on each side */
+#define SK_CHECK_SEASON_STEPS                                                                                          \
+    3 /* of the calendar: steps of a third of it show a wave, of a sixth its overtone, too;                            \
+       */
+#define SK_CHECK_SEASON_NEAR 0.02 /* a period this near has its name */
+#define SK_CHECK_LINE_PARTS 20    /* a period is sought between two lines of the spectrum by so many parts */
+#define SK_CHECK_OVERTONES 6      /* a season may show by a part of its period, down to this one, */
+#define SK_CHECK_GROUND 0.1       /* where the period itself has a peak of this share of it, */
+#define SK_CHECK_GROUND_RARE 1e-3 /* as high as chance makes one so seldom */
+#define SK_CHECK_WILD 5           /* standard deviations of a step that no diffusion makes */
+#define SK_CHECK_BINS 10          /* of a state's values: where f or a misses is told by one of them */
+#define SK_CHECK_PLACES 200       /* of the data, where the Jacobian of f is taken */
+#define SK_CHECK_NUDGE 1e-4       /* of the spread of a state: by differences over it */
+#define SK_CHECK_EXIT_PATHS 100   /* whole paths that are simulated, */
+#define SK_CHECK_EXIT_STEPS 1000  /* over so many steps at most */
+#define SK_CHECK_EXIT_WIDER 0.5   /* of the data's range, on each side */
 
 /* ---- Explain: what an equation means ---- */
 

@@ -3,6 +3,7 @@
 
 #include "diffusion/polish.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -98,6 +99,7 @@ static double penalty(const polishing *w, size_t s, size_t count)
 static sock_status factors_of_rates(sock_context *ctx, size_t p, size_t d, const double *q, double *part, double *size)
 {
     const size_t order = p * d;
+    assert(d > 0);
     double *block = sk_doubles(ctx, d, d);
     sock_status status = block ? SOCK_OK : SOCK_ENOMEM;
     for (size_t m = 0; status >= 0 && m < p; m++) {
@@ -121,6 +123,7 @@ static sock_status own_factors(sock_context *ctx, const sk_trial *r, const doubl
                                size_t *rank)
 {
     const size_t p = r->p, order = sk_trial_order(r), d = order / p, most = SK_MIN(order, (size_t)SK_POLISH_RATES);
+    assert(p > 0 && d > 0);
     double *part = sk_doubles(ctx, d, order), *size = sk_doubles(ctx, order, 2), least = 0;
     *u = sk_doubles(ctx, order, most);
     *owner = sk_alloc(ctx, most, sizeof **owner);

@@ -3,6 +3,7 @@
 
 #include "score/score.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -366,6 +367,8 @@ size_t sk_pick_floor(const sk_floor_scores *s)
 
 double sk_needed_gain(double error, size_t tried) { return fmax(error, log((double)tried)); }
 
+bool sk_worth_a_slope(size_t d, double gain) { return gain > SK_SLOPE_NATS + SK_MEAN_NATS * (double)d; }
+
 bool sk_worse_than_constant(double score, double constant) { return score < constant - SK_WORSE_NATS; }
 
 size_t sk_models_tried(bool plain, size_t drifts, size_t diffusions)
@@ -480,6 +483,7 @@ double sk_noise_least(double clean, size_t steps, size_t d)
 bool sk_noise_suspected(size_t d, const double *z)
 {
     double largest = -(double)INFINITY, sum = 0;
+    assert(d > 0);
     for (size_t k = 0; k < d; k++) {
         largest = fmax(largest, z[k]);
         sum += z[k] / sqrt((double)d);
@@ -488,6 +492,14 @@ bool sk_noise_suspected(size_t d, const double *z)
 }
 
 bool sk_is_long(size_t substeps) { return substeps >= SK_SURELY_LONG; }
+
+double sk_richer_drift_asked(double error) { return fmin(error, SK_NOISE_DRIFT_NATS); }
+
+double sk_richer_diffusion_asked(bool is_long, double error)
+{
+    if (is_long) return fmax(SK_RICHER_ERRORS_LONG * error, SK_RICHER_NATS_LONG);
+    return fmin(error, SK_NOISE_DIFFUSION_NATS);
+}
 
 /* R that is not there gains half a squared normal variable, half of the time: P(gain > 2) = 2.3 %, and the error of
  * such a gain is its square root times sqrt 2, so beyond one error is the same. Over long steps R that is missed costs

@@ -155,6 +155,9 @@ size_t sk_pick_floor(const sk_floor_scores *s);
 double sk_needed_gain(double error, size_t tried);
 bool sk_worse_than_constant(double score, double constant);
 
+/* Whether a drift in d dimensions that gains so many nats over a constant one is more than a constant. */
+bool sk_worth_a_slope(size_t d, double gain);
+
 /* Models that the final one was chosen among. */
 size_t sk_models_tried(bool plain, size_t drifts, size_t diffusions);
 
@@ -196,6 +199,11 @@ bool sk_noise_hinted(size_t d, bool is_long, double nats);
 
 /* Whether so many substeps mean long steps. */
 bool sk_is_long(size_t substeps);
+
+/* Nats held out beyond which a drift of bumps stays beside the best polynomial, and a diffusion beside the simplest, in
+ * a fit with noise or long steps; error: of that gain, paired. */
+double sk_richer_drift_asked(double error);
+double sk_richer_diffusion_asked(bool is_long, double error);
 
 /* Candidates that are too far behind the best of a sweep to be tried in the next: out[i] is set, never unset. */
 void sk_noise_leave_behind(const sk_field_trials *all, bool *out);

@@ -110,6 +110,12 @@ static sock_status fill_inputs(sock_context *ctx, const sk_tune_spec *spec, cons
     return SOCK_OK;
 }
 
+/* A state that ends at 0 has its zero there. */
+static double own_zero(const sk_tune_spec *spec, size_t k, double mean, double spread)
+{
+    return spec->lower && spec->lower[k] == 0 ? 0 : sk_own_zero(mean, spread);
+}
+
 static sock_status fill_units(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, naming named,
                               sk_units *units)
 {
@@ -121,7 +127,7 @@ static sock_status fill_units(sock_context *ctx, const sk_tune_spec *spec, const
         middle_of(spec, data, (columns){data->d, data->x}, k, (double)steps, &units->centre[k], &spread);
         if (!is_usable(named.eta ? 1 : spread, units->centre[k]))
             return sk_fail(ctx, SOCK_EINPUT, "the states are too large or too small to be squared: rescale the data");
-        const double zero = named.kernel ? 0 : sk_own_zero(units->centre[k], spread);
+        const double zero = named.kernel ? 0 : own_zero(spec, k, units->centre[k], spread);
         units->scale[k] = named.eta ? 1 : spread;
         units->zero[k] = (zero - units->centre[k]) / units->scale[k];
     }

@@ -17,10 +17,11 @@ static sock_status run_stage(sk_search *s, const sk_stage *stage)
     return SOCK_OK;
 }
 
-/* After a retreat to constants there is nothing to choose from: they are only fitted to all rows. */
+/* After a retreat to constants there is nothing to choose from: they are only made means, and fitted to all rows. */
 static bool is_wanted(const sk_search *s, const sk_stage *stage)
 {
-    return (!s->fell_back || stage->run == sk_stage_all_rows) && (!stage->wanted || stage->wanted(s));
+    const bool of_constants = stage->run == sk_stage_all_rows || stage->run == sk_stage_constant_drift;
+    return (!s->fell_back || of_constants) && (!stage->wanted || stage->wanted(s));
 }
 
 /* A stage that the budget leaves out takes the later ones of its group along. */

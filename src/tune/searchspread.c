@@ -10,6 +10,7 @@
 #include "drift/driftspread.h"
 #include "model/bands.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -174,6 +175,7 @@ static sock_status diffusion_law(const looking *w, const sk_trial *t, const sk_d
     double *mu = sk_doubles(ctx, t->d, 1);
     sock_status status = mu ? sk_diffusion_spread_new(ctx, term, SK_BAND_UNKNOWNS, &sums) : SOCK_ENOMEM;
     if (status >= 0 && sums) status = information(w, sums, &typical);
+    assert(status < 0 || !sums || typical);
     for (size_t k = 0; status >= 0 && sums && !t->learned && k < sk_diffusion_spread_systems(sums); k++)
         mu[k] = sk_polish_penalty(w->s->rows->n, t->l, t->lambda_scale, t->diagonal ? typical->part[k] : typical->size);
     if (status >= 0 && sums) status = sk_diffusion_spread_factor(ctx, sums, w->times, mu, out);
@@ -275,7 +277,7 @@ static sock_status look(looking *w, sock_model *model)
 sock_status sk_search_spread(const sk_search *s, sock_model *model)
 {
     looking w = {.s = s, .model = model, .diagonal = sk_all_diagonal(s, &s->choice)};
-    if (!s->spec->bands) return SOCK_OK;
+    if (!s->spec->bands || (s->limited && model->d > SK_MANY_DIMENSIONS)) return SOCK_OK;
     sock_status status = look(&w, model);
     sk_views_free(w.views);
     sk_transitions_free(w.some);

@@ -180,7 +180,8 @@ sock_status sk_retreat(sk_search *s);                            /* rounds.c: fr
 sock_status sk_stage_final(sk_search *s, const sk_stage *stage); /* refitting.c: shares, polish, floor */
 sock_status sk_stage_refit(sk_search *s,
                            const sk_stage *stage); /* refitting.c: once more, under the model of the first */
-sock_status sk_stage_guards(sk_search *s, const sk_stage *stage);   /* guards.c: a clear gain over plain models */
+sock_status sk_stage_guards(sk_search *s, const sk_stage *stage);         /* guards.c: a clear gain over plain models */
+sock_status sk_stage_constant_drift(sk_search *s, const sk_stage *stage); /* constantdrift.c: means and their errors */
 sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage); /* allrows.c: what was chosen, fitted to all rows */
 
 /* ---- rounds.c ---- */
@@ -223,6 +224,13 @@ sock_status sk_constant_score(sk_search *s);
 
 /* They become the model. */
 void sk_fall_back(sk_search *s);
+
+/* The same constants without a penalty on the drift. */
+sock_status sk_free_constants(sk_search *s);
+
+/* The drifts that the model was chosen among stay with the search where a guard takes a plainer one: the first guard
+ * saw them all. */
+void sk_keep_rivals(sk_search *s);
 
 /* Whether the user left both kernels to the search. */
 bool sk_free_choice(const sk_search *s);

@@ -34,7 +34,10 @@ const sk_stage sk_stages[] = {
     {"final", sk_stage_final, NULL, NULL, NEVER, 0, FINE, SK_USUAL, true, true, 0.78, 0.80},
     {"refit", sk_stage_refit, polishes, NULL, REFIT, 0, FINE, SK_LAST, true, true, 0.92, 0.93},
     {"guards", sk_stage_guards, NULL, NULL, NEVER, 0, THIN, SK_LAST, true, true, -1, -1},
+    {"constant drift", sk_stage_constant_drift, NULL, NULL, NEVER, 0, THIN, SK_LAST, true, true, -1, -1},
     {"all rows", sk_stage_all_rows, has_more_rows, NULL, ALL_ROWS, 0, FINE, SK_LAST, true, true, 0.95, 0.96},
     {"guards of all rows", sk_stage_guards, sk_on_all_rows, NULL, NEVER, 0, THIN, SK_LAST, true, true, -1, -1},
+    {"constant drift of all rows", sk_stage_constant_drift, sk_on_all_rows, NULL, NEVER, 0, THIN, SK_LAST, true, true,
+     -1, -1},
 };
 const size_t sk_stage_count = sizeof sk_stages / sizeof *sk_stages;

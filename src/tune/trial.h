@@ -25,6 +25,7 @@ typedef struct sk_candidate {
     bool diagonal;     /* diffusions */
     bool own;          /* diagonal ones: a component depends on its own coordinate alone */
     bool screened;     /* learned drifts: of the features each equation sees only those that a screen leaves it */
+    bool free;         /* drifts: no penalty, so that the estimate is the mean and its error that of a mean */
     bool learned;      /* learned feature weights: of a drift instead of a ridge, of a diffusion after it */
     bool own_zero;     /* its features are about the states' own zero, not about the middle of the data */
     const bool *use;   /* one for each input: it may depend on it; NULL: on all */

@@ -1,0 +1,365 @@
+/* meaning.c - see meaning.h. Every number is one of sock_explain; nothing is computed here but heights of pictures. */
+#define _GNU_SOURCE
+#include "meaning.h"
+
+#include "evidence.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIXED_MOST = 12, ARROWS = 12, TABLE_MOST = 512 };
+
+/* ---- Numbers ---- */
+
+static json_t *at(json_t *list, size_t i) { return json_array_get(list, i); }
+
+/* 19.75 (15.7 to 27.4) */
+static void put_range(FILE *out, json_t *told)
+{
+    const double low = info_number(told, "low"), high = info_number(told, "high");
+    page_number(out, info_number(told, "value"));
+    if (!isfinite(low) || !isfinite(high)) return;
+    fprintf(out, " (%.3g to %.3g)", low, high);
+}
+
+/* 1.016 ± 0.013 */
+static void put_error(FILE *out, json_t *told)
+{
+    const double se = info_number(told, "se");
+    page_number(out, info_number(told, "value"));
+    if (se > 0) fprintf(out, " \xc2\xb1 %.2g", se);
+}
+
+static void put_time(FILE *out, const fig_input *in)
+{
+    fputs(" [", out);
+    page_text(out, fig_time_name(in));
+    fputs("]", out);
+}
+
+/* A place, to a thousandth of the range. */
+static void put_place(FILE *out, json_t *told, double place)
+{
+    json_t *whole = json_object_get(told, "range");
+    const double length = json_number_value(json_array_get(json_object_get(whole, "upper"), 0)) -
+                          json_number_value(json_array_get(json_object_get(whole, "lower"), 0));
+    const double unit = length > 0 ? pow(10, floor(log10(length)) - 3) : 0;
+    page_number(out, unit > 0 ? round(place / unit) * unit + 0.0 : place);
+}
+
+/* ---- Words ---- */
+
+static void put_fixed(FILE *out, const rep_facts *f, json_t *point)
+{
+    json_t *x = json_object_get(point, "x"), *relaxation = json_object_get(point, "relaxation_time");
+    const char *type = info_text(point, "type");
+    fputs("<li>", out);
+    for (size_t k = 0; k < json_array_size(x) && k < 6; k++) {
+        fprintf(out, "%s<var>", k ? ", " : "");
+        page_text(out, sock_model_name(f->model, k));
+        fputs("</var> = ", out);
+        put_error(out, at(x, k));
+    }
+    fputs(json_array_size(x) > 6 ? ", \xe2\x80\xa6: " : ": ", out);
+    page_text(out, *type ? type : "of no known type");
+    if (isfinite(info_number(relaxation, "value")))
+        fputs("; what is pushed away is back to a third after ", out), put_range(out, relaxation);
+    fputs("</li>\n", out);
+}
+
+static void put_rests(FILE *out, const rep_facts *f, json_t *told)
+{
+    json_t *list = json_object_get(told, "fixed_points");
+    const size_t count = json_array_size(list);
+    const char *reason = info_text(told, "fixed_points_reason");
+    if (count) fputs("<p>Without noise it would rest where f is 0:</p>\n<ul>\n", out);
+    for (size_t i = 0; i < count && i < FIXED_MOST; i++) put_fixed(out, f, at(list, i));
+    if (count) fputs("</ul>\n", out);
+    if (count > FIXED_MOST) fprintf(out, "<p>and %zu more.</p>\n", count - FIXED_MOST);
+    if (!*reason) return;
+    fputs(count ? "<p>" : "<p>No point where it would rest without noise: ", out);
+    page_text(out, reason);
+    fputs(".</p>\n", out);
+}
+
+static void put_escapes(FILE *out, const fig_input *in, json_t *told)
+{
+    json_t *list = json_object_get(told, "escapes"), *relaxation = json_object_get(told, "relaxation_time");
+    const size_t wells = json_array_size(json_object_get(told, "wells"));
+    size_t i;
+    json_t *e;
+    if (wells > 1)
+        fprintf(out,
+                "<p>The potential has %zu wells; %.0f %% of the models that the data leave open have as many. Mean "
+                "times to leave "
+                "one:</p>\n<ul>\n",
+                wells, 100 * info_number(told, "wells_in_draws"));
+    json_array_foreach(list, i, e)
+    {
+        fputs("<li>from ", out), put_place(out, told, info_number(e, "from"));
+        fputs(" over ", out), put_place(out, told, info_number(e, "over"));
+        fputs(" to ", out), put_place(out, told, info_number(e, "to"));
+        fputs(": ", out), put_range(out, json_object_get(e, "to_well"));
+        put_time(out, in);
+        fputs(", ", out), put_range(out, json_object_get(e, "to_barrier"));
+        fputs(" to the top of the barrier, which is ", out), put_error(out, json_object_get(e, "height"));
+        fputs(" high</li>\n", out);
+    }
+    if (wells > 1) fputs("</ul>\n", out);
+    if (!isfinite(info_number(relaxation, "value"))) return;
+    fputs("<p>In the long run it forgets where it began after ", out);
+    put_range(out, relaxation);
+    put_time(out, in);
+    fputs(", the time of its slowest change.</p>\n", out);
+}
+
+static void put_current(FILE *out, const fig_input *in, json_t *told)
+{
+    json_t *production = json_object_get(told, "entropy_production");
+    if (!isfinite(info_number(production, "value"))) return;
+    fputs("<p>It produces ", out);
+    put_error(out, production);
+    fputs(" nats of entropy in a unit of ", out);
+    page_text(out, fig_time_name(in));
+    fputs(": 0 would be equilibrium, where films of it run backwards look alike. The arrows are the current that does "
+          "not cease."
+          "</p>\n",
+          out);
+}
+
+/* Why there is no stationary law, or what it hangs on. */
+static void put_doubts(FILE *out, json_t *told)
+{
+    const char *reason = info_text(told, "stationary_reason"), *caveat = info_text(told, "stationary_caveat");
+    if (*reason) fputs("<p>No stationary law is told: ", out), page_text(out, reason), fputs(".</p>\n", out);
+    if (*caveat) fputs("<p class=\"note\">Beware: ", out), page_text(out, caveat), fputs(".</p>\n", out);
+    if (*info_text(told, "errors_reason")) {
+        fputs("<p class=\"note\">No errors: ", out);
+        page_text(out, info_text(told, "errors_reason"));
+        fputs(".</p>\n", out);
+    }
+}
+
+/* ---- One dimension ---- */
+
+typedef struct column {
+    size_t count;
+    double value[TABLE_MOST], low[TABLE_MOST], high[TABLE_MOST];
+    int banded;
+} column;
+
+static void read_column(json_t *table, const char *key, column *out)
+{
+    char name[48];
+    json_t *value = json_object_get(table, key), *low, *high;
+    snprintf(name, sizeof name, "%s_low", key), low = json_object_get(table, name);
+    snprintf(name, sizeof name, "%s_high", key), high = json_object_get(table, name);
+    out->count = json_array_size(value) < TABLE_MOST ? json_array_size(value) : TABLE_MOST;
+    out->banded = json_array_size(low) >= out->count && json_array_size(high) >= out->count;
+    for (size_t i = 0; i < out->count; i++) {
+        json_t *v = at(value, i), *l = at(low, i), *h = at(high, i);
+        out->value[i] = json_is_number(v) ? json_number_value(v) : (double)NAN;
+        out->low[i] = json_is_number(l) ? json_number_value(l) : (double)NAN;
+        out->high[i] = json_is_number(h) ? json_number_value(h) : (double)NAN;
+        if (!isfinite(out->low[i]) || !isfinite(out->high[i])) out->banded = 0;
+    }
+}
+
+static range see_column(const column *c, size_t values)
+{
+    range r = range_empty();
+    for (size_t i = 0; i < values; i++) {
+        range_see(&r, c->value[i]);
+        if (c->banded) range_see(&r, c->low[i]), range_see(&r, c->high[i]);
+    }
+    return r;
+}
+
+static int draw_column(sheet *s, const fig_input *in, const column *x, const column *c, const char *title, range up,
+                       const double *bars)
+{
+    panel p;
+    const range across = {x->value[0], x->value[c->count - 1]};
+    enum { BARS = 40 };
+    if (!sheet_panel(s, across, up, &p)) return 0;
+    panel_frame(&p, title, sock_model_name(in->model, 0));
+    panel_clip(&p);
+    const double width = (across.high - across.low) / BARS;
+    for (size_t b = 0; bars && b < BARS; b++) {
+        const double left = axis_at(&p.x, across.low + width * (double)b), top = axis_at(&p.y, bars[b]);
+        if (bars[b] > 0)
+            svg_rect(p.s, "bar", (double[]){left, top}, (double[]){0.92 * width * axis_scale(&p.x), p.y.from - top});
+    }
+    int good = !c->banded || panel_band(&p, "fan90", c->count, x->value, c->low, c->high);
+    good = good && panel_curve(&p, "model", c->count, x->value, c->value);
+    svg_clip_end(p.s);
+    return good;
+}
+
+/* Wells far above the lowest would flatten the rest: at most 12 above the bottom, e^-12 of the density. */
+static range heights_of(const column *phi)
+{
+    const double most = 12;
+    range r = see_column(phi, phi->count);
+    double least = r.high;
+    for (size_t i = 0; i < phi->count; i++) least = fmin(least, isfinite(phi->value[i]) ? phi->value[i] : least);
+    r.high = fmin(r.high, least + most);
+    r.low = fmax(r.low, least - most);
+    return range_widen(r, 0.05);
+}
+
+static char *draw_line(const fig_input *in, json_t *table, size_t *size)
+{
+    double bars[40];
+    const double *sorted;
+    size_t count;
+    column *c = calloc(3, sizeof *c);
+    if (!c || evidence_sorted(in, 0, &sorted, &count) < 0) {
+        free(c);
+        return NULL;
+    }
+    read_column(table, "x", &c[0]), read_column(table, "potential", &c[1]), read_column(table, "density", &c[2]);
+    companion_histogram(count, sorted, 1, (range){c[0].value[0], c[0].value[c[0].count - 1]}, 40, bars);
+    range up = see_column(&c[2], c[2].count);
+    for (size_t b = 0; b < 40; b++) range_see(&up, bars[b]);
+    const sheet_plan plan = {.id = "landscape",
+                             .heading = "Potential and stationary density",
+                             .form = SHEET_PIECES,
+                             .panels = 2,
+                             .columns = 2,
+                             .wide = 312,
+                             .tall = 170};
+    sheet *s = sheet_new(&plan);
+    int good = s != NULL;
+    if (s) {
+        sheet_key(s, LEGEND_LINE, "model", "model");
+        if (c[1].banded) sheet_key(s, LEGEND_BOX, "fan90", "90 % of the models left open");
+        sheet_key(s, LEGEND_BOX, "bar", "data");
+        good = draw_column(s, in, &c[0], &c[1],
+                           "potential \xe2\x88\x92"
+                           "2\xe2\x88\xab"
+                           "f/a + log a",
+                           heights_of(&c[1]), NULL);
+        good = good && draw_column(s, in, &c[0], &c[2], "stationary density", (range){0, 1.06 * up.high}, bars);
+    }
+    free(c);
+    return s ? sheet_close(s, good, size) : NULL;
+}
+
+/* ---- Two dimensions ---- */
+
+static double cell(json_t *rows, size_t i, size_t j) { return json_number_value(at(at(rows, i), j)); }
+
+/* Shades of the density; cells of one shade in a column are one box. */
+static void shade(const panel *p, json_t *density, const double *x, const double *y, size_t n)
+{
+    double most = 0;
+    const double wide = (x[1] - x[0]) * axis_scale(&p->x), tall = -(y[1] - y[0]) * axis_scale(&p->y);
+    for (size_t c = 0; c < n * n; c++) most = fmax(most, cell(density, c / n, c % n));
+    for (size_t i = 0; i < n && most > 0; i++)
+        for (size_t j = 0, end; j < n; j = end) {
+            const int level = (int)ceil(5 * sqrt(fmax(cell(density, i, j), 0) / most) - 0.25);
+            for (end = j + 1; end < n; end++)
+                if ((int)ceil(5 * sqrt(fmax(cell(density, i, end), 0) / most) - 0.25) != level) break;
+            char klass[16];
+            snprintf(klass, sizeof klass, "sim%d", level > 5 ? 5 : level);
+            if (level > 0)
+                svg_rect(p->s, klass,
+                         (double[]){axis_at(&p->x, x[i]) - wide / 2, axis_at(&p->y, y[end - 1]) - tall / 2},
+                         (double[]){wide, tall * (double)(end - j)});
+        }
+}
+
+static void draw_current(const panel *p, json_t *current, const double *x, const double *y, size_t n)
+{
+    const size_t every = n / ARROWS ? n / ARROWS : 1;
+    const double sx = axis_scale(&p->x), sy = axis_scale(&p->y), room = 0.95 * fabs(p->x.to - p->x.from) / ARROWS;
+    double longest = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = every / 2; i < n; i += every)
+            for (size_t j = every / 2; j < n; j += every) {
+                const double u = sx * cell(at(current, 0), i, j), v = sy * cell(at(current, 1), i, j);
+                const double from[2] = {axis_at(&p->x, x[i]), axis_at(&p->y, y[j])};
+                if (!pass) longest = fmax(longest, hypot(u, v));
+                if (pass && hypot(u, v) > 0.04 * longest)
+                    svg_arrow(p->s, "chosen", from,
+                              (double[]){from[0] + room * u / longest, from[1] + room * v / longest});
+            }
+}
+
+static char *draw_plane(const fig_input *in, json_t *table, size_t *size)
+{
+    json_t *centres = json_object_get(table, "x"), *density = json_object_get(table, "density");
+    const size_t n = json_array_size(at(centres, 0));
+    double x[TABLE_MOST], y[TABLE_MOST];
+    panel p;
+    if (n < 2 || n > TABLE_MOST) return NULL;
+    for (size_t i = 0; i < n; i++)
+        x[i] = json_number_value(at(at(centres, 0), i)), y[i] = json_number_value(at(at(centres, 1), i));
+    const sheet_plan plan = {.id = "landscape",
+                             .heading = "Stationary density and current",
+                             .form = SHEET_PIECES,
+                             .panels = 1,
+                             .columns = 1,
+                             .wide = 340,
+                             .tall = 320,
+                             .left = 72};
+    sheet *s = sheet_new(&plan);
+    if (!s) return NULL;
+    sheet_key(s, LEGEND_BOX, "sim3", "stationary density");
+    sheet_key(s, LEGEND_ARROW, "chosen", "current");
+    const double more[2] = {(x[1] - x[0]) / 2, (y[1] - y[0]) / 2};
+    const int good =
+        sheet_panel(s, (range){x[0] - more[0], x[n - 1] + more[0]}, (range){y[0] - more[1], y[n - 1] + more[1]}, &p);
+    if (good) {
+        panel_frame(&p, "", sock_model_name(in->model, 0));
+        svg_text_up(p.s, "", (double[]){p.x.from - 52, (p.y.from + p.y.to) / 2}, 36, sock_model_name(in->model, 1));
+        panel_clip(&p);
+        shade(&p, density, x, y, n);
+        draw_current(&p, json_object_get(table, "current"), x, y, n);
+        svg_clip_end(p.s);
+    }
+    return sheet_close(s, good, size);
+}
+
+/* ---- The section ---- */
+
+sock_status meaning_has(sock_context *ctx, const fig_input *in, int *has)
+{
+    json_t *told = NULL;
+    const sock_status status = evidence_meaning(ctx, in, &told);
+    *has = told != NULL;
+    return status;
+}
+
+sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, const fig_input *in)
+{
+    json_t *told = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    sock_status status = evidence_meaning(ctx, in, &told);
+    if (status < 0 || !told) return status;
+    json_t *table = json_object_get(told, "table");
+    fputs("<section id=\"meaning\">\n<h2>What it means</h2>\n<figure>\n<figcaption>What follows from the equation "
+          "within the range of "
+          "the data. Numbers in brackets hold 90 % of the models that the data leave open.</figcaption>\n",
+          out);
+    put_rests(out, f, told);
+    if (json_is_object(table)) {
+        text = f->d == 1 ? draw_line(in, table, &size) : draw_plane(in, table, &size);
+        if (!text) status = SOCK_ENOMEM;
+    }
+    if (text) fwrite(text, 1, size, out);
+    free(text);
+    put_escapes(out, in, told);
+    put_current(out, in, told);
+    put_doubts(out, told);
+    fputs("<p class=\"how\"><code>sock explain ", out);
+    page_shell_word(out, f->settings->model_path ? f->settings->model_path : "model.sock");
+    fputc(' ', out);
+    page_shell_word(out, f->settings->data_path ? f->settings->data_path : "DATA");
+    card_options(out, f->settings);
+    fputs("</code></p>\n</figure>\n</section>\n", out);
+    return status;
+}

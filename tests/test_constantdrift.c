@@ -1,0 +1,118 @@
+/* test_constantdrift.c - a drift that tells no more than a constant is shown as one, with the error of a mean. */
+#include "api/record.h"
+#include "test.h"
+#include "tune/policy.h"
+#include "tune/rules.h"
+
+enum { PATHS = 4, STEPS = 150 };
+
+/* dx = (c - pull x) dt + sqrt(0.04 + bowl x^2) dW, in steps of 0.1, four in each. */
+static sock_data *walk(sock_context *ctx, double c, double pull, double bowl)
+{
+    size_t length[PATHS];
+    static double t[PATHS * (STEPS + 1)], x[PATHS * (STEPS + 1)], noise[4 * PATHS * STEPS];
+    sock_data *data = NULL;
+    sk_normals((sk_key){3, SK_PURPOSE_TEST}, 1, 0, 0, 4 * PATHS * STEPS, noise);
+    for (size_t j = 0, at = 0, i = 0; j < PATHS; j++, at++) {
+        length[j] = STEPS + 1;
+        double now = 0.5 * (double)j;
+        for (size_t s = 0; s <= STEPS; s++) {
+            if (s) at++;
+            t[at] = 0.1 * (double)s;
+            x[at] = now;
+            for (int m = 0; s < STEPS && m < 4; m++, i++)
+                now += (c - pull * now) * 0.025 + sqrt((0.04 + bowl * now * now) * 0.025) * noise[i];
+        }
+    }
+    if (sock_data_from_arrays(ctx, 1, PATHS, length, t, x, NULL, NULL, NULL, &data) < 0)
+        fail_msg("%s", sock_message(ctx));
+    return data;
+}
+
+static sock_model *fitted(sock_context *ctx, const sock_data *data, sk_record *record)
+{
+    sock_model *model = NULL;
+    if (sock_fit(ctx, data, NULL, &model) < 0) fail_msg("%s", sock_message(ctx));
+    assert_int_equal(sk_record_of_model(ctx, model, record), SOCK_OK);
+    return model;
+}
+
+/* Both fields constant: the mean of the increments over the time, and the root of a over the time. */
+static void test_constantdrift__the_mean_and_its_error(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    sock_data *data = walk(ctx, 0.1, 0, 0);
+    sk_record record;
+    sock_model *model = fitted(ctx, data, &record);
+    double f, a, x = 0.3, mean = 0, time = 0;
+    assert_true(sock_model_drift(ctx, model, 1, &x, &f) >= 0 && sock_model_diffusion(ctx, model, 1, &x, &a) >= 0);
+    for (size_t j = 0; j < PATHS; j++) {
+        const size_t last = data->first[j + 1] - 1;
+        mean += data->x[last] - data->x[data->first[j]];
+        time += data->t[last] - data->t[data->first[j]];
+    }
+    assert_close(f, mean / time, 1e-9, 0);
+    assert_int_equal(record.errors.count, 1);
+    assert_close(record.errors.list[0].value[0], SK_BAND_FACTOR * sqrt(a / time), 1e-6, 0);
+    assert_close(record.found.score, record.found.score_constant, 1e-12, 0);
+    sk_record_clear(&record);
+    sock_model_free(model);
+    sock_data_free(data);
+    sock_context_free(ctx);
+}
+
+/* a varies, so the model is no constant; f is. What it was chosen among stays in the bands. */
+static void test_constantdrift__beside_a_that_varies(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    sock_data *data = walk(ctx, 0.1, 0, 0.3);
+    sk_record record;
+    sock_model *model = fitted(ctx, data, &record);
+    assert_string_equal(sk_record_drift(&record)->kernel, "constant");
+    assert_string_not_equal(sk_record_diffusion(&record)->kernel, "constant");
+    const double error = record.errors.list[0].value[0];
+    double low, high, x = 0.3, f;
+    assert_true(sock_model_drift(ctx, model, 1, &x, &f) >= 0 && fabs(f - 0.1) < 3 * error);
+    assert_true(error > 0.02 && error < 0.06);
+    assert_true(sock_model_bands(ctx, model, 1, &x, 0.9, &(sock_bands){.f_low = &low, .f_high = &high}) >= 0);
+    assert_true(high - low > 2 * 1.64 * error);
+    sk_record_clear(&record);
+    sock_model_free(model);
+    sock_data_free(data);
+    sock_context_free(ctx);
+}
+
+static void test_constantdrift__a_pull_stays(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    sock_data *data = walk(ctx, 0.1, 0.5, 0.3);
+    sk_record record;
+    sock_model *model = fitted(ctx, data, &record);
+    assert_string_not_equal(sk_record_drift(&record)->kernel, "constant");
+    sk_record_clear(&record);
+    sock_model_free(model);
+    sock_data_free(data);
+    sock_context_free(ctx);
+}
+
+static void test_constantdrift__what_a_slope_must_gain(void **state)
+{
+    (void)state;
+    assert_true(!sk_worth_a_slope(1, 2) && sk_worth_a_slope(1, 2.01));
+    assert_true(!sk_worth_a_slope(4, 3.5) && sk_worth_a_slope(4, 3.51));
+    assert_true(SK_SLOPE_CLEAR == 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_constantdrift__the_mean_and_its_error),
+        cmocka_unit_test(test_constantdrift__beside_a_that_varies),
+        cmocka_unit_test(test_constantdrift__a_pull_stays),
+        cmocka_unit_test(test_constantdrift__what_a_slope_must_gain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
