@@ -146,6 +146,12 @@ static void test_record__warnings_come_in_order_and_only_when_they_should(void *
     early.found.score = 11;
     early.found.limited = true;
     expect_warnings(&early, 1, (const sk_warning_code[]){SK_WARN_EARLY});
+    sk_record doubted = searched(2), other = searched(2);
+    doubted.found.score = other.found.score = 11;
+    assert_int_equal(sk_texts_add(ctx, &doubted.objections, "drift"), SOCK_OK);
+    expect_warnings(&doubted, 1, (const sk_warning_code[]){SK_WARN_DOUBTED});
+    assert_int_equal(sk_texts_add(ctx, &other.objections, "volatility"), SOCK_OK);
+    expect_warnings(&other, 1, (const sk_warning_code[]){SK_WARN_CONSTANT});
     best.found.diffusions.part[1].edge = true; /* of the best alone */
     expect_warnings(&best, 0, NULL);
 }

@@ -182,6 +182,14 @@ sock_status sk_record_add_warning(sock_context *ctx, sk_record *record, sk_warni
     return code ? sk_texts_add(ctx, &record->warnings, sk_warning_text(code)) : SOCK_OK;
 }
 
+/* A test that says that f or a depends on the states in a way the model does not know. */
+static bool objects_to_fields(const sk_record *r)
+{
+    for (size_t i = 0; i < r->objections.count; i++)
+        if (strcmp(r->objections.text[i], "drift") == 0 || strcmp(r->objections.text[i], "diffusion") == 0) return true;
+    return false;
+}
+
 sock_status sk_record_warn(sock_context *ctx, sk_record *r)
 {
     const sk_tune_outcome *found = &r->found;
@@ -193,7 +201,9 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *r)
     const bool smooth = sk_record_warns(r, SK_WARN_SMOOTH); /* residuals are what f misses, and that is smooth too */
     if (!r->verdict && !found->noise.used && found->noise.substeps <= 1 && !denied && !smooth)
         SK_TRY(sk_record_add_warning(ctx, r, lag1));
-    SK_TRY(sk_record_add_warning(ctx, r, sk_warn_gain(r->against_constant, found->limited)));
+    const sk_warning_code gain = sk_warn_gain(r->against_constant, found->limited);
+    const bool doubted = gain == SK_WARN_CONSTANT && objects_to_fields(r);
+    SK_TRY(sk_record_add_warning(ctx, r, doubted ? SK_WARN_DOUBTED : gain));
     if (!smooth) SK_TRY(sk_record_add_warning(ctx, r, sk_warn_moments(found->calibration)));
     if (r->quiet.count) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_QUIET));
     if (sk_record_drift(r)->edge) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_DRIFT_EDGE));

@@ -22,6 +22,10 @@ static const struct {
     [SK_WARN_CONSTANT] = {"constant",
                           "no clear difference from constant coefficients, held out: the data support no more",
                           SK_CAUTION},
+    [SK_WARN_DOUBTED] = {"doubted",
+                         "no clear difference from constant coefficients, held out, though the verdict finds that "
+                         "f or a misses something: more data may tell more",
+                         SK_CAUTION},
     [SK_WARN_WORSE] = {"worse", "held out, the model is worse than constant coefficients: other kernels may do better",
                        SK_GRAVE},
     [SK_WARN_SMALL_A] = {"small-a",
@@ -36,8 +40,7 @@ static const struct {
     [SK_WARN_EARLY] =
         {"early", "the score is no better than that of constant coefficients, but the budget ended the search early",
          SK_CAUTION},
-    [SK_WARN_FEW] = {"few",
-                     "fewer than 15 steps are too few to choose a model by: constant coefficients, and no equation",
+    [SK_WARN_FEW] = {"few", "fewer than 15 steps are too few to choose a model by: constant coefficients were taken",
                      SK_GRAVE},
     [SK_WARN_WILD] = {"wild",
                       "some steps are far larger than those around them and those from the same states: they are "
@@ -70,9 +73,11 @@ static const struct {
 static const struct {
     const char *text;
     sk_warning_code code;
-} old[] = {{"residuals of neighbouring steps are negatively correlated: measurement noise on the states inflates a",
-            SK_WARN_NOISE},
-           {"the score is no better than that of constant coefficients: the data support no more", SK_WARN_CONSTANT}};
+} old[] = {
+    {"residuals of neighbouring steps are negatively correlated: measurement noise on the states inflates a",
+     SK_WARN_NOISE},
+    {"the score is no better than that of constant coefficients: the data support no more", SK_WARN_CONSTANT},
+    {"fewer than 15 steps are too few to choose a model by: constant coefficients, and no equation", SK_WARN_FEW}};
 
 const char *sk_warning_text(sk_warning_code code) { return known[code].text; }
 sk_severity sk_warning_severity(sk_warning_code code) { return known[code].severity; }
