@@ -63,6 +63,9 @@ dist: ## the sources of the last commit as build/dist/sock-VERSION.tar.gz
 	  git archive --format=tar.gz --prefix=sock-$$version/ -o build/dist/sock-$$version.tar.gz HEAD && \
 	  echo "build/dist/sock-$$version.tar.gz"
 
+site: ## the documents as static pages that can be searched, in build/site
+	@tools/site build/site
+
 docs: release ## make docs/options.md anew from the options table, docs/policy.md from the numbers of the search
 	@build/sock options >docs/options.md
 	@tools/policy-page

@@ -10,14 +10,15 @@
 #include <immintrin.h>
 #define HAVE_LIBMVEC 1
 
-__m256d _ZGVdN4v_exp(__m256d);
-__m256d _ZGVdN4v_cos(__m256d);
-__m256d _ZGVdN4v_sin(__m256d);
-__m256d _ZGVdN4v_log(__m256d);
-__m512d _ZGVeN8v_exp(__m512d);
-__m512d _ZGVeN8v_cos(__m512d);
-__m512d _ZGVeN8v_sin(__m512d);
-__m512d _ZGVeN8v_log(__m512d);
+/* With the instructions of their arguments: clang asks for them, gcc takes them. */
+__attribute__((target("avx2"))) __m256d _ZGVdN4v_exp(__m256d);
+__attribute__((target("avx2"))) __m256d _ZGVdN4v_cos(__m256d);
+__attribute__((target("avx2"))) __m256d _ZGVdN4v_sin(__m256d);
+__attribute__((target("avx2"))) __m256d _ZGVdN4v_log(__m256d);
+__attribute__((target("avx512f"))) __m512d _ZGVeN8v_exp(__m512d);
+__attribute__((target("avx512f"))) __m512d _ZGVeN8v_cos(__m512d);
+__attribute__((target("avx512f"))) __m512d _ZGVeN8v_sin(__m512d);
+__attribute__((target("avx512f"))) __m512d _ZGVeN8v_log(__m512d);
 
 /* One loop for each function and width; the rest of fewer than a vector goes through a padded copy, so that the value
  * of an element does not depend on its place in the array. */
