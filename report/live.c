@@ -127,11 +127,11 @@ void live_write(FILE *out, const char *made)
         "<section id=\"live\" hidden>\n<h2>Try it</h2>\n<p>The learned equation runs in this page, by the law of "
         "<code>sock "
         "simulate</code>. Start it among the data: what leaves them, or does what they never do, is where the model is "
-        "wrong or was not taught.</p>\n<div class=\"stage\"></div>\n<h3>Does it hold for longer steps?</h3>\n<p>Dots "
-        "are "
-        "moments of the data alone, over steps of more and more of their points; the line is what the model says of "
-        "these "
-        "same steps. A model that is right follows them at every thinning.</p>\n<div class=\"thinning\"></div>\n<p "
+        "wrong or was not taught.</p>\n<div class=\"stage\"></div>\n<div class=\"thinning\">\n<h3>Does it hold for "
+        "longer "
+        "steps?</h3>\n<p>Dots are moments of the data alone, over steps of more and more of their points; the line is "
+        "what the "
+        "model says of these same steps. A model that is right follows them at every thinning.</p>\n</div>\n<p "
         "class=\"files\">Numbers: ",
         out);
     fputs("<a download=\"live.json\" data-live=\"model\" href=\"data:application/json;base64,", out);

@@ -160,9 +160,9 @@ static void put_plot_command(FILE *out, const rep_facts *f, const char *figure)
     fprintf(out, " -o %s.svg</code></p>\n", figure);
 }
 
-static const char dots_words[] =
-    " Dots are the data: moments of their own steps, with bars of 90 %. Dots that leave the curve "
-    "by more than their bars speak against the model.";
+static const char dots_words[] = " Dots are the data: moments of their own steps, with bars of 90 %. One dot in ten "
+                                 "leaves the curve by more than its bar by "
+                                 "chance; more, or a row of them on one side, speak against the model.";
 
 /* The figure of the first screen that has curves. */
 static int has_dots(const rep_facts *f, const chapter *c)

@@ -380,8 +380,9 @@
 
   function buildMoments() {
     var list = told.moments || [], stage = home.querySelector('.thinning');
-    if (!list.length || !stage) return function () {};
     var lags = list.map(function (m) { return m.every; }).filter(function (v, i, a) { return a.indexOf(v) === i; });
+    if (stage) stage.hidden = lags.length < 2;
+    if (!stage || stage.hidden) return function () {};
     var at = { lag: 0, k: 0 }, bar = make('div', stage, '', { 'class': 'controls' });
     var slider = make('input', make('label', bar, 'thinning '), '', { type: 'range', min: 0, max: lags.length - 1, step: 1, value: 0, 'aria-label': 'thinning' });
     var says = make('span', bar, '', { 'class': 'read' }), both = make('div', stage, '', { 'class': 'panels' });

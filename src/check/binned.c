@@ -184,11 +184,16 @@ static sock_status by_euler(sock_context *ctx, const sock_model *model, const so
     return status;
 }
 
+/* Whether the laws of steps of any length are known. */
+static bool is_filtered(const sock_model *model)
+{
+    return model->d <= SK_NOISE_MOST_DIM && model->has_diffusion && !model->structure->inputs &&
+           model->structure->order != 2;
+}
+
 static sock_status find_laws(sock_context *ctx, const sock_model *model, const sock_data *data, laws *l)
 {
-    const bool filtered = model->d <= SK_NOISE_MOST_DIM && model->has_diffusion && !model->structure->inputs &&
-                          model->structure->order != 2;
-    return filtered ? by_filter(ctx, model, l) : by_euler(ctx, model, data, l);
+    return is_filtered(model) ? by_filter(ctx, model, l) : by_euler(ctx, model, data, l);
 }
 
 /* ---- Step 3 ---- */
@@ -346,7 +351,8 @@ sock_status sk_binned_make(sock_context *ctx, const sock_model *model, const soc
     sock_status status = SOCK_OK;
     *out = (sk_binned_all){.of = sk_alloc(ctx, states * SK_BINNED_LAGS, sizeof *out->of)};
     if (!out->of) return SOCK_ENOMEM;
-    for (size_t lag = 0, every = 1; status >= 0 && lag < SK_BINNED_LAGS; lag++, every *= 2) {
+    const size_t lags = is_filtered(model) ? SK_BINNED_LAGS : 1; /* Euler's rule knows short steps alone */
+    for (size_t lag = 0, every = 1; status >= 0 && lag < lags; lag++, every *= 2) {
         laws l;
         status = take_steps(ctx, data, skip, every, &l);
         double turn = 0;

@@ -17,7 +17,7 @@ const HOSTILE = ['<script>window.pwned=1</script>', '"><img src=x onerror="windo
   "' onload='window.pwned=4", ']]></style><svg onload=window.pwned=5>', '-->{{7*7}}${7*7}`'];
 const CHAPTERS = {
   gbm: ['fields', 'paths', 'trajectories', 'density', 'check', 'made'],
-  dense: ['fields', 'slices', 'meaning', 'paths', 'trajectories', 'density', 'marginals', 'check'],
+  dense: ['fields', 'slices', 'paths', 'trajectories', 'density', 'marginals', 'check'],
   hostile: ['network', 'fields', 'slices', 'pairs', 'paths', 'trajectories', 'density', 'marginals', 'check']
 };
 
