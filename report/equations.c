@@ -100,6 +100,26 @@ static int is_constant(json_t *json)
     return !k;
 }
 
+/* Two digits tell an error; 0: not told. */
+static double error_of(json_t *json, size_t v)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.2g", json_number_value(json_array_get(json_object_get(json, "se"), v)));
+    return strtod(text, NULL);
+}
+
+typedef struct big_term {
+    json_t *json;
+    size_t k;
+    double size; /* contribution in standard deviations of the state, in a unit of time */
+} big_term;
+
+static int by_big_size(const void *a, const void *b)
+{
+    const big_term *x = a, *y = b;
+    return (x->size < y->size) - (x->size > y->size);
+}
+
 static void put_sum(FILE *out, const rep_facts *f, json_t *list, size_t v, size_t values)
 {
     size_t count = 0, shown = 0;
@@ -110,7 +130,11 @@ static void put_sum(FILE *out, const rep_facts *f, json_t *list, size_t v, size_
             fputs(c < 0 ? " \xe2\x88\x92 " : " + ", out);
         else if (c < 0)
             fputs("\xe2\x88\x92", out);
-        fprintf(out, "%.4g", fabs(c));
+        const double se = error_of(terms[shown].json, v);
+        if (se > 0)
+            fprintf(out, "(%.4g \xc2\xb1 %.2g)", fabs(c), se);
+        else
+            fprintf(out, "%.4g", fabs(c));
         if (!is_constant(terms[shown].json)) fputs("\xe2\x80\x89", out);
         put_monomial(out, f, terms[shown].json);
     }
@@ -268,58 +292,36 @@ static void put_part(FILE *out, const rep_facts *f)
     }
 }
 
-static void put_variances(FILE *out, const rep_facts *f, json_t *diffusion)
-{
-    fputs("<div class=\"equations\">\n", out);
-    put_diffusion(out, f, diffusion);
-    fputs("</div>\n<p class=\"note\"><var>a</var> is the variance of the noise in a unit of time (a covariance where "
-          "two states "
-          "are named). The terms that matter most where the data are stand first.</p>\n",
-          out);
-}
-
 /* Few are on the first screen; many, and those of a of several states, in folds. */
 void equation_write(FILE *out, const rep_facts *f)
 {
     json_t *drift = json_object_get(f->terms, "drift"), *diffusion = json_object_get(f->terms, "diffusion");
-    const int part = f->record.equation_part.count > 0, many = f->d > FULL_MOST;
-    if (json_is_array(drift) || part) {
-        if (many) fprintf(out, "<details><summary>The %zu equations, with errors</summary>\n", f->d);
-        fputs("<div class=\"equations\">\n", out);
-        if (json_is_array(drift))
-            put_drift(out, f, drift);
-        else
-            put_part(out, f);
+    const int part = f->record.equation_part.count > 0, many = f->d > FULL_MOST, of_f = json_is_array(drift) || part;
+    const int of_a = json_is_array(diffusion), apart = f->d > 1; /* a of one state stands beneath f */
+    if (of_f && many) fprintf(out, "<details><summary>The %zu equations, with errors</summary>\n", f->d);
+    if (of_f || (of_a && !apart)) fputs("<div class=\"equations\">\n", out);
+    if (json_is_array(drift))
+        put_drift(out, f, drift);
+    else if (part)
+        put_part(out, f);
+    if (of_a && !apart) put_diffusion(out, f, diffusion);
+    if (of_f || (of_a && !apart)) fputs("</div>\n", out);
+    if (of_f && many) fputs("</details>\n", out);
+    if (!of_a) return;
+    if (apart) {
+        fputs("<details><summary>The noise: its variances and covariances</summary>\n<div class=\"equations\">\n", out);
+        put_diffusion(out, f, diffusion);
         fputs("</div>\n", out);
-        if (many) fputs("</details>\n", out);
     }
-    if (!json_is_array(diffusion)) return;
-    if (f->d > 1) fputs("<details><summary>The noise: its variances and covariances</summary>\n", out);
-    put_variances(out, f, diffusion);
-    if (f->d > 1) fputs("</details>\n", out);
+    fprintf(out,
+            "<p class=\"note\"><var>a</var> is the variance of the noise in a unit of time%s. The terms that matter "
+            "most where the "
+            "data are stand first.</p>\n",
+            apart ? " (a covariance where two states are named)" : "");
+    if (apart) fputs("</details>\n", out);
 }
 
 /* ---- The largest terms of all equations ---- */
-
-/* Two digits tell an error; 0: not told. */
-static double error_of(json_t *json, size_t v)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.2g", json_number_value(json_array_get(json_object_get(json, "se"), v)));
-    return strtod(text, NULL);
-}
-
-typedef struct big_term {
-    json_t *json;
-    size_t k;
-    double size; /* contribution in standard deviations of the state, in a unit of time */
-} big_term;
-
-static int by_big_size(const void *a, const void *b)
-{
-    const big_term *x = a, *y = b;
-    return (x->size < y->size) - (x->size > y->size);
-}
 
 static void put_big(FILE *out, const rep_facts *f, const big_term *t)
 {
