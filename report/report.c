@@ -50,7 +50,8 @@ static const chapter chapters[] = {
     {"smooth", "Behind the measurements",
      "What was measured is the state with noise. The line is where the states are, given all measurements; "
      "measurements "
-     "should lie in the light band nine times of ten, as often above the line as below.",
+     "should lie in the light band nine times of ten or more (each pulls the line towards itself), as often above the "
+     "line as below.",
      BODY},
     {"density", "Where the states are",
      "How often values occur in the data and in the model's own paths. The stationary density is where the model "
