@@ -5,59 +5,20 @@
 
 #include <string.h>
 
-static const char *const keys[] = {"tune",
-                                   "preset",
-                                   "folds",
-                                   "budget",
-                                   "noise",
-                                   "substeps",
-                                   "drift",
-                                   "diffusion",
-                                   "diagonal",
-                                   "quadrature",
-                                   "weights",
-                                   "learned",
-                                   "correction",
-                                   "polish",
-                                   "average",
-                                   "scaling",
-                                   "wild",
-                                   "bands",
-                                   "delta",
-                                   "tolerance",
-                                   "seed",
-                                   "check",
-                                   "alpha",
-                                   "drift-lambda",
-                                   "drift-form",
-                                   "drift-path",
-                                   "landmarks",
-                                   "diffusion-lambda",
-                                   "diffusion-form",
-                                   "diffusion-rank",
-                                   "solver",
-                                   "max-iterations",
-                                   "max-seconds",
-                                   "compression",
-                                   "id",
-                                   "time",
-                                   "state",
-                                   "group",
-                                   "grouping",
-                                   "dt",
-                                   "missing",
-                                   "time-unit",
-                                   "files",
-                                   "log",
-                                   "wide",
-                                   "every",
-                                   "lower",
-                                   "upper",
-                                   "input",
-                                   "time-dependent",
-                                   "hold",
-                                   "order",
-                                   NULL};
+static const char *const keys[] = {"tune",           "preset",         "folds",     "budget",
+                                   "noise",          "substeps",       "drift",     "diffusion",
+                                   "diagonal",       "quadrature",     "weights",   "learned",
+                                   "correction",     "polish",         "average",   "scaling",
+                                   "wild",           "bands",          "delta",     "tolerance",
+                                   "seed",           "check",          "alpha",     "drift-lambda",
+                                   "drift-form",     "drift-path",     "landmarks", "diffusion-lambda",
+                                   "diffusion-form", "diffusion-rank", "solver",    "max-iterations",
+                                   "max-seconds",    "compression",    "id",        "time",
+                                   "state",          "group",          "grouping",  "dt",
+                                   "missing",        "time-unit",      "files",     "stream",
+                                   "search-rows",    "scratch",        "log",       "wide",
+                                   "every",          "lower",          "upper",     "input",
+                                   "time-dependent", "hold",           "order",     NULL};
 
 static const char *told(const char *text) { return text ? text : ""; }
 
@@ -158,11 +119,14 @@ static int run(int count, char **arguments)
                                validation ? "validation" : "search-log");
     if (code >= 0) goto out;
     sock_status status = plain ? sock_options_set(c.ctx, c.opts, "tune", "no") : SOCK_OK;
-    if (status >= 0)
-        status = sock_data_read_files(c.ctx, (size_t)c.operands, (const char *const *)c.operand, c.opts, &data);
+    const bool streams = status >= 0 && strcmp(sock_options_get(c.opts, "stream"), "yes") == 0;
+    const char *const *files = (const char *const *)c.operand;
+    if (status >= 0 && !streams) status = sock_data_read_files(c.ctx, (size_t)c.operands, files, c.opts, &data);
     if (status >= 0 && validation) status = sock_data_read(c.ctx, validation, c.opts, &held);
     if (status >= 0) status = sock_options_set_validation(c.ctx, c.opts, held);
-    if (status >= 0) status = sock_fit(c.ctx, data, c.opts, &model);
+    if (status >= 0)
+        status = streams ? sock_fit_files(c.ctx, (size_t)c.operands, files, c.opts, &model)
+                         : sock_fit(c.ctx, data, c.opts, &model);
     if (status >= 0) cli_caveat(&c, status);
     if (status >= 0) status = sock_model_info(c.ctx, model, &info); /* first: a file that is saved is the last word */
     if (status >= 0 && (!c.json || log)) status = sk_record_read(c.ctx, info, &record);

@@ -209,6 +209,14 @@ static void print_correlations(const sk_noise_told *noise)
 }
 
 /* What is known of measurement noise and long steps. */
+static void print_stream(const sk_record *r, int width)
+{
+    if (!r->sample) return;
+    printf("%-*schosen on a sample of %zu steps, fitted to all", width, "stream", r->sample);
+    if (r->left_out) printf("; %zu steps left out: wild, or at rest on a bound", r->left_out);
+    putchar('\n');
+}
+
 static void print_noise(const sk_record *r, int width)
 {
     const sk_noise_told *noise = &r->found.noise;
@@ -364,6 +372,7 @@ void tuned_print(const sk_record *record, int width, bool full)
     print_order(record, width);
     print_drift(record, width, full);
     print_diffusion(record, width, full);
+    print_stream(record, width);
     print_noise(record, width);
     print_inputs(record, width);
     print_scale(&record->found, width);

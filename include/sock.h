@@ -241,6 +241,11 @@ typedef struct sock_model sock_model;
  * there. */
 SOCK_API sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_options *opts, sock_model **out);
 
+/* The same to files, which are one data set. With the option stream = yes they stay on the disk: kernels are chosen on
+ * a sample, and passes over all steps fit what was chosen (docs/scale.md). */
+SOCK_API sock_status sock_fit_files(sock_context *ctx, size_t count, const char *const *paths, const sock_options *opts,
+                                    sock_model **out);
+
 /* Data to judge the candidates of the search on, in place of cross-validation; borrowed until the fit is over. NULL
  * takes it back. */
 SOCK_API sock_status sock_options_set_validation(sock_context *ctx, sock_options *opts, const sock_data *validation);

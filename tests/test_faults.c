@@ -95,6 +95,21 @@ static void remove_folder(const char *folder)
     remove(folder);
 }
 
+/* A stream, and a search with as few candidates as there can be. */
+static sock_status call_fit_files(world *w)
+{
+    static const char *const set[][2] = {{"stream", "yes"}, {"drift", "linear"}, {"diffusion", "constant"}};
+    const char *const path = w->csv;
+    sock_model *model = NULL;
+    sock_options *opts = sock_options_new(w->ctx);
+    sock_status status = opts ? sock_options_set(w->ctx, opts, "scratch", w->folder) : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < sizeof set / sizeof *set; i++)
+        status = sock_options_set(w->ctx, opts, set[i][0], set[i][1]);
+    if (status >= 0) status = sock_fit_files(w->ctx, 1, &path, opts, &model);
+    sock_options_free(opts);
+    return keep_model(status, model);
+}
+
 static sock_status call_convert(world *w)
 {
     char folder[400];
@@ -561,6 +576,7 @@ static const struct call {
     {"sock_fit, nystrom", call_fit_nystrom, false},
     {"sock_fit, tuned", call_fit_tuned, false},
     {"sock_fit, the whole search", call_search, true},
+    {"sock_fit_files, a stream", call_fit_files, true},
     {"sock_fit, the paper's search", call_search_paper, true},
     {"sock_drift_system", call_drift_system, false},
     {"sock_fit_diffusion", call_fit_diffusion, false},

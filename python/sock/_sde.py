@@ -17,6 +17,7 @@ from ._errors import UsageError
 from ._model import Handle, KnownSDE, Model, as_trajectories, handle_from_bytes, load_handle, own_errors
 from ._native import doubles, lib
 from ._summary import summary
+from ._trajectories import are_names, path_list
 
 # Parameters beside those of the library's options table: name, default, help.
 _OWN: Dict[str, Tuple[Any, str]] = {
@@ -159,6 +160,8 @@ class SDE(Model):
         ``known_drift``: a model, or a function from (n, d) to (n, d), whose drift is kept while the diffusion alone is
         learned.
         """
+        if self._params.get("stream"):
+            return self._fit_files(X, t=t, dt=dt, names=names, groups=groups, validation=validation, known_drift=known_drift)
         data = as_trajectories(X, self._settings(), t, dt, names, groups)
         held = None if validation is None else as_trajectories(validation, self._settings(), t, dt, data.names)
         out = ctypes.c_void_p()
@@ -176,6 +179,22 @@ class SDE(Model):
         self._handle, self._path = Handle(out, keep=known), None
         self.data_ = data
         self.n_features_in_ = data.d
+        return self
+
+    def _fit_files(self, X: Any, **given: Any) -> "SDE":
+        """Files that stay on the disk (docs/scale.md)."""
+        unwanted = [name for name, value in given.items() if value is not None]
+        if unwanted:
+            raise UsageError(f"{unwanted[0]} and stream=True do not go together: files stay as they are")
+        paths = list(X) if are_names(X) else [X]
+        if not are_names(paths):
+            raise UsageError("stream=True needs the name of a file or folder, or a list of names: other data are in memory")
+        out = ctypes.c_void_p()
+        with self._context(tuple(OPTIONS)) as c:
+            c.work(lib.sock_fit_files, len(paths), path_list(paths), c.options, ctypes.byref(out), progress=self._progress())
+        self._handle, self._path = Handle(out), None
+        self.data_ = None
+        self.n_features_in_ = int(lib.sock_model_dim(out))
         return self
 
     def summary(self) -> str:

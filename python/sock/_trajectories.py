@@ -95,7 +95,7 @@ class Trajectories:
             options["dt"] = dt
         if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "iloc"):
             data = _from_arrow(data)
-        if _are_names(data):
+        if are_names(data):
             _refuse(t=t, names=names, groups=groups, source="files")
             self._handle = _read_files(data, options)
         elif isinstance(data, (str, os.PathLike)):
@@ -328,11 +328,11 @@ def _refuse(source: str, **given: Any) -> None:
             raise UsageError(f"{name} goes with arrays; {source} brings its own (see id, time, state, group)")
 
 
-def _are_names(data: Any) -> bool:
+def are_names(data: Any) -> bool:
     return isinstance(data, (list, tuple)) and len(data) > 0 and all(isinstance(p, (str, os.PathLike)) for p in data)
 
 
-def _path_list(paths: Sequence[Any]) -> Any:
+def path_list(paths: Sequence[Any]) -> Any:
     return (ctypes.c_char_p * len(paths))(*(c_text("path", p) for p in paths))
 
 
@@ -340,7 +340,7 @@ def _read_files(paths: Sequence[Any], options: Mapping[str, Any]) -> ctypes.c_vo
     out = ctypes.c_void_p()
     lost = next((p for p in paths if not os.path.exists(p)), paths[0])
     with Context(options) as c:
-        status = c.run(lib.sock_data_read_files, len(paths), _path_list(paths), c.options, ctypes.byref(out))
+        status = c.run(lib.sock_data_read_files, len(paths), path_list(paths), c.options, ctypes.byref(out))
         c.check_reading(status, lost)
     return out
 
@@ -360,10 +360,10 @@ def convert(paths: Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]], f
     Trajectories(2 trajectories, 4 points, 2 intervals, states: x)
     """
     _check_options(options)
-    several = list(paths) if _are_names(paths) else [paths]
+    several = list(paths) if are_names(paths) else [paths]
     lost = next((p for p in several if not os.path.exists(p)), several[0])
     with Context(options) as c:
-        status = c.run(lib.sock_data_convert, len(several), _path_list(several), c.options, int(single), c_text("path", folder))
+        status = c.run(lib.sock_data_convert, len(several), path_list(several), c.options, int(single), c_text("path", folder))
         c.check_reading(status, lost)
 
 

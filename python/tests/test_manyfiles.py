@@ -70,3 +70,20 @@ def test_a_fit_takes_a_folder(files, tmp_path):
     options = dict(tune=False, drift="linear", diffusion="constant")
     models = [sock.SDE(**options).fit(files / name) for name in ("walk.csv", "walk.traj")]
     assert models[0].drift([[1.0]]) == models[1].drift([[1.0]])
+
+
+def test_files_stream(files):
+    rng = np.random.default_rng(4)
+    text = "".join(f"{j},{0.1 * i!r},{float(x)!r}\n" for j in range(12)
+                   for i, x in enumerate(np.cumsum(rng.normal(size=100)) * 0.1))
+    (files / "walks.csv").write_text("traj,t,x\n" + text)
+    options = dict(drift="linear", diffusion="constant", noise="none", substeps=1, threads=1)
+    model = sock.SDE(stream=True, scratch=str(files), **options).fit(files / "walks.csv")
+    kept = sock.SDE(**options).fit(files / "walks.csv")
+    assert model.info_["n"] == 1188 and model.info_["stream_sample"] == 1188
+    assert abs(model.diffusion([[0.0]]) - kept.diffusion([[0.0]])) < 1e-3
+    assert model.n_features_in_ == 1 and model.data_ is None
+    with pytest.raises(sock.UsageError, match="other data are in memory"):
+        sock.SDE(stream=True).fit(np.zeros((3, 4, 1)))
+    with pytest.raises(sock.UsageError, match="dt and stream=True do not go together"):
+        sock.SDE(stream=True).fit(files / "walks.csv", dt=0.1)

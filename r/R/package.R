@@ -167,11 +167,20 @@ print.sock_data <- function(x, ...) {
 # drift = "gauss:eta=0.8", drift_lambda = 1e-4.
 sock_fit <- function(data, ..., id = NULL, time = NULL, state = NULL, threads = 0) {
   given <- list(...)
+  if (isTRUE(given$stream)) return(fit_files(data, given, id, time, state, threads))
   reading <- given[names(given) %in% c("group", "grouping", "dt", "missing", "every", "log", "wide",
                                              "files", "time_unit", "input", "time_dependent")]
   data <- do.call(sock_data, c(list(data, id = id, time = time, state = state), reading))
   o <- options_of(given)
   new_model(.Call(C_fit, data$pointer, o$keys, o$values, as.integer(threads)), data)
+}
+
+# Files that stay on the disk (docs/scale.md).
+fit_files <- function(files, given, id, time, state, threads) {
+  if (!is.character(files)) stop("stream = TRUE needs the names of files: other data are in memory", call. = FALSE)
+  o <- options_of(c(given, if (!is.null(id)) list(id = id), if (!is.null(time)) list(time = time),
+                    if (!is.null(state)) list(state = state)))
+  new_model(.Call(C_fit_files, path.expand(files), o$keys, o$values, as.integer(threads)))
 }
 
 new_model <- function(pointer, data = NULL) {

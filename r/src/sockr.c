@@ -41,6 +41,7 @@
     X(sock_data_intervals)                                                                                             \
     X(sock_data_name)                                                                                                  \
     X(sock_data_trajectory)                                                                                            \
+    X(sock_fit_files)                                                                                                  \
     X(sock_fit)                                                                                                        \
     X(sock_model_free)                                                                                                 \
     X(sock_model_dim)                                                                                                  \
@@ -288,6 +289,20 @@ static SEXP r_fit(SEXP data, SEXP keys, SEXP values, SEXP threads)
     call c;
     sock_model *model = NULL;
     if (begin(&c, keys, values, threads)) good(&c, so.sock_fit(c.ctx, from, c.opts, &model));
+    R_SetExternalPtrAddr(pointer, model);
+    finish(&c);
+    UNPROTECT(1);
+    return pointer;
+}
+
+static SEXP r_fit_files(SEXP paths, SEXP keys, SEXP values, SEXP threads)
+{
+    const char **list = path_list(paths);
+    SEXP pointer = PROTECT(owner(free_model));
+    call c;
+    sock_model *model = NULL;
+    if (begin(&c, keys, values, threads))
+        good(&c, so.sock_fit_files(c.ctx, (size_t)Rf_xlength(paths), list, c.opts, &model));
     R_SetExternalPtrAddr(pointer, model);
     finish(&c);
     UNPROTECT(1);
@@ -570,16 +585,15 @@ static SEXP r_option_keys(void)
     {                                                                                                                  \
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
-static const R_CallMethodDef entries[] = {ENTRY(open, 1),         ENTRY(data_read, 3),   ENTRY(data_convert, 5),
-                                          ENTRY(data_arrays, 6),  ENTRY(data_counts, 1), ENTRY(data_unit, 2),
-                                          ENTRY(data_names, 1),   ENTRY(data_values, 1), ENTRY(fit, 4),
-                                          ENTRY(model_load, 1),   ENTRY(model_save, 2),  ENTRY(model_names, 1),
-                                          ENTRY(model_inputs, 1), ENTRY(model_order, 1), ENTRY(model_has_diffusion, 1),
-                                          ENTRY(model_info, 1),   ENTRY(field, 5),       ENTRY(band, 5),
-                                          ENTRY(draw, 3),         ENTRY(simulate, 11),   ENTRY(smooth, 2),
-                                          ENTRY(score, 5),        ENTRY(check, 4),       ENTRY(evidence, 2),
-                                          ENTRY(explain, 5),      ENTRY(version, 0),     ENTRY(blas_remark, 0),
-                                          ENTRY(option_keys, 0),  {NULL, NULL, 0}};
+static const R_CallMethodDef entries[] = {
+    ENTRY(open, 1),        ENTRY(data_read, 3),    ENTRY(data_convert, 5), ENTRY(data_arrays, 6),
+    ENTRY(data_counts, 1), ENTRY(data_unit, 2),    ENTRY(data_names, 1),   ENTRY(data_values, 1),
+    ENTRY(fit, 4),         ENTRY(fit_files, 4),    ENTRY(model_load, 1),   ENTRY(model_save, 2),
+    ENTRY(model_names, 1), ENTRY(model_inputs, 1), ENTRY(model_order, 1),  ENTRY(model_has_diffusion, 1),
+    ENTRY(model_info, 1),  ENTRY(field, 5),        ENTRY(band, 5),         ENTRY(draw, 3),
+    ENTRY(simulate, 11),   ENTRY(smooth, 2),       ENTRY(score, 5),        ENTRY(check, 4),
+    ENTRY(evidence, 2),    ENTRY(explain, 5),      ENTRY(version, 0),      ENTRY(blas_remark, 0),
+    ENTRY(option_keys, 0), {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

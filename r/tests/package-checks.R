@@ -167,6 +167,11 @@ stopifnot(several$points == nrow(frame), several$trajectories == length(unique(f
 sock_convert(parts, made <- tempfile(fileext = ".traj"))
 stopifnot(identical(unclass(sock_data(made))[-1], unclass(several)[-1]))
 
+streamed <- sock_fit(parts, stream = TRUE, drift = "linear", diffusion = "linear", threads = 1)
+stopifnot(abs(predict(streamed, 1) - predict(searched, 1)) < 0.05, is.null(streamed$data))
+said <- tryCatch(sock_fit(frame, stream = TRUE), error = conditionMessage)
+stopifnot(grepl("needs the names of files", said))
+
 # Errors and warnings carry the library's words.
 fails <- function(expression, text) {
   said <- tryCatch({ expression; "nothing" }, error = conditionMessage)

@@ -63,6 +63,9 @@ sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_option
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!data || !out) return sk_fail(ctx, SOCK_EUSAGE, "data and output must not be NULL");
+    if (sk_option_flag(opts, "stream"))
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "stream is 'yes'; allowed where files are fitted, and these data are in memory");
     sk_fit_job job = {.ctx = ctx, .data = data, .opts = opts, .start = sk_seconds()};
     sock_model *model = NULL;
     sock_status status, ended = SOCK_OK;

@@ -4,19 +4,22 @@
 #include "data/absorbed.h"
 #include "simulate/simulate.h"
 #include "tune/rules.h"
+#include "tune/streamrows.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* A state that never falls below 0 and comes near it has the lower bound 0. */
-static double found_lower(const sock_data *data, size_t k)
+static double found_lower(const sk_fit_job *job, size_t k)
 {
+    const sock_data *data = job->data;
     double least = (double)INFINITY, mean = 0;
     for (size_t i = 0; i < data->points; i++) {
         least = fmin(least, data->x[i * data->d + k]);
         mean += data->x[i * data->d + k] / (double)data->points;
     }
+    if (job->stream) least = sk_stream_tell(job->stream).low[k];
     return sk_has_bound(least, mean) ? 0 : -(double)INFINITY;
 }
 
@@ -44,6 +47,20 @@ static sock_status check(const sk_fit_job *job)
     return SOCK_OK;
 }
 
+/* The sample is inside; is all of it? */
+static sock_status check_stream(const sk_fit_job *job)
+{
+    const sk_stream_told told = sk_stream_tell(job->stream);
+    for (size_t k = 0; k < job->data->d; k++) {
+        const bool below = told.low[k] < job->lower[k];
+        if (!below && !(told.high[k] > job->upper[k])) continue;
+        return sk_fail(job->ctx, SOCK_EINPUT, "%s: state %s reaches %g, %s its bound %g; give another %s, or none",
+                       job->data->source, job->data->state[k], below ? told.low[k] : told.high[k],
+                       below ? "below" : "above", below ? job->lower[k] : job->upper[k], below ? "lower" : "upper");
+    }
+    return SOCK_OK;
+}
+
 sock_status sk_fit_find_bounds(sk_fit_job *job)
 {
     const size_t d = job->data->d;
@@ -54,10 +71,11 @@ sock_status sk_fit_find_bounds(sk_fit_job *job)
     SK_TRY(sk_read_bound(job->ctx, job->opts, "upper", d, (double)INFINITY, job->upper));
     for (size_t k = 0; k < d; k++) {
         job->bounds_said = job->bounds_said || isfinite(job->lower[k]) || isfinite(job->upper[k]);
-        if (isnan(job->lower[k])) job->lower[k] = found_lower(job->data, k);
+        if (isnan(job->lower[k])) job->lower[k] = found_lower(job, k);
         if (isnan(job->upper[k])) job->upper[k] = (double)INFINITY;
     }
-    return check(job);
+    SK_TRY(check(job));
+    return job->stream ? check_stream(job) : SOCK_OK;
 }
 
 /* Bounds that nobody asked for are the model's where its a knows of them. */

@@ -1,6 +1,7 @@
 /* fitinfo.c - the record of a fit, into the model: what every fit tells, and what a plain one does. */
 #include "api/fitjob.h"
 #include "data/readers.h"
+#include "tune/streamrows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,12 +27,14 @@ static sock_status tell_options(const sk_fit_job *job, sk_options_given *list)
 static sock_status tell_data(const sk_fit_job *job, sk_provenance *out)
 {
     const sock_data *data = job->data;
-    out->trajectories = data->trajectories;
-    out->groups = data->groups;
+    const sk_stream_told told = job->stream ? sk_stream_tell(job->stream) : (sk_stream_told){0};
+    const uint64_t hash = job->stream ? told.hash : data->hash;
+    out->trajectories = job->stream ? told.trajectories : data->trajectories;
+    out->groups = job->stream ? told.trajectories : data->groups;
     out->source = sk_utf8_copy(job->ctx, data->source);
     if (!out->source) return SOCK_ENOMEM;
     if (data->unit) SK_TRY(copy(job->ctx, data->unit, &out->time_unit));
-    out->hash = sk_format(job->ctx, "%016llx", (unsigned long long)data->hash);
+    out->hash = sk_format(job->ctx, "%016llx", (unsigned long long)hash);
     return out->hash ? SOCK_OK : SOCK_ENOMEM;
 }
 
@@ -55,10 +58,15 @@ static sock_status tell_bounds(const sk_fit_job *job, const sock_model *model, s
     return SOCK_OK;
 }
 
+size_t sk_fit_intervals(const sk_fit_job *job)
+{
+    return job->stream ? sk_stream_tell(job->stream).steps : sk_data_intervals(job->data);
+}
+
 sock_status sk_fit_save_record(const sk_fit_job *job, sk_record *record, sock_status ended, sock_model *model)
 {
     char *info = NULL, *seconds = NULL;
-    record->points = job->data->points;
+    record->points = job->stream ? sk_stream_tell(job->stream).points : job->data->points;
     record->d = job->data->d;
     SK_TRY(tell_bounds(job, model, &record->bounds));
     SK_TRY(copy(job->ctx, ended == SOCK_OK ? "done" : sock_status_text(ended), &record->status));

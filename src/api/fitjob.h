@@ -11,6 +11,7 @@ typedef struct sk_fit_job {
     sock_context *ctx;
     const sock_data *data;
     const sock_options *opts;
+    struct sk_stream *stream; /* the data are its sample; NULL: they are all */
     double start;
     double *lower, *upper; /* d each: bounds of the states, infinite where there is none */
     bool bounds_said;      /* by the user; else they were found in the data */
@@ -59,6 +60,9 @@ bool sk_fit_wants_diffusion(const sk_fit_job *job);
 
 /* How far f and a of a plain fit can be trusted, into the model, where that can be told (fitspread.c). */
 sock_status sk_fit_spread(sk_fit_job *job, sock_model *model);
+
+/* Intervals of all groups; of a stream all its steps. */
+size_t sk_fit_intervals(const sk_fit_job *job);
 
 /* Everything that is known about a plain fit, into the model. ended: how. */
 sock_status sk_fit_set_info(sk_fit_job *job, sock_model *model, sock_status ended);

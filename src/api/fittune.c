@@ -10,6 +10,7 @@
 #include "score/score.h"
 #include "tune/inputchoice.h"
 #include "tune/policy.h"
+#include "tune/streamrows.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,6 +73,8 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
     bool diagonal = sk_option_is_set(o, "diagonal");
     return (sk_tune_spec){
         .data = job->data,
+        .stream = job->stream,
+        .leave_wild = strcmp(sk_option_text(o, "wild"), "leave") == 0,
         .validation = sk_option_validation(o),
         .folds = sk_option_count(o, "folds"),
         .seed = sk_option_count(o, "seed"),
@@ -193,6 +196,14 @@ static sock_status tell_second(sk_fit_job *job, const strays *wild, sk_record *r
     return sk_fit_save_record(job, record, ended, model);
 }
 
+/* What all steps were, beside the sample that the rest tells of. */
+static void tell_stream(const sk_fit_job *job, sk_record *record)
+{
+    const sk_stream_told told = sk_stream_tell(job->stream);
+    record->sample = told.sampled;
+    record->left_out = told.left_out;
+}
+
 static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, sock_status ended, sock_model *model)
 {
     if (is_second(job)) return tell_second(job, wild, record, ended, model);
@@ -205,7 +216,7 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
                                              : left        ? "left"
                                                            : "conditional");
     if (!record->quadrature) return SOCK_ENOMEM;
-    record->n = sk_data_intervals(job->data);
+    record->n = sk_fit_intervals(job);
     for (size_t i = 0; i < model->diffusion_terms; i++) record->rank += model->diffusion[i]->rank;
     SK_TRY(sk_record_certify(job->ctx, record));
     SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left, &wild->courses));
@@ -215,6 +226,7 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
     SK_TRY(sk_residual_lag1(job->ctx, model, job->data, wild->absorbed ? wild->step : wild->data.step,
                             &record->residual_lag1));
     record->absorbed = wild->absorbed;
+    if (job->stream) tell_stream(job, record);
     for (size_t k = 0; record->found.quiet && k < job->data->d; k++)
         if (record->found.quiet[k]) SK_TRY(sk_texts_add(job->ctx, &record->quiet, job->data->state[k]));
     if (wants_check(job, wild, record)) SK_TRY(check_quickly(job, wild, model, record));

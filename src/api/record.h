@@ -91,6 +91,8 @@ typedef struct sk_record {
     sk_texts bounds;                  /* "x >= 0", of each state of the model that has some */
     size_t order;                     /* 2: states are positions and velocities that were not observed; else 0 */
     size_t absorbed;                  /* steps at rest on a bound at the end of trajectories, left out of the fit */
+    size_t sample;                    /* of a stream: steps that kernels were chosen on, */
+    size_t left_out;                  /* and those of all that were wild or at rest on a bound */
     sk_texts equation, equation_part; /* a text for each state; of the polynomials of an average alone */
     double equation_part_share;
     char *diffusion_equation; /* of rates, see rateequation.h */

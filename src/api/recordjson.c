@@ -108,6 +108,8 @@ static const sk_json_field fields[] = {
     {"quiet", LINES, SEARCH | OPTIONAL, IN(quiet)},
     {"bounds", LINES, ALL | OPTIONAL, IN(bounds)},
     {"order", POSITIVE, SEARCH | OPTIONAL, IN(order)},
+    {"stream_sample", POSITIVE, SEARCH | OPTIONAL, IN(sample)},
+    {"stream_left_out", POSITIVE, SEARCH | OPTIONAL, IN(left_out)},
     {"absorbed_steps", POSITIVE, SEARCH | OPTIONAL, IN(absorbed)},
     {"diffusion_equation", TEXT, SEARCH | OPTIONAL, IN(diffusion_equation)},
     {"diffusion_equation_share", NUMBER, SEARCH | OPTIONAL, IN(diffusion_equation_share)},

@@ -134,6 +134,9 @@ typedef struct sk_rows {
     bool unnamed;    /* nobody named the states: columns that are none are left out */
 } sk_rows;
 
+/* There is at least one file, and none is given twice. */
+sock_status sk_files_check(sock_context *ctx, size_t count, const char *const *path);
+
 /* The file that row i is of, and what line[i] counts there. */
 const char *sk_rows_source(const sk_rows *rows, size_t i);
 const char *sk_rows_place(const sk_rows *rows, size_t i);

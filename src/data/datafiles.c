@@ -96,7 +96,7 @@ static sock_status refuse_twice(sock_context *ctx, size_t count, const char *con
     return status;
 }
 
-static sock_status check_paths(sock_context *ctx, size_t count, const char *const *path)
+sock_status sk_files_check(sock_context *ctx, size_t count, const char *const *path)
 {
     if (count == 0) return sk_fail(ctx, SOCK_EUSAGE, "count is 0; allowed: 1 or more files");
     for (size_t i = 0; i < count; i++)
@@ -130,22 +130,21 @@ sock_status sock_data_read_files(sock_context *ctx, size_t count, const char *co
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!path || !out) return sk_fail(ctx, SOCK_EUSAGE, "path and out must not be NULL");
-    SK_TRY(check_paths(ctx, count, path));
+    SK_TRY(sk_files_check(ctx, count, path));
     return count == 1 ? read_one(ctx, path[0], opts, out) : read_several(ctx, count, path, opts, out);
 }
 
 /* ---- To a folder ---- */
 
-/* The names of states as the option `state` takes them: commas between, each in quotes. */
-static char *quoted_names(sock_context *ctx, const sock_data *data)
+char *sk_quoted_names(sock_context *ctx, size_t d, char *const *name)
 {
     size_t room = 1, at = 0;
-    for (size_t k = 0; k < data->d; k++) room += 2 * strlen(data->state[k]) + 3;
+    for (size_t k = 0; k < d; k++) room += 2 * strlen(name[k]) + 3;
     char *list = sk_alloc(ctx, room, 1);
-    for (size_t k = 0; list && k < data->d; k++) {
+    for (size_t k = 0; list && k < d; k++) {
         if (k) list[at++] = ',';
         list[at++] = '"';
-        for (const char *p = data->state[k]; *p; p++) {
+        for (const char *p = name[k]; *p; p++) {
             if (*p == '"') list[at++] = '"';
             list[at++] = *p;
         }
@@ -159,7 +158,7 @@ static sock_status options_after(sock_context *ctx, const sock_data *data, const
 {
     const bool named = strcmp(sk_option_text(opts, "state"), "auto") != 0;
     sock_options *own = sock_options_new(ctx); /* first: it forgets messages */
-    char *list = own && !named ? quoted_names(ctx, data) : NULL;
+    char *list = own && !named ? sk_quoted_names(ctx, data->d, data->state) : NULL;
     sock_status status = own && (list || named) ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < sock_option_count(); i++) {
         const char *key = sock_option_describe(i).key;
@@ -201,18 +200,24 @@ static sock_status add_joined(sock_context *ctx, size_t count, const char *const
     return status;
 }
 
+sock_status sk_files_to_folder(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
+                               bool single, bool durable, const char *folder)
+{
+    sk_folder_writer *writer = NULL;
+    SK_TRY(sk_folder_create(ctx, folder, single, &writer));
+    const bool joined = count > 1 && are_joined(opts);
+    const sock_status status = (joined ? add_joined : add_each)(ctx, count, path, opts, writer);
+    if (status >= 0) return sk_folder_commit(ctx, writer, durable);
+    sk_folder_abandon(writer);
+    return status;
+}
+
 sock_status sock_data_convert(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
                               int single, const char *folder)
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!path || !folder) return sk_fail(ctx, SOCK_EUSAGE, "path and folder must not be NULL");
-    SK_TRY(check_paths(ctx, count, path));
-    sk_folder_writer *writer = NULL;
-    SK_TRY(sk_folder_create(ctx, folder, single != 0, &writer));
-    const bool joined = count > 1 && are_joined(opts);
-    const sock_status status = (joined ? add_joined : add_each)(ctx, count, path, opts, writer);
-    if (status >= 0) return sk_folder_commit(ctx, writer);
-    sk_folder_abandon(writer);
-    return status;
+    SK_TRY(sk_files_check(ctx, count, path));
+    return sk_files_to_folder(ctx, count, path, opts, single != 0, true, folder);
 }

@@ -31,11 +31,16 @@ typedef struct sk_npy_file {
     sk_npy array; /* without bytes */
     int handle;   /* -1: not open */
     size_t count; /* numbers */
+    size_t size;  /* of the file, and when it was written: to see whether it changes */
+    int64_t written[2];
 } sk_npy_file;
 
 /* A file of at most two dimensions, of which `path` must live as long; one that is as long as its shape says. */
 sock_status sk_npy_open(sock_context *ctx, const char *path, sk_npy_file *out);
 void sk_npy_close(sk_npy_file *file);
+
+/* SOCK_EINPUT where the file is no longer as it was when it was opened. */
+sock_status sk_npy_unchanged(sock_context *ctx, const sk_npy_file *file);
 
 /* `count` numbers from number `first` on, in the order of the file. SOCK_EINPUT where the file has become shorter. */
 sock_status sk_npy_read(sock_context *ctx, const sk_npy_file *file, size_t first, size_t count, double *out);

@@ -64,6 +64,11 @@ static sock_status read_head(sock_context *ctx, const char *path, sk_npy_file *f
     f->array.bytes = NULL;
     f->array.size = 0;
     if (status >= 0) status = check_length(ctx, (size_t)info.st_size, f);
+    if (status >= 0) {
+        f->size = (size_t)info.st_size;
+        f->written[0] = info.st_mtim.tv_sec;
+        f->written[1] = info.st_mtim.tv_nsec;
+    }
     sk_free(head);
     return status;
 }
@@ -78,6 +83,17 @@ sock_status sk_npy_open(sock_context *ctx, const char *path, sk_npy_file *out)
     else
         *out = f;
     return status;
+}
+
+sock_status sk_npy_unchanged(sock_context *ctx, const sk_npy_file *f)
+{
+    struct stat info;
+    if (fstat(f->handle, &info) != 0) return cannot_read(ctx, f->array.source, errno);
+    if ((size_t)info.st_size == f->size && info.st_mtim.tv_sec == f->written[0] &&
+        info.st_mtim.tv_nsec == f->written[1])
+        return SOCK_OK;
+    return sk_fail(ctx, SOCK_EINPUT, "%s: the file has changed while it was read; a fit reads it several times",
+                   f->array.source);
 }
 
 void sk_npy_close(sk_npy_file *file)

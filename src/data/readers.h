@@ -31,6 +31,10 @@ sock_status sk_folder_rows(sock_context *ctx, const char *path, const sock_optio
 
 /* ---- Several files as one ---- */
 
+/* As sock_data_convert; durable: its bytes are on the disk at the end. */
+sock_status sk_files_to_folder(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
+                               bool single, bool durable, const char *folder);
+
 /* Names of all files so far. joined: trajectories and groups of the same name are one; else names are a file's own. */
 typedef struct sk_joining {
     bool joined;
@@ -59,6 +63,9 @@ sock_status sk_rows_take_log(sock_context *ctx, sk_rows *rows, size_t k);
 
 /* The same for the states that the option log names. Asked when inputs stand behind the states. */
 sock_status sk_rows_logs(sock_context *ctx, const sock_options *opts, sk_rows *rows);
+
+/* Names as the option `state` takes them: commas between, each in quotes. Freed with sk_free; NULL: out of memory. */
+char *sk_quoted_names(sock_context *ctx, size_t d, char *const *name);
 
 /* Ids "0", "1", ... */
 sock_status sk_number_names(sock_context *ctx, size_t count, char ***out);

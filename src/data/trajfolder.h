@@ -38,7 +38,9 @@ sock_status sk_folder_create(sock_context *ctx, const char *path, bool single, s
 
 /* The trajectories of data; those of later calls must have the same columns. */
 sock_status sk_folder_add(sock_context *ctx, sk_folder_writer *writer, const sock_data *data);
-sock_status sk_folder_commit(sock_context *ctx, sk_folder_writer *writer); /* frees writer in any case */
-void sk_folder_abandon(sk_folder_writer *writer);                          /* NULL is fine */
+
+/* durable: its bytes are on the disk when it has its name. Frees writer in any case. */
+sock_status sk_folder_commit(sock_context *ctx, sk_folder_writer *writer, bool durable);
+void sk_folder_abandon(sk_folder_writer *writer); /* NULL is fine */
 
 #endif

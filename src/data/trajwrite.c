@@ -227,11 +227,11 @@ static int put_headers(sk_folder_writer *w)
 }
 
 /* Bytes to the disk first, then the name of the folder. */
-static int close_files(sk_folder_writer *w)
+static int close_files(sk_folder_writer *w, bool durable)
 {
     int error = w->error ? w->error : put_headers(w);
     for (size_t f = 0; f < FILES; f++) {
-        if (!error && (fflush(w->file[f]) != 0 || fsync(fileno(w->file[f])) != 0)) error = errno;
+        if (!error && (fflush(w->file[f]) != 0 || (durable && fsync(fileno(w->file[f])) != 0))) error = errno;
         if (fclose(w->file[f]) != 0 && !error) error = errno;
         w->file[f] = NULL;
     }
@@ -239,9 +239,9 @@ static int close_files(sk_folder_writer *w)
     return error;
 }
 
-sock_status sk_folder_commit(sock_context *ctx, sk_folder_writer *w)
+sock_status sk_folder_commit(sock_context *ctx, sk_folder_writer *w, bool durable)
 {
-    int error = close_files(w);
+    int error = close_files(w, durable);
     if (!error && rename(w->temporary, w->path) != 0) error = errno;
     if (error) {
         const sock_status status = cannot_write(ctx, w->path, error);

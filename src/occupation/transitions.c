@@ -1,5 +1,6 @@
 /* transitions.c - single transitions, their blocks, and rules made from them. */
 #include "occupation/transitions.h"
+#include "occupation/rowstore.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -62,6 +63,8 @@ void sk_transitions_free(sk_transitions *t)
     sk_free(t->block);
     sk_free(t->reach);
     sk_free(t->zero);
+    sk_free(t->range);
+    sk_row_store_free(t->store);
     sk_free(t);
 }
 
@@ -159,6 +162,34 @@ sock_status sk_transitions_subset(sock_context *ctx, const sk_transitions *all, 
     t->bounds = all->bounds;
     complete(t);
     *out = t;
+    return SOCK_OK;
+}
+
+/* ---- Of a store ---- */
+
+const sk_transitions *sk_transitions_in_memory(const sk_transitions *t) { return t->like ? t->like : t; }
+
+sock_status sk_transitions_empty(sock_context *ctx, const sk_transitions *like, size_t n, sk_transitions **out)
+{
+    sk_transitions *t = NULL;
+    SK_TRY(allocate(ctx, n, like->d, like->in, 0, &t));
+    t->clusters = like->clusters;
+    t->bounds = like->bounds;
+    memcpy(t->reach, like->reach, t->d * sizeof *t->reach);
+    memcpy(t->zero, like->zero, t->in * sizeof *t->zero);
+    t->first[1] = t->block[1] = n;
+    t->blocks = 1;
+    *out = t;
+    return SOCK_OK;
+}
+
+sock_status sk_transitions_block(sock_context *ctx, const sk_transitions *t, size_t b, sk_transitions **own,
+                                 const sk_transitions **rows, size_t *begin)
+{
+    *own = NULL;
+    if (t->store) SK_TRY(sk_row_store_read(ctx, t, b, own));
+    *rows = *own ? *own : t;
+    *begin = *own ? 0 : t->block[b];
     return SOCK_OK;
 }
 

@@ -18,6 +18,8 @@ enum { SK_BLOCK = 8192 };
 /* Rows of a block in d dimensions: fewer beyond twenty, where each has several matrices of d x d. */
 size_t sk_block_rows(size_t d);
 
+typedef struct sk_row_store sk_row_store; /* rowstore.h */
+
 typedef struct sk_transitions {
     size_t n, d, folds, clusters;
     double *y, *next; /* n x d: left and right ends */
@@ -32,7 +34,20 @@ typedef struct sk_transitions {
     size_t in;               /* coordinates of a node: d states, then inputs */
     double *left, *right; /* n x in: nodes of both ends, y and next with the inputs there; without inputs y and next */
     sk_hold *hold;        /* in - d: how inputs go on in a step; a previous one is the same at both ends */
+    sk_row_store *store;  /* the rows are there and not in memory: y, next, h and cluster are NULL. No inputs then */
+    const struct sk_transitions *like; /* rows in memory that stand for those of a store, borrowed; else NULL */
+    double *range;                     /* of a store: the lowest d values, then the highest; else NULL */
 } sk_transitions;
+
+/* Rows in memory that stand for all: those of a store have some, others are themselves. */
+const sk_transitions *sk_transitions_in_memory(const sk_transitions *t);
+
+/* The rows of block b: rows *begin on of *rows, which are t, or in *own, which is the caller's to free (NULL: none). */
+sock_status sk_transitions_block(sock_context *ctx, const sk_transitions *t, size_t b, sk_transitions **own,
+                                 const sk_transitions **rows, size_t *begin);
+
+/* Rows without numbers, for a reader to fill: n of dimension d in the units of `like`, as one fold of one block. */
+sock_status sk_transitions_empty(sock_context *ctx, const sk_transitions *like, size_t n, sk_transitions **out);
 
 /* Where the transitions of a data set stand: row i goes from point `point[i]` of it to the next one. */
 typedef struct sk_split {

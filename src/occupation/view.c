@@ -26,6 +26,7 @@ static void view_free(sk_view *v)
     sk_free(v->size);
     sk_free(v->inverse);
     sk_free(v->offset);
+    sk_transitions_free(v->own);
     sk_free(v);
 }
 
@@ -75,7 +76,7 @@ static double row_sizes(size_t d, double h, const double *a, double *part)
 static sock_status sizes_of_rows(sock_context *ctx, const sk_views *v, size_t stride, size_t count, double *sizes)
 {
     enum { AT_ONCE = 1024 };
-    const sk_transitions *t = v->rows;
+    const sk_transitions *t = sk_transitions_in_memory(v->rows);
     const size_t d = t->d, in = t->in;
     double *x = sk_doubles(ctx, AT_ONCE, in), *a = sk_doubles(ctx, AT_ONCE, d * d), *part = sk_doubles(ctx, d, 1);
     sock_status status = x && a && part ? SOCK_OK : SOCK_ENOMEM;
@@ -100,7 +101,7 @@ static sock_status sizes_of_rows(sock_context *ctx, const sk_views *v, size_t st
 
 static sock_status find_typical(sock_context *ctx, sk_views *v)
 {
-    const sk_transitions *t = v->rows;
+    const sk_transitions *t = sk_transitions_in_memory(v->rows);
     const size_t stride = sk_transitions_stride(t, SK_TYPICAL_ROWS), count = (t->n + stride - 1) / stride;
     double *sizes = sk_doubles(ctx, t->d + 2, count);
     sock_status status = sizes ? sizes_of_rows(ctx, v, stride, count, sizes) : SOCK_ENOMEM;
@@ -285,7 +286,7 @@ static sock_status fill_blind(sock_context *ctx, const sk_views *views, sk_view 
             v->left[i * d2 + k] = k % (v->d + 1) == 0;
             v->integral[i * d2 + k] = v->h[i] * views->blind[k];
         }
-    return sk_rule_conditional(ctx, views->rows, v->begin, v->begin + v->n, NULL, NULL, &v->rule);
+    return sk_rule_conditional(ctx, v->of, v->begin, v->begin + v->n, NULL, NULL, &v->rule);
 }
 
 static sock_status fill_model(sock_context *ctx, const sk_views *views, sk_view *v, double *a)
@@ -300,7 +301,7 @@ static sock_status fill_model(sock_context *ctx, const sk_views *views, sk_view 
         status = left_factors(ctx, views->rows->reach, v, f, b);
     }
     if (status >= 0)
-        status = sk_rule_conditional(ctx, views->rows, v->begin, v->begin + v->n, conditional ? f : NULL,
+        status = sk_rule_conditional(ctx, v->of, v->begin, v->begin + v->n, conditional ? f : NULL,
                                      conditional ? b : NULL, &v->rule);
     if (status >= 0) status = integrate(ctx, v);
     sk_free(f);
@@ -313,19 +314,21 @@ static sock_status make(sock_context *ctx, const sk_views *views, size_t b, size
 {
     const sk_transitions *t = views->rows;
     const size_t begin = t->block[b], n = t->block[b + 1] - begin, d = t->d;
-    size_t first = n;
+    const sk_transitions *rows = t;
+    size_t first = n, at = begin;
     sk_view *v = NULL;
     double *a = sk_doubles_unset(ctx, n, d * d);
     sock_status status = a ? allocate(ctx, n, d, &v) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_transitions_block(ctx, t, b, &v->own, &rows, &at);
     if (status >= 0) {
         v->spec = views->spec;
         v->typical = &views->typical;
         v->self = v;
-        v->of = t;
-        v->begin = begin;
+        v->of = rows;
+        v->begin = at;
         v->folds = t->folds;
         v->fold = sk_transitions_fold(t, begin);
-        v->y = t->y + begin * d, v->next = t->next + begin * d, v->h = t->h + begin, v->cluster = t->cluster + begin;
+        v->y = rows->y + at * d, v->next = rows->next + at * d, v->h = rows->h + at, v->cluster = rows->cluster + at;
         status = (views->blind ? fill_blind : fill_model)(ctx, views, v, a);
     }
     if (status >= 0) {
@@ -385,7 +388,7 @@ static bool worth_keeping(const sk_transitions *t, const sk_view_spec *spec)
 {
     const double d = (double)t->d, nodes = spec->conditional ? 1 + 2 * d : 1;
     const double most = spec->keep > 0 ? spec->keep : SK_KEPT_BYTES;
-    return 8 * (double)t->n * (nodes * (d + 3) + 4 * d * d + 4 * d + 4) <= most;
+    return !t->store && 8 * (double)t->n * (nodes * (d + 3) + 4 * d * d + 4 * d + 4) <= most;
 }
 
 sock_status sk_views_new(sock_context *ctx, const sk_transitions *t, const sk_view_spec *spec, sk_views **out)
@@ -399,7 +402,7 @@ sock_status sk_views_new(sock_context *ctx, const sk_transitions *t, const sk_vi
     v->typical.part = sk_doubles(ctx, t->d, 1);
     v->blind = spec->model ? NULL : sk_doubles(ctx, t->d, t->d);
     sock_status status = v->typical.part && (v->blind || spec->model) ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0 && v->blind) constant_covariance(t, v->blind);
+    if (status >= 0 && v->blind) constant_covariance(sk_transitions_in_memory(t), v->blind);
     if (status >= 0) status = find_typical(ctx, v);
     if (status >= 0 && worth_keeping(t, &v->spec)) status = keep_all(ctx, v);
     if (status < 0) {

@@ -43,8 +43,9 @@ typedef struct sk_typical {
 
 typedef struct sk_view {
     sk_view_spec spec;
-    size_t n, d, begin, fold, folds; /* rows begin .. begin+n-1 of the transitions; all of one fold (folds: always) */
-    const sk_transitions *of;
+    size_t n, d, begin, fold, folds; /* rows begin .. begin+n-1 of `of`; all of one fold (folds: always) */
+    const sk_transitions *of;        /* the transitions, or those of a block that a store gave */
+    sk_transitions *own;             /* the latter */
     const double *y, *next, *h;
     const size_t *cluster;
     const sk_typical *typical;

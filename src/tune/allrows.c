@@ -3,9 +3,26 @@
  * here grows with their number but the rows themselves. */
 #include "tune/searchstate.h"
 
+/* Noise and long steps are asked about on the sample of a stream: before the passes, which know of neither. */
+static sock_status ask_sample(sk_search *s)
+{
+    sock_model *model = NULL;
+    if (!s->spec->stream || !s->spec->after) return SOCK_OK;
+    const sock_status status = s->spec->after(s, &model);
+    const bool found = model != NULL;
+    sock_model_free(model);
+    if (status < 0 || !found) return status;
+    return sk_fail(
+        s->ctx, SOCK_EINPUT,
+        "the sample of %zu steps asks for %s, and a stream is fitted without; give --noise none and --substeps 1 to "
+        "do so all the same, or fit a part of the data without --stream",
+        s->rows->n, s->told->noise.used ? "measurement noise" : "long steps in substeps");
+}
+
 sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage)
 {
     sock_model *model = NULL;
+    SK_TRY(ask_sample(s));
     SK_TRY(sk_search_mixture(s, &s->choice, &model));
     sk_search_take_model(s, model, sk_all_diagonal(s, &s->choice));
     s->rows = s->sets.all;

@@ -333,9 +333,10 @@ static sock_status check_unit(const maker *m)
                    m->unit);
 }
 
-sock_status sk_candidates_new(sock_context *ctx, const sk_tune_spec *spec, const sk_transitions *rows, bool pilot,
+sock_status sk_candidates_new(sock_context *ctx, const sk_tune_spec *spec, const sk_transitions *all, bool pilot,
                               sk_candidates *out)
 {
+    const sk_transitions *rows = sk_transitions_in_memory(all);
     *out = (sk_candidates){0};
     maker m = {ctx, spec, rows, pilot, spread(rows), out};
     sock_status status = check_unit(&m);

@@ -193,7 +193,7 @@ static int by_place(const void *a, const void *b)
 sock_status sk_screen_features(sock_context *ctx, const sk_views *views, const sk_features *map, size_t each,
                                size_t *list)
 {
-    const sk_transitions *rows = sk_views_rows(views);
+    const sk_transitions *rows = sk_transitions_in_memory(sk_views_rows(views));
     pursuit w = {.ctx = ctx, .views = views, .rows = rows, .map = map, .d = rows->d, .each = each, .list = list};
     w.p = sk_features_count(map);
     const size_t more = (each + SK_PURSUITS - 1) / SK_PURSUITS;

@@ -255,7 +255,7 @@ static sock_status list_steps(splitting *s)
     sk_split *out = &s->split;
     SK_TRY(count_steps(s->ctx, data, &out->n));
     SK_TRY(sk_memory_check(s->ctx, sk_rows_bytes(out->n, data->d), "the search over all steps",
-                           "give fewer steps, or raise the memory limit"));
+                           "give fewer steps, raise the memory limit, or stream the files (--stream)"));
     out->point = sk_alloc(s->ctx, out->n, sizeof *out->point);
     out->fold = sk_alloc(s->ctx, out->n, sizeof *out->fold);
     out->cluster = sk_alloc(s->ctx, out->n, sizeof *out->cluster);
@@ -388,9 +388,8 @@ static void list_windows(const sk_transitions *all, size_t rows, size_t *keep, s
     }
 }
 
-/* windows: where whole clusters do not serve. *part: all, where nothing does. */
-static sock_status part_of(sock_context *ctx, sk_transitions *all, const size_t *turn, size_t rows, bool windows,
-                           sk_transitions **part)
+sock_status sk_part_of(sock_context *ctx, sk_transitions *all, const size_t *turn, size_t rows, bool windows,
+                       sk_transitions **part)
 {
     sk_transitions *few = NULL;
     size_t kept = 0, *keep = NULL;
@@ -492,9 +491,8 @@ void sk_row_sets_clear(sk_row_sets *r)
 }
 
 /* The bounds in the units of the rows. */
-static sock_status set_bounds(sock_context *ctx, const sk_tune_spec *spec, sk_row_sets *r)
+static sock_status set_bounds(sock_context *ctx, const sk_tune_spec *spec, sk_transitions *t, sk_row_sets *r)
 {
-    sk_transitions *t = r->all;
     if (!spec->lower) return SOCK_OK;
     double *scaled = sk_doubles(ctx, t->d, 2), *upper = scaled ? scaled + t->d : NULL;
     for (size_t k = 0; scaled && k < t->d; k++) {
@@ -509,6 +507,15 @@ static sock_status set_bounds(sock_context *ctx, const sk_tune_spec *spec, sk_ro
     return status;
 }
 
+sock_status sk_row_sets_look(sock_context *ctx, const sk_tune_spec *spec, sk_transitions *t, sk_row_sets *r)
+{
+    SK_TRY(set_bounds(ctx, spec, t, r));
+    r->look = (sk_view_spec){.weighted = spec->weighted};
+    for (size_t k = 0; r->units && k < t->d; k++) r->look.density -= log(r->units->scale[k]);
+    r->grain = sk_doubles(ctx, t->d, 1);
+    return r->grain ? set_jitter(ctx, t, &r->look, r->grain) : SOCK_ENOMEM;
+}
+
 sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t search_rows, size_t screen_rows,
                             sk_row_sets *out)
 {
@@ -519,16 +526,12 @@ sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t 
     s.split.hold = spec->inputs ? spec->inputs->hold : NULL;
     SK_GO(sk_scaling_choose(ctx, spec, s.data, &r.units));
     SK_GO(sk_transitions_new(ctx, s.data, &s.split, r.units, &r.all));
-    SK_GO(set_bounds(ctx, spec, &r));
     r.search = r.screen = r.all;
-    r.look = (sk_view_spec){.weighted = spec->weighted};
-    for (size_t k = 0; r.units && k < r.all->d; k++) r.look.density -= log(r.units->scale[k]);
-    r.grain = sk_doubles(ctx, r.all->d, 1);
-    SK_GO(r.grain ? set_jitter(ctx, r.all, &r.look, r.grain) : SOCK_ENOMEM);
+    SK_GO(sk_row_sets_look(ctx, spec, r.all, &r));
     const bool windows = sk_take_part(r.all->n, search_rows);
-    SK_GO(part_of(ctx, r.all, s.turn, search_rows, windows, &r.search));
+    SK_GO(sk_part_of(ctx, r.all, s.turn, search_rows, windows, &r.search));
     r.screen = r.search;
-    SK_GO(part_of(ctx, r.search, s.turn, screen_rows, windows, &r.screen));
+    SK_GO(sk_part_of(ctx, r.search, s.turn, screen_rows, windows, &r.screen));
     *out = r;
     r = (sk_row_sets){0};
 out:

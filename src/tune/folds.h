@@ -20,6 +20,14 @@ typedef struct sk_row_sets {
  * pieces) with about search_rows and screen_rows steps; the same rows where there are not many more. */
 sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t search_rows, size_t screen_rows,
                             sk_row_sets *out);
+
+/* Bounds, jitter and density from rows that are in the units of r. */
+sock_status sk_row_sets_look(sock_context *ctx, const sk_tune_spec *spec, sk_transitions *t, sk_row_sets *r);
+
+/* About so many rows of all: whole clusters in their turns, or windows of each where these do not serve and windows are
+ * wanted. *part: all, where there are not many more or nothing serves. */
+sock_status sk_part_of(sock_context *ctx, sk_transitions *all, const size_t *turn, size_t rows, bool windows,
+                       sk_transitions **part);
 void sk_row_sets_clear(sk_row_sets *rows);
 
 /* Whether coordinate k has one rate of change in all rows: the time itself, whose steps recur without being rounded. */

@@ -62,21 +62,38 @@ typedef struct held_rows {
 
 typedef sock_status (*held_fn)(sock_context *ctx, void *arg, const held_rows *part);
 
-/* work for every block that is held out. */
+/* The model without the fold of a block: made anew where the fold is another than that of the block before. */
+typedef struct held_fold {
+    size_t fold;
+    sock_model *model;
+} held_fold;
+
+static sock_status take_fold(sock_context *ctx, const sk_held_model *held, size_t fold, held_fold *now)
+{
+    if (now->model && now->fold == fold) return SOCK_OK;
+    sock_model_free(now->model);
+    now->model = NULL;
+    now->fold = fold;
+    return sk_held_model_without(ctx, held, fold, NULL, &now->model);
+}
+
+/* work for every block that is held out; they stand fold by fold. */
 static sock_status each_held(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look,
                              const sk_held_model *held, held_fn work, void *arg)
 {
     sock_status status = SOCK_OK;
-    for (size_t fold = 0; status >= 0 && fold < rows->folds; fold++) {
-        sock_model *model = NULL;
-        if (rows->first[fold + 1] == rows->first[fold]) continue;
-        status = sk_held_model_without(ctx, held, fold, NULL, &model);
-        for (size_t at = rows->first[fold]; status >= 0 && at < rows->first[fold + 1]; at += sk_block_rows(rows->d)) {
-            held_rows part = {rows, look, at, SK_MIN(at + sk_block_rows(rows->d), rows->first[fold + 1]), model};
-            status = work(ctx, arg, &part);
-        }
-        sock_model_free(model);
+    held_fold now = {0};
+    for (size_t b = 0; status >= 0 && b < rows->blocks && rows->block[b] < rows->first[rows->folds]; b++) {
+        sk_transitions *own = NULL;
+        held_rows part = {.look = look};
+        status = take_fold(ctx, held, sk_transitions_fold(rows, rows->block[b]), &now);
+        if (status >= 0) status = sk_transitions_block(ctx, rows, b, &own, &part.rows, &part.begin);
+        part.end = part.begin + rows->block[b + 1] - rows->block[b];
+        part.model = now.model;
+        if (status >= 0) status = work(ctx, arg, &part);
+        sk_transitions_free(own);
     }
+    sock_model_free(now.model);
     return status;
 }
 

@@ -4,6 +4,7 @@
 #include "tune/scaling.h"
 #include "tune/searchspread.h"
 #include "tune/searchstate.h"
+#include "tune/streamrows.h"
 
 #include <math.h>
 
@@ -99,7 +100,7 @@ static sock_status run(sk_search *s, sock_model **out)
         sk_fall_back(s);
     }
     SK_TRY(walk(s));
-    if (s->spec->after && !s->spec->data->inputs) SK_TRY(s->spec->after(s, out));
+    if (s->spec->after && !s->spec->stream && !s->spec->data->inputs) SK_TRY(s->spec->after(s, out));
     if (!*out) {
         SK_TRY(sk_search_mixture(s, &s->choice, out));
         SK_TRY(sk_search_spread(s, *out));
@@ -145,8 +146,10 @@ sock_status sk_search_new(sock_context *ctx, const sk_tune_spec *spec, sk_tune_o
     s->start = sk_seconds();
     s->score = -(double)INFINITY;
     s->best_drift = s->best_diffusion = SK_MOST;
-    const sock_status status = sk_row_sets_new(ctx, spec, sk_budget_rows(spec->budget, d, sk_search_rows(d)),
-                                               sk_budget_rows(spec->budget, d, SK_SCREEN_ROWS), &s->sets);
+    const size_t few = sk_budget_rows(spec->budget, d, SK_SCREEN_ROWS);
+    const sock_status status =
+        spec->stream ? sk_stream_row_sets(ctx, spec, few, &s->sets)
+                     : sk_row_sets_new(ctx, spec, sk_budget_rows(spec->budget, d, sk_search_rows(d)), few, &s->sets);
     s->rows = s->sets.search;
     if (status < 0)
         sk_search_free(s);

@@ -29,10 +29,10 @@ typedef struct looking {
 
 static sock_status take_some(looking *w)
 {
-    const sk_transitions *all = w->s->rows;
+    const sk_transitions *all = sk_transitions_in_memory(w->s->rows);
     const size_t stride = sk_transitions_stride(all, SK_BAND_ROWS), count = (all->n + stride - 1) / stride;
     w->rows = all;
-    w->times = (double)all->n / (double)count;
+    w->times = (double)w->s->rows->n / (double)count;
     if (stride == 1) return SOCK_OK;
     size_t *keep = sk_alloc(w->s->ctx, count, sizeof *keep);
     if (!keep) return SOCK_ENOMEM;
@@ -205,7 +205,10 @@ static sock_status diffusion_laws(const looking *w, sk_spread *spread)
 
 static void find_range(const sk_transitions *rows, sk_spread *spread)
 {
-    const size_t in = rows->in;
+    const size_t in = rows->in, d = rows->d;
+    if (rows->range) memcpy(spread->lower, rows->range, d * sizeof *rows->range);
+    if (rows->range) memcpy(spread->upper, rows->range + d, d * sizeof *rows->range);
+    if (rows->range) return;
     for (size_t k = 0; k < in; k++) spread->lower[k] = spread->upper[k] = rows->left[k];
     for (size_t i = 0; i < rows->n * in; i++) {
         spread->lower[i % in] = fmin(spread->lower[i % in], fmin(rows->left[i], rows->right[i]));

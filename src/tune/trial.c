@@ -150,9 +150,9 @@ sock_status sk_pivoted_map(sock_context *ctx, const sk_kernel *kernel, const sk_
     return status;
 }
 
-static sock_status make_features(sock_context *ctx, const sk_transitions *rows, const sk_candidate *c,
-                                 sk_features **out)
+static sock_status make_features(sock_context *ctx, const sk_transitions *all, const sk_candidate *c, sk_features **out)
 {
+    const sk_transitions *rows = sk_transitions_in_memory(all);
     const bool drift = c->field == SK_DRIFT;
     const double tolerance = drift ? SK_DRIFT_PIVOT : SK_DIFFUSION_PIVOT;
     if (sk_kernel_is_implicit(c->kernel) && sk_kernel_is_bounded(c->kernel) && rows->bounds)

@@ -34,6 +34,9 @@ struct sk_search; /* a search whose stages are done: searchstate.h */
 
 typedef struct sk_tune_spec {
     const sock_data *data;
+    struct sk_stream
+        *stream;     /* the data are its sample, and all rows come from it (streamrows.h); NULL: they are all */
+    bool leave_wild; /* of a stream: wild steps of all rows take no part */
     const sock_data *validation;  /* NULL: cross-validation on the data */
     const bool *wild, *wild_held; /* points of each: the step that begins there takes no part; NULL: all do */
     size_t folds;                 /* 0: 6 */

@@ -1,0 +1,317 @@
+/* source.c - see source.h. A chunk is the least number of whole trajectories with SK_CHUNK points, or so many points of
+ * a longer one: a matter of the data alone. What a fit computes does not depend on it. */
+#define _GNU_SOURCE
+#include "source.h"
+
+#include "readers.h"
+#include "trajfolder.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SK_CHUNK = 1 << 16 };
+
+typedef struct part {
+    sk_folder folder;
+    bool open;
+    size_t *first;
+    size_t before; /* trajectories of the parts before it */
+} part;
+
+struct sk_source {
+    size_t parts;
+    part *part;
+    char **made, *name; /* folders of our own, one for each part or NULL */
+    sock_options *opts; /* of every chunk */
+    size_t every, trajectories;
+};
+
+static void remove_made(const char *folder)
+{
+    static const char *const names[] = {"x.npy", "t.npy", "first.npy", "group.npy", "names.txt"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) < (int)sizeof path) unlink(path);
+    rmdir(folder);
+}
+
+void sk_source_free(sk_source *s)
+{
+    if (!s) return;
+    for (size_t i = 0; s->part && i < s->parts; i++) {
+        if (s->part[i].open) sk_folder_close(&s->part[i].folder);
+        sk_free(s->part[i].first);
+    }
+    for (size_t i = 0; s->made && i < s->parts; i++) {
+        if (s->made[i]) remove_made(s->made[i]);
+        sk_free(s->made[i]);
+    }
+    sk_free(s->part);
+    sk_free(s->made);
+    sk_free(s->name);
+    sock_options_free(s->opts);
+    sk_free(s);
+}
+
+size_t sk_source_trajectories(const sk_source *s) { return s->trajectories; }
+const char *sk_source_name(const sk_source *s) { return s->name; }
+
+/* ---- Opening ---- */
+
+/* What would have to see all data at once. */
+static sock_status refuse(sock_context *ctx, const sock_options *opts)
+{
+    static const struct {
+        const char *key, *allowed, *why;
+    } none[] = {{"files", "apart", "a trajectory cannot go on in another file"},
+                {"input", "none", "inputs are fitted in memory"},
+                {"time-dependent", "no", "inputs are fitted in memory"}};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (strcmp(sk_option_text(opts, none[i].key), none[i].allowed) != 0)
+            return sk_fail(ctx, SOCK_EUSAGE, "%s is '%s'; allowed where the data stream: %s (%s)", none[i].key,
+                           sk_option_text(opts, none[i].key), none[i].allowed, none[i].why);
+    return SOCK_OK;
+}
+
+/* The options of data for one file after the other; state: that of all, or NULL. */
+static sock_status own_options(sock_context *ctx, const sock_options *opts, bool read_already, const char *state,
+                               sock_options **out)
+{
+    static const char *const done[] = {"missing", "every", "id", "group", "dt", "wide", "time-unit", "log"};
+    sock_options *own = sock_options_new(ctx);
+    sock_status status = own ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < sock_option_count(); i++) {
+        const char *key = sock_option_describe(i).key;
+        bool skipped = !sk_option_is_set(opts, key);
+        for (size_t k = 0; read_already && k < sizeof done / sizeof *done; k++) skipped |= strcmp(key, done[k]) == 0;
+        if (!skipped) status = sock_options_set(ctx, own, key, sk_option_text(opts, key));
+    }
+    if (status >= 0) status = sock_options_set(ctx, own, "grouping", "none");
+    if (status >= 0 && state) status = sock_options_set(ctx, own, "state", state);
+    if (status < 0)
+        sock_options_free(own);
+    else
+        *out = own;
+    return status;
+}
+
+/* A file as a folder of our own. Missing values and thinning wait for the chunks. */
+static sock_status make_folder(sock_context *ctx, const char *path, const sock_options *opts, const char *scratch,
+                               char **made)
+{
+    char *folder = sk_format(ctx, "%s/sock-%ld-XXXXXX", scratch, (long)getpid());
+    if (!folder) return SOCK_ENOMEM;
+    if (!mkdtemp(folder)) {
+        const int error = errno;
+        sk_free(folder);
+        return sk_fail(ctx, SOCK_EIO, "%s: no folder can be made there: %s; --scratch names another one", scratch,
+                       strerror(error));
+    }
+    rmdir(folder); /* a name that nobody has */
+    const sock_status status = sk_files_to_folder(ctx, 1, &path, opts, false, false, folder);
+    if (status < 0)
+        sk_free(folder);
+    else
+        *made = folder;
+    return status;
+}
+
+static sock_status open_part(sock_context *ctx, sk_source *s, size_t i, const char *path)
+{
+    part *p = &s->part[i];
+    SK_TRY(sk_folder_open(ctx, path, &p->folder));
+    p->open = true;
+    p->before = s->trajectories;
+    s->trajectories += p->folder.trajectories;
+    if (p->folder.x.array.fortran && p->folder.columns > 1)
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "%s: the columns stand one behind the other (Fortran order); a stream needs points",
+                       p->folder.x.array.source);
+    p->first = sk_alloc(ctx, p->folder.trajectories + 1, sizeof *p->first);
+    return p->first ? sk_folder_first(ctx, &p->folder, p->first) : SOCK_ENOMEM;
+}
+
+/* The states that the first part has are those of all. */
+static sock_status fix_states(sock_context *ctx, const part *first, const sock_options *opts, bool made, sk_source *s)
+{
+    const bool named = strcmp(sk_option_text(opts, "state"), "auto") != 0;
+    char *list = NULL;
+    if (!named && first->folder.name) {
+        list = sk_quoted_names(ctx, first->folder.columns, first->folder.name);
+        if (!list) return SOCK_ENOMEM;
+    }
+    const sock_status status = own_options(ctx, opts, made, list, &s->opts);
+    sk_free(list);
+    return status;
+}
+
+/* What is done to files as they are read would be done to folders as they are visited. */
+static sock_status refuse_mixed(sock_context *ctx, const sock_options *opts)
+{
+    static const char *const keys[] = {"every", "missing", "log"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (sk_option_is_set(opts, keys[i]))
+            return sk_fail(ctx, SOCK_EUSAGE,
+                           "folders and other files stream together without %s; convert the files first", keys[i]);
+    return SOCK_OK;
+}
+
+static sock_status open_all(sock_context *ctx, sk_source *s, const char *const *path, const sock_options *opts,
+                            const char *scratch)
+{
+    bool made = false, given = false;
+    for (size_t i = 0; i < s->parts; i++) {
+        if (sk_is_folder(path[i])) {
+            given = true;
+        } else {
+            made = true;
+            SK_TRY(make_folder(ctx, path[i], s->opts ? s->opts : opts, scratch, &s->made[i]));
+        }
+        SK_TRY(open_part(ctx, s, i, s->made[i] ? s->made[i] : path[i]));
+        if (i == 0) SK_TRY(fix_states(ctx, &s->part[0], opts, false, s));
+    }
+    if (made && given) SK_TRY(refuse_mixed(ctx, opts));
+    if (!made) return SOCK_OK;
+    sock_options *read = NULL; /* what was done to the files is not done again */
+    SK_TRY(own_options(ctx, s->opts, true, NULL, &read));
+    sock_options_free(s->opts);
+    s->opts = read;
+    return SOCK_OK;
+}
+
+sock_status sk_source_open(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
+                           const char *scratch, sk_source **out)
+{
+    SK_TRY(refuse(ctx, opts));
+    sk_source *s = sk_alloc(ctx, 1, sizeof *s);
+    if (!s) return SOCK_ENOMEM;
+    s->parts = count;
+    s->part = sk_alloc(ctx, count, sizeof *s->part);
+    s->made = sk_alloc(ctx, count, sizeof *s->made);
+    s->name = count > 1 ? sk_format(ctx, "%s and %zu more", path[0], count - 1) : sk_strdup(ctx, path[0]);
+    sock_status status = s->part && s->made && s->name ? open_all(ctx, s, path, opts, scratch) : SOCK_ENOMEM;
+    if (status >= 0) s->every = SK_MAX(sk_option_count(s->opts, "every"), 1);
+    if (status < 0)
+        sk_source_free(s);
+    else
+        *out = s;
+    return status;
+}
+
+/* ---- Chunks ---- */
+
+/* Points begin .. end-1 of a part; from trajectory `first` of the part on. */
+typedef struct range {
+    size_t first, count, begin, end;
+} range;
+
+static sock_status fill_rows(sock_context *ctx, const sk_source *s, const part *p, const range *r, sk_rows *rows)
+{
+    const size_t n = r->end - r->begin;
+    rows->place = "point";
+    rows->source = sk_strdup(ctx, s->name);
+    rows->time = sk_strdup(ctx, "t");
+    rows->d = p->folder.columns;
+    rows->count = n;
+    rows->t = sk_doubles_unset(ctx, n, 1);
+    rows->x = sk_doubles_unset(ctx, n, rows->d);
+    rows->label = sk_alloc(ctx, n, sizeof *rows->label);
+    rows->line = sk_alloc(ctx, n, sizeof *rows->line);
+    rows->id = sk_alloc(ctx, r->count, sizeof *rows->id);
+    if (!rows->source || !rows->time || !rows->t || !rows->x || !rows->label || !rows->line || !rows->id)
+        return SOCK_ENOMEM;
+    rows->trajectories = r->count;
+    for (size_t j = 0; j < r->count; j++) {
+        if (!(rows->id[j] = sk_format(ctx, "%zu", p->before + r->first + j))) return SOCK_ENOMEM;
+        const size_t from = SK_MAX(p->first[r->first + j], r->begin), to = SK_MIN(p->first[r->first + j + 1], r->end);
+        for (size_t i = from; i < to; i++) {
+            rows->label[i - r->begin] = j;
+            rows->line[i - r->begin] = i - p->first[r->first + j];
+        }
+    }
+    SK_TRY(sk_folder_points(ctx, &p->folder, r->begin, n, rows->t, rows->x));
+    if (!p->folder.name) return sk_named_columns(ctx, s->name, rows->d, s->opts, &rows->state);
+    SK_TRY(sk_state_names(ctx, s->name, rows->d, (const char *const *)p->folder.name, &rows->state));
+    return sk_rows_select(ctx, s->opts, rows);
+}
+
+/* Whether anything of the rows is left; what is not finite says so itself. */
+static bool is_empty(const sk_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        bool whole = rows->t[i] == rows->t[i];
+        for (size_t k = 0; k < rows->d; k++) whole = whole && rows->x[i * rows->d + k] == rows->x[i * rows->d + k];
+        if (whole) return false;
+    }
+    return true;
+}
+
+static sock_status number_trajectories(sock_context *ctx, const sock_data *data, size_t **out)
+{
+    *out = sk_alloc(ctx, data->trajectories, sizeof **out);
+    if (!*out) return SOCK_ENOMEM;
+    for (size_t j = 0; j < data->trajectories; j++) (*out)[j] = strtoull(data->id[j], NULL, 10);
+    return SOCK_OK;
+}
+
+static sock_status work_on(sock_context *ctx, const sk_source *s, const part *p, const range *r, sk_chunk_fn work,
+                           void *arg)
+{
+    sk_rows rows = {0};
+    sk_chunk chunk = {0};
+    const bool piece = r->count == 1 && (r->begin > p->first[r->first] || r->end < p->first[r->first + 1]);
+    sock_status status = fill_rows(ctx, s, p, r, &rows);
+    if (status >= 0) sk_rows_missing(sk_option_text(s->opts, "missing"), &rows);
+    if (status < 0 || is_empty(&rows)) goto out;
+    SK_GO(sk_rows_finish(ctx, s->opts, &rows, &chunk.data));
+    if (piece && chunk.data->unsorted)
+        SK_GO(
+            sk_fail(ctx, SOCK_EINPUT,
+                    "%s: trajectory %zu, point %zu: the times of a long trajectory must rise; sock convert sorts them",
+                    s->name, p->before + r->first, chunk.data->unsorted_at));
+    chunk.goes_on = piece && r->end < p->first[r->first + 1];
+    chunk.before = (r->begin - SK_MIN(r->begin, p->first[r->first])) / s->every;
+    SK_GO(number_trajectories(ctx, chunk.data, &chunk.trajectory));
+    status = work(ctx, arg, &chunk);
+out:
+    sk_rows_clear(&rows);
+    sk_free(chunk.trajectory);
+    sock_data_free(chunk.data);
+    return status;
+}
+
+/* The range from a point on: whole trajectories, or a piece of one. */
+static range next_range(const part *p, size_t every, size_t j, size_t begin)
+{
+    const size_t most = SK_CHUNK * every;
+    range r = {j, 1, begin, p->first[j + 1]};
+    if (r.end - begin > most + 1) {
+        r.end = begin + most + 1;
+        return r;
+    }
+    while (begin == p->first[j] && j + r.count < p->folder.trajectories && p->first[j + r.count + 1] - begin <= most)
+        r.end = p->first[j + r.count++ + 1];
+    return r;
+}
+
+sock_status sk_source_each(sock_context *ctx, const sk_source *s, const char *stage, sk_chunk_fn work, void *arg)
+{
+    for (size_t i = 0; i < s->parts; i++) {
+        const part *p = &s->part[i];
+        for (size_t j = 0, at = 0; j < p->folder.trajectories;) {
+            SK_TRY(sk_progress(ctx, stage, -1));
+            const range r = next_range(p, s->every, j, at);
+            if (r.end > r.begin) SK_TRY(work_on(ctx, s, p, &r, work, arg));
+            const bool whole = r.end == p->first[j + r.count];
+            j = whole ? j + r.count : j;
+            at = whole ? r.end : r.end - 1; /* pieces share a point */
+        }
+        SK_TRY(sk_npy_unchanged(ctx, &p->folder.x));
+        SK_TRY(sk_npy_unchanged(ctx, &p->folder.t));
+    }
+    return SOCK_OK;
+}
