@@ -132,7 +132,7 @@ static void add_row(const json_t *row, const check_scene *scene, tally *t)
     t->sets++;
     t->objections += exp_number_at(row, OK) == 0;
     t->named += scene->pattern && strncmp(exp_text_at(row, PATTERN), scene->pattern, strlen(scene->pattern)) == 0;
-    for (int i = 0; i < SOCK_CHECK_TESTS; i++) t->rejected[i] += exp_number_at(row, (size_t)(FIRST_P + i)) < 0.05;
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++) t->rejected[i] += exp_number_at(row, (size_t)FIRST_P + (size_t)i) < 0.05;
     t->lag1 += exp_number_at(row, LAG1);
     t->ratio += exp_number_at(row, RATIO);
     t->scale += exp_number_at(row, SCALE);

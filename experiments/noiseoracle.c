@@ -204,7 +204,8 @@ static double newton(const oracle *o, double *step)
 /* Goes by the first of 1, 1/2, .. 1/64 of the step that gains; 0: none does. */
 static int climb(const oracle *o, const double *step, double *work, double *sum, guess *g)
 {
-    for (double share = 1; share > 0.01; share /= 2) {
+    for (int halvings = 0; halvings <= 6; halvings++) {
+        const double share = ldexp(1, -halvings);
         guess next = *g;
         for (size_t k = 0; k < o->weights + o->noises; k++) next.value[k] += share * step[k];
         const double value = filter(o, &next, work);
@@ -220,7 +221,7 @@ static int climb(const oracle *o, const double *step, double *work, double *sum,
 static void maximise(const oracle *o, double *work, guess *g)
 {
     static const double enough = 0.005; /* nats: a tenth of a standard error */
-    double step[MOST], sum = filter(o, g, o->term);
+    double step[MOST] = {0}, sum = filter(o, g, o->term);
     for (int i = 0; i < PASSES && isfinite(sum); i++) {
         if (!differentiate(o, g, work) || newton(o, step) < enough) return;
         if (!climb(o, step, work, &sum, g)) return;
@@ -238,8 +239,8 @@ sock_status noise_oracle(const noise_paths *p, const double *y, const double *va
                 .weights = s->drifts + s->diffusions,
                 .noises = variance ? s->d : 0};
     guess g = {0};
-    double *work = malloc(n * sizeof *work);
-    o.term = malloc(n * sizeof *o.term);
+    double *work = calloc(n, sizeof *work);
+    o.term = calloc(n, sizeof *o.term);
     o.slope = malloc((o.weights + o.noises) * n * sizeof *o.slope);
     const int lacking = !work || !o.term || !o.slope;
     memcpy(g.value, s->weight, o.weights * sizeof *g.value);

@@ -161,7 +161,7 @@ static size_t next_number(const char *text, int outside, const char **at)
     int depth = 0;
     for (const char *p = text; p < *at; p++) depth += (*p == '(') - (*p == ')');
     for (const char *p = *at; *p; p++) {
-        const char before = p > text ? p[-1] : ' ';
+        const char before = (char)(p > text ? p[-1] : ' ');
         char *end;
         depth += (*p == '(') - (*p == ')');
         if (!(*p >= '0' && *p <= '9') || !strchr(" (-=", before) || (outside && depth)) continue;

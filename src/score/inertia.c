@@ -6,6 +6,7 @@
 #include "model/sampler.h"
 #include "tune/policy.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -241,6 +242,7 @@ static void find_slopes(const job *j, const group *g)
 {
     const size_t d = g->d, w = 2 * d;
     const double *reach = j->spec->reach;
+    assert(w > 0);
     for (size_t i = 0; i < g->count; i++)
         for (size_t k = 0; k < 2 * w; k++) {
             double *x = g->x + (i * 2 * w + k) * w;

@@ -83,7 +83,6 @@ static void place_points(const ensemble *e, size_t i, const double *state, doubl
     const double *start = e->job->data->x + e->job->start[e->interval[i]] * d, reach = sqrt((double)d);
     double *c = e->root + i * d * d;
     bool finite = true;
-    assert(d > 0);
     decompose(d, state + d, e->matrix, c, e->sign + i * d);
     for (size_t k = 0; k < d; k++)
         for (size_t j = 0; j < d; j++) {
@@ -91,6 +90,7 @@ static void place_points(const ensemble *e, size_t i, const double *state, doubl
             x[(2 * k + 1) * in + j] = state[j] - reach * c[k * d + j];
         }
     memcpy(x + 2 * d * in, state, d * sizeof *x);
+    assert(d > 0);
     for (size_t k = 0; k < points_of(d) * d; k++) finite = finite && isfinite(x[k / d * in + k % d]);
     for (size_t k = 0; !finite && k < points_of(d); k++) memcpy(x + k * in, start, d * sizeof *x);
     if (in == d) return;
