@@ -138,7 +138,7 @@ static bool takes_file(const cli_option *o)
 static int check_standard_input(const cli *c)
 {
     int readers = 0;
-    for (int i = 0; i < c->operands; i++) readers += strcmp(c->operand[i], "-") == 0;
+    for (int i = 0; i < c->operands; i++) readers += c->operand[i] && strcmp(c->operand[i], "-") == 0;
     for (const cli_option *o = c->own; o && o->name; o++) {
         const bool written = o->letter == 'o' || strcmp(o->name, "search-log") == 0;
         readers += takes_file(o) && !written && *o->value && strcmp(*o->value, "-") == 0;

@@ -11,7 +11,6 @@
 #include "score/filter.h"
 #include "tune/policy.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,9 +101,9 @@ static sock_status fill_series(sock_context *ctx, const sock_data *data, size_t 
 static sock_status take_steps(sock_context *ctx, const sock_data *data, const bool *skip, size_t every, laws *out)
 {
     size_t pieces, chosen = 1;
-    assert(data->d > 0);
     *out = (laws){0};
-    const size_t most = SK_BINNED_STEPS / data->d, all = lay_steps(data, skip, every, 1, NULL, NULL, &pieces);
+    const size_t most = SK_MAX(SK_BINNED_STEPS / data->d, 1);
+    const size_t all = lay_steps(data, skip, every, 1, NULL, NULL, &pieces);
     if (all > most) chosen = all / most + 1;
     const size_t steps = lay_steps(data, skip, every, chosen, NULL, NULL, &pieces);
     if (!steps) return SOCK_OK;

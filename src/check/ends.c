@@ -18,7 +18,6 @@
 #include "simulate/simulate.h"
 #include "tune/policy.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -120,10 +119,11 @@ sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_
 
 static void centre(size_t d, size_t ends, double *x, double *mean)
 {
-    assert(d > 0);
     memset(mean, 0, d * sizeof *mean);
-    for (size_t i = 0; i < ends * d; i++) mean[i % d] += x[i] / (double)ends;
-    for (size_t i = 0; i < ends * d; i++) x[i] -= mean[i % d];
+    for (size_t i = 0; i < ends; i++)
+        for (size_t k = 0; k < d; k++) mean[k] += x[i * d + k] / (double)ends;
+    for (size_t i = 0; i < ends; i++)
+        for (size_t k = 0; k < d; k++) x[i * d + k] -= mean[k];
 }
 
 static void covariance(size_t d, size_t ends, const double *x, double *c)
@@ -349,12 +349,12 @@ static size_t simulate(const job *j, size_t i, paths *p)
 
 static void add_powers(size_t d, size_t draws, const double *u, const bool *used, double *power)
 {
-    assert(d > 0);
-    for (size_t i = 0; i < (draws + 1) * d; i++) {
-        const double square = used[i % d] ? u[i] * u[i] : 0;
-        power[2 * i] += square;
-        power[2 * i + 1] += square * square;
-    }
+    for (size_t i = 0; i <= draws; i++)
+        for (size_t k = 0; k < d; k++, u++, power += 2) {
+            const double square = used[k] ? *u * *u : 0;
+            power[0] += square;
+            power[1] += square * square;
+        }
 }
 
 /* u is in units of a standard deviation to which the observed end itself adds: the same in units of the others'. */

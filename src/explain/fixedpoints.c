@@ -74,15 +74,15 @@ static double step_once(newton *w)
 {
     const size_t d = w->ask->d;
     double size = 0, longest = 0;
-    assert(d > 0);
     sk_ask(w->ask, 1, w->x, w->f, NULL);
     for (size_t k = 0; k < d; k++) longest = fmax(longest, fabs(w->f[k]));
     if (longest == 0) return 0;
     differentiate(w);
-    for (size_t i = 0; i < d * d; i++) {
-        w->spoil[i] = w->jacobian[i] * width(w->ask, i % d) / width(w->ask, i / d);
-        size = fmax(size, fabs(w->spoil[i]));
-    }
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l < d; l++) {
+            w->spoil[k * d + l] = w->jacobian[k * d + l] * width(w->ask, l) / width(w->ask, k);
+            size = fmax(size, fabs(w->spoil[k * d + l]));
+        }
     for (size_t k = 0; k < d; k++) w->step[k] = w->f[k] / width(w->ask, k);
     if (!isfinite(size) || !sk_eliminate(d, 1e-13 * size, w->spoil, w->pivot)) return NAN;
     sk_unwind(d, w->spoil, w->pivot, w->step);
