@@ -224,6 +224,35 @@ static void test_boundfits__refuses_what_cannot_be(void **state)
     sock_data_free(data);
 }
 
+/* Where no state comes near a bound every number is the one without any. */
+static void test_boundfits__others_are_the_same_to_the_last_bit(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"gbm", "ou", "doublewell"};
+    static const char *const without[] = {"lower", "none", "upper", "none", "noise", "none", NULL};
+    for (size_t s = 0; s < sizeof names / sizeof *names; s++) {
+        known k = {0};
+        assert_int_equal(sys_new(ctx, sys_find(names[s]), 5, &k.instance), SOCK_OK);
+        k.instance->trajectories[SYS_TRAIN] = 4;
+        assert_int_equal(sys_generate(ctx, k.instance, SYS_TRAIN, &k.train), SOCK_OK);
+        sock_model *one = fit(k.train, without + 4), *other = fit(k.train, without);
+        const double *x;
+        const size_t d = sock_model_dim(one), n = sock_data_trajectory(k.train, 0, NULL, &x);
+        double *f = calloc(2 * n * (d + d * d), sizeof *f);
+        assert_true(n > 5);
+        for (size_t i = 0; i < 2; i++) {
+            double *at = f + i * n * (d + d * d);
+            assert_int_equal(sock_model_drift(ctx, i ? other : one, n, x, at), SOCK_OK);
+            assert_int_equal(sock_model_diffusion(ctx, i ? other : one, n, x, at + n * d), SOCK_OK);
+        }
+        assert_memory_equal(f, f + n * (d + d * d), n * (d + d * d) * sizeof *f);
+        assert_false(sock_model_bounds(one, NULL, NULL));
+        free(f);
+        sock_model_free(one), sock_model_free(other);
+        clear(&k);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +262,7 @@ int main(void)
         cmocka_unit_test(test_boundfits__reactions_of_an_epidemic_can_be_read),
         cmocka_unit_test(test_boundfits__named_kernels),
         cmocka_unit_test(test_boundfits__refuses_what_cannot_be),
+        cmocka_unit_test(test_boundfits__others_are_the_same_to_the_last_bit),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -469,6 +469,36 @@ static void test_inputs__of_a_season_are_found(void **state)
     }
 }
 
+/* An input that is constant in every trajectory is the same however it is held. */
+static void prop_inputs__constant_ones_are_held_alike(void **state)
+{
+    (void)state;
+    sock_model *model[2];
+    double f[2][3], a[2][3];
+    static const double x[3] = {-1, 0, 1}, u[3] = {0, 1, 1};
+    for (int i = 0; i < 2; i++) {
+        double *z = season(9, 0.1);
+        for (size_t j = 0; j < PATHS; j++) /* half of the trajectories are moved by the arm that they are in */
+            for (size_t k = 0; k < POINTS; k++) {
+                double *at = z + (j * POINTS + k) * 3;
+                at[1] = j % 2;
+                at[0] += j % 2 ? 3 : 0;
+            }
+        const char *const pairs[] = {"hold", i ? "linear" : "previous", NULL};
+        sock_data *data = data_with("u,w", 3, PATHS, POINTS, 0.1, z);
+        model[i] = fit(data, pairs);
+        assert_int_equal(sock_model_inputs(model[i]) > 0, 1);
+        assert_string_equal(sock_model_input_name(model[i], 0), "u");
+        if (sock_model_inputs(model[i]) == 1)
+            assert_int_equal(sock_model_evaluate_at(ctx, model[i], 3, x, u, f[i], a[i]), SOCK_OK);
+        sock_data_free(data);
+    }
+    assert_true(sock_model_inputs(model[0]) == 1 && sock_model_inputs(model[1]) == 1);
+    assert_all_close(3, f[1], f[0], 1e-9);
+    assert_all_close(3, a[1], a[0], 1e-9);
+    sock_model_free(model[0]), sock_model_free(model[1]);
+}
+
 /* ---- Bounds ---- */
 
 /* Letters of the states first, then those of the inputs; one that does not count is nowhere. */
@@ -693,6 +723,7 @@ static band band_at(const sock_model *model, const double *x, const double *u)
 typedef struct asking {
     const sock_model *model;
     const sock_data *data;
+    const sock_options *few; /* draws: the check is made again and again */
 } asking;
 
 static sock_status ask_all(sock_context *context, void *argument)
@@ -704,7 +735,7 @@ static sock_status ask_all(sock_context *context, void *argument)
     sock_checks told;
     sock_status status = sock_model_bands_at(context, a->model, 1, &x, &u, 0.9, &(sock_bands){.f_low = &low});
     if (status >= 0) status = sock_model_draw(context, a->model, 1, 2, &draw);
-    if (status >= 0) status = sock_check(context, a->model, a->data, NULL, &told);
+    if (status >= 0) status = sock_check(context, a->model, a->data, a->few, &told);
     sock_model_free(draw);
     return status;
 }
@@ -746,7 +777,10 @@ static void prop_inputs__bands_are_those_of_the_draws(void **state)
     assert_all_close(PLACES - 1, moves.f_low, b.f_low, 1e-3); /* the last is where nobody was */
     assert_all_close(PLACES - 1, moves.f_high, b.f_high, 1e-3);
     sock_set_threads(ctx, 1);
-    assert_true(for_each_allocation(ctx, ask_all, &(asking){model, data}) > 60);
+    sock_options *draws = sock_options_new(ctx);
+    assert_int_equal(sock_options_set(ctx, draws, "draws", "19"), SOCK_OK);
+    assert_true(for_each_allocation(ctx, ask_all, &(asking){model, data, draws}) > 60);
+    sock_options_free(draws);
     sock_set_threads(ctx, 2);
     const sock_bands wanted = {.f_low = sum};
     assert_int_equal(sock_model_bands(ctx, model, PLACES, x, 0.9, &wanted), SOCK_EUSAGE);
@@ -818,6 +852,7 @@ int main(void)
         cmocka_unit_test(test_inputs__at_rest_on_a_bound_are_cut_with_the_states),
         cmocka_unit_test(test_inputs__skewed_points_keep_the_inputs),
         cmocka_unit_test(test_inputs__of_a_season_are_found),
+        cmocka_unit_test(prop_inputs__constant_ones_are_held_alike),
         cmocka_unit_test(test_inputs__have_letters_in_kernels_of_bounds),
         cmocka_unit_test(test_inputs__drive_a_population),
         cmocka_unit_test(prop_inputs__idle_ones_leave_the_bounds),
