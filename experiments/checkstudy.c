@@ -1,5 +1,6 @@
 /* checkstudy.c - how often does `sock check` object to the default's models of data that they are right for, and of
  * data that they are wrong for? A row is a fit with its check; a file of rows is gone on with. */
+#define _GNU_SOURCE
 #include "experiments/checkdata.h"
 #include "experiments/experiments.h"
 #include "experiments/resultrows.h"

@@ -1,4 +1,5 @@
 /* edgeclaims.c - what is claimed of the default at its edges, and how each claim is measured on one seed. */
+#define _GNU_SOURCE
 #include "api/record.h"
 #include "experiments/edgedata.h"
 #include "experiments/edges.h"

@@ -1,4 +1,5 @@
 /* noiseclaims.c - see noiseclaims.h. Errors are those at clean points of another path. */
+#define _GNU_SOURCE
 #include "experiments/noiseclaims.h"
 
 #include "api/record.h"
