@@ -78,8 +78,9 @@ static bool has_sums(const sk_diffusion_system *s)
     const size_t p = s->report.features, q = p * (p + 1) / 2;
     if (sk_features_separate(s->map)) return true; /* sums of squares alone */
     const char *solver = s->solver.solver;
+    const size_t targets = s->rule->n * s->rule->out * s->rule->out;
     return (!solver || strcmp(solver, "newton") == 0) && !s->solver.no_compression && q <= SK_PLAIN_SUMS &&
-           q <= s->rule->n;
+           q <= s->rule->n && isfinite(sk_dot(targets, s->z, s->z)); /* rows hold what cannot be squared */
 }
 
 static double unit_of_rows(const sk_diffusion_system *s)
