@@ -148,7 +148,7 @@ static void prop_figures_that_share_are_figures_drawn_alone(void **state)
     }
 }
 
-/* A page asks no more than its figures and its verdict do. */
+/* A page asks no more than its figures, its verdict and what the equation means do. */
 static void test_evidence__a_page_asks_for_nothing_twice(void **state)
 {
     (void)state;
@@ -174,6 +174,11 @@ static void test_evidence__a_page_asks_for_nothing_twice(void **state)
     sock_checks checks;
     l.asked = 0;
     assert_int_equal(sock_check(ctx, model, data, NULL, &checks), SOCK_OK);
+    figures += l.asked;
+    char *meaning = NULL;
+    l.asked = 0;
+    assert_int_equal(sock_explain(ctx, model, data, NULL, NULL, &meaning), SOCK_OK);
+    sock_string_free(meaning);
     figures += l.asked;
     l.asked = 0;
     assert_int_equal(rep_write(ctx, model, data, NULL, path), SOCK_OK);

@@ -160,7 +160,7 @@ static void test_fitoptions__validation_has_the_same_inputs(void **state)
     const char *const lacks = "the validation data do not have the inputs of the data, u first";
     sock_data *data = data_with("u"), *held[] = {data_with("w"), data_of(1, x), data_with("u")};
     for (size_t i = 0; i < 3; i++) {
-        sock_options *opts = options((const char *const[]){"lower", "0", NULL}); /* which does not go with inputs */
+        sock_options *opts = options((const char *const[]){"order", "2", NULL}); /* which does not go with inputs */
         sock_model *model = NULL;
         assert_int_equal(sock_options_set_validation(ctx, opts, held[i]), SOCK_OK);
         assert_int_equal(sock_fit(ctx, data, opts, &model), SOCK_EUSAGE);

@@ -340,7 +340,7 @@ static void prop_long_step__is_the_jacobian_in_units_of_the_spread(void **state)
     sk_normals(key, 3, 0, 0, MANY * D, x);
     for (size_t i = 0; i < MANY; i++) x[i * D] = 7 + 40 * x[i * D], h[i] = 0.01 * (1 + (double)(i * 37 % 101));
     for (size_t n = 150; n <= MANY; n += 200) {
-        const sk_check_rows rows = {.n = n, .d = D, .x = x, .h = h};
+        const sk_check_rows rows = {.n = n, .d = D, .in = D, .x = x, .z = x, .h = h};
         const size_t places = SK_MIN(n, 200);
         double out[2], spread[D], sum = 0;
         for (size_t k = 0; k < D; k++) {

@@ -22,8 +22,10 @@ static const expected table[] = {
     {"final", sk_stage_final, 0, 0, 'f', SK_USUAL, true, true, true},
     {"refit", sk_stage_refit, 2, 0, 'f', SK_LAST, true, true, true},
     {"guards", sk_stage_guards, 0, 0, 't', SK_LAST, true, true, false},
+    {"constant drift", sk_stage_constant_drift, 0, 0, 't', SK_LAST, true, true, false},
     {"all rows", sk_stage_all_rows, 3, 0, 'f', SK_LAST, true, true, true},
     {"guards of all rows", sk_stage_guards, 0, 0, 't', SK_LAST, true, true, false},
+    {"constant drift of all rows", sk_stage_constant_drift, 0, 0, 't', SK_LAST, true, true, false},
 };
 enum { STAGES = sizeof table / sizeof *table };
 
@@ -50,7 +52,7 @@ static void test_stages__table(void **state)
         assert_int_equal(stage->whole, table[i].whole);
         assert_int_equal(stage->curves, table[i].curves);
         assert_true(stage->left == (i == 2 ? sk_retreat : NULL));
-        assert_int_equal(stage->wanted != NULL, i == 7 || i >= 9);
+        assert_int_equal(stage->wanted != NULL, i == 7 || i >= 10);
     }
 }
 
@@ -84,13 +86,15 @@ static void test_stages__all_rows_where_the_search_had_a_part(void **state)
     (void)state;
     sk_transitions all = {0}, part = {0}, few = {0};
     sk_search s = {.sets = {.all = &all, .search = &part, .screen = &few}, .rows = &part};
-    assert_true(sk_stages[9].wanted(&s) && !sk_stages[10].wanted(&s));
+    assert_true(sk_stages[10].wanted(&s) && !sk_stages[11].wanted(&s));
     s.rows = &few;
-    assert_true(!sk_stages[9].wanted(&s) && !sk_stages[10].wanted(&s));
+    assert_true(!sk_stages[10].wanted(&s) && !sk_stages[11].wanted(&s));
     s.rows = &all;
-    assert_true(!sk_stages[9].wanted(&s) && sk_stages[10].wanted(&s)); /* the guards after that stage */
+    assert_true(!sk_stages[10].wanted(&s) && sk_stages[11].wanted(&s)); /* the guards after that stage */
+    assert_true(sk_stages[12].wanted(&s));
     s.sets.search = s.sets.all;
-    assert_true(!sk_stages[9].wanted(&s) && !sk_stages[10].wanted(&s));
+    assert_false(sk_stages[12].wanted(&s));
+    assert_true(!sk_stages[10].wanted(&s) && !sk_stages[11].wanted(&s));
 }
 
 static void test_stages__tolerances(void **state)
