@@ -113,9 +113,9 @@ static void test_options__numbers_are_checked(void **state)
         for (size_t j = 0; j < sizeof never / sizeof *never; j++) refused(f, &info, never[j]);
         if (count) {
             refused(f, &info, "1.5");
-            const bool few = strcmp(info.key, "substeps") == 0; /* up to 16 */
-            taken(f, info.key, few ? "16" : "21");
-            assert_int_equal(sk_option_count(f->opts, info.key), few ? 16 : 21);
+            const bool few = strcmp(info.key, "substeps") == 0, many = strcmp(info.key, "search-rows") == 0;
+            taken(f, info.key, few ? "16" : many ? "1021" : "21"); /* up to 16; 1000 and more */
+            assert_int_equal(sk_option_count(f->opts, info.key), few ? 16 : many ? 1021 : 21);
         }
         if (strcmp(info.fallback, "auto") != 0) refused(f, &info, "auto");
     }
