@@ -204,6 +204,7 @@ static void check_figures(judged *j, const sock_data *data, const sock_model *mo
     for (size_t i = 0; fig_at(i); i++) {
         char *text = NULL;
         size_t size = 0;
+        if (fig_lack(fig_at(i), &in)) continue;
         sock_status status = fig_draw(j->ctx, fig_at(i), &in, &text, &size);
         if (status < 0 && !sock_message(j->ctx)[0]) complain(j, "a figure fails without a word");
         if (status >= 0 && (!text || strstr(text, "nan") || strstr(text, "inf\"") || strstr(text, "-inf")))
