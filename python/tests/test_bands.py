@@ -59,8 +59,8 @@ def test_bands_are_drawn_and_faint_beyond_the_data(model):
     import matplotlib.pyplot as pyplot
     from matplotlib.colors import to_rgba
 
-    def filled(figure):
-        return [(c.get_label(), to_rgba(c.get_facecolor()[0])[3]) for c in figure.axes[0].collections]
+    def filled(figure):  # bars of the evidence are lines
+        return [(c.get_label(), to_rgba(c.get_facecolor()[0])[3]) for c in figure.axes[0].collections if len(c.get_facecolor())]
 
     data = sock.datasets.load("gbm", seed=3).train
     ends = data.points()[:, 0].min(), data.points()[:, 0].max()

@@ -324,7 +324,9 @@ def test_figures(plain, gbm):
 
     figure = plain.plot(truth=gbm.truth)
     drawn = {line.get_label(): line.get_xydata() for line in figure.axes[0].get_lines()}
-    assert np.array_equal(drawn["model"][:, 1], plain.drift(drawn["model"][:, 0])[:, 0])
+    sure = np.isfinite(drawn["model"][:, 1])  # where few data are the curve is another, a faint one
+    assert np.array_equal(drawn["model"][sure, 1], plain.drift(drawn["model"][sure, 0])[:, 0])
+    assert sure.sum() > len(sure) / 2
     assert np.array_equal(drawn["truth"][:, 1], drawn["truth"][:, 0])
     assert plain.plot(kind="paths") and plain.plot(kind="residuals")
     dense = sock.datasets.load("dense", seed=1, trajectories=(5, 1, 1))
