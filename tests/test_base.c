@@ -245,11 +245,12 @@ static void test_memory__the_limit_holds_for_the_process(void **state)
     size_t got = 0; /* small pieces add up */
     void *piece[400];
     for (; got < 400 && (piece[got] = sk_doubles_unset(ctx, 62500, 1)); got++) memset(piece[got], 1, 500000);
-    assert_in_range(got, 150, 215); /* 200 of them fill 100 MB */
     for (size_t i = 0; i < got; i++) sk_free(piece[i]);
     free(held);
+    assert_true(got <= 215); /* 200 of them fill 100 MB */
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    assert_true(can_be_had(ctx, 150 * MB)); /* a sanitizer keeps what was freed */
+    assert_true(got >= 150); /* a sanitizer keeps what was freed, the 50 MB and more */
+    assert_true(can_be_had(ctx, 150 * MB));
 #endif
     sock_context_free(ctx);
 }
