@@ -207,7 +207,7 @@ static int by_first_state(size_t d, const double *one, const double *other)
 /* By their first state: the order of the starts says nothing. */
 static void sort_points(size_t d, sk_fixed *fixed)
 {
-    assert(fixed->x || !fixed->count);
+    if (!fixed->x) return; /* there are none */
     for (size_t i = 1; i < fixed->count; i++)
         for (size_t j = i; j > 0 && by_first_state(d, fixed->x + j * d, fixed->x + (j - 1) * d) < 0; j--)
             for (size_t k = 0; k < d; k++) {
