@@ -5,7 +5,6 @@
 
 #include "tune/policy.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
