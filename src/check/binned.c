@@ -226,7 +226,7 @@ static size_t join_bins(const size_t *hits, size_t least, size_t *joined)
 static void finish_means(const laws *l, size_t k, const size_t *place, size_t which, sk_bin *b)
 {
     const size_t d = l->series.d;
-    double h = 0, y = 0, m = 0, e = 0, u2 = 0, v2 = 0, s2 = 0, q = 0, w2 = 0, law = 0;
+    double h = 0, y = 0, m = 0, e = 0, u2 = 0, v2 = 0, s2 = 0, own = 0, q = 0, w2 = 0, law = 0;
     for (size_t i = 0; i < l->series.steps; i++) {
         if (place[i] != which) continue;
         const size_t at = i * d + k;
@@ -242,9 +242,10 @@ static void finish_means(const laws *l, size_t k, const size_t *place, size_t wh
         const double gone = l->series.h[i] * b->raw_f, u = l->series.next[at] - l->series.y[at] - gone;
         const double v = l->mean[at] - l->series.y[at] - gone, miss = l->series.next[at] - l->mean[at];
         u2 += u * u, v2 += l->var[at] + v * v, s2 += (miss - e) * (miss - e), law += 2 * l->var[at] * l->var[at];
+        own += (miss - e) * (miss - e) * n / (n - 1) - l->var[at];
         q += miss * miss - l->var[at], w2 += pow(miss * miss - l->var[at], 2);
     }
-    b->raw_a = u2 / h, b->model_a = v2 / h;
+    b->raw_a = u2 / h, b->model_a = v2 / h, b->a = own / h;
     b->raw_f_se = sqrt(s2 / (n - 1) / n) * n / h;
     b->raw_a_se = sqrt(fmax(law / n, (w2 - q * q / n) / (n - 1)) / n) * n / h; /* few squares may look alike */
 }
@@ -256,7 +257,8 @@ static double gain(double slope, double h)
     return z == 0 ? h : h * expm1(z) / z;
 }
 
-/* From what misses to the fields: f and a at the bin's place, slope: J there. */
+/* From what misses to the fields: f and a at the bin's place, slope: J there. What a misses is that of the ends: raw
+ * moments also hold the product of what the ends and the starts miss, which noise makes as large. */
 static void finish_fields(const laws *l, size_t k, const size_t *place, size_t which, double slope, sk_bin *b)
 {
     const size_t d = l->series.d;
@@ -269,7 +271,7 @@ static void finish_fields(const laws *l, size_t k, const size_t *place, size_t w
     }
     const double to_f = h / (gain(slope, h) * first), to_a = h / (gain(2 * slope, h) * second);
     b->f = (b->raw_f - b->model_f) * to_f, b->f_se = b->raw_f_se * to_f;
-    b->a = (b->raw_a - b->model_a) * to_a, b->a_se = b->raw_a_se * to_a;
+    b->a *= to_a, b->a_se = b->raw_a_se * to_a;
 }
 
 /* Mean over the bin of the other states; state k at its mean there. */
