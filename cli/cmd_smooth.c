@@ -1,6 +1,7 @@
 /* cmd_smooth.c - sock smooth: the states of measured trajectories, given all their observations.
  *
- * Columns: traj, t, the states, and sd_<name> for each: the standard deviation of what is not known of it. */
+ * Columns: traj, t, the states, and sd_<name> for each: the standard deviation of what is not known of it. Of a model
+ * of order 2 the states are positions and velocities. */
 #include "modeldata.h"
 #include "table.h"
 
@@ -9,9 +10,8 @@
 static const char *const keys[] = {"id",        "time", "state", "group", "dt", "missing",
                                    "time-unit", "log",  "wide",  "every", NULL};
 
-static void write_rows(table *out, const sock_data *data, const double *mean, const double *sd)
+static void write_rows(table *out, size_t d, const sock_data *data, const double *mean, const double *sd)
 {
-    const size_t d = sock_data_dim(data);
     size_t point = 0;
     for (size_t j = 0; j < sock_data_trajectories(data); j++) {
         const double *t, *x;
@@ -38,14 +38,14 @@ static void write_header(table *out, const sock_model *model)
 
 static int write_states(const cli *c, const sock_model *model, const sock_data *data, const char *path)
 {
-    const size_t numbers = sock_data_points(data) * sock_data_dim(data);
+    const size_t d = sock_model_dim(model), numbers = sock_data_points(data) * d;
     double *mean = calloc(numbers, sizeof *mean), *sd = calloc(numbers, sizeof *sd);
     const sock_status status = mean && sd ? sock_smooth(c->ctx, model, data, mean, sd) : SOCK_ENOMEM;
     table out;
     int code = status < 0 ? cli_fail(c, status) : table_open(c, &out, path, c->json);
     if (code < 0) {
         write_header(&out, model);
-        write_rows(&out, data, mean, sd);
+        write_rows(&out, d, data, mean, sd);
         code = table_close(&out);
     }
     free(mean);
@@ -75,9 +75,10 @@ out:
     return code;
 }
 
-const cli_verb verb_smooth = {"smooth",
-                              "smooth MODEL DATA [-o FILE]",
-                              "the states behind measured trajectories, by a model with measurement noise",
-                              "  sock smooth model.sock data.csv -o states.csv",
-                              keys,
-                              run};
+const cli_verb verb_smooth = {
+    "smooth",
+    "smooth MODEL DATA [-o FILE]",
+    "the states behind measured trajectories, by a model with measurement noise or of order 2",
+    "  sock smooth model.sock data.csv -o states.csv",
+    keys,
+    run};

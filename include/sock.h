@@ -441,7 +441,8 @@ SOCK_API sock_status sock_simulation_bounds(sock_context *ctx, const sock_option
 /* ---- Smooth -------------------------------------------------------------------------------------------- */
 
 /* States of measured trajectories given all their observations, by a model with measurement noise: means and standard
- * deviations (points x d each, in the order of the data); sd may be NULL. In up to 10 dimensions. */
+ * deviations (points x d each, d that of the model, in the order of the data); sd may be NULL. In up to 10 dimensions.
+ * Of a model of order 2, with or without noise: positions and velocities; NaN for the velocity of a lone point. */
 SOCK_API sock_status sock_smooth(sock_context *ctx, const sock_model *model, const sock_data *data, double *mean,
                                  double *sd);
 

@@ -314,12 +314,21 @@ static void with_input(void *user, size_t count, size_t d, const double *x, doub
     for (size_t i = 0; i < count * d; i++) out[i] = 0.5 + 0 * x[i * (d + 1)];
 }
 
+/* Of two states, the second a velocity. */
+static void kicks(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user;
+    for (size_t i = 0; i < count * d * d; i++) a[i] = i % 4 == 3 ? 0.5 + 0 * x[i / 4] : 0;
+}
+
 static sock_status call_second_order(world *w)
 {
     static const char *const names[] = {"q", "v_q"};
     sock_model *model = NULL;
-    sock_status status = sock_model_wrap(w->ctx, 2, names, half, half, NULL, &model);
+    sock_status status = sock_model_wrap(w->ctx, 2, names, half, kicks, NULL, &model);
+    double mean[2 * TIMES * PATHS], sd[2 * TIMES * PATHS];
     if (status >= 0) status = sock_model_set_order(w->ctx, model, 2);
+    if (status >= 0) status = sock_smooth(w->ctx, model, w->data, mean, sd);
     sock_model_free(model);
     return status;
 }
@@ -586,7 +595,7 @@ static const struct call {
     {"sock_model_drift, _diffusion, _sigma", call_fields, false},
     {"sock_model_info", call_info, false},
     {"sock_model_wrap", call_wrap, false},
-    {"sock_model_set_order", call_second_order, false},
+    {"sock_model_set_order, sock_smooth", call_second_order, false},
     {"sock_model_set_inputs, _evaluate_at, _sigma_at", call_inputs, false},
     {"sock_simulate", call_simulate, false},
     {"sock_score", call_score, false},

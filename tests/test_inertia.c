@@ -190,6 +190,100 @@ static void test_inertia__a_linear_force_has_the_exact_law_to_fourth_order(void 
     assert_true(e[1] / e[0] > 8 && s[1] / s[0] > 8); /* halving the step: 16 and more, but for the start */
 }
 
+/* ---- States given all positions ---- */
+
+enum { SEEN = 12, UNKNOWN = 2 * SEEN };
+static const double spring[4] = {0, 1, -1, -0.5}, strength = 0.8;
+
+/* Precision and right side of all states of a linear oscillator at once, given y with variance r; of the first state
+ * nothing is known but its position. */
+static void joint_law(const double *t, const double *y, double r, double *precision, double *mean)
+{
+    memset(precision, 0, UNKNOWN * UNKNOWN * sizeof *precision);
+    memset(mean, 0, UNKNOWN * sizeof *mean);
+    for (size_t i = 0; i < SEEN; i++) {
+        precision[2 * i * (UNKNOWN + 1)] += 1 / r;
+        mean[2 * i] += y[i] / r;
+        if (i + 1 == SEEN) break;
+        double e[4], q[4];
+        exact_step(spring, strength, t[i + 1] - t[i], e, q);
+        const double det = q[0] * q[3] - q[1] * q[2], q1[4] = {q[3] / det, -q[1] / det, -q[2] / det, q[0] / det};
+        const double b[8] = {-e[0], -e[1], 1, 0, -e[2], -e[3], 0, 1}; /* s_next - E s */
+        for (size_t k = 0; k < 16; k++)
+            for (size_t l = 0; l < 4; l++)
+                precision[(2 * i + k / 4) * UNKNOWN + 2 * i + k % 4] +=
+                    b[l / 2 * 4 + k / 4] * q1[l] * b[l % 2 * 4 + k % 4];
+    }
+}
+
+static void against_joint_law(double r, double tolerance)
+{
+    double w[6] = {0, -1, -0.5, 0, 0, 0}, long_path[STEPS + 1], t[SEEN], y[SEEN], mean[UNKNOWN], sd[UNKNOWN];
+    double precision[UNKNOWN * UNKNOWN], known[UNKNOWN], unit[UNKNOWN];
+    const size_t length = SEEN;
+    w[3] = strength;
+    oscillate(0.1, 6, long_path);
+    for (size_t i = 0; i < SEEN; i++) { /* steps of 0.1 and, in the middle, one of 0.2 */
+        const size_t at = i + (i > 5);
+        t[i] = 0.1 * (double)at;
+        y[i] = long_path[at] + (i % 2 ? sqrt(r) : -sqrt(r));
+    }
+    sock_data *data = NULL;
+    sock_model *model = wrap_fields(ctx, 2, force, kicks, w);
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &length, t, y, NULL, NULL, NULL, &data), SOCK_OK);
+    assert_int_equal(sock_model_set_order(ctx, model, 2), SOCK_OK);
+    if (r > 0) {
+        model->structure->noise = sk_doubles(ctx, 2, 2);
+        memset(model->structure->noise, 0, 4 * sizeof *model->structure->noise);
+        model->structure->noise[0] = r;
+    }
+    assert_int_equal(sock_smooth(ctx, model, data, mean, sd), SOCK_OK);
+    joint_law(t, y, r > 0 ? r : 1e-11, precision, known);
+    assert_int_equal(sk_cholesky(ctx, UNKNOWN, precision, UNKNOWN), SOCK_OK);
+    sk_cholesky_solve(ctx, UNKNOWN, 1, precision, UNKNOWN, known, 1);
+    for (size_t k = 0; k < UNKNOWN; k++) {
+        memset(unit, 0, sizeof unit);
+        unit[k] = 1;
+        sk_cholesky_solve(ctx, UNKNOWN, 1, precision, UNKNOWN, unit, 1);
+        const double spread = sqrt(unit[k]), at_all = r > 0 || k % 2;
+        if (at_all) assert_close((mean[k] - known[k]) / spread, 0, tolerance, 1);
+        if (at_all) assert_close(sd[k] / spread, 1, tolerance, 1);
+        if (!at_all) assert_close(mean[k], y[k / 2], 1e-12, 1);
+        if (!at_all) assert_close(sd[k], 0, 1e-12, 1);
+    }
+    sock_data_free(data);
+    sock_model_free(model);
+}
+
+static void test_inertia__smoothed_states_are_those_of_the_joint_law(void **state)
+{
+    (void)state;
+    against_joint_law(1e-3, 1e-3);
+    against_joint_law(1e-5, 1e-3);
+    against_joint_law(0, 1e-3);
+}
+
+/* Of one point the position alone is known, of two the velocity, to what the noise of a step leaves of it. */
+static void test_inertia__short_trajectories_are_smoothed(void **state)
+{
+    (void)state;
+    double w[6] = {0, 0, 0, 1, 0, 0}, mean[6], sd[6];
+    const size_t length[] = {1, 2};
+    const double t[] = {0, 0, 0.5}, y[] = {3, 1, 2};
+    sock_data *data = NULL;
+    sock_model *model = wrap_fields(ctx, 2, force, kicks, w);
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 2, length, t, y, NULL, NULL, NULL, &data), SOCK_OK);
+    assert_int_equal(sock_model_set_order(ctx, model, 2), SOCK_OK);
+    assert_int_equal(sock_smooth(ctx, model, data, mean, sd), SOCK_OK);
+    assert_true(mean[0] == 3 && sd[0] == 0 && isnan(mean[1]) && isnan(sd[1]));
+    assert_close(mean[3], 2, 1e-9, 1); /* free motion: v = dx / h +- sqrt(a h / 3) at both ends */
+    assert_close(mean[5], 2, 1e-9, 1);
+    assert_close(sd[3], sqrt(0.5 / 3), 1e-5, 1);
+    assert_close(sd[5], sqrt(0.5 / 3), 1e-5, 1);
+    sock_data_free(data);
+    sock_model_free(model);
+}
+
 /* ---- Rows ---- */
 
 /* On a path that the model itself predicts all innovations are 0, so that gains that change with the force do not
@@ -396,6 +490,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_inertia__free_motion_has_the_gain_and_variance_of_closed_form),
         cmocka_unit_test(test_inertia__a_linear_force_has_the_exact_law_to_fourth_order),
+        cmocka_unit_test(test_inertia__smoothed_states_are_those_of_the_joint_law),
+        cmocka_unit_test(test_inertia__short_trajectories_are_smoothed),
         cmocka_unit_test(test_inertia__rows_are_derivatives_of_the_prediction),
         cmocka_unit_test(test_inertia__rows_of_the_spread_give_its_variance_and_no_lags),
         cmocka_unit_test(test_inertia__noise_rows_are_covariances_at_any_gain),

@@ -429,7 +429,8 @@ class Model:
     def smooth(self, X: Any, *, t: Any = None, dt: Optional[float] = None) -> Tuple[np.ndarray, np.ndarray]:
         """States of measured trajectories given all observations: means and standard deviations, (points, d) each.
 
-        The model must have measurement noise; points stand trajectory after trajectory.
+        The model must have measurement noise or be of order 2 (then: positions and velocities); points stand trajectory after
+        trajectory.
         """
         data = self._data(X, t, dt)
         points = int(lib.sock_data_points(data._handle))

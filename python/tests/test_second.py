@@ -57,9 +57,19 @@ def test_data_say_that_they_look_like_positions():
     assert told["second_order"] == [True] and told["order_statistic"][0] > 0.1
 
 
+def test_velocities_are_smoothed(model):
+    data = sock.Trajectories(positions(), dt=0.1, names=["q"])
+    mean, sd = model.smooth(data)
+    assert mean.shape == sd.shape == (60 * 51, 2)
+    seen = positions()[0][:, 0]
+    assert np.allclose(mean[: len(seen), 0], seen) and np.all(sd[:, 1] > 0)
+    middle = (seen[2:] - seen[:-2]) / 0.2
+    assert np.max(np.abs(mean[1 : len(seen) - 1, 1] - middle)) < 0.3
+
+
 def test_what_knows_order_one_says_so(model, tmp_path):
     data = sock.Trajectories(positions(), dt=0.1, names=["q"])
-    for call in (lambda: model.check(data), lambda: model.smooth(data), lambda: model.plot(data), lambda: model.report(tmp_path / "x.html")):
+    for call in (lambda: model.check(data), lambda: model.plot(data), lambda: model.report(tmp_path / "x.html")):
         with pytest.raises(sock.UsageError, match="order 2"):
             call()
     with pytest.raises(sock.UsageError, match="substeps"):

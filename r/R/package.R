@@ -292,7 +292,7 @@ sock_score <- function(model, test, train = NULL, ...) {
     perplexity_moments_raw = v[7], loglik_filter = v[8], perplexity_filter_raw = v[9], mmd2 = v[3], intervals = v[4])
 }
 
-# The states behind measured trajectories, by a model with measurement noise: a data frame traj, t, the states, and sd_ of
+# The states behind measured trajectories, by a model with measurement noise, or positions and velocities by one of order 2: a data frame traj, t, the states, and sd_ of
 # each, the standard deviation of what is not known of it.
 sock_smooth <- function(model, data) {
   from <- model_data(model, data)

@@ -466,7 +466,7 @@ static SEXP r_smooth(SEXP pointer, SEXP data)
 {
     const sock_model *model = held(pointer, "model");
     const sock_data *on = held(data, "data set");
-    const size_t d = so.sock_data_dim(on), points = so.sock_data_points(on);
+    const size_t d = so.sock_model_dim(model), points = so.sock_data_points(on);
     double *mean = (double *)R_alloc(points * d, sizeof *mean), *sd = (double *)R_alloc(points * d, sizeof *sd);
     SEXP none = PROTECT(Rf_allocVector(STRSXP, 0)), out = PROTECT(Rf_allocMatrix(REALSXP, (int)(2 * d), (int)points));
     call c;

@@ -85,11 +85,14 @@ stopifnot(identical(second$names, c("q", "v_q")), second$order == 2L, forced$ord
 force <- predict(second, data.frame(q = c(1, 0), v_q = c(0, 1)))[, "v_q"]
 stopifnot(abs(force - c(-1, -0.5)) < 0.3, abs(predict(second, data.frame(q = 0, v_q = 0), "diffusion")[1, 2, 2] - 1) < 0.2)
 stopifnot(identical(dim(simulate(second, 3, x0 = c(1, 0), t = 0:5)), c(3L, 6L, 2L)))
+moves <- sock_smooth(second, swing) # velocities lie beside the differences of positions before and after
+stopifnot(identical(names(moves)[3:6], c("q", "v_q", "sd_q", "sd_v_q")), all(moves$sd_v_q > 0), all(moves$sd_q < 1e-6),
+          abs(moves$v_q[20] - (moves$q[21] - moves$q[19]) / 0.2) < 0.2)
 stopifnot(is.finite(sock_score(second, swing)[["loglik_filter"]]))
 told <- sock_explain(second, lower = c(-2, -2), upper = c(2, 2))
 stopifnot(length(told$fixed_points) == 1L)
 refuses <- function(call, words) grepl(words, tryCatch({ call; "" }, error = conditionMessage))
-stopifnot(refuses(sock_check(second), "order 2"), refuses(sock_smooth(second, swing), "order 2"), refuses(plot(second), "order 2"),
+stopifnot(refuses(sock_check(second), "order 2"), refuses(plot(second), "order 2"),
           refuses(sock_draw(second), "order 2"), refuses(sock_fit(swing, order = 2, bands = TRUE), "order = 2"),
           refuses(sock_explain(second, swing), "order 2"), refuses(sock_explain(second), "give lower and upper"))
 

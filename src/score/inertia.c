@@ -394,6 +394,33 @@ static void keep_rows(const job *j, const group *g, size_t i, size_t step, const
     }
 }
 
+/* The law of the state at a point. */
+static void keep_law(const job *j, const group *g, size_t i, size_t point)
+{
+    const size_t w = 2 * g->d;
+    if (!j->spec->laws) return;
+    memcpy(j->spec->laws->m + point * w, g->m + i * w, w * sizeof *g->m);
+    memcpy(j->spec->laws->p + point * w * w, g->p + i * w * w, w * w * sizeof *g->p);
+}
+
+/* What the smoother needs of a step; w[0] = exp(h J). */
+static void keep_transition(const job *j, const group *g, size_t i, size_t step, const double *cov)
+{
+    const size_t w = 2 * g->d;
+    const sk_pass *laws = j->spec->laws;
+    if (!laws) return;
+    memcpy(laws->mean + step * w, g->end + i * w, w * sizeof *cov);
+    memcpy(laws->cov + step * w * w, cov, w * w * sizeof *cov);
+    memcpy(laws->slope + step * w * w, g->w[0], w * w * sizeof *cov);
+}
+
+/* A law that is lost tells nothing of the states before. */
+static void note_lost(const job *j, size_t step, bool lost)
+{
+    j->out->lost[step] = lost;
+    if (j->spec->laws) j->spec->laws->lost[step] = lost;
+}
+
 /* ---- Observations ---- */
 
 static void clip_position(const job *j, double *m)
@@ -445,6 +472,40 @@ static void start(const job *j, group *g, size_t i, size_t step)
     if (j->out->m) memcpy(j->out->m + step * w, m, w * sizeof *m);
 }
 
+/* Lane i begins with its first point: the velocity is that of the step at its beginning, the spread as for a start. */
+static void start_early(const job *j, group *g, size_t i, size_t step)
+{
+    const size_t d = g->d, w = 2 * d;
+    const double *y = j->series->y + step * d, *next = j->series->next + step * d, h = j->series->h[step];
+    double *m = g->m + i * w, *p = g->p + i * w * w;
+    for (size_t k = 0; k < d; k++) {
+        m[k] = y[k];
+        m[d + k] = (next[k] - y[k]) / h;
+    }
+    memcpy(g->x, m, w * sizeof *m);
+    evaluate(j, g, 1, true);
+    memset(p, 0, w * w * sizeof *p);
+    for (size_t k = 0; k < d; k++) {
+        if (isfinite(g->fx[d + k])) m[d + k] -= h / 2 * g->fx[d + k];
+        for (size_t l = 0; l < d; l++) {
+            p[k * w + l] = noise_of(j, k, l);
+            p[(d + k) * w + d + l] = g->ax[(d + k) * w + d + l] * h / 3 + 2 * noise_of(j, k, l) / (h * h);
+        }
+    }
+    g->h[i] = h;
+}
+
+/* What two points say of the velocity is said by the second when it is observed: until then next to nothing is known.
+ */
+static void forget_speed(const job *j, const group *g)
+{
+    const size_t d = g->d, w = 2 * d;
+    for (size_t i = 0; i < g->count; i++) {
+        for (size_t k = 0; k < d; k++) sk_scale(d, SK_INERTIA_VAGUE, g->p + i * w * w + (d + k) * w + d);
+        keep_law(j, g, i, j->series->first[g->run[i]] + g->run[i]);
+    }
+}
+
 /* e and S of a step, and the factor of S (c); false: lost. */
 static bool innovate(const job *j, const group *g, size_t i, size_t step, const double *cov, double *c)
 {
@@ -491,16 +552,17 @@ static void observe(const job *j, group *g, size_t i, size_t step)
     const size_t d = g->d, w = 2 * d;
     double *cov = g->w[3], *c = g->w[4], *gain = g->w[5], *e = j->out->e + step * d;
     find_spread(g, i, cov);
+    keep_transition(j, g, i, step, cov);
     j->out->begins[step] = 0;
     if (!innovate(j, g, i, step, cov, c)) {
         memset(e, 0, d * sizeof *e);
         memset(j->out->s + step * d * d, 0, d * d * sizeof *e);
-        j->out->lost[step] = 1;
+        note_lost(j, step, true);
         j->out->term[step] = SK_STEP_LEAST;
         start(j, g, i, step);
         return;
     }
-    j->out->lost[step] = 0;
+    note_lost(j, step, false);
     j->out->term[step] = log_density(d, e, c, g->w[2]);
     for (size_t k = 0; k < w; k++) { /* row k of K solves S K_k' = row k of P-_x */
         memcpy(gain + k * d, cov + k * w, d * sizeof *cov);
@@ -534,23 +596,29 @@ static void follow(const job *j, group *g, size_t begin, size_t end)
 {
     const sk_series *s = j->series;
     const size_t d = g->d;
+    const bool early = j->spec->laws;
     g->count = end - begin;
     for (size_t i = 0; i < g->count; i++) {
         const size_t step = s->first[begin + i];
         g->run[i] = begin + i;
         if (step == s->first[begin + i + 1]) continue; /* no step */
-        start(j, g, i, step);
+        (early ? start_early : start)(j, g, i, step);
         j->out->lost[step] = 0;
         j->out->term[step] = 0;
     }
-    for (size_t k = 1;; k++) {
+    for (size_t k = early ? 0 : 1;; k++) {
         close_up(s, g, k);
         if (!g->count) break;
         for (size_t i = 0; i < g->count; i++) spread_of_speed(g, i, 0, g->root + i * 3 * d * d);
         follow_mean(j, g);
         find_slopes(j, g);
         look_at_nodes(j, g);
-        for (size_t i = 0; i < g->count; i++) observe(j, g, i, s->first[g->run[i]] + k);
+        if (!k) forget_speed(j, g);
+        for (size_t i = 0; i < g->count; i++) {
+            const size_t step = s->first[g->run[i]] + k;
+            observe(j, g, i, step);
+            keep_law(j, g, i, step + g->run[i] + 1);
+        }
     }
 }
 

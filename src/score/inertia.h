@@ -24,6 +24,9 @@ typedef struct sk_inertia_spec {
     const double *reach;      /* 2d: for differences */
     const double *low, *high; /* 2d: the model is evaluated at the walls of this box beyond it */
     bool kinematic;           /* rows as in several dimensions */
+    /* A whole pass of a series of 2d states, or NULL: the laws of all points, for sk_smooth. Runs then begin at their
+     * first point, with a velocity of which next to nothing is known, and their first density means nothing. */
+    const sk_pass *laws;
 } sk_inertia_spec;
 
 /* What a filter leaves; any but the first five may be NULL, all that follow together: not wanted. Points of a node: 2d.

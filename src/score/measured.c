@@ -83,15 +83,22 @@ static sock_status smooth(sock_context *ctx, const sock_model *model, const sock
     return status;
 }
 
+static sock_status second(sock_context *ctx, const sock_model *model, const sock_data *data, double *mean, double *sd)
+{
+    if (model->has_diffusion) return sk_second_smooth(ctx, model, data, mean, sd);
+    return sk_fail(ctx, SOCK_EUSAGE,
+                   "smooth: the model of order 2 has no diffusion, which the law of a velocity needs");
+}
+
 sock_status sock_smooth(sock_context *ctx, const sock_model *model, const sock_data *data, double *mean, double *sd)
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!model || !data || !mean) return sk_fail(ctx, SOCK_EUSAGE, "smooth: model, data and output must not be NULL");
-    SK_TRY(sk_refuse_second(ctx, model, "smooth"));
-    if (model->d != data->d)
-        return sk_fail(ctx, SOCK_EINPUT, "smooth: the model has %zu states, the data (%s) %zu", model->d, data->source,
-                       data->d);
+    if (sk_model_observed(model) != data->d)
+        return sk_fail(ctx, SOCK_EINPUT, "smooth: the model has %zu states that data hold, the data (%s) %zu",
+                       sk_model_observed(model), data->source, data->d);
+    if (model->structure->order == 2) return second(ctx, model, data, mean, sd);
     if (!model->structure->noise)
         return sk_fail(ctx, SOCK_EUSAGE,
                        "smooth: the model knows of no measurement noise, so the states are what was observed; fit it "

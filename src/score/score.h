@@ -77,6 +77,11 @@ sock_status sk_second_likelihood(sock_context *ctx, const sock_model *model, con
 sock_status sk_second_errors(sock_context *ctx, const sock_model *model, const sock_model *truth, const sock_data *data,
                              const double *noise, sk_field_errors *out);
 
+/* Positions and velocities given all positions: means and standard deviations (sd may be NULL), points x 2d each; NaN
+ * for the velocity of a trajectory of one point. */
+sock_status sk_second_smooth(sock_context *ctx, const sock_model *model, const sock_data *data, double *mean,
+                             double *sd);
+
 /* ---- grids.c ---- */
 
 /* Trajectories of two points and more that share their times (counted from their start, to 1e-9 of their span) get one

@@ -3,6 +3,7 @@
 #include "score/inertia.h"
 #include "score/score.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A data set made ready for the filter. */
@@ -90,5 +91,65 @@ sock_status sk_second_errors(sock_context *ctx, const sock_model *model, const s
     sk_free(f);
     sk_free(a);
     ready_clear(&r);
+    return status;
+}
+
+/* ---- States given all observations ---- */
+
+/* Laws of the filter over all points, then back from the last: m and p are points x 2d and points x 2d x 2d. */
+static sock_status find_laws(sock_context *ctx, const sock_model *model, const double *noise, const sk_series *series,
+                             const sk_smoothed *out)
+{
+    const sk_series wide = {2 * series->d, series->steps, series->runs, series->first, NULL, NULL, series->h, {0}};
+    sk_frame frame = {0};
+    sk_inertia_pass pass = {0};
+    sk_pass laws = {0};
+    sock_status status;
+    SK_GO(sk_inertia_frame_new(ctx, series, &frame));
+    SK_GO(sk_inertia_pass_new(ctx, series, false, &pass));
+    SK_GO(sk_pass_new(ctx, &wide, true, &laws));
+    const sk_inertia_spec spec = {
+        .model = model, .noise = noise, .reach = frame.reach, .low = frame.low, .high = frame.high, .laws = &laws};
+    SK_GO(sk_inertia(ctx, series, &spec, &pass));
+    SK_GO(sk_smooth(ctx, &wide, &laws, out));
+out:
+    sk_pass_clear(&laws);
+    sk_inertia_pass_clear(&pass);
+    sk_frame_clear(&frame);
+    return status;
+}
+
+/* Of a trajectory of one point nothing is known of the velocity. */
+static void put_states(const sock_data *data, const sk_smoothed *s, const double *noise, double *mean, double *sd)
+{
+    const size_t d = data->d, w = 2 * d;
+    memcpy(mean, s->m, data->points * w * sizeof *mean);
+    for (size_t i = 0; sd && i < data->points * w; i++) sd[i] = sqrt(fmax(s->p[i / w * w * w + i % w * (w + 1)], 0));
+    for (size_t j = 0; j < data->trajectories; j++) {
+        const size_t at = data->first[j];
+        if (sk_data_length(data, j) > 1) continue;
+        for (size_t k = 0; k < w; k++) {
+            mean[at * w + k] = k < d ? data->x[at * d + k] : (double)NAN;
+            if (sd) sd[at * w + k] = k >= d ? (double)NAN : noise ? sqrt(noise[k * (d + 1)]) : 0;
+        }
+    }
+}
+
+sock_status sk_second_smooth(sock_context *ctx, const sock_model *model, const sock_data *data, double *mean,
+                             double *sd)
+{
+    const size_t w = 2 * data->d;
+    double *noise = NULL;
+    sk_series series = {0};
+    const sk_smoothed s = {sk_doubles(ctx, data->points, w), sk_doubles(ctx, data->points, w * w), NULL};
+    sock_status status = s.m && s.p ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = take_noise(ctx, data->d, model->structure->noise, &noise);
+    if (status >= 0) status = sk_series_of_data(ctx, data, &series);
+    if (status >= 0 && series.steps) status = find_laws(ctx, model, noise, &series, &s);
+    if (status >= 0) put_states(data, &s, noise, mean, sd);
+    sk_series_clear(&series);
+    sk_free(noise);
+    sk_free(s.m);
+    sk_free(s.p);
     return status;
 }

@@ -342,6 +342,7 @@
 #define SK_INERTIA_CLIP 3     /* widths of that box: a position further out is brought back */
 #define SK_INERTIA_SPEED 0.1  /* of the mean square of differences: less common to those two steps apart is chance */
 #define SK_INERTIA_ROWS 30    /* fewer second differences say nothing about a force */
+#define SK_INERTIA_VAGUE 1e6  /* variances of what two points say of a velocity: nothing is known of it, to rounding */
 #define SK_INERTIA_SHIFT 0.02 /* of the typical variance: rows with next to no noise do not outweigh all others, */
 #define SK_INERTIA_SHARE 0.1  /* nor do their squares */
 #define SK_INERTIA_FAR 100    /* an innovation beyond so many times its variance says nothing */
