@@ -93,6 +93,8 @@ static int set_common(cli *c, int which, const char *value)
 /* With the option that was meant, where one is near. */
 static int refuse_unknown(const cli *c, const cli_option *own, const char *text, const char *name, bool is_long)
 {
+    if (is_long && strncmp(name, "no-", 3) == 0 && takes_key(c->verb, name + 3) && is_flag(name + 3))
+        return cli_usage_error(c, "unknown option '%s': did you mean --%s=no?", text, name + 3);
     nearest meant = nearest_to(is_long ? name : "");
     for (; own && own->name; own++) nearest_try(&meant, own->name);
     for (const char *const *key = c->verb->keys; key && *key; key++) nearest_try(&meant, *key);
@@ -100,6 +102,9 @@ static int refuse_unknown(const cli *c, const cli_option *own, const char *text,
     return cli_usage_error(c, "unknown option '%s'%s%s; 'sock %s --help' lists what is allowed", text,
                            meant.best ? ": did you mean --" : "", meant.best ? meant.best : "", c->verb->name);
 }
+
+/* What may follow a flag as its value: no file has such a name. */
+static bool is_yes_or_no(const char *text) { return strcmp(text, "yes") == 0 || strcmp(text, "no") == 0; }
 
 /* One option at arguments[*i]; its value may stand behind '=' or be the next argument. */
 static int take_option(cli *c, const cli_option *own, int count, char **arguments, int *i)
@@ -115,6 +120,7 @@ static int take_option(cli *c, const cli_option *own, int count, char **argument
     bool key = is_long && !option && takes_key(c->verb, name);
     int common = is_long && !option && !key ? find_common(name) : COMMON;
     if (!option && !key && common == COMMON) return refuse_unknown(c, own, text, name, is_long);
+    if (key && is_flag(name) && !value && *i + 1 < count && is_yes_or_no(arguments[*i + 1])) value = arguments[++*i];
     if (key && is_flag(name)) return set_key(c, name, value ? value : "yes");
     bool flag = common == JSON || common == QUIET || common == VERBOSE || (option && option->flag);
     if (flag && value) return cli_usage_error(c, "--%s takes no value, got '%s'", name, value);

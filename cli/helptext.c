@@ -39,8 +39,9 @@ static entry key_entry(const char *key)
     const bool flag = strcmp(info.type, "flag") == 0, choice = strcmp(info.type, "choice") == 0;
     entry e = {
         .name = info.key, .metavar = flag ? "" : "VALUE", .choices = choice ? info.allowed : "", .help = info.help};
-    snprintf(e.left, sizeof e.left, flag ? "--%s" : "--%s VALUE", info.key);
-    if (!flag || strcmp(info.fallback, "yes") == 0) e.fallback = info.fallback;
+    const bool on = flag && strcmp(info.fallback, "yes") == 0;
+    snprintf(e.left, sizeof e.left, "--%s%s", info.key, on ? "[=no]" : flag ? "" : " VALUE");
+    if (!flag || on) e.fallback = info.fallback;
     if (!flag) e.allowed = info.allowed;
     return e;
 }

@@ -74,7 +74,8 @@ static void test_csvshapes__two_decimal_signs_are_refused(void **state)
 static void test_csvshapes__times_by_name(void **state)
 {
     (void)state;
-    const char *const names[] = {"Time", "TIME", "T", "Date", "day", "Year", "timestamp", "Hours"};
+    const char *const names[] = {"Time", "TIME", "T",       "Date",  "day",    "Year",     "timestamp", "Hours",
+                                 "age",  "Age",  "elapsed", "times", "time_s", "Time (h)", "time [ms]", "time.days"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char text[80];
         snprintf(text, sizeof text, "%s,x\n0,1.25\n0.5,-2e3\n", names[i]);
@@ -84,7 +85,13 @@ static void test_csvshapes__times_by_name(void **state)
     assert_string_equal(data->time, "t");
     assert_int_equal(data->d, 3);
     sock_data_free(data);
-    refused("Month,Day,x\n1,2,3\n", NULL, SOCK_EINPUT, "'Month' and 'Day'|option time");
+    data = good("age,day,time to fail,x\n3,0,5,1\n9,1,7,2\n", NULL); /* age where nothing else is */
+    assert_string_equal(data->time, "day");
+    assert_int_equal(data->d, 3);
+    sock_data_free(data);
+    refused("Month,Day,x\n1,2,3\n", NULL, SOCK_EINPUT, "'Month' and 'Day'|option time|one column, like 2024-01-31");
+    refused("time_s,time.h,x\n1,2,3\n", NULL, SOCK_EINPUT, "'time_s' and 'time.h'|option time");
+    refused("time to fail,x\n1,2\n", NULL, SOCK_EINPUT, "no time column");
     data = good("ID,t,x\na,0,1\nb,0,2\n", NULL);
     assert_int_equal(data->trajectories, 2);
     sock_data_free(data);
@@ -219,6 +226,27 @@ static void test_csvshapes__a_column_that_tells_trajectories_apart_is_named(void
     refused("t,x\n0,1\n1,2\n0,3\n1,4\n", NULL, SOCK_EINPUT, "lines 2 and 4|two points at the same time");
 }
 
+static void test_csvshapes__times_that_begin_anew_are_not_sorted_into_one(void **state)
+{
+    (void)state;
+    const char *const text = "day,t,x\n346,840,1\n346,850,2\n346,2350,3\n347,0,4\n347,10,5\n";
+    const option day[] = {{"id", "day"}, {0}}, none[] = {{"id", "none"}, {0}};
+    refused(text, NULL, SOCK_EINPUT, "f.csv: line 5: the time begins anew where 'day' changes|--id day|--id none");
+    sock_data *data = good(text, day);
+    assert_int_equal(data->trajectories, 2);
+    sock_data_free(data);
+    data = good(text, none);
+    assert_int_equal(data->trajectories, 1);
+    assert_int_equal(data->unsorted, 1);
+    sock_data_free(data);
+    refused("who,t,x\n\"a\",2024-01-05,1\na,2024-01-06,2\nb,2024-01-01,3\nb,2024-01-02,4\n", NULL, SOCK_EINPUT,
+            "line 4: the time begins anew where 'who' changes");
+    const char *const one[] = {"k,t,x\n1,0,1\n1,1,2\n2,3,3\n2,2,4\n2,4,5\n",  /* k changes elsewhere */
+                               "k,t,x\n1,3,1\n1,4,2\n2,1,3\n2,2,4\n1,0,5\n",  /* a value comes back */
+                               "k,t,x\n5,4,1\n4,3,2\n3,2,3\n2,1,4\n1,0,5\n"}; /* the file runs backwards */
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++) sock_data_free(good(one[i], NULL));
+}
+
 static void test_csvshapes__missing_values_are_counted_by_column(void **state)
 {
     (void)state;
@@ -267,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_csvshapes__constant_columns_are_no_states),
         cmocka_unit_test(test_csvshapes__clocks_and_copies_are_no_states),
         cmocka_unit_test(test_csvshapes__a_column_that_tells_trajectories_apart_is_named),
+        cmocka_unit_test(test_csvshapes__times_that_begin_anew_are_not_sorted_into_one),
         cmocka_unit_test(test_csvshapes__missing_values_are_counted_by_column),
         cmocka_unit_test(test_csvshapes__the_unit_of_arrays_can_be_said),
         cmocka_unit_test(test_csvshapes__rows_out_of_order_are_counted),

@@ -101,7 +101,9 @@ static void test_csvwide__is_named_where_it_is_seen(void **state)
 {
     (void)state;
     refused("who,w.0,w.1,w.2\na,1,2,3\n", NULL, SOCK_EINPUT, "no time column|each row is a trajectory|--wide");
-    refused(",a,b\n1,2,3\n", NULL, SOCK_EINPUT, "no time column|first column has no name");
+    refused(",a,b\n1,2,3\n", NULL, SOCK_EINPUT,
+            "no time column|first column, which has no name, numbers the rows|--time");
+    refused(",a,b\n1962.25,2,3\n", NULL, SOCK_EINPUT, "no time column|first column has no name|t where it is the time");
 }
 
 static void test_csvwide__refusals(void **state)

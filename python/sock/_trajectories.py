@@ -6,6 +6,7 @@ import ctypes
 import datetime
 import json
 import os
+import re
 import warnings
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
@@ -71,7 +72,7 @@ class Trajectories:
     >>> t = np.linspace(0, 1, 11)
     >>> paths = sock.Trajectories([(t, np.exp(t)), (t[:5], np.exp(-t[:5]))], names=["x"])
     >>> paths
-    Trajectories(2 trajectories, 16 points, 14 intervals, states: x)
+    Trajectories(2 trajectories, 16 points, 14 steps, states: x)
     >>> t0, x0 = paths[1]
     >>> x0.shape
     (5, 1)
@@ -279,7 +280,7 @@ class Trajectories:
 
     def __repr__(self) -> str:
         return plain(
-            f"Trajectories({len(self)} trajectories, {self.n_points} points, {self.n_intervals} intervals, "
+            f"Trajectories({len(self)} trajectories, {self.n_points} points, {self.n_points - len(self)} steps, "
             f"states: {', '.join(self.names)})"
         )
 
@@ -306,7 +307,7 @@ def read_csv(path: Union[str, os.PathLike], **options: Any) -> Trajectories:
     >>> _ = open(path, "w").write("traj,t,prey,predator\\na,0,1.2,0.4\\na,0.1,1.25,0.38\\nb,0,0.7,\\nb,0.1,0.6,0.8\\n")
     >>> d = sock.read_csv(path)
     >>> d
-    Trajectories(2 trajectories, 3 points, 1 intervals, states: prey, predator)
+    Trajectories(2 trajectories, 3 points, 1 steps, states: prey, predator)
     >>> d.summary()["dropped"]["missing_points"]
     1
     """
@@ -357,7 +358,7 @@ def convert(paths: Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]], f
     >>> _ = open(path, "w").write("traj,t,x\\na,0,1.2\\na,0.1,1.25\\nb,0,0.7\\nb,0.1,0.6\\n")
     >>> sock.convert(path, os.path.join(place, "d.traj"))
     >>> sock.Trajectories(os.path.join(place, "d.traj"))
-    Trajectories(2 trajectories, 4 points, 2 intervals, states: x)
+    Trajectories(2 trajectories, 4 points, 2 steps, states: x)
     """
     _check_options(options)
     several = list(paths) if are_names(paths) else [paths]
@@ -519,6 +520,8 @@ def _make(ts: Any, xs: Any, names: Any, labels: Any, options: Mapping[str, Any])
 
 _ID, _TIME = ("id", "traj", "trajectory"), ("t", "time")
 _DATES = ("date", "datetime", "timestamp", *(unit + s for unit in ("second", "minute", "hour", "day", "week", "month", "year") for s in ("", "s")))
+_LATE = ("times", "age", "ages", "elapsed")  # states as often: times where nothing else is
+_SHORT = ("ns", "us", "ms", "s", "sec", "secs", "min", "mins", "h", "hr", "hrs", "d", "wk", "wks", "mo", "yr", "yrs")
 _UNITS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0, "week": 604800.0, "year": 31557600.0}
 _REALISATION = ("real", "realisation", "realization", "replicate")
 
@@ -612,6 +615,8 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
     labels = _codes(frame, [group], "group") if group is not None else None
     x = np.column_stack([_numeric(frame, name) for name in names])
     t, unit = _clock(frame, time, codes, options)
+    if not keys and options.get("id") in (None, "auto"):
+        _ask_for_id(frame, time, t)
     order = np.lexsort((t, codes))
     if labels is not None:
         first = np.unique(codes, return_index=True)[1]
@@ -645,11 +650,37 @@ def _from_arrow(table: Any) -> Any:
     return frame
 
 
+def _is_timed(name: str) -> bool:
+    """time_s, Time (h), time.days: the time with its unit."""
+    found = re.fullmatch(r"time[ _.([/,-]+([a-z]+)[ )\]]*", name.lower())
+    return found is not None and found.group(1) in (*_SHORT, *_DATES)
+
+
+def _ask_for_id(frame: Any, time: Any, t: np.ndarray) -> None:
+    """Refuses what no column calls several trajectories where another column says so: points at the same time, or times
+    that begin anew wherever it changes, and nowhere else."""
+    others = [c for c in frame.columns if c != time]
+    back = np.append(False, t[1:] < t[:-1])
+    if len(np.unique(t)) < len(t):
+        counts = [(frame[c].nunique(dropna=False), i) for i, c in enumerate(others)]
+        fitting = [(n, i) for n, i in counts if 1 < n <= len(t) // 2 and not frame.assign(**{str(time): t}).duplicated([others[i], time]).any()]
+        if fitting:
+            raise InputError(f"points have the same time, and no column is named as the trajectory's id; try id={str(others[min(fitting)[1]])!r}")
+    for c in others if back.any() else []:
+        codes = frame.groupby(c, sort=False, dropna=False).ngroup().to_numpy()
+        if np.array_equal(np.append(False, codes[1:] != codes[:-1]), back) and np.all(np.diff(codes) >= 0) and 2 * (codes[-1] + 1) <= len(t):
+            raise InputError(
+                f"row {int(np.flatnonzero(back)[0])}: the time begins anew where '{c}' changes; id={str(c)!r} makes a trajectory of each part, "
+                "id='none' one of all, sorted; a day and a time of day have to become one column"
+            )
+
+
 def _time_column(frame: Any, options: Mapping[str, Any]) -> Tuple[Any, Any]:
     """The frame and its column for the time; an index of dates is one where no column is."""
-    time = _column(frame, "time", options, _TIME)
-    if time is None:
-        time = _column(frame, "time", options, _DATES)
+    timed = [str(c).lower() for c in frame.columns if _is_timed(str(c))]
+    time = None
+    for usual in (_TIME, timed, _DATES, _LATE):
+        time = _column(frame, "time", options, usual) if time is None else time
     if time is None and frame.index.dtype.kind == "M":
         name = frame.index.name or "date"
         frame = frame.assign(**{str(name): frame.index})

@@ -22,7 +22,7 @@ def plain(data, **more):
     return sock.fit(data, tune=False, drift="affine", diffusion="constant", **more)
 
 
-@pytest.mark.parametrize("name", ["t", "Time", "date", "Day", "YEAR"])
+@pytest.mark.parametrize("name", ["t", "Time", "date", "Day", "YEAR", "age", "time_s", "Time (h)", "time [ms]", "time.days"])
 def test_names_of_the_time(name):
     frame = pandas.DataFrame({name: np.arange(60.0), "x": walk()})
     assert (plain(frame).drift([[1.0]]) == plain(walk(), dt=1.0).drift([[1.0]])).all()
@@ -58,6 +58,31 @@ def test_constant_columns_are_no_states_and_are_told():
         assert sock.Trajectories(frame).names == ("x",)
     assert sock.Trajectories(frame, input=["dose"]).inputs == ("dose",)
     assert sock.Trajectories(frame, state=["dose", "x"]).names == ("dose", "x")
+
+
+SEVERAL = {  # a frame, what is said of it, and the id that is meant
+    "ties": ({"age": [1, 2, 1, 2], "x": [1.0, 2, 3, 4], "tree": list("aabb")}, "the same time, and no column is named.*try .*tree", "tree"),
+    "anew": ({"day": [346, 346, 347, 347], "t": [840, 850, 0, 10], "x": [1.0, 2, 4, 3]}, "the time begins anew where 'day' changes", "day"),
+    "dates": ({"who": list("aabb"), "t": ["2024-01-05", "2024-01-06", "2024-01-01", "2024-01-02"], "x": [1.0, 2, 4, 3]}, "anew where 'who'", "who"),
+}
+
+
+@pytest.mark.parametrize("case", SEVERAL)
+def test_several_trajectories_that_nobody_named(case, tmp_path):
+    columns, said, ident = SEVERAL[case]
+    frame = pandas.DataFrame(columns)
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    for data in frame, str(tmp_path / "d.csv"):
+        with pytest.raises(sock.InputError, match=said):
+            sock.Trajectories(data)
+        assert len(sock.Trajectories(data, id=ident)) == 2
+    if case != "ties":
+        assert len(sock.Trajectories(frame, id="none")) == len(sock.Trajectories(str(tmp_path / "d.csv"), id="none")) == 1
+
+
+@pytest.mark.parametrize("columns", [{"k": [1, 1, 2, 2, 2], "t": [0, 1, 3, 2, 4]}, {"k": [1, 1, 2, 2, 1], "t": [3, 4, 1, 2, 0]}, {"k": [5, 4, 3, 2, 1], "t": [4, 3, 2, 1, 0]}])
+def test_rows_out_of_order_are_one_trajectory(columns):
+    assert len(sock.Trajectories(pandas.DataFrame({**columns, "x": [1.0, 2, 3, 4, 5]}))) == 1
 
 
 def test_states_by_their_logarithm():

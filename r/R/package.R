@@ -106,17 +106,72 @@ column <- function(frame, wanted, usual, what) {
   if (length(found)) found else NULL
 }
 
-frame_pieces <- function(frame, id, time, state, input = NULL) {
+# The column for the time by its name: t or time, time with its unit (time_s), a date or a unit, else age.
+time_column <- function(frame, asked) {
   units <- c("second", "minute", "hour", "day", "week", "month", "year")
-  asked <- time
-  time <- column(frame, asked, c("t", "time"), "time")
-  if (is.null(time)) time <- column(frame, asked, c("date", "datetime", "timestamp", units, paste0(units, "s")), "time")
-  if (is.null(time)) stop("there is no column for the time (t, time, date, or the like)", call. = FALSE)
+  dates <- c("date", "datetime", "timestamp", units, paste0(units, "s"))
+  short <- c("ns", "us", "ms", "s", "sec", "secs", "min", "mins", "h", "hr", "hrs", "d", "wk", "wks", "mo", "yr", "yrs", dates)
+  timed <- grep(paste0("^time[][ _.(/,-]+(", paste(short, collapse = "|"), ")[] )]*$"), tolower(names(frame)), value = TRUE)
+  for (usual in list(c("t", "time"), timed, dates, c("times", "age", "ages", "elapsed"))) {
+    found <- column(frame, asked, usual, "time")
+    if (!is.null(found)) return(found)
+  }
+  stop("there is no column for the time (t, time, date, or the like); name it with time =; the columns are: ",
+       paste(names(frame), collapse = ", "), call. = FALSE)
+}
+
+# Stops where no column is named as the trajectory's id and another column tells several trajectories: points at the same
+# time, or times that begin anew wherever it changes, and nowhere else. The rules of CSV files (docs/data.md).
+ask_for_id <- function(frame, time) {
+  t <- as.double(frame[[time]])
+  n <- length(t)
+  others <- setdiff(names(frame), time)
+  values <- vapply(others, function(c) length(unique(frame[[c]])), 1L)
+  if (anyDuplicated(t)) {
+    tells <- values > 1L & 2 * values <= n & vapply(others, function(c) !anyDuplicated(data.frame(frame[[c]], t)), NA)
+    if (any(tells)) stop("points have the same time, and no column is named as the trajectory's id; try id = \"",
+                         others[tells][which.min(values[tells])], "\"", call. = FALSE)
+  }
+  back <- c(FALSE, diff(t) < 0)
+  for (c in if (isTRUE(any(back))) others) {
+    code <- match(frame[[c]], unique(frame[[c]]))
+    if (2 * max(code) <= n && all(diff(code) >= 0) && identical(c(FALSE, diff(code) > 0), back))
+      stop("row ", which(back)[1], ": the time begins anew where '", c, "' changes; id = \"", c, "\" makes a trajectory of each ",
+           "part, id = \"none\" one of all, sorted; a day and a time of day have to become one column", call. = FALSE)
+  }
+}
+
+# Numeric columns that never change within a trajectory are no states, as in files.
+state_columns <- function(frame, used, who) {
+  found <- Filter(function(n) is.numeric(frame[[n]]), setdiff(names(frame), used))
+  idle <- Filter(function(n) all(tapply(frame[[n]], who, function(v) length(unique(v[!is.na(v)])) <= 1L)), found)
+  if (max(c(0L, who)) == length(who) || length(idle) == length(found)) return(found)
+  if (length(idle)) warning("left out: ", paste(idle, collapse = ", "), ", constant within each trajectory (input = takes it as an input)",
+                            call. = FALSE)
+  setdiff(found, idle)
+}
+
+# A frame of R's own or of nlme that says what it is: state ~ time | trajectory.
+said_by <- function(frame) {
+  said <- if (inherits(frame, "groupedData")) attr(frame, "formula")
+  right <- if (length(said) == 3L) said[[3L]]
+  roles <- if (length(right) == 3L && identical(right[[1L]], as.name("|"))) list(state = said[[2L]], time = right[[2L]], id = right[[3L]])
+  if (is.null(roles) || !all(vapply(roles, is.name, NA))) return(list())
+  roles <- lapply(roles, as.character)
+  timely <- all(unlist(roles) %in% names(frame)) && !inherits(try(time_column(frame[roles$time], NULL), silent = TRUE), "try-error")
+  if (timely) roles else list()
+}
+
+frame_pieces <- function(frame, id, time, state, input = NULL) {
+  said <- said_by(frame)
+  time <- time_column(frame, if (is.null(time)) said$time else time)
   dated <- inherits(frame[[time]], c("Date", "POSIXct"))
   if (dated) frame[[time]] <- as.numeric(as.POSIXct(frame[[time]]))
-  id <- column(frame, id, c("id", "traj", "trajectory"), "id")
-  if (is.null(state))
-    state <- Filter(function(n) is.numeric(frame[[n]]), setdiff(names(frame), c(id, time)))
+  alone <- identical(id, "none")
+  id <- if (!alone) column(frame, if (is.null(id)) said$id else id, c("id", "traj", "trajectory"), "id")
+  if (is.null(id) && !alone) ask_for_id(frame, time)
+  who <- if (is.null(id)) rep(1L, nrow(frame)) else match(frame[[id]], unique(frame[[id]]))
+  if (is.null(state)) state <- if (is.null(said$state)) state_columns(frame, c(id, time, input), who) else said$state
   inner <- sub("^log\\((.*)\\)$", "\\1", state)
   logged <- !state %in% names(frame) & inner != state & inner %in% names(frame)
   shown <- c(state, setdiff(input, state))
@@ -126,8 +181,9 @@ frame_pieces <- function(frame, id, time, state, input = NULL) {
   missing <- setdiff(state, names(frame))
   if (length(missing)) stop(if (missing[1] %in% input) "input '" else "state '", missing[1], "' is not a column", call. = FALSE)
   if (!length(state)) stop("there is no numeric column for the state", call. = FALSE)
-  frame <- frame[!is.na(frame[[time]]), , drop = FALSE]
-  who <- if (is.null(id)) rep(1L, nrow(frame)) else match(frame[[id]], unique(frame[[id]]))
+  kept <- !is.na(frame[[time]])
+  frame <- frame[kept, , drop = FALSE]
+  who <- who[kept]
   rows <- split(seq_len(nrow(frame)), who)
   rows <- lapply(rows, function(r) r[order(frame[[time]][r])])
   list(t = lapply(rows, function(r) as.double(frame[[time]][r])),
@@ -156,7 +212,7 @@ values_of <- function(data) {
 }
 
 print.sock_data <- function(x, ...) {
-  cat(x$trajectories, "trajectories,", x$points, "points,", x$intervals, "intervals, states:",
+  cat(x$trajectories, "trajectories,", x$points, "points,", x$points - x$trajectories, "steps, states:",
       paste(x$names, collapse = ", "), "\n")
   invisible(x)
 }

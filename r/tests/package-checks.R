@@ -211,3 +211,23 @@ page <- tempfile(fileext = ".html")
 sock_report(model, page, frame)
 stopifnot(any(grepl("<html", readLines(page, n = 20, warn = FALSE))))
 stopifnot(grepl("not found", tryCatch(sock_report(model, page, frame, program = ""), error = conditionMessage)))
+
+# R's own data frames: what they say of themselves, names of times, columns that are no states, trajectories that nobody named.
+tree <- sock_data(datasets::Orange) # circumference ~ age | Tree
+stopifnot(tree$trajectories == 5, identical(tree$names, "circumference"), tree$points == 35)
+drug <- sock_data(datasets::Theoph)
+stopifnot(drug$trajectories == 12, identical(drug$names, "conc"))
+orange <- data.frame(datasets::Orange)
+stopifnot(!inherits(orange, "groupedData") || identical(sock_data(orange)$names, "circumference"))
+class(orange) <- "data.frame"
+fails(sock_data(orange), "same time.*try id = \"Tree\"")
+stopifnot(identical(sock_data(orange, id = "Tree")$names, "circumference"))
+pills <- datasets::Theoph
+class(pills) <- "data.frame"
+said <- tryCatch(sock_data(pills, id = "Subject"), warning = conditionMessage)
+stopifnot(grepl("left out: Wt, Dose, constant within", said))
+stopifnot(identical(suppressWarnings(sock_data(pills, id = "Subject"))$names, "conc"))
+fails(sock_data(datasets::beaver1), "row 92: the time begins anew where 'day' changes; id = \"day\"")
+stopifnot(sock_data(datasets::beaver1, id = "day")$trajectories == 2, sock_data(datasets::beaver1, id = "none")$trajectories == 1)
+fails(sock_data(datasets::CO2), "no column for the time")
+stopifnot(identical(sock_data(data.frame(`Time (h)` = 0:2, x = c(1, 3, 2), check.names = FALSE))$names, "x"))

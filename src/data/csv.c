@@ -345,6 +345,19 @@ static sock_status explain_twins(reader *r, const sk_cursor *rows)
         r->at.source, r->rows.twins[0], r->rows.twins[1], teller->name);
 }
 
+/* Times that begin anew where another column changes: one trajectory of them all would mix what was measured apart. */
+static sock_status refuse_restart(reader *r, const sk_cursor *rows)
+{
+    const sk_column *column;
+    size_t line = 0;
+    SK_TRY(sk_csv_restart(r->ctx, rows, &r->columns, &column, &line));
+    if (!column) return SOCK_OK;
+    return sk_fail(r->ctx, SOCK_EINPUT,
+                   "%s: line %zu: the time begins anew where '%s' changes; --id %s makes a trajectory of each part, "
+                   "--id none one of all, sorted; a day and a time of day have to become one column",
+                   r->at.source, line, column->name, column->name);
+}
+
 /* Steps 1 and 2 of the long form. */
 static sock_status read_long(reader *r, const sock_options *opts)
 {
@@ -395,9 +408,13 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
     sk_cursor rows;
     sock_status status = read_text(&r, opts, &rows);
     if (status >= 0) status = sk_rows_finish(ctx, opts, &r.rows, out);
-    if (status == SOCK_EINPUT && r.rows.twins[0] && !sk_option_flag(opts, "wide") && !r.columns.has_id &&
-        !r.columns.has_group)
-        status = explain_twins(&r, &rows);
+    const bool unnamed = !sk_option_flag(opts, "wide") && !r.columns.has_id && !r.columns.has_group;
+    if (status == SOCK_EINPUT && r.rows.twins[0] && unnamed) status = explain_twins(&r, &rows);
+    if (status >= 0 && unnamed && (*out)->unsorted && strcmp(sk_option_text(opts, "id"), "auto") == 0) {
+        status = refuse_restart(&r, &rows);
+        if (status < 0) sock_data_free(*out);
+        if (status < 0) *out = NULL;
+    }
     release(&r);
     return status;
 }

@@ -1,8 +1,9 @@
 /* csvcolumns.c - which column is what.
  *
  * 1. Columns that options name get their roles first; inputs are named, never guessed.
- * 2. Then the usual names: id, traj, trajectory; t, time, else what is called like a date or a unit of time; group.
- *    Small letters first, then any case. Two candidates for one role are refused.
+ * 2. Then the usual names: id, traj, trajectory; t, time, else time with its unit (time_s), else what is called like a
+ *    date or a unit of time, else age; group. Small letters first, then any case. Two candidates for one role are
+ *    refused.
  * 3. With a group column and no id column, a column real, realisation, realization or replicate numbers the
  *    trajectories of each group; without such a column, each group is one trajectory.
  * 4. All other columns whose first cell (of those not missing) is a number are state columns; the others are ignored
@@ -24,6 +25,10 @@ static const char *const time_names[] = {"t", "time", NULL};
 static const char *const date_names[] = {"date",    "datetime", "timestamp", "second", "seconds", "minute",
                                          "minutes", "hour",     "hours",     "day",    "days",    "week",
                                          "weeks",   "month",    "months",    "year",   "years",   NULL};
+static const char *const late_names[] = {"times", "age", "ages", "elapsed",
+                                         NULL}; /* states as often: where nothing else is */
+static const char *const unit_names[] = {"ns", "us",  "ms", "s",  "sec", "secs", "min", "mins", "h",
+                                         "hr", "hrs", "d",  "wk", "wks", "mo",   "yr",  "yrs",  NULL};
 static const char *const group_names[] = {"group", NULL};
 static const char *const replicate_names[] = {"real", "realisation", "realization", "replicate", NULL};
 
@@ -150,8 +155,6 @@ static const char *role_name(sk_role role)
 static const char *separator_hint(const sk_columns *columns)
 {
     const char *name = columns->count == 1 ? columns->column[0].name : "";
-    if (columns->count > 1 && columns->column[0].role == SK_ROLE_IGNORED && !*sk_wide_hint(columns))
-        return "; the first column has no name in the header: give it one, t where it is the time";
     if (*name == '#') return "; lines that begin with # are not skipped: take them out";
     if (strchr(name, ';')) return "; are they separated by semicolons? The first row has not as many as the header";
     if (strchr(name, '\t')) return "; are they separated by tabs? The first row has not as many as the header";
@@ -182,11 +185,79 @@ static sock_status take_named(sock_context *ctx, const char *source, const char 
     return SOCK_OK;
 }
 
+/* Whether the first column counts the rows, 1, 2, 3 or 0, 1, 2, as programs write it that number them. */
+static sock_status counts_rows(sock_context *ctx, sk_cursor at, bool *counts)
+{
+    double first = 0, value;
+    *counts = true;
+    for (size_t row = 0; *counts && sk_next_row(&at); row++) {
+        bool last = false;
+        for (size_t c = 0; !last; c++) {
+            sk_cell cell;
+            SK_TRY(sk_next_cell(ctx, &at, &cell, &last));
+            if (c > 0) continue;
+            *counts = sk_cell_value(&at, &cell, &value) == SK_CELL_NUMBER;
+            if (*counts && row == 0) first = value;
+            *counts = *counts && (first == 0 || first == 1) && value == first + (double)row;
+        }
+    }
+    return SOCK_OK;
+}
+
+/* What to do about a header that names no time. */
+static sock_status timeless_hint(sock_context *ctx, const sk_cursor *rows, const sk_columns *columns, const char **hint)
+{
+    bool counts;
+    *hint = *separator_hint(columns) ? separator_hint(columns) : sk_wide_hint(columns);
+    if (**hint || columns->count < 2 || columns->column[0].role != SK_ROLE_IGNORED) return SOCK_OK;
+    SK_TRY(counts_rows(ctx, *rows, &counts));
+    *hint = counts ? "; the first column, which has no name, numbers the rows: where they are points at equal steps, "
+                     "call it t; else name the time with --time"
+                   : "; the first column has no name in the header: give it one, t where it is the time";
+    return SOCK_OK;
+}
+
 static bool is_one_of(const char *name, const char *const *usual, bool any_case)
 {
     for (; *usual; usual++)
         if ((any_case ? strcasecmp(name, *usual) : strcmp(name, *usual)) == 0) return true;
     return false;
+}
+
+static sock_status refuse_two(sock_context *ctx, const char *source, const char *option, const sk_column *a,
+                              const sk_column *b)
+{
+    const bool dates = is_one_of(a->name, date_names, true) && is_one_of(b->name, date_names, true);
+    return sk_fail(ctx, SOCK_EINPUT, "%s: columns '%s' and '%s' could both be the %s; choose with the option %s%s",
+                   source, a->name, b->name, option, option,
+                   dates ? ", or, where they are parts of one date, put it into one column, like 2024-01-31" : "");
+}
+
+/* time_s, Time (h), time.days: the time with its unit. */
+static bool is_timed_name(const char *name)
+{
+    char unit[16];
+    size_t length = 0;
+    if (strncasecmp(name, "time", 4) != 0 || !name[4] || !strchr(" _.-([/,", name[4])) return false;
+    for (const char *p = name + 4; *p; p++) {
+        if (strchr(" _.-([/,)]", *p)) continue;
+        if (length + 1 == sizeof unit) return false;
+        unit[length++] = *p;
+    }
+    unit[length] = 0;
+    return is_one_of(unit, unit_names, true) || is_one_of(unit, date_names, true);
+}
+
+static sock_status take_timed(sock_context *ctx, const char *source, sk_columns *columns, sk_column **found)
+{
+    for (size_t c = 0; c < columns->count; c++) {
+        sk_column *column = &columns->column[c];
+        if (column->role != SK_ROLE_OPEN || !is_timed_name(column->name)) continue;
+        if (*found) return refuse_two(ctx, source, "time", *found, column);
+        *found = column;
+    }
+    if (*found) (*found)->role = SK_ROLE_TIME;
+    return SOCK_OK;
 }
 
 static sock_status take_spelled(sock_context *ctx, const char *source, const char *option, const char *const *usual,
@@ -196,10 +267,7 @@ static sock_status take_spelled(sock_context *ctx, const char *source, const cha
     for (size_t c = 0; c < columns->count; c++) {
         sk_column *column = &columns->column[c];
         if (column->role != SK_ROLE_OPEN || !is_one_of(column->name, usual, any_case)) continue;
-        if (*found)
-            return sk_fail(ctx, SOCK_EINPUT,
-                           "%s: columns '%s' and '%s' could both be the %s; choose with the option %s", source,
-                           (*found)->name, column->name, option, option);
+        if (*found) return refuse_two(ctx, source, option, *found, column);
         *found = column;
     }
     return SOCK_OK;
@@ -214,6 +282,36 @@ static sock_status take_usual(sock_context *ctx, const char *source, const char 
     if (!*found) SK_TRY(take_spelled(ctx, source, option, usual, true, columns, found));
     if (*found) (*found)->role = role;
     return SOCK_OK;
+}
+
+/* The time by its name, by step 2; *found is NULL when there is none. */
+static sock_status take_time(sock_context *ctx, const char *source, sk_columns *columns, sk_column **found)
+{
+    SK_TRY(take_usual(ctx, source, "time", time_names, SK_ROLE_TIME, columns, found));
+    if (!*found) SK_TRY(take_timed(ctx, source, columns, found));
+    if (!*found) SK_TRY(take_usual(ctx, source, "time", date_names, SK_ROLE_TIME, columns, found));
+    if (!*found) SK_TRY(take_usual(ctx, source, "time", late_names, SK_ROLE_TIME, columns, found));
+    return SOCK_OK;
+}
+
+/* No column is called like a time: one that was asked for as something else, or none at all. */
+static sock_status refuse_timeless(sock_context *ctx, const sk_cursor *rows, const sk_columns *columns)
+{
+    char list[LIST_SIZE];
+    const char *hint;
+    for (const char *const *usual = time_names; *usual; usual++) {
+        const sk_column *column = find_column(columns, *usual);
+        if (column)
+            return sk_fail(ctx, SOCK_EUSAGE,
+                           "%s: the column '%s' cannot be both %s and time; leave it out there, or name another "
+                           "one with the option time",
+                           rows->source, column->name, role_name(column->role));
+    }
+    SK_TRY(timeless_hint(ctx, rows, columns, &hint));
+    return sk_fail(ctx, SOCK_EINPUT,
+                   "%s: no time column: the header should name one t, time or date (or set the option time); the "
+                   "columns, separated by commas, are: %s%s",
+                   rows->source, list_columns(columns, list), hint);
 }
 
 /* The option says none: its usual columns are not states either. */
@@ -270,29 +368,13 @@ static sock_status assign_named(sock_context *ctx, const char *source, const soc
 }
 
 /* Steps 2 and 3. */
-static sock_status assign_usual(sock_context *ctx, const char *source, const sock_options *opts, sk_columns *columns)
+static sock_status assign_usual(sock_context *ctx, const sk_cursor *rows, const sock_options *opts, sk_columns *columns)
 {
-    const char *id = sk_option_text(opts, "id"), *group = sk_option_text(opts, "group");
-    char list[LIST_SIZE];
+    const char *id = sk_option_text(opts, "id"), *group = sk_option_text(opts, "group"), *source = rows->source;
     sk_column *found;
     if (is(sk_option_text(opts, "time"), "auto")) {
-        SK_TRY(take_usual(ctx, source, "time", time_names, SK_ROLE_TIME, columns, &found));
-        if (!found) SK_TRY(take_usual(ctx, source, "time", date_names, SK_ROLE_TIME, columns, &found));
-        for (const char *const *usual = time_names; !found && *usual; usual++) {
-            const sk_column *column = find_column(columns, *usual);
-            if (column)
-                return sk_fail(ctx, SOCK_EUSAGE,
-                               "%s: the column '%s' cannot be both %s and time; leave it out there, or name another "
-                               "one with the option time",
-                               source, column->name, role_name(column->role));
-        }
-        if (!found)
-            return sk_fail(
-                ctx, SOCK_EINPUT,
-                "%s: no time column: the header should name one t, time or date (or set the option time); the "
-                "columns, separated by commas, are: %s%s",
-                source, list_columns(columns, list),
-                *separator_hint(columns) ? separator_hint(columns) : sk_wide_hint(columns));
+        SK_TRY(take_time(ctx, source, columns, &found));
+        if (!found) return refuse_timeless(ctx, rows, columns);
     }
     if (is(group, "auto")) {
         SK_TRY(take_usual(ctx, source, "group", group_names, SK_ROLE_GROUP, columns, &found));
@@ -380,7 +462,8 @@ sock_status sk_column_is_text(sock_context *ctx, sk_cursor at, size_t c, bool *t
 
 bool sk_is_time_name(const char *name)
 {
-    return is_one_of(name, time_names, true) || is_one_of(name, date_names, true);
+    return is_one_of(name, time_names, true) || is_one_of(name, date_names, true) || is_timed_name(name) ||
+           is_one_of(name, late_names, true);
 }
 
 static sock_status refuse_wide(sock_context *ctx, const char *source, const char *option, const char *value)
@@ -401,8 +484,7 @@ sock_status sk_columns_assign_wide(sock_context *ctx, const sk_cursor *rows, con
     if (!is(time, "auto")) SK_TRY(take_named(ctx, source, "time", time, SK_ROLE_TIME, columns));
     if (!is(id, "auto") && !is(id, "none")) SK_TRY(take_named(ctx, source, "id", id, SK_ROLE_ID, columns));
     if (!is(input, "none")) SK_TRY(take_list(ctx, source, "input", input, SK_ROLE_INPUT, &columns->inputs, columns));
-    if (is(time, "auto")) SK_TRY(take_usual(ctx, source, "time", time_names, SK_ROLE_TIME, columns, &found));
-    if (is(time, "auto") && !found) SK_TRY(take_usual(ctx, source, "time", date_names, SK_ROLE_TIME, columns, &found));
+    if (is(time, "auto")) SK_TRY(take_time(ctx, source, columns, &found));
     *timeless = is(time, "auto") && !found;
     columns->has_id = !is(id, "auto") && !is(id, "none");
     if (columns->has_id && !*timeless) return refuse_wide(ctx, source, "id", id);
@@ -427,7 +509,7 @@ sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const so
 {
     char list[LIST_SIZE];
     SK_TRY(assign_named(ctx, rows->source, opts, columns));
-    SK_TRY(assign_usual(ctx, rows->source, opts, columns));
+    SK_TRY(assign_usual(ctx, rows, opts, columns));
     SK_TRY(look_at_time(ctx, *rows, columns));
     if (is(sk_option_text(opts, "state"), "auto") && sk_wide_months(columns))
         return sk_fail(

@@ -1,8 +1,10 @@
 /* csvtwins.c - see csvtwins.h. One pass over the text for each column: it is asked only before a refusal. */
 #include "csvtwins.h"
 
+#include "dates.h"
 #include "labels.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What one pass counts. */
@@ -61,6 +63,63 @@ sock_status sk_csv_teller(sock_context *ctx, const sk_cursor *rows, const sk_col
         if (values < 2 || (fewest && values >= fewest)) continue;
         fewest = values;
         *teller = &columns->column[c];
+    }
+    return SOCK_OK;
+}
+
+/* The cell of one column and the time of its row; the cursor goes on to the next row. */
+static sock_status read_timed(sock_context *ctx, sk_cursor *at, const sk_columns *columns, size_t asked, sk_cell *cell,
+                              double *time)
+{
+    sk_cell each;
+    bool last = false;
+    *cell = (sk_cell){.text = ""};
+    *time = (double)NAN;
+    for (size_t c = 0; !last; c++) {
+        SK_TRY(sk_next_cell(ctx, at, &each, &last));
+        if (c == asked) *cell = each;
+        if (c >= columns->count || columns->column[c].role != SK_ROLE_TIME) continue;
+        if (!columns->dated || !sk_parse_date(each.text, each.length, time)) sk_cell_value(at, &each, time);
+    }
+    return SOCK_OK;
+}
+
+/* *parts: in how many the column cuts the file where, and only where, the time steps back; 0: it does not. */
+static sock_status try_restart(sock_context *ctx, sk_cursor at, const sk_columns *columns, size_t asked, size_t *parts,
+                               size_t *line)
+{
+    sk_labels values = {0};
+    sock_status status = SOCK_OK;
+    size_t row = 0, runs = 0, label, before = 0;
+    double time, last_time = (double)NAN;
+    for (bool fits = true; fits && sk_next_row(&at); row++) {
+        const size_t here = at.line;
+        bool is_new;
+        sk_cell cell;
+        SK_GO(read_timed(ctx, &at, columns, asked, &cell, &time));
+        SK_GO(sk_labels_find(ctx, &values, cell.text, cell.length, &label, &is_new));
+        const bool changed = row == 0 || label != before;
+        fits = changed == (row == 0 || time < last_time) && is_new == changed;
+        if (changed && ++runs == 2) *line = here;
+        if (!fits) runs = 0;
+        before = label;
+        last_time = time;
+    }
+    *parts = 2 * runs <= row ? runs : 0;
+out:
+    sk_labels_clear(&values);
+    return status;
+}
+
+sock_status sk_csv_restart(sock_context *ctx, const sk_cursor *rows, const sk_columns *columns,
+                           const sk_column **column, size_t *line)
+{
+    size_t parts = 0;
+    *column = NULL;
+    for (size_t c = 0; parts < 2 && c < columns->count; c++) {
+        if (columns->column[c].role == SK_ROLE_TIME) continue;
+        SK_TRY(try_restart(ctx, *rows, columns, c, &parts, line));
+        if (parts > 1) *column = &columns->column[c];
     }
     return SOCK_OK;
 }

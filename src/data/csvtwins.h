@@ -1,4 +1,5 @@
-/* csvtwins.h - points at the same time in a file that names no trajectories. */
+/* csvtwins.h - signs of several trajectories in a file that names none: points at the same time, times that begin anew.
+ */
 #ifndef SK_CSVTWINS_H
 #define SK_CSVTWINS_H
 
@@ -9,5 +10,11 @@
  * rows: where they begin. */
 sock_status sk_csv_teller(sock_context *ctx, const sk_cursor *rows, const sk_columns *columns,
                           const sk_column **teller);
+
+/* The column whose value is another wherever the time steps back from one row to the next, and nowhere else, and that
+ * has no value twice: the time begins anew there, be it day and clock, or animal and clock. It has at least two rows
+ * for each value; the first such column. NULL: none. *line: where the second value begins. */
+sock_status sk_csv_restart(sock_context *ctx, const sk_cursor *rows, const sk_columns *columns,
+                           const sk_column **column, size_t *line);
 
 #endif
