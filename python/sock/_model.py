@@ -488,7 +488,7 @@ class Model:
         objects. Options: ``draws``, ``alpha``, ``seed``, ``bounds``, ``lower``, ``upper``.
         """
         raw, text = _native.Checks(), ctypes.c_void_p()
-        data = self._plot_data(None) if X is None else self._data(X, t, dt)
+        data = self._own_data() if X is None else self._data(X, t, dt)
         keys = ("draws", "alpha", "seed", "bounds", "lower", "upper")
         with own_errors(self), self._context(keys, options) as c:
             c.work(
@@ -593,8 +593,9 @@ class Model:
     def _plot_data(self, X: Any) -> Trajectories:
         if self.order_ == 2:
             raise UsageError("the model is of order 2, its velocities are not in the data; plots and reports know order 1")
-        if X is not None:
-            return self._data(X)
+        return self._own_data() if X is None else self._data(X)
+
+    def _own_data(self) -> Trajectories:
         data = getattr(self, "data_", None)
         if data is None:
             raise UsageError("give the data: this model was not fitted here")

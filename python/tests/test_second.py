@@ -57,6 +57,19 @@ def test_data_say_that_they_look_like_positions():
     assert told["second_order"] == [True] and told["order_statistic"][0] > 0.1
 
 
+def test_the_model_is_checked(model):
+    assert model.check().ok and model.info_["pattern"] == "none"
+    wrong = sock.KnownSDE(
+        2,
+        lambda x: np.stack([x[:, 1], -3 * x[:, 0] - 0.5 * x[:, 1]], 1),
+        lambda x: np.tile([[0.0, 0.0], [0.0, 1.0]], (len(x), 1, 1)),
+        names=["q", "v_q"],
+        order=2,
+    )
+    with pytest.warns(sock.SockWarning, match="f of v_q misses a dependence on q"):
+        assert not wrong.check(sock.Trajectories(positions(), dt=0.1, names=["q"])).ok
+
+
 def test_velocities_are_smoothed(model):
     data = sock.Trajectories(positions(), dt=0.1, names=["q"])
     mean, sd = model.smooth(data)
@@ -69,7 +82,7 @@ def test_velocities_are_smoothed(model):
 
 def test_what_knows_order_one_says_so(model, tmp_path):
     data = sock.Trajectories(positions(), dt=0.1, names=["q"])
-    for call in (lambda: model.check(data), lambda: model.plot(data), lambda: model.report(tmp_path / "x.html")):
+    for call in (lambda: model.plot(data), lambda: model.report(tmp_path / "x.html")):
         with pytest.raises(sock.UsageError, match="order 2"):
             call()
     with pytest.raises(sock.UsageError, match="substeps"):
@@ -78,9 +91,8 @@ def test_what_knows_order_one_says_so(model, tmp_path):
     assert len(told["fixed_points"]) == 1
     with pytest.raises(sock.UsageError, match="order 2|lower and upper"):
         model.explain()
-    for name in ("bands", "check"):  # True is what is asked for; left open, they are made where they can be
-        with pytest.raises(sock.UsageError, match=f"{name} is 'yes'; allowed with order = 2: no"):
-            sock.SDE(order=2, **{name: True}).fit(data)
+    with pytest.raises(sock.UsageError, match="bands is 'yes'; allowed with order = 2: no"):  # True is what is asked for
+        sock.SDE(order=2, bands=True).fit(data)
 
 
 def test_a_saved_model_is_the_same(model, tmp_path):

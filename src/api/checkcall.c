@@ -21,9 +21,9 @@ static sock_status look_at(sock_context *ctx, const sock_model *model, const soc
 {
     if (!model || !data || !(out->checks || out->scores))
         return sk_fail(ctx, SOCK_EUSAGE, "model, data and output must not be NULL");
-    SK_TRY(sk_refuse_second(ctx, model, "check"));
-    if (model->d != data->d)
-        return sk_fail(ctx, SOCK_EUSAGE, "the model has dimension %zu, the data %zu", model->d, data->d);
+    if (sk_model_observed(model) != data->d)
+        return sk_fail(ctx, SOCK_EUSAGE, "the model has dimension %zu, the data %zu", sk_model_observed(model),
+                       data->d);
     if (!model->has_diffusion)
         return sk_fail(ctx, SOCK_EUSAGE,
                        "the model has no diffusion: its paths are not random, and no step can be tested by them");
@@ -63,7 +63,11 @@ static sock_status make_inside(sock_context *ctx, const sock_model *model, const
                                const sk_check_spec *spec, const wanted *out)
 {
     sk_check_spec inside = *spec;
-    if (out->checks) SK_TRY(ask_order(ctx, data, spec->skip, &inside.second));
+    if (model->structure->order == 2) {
+        inside.flow = true;  /* steps are followed through, */
+        inside.floor = NULL; /* and a has none */
+    }
+    if (out->checks && model->structure->order != 2) SK_TRY(ask_order(ctx, data, spec->skip, &inside.second));
     if (!sk_structure_is_bounded(model->structure)) return make(ctx, model, data, &inside, out);
     const sock_simulation given = {.bounds = spec->bounds, .lower = spec->lower, .upper = spec->upper};
     double *bound = sk_doubles(ctx, model->d, 2);

@@ -78,6 +78,7 @@ sock_status sock_evidence(sock_context *ctx, const sock_model *model, const sock
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!model || !data || !json) return sk_fail(ctx, SOCK_EUSAGE, "model, data and output must not be NULL");
+    SK_TRY(sk_refuse_second(ctx, model, "evidence"));
     if (model->d != data->d)
         return sk_fail(ctx, SOCK_EUSAGE, "the model has dimension %zu, the data %zu", model->d, data->d);
     sk_binned_all all = {0};

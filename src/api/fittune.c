@@ -192,6 +192,7 @@ static sock_status tell_second(sk_fit_job *job, const strays *wild, sk_record *r
     SK_TRY(sk_record_certify(job->ctx, record));
     SK_TRY(sk_equation_add(job->ctx, model, record));
     SK_TRY(sk_record_odd(job->ctx, record, job->data, &wild->data, wild->left, &wild->courses));
+    if (wants_check(job, wild, record)) SK_TRY(check_quickly(job, wild, model, record));
     SK_TRY(sk_record_warn(job->ctx, record));
     return sk_fit_save_record(job, record, ended, model);
 }

@@ -504,6 +504,8 @@ static void end_cycles(battery *b, const sk_cycle *all, double states)
 static void end_facts(battery *b)
 {
     sk_check_facts *f = b->facts;
+    f->drift.state += b->rows.first; /* f and a are told of the velocity, whose they are */
+    f->diffusion.state += b->rows.first;
     const size_t k = f->lag1_state;
     f->lag1 = b->test[MEMORY].effect;
     f->scale = 1 + b->test[SCALE].effect;
@@ -619,6 +621,7 @@ static size_t count_steps(const sock_data *data)
 static void choose_paths(battery *b, double length)
 {
     b->path = sk_check_path_of(length, SK_CHECK_INNER);
+    b->path.heun = b->path.heun || b->rows.first; /* a position that is h^3 off shows beside noise of h^1.5 */
     b->run_path = sk_check_path_of(SK_CHECK_RUN * length, SK_CHECK_RUN_INNER);
     b->run_path.heun = b->path.heun;
 }
@@ -651,7 +654,11 @@ static sock_status take_steps(battery *b, const sock_model *model, size_t most)
     sk_check_steps_free(&b->steps);
     SK_TRY(sk_check_choose(b->ctx, b->data, b->spec.skip, most, &b->steps));
     if (!b->steps.count) return SOCK_OK;
-    if (model->structure->noise) {
+    if (model->structure->order == 2) {
+        SK_TRY(sk_check_second_starts(b->ctx, model, b->data, &b->steps, &b->starts));
+        b->steps.starts = &b->starts;
+        if (!b->steps.count) return SOCK_OK;
+    } else if (model->structure->noise) {
         SK_TRY(sk_check_starts_new(b->ctx, model, b->data, &b->steps, &b->starts));
         b->steps.starts = &b->starts;
     }

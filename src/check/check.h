@@ -1,7 +1,8 @@
 /* check.h - is such an SDE the right model at all? Every observed step is compared with what the model itself does over
  * that step, so that long steps raise no false alarm:
  *
- *  starts.c     with measurement noise: what the observations up to the start of a step say of the state there
+ *  starts.c     with measurement noise, or positions alone: what the observations up to the start of a step say of the
+ *               state there
  *  ends.c       simulated ends of every step; v = normal score of the observed one: standard normal, independent
  *  fitted.c     Z: the directions in which v and v^2 were fitted
  *  scoretest.c  T = |B'y|^2 ~ chi^2, B an orthonormal basis of the columns W without Z
@@ -49,19 +50,34 @@ typedef struct sk_check_steps sk_check_steps;
 
 /* The law of the state at the start of every step given the observations of its piece up to there, N(m, C C'), by the
  * filter of the model; and what a shift of it becomes. */
+typedef struct sk_check_lifted sk_check_lifted;
 typedef struct sk_check_starts {
-    double *m;    /* n x d */
-    double *root; /* n x d x d: C, lower */
+    size_t w;     /* numbers of a state: d, or positions and velocities */
+    double *m;    /* n x w */
+    double *root; /* n x w x w: C, lower */
     double *end;  /* n x d: variances of the observation at the end, given those before */
     double *kept; /* n x d: of a shift of state k at the end of the step before, before it was observed there, what is
-                     left at the end of this one; 0 where a piece begins */
-    double *r;    /* d x d: the Cholesky factor of R */
+                     left at the end of this one; 0 where a piece begins. NULL: `lifted` knows */
+    double *r;    /* d x d: the Cholesky factor of R; NULL: there is no noise */
+    sk_check_lifted *lifted; /* of second order: the pass of the filter, of which rows of a fit are made; else NULL */
 } sk_check_starts;
 
 /* Single steps of a model with measurement noise. */
 sock_status sk_check_starts_new(sock_context *ctx, const sock_model *model, const sock_data *data,
                                 const sk_check_steps *steps, sk_check_starts *out);
 void sk_check_starts_free(sk_check_starts *starts);
+
+/* Of positions, by a model of order 2. The first step of a piece is left out of `steps`: it says where the velocity is.
+ */
+sock_status sk_check_second_starts(sock_context *ctx, const sock_model *model, const sock_data *data,
+                                   sk_check_steps *steps, sk_check_starts *out);
+
+/* What `width` numbers at the nodes of the filter's steps do to the prediction of an observation, or to its variance:
+ * rows (n x width) of the steps. fill: writes them (count x width) for points (count x w); they are averaged. */
+#define SK_CHECK_NODE_POINTS(d) (6 * (d)) /* points that it is called with at most */
+typedef sock_status (*sk_check_fill)(void *arg, size_t count, const double *points, double *out);
+sock_status sk_check_lift(sock_context *ctx, const sk_check_starts *starts, size_t n, size_t width, bool squared,
+                          sk_check_fill fill, void *arg, double *rows);
 
 /* ---- ends.c ---- */
 
@@ -166,12 +182,14 @@ double sk_check_horizon(size_t runs, size_t reach, const double *many, const dou
 /* Points of the steps and the fields there. */
 typedef struct sk_check_rows {
     size_t n, d, in;     /* in: coordinates of a point of the model, states and inputs */
+    size_t first;        /* of its states the one whose noise is that of the first observed: d for positions, else 0 */
     double *x, *h, *t;   /* n x d, n, n; x: the mean of the state where it is not observed */
     double *z;           /* n x in: the points of the model; x where there are no inputs */
-    double *a;           /* n x d x d */
+    double *a;           /* n x d x d: of second order that of the velocities */
     double *variance;    /* n x d: of the end: h a_kk, or with measurement noise that of the observation there */
     const double *kept;  /* n x d, as in sk_check_starts; NULL: without noise nothing is kept */
     const size_t *piece; /* n, borrowed as well */
+    const sk_check_starts *starts; /* alike; NULL: states are observed */
 } sk_check_rows;
 
 sock_status sk_check_rows_new(sock_context *ctx, const sock_model *model, const sock_data *data,

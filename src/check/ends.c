@@ -212,6 +212,7 @@ typedef struct job {
     const sk_check_steps *steps;
     const sk_check_spec *spec;
     const sk_sampler *sampler;
+    size_t w;      /* states of the model: d, or positions and velocities */
     size_t in;     /* coordinates of a point of the model */
     size_t *place; /* of its inputs in the data; NULL: it has none */
     sk_check_path path;
@@ -230,19 +231,16 @@ sk_check_path sk_check_path_of(double length, size_t least)
 }
 
 /* Numbers of z: those of the inner steps, then those of the start and of the noise at the end. */
-static size_t normals_of(const job *j)
-{
-    return (j->path.inner + (j->steps->starts ? 2 : 0)) * j->spec->draws * j->data->d;
-}
+static size_t normals_of(const job *j) { return (j->path.inner + (j->steps->starts ? 2 : 0)) * j->spec->draws * j->w; }
 
 static size_t ends_space(const job *j)
 {
-    const size_t d = j->data->d, draws = j->spec->draws, scores = (draws + 1) * d + 3 * d * d + 2 * d;
-    return scores + draws * d * (2 + d) + normals_of(j) + draws + draws * j->in + sk_sampler_space(j->sampler, draws);
+    const size_t d = j->data->d, w = j->w, draws = j->spec->draws, scores = (draws + 1) * w + 3 * d * d + 2 * d;
+    return scores + draws * w * (2 + w) + normals_of(j) + draws + draws * j->in + sk_sampler_space(j->sampler, draws);
 }
 
 typedef struct paths {
-    double *x, *f, *ahead, *a, *z, *lost, *space; /* draws x d, twice more, x d x d, normals_of, draws */
+    double *x, *f, *ahead, *a, *z, *lost, *space; /* draws x w, twice more, x w x w, normals_of, draws */
     double *start;                                /* d x d: a at the start, and the noise of the end over the step */
     double *at;                                   /* draws x in: states and inputs */
 } paths;
@@ -257,7 +255,7 @@ static bool all_finite(size_t d, const double *x)
 /* A lost path rests at the start. */
 static void settle(const job *j, const double *start, paths *p)
 {
-    const size_t d = j->data->d;
+    const size_t d = j->w;
     for (size_t i = 0; i < j->spec->draws; i++) {
         double *x = p->x + i * d;
         if (!all_finite(d, x)) {
@@ -269,18 +267,18 @@ static void settle(const job *j, const double *start, paths *p)
     }
 }
 
-/* x (count x d) += C z. */
-static void add_normals(size_t d, size_t count, const double *c, const double *z, double *x)
+/* x (count rows of d numbers, w apart) += C z. */
+static void add_normals(size_t d, size_t w, size_t count, const double *c, const double *z, double *x)
 {
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < d; k++) x[i * d + k] += sk_dot(k + 1, c + k * d, z + i * d);
+        for (size_t k = 0; k < d; k++) x[i * w + k] += sk_dot(k + 1, c + k * d, z + i * d);
 }
 
 /* Step i from `begun` on for h: its inputs in the middle, which is exact where they jump at observations and of second
  * order where they move. */
 static void take_inputs(const job *j, size_t i, double begun, double h, paths *p)
 {
-    const size_t d = j->data->d, from = j->steps->from[i], to = from + j->steps->reach;
+    const size_t d = j->w, from = j->steps->from[i], to = from + j->steps->reach;
     const double when = begun + h / 2, *t = j->data->t;
     size_t at = from;
     if (!j->place) return;
@@ -292,9 +290,30 @@ static void take_inputs(const job *j, size_t i, double begun, double h, paths *p
 /* f, and a unless it is NULL, where the paths are, under the inputs that were taken. */
 static void fields_of(const job *j, paths *p, double *f, double *a)
 {
-    const size_t d = j->data->d, draws = j->spec->draws;
+    const size_t d = j->w, draws = j->spec->draws;
     for (size_t q = 0; j->place && q < draws; q++) memcpy(p->at + q * j->in, p->x + q * d, d * sizeof *p->at);
     sk_sampler_fields(j->ctx, j->sampler, draws, j->place ? p->at : p->x, f, a, p->space);
+}
+
+/* The same of second order: positions go on by h v + h^2 (2 F(x) + F(there)) / 6. */
+static void advance_second(const job *j, double h, const double *z, paths *p)
+{
+    const size_t d = j->data->d, w = j->w, draws = j->spec->draws;
+    for (size_t q = 0; q < draws; q++)
+        for (size_t k = 0; k < d; k++) {
+            double *x = p->x + q * w, rate = p->f[q * w + d + k];
+            x[k] += h * x[d + k] + h * h / 2 * rate;
+            x[d + k] += h * rate;
+        }
+    sk_add_second_noise(d, draws, h, p->a, z, w, p->x);
+    if (!j->path.heun) return;
+    fields_of(j, p, p->ahead, NULL);
+    for (size_t q = 0; q < draws; q++)
+        for (size_t k = 0; k < d; k++) {
+            const double change = p->ahead[q * w + d + k] - p->f[q * w + d + k];
+            p->x[q * w + k] += h * h / 6 * change;
+            p->x[q * w + d + k] += h / 2 * change;
+        }
 }
 
 /* p->x after an inner step of length h with normal numbers z. Heun: x + h (f(x) + f(there)) / 2 + noise, there where
@@ -302,6 +321,10 @@ static void fields_of(const job *j, paths *p, double *f, double *a)
 static void advance(const job *j, double h, const double *z, paths *p)
 {
     const size_t d = j->data->d, draws = j->spec->draws;
+    if (j->w > d) {
+        advance_second(j, h, z, p);
+        return;
+    }
     for (size_t q = 0; q < draws * d; q++) p->x[q] += h * p->f[q];
     if (j->model->has_diffusion) sk_add_noise(d, draws, sqrt(h), p->a, z, d, p->x);
     if (!j->path.heun) return;
@@ -312,24 +335,33 @@ static void advance(const job *j, double h, const double *z, paths *p)
 /* a at the start decides which states have scores; measurement noise counts by what it adds over the step. */
 static void keep_start(const job *j, double length, paths *p)
 {
-    const size_t d = j->data->d;
+    const size_t d = j->data->d, w = j->w;
     const double *r = j->steps->starts ? j->model->structure->noise : NULL;
-    for (size_t k = 0; k < d * d; k++) p->start[k] = p->a[k] + (r ? r[k] / length : 0);
+    const double over = w > d ? pow(length, 3) / 3 : length;
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l < d; l++)
+            p->start[k * d + l] = p->a[(w - d + k) * w + w - d + l] + (r ? r[k * w + l] / over : 0);
 }
 
-/* The ends of step i into p->x; how many were lost. */
+/* Of states of w numbers the first d. */
+static void keep_observed(size_t d, size_t w, size_t count, double *x)
+{
+    for (size_t q = 1; d < w && q < count; q++) memmove(x + q * d, x + q * w, d * sizeof *x);
+}
+
+/* The ends of step i into p->x (draws x d); how many were lost. */
 static size_t simulate(const job *j, size_t i, paths *p)
 {
-    const size_t d = j->data->d, draws = j->spec->draws, from = j->steps->from[i], to = from + j->steps->reach;
-    const size_t all = draws * d, inner = j->path.inner, single = j->steps->single[i];
+    const size_t d = j->data->d, w = j->w, draws = j->spec->draws, from = j->steps->from[i];
+    const size_t to = from + j->steps->reach, all = draws * w, inner = j->path.inner, single = j->steps->single[i];
     const sk_check_starts *law = j->steps->starts;
-    const double *start = law ? law->m + single * d : j->data->x + from * d, *end = j->data->x + to * d;
+    const double *start = law ? law->m + single * w : j->data->x + from * d, *end = j->data->x + to * d;
     const double length = j->data->t[to] - j->data->t[from], h = length / (double)inner;
     const bool noisy = j->model->has_diffusion;
     size_t lost = 0;
     sk_normals_bulk((sk_key){j->spec->seed, SK_PURPOSE_CHECK}, from, j->steps->reach, 0, normals_of(j), p->z);
-    for (size_t q = 0; q < draws; q++) memcpy(p->x + q * d, start, d * sizeof *p->x);
-    if (law) add_normals(d, draws, law->root + single * d * d, p->z + inner * all, p->x);
+    for (size_t q = 0; q < draws; q++) memcpy(p->x + q * w, start, w * sizeof *p->x);
+    if (law) add_normals(w, w, draws, law->root + single * w * w, p->z + inner * all, p->x);
     memset(p->lost, 0, draws * sizeof *p->lost);
     for (size_t s = 0; s < inner; s++) {
         take_inputs(j, i, j->data->t[from] + (double)s * h, h, p);
@@ -338,7 +370,8 @@ static size_t simulate(const job *j, size_t i, paths *p)
         advance(j, h, p->z + s * all, p);
         settle(j, start, p);
     }
-    if (law) add_normals(d, draws, law->r, p->z + (inner + 1) * all, p->x);
+    if (law && law->r) add_normals(d, w, draws, law->r, p->z + (inner + 1) * all, p->x);
+    keep_observed(d, w, draws, p->x);
     for (size_t q = 0; q < draws; q++) {
         if (p->lost[q] == 0) continue;
         memcpy(p->x + q * d, end, d * sizeof *p->x);
@@ -362,15 +395,15 @@ static double among_others(size_t draws, double u) { return u / sqrt(fmax(1 - u 
 
 static void score_step(const job *j, size_t i, int worker, size_t *lost, double *power)
 {
-    const size_t d = j->data->d, draws = j->spec->draws, from = j->steps->from[i];
-    double *ends = j->space + (size_t)worker * j->space_each, *work = ends + (draws + 1) * d,
+    const size_t d = j->data->d, w = j->w, draws = j->spec->draws, from = j->steps->from[i];
+    double *ends = j->space + (size_t)worker * j->space_each, *work = ends + (draws + 1) * w,
            *uniform = work + 2 * d * d + d, *pit = j->out->pit + i * d;
     bool *used = j->used + (size_t)worker * d;
     paths p = {.f = uniform + d + d * d, .start = uniform + d};
     p.x = ends;
-    p.ahead = p.f + draws * d;
-    p.a = p.ahead + draws * d;
-    p.z = p.a + draws * d * d;
+    p.ahead = p.f + draws * w;
+    p.a = p.ahead + draws * w;
+    p.z = p.a + draws * w * w;
     p.lost = p.z + normals_of(j);
     p.at = p.lost + draws;
     p.space = p.at + draws * j->in;
@@ -423,6 +456,7 @@ sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock
     sock_status status;
     *out = (sk_check_scores){.count = n, .d = d, .draws = spec->draws};
     job j = {.ctx = ctx, .model = model, .data = data, .steps = steps, .spec = spec, .path = path, .out = out};
+    j.w = model->d;
     j.in = sk_model_in(model);
     SK_GO(sk_inputs_find(ctx, model, data, &j.place));
     SK_GO(sk_sampler_new(ctx, model, &sampler));

@@ -2,6 +2,7 @@
 #include "check/check.h"
 
 #include "model/modelinputs.h"
+#include "score/score.h"
 #include "simulate/simulate.h"
 #include "tune/policy.h"
 
@@ -21,11 +22,11 @@ static void range_of(const sock_data *data, size_t k, double *low, double *high)
     *high += wider;
 }
 
-/* A path that is lost has left. */
-static bool leaves(size_t times, size_t d, const double *path, const double *low, const double *high)
+/* A path that is lost has left. Of its states, w, the first d are in the data. */
+static bool leaves(size_t times, size_t d, size_t w, const double *path, const double *low, const double *high)
 {
-    for (size_t i = 0; i < times * d; i++)
-        if (!(path[i] >= low[i % d] && path[i] <= high[i % d])) return true;
+    for (size_t i = 0; i < times * w; i++)
+        if (i % w < d && !(path[i] >= low[i % w] && path[i] <= high[i % w])) return true;
     return false;
 }
 
@@ -45,14 +46,14 @@ static sock_status inputs_beside(sock_context *ctx, const sock_model *model, con
 }
 
 static sock_status simulate_beside(sock_context *ctx, const sock_model *model, const sock_data *data,
-                                   const sk_check_spec *spec, size_t j, size_t paths, double *out)
+                                   const sk_check_spec *spec, const double *start, size_t j, size_t paths, double *out)
 {
     const size_t first = data->first[j], times = SK_MIN(sk_data_length(data, j), (size_t)SK_CHECK_EXIT_STEPS + 1);
     double *u = NULL;
     SK_TRY(inputs_beside(ctx, model, data, j, times, &u));
     sock_simulation_report report;
     const sock_simulation s = {.starts = 1,
-                               .x0 = data->x + first * data->d,
+                               .x0 = start + first * model->d,
                                .paths = paths,
                                .times = times,
                                .t = data->t + first,
@@ -76,22 +77,26 @@ sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const soc
                            double *share)
 {
     const size_t d = data->d, beside = SK_MIN(data->trajectories, (size_t)SK_CHECK_EXIT_PATHS);
-    const size_t paths = SK_CHECK_EXIT_PATHS / beside, most = SK_CHECK_EXIT_STEPS + 1;
-    double *low = sk_doubles(ctx, d, 1), *high = sk_doubles(ctx, d, 1), *out = sk_doubles(ctx, paths * most, d);
+    const size_t paths = SK_CHECK_EXIT_PATHS / beside, most = SK_CHECK_EXIT_STEPS + 1, w = model->d;
+    double *low = sk_doubles(ctx, d, 1), *high = sk_doubles(ctx, d, 1), *out = sk_doubles(ctx, paths * most, w);
+    double *states = w > d ? sk_doubles(ctx, data->points, w) : NULL;
+    const double *start = w > d ? states : data->x;
     double left = 0, made = 0;
-    sock_status status = low && high && out ? SOCK_OK : SOCK_ENOMEM;
+    sock_status status = low && high && out && start ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0 && w > d) status = sk_second_smooth(ctx, model, data, states, NULL);
     for (size_t k = 0; status >= 0 && k < d; k++) range_of(data, k, &low[k], &high[k]);
     for (size_t i = 0; status >= 0 && i < beside; i++) {
         const size_t j = i * data->trajectories / beside, times = SK_MIN(sk_data_length(data, j), most);
         if (times < 2) continue;
-        status = simulate_beside(ctx, model, data, spec, j, paths, out);
-        for (size_t p = 0; status >= 0 && p < paths; p++) left += leaves(times, d, out + p * times * d, low, high);
+        status = simulate_beside(ctx, model, data, spec, start, j, paths, out);
+        for (size_t p = 0; status >= 0 && p < paths; p++) left += leaves(times, d, w, out + p * times * w, low, high);
         made += (double)paths;
     }
     *share = made > 0 ? left / made : (double)NAN;
     sk_free(low);
     sk_free(high);
     sk_free(out);
+    sk_free(states);
     return status < 0 ? status : SOCK_OK;
 }
 
@@ -100,8 +105,8 @@ sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const soc
 static double spread_of(const sk_check_rows *rows, size_t k)
 {
     double mean = 0, square = 0;
-    for (size_t i = 0; i < rows->n; i++) mean += rows->x[i * rows->d + k] / (double)rows->n;
-    for (size_t i = 0; i < rows->n; i++) square += pow(rows->x[i * rows->d + k] - mean, 2) / (double)rows->n;
+    for (size_t i = 0; i < rows->n; i++) mean += rows->z[i * rows->in + k] / (double)rows->n;
+    for (size_t i = 0; i < rows->n; i++) square += pow(rows->z[i * rows->in + k] - mean, 2) / (double)rows->n;
     return sqrt(square);
 }
 
@@ -109,7 +114,7 @@ static double spread_of(const sk_check_rows *rows, size_t k)
 static sock_status add_derivative(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, size_t places,
                                   size_t l, const double *spread, double *z, double *f, double *sum)
 {
-    const size_t d = rows->d, in = rows->in;
+    const size_t d = model->d, in = rows->in;
     if (!(spread[l] > 0)) return SOCK_OK;
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < places; i++) {
@@ -125,7 +130,7 @@ static sock_status add_derivative(sock_context *ctx, const sock_model *model, co
 
 sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double out[2])
 {
-    const size_t d = rows->d, places = SK_MIN(rows->n, (size_t)SK_CHECK_PLACES);
+    const size_t d = model->d, places = SK_MIN(rows->n, (size_t)SK_CHECK_PLACES);
     double *spread = sk_doubles(ctx, d, 1), *z = sk_doubles(ctx, 2 * places, rows->in),
            *f = sk_doubles(ctx, 2 * places, d), *sum = sk_doubles(ctx, places, 1);
     sock_status status = spread && z && f && sum ? SOCK_OK : SOCK_ENOMEM;

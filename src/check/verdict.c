@@ -117,10 +117,20 @@ static bool is_noise(const scene *s)
 static bool is_more_noise(const scene *s) { return is_noise(s) && s->model->structure->noise; }
 static bool is_like_noise(const scene *s) { return is_noise(s) && s->facts->noise_sought; }
 
+/* Of order 2 velocities are followed, and the noise is not in units of a step. */
+static bool is_second(const scene *s) { return s->model->structure->order == 2; }
+static bool is_second_noise(const scene *s)
+{
+    return is_second(s) && is_noise(s) && !s->model->structure->noise && !s->facts->noise_sought;
+}
+static bool is_second_more_noise(const scene *s) { return is_second(s) && is_noise(s); }
+
 static bool is_memory(const scene *s)
 {
     return leads(s, "memory") && find(s, "memory")->effect > 0 && !(find(s, "horizon")->effect < -SK_CHECK_RATIO);
 }
+
+static bool is_second_memory(const scene *s) { return is_second(s) && is_memory(s); }
 
 /* An a that varies more than the model's makes heavy tails, too. */
 static bool is_jumps(const scene *s)
@@ -292,6 +302,16 @@ static const struct {
      "happens "
      "within a step ({T}).",
      "Use the model for such steps only, or sample more often."},
+    {"noise", is_second_noise, "Neighbouring innovations of {n} cancel, as measurement noise would make them.",
+     "Fit with --order 2 --noise diag, which tells such noise from diffusion."},
+    {"noise-more", is_second_more_noise,
+     "Neighbouring innovations of {n} cancel more than the model makes them: noise that depends on the state or on the "
+     "noise before, or steps that the velocity does not survive.",
+     "Thin the data (every second or fourth point) and fit again, with --order 1 too."},
+    {"memory", is_second_memory,
+     "Neighbouring innovations of {n} go the same way: there is memory beyond the velocity, by a hidden variable or a "
+     "force that is known in time.",
+     "Add what is missing as a state of order 1, or thin the data until the memory is gone."},
     {"noise-more", is_more_noise,
      "Neighbouring residuals cancel more than the measurement noise of the model makes them: noise that depends on the "
      "state, or on "

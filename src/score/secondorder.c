@@ -41,7 +41,8 @@ static sock_status follow(sock_context *ctx, const sock_model *model, const sock
     SK_GO(sk_series_of_data(ctx, data, &r->series));
     SK_GO(sk_inertia_frame_new(ctx, &r->series, &r->frame));
     SK_GO(sk_inertia_pass_new(ctx, &r->series, rows, &r->pass));
-    const sk_inertia_spec spec = {model, own, r->frame.reach, r->frame.low, r->frame.high, false};
+    const sk_inertia_spec spec = {
+        .model = model, .noise = own, .reach = r->frame.reach, .low = r->frame.low, .high = r->frame.high};
     SK_GO(sk_inertia(ctx, &r->series, &spec, &r->pass));
 out:
     sk_free(own);

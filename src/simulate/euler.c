@@ -142,29 +142,31 @@ static const double *with_inputs(block *b, double time)
     return b->z;
 }
 
-/* Second order: x by v h + F h^2 / 2 and v by F h, with a pair of Gaussians of covariance a [[h^3/3, h^2/2], [h^2/2,
- * h]]. With u and w of covariance a they are h^1.5 (u + w / sqrt 3) / 2 and h^0.5 u. */
+void sk_add_second_noise(size_t m, size_t count, double h, double *a, const double *z, size_t stride, double *x)
+{
+    const size_t d = 2 * m;
+    for (size_t p = 0; p < count; p++, a += d * d, z += stride, x += d) {
+        for (size_t k = 0; k < m * m; k++) a[k] = a[(m + k / m) * d + m + k % m]; /* never behind what is read */
+        sk_factor_small(m, 1e-14, a);
+        for (size_t k = 0; k < m; k++) {
+            const double u = sk_dot(k + 1, a + k * m, z + m), w = sk_dot(k + 1, a + k * m, z);
+            x[k] += h * sqrt(h) * (u + w / sqrt(3)) / 2;
+            x[m + k] += sqrt(h) * u;
+        }
+    }
+}
+
+/* Second order: x by v h + F h^2 / 2 and v by F h. */
 static void add_second(block *b, double h, size_t within)
 {
     const size_t d = b->d, m = d / 2, stride = SK_NOISE_STEPS(d) * d;
     for (size_t p = 0; p < b->count; p++) {
-        double *x = b->x + p * d, *a = b->a + p * d * d, *c = b->rest + p * d; /* no bound holds a velocity */
-        const double *f = b->f + p * d, *z = b->noise + p * stride + within * d;
+        double *x = b->x + p * d;
+        const double *f = b->f + p * d;
         for (size_t k = 0; k < m; k++) x[k] += h * x[m + k] + h * h / 2 * f[m + k];
         for (size_t k = 0; k < m; k++) x[m + k] += h * f[m + k];
-        if (!b->job->model->has_diffusion) continue;
-        for (size_t k = 0; k < m * m; k++) a[k] = a[(m + k / m) * d + m + k % m]; /* never behind what is read */
-        sk_factor_small(m, 1e-14, a);
-        for (size_t k = 0; k < m; k++) {
-            c[k] = c[m + k] = 0;
-            for (size_t l = 0; l <= k; l++) {
-                c[k] += a[k * m + l] * z[m + l];
-                c[m + k] += a[k * m + l] * z[l];
-            }
-            x[k] += h * sqrt(h) * (c[k] + c[m + k] / sqrt(3)) / 2;
-            x[m + k] += sqrt(h) * c[k];
-        }
     }
+    if (b->job->model->has_diffusion) sk_add_second_noise(m, b->count, h, b->a, b->noise + within * d, stride, b->x);
 }
 
 /* Over h, from one time to another. */

@@ -33,6 +33,11 @@ size_t sk_inner_steps(double gap, double step);
  * Cholesky factor, with zero columns where a is singular. a: count x d x d, destroyed; z: row i at z + i * stride. */
 void sk_add_noise(size_t d, size_t count, double scale, double *a, const double *z, size_t stride, double *y);
 
+/* Of second order: x (count x 2m) += a pair of Gaussians for positions and velocities of covariance
+ * A [[h^3/3, h^2/2], [h^2/2, h]], A the block of the velocities in a (count x 2m x 2m, destroyed): with u and w of
+ * covariance A these are h^1.5 (u + w / sqrt 3) / 2 and h^0.5 u. z: as above, 2m numbers a row. */
+void sk_add_second_noise(size_t m, size_t count, double h, double *a, const double *z, size_t stride, double *x);
+
 /* Brings x (d) back between lower and upper. */
 void sk_keep_within(size_t d, sock_bounds mode, const double *lower, const double *upper, double *x);
 
