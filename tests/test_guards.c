@@ -131,7 +131,7 @@ static void rival_pass(case_search *c, const sk_candidate *drift, const sk_candi
     rival_clear(out);
     assert_int_equal(sk_search_views(s, s->rows, model, a->diagonal, &views), SOCK_OK);
     assert_int_equal(sk_try_drift(ctx, views, drift, 3, &out->f), SOCK_OK);
-    assert_int_equal(sk_search_remains(s, views, &out->f, true, &remains), SOCK_OK);
+    assert_int_equal(sk_search_remains(s, views, &out->f, &remains), SOCK_OK);
     assert_true(sk_try_diffusion(ctx, remains, a, &options, &out->a) >= 0);
     sk_remains_free(remains);
     sk_views_free(views);

@@ -54,7 +54,7 @@ static void check_pilot(size_t d)
     const sk_diffusion_options options = {2, case_grid, 4, 1e-4, true, {false, false}, 0};
     assert_int_equal(sk_search_views(s, s->sets.screen, NULL, false, &views), SOCK_OK);
     assert_int_equal(sk_try_drift(ctx, views, &few.drift[i], 2, &f), SOCK_OK);
-    assert_int_equal(sk_search_remains(s, views, &f, false, &remains), SOCK_OK);
+    assert_int_equal(sk_search_remains(s, views, &f, &remains), SOCK_OK);
     assert_true(sk_try_diffusion(ctx, remains, &few.diffusion[j], &options, &a) >= 0);
     assert_int_equal(sk_model_of_two(s, f, a, &model), SOCK_OK);
     assert_fields(s->model, model);
@@ -103,7 +103,7 @@ static void test_rounds__screen_tells_who_goes_on(void **state)
     drifts.trial = f;
     sk_screen_drifts(&drifts, alive);
     assert_memory_equal(alive, s->drifts, s->list.drifts * sizeof *alive);
-    assert_int_equal(sk_search_remains(s, views, &f[s->best_drift], true, &remains), SOCK_OK);
+    assert_int_equal(sk_search_remains(s, views, &f[s->best_drift], &remains), SOCK_OK);
     for (size_t i = 0; i < s->list.diffusions; i++)
         assert_true(sk_tolerate(sk_try_diffusion(ctx, remains, &s->list.diffusion[i], &options, &a[i])) >= 0);
     sk_field_trials diffusions = sk_diffusion_trials(s);
@@ -254,7 +254,7 @@ static confirmed slow_confirm(const case_search *c, size_t j, size_t place)
     assert_int_equal(sk_model_of_two(s, s->drift[s->best_drift], s->diffusion[j], &model), SOCK_OK);
     assert_int_equal(sk_search_views(s, s->rows, model, false, &views), SOCK_OK);
     assert_int_equal(sk_try_drift(ctx, views, &s->list.drift[s->best_drift], 3, &r.f), SOCK_OK);
-    assert_int_equal(sk_search_remains(s, views, &r.f, true, &remains), SOCK_OK);
+    assert_int_equal(sk_search_remains(s, views, &r.f, &remains), SOCK_OK);
     assert_true(sk_try_diffusion(ctx, remains, &s->list.diffusion[j], &options, &r.a) >= 0);
     assert_int_equal(sk_floored_score(s, remains, r.a, &r.score), SOCK_OK);
     assert_true(r.score >= r.a->score);

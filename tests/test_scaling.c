@@ -195,7 +195,7 @@ static sock_model *model_of(case_search *c, double floor)
     const sk_diffusion_options options = {s->rows->folds, &l, 1, 1e-9, true, {false, false}, 0};
     assert_int_equal(sk_renew_views(s), SOCK_OK);
     assert_int_equal(sk_try_drift(ctx, s->views, s->list.drift, 3, &s->drift[0]), SOCK_OK);
-    assert_int_equal(sk_search_remains(s, s->views, s->drift, true, &s->remains), SOCK_OK);
+    assert_int_equal(sk_search_remains(s, s->views, s->drift, &s->remains), SOCK_OK);
     for (size_t i = 0; i < 2; i++)
         assert_true(sk_try_diffusion(ctx, s->remains, &s->list.diffusion[i], &options, &s->diffusion[i]) >= 0);
     const sk_held_model held = {{1, s->drift, &one}, {2, s->diffusion, share}, 0};

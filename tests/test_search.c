@@ -32,7 +32,7 @@ static void test_search__views_are_as_the_options_want_them(void **state)
     case_search_free(c);
 }
 
-/* z is F^-1 e where the stage and the options want it, else e. */
+/* z is F^-1 e where the options want it and the views have a model, else e. */
 static void test_search__remains_are_corrected_where_both_want_it(void **state)
 {
     (void)state;
@@ -43,21 +43,23 @@ static void test_search__remains_are_corrected_where_both_want_it(void **state)
     assert_int_equal(sk_renew_views(s), SOCK_OK);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(sk_try_drift(ctx, s->views, &s->list.drift[i], 3, &s->drift[i]), SOCK_OK);
+    sk_views *blind = NULL;
+    assert_int_equal(sk_search_views(s, s->rows, NULL, false, &blind), SOCK_OK);
     for (int i = 0; i < 4; i++) {
         c->spec.correct = i & 1;
         sk_remains *remains = NULL;
         sk_block block, mixed;
         const double share[SK_MOST] = {0.25, 0.75};
-        assert_int_equal(sk_search_remains(s, s->views, &s->drift[1], i & 2, &remains), SOCK_OK);
+        assert_int_equal(sk_search_remains(s, i & 2 ? s->views : blind, &s->drift[1], &remains), SOCK_OK);
         assert_int_equal(sk_renew_remains(s, share), SOCK_OK);
         assert_int_equal(sk_remains_take(ctx, remains, 0, &block), SOCK_OK);
         assert_int_equal(sk_remains_take(ctx, s->remains, 0, &mixed), SOCK_OK);
-        const sk_view *v = block.view;
+        const sk_view *v = mixed.view;
         for (size_t k = 0; k < v->n; k++) {
-            const double f0 = v->t[k] - s->drift[0]->held[v->begin + k], f1 = v->t[k] - s->drift[1]->held[v->begin + k];
-            const double e = 0.25 * f0 + 0.75 * f1;
-            assert_close(block.e[k], f1, 1e-13, 1);
-            assert_close(block.z[k], i == 3 ? f1 / v->left[k] : f1, 1e-13, 1);
+            const double *t = v->t + k, *first = s->drift[0]->held + v->begin, *other = s->drift[1]->held + v->begin;
+            const double alone = block.view->t[k] - other[k], e = *t - 0.25 * first[k] - 0.75 * other[k];
+            assert_close(block.e[k], alone, 1e-13, 1);
+            assert_close(block.z[k], i == 3 ? alone / v->left[k] : alone, 1e-13, 1);
             assert_close(mixed.e[k], e, 1e-13, 1);
             assert_close(mixed.z[k], i & 1 ? e / v->left[k] : e, 1e-13, 1);
         }
@@ -65,6 +67,7 @@ static void test_search__remains_are_corrected_where_both_want_it(void **state)
         sk_remains_give(s->remains, &mixed);
         sk_remains_free(remains);
     }
+    sk_views_free(blind);
     case_search_free(c);
 }
 

@@ -151,16 +151,24 @@ static void prop_rows_weigh_by_their_size(void **state)
 {
     (void)state;
     const double spread[] = {3, 1, 1, 2, 0.5, 0, 0, 8}, typical[] = {2, 4, 0}, share = 0.3;
+    unsigned char good[2] = {1, 1};
+    const sk_row_sizes sizes = {2, spread, typical, share, good};
     double weight[4];
     sk_trial trial = {.d = 2, .diagonal = true};
-    sk_diffusion_sweep_weights(&trial, 2, spread, typical, share, weight);
+    sk_row_weights(&sizes, &trial, weight);
     assert_close(weight[0], 1 / pow(3.0 / 4 + share, 2), 1e-14, 0);
     assert_close(weight[1], 1 / pow(0.5 / 4 + share, 2), 1e-14, 0);
     assert_true(weight[2] == 1 && weight[3] == 1);
     trial.diagonal = false;
-    sk_diffusion_sweep_weights(&trial, 2, spread, typical, share, weight);
+    sk_row_weights(&sizes, &trial, weight);
     assert_close(weight[0], 1 / pow(sqrt(15) / 2 + share, 2), 1e-14, 0);
     assert_close(weight[1], 1 / pow(sqrt(64.25) / 2 + share, 2), 1e-14, 0);
+    good[0] = 0;
+    sk_row_weights(&sizes, &trial, weight);
+    assert_true(weight[0] == 0 && weight[1] > 0);
+    trial.diagonal = true;
+    sk_row_weights(&sizes, &trial, weight);
+    assert_true(weight[0] == 0 && weight[1] > 0 && weight[2] == 0 && weight[3] == 1);
 }
 
 int main(void)

@@ -245,20 +245,13 @@ typedef struct paths {
     double *at;                                   /* draws x in: states and inputs */
 } paths;
 
-static bool all_finite(size_t d, const double *x)
-{
-    for (size_t k = 0; k < d; k++)
-        if (!isfinite(x[k])) return false;
-    return true;
-}
-
 /* A lost path rests at the start. */
 static void settle(const job *j, const double *start, paths *p)
 {
     const size_t d = j->w;
     for (size_t i = 0; i < j->spec->draws; i++) {
         double *x = p->x + i * d;
-        if (!all_finite(d, x)) {
+        if (!sk_all_finite(d, x)) {
             p->lost[i] = 1;
             memcpy(x, start, d * sizeof *x);
         } else if (j->spec->bounds != SOCK_BOUNDS_NONE) {

@@ -52,13 +52,14 @@ typedef struct sk_inertial_rows {
     const sk_inertia_pass *pass;
     sk_lift lift;
     size_t n, d;
-    double *target;  /* n x d: e and what the current force has done to the prediction */
-    double *white;   /* n x d x d: (S + a share of the typical one)^-1 = white' white; 0: the step does not count */
-    double *noise;   /* n: the row of R */
-    double *length;  /* n: the row of a = 1 */
-    double *spread;  /* n x d x d: S by the rows, which are kinematic in several dimensions */
-    double *tint;    /* n x d x d: brings e to that variance */
-    double *typical; /* 1 + d: medians of |S| and of its diagonal */
+    double *target;      /* n x d: e and what the current force has done to the prediction */
+    double *white;       /* n x d x d: (S + a share of the typical one)^-1 = white' white; 0 where it does not count */
+    unsigned char *good; /* n: the step counts */
+    double *noise;       /* n: the row of R */
+    double *length;      /* n: the row of a = 1 */
+    double *spread;      /* n x d x d: S by the rows, which are kinematic in several dimensions */
+    double *tint;        /* n x d x d: brings e to that variance */
+    double *typical;     /* 1 + d: medians of |S| and of its diagonal */
 } sk_inertial_rows;
 
 sock_status sk_inertial_rows_new(const sk_inertial *w, const sk_inertia_pass *pass, const double *noise,

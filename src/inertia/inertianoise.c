@@ -103,7 +103,7 @@ static bool pair(const coordinate *c, size_t i, size_t lag, double *weight, doub
 {
     const sk_inertial_rows *r = c->rows;
     const size_t n = r->n, d = r->d;
-    if (c->of_r[lag * n + i] == 0 || r->white[i * d * d] == 0 || r->white[(i - lag) * d * d] == 0) return false;
+    if (c->of_r[lag * n + i] == 0 || !r->good[i] || !r->good[i - lag]) return false;
     const double typical = r->typical[c->k + 1];
     const double one = r->spread[i * d * d + c->k * (d + 1)], other = r->spread[(i - lag) * d * d + c->k * (d + 1)];
     const double by_rows = c->of_a[lag * n + i] + c->now * c->of_r[lag * n + i];

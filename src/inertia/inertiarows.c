@@ -13,6 +13,7 @@ void sk_inertial_rows_clear(sk_inertial_rows *r)
 {
     sk_free(r->target);
     sk_free(r->white);
+    sk_free(r->good);
     sk_free(r->noise);
     sk_free(r->length);
     sk_free(r->spread);
@@ -27,12 +28,14 @@ static sock_status rows_alloc(const sk_inertial *w, const sk_inertia_pass *pass,
     *r = (sk_inertial_rows){.pass = pass, .n = n, .d = d, .lift = sk_inertia_lift(&w->m.series, pass)};
     r->target = sk_doubles(w->ctx, n, d);
     r->white = sk_doubles(w->ctx, n, d * d);
+    r->good = sk_alloc(w->ctx, n, sizeof *r->good);
     r->noise = sk_doubles(w->ctx, n, 1);
     r->length = sk_doubles(w->ctx, n, 1);
     r->spread = sk_doubles(w->ctx, n, d * d);
     r->tint = sk_doubles(w->ctx, n, d * d);
     r->typical = sk_doubles(w->ctx, 1 + d, 1);
-    return r->target && r->white && r->noise && r->length && r->spread && r->tint && r->typical ? SOCK_OK : SOCK_ENOMEM;
+    const bool good = r->target && r->white && r->good && r->noise && r->length && r->spread && r->tint && r->typical;
+    return good ? SOCK_OK : SOCK_ENOMEM;
 }
 
 /* The row of a = 1. */
@@ -88,7 +91,8 @@ static void whiten(sk_inertial_rows *r, size_t i, double *c)
             white[k * d + l] = sum / c[k * d + k];
         }
     for (size_t k = 0; k < d; k++) square += pow(sk_dot(d, white + k * d, r->pass->e + i * d), 2);
-    if (!(square <= SK_INERTIA_FAR * (double)d)) memset(white, 0, d * d * sizeof *white);
+    r->good[i] = square <= SK_INERTIA_FAR * (double)d;
+    if (!r->good[i]) memset(white, 0, d * d * sizeof *white);
 }
 
 /* tint = C0 C^-1, C0 and C the factors of the rows' and of the filter's variance. space: 2 d x d. */

@@ -76,6 +76,7 @@ bool sk_matrix_logarithm(size_t n, double *m);
 void sk_small_product(size_t d, const double *a, const double *b, bool transposed, double *out);
 void sk_small_solve(size_t d, const double *c, double *x);
 void sk_small_mean(size_t d, double *a);
+bool sk_all_finite(size_t n, const double *a);
 
 /* B (n x m) := L^-1 B (SK_PLAIN) or L^-T B (SK_TRANSPOSED), L lower n x n. */
 void sk_solve_lower(sock_context *ctx, sk_op op, size_t n, size_t m, const double *l, size_t ldl, double *b,

@@ -164,6 +164,13 @@ void sk_small_solve(size_t d, const double *c, double *x)
     }
 }
 
+bool sk_all_finite(size_t n, const double *a)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(a[i])) return false;
+    return true;
+}
+
 void sk_small_mean(size_t d, double *a)
 {
     for (size_t i = 0; i < d; i++)

@@ -5,24 +5,16 @@
  *   3. Held-out score: what a drift leaves of the innovations of the fold. */
 #include "noise/noisefit.h"
 
-#include "tune/policy.h"
-#include "tune/sweeptrial.h"
-
 #include <math.h>
 #include <string.h>
 
-enum { LAMBDAS = SK_THIN_LAMBDAS, PIECE = 2048 };
+enum { PIECE = 2048 };
 
 typedef struct attempt {
     const sk_measured *m;
     const sk_frozen *z;
-    const sk_candidate *candidate;
-    sk_trial *trial;
-    sk_drift_sums *sums;
-    size_t lambdas;
-    double *path;  /* (folds + 1) x lambdas x p x d */
-    double *score; /* lambdas x clusters */
-    double dof[LAMBDAS];
+    const sk_sweep *sweep;
+    sk_drift_sweep s;
 } attempt;
 
 /* work on whole runs of one fold, about PIECE steps at a time. */
@@ -41,11 +33,12 @@ static sock_status each_piece(attempt *t, sock_status (*work)(attempt *, size_t 
 /* psi: (end - begin) times x p. */
 static sock_status features_of(const attempt *t, size_t begin, size_t end, double **psi)
 {
-    const size_t rows = (end - begin) * t->z->times, p = t->trial->p;
+    const size_t rows = (end - begin) * t->z->times, p = t->s.trial->p;
     sk_rule *rule = NULL;
     SK_TRY(sk_frozen_rule(t->m->ctx, t->z, begin, end, true, &rule));
     *psi = sk_doubles_unset(t->m->ctx, rows, p);
-    sock_status status = *psi ? sk_occupation_features(t->m->ctx, rule, t->trial->map, 0, rows, *psi, p) : SOCK_ENOMEM;
+    sock_status status =
+        *psi ? sk_occupation_features(t->m->ctx, rule, t->s.trial->map, 0, rows, *psi, p) : SOCK_ENOMEM;
     sk_rule_free(rule);
     return status;
 }
@@ -55,23 +48,23 @@ static sock_status add(attempt *t, size_t begin, size_t end, size_t fold)
     const sk_innovations in = sk_frozen_innovations(t->z, begin, end, fold);
     double *psi = NULL;
     sock_status status = features_of(t, begin, end, &psi);
-    if (status >= 0) status = sk_drift_sums_add_innovations(t->m->ctx, t->sums, &in, psi);
+    if (status >= 0) status = sk_drift_sums_add_innovations(t->m->ctx, t->s.sums, &in, psi);
     sk_free(psi);
     return status;
 }
 
 static sock_status score(attempt *t, size_t begin, size_t end, size_t fold)
 {
-    const size_t n = end - begin, times = t->z->times, d = t->m->series.d, p = t->trial->p;
+    const size_t n = end - begin, times = t->z->times, d = t->m->series.d, p = t->s.trial->p;
     const sk_innovations in = sk_frozen_innovations(t->z, begin, end, fold);
     double *psi = NULL, *other = sk_doubles_unset(t->m->ctx, n * times, d), *value = sk_doubles(t->m->ctx, n, 1);
     sock_status status = other && value ? features_of(t, begin, end, &psi) : SOCK_ENOMEM;
-    for (size_t j = 0; status >= 0 && fold < t->m->rows->folds && j < t->lambdas; j++) {
-        const double *w = t->path + (fold * t->lambdas + j) * t->trial->size;
+    for (size_t j = 0; status >= 0 && fold < t->m->rows->folds && j < t->s.lambdas; j++) {
+        const double *w = t->s.path + (fold * t->s.lambdas + j) * t->s.trial->size;
         sk_gemm(t->m->ctx, SK_PLAIN, SK_PLAIN, n * times, d, p, 1, psi, p, w, d, 0, other, d);
         status = sk_innovation_scores(t->m->ctx, &in, other, value);
         for (size_t i = 0; status >= 0 && i < n; i++)
-            t->score[j * t->m->rows->clusters + t->m->rows->cluster[begin + i]] += value[i];
+            t->s.score[j * t->m->rows->clusters + t->m->rows->cluster[begin + i]] += value[i];
     }
     sk_free(psi);
     sk_free(other);
@@ -79,29 +72,17 @@ static sock_status score(attempt *t, size_t begin, size_t end, size_t fold)
     return status;
 }
 
-static sock_status attempt_new(attempt *t, const sk_sweep *sweep)
+/* The sweep of candidate c. */
+static sock_status try_one(attempt *t, size_t c)
 {
     const sk_measured *m = t->m;
-    const double *from = t->candidate->learned ? NULL : sweep->all ? sk_thin_lambdas : &sweep->l;
-    t->lambdas = t->candidate->learned || !sweep->all ? 1 : LAMBDAS;
-    SK_TRY(sk_trial_new(m->ctx, m->rows, t->candidate, t->lambdas, from, &t->trial));
-    if (t->trial->p * m->series.d > SK_NOISE_ORDER) return SOCK_ENUMERIC; /* too expensive */
-    t->path = sk_doubles(m->ctx, (m->rows->folds + 1) * t->lambdas, t->trial->size);
-    t->score = sk_doubles(m->ctx, t->lambdas, m->rows->clusters);
-    if (!t->path || !t->score) return SOCK_ENOMEM;
-    return sk_drift_sums_new(m->ctx, t->trial->p, m->series.d, m->rows->folds, SK_JOINT, &t->sums);
-}
-
-static sock_status try_one(attempt *t, const sk_sweep *sweep)
-{
     const double begun = sk_seconds();
-    SK_TRY(attempt_new(t, sweep));
+    SK_TRY(sk_drift_sweep_new(m->ctx, m->rows, &m->list->drift[c], t->sweep, &t->s));
     SK_TRY(each_piece(t, add));
-    const sk_drift_sweep path = {t->trial, t->sums, t->candidate->learned, t->lambdas, t->path, t->score, t->dof};
-    SK_TRY(sk_drift_sweep_solve(t->m->ctx, &path));
+    SK_TRY(sk_drift_sweep_solve(m->ctx, &t->s));
     SK_TRY(each_piece(t, score));
-    SK_TRY(sk_drift_sweep_finish(&path, t->m->rows->clusters));
-    t->trial->seconds = sk_seconds() - begun;
+    SK_TRY(sk_drift_sweep_finish(&t->s, m->rows->clusters));
+    t->s.trial->seconds = sk_seconds() - begun;
     return SOCK_OK;
 }
 
@@ -113,7 +94,7 @@ static sock_status weights_of(const attempt *t, const sock_model *model, const d
     bool same = false;
     *out = NULL;
     if (model->drift_terms != 1) return SOCK_OK;
-    SK_TRY(sk_same_map(t->m->ctx, model->drift[0]->map, t->trial->map, &same));
+    SK_TRY(sk_same_map(t->m->ctx, model->drift[0]->map, t->s.trial->map, &same));
     if (same) *out = model->drift[0]->weight;
     return SOCK_OK;
 }
@@ -122,14 +103,14 @@ static sock_status weights_of(const attempt *t, const sock_model *model, const d
  * a learned drift are those of the model. */
 static sock_status solve_about(const attempt *t, double l, const double *own)
 {
-    const size_t folds = t->m->rows->folds, size = t->trial->size;
-    double *all = t->trial->solution + folds * size;
+    const size_t folds = t->m->rows->folds, size = t->s.trial->size;
+    double *all = t->s.trial->solution + folds * size;
     for (size_t f = folds + 1; f-- > 0;) { /* all rows first */
-        double *w = t->trial->solution + f * size;
-        if (t->candidate->learned)
-            SK_TRY(sk_drift_sums_among(t->m->ctx, t->sums, f, own, w));
+        double *w = t->s.trial->solution + f * size;
+        if (t->s.learned)
+            SK_TRY(sk_drift_sums_among(t->m->ctx, t->s.sums, f, own, w));
         else
-            SK_TRY(sk_drift_sums_ridge(t->m->ctx, t->sums, f, 1, &l, w, NULL));
+            SK_TRY(sk_drift_sums_ridge(t->m->ctx, t->s.sums, f, 1, &l, w, NULL));
         for (size_t i = 0; f < folds && i < size; i++) w[i] += own[i] - all[i];
     }
     memcpy(all, own, size * sizeof *all);
@@ -140,47 +121,42 @@ sock_status sk_noise_drift_about(const sk_measured *m, const sk_frozen *z, const
                                  sk_trial *trial)
 {
     const sk_sweep sweep = {.l = trial->l};
-    attempt t = {.m = m, .z = z, .candidate = &m->list->drift[c]};
+    attempt t = {.m = m, .z = z, .sweep = &sweep};
     const double *own = NULL;
-    sock_status status = attempt_new(&t, &sweep);
+    sock_status status = sk_drift_sweep_new(m->ctx, m->rows, &m->list->drift[c], &sweep, &t.s);
     if (status >= 0) status = weights_of(&t, model, &own);
     if (status >= 0 && own) {
         status = each_piece(&t, add);
-        sk_drift_sums_close(t.sums);
+        sk_drift_sums_close(t.s.sums);
         if (status >= 0) status = solve_about(&t, sweep.l, own);
         if (status >= 0)
-            memcpy(trial->solution, t.trial->solution, (m->rows->folds + 1) * t.trial->size * sizeof(double));
+            memcpy(trial->solution, t.s.trial->solution, (m->rows->folds + 1) * trial->size * sizeof(double));
     }
-    sk_trial_free(t.trial);
-    sk_drift_sums_free(t.sums);
-    sk_free(t.path);
-    sk_free(t.score);
+    sk_drift_sweep_clear(&t.s);
     return status;
 }
 
 /* ---- All of them ---- */
 
+static sock_status try_candidate(void *arg, size_t c, sk_trial **out)
+{
+    attempt *t = arg;
+    const sock_status status = try_one(t, c);
+    if (status >= 0) {
+        *out = t->s.trial;
+        t->s.trial = NULL;
+    }
+    sk_drift_sweep_clear(&t->s);
+    return status;
+}
+
 sock_status sk_noise_drifts(const sk_measured *m, const sk_frozen *z, const sk_sweep *sweep, sk_trial **trial,
                             size_t *best)
 {
-    for (size_t c = 0; c < m->list->drifts; c++) {
-        sk_trial_free(trial[c]);
-        trial[c] = NULL;
-        if (!sweep->alive[c]) continue;
-        attempt t = {.m = m, .z = z, .candidate = &m->list->drift[c]};
-        const sock_status status = try_one(&t, sweep);
-        if (status >= 0) {
-            trial[c] = t.trial;
-            t.trial = NULL;
-        }
-        sk_trial_free(t.trial);
-        sk_drift_sums_free(t.sums);
-        sk_free(t.path);
-        sk_free(t.score);
-        SK_TRY(sk_tolerate(status));
-    }
-    sk_begin(m->ctx);
-    const sk_field_trials all = {m->list->drifts, m->rows->clusters, m->list->drift, trial, 0};
-    *best = sk_simplest_near(&all, SK_NOISE_DRIFT_NATS);
-    return *best < SK_MOST ? SOCK_OK : sk_fail(m->ctx, SOCK_ENUMERIC, "no drift could be fitted to noisy data");
+    attempt t = {.m = m, .z = z, .sweep = sweep};
+    const sk_sweep_field field = {m->list->drifts,     m->rows->clusters,
+                                  m->list->drift,      trial,
+                                  SK_NOISE_DRIFT_NATS, "no drift could be fitted to noisy data",
+                                  try_candidate,       &t};
+    return sk_sweep_each(m->ctx, sweep, &field, best);
 }

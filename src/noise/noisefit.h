@@ -10,6 +10,7 @@
 #include "noise/frozen.h"
 #include "tune/candidates.h"
 #include "tune/rules.h"
+#include "tune/sweeptrial.h"
 
 typedef enum sk_noise_mode { SK_NOISE_NONE, SK_NOISE_DIAGONAL, SK_NOISE_FULL } sk_noise_mode;
 
@@ -128,13 +129,6 @@ sock_status sk_noise_ascend(const sk_measured *m, const double *least, sk_noisy 
 sock_status sk_noise_hint(const sk_measured *m, const sk_noisy *clean, bool together, sk_noisy *out, double *gain);
 
 /* ---- noisedrift.c, noisediffusion.c ---- */
-
-/* Which candidates are tried: all that are alive on a grid of penalties, or one at its penalty. */
-typedef struct sk_sweep {
-    bool alive[SK_MOST];
-    bool all;
-    double l;
-} sk_sweep;
 
 /* Trials (SK_MOST places, old ones freed) about the frozen pass; *best: the simplest near the best. */
 sock_status sk_noise_drifts(const sk_measured *m, const sk_frozen *z, const sk_sweep *sweep, sk_trial **trial,

@@ -1,5 +1,4 @@
-/* filter.c - see filter.h. Runs go side by side, LANES at a time, so that the model is evaluated for many at once. Cost
- * of a step: a flow, and about 10 d^3. */
+/* filter.c - see filter.h. Cost of a step: a flow, and about 10 d^3. */
 #include "score/filter.h"
 
 #include "la/la.h"
@@ -7,8 +6,6 @@
 
 #include <math.h>
 #include <string.h>
-
-enum { LANES = 32 };
 
 static const double LOG_2PI = 1.83787706640934548356;
 
@@ -51,20 +48,11 @@ double sk_pass_sum(const sk_series *s, const sk_pass *pass)
     return sum;
 }
 
-static bool all_finite(size_t n, const double *a)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(a[i])) return false;
-    return true;
-}
-
 /* ---- Filter ---- */
 
 /* Runs that go together, on one thread. */
 typedef struct group {
-    size_t count;      /* of those that are not over */
-    size_t run[LANES]; /* these */
-    double *m, *p, *h; /* their laws, in this order */
+    sk_lanes l;
     double *mean, *cov, *slope;
     double *s, *c, *k, *t, *e; /* d x d each; e: d */
     sk_flow *flow;
@@ -82,26 +70,27 @@ typedef struct job {
 static sock_status group_new(sock_context *ctx, const sk_filter_spec *spec, const sk_sampler *sampler, group *g)
 {
     const size_t d = spec->model->d, d2 = d * d;
-    double *at = g->memory = sk_doubles(ctx, LANES * (2 * d + 3 * d2 + 1) + 4 * d2 + d, 1);
+    double *at = g->memory = sk_doubles(ctx, SK_LANES * (2 * d + 3 * d2 + 1) + 4 * d2 + d, 1);
     if (!at) return SOCK_ENOMEM;
-    double **part[] = {&g->m, &g->p, &g->h, &g->mean, &g->cov, &g->slope, &g->s, &g->c, &g->k, &g->t, &g->e};
-    const size_t size[] = {LANES * d, LANES * d2, LANES, LANES * d, LANES * d2, LANES * d2, d2, d2, d2, d2, d};
+    double **part[] = {&g->l.m, &g->l.p, &g->l.h, &g->mean, &g->cov, &g->slope, &g->s, &g->c, &g->k, &g->t, &g->e};
+    const size_t size[] = {
+        SK_LANES * d, SK_LANES * d2, SK_LANES, SK_LANES * d, SK_LANES * d2, SK_LANES * d2, d2, d2, d2, d2, d};
     for (size_t i = 0; i < sizeof size / sizeof *size; i++) {
         *part[i] = at;
         at += size[i];
     }
-    return sk_flow_new(ctx, spec->model, sampler, &spec->flow, LANES, &g->flow);
+    return sk_flow_new(ctx, spec->model, sampler, &spec->flow, SK_LANES, &g->flow);
 }
 
 /* The law of lane i after an observation y. The state is N(y, R) where what was known of it is lost. */
 static void restart(const job *j, const group *g, size_t i, const double *y)
 {
     const size_t d = j->series->d;
-    memcpy(g->m + i * d, y, d * sizeof *y);
+    memcpy(g->l.m + i * d, y, d * sizeof *y);
     if (j->spec->noise)
-        memcpy(g->p + i * d * d, j->spec->noise, d * d * sizeof *g->p);
+        memcpy(g->l.p + i * d * d, j->spec->noise, d * d * sizeof *g->l.p);
     else
-        memset(g->p + i * d * d, 0, d * d * sizeof *g->p);
+        memset(g->l.p + i * d * d, 0, d * d * sizeof *g->l.p);
 }
 
 /* e and the factor of S of lane i; false: lost. */
@@ -109,10 +98,10 @@ static bool innovate(const job *j, const group *g, size_t i, const double *y)
 {
     const size_t d = j->series->d, d2 = d * d;
     const double *cov = g->cov + i * d2, *mean = g->mean + i * d;
-    if (!all_finite(d, mean) || !all_finite(d2, cov)) return false;
+    if (!sk_all_finite(d, mean) || !sk_all_finite(d2, cov)) return false;
     for (size_t k = 0; k < d2; k++) g->s[k] = cov[k] + (j->spec->noise ? j->spec->noise[k] : 0);
     for (size_t k = 0; k < d; k++) g->e[k] = y[k] - mean[k];
-    return sk_factor_copy(d, 0, g->s, g->c) == 0 && all_finite(d2, g->c);
+    return sk_factor_copy(d, 0, g->s, g->c) == 0 && sk_all_finite(d2, g->c);
 }
 
 static double log_density(const group *g, size_t d)
@@ -132,7 +121,7 @@ static void update(const job *j, const group *g, size_t i)
 {
     const size_t d = j->series->d, d2 = d * d;
     const double *cov = g->cov + i * d2;
-    double *m = g->m + i * d, *p = g->p + i * d2, *rest = g->s;
+    double *m = g->l.m + i * d, *p = g->l.p + i * d2, *rest = g->s;
     for (size_t k = 0; k < d; k++) { /* row k of K solves S K_k' = row k of Pp */
         memcpy(g->k + k * d, cov + k * d, d * sizeof *cov);
         sk_small_solve(d, g->c, g->k + k * d);
@@ -154,8 +143,8 @@ static void update(const job *j, const group *g, size_t i)
 static void keep_law(const job *j, const group *g, size_t i, size_t point)
 {
     const size_t d = j->series->d, d2 = d * d;
-    if (j->out->m) memcpy(j->out->m + point * d, g->m + i * d, d * sizeof(double));
-    if (j->out->p) memcpy(j->out->p + point * d2, g->p + i * d2, d2 * sizeof(double));
+    if (j->out->m) memcpy(j->out->m + point * d, g->l.m + i * d, d * sizeof(double));
+    if (j->out->p) memcpy(j->out->p + point * d2, g->l.p + i * d2, d2 * sizeof(double));
 }
 
 static void keep_step(const job *j, const group *g, size_t i, size_t step)
@@ -177,52 +166,28 @@ static void observe(const job *j, const group *g, size_t i, size_t step)
         update(j, g, i);
     else
         restart(j, g, i, y);
-    keep_law(j, g, i, step + g->run[i] + 1);
+    keep_law(j, g, i, step + g->l.run[i] + 1);
 }
 
-/* Runs that are over leave; the others move up. */
-static void close_up(const sk_series *s, group *g, size_t k)
+static void follow(const void *argument, size_t begin, size_t end, int worker)
 {
-    size_t left = 0;
-    const size_t d = s->d, d2 = d * d;
-    for (size_t i = 0; i < g->count; i++) {
-        const size_t run = g->run[i];
-        if (s->first[run] + k >= s->first[run + 1]) continue;
-        g->run[left] = run;
-        memmove(g->m + left * d, g->m + i * d, d * sizeof *g->m);
-        memmove(g->p + left * d2, g->p + i * d2, d2 * sizeof *g->p);
-        g->h[left++] = s->h[s->first[run] + k];
-    }
-    g->count = left;
-}
-
-static void follow(const job *j, group *g, size_t begin, size_t end)
-{
+    const job *j = argument;
+    group *g = &j->group[worker];
     const sk_series *s = j->series;
     const sk_flow_ends ends = {.mean = g->mean, .cov = g->cov, .slope = g->slope};
-    g->count = end - begin;
-    for (size_t i = 0; i < g->count; i++) {
-        g->run[i] = begin + i;
+    g->l.count = end - begin;
+    for (size_t i = 0; i < g->l.count; i++) {
+        g->l.run[i] = begin + i;
         if (s->first[begin + i] == s->first[begin + i + 1]) continue; /* no step, so no point is known */
         restart(j, g, i, s->y + s->first[begin + i] * s->d);
         keep_law(j, g, i, s->first[begin + i] + begin + i);
     }
     for (size_t k = 0;; k++) {
-        close_up(s, g, k);
-        if (!g->count) break;
-        sk_flow_run(j->ctx, g->flow, &(sk_flow_starts){g->count, g->m, g->p, g->h}, &ends);
-        for (size_t i = 0; i < g->count; i++) observe(j, g, i, s->first[g->run[i]] + k);
+        sk_lanes_close_up(s, s->d, k, &g->l);
+        if (!g->l.count) break;
+        sk_flow_run(j->ctx, g->flow, &(sk_flow_starts){g->l.count, g->l.m, g->l.p, g->l.h}, &ends);
+        for (size_t i = 0; i < g->l.count; i++) observe(j, g, i, s->first[g->l.run[i]] + k);
     }
-}
-
-static sock_status follow_range(void *argument, size_t begin, size_t end, int worker)
-{
-    const job *j = argument;
-    for (size_t r = begin; r < end; r += LANES) {
-        if (sk_cancelled(j->ctx)) return sk_fail(j->ctx, SOCK_ECANCELLED, "interrupted during filter");
-        follow(j, &j->group[worker], r, SK_MIN(r + LANES, end));
-    }
-    return SOCK_OK;
 }
 
 sock_status sk_filter(sock_context *ctx, const sk_series *series, const sk_filter_spec *spec, const sk_pass *out)
@@ -234,7 +199,7 @@ sock_status sk_filter(sock_context *ctx, const sk_series *series, const sk_filte
     if (!j.group) return SOCK_ENOMEM;
     SK_GO(sk_sampler_new(ctx, spec->model, &sampler));
     for (size_t i = 0; i < workers; i++) SK_GO(group_new(ctx, spec, sampler, &j.group[i]));
-    SK_GO(sk_parallel_for(ctx, series->runs, LANES, follow_range, &j));
+    SK_GO(sk_series_follow(ctx, series, follow, &j));
 out:
     for (size_t i = 0; i < workers; i++) {
         sk_free(j.group[i].memory);
@@ -304,7 +269,7 @@ sock_status sk_smooth(sock_context *ctx, const sk_series *series, const sk_pass 
     const size_t d = series->d;
     smoothing w = {series, pass, out, sk_doubles(ctx, (size_t)sk_workers(ctx), 3 * d * d + d)};
     if (!w.space) return SOCK_ENOMEM;
-    sock_status status = sk_parallel_for(ctx, series->runs, LANES, smooth_range, &w);
+    sock_status status = sk_parallel_for(ctx, series->runs, SK_LANES, smooth_range, &w);
     sk_free(w.space);
     return status;
 }

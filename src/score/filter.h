@@ -27,6 +27,24 @@ typedef struct sk_series {
 sock_status sk_series_of_data(sock_context *ctx, const sock_data *data, sk_series *out);
 void sk_series_clear(sk_series *series);
 
+/* Runs side by side on one thread, so that a model is evaluated for many at once: those that are not over, and their
+ * laws, in this order. */
+enum { SK_LANES = 32 }; /* speed only */
+typedef struct sk_lanes {
+    size_t count;
+    size_t run[SK_LANES];
+    double *m, *p, *h; /* w, w x w, the length of the step that comes next */
+} sk_lanes;
+
+/* Step k of each comes next: runs that have none leave, the others move up. */
+void sk_lanes_close_up(const sk_series *series, size_t w, size_t k, sk_lanes *lanes);
+
+/* Runs [begin, end) of job, at most SK_LANES. */
+typedef void (*sk_follow)(const void *job, size_t begin, size_t end, int worker);
+
+/* All runs of the series, in parallel. */
+sock_status sk_series_follow(sock_context *ctx, const sk_series *series, sk_follow follow, const void *job);
+
 /* What a flow needs to know of the data: a thousandth of the standard deviation of each state, and the box of the data
  * widened by half its width on each side. */
 typedef struct sk_frame {

@@ -1,5 +1,4 @@
-/* inertia.c - see inertia.h. Runs go side by side, LANES at a time, so that the model is evaluated for many at once.
- * Cost of a step: 8d + 4d + 4d evaluations of the model, and about 60 d^3. */
+/* inertia.c - see inertia.h. Cost of a step: 8d + 4d + 4d evaluations of the model, and about 60 d^3. */
 #include "score/inertia.h"
 
 #include "la/la.h"
@@ -10,8 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 32 }; /* speed only */
-enum { TERMS = 6 };  /* of the exponential, after scaling: rounding */
+enum { TERMS = 6 }; /* of the exponential, after scaling: rounding */
 
 static const double LOG_2PI = 1.83787706640934548356;
 
@@ -84,11 +82,10 @@ sock_status sk_inertia_frame_new(sock_context *ctx, const sk_series *s, sk_frame
 
 /* ---- Work space of a thread ---- */
 
-/* Runs that go together. Arrays are LANES times what the comment says. */
+/* Runs that go together. Arrays are SK_LANES times what the comment says. */
 typedef struct group {
-    size_t count, d;
-    size_t run[LANES];
-    double *m, *p, *h;           /* 2d, 2d x 2d, 1: the law of the state; the step */
+    sk_lanes l; /* laws of 2d */
+    size_t d;
     double *mean, *middle, *end; /* 2d: where the model is evaluated, the middle of the step, its end */
     double *rate[4];             /* d: F of the four stages */
     double *root;                /* 3 x d x d: of the spread of v at the nodes */
@@ -111,23 +108,23 @@ typedef struct job {
 static sock_status group_new(const job *j, group *g)
 {
     const size_t d = j->series->d, w = 2 * d, points = 4 * d;
-    const size_t size[] = {LANES * w,
-                           LANES * w * w,
-                           LANES,
-                           LANES * w,
-                           LANES * w,
-                           LANES * w,
-                           LANES * d,
-                           LANES * d,
-                           LANES * d,
-                           LANES * d,
-                           LANES * 3 * d * d,
-                           LANES * 3 * d,
-                           LANES * 3 * d * d,
-                           LANES * d * w,
-                           LANES * points * w,
-                           LANES * points * w,
-                           LANES * points * w * w,
+    const size_t size[] = {SK_LANES * w,
+                           SK_LANES * w * w,
+                           SK_LANES,
+                           SK_LANES * w,
+                           SK_LANES * w,
+                           SK_LANES * w,
+                           SK_LANES * d,
+                           SK_LANES * d,
+                           SK_LANES * d,
+                           SK_LANES * d,
+                           SK_LANES * 3 * d * d,
+                           SK_LANES * 3 * d,
+                           SK_LANES * 3 * d * d,
+                           SK_LANES * d * w,
+                           SK_LANES * points * w,
+                           SK_LANES * points * w,
+                           SK_LANES * points * w * w,
                            w * w,
                            w * w,
                            w * w,
@@ -135,11 +132,11 @@ static sock_status group_new(const job *j, group *g)
                            w * w,
                            w * w,
                            0};
-    double **part[] = {&g->m,       &g->p,       &g->h,    &g->mean, &g->middle, &g->end,   &g->rate[0], &g->rate[1],
+    double **part[] = {&g->l.m,     &g->l.p,     &g->l.h,  &g->mean, &g->middle, &g->end,   &g->rate[0], &g->rate[1],
                        &g->rate[2], &g->rate[3], &g->root, &g->f,    &g->a,      &g->slope, &g->x,       &g->fx,
                        &g->ax,      &g->w[0],    &g->w[1], &g->w[2], &g->w[3],   &g->w[4],  &g->w[5],    &g->space};
     const size_t parts = sizeof size / sizeof *size;
-    size_t all = sk_sampler_space(j->sampler, LANES * points);
+    size_t all = sk_sampler_space(j->sampler, SK_LANES * points);
     for (size_t i = 0; i < parts; i++) all += size[i];
     double *at = g->memory = sk_doubles(j->ctx, all, 1);
     if (!at) return SOCK_ENOMEM;
@@ -195,18 +192,18 @@ static void average(const group *g, size_t count, double *f, size_t f_apart, dou
 static void stage(const job *j, const group *g, const double *z, bool first, double *rate)
 {
     const size_t d = g->d, w = 2 * d;
-    for (size_t i = 0; i < g->count; i++) place(d, z + i * w, g->root + i * 3 * d * d, g->x + i * w * w);
-    evaluate(j, g, g->count * w, first);
-    average(g, g->count, rate, d, first ? g->a : NULL, 3 * d * d);
+    for (size_t i = 0; i < g->l.count; i++) place(d, z + i * w, g->root + i * 3 * d * d, g->x + i * w * w);
+    evaluate(j, g, g->l.count * w, first);
+    average(g, g->l.count, rate, d, first ? g->a : NULL, 3 * d * d);
 }
 
 /* to = from + share h (velocity, rate), velocity that of `at`. */
 static void advance(const group *g, double share, const double *at, const double *rate, double *to)
 {
     const size_t d = g->d;
-    for (size_t i = 0; i < g->count; i++)
+    for (size_t i = 0; i < g->l.count; i++)
         for (size_t k = 0; k < d; k++) {
-            const double h = share * g->h[i], *m = g->m + i * 2 * d;
+            const double h = share * g->l.h[i], *m = g->l.m + i * 2 * d;
             const double v = at[i * 2 * d + d + k];
             to[i * 2 * d + k] = m[k] + h * v;
             to[i * 2 * d + d + k] = m[d + k] + h * rate[i * d + k];
@@ -218,16 +215,16 @@ static void advance(const group *g, double share, const double *at, const double
 static void follow_mean(const job *j, const group *g)
 {
     const size_t d = g->d, w = 2 * d;
-    stage(j, g, g->m, true, g->rate[0]);
-    advance(g, 0.5, g->m, g->rate[0], g->end);
+    stage(j, g, g->l.m, true, g->rate[0]);
+    advance(g, 0.5, g->l.m, g->rate[0], g->end);
     stage(j, g, g->end, false, g->rate[1]);
     advance(g, 0.5, g->end, g->rate[1], g->middle);
     stage(j, g, g->middle, false, g->rate[2]);
     advance(g, 1, g->middle, g->rate[2], g->mean);
     stage(j, g, g->mean, false, g->rate[3]);
-    for (size_t i = 0; i < g->count; i++)
+    for (size_t i = 0; i < g->l.count; i++)
         for (size_t k = 0; k < d; k++) {
-            const double *m = g->m + i * w, h = g->h[i];
+            const double *m = g->l.m + i * w, h = g->l.h[i];
             const double v1 = m[d + k], v2 = g->end[i * w + d + k], v3 = g->middle[i * w + d + k],
                          v4 = g->mean[i * w + d + k];
             const size_t at = i * d + k;
@@ -243,14 +240,14 @@ static void find_slopes(const job *j, const group *g)
     const size_t d = g->d, w = 2 * d;
     const double *reach = j->spec->reach;
     assert(w > 0);
-    for (size_t i = 0; i < g->count; i++)
+    for (size_t i = 0; i < g->l.count; i++)
         for (size_t k = 0; k < 2 * w; k++) {
             double *x = g->x + (i * 2 * w + k) * w;
             memcpy(x, g->middle + i * w, w * sizeof *x);
             x[k % w] += k < w ? reach[k] : -reach[k - w];
         }
-    evaluate(j, g, g->count * 2 * w, false);
-    for (size_t i = 0; i < g->count; i++)
+    evaluate(j, g, g->l.count * 2 * w, false);
+    for (size_t i = 0; i < g->l.count; i++)
         for (size_t k = 0; k < d; k++)
             for (size_t l = 0; l < w; l++) {
                 const double *up = g->fx + (i * 2 * w + l) * w + d, *down = g->fx + (i * 2 * w + w + l) * w + d;
@@ -265,7 +262,7 @@ static void spread_of_speed(const group *g, size_t i, double t, double *root)
     double *c = g->w[0];
     for (size_t k = 0; k < d; k++)
         for (size_t l = 0; l < d; l++)
-            c[k * d + l] = g->p[i * w * w + (d + k) * w + d + l] + (t > 0 ? t * g->a[i * 3 * d * d + k * d + l] : 0);
+            c[k * d + l] = g->l.p[i * w * w + (d + k) * w + d + l] + (t > 0 ? t * g->a[i * 3 * d * d + k * d + l] : 0);
     sk_factor_copy(d, 1e-14, c, root);
 }
 
@@ -273,14 +270,14 @@ static void spread_of_speed(const group *g, size_t i, double t, double *root)
 static void look_at_nodes(const job *j, const group *g)
 {
     const size_t d = g->d, w = 2 * d, d2 = d * d;
-    for (size_t i = 0; i < g->count; i++)
+    for (size_t i = 0; i < g->l.count; i++)
         for (size_t t = 1; t < 3; t++) {
             double *root = g->root + (i * 3 + t) * d2;
-            spread_of_speed(g, i, g->h[i] * (double)t / 2, root);
+            spread_of_speed(g, i, g->l.h[i] * (double)t / 2, root);
             place(d, (t == 1 ? g->middle : g->end) + i * w, root, g->x + (i * 2 + t - 1) * w * w);
         }
-    evaluate(j, g, g->count * 2 * w, true);
-    for (size_t i = 0; i < g->count; i++) { /* two sets of a lane stand together */
+    evaluate(j, g, g->l.count * 2 * w, true);
+    for (size_t i = 0; i < g->l.count; i++) { /* two sets of a lane stand together */
         group part = *g;
         part.fx += i * 2 * w * w;
         part.ax += i * 2 * w * w * w;
@@ -334,22 +331,15 @@ static void add_node(const group *g, double weight, const double *e, const doubl
 static void find_spread(const group *g, size_t i, double *cov)
 {
     const size_t d = g->d, w = 2 * d, d2 = d * d;
-    const double h = g->h[i], *a = g->a + i * 3 * d2;
+    const double h = g->l.h[i], *a = g->a + i * 3 * d2;
     exponential(g, i, h / 2, g->w + 2, g->w[1]);
     sk_small_product(w, g->w[1], g->w[1], false, g->w[0]);
-    sk_small_product(w, g->w[0], g->p + i * w * w, false, g->w[2]);
+    sk_small_product(w, g->w[0], g->l.p + i * w * w, false, g->w[2]);
     sk_small_product(w, g->w[2], g->w[0], true, cov);
     add_node(g, h / 6, g->w[0], a, cov);
     add_node(g, 4 * h / 6, g->w[1], a + d2, cov);
     add_node(g, h / 6, NULL, a + 2 * d2, cov);
     sk_small_mean(w, cov);
-}
-
-static bool all_finite(size_t n, const double *a)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(a[i])) return false;
-    return true;
 }
 
 static double noise_of(const job *j, size_t k, size_t l)
@@ -362,7 +352,7 @@ static double noise_of(const job *j, size_t k, size_t l)
 static void keep_nodes(const job *j, const group *g, size_t i, size_t step)
 {
     const size_t d = g->d, w = 2 * d;
-    const double *centre[] = {g->m + i * w, g->middle + i * w, g->end + i * w};
+    const double *centre[] = {g->l.m + i * w, g->middle + i * w, g->end + i * w};
     if (!j->out->node) return;
     for (size_t t = 0; t < 3; t++) {
         double *node = j->out->node + (step * 3 + t) * w * w;
@@ -377,7 +367,7 @@ static void keep_nodes(const job *j, const group *g, size_t i, size_t step)
 static void keep_rows(const job *j, const group *g, size_t i, size_t step, const double *gain)
 {
     const size_t d = g->d;
-    const double h = g->h[i];
+    const double h = g->l.h[i];
     if (!j->out->carry) return;
     double *e = j->out->carry + 4 * step, *c = j->out->onward + 6 * step, *k = j->out->gain + 2 * step;
     const double free_e[] = {1, h, 0, 1}, free_c[] = {h, 1, h / 2, 1, 0, 1};
@@ -399,8 +389,8 @@ static void keep_law(const job *j, const group *g, size_t i, size_t point)
 {
     const size_t w = 2 * g->d;
     if (!j->spec->laws) return;
-    memcpy(j->spec->laws->m + point * w, g->m + i * w, w * sizeof *g->m);
-    memcpy(j->spec->laws->p + point * w * w, g->p + i * w * w, w * w * sizeof *g->p);
+    memcpy(j->spec->laws->m + point * w, g->l.m + i * w, w * sizeof *g->l.m);
+    memcpy(j->spec->laws->p + point * w * w, g->l.p + i * w * w, w * w * sizeof *g->l.p);
 }
 
 /* What the smoother needs of a step; w[0] = exp(h J). */
@@ -436,7 +426,7 @@ static void start(const job *j, group *g, size_t i, size_t step)
 {
     const size_t d = g->d, w = 2 * d;
     const double *y = j->series->y + step * d, *next = j->series->next + step * d, h = j->series->h[step];
-    double *m = g->m + i * w, *p = g->p + i * w * w, *f = g->f + i * 3 * d, *a = g->a + i * 3 * d * d;
+    double *m = g->l.m + i * w, *p = g->l.p + i * w * w, *f = g->f + i * 3 * d, *a = g->a + i * 3 * d * d;
     for (size_t k = 0; k < d; k++) {
         m[k] = next[k];
         m[d + k] = (next[k] - y[k]) / h;
@@ -462,7 +452,7 @@ static void start(const job *j, group *g, size_t i, size_t step)
     memset(g->root + i * 3 * d * d, 0, 3 * d * d * sizeof *g->root);
     memcpy(g->middle + i * w, m, w * sizeof *m);
     memcpy(g->end + i * w, m, w * sizeof *m);
-    g->h[i] = h;
+    g->l.h[i] = h;
     memset(g->w[2], 0, w * w * sizeof *m);
     memset(g->w[0], 0, w * w * sizeof *m);
     memset(g->w[1], 0, w * w * sizeof *m);
@@ -477,7 +467,7 @@ static void start_early(const job *j, group *g, size_t i, size_t step)
 {
     const size_t d = g->d, w = 2 * d;
     const double *y = j->series->y + step * d, *next = j->series->next + step * d, h = j->series->h[step];
-    double *m = g->m + i * w, *p = g->p + i * w * w;
+    double *m = g->l.m + i * w, *p = g->l.p + i * w * w;
     for (size_t k = 0; k < d; k++) {
         m[k] = y[k];
         m[d + k] = (next[k] - y[k]) / h;
@@ -492,7 +482,7 @@ static void start_early(const job *j, group *g, size_t i, size_t step)
             p[(d + k) * w + d + l] = g->ax[(d + k) * w + d + l] * h / 3 + 2 * noise_of(j, k, l) / (h * h);
         }
     }
-    g->h[i] = h;
+    g->l.h[i] = h;
 }
 
 /* What two points say of the velocity is said by the second when it is observed: until then next to nothing is known.
@@ -500,9 +490,9 @@ static void start_early(const job *j, group *g, size_t i, size_t step)
 static void forget_speed(const job *j, const group *g)
 {
     const size_t d = g->d, w = 2 * d;
-    for (size_t i = 0; i < g->count; i++) {
-        for (size_t k = 0; k < d; k++) sk_scale(d, SK_INERTIA_VAGUE, g->p + i * w * w + (d + k) * w + d);
-        keep_law(j, g, i, j->series->first[g->run[i]] + g->run[i]);
+    for (size_t i = 0; i < g->l.count; i++) {
+        for (size_t k = 0; k < d; k++) sk_scale(d, SK_INERTIA_VAGUE, g->l.p + i * w * w + (d + k) * w + d);
+        keep_law(j, g, i, j->series->first[g->l.run[i]] + g->l.run[i]);
     }
 }
 
@@ -515,8 +505,8 @@ static bool innovate(const job *j, const group *g, size_t i, size_t step, const 
         e[k] = j->series->next[step * d + k] - g->end[i * w + k];
         for (size_t l = 0; l < d; l++) s[k * d + l] = cov[k * w + l] + noise_of(j, k, l);
     }
-    if (!all_finite(w, g->end + i * w) || !all_finite(w * w, cov)) return false;
-    return sk_factor_copy(d, 0, s, c) == 0 && all_finite(d * d, c);
+    if (!sk_all_finite(w, g->end + i * w) || !sk_all_finite(w * w, cov)) return false;
+    return sk_factor_copy(d, 0, s, c) == 0 && sk_all_finite(d * d, c);
 }
 
 static double log_density(size_t d, const double *e, const double *c, double *u)
@@ -533,7 +523,7 @@ static double log_density(size_t d, const double *e, const double *c, double *u)
 static void update(const job *j, const group *g, size_t i, const double *e, const double *gain, const double *cov)
 {
     const size_t d = g->d, w = 2 * d;
-    double *m = g->m + i * w, *p = g->p + i * w * w, *rest = g->w[0], *t = g->w[1];
+    double *m = g->l.m + i * w, *p = g->l.p + i * w * w, *rest = g->w[0], *t = g->w[1];
     for (size_t k = 0; k < w; k++) {
         m[k] = g->end[i * w + k] + sk_dot(d, gain + k * d, e);
         for (size_t l = 0; l < w; l++) rest[k * w + l] = (k == l) - (l < d ? gain[k * d + l] : 0);
@@ -571,65 +561,41 @@ static void observe(const job *j, group *g, size_t i, size_t step)
     keep_nodes(j, g, i, step);
     keep_rows(j, g, i, step, gain);
     update(j, g, i, e, gain, cov);
-    if (j->out->m) memcpy(j->out->m + step * w, g->m + i * w, w * sizeof *e);
+    if (j->out->m) memcpy(j->out->m + step * w, g->l.m + i * w, w * sizeof *e);
 }
 
 /* ---- Runs ---- */
 
-/* Runs that are over leave; the others move up. */
-static void close_up(const sk_series *s, group *g, size_t k)
+static void follow(const void *argument, size_t begin, size_t end, int worker)
 {
-    const size_t w = 2 * g->d;
-    size_t left = 0;
-    for (size_t i = 0; i < g->count; i++) {
-        const size_t run = g->run[i];
-        if (s->first[run] + k >= s->first[run + 1]) continue;
-        g->run[left] = run;
-        memmove(g->m + left * w, g->m + i * w, w * sizeof *g->m);
-        memmove(g->p + left * w * w, g->p + i * w * w, w * w * sizeof *g->p);
-        g->h[left++] = s->h[s->first[run] + k];
-    }
-    g->count = left;
-}
-
-static void follow(const job *j, group *g, size_t begin, size_t end)
-{
+    const job *j = argument;
+    group *g = &j->group[worker];
     const sk_series *s = j->series;
     const size_t d = g->d;
     const bool early = j->spec->laws;
-    g->count = end - begin;
-    for (size_t i = 0; i < g->count; i++) {
+    g->l.count = end - begin;
+    for (size_t i = 0; i < g->l.count; i++) {
         const size_t step = s->first[begin + i];
-        g->run[i] = begin + i;
+        g->l.run[i] = begin + i;
         if (step == s->first[begin + i + 1]) continue; /* no step */
         (early ? start_early : start)(j, g, i, step);
         j->out->lost[step] = 0;
         j->out->term[step] = 0;
     }
     for (size_t k = early ? 0 : 1;; k++) {
-        close_up(s, g, k);
-        if (!g->count) break;
-        for (size_t i = 0; i < g->count; i++) spread_of_speed(g, i, 0, g->root + i * 3 * d * d);
+        sk_lanes_close_up(s, 2 * d, k, &g->l);
+        if (!g->l.count) break;
+        for (size_t i = 0; i < g->l.count; i++) spread_of_speed(g, i, 0, g->root + i * 3 * d * d);
         follow_mean(j, g);
         find_slopes(j, g);
         look_at_nodes(j, g);
         if (!k) forget_speed(j, g);
-        for (size_t i = 0; i < g->count; i++) {
-            const size_t step = s->first[g->run[i]] + k;
+        for (size_t i = 0; i < g->l.count; i++) {
+            const size_t step = s->first[g->l.run[i]] + k;
             observe(j, g, i, step);
-            keep_law(j, g, i, step + g->run[i] + 1);
+            keep_law(j, g, i, step + g->l.run[i] + 1);
         }
     }
-}
-
-static sock_status follow_range(void *argument, size_t begin, size_t end, int worker)
-{
-    const job *j = argument;
-    for (size_t r = begin; r < end; r += LANES) {
-        if (sk_cancelled(j->ctx)) return sk_fail(j->ctx, SOCK_ECANCELLED, "interrupted during filter");
-        follow(j, &j->group[worker], r, SK_MIN(r + LANES, end));
-    }
-    return SOCK_OK;
 }
 
 sock_status sk_inertia(sock_context *ctx, const sk_series *series, const sk_inertia_spec *spec,
@@ -643,7 +609,7 @@ sock_status sk_inertia(sock_context *ctx, const sk_series *series, const sk_iner
     SK_GO(sk_sampler_new(ctx, spec->model, &sampler));
     j.sampler = sampler;
     for (size_t i = 0; i < workers; i++) SK_GO(group_new(&j, &j.group[i]));
-    SK_GO(sk_parallel_for(ctx, series->runs, LANES, follow_range, &j));
+    SK_GO(sk_series_follow(ctx, series, follow, &j));
 out:
     for (size_t i = 0; i < workers; i++) sk_free(j.group[i].memory);
     sk_free(j.group);

@@ -32,6 +32,42 @@ sock_status sk_series_of_data(sock_context *ctx, const sock_data *data, sk_serie
     return SOCK_OK;
 }
 
+void sk_lanes_close_up(const sk_series *s, size_t w, size_t k, sk_lanes *l)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        const size_t run = l->run[i];
+        if (s->first[run] + k >= s->first[run + 1]) continue;
+        l->run[left] = run;
+        memmove(l->m + left * w, l->m + i * w, w * sizeof *l->m);
+        memmove(l->p + left * w * w, l->p + i * w * w, w * w * sizeof *l->p);
+        l->h[left++] = s->h[s->first[run] + k];
+    }
+    l->count = left;
+}
+
+typedef struct following {
+    sock_context *ctx;
+    sk_follow follow;
+    const void *job;
+} following;
+
+static sock_status follow_range(void *argument, size_t begin, size_t end, int worker)
+{
+    const following *w = argument;
+    for (size_t r = begin; r < end; r += SK_LANES) {
+        if (sk_cancelled(w->ctx)) return sk_fail(w->ctx, SOCK_ECANCELLED, "interrupted during filter");
+        w->follow(w->job, r, SK_MIN(r + SK_LANES, end), worker);
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_series_follow(sock_context *ctx, const sk_series *series, sk_follow follow, const void *job)
+{
+    following w = {ctx, follow, job};
+    return sk_parallel_for(ctx, series->runs, SK_LANES, follow_range, &w);
+}
+
 void sk_frame_clear(sk_frame *frame)
 {
     sk_free(frame->reach);

@@ -82,20 +82,13 @@ static void make_noise(block *b)
     }
 }
 
-static bool all_finite(size_t d, const double *x)
-{
-    for (size_t k = 0; k < d; k++)
-        if (!isfinite(x[k])) return false;
-    return true;
-}
-
 /* Step 3, after the increment: bounds, and the paths that are lost. */
 static void settle(block *b, double time)
 {
     const sock_simulation *spec = b->job->spec;
     for (size_t p = 0; p < b->count; p++) {
         double *x = b->x + p * b->d;
-        if (!b->lost[p] && all_finite(b->d, x)) {
+        if (!b->lost[p] && sk_all_finite(b->d, x)) {
             if (spec->bounds != SOCK_BOUNDS_NONE) sk_keep_within(b->d, spec->bounds, spec->lower, spec->upper, x);
             continue;
         }

@@ -19,22 +19,6 @@ static sock_status list_constant(sk_search *s, size_t *place)
     return SOCK_OK;
 }
 
-/* The final model, its views, the constant drift under them, and what that leaves. */
-typedef struct attempt {
-    sock_model *model;
-    sk_views *views;
-    sk_trial *f;
-    sk_remains *remains;
-} attempt;
-
-static void attempt_clear(attempt *t)
-{
-    sk_trial_free(t->f);
-    sk_remains_free(t->remains);
-    sk_views_free(t->views);
-    sock_model_free(t->model);
-}
-
 /* Under the views of the last pass, which cost nothing more: whether the gain is out of question. */
 static sock_status gains_clearly(const sk_search *s, size_t place, bool *clearly)
 {
@@ -49,14 +33,13 @@ static sock_status gains_clearly(const sk_search *s, size_t place, bool *clearly
 }
 
 /* Whether the leading drift predicts better than a constant one, both under the views of the final model. */
-static sock_status gains(sk_search *s, size_t place, attempt *t, bool *enough)
+static sock_status gains(sk_search *s, size_t place, sk_side_fit *t, bool *enough)
 {
     sk_trial *f = NULL;
     SK_TRY(gains_clearly(s, place, enough));
     if (*enough) return SOCK_OK;
     SK_TRY(sk_search_mixture(s, &s->choice, &t->model));
-    SK_TRY(sk_search_views(s, s->rows, t->model, sk_all_diagonal(s, &s->choice), &t->views));
-    SK_TRY(sk_try_drift(s->ctx, t->views, &s->list.drift[place], s->rows->folds, &t->f));
+    SK_TRY(sk_side_drift(s, &s->list.drift[place], sk_all_diagonal(s, &s->choice), t));
     SK_TRY(sk_try_drift(s->ctx, t->views, &s->list.drift[s->choice.drift], s->rows->folds, &f));
     *enough = sk_worth_a_slope(s->rows->d, f->score - t->f->score);
     sk_trial_free(f);
@@ -64,9 +47,9 @@ static sock_status gains(sk_search *s, size_t place, attempt *t, bool *enough)
     return SOCK_OK;
 }
 
-static sock_status take(sk_search *s, size_t place, attempt *t)
+static sock_status take(sk_search *s, size_t place, sk_side_fit *t)
 {
-    SK_TRY(sk_search_remains(s, t->views, &t->f, sk_views_spec(t->views)->conditional, &t->remains));
+    SK_TRY(sk_side_remains(s, t));
     sk_keep_rivals(s);
     for (size_t i = 0; i < SK_MOST; i++) s->choice.drift_share[i] = i == place;
     s->choice.drift = s->best_drift = place;
@@ -78,13 +61,13 @@ static sock_status take(sk_search *s, size_t place, attempt *t)
 /* Diffusions stay as they are. */
 static sock_status prefer_constant_drift(sk_search *s)
 {
-    attempt t = {0};
+    sk_side_fit t = {0};
     size_t place;
     bool enough = true;
     SK_TRY(list_constant(s, &place));
     sock_status status = gains(s, place, &t, &enough);
     if (status >= 0 && !enough) status = take(s, place, &t);
-    attempt_clear(&t);
+    sk_side_fit_clear(&t);
     if (status == SOCK_ENUMERIC) sk_begin(s->ctx); /* a constant drift that cannot be had is no news */
     return sk_tolerate(status);
 }

@@ -9,16 +9,16 @@
 /* ---- Constant coefficients ---- */
 
 /* A constant a is that of the highest likelihood: least squares with the weights of the search is a few percent off
- * where steps differ much in length or residuals have long tails. f: the drift that left the residuals. */
-static sock_status sharpen(sk_search *s, const sk_remains *remains, sk_trial *const *f, sk_trial **a)
+ * where steps differ much in length or residuals have long tails. */
+static sock_status sharpen(sk_search *s, sk_side_fit *t)
 {
     static const double one = 1;
-    const sk_mixture drift = {1, f, &one};
+    const sk_mixture drift = {1, &t->f, &one};
     double gain;
     sk_few few;
-    if (!s->spec->polish || !sk_polish_has_room((*a)->diagonal ? 1 : s->rows->d)) return SOCK_OK;
-    sock_status status = sk_few_new(s, remains, &drift, &few);
-    if (status >= 0) status = sk_polish_trial(s, "constant", few.remains, remains, a, &gain);
+    if (!s->spec->polish || !sk_polish_has_room(t->a->diagonal ? 1 : s->rows->d)) return SOCK_OK;
+    sock_status status = sk_few_new(s, t->remains, &drift, &few);
+    if (status >= 0) status = sk_polish_trial(s, "constant", few.remains, t->remains, &t->a, &gain);
     sk_few_clear(&few);
     return status;
 }
@@ -28,9 +28,7 @@ static sock_status fit_constants(sk_search *s, bool free)
 {
     static const double one = 1, zero = 0;
     sk_tune_spec blind = *s->spec;
-    sk_trial *f = NULL, *a = NULL;
-    sk_views *views = NULL;
-    sk_remains *remains = NULL;
+    sk_side_fit t = {0};
     double *cluster = sk_doubles(s->ctx, s->rows->clusters, 1);
     const size_t skipped = s->rows->d > SK_MANY_DIMENSIONS ? sk_constant_grid.count - 1 : 0; /* a score is n d^3 */
     const sk_diffusion_options options = {.folds = s->rows->folds,
@@ -44,22 +42,18 @@ static sock_status fit_constants(sk_search *s, bool free)
     sk_candidates_clear(&s->constants);
     SK_GO(sk_candidates_new(s->ctx, &blind, s->rows, false, &s->constants));
     s->constants.drift[0].free = free;
-    SK_GO(sk_search_views(s, s->rows, NULL, false, &views));
-    SK_GO(sk_try_drift(s->ctx, views, &s->constants.drift[0], s->rows->folds, &f));
-    SK_GO(sk_search_remains(s, views, &f, false, &remains));
-    SK_GO(sk_try_diffusion(s->ctx, remains, &s->constants.diffusion[0], &options, &a));
-    SK_GO(sharpen(s, remains, &f, &a));
-    const sk_held_model model = {{1, &f, &one}, {1, &a, &one}, 0};
+    SK_GO(sk_side_drift(s, &s->constants.drift[0], false, &t));
+    SK_GO(sk_side_remains(s, &t));
+    SK_GO(sk_try_diffusion(s->ctx, t.remains, &s->constants.diffusion[0], &options, &t.a));
+    SK_GO(sharpen(s, &t));
+    const sk_held_model model = {{1, &t.f, &one}, {1, &t.a, &one}, 0};
     SK_GO(sk_euler_score(s->ctx, s->rows, &s->sets.look, &model, 1, &zero, &s->constant_euler, cluster));
-    s->constant_score = a->score;
-    sk_replace(&s->constant_drift, f);
-    sk_replace(&s->constant_diffusion, a);
-    f = a = NULL;
+    s->constant_score = t.a->score;
+    sk_replace(&s->constant_drift, t.f);
+    sk_replace(&s->constant_diffusion, t.a);
+    t.f = t.a = NULL;
 out:
-    sk_remains_free(remains);
-    sk_views_free(views);
-    sk_trial_free(f);
-    sk_trial_free(a);
+    sk_side_fit_clear(&t);
     sk_free(cluster);
     return status;
 }
@@ -89,24 +83,12 @@ static void plain_places(const sk_search *s, size_t chosen, bool diagonal, size_
     }
 }
 
-/* A plain model on its way: trials under the views of one model, then of their own. */
+/* Their places, and the model of both. */
 typedef struct plain {
     const sk_stage *stage;
-    size_t i, j; /* places in the lists */
-    sk_trial *f, *a;
-    sock_model *model; /* of the views, which may ask it again and again */
-    sk_views *views;
-    sk_remains *remains;
+    size_t i, j;
+    sk_side_fit fit;
 } plain;
-
-static void plain_clear(plain *p)
-{
-    sk_trial_free(p->f);
-    sk_trial_free(p->a);
-    sk_remains_free(p->remains);
-    sk_views_free(p->views);
-    sock_model_free(p->model);
-}
 
 /* Drift and diffusion, held out, under the model (NULL: none), in place of those before. */
 static sock_status plain_pass(sk_search *s, plain *p, bool diagonal)
@@ -116,26 +98,21 @@ static sock_status plain_pass(sk_search *s, plain *p, bool diagonal)
                                           .lambdas = p->stage->grid.count,
                                           .tolerance = sk_search_tolerance(s, p->stage->care),
                                           .solve_all = true};
-    sk_remains_free(p->remains);
-    p->remains = NULL;
-    sk_views_free(p->views);
-    p->views = NULL;
-    SK_TRY(sk_search_views(s, s->rows, p->model, diagonal, &p->views));
-    sk_replace(&p->f, NULL);
-    SK_TRY(sk_try_drift(s->ctx, p->views, &s->list.drift[p->i], s->rows->folds, &p->f));
-    SK_TRY(sk_search_remains(s, p->views, &p->f, sk_views_spec(p->views)->conditional, &p->remains));
-    sk_replace(&p->a, NULL);
-    return sk_try_diffusion(s->ctx, p->remains, &s->list.diffusion[p->j], &options, &p->a);
+    SK_TRY(sk_side_drift(s, &s->list.drift[p->i], diagonal, &p->fit));
+    SK_TRY(sk_side_remains(s, &p->fit));
+    sk_replace(&p->fit.a, NULL);
+    return sk_try_diffusion(s->ctx, p->fit.remains, &s->list.diffusion[p->j], &options, &p->fit.a);
 }
 
 static sock_status plain_fit(sk_search *s, plain *p)
 {
+    sk_side_fit *t = &p->fit;
     SK_TRY(plain_pass(s, p, s->list.diffusion[p->j].diagonal));
-    SK_TRY(sk_model_of_two(s, p->f, p->a, &p->model));
-    SK_TRY(plain_pass(s, p, p->a->diagonal));
-    if (sk_worth_sharpening(s->final_score - p->a->score)) SK_TRY(sharpen(s, p->remains, &p->f, &p->a));
-    sk_search_log(s, "plain", "both", s->list.drift[p->i].name, p->f->l, p->a->score, false,
-                  p->f->seconds + p->a->seconds);
+    SK_TRY(sk_model_of_two(s, t->f, t->a, &t->model));
+    SK_TRY(plain_pass(s, p, t->a->diagonal));
+    if (sk_worth_sharpening(s->final_score - t->a->score)) SK_TRY(sharpen(s, t));
+    sk_search_log(s, "plain", "both", s->list.drift[p->i].name, t->f->l, t->a->score, false,
+                  t->f->seconds + t->a->seconds);
     return SOCK_OK;
 }
 
@@ -210,18 +187,18 @@ static sock_status prefer_plain(sk_search *s, const sk_stage *stage, bool *taken
     plain_places(s, s->choice.drift, s->diffusion[s->best_diffusion]->diagonal, &p.i, &p.j);
     if (p.i == SK_MOST || p.j == SK_MOST || sk_search_leave_out(s, "plain")) return SOCK_OK;
     sock_status status = plain_fit(s, &p);
-    if (status >= 0) status = gains_enough(s, p.f, p.a, models_tried(s, false), &enough);
+    if (status >= 0) status = gains_enough(s, p.fit.f, p.fit.a, models_tried(s, false), &enough);
     if (status >= 0 && !enough) {
         *taken = true;
         sk_keep_rivals(s);
-        sk_replace(&s->drift[s->best_drift = p.i], p.f);
-        sk_replace(&s->diffusion[s->best_diffusion = p.j], p.a);
-        s->judged[p.j] = p.a->score;
-        p.f = p.a = NULL;
+        sk_replace(&s->drift[s->best_drift = p.i], p.fit.f);
+        sk_replace(&s->diffusion[s->best_diffusion = p.j], p.fit.a);
+        s->judged[p.j] = p.fit.a->score;
+        p.fit.f = p.fit.a = NULL;
         sk_choose_one(s->best_drift, s->best_diffusion, &s->choice);
-        status = sk_choose_floor(s, p.remains, &s->choice);
+        status = sk_choose_floor(s, p.fit.remains, &s->choice);
     }
-    plain_clear(&p);
+    sk_side_fit_clear(&p.fit);
     if (status == SOCK_ENUMERIC) sk_begin(s->ctx); /* a plain model that cannot be had is no news */
     return sk_tolerate(status);
 }

@@ -331,7 +331,7 @@ static sock_status select_both(sk_search *s, sk_inputs *out, double *gain)
     SK_GO(sk_search_views(s, s->rows, s->model, s->model_diagonal, &views));
     t.views = views;
     SK_GO(select_field(&t, out->count, SK_DRIFT, out->f, gain, &f));
-    SK_GO(sk_search_remains(s, views, &f, true, &remains));
+    SK_GO(sk_search_remains(s, views, &f, &remains));
     t.remains = remains;
     SK_GO(select_field(&t, out->count, SK_DIFFUSION, out->a, gain + out->count, &a));
     SK_GO(sk_model_of_two(s, f, a, &model));

@@ -106,7 +106,7 @@ static sock_status confirm(sk_search *s, const sk_stage *stage, pair *out)
     out->diagonal = finalist->diagonal;
     SK_GO(sk_search_views(s, s->rows, out->under, out->diagonal, &views));
     SK_GO(sk_try_drift(s->ctx, views, drift, s->rows->folds, &out->f));
-    SK_GO(sk_search_remains(s, views, &out->f, true, &remains));
+    SK_GO(sk_search_remains(s, views, &out->f, &remains));
     const size_t at = sk_lambda_place(stage->grid.count, stage->grid.l, finalist->l), first = at ? at - 1 : 0;
     const sk_diffusion_options options = {
         s->rows->folds, stage->grid.l + first, at - first + 1,          sk_search_tolerance(s, stage->care),

@@ -18,7 +18,7 @@ sock_status sk_stage_pilot(sk_search *s, const sk_stage *stage)
     SK_GO(sk_candidates_new(s->ctx, s->spec, rows, true, &few));
     SK_GO(sk_search_views(s, rows, NULL, rows->d > SK_FEW_DIMENSIONS, &views));
     SK_GO(sk_run_drifts(s, stage, views, &few, all, f, &best_f));
-    SK_GO(sk_search_remains(s, views, &f[best_f], false, &remains));
+    SK_GO(sk_search_remains(s, views, &f[best_f], &remains));
     SK_GO(sk_run_diffusions(s, stage, remains, &few, all, a, &best_a));
     SK_GO(sk_model_of_two(s, f[best_f], a[best_a], &model));
     sk_search_take_model(s, model, a[best_a]->diagonal);
@@ -45,7 +45,7 @@ sock_status sk_stage_screen(sk_search *s, const sk_stage *stage)
     sk_field_trials drifts = sk_drift_trials(s);
     drifts.trial = f;
     sk_screen_drifts(&drifts, s->drifts);
-    SK_GO(sk_search_remains(s, views, &f[s->best_drift], true, &remains));
+    SK_GO(sk_search_remains(s, views, &f[s->best_drift], &remains));
     SK_GO(sk_run_diffusions(s, stage, remains, &s->list, all, a, &s->best_diffusion));
     sk_field_trials diffusions = sk_diffusion_trials(s);
     diffusions.trial = a;

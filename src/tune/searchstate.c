@@ -46,12 +46,11 @@ sock_status sk_search_views(const sk_search *s, const sk_transitions *rows, cons
     return sk_views_new(s->ctx, rows, &look, out);
 }
 
-sock_status sk_search_remains(const sk_search *s, const sk_views *views, sk_trial *const *drift, bool correct,
-                              sk_remains **out)
+sock_status sk_search_remains(const sk_search *s, const sk_views *views, sk_trial *const *drift, sk_remains **out)
 {
     static const double one = 1;
     const sk_mixture whole = {1, drift, &one};
-    return sk_remains_new(s->ctx, views, &whole, correct && s->spec->correct, out);
+    return sk_remains_new(s->ctx, views, &whole, sk_views_spec(views)->model && s->spec->correct, out);
 }
 
 bool sk_on_all_rows(const sk_search *s) { return s->rows == s->sets.all && s->rows != s->sets.search; }
@@ -110,6 +109,35 @@ sock_status sk_search_mixture(const sk_search *s, const sk_choice *choice, sock_
     SK_TRY(sk_held_model_without(s->ctx, &held, s->rows->folds, (const char *const *)s->spec->data->state, out));
     (*out)->floor = choice->floor;
     return SOCK_OK;
+}
+
+static void forget_views(sk_side_fit *t)
+{
+    sk_remains_free(t->remains);
+    t->remains = NULL;
+    sk_views_free(t->views);
+    t->views = NULL;
+}
+
+void sk_side_fit_clear(sk_side_fit *t)
+{
+    forget_views(t);
+    sk_trial_free(t->f);
+    sk_trial_free(t->a);
+    sock_model_free(t->model);
+}
+
+sock_status sk_side_drift(const sk_search *s, const sk_candidate *drift, bool diagonal, sk_side_fit *t)
+{
+    forget_views(t);
+    SK_TRY(sk_search_views(s, s->rows, t->model, diagonal, &t->views));
+    sk_replace(&t->f, NULL);
+    return sk_try_drift(s->ctx, t->views, drift, s->rows->folds, &t->f);
+}
+
+sock_status sk_side_remains(const sk_search *s, sk_side_fit *t)
+{
+    return sk_search_remains(s, t->views, &t->f, &t->remains);
 }
 
 void sk_search_take_model(sk_search *s, sock_model *model, bool diagonal)

@@ -105,9 +105,9 @@ sock_status sk_search_views(const sk_search *s, const sk_transitions *rows, cons
 /* Whether it works on all rows after a part of them. */
 bool sk_on_all_rows(const sk_search *s);
 
-/* What one drift leaves of the rows of views; correct: to first order in h, if the options want it. */
-sock_status sk_search_remains(const sk_search *s, const sk_views *views, sk_trial *const *drift, bool correct,
-                              sk_remains **out);
+/* What one drift leaves of the rows of views: to first order in h, if the options want it and the views have a model.
+ */
+sock_status sk_search_remains(const sk_search *s, const sk_views *views, sk_trial *const *drift, sk_remains **out);
 
 /* Views under the current model, and remains by shares of the search's drifts, in place of the old ones. */
 sock_status sk_renew_views(sk_search *s);
@@ -127,6 +127,20 @@ void sk_few_clear(sk_few *few);
 /* A model of the fits to all rows: one drift and one diffusion; the shares and the floor of a choice. */
 sock_status sk_model_of_two(const sk_search *s, sk_trial *f, sk_trial *a, sock_model **out);
 sock_status sk_search_mixture(const sk_search *s, const sk_choice *choice, sock_model **out);
+
+/* A fit beside that of the search, under the views of its own model (NULL: none), which they may ask again and again.
+ */
+typedef struct sk_side_fit {
+    sock_model *model;
+    sk_views *views;
+    sk_trial *f, *a;
+    sk_remains *remains;
+} sk_side_fit;
+
+/* The drift anew, held out, under views of the rows of the search; what it leaves. */
+sock_status sk_side_drift(const sk_search *s, const sk_candidate *drift, bool diagonal, sk_side_fit *fit);
+sock_status sk_side_remains(const sk_search *s, sk_side_fit *fit);
+void sk_side_fit_clear(sk_side_fit *fit);
 
 /* The model becomes the current one and belongs to the search. */
 void sk_search_take_model(sk_search *s, sock_model *model, bool diagonal);
@@ -214,8 +228,6 @@ sock_status sk_choose_floor(sk_search *s, const sk_remains *remains, sk_choice *
 
 /* Whether every diffusion with a share is diagonal. */
 bool sk_all_diagonal(const sk_search *s, const sk_choice *choice);
-
-/* ---- noisestage.c ---- */
 
 /* ---- guards.c ---- */
 

@@ -7,7 +7,47 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- Candidates ---- */
+
+sock_status sk_sweep_each(sock_context *ctx, const sk_sweep *sweep, const sk_sweep_field *field, size_t *best)
+{
+    for (size_t c = 0; c < field->count; c++) {
+        sk_trial_free(field->trial[c]);
+        field->trial[c] = NULL;
+        if (sweep->alive[c]) SK_TRY(sk_tolerate(field->try(field->arg, c, &field->trial[c])));
+    }
+    sk_begin(ctx); /* what one candidate had to say */
+    const sk_field_trials all = {field->count, field->clusters, field->candidate, field->trial, 0};
+    *best = sk_simplest_near(&all, field->nats);
+    return *best < SK_MOST ? SOCK_OK : sk_fail(ctx, SOCK_ENUMERIC, "%s", field->nothing);
+}
+
 /* ---- Drifts ---- */
+
+void sk_drift_sweep_clear(sk_drift_sweep *s)
+{
+    sk_trial_free(s->trial);
+    sk_drift_sums_free(s->sums);
+    sk_free(s->path);
+    sk_free(s->score);
+    sk_free(s->dof);
+}
+
+sock_status sk_drift_sweep_new(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate,
+                               const sk_sweep *sweep, sk_drift_sweep *out)
+{
+    const double *from = candidate->learned ? NULL : sweep->all ? sk_thin_lambdas : &sweep->l;
+    const size_t lambdas = candidate->learned || !sweep->all ? 1 : SK_THIN_LAMBDAS;
+    *out = (sk_drift_sweep){.learned = candidate->learned, .lambdas = lambdas};
+    SK_TRY(sk_trial_new(ctx, rows, candidate, lambdas, from, &out->trial));
+    const size_t p = out->trial->p;
+    if (p * rows->d > SK_NOISE_ORDER) return SOCK_ENUMERIC; /* too expensive */
+    out->path = sk_doubles(ctx, (rows->folds + 1) * lambdas, out->trial->size);
+    out->score = sk_doubles(ctx, lambdas, rows->clusters);
+    out->dof = sk_doubles(ctx, lambdas, 1);
+    if (!out->path || !out->score || !out->dof) return SOCK_ENOMEM;
+    return sk_drift_sums_new(ctx, p, rows->d, rows->folds, SK_JOINT, &out->sums);
+}
 
 sock_status sk_drift_sweep_solve(sock_context *ctx, const sk_drift_sweep *s)
 {
@@ -56,18 +96,50 @@ static void note_bounds(sk_trial *r, const sk_diffusion_path *path)
     r->whole.gap += bounds.gap;
 }
 
-void sk_diffusion_sweep_weights(const sk_trial *trial, size_t n, const double *spread, const double *typical,
-                                double share, double *weight)
+void sk_diffusion_sweep_clear(sk_diffusion_sweep *s)
 {
-    const size_t systems = sk_trial_systems(trial), d = trial->d;
+    sk_trial_free(s->trial);
+    sk_diffusion_sums_free(s->sums);
+    sk_free(s->q);
+    sk_free(s->score);
+}
+
+sock_status sk_diffusion_sweep_new(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate,
+                                   const sk_sweep *sweep, sk_diffusion_sweep *out)
+{
+    const size_t most = candidate->diagonal ? SK_NOISE_RANK : SK_MIN(SK_NOISE_RANK, SK_NOISE_A_ORDER / rows->d);
+    sk_candidate cut = *candidate; /* which borrows the rest */
+    cut.max_rank = SK_MIN(cut.max_rank, most);
+    *out = (sk_diffusion_sweep){.grid = sk_thin_lambdas, .lambdas = sweep->all ? SK_THIN_LAMBDAS : 1};
+    SK_TRY(sk_trial_new(ctx, rows, &cut, SK_THIN_LAMBDAS, sk_thin_lambdas, &out->trial));
+    out->q = sk_doubles(ctx, rows->folds * out->lambdas, out->trial->size);
+    out->score = sk_doubles(ctx, out->lambdas, rows->clusters);
+    return out->q && out->score ? SOCK_OK : SOCK_ENOMEM;
+}
+
+void sk_row_weights(const sk_row_sizes *of, const sk_trial *trial, double *weight)
+{
+    const size_t systems = sk_trial_systems(trial), d = trial->d, n = of->n;
     for (size_t s = 0; s < systems; s++)
         for (size_t i = 0; i < n; i++) {
-            const double *a = spread + i * d * d;
+            const double *a = of->spread + i * d * d;
             const double size = trial->diagonal ? a[s * (d + 1)] : sk_norm(d * d, a);
-            const double unit = typical[trial->diagonal ? s + 1 : 0];
-            const double relative = unit > 0 ? size / unit + share : 1;
-            weight[s * n + i] = 1 / (relative * relative);
+            const double unit = of->typical[trial->diagonal ? s + 1 : 0];
+            const double relative = unit > 0 ? size / unit + of->share : 1;
+            weight[s * n + i] = of->good[i] ? 1 / (relative * relative) : 0;
         }
+}
+
+sock_status sk_diffusion_sweep_open(sock_context *ctx, sk_diffusion_sweep *s, bool folds)
+{
+    const sk_view like = {.d = s->trial->d, .folds = s->trial->folds};
+    return sk_diffusion_sums_new(ctx, s->trial->map, &like, s->trial->diagonal, folds ? like.folds : 0, &s->sums);
+}
+
+void sk_diffusion_sweep_close(sk_diffusion_sweep *s)
+{
+    sk_diffusion_sums_close(s->sums);
+    s->trial->lambda_scale = sk_diffusion_sums_unit(s->sums, 0, NULL);
 }
 
 /* Q without fold f at the first `count` penalties: out (count x size); or, with `last`, the last alone (size). */

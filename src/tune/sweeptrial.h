@@ -7,15 +7,43 @@
 #include "drift/driftsums.h"
 #include "tune/trial.h"
 
+/* Which candidates are tried: all that are alive on a grid of penalties, or one at its penalty. */
+typedef struct sk_sweep {
+    bool alive[SK_MOST];
+    bool all;
+    double l;
+} sk_sweep;
+
+/* The trial of candidate c of the list. */
+typedef sock_status (*sk_sweep_try)(void *arg, size_t c, sk_trial **out);
+
+typedef struct sk_sweep_field {
+    size_t count, clusters;
+    const sk_candidate *candidate;
+    sk_trial **trial;    /* SK_MOST places, old ones freed */
+    double nats;         /* near the best */
+    const char *nothing; /* what is told where no candidate can be fitted */
+    sk_sweep_try try;
+    void *arg;
+} sk_sweep_field;
+
+/* Trials of one field, as far as they are alive; *best: the simplest near the best. */
+sock_status sk_sweep_each(sock_context *ctx, const sk_sweep *sweep, const sk_sweep_field *field, size_t *best);
+
 typedef struct sk_drift_sweep {
     sk_trial *trial;
     sk_drift_sums *sums;
     bool learned;
     size_t lambdas;
     double *path;  /* (folds + 1) x lambdas x p x d */
-    double *score; /* lambdas x clusters */
+    double *score; /* lambdas x clusters, filled in between */
     double *dof;   /* lambdas */
 } sk_drift_sweep;
+
+/* An empty trial and sums of all components together. Clear it whatever comes back. SOCK_ENUMERIC: too expensive. */
+sock_status sk_drift_sweep_new(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate,
+                               const sk_sweep *sweep, sk_drift_sweep *out);
+void sk_drift_sweep_clear(sk_drift_sweep *s);
 
 /* Closes the sums; path and dof. */
 sock_status sk_drift_sweep_solve(sock_context *ctx, const sk_drift_sweep *s);
@@ -23,20 +51,36 @@ sock_status sk_drift_sweep_solve(sock_context *ctx, const sk_drift_sweep *s);
 /* The trial's scores, and its solutions at the best penalty. SOCK_ENUMERIC where no penalty has a finite score. */
 sock_status sk_drift_sweep_finish(const sk_drift_sweep *s, size_t clusters);
 
-/* Weights of the rows (systems x n) by their sizes, spread (n x d x d): 1 / (size / typical + share)^2, of a diagonal a
- * each component by its own. typical: 1 + d, of |spread| and of its diagonal. */
-void sk_diffusion_sweep_weights(const sk_trial *trial, size_t n, const double *spread, const double *typical,
-                                double share, double *weight);
-
 typedef struct sk_diffusion_sweep {
     sk_trial *trial;
-    const sk_diffusion_sums *sums;
+    sk_diffusion_sums *sums;
     const double *grid; /* falling */
     size_t lambdas;     /* the first of them */
     double tolerance;   /* of the solutions that stay */
     double *q;          /* folds x lambdas x size */
     double *score;      /* lambdas x clusters, filled in between */
 } sk_diffusion_sweep;
+
+/* An empty trial of the candidate, its rank cut to what is affordable. Clear it whatever comes back. */
+sock_status sk_diffusion_sweep_new(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate,
+                                   const sk_sweep *sweep, sk_diffusion_sweep *out);
+void sk_diffusion_sweep_clear(sk_diffusion_sweep *s);
+
+/* What the rows of a diffusion weigh: by their sizes, spread (n x d x d), 1 / (size / typical + share)^2, of a diagonal
+ * a each component by its own; 0 where a row is not good. typical: 1 + d, of |spread| and of its diagonal. */
+typedef struct sk_row_sizes {
+    size_t n;
+    const double *spread, *typical;
+    double share;
+    const unsigned char *good;
+} sk_row_sizes;
+
+/* systems x n. */
+void sk_row_weights(const sk_row_sizes *sizes, const sk_trial *trial, double *weight);
+
+/* Sums by fold, or of all rows; once all are added, they are closed and give the unit of the penalty. */
+sock_status sk_diffusion_sweep_open(sock_context *ctx, sk_diffusion_sweep *s, bool folds);
+void sk_diffusion_sweep_close(sk_diffusion_sweep *s);
 
 /* q without fold f. */
 sock_status sk_diffusion_sweep_fold(sock_context *ctx, const sk_diffusion_sweep *s, size_t f);
