@@ -209,6 +209,20 @@ static range heights_of(const column *phi)
     return range_widen(r, 0.05);
 }
 
+/* One or two panels side by side. */
+static sheet *landscape(const char *heading, double wide, double tall, double left, size_t panels)
+{
+    const sheet_plan plan = {.id = "landscape",
+                             .heading = heading,
+                             .form = SHEET_PIECES,
+                             .panels = panels,
+                             .columns = panels,
+                             .wide = wide,
+                             .tall = tall,
+                             .left = left};
+    return sheet_new(&plan);
+}
+
 static char *draw_line(const fig_input *in, json_t *table, size_t *size)
 {
     double bars[40];
@@ -223,14 +237,7 @@ static char *draw_line(const fig_input *in, json_t *table, size_t *size)
     companion_histogram(count, sorted, 1, (range){c[0].value[0], c[0].value[c[0].count - 1]}, 40, bars);
     range up = see_column(&c[2], c[2].count);
     for (size_t b = 0; b < 40; b++) range_see(&up, bars[b]);
-    const sheet_plan plan = {.id = "landscape",
-                             .heading = "Potential and stationary density",
-                             .form = SHEET_PIECES,
-                             .panels = 2,
-                             .columns = 2,
-                             .wide = 312,
-                             .tall = 170};
-    sheet *s = sheet_new(&plan);
+    sheet *s = landscape("Potential and stationary density", 312, 170, 0, 2);
     int good = s != NULL;
     if (s) {
         sheet_key(s, LEGEND_LINE, "model", "model");
@@ -297,15 +304,7 @@ static char *draw_plane(const fig_input *in, json_t *table, size_t *size)
     if (n < 2 || n > TABLE_MOST) return NULL;
     for (size_t i = 0; i < n; i++)
         x[i] = json_number_value(at(at(centres, 0), i)), y[i] = json_number_value(at(at(centres, 1), i));
-    const sheet_plan plan = {.id = "landscape",
-                             .heading = "Stationary density and current",
-                             .form = SHEET_PIECES,
-                             .panels = 1,
-                             .columns = 1,
-                             .wide = 340,
-                             .tall = 320,
-                             .left = 72};
-    sheet *s = sheet_new(&plan);
+    sheet *s = landscape("Stationary density and current", 340, 320, 72, 1);
     if (!s) return NULL;
     sheet_key(s, LEGEND_BOX, "sim3", "stationary density");
     sheet_key(s, LEGEND_ARROW, "chosen", "current");
