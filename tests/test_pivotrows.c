@@ -66,8 +66,22 @@ static size_t features_of_trial(sk_field field, double rest)
         h[i] = 1;
         cluster[i] = i;
     }
-    sk_transitions t = {N,     1,     FOLDS,  N,     y,    next, h, cluster, first,
-                        FOLDS, block, &reach, &zero, NULL, 1,    y, next,    NULL};
+    sk_transitions t = {.n = N,
+                        .d = 1,
+                        .folds = FOLDS,
+                        .clusters = N,
+                        .y = y,
+                        .next = next,
+                        .h = h,
+                        .cluster = cluster,
+                        .first = first,
+                        .blocks = FOLDS,
+                        .block = block,
+                        .reach = &reach,
+                        .zero = &zero,
+                        .in = 1,
+                        .left = y,
+                        .right = next};
     const sk_view_spec look = {.fields = unit_fields, .model = &l, .weighted = true, .eps = 1e-3};
     sk_candidate candidate = {.field = SK_DRIFT, .name = name, .kernel = kernel, .max_rank = 9};
     const sk_diffusion_options options = {FOLDS, &l, 1, 1e-6, false, {false, false}, 0};

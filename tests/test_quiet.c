@@ -164,6 +164,196 @@ static void test_quiet__rule(void **state)
     assert_true(sk_is_quiet(&(sk_quiet_squares){0})); /* it never moves */
 }
 
+/* ---- The measure itself, on steps made for it ---- */
+
+enum { D = 3, STEPS = 15 };
+
+/* f_k = sum_l j_kl x_l + bend x_k^2, a the same everywhere. */
+typedef struct field {
+    double j[D * D], a[D * D], bend;
+} field;
+
+static void field_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    const field *w = user;
+    for (size_t i = 0; i < count * d; i++) {
+        f[i] = w->bend * x[i] * x[i];
+        for (size_t l = 0; l < d; l++) f[i] += w->j[i % d * d + l] * x[i / d * d + l];
+    }
+}
+
+static void field_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)x;
+    for (size_t i = 0; i < count; i++) memcpy(a + i * d * d, ((field *)user)->a, d * d * sizeof *a);
+}
+
+/* One step of Runge and Kutta. */
+static void ahead(field *w, const double *x, double h, double *next)
+{
+    double k[4][D], y[D];
+    for (int stage = 0; stage < 4; stage++) {
+        for (size_t l = 0; l < D; l++) y[l] = x[l] + (stage == 0 ? 0 : stage == 3 ? h : h / 2) * k[(stage + 3) % 4][l];
+        field_drift(w, 1, D, stage ? y : x, k[stage]);
+    }
+    for (size_t l = 0; l < D; l++) next[l] = x[l] + h / 6 * (k[0][l] + 2 * k[1][l] + 2 * k[2][l] + k[3][l]);
+}
+
+/* int_0^h r a r' ds, r row k of exp(J s) to third order, without k and the states that are quiet. */
+static double noise_of_others(const field *w, const double *x, double h, size_t k, const bool *quiet)
+{
+    enum { NODES = 400 };
+    double j[D * D], power[3][D], sum = 0;
+    for (size_t i = 0; i < D * D; i++) j[i] = w->j[i] + (i % (D + 1) ? 0 : 2 * w->bend * x[i / D]);
+    for (size_t l = 0; l < D; l++) power[0][l] = j[k * D + l];
+    for (int p = 1; p < 3; p++)
+        for (size_t l = 0; l < D; l++)
+            power[p][l] = power[p - 1][0] * j[l] + power[p - 1][1] * j[D + l] + power[p - 1][2] * j[2 * D + l];
+    for (int q = 0; q < NODES; q++) {
+        const double s = h * (q + 0.5) / NODES;
+        double r[D];
+        for (size_t l = 0; l < D; l++)
+            r[l] = l == k || quiet[l] ? 0 : power[0][l] * s + power[1][l] * s * s / 2 + power[2][l] * s * s * s / 6;
+        for (size_t i = 0; i < D * D; i++) sum += r[i / D] * w->a[i] * r[i % D] * h / NODES;
+    }
+    return sum;
+}
+
+typedef struct ask {
+    field w;
+    double grain;         /* of the tested state */
+    double excess;        /* its residuals, as a multiple of what is allowed */
+    size_t tested, clock; /* clock: its residuals are 0; D: there is none */
+    bool known[D];        /* who is quiet when the tested state is looked at for the last time */
+    size_t steps;
+    bool wild; /* one more step, far off, that is passed over */
+} ask;
+
+/* Whether the tested state is told. Trajectories of one and of two steps; the residuals of others are 1. */
+static bool is_told(const ask *q)
+{
+    field w = q->w;
+    size_t length[STEPS + 1], steps = 0, paths = 0, points = 0;
+    double t[2 * STEPS + 4], x[(2 * STEPS + 4) * D], size = 0;
+    bool skip[2 * STEPS + 4] = {0}, found;
+    for (int turn = 0; turn < 40; turn++) { /* the second steps begin where the first ended: a fixed point */
+        double allowed = 0;
+        steps = paths = points = 0;
+        while (steps < q->steps) {
+            const size_t inner = SK_MIN(1 + paths % 2, q->steps - steps);
+            length[paths++] = inner + 1;
+            for (size_t l = 0; l < D; l++) x[points * D + l] = sin((double)(3 * paths + 5 * l));
+            t[points] = 0;
+            for (size_t i = 0; i < inner; i++, points++, steps++) {
+                const double h = 0.2 + 0.02 * (double)(steps % 7), *y = x + points * D;
+                double *next = x + (points + 1) * D;
+                t[points + 1] = t[points] + h;
+                ahead(&w, y, h, next);
+                for (size_t l = 0; l < D; l++)
+                    next[l] += l == q->clock ? 0 : (steps % 2 ? -1 : 1) * (l == q->tested ? size : 1);
+                allowed += (1.25 * noise_of_others(&w, y, h, q->tested, q->known) +
+                            1e-6 * pow(next[q->tested] - y[q->tested], 2) + q->grain * q->grain / 3) /
+                           (double)q->steps;
+            }
+            points++;
+        }
+        size = sqrt(q->excess * allowed);
+    }
+    if (q->wild) {
+        length[paths++] = 2;
+        skip[points] = true;
+        for (size_t l = 0; l < D; l++) x[points * D + l] = 0.1, x[(points + 1) * D + l] = 50;
+        t[points] = 0, t[points + 1] = 0.3;
+    }
+    sock_data *data = NULL;
+    sock_model *model = NULL;
+    double grain[D] = {0}, floor[D] = {1, 1, 1};
+    sk_tune_outcome told = {.floor = {D, floor}, .grain = {q->grain > 0 ? D : 0, grain}};
+    grain[q->tested] = q->grain;
+    assert_int_equal(sock_data_from_arrays(ctx, D, paths, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    assert_int_equal(sock_model_wrap(ctx, D, NULL, field_drift, field_diffusion, &w, &model), SOCK_OK);
+    assert_int_equal(sk_silence(ctx, model, data, q->wild ? skip : NULL, &told), SOCK_OK);
+    found = told.quiet && told.quiet[q->tested];
+    for (size_t l = 0; l < D; l++) assert_int_equal(floor[l] == 0, told.quiet && told.quiet[l]);
+    if (q->clock < D && q->steps >= STEPS) assert_true(told.quiet && told.quiet[q->clock]);
+    sk_free(told.quiet);
+    sock_model_free(model);
+    sock_data_free(data);
+    return found;
+}
+
+/* A tenth of a thousandth more or less than is allowed decides: every weight of the step, of the law of the noise and
+ * of the allowances is in it. */
+static void prop_the_threshold_is_sharp(void **state)
+{
+    (void)state;
+    const field full = {
+        {-0.5, 1.1, 0.7, -1.2, 0.4, 0.9, 0.6, -0.8, -0.3}, {1, 0.2, 0.1, 0.2, 0.8, 0.3, 0.1, 0.3, 1.4}, 0.15};
+    field diagonal = full, torn = full;
+    for (size_t i = 0; i < D * D; i++) diagonal.a[i] = i % (D + 1) ? 0 : full.a[i];
+    torn.a[5] = torn.a[7] = -1; /* the noises of 1 and 2 all but cancel in what they do to 0 */
+    const ask cases[] = {{.w = full, .clock = D},
+                         {.w = full, .clock = D, .tested = 2},
+                         {.w = diagonal, .clock = D, .tested = 1},
+                         {.w = full, .clock = D, .grain = 0.4},
+                         {.w = full, .clock = D, .wild = true},
+                         {.w = full, .clock = 0, .tested = 1, .known = {true}},
+                         {.w = torn, .clock = 2, .known = {false, false, true}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ask q = cases[i];
+        q.steps = STEPS;
+        for (int side = 0; side < 2; side++) {
+            q.excess = side ? 1 + 2e-4 : 1 - 2e-4;
+            if (is_told(&q) == (side == 1)) fail_msg("case %zu, %g", i, q.excess);
+        }
+    }
+    ask few = cases[0];
+    few.steps = STEPS - 1;
+    few.excess = 0.5;
+    assert_false(is_told(&few));
+}
+
+static void rest(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)x;
+    memset(f, 0, count * d * sizeof *f);
+}
+
+static void unit(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user, (void)x;
+    memset(a, 0, count * d * d * sizeof *a);
+    for (size_t i = 0; i < count * d; i++) a[i / d * d * d + i % d * (d + 1)] = 1;
+}
+
+/* Long data are looked at in every so many-th step: others may do what they like. */
+static void test_quiet__a_part_of_the_steps_stands_for_all(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t d, steps, every;
+    } cases[] = {{2, 39999, 1}, {2, 40000, 2}, {40, 623, 1}, {40, 624, 2}, {60, 399, 1}, {60, 400, 2}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const size_t d = cases[c].d, points = cases[c].steps + 1, length[1] = {points};
+        double *t = calloc(points, sizeof *t), *x = calloc(points * d, sizeof *x);
+        for (size_t i = 0; i < points; i++) {
+            t[i] = (double)i;
+            for (size_t k = 1; k < d; k++) x[i * d + k] = (double)(i * i % 7);
+            x[i * d] = i > 1 ? 1 : 0; /* it moves in the second step alone */
+        }
+        sock_data *data = NULL;
+        sock_model *model = NULL;
+        sk_tune_outcome told = {0};
+        assert_int_equal(sock_data_from_arrays(ctx, d, 1, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+        assert_int_equal(sock_model_wrap(ctx, d, NULL, rest, unit, NULL, &model), SOCK_OK);
+        assert_int_equal(sk_silence(ctx, model, data, NULL, &told), SOCK_OK);
+        assert_int_equal(told.quiet && told.quiet[0], cases[c].every == 2);
+        sk_free(told.quiet);
+        sock_model_free(model), sock_data_free(data);
+        free(t), free(x);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +361,8 @@ int main(void)
         cmocka_unit_test(test_quiet__bands_are_zero_too),
         cmocka_unit_test(test_quiet__who_is),
         cmocka_unit_test(test_quiet__rule),
+        cmocka_unit_test(prop_the_threshold_is_sharp),
+        cmocka_unit_test(test_quiet__a_part_of_the_steps_stands_for_all),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
