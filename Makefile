@@ -29,7 +29,7 @@ test: deps ## the quick tier: release, then ASan + UBSan, then TSan of the threa
 test-release: release ## the quick tier in the release build alone
 	@$(CTEST) --test-dir build -L quick
 
-test-full: test ## the quick tier, then the Valgrind runs and clang-tidy
+test-full: test ## the quick tier, then the Valgrind runs, clang-tidy and the analyzers
 	@$(CTEST) --test-dir build -L full
 
 asan: ## the quick tier under AddressSanitizer (with leaks) and UndefinedBehaviorSanitizer

@@ -98,26 +98,31 @@ static bool parse_range(const char *text, double *low, double *high, unsigned lo
            isfinite(*high) && *high > *low;
 }
 
+static int refuse_times(const cli *c, const char *text)
+{
+    return cli_usage_error(c,
+                           "--times is '%s'; allowed: FROM:TO:COUNT with TO > FROM and COUNT from 2 to 1e7, or "
+                           "growing times with commas between",
+                           text);
+}
+
 /* "0:1:101" (from, to, how many) or "0,0.5,2": growing times into *out (malloc). */
 static int parse_times(const cli *c, const char *text, size_t *count, double **out)
 {
     double low = 0, high = 0;
     unsigned long long points = 1;
     const bool range = strchr(text, ':') != NULL;
-    bool good = !range || parse_range(text, &low, &high, &points);
     for (const char *p = text; *p && !range; p++) points += *p == ',';
-    double *t = good ? calloc((size_t)points, sizeof *t) : NULL;
-    if (good && !t) return cli_fail(c, SOCK_ENOMEM);
-    if (good && !range) good = parse_list(text, (size_t)points, t) == points;
-    for (size_t i = 0; good && range && i < points; i++)
+    if (range && !parse_range(text, &low, &high, &points)) return refuse_times(c, text);
+    double *t = calloc((size_t)points, sizeof *t);
+    if (!t) return cli_fail(c, SOCK_ENOMEM);
+    bool good = range || parse_list(text, (size_t)points, t) == points;
+    for (size_t i = 0; range && i < points; i++)
         t[i] = i + 1 < points ? low + (high - low) * (double)i / (double)(points - 1) : high;
     for (size_t i = 1; good && i < points; i++) good = t[i] > t[i - 1];
     if (!good) {
         free(t);
-        return cli_usage_error(c,
-                               "--times is '%s'; allowed: FROM:TO:COUNT with TO > FROM and COUNT from 2 to 1e7, or "
-                               "growing times with commas between",
-                               text);
+        return refuse_times(c, text);
     }
     *count = (size_t)points;
     *out = t;

@@ -143,7 +143,7 @@ static void print_who(const comparison *all, const char *reason, unsigned bits)
 {
     size_t rows = 0, made = 0, told = 0;
     for (size_t i = 0; i < all->count; i++) {
-        made += all->rows[i].made;
+        made += all->rows[i].made != 0;
         rows += missing_for(all, &all->rows[i], reason) == bits;
     }
     for (size_t s = 0, before = 0; s < SCORES; s++)

@@ -100,7 +100,8 @@ static void wrap(const char *text, int column, int width)
         }
         printf("%.*s", length, text);
         at += length;
-        text += length + strspn(text + length, " ");
+        text += length;
+        text += strspn(text, " ");
     }
     putchar('\n');
 }

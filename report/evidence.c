@@ -17,7 +17,7 @@ typedef struct paths {
 struct evidence {
     json_t *info;
     size_t d;
-    sorted_state *state; /* d; NULL: none was asked for */
+    sorted_state *state; /* d; x: NULL where none was asked for */
     int has_time;
     look_times time;
     int has_residuals;
@@ -28,7 +28,19 @@ struct evidence {
     json_t *binned, *meaning;
 };
 
-evidence *evidence_new(void) { return calloc(1, sizeof(evidence)); }
+evidence *evidence_new(size_t d)
+{
+    evidence *e = calloc(1, sizeof *e);
+    sorted_state *state = calloc(d + 1, sizeof *state);
+    if (!e || !state) {
+        free(e);
+        free(state);
+        return NULL;
+    }
+    e->d = d;
+    e->state = state;
+    return e;
+}
 
 void evidence_free(evidence *e)
 {
@@ -36,7 +48,7 @@ void evidence_free(evidence *e)
     json_decref(e->info);
     json_decref(e->binned);
     json_decref(e->meaning);
-    for (size_t k = 0; e->state && k < e->d; k++) free(e->state[k].x);
+    for (size_t k = 0; k < e->d; k++) free(e->state[k].x);
     free(e->state);
     res_free(&e->residuals);
     companion_free(&e->model.c);
@@ -98,9 +110,6 @@ sock_status evidence_meaning(sock_context *ctx, const fig_input *in, json_t **ou
 sock_status evidence_sorted(const fig_input *in, size_t k, const double **sorted, size_t *count)
 {
     evidence *e = in->evidence;
-    e->d = sock_data_dim(in->data);
-    if (!e->state) e->state = calloc(e->d, sizeof *e->state);
-    if (!e->state) return SOCK_ENOMEM;
     sorted_state *s = &e->state[k];
     if (!s->x) s->x = look_sorted(in->data, k, &s->count);
     *sorted = s->x, *count = s->count;

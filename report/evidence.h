@@ -9,8 +9,10 @@
 #include "page.h"
 #include "whiteness.h"
 
-/* NULL when out of memory. It belongs to the model, data, truth, seed and bounds of one fig_input. */
-evidence *evidence_new(void);
+/* Of data with d states; NULL when out of memory. It belongs to the model, data, truth, seed and bounds of one
+ * fig_input.
+ */
+evidence *evidence_new(size_t d);
 void evidence_free(evidence *e);
 
 /* Each answers from in->evidence, which owns what is given out. Negative: nothing was made. */

@@ -121,7 +121,7 @@ static sock_status make(sock_context *ctx, const fig_input *in, network *n)
         const double sign = fabs(mean[e]) > ONE_SIDED * all[e] ? mean[e] : 0;
         n->link[n->links++] = (link){.from = e % d, .to = e / d, .strength = all[e], .error = error[e], .sign = sign};
     }
-    qsort(n->link, n->links, sizeof *n->link, by_strength);
+    if (n->links) qsort(n->link, n->links, sizeof *n->link, by_strength);
     free(all);
     return status;
 }
@@ -223,6 +223,7 @@ static sock_status ask(sock_context *ctx, const fig_input *in, const network *n,
     sock_status status = x && f && low ? evidence_sorted(in, l->from, &a->sorted, &a->values) : SOCK_ENOMEM;
     for (size_t g = 0; status >= 0 && g < GRID; g++) {
         memcpy(x + g * d, n->middle, d * sizeof *x);
+        // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): a network has NETWORK_LEAST states and more
         a->x[g] = x[g * d + l->from] = n->low[l->from] + (n->high[l->from] - n->low[l->from]) * (double)g / (GRID - 1);
     }
     if (status >= 0) status = driven_drift(ctx, in->model, in->model, GRID, x, f);

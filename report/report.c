@@ -364,7 +364,7 @@ sock_status rep_write(sock_context *ctx, const sock_model *model, const sock_dat
     sock_status status = input_of(model, data, s, &in);
     if (status < 0) return status;
     in.form = SHEET_PIECES;
-    in.evidence = evidence_new();
+    in.evidence = evidence_new(sock_data_dim(data));
     status = in.evidence ? make_page(ctx, &in, s, &page) : SOCK_ENOMEM;
     if (status >= 0) status = sock_write_file(ctx, path, page.text, page.size);
     free(page.text);

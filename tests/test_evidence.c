@@ -59,7 +59,7 @@ static void test_evidence__each_thing_is_made_once_and_right(void **state)
     law l = {.pull = 1}, other = {.pull = 2};
     sock_model *model = model_of(&l, 2), *truth = model_of(&other, 2);
     sock_data *data = data_of(model);
-    const fig_input in = {.model = model, .data = data, .truth = truth, .seed = 9, .evidence = evidence_new()};
+    const fig_input in = {.model = model, .data = data, .truth = truth, .seed = 9, .evidence = evidence_new(2)};
     const res_set *set, *set_again;
     const res_moments *moments, *moments_again;
     const companion *paths, *paths_again, *true_paths;
@@ -124,7 +124,7 @@ static void prop_figures_that_share_are_figures_drawn_alone(void **state)
         sock_data *data = data_of(model);
         const fig_input alone = {.model = model, .data = data, .truth = truth, .seed = 9};
         fig_input shared = alone;
-        shared.evidence = evidence_new();
+        shared.evidence = evidence_new(d);
         size_t asked[2] = {0}, drawn = 0;
         for (size_t i = 0; fig_at(i); i++) {
             char *text[2] = {NULL};

@@ -135,6 +135,36 @@ static void test_loglik__singular_a_is_not_a_number_until_delta(void **state)
     truth_free(dense);
 }
 
+/* A model of the drift alone leaves N(y + h f, delta I): |e|^2 is enough. More intervals than one block has, of which
+ * the later ones find what the earlier ones left in the same memory. */
+static void test_loglik__without_diffusion_delta_is_the_covariance(void **state)
+{
+    (void)state;
+    enum { D = 3, POINTS = 700 };
+    static double t[POINTS], x[POINTS * D];
+    const double delta = 0.3;
+    const size_t length[1] = {POINTS};
+    double expected = 0;
+    sk_uniforms((sk_key){2, SK_PURPOSE_TEST}, 0, 0, 0, (size_t)POINTS * D, x);
+    for (size_t i = 1; i < POINTS; i++) {
+        t[i] = t[i - 1] + (i % 3 ? 0.5 : 0.1);
+        for (size_t k = 0; k < D; k++) {
+            const double y = x[(i - 1) * D + k], e = x[i * D + k] - y - (t[i] - t[i - 1]) * (y - y * y * y);
+            expected -= 0.5 * log(2 * acos(-1) * delta) + e * e / (2 * delta);
+        }
+    }
+    sock_data *data = NULL;
+    sock_model *model = wrap_fields(ctx, D, cubic_drift, NULL, NULL);
+    sk_loglik l;
+    assert_true(sock_data_from_arrays(ctx, D, 1, length, t, x, NULL, NULL, NULL, &data) >= 0);
+    assert_int_equal(sock_set_threads(ctx, 1), SOCK_OK);
+    assert_int_equal(sk_log_likelihood(ctx, model, data, delta, &l), SOCK_OK);
+    assert_true(l.intervals == POINTS - 1 && !l.singular && !l.broken);
+    assert_close(l.value, expected, 1e-13, 0);
+    sock_model_free(model);
+    sock_data_free(data);
+}
+
 static void bad_drift(void *user, size_t count, size_t d, const double *x, double *f)
 {
     (void)user, (void)d;
@@ -280,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_loglik__slow_sum_in_one_dimension),
         cmocka_unit_test(prop_loglik__perplexities_fit_together),
         cmocka_unit_test(test_loglik__singular_a_is_not_a_number_until_delta),
+        cmocka_unit_test(test_loglik__without_diffusion_delta_is_the_covariance),
         cmocka_unit_test(test_loglik__missing_pieces_have_reasons),
         cmocka_unit_test(prop_loglik__no_constants_beat_loglik_constant),
         cmocka_unit_test(test_loglik__a_good_model_of_long_steps_is_not_worse_than_constants),

@@ -147,7 +147,7 @@ static sock_status drift_law(sk_fit_job *job, const double *noise, size_t d, sk_
         status = drift_sums(job, noise, mean, sums);
     }
     if (status >= 0) status = sk_drift_spread_factor(job->ctx, sums, lambda, &law);
-    if (status >= 0) status = as_term(job, law, p, d, out);
+    if (law) status = as_term(job, law, p, d, out);
     sk_drift_spread_free(sums);
     sk_factor_free(law);
     sk_free(lambda);

@@ -123,7 +123,8 @@ sock_status sk_record_certify(sock_context *ctx, sk_record *record)
         c->relative_gap = fmax(c->relative_gap, parts->part[i].relative_gap);
         c->converged = c->converged && parts->part[i].converged;
     }
-    if (!isfinite(sk_record_drift(record)->lambda))
+    const sk_part *drift = sk_record_drift(record);
+    if (drift && !isfinite(drift->lambda))
         SK_TRY(excuse(ctx, "learned feature weights have no lambda", &record->lambda_reason));
     if (reason) SK_TRY(excuse(ctx, reason, &c->reason));
     if (!reason) {
@@ -206,8 +207,10 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *r)
     SK_TRY(sk_record_add_warning(ctx, r, doubted ? SK_WARN_DOUBTED : gain));
     if (!smooth) SK_TRY(sk_record_add_warning(ctx, r, sk_warn_moments(found->calibration)));
     if (r->quiet.count) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_QUIET));
-    if (sk_record_drift(r)->edge) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_DRIFT_EDGE));
-    if (sk_record_diffusion(r)->edge) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_DIFFUSION_EDGE));
+    const sk_part *drift = sk_record_drift(r);
+    if (drift && drift->edge) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_DRIFT_EDGE));
+    if (found->diffusions.count && found->diffusions.part->edge)
+        SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_DIFFUSION_EDGE));
     for (size_t i = 0; i < found->diffusions.count; i++)
         if (!found->diffusions.part[i].converged) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_UNSOLVED));
     return SOCK_OK;

@@ -153,20 +153,28 @@ sock_status sk_reserve(sock_context *ctx, size_t bytes)
     return SOCK_OK;
 }
 
+/* Arrays are grown through a pointer to any kind of pointer. */
+static void *pointer_in(const void *array)
+{
+    void *pointer;
+    memcpy(&pointer, array, sizeof pointer);
+    return pointer;
+}
+
+static void put_pointer(void *array, void *pointer) { memcpy(array, &pointer, sizeof pointer); }
+
 sock_status sk_grow(sock_context *ctx, void *array, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity) return SOCK_OK;
     size_t wanted = SK_MAX(needed, *capacity > SIZE_MAX / 2 ? needed : *capacity * 2), bytes = 0;
     wanted = SK_MAX(wanted, 16);
     SK_TRY(sk_product(ctx, wanted, size, &bytes));
-    void *old;
-    memcpy(&old, array, sizeof old);                 /* array is a pointer to any kind of pointer */
     if (!is_allowed(ctx, bytes)) return SOCK_ENOMEM; /* the old array stays until the new one is there */
-    void *grown = allocation_fails(ctx) ? NULL : realloc(old, bytes);
+    void *grown = allocation_fails(ctx) ? NULL : realloc(pointer_in(array), bytes);
     if (!grown) return sk_fail(ctx, SOCK_ENOMEM, "out of memory: could not get %zu bytes", bytes);
     prefer_large_pages(grown, bytes);
     memset((char *)grown + *capacity * size, 0, bytes - *capacity * size);
-    memcpy(array, &grown, sizeof grown);
+    put_pointer(array, grown);
     *capacity = wanted;
     return SOCK_OK;
 }

@@ -427,7 +427,7 @@ static void add_up(const job *j, size_t runs)
         j->out->lost += j->lost[r];
         for (size_t i = 0; i < sums; i++) j->out->power[i] += j->power[r * sums + i];
     }
-    for (size_t i = 0; i < j->steps->count * d; i++) j->out->scored[i % d] += !isnan(j->out->v[i]);
+    for (size_t i = 0; i < j->steps->count * d; i++) j->out->scored[i % d] += isnan(j->out->v[i]) ? 0 : 1;
 }
 
 void sk_check_scores_free(sk_check_scores *scores)

@@ -121,7 +121,7 @@ static sock_status copy_names(sock_context *ctx, const sock_data *data, sock_dat
     part->inputs = data->inputs;
     part->timed = data->timed;
     part->unit = data->unit;
-    SK_TRY(copy_texts(ctx, data->input, data->inputs, part->input));
+    if (part->input) SK_TRY(copy_texts(ctx, data->input, data->inputs, part->input));
     return copy_texts(ctx, data->state, data->d, part->state);
 }
 

@@ -79,7 +79,7 @@ static sock_status list_columns(sock_context *ctx, const char *option, const cha
         if (sk_next_cell(ctx, &at, &cell, &last) < 0) return SOCK_EUSAGE;
         char *name = sk_cell_copy(ctx, &cell);
         if (!name) return SOCK_ENOMEM;
-        size_t k = find_column(rows->state, rows->d, name, strlen(name)), from, length;
+        size_t k = find_column(rows->state, rows->d, name, strlen(name)), from = 0, length = 0;
         logged[*count] = k == rows->d && strcmp(option, "state") == 0 && sk_log_name(name, &from, &length);
         if (logged[*count]) k = find_column(rows->state, rows->d, name + from, length);
         bool twice = false;

@@ -83,21 +83,13 @@ out:
     return status;
 }
 
-sock_status sock_points_read(sock_context *ctx, const char *path, size_t d, const char *const *names, size_t *count,
-                             double **x)
+sock_status sk_points_parse(sock_context *ctx, const char *source, const char *text, size_t size, size_t d,
+                            const char *const *names, size_t *count, double **x)
 {
-    if (!ctx) return SOCK_EUSAGE;
-    sk_begin(ctx);
-    if (!path || !d || !names || !count || !x)
-        return sk_fail(ctx, SOCK_EUSAGE, "path, names and outputs must not be NULL, d must be at least 1");
-    char *text = NULL;
-    size_t size = 0;
     points p = {.d = d};
-    SK_TRY(sk_file_read(ctx, path, &text, &size));
     sock_status status = strlen(text) == size
-                             ? read_points(ctx, path, text, names, &p)
-                             : sk_fail(ctx, SOCK_EINPUT, "%s: not a text file: it holds a 0 byte", path);
-    sk_free(text);
+                             ? read_points(ctx, source, text, names, &p)
+                             : sk_fail(ctx, SOCK_EINPUT, "%s: not a text file: it holds a 0 byte", source);
     sk_free(p.place);
     sk_free(p.logged);
     if (status < 0) {
@@ -107,6 +99,21 @@ sock_status sock_points_read(sock_context *ctx, const char *path, size_t d, cons
     *count = p.count;
     *x = p.x;
     return SOCK_OK;
+}
+
+sock_status sock_points_read(sock_context *ctx, const char *path, size_t d, const char *const *names, size_t *count,
+                             double **x)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!path || !d || !names || !count || !x)
+        return sk_fail(ctx, SOCK_EUSAGE, "path, names and outputs must not be NULL, d must be at least 1");
+    char *text = NULL;
+    size_t size = 0;
+    SK_TRY(sk_file_read(ctx, path, &text, &size));
+    const sock_status status = sk_points_parse(ctx, path, text, size, d, names, count, x);
+    sk_free(text);
+    return status;
 }
 
 void sock_array_free(double *array) { sk_free(array); }

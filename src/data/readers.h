@@ -18,11 +18,15 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
 sock_status sk_npy_parse(sock_context *ctx, const char *source, const char *bytes, size_t size,
                          const sock_options *opts, sock_data **out);
 
-/* The same, up to the rows: for several files. */
+/* The same two, up to the rows: for several files. */
 sock_status sk_csv_rows(sock_context *ctx, const char *source, const char *text, size_t size, const sock_options *opts,
                         sk_rows *rows);
 sock_status sk_npy_rows(sock_context *ctx, const char *source, const char *bytes, size_t size, const sock_options *opts,
                         sk_rows *rows);
+
+/* As sock_points_read, from the bytes of the file. */
+sock_status sk_points_parse(sock_context *ctx, const char *source, const char *text, size_t size, size_t d,
+                            const char *const *names, size_t *count, double **x);
 
 /* The folder form: x.npy (points x columns), t.npy (points), first.npy (trajectories + 1 places), and where they are
  * there group.npy (a number for each trajectory) and names.txt (the columns, a line each). Options: state and input

@@ -399,7 +399,7 @@ size_t sk_wild_gap(size_t count, const double *size, size_t far, const bool *bac
     const size_t tail = SK_MIN(SK_WILD_TAIL, tail_of(count));
     for (size_t a = far; a > 0; a--) {
         if (a + tail >= count || !(size[a + tail] > 0)) continue;
-        const double ratio = size[a - 1] / fmax(size[a], SK_WILD_BODY), more = back && back[a - 1] ? count : 1;
+        const double ratio = size[a - 1] / fmax(size[a], SK_WILD_BODY), more = back && back[a - 1] ? (double)count : 1;
         if ((double)a * log(ratio) * tail_index(count, size, a) > log((double)far / SK_WILD_CHANCE / more)) return a;
     }
     return 0;

@@ -49,8 +49,11 @@ static sock_status differentiate(const bench *b, size_t k, double base, double *
     }
     x[2 * k] = x[2 * k + 1] = 0;
     const double mixed = (l[4] - l[0] - l[2] + base) / (e * e);
-    *out = (curve){{(l[0] - l[1]) / (2 * e), (l[2] - l[3]) / (2 * e)},
-                   {{(l[0] + l[1] - 2 * base) / (e * e), mixed}, {mixed, (l[2] + l[3] - 2 * base) / (e * e)}}};
+    for (size_t i = 0; i < 2; i++) {
+        out->g[i] = (l[2 * i] - l[2 * i + 1]) / (2 * e);
+        out->h[i][i] = (l[2 * i] + l[2 * i + 1] - 2 * base) / (e * e);
+        out->h[i][1 - i] = mixed;
+    }
     return SOCK_OK;
 }
 
@@ -83,7 +86,7 @@ static sock_status search(const bench *b, const double *floor, const sk_newton *
     double x[2 * SK_NOISE_MOST_DIM] = {0}, step[2 * SK_NOISE_MOST_DIM], base, best, taken = 0;
     SK_TRY(likelihood(b, x, &base));
     for (size_t k = 0; k < d; k++) {
-        curve c;
+        curve c = {{0}};
         SK_TRY(differentiate(b, k, base, x, &c));
         newton(&c, step + 2 * k);
         const double complete = 0.5 * (double)b->m->series.steps / fmax(-c.h[1][1], 1e-9);

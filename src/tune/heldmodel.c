@@ -85,7 +85,7 @@ static sock_status each_held(sock_context *ctx, const sk_transitions *rows, cons
     held_fold now = {0};
     for (size_t b = 0; status >= 0 && b < rows->blocks && rows->block[b] < rows->first[rows->folds]; b++) {
         sk_transitions *own = NULL;
-        held_rows part = {.look = look};
+        held_rows part = {.look = look, .rows = rows};
         status = take_fold(ctx, held, sk_transitions_fold(rows, rows->block[b]), &now);
         if (status >= 0) status = sk_transitions_block(ctx, rows, b, &own, &part.rows, &part.begin);
         part.end = part.begin + rows->block[b + 1] - rows->block[b];

@@ -28,7 +28,7 @@ static char *assemble(const char *text, size_t size, size_t *total)
                *info = next_text(&at, &size);
     json_t *header = json_loads(arrays, 0, NULL);
     json_t *metadata =
-        json_pack("{s:s, s:s, s:s, s:s}", "format", "sock-model", "format_version", "1", "model", model, "info", info);
+        json_pack("{s:s, s:s, s:s, s:s}", "format", "sock-model", "format_version", "2", "model", model, "info", info);
     char *all = NULL;
     if (json_is_object(header) && metadata) {
         json_object_set(header, "__metadata__", metadata);
@@ -72,22 +72,69 @@ static void check_record(sock_context *ctx, const sock_model *model)
     sk_record_clear(&record);
 }
 
+/* What a caller asks of every model; texts are texts, numbers those of a model. */
+static void check_answers(sock_context *ctx, const sock_model *model)
+{
+    enum { CALLS = 3 };
+    static sock_status (*const tell[CALLS])(sock_context *, const sock_model *,
+                                            char **) = {sock_model_info, sock_model_terms, sock_model_features};
+    for (int k = 0; k < CALLS; k++) {
+        char *json = NULL;
+        const sock_status status = tell[k](ctx, model, &json);
+        fuzz_check_refusal(ctx, status);
+        FUZZ_CHECK((status >= 0) == (json != NULL) && (k > 0 || json));
+        sock_string_free(json);
+    }
+    for (size_t k = 0; k < sock_model_inputs(model); k++)
+        FUZZ_CHECK(sock_model_input_name(model, k)[0] && sock_model_input_hold(model, k)[0] &&
+                   isfinite(sock_model_input_usual(model, k)));
+    FUZZ_CHECK(sock_model_order(model) == 1 || (sock_model_order(model) == 2 && model->d % 2 == 0));
+}
+
+enum { MOST = 8, AT = 2 };
+
+static bool is_in_order(size_t count, const double *low, const double *high)
+{
+    for (size_t i = 0; i < count; i++)
+        if (low[i] > high[i]) return false;
+    return true;
+}
+
+/* Bands and draws of a model that has them, at AT points x with inputs u: low ends are below high ones. */
+static void check_spread(sock_context *ctx, const sock_model *model, const double *x, const double *u)
+{
+    const size_t d = model->d;
+    double f[2][AT * MOST], a[2][AT * MOST * MOST];
+    int outside[AT];
+    sock_model *drawn = NULL;
+    sock_bands bands = {.f_low = f[0], .f_high = f[1], .outside = outside};
+    if (model->has_diffusion) bands.a_low = a[0], bands.a_high = a[1];
+    sock_status status = sock_model_bands_at(ctx, model, AT, x, u, 0.9, &bands);
+    FUZZ_CHECK(status >= 0 || status == SOCK_ENUMERIC || status == SOCK_ENOMEM || status == SOCK_EUSAGE);
+    if (status >= 0) FUZZ_CHECK(is_in_order(AT * d, f[0], f[1]));
+    for (size_t i = 0; status >= 0 && model->has_diffusion && i < AT; i++)
+        for (size_t k = 0; k < d; k++) FUZZ_CHECK(!(a[0][(i * d + k) * d + k] > a[1][(i * d + k) * d + k]));
+    status = sock_model_draw(ctx, model, 1, 0, &drawn);
+    FUZZ_CHECK((status >= 0) == (drawn != NULL));
+    if (drawn) FUZZ_CHECK(sock_model_evaluate_at(ctx, drawn, AT, x, u, f[0], model->has_diffusion ? a[0] : NULL) >= 0);
+    sock_model_free(drawn);
+}
+
 static void check_model(sock_context *ctx, const sock_model *model)
 {
-    enum { MOST = 8 };
-    size_t d = model->d;
-    double x[2 * MOST], f[2 * MOST], a[2 * MOST * MOST];
-    char *info = NULL;
-    FUZZ_CHECK(sock_model_info(ctx, model, &info) >= 0 && info);
-    sock_string_free(info);
+    const size_t d = model->d, inputs = sock_model_inputs(model);
+    double x[AT * MOST], u[AT * MOST], f[AT * MOST], a[AT * MOST * MOST], lower[MOST], upper[MOST], noise[MOST * MOST];
     check_record(ctx, model);
-    if (d > MOST || sk_model_space(model, 2) > 1000000) return;
-    for (size_t i = 0; i < 2 * d; i++) x[i] = 0.25 * (double)(i + 1);
-    double *space = sk_doubles(ctx, sk_model_space(model, 2), 1);
-    FUZZ_CHECK(space);
-    sk_model_fields(ctx, model, 2, x, f, model->has_diffusion ? a : NULL, space);
-    for (size_t i = 0; model->has_diffusion && i < 2; i++) check_matrix(d, a + i * d * d);
-    sk_free(space);
+    check_answers(ctx, model);
+    if (d > MOST || inputs > MOST || sk_model_space(model, AT) > 1000000) return;
+    for (size_t i = 0; i < AT * MOST; i++) x[i] = u[i] = 0.25 * (double)(i + 1);
+    (void)sock_model_bounds(model, lower, upper);
+    for (size_t k = 0; k < d; k++) FUZZ_CHECK(!(lower[k] >= upper[k]));
+    (void)sock_model_noise(model, noise);
+    check_matrix(d, noise);
+    FUZZ_CHECK(sock_model_evaluate_at(ctx, model, AT, x, u, f, model->has_diffusion ? a : NULL) >= 0);
+    for (size_t i = 0; model->has_diffusion && i < AT; i++) check_matrix(d, a + i * d * d);
+    if (sock_model_has_bands(model)) check_spread(ctx, model, x, u);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
