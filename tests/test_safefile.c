@@ -1,6 +1,7 @@
 /* test_safefile.c - files appear whole or not at all, and what cannot be read or written is said. */
 #define _GNU_SOURCE
 #include "base/safefile.h"
+#include "base/temporary.h"
 #include "test.h"
 
 #include <dirent.h>
@@ -223,6 +224,30 @@ static void test_safefile__the_lock_ends_with_its_writer(void **state)
     holds(f, f->path, "text, 42\n");
 }
 
+/* Folders alike: with what is in them, and never one whose writer lives. */
+static void test_safefile__folders_of_killed_runs_are_taken_away(void **state)
+{
+    fixture *f = *state;
+    char name[192], inner[192];
+    char *folder = NULL;
+    int held = -1;
+    assert_int_equal(sk_temporary_folder(f->ctx, f->path, 0700, &folder, &held), 0);
+    snprintf(name, sizeof name, "%s.tmp-1-0", f->path);
+    assert_int_equal(mkdir(name, 0700), 0);
+    snprintf(inner, sizeof inner, "%s/data", name);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    snprintf(inner, sizeof inner, "%s/data/x.npy", name);
+    put(inner, "half");
+    sk_temporaries_remove(f->path);
+    assert_int_equal(access(name, F_OK), -1);
+    assert_int_equal(access(folder, F_OK), 0);
+    close(held); /* as the end of its writer does */
+    sk_temporaries_remove(f->path);
+    assert_int_equal(access(folder, F_OK), -1);
+    assert_int_equal(entries(f->folder), 0);
+    sk_free(folder);
+}
+
 /* Names as long as a file system allows, and two of them that begin alike. */
 static void test_safefile__long_names_are_written(void **state)
 {
@@ -392,6 +417,7 @@ int main(void)
         IN_A_FOLDER(test_safefile__a_replaced_file_keeps_its_mode),
         IN_A_FOLDER(test_safefile__a_link_is_written_through),
         IN_A_FOLDER(test_safefile__bad_places_are_refused_at_once),
+        IN_A_FOLDER(test_safefile__folders_of_killed_runs_are_taken_away),
         IN_A_FOLDER(test_safefile__a_taken_temporary_name_is_left_alone),
         IN_A_FOLDER(test_safefile__what_a_killed_run_left_is_taken_away),
         IN_A_FOLDER(test_safefile__the_lock_ends_with_its_writer),

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "source.h"
 
+#include "base/temporary.h"
 #include "readers.h"
 #include "trajfolder.h"
 
@@ -22,21 +23,34 @@ typedef struct part {
     size_t before; /* trajectories of the parts before it */
 } part;
 
+/* A folder of our own: `data` in a temporary folder, which is locked as long as it is there. */
+typedef struct made {
+    char *folder, *data;
+    int held;
+} made;
+
 struct sk_source {
     size_t parts;
     part *part;
-    char **made, *name; /* folders of our own, one for each part or NULL */
+    made *made; /* of each part; data is NULL where the folder was given */
+    char *name;
     sock_options *opts; /* of every chunk */
     size_t every, trajectories;
 };
 
-static void remove_made(const char *folder)
+static void remove_made(made *m)
 {
     static const char *const names[] = {"x.npy", "t.npy", "first.npy", "group.npy", "names.txt"};
     char path[PATH_MAX];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) < (int)sizeof path) unlink(path);
-    rmdir(folder);
+    for (size_t i = 0; m->data && i < sizeof names / sizeof *names; i++)
+        if (snprintf(path, sizeof path, "%s/%s", m->data, names[i]) < (int)sizeof path) unlink(path);
+    if (m->data) rmdir(m->data);
+    if (m->folder) {
+        rmdir(m->folder);
+        close(m->held);
+    }
+    sk_free(m->data);
+    sk_free(m->folder);
 }
 
 void sk_source_free(sk_source *s)
@@ -46,10 +60,7 @@ void sk_source_free(sk_source *s)
         if (s->part[i].open) sk_folder_close(&s->part[i].folder);
         sk_free(s->part[i].first);
     }
-    for (size_t i = 0; s->made && i < s->parts; i++) {
-        if (s->made[i]) remove_made(s->made[i]);
-        sk_free(s->made[i]);
-    }
+    for (size_t i = 0; s->made && i < s->parts; i++) remove_made(&s->made[i]);
     sk_free(s->part);
     sk_free(s->made);
     sk_free(s->name);
@@ -99,25 +110,27 @@ static sock_status own_options(sock_context *ctx, const sock_options *opts, bool
     return status;
 }
 
+/* A locked folder in the scratch folder; what killed runs left there goes. */
+static sock_status make_scratch(sock_context *ctx, const char *scratch, made *m)
+{
+    char *name = sk_format(ctx, "%s/sock-stream", scratch);
+    if (!name) return SOCK_ENOMEM;
+    sk_temporaries_remove(name);
+    const int error = sk_temporary_folder(ctx, name, 0700, &m->folder, &m->held);
+    sk_free(name);
+    if (error == ENOMEM) return sk_fail(ctx, SOCK_ENOMEM, "out of memory while a scratch folder was made");
+    if (!error) return SOCK_OK;
+    return sk_fail(ctx, SOCK_EIO, "%s: no folder can be made there: %s; --scratch names another one", scratch,
+                   strerror(error));
+}
+
 /* A file as a folder of our own. Missing values and thinning wait for the chunks. */
 static sock_status make_folder(sock_context *ctx, const char *path, const sock_options *opts, const char *scratch,
-                               char **made)
+                               made *m)
 {
-    char *folder = sk_format(ctx, "%s/sock-%ld-XXXXXX", scratch, (long)getpid());
-    if (!folder) return SOCK_ENOMEM;
-    if (!mkdtemp(folder)) {
-        const int error = errno;
-        sk_free(folder);
-        return sk_fail(ctx, SOCK_EIO, "%s: no folder can be made there: %s; --scratch names another one", scratch,
-                       strerror(error));
-    }
-    rmdir(folder); /* a name that nobody has */
-    const sock_status status = sk_files_to_folder(ctx, 1, &path, opts, false, false, folder);
-    if (status < 0)
-        sk_free(folder);
-    else
-        *made = folder;
-    return status;
+    SK_TRY(make_scratch(ctx, scratch, m));
+    m->data = sk_format(ctx, "%s/data", m->folder);
+    return m->data ? sk_files_to_folder(ctx, 1, &path, opts, false, false, m->data) : SOCK_ENOMEM;
 }
 
 static sock_status open_part(sock_context *ctx, sk_source *s, size_t i, const char *path)
@@ -171,7 +184,7 @@ static sock_status open_all(sock_context *ctx, sk_source *s, const char *const *
             made = true;
             SK_TRY(make_folder(ctx, path[i], s->opts ? s->opts : opts, scratch, &s->made[i]));
         }
-        SK_TRY(open_part(ctx, s, i, s->made[i] ? s->made[i] : path[i]));
+        SK_TRY(open_part(ctx, s, i, s->made[i].data ? s->made[i].data : path[i]));
         if (i == 0) SK_TRY(fix_states(ctx, &s->part[0], opts, false, s));
     }
     if (made && given) SK_TRY(refuse_mixed(ctx, opts));

@@ -1,6 +1,7 @@
 /* trajwrite.c - a data set in folder form, whole or not at all. The headers of the arrays have a fixed length and are
  * written anew at the end, when it is known how long they are. */
 #define _GNU_SOURCE
+#include "base/temporary.h"
 #include "trajfolder.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ struct sk_folder_writer {
     FILE *file[FILES];
     bool single, labelled, any;
     size_t points, trajectories, groups, columns;
+    int held;  /* the temporary folder, which is locked */
     int error; /* errno of the first failure */
 };
 
@@ -28,6 +30,7 @@ static void release(sk_folder_writer *w)
         if (w->file[f]) fclose(w->file[f]);
         sk_free(w->own[f]);
     }
+    if (w->held >= 0) close(w->held);
     sk_free(w->path);
     sk_free(w->temporary);
     sk_free(w);
@@ -43,23 +46,6 @@ void sk_folder_abandon(sk_folder_writer *w)
 }
 
 /* ---- The folder ---- */
-
-static int make_folder(sock_context *ctx, sk_folder_writer *w)
-{
-    enum { ATTEMPTS = 1000 }; /* names to try; speed only */
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        sk_free(w->temporary);
-        w->temporary = sk_format(ctx, "%s.tmp-%ld-%d", w->path, (long)getpid(), attempt);
-        if (!w->temporary) return ENOMEM;
-        if (mkdir(w->temporary, 0777) == 0) return 0;
-        const int reason = errno;
-        if (reason == EEXIST) continue;
-        sk_free(w->temporary); /* there is nothing to remove */
-        w->temporary = NULL;
-        return reason;
-    }
-    return EEXIST;
-}
 
 static int open_files(sock_context *ctx, sk_folder_writer *w)
 {
@@ -87,10 +73,12 @@ sock_status sk_folder_create(sock_context *ctx, const char *path, bool single, s
     sk_folder_writer *w = sk_alloc(ctx, 1, sizeof *w);
     if (!w) return SOCK_ENOMEM;
     w->single = single;
+    w->held = -1;
     w->path = sk_strdup(ctx, path);
     size_t length = w->path ? strlen(w->path) : 0;
     while (length > 1 && w->path[length - 1] == '/') w->path[--length] = 0;
-    int error = w->path ? make_folder(ctx, w) : ENOMEM;
+    if (w->path) sk_temporaries_remove(w->path);
+    int error = w->path ? sk_temporary_folder(ctx, w->path, 0777, &w->temporary, &w->held) : ENOMEM;
     if (!error) error = open_files(ctx, w);
     if (error) {
         sk_folder_abandon(w);
