@@ -4,6 +4,7 @@
 #include "modeldata.h"
 #include "report/datalook.h"
 #include "report/figures.h"
+#include "report/lifted.h"
 #include "report/memtext.h"
 
 #include <assert.h>
@@ -87,8 +88,11 @@ static int make(const cli *c, const fig_figure *figure, fig_input *in, double *b
     in->seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
     in->lower = bounds, in->upper = bounds + d;
     sock_status status = sock_simulation_bounds(c->ctx, c->opts, d, &in->bounds, bounds, bounds + d);
+    sock_data *lifted = NULL;
+    if (status >= 0) status = lifted_take(c->ctx, in->data, in, &lifted);
     if (status >= 0) status = fig_draw(c->ctx, figure, in, &text, &size);
     if (status >= 0) status = sock_write_file(c->ctx, output ? output : "-", text, size);
+    sock_data_free(lifted);
     free(text);
     if (status < 0) return cli_fail(c, status);
     if (c->json) print_json(figure->name, output, size);
@@ -130,7 +134,6 @@ static int run(int count, char **arguments)
     if (code >= 0) goto out;
     const sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
     code = status < 0 ? cli_fail(&c, status) : truth_load(&c, &t);
-    if (code < 0) code = model_first_order(&c, model, "plot");
     if (code < 0) code = models_data_read(&c, model, t.model, c.operand[1], &data);
     if (code < 0) code = check_truth(&c, model, &t);
     if (code >= 0) goto out;

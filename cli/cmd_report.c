@@ -83,7 +83,6 @@ static int run(int count, char **arguments)
     const bool own_state = strcmp(sock_options_get(c.opts, "state"), "auto") != 0;
     const sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
     code = status < 0 ? cli_fail(&c, status) : truth_load(&c, &t);
-    if (code < 0) code = model_first_order(&c, model, "report");
     if (code < 0) code = models_data_read(&c, model, t.model, c.operand[1], &data);
     if (code < 0 && test_path) code = models_data_read(&c, model, t.model, test_path, &test);
     if (code < 0) code = check_truth(&c, model, &t);

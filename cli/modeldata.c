@@ -159,12 +159,6 @@ int model_data_read(const cli *c, const sock_model *model, const char *path, soc
     return models_data_read(c, model, NULL, path, out);
 }
 
-int model_first_order(const cli *c, const sock_model *model, const char *verb)
-{
-    if (sock_model_order(model) != 2) return -1;
-    return cli_usage_error(c, "the model is of order 2, its velocities are not in the data; %s knows order 1", verb);
-}
-
 bool model_velocities_read(const cli *c, const sock_model *model, const char *path, sock_data **out)
 {
     const char **names = model_names(model);

@@ -19,9 +19,6 @@ int models_files_read(const cli *c, const sock_model *model, const sock_model *o
  */
 bool model_velocities_read(const cli *c, const sock_model *model, const char *path, sock_data **out);
 
-/* Refuses a model of order 2, or a truth, for a verb that knows order 1; answers as above. */
-int model_first_order(const cli *c, const sock_model *model, const char *verb);
-
 /* The states alone, and the inputs alone: a CSV with a time and the columns of the model's inputs. */
 int model_states_read(const cli *c, const sock_model *model, const char *path, sock_data **out);
 int model_inputs_read(const cli *c, const sock_model *model, const char *path, sock_data **out);

@@ -155,7 +155,7 @@ static void put_certificate(FILE *out, const rep_facts *f)
 static void put_search(FILE *out, const rep_facts *f)
 {
     const sk_tune_outcome *found = &f->record.found;
-    const double size = (double)found->steps * (double)f->d;
+    const double size = (double)found->steps * (double)f->seen;
     if (!found->search.count) return;
     row(out, "search");
     fprintf(out, "%zu fits, ", found->search.count);

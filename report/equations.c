@@ -149,6 +149,7 @@ static void put_sum(FILE *out, const rep_facts *f, json_t *list, size_t v, size_
 static int has_noise(const rep_facts *f, size_t k)
 {
     const sk_texts *quiet = &f->record.quiet;
+    if (k < f->d - f->seen) return 0; /* a position of order 2 */
     for (size_t i = 0; i < quiet->count; i++)
         if (strcmp(quiet->text[i], sock_model_name(f->model, k)) == 0) return 0;
     return sock_model_has_diffusion(f->model);
@@ -263,7 +264,7 @@ static void put_diffusion(FILE *out, const rep_facts *f, json_t *list)
     const size_t values = f->d * (f->d + 1) / 2;
     for (size_t k = 0, v = 0; k < f->d; k++)
         for (size_t l = k; l < f->d; l++, v++) {
-            if ((k != l && f->d > FULL_MOST) || k >= STATES_SHOWN) continue;
+            if ((k != l && f->d > FULL_MOST) || k >= STATES_SHOWN || k < f->d - f->seen) continue;
             fputs("<p><var>a</var>", out);
             if (f->d > 1) {
                 fputs("<sub>", out);

@@ -2,6 +2,7 @@
 #include "facts.h"
 
 #include "evidence.h"
+#include "lifted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,12 +51,16 @@ static sock_status look_at_scores(sock_context *ctx, rep_facts *f)
 sock_status facts_gather(sock_context *ctx, const fig_input *in, const rep_settings *settings, int *failed,
                          rep_facts *out)
 {
-    rep_facts f = {
-        .model = in->model, .data = in->data, .settings = settings, .failed = failed, .d = sock_model_dim(in->model)};
+    rep_facts f = {.model = in->model,
+                   .data = lifted_observed(in),
+                   .settings = settings,
+                   .failed = failed,
+                   .d = sock_model_dim(in->model),
+                   .seen = lifted_seen(in->model)};
     sock_status status = sk_record_of_model(ctx, in->model, &f.record);
     if (status >= 0) status = evidence_info(ctx, in, &f.info);
     if (status >= 0) status = terms_of(ctx, in->model, &f.terms);
-    if (status >= 0) status = summary_of(ctx, in->data, &f.summary);
+    if (status >= 0) status = summary_of(ctx, f.data, &f.summary);
     if (status >= 0) {
         const char *hash = f.record.data.hash;
         f.same_data = hash && *hash && strcmp(hash, info_text(f.summary, "hash")) == 0;

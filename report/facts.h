@@ -11,7 +11,7 @@ typedef struct rep_facts {
     const sock_model *model;
     const sock_data *data;
     const rep_settings *settings;
-    size_t d;
+    size_t d, seen;          /* states of the model; those that the data have */
     sk_record record;        /* what the fit says of itself */
     json_t *info;            /* of sock_model_info; the evidence's */
     json_t *summary, *terms; /* of sock_data_summary, sock_model_terms */

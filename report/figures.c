@@ -9,6 +9,13 @@ const char fig_no_memory[] = "out of memory";
 
 /* ---- What a figure needs ---- */
 
+/* Neither residuals of steps nor lines of positions alone are of use there. */
+static const char *need_first_order(const fig_input *in)
+{
+    return sock_model_order(in->model) == 2 ? "the model is of order 2: 'check' has the scores of its innovations"
+                                            : NULL;
+}
+
 static const char *need_diffusion(const fig_input *in)
 {
     return sock_model_has_diffusion(in->model) ? NULL : "the model has no diffusion";
@@ -31,6 +38,12 @@ static const char *need_steps(const fig_input *in)
     return "no trajectory has two points";
 }
 
+static const char *need_residuals(const fig_input *in)
+{
+    const char *lack = need_first_order(in);
+    return lack ? lack : need_steps(in);
+}
+
 static const fig_figure table[] = {{"fields", fig_fields, NULL},
                                    {"drift", fig_drift, NULL},
                                    {"diffusion", fig_diffusion, need_diffusion},
@@ -40,7 +53,7 @@ static const fig_figure table[] = {{"fields", fig_fields, NULL},
                                    {"paths", fig_paths, NULL},
                                    {"density", fig_density, NULL},
                                    {"marginals", fig_marginals, need_two},
-                                   {"residuals", fig_residuals, need_steps},
+                                   {"residuals", fig_residuals, need_residuals},
                                    {"check", fig_check, need_steps},
                                    {"smooth", fig_smooth, fig_smooth_lack},
                                    {"search", fig_search, fig_search_lack}};

@@ -13,9 +13,10 @@ typedef struct evidence evidence;
 typedef struct fig_input {
     const sock_model *model;
     const sock_data *data;
-    const sock_model *truth; /* NULL: unknown */
-    uint64_t seed;           /* of simulated paths */
-    sock_bounds bounds;      /* as in sock_simulation */
+    const sock_data *observed; /* of order 2 the positions, while data are lifted (lifted.h); NULL: data */
+    const sock_model *truth;   /* NULL: unknown */
+    uint64_t seed;             /* of simulated paths */
+    sock_bounds bounds;        /* as in sock_simulation */
     const double *lower, *upper;
     size_t pair[2];        /* the states of a plane; both 0: the first two */
     const char *time_name; /* of the time column; NULL: "time" */

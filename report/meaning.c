@@ -332,6 +332,18 @@ sock_status meaning_has(sock_context *ctx, const fig_input *in, int *has)
     return status;
 }
 
+/* Of order 2 the range stands for data, which have no velocities. */
+static void put_extent(FILE *out, json_t *extent)
+{
+    static const char *const key[] = {"lower", "upper"};
+    for (size_t side = 0; side < 2; side++) {
+        json_t *list = json_object_get(extent, key[side]);
+        fprintf(out, " --%s=", key[side]);
+        for (size_t k = 0; k < json_array_size(list); k++)
+            fprintf(out, "%s%.4g", k ? "," : "", json_number_value(at(list, k)));
+    }
+}
+
 sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, const fig_input *in)
 {
     json_t *told = NULL;
@@ -356,9 +368,13 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
     put_doubts(out, told);
     fputs("<p class=\"how\"><code>sock explain ", out);
     page_shell_word(out, f->settings->model_path ? f->settings->model_path : "model.sock");
-    fputc(' ', out);
-    page_shell_word(out, f->settings->data_path ? f->settings->data_path : "DATA");
-    card_options(out, f->settings);
+    if (f->seen < f->d) {
+        put_extent(out, json_object_get(told, "range"));
+    } else {
+        fputc(' ', out);
+        page_shell_word(out, f->settings->data_path ? f->settings->data_path : "DATA");
+        card_options(out, f->settings);
+    }
     fputs("</code></p>\n</figure>\n</section>\n", out);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "assets.h"
 #include "evidence.h"
 #include "facts.h"
+#include "lifted.h"
 #include "live.h"
 #include "meaning.h"
 #include "memtext.h"
@@ -165,10 +166,26 @@ static const char dots_words[] = " Dots are the data: moments of their own steps
                                  "leaves the curve by more than its bar by "
                                  "chance; more, or a row of them on one side, speak against the model.";
 
+/* What of a figure was not observed. */
+static const char *chapter_of_order_two(const chapter *c)
+{
+    if (strcmp(c->figure, "check") == 0)
+        return " Positions are compared, each with what those before it let expect: velocities were not observed.";
+    return " Velocities of the data are smoothed, not observed.";
+}
+
 /* The figure of the first screen that has curves. */
 static int has_dots(const rep_facts *f, const chapter *c)
 {
-    return c->place == FIRST && strcmp(c->figure, f->d == 1 ? "fields" : "slices") == 0;
+    return c->place == FIRST && f->seen == f->d && strcmp(c->figure, f->d == 1 ? "fields" : "slices") == 0;
+}
+
+static const char *chapter_words(const rep_facts *f, const chapter *c)
+{
+    if (f->seen < f->d && strcmp(c->figure, "slices") == 0)
+        return "The force and the strength of its noise along positions and velocities; the other states are where the "
+               "data have them.";
+    return c->words;
 }
 
 /* One figure with its words, its numbers and the command that draws it alone. */
@@ -182,7 +199,8 @@ static sock_status put_figure(sock_context *ctx, FILE *out, const rep_facts *f, 
     sock_status status = fig_draw(ctx, figure, in, &text, &size);
     in->tables = NULL;
     if (status >= 0) {
-        fprintf(out, "<figure>\n<figcaption>%s%s</figcaption>\n", c->words, has_dots(f, c) ? dots_words : "");
+        fprintf(out, "<figure>\n<figcaption>%s%s%s</figcaption>\n", chapter_words(f, c),
+                has_dots(f, c) ? dots_words : "", f->seen < f->d && c->place == BODY ? chapter_of_order_two(c) : "");
         fwrite(text, 1, size, out);
         if (has_dots(f, c)) words_trust(out, f, in);
         if (strcmp(c->figure, "search") == 0) search_table(out, f);
@@ -321,7 +339,7 @@ static sock_status put_page(sock_context *ctx, FILE *out, const rep_facts *f, fi
 /* Without the name of the time and without evidence. */
 static sock_status input_of(const sock_model *model, const sock_data *data, const rep_settings *s, fig_input *out)
 {
-    if (!model || !data || sock_model_dim(model) != sock_data_dim(data)) return SOCK_EUSAGE;
+    if (!model || !data || lifted_seen(model) != sock_data_dim(data)) return SOCK_EUSAGE;
     if (s->truth && sock_model_dim(s->truth) != sock_model_dim(model)) return SOCK_EUSAGE;
     if (s->pair[0] >= sock_model_dim(model) || s->pair[1] >= sock_model_dim(model)) return SOCK_EUSAGE;
     if (!sock_data_points(data)) return SOCK_EINPUT;
@@ -361,12 +379,15 @@ sock_status rep_write(sock_context *ctx, const sock_model *model, const sock_dat
     const rep_settings *s = settings ? settings : &none;
     fig_input in = {0};
     memtext page = {0};
+    sock_data *lifted = NULL;
     sock_status status = input_of(model, data, s, &in);
+    if (status >= 0) status = lifted_take(ctx, data, &in, &lifted);
     if (status < 0) return status;
     in.form = SHEET_PIECES;
     in.evidence = evidence_new(sock_data_dim(data));
     status = in.evidence ? make_page(ctx, &in, s, &page) : SOCK_ENOMEM;
     if (status >= 0) status = sock_write_file(ctx, path, page.text, page.size);
+    sock_data_free(lifted);
     free(page.text);
     evidence_free(in.evidence);
     return status;
@@ -379,12 +400,15 @@ sock_status rep_figure(sock_context *ctx, const sock_model *model, const sock_da
     const fig_figure *figure = fig_find(name);
     fig_input in = {0};
     char *time_name = NULL, *text = NULL;
+    sock_data *lifted = NULL;
     size_t size = 0;
     sock_status status = figure ? input_of(model, data, settings ? settings : &none, &in) : SOCK_EUSAGE;
     if (status >= 0 && !(in.time_name = time_name = look_time_name(ctx, data))) status = SOCK_ENOMEM;
     if (status >= 0 && fig_lack(figure, &in)) status = SOCK_EUSAGE;
+    if (status >= 0) status = lifted_take(ctx, data, &in, &lifted);
     if (status >= 0) status = fig_draw(ctx, figure, &in, &text, &size);
     if (status >= 0) status = sock_write_file(ctx, path, text, size);
+    sock_data_free(lifted);
     free(text);
     free(time_name);
     return status;

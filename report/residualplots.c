@@ -3,6 +3,7 @@
  * state. */
 #define _GNU_SOURCE
 #include "evidence.h"
+#include "lifted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -298,7 +299,7 @@ sock_status fig_residuals(sock_context *ctx, const fig_input *in, char **text, s
 sock_status fig_check(sock_context *ctx, const fig_input *in, char **text, size_t *size)
 {
     res_set set;
-    sock_status status = res_scores(ctx, in->model, in->data, &set);
+    sock_status status = res_scores(ctx, in->model, lifted_observed(in), &set);
     if (status < 0) return status;
     const res_moments m = res_look(&set);
     status = show(in, &set, &m, text, size);

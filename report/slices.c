@@ -2,11 +2,12 @@
  *
  * Along state k the other states stand at their mean nearby: the mean of the data weighted by a Gaussian of their
  * distance in x_k, a twelfth of the range wide. So the model is asked where it has been taught, also where the states
- * hang together. */
+ * hang together. Of order 2 it is the force, and its noise, that are drawn along positions and velocities alike. */
 #define _GNU_SOURCE
 #include "curvepanel.h"
 #include "driven.h"
 #include "evidence.h"
+#include "lifted.h"
 #include "units.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@
 enum { GRID = 121, STATES_MOST = 4, POINTS_MOST = 2000 };
 
 typedef struct slice {
-    size_t k, count;      /* state; data values */
+    size_t k, field;      /* the state, and the one whose f and a are drawn along it */
+    size_t count;         /* data values */
     const double *values; /* sorted */
     double at[GRID];      /* x_k */
     double f[GRID], a[GRID], true_f[GRID], true_a[GRID];
@@ -72,11 +74,11 @@ static sock_status make_slice(sock_context *ctx, const fig_input *in, size_t cou
     sock_status status = x ? evidence_sorted(in, s->k, &s->values, &s->count) : SOCK_ENOMEM;
     if (status >= 0) {
         place_points(in->model, s, count, points, x);
-        status = evaluate(ctx, in->model, in->model, s->k, x, s->f, s->a);
+        status = evaluate(ctx, in->model, in->model, s->field, x, s->f, s->a);
     }
     s->ends = (curve_ends){.f = s->f_band, .a = s->a_band, .outside = s->outside};
-    if (status >= 0) status = curve_bands(ctx, in->model, s->k, GRID, x, &s->ends);
-    if (status >= 0 && in->truth) status = evaluate(ctx, in->truth, in->model, s->k, x, s->true_f, s->true_a);
+    if (status >= 0) status = curve_bands(ctx, in->model, s->field, GRID, x, &s->ends);
+    if (status >= 0 && in->truth) status = evaluate(ctx, in->truth, in->model, s->field, x, s->true_f, s->true_a);
     if (status >= 0) status = dots_of(ctx, in, s->k, 'f', &s->f_dots);
     if (status >= 0) status = dots_of(ctx, in, s->k, 'a', &s->a_dots);
     free(x);
@@ -86,7 +88,7 @@ static sock_status make_slice(sock_context *ctx, const fig_input *in, size_t cou
 static void keep_numbers(const fig_input *in, const slice *s, int has_a)
 {
     char name[40];
-    const char *state = sock_model_name(in->model, s->k);
+    const char *state = sock_model_name(in->model, s->k), *field = sock_model_name(in->model, s->field);
     const double *column[] = {s->at, s->f, s->a, s->true_f, s->true_a};
     static const char *const before[] = {"", "f_", "a_", "f_truth_", "a_truth_"};
     const int truth_a = has_a && in->truth && sock_model_has_diffusion(in->truth);
@@ -97,7 +99,7 @@ static void keep_numbers(const fig_input *in, const slice *s, int has_a)
     fig_table *t = tables_add(in->tables, used, GRID, NULL, name);
     for (size_t i = 0; t && i < 5; i++) {
         if (!wanted[i]) continue;
-        table_column(in->tables, t, place, before[i], state);
+        table_column(in->tables, t, place, before[i], i ? field : state);
         for (size_t g = 0; g < GRID; g++) t->value[g * used + place] = column[i][g];
         place++;
     }
@@ -121,13 +123,13 @@ static curve_set set_of(const fig_input *in, const slice *s, int is_a)
 
 static int draw_slice(sheet *sh, const fig_input *in, const slice *s, int is_a)
 {
-    const char *name = sock_model_name(in->model, s->k);
+    const char *name = sock_model_name(in->model, s->field);
     const curve_set set = set_of(in, s, is_a);
     char unit[64], title[200], shown[120];
     unit_of_field(name, fig_time_name(in), is_a ? 2 : 1, sizeof unit, unit);
     snprintf(shown, sizeof shown, "%s", name);
     snprintf(title, sizeof title, "%s of %.60s%s", is_a ? "a" : "f", shown, unit);
-    return curve_panel(sh, &set, title, name);
+    return curve_panel(sh, &set, title, sock_model_name(in->model, s->k));
 }
 
 static char *draw(const fig_input *in, size_t states, const slice *slices, int has_a, size_t *size)
@@ -174,6 +176,7 @@ sock_status fig_slices(sock_context *ctx, const fig_input *in, char **text, size
     sock_status status = slices && points ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < states; i++) {
         slices[i].k = i;
+        slices[i].field = lifted_seen(in->model) < d ? d / 2 + i % (d / 2) : i;
         status = make_slice(ctx, in, count, points, &slices[i]);
         if (status >= 0) keep_numbers(in, &slices[i], has_a);
     }

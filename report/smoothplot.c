@@ -170,6 +170,7 @@ sock_status fig_smooth(sock_context *ctx, const fig_input *in, char **text, size
 const char *fig_smooth_lack(const fig_input *in)
 {
     const size_t d = sock_model_dim(in->model);
+    if (sock_model_order(in->model) == 2) return "the model is of order 2: 'trajectories' has the smoothed states";
     double *r = calloc(d * d, sizeof *r);
     const int known = r && sock_model_noise(in->model, r), failed = !r;
     free(r);

@@ -35,9 +35,12 @@ void words_data(FILE *out, const rep_facts *f)
         fprintf(out, " in steps of %.6g", most);
     else if (isfinite(most))
         fprintf(out, " in steps of %.4g to %.4g, typically %.4g", least, most, info_number(step, "median"));
-    fputs(f->same_data ? ". They are the data it was fitted to.</p>\n"
-                       : ". They are not the data it was fitted to.</p>\n",
-          out);
+    fputs(f->same_data ? ". They are the data it was fitted to." : ". They are not the data it was fitted to.", out);
+    if (f->seen < f->d)
+        fputs(" It is of second order: positions were observed, velocities were not. Those of the figures are what a "
+              "smoother finds, given all positions.",
+              out);
+    fputs("</p>\n", out);
 }
 
 static void put_kernel(FILE *out, const char *kernel)
@@ -136,7 +139,7 @@ static void noise_words(FILE *out, const rep_facts *f)
 static void search_words(FILE *out, const rep_facts *f)
 {
     const sk_tune_outcome *found = &f->record.found;
-    const double size = (double)found->steps * (double)f->d, score = found->score / size;
+    const double size = (double)found->steps * (double)f->seen, score = found->score / size;
     const double constant = found->score_constant / size;
     if (!isfinite(score) || !isfinite(constant)) return;
     fprintf(out,
@@ -144,7 +147,7 @@ static void search_words(FILE *out, const rep_facts *f)
             score, constant);
     if (f->record.against_constant) fprintf(out, ": %s", sk_verdict_words(f->record.against_constant));
     if (f->record.against_constant == SK_BETTER)
-        fprintf(out, ", each step is %.2f times as likely under the model", exp((score - constant) * (double)f->d));
+        fprintf(out, ", each step is %.2f times as likely under the model", exp((score - constant) * (double)f->seen));
     if (f->record.against_constant != SK_BETTER && found->limited)
         fputs("; the budget ended the search before it found more", out);
     fputs(".</p>\n", out);

@@ -588,11 +588,11 @@ class Model:
         """
         from . import _plots
 
+        if self.order_ == 2:
+            raise UsageError("the model is of order 2, and plot knows order 1; svg(), figures() and report() draw it")
         return _plots.draw(self, self._plot_data(X), kind, truth, states, n_paths, figure, bands)
 
     def _plot_data(self, X: Any) -> Trajectories:
-        if self.order_ == 2:
-            raise UsageError("the model is of order 2, its velocities are not in the data; plots and reports know order 1")
         return self._own_data() if X is None else self._data(X)
 
     def _own_data(self) -> Trajectories:

@@ -70,6 +70,13 @@ def test_the_model_is_checked(model):
         assert not wrong.check(sock.Trajectories(positions(), dt=0.1, names=["q"])).ok
 
 
+def test_figures_and_report(model, tmp_path):
+    assert {"fields", "slices", "trajectories", "paths", "check"} <= set(model.figures()) and "residuals" not in model.figures()
+    assert "v_q" in model.svg("fields")
+    model.report(tmp_path / "second.html")
+    assert "velocities were not" in (tmp_path / "second.html").read_text()
+
+
 def test_velocities_are_smoothed(model):
     data = sock.Trajectories(positions(), dt=0.1, names=["q"])
     mean, sd = model.smooth(data)
@@ -82,9 +89,10 @@ def test_velocities_are_smoothed(model):
 
 def test_what_knows_order_one_says_so(model, tmp_path):
     data = sock.Trajectories(positions(), dt=0.1, names=["q"])
-    for call in (lambda: model.plot(data), lambda: model.report(tmp_path / "x.html")):
-        with pytest.raises(sock.UsageError, match="order 2"):
-            call()
+    with pytest.raises(sock.UsageError, match="order 2"):
+        model.plot(data)
+    with pytest.raises(sock.UsageError, match="order 2"):
+        model.svg("residuals", data)
     with pytest.raises(sock.UsageError, match="substeps"):
         sock.SDE(order=2, substeps=2).fit(data)
     told = model.explain(lower=[-2, -2], upper=[2, 2])  # without data, which have no velocities

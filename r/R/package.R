@@ -498,7 +498,7 @@ print.sock <- function(x, ...) {
 # Drift and diffusion where the data are: curves in one dimension, arrows and the trace of a in the plane of two states.
 plot.sock <- function(x, data = x$data, states = 1:2, ...) {
   if (is.null(data)) stop("give the data to draw beside: plot(model, data)", call. = FALSE)
-  if (x$order == 2L) stop("the model is of order 2, its velocities are not in the data; figures know order 1", call. = FALSE)
+  if (x$order == 2L) stop("the model is of order 2, and plot() knows order 1; sock_report() draws it", call. = FALSE)
   if (length(x$inputs)) stop("figures of models with inputs are made by sock plot and sock report", call. = FALSE)
   values <- values_of(sock_data(data))[, -(1:2), drop = FALSE]
   old <- par(mfrow = c(1, if (x$has_diffusion) 2 else 1))
