@@ -117,6 +117,14 @@ typedef sock_status (*sk_range_fn)(void *arg, size_t begin, size_t end, int work
 sock_status sk_parallel_for(sock_context *ctx, size_t count, size_t grain, sk_range_fn fn, void *arg);
 int sk_workers(const sock_context *ctx);
 bool sk_in_worker(void);
+
+/* From now on the calling thread works as one of a loop's does, alone, or no longer so; answers what was before. What
+ * it computes is then the same for any number of threads. */
+bool sk_work_alone(bool alone);
+
+/* Held while a block is added to sums that several threads share; not while anything is computed. */
+void sk_sums_lock(sock_context *ctx);
+void sk_sums_unlock(sock_context *ctx);
 bool sk_on_callers_thread(void); /* also inside a loop: the calling thread takes its share of the work */
 
 /* ---- Random numbers: Philox4x64-10, counter based ---- */

@@ -46,7 +46,9 @@ sock_context *sock_context_new(void)
 {
     sock_context *ctx = calloc(1, sizeof *ctx);
     if (!ctx) return NULL;
-    if (pthread_mutex_init(&ctx->message_lock, NULL) != 0) {
+    const bool first = pthread_mutex_init(&ctx->message_lock, NULL) == 0;
+    if (!first || pthread_mutex_init(&ctx->sums_lock, NULL) != 0) {
+        if (first) pthread_mutex_destroy(&ctx->message_lock);
         free(ctx);
         return NULL;
     }
@@ -63,6 +65,7 @@ void sock_context_free(sock_context *ctx)
 {
     if (!ctx) return;
     pthread_mutex_destroy(&ctx->message_lock);
+    pthread_mutex_destroy(&ctx->sums_lock);
     free(ctx);
 }
 

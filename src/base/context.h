@@ -17,6 +17,7 @@ struct sock_context {
     void *monitor_user;
     atomic_int cancelled;
     pthread_mutex_t message_lock;
+    pthread_mutex_t sums_lock; /* of whatever blocks of rows are added to, side by side */
     char message[SK_MESSAGE_SIZE];
     sock_status message_status;                             /* of the message: a caveat gives way to a failure */
     atomic_long allocations, fail_allocation, last_to_fail; /* these fail, by number; fail_allocation = 0: none */

@@ -14,6 +14,16 @@ static _Thread_local bool thread_made_here = false;
 
 bool sk_in_worker(void) { return inside_worker; }
 
+bool sk_work_alone(bool alone)
+{
+    const bool before = inside_worker;
+    inside_worker = alone;
+    return before;
+}
+
+void sk_sums_lock(sock_context *ctx) { pthread_mutex_lock(&ctx->sums_lock); }
+void sk_sums_unlock(sock_context *ctx) { pthread_mutex_unlock(&ctx->sums_lock); }
+
 bool sk_on_callers_thread(void) { return !thread_made_here; }
 
 int sk_workers(const sock_context *ctx) { return inside_worker ? 1 : ctx->threads; }

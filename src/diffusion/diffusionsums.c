@@ -1,6 +1,7 @@
 /* diffusionsums.c - see diffusionsums.h. Cost: n q^2 (times d if diagonal), q = p (p + 1) / 2. */
 #include "diffusion/diffusionsums.h"
 
+#include "base/sums.h"
 #include "occupation/secondmoments.h"
 #include "tune/policy.h"
 
@@ -19,6 +20,18 @@ double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal)
     return 8.0 * (double)((folds + 4) * (diagonal ? d : 1)) * q * q;
 }
 
+/* Its arrays, with g of so many folds. */
+static sock_status allocate(sock_context *ctx, size_t folds, sk_diffusion_sums *s)
+{
+    s->g = sk_doubles(ctx, folds, squares(s));
+    s->c = sk_doubles(ctx, s->used + 1, sides(s));
+    s->zz = sk_doubles(ctx, s->used + 1, s->systems);
+    s->rows = sk_alloc(ctx, s->folds + 2, sizeof *s->rows);
+    s->square = sk_doubles(ctx, sk_features_count(s->map), 1);
+    s->weight = sk_doubles(ctx, s->systems, 1);
+    return s->g && s->c && s->zz && s->rows && s->square && s->weight ? SOCK_OK : SOCK_ENOMEM;
+}
+
 static sock_status make(sock_context *ctx, const sk_features *map, const sk_picks *picks, const sk_view *like,
                         bool diagonal, size_t used, sk_diffusion_sums **out)
 {
@@ -34,18 +47,69 @@ static sock_status make(sock_context *ctx, const sk_features *map, const sk_pick
     s->systems = diagonal ? s->d : 1;
     s->dim = diagonal ? 1 : s->d;
     s->pairs = s->dim * (s->dim + 1) / 2;
-    s->g = sk_doubles(ctx, s->folds + 2, squares(s));
-    s->c = sk_doubles(ctx, used + 1, sides(s));
-    s->zz = sk_doubles(ctx, used + 1, s->systems);
-    s->rows = sk_alloc(ctx, s->folds + 2, sizeof *s->rows);
-    s->square = sk_doubles(ctx, sk_features_count(map), 1);
-    s->weight = sk_doubles(ctx, s->systems, 1);
-    if (!s->g || !s->c || !s->zz || !s->rows || !s->square || !s->weight) {
+    const sock_status status = allocate(ctx, s->folds + 2, s);
+    if (status < 0)
         sk_diffusion_sums_free(s);
-        return SOCK_ENOMEM;
-    }
-    *out = s;
-    return SOCK_OK;
+    else
+        *out = s;
+    return status;
+}
+
+/* The arrays of sums, in the order in which `low` has what they are short of; g of one fold. */
+enum { ARRAYS = 6 };
+typedef struct piece {
+    size_t count;
+    double *at;
+} piece;
+
+static void list_pieces(sk_diffusion_sums *s, size_t fold, piece *out)
+{
+    const piece list[ARRAYS] = {
+        {squares(s), s->g + fold * squares(s)}, {(s->used + 1) * sides(s), s->c}, {(s->used + 1) * s->systems, s->zz},
+        {sk_features_count(s->map), s->square}, {s->systems, s->weight},          {1, &s->h2}};
+    memcpy(out, list, sizeof list);
+}
+
+sock_status sk_diffusion_sums_pair(sock_context *ctx, sk_diffusion_sums *s)
+{
+    piece all[ARRAYS];
+    size_t count = (s->folds + 1) * squares(s);
+    list_pieces(s, 0, all);
+    for (size_t i = 1; i < ARRAYS; i++) count += all[i].count;
+    s->low = sk_doubles(ctx, count, 1);
+    return s->low ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* The sums of one block, whose g is that of its fold alone. */
+static sock_status block_sums(sock_context *ctx, const sk_diffusion_sums *s, sk_diffusion_sums **out)
+{
+    sk_diffusion_sums *part = sk_alloc(ctx, 1, sizeof *part);
+    if (!part) return SOCK_ENOMEM;
+    *part = *s; /* the shape; its arrays follow */
+    part->g = part->c = part->zz = part->square = part->weight = part->low = NULL;
+    part->rows = NULL;
+    part->h2 = 0;
+    part->nodes = 0;
+    const sock_status status = allocate(ctx, 1, part);
+    if (status < 0)
+        sk_diffusion_sums_free(part);
+    else
+        *out = part;
+    return status;
+}
+
+static void take_block(sock_context *ctx, sk_diffusion_sums *s, size_t fold, sk_diffusion_sums *part)
+{
+    piece from[ARRAYS], to[ARRAYS];
+    double *low = s->low + (s->folds + 1) * squares(s);
+    list_pieces(part, 0, from);
+    list_pieces(s, fold, to);
+    sk_sums_lock(ctx);
+    sk_sums_take(from[0].count, from[0].at, to[0].at, s->low + fold * squares(s));
+    for (size_t i = 1; i < ARRAYS; low += from[i++].count) sk_sums_take(from[i].count, from[i].at, to[i].at, low);
+    s->nodes += part->nodes;
+    s->rows[fold] += part->rows[0];
+    sk_sums_unlock(ctx);
 }
 
 sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, const sk_view *like, bool diagonal,
@@ -69,6 +133,7 @@ void sk_diffusion_sums_free(sk_diffusion_sums *s)
     sk_free(s->rows);
     sk_free(s->square);
     sk_free(s->weight);
+    sk_free(s->low);
     sk_free(s);
 }
 
@@ -174,9 +239,9 @@ static double row_weight(const sk_diffusion_sums *s, const sk_view *v, size_t i,
 
 /* Some rows of a block, with their svec b and weights w (systems x AT_ONCE). */
 typedef struct some {
-    const sk_block *block;      /* these, */
-    const sk_given_rows *given; /* or those */
-    size_t fold, begin, count;
+    const sk_block *block;         /* these, */
+    const sk_given_rows *given;    /* or those */
+    size_t fold, at, begin, count; /* at: the place of g among those of the folds */
     double *b, *w, *scaled, *target;
     double *part; /* count x q: the products of one component's features; NULL: all of b */
 } some;
@@ -194,10 +259,10 @@ static void take_part(const sk_picks *picks, size_t k, size_t n, const double *b
             for (size_t l = 0; l <= m; l++) *part++ = b[column_of(pick[m], pick[l])];
 }
 
-static void add_gram(sock_context *ctx, sk_diffusion_sums *s, const some *r)
+static void add_gram(sock_context *ctx, const sk_diffusion_sums *s, const some *r)
 {
     for (size_t system = 0; system < s->systems; system++) {
-        double *g = s->g + r->fold * squares(s) + system * s->q * s->q;
+        double *g = s->g + r->at * squares(s) + system * s->q * s->q;
         const double *b = r->part ? r->part : r->b;
         if (r->part) take_part(&s->picks, system, r->count, r->b, r->part);
         for (size_t i = 0; i < r->count; i++) {
@@ -317,7 +382,7 @@ static sock_status add_rule(sock_context *ctx, sk_diffusion_sums *s, const sk_ru
         r.count = SK_MIN(AT_ONCE, end - r.begin);
         status = add_some(ctx, s, rule, &r);
     }
-    s->rows[r.fold] += end - what->begin;
+    s->rows[r.at] += end - what->begin;
     sk_free(r.b);
     sk_free(r.part);
     sk_free(r.w);
@@ -326,11 +391,25 @@ static sock_status add_rule(sock_context *ctx, sk_diffusion_sums *s, const sk_ru
     return status;
 }
 
+/* The same, by way of the block's own sums where the order of blocks must not show. */
+static sock_status add_rows(sock_context *ctx, sk_diffusion_sums *s, const sk_rule *rule, size_t end, const some *what)
+{
+    some r = *what;
+    sk_diffusion_sums *part = NULL;
+    r.at = s->low ? 0 : r.fold;
+    if (!s->low) return add_rule(ctx, s, rule, end, &r);
+    SK_TRY(block_sums(ctx, s, &part));
+    const sock_status status = add_rule(ctx, part, rule, end, &r);
+    if (status >= 0) take_block(ctx, s, r.fold, part);
+    sk_diffusion_sums_free(part);
+    return status;
+}
+
 sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *s, const sk_block *block)
 {
     sk_rule *ends = NULL;
     SK_TRY(sk_view_ends(ctx, block->view, &ends));
-    sock_status status = add_rule(ctx, s, ends, ends->n, &(some){.block = block, .fold = block->view->fold});
+    const sock_status status = add_rows(ctx, s, ends, ends->n, &(some){.block = block, .fold = block->view->fold});
     sk_rule_free(ends);
     return status;
 }
@@ -338,7 +417,7 @@ sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *s, const
 sock_status sk_diffusion_sums_add_given(sock_context *ctx, sk_diffusion_sums *s, const sk_given_rows *rows)
 {
     const some what = {.given = rows, .fold = rows->fold, .begin = rows->begin};
-    return add_rule(ctx, s, rows->rule, rows->end, &what);
+    return add_rows(ctx, s, rows->rule, rows->end, &what);
 }
 
 void sk_diffusion_sums_merge(sk_diffusion_sums *s, const sk_diffusion_sums *other)

@@ -41,6 +41,8 @@ typedef struct sk_diffusion_sums {
     size_t nodes;               /* how many */
     double h2;                  /* sum of h^2 */
     double *weight;             /* systems: sum of row weights */
+    double *low; /* of sums that do not show the order of blocks: what g, c, zz, square, weight and h2 are short of, one
+                    after the other; else NULL */
 } sk_diffusion_sums;
 
 sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, const sk_view *like, bool diagonal,
@@ -50,6 +52,10 @@ sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, con
 sock_status sk_diffusion_sums_picked(sock_context *ctx, const sk_features *map, const sk_view *like,
                                      const sk_picks *picks, size_t used, sk_diffusion_sums **out);
 void sk_diffusion_sums_free(sk_diffusion_sums *sums);
+
+/* Before the first row: from now on the sums do not show the order of the blocks (sums.h), which may be added by
+ * several threads. Twice the memory, and that of one fold for each thread. */
+sock_status sk_diffusion_sums_pair(sock_context *ctx, sk_diffusion_sums *sums);
 double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal);
 
 sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *sums, const sk_block *block);

@@ -1,6 +1,7 @@
 /* driftsums.c - see driftsums.h. Cost: n p^2 (times d or d^2) for the sums, order^3 for each fold and system. */
 #include "drift/driftsums.h"
 
+#include "base/sums.h"
 #include "drift/sparsebayes.h"
 #include "tune/policy.h"
 
@@ -73,7 +74,14 @@ void sk_drift_sums_free(sk_drift_sums *s)
     sk_free(s->h);
     sk_free(s->g);
     sk_free(s->rows);
+    sk_free(s->low);
     sk_free(s);
+}
+
+sock_status sk_drift_sums_pair(sock_context *ctx, sk_drift_sums *s)
+{
+    s->low = sk_doubles(ctx, parts(s), squares(s) + sides(s));
+    return s->low ? SOCK_OK : SOCK_ENOMEM;
 }
 
 /* ---- Sums ---- */
@@ -160,10 +168,10 @@ static void add_plain(sock_context *ctx, const sk_drift_sums *s, const sk_view *
     sk_gemm(ctx, SK_TRANSPOSED, SK_PLAIN, s->d, p, v->n, 1, v->t, s->d, psi, p, 1, g, p);
 }
 
-sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *s, const sk_view *v, const double *psi)
+/* H and g of a view; *size and *weight as the sums have them. */
+static sock_status add_view(sock_context *ctx, const sk_drift_sums *s, const sk_view *v, const double *psi, double *h,
+                            double *g, double *size, double *weight)
 {
-    double *h = s->h + v->fold * squares(s), *g = s->g + v->fold * sides(s);
-    s->rows[v->fold] += v->n;
     if (s->list) {
         double *space = sk_doubles_unset(ctx, 2 * AT_ONCE, s->order);
         if (!space) return SOCK_ENOMEM;
@@ -180,10 +188,33 @@ sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *s, const sk_view
     add_weighted(ctx, s, v, psi, scaled, h, g);
     sk_free(scaled);
     for (size_t i = 0; i < v->n; i++) {
-        s->size += sk_dot(s->p, psi + i * s->p, psi + i * s->p);
-        for (size_t k = 0; k < s->d; k++) s->weight += sk_drift_sums_weight(s, v, i, k, k) / (double)s->d;
+        *size += sk_dot(s->p, psi + i * s->p, psi + i * s->p);
+        for (size_t k = 0; k < s->d; k++) *weight += sk_drift_sums_weight(s, v, i, k, k) / (double)s->d;
     }
     return SOCK_OK;
+}
+
+sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *s, const sk_view *v, const double *psi)
+{
+    const size_t hs = squares(s), gs = sides(s), all = parts(s) * hs;
+    double *h = s->h + v->fold * hs, *g = s->g + v->fold * gs, size = 0, weight = 0;
+    if (!s->low) {
+        s->rows[v->fold] += v->n;
+        return add_view(ctx, s, v, psi, h, g, &s->size, &s->weight);
+    }
+    double *part = sk_doubles(ctx, hs + gs, 1);
+    const sock_status status = part ? add_view(ctx, s, v, psi, part, part + hs, &size, &weight) : SOCK_ENOMEM;
+    if (status >= 0) {
+        sk_sums_lock(ctx);
+        sk_sums_take(hs, part, h, s->low + v->fold * hs);
+        sk_sums_take(gs, part + hs, g, s->low + all + v->fold * gs);
+        sk_sum_take(size, &s->size, &s->low_size);
+        sk_sum_take(weight, &s->weight, &s->low_weight);
+        s->rows[v->fold] += v->n;
+        sk_sums_unlock(ctx);
+    }
+    sk_free(part);
+    return status;
 }
 
 sock_status sk_drift_sums_add_joint(sock_context *ctx, sk_drift_sums *s, size_t fold, size_t n, const double *e,

@@ -23,6 +23,8 @@ typedef struct sk_drift_sums {
     double *g;           /* as many times systems x rhs x order */
     size_t *rows;        /* as many */
     double size, weight; /* sums over rows of |psi|^2, and of the mean weight of a component */
+    double *low;         /* of sums that do not show the order of blocks: what h, then g, are short of; else NULL */
+    double low_size, low_weight;
 } sk_drift_sums;
 
 sock_status sk_drift_sums_new(sock_context *ctx, size_t p, size_t d, size_t folds, sk_coupling coupling,
@@ -49,6 +51,10 @@ sock_status sk_drift_sums_add(sock_context *ctx, sk_drift_sums *sums, const sk_v
  * j. The sums are SK_JOINT; their unit is the mean diagonal of H for an equation of d. */
 sock_status sk_drift_sums_add_joint(sock_context *ctx, sk_drift_sums *sums, size_t fold, size_t n, const double *e,
                                     const double *t);
+
+/* Before the first row: from now on the sums do not show the order of the blocks (sums.h), which may be added by
+ * several threads. Twice the memory, and that of one fold for each thread. */
+sock_status sk_drift_sums_pair(sock_context *ctx, sk_drift_sums *sums);
 
 /* sums += those of other rows, of the same shape. */
 void sk_drift_sums_merge(sk_drift_sums *sums, const sk_drift_sums *other);

@@ -324,3 +324,31 @@ sock_status sk_rule_ends(sock_context *ctx, const sk_transitions *t, size_t begi
     *out = rule;
     return SOCK_OK;
 }
+
+/* ---- Blocks ---- */
+
+typedef struct visiting {
+    sock_context *ctx;
+    sk_block_fn work;
+    void *arg;
+} visiting;
+
+static sock_status visit_some(void *argument, size_t begin, size_t end, int worker)
+{
+    (void)worker;
+    const visiting *w = argument;
+    const bool before = sk_work_alone(true);
+    sock_status status = SOCK_OK;
+    for (size_t b = begin; status >= 0 && b < end; b++) status = w->work(w->ctx, w->arg, b);
+    sk_work_alone(before);
+    return status;
+}
+
+sock_status sk_blocks_each(sock_context *ctx, const sk_transitions *t, bool apart, sk_block_fn work, void *arg)
+{
+    visiting w = {ctx, work, arg};
+    sock_status status = SOCK_OK;
+    if (apart) return sk_parallel_for(ctx, t->blocks, 1, visit_some, &w);
+    for (size_t b = 0; status >= 0 && b < t->blocks; b++) status = work(ctx, arg, b);
+    return status;
+}

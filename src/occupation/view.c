@@ -451,14 +451,24 @@ sock_status sk_view_ends(sock_context *ctx, const sk_view *v, sk_rule **out)
     return sk_rule_ends(ctx, v->of, v->begin, v->begin + v->n, out);
 }
 
+typedef struct visiting {
+    const sk_views *views;
+    sk_view_fn work;
+    void *arg;
+} visiting;
+
+static sock_status visit(sock_context *ctx, void *argument, size_t b)
+{
+    const visiting *w = argument;
+    const sk_view *v = NULL;
+    SK_TRY(sk_views_take(ctx, w->views, b, &v));
+    const sock_status status = w->work(ctx, w->arg, v);
+    sk_views_give(w->views, v);
+    return status;
+}
+
 sock_status sk_views_each(sock_context *ctx, const sk_views *views, sk_view_fn work, void *arg)
 {
-    sock_status status = SOCK_OK;
-    for (size_t b = 0; status >= 0 && b < views->rows->blocks; b++) {
-        const sk_view *v = NULL;
-        SK_TRY(sk_views_take(ctx, views, b, &v));
-        status = work(ctx, arg, v);
-        sk_views_give(views, v);
-    }
-    return status;
+    visiting w = {views, work, arg};
+    return sk_blocks_each(ctx, views->rows, !views->kept, visit, &w);
 }

@@ -79,7 +79,8 @@ void sk_views_give(const sk_views *views, const sk_view *view);
 /* The trapezoid over the two ends of each row of a view. */
 sock_status sk_view_ends(sock_context *ctx, const sk_view *v, sk_rule **out);
 
-/* work(arg, view) for every block: one after the other on the calling thread. */
+/* work(arg, view) for every block: one after the other on the calling thread where views are kept, else on all
+ * threads, as sk_blocks_each says. */
 typedef sock_status (*sk_view_fn)(sock_context *ctx, void *arg, const sk_view *view);
 sock_status sk_views_each(sock_context *ctx, const sk_views *views, sk_view_fn work, void *arg);
 

@@ -7,6 +7,7 @@
  *      most. Where they are many all are solved first, and one visit to each block scores them all. */
 #include "tune/ratechoice.h"
 #include "tune/rules.h"
+#include "tune/tally.h"
 #include "tune/trial.h"
 
 #include <math.h>
@@ -25,6 +26,7 @@ typedef struct attempt {
     double *kept;              /* n x q: svec rows of the conditional rule where they are few, else NULL */
     double *held;              /* n x d x d where rows are few: I a at the penalty just scored */
     double *score;             /* lambdas x clusters */
+    sk_tally tally;            /* of these */
     size_t count, *keep;       /* of learned rates: the monomials that were chosen; NULL: all */
     bool made;                 /* svec rows are in `kept` */
     double start;
@@ -41,6 +43,7 @@ static void attempt_free(attempt *t)
     sk_free(t->kept);
     sk_free(t->held);
     sk_free(t->score);
+    sk_tally_clear(&t->tally);
     sk_free(t->keep);
     sk_free(t);
 }
@@ -52,13 +55,15 @@ static sock_status allocate(attempt *t)
     const size_t lambdas = t->options->lambdas, q = r->p * (r->p + 1) / 2;
     const sk_view like = {.d = t->d, .folds = rows->folds};
     const size_t each = r->picks.each ? r->picks.each : r->p;
-    SK_TRY(sk_memory_check(t->ctx, sk_diffusion_sums_bytes(each, t->d, rows->folds, r->diagonal), t->candidate->name,
-                           "use --diffusion to name a smaller kernel"));
+    const bool few = sk_views_kept(sk_remains_views(t->remains));
+    const double once = sk_diffusion_sums_bytes(each, t->d, rows->folds, r->diagonal);
+    SK_TRY(
+        sk_memory_check(t->ctx, few ? once : 2 * once, t->candidate->name, "use --diffusion to name a smaller kernel"));
     if (r->picks.each)
         SK_TRY(sk_diffusion_sums_picked(t->ctx, r->map, &like, &r->picks, t->folds, &t->sums));
     else
         SK_TRY(sk_diffusion_sums_new(t->ctx, r->map, &like, r->diagonal, t->folds, &t->sums));
-    const bool few = sk_views_kept(sk_remains_views(t->remains));
+    if (!few) SK_TRY(sk_diffusion_sums_pair(t->ctx, t->sums));
     if (few && sk_keep_numbers(t->n, q) && !(t->kept = sk_doubles_unset(t->ctx, t->n, q))) return SOCK_ENOMEM;
     t->paths = sk_alloc(t->ctx, t->folds * t->sums->systems, sizeof *t->paths);
     t->q = sk_doubles(t->ctx, lambdas * t->folds, r->size);
@@ -69,7 +74,7 @@ static sock_status allocate(attempt *t)
         r->held = sk_doubles(t->ctx, t->n, t->d * t->d);
         good = good && t->held && r->held;
     }
-    return good ? SOCK_OK : SOCK_ENOMEM;
+    return good ? sk_tally_new(t->ctx, !few, lambdas * t->clusters, t->score, &t->tally) : SOCK_ENOMEM;
 }
 
 static sock_status attempt_new(sock_context *ctx, const sk_remains *remains, const sk_candidate *candidate,
@@ -171,7 +176,7 @@ static sock_status score_some(attempt *t, const sk_block *block, size_t begin, s
         const double *q = t->q + (j * t->folds + v->fold) * t->trial->size;
         SK_TRY(sk_trial_integrate(t->ctx, t->trial, q, end - begin, rows, desk->integral + begin * d2));
         sk_view_scores(v, begin, end, e, desk->integral, 0, value, desk->space);
-        for (size_t i = begin; i < end; i++) t->score[j * t->clusters + v->cluster[i]] += value[i - begin];
+        sk_tally_take(t->ctx, &t->tally, j * t->clusters, end - begin, v->cluster + begin, value);
     }
     return SOCK_OK;
 }
@@ -234,6 +239,12 @@ static sock_status take_rates(attempt *t)
 
 /* ---- Rates: which monomials ---- */
 
+static void forget_scores(attempt *t)
+{
+    memset(t->score, 0, t->clusters * sizeof *t->score);
+    if (t->tally.low) memset(t->tally.low, 0, t->clusters * sizeof *t->tally.low);
+}
+
 /* The monomials that are tried. */
 typedef struct tried {
     attempt *t;
@@ -264,7 +275,7 @@ static sock_status score_rates(void *argument, const sk_choice_of_rates *of, dou
 {
     attempt *t = argument;
     tried a = {t, of};
-    memset(t->score, 0, t->clusters * sizeof *t->score);
+    forget_scores(t);
     SK_TRY(sk_progress(t->ctx, t->candidate->name, -1));
     SK_TRY(sk_parallel_for(t->ctx, t->folds, 1, score_tried, &a));
     t->made = t->kept != NULL;
@@ -282,7 +293,7 @@ static sock_status choose_rates(attempt *t)
     chosen.feature = t->keep;
     sock_status status = t->keep ? sk_choose_rates(t->ctx, t->trial->p, score_rates, t, &chosen) : SOCK_ENOMEM;
     t->count = chosen.count;
-    memset(t->score, 0, t->clusters * sizeof *t->score);
+    forget_scores(t);
     return status;
 }
 
@@ -388,21 +399,33 @@ static sock_status end(attempt *t, sk_trial **out)
     return SOCK_OK;
 }
 
-/* Every attempt on every block; those that are NULL have dropped out. */
+typedef struct crowd {
+    const sk_remains *remains;
+    size_t count;
+    attempt **at; /* NULL: dropped out */
+    sock_status (*work)(attempt *, const sk_block *);
+} crowd;
+
+static sock_status each_of(sock_context *ctx, void *arg, size_t b)
+{
+    const crowd *c = arg;
+    sk_block block;
+    SK_TRY(sk_progress(ctx, "diffusion", -1));
+    SK_TRY(sk_remains_take(ctx, c->remains, b, &block));
+    sock_status status = SOCK_OK;
+    for (size_t i = 0; status >= 0 && i < c->count; i++)
+        if (c->at[i]) status = c->work(c->at[i], &block);
+    sk_remains_give(c->remains, &block);
+    return status;
+}
+
+/* Every attempt on every block. */
 static sock_status visit(sock_context *ctx, const sk_remains *remains, size_t count, attempt **at,
                          sock_status (*work)(attempt *, const sk_block *))
 {
-    for (size_t b = 0; b < sk_views_rows(sk_remains_views(remains))->blocks; b++) {
-        sk_block block;
-        SK_TRY(sk_progress(ctx, "diffusion", -1));
-        SK_TRY(sk_remains_take(ctx, remains, b, &block));
-        sock_status status = SOCK_OK;
-        for (size_t i = 0; status >= 0 && i < count; i++)
-            if (at[i]) status = work(at[i], &block);
-        sk_remains_give(remains, &block);
-        if (status < 0) return status;
-    }
-    return SOCK_OK;
+    crowd c = {remains, count, at, work};
+    const sk_views *views = sk_remains_views(remains);
+    return sk_blocks_each(ctx, sk_views_rows(views), !sk_views_kept(views), each_of, &c);
 }
 
 static sock_status add(attempt *t, const sk_block *block) { return sk_diffusion_sums_add(t->ctx, t->sums, block); }

@@ -5,6 +5,7 @@
  *   3. Held-out score of each penalty; the best one, and its weights from all rows. */
 #include "tune/featurescreen.h"
 #include "tune/rules.h"
+#include "tune/tally.h"
 
 #include "drift/driftsums.h"
 
@@ -18,10 +19,11 @@ typedef struct attempt {
     const double *grid;                    /* penalties that are tried; NULL: weights are learned */
     sk_trial *trial;
     sk_drift_sums *sums;
-    size_t *list;  /* d x SK_WORKING_SET: what a screen leaves to each equation, or NULL */
-    double *kept;  /* n x p: psi of all rows where they are few, else NULL */
-    double *path;  /* (folds + 1) x lambdas x p x d: without each fold, and from all rows */
-    double *score; /* lambdas x clusters */
+    size_t *list;   /* d x SK_WORKING_SET: what a screen leaves to each equation, or NULL */
+    double *kept;   /* n x p: psi of all rows where they are few, else NULL */
+    double *path;   /* (folds + 1) x lambdas x p x d: without each fold, and from all rows */
+    double *score;  /* lambdas x clusters */
+    sk_tally tally; /* of these */
     double dof[SK_DRIFT_LAMBDAS];
     double start;
 } attempt;
@@ -35,6 +37,7 @@ static void attempt_free(attempt *t)
     sk_free(t->kept);
     sk_free(t->path);
     sk_free(t->score);
+    sk_tally_clear(&t->tally);
     sk_free(t);
 }
 
@@ -53,7 +56,8 @@ static sock_status new_sums(attempt *t, size_t folds, const sk_views *views)
     sk_trial *r = t->trial;
     const bool learned = t->candidate->learned;
     const sk_coupling coupling = sk_drift_coupling(r->p, t->d, sk_views_spec(views)->diagonal, learned);
-    SK_TRY(sk_memory_check(t->ctx, sk_drift_sums_bytes(r->p, t->d, folds, coupling), t->candidate->name,
+    const double once = sk_drift_sums_bytes(r->p, t->d, folds, coupling);
+    SK_TRY(sk_memory_check(t->ctx, sk_views_kept(views) ? once : 2 * once, t->candidate->name,
                            "use --drift to name a smaller kernel"));
     return sk_drift_sums_new(t->ctx, r->p, t->d, folds, coupling, &t->sums);
 }
@@ -62,11 +66,13 @@ static sock_status allocate(attempt *t, size_t folds, const sk_views *views)
 {
     sk_trial *r = t->trial;
     SK_TRY((t->candidate->screened ? screened_sums : new_sums)(t, folds, views));
+    if (!sk_views_kept(views)) SK_TRY(sk_drift_sums_pair(t->ctx, t->sums));
     const bool few = sk_views_kept(views) && sk_keep_numbers(t->n, r->p);
     if (few && !(t->kept = sk_doubles_unset(t->ctx, t->n, r->p))) return SOCK_ENOMEM;
     t->path = sk_doubles(t->ctx, (t->folds + 1) * t->lambdas, r->size);
     t->score = sk_doubles(t->ctx, t->lambdas, t->clusters);
-    return t->path && t->score ? SOCK_OK : SOCK_ENOMEM;
+    if (!t->path || !t->score) return SOCK_ENOMEM;
+    return sk_tally_new(t->ctx, !sk_views_kept(views), t->lambdas * t->clusters, t->score, &t->tally);
 }
 
 static sock_status attempt_new(sock_context *ctx, const sk_views *views, const sk_candidate *candidate, size_t folds,
@@ -152,17 +158,18 @@ static sock_status solve(attempt *t)
 static sock_status score_rows(attempt *t, const sk_view *v, const double *psi)
 {
     const size_t p = t->trial->p, d = t->d, size = t->trial->size;
-    double *e = sk_doubles_unset(t->ctx, v->n, d);
-    if (!e) return SOCK_ENOMEM;
-    for (size_t j = 0; j < t->lambdas; j++) {
+    double *e = sk_doubles_unset(t->ctx, v->n, d), *value = sk_doubles_unset(t->ctx, v->n, 1);
+    const bool room = e && value;
+    for (size_t j = 0; room && j < t->lambdas; j++) {
         const double *w = t->path + (v->fold * t->lambdas + j) * size;
         sk_gemm(t->ctx, SK_PLAIN, SK_PLAIN, v->n, d, p, 1, psi, p, w, d, 0, e, d);
         sk_residuals(v, e, e);
-        for (size_t i = 0; i < v->n; i++)
-            t->score[j * t->clusters + v->cluster[i]] += sk_view_quick_score(v, i, e + i * d);
+        for (size_t i = 0; i < v->n; i++) value[i] = sk_view_quick_score(v, i, e + i * d);
+        sk_tally_take(t->ctx, &t->tally, j * t->clusters, v->n, v->cluster, value);
     }
     sk_free(e);
-    return SOCK_OK;
+    sk_free(value);
+    return room ? SOCK_OK : SOCK_ENOMEM;
 }
 
 static sock_status score(sock_context *ctx, void *arg, const sk_view *v)

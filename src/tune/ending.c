@@ -5,6 +5,7 @@
  *   3. the average of the near-best diffusions;
  *   4. a floor on a. */
 #include "tune/searchstate.h"
+#include "tune/tally.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,42 +66,56 @@ static sock_status average_held(sock_context *ctx, const sk_mixture *a, const sk
 /* Forms of a that are scored together: the parts times keep, and a floor. Sums over the held-out rows. */
 enum { MOST_FORMS = SK_FLOORS > SK_SHRINKS ? SK_FLOORS : SK_SHRINKS };
 
+/* Sums: of I a, and h: their ratio is the mean of a; of squared residuals, and what they should be: tr F (I a) F' of
+ * the parts, and of a floor of 1. */
+enum { TRACE, TIME, SQUARES, VARIANCE, ONE, SUMS };
+
 typedef struct forms {
     const sk_search *s;
     sk_mixture a;
     size_t count;
+    bool apart; /* blocks are visited by several threads */
     double keep[MOST_FORMS], level[MOST_FORMS];
-    double trace, time;       /* of I a, and h: their ratio is the mean of a */
-    double score[MOST_FORMS]; /* -infinity where there is none */
-    double *cluster;          /* count x clusters */
-    double squares;           /* of residuals, */
-    double variance, one;     /* and what they should be: tr F (I a) F' of the parts, and of a floor of 1 */
+    double sum[SUMS], low[SUMS]; /* over rows; low: base/sums.h */
+    double score[MOST_FORMS];    /* -infinity where there is none */
+    double *cluster;             /* count x clusters */
+    sk_tally tally;              /* of these */
 } forms;
 
 /* Squared residuals of a row and what a says they should be, tr F A F'. */
-static void compare_squares(forms *w, const sk_view *v, size_t i, const double *e, const double *a)
+static void compare_squares(const sk_view *v, size_t i, const double *e, const double *a, double *sum)
 {
     const size_t d = v->d;
     const double *left = v->left + i * d * d;
     const bool diagonal = sk_is_diagonal(d, a);
     for (size_t r = 0; r < d; r++) {
-        w->squares += e[r] * e[r];
+        sum[SQUARES] += e[r] * e[r];
         for (size_t k = 0; k < d; k++) {
-            double sum = 0;
-            for (size_t j = diagonal ? k : 0; j < (diagonal ? k + 1 : d); j++) sum += left[r * d + j] * a[j * d + k];
-            w->variance += sum * left[r * d + k];
-            w->one += left[r * d + k] * left[r * d + k] * v->h[i];
+            double product = 0;
+            for (size_t j = diagonal ? k : 0; j < (diagonal ? k + 1 : d); j++)
+                product += left[r * d + j] * a[j * d + k];
+            sum[VARIANCE] += product * left[r * d + k];
+            sum[ONE] += left[r * d + k] * left[r * d + k] * v->h[i];
         }
     }
 }
 
-static void add_traces(forms *w, const sk_view *v, const double *held)
+/* What no score needs, of a block. */
+static void add_traces(forms *w, const sk_block *block, const double *held)
 {
+    const sk_view *v = block->view;
     const size_t d = v->d;
+    const double *e = block->e + v->fold * v->n * d;
+    double part[SUMS] = {0}, *sum = w->apart ? part : w->sum;
     for (size_t i = 0; i < v->n; i++) {
-        w->time += v->h[i];
-        for (size_t k = 0; k < d; k++) w->trace += held[(i * d + k) * d + k] / (double)d;
+        sum[TIME] += v->h[i];
+        for (size_t k = 0; k < d; k++) sum[TRACE] += held[(i * d + k) * d + k] / (double)d;
+        compare_squares(v, i, e + i * d, held + i * d * d, sum);
     }
+    if (!w->apart) return;
+    sk_sums_lock(w->s->ctx);
+    sk_sums_take(SUMS, part, w->sum, w->low);
+    sk_sums_unlock(w->s->ctx);
 }
 
 static sock_status add_scores(forms *w, const sk_block *block, const double *held)
@@ -112,13 +127,11 @@ static sock_status add_scores(forms *w, const sk_block *block, const double *hel
     double *kept = sk_doubles_unset(w->s->ctx, size, 1);
     sock_status status = value && space && kept ? SOCK_OK : SOCK_ENOMEM;
     for (size_t g = 0; status >= 0 && g < w->count; g++) {
-        double *cluster = w->cluster + g * w->s->rows->clusters;
+        const size_t first = g * w->s->rows->clusters;
         for (size_t i = 0; i < size; i++) kept[i] = w->keep[g] * held[i];
         sk_view_scores(v, 0, v->n, e, kept, w->level[g], value, space);
-        for (size_t i = 0; i < v->n; i++) {
-            w->score[g] += value[i];
-            cluster[v->cluster[i]] += value[i];
-        }
+        for (size_t i = 0; !w->apart && i < v->n; i++) w->score[g] += value[i];
+        sk_tally_take(w->s->ctx, &w->tally, first, v->n, v->cluster, value);
     }
     sk_free(value);
     sk_free(space);
@@ -126,29 +139,61 @@ static sock_status add_scores(forms *w, const sk_block *block, const double *hel
     return status;
 }
 
+/* From none. */
+static sock_status begin_scores(forms *w, size_t count)
+{
+    const size_t clusters = w->s->rows->clusters;
+    w->count = count;
+    memset(w->cluster, 0, count * clusters * sizeof *w->cluster);
+    memset(w->score, 0, sizeof w->score);
+    sk_tally_clear(&w->tally);
+    return sk_tally_new(w->s->ctx, w->apart, count * clusters, w->cluster, &w->tally);
+}
+
+static void sum_scores(forms *w)
+{
+    for (size_t g = 0; g < w->count; g++) {
+        const double *cluster = w->cluster + g * w->s->rows->clusters;
+        for (size_t u = 0; w->apart && u < w->s->rows->clusters; u++) w->score[g] += cluster[u];
+        if (!isfinite(w->score[g])) w->score[g] = -(double)INFINITY;
+    }
+}
+
+/* A floor as a share of the mean of a. */
+static double level_of(const forms *w, double share) { return share * w->sum[TRACE] / w->sum[TIME]; }
+
+typedef struct pass {
+    forms *w;
+    const sk_remains *remains;
+    bool scores;
+} pass;
+
+static sock_status visit_block(sock_context *ctx, void *arg, size_t b)
+{
+    const pass *p = arg;
+    sk_block block;
+    SK_TRY(sk_remains_take(ctx, p->remains, b, &block));
+    const sk_view *v = block.view;
+    sock_status status = SOCK_OK;
+    if (v->fold < v->folds) {
+        double *held = sk_doubles_unset(ctx, v->n * v->d, v->d);
+        status = held ? average_held(ctx, &p->w->a, v, held) : SOCK_ENOMEM;
+        if (status >= 0 && !p->scores) add_traces(p->w, &block, held);
+        if (status >= 0 && p->scores) status = add_scores(p->w, &block, held);
+        sk_free(held);
+    }
+    sk_remains_give(p->remains, &block);
+    return status;
+}
+
 /* Passes over the blocks that are held out: first traces and squares, then scores. */
 static sock_status visit(forms *w, const sk_remains *remains, bool scores)
 {
-    const sk_transitions *rows = sk_views_rows(sk_remains_views(remains));
-    sock_context *ctx = w->s->ctx;
-    sock_status status = SOCK_OK;
-    for (size_t b = 0; status >= 0 && b < rows->blocks && rows->block[b] < rows->first[rows->folds]; b++) {
-        sk_block block;
-        SK_TRY(sk_remains_take(ctx, remains, b, &block));
-        const sk_view *v = block.view;
-        const double *e = block.e + v->fold * v->n * v->d;
-        double *held = sk_doubles_unset(ctx, v->n * v->d, v->d);
-        status = held ? average_held(ctx, &w->a, v, held) : SOCK_ENOMEM;
-        if (status >= 0 && !scores) add_traces(w, v, held);
-        for (size_t i = 0; status >= 0 && !scores && i < v->n; i++)
-            compare_squares(w, v, i, e + i * v->d, held + i * v->d * v->d);
-        if (status >= 0 && scores) status = add_scores(w, &block, held);
-        sk_free(held);
-        sk_remains_give(remains, &block);
-    }
-    for (size_t g = 0; scores && g < w->count; g++)
-        if (!isfinite(w->score[g])) w->score[g] = -(double)INFINITY;
-    return status;
+    const sk_views *views = sk_remains_views(remains);
+    pass p = {w, remains, scores};
+    SK_TRY(sk_blocks_each(w->s->ctx, sk_views_rows(views), w->apart, visit_block, &p));
+    if (scores) sum_scores(w);
+    return SOCK_OK;
 }
 
 /* What a form scores by the likelihood of the search and by Euler's stays with the search. */
@@ -169,8 +214,8 @@ static sock_status keep_scores(sk_search *s, const forms *w, size_t chosen, cons
  * to be had. */
 static double calibration(const forms *w, const sk_choice *choice)
 {
-    const double expected = (1 - choice->shrink) * w->variance + choice->floor * w->one;
-    return expected > 0 ? w->squares / expected : (double)NAN;
+    const double expected = (1 - choice->shrink) * w->sum[VARIANCE] + choice->floor * w->sum[ONE];
+    return expected > 0 ? w->sum[SQUARES] / expected : (double)NAN;
 }
 
 /* Whether the part with the largest share knows bounds. */
@@ -188,11 +233,11 @@ static sock_status pick_floor(sk_search *s, const sk_remains *remains, forms *w,
     const sk_transitions *rows = s->rows;
     const sk_held_model model = sk_chosen(s, choice);
     double euler[SK_FLOORS] = {0}, *euler_cluster = sk_doubles(s->ctx, SK_FLOORS, rows->clusters);
-    sock_status status = euler_cluster ? visit(w, remains, false) : SOCK_ENOMEM;
-    w->count = SK_FLOORS;
+    sock_status status = euler_cluster ? begin_scores(w, SK_FLOORS) : SOCK_ENOMEM;
+    if (status >= 0) status = visit(w, remains, false);
     for (size_t g = 0; g < SK_FLOORS; g++) {
         w->keep[g] = 1;
-        w->level[g] = sk_floors[g] * w->trace / w->time;
+        w->level[g] = level_of(w, sk_floors[g]);
     }
     if (status >= 0) status = visit(w, remains, true);
     if (status >= 0)
@@ -213,13 +258,10 @@ static sock_status pick_floor(sk_search *s, const sk_remains *remains, forms *w,
 static sock_status pick_shrink(sk_search *s, const sk_remains *remains, double share, forms *w, sk_choice *choice)
 {
     double euler = 0, *euler_cluster = sk_doubles(s->ctx, s->rows->clusters, 1);
-    sock_status status = euler_cluster ? SOCK_OK : SOCK_ENOMEM;
-    memset(w->cluster, 0, MOST_FORMS * s->rows->clusters * sizeof(double));
-    w->count = share > 0 ? SK_SHRINKS : 1;
+    sock_status status = euler_cluster ? begin_scores(w, share > 0 ? SK_SHRINKS : 1) : SOCK_ENOMEM;
     for (size_t k = 0; k < w->count; k++) {
         w->keep[k] = 1 - share * (double)k / (SK_SHRINKS - 1);
         w->level[k] = choice->floor;
-        w->score[k] = 0;
     }
     if (status >= 0) status = visit(w, remains, true);
     const size_t best = sk_best_lambda(w->count, w->score);
@@ -235,12 +277,15 @@ static sock_status pick_shrink(sk_search *s, const sk_remains *remains, double s
 sock_status sk_choose_floor(sk_search *s, const sk_remains *remains, sk_choice *choice)
 {
     double share = 0;
-    forms w = {
-        .s = s, .a = sk_chosen(s, choice).diffusion, .cluster = sk_doubles(s->ctx, MOST_FORMS, s->rows->clusters)};
+    forms w = {.s = s,
+               .a = sk_chosen(s, choice).diffusion,
+               .apart = !sk_views_kept(sk_remains_views(remains)),
+               .cluster = sk_doubles(s->ctx, MOST_FORMS, s->rows->clusters)};
     choice->floor = choice->shrink = 0;
     sock_status status = w.cluster ? pick_floor(s, remains, &w, choice, &share) : SOCK_ENOMEM;
     if (status >= 0) status = pick_shrink(s, remains, share, &w, choice);
     if (status >= 0) s->calibration = calibration(&w, choice);
+    sk_tally_clear(&w.tally);
     sk_free(w.cluster);
     return status;
 }
@@ -249,15 +294,16 @@ sock_status sk_floored_clusters(const sk_search *s, const sk_remains *remains, s
                                 double *cluster)
 {
     static const double one = 1;
-    forms w = {.s = s, .a = {1, &trial, &one}, .count = SK_USUAL_FLOORS};
+    forms w = {.s = s, .a = {1, &trial, &one}}; /* only where views are kept */
     *score = trial->score;
     if (cluster && cluster != trial->cluster) memcpy(cluster, trial->cluster, s->rows->clusters * sizeof *cluster);
     if (!sk_views_kept(sk_remains_views(remains))) return SOCK_OK;
     w.cluster = sk_doubles(s->ctx, SK_USUAL_FLOORS, s->rows->clusters);
-    sock_status status = w.cluster ? visit(&w, remains, false) : SOCK_ENOMEM;
+    sock_status status = w.cluster ? begin_scores(&w, SK_USUAL_FLOORS) : SOCK_ENOMEM;
+    if (status >= 0) status = visit(&w, remains, false);
     for (size_t g = 0; g < SK_USUAL_FLOORS; g++) {
         w.keep[g] = 1;
-        w.level[g] = sk_floors[g] * w.trace / w.time;
+        w.level[g] = level_of(&w, sk_floors[g]);
     }
     if (status >= 0) status = visit(&w, remains, true);
     if (status >= 0) {
@@ -265,6 +311,7 @@ sock_status sk_floored_clusters(const sk_search *s, const sk_remains *remains, s
         *score = w.score[best];
         if (cluster) memcpy(cluster, w.cluster + best * clusters, clusters * sizeof *cluster);
     }
+    sk_tally_clear(&w.tally);
     sk_free(w.cluster);
     return status;
 }

@@ -2,6 +2,7 @@
  * not know the second order in h, so that a model with an almost singular a and long steps can be good in the search
  * and bad there, or a strong pull good in truth and bad there; that by moments knows both. */
 #include "tune/heldmodel.h"
+#include "tune/tally.h"
 
 #include "score/score.h"
 
@@ -62,38 +63,39 @@ typedef struct held_rows {
 
 typedef sock_status (*held_fn)(sock_context *ctx, void *arg, const held_rows *part);
 
-/* The model without the fold of a block: made anew where the fold is another than that of the block before. */
-typedef struct held_fold {
-    size_t fold;
-    sock_model *model;
-} held_fold;
+typedef struct visiting {
+    const sk_transitions *rows;
+    const sk_view_spec *look;
+    sock_model **without; /* each fold */
+    held_fn work;
+    void *arg;
+} visiting;
 
-static sock_status take_fold(sock_context *ctx, const sk_held_model *held, size_t fold, held_fold *now)
+static sock_status visit_block(sock_context *ctx, void *arg, size_t b)
 {
-    if (now->model && now->fold == fold) return SOCK_OK;
-    sock_model_free(now->model);
-    now->model = NULL;
-    now->fold = fold;
-    return sk_held_model_without(ctx, held, fold, NULL, &now->model);
+    const visiting *w = arg;
+    const size_t fold = sk_transitions_fold(w->rows, w->rows->block[b]);
+    sk_transitions *own = NULL;
+    if (fold == w->rows->folds) return SOCK_OK; /* never held out */
+    held_rows part = {.rows = w->rows, .look = w->look, .model = w->without[fold]};
+    sock_status status = sk_transitions_block(ctx, w->rows, b, &own, &part.rows, &part.begin);
+    part.end = part.begin + w->rows->block[b + 1] - w->rows->block[b];
+    if (status >= 0) status = w->work(ctx, w->arg, &part);
+    sk_transitions_free(own);
+    return status;
 }
 
-/* work for every block that is held out; they stand fold by fold. */
+/* work for every block that is held out. */
 static sock_status each_held(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look,
                              const sk_held_model *held, held_fn work, void *arg)
 {
-    sock_status status = SOCK_OK;
-    held_fold now = {0};
-    for (size_t b = 0; status >= 0 && b < rows->blocks && rows->block[b] < rows->first[rows->folds]; b++) {
-        sk_transitions *own = NULL;
-        held_rows part = {.look = look, .rows = rows};
-        status = take_fold(ctx, held, sk_transitions_fold(rows, rows->block[b]), &now);
-        if (status >= 0) status = sk_transitions_block(ctx, rows, b, &own, &part.rows, &part.begin);
-        part.end = part.begin + rows->block[b + 1] - rows->block[b];
-        part.model = now.model;
-        if (status >= 0) status = work(ctx, arg, &part);
-        sk_transitions_free(own);
-    }
-    sock_model_free(now.model);
+    visiting w = {rows, look, sk_alloc(ctx, rows->folds, sizeof *w.without), work, arg};
+    sock_status status = w.without ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t f = 0; status >= 0 && f < rows->folds; f++)
+        if (rows->first[f] < rows->first[f + 1]) status = sk_held_model_without(ctx, held, f, NULL, &w.without[f]);
+    if (status >= 0) status = sk_blocks_each(ctx, rows, rows->store != NULL, visit_block, &w);
+    for (size_t f = 0; w.without && f < rows->folds; f++) sock_model_free(w.without[f]);
+    sk_free(w.without);
     return status;
 }
 
@@ -102,13 +104,13 @@ static sock_status each_held(sock_context *ctx, const sk_transitions *rows, cons
 typedef struct euler {
     size_t floors;
     const double *floor;
-    double *cluster;
-    bool plain; /* the jitter stands in the covariance alone */
+    sk_tally tally; /* floors x clusters */
+    bool plain;     /* the jitter stands in the covariance alone */
 } euler;
 
 /* f, a: fields of the model at the left ends of the part. space: 2 d^2 + 2 d. */
-static void score_part(const held_rows *part, const double *f, const double *a, double floor, bool plain,
-                       double *cluster, double *space)
+static void score_part(const held_rows *part, const double *f, const double *a, double floor, bool plain, double *space,
+                       double *score)
 {
     const sk_transitions *t = part->rows;
     const size_t d = t->d;
@@ -118,7 +120,7 @@ static void score_part(const held_rows *part, const double *f, const double *a, 
         const double h = t->h[i];
         sk_residual_euler(d, h, t->y + i * d, t->next + i * d, f, e);
         for (size_t k = 0; k < d * d; k++) c[k] = h * a[k] + (k % (d + 1) ? 0 : h * floor + eps);
-        cluster[t->cluster[i]] += part->look->density + sk_log_density(d, c, e, plain ? 0 : eps, c + d * d);
+        score[i - part->begin] = part->look->density + sk_log_density(d, c, e, plain ? 0 : eps, c + d * d);
     }
 }
 
@@ -127,12 +129,15 @@ static sock_status euler_part(sock_context *ctx, void *arg, const held_rows *par
     const euler *w = arg;
     const size_t d = part->rows->d, n = part->end - part->begin;
     double *f = sk_doubles_unset(ctx, n, d), *a = sk_doubles_unset(ctx, n, d * d),
-           *space = sk_doubles(ctx, 2 * d + 2, d);
-    sock_status status = f && a && space ? SOCK_OK : SOCK_ENOMEM;
+           *space = sk_doubles(ctx, 2 * d + 2, d), *score = sk_doubles_unset(ctx, n, 1);
+    sock_status status = f && a && space && score ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0)
         status = sk_model_evaluate(ctx, part->model, n, part->rows->left + part->begin * part->rows->in, f, a);
-    for (size_t g = 0; status >= 0 && g < w->floors; g++)
-        score_part(part, f, a, w->floor[g], w->plain, w->cluster + g * part->rows->clusters, space);
+    for (size_t g = 0; status >= 0 && g < w->floors; g++) {
+        score_part(part, f, a, w->floor[g], w->plain, space, score);
+        sk_tally_take(ctx, &w->tally, g * part->rows->clusters, n, part->rows->cluster + part->begin, score);
+    }
+    sk_free(score);
     sk_free(f);
     sk_free(a);
     sk_free(space);
@@ -150,19 +155,25 @@ sock_status sk_euler_score(sock_context *ctx, const sk_transitions *rows, const 
                            const sk_held_model *held, size_t floors, const double *floor, double *score,
                            double *cluster)
 {
-    euler w = {floors, floor, cluster, false};
-    SK_TRY(each_held(ctx, rows, look, held, euler_part, &w));
-    for (size_t g = 0; g < floors; g++) score[g] = sum(rows->clusters, cluster + g * rows->clusters);
-    return SOCK_OK;
+    euler w = {.floors = floors, .floor = floor};
+    sock_status status = sk_tally_new(ctx, rows->store != NULL, floors * rows->clusters, cluster, &w.tally);
+    if (status >= 0) status = each_held(ctx, rows, look, held, euler_part, &w);
+    for (size_t g = 0; status >= 0 && g < floors; g++) score[g] = sum(rows->clusters, cluster + g * rows->clusters);
+    sk_tally_clear(&w.tally);
+    return status;
 }
 
 sock_status sk_euler_likelihood(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look,
                                 const sk_held_model *held, double floor, double *loglik)
 {
-    euler w = {1, &floor, sk_doubles(ctx, rows->clusters, 1), true};
-    sock_status status = w.cluster ? each_held(ctx, rows, look, held, euler_part, &w) : SOCK_ENOMEM;
-    if (status >= 0) *loglik = sum(rows->clusters, w.cluster);
-    sk_free(w.cluster);
+    euler w = {.floors = 1, .floor = &floor, .plain = true};
+    double *cluster = sk_doubles(ctx, rows->clusters, 1);
+    sock_status status =
+        cluster ? sk_tally_new(ctx, rows->store != NULL, rows->clusters, cluster, &w.tally) : SOCK_ENOMEM;
+    if (status >= 0) status = each_held(ctx, rows, look, held, euler_part, &w);
+    if (status >= 0) *loglik = sum(rows->clusters, cluster);
+    sk_tally_clear(&w.tally);
+    sk_free(cluster);
     return status;
 }
 
@@ -190,7 +201,7 @@ static void two_points(const held_rows *part, sock_data *out)
 
 static sock_status moment_part(sock_context *ctx, void *arg, const held_rows *part)
 {
-    double *cluster = arg;
+    const sk_tally *cluster = arg;
     const size_t n = part->end - part->begin, d = part->rows->d, m = part->rows->in - d;
     double *term = sk_doubles_unset(ctx, n, 1);
     sock_data data = {.d = d, .t = sk_doubles_unset(ctx, 2 * n, 1), .x = sk_doubles_unset(ctx, 2 * n, d)};
@@ -202,8 +213,8 @@ static sock_status moment_part(sock_context *ctx, void *arg, const held_rows *pa
         two_points(part, &data);
         status = sk_moment_terms(ctx, part->model, &data, part->look->eps, term);
     }
-    for (size_t i = 0; status >= 0 && i < n; i++)
-        cluster[part->rows->cluster[part->begin + i]] += part->look->density + term[i];
+    for (size_t i = 0; status >= 0 && i < n; i++) term[i] += part->look->density;
+    if (status >= 0) sk_tally_take(ctx, cluster, 0, n, part->rows->cluster + part->begin, term);
     sk_free(term);
     sk_free(data.first);
     sk_free(data.t);
@@ -215,7 +226,10 @@ static sock_status moment_part(sock_context *ctx, void *arg, const held_rows *pa
 sock_status sk_moment_score(sock_context *ctx, const sk_transitions *rows, const sk_view_spec *look,
                             const sk_held_model *held, double *score, double *cluster)
 {
-    SK_TRY(each_held(ctx, rows, look, held, moment_part, cluster));
-    *score = sum(rows->clusters, cluster);
-    return SOCK_OK;
+    sk_tally tally;
+    sock_status status = sk_tally_new(ctx, rows->store != NULL, rows->clusters, cluster, &tally);
+    if (status >= 0) status = each_held(ctx, rows, look, held, moment_part, &tally);
+    if (status >= 0) *score = sum(rows->clusters, cluster);
+    sk_tally_clear(&tally);
+    return status;
 }

@@ -2,6 +2,8 @@
  * fitted, I f and I a: that is where a score comes from, and where data are. */
 #include "tune/identical.h"
 
+#include "base/sums.h"
+
 #include <math.h>
 
 static sock_status compare_block(sock_context *ctx, const sk_view *v, const sk_trial *a, const sk_trial *b,
@@ -20,20 +22,36 @@ static sock_status compare_block(sock_context *ctx, const sk_view *v, const sk_t
     return status;
 }
 
+typedef struct comparing {
+    const sk_views *views;
+    const sk_trial *a, *b;
+    double sum[2], low[2]; /* squares of the difference, and of the field */
+} comparing;
+
+static sock_status compare(sock_context *ctx, void *arg, size_t b)
+{
+    comparing *w = arg;
+    const sk_view *v = NULL;
+    double part[2] = {0};
+    SK_TRY(sk_views_take(ctx, w->views, b, &v));
+    double *sum = sk_views_kept(w->views) ? w->sum : part;
+    const sock_status status = v->fold < v->folds ? compare_block(ctx, v, w->a, w->b, &sum[0], &sum[1]) : SOCK_OK;
+    sk_views_give(w->views, v);
+    if (sum == w->sum) return status;
+    sk_sums_lock(ctx);
+    sk_sums_take(2, part, w->sum, w->low);
+    sk_sums_unlock(ctx);
+    return status;
+}
+
 sock_status sk_same_field(sock_context *ctx, const sk_views *views, const sk_trial *a, const sk_trial *b, bool *same)
 {
-    const sk_transitions *rows = sk_views_rows(views);
-    double difference = 0, square = 0;
-    sock_status status = SOCK_OK;
+    comparing w = {.views = views, .a = a, .b = b};
     *same = sk_same_score(a->score, b->score);
-    for (size_t i = 0; *same && status >= 0 && i < rows->blocks && rows->block[i] < rows->first[rows->folds]; i++) {
-        const sk_view *v = NULL;
-        SK_TRY(sk_views_take(ctx, views, i, &v));
-        status = compare_block(ctx, v, a, b, &difference, &square);
-        sk_views_give(views, v);
-    }
-    *same = *same && sk_is_rounding(difference, square);
-    return status;
+    if (!*same) return SOCK_OK;
+    SK_TRY(sk_blocks_each(ctx, sk_views_rows(views), !sk_views_kept(views), compare, &w));
+    *same = sk_is_rounding(w.sum[0], w.sum[1]);
+    return SOCK_OK;
 }
 
 /* The simplest part of the average with the field of part i, the first of equally simple ones: mostly i itself. */

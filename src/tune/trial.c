@@ -2,6 +2,7 @@
 #include "tune/trial.h"
 
 #include "tune/policy.h"
+#include "tune/tally.h"
 
 #include <math.h>
 #include <string.h>
@@ -561,7 +562,7 @@ void sk_remains_give(const sk_remains *r, const sk_block *block)
 
 /* ---- Held-out score of a diffusion ---- */
 
-static sock_status score_block(sock_context *ctx, const sk_block *block, const sk_trial *t, double *cluster,
+static sock_status score_block(sock_context *ctx, const sk_block *block, const sk_trial *t, const sk_tally *cluster,
                                double *score)
 {
     const sk_view *v = block->view;
@@ -569,26 +570,41 @@ static sock_status score_block(sock_context *ctx, const sk_block *block, const s
     double *value = sk_doubles_unset(ctx, v->n, 1);
     sock_status status = integral && space && value ? sk_trial_held(ctx, t, v, integral) : SOCK_ENOMEM;
     if (status >= 0) sk_view_scores(v, 0, v->n, block->e + v->fold * v->n * v->d, integral, 0, value, space);
-    for (size_t i = 0; status >= 0 && i < v->n; i++) {
-        *score += value[i];
-        cluster[v->cluster[i]] += value[i];
-    }
+    for (size_t i = 0; status >= 0 && !cluster->low && i < v->n; i++) *score += value[i];
+    if (status >= 0) sk_tally_take(ctx, cluster, 0, v->n, v->cluster, value);
     sk_free(integral);
     sk_free(space);
     sk_free(value);
     return status;
 }
 
+typedef struct judging {
+    const sk_remains *remains;
+    const sk_trial *trial;
+    sk_tally tally;
+    double score; /* of plain sums */
+} judging;
+
+static sock_status judge(sock_context *ctx, void *arg, size_t b)
+{
+    judging *w = arg;
+    sk_block block;
+    SK_TRY(sk_remains_take(ctx, w->remains, b, &block));
+    const bool held = block.view->fold < block.view->folds;
+    const sock_status status = held ? score_block(ctx, &block, w->trial, &w->tally, &w->score) : SOCK_OK;
+    sk_remains_give(w->remains, &block);
+    return status;
+}
+
 sock_status sk_held_score(sock_context *ctx, const sk_remains *r, const sk_trial *t, double *cluster, double *score)
 {
-    *score = 0;
-    for (size_t b = 0; b < sk_views_rows(r->views)->blocks; b++) {
-        sk_block block;
-        SK_TRY(sk_remains_take(ctx, r, b, &block));
-        sock_status status = SOCK_OK;
-        if (block.view->fold < block.view->folds) status = score_block(ctx, &block, t, cluster, score);
-        sk_remains_give(r, &block);
-        if (status < 0) return status;
-    }
-    return SOCK_OK;
+    const sk_transitions *rows = sk_views_rows(r->views);
+    judging w = {.remains = r, .trial = t};
+    const bool apart = !sk_views_kept(r->views);
+    sock_status status = sk_tally_new(ctx, apart, rows->clusters, cluster, &w.tally);
+    if (status >= 0) status = sk_blocks_each(ctx, rows, apart, judge, &w);
+    *score = w.score;
+    for (size_t u = 0; apart && u < rows->clusters; u++) *score += cluster[u];
+    sk_tally_clear(&w.tally);
+    return status;
 }
