@@ -279,6 +279,50 @@ static void prop_rows_add_up(void **state)
     case_bench_clear(&b);
 }
 
+/* Rows that have a share more than I a make a larger by that share at every point, in both ways to fit; few rows may
+ * stand for many. */
+static void prop_a_surplus_counts_as_an_error(void **state)
+{
+    (void)state;
+    const kind kinds[] = {{1, 2, "affine", false, 0}, {2, 2, "affine", false, 0}, {2, 4, "affine", true, 0}};
+    const double share = 0.3, x[2] = {0.4, -0.7}, zero[2] = {0, 0};
+    for (size_t at = 0; at < sizeof kinds / sizeof *kinds; at++) {
+        const size_t d = kinds[at].d;
+        case_bench b = bench(d);
+        sk_diffusion_term *term = term_of(d, kinds[at].kernel, kinds[at].rank, kinds[at].diagonal);
+        own_view o = view_of(&b, term);
+        double a[9], *surplus = sk_doubles(ctx, b.v->n, d * d);
+        for (size_t i = 0; i < b.v->n * d * d; i++) surplus[i] = share / 2 * o.integral[i];
+        at_point(term, x, a);
+        for (int squares = 0; squares < 2; squares++) {
+            sk_factor *f[2] = {NULL, NULL};
+            for (int with = 0; with < 2; with++) {
+                sk_diffusion_spread *s = NULL;
+                assert_int_equal(sk_diffusion_spread_new(ctx, term, 400, &s), SOCK_OK);
+                if (squares) {
+                    assert_int_equal(
+                        sk_diffusion_spread_add_squares(ctx, s, b.v->rule, o.integral, with ? surplus : NULL, 2),
+                        SOCK_OK);
+                    assert_int_equal(sk_diffusion_spread_square_factor(ctx, s, 1, 0, &f[with]), SOCK_OK);
+                } else {
+                    assert_int_equal(sk_diffusion_spread_add(ctx, s, &o.v, 1e-10), SOCK_OK);
+                    if (with) assert_int_equal(sk_diffusion_spread_surplus(ctx, s, &o.v, 1e-10, surplus, 2), SOCK_OK);
+                    assert_int_equal(sk_diffusion_spread_factor(ctx, s, 1, zero, &f[with]), SOCK_OK);
+                }
+                sk_diffusion_spread_free(s);
+            }
+            for (size_t k = 0; k < d; k++)
+                assert_close(variance(term, f[1], x, k, k) - variance(term, f[0], x, k, k),
+                             pow(share * a[k * (d + 1)], 2), 1e-4, 0);
+            sk_factor_free(f[0]), sk_factor_free(f[1]);
+        }
+        sk_free(surplus);
+        sk_free(o.integral);
+        sk_diffusion_term_free(term);
+        case_bench_clear(&b);
+    }
+}
+
 /* The integral of a (d x d) over row i with the numbers v. */
 static void integral(const sk_diffusion_term *term, const sk_rule *rule, size_t i, double *v, double *out)
 {
@@ -345,6 +389,7 @@ static sock_status spread_once(sock_context *c, void *arg)
     sk_factor *f = NULL;
     sock_status status = sk_diffusion_spread_new(c, t->term, 400, &s);
     if (status >= 0) status = sk_diffusion_spread_add(c, s, t->b->v, 0.01);
+    if (status >= 0) status = sk_diffusion_spread_surplus(c, s, t->b->v, 0.01, t->b->v->integral, 1);
     if (status >= 0) status = sk_diffusion_spread_factor(c, s, 1, mu, &f);
     sk_factor_free(f);
     sk_diffusion_spread_free(s);
@@ -371,6 +416,7 @@ int main(void)
         cmocka_unit_test(test_diffusionspread__leaves_out_what_is_not_there),
         cmocka_unit_test(prop_rows_add_up),
         cmocka_unit_test(prop_slopes_are_differences),
+        cmocka_unit_test(prop_a_surplus_counts_as_an_error),
         cmocka_unit_test(test_diffusionspread__survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -167,6 +167,50 @@ static void test_noisespread__of_noise_has_what_noise_leaves(void **state)
     known_clear(&k);
 }
 
+/* Slopes of the log spectrum of an Ornstein-Uhlenbeck process with noise, v / |1 - rho e^iw|^2 + R: in theta, log a,
+ * log R. */
+static void spectrum_slopes(double h, double theta, double noise, double w, double out[3])
+{
+    const double rho = exp(-theta * h), v = (1 - rho * rho) / (2 * theta), lag = 1 + rho * rho - 2 * rho * cos(w);
+    const double dv = h * rho * rho / theta - v / theta, dlag = -h * rho * (2 * rho - 2 * cos(w));
+    const double own = v / lag, share = own / (own + noise);
+    out[0] = share * (dv / v - dlag / lag);
+    out[1] = share;
+    out[2] = 1 - share;
+}
+
+/* Its information about all three for each observation, an integral over the frequencies: what theta has beside a and
+ * R, and given R. */
+static void spectrum_variance(double h, double theta, double noise, double *beside, double *given)
+{
+    enum { WAVES = 4000 };
+    double f[9] = {0};
+    for (size_t i = 0; i < WAVES; i++) {
+        double s[3];
+        spectrum_slopes(h, theta, noise, 3.14159265358979 * ((double)i + 0.5) / WAVES, s);
+        for (size_t k = 0; k < 9; k++) f[k] += s[k / 3] * s[k % 3] / (2 * WAVES);
+    }
+    *given = 1 / (f[0] - f[1] * f[1] / f[4]);
+    for (size_t k = 0; k < 4; k++) f[k / 2 * 3 + k % 2] -= f[k / 2 * 3 + 2] * f[k % 2 * 3 + 2] / f[8];
+    *beside = 1 / (f[0] - f[1] * f[1] / f[4]);
+}
+
+/* At long steps with noise theta, a and R are hard to tell apart: the law of f knows it. */
+static void test_noisespread__of_f_is_that_beside_noise(void **state)
+{
+    (void)state;
+    const double h = 1, theta = 1, noise = 0.2, rho = exp(-h), v = (1 - rho * rho) / 2;
+    double beside, given;
+    known k;
+    known_init(&k, paths(MANY, STEPS, h, rho, v, noise), "linear", -theta, 1, noise);
+    assert_int_equal(sk_noise_spread(&k.m, &k.fit), SOCK_OK);
+    spectrum_variance(h, theta, noise, &beside, &given);
+    assert_true(beside > 7 * given);
+    /* what is left of the information is a seventh: errors of a few per cent of its parts are seven times as large */
+    assert_close(within_at(k.fit.now.model, 1), beside / (double)k.rows->n, 0.25, 0);
+    known_clear(&k);
+}
+
 /* The other drift is kept with its law, and weights of all of them add up to one. */
 static void test_noisespread__keeps_the_other_drifts_with_their_laws(void **state)
 {
@@ -251,6 +295,7 @@ int main(void)
         cmocka_unit_test(test_noisespread__of_long_steps_adds_the_errors_of_the_drift),
         cmocka_unit_test(test_noisespread__of_many_steps_is_made_of_some),
         cmocka_unit_test(test_noisespread__of_noise_has_what_noise_leaves),
+        cmocka_unit_test(test_noisespread__of_f_is_that_beside_noise),
         cmocka_unit_test(test_noisespread__keeps_the_other_drifts_with_their_laws),
         cmocka_unit_test(test_noisespread__joins_parts_of_a_drift),
         cmocka_unit_test(test_noisespread__survives_every_failed_allocation),

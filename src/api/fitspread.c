@@ -12,6 +12,7 @@
 #include "model/bands.h"
 #include "tune/rules.h"
 #include "tune/searchspread.h"
+#include "tune/stepsurplus.h"
 
 #include <math.h>
 #include <string.h>
@@ -157,28 +158,78 @@ static sock_status drift_law(sk_fit_job *job, const double *noise, size_t d, sk_
 
 /* ---- The diffusion ---- */
 
-/* Pieces of the rows, evenly taken where they are many; *used: rows that were. */
-static sock_status square_sums(sk_fit_job *job, const double *noise, size_t d, sk_diffusion_spread *sums, size_t *used)
+/* What the left rule makes of the steps of some rows (n x d x d): of M realisations the mean of theirs, each followed
+ * from its own start. */
+static sock_status surplus_of(sk_fit_job *job, const sock_model *model, const sk_rule *some, double *out)
+{
+    const size_t d = model->d, d2 = d * d, from = some->row[0], nodes = some->row[some->n] - from;
+    double *y = sk_doubles(job->ctx, nodes, d), *h = sk_doubles(job->ctx, nodes, 1),
+           *f = sk_doubles(job->ctx, nodes, d), *a = sk_doubles(job->ctx, nodes, d2),
+           *own = sk_doubles(job->ctx, nodes, d2);
+    sock_status status = y && h && f && a && own ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < some->n; i++)
+        for (size_t e = some->row[i]; e < some->row[i + 1]; e++) {
+            memcpy(y + (e - from) * d, some->x + some->node[e] * d, d * sizeof *y);
+            h[e - from] = some->h[i];
+        }
+    if (status >= 0) status = sk_model_evaluate(job->ctx, model, nodes, y, f, a);
+    for (size_t e = 0; status >= 0 && e < nodes; e++) {
+        sk_scale(d, h[e], f + e * d);
+        sk_scale(d2, h[e], a + e * d2);
+    }
+    const sk_surplus_rows rows = {nodes, d, y, h, f, a, NULL};
+    if (status >= 0) status = sk_step_surplus(job->ctx, model, &rows, own);
+    memset(out, 0, some->n * d2 * sizeof *out);
+    for (size_t i = 0; status >= 0 && i < some->n; i++)
+        for (size_t e = some->row[i]; e < some->row[i + 1]; e++)
+            sk_axpy(d2, 1 / (double)(some->row[i + 1] - some->row[i]), own + (e - from) * d2, out + i * d2);
+    sk_free(y);
+    sk_free(h);
+    sk_free(f);
+    sk_free(a);
+    sk_free(own);
+    return status;
+}
+
+/* One piece of the rows into the sums; surplus: n x d x d, of what one such row in `each` has; 0: none is followed. */
+static sock_status add_piece(sk_fit_job *job, const sock_model *model, const sk_rule *some, const double *noise,
+                             double each, double *space, sk_diffusion_spread *sums)
+{
+    const size_t d2 = model->d * model->d;
+    double *scaled = space, *surplus = space + FEW_AT_ONCE * d2;
+    /* I a / M over M realisations: z is a mean of M products, whose variance is that over M */
+    for (size_t i = 0; i < some->n; i++)
+        for (size_t k = 0; k < d2; k++)
+            scaled[i * d2 + k] = noise[i * d2 + k] * sqrt((double)(some->row[i + 1] - some->row[i]));
+    SK_TRY(sk_progress(job->ctx, "bands", -1));
+    if (each > 0) SK_TRY(surplus_of(job, model, some, surplus));
+    return sk_diffusion_spread_add_squares(job->ctx, sums, some, scaled, each > 0 ? surplus : NULL, each);
+}
+
+/* Pieces of the rows, evenly taken where they are many; *used: rows that were. Of every so manieth of these steps are
+ * followed. */
+static sock_status square_sums(sk_fit_job *job, const sock_model *model, const double *noise, sk_diffusion_spread *sums,
+                               size_t *used)
 {
     const sk_rule *all = job->rule;
-    const size_t pieces = (all->n + FEW_AT_ONCE - 1) / FEW_AT_ONCE, stride = (all->n + SK_BAND_ROWS - 1) / SK_BAND_ROWS;
-    double *scaled = sk_doubles_unset(job->ctx, FEW_AT_ONCE, d * d);
-    sock_status status = scaled ? SOCK_OK : SOCK_ENOMEM;
+    const size_t d2 = model->d * model->d, pieces = (all->n + FEW_AT_ONCE - 1) / FEW_AT_ONCE;
+    const size_t stride = (all->n + SK_BAND_ROWS - 1) / SK_BAND_ROWS;
+    const size_t taken = (pieces + stride - 1) / stride, most = SK_BAND_STEPS / FEW_AT_ONCE;
+    const size_t every = model->d > SK_MANY_DIMENSIONS ? 0 : (taken + most - 1) / most;
+    double *space = sk_doubles_unset(job->ctx, 2 * FEW_AT_ONCE, d2);
+    sock_status status = space ? SOCK_OK : SOCK_ENOMEM;
     *used = 0;
-    for (size_t piece = 0; status >= 0 && piece < pieces; piece += stride) {
-        const size_t begin = piece * FEW_AT_ONCE;
+    for (size_t k = 0; status >= 0 && k < taken; k++) {
+        const size_t begin = k * stride * FEW_AT_ONCE;
         sk_rule some = *all; /* its rows from `begin` on */
         some.n = SK_MIN((size_t)FEW_AT_ONCE, all->n - begin);
         some.row = all->row + begin;
-        /* I a / M over M realisations: z is a mean of M products, whose variance is that over M */
-        for (size_t i = 0; i < some.n; i++)
-            for (size_t k = 0; k < d * d; k++)
-                scaled[i * d * d + k] = noise[(begin + i) * d * d + k] * sqrt((double)(some.row[i + 1] - some.row[i]));
+        some.h = all->h + begin;
         *used += some.n;
-        status = sk_progress(job->ctx, "bands", -1);
-        if (status >= 0) status = sk_diffusion_spread_add_squares(job->ctx, sums, &some, scaled);
+        const double each = every && k % every == 0 ? (double)taken / (double)((taken + every - 1) / every) : 0;
+        status = add_piece(job, model, &some, noise + begin * d2, each, space, sums);
     }
-    sk_free(scaled);
+    sk_free(space);
     return status;
 }
 
@@ -188,7 +239,7 @@ static sock_status diffusion_law(sk_fit_job *job, const sock_model *model, const
     size_t used = 1;
     SK_TRY(sk_diffusion_spread_new(job->ctx, model->diffusion[0], SK_BAND_UNKNOWNS, &sums));
     if (!sums) return SOCK_OK; /* too many unknowns: f alone has bands */
-    sock_status status = square_sums(job, noise, model->d, sums, &used);
+    sock_status status = square_sums(job, model, noise, sums, &used);
     if (status >= 0)
         status = sk_diffusion_spread_square_factor(job->ctx, sums, (double)job->rule->n / (double)used,
                                                    (double)job->rule->n * job->diffusion_lambda, out);

@@ -153,8 +153,6 @@ static const char *no_bands(const sock_model *model, bool wanted, const sk_recor
     if (!model->spread && (noise->used || noise->substeps > 1) && model->drift_terms > 1)
         return "the fit with noise or long steps ended between two kernels: the errors of neither are those of f";
     if (!model->spread) return "its drift has too many weights, or they cannot be told apart";
-    if (noise->used && noise->substeps >= SK_SURELY_LONG)
-        return "that of f takes R for known, which steps this long hardly tell: it may be too narrow";
     return sk_spread_has_diffusion(model->spread) ? NULL : TOO_MANY;
 }
 

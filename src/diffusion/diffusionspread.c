@@ -27,6 +27,7 @@ typedef struct tangent {
     unknown *u;          /* q; k counts from first */
     double *information; /* q x q: 2 F, lower; of least squares A, both triangles */
     double *noise;       /* q x q: B of least squares, both triangles; else NULL */
+    double *pull;        /* q: sums of what the rows have beyond I a, made as the information is; NULL: nothing */
 } tangent;
 
 struct sk_diffusion_spread {
@@ -42,6 +43,7 @@ void sk_diffusion_spread_free(sk_diffusion_spread *s)
         sk_free(s->system[i].u);
         sk_free(s->system[i].information);
         sk_free(s->system[i].noise);
+        sk_free(s->system[i].pull);
     }
     sk_free(s->system);
     sk_free(s);
@@ -317,6 +319,65 @@ sock_status sk_diffusion_spread_add(sock_context *ctx, sk_diffusion_spread *s, c
     return SOCK_OK;
 }
 
+/* ---- What rows have beyond I a ---- */
+
+/* The numbers of L^-1 B L^-T that stand in a row of Y; space: 2 x dim x dim. */
+static void put_surplus(size_t d, const tangent *t, const double *l, const double *surplus, double *space, double *y)
+{
+    const size_t n = t->dim;
+    double *left = space;
+    for (size_t a = 0; a < n; a++) /* left = L^-1 B */
+        for (size_t c = 0; c < n; c++) {
+            left[a * n + c] = 0;
+            for (size_t b = 0; b <= a; b++)
+                left[a * n + c] += l[a * n + b] * surplus[(t->first + b) * d + t->first + c];
+        }
+    for (size_t a = 0, pair = 0; a < n; a++)
+        for (size_t b = 0; b <= a; b++, pair++) {
+            double sum = 0;
+            for (size_t c = 0; c <= b; c++) sum += left[a * n + c] * l[b * n + c];
+            y[pair] = sum * (a == b ? 1 : sqrt(2));
+        }
+}
+
+static sock_status make_pull(sock_context *ctx, tangent *t)
+{
+    if (!t->pull) t->pull = sk_doubles(ctx, t->q, 1);
+    return t->pull ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* Row i of the view, whose nodes w has; own: pairs, and 2 dim^2. */
+static void add_surplus(const sk_diffusion_spread *s, tangent *t, const sk_view *v, double eps, size_t i,
+                        const double *surplus, double each, const desk *w, double *own)
+{
+    const sk_rule *rule = v->rule;
+    const size_t d = s->term->d, from = rule->row[i];
+    if (!whiten(d, t, v->integral + i * d * d, eps, w->l)) return;
+    (s->term->owner ? integrate_own : integrate)(s, t, rule->weight + from, 0, rule->row[i + 1] - from, w);
+    put_rows(s, t, w, w->y);
+    put_surplus(d, t, w->l, surplus, own + t->pairs, own);
+    for (size_t pair = 0; pair < t->pairs; pair++) sk_axpy(t->q, each * own[pair], w->y + pair * t->q, t->pull);
+}
+
+sock_status sk_diffusion_spread_surplus(sock_context *ctx, sk_diffusion_spread *s, const sk_view *v, double eps,
+                                        const double *surplus, double each)
+{
+    const size_t d = s->term->d, d2 = d * d;
+    desk w;
+    double *own = sk_doubles(ctx, 3, d2);
+    sock_status status = own ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < s->systems; k++) status = make_pull(ctx, &s->system[k]);
+    if (status >= 0) status = desk_new(ctx, s, 1, v->rule->nodes / v->rule->n, &w);
+    for (size_t i = 0; status >= 0 && i < v->n; i++) {
+        find_b(ctx, s, v->rule, v->rule->row[i], v->rule->row[i + 1] - v->rule->row[i], &w);
+        for (size_t k = 0; k < s->systems; k++)
+            add_surplus(s, &s->system[k], v, eps, i, surplus + i * d2, each, &w, own);
+    }
+    if (status >= 0) desk_clear(&w);
+    sk_free(own);
+    return status;
+}
+
 /* ---- Information of another law ---- */
 
 size_t sk_diffusion_spread_unknowns(const sk_diffusion_spread *s, size_t system) { return s->system[system].q; }
@@ -420,7 +481,7 @@ static void times_noise(size_t q, size_t d, const double *slope, const double *n
 }
 
 static sock_status add_squares(sock_context *ctx, sk_diffusion_spread *s, size_t i, const sk_rule *rule,
-                               const double *noise)
+                               const double *noise, const double *surplus, double each)
 {
     tangent *t = &s->system[i];
     const size_t q = t->q, d2 = s->term->d * s->term->d;
@@ -428,6 +489,9 @@ static sock_status add_squares(sock_context *ctx, sk_diffusion_spread *s, size_t
     if (!t->noise) t->noise = sk_doubles(ctx, q, q);
     sock_status status = slope && product && t->noise ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) status = sk_diffusion_spread_slopes(ctx, s, i, rule, slope);
+    if (status >= 0 && surplus) status = make_pull(ctx, t);
+    for (size_t u = 0; status >= 0 && surplus && u < rule->n * q; u++)
+        t->pull[u % q] += each * sk_dot(d2, slope + u * d2, surplus + u / q * d2);
     for (size_t row = 0; status >= 0 && row < rule->n; row++) {
         const double *one = slope + row * q * d2;
         times_noise(q, s->term->d, one, noise + row * d2, product, product + q * d2);
@@ -440,9 +504,9 @@ static sock_status add_squares(sock_context *ctx, sk_diffusion_spread *s, size_t
 }
 
 sock_status sk_diffusion_spread_add_squares(sock_context *ctx, sk_diffusion_spread *s, const sk_rule *rule,
-                                            const double *noise)
+                                            const double *noise, const double *surplus, double each)
 {
-    for (size_t i = 0; i < s->systems; i++) SK_TRY(add_squares(ctx, s, i, rule, noise));
+    for (size_t i = 0; i < s->systems; i++) SK_TRY(add_squares(ctx, s, i, rule, noise, surplus, each));
     return SOCK_OK;
 }
 
@@ -481,9 +545,21 @@ static sock_status spectral(sock_context *ctx, size_t q, bool inverse, double *m
     return SOCK_OK;
 }
 
-/* r (q x q) = A^+ B^(1/2), in the units of V. */
+/* shift = A^+ pull in the units of V, A^+ = left rows; space: q. */
+static void shift_squares(const tangent *t, double times, const double *unit, const double *left, const double *rows,
+                          double *space, double *shift)
+{
+    const size_t q = t->q;
+    for (size_t e = 0; e < q; e++) {
+        space[e] = 0;
+        for (size_t j = 0; j < q; j++) space[e] += rows[e * q + j] * unit[j] * times * t->pull[j];
+    }
+    for (size_t i = 0; i < q; i++) shift[i] = unit[i] * sk_dot(q, left + i * q, space);
+}
+
+/* r (q x q) = A^+ B^(1/2), in the units of V; shift: q. */
 static sock_status square_root_of(sock_context *ctx, const sk_diffusion_spread *s, const tangent *t, double times,
-                                  double penalty, double *r)
+                                  double penalty, double *r, double *shift)
 {
     const size_t q = t->q;
     double *unit = sk_doubles(ctx, q, 2), *a = sk_doubles(ctx, q, q), *b = sk_doubles(ctx, q, q);
@@ -497,6 +573,7 @@ static sock_status square_root_of(sock_context *ctx, const sk_diffusion_spread *
         sk_gemm(ctx, SK_PLAIN, SK_PLAIN, q, q, q, 1, left, q, middle, q, 0, r, q);
     }
     for (size_t i = 0; status >= 0 && i < q * q; i++) r[i] *= unit[i / q];
+    if (status >= 0 && t->pull) shift_squares(t, times, unit, left, a, unit + q, shift);
     sk_free(unit);
     sk_free(a);
     sk_free(b);
@@ -511,10 +588,23 @@ static sock_status square_root_of(sock_context *ctx, const sk_diffusion_spread *
 typedef struct pieces {
     double **r;
     size_t *rank;
+    double *shift; /* of all unknowns, system after system: by how much V is off */
+    bool shifted;
 } pieces;
 
+/* shift = R R' pull. */
+static void shift_root(const tangent *t, double times, size_t rank, const double *r, double *shift)
+{
+    const size_t q = t->q;
+    for (size_t e = 0; e < rank; e++) {
+        double sum = 0;
+        for (size_t i = 0; i < q; i++) sum += r[i * q + e] * times * t->pull[i] / 2;
+        for (size_t i = 0; i < q; i++) shift[i] += r[i * q + e] * sum;
+    }
+}
+
 static sock_status root_of(sock_context *ctx, const sk_diffusion_spread *s, size_t i, double times, double mu,
-                           pieces *out)
+                           double *shift, pieces *out)
 {
     const tangent *t = &s->system[i];
     double *unit = sk_doubles(ctx, t->q, 1), *values = sk_doubles(ctx, t->q, 1);
@@ -522,19 +612,24 @@ static sock_status root_of(sock_context *ctx, const sk_diffusion_spread *s, size
     sock_status status = unit && values && out->r[i] ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) make_information(s, t, times, mu, unit, out->r[i]);
     if (status >= 0) status = pseudo_root(ctx, t->q, unit, out->r[i], values, &out->rank[i]);
+    if (status >= 0 && t->pull) shift_root(t, times, out->rank[i], out->r[i], shift);
     sk_free(unit);
     sk_free(values);
     return status;
 }
 
+static size_t count_unknowns(const sk_diffusion_spread *s)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->systems; i++) count += s->system[i].q;
+    return count;
+}
+
 static sock_status collect(sock_context *ctx, const sk_diffusion_spread *s, const pieces *w, sk_factor **out)
 {
-    size_t count = 0, rank = 0, row = 0;
-    for (size_t i = 0; i < s->systems; i++) {
-        count += s->system[i].q;
-        rank = SK_MAX(rank, w->rank[i]);
-    }
-    SK_TRY(sk_factor_new(ctx, count, rank, s->systems, out));
+    size_t rank = 0, row = 0;
+    for (size_t i = 0; i < s->systems; i++) rank = SK_MAX(rank, w->rank[i]);
+    SK_TRY(sk_factor_new(ctx, count_unknowns(s), rank, s->systems, out));
     for (size_t i = 0; i < s->systems; i++) {
         const tangent *t = &s->system[i];
         for (size_t u = 0; u < t->q; u++, row++) {
@@ -543,7 +638,15 @@ static sock_status collect(sock_context *ctx, const sk_diffusion_spread *s, cons
             memcpy((*out)->value + row * rank, w->r[i] + u * t->q, w->rank[i] * sizeof(double));
         }
     }
-    return SOCK_OK;
+    return w->shifted ? sk_factor_widen(ctx, *out, 1, w->shift) : SOCK_OK;
+}
+
+static sock_status pieces_new(sock_context *ctx, const sk_diffusion_spread *s, pieces *w)
+{
+    *w = (pieces){sk_alloc(ctx, s->systems, sizeof *w->r), sk_alloc(ctx, s->systems, sizeof *w->rank),
+                  sk_doubles(ctx, SK_MAX(count_unknowns(s), 1), 1), false};
+    for (size_t i = 0; i < s->systems; i++) w->shifted = w->shifted || s->system[i].pull;
+    return w->r && w->rank && w->shift ? SOCK_OK : SOCK_ENOMEM;
 }
 
 static void pieces_clear(const sk_diffusion_spread *s, pieces *w)
@@ -551,18 +654,20 @@ static void pieces_clear(const sk_diffusion_spread *s, pieces *w)
     for (size_t i = 0; w->r && i < s->systems; i++) sk_free(w->r[i]);
     sk_free(w->r);
     sk_free(w->rank);
+    sk_free(w->shift);
 }
 
 sock_status sk_diffusion_spread_square_factor(sock_context *ctx, const sk_diffusion_spread *s, double times,
                                               double penalty, sk_factor **out)
 {
-    pieces w = {sk_alloc(ctx, s->systems, sizeof *w.r), sk_alloc(ctx, s->systems, sizeof *w.rank)};
-    sock_status status = w.r && w.rank ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t i = 0; status >= 0 && i < s->systems; i++) {
+    pieces w;
+    sock_status status = pieces_new(ctx, s, &w);
+    double *shift = w.shift;
+    for (size_t i = 0; status >= 0 && i < s->systems; shift += s->system[i].q, i++) {
         const size_t q = w.rank[i] = s->system[i].q;
         w.r[i] = sk_doubles(ctx, q, q);
         status = w.r[i] ? SOCK_OK : SOCK_ENOMEM;
-        if (status >= 0 && q) status = square_root_of(ctx, s, &s->system[i], times, penalty, w.r[i]);
+        if (status >= 0 && q) status = square_root_of(ctx, s, &s->system[i], times, penalty, w.r[i], shift);
     }
     if (status >= 0) status = collect(ctx, s, &w, out);
     pieces_clear(s, &w);
@@ -572,9 +677,11 @@ sock_status sk_diffusion_spread_square_factor(sock_context *ctx, const sk_diffus
 sock_status sk_diffusion_spread_factor(sock_context *ctx, const sk_diffusion_spread *s, double times, const double *mu,
                                        sk_factor **out)
 {
-    pieces w = {sk_alloc(ctx, s->systems, sizeof *w.r), sk_alloc(ctx, s->systems, sizeof *w.rank)};
-    sock_status status = w.r && w.rank ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t i = 0; status >= 0 && i < s->systems; i++) status = root_of(ctx, s, i, times, mu[i], &w);
+    pieces w;
+    sock_status status = pieces_new(ctx, s, &w);
+    double *shift = w.shift;
+    for (size_t i = 0; status >= 0 && i < s->systems; shift += s->system[i].q, i++)
+        status = root_of(ctx, s, i, times, mu[i], shift, &w);
     if (status >= 0) status = collect(ctx, s, &w, out);
     pieces_clear(s, &w);
     return status;

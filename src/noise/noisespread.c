@@ -7,7 +7,11 @@
  *      given f, so what a step of f by a standard deviation does to it is added: at long steps that is as much as the
  *      rest. With L the factor of the drift's weights,
  *
- *          information = F_VV - F_VR F_RR^-1 F_RV,    V also moves by (that)^-1 (F_VL - F_VR F_RR^-1 F_RL) z.  */
+ *          information = F_VV - F_VR F_RR^-1 F_RV,    V also moves by (that)^-1 (F_VL - F_VR F_RR^-1 F_RL) z.
+ *
+ *   4. And f moves with R and V: z does not have the covariance 1, that of given R and a, but M^-1, what elimination of
+ * R and V leaves of F_LL and of the penalties of the weights (1 less what the means of the steps say, where that is
+ *      less than 1). Where an AR(1) may as well be one with noise, this is most of it. */
 #include "noise/noisespread.h"
 
 #include "diffusion/diffusionspread.h"
@@ -250,6 +254,7 @@ typedef struct directions {
     double *dr;                /* (v + r) x d x d: moves of R */
     double *mean, *covariance; /* f x steps x d (x d): moves by the drift */
     double *information;       /* all x all, lower */
+    double *seen;              /* f: of F_LL on the diagonal, what the means of the steps say */
 } directions;
 
 static void directions_clear(directions *t)
@@ -259,6 +264,7 @@ static void directions_clear(directions *t)
     sk_free(t->mean);
     sk_free(t->covariance);
     sk_free(t->information);
+    sk_free(t->seen);
 }
 
 /* R_kk, and R_kl of a full R; each in a unit of its own size. */
@@ -291,21 +297,36 @@ static sock_status directions_new(const looking *w, const sk_diffusion_term *ter
     t->mean = sk_doubles(ctx, t->f * w->series.steps, d);
     t->covariance = sk_doubles(ctx, t->f * w->series.steps, d * d);
     t->information = sk_doubles(ctx, t->all, t->all);
-    return t->mean && t->covariance && t->information ? SOCK_OK : SOCK_ENOMEM;
+    t->seen = sk_doubles(ctx, t->f, 1);
+    return t->mean && t->covariance && t->information && t->seen ? SOCK_OK : SOCK_ENOMEM;
 }
 
-/* mean and covariance += share times what the filter says with f moved by `share` of column c of its factor. */
-static sock_status follow_column(const looking *w, const sk_factor *f, size_t c, double share, double *mean,
-                                 double *covariance)
+/* model: f moves by `share` of column c of a factor of weights of features. */
+static sock_status move_drift(const looking *w, const sk_features *map, const sk_factor *f, size_t c, double share,
+                              sock_model *model)
+{
+    sock_context *ctx = w->m->ctx;
+    double *z = sk_doubles(ctx, f->groups, f->rank), *move = sk_doubles(ctx, sk_features_count(map), w->series.d);
+    sock_status status = z && move ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t g = 0; status >= 0 && g < f->groups; g++) z[g * f->rank + c] = share;
+    if (status >= 0) sk_factor_move(f, z, move);
+    if (status >= 0) status = sk_add_weights(ctx, map, move, model);
+    if (status >= 0) status = sk_join_drifts(ctx, model);
+    sk_free(z);
+    sk_free(move);
+    return status;
+}
+
+/* mean and covariance += share times what the filter says with f moved by `share` of column c of a factor. */
+static sock_status follow_column(const looking *w, const sk_features *map, const sk_factor *f, size_t c, double share,
+                                 double *mean, double *covariance)
 {
     sock_context *ctx = w->m->ctx;
     const size_t d = w->series.d, steps = w->series.steps;
     sk_noisy moved = {0};
     sk_pass pass = {0};
-    double *z = sk_doubles(ctx, f->groups, f->rank);
-    sock_status status = z ? sk_noisy_copy(w->m, &w->fit->now, &moved) : SOCK_ENOMEM;
-    for (size_t g = 0; status >= 0 && g < f->groups; g++) z[g * f->rank + c] = share;
-    if (status >= 0) sk_factor_move(f, z, moved.model->drift[0]->weight);
+    sock_status status = sk_noisy_copy(w->m, &w->fit->now, &moved);
+    if (status >= 0) status = move_drift(w, map, f, c, share, moved.model);
     if (status >= 0) status = sk_pass_new(ctx, &w->series, true, &pass);
     const sk_filter_spec spec = sk_noisy_spec(w->m, &moved);
     if (status >= 0) status = sk_filter(ctx, &w->series, &spec, &pass);
@@ -316,19 +337,18 @@ static sock_status follow_column(const looking *w, const sk_factor *f, size_t c,
     }
     sk_pass_clear(&pass);
     sk_noisy_clear(&moved);
-    sk_free(z);
     return status;
 }
 
 /* Differences over half a standard deviation to both sides. */
-static sock_status follow_drift(const looking *w, const sk_factor *f, directions *t)
+static sock_status follow_drift(const looking *w, const sk_features *map, const sk_factor *f, directions *t)
 {
     const size_t d = w->series.d, steps = w->series.steps;
     for (size_t c = 0; c < t->f; c++) {
         double *mean = t->mean + c * steps * d, *covariance = t->covariance + c * steps * d * d;
         SK_TRY(sk_progress(w->m->ctx, "bands", -1));
-        SK_TRY(follow_column(w, f, c, 0.5, mean, covariance));
-        SK_TRY(follow_column(w, f, c, -0.5, mean, covariance));
+        SK_TRY(follow_column(w, map, f, c, 0.5, mean, covariance));
+        SK_TRY(follow_column(w, map, f, c, -0.5, mean, covariance));
         sk_scale(steps * d, 2, mean);
         sk_scale(steps * d * d, 2, covariance);
     }
@@ -401,8 +421,9 @@ static sock_status add_run(const looking *w, directions *t, size_t run)
     for (size_t i = 0; status >= 0 && i < n; i++)
         for (size_t c = 0; c < t->f; c++) {
             const size_t at = c * steps + first + i;
-            sk_tangent_row(w->z, first + i, t->mean + at * d, t->covariance + at * d2, y + i * rows * t->all + own + c,
-                           t->all);
+            double *row = y + i * rows * t->all + own + c; /* the mean's d numbers, then the variance's */
+            sk_tangent_row(w->z, first + i, t->mean + at * d, t->covariance + at * d2, row, t->all);
+            for (size_t k = 0; k < d; k++) t->seen[c] += row[k * t->all] * row[k * t->all];
         }
     if (status >= 0) sk_syrk(ctx, SK_TRANSPOSED, t->all, n * rows, 1, y, t->all, 1, t->information, t->all);
     sk_free(dv);
@@ -451,31 +472,86 @@ static sock_status penalties(const looking *w, const directions *t, double *mu)
     return SOCK_OK;
 }
 
-/* factor also moves with f: R R' X, X the v x f corner of the information. */
-static sock_status add_errors_of_f(const looking *w, const directions *t, sk_factor *f)
+/* inner (groups rank x f) = R' X of the law of V, X the v x f corner of the information. */
+static void corner_of(const looking *w, const directions *t, const sk_factor *f, double *inner)
+{
+    for (size_t e = 0; e < f->count; e++)
+        for (size_t a = 0; a < f->rank; a++)
+            sk_axpy(t->f, w->times * f->value[e * f->rank + a], t->information + e * t->all + t->v + t->r,
+                    inner + (f->group[e] * f->rank + a) * t->f);
+}
+
+/* m (f x f) = M, of which `inner` is what V takes. */
+static void left_of_f(const looking *w, const directions *t, size_t rows, const double *inner, double *m)
+{
+    for (size_t i = 0; i < t->f; i++)
+        for (size_t j = 0; j < t->f; j++) {
+            const double *own = t->information + (t->v + t->r + i) * t->all + t->v + t->r;
+            m[i * t->f + j] = w->times * own[j];
+            if (i == j) m[i * t->f + i] += fmax(1 - w->times * t->seen[i], 0);
+        }
+    sk_gemm(w->m->ctx, SK_TRANSPOSED, SK_PLAIN, t->f, t->f, rows, -1, inner, t->f, inner, t->f, 1, m, t->f);
+}
+
+/* turn (f x f) with turn turn' = M^-1; what R and V leave nearly nothing of is known that little. */
+static sock_status turn_of_f(const looking *w, const directions *t, size_t rows, const double *inner, double *turn)
 {
     sock_context *ctx = w->m->ctx;
-    const size_t rank = f->rank, columns = t->f;
-    double *inner = sk_doubles(ctx, f->groups * SK_MAX(rank, 1), SK_MAX(columns, 1)),
+    double *m = sk_doubles(ctx, t->f, t->f), *values = sk_doubles(ctx, t->f, 1);
+    sock_status status = m && values ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) left_of_f(w, t, rows, inner, m);
+    if (status >= 0) status = sk_eigh(ctx, t->f, m, t->f, values);
+    for (size_t e = 0; status >= 0 && e < t->f; e++)
+        for (size_t i = 0; i < t->f; i++)
+            turn[i * t->f + e] = m[e * t->f + i] / sqrt(fmax(values[e], SK_BAND_LEAST_KNOWN));
+    sk_free(m);
+    sk_free(values);
+    return status;
+}
+
+/* The columns of a factor, turned. */
+static sock_status turn_factor(sock_context *ctx, const double *turn, sk_factor *f)
+{
+    double *value = sk_doubles(ctx, SK_MAX(f->count, 1), SK_MAX(f->rank, 1));
+    if (!value) return SOCK_ENOMEM;
+    sk_gemm(ctx, SK_PLAIN, SK_PLAIN, f->count, f->rank, f->rank, 1, f->value, f->rank, turn, f->rank, 0, value,
+            f->rank);
+    sk_free(f->value);
+    f->value = value;
+    return SOCK_OK;
+}
+
+/* The law of the drift given R and V becomes that beside them, and V also moves with f: R R' X turn. */
+static sock_status join_laws(const looking *w, const directions *t, sk_factor *drift, sk_factor *f)
+{
+    sock_context *ctx = w->m->ctx;
+    const size_t rank = f->rank, columns = t->f, rows = f->groups * rank;
+    double *inner = sk_doubles(ctx, SK_MAX(rows, 1), SK_MAX(columns, 1)),
+           *turned = sk_doubles(ctx, SK_MAX(rows, 1), SK_MAX(columns, 1)),
+           *turn = sk_doubles(ctx, SK_MAX(columns, 1), SK_MAX(columns, 1)),
            *more = sk_doubles(ctx, SK_MAX(f->count, 1), SK_MAX(columns, 1));
-    sock_status status = inner && more ? SOCK_OK : SOCK_ENOMEM;
+    sock_status status = inner && turned && turn && more ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) corner_of(w, t, f, inner);
+    if (status >= 0 && columns) status = turn_of_f(w, t, rows, inner, turn);
+    if (status >= 0 && columns) status = turn_factor(ctx, turn, drift);
+    if (status >= 0)
+        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, rows, columns, columns, 1, inner, columns, turn, columns, 0, turned, columns);
     for (size_t e = 0; status >= 0 && e < f->count; e++)
         for (size_t a = 0; a < rank; a++)
-            sk_axpy(columns, w->times * f->value[e * rank + a], t->information + e * t->all + t->v + t->r,
-                    inner + (f->group[e] * rank + a) * columns);
-    for (size_t e = 0; status >= 0 && e < f->count; e++)
-        for (size_t a = 0; a < rank; a++)
-            sk_axpy(columns, f->value[e * rank + a], inner + (f->group[e] * rank + a) * columns, more + e * columns);
+            sk_axpy(columns, f->value[e * rank + a], turned + (f->group[e] * rank + a) * columns, more + e * columns);
     if (status >= 0) status = sk_factor_widen(ctx, f, columns, more);
     sk_free(inner);
+    sk_free(turned);
+    sk_free(turn);
     sk_free(more);
     return status;
 }
 
-static sock_status law_of_v(const looking *w, const sk_factor *drift, directions *t, sk_factor **out)
+/* The laws of V and, beside it and R, of a drift. */
+static sock_status both_laws(const looking *w, const sk_features *map, sk_factor *drift, directions *t, sk_factor **out)
 {
     double mu[SK_NOISE_MOST_DIM] = {0};
-    SK_TRY(follow_drift(w, drift, t));
+    SK_TRY(follow_drift(w, map, drift, t));
     for (size_t r = 0; r < w->series.runs; r++) SK_TRY(add_run(w, t, r));
     eliminate(t);
     for (size_t i = 0, at = 0; i < sk_diffusion_spread_systems(t->spread); i++) {
@@ -484,17 +560,32 @@ static sock_status law_of_v(const looking *w, const sk_factor *drift, directions
     }
     SK_TRY(penalties(w, t, mu));
     SK_TRY(sk_diffusion_spread_factor(w->m->ctx, t->spread, w->times, mu, out));
-    return add_errors_of_f(w, t, *out);
+    return join_laws(w, t, drift, *out);
 }
 
 /* The last term is the floor where there are two. */
-static sock_status diffusion_law(const looking *w, const sk_factor *drift, sk_factor **out)
+static sock_status diffusion_law(const looking *w, const sk_features *map, sk_factor *drift, sk_factor **out)
 {
     directions t = {0};
     sock_status status = directions_new(w, w->model->diffusion[0], drift, &t);
-    if (status >= 0 && t.spread) status = law_of_v(w, drift, &t, out);
+    if (status >= 0 && t.spread) status = both_laws(w, map, drift, &t, out);
     directions_clear(&t);
     return status;
+}
+
+/* The other drifts beside R and V: those of few columns, for each is two passes of the filter. */
+static sock_status turn_others(const looking *w, sk_spread *spread)
+{
+    size_t left = SK_BAND_OTHERS;
+    for (size_t i = 0; i < spread->others; i++) {
+        sk_factor *unused = NULL;
+        if (spread->other_law[i]->rank > left) continue;
+        left -= spread->other_law[i]->rank;
+        const sock_status status = diffusion_law(w, spread->other[i]->map, spread->other_law[i], &unused);
+        sk_factor_free(unused);
+        if (status < 0) return status;
+    }
+    return SOCK_OK;
 }
 
 /* ---- All of it ---- */
@@ -509,7 +600,8 @@ static sock_status look(looking *w, rivals *r)
     SK_TRY(drift_law(w, model->drift[0], w->fit->drift[w->fit->f], &model->spread->drift[0]));
     SK_TRY(put_candidates(w, r, model->spread));
     model->spread->diffusion_share[0] = 1;
-    SK_TRY(diffusion_law(w, model->spread->drift[0], &model->spread->diffusion[0]));
+    SK_TRY(diffusion_law(w, model->drift[0]->map, model->spread->drift[0], &model->spread->diffusion[0]));
+    SK_TRY(turn_others(w, model->spread));
     return sk_spread_at_data(ctx, w->m->rows, w->m->rows, model);
 }
 

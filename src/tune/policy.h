@@ -382,6 +382,10 @@
 #define SK_BAND_MEASURED 5000      /* steps of a filter for the same: each direction is a pass; */
 #define SK_BAND_PASSES 1e6         /* so many at most over the number of weights that move, */
 #define SK_BAND_MEASURED_LEAST 500 /* and at least these */
+#define SK_BAND_LEAST_KNOWN 0.01   /* of what is known of f given R and a: so much is left of it beside them at least */
+#define SK_BAND_OTHERS 60          /* columns of the laws of other drifts that are followed beside R and a */
+#define SK_BAND_STEPS 1000         /* steps that are followed to see what a rule makes of them, */
+#define SK_BAND_SUBSTEPS 4         /* in so many substeps at least */
 #define SK_BAND_NUMBERS 3e7        /* in the sums of one drift: a quarter of a gigabyte */
 #define SK_BAND_UNKNOWNS 400       /* numbers of V whose law is kept: it is a matrix of their square */
 #define SK_PRIOR_ROUNDS 12         /* of learned priors without a fold: more do not change one by a per mille */

@@ -9,12 +9,14 @@
 #include "diffusion/diffusionspread.h"
 #include "drift/driftspread.h"
 #include "model/bands.h"
+#include "tune/stepsurplus.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-/* The rows that are looked at, seen under the model; they stand for `times` as many. */
+/* The rows that are looked at, seen under the model; they stand for `times` as many. Of some of these steps are
+ * followed, each for `each` of them. */
 typedef struct looking {
     const sk_search *s;
     const sock_model *model;
@@ -23,6 +25,10 @@ typedef struct looking {
     double times;
     bool diagonal;
     sk_views *views;
+    sk_transitions *few; /* NULL: none are followed */
+    sk_views *few_views;
+    double each;
+    double *surplus; /* of few: d x d for each */
 } looking;
 
 /* ---- Rows ---- */
@@ -166,6 +172,72 @@ static sock_status information(const looking *w, sk_diffusion_spread *sums, cons
     return SOCK_OK;
 }
 
+/* I f over the rows of a view, n x d. */
+static sock_status drift_integral(const looking *w, const sk_view *v, double *out)
+{
+    const sk_rule *rule = v->rule;
+    const size_t d = v->d;
+    double *f = sk_doubles_unset(w->s->ctx, rule->nodes, d);
+    sock_status status = f ? sk_model_evaluate(w->s->ctx, w->model, rule->nodes, rule->x, f, NULL) : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < v->n; i++)
+        for (size_t e = rule->row[i]; e < rule->row[i + 1]; e++) sk_axpy(d, rule->weight[e], f + e * d, out + i * d);
+    sk_free(f);
+    return status;
+}
+
+static sock_status surplus_of(const looking *w, const sk_view *v, double *out)
+{
+    double *drift = sk_doubles(w->s->ctx, v->n, v->d);
+    sock_status status = drift ? drift_integral(w, v, drift) : SOCK_ENOMEM;
+    const sk_surplus_rows rows = {v->n, v->d, v->y, v->h, drift, v->integral, v->left};
+    if (status >= 0) status = sk_step_surplus(w->s->ctx, w->model, &rows, out);
+    sk_free(drift);
+    return status;
+}
+
+/* Every so manieth row, once for all parts: what the rule makes of its step. Not in many dimensions, where following is
+ * dear, nor with inputs. */
+static sock_status follow_steps(looking *w)
+{
+    sock_context *ctx = w->s->ctx;
+    const size_t d = w->rows->d, stride = sk_transitions_stride(w->rows, SK_BAND_STEPS);
+    const size_t count = (w->rows->n + stride - 1) / stride;
+    if (d > SK_MANY_DIMENSIONS || w->rows->in != d) return SOCK_OK;
+    size_t *keep = sk_alloc(ctx, count, sizeof *keep);
+    w->surplus = sk_doubles(ctx, count, d * d);
+    w->each = (double)w->rows->n / (double)count;
+    sock_status status = keep && w->surplus ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < count; i++) keep[i] = i * stride;
+    if (status >= 0) status = sk_transitions_subset(ctx, w->rows, count, keep, &w->few);
+    if (status >= 0) status = sk_search_views(w->s, w->few, w->model, w->diagonal, &w->few_views);
+    double *at = w->surplus;
+    for (size_t b = 0; status >= 0 && b < w->few->blocks; b++) {
+        const sk_view *v = NULL;
+        status = sk_views_take(ctx, w->few_views, b, &v);
+        if (status < 0) break;
+        status = surplus_of(w, v, at);
+        at += v->n * d * d;
+        sk_views_give(w->few_views, v);
+    }
+    sk_free(keep);
+    return status;
+}
+
+static sock_status add_surplus(const looking *w, sk_diffusion_spread *sums)
+{
+    const double *at = w->surplus;
+    for (size_t b = 0; w->few && b < w->few->blocks; b++) {
+        const sk_view *v = NULL;
+        SK_TRY(sk_views_take(w->s->ctx, w->few_views, b, &v));
+        const double eps = (v->d > 1 ? SK_JITTER_MANY : SK_JITTER_ONE) * v->typical->mean;
+        const sock_status status = sk_diffusion_spread_surplus(w->s->ctx, sums, v, eps, at, w->each);
+        at += v->n * v->d * v->d;
+        sk_views_give(w->few_views, v);
+        if (status < 0) return status;
+    }
+    return SOCK_OK;
+}
+
 /* term: the part as a model of its own. */
 static sock_status diffusion_law(const looking *w, const sk_trial *t, const sk_diffusion_term *term, sk_factor **out)
 {
@@ -175,6 +247,7 @@ static sock_status diffusion_law(const looking *w, const sk_trial *t, const sk_d
     double *mu = sk_doubles(ctx, t->d, 1);
     sock_status status = mu ? sk_diffusion_spread_new(ctx, term, SK_BAND_UNKNOWNS, &sums) : SOCK_ENOMEM;
     if (status >= 0 && sums) status = information(w, sums, &typical);
+    if (status >= 0 && sums) status = add_surplus(w, sums);
     assert(status < 0 || !sums || typical);
     for (size_t k = 0; status >= 0 && sums && !t->learned && k < sk_diffusion_spread_systems(sums); k++)
         mu[k] = sk_polish_penalty(w->s->rows->n, t->l, t->lambda_scale, t->diagonal ? typical->part[k] : typical->size);
@@ -273,6 +346,7 @@ static sock_status look(looking *w, sock_model *model)
     SK_TRY(sk_search_views(s, w->rows, model, w->diagonal, &w->views));
     SK_TRY(drift_laws(w, model->spread));
     SK_TRY(put_candidates(w, &t, pi, model->spread));
+    SK_TRY(follow_steps(w));
     SK_TRY(diffusion_laws(w, model->spread));
     return sk_spread_at_data(s->ctx, s->rows, w->rows, model);
 }
@@ -282,6 +356,9 @@ sock_status sk_search_spread(const sk_search *s, sock_model *model)
     looking w = {.s = s, .model = model, .diagonal = sk_all_diagonal(s, &s->choice)};
     if (!s->spec->bands || (s->limited && model->d > SK_MANY_DIMENSIONS)) return SOCK_OK;
     sock_status status = look(&w, model);
+    sk_views_free(w.few_views);
+    sk_transitions_free(w.few);
+    sk_free(w.surplus);
     sk_views_free(w.views);
     sk_transitions_free(w.some);
     if (status >= 0) return SOCK_OK;
