@@ -196,7 +196,7 @@ static int run(int count, char **arguments)
     const cli_option own[] = {
         {"sets", 0, &g.names, NULL, "A,B,...", "only these data sets"},
         {"methods", 0, &g.methods, NULL, "A,B,...", "only these rows (tables)"},
-        {"presets", 0, &g.presets, NULL, "A,B,...", "only these ways to fit (accuracy)"},
+        {"presets", 0, &g.presets, NULL, "A,B,...", "only these ways to fit (accuracy), or fit, true (check)"},
         {"levels", 0, &g.levels, NULL, "A,B,...", "only these levels of noise (noise)"},
         {"seeds", 0, &g.seeds, NULL, "K", "so many data sets of each kind (tables, accuracy, coverage)"},
         {"first", 0, &g.first, NULL, "S", "the first of these seeds (tables, accuracy, coverage; default 0)"},
