@@ -4,7 +4,7 @@ PYTHON ?= python3
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CTEST = ctest --output-on-failure --stop-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all release deps demo test test-release test-full asan tsan fuzz trust bench install python docs format check coverage clean help
+.PHONY: all release deps demo test test-release test-full asan tsan fuzz trust bench install python wheel docs format check coverage clean help
 
 all: release ## build the library and the program (build/sock)
 
@@ -56,6 +56,9 @@ install: release ## install under $(PREFIX), staged in $(DESTDIR) when given
 
 python: ## build the wheel of the Python package, in build/dist
 	@$(PYTHON) python/wheelmaker.py build/dist
+
+wheel: ## the same with OpenBLAS and all else inside, for other machines; needs patchelf
+	@$(PYTHON) python/wheelmaker.py --bundle build/dist
 
 dist: ## the sources of the last commit as build/dist/sock-VERSION.tar.gz
 	@mkdir -p build/dist

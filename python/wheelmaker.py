@@ -16,6 +16,8 @@ import tarfile
 import tempfile
 import zipfile
 
+import wheelbundle
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PACKAGE = os.path.join(ROOT, "python", "sock")
 
@@ -44,8 +46,12 @@ def _metadata():
     return "\n".join(lines)
 
 
-def _tag():
-    return f"py3-none-{re.sub(r'[^A-Za-z0-9_]', '_', sysconfig.get_platform())}"
+def _tag(glibc=None):
+    """glibc: (2, 34) where that is all that the wheel asks of a machine."""
+    platform = sysconfig.get_platform()
+    if glibc:
+        platform = platform.replace("linux", f"manylinux_{glibc[0]}_{glibc[1]}")
+    return f"py3-none-{re.sub(r'[^A-Za-z0-9_]', '_', platform)}"
 
 
 # ---- Building ----------------------------------------------------------------------------------------------------
@@ -91,8 +97,9 @@ class _Wheel:
     """A wheel in the making: a zip archive whose last file lists the others with their hashes. Dates are fixed, so that
     the same content makes the same file."""
 
-    def __init__(self, folder):
-        self.name = f"sock-{_version()}-{_tag()}.whl"
+    def __init__(self, folder, tag):
+        self.tag = tag
+        self.name = f"sock-{_version()}-{tag}.whl"
         self.zip = zipfile.ZipFile(os.path.join(folder, self.name), "w", zipfile.ZIP_DEFLATED)
         self.info = f"sock-{_version()}.dist-info"
         self.records = []
@@ -107,7 +114,7 @@ class _Wheel:
 
     def close(self):
         self.add(f"{self.info}/METADATA", _metadata())
-        self.add(f"{self.info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: wheelmaker\nRoot-Is-Purelib: false\nTag: {_tag()}\n")
+        self.add(f"{self.info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: wheelmaker\nRoot-Is-Purelib: false\nTag: {self.tag}\n")
         self.add(f"{self.info}/LICENSE", _read("LICENSE"))
         self.zip.writestr(zipfile.ZipInfo(f"{self.info}/RECORD", (2020, 1, 1, 0, 0, 0)),
                           "\n".join(self.records + [f"{self.info}/RECORD,,"]) + "\n")
@@ -116,12 +123,23 @@ class _Wheel:
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    wheel = _Wheel(wheel_directory)
+    """With the setting `bundle` the wheel holds all that the libraries need (wheelbundle.py)."""
+    with tempfile.TemporaryDirectory() as folder:
+        own = dict(_libraries(folder))
+        needs, tag, notices = {}, _tag(), {}
+        if (config_settings or {}).get("bundle"):
+            needs, glibc = wheelbundle.bundle(folder, sorted(own))
+            tag, notices = _tag(glibc), wheelbundle.notices()
+            for name in own:
+                with open(os.path.join(folder, name), "rb") as file:
+                    own[name] = file.read()
+    wheel = _Wheel(wheel_directory, tag)
     for path, content in _package_files():
         wheel.add(path, content)
-    with tempfile.TemporaryDirectory() as folder:
-        for name, content in _libraries(folder):
-            wheel.add(f"sock/lib/{name}", content, 0o755)
+    for path, content in [*((f"sock/lib/{name}", own[name]) for name in sorted(own)), *sorted(needs.items())]:
+        wheel.add(path, content, 0o755)
+    for name, text in sorted(notices.items()):
+        wheel.add(f"{wheel.info}/licenses/{name}", text)
     return wheel.close()
 
 
@@ -133,7 +151,7 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
         for name, content in _libraries(folder):
             with open(os.path.join(libraries, name), "wb") as file:
                 file.write(content)
-    wheel = _Wheel(wheel_directory)
+    wheel = _Wheel(wheel_directory, _tag())
     wheel.add("sock.pth", os.path.dirname(PACKAGE) + "\n")
     return wheel.close()
 
@@ -153,6 +171,7 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 if __name__ == "__main__":  # make python
-    target = sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "build", "dist")
+    given = [argument for argument in sys.argv[1:] if argument != "--bundle"]
+    target = given[0] if given else os.path.join(ROOT, "build", "dist")
     os.makedirs(target, exist_ok=True)
-    print(os.path.join(target, build_wheel(target)))
+    print(os.path.join(target, build_wheel(target, {"bundle": "--bundle" in sys.argv})))

@@ -1,6 +1,9 @@
 """The wheel, installed into a fresh environment, works from another place: without the checkout, without a network."""
 
+import ctypes
 import os
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -57,3 +60,50 @@ def test_the_wheel_is_whole_and_reproducible(root, tmp_path, clean):
         if name.endswith((".py", ".typed")):
             assert f"sock/{name}" in names
     assert "sock/lib/libsock.so.0" in names and "sock/lib/libsocksystems.so.0" in names
+
+
+NEEDS = """
+import sock, sys
+data = sock.datasets.load("gbm", seed=1)
+model = sock.SDE(tune=False, drift="linear", diffusion="linear", threads=1).fit(data.train)
+assert "<svg" in model.svg("fields")
+print(model.drift(1.0)[0, 0].hex())
+print("\\n".join({line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}))
+"""
+
+
+def test_the_bundled_wheel_needs_nothing_of_the_machine(root, plain, tmp_path, clean):
+    if not (root / "build" / "build.ninja").exists() or not shutil.which("patchelf") or not shutil.which("readelf"):
+        pytest.skip("there is no build tree to take the libraries from, or no patchelf")
+    done = subprocess.run([sys.executable, str(root / "python" / "wheelmaker.py"), "--bundle", str(tmp_path)], env=clean,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"manylinux_2_\d+_", done.stdout)
+    with zipfile.ZipFile(done.stdout.strip()) as archive:
+        archive.extractall(tmp_path / "site")
+        names = archive.namelist()
+    assert any(name.startswith("sock.libs/libopenblas-") for name in names)
+    for name in names:
+        if ".so" not in name:
+            continue
+        said = subprocess.run(["ldd", str(tmp_path / "site" / name)], capture_output=True, text=True, check=True).stdout
+        found = re.findall(r"^\s*(?:\S+ => )?(/\S+|not found)", said, re.M)
+        system = [path for path in found if not path.startswith(str(tmp_path / "site"))]
+        assert all(re.search(r"/(lib(c|m|mvec|gcc_s)|ld-linux-x86-64)\.so\.\d$", path) for path in system), (name, system)
+    # The same number where another copy of OpenBLAS is in the process first, as SciPy's or the system's may be.
+    first = "import ctypes; ctypes.CDLL('libopenblas.so.0', ctypes.RTLD_GLOBAL)\n" if has("libopenblas.so.0") else ""
+    for code in {NEEDS, first + NEEDS}:
+        said = subprocess.run([sys.executable, "-c", code], env={**clean, "PYTHONPATH": str(tmp_path / "site")}, cwd="/",
+                              capture_output=True, text=True)
+        assert said.returncode == 0, said.stderr
+        number, *mapped = said.stdout.split()
+        assert number == plain.drift(1.0)[0, 0].hex()
+        assert any(path.startswith(str(tmp_path)) and "/libopenblas-" in path for path in mapped)
+
+
+def has(library):
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
