@@ -378,6 +378,29 @@ static void test_plane__current_goes_round(void **state)
     sock_model_free(model);
 }
 
+static void central_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user;
+    for (size_t i = 0; i < count * d; i++) f[i] = -THETA * x[i];
+}
+
+/* Mass of a standard normal between two points. */
+static double mass(double from, double to) { return 0.5 * (erf(to / sqrt(2)) - erf(from / sqrt(2))); }
+
+/* A box that cuts the law off unevenly, -0.5 to 2 deviations: the cells of the fine grid at its edges hold what is not
+ * inside of them. */
+static void test_plane__edges_hold_what_is_not_inside(void **state)
+{
+    (void)state;
+    sock_model *model = wrap_fields(ctx, 2, central_drift, even_diffusion, NULL);
+    const double sd = sqrt(NOISE / (2 * THETA)), cell = 2.5 / (2 * SK_EXPLAIN_GRID),
+                 inside = mass(-0.5 + cell, 2 - cell) / mass(-0.5, 2);
+    sk_explained e = explain(model, -0.5 * sd, 2 * sd);
+    assert_close(law_of(&e)[SK_PLANE_EDGES].value, 1 - inside * inside, 1e-3, 0);
+    sk_explained_clear(&e);
+    sock_model_free(model);
+}
+
 /* dx = A x dt with a correlated, uneven a: S solves A S + S A' + a = 0; EP = tr((A + a S^-1 / 2)' 2 a^-1 (A + a S^-1 /
  * 2) S). Here A S = -a/2 + Q, Q antisymmetric: choose S, a and Q, and A = (Q - a/2) S^-1. */
 typedef struct linear {
@@ -672,6 +695,7 @@ int main(void)
         cmocka_unit_test(test_line__a_diffusion_that_vanishes_at_the_end),
         cmocka_unit_test(test_plane__rotating_ornstein_uhlenbeck),
         cmocka_unit_test(test_plane__current_goes_round),
+        cmocka_unit_test(test_plane__edges_hold_what_is_not_inside),
         cmocka_unit_test(test_plane__correlated_noise),
         cmocka_unit_test(test_plane__an_equilibrium_produces_nothing),
         cmocka_unit_test(test_plane__a_singular_diffusion_is_said),

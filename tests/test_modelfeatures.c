@@ -73,6 +73,63 @@ static void test_modelfeatures__solved_weights_are_the_fields(void **state)
     sock_context_free(ctx);
 }
 
+/* a(y) from the landmarks l (p x 2) and V (2 p x rank) of a diffusion of two states: V' (I x k(y, l)), squared. */
+static void squares(size_t p, size_t rank, const double *l, const double *v, const double *y, double *a)
+{
+    for (size_t r = 0; r < rank; r++) {
+        double g[2] = {0};
+        for (size_t i = 0; i < p; i++) {
+            const double u = y[0] - l[2 * i], w = y[1] - l[2 * i + 1], k = exp(-0.5 * (u * u + w * w) / 0.49);
+            for (size_t c = 0; c < 2; c++) g[c] += v[(c * p + i) * rank + r] * k;
+        }
+        for (size_t c = 0; c < 4; c++) a[c] += g[c / 2] * g[c % 2];
+    }
+}
+
+static void test_modelfeatures__solved_columns_are_the_diffusion(void **state)
+{
+    (void)state;
+    enum { POINTS = 150 };
+    sock_context *ctx = sock_context_new();
+    sock_options *opts = sock_options_new(ctx);
+    double t[POINTS], x[2 * POINTS];
+    for (size_t i = 0; i < POINTS; i++) {
+        t[i] = 0.1 * (double)i;
+        x[2 * i] = sin(0.37 * (double)i) + 0.1 * cos(3.1 * (double)i);
+        x[2 * i + 1] = cos(0.53 * (double)i) + 0.2 * sin(2.3 * (double)i * (double)i);
+    }
+    const size_t length = POINTS;
+    sock_data *data = NULL;
+    sock_model *model = NULL;
+    char *text = NULL;
+    assert_int_equal(sock_data_from_arrays(ctx, 2, 1, &length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    sock_options_set(ctx, opts, "tune", "no");
+    sock_options_set(ctx, opts, "drift", "affine");
+    sock_options_set(ctx, opts, "diffusion", "nystrom:m=6,of=gauss,eta=0.7");
+    if (sock_fit(ctx, data, opts, &model) < 0) fail_msg("%s", sock_message(ctx));
+    assert_int_equal(sock_model_features(ctx, model, &text), SOCK_OK);
+    json_t *told = json_loads(text, 0, NULL), *entry = json_array_get(json_object_get(told, "diffusion"), 0);
+    assert_true(json_is_true(json_object_get(entry, "solved")));
+    size_t p, q;
+    double *l = numbers(json_object_get(json_object_get(entry, "arrays"), "0.landmarks"), &p),
+           *v = numbers(json_object_get(entry, "v"), &q);
+    const double floor = json_number_value(json_object_get(told, "floor"));
+    for (int s = 0; s < 12; s++) {
+        const double y[2] = {0.2 * s - 1.1, cos(s)};
+        double a[4] = {floor, 0, 0, floor}, expected[4];
+        squares(p / 2, q / p, l, v, y, a);
+        assert_int_equal(sock_model_diffusion(ctx, model, 1, y, expected), SOCK_OK);
+        for (size_t c = 0; c < 4; c++) assert_true(fabs(a[c] - expected[c]) < 1e-6 * (expected[0] + expected[3]));
+    }
+    free(l), free(v);
+    json_decref(told);
+    sock_string_free(text);
+    sock_model_free(model);
+    sock_data_free(data);
+    sock_options_free(opts);
+    sock_context_free(ctx);
+}
+
 static void nothing(void *user, size_t count, size_t d, const double *x, double *f)
 {
     (void)user, (void)x;
@@ -95,6 +152,7 @@ static void test_modelfeatures__functions_have_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_modelfeatures__solved_weights_are_the_fields),
+                                       cmocka_unit_test(test_modelfeatures__solved_columns_are_the_diffusion),
                                        cmocka_unit_test(test_modelfeatures__functions_have_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

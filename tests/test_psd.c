@@ -225,6 +225,7 @@ static void prop_compression_is_a_factorisation(void **state)
         assert_int_equal(m, SK_MIN(n, prepared->p * (prepared->p + 1) / 2));
         double *u = left_vectors(ctx, prepared), *back = test_doubles(m * m), *unit = test_doubles(m * m);
         for (size_t j = 0; j < m; j++) unit[j * m + j] = 1;
+        for (size_t j = 0; j < m * m; j++) back[j] = 7;                            /* what was there does not count */
         assert_int_equal(sk_psd_project_rows(ctx, prepared, m, u, back), SOCK_OK); /* U' U */
         for (size_t j = 0; j < m * m; j++) assert_close(back[j], unit[j], 1e-9, 1);
         for (size_t j = 0; j < m; j++)

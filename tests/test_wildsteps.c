@@ -106,9 +106,10 @@ static void test_wildsteps__excursions_are_closed(void **state)
 {
     (void)state;
     static double x[STEPS + 1];
-    for (int moving = 0; moving < 2; moving++) {
+    static const size_t some[] = {40, 4, SK_WILD_RETURN};
+    for (int moving = 0; moving < 3; moving++) {
         pull(x);
-        const size_t points = moving ? 4 : 40;
+        const size_t points = some[moving];
         for (size_t i = 900; i < 900 + points; i++) x[i] = moving ? x[i] + 999 : 999;
         sk_wild wild = wild_of(x);
         assert_int_equal(wild.count, 2);
@@ -116,6 +117,11 @@ static void test_wildsteps__excursions_are_closed(void **state)
         for (size_t i = 890; i < 950; i++) assert_int_equal(wild.step[i], i >= 899 && i < 900 + points);
         sk_wild_clear(&wild);
     }
+    pull(x); /* too long to be one: the two far steps alone */
+    for (size_t i = 900; i < 900 + SK_WILD_RETURN + 1; i++) x[i] += 999;
+    sk_wild wild = wild_of(x);
+    assert_int_equal(wild.left, 2);
+    sk_wild_clear(&wild);
 }
 
 /* Stretches of points that are all far, each somewhere else: all steps in them stay out, and they are no bursts. */

@@ -498,7 +498,7 @@ static void close_excursion(const hunt *w, size_t s, bool *left)
             for (size_t i = s + 1; i < r; i++) left[w->point[i]] = true;
             return;
         }
-        if (w->u[r * w->d + k] != 0 && (!lonely || r > s + SK_WILD_RETURN)) return;
+        if (w->u[r * w->d + k] != 0 && (!lonely || r >= s + SK_WILD_RETURN)) return;
     }
 }
 

@@ -175,7 +175,6 @@ sk_psd_map sk_psd_full_map(const sk_psd_prepared *prepared, size_t d)
     return (sk_psd_map){.m = prepared->n,
                         .p = prepared->p,
                         .d = d,
-                        .pairs = d * (d + 1) / 2,
                         .phi = prepared->plain ? prepared->given : prepared->phi,
                         .nodes = prepared->nodes,
                         .ld = prepared->plain ? prepared->given_ld : prepared->p,

@@ -72,7 +72,7 @@ sock_status sk_psd_projgrad(sock_context *ctx, sk_psd_inner *inner, bool acceler
     memcpy(v, q, D * D * sizeof *v);
     while (!sk_psd_done(inner, point) && !sk_psd_exhausted(inner)) {
         SK_GO(step(ctx, inner, v, lipschitz, y, s, next));
-        extrapolate(D * D, accelerated ? (1 - root) / (1 + root) : 0, next, q, v);
+        extrapolate(D * D, accelerated ? (1 - root) / (1 + root) : 0, next, q, v); /* momentum: speed only */
         if (inner->iterations % LOOK == 0) SK_GO(look(ctx, inner, q, point));
         SK_GO(sk_progress(ctx, "diffusion problem", -1));
     }
