@@ -183,6 +183,25 @@ static void test_courses__memory_may_fail(void **state)
     sock_data_free(data);
 }
 
+/* Many states and few steps: nothing is said of them, and no table of all pairs is made (it would take 1.1 GB). */
+static void test_courses__many_states_take_no_table(void **state)
+{
+    (void)state;
+    enum { D = 12000, POINTS = 4 };
+    static const size_t length = POINTS;
+    static double x[D * POINTS];
+    static const double when[POINTS] = {0, 1, 2, 3};
+    sk_courses out;
+    sock_data *data = NULL;
+    sk_normals((sk_key){8, SK_PURPOSE_TEST}, 0, 0, 0, (size_t)D * POINTS, x);
+    assert_true(sock_data_from_arrays(ctx, D, 1, &length, when, x, NULL, NULL, NULL, &data) >= 0);
+    assert_int_equal(sock_set_memory_limit(ctx, (size_t)sk_resident_memory("") + 200000000), SOCK_OK);
+    assert_int_equal(sk_courses_find(ctx, data, NULL, &out), SOCK_OK);
+    assert_int_equal(sock_set_memory_limit(ctx, 0), SOCK_OK);
+    assert_true(out.count == 0 && !out.smooth);
+    sock_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_courses__few_steps_are_sums_of_each_other),
         cmocka_unit_test(test_courses__without_noise_states_are_smooth),
         cmocka_unit_test(prop_noise_is_all_there_is),
+        cmocka_unit_test(test_courses__many_states_take_no_table),
         cmocka_unit_test(test_courses__memory_may_fail),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

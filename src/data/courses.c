@@ -42,10 +42,9 @@ static sock_status prepare(study *s)
 {
     s->step = sk_doubles(s->ctx, s->c, 1);
     s->unit = sk_doubles(s->ctx, s->c, 1);
-    s->factor = sk_doubles(s->ctx, s->c, s->c);
     s->term = sk_doubles(s->ctx, s->c, 1);
     s->follows = sk_alloc(s->ctx, s->c, sizeof *s->follows);
-    return s->step && s->unit && s->factor && s->term && s->follows ? SOCK_OK : SOCK_ENOMEM;
+    return s->step && s->unit && s->term && s->follows ? SOCK_OK : SOCK_ENOMEM;
 }
 
 /* ---- Products of increments ---- */
@@ -241,6 +240,8 @@ sock_status sk_courses_find(sock_context *ctx, const sock_data *data, const bool
     if (status < 0) goto out;
     visit_steps(&s, find_largest);
     if (s.pairs < SK_FOLLOWER_STEPS * s.c) goto out;
+    s.factor = sk_doubles(ctx, s.c, s.c); /* smaller than the data, which have more steps than columns */
+    if (!s.factor) SK_GO(SOCK_ENOMEM);
     visit_steps(&s, add_products);
     factorise(&s);
     SK_GO(name_followers(&s, out));
