@@ -69,6 +69,20 @@ function makeKinds() {
   }
 }
 
+// Sizes of the two states.
+const SIZES = { huge: [1e30, 1e30], tiny: [1e-30, 1e-30], unlike: [1e15, 1e-15], ordinary: [1, 1] };
+
+function makeSizes() {
+  for (const [name, [one, other]] of Object.entries(SIZES)) {
+    const lines = ['traj,t,x,y'];
+    for (let j = 0; j < 6; j++)
+      for (let i = 0; i < 9; i++) lines.push([j, i / 10, one * Math.sin(3.1 * j + i), other * Math.cos(j + 1.7 * i)].join(','));
+    writeFileSync(join(folder, `${name}.csv`), lines.join('\n') + '\n');
+    sock('fit', `${name}.csv`, '--no-tune', '--drift', 'linear', '--diffusion', 'linear', '-o', `${name}.sock`, '--quiet');
+    sock('report', `${name}.sock`, `${name}.csv`, '-o', `${name}.html`, '--quiet');
+  }
+}
+
 const rows = (text) => text.trim().split('\n').slice(1).map((line) => line.split(',').map(Number));
 const read = (name) => readFileSync(join(folder, name), 'utf8');
 
@@ -271,6 +285,28 @@ const tests = {
     assert.match(text, /^x,f,f_truth,a,a_truth\n(-?[\d.e+-]+,){4}-?[\d.e+-]+\n/);
     assert.equal(text.trim().split('\n').length, 242);
     await context.close();
+  },
+  // Data of any size, and any number that a reader may type as a start: nothing is shown that is no number, nothing breaks or hangs.
+  async 'hostile numbers are borne'(browser) {
+    makeSizes();
+    for (const [name, [size]] of Object.entries(SIZES)) {
+      const { page, context, faults } = await openPage(browser, `${name}.html`);
+      await openCharts(page);
+      const starts = page.locator('#live .stage input[type=number]');
+      assert.ok((await starts.count()) >= 2, `${name}: no starts to type`);
+      for (const value of ['1e308', '-1.7e308', '0', '5e-324', String(size), '-1e9', '']) {
+        for (const box of await starts.all()) {
+          await box.fill(value);
+          await box.dispatchEvent('change');
+        }
+        await page.waitForTimeout(60);
+        assert.equal(await page.evaluate(() => 6 * 7), 42);
+      }
+      const text = await page.evaluate(() => document.body.innerText);
+      assert.doesNotMatch(text, /\bNaN\b|\bInfinity\b|\bundefined\b/, name);
+      assert.deepEqual(faults, [], name);
+      await context.close();
+    }
   },
   async 'hostile names are text'(browser) {
     const { page, context, faults } = await openPage(browser, 'hostile.html');
