@@ -107,6 +107,49 @@ static void test_smooth__a_state_at_rest_is_the_mean_of_its_observations(void **
     sock_model_free(model);
 }
 
+/* Three states that never move, seen with errors that have to do with each other: after k observations their mean, with
+ * R / k, so that the next one has the variance (1 + 1/k) R. A run of one step stands before one of three. */
+static void test_filter__three_states_at_rest_are_means_of_their_observations(void **state)
+{
+    (void)state;
+    enum { D = 3, STEPS = 4 };
+    static const size_t first[] = {0, 1, 4};
+    const double r[D * D] = {0.5, 0.2, -0.1, 0.2, 0.4, 0.15, -0.1, 0.15, 0.3}, reach[D] = {1e-9, 1e-9, 1e-9};
+    const double inverse_of_r[D * D] = {0.0975, -0.075, 0.07, -0.075, 0.14, -0.095, 0.07, -0.095, 0.16}; /* times det */
+    const double det = 0.5 * 0.0975 - 0.2 * 0.075 - 0.1 * 0.07;
+    double y[D * STEPS], next[D * STEPS], h[STEPS] = {1, 0.5, 2, 1}, sum[D] = {0}, count = 1;
+    for (size_t i = 0; i < STEPS; i++)
+        for (size_t l = 0; l < D; l++) {
+            y[D * i + l] = i < 2 ? cos((double)(i + 3 * l)) : next[D * (i - 1) + l];
+            next[D * i + l] = sin((double)(2 * i + l));
+        }
+    const sk_series series = {D, STEPS, 2, first, y, next, h, {0}};
+    sock_model *model = wrap_fields(ctx, D, rest, rest, NULL);
+    const sk_filter_spec spec = {model, r, {{1, false}, reach, NULL, NULL}};
+    sk_pass pass;
+    assert_int_equal(sk_pass_new(ctx, &series, true, &pass), SOCK_OK);
+    assert_int_equal(sk_filter(ctx, &series, &spec, &pass), SOCK_OK);
+    for (size_t i = 0; i < STEPS; i++) {
+        const size_t point = i + 1 + (i > 0);
+        const bool begins = i < 2;
+        double quadratic = 0, e[D];
+        count = begins ? 1 : count;
+        for (size_t l = 0; l < D; l++) {
+            sum[l] = begins ? y[D * i + l] : sum[l];
+            e[l] = next[D * i + l] - sum[l] / count;
+        }
+        const double wider = 1 + 1 / count;
+        for (size_t k = 0; k < D * D; k++) quadratic += e[k / D] * inverse_of_r[k] / det / wider * e[k % D];
+        assert_close(pass.term[i], -0.5 * (quadratic + D * log(2 * acos(-1) * wider) + log(det)), 1e-12, 1);
+        for (size_t l = 0; l < D; l++) sum[l] += next[D * i + l];
+        count++;
+        for (size_t l = 0; l < D; l++) assert_close(pass.m[D * point + l], sum[l] / count, 1e-13, 1);
+        for (size_t k = 0; k < D * D; k++) assert_close(pass.p[D * D * point + k], r[k] / count, 1e-13, 1);
+    }
+    sk_pass_clear(&pass);
+    sock_model_free(model);
+}
+
 /* ---- A linear system: the exact likelihood ---- */
 
 static void relax(void *user, size_t count, size_t d, const double *x, double *f)
@@ -314,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_filter__without_noise_it_is_the_likelihood_by_moments),
         cmocka_unit_test(test_smooth__without_noise_states_are_what_was_observed),
         cmocka_unit_test(test_smooth__a_state_at_rest_is_the_mean_of_its_observations),
+        cmocka_unit_test(test_filter__three_states_at_rest_are_means_of_their_observations),
         cmocka_unit_test(test_filter__is_exact_for_a_linear_system),
         cmocka_unit_test(prop_filter__order_and_threads_do_not_matter),
         cmocka_unit_test(test_filter__a_lost_law_starts_again),
