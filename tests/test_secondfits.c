@@ -4,6 +4,7 @@
 #include "api/orderstat.h"
 #include "inertia/inertiafit.h"
 #include "la/la.h"
+#include "tune/policy.h"
 #include "tunefits.h"
 
 #include <unistd.h>
@@ -244,8 +245,128 @@ static void test_secondfits__two_dimensions_with_rotation(void **state)
     assert_close(a[11], 0.16, 0.08, 0.64);
     assert_close(a[15], 0.40, 0.08, 0.40);
     assert_true(a[0] == 0 && a[2] == 0 && a[5] == 0 && a[7] == 0);
+    double low[4], high[4], inside = 0, all = 0;
+    const sock_bands bands = {.f_low = low, .f_high = high};
+    for (size_t i = 0; i < (size_t)MANY * POINTS; i += 7) {
+        assert_int_equal(sock_model_bands(ctx, model, 1, at + 4 * i, 0.9, &bands), SOCK_OK);
+        pull(at + 4 * i, truth);
+        for (size_t c = 0; c < 2; c++, all++) inside += truth[c] >= low[2 + c] && truth[c] <= high[2 + c];
+    }
+    assert_true(inside / all > 0.6); /* points hang together: one fit may be off in a corner */
     sock_model_free(model);
     sock_data_free(data);
+}
+
+/* ---- Bands ---- */
+
+/* Half the width of the band of 90 % in standard deviations of what it says: the factor of policy.h and 1.645. */
+static double deviation(const double *low, const double *high, size_t i)
+{
+    return (high[i] - low[i]) / (2 * 1.6448536 * SK_BAND_FACTOR);
+}
+
+/* Of an oscillator in equilibrium weights of 1, q and v are apart, with the variances a / T, a / (T <q^2>) and a / (T
+ * <v^2>) over a time T, were velocities observed; that positions alone are hardly widens them. Of n innovations a has
+ * the relative variance 2 / n. */
+static void test_secondfits__bands_are_those_of_regression(void **state)
+{
+    (void)state;
+    static const char *const plain[] = {"order",  "2",         "noise",    "none", "drift",
+                                        "affine", "diffusion", "constant", NULL};
+    oscillators *o = oscillate(0.1);
+    sock_data *data = positions_of(o, 0.1, 0);
+    sock_model *model = fit(data, plain);
+    const double at[] = {0, 0, 1, 0, 0, 1}, time = PATHS * (POINTS - 2) * 0.1, steps = PATHS * (POINTS - 2);
+    double f_low[6], f_high[6], a_low[12], a_high[12], square[2] = {0}, a[4];
+    assert_true(sock_model_has_bands(model));
+    const sock_bands bands = {.f_low = f_low, .f_high = f_high, .a_low = a_low, .a_high = a_high};
+    assert_int_equal(sock_model_bands(ctx, model, 3, at, 0.9, &bands), SOCK_OK);
+    assert_int_equal(sock_model_diffusion(ctx, model, 1, at, a), SOCK_OK);
+    for (size_t i = 0; i < (size_t)PATHS * POINTS; i++) {
+        square[0] += o->q[i] * o->q[i] / (PATHS * POINTS);
+        square[1] += o->v[i] * o->v[i] / (PATHS * POINTS);
+    }
+    const double still = a[3] / time,
+                 sd[] = {sqrt(still), sqrt(still * (1 + 1 / square[0])), sqrt(still * (1 + 1 / square[1]))};
+    for (size_t i = 0; i < 3; i++) {
+        const double ratio = deviation(f_low, f_high, 2 * i + 1) / sd[i];
+        if (!(ratio > 0.9 && ratio < 1.2)) fail_msg("point %zu: %g", i, ratio);
+        assert_true(f_low[2 * i] == at[2 * i + 1] && f_high[2 * i] == at[2 * i + 1]); /* v is certain */
+        assert_true(a_low[4 * i] == 0 && a_high[4 * i] == 0);
+    }
+    assert_close(deviation(a_low, a_high, 3) / (a[3] * sqrt(2 / steps)), 1, 0.1, 1);
+    sock_model_free(model);
+    sock_data_free(data);
+    free(o);
+}
+
+/* Draws are models of order 2 about f and a, as far from them as the bands say, also out of a file. */
+static void test_secondfits__draws_are_of_order_two(void **state)
+{
+    (void)state;
+    enum { DRAWS = 400 };
+    char path[] = "/tmp/second-XXXXXX";
+    static const char *const plain[] = {"order",  "2",         "noise",    "none", "drift",
+                                        "affine", "diffusion", "constant", NULL};
+    oscillators *o = oscillate(0.1);
+    sock_data *data = positions_of(o, 0.1, 0);
+    sock_model *model = fit(data, plain), *loaded = NULL;
+    const double at[] = {1, -0.5};
+    double low[2], high[2], f[2], a[4], drawn[2], kicks[4], mean = 0, square = 0, a_mean = 0, a_square = 0;
+    double a_low[4], a_high[4];
+    const sock_bands bands = {.f_low = low, .f_high = high, .a_low = a_low, .a_high = a_high};
+    assert_int_equal(sock_model_bands(ctx, model, 1, at, 0.9, &bands), SOCK_OK);
+    assert_int_equal(sock_model_drift(ctx, model, 1, at, f), SOCK_OK);
+    assert_int_equal(sock_model_diffusion(ctx, model, 1, at, a), SOCK_OK);
+    close(mkstemp(path));
+    assert_int_equal(sock_model_save(ctx, model, path), SOCK_OK);
+    assert_int_equal(sock_model_load(ctx, path, &loaded), SOCK_OK);
+    unlink(path);
+    for (uint64_t i = 0; i < DRAWS; i++) {
+        sock_model *draw = NULL;
+        assert_int_equal(sock_model_draw(ctx, i % 2 ? model : loaded, 3, i, &draw), SOCK_OK);
+        assert_int_equal(sock_model_order(draw), 2);
+        assert_int_equal(sock_model_drift(ctx, draw, 1, at, drawn), SOCK_OK);
+        assert_int_equal(sock_model_diffusion(ctx, draw, 1, at, kicks), SOCK_OK);
+        assert_true(drawn[0] == -0.5 && kicks[0] == 0 && kicks[1] == 0);
+        mean += (drawn[1] - f[1]) / DRAWS;
+        square += (drawn[1] - f[1]) * (drawn[1] - f[1]) / DRAWS;
+        a_mean += (kicks[3] - a[3]) / DRAWS;
+        a_square += (kicks[3] - a[3]) * (kicks[3] - a[3]) / DRAWS;
+        sock_model_free(draw);
+    }
+    const double sd = deviation(low, high, 1), a_sd = deviation(a_low, a_high, 3);
+    assert_close(mean / sd, 0, 0.2, 1);
+    assert_close(sqrt(square) / sd, 1, 0.12, 1);
+    assert_close(a_mean / a_sd, 0, 0.2, 1);
+    assert_close(sqrt(a_square) / a_sd, 1, 0.12, 1);
+    sock_model_free(loaded);
+    sock_model_free(model);
+    sock_data_free(data);
+    free(o);
+}
+
+/* With noise f has bands, and a says why it has none. */
+static void test_secondfits__with_noise_a_says_why_it_has_no_bands(void **state)
+{
+    (void)state;
+    static const char *const noisy[] = {"order",  "2",         "noise",    "diag", "drift",
+                                        "affine", "diffusion", "constant", NULL};
+    oscillators *o = oscillate(0.1);
+    sock_data *data = positions_of(o, 0.1, 0.02);
+    sock_model *model = fit(data, noisy);
+    const double at[] = {1, 0};
+    double low[2], high[2];
+    const sock_bands bands = {.f_low = low, .f_high = high};
+    char *json = NULL;
+    assert_int_equal(sock_model_bands(ctx, model, 1, at, 0.9, &bands), SOCK_OK);
+    assert_true(high[1] - low[1] > 0.05 && high[1] - low[1] < 0.5);
+    assert_int_equal(sock_model_info(ctx, model, &json), SOCK_OK);
+    assert_non_null(strstr(json, "those of f alone: R and a are told together"));
+    sock_string_free(json);
+    sock_model_free(model);
+    sock_data_free(data);
+    free(o);
 }
 
 /* ---- The file, and paths ---- */
@@ -332,10 +453,9 @@ static void refuses(const sock_data *data, const char *const *pairs, const char 
 static void test_secondfits__what_does_not_go_with_it_is_refused_by_name(void **state)
 {
     (void)state;
-    static const char *const wrong[][2] = {{"bands", "yes"},       {"lower", "0"},    {"upper", "1"},
-                                           {"quadrature", "left"}, {"weights", "no"}, {"polish", "no"},
-                                           {"average", "no"},      {"substeps", "2"}, {"budget", "10"},
-                                           {"correction", "no"},   {"hold", "linear"}};
+    static const char *const wrong[][2] = {
+        {"lower", "0"},    {"upper", "1"},    {"quadrature", "left"}, {"weights", "no"},    {"polish", "no"},
+        {"average", "no"}, {"substeps", "2"}, {"budget", "10"},       {"correction", "no"}, {"hold", "linear"}};
     oscillators *o = oscillate(0.1);
     sock_data *data = positions_of(o, 0.1, 0);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -450,6 +570,9 @@ int main(void)
         cmocka_unit_test(test_secondfits__clean_positions_have_no_noise),
         cmocka_unit_test(test_secondfits__kinematic_rows_say_the_same),
         cmocka_unit_test(test_secondfits__two_dimensions_with_rotation),
+        cmocka_unit_test(test_secondfits__bands_are_those_of_regression),
+        cmocka_unit_test(test_secondfits__draws_are_of_order_two),
+        cmocka_unit_test(test_secondfits__with_noise_a_says_why_it_has_no_bands),
         cmocka_unit_test(test_secondfits__a_file_keeps_the_order),
         cmocka_unit_test(test_secondfits__a_step_has_the_right_law),
         cmocka_unit_test(test_secondfits__what_does_not_go_with_it_is_refused_by_name),

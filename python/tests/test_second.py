@@ -57,6 +57,15 @@ def test_data_say_that_they_look_like_positions():
     assert told["second_order"] == [True] and told["order_statistic"][0] > 0.1
 
 
+def test_bands_and_draws(model):
+    low, high = model.drift_band([[1.0, 0.0]])[:2]
+    assert low[0, 0] == high[0, 0] == 0 and low[0, 1] < -1 < high[0, 1]
+    low, high = model.diffusion_band([[1.0, 0.0]])[:2]
+    assert low[0, 1, 1] < 1.05 and high[0, 1, 1] > 0.95 and high[0, 0, 0] == 0
+    draw = model.draw(1)
+    assert draw.order_ == 2 and draw.drift([[0.2, 0.7]])[0, 0] == 0.7
+
+
 def test_the_model_is_checked(model):
     assert model.check().ok and model.info_["pattern"] == "none"
     wrong = sock.KnownSDE(
@@ -97,10 +106,7 @@ def test_what_knows_order_one_says_so(model, tmp_path):
         sock.SDE(order=2, substeps=2).fit(data)
     told = model.explain(lower=[-2, -2], upper=[2, 2])  # without data, which have no velocities
     assert len(told["fixed_points"]) == 1
-    with pytest.raises(sock.UsageError, match="order 2|lower and upper"):
-        model.explain()
-    with pytest.raises(sock.UsageError, match="bands is 'yes'; allowed with order = 2: no"):  # True is what is asked for
-        sock.SDE(order=2, bands=True).fit(data)
+    assert len(model.explain()["fixed_points"]) == 1  # the range is that of the fit
 
 
 def test_a_saved_model_is_the_same(model, tmp_path):

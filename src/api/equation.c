@@ -77,7 +77,7 @@ static sock_status variances(sock_context *ctx, const sock_model *model, size_t 
 static sock_status collect(sock_context *ctx, const sock_model *model, size_t i, formula *all)
 {
     const sk_drift_term *term = model->drift[i];
-    const double share = model->spread ? model->spread->share[i] : 1;
+    const double share = sk_spread_share(model->spread, i);
     double *variance = NULL;
     sock_status status = variances(ctx, model, i, &variance);
     for (size_t j = 0; status >= 0 && j < sk_features_count(term->map); j++) {

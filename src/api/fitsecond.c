@@ -14,9 +14,6 @@ static sock_status refuse_given(const sk_fit_job *job)
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         if (sk_option_is_set(job->opts, unknown[i]))
             return sk_fail(job->ctx, SOCK_EUSAGE, "%s is given; it does not go with order = 2", unknown[i]);
-    if (sk_option_is_set(job->opts, "bands") && sk_option_flag(job->opts, "bands"))
-        return sk_fail(job->ctx, SOCK_EUSAGE,
-                       "bands is 'yes'; allowed with order = 2: no (they do not go together yet)");
     return SOCK_OK;
 }
 

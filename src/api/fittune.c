@@ -185,8 +185,8 @@ static sock_status tell_second(sk_fit_job *job, const strays *wild, sk_record *r
     record->tuned = true;
     record->order = 2;
     record->quadrature = sk_strdup(job->ctx, "filter");
-    record->bands_reason = sk_strdup(job->ctx, "models of order 2 have none yet");
-    if (!record->quadrature || !record->bands_reason) return SOCK_ENOMEM;
+    if (!record->quadrature) return SOCK_ENOMEM;
+    SK_TRY(sk_record_tell_bands(job->ctx, model, sk_option_flag(job->opts, "bands"), record));
     record->n = sk_data_intervals(job->data);
     for (size_t i = 0; i < model->diffusion_terms; i++) record->rank += model->diffusion[i]->rank;
     SK_TRY(sk_record_certify(job->ctx, record));

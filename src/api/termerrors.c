@@ -89,7 +89,7 @@ sock_status sk_drift_squares(const sock_model *model, bool (*wanted)(const sk_dr
         if (!wanted(model->drift[i])) continue;
         sock_status status = list_features(model->drift[i]->map, squares, &m);
         for (size_t k = 0; status >= 0 && k < model->d; k++)
-            status = add_component(&m, model->drift[i], s->drift[i], s->share[i], k, squares);
+            status = add_component(&m, model->drift[i], s->drift[i], sk_spread_share(s, i), k, squares);
         sk_monomials_clear(&m);
         if (status < 0) return status;
     }

@@ -125,6 +125,12 @@ typedef struct sk_inertial_fit {
 sock_status sk_inertial_run(const sk_inertial *w, bool noisy, size_t most, sk_inertial_fit *out);
 void sk_inertial_fit_clear(sk_inertial_fit *fit);
 
+/* ---- inertiaspread.c ---- */
+
+/* Bands of a model in the units of the data, made of a fit by sk_inertial_restore; without them where the numbers do not
+ * allow it. */
+sock_status sk_inertial_spread(const sk_inertial *w, const sk_inertial_fit *fit, sock_model *model);
+
 /* ---- inertiastage.c ---- */
 
 /* As sk_tune, for positions of second-order dynamics. */

@@ -325,7 +325,8 @@ static sock_status inquire(inquiry *q, sock_model **out)
     SK_TRY(retreat(q, used, &fit, &list));
     SK_TRY(tell(q, fit, list));
     if (used) SK_TRY(tell_noise(q, fit));
-    return sk_inertial_restore(&q->w, fit->now.model, fit->now.noise, out);
+    SK_TRY(sk_inertial_restore(&q->w, fit->now.model, fit->now.noise, out));
+    return q->w.spec->bands ? sk_inertial_spread(&q->w, fit, *out) : SOCK_OK;
 }
 
 sock_status sk_tune_inertia(sock_context *ctx, const sk_tune_spec *spec, sock_model **out, sk_tune_outcome *told)

@@ -86,6 +86,19 @@ static sock_status add_within(sock_context *ctx, const sk_drift_term *term, cons
     return status;
 }
 
+/* f += the terms that are a part of every candidate. */
+static sock_status add_certain(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *f)
+{
+    for (size_t i = 0; i < model->spread->drifts; i++) {
+        if (model->spread->share[i] > 0) continue;
+        double *space = sk_doubles_unset(ctx, sk_drift_term_space(model->drift[i], count), 1);
+        if (!space) return SOCK_ENOMEM;
+        sk_drift_term_add(ctx, model->drift[i], count, x, f, space);
+        sk_free(space);
+    }
+    return SOCK_OK;
+}
+
 /* Candidate j as a drift of its own, at points. */
 static sock_status candidate_at(sock_context *ctx, const sock_model *model, size_t j, size_t count, const double *x,
                                 double *f)
@@ -98,7 +111,7 @@ static sock_status candidate_at(sock_context *ctx, const sock_model *model, size
     sk_drift_term_add(ctx, term, count, x, f, space);
     if (j < s->drifts) sk_scale(count * s->d, 1 / s->share[j], f);
     sk_free(space);
-    return SOCK_OK;
+    return add_certain(ctx, model, count, x, f);
 }
 
 static sock_status add_between(sock_context *ctx, const sock_model *model, size_t count, const double *x,

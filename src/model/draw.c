@@ -29,10 +29,23 @@ static sock_status normals_for(sock_context *ctx, const sk_factor *f, sk_key key
 
 /* ---- The drift ---- */
 
+/* The terms that are a part of every candidate. */
+static sock_status add_certain(sock_context *ctx, const sock_model *model, sock_model *out)
+{
+    for (size_t i = 0; i < model->spread->drifts; i++) {
+        sk_drift_term *term = NULL;
+        if (model->spread->share[i] > 0) continue;
+        SK_TRY(sk_drift_term_copy(ctx, model->drift[i], &term));
+        SK_TRY(sk_model_add_drift(ctx, out, term));
+    }
+    return SOCK_OK;
+}
+
 static sock_status add_candidate(sock_context *ctx, const sock_model *model, size_t j, sock_model *out)
 {
     const sk_spread *s = model->spread;
     sk_drift_term *term = NULL;
+    SK_TRY(add_certain(ctx, model, out));
     SK_TRY(sk_drift_term_copy(ctx, j < s->drifts ? model->drift[j] : s->other[j - s->drifts], &term));
     if (j < s->drifts) sk_scale(sk_drift_term_size(term) * s->d, 1 / s->share[j], term->weight);
     return sk_model_add_drift(ctx, out, term);
@@ -113,6 +126,7 @@ sock_status sk_model_draw(sock_context *ctx, const sock_model *model, uint64_t s
     sock_model *draw = NULL;
     SK_TRY(sk_need_spread(ctx, model, "draw"));
     SK_TRY(sk_model_new(ctx, model->d, (const char *const *)model->structure->state, &draw));
+    draw->structure->order = model->structure->order;
     sock_status status = sk_model_copy_bounds(ctx, model, draw);
     if (status >= 0) status = sk_model_copy_inputs(ctx, model, draw);
     if (status >= 0) status = draw_drift(ctx, model, key, number, draw);

@@ -58,6 +58,8 @@ double sk_spread_own(const sk_spread *s)
     return own > 0 ? own : 0;
 }
 
+double sk_spread_share(const sk_spread *s, size_t i) { return s && s->share[i] > 0 ? s->share[i] : 1; }
+
 const sk_factor *sk_spread_law(const sk_spread *s, size_t c)
 {
     return c < s->drifts ? s->drift[c] : s->other_law[c - s->drifts];

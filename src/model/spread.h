@@ -16,7 +16,8 @@
 
 typedef struct sk_spread {
     size_t d, in, drifts, others, diffusions; /* in: coordinates of a point, states and inputs */
-    double *share;           /* drifts: of each drift term of the model, which is its share times a drift of its own */
+    double *share;           /* drifts: of each drift term of the model, which is its share times a drift of its own;
+                                0: a term that is certain (v of order 2), and a part of every candidate */
     double *pi;              /* drifts + others: weights of the terms and the others as candidates, sum 1 */
     sk_factor **drift;       /* drifts: law of the weights of that own drift */
     sk_drift_term **other;   /* candidates that are not in f */
@@ -29,6 +30,10 @@ typedef struct sk_spread {
 
 /* What the terms of f have of within: 1 less the pi of candidates with laws of their own. */
 double sk_spread_own(const sk_spread *spread);
+
+/* What the numbers of term i are multiplied by to be its part of f: its share, and 1 where it is certain or there is no
+ * spread (NULL). */
+double sk_spread_share(const sk_spread *spread, size_t i);
 
 /* The law of the weights of term c of f, or of candidate c - drifts; NULL: none. And what two uniform numbers make a
  * draw of: candidate *j, and the law *c that it is moved by. */
