@@ -319,10 +319,12 @@ static void test_horizon__level_whatever_runs_know_of_their_steps(void **state)
 static void test_horizon__by_hand(void **state)
 {
     (void)state;
-    const double many[] = {1, 3, 0, 4}, same[] = {2, 2, 2, 2}, along[] = {0.5, 1.5, 0, 2}, one[] = {1, 1, 1, 1};
+    const double many[] = {1, 3, 0, 4, 9}, little[] = {0.9, 1.1, 0.8, 1.2, 7}, same[] = {2, 2, 2, 2},
+                 along[] = {0.5, 1.5, 0, 2}, one[] = {1, 1, 1, 1};
     assert_close(sk_check_horizon(4, 4, many, same), 0, 0, 1);
-    assert_close(sk_check_horizon(4, 4, many, one), 4 * 1 / 2.5, 1e-14, 0);   /* no covariance */
-    assert_close(sk_check_horizon(4, 4, many, along), 4 * 1 / 1.5, 1e-14, 0); /* 1.25, at most 1 / 2 */
+    assert_close(sk_check_horizon(4, 4, many, one), 4 * 1 / 2.5, 1e-14, 0);    /* no covariance */
+    assert_close(sk_check_horizon(4, 4, many, along), 4 * 1 / 1.5, 1e-14, 0);  /* 1.25, at most 1 / 2 */
+    assert_close(sk_check_horizon(4, 4, many, little), 4 * 1 / 2.0, 1e-14, 0); /* 0.25; the fifth is no run */
 }
 
 static void prop_scoretest__what_was_fitted_is_not_tested(void **state)

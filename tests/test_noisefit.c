@@ -369,9 +369,30 @@ static void test_noisemodel__scales_and_shares(void **state)
     sock_model_free(two);
 }
 
+/* Maps of one kernel that stand on other points have the same text and shapes, and are not the same. */
+static void test_maps_are_compared_by_their_numbers(void **state)
+{
+    (void)state;
+    static const double x[2][4] = {{0, 1, 2, 3}, {0, 1, 2, 4}};
+    sk_features *map[3] = {NULL};
+    bool same = false;
+    for (size_t i = 0; i < 3; i++) {
+        sk_kernel *kernel = NULL;
+        assert_int_equal(sk_kernel_parse(ctx, "drift", "nystrom:m=4,of=gauss,eta=1,seed=0", &kernel), SOCK_OK);
+        assert_int_equal(sk_features_new(ctx, "drift", kernel, 1, 4, x[i / 2], &map[i]), SOCK_OK);
+        sk_kernel_free(kernel);
+    }
+    assert_int_equal(sk_same_map(ctx, map[0], map[1], &same), SOCK_OK);
+    assert_true(same);
+    assert_int_equal(sk_same_map(ctx, map[0], map[2], &same), SOCK_OK);
+    assert_false(same);
+    for (size_t i = 0; i < 3; i++) sk_features_free(map[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_maps_are_compared_by_their_numbers),
         cmocka_unit_test(test_measured__long_trajectories_are_cut),
         cmocka_unit_test(test_lag__finds_the_variance_of_the_noise),
         cmocka_unit_test(test_start__finds_noise_slope_and_diffusion),

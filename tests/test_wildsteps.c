@@ -281,6 +281,9 @@ static void test_wildsteps__gap(void **state)
     back[1] = true; /* the two go there and back */
     assert_int_equal(sk_wild_gap(N, size, 40, back), 2);
     assert_int_equal(sk_wild_gap(15, size, 4, NULL), 0); /* too few below to know their tail */
+    for (size_t i = 0; i < 3; i++) size[i] = 1e9;
+    assert_int_equal(sk_wild_gap(3 + SK_WILD_TAIL_LEAST, size, 3, NULL), 0);
+    assert_int_equal(sk_wild_gap(4 + SK_WILD_TAIL_LEAST, size, 3, NULL), 3); /* just enough */
 }
 
 static void test_wildsteps__rules(void **state)

@@ -203,7 +203,7 @@ sock_status sk_fitted_new(sock_context *ctx, const sock_model *model, const sk_c
 static bool is_active(const sk_fitted *fitted, size_t feature, size_t k)
 {
     const sk_drift_term *term = leading_drift(fitted->model);
-    return !term->map || term->weight[feature * term->d + k] != 0;
+    return !term || !term->map || term->weight[feature * term->d + k] != 0;
 }
 
 static size_t most_directions(size_t columns, size_t leading)
