@@ -207,7 +207,7 @@ list_pieces <- function(data, state) {
 
 values_of <- function(data) {
   v <- t(.Call(C_data_values, data$pointer))
-  colnames(v) <- c("traj", "t", data$names)
+  colnames(v) <- c("traj", "t", data$names, .Call(C_data_inputs, data$pointer))
   v
 }
 
@@ -496,31 +496,52 @@ print.sock <- function(x, ...) {
 }
 
 # Drift and diffusion where the data are: curves in one dimension, arrows and the trace of a in the plane of two states.
-plot.sock <- function(x, data = x$data, states = 1:2, ...) {
+plot.sock <- function(x, data = x$data, states = 1:2, u = NULL, ...) {
   if (is.null(data)) stop("give the data to draw beside: plot(model, data)", call. = FALSE)
-  if (x$order == 2L) stop("the model is of order 2, and plot() knows order 1; sock_report() draws it", call. = FALSE)
-  if (length(x$inputs)) stop("figures of models with inputs are made by sock plot and sock report", call. = FALSE)
-  values <- values_of(sock_data(data))[, -(1:2), drop = FALSE]
+  if (x$order == 2L) stop("the model is of order 2, its velocities are not in the data; figures know order 1", call. = FALSE)
+  d <- length(x$names)
+  data <- model_data(x, data)
+  values <- values_of(data)[, -(1:2), drop = FALSE]
+  held <- if (length(x$inputs)) held_inputs(x, values, u)
+  values <- values[, seq_len(d), drop = FALSE]
   old <- par(mfrow = c(1, if (x$has_diffusion) 2 else 1))
   on.exit(par(old))
-  if (length(x$names) == 1L) plot_line(x, values, data) else plot_plane(x, values, states)
+  if (d == 1L) plot_line(x, values, data, held) else plot_plane(x, values, states, held)
   invisible(x)
 }
 
+# Where the inputs are held while the states vary: at u, by name, else at the middle of the data.
+held_inputs <- function(model, values, u) {
+  held <- vapply(model$inputs, function(n) if (n %in% colnames(values)) stats::median(values[, n]) else NA_real_, 0)
+  strange <- setdiff(names(u), model$inputs)
+  if (length(u) && (is.null(names(u)) || length(strange)))
+    stop("u must name inputs; they are: ", paste(model$inputs, collapse = ", "), call. = FALSE)
+  held[names(u)] <- as.double(unlist(u))
+  if (anyNA(held)) stop("give a value for ", paste(model$inputs[is.na(held)], collapse = ", "), ": u = list(", model$inputs[is.na(held)][1],
+                        " = ...)", call. = FALSE)
+  held
+}
+
+field_at <- function(model, points, held, ...) {
+  if (is.null(held)) predict(model, points, ...) else predict(model, points, ..., inputs = as.list(held))
+}
+
+at_inputs <- function(held) if (is.null(held)) "" else paste0(" at ", paste(names(held), signif(held, 3), sep = " = ", collapse = ", "))
+
 # A curve with its band of 90 % where the model tells one; heights are those of the middle of the range.
-plot_field <- function(model, values, data, type, label, title) {
+plot_field <- function(model, values, data, type, label, title, held = NULL) {
   grid <- seq(min(values), max(values), length.out = 200)
-  curve <- as.vector(predict(model, grid, type))
-  band <- tryCatch(predict(model, grid, type, interval = "confidence"), error = function(e) NULL)
+  curve <- as.vector(field_at(model, grid, held, type))
+  band <- tryCatch(field_at(model, grid, held, type, interval = "confidence"), error = function(e) NULL)
   middle <- 11:190
   heights <- range(curve, if (!is.null(band)) c(as.vector(band$lwr)[middle], as.vector(band$upr)[middle]))
-  plot(grid, curve, type = "n", ylim = heights, xlab = model$names, ylab = label, main = title)
+  plot(grid, curve, type = "n", ylim = heights, xlab = model$names, ylab = label, main = paste0(title, at_inputs(held)))
   if (!is.null(band))
     polygon(c(grid, rev(grid)), c(as.vector(band$lwr), rev(as.vector(band$upr))), col = "#0072b238", border = NA)
   guess <- vapply(grid, function(g) sum(abs(values - g) <= 0.05 * diff(range(values))), 0) < max(3, length(values) %/% 1000)
   lines(grid, ifelse(guess, NA, curve), col = "#0072b2", lwd = 2)
   lines(grid, ifelse(guess, curve, NA), col = "#0072b2", lty = 3)
-  plot_moments(sock_evidence(model, data), label, grid, curve)
+  if (is.null(held)) plot_moments(sock_evidence(model, data), label, grid, curve) # dots are of all inputs together
   rug(quantile(values, seq(0, 1, 0.01)))
 }
 
@@ -537,27 +558,27 @@ plot_moments <- function(moments, label, grid, curve) {
   points(x[good], y[good], pch = 16, cex = 0.6)
 }
 
-plot_line <- function(model, values, data) {
-  plot_field(model, values, data, "drift", "f", "drift")
+plot_line <- function(model, values, data, held) {
+  plot_field(model, values, data, "drift", "f", "drift", held)
   abline(h = 0, col = "gray")
-  if (model$has_diffusion) plot_field(model, values, data, "diffusion", "a", "diffusion")
+  if (model$has_diffusion) plot_field(model, values, data, "diffusion", "a", "diffusion", held)
 }
 
-plot_plane <- function(model, values, states) {
+plot_plane <- function(model, values, states, held) {
   box <- apply(values[, states], 2, quantile, c(0.01, 0.99))
   grid <- as.matrix(expand.grid(seq(box[1, 1], box[2, 1], length.out = 15), seq(box[1, 2], box[2, 2], length.out = 15)))
   at <- matrix(apply(values, 2, median), nrow(grid), ncol(values), byrow = TRUE)
   at[, states] <- grid
-  f <- predict(model, at)[, states]
+  f <- field_at(model, at, held)[, states]
   gap <- (box[2, ] - box[1, ]) / 14
   scale <- 0.9 / max(abs(t(f) / gap), .Machine$double.xmin)
   frame <- function(title) plot(values[, states], pch = ".", col = "gray", xlab = model$names[states[1]],
-                                ylab = model$names[states[2]], main = title)
+                                ylab = model$names[states[2]], main = paste0(title, at_inputs(held)))
   frame("drift")
   arrows(at[, states[1]], at[, states[2]], at[, states[1]] + scale * f[, 1], at[, states[2]] + scale * f[, 2], length = 0.04,
          col = "#0072b2")
   if (model$has_diffusion) {
-    a <- predict(model, at, "diffusion")
+    a <- field_at(model, at, held, "diffusion")
     trace <- rowSums(vapply(states, function(k) a[, k, k], numeric(nrow(at))))
     frame("diffusion (area: trace of a)")
     points(at[, states], cex = 3 * sqrt(trace / max(trace, .Machine$double.xmin)), col = "#0072b2")

@@ -39,6 +39,9 @@
     X(sock_data_trajectories)                                                                                          \
     X(sock_data_points)                                                                                                \
     X(sock_data_intervals)                                                                                             \
+    X(sock_data_inputs)                                                                                                \
+    X(sock_data_input_name)                                                                                            \
+    X(sock_data_input)                                                                                                 \
     X(sock_data_name)                                                                                                  \
     X(sock_data_trajectory)                                                                                            \
     X(sock_fit_files)                                                                                                  \
@@ -262,18 +265,32 @@ static SEXP r_data_names(SEXP pointer)
 }
 
 /* All points: (1 + 1 + d) x points: trajectory from 1, time, state. */
+/* Names of the known inputs. */
+static SEXP r_data_inputs(SEXP pointer)
+{
+    const sock_data *data = held(pointer, "data set");
+    const size_t m = so.sock_data_inputs(data);
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)m));
+    for (size_t k = 0; k < m; k++)
+        SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkCharCE(so.sock_data_input_name(data, k), CE_UTF8));
+    UNPROTECT(1);
+    return out;
+}
+
+/* Trajectory, time, states, inputs of each point, a column each point. */
 static SEXP r_data_values(SEXP pointer)
 {
     const sock_data *data = held(pointer, "data set");
-    const size_t d = so.sock_data_dim(data), rows = d + 2;
+    const size_t d = so.sock_data_dim(data), m = so.sock_data_inputs(data), rows = d + m + 2;
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)rows, (int)so.sock_data_points(data)));
     double *to = REAL(out);
     for (size_t j = 0; j < so.sock_data_trajectories(data); j++) {
-        const double *t = NULL, *x = NULL;
+        const double *t = NULL, *x = NULL, *u = m ? so.sock_data_input(data, j) : NULL;
         const size_t n = so.sock_data_trajectory(data, j, &t, &x);
         for (size_t i = 0; i < n; i++, to += rows) {
             to[0] = (double)(j + 1), to[1] = t[i];
             memcpy(to + 2, x + i * d, d * sizeof *to);
+            if (m) memcpy(to + 2 + d, u + i * m, m * sizeof *to);
         }
     }
     UNPROTECT(1);
@@ -585,15 +602,37 @@ static SEXP r_option_keys(void)
     {                                                                                                                  \
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
-static const R_CallMethodDef entries[] = {
-    ENTRY(open, 1),        ENTRY(data_read, 3),    ENTRY(data_convert, 5), ENTRY(data_arrays, 6),
-    ENTRY(data_counts, 1), ENTRY(data_unit, 2),    ENTRY(data_names, 1),   ENTRY(data_values, 1),
-    ENTRY(fit, 4),         ENTRY(fit_files, 4),    ENTRY(model_load, 1),   ENTRY(model_save, 2),
-    ENTRY(model_names, 1), ENTRY(model_inputs, 1), ENTRY(model_order, 1),  ENTRY(model_has_diffusion, 1),
-    ENTRY(model_info, 1),  ENTRY(field, 5),        ENTRY(band, 5),         ENTRY(draw, 3),
-    ENTRY(simulate, 11),   ENTRY(smooth, 2),       ENTRY(score, 5),        ENTRY(check, 4),
-    ENTRY(evidence, 2),    ENTRY(explain, 5),      ENTRY(version, 0),      ENTRY(blas_remark, 0),
-    ENTRY(option_keys, 0), {NULL, NULL, 0}};
+static const R_CallMethodDef entries[] = {ENTRY(open, 1),
+                                          ENTRY(data_read, 3),
+                                          ENTRY(data_convert, 5),
+                                          ENTRY(data_arrays, 6),
+                                          ENTRY(data_counts, 1),
+                                          ENTRY(data_unit, 2),
+                                          ENTRY(data_names, 1),
+                                          ENTRY(data_values, 1),
+                                          ENTRY(data_inputs, 1),
+                                          ENTRY(fit, 4),
+                                          ENTRY(fit_files, 4),
+                                          ENTRY(model_load, 1),
+                                          ENTRY(model_save, 2),
+                                          ENTRY(model_names, 1),
+                                          ENTRY(model_inputs, 1),
+                                          ENTRY(model_order, 1),
+                                          ENTRY(model_has_diffusion, 1),
+                                          ENTRY(model_info, 1),
+                                          ENTRY(field, 5),
+                                          ENTRY(band, 5),
+                                          ENTRY(draw, 3),
+                                          ENTRY(simulate, 11),
+                                          ENTRY(smooth, 2),
+                                          ENTRY(score, 5),
+                                          ENTRY(check, 4),
+                                          ENTRY(evidence, 2),
+                                          ENTRY(explain, 5),
+                                          ENTRY(version, 0),
+                                          ENTRY(blas_remark, 0),
+                                          ENTRY(option_keys, 0),
+                                          {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

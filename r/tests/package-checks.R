@@ -69,6 +69,16 @@ stopifnot(abs(mean(held[, 7, 1]) - 2) < 0.3)
 stopifnot(is.finite(sock_score(forced, driven)[["loglik"]]))
 stopifnot(any(grepl("^inputs +u .linear., f . ", capture.output(print(forced)))))
 
+# Figures hold the inputs: at the median of the data, or where they are told; the curve is that of predict there.
+pdf(NULL)
+middle <- sock:::held_inputs(forced, sock:::values_of(forced$data), NULL)
+stopifnot(identical(names(middle), "u"), abs(middle - median(driven$u)) < 1e-12, identical(sock:::held_inputs(forced, sock:::values_of(forced$data), list(u = 1)), c(u = 1)))
+stopifnot(identical(as.vector(sock:::field_at(forced, 0, c(u = 1))), as.vector(f)))
+plot(forced)
+plot(forced, u = list(u = 1))
+stopifnot(grepl("they are: u", tryCatch(plot(forced, u = list(v = 1)), error = conditionMessage)))
+dev.off()
+
 # Second order: positions alone; what does not know it says so.
 set.seed(3)
 swing <- do.call(rbind, lapply(1:40, function(j) {
