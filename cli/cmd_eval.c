@@ -2,10 +2,12 @@
  *
  * Columns: the state, the inputs if there are some, f_<name>, and with a diffusion a_<name>_<name> for k <= l, then
  * sigma_<name>_<name> row by row.
+ * With --natural states that are logarithms are shown as what they are the logarithms of (naturalunits.h).
  * With --bands each is followed by its _lo and _hi, and the last column is `outside`. */
 #define _GNU_SOURCE
 #include "cli.h"
 #include "inputvalues.h"
+#include "naturalunits.h"
 #include "table.h"
 
 #include <math.h>
@@ -18,6 +20,8 @@ typedef struct fields {
     double *x, *u, *f, *a, *sigma; /* a and sigma are NULL for a model of the drift alone */
     bool banded;
     sock_bands band; /* as many numbers each */
+    bool natural;
+    natural_units units; /* with natural */
 } fields;
 
 /* ---- Points ---- */
@@ -96,19 +100,23 @@ static void write_name(table *out, const char *prefix, const char *first, const 
     }
 }
 
+static const char *name_of(const sock_model *model, const fields *at, size_t k)
+{
+    return at->natural ? at->units.name[k] : sock_model_name(model, k);
+}
+
 static void write_header(table *out, const sock_model *model, const fields *at)
 {
     const size_t d = at->d;
     const bool diffusion = at->a != NULL;
-    for (size_t k = 0; k < d; k++) table_name(out, "", sock_model_name(model, k), NULL);
+    for (size_t k = 0; k < d; k++) table_name(out, "", name_of(model, at, k), NULL);
     for (size_t k = 0; k < at->inputs; k++) table_name(out, "", sock_model_input_name(model, k), NULL);
-    for (size_t k = 0; k < d; k++) write_name(out, "f_", sock_model_name(model, k), NULL, at->banded);
+    for (size_t k = 0; k < d; k++) write_name(out, "f_", name_of(model, at, k), NULL, at->banded);
     for (size_t k = 0; diffusion && k < d; k++)
-        for (size_t l = k; l < d; l++)
-            write_name(out, "a_", sock_model_name(model, k), sock_model_name(model, l), at->banded);
+        for (size_t l = k; l < d; l++) write_name(out, "a_", name_of(model, at, k), name_of(model, at, l), at->banded);
     for (size_t k = 0; diffusion && k < d; k++)
         for (size_t l = 0; l < d; l++)
-            write_name(out, "sigma_", sock_model_name(model, k), sock_model_name(model, l), at->banded);
+            write_name(out, "sigma_", name_of(model, at, k), name_of(model, at, l), at->banded);
     if (at->banded) table_name(out, "", "outside", NULL);
     table_end_row(out);
 }
@@ -191,6 +199,7 @@ static int grid_points(const cli *c, const sock_model *model, const char *grid, 
 {
     int code = input_values_check(c, model, given, true, "give --input-value NAME=NUMBER,... with --grid");
     if (code < 0) code = make_grid(c, grid, at);
+    if (code < 0 && at->natural) code = natural_points(c, &at->units, at->count, at->x);
     if (code >= 0) return code;
     at->u = calloc(at->count * at->inputs + 1, sizeof *at->u);
     if (!at->u) return cli_fail(c, SOCK_ENOMEM);
@@ -226,6 +235,7 @@ static void fields_clear(fields *at)
     free(at->x), free(at->u), free(at->f), free(at->a), free(at->sigma);
     free(b->f_low), free(b->f_high), free(b->a_low), free(b->a_high), free(b->sigma_low), free(b->sigma_high);
     free(b->outside);
+    natural_units_clear(&at->units);
 }
 
 /* What the options say. */
@@ -251,6 +261,8 @@ static int check_asked(const cli *c, const asked *a, fields *at, double *level)
     if (code < 0 && !a->file == !a->grid)
         code = cli_usage_error(c, "give the points: either --at FILE or --grid LOW:HIGH:COUNT");
     at->band.simultaneous = a->simultaneous;
+    if (code < 0 && at->natural && at->banded)
+        code = cli_usage_error(c, "--bands are those of the logarithms: leave --natural out");
     if (code < 0) code = parse_level(c, a->level, at, level);
     return code < 0 ? cli_check_output(c, a->output) : code;
 }
@@ -261,13 +273,15 @@ static int make_fields(cli *c, const asked *a, const sock_model *model, double l
     input_values given = {0};
     at->d = sock_model_dim(model);
     at->inputs = sock_model_inputs(model);
-    int code = input_values_read(c, model, a->values, &given);
+    int code = at->natural ? natural_units_of(c, model, &at->units) : -1;
+    if (code < 0) code = input_values_read(c, model, a->values, &given);
     if (code < 0) code = (a->file ? read_points : grid_points)(c, model, a->file ? a->file : a->grid, &given, at);
     if (code < 0) code = check_table(c, at, sock_model_has_diffusion(model));
     input_values_clear(&given);
     if (code >= 0) return code;
     sock_status status = evaluate(c, model, at);
     if (status >= 0 && at->banded) status = evaluate_bands(c, model, level, at);
+    if (status >= 0 && at->natural) natural_fields(&at->units, at->count, at->x, at->f, at->a, at->sigma);
     return status < 0 ? cli_fail(c, status) : -1;
 }
 
@@ -293,6 +307,8 @@ static int run(int count, char **arguments)
         {"bands", 0, NULL, &at.banded, NULL, "with each field the ends of its band"},
         {"level", 0, &a.level, NULL, "P", "probability of the bands (default: 0.9)"},
         {"simultaneous", 0, NULL, &a.simultaneous, NULL, "bands of f that hold the whole curve, not each point"},
+        {"natural", 0, NULL, &at.natural, NULL,
+         "points and fields of x itself where a state is log(x) (Ito's formula)"},
         {"input-value", 0, &a.values, NULL, "NAME=NUMBER,...", "value of an input of the model, in place of a column"},
         {"output", 'o', &a.output, NULL, "FILE", "where the table goes (default: standard output)"},
         {0}};
@@ -313,7 +329,7 @@ static int run(int count, char **arguments)
 }
 
 const cli_verb verb_eval = {"eval",
-                            "eval MODEL (--at FILE | --grid LOW:HIGH:COUNT) [--bands] [-o FILE]",
+                            "eval MODEL (--at FILE | --grid LOW:HIGH:COUNT) [--bands | --natural] [-o FILE]",
                             "evaluate the fields of a model at points",
                             "  sock eval model.sock --grid -2:2:101 -o fields.csv\n"
                             "  sock eval model.sock --at points.csv\n"

@@ -32,8 +32,9 @@ void facts_free(rep_facts *facts);
 
 /* ---- What is written of them, each a piece of HTML ---- */
 
-void words_verdict(FILE *out, const rep_facts *facts);  /* what the check says, with its tests */
-void words_data(FILE *out, const rep_facts *facts);     /* what the data are, in a paragraph */
+void words_verdict(FILE *out, const rep_facts *facts); /* what the check says, with its tests */
+void words_logs(FILE *out, const rep_facts *facts); /* which states are logarithms, and what that makes of the page */
+void words_data(FILE *out, const rep_facts *facts); /* what the data are, in a paragraph */
 void words_summary(FILE *out, const rep_facts *facts);  /* what was learned and how well it predicts: paragraphs */
 void words_warnings(FILE *out, const rep_facts *facts); /* a list, or nothing */
 void card_write(FILE *out, const rep_facts *facts);     /* the model card */

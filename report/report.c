@@ -294,6 +294,7 @@ static void put_first(FILE *out, const rep_facts *f)
     words_warnings(out, f);
     words_data(out, f);
     equation_write(out, f);
+    words_logs(out, f);
     fputs("</section>\n", out);
 }
 

@@ -4,11 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *unit_inside_log(const char *name, size_t *length)
+{
+    const size_t all = strlen(name);
+    if (all <= strlen("log()") || strncmp(name, "log(", 4) != 0 || name[all - 1] != ')') return NULL;
+    *length = all - strlen("log()");
+    return name + strlen("log(");
+}
+
 void unit_of(const char *name, size_t size, char *text)
 {
     const size_t length = strlen(name);
+    size_t inside;
     text[0] = 0;
-    if (length < 3) return;
+    if (length < 3 || unit_inside_log(name, &inside)) return;
     const char close = name[length - 1], open = (char)(close == ']' ? '[' : close == ')' ? '(' : 0);
     const char *from = open ? strrchr(name, open) : NULL;
     if (!from || from == name || (size_t)(name + length - from) > 14) return;

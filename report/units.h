@@ -4,7 +4,12 @@
 
 #include <stddef.h>
 
-/* What stands in brackets at the end of the name, with the space before it left out; "" when there is none. */
+/* The x of a state that is called log(x), as fits with --log call it: where it begins in the name, and its length.
+ * NULL: the state is no logarithm. */
+const char *unit_inside_log(const char *name, size_t *length);
+
+/* What stands in brackets at the end of the name, with the space before it left out; "" when there is none, and for a
+ * logarithm, which has no unit. */
 void unit_of(const char *name, size_t size, char *text);
 
 /* " [mm/s]" (power 1) or " [mm²/s]" (power 2): the unit of f and a where both names have one, else "". */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "evidence.h"
 #include "facts.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -244,6 +245,35 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
     fputs("Where few are near, curves are faint and a guess.", out);
     if (f->has_check && !f->check.ok) fputs(" Bands assume that the equation is right, and the verdict objects.", out);
     fputs("</p>\n", out);
+}
+
+static void put_var(FILE *out, const char *name, size_t length)
+{
+    char *copy = strndup(name, length);
+    fputs("<var>", out);
+    if (copy) page_text(out, copy);
+    fputs("</var>", out);
+    free(copy);
+}
+
+void words_logs(FILE *out, const rep_facts *f)
+{
+    size_t count = 0, length;
+    for (size_t k = 0; k < f->d; k++) {
+        const char *x = unit_inside_log(sock_model_name(f->model, k), &length);
+        if (!x) continue;
+        fputs(count++ ? "; of "
+                      : "<p class=\"note logs\">All fields, paths, figures and numbers here are of logarithms. Of ",
+              out);
+        put_var(out, x, length);
+        fputs(" itself (Ito's formula): drift ", out);
+        put_var(out, x, length);
+        fputs("\xe2\x80\x89(<var>f</var> + <var>a</var>/2), noise ", out);
+        put_var(out, x, length);
+        fputs("\xe2\x80\x89\xe2\x88\x9a<var>a</var>, with <var>f</var> and <var>a</var> those of its logarithm", out);
+    }
+    if (count)
+        fputs(f->record.order == 2 ? ".</p>\n" : "; <code>sock eval --natural</code> tabulates them.</p>\n", out);
 }
 
 void words_summary(FILE *out, const rep_facts *f)
