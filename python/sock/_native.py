@@ -363,6 +363,8 @@ def _check_address_space() -> None:
 
 def _open(name: str, prototypes: Any) -> ctypes.CDLL:
     path = os.path.join(folder(), name)
+    if not os.path.isdir(folder()) and not os.environ.get("SOCK_LIBRARY_PATH"):
+        path = name  # a system's package: its libraries lie where the loader finds them
     try:
         library = ctypes.CDLL(path)
     except OSError as error:
