@@ -44,6 +44,11 @@ extern const cli_verb verb_fit, verb_eval, verb_simulate, verb_score, verb_check
 /* All verbs that the overview shows, NULL at the end. */
 extern const cli_verb *const cli_verbs[];
 
+/* The program: what comes first of all (it may start itself anew), then the verb that the arguments name. Answers the
+ * exit code. */
+void cli_prepare(char **arguments);
+int cli_run(int count, char **arguments);
+
 /* The state of one run: context, library options, what every verb takes. */
 typedef struct cli {
     sock_context *ctx;

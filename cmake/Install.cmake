@@ -10,6 +10,9 @@ install(TARGETS sock_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET sock_program)
   install(TARGETS sock_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET sock_mpi)
+  install(TARGETS sock_mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 # Manual pages, made by the program that was just built, and completion for shells.
 if(TARGET sock_program AND NOT CMAKE_CROSSCOMPILING)
   add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/man1/sock.1

@@ -14,7 +14,7 @@ static sk_transitions *stored(const sk_transitions *rows)
     sk_row_store *store = NULL;
     sk_transitions *out = NULL;
     size_t at[16];
-    assert_int_equal(sk_row_store_new(ctx, "/tmp", rows->d, rows->folds, &store), SOCK_OK);
+    assert_int_equal(sk_row_store_new(ctx, "/tmp", rows->d, rows->folds, 1, &store), SOCK_OK);
     for (size_t f = 0; f < rows->folds; f++) at[f] = rows->first[f];
     for (size_t left = rows->n; left;)
         for (size_t f = 0; f < rows->folds; f++)
@@ -170,11 +170,11 @@ static void test_rowstore__refusals(void **state)
     (void)state;
     sk_row_store *store = NULL;
     sk_transitions *out = NULL, *rows = case_rows(ctx, 1, false);
-    assert_int_equal(sk_row_store_new(ctx, "/nonexistent", 1, 2, &store), SOCK_EIO);
+    assert_int_equal(sk_row_store_new(ctx, "/nonexistent", 1, 2, 1, &store), SOCK_EIO);
     assert_non_null(strstr(sock_message(ctx), "/nonexistent: no scratch file can be made there: No such file"));
     assert_null(store);
     sk_begin(ctx);
-    assert_int_equal(sk_row_store_new(ctx, "/tmp", 1, 2, &store), SOCK_OK);
+    assert_int_equal(sk_row_store_new(ctx, "/tmp", 1, 2, 1, &store), SOCK_OK);
     assert_int_equal(sk_row_store_close(ctx, store, rows, &out), SOCK_EINPUT);
     assert_non_null(strstr(sock_message(ctx), "no step is left"));
     assert_null(out);
@@ -186,7 +186,7 @@ static sock_status write_and_read(sock_context *c, void *arg)
     const sk_transitions *rows = arg;
     sk_row_store *store = NULL;
     sk_transitions *out = NULL, *block = NULL;
-    SK_TRY(sk_row_store_new(c, "/tmp", rows->d, rows->folds, &store));
+    SK_TRY(sk_row_store_new(c, "/tmp", rows->d, rows->folds, 1, &store));
     sock_status status = SOCK_OK;
     for (size_t i = 0; status >= 0 && i < rows->n; i++)
         status = sk_row_store_add(c, store, sk_transitions_fold(rows, i) % rows->folds, rows->cluster[i],

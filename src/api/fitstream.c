@@ -1,5 +1,6 @@
 /* fitstream.c - a fit to files: in memory, or as a stream. */
 #include "api/fitjob.h"
+#include "base/comm.h"
 #include "tune/streamrows.h"
 
 #include <stdlib.h>
@@ -28,6 +29,10 @@ static sock_status refuse(sock_context *ctx, const sock_options *opts)
     if (sk_option_validation(opts))
         return sk_fail(ctx, SOCK_EUSAGE,
                        "validation data and stream do not go together: a stream is judged on its own folds");
+    if (sk_ranks(ctx) > 1 && sk_option_number(opts, "budget") > 0)
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "budget is '%s'; allowed with several processes, whose clocks differ: 0 (none)",
+                       sk_option_text(opts, "budget"));
     return SOCK_OK;
 }
 
@@ -44,6 +49,7 @@ static sock_status fit_stream(sock_context *ctx, size_t count, const char *const
     sk_source *source = NULL;
     sk_fit_job job = {.ctx = ctx, .opts = opts, .start = sk_seconds()};
     sock_status status;
+    SK_TRY(sk_files_check(ctx, count, path));
     SK_TRY(refuse(ctx, opts));
     SK_GO(sk_source_open(ctx, count, path, opts, scratch_folder(opts), &source));
     const size_t rows = sk_option_count(opts, "search-rows");
@@ -66,6 +72,9 @@ sock_status sock_fit_files(sock_context *ctx, size_t count, const char *const *p
     sk_begin(ctx);
     if (!paths || !out) return sk_fail(ctx, SOCK_EUSAGE, "paths and out must not be NULL");
     if (!sk_option_flag(opts, "stream")) return fit_in_memory(ctx, count, paths, opts, out);
-    SK_TRY(sk_files_check(ctx, count, paths));
-    return fit_stream(ctx, count, paths, opts, out);
+    const sock_status status = sk_leave_together(ctx, fit_stream(ctx, count, paths, opts, out));
+    if (status >= 0) return status;
+    sock_model_free(*out); /* another process failed at the end */
+    *out = NULL;
+    return status;
 }

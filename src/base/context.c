@@ -53,6 +53,7 @@ sock_context *sock_context_new(void)
         return NULL;
     }
     ctx->threads = sk_affordable_threads(processors());
+    ctx->comm = sk_comm_of_new();
     atomic_init(&ctx->cancelled, 0);
     atomic_init(&ctx->allocations, 0);
     atomic_init(&ctx->unlooked, 0);

@@ -3,6 +3,7 @@
 #define SK_CONTEXT_H
 
 #include "base.h"
+#include "comm.h"
 
 #include <pthread.h>
 
@@ -10,6 +11,7 @@ enum { SK_MESSAGE_SIZE = 1024 };
 
 struct sock_context {
     int threads;
+    sk_comm *comm;       /* NULL: alone */
     size_t memory_limit; /* of the whole process; 0: what the machine has free */
     double beside;       /* what the process had when the limit was set, beside what was handed out by the allocator */
     atomic_size_t unlooked; /* bytes allocated since the process was last held against the limit */
@@ -22,5 +24,8 @@ struct sock_context {
     sock_status message_status;                             /* of the message: a caveat gives way to a failure */
     atomic_long allocations, fail_allocation, last_to_fail; /* these fail, by number; fail_allocation = 0: none */
 };
+
+/* What sk_comm_set said. */
+sk_comm *sk_comm_of_new(void);
 
 #endif

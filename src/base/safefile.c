@@ -1,6 +1,7 @@
 /* safefile.c - temporary file beside the target, fsync, rename: a reader sees the old file or the new one. */
 #define _GNU_SOURCE
 #include "safefile.h"
+#include "comm.h"
 #include "temporary.h"
 
 #include <errno.h>
@@ -57,6 +58,7 @@ sock_status sk_file_create(sock_context *ctx, const char *path, sk_file **out)
     sk_file *file = sk_alloc(ctx, 1, sizeof *file);
     if (!file) return SOCK_ENOMEM;
     int error = 0;
+    if (sk_rank(ctx) > 0) path = "/dev/null"; /* of several processes one writes */
     if (strcmp(path, "-") == 0) {
         file->stream = stdout;
         file->path = sk_strdup(ctx, "standard output");

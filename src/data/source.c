@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "source.h"
 
+#include "base/comm.h"
 #include "base/temporary.h"
 #include "readers.h"
 #include "trajfolder.h"
@@ -21,6 +22,7 @@ typedef struct part {
     bool open;
     size_t *first;
     size_t before; /* trajectories of the parts before it */
+    size_t points; /* and their points */
 } part;
 
 /* A folder of our own: `data` in a temporary folder, which is locked as long as it is there. */
@@ -139,6 +141,7 @@ static sock_status open_part(sock_context *ctx, sk_source *s, size_t i, const ch
     SK_TRY(sk_folder_open(ctx, path, &p->folder));
     p->open = true;
     p->before = s->trajectories;
+    if (p > s->part) p->points = p[-1].points + p[-1].first[p[-1].folder.trajectories];
     s->trajectories += p->folder.trajectories;
     if (p->folder.x.array.fortran && p->folder.columns > 1)
         return sk_fail(ctx, SOCK_EINPUT,
@@ -271,6 +274,21 @@ static sock_status number_trajectories(sock_context *ctx, const sock_data *data,
     return SOCK_OK;
 }
 
+/* The turn of what begins in trajectory j of the part, or in the middle of it where the range does. */
+static size_t turn_of(const part *p, const range *r, size_t j)
+{
+    return (p->points + SK_MAX(p->first[j], r->begin)) / SK_CHUNK;
+}
+
+static sock_status find_turns(sock_context *ctx, const part *p, const range *r, sk_chunk *chunk)
+{
+    chunk->turn = sk_alloc(ctx, chunk->data->trajectories, sizeof *chunk->turn);
+    if (!chunk->turn) return SOCK_ENOMEM;
+    for (size_t j = 0; j < chunk->data->trajectories; j++)
+        chunk->turn[j] = turn_of(p, r, chunk->trajectory[j] - p->before);
+    return SOCK_OK;
+}
+
 static sock_status work_on(sock_context *ctx, const sk_source *s, const part *p, const range *r, sk_chunk_fn work,
                            void *arg)
 {
@@ -289,10 +307,12 @@ static sock_status work_on(sock_context *ctx, const sk_source *s, const part *p,
     chunk.goes_on = piece && r->end < p->first[r->first + 1];
     chunk.before = (r->begin - SK_MIN(r->begin, p->first[r->first])) / s->every;
     SK_GO(number_trajectories(ctx, chunk.data, &chunk.trajectory));
+    SK_GO(find_turns(ctx, p, r, &chunk));
     status = work(ctx, arg, &chunk);
 out:
     sk_rows_clear(&rows);
     sk_free(chunk.trajectory);
+    sk_free(chunk.turn);
     sock_data_free(chunk.data);
     return status;
 }
@@ -311,14 +331,35 @@ static range next_range(const part *p, size_t every, size_t j, size_t begin)
     return r;
 }
 
-sock_status sk_source_each(sock_context *ctx, const sk_source *s, const char *stage, sk_chunk_fn work, void *arg)
+size_t sk_source_turns(const sk_source *s)
+{
+    const part *last = &s->part[s->parts - 1];
+    return (last->points + last->first[last->folder.trajectories]) / SK_CHUNK + 1;
+}
+
+bool sk_source_is_mine(const sock_context *ctx, size_t turn)
+{
+    return turn % (size_t)sk_ranks(ctx) == (size_t)sk_rank(ctx);
+}
+
+static bool has_mine(const sock_context *ctx, const part *p, const range *r)
+{
+    const size_t first = turn_of(p, r, r->first), last = turn_of(p, r, r->first + r->count - 1);
+    bool mine = false;
+    for (size_t turn = first; turn <= last; turn++) mine = mine || sk_source_is_mine(ctx, turn);
+    return mine;
+}
+
+sock_status sk_source_each(sock_context *ctx, const sk_source *s, const char *stage, bool dealt, sk_chunk_fn work,
+                           void *arg)
 {
     for (size_t i = 0; i < s->parts; i++) {
         const part *p = &s->part[i];
         for (size_t j = 0, at = 0; j < p->folder.trajectories;) {
             SK_TRY(sk_progress(ctx, stage, -1));
             const range r = next_range(p, s->every, j, at);
-            if (r.end > r.begin) SK_TRY(work_on(ctx, s, p, &r, work, arg));
+            const bool wanted = r.end > r.begin && (!dealt || has_mine(ctx, p, &r));
+            if (wanted) SK_TRY(work_on(ctx, s, p, &r, work, arg));
             const bool whole = r.end == p->first[j + r.count];
             j = whole ? j + r.count : j;
             at = whole ? r.end : r.end - 1; /* pieces share a point */

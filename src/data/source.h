@@ -14,6 +14,7 @@ typedef struct sk_chunk {
     size_t *trajectory; /* of each of its trajectories: the number among all */
     size_t before;      /* steps of the first trajectory that earlier pieces held */
     bool goes_on;       /* its last one does, in the next chunk */
+    size_t *turn;       /* of each of its trajectories: see sk_source_turns */
 } sk_chunk;
 
 /* scratch: where folders may be made. Options: those of data. SOCK_EUSAGE for those that need all data at once. */
@@ -24,9 +25,16 @@ void sk_source_free(sk_source *source);
 size_t sk_source_trajectories(const sk_source *source);
 const char *sk_source_name(const sk_source *source);
 
-/* work(arg, chunk) for each chunk, in order. stage: what the monitor is told. A chunk in which no point is left is
- * passed over. */
+/* Trajectories, and pieces of long ones, come in so many turns, which rise: those that begin in the same SK_CHUNK
+ * points of all data have one turn, in which files they may be. Of several processes (base/comm.h) each has every so
+ * many-th. */
+size_t sk_source_turns(const sk_source *source);
+bool sk_source_is_mine(const sock_context *ctx, size_t turn);
+
+/* work(arg, chunk) for each chunk, in order; dealt: for those alone in which a turn of this process may be. stage: what
+ * the monitor is told. A chunk in which no point is left is passed over. */
 typedef sock_status (*sk_chunk_fn)(sock_context *ctx, void *arg, const sk_chunk *chunk);
-sock_status sk_source_each(sock_context *ctx, const sk_source *source, const char *stage, sk_chunk_fn work, void *arg);
+sock_status sk_source_each(sock_context *ctx, const sk_source *source, const char *stage, bool dealt, sk_chunk_fn work,
+                           void *arg);
 
 #endif

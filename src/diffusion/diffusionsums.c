@@ -1,6 +1,7 @@
 /* diffusionsums.c - see diffusionsums.h. Cost: n q^2 (times d if diagonal), q = p (p + 1) / 2. */
 #include "diffusion/diffusionsums.h"
 
+#include "base/comm.h"
 #include "base/sums.h"
 #include "occupation/secondmoments.h"
 #include "tune/policy.h"
@@ -56,7 +57,7 @@ static sock_status make(sock_context *ctx, const sk_features *map, const sk_pick
 }
 
 /* The arrays of sums, in the order in which `low` has what they are short of; g of one fold. */
-enum { ARRAYS = 6 };
+enum { GRAMS, SIDES, TARGETS, SQUARES, WEIGHTS, TIMES, ARRAYS };
 typedef struct piece {
     size_t count;
     double *at;
@@ -96,6 +97,18 @@ static sock_status block_sums(sock_context *ctx, const sk_diffusion_sums *s, sk_
     else
         *out = part;
     return status;
+}
+
+void sk_diffusion_sums_over_all(sock_context *ctx, sk_diffusion_sums *s)
+{
+    piece all[ARRAYS];
+    const size_t gram = (s->folds + 1) * squares(s);
+    double *low = s->low + gram;
+    list_pieces(s, 0, all);
+    sk_sum_over_all(ctx, gram, s->g, s->low);
+    for (size_t i = 1; i < ARRAYS; low += all[i++].count) sk_sum_over_all(ctx, all[i].count, all[i].at, low);
+    sk_count_over_all(ctx, 1, &s->nodes);
+    sk_count_over_all(ctx, s->folds + 1, s->rows);
 }
 
 static void take_block(sock_context *ctx, sk_diffusion_sums *s, size_t fold, sk_diffusion_sums *part)

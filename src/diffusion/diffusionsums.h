@@ -56,6 +56,9 @@ void sk_diffusion_sums_free(sk_diffusion_sums *sums);
 /* Before the first row: from now on the sums do not show the order of the blocks (sums.h), which may be added by
  * several threads. Twice the memory, and that of one fold for each thread. */
 sock_status sk_diffusion_sums_pair(sock_context *ctx, sk_diffusion_sums *sums);
+
+/* Those of all processes, of such sums, before they are closed; behind sk_together (base/comm.h). */
+void sk_diffusion_sums_over_all(sock_context *ctx, sk_diffusion_sums *sums);
 double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal);
 
 sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *sums, const sk_block *block);

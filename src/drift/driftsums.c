@@ -1,6 +1,7 @@
 /* driftsums.c - see driftsums.h. Cost: n p^2 (times d or d^2) for the sums, order^3 for each fold and system. */
 #include "drift/driftsums.h"
 
+#include "base/comm.h"
 #include "base/sums.h"
 #include "drift/sparsebayes.h"
 #include "tune/policy.h"
@@ -230,6 +231,16 @@ sock_status sk_drift_sums_add_joint(sock_context *ctx, sk_drift_sums *s, size_t 
     s->size += sk_dot(n * order, e, e) / (double)order;
     s->weight += (double)(n / s->d);
     return SOCK_OK;
+}
+
+void sk_drift_sums_over_all(sock_context *ctx, sk_drift_sums *s)
+{
+    const size_t hs = parts(s) * squares(s);
+    sk_sum_over_all(ctx, hs, s->h, s->low);
+    sk_sum_over_all(ctx, parts(s) * sides(s), s->g, s->low + hs);
+    sk_sum_over_all(ctx, 1, &s->size, &s->low_size);
+    sk_sum_over_all(ctx, 1, &s->weight, &s->low_weight);
+    sk_count_over_all(ctx, parts(s), s->rows);
 }
 
 void sk_drift_sums_merge(sk_drift_sums *s, const sk_drift_sums *other)

@@ -56,6 +56,9 @@ sock_status sk_drift_sums_add_joint(sock_context *ctx, sk_drift_sums *sums, size
  * several threads. Twice the memory, and that of one fold for each thread. */
 sock_status sk_drift_sums_pair(sock_context *ctx, sk_drift_sums *sums);
 
+/* Those of all processes, of such sums, before they are closed; behind sk_together (base/comm.h). */
+void sk_drift_sums_over_all(sock_context *ctx, sk_drift_sums *sums);
+
 /* sums += those of other rows, of the same shape. */
 void sk_drift_sums_merge(sk_drift_sums *sums, const sk_drift_sums *other);
 

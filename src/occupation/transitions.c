@@ -1,5 +1,7 @@
 /* transitions.c - single transitions, their blocks, and rules made from them. */
 #include "occupation/transitions.h"
+
+#include "base/comm.h"
 #include "occupation/rowstore.h"
 #include "tune/policy.h"
 
@@ -329,6 +331,7 @@ sock_status sk_rule_ends(sock_context *ctx, const sk_transitions *t, size_t begi
 
 typedef struct visiting {
     sock_context *ctx;
+    const sk_transitions *rows;
     sk_block_fn work;
     void *arg;
 } visiting;
@@ -339,16 +342,19 @@ static sock_status visit_some(void *argument, size_t begin, size_t end, int work
     const visiting *w = argument;
     const bool before = sk_work_alone(true);
     sock_status status = SOCK_OK;
-    for (size_t b = begin; status >= 0 && b < end; b++) status = w->work(w->ctx, w->arg, b);
+    for (size_t b = begin; status >= 0 && b < end; b++)
+        if (!w->rows->store || sk_row_store_has(w->rows, b)) status = w->work(w->ctx, w->arg, b);
     sk_work_alone(before);
     return status;
 }
 
 sock_status sk_blocks_each(sock_context *ctx, const sk_transitions *t, bool apart, sk_block_fn work, void *arg)
 {
-    visiting w = {ctx, work, arg};
+    visiting w = {ctx, t, work, arg};
     sock_status status = SOCK_OK;
-    if (apart) return sk_parallel_for(ctx, t->blocks, 1, visit_some, &w);
+    if (apart) status = sk_parallel_for(ctx, t->blocks, 1, visit_some, &w);
+    if (t->store) status = sk_together(ctx, status);
+    if (apart) return status;
     for (size_t b = 0; status >= 0 && b < t->blocks; b++) status = work(ctx, arg, b);
     return status;
 }

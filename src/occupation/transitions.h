@@ -46,8 +46,9 @@ const sk_transitions *sk_transitions_in_memory(const sk_transitions *t);
 sock_status sk_transitions_block(sock_context *ctx, const sk_transitions *t, size_t b, sk_transitions **own,
                                  const sk_transitions **rows, size_t *begin);
 
-/* work(arg, b) for every block. apart: on all threads, each alone, so that what a block gives is the same for any
- * number of them; else one after the other. */
+/* work(arg, b) for every block; of rows in a store that several processes share, for every one that lies here, and the
+ * status is that of all (base/comm.h): sums over all blocks are to be summed over the processes then. apart: on all
+ * threads, each alone, so that what a block gives is the same for any number of them; else one after the other. */
 typedef sock_status (*sk_block_fn)(sock_context *ctx, void *arg, size_t b);
 sock_status sk_blocks_each(sock_context *ctx, const sk_transitions *t, bool apart, sk_block_fn work, void *arg);
 

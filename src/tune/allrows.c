@@ -3,6 +3,8 @@
  * here grows with their number but the rows themselves. */
 #include "tune/searchstate.h"
 
+#include "base/comm.h"
+
 /* Noise and long steps are asked about on the sample of a stream: before the passes, which know of neither. */
 static sock_status ask_sample(sk_search *s)
 {
@@ -23,6 +25,7 @@ sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage)
 {
     sock_model *model = NULL;
     SK_TRY(ask_sample(s));
+    if (s->spec->stream) SK_TRY(sk_same_on_all(s->ctx, s->choice.share, sizeof s->choice.share, "the sample"));
     SK_TRY(sk_search_mixture(s, &s->choice, &model));
     sk_search_take_model(s, model, sk_all_diagonal(s, &s->choice));
     s->rows = s->sets.all;

@@ -483,14 +483,19 @@ static sock_status keep_or_drop(attempt **t, sock_status status)
 sock_status sk_try_diffusions(sock_context *ctx, const sk_remains *remains, size_t count,
                               const sk_candidate *const *candidate, const sk_diffusion_options *options, sk_trial **out)
 {
+    const sk_transitions *rows = sk_views_rows(sk_remains_views(remains));
     attempt **at = sk_alloc(ctx, count, sizeof *at);
     sock_status status = at ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < count; i++)
         status = sk_tolerate(attempt_new(ctx, remains, candidate[i], &options[i], &at[i]));
     if (status >= 0) status = visit(ctx, remains, count, at, add);
+    for (size_t i = 0; rows->store && status >= 0 && i < count; i++)
+        if (at[i]) sk_diffusion_sums_over_all(ctx, at[i]->sums);
     for (size_t i = 0; status >= 0 && i < count; i++)
         if (at[i]) status = keep_or_drop(&at[i], solve_all(at[i]));
     if (status >= 0) status = visit(ctx, remains, count, at, score_all);
+    for (size_t i = 0; status >= 0 && i < count; i++)
+        if (at[i]) sk_tally_over_all(ctx, rows, &at[i]->tally);
     for (size_t i = 0; status >= 0 && i < count; i++)
         if (at[i]) status = keep_or_drop(&at[i], finish(at[i], &out[i]));
     for (size_t i = 0; at && i < count; i++) attempt_free(at[i]);

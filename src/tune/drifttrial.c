@@ -250,15 +250,20 @@ static sock_status keep_or_drop(attempt **t, sock_status status)
 sock_status sk_try_drifts(sock_context *ctx, const sk_views *views, size_t count, const sk_candidate *const *candidate,
                           size_t folds, sk_trial **out)
 {
+    const sk_transitions *rows = sk_views_rows(views);
     crowd c = {count, sk_alloc(ctx, count, sizeof *c.at), add};
     sock_status status = c.at ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < count; i++)
         status = sk_tolerate(attempt_new(ctx, views, candidate[i], folds, &c.at[i]));
     if (status >= 0) status = sk_views_each(ctx, views, each_of, &c);
+    for (size_t i = 0; rows->store && status >= 0 && i < count; i++)
+        if (c.at[i]) sk_drift_sums_over_all(ctx, c.at[i]->sums);
     for (size_t i = 0; status >= 0 && i < count; i++)
         if (c.at[i]) status = keep_or_drop(&c.at[i], solve(c.at[i]));
     c.work = score;
     if (status >= 0) status = sk_views_each(ctx, views, each_of, &c);
+    for (size_t i = 0; status >= 0 && i < count; i++)
+        if (c.at[i]) sk_tally_over_all(ctx, rows, &c.at[i]->tally);
     for (size_t i = 0; status >= 0 && i < count; i++)
         if (c.at[i]) status = keep_or_drop(&c.at[i], end(c.at[i], &out[i]));
     for (size_t i = 0; c.at && i < count; i++) attempt_free(c.at[i]);

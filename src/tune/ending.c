@@ -191,7 +191,10 @@ static sock_status visit(forms *w, const sk_remains *remains, bool scores)
 {
     const sk_views *views = sk_remains_views(remains);
     pass p = {w, remains, scores};
-    SK_TRY(sk_blocks_each(w->s->ctx, sk_views_rows(views), w->apart, visit_block, &p));
+    const sk_transitions *rows = sk_views_rows(views);
+    SK_TRY(sk_blocks_each(w->s->ctx, rows, w->apart, visit_block, &p));
+    if (rows->store && !scores) sk_sum_over_all(w->s->ctx, SUMS, w->sum, w->low);
+    if (scores) sk_tally_over_all(w->s->ctx, rows, &w->tally);
     if (scores) sum_scores(w);
     return SOCK_OK;
 }

@@ -158,6 +158,7 @@ sock_status sk_euler_score(sock_context *ctx, const sk_transitions *rows, const 
     euler w = {.floors = floors, .floor = floor};
     sock_status status = sk_tally_new(ctx, rows->store != NULL, floors * rows->clusters, cluster, &w.tally);
     if (status >= 0) status = each_held(ctx, rows, look, held, euler_part, &w);
+    if (status >= 0) sk_tally_over_all(ctx, rows, &w.tally);
     for (size_t g = 0; status >= 0 && g < floors; g++) score[g] = sum(rows->clusters, cluster + g * rows->clusters);
     sk_tally_clear(&w.tally);
     return status;
@@ -171,6 +172,7 @@ sock_status sk_euler_likelihood(sock_context *ctx, const sk_transitions *rows, c
     sock_status status =
         cluster ? sk_tally_new(ctx, rows->store != NULL, rows->clusters, cluster, &w.tally) : SOCK_ENOMEM;
     if (status >= 0) status = each_held(ctx, rows, look, held, euler_part, &w);
+    if (status >= 0) sk_tally_over_all(ctx, rows, &w.tally);
     if (status >= 0) *loglik = sum(rows->clusters, cluster);
     sk_tally_clear(&w.tally);
     sk_free(cluster);
@@ -229,6 +231,7 @@ sock_status sk_moment_score(sock_context *ctx, const sk_transitions *rows, const
     sk_tally tally;
     sock_status status = sk_tally_new(ctx, rows->store != NULL, rows->clusters, cluster, &tally);
     if (status >= 0) status = each_held(ctx, rows, look, held, moment_part, &tally);
+    if (status >= 0) sk_tally_over_all(ctx, rows, &tally);
     if (status >= 0) *score = sum(rows->clusters, cluster);
     sk_tally_clear(&tally);
     return status;

@@ -2,6 +2,7 @@
  * fitted, I f and I a: that is where a score comes from, and where data are. */
 #include "tune/identical.h"
 
+#include "base/comm.h"
 #include "base/sums.h"
 
 #include <math.h>
@@ -50,6 +51,7 @@ sock_status sk_same_field(sock_context *ctx, const sk_views *views, const sk_tri
     *same = sk_same_score(a->score, b->score);
     if (!*same) return SOCK_OK;
     SK_TRY(sk_blocks_each(ctx, sk_views_rows(views), !sk_views_kept(views), compare, &w));
+    if (sk_views_rows(views)->store) sk_sum_over_all(ctx, 2, w.sum, w.low);
     *same = sk_is_rounding(w.sum[0], w.sum[1]);
     return SOCK_OK;
 }

@@ -1,6 +1,7 @@
 /* streamrows.c - see streamrows.h. Memory: some 30 bytes a trajectory, and the sample. */
 #include "tune/streamrows.h"
 
+#include "base/comm.h"
 #include "data/absorbed.h"
 #include "data/readers.h"
 #include "data/wild.h"
@@ -321,7 +322,7 @@ static sock_status sample_chunk(sock_context *ctx, void *arg, const sk_chunk *ch
 static sock_status make_sample(sock_context *ctx, sk_stream *s)
 {
     const gathered *g = &s->some;
-    SK_TRY(sk_source_each(ctx, s->source, "sample", sample_chunk, s));
+    SK_TRY(sk_source_each(ctx, s->source, "sample", false, sample_chunk, s));
     sock_options *plain = sock_options_new(ctx);
     sock_status status = plain ? sock_options_set(ctx, plain, "grouping", "none") : SOCK_ENOMEM;
     const sk_arrays from = {.columns = s->d,
@@ -352,7 +353,7 @@ sock_status sk_stream_new(sock_context *ctx, const sk_source *source, const char
     s->of = sk_alloc(ctx, s->trajectories, sizeof *s->of);
     sock_status status = s->scratch && s->of ? SOCK_OK : SOCK_ENOMEM;
     for (size_t j = 0; status >= 0 && j < s->trajectories; j++) s->of[j].hash = SK_HASH_START;
-    if (status >= 0) status = sk_source_each(ctx, source, "survey", survey_chunk, s);
+    if (status >= 0) status = sk_source_each(ctx, source, "survey", false, survey_chunk, s);
     if (status >= 0 && s->steps == 0)
         status = sk_fail(ctx, SOCK_EINPUT, "%s: no trajectory has two points, so there is no interval to learn from",
                          sk_source_name(source));
@@ -398,6 +399,8 @@ static sock_status store_trajectory(sock_context *ctx, const storing *w, const s
 {
     const sock_data *data = chunk->data;
     const size_t d = w->s->d, before = j == 0 ? chunk->before : 0;
+    if (!sk_source_is_mine(ctx, chunk->turn[j])) return SOCK_OK;
+    SK_TRY(sk_row_store_turn(ctx, w->store, chunk->turn[j]));
     for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
         const step at = step_of(w->s, chunk->trajectory[j], before + i - data->first[j]);
         w->s->left_out += stray[i];
@@ -425,10 +428,14 @@ static sock_status store_all(sock_context *ctx, const sk_tune_spec *spec, const 
     sk_stream *s = spec->stream;
     storing w = {s, spec, r->units, NULL, sk_doubles(ctx, s->d, 1), sk_doubles(ctx, s->d, 1)};
     s->left_out = 0;
-    sock_status status = w.y && w.next ? sk_row_store_new(ctx, s->scratch, s->d, s->folds, &w.store) : SOCK_ENOMEM;
-    if (status >= 0) status = sk_source_each(ctx, s->source, "rows", store_chunk, &w);
+    const size_t turns = sk_source_turns(s->source);
+    sock_status status = w.y && w.next ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sk_row_store_new(ctx, s->scratch, s->d, s->folds, turns, &w.store);
+    if (status >= 0) status = sk_source_each(ctx, s->source, "rows", true, store_chunk, &w);
     if (status >= 0) {
         status = sk_row_store_close(ctx, w.store, r->search, out);
+        if (status >= 0) status = sk_together(ctx, status);
+        if (status >= 0) sk_count_over_all(ctx, 1, &s->left_out);
         w.store = NULL;
     }
     sk_row_store_free(w.store);

@@ -3,8 +3,9 @@
 #ifndef SK_TALLY_H
 #define SK_TALLY_H
 
-#include "base/base.h"
+#include "base/comm.h"
 #include "base/sums.h"
+#include "occupation/transitions.h"
 
 typedef struct sk_tally {
     size_t count;
@@ -35,6 +36,12 @@ static inline void sk_tally_take(sock_context *ctx, const sk_tally *t, size_t fi
     sk_sums_lock(ctx);
     for (size_t i = 0; i < n; i++) sk_sum_take(value[i], t->sum + first + place[i], t->low + first + place[i]);
     sk_sums_unlock(ctx);
+}
+
+/* After a pass over rows that went well: those of all processes that share them. */
+static inline void sk_tally_over_all(sock_context *ctx, const sk_transitions *rows, const sk_tally *t)
+{
+    if (rows->store) sk_sum_over_all(ctx, t->count, t->sum, t->low);
 }
 
 #endif

@@ -603,6 +603,7 @@ sock_status sk_held_score(sock_context *ctx, const sk_remains *r, const sk_trial
     const bool apart = !sk_views_kept(r->views);
     sock_status status = sk_tally_new(ctx, apart, rows->clusters, cluster, &w.tally);
     if (status >= 0) status = sk_blocks_each(ctx, rows, apart, judge, &w);
+    if (status >= 0) sk_tally_over_all(ctx, rows, &w.tally);
     *score = w.score;
     for (size_t u = 0; apart && u < rows->clusters; u++) *score += cluster[u];
     sk_tally_clear(&w.tally);

@@ -1,0 +1,99 @@
+/* sockmpi.c - the program `sock-mpi`: `sock fit DATA... --stream` by several processes, which share the steps out.
+ * Process 0 writes and speaks. */
+#define _GNU_SOURCE
+#include "commmpi.h"
+
+#include "base/comm.h"
+#include "cli/cli.h"
+
+#include <fcntl.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Threads of each process, the same for all: their numbers must be. */
+static int threads_each(void)
+{
+    MPI_Comm node;
+    cpu_set_t set;
+    int here = 1, fewest;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_free(&node);
+    const int all = (int)sysconf(_SC_NPROCESSORS_ONLN) / here;
+    const int bound = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : all;
+    int mine = all < bound ? all : bound;
+    if (mine < 1) mine = 1;
+    MPI_Allreduce(&mine, &fewest, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return fewest;
+}
+
+static void be_silent(void)
+{
+    const int nothing = open("/dev/null", O_WRONLY);
+    if (nothing < 0) return;
+    dup2(nothing, STDOUT_FILENO);
+    dup2(nothing, STDERR_FILENO);
+    close(nothing);
+}
+
+/* The arguments, with --stream, and --threads where nobody said how many. */
+static char **complete(int count, char **arguments, int *found)
+{
+    static char stream[] = "--stream=yes", threads[32];
+    snprintf(threads, sizeof threads, "--threads=%d", threads_each());
+    char **list = calloc((size_t)count + 3, sizeof *list);
+    if (!list) return NULL;
+    bool said = false;
+    for (int i = 0; i < count; i++) said = said || strncmp(arguments[i], "--threads", 9) == 0;
+    *found = 0;
+    for (int i = 0; i < 2; i++) list[(*found)++] = arguments[i];
+    list[(*found)++] = stream;
+    if (!said) list[(*found)++] = threads;
+    for (int i = 2; i < count; i++) list[(*found)++] = arguments[i];
+    return list;
+}
+
+static int run(int count, char **arguments)
+{
+    int found = count;
+    if (count < 2 || strcmp(arguments[1], "fit") != 0) {
+        if (count == 2 && strcmp(arguments[1], "--version") == 0) return cli_run(count, arguments);
+        fprintf(stderr, "sock-mpi: what several processes do together is 'sock-mpi fit DATA... [-o MODEL] [options]'; "
+                        "'sock' has all other verbs\n");
+        return EXIT_USAGE;
+    }
+    char **list = complete(count, arguments, &found);
+    if (!list) return EXIT_FAILED;
+    const int code = cli_run(found, list);
+    free(list);
+    return code;
+}
+
+/* Whoever failed before the work that is done together still has to tell the others. */
+static void leave(sk_comm *comm, int code)
+{
+    char message[1024] = "one of the processes could not begin";
+    bool left;
+    if (!comm->over) comm->agree(comm, code == EXIT_DONE ? SOCK_OK : SOCK_EIO, true, message, sizeof message, &left);
+}
+
+int main(int count, char **arguments)
+{
+    int level, worst = EXIT_FAILED;
+    cli_prepare(arguments);
+    if (MPI_Init_thread(&count, &arguments, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) return EXIT_FAILED;
+    sk_comm *comm = commmpi_begin();
+    sk_comm_set(comm);
+    if (comm->rank > 0) be_silent();
+    int code = run(count, arguments);
+    leave(comm, code);
+    if (fflush(stdout) != 0 && code == EXIT_DONE) code = EXIT_FAILED;
+    MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    sk_comm_set(NULL);
+    commmpi_end();
+    MPI_Finalize();
+    return worst;
+}

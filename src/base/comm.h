@@ -1,0 +1,43 @@
+/* comm.h - several processes that do one piece of work together. The context has one; alone it is process 0 of 1, and
+ * all of this does nothing.
+ *
+ * A process that failed must not leave the others waiting, so: sums over all processes stand behind sk_together, which
+ * brings the failure of one to all; between two of these a function may return early, for whoever returns ends at
+ * sk_leave_together, and the others, wherever they stand, hear of it. What all processes compute alike (the search on
+ * the sample) needs nothing. */
+#ifndef SK_COMM_H
+#define SK_COMM_H
+
+#include "base.h"
+
+/* What a guest brings. Both calls are made by all processes, in the same order. */
+typedef struct sk_comm {
+    int rank, size;
+    /* += of pairs (sums.h) over all processes, the same result on all */
+    void (*sum)(struct sk_comm *comm, size_t count, double *sum, double *low);
+    /* The worst of all statuses (the lowest failure, else the highest caveat) with the message of the first who has it;
+     * *left: whether anybody leaves. message: room for so many bytes. */
+    int (*agree)(struct sk_comm *comm, int status, bool leaving, char *message, size_t room, bool *left);
+    bool over; /* the others have left, or been left */
+} sk_comm;
+
+/* Of every context that is made from now on, borrowed; NULL: alone. */
+void sk_comm_set(sk_comm *comm);
+
+int sk_rank(const sock_context *ctx);
+int sk_ranks(const sock_context *ctx);
+
+/* The worst status of all processes, with its message. */
+sock_status sk_together(sock_context *ctx, sock_status status);
+
+/* The same, at the end of the work that is done together. */
+sock_status sk_leave_together(sock_context *ctx, sock_status status);
+
+/* Right behind an sk_together that went well: pairs summed over all processes. low: NULL where there is none. */
+void sk_sum_over_all(sock_context *ctx, size_t count, double *sum, double *low);
+void sk_count_over_all(sock_context *ctx, size_t count, size_t *n);
+
+/* SOCK_EUSAGE where the processes do not hold the same bytes: their processors differ. what: which numbers. */
+sock_status sk_same_on_all(sock_context *ctx, const void *bytes, size_t count, const char *what);
+
+#endif
