@@ -17,7 +17,7 @@ from ._errors import UsageError
 from ._model import Handle, KnownSDE, Model, as_trajectories, handle_from_bytes, load_handle, own_errors
 from ._native import doubles, lib
 from ._summary import summary
-from ._trajectories import are_names, path_list
+from ._trajectories import Trajectories, are_names, path_list
 
 # Parameters beside those of the library's options table: name, default, help.
 _OWN: Dict[str, Tuple[Any, str]] = {
@@ -177,7 +177,7 @@ class SDE(Model):
                     progress=self._progress(),
                 )
         self._handle, self._path = Handle(out, keep=known), None
-        self.data_ = data
+        self.data_: Optional[Trajectories] = data
         self.n_features_in_ = data.d
         return self
 

@@ -213,7 +213,8 @@ class Trajectories:
             column = dict(zip(self.names + self.inputs, np.hstack([p.x] if p.u is None else [p.x, p.u]).T))
             u = np.column_stack([column[name] for name in inputs]) if inputs else None
             moved.append(Trajectory(p.t, p.x[:, states], names, u, inputs))
-        return Trajectories(moved, names=names, **{**self._options, "time_dependent": time_dependent})
+        options: Dict[str, Any] = {**self._options, "time_dependent": time_dependent}
+        return Trajectories(moved, names=names, **options)
 
     def summary(self) -> Dict[str, Any]:
         """Counts, time steps, ranges, what was dropped and why, lag-1 correlation of increments (docs/data.md)."""
@@ -361,7 +362,8 @@ def convert(paths: Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]], f
     Trajectories(2 trajectories, 4 points, 2 steps, states: x)
     """
     _check_options(options)
-    several = list(paths) if are_names(paths) else [paths]
+    given: Any = paths
+    several: List[Any] = list(given) if are_names(given) else [given]
     lost = next((p for p in several if not os.path.exists(p)), several[0])
     with Context(options) as c:
         status = c.run(lib.sock_data_convert, len(several), path_list(several), c.options, int(single), c_text("path", folder))
