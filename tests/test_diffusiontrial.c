@@ -11,13 +11,14 @@ typedef struct trial_case {
     size_t d;
     bool diagonal, always, correct;
     const char *kernel;
+    bool own; /* a_kk of the features of x_k alone */
 } trial_case;
 
-static const trial_case cases[] = {{1, false, false, false, "affine"},
-                                   {1, false, true, true, "gauss:eta=1"},
-                                   {2, false, false, true, "linear"},
-                                   {2, true, false, true, "affine"},
-                                   {3, false, true, false, "constant"}};
+static const trial_case cases[] = {{1, false, false, false, "affine", false},
+                                   {1, false, true, true, "gauss:eta=1", false},
+                                   {2, false, false, true, "linear", false},
+                                   {2, true, false, true, "affine", false},
+                                   {3, false, true, false, "constant", false}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 static case_bench bench_of(const trial_case *c, case_left *left)
@@ -46,6 +47,7 @@ static sk_candidate candidate_of(const char *kernel, bool diagonal, bool learned
 static sk_trial *try_path(const case_left *left, const trial_case *c, size_t folds, size_t lambdas, const double *l)
 {
     sk_candidate candidate = candidate_of(c->kernel, c->diagonal, false);
+    candidate.own = c->own;
     sk_diffusion_options options = {folds, l, lambdas, 1e-12, true, {false, false}, 0};
     sk_trial *r = NULL;
     if (sk_try_diffusion(ctx, left->remains, &candidate, &options, &r) < 0) fail_msg("%s", sock_message(ctx));
@@ -432,20 +434,37 @@ static void test_diffusiontrial__polish_scores_what_it_holds(void **state)
     }
 }
 
+/* All of the map; own: of an affine one 1 and x_s, as far as the map weights them. */
+static void features_at(const sk_trial *r, bool own, size_t s, const double *x, double *out)
+{
+    double all[4], weight;
+    unsigned power[4];
+    size_t count = 0;
+    assert_true(r->p <= 4 && r->d <= 4);
+    assert_int_equal(sk_features_eval(ctx, r->map, 1, x, own ? all : out, r->p), SOCK_OK);
+    for (size_t j = 0; own && j < r->p; j++) {
+        unsigned others = 0;
+        sk_features_monomial(r->map, j, power, &weight);
+        for (size_t k = 0; k < r->d; k++) others += k == s ? 0 : power[k];
+        if (!others) out[count++] = all[j];
+    }
+    assert_int_equal(count, own ? 2 : 0);
+}
+
 /* The polish of system s without fold f, from the trial's own Q: the corrected residuals of the training rows; a jitter
  * of 1e-4 (one dimension) or a tenth (several) of the median square; the penalty n lambda / (4 median of w |h a|^2). */
 static double *direct_polish(const case_bench *b, const trial_case *c, const sk_trial *r, size_t f, size_t s)
 {
     enum { MOST = 60, WIDEST = 2, FEATURES = 3 };
     const sk_view *v = b->v;
-    const size_t d = v->d, p = r->p, width = r->diagonal ? 1 : d, order = sk_trial_order(r);
+    const size_t d = v->d, p = c->own ? 2 : r->p, width = r->diagonal ? 1 : d, order = sk_trial_order(r);
     double phi0[MOST * FEATURES], phi1[MOST * FEATURES], h[MOST], e[MOST * WIDEST], square[MOST] = {0};
     double *z = corrected(v, c, f), *u = NULL, *q = sk_doubles(ctx, order, order);
     size_t n = 0, rank = 0;
     for (size_t i = 0; i < v->n; i++) {
         if (f < r->folds && sk_transitions_fold(b->rows, i) == f) continue;
-        assert_int_equal(sk_features_eval(ctx, r->map, 1, v->y + i * d, phi0 + n * p, p), SOCK_OK);
-        assert_int_equal(sk_features_eval(ctx, r->map, 1, v->next + i * d, phi1 + n * p, p), SOCK_OK);
+        features_at(r, c->own, s, v->y + i * d, phi0 + n * p);
+        features_at(r, c->own, s, v->next + i * d, phi1 + n * p);
         h[n] = v->h[i];
         for (size_t k = 0; k < width; k++) {
             e[n * width + k] = z[i * d + (r->diagonal ? s : k)];
@@ -470,9 +489,11 @@ static double *direct_polish(const case_bench *b, const trial_case *c, const sk_
 static void prop_polish_is_that_of_the_training_rows(void **state)
 {
     (void)state;
-    static const trial_case some[] = {
-        {1, false, true, true, "affine"}, {2, false, false, true, "linear"}, {2, true, false, false, "affine"}};
-    for (size_t c = 0; c < 3; c++) {
+    static const trial_case some[] = {{1, false, true, true, "affine", false},
+                                      {2, false, false, true, "linear", false},
+                                      {2, true, false, false, "affine", false},
+                                      {2, true, false, true, "affine", true}};
+    for (size_t c = 0; c < 4; c++) {
         case_left left;
         case_bench b = bench_of(&some[c], &left);
         sk_trial *r = try_one(&left, &some[c], 1e-2), *polished = NULL;
