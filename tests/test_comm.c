@@ -1,5 +1,6 @@
 /* test_comm.c - several processes as the library sees them: what another one says is heard, files are written by one.
  * The other process is a record of what it would say; mpi-tests run real ones. */
+#define _GNU_SOURCE
 #include "base/comm.h"
 #include "base/safefile.h"
 
