@@ -10,13 +10,18 @@
  *          information = F_VV - F_VR F_RR^-1 F_RV,    V also moves by (that)^-1 (F_VL - F_VR F_RR^-1 F_RL) z.
  *
  *   4. And f moves with R and V: z does not have the covariance 1, that of given R and a, but M^-1, what elimination of
- * R and V leaves of F_LL and of the penalties of the weights (1 less what the means of the steps say, where that is
- *      less than 1). Where an AR(1) may as well be one with noise, this is most of it. */
+ *      R and V leaves of F_LL and of the penalties of the weights (1 less what the means of the steps say, where that is
+ *      less than 1). Where an AR(1) may as well be one with noise, this is most of it.
+ *
+ *   5. The law of a step is a Gaussian that is followed in substeps. What simulated steps say beyond it moves V as a
+ *      step of f does: an error of one size, of a tenth of a in a double well at h = 0.5, that counts as a standard
+ *      deviation. */
 #include "noise/noisespread.h"
 
 #include "diffusion/diffusionspread.h"
 #include "drift/driftspread.h"
 #include "noise/filtertangent.h"
+#include "noise/stepends.h"
 #include "tune/policy.h"
 #include "tune/searchspread.h"
 
@@ -247,14 +252,15 @@ static sock_status put_candidates(const looking *w, const rivals *r, sk_spread *
 
 /* ---- The diffusion ---- */
 
-/* Directions: numbers of V (systems one after the other), of R, and columns of the drift's factor. */
+/* Directions: numbers of V (systems one after the other), of R, columns of the drift's factor, and last the finer law.
+ */
 typedef struct directions {
     sk_diffusion_spread *spread;
-    size_t v, r, f, all;
-    double *dr;                /* (v + r) x d x d: moves of R */
-    double *mean, *covariance; /* f x steps x d (x d): moves by the drift */
-    double *information;       /* all x all, lower */
-    double *seen;              /* f: of F_LL on the diagonal, what the means of the steps say */
+    size_t v, r, f, moves, all; /* moves: f and the true law */
+    double *dr;                 /* (v + r) x d x d: moves of R */
+    double *mean, *covariance;  /* moves x steps x d (x d) */
+    double *information;        /* all x all, lower */
+    double *seen;               /* f: of F_LL on the diagonal, what the means of the steps say */
 } directions;
 
 static void directions_clear(directions *t)
@@ -293,9 +299,10 @@ static sock_status directions_new(const looking *w, const sk_diffusion_term *ter
         t->v += sk_diffusion_spread_unknowns(t->spread, i);
     SK_TRY(list_noise(w, t));
     t->f = f->rank;
-    t->all = t->v + t->r + t->f;
-    t->mean = sk_doubles(ctx, t->f * w->series.steps, d);
-    t->covariance = sk_doubles(ctx, t->f * w->series.steps, d * d);
+    t->moves = t->f + 1;
+    t->all = t->v + t->r + t->moves;
+    t->mean = sk_doubles(ctx, t->moves * w->series.steps, d);
+    t->covariance = sk_doubles(ctx, t->moves * w->series.steps, d * d);
     t->information = sk_doubles(ctx, t->all, t->all);
     t->seen = sk_doubles(ctx, t->f, 1);
     return t->mean && t->covariance && t->information && t->seen ? SOCK_OK : SOCK_ENOMEM;
@@ -317,26 +324,74 @@ static sock_status move_drift(const looking *w, const sk_features *map, const sk
     return status;
 }
 
-/* mean and covariance += share times what the filter says with f moved by `share` of column c of a factor. */
+/* mean and covariance += share times what another filter says of the steps beyond the frozen one. */
+static sock_status follow(const looking *w, const sk_filter_spec *spec, double share, double *mean, double *covariance)
+{
+    const size_t d = w->series.d, d2 = d * d;
+    sk_pass pass = {0};
+    sock_status status = sk_pass_new(w->m->ctx, &w->series, true, &pass);
+    if (status >= 0) status = sk_filter(w->m->ctx, &w->series, spec, &pass);
+    for (size_t i = 0; status >= 0 && i < w->series.steps; i++) {
+        if (pass.lost[i] || w->z->pass.lost[i]) continue;
+        for (size_t k = i * d; k < (i + 1) * d; k++) mean[k] += share * (pass.mean[k] - w->z->pass.mean[k]);
+        for (size_t k = i * d2; k < (i + 1) * d2; k++) covariance[k] += share * (pass.cov[k] - w->z->pass.cov[k]);
+    }
+    sk_pass_clear(&pass);
+    return status;
+}
+
+/* With f moved by `share` of column c of a factor. */
 static sock_status follow_column(const looking *w, const sk_features *map, const sk_factor *f, size_t c, double share,
                                  double *mean, double *covariance)
 {
-    sock_context *ctx = w->m->ctx;
-    const size_t d = w->series.d, steps = w->series.steps;
     sk_noisy moved = {0};
-    sk_pass pass = {0};
     sock_status status = sk_noisy_copy(w->m, &w->fit->now, &moved);
     if (status >= 0) status = move_drift(w, map, f, c, share, moved.model);
-    if (status >= 0) status = sk_pass_new(ctx, &w->series, true, &pass);
     const sk_filter_spec spec = sk_noisy_spec(w->m, &moved);
-    if (status >= 0) status = sk_filter(ctx, &w->series, &spec, &pass);
-    for (size_t i = 0; status >= 0 && i < steps; i++) {
-        if (pass.lost[i] || w->z->pass.lost[i]) continue;
-        for (size_t k = 0; k < d; k++) mean[i * d + k] += share * (pass.mean[i * d + k] - w->z->pass.mean[i * d + k]);
-        for (size_t k = i * d * d; k < (i + 1) * d * d; k++) covariance[k] += share * (pass.cov[k] - w->z->pass.cov[k]);
-    }
-    sk_pass_clear(&pass);
+    if (status >= 0) status = follow(w, &spec, share, mean, covariance);
     sk_noisy_clear(&moved);
+    return status;
+}
+
+/* Starts of every stride-th step: m (d for each), p and h. */
+static void take_starts(const looking *w, size_t stride, double *m, double *p, double *h)
+{
+    const sk_series *s = &w->series;
+    const size_t d = s->d, d2 = d * d;
+    for (size_t run = 0, i = 0; run < s->runs; run++)
+        for (; i < s->first[run + 1]; i++) {
+            if (i % stride) continue;
+            memcpy(m + i / stride * d, w->z->pass.m + (i + run) * d, d * sizeof *m);
+            memcpy(p + i / stride * d2, w->z->pass.p + (i + run) * d2, d2 * sizeof *p);
+            h[i / stride] = s->h[i];
+        }
+}
+
+/* Every so manieth step simulated, each for all of them. Steps of one substep are short: there is nothing to see. */
+static sock_status follow_ends(const looking *w, const directions *t)
+{
+    const sk_filter_spec spec = sk_noisy_spec(w->m, &w->fit->now);
+    const size_t d = w->series.d, d2 = d * d, steps = w->series.steps, stride = (steps - 1) / SK_BAND_ENDS + 1;
+    const size_t n = (steps - 1) / stride + 1;
+    double *mean = t->mean + t->f * steps * d, *covariance = t->covariance + t->f * steps * d2;
+    double *space = sk_doubles(w->m->ctx, n, 2 * d + 2 * d2 + 1);
+    if (!space) return SOCK_ENOMEM;
+    double *p = space + n * d, *h = p + n * d2, *ends = h + n, *spread = ends + n * d;
+    const sk_step_starts starts = {
+        n, SK_BAND_PATHS, SK_BAND_FINER * spec.flow.substeps.count, space, p, h, spec.flow.low, spec.flow.high};
+    take_starts(w, stride, space, p, h);
+    sock_status status = SOCK_OK;
+    if (spec.flow.substeps.count > 1) status = sk_step_ends(w->m->ctx, w->model, &starts, ends, spread);
+    for (size_t i = 0; status >= 0 && spec.flow.substeps.count > 1 && i < steps; i += stride) {
+        const double each = (double)steps / (double)n;
+        bool finite = !w->z->pass.lost[i];
+        for (size_t k = 0; k < d2; k++) finite = finite && isfinite(spread[i / stride * d2 + k]);
+        for (size_t k = 0; finite && k < d; k++)
+            mean[i * d + k] = each * (ends[i / stride * d + k] - w->z->pass.mean[i * d + k]);
+        for (size_t k = 0; finite && k < d2; k++)
+            covariance[i * d2 + k] = each * (spread[i / stride * d2 + k] - w->z->pass.cov[i * d2 + k]);
+    }
+    sk_free(space);
     return status;
 }
 
@@ -419,11 +474,11 @@ static sock_status add_run(const looking *w, directions *t, size_t run)
     sock_status status = dv && y ? slopes_of_run(w, t, run, dv) : SOCK_ENOMEM;
     if (status >= 0) status = sk_tangent_run(ctx, w->z, run, own, dv, t->r ? t->dr : NULL, y, t->all);
     for (size_t i = 0; status >= 0 && i < n; i++)
-        for (size_t c = 0; c < t->f; c++) {
+        for (size_t c = 0; c < t->moves; c++) {
             const size_t at = c * steps + first + i;
             double *row = y + i * rows * t->all + own + c; /* the mean's d numbers, then the variance's */
             sk_tangent_row(w->z, first + i, t->mean + at * d, t->covariance + at * d2, row, t->all);
-            for (size_t k = 0; k < d; k++) t->seen[c] += row[k * t->all] * row[k * t->all];
+            for (size_t k = 0; c < t->f && k < d; k++) t->seen[c] += row[k * t->all] * row[k * t->all];
         }
     if (status >= 0) sk_syrk(ctx, SK_TRANSPOSED, t->all, n * rows, 1, y, t->all, 1, t->information, t->all);
     sk_free(dv);
@@ -472,13 +527,13 @@ static sock_status penalties(const looking *w, const directions *t, double *mu)
     return SOCK_OK;
 }
 
-/* inner (groups rank x f) = R' X of the law of V, X the v x f corner of the information. */
+/* inner (groups rank x moves) = R' X of the law of V, X the corner of V and the moves. */
 static void corner_of(const looking *w, const directions *t, const sk_factor *f, double *inner)
 {
     for (size_t e = 0; e < f->count; e++)
         for (size_t a = 0; a < f->rank; a++)
-            sk_axpy(t->f, w->times * f->value[e * f->rank + a], t->information + e * t->all + t->v + t->r,
-                    inner + (f->group[e] * f->rank + a) * t->f);
+            sk_axpy(t->moves, w->times * f->value[e * f->rank + a], t->information + e * t->all + t->v + t->r,
+                    inner + (f->group[e] * f->rank + a) * t->moves);
 }
 
 /* m (f x f) = M, of which `inner` is what V takes. */
@@ -490,7 +545,7 @@ static void left_of_f(const looking *w, const directions *t, size_t rows, const 
             m[i * t->f + j] = w->times * own[j];
             if (i == j) m[i * t->f + i] += fmax(1 - w->times * t->seen[i], 0);
         }
-    sk_gemm(w->m->ctx, SK_TRANSPOSED, SK_PLAIN, t->f, t->f, rows, -1, inner, t->f, inner, t->f, 1, m, t->f);
+    sk_gemm(w->m->ctx, SK_TRANSPOSED, SK_PLAIN, t->f, t->f, rows, -1, inner, t->moves, inner, t->moves, 1, m, t->f);
 }
 
 /* turn (f x f) with turn turn' = M^-1; what R and V leave nearly nothing of is known that little. */
@@ -521,27 +576,34 @@ static sock_status turn_factor(sock_context *ctx, const double *turn, sk_factor 
     return SOCK_OK;
 }
 
+/* inner's columns of f become those of the turned law; that of the true law is as it is. */
+static sock_status turn_corner(sock_context *ctx, const directions *t, size_t rows, const double *turn, double *inner)
+{
+    double *turned = sk_doubles(ctx, SK_MAX(rows, 1), SK_MAX(t->f, 1));
+    if (!turned) return SOCK_ENOMEM;
+    sk_gemm(ctx, SK_PLAIN, SK_PLAIN, rows, t->f, t->f, 1, inner, t->moves, turn, t->f, 0, turned, t->f);
+    for (size_t i = 0; i < rows; i++) memcpy(inner + i * t->moves, turned + i * t->f, t->f * sizeof *inner);
+    sk_free(turned);
+    return SOCK_OK;
+}
+
 /* The law of the drift given R and V becomes that beside them, and V also moves with f: R R' X turn. */
 static sock_status join_laws(const looking *w, const directions *t, sk_factor *drift, sk_factor *f)
 {
     sock_context *ctx = w->m->ctx;
-    const size_t rank = f->rank, columns = t->f, rows = f->groups * rank;
-    double *inner = sk_doubles(ctx, SK_MAX(rows, 1), SK_MAX(columns, 1)),
-           *turned = sk_doubles(ctx, SK_MAX(rows, 1), SK_MAX(columns, 1)),
-           *turn = sk_doubles(ctx, SK_MAX(columns, 1), SK_MAX(columns, 1)),
-           *more = sk_doubles(ctx, SK_MAX(f->count, 1), SK_MAX(columns, 1));
-    sock_status status = inner && turned && turn && more ? SOCK_OK : SOCK_ENOMEM;
+    const size_t rank = f->rank, rows = f->groups * rank;
+    double *inner = sk_doubles(ctx, SK_MAX(rows, 1), t->moves), *more = sk_doubles(ctx, SK_MAX(f->count, 1), t->moves),
+           *turn = sk_doubles(ctx, SK_MAX(t->f, 1), SK_MAX(t->f, 1));
+    sock_status status = inner && more && turn ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) corner_of(w, t, f, inner);
-    if (status >= 0 && columns) status = turn_of_f(w, t, rows, inner, turn);
-    if (status >= 0 && columns) status = turn_factor(ctx, turn, drift);
-    if (status >= 0)
-        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, rows, columns, columns, 1, inner, columns, turn, columns, 0, turned, columns);
+    if (status >= 0 && t->f) status = turn_of_f(w, t, rows, inner, turn);
+    if (status >= 0 && t->f) status = turn_factor(ctx, turn, drift);
+    if (status >= 0 && t->f) status = turn_corner(ctx, t, rows, turn, inner);
     for (size_t e = 0; status >= 0 && e < f->count; e++)
         for (size_t a = 0; a < rank; a++)
-            sk_axpy(columns, f->value[e * rank + a], turned + (f->group[e] * rank + a) * columns, more + e * columns);
-    if (status >= 0) status = sk_factor_widen(ctx, f, columns, more);
+            sk_axpy(t->moves, f->value[e * rank + a], inner + (f->group[e] * rank + a) * t->moves, more + e * t->moves);
+    if (status >= 0) status = sk_factor_widen(ctx, f, t->moves, more);
     sk_free(inner);
-    sk_free(turned);
     sk_free(turn);
     sk_free(more);
     return status;
@@ -552,6 +614,7 @@ static sock_status both_laws(const looking *w, const sk_features *map, sk_factor
 {
     double mu[SK_NOISE_MOST_DIM] = {0};
     SK_TRY(follow_drift(w, map, drift, t));
+    if (map == w->model->drift[0]->map) SK_TRY(follow_ends(w, t)); /* of other drifts f alone is asked */
     for (size_t r = 0; r < w->series.runs; r++) SK_TRY(add_run(w, t, r));
     eliminate(t);
     for (size_t i = 0, at = 0; i < sk_diffusion_spread_systems(t->spread); i++) {

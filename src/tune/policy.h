@@ -386,6 +386,9 @@
 #define SK_BAND_OTHERS 60          /* columns of the laws of other drifts that are followed beside R and a */
 #define SK_BAND_STEPS 1000         /* steps that are followed to see what a rule makes of them, */
 #define SK_BAND_SUBSTEPS 4         /* in so many substeps at least */
+#define SK_BAND_ENDS 500           /* steps that are simulated to see what the Gaussian of a long step misses, */
+#define SK_BAND_PATHS 100          /* so often each: their number adds a hundredth to the variance of a, */
+#define SK_BAND_FINER 2            /* in so many inner steps for each substep */
 #define SK_BAND_NUMBERS 3e7        /* in the sums of one drift: a quarter of a gigabyte */
 #define SK_BAND_UNKNOWNS 400       /* numbers of V whose law is kept: it is a matrix of their square */
 #define SK_PRIOR_ROUNDS 12         /* of learned priors without a fold: more do not change one by a per mille */
