@@ -572,6 +572,9 @@ typedef struct sock_step_scores {
     double *x, *t;     /* count x dim, count: where a step starts: the state (with measurement noise its mean given the
                           observations up to there), the time */
     size_t *piece;     /* count: steps of one piece follow one another */
+    size_t seasons;    /* where times are dates: how many of the day, the week and the year the data can show, */
+    double season[3];  /* their lengths in units of time, */
+    const char *season_name[3]; /* and "24 hours", "7 days", "12 months" */
 } sock_step_scores;
 
 /* As sock_check, which see; the same scores. Freed with sock_step_scores_free. */

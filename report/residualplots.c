@@ -1,12 +1,13 @@
-/* residualplots.c - four looks at standardised residuals, or at the scores of the check: their histogram and their
+/* residualplots.c - looks at standardised residuals, or at the scores of the check: their histogram and their
  * quantiles beside those of their law, their autocorrelation and that of their squares, and whether they hang on the
- * state. */
+ * state, or, where times are dates, on the time of day, of the week or of the year. */
 #define _GNU_SOURCE
 #include "evidence.h"
 #include "lifted.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     BARS = 41,
@@ -181,23 +182,57 @@ static int draw_state(const panel *p, const res_set *set, size_t k, size_t count
     return good;
 }
 
-static int state_panel(sheet *s, const fig_input *in, const res_set *set, size_t k)
+/* Residuals of state k against the numbers that set->x has. */
+static int against_panel(sheet *s, const res_set *set, size_t k, const char *title, const char *label)
 {
     size_t count = 0;
     panel p;
-    char title[120];
     size_t *order = order_steps(set, k, &count);
     if (!order) return 0;
     range across = range_empty();
     for (size_t i = 0; i < count; i++) range_see(&across, set->x[order[i] * set->d + k]);
     int good = sheet_panel(s, range_widen(across, 0.03), (range){-4.2, 4.2}, &p);
+    if (good) panel_frame(&p, title, label);
+    if (good) good = draw_state(&p, set, k, count, order);
+    free(order);
+    return good;
+}
+
+static int state_panel(sheet *s, const fig_input *in, const res_set *set, size_t k)
+{
+    char title[120];
     if (set->d > 1)
         snprintf(title, sizeof title, "%s of %.60s", set->pit ? "score" : "residual", sock_model_name(in->model, k));
     else
         snprintf(title, sizeof title, "against the state");
-    if (good) panel_frame(&p, title, sock_model_name(in->model, k));
-    if (good) good = draw_state(&p, set, k, count, order);
-    free(order);
+    return against_panel(s, set, k, title, sock_model_name(in->model, k));
+}
+
+/* ---- Against the time of day, of the week, of the year ---- */
+
+/* How a season of the calendar is counted: in so many parts, from `first` of it after 1970 began, a Thursday. */
+static const struct {
+    const char *name, *title, *label;
+    double parts, first;
+} clocks[] = {{"24 hours", "time of day", "hour", 24, 0},
+              {"7 days", "time of the week", "day from Monday", 7, 3.0 / 7},
+              {"12 months", "time of year", "month", 12, 0}};
+
+static int season_panel(sheet *s, const fig_input *in, const res_set *set, size_t j, size_t k)
+{
+    size_t c = 0;
+    char title[120];
+    while (c + 1 < sizeof clocks / sizeof *clocks && strcmp(clocks[c].name, set->season_name[j]) != 0) c++;
+    res_set along = *set;
+    along.x = calloc(set->steps * set->d + 1, sizeof *along.x);
+    if (!along.x) return 0;
+    for (size_t i = 0; i < set->steps * set->d; i++) {
+        const double turns = set->t[i / set->d] / set->season[j] + clocks[c].first;
+        along.x[i] = clocks[c].parts * (turns - floor(turns));
+    }
+    snprintf(title, sizeof title, set->d > 1 ? "%s: %.60s" : "%s", clocks[c].title, sock_model_name(in->model, k));
+    const int good = against_panel(s, &along, k, title, clocks[c].label);
+    free(along.x);
     return good;
 }
 
@@ -228,7 +263,7 @@ static char *draw(const fig_input *in, const res_set *set, const res_moments *m,
     const sheet_plan plan = {.id = set->pit ? "check" : "residuals",
                              .heading = set->pit ? "Scores of the check" : "Standardised residuals",
                              .form = in->form,
-                             .panels = 3 + states,
+                             .panels = 3 + states * (1 + set->seasons),
                              .columns = 2,
                              .wide = 312,
                              .tall = 180,
@@ -245,6 +280,8 @@ static char *draw(const fig_input *in, const res_set *set, const res_moments *m,
         good = good && (share ? share_panel(s, count, share) : histogram_panel(s, count, sorted)) &&
                quantile_panel(s, count, sorted) && correlation_panel(s, m);
         for (size_t k = 0; good && k < states; k++) good = state_panel(s, in, set, k);
+        for (size_t i = 0; good && i < set->seasons * states; i++)
+            good = season_panel(s, in, set, i / states, i % states);
         draw_notes(s, set, m);
     }
     free(sorted);

@@ -134,7 +134,9 @@ sock_status res_scores(sock_context *ctx, const sock_model *model, const sock_da
     const sock_status status = sock_check_scores(ctx, model, data, NULL, &s);
     if (status < 0) return status;
     const size_t all = s.count * s.dim;
-    res_set made = {.d = s.dim, .steps = s.count, .all = s.all_steps};
+    res_set made = {.d = s.dim, .steps = s.count, .all = s.all_steps, .seasons = s.seasons};
+    memcpy(made.season, s.season, sizeof made.season);
+    memcpy(made.season_name, s.season_name, sizeof made.season_name);
     made.r = copy(all, sizeof *s.v, s.v);
     made.pit = copy(all, sizeof *s.pit, s.pit);
     made.x = copy(all, sizeof *s.x, s.x);

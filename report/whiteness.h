@@ -18,6 +18,9 @@ typedef struct res_set {
     double *t;          /* steps */
     size_t *trajectory; /* steps: of which one, or, of scores, the piece of one */
     double *pit;        /* steps x d: scores as shares; NULL: these are residuals */
+    size_t seasons;     /* of the calendar that scores are looked at along */
+    double season[3];   /* their lengths */
+    const char *season_name[3];
 } res_set;
 
 /* At most some 40000 steps, of evenly chosen trajectories. Negative: nothing was made. */

@@ -723,6 +723,7 @@ static void test_battery__scores_are_those_of_the_steps(void **state)
         const size_t at = i + i / 29;
         assert_true(out.t[i] == data->t[at] && out.x[2 * i + 1] == data->x[2 * at + 1] && out.piece[i] == i / 29);
     }
+    assert_int_equal(out.seasons, 0); /* these times are numbers */
     sock_step_scores_free(&out);
     forget(&s);
     sock_model_free(model);

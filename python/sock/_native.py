@@ -156,6 +156,9 @@ class StepScores(ctypes.Structure):
         ("x", POINTER(c_double)),
         ("t", POINTER(c_double)),
         ("piece", POINTER(c_size_t)),
+        ("seasons", c_size_t),
+        ("season", c_double * 3),
+        ("season_name", c_char_p * 3),
     ]
 
 

@@ -702,8 +702,21 @@ sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, con
     sock_status status;
     SK_GO(choose_steps(&b, model));
     SK_GO(score_singles(&b, model));
-    *out = (sock_step_scores){b.steps.count, b.d,      count_steps(data), b.scores.v,
-                              b.scores.pit,  b.rows.x, b.rows.t,          b.steps.piece};
+    SK_GO((b.columns = sk_doubles(ctx, SK_MAX(b.n, 1), 1)) ? SOCK_OK : SOCK_ENOMEM);
+    if (b.n) find_seasons(&b);
+    *out = (sock_step_scores){.count = b.steps.count,
+                              .dim = b.d,
+                              .all_steps = count_steps(data),
+                              .v = b.scores.v,
+                              .pit = b.scores.pit,
+                              .x = b.rows.x,
+                              .t = b.rows.t,
+                              .piece = b.steps.piece,
+                              .seasons = b.seasons};
+    for (size_t i = 0; i < b.seasons; i++) {
+        out->season[i] = b.season[i].length;
+        out->season_name[i] = b.season[i].says;
+    }
     if (b.rows.z == b.rows.x) b.rows.z = NULL;
     b.scores.v = b.scores.pit = b.rows.x = b.rows.t = NULL;
     b.steps.piece = NULL;
