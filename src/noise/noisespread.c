@@ -10,8 +10,8 @@
  *          information = F_VV - F_VR F_RR^-1 F_RV,    V also moves by (that)^-1 (F_VL - F_VR F_RR^-1 F_RL) z.
  *
  *   4. And f moves with R and V: z does not have the covariance 1, that of given R and a, but M^-1, what elimination of
- *      R and V leaves of F_LL and of the penalties of the weights (1 less what the means of the steps say, where that is
- *      less than 1). Where an AR(1) may as well be one with noise, this is most of it.
+ *      R and V leaves of F_LL and of the penalties of the weights (1 less what the means of the steps say, where that
+ * is less than 1). Where an AR(1) may as well be one with noise, this is most of it.
  *
  *   5. The law of a step is a Gaussian that is followed in substeps. What simulated steps say beyond it moves V as a
  *      step of f does: an error of one size, of a tenth of a in a double well at h = 0.5, that counts as a standard
