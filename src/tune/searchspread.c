@@ -249,7 +249,7 @@ static sock_status diffusion_law(const looking *w, const sk_trial *t, const sk_d
     if (status >= 0 && sums) status = information(w, sums, &typical);
     if (status >= 0 && sums) status = add_surplus(w, sums);
     assert(status < 0 || !sums || typical);
-    for (size_t k = 0; status >= 0 && sums && !t->learned && k < sk_diffusion_spread_systems(sums); k++)
+    for (size_t k = 0; status >= 0 && typical && !t->learned && k < sk_diffusion_spread_systems(sums); k++)
         mu[k] = sk_polish_penalty(w->s->rows->n, t->l, t->lambda_scale, t->diagonal ? typical->part[k] : typical->size);
     if (status >= 0 && sums) status = sk_diffusion_spread_factor(ctx, sums, w->times, mu, out);
     sk_diffusion_spread_free(sums);
