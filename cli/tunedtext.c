@@ -271,6 +271,21 @@ static void print_scale(const sk_tune_outcome *found, int width)
     printf("; eta is in these units, all else in those of the data\n");
 }
 
+/* The units of those that have one, in the order of the states. */
+static void print_grain(const sk_numbers *grain)
+{
+    size_t rounded = 0;
+    for (size_t k = 0; k < grain->count; k++) rounded += grain->value[k] > 0;
+    printf(": the data are counted or rounded to");
+    for (size_t k = 0; k < grain->count; k++) {
+        if (grain->value[k] > 0)
+            printf("%s %.3g", k ? "," : "", grain->value[k]);
+        else
+            printf("%s -", k ? "," : "");
+    }
+    if (rounded < grain->count) printf(" (-: not)");
+}
+
 /* What a density of these data cannot resolve, and the number that sock score has to be compared with. */
 static void print_jitter(const sk_record *r, int width, bool full)
 {
@@ -282,8 +297,7 @@ static void print_jitter(const sk_record *r, int width, bool full)
     printf("%-*s", width, "jitter");
     print_numbers("the search adds the variance", same ? 1 : jitter->count, jitter->value);
     printf(" to each step");
-    if (found->grain.count)
-        print_numbers(": the data are counted or rounded to", found->grain.count, found->grain.value);
+    if (found->grain.count) print_grain(&found->grain);
     putchar('\n');
     if (same && isfinite(found->loglik))
         printf("%*s%.4f nats a step and dimension as sock score --delta %.9g counts them (loglik)\n", width, "",
