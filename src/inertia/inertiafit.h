@@ -127,8 +127,8 @@ void sk_inertial_fit_clear(sk_inertial_fit *fit);
 
 /* ---- inertiaspread.c ---- */
 
-/* Bands of a model in the units of the data, made of a fit by sk_inertial_restore; without them where the numbers do not
- * allow it. */
+/* Bands of a model in the units of the data, made of a fit by sk_inertial_restore; without them where the numbers do
+ * not allow it. */
 sock_status sk_inertial_spread(const sk_inertial *w, const sk_inertial_fit *fit, sock_model *model);
 
 /* ---- inertiastage.c ---- */
