@@ -86,8 +86,8 @@ static void test_rulenoise__noise_on_more_states_must_gain_more(void **state)
     (void)state;
     assert_close(sk_noise_gain_asked(1, false), 2, 1e-12, 0);
     assert_close(sk_noise_gain_asked(4, false), 4.1, 1e-12, 0);
-    assert_close(sk_noise_gain_asked(1, true), 1, 1e-12, 0);
-    assert_close(sk_noise_gain_asked(4, true), 2.8, 1e-12, 0);
+    assert_close(sk_noise_gain_asked(1, true), 2, 1e-12, 0);
+    assert_close(sk_noise_gain_asked(4, true), 3.8, 1e-12, 0);
 }
 
 static void test_rulenoise__noise_is_taken_for_a_gain_or_where_it_is_sure(void **state)
@@ -109,21 +109,35 @@ static void test_rulenoise__noise_gains_beyond_the_error(void **state)
     assert_false(sk_noise_gains(&(sk_noise_evidence){1, false, 1, {9, 0}, {5, 5.1}}));
     assert_true(sk_noise_gains(&(sk_noise_evidence){1, false, 1, {9, 0}, {5, 4.9}}));
     assert_false(sk_noise_is_sure(&(sk_noise_evidence){1, false, 5, {9, 0}, {5, 5.1}}));
-    assert_true(sk_noise_gains(&(sk_noise_evidence){1, true, 1, {1.1, 0}, {1.1, 2.1}}));
-    assert_false(sk_noise_gains(&(sk_noise_evidence){1, true, 1, {1.1, 0}, {1.1, 2.3}}));
-    assert_false(sk_noise_gains(&(sk_noise_evidence){1, true, 1, {0.9, 0}, {1.1, 1}}));
+    assert_true(sk_noise_gains(&(sk_noise_evidence){1, true, 1, {2.1, 0}, {2.1, 4.1}}));
+    assert_false(sk_noise_gains(&(sk_noise_evidence){1, true, 1, {2.1, 0}, {2.1, 4.3}}));
+    assert_false(sk_noise_gains(&(sk_noise_evidence){1, true, 1, {1.9, 0}, {2.1, 1}}));
 }
 
-/* Three tenths of the gain that will be asked for; four substeps are long. */
+/* Three tenths of the gain that will be asked for, of more states all that is asked for them; over long steps three
+ * tenths of all. Four substeps are long. */
 static void test_rulenoise__a_hint_is_worth_a_fit(void **state)
 {
     (void)state;
     assert_true(sk_noise_hinted(1, false, 0.61));
     assert_false(sk_noise_hinted(1, false, 0.59));
-    assert_true(sk_noise_hinted(1, true, 0.31));
-    assert_false(sk_noise_hinted(2, true, 0.47));
+    assert_true(sk_noise_hinted(10, false, 6.91));
+    assert_false(sk_noise_hinted(10, false, 6.89));
+    assert_true(sk_noise_hinted(1, true, 0.61));
+    assert_false(sk_noise_hinted(2, true, 0.77));
+    assert_true(sk_noise_hinted(2, true, 0.79));
     assert_true(sk_is_long(4));
     assert_false(sk_is_long(2));
+}
+
+/* 5e5 steps x substeps x d^2; one substep is no long step. */
+static void test_rulenoise__many_long_steps_are_followed_on_a_part(void **state)
+{
+    (void)state;
+    assert_true(sk_flow_affordable(5000, 4, 5));
+    assert_false(sk_flow_affordable(5001, 4, 5));
+    assert_true(sk_flow_affordable(30000, 16, 1));
+    assert_true(sk_flow_affordable(45000, 1, 10));
 }
 
 static void test_rulenoise__who_is_far_behind_in_a_sweep_stays_out(void **state)
@@ -154,6 +168,7 @@ int main(void)
         cmocka_unit_test(test_rulenoise__noise_is_taken_for_a_gain_or_where_it_is_sure),
         cmocka_unit_test(test_rulenoise__noise_gains_beyond_the_error),
         cmocka_unit_test(test_rulenoise__a_hint_is_worth_a_fit),
+        cmocka_unit_test(test_rulenoise__many_long_steps_are_followed_on_a_part),
         cmocka_unit_test(test_rulenoise__who_is_far_behind_in_a_sweep_stays_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,18 +102,35 @@ static sock_status fit_from(const sk_measured *m, const sk_noisy *known, double 
 
 /* ---- Steps of the inquiry ---- */
 
+/* The series of these rows, in the place of one before. */
+static sock_status measure(inquiry *q, const sk_transitions *rows)
+{
+    const sk_search *s = q->s;
+    sk_measured_clear(&q->m);
+    SK_TRY(sk_measured_new(s->ctx, rows, &s->list, (const char *const *)s->spec->data->state, &q->m));
+    q->m.substeps = s->spec->substeps;
+    return SOCK_OK;
+}
+
+static sock_status count_substeps(inquiry *q)
+{
+    q->clean.substeps = (sk_substeps){SK_MAX(q->m.substeps, 1), q->m.substeps > 1};
+    if (q->m.substeps || q->bounded) return SOCK_OK;
+    const sk_filter_spec spec = sk_noisy_spec(&q->m, &q->clean);
+    SK_TRY(sk_series_substeps(q->s->ctx, &q->m.series, &spec, q->clean.substeps, &q->clean.substeps));
+    return q->clean.substeps.count > 1 ? SOCK_OK : sk_noise_pilot(&q->m, &q->clean.substeps);
+}
+
+/* Many states with many substeps are followed on the rows of the screen; widen() ends with all. */
 static sock_status begin(inquiry *q)
 {
     sk_search *s = q->s;
     const sk_transitions *rows = s->rows == s->sets.all ? s->sets.search : s->rows;
-    SK_TRY(sk_measured_new(s->ctx, rows, &s->list, (const char *const *)s->spec->data->state, &q->m));
-    q->m.substeps = s->spec->substeps;
+    SK_TRY(measure(q, rows));
     SK_TRY(sk_search_mixture(s, &s->choice, &q->clean.model));
-    q->clean.substeps = (sk_substeps){SK_MAX(q->m.substeps, 1), q->m.substeps > 1};
-    if (q->m.substeps || q->bounded) return SOCK_OK;
-    const sk_filter_spec spec = sk_noisy_spec(&q->m, &q->clean);
-    SK_TRY(sk_series_substeps(s->ctx, &q->m.series, &spec, q->clean.substeps, &q->clean.substeps));
-    return q->clean.substeps.count > 1 ? SOCK_OK : sk_noise_pilot(&q->m, &q->clean.substeps);
+    SK_TRY(count_substeps(q));
+    if (rows == s->sets.screen || sk_flow_affordable(rows->n, q->clean.substeps.count, rows->d)) return SOCK_OK;
+    return measure(q, s->sets.screen);
 }
 
 static sock_status try_long_steps(inquiry *q)

@@ -288,22 +288,26 @@
 #define SK_SURELY_LONG 4      /* substeps: the fit of long steps is tried; with fewer if it promises a gain */
 #define SK_CLEARED_STEPS 20   /* steps for each feature of the state that residuals are cleared of */
 #define SK_NOISE_PAIRS 50     /* fewer pairs of neighbouring steps say nothing about noise */
-#define SK_FLOW_STEPS 60      /* with fewer the law of long steps follows chance: 40 steps lost 4 nats each on others */
-#define SK_NOISE_SUM 1        /* sum of the z-scores over sqrt(d) that lets a fit with noise be tried */
-#define SK_LONG_GAIN 1        /* nats held out, or promised: of a fit of long steps; held out beyond its error, too */
-#define SK_NOISE_GAIN 2       /* nats held out: R that is not there gains them in a set of 44, */
+#define SK_FLOW_NUMBERS                                                                                                \
+    5e5 /* steps x substeps x d^2 of a fit of long steps: with more it is made on the rows of the screen, and a few    \
+           passes on all rows end it */
+#define SK_FLOW_STEPS 60 /* with fewer the law of long steps follows chance: 40 steps lost 4 nats each on others */
+#define SK_NOISE_SUM 1   /* sum of the z-scores over sqrt(d) that lets a fit with noise be tried */
+#define SK_LONG_GAIN 1   /* nats held out, or promised: of a fit of long steps; held out beyond its error, too */
+#define SK_NOISE_GAIN 2  /* nats held out: R that is not there gains them in a set of 44, */
 #define SK_NOISE_GAIN_EACH 0.7 /* and this more for each state but the first: its R is fitted to all rows; */
 #define SK_NOISE_ERRORS 1      /* and so many paired errors. Where steps are long */
-#define SK_NOISE_GAIN_LONG                                                                                             \
-    1 /* less: noise that is missed there costs RE_f 100 and RE_a 500, a false alarm 10 and 20; */
-#define SK_NOISE_EACH_LONG 0.6 /* for each state but the first; */
+#define SK_NOISE_GAIN_LONG 2   /* as much: 1 let R in that is not there in 7 sets of 40, since fits differ by more; */
+#define SK_NOISE_EACH_LONG 0.6 /* less for each state but the first; */
 #define SK_NOISE_ERRORS_LONG 0.5
 #define SK_VALLEY_NATS 10 /* held out, by which another start must win: the first one ended in a wrong valley */
 #define SK_DOUBT_NATS                                                                                                  \
     0.8 /* R that gains nearly what is asked for over long steps is not excluded; with less clean sets suffer */
 #define SK_DOUBT_AHEAD 0.05 /* nats for each value: a clean fit this far behind that of long steps is none */
-#define SK_NOISE_HINT 0.3   /* of that gain: R that promises less on the rows of the clean fit gets no fit */
-#define SK_HINT_STEPS 4     /* Newton steps by which it is found, */
+#define SK_NOISE_HINT                                                                                                  \
+    0.3 /* of that gain: R that promises less on the rows of the clean fit gets no fit. Of what more states add to it  \
+           all, where steps are short: R of each gains a quarter of a nat by chance, 2.5 +- 1.8 in ten */
+#define SK_HINT_STEPS 4 /* Newton steps by which it is found, */
 #define SK_HINT_SHARES                                                                                                 \
     {                                                                                                                  \
         0.02, 0.1, 0.3, 0.6                                                                                            \

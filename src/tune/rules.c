@@ -528,7 +528,8 @@ bool sk_noise_is_sure(const sk_noise_evidence *e)
 
 bool sk_noise_hinted(size_t d, bool is_long, double nats)
 {
-    return nats >= SK_NOISE_HINT * sk_noise_gain_asked(d, is_long);
+    const double one = sk_noise_gain_asked(1, is_long), more = sk_noise_gain_asked(d, is_long) - one;
+    return nats >= SK_NOISE_HINT * one + (is_long ? SK_NOISE_HINT : 1) * more;
 }
 
 void sk_noise_leave_behind(const sk_field_trials *all, bool *out)
@@ -551,6 +552,11 @@ bool sk_noise_correlated(size_t d, const double *z)
 bool sk_long_steps_worth(size_t steps, size_t substeps, double promise)
 {
     return steps >= SK_FLOW_STEPS && (sk_is_long(substeps) || (substeps > 1 && promise >= SK_LONG_GAIN));
+}
+
+bool sk_flow_affordable(size_t steps, size_t substeps, size_t d)
+{
+    return substeps < 2 || (double)steps * (double)substeps * (double)(d * d) <= SK_FLOW_NUMBERS;
 }
 
 /* Where one substep was enough in the end, steps are short, and the rules of the clean fit hold. */

@@ -218,6 +218,9 @@ bool sk_noise_correlated(size_t d, const double *z);
  * promises to gain by one, in nats. */
 bool sk_long_steps_worth(size_t steps, size_t substeps, double promise);
 
+/* Whether the law of so many steps can be followed in so many substeps again and again. */
+bool sk_flow_affordable(size_t steps, size_t substeps, size_t d);
+
 /* Whether that fit, which took so many substeps in the end, is taken for its gain held out and the gain's error. */
 bool sk_long_steps_win(size_t substeps, double nats, double error);
 
