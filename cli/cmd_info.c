@@ -320,6 +320,7 @@ static void print_data(json_t *data)
                                         "rows_read",
                                         "lag1_reason",
                                         "hash",
+                                        "states_hash",
                                         "dropped",
                                         "wild_steps",
                                         "wild",

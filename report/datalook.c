@@ -68,8 +68,9 @@ char *look_time_name(sock_context *ctx, const sock_data *data)
 {
     char *text = NULL;
     json_t *summary = sock_data_summary(ctx, data, &text) >= 0 ? info_parse(text) : NULL;
-    const char *name = info_text(summary, "time_name");
-    char *copy = summary ? strdup(*name ? name : "time") : NULL;
+    const char *name = info_text(summary, "time_name"), *unit = info_text(summary, "time_unit");
+    char *copy = summary ? calloc(strlen(name) + strlen(unit) + 8, 1) : NULL;
+    if (copy) sprintf(copy, *unit ? "%s [%s]" : "%s%s", *name ? name : "time", unit);
     json_decref(summary);
     sock_string_free(text);
     return copy;

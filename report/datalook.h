@@ -16,7 +16,8 @@ double *look_points(const sock_data *data, size_t most, size_t *count);
 double look_quantile(size_t count, const double *sorted, double share);
 void look_sort(size_t count, double *values);
 
-/* The name of the time column; "time" where there is none. Freed with free(); NULL when out of memory. */
+/* The name of the time column, "time" where there is none, with its unit where times were dates: "t [day]". Freed with
+ * free(); NULL when out of memory. */
 char *look_time_name(sock_context *ctx, const sock_data *data);
 
 typedef struct look_times {

@@ -308,6 +308,8 @@ void equation_write(FILE *out, const rep_facts *f)
     if (of_a && !apart) put_diffusion(out, f, diffusion);
     if (of_f || (of_a && !apart)) fputs("</div>\n", out);
     if (of_f && many) fputs("</details>\n", out);
+    words_signs(out, f);
+    if (!of_a || apart) words_size(out, f);
     if (!of_a) return;
     if (apart) {
         fputs("<details><summary>The noise: its variances and covariances</summary>\n<div class=\"equations\">\n", out);

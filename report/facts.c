@@ -1,13 +1,14 @@
 /* facts.c - see facts.h. */
 #include "facts.h"
 
+#include "driven.h"
 #include "evidence.h"
 #include "lifted.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 2000 };
+enum { POINTS = 2000, NOISE_STATES = 10 };
 
 static sock_status terms_of(sock_context *ctx, const sock_model *model, json_t **out)
 {
@@ -48,6 +49,21 @@ static sock_status look_at_scores(sock_context *ctx, rep_facts *f)
     return status == SOCK_ENUMERIC || status == SOCK_EINPUT ? SOCK_OK : status;
 }
 
+/* The diagonal of a at the points. */
+static sock_status look_at_noise(sock_context *ctx, rep_facts *f)
+{
+    const size_t d = f->d, n = f->points;
+    if (!sock_model_has_diffusion(f->model) || d > NOISE_STATES || sock_data_dim(f->data) != d) return SOCK_OK;
+    double *a = calloc(n * d * d + 1, sizeof *a);
+    f->a = calloc(n * d + 1, sizeof *f->a);
+    sock_status status = a && f->a ? driven_diffusion(ctx, f->model, f->model, n, f->point, a) : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < n * d; i++) f->a[i] = a[i / d * d * d + i % d * (d + 1)];
+    free(a);
+    return status;
+}
+
+static int agree(const char *one, const char *other) { return one && *one && strcmp(one, other) == 0; }
+
 sock_status facts_gather(sock_context *ctx, const fig_input *in, const rep_settings *settings, int *failed,
                          rep_facts *out)
 {
@@ -62,11 +78,13 @@ sock_status facts_gather(sock_context *ctx, const fig_input *in, const rep_setti
     if (status >= 0) status = terms_of(ctx, in->model, &f.terms);
     if (status >= 0) status = summary_of(ctx, f.data, &f.summary);
     if (status >= 0) {
-        const char *hash = f.record.data.hash;
-        f.same_data = hash && *hash && strcmp(hash, info_text(f.summary, "hash")) == 0;
+        const sk_provenance *fitted = &f.record.data;
+        f.same_data = agree(fitted->hash, info_text(f.summary, "hash")) ||
+                      agree(fitted->states_hash, info_text(f.summary, "states_hash"));
         f.point = look_points(in->data, POINTS, &f.points);
         if (!f.point) status = SOCK_ENOMEM;
     }
+    if (status >= 0) status = look_at_noise(ctx, &f);
     if (status >= 0) status = look_at_check(ctx, &f);
     if (status >= 0) status = look_at_scores(ctx, &f);
     if (status < 0)
@@ -82,5 +100,6 @@ void facts_free(rep_facts *facts)
     json_decref(facts->summary);
     json_decref(facts->terms);
     free(facts->point);
+    free(facts->a);
     *facts = (rep_facts){0};
 }

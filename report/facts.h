@@ -15,14 +15,15 @@ typedef struct rep_facts {
     sk_record record;        /* what the fit says of itself */
     json_t *info;            /* of sock_model_info; the evidence's */
     json_t *summary, *terms; /* of sock_data_summary, sock_model_terms */
-    int same_data;           /* the data are those of the fit, by their hash */
-    int has_check;           /* of the data: the model has a diffusion */
+    int same_data; /* the data are those of the fit, by their hash; of inputs those that it chose may be left */
+    int has_check; /* of the data: the model has a diffusion */
     sock_checks check;
     int has_scores; /* of the test data, or, where the truth is known, of the data themselves */
     sock_scores scores;
     int *failed;   /* set to 1 where memory ran out while something was written: the page is then thrown away */
     size_t points; /* of the data, evenly chosen: where the terms of a polynomial are weighed */
-    double *point; /* points x d */
+    double *point; /* points x d, */
+    double *a;     /* points x d: a_kk there; NULL: no diffusion, or many states */
 } rep_facts;
 
 /* From an input that has evidence, which must live as long as the facts. Negative: nothing was made. */
@@ -33,8 +34,10 @@ void facts_free(rep_facts *facts);
 /* ---- What is written of them, each a piece of HTML ---- */
 
 void words_verdict(FILE *out, const rep_facts *facts); /* what the check says, with its tests */
-void words_logs(FILE *out, const rep_facts *facts); /* which states are logarithms, and what that makes of the page */
-void words_data(FILE *out, const rep_facts *facts); /* what the data are, in a paragraph */
+void words_logs(FILE *out, const rep_facts *facts);  /* which states are logarithms, and what that makes of the page */
+void words_data(FILE *out, const rep_facts *facts);  /* what the data are, in a paragraph */
+void words_signs(FILE *out, const rep_facts *facts); /* what +- means; measurement noise, in a line */
+void words_size(FILE *out, const rep_facts *facts);  /* how large the noise is, of few states */
 void words_summary(FILE *out, const rep_facts *facts);  /* what was learned and how well it predicts: paragraphs */
 void words_warnings(FILE *out, const rep_facts *facts); /* a list, or nothing */
 void card_write(FILE *out, const rep_facts *facts);     /* the model card */

@@ -129,9 +129,10 @@ void live_write(FILE *out, const char *made)
         "simulate</code>. Start it among the data: what leaves them, or does what they never do, is where the model is "
         "wrong or was not taught.</p>\n<div class=\"stage\"></div>\n<div class=\"thinning\">\n<h3>Does it hold for "
         "longer "
-        "steps?</h3>\n<p>Dots are moments of the data alone, over steps of more and more of their points; the line is "
-        "what the "
-        "model says of these same steps. A model that is right follows them at every thinning.</p>\n</div>\n<p "
+        "steps?</h3>\n<p>Dots are raw moments of the data alone, over steps of more and more of their points: "
+        "measurement noise, what happens within a step and the spread of other states are in them, unlike in the dots "
+        "above. The line is what the model says of these same raw moments. A model that is right follows them at every "
+        "thinning.</p>\n</div>\n<p "
         "class=\"files\">Numbers: ",
         out);
     fputs("<a download=\"live.json\" data-live=\"model\" href=\"data:application/json;base64,", out);

@@ -3,6 +3,7 @@
 #include "meaning.h"
 
 #include "evidence.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,8 +34,10 @@ static void put_error(FILE *out, json_t *told)
 
 static void put_time(FILE *out, const fig_input *in)
 {
+    char unit[32];
+    unit_of(fig_time_name(in), sizeof unit, unit);
     fputs(" [", out);
-    page_text(out, fig_time_name(in));
+    page_text(out, *unit ? unit : fig_time_name(in));
     fputs("]", out);
 }
 
@@ -73,12 +76,15 @@ static void put_rests(FILE *out, const rep_facts *f, json_t *told)
     json_t *list = json_object_get(told, "fixed_points");
     const size_t count = json_array_size(list);
     const char *reason = info_text(told, "fixed_points_reason");
-    if (count) fputs("<p>Without noise it would rest where f is 0:</p>\n<ul>\n", out);
+    if (count)
+        fputs(
+            "<p>f is 0 here; without noise a stable point holds the state, and an unstable one lets it go:</p>\n<ul>\n",
+            out);
     for (size_t i = 0; i < count && i < FIXED_MOST; i++) put_fixed(out, f, at(list, i));
     if (count) fputs("</ul>\n", out);
     if (count > FIXED_MOST) fprintf(out, "<p>and %zu more.</p>\n", count - FIXED_MOST);
     if (!*reason) return;
-    fputs(count ? "<p>" : "<p>No point where it would rest without noise: ", out);
+    fputs(count ? "<p>" : "<p>No point where f is 0: ", out);
     page_text(out, reason);
     fputs(".</p>\n", out);
 }
@@ -122,7 +128,8 @@ static void put_current(FILE *out, const fig_input *in, json_t *told)
     put_error(out, production);
     fputs(" nats of entropy in a unit of ", out);
     page_text(out, fig_time_name(in));
-    fputs(": 0 would be equilibrium, where films of it run backwards look alike. The arrows are the current that does "
+    fputs(": 0 would be equilibrium, where it looks alike forwards and backwards in time. The arrows are the current "
+          "that does "
           "not cease."
           "</p>\n",
           out);
@@ -354,7 +361,11 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
     json_t *table = json_object_get(told, "table");
     fputs("<section id=\"meaning\">\n<h2>What it means</h2>\n<figure>\n<figcaption>What follows from the equation "
           "within the range of "
-          "the data. Numbers in brackets hold 90 % of the models that the data leave open.</figcaption>\n",
+          "the data. Numbers in brackets hold 90 % of the models that the data leave open, which may have terms that "
+          "the equation above leaves out.",
+          out);
+    fputs(f->has_check && !f->check.ok ? " The verdict objects to this equation, and so to what follows.</figcaption>\n"
+                                       : "</figcaption>\n",
           out);
     put_rests(out, f, told);
     if (json_is_object(table)) {

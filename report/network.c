@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 120, DRAWS = 12, STATES_MOST = 40, LINKS_MOST = 60, ROWS = 20, ANSWERS = 6, GRID = 61 };
+enum { POINTS = 120, DRAWS = 12, STATES_MOST = 40, LINKS_MOST = 60, ROWS = 20, ANSWERS = 6, GRID = 61, OPEN = 8 };
 
 static const double SURE = 2;        /* errors that a strength must have to be told */
 static const double WEAK = 0.05;     /* share of the strongest below which a link is not drawn */
@@ -183,10 +183,10 @@ static int draw_network(FILE *out, const rep_facts *f, const network *n)
 
 static void put_links(FILE *out, const rep_facts *f, const network *n)
 {
-    fputs("<details open><summary>The strongest couplings</summary>\n<div class=\"scroll\" tabindex=\"0\"><table "
-          "class=\"numbers\"><thead><tr><th scope=\"col\">driver</th><th scope=\"col\">driven</th><th "
-          "scope=\"col\">strength</th><th scope=\"col\">where the driver is larger, the "
-          "driven</th></tr></thead><tbody>\n",
+    fprintf(out, "<details%s><summary>The strongest couplings</summary>\n", n->links > OPEN ? "" : " open");
+    fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\"><thead><tr><th scope=\"col\">driver</th><th "
+          "scope=\"col\">driven</th><th "
+          "scope=\"col\">strength</th><th scope=\"col\">with more of the driver</th></tr></thead><tbody>\n",
           out);
     for (size_t i = 0; i < n->links && i < ROWS; i++) {
         const link *l = &n->link[i];
@@ -198,9 +198,9 @@ static void put_links(FILE *out, const rep_facts *f, const network *n)
         page_number(out, l->strength);
         if (l->error > 0) fprintf(out, " \xc2\xb1 %.2g", l->error);
         fprintf(out, "</td><td class=\"text\">%s</td></tr>\n",
-                l->sign > 0   ? "grows faster"
-                : l->sign < 0 ? "grows slower, or falls"
-                              : "does one or the other, as the states are");
+                l->sign > 0   ? "the driven grows faster"
+                : l->sign < 0 ? "the driven grows slower, or falls"
+                              : "one or the other, as the states are");
     }
     fprintf(out, "</tbody></table></div></details>\n");
     if (n->links > ROWS) fprintf(out, "<p class=\"note\">and %zu weaker ones.</p>\n", n->links - ROWS);

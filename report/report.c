@@ -59,11 +59,14 @@ static const chapter chapters[] = {
      "settles "
      "if it is left alone; it need not agree with data that have not settled.",
      BODY},
-    {"marginals", "States two by two", "The shapes beneath and above the diagonal should be alike.", BODY},
+    {"marginals", "States two by two",
+     "Data beneath the diagonal, the model's paths above it with the axes exchanged: one should be the mirror image of "
+     "the other.",
+     BODY},
     {"check", "The check",
      "Where the observed end of each step stands among simulated ones of the model: what the tests of the verdict are "
-     "made of. It should be white: an even histogram, points on the line, bars within the dashed lines, and mean and "
-     "spread that do not hang on the state.",
+     "made of. It should be white: an even histogram, points on the line, all bars but about one in twenty within the "
+     "dashed lines, and mean and spread that do not depend on the state.",
      BODY},
     {"search", "The search",
      "How well the candidates predict steps that they have not seen. Curves that are flat at the top mean that the "
@@ -364,9 +367,11 @@ static sock_status make_page(sock_context *ctx, fig_input *in, const rep_setting
     FILE *out = status >= 0 ? memtext_open(page) : NULL;
     if (status >= 0 && !out) status = SOCK_ENOMEM;
     if (out) {
-        const char *time_name = info_text(facts.summary, "time_name");
-        in->time_name = *time_name ? time_name : NULL;
-        status = put_page(ctx, out, &facts, in);
+        char *time_name = look_time_name(ctx, in->data);
+        in->time_name = time_name;
+        status = time_name ? put_page(ctx, out, &facts, in) : SOCK_ENOMEM;
+        in->time_name = NULL;
+        free(time_name);
         if ((memtext_close(out, page) != 0 || failed) && status >= 0) status = SOCK_ENOMEM;
     }
     facts_free(&facts);

@@ -250,8 +250,9 @@ static void draw_notes(sheet *s, const res_set *set, const res_moments *m)
                         m->count, set->pit ? "scores" : "residuals", m->mean, m->sd, m->kurtosis, 100 * m->beyond);
     const size_t lost = set->steps * set->d - m->count;
     if (lost)
-        used += snprintf(text + used, sizeof text - (size_t)used, "; %zu left out where %s", lost,
-                         set->pit ? "a state follows from others" : "a is 0");
+        used += snprintf(text + used, sizeof text - (size_t)used, "; %zu %s", lost,
+                         set->pit ? "without a score (the state follows from others, or no end could be simulated)"
+                                  : "left out where a is 0");
     if (set->steps < set->all)
         snprintf(text + used, sizeof text - (size_t)used, "; %zu of %zu steps", set->steps, set->all);
     sheet_note(s, text);

@@ -24,6 +24,8 @@ static void put_names(FILE *out, const rep_facts *f)
 
 void words_data(FILE *out, const rep_facts *f)
 {
+    json_t *dates = json_object_get(f->summary, "dates");
+    const char *unit = info_text(f->summary, "time_unit");
     json_t *times = json_object_get(f->summary, "time_range"), *step = json_object_get(f->summary, "time_step");
     const long long paths = info_count(f->summary, "trajectories"), points = info_count(f->summary, "points");
     const double least = info_number(step, "min"), most = info_number(step, "max");
@@ -31,11 +33,19 @@ void words_data(FILE *out, const rep_facts *f)
     put_names(out, f);
     fprintf(out, " change%s in time, shown with %lld trajector%s of %lld point%s in all", f->d == 1 ? "s" : "", paths,
             paths == 1 ? "y" : "ies", points, plural(points));
-    fprintf(out, ", from time %.6g to %.6g", info_number(times, "min"), info_number(times, "max"));
+    if (json_is_object(dates)) {
+        fputs(", from ", out);
+        page_text(out, info_text(dates, "first"));
+        fputs(" to ", out);
+        page_text(out, info_text(dates, "last"));
+    } else {
+        fprintf(out, ", from time %.6g to %.6g", info_number(times, "min"), info_number(times, "max"));
+    }
     if (isfinite(most) && most - least <= 1e-9 * most)
         fprintf(out, " in steps of %.6g", most);
     else if (isfinite(most))
         fprintf(out, " in steps of %.4g to %.4g, typically %.4g", least, most, info_number(step, "median"));
+    if (*unit && isfinite(most)) fprintf(out, " %s%s", unit, most == 1 ? "" : "s");
     fputs(f->same_data ? ". They are the data it was fitted to." : ". They are not the data it was fitted to.", out);
     if (f->seen < f->d)
         fputs(" It is of second order: positions were observed, velocities were not. Those of the figures are what a "
@@ -94,18 +104,35 @@ static void diffusion_words(FILE *out, const rep_facts *f)
 /* The variance of the noise of state k over that of a step, h a_kk at the points of the data; NaN: not known. */
 static double noise_share(const rep_facts *f, double sd, size_t k)
 {
-    const size_t d = f->d, n = f->points;
+    const size_t n = f->points;
     look_times time;
-    double *a = calloc(n * d * d + 1, sizeof *a), mean = (double)NAN;
-    sock_context *ctx = sock_context_new();
-    if (a && ctx && n && look_time(f->data, &time) >= 0 && sock_model_diffusion(ctx, f->model, n, f->point, a) >= 0) {
-        mean = 0;
-        for (size_t i = 0; i < n; i++) mean += a[(i * d + k) * d + k] / (double)n;
-        mean = sd * sd / (mean * time.step);
+    double mean = 0;
+    if (!f->a || !n || look_time(f->data, &time) < 0) return (double)NAN;
+    for (size_t i = 0; i < n; i++) mean += f->a[i * f->d + k] / (double)n;
+    return sd * sd / (mean * time.step);
+}
+
+/* Where a has no formula on the first screen: how large it is, as people think of noise. */
+void words_size(FILE *out, const rep_facts *f)
+{
+    enum { STATES = 3 };
+    const size_t n = f->points;
+    const char *unit = info_text(f->summary, "time_unit");
+    double *sd = f->a && n && f->d <= STATES ? calloc(n, sizeof *sd) : NULL;
+    if (!sd) return;
+    fputs("<p class=\"note\">Noise alone moves ", out);
+    for (size_t k = 0; k < f->d; k++) {
+        for (size_t i = 0; i < n; i++) sd[i] = sqrt(f->a[i * f->d + k]);
+        look_sort(n, sd);
+        fputs(!k ? "" : k + 1 == f->d ? " and " : ", ", out);
+        page_text(out, sock_model_name(f->model, k));
+        fputs(" by about ", out), page_number(out, look_quantile(n, sd, 0.5));
+        fputs(" (", out), page_number(out, look_quantile(n, sd, 0.05));
+        fputs(" to ", out), page_number(out, look_quantile(n, sd, 0.95)), fputs(")", out);
     }
-    sock_context_free(ctx);
-    free(a);
-    return mean;
+    fprintf(out, " in a %s: the root of a, at its median over the data (and over nine tenths of them).</p>\n",
+            *unit ? unit : "unit of time");
+    free(sd);
 }
 
 /* The standard deviation of one state's noise with its error, and how much of a step that is. */
@@ -121,6 +148,18 @@ static void deviation_words(FILE *out, const rep_facts *f, size_t k)
     page_text(out, noise->states.text[k]);
     if (isfinite(share)) fprintf(out, "; %.*f %% of the variance of a step", share < 0.01, 100 * share);
     fputs(")", out);
+}
+
+/* What the signs mean, and what the observations are. */
+void words_signs(FILE *out, const rep_facts *f)
+{
+    const sk_noise_told *noise = &f->record.found.noise;
+    if (noise->used) {
+        fputs("<p class=\"note\">What was measured is the state with noise of standard deviation ", out);
+        for (size_t k = 0; k < noise->sd.count; k++) deviation_words(out, f, k);
+        fputs("; the equation is that of the state itself.</p>\n", out);
+    }
+    if (f->record.errors.count) fputs("<p class=\"note\">\xc2\xb1 is one standard error.</p>\n", out);
 }
 
 /* What is known of measurement noise: standard deviations by state, or how it was looked for. */

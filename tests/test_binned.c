@@ -6,6 +6,8 @@
 #include "tune/policy.h"
 
 #include "base/base.h"
+#include "data/data.h"
+#include "score/score.h"
 
 #include <math.h>
 #include <string.h>
@@ -230,6 +232,95 @@ static void test_binned__too_few_points_have_no_bins(void **state)
     sock_model_free(model);
 }
 
+/* ---- Inputs ---- */
+
+#define PULL 3.0 /* dx = (u - 3 x) dt + sqrt(a) dW */
+
+static void pulled(void *user, size_t count, size_t d, const double *z, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) f[i] = z[2 * i + 1] - PULL * z[2 * i];
+}
+
+static void even_noise(void *user, size_t count, size_t d, const double *z, double *a)
+{
+    (void)user, (void)d, (void)z;
+    for (size_t i = 0; i < count; i++) a[i] = NOISE;
+}
+
+static sock_model *pulled_model(void)
+{
+    static const char *const x[] = {"x"}, *const u[] = {"u"}, *const hold[] = {"linear"};
+    sock_model *model = NULL;
+    assert_int_equal(sock_model_wrap(ctx, 1, x, pulled, even_noise, NULL, &model), SOCK_OK);
+    assert_int_equal(sock_model_set_inputs(ctx, model, 1, u, hold), SOCK_OK);
+    return model;
+}
+
+/* Mean of the end of a step from x while u goes from u0 to u1; its variance is a (1 - e^(-2 PULL h)) / (2 PULL). */
+static double pulled_mean(double x, double u0, double u1, double h)
+{
+    const double keep = exp(-PULL * h), gone = (1 - keep) / PULL, slope = (u1 - u0) / h;
+    return keep * x + u0 * gone + slope * (h - gone) / PULL;
+}
+
+/* Exact paths. Columns x, w (which the model does not know) and u, which swings. */
+static sock_data *pulled_data(size_t points, double h)
+{
+    static const char *const names[] = {"x", "w", "u"};
+    sock_options *opts = sock_options_new(ctx);
+    sock_data *data = NULL;
+    double *t = calloc(points, sizeof *t), *x = calloc(3 * points, sizeof *x), *z = calloc(points, sizeof *z);
+    const double sd = sqrt(NOISE * -expm1(-2 * PULL * h) / (2 * PULL));
+    assert_int_equal(sock_options_set(ctx, opts, "input", "w,u"), SOCK_OK);
+    sk_normals((sk_key){91, 0}, 0, 0, 0, points, z);
+    for (size_t i = 0; i < points; i++) {
+        t[i] = h * (double)i, x[3 * i + 1] = 40, x[3 * i + 2] = 4 * sin(2 * t[i]);
+        if (i) x[3 * i] = pulled_mean(x[3 * i - 3], x[3 * i - 1], x[3 * i + 2], h) + sd * z[i];
+    }
+    assert_int_equal(sock_data_from_arrays(ctx, 3, 1, &points, t, x, names, NULL, opts, &data), SOCK_OK);
+    sock_options_free(opts);
+    free(t), free(x), free(z);
+    return data;
+}
+
+static void test_binned__moments_of_ends_follow_the_inputs(void **state)
+{
+    (void)state;
+    enum { STEPS = 30 };
+    sock_model *model = pulled_model();
+    sock_data *data = pulled_data(STEPS + 1, 0.2);
+    const double *x = data->x, *u = data->u, var = NOISE * -expm1(-2 * PULL * 0.2) / (2 * PULL);
+    size_t start[STEPS];
+    double mean[STEPS], own[STEPS];
+    for (size_t i = 0; i < STEPS; i++) start[i] = STEPS - 1 - i;
+    assert_int_equal(sk_moment_laws(ctx, model, data, STEPS, start, mean, own), SOCK_OK);
+    for (size_t i = 0; i < STEPS; i++) {
+        const size_t at = start[i];
+        assert_close(mean[i], pulled_mean(x[at], u[2 * at + 1], u[2 * at + 3], 0.2), 1e-5, 1);
+        assert_close(own[i], var, 1e-4, var);
+    }
+    sock_data_free(data);
+    sock_model_free(model);
+}
+
+/* Steps of 0.3 take three fifths of the way back: Euler's h a is more than twice the variance of an end. */
+static void prop_binned__a_true_model_with_an_input_misses_nothing(void **state)
+{
+    (void)state;
+    sock_model *model = pulled_model();
+    sock_data *data = pulled_data(8001, 0.3);
+    sk_binned_all all = make(model, data);
+    assert_int_equal(all.count, 1);
+    const total t = add_up(&all.of[0]);
+    const double most = t.bins + 4 * sqrt(2 * t.bins);
+    if (!(t.bins > 5 && t.chi_f < most && t.chi_a < most && fabs(t.f) < 4 * t.f_se && fabs(t.a) < 4 * t.a_se))
+        fail_msg("chi %g and %g of %g, f %g +- %g, a %g +- %g", t.chi_f, t.chi_a, t.bins, t.f, t.f_se, t.a, t.a_se);
+    sk_binned_clear(&all);
+    sock_data_free(data);
+    sock_model_free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_binned__raw_moments_are_slow_sums),
@@ -237,6 +328,8 @@ int main(void)
                                        cmocka_unit_test(prop_binned__a_shift_is_found_at_its_size),
                                        cmocka_unit_test(test_binned__an_a_too_small_is_found_at_its_size),
                                        cmocka_unit_test(test_binned__what_the_filter_carries_on_counts_once),
-                                       cmocka_unit_test(test_binned__too_few_points_have_no_bins)};
+                                       cmocka_unit_test(test_binned__too_few_points_have_no_bins),
+                                       cmocka_unit_test(test_binned__moments_of_ends_follow_the_inputs),
+                                       cmocka_unit_test(prop_binned__a_true_model_with_an_input_misses_nothing)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

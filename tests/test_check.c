@@ -808,12 +808,14 @@ typedef struct pattern {
     bool flow, sought, second;
     size_t left_out;
     const char *unit, *season;
+    size_t steps; /* 0: 1000 */
 } pattern;
 
 static void judge(const pattern *p, const sock_model *model, sock_checks *out)
 {
     sock_check_test test[SOCK_CHECK_TESTS];
-    sk_check_facts facts = {.steps = 1000, .all_steps = 7000, .lag1 = p->lag1, .long_step = p->long_step};
+    sk_check_facts facts = {
+        .steps = p->steps ? p->steps : 1000, .all_steps = 7000, .lag1 = p->lag1, .long_step = p->long_step};
     facts.flow = p->flow;
     facts.noise_sought = p->sought;
     facts.second = p->second;
@@ -841,6 +843,8 @@ static void test_verdict__patterns(void **state)
     (void)state;
     const pattern cases[] = {
         {"none", "", 0, 0, 0, 0.1, 0, 0, 0, .says = "over 1000 of 7000 steps"},
+        {"none-few", "", 0, 0, 0, 0.1, 0, 0, 0, .says = "but 99 of 7000 steps are few", .steps = 99},
+        {"none", "", 0, 0, 0, 0.1, 0, 0, 0, .says = "over 100 of 7000 steps", .steps = 100},
         {"none-long", "", 0, 0, 0, 0.6, 0, 0, 0, .says = "steps are long"},
         {"season", "cycles memory", 0.3, 0.2, 0, 0.1, 12, 0, 0, .says = "a period of 12:"},
         {"season", "cycles memory", 0.05, 0.2, 0, 0.1, 12, 0, 0, .says = "a period of 12:", .second = true},

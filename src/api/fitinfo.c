@@ -1,5 +1,6 @@
 /* fitinfo.c - the record of a fit, into the model: what every fit tells, and what a plain one does. */
 #include "api/fitjob.h"
+#include "data/grouping.h"
 #include "data/readers.h"
 #include "tune/streamrows.h"
 
@@ -35,7 +36,8 @@ static sock_status tell_data(const sk_fit_job *job, sk_provenance *out)
     if (!out->source) return SOCK_ENOMEM;
     if (data->unit) SK_TRY(copy(job->ctx, data->unit, &out->time_unit));
     out->hash = sk_format(job->ctx, "%016llx", (unsigned long long)hash);
-    return out->hash ? SOCK_OK : SOCK_ENOMEM;
+    if (data->inputs) out->states_hash = sk_format(job->ctx, "%016llx", (unsigned long long)sk_data_states_hash(data));
+    return out->hash && (out->states_hash || !data->inputs) ? SOCK_OK : SOCK_ENOMEM;
 }
 
 /* "x >= 0", "0 <= y <= 1". */

@@ -46,14 +46,15 @@ sock_status sk_number_lists_new(sock_context *ctx, size_t count, sk_number_lists
 
 void sk_record_clear(sk_record *r)
 {
-    char *const owned[] = {r->drift_path,    r->diffusion_form,
-                           r->solver,        r->quadrature,
-                           r->lambda_reason, r->certificate.reason,
-                           r->status,        r->certificate.iterations_reason,
-                           r->version,       r->data.source,
-                           r->data.hash,     r->verdict,
-                           r->advice,        r->pattern,
-                           r->bands_reason,  r->data.time_unit};
+    char *const owned[] = {r->drift_path,      r->diffusion_form,
+                           r->solver,          r->quadrature,
+                           r->lambda_reason,   r->certificate.reason,
+                           r->status,          r->certificate.iterations_reason,
+                           r->version,         r->data.source,
+                           r->data.hash,       r->verdict,
+                           r->advice,          r->pattern,
+                           r->bands_reason,    r->data.time_unit,
+                           r->data.states_hash};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) sk_free(owned[i]);
     for (size_t i = 0; i < r->options.count; i++) {
         sk_free(r->options.option[i].key);

@@ -38,6 +38,7 @@ sock_status sk_number_lists_new(sock_context *ctx, size_t count, sk_number_lists
 /* The data of the fit. */
 typedef struct sk_provenance {
     char *source, *hash; /* source NULL: not told */
+    char *states_hash;   /* of times and states, where there are inputs, of which a model may need few; else NULL */
     char *time_unit;     /* of times that were dates; NULL: they were numbers */
     size_t trajectories, groups;
 } sk_provenance;

@@ -147,6 +147,7 @@ static sock_status read_rows(sock_context *ctx, json_t *value, sk_search_table *
 static const sk_json_field data_fields[] = {
     {"source", TEXT, ALL, offsetof(sk_provenance, source), HERE},
     {"hash", TEXT, ALL, offsetof(sk_provenance, hash), HERE},
+    {"states_hash", TEXT, ALL | OPTIONAL, offsetof(sk_provenance, states_hash), HERE},
     {"trajectories", COUNT, ALL, offsetof(sk_provenance, trajectories), HERE},
     {"groups", COUNT, ALL, offsetof(sk_provenance, groups), HERE},
     {"time_unit", TEXT, ALL | OPTIONAL, offsetof(sk_provenance, time_unit), HERE},

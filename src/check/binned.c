@@ -2,13 +2,15 @@
  *
  *  1. Steps of 1, 2, 4, ... intervals that do not overlap, in pieces of at most PIECE steps, of which some are evenly
  *     chosen where there are many.
- *  2. Their laws by the filter; beyond its dimensions, and for models with inputs or of second order, by Euler's rule.
+ *  2. Their laws by the filter; of models with inputs by the moments of score.h, which take them as they change within
+ *     a step; beyond the filter's dimensions and for second order by Euler's rule.
  *  3. Equal bins over the range of the starts, neighbours joined until each has enough steps. */
 #include "check/binned.h"
 
 #include "model/modelfields.h"
 #include "model/modelinputs.h"
 #include "score/filter.h"
+#include "score/score.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -157,18 +159,23 @@ static sock_status by_filter(sock_context *ctx, const sock_model *model, laws *l
     return status;
 }
 
-/* y + h f(y) and h a(y), with the inputs of the data, or their medians in the fit. */
+static sock_status by_moments(sock_context *ctx, const sock_model *model, const sock_data *data, laws *l)
+{
+    memcpy(l->m, l->series.y, l->series.steps * l->series.d * sizeof *l->m);
+    return sk_moment_laws(ctx, model, data, l->series.steps, l->from, l->mean, l->var);
+}
+
+/* y + h f(y) and h a(y). */
 static sock_status by_euler(sock_context *ctx, const sock_model *model, const sock_data *data, laws *l)
 {
     const size_t d = l->series.d, in = sk_model_in(model), n = l->series.steps;
-    const bool noisy = model->has_diffusion, known = data->u && data->inputs == in - d;
+    const bool noisy = model->has_diffusion;
+    size_t *place = NULL;
+    SK_TRY(sk_inputs_find(ctx, model, data, &place));
     double *z = sk_doubles(ctx, n, in), *f = sk_doubles(ctx, n, d), *a = noisy ? sk_doubles(ctx, n, d * d) : NULL;
     sock_status status = z && f && (a || !noisy) ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t i = 0; status >= 0 && i < n; i++) {
-        memcpy(z + i * in, l->series.y + i * d, d * sizeof *z);
-        for (size_t k = d; k < in; k++)
-            z[i * in + k] = known ? data->u[l->from[i] * (in - d) + k - d] : model->structure->input[k - d].usual;
-    }
+    for (size_t i = 0; status >= 0 && i < n; i++)
+        sk_inputs_join(model, place, data, l->from[i], l->from[i] + 1, z + i * in);
     if (status >= 0) status = sk_fields_eval(ctx, model, &(sk_fields){.count = n, .x = z, .f = f, .a = a});
     for (size_t i = 0; status >= 0 && i < n * d; i++) {
         const double h = l->series.h[i / d],
@@ -177,6 +184,7 @@ static sock_status by_euler(sock_context *ctx, const sock_model *model, const so
         l->mean[i] = l->m[i] + h * f[i];
         l->var[i] = (noisy ? h * a[i / d * d * d + i % d * (d + 1)] : 0) + 2 * own;
     }
+    sk_free(place);
     sk_free(z);
     sk_free(f);
     sk_free(a);
@@ -192,7 +200,9 @@ static bool is_filtered(const sock_model *model)
 
 static sock_status find_laws(sock_context *ctx, const sock_model *model, const sock_data *data, laws *l)
 {
-    return is_filtered(model) ? by_filter(ctx, model, l) : by_euler(ctx, model, data, l);
+    if (is_filtered(model)) return by_filter(ctx, model, l);
+    const bool follow = model->structure->inputs && model->has_diffusion && model->d <= SK_NOISE_MOST_DIM;
+    return follow ? by_moments(ctx, model, data, l) : by_euler(ctx, model, data, l);
 }
 
 /* ---- Step 3 ---- */
@@ -352,7 +362,7 @@ sock_status sk_binned_make(sock_context *ctx, const sock_model *model, const soc
     sock_status status = SOCK_OK;
     *out = (sk_binned_all){.of = sk_alloc(ctx, states * SK_BINNED_LAGS, sizeof *out->of)};
     if (!out->of) return SOCK_ENOMEM;
-    const size_t lags = is_filtered(model) ? SK_BINNED_LAGS : 1; /* Euler's rule knows short steps alone */
+    const size_t lags = is_filtered(model) ? SK_BINNED_LAGS : 1; /* the others know single intervals alone */
     for (size_t lag = 0, every = 1; status >= 0 && lag < lags; lag++, every *= 2) {
         laws l;
         status = take_steps(ctx, data, skip, every, &l);

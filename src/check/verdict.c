@@ -74,6 +74,7 @@ static bool steps_are_long(const scene *s) { return !s->facts->flow && s->facts-
 
 static bool is_few(const scene *s) { return !was_run(s); }
 static bool is_good(const scene *s) { return !objections(s) && !steps_are_long(s); }
+static bool is_good_of_few(const scene *s) { return is_good(s) && s->facts->steps < SK_CHECK_FEW; }
 static bool is_good_and_long(const scene *s) { return !objections(s); }
 /* How much a test explains where it objects. */
 static double weight(const scene *s, const char *name)
@@ -282,6 +283,7 @@ static const struct {
     const char *sentence, *advice;
 } table[] = {
     {"few", is_few, "Nothing can be said: {N} are too few to test a model by.", ""},
+    {"none-few", is_good_of_few, "No objection, but {N} are few: only a large error of the model would show.", ""},
     {"none", is_good, "No objection: over {N} the data look like the model's own simulations.", ""},
     {"none-long", is_good_and_long,
      "No objection: over {N} the data look like the model's own simulations; steps are long for this system (h |f'| = "

@@ -156,6 +156,14 @@ sock_status sk_group_by_label(sock_context *ctx, sock_data *data, const size_t *
 
 /* ---- Hash ---- */
 
+uint64_t sk_data_states_hash(const sock_data *data)
+{
+    uint64_t hash = sk_hash(SK_HASH_START, &data->d, sizeof data->d);
+    hash = sk_hash(hash, data->first, (data->trajectories + 1) * sizeof *data->first);
+    hash = sk_hash(hash, data->t, data->points * sizeof *data->t);
+    return sk_hash(hash, data->x, data->points * data->d * sizeof *data->x);
+}
+
 void sk_data_sign(sock_data *data)
 {
     uint64_t hash = sk_hash(SK_HASH_START, &data->d, sizeof data->d);

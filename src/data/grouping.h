@@ -22,4 +22,7 @@ sock_status sk_group_none(sock_context *ctx, sock_data *data);
 /* Sets data->hash from times, states, inputs and grouping. */
 void sk_data_sign(sock_data *data);
 
+/* Of times and states alone: the same however many of the known inputs were read. */
+uint64_t sk_data_states_hash(const sock_data *data);
+
 #endif

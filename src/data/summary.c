@@ -2,6 +2,7 @@
  * correlations of increments (lags.h). */
 #include "courses.h"
 #include "dates.h"
+#include "grouping.h"
 #include "lags.h"
 #include "readers.h"
 #include "tune/policy.h"
@@ -275,6 +276,7 @@ sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **j
     SK_GO(put_courses(ctx, object, data, &wild, &failed));
     put_dropped(ctx, object, data, &failed);
     put(object, "hash", json_sprintf("%016llx", (unsigned long long)data->hash), &failed);
+    put(object, "states_hash", json_sprintf("%016llx", (unsigned long long)sk_data_states_hash(data)), &failed);
     if (!failed) dumped = json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(2));
     copy = dumped ? sk_strdup(ctx, dumped) : NULL;
     if (copy)

@@ -30,6 +30,11 @@ sock_status sk_moment_likelihood(sock_context *ctx, const sock_model *model, con
 sock_status sk_moment_terms(sock_context *ctx, const sock_model *model, const sock_data *data, double delta,
                             double *term);
 
+/* Means and variances (count x d each) of the ends of single steps by the same moments, inputs as they change within
+ * the step: from point start[i] of the data to the next one. */
+sock_status sk_moment_laws(sock_context *ctx, const sock_model *model, const sock_data *data, size_t count,
+                           size_t *start, double *mean, double *var);
+
 /* ---- measured.c ---- */
 
 /* The sum over all observations of the log density given those before them, with noise of covariance R (d x d); in up

@@ -462,7 +462,8 @@
 #define SK_CHECK_HEUN 0.1         /* by Heun's rule from here on: Euler's variance is off by a part in 80 there */
 #define SK_CHECK_RUN 4            /* steps of a run: memory and noise add up over it, chance does not */
 #define SK_CHECK_RUNS_LEAST 30    /* fewer runs say nothing */
-#define SK_CHECK_LEAST 15         /* fewer steps say nothing at all */
+#define SK_CHECK_LEAST 15         /* fewer steps say nothing at all, */
+#define SK_CHECK_FEW 100          /* fewer let only large errors show: a variance by a third, a correlation of 0.3 */
 #define SK_CHECK_DETERMINED                                                                                            \
     0.1                  /* share of its a below which a state follows from those before it: no fit tells it from 0 */
 #define SK_CHECK_FLOOR 2 /* a variance that is not so many times the floor's was put there, not found */
