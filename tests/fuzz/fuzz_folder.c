@@ -87,13 +87,13 @@ static void check_stream(sock_context *ctx, const sock_data *data)
     static sock_options *opts;
     const char *const path[] = {folder};
     sk_source *source = NULL;
-    seen seen = {0};
+    seen found = {0};
     if (!opts) opts = sock_options_new(ctx);
     FUZZ_CHECK(opts);
     sock_status status = sk_source_open(ctx, 1, path, opts, "/tmp", &source);
-    if (status >= 0) status = sk_source_each(ctx, source, "fuzz", count_points, &seen);
+    if (status >= 0) status = sk_source_each(ctx, source, "fuzz", false, count_points, &found);
     fuzz_check_refusal(ctx, status);
-    if (status >= 0 && data) FUZZ_CHECK(seen.points == data->points);
+    if (status >= 0 && data) FUZZ_CHECK(found.points == data->points);
     sk_source_free(source);
 }
 
