@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { LEFT = 26, WIDE = 100, NARROW = 50 };
+enum { LEFT = 26, WIDE = 100, NARROW = 50, WIDEST = 1000 };
 
 /* An option as the three forms show it. */
 typedef struct entry {
@@ -82,7 +82,10 @@ static int terminal_width(void)
     struct winsize size = {0};
     const char *columns = getenv("COLUMNS");
     int width = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-    if (width <= 0 && columns) width = atoi(columns);
+    if (width <= 0 && columns) {
+        const long wanted = strtol(columns, NULL, 10); /* what is no number is 0 */
+        width = wanted < 0 ? 0 : wanted > WIDEST ? WIDEST : (int)wanted;
+    }
     return width <= 0 ? WIDE : width < NARROW ? NARROW : width;
 }
 

@@ -10,17 +10,21 @@
 
 int natural_units_of(const cli *c, const sock_model *model, natural_units *units)
 {
-    size_t logs = 0;
+    size_t logs = 0, room = 0;
     units->d = sock_model_dim(model);
+    for (size_t k = 0; k < units->d; k++) room += strlen(sock_model_name(model, k)) + 1;
+    units->text = calloc(room, 1);
     units->name = calloc(units->d, sizeof *units->name);
     units->logged = calloc(units->d, sizeof *units->logged);
-    if (!units->name || !units->logged) return cli_fail(c, SOCK_ENOMEM);
+    if (!units->text || !units->name || !units->logged) return cli_fail(c, SOCK_ENOMEM);
+    char *to = units->text;
     for (size_t k = 0; k < units->d; k++) {
         size_t length;
         const char *name = sock_model_name(model, k), *inside = unit_inside_log(name, &length);
         units->logged[k] = inside != NULL;
-        units->name[k] = inside ? strndup(inside, length) : strdup(name);
-        if (!units->name[k]) return cli_fail(c, SOCK_ENOMEM);
+        if (!inside) length = strlen(name);
+        units->name[k] = memcpy(to, inside ? inside : name, length);
+        to += length + 1;
         logs += units->logged[k];
     }
     if (!logs)
@@ -35,8 +39,8 @@ int natural_units_of(const cli *c, const sock_model *model, natural_units *units
 
 void natural_units_clear(natural_units *units)
 {
-    for (size_t k = 0; units->name && k < units->d; k++) free(units->name[k]);
     free((void *)units->name);
+    free(units->text);
     free(units->logged);
     *units = (natural_units){0};
 }

@@ -8,8 +8,8 @@
 
 typedef struct natural_units {
     size_t d;
-    char **name;  /* x for log(x), else the state's own */
-    bool *logged; /* which of them */
+    char *text, **name; /* names one behind the other; of each state: x for log(x), else its own */
+    bool *logged;       /* which of them */
 } natural_units;
 
 /* Answers a negative number when it is good, else an exit code: no state is a logarithm, or Ito's formula cannot be

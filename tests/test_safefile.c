@@ -228,7 +228,7 @@ static void test_safefile__the_lock_ends_with_its_writer(void **state)
 static void test_safefile__folders_of_killed_runs_are_taken_away(void **state)
 {
     fixture *f = *state;
-    char name[192], inner[192];
+    char name[192], inner[256];
     char *folder = NULL;
     int held = -1;
     assert_int_equal(sk_temporary_folder(f->ctx, f->path, 0700, &folder, &held), 0);

@@ -213,7 +213,7 @@ static sock_status square_sums(sk_fit_job *job, const sock_model *model, const d
 {
     const sk_rule *all = job->rule;
     const size_t d2 = model->d * model->d, pieces = (all->n + FEW_AT_ONCE - 1) / FEW_AT_ONCE;
-    const size_t stride = (all->n + SK_BAND_ROWS - 1) / SK_BAND_ROWS;
+    const size_t stride = SK_MAX((all->n + SK_BAND_ROWS - 1) / SK_BAND_ROWS, 1);
     const size_t taken = (pieces + stride - 1) / stride, most = SK_BAND_STEPS / FEW_AT_ONCE;
     const size_t every = model->d > SK_MANY_DIMENSIONS ? 0 : (taken + most - 1) / most;
     double *space = sk_doubles_unset(job->ctx, 2 * FEW_AT_ONCE, d2);

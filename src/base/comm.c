@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static sk_comm *of_new_contexts = NULL;
+static _Thread_local sk_comm *of_new_contexts = NULL; /* of a thread: the library has no state that is shared */
 
 void sk_comm_set(sk_comm *comm) { of_new_contexts = comm; }
 

@@ -21,7 +21,7 @@ typedef struct sk_comm {
     bool over; /* the others have left, or been left */
 } sk_comm;
 
-/* Of every context that is made from now on, borrowed; NULL: alone. */
+/* Of every context that this thread makes from now on, borrowed; NULL: alone. */
 void sk_comm_set(sk_comm *comm);
 
 int sk_rank(const sock_context *ctx);

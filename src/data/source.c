@@ -152,7 +152,7 @@ static sock_status open_part(sock_context *ctx, sk_source *s, size_t i, const ch
 }
 
 /* The states that the first part has are those of all. */
-static sock_status fix_states(sock_context *ctx, const part *first, const sock_options *opts, bool made, sk_source *s)
+static sock_status fix_states(sock_context *ctx, const part *first, const sock_options *opts, bool read, sk_source *s)
 {
     const bool named = strcmp(sk_option_text(opts, "state"), "auto") != 0;
     char *list = NULL;
@@ -160,7 +160,7 @@ static sock_status fix_states(sock_context *ctx, const part *first, const sock_o
         list = sk_quoted_names(ctx, first->folder.columns, first->folder.name);
         if (!list) return SOCK_ENOMEM;
     }
-    const sock_status status = own_options(ctx, opts, made, list, &s->opts);
+    const sock_status status = own_options(ctx, opts, read, list, &s->opts);
     sk_free(list);
     return status;
 }
@@ -179,19 +179,19 @@ static sock_status refuse_mixed(sock_context *ctx, const sock_options *opts)
 static sock_status open_all(sock_context *ctx, sk_source *s, const char *const *path, const sock_options *opts,
                             const char *scratch)
 {
-    bool made = false, given = false;
+    bool files = false, given = false;
     for (size_t i = 0; i < s->parts; i++) {
         if (sk_is_folder(path[i])) {
             given = true;
         } else {
-            made = true;
+            files = true;
             SK_TRY(make_folder(ctx, path[i], s->opts ? s->opts : opts, scratch, &s->made[i]));
         }
         SK_TRY(open_part(ctx, s, i, s->made[i].data ? s->made[i].data : path[i]));
         if (i == 0) SK_TRY(fix_states(ctx, &s->part[0], opts, false, s));
     }
-    if (made && given) SK_TRY(refuse_mixed(ctx, opts));
-    if (!made) return SOCK_OK;
+    if (files && given) SK_TRY(refuse_mixed(ctx, opts));
+    if (!files) return SOCK_OK;
     sock_options *read = NULL; /* what was done to the files is not done again */
     SK_TRY(own_options(ctx, s->opts, true, NULL, &read));
     sock_options_free(s->opts);

@@ -191,6 +191,7 @@ static sock_status kicks_law(looking *l, sk_factor **out)
 static void widen_force(sk_factor *f, size_t d, const double *unit)
 {
     for (size_t e = 0; e < f->count; e++) {
+        // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a model has d >= 1
         const size_t j = f->entry[e] / d, k = f->entry[e] % d;
         f->entry[e] = j * 2 * d + d + k;
         f->group[e] = f->groups > 1 ? d + k : 0;

@@ -86,7 +86,7 @@ static sock_status search(const bench *b, const double *floor, const sk_newton *
     double x[2 * SK_NOISE_MOST_DIM] = {0}, step[2 * SK_NOISE_MOST_DIM], base, best, taken = 0;
     SK_TRY(likelihood(b, x, &base));
     for (size_t k = 0; k < d; k++) {
-        curve c = {{0}};
+        curve c = {.h = {{0}}};
         SK_TRY(differentiate(b, k, base, x, &c));
         newton(&c, step + 2 * k);
         const double complete = 0.5 * (double)b->m->series.steps / fmax(-c.h[1][1], 1e-9);

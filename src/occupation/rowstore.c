@@ -168,16 +168,19 @@ static int by_fold(const void *left, const void *right)
 static sock_status count_rows(sock_context *ctx, sk_row_store *s, double *rows)
 {
     const size_t d = s->d, ranks = (size_t)sk_ranks(ctx);
-    double *ends = sk_doubles(ctx, ranks, 2 * d), *own = ends ? ends + (size_t)sk_rank(ctx) * 2 * d : NULL;
+    double *ends = sk_doubles(ctx, ranks, 2 * d);
     const sock_status status = sk_together(ctx, ends ? SOCK_OK : SOCK_ENOMEM);
+    if (!ends || status < 0) {
+        sk_free(ends);
+        return status;
+    }
     for (size_t b = 0; b < s->blocks; b++)
         rows[s->block[b].fold * s->turns + s->block[b].turn] += (double)s->block[b].n;
-    if (status >= 0) {
-        if (s->blocks) memcpy(own, s->range, 2 * d * sizeof *own); /* else 0, and left out below */
-        sk_sum_over_all(ctx, s->folds * s->turns, rows, NULL);
-        sk_sum_over_all(ctx, ranks * 2 * d, ends, NULL);
-    }
-    for (size_t r = 0; status >= 0 && r < ranks; r++)
+    if (s->blocks) /* else 0, and left out below */
+        memcpy(ends + (size_t)sk_rank(ctx) * 2 * d, s->range, 2 * d * sizeof *ends);
+    sk_sum_over_all(ctx, s->folds * s->turns, rows, NULL);
+    sk_sum_over_all(ctx, ranks * 2 * d, ends, NULL);
+    for (size_t r = 0; r < ranks; r++)
         for (size_t k = 0; k < d; k++) {
             if (ends[r * 2 * d + k] == 0 && ends[(r * 2 + 1) * d + k] == 0)
                 continue; /* without rows, or at rest at 0 */

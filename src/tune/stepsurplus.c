@@ -24,6 +24,7 @@ static void surplus_of(const sk_surplus_rows *rows, const sk_pass *pass, size_t 
     const size_t d = rows->d, d2 = d * d;
     double *f = space, *m = f + d2, *turned = m + d;
     for (size_t k = 0; k < d; k++) m[k] = pass->mean[i * d + k] - rows->y[i * d + k] - rows->drift[i * d + k];
+    // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): a model has d >= 1
     for (size_t k = 0; k < d2; k++) out[k] = pass->cov[i * d2 + k] + m[k / d] * m[k % d];
     if (rows->left) {
         memcpy(f, rows->left + i * d2, d2 * sizeof *f);
