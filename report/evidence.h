@@ -9,7 +9,7 @@
 #include "page.h"
 #include "whiteness.h"
 
-/* Of data with d states; NULL when out of memory. It belongs to the model, data, truth, seed and bounds of one
+/* Of a model with d states; NULL when out of memory. It belongs to the model, data, truth, seed and bounds of one
  * fig_input.
  */
 evidence *evidence_new(size_t d);

@@ -73,7 +73,7 @@ sock_status fig_draw(sock_context *ctx, const fig_figure *figure, const fig_inpu
 {
     if (in->evidence) return figure->draw(ctx, in, text, size);
     fig_input own = *in;
-    own.evidence = evidence_new(in->data ? sock_data_dim(in->data) : 0);
+    own.evidence = evidence_new(sock_model_dim(in->model));
     const sock_status status = own.evidence ? figure->draw(ctx, &own, text, size) : SOCK_ENOMEM;
     evidence_free(own.evidence);
     return status;

@@ -53,7 +53,7 @@ static void put_place(FILE *out, json_t *told, double place)
 
 /* ---- Words ---- */
 
-static void put_fixed(FILE *out, const rep_facts *f, json_t *point)
+static void put_fixed(FILE *out, const rep_facts *f, const fig_input *in, json_t *point)
 {
     json_t *x = json_object_get(point, "x"), *relaxation = json_object_get(point, "relaxation_time");
     const char *type = info_text(point, "type");
@@ -67,20 +67,20 @@ static void put_fixed(FILE *out, const rep_facts *f, json_t *point)
     fputs(json_array_size(x) > 6 ? ", \xe2\x80\xa6: " : ": ", out);
     page_text(out, *type ? type : "of no known type");
     if (isfinite(info_number(relaxation, "value")))
-        fputs("; what is pushed away is back to a third after ", out), put_range(out, relaxation);
+        fputs("; what is pushed away is back to a third after ", out), put_range(out, relaxation), put_time(out, in);
     fputs("</li>\n", out);
 }
 
-static void put_rests(FILE *out, const rep_facts *f, json_t *told)
+static void put_rests(FILE *out, const rep_facts *f, const fig_input *in, json_t *told)
 {
     json_t *list = json_object_get(told, "fixed_points");
     const size_t count = json_array_size(list);
     const char *reason = info_text(told, "fixed_points_reason");
     if (count)
-        fputs(
-            "<p>f is 0 here; without noise a stable point holds the state, and an unstable one lets it go:</p>\n<ul>\n",
-            out);
-    for (size_t i = 0; i < count && i < FIXED_MOST; i++) put_fixed(out, f, at(list, i));
+        fputs("<p>f is 0 here; without noise a stable point holds the state, an unstable one lets it go, and a centre "
+              "is circled:</p>\n<ul>\n",
+              out);
+    for (size_t i = 0; i < count && i < FIXED_MOST; i++) put_fixed(out, f, in, at(list, i));
     if (count) fputs("</ul>\n", out);
     if (count > FIXED_MOST) fprintf(out, "<p>and %zu more.</p>\n", count - FIXED_MOST);
     if (!*reason) return;
@@ -109,15 +109,15 @@ static void put_escapes(FILE *out, const fig_input *in, json_t *told)
         fputs(": ", out), put_range(out, json_object_get(e, "to_well"));
         put_time(out, in);
         fputs(", ", out), put_range(out, json_object_get(e, "to_barrier"));
-        fputs(" to the top of the barrier, which is ", out), put_error(out, json_object_get(e, "height"));
+        fputs(" to the top of the barrier, which is ", out), put_range(out, json_object_get(e, "height"));
         fputs(" high</li>\n", out);
     }
     if (wells > 1) fputs("</ul>\n", out);
     if (!isfinite(info_number(relaxation, "value"))) return;
-    fputs("<p>In the long run it forgets where it began after ", out);
+    fputs("<p>With its noise, in the long run, it forgets where it began after ", out);
     put_range(out, relaxation);
     put_time(out, in);
-    fputs(", the time of its slowest change.</p>\n", out);
+    fputs(", the time of the slowest change of its law.</p>\n", out);
 }
 
 static void put_current(FILE *out, const fig_input *in, json_t *told)
@@ -139,7 +139,8 @@ static void put_current(FILE *out, const fig_input *in, json_t *told)
 static void put_doubts(FILE *out, json_t *told)
 {
     const char *reason = info_text(told, "stationary_reason"), *caveat = info_text(told, "stationary_caveat");
-    if (*reason) fputs("<p>No stationary law is told: ", out), page_text(out, reason), fputs(".</p>\n", out);
+    if (*reason)
+        fputs("<p>Its stationary law is not computed here: ", out), page_text(out, reason), fputs(".</p>\n", out);
     if (*caveat) fputs("<p class=\"note\">Beware: ", out), page_text(out, caveat), fputs(".</p>\n", out);
     if (*info_text(told, "errors_reason")) {
         fputs("<p class=\"note\">No errors: ", out);
@@ -367,12 +368,16 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
     fputs(f->has_check && !f->check.ok ? " The verdict objects to this equation, and so to what follows.</figcaption>\n"
                                        : "</figcaption>\n",
           out);
-    put_rests(out, f, told);
+    put_rests(out, f, in, told);
     if (json_is_object(table)) {
         text = f->d == 1 ? draw_line(in, table, &size) : draw_plane(in, table, &size);
         if (!text) status = SOCK_ENOMEM;
     }
     if (text) fwrite(text, 1, size, out);
+    if (text && f->d == 1)
+        fputs("<p>The potential is what the stationary density is made of, exp(\xe2\x88\x92potential): where the noise "
+              "depends on the state its wells need not be where f is 0.</p>\n",
+              out);
     free(text);
     put_escapes(out, in, told);
     put_current(out, in, told);

@@ -188,6 +188,10 @@ static const char *chapter_words(const rep_facts *f, const chapter *c)
     if (f->seen < f->d && strcmp(c->figure, "slices") == 0)
         return "The force and the strength of its noise along positions and velocities; the other states are where the "
                "data have them.";
+    if (sock_data_trajectories(f->data) == 1 && strcmp(c->figure, "paths") == 0)
+        return "If the model is right, the data look like one of its paths: about half of the time inside the dark "
+               "band, "
+               "nine tenths of it inside the light one. The bands are of many paths; none need follow their middle.";
     return c->words;
 }
 
@@ -390,7 +394,7 @@ sock_status rep_write(sock_context *ctx, const sock_model *model, const sock_dat
     if (status >= 0) status = lifted_take(ctx, data, &in, &lifted);
     if (status < 0) return status;
     in.form = SHEET_PIECES;
-    in.evidence = evidence_new(sock_data_dim(data));
+    in.evidence = evidence_new(sock_model_dim(model)); /* of order 2 more than data have */
     status = in.evidence ? make_page(ctx, &in, s, &page) : SOCK_ENOMEM;
     if (status >= 0) status = sock_write_file(ctx, path, page.text, page.size);
     sock_data_free(lifted);

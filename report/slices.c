@@ -128,7 +128,7 @@ static int draw_slice(sheet *sh, const fig_input *in, const slice *s, int is_a)
     char unit[64], title[200], shown[120];
     unit_of_field(name, fig_time_name(in), is_a ? 2 : 1, sizeof unit, unit);
     snprintf(shown, sizeof shown, "%s", name);
-    snprintf(title, sizeof title, "%s of %.60s%s", is_a ? "a" : "f", shown, unit);
+    snprintf(title, sizeof title, "%s of %.60s%s", is_a ? "noise a" : "drift f", shown, unit);
     return curve_panel(sh, &set, title, sock_model_name(in->model, s->k));
 }
 

@@ -126,11 +126,10 @@ void words_size(FILE *out, const rep_facts *f)
         look_sort(n, sd);
         fputs(!k ? "" : k + 1 == f->d ? " and " : ", ", out);
         page_text(out, sock_model_name(f->model, k));
-        fputs(" by about ", out), page_number(out, look_quantile(n, sd, 0.5));
-        fputs(" (", out), page_number(out, look_quantile(n, sd, 0.05));
-        fputs(" to ", out), page_number(out, look_quantile(n, sd, 0.95)), fputs(")", out);
+        fprintf(out, " by about %.3g (%.3g to %.3g)", look_quantile(n, sd, 0.5), look_quantile(n, sd, 0.05),
+                look_quantile(n, sd, 0.95));
     }
-    fprintf(out, " in a %s: the root of a, at its median over the data (and over nine tenths of them).</p>\n",
+    fprintf(out, " in a %s: the square root of a, at its median over the data (and over nine tenths of them).</p>\n",
             *unit ? unit : "unit of time");
     free(sd);
 }
@@ -243,9 +242,9 @@ static void put_test(FILE *out, const sock_check_test *t)
 static void put_tests(FILE *out, const sock_checks *c)
 {
     fprintf(out,
-            "<details><summary>Tests: %zu of %zu steps, each beside %zu simulated ones of the model</summary>\n"
+            "<details><summary>Tests: %zu of %zu steps%s, each beside %zu simulated ones of the model</summary>\n"
             "<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\"><thead><tr>",
-            c->steps, c->all_steps, c->draws);
+            c->steps, c->all_steps, c->steps < c->all_steps ? ", evenly chosen" : "", c->draws);
     static const char *const heads[] = {"test", "statistic", "df", "p", "adjusted", "effect", ""};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) fprintf(out, "<th scope=\"col\">%s</th>", heads[i]);
     fputs("</tr></thead><tbody>\n", out);

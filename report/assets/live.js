@@ -346,7 +346,8 @@
     if (d > 1) samples.push(key(keys, function () { return colour('c3'); }, [], 'f of ' + short(names[state.u]) + ' is 0'),
       key(keys, function () { return colour('c2'); }, [6, 4], 'f of ' + short(names[state.v]) + ' is 0'));
     if (fixed.some(isStable)) samples.push(key(keys, function () { return colour('text'); }, d === 1 ? [] : 'dot', 'stable point'));
-    if (fixed.some(function (p) { return !isStable(p); })) samples.push(key(keys, function () { return colour('text'); }, d === 1 ? [3, 4] : 'ring', 'unstable point'));
+    if (fixed.some(function (p) { return !isStable(p); })) samples.push(key(keys, function () { return colour('text'); }, d === 1 ? [3, 4] : 'ring',
+    fixed.some(function (p) { return p.type === 'centre'; }) ? 'unstable point or centre' : 'unstable point'));
     picture = new Picture(stage, d === 1 ? 320 : 460, d === 1 ? 'Simulated paths over time. Click to start there.' : 'Simulated paths in the plane of two states. Click to start there.');
     var bar = make('div', stage, '', { 'class': 'controls' });
     play = make('button', bar, 'Play', { type: 'button' });

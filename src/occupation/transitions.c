@@ -348,11 +348,20 @@ static sock_status visit_some(void *argument, size_t begin, size_t end, int work
     return status;
 }
 
+/* On all threads the block that fails first is now one, now another; what is told is the first of all. */
+static sock_status fail_in_order(sock_context *ctx, visiting *w, sock_status status)
+{
+    sk_begin(ctx);
+    const sock_status again = visit_some(w, 0, w->rows->blocks, 0);
+    return again < 0 ? again : sk_fail(ctx, status, "the numbers of a block are not finite");
+}
+
 sock_status sk_blocks_each(sock_context *ctx, const sk_transitions *t, bool apart, sk_block_fn work, void *arg)
 {
     visiting w = {ctx, t, work, arg};
     sock_status status = SOCK_OK;
     if (apart) status = sk_parallel_for(ctx, t->blocks, 1, visit_some, &w);
+    if (status == SOCK_ENUMERIC && sk_workers(ctx) > 1) status = fail_in_order(ctx, &w, status);
     if (t->store) status = sk_together(ctx, status);
     if (apart) return status;
     for (size_t b = 0; status >= 0 && b < t->blocks; b++) status = work(ctx, arg, b);
