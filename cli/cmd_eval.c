@@ -5,6 +5,7 @@
  * With --natural states that are logarithms are shown as what they are the logarithms of (naturalunits.h).
  * With --bands each is followed by its _lo and _hi, and the last column is `outside`. */
 #define _GNU_SOURCE
+#include "api/record.h"
 #include "cli.h"
 #include "inputvalues.h"
 #include "naturalunits.h"
@@ -18,8 +19,8 @@
 typedef struct fields {
     size_t d, inputs, count;
     double *x, *u, *f, *a, *sigma; /* a and sigma are NULL for a model of the drift alone */
-    bool banded;
-    sock_bands band; /* as many numbers each */
+    bool banded, a_banded;         /* with bands; those of a as well */
+    sock_bands band;               /* as many numbers each */
     bool natural;
     natural_units units; /* with natural */
 } fields;
@@ -113,20 +114,21 @@ static void write_header(table *out, const sock_model *model, const fields *at)
     for (size_t k = 0; k < at->inputs; k++) table_name(out, "", sock_model_input_name(model, k), NULL);
     for (size_t k = 0; k < d; k++) write_name(out, "f_", name_of(model, at, k), NULL, at->banded);
     for (size_t k = 0; diffusion && k < d; k++)
-        for (size_t l = k; l < d; l++) write_name(out, "a_", name_of(model, at, k), name_of(model, at, l), at->banded);
+        for (size_t l = k; l < d; l++)
+            write_name(out, "a_", name_of(model, at, k), name_of(model, at, l), at->a_banded);
     for (size_t k = 0; diffusion && k < d; k++)
         for (size_t l = 0; l < d; l++)
-            write_name(out, "sigma_", name_of(model, at, k), name_of(model, at, l), at->banded);
+            write_name(out, "sigma_", name_of(model, at, k), name_of(model, at, l), at->a_banded);
     if (at->banded) table_name(out, "", "outside", NULL);
     table_end_row(out);
 }
 
-static void write_number(table *out, const fields *at, size_t i, const double *value, const double *low,
-                         const double *high)
+/* low, high: NULL without bands. */
+static void write_number(table *out, size_t i, const double *value, const double *low, const double *high)
 {
     table_number(out, value[i]);
-    if (at->banded) table_number(out, low[i]);
-    if (at->banded) table_number(out, high[i]);
+    if (low) table_number(out, low[i]);
+    if (high) table_number(out, high[i]);
 }
 
 static void write_rows(table *out, const fields *at)
@@ -136,25 +138,31 @@ static void write_rows(table *out, const fields *at)
     for (size_t i = 0; i < at->count; i++) {
         for (size_t k = 0; k < d; k++) table_number(out, at->x[i * d + k]);
         for (size_t k = 0; k < at->inputs; k++) table_number(out, at->u[i * at->inputs + k]);
-        for (size_t k = 0; k < d; k++) write_number(out, at, i * d + k, at->f, b->f_low, b->f_high);
+        for (size_t k = 0; k < d; k++) write_number(out, i * d + k, at->f, b->f_low, b->f_high);
         for (size_t k = 0; at->a && k < d; k++)
-            for (size_t l = k; l < d; l++) write_number(out, at, (i * d + k) * d + l, at->a, b->a_low, b->a_high);
+            for (size_t l = k; l < d; l++) write_number(out, (i * d + k) * d + l, at->a, b->a_low, b->a_high);
         for (size_t k = 0; at->a && k < d * d; k++)
-            write_number(out, at, i * d * d + k, at->sigma, b->sigma_low, b->sigma_high);
+            write_number(out, i * d * d + k, at->sigma, b->sigma_low, b->sigma_high);
         if (at->banded) table_number(out, b->outside[i]);
         table_end_row(out);
     }
 }
 
-/* Bands of all that is shown. */
+/* Bands of all that is shown, or of f alone where the model has no more. */
 static sock_status evaluate_bands(const cli *c, const sock_model *model, double level, fields *at)
 {
     const size_t small = at->count * at->d + 1, large = at->count * at->d * at->d + 1;
     sock_bands *b = &at->band;
     double **const f[] = {&b->f_low, &b->f_high}, **const a[] = {&b->a_low, &b->a_high, &b->sigma_low, &b->sigma_high};
+    sk_record record;
+    sock_status status = sk_record_of_model(c->ctx, model, &record);
+    if (status < 0) return status;
+    at->a_banded = at->a && record.bands && !record.bands_reason;
+    if (at->a && record.bands && record.bands_reason) cli_note(c, "bands: %s", record.bands_reason);
+    sk_record_clear(&record);
     bool good = (b->outside = calloc(small, sizeof *b->outside)) != NULL;
     for (size_t i = 0; i < 2; i++) good = (*f[i] = calloc(small, sizeof(double))) && good;
-    for (size_t i = 0; at->a && i < 4; i++) good = (*a[i] = calloc(large, sizeof(double))) && good;
+    for (size_t i = 0; at->a_banded && i < 4; i++) good = (*a[i] = calloc(large, sizeof(double))) && good;
     return good ? sock_model_bands_at(c->ctx, model, at->count, at->x, at->u, level, b) : SOCK_ENOMEM;
 }
 

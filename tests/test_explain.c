@@ -525,6 +525,25 @@ static void test_fixed__those_outside_the_range_are_not_told(void **state)
     sock_model_free(model);
 }
 
+/* What turns without falling back has no time to fall back in, though rounding has made its slope negative. */
+static void test_fixed__a_centre_has_no_relaxation_time(void **state)
+{
+    (void)state;
+    for (int falls = 0; falls < 2; falls++) {
+        linear w = {{1, 0, 0, 1}, {falls ? -0.25 : -1e-11, 1, -1, falls ? -0.25 : -1e-11}};
+        sock_model *model = wrap_fields(ctx, 2, linear_drift, linear_diffusion, &w);
+        sk_explained e = explain(model, -2, 2.1);
+        assert_int_equal(e.fixed.count, 1);
+        assert_string_equal(sk_fixed_type(2, e.number + 2, e.number + 4), falls ? "stable focus" : "centre");
+        if (falls)
+            assert_close(e.number[6].value, 4, 1e-6, 0);
+        else
+            assert_true(isnan(e.number[6].value));
+        sk_explained_clear(&e);
+        sock_model_free(model);
+    }
+}
+
 /* At rest along y = 0, and nowhere else. */
 static void resting_drift(void *user, size_t count, size_t d, const double *x, double *f)
 {
@@ -702,6 +721,7 @@ int main(void)
         cmocka_unit_test(test_fixed__all_of_a_product_of_wells),
         cmocka_unit_test(test_fixed__those_outside_the_range_are_not_told),
         cmocka_unit_test(test_fixed__types),
+        cmocka_unit_test(test_fixed__a_centre_has_no_relaxation_time),
         cmocka_unit_test(test_fixed__a_line_of_them_is_said_and_not_listed),
         cmocka_unit_test(test_call__says_where_the_law_hangs_on_the_ends),
         cmocka_unit_test(test_call__says_what_range_it_needs),

@@ -86,11 +86,17 @@ static sock_status block_sums(sock_context *ctx, const sk_diffusion_sums *s, sk_
 {
     sk_diffusion_sums *part = sk_alloc(ctx, 1, sizeof *part);
     if (!part) return SOCK_ENOMEM;
-    *part = *s; /* the shape; its arrays follow */
-    part->g = part->c = part->zz = part->square = part->weight = part->low = NULL;
-    part->rows = NULL;
-    part->h2 = 0;
-    part->nodes = 0;
+    /* The shape alone: other threads add to the sums meanwhile. */
+    *part = (sk_diffusion_sums){.map = s->map,
+                                .picks = s->picks,
+                                .p = s->p,
+                                .q = s->q,
+                                .d = s->d,
+                                .folds = s->folds,
+                                .used = s->used,
+                                .systems = s->systems,
+                                .dim = s->dim,
+                                .pairs = s->pairs};
     const sock_status status = allocate(ctx, 1, part);
     if (status < 0)
         sk_diffusion_sums_free(part);

@@ -242,6 +242,14 @@ static void sort_eigenvalues(size_t d, double *re, double *im)
         }
 }
 
+/* A slope that is rounding beside the others, as that of a centre, tells no time. */
+static bool falls_back(size_t d, const double *re, const double *im)
+{
+    double size = 0;
+    for (size_t k = 0; k < d; k++) size = fmax(size, hypot(re[k], im[k]));
+    return re[d - 1] < -SK_EXPLAIN_MARGINAL * size;
+}
+
 sock_status sk_fixed_numbers(const sk_asker *ask, const double *x0, double *out)
 {
     const size_t d = ask->d;
@@ -254,7 +262,7 @@ sock_status sk_fixed_numbers(const sk_asker *ask, const double *x0, double *out)
         for (size_t k = 0; k < d; k++) out[k] = sk_not_rounding(ask, k, w.x[k]);
         status = sk_eigenvalues(ask->ctx, d, w.jacobian, out + d, out + 2 * d);
         if (status >= 0) sort_eigenvalues(d, out + d, out + 2 * d);
-        if (status >= 0 && out[2 * d - 1] < 0) out[3 * d] = -1 / out[2 * d - 1];
+        if (status >= 0 && falls_back(d, out + d, out + 2 * d)) out[3 * d] = -1 / out[2 * d - 1];
     }
     newton_clear(&w);
     return status;

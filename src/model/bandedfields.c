@@ -18,7 +18,8 @@ static sock_status check(sock_context *ctx, const sock_model *model, double leve
     SK_TRY(sk_need_spread(ctx, model, "bands"));
     const bool diffusion = out->a_low || out->a_high || out->sigma_low || out->sigma_high;
     if (diffusion && !sk_spread_has_diffusion(model->spread))
-        return sk_fail(ctx, SOCK_EUSAGE, "bands: the diffusion of this model has too many unknowns for bands");
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "bands: this model has those of f alone; bands_reason of its information says why");
     return SOCK_OK;
 }
 

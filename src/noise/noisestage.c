@@ -416,6 +416,16 @@ static sock_status weigh_doubt(inquiry *q)
     return say(q->s, "not told from long steps (R gains %.1f nats): the fit without either stands", q->doubt);
 }
 
+/* Substeps that were named and did not predict better. */
+static sock_status tell_refused(inquiry *q)
+{
+    char known[120];
+    const char *reason = q->s->told->noise.reason;
+    if (q->s->spec->substeps < 2) return SOCK_OK;
+    snprintf(known, sizeof known, "%s", reason ? reason : "none was looked for");
+    return say(q->s, "%s; %zu substeps a step predict no better, and were left out", known, q->s->spec->substeps);
+}
+
 static sock_status inquire(inquiry *q, sock_model **out)
 {
     bool used = false;
@@ -425,7 +435,7 @@ static sock_status inquire(inquiry *q, sock_model **out)
     if (!asked(q, SK_ASK_NONE)) SK_TRY(try_noise(q, &used));
     if (used) return deliver(q, &q->noisy, out);
     SK_TRY(weigh_doubt(q));
-    return q->wins ? deliver(q, &q->plain, out) : SOCK_OK;
+    return q->wins ? deliver(q, &q->plain, out) : tell_refused(q);
 }
 
 static const char *const choices[] = {[SK_ASK_NOTHING] = "",
