@@ -583,14 +583,24 @@ class Model:
         ``kind``: ``"fields"`` (drift and diffusion where the data are), ``"paths"`` (the data with the fan of simulated
         paths) ``"check"`` (scores of :meth:`check`, right for long steps and measurement
         noise, too) or ``"residuals"`` (standardised residuals: histogram, against normal quantiles, correlation in time,
-        against the state). ``X`` defaults to the data of the fit; ``states`` chooses the plane when d > 2.
+        against the state). ``X`` defaults to the data of the fit; ``states`` chooses the plane when d > 2. Of a model of
+        order 2: the first two, with smoothed velocities.
         ``bands``: whether the fields of one state have their bands of 90 % (default: where the model tells them).
         """
         from . import _plots
 
+        data = self._plot_data(X)
         if self.order_ == 2:
-            raise UsageError("the model is of order 2, and plot knows order 1; svg(), figures() and report() draw it")
-        return _plots.draw(self, self._plot_data(X), kind, truth, states, n_paths, figure, bands)
+            if kind not in ("fields", "paths"):
+                raise UsageError(f"kind is {kind!r}; allowed with a model of order 2: fields, paths; svg() draws the check")
+            data = self._smoothed(data)
+        return _plots.draw(self, data, kind, truth, states, n_paths, figure, bands)
+
+    def _smoothed(self, data: Trajectories) -> Trajectories:
+        """Positions and velocities in the place of positions."""
+        mean, ends = self.smooth(data)[0], np.cumsum([len(t) for t, _ in data])
+        pieces = np.split(mean, ends[:-1])
+        return Trajectories([(t, x) for (t, _), x in zip(data, pieces)], names=self.names_)
 
     def _plot_data(self, X: Any) -> Trajectories:
         return self._own_data() if X is None else self._data(X)

@@ -86,6 +86,17 @@ def test_figures_and_report(model, tmp_path):
     assert "velocities were not" in (tmp_path / "second.html").read_text()
 
 
+def test_plots_hold_smoothed_velocities(model):
+    pytest.importorskip("matplotlib").use("Agg")
+    data = sock.Trajectories(positions(), dt=0.1, names=["q"])
+    axes = model.plot(data).axes
+    assert [axes[0].get_xlabel(), axes[0].get_ylabel()] == ["q", "v_q"]
+    drawn = np.asarray(axes[0].collections[0].get_offsets())
+    assert np.allclose(drawn, model.smooth(data)[0])
+    paths = model.plot(data, kind="paths", n_paths=20).axes
+    assert [a.get_ylabel() for a in paths] == ["q", "v_q"]
+
+
 def test_velocities_are_smoothed(model):
     data = sock.Trajectories(positions(), dt=0.1, names=["q"])
     mean, sd = model.smooth(data)
@@ -99,7 +110,7 @@ def test_velocities_are_smoothed(model):
 def test_what_knows_order_one_says_so(model, tmp_path):
     data = sock.Trajectories(positions(), dt=0.1, names=["q"])
     with pytest.raises(sock.UsageError, match="order 2"):
-        model.plot(data)
+        model.plot(data, kind="residuals")
     with pytest.raises(sock.UsageError, match="order 2"):
         model.svg("residuals", data)
     with pytest.raises(sock.UsageError, match="substeps"):

@@ -217,6 +217,30 @@ const tests = {
       await context.close();
     }
   },
+  // Positions are the data's states; the page simulates velocities as well.
+  async 'the page of a model of second order simulates it'(browser) {
+    sock('dataset', 'duffing', '--seed', '5', '-o', 'duffing');
+    sock('fit', 'duffing/test.csv', '--order', '2', '--noise', 'none', '--drift', 'poly:degree=3', '--diffusion', 'affine', '-o', 'second.sock');
+    sock('report', 'second.sock', 'duffing/test.csv', '-o', 'second.html');
+    const { page, context, faults } = await openPage(browser, 'second.html');
+    const points = [[0.5, 0.3], [-1, 0.8], [0.2, -1]];
+    writeFileSync(join(folder, 'points.csv'), ['q,v_q', ...points.map((p) => p.join(','))].join('\n') + '\n');
+    const told = rows(sock('eval', 'second.sock', '--at', 'points.csv').toString());
+    const found = await page.evaluate((list) => list.map((x) => window.sock.fields(x)), points);
+    told.forEach((row, i) => [...found[i][0], found[i][1][3]].forEach((v, j) =>
+      assert.ok(Math.abs(v - row[[2, 3, 6][j]]) < 1e-6 * Math.max(1, Math.abs(v)), `${v} for ${row}`)));
+    const ends = await page.evaluate(([x, t, h]) => window.sock.simulate(x, t, 2000, 7, h), [points[0], 2, 0.02]);
+    const known = rows(sock('simulate', 'second.sock', '--x0=0.5,0.3', '--times', '0,2', '--step', '0.02', '--paths', '4000', '--velocities', '--seed', '3').toString())
+      .filter((row) => row[1] > 0);
+    for (let k = 0; k < 2; k++) {
+      const one = moments(ends.filter((_, i) => i % 2 === k)), other = moments(known.map((row) => row[2 + k]));
+      const off = [(one.mean - other.mean) / Math.hypot(one.meanError, other.meanError), (one.variance - other.variance) / Math.hypot(one.varianceError, other.varianceError)];
+      assert.ok(off.every((z) => Math.abs(z) < 4), `state ${k}: off by ${off} standard errors`);
+    }
+    await shoot(page, 'live-second');
+    assert.deepEqual(faults, []);
+    await context.close();
+  },
   async 'a click starts paths, and they move'(browser) {
     for (const kind of ['averages', 'rates']) {
       const { page, context, faults } = await openPage(browser, `${kind}.html`);
