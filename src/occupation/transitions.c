@@ -353,7 +353,7 @@ static sock_status fail_in_order(sock_context *ctx, visiting *w, sock_status sta
 {
     sk_begin(ctx);
     const sock_status again = visit_some(w, 0, w->rows->blocks, 0);
-    return again < 0 ? again : sk_fail(ctx, status, "the numbers of a block are not finite");
+    return again < 0 ? again : sk_fail(ctx, status, "a block of rows failed once, and not when it was visited again");
 }
 
 sock_status sk_blocks_each(sock_context *ctx, const sk_transitions *t, bool apart, sk_block_fn work, void *arg)
