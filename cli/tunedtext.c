@@ -324,7 +324,7 @@ static void print_search(const sk_record *r, int width, bool full)
         printf("held out in %zu folds", found->folds);
     else
         printf("on held-out data");
-    printf("; constant coefficients %.4f", found->score_constant / size);
+    printf("; constant coefficients%s %.4f", found->noise.used ? " without noise" : "", found->score_constant / size);
     printf("%s%s\n", r->against_constant ? ": " : "", sk_verdict_words(r->against_constant));
     if (full && isfinite(found->calibration))
         printf("%-*s%.3g: squared residuals of held-out steps over what a says; near 1 is good\n", width, "calibration",

@@ -168,8 +168,8 @@ static void put_search(FILE *out, const rep_facts *f)
     if (found->limited && found->steps < f->record.n) fprintf(out, ", fitted to %zu of the intervals", found->steps);
     end(out);
     row(out, "held-out score");
-    fprintf(out, "%.4f nats a step and dimension; constant coefficients %.4f", found->score / size,
-            found->score_constant / size);
+    fprintf(out, "%.4f nats a step and dimension; constant coefficients%s %.4f", found->score / size,
+            found->noise.used ? " without noise" : "", found->score_constant / size);
     if (f->record.against_constant) fprintf(out, ": %s", sk_verdict_words(f->record.against_constant));
     end(out);
 }

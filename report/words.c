@@ -182,8 +182,8 @@ static void search_words(FILE *out, const rep_facts *f)
     const double constant = found->score_constant / size;
     if (!isfinite(score) || !isfinite(constant)) return;
     fprintf(out,
-            "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients %.4f",
-            score, constant);
+            "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients%s %.4f",
+            score, found->noise.used ? " without noise" : "", constant);
     if (f->record.against_constant) fprintf(out, ": %s", sk_verdict_words(f->record.against_constant));
     if (f->record.against_constant == SK_BETTER)
         fprintf(out, ", each step is %.2f times as likely under the model", exp((score - constant) * (double)f->seen));

@@ -43,6 +43,7 @@ static inline void case_search_free(case_search *c)
     sk_trial_free(s->constant_diffusion);
     sk_candidates_clear(&s->list);
     sk_candidates_clear(&s->constants);
+    sk_candidates_clear(&s->given_up);
     sock_model_free(s->model);
     sock_model_free(s->under);
     sk_free(s->final_cluster);

@@ -98,11 +98,53 @@ static void test_constantdrift__a_pull_stays(void **state)
     sock_context_free(ctx);
 }
 
+/* The same walk with errors of the given sd in every value. */
+static sock_data *measured(sock_context *ctx, const sock_data *walk, double sd)
+{
+    static double x[PATHS * (STEPS + 1)];
+    size_t length[PATHS];
+    sock_data *data = NULL;
+    sk_normals((sk_key){5, SK_PURPOSE_TEST}, 1, 0, 0, PATHS * (STEPS + 1), x);
+    for (size_t j = 0; j < PATHS; j++) length[j] = STEPS + 1;
+    for (size_t i = 0; i < PATHS * (STEPS + 1); i++) x[i] = walk->x[i] + sd * x[i];
+    if (sock_data_from_arrays(ctx, 1, PATHS, length, walk->t, x, NULL, NULL, NULL, &data) < 0)
+        fail_msg("%s", sock_message(ctx));
+    return data;
+}
+
+/* Without noise constants are all that the data support; with it they are, too, a and R are told apart, and the error
+ * of the drift is that of a mean: sqrt(a / T), and a little for the ends of the paths. */
+static void test_constantdrift__a_random_walk_with_noise(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    sock_data *clean = walk(ctx, 0.1, 0, 0), *data = measured(ctx, clean, 0.06);
+    sk_record record;
+    sock_model *model = fitted(ctx, data, &record);
+    double f, a, x = 0.3, time = 0;
+    assert_true(record.found.noise.used && fabs(record.found.noise.sd.value[0] - 0.06) < 0.01);
+    assert_string_equal(sk_record_drift(&record)->kernel, "constant");
+    assert_string_equal(sk_record_diffusion(&record)->kernel, "constant");
+    assert_true(sock_model_drift(ctx, model, 1, &x, &f) >= 0 && sock_model_diffusion(ctx, model, 1, &x, &a) >= 0);
+    assert_true(fabs(a - 0.04) < 0.01);
+    for (size_t j = 0; j < PATHS; j++) time += data->t[data->first[j + 1] - 1] - data->t[data->first[j]];
+    const double error = record.errors.list[0].value[0];
+    assert_true(fabs(f - 0.1) < 3 * error);
+    assert_close(error, SK_BAND_FACTOR * sqrt(a / time), 0.1, 0);
+    assert_true(record.found.score > record.found.score_constant);
+    sk_record_clear(&record);
+    sock_model_free(model);
+    sock_data_free(data);
+    sock_data_free(clean);
+    sock_context_free(ctx);
+}
+
 static void test_constantdrift__what_a_slope_must_gain(void **state)
 {
     (void)state;
     assert_true(!sk_worth_a_slope(1, 2) && sk_worth_a_slope(1, 2.01));
     assert_true(!sk_worth_a_slope(4, 3.5) && sk_worth_a_slope(4, 3.51));
+    assert_true(sk_slope_asked(1) == 2 && sk_slope_asked(4) == 3.5);
     assert_true(SK_SLOPE_CLEAR == 30);
 }
 
@@ -112,6 +154,7 @@ int main(void)
         cmocka_unit_test(test_constantdrift__the_mean_and_its_error),
         cmocka_unit_test(test_constantdrift__beside_a_that_varies),
         cmocka_unit_test(test_constantdrift__a_pull_stays),
+        cmocka_unit_test(test_constantdrift__a_random_walk_with_noise),
         cmocka_unit_test(test_constantdrift__what_a_slope_must_gain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

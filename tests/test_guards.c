@@ -493,6 +493,27 @@ static void test_guards__fall_back_leaves_constants_alone(void **state)
     case_search_free(c);
 }
 
+/* The list of the search waits, also where constants are fitted twice; taken back it is the list, and they are beside
+ * it. */
+static void test_guards__what_was_given_up_can_be_taken_back(void **state)
+{
+    (void)state;
+    case_search *c = ended(1, false);
+    sk_search *s = &c->s;
+    const sk_candidates list = s->list;
+    sk_fall_back(s);
+    assert_ptr_equal(s->given_up.drift, list.drift);
+    assert_int_equal(sk_free_constants(s), SOCK_OK);
+    sk_fall_back(s);
+    assert_ptr_equal(s->given_up.drift, list.drift);
+    const sk_trial *f = s->drift[0], *a = s->diffusion[0];
+    sk_take_back(s);
+    assert_true(!s->fell_back && s->list.drift == list.drift && s->list.drifts == list.drifts);
+    assert_true(s->constant_drift == f && s->constant_diffusion == a && s->constants.drifts == 1);
+    assert_true(!s->drift[0] && !s->diffusion[0] && !s->given_up.drift);
+    case_search_free(c);
+}
+
 static sock_status score_once(sock_context *context, void *arg)
 {
     (void)context;
@@ -545,6 +566,7 @@ int main(void)
         cmocka_unit_test(test_guards__plain_model_of_many_rows),
         cmocka_unit_test(test_guards__named_kernels_stay),
         cmocka_unit_test(test_guards__fall_back_leaves_constants_alone),
+        cmocka_unit_test(test_guards__what_was_given_up_can_be_taken_back),
         cmocka_unit_test(test_guards__survive_failed_allocations),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -73,7 +73,8 @@ def _score(info: Dict[str, Any], d: int) -> List[Line]:
     held = f"held out in {info['folds']} folds" if info.get("folds", 0) > 1 else "on held-out data"
     flat = info.get("score_constant")
     verdict = _VERDICT.get(str(info.get("against_constant")), "")
-    beside = "" if flat is None else f"; constant coefficients {flat / size:.4f}{verdict}"
+    noise = " without noise" if (info.get("noise") or {}).get("used") else ""
+    beside = "" if flat is None else f"; constant coefficients{noise} {flat / size:.4f}{verdict}"
     return [("score", f"{info['score'] / size:.4f} nats a step and dimension, {held}{beside}")]
 
 

@@ -481,7 +481,7 @@ print.summary.sock <- function(x, ...) {
     line("score", paste0(sprintf("%.4f nats a step and dimension, ", x$score / (x$steps * x$d)),
       if (x$folds > 1) sprintf("held out in %.0f folds", x$folds) else "on held-out data",
       if (!is.null(x$score_constant))
-        sprintf("; constant coefficients %.4f%s", x$score_constant / (x$steps * x$d), verdict(x$against_constant))))
+        sprintf("; constant coefficients%s %.4f%s", if (isTRUE(x$noise$used)) " without noise" else "", x$score_constant / (x$steps * x$d), verdict(x$against_constant))))
   for (text in x$followers) line("no process", text)
   for (text in x$warnings) line("warning", text)
   if (!is.null(x$verdict)) line("verdict", x$verdict)

@@ -102,8 +102,9 @@ static size_t simplest(const sk_candidates *list)
 }
 
 /* Nats by which the fit must be better held out than what the turn leads to. */
-static double asked_of(const sk_noise_fit *fit, const sk_noise_turn *turn, double error)
+static double asked_of(const sk_measured *m, const sk_noise_fit *fit, const sk_noise_turn *turn, double error)
 {
+    if (turn->f != fit->f && m->list->drift[turn->f].free) return sk_slope_asked(m->series.d);
     if (turn->f != fit->f) return sk_richer_drift_asked(error);
     return sk_richer_diffusion_asked(sk_is_long(fit->now.substeps.count), error);
 }
@@ -115,7 +116,7 @@ static sock_status take_simpler(const sk_measured *m, const sk_noise_turn *turn,
     sk_gain gain;
     SK_TRY(sk_noise_turn_to(m, fit, turn, &plain));
     sock_status status = plain.held ? sk_noise_compare(m, fit->held, plain.held, &gain) : SOCK_OK;
-    if (status >= 0 && plain.held && gain.nats <= asked_of(fit, turn, gain.error)) {
+    if (status >= 0 && plain.held && gain.nats <= asked_of(m, fit, turn, gain.error)) {
         plain.iterations += fit->iterations;
         swap(fit, &plain);
     }
@@ -134,6 +135,34 @@ sock_status sk_noise_smooth_drift(const sk_measured *m, sk_noise_fit *fit)
     const sk_noise_turn turn = {.f = fit->plain, .a = fit->a, .passes = SK_SMOOTH_PASSES};
     if (turn.f == SK_MOST || !sk_kernel_is_implicit(m->list->drift[fit->f].kernel)) return SOCK_OK;
     return take_simpler(m, &turn, fit);
+}
+
+/* Whether the drift gains more over constant c than further passes could change, both about the model as it is. */
+static sock_status gains_clearly(const sk_measured *m, const sk_noise_fit *fit, size_t c, bool *clearly)
+{
+    const sk_filter_spec spec = sk_noisy_spec(m, &fit->now);
+    sk_trial *trial[SK_MOST] = {0};
+    sk_sweep sweep = {.l = fit->drift[fit->f]->l};
+    sk_frozen *z = NULL;
+    size_t best;
+    sweep.alive[fit->f] = sweep.alive[c] = true;
+    sock_status status = sk_frozen_new(m->ctx, &m->series, &spec, &z);
+    if (status >= 0) status = sk_noise_drifts(m, z, &sweep, trial, &best);
+    *clearly =
+        status >= 0 && trial[fit->f] && trial[c] && trial[fit->f]->score - trial[c]->score > SK_SLOPE_CLEAR;
+    sk_trial_free(trial[fit->f]);
+    sk_trial_free(trial[c]);
+    sk_frozen_free(z);
+    return status;
+}
+
+sock_status sk_noise_constant_drift(const sk_measured *m, sk_noise_fit *fit)
+{
+    const sk_noise_turn turn = {.f = sk_free_constant(m->list), .a = fit->a, .passes = SK_RIVAL_PASSES};
+    bool clearly;
+    if (turn.f == SK_MOST || turn.f == fit->f) return SOCK_OK;
+    SK_TRY(gains_clearly(m, fit, turn.f, &clearly));
+    return clearly ? SOCK_OK : take_simpler(m, &turn, fit);
 }
 
 /* ---- Correlated noise ---- */

@@ -198,6 +198,9 @@ sock_status sk_noise_turn_to(const sk_measured *m, const sk_noise_fit *from, con
 /* The best polynomial drift instead of bumps, where these are not clearly better held out. */
 sock_status sk_noise_smooth_drift(const sk_measured *m, sk_noise_fit *fit);
 
+/* A constant drift with the error of a mean, where the list has one and the drift tells of the data no more. */
+sock_status sk_noise_constant_drift(const sk_measured *m, sk_noise_fit *fit);
+
 /* The simplest diffusion instead, where the one that the fit has is not clearly better held out. */
 sock_status sk_noise_simplify(const sk_measured *m, sk_noise_fit *fit);
 

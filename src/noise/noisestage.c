@@ -22,6 +22,7 @@
 /* What the stage knows. */
 typedef struct inquiry {
     sk_search *s;
+    const sk_candidates *list; /* all of the search, where it fell back on constants too: noise hides drifts */
     sk_measured m;
     sk_noisy clean;
     double *clean_held; /* steps; NULL: not computed */
@@ -79,7 +80,8 @@ static sock_status go_on(const sk_measured *m, sk_noise_fit *fit)
     if (fit->hopeless) return SOCK_OK;
     SK_TRY(sk_noise_hold_out(m, fit));
     SK_TRY(sk_noise_smooth_drift(m, fit));
-    return sk_noise_simplify(m, fit);
+    SK_TRY(sk_noise_simplify(m, fit));
+    return sk_noise_constant_drift(m, fit);
 }
 
 /* The whole fit; asked: likelihood that the first sweeps have to reach, or NaN. */
@@ -107,7 +109,7 @@ static sock_status measure(inquiry *q, const sk_transitions *rows)
 {
     const sk_search *s = q->s;
     sk_measured_clear(&q->m);
-    SK_TRY(sk_measured_new(s->ctx, rows, &s->list, (const char *const *)s->spec->data->state, &q->m));
+    SK_TRY(sk_measured_new(s->ctx, rows, q->list, (const char *const *)s->spec->data->state, &q->m));
     q->m.substeps = s->spec->substeps;
     return SOCK_OK;
 }
@@ -115,10 +117,20 @@ static sock_status measure(inquiry *q, const sk_transitions *rows)
 static sock_status count_substeps(inquiry *q)
 {
     q->clean.substeps = (sk_substeps){SK_MAX(q->m.substeps, 1), q->m.substeps > 1};
-    if (q->m.substeps || q->bounded) return SOCK_OK;
+    if (q->m.substeps || q->bounded || q->s->fell_back) return SOCK_OK;
     const sk_filter_spec spec = sk_noisy_spec(&q->m, &q->clean);
     SK_TRY(sk_series_substeps(q->s->ctx, &q->m.series, &spec, q->clean.substeps, &q->clean.substeps));
     return q->clean.substeps.count > 1 ? SOCK_OK : sk_noise_pilot(&q->m, &q->clean.substeps);
+}
+
+/* With a constant drift among them, if the choice is free. */
+static sock_status list_candidates(inquiry *q)
+{
+    sk_search *s = q->s;
+    sk_candidates *list = s->fell_back ? &s->given_up : &s->list;
+    size_t place;
+    q->list = list;
+    return sk_free_choice(s) && list->drifts < SK_MOST ? sk_list_free_constant(s, list, &place) : SOCK_OK;
 }
 
 /* Many states with many substeps are followed on the rows of the screen; widen() ends with all. */
@@ -126,6 +138,7 @@ static sock_status begin(inquiry *q)
 {
     sk_search *s = q->s;
     const sk_transitions *rows = s->rows == s->sets.all ? s->sets.search : s->rows;
+    SK_TRY(list_candidates(q));
     SK_TRY(measure(q, rows));
     SK_TRY(sk_search_mixture(s, &s->choice, &q->clean.model));
     SK_TRY(count_substeps(q));
@@ -389,6 +402,8 @@ static sock_status tell_noise(sk_search *s, sk_noise_fit *fit)
 static sock_status deliver(inquiry *q, sk_noise_fit *fit, sock_model **out)
 {
     sk_search *s = q->s;
+    if (s->fell_back) sk_take_back(s);
+    q->m.list = &s->list;
     SK_TRY(widen(q, fit));
     SK_TRY(score(q, fit));
     if (s->spec->bands) SK_TRY(sk_noise_spread(&q->m, fit));
@@ -431,7 +446,7 @@ static sock_status inquire(inquiry *q, sock_model **out)
     bool used = false;
     SK_TRY(begin(q));
     q->s->told->noise.substeps = 1;
-    if (!q->bounded) SK_TRY(try_long_steps(q));
+    if (!q->bounded && !q->s->fell_back) SK_TRY(try_long_steps(q)); /* constants have no long steps */
     if (!asked(q, SK_ASK_NONE)) SK_TRY(try_noise(q, &used));
     if (used) return deliver(q, &q->noisy, out);
     SK_TRY(weigh_doubt(q));
@@ -476,7 +491,7 @@ sock_status sk_noise_stage(sk_search *s, sock_model **out)
     if (s->spec->noise == SK_ASK_NOTHING || (s->spec->noise == SK_ASK_NONE && s->spec->substeps == 1)) return SOCK_OK;
     told->mode = sk_strdup(s->ctx, choices[s->spec->noise]);
     if (!told->mode) return SOCK_ENOMEM;
-    if (s->fell_back) return say(s, "not looked for: constant coefficients were taken");
+    if (s->told->too_few) return say(s, "not looked for: too few steps");
     if (s->limited) return say(s, "not looked for: the budget was spent");
     if (sk_grain_rules(s->sets.look.resolution, s->sets.look.eps) && !insists(s->spec))
         return say(s, "not looked for: the data are counts, or rounded (--noise diag looks)");

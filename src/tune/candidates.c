@@ -64,6 +64,13 @@ typedef struct maker {
     sk_candidates *out;
 } maker;
 
+size_t sk_free_constant(const sk_candidates *list)
+{
+    for (size_t i = 0; i < list->drifts; i++)
+        if (list->drift[i].free) return i;
+    return SK_MOST;
+}
+
 void sk_candidates_clear(sk_candidates *c)
 {
     for (size_t i = 0; i < c->drifts; i++) sk_candidate_clear(&c->drift[i]);

@@ -18,4 +18,7 @@ sock_status sk_candidates_new(sock_context *ctx, const sk_tune_spec *spec, const
                               sk_candidates *out);
 void sk_candidates_clear(sk_candidates *c);
 
+/* The constant drift without a penalty; SK_MOST: not in the list. */
+size_t sk_free_constant(const sk_candidates *list);
+
 #endif

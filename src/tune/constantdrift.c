@@ -3,17 +3,18 @@
  * mean. */
 #include "tune/searchstate.h"
 
-/* A constant drift without a penalty becomes a candidate of the list, at *place. */
-static sock_status list_constant(sk_search *s, size_t *place)
+sock_status sk_list_free_constant(const sk_search *s, sk_candidates *list, size_t *place)
 {
     sk_tune_spec blind = *s->spec;
     sk_candidates own = {0};
     blind.drift = blind.diffusion = "constant";
-    *place = s->list.drifts;
-    SK_TRY(sk_grow(s->ctx, &s->list.drift, &s->list.drift_capacity, *place + 1, sizeof *s->list.drift));
+    *place = sk_free_constant(list);
+    if (*place < SK_MOST) return SOCK_OK;
+    *place = list->drifts;
+    SK_TRY(sk_grow(s->ctx, &list->drift, &list->drift_capacity, *place + 1, sizeof *list->drift));
     SK_TRY(sk_candidates_new(s->ctx, &blind, s->rows, false, &own));
     own.drift[0].free = true;
-    s->list.drift[s->list.drifts++] = own.drift[0]; /* which owns its name and its kernel */
+    list->drift[list->drifts++] = own.drift[0]; /* which owns its name and its kernel */
     own.drifts = 0;
     sk_candidates_clear(&own);
     return SOCK_OK;
@@ -64,7 +65,7 @@ static sock_status prefer_constant_drift(sk_search *s)
     sk_side_fit t = {0};
     size_t place;
     bool enough = true;
-    SK_TRY(list_constant(s, &place));
+    SK_TRY(sk_list_free_constant(s, &s->list, &place));
     sock_status status = gains(s, place, &t, &enough);
     if (status >= 0 && !enough) status = take(s, place, &t);
     sk_side_fit_clear(&t);

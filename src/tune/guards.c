@@ -206,7 +206,10 @@ static sock_status prefer_plain(sk_search *s, const sk_stage *stage, bool *taken
 /* They are all of the list then, and all of the model. */
 void sk_fall_back(sk_search *s)
 {
-    sk_candidates_clear(&s->list);
+    if (s->fell_back)
+        sk_candidates_clear(&s->list); /* older constants */
+    else
+        s->given_up = s->list;
     s->list = s->constants;
     s->constants = (sk_candidates){0};
     sk_clear_trials(s->drift);
@@ -220,6 +223,17 @@ void sk_fall_back(sk_search *s)
     memset(s->unpolished, 0, sizeof s->unpolished);
     s->fell_back = true;
     s->calibration = (double)NAN; /* that of the model given up */
+}
+
+void sk_take_back(sk_search *s)
+{
+    s->constant_drift = s->drift[0];
+    s->constant_diffusion = s->diffusion[0];
+    s->drift[0] = s->diffusion[0] = NULL;
+    s->constants = s->list;
+    s->list = s->given_up;
+    s->given_up = (sk_candidates){0};
+    s->fell_back = false;
 }
 
 /* Constant coefficients are all that the data support where the model is worse; or no clear gain over them. plain: it

@@ -367,7 +367,9 @@ size_t sk_pick_floor(const sk_floor_scores *s)
 
 double sk_needed_gain(double error, size_t tried) { return fmax(error, log((double)tried)); }
 
-bool sk_worth_a_slope(size_t d, double gain) { return gain > SK_SLOPE_NATS + SK_MEAN_NATS * (double)d; }
+double sk_slope_asked(size_t d) { return SK_SLOPE_NATS + SK_MEAN_NATS * (double)d; }
+
+bool sk_worth_a_slope(size_t d, double gain) { return gain > sk_slope_asked(d); }
 
 bool sk_worse_than_constant(double score, double constant) { return score < constant - SK_WORSE_NATS; }
 

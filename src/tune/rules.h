@@ -158,6 +158,9 @@ bool sk_worse_than_constant(double score, double constant);
 /* Whether a drift in d dimensions that gains so many nats over a constant one is more than a constant. */
 bool sk_worth_a_slope(size_t d, double gain);
 
+/* These nats. */
+double sk_slope_asked(size_t d);
+
 /* Models that the final one was chosen among. */
 size_t sk_models_tried(bool plain, size_t drifts, size_t diffusions);
 

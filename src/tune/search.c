@@ -128,6 +128,7 @@ void sk_search_free(sk_search *s)
     sk_trial_free(s->constant_diffusion);
     sk_candidates_clear(&s->list);
     sk_candidates_clear(&s->constants);
+    sk_candidates_clear(&s->given_up);
     sock_model_free(s->model);
     sock_model_free(s->under);
     sk_free(s->final_cluster);

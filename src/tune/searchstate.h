@@ -81,7 +81,8 @@ struct sk_search {
     double constant_score, constant_euler; /* of constant coefficients, what every model should beat */
     sk_candidates constants;               /* these, as candidates; the first of each list */
     sk_trial *constant_drift, *constant_diffusion;
-    bool fell_back; /* they are the model */
+    bool fell_back;         /* they are the model, */
+    sk_candidates given_up; /* and the list of the search was this */
 };
 
 /* ---- search.c ---- */
@@ -234,11 +235,17 @@ bool sk_all_diagonal(const sk_search *s, const sk_choice *choice);
 /* Constant drift and diffusion, held out: what every model should beat. They and their scores go to the search. */
 sock_status sk_constant_score(sk_search *s);
 
-/* They become the model. */
+/* They become the model, and the list. */
 void sk_fall_back(sk_search *s);
+
+/* The list that was given up is that of the search again, without trials; constants are beside it. */
+void sk_take_back(sk_search *s);
 
 /* The same constants without a penalty on the drift. */
 sock_status sk_free_constants(sk_search *s);
+
+/* A constant drift without a penalty in the list, once; *place: where. The list must have room for it. */
+sock_status sk_list_free_constant(const sk_search *s, sk_candidates *list, size_t *place);
 
 /* The drifts that the model was chosen among stay with the search where a guard takes a plainer one: the first guard
  * saw them all. */

@@ -36,8 +36,11 @@ void sk_drift_sweep_clear(sk_drift_sweep *s)
 sock_status sk_drift_sweep_new(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate,
                                const sk_sweep *sweep, sk_drift_sweep *out)
 {
-    const double *from = candidate->learned ? NULL : sweep->all ? sk_thin_lambdas : &sweep->l;
-    const size_t lambdas = candidate->learned || !sweep->all ? 1 : SK_THIN_LAMBDAS;
+    const bool alone = candidate->learned || candidate->free || !sweep->all;
+    const double *least = sk_thin_lambdas + SK_THIN_LAMBDAS - 1; /* they fall */
+    const double *grid = sweep->all ? sk_thin_lambdas : &sweep->l;
+    const double *from = candidate->learned ? NULL : candidate->free ? least : grid;
+    const size_t lambdas = alone ? 1 : SK_THIN_LAMBDAS;
     *out = (sk_drift_sweep){.learned = candidate->learned, .lambdas = lambdas};
     SK_TRY(sk_trial_new(ctx, rows, candidate, lambdas, from, &out->trial));
     const size_t p = out->trial->p;
