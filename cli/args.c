@@ -252,9 +252,19 @@ void cli_note(const cli *c, const char *format, ...)
     va_end(args);
 }
 
-int cli_fail(const cli *c, sock_status status)
+/* What the library said, without the name of the call where that is the verb: the line begins with it. */
+static const char *library_message(const cli *c)
 {
     const char *message = sock_message(c->ctx);
+    const size_t length = strlen(c->verb->name);
+    return strncmp(message, c->verb->name, length) == 0 && strncmp(message + length, ": ", 2) == 0
+               ? message + length + 2
+               : message;
+}
+
+int cli_fail(const cli *c, sock_status status)
+{
+    const char *message = library_message(c);
     /* Where memory ran out outside the library, there is no message, or that of something else before it. */
     const bool other = !message[0] || (status == SOCK_ENOMEM && !strstr(message, "memory"));
     cli_usage_error(c, "%s", other ? sock_status_text(status) : message);
@@ -270,7 +280,7 @@ void cli_caveat(const cli *c, sock_status status)
 {
     progress_clear(); /* the work is done, output follows */
     if (status <= 0) return;
-    const char *message = sock_message(c->ctx);
+    const char *message = library_message(c);
     cli_usage_error(c, "warning: %s", message[0] ? message : sock_status_text(status));
 }
 

@@ -515,6 +515,15 @@ static void test_folds__jitter_is_a_share_of_the_typical_increment(void **state)
     assert_close(sets.look.resolution, 0.25, 1e-12, 0);
     assert_close(sets.look.eps, 0.25, 1e-12, 0);
     sk_row_sets_clear(&sets);
+    for (size_t i = 0; i < data->points; i++) data->x[i] *= data->x[i]; /* the smallest change recurs: 1/4, 3/4, 5/4 */
+    sets = split_rows(data, NULL, 0, 0);
+    assert_close(sets.look.resolution, 0.0625, 1e-12, 0);
+    sk_row_sets_clear(&sets);
+    for (size_t i = 1; i < data->points; i++) /* it recurs, and nothing else is a multiple of it */
+        data->x[i] = data->x[i - 1] + (i % 10 == 5 ? 0.25 : 1 + fmod((double)i * 1.4142135623730951, 1));
+    sets = split_rows(data, NULL, 0, 0);
+    assert_true(sets.look.resolution == 0);
+    sk_row_sets_clear(&sets);
     sock_data_free(data);
 }
 

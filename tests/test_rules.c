@@ -392,12 +392,16 @@ static void test_rules__rows(void **state)
     assert_true(sk_jitter(2, 3, 1) == 1 && sk_jitter(1, 3, 1) == 1);
 }
 
-/* Three times and in a hundredth of the steps that move. */
+/* Three times and in a hundredth of the steps that move, and nine of ten are multiples. */
 static void test_rules__grain(void **state)
 {
     (void)state;
-    assert_true(sk_is_grain(3, 3) && sk_is_grain(3, 300) && sk_is_grain(4, 400));
-    assert_false(sk_is_grain(2, 3) || sk_is_grain(3, 301) || sk_is_grain(10, 1001) || sk_is_grain(0, 0));
+    assert_true(sk_is_grain(3, 3, 3) && sk_is_grain(3, 300, 300) && sk_is_grain(4, 360, 400));
+    assert_false(sk_is_grain(2, 3, 3) || sk_is_grain(3, 301, 301) || sk_is_grain(10, 1001, 1001) ||
+                 sk_is_grain(0, 0, 0));
+    assert_false(sk_is_grain(4, 359, 400));
+    assert_true(sk_is_multiple(0.7, 0.1) && sk_is_multiple(0.7 * 1.001 / 7, 0.1) && sk_is_multiple(12 * 2.5, 2.5));
+    assert_false(sk_is_multiple(28.8, 27.2) || sk_is_multiple(0.1002, 0.1) || sk_is_multiple(0.0998, 0.1));
 }
 
 static void test_rules__own_zero(void **state)
@@ -419,6 +423,16 @@ static void test_rules__affordable_diffusions(void **state)
                 sk_diffusion_affordable(300000, 4, true));
     assert_false(sk_diffusion_affordable(11, 37, false) || sk_diffusion_affordable(25, 21, true) ||
                  sk_diffusion_affordable(300001, 4, true));
+}
+
+/* Of six states a linear a has a Q of order 42, 903 unknowns; a step has 21 numbers. In up to three states cost is no
+ * matter, and a constant a is always tried. */
+static void test_rules__full_diffusions_have_steps(void **state)
+{
+    (void)state;
+    assert_true(sk_full_is_tried(86, 6, 7) && sk_full_is_tried(2, 6, 1) && sk_full_is_tried(2, 3, 40));
+    assert_true(sk_full_is_tried(2, 1, 500) && sk_full_is_tried(100000, 6, 20));
+    assert_false(sk_full_is_tried(85, 6, 7) || sk_full_is_tried(100000, 6, 21) || sk_full_is_tried(100000, 3, 41));
 }
 
 static void test_rules__ranks(void **state)
@@ -504,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_rules__grain),
         cmocka_unit_test(test_rules__own_zero),
         cmocka_unit_test(test_rules__affordable_diffusions),
+        cmocka_unit_test(test_rules__full_diffusions_have_steps),
         cmocka_unit_test(test_rules__ranks),
         cmocka_unit_test(test_rules__screened_drifts),
         cmocka_unit_test(test_rules__gaussians_that_reach),

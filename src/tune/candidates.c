@@ -242,7 +242,7 @@ static sock_status both(const maker *m, const row *r, const char *text, double p
     if (own) SK_TRY(add_own(m, r, text));
     if (p > SK_DIFFUSION_FEATURES || (own && m->pilot)) return SOCK_OK;
     const bool diagonal = d > 1 && !spec->full_only && sk_diffusion_affordable(d, p, true);
-    const bool full = d == 1 || (!spec->diagonal_only && p * (double)d <= SK_FULL_ORDER);
+    const bool full = d == 1 || (!spec->diagonal_only && sk_full_is_tried(m->rows->n, d, p));
     const bool learned = r->learned && spec->learned && !m->pilot && !many;
     if (many && diagonal)
         SK_TRY(add_diffusion(m, r, text, true, false)); /* what a spent budget ends with comes first */

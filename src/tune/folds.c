@@ -425,16 +425,17 @@ static int ascending(const void *a, const void *b)
 
 static const double CLOCK_ERROR = 1e-6; /* of a rate: what rounding leaves */
 
-/* The smallest change of a coordinate, where the data are counted or rounded: it recurs. Else 0. change: `count` sizes
- * of those that are not 0. */
+/* The smallest change of a coordinate, where the data are counted or rounded: it recurs, and the others are multiples
+ * of it. Else 0. change: `count` sizes of those that are not 0. */
 static double smallest_change(size_t count, double *change)
 {
-    size_t first = 0, same = 0;
+    size_t first = 0, same = 0, whole = 0;
     qsort(change, count, sizeof *change, ascending);
     while (first < count && change[first] < 1e-9 * change[count - 1])
         first++; /* what rounding makes of equal numbers */
     while (first + same < count && change[first + same] < change[first] * (1 + 1e-6)) same++;
-    return sk_is_grain(same, count) ? change[first] : 0;
+    for (size_t i = first; i < count; i++) whole += sk_is_multiple(change[i], change[first]);
+    return sk_is_grain(same, whole, count) ? change[first] : 0;
 }
 
 bool sk_is_clock(const sk_transitions *t, size_t k)

@@ -24,7 +24,9 @@
 #define SK_JITTER_MANY 1e-2    /* of the median square increment: a may be singular in several dimensions */
 #define SK_JITTER_ONE 1e-4     /* ... next to nothing in one */
 #define SK_GRAIN_REPEATS 3     /* the smallest change recurs in so many steps where data are counted or rounded, */
-#define SK_GRAIN_SHARE 0.01    /* and in this share of those that change */
+#define SK_GRAIN_SHARE 0.01    /* and in this share of those that change, */
+#define SK_GRAIN_WHOLE 0.9     /* and of these so many change by whole multiples of it, */
+#define SK_GRAIN_OFF 1e-3      /* to so much of it: equal numbers in data that are not rounded have none */
 #define SK_REACH 1e-3          /* of the standard deviation of a state: differences of f are taken over it */
 #define SK_TYPICAL_ROWS 65536  /* the medians of large data are taken of so many */
 #define SK_VARIANCE_SHARE 0.1  /* of the typical variance is added to a row's: one with none would outweigh all */
@@ -107,6 +109,7 @@
 #define SK_DIFFUSION_RANK_MANY 20 /* and beyond */
 #define SK_DIFFUSION_RANK_LEAST 4 /* where even these cost too much */
 #define SK_FULL_ORDER 120         /* order p d of Q of a full a */
+#define SK_FULL_NUMBERS 2         /* beyond three states its steps have so many numbers for each unknown of Q */
 #define SK_AFFORDABLE 2.5e9       /* q^3, times d if diagonal: a decomposition for each fold, seconds */
 #define SK_MANY_DIMENSIONS 10     /* beyond, a component of a diagonal a may depend on its own coordinate alone, */
 #define SK_AFFORDABLE_MANY 3e8    /* and the others cost at most this */

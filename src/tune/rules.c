@@ -409,9 +409,15 @@ double sk_jitter(size_t d, double middle, double resolution)
     return fmax((d > 1 ? SK_JITTER_MANY : SK_JITTER_ONE) * middle, resolution);
 }
 
-bool sk_is_grain(size_t same, size_t moving)
+bool sk_is_grain(size_t same, size_t whole, size_t moving)
 {
-    return same >= SK_GRAIN_REPEATS && (double)same >= SK_GRAIN_SHARE * (double)moving;
+    return same >= SK_GRAIN_REPEATS && (double)same >= SK_GRAIN_SHARE * (double)moving &&
+           (double)whole >= SK_GRAIN_WHOLE * (double)moving;
+}
+
+bool sk_is_multiple(double change, double grain)
+{
+    return fabs(change / grain - nearbyint(change / grain)) <= SK_GRAIN_OFF;
 }
 
 double sk_own_zero(double mean, double deviation) { return sk_roundest(mean, SK_ZERO_REACH * deviation); }
@@ -432,6 +438,15 @@ bool sk_diffusion_affordable(size_t d, double p, bool diagonal)
     const double q = p * (p + 1) / 2;
     const double most = d > SK_MANY_DIMENSIONS ? SK_AFFORDABLE_MANY : SK_AFFORDABLE;
     return q * q * q * (diagonal ? (double)d : 1) <= most;
+}
+
+bool sk_full_is_tried(size_t rows, size_t d, double p)
+{
+    const double side = (double)d, order = p * side;
+    if (d == 1) return true;
+    if (order > SK_FULL_ORDER) return false;
+    return d <= SK_FEW_DIMENSIONS || p <= 1 ||
+           (double)rows * side * (side + 1) >= SK_FULL_NUMBERS * order * (order + 1);
 }
 
 size_t sk_diffusion_rank(size_t d)

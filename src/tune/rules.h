@@ -272,8 +272,10 @@ bool sk_keep_numbers(size_t rows, size_t each);
 /* The jitter of the likelihood, from the median square increment; never less than what the data can show. */
 double sk_jitter(size_t d, double middle, double resolution);
 
-/* Whether the smallest change, seen in `same` of the `moving` steps, is the unit of counted or rounded data. */
-bool sk_is_grain(size_t same, size_t moving);
+/* Whether the smallest change, seen in `same` of the `moving` steps, of which `whole` change by whole multiples of it,
+ * is the unit of counted or rounded data. */
+bool sk_is_grain(size_t same, size_t whole, size_t moving);
+bool sk_is_multiple(double change, double grain);
 
 /* The zero that linear kernels and learned terms of a state mean, by its mean and standard deviation. */
 double sk_own_zero(double mean, double deviation);
@@ -293,6 +295,9 @@ bool sk_bounded_is_tried(size_t d, double p, bool rich);
 bool sk_drift_is_screened(size_t degree, double features); /* a learned drift: too many features for one system */
 bool sk_diffusion_reaches(size_t d, double eta);           /* a Gaussian one, eta in units of the spread */
 bool sk_diffusion_affordable(size_t d, double p, bool diagonal);
+
+/* Whether a full a with p features is tried on `rows` steps: its Q has order p d. */
+bool sk_full_is_tried(size_t rows, size_t d, double p);
 
 /* Most pivoted features of a Gaussian candidate. */
 size_t sk_diffusion_rank(size_t d);
