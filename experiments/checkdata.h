@@ -17,7 +17,7 @@ struct check_scene {
     double a;                       /* what the diffusion is where it is constant */
     double jump, jump_rate;         /* standard deviation and rate of jumps at the ends of steps */
     double slope, wave, period;     /* forcing: slope (t - T / 2) + wave sin(2 pi t / period) */
-    const char *key, *value;        /* an option of the fit; NULL: none */
+    const char *options[6];         /* of the fit: key, value, ...; NULL after the last */
     double goal;                    /* share of objections: at most this for a model that is right, */
     int right;                      /* else at least */
     const char *pattern;            /* what the verdict should be; NULL: not judged */

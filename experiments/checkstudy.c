@@ -68,7 +68,8 @@ static sock_status fit(sock_context *ctx, const check_scene *scene, const sock_d
 {
     sock_options *opts = sock_options_new(ctx);
     sock_status status = opts ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0 && scene->key) status = sock_options_set(ctx, opts, scene->key, scene->value);
+    for (const char *const *o = scene->options; status >= 0 && o < scene->options + 6 && *o; o += 2)
+        status = sock_options_set(ctx, opts, o[0], o[1]);
     if (status >= 0) status = sock_fit(ctx, data, opts, out);
     sock_options_free(opts);
     return status;
