@@ -262,13 +262,24 @@ static bool has_eta(const sk_parts *list)
     return false;
 }
 
-/* Every search is in units of the standard deviations; who reads an eta must know them. */
-static void print_scale(const sk_tune_outcome *found, int width)
+/* Whether the user named a kernel for a field: an eta of it is in the units of the data. */
+static bool is_named(const sk_record *r, const char *field)
 {
-    if (!found->scale.value || !(has_eta(&found->drifts) || has_eta(&found->diffusions))) return;
+    for (size_t i = 0; i < r->options.count; i++)
+        if (strcmp(r->options.option[i].key, field) == 0) return strcmp(r->options.option[i].value, "auto") != 0;
+    return false;
+}
+
+/* Every search is in units of the standard deviations; who reads an eta that it chose must know them. */
+static void print_scale(const sk_record *r, int width)
+{
+    const sk_tune_outcome *found = &r->found;
+    const bool chosen = (has_eta(&found->drifts) && !is_named(r, "drift")) ||
+                        (has_eta(&found->diffusions) && !is_named(r, "diffusion"));
+    if (!found->scale.value || !chosen) return;
     printf("%-*s", width, "units");
     print_numbers("states were searched in units of", found->scale.count, found->scale.value);
-    printf("; eta is in these units, all else in those of the data\n");
+    printf("; an eta that it chose is in these units, all else in those of the data\n");
 }
 
 /* The units of those that have one, in the order of the states. */
@@ -389,7 +400,7 @@ void tuned_print(const sk_record *record, int width, bool full)
     print_stream(record, width);
     print_noise(record, width);
     print_inputs(record, width);
-    print_scale(&record->found, width);
+    print_scale(record, width);
     print_search(record, width, full);
     if (full) print_bands(record, width);
     if (full && record->found.paper) print_protocol(&record->found, width);

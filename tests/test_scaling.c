@@ -102,21 +102,22 @@ static void test_scaling__the_zero_of_a_bounded_state_is_its_bound(void **state)
     sk_units_free(units);
 }
 
-/* Where a length scale is named it is meant in the units of the data; and they can be switched off. */
-static void test_scaling__left_alone_where_the_user_named_a_length(void **state)
+/* Whatever is named; and they can be switched off. */
+static void test_scaling__the_same_whatever_the_user_named(void **state)
 {
     (void)state;
     static const double size[] = {100, 0.02};
-    static const char *const kernels[][3] = {{"auto", "auto", "yes"},      {"gauss:eta=2", "auto", ""},
-                                             {"auto", "gauss:eta=2", ""},  {"gauss", "affine", "yes"},
-                                             {"affine", "gauss", "yes"},   {"gauss:eta=2", "gauss:eta=2", ""},
-                                             {"gauss:eta=2", "affine", ""}};
+    static const char *const kernels[][2] = {{"auto", "auto"},
+                                             {"gauss:eta=2", "auto"},
+                                             {"auto", "gauss:eta=2"},
+                                             {"gauss", "affine"},
+                                             {"gauss:eta=2", "affine"}};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         sk_tune_spec spec = spec_of(kernels[i][0], kernels[i][1]);
         sk_units *units = chosen(&spec, 2, size, 0);
         for (size_t k = 0; k < 2; k++) {
-            assert_int_equal(units->scale[k] != 1, *kernels[i][2] == 'y');
-            assert_close(units->centre[k], size[k] * mean(k), 1e-13, 0); /* a zero of its own it has in any case */
+            assert_close(units->scale[k], size[k] * deviation(k), 1e-13, 0);
+            assert_close(units->centre[k], size[k] * mean(k), 1e-13, 0);
         }
         sk_units_free(units);
         spec.scaling = false;
@@ -302,7 +303,7 @@ int main(void)
         cmocka_unit_test(test_scaling__zero_and_unit_are_mean_and_deviation_of_left_ends),
         cmocka_unit_test(test_scaling__own_zero_moves_with_the_data),
         cmocka_unit_test(test_scaling__the_zero_of_a_bounded_state_is_its_bound),
-        cmocka_unit_test(test_scaling__left_alone_where_the_user_named_a_length),
+        cmocka_unit_test(test_scaling__the_same_whatever_the_user_named),
         cmocka_unit_test(test_scaling__of_what_does_not_move),
         cmocka_unit_test(test_scaling__of_what_hardly_moves),
         cmocka_unit_test(test_scaling__numbers_without_squares_are_refused),

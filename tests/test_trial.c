@@ -234,6 +234,86 @@ static sock_status take_once(sock_context *c, void *arg)
     return status;
 }
 
+/* ---- A length scale that the user named ---- */
+
+/* Rows with units 2 and 1/4, and a candidate whose length is meant in the units of the data. */
+typedef struct naming {
+    sk_transitions *rows;
+    sk_candidate candidate;
+} naming;
+
+static naming named_length(const char *kernel)
+{
+    naming w = {.rows = case_rows(ctx, 2, false)};
+    w.rows->scale[0] = 2;
+    w.rows->scale[1] = 0.25;
+    w.candidate = (sk_candidate){
+        .field = SK_DRIFT, .kernel = case_kernel(ctx, kernel), .max_rank = w.rows->n, .in_data_units = true};
+    return w;
+}
+
+static void naming_clear(naming *w)
+{
+    sk_candidate_clear(&w->candidate);
+    sk_transitions_free(w->rows);
+}
+
+/* Its features see rows z, and phi(z).phi(z') = exp(-|S (z - z')|^2 / (2 eta^2)) with the units S: the kernel that was
+ * named, of points in the units of the data. Back in these units the map has no scale of its own. */
+static void prop_a_named_length_is_in_the_units_of_the_data(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"gauss:eta=0.3", "nystrom:m=60,of=gauss,eta=0.3"};
+    for (size_t c = 0; c < 2; c++) {
+        naming w = named_length(kernels[c]);
+        sk_features *map = NULL;
+        assert_int_equal(sk_candidate_map(ctx, w.rows, &w.candidate, &map), SOCK_OK);
+        const size_t p = sk_features_count(map), n = w.rows->n;
+        double *phi = calloc(n * p, sizeof *phi);
+        const double *z = w.rows->left;
+        assert_int_equal(sk_features_eval(ctx, map, n, z, phi, p), SOCK_OK);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < n; j++) {
+                const double x = 2 * (z[2 * i] - z[2 * j]), y = (z[2 * i + 1] - z[2 * j + 1]) / 4;
+                double product = 0;
+                for (size_t k = 0; k < p; k++) product += phi[i * p + k] * phi[j * p + k];
+                assert_close(product, exp(-(x * x + y * y) / (2 * 0.3 * 0.3)), 1e-9, 1);
+            }
+        assert_int_equal(sk_features_set_units(ctx, map, NULL, w.rows->scale), SOCK_OK);
+        for (size_t k = 0; k < 2; k++) assert_true(sk_features_scale(map)[k] == 1);
+        free(phi);
+        sk_features_free(map);
+        naming_clear(&w);
+    }
+}
+
+/* A unit and its inverse leave none, whatever they round to. */
+static void test_trial__units_that_cancel_leave_none(void **state)
+{
+    (void)state;
+    naming w = named_length("gauss:eta=0.3");
+    for (int i = 1; i < 200; i++) {
+        sk_features *map = NULL;
+        w.rows->scale[0] = 0.37 * i;
+        w.rows->scale[1] = 1 / (0.11 * i);
+        w.candidate.max_rank = 2;
+        assert_int_equal(sk_candidate_map(ctx, w.rows, &w.candidate, &map), SOCK_OK);
+        assert_int_equal(sk_features_set_units(ctx, map, NULL, w.rows->scale), SOCK_OK);
+        for (size_t k = 0; k < 2; k++) assert_true(sk_features_scale(map)[k] == 1);
+        sk_features_free(map);
+    }
+    naming_clear(&w);
+}
+
+static sock_status map_once(sock_context *c, void *arg)
+{
+    const naming *w = arg;
+    sk_features *map = NULL;
+    const sock_status status = sk_candidate_map(c, w->rows, &w->candidate, &map);
+    sk_features_free(map);
+    return status;
+}
+
 static void test_trial__survives_every_failed_allocation(void **state)
 {
     (void)state;
@@ -253,6 +333,9 @@ static void test_trial__survives_every_failed_allocation(void **state)
     sk_kernel_free(kernel);
     sk_transitions_free(many);
     sock_data_free(data);
+    naming w = named_length("gauss:eta=0.3");
+    assert_true(for_single_allocations(ctx, map_once, &w) > 5);
+    naming_clear(&w);
 }
 
 int main(void)
@@ -264,6 +347,8 @@ int main(void)
         cmocka_unit_test(test_trial__pivots_of_many_rows_are_those_of_some),
         cmocka_unit_test(test_trial__rank_is_at_most_the_number_of_rows),
         cmocka_unit_test(test_trial__only_numerical_failure_is_tolerated),
+        cmocka_unit_test(prop_a_named_length_is_in_the_units_of_the_data),
+        cmocka_unit_test(test_trial__units_that_cancel_leave_none),
         cmocka_unit_test(test_trial__survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

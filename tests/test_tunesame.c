@@ -177,20 +177,57 @@ static void test_tunesame__equation_is_in_the_users_units(void **state)
     sock_data_free(data);
 }
 
-/* A length scale that the user names is meant in the units of the data. */
-static void test_tunesame__named_length_scale_stays_in_the_datas_units(void **state)
+/* A length scale that the user names is meant in the units of the data: what is a hundred times as large with a length
+ * a hundred times as long is the same fit. Powers of two, so that nothing is rounded otherwise. */
+static void test_tunesame__named_length_scale_is_in_the_datas_units(void **state)
 {
     (void)state;
-    double *x = ou_paths(1, 30, 11, 0.1, 1, 9);
-    for (size_t i = 0; i < 30 * 11; i++) x[i] *= 100;
-    sock_data *data = data_of(1, 30, 11, 0.1, x);
-    sock_model *model = fit(data, (const char *const[]){"drift", "gauss:eta=80", "diffusion", "constant", NULL});
-    json_t *info = info_of(model);
-    assert_true(json_is_null(json_object_get(info, "scale")));
-    assert_string_equal(json_string_value(json_object_get(info, "drift")), "gauss:eta=80");
-    json_decref(info);
-    sock_model_free(model);
-    sock_data_free(data);
+    static const char *const named[2][7] = {
+        {"drift", "gauss:eta=1.5", "diffusion", "gauss:eta=4", "learned", "no", NULL},
+        {"drift", "gauss:eta=192", "diffusion", "gauss:eta=512", "learned", "no", NULL}};
+    static const double unit[] = {128, 128};
+    sock_data *plain = small_set(), *large = in_units(plain, unit);
+    sock_model *one = fit(plain, named[0]), *two = fit(large, named[1]);
+    const size_t n = plain->points;
+    double *f = calloc(2 * n, sizeof *f), *a = calloc(4 * n, sizeof *a);
+    assert_int_equal(sock_model_drift(ctx, one, n, plain->x, f), SOCK_OK);
+    assert_int_equal(sock_model_diffusion(ctx, one, n, plain->x, a), SOCK_OK);
+    check_rescaled(large, two, unit, f, a);
+    json_t *info = info_of(one), *other = info_of(two);
+    assert_string_equal(json_string_value(json_object_get(other, "drift")), "gauss:eta=192");
+    assert_close(json_number_value(json_object_get(other, "score")),
+                 json_number_value(json_object_get(info, "score")) - 2 * log(128) * (double)(n - SMALL_PATHS), 1e-9, 1);
+    json_decref(info), json_decref(other);
+    free(f), free(a);
+    sock_model_free(one), sock_model_free(two);
+    sock_data_free(plain), sock_data_free(large);
+}
+
+/* Constants are constants, whatever else is held fixed: states of sizes 1 and 32. */
+static void test_tunesame__score_of_constants_does_not_depend_on_what_is_named(void **state)
+{
+    (void)state;
+    static const char *const named[][5] = {{"drift", "gauss:eta=2"},
+                                           {"diffusion", "gauss:eta=4"},
+                                           {"drift", "gauss:eta=2", "diffusion", "gauss:eta=40"},
+                                           {"drift", "nystrom:m=10,eta=20"},
+                                           {"drift", "affine"},
+                                           {"diffusion", "constant"}};
+    static const double unit[] = {1, 32};
+    sock_data *plain = small_set(), *data = in_units(plain, unit);
+    double first = NAN;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        sock_model *model = fit(data, named[i]);
+        json_t *info = info_of(model);
+        const double constant = json_number_value(json_object_get(info, "score_constant"));
+        if (!i) first = constant;
+        assert_true(isfinite(constant));
+        assert_close(constant, first, 1e-9, 1);
+        assert_int_equal(json_array_size(json_object_get(info, "scale")), 2);
+        json_decref(info);
+        sock_model_free(model);
+    }
+    sock_data_free(plain), sock_data_free(data);
 }
 
 /* The drift of a scaled model can be given to sock_fit_diffusion. */
@@ -220,7 +257,8 @@ int main(void)
         cmocka_unit_test(test_tunesame__order_of_trajectories_does_not_matter_beside_a_validation_set),
         cmocka_unit_test(test_tunesame__units_of_the_states_do_not_matter),
         cmocka_unit_test(test_tunesame__equation_is_in_the_users_units),
-        cmocka_unit_test(test_tunesame__named_length_scale_stays_in_the_datas_units),
+        cmocka_unit_test(test_tunesame__named_length_scale_is_in_the_datas_units),
+        cmocka_unit_test(test_tunesame__score_of_constants_does_not_depend_on_what_is_named),
         cmocka_unit_test(test_tunesame__scaled_drift_serves_another_diffusion),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -18,9 +18,9 @@ typedef struct sk_inertial {
     const sk_tune_spec *spec;
     sk_row_sets sets;
     sk_transitions rows; /* all of them, with position and velocity as coordinates of a node; shares arrays with sets */
-    double *left, *zero; /* its own ones */
-    sk_measured m;       /* series and runs */
-    sk_frame frame;      /* of positions and velocities */
+    double *left, *zero, *scale; /* its own ones */
+    sk_measured m;               /* series and runs */
+    sk_frame frame;              /* of positions and velocities */
     sk_candidates list;
     double clock;           /* units of time in one of the data */
     bool kinematic;         /* rows as in several dimensions, for the tests */

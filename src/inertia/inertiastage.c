@@ -19,6 +19,7 @@ void sk_inertial_clear(sk_inertial *w)
     sk_measured_clear(&w->m);
     sk_free(w->left);
     sk_free(w->zero);
+    sk_free(w->scale);
     sk_row_sets_clear(&w->sets);
     *w = (sk_inertial){0};
 }
@@ -41,16 +42,10 @@ static double mean_square_speed(const sk_series *s)
     return count && sum / count > SK_INERTIA_SPEED * near ? sum / count : near;
 }
 
-/* A length that the user named is meant in the units of the data, of velocities too. */
-static bool names_lengths(const sk_tune_spec *spec)
-{
-    return strstr(spec->drift, "eta=") || strstr(spec->diffusion, "eta=");
-}
-
 static void set_clock(sk_inertial *w)
 {
     const double speed = sqrt(mean_square_speed(&w->m.series));
-    w->clock = speed > 0 && isfinite(speed) && !names_lengths(w->spec) && w->spec->scaling ? speed : 1;
+    w->clock = speed > 0 && isfinite(speed) && w->spec->scaling ? speed : 1;
     for (size_t i = 0; i < w->sets.all->n; i++) w->sets.all->h[i] *= w->clock;
 }
 
@@ -61,8 +56,11 @@ static sock_status set_points(sk_inertial *w)
     const size_t d = t->d, n = t->n;
     w->left = sk_doubles(w->ctx, n, 2 * d);
     w->zero = sk_doubles(w->ctx, 2, d);
-    if (!w->left || !w->zero) return SOCK_ENOMEM;
+    w->scale = sk_doubles(w->ctx, 2, d);
+    if (!w->left || !w->zero || !w->scale) return SOCK_ENOMEM;
     memcpy(w->zero, t->zero, d * sizeof *w->zero);
+    memcpy(w->scale, t->scale, d * sizeof *w->scale);
+    for (size_t k = 0; k < d; k++) w->scale[d + k] = t->scale[k] * w->clock;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < d; k++) {
             w->left[i * 2 * d + k] = t->next[i * d + k];
@@ -72,6 +70,7 @@ static sock_status set_points(sk_inertial *w)
     w->rows.in = 2 * d;
     w->rows.left = w->rows.right = w->left;
     w->rows.zero = w->zero;
+    w->rows.scale = w->scale;
     w->rows.hold = NULL;
     return SOCK_OK;
 }

@@ -2,6 +2,7 @@
 #include "kernel/featuremap.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -130,9 +131,9 @@ sock_status sk_features_set_units(sock_context *ctx, sk_features *map, const dou
     double *copy = sk_doubles(ctx, d, 2);
     if (!copy) return SOCK_ENOMEM;
     for (size_t k = 0; k < d; k++) {
-        const double unit = scale ? scale[k] : 1;
+        const double unit = scale ? scale[k] : 1, both = unit * (map->scale ? map->scale[k] : 1);
         copy[k] = (origin ? origin[k] : 0) + unit * (map->origin ? map->origin[k] : 0);
-        copy[d + k] = unit * (map->scale ? map->scale[k] : 1);
+        copy[d + k] = fabs(both - 1) < 2 * DBL_EPSILON ? 1 : both; /* a unit and its inverse */
     }
     sk_free(map->origin);
     map->origin = copy;

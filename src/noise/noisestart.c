@@ -85,9 +85,13 @@ static sock_status rich_map(const sk_measured *m, sk_features **out)
 {
     const size_t d = m->series.d;
     for (size_t c = 0; c < m->list->drifts; c++) {
+        const sk_candidate *drift = &m->list->drift[c];
         sk_features *map = NULL;
-        if (sk_kernel_is_implicit(m->list->drift[c].kernel)) continue;
-        SK_TRY(sk_features_new(m->ctx, "drift", m->list->drift[c].kernel, d, m->rows->n, m->rows->y, &map));
+        if (sk_kernel_is_implicit(drift->kernel)) continue;
+        if (drift->in_data_units)
+            SK_TRY(sk_candidate_map(m->ctx, m->rows, drift, &map));
+        else
+            SK_TRY(sk_features_new(m->ctx, "drift", drift->kernel, d, m->rows->n, m->rows->y, &map));
         const size_t p = sk_features_count(map), most = *out ? sk_features_count(*out) : d + 1;
         if (p > most && p * d <= SK_NOISE_ORDER) {
             sk_features_free(*out);

@@ -209,8 +209,9 @@ static sock_status allocate(sock_context *ctx, sk_row_store *s, size_t blocks, c
     s->place = sk_alloc(ctx, blocks, sizeof *s->place);
     t->reach = sk_doubles(ctx, s->d, 1);
     t->zero = sk_doubles(ctx, s->d, 1);
+    t->scale = sk_doubles(ctx, s->d, 1);
     t->range = sk_doubles(ctx, 2, s->d);
-    if (!t->first || !t->block || !s->place || !t->reach || !t->zero || !t->range) {
+    if (!t->first || !t->block || !s->place || !t->reach || !t->zero || !t->scale || !t->range) {
         sk_transitions_free(t);
         return SOCK_ENOMEM;
     }
@@ -253,6 +254,7 @@ static sock_status finish(sock_context *ctx, sk_row_store *s, const sk_transitio
     (*out)->bounds = like->bounds;
     memcpy((*out)->reach, like->reach, s->d * sizeof(double));
     memcpy((*out)->zero, like->zero, s->d * sizeof(double));
+    memcpy((*out)->scale, like->scale, s->d * sizeof(double));
     memcpy((*out)->range, s->range, 2 * s->d * sizeof(double));
     return SOCK_OK;
 }

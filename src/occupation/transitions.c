@@ -42,11 +42,13 @@ static sock_status allocate(sock_context *ctx, size_t n, size_t d, size_t in, si
     t->block = sk_alloc(ctx, n / sk_block_rows(d) + folds + 2, sizeof *t->block);
     t->reach = sk_doubles(ctx, d, 1);
     t->zero = sk_doubles(ctx, in, 1);
-    if (!t->y || !t->next || !t->h || !t->cluster || !t->first || !t->block || !t->reach || !t->zero ||
+    t->scale = sk_doubles(ctx, in, 1);
+    if (!t->y || !t->next || !t->h || !t->cluster || !t->first || !t->block || !t->reach || !t->zero || !t->scale ||
         allocate_nodes(ctx, t) < 0) {
         sk_transitions_free(t);
         return SOCK_ENOMEM;
     }
+    for (size_t k = 0; k < in; k++) t->scale[k] = 1;
     *out = t;
     return SOCK_OK;
 }
@@ -65,6 +67,7 @@ void sk_transitions_free(sk_transitions *t)
     sk_free(t->block);
     sk_free(t->reach);
     sk_free(t->zero);
+    sk_free(t->scale);
     sk_free(t->range);
     sk_row_store_free(t->store);
     sk_free(t);
@@ -133,6 +136,7 @@ sock_status sk_transitions_new(sock_context *ctx, const sock_data *data, const s
     }
     t->first[split->folds + 1] = n;
     if (units) memcpy(t->zero, units->zero, t->in * sizeof *t->zero);
+    if (units) memcpy(t->scale, units->scale, t->d * sizeof *t->scale);
     complete(t);
     *out = t;
     return SOCK_OK;
@@ -161,6 +165,7 @@ sock_status sk_transitions_subset(sock_context *ctx, const sk_transitions *all, 
     }
     t->first[all->folds + 1] = count;
     memcpy(t->zero, all->zero, t->in * sizeof *t->zero);
+    memcpy(t->scale, all->scale, t->in * sizeof *t->scale);
     t->bounds = all->bounds;
     complete(t);
     *out = t;
@@ -179,6 +184,7 @@ sock_status sk_transitions_empty(sock_context *ctx, const sk_transitions *like, 
     t->bounds = like->bounds;
     memcpy(t->reach, like->reach, t->d * sizeof *t->reach);
     memcpy(t->zero, like->zero, t->in * sizeof *t->zero);
+    memcpy(t->scale, like->scale, t->in * sizeof *t->scale);
     t->first[1] = t->block[1] = n;
     t->blocks = 1;
     *out = t;

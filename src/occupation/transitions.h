@@ -30,6 +30,7 @@ typedef struct sk_transitions {
     size_t *block;           /* blocks + 1: block b is the rows block[b] .. block[b+1]-1 */
     double *reach;           /* d: a thousandth of the spread of each coordinate, for differences */
     double *zero;            /* in: where states and inputs have their own zero, in the units of the rows */
+    double *scale;           /* in: a unit of the rows in those of the data, 1 of an input; NULL: 1 for all */
     const sk_bounds *bounds; /* where states end, in these units, borrowed; NULL: nowhere */
     size_t in;               /* coordinates of a node: d states, then inputs */
     double *left, *right; /* n x in: nodes of both ends, y and next with the inputs there; without inputs y and next */

@@ -120,8 +120,13 @@ static sock_status parse(const maker *m, const char *option, const char *text, s
     SK_TRY(sk_kernel_parse(m->ctx, option, text, &made->kernel));
     char letters[SK_MOST_SIDES + 1];
     if (t->bounds && sk_bounds_letters(t->bounds, made->use, letters)) sk_kernel_set_sides(made->kernel, letters);
+    double *own = NULL; /* points in the units of the data */
+    const bool named = strcmp(text, strcmp(option, "drift") == 0 ? m->spec->drift : m->spec->diffusion) == 0;
+    made->in_data_units = named && t->scale && sk_kernel_names_eta(made->kernel) && !sk_kernel_is_bounded(made->kernel);
     sock_status status = check_bounded(m, option, made->kernel);
-    if (status >= 0) status = sk_kernel_resolve(m->ctx, option, made->kernel, t->in, t->n, t->left);
+    if (status >= 0 && made->in_data_units) status = sk_left_in_data_units(m->ctx, t, &own);
+    if (status >= 0) status = sk_kernel_resolve(m->ctx, option, made->kernel, t->in, t->n, own ? own : t->left);
+    sk_free(own);
     if (status >= 0) status = sk_kernel_means_zero(m->ctx, made->kernel, t->in, &made->own_zero);
     made->own_zero |= made->learned;
     if (status < 0) {
@@ -257,14 +262,12 @@ static sock_status both(const maker *m, const row *r, const char *text, double p
 static sock_status named_diffusion(const maker *m)
 {
     static const row named = {"", POLYNOMIAL, 1, false, 0, 0};
-    const sk_transitions *t = m->rows;
     const char *text = m->spec->diffusion;
-    sk_candidate made = {0};
+    sk_candidate made = {.field = SK_DIFFUSION};
     sk_features *map = NULL;
     SK_TRY(parse(m, "diffusion", text, &made));
     sock_status status = SOCK_OK;
-    if (!sk_kernel_is_implicit(made.kernel))
-        status = sk_features_new(m->ctx, "diffusion", made.kernel, t->in, t->n, t->left, &map);
+    if (!sk_kernel_is_implicit(made.kernel)) status = sk_candidate_map(m->ctx, m->rows, &made, &map);
     const size_t p = map ? sk_features_count(map) : 1; /* gauss is cut at the rank that can be afforded */
     sk_features_free(map);
     sk_candidate_clear(&made);

@@ -6,17 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A kernel text that fixes a length scale. */
-static sock_status names_eta(sock_context *ctx, const char *option, const char *text, bool *found)
-{
-    sk_kernel *kernel = NULL;
-    if (strcmp(text, "auto") == 0) return SOCK_OK;
-    SK_TRY(sk_kernel_parse(ctx, option, text, &kernel));
-    if (sk_kernel_names_eta(kernel)) *found = true;
-    sk_kernel_free(kernel);
-    return SOCK_OK;
-}
-
 /* Whether the step that begins at a point says anything about units. */
 static bool counts(const sk_tune_spec *spec, size_t i)
 {
@@ -82,19 +71,6 @@ static bool is_usable(double scale, double centre)
     return isfinite(scale) && isfinite(centre) && scale > 1e-150 && scale < 1e150;
 }
 
-/* What the user named, if anything: a length is in the units of the data, a kernel about their zero. */
-typedef struct naming {
-    bool eta, kernel;
-} naming;
-
-static sock_status find_names(sock_context *ctx, const sk_tune_spec *spec, naming *named)
-{
-    SK_TRY(names_eta(ctx, "drift", spec->drift, &named->eta));
-    SK_TRY(names_eta(ctx, "diffusion", spec->diffusion, &named->eta));
-    named->kernel = strcmp(spec->drift, "auto") != 0 || strcmp(spec->diffusion, "auto") != 0;
-    return SOCK_OK;
-}
-
 /* Inputs have mean 0 and standard deviation 1, whatever is wished for the states. */
 static sock_status fill_inputs(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, double steps,
                                sk_units *units)
@@ -116,19 +92,20 @@ static double own_zero(const sk_tune_spec *spec, size_t k, double mean, double s
     return spec->lower && spec->lower[k] == 0 ? 0 : sk_own_zero(mean, spread);
 }
 
-static sock_status fill_units(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, naming named,
-                              sk_units *units)
+static sock_status fill_units(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, sk_units *units)
 {
+    /* a kernel that the user named is about the zero of the data */
+    const bool named = strcmp(spec->drift, "auto") != 0 || strcmp(spec->diffusion, "auto") != 0;
     size_t steps = 0;
     for (size_t j = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) steps += counts(spec, i);
     for (size_t k = 0; k < data->d; k++) {
         double spread;
         middle_of(spec, data, (columns){data->d, data->x}, k, (double)steps, &units->centre[k], &spread);
-        if (!is_usable(named.eta ? 1 : spread, units->centre[k]))
+        if (!is_usable(spread, units->centre[k]))
             return sk_fail(ctx, SOCK_EINPUT, "the states are too large or too small to be squared: rescale the data");
-        const double zero = named.kernel ? 0 : own_zero(spec, k, units->centre[k], spread);
-        units->scale[k] = named.eta ? 1 : spread;
+        const double zero = named ? 0 : own_zero(spec, k, units->centre[k], spread);
+        units->scale[k] = spread;
         units->zero[k] = (zero - units->centre[k]) / units->scale[k];
     }
     for (size_t k = 0; !spec->scaling && k < data->d; k++) {
@@ -140,13 +117,11 @@ static sock_status fill_units(sock_context *ctx, const sk_tune_spec *spec, const
 
 sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, sk_units **out)
 {
-    naming named = {false, false};
     *out = NULL;
-    SK_TRY(find_names(ctx, spec, &named));
     if (!spec->scaling && !data->inputs) return SOCK_OK;
     sk_units *units = NULL;
     SK_TRY(new_units(ctx, data->d + data->inputs, &units));
-    sock_status status = fill_units(ctx, spec, data, named, units);
+    sock_status status = fill_units(ctx, spec, data, units);
     if (status < 0)
         sk_units_free(units);
     else

@@ -12,9 +12,9 @@
 #include "tune/tune.h"
 
 /* *out: freed with sk_units_free; NULL where the user wants the data as they are and
- * there are no inputs, which always get mean 0 and deviation 1. Where the user named a length scale,
- * which is meant in the units of the data, every scale is 1. A coordinate that never moves gets its size. Where the
- * user named a kernel, the zero is that of the data. */
+ * there are no inputs, which always get mean 0 and deviation 1. A coordinate that never moves gets its size. Where the
+ * user named a kernel, the zero is that of the data; one with a length scale gets features in the units of the data
+ * (sk_candidate.in_data_units), and nothing else changes for it. */
 sock_status sk_scaling_choose(sock_context *ctx, const sk_tune_spec *spec, const sock_data *data, sk_units **out);
 void sk_units_free(sk_units *units);
 

@@ -151,9 +151,10 @@ sock_status sk_pivoted_map(sock_context *ctx, const sk_kernel *kernel, const sk_
     return status;
 }
 
-static sock_status make_features(sock_context *ctx, const sk_transitions *all, const sk_candidate *c, sk_features **out)
+/* In the units of the rows that are given. */
+static sock_status make_features(sock_context *ctx, const sk_transitions *rows, const sk_candidate *c,
+                                 sk_features **out)
 {
-    const sk_transitions *rows = sk_transitions_in_memory(all);
     const bool drift = c->field == SK_DRIFT;
     const double tolerance = drift ? SK_DRIFT_PIVOT : SK_DIFFUSION_PIVOT;
     if (sk_kernel_is_implicit(c->kernel) && sk_kernel_is_bounded(c->kernel) && rows->bounds)
@@ -166,6 +167,36 @@ static sock_status make_features(sock_context *ctx, const sk_transitions *all, c
         return sk_features_set_units(ctx, *out, rows->bounds->origin, rows->bounds->scale);
     SK_TRY(leave_allowed(ctx, rows, c, out));
     return c->own_zero ? sk_features_set_units(ctx, *out, rows->zero, NULL) : SOCK_OK;
+}
+
+sock_status sk_left_in_data_units(sock_context *ctx, const sk_transitions *rows, double **left)
+{
+    const size_t in = rows->in;
+    *left = sk_doubles_unset(ctx, rows->n, in);
+    if (!*left) return SOCK_ENOMEM;
+    for (size_t i = 0; i < rows->n * in; i++) (*left)[i] = rows->left[i] * rows->scale[i % in];
+    return SOCK_OK;
+}
+
+/* Features of points in the units of the data; and from then on, of rows. */
+static sock_status features_of_data(sock_context *ctx, const sk_transitions *rows, const sk_candidate *c,
+                                    sk_features **out)
+{
+    sk_transitions some = *rows;
+    double *inverse = sk_doubles_unset(ctx, rows->in, 1);
+    sock_status status = inverse ? sk_left_in_data_units(ctx, rows, &some.left) : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < rows->in; k++) inverse[k] = 1 / rows->scale[k];
+    if (status >= 0) status = make_features(ctx, &some, c, out);
+    if (status >= 0) status = sk_features_set_units(ctx, *out, NULL, inverse);
+    if (some.left != rows->left) sk_free(some.left);
+    sk_free(inverse);
+    return status;
+}
+
+sock_status sk_candidate_map(sock_context *ctx, const sk_transitions *all, const sk_candidate *c, sk_features **out)
+{
+    const sk_transitions *rows = sk_transitions_in_memory(all);
+    return (c->in_data_units ? features_of_data : make_features)(ctx, rows, c, out);
 }
 
 /* Whether a monomial holds no state but k. */
@@ -214,7 +245,7 @@ sock_status sk_trial_new(sock_context *ctx, const sk_transitions *rows, const sk
     t->lambdas = lambdas;
     t->grid = grid;
     t->converged = true;
-    sock_status status = make_features(ctx, rows, candidate, &t->map);
+    sock_status status = sk_candidate_map(ctx, rows, candidate, &t->map);
     if (status >= 0 && candidate->own && t->diagonal) status = sk_own_picks(ctx, t->map, t->d, &t->picks);
     if (status >= 0) {
         t->p = sk_features_count(t->map);

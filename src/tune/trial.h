@@ -21,17 +21,18 @@ enum {
 typedef struct sk_candidate {
     sk_field field;
     char *name;
-    sk_kernel *kernel; /* resolved */
-    bool diagonal;     /* diffusions */
-    bool own;          /* diagonal ones: a component depends on its own coordinate alone */
-    bool screened;     /* learned drifts: of the features each equation sees only those that a screen leaves it */
-    bool free;         /* drifts: no penalty, so that the estimate is the mean and its error that of a mean */
-    bool learned;      /* learned feature weights: of a drift instead of a ridge, of a diffusion after it */
-    bool own_zero;     /* its features are about the states' own zero, not about the middle of the data */
-    const bool *use;   /* one for each input: it may depend on it; NULL: on all */
-    const bool *flat;  /* and with no power above the first; NULL: on none so. Both are borrowed */
-    int simplicity;    /* simpler candidates have smaller numbers */
-    size_t max_rank;   /* gauss: most pivoted features */
+    sk_kernel *kernel;  /* resolved */
+    bool diagonal;      /* diffusions */
+    bool own;           /* diagonal ones: a component depends on its own coordinate alone */
+    bool screened;      /* learned drifts: of the features each equation sees only those that a screen leaves it */
+    bool free;          /* drifts: no penalty, so that the estimate is the mean and its error that of a mean */
+    bool learned;       /* learned feature weights: of a drift instead of a ridge, of a diffusion after it */
+    bool own_zero;      /* its features are about the states' own zero, not about the middle of the data */
+    bool in_data_units; /* a length scale that the user named: its features see the rows in the units of the data */
+    const bool *use;    /* one for each input: it may depend on it; NULL: on all */
+    const bool *flat;   /* and with no power above the first; NULL: on none so. Both are borrowed */
+    int simplicity;     /* simpler candidates have smaller numbers */
+    size_t max_rank;    /* gauss: most pivoted features */
     unsigned roles;
 } sk_candidate;
 
@@ -63,6 +64,13 @@ typedef struct sk_trial {
     bool converged, polished;
     double seconds;
 } sk_trial;
+
+/* The left ends of rows in memory in the units of the data, about the zero of the rows: n x in, freed with sk_free. */
+sock_status sk_left_in_data_units(sock_context *ctx, const sk_transitions *rows, double **left);
+
+/* The features of a candidate's kernel, which see points in the units of the rows. */
+sock_status sk_candidate_map(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate,
+                             sk_features **out);
 
 /* With features and room for its numbers; grid: lambdas penalties, or NULL. */
 sock_status sk_trial_new(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate, size_t lambdas,
