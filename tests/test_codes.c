@@ -89,6 +89,40 @@ static void test_codes__what_is_none(void **state)
     assert_none(x);
 }
 
+/* Inputs as states are, by their names; but an input of 0 is switched off, and the time is no input that could lack. */
+static void test_codes__of_inputs(void **state)
+{
+    (void)state;
+    double x[2 * POINTS];
+    size_t length[TRAJECTORIES];
+    double t[POINTS];
+    for (size_t i = 0; i < POINTS; i++) t[i] = (double)(i % (POINTS / TRAJECTORIES));
+    for (size_t j = 0; j < TRAJECTORIES; j++) length[j] = POINTS / TRAJECTORIES;
+    for (size_t turn = 0; turn < 2; turn++) {
+        static const char *const names[] = {"volume", "dose"};
+        sk_code_list list = {0};
+        sock_data *data = NULL;
+        sock_options *opts = sock_options_new(ctx);
+        assert_int_equal(sock_options_set(ctx, opts, "input", "dose"), SOCK_OK);
+        assert_int_equal(sock_options_set(ctx, opts, "time-dependent", "yes"), SOCK_OK);
+        fill(x);
+        for (size_t i = 3; i < 100; i += 10) x[2 * i + 1] = turn ? 0 : 999;
+        if (turn) /* doses of 100 or so, and none */
+            for (size_t i = 0; i < POINTS; i++) x[2 * i + 1] += x[2 * i + 1] > 0 ? 100 : 0;
+        assert_int_equal(sock_data_from_arrays(ctx, 2, TRAJECTORIES, length, t, x, names, NULL, opts, &data), SOCK_OK);
+        assert_int_equal(data->d, 1);
+        assert_int_equal(sk_codes_find(ctx, data, &list), SOCK_OK);
+        assert_int_equal(list.count, turn ? 0 : 1);
+        if (!turn) {
+            assert_string_equal(sk_code_column(data, &list.code[0]), "dose");
+            assert_true(list.code[0].value == 999 && list.code[0].count == 10);
+        }
+        sk_free(list.code);
+        sock_data_free(data);
+        sock_options_free(opts);
+    }
+}
+
 static void test_codes__missing_takes_them_out(void **state)
 {
     (void)state;
@@ -141,8 +175,11 @@ static void test_codes__survives_failed_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes__value_and_number_of_each),    cmocka_unit_test(test_codes__what_is_none),
-        cmocka_unit_test(test_codes__missing_takes_them_out),      cmocka_unit_test(test_codes__missing_wants_numbers),
+        cmocka_unit_test(test_codes__value_and_number_of_each),
+        cmocka_unit_test(test_codes__of_inputs),
+        cmocka_unit_test(test_codes__what_is_none),
+        cmocka_unit_test(test_codes__missing_takes_them_out),
+        cmocka_unit_test(test_codes__missing_wants_numbers),
         cmocka_unit_test(test_codes__survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -47,7 +47,7 @@ static sock_status name_codes(sock_context *ctx, const sock_data *data, const sk
     for (size_t i = 0; i < list->count; i++) {
         sk_code_told *told = &odd->code[odd->codes++];
         *told = (sk_code_told){.value = list->code[i].value, .count = list->code[i].count};
-        told->state = sk_strdup(ctx, data->state[list->code[i].state]);
+        told->state = sk_strdup(ctx, sk_code_column(data, &list->code[i]));
         if (!told->state) return SOCK_ENOMEM;
     }
     return SOCK_OK;

@@ -13,12 +13,15 @@ static int rising(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* Values of coordinate k behind the start of a trajectory, in rising order: many may start at one place on purpose. */
+/* Values of column k behind the start of a trajectory, in rising order: many may start at one place on purpose. */
 static size_t gather(const sock_data *data, size_t k, double *value)
 {
+    const bool input = k >= data->d;
+    const double *column = input ? data->u + (k - data->d) : data->x + k;
+    const size_t stride = input ? data->inputs : data->d;
     size_t count = 0;
     for (size_t j = 0; j < data->trajectories; j++)
-        for (size_t i = data->first[j] + 1; i < data->first[j + 1]; i++) value[count++] = data->x[i * data->d + k];
+        for (size_t i = data->first[j] + 1; i < data->first[j + 1]; i++) value[count++] = column[i * stride];
     qsort(value, count, sizeof *value, rising);
     return count;
 }
@@ -68,17 +71,35 @@ static size_t peel(size_t count, const double *value, size_t state, sk_code *cod
     return found;
 }
 
+const char *sk_code_column(const sock_data *data, const sk_code *code)
+{
+    return code->state < data->d ? data->state[code->state] : data->input[code->state - data->d];
+}
+
+/* An input that is 0 is switched off: no code. Answers how many remain. */
+static size_t leave_zero(size_t count, sk_code *code)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++)
+        if (code[i].value != 0) code[left++] = code[i];
+    return left;
+}
+
 sock_status sk_codes_find(sock_context *ctx, const sock_data *data, sk_code_list *out)
 {
     double *value = sk_doubles_unset(ctx, data->points, 1);
-    sk_code *code = sk_alloc(ctx, data->d * SK_CODES, sizeof *code);
+    const size_t columns = data->d + data->inputs - data->timed;
+    sk_code *code = sk_alloc(ctx, columns * SK_CODES, sizeof *code);
     if (!value || !code) {
         sk_free(value);
         sk_free(code);
         return SOCK_ENOMEM;
     }
     *out = (sk_code_list){0, code};
-    for (size_t k = 0; k < data->d; k++) out->count += peel(gather(data, k, value), value, k, code + out->count);
+    for (size_t k = 0; k < columns; k++) {
+        const size_t found = peel(gather(data, k, value), value, k, code + out->count);
+        out->count += k < data->d ? found : leave_zero(found, code + out->count);
+    }
     sk_free(value);
     return SOCK_OK;
 }

@@ -233,7 +233,7 @@ static sock_status put_wild(sock_context *ctx, json_t *object, const sock_data *
     sock_status status = sk_codes_find(ctx, data, &codes);
     for (size_t i = 0; i < codes.count; i++) {
         json_t *one = json_object();
-        put(one, "state", text(ctx, data->state[codes.code[i].state]), failed);
+        put(one, "state", text(ctx, sk_code_column(data, &codes.code[i])), failed);
         put(one, "value", number(codes.code[i].value), failed);
         put(one, "count", count(codes.code[i].count), failed);
         append(values, one, failed);

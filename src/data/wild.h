@@ -45,7 +45,7 @@ bool sk_wild_in_bursts(size_t close, size_t events, double share);
 /* ---- Codes (codes.c) ---- */
 
 typedef struct sk_code {
-    size_t state;
+    size_t state; /* or input: those stand behind the states */
     double value;
     size_t count;
 } sk_code;
@@ -55,7 +55,9 @@ typedef struct sk_code_list {
     sk_code *code;
 } sk_code_list;
 
-/* Values that look like codes for missing ones: an exact number that recurs at one end, far from all others. */
+/* Values that look like codes for missing ones: an exact number that recurs at one end, far from all others; 0 is none
+ * of an input. */
+const char *sk_code_column(const sock_data *data, const sk_code *code);
 sock_status sk_codes_find(sock_context *ctx, const sock_data *data, sk_code_list *out);
 
 #endif
