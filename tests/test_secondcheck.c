@@ -4,60 +4,7 @@
 #include "onecontext.h"
 #include "score/inertia.h"
 #include "score/score.h"
-#include "truths.h"
-
-enum { PATHS = 60, POINTS = 51, ALL = PATHS * POINTS };
-
-/* F = w0 x + w1 x^3 + w2 v, a = w3 + w4 x^2. */
-static void force(void *user, size_t count, size_t d, const double *s, double *f)
-{
-    const double *w = user;
-    (void)d;
-    for (size_t i = 0; i < count; i++, s += 2) {
-        f[2 * i] = s[1];
-        f[2 * i + 1] = w[0] * s[0] + w[1] * s[0] * s[0] * s[0] + w[2] * s[1];
-    }
-}
-
-static void kicks(void *user, size_t count, size_t d, const double *s, double *a)
-{
-    const double *w = user;
-    (void)d;
-    for (size_t i = 0; i < count; i++, s += 2) {
-        a[4 * i] = a[4 * i + 1] = a[4 * i + 2] = 0;
-        a[4 * i + 3] = w[3] + w[4] * s[0] * s[0];
-    }
-}
-
-static sock_model *model_of(double *w, double noise)
-{
-    sock_model *model = wrap_fields(ctx, 2, force, kicks, w);
-    assert_int_equal(sock_model_set_order(ctx, model, 2), SOCK_OK);
-    if (noise > 0) {
-        model->structure->noise = sk_doubles(ctx, 2, 2);
-        assert_non_null(model->structure->noise);
-        model->structure->noise[0] = noise;
-    }
-    return model;
-}
-
-/* Positions of paths of the model, h apart, with noise of variance r. */
-static sock_data *positions(const sock_model *model, double h, double r, uint64_t seed)
-{
-    static double x0[2 * PATHS], out[2 * ALL], y[ALL], t[ALL], z[ALL];
-    size_t length[PATHS];
-    sock_data *data = NULL;
-    for (size_t j = 0; j < PATHS; j++) length[j] = POINTS;
-    sk_normals((sk_key){seed, SK_PURPOSE_TEST}, 0, 0, 0, 2 * PATHS, x0);
-    sk_normals((sk_key){seed, SK_PURPOSE_TEST}, 1, 0, 0, ALL, z);
-    for (size_t i = 0; i < ALL; i++) t[i] = h * (double)(i % POINTS);
-    const sock_simulation s = {
-        .starts = PATHS, .x0 = x0, .paths = 1, .times = POINTS, .t = t, .step = h / 20, .seed = seed};
-    assert_int_equal(sock_simulate(ctx, model, &s, out, NULL, NULL), SOCK_OK);
-    for (size_t i = 0; i < ALL; i++) y[i] = out[2 * i] + sqrt(r) * z[i];
-    assert_int_equal(sock_data_from_arrays(ctx, 1, PATHS, length, t, y, NULL, NULL, NULL, &data), SOCK_OK);
-    return data;
-}
+#include "secondmodels.h"
 
 /* ---- Scores ---- */
 
@@ -65,15 +12,16 @@ static sock_data *positions(const sock_model *model, double h, double r, uint64_
 static void against_innovations(double r)
 {
     double w[] = {-1, 0, -0.5, 1, 0}, cross = 0, square = 0, exact = 0, mean = 0;
-    sock_model *model = model_of(w, r);
-    sock_data *data = positions(model, 0.1, r, 5);
+    sock_model *model = second_model(w, r);
+    sock_data *data = second_positions(model, 0.1, r, 5);
     sock_step_scores scores;
     sk_series series;
     sk_frame frame;
     sk_inertia_pass pass;
     assert_int_equal(sock_check_scores(ctx, model, data, NULL, &scores), SOCK_OK);
     assert_int_equal(scores.dim, 1);
-    assert_int_equal(scores.count, PATHS * (POINTS - 2)); /* the first step of a path says what its velocity is */
+    assert_int_equal(scores.count,
+                     SECOND_PATHS * (SECOND_POINTS - 2)); /* the first step of a path says what its velocity is */
     assert_int_equal(sk_series_of_data(ctx, data, &series), SOCK_OK);
     assert_int_equal(sk_inertia_frame_new(ctx, &series, &frame), SOCK_OK);
     assert_int_equal(sk_inertia_pass_new(ctx, &series, false, &pass), SOCK_OK);
@@ -116,8 +64,8 @@ static const sock_check_test *test_of(const sock_checks *c, const char *name)
 /* The check of a model, with noise r or without, on data of w and noise r. */
 static sock_checks checked(double *w, double *told, double h, double r, double told_noise)
 {
-    sock_model *right = model_of(w, 0), *model = model_of(told, told_noise);
-    sock_data *data = positions(right, h, r, 8);
+    sock_model *right = second_model(w, 0), *model = second_model(told, told_noise);
+    sock_data *data = second_positions(right, h, r, 8);
     sock_checks checks;
     assert_int_equal(sock_check(ctx, model, data, NULL, &checks), SOCK_OK);
     sock_data_free(data);
@@ -169,7 +117,7 @@ static void test_secondcheck__few_steps_are_told(void **state)
     const size_t length[] = {2, 3};
     sock_checks c;
     sock_data *data = NULL;
-    sock_model *model = model_of(w, 0);
+    sock_model *model = second_model(w, 0);
     assert_int_equal(sock_data_from_arrays(ctx, 1, 2, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
     assert_int_equal(sock_check(ctx, model, data, NULL, &c), SOCK_OK);
     assert_string_equal(c.pattern, "few");

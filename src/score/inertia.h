@@ -53,6 +53,11 @@ sock_status sk_inertia_frame_new(sock_context *ctx, const sk_series *series, sk_
 sock_status sk_inertia(sock_context *ctx, const sk_series *series, const sk_inertia_spec *spec,
                        const sk_inertia_pass *out);
 
+/* The laws of position and velocity at every point of the data, given the positions up to it (a pass of 2d states, to
+ * be cleared); noise: R, 2d x 2d, or NULL. See secondorder.c. */
+sock_status sk_second_laws(sock_context *ctx, const sock_model *model, const sock_data *data, const double *noise,
+                           sk_pass *out);
+
 /* The rows of the steps. */
 sk_lift sk_inertia_lift(const sk_series *series, const sk_inertia_pass *pass);
 

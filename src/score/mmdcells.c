@@ -3,6 +3,7 @@
  * compared with its trajectories. Cells of one grid are made together, as many as fit in a slab of memory. */
 #include "model/modelinputs.h"
 #include "score.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,7 +51,15 @@ static void sort_into_cells(size_t n, size_t found, const size_t *grid, const si
         if (label[j] != SIZE_MAX) c->member[next[cell_of[label[j]]]++] = j;
 }
 
-static sock_status make_cells(sock_context *ctx, const sock_data *data, cells *c)
+/* each: every trajectory is a cell of its own, since what starts paths is not its first point alone. */
+static void part_cells(size_t n, size_t *label, size_t *found)
+{
+    *found = 0;
+    for (size_t j = 0; j < n; j++)
+        if (label[j] != SIZE_MAX) label[j] = (*found)++;
+}
+
+static sock_status make_cells(sock_context *ctx, const sock_data *data, bool each, cells *c)
 {
     const size_t n = data->trajectories;
     sock_status status = SOCK_ENOMEM;
@@ -62,6 +71,7 @@ static sock_status make_cells(sock_context *ctx, const sock_data *data, cells *c
     size_t *grid = scratch, *label = grid + n;
     SK_GO(sk_label_trajectories(ctx, data, false, grid, &c->grids));
     SK_GO(sk_label_trajectories(ctx, data, true, label, &found));
+    if (each) part_cells(n, label, &found);
     sort_into_cells(n, found, grid, label, label + n, c);
 out:
     sk_free(scratch);
@@ -70,7 +80,8 @@ out:
 
 /* Where paths come from: a model's simulation, or a source. */
 typedef struct origin {
-    const sock_model *model; /* NULL: the source */
+    const sock_model *model;        /* NULL: the source */
+    const sk_second_starts *starts; /* of order 2: the laws that each trajectory starts paths with; else NULL */
     sock_paths_fn source;
     void *user;
 } origin;
@@ -130,6 +141,18 @@ static sock_status inputs_of(const batch *b, size_t count, double **out)
     return u ? SOCK_OK : SOCK_ENOMEM;
 }
 
+static sock_simulation simulation_of(const batch *b)
+{
+    const sk_mmd_spec *spec = b->spec;
+    return (sock_simulation){.times = b->times,
+                             .t = b->t,
+                             .step = spec->step,
+                             .seed = spec->seed,
+                             .bounds = spec->bounds,
+                             .lower = spec->lower,
+                             .upper = spec->upper};
+}
+
 /* A model simulates all cells of the batch in one call. */
 static sock_status simulate_batch(const batch *b, size_t count, size_t *lost)
 {
@@ -138,17 +161,11 @@ static sock_status simulate_batch(const batch *b, size_t count, size_t *lost)
     double *x0 = sk_doubles(b->ctx, count, d), *u = NULL;
     if (!x0) return SOCK_ENOMEM;
     for (size_t i = 0; i < count; i++) memcpy(x0 + i * d, start_of(b, b->first + i), d * sizeof *x0);
-    sock_simulation simulation = {.starts = count,
-                                  .x0 = x0,
-                                  .paths = spec->paths,
-                                  .times = b->times,
-                                  .t = b->t,
-                                  .step = spec->step,
-                                  .seed = spec->seed,
-                                  .first_start = b->first,
-                                  .bounds = spec->bounds,
-                                  .lower = spec->lower,
-                                  .upper = spec->upper};
+    sock_simulation simulation = simulation_of(b);
+    simulation.starts = count;
+    simulation.x0 = x0;
+    simulation.paths = spec->paths;
+    simulation.first_start = b->first;
     sock_simulation_report report;
     sock_status status;
     SK_GO(inputs_of(b, count, &u));
@@ -161,6 +178,49 @@ static sock_status simulate_batch(const batch *b, size_t count, size_t *lost)
     status = SOCK_OK; /* lost paths are counted */
 out:
     sk_free(u);
+    sk_free(x0);
+    return status;
+}
+
+/* What was observed of the paths of a cell; those of a law that is not finite are lost. */
+static void observe_second(const batch *b, size_t cell, const double *states, double *out)
+{
+    const size_t d = b->data->d, P = b->spec->paths, tail = b->c->member[b->c->begin[cell]];
+    const sk_second_starts *s = b->from->starts;
+    for (size_t p = 0; p < P; p++)
+        sk_second_observe(s, b->spec->seed, cell, p, b->times, states + p * b->times * 2 * d, start_of(b, cell),
+                          out + p * b->times * d);
+    for (size_t i = 0; !s->known[tail] && i < P * b->times * d; i++) out[i] = (double)NAN;
+}
+
+/* Of order 2 every path has a start of its own. */
+static sock_status simulate_second(const batch *b, size_t count)
+{
+    const size_t d = b->data->d, P = b->spec->paths, each = P * b->times;
+    double *x0 = sk_doubles(b->ctx, count * P, 2 * d), *states = sk_doubles_unset(b->ctx, count * each, 2 * d);
+    double bound[4 * SK_SECOND_MOST_DIM];
+    sock_simulation simulation = simulation_of(b);
+    const sock_simulation settled = sk_settle_bounds(b->from->model, &simulation, bound);
+    sock_simulation_report report;
+    sock_status status = SOCK_ENOMEM;
+    if (!x0 || !states) goto out;
+    for (size_t i = 0; i < count * P; i++) {
+        const size_t cell = b->first + i / P;
+        sk_second_draw(b->from->starts, b->c->member[b->c->begin[cell]], b->spec->seed, cell, i % P, x0 + i * 2 * d);
+        if (settled.bounds != SOCK_BOUNDS_NONE)
+            sk_keep_within(2 * d, settled.bounds, settled.lower, settled.upper, x0 + i * 2 * d);
+    }
+    simulation.starts = count * P;
+    simulation.paths = 1;
+    simulation.first_start = b->first * P;
+    simulation.x0 = x0;
+    SK_GO(sk_simulation_check(b->ctx, b->from->model, &simulation));
+    SK_GO(sk_simulate(b->ctx, b->from->model, &simulation, states, NULL, &report));
+    for (size_t i = 0; i < count; i++)
+        observe_second(b, b->first + i, states + i * each * 2 * d, b->paths + i * each * d);
+    status = SOCK_OK; /* lost paths are counted */
+out:
+    sk_free(states);
     sk_free(x0);
     return status;
 }
@@ -215,12 +275,13 @@ static sock_status run_batch(batch *b, size_t count, size_t *lost)
     b->space = sk_doubles(ctx, workers, b->space_each);
     b->pointer = sk_alloc(ctx, workers * (P + b->c->largest), sizeof *b->pointer);
     if (!b->paths || !b->space || !b->pointer) goto out;
-    if (b->from->model) {
+    if (b->from->starts)
+        SK_GO(simulate_second(b, count));
+    else if (b->from->model)
         SK_GO(simulate_batch(b, count, lost));
-    } else {
+    else
         SK_GO(sk_parallel_for(ctx, count, 1, source_range, b));
-        *lost += count_lost(b, count);
-    }
+    if (b->from->starts || !b->from->model) *lost += count_lost(b, count);
     SK_GO(sk_parallel_for(ctx, count, 1, compare_range, b));
 out:
     sk_free(b->pointer);
@@ -244,7 +305,7 @@ static sock_status mmd_over_cells(sock_context *ctx, const origin *from, const s
     cells c;
     double *value = NULL;
     sock_status status;
-    SK_GO(make_cells(ctx, test, &c));
+    SK_GO(make_cells(ctx, test, from->starts != NULL, &c));
     sk_mmd_result result = {.starts = c.count};
     if (!(value = sk_doubles(ctx, c.count, 1))) {
         status = SOCK_ENOMEM;
@@ -252,7 +313,7 @@ static sock_status mmd_over_cells(sock_context *ctx, const origin *from, const s
     }
     for (size_t first = 0, count; first < c.count; first += count) {
         size_t example = c.member[c.begin[first]], times = test->first[example + 1] - test->first[example];
-        count = cells_of_batch(&c, first, spec->paths * times * test->d);
+        count = cells_of_batch(&c, first, spec->paths * times * test->d * (from->starts ? 3 : 1));
         batch b = {.ctx = ctx,
                    .from = from,
                    .data = test,
@@ -273,9 +334,31 @@ out:
     return status;
 }
 
+/* Over what is behind the first points. */
+static sock_status mmd_of_second(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                 const sk_mmd_spec *spec, sk_mmd_result *out)
+{
+    sock_data *tails = NULL;
+    size_t *of = NULL;
+    sk_second_starts starts = {0};
+    sock_status status;
+    *out = (sk_mmd_result){0};
+    SK_GO(sk_second_tails(ctx, test, &tails, &of));
+    if (!tails) goto out;
+    SK_GO(sk_second_starts_new(ctx, model, test, of, tails, spec->noise, &starts));
+    const origin from = {.model = model, .starts = &starts};
+    SK_GO(mmd_over_cells(ctx, &from, tails, spec, out));
+out:
+    sk_second_starts_clear(&starts);
+    sk_free(of);
+    sock_data_free(tails);
+    return status;
+}
+
 sock_status sk_mmd(sock_context *ctx, const sock_model *model, const sock_data *test, const sk_mmd_spec *spec,
                    sk_mmd_result *out)
 {
+    if (model->structure->order == 2) return mmd_of_second(ctx, model, test, spec, out);
     const origin from = {.model = model};
     return mmd_over_cells(ctx, &from, test, spec, out);
 }

@@ -375,8 +375,8 @@ static sock_status score_second(sock_context *ctx, const sock_model *model, cons
 static bool has_no_mmd(const subject *who, const sock_data *train, const sk_mmd_spec *spec, sock_scores *out)
 {
     const char *reason = NULL;
-    if (who->model && who->model->structure->order == 2)
-        reason = "the model is of order 2, and the test set has no velocities to start paths with";
+    if (who->model && who->model->structure->order == 2 && !who->model->has_diffusion)
+        reason = "the model of order 2 has no diffusion, which the law of a velocity needs";
     else if (!spec->paths)
         reason = "mmd-paths is 0";
     else if (!train)
@@ -393,9 +393,28 @@ static sock_status score_truth(sock_context *ctx, const sock_model *truth, const
         miss(&out->mmd2_truth, truth != NULL, "%s", truth ? out_of_reach : "no truth given");
         return SOCK_OK;
     }
+    if (truth->structure->order == 2 && !truth->has_diffusion) {
+        miss(&out->mmd2_truth, true, "the truth of order 2 has no diffusion, which the law of a velocity needs");
+        return SOCK_OK;
+    }
     SK_TRY(sk_mmd(ctx, truth, test, spec, &result));
     give(&out->mmd2_truth, result.value);
     return SOCK_OK;
+}
+
+/* eta, of what is compared. */
+static sock_status scale_of_paths(sock_context *ctx, const subject *who, const sock_data *train, double *eta,
+                                  size_t *pairs)
+{
+    sock_data *tails = NULL;
+    size_t *of = NULL;
+    *pairs = 0;
+    if (!who->model || who->model->structure->order != 2) return sk_mmd_eta(ctx, train, eta, pairs);
+    sock_status status = sk_second_tails(ctx, train, &tails, &of);
+    if (tails) status = sk_mmd_eta(ctx, tails, eta, pairs);
+    sock_data_free(tails);
+    sk_free(of);
+    return status;
 }
 
 static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_data *test, const sock_data *train,
@@ -404,7 +423,7 @@ static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_d
     size_t pairs;
     sk_mmd_result result;
     if (has_no_mmd(who, train, spec, out)) return SOCK_OK;
-    SK_TRY(sk_mmd_eta(ctx, train, &spec->eta, &pairs));
+    SK_TRY(scale_of_paths(ctx, who, train, &spec->eta, &pairs));
     if (!pairs || !(spec->eta > 0) || !isfinite(spec->eta)) {
         miss_mmd(out, true,
                  pairs ? "the median distance of training trajectories is zero or not finite"
@@ -421,7 +440,10 @@ static sock_status score_mmd(sock_context *ctx, const subject *who, const sock_d
     out->mmd_pairs = pairs;
     SK_TRY(subject_mmd(ctx, who, test, spec, &result));
     if (!result.starts) {
-        miss_mmd(out, true, "the test set has no trajectory of two points");
+        miss_mmd(out, true,
+                 who->model && who->model->structure->order == 2
+                     ? "the test set has no trajectory of four points: the first three only start paths"
+                     : "the test set has no trajectory of two points");
         return SOCK_OK;
     }
     give(&out->mmd2, result.value);
@@ -439,6 +461,9 @@ static sock_status check_dimensions(sock_context *ctx, const subject *who, size_
     if (who->model && truth && who->model->structure->order != truth->structure->order)
         return sk_fail(ctx, SOCK_EINPUT, "score: the model is of order %d, the truth of order %d",
                        who->model->structure->order, truth->structure->order);
+    if (!who->model && truth && truth->structure->order == 2)
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "score: the truth is of order 2; paths alone are scored beside one of order 1");
     if (test->d != d)
         return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the test data (%s) %zu", d, test->source,
                        test->d);
@@ -474,7 +499,7 @@ static sock_status verdict(sock_context *ctx, const sock_scores *s)
     return SOCK_OK;
 }
 
-/* The specification of the MMD from the options; bound: 2 x d numbers of room. */
+/* The specification of the MMD from the options; d: states of the paths, bound: 2 x d numbers of room. */
 static sock_status mmd_spec(sock_context *ctx, const sock_options *opts, size_t d, double *bound, sk_mmd_spec *spec)
 {
     *spec = (sk_mmd_spec){.paths = sk_option_count(opts, "mmd-paths"),
@@ -530,19 +555,21 @@ static sock_status score_fields(sock_context *ctx, const sock_model *model, cons
 static sock_status score_subject(sock_context *ctx, const subject *who, const sock_data *test, const sock_data *train,
                                  const sock_model *truth, const sock_options *opts, sock_scores *out)
 {
-    const size_t d = who->model ? sk_model_observed(who->model) : test->d;
+    const size_t d = who->model ? sk_model_observed(who->model) : test->d, width = who->model ? who->model->d : d;
+    const bool noise = strcmp(sk_option_text(opts, "noise"), "none") != 0;
     const double begun = sk_seconds();
     sock_status status = SOCK_ENOMEM;
     sock_scores scores = {.d = d, .points = test->points, .delta = sk_option_number(opts, "delta")};
     sk_mmd_spec spec;
     SK_TRY(check_dimensions(ctx, who, d, test, train, truth));
-    double *bound = sk_doubles(ctx, 2, d);
+    double *bound = sk_doubles(ctx, 2, width);
     if (!bound) return SOCK_ENOMEM;
-    SK_GO(mmd_spec(ctx, opts, d, bound, &spec));
+    SK_GO(mmd_spec(ctx, opts, width, bound, &spec));
+    spec.noise = who->model && noise ? who->model->structure->noise : NULL;
     scores.mmd_paths = spec.paths;
     SK_GO(sk_progress(ctx, "score", 0));
     if (who->model)
-        SK_GO(score_fields(ctx, who->model, test, truth, strcmp(sk_option_text(opts, "noise"), "none") != 0, &scores));
+        SK_GO(score_fields(ctx, who->model, test, truth, noise, &scores));
     else
         miss_fields(test, &scores);
     SK_GO(score_mmd(ctx, who, test, train, truth, &spec, &scores));

@@ -87,6 +87,32 @@ sock_status sk_second_errors(sock_context *ctx, const sock_model *model, const s
 sock_status sk_second_smooth(sock_context *ctx, const sock_model *model, const sock_data *data, double *mean,
                              double *sd);
 
+/* ---- secondstarts.c ---- */
+
+/* What paths of second order are compared with: every trajectory from the last of its first points on, where there is
+ * something behind. The first points, SK_SECOND_HEAD or a tenth of all, only say how fast it was. *of: where the piece
+ * is from (freed by the caller); *out and *of are NULL where there is nothing. */
+sock_status sk_second_tails(sock_context *ctx, const sock_data *data, sock_data **out, size_t **of);
+
+/* The laws of position and velocity at the first points of these tails, by the filter of a model over the points up to
+ * them. */
+typedef struct sk_second_starts {
+    size_t d;      /* positions */
+    double *m;     /* tails x 2d */
+    double *root;  /* tails x 2d x 2d: lower triangular */
+    double *noise; /* d x d: the root of R; NULL: none */
+    bool *known;   /* tails: the law is finite */
+} sk_second_starts;
+sock_status sk_second_starts_new(sock_context *ctx, const sock_model *model, const sock_data *data, const size_t *of,
+                                 const sock_data *tails, const double *noise, sk_second_starts *out);
+void sk_second_starts_clear(sk_second_starts *starts);
+
+/* A state (2d) of this law, and positions of a path (times x 2d) as they are observed (out: times x d): the first is
+ * that of the data, the others have noise. Numbers are those of this cell and path. */
+void sk_second_draw(const sk_second_starts *starts, size_t tail, uint64_t seed, size_t cell, size_t path, double *x);
+void sk_second_observe(const sk_second_starts *starts, uint64_t seed, size_t cell, size_t path, size_t times,
+                       const double *states, const double *first, double *out);
+
 /* ---- grids.c ---- */
 
 /* Trajectories of two points and more that share their times (counted from their start, to 1e-9 of their span) get one
@@ -125,6 +151,7 @@ typedef struct sk_mmd_spec {
     uint64_t seed;
     sock_bounds bounds;
     const double *lower, *upper;
+    const double *noise; /* of models of order 2: R, 2d x 2d; NULL: 0 */
 } sk_mmd_spec;
 
 typedef struct sk_mmd_result {
@@ -133,6 +160,7 @@ typedef struct sk_mmd_result {
     double value;  /* mean over the starts */
 } sk_mmd_result;
 
+/* Where the model is of order 2 paths start from what its filter makes of the first points (secondstarts.c). */
 sock_status sk_mmd(sock_context *ctx, const sock_model *model, const sock_data *test, const sk_mmd_spec *spec,
                    sk_mmd_result *out);
 

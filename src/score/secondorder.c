@@ -95,28 +95,62 @@ sock_status sk_second_errors(sock_context *ctx, const sock_model *model, const s
     return status;
 }
 
-/* ---- States given all observations ---- */
+/* ---- States ---- */
 
-/* Laws of the filter over all points, then back from the last: m and p are points x 2d and points x 2d x 2d. */
-static sock_status find_laws(sock_context *ctx, const sock_model *model, const double *noise, const sk_series *series,
-                             const sk_smoothed *out)
+/* Laws of the filter over all points; laws: of a series of 2d states. */
+static sock_status filter_laws(sock_context *ctx, const sock_model *model, const double *noise, const sk_series *series,
+                               sk_pass *laws)
 {
-    const sk_series wide = {2 * series->d, series->steps, series->runs, series->first, NULL, NULL, series->h, {0}};
     sk_frame frame = {0};
     sk_inertia_pass pass = {0};
-    sk_pass laws = {0};
     sock_status status;
     SK_GO(sk_inertia_frame_new(ctx, series, &frame));
     SK_GO(sk_inertia_pass_new(ctx, series, false, &pass));
-    SK_GO(sk_pass_new(ctx, &wide, true, &laws));
     const sk_inertia_spec spec = {
-        .model = model, .noise = noise, .reach = frame.reach, .low = frame.low, .high = frame.high, .laws = &laws};
+        .model = model, .noise = noise, .reach = frame.reach, .low = frame.low, .high = frame.high, .laws = laws};
     SK_GO(sk_inertia(ctx, series, &spec, &pass));
+out:
+    sk_inertia_pass_clear(&pass);
+    sk_frame_clear(&frame);
+    return status;
+}
+
+static sk_series widened(const sk_series *series)
+{
+    return (sk_series){2 * series->d, series->steps, series->runs, series->first, NULL, NULL, series->h, {0}};
+}
+
+sock_status sk_second_laws(sock_context *ctx, const sock_model *model, const sock_data *data, const double *noise,
+                           sk_pass *out)
+{
+    double *own = NULL;
+    sk_series series = {0};
+    sock_status status;
+    *out = (sk_pass){0};
+    SK_GO(take_noise(ctx, data->d, noise, &own));
+    SK_GO(sk_series_of_data(ctx, data, &series));
+    const sk_series wide = widened(&series);
+    SK_GO(sk_pass_new(ctx, &wide, true, out));
+    SK_GO(filter_laws(ctx, model, own, &series, out));
+out:
+    if (status < 0) sk_pass_clear(out);
+    sk_series_clear(&series);
+    sk_free(own);
+    return status;
+}
+
+/* Those laws, then back from the last: m and p are points x 2d and points x 2d x 2d. */
+static sock_status find_laws(sock_context *ctx, const sock_model *model, const double *noise, const sk_series *series,
+                             const sk_smoothed *out)
+{
+    const sk_series wide = widened(series);
+    sk_pass laws = {0};
+    sock_status status;
+    SK_GO(sk_pass_new(ctx, &wide, true, &laws));
+    SK_GO(filter_laws(ctx, model, noise, series, &laws));
     SK_GO(sk_smooth(ctx, &wide, &laws, out));
 out:
     sk_pass_clear(&laws);
-    sk_inertia_pass_clear(&pass);
-    sk_frame_clear(&frame);
     return status;
 }
 

@@ -343,12 +343,14 @@
 
 /* ---- Second order ---- */
 
-#define SK_SECOND_MOST_DIM 5  /* positions: the model has twice as many states, and noise is known in ten */
-#define SK_INERTIA_REACH 1e-3 /* of the standard deviation: for differences of the force */
-#define SK_INERTIA_MARGIN 1   /* of the width of the data on each side: beyond, a model is evaluated at the wall */
-#define SK_INERTIA_CLIP 3     /* widths of that box: a position further out is brought back */
-#define SK_INERTIA_SPEED 0.1  /* of the mean square of differences: less common to those two steps apart is chance */
-#define SK_INERTIA_ROWS 30    /* fewer second differences say nothing about a force */
+#define SK_SECOND_MOST_DIM 5    /* positions: the model has twice as many states, and noise is known in ten */
+#define SK_SECOND_HEAD 3        /* points at least that only say how fast a path was, before it is compared; */
+#define SK_SECOND_HEAD_SHARE 10 /* or one in so many: with noise a velocity takes longer to be known */
+#define SK_INERTIA_REACH 1e-3   /* of the standard deviation: for differences of the force */
+#define SK_INERTIA_MARGIN 1     /* of the width of the data on each side: beyond, a model is evaluated at the wall */
+#define SK_INERTIA_CLIP 3       /* widths of that box: a position further out is brought back */
+#define SK_INERTIA_SPEED 0.1    /* of the mean square of differences: less common to those two steps apart is chance */
+#define SK_INERTIA_ROWS 30      /* fewer second differences say nothing about a force */
 #define SK_INERTIA_VAGUE 1e6  /* variances of what two points say of a velocity: nothing is known of it, to rounding */
 #define SK_INERTIA_SHIFT 0.02 /* of the typical variance: rows with next to no noise do not outweigh all others, */
 #define SK_INERTIA_SHARE 0.1  /* nor do their squares */
