@@ -324,6 +324,8 @@ static int starts_of_file(const cli *c, const sock_model *model, const wishes *w
                    : (own ? model_data_read : model_states_read)(c, model, w->from, &data);
     if (code < 0 && own && !(from = calloc(sock_data_trajectories(data) + 1, sizeof *from)))
         code = cli_fail(c, SOCK_ENOMEM);
+    const sock_status held = code < 0 ? sock_model_holds(c->ctx, model, data, c->opts) : SOCK_OK;
+    if (held < 0) code = cli_fail(c, held);
     if (code < 0) code = starts_from(c, data, w->times, from, s);
     if (code < 0 && own) code = inputs_from(c, model, data, from, given, s);
     sock_data_free(data);

@@ -353,6 +353,11 @@ SOCK_API sock_status sock_model_draw(sock_context *ctx, const sock_model *model,
  * at the nearest point inside, and simulated paths stop at the bounds unless the specification says otherwise. */
 SOCK_API int sock_model_bounds(const sock_model *model, double *lower, double *upper);
 
+/* SOCK_EINPUT where a point of the data is outside these bounds, or those of the options bounds, lower and upper: the
+ * message names file, trajectory, state, value, time and bound. sock_score and sock_check ask by themselves. */
+SOCK_API sock_status sock_model_holds(sock_context *ctx, const sock_model *model, const sock_data *data,
+                                      const sock_options *opts);
+
 /* Sets them; NULL: none. */
 SOCK_API sock_status sock_model_set_bounds(sock_context *ctx, sock_model *model, const double *lower,
                                            const double *upper);

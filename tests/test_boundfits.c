@@ -224,6 +224,52 @@ static void test_boundfits__refuses_what_cannot_be(void **state)
     sock_data_free(data);
 }
 
+static void outside(sock_status status, const char *why)
+{
+    assert_true(status < 0);
+    if (!strstr(sock_message(ctx), why)) fail_msg("%s", sock_message(ctx));
+}
+
+/* Whoever takes data for a model with bounds: point, state, value and bound; on the bound and without bounds they are
+ * taken. */
+static void test_boundfits__data_beyond_are_refused_by_all(void **state)
+{
+    (void)state;
+    static const double t[] = {0, 1, 2, 0, 1, 2}, x[] = {1, 0, 2, 3, -0.5, 1}, low = 0, x0 = -0.25, start = 0;
+    static const size_t length[] = {3, 3};
+    static const char why[] = "trajectory 1, state x0 is -0.5 at time 1, below its bound 0; ";
+    double out[2];
+    known k = known_of("cir", 0);
+    sock_model *model =
+        fit(k.train, (const char *const[]){"tune", "no", "diffusion", "rates:degree=1", "lower", "0", NULL});
+    sock_data *data = NULL;
+    sock_checks checks;
+    sock_scores scores;
+    sock_options *opts = sock_options_new(ctx);
+    sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = 1, .times = 2, .t = t};
+    assert_true(sock_model_bounds(model, NULL, NULL));
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 2, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    outside(sock_model_holds(ctx, model, data, opts), why);
+    outside(sock_check(ctx, model, data, opts, &checks), why);
+    outside(sock_score(ctx, model, data, NULL, NULL, opts, &scores), why);
+    outside(sock_simulate(ctx, model, &spec, out, NULL, NULL), "at -0.25, outside its bounds 0 to inf");
+    spec.bounds = SOCK_BOUNDS_AUTO;
+    outside(sock_simulate(ctx, model, &spec, out, NULL, NULL), "at -0.25, outside its bounds 0 to inf");
+    spec.bounds = SOCK_BOUNDS_NONE, spec.lower = &low;
+    assert_true(sock_simulate(ctx, model, &spec, out, NULL, NULL) >= 0);
+    spec = (sock_simulation){.starts = 1, .x0 = &start, .paths = 1, .times = 2, .t = t};
+    assert_true(sock_simulate(ctx, model, &spec, out, NULL, NULL) >= 0);
+    assert_int_equal(sock_options_set(ctx, opts, "upper", "2.5"), SOCK_OK);
+    outside(sock_model_holds(ctx, model, data, opts), "trajectory 1, state x0 is 3 at time 0, above its bound 2.5; ");
+    assert_int_equal(sock_options_set(ctx, opts, "bounds", "none"), SOCK_OK);
+    assert_int_equal(sock_model_holds(ctx, model, data, opts), SOCK_OK);
+    assert_true(sock_score(ctx, model, data, NULL, NULL, opts, &scores) >= 0);
+    sock_options_free(opts);
+    sock_data_free(data);
+    sock_model_free(model);
+    clear(&k);
+}
+
 /* Where no state comes near a bound every number is the one without any. */
 static void test_boundfits__others_are_the_same_to_the_last_bit(void **state)
 {
@@ -262,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_boundfits__reactions_of_an_epidemic_can_be_read),
         cmocka_unit_test(test_boundfits__named_kernels),
         cmocka_unit_test(test_boundfits__refuses_what_cannot_be),
+        cmocka_unit_test(test_boundfits__data_beyond_are_refused_by_all),
         cmocka_unit_test(test_boundfits__others_are_the_same_to_the_last_bit),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

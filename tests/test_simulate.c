@@ -589,9 +589,10 @@ static void test_simulate__starts_may_lie_on_their_bounds(void **state)
     spec.bounds = SOCK_BOUNDS_REFLECT;
     assert_int_equal(simulate_plane(still, spec, NULL), SOCK_OK);
     spec.lower = tight;
-    assert_int_equal(simulate_plane(still, spec, "start 1 has state 2 at 1, outside its bounds 1.5 to 3"), SOCK_EUSAGE);
+    assert_int_equal(simulate_plane(still, spec, "start 1 has state 2 (x1) at 1, outside its bounds 1.5 to 3"),
+                     SOCK_EUSAGE);
     spec.lower = NULL, spec.upper = less;
-    assert_int_equal(simulate_plane(still, spec, "start 2 has state 1 at 0.5"), SOCK_EUSAGE);
+    assert_int_equal(simulate_plane(still, spec, "start 2 has state 1 (x0) at 0.5"), SOCK_EUSAGE);
     spec.bounds = SOCK_BOUNDS_NONE;
     assert_int_equal(simulate_plane(still, spec, NULL), SOCK_OK); /* bounds that are not asked for */
     spec.bounds = SOCK_BOUNDS_CLIP, spec.x0 = equal, spec.lower = spec.upper = two;

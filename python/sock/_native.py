@@ -300,6 +300,7 @@ PROTOTYPES = {
     "sock_model_wrap": (c_int, [_H, c_size_t, POINTER(c_char_p), FIELD, FIELD, c_void_p, _OUT]),
     "sock_model_noise": (c_int, [_H, _D]),
     "sock_model_bounds": (c_int, [_H, _D, _D]),
+    "sock_model_holds": (c_int, [_H, _H, _H, _H]),
     "sock_smooth": (c_int, [_H, _H, _H, _D, _D]),
     "sock_simulate": (c_int, [_H, _H, POINTER(Simulation), _D, _D, POINTER(SimulationReport)]),
     "sock_simulation_bounds": (c_int, [_H, _H, c_size_t, POINTER(c_int), _D, _D]),

@@ -120,6 +120,8 @@ static sock_status with_options(sock_context *ctx, const sock_model *model, cons
                           .lower = bounds,
                           .upper = bounds + model->d};
     SK_TRY(sk_bounds_from_options(ctx, opts, model->d, &spec.bounds, bounds, bounds + model->d));
+    const sock_simulation said = {.bounds = spec.bounds, .lower = spec.lower, .upper = spec.upper};
+    SK_TRY(sk_data_inside(ctx, model, data, &said));
     sock_status status = sk_record_of_model(ctx, model, &record);
     if (status >= 0) sk_check_by_record(&record, model->d, &spec);
     if (status >= 0 && !sk_record_warns(&record, SK_WARN_WILD_KEPT)) status = sk_wild_find(ctx, data, &wild);

@@ -23,28 +23,18 @@ static double found_lower(const sk_fit_job *job, size_t k)
     return sk_has_bound(least, mean) ? 0 : -(double)INFINITY;
 }
 
-static sock_status outside(const sk_fit_job *job, size_t i, size_t k)
-{
-    const sock_data *data = job->data;
-    const bool below = data->x[i * data->d + k] < job->lower[k];
-    return sk_fail(job->ctx, SOCK_EINPUT, "%s: state %s is %g at time %g, %s its bound %g; give another %s, or none",
-                   data->source, data->state[k], data->x[i * data->d + k], data->t[i], below ? "below" : "above",
-                   below ? job->lower[k] : job->upper[k], below ? "lower" : "upper");
-}
-
 static sock_status check(const sk_fit_job *job)
 {
+    static const char *const advice[] = {"give another lower, or none", "give another upper, or none"};
     const sock_data *data = job->data;
     for (size_t k = 0; k < data->d; k++)
         if (!(job->lower[k] < job->upper[k]))
             return sk_fail(job->ctx, SOCK_EUSAGE,
                            "lower and upper of state %s are %g and %g; lower must be below upper", data->state[k],
                            job->lower[k], job->upper[k]);
-    for (size_t i = 0; i < data->points; i++)
-        for (size_t k = 0; k < data->d; k++)
-            if (data->x[i * data->d + k] < job->lower[k] || data->x[i * data->d + k] > job->upper[k])
-                return outside(job, i, k);
-    return SOCK_OK;
+    const sock_data *held = sk_option_validation(job->opts);
+    SK_TRY(sk_data_within(job->ctx, data, job->lower, job->upper, advice));
+    return held && held->d == data->d ? sk_data_within(job->ctx, held, job->lower, job->upper, advice) : SOCK_OK;
 }
 
 /* The sample is inside; is all of it? */

@@ -2,18 +2,36 @@
  * that is in the way. */
 #include "api/fitjob.h"
 
+#include "simulate/simulate.h"
 #include "tune/policy.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Options that would change nothing, or that the fit of second order does not know. */
 static sock_status refuse_given(const sk_fit_job *job)
 {
-    static const char *const unknown[] = {"quadrature", "weights", "correction", "polish", "average",
-                                          "substeps",   "budget",  "lower",      "upper",  "hold"};
+    static const char *const unknown[] = {"quadrature", "weights",  "correction", "polish",
+                                          "average",    "substeps", "budget",     "hold"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         if (sk_option_is_set(job->opts, unknown[i]))
             return sk_fail(job->ctx, SOCK_EUSAGE, "%s is given; it does not go with order = 2", unknown[i]);
+    return SOCK_OK;
+}
+
+/* A bound that is none is no bound. */
+static sock_status refuse_bounds(const sk_fit_job *job)
+{
+    static const char *const keys[] = {"lower", "upper"};
+    double bound[SK_SECOND_MOST_DIM];
+    for (size_t i = 0; i < 2; i++) {
+        SK_TRY(sk_read_bound(job->ctx, job->opts, keys[i], job->data->d, (double)INFINITY, bound));
+        for (size_t k = 0; k < job->data->d; k++)
+            if (isfinite(bound[k]))
+                return sk_fail(job->ctx, SOCK_EUSAGE,
+                               "%s is '%s'; allowed with order = 2: none (bounds and order = 2 do not go together)",
+                               keys[i], sk_option_text(job->opts, keys[i]));
+    }
     return SOCK_OK;
 }
 
@@ -59,5 +77,6 @@ sock_status sk_fit_refuse_second(const sk_fit_job *job)
     if (data->d > SK_SECOND_MOST_DIM)
         return sk_fail(job->ctx, SOCK_EUSAGE, "order is 2 and the data have %zu states; allowed: at most %d positions",
                        data->d, SK_SECOND_MOST_DIM);
+    SK_TRY(refuse_bounds(job));
     return refuse_names(job);
 }

@@ -73,6 +73,12 @@ sock_status sk_data_order(sock_context *ctx, const sock_data *data, size_t *orde
 /* A copy in that order; *out is NULL where the data are in it already. */
 sock_status sk_data_sorted(sock_context *ctx, const sock_data *data, sock_data **out);
 
+/* SOCK_EINPUT for the first point that is outside the bounds of its states (d each, infinite where there is none): the
+ * message names trajectory, state, value, time and bound, and ends with the advice for a lower bound or an upper one.
+ */
+sock_status sk_data_within(sock_context *ctx, const sock_data *data, const double *lower, const double *upper,
+                           const char *const advice[2]);
+
 /* A copy with those inputs alone for which use[k]; *out is NULL where these are all. */
 sock_status sk_data_keep_inputs(sock_context *ctx, const sock_data *data, const bool *use, sock_data **out);
 

@@ -397,6 +397,11 @@ static sock_status score_truth(sock_context *ctx, const sock_model *truth, const
         miss(&out->mmd2_truth, true, "the truth of order 2 has no diffusion, which the law of a velocity needs");
         return SOCK_OK;
     }
+    const sock_simulation said = {.bounds = spec->bounds, .lower = spec->lower, .upper = spec->upper};
+    if (sk_data_inside(ctx, truth, test, &said) < 0) {
+        miss(&out->mmd2_truth, true, "truth: %.140s", sock_message(ctx));
+        return SOCK_OK;
+    }
     SK_TRY(sk_mmd(ctx, truth, test, spec, &result));
     give(&out->mmd2_truth, result.value);
     return SOCK_OK;
@@ -566,6 +571,10 @@ static sock_status score_subject(sock_context *ctx, const subject *who, const so
     if (!bound) return SOCK_ENOMEM;
     SK_GO(mmd_spec(ctx, opts, width, bound, &spec));
     spec.noise = who->model && noise ? who->model->structure->noise : NULL;
+    if (who->model) {
+        const sock_simulation said = {.bounds = spec.bounds, .lower = spec.lower, .upper = spec.upper};
+        SK_GO(sk_data_inside(ctx, who->model, test, &said));
+    }
     scores.mmd_paths = spec.paths;
     SK_GO(sk_progress(ctx, "score", 0));
     if (who->model)

@@ -58,6 +58,40 @@ sock_simulation sk_settle_bounds(const sock_model *model, const sock_simulation 
     return out;
 }
 
+sock_status sk_data_inside(sock_context *ctx, const sock_model *model, const sock_data *data,
+                           const sock_simulation *spec)
+{
+    static const char beyond[] = "the model knows nothing beyond; bounds = none takes the data as they are";
+    double *bound = sk_doubles(ctx, model->d, 2);
+    if (!bound) return SOCK_ENOMEM;
+    const sock_simulation settled = sk_settle_bounds(model, spec, bound);
+    sock_status status = SOCK_OK;
+    if (settled.bounds != SOCK_BOUNDS_NONE)
+        status = sk_data_within(ctx, data, settled.lower, settled.upper, (const char *const[]){beyond, beyond});
+    sk_free(bound);
+    return status;
+}
+
+sock_status sock_model_holds(sock_context *ctx, const sock_model *model, const sock_data *data,
+                             const sock_options *opts)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!model || !data) return sk_fail(ctx, SOCK_EUSAGE, "model and data must not be NULL");
+    if (data->d > model->d)
+        return sk_fail(ctx, SOCK_EINPUT, "the model has %zu states, the data (%s) %zu", model->d, data->source,
+                       data->d);
+    sock_simulation said = {.bounds = SOCK_BOUNDS_NONE};
+    double *bound = sk_doubles(ctx, 2, model->d);
+    if (!bound) return SOCK_ENOMEM;
+    said.lower = bound;
+    said.upper = bound + model->d;
+    sock_status status = sk_bounds_from_options(ctx, opts, model->d, &said.bounds, bound, bound + model->d);
+    if (status >= 0) status = sk_data_inside(ctx, model, data, &said);
+    sk_free(bound);
+    return status;
+}
+
 static sock_status check_bounds(sock_context *ctx, const sock_model *model, const sock_simulation *spec)
 {
     const size_t d = model->d;
@@ -68,8 +102,10 @@ static sock_status check_bounds(sock_context *ctx, const sock_model *model, cons
                            k + 1, low, high);
         for (size_t s = 0; s < spec->starts; s++)
             if (!(spec->x0[s * d + k] >= low && spec->x0[s * d + k] <= high))
-                return sk_fail(ctx, SOCK_EUSAGE, "simulate: start %zu has state %zu at %g, outside its bounds %g to %g",
-                               s + 1, k + 1, spec->x0[s * d + k], low, high);
+                return sk_fail(ctx, SOCK_EUSAGE,
+                               "simulate: start %zu has state %zu (%s) at %g, outside its bounds %g to %g; bounds = "
+                               "none lets paths begin and go there",
+                               s + 1, k + 1, model->structure->state[k], spec->x0[s * d + k], low, high);
     }
     return SOCK_OK;
 }
@@ -130,8 +166,8 @@ sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, cons
     SK_TRY(check_times(ctx, spec));
     SK_TRY(check_steps(ctx, spec));
     SK_TRY(check_inputs(ctx, model, spec));
-    return spec->bounds == SOCK_BOUNDS_NONE || spec->bounds == SOCK_BOUNDS_AUTO ? SOCK_OK
-                                                                                : check_bounds(ctx, model, spec);
+    const bool told = spec->bounds == SOCK_BOUNDS_NONE && (spec->lower || spec->upper); /* that there are none */
+    return told ? SOCK_OK : check_bounds(ctx, model, spec);
 }
 
 /* "none" or "auto". Answers its length, or 0. */

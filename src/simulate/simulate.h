@@ -22,6 +22,10 @@ sock_status sk_read_bound(sock_context *ctx, const sock_options *opts, const cha
  * the model. */
 sock_simulation sk_settle_bounds(const sock_model *model, const sock_simulation *spec, double *bound);
 
+/* SOCK_EINPUT where a point of the data is outside these bounds. */
+sock_status sk_data_inside(sock_context *ctx, const sock_model *model, const sock_data *data,
+                           const sock_simulation *spec);
+
 /* Options bounds, lower and upper: lower and upper get d numbers, infinite where there is no bound. */
 sock_status sk_bounds_from_options(sock_context *ctx, const sock_options *opts, size_t d, sock_bounds *mode,
                                    double *lower, double *upper);
