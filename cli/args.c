@@ -106,6 +106,28 @@ static int refuse_unknown(const cli *c, const cli_option *own, const char *text,
 /* What may follow a flag as its value: no file has such a name. */
 static bool is_yes_or_no(const char *text) { return strcmp(text, "yes") == 0 || strcmp(text, "no") == 0; }
 
+/* Whether "--name" or "--name=" is among the first `count` arguments. */
+static bool is_given(int count, char **arguments, const char *name)
+{
+    const size_t length = strlen(name);
+    for (int i = 0; i < count; i++)
+        if (strncmp(arguments[i], "--", 2) == 0 && strncmp(arguments[i] + 2, name, length) == 0 &&
+            (!arguments[i][2 + length] || arguments[i][2 + length] == '='))
+            return true;
+    return false;
+}
+
+/* The last would win, silently. */
+static int refuse_twice(const cli *c, const char *name)
+{
+    static const char *const lists[] = {"input", "state", "log", "hold"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(name, lists[i]) == 0)
+            return cli_usage_error(c, "--%s is given twice; several names stand behind one --%s, with commas between",
+                                   name, name);
+    return cli_usage_error(c, "--%s is given twice", name);
+}
+
 /* One option at arguments[*i]; its value may stand behind '=' or be the next argument. */
 static int take_option(cli *c, const cli_option *own, int count, char **arguments, int *i)
 {
@@ -119,6 +141,7 @@ static int take_option(cli *c, const cli_option *own, int count, char **argument
     const cli_option *option = is_long ? find_own(own, name) : find_letter(own, name);
     bool key = is_long && !option && takes_key(c->verb, name);
     int common = is_long && !option && !key ? find_common(name) : COMMON;
+    if (key && is_given(*i, arguments, name)) return refuse_twice(c, name);
     if (!option && !key && common == COMMON) return refuse_unknown(c, own, text, name, is_long);
     if (key && is_flag(name) && !value && *i + 1 < count && is_yes_or_no(arguments[*i + 1])) value = arguments[++*i];
     if (key && is_flag(name)) return set_key(c, name, value ? value : "yes");

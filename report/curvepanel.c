@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BARS = 60 };
 
@@ -25,7 +26,7 @@ static range heights(const curve_set *c)
     }
     for (size_t i = 0; c->dots && i < c->dots->count; i++) {
         const double y = dots_height(c->dots, i, c->count, c->x, c->model);
-        const double bar = c->dots->se[i] * DOTS_BAR / 1000;
+        const double bar = c->dots->se[i] * LOOK_NINETY;
         range_see(&outer, y - bar), range_see(&outer, y + bar);
         if (c->dots->x[i] >= first && c->dots->x[i] <= last) range_see(&inner, y - bar), range_see(&inner, y + bar);
     }
@@ -49,14 +50,17 @@ static void histogram(const panel *p, const curve_set *c)
         const size_t bar = share < 1 ? (size_t)(share * BARS) : BARS - 1;
         if (++bars[bar] > most) most = bars[bar];
     }
+    double box[4 * BARS];
+    size_t boxes = 0;
     const double left = axis_at(&p->x, low), wide = fmax(0.5, (axis_at(&p->x, high) - left) / BARS);
     for (size_t b = 0; b < BARS; b++) {
         const double height = tall * (double)bars[b] / (double)most;
         const double from = left + wide * (double)b;
+        const double made[4] = {from, p->foot - height, wide * 0.92, height};
         if (bars[b] && from >= p->x.from - 1 && from + wide <= p->x.to + 1)
-            svg_rect(p->s, "bar", (double[]){left + wide * (double)b, p->foot - height},
-                     (double[]){wide * 0.92, height});
+            memcpy(box + 4 * boxes++, made, sizeof made);
     }
+    svg_boxes(p->s, "bar", boxes, box);
 }
 
 /* Whether so few data are around grid point i that the model there is a guess: fewer than one in a thousand of all
@@ -104,7 +108,7 @@ static int draw_model(const panel *p, const curve_set *c)
 static void draw_dots(const panel *p, const curve_set *c)
 {
     for (size_t i = 0; c->dots && i < c->dots->count; i++) {
-        const double y = dots_height(c->dots, i, c->count, c->x, c->model), bar = c->dots->se[i] * DOTS_BAR / 1000;
+        const double y = dots_height(c->dots, i, c->count, c->x, c->model), bar = c->dots->se[i] * LOOK_NINETY;
         const double at[2] = {axis_at(&p->x, c->dots->x[i]), axis_at(&p->y, y)};
         svg_line(p->s, "error", (double[]){at[0], axis_at(&p->y, y - bar)}, (double[]){at[0], axis_at(&p->y, y + bar)});
         svg_dot(p->s, "moment", at, 2.6);

@@ -3,19 +3,32 @@
 
 #include <stdlib.h>
 
-enum { SHOWN_MOST = 200, POINTS_MOST = 300, POINTS_ALL = 20000 };
+enum { SHOWN_MOST = 200, SHOWN_LEAST = 20, POINTS_MOST = 300, POINTS_ALL = 20000, FEW_STATES = 2, PANELS_MOST = 6 };
+
+/* Points of one panel: a figure of many panels has no more than one of two. */
+static size_t points_all(const sock_data *data)
+{
+    const size_t d = sock_data_dim(data);
+    return d <= FEW_STATES ? POINTS_ALL : POINTS_ALL / (d < PANELS_MOST ? d : PANELS_MOST);
+}
 
 size_t lines_shown(const sock_data *data)
 {
     const size_t trajectories = sock_data_trajectories(data);
-    return trajectories < SHOWN_MOST ? trajectories : SHOWN_MOST;
+    size_t most = SHOWN_MOST;
+    if (trajectories && sock_data_dim(data) > FEW_STATES) {
+        const size_t length = sock_data_points(data) / trajectories + 1;
+        most = points_all(data) / (length < POINTS_MOST ? length : POINTS_MOST);
+        most = most < SHOWN_LEAST ? SHOWN_LEAST : most < SHOWN_MOST ? most : SHOWN_MOST;
+    }
+    return trajectories < most ? trajectories : most;
 }
 
 size_t lines_index(const sock_data *data, size_t i) { return i * sock_data_trajectories(data) / lines_shown(data); }
 
 size_t lines_every(const sock_data *data, size_t length)
 {
-    const size_t share = POINTS_ALL / (lines_shown(data) + 1), most = share < POINTS_MOST ? share : POINTS_MOST;
+    const size_t share = points_all(data) / (lines_shown(data) + 1), most = share < POINTS_MOST ? share : POINTS_MOST;
     return length / most + 1;
 }
 

@@ -16,6 +16,9 @@ double *look_points(const sock_data *data, size_t most, size_t *count);
 double look_quantile(size_t count, const double *sorted, double share);
 void look_sort(size_t count, double *values);
 
+/* Standard deviations of a normal law on each side that hold 90 % of it: all bars, bands and limits are of 90 %. */
+#define LOOK_NINETY 1.6448536269514722
+
 /* The name of the time column, "time" where there is none, with its unit where times were dates: "t [day]". Freed with
  * free(); NULL when out of memory. */
 char *look_time_name(sock_context *ctx, const sock_data *data);

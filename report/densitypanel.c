@@ -4,6 +4,7 @@
 #include "evidence.h"
 
 #include <math.h>
+#include <string.h>
 
 int density_of(const fig_input *in, size_t k, const companion *model, const companion *truth, density_look *out)
 {
@@ -38,10 +39,14 @@ int density_steps(const panel *p, const char *klass, range across, const double 
 int density_draw(const panel *p, const density_look *look)
 {
     const double width = (look->across.high - look->across.low) / DENSITY_BINS, wide = width * axis_scale(&p->x);
+    double box[4 * DENSITY_BINS];
+    size_t boxes = 0;
     for (size_t b = 0; b < DENSITY_BINS; b++) {
         const double left = axis_at(&p->x, look->across.low + width * (double)b), top = axis_at(&p->y, look->data[b]);
-        if (look->data[b] > 0) svg_rect(p->s, "bar", (double[]){left, top}, (double[]){wide * 0.92, p->y.from - top});
+        if (!(look->data[b] > 0)) continue;
+        memcpy(box + 4 * boxes++, (double[]){left, top, wide * 0.92, p->y.from - top}, 4 * sizeof *box);
     }
+    svg_boxes(p->s, "bar", boxes, box);
     int good = density_steps(p, "model", look->across, look->model);
     if (look->has_truth) good = density_steps(p, "truth", look->across, look->truth) && good;
     return good;

@@ -14,8 +14,6 @@ typedef struct dots {
     double x[DOTS_MOST], shift[DOTS_MOST], se[DOTS_MOST];
 } dots;
 
-enum { DOTS_BAR = 1645 }; /* thousandths of standard errors: bars hold 90 % like the bands */
-
 /* Of state k over single steps; field: 'f' or 'a'. None where there are none. */
 sock_status dots_of(sock_context *ctx, const fig_input *in, size_t k, char field, dots *out);
 

@@ -131,10 +131,9 @@ static void put_sum(FILE *out, const rep_facts *f, json_t *list, size_t v, size_
         else if (c < 0)
             fputs("\xe2\x88\x92", out);
         const double se = error_of(terms[shown].json, v);
-        if (se > 0)
-            fprintf(out, "(%.4g \xc2\xb1 %.2g)", fabs(c), se);
-        else
-            fprintf(out, "%.4g", fabs(c));
+        if (se > 0) fputc('(', out);
+        page_number(out, fabs(c));
+        if (se > 0) page_error(out, se), fputc(')', out);
         if (!is_constant(terms[shown].json)) fputs("\xe2\x80\x89", out);
         put_monomial(out, f, terms[shown].json);
     }
@@ -205,7 +204,13 @@ static void put_with_errors(FILE *out, const char *text, int outside, const sk_n
     for (const char *at = text; (length = next_number(text, outside, &at)) > 0; at += length, done = at, i++) {
         const int told = errors->value[i] > 0;
         put_formula(out, done, (size_t)(at - done));
-        fprintf(out, told ? "(%.*s \xc2\xb1 %.2g)" : "%.*s", (int)length, at, errors->value[i]);
+        if (!told && length == 1 && strncmp(at, "1*", 2) == 0) { /* 1 v is v */
+            at++;
+            continue;
+        }
+        if (told) fputc('(', out);
+        page_number(out, strtod(at, NULL));
+        if (told) page_error(out, errors->value[i]), fputc(')', out);
     }
     put_formula(out, done, strlen(done));
 }
@@ -336,7 +341,7 @@ static void put_big(FILE *out, const rep_facts *f, const big_term *t)
     put_monomial(out, f, t->json);
     fputs("</td><td>", out);
     page_number(out, c);
-    if (se > 0) fprintf(out, " \xc2\xb1 %.2g", se);
+    if (se > 0) page_error(out, se);
     fputs("</td><td>", out);
     page_number(out, t->size);
     fputs("</td></tr>\n", out);

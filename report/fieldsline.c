@@ -4,6 +4,7 @@
 #include "curvepanel.h"
 #include "driven.h"
 #include "evidence.h"
+#include "leaving.h"
 #include "units.h"
 
 #include <stdlib.h>
@@ -90,7 +91,12 @@ static void keep_numbers(const fig_input *in, const curves *c)
 static char *draw(const fig_input *in, const curves *c, size_t *size)
 {
     static const char *const heading[] = {"", "Drift", "Diffusion", "Drift and diffusion"};
+    const curve_set f = set_of(c, FIG_F), a = set_of(c, FIG_A);
+    leaving left = {.used = 0};
+    if (c->which & FIG_F) leaving_see(&left, &f, "f");
+    if (c->which & FIG_A) leaving_see(&left, &a, "a");
     const sheet_plan plan = {.id = "fields",
+                             .notes = left.places ? LEAVING_LINES : 0,
                              .heading = heading[c->which],
                              .form = in->form,
                              .panels = c->which == (FIG_F | FIG_A) ? 2 : 1,
@@ -101,13 +107,13 @@ static char *draw(const fig_input *in, const curves *c, size_t *size)
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
-    const curve_set f = set_of(c, FIG_F), a = set_of(c, FIG_A);
     curve_keys(s, &(curve_key){.band = c->which & FIG_F ? c->ends.has_f : c->ends.has_a,
                                .truth = (c->which & FIG_F && curve_shows_truth(&f)) ||
                                         (c->which & FIG_A && curve_shows_truth(&a)),
                                .dots = c->f_dots.count > 0});
     if (c->which & FIG_F) good = draw_field(s, in, c, FIG_F);
     if (good && c->which & FIG_A) good = draw_field(s, in, c, FIG_A);
+    leaving_write(&left, s);
     return sheet_close(s, good, size);
 }
 

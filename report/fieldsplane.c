@@ -193,9 +193,11 @@ static int draw_data(const panel *p, const plane *q)
     double *points = look_points(q->in->data, CELLS_POINTS, &count);
     if (!points) return 0;
     if (count > FEW) cells_shade(p, count, points + q->u, points + q->v, q->d, "den");
-    for (size_t i = 0; i < count && count <= FEW; i++)
-        svg_dot(p->s, "speck",
-                (double[]){axis_at(&p->x, points[i * q->d + q->u]), axis_at(&p->y, points[i * q->d + q->v])}, 1.5);
+    for (size_t i = 0; i < count && count <= FEW; i++) { /* no dot is before its point in memory: d >= 2 */
+        const double at[2] = {axis_at(&p->x, points[i * q->d + q->u]), axis_at(&p->y, points[i * q->d + q->v])};
+        points[2 * i] = at[0], points[2 * i + 1] = at[1];
+    }
+    if (count <= FEW) svg_dots(p->s, "speck", count, points, 1.5);
     free(points);
     return 1;
 }

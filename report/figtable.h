@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+enum { FIG_NUMBERS_MOST = 12000 }; /* in one table of data; more would fill the page, and who wants all has the data */
+
 typedef struct fig_table {
     char name[48]; /* of the file, without .csv: the program's own words */
     size_t columns, rows;

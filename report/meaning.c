@@ -21,7 +21,8 @@ static void put_range(FILE *out, json_t *told)
     const double low = info_number(told, "low"), high = info_number(told, "high");
     page_number(out, info_number(told, "value"));
     if (!isfinite(low) || !isfinite(high)) return;
-    fprintf(out, " (%.3g to %.3g)", low, high);
+    fputs(" (", out), page_figures(out, low, 3);
+    fputs(" to ", out), page_figures(out, high, 3), fputc(')', out);
 }
 
 /* 1.016 ± 0.013 */
@@ -29,7 +30,7 @@ static void put_error(FILE *out, json_t *told)
 {
     const double se = info_number(told, "se");
     page_number(out, info_number(told, "value"));
-    if (se > 0) fprintf(out, " \xc2\xb1 %.2g", se);
+    if (se > 0) page_error(out, se);
 }
 
 static void put_time(FILE *out, const fig_input *in)

@@ -196,7 +196,7 @@ static void put_links(FILE *out, const rep_facts *f, const network *n)
         page_text(out, sock_model_name(f->model, l->to));
         fputs("</td><td>", out);
         page_number(out, l->strength);
-        if (l->error > 0) fprintf(out, " \xc2\xb1 %.2g", l->error);
+        if (l->error > 0) page_error(out, l->error);
         fprintf(out, "</td><td class=\"text\">%s</td></tr>\n",
                 l->sign > 0   ? "the driven grows faster"
                 : l->sign < 0 ? "the driven grows slower, or falls"
@@ -281,28 +281,36 @@ static sock_status put_answers(sock_context *ctx, FILE *out, const rep_facts *f,
 
 /* ---- The section ---- */
 
+static const char network_words[] =
+    "<figure>\n<figcaption>An arrow leads from a state to one whose drift depends on it. The thicker, the stronger: by "
+    "how many of its standard deviations the driven state moves in a unit of time when the driver is one of its own "
+    "larger, as a root mean square over the data. ";
+static const char network_keys[] =
+    "<p class=\"keys\"><span class=\"key pushes\">speeds up</span> <span class=\"key pulls\">slows down</span> <span "
+    "class=\"key mixed\">both, as the states are</span></p>\n";
+
 static sock_status put_network(sock_context *ctx, FILE *out, const rep_facts *f, const fig_input *in, const network *n)
 {
-    fputs("<section id=\"network\">\n<h2>Which state drives which</h2>\n<figure>\n<figcaption>An arrow leads from a "
-          "state to one whose "
-          "drift depends on it; the thicker, the stronger: by how many of its standard deviations the driven state "
-          "moves in a "
-          "unit of time when the driver is one of its own larger, as a root mean square over the data. ",
-          out);
-    fputs(n->has_errors ? "Couplings below two of their errors are left out.</figcaption>\n"
-                        : "The model tells no errors.</figcaption>\n",
-          out);
-    if (!n->links) fputs("<p>No coupling is beyond its error.</p>\n", out);
-    fputs("<p class=\"keys\"><span class=\"key pushes\">speeds up</span> <span class=\"key pulls\">slows down</span> "
-          "<span "
-          "class=\"key mixed\">both, as the states are</span></p>\n",
-          out);
-    sock_status status = !n->links || draw_network(out, f, n) ? SOCK_OK : SOCK_ENOMEM;
-    if (n->links) put_links(out, f, n);
+    sock_status status = SOCK_OK;
+    fputs("<section id=\"network\">\n<h2>Which state drives which</h2>\n", out);
+    if (n->links) {
+        fputs(network_words, out);
+        fputs(n->has_errors ? "Couplings below two standard errors are left out.</figcaption>\n"
+                            : "The model tells no errors.</figcaption>\n",
+              out);
+        fputs(network_keys, out);
+        status = draw_network(out, f, n) ? SOCK_OK : SOCK_ENOMEM;
+        put_links(out, f, n);
+    } else
+        fputs("<figure>\n<figcaption>No state drives another by more than two standard errors: these data do not show "
+              "that the states depend on each other.</figcaption>\n",
+              out);
     equation_largest(out, f, n->sd);
     if (status >= 0 && n->links) {
-        fputs("<h3>How the driven states answer</h3>\n<p>Along the driver, the other states at their medians.</p>\n",
-              out);
+        fputs(
+            "<h3>How the driven states answer</h3>\n<p>The drift of a driven state along its driver, the other states "
+            "at their medians; where the band holds a level line, the answer may be none.</p>\n",
+            out);
         status = put_answers(ctx, out, f, in, n);
     }
     fputs("</figure>\n</section>\n", out);

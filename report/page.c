@@ -79,11 +79,24 @@ int page_table_link(FILE *out, const fig_table *table)
     return 1;
 }
 
-void page_number(FILE *out, double value)
+void page_figures(FILE *out, double value, int figures)
 {
-    char text[48];
-    snprintf(text, sizeof text, "%.4g", fabs(value));
-    fprintf(out, "%s%s", value < 0 ? "\xe2\x88\x92" : "", text);
+    const double size = fabs(value);
+    if (value < 0) fputs("\xe2\x88\x92", out);
+    if (!(size >= 1e4 && size < 1e7)) {
+        fprintf(out, "%.*g", figures, size);
+        return;
+    }
+    const double unit = fmax(1, pow(10, floor(log10(size)) + 1 - figures));
+    fprintf(out, "%.0f", round(size / unit) * unit);
+}
+
+void page_number(FILE *out, double value) { page_figures(out, value, 4); }
+
+void page_error(FILE *out, double se)
+{
+    fputs(" \xc2\xb1 ", out);
+    page_figures(out, se, 2);
 }
 
 void page_share(FILE *out, double share)

@@ -31,8 +31,11 @@ void page_link(FILE *out, const page_file *file);
 /* A table's CSV as such a link. 0 when memory ran out. */
 int page_table_link(FILE *out, const fig_table *table);
 
-/* Numbers for people: 4 significant digits, a real minus sign. */
+/* Numbers for people: so many significant digits, a real minus sign, 34230 rather than 3.423e+04; a number has 4, a
+ * standard error, with its sign before it, 2. */
+void page_figures(FILE *out, double value, int figures);
 void page_number(FILE *out, double value);
+void page_error(FILE *out, double se);
 
 /* "37 %", "<1 %": a share of an average. */
 void page_share(FILE *out, double share);

@@ -26,52 +26,49 @@
 typedef enum chapter_place { FIRST, BODY, FOLD } chapter_place;
 
 typedef struct chapter {
-    const char *figure, *title, *words;
+    const char *figure, *title, *shows, *read;
     chapter_place place;
 } chapter;
 
-/* What a reader needs to know to read each figure. */
+/* What each figure shows, and how to read it, a sentence each for readers who have never seen one. */
 static const chapter chapters[] = {
     {"fields", "Drift and diffusion",
-     "The drift f says where the state tends to go, the diffusion a how strong the noise is.", FIRST},
-    {"slices", "Along each state",
-     "Each component of the drift, and the strength of its noise, along its own state; the other states are where the "
-     "data have them.",
+     "What was learned: the drift f says where the state tends to go, the diffusion a how strong the noise is.", "",
      FIRST},
-    {"pairs", "Pairs of states",
-     "The same in the planes of several pairs of states. An arrow ends where the drift alone would lead, an outline is "
-     "one standard deviation of the noise.",
+    {"slices", "Along each state",
+     "Each component of the drift, and the strength of its noise, along its own state, with the other states where the "
+     "data have them.",
+     "", FIRST},
+    {"pairs", "Pairs of states", "Drift and noise in the planes of several pairs of states.",
+     "An arrow ends where the drift alone would lead, an outline is one standard deviation of the noise.", BODY},
+    {"paths", "Simulated paths", "Paths of the learned equation over the data.",
+     "If the model is right, half of the trajectories from the same start run inside the dark band, nine of ten inside "
+     "the light one.",
      BODY},
-    {"paths", "Simulated paths",
-     "If the model is right, the data look like its paths: half of the trajectories from the same start inside the "
-     "dark "
-     "band, nine of ten inside the light one.",
-     BODY},
-    {"trajectories", "The data", "What the model was shown.", BODY},
+    {"trajectories", "The data", "What the model was shown.",
+     "Look for jumps, gaps and trends: the equation knows of none of them.", BODY},
     {"smooth", "Behind the measurements",
-     "What was measured is the state with noise. The line is where the states are, given all measurements; "
-     "measurements "
-     "should lie in the light band nine times of ten or more (each pulls the line towards itself), as often above the "
-     "line as below.",
+     "What was measured is the state with noise; the line is where the states are, given all measurements.",
+     "Measurements should lie in the light band nine times of ten or more (each pulls the line towards itself), as "
+     "often above the line as below.",
      BODY},
     {"density", "Where the states are",
-     "How often values occur in the data and in the model's own paths. The stationary density is where the model "
-     "settles "
-     "if it is left alone; it need not agree with data that have not settled.",
+     "How often values occur in the data (bars) and in the model's own paths (line).",
+     "Line and bars should agree; the stationary density is where the model settles if it is left alone, and need not "
+     "agree with data that have not settled.",
      BODY},
     {"marginals", "States two by two",
-     "Data beneath the diagonal, the model's paths above it with the axes exchanged: one should be the mirror image of "
-     "the other.",
-     BODY},
+     "How often pairs of values occur, in the data beneath the diagonal and in the "
+     "model's paths above it.",
+     "One half should be the mirror image of the other.", BODY},
     {"check", "The check",
      "Where the observed end of each step stands among simulated ones of the model: what the tests of the verdict are "
-     "made of. It should be white: an even histogram, points on the line, all bars but about one in twenty within the "
-     "dashed lines, and mean and spread that do not depend on the state.",
+     "made of.",
+     "A right model has an even histogram, points on the line, nine of ten bars within the dashed lines, and mean and "
+     "spread that do not depend on the state.",
      BODY},
-    {"search", "The search",
-     "How well the candidates predict steps that they have not seen. Curves that are flat at the top mean that the "
-     "choice hardly matters.",
-     FOLD}};
+    {"search", "The search", "How well the candidates predict steps that they have not seen.",
+     "Higher is better; curves that are flat at the top mean that the choice hardly matters.", FOLD}};
 enum { CHAPTERS = sizeof chapters / sizeof *chapters };
 
 /* Which of them this model and these data have. */
@@ -86,6 +83,34 @@ static sock_status choose_chapters(const fig_input *in, int wanted[CHAPTERS])
 }
 
 /* ---- Pieces ---- */
+
+/* What the data are called: their file without its folder and its ending, but "gbm/train" where that is what all are
+ * called. Nothing where there is no file. */
+static void put_name(FILE *out, const rep_facts *f)
+{
+    static const char *const common[] = {"train", "data", "test", "validation"};
+    const char *path = f->settings->data_path ? f->settings->data_path : info_text(f->summary, "source");
+    if (strncmp(path, "./", 2) == 0) path += 2;
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *dot = strrchr(name, '.');
+    const size_t length = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    int plain = 0;
+    if (!length || strcmp(path, "arrays") == 0 || strcmp(path, "-") == 0) return;
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        plain |= strlen(common[i]) == length && strncmp(name, common[i], length) == 0;
+    const char *from = name;
+    while (plain && from > path && (from == name || from[-1] != '/')) from--;
+    svg_escape_bytes(out, from, (size_t)(name - from) + length);
+    fputs(": ", out);
+}
+
+static void put_states(FILE *out, const rep_facts *f, size_t most)
+{
+    for (size_t k = 0; k < f->d && k < most; k++) {
+        if (k) fputs(", ", out);
+        page_text(out, sock_model_name(f->model, k));
+    }
+    if (f->d > most) fputs(", \xe2\x80\xa6", out);
+}
 
 static void put_head(FILE *out, const rep_facts *f)
 {
@@ -104,27 +129,20 @@ static void put_head(FILE *out, const rep_facts *f)
           out);
     page_text(out, sock_version());
     fputs("\">\n<title>", out);
-    for (size_t k = 0; k < f->d && k < 4; k++) {
-        if (k) fputs(", ", out);
-        page_text(out, sock_model_name(f->model, k));
-    }
-    fprintf(out, "%s: a model of sock</title>\n<style>\n%s\n%s\n%s</style>\n</head>\n",
-            f->d > 4 ? ", \xe2\x80\xa6" : "", svg_style(), asset_uplot_css, asset_page_css);
+    put_name(out, f);
+    put_states(out, f, 4);
+    fprintf(out, ": a model of sock</title>\n<style>\n%s\n%s\n%s</style>\n</head>\n", svg_style(), asset_uplot_css,
+            asset_page_css);
 }
 
 static void put_top(FILE *out, const rep_facts *f)
 {
     fputs("<body>\n<header>\n<p class=\"brand\">sock report</p>\n<h1>", out);
-    page_text(out, f->d == 1 ? sock_model_name(f->model, 0) : "");
-    for (size_t k = 0; f->d > 1 && k < f->d && k < 6; k++) {
-        if (k) fputs(", ", out);
-        page_text(out, sock_model_name(f->model, k));
-    }
-    fprintf(
-        out,
-        "%s</h1>\n<p class=\"sub\">A stochastic differential equation d<var>x</var> = <var>f</var>(<var>x</var>) "
-        "d<var>t</var> + <var>\xcf\x83</var>(<var>x</var>) d<var>W</var>, learned from trajectories</p>\n</header>\n",
-        f->d > 6 ? ", \xe2\x80\xa6" : "");
+    put_name(out, f);
+    put_states(out, f, 6);
+    fputs("</h1>\n<p class=\"sub\">A stochastic differential equation d<var>x</var> = <var>f</var>(<var>x</var>) "
+          "d<var>t</var> + <var>\xcf\x83</var>(<var>x</var>) d<var>W</var>, learned from trajectories</p>\n</header>\n",
+          out);
 }
 
 static void put_menu(FILE *out, const int wanted[CHAPTERS], int live, int meaning)
@@ -165,9 +183,13 @@ static void put_plot_command(FILE *out, const rep_facts *f, const char *figure)
     fprintf(out, " -o %s.svg</code></p>\n", figure);
 }
 
-static const char dots_words[] = " Dots are the data: moments of their own steps, with bars of 90 %. One dot in ten "
-                                 "leaves the curve by more than its bar by "
-                                 "chance; more, or a row of them on one side, speak against the model.";
+/* How to read the fields: curves with evidence, or arrows and outlines. */
+static const char dots_words[] = "Dots with bars of 90 % are what the data's own steps say: one dot in ten leaves the "
+                                 "curve by more than its bar by chance; more, or a row of them on one side, speak "
+                                 "against the model.",
+                  plane_words[] =
+                      "An arrow ends where the drift alone would lead, an outline is one standard deviation "
+                      "of the noise, each in the time written below.";
 
 /* What of a figure was not observed. */
 static const char *chapter_of_order_two(const chapter *c)
@@ -183,16 +205,22 @@ static int has_dots(const rep_facts *f, const chapter *c)
     return c->place == FIRST && f->seen == f->d && strcmp(c->figure, f->d == 1 ? "fields" : "slices") == 0;
 }
 
-static const char *chapter_words(const rep_facts *f, const chapter *c)
+static const char *chapter_shows(const rep_facts *f, const chapter *c)
 {
     if (f->seen < f->d && strcmp(c->figure, "slices") == 0)
-        return "The force and the strength of its noise along positions and velocities; the other states are where the "
-               "data have them.";
+        return "The force and the strength of its noise along positions and velocities, with the other states where "
+               "the data have them.";
+    return c->shows;
+}
+
+static const char *chapter_read(const rep_facts *f, const chapter *c)
+{
     if (sock_data_trajectories(f->data) == 1 && strcmp(c->figure, "paths") == 0)
         return "If the model is right, the data look like one of its paths: about half of the time inside the dark "
-               "band, "
-               "nine tenths of it inside the light one. The bands are of many paths; none need follow their middle.";
-    return c->words;
+               "band, nine tenths of it inside the light one. The bands are of many paths; none need follow their "
+               "middle.";
+    if (has_dots(f, c)) return dots_words;
+    return f->d > 1 && strcmp(c->figure, "fields") == 0 ? plane_words : c->read;
 }
 
 /* One figure with its words, its numbers and the command that draws it alone. */
@@ -206,8 +234,8 @@ static sock_status put_figure(sock_context *ctx, FILE *out, const rep_facts *f, 
     sock_status status = fig_draw(ctx, figure, in, &text, &size);
     in->tables = NULL;
     if (status >= 0) {
-        fprintf(out, "<figure>\n<figcaption>%s%s%s</figcaption>\n", chapter_words(f, c),
-                has_dots(f, c) ? dots_words : "", f->seen < f->d && c->place == BODY ? chapter_of_order_two(c) : "");
+        fprintf(out, "<figure>\n<figcaption>%s %s%s</figcaption>\n", chapter_shows(f, c), chapter_read(f, c),
+                f->seen < f->d && c->place == BODY ? chapter_of_order_two(c) : "");
         fwrite(text, 1, size, out);
         if (has_dots(f, c)) words_trust(out, f, in);
         if (strcmp(c->figure, "search") == 0) search_table(out, f);

@@ -9,16 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BARS = 41,
-    SHARES = 20,
-    CURVE = 121,
-    QUANTILES = 240,
-    BINS = 15,
-    DOTS = 1500,
-    STATES_MOST = 3,
-    VALUES_MOST = 60000
-};
+enum { BARS = 41, SHARES = 20, CURVE = 121, QUANTILES = 240, BINS = 15, DOTS = 1500, STATES_MOST = 3 };
 
 static int histogram_panel(sheet *s, size_t count, const double *sorted)
 {
@@ -44,11 +35,11 @@ static int histogram_panel(sheet *s, size_t count, const double *sorted)
     return panel_curve(&p, "law", CURVE, x, law);
 }
 
-/* Shares of the scores: even, within limits that 95 % of the bars of a right model keep. */
+/* Shares of the scores: even, within limits that 90 % of the bars of a right model keep. */
 static int share_panel(sheet *s, size_t count, const double *sorted)
 {
     double bar[SHARES] = {0}, tallest = 0;
-    const double limit = 1.96 * sqrt((SHARES - 1) / (double)(count ? count : 1));
+    const double limit = LOOK_NINETY * sqrt((SHARES - 1) / (double)(count ? count : 1));
     panel p;
     for (size_t i = 0; i < count; i++)
         bar[(size_t)fmin(SHARES - 1, floor(SHARES * sorted[i]))] += SHARES / (double)count;
@@ -69,6 +60,7 @@ static int share_panel(sheet *s, size_t count, const double *sorted)
 static int quantile_panel(sheet *s, size_t count, const double *sorted)
 {
     const size_t shown = count < QUANTILES ? count : QUANTILES;
+    double dots[2 * QUANTILES];
     const double reach = res_normal_quantile(1 - 0.5 / (double)(count + 1));
     range up = {-reach, reach};
     panel p;
@@ -84,15 +76,16 @@ static int quantile_panel(sheet *s, size_t count, const double *sorted)
         const double share = 0.5 * erfc(-at / sqrt(2)), place = share * (double)count - 0.5;
         const size_t index = (size_t)fmax(0, fmin((double)count - 1, round(place)));
         const double normal = res_normal_quantile(((double)index + 0.5) / (double)count);
-        svg_dot(p.s, "mark", (double[]){axis_at(&p.x, normal), axis_at(&p.y, sorted[index])}, 1.8);
+        dots[2 * i] = axis_at(&p.x, normal), dots[2 * i + 1] = axis_at(&p.y, sorted[index]);
     }
+    svg_dots(p.s, "mark", shown, dots, 1.8);
     svg_clip_end(p.s);
     return good;
 }
 
 static int correlation_panel(sheet *s, const res_moments *m)
 {
-    const double limit = 1.96 / sqrt((double)(m->count ? m->count : 1));
+    const double limit = LOOK_NINETY / sqrt((double)(m->count ? m->count : 1));
     range up = {-1.5 * limit, 1.5 * limit};
     panel p;
     for (int lag = 1; lag <= RES_LAGS; lag++) range_see(&up, m->lag[lag]), range_see(&up, m->squares[lag]);
@@ -165,13 +158,16 @@ static int draw_state(const panel *p, const res_set *set, size_t k, size_t count
 {
     const bins b = fill_bins(set, k, count, order);
     const size_t every = count / DOTS + 1;
+    double dots[2 * DOTS];
+    size_t shown = 0;
     panel_zero(p);
     panel_clip(p);
-    for (size_t i = 0; i < count; i += every) {
+    for (size_t i = 0; i < count; i += every, shown++) {
         const size_t o = order[i];
-        svg_dot(p->s, "dot", (double[]){axis_at(&p->x, set->x[o * set->d + k]), axis_at(&p->y, set->r[o * set->d + k])},
-                1.2);
+        dots[2 * shown] = axis_at(&p->x, set->x[o * set->d + k]);
+        dots[2 * shown + 1] = axis_at(&p->y, set->r[o * set->d + k]);
     }
+    svg_dots(p->s, "dot", shown, dots, 1.2);
     for (int side = -1; side <= 1; side++) {
         const double y = axis_at(&p->y, side);
         if (side) svg_line(p->s, "limit", (double[]){p->x.from, y}, (double[]){p->x.to, y});
@@ -244,7 +240,7 @@ static void draw_notes(sheet *s, const res_set *set, const res_moments *m)
     int used = snprintf(text, sizeof text,
                         "%s, state by state: %zu %s, mean %.3f, standard deviation %.3f, kurtosis %.2f, %.1f %% beyond "
                         "\xc2\xb1"
-                        "1.96 (5 %% expected)",
+                        "1.64 (10 %% expected)",
                         set->pit ? "Where observed ends stand among simulated ones, as normal scores"
                                  : "(x(t+h) \xe2\x88\x92 x(t) \xe2\x88\x92 h f) / \xe2\x88\x9a(h a)",
                         m->count, set->pit ? "scores" : "residuals", m->mean, m->sd, m->kurtosis, 100 * m->beyond);
@@ -292,7 +288,7 @@ static char *draw(const fig_input *in, const res_set *set, const res_moments *m,
 
 static void keep_numbers(const fig_input *in, const res_set *set, const res_moments *m)
 {
-    const size_t d = set->d, columns = 2 + 2 * d, every = set->steps * columns / VALUES_MOST + 1;
+    const size_t d = set->d, columns = 2 + 2 * d, every = set->steps * columns / FIG_NUMBERS_MOST + 1;
     fig_table *t =
         tables_add(in->tables, columns, (set->steps + every - 1) / every, NULL, set->pit ? "check" : "residuals");
     table_column(in->tables, t, 0, set->pit ? "piece" : "trajectory", "");

@@ -7,6 +7,7 @@
 #include "curvepanel.h"
 #include "driven.h"
 #include "evidence.h"
+#include "leaving.h"
 #include "lifted.h"
 #include "units.h"
 
@@ -134,6 +135,14 @@ static int draw_slice(sheet *sh, const fig_input *in, const slice *s, int is_a)
 
 static char *draw(const fig_input *in, size_t states, const slice *slices, int has_a, size_t *size)
 {
+    leaving left = {.used = 0};
+    for (size_t i = 0; i < 2 * states; i++) {
+        const curve_set set = set_of(in, &slices[i / 2], (int)(i % 2));
+        char field[120];
+        snprintf(field, sizeof field, "%c of %.60s", i % 2 ? 'a' : 'f',
+                 sock_model_name(in->model, slices[i / 2].field));
+        if (has_a || !(i % 2)) leaving_see(&left, &set, field);
+    }
     const sheet_plan plan = {.id = "slices",
                              .heading = "Drift and diffusion along each state",
                              .form = in->form,
@@ -142,7 +151,7 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
                              .wide = 312,
                              .tall = 150,
                              .strip = CURVE_STRIP,
-                             .notes = 1};
+                             .notes = 1 + (left.places ? LEAVING_LINES : 0)};
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
@@ -163,6 +172,7 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
     else
         snprintf(text, sizeof text, "the other states at their mean nearby");
     sheet_note(s, text);
+    leaving_write(&left, s);
     return sheet_close(s, good, size);
 }
 

@@ -13,8 +13,6 @@
 
 enum { STATES_MOST = 4, POINTS_MOST = 60 };
 
-static const double NINETY = 1.6448536269514722; /* quantile of the normal law for 95 % */
-
 /* The stretch that is shown: points of one trajectory. */
 typedef struct stretch {
     size_t d, states, trajectory, count, length;
@@ -50,8 +48,8 @@ static double *lines_of(const stretch *w, size_t k)
         const double mean = w->mean[i * w->d + k], sd = w->sd[i * w->d + k];
         all[i] = w->y[i * w->d + k];
         all[n + i] = mean;
-        all[2 * n + i] = mean - NINETY * sd, all[3 * n + i] = mean + NINETY * sd;
-        all[4 * n + i] = mean - NINETY * w->noise[k], all[5 * n + i] = mean + NINETY * w->noise[k];
+        all[2 * n + i] = mean - LOOK_NINETY * sd, all[3 * n + i] = mean + LOOK_NINETY * sd;
+        all[4 * n + i] = mean - LOOK_NINETY * w->noise[k], all[5 * n + i] = mean + LOOK_NINETY * w->noise[k];
     }
     return all;
 }

@@ -16,6 +16,8 @@ struct svg {
     memtext picture;
     const char *id;
     int clips;
+    bool plain;  /* one of many in a page: written shortly */
+    long pen[2]; /* plain: where a path is, in tenths */
 };
 
 const char *svg_style(void) { return asset_figure_css; }
@@ -107,6 +109,7 @@ static svg *start(const char *id, double width, double height, const char *title
     svg *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->id = id;
+    s->plain = !sheet;
     s->out = memtext_open(&s->picture);
     if (!s->out) {
         free(s);
@@ -147,13 +150,15 @@ char *svg_close(svg *s, size_t *size)
 
 /* ---- Shapes ---- */
 
-/* Two decimals, without zeros at the end. Far outside the picture the exact place does not matter, and readers have
- * limits: 1e5 pixels are the end of the world. */
+/* Far outside the picture the exact place does not matter, and readers have limits: 1e5 pixels are the end of the
+ * world. */
+static double within(double value) { return fmax(-1e5, fmin(1e5, value)); }
+
+/* Two decimals, one in a page, without zeros at the end. */
 static void put_number(svg *s, double value)
 {
     char text[32];
-    value = fmax(-1e5, fmin(1e5, value));
-    int length = snprintf(text, sizeof text, "%.2f", value);
+    int length = snprintf(text, sizeof text, "%.*f", s->plain ? 1 : 2, within(value));
     while (text[length - 1] == '0') length--;
     if (text[length - 1] == '.') length--;
     if (length == 2 && text[0] == '-' && text[1] == '0') text[0] = '0', length = 1;
@@ -177,6 +182,44 @@ static void put_point(svg *s, char command, const double at[2])
     put_number(s, at[1]);
 }
 
+/* Tenths of a pixel as "12", ".3", "-4.5"; first: nothing is before it that it has to be parted from. */
+static void put_tenths(svg *s, long tenths, bool first)
+{
+    const long size = labs(tenths);
+    if (tenths < 0)
+        fputc('-', s->out);
+    else if (!first)
+        fputc(' ', s->out);
+    if (size >= 10 || size == 0) fprintf(s->out, "%ld", size / 10);
+    if (size % 10) fprintf(s->out, ".%ld", size % 10);
+}
+
+/* M to a place of the picture, or on by a difference, which what is drawn does not miss where it is nothing. */
+static void put_short(svg *s, bool move, const double at[2])
+{
+    const long to[2] = {lround(10 * within(at[0])), lround(10 * within(at[1]))};
+    const long by[2] = {move ? to[0] : to[0] - s->pen[0], move ? to[1] : to[1] - s->pen[1]};
+    s->pen[0] = to[0], s->pen[1] = to[1];
+    if (!move && !by[0] && !by[1]) return;
+    if (move || (by[0] && by[1])) {
+        fputc(move ? 'M' : 'l', s->out);
+        put_tenths(s, by[0], true);
+        put_tenths(s, by[1], false);
+    } else {
+        fputc(by[0] ? 'h' : 'v', s->out);
+        put_tenths(s, by[0] ? by[0] : by[1], true);
+    }
+}
+
+/* The next point of a path. */
+static void put_next(svg *s, bool move, const double at[2])
+{
+    if (s->plain)
+        put_short(s, move, at);
+    else
+        put_point(s, move ? 'M' : 'L', at);
+}
+
 static void path_begin(svg *s, const char *klass) { fprintf(s->out, "<path class=\"%s\" d=\"", klass); }
 
 static void path_end(svg *s, bool closed) { fputs(closed ? "Z\"/>\n" : "\"/>\n", s->out); }
@@ -187,7 +230,7 @@ void svg_polyline(svg *s, const char *klass, size_t count, const double *xy)
     for (size_t i = 0; i < count; i++) {
         const bool good = finite_point(xy + 2 * i);
         if (good && !any) path_begin(s, klass), any = true;
-        if (good) put_point(s, pen ? 'L' : 'M', xy + 2 * i);
+        if (good) put_next(s, !pen, xy + 2 * i);
         pen = good;
     }
     if (any) path_end(s, false);
@@ -205,7 +248,7 @@ void svg_polygon(svg *s, const char *klass, size_t count, const double *xy)
     for (size_t i = 0; i < count; i++) {
         if (!finite_point(xy + 2 * i)) continue;
         if (!drawn) path_begin(s, klass);
-        put_point(s, drawn++ ? 'L' : 'M', xy + 2 * i);
+        put_next(s, !drawn++, xy + 2 * i);
     }
     if (drawn) path_end(s, true);
 }
@@ -221,6 +264,27 @@ void svg_rect(svg *s, const char *klass, const double corner[2], const double si
     fputs("/>\n", s->out);
 }
 
+void svg_boxes(svg *s, const char *klass, size_t count, const double *boxes)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        const double *b = boxes + 4 * i, right = b[0] + b[2], foot = b[1] + b[3];
+        if (!finite_point(b) || !finite_point(b + 2)) continue;
+        if (!s->plain) {
+            svg_rect(s, klass, b, b + 2);
+            continue;
+        }
+        if (!any) path_begin(s, klass), any = true;
+        put_short(s, true, b);
+        put_short(s, false, (double[]){right, b[1]});
+        put_short(s, false, (double[]){right, foot});
+        put_short(s, false, (double[]){b[0], foot});
+        fputc('z', s->out);
+        s->pen[0] = lround(10 * within(b[0])), s->pen[1] = lround(10 * within(b[1]));
+    }
+    if (any) path_end(s, false);
+}
+
 void svg_dot(svg *s, const char *klass, const double at[2], double radius)
 {
     if (!finite_point(at)) return;
@@ -231,21 +295,43 @@ void svg_dot(svg *s, const char *klass, const double at[2], double radius)
     fputs("/>\n", s->out);
 }
 
+/* One path has no shade where its own dots overlap: so there are several. */
+void svg_dots(svg *s, const char *klass, size_t count, const double *xy, double radius)
+{
+    enum { TOGETHER = 50 };
+    size_t drawn = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!finite_point(xy + 2 * i)) continue;
+        if (!s->plain) {
+            svg_dot(s, klass, xy + 2 * i, radius);
+            continue;
+        }
+        if (drawn % TOGETHER == 0) {
+            if (drawn) path_end(s, false);
+            fprintf(s->out, "<path class=\"%s round\" d=\"", klass);
+        }
+        put_short(s, true, xy + 2 * i);
+        fputs("h0", s->out);
+        drawn++;
+    }
+    if (drawn) path_end(s, false);
+}
+
 /* A shaft with an open head a third as long, 3 to 7 pixels; what is too short for a direction is a dash. */
 void svg_arrow(svg *s, const char *klass, const double from[2], const double to[2])
 {
     const double dx = to[0] - from[0], dy = to[1] - from[1], length = hypot(dx, dy);
     if (!finite_point(from) || !finite_point(to)) return;
     path_begin(s, klass);
-    put_point(s, 'M', from);
-    put_point(s, 'L', to);
+    put_next(s, true, from);
+    put_next(s, false, to);
     if (length > 2) {
         const double head = fmax(3, fmin(7, length / 3)), ux = dx / length * head, uy = dy / length * head;
         const double left[2] = {to[0] - 0.9 * ux + 0.5 * uy, to[1] - 0.9 * uy - 0.5 * ux};
         const double right[2] = {to[0] - 0.9 * ux - 0.5 * uy, to[1] - 0.9 * uy + 0.5 * ux};
-        put_point(s, 'M', left);
-        put_point(s, 'L', to);
-        put_point(s, 'L', right);
+        put_next(s, true, left);
+        put_next(s, false, to);
+        put_next(s, false, right);
     }
     path_end(s, false);
 }

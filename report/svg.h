@@ -30,7 +30,15 @@ void svg_line(svg *s, const char *klass, const double from[2], const double to[2
 void svg_polyline(svg *s, const char *klass, size_t count, const double *xy);
 void svg_polygon(svg *s, const char *klass, size_t count, const double *xy);
 void svg_rect(svg *s, const char *klass, const double corner[2], const double size[2]);
+
+/* Many boxes of one class, x y width height each; in a page they are one path. */
+void svg_boxes(svg *s, const char *klass, size_t count, const double *boxes);
 void svg_dot(svg *s, const char *klass, const double at[2], double radius);
+
+/* Many dots of one class; in a page they are paths of points with round ends, to which the class gives a stroke of
+ * twice the radius. */
+void svg_dots(svg *s, const char *klass, size_t count, const double *xy, double radius);
+
 void svg_arrow(svg *s, const char *klass, const double from[2], const double to[2]);
 
 /* An ellipse with half axes radius[0] and radius[1]; the first points to `degrees`, clockwise from the x axis. */

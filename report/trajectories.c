@@ -134,11 +134,21 @@ static char *draw(const fig_input *in, const look_times *time, size_t *size)
     return sheet_close(s, good, size);
 }
 
-/* Trajectory, time, states: of the first TABLE_SHOWN that are drawn, thinned. */
+/* How many trajectories have numbers: as many as a table holds, some in any case. */
+static size_t tabled(const sock_data *data)
+{
+    const size_t length = sock_data_points(data) / sock_data_trajectories(data) + 1;
+    const size_t rows = FIG_NUMBERS_MOST / (2 + sock_data_dim(data));
+    size_t most = rows / (length < TABLE_POINTS ? length : TABLE_POINTS);
+    most = most < PICKED ? PICKED : most < TABLE_SHOWN ? most : TABLE_SHOWN;
+    return lines_shown(data) < most ? lines_shown(data) : most;
+}
+
+/* Trajectory, time, states: of some that are drawn, thinned. */
 static void keep_numbers(const fig_input *in)
 {
     const sock_data *data = in->data;
-    const size_t d = sock_data_dim(data), shown = lines_shown(data) < TABLE_SHOWN ? lines_shown(data) : TABLE_SHOWN;
+    const size_t d = sock_data_dim(data), shown = tabled(data);
     size_t rows = 0;
     for (size_t i = 0; i < shown; i++) {
         const size_t length = sock_data_trajectory(data, i * sock_data_trajectories(data) / shown, NULL, NULL);

@@ -199,7 +199,7 @@ res_moments res_look(const res_set *set)
         const double r = set->r[i];
         if (!isfinite(r)) continue;
         m.count++, m.mean += r;
-        beyond += fabs(r) > 1.959963984540054;
+        beyond += fabs(r) > LOOK_NINETY;
     }
     m.mean /= (double)(m.count ? m.count : 1);
     for (size_t i = 0; i < set->steps * set->d; i++) {

@@ -34,7 +34,7 @@ sock_status res_scores(sock_context *ctx, const sock_model *model, const sock_da
 typedef struct res_moments {
     size_t count;
     double mean, sd, kurtosis;    /* kurtosis: 3 for a normal law */
-    double beyond;                /* share outside of +-1.96: 0.05 for a normal law */
+    double beyond;                /* share outside of +-1.64: 0.1 for a normal law */
     double lag[RES_LAGS + 1];     /* autocorrelation within trajectories, lag[0] = 1 */
     double squares[RES_LAGS + 1]; /* of r^2 */
 } res_moments;

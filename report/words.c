@@ -181,9 +181,10 @@ static void search_words(FILE *out, const rep_facts *f)
     const double size = (double)found->steps * (double)f->seen, score = found->score / size;
     const double constant = found->score_constant / size;
     if (!isfinite(score) || !isfinite(constant)) return;
-    fprintf(out,
-            "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients%s %.4f",
-            score, found->noise.used ? " without noise" : "", constant);
+    fprintf(
+        out,
+        "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients%s %.4f",
+        score, found->noise.used ? " without noise" : "", constant);
     if (f->record.against_constant) fprintf(out, ": %s", sk_verdict_words(f->record.against_constant));
     if (f->record.against_constant == SK_BETTER)
         fprintf(out, ", each step is %.2f times as likely under the model", exp((score - constant) * (double)f->seen));
@@ -281,6 +282,11 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
     }
     fputs(f->d > STATES ? ", and so on. " : ". ", out);
     fputs("Where few are near, curves are faint and a guess.", out);
+    if (f->record.bands && f->record.bands_reason) {
+        fputs(" Bands: ", out);
+        page_text(out, f->record.bands_reason);
+        fputs(".", out);
+    }
     if (f->has_check && !f->check.ok) fputs(" Bands assume that the equation is right, and the verdict objects.", out);
     fputs("</p>\n", out);
 }

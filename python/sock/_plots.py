@@ -14,6 +14,7 @@ KINDS = ("fields", "paths", "check", "residuals")
 MODEL, TRUTH, DATA = "#0072b2", "#d55e00", "#7f7f7f"
 GRID = 200  # points of a curve
 ARROWS = 15  # of a plane, each way
+NINETY = 1.6448536269514722  # standard deviations on each side that hold 90 %, as bands and bars do
 
 
 def _pyplot() -> Any:
@@ -132,7 +133,7 @@ def _evidence(axis: Any, model: Any, data: Trajectories, field: str, grid: np.nd
     """Binned moments with bars of 90 %: the curve and what the data miss of it."""
     at, shift, se = _moments(model, data, 0, field)
     if at.size:
-        axis.errorbar(at, np.interp(at, grid, curve) + shift, 1.645 * se, fmt="o", color="black", markersize=3, elinewidth=1,
+        axis.errorbar(at, np.interp(at, grid, curve) + shift, NINETY * se, fmt="o", color="black", markersize=3, elinewidth=1,
                       label="data, binned, 90 %")
 
 
@@ -368,7 +369,7 @@ def _white(axes: Any, model: Any, u: np.ndarray, x: np.ndarray, owner: np.ndarra
     for k in range(min(model.d_, 4)):
         times.plot(np.arange(1, lags + 1), _correlations(u[:, k], owner, lags), "o-", markersize=3, label=model.names_[k])
     times.axhline(0, color=DATA, linewidth=0.5)
-    for bound in (-1.96, 1.96):
+    for bound in (-NINETY, NINETY):
         times.axhline(bound / np.sqrt(len(u)), color=TRUTH, linestyle="--", linewidth=0.8)
     times.set(title="correlation in time", xlabel="lag (steps)")
     times.legend(frameon=False)
@@ -392,7 +393,7 @@ def _check(pyplot: Any, figure: Any, model: Any, data: Trajectories) -> Any:
     figure = _figure(pyplot, figure, (8, 6.4))
     histogram, *others = figure.subplots(2, 2).ravel()
     histogram.hist(shares, bins=SHARES, range=(0, 1), density=True, color=MODEL, alpha=0.5)
-    limit = 1.96 * np.sqrt((SHARES - 1) / shares.size)
+    limit = NINETY * np.sqrt((SHARES - 1) / shares.size)
     for level, style in ((1, "-"), (1 - limit, "--"), (1 + limit, "--")):
         histogram.axhline(level, color=TRUTH, linestyle=style, linewidth=0.8)
     histogram.set(title="place among simulated ends", xlabel="share of them below")

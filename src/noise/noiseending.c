@@ -148,8 +148,7 @@ static sock_status gains_clearly(const sk_measured *m, const sk_noise_fit *fit, 
     sweep.alive[fit->f] = sweep.alive[c] = true;
     sock_status status = sk_frozen_new(m->ctx, &m->series, &spec, &z);
     if (status >= 0) status = sk_noise_drifts(m, z, &sweep, trial, &best);
-    *clearly =
-        status >= 0 && trial[fit->f] && trial[c] && trial[fit->f]->score - trial[c]->score > SK_SLOPE_CLEAR;
+    *clearly = status >= 0 && trial[fit->f] && trial[c] && trial[fit->f]->score - trial[c]->score > SK_SLOPE_CLEAR;
     sk_trial_free(trial[fit->f]);
     sk_trial_free(trial[c]);
     sk_frozen_free(z);
