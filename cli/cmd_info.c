@@ -273,6 +273,12 @@ static void print_courses(json_t *data)
         label(i ? "" : "no process");
         printf("%s\n", json_string_value(json_array_get(followers, i)));
     }
+    json_t *angles = json_object_get(data, "angles");
+    for (size_t i = 0; i < json_array_size(angles); i++) {
+        label(i ? "" : "angle");
+        printf("%s: an angle that is cut at a full turn? Join the turns, or take cosine and sine as states\n",
+               json_string_value(json_array_get(angles, i)));
+    }
     if (!json_is_true(json_object_get(data, "smooth"))) return;
     label("smooth");
     puts("the states have no noise: they solve an ordinary differential equation, or are positions without velocities");
@@ -326,6 +332,7 @@ static void print_data(json_t *data)
                                         "wild",
                                         "codes",
                                         "followers",
+                                        "angles",
                                         "smooth",
                                         "lag2",
                                         "second_differences",

@@ -371,6 +371,7 @@ void odd_print(const sk_record *record, int width)
         printf("%*s%zu steps in all%s\n", width, "", odd->wild_steps, odd->wilds > SHOWN ? "; --json names more" : "");
     for (size_t i = 0; i < odd->followers.count; i++)
         printf("%-*s%s\n", width, i ? "" : "no process", odd->followers.text[i]);
+    for (size_t i = 0; i < odd->angles.count; i++) printf("%-*s%s\n", width, i ? "" : "angle", odd->angles.text[i]);
     for (size_t i = 0; i < record->warnings.count; i++) printf("%-*s%s\n", width, "warning", record->warnings.text[i]);
 }
 

@@ -354,6 +354,15 @@ static int bad_scores(FILE *out, const rep_facts *f)
     return 1;
 }
 
+static void list_sentences(FILE *out, const sk_texts *sentences)
+{
+    for (size_t i = 0; i < sentences->count; i++) {
+        fputs("<li>", out);
+        page_text(out, sentences->text[i]);
+        fputs(".</li>\n", out);
+    }
+}
+
 /* Codes for missing values and wild steps of the data of the fit, one by one. */
 static void odd_words(FILE *out, const sk_oddities *odd)
 {
@@ -373,11 +382,8 @@ static void odd_words(FILE *out, const sk_oddities *odd)
         fprintf(out, " from %.6g to %.6g</li>\n", odd->wild[i].from, odd->wild[i].to);
     }
     if (odd->wild_steps) fputs("</ul></li>\n", out);
-    for (size_t i = 0; i < odd->followers.count; i++) {
-        fputs("<li>", out);
-        page_text(out, odd->followers.text[i]);
-        fputs(".</li>\n", out);
-    }
+    list_sentences(out, &odd->followers);
+    list_sentences(out, &odd->angles);
 }
 
 /* What the check has said, an older fit need not say again, in other words. */
@@ -394,7 +400,7 @@ void words_warnings(FILE *out, const rep_facts *f)
     size_t said = 0;
     for (size_t i = 0; i < warnings->count; i++) said += is_said(f, warnings->text[i]) != 0;
     if (said == warnings->count && !f->record.odd.codes && !f->record.odd.wild_steps &&
-        !f->record.odd.followers.count && !unsolved && !bad_scores(NULL, f))
+        !f->record.odd.followers.count && !f->record.odd.angles.count && !unsolved && !bad_scores(NULL, f))
         return;
     fputs("<div class=\"warnings\" role=\"note\"><h2>Warnings</h2>\n<ul>\n", out);
     bad_scores(out, f);

@@ -806,7 +806,7 @@ typedef struct pattern {
     size_t wild;
     const char *says;
     bool flow, sought, second;
-    size_t left_out;
+    size_t angle, left_out;
     const char *unit, *season;
     size_t steps; /* 0: 1000 */
 } pattern;
@@ -819,6 +819,7 @@ static void judge(const pattern *p, const sock_model *model, sock_checks *out)
     facts.flow = p->flow;
     facts.noise_sought = p->sought;
     facts.second = p->second;
+    facts.angle = p->angle;
     facts.left_out = p->left_out;
     facts.period = p->period;
     facts.unit = p->unit;
@@ -886,6 +887,8 @@ static void test_verdict__patterns(void **state)
         {"noise-like", "memory horizon", -0.2, -0.3, 0, 0.1, 0, 0, 0, .says = "predicted no better", .sought = true},
         {"inertia", "cycles memory", 0.3, 0.2, 0, 0.1, 12, 0, 0, .says = "x0 looks like a position", .second = true},
         {"inertia", "memory horizon", 0.2, 0.3, 0, 0.9, 0, 0, 0, .says = "whose velocity was not", .second = true},
+        {"angle", "memory diffusion", 0.2, 0.3, 0, 0.1, 0, 0, 0, .says = "x0 goes from one end", .second = true,
+         .angle = 1},
         {"noise", "memory horizon", -0.2, -0.3, 0, 0.1, 0, 0, 0, .says = "measurement noise", .second = true},
         {"drift", "drift", 0.2, 0, 0, 0.1, 0, 0, 0, .says = "f of x0 misses", .second = true},
         {"none", "", 0, 0, 0, 0.1, 0, 0, 0, .says = "own simulations. Left out: 3 wild steps.", .left_out = 3},

@@ -202,11 +202,57 @@ static void test_courses__many_states_take_no_table(void **state)
     sock_data_free(data);
 }
 
+/* The second of two states; how often it is said to jump by its range. */
+static void assert_angle(const double *state, const char *jumps)
+{
+    sk_courses c = courses_of(2, (const double *[]){walk, state}, NULL);
+    assert_int_equal(c.angles, jumps ? 1 : 0);
+    if (jumps) {
+        assert_int_equal(c.angle[0].state, 1);
+        if (!strstr(c.angle[0].text, jumps)) fail_msg("'%s' lacks '%s'", c.angle[0].text, jumps);
+    }
+    sk_courses_clear(&c);
+}
+
+/* A turn is joined, cut, cut and rounded; what else goes far in single steps is none. */
+static void test_courses__angles(void **state)
+{
+    (void)state;
+    double turn[N], cut[N], made[N];
+    size_t jumps = 0;
+    char said[120];
+    make_walks();
+    for (size_t i = 0; i < N; i++) turn[i] = 0.1 * (double)i + 0.02 * normal(2 * N + i);
+    for (size_t i = 0; i < N; i++) cut[i] = turn[i] - 6.2831853 * floor(turn[i] / 6.2831853);
+    for (size_t i = 1; i < N; i++) jumps += i != N / 2 && fabs(cut[i] - cut[i - 1]) > 3;
+    assert_true(jumps >= 5);
+    snprintf(said, sizeof said, "b goes from one end of its range to the other in a single step, %zu times", jumps);
+    assert_angle(turn, NULL);
+    assert_angle(cut, "single step, ");
+    for (size_t i = 0; i < N; i++) made[i] = round(360 / 6.2831853 * cut[i]);
+    assert_angle(made, "times by about 36");
+    sk_courses c = courses_of(1, (const double *[]){cut}, NULL);
+    said[0] = 'a';
+    assert_int_equal(strncmp(c.angle[0].text, said, strlen(said)), 0);
+    sk_courses_clear(&c);
+    for (size_t i = 0; i < N; i++) made[i] = (i / 40) % 2 ? 5 + 0.1 * normal(i) : 0.1 * normal(i); /* a switch */
+    assert_angle(made, NULL);
+    for (size_t i = 0; i < N; i++) made[i] = cut[i / 4]; /* coarse: it stands still, and then goes on */
+    assert_angle(made, NULL);
+    for (size_t i = 0; i < N; i++) made[i] = normal(i); /* long steps of all sizes */
+    assert_angle(made, NULL);
+    for (size_t i = 0; i < N; i++) made[i] = cut[i] < 3 ? cut[i] : 2 * cut[i]; /* the range falls into two */
+    assert_angle(made, NULL);
+    for (size_t i = 0; i < N; i++) made[i] = i < 190 ? cut[i] : 3; /* two turns */
+    assert_angle(made, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_courses__what_follows_from_others_is_told),
         cmocka_unit_test(test_courses__several_followers),
+        cmocka_unit_test(test_courses__angles),
         cmocka_unit_test(test_courses__what_nearly_follows_is_not_told),
         cmocka_unit_test(test_courses__few_steps_are_sums_of_each_other),
         cmocka_unit_test(test_courses__without_noise_states_are_smooth),

@@ -125,7 +125,8 @@ static sock_status record_odd(sock_context *context, void *arg)
     sk_wild_step name[] = {{.point = 4, .state = 1, .size = 7.5}, {.point = 0, .state = 0, .size = 6}};
     const sk_wild wild = {.count = 5, .named = 2, .name = name};
     char *text[] = {(char[]){"y is a copy of x"}};
-    const sk_courses courses = {1, text, true};
+    sk_angle angle = {0, (char[]){"x goes round"}};
+    const sk_courses courses = {1, text, true, 1, &angle};
     sk_record r;
     sk_record_init(&r);
     const sock_status status = sk_record_odd(context, &r, data, &wild, true, &courses);
@@ -141,6 +142,8 @@ static sock_status record_odd(sock_context *context, void *arg)
         assert_true(r.odd.wild[1].time == 0 && r.odd.wild[1].from == 1 && r.odd.wild[1].to == 2);
         assert_int_equal(r.odd.followers.count, 1);
         assert_string_equal(r.odd.followers.text[0], text[0]);
+        assert_string_equal(r.odd.angles.text[0], angle.text);
+        assert_true(r.odd.angles.count == 1 && sk_record_warns(&r, SK_WARN_ANGLE));
         assert_true(sk_record_warns(&r, SK_WARN_FOLLOWER) && sk_record_warns(&r, SK_WARN_SMOOTH));
         assert_true(sk_record_warns(&r, SK_WARN_WILD) && !sk_record_warns(&r, SK_WARN_WILD_KEPT));
     }
@@ -163,6 +166,7 @@ static void test_record__wild_steps_are_named(void **state)
     sk_record_init(&r);
     assert_int_equal(sk_record_odd(ctx, &r, data, &(sk_wild){.count = 1}, false, &(sk_courses){0}), SOCK_OK);
     assert_true(sk_record_warns(&r, SK_WARN_WILD_KEPT) && r.odd.wild_steps == 1 && r.odd.wilds == 0);
+    assert_true(!r.odd.angles.count && !sk_record_warns(&r, SK_WARN_ANGLE));
     assert_true(!r.odd.followers.count && !sk_record_warns(&r, SK_WARN_FOLLOWER) &&
                 !sk_record_warns(&r, SK_WARN_SMOOTH));
     assert_true(r.odd.codes == 0 && !sk_record_warns(&r, SK_WARN_CODE));

@@ -111,6 +111,8 @@ def summary(info: Dict[str, Any], d: int) -> str:
     lines += _field("diffusion", info) + _bounds(info) + _certificate(info) + _inputs(info) + _score(info, d)
     for i, text in enumerate(info.get("followers") or []):
         lines.append(("" if i else "no process", str(text)))
+    for i, text in enumerate(info.get("angles") or []):
+        lines.append(("" if i else "angle", str(text)))
     lines += [("warning", str(text)) for text in info.get("warnings") or []]
     if info.get("verdict"):
         lines.append(("verdict", str(info["verdict"])))

@@ -483,6 +483,7 @@ print.summary.sock <- function(x, ...) {
       if (!is.null(x$score_constant))
         sprintf("; constant coefficients%s %.4f%s", if (isTRUE(x$noise$used)) " without noise" else "", x$score_constant / (x$steps * x$d), verdict(x$against_constant))))
   for (text in x$followers) line("no process", text)
+  for (text in x$angles) line("angle", text)
   for (text in x$warnings) line("warning", text)
   if (!is.null(x$verdict)) line("verdict", x$verdict)
   if (!is.null(x$verdict)) line("", if (is.null(x$advice)) "sock_check(model, data) shows the tests one by one." else x$advice)

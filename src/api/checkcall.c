@@ -4,6 +4,7 @@
 #include "api/orderstat.h"
 
 #include "data/absorbed.h"
+#include "data/courses.h"
 #include "simulate/simulate.h"
 #include "tune/policy.h"
 
@@ -58,6 +59,16 @@ static sock_status ask_order(sock_context *ctx, const sock_data *data, const boo
     return status;
 }
 
+/* A state that looks like an angle which is cut; 0: none. */
+static sock_status ask_angle(sock_context *ctx, const sock_data *data, size_t *angle)
+{
+    sk_courses courses = {0};
+    const sock_status status = sk_angles_find(ctx, data, &courses);
+    *angle = courses.angles ? 1 + courses.angle[0].state : 0;
+    sk_courses_clear(&courses);
+    return status;
+}
+
 /* Within the bounds of the model, without steps at rest on them. */
 static sock_status make_inside(sock_context *ctx, const sock_model *model, const sock_data *data,
                                const sk_check_spec *spec, const wanted *out)
@@ -68,6 +79,7 @@ static sock_status make_inside(sock_context *ctx, const sock_model *model, const
         inside.floor = NULL; /* and a has none */
     }
     if (out->checks && model->structure->order != 2) SK_TRY(ask_order(ctx, data, spec->skip, &inside.second));
+    if (out->checks) SK_TRY(ask_angle(ctx, data, &inside.angle));
     if (!sk_structure_is_bounded(model->structure)) return make(ctx, model, data, &inside, out);
     const sock_simulation given = {.bounds = spec->bounds, .lower = spec->lower, .upper = spec->upper};
     double *bound = sk_doubles(ctx, model->d, 2);

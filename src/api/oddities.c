@@ -11,6 +11,7 @@ void sk_oddities_clear(sk_oddities *odd)
     sk_free(odd->wild);
     sk_free(odd->code);
     sk_texts_clear(&odd->followers);
+    sk_texts_clear(&odd->angles);
     *odd = (sk_oddities){0};
 }
 
@@ -56,7 +57,9 @@ static sock_status name_codes(sock_context *ctx, const sock_data *data, const sk
 static sock_status name_courses(sock_context *ctx, const sk_courses *courses, sk_record *r)
 {
     for (size_t i = 0; i < courses->count; i++) SK_TRY(sk_texts_add(ctx, &r->odd.followers, courses->text[i]));
+    for (size_t i = 0; i < courses->angles; i++) SK_TRY(sk_texts_add(ctx, &r->odd.angles, courses->angle[i].text));
     if (courses->count) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_FOLLOWER));
+    if (courses->angles) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_ANGLE));
     return courses->smooth ? sk_record_add_warning(ctx, r, SK_WARN_SMOOTH) : SOCK_OK;
 }
 

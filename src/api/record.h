@@ -63,6 +63,7 @@ typedef struct sk_oddities {
     sk_wild_told *wild;
     sk_code_told *code;
     sk_texts followers; /* states that follow from others, a sentence each */
+    sk_texts angles;    /* states that look like angles which are cut, alike */
 } sk_oddities;
 
 typedef struct sk_phase {

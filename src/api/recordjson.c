@@ -105,6 +105,7 @@ static const sk_json_field fields[] = {
     {"wild", WILD, ALL | OPTIONAL, IN(odd)},
     {"codes", CODES, ALL | OPTIONAL, IN(odd)},
     {"followers", LINES, ALL | OPTIONAL, IN(odd.followers)},
+    {"angles", LINES, ALL | OPTIONAL, IN(odd.angles)},
     {"quiet", LINES, SEARCH | OPTIONAL, IN(quiet)},
     {"bounds", LINES, ALL | OPTIONAL, IN(bounds)},
     {"order", POSITIVE, SEARCH | OPTIONAL, IN(order)},

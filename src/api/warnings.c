@@ -66,6 +66,12 @@ static const struct {
          "the states are smooth: there is no noise to learn, and a says only what f misses. They solve an "
          "ordinary differential equation, or are positions without their velocities (--order 2)",
          SK_GRAVE},
+    [SK_WARN_ANGLE] =
+        {"angle",
+         "a state goes from one end of its range to the other in single steps, as an angle does that is cut "
+         "at a full turn, or a counter that is reset: these are no steps of a diffusion, and f and a are "
+         "wrong there; join the turns, or take cosine and sine as states",
+         SK_GRAVE},
     [SK_WARN_OTHER] = {"other", "", SK_CAUTION},
 };
 

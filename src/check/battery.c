@@ -739,6 +739,7 @@ sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const s
     facts->left_out = spec->skipped;
     facts->noise_sought = spec->noise_sought;
     facts->second = spec->second;
+    facts->angle = spec->angle;
     SK_GO(choose_steps(&b, model));
     if (b.n < SK_CHECK_LEAST) goto out;
     SK_GO(score_steps(&b, model));

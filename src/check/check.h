@@ -27,6 +27,7 @@ typedef struct sk_check_spec {
     bool flow;           /* the fit followed long steps through: f and a are those of the process */
     bool noise_sought;   /* the fit looked for measurement noise, and took what it found */
     bool second;         /* the data look like positions whose velocities were not observed */
+    size_t angle;        /* 1 + the state that looks like an angle which is cut; 0: none */
     const bool *skip;    /* points: wild steps that begin there are left out; NULL: none */
     size_t skipped;      /* of them */
     bool exits;          /* simulate whole paths, too */
@@ -273,7 +274,7 @@ typedef struct sk_check_facts {
     double noise;                    /* standard deviation that the lag-1 correlation would be explained by */
     double long_step;                /* median of h |Jacobian of f| */
     bool flow, noise_sought, second; /* as in the specification */
-    size_t left_out;                 /* steps that were, by the specification */
+    size_t angle, left_out;          /* alike */
     double period;                   /* in units of time; 0: none stands out */
     const char *season, *unit;       /* its name in the calendar, and the unit of times that were dates; NULL: none */
     double tails;                    /* log of kurtosis over that of the replicates, where it is largest */

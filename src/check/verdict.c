@@ -89,6 +89,8 @@ static bool leads(const scene *s, const char *name)
     return objects(s, name) && weight(s, name) >= fmax(weight(s, "drift"), weight(s, "diffusion"));
 }
 
+static bool is_angle(const scene *s) { return s->facts->angle > 0; }
+
 static bool is_season(const scene *s) { return s->facts->period > 0 && leads(s, "cycles"); }
 
 /* A velocity that is no state makes residuals go on; it may look like a cycle, a trend or long steps as well. A season
@@ -216,15 +218,16 @@ static void put_change(char *out, size_t size, const scene *s)
              f->change_up ? says[f->change].up : says[f->change].down);
 }
 
-/* {N}: steps, {n}: name of the state where lag 1 is largest, {R}: noise, {W}: wild steps, {t}: time of the first,
- * {P}: period, {J}: h |J|, {f} {x} {v}: f misses a dependence of state f on x, most at v; {a} {y} {w}: the same of a;
- * {s}: scale, {C}: how the law changes over time, {T}: the tests that object. */
+/* {N}: steps, {n}: name of the state where lag 1 is largest, {g}: the angle, {R}: noise, {W}: wild steps, {t}: time of
+ * the first, {P}: period, {J}: h |J|, {f} {x} {v}: f misses a dependence of state f on x, most at v; {a} {y} {w}: the
+ * same of a; {s}: scale, {C}: how the law changes over time, {T}: the tests that object. */
 static void put_placeholder(char *out, size_t size, const scene *s, char what)
 {
     const sk_check_facts *f = s->facts;
     switch (what) {
     case 'N': put_steps(out, size, f); break;
     case 'n': put_name(out, size, s, f->lag1_state); break;
+    case 'g': put_name(out, size, s, f->angle - 1); break;
     case 'R': put_number(out, size, f->noise); break;
     case 'A': put_number(out, size, inflation(f->lag1)); break;
     case 'W': snprintf(out, size, "%zu", f->wild); break;
@@ -290,6 +293,11 @@ static const struct {
      "{J}), "
      "so f and a are those of the sampled process.",
      ""},
+    {"angle", is_angle,
+     "{g} goes from one end of its range to the other in single steps, as an angle does that is cut at a full turn, or "
+     "a "
+     "counter that is reset: these are no steps of a diffusion.",
+     "Join the turns, or take cosine and sine as states, and fit again."},
     {"inertia", is_inertia,
      "Neighbouring residuals go the same way, and increments go on smoothly in a way that the states do not tell: {n} "
      "looks like a position of second order, whose velocity was not observed.",

@@ -237,6 +237,7 @@ sock_status sk_courses_find(sock_context *ctx, const sock_data *data, const bool
     study s = {.ctx = ctx, .data = data, .skip = skip, .d = data->d, .c = data->d + 1};
     *out = (sk_courses){0};
     sock_status status = prepare(&s);
+    if (status >= 0) status = sk_angles_find(ctx, data, out);
     if (status < 0) goto out;
     visit_steps(&s, find_largest);
     if (s.pairs < SK_FOLLOWER_STEPS * s.c) goto out;
@@ -256,6 +257,8 @@ out:
 void sk_courses_clear(sk_courses *courses)
 {
     for (size_t i = 0; i < courses->count; i++) sk_free(courses->text[i]);
+    for (size_t i = 0; i < courses->angles; i++) sk_free(courses->angle[i].text);
     sk_free(courses->text);
+    sk_free(courses->angle);
     *courses = (sk_courses){0};
 }

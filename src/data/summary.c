@@ -252,6 +252,9 @@ static sock_status put_courses(sock_context *ctx, json_t *object, const sock_dat
     const sock_status status = sk_courses_find(ctx, data, wild->step, &courses);
     for (size_t i = 0; i < courses.count; i++) append(list, text(ctx, courses.text[i]), failed);
     put(object, "followers", list, failed);
+    list = json_array();
+    for (size_t i = 0; i < courses.angles; i++) append(list, text(ctx, courses.angle[i].text), failed);
+    put(object, "angles", list, failed);
     put(object, "smooth", json_boolean(courses.smooth), failed);
     sk_courses_clear(&courses);
     return status;

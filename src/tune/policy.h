@@ -78,6 +78,13 @@
 #define SK_SMOOTH_ROWS 20000   /* windows that stand for all, */
 #define SK_SMOOTH_LEAST_ROWS 30 /* and so many at least */
 
+#define SK_ANGLE_STEP 0.125  /* of the range: the median step of an angle that is seen finely is shorter; */
+#define SK_ANGLE_FAR 0.75    /* a jump is longer than this, and no step is between that and its complement: */
+#define SK_ANGLE_NEAR 8      /* such steps at most is what a jump by the whole range leaves; */
+#define SK_ANGLE_BETWEEN 0.1 /* for each jump: steps in between, or jumps that leave more; */
+#define SK_ANGLE_JUMPS 3     /* so many jumps at least, */
+#define SK_ANGLE_WITHIN 0.1  /* and so much of the points in the middle half, where a switch has none */
+
 /* ---- Folds ---- */
 
 #define SK_FOLDS 6             /* where the user names none */

@@ -1,0 +1,82 @@
+/* angles.c - states that jump between the ends of their range, as an angle does that is cut at a full turn.
+ *
+ * Most steps are short; some are nearly as long as the range, none in between; once the range is taken from the long
+ * ones they are as short as the others; and the states are met all over the range, so that it is no switch between two
+ * levels. A counter that is reset looks the same, and the sentence allows for it. */
+#include "data/courses.h"
+
+#include "tune/policy.h"
+
+#include <math.h>
+
+typedef struct range {
+    const sock_data *data;
+    size_t k; /* of this state */
+    double low, width;
+    size_t steps;
+    double *step; /* their sizes */
+} range;
+
+static void measure(range *r)
+{
+    const sock_data *data = r->data;
+    double high = -(double)INFINITY;
+    r->low = (double)INFINITY;
+    for (size_t i = 0; i < data->points; i++) {
+        r->low = fmin(r->low, data->x[i * data->d + r->k]);
+        high = fmax(high, data->x[i * data->d + r->k]);
+    }
+    r->width = high - r->low;
+    r->steps = 0;
+    for (size_t j = 0; j < data->trajectories; j++)
+        for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++)
+            r->step[r->steps++] = fabs(data->x[(i + 1) * data->d + r->k] - data->x[i * data->d + r->k]);
+}
+
+/* Points in the middle half of the range. */
+static size_t within(const range *r)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < r->data->points; i++)
+        count += fabs((r->data->x[i * r->data->d + r->k] - r->low) / r->width - 0.5) < 0.25;
+    return count;
+}
+
+/* Jumps between the ends of the range; 0: it is none of an angle. */
+static size_t jumps(range *r)
+{
+    size_t far = 0, between = 0, closed = 0;
+    measure(r);
+    if (!(r->width > 0) || !isfinite(r->width) || !r->steps) return 0;
+    const double usual = sk_median(r->steps, r->step);
+    if (!(usual <= SK_ANGLE_STEP * r->width)) return 0;
+    for (size_t i = 0; i < r->steps; i++) {
+        const double size = r->step[i];
+        far += size > SK_ANGLE_FAR * r->width;
+        between += size > (1 - SK_ANGLE_FAR) * r->width && size <= SK_ANGLE_FAR * r->width;
+        closed += size > SK_ANGLE_FAR * r->width && r->width - size <= SK_ANGLE_NEAR * usual;
+    }
+    if (far < SK_ANGLE_JUMPS || (double)between > SK_ANGLE_BETWEEN * (double)far) return 0;
+    if ((double)closed < (1 - SK_ANGLE_BETWEEN) * (double)far) return 0;
+    return (double)within(r) < SK_ANGLE_WITHIN * (double)r->data->points ? 0 : far;
+}
+
+sock_status sk_angles_find(sock_context *ctx, const sock_data *data, sk_courses *out)
+{
+    range r = {.data = data, .step = sk_doubles_unset(ctx, SK_MAX(data->points, 1), 1)};
+    out->angle = sk_alloc(ctx, SK_MAX(data->d, 1), sizeof *out->angle);
+    sock_status status = r.step && out->angle ? SOCK_OK : SOCK_ENOMEM;
+    for (r.k = 0; status >= 0 && r.k < data->d; r.k++) {
+        const size_t count = jumps(&r);
+        if (!count) continue;
+        sk_angle *found = &out->angle[out->angles];
+        found->state = r.k;
+        found->text =
+            sk_format(ctx, "%s goes from one end of its range to the other in a single step, %zu times by about %.3g",
+                      data->state[r.k], count, r.width);
+        status = found->text ? SOCK_OK : SOCK_ENOMEM;
+        out->angles += status >= 0;
+    }
+    sk_free(r.step);
+    return status;
+}
