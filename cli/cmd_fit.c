@@ -5,20 +5,64 @@
 
 #include <string.h>
 
-static const char *const keys[] = {"tune",           "preset",         "folds",     "budget",
-                                   "noise",          "substeps",       "drift",     "diffusion",
-                                   "diagonal",       "quadrature",     "weights",   "learned",
-                                   "correction",     "polish",         "average",   "scaling",
-                                   "wild",           "bands",          "delta",     "tolerance",
-                                   "seed",           "check",          "alpha",     "drift-lambda",
-                                   "drift-form",     "drift-path",     "landmarks", "diffusion-lambda",
-                                   "diffusion-form", "diffusion-rank", "solver",    "max-iterations",
-                                   "max-seconds",    "compression",    "id",        "time",
-                                   "state",          "group",          "grouping",  "dt",
-                                   "missing",        "time-unit",      "files",     "stream",
-                                   "search-rows",    "scratch",        "log",       "wide",
-                                   "every",          "lower",          "upper",     "input",
-                                   "time-dependent", "hold",           "order",     NULL};
+static const char *const keys[] = {"tune",
+                                   "preset",
+                                   "folds",
+                                   "budget",
+                                   "noise",
+                                   "substeps",
+                                   "drift",
+                                   "diffusion",
+                                   "diagonal",
+                                   "quadrature",
+                                   "weights",
+                                   "learned",
+                                   "correction",
+                                   "polish",
+                                   "average",
+                                   "scaling",
+                                   "wild",
+                                   "bands",
+                                   "delta",
+                                   "tolerance",
+                                   "seed",
+                                   "check",
+                                   "alpha",
+                                   "drift-lambda",
+                                   "drift-form",
+                                   "drift-path",
+                                   "landmarks",
+                                   "diffusion-lambda",
+                                   "diffusion-form",
+                                   "diffusion-rank",
+                                   "solver",
+                                   "max-iterations",
+                                   "max-seconds",
+                                   "compression",
+                                   "id",
+                                   "time",
+                                   "state",
+                                   "group",
+                                   "grouping",
+                                   "dt",
+                                   "missing",
+                                   "time-unit",
+                                   "files",
+                                   "stream",
+                                   "search-rows",
+                                   "scratch",
+                                   "log",
+                                   "wide",
+                                   "every",
+                                   "lower",
+                                   "upper",
+                                   "input",
+                                   "time-dependent",
+                                   "hold",
+                                   "order",
+                                   "plan",
+                                   "save-plan",
+                                   NULL};
 
 static const char *told(const char *text) { return text ? text : ""; }
 
@@ -90,6 +134,13 @@ static int write_search(const cli *c, const sk_record *r, const char *path)
     return table_close(&out);
 }
 
+static bool is_stream(const sock_options *opts)
+{
+    return strcmp(sock_options_get(opts, "stream"), "yes") == 0 ||
+           strcmp(sock_options_get(opts, "plan"), "none") != 0 ||
+           strcmp(sock_options_get(opts, "save-plan"), "none") != 0;
+}
+
 static int run(int count, char **arguments)
 {
     const char *output = NULL, *validation = NULL, *log = NULL;
@@ -112,6 +163,10 @@ static int run(int count, char **arguments)
     if (code < 0 && piped && c.json) code = cli_usage_error(&c, "--json and -o - both want standard output");
     if (code < 0) code = cli_check_output(&c, output);
     if (code < 0) code = cli_check_output(&c, log);
+    const char *plan = code < 0 ? sock_options_get(c.opts, "save-plan") : "none";
+    if (code < 0 && strcmp(plan, "none") != 0) code = cli_check_output(&c, plan);
+    if (code < 0 && output && strcmp(output, plan) == 0)
+        code = cli_usage_error(&c, "-o and --save-plan both want %s; give two names", plan);
     if (code < 0 && output && log && strcmp(output, log) == 0 && strcmp(log, "/dev/null") != 0)
         code = cli_usage_error(&c, "-o and --search-log both want %s; give two names", piped ? "standard output" : log);
     if (code < 0 && plain && (validation || log))
@@ -119,7 +174,7 @@ static int run(int count, char **arguments)
                                validation ? "validation" : "search-log");
     if (code >= 0) goto out;
     sock_status status = plain ? sock_options_set(c.ctx, c.opts, "tune", "no") : SOCK_OK;
-    const bool streams = status >= 0 && strcmp(sock_options_get(c.opts, "stream"), "yes") == 0;
+    const bool streams = status >= 0 && is_stream(c.opts);
     const char *const *files = (const char *const *)c.operand;
     if (status >= 0 && !streams) status = sock_data_read_files(c.ctx, (size_t)c.operands, files, c.opts, &data);
     if (status >= 0 && validation) status = sock_data_read(c.ctx, validation, c.opts, &held);

@@ -246,6 +246,11 @@ SOCK_API sock_status sock_fit(sock_context *ctx, const sock_data *data, const so
 SOCK_API sock_status sock_fit_files(sock_context *ctx, size_t count, const char *const *paths, const sock_options *opts,
                                     sock_model **out);
 
+/* The search on the sample of such a stream alone: what it decided goes into a file, for later passes over all steps
+ * with the option plan. SOCK_EUSAGE and the like as for a fit. */
+SOCK_API sock_status sock_plan_files(sock_context *ctx, size_t count, const char *const *paths,
+                                     const sock_options *opts, const char *path);
+
 /* Data to judge the candidates of the search on, in place of cross-validation; borrowed until the fit is over. NULL
  * takes it back. */
 SOCK_API sock_status sock_options_set_validation(sock_context *ctx, sock_options *opts, const sock_data *validation);

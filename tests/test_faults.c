@@ -96,17 +96,45 @@ static void remove_folder(const char *folder)
 }
 
 /* A stream, and a search with as few candidates as there can be. */
-static sock_status call_fit_files(world *w)
+static sock_status stream_options(world *w, sock_options **out)
 {
     static const char *const set[][2] = {{"stream", "yes"}, {"drift", "linear"}, {"diffusion", "constant"}};
-    const char *const path = w->csv;
-    sock_model *model = NULL;
-    sock_options *opts = sock_options_new(w->ctx);
+    sock_options *opts = *out = sock_options_new(w->ctx);
     sock_status status = opts ? sock_options_set(w->ctx, opts, "scratch", w->folder) : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < sizeof set / sizeof *set; i++)
         status = sock_options_set(w->ctx, opts, set[i][0], set[i][1]);
+    return status;
+}
+
+static sock_status call_fit_files(world *w)
+{
+    const char *const path = w->csv;
+    sock_model *model = NULL;
+    sock_options *opts = NULL;
+    sock_status status = stream_options(w, &opts);
     if (status >= 0) status = sock_fit_files(w->ctx, 1, &path, opts, &model);
     sock_options_free(opts);
+    return keep_model(status, model);
+}
+
+/* The plan, and the fit by it. */
+static sock_status call_plan(world *w)
+{
+    const char *const path = w->csv;
+    char plan[512];
+    sock_model *model = NULL;
+    sock_options *opts = NULL, *by = sock_options_new(w->ctx);
+    snprintf(plan, sizeof plan, "%s/faults.plan", w->folder);
+    remove(plan);
+    sock_status status = by ? stream_options(w, &opts) : SOCK_ENOMEM;
+    if (status >= 0) status = sock_plan_files(w->ctx, 1, &path, opts, plan);
+    assert_int_equal(access(plan, F_OK) == 0, status >= 0); /* whole or not there */
+    if (status >= 0) status = sock_options_set(w->ctx, by, "plan", plan);
+    if (status >= 0) status = sock_options_set(w->ctx, by, "scratch", w->folder);
+    if (status >= 0) status = sock_fit_files(w->ctx, 1, &path, by, &model);
+    sock_options_free(opts);
+    sock_options_free(by);
+    remove(plan);
     return keep_model(status, model);
 }
 
@@ -586,6 +614,7 @@ static const struct call {
     {"sock_fit, tuned", call_fit_tuned, false},
     {"sock_fit, the whole search", call_search, true},
     {"sock_fit_files, a stream", call_fit_files, true},
+    {"sock_plan_files", call_plan, true},
     {"sock_fit, the paper's search", call_search_paper, true},
     {"sock_drift_system", call_drift_system, false},
     {"sock_fit_diffusion", call_fit_diffusion, false},

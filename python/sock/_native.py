@@ -247,6 +247,7 @@ PROTOTYPES = {
     "sock_data_read_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, _OUT]),
     "sock_data_convert": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, c_int, c_char_p]),
     "sock_fit_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, _OUT]),
+    "sock_plan_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, c_char_p]),
     "sock_data_from_arrays": (
         c_int,
         [_H, c_size_t, c_size_t, POINTER(c_size_t), _D, _D, POINTER(c_char_p), POINTER(c_size_t), _H, _OUT],

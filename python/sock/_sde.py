@@ -15,7 +15,7 @@ from . import _native
 from ._calls import OPTIONS, Progress, unknown_parameter
 from ._errors import UsageError
 from ._model import Handle, KnownSDE, Model, as_trajectories, handle_from_bytes, load_handle, own_errors
-from ._native import doubles, lib
+from ._native import c_text, doubles, lib
 from ._summary import summary
 from ._trajectories import Trajectories, are_names, path_list
 
@@ -160,7 +160,7 @@ class SDE(Model):
         ``known_drift``: a model, or a function from (n, d) to (n, d), whose drift is kept while the diffusion alone is
         learned.
         """
-        if self._params.get("stream"):
+        if self._streams():
             return self._fit_files(X, t=t, dt=dt, names=names, groups=groups, validation=validation, known_drift=known_drift)
         data = as_trajectories(X, self._settings(), t, dt, names, groups)
         held = None if validation is None else as_trajectories(validation, self._settings(), t, dt, data.names)
@@ -180,6 +180,20 @@ class SDE(Model):
         self.data_: Optional[Trajectories] = data
         self.n_features_in_ = data.d
         return self
+
+    def _streams(self) -> bool:
+        return bool(self._params.get("stream")) or any(self._params.get(n) not in (None, "none") for n in ("plan", "save_plan"))
+
+    def plan(self, paths: Any, path: Any) -> None:
+        """The search on the sample of large files alone: what it decided goes into the file ``path``, for
+        ``SDE(plan=path).fit(paths)``, which makes the passes over all steps (docs/scale.md)."""
+        several = list(paths) if are_names(paths) else [paths]
+        if not are_names(several):
+            raise UsageError("plan needs the name of a file or folder, or a list of names")
+        with self._context(tuple(OPTIONS)) as c:
+            c.work(
+                lib.sock_plan_files, len(several), path_list(several), c.options, c_text("path", path), progress=self._progress()
+            )
 
     def _fit_files(self, X: Any, **given: Any) -> "SDE":
         """Files that stay on the disk (docs/scale.md)."""

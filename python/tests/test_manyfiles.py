@@ -83,6 +83,15 @@ def test_files_stream(files):
     assert model.info_["n"] == 1188 and model.info_["stream_sample"] == 1188
     assert abs(model.diffusion([[0.0]]) - kept.diffusion([[0.0]])) < 1e-3
     assert model.n_features_in_ == 1 and model.data_ is None
+    again = sock.SDE(save_plan=str(files / "a.plan"), scratch=str(files), **options).fit(files / "walks.csv")
+    sock.SDE(scratch=str(files), **options).plan(files / "walks.csv", files / "b.plan")
+    assert (files / "a.plan").read_bytes() == (files / "b.plan").read_bytes()
+    planned = sock.SDE(plan=str(files / "b.plan"), threads=1).fit(str(files / "walks.csv"))
+    for other, name in ((model, "m.sock"), (again, "a.sock"), (planned, "p.sock")):
+        other.save(files / name)
+        assert (files / name).read_bytes() == (files / "m.sock").read_bytes()
+    with pytest.raises(sock.UsageError, match="plan needs the name of a file"):
+        sock.SDE().plan(np.zeros((3, 4, 1)), files / "c.plan")
     with pytest.raises(sock.UsageError, match="other data are in memory"):
         sock.SDE(stream=True).fit(np.zeros((3, 4, 1)))
     with pytest.raises(sock.UsageError, match="dt and stream=True do not go together"):

@@ -223,7 +223,7 @@ print.sock_data <- function(x, ...) {
 # drift = "gauss:eta=0.8", drift_lambda = 1e-4.
 sock_fit <- function(data, ..., id = NULL, time = NULL, state = NULL, threads = 0) {
   given <- list(...)
-  if (isTRUE(given$stream)) return(fit_files(data, given, id, time, state, threads))
+  if (isTRUE(given$stream) || !is.null(given$plan) || !is.null(given$save_plan)) return(fit_files(data, given, id, time, state, threads))
   reading <- given[names(given) %in% c("group", "grouping", "dt", "missing", "every", "log", "wide",
                                              "files", "time_unit", "input", "time_dependent")]
   data <- do.call(sock_data, c(list(data, id = id, time = time, state = state), reading))

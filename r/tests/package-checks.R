@@ -183,6 +183,10 @@ stopifnot(identical(unclass(sock_data(made))[-1], unclass(several)[-1]))
 
 streamed <- sock_fit(parts, stream = TRUE, drift = "linear", diffusion = "linear", threads = 1)
 stopifnot(abs(predict(streamed, 1) - predict(searched, 1)) < 0.05, is.null(streamed$data))
+plan <- tempfile(fileext = ".plan")
+kept <- sock_fit(parts, save_plan = plan, drift = "linear", diffusion = "linear", threads = 1)
+planned <- sock_fit(parts, plan = plan, threads = 1)
+stopifnot(predict(kept, 1) == predict(streamed, 1), predict(planned, 1) == predict(streamed, 1))
 said <- tryCatch(sock_fit(frame, stream = TRUE), error = conditionMessage)
 stopifnot(grepl("needs the names of files", said))
 

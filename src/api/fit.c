@@ -66,6 +66,8 @@ sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_option
     if (sk_option_flag(opts, "stream"))
         return sk_fail(ctx, SOCK_EUSAGE,
                        "stream is 'yes'; allowed where files are fitted, and these data are in memory");
+    if (strcmp(sk_option_text(opts, "plan"), "none") != 0 || strcmp(sk_option_text(opts, "save-plan"), "none") != 0)
+        return sk_fail(ctx, SOCK_EUSAGE, "plan and save-plan are for streams; these data are in memory");
     sk_fit_job job = {.ctx = ctx, .data = data, .opts = opts, .start = sk_seconds()};
     sock_model *model = NULL;
     sock_status status, ended = SOCK_OK;

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static sock_status copy(sock_context *ctx, const char *text, char **out)
 {
@@ -15,11 +16,12 @@ static sock_status copy(sock_context *ctx, const char *text, char **out)
 
 /* ---- Every fit ---- */
 
-static sock_status tell_options(const sk_fit_job *job, sk_options_given *list)
+sock_status sk_fit_tell_options(const sk_fit_job *job, sk_options_given *list)
 {
     for (size_t i = 0; i < sock_option_count(); i++) {
         const char *key = sock_option_describe(i).key;
-        if (sk_option_is_set(job->opts, key))
+        const bool of_plan = strcmp(key, "plan") == 0 || strcmp(key, "save-plan") == 0;
+        if (!of_plan && sk_option_is_set(job->opts, key))
             SK_TRY(sk_options_given_add(job->ctx, list, key, sk_option_text(job->opts, key)));
     }
     return SOCK_OK;
@@ -72,7 +74,7 @@ sock_status sk_fit_save_record(const sk_fit_job *job, sk_record *record, sock_st
     record->d = job->data->d;
     SK_TRY(tell_bounds(job, model, &record->bounds));
     SK_TRY(copy(job->ctx, ended == SOCK_OK ? "done" : sock_status_text(ended), &record->status));
-    SK_TRY(tell_options(job, &record->options));
+    SK_TRY(sk_fit_tell_options(job, &record->options));
     SK_TRY(tell_data(job, &record->data));
     SK_TRY(copy(job->ctx, SOCK_VERSION, &record->version));
     record->seconds = sk_seconds() - job->start;

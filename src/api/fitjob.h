@@ -12,6 +12,9 @@ typedef struct sk_fit_job {
     const sock_data *data;
     const sock_options *opts;
     struct sk_stream *stream; /* the data are its sample; NULL: they are all */
+    struct sk_plan *plan;     /* of a stream: in place of the search; NULL: none */
+    const char *save_plan;    /* where that of this stream goes; NULL: nowhere */
+    bool plan_only;           /* and no passes are made */
     double start;
     double *lower, *upper; /* d each: bounds of the states, infinite where there is none */
     bool bounds_said;      /* by the user; else they were found in the data */
@@ -42,6 +45,12 @@ sock_status sk_fit_keep_bounds(const sk_fit_job *job, sock_model *model);
 
 /* What does not go with order = 2, with a sentence that names the option (fitsecond.c). */
 sock_status sk_fit_refuse_second(const sk_fit_job *job);
+
+/* The options of the fit that are told of it: where plans lie is no part of what was fitted (fitinfo.c). */
+sock_status sk_fit_tell_options(const sk_fit_job *job, sk_options_given *list);
+
+/* sk_tune_spec.keep_plan, of a job (fitplan.c). */
+sock_status sk_fit_save_plan(void *job, struct sk_plan *plan);
 
 /* The tuned estimator, in place of all the stages below. */
 sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out);

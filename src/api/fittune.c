@@ -74,6 +74,9 @@ static sk_tune_spec spec_of(const sk_fit_job *job)
     return (sk_tune_spec){
         .data = job->data,
         .stream = job->stream,
+        .plan = job->plan,
+        .keep_plan = job->save_plan ? sk_fit_save_plan : NULL,
+        .keeper = (void *)(uintptr_t)job,
         .leave_wild = strcmp(sk_option_text(o, "wild"), "leave") == 0,
         .validation = sk_option_validation(o),
         .folds = sk_option_count(o, "folds"),

@@ -44,6 +44,16 @@ sock_status sk_number_lists_new(sock_context *ctx, size_t count, sk_number_lists
     return SOCK_OK;
 }
 
+void sk_options_given_clear(sk_options_given *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        sk_free(list->option[i].key);
+        sk_free(list->option[i].value);
+    }
+    sk_free(list->option);
+    *list = (sk_options_given){0};
+}
+
 void sk_record_clear(sk_record *r)
 {
     char *const owned[] = {r->drift_path,      r->diffusion_form,
@@ -56,11 +66,7 @@ void sk_record_clear(sk_record *r)
                            r->bands_reason,    r->data.time_unit,
                            r->data.states_hash};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) sk_free(owned[i]);
-    for (size_t i = 0; i < r->options.count; i++) {
-        sk_free(r->options.option[i].key);
-        sk_free(r->options.option[i].value);
-    }
-    sk_free(r->options.option);
+    sk_options_given_clear(&r->options);
     sk_oddities_clear(&r->odd);
     sk_texts_clear(&r->equation);
     sk_texts_clear(&r->equation_part);

@@ -27,6 +27,7 @@ typedef struct sk_options_given {
 
 /* One option more, copied. */
 sock_status sk_options_given_add(sock_context *ctx, sk_options_given *list, const char *key, const char *value);
+void sk_options_given_clear(sk_options_given *list);
 
 /* Lists of numbers, one for each state. */
 typedef struct sk_number_lists {

@@ -58,7 +58,10 @@ static sock_status read_numbers(sock_context *ctx, json_t *value, sk_numbers *li
     list->value = sk_doubles(ctx, json_array_size(value), 1);
     if (!list->value) return SOCK_ENOMEM;
     list->count = json_array_size(value);
-    for (size_t i = 0; i < list->count; i++) list->value[i] = json_number_value(json_array_get(value, i));
+    for (size_t i = 0; i < list->count; i++) {
+        const json_t *one = json_array_get(value, i);
+        list->value[i] = json_is_null(one) ? (double)NAN : json_number_value(one); /* null: no finite number */
+    }
     return SOCK_OK;
 }
 

@@ -21,6 +21,9 @@ typedef struct sk_comm {
     bool over; /* the others have left, or been left */
 } sk_comm;
 
+/* The status of work that ends before its end because all that was wanted of it is there: no failure, no message. */
+#define SK_ENOUGH ((sock_status)-1000)
+
 /* Of every context that this thread makes from now on, borrowed; NULL: alone. */
 void sk_comm_set(sk_comm *comm);
 

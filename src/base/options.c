@@ -38,6 +38,8 @@ static const row table[] = {
     {"stream",   FLAG,   "no",   0, 0, "yes|no", "fit: the data stay on the disk: kernels are chosen on a sample of whole trajectories, and passes over all steps fit what was chosen (docs/scale.md)"},
     {"search-rows", COUNT, "auto", 1000, 1e7, "a whole number from 1000 to 10^7, or auto", "stream: steps of the sample (auto: 30000)"},
     {"scratch",  TEXT,   "auto", 0, 0, "a folder", "stream: where the steps are kept while it goes on (auto: TMPDIR, or /var/tmp)"},
+    {"save-plan", TEXT,  "none", 0, 0, "a file that is made, or none", "stream: where what the search on the sample decided is written, for later passes with plan (docs/scale.md)"},
+    {"plan",     TEXT,   "none", 0, 0, "a file, or none", "stream: what the search on the sample of the same data decided before (save-plan): passes alone, and no search; it has all options of the fit (docs/scale.md)"},
     {"missing",  LIST,   "none", 0, 0, "numbers with commas between, or none", "values of states and inputs that stand for a missing one, for example 999 or -9,-99"},
     /* fit */
     {"tune",         FLAG,   "yes",  0, 0, "yes|no", "choose kernels and penalties by cross-validation; no: the plain estimator with what is given"},
@@ -124,6 +126,24 @@ void sock_options_free(sock_options *opts)
     if (!opts) return;
     for (size_t i = 0; i < ROWS; i++) sk_free(opts->value[i]);
     sk_free(opts);
+}
+
+sock_status sk_options_copy(sock_context *ctx, const sock_options *opts, sock_options **out)
+{
+    sock_options *copy = sk_alloc(ctx, 1, sizeof *copy);
+    if (!copy) return SOCK_ENOMEM;
+    for (size_t i = 0; opts && i < ROWS; i++) {
+        if (!opts->value[i] || (copy->value[i] = sk_strdup(ctx, opts->value[i]))) continue;
+        sock_options_free(copy);
+        return SOCK_ENOMEM;
+    }
+    if (opts) {
+        copy->drift_kernel = opts->drift_kernel;
+        copy->drift_kernel_user = opts->drift_kernel_user;
+        copy->validation = opts->validation;
+    }
+    *out = copy;
+    return SOCK_OK;
 }
 
 static bool is_choice(const char *allowed, const char *value)

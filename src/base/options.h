@@ -13,6 +13,9 @@ size_t sk_option_count(const sock_options *opts, const char *key);  /* 0 for "au
 bool sk_option_flag(const sock_options *opts, const char *key);
 bool sk_option_is_set(const sock_options *opts, const char *key); /* the user gave it */
 
+/* Of all that is set; freed with sock_options_free. */
+sock_status sk_options_copy(sock_context *ctx, const sock_options *opts, sock_options **out);
+
 /* The user's own drift kernel, or NULL. */
 sock_matrix_kernel_fn sk_option_drift_kernel(const sock_options *opts, void **user);
 

@@ -125,7 +125,7 @@ static json_t *describe_inputs(const sk_structure *structure)
     return list;
 }
 
-static sock_status describe_model(sk_saving *s, const sock_model *model, json_t *description)
+sock_status sk_save_terms(sk_saving *s, const sock_model *model, json_t *description)
 {
     json_t *state = json_array(), *drift = json_array(), *diffusion = json_array();
     for (size_t k = 0; k < model->d; k++) json_array_append_new(state, json_string(model->structure->state[k]));
@@ -143,6 +143,15 @@ static sock_status describe_model(sk_saving *s, const sock_model *model, json_t 
     return model->spread ? sk_save_spread(s, model, description) : SOCK_OK;
 }
 
+void sk_saving_clear(sk_saving *s)
+{
+    for (size_t i = 0; i < s->list_count; i++) sk_free(s->lists[i]);
+    for (size_t i = 0; i < s->owned_count; i++) sk_free(s->owned[i]);
+    sk_free(s->lists);
+    sk_free(s->owned);
+    sk_tensors_clear(&s->tensors);
+}
+
 sock_status sock_model_save(sock_context *ctx, const sock_model *model, const char *path)
 {
     if (!ctx) return SOCK_EUSAGE;
@@ -154,7 +163,7 @@ sock_status sock_model_save(sock_context *ctx, const sock_model *model, const ch
     json_t *description = json_object();
     char *text = NULL;
     const double *noise = sk_structure_is_plain(model->structure) ? NULL : model->structure->noise;
-    sock_status status = describe_model(&s, model, description);
+    sock_status status = sk_save_terms(&s, model, description);
     if (status >= 0 && noise) status = sk_tensors_add(ctx, &s.tensors, NOISE, model->d, model->d, noise);
     if (status >= 0) {
         text = json_dumps(description, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -166,11 +175,7 @@ sock_status sock_model_save(sock_context *ctx, const sock_model *model, const ch
     }
     free(text);
     json_decref(description);
-    for (size_t i = 0; i < s.list_count; i++) sk_free(s.lists[i]);
-    for (size_t i = 0; i < s.owned_count; i++) sk_free(s.owned[i]);
-    sk_free(s.lists);
-    sk_free(s.owned);
-    sk_tensors_clear(&s.tensors);
+    sk_saving_clear(&s);
     return status;
 }
 
@@ -455,8 +460,7 @@ static sock_status load_order(sk_loading *l, json_t *order)
     return SOCK_OK;
 }
 
-/* spread: NULL where there is none. */
-static sock_status load_terms(sk_loading *l, json_t *description, json_t *spread)
+sock_status sk_load_terms(sk_loading *l, json_t *description, json_t *spread)
 {
     size_t i;
     json_t *entry, *drift = json_object_get(description, "drift"),
@@ -500,7 +504,7 @@ static sock_status load(sk_loading *l, const char *bytes, size_t size)
     json_t *description = json_loads(metadata(l, "model"), JSON_REJECT_DUPLICATES, NULL);
     json_t *info = json_loads(metadata(l, "info"), JSON_REJECT_DUPLICATES, NULL);
     sock_status status = json_is_object(description) && json_is_object(info)
-                             ? load_terms(l, description, second ? json_object_get(description, "spread") : NULL)
+                             ? sk_load_terms(l, description, second ? json_object_get(description, "spread") : NULL)
                              : sk_bad_model(l, "its description is not JSON", NULL);
     if (status >= 0) status = sk_model_set_info(l->ctx, l->model, info, NULL);
     json_decref(description);

@@ -23,6 +23,10 @@ double *sk_save_own(sk_saving *s, size_t rows, size_t cols);
 /* A drift term: its arrays, and its entry at the end of the list. */
 sock_status sk_save_drift(sk_saving *s, const char *room, const sk_drift_term *term, size_t i, json_t *list);
 
+/* All terms of a model: their arrays, and what they are. */
+sock_status sk_save_terms(sk_saving *s, const sock_model *model, json_t *description);
+void sk_saving_clear(sk_saving *s);
+
 typedef struct sk_loading {
     sock_context *ctx;
     const char *path;
@@ -39,6 +43,18 @@ const sk_tensor *sk_find_array(const sk_loading *l, const char *room, size_t i, 
 sock_status sk_take_array(sk_loading *l, const char *room, size_t i, const char *what, size_t rows, size_t cols,
                           double **out);
 sock_status sk_load_drift(sk_loading *l, const char *room, size_t i, json_t *entry, sk_drift_term **out);
+
+/* The model of a description, with all arrays; it stays with l, on failure too. spread: NULL where there is none. */
+sock_status sk_load_terms(sk_loading *l, json_t *description, json_t *spread);
+
+/* ---- modeljson.c: a model inside a JSON text, to the last bit: {"description": ..., "arrays": {NAME: [[...], ...]}}
+ * ----
+ */
+
+sock_status sk_model_to_json(sock_context *ctx, const sock_model *model, json_t **out);
+
+/* SOCK_EINPUT with the reason, which begins with `place`: where in which file the object stands. */
+sock_status sk_model_of_json(sock_context *ctx, const char *place, json_t *value, sock_model **out);
 
 /* ---- spreadfile.c: of a model with a spread, the key `spread` of the description and its arrays ---- */
 

@@ -1,5 +1,6 @@
 /* search.c - walks over the stages of stages.c; then the model, and what is told of it. */
 #include "tune/inputchoice.h"
+#include "tune/plan.h"
 #include "tune/quiet.h"
 #include "tune/scaling.h"
 #include "tune/searchspread.h"
@@ -12,7 +13,7 @@
 static sock_status run_stage(sk_search *s, const sk_stage *stage)
 {
     const sock_status status = stage->run(s, stage);
-    if (status != SOCK_ENUMERIC || !sk_free_choice(s) || s->fell_back) return status;
+    if (status != SOCK_ENUMERIC || !sk_free_choice(s) || s->fell_back || !s->constant_drift) return status;
     sk_begin(s->ctx);
     sk_fall_back(s);
     return SOCK_OK;
@@ -25,11 +26,19 @@ static bool is_wanted(const sk_search *s, const sk_stage *stage)
     return (!s->fell_back || of_constants) && (!stage->wanted || stage->wanted(s));
 }
 
+/* What a plan says of the sample is not done again. */
+static const sk_stage *first_stage(const sk_search *s)
+{
+    const sk_stage *stage = sk_stages;
+    while (s->spec->plan && stage->run != sk_stage_all_rows) stage++;
+    return stage;
+}
+
 /* A stage that the budget leaves out takes the later ones of its group along. */
 static sock_status walk(sk_search *s)
 {
     int skipped = 0;
-    for (const sk_stage *stage = sk_stages; stage < sk_stages + sk_stage_count; stage++) {
+    for (const sk_stage *stage = first_stage(s); stage < sk_stages + sk_stage_count; stage++) {
         if (!is_wanted(s, stage) || (stage->group && stage->group == skipped)) continue;
         if (stage->group && sk_search_leave_out(s, stage->name)) {
             skipped = stage->group;
@@ -65,7 +74,7 @@ static void forget_clocks(const sk_search *s)
     sk_numbers *grain = &s->told->grain;
     bool any = false;
     for (size_t k = 0; k < grain->count; k++) {
-        if (sk_is_clock(s->rows, k)) grain->value[k] = 0;
+        if (sk_is_clock(sk_transitions_in_memory(s->rows), k)) grain->value[k] = 0;
         any |= grain->value[k] > 0;
     }
     if (any || !grain->count) return;
@@ -92,13 +101,20 @@ static sock_status name_inputs(const sk_search *s, sock_model *model)
     return status;
 }
 
+/* What there is before the first stage. */
+static sock_status begin(sk_search *s)
+{
+    if (s->spec->plan) return sk_plan_take(s);
+    SK_TRY(sk_constant_score(s));
+    if (!sk_too_few(s->rows->n) || !sk_free_choice(s)) return SOCK_OK;
+    s->told->too_few = true;
+    sk_fall_back(s);
+    return SOCK_OK;
+}
+
 static sock_status run(sk_search *s, sock_model **out)
 {
-    SK_TRY(sk_constant_score(s));
-    if (sk_too_few(s->rows->n) && sk_free_choice(s)) {
-        s->told->too_few = true;
-        sk_fall_back(s);
-    }
+    SK_TRY(begin(s));
     SK_TRY(walk(s));
     if (s->spec->after && !s->spec->stream && !s->spec->data->inputs) SK_TRY(s->spec->after(s, out));
     if (!*out) {

@@ -1,4 +1,4 @@
-/* streamrows.c - see streamrows.h. Memory: some 30 bytes a trajectory, and the sample. */
+/* streamrows.c - see streamrows.h. Memory: some 50 bytes a trajectory, and the sample. */
 #include "tune/streamrows.h"
 
 #include "base/comm.h"
@@ -16,7 +16,7 @@
 
 /* What is known of a trajectory. */
 typedef struct known {
-    uint64_t hash; /* of its states */
+    uint64_t hash, times; /* of its states; of its times */
     size_t steps;
     size_t before; /* steps of those before it, in their order; a copy has its original's. In pieces alone */
     unsigned fold, cluster;
@@ -70,9 +70,14 @@ void sk_stream_free(sk_stream *s)
 
 sk_stream_told sk_stream_tell(const sk_stream *s)
 {
-    uint64_t hash = SK_HASH_START;
-    for (size_t j = 0; j < s->trajectories; j++) hash = sk_hash(hash, &s->of[j].hash, sizeof s->of[j].hash);
-    return (sk_stream_told){s->steps, s->points, s->with_points, hash, s->sampled, s->left_out, s->low, s->high};
+    uint64_t hash = SK_HASH_START, digest = SK_HASH_START;
+    for (size_t j = 0; j < s->trajectories; j++) {
+        hash = sk_hash(hash, &s->of[j].hash, sizeof s->of[j].hash);
+        digest = sk_hash(digest, &s->of[j].times, sizeof s->of[j].times);
+    }
+    digest = sk_hash(digest, &hash, sizeof hash);
+    return (sk_stream_told){s->steps,   s->points,   s->with_points, hash,   digest,
+                            s->sampled, s->left_out, s->low,         s->high};
 }
 
 const sock_data *sk_stream_sample(const sk_stream *s) { return s->sample; }
@@ -108,6 +113,7 @@ static sock_status survey_chunk(sock_context *ctx, void *arg, const sk_chunk *ch
         const size_t points = sk_data_length(data, j);
         const bool goes_on = j == 0 && chunk->before > 0;
         k->hash = sk_hash(k->hash, data->x + data->first[j] * s->d, points * s->d * sizeof(double));
+        k->times = sk_hash(k->times, data->t + data->first[j], points * sizeof(double));
         k->steps += points - 1;
         s->steps += points - 1;
         s->points += points - goes_on;
@@ -352,7 +358,7 @@ sock_status sk_stream_new(sock_context *ctx, const sk_source *source, const char
     s->scratch = sk_strdup(ctx, scratch);
     s->of = sk_alloc(ctx, s->trajectories, sizeof *s->of);
     sock_status status = s->scratch && s->of ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t j = 0; status >= 0 && j < s->trajectories; j++) s->of[j].hash = SK_HASH_START;
+    for (size_t j = 0; status >= 0 && j < s->trajectories; j++) s->of[j].hash = s->of[j].times = SK_HASH_START;
     if (status >= 0) status = sk_source_each(ctx, source, "survey", false, survey_chunk, s);
     if (status >= 0 && s->steps == 0)
         status = sk_fail(ctx, SOCK_EINPUT, "%s: no trajectory has two points, so there is no interval to learn from",

@@ -22,7 +22,7 @@ void sk_stream_free(sk_stream *stream);
 /* What was counted. */
 typedef struct sk_stream_told {
     size_t steps, points, trajectories; /* trajectories: with a point */
-    uint64_t hash;                      /* of all, in their order */
+    uint64_t hash, digest;              /* of all, in their order: of their states; of their times, too */
     size_t sampled;                     /* steps of the sample */
     size_t left_out;          /* of all: wild ones, and those at rest on a bound; known once the rows are stored */
     const double *low, *high; /* of each state */

@@ -272,6 +272,7 @@ uint64_t sk_trial_rates(const sk_trial *t)
 {
     const size_t order = sk_trial_order(t), systems = sk_trial_systems(t);
     uint64_t bits = 0;
+    if (!t->map) return t->remembered_rates;
     if (!t->learned || !sk_features_separate(t->map) || t->p > 8 * sizeof bits) return 0;
     for (size_t i = 0; i < t->folds * systems * order; i++) {
         const size_t own = i % order;

@@ -62,6 +62,7 @@ typedef struct sk_trial {
     double gap;   /* diffusion: largest relative gap of the fits to all rows */
     sk_psd_bounds whole; /* of the fits to all rows, added up; before reweighting and polish */
     bool converged, polished;
+    uint64_t remembered_rates; /* of a trial without features, of which no more is known than the best penalty */
     double seconds;
 } sk_trial;
 

@@ -30,13 +30,19 @@ typedef struct sk_inputs {
 /* What is asked about measurement noise. Nothing: neither noise nor long steps are looked at. */
 typedef enum sk_noise_choice { SK_ASK_NOTHING, SK_ASK_NONE, SK_ASK_AUTO, SK_ASK_DIAGONAL, SK_ASK_FULL } sk_noise_choice;
 
+struct sk_plan;   /* plan.h */
 struct sk_search; /* a search whose stages are done: searchstate.h */
 
 typedef struct sk_tune_spec {
     const sock_data *data;
     struct sk_stream
-        *stream;     /* the data are its sample, and all rows come from it (streamrows.h); NULL: they are all */
-    bool leave_wild; /* of a stream: wild steps of all rows take no part */
+        *stream; /* the data are its sample, and all rows come from it (streamrows.h); NULL: they are all */
+    struct sk_plan
+        *plan; /* of a stream: what was decided on its sample before, in place of the search; NULL: nothing */
+    /* What a stream decided on its sample is handed over (with `keeper`) before the passes. NULL: it is not wanted. */
+    sock_status (*keep_plan)(void *keeper, struct sk_plan *plan);
+    void *keeper;
+    bool leave_wild;              /* of a stream: wild steps of all rows take no part */
     const sock_data *validation;  /* NULL: cross-validation on the data */
     const bool *wild, *wild_held; /* points of each: the step that begins there takes no part; NULL: all do */
     size_t folds;                 /* 0: 6 */
