@@ -64,12 +64,13 @@ static void restart_with_fast_blas(char **arguments)
 }
 
 /* Blocks of rows take the same large pieces of memory again and again: they are kept, and not given back to the system
- * and cleared by it each time, a seventh of the time of a fit in many dimensions. */
+ * and cleared by it each time, a seventh of the time of a fit in many dimensions. Nothing is mapped: pieces of more
+ * than 32 MB would be, whatever M_MMAP_THRESHOLD says. */
 static void keep_memory(void)
 {
 #if defined(__GLIBC__)
-    enum { MAPPED = 32 << 20, KEPT = 256 << 20 };
-    mallopt(M_MMAP_THRESHOLD, MAPPED);
+    enum { KEPT = 256 << 20 };
+    mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, KEPT);
 #endif
 }

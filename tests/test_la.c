@@ -54,7 +54,8 @@ static void slow_gemm(sk_op op_a, sk_op op_b, size_t m, size_t n, size_t k, doub
         }
 }
 
-static const size_t shapes[][3] = {{1, 1, 1}, {3, 5, 4}, {17, 2, 9}, {40, 33, 1}, {5, 7, 0}, {150, 130, 120}};
+static const size_t shapes[][3] = {{1, 1, 1},       {3, 5, 4},   {17, 2, 9},  {40, 33, 1}, {5, 7, 0},
+                                   {150, 130, 120}, {1, 19, 13}, {2, 37, 21}, {3, 50, 61}, {4, 9, 17}};
 
 enum { SHAPES = sizeof shapes / sizeof *shapes, PAD = 3 };
 
@@ -64,12 +65,12 @@ static void test_la__gemm_is_the_slow_product(void **state)
     (void)state;
     for (size_t s = 0; s < SHAPES; s++)
         for (int ops = 0; ops < 4; ops++)
-            for (int with_beta = 0; with_beta < 2; with_beta++) {
+            for (int with_beta = 0; with_beta < 3; with_beta++) {
                 size_t m = shapes[s][0], n = shapes[s][1], k = shapes[s][2], most = m + n + k;
                 sk_op op_a = ops & 1 ? SK_TRANSPOSED : SK_PLAIN, op_b = ops & 2 ? SK_TRANSPOSED : SK_PLAIN;
                 size_t lda = (op_a == SK_PLAIN ? k : m) + PAD, ldb = (op_b == SK_PLAIN ? n : k) + PAD, ldc = n + PAD;
                 double *a = numbers(most * lda), *b = numbers(most * ldb), *c = numbers(m * ldc);
-                double *expected = copy_of(m * ldc, c), beta = with_beta ? -0.5 : 0;
+                double *expected = copy_of(m * ldc, c), beta = with_beta == 2 ? 1 : with_beta ? -0.5 : 0;
                 if (!with_beta) c[0] = NAN; /* beta 0 forgets what was there */
                 sk_gemm(ctx, op_a, op_b, m, n, k, 1.5, a, lda, b, ldb, beta, c, ldc);
                 slow_gemm(op_a, op_b, m, n, k, 1.5, a, lda, b, ldb, beta, expected, ldc);
@@ -123,7 +124,7 @@ static void test_la__gemv_is_the_slow_product(void **state)
     (void)state;
     for (size_t s = 0; s < SHAPES; s++)
         for (int o = 0; o < 2; o++)
-            for (int with_beta = 0; with_beta < 2; with_beta++) {
+            for (int with_beta = 0; with_beta < 3; with_beta++) {
                 size_t m = shapes[s][0], n = shapes[s][2], lda = n + PAD, rows = o ? n : m, cols = o ? m : n;
                 sk_op op = o ? SK_TRANSPOSED : SK_PLAIN;
                 double *a = numbers(m * lda), *x = numbers(cols), *y = numbers(rows), beta = with_beta ? 3 : 0;

@@ -741,14 +741,14 @@ sock_status sk_svec_integrate(sock_context *ctx, size_t d, size_t p, bool diagon
         return SOCK_ENOMEM;
     }
     for (size_t s = 0; s < systems; s++) blocks_of(dim, p, q + s * order * order, x + s * pairs * count);
-    sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, n, columns, count, 1, b, count, x, count, 0, values, columns);
+    sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, columns, n, count, 1, x, count, b, count, 0, values, n);
     memset(out, 0, n * d * d * sizeof *out);
     for (size_t i = 0; i < n; i++) {
         double *a = out + i * d * d;
-        const double *value = values + i * columns;
-        for (size_t s = 0; diagonal && s < d; s++) a[s * d + s] = value[s] > 0 ? value[s] : 0;
+        const double *value = values + i;
+        for (size_t s = 0; diagonal && s < d; s++) a[s * d + s] = fmax(value[s * n], 0);
         for (size_t l = 0, pair = 0; !diagonal && l < d; l++)
-            for (size_t k = 0; k <= l; k++, pair++) a[k * d + l] = a[l * d + k] = value[pair];
+            for (size_t k = 0; k <= l; k++, pair++) a[k * d + l] = a[l * d + k] = value[pair * n];
     }
     sk_free(values);
     sk_free(x);

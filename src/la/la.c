@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "la.h"
 #include "choleskypanels.h"
+#include "fewrows.h"
 
 #include <assert.h>
 #include <cblas.h>
@@ -41,12 +42,14 @@ static sock_status fits_blas(sock_context *ctx, size_t size)
                    size);
 }
 
+static const double THREADED_FLOPS = 2e7; /* speed only */
+
 /* Two threads pay from some ten million operations on (waiting OpenMP threads spin, and take the processor from
  * others); the setting belongs to the calling thread, and is put back. */
 static int blas_threads_begin(sock_context *ctx, double flops)
 {
     int before = omp_get_max_threads();
-    int wanted = flops < 2e7 || sk_in_worker() ? 1 : sock_threads(ctx);
+    int wanted = flops < THREADED_FLOPS || sk_in_worker() ? 1 : sock_threads(ctx);
     wanted = SK_MIN(wanted, omp_get_thread_limit()); /* threads of a product wait for each other: all or none */
     if (wanted != before) omp_set_num_threads(wanted);
     return before;
@@ -60,7 +63,13 @@ void sk_gemm(sock_context *ctx, sk_op op_a, sk_op op_b, size_t m, size_t n, size
              size_t lda, const double *b, size_t ldb, double beta, double *c, size_t ldc)
 {
     if (!m || !n) return;
-    int before = blas_threads_begin(ctx, 2.0 * (double)m * (double)n * (double)k);
+    const double flops = 2.0 * (double)m * (double)n * (double)k;
+    const bool turned_a = op_a == SK_TRANSPOSED, turned_b = op_b == SK_TRANSPOSED, add = beta == 1;
+    if (m <= SK_FEW_ROWS && !(turned_a && turned_b) && (add || beta == 0) && flops < THREADED_FLOPS) {
+        sk_few_rows(&(sk_few){m, n, k, turned_a, turned_b, add, alpha, a, lda, b, ldb, c, ldc});
+        return;
+    }
+    int before = blas_threads_begin(ctx, flops);
     cblas_dgemm(CblasRowMajor, cblas_op(op_a), cblas_op(op_b), blas_int(m), blas_int(n), blas_int(k), alpha, a,
                 blas_int(SK_MAX(lda, 1)), b, blas_int(SK_MAX(ldb, 1)), beta, c, blas_int(ldc));
     blas_threads_end(before);
