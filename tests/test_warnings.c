@@ -126,7 +126,7 @@ static sock_status record_odd(sock_context *context, void *arg)
     const sk_wild wild = {.count = 5, .named = 2, .name = name};
     char *text[] = {(char[]){"y is a copy of x"}};
     sk_angle angle = {0, (char[]){"x goes round"}};
-    const sk_courses courses = {1, text, true, 1, &angle};
+    const sk_courses courses = {1, text, true, 1, 1, &angle};
     sk_record r;
     sk_record_init(&r);
     const sock_status status = sk_record_odd(context, &r, data, &wild, true, &courses);

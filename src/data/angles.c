@@ -42,6 +42,17 @@ static size_t within(const range *r)
     return count;
 }
 
+static sock_status keep(sock_context *ctx, const range *r, size_t count, sk_courses *out)
+{
+    SK_TRY(sk_grow(ctx, &out->angle, &out->capacity, out->angles + 1, sizeof *out->angle));
+    char *text =
+        sk_format(ctx, "%s goes from one end of its range to the other in a single step, %zu times by about %.3g",
+                  r->data->state[r->k], count, r->width);
+    if (!text) return SOCK_ENOMEM;
+    out->angle[out->angles++] = (sk_angle){r->k, text};
+    return SOCK_OK;
+}
+
 /* Jumps between the ends of the range; 0: it is none of an angle. */
 static size_t jumps(range *r)
 {
@@ -64,18 +75,10 @@ static size_t jumps(range *r)
 sock_status sk_angles_find(sock_context *ctx, const sock_data *data, sk_courses *out)
 {
     range r = {.data = data, .step = sk_doubles_unset(ctx, SK_MAX(data->points, 1), 1)};
-    out->angle = sk_alloc(ctx, SK_MAX(data->d, 1), sizeof *out->angle);
-    sock_status status = r.step && out->angle ? SOCK_OK : SOCK_ENOMEM;
+    sock_status status = r.step ? SOCK_OK : SOCK_ENOMEM;
     for (r.k = 0; status >= 0 && r.k < data->d; r.k++) {
         const size_t count = jumps(&r);
-        if (!count) continue;
-        sk_angle *found = &out->angle[out->angles];
-        found->state = r.k;
-        found->text =
-            sk_format(ctx, "%s goes from one end of its range to the other in a single step, %zu times by about %.3g",
-                      data->state[r.k], count, r.width);
-        status = found->text ? SOCK_OK : SOCK_ENOMEM;
-        out->angles += status >= 0;
+        if (count) status = keep(ctx, &r, count, out);
     }
     sk_free(r.step);
     return status;

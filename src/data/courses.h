@@ -15,7 +15,7 @@ typedef struct sk_courses {
     size_t count;
     char **text; /* a sentence for each state that follows from others, without a full stop: "y is a copy of x" */
     bool smooth; /* every other state is smooth */
-    size_t angles;
+    size_t angles, capacity;
     sk_angle *angle;
 } sk_courses;
 
