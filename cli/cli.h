@@ -37,9 +37,9 @@ typedef struct cli_verb {
     int (*run)(int count, char **arguments);
 } cli_verb;
 
-extern const cli_verb verb_fit, verb_plan, verb_eval, verb_simulate, verb_score, verb_check, verb_explain, verb_smooth,
-    verb_plot, verb_report, verb_info, verb_convert, verb_split, verb_dataset, verb_compare, verb_experiment,
-    verb_version, verb_options;
+extern const cli_verb verb_fit, verb_plan, verb_pass, verb_merge, verb_eval, verb_simulate, verb_score, verb_check,
+    verb_explain, verb_smooth, verb_plot, verb_report, verb_info, verb_convert, verb_split, verb_dataset, verb_compare,
+    verb_experiment, verb_version, verb_options;
 
 /* All verbs that the overview shows, NULL at the end. */
 extern const cli_verb *const cli_verbs[];

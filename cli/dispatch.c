@@ -14,10 +14,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-const cli_verb *const cli_verbs[] = {
-    &verb_fit,    &verb_eval,    &verb_simulate, &verb_score,      &verb_check,   &verb_explain,
-    &verb_smooth, &verb_plot,    &verb_report,   &verb_info,       &verb_convert, &verb_plan,
-    &verb_split,  &verb_dataset, &verb_compare,  &verb_experiment, &verb_version, NULL};
+const cli_verb *const cli_verbs[] = {&verb_fit,     &verb_eval,    &verb_simulate,   &verb_score,   &verb_check,
+                                     &verb_explain, &verb_smooth,  &verb_plot,       &verb_report,  &verb_info,
+                                     &verb_convert, &verb_plan,    &verb_pass,       &verb_merge,   &verb_split,
+                                     &verb_dataset, &verb_compare, &verb_experiment, &verb_version, NULL};
 
 static void print_overview(FILE *stream)
 {

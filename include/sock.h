@@ -251,6 +251,19 @@ SOCK_API sock_status sock_fit_files(sock_context *ctx, size_t count, const char 
 SOCK_API sock_status sock_plan_files(sock_context *ctx, size_t count, const char *const *paths,
                                      const sock_options *opts, const char *path);
 
+/* A pass of a fit by such a plan over part 1 .. parts of the steps, for processes that do not know each other. sums:
+ * what all have summed up before (of sock_merge), NULL for the first pass. out: the sums of this part, and after the
+ * last pass the model, of each part the same. */
+SOCK_API sock_status sock_pass(sock_context *ctx, const char *plan, const char *sums, size_t count,
+                               const char *const *paths, const sock_options *opts, size_t part, size_t parts,
+                               const char *out);
+
+/* All parts of a pass put together: into next, for the next pass; or (*done = 1) after the last one the model into out.
+ * The model has the bytes of the fit by one process. SOCK_EINPUT for parts of other plans or passes, missing ones, and
+ * files that are not whole. */
+SOCK_API sock_status sock_merge(sock_context *ctx, const char *plan, size_t count, const char *const *parts,
+                                const char *next, const char *out, int *done);
+
 /* Data to judge the candidates of the search on, in place of cross-validation; borrowed until the fit is over. NULL
  * takes it back. */
 SOCK_API sock_status sock_options_set_validation(sock_context *ctx, sock_options *opts, const sock_data *validation);

@@ -247,6 +247,8 @@ PROTOTYPES = {
     "sock_data_read_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, _OUT]),
     "sock_data_convert": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, c_int, c_char_p]),
     "sock_fit_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, _OUT]),
+    "sock_pass": (c_int, [_H, c_char_p, c_char_p, c_size_t, POINTER(c_char_p), _H, c_size_t, c_size_t, c_char_p]),
+    "sock_merge": (c_int, [_H, c_char_p, c_size_t, POINTER(c_char_p), c_char_p, c_char_p, POINTER(c_int)]),
     "sock_plan_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, c_char_p]),
     "sock_data_from_arrays": (
         c_int,

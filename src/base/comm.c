@@ -11,6 +11,18 @@ void sk_comm_set(sk_comm *comm) { of_new_contexts = comm; }
 
 sk_comm *sk_comm_of_new(void) { return of_new_contexts; }
 
+sk_comm *sk_comm_swap(sock_context *ctx, sk_comm *comm)
+{
+    sk_comm *before = ctx->comm;
+    ctx->comm = comm;
+    return before;
+}
+
+sk_foresight sk_foresee(const sock_context *ctx)
+{
+    return ctx->comm && ctx->comm->foresee ? ctx->comm->foresee(ctx->comm) : SK_UNKNOWN_SUMS;
+}
+
 int sk_rank(const sock_context *ctx) { return ctx->comm ? ctx->comm->rank : 0; }
 int sk_ranks(const sock_context *ctx) { return ctx->comm ? ctx->comm->size : 1; }
 

@@ -10,6 +10,10 @@
 
 #include "base.h"
 
+/* What is known of the next sums: nothing, so the pass is made; all of them, so it is left out; and nothing that could
+ * still be used, since the last ones wait for other processes: the work ends here with SK_ENOUGH. */
+typedef enum sk_foresight { SK_UNKNOWN_SUMS, SK_KNOWN_SUMS, SK_WAITING_SUMS } sk_foresight;
+
 /* What a guest brings. Both calls are made by all processes, in the same order. */
 typedef struct sk_comm {
     int rank, size;
@@ -18,6 +22,9 @@ typedef struct sk_comm {
     /* The worst of all statuses (the lowest failure, else the highest caveat) with the message of the first who has it;
      * *left: whether anybody leaves. message: room for so many bytes. */
     int (*agree)(struct sk_comm *comm, int status, bool leaving, char *message, size_t room, bool *left);
+    /* Asked before a pass over rows, of which all that remains are the sums behind the next agreement. NULL: never
+     * known. */
+    sk_foresight (*foresee)(const struct sk_comm *comm);
     bool over; /* the others have left, or been left */
 } sk_comm;
 
@@ -26,6 +33,11 @@ typedef struct sk_comm {
 
 /* Of every context that this thread makes from now on, borrowed; NULL: alone. */
 void sk_comm_set(sk_comm *comm);
+
+/* In place of that of a context, which is answered. */
+sk_comm *sk_comm_swap(sock_context *ctx, sk_comm *comm);
+
+sk_foresight sk_foresee(const sock_context *ctx);
 
 int sk_rank(const sock_context *ctx);
 int sk_ranks(const sock_context *ctx);

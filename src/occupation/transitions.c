@@ -365,7 +365,10 @@ static sock_status fail_in_order(sock_context *ctx, visiting *w, sock_status sta
 sock_status sk_blocks_each(sock_context *ctx, const sk_transitions *t, bool apart, sk_block_fn work, void *arg)
 {
     visiting w = {ctx, t, work, arg};
+    const sk_foresight next = t->store ? sk_foresee(ctx) : SK_UNKNOWN_SUMS;
     sock_status status = SOCK_OK;
+    if (next == SK_WAITING_SUMS) return SK_ENOUGH;
+    if (next == SK_KNOWN_SUMS) return sk_together(ctx, SOCK_OK);
     if (apart) status = sk_parallel_for(ctx, t->blocks, 1, visit_some, &w);
     if (status == SOCK_ENUMERIC && sk_workers(ctx) > 1) status = fail_in_order(ctx, &w, status);
     if (t->store) status = sk_together(ctx, status);

@@ -138,7 +138,8 @@ static sock_status list_candidates(sk_search *s, const sk_plan *p)
     if (p->fell_back) spec.drift = spec.diffusion = "constant";
     SK_TRY(sk_candidates_new(s->ctx, &spec, s->rows, false, &s->list));
     if (p->fell_back) s->list.drift[0].free = p->free;
-    for (size_t i = 0; i < p->constants && s->list.drifts < SK_MOST; i++) SK_TRY(sk_list_free_constant(s, &s->list, &place));
+    for (size_t i = 0; i < p->constants && s->list.drifts < SK_MOST; i++)
+        SK_TRY(sk_list_free_constant(s, &s->list, &place));
     return SOCK_OK;
 }
 
