@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "axes.h"
 
+#include "units.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,58 +84,133 @@ static void unit_label(int exponent, size_t size, char *text)
     snprintf(text + used, size - (size_t)used, "]");
 }
 
+/* ---- Marks ---- */
+
+static tick_marks even_marks(double low, double high, int wanted)
+{
+    const ticks t = ticks_of(low, high, wanted);
+    tick_marks m = {.count = t.count, .exponent = t.exponent};
+    for (int i = 0; i < t.count; i++) {
+        m.at[i] = (double)(t.first + i) * t.step;
+        ticks_label(&t, i, sizeof m.label[i], m.label[i]);
+    }
+    return m;
+}
+
+/* The round numbers of a set, times powers of ten from one to the next of every `apart`, whose logarithms are within
+ * low..high; 0: there are more than `most`. */
+static int round_marks(const char *digits, int apart, double low, double high, int most, tick_marks *out)
+{
+    const int first = (int)floor(low / log(10)), last = (int)ceil(high / log(10));
+    *out = (tick_marks){.count = 0};
+    for (int power = first; power <= last; power++)
+        for (const char *digit = digits; *digit && power % apart == 0; digit++) {
+            const double at = log(*digit - '0') + power * log(10);
+            if (at < low - 1e-9 || at > high + 1e-9) continue;
+            if (out->count == most) return 0;
+            char *label = out->label[out->count];
+            if (abs(power) > 5)
+                snprintf(label, sizeof *out->label, "%ce%d", *digit, power);
+            else
+                snprintf(label, sizeof *out->label, "%.*f", power < 0 ? -power : 0, (*digit - '0') * pow(10, power));
+            out->at[out->count++] = at;
+        }
+    return 1;
+}
+
+/* Of x at log x. Over less than a decade or so the ticks are even in x. */
+static tick_marks log_marks(double low, double high, int wanted)
+{
+    static const char *const digits[] = {"125", "13", "1", "1", "1", "1"};
+    static const int apart[] = {1, 1, 1, 2, 5, 10};
+    tick_marks m;
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if (round_marks(digits[i], apart[i], low, high, wanted + 2, &m)) break;
+    if (m.count >= 3) return m;
+    m = even_marks(exp(low), exp(high), wanted);
+    for (int i = 0; i < m.count; i++) m.at[i] = m.at[i] > 0 ? log(m.at[i]) : low;
+    return m;
+}
+
+tick_marks marks_of(const char *name, double low, double high, int wanted)
+{
+    const double most = 600; /* e^600 is a number yet */
+    size_t length;
+    if (!unit_inside_log(name, &length) || low < -most || high > most) return even_marks(low, high, wanted);
+    return log_marks(low, high, wanted);
+}
+
 /* ---- Panels ---- */
 
-static void y_ticks(const panel *p, const ticks *t)
+static void y_ticks(const panel *p, const tick_marks *t)
 {
-    char label[48];
     for (int i = 0; i < t->count; i++) {
-        const double y = axis_at(&p->y, (double)(t->first + i) * t->step);
+        const double y = axis_at(&p->y, t->at[i]);
         svg_line(p->s, "grid", (double[]){p->x.from, y}, (double[]){p->x.to, y});
         svg_line(p->s, "spine", (double[]){p->x.from - 4, y}, (double[]){p->x.from, y});
-        ticks_label(t, i, sizeof label, label);
-        svg_text(p->s, "tick", (double[]){p->x.from - 7, y + 4}, SVG_END, 0, label);
+        svg_text(p->s, "tick", (double[]){p->x.from - 7, y + 4}, SVG_END, 0, t->label[i]);
     }
 }
 
-static void x_ticks(const panel *p, const ticks *t)
+static void x_ticks(const panel *p, const tick_marks *t)
 {
-    char label[48];
     for (int i = 0; i < t->count; i++) {
-        const double x = axis_at(&p->x, (double)(t->first + i) * t->step);
+        const double x = axis_at(&p->x, t->at[i]);
         svg_line(p->s, "spine", (double[]){x, p->foot}, (double[]){x, p->foot + 4});
-        ticks_label(t, i, sizeof label, label);
-        svg_text(p->s, "tick", (double[]){x, p->foot + 17}, SVG_MIDDLE, 0, label);
+        svg_text(p->s, "tick", (double[]){x, p->foot + 17}, SVG_MIDDLE, 0, t->label[i]);
     }
+}
+
+/* Whether no label comes near its neighbour. */
+static int labels_fit(const panel *p, const tick_marks *t)
+{
+    for (int i = 1; i < t->count; i++) {
+        const double letters = (double)(svg_length(t->label[i - 1], 0) + svg_length(t->label[i], 0)) / 2;
+        if (7 * letters + 10 > fabs(axis_at(&p->x, t->at[i]) - axis_at(&p->x, t->at[i - 1]))) return 0;
+    }
+    return 1;
 }
 
 /* About a tick for every 40 pixels upwards and, where labels are wide, as many sideways as fit. */
-static ticks x_ticks_that_fit(const panel *p)
+static tick_marks x_marks_that_fit(const panel *p, const char *name)
 {
-    const double width = fabs(p->x.to - p->x.from);
     for (int wanted = 6;; wanted--) {
-        const ticks t = ticks_of(p->x.low, p->x.high, wanted);
-        char first[48], last[48];
-        ticks_label(&t, 0, sizeof first, first);
-        ticks_label(&t, t.count - 1, sizeof last, last);
-        const double letters = (double)fmax((double)svg_length(first, 0), (double)svg_length(last, 0));
-        if (wanted == 2 || (7 * letters + 12) * t.count < width + 40) return t;
+        const tick_marks t = marks_of(name, p->x.low, p->x.high, wanted);
+        if (wanted == 2 || labels_fit(p, &t)) return t;
     }
 }
 
-void panel_frame(const panel *p, const char *title, const char *x_name)
+/* The two axes; unit: of the labels of the y axis. */
+static void draw_axes(const panel *p, const char *x_name, const char *y_name, size_t size, char *unit)
 {
+    char name[256], x_unit[48];
     const int rows = (int)fmax(3, fmin(6, fabs(p->y.to - p->y.from) / 35));
-    const ticks ty = ticks_of(p->y.low, p->y.high, rows), tx = x_ticks_that_fit(p);
-    char unit[48];
+    const tick_marks ty = marks_of(y_name, p->y.low, p->y.high, rows), tx = x_marks_that_fit(p, x_name);
     y_ticks(p, &ty);
     x_ticks(p, &tx);
     svg_line(p->s, "spine", (double[]){p->x.from, p->y.from}, (double[]){p->x.from, p->y.to});
     svg_line(p->s, "spine", (double[]){p->x.from, p->foot}, (double[]){p->x.to, p->foot});
-    unit_label(ty.exponent, sizeof unit, unit);
+    unit_label(tx.exponent, sizeof x_unit, x_unit);
+    unit_label(ty.exponent, size, unit);
+    unit_of_axis(x_name, sizeof name, name);
+    svg_label(p->s, "", (double[]){(p->x.from + p->x.to) / 2, p->foot + 34}, SVG_MIDDLE, 36, name, x_unit);
+}
+
+void panel_frame(const panel *p, const char *title, const char *x_name)
+{
+    char unit[48], name[256];
+    draw_axes(p, x_name, title, sizeof unit, unit);
+    unit_of_axis(title, sizeof name, name);
+    svg_label(p->s, "panel", (double[]){p->x.from, p->y.to - 10}, SVG_START, 36, name, unit);
+}
+
+void panel_plane(const panel *p, const char *title, const char *x_name, const char *y_name)
+{
+    char unit[48], name[256];
+    draw_axes(p, x_name, y_name, sizeof unit, unit);
+    unit_of_axis(y_name, sizeof name, name);
     svg_label(p->s, "panel", (double[]){p->x.from, p->y.to - 10}, SVG_START, 36, title, unit);
-    unit_label(tx.exponent, sizeof unit, unit);
-    svg_label(p->s, "", (double[]){(p->x.from + p->x.to) / 2, p->foot + 34}, SVG_MIDDLE, 36, x_name, unit);
+    svg_text_up(p->s, "", (double[]){p->x.from - 52, (p->y.from + p->y.to) / 2}, 36, name);
 }
 
 void panel_zero(const panel *p)

@@ -34,6 +34,16 @@ typedef struct ticks {
 ticks ticks_of(double low, double high, int wanted);
 void ticks_label(const ticks *t, int index, size_t size, char *text);
 
+/* Where ticks stand and what they say. name: of what the axis shows; where it is log(x) the labels are round numbers of
+ * x, at their logarithms. */
+typedef struct tick_marks {
+    int count, exponent; /* labels are in units of 10^exponent */
+    double at[TICKS_MOST];
+    char label[TICKS_MOST][32];
+} tick_marks;
+
+tick_marks marks_of(const char *name, double low, double high, int wanted);
+
 /* A plot area. foot: where the ticks of the x axis hang, y.from or lower. */
 typedef struct panel {
     svg *s;
@@ -41,9 +51,12 @@ typedef struct panel {
     double foot;
 } panel;
 
-/* Grid lines and axes with their ticks; title above on the left, name of the x axis below in the middle, each with the
- * power of ten that the labels of its axis are in. */
+/* Grid lines and axes with their ticks; title above on the left, which names the y axis where it is a state, name of
+ * the x axis below in the middle, each with the power of ten that the labels of its axis are in. */
 void panel_frame(const panel *p, const char *title, const char *x_name);
+
+/* The same of a plane: the name of the y axis reads upwards beside it. */
+void panel_plane(const panel *p, const char *title, const char *x_name, const char *y_name);
 
 /* A horizontal line at 0, where 0 is in range. */
 void panel_zero(const panel *p);

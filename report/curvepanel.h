@@ -15,6 +15,7 @@ typedef struct curve_set {
     const dots *dots;     /* of the data; NULL: none */
     size_t values;        /* of the data along the axis, at least one, */
     const double *sorted; /* sorted */
+    const char *state;    /* whose name the x axis has */
     int from_zero;        /* the axis shows 0: what cannot be negative */
 } curve_set;
 

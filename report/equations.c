@@ -239,9 +239,11 @@ static void put_told(FILE *out, const rep_facts *f, size_t k)
     }
     page_text(out, text);
     if (has_noise(f, k)) fputs(" + noise", out);
-    for (size_t i = 0; known && i < errors->list[k].count; i++)
-        fprintf(out, "%s\xc2\xb1 %.2g", i ? ", " : " <small>(errors ", errors->list[k].value[i]);
-    if (known) fputs(")</small>", out);
+    size_t told = 0;
+    for (size_t i = 0; known && i < errors->list[k].count; i++) /* a centre that was set has none */
+        if (errors->list[k].value[i] > 0)
+            fprintf(out, "%s\xc2\xb1 %.2g", told++ ? ", " : " <small>(errors ", errors->list[k].value[i]);
+    if (told) fputs(")</small>", out);
 }
 
 static void put_drift(FILE *out, const rep_facts *f, json_t *list)

@@ -43,7 +43,7 @@ static sock_status evaluate(sock_context *ctx, const fig_input *in, curves *c)
 }
 
 /* What is drawn of f or a. */
-static curve_set set_of(const curves *c, int field)
+static curve_set set_of(const curves *c, const char *name, int field)
 {
     const int is_a = field == FIG_A, known = is_a ? c->truth_has_a : c->has_truth;
     const double *truth = is_a ? c->true_a : c->true_f, *band = is_a ? c->a_band : c->f_band;
@@ -56,17 +56,20 @@ static curve_set set_of(const curves *c, int field)
                        .dots = is_a ? &c->a_dots : &c->f_dots,
                        .values = c->count,
                        .sorted = c->values,
+                       .state = name,
                        .from_zero = is_a};
 }
 
 static int draw_field(sheet *s, const fig_input *in, const curves *c, int field)
 {
     const char *name = sock_model_name(in->model, 0);
-    const int is_a = field == FIG_A;
-    const curve_set set = set_of(c, field);
+    size_t length;
+    const int is_a = field == FIG_A, logs = unit_inside_log(name, &length) != NULL;
+    const curve_set set = set_of(c, name, field);
     char unit[64], title[128];
     unit_of_field(name, fig_time_name(in), is_a ? 2 : 1, sizeof unit, unit);
-    snprintf(title, sizeof title, "%s%s", is_a ? "diffusion a = \xcf\x83\xc2\xb2" : "drift f", unit);
+    snprintf(title, sizeof title, "%s%s%.60s%s", is_a ? "diffusion a = \xcf\x83\xc2\xb2" : "drift f",
+             logs ? " of " : "", logs ? name : "", unit);
     return curve_panel(s, &set, title, name);
 }
 
@@ -91,7 +94,8 @@ static void keep_numbers(const fig_input *in, const curves *c)
 static char *draw(const fig_input *in, const curves *c, size_t *size)
 {
     static const char *const heading[] = {"", "Drift", "Diffusion", "Drift and diffusion"};
-    const curve_set f = set_of(c, FIG_F), a = set_of(c, FIG_A);
+    const char *name = sock_model_name(in->model, 0);
+    const curve_set f = set_of(c, name, FIG_F), a = set_of(c, name, FIG_A);
     leaving left = {.used = 0};
     if (c->which & FIG_F) leaving_see(&left, &f, "f");
     if (c->which & FIG_A) leaving_see(&left, &a, "a");

@@ -215,9 +215,7 @@ static sock_status evaluate_both(const plane *q, int want_a, places *at)
 
 static void draw_frame(const panel *p, const plane *q, const char *title)
 {
-    panel_frame(p, title, sock_model_name(q->in->model, q->u));
-    svg_text_up(p->s, "", (double[]){p->x.from - 52, (p->y.from + p->y.to) / 2}, 36,
-                sock_model_name(q->in->model, q->v));
+    panel_plane(p, title, sock_model_name(q->in->model, q->u), sock_model_name(q->in->model, q->v));
 }
 
 static int drift_panel(plane *q, sheet *s)

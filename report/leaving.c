@@ -4,6 +4,7 @@
 #include "leaving.h"
 
 #include "datalook.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +75,8 @@ void leaving_see(leaving *l, const curve_set *c, const char *field)
         l->places++, l->peaks += peak != 0;
         snprintf(before, sizeof before, "%s%.100s at ", l->used ? "; " : "", field);
         if (here < PLACES_MOST)
-            add(l, here ? ", " : before, c->dots->x[i], peak ? side > 0 ? " (a peak)" : " (a dip)" : "");
+            add(l, here ? ", " : before, unit_value(c->state, c->dots->x[i]),
+                peak ? side > 0 ? " (a peak)" : " (a dip)" : "");
         here++;
     }
     if (here > PLACES_MOST) {

@@ -20,22 +20,20 @@ typedef struct matrix {
     density_look look[STATES_MOST];
 } matrix;
 
-/* Ticks on the outer edges alone. */
-static void outer_ticks(const panel *p, int below, int beside)
+/* Ticks on the outer edges alone, of a panel that shows one state over another. */
+static void outer_ticks(const panel *p, const char *across, const char *up, int below, int beside)
 {
-    char label[48];
-    const ticks tx = ticks_of(p->x.low, p->x.high, 3), ty = ticks_of(p->y.low, p->y.high, 3);
+    const tick_marks tx = marks_of(across, p->x.low, p->x.high, 3), ty = marks_of(up, p->y.low, p->y.high, 3);
     for (int i = 0; below && i < tx.count; i++) {
-        const double x = axis_at(&p->x, (double)(tx.first + i) * tx.step);
+        const double x = axis_at(&p->x, tx.at[i]);
         svg_line(p->s, "spine", (double[]){x, p->foot}, (double[]){x, p->foot + 4});
-        ticks_label(&tx, i, sizeof label, label);
-        if (i % (tx.count > 4 ? 2 : 1) == 0) svg_text(p->s, "tick", (double[]){x, p->foot + 16}, SVG_MIDDLE, 0, label);
+        if (i % (tx.count > 4 ? 2 : 1) == 0)
+            svg_text(p->s, "tick", (double[]){x, p->foot + 16}, SVG_MIDDLE, 0, tx.label[i]);
     }
     for (int i = 0; beside && i < ty.count; i++) {
-        const double y = axis_at(&p->y, (double)(ty.first + i) * ty.step);
+        const double y = axis_at(&p->y, ty.at[i]);
         svg_line(p->s, "spine", (double[]){p->x.from - 4, y}, (double[]){p->x.from, y});
-        ticks_label(&ty, i, sizeof label, label);
-        svg_text(p->s, "tick", (double[]){p->x.from - 7, y + 4}, SVG_END, 0, label);
+        svg_text(p->s, "tick", (double[]){p->x.from - 7, y + 4}, SVG_END, 0, ty.label[i]);
     }
 }
 
@@ -69,7 +67,7 @@ static int draw_cell(const panel *p, const matrix *m, size_t row, size_t column)
         cells_shade(p, m->model->count, m->model->x + column, m->model->x + row, m->d, "sim");
     svg_clip_end(p->s);
     box(p);
-    outer_ticks(p, row + 1 == m->states, column == 0 && row > 0);
+    outer_ticks(p, sock_model_name(m->in->model, column), name, row + 1 == m->states, column == 0 && row > 0);
     const size_t letters = (size_t)fmax(3, (p->x.to - p->x.from - 10) / 8.5);
     if (row == column) svg_name(p->s, "panel", (double[]){p->x.from + 5, p->y.to + 14}, letters, name);
     return good;

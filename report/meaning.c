@@ -52,6 +52,19 @@ static void put_place(FILE *out, json_t *told, double place)
     page_number(out, unit > 0 ? round(place / unit) * unit + 0.0 : place);
 }
 
+/* " (lynx 1532)" behind a value of log(lynx). */
+static void put_user_value(FILE *out, const char *name, double value)
+{
+    size_t length;
+    const char *inside = unit_inside_log(name, &length);
+    if (!inside) return;
+    fputs(" (", out);
+    svg_escape_bytes(out, inside, length);
+    fputc(' ', out);
+    page_number(out, exp(value));
+    fputc(')', out);
+}
+
 /* ---- Words ---- */
 
 static void put_fixed(FILE *out, const rep_facts *f, const fig_input *in, json_t *point)
@@ -64,6 +77,7 @@ static void put_fixed(FILE *out, const rep_facts *f, const fig_input *in, json_t
         page_text(out, sock_model_name(f->model, k));
         fputs("</var> = ", out);
         put_error(out, at(x, k));
+        put_user_value(out, sock_model_name(f->model, k), info_number(at(x, k), "value"));
     }
     fputs(json_array_size(x) > 6 ? ", \xe2\x80\xa6: " : ": ", out);
     page_text(out, *type ? type : "of no known type");
@@ -90,6 +104,12 @@ static void put_rests(FILE *out, const rep_facts *f, const fig_input *in, json_t
     fputs(".</p>\n", out);
 }
 
+static void put_well(FILE *out, const fig_input *in, json_t *told, double place)
+{
+    put_place(out, told, place);
+    put_user_value(out, sock_model_name(in->model, 0), place);
+}
+
 static void put_escapes(FILE *out, const fig_input *in, json_t *told)
 {
     json_t *list = json_object_get(told, "escapes"), *relaxation = json_object_get(told, "relaxation_time");
@@ -104,9 +124,9 @@ static void put_escapes(FILE *out, const fig_input *in, json_t *told)
                 wells, 100 * info_number(told, "wells_in_draws"));
     json_array_foreach(list, i, e)
     {
-        fputs("<li>from ", out), put_place(out, told, info_number(e, "from"));
-        fputs(" over ", out), put_place(out, told, info_number(e, "over"));
-        fputs(" to ", out), put_place(out, told, info_number(e, "to"));
+        fputs("<li>from ", out), put_well(out, in, told, info_number(e, "from"));
+        fputs(" over ", out), put_well(out, in, told, info_number(e, "over"));
+        fputs(" to ", out), put_well(out, in, told, info_number(e, "to"));
         fputs(": ", out), put_range(out, json_object_get(e, "to_well"));
         put_time(out, in);
         fputs(", ", out), put_range(out, json_object_get(e, "to_barrier"));
@@ -321,8 +341,7 @@ static char *draw_plane(const fig_input *in, json_t *table, size_t *size)
     const int good =
         sheet_panel(s, (range){x[0] - more[0], x[n - 1] + more[0]}, (range){y[0] - more[1], y[n - 1] + more[1]}, &p);
     if (good) {
-        panel_frame(&p, "", sock_model_name(in->model, 0));
-        svg_text_up(p.s, "", (double[]){p.x.from - 52, (p.y.from + p.y.to) / 2}, 36, sock_model_name(in->model, 1));
+        panel_plane(&p, "", sock_model_name(in->model, 0), sock_model_name(in->model, 1));
         panel_clip(&p);
         shade(&p, density, x, y, n);
         draw_current(&p, json_object_get(table, "current"), x, y, n);

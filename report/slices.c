@@ -119,6 +119,7 @@ static curve_set set_of(const fig_input *in, const slice *s, int is_a)
                        .dots = is_a ? &s->a_dots : &s->f_dots,
                        .values = s->count,
                        .sorted = s->values,
+                       .state = sock_model_name(in->model, s->k),
                        .from_zero = is_a};
 }
 

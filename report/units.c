@@ -1,6 +1,7 @@
 /* units.c - see units.h. */
 #include "units.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,22 @@ const char *unit_inside_log(const char *name, size_t *length)
     if (all <= strlen("log()") || strncmp(name, "log(", 4) != 0 || name[all - 1] != ')') return NULL;
     *length = all - strlen("log()");
     return name + strlen("log(");
+}
+
+void unit_of_axis(const char *name, size_t size, char *text)
+{
+    size_t length;
+    const char *inside = unit_inside_log(name, &length);
+    if (inside)
+        snprintf(text, size, "%.*s (log scale)", (int)length, inside);
+    else
+        snprintf(text, size, "%s", name);
+}
+
+double unit_value(const char *name, double value)
+{
+    size_t length;
+    return unit_inside_log(name, &length) ? exp(value) : value;
 }
 
 void unit_of(const char *name, size_t size, char *text)

@@ -8,6 +8,12 @@
  * NULL: the state is no logarithm. */
 const char *unit_inside_log(const char *name, size_t *length);
 
+/* What an axis of that state is called: the name, or "x (log scale)", for its ticks are in units of x then. */
+void unit_of_axis(const char *name, size_t size, char *text);
+
+/* A value of that state, or of the x that it is the logarithm of. */
+double unit_value(const char *name, double value);
+
 /* What stands in brackets at the end of the name, with the space before it left out; "" when there is none, and for a
  * logarithm, which has no unit. */
 void unit_of(const char *name, size_t size, char *text);

@@ -264,6 +264,17 @@ void words_verdict(FILE *out, const rep_facts *f)
     if (isfinite(f->check.lag1)) put_tests(out, &f->check); /* else none was made */
 }
 
+/* The x of log(x). */
+static void put_user_name(FILE *out, const char *name)
+{
+    size_t length = 0;
+    const char *inside = unit_inside_log(name, &length);
+    if (inside)
+        svg_escape_bytes(out, inside, length);
+    else
+        page_text(out, name);
+}
+
 /* The range of nearly all data, state by state. */
 void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
 {
@@ -276,9 +287,10 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
         if (evidence_sorted(in, k, &sorted, &count) < 0) *f->failed = 1;
         if (*f->failed) break;
         fputs(!k ? "" : k + 1 == f->d ? " and " : ", ", out);
-        page_text(out, sock_model_name(f->model, k));
-        fputs(" from ", out), page_number(out, look_quantile(count, sorted, (1 - inside) / 2));
-        fputs(" to ", out), page_number(out, look_quantile(count, sorted, (1 + inside) / 2));
+        const char *name = sock_model_name(f->model, k);
+        put_user_name(out, name);
+        fputs(" from ", out), page_number(out, unit_value(name, look_quantile(count, sorted, (1 - inside) / 2)));
+        fputs(" to ", out), page_number(out, unit_value(name, look_quantile(count, sorted, (1 + inside) / 2)));
     }
     fputs(f->d > STATES ? ", and so on. " : ". ", out);
     fputs("Where few are near, curves are faint and a guess.", out);
@@ -306,9 +318,12 @@ void words_logs(FILE *out, const rep_facts *f)
     for (size_t k = 0; k < f->d; k++) {
         const char *x = unit_inside_log(sock_model_name(f->model, k), &length);
         if (!x) continue;
-        fputs(count++ ? "; of "
-                      : "<p class=\"note logs\">All fields, paths, figures and numbers here are of logarithms. Of ",
-              out);
+        fputs(
+            count++
+                ? "; of "
+                : "<p class=\"note logs\">Fields and numbers here are of logarithms; axes show the states in their own "
+                  "units, on a logarithmic scale. Of ",
+            out);
         put_var(out, x, length);
         fputs(" itself (Ito's formula): drift ", out);
         put_var(out, x, length);

@@ -15,7 +15,7 @@ static curve_set hill(const dots *d)
         curve[i] = 2 - x[i] * x[i];
         band[i] = curve[i] - 0.1, band[GRID + i] = curve[i] + 0.1;
     }
-    return (curve_set){.count = GRID, .x = x, .model = curve, .band = band, .dots = d};
+    return (curve_set){.count = GRID, .x = x, .model = curve, .band = band, .dots = d, .state = "x"};
 }
 
 /* At 0.05 the data are above the hill's top, at -1.5 below its slope, at 1.5 their bar of 1.645 * 0.1 just reaches the

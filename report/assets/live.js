@@ -58,6 +58,28 @@
     return out;
   }
 
+  /* A state that is called log(x) is shown as x: ticks at the logarithms of round numbers, starts and means of x. */
+  function inside(name) { return /^log\(.+\)$/.test(name) ? name.slice(4, -1) : null; }
+  function own(k, v) { return inside(names[k]) === null ? v : Math.exp(v); }
+  function called(k) { return inside(names[k]) === null ? names[k] : inside(names[k]); }
+  function shownAs(name) { return inside(name) === null ? short(name) : short(inside(name)) + ' (log scale)'; }
+
+  /* A list of [place, label]. */
+  function marks(name, low, high, wanted) {
+    var even = function (a, b, place) { return ticks(a, b, wanted).map(function (v) { return [place(v), label(v)]; }); }, found = [];
+    if (inside(name) === null) return even(low, high, function (v) { return v; });
+    [[1, 2, 5], [1, 3], [1]].some(function (digits) {
+      found = [];
+      for (var p = Math.floor(low / Math.LN10); p <= high / Math.LN10; p++) digits.forEach(function (n) {
+        var at = Math.log(n) + p * Math.LN10;
+        if (at >= low && at <= high) found.push([at, label(Number(n + 'e' + p))]);
+      });
+      return found.length <= wanted + 2;
+    });
+    return found.length >= 3 ? found.filter(function (m, i) { return i % Math.ceil(found.length / (wanted + 2)) === 0; }) :
+      even(Math.exp(low), Math.exp(high), Math.log).filter(function (m) { return isFinite(m[0]); });
+  }
+
   function label(v) {
     var size = Math.abs(v);
     return (size >= 1e5 || (size > 0 && size < 1e-3) ? v.toExponential(1) : String(Number(v.toPrecision(6)))).replace('-', '\u2212');
@@ -88,7 +110,7 @@
     }, this);
     g = this.back.getContext('2d');
     g.font = '12px system-ui,sans-serif';
-    var ys = ticks(up[0], up[1], 5), wide = Math.max.apply(null, ys.map(function (v) { return g.measureText(label(v)).width; }));
+    var ys = marks(yName, up[0], up[1], 5), wide = Math.max.apply(null, ys.map(function (m) { return g.measureText(m[1]).width; }));
     this.across = across;
     this.up = up;
     this.box = [wide + 30, 10, this.width - 12, this.tall - 40]; /* left, top, right, bottom */
@@ -97,19 +119,19 @@
     g.lineWidth = 1;
     g.textAlign = 'right';
     g.textBaseline = 'middle';
-    ys.forEach(function (v) { var y = this.y(v); this.line(g, this.box[0], y, this.box[2], y); g.fillText(label(v), this.box[0] - 6, y); }, this);
+    ys.forEach(function (m) { var y = this.y(m[0]); this.line(g, this.box[0], y, this.box[2], y); g.fillText(m[1], this.box[0] - 6, y); }, this);
     g.textAlign = 'center';
     g.textBaseline = 'top';
-    ticks(across[0], across[1], this.width < 500 ? 4 : 8).forEach(function (v) {
-      this.line(g, this.x(v), this.box[3], this.x(v), this.box[3] + 4);
-      g.fillText(label(v), this.x(v), this.box[3] + 7);
+    marks(xName, across[0], across[1], this.width < 300 ? 3 : this.width < 500 ? 5 : 8).forEach(function (m) {
+      this.line(g, this.x(m[0]), this.box[3], this.x(m[0]), this.box[3] + 4);
+      g.fillText(m[1], this.x(m[0]), this.box[3] + 7);
     }, this);
-    g.fillText(short(xName), (this.box[0] + this.box[2]) / 2, this.box[3] + 24);
+    g.fillText(shownAs(xName), (this.box[0] + this.box[2]) / 2, this.box[3] + 24);
     g.save();
     g.translate(9, (this.box[1] + this.box[3]) / 2);
     g.rotate(-Math.PI / 2);
     g.textBaseline = 'middle';
-    g.fillText(short(yName), 0, 0);
+    g.fillText(shownAs(yName), 0, 0);
     g.restore();
     g.strokeStyle = colour('muted');
     g.strokeRect(this.box[0], this.box[1], this.box[2] - this.box[0], this.box[3] - this.box[1]);
@@ -291,10 +313,10 @@
     shown.forEach(function (k) {
       var mean = 0, square = 0;
       n = 0;
-      for (var p = 0; p < run.x.length; p += d) if (!isNaN(run.x[p])) { mean += run.x[p + k]; n++; }
+      for (var p = 0; p < run.x.length; p += d) if (!isNaN(run.x[p])) { mean += own(k, run.x[p + k]); n++; }
       mean /= n;
-      for (p = 0; p < run.x.length; p += d) if (!isNaN(run.x[p])) square += Math.pow(run.x[p + k] - mean, 2);
-      parts.push(short(names[k]) + (n > 1 ? ': mean ' + show(mean) + ', standard deviation ' + show(Math.sqrt(square / (n - 1))) : ' ' + show(mean)));
+      for (p = 0; p < run.x.length; p += d) if (!isNaN(run.x[p])) square += Math.pow(own(k, run.x[p + k]) - mean, 2);
+      parts.push(short(called(k)) + (n > 1 ? ': mean ' + show(mean) + ', standard deviation ' + show(Math.sqrt(square / (n - 1))) : ' ' + show(mean)));
     });
     if (run.lost) parts.push(run.lost + ' of ' + state.paths + ' paths left the finite numbers');
     words.textContent = parts.join('; ');
@@ -323,7 +345,7 @@
   var starts = [];
   function setStart(k, v) {
     state.start[k] = clamp(k, v);
-    if (starts[k]) starts[k].value = Number(state.start[k].toPrecision(4));
+    if (starts[k]) starts[k].value = Number(own(k, state.start[k]).toPrecision(4));
   }
 
   function key(parent, paint, dash, text) {
@@ -359,7 +381,12 @@
       choice(bar, which === 'u' ? 'across' : 'up', names.map(function (n, k) { return [k, short(n)]; }), state[which], function (v) { state[which] = v; redraw(); });
     });
     var line = make('div', stage, 'Start: ', { 'class': 'controls' });
-    names.forEach(function (name, k) { if (d <= 12) starts[k] = field(line, name, state.start[k], function (v) { setStart(k, v); if (d > 2) redraw(); begin(); }); });
+    names.forEach(function (name, k) { if (d <= 12) starts[k] = field(line, called(k), own(k, state.start[k]), function (v) {
+      if (inside(name) !== null && !(v > 0)) { setStart(k, state.start[k]); return; }
+      setStart(k, inside(name) === null ? v : Math.log(v));
+      if (d > 2) redraw();
+      begin();
+    }); });
     told.model.inputs.forEach(function (input, k) { field(line, input.name, state.inputs[k], function (v) { state.inputs[k] = v; redraw(); begin(); }); });
     words = make('p', stage, '', { 'class': 'read' });
     play.addEventListener('click', function () {

@@ -49,6 +49,13 @@
     });
   }
 
+  /* Of an axis that shows log(x) the labels are those of x. */
+  function isLog(name) { return /^log\(.+\)$/.test(name); }
+  function labelsOf(name) {
+    return isLog(name) ? function (u, splits) { return labels(u, splits.map(function (v) { return v == null ? v : Number(Math.exp(v).toPrecision(3)); })); } : labels;
+  }
+  function shownAs(name) { return isLog(name) ? short(name.slice(4, -1)) + ' (log scale)' : short(name); }
+
   /* As wide as the widest label. */
   function room(u, values) {
     return 18 + 7.2 * (values || []).reduce(function (most, v) { return Math.max(most, String(v).length); }, 2);
@@ -56,11 +63,12 @@
 
   /* names: of the axes. */
   function options(box, names, series, more) {
-    var axis = { stroke: colour('text'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line') }, values: labels };
+    var axis = { stroke: colour('text'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line') } };
     return Object.assign({
       width: Math.max(260, box.clientWidth), height: 300, series: series, pxAlign: 0, /* else lines become stairs */
       scales: { x: { time: false } },
-      axes: [Object.assign({ label: short(names[0]), labelSize: 22 }, axis), Object.assign({ label: short(names[1]), labelSize: 22, size: room }, axis)],
+      axes: [Object.assign({ label: shownAs(names[0]), values: labelsOf(names[0]), labelSize: 22 }, axis),
+        Object.assign({ label: shownAs(names[1]), values: labelsOf(names[1]), labelSize: 22, size: room }, axis)],
       cursor: { drag: { x: true, y: true, uni: 20 } }
     }, more || {});
   }

@@ -265,6 +265,32 @@ const tests = {
       await context.close();
     }
   },
+  // Starts are typed, and means told, in units of p; the model's state is its logarithm.
+  async 'logarithms are shown in the units of the data'(browser) {
+    const lines = ['t,p'];
+    for (let i = 0; i < 60; i++) lines.push([i / 4, Math.exp(4 + 2 * Math.sin(i * i))].join(','));
+    writeFileSync(join(folder, 'logs.csv'), lines.join('\n') + '\n');
+    sock('fit', 'logs.csv', '--log', 'p', '--no-tune', '--drift', 'affine', '--diffusion', 'constant', '-o', 'logs.sock', '--quiet');
+    sock('report', 'logs.sock', 'logs.csv', '-o', 'logs.html', '--quiet');
+    const { page, context, faults } = await openPage(browser, 'logs.html');
+    const box = page.locator('#live .stage input[type=number]').first(), said = page.locator('#live .stage .read');
+    assert.ok(Math.abs(Number(await box.inputValue()) / Number(lines[1].split(',')[1]) - 1) < 1e-3);
+    assert.equal((await page.locator('#live .stage label').filter({ has: page.locator('input[type=number]') }).first().innerText()).trim(), 'p');
+    await box.fill('-3');
+    await box.dispatchEvent('change');
+    assert.ok(Number(await box.inputValue()) > 0, 'a start below 0 is not taken');
+    await box.fill('55');
+    await box.dispatchEvent('change');
+    assert.equal(Number(await box.inputValue()), 55);
+    await page.waitForFunction(() => /; p: mean/.test(document.querySelector('#live .stage .read').innerText));
+    const mean = Number(/; p: mean ([\d.]+)/.exec(await said.innerText())[1]);
+    assert.ok(mean > 5 && mean < 2000, `a mean of ${mean} is no p`);
+    await openCharts(page);
+    assert.ok((await page.evaluate(survey)).text.includes('(log scale)') || (await page.locator('svg text', { hasText: '(log scale)' }).count()) > 0);
+    await shoot(page, 'logs');
+    assert.deepEqual(faults, []);
+    await context.close();
+  },
   async 'fits a telephone'(browser) {
     for (const name of Object.keys(CHAPTERS)) {
       const { page, context, faults } = await openPage(browser, `${name}.html`, { viewport: { width: 360, height: 740 }, isMobile: true, deviceScaleFactor: 2 });
