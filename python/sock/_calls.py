@@ -134,7 +134,7 @@ class Context:
         return self.check(status)
 
     def message(self) -> str:
-        return lib.sock_message(self.handle).decode("utf-8", "replace")
+        return str(lib.sock_message(self.handle).decode("utf-8", "replace"))
 
     def check(self, status: int) -> int:
         """Raises for a failure, warns for a caveat."""

@@ -19,6 +19,7 @@ from ._errors import Error, NotFittedError, NumericError, SockWarning, UsageErro
 from ._native import doubles, lib, names_array, take_text
 from ._summary import plain
 from ._trajectories import Trajectories, numbers
+from ._types import Array
 
 SOON = 1000  # points of a field that are computed before anyone could ask to stop
 SCORE_NAMES = (
@@ -200,7 +201,7 @@ class Model:
         text = ctypes.c_void_p()
         with Context() as c:
             c.check(lib.sock_model_info(c.handle, self._pointer(), ctypes.byref(text)))
-        return json.loads(take_text(text))
+        return dict(json.loads(take_text(text)))
 
     @property
     def terms_(self) -> Dict[str, Any]:
@@ -210,11 +211,11 @@ class Model:
         text = ctypes.c_void_p()
         with Context() as c:
             c.check(lib.sock_model_terms(c.handle, self._pointer(), ctypes.byref(text)))
-        return json.loads(take_text(text))
+        return dict(json.loads(take_text(text)))
 
     # -- Fields
 
-    def _points(self, X: Any) -> np.ndarray:
+    def _points(self, X: Any) -> Array:
         """n x d points from (n, d), from (n,) in one dimension, from one point (d,), or from a DataFrame by name."""
         d, names = self.d_, self.names_
         if hasattr(X, "columns") and hasattr(X, "iloc"):
@@ -234,7 +235,7 @@ class Model:
             )
         return x
 
-    def _inputs(self, X: Any, u: Any, n: int) -> Optional[np.ndarray]:
+    def _inputs(self, X: Any, u: Any, n: int) -> Optional[Array]:
         """n x m values of the inputs: from u (a dict of numbers or arrays, or an array), or from the columns of X."""
         names = self.inputs_
         if not names:
@@ -256,7 +257,7 @@ class Model:
             raise UsageError(f"u has shape {values.shape}; allowed: ({n}, {len(names)}), the inputs {', '.join(names)}")
         return values
 
-    def _field(self, call: Any, X: Any, u: Any, matrix: bool) -> np.ndarray:
+    def _field(self, call: Any, X: Any, u: Any, matrix: bool) -> Array:
         x = self._points(X)
         given = self._inputs(X, u, len(x))
         out = np.empty((len(x), self.d_, self.d_) if matrix else (len(x), self.d_))
@@ -269,16 +270,16 @@ class Model:
                     c.work(function, self._pointer(), *arguments)
         return out
 
-    def drift(self, X: Any, u: Any = None) -> np.ndarray:
+    def drift(self, X: Any, u: Any = None) -> Array:
         """f at points X of shape (n, d): an array of shape (n, d). ``u``: the inputs of a model that has some, an array of
         shape (n, m) or a dict of numbers or arrays by name (a DataFrame X may have them as columns)."""
         return self._field(lambda n, x, v, out: (lib.sock_model_evaluate_at, (n, x, v, out, None)), X, u, False)
 
-    def diffusion(self, X: Any, u: Any = None) -> np.ndarray:
+    def diffusion(self, X: Any, u: Any = None) -> Array:
         """a = sigma sigma' at points X of shape (n, d): an array of shape (n, d, d). ``u`` as in :meth:`drift`."""
         return self._field(lambda n, x, v, out: (lib.sock_model_evaluate_at, (n, x, v, None, out)), X, u, True)
 
-    def sigma(self, X: Any, u: Any = None) -> np.ndarray:
+    def sigma(self, X: Any, u: Any = None) -> Array:
         """The symmetric square root of a at points X: an array of shape (n, d, d). ``u`` as in :meth:`drift`."""
         return self._field(lambda n, x, v, out: (lib.sock_model_sigma_at, (n, x, v, out)), X, u, True)
 
@@ -298,7 +299,7 @@ class Model:
                 float(level), ctypes.byref(bands),
             )
 
-    def _band(self, field: str, X: Any, u: Any, level: float, simultaneous: bool = False) -> Tuple[np.ndarray, np.ndarray]:
+    def _band(self, field: str, X: Any, u: Any, level: float, simultaneous: bool = False) -> Tuple[Array, Array]:
         x = self._points(X)
         shape = (len(x), self.d_) if field == "f" else (len(x), self.d_, self.d_)
         low, high = np.empty(shape), np.empty(shape)
@@ -306,7 +307,7 @@ class Model:
         self._bands_at(X, u, level, _native.Bands(**ends, simultaneous=int(simultaneous)))
         return low, high
 
-    def _outside(self, X: Any, u: Any = None) -> np.ndarray:
+    def _outside(self, X: Any, u: Any = None) -> Array:
         """Where a state or input is beyond the range of the data of the fit by more than a tenth of it."""
         x, d = self._points(X), self.d_
         low, high, outside = np.empty((len(x), d)), np.empty((len(x), d)), np.zeros(len(x), dtype=np.intc)
@@ -318,16 +319,16 @@ class Model:
 
     def drift_band(
         self, X: Any, level: float = 0.9, simultaneous: bool = False, u: Any = None
-    ) -> Tuple[np.ndarray, np.ndarray]:
+    ) -> Tuple[Array, Array]:
         """The ends of a band that holds f at each point X with probability ``level``: two arrays of shape (n, d).
         ``simultaneous``: at all points where the data are, at once (docs/uncertainty.md). ``u`` as in :meth:`drift`."""
         return self._band("f", X, u, level, simultaneous)
 
-    def diffusion_band(self, X: Any, level: float = 0.9, u: Any = None) -> Tuple[np.ndarray, np.ndarray]:
+    def diffusion_band(self, X: Any, level: float = 0.9, u: Any = None) -> Tuple[Array, Array]:
         """The same for a: two arrays of shape (n, d, d)."""
         return self._band("a", X, u, level)
 
-    def sigma_band(self, X: Any, level: float = 0.9, u: Any = None) -> Tuple[np.ndarray, np.ndarray]:
+    def sigma_band(self, X: Any, level: float = 0.9, u: Any = None) -> Tuple[Array, Array]:
         """The same for sigma: two arrays of shape (n, d, d)."""
         return self._band("sigma", X, u, level)
 
@@ -357,7 +358,7 @@ class Model:
         uncertain: bool = False,
         inputs: Any = None,
         **options: Any,
-    ) -> np.ndarray:
+    ) -> Array:
         """Euler-Maruyama paths from x0 at the times t (the first is the time of the start).
 
         One start: an array of shape (n_paths, len(t), d). Several, x0 of shape (starts, d): shape (starts, n_paths,
@@ -393,9 +394,9 @@ class Model:
                 lib.sock_simulate, self._pointer(), ctypes.byref(spec), doubles(out), None, None,
                 progress=self._progress(),
             )
-        return out[0] if one else out
+        return np.asarray(out[0]) if one else out
 
-    def _input_table(self, inputs: Any, times: np.ndarray, starts: int) -> Optional[np.ndarray]:
+    def _input_table(self, inputs: Any, times: Array, starts: int) -> Optional[Array]:
         """starts x times x m values of the inputs; the time is the clock's."""
         if isinstance(inputs, Mapping) or inputs is None:
             clock = {name: times for name, hold in zip(self.inputs_, self.holds_) if hold == "time"}
@@ -403,7 +404,7 @@ class Model:
         values = self._inputs(None, inputs, len(times))
         return None if values is None else np.ascontiguousarray(np.broadcast_to(values, (starts, *values.shape)))
 
-    def _starts(self, x0: Any) -> Tuple[np.ndarray, bool]:
+    def _starts(self, x0: Any) -> Tuple[Array, bool]:
         d, x = self.d_, np.asarray(x0)
         if self.order_ == 2 and x.ndim and x.shape[-1] * 2 == d:  # positions alone begin at rest
             x0 = x = np.concatenate([x, np.zeros_like(x, dtype=float)], axis=-1)
@@ -413,7 +414,7 @@ class Model:
     # -- Bounds
 
     @property
-    def bounds_(self) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+    def bounds_(self) -> Optional[Tuple[Array, Array]]:
         """Lower and upper bounds of the states, shape (d,) each, infinite where a state has none. None: none has one."""
         lower, upper = np.empty(self.d_), np.empty(self.d_)
         return (lower, upper) if lib.sock_model_bounds(self._pointer(), doubles(lower), doubles(upper)) else None
@@ -421,12 +422,12 @@ class Model:
     # -- Measurement noise
 
     @property
-    def noise_(self) -> Optional[np.ndarray]:
+    def noise_(self) -> Optional[Array]:
         """The covariance R of the measurement noise, shape (d, d): observations are x + N(0, R). None: there is none."""
         noise = np.empty((self.d_, self.d_))
         return noise if lib.sock_model_noise(self._pointer(), doubles(noise)) else None
 
-    def smooth(self, X: Any, *, t: Any = None, dt: Optional[float] = None) -> Tuple[np.ndarray, np.ndarray]:
+    def smooth(self, X: Any, *, t: Any = None, dt: Optional[float] = None) -> Tuple[Array, Array]:
         """States of measured trajectories given all observations: means and standard deviations, (points, d) each.
 
         The model must have measurement noise or be of order 2 (then: positions and velocities); points stand trajectory after
@@ -527,7 +528,7 @@ class Model:
                 lib.sock_explain, self._pointer(), None if data is None else data._handle, doubles(values), c.options,
                 ctypes.byref(text), progress=self._progress(),
             )
-        return json.loads(take_text(text))
+        return dict(json.loads(take_text(text)))
 
     def evidence(self, X: Any = None, *, t: Any = None, dt: Optional[float] = None) -> List[Dict[str, Any]]:
         """The evidence under the fields (docs/evidence.md): binned moments of the data's steps, beside what the model expects
@@ -547,9 +548,9 @@ class Model:
         text = ctypes.c_void_p()
         with own_errors(self), self._context((), {}) as c:
             c.work(lib.sock_evidence, self._pointer(), data._handle, ctypes.byref(text), progress=self._progress())
-        return json.loads(take_text(text))["moments"]
+        return list(json.loads(take_text(text))["moments"])
 
-    def _step_scores(self, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _step_scores(self, data: Trajectories) -> Tuple[Array, Array, Array, Array]:
         """What the check is made of: v, the same as shares, the states where steps start, and the piece of each step."""
         raw = _native.StepScores()
         with own_errors(self), self._context((), {}) as c:
@@ -584,15 +585,15 @@ class Model:
         paths) ``"check"`` (scores of :meth:`check`, right for long steps and measurement
         noise, too) or ``"residuals"`` (standardised residuals: histogram, against normal quantiles, correlation in time,
         against the state). ``X`` defaults to the data of the fit; ``states`` chooses the plane when d > 2. Of a model of
-        order 2: the first two, with smoothed velocities.
+        order 2: the first two with smoothed velocities, and the scores of its positions; no residuals.
         ``bands``: whether the fields of one state have their bands of 90 % (default: where the model tells them).
         """
         from . import _plots
 
         data = self._plot_data(X)
-        if self.order_ == 2:
-            if kind not in ("fields", "paths"):
-                raise UsageError(f"kind is {kind!r}; allowed with a model of order 2: fields, paths; svg() draws the check")
+        if self.order_ == 2 and kind == "residuals":
+            raise UsageError("kind is 'residuals', which velocities that were not observed do not have; a model of order 2 has 'check'")
+        if self.order_ == 2 and kind != "check":
             data = self._smoothed(data)
         return _plots.draw(self, data, kind, truth, states, n_paths, figure, bands)
 
@@ -606,7 +607,7 @@ class Model:
         return self._own_data() if X is None else self._data(X)
 
     def _own_data(self) -> Trajectories:
-        data = getattr(self, "data_", None)
+        data: Optional[Trajectories] = getattr(self, "data_", None)
         if data is None:
             raise UsageError("give the data: this model was not fitted here")
         return data
@@ -620,7 +621,7 @@ class Model:
         self,
         figure: str,
         X: Any = None,
-        path: Union[None, str, os.PathLike] = None,
+        path: Union[None, str, os.PathLike[str]] = None,
         *,
         truth: Optional["Model"] = None,
         states: Tuple[int, int] = (0, 1),
@@ -645,7 +646,7 @@ class Model:
 
     def report(
         self,
-        path: Union[str, os.PathLike],
+        path: Union[str, os.PathLike[str]],
         X: Any = None,
         *,
         test: Any = None,
@@ -683,7 +684,7 @@ class Model:
 
     # -- Files
 
-    def save(self, path: Union[str, os.PathLike]) -> None:
+    def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Saves the model, whole or not at all. :func:`sock.load` brings it back; `sock info FILE` describes it."""
         with Context() as c:
             c.check(lib.sock_model_save(c.handle, self._pointer(), _native.c_text("path", path)))
@@ -722,7 +723,7 @@ def _shown_options(values: Mapping[str, Any]) -> Any:
     return (ctypes.c_char_p * len(given))(*given)
 
 
-def load_handle(path: Union[str, os.PathLike]) -> Handle:
+def load_handle(path: Union[str, os.PathLike[str]]) -> Handle:
     out = ctypes.c_void_p()
     with Context() as c:
         c.check_reading(lib.sock_model_load(c.handle, _native.c_text("path", path), ctypes.byref(out)), path)
@@ -799,7 +800,7 @@ class Draw(Model):
         return plain(f"{type(self).__name__}(d={self.d_}, states: {', '.join(self.names_)})")
 
 
-def _checked(value: Any, shape: Tuple[int, ...], points: np.ndarray) -> np.ndarray:
+def _checked(value: Any, shape: Tuple[int, ...], points: Array) -> Array:
     """What a known function answered: the right shape, and a diffusion that is symmetric and positive semi-definite."""
     what = "drift" if len(shape) == 2 else "diffusion"
     field = np.asarray(value, dtype=float)
@@ -889,7 +890,7 @@ class KnownSDE(Model):
             self._failure.clear()
             raise error
 
-    def save(self, path: Union[str, os.PathLike]) -> None:
+    def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Not possible: functions cannot be saved. Raises UsageError."""
         super().save(path)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._errors import UsageError
 from ._trajectories import Trajectories
+from ._types import Array
 
 KINDS = ("fields", "paths", "check", "residuals")
 # Colours that stay apart for colour-blind eyes (Okabe and Ito).
@@ -59,6 +60,40 @@ def draw(
     return (_check if kind == "check" else _residuals)(pyplot, figure, model, data)
 
 
+def _inside(name: str) -> Optional[str]:
+    """The x of a state that is called log(x)."""
+    return name[4:-1] if name.startswith("log(") and name.endswith(")") and len(name) > 5 else None
+
+
+def _named(axis: Any, name: str) -> None:
+    """Label and ticks of an axis (an XAxis or YAxis) that shows a state: in units of x where the state is log(x)."""
+    inside = _inside(name)
+    axis.set_label_text(name if inside is None else f"{inside} (log scale)")
+    if inside is None:
+        return
+    from matplotlib import ticker
+
+    class Round(ticker.Locator):  # type: ignore[misc]
+        """At the logarithms of round numbers; over less than a decade of even ones."""
+
+        def __call__(self) -> Any:
+            return self.tick_values(*self.axis.get_view_interval())
+
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            low, high = np.exp(np.clip([vmin, vmax], -600, 600))
+            for subs in ((1, 2, 5), (1, 3), (1,)):
+                values = ticker.LogLocator(subs=subs, numticks=100).tick_values(low, high)
+                values = values[(values >= low * (1 - 1e-9)) & (values <= high * (1 + 1e-9))]
+                if len(values) <= 8:
+                    break
+            if len(values) < 3:
+                values = ticker.MaxNLocator(5).tick_values(low, high)
+            return np.log(values[values > 0])
+
+    axis.set_major_locator(Round())
+    axis.set_major_formatter(ticker.FuncFormatter(lambda v, _: f"{np.exp(v):.6g}"))
+
+
 class _AtRest:
     """A model with its inputs at the medians of a fit."""
 
@@ -92,7 +127,7 @@ def _figure(pyplot: Any, figure: Any, size: Tuple[float, float]) -> Any:
 # ---- Fields ------------------------------------------------------------------------------------------------------
 
 
-def _band(axis: Any, model: Any, grid: np.ndarray, band: Any) -> None:
+def _band(axis: Any, model: Any, grid: Array, band: Any) -> None:
     """Where 90 % of the models lie that the fit leaves open; faint with dotted edges beyond the data of the fit."""
     try:
         low, high = (np.asarray(end).reshape(len(grid)) for end in band())
@@ -109,7 +144,7 @@ def _band(axis: Any, model: Any, grid: np.ndarray, band: Any) -> None:
     axis.set_ylim(min(limits[0], low[inner].min()), max(limits[1], high[inner].max()))
 
 
-def _moments(model: Any, data: Trajectories, k: int, field: str) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _moments(model: Any, data: Trajectories, k: int, field: str) -> Tuple[Array, Array, Array]:
     """Where the binned moments of state k stand, what they miss of the field, and their standard errors."""
     try:
         found = [m for m in model.evidence(data) if m["index"] == k and m["every"] == 1]
@@ -122,14 +157,14 @@ def _moments(model: Any, data: Trajectories, k: int, field: str) -> Tuple[np.nda
     return columns[0][good], columns[1][good], columns[2][good]
 
 
-def _guess(x: np.ndarray, grid: np.ndarray) -> np.ndarray:
+def _guess(x: Array, grid: Array) -> Array:
     """Where so few data are around that the model is a guess, as in `sock plot`: fewer than one in a thousand of them."""
     order, reach = np.sort(x), 0.05 * (x.max() - x.min())
     near = np.searchsorted(order, grid + reach, "right") - np.searchsorted(order, grid - reach, "left")
-    return near < max(3, x.size // 1000)
+    return np.asarray(near < max(3, x.size // 1000))
 
 
-def _evidence(axis: Any, model: Any, data: Trajectories, field: str, grid: np.ndarray, curve: np.ndarray) -> None:
+def _evidence(axis: Any, model: Any, data: Trajectories, field: str, grid: Array, curve: Array) -> None:
     """Binned moments with bars of 90 %: the curve and what the data miss of it."""
     at, shift, se = _moments(model, data, 0, field)
     if at.size:
@@ -141,7 +176,7 @@ def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth
     figure, x = _figure(pyplot, figure, (8, 3.6)), data.points()[:, 0]
     name, grid = model.names_[0], np.linspace(x.min(), x.max(), GRID)
     guess = _guess(x, grid)
-    drawn = [("drift f", lambda m: m.drift(grid)[:, 0], lambda: model.drift_band(grid))]
+    drawn: List[Tuple[str, Any, Any]] = [("drift f", lambda m: m.drift(grid)[:, 0], lambda: model.drift_band(grid))]
     if model.has_diffusion_:
         drawn.append(("diffusion a = $\\sigma^2$", lambda m: m.diffusion(grid)[:, 0, 0], lambda: model.diffusion_band(grid)))
     axes = figure.subplots(1, len(drawn), squeeze=False)[0]
@@ -161,7 +196,8 @@ def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth
             _band(axis, model, grid, band)
         _evidence(axis, model, data, field, grid, curve)
         axis.axhline(0, color=DATA, linewidth=0.5)
-        axis.set(title=title, xlabel=name)
+        axis.set(title=title if _inside(name) is None else f"{title} of {name}")
+        _named(axis.xaxis, name)
         axis.legend(frameon=False)
     return figure
 
@@ -178,7 +214,9 @@ def _fields_plane(pyplot: Any, figure: Any, model: Any, data: Trajectories, trut
     axes = figure.subplots(1, 2 if model.has_diffusion_ else 1, squeeze=False)[0]
     for axis in axes:
         axis.scatter(points[:, i], points[:, j], s=2, color=DATA, alpha=0.25, linewidths=0, rasterized=True)
-        axis.set(xlabel=model.names_[i], ylabel=model.names_[j], xlim=(low[i], high[i]), ylim=(low[j], high[j]))
+        axis.set(xlim=(low[i], high[i]), ylim=(low[j], high[j]))
+        _named(axis.xaxis, model.names_[i])
+        _named(axis.yaxis, model.names_[j])
     cell = (high - low)[[i, j]] / (ARROWS - 1)
     drawn = [(m, c, label) for m, c, label in ((truth, TRUTH, "truth"), (model, MODEL, "model")) if m is not None]
     fields = [m.drift(at[near])[:, [i, j]] for m, _, _ in drawn]
@@ -198,12 +236,12 @@ def _fields_plane(pyplot: Any, figure: Any, model: Any, data: Trajectories, trut
     return figure
 
 
-def _fixed(model: Any, points: np.ndarray, states: Tuple[int, int]) -> str:
+def _fixed(model: Any, points: Array, states: Tuple[int, int]) -> str:
     rest = model.d_ - 2
     return f" ({rest} other states at their medians)" if rest else ""
 
 
-def _near(points: np.ndarray, at: np.ndarray, spread: np.ndarray) -> np.ndarray:
+def _near(points: Array, at: Array, spread: Array) -> Array:
     """Grid points with data in the neighbourhood: elsewhere a field is a guess."""
     cell = np.where(spread > 0, spread, 1) / (ARROWS - 1)
     lattice = {tuple(c) for c in np.round(points / cell).astype(np.int64)}
@@ -212,13 +250,13 @@ def _near(points: np.ndarray, at: np.ndarray, spread: np.ndarray) -> np.ndarray:
     return np.array([any((c[0] + a, c[1] + b) in lattice for a, b in around) for c in cells], dtype=bool)
 
 
-def _square_root(a: np.ndarray) -> np.ndarray:
+def _square_root(a: Array) -> Array:
     """L with L L' = a, for each of a stack."""
     values, vectors = np.linalg.eigh(a)
-    return vectors * np.sqrt(np.maximum(values, 0))[:, np.newaxis, :]
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0))[:, np.newaxis, :])
 
 
-def _ellipses(axis: Any, at: np.ndarray, roots: np.ndarray, colour: str) -> None:
+def _ellipses(axis: Any, at: Array, roots: Array, colour: str) -> None:
     """The images of the unit circle under the roots."""
     angle = np.linspace(0, 2 * np.pi, 41)
     for centre, curve in zip(at, roots @ np.stack([np.cos(angle), np.sin(angle)])):
@@ -228,7 +266,7 @@ def _ellipses(axis: Any, at: np.ndarray, roots: np.ndarray, colour: str) -> None
 # ---- Paths -------------------------------------------------------------------------------------------------------
 
 
-def _start(data: Trajectories) -> Tuple[np.ndarray, np.ndarray, int, List[int]]:
+def _start(data: Trajectories) -> Tuple[Array, Array, int, List[int]]:
     """The start that most trajectories share, a time grid, whose it is, and the trajectories that begin there (or one
     typical)."""
     firsts = np.array([x[0] for _, x in data if len(x)])
@@ -245,7 +283,7 @@ def _start(data: Trajectories) -> Tuple[np.ndarray, np.ndarray, int, List[int]]:
     return data[longest].x[0], data[longest].t, longest, members
 
 
-def _hold_lost(paths: np.ndarray) -> int:
+def _hold_lost(paths: Array) -> int:
     """Paths that left the finite numbers stay where they were last seen, in place: to leave them out would hide that
     the model sends them away. The number of them."""
     lost = ~np.isfinite(paths).all(axis=2)
@@ -275,7 +313,7 @@ def _fan(pyplot: Any, figure: Any, model: Any, data: Trajectories, n_paths: int)
         axis.fill_between(t, levels[0, :, k], levels[4, :, k], color=MODEL, alpha=0.18, linewidth=0, label="90 % of paths")
         axis.fill_between(t, levels[1, :, k], levels[3, :, k], color=MODEL, alpha=0.3, linewidth=0, label="50 %")
         axis.plot(t, levels[2, :, k], color=MODEL, label="median")
-        axis.set_ylabel(model.names_[k])
+        _named(axis.yaxis, model.names_[k])
         if high[k] > low[k]:
             bottom, top = axis.get_ylim()
             lowest, highest = 2 * low[k] - high[k], 2 * high[k] - low[k]
@@ -287,20 +325,20 @@ def _fan(pyplot: Any, figure: Any, model: Any, data: Trajectories, n_paths: int)
     return figure
 
 
-def _line(trajectory: Any, k: int) -> Tuple[np.ndarray, np.ndarray]:
+def _line(trajectory: Any, k: int) -> Tuple[Array, Array]:
     return trajectory.t, trajectory.x[:, k]
 
 
 # ---- Residuals ---------------------------------------------------------------------------------------------------
 
 
-def residuals(model: Any, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+def residuals(model: Any, data: Trajectories) -> Tuple[Array, Array, Array]:
     """Standardised residuals (dx_k - h f_k) / sqrt(h a_kk) of every step, the state before it, and its trajectory. f and a
     are the means of their values at the start of the step and where the drift leads, as in the report. About standard
     normal and uncorrelated when the model is right and the steps are small; NaN where a_kk is zero."""
     steps, states, gaps, owner = [], [], [], []
-    begins: List[np.ndarray] = []
-    ends: List[np.ndarray] = []
+    begins: List[Array] = []
+    ends: List[Array] = []
     for j, (t, x) in enumerate(data):
         if len(t) > 1:
             values = _along(model, data, data[j])
@@ -323,7 +361,7 @@ def residuals(model: Any, data: Trajectories) -> Tuple[np.ndarray, np.ndarray, n
     return u, x, np.concatenate(owner)
 
 
-def _quantiles(values: np.ndarray, most: int) -> Tuple[np.ndarray, np.ndarray]:
+def _quantiles(values: Array, most: int) -> Tuple[Array, Array]:
     """At most so many of the sorted values, evenly by rank, and the normal quantiles of their ranks."""
     from statistics import NormalDist
 
@@ -332,12 +370,12 @@ def _quantiles(values: np.ndarray, most: int) -> Tuple[np.ndarray, np.ndarray]:
     return np.array([normal.inv_cdf((r + 0.5) / values.size) for r in rank]), np.sort(values)[rank]
 
 
-def _correlations(u: np.ndarray, owner: np.ndarray, lags: int) -> np.ndarray:
+def _correlations(u: Array, owner: Array, lags: int) -> Array:
     def at(k: int) -> float:
         product = (u[k:] * u[:-k])[owner[k:] == owner[:-k]]
         return float(np.mean(product[np.isfinite(product)])) if np.isfinite(product).any() else float("nan")
 
-    return np.array([at(k) for k in range(1, lags + 1)]) / np.nanmean(u * u)
+    return np.asarray(np.array([at(k) for k in range(1, lags + 1)]) / np.nanmean(u * u))
 
 
 def _residuals(pyplot: Any, figure: Any, model: Any, data: Trajectories) -> Any:
@@ -358,7 +396,7 @@ def _residuals(pyplot: Any, figure: Any, model: Any, data: Trajectories) -> Any:
     return figure
 
 
-def _white(axes: Any, model: Any, u: np.ndarray, x: np.ndarray, owner: np.ndarray, what: str) -> None:
+def _white(axes: Any, model: Any, u: Array, x: Array, owner: Array, what: str) -> None:
     """Quantiles, correlations in time, and the state: what residuals and scores share."""
     quantiles, times, against = axes
     normal, pick = _quantiles(u[np.isfinite(u)], 500)
@@ -366,7 +404,7 @@ def _white(axes: Any, model: Any, u: np.ndarray, x: np.ndarray, owner: np.ndarra
     quantiles.plot(normal, normal, "--", color=TRUTH)
     quantiles.set(title="against normal quantiles", xlabel="normal quantile", ylabel=what)
     lags = int(min(20, max(1, np.bincount(owner.astype(np.int64)).max() - 1)))
-    for k in range(min(model.d_, 4)):
+    for k in range(min(u.shape[1], 4)):  # of order 2 the positions
         times.plot(np.arange(1, lags + 1), _correlations(u[:, k], owner, lags), "o-", markersize=3, label=model.names_[k])
     times.axhline(0, color=DATA, linewidth=0.5)
     for bound in (-NINETY, NINETY):
@@ -375,7 +413,8 @@ def _white(axes: Any, model: Any, u: np.ndarray, x: np.ndarray, owner: np.ndarra
     times.legend(frameon=False)
     against.plot(x[:, 0], u[:, 0], ".", color=MODEL, markersize=2, alpha=0.3, rasterized=True)
     against.axhline(0, color=DATA, linewidth=0.5)
-    against.set(title="against the state", xlabel=model.names_[0], ylabel=what)
+    against.set(title="against the state", ylabel=what)
+    _named(against.xaxis, model.names_[0])
 
 
 # ---- Check -------------------------------------------------------------------------------------------------------

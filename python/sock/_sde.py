@@ -18,6 +18,7 @@ from ._model import Handle, KnownSDE, Model, as_trajectories, handle_from_bytes,
 from ._native import c_text, doubles, lib
 from ._summary import summary
 from ._trajectories import Trajectories, are_names, path_list
+from ._types import Array
 
 # Parameters beside those of the library's options table: name, default, help.
 _OWN: Dict[str, Tuple[Any, str]] = {
@@ -134,10 +135,12 @@ class SDE(Model):
         return settings
 
     def _threads(self) -> Optional[int]:
-        return self._params["threads"]
+        threads: Optional[int] = self._params["threads"]
+        return threads
 
     def _progress(self) -> Progress:
-        return self._params["progress"]
+        progress: Progress = self._params["progress"]
+        return progress
 
     # -- Fit
 
@@ -233,7 +236,7 @@ class SDE(Model):
 
     # -- Inside a fit
 
-    def drift_system(self, X: Any, *, t: Any = None, dt: Optional[float] = None) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def drift_system(self, X: Any, *, t: Any = None, dt: Optional[float] = None) -> Tuple[Array, Array, Array]:
         """(L, dy, alpha) of the drift's system (L + n lambda I) alpha = dy for these parameters: n x n, n x d, n x d."""
         data = as_trajectories(X, self._settings(), t, dt)
         n, d = data.n_intervals, data.d
@@ -244,7 +247,7 @@ class SDE(Model):
 
     def diffusion_system(
         self, X: Any, drift: Any, *, t: Any = None, dt: Optional[float] = None
-    ) -> Tuple[np.ndarray, np.ndarray, Dict[str, Any]]:
+    ) -> Tuple[Array, Array, Dict[str, Any]]:
         """(z, beta, certificate) of the diffusion's convex problem for a given drift: n x d x d twice, and a dict."""
         data = as_trajectories(X, self._settings(), t, dt)
         known = _as_drift(drift, data)
@@ -331,7 +334,7 @@ def fit(
     )
 
 
-def load(path: Union[str, os.PathLike]) -> SDE:
+def load(path: Union[str, os.PathLike[str]]) -> SDE:
     """A model from a file that :meth:`SDE.save` or ``sock fit`` wrote.
 
     >>> import sock, tempfile, os

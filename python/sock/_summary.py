@@ -26,7 +26,7 @@ def _part(part: Dict[str, Any], many: bool) -> str:
         text += f", penalty l = {part['l']:.0e}"
     if part.get("dof") is not None:
         text += f", {part['dof']:.1f} degrees of freedom"
-    return text + (", polished" if part.get("polished") else "")
+    return str(text) + (", polished" if part.get("polished") else "")
 
 
 def _field(key: str, info: Dict[str, Any]) -> List[Line]:

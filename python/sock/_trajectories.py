@@ -16,16 +16,17 @@ from ._calls import OPTIONS, Context, outside, unknown_parameter
 from ._errors import InputError, SockWarning, UsageError
 from ._native import c_text, doubles, lib, names_array, take_text
 from ._summary import plain
+from ._types import Array
 
 DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit", "wide", "log", "files")
 
 
-class Trajectory(tuple):
+class Trajectory(Tuple[Array, Array]):
     """A pair (t, x): times of shape (n,), states of shape (n, d). It remembers the names of the states, and has known
     inputs ``u`` of shape (n, m) beside them, with the names ``inputs``, where the data have some."""
 
     names: Optional[Tuple[str, ...]]
-    u: Optional[np.ndarray]
+    u: Optional[Array]
     inputs: Tuple[str, ...]
 
     def __new__(
@@ -40,11 +41,11 @@ class Trajectory(tuple):
         return Trajectory, (self[0], self[1], self.names, self.u, self.inputs)
 
     @property
-    def t(self) -> np.ndarray:
+    def t(self) -> Array:
         return self[0]
 
     @property
-    def x(self) -> np.ndarray:
+    def x(self) -> Array:
         return self[1]
 
     def __repr__(self) -> str:
@@ -160,7 +161,7 @@ class Trajectories:
     def __getitem__(self, index: int) -> Trajectory: ...
 
     @overload
-    def __getitem__(self, index: Union[slice, Sequence[int], np.ndarray]) -> "Trajectories": ...
+    def __getitem__(self, index: Union[slice, Sequence[int], Array]) -> "Trajectories": ...
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, (int, np.integer)):
@@ -189,7 +190,7 @@ class Trajectories:
         u = np.ctypeslib.as_array(lib.sock_data_input(self._handle, j % len(self)), (n, int(lib.sock_data_inputs(self._handle))))
         return Trajectory(times, states, self.names, u[:, : len(inputs)].copy(), inputs)
 
-    def points(self) -> np.ndarray:
+    def points(self) -> Array:
         """All states, trajectory after trajectory: shape (n_points, d)."""
         return np.concatenate([x for _, x in self]) if len(self) else np.empty((0, self.d))
 
@@ -259,7 +260,7 @@ class Trajectories:
             c.check(lib.sock_data_split_time(c.handle, self._handle, parts, part, ctypes.byref(rest), ctypes.byref(held)))
         return Trajectories._adopt(rest, self._options), Trajectories._adopt(held, self._options)
 
-    def to_csv(self, path: Union[str, os.PathLike]) -> None:
+    def to_csv(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes a long CSV (traj, t, states) with 17 significant digits, whole or not at all."""
         with Context() as c:
             c.check(lib.sock_data_write(c.handle, self._handle, c_text("path", path)))
@@ -293,7 +294,7 @@ def _restore(data: List[Trajectory], names: Sequence[str], options: Dict[str, An
     return Trajectories(data, names=names, **options)
 
 
-def read_csv(path: Union[str, os.PathLike], **options: Any) -> Trajectories:
+def read_csv(path: Union[str, os.PathLike[str]], **options: Any) -> Trajectories:
     """Reads trajectories from a long CSV with a header, or from a ``.npy`` array of shape (paths, times, d).
 
     Options: ``id``, ``time``, ``state``, ``input``, ``group`` name columns (``state`` and ``input`` lists of names),
@@ -347,7 +348,7 @@ def _read_files(paths: Sequence[Any], options: Mapping[str, Any]) -> ctypes.c_vo
     return out
 
 
-def convert(paths: Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]], folder: Union[str, os.PathLike], *,
+def convert(paths: Union[str, os.PathLike[str], Sequence[Union[str, os.PathLike[str]]]], folder: Union[str, os.PathLike[str]], *,
             single: bool = False, **options: Any) -> None:
     """Writes data files, one after the other, as a folder of NumPy arrays that every reader of data takes: ``x.npy``,
     ``t.npy``, ``first.npy``, ``names.txt``, and ``group.npy`` where groups were named (docs/scale.md). Only one file is in
@@ -377,12 +378,16 @@ def _read_file(path: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
     return out
 
 
-def numbers(values: Any, what: str) -> np.ndarray:
+def _filled(masked: Any) -> Array:
+    return np.asarray(masked.astype(float).filled(np.nan))
+
+
+def numbers(values: Any, what: str) -> Array:
     """float64, C-contiguous; refuses text, complex numbers and sparse matrices with the name of the culprit."""
     if hasattr(values, "tocsr"):
         raise TypeError(f"{what} is a sparse matrix, which is not supported; convert it with .toarray()")
-    if np.ma.isMaskedArray(values):
-        values = np.ma.filled(values.astype(float), np.nan)
+    if isinstance(values, np.ma.MaskedArray):
+        values = _filled(values)
     try:
         array = np.asarray(values)
         if np.iscomplexobj(array):
@@ -396,26 +401,26 @@ def numbers(values: Any, what: str) -> np.ndarray:
         raise InputError(f"{what}: {error}") from None
 
 
-def _series(x: Any, what: str) -> np.ndarray:
-    x = numbers(x, what)
-    if x.ndim == 1:
-        x = x[:, np.newaxis]
-    if x.ndim != 2:
-        raise InputError(f"{what} has shape {x.shape}; allowed: (times, d) or (times,)")
-    return x
+def _series(x: Any, what: str) -> Array:
+    states = numbers(x, what)
+    if states.ndim == 1:
+        states = states[:, np.newaxis]
+    if states.ndim != 2:
+        raise InputError(f"{what} has shape {states.shape}; allowed: (times, d) or (times,)")
+    return states
 
 
-def _times(t: Any, dt: Any, n: int, what: str) -> np.ndarray:
+def _times(t: Any, dt: Any, n: int, what: str) -> Array:
     if t is None:
         if dt is None or isinstance(dt, str):
             raise UsageError(f"{what} comes without times: give t (the times), or dt (the time step)")
         if not float(dt) > 0 or not np.isfinite(float(dt)):
             raise UsageError(f"dt is {dt}; allowed: a number > 0")
         return np.arange(n) * float(dt)
-    t = numbers(t, f"t of {what}")
-    if t.shape != (n,):
-        raise InputError(f"{what} has {n} points, its t has shape {t.shape}")
-    return t
+    times = numbers(t, f"t of {what}")
+    if times.shape != (n,):
+        raise InputError(f"{what} has {n} points, its t has shape {times.shape}")
+    return times
 
 
 def _is_pair(item: Any) -> bool:
@@ -435,13 +440,13 @@ def _time_of(t: Any, j: int, count: int) -> Any:
     return t[j]
 
 
-def _pieces(data: Any, t: Any, dt: Any) -> Tuple[List[np.ndarray], List[np.ndarray], Optional[Sequence[str]]]:
+def _pieces(data: Any, t: Any, dt: Any) -> Tuple[List[Array], List[Array], Optional[Sequence[str]]]:
     if hasattr(data, "tocsr"):
         raise TypeError("data is a sparse matrix, which is not supported; convert it with .toarray()")
     if _is_pair(data):
         data = [data]
     if isinstance(data, (np.ndarray, np.ma.MaskedArray)) or hasattr(data, "__array__") and not isinstance(data, (list, tuple)):
-        array = np.ma.filled(data.astype(float), np.nan) if np.ma.isMaskedArray(data) else np.asarray(data)
+        array = _filled(data) if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
         if array.ndim not in (1, 2, 3):
             raise InputError(f"data has shape {array.shape}; allowed: (paths, times, d), (times, d), (times,)")
         ragged = array.dtype == object and array.ndim == 1 and len(array) > 0 and np.ndim(array[0]) > 0
@@ -550,14 +555,14 @@ def _listed(value: Any) -> List[Any]:
     return [w.strip() for w in value.split(",")] if isinstance(value, str) else list(value)
 
 
-def _idle(frame: Any, names: Sequence[Any], codes: np.ndarray) -> List[Any]:
+def _idle(frame: Any, names: Sequence[Any], codes: Array) -> List[Any]:
     """Columns that never change within a trajectory: no states, as in a CSV file."""
     if len(np.unique(codes)) == len(codes):
         return []
     return [c for c in names if (frame[c].groupby(codes).nunique() <= 1).all()]
 
 
-def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any], codes: np.ndarray) -> Tuple[List[Any], List[str]]:
+def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any], codes: Array) -> Tuple[List[Any], List[str]]:
     """The columns of the states, and which of them are asked for as log(NAME)."""
     wanted = options.get("state")
     if wanted in (None, "auto"):
@@ -588,12 +593,12 @@ def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any], codes: 
     return names, logged
 
 
-def _codes(frame: Any, columns: Sequence[Any], what: str) -> np.ndarray:
+def _codes(frame: Any, columns: Sequence[Any], what: str) -> Array:
     """Numbers the distinct values of the columns in the order of their first appearance."""
     for column in columns:
         if frame[column].isna().any():
             raise InputError(f"row {int(np.flatnonzero(frame[column].isna())[0])}: the {what} in column {column} is missing")
-    return frame.groupby(list(columns), sort=False).ngroup().to_numpy()
+    return np.asarray(frame.groupby(list(columns), sort=False).ngroup().to_numpy())
 
 
 def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
@@ -658,7 +663,7 @@ def _is_timed(name: str) -> bool:
     return found is not None and found.group(1) in (*_SHORT, *_DATES)
 
 
-def _ask_for_id(frame: Any, time: Any, t: np.ndarray) -> None:
+def _ask_for_id(frame: Any, time: Any, t: Array) -> None:
     """Refuses what no column calls several trajectories where another column says so: points at the same time, or times
     that begin anew wherever it changes, and nowhere else."""
     others = [c for c in frame.columns if c != time]
@@ -694,7 +699,7 @@ def _time_column(frame: Any, options: Mapping[str, Any]) -> Tuple[Any, Any]:
     return frame, time
 
 
-def _clock(frame: Any, time: Any, codes: np.ndarray, options: Mapping[str, Any]) -> Tuple[np.ndarray, Optional[str]]:
+def _clock(frame: Any, time: Any, codes: Array, options: Mapping[str, Any]) -> Tuple[Array, Optional[str]]:
     """The times as numbers. Dates are counted from 1970-01-01 in a unit: that of the option time_unit, or the largest but
     week that the median step is not shorter than."""
     column = frame[time]
@@ -720,7 +725,7 @@ def _clock(frame: Any, time: Any, codes: np.ndarray, options: Mapping[str, Any])
     return seconds / _UNITS[str(unit)], str(unit)
 
 
-def _numeric(frame: Any, name: Any) -> np.ndarray:
+def _numeric(frame: Any, name: Any) -> Array:
     if frame[name].dtype.kind in "mM":
         raise InputError(f"column {name} holds dates; a state is numbers, and dates are times: time={str(name)!r}")
     try:

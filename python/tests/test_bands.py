@@ -75,3 +75,21 @@ def test_bands_are_drawn_and_faint_beyond_the_data(model):
     with pytest.raises(sock.UsageError, match="bands_reason"):
         plain.plot(bands=True)
     pyplot.close("all")
+
+
+def test_plots_of_logarithms_have_the_units_of_the_data():
+    """Labels are round numbers of p at the logarithms."""
+    pytest.importorskip("matplotlib").use("Agg")
+    t = np.arange(60) / 4
+    data = sock.Trajectories([(t, np.exp(3 * np.sin(t * t))[:, np.newaxis])], names=["p"], log="p")
+    model = sock.SDE(tune=False, drift="affine", diffusion="constant").fit(data)
+    figure = model.plot(data)
+    figure.canvas.draw()
+    axis = figure.axes[0].xaxis
+    assert axis.get_label_text() == "p (log scale)" and figure.axes[0].get_title() == "drift f of log(p)"
+    for at, label in zip(axis.get_majorticklocs(), axis.get_ticklabels()):
+        assert abs(np.exp(at) / float(label.get_text()) - 1) < 1e-5
+        assert f"{np.exp(at):.3e}"[0] in "1235"
+    assert len(axis.get_majorticklocs()) >= 3
+    figure = model.plot(data, kind="paths", n_paths=20)
+    assert figure.axes[0].get_ylabel() == "p (log scale)"

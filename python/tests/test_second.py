@@ -93,6 +93,10 @@ def test_plots_hold_smoothed_velocities(model):
     assert [axes[0].get_xlabel(), axes[0].get_ylabel()] == ["q", "v_q"]
     drawn = np.asarray(axes[0].collections[0].get_offsets())
     assert np.allclose(drawn, model.smooth(data)[0])
+    scores = model.plot(data, kind="check").axes
+    assert scores[0].get_title() == "place among simulated ends" and scores[3].get_xlabel() == "q"
+    assert [line.get_label() for line in scores[2].lines if not line.get_label().startswith("_")] == ["q"]
+    assert len(scores[3].lines[0].get_xdata()) == len(model._step_scores(data)[0])
     paths = model.plot(data, kind="paths", n_paths=20).axes
     assert [a.get_ylabel() for a in paths] == ["q", "v_q"]
 

@@ -496,13 +496,13 @@ print.sock <- function(x, ...) {
   invisible(x)
 }
 
-# Drift and diffusion where the data are: curves in one dimension, arrows and the trace of a in the plane of two states.
-plot.sock <- function(x, data = x$data, states = 1:2, u = NULL, ...) {
+# Drift and diffusion where the data are: curves in one dimension, arrows and the trace of a in the plane of two states. Of order 2: the
+# plane of the first position and its velocity, which the smoother finds.
+plot.sock <- function(x, data = x$data, states = if (x$order == 2L) c(1L, length(x$names) %/% 2L + 1L) else 1:2, u = NULL, ...) {
   if (is.null(data)) stop("give the data to draw beside: plot(model, data)", call. = FALSE)
-  if (x$order == 2L) stop("the model is of order 2, its velocities are not in the data; figures know order 1", call. = FALSE)
   d <- length(x$names)
   data <- model_data(x, data)
-  values <- values_of(data)[, -(1:2), drop = FALSE]
+  values <- if (x$order == 2L) as.matrix(sock_smooth(x, data)[, x$names]) else values_of(data)[, -(1:2), drop = FALSE]
   held <- if (length(x$inputs)) held_inputs(x, values, u)
   values <- values[, seq_len(d), drop = FALSE]
   old <- par(mfrow = c(1, if (x$has_diffusion) 2 else 1))
@@ -529,6 +529,17 @@ field_at <- function(model, points, held, ...) {
 
 at_inputs <- function(held) if (is.null(held)) "" else paste0(" at ", paste(names(held), signif(held, 3), sep = " = ", collapse = ", "))
 
+# Axes of states: one that is called log(x) has ticks at the logarithms of round numbers of x.
+is_log <- function(name) grepl("^log\\(.+\\)$", name)
+state_label <- function(name) if (is_log(name)) paste(sub("^log\\((.*)\\)$", "\\1", name), "(log scale)") else name
+state_axis <- function(side, name) {
+  if (!is_log(name)) return(graphics::axis(side))
+  ends <- graphics::par("usr")[if (side == 1) 1:2 else 3:4]
+  marks <- if (diff(ends) > log(20)) axisTicks(ends / log(10), log = TRUE) else pretty(exp(ends))
+  marks <- marks[marks > 0]
+  graphics::axis(side, at = log(marks), labels = vapply(marks, format, "", digits = 6, scientific = FALSE))
+}
+
 # A curve with its band of 90 % where the model tells one; heights are those of the middle of the range.
 plot_field <- function(model, values, data, type, label, title, held = NULL) {
   grid <- seq(min(values), max(values), length.out = 200)
@@ -536,7 +547,9 @@ plot_field <- function(model, values, data, type, label, title, held = NULL) {
   band <- tryCatch(field_at(model, grid, held, type, interval = "confidence"), error = function(e) NULL)
   middle <- 11:190
   heights <- range(curve, if (!is.null(band)) c(as.vector(band$lwr)[middle], as.vector(band$upr)[middle]))
-  plot(grid, curve, type = "n", ylim = heights, xlab = model$names, ylab = label, main = paste0(title, at_inputs(held)))
+  plot(grid, curve, type = "n", ylim = heights, xaxt = "n", xlab = state_label(model$names),
+       ylab = if (is_log(model$names)) paste(label, "of", model$names) else label, main = paste0(title, at_inputs(held)))
+  state_axis(1, model$names)
   if (!is.null(band))
     polygon(c(grid, rev(grid)), c(as.vector(band$lwr), rev(as.vector(band$upr))), col = "#0072b238", border = NA)
   guess <- vapply(grid, function(g) sum(abs(values - g) <= 0.05 * diff(range(values))), 0) < max(3, length(values) %/% 1000)
@@ -553,7 +566,7 @@ plot_moments <- function(moments, label, grid, curve) {
   numbers <- function(key) vapply(one[[1]][[key]], function(v) if (is.null(v)) NA_real_ else as.double(v), 0)
   x <- numbers("x")
   y <- stats::approx(grid, curve, x, rule = 2)$y + numbers(paste0(label, "_shift"))
-  bar <- 1.645 * numbers(paste0(label, "_se"))
+  bar <- stats::qnorm(0.95) * numbers(paste0(label, "_se"))
   good <- is.finite(y) & is.finite(bar)
   graphics::segments(x[good], (y - bar)[good], x[good], (y + bar)[good])
   points(x[good], y[good], pch = 16, cex = 0.6)
@@ -573,8 +586,12 @@ plot_plane <- function(model, values, states, held) {
   f <- field_at(model, at, held)[, states]
   gap <- (box[2, ] - box[1, ]) / 14
   scale <- 0.9 / max(abs(t(f) / gap), .Machine$double.xmin)
-  frame <- function(title) plot(values[, states], pch = ".", col = "gray", xlab = model$names[states[1]],
-                                ylab = model$names[states[2]], main = paste0(title, at_inputs(held)))
+  frame <- function(title) {
+    plot(values[, states], pch = ".", col = "gray", xaxt = "n", yaxt = "n", xlab = state_label(model$names[states[1]]),
+         ylab = state_label(model$names[states[2]]), main = paste0(title, at_inputs(held)))
+    state_axis(1, model$names[states[1]])
+    state_axis(2, model$names[states[2]])
+  }
   frame("drift")
   arrows(at[, states[1]], at[, states[2]], at[, states[1]] + scale * f[, 1], at[, states[2]] + scale * f[, 2], length = 0.04,
          col = "#0072b2")

@@ -102,8 +102,23 @@ stopifnot(is.finite(sock_score(second, swing)[["loglik_filter"]]))
 told <- sock_explain(second, lower = c(-2, -2), upper = c(2, 2))
 stopifnot(length(told$fixed_points) == 1L)
 refuses <- function(call, words) grepl(words, tryCatch({ call; "" }, error = conditionMessage))
-stopifnot(sock_check(second)$ok, refuses(plot(second), "order 2"),
+stopifnot(sock_check(second)$ok,
           refuses(sock_explain(second, swing), "order 2"), length(sock_explain(second)$fixed_points) == 1L)
+# What a plot says, word for word, and how many points of the data it has.
+said <- function(model, ...) {
+  file <- at("said.pdf")
+  pdf(file, compress = FALSE, useKerning = FALSE)
+  plot(model, ...)
+  invisible(dev.off())
+  lines <- readLines(file, warn = FALSE)
+  gsub("\\", "", regmatches(lines, regexpr("\\(.*\\) Tj", lines)), fixed = TRUE)
+}
+words <- said(second)
+stopifnot(sum(grepl("(q)", words, fixed = TRUE)) == 2L, sum(grepl("(v_q)", words, fixed = TRUE)) == 2L, any(grepl("(drift)", words, fixed = TRUE)))
+logs <- sock_fit(data.frame(t = 0:59 / 4, p = exp(3 * sin((0:59)^2))), log = "p", tune = FALSE, drift = "affine", diffusion = "constant", threads = 1)
+words <- said(logs)
+stopifnot(any(grepl("(p (log scale))", words, fixed = TRUE)), any(grepl("(f of log(p))", words, fixed = TRUE)),
+          all(vapply(c("(0.05)", "(1)", "(20)"), function(w) any(grepl(w, words, fixed = TRUE)), NA)))
 drawn <- sock_draw(second)
 stopifnot(drawn$order == 2L, predict(drawn, data.frame(q = 0.2, v_q = 0.7))[1, 1] == 0.7)
 
