@@ -1,5 +1,6 @@
-/* checkdata.c - see checkdata.h. Paths are simulated gap after gap with 20 inner steps, or as many as the scene says;
- * all normal numbers are increments of simulated Brownian motions, so that no generator is needed here. */
+/* checkdata.c - see checkdata.h. Paths are simulated gap after gap with 20 inner steps, or as many as the scene says
+ * (those of second order by `systems`); all normal numbers are increments of simulated Brownian motions, so that no
+ * generator is needed here. */
 #define _DEFAULT_SOURCE
 #include "experiments/checkdata.h"
 
@@ -94,6 +95,11 @@ static void unit_a(void *user, size_t count, size_t d, const double *x, double *
 #define OU .d = 1, .paths = PATHS, .points = POINTS, .gap = 0.05, .drift = ou_f, .diffusion = constant_a, .a = 1
 #define BOWL .d = 1, .paths = PATHS, .points = POINTS, .gap = 0.05, .drift = ou_f, .diffusion = bowl_a
 
+#define SECOND                                                                                                         \
+    .d = 1, .paths = 100, .points = 51, .gap = 0.1, .a = 1, .options = {"order", "2"}, .right = 1, .goal = 0.06,       \
+    .pattern = "none"
+#define SEEN .noise = 0.004 /* of h a with a = 1: a standard deviation of 0.02 */
+
 /* clang-format off */
 const check_scene check_scenes[] = {
     {"ou", "Ornstein-Uhlenbeck", OU, .right = 1, .goal = 0.06, .pattern = "none"},
@@ -130,6 +136,14 @@ const check_scene check_scenes[] = {
     {"well-noise", "double well, 30 paths, noise of 0.3 h a, fitted with it", .d = 1, .paths = 3 * PATHS, .points = POINTS,
      .gap = 0.05, .drift = well_f, .diffusion = constant_a, .a = 0.25, .noise = 0.3, .right = 1, .goal = 0.06,
      .pattern = "none"},
+    {"harmonic", "harmonic oscillator, positions alone", "harmonic", SECOND},
+    {"pendulum", "pendulum, positions alone", "pendulum", SECOND},
+    {"duffing", "Duffing's oscillator, positions alone", "duffing", SECOND},
+    {"vanderpol", "van der Pol's oscillator, positions alone", "vanderpol", SECOND},
+    {"harmonic-noise", "its positions with noise of sd 0.02, fitted with it", "harmonic", SECOND, SEEN},
+    {"pendulum-noise", "the same", "pendulum", SECOND, SEEN},
+    {"duffing-noise", "the same", "duffing", SECOND, SEEN},
+    {"vanderpol-noise", "the same", "vanderpol", SECOND, SEEN},
 };
 
 const check_scene cover_scenes[] = {
@@ -259,6 +273,44 @@ static sock_status as_data(const maker *m, sock_data **out)
     return status;
 }
 
+/* ---- Second order ---- */
+
+static sock_status instance_of(sock_context *ctx, const check_scene *s, uint64_t seed, sys_instance **out)
+{
+    const sock_status status = sys_new(ctx, sys_find(s->system), seed, out);
+    if (status >= 0) (*out)->trajectories[SYS_TRAIN] = s->paths;
+    return status;
+}
+
+/* Positions of the system's first paths, with noise. */
+static sock_status take_positions(maker *m, uint64_t seed)
+{
+    const check_scene *s = m->scene;
+    sys_instance *instance = NULL;
+    sock_data *data = NULL;
+    sock_status status = instance_of(m->ctx, s, seed, &instance);
+    if (status >= 0) status = sys_generate(m->ctx, instance, SYS_TRAIN, &data);
+    if (status >= 0) status = normals(m, 0, m->noise);
+    for (size_t j = 0; status >= 0 && j < s->paths; j++) {
+        const double *t, *x;
+        sock_data_trajectory(data, j, &t, &x);
+        for (size_t i = 0; i < s->points; i++)
+            m->kept[j * s->points + i] = x[i] + sqrt(s->noise * s->gap * s->a) * m->noise[j * s->points + i];
+    }
+    sock_data_free(data);
+    sys_free(instance);
+    return status;
+}
+
+sock_status check_truth(sock_context *ctx, const check_scene *s, uint64_t seed, check_time *now,
+                        sys_instance **instance, sock_model **out)
+{
+    *instance = NULL;
+    if (!s->system) return sock_model_wrap(ctx, s->d, NULL, s->drift, s->diffusion, now, out);
+    const sock_status status = instance_of(ctx, s, seed, instance);
+    return status < 0 ? status : sys_truth(ctx, *instance, out);
+}
+
 static double *numbers(size_t count) { return calloc(count, sizeof(double)); }
 
 sock_status check_data(sock_context *ctx, const check_scene *s, uint64_t seed, sock_data **out)
@@ -272,9 +324,9 @@ sock_status check_data(sock_context *ctx, const check_scene *s, uint64_t seed, s
     m.size = numbers(all);
     m.due = numbers(all);
     sock_status status = m.x && m.next && m.kept && m.noise && m.size && m.due ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0) status = sock_model_wrap(ctx, s->d, NULL, s->drift, s->diffusion, &m.now, &m.model);
+    if (status >= 0 && !s->system) status = sock_model_wrap(ctx, s->d, NULL, s->drift, s->diffusion, &m.now, &m.model);
     if (status >= 0) status = sock_model_wrap(ctx, 1, NULL, flat_f, unit_a, NULL, &m.brownian);
-    if (status >= 0) status = walk_paths(&m);
+    if (status >= 0) status = s->system ? take_positions(&m, seed) : walk_paths(&m);
     if (status >= 0) status = as_data(&m, out);
     sock_model_free(m.model);
     sock_model_free(m.brownian);

@@ -4,11 +4,13 @@
 #define EXP_CHECKDATA_H
 
 #include "sock.h"
+#include "systems/systems.h"
 
 typedef struct check_scene check_scene;
 
 struct check_scene {
     const char *name, *says;
+    const char *system;      /* a system of second order by its name: positions of its first paths; NULL: as below */
     size_t d, paths, points; /* the first state of d is kept */
     double gap;
     double inner;                   /* Euler steps of the simulation in a gap; 0: 20 */
@@ -37,5 +39,9 @@ typedef struct check_time {
 } check_time;
 
 sock_status check_data(sock_context *ctx, const check_scene *scene, uint64_t seed, sock_data **out);
+
+/* The model that made the data, without its noise on the points. It needs `now` and *instance as long as it lives. */
+sock_status check_truth(sock_context *ctx, const check_scene *scene, uint64_t seed, check_time *now,
+                        sys_instance **instance, sock_model **out);
 
 #endif

@@ -37,10 +37,34 @@ static const char *const columns[COLUMNS] = {"scene",    "seed",     "model",   
 enum { FIT, TRUTH, MODELS };
 static const char *const model_names[] = {"fit", "true", NULL};
 
-static const char *const scene_names[] = {"ou",        "doublewell", "gbm",      "bowl",       "one-path",
-                                          "noise-0.1", "noise-0.3",  "hidden",   "jumps",      "tilt",
-                                          "season",    "stiff-f",    "stiff-a",  "long-steps", "autoregression",
-                                          "ou-long",   "well-long",  "ou-noise", "well-noise", NULL};
+static const char *const scene_names[] = {"ou",
+                                          "doublewell",
+                                          "gbm",
+                                          "bowl",
+                                          "one-path",
+                                          "noise-0.1",
+                                          "noise-0.3",
+                                          "hidden",
+                                          "jumps",
+                                          "tilt",
+                                          "season",
+                                          "stiff-f",
+                                          "stiff-a",
+                                          "long-steps",
+                                          "autoregression",
+                                          "ou-long",
+                                          "well-long",
+                                          "ou-noise",
+                                          "well-noise",
+                                          "harmonic",
+                                          "pendulum",
+                                          "duffing",
+                                          "vanderpol",
+                                          "harmonic-noise",
+                                          "pendulum-noise",
+                                          "duffing-noise",
+                                          "vanderpol-noise",
+                                          NULL};
 
 static double cpu_seconds(void)
 {
@@ -75,19 +99,20 @@ static sock_status fit(sock_context *ctx, const check_scene *scene, const sock_d
     return status;
 }
 
-static sock_status make_and_check(sock_context *ctx, const check_scene *scene, int which, const sock_data *data,
-                                  sock_checks *out, double seconds[2])
+static sock_status make_and_check(sock_context *ctx, const check_scene *scene, uint64_t seed, int which,
+                                  const sock_data *data, sock_checks *out, double seconds[2])
 {
     check_time now = {scene, 0};
     sock_model *model = NULL;
     const double start = cpu_seconds();
-    sock_status status = which == FIT
-                             ? fit(ctx, scene, data, &model)
-                             : sock_model_wrap(ctx, scene->d, NULL, scene->drift, scene->diffusion, &now, &model);
+    sys_instance *instance = NULL;
+    sock_status status =
+        which == FIT ? fit(ctx, scene, data, &model) : check_truth(ctx, scene, seed, &now, &instance, &model);
     seconds[0] = cpu_seconds() - start;
     if (status >= 0) status = sock_check(ctx, model, data, NULL, out);
     seconds[1] = cpu_seconds() - start - seconds[0];
     sock_model_free(model);
+    sys_free(instance);
     return status;
 }
 
@@ -99,7 +124,7 @@ static sock_status run_one(sock_context *ctx, const exp_settings *settings, cons
     double seconds[2];
     char line[120];
     sock_status status = check_data(ctx, scene, seed, &data);
-    if (status >= 0) status = make_and_check(ctx, scene, model, data, &checks, seconds);
+    if (status >= 0) status = make_and_check(ctx, scene, seed, model, data, &checks, seconds);
     sock_data_free(data);
     if (status < 0) return status;
     snprintf(line, sizeof line, "%-12s seed %-5llu %-4s %s", scene->name, (unsigned long long)seed, model_names[model],
