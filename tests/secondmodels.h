@@ -1,8 +1,9 @@
-/* secondmodels.h - models of order 2 with one position, and positions of their paths. */
+/* secondmodels.h - models of order 2 with one position, and positions of their paths. Behind a header with ctx. */
 #ifndef SECONDMODELS_H
 #define SECONDMODELS_H
 
-#include "onecontext.h"
+#include "base/base.h"
+#include "model/model.h"
 #include "truths.h"
 
 enum { SECOND_PATHS = 60, SECOND_POINTS = 51, SECOND_ALL = SECOND_PATHS * SECOND_POINTS };

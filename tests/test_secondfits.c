@@ -346,29 +346,6 @@ static void test_secondfits__draws_are_of_order_two(void **state)
     free(o);
 }
 
-/* With noise f has bands, and a says why it has none. */
-static void test_secondfits__with_noise_a_says_why_it_has_no_bands(void **state)
-{
-    (void)state;
-    static const char *const noisy[] = {"order",  "2",         "noise",    "diag", "drift",
-                                        "affine", "diffusion", "constant", NULL};
-    oscillators *o = oscillate(0.1);
-    sock_data *data = positions_of(o, 0.1, 0.02);
-    sock_model *model = fit(data, noisy);
-    const double at[] = {1, 0};
-    double low[2], high[2];
-    const sock_bands bands = {.f_low = low, .f_high = high};
-    char *json = NULL;
-    assert_int_equal(sock_model_bands(ctx, model, 1, at, 0.9, &bands), SOCK_OK);
-    assert_true(high[1] - low[1] > 0.05 && high[1] - low[1] < 0.5);
-    assert_int_equal(sock_model_info(ctx, model, &json), SOCK_OK);
-    assert_non_null(strstr(json, "those of f alone: R and a are told together"));
-    sock_string_free(json);
-    sock_model_free(model);
-    sock_data_free(data);
-    free(o);
-}
-
 /* ---- The file, and paths ---- */
 
 static void test_secondfits__a_file_keeps_the_order(void **state)
@@ -572,7 +549,6 @@ int main(void)
         cmocka_unit_test(test_secondfits__two_dimensions_with_rotation),
         cmocka_unit_test(test_secondfits__bands_are_those_of_regression),
         cmocka_unit_test(test_secondfits__draws_are_of_order_two),
-        cmocka_unit_test(test_secondfits__with_noise_a_says_why_it_has_no_bands),
         cmocka_unit_test(test_secondfits__a_file_keeps_the_order),
         cmocka_unit_test(test_secondfits__a_step_has_the_right_law),
         cmocka_unit_test(test_secondfits__what_does_not_go_with_it_is_refused_by_name),

@@ -160,7 +160,6 @@ static const char *no_bands(const sock_model *model, bool wanted, const sk_recor
     if (!model->spread && (noise->used || noise->substeps > 1) && model->drift_terms > 1)
         return "the fit with noise or long steps ended between two kernels: the errors of neither are those of f";
     if (!model->spread) return "its drift has too many weights, or they cannot be told apart";
-    if (noise->used && record->order == 2) return "those of f alone: R and a are told together, and have no errors yet";
     return sk_spread_has_diffusion(model->spread) ? NULL : TOO_MANY;
 }
 

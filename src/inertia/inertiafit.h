@@ -103,9 +103,10 @@ sock_status sk_inertial_diffusions(const sk_inertial *w, const sk_inertial_kicks
 sock_status sk_inertial_start(const sk_inertial *w, bool noisy, double *a, double *r);
 
 /* R (d) by least squares from the innovations and products of neighbours, with the scale of each a_kk; error (d):
- * standard errors. noise: d x d, the current one. */
+ * standard errors. noise: d x d, the current one. pull (n x d, or NULL): by how much each R_kk moves with the square of
+ * an innovation. */
 sock_status sk_inertial_noise(const sk_inertial *w, const sk_inertial_rows *rows, const double *noise, double *r,
-                              double *error);
+                              double *error, double *pull);
 
 /* ---- inertialoop.c ---- */
 

@@ -167,7 +167,7 @@ static sock_status propose(step *s)
     find_floor(s);
     choose_drifts(s, &forces);
     choose_diffusions(s, &kicks);
-    if (s->noisy) SK_GO(sk_inertial_noise(w, &rows, fit->now.noise, s->r, fit->error));
+    if (s->noisy) SK_GO(sk_inertial_noise(w, &rows, fit->now.noise, s->r, fit->error, NULL));
     for (size_t k = 0; k < d; k++) noise[k * (d + 1)] = s->noisy ? s->r[k] : 0;
     SK_GO(sk_inertial_drifts(w, &rows, &forces, fit->drift, &fit->f));
     SK_GO(sk_inertial_residuals(w, &rows, fit->drift[fit->f], w->rows.folds, s->e));

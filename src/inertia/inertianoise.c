@@ -113,7 +113,7 @@ static bool pair(const coordinate *c, size_t i, size_t lag, double *weight, doub
 }
 
 /* R_kk and its standard error: rows are heavy-tailed products, so the error is that of the sandwich. */
-static void solve_coordinate(const coordinate *c, double *r, double *error)
+static void solve_coordinate(const coordinate *c, double *r, double *error, double *pull)
 {
     const size_t n = c->rows->n;
     two t = {0};
@@ -131,6 +131,8 @@ static void solve_coordinate(const coordinate *c, double *r, double *error)
                 push += weight * (t.xx * y - t.xy * x) / det * (z - s * x - *r * y);
             }
         meat += push * push;
+        if (pull && pair(c, i, 0, &weight, &z) && det > 0)
+            pull[i * c->rows->d + c->k] = weight * (t.xx * c->of_r[i] - t.xy * c->of_a[i]) / det;
     }
     *error = det > 0 ? sqrt(meat) : (double)INFINITY;
 }
@@ -144,7 +146,7 @@ static sock_status find_rows(const sk_inertial *w, const sk_inertial_rows *rows,
 }
 
 sock_status sk_inertial_noise(const sk_inertial *w, const sk_inertial_rows *rows, const double *noise, double *r,
-                              double *error)
+                              double *error, double *pull)
 {
     const size_t n = rows->n, d = rows->d;
     double *at = sk_doubles_unset(w->ctx, n, SK_LIFT_NODES), *of_a = sk_doubles_unset(w->ctx, n, SK_LIFT_LAGS);
@@ -153,7 +155,7 @@ sock_status sk_inertial_noise(const sk_inertial *w, const sk_inertial_rows *rows
     for (size_t k = 0; status >= 0 && k < d; k++) {
         coordinate c = {rows, k, noise ? noise[k * (d + 1)] : 0, of_a, of_r, e};
         status = find_rows(w, rows, &c, at);
-        if (status >= 0) solve_coordinate(&c, &r[k], &error[k]);
+        if (status >= 0) solve_coordinate(&c, &r[k], &error[k], pull);
     }
     sk_free(at);
     sk_free(of_a);

@@ -2,8 +2,11 @@
  *
  *   1. f: the law of the weights of the force from rows that are whitened by S + shift and have the noise S.
  *   2. a: the information of the innovations' variances about V, F_uv = 1/2 sum tr(S^-1 dS_u S^-1 dS_v), dS the rows
- *      (occupation/lift.h) of da / dV at the nodes. With measurement noise it is not enough: a square alone cannot tell
- *      R from a, and a has no bands.
+ *      (occupation/lift.h) of da / dV at the nodes. With measurement noise that is the law given R, which comes from
+ *      products of neighbours: V = F_VV^-1 (g - F_VR (R' - R)), g the score of the squares, so that with L L' =
+ * F_VV^-1, b_k = L' F_Vk, s_k the error of R_kk and x_k = L' cov(g, R'_kk), what the same squares have said to R_kk,
+ *
+ *          cov V = L (1 + sum_k s_k^2 b_k b_k' - b_k x_k' - x_k b_k') L'.
  *   3. Free motion is certain: its share is 0, and it is a part of every candidate. */
 #include "inertia/inertiafit.h"
 
@@ -24,7 +27,11 @@ typedef struct looking {
     sk_drift_spread *force;
     sk_diffusion_spread *kicks;
     size_t system, unknowns; /* of V, in work */
-    double *information;     /* unknowns^2 */
+    double *information;     /* (unknowns + noisy)^2 */
+    size_t noisy;            /* unknowns of R behind those of V: d, or 0 without noise */
+    double *error, *pull;    /* d, n x d: of R, inertianoise.c */
+    double *cross, *common;  /* all unknowns of V x d: F_VR, cov(g, R') */
+    size_t crossed;          /* of all unknowns, before those of the system in work */
 } looking;
 
 static const sk_trial *force_of(const looking *l) { return l->fit->drift[l->fit->f]; }
@@ -130,23 +137,35 @@ static void standardise(size_t d, const double *c, double *ds)
     sk_scale(d * d, sqrt(0.5), ds);
 }
 
+/* Moves of the variance of one step by all unknowns; own: by those of V. */
+static void take_step(const looking *l, size_t step, const double *own, double *ds)
+{
+    const size_t d = l->rows.d, d2 = d * d;
+    memcpy(ds, own, l->unknowns * d2 * sizeof *ds);
+    memset(ds + l->unknowns * d2, 0, l->noisy * d2 * sizeof *ds);
+    for (size_t k = 0; k < l->noisy; k++) {
+        ds[(l->unknowns + k) * d2 + k * (d + 1)] = l->rows.noise[step];
+        for (size_t u = 0; u < l->unknowns; u++)
+            l->common[(l->crossed + u) * l->noisy + k] += own[u * d2 + k * (d + 1)] * l->pull[step * d + k];
+    }
+}
+
 static sock_status add_kick_rows(void *arg, size_t begin, size_t end, size_t fold)
 {
     looking *l = arg;
-    const size_t d = l->rows.d, n = end - begin, width = l->unknowns * d * d;
+    const size_t d = l->rows.d, n = end - begin, width = l->unknowns * d * d, all = l->unknowns + l->noisy;
     const sk_lift lift = sk_lift_part(&l->rows.lift, begin, end);
     sock_context *ctx = l->w->ctx;
     double *at = sk_doubles_unset(ctx, n * SK_LIFT_NODES, width), *row = sk_doubles_unset(ctx, n, width);
-    double *c = sk_doubles(ctx, d, d);
+    double *c = sk_doubles(ctx, 1 + all, d * d), *ds = c ? c + d * d : NULL;
     (void)fold;
     sock_status status = at && row && c ? slopes_at(l, begin, n, at) : SOCK_ENOMEM;
     if (status >= 0) status = sk_lift_spreads(ctx, &lift, width, at, 1, row);
     for (size_t i = 0; status >= 0 && i < n; i++) {
-        double *ds = row + i * width;
         if (l->rows.pass->begins[begin + i] || sk_factor_copy(d, 0, l->rows.spread + (begin + i) * d * d, c)) continue;
-        for (size_t u = 0; u < l->unknowns; u++) standardise(d, c, ds + u * d * d);
-        sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, l->unknowns, l->unknowns, d * d, 1, ds, d * d, ds, d * d, 1,
-                l->information, l->unknowns);
+        take_step(l, begin + i, row + i * width, ds);
+        for (size_t u = 0; u < all; u++) standardise(d, c, ds + u * d * d);
+        sk_gemm(ctx, SK_PLAIN, SK_TRANSPOSED, all, all, d * d, 1, ds, d * d, ds, d * d, 1, l->information, all);
     }
     sk_free(at);
     sk_free(row);
@@ -158,11 +177,83 @@ static sock_status inform(looking *l, size_t system)
 {
     l->system = system;
     l->unknowns = sk_diffusion_spread_unknowns(l->kicks, system);
-    l->information = sk_doubles(l->w->ctx, l->unknowns, l->unknowns);
+    const size_t all = l->unknowns + l->noisy;
+    l->information = sk_doubles(l->w->ctx, all, all);
     const sock_status status = l->information ? sk_inertial_each(l->w, add_kick_rows, l) : SOCK_ENOMEM;
-    if (status >= 0) sk_diffusion_spread_put(l->kicks, system, l->information, l->unknowns);
+    if (status >= 0) sk_diffusion_spread_put(l->kicks, system, l->information, all);
+    for (size_t u = 0; status >= 0 && u < l->unknowns; u++)
+        memcpy(l->cross + (l->crossed + u) * l->noisy, l->information + u * all + l->unknowns,
+               l->noisy * sizeof *l->cross);
+    l->crossed += l->unknowns;
     sk_free(l->information);
     l->information = NULL;
+    return status;
+}
+
+/* ---- R is not known either ---- */
+
+static sock_status take_noise(looking *l)
+{
+    sock_context *ctx = l->w->ctx;
+    const size_t d = l->rows.d;
+    double r[SK_SECOND_MOST_DIM];
+    size_t all = 0;
+    if (!l->fit->now.noise) return SOCK_OK;
+    for (size_t i = 0; i < sk_diffusion_spread_systems(l->kicks); i++) all += sk_diffusion_spread_unknowns(l->kicks, i);
+    l->noisy = d;
+    l->error = sk_doubles(ctx, d, 1);
+    l->pull = sk_doubles(ctx, l->rows.n, d);
+    l->cross = sk_doubles(ctx, all, d);
+    l->common = sk_doubles(ctx, all, d);
+    if (!l->error || !l->pull || !l->cross || !l->common) return SOCK_ENOMEM;
+    SK_TRY(sk_inertial_noise(l->w, &l->rows, l->fit->now.noise, r, l->error, l->pull));
+    for (size_t k = 0; k < d; k++)
+        if (!isfinite(l->error[k])) return sk_fail(ctx, SOCK_ENUMERIC, "bands: R has no error");
+    return SOCK_OK;
+}
+
+/* out (rank) = L' times column k of a table of unknowns, those of a group. */
+static void project(const sk_factor *f, size_t group, const double *table, size_t width, size_t k, double *out)
+{
+    memset(out, 0, f->rank * sizeof *out);
+    for (size_t e = 0; e < f->count; e++)
+        if (f->group[e] == group) sk_axpy(f->rank, table[e * width + k], f->value + e * f->rank, out);
+}
+
+/* m (rank x rank) = 1 + ..., and the root of it: m = root root'. space: 2 rank. */
+static sock_status root_of_group(const looking *l, const sk_factor *f, size_t group, double *m, double *space)
+{
+    const size_t rank = f->rank;
+    double *b = space, *x = space + rank;
+    memset(m, 0, rank * rank * sizeof *m);
+    for (size_t i = 0; i < rank; i++) m[i * (rank + 1)] = 1;
+    for (size_t k = 0; k < l->noisy; k++) {
+        project(f, group, l->cross, l->noisy, k, b);
+        project(f, group, l->common, l->noisy, k, x);
+        for (size_t i = 0; i < rank; i++)
+            for (size_t j = 0; j < rank; j++)
+                m[i * rank + j] += l->error[k] * l->error[k] * b[i] * b[j] - b[i] * x[j] - x[i] * b[j];
+    }
+    SK_TRY(sk_eigh(l->w->ctx, rank, m, rank, space));
+    for (size_t e = 0; e < rank; e++) sk_scale(rank, sqrt(fmax(space[e], SK_BAND_LEAST_KNOWN)), m + e * rank);
+    return SOCK_OK;
+}
+
+/* The law of V given R becomes that beside R: its columns are turned, group after group. */
+static sock_status turn(const looking *l, sk_factor *f)
+{
+    const size_t rank = f->rank;
+    double *root = sk_doubles(l->w->ctx, rank + 3, rank), *space = root ? root + rank * rank : NULL;
+    sock_status status = root ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t g = 0; status >= 0 && g < f->groups; g++) {
+        status = root_of_group(l, f, g, root, space);
+        for (size_t e = 0; status >= 0 && e < f->count; e++) {
+            if (f->group[e] != g) continue;
+            memcpy(space, f->value + e * rank, rank * sizeof *space);
+            for (size_t c = 0; c < rank; c++) f->value[e * rank + c] = sk_dot(rank, space, root + c * rank);
+        }
+    }
+    sk_free(root);
     return status;
 }
 
@@ -172,15 +263,16 @@ static sock_status kicks_law(looking *l, sk_factor **out)
     const sk_trial *t = kicks_of(l);
     double mu[SK_SECOND_MOST_DIM] = {0};
     sk_diffusion_term *term = NULL;
-    if (l->fit->now.noise) return SOCK_OK;
     SK_TRY(sk_trial_diffusion_term(l->w->ctx, t, t->folds, 1, &term));
     sock_status status = sk_diffusion_spread_new(l->w->ctx, term, SK_BAND_UNKNOWNS, &l->kicks);
+    if (status >= 0 && l->kicks) status = take_noise(l);
     for (size_t i = 0; status >= 0 && l->kicks && i < sk_diffusion_spread_systems(l->kicks); i++) {
         const double typical = l->rows.typical[t->diagonal ? i + 1 : 0];
         mu[i] = t->learned ? 0 : sk_polish_penalty(l->rows.n, t->l, t->lambda_scale, typical);
         status = inform(l, i);
     }
     if (status >= 0 && l->kicks) status = sk_diffusion_spread_factor(l->w->ctx, l->kicks, 1, mu, out);
+    if (status >= 0 && *out && l->noisy) status = turn(l, *out);
     sk_diffusion_term_free(term);
     return status;
 }
@@ -263,6 +355,10 @@ sock_status sk_inertial_spread(const sk_inertial *w, const sk_inertial_fit *fit,
     sk_inertial_rows_clear(&l.rows);
     sk_drift_spread_free(l.force);
     sk_diffusion_spread_free(l.kicks);
+    sk_free(l.error);
+    sk_free(l.pull);
+    sk_free(l.cross);
+    sk_free(l.common);
     if (status >= 0) return SOCK_OK;
     sk_spread_free(model->spread);
     model->spread = NULL;
