@@ -103,6 +103,13 @@ static void test_csvwide__is_named_where_it_is_seen(void **state)
     refused("who,w.0,w.1,w.2\na,1,2,3\n", NULL, SOCK_EINPUT, "no time column|each row is a trajectory|--wide");
     refused(",a,b\n1,2,3\n", NULL, SOCK_EINPUT,
             "no time column|first column, which has no name, numbers the rows|--time");
+    const option rows[] = {{"time", "(column 1)"}, {0}};
+    sock_data *data = good(",a\n1,5\n2,6\n3,8\n", rows);
+    assert_int_equal(data->d, 1);
+    assert_true(data->t[0] == 1 && data->t[2] == 3 && data->x[0] == 5 && data->x[2] == 8);
+    sock_data_free(data);
+    refused(",a\n1,5\n2,6\n", (const option[]){{"state", "(column 1)"}, {"time", "a"}, {0}}, SOCK_EUSAGE,
+            "no name in the header");
     refused(",a,b\n1962.25,2,3\n", NULL, SOCK_EINPUT, "no time column|first column has no name|t where it is the time");
 }
 

@@ -42,7 +42,7 @@ def _with_errors(equations: List[str], errors: Any) -> List[Line]:
     for index, text in enumerate(equations):
         lines.append(("", text))
         if errors and index < len(errors) and errors[index]:
-            lines.append(("", "errors " + ", ".join(f"+- {error:.2g}" for error in errors[index])))
+            lines.append(("", "errors " + ", ".join(f"+- {error:.2g}" if error else "fixed" for error in errors[index])))
     return lines
 
 

@@ -460,7 +460,7 @@ print.summary.sock <- function(x, ...) {
     for (i in seq_along(texts)) {
       line("", texts[[i]])
       if (length(errors) && length(errors[[i]]))
-        line("", paste("errors", paste("+-", sprintf("%.2g", unlist(errors[[i]])), collapse = ", ")))
+        line("", paste("errors", paste(ifelse(unlist(errors[[i]]) > 0, sprintf("+- %.2g", unlist(errors[[i]])), "fixed"), collapse = ", ")))
     }
   }
   equations(x$equation, x$errors)

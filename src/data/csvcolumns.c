@@ -174,10 +174,11 @@ static sock_status take_named(sock_context *ctx, const char *source, const char 
                        name, list_columns(columns, list), separator_hint(columns));
     if (column->role == role)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: %s names the column '%s' twice", source, option, name);
-    if (column->role == SK_ROLE_IGNORED)
+    const bool rows = column == columns->column && role == SK_ROLE_TIME; /* numbers of rows may be times */
+    if (column->role == SK_ROLE_IGNORED && !rows)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s', which has no name in the header: give it one", source, option,
                        name);
-    if (column->role != SK_ROLE_OPEN)
+    if (column->role != SK_ROLE_OPEN && column->role != SK_ROLE_IGNORED)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: the column '%s' cannot be both %s and %s", source, name,
                        role_name(column->role), option);
     column->role = role;
@@ -212,7 +213,7 @@ static sock_status timeless_hint(sock_context *ctx, const sk_cursor *rows, const
     if (**hint || columns->count < 2 || columns->column[0].role != SK_ROLE_IGNORED) return SOCK_OK;
     SK_TRY(counts_rows(ctx, *rows, &counts));
     *hint = counts ? "; the first column, which has no name, numbers the rows: where they are points at equal steps, "
-                     "call it t; else name the time with --time"
+                     "--time '(column 1)' takes it as the time; else name the time with --time"
                    : "; the first column has no name in the header: give it one, t where it is the time";
     return SOCK_OK;
 }
@@ -228,9 +229,14 @@ static sock_status refuse_two(sock_context *ctx, const char *source, const char 
                               const sk_column *b)
 {
     const bool dates = is_one_of(a->name, date_names, true) && is_one_of(b->name, date_names, true);
-    return sk_fail(ctx, SOCK_EINPUT, "%s: columns '%s' and '%s' could both be the %s; choose with the option %s%s",
-                   source, a->name, b->name, option, option,
-                   dates ? ", or, where they are parts of one date, put it into one column, like 2024-01-31" : "");
+    if (!dates)
+        return sk_fail(ctx, SOCK_EINPUT, "%s: columns '%s' and '%s' could both be the %s; choose with the option %s",
+                       source, a->name, b->name, option, option);
+    return sk_fail(
+        ctx, SOCK_EINPUT,
+        "%s: columns '%s' and '%s' could both be the %s; choose with the option %s. Where they are parts of one "
+        "date, put it into one column, like 2024-01-31, or let each %s be a trajectory: --id %s --time %s",
+        source, a->name, b->name, option, option, a->name, a->name, b->name);
 }
 
 /* time_s, Time (h), time.days: the time with its unit. */
