@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed",  "bounds", "lower",   "upper",
-                                   "id",    "time",      "state",    "group", "dt",     "missing", "time-unit",
-                                   "log",   "wide",      "every",    "noise", "files",  NULL};
+static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed",   "bounds",  "lower",     "upper", "id",
+                                   "time",  "state",     "group",    "dt",     "missing", "time-unit", "log",   "wide",
+                                   "every", "noise",     "files",    "stream", "scratch", NULL};
 
 /* ---- Output ---- */
 
@@ -186,8 +186,8 @@ static void print_json(const sock_scores *s, const truth *t, const sock_data *te
     put_value(object, "loglik", &s->loglik);
     put_value(object, "loglik_truth", &s->loglik_truth);
     put_value(object, "loglik_constant", &s->loglik_constant);
-    double units;
-    json_object_set_new(object, "log_units", log_units(test, &units) ? json_real(units) : json_null());
+    double units; /* states that are logarithms do not stream */
+    json_object_set_new(object, "log_units", test && log_units(test, &units) ? json_real(units) : json_null());
     json_object_set_new(object, "worse_than_constant", json_boolean(s->worse_than_constant));
     put_value(object, "perplexity", &s->perplexity);
     put_value(object, "perplexity_raw", &s->perplexity_raw);
@@ -269,11 +269,19 @@ static int run(int count, char **arguments)
     if (code >= 0) goto out;
     sock_status status = sock_model_load(c.ctx, c.operand[0], &model);
     code = status < 0 ? cli_fail(&c, status) : truth_load(&c, &t);
+    const bool streams = code < 0 && strcmp(sock_options_get(c.opts, "stream"), "yes") == 0;
+    const char *const *files = (const char *const *)c.operand + 1;
+    const size_t tests = (size_t)c.operands - 1;
+    if (streams && train_path)
+        code = cli_usage_error(&c, "--train sets the scale of the MMD, which needs all data in memory: leave --stream "
+                                   "out, or --train");
     if (code < 0)
-        code = models_files_read(&c, model, t.model, (size_t)c.operands - 1, (const char *const *)c.operand + 1, &test);
+        code = streams ? model_options(&c, model, tests, files)
+                       : models_files_read(&c, model, t.model, tests, files, &test);
     if (code < 0 && train_path) code = models_data_read(&c, model, t.model, train_path, &train);
     if (code >= 0) goto out;
-    status = sock_score(c.ctx, model, test, train, t.model, c.opts, &scores);
+    status = streams ? sock_score_files(c.ctx, model, tests, files, t.model, c.opts, &scores)
+                     : sock_score(c.ctx, model, test, train, t.model, c.opts, &scores);
     if (status < 0) {
         code = cli_fail(&c, status);
         goto out;
@@ -285,7 +293,7 @@ static int run(int count, char **arguments)
         print_json(&scores, &t, test, status);
     else {
         print_table(&scores, &t);
-        print_log_units(test, &scores);
+        if (test) print_log_units(test, &scores);
     }
     code = cli_finish_output(&c);
     if (code == EXIT_DONE && !has_score(&scores)) code = cli_failure(&c, "no score of the model could be computed");

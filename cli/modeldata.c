@@ -92,6 +92,16 @@ static sock_status set_time_unit(const cli *c, const sock_model *model)
     return status;
 }
 
+int model_options(const cli *c, const sock_model *model, size_t count, const char *const *path)
+{
+    const char **names = model_names(model);
+    sock_status status = names ? set_time_unit(c, model) : SOCK_ENOMEM;
+    if (status >= 0 && have_names(count, path) && strcmp(sock_options_get(c->opts, "state"), "auto") == 0)
+        status = set_states(c, sock_model_dim(model), names);
+    free((void *)names);
+    return status < 0 ? cli_fail(c, status) : -1;
+}
+
 static int model_data_read_states(const cli *c, const sock_model *model, size_t count, const char *const *path,
                                   sock_data **out)
 {

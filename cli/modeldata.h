@@ -11,6 +11,9 @@
 int models_data_read(const cli *c, const sock_model *model, const sock_model *other, const char *path, sock_data **out);
 int model_data_read(const cli *c, const sock_model *model, const char *path, sock_data **out);
 
+/* The options of such files, which the library will read: states by name, the unit of dates. Answers as cli_begin. */
+int model_options(const cli *c, const sock_model *model, size_t count, const char *const *path);
+
 /* Of several files, which are one data set. */
 int models_files_read(const cli *c, const sock_model *model, const sock_model *other, size_t count,
                       const char *const *path, sock_data **out);

@@ -516,6 +516,14 @@ SOCK_API sock_status sock_score(sock_context *ctx, const sock_model *model, cons
                                 const sock_data *train, const sock_model *truth, const sock_options *opts,
                                 sock_scores *out);
 
+/* The same of files that stay on the disk, with bounded memory whatever their size, in three passes: likelihoods,
+ * perplexities and relative errors. There is no MMD, and no filter: models of order 2, with inputs, noise (unless noise
+ * is none) or bounds (unless there is a delta) are refused. Options used: delta, noise, bounds, lower, upper, scratch
+ * and those of data. */
+SOCK_API sock_status sock_score_files(sock_context *ctx, const sock_model *model, size_t count,
+                                      const char *const *paths, const sock_model *truth, const sock_options *opts,
+                                      sock_scores *out);
+
 /* What a source of paths is asked for: paths from one start on one time grid. */
 typedef struct sock_path_request {
     size_t start;         /* number of the distinct start, from 0: part of the random stream */

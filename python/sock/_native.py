@@ -249,6 +249,7 @@ PROTOTYPES = {
     "sock_fit_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, _OUT]),
     "sock_pass": (c_int, [_H, c_char_p, c_char_p, c_size_t, POINTER(c_char_p), _H, c_size_t, c_size_t, c_char_p]),
     "sock_merge": (c_int, [_H, c_char_p, c_size_t, POINTER(c_char_p), c_char_p, c_char_p, POINTER(c_int)]),
+    "sock_score_files": (c_int, [_H, _H, c_size_t, POINTER(c_char_p), _H, _H, POINTER(Scores)]),
     "sock_plan_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, c_char_p]),
     "sock_data_from_arrays": (
         c_int,

@@ -36,7 +36,7 @@ static sock_status refuse(sock_context *ctx, const sock_options *opts)
     return SOCK_OK;
 }
 
-static const char *scratch_folder(const sock_options *opts)
+const char *sk_scratch_folder(const sock_options *opts)
 {
     const char *given = sk_option_text(opts, "scratch"), *usual = getenv("TMPDIR");
     return strcmp(given, "auto") != 0 ? given : usual && usual[0] ? usual : "/var/tmp";
@@ -57,7 +57,7 @@ static sock_status run_stream(sk_fit_job *job, size_t count, const char *const *
     sock_context *ctx = job->ctx;
     const sock_options *opts = job->opts;
     const double budget = sk_option_number(opts, "budget");
-    const char *scratch = scratch_folder(sk_option_is_set(given, "scratch") ? given : opts);
+    const char *scratch = sk_scratch_folder(sk_option_is_set(given, "scratch") ? given : opts);
     sk_source *source = NULL;
     sock_status status;
     SK_TRY(sk_files_check(ctx, count, path));

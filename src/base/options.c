@@ -35,7 +35,7 @@ static const row table[] = {
     {"wide",     FLAG,   "no",   0, 0, "yes|no", "wide form: with a time column every other column is a trajectory, without one every row is, and names of columns hold the times (docs/data.md)"},
     {"every",    COUNT,  "1",    1, 1e9, "a whole number >= 1", "thin: of each trajectory the first point and every so many-th after it"},
     {"files",    CHOICE, "apart", 0, 0, "apart|joined", "several data files: names of trajectories and groups are each file's own (apart), or hold for all, so that a trajectory may go on in another file (joined)"},
-    {"stream",   FLAG,   "no",   0, 0, "yes|no", "fit: the data stay on the disk: kernels are chosen on a sample of whole trajectories, and passes over all steps fit what was chosen (docs/scale.md)"},
+    {"stream",   FLAG,   "no",   0, 0, "yes|no", "the data stay on the disk; fit: kernels are chosen on a sample of whole trajectories, and passes over all steps fit what was chosen; score: sums over chunks (docs/scale.md)"},
     {"search-rows", COUNT, "auto", 1000, 1e7, "a whole number from 1000 to 10^7, or auto", "stream: steps of the sample (auto: 30000)"},
     {"scratch",  TEXT,   "auto", 0, 0, "a folder", "stream: where the steps are kept while it goes on (auto: TMPDIR, or /var/tmp)"},
     {"save-plan", TEXT,  "none", 0, 0, "a file that is made, or none", "stream: where what the search on the sample decided is written, for later passes with plan (docs/scale.md)"},

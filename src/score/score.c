@@ -2,6 +2,8 @@
  * rest why it is missing. */
 #include "score.h"
 
+#include "score/scored.h"
+
 #include "data/absorbed.h"
 
 #include "base/options.h"
@@ -33,30 +35,27 @@ SK_PRINTF(3, 4) static void miss(sock_value *value, bool asked, const char *form
 
 /* One likelihood and what is made of it. */
 typedef struct likelihood {
-    sock_status (*sum)(sock_context *ctx, const sock_model *model, const sock_data *data, double delta, sk_loglik *out);
     const char *covariance; /* in messages */
     sock_value *loglik, *loglik_truth, *perplexity, *perplexity_raw;
 } likelihood;
 
 static likelihood by_euler(sock_scores *s)
 {
-    return (likelihood){sk_log_likelihood, "covariance h a + delta I", &s->loglik, &s->loglik_truth,
-                        &s->perplexity,    &s->perplexity_raw};
+    return (likelihood){"covariance h a + delta I", &s->loglik, &s->loglik_truth, &s->perplexity, &s->perplexity_raw};
 }
 
 static likelihood by_moments(sock_scores *s)
 {
-    return (likelihood){sk_moment_likelihood,     "covariance S + delta I", &s->loglik_moments,
-                        &s->loglik_moments_truth, &s->perplexity_moments,   &s->perplexity_moments_raw};
+    return (likelihood){"covariance S + delta I", &s->loglik_moments, &s->loglik_moments_truth, &s->perplexity_moments,
+                        &s->perplexity_moments_raw};
 }
 
-/* Whether the column stays the same within every trajectory. */
-static bool is_resting(const sock_data *data, size_t column)
+void sk_find_resting(const sock_data *data, bool *resting)
 {
-    for (size_t j = 0; j < data->trajectories; j++)
-        for (size_t i = data->first[j] + 1; i < data->first[j + 1]; i++)
-            if (data->x[i * data->d + column] != data->x[(i - 1) * data->d + column]) return false;
-    return true;
+    for (size_t k = 0; k < data->d; k++)
+        for (size_t j = 0; resting[k] && j < data->trajectories; j++)
+            for (size_t i = data->first[j] + 1; resting[k] && i < data->first[j + 1]; i++)
+                resting[k] = data->x[i * data->d + k] == data->x[(i - 1) * data->d + k];
 }
 
 /* Bytes of the text's first `most`, less a character of UTF-8 that would be cut. */
@@ -68,11 +67,11 @@ static int whole_characters(const char *text, size_t most)
 }
 
 /* A column that never changes is what most often makes a covariance singular: name it. False where there is none. */
-static bool miss_resting(const sk_loglik *l, const sock_data *test, sock_value *value)
+static bool miss_resting(const sk_loglik *l, const sk_scored *test, sock_value *value)
 {
     size_t first = test->d, count = 0;
     for (size_t k = test->d; k-- > 0;)
-        if (is_resting(test, k)) {
+        if (test->resting[k]) {
             first = k;
             count++;
         }
@@ -101,7 +100,7 @@ static size_t quiet_state(const sock_model *model)
     return k;
 }
 
-static bool miss_quiet(const sk_loglik *l, const sock_model *model, const sock_data *test, sock_value *value)
+static bool miss_quiet(const sk_loglik *l, const sock_model *model, const sk_scored *test, sock_value *value)
 {
     const size_t k = quiet_state(model);
     if (k == model->d) return false;
@@ -112,7 +111,7 @@ static bool miss_quiet(const sk_loglik *l, const sock_model *model, const sock_d
     return true;
 }
 
-static void likelihood_value(const sk_loglik *l, const sock_model *model, const sock_data *test, const char *covariance,
+static void likelihood_value(const sk_loglik *l, const sock_model *model, const sk_scored *test, const char *covariance,
                              sock_value *value)
 {
     if (!l->intervals)
@@ -150,12 +149,10 @@ static void miss_likelihood(const likelihood *use, const char *reason)
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) miss(all[i], false, "%s", reason);
 }
 
-/* *own: the sums of the model. */
-static sock_status score_likelihood(sock_context *ctx, const likelihood *use, const sock_model *model,
-                                    const sock_data *test, const sock_model *truth, double delta, sk_loglik *own)
+/* own, l_true: the sums of the model, and of the truth where there is one. */
+static void tell_likelihood(const likelihood *use, const sock_model *model, const sk_scored *test,
+                            const sock_model *truth, const sk_loglik *own, const sk_loglik *l_true)
 {
-    sk_loglik l_true;
-    SK_TRY(use->sum(ctx, model, test, delta, own));
     const double dn = (double)test->d * (double)own->intervals;
     likelihood_value(own, model, test, use->covariance, use->loglik);
     if (use->loglik->valid)
@@ -165,17 +162,15 @@ static sock_status score_likelihood(sock_context *ctx, const likelihood *use, co
     if (!truth) {
         miss(use->loglik_truth, false, "no truth given");
         miss(use->perplexity, false, "no truth given");
-        return SOCK_OK;
+        return;
     }
-    SK_TRY(use->sum(ctx, truth, test, delta, &l_true));
-    likelihood_value(&l_true, truth, test, use->covariance, use->loglik_truth);
+    likelihood_value(l_true, truth, test, use->covariance, use->loglik_truth);
     if (!use->loglik->valid)
         miss(use->perplexity, true, "%s", use->loglik->reason);
     else if (!use->loglik_truth->valid)
         miss(use->perplexity, true, "truth: %.140s", use->loglik_truth->reason);
     else
-        perplexity_value((l_true.value - own->value) / dn, use->perplexity);
-    return SOCK_OK;
+        perplexity_value((l_true->value - own->value) / dn, use->perplexity);
 }
 
 /* Constants that were fitted to the test set have an advantage of half a nat for each of their numbers, on average; a
@@ -200,24 +195,44 @@ static void judge_by_constants(const sk_loglik *l, sock_scores *out)
         out->loglik_constant.valid && isfinite(best) && best < out->loglik_constant.value - numbers - 2;
 }
 
-static sock_status score_likelihoods(sock_context *ctx, const sock_model *model, const sock_data *test,
-                                     const sock_model *truth, sock_scores *out)
+sock_status sk_step_sums(sock_context *ctx, const sock_model *model, const sock_data *test, const sock_model *truth,
+                         double delta, sk_scored *out)
+{
+    SK_TRY(sk_log_likelihood(ctx, model, test, delta, &out->euler));
+    if (truth) SK_TRY(sk_log_likelihood(ctx, truth, test, delta, &out->euler_truth));
+    if (test->d > SK_MOMENTS_MOST_DIM) return SOCK_OK;
+    SK_TRY(sk_moment_likelihood(ctx, model, test, delta, &out->moments));
+    return truth ? sk_moment_likelihood(ctx, truth, test, delta, &out->moments_truth) : SOCK_OK;
+}
+
+void sk_tell_likelihoods(const sock_model *model, const sock_model *truth, const sk_scored *test, sock_scores *out)
 {
     const likelihood euler = by_euler(out), moments = by_moments(out);
-    sk_loglik l;
-    SK_TRY(score_likelihood(ctx, &euler, model, test, truth, out->delta, &l));
-    out->intervals = l.intervals;
-    out->singular = l.singular;
+    tell_likelihood(&euler, model, test, truth, &test->euler, &test->euler_truth);
+    out->intervals = test->euler.intervals;
+    out->singular = test->euler.singular;
     if (test->d > SK_MOMENTS_MOST_DIM) {
         char reason[80];
         snprintf(reason, sizeof reason, "the moments are followed in up to %d dimensions", SK_MOMENTS_MOST_DIM);
         miss_likelihood(&moments, reason);
     } else {
-        SK_TRY(score_likelihood(ctx, &moments, model, test, truth, out->delta, &l));
+        tell_likelihood(&moments, model, test, truth, &test->moments, &test->moments_truth);
     }
-    SK_TRY(sk_constant_likelihood(ctx, test, out->delta, &l));
-    judge_by_constants(&l, out);
-    return SOCK_OK;
+    judge_by_constants(&test->constant, out);
+}
+
+static sock_status score_likelihoods(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                     const sock_model *truth, sock_scores *out)
+{
+    sk_scored sums = {.d = test->d, .state = test->state, .resting = sk_alloc(ctx, test->d, sizeof(bool))};
+    if (!sums.resting) return SOCK_ENOMEM;
+    memset(sums.resting, true, test->d * sizeof(bool));
+    sk_find_resting(test, sums.resting);
+    sock_status status = sk_step_sums(ctx, model, test, truth, out->delta, &sums);
+    if (status >= 0) status = sk_constant_likelihood(ctx, test, out->delta, &sums.constant);
+    if (status >= 0) sk_tell_likelihoods(model, truth, &sums, out);
+    sk_free(sums.resting);
+    return status;
 }
 
 /* ---- Measurement noise ---- */
@@ -295,24 +310,29 @@ static void relative_error(double difference, double norm, sock_value *value)
         give(value, 100 * sqrt(difference / norm));
 }
 
-static sock_status score_errors(sock_context *ctx, const sock_model *model, const sock_data *test,
-                                const sock_model *truth, sock_scores *out)
+void sk_tell_errors(const sock_model *model, const sock_model *truth, const sk_field_errors *e, sock_scores *out)
 {
     if (!truth) {
         miss(&out->re_f, false, "no truth given");
         miss(&out->re_a, false, "no truth given");
-        return SOCK_OK;
+        return;
     }
-    sk_field_errors e;
-    if (model->structure->order == 2)
-        SK_TRY(sk_second_errors(ctx, model, truth, test, model->structure->noise, &e));
-    else
-        SK_TRY(sk_relative_errors(ctx, model, truth, test, &e));
-    relative_error(e.f_difference, e.f_truth, &out->re_f);
+    relative_error(e->f_difference, e->f_truth, &out->re_f);
     if (!model->has_diffusion || !truth->has_diffusion)
         miss(&out->re_a, false, "the %s has no diffusion", model->has_diffusion ? "truth" : "model");
     else
-        relative_error(e.a_difference, e.a_truth, &out->re_a);
+        relative_error(e->a_difference, e->a_truth, &out->re_a);
+}
+
+static sock_status score_errors(sock_context *ctx, const sock_model *model, const sock_data *test,
+                                const sock_model *truth, sock_scores *out)
+{
+    sk_field_errors e = {0};
+    if (truth && model->structure->order == 2)
+        SK_TRY(sk_second_errors(ctx, model, truth, test, model->structure->noise, &e));
+    else if (truth)
+        SK_TRY(sk_relative_errors(ctx, model, truth, test, &e));
+    sk_tell_errors(model, truth, &e, out);
     return SOCK_OK;
 }
 
@@ -480,8 +500,7 @@ static sock_status check_dimensions(sock_context *ctx, const subject *who, size_
     return SOCK_OK;
 }
 
-/* The first score that was asked for and failed, as the message of a caveat. */
-static sock_status verdict(sock_context *ctx, const sock_scores *s)
+sock_status sk_scores_verdict(sock_context *ctx, const sock_scores *s)
 {
     const struct {
         const char *name;
@@ -514,6 +533,12 @@ static sock_status mmd_spec(sock_context *ctx, const sock_options *opts, size_t 
                           .lower = bound,
                           .upper = bound + d};
     return sk_bounds_from_options(ctx, opts, d, &spec->bounds, bound, bound + d);
+}
+
+void sk_tell_stream(sock_scores *out)
+{
+    miss_filter("a stream takes observations for states", out);
+    miss_mmd(out, false, "the MMD needs all data in memory, and this is a stream");
 }
 
 /* Paths alone have no fields to score. */
@@ -584,7 +609,7 @@ static sock_status score_subject(sock_context *ctx, const subject *who, const so
     SK_GO(score_mmd(ctx, who, test, train, truth, &spec, &scores));
     scores.seconds = sk_seconds() - begun;
     *out = scores;
-    status = verdict(ctx, out);
+    status = sk_scores_verdict(ctx, out);
 out:
     sk_free(bound);
     return status;
