@@ -160,23 +160,28 @@ static void test_foldrules__jitter_is_a_share_of_the_median_square(void **state)
     }
 }
 
-/* Three equal smallest steps are a unit, two are not; equal is to a millionth, and what is a billionth of the largest
- * is nothing. */
+/* Three equal smallest steps are a unit where the others are multiples of it, two are not; equal is to a millionth, and
+ * what is a billionth of the largest is nothing. */
 static void test_foldrules__smallest_step_that_recurs_is_the_resolution(void **state)
 {
     (void)state;
-    static const double three[] = {2, 2, 2, 4, 5, 6, 7, 8, 9}, two[] = {2, 2, 3, 4, 5, 6, 7, 8, 9};
-    static const double near[] = {2, 2 + 1.5e-6, 2 + 1.9e-6, 4, 5, 6, 7, 8, 9};
-    static const double apart[] = {2, 2 + 2.1e-6, 2 + 2.5e-6, 4, 5, 6, 7, 8, 9};
-    static const double rounded[] = {0x1p-30, 2, 2, 2, 5, 6, 7, 8, 9}, tiny[] = {0x1p-24, 2, 2, 2, 5, 6, 7, 8, 9};
+    static const double three[] = {2, 2, 2, 4, 6, 8, 10, 12, 14}, two[] = {2, 2, 4, 4, 6, 8, 10, 12, 14};
+    static const double uneven[] = {2, 2, 2, 4, 6, 8, 10, 12, 15};
+    static const double near[] = {2, 2 + 1.5e-6, 2 + 1.9e-6, 4, 6, 8, 10, 12, 14};
+    static const double apart[] = {2, 2 + 2.1e-6, 2 + 2.5e-6, 4, 6, 8, 10, 12, 14};
+    static const double rounded[] = {0x1p-30, 2, 2, 2, 2, 2, 2, 2, 4, 6, 8, 10};
+    static const double tiny[] = {0x1p-24, 2, 2, 2, 2, 2, 2, 2, 4, 6, 8, 10};
+    static const double jump[] = {0x1p-28, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 8}; /* of the largest, not of the next */
     assert_close(look_of(1, 9, three).resolution, 4, 1e-12, 0);
     assert_close(look_of(1, 9, three).eps, 4, 1e-12, 0);
     assert_close(look_of(2, 9, three).resolution, 4, 1e-12, 0);
     assert_true(look_of(1, 9, two).resolution == 0);
+    assert_true(look_of(1, 9, uneven).resolution == 0);
     assert_close(look_of(1, 9, near).resolution, 4, 1e-5, 0);
     assert_true(look_of(1, 9, apart).resolution == 0);
-    assert_close(look_of(1, 9, rounded).resolution, 4, 1e-12, 0);
-    assert_true(look_of(1, 9, tiny).resolution == 0);
+    assert_close(look_of(1, 12, rounded).resolution, 4, 1e-12, 0);
+    assert_true(look_of(1, 12, tiny).resolution == 0);
+    assert_close(look_of(1, 12, jump).resolution, 4, 1e-12, 0);
 }
 
 int main(void)

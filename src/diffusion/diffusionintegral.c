@@ -7,6 +7,8 @@
 
 #include "occupation/secondmoments.h"
 
+#include <math.h>
+
 struct sk_term_integral {
     const sk_diffusion_term *term;
     sk_quadratic linear;
@@ -102,6 +104,6 @@ void sk_term_integral_add(const sk_term_integral *t, const double *moments, doub
         for (size_t i = t->first[c]; i < t->first[c + 1]; i++)
             for (size_t j = t->first[c]; j < t->first[c + 1]; j++)
                 sum += t->value[i] * t->value[j] * sk_moment(&t->linear, moments, t->place[i], t->place[j]);
-        a[k * d + k] += sum > 0 ? sum : 0;
+        a[k * d + k] += fmax(sum, 0); /* below 0 by rounding alone */
     }
 }

@@ -308,9 +308,9 @@ static move propose(const search *f, size_t j)
     if (!(s > collinear) || !isfinite(theta)) return none;
     if (theta > 0) best.alpha = s * s / theta;
     if (isinf(best.alpha) && isinf(now)) return none;
-    if (!(best.alpha > 0) || fabs(best.alpha / now - 1) < same_alpha) return none;
+    if (fabs(best.alpha / now - 1) < same_alpha) return none;
     best.gain = evidence(s, q, best.alpha) - evidence(s, q, now);
-    return isfinite(best.gain) ? best : none;
+    return isfinite(best.gain) ? best : none; /* not where alpha is 0 by underflow */
 }
 
 static move best_move(const search *f)
