@@ -143,25 +143,18 @@ static sock_status attempt_new(attempt *t, size_t c)
 
 static sock_status try_one(attempt *t, size_t c)
 {
-    const double begun = sk_seconds();
     size_t best = sk_lambda_place(SK_THIN_LAMBDAS, sk_thin_lambdas, t->sweep->l);
     SK_TRY(attempt_new(t, c));
     find_targets(t);
     SK_TRY(sum_up(t));
     if (t->sweep->all) SK_TRY(choose(t, &best));
-    SK_TRY(sk_diffusion_sweep_finish(t->w->ctx, &t->s, best, t->sweep->all, t->folds));
-    t->s.trial->seconds = sk_seconds() - begun;
-    return SOCK_OK;
+    return sk_diffusion_sweep_finish(t->w->ctx, &t->s, best, t->sweep->all, t->folds);
 }
 
 static sock_status try_candidate(void *arg, size_t c, sk_trial **out)
 {
     attempt t = *(const attempt *)arg;
-    const sock_status status = try_one(&t, c);
-    if (status >= 0) {
-        *out = t.s.trial;
-        t.s.trial = NULL;
-    }
+    const sock_status status = sk_sweep_hand_over(try_one(&t, c), &t.s.trial, out);
     attempt_clear(&t);
     return status;
 }
@@ -170,9 +163,7 @@ sock_status sk_inertial_diffusions(const sk_inertial *w, const sk_inertial_kicks
                                    sk_trial **trial, size_t *best)
 {
     attempt t = {.w = w, .kicks = k, .sweep = sweep, .folds = folds};
-    const sk_sweep_field field = {w->list.diffusions,      w->rows.clusters,
-                                  w->list.diffusion,       trial,
-                                  SK_NOISE_DIFFUSION_NATS, "no diffusion could be fitted to these positions",
-                                  try_candidate,           &t};
+    const sk_sweep_field field = {
+        &w->list, false, w->rows.clusters, trial, "no diffusion could be fitted to these positions", try_candidate, &t};
     return sk_sweep_each(w->ctx, sweep, &field, best);
 }

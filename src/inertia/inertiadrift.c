@@ -87,24 +87,17 @@ static sock_status score(void *arg, size_t begin, size_t end, size_t fold)
 static sock_status try_one(attempt *t, size_t c)
 {
     const sk_inertial *w = t->w;
-    const double begun = sk_seconds();
     SK_TRY(sk_drift_sweep_new(w->ctx, &w->rows, &w->list.drift[c], t->sweep, &t->s));
     SK_TRY(sk_inertial_each(w, add, t));
     SK_TRY(sk_drift_sweep_solve(w->ctx, &t->s));
     SK_TRY(sk_inertial_each(w, score, t));
-    SK_TRY(sk_drift_sweep_finish(&t->s, w->rows.clusters));
-    t->s.trial->seconds = sk_seconds() - begun;
-    return SOCK_OK;
+    return sk_drift_sweep_finish(&t->s, w->rows.clusters);
 }
 
 static sock_status try_candidate(void *arg, size_t c, sk_trial **out)
 {
     attempt *t = arg;
-    const sock_status status = try_one(t, c);
-    if (status >= 0) {
-        *out = t->s.trial;
-        t->s.trial = NULL;
-    }
+    const sock_status status = sk_sweep_hand_over(try_one(t, c), &t->s.trial, out);
     sk_drift_sweep_clear(&t->s);
     return status;
 }
@@ -113,9 +106,7 @@ sock_status sk_inertial_drifts(const sk_inertial *w, const sk_inertial_rows *r, 
                                size_t *best)
 {
     attempt t = {.w = w, .rows = r, .sweep = sweep};
-    const sk_sweep_field field = {w->list.drifts,      w->rows.clusters,
-                                  w->list.drift,       trial,
-                                  SK_NOISE_DRIFT_NATS, "no force could be fitted to these positions",
-                                  try_candidate,       &t};
+    const sk_sweep_field field = {
+        &w->list, true, w->rows.clusters, trial, "no force could be fitted to these positions", try_candidate, &t};
     return sk_sweep_each(w->ctx, sweep, &field, best);
 }

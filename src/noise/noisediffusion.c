@@ -117,24 +117,17 @@ static sock_status choose(attempt *t, size_t *best)
 
 static sock_status try_one(attempt *t, size_t c)
 {
-    const double begun = sk_seconds();
     size_t best = sk_lambda_place(SK_THIN_LAMBDAS, sk_thin_lambdas, t->sweep->l);
     SK_TRY(attempt_new(t, c));
     SK_TRY(add(t));
     if (t->sweep->all) SK_TRY(choose(t, &best));
-    SK_TRY(sk_diffusion_sweep_finish(t->m->ctx, &t->s, best, t->sweep->all, t->folds));
-    t->s.trial->seconds = sk_seconds() - begun;
-    return SOCK_OK;
+    return sk_diffusion_sweep_finish(t->m->ctx, &t->s, best, t->sweep->all, t->folds);
 }
 
 static sock_status try_candidate(void *arg, size_t c, sk_trial **out)
 {
     attempt t = *(const attempt *)arg;
-    const sock_status status = try_one(&t, c);
-    if (status >= 0) {
-        *out = t.s.trial;
-        t.s.trial = NULL;
-    }
+    const sock_status status = sk_sweep_hand_over(try_one(&t, c), &t.s.trial, out);
     attempt_clear(&t);
     return status;
 }
@@ -143,9 +136,7 @@ sock_status sk_noise_diffusions(const sk_measured *m, const sk_rows_of_a *r, con
                                 bool folds, sk_trial **trial, size_t *best)
 {
     attempt t = {.m = m, .rows = r, .z = z, .sweep = sweep, .folds = folds};
-    const sk_sweep_field field = {m->list->diffusions,     m->rows->clusters,
-                                  m->list->diffusion,      trial,
-                                  SK_NOISE_DIFFUSION_NATS, "no diffusion could be fitted to noisy data",
-                                  try_candidate,           &t};
+    const sk_sweep_field field = {
+        m->list, false, m->rows->clusters, trial, "no diffusion could be fitted to noisy data", try_candidate, &t};
     return sk_sweep_each(m->ctx, sweep, &field, best);
 }

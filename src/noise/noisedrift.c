@@ -76,14 +76,11 @@ static sock_status score(attempt *t, size_t begin, size_t end, size_t fold)
 static sock_status try_one(attempt *t, size_t c)
 {
     const sk_measured *m = t->m;
-    const double begun = sk_seconds();
     SK_TRY(sk_drift_sweep_new(m->ctx, m->rows, &m->list->drift[c], t->sweep, &t->s));
     SK_TRY(each_piece(t, add));
     SK_TRY(sk_drift_sweep_solve(m->ctx, &t->s));
     SK_TRY(each_piece(t, score));
-    SK_TRY(sk_drift_sweep_finish(&t->s, m->rows->clusters));
-    t->s.trial->seconds = sk_seconds() - begun;
-    return SOCK_OK;
+    return sk_drift_sweep_finish(&t->s, m->rows->clusters);
 }
 
 /* ---- About the model itself ---- */
@@ -141,11 +138,7 @@ sock_status sk_noise_drift_about(const sk_measured *m, const sk_frozen *z, const
 static sock_status try_candidate(void *arg, size_t c, sk_trial **out)
 {
     attempt *t = arg;
-    const sock_status status = try_one(t, c);
-    if (status >= 0) {
-        *out = t->s.trial;
-        t->s.trial = NULL;
-    }
+    const sock_status status = sk_sweep_hand_over(try_one(t, c), &t->s.trial, out);
     sk_drift_sweep_clear(&t->s);
     return status;
 }
@@ -154,9 +147,7 @@ sock_status sk_noise_drifts(const sk_measured *m, const sk_frozen *z, const sk_s
                             size_t *best)
 {
     attempt t = {.m = m, .z = z, .sweep = sweep};
-    const sk_sweep_field field = {m->list->drifts,     m->rows->clusters,
-                                  m->list->drift,      trial,
-                                  SK_NOISE_DRIFT_NATS, "no drift could be fitted to noisy data",
-                                  try_candidate,       &t};
+    const sk_sweep_field field = {
+        m->list, true, m->rows->clusters, trial, "no drift could be fitted to noisy data", try_candidate, &t};
     return sk_sweep_each(m->ctx, sweep, &field, best);
 }

@@ -11,15 +11,29 @@
 
 sock_status sk_sweep_each(sock_context *ctx, const sk_sweep *sweep, const sk_sweep_field *field, size_t *best)
 {
-    for (size_t c = 0; c < field->count; c++) {
+    const sk_candidates *list = field->list;
+    const size_t count = field->drift ? list->drifts : list->diffusions;
+    const sk_candidate *candidate = field->drift ? list->drift : list->diffusion;
+    for (size_t c = 0; c < count; c++) {
+        const double begun = sk_seconds();
         sk_trial_free(field->trial[c]);
         field->trial[c] = NULL;
         if (sweep->alive[c]) SK_TRY(sk_tolerate(field->try(field->arg, c, &field->trial[c])));
+        if (field->trial[c]) field->trial[c]->seconds = sk_seconds() - begun;
     }
     sk_begin(ctx); /* what one candidate had to say */
-    const sk_field_trials all = {field->count, field->clusters, field->candidate, field->trial, 0};
-    *best = sk_simplest_near(&all, field->nats);
+    const sk_field_trials all = {count, field->clusters, candidate, field->trial, 0};
+    *best = sk_simplest_near(&all, field->drift ? SK_NOISE_DRIFT_NATS : SK_NOISE_DIFFUSION_NATS);
     return *best < SK_MOST ? SOCK_OK : sk_fail(ctx, SOCK_ENUMERIC, "%s", field->nothing);
+}
+
+sock_status sk_sweep_hand_over(sock_status status, sk_trial **trial, sk_trial **out)
+{
+    if (status >= 0) {
+        *out = *trial;
+        *trial = NULL;
+    }
+    return status;
 }
 
 /* ---- Drifts ---- */

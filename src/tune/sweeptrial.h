@@ -5,6 +5,7 @@
 
 #include "diffusion/diffusionsums.h"
 #include "drift/driftsums.h"
+#include "tune/candidates.h"
 #include "tune/trial.h"
 
 /* Which candidates are tried: all that are alive on a grid of penalties, or one at its penalty. */
@@ -18,10 +19,10 @@ typedef struct sk_sweep {
 typedef sock_status (*sk_sweep_try)(void *arg, size_t c, sk_trial **out);
 
 typedef struct sk_sweep_field {
-    size_t count, clusters;
-    const sk_candidate *candidate;
+    const sk_candidates *list;
+    bool drift; /* these of the list, or the diffusions */
+    size_t clusters;
     sk_trial **trial;    /* SK_MOST places, old ones freed */
-    double nats;         /* near the best */
     const char *nothing; /* what is told where no candidate can be fitted */
     sk_sweep_try try;
     void *arg;
@@ -29,6 +30,9 @@ typedef struct sk_sweep_field {
 
 /* Trials of one field, as far as they are alive; *best: the simplest near the best. */
 sock_status sk_sweep_each(sock_context *ctx, const sk_sweep *sweep, const sk_sweep_field *field, size_t *best);
+
+/* Where all went well, the trial is *out's; answers the status. */
+sock_status sk_sweep_hand_over(sock_status status, sk_trial **trial, sk_trial **out);
 
 typedef struct sk_drift_sweep {
     sk_trial *trial;
