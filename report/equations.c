@@ -188,6 +188,8 @@ static void put_formula(FILE *out, const char *text, size_t length)
             const size_t digits = strspn(text + i + 1, "0123456789");
             fprintf(out, "<sup>%.*s</sup>", (int)digits, text + i + 1);
             i += digits;
+        } else if (text[i] == '-') { /* of a sum: no name here has one */
+            fputs("\xe2\x88\x92", out);
         } else if (text[i] == '*') {
             fputs("\xe2\x80\x89\xc2\xb7\xe2\x80\x89", out);
         } else {

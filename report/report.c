@@ -213,13 +213,14 @@ static const char *chapter_shows(const rep_facts *f, const chapter *c)
     return c->shows;
 }
 
-static const char *chapter_read(const rep_facts *f, const chapter *c)
+static const char *chapter_read(const rep_facts *f, const chapter *c, int dots)
 {
     if (sock_data_trajectories(f->data) == 1 && strcmp(c->figure, "paths") == 0)
         return "If the model is right, the data look like one of its paths: about half of the time inside the dark "
                "band, nine tenths of it inside the light one. The bands are of many paths; none need follow their "
                "middle.";
-    if (has_dots(f, c)) return dots_words;
+    if (has_dots(f, c))
+        return dots ? dots_words : "These data are too few to say something by themselves, as dots with bars would.";
     return f->d > 1 && strcmp(c->figure, "fields") == 0 ? plane_words : c->read;
 }
 
@@ -234,7 +235,10 @@ static sock_status put_figure(sock_context *ctx, FILE *out, const rep_facts *f, 
     sock_status status = fig_draw(ctx, figure, in, &text, &size);
     in->tables = NULL;
     if (status >= 0) {
-        fprintf(out, "<figure>\n<figcaption>%s %s%s</figcaption>\n", chapter_shows(f, c), chapter_read(f, c),
+        json_t *moments = NULL;
+        status = evidence_moments(ctx, in, &moments);
+        fprintf(out, "<figure>\n<figcaption>%s %s%s</figcaption>\n", chapter_shows(f, c),
+                chapter_read(f, c, json_array_size(moments) > 0),
                 f->seen < f->d && c->place == BODY ? chapter_of_order_two(c) : "");
         fwrite(text, 1, size, out);
         if (has_dots(f, c)) words_trust(out, f, in);

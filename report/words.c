@@ -256,12 +256,13 @@ static void put_tests(FILE *out, const sock_checks *c)
 void words_verdict(FILE *out, const rep_facts *f)
 {
     if (!f->has_check) return;
-    fprintf(out, "<p class=\"verdict%s\"><b>", f->check.ok ? "" : " objects");
+    const int tested = isfinite(f->check.lag1); /* else no test was made, and silence is no praise */
+    fprintf(out, "<p class=\"verdict%s\"><b>", !f->check.ok ? " objects" : tested ? "" : " silent");
     page_text(out, f->check.verdict);
     fputs("</b>", out);
     if (f->check.advice[0]) fputs(" ", out), page_text(out, f->check.advice);
     fputs("</p>\n", out);
-    if (isfinite(f->check.lag1)) put_tests(out, &f->check); /* else none was made */
+    if (tested) put_tests(out, &f->check);
 }
 
 /* The x of log(x). */

@@ -177,8 +177,8 @@
 
   function drawData(g) {
     g.strokeStyle = colour('data');
-    g.globalAlpha = 0.45;
-    g.lineWidth = 0.8;
+    g.globalAlpha = all.length < 5 ? 0.9 : 0.45; /* few must be seen, many must not hide what runs */
+    g.lineWidth = all.length < 5 ? 1.2 : 0.8;
     all.forEach(function (path) {
       if (d === 1) picture.curve(g, path.t.map(function (t) { return t - path.t[0]; }), path.x[0]);
       else picture.curve(g, path.x[state.u], path.x[state.v]);
