@@ -197,6 +197,9 @@ static int check_truth(const cli *c, const truth *t, const sources *s)
 {
     if (t->model && sock_model_order(t->model) == 2)
         return cli_usage_error(c, "the truth %s is of order 2; compare knows order 1", t->source);
+    if (t->model && sock_model_inputs(t->model))
+        return cli_usage_error(c, "the truth %s has the input %s; compare knows no inputs", t->source,
+                               sock_model_input_name(t->model, 0));
     if (!t->model || sock_model_dim(t->model) == sock_data_dim(s->train_data)) return -1;
     return cli_usage_error(c, "the truth %s has %zu states, the data %zu", t->source, sock_model_dim(t->model),
                            sock_data_dim(s->train_data));

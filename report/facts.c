@@ -1,6 +1,8 @@
 /* facts.c - see facts.h. */
 #include "facts.h"
 
+#include "whiteness.h"
+
 #include "driven.h"
 #include "evidence.h"
 #include "lifted.h"
@@ -32,7 +34,11 @@ static sock_status summary_of(sock_context *ctx, const sock_data *data, json_t *
 static sock_status look_at_check(sock_context *ctx, rep_facts *f)
 {
     if (!sock_model_has_diffusion(f->model)) return SOCK_OK;
-    const sock_status status = sock_check(ctx, f->model, f->data, NULL, &f->check);
+    sock_status status;
+    const rep_settings *s = f->settings;
+    sock_options *opts = res_options(ctx, s->bounds, s->lower, s->upper, &status);
+    if (status >= 0) status = sock_check(ctx, f->model, f->data, opts, &f->check);
+    sock_options_free(opts);
     f->has_check = status >= 0;
     return status == SOCK_ENUMERIC ? SOCK_OK : status;
 }
@@ -43,8 +49,11 @@ static sock_status look_at_scores(sock_context *ctx, rep_facts *f)
 {
     const rep_settings *s = f->settings;
     if ((!s->test && !s->truth) || !sock_model_has_diffusion(f->model)) return SOCK_OK;
-    const sock_status status =
-        sock_score(ctx, f->model, s->test ? s->test : f->data, s->test ? f->data : NULL, s->truth, NULL, &f->scores);
+    const sock_data *test = s->test ? s->test : f->data, *train = s->test ? f->data : NULL;
+    sock_status status;
+    sock_options *opts = res_options(ctx, s->bounds, s->lower, s->upper, &status);
+    if (status >= 0) status = sock_score(ctx, f->model, test, train, s->truth, opts, &f->scores);
+    sock_options_free(opts);
     f->has_scores = status >= 0;
     return status == SOCK_ENUMERIC || status == SOCK_EINPUT ? SOCK_OK : status;
 }

@@ -333,7 +333,10 @@ sock_status fig_residuals(sock_context *ctx, const fig_input *in, char **text, s
 sock_status fig_check(sock_context *ctx, const fig_input *in, char **text, size_t *size)
 {
     res_set set;
-    sock_status status = res_scores(ctx, in->model, lifted_observed(in), &set);
+    sock_status status;
+    sock_options *opts = res_options(ctx, in->bounds, in->lower, in->upper, &status);
+    if (status >= 0) status = res_scores(ctx, in->model, lifted_observed(in), opts, &set);
+    sock_options_free(opts);
     if (status < 0) return status;
     const res_moments m = res_look(&set);
     status = show(in, &set, &m, text, size);

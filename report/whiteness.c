@@ -128,10 +128,21 @@ static void *copy(size_t count, size_t size, const void *from)
     return to;
 }
 
-sock_status res_scores(sock_context *ctx, const sock_model *model, const sock_data *data, res_set *out)
+sock_options *res_options(sock_context *ctx, sock_bounds bounds, const double *lower, const double *upper,
+                          sock_status *status)
+{
+    *status = SOCK_OK;
+    if (bounds != SOCK_BOUNDS_NONE || (!lower && !upper)) return NULL;
+    sock_options *opts = sock_options_new(ctx);
+    *status = opts ? sock_options_set(ctx, opts, "bounds", "none") : SOCK_ENOMEM;
+    return opts;
+}
+
+sock_status res_scores(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_options *opts,
+                       res_set *out)
 {
     sock_step_scores s;
-    const sock_status status = sock_check_scores(ctx, model, data, NULL, &s);
+    const sock_status status = sock_check_scores(ctx, model, data, opts, &s);
     if (status < 0) return status;
     const size_t all = s.count * s.dim;
     res_set made = {.d = s.dim, .steps = s.count, .all = s.all_steps, .seasons = s.seasons};

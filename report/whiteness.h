@@ -28,7 +28,13 @@ sock_status res_make(sock_context *ctx, const sock_model *model, const sock_data
 void res_free(res_set *set);
 
 /* Scores in place of residuals. */
-sock_status res_scores(sock_context *ctx, const sock_model *model, const sock_data *data, res_set *out);
+sock_status res_scores(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_options *opts,
+                       res_set *out);
+
+/* Options for a check of data that paths without bounds stand beside: bounds = none where that is said (as in
+ * sock_simulation, with lower or upper), else NULL, which is no failure. *status: SOCK_OK, or why there are none. */
+sock_options *res_options(sock_context *ctx, sock_bounds bounds, const double *lower, const double *upper,
+                          sock_status *status);
 
 /* Over all states and steps; finite ones alone. */
 typedef struct res_moments {

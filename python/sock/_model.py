@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import math
 import os
 import tempfile
 import warnings
@@ -476,8 +477,13 @@ class Model:
         return Scores(**fields, **rest, reasons=reasons)
 
     def score(self, X: Any, y: Any = None, *, t: Any = None, dt: Optional[float] = None) -> float:
-        """Mean log likelihood of the test steps, in nats a step and dimension: larger is better. y is ignored."""
+        """Mean log likelihood of the test steps, in nats a step and dimension: larger is better. y is ignored.
+
+        Of a model of order 2 that of the positions given those before them.
+        """
         result = self.scores(X, t=t, dt=dt, mmd_paths=0)
+        if result.loglik is None and result.perplexity_filter_raw is not None:
+            return -math.log(result.perplexity_filter_raw / 100)
         if result.loglik is None:
             raise NumericError(result.reasons["loglik"])
         return result.loglik / (result.d * result.intervals)

@@ -50,6 +50,8 @@ def test_scores_by_innovations(model):
     scores = model.scores(sock.Trajectories(positions(seed=4), dt=0.1, names=["q"]), truth=truth)
     assert scores.re_f < 25 and scores.re_a < 15 and abs(scores.perplexity_filter - 100) < 2
     assert scores.perplexity is None
+    data = sock.Trajectories(positions(seed=4), dt=0.1, names=["q"])
+    assert model.score(data) == pytest.approx(scores.loglik_filter / (data.n_points - 2 * len(data)), rel=1e-9)
 
 
 def test_data_say_that_they_look_like_positions():

@@ -75,7 +75,7 @@ static const row table[] = {
     {"landmarks",    COUNT,  "auto", 1, 1e9, "a whole number >= 1, or auto", "number of Nystrom landmarks"},
     {"quadrature",   CHOICE, "auto", 0, 0, "auto|trapezoid|left|conditional", "rule for the time integral: the paper's trapezoid, the left point (no bias with one realisation), or the conditional trapezoid of second order (auto: conditional when tuning, else left)"},
     /* simulate and score */
-    {"bounds",    CHOICE, "auto",  0, 0, "auto|none|clip|reflect", "what simulated paths do at lower and upper: nothing, stop there, or turn back (auto: clip where the model has bounds or some are given, else none)"},
+    {"bounds",    CHOICE, "auto",  0, 0, "auto|none|clip|reflect", "what simulated paths do at lower and upper: nothing, stop there, or turn back (auto: clip where the model has bounds or some are given, else none; none: data and starts beyond are taken, too)"},
     {"lower",     TEXT,   "auto",  0, 0, "a number for all states, or one for each with commas between, or none, or auto", "lower bound of the states (auto: fit: 0 where all values are >= 0 and come near it; elsewhere the model's); explain: where the range begins (auto: as far as the data)"},
     {"upper",     TEXT,   "auto",  0, 0, "a number for all states, or one for each with commas between, or none, or auto", "upper bound of the states (auto: fit: none; elsewhere the model's); explain: where the range ends (auto: as far as the data)"},
     {"delta",     NUMBER0, "0",    0, 1e300, "a number >= 0", "added to the diagonal of a step's covariance in the likelihood; regular where a is singular"},
