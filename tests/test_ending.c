@@ -499,9 +499,42 @@ static void test_ending__survives_failed_allocations(void **state)
     case_search_free(c);
 }
 
+/* ---- Bounds that nobody named ---- */
+
+static bool vanishes(case_search *c, size_t diffusion, double lower, double upper)
+{
+    double low[] = {lower}, high[] = {upper};
+    const sk_bounds bounds = {.d = 1, .lower = low, .upper = high, .in = 1};
+    sk_transitions rows = *c->s.rows;
+    bool answer = false;
+    rows.bounds = &bounds;
+    sk_search s = c->s;
+    s.rows = &rows;
+    assert_int_equal(sk_vanishes_at_bounds(&s, c->s.diffusion[diffusion], &answer), SOCK_OK);
+    return answer;
+}
+
+/* a = c x^2 vanishes at 0, as a lower or an upper bound, and nowhere else; a constant never. */
+static void test_bounds__stand_where_a_vanishes(void **state)
+{
+    (void)state;
+    const double none = (double)INFINITY;
+    case_search *c = case_search_new(ctx, 1, 300, 30, 0);
+    case_candidate(c, SK_DRIFT, "linear", 0);
+    case_candidate(c, SK_DRIFT, "affine", 1);
+    case_candidate(c, SK_DIFFUSION, "constant", 0);
+    case_candidate(c, SK_DIFFUSION, "linear", 1);
+    try_all(c);
+    assert_true(vanishes(c, 1, 0, none) && vanishes(c, 1, -none, 0));
+    assert_true(!vanishes(c, 1, -50, none) && !vanishes(c, 1, -none, none) && vanishes(c, 1, 0, 50));
+    assert_true(!vanishes(c, 0, 0, none) && !vanishes(c, 0, -none, 0));
+    case_search_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bounds__stand_where_a_vanishes),
         cmocka_unit_test(prop_floor_and_its_scores_are_sums_over_rows),
         cmocka_unit_test(test_ending__no_calibration_without_a_variance),
         cmocka_unit_test(test_ending__diagonal_where_all_parts_are),

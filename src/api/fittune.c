@@ -248,6 +248,7 @@ sock_status sk_fit_tuned(sk_fit_job *job, sock_model **out)
                        spec.validation->d, job->data->d);
     SK_TRY(is_second(job) ? sk_fit_refuse_second(job) : sk_fit_find_bounds(job));
     spec.lower = job->lower;
+    spec.bounds_said = job->bounds_said;
     spec.upper = job->upper;
     sock_model *model = NULL;
     strays wild = {0};

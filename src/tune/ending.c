@@ -324,6 +324,26 @@ sock_status sk_floored_score(const sk_search *s, const sk_remains *remains, sk_t
     return sk_floored_clusters(s, remains, trial, score, NULL);
 }
 
+/* Bounds that nobody named are the model's only where its leading a vanishes at them. Where it does not, the parts that
+ * know of bounds say next to nothing of them, and would refuse data beyond. */
+static sock_status doubt_bounds(sk_search *s, sk_field_trials *t, sk_trial **list, double *share)
+{
+    size_t lead = t->best;
+    bool vanishes = false;
+    for (size_t i = 0; i < t->count; i++)
+        if (share[i] > share[lead]) lead = i;
+    if (!s->rows->bounds || s->spec->bounds_said) return SOCK_OK;
+    SK_TRY(sk_vanishes_at_bounds(s, s->diffusion[lead], &vanishes));
+    if (vanishes) return SOCK_OK;
+    t->best = lead;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->trial[i] && sk_kernel_is_bounded(t->candidate[i].kernel)) list[i] = NULL;
+        if (t->trial[i] && t->trial[i]->score > t->trial[t->best]->score) t->best = i;
+    }
+    sk_diffusion_shares(t, s->spec->average, share);
+    return SOCK_OK;
+}
+
 /* Shares of the diffusions, by their scores with a floor. */
 static sock_status share_diffusions(sk_search *s, double *share)
 {
@@ -338,8 +358,9 @@ static sock_status share_diffusions(sk_search *s, double *share)
         if (!list[trials.best] || judged[i].score > judged[trials.best].score) trials.best = i;
     }
     trials.trial = list;
-    s->best_diffusion = trials.best;
     sk_diffusion_shares(&trials, s->spec->average, share);
+    SK_TRY(doubt_bounds(s, &trials, list, share));
+    s->best_diffusion = trials.best;
     return SOCK_OK;
 }
 

@@ -210,6 +210,8 @@
 /* ---- Boundaries ---- */
 
 #define SK_BOUND_SHARE 0.2   /* of the mean: a state >= 0 whose least value is below has the bound 0 */
+#define SK_BOUND_LEFT 0.1    /* of its mean: such a bound stands where the leading a has no more left there, */
+#define SK_BOUND_POINTS 500  /* by about so many points */
 #define SK_ROOT_ORDER 60     /* order p d of Q up to which poly of roots and learned rates are tried */
 #define SK_RATE_PENALTY 1e-5 /* l at which sets of monomials are compared: next to none */
 #define SK_RATE_ENTERS 3     /* nats held out: a monomial enters the rates with such a gain */

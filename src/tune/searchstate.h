@@ -230,6 +230,11 @@ sock_status sk_choose_floor(sk_search *s, const sk_remains *remains, sk_choice *
 /* Whether every diffusion with a share is diagonal. */
 bool sk_all_diagonal(const sk_search *s, const sk_choice *choice);
 
+/* ---- boundevidence.c ---- */
+
+/* Whether the noise of a state vanishes at a bound of it, by the fit of a diffusion to all rows. */
+sock_status sk_vanishes_at_bounds(const sk_search *s, sk_trial *a, bool *vanishes);
+
 /* ---- guards.c ---- */
 
 /* Constant drift and diffusion, held out: what every model should beat. They and their scores go to the search. */

@@ -65,6 +65,7 @@ typedef struct sk_tune_spec {
     const char *hold; /* of inputs: "auto", "previous" or "linear" */
     const sk_inputs *inputs;     /* what is decided of the inputs of the data; NULL: nothing yet */
     const double *lower, *upper; /* d each: bounds of the states, infinite where there is none; NULL: none at all */
+    bool bounds_said;            /* by the user; else found in the data, and a matter of evidence */
 } sk_tune_spec;
 
 /* *out: the model without its information; *told (all zero on entry) belongs to the caller and is cleared here when the
