@@ -155,8 +155,8 @@ static void assert_lists(const sk_tune_spec *spec, size_t n, bool first, const e
 static void test_candidates__by_dimension(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) assert_lists(&usual, 50, false, &whole[i]);
-    for (size_t i = 0; i < sizeof pilot / sizeof *pilot; i++) assert_lists(&usual, 50, true, &pilot[i]);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) assert_lists(&usual, 2000, false, &whole[i]);
+    for (size_t i = 0; i < sizeof pilot / sizeof *pilot; i++) assert_lists(&usual, 2000, true, &pilot[i]);
 }
 
 static void test_candidates__are_the_same_for_any_number_of_rows(void **state)

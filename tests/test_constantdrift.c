@@ -55,9 +55,37 @@ static void test_constantdrift__the_mean_and_its_error(void **state)
     assert_close(f, mean / time, 1e-9, 0);
     assert_int_equal(record.errors.count, 1);
     assert_close(record.errors.list[0].value[0], SK_BAND_FACTOR * sqrt(a / time), 1e-6, 0);
-    assert_close(record.found.score, record.found.score_constant, 1e-12, 0);
+    assert_int_equal(record.against_constant, SK_SAME);
     sk_record_clear(&record);
     sock_model_free(model);
+    sock_data_free(data);
+    sock_context_free(ctx);
+}
+
+/* The score that models are compared with is that of constants as they predict best, also where the search shows their
+ * means: what is held fixed does not move it. */
+static void test_constantdrift__score_of_constants_is_the_same_for_any_fit(void **state)
+{
+    (void)state;
+    static const char *const named[][2] = {{"drift", "affine"}, {"drift", "constant"}, {"diffusion", "gauss:eta=1"}};
+    sock_context *ctx = sock_context_new();
+    sock_data *data = walk(ctx, 0.1, 0, 0);
+    sk_record free, record;
+    sock_model *model = fitted(ctx, data, &free);
+    assert_string_equal(sk_record_drift(&free)->kernel, "constant");
+    assert_true(free.found.score < free.found.score_constant - 1e-3); /* shrunk, which is closer to the truth, 0.1 */
+    sock_model_free(model);
+    for (size_t i = 0; i < 3; i++) {
+        sock_options *opts = sock_options_new(ctx);
+        assert_true(sock_options_set(ctx, opts, named[i][0], named[i][1]) >= 0);
+        assert_true(sock_fit(ctx, data, opts, &model) >= 0);
+        assert_int_equal(sk_record_of_model(ctx, model, &record), SOCK_OK);
+        assert_close(record.found.score_constant, free.found.score_constant, 1e-9, 1);
+        sk_record_clear(&record);
+        sock_model_free(model);
+        sock_options_free(opts);
+    }
+    sk_record_clear(&free);
     sock_data_free(data);
     sock_context_free(ctx);
 }
@@ -152,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_constantdrift__the_mean_and_its_error),
+        cmocka_unit_test(test_constantdrift__score_of_constants_is_the_same_for_any_fit),
         cmocka_unit_test(test_constantdrift__beside_a_that_varies),
         cmocka_unit_test(test_constantdrift__a_pull_stays),
         cmocka_unit_test(test_constantdrift__a_random_walk_with_noise),

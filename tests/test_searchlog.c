@@ -128,7 +128,7 @@ static void describe_new(described *w)
     *w = (described){.rows = {.folds = 7, .n = 90, .clusters = 2}, .ours = {1, 5}, .theirs = {2, 2}};
     w->s = (sk_search){.ctx = ctx, .told = &w->told, .rows = &w->rows, .best_drift = 4, .best_diffusion = 3};
     w->s.list = (sk_candidates){.drifts = PARTS, .drift = w->drift, .diffusions = PARTS, .diffusion = w->diffusion};
-    w->s.constant_score = -30;
+    w->s.told_constant = -30;
     w->s.final_score = -3;
     w->s.final_cluster = w->ours;
     w->constant.cluster = w->theirs;

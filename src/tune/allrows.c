@@ -22,6 +22,15 @@ static sock_status ask_sample(sk_search *s)
         s->rows->n, s->told->noise.used ? "measurement noise" : "long steps in substeps");
 }
 
+/* Where the model is constants, those that it is to be compared with have only their score. */
+static void forget_constants(sk_search *s)
+{
+    sk_candidates_clear(&s->constants);
+    sk_trial_free(s->constant_drift);
+    sk_trial_free(s->constant_diffusion);
+    s->constant_drift = s->constant_diffusion = NULL;
+}
+
 /* Which candidates go on, under which model. */
 static sock_status decide(sk_search *s)
 {
@@ -55,7 +64,8 @@ sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage)
     if (!s->spec->plan) SK_TRY(decide(s));
     SK_TRY(keep_plan(s));
     s->rows = s->sets.all;
-    if (!s->fell_back) SK_TRY(sk_constant_score(s));
+    SK_TRY(sk_constant_score(s));
+    if (s->fell_back) forget_constants(s);
     SK_TRY(sk_last_pass(s, stage));
     if (s->fell_back) {
         s->choice.floor = 0;

@@ -13,7 +13,7 @@ typedef struct sk_candidates {
 } sk_candidates;
 
 /* Kernels that can be afforded in d dimensions, with length scales in units of the rows' spread; the same for any
- * number of rows. pilot: the few of the pilot. */
+ * number of rows, but for a full a of four states and more (sk_full_is_tried). pilot: the few of the pilot. */
 sock_status sk_candidates_new(sock_context *ctx, const sk_tune_spec *spec, const sk_transitions *rows, bool pilot,
                               sk_candidates *out);
 void sk_candidates_clear(sk_candidates *c);

@@ -58,7 +58,12 @@ out:
     return status;
 }
 
-sock_status sk_constant_score(sk_search *s) { return fit_constants(s, false); }
+sock_status sk_constant_score(sk_search *s)
+{
+    SK_TRY(fit_constants(s, false));
+    s->told_constant = s->constant_score;
+    return SOCK_OK;
+}
 
 sock_status sk_free_constants(sk_search *s) { return fit_constants(s, true); }
 
@@ -118,14 +123,10 @@ static sock_status plain_fit(sk_search *s, plain *p)
 
 /* ---- Gains ---- */
 
-/* Whether the final model gains enough over another by the moments of the step. Euler's likelihood asks too much where
- * steps are long: a pull that brings the state home within one step overshoots in it, and the truth itself is refused.
- * Asked only then, since it is expensive, and of long data on the rows of the search; Euler has the last word where it
- * would be too expensive. */
-static sock_status gains_by_moments(sk_search *s, const sk_held_model *other, size_t tried, bool *enough)
+/* Whether the final model gains `times` what is needed over another by the moments of these steps. */
+static sock_status gains_on(sk_search *s, const sk_transitions *rows, const sk_held_model *other, size_t tried,
+                            double times, bool *enough)
 {
-    const sk_transitions *rows = sk_on_all_rows(s) ? s->sets.search : s->rows;
-    if (!sk_moments_affordable(rows->n, rows->d)) return SOCK_OK;
     const sk_held_model final = sk_chosen(s, &s->choice);
     double ours = 0, theirs = 0, *cluster = sk_doubles(s->ctx, 2, rows->clusters);
     sock_status status = cluster ? SOCK_OK : SOCK_ENOMEM;
@@ -133,10 +134,39 @@ static sock_status gains_by_moments(sk_search *s, const sk_held_model *other, si
     if (status >= 0) status = sk_moment_score(s->ctx, rows, &s->sets.look, other, &theirs, cluster + rows->clusters);
     if (status >= 0) {
         const double error = sk_paired_error(rows->clusters, cluster, cluster + rows->clusters);
-        *enough = isfinite(ours) && ours - theirs >= sk_needed_gain(error, tried);
+        *enough = isfinite(ours) && ours - theirs >= times * sk_needed_gain(error, tried);
     }
     sk_free(cluster);
     return status;
+}
+
+/* At most `most` rows, evenly spaced. */
+static sock_status thin_rows(sock_context *ctx, const sk_transitions *rows, size_t most, sk_transitions **out)
+{
+    const size_t stride = sk_transitions_stride(rows, most), count = (rows->n + stride - 1) / stride;
+    size_t *keep = sk_alloc(ctx, count, sizeof *keep);
+    if (!keep) return SOCK_ENOMEM;
+    for (size_t i = 0; i < count; i++) keep[i] = i * stride;
+    const sock_status status = sk_transitions_subset(ctx, rows, count, keep, out);
+    sk_free(keep);
+    return status;
+}
+
+/* The same by the moments of the steps. Euler's likelihood asks too much where steps are long: a pull that brings the
+ * state home within one step overshoots in it, and the truth itself is refused. Asked only then, since it is expensive,
+ * and of long data on the rows of the search; Euler has the last word where it would be too expensive. Some of the
+ * steps are enough where they say so beyond doubt. */
+static sock_status gains_by_moments(sk_search *s, const sk_held_model *other, size_t tried, bool *enough)
+{
+    const sk_transitions *rows = sk_on_all_rows(s) ? s->sets.search : s->rows;
+    sk_transitions *some = NULL;
+    if (!sk_moments_affordable(rows->n, rows->d)) return SOCK_OK;
+    sock_status status = SOCK_OK;
+    if (rows->n > SK_MOMENTS_FIRST) status = thin_rows(s->ctx, rows, SK_MOMENTS_FIRST, &some);
+    if (some) status = gains_on(s, some, other, tried, SK_MOMENTS_CLEAR, enough);
+    sk_transitions_free(some);
+    if (status < 0 || *enough) return status;
+    return gains_on(s, rows, other, tried, 1, enough);
 }
 
 /* What the final model gains over a plain one by either likelihood, and whether that is enough by both. */

@@ -228,13 +228,15 @@
 
 /* ---- Guards ---- */
 
-#define SK_CLEAR_GAIN 100   /* such a gain is one over the best constants too */
-#define SK_WORSE_NATS 2     /* a model that is worse than constants by this gives way */
-#define SK_SLOPE_NATS 1.5   /* a drift that gains no more over a constant one tells nothing of x, */
-#define SK_MEAN_NATS 0.5    /* beside what the mean of each state costs a prediction; */
-#define SK_SLOPE_CLEAR 30   /* it is not asked again, under the final model, where it gains so much */
-#define SK_PLAIN_TRIED 3    /* models that a plain one was chosen among */
-#define SK_MOMENTS_COST 1e6 /* n d^3 up to which the moments of the step are asked */
+#define SK_CLEAR_GAIN 100    /* such a gain is one over the best constants too */
+#define SK_WORSE_NATS 2      /* a model that is worse than constants by this gives way */
+#define SK_SLOPE_NATS 1.5    /* a drift that gains no more over a constant one tells nothing of x, */
+#define SK_MEAN_NATS 0.5     /* beside what the mean of each state costs a prediction; */
+#define SK_SLOPE_CLEAR 30    /* it is not asked again, under the final model, where it gains so much */
+#define SK_PLAIN_TRIED 3     /* models that a plain one was chosen among */
+#define SK_MOMENTS_COST 1e6  /* n d^3 up to which the moments of the step are asked */
+#define SK_MOMENTS_FIRST 250 /* so many steps are asked first, */
+#define SK_MOMENTS_CLEAR 2   /* and are enough where they gain so many times what is needed */
 
 /* ---- States without noise of their own ---- */
 

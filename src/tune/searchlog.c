@@ -121,8 +121,8 @@ sock_status sk_search_describe(const sk_search *s, const sk_choice *choice)
     told->drift_rank = s->drift[choice->drift]->p;
     told->drift_best = sk_strdup(s->ctx, s->list.drift[s->best_drift].name);
     told->score = s->fell_back ? s->constant_score : s->final_score;
-    told->score_constant = s->constant_score;
-    told->gain_error = s->fell_back ? 0 : gain_error_of(s);
+    told->score_constant = s->told_constant;
+    told->gain_error = s->fell_back ? (double)INFINITY : gain_error_of(s); /* means are neither better nor worse */
     told->calibration = s->calibration;
     told->folds = s->rows->folds;
     told->steps = s->rows->n;

@@ -79,7 +79,8 @@ struct sk_search {
     double final_score;                    /* the same, held out, with shares and floor */
     double *final_cluster;                 /* clusters; for their Euler likelihood another so many */
     double constant_score, constant_euler; /* of constant coefficients, what every model should beat */
-    sk_candidates constants;               /* these, as candidates; the first of each list */
+    double told_constant;    /* the same, with the penalty that predicts best, when constant_score is of means */
+    sk_candidates constants; /* these, as candidates; the first of each list */
     sk_trial *constant_drift, *constant_diffusion;
     bool fell_back;         /* they are the model, */
     sk_candidates given_up; /* and the list of the search was this */
