@@ -117,15 +117,13 @@ static bool is_given(int count, char **arguments, const char *name)
     return false;
 }
 
-/* The last would win, silently. */
-static int refuse_twice(const cli *c, const char *name)
+/* Options that take several values: of two the last would win, silently. Others may be set anew, as scripts do. */
+static bool is_list(const char *name)
 {
-    static const char *const lists[] = {"input", "state", "log", "hold"};
+    static const char *const lists[] = {"input", "state", "log", "missing"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (strcmp(name, lists[i]) == 0)
-            return cli_usage_error(c, "--%s is given twice; several names stand behind one --%s, with commas between",
-                                   name, name);
-    return cli_usage_error(c, "--%s is given twice", name);
+        if (strcmp(name, lists[i]) == 0) return true;
+    return false;
 }
 
 /* One option at arguments[*i]; its value may stand behind '=' or be the next argument. */
@@ -141,7 +139,9 @@ static int take_option(cli *c, const cli_option *own, int count, char **argument
     const cli_option *option = is_long ? find_own(own, name) : find_letter(own, name);
     bool key = is_long && !option && takes_key(c->verb, name);
     int common = is_long && !option && !key ? find_common(name) : COMMON;
-    if (key && is_given(*i, arguments, name)) return refuse_twice(c, name);
+    if (key && is_list(name) && is_given(*i, arguments, name))
+        return cli_usage_error(c, "--%s is given twice; several values stand behind one --%s, with commas between", name,
+                               name);
     if (!option && !key && common == COMMON) return refuse_unknown(c, own, text, name, is_long);
     if (key && is_flag(name) && !value && *i + 1 < count && is_yes_or_no(arguments[*i + 1])) value = arguments[++*i];
     if (key && is_flag(name)) return set_key(c, name, value ? value : "yes");
