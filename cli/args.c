@@ -140,8 +140,8 @@ static int take_option(cli *c, const cli_option *own, int count, char **argument
     bool key = is_long && !option && takes_key(c->verb, name);
     int common = is_long && !option && !key ? find_common(name) : COMMON;
     if (key && is_list(name) && is_given(*i, arguments, name))
-        return cli_usage_error(c, "--%s is given twice; several values stand behind one --%s, with commas between", name,
-                               name);
+        return cli_usage_error(c, "--%s is given twice; several values stand behind one --%s, with commas between",
+                               name, name);
     if (!option && !key && common == COMMON) return refuse_unknown(c, own, text, name, is_long);
     if (key && is_flag(name) && !value && *i + 1 < count && is_yes_or_no(arguments[*i + 1])) value = arguments[++*i];
     if (key && is_flag(name)) return set_key(c, name, value ? value : "yes");
