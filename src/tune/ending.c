@@ -324,15 +324,15 @@ sock_status sk_floored_score(const sk_search *s, const sk_remains *remains, sk_t
     return sk_floored_clusters(s, remains, trial, score, NULL);
 }
 
-/* Bounds that nobody named are the model's only where its leading a vanishes at them. Where it does not, the parts that
- * know of bounds say next to nothing of them, and would refuse data beyond. */
+/* Bounds that nobody named are the model's only where its leading a knows of them, or vanishes there. Where it does
+ * not, the parts that know of bounds say next to nothing of them, and would refuse data beyond. */
 static sock_status doubt_bounds(sk_search *s, sk_field_trials *t, sk_trial **list, double *share)
 {
     size_t lead = t->best;
     bool vanishes = false;
     for (size_t i = 0; i < t->count; i++)
         if (share[i] > share[lead]) lead = i;
-    if (!s->rows->bounds || s->spec->bounds_said) return SOCK_OK;
+    if (!s->rows->bounds || s->spec->bounds_said || sk_kernel_is_bounded(t->candidate[lead].kernel)) return SOCK_OK;
     SK_TRY(sk_vanishes_at_bounds(s, s->diffusion[lead], &vanishes));
     if (vanishes) return SOCK_OK;
     t->best = lead;
