@@ -418,7 +418,9 @@ static sock_status score_truth(sock_context *ctx, const sock_model *truth, const
         return SOCK_OK;
     }
     const sock_simulation said = {.bounds = spec->bounds, .lower = spec->lower, .upper = spec->upper};
-    if (sk_data_inside(ctx, truth, test, &said) < 0) {
+    const sock_status inside = sk_data_inside(ctx, truth, test, &said);
+    if (inside < 0 && inside != SOCK_EINPUT) return inside;
+    if (inside < 0) {
         miss(&out->mmd2_truth, true, "truth: %.140s", sock_message(ctx));
         return SOCK_OK;
     }
