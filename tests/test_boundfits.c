@@ -54,6 +54,35 @@ static sock_model *fit(const sock_data *data, const char *const *option)
     return model;
 }
 
+/* What is held out knows as much of where a state ends: a value below 0 there, and there is no bound. */
+static void test_boundfits__held_out_data_are_asked(void **state)
+{
+    (void)state;
+    static const size_t length[] = {40, 40};
+    double t[80], x[80];
+    sock_data *train = NULL, *held = NULL;
+    for (size_t i = 0; i < 80; i++)
+        t[i] = 0.1 * (double)(i % 40), x[i] = 1.02 + sin(0.9 * (double)i) + 0.02 * (double)(i % 7);
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 2, length, t, x, NULL, NULL, NULL, &train), SOCK_OK);
+    x[5] = -0.3;
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 2, length, t, x, NULL, NULL, NULL, &held), SOCK_OK);
+    for (int with = 0; with < 2; with++) {
+        sock_model *model = NULL;
+        sock_options *opts = sock_options_new(ctx);
+        assert_int_equal(sock_options_set(ctx, opts, "diffusion", "linear:in=root"), SOCK_OK);
+        if (with) assert_int_equal(sock_options_set_validation(ctx, opts, held), SOCK_OK);
+        const sock_status status = sock_fit(ctx, train, opts, &model);
+        if (with)
+            assert_int_equal(status, SOCK_EUSAGE); /* a kernel that wants a bound, and there is none */
+        else
+            assert_true(status >= 0 && sock_model_bounds(model, NULL, NULL));
+        sock_options_free(opts);
+        sock_model_free(model);
+    }
+    sock_data_free(train);
+    sock_data_free(held);
+}
+
 static sock_scores score(const known *k, const sock_model *model)
 {
     sock_scores scores;
@@ -302,6 +331,7 @@ static void test_boundfits__others_are_the_same_to_the_last_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_boundfits__held_out_data_are_asked),
         cmocka_unit_test(test_boundfits__noise_of_cox_ingersoll_ross),
         cmocka_unit_test(test_boundfits__extinction_of_a_branching_population),
         cmocka_unit_test(test_boundfits__frequencies),

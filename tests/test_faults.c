@@ -70,6 +70,7 @@ static sock_status call_read_npy(world *w)
 }
 
 static void write_csv(const char *path);
+static void must(const world *w, sock_status status);
 
 static sock_status call_read_files(world *w)
 {
@@ -124,7 +125,7 @@ static sock_status call_plan(world *w)
     char plan[512];
     sock_model *model = NULL;
     sock_options *opts = NULL, *by = sock_options_new(w->ctx);
-    snprintf(plan, sizeof plan, "%s/faults.plan", w->folder);
+    snprintf(plan, sizeof plan, "%s/made.plan", w->folder);
     remove(plan);
     sock_status status = by ? stream_options(w, &opts) : SOCK_ENOMEM;
     if (status >= 0) status = sock_plan_files(w->ctx, 1, &path, opts, plan);
@@ -136,6 +137,38 @@ static sock_status call_plan(world *w)
     sock_options_free(by);
     remove(plan);
     return keep_model(status, model);
+}
+
+/* The first pass by the plan of the world, and its sums put together. */
+static sock_status call_pass(world *w)
+{
+    const char *const path = w->csv;
+    char plan[512], part[512], next[512];
+    const char *const parts[] = {part};
+    int done = 1;
+    snprintf(plan, sizeof plan, "%s/faults.plan", w->folder);
+    snprintf(part, sizeof part, "%s/part.sums", w->folder);
+    snprintf(next, sizeof next, "%s/next.sums", w->folder);
+    sock_options *opts = sock_options_new(w->ctx);
+    sock_status status = opts ? sock_options_set(w->ctx, opts, "scratch", w->folder) : SOCK_ENOMEM;
+    if (status >= 0) status = sock_pass(w->ctx, plan, NULL, 1, &path, opts, 1, 1, part);
+    if (status >= 0) status = sock_merge(w->ctx, plan, 1, parts, next, w->out, &done);
+    if (status >= 0) assert_int_equal(done, 0);
+    sock_options_free(opts);
+    remove(part);
+    remove(next);
+    return status;
+}
+
+static void make_plan(world *w)
+{
+    const char *const path = w->csv;
+    char plan[512];
+    sock_options *opts = NULL;
+    snprintf(plan, sizeof plan, "%s/faults.plan", w->folder);
+    must(w, stream_options(w, &opts));
+    must(w, sock_plan_files(w->ctx, 1, &path, opts, plan));
+    sock_options_free(opts);
 }
 
 static sock_status call_convert(world *w)
@@ -389,6 +422,26 @@ static sock_status call_score(world *w)
     return sock_score(w->ctx, w->model, w->data, w->data, w->truth, w->plain, &scores);
 }
 
+static sock_status call_score_files(world *w)
+{
+    sock_scores scores;
+    const char *const path = w->csv;
+    sock_options *opts = sock_options_new(w->ctx);
+    sock_status status = opts ? sock_options_set(w->ctx, opts, "scratch", w->folder) : SOCK_ENOMEM;
+    if (status >= 0) status = sock_score_files(w->ctx, w->model, 1, &path, w->truth, opts, &scores);
+    sock_options_free(opts);
+    return status;
+}
+
+static sock_status call_holds(world *w)
+{
+    sock_options *opts = sock_options_new(w->ctx);
+    sock_status status = opts ? sock_options_set(w->ctx, opts, "lower", "-1e9") : SOCK_ENOMEM;
+    if (status >= 0) status = sock_model_holds(w->ctx, w->model, w->data, opts);
+    sock_options_free(opts);
+    return status;
+}
+
 static sock_status call_smooth(world *w)
 {
     double mean[TIMES * PATHS], sd[TIMES * PATHS];
@@ -615,6 +668,7 @@ static const struct call {
     {"sock_fit, the whole search", call_search, true},
     {"sock_fit_files, a stream", call_fit_files, true},
     {"sock_plan_files", call_plan, true},
+    {"sock_pass, sock_merge", call_pass, true},
     {"sock_fit, the paper's search", call_search_paper, true},
     {"sock_drift_system", call_drift_system, false},
     {"sock_fit_diffusion", call_fit_diffusion, false},
@@ -629,6 +683,8 @@ static const struct call {
     {"sock_simulate", call_simulate, false},
     {"sock_score", call_score, false},
     {"sock_score of a model with noise", call_score_noise, false},
+    {"sock_score_files", call_score_files, true},
+    {"sock_model_holds", call_holds, false},
     {"sock_smooth", call_smooth, false},
     {"sock_evidence", call_evidence, false},
     {"sock_model_features", call_features, false},
@@ -719,6 +775,7 @@ static int make_world(void **state)
     must(w, sock_fit(w->ctx, w->data, w->plain, &w->noisy));
     w->noisy->structure->noise = sk_doubles(w->ctx, 1, 1);
     w->noisy->structure->noise[0] = 0.01;
+    make_plan(w);
     *state = w;
     return 0;
 }
@@ -728,6 +785,9 @@ static int free_world(void **state)
     world *w = *state;
     const char *const files[] = {w->csv, w->npy, w->saved, w->out, w->points};
     for (size_t i = 0; i < 5; i++) unlink(files[i]);
+    char plan[512];
+    snprintf(plan, sizeof plan, "%s/faults.plan", w->folder);
+    unlink(plan);
     assert_int_equal(rmdir(w->folder), 0); /* and nothing else was left there */
     sock_data_free(w->data);
     sock_model_free(w->model), sock_model_free(w->poly), sock_model_free(w->truth), sock_model_free(w->noisy);

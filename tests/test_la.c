@@ -436,46 +436,6 @@ static void test_la__eigen_rows_are_orthonormal_eigenvectors(void **state)
     sk_eigen_free(NULL);
 }
 
-/* A = R S R' for a kind of S: entry i of a diagonal. */
-static double spectrum(int kind, size_t i, size_t n)
-{
-    switch (kind) {
-    case 0: return i < 2 ? 3 - (double)i : 0;           /* of low rank */
-    case 1: return i % 3 ? 1 : -2;                      /* repeated */
-    case 2: return pow(10, -(double)i);                 /* graded */
-    case 3: return 1e-290 * (1 + (double)i);            /* tiny */
-    case 4: return 1e290 * ((double)i - (double)n / 2); /* huge */
-    case 5: return 1 + 1e-13 * (double)i;               /* almost the same */
-    default: return 0;
-    }
-}
-
-/* Orders on both sides of where LAPACK begins; A V = V diag(values), V orthonormal, values ascending. */
-static void test_la__eigen_of_few_rows_whatever_the_spectrum(void **state)
-{
-    (void)state;
-    for (size_t n = 1; n <= 50; n = n < 8 ? n + 1 : n + 7)
-        for (int kind = 0; kind < 7; kind++) {
-            double *g = numbers(n * n), *upper = calloc(n * n, sizeof *upper), *a = calloc(n * n, sizeof *a);
-            double *v = calloc(n * n, sizeof *v), *values = calloc(n, sizeof *values), size = 0;
-            assert_int_equal(sk_qr(ctx, n, n, g, n, upper, n), SOCK_OK);
-            for (size_t k = 0; k < n; k++) size = fmax(size, fabs(spectrum(kind, k, n)));
-            for (size_t i = 0; i < n; i++)
-                for (size_t j = 0; j < n; j++) {
-                    for (size_t k = 0; k < n; k++) a[i * n + j] += g[i * n + k] * spectrum(kind, k, n) * g[j * n + k];
-                    v[i * n + j] = a[i * n + j];
-                }
-            assert_int_equal(sk_eigh(ctx, n, v, n, values), SOCK_OK);
-            for (size_t i = 0; i < n; i++) {
-                assert_true(i == 0 || values[i] >= values[i - 1]);
-                for (size_t j = 0; j <= i; j++) assert_close(sk_dot(n, v + i * n, v + j * n), i == j, 1e-13, 1);
-                for (size_t j = 0; j < n; j++)
-                    assert_close(sk_dot(n, a + j * n, v + i * n), values[i] * v[i * n + j], 1e-13, size);
-            }
-            free(g), free(upper), free(a), free(v), free(values);
-        }
-}
-
 static void test_la__eigen_knows_the_second_difference(void **state)
 {
     (void)state;
@@ -713,7 +673,6 @@ int main(void)
         cmocka_unit_test(test_la__triangular_solves_multiply_back),
         cmocka_unit_test(test_la__cholesky_solve_solves),
         cmocka_unit_test(test_la__eigen_rows_are_orthonormal_eigenvectors),
-        cmocka_unit_test(test_la__eigen_of_few_rows_whatever_the_spectrum),
         cmocka_unit_test(test_la__eigen_knows_the_second_difference),
         cmocka_unit_test(test_la__eigen_and_svd_refuse_what_is_not_finite),
         cmocka_unit_test(test_la__sizes_beyond_the_library_are_refused),

@@ -10,15 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A state that never falls below 0 and comes near it has the lower bound 0. */
+static double lowest(const sock_data *data, size_t k)
+{
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < data->points; i++) least = fmin(least, data->x[i * data->d + k]);
+    return least;
+}
+
+/* A state that never falls below 0, in data that are held out either, and comes near it has the lower bound 0. */
 static double found_lower(const sk_fit_job *job, size_t k)
 {
+    const sock_data *held = sk_option_validation(job->opts);
     const sock_data *data = job->data;
-    double least = (double)INFINITY, mean = 0;
-    for (size_t i = 0; i < data->points; i++) {
-        least = fmin(least, data->x[i * data->d + k]);
-        mean += data->x[i * data->d + k] / (double)data->points;
-    }
+    double least = lowest(data, k), mean = 0;
+    if (held && held->d == data->d && lowest(held, k) < 0) return -(double)INFINITY;
+    for (size_t i = 0; i < data->points; i++) mean += data->x[i * data->d + k] / (double)data->points;
     if (job->stream) least = sk_stream_tell(job->stream).low[k];
     return sk_has_bound(least, mean) ? 0 : -(double)INFINITY;
 }

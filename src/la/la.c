@@ -5,7 +5,6 @@
 #include "la.h"
 #include "choleskypanels.h"
 #include "fewrows.h"
-#include "smalleigen.h"
 
 #include <assert.h>
 #include <cblas.h>
@@ -14,7 +13,6 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
@@ -256,24 +254,6 @@ void sk_eigen_free(sk_eigen *space)
     sk_free(space);
 }
 
-/* In units of a power of two about the largest entry. False: nothing has changed. work: n^2 numbers. */
-static bool solve_small(size_t n, double *a, size_t lda, double *values, double *work)
-{
-    double largest = 0;
-    int power = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++) largest = fmax(largest, fabs(a[i * lda + j]));
-    frexp(largest, &power);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++) work[i * n + j] = work[j * n + i] = ldexp(a[i * lda + j], -power);
-    if (!sk_small_eigen(n, work, values)) return false;
-    for (size_t i = 0; i < n; i++) {
-        values[i] = ldexp(values[i], power);
-        memcpy(a + i * lda, work + i * n, n * sizeof *a);
-    }
-    return true;
-}
-
 sock_status sk_eigen_solve(sock_context *ctx, sk_eigen *space, size_t n, double *a, size_t lda, double *values)
 {
     assert(n <= space->n);
@@ -287,7 +267,6 @@ sock_status sk_eigen_solve(sock_context *ctx, sk_eigen *space, size_t n, double 
         a[0] = 1;
         return SOCK_OK;
     }
-    if (n <= SK_SMALL_EIGEN && solve_small(n, a, lda, values, space->work)) return SOCK_OK;
     int order = (int)n, stride = blas_int(lda), info = 0;
     int before = omp_get_max_threads();
     omp_set_num_threads(1);
