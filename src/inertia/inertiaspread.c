@@ -181,7 +181,7 @@ static sock_status inform(looking *l, size_t system)
     l->information = sk_doubles(l->w->ctx, all, all);
     const sock_status status = l->information ? sk_inertial_each(l->w, add_kick_rows, l) : SOCK_ENOMEM;
     if (status >= 0) sk_diffusion_spread_put(l->kicks, system, l->information, all);
-    for (size_t u = 0; status >= 0 && u < l->unknowns; u++)
+    for (size_t u = 0; status >= 0 && l->noisy && u < l->unknowns; u++)
         memcpy(l->cross + (l->crossed + u) * l->noisy, l->information + u * all + l->unknowns,
                l->noisy * sizeof *l->cross);
     l->crossed += l->unknowns;
