@@ -126,6 +126,14 @@ static void print_quiet(const sk_texts *quiet, int width)
            quiet->count > 1 ? "their" : "its");
 }
 
+static void print_clocks(const sk_texts *clock, int width)
+{
+    if (!clock->count) return;
+    printf("%-*s", width, "clock");
+    for (size_t i = 0; i < clock->count; i++) printf("%s%s", i ? ", " : "", clock->text[i]);
+    printf(", exactly\n");
+}
+
 void bounds_print(const sk_record *r, int width)
 {
     for (size_t i = 0; i < r->bounds.count; i++)
@@ -181,6 +189,7 @@ static void print_diffusion(const sk_record *r, int width, bool full)
     print_bounds(r, width);
     print_floor(&r->found.floor, width);
     print_quiet(&r->quiet, width);
+    print_clocks(&r->clock, width);
     print_certificates(r, width, full);
 }
 

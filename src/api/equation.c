@@ -316,15 +316,17 @@ static sock_status component_errors(sock_context *ctx, const formula *all, size_
     return SOCK_OK;
 }
 
-/* A text for each component: the named terms times `factor`; and their errors where the model tells them. */
-static sock_status write_all(sock_context *ctx, const sock_model *model, double factor, sk_texts *list,
-                             sk_number_lists *errors)
+/* A text for each component: the named terms times `factor`, but for clocks (NULL: none); and their errors where the
+ * model tells them. */
+static sock_status write_all(sock_context *ctx, const sock_model *model, double factor, const double *clock,
+                             sk_texts *list, sk_number_lists *errors)
 {
     formula all = {.d = model->d, .in = sk_model_in(model), .names = sk_model_coordinates(ctx, model)};
     sock_status status = all.names ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0 && model->spread) status = sk_number_lists_new(ctx, model->d, errors);
     if (status >= 0) status = collect_all(ctx, model, &all);
-    for (size_t i = 0; status >= 0 && i < NUMBERS * all.d * all.count; i++) all.number[i] *= factor;
+    for (size_t i = 0; status >= 0 && i < NUMBERS * all.d * all.count; i++)
+        if (!clock || isnan(clock[i % all.d])) all.number[i] *= factor;
     for (size_t k = 0; status >= 0 && k < model->d; k++) {
         sk_numbers *own = model->spread ? &errors->list[k] : NULL;
         char *text = NULL;
@@ -355,11 +357,13 @@ static double polynomial_share(const sk_parts *drifts, size_t *count)
 sock_status sk_equation_add(sock_context *ctx, const sock_model *model, sk_record *record)
 {
     size_t named = 0, parts;
-    for (size_t i = 0; i < model->drift_terms; i++) named += has_names(model->drift[i]);
+    const double *clock = record->found.clock;
+    const size_t terms = model->drift_terms - (clock ? 1 : 0); /* that of clocks is the last, and no part */
+    for (size_t i = 0; i < terms; i++) named += has_names(model->drift[i]);
     double share = polynomial_share(&record->found.drifts, &parts);
-    const bool whole = named && named == model->drift_terms;
-    if (whole) return write_all(ctx, model, 1, &record->equation, &record->errors);
+    const bool whole = named && named == terms;
+    if (whole) return write_all(ctx, model, 1, clock, &record->equation, &record->errors);
     if (named != parts || share < SK_EQUATION_SHARE) return SOCK_OK;
     record->equation_part_share = share;
-    return write_all(ctx, model, 1 / share, &record->equation_part, &record->equation_part_errors);
+    return write_all(ctx, model, 1 / share, clock, &record->equation_part, &record->equation_part_errors);
 }

@@ -200,6 +200,22 @@ static sock_status tell_second(sk_fit_job *job, const strays *wild, sk_record *r
     return sk_fit_save_record(job, record, ended, model);
 }
 
+/* Quiet states and clocks, by name and equation. */
+static sock_status tell_courses(const sk_fit_job *job, sk_record *record)
+{
+    const sk_tune_outcome *found = &record->found;
+    for (size_t k = 0; k < job->data->d; k++) {
+        const char *name = job->data->state[k];
+        if (found->quiet && found->quiet[k]) SK_TRY(sk_texts_add(job->ctx, &record->quiet, name));
+        if (!found->clock || isnan(found->clock[k])) continue;
+        char *text = sk_format(job->ctx, "d%s/dt = %.10g", name, found->clock[k]);
+        const sock_status status = text ? sk_texts_add(job->ctx, &record->clock, text) : SOCK_ENOMEM;
+        sk_free(text);
+        SK_TRY(status);
+    }
+    return SOCK_OK;
+}
+
 /* What all steps were, beside the sample that the rest tells of. */
 static void tell_stream(const sk_fit_job *job, sk_record *record)
 {
@@ -231,8 +247,7 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
                             &record->residual_lag1));
     record->absorbed = wild->absorbed;
     if (job->stream) tell_stream(job, record);
-    for (size_t k = 0; record->found.quiet && k < job->data->d; k++)
-        if (record->found.quiet[k]) SK_TRY(sk_texts_add(job->ctx, &record->quiet, job->data->state[k]));
+    SK_TRY(tell_courses(job, record));
     if (wants_check(job, wild, record)) SK_TRY(check_quickly(job, wild, model, record));
     SK_TRY(sk_record_warn(job->ctx, record));
     return sk_fit_save_record(job, record, ended, model);

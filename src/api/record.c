@@ -72,6 +72,7 @@ void sk_record_clear(sk_record *r)
     sk_texts_clear(&r->equation_part);
     sk_texts_clear(&r->warnings);
     sk_texts_clear(&r->quiet);
+    sk_texts_clear(&r->clock);
     number_lists_clear(&r->errors);
     number_lists_clear(&r->equation_part_errors);
     sk_texts_clear(&r->objections);

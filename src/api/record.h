@@ -91,6 +91,7 @@ typedef struct sk_record {
     sk_provenance data;
     sk_oddities odd;
     sk_texts quiet;                   /* states without noise of their own */
+    sk_texts clock;                   /* states that move with the time: their equations */
     sk_texts bounds;                  /* "x >= 0", of each state of the model that has some */
     size_t order;                     /* 2: states are positions and velocities that were not observed; else 0 */
     size_t absorbed;                  /* steps at rest on a bound at the end of trajectories, left out of the fit */

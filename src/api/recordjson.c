@@ -107,6 +107,7 @@ static const sk_json_field fields[] = {
     {"followers", LINES, ALL | OPTIONAL, IN(odd.followers)},
     {"angles", LINES, ALL | OPTIONAL, IN(odd.angles)},
     {"quiet", LINES, SEARCH | OPTIONAL, IN(quiet)},
+    {"clock", LINES, SEARCH | OPTIONAL, IN(clock)},
     {"bounds", LINES, ALL | OPTIONAL, IN(bounds)},
     {"order", POSITIVE, SEARCH | OPTIONAL, IN(order)},
     {"stream_sample", POSITIVE, SEARCH | OPTIONAL, IN(sample)},

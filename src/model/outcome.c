@@ -44,6 +44,7 @@ void sk_tune_outcome_clear(sk_tune_outcome *told)
     sk_free(told->jitter.value);
     sk_free(told->grain.value);
     sk_free(told->quiet);
+    sk_free(told->clock);
     sk_free(told->noise.mode);
     sk_free(told->noise.r.value);
     sk_free(told->noise.r_error.value);

@@ -92,6 +92,7 @@ typedef struct sk_tune_outcome {
     sk_numbers jitter; /* d: variance that the likelihood of the search adds, in the user's units */
     sk_numbers grain;  /* d: smallest change of a state that is counted or rounded, else 0; none: no state is */
     bool *quiet;       /* d: states without noise of their own; NULL: none */
+    double *clock;     /* d: rates of states that move with the time, NAN for others; NULL: none */
     bool limited;      /* by the budget, which left out: */
     size_t skipped;    /* candidates */
     sk_texts left_out; /* whole stages */

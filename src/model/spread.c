@@ -50,6 +50,30 @@ void sk_spread_free(sk_spread *s)
     sk_free(s);
 }
 
+sock_status sk_spread_add_certain(sock_context *ctx, sk_spread *s)
+{
+    const size_t all = s->drifts + s->others;
+    double *share = sk_doubles(ctx, s->drifts + 1, 1), *pi = sk_doubles(ctx, all + 1, 1);
+    sk_factor **drift = sk_alloc(ctx, s->drifts + 1, sizeof *drift), *law = NULL;
+    const sock_status status = share && pi && drift ? sk_factor_new(ctx, 1, 1, 1, &law) : SOCK_ENOMEM;
+    if (status < 0) {
+        sk_free(share);
+        sk_free(pi);
+        sk_free(drift);
+        return status;
+    }
+    for (size_t i = 0; i < s->drifts; i++) share[i] = s->share[i], drift[i] = s->drift[i];
+    for (size_t j = 0; j < all; j++) pi[j + (j >= s->drifts)] = s->pi[j];
+    drift[s->drifts++] = law;
+    sk_free(s->share);
+    sk_free(s->pi);
+    sk_free(s->drift);
+    s->share = share;
+    s->pi = pi;
+    s->drift = drift;
+    return SOCK_OK;
+}
+
 double sk_spread_own(const sk_spread *s)
 {
     double own = 1;

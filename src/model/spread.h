@@ -17,7 +17,7 @@
 typedef struct sk_spread {
     size_t d, in, drifts, others, diffusions; /* in: coordinates of a point, states and inputs */
     double *share;           /* drifts: of each drift term of the model, which is its share times a drift of its own;
-                                0: a term that is certain (v of order 2), and a part of every candidate */
+                                0: a term that is certain (v of order 2, clocks), and a part of every candidate */
     double *pi;              /* drifts + others: weights of the terms and the others as candidates, sum 1 */
     sk_factor **drift;       /* drifts: law of the weights of that own drift */
     sk_drift_term **other;   /* candidates that are not in f */
@@ -43,6 +43,9 @@ void sk_spread_pick(const sk_spread *spread, const double *u, size_t *j, size_t 
 sock_status sk_spread_new(sock_context *ctx, size_t d, size_t in, size_t drifts, size_t others, size_t diffusions,
                           sk_spread **out);
 void sk_spread_free(sk_spread *spread);
+
+/* For a term of f that was added behind the others: it is certain, and a part of every candidate. */
+sock_status sk_spread_add_certain(sock_context *ctx, sk_spread *spread);
 
 /* The states and inputs of a model with a spread in other units: x becomes centre + scale x (`in` each). The terms of
  * the model are not touched. */

@@ -125,8 +125,10 @@ static sock_status load_numbers(sk_loading *l, json_t *object, sk_spread *s)
     SK_TRY(take_numbers(l, object, "diffusion_share", s->diffusions, s->diffusion_share));
     SK_TRY(take_numbers(l, object, "lower", s->in, s->lower));
     SK_TRY(take_numbers(l, object, "upper", s->in, s->upper));
-    SK_TRY(check_shares(l, "share", s->drifts, s->share, l->model->structure->order != 2)); /* v is certain */
+    SK_TRY(check_shares(l, "share", s->drifts, s->share, false)); /* some terms are certain */
     SK_TRY(check_shares(l, "pi", s->drifts + s->others, s->pi, false));
+    for (size_t i = 0; i < s->drifts; i++)
+        if (s->pi[i] > 0 && !(s->share[i] > 0)) return sk_bad_model(l, "a candidate has no share", "pi");
     SK_TRY(check_shares(l, "diffusion_share", s->diffusions, s->diffusion_share, true));
     SK_TRY(sk_take_array(l, "spread", 0, "sup", SK_SUP_DRAWS, 1, &sup));
     memcpy(s->sup, sup, SK_SUP_DRAWS * sizeof *sup);

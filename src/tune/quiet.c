@@ -3,6 +3,7 @@
 #include "tune/quiet.h"
 
 #include "model/modelinputs.h"
+#include "tune/clocks.h"
 #include "tune/policy.h"
 #include "tune/scaling.h"
 
@@ -199,7 +200,7 @@ static double passed_on(const hush *w, size_t k, double *space)
 }
 
 /* A state that is quiet passes nothing on by itself, so that others are looked at again until none is new. */
-static sock_status find_quiet(hush *w, size_t *count)
+static sock_status find_quiet(hush *w)
 {
     double *space = sk_doubles(w->ctx, 4, w->d);
     if (!space) return SOCK_ENOMEM;
@@ -210,7 +211,6 @@ static sock_status find_quiet(hush *w, size_t *count)
             w->of[k].passed_on = passed_on(w, k, space);
             if (!sk_is_quiet(&w->of[k])) continue;
             w->quiet[k] = again = true;
-            ++*count;
         }
     }
     sk_free(space);
@@ -233,6 +233,23 @@ static sock_status silence(sock_context *ctx, const bool *quiet, sock_model *mod
     return SOCK_OK;
 }
 
+/* Clocks are quiet whatever the residuals say, unless all states are. */
+static sock_status find_clocks(hush *w, const bool *skip, sock_model *model, sk_tune_outcome *told)
+{
+    double *rate = NULL;
+    size_t clocks = 0;
+    bool set = false;
+    sock_status status = sk_clocks_find(w->ctx, w->data, skip, &rate, &clocks);
+    if (status >= 0 && clocks && clocks < w->d) status = sk_clocks_set(w->ctx, rate, model, &set);
+    for (size_t k = 0; status >= 0 && set && k < w->d; k++) w->quiet[k] = !isnan(rate[k]);
+    if (status >= 0 && set) {
+        told->clock = rate;
+        return SOCK_OK;
+    }
+    sk_free(rate);
+    return status;
+}
+
 sock_status sk_silence(sock_context *ctx, sock_model *model, const sock_data *data, const bool *skip,
                        sk_tune_outcome *told)
 {
@@ -241,12 +258,15 @@ sock_status sk_silence(sock_context *ctx, sock_model *model, const sock_data *da
     sock_status status = SOCK_OK;
     if (model->d == 1) return SOCK_OK;
     SK_GO(prepare(&w, skip));
-    if (w.n < SK_LEAST_ROWS) goto out;
-    SK_GO(find_residuals(&w));
-    find_squares(&w);
-    SK_GO(find_jacobians(&w));
-    for (size_t k = 0; told->grain.count && k < w.d; k++) w.of[k].grain = told->grain.value[k];
-    SK_GO(find_quiet(&w, &count));
+    SK_GO(find_clocks(&w, skip, model, told));
+    if (w.n >= SK_LEAST_ROWS) {
+        SK_GO(find_residuals(&w));
+        find_squares(&w);
+        SK_GO(find_jacobians(&w));
+        for (size_t k = 0; told->grain.count && k < w.d; k++) w.of[k].grain = told->grain.value[k];
+        SK_GO(find_quiet(&w));
+    }
+    for (size_t k = 0; k < w.d; k++) count += w.quiet[k];
     if (!count || count == w.d) goto out;
     SK_GO(silence(ctx, w.quiet, model));
     for (size_t k = 0; k < w.d; k++)
