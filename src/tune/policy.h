@@ -243,6 +243,10 @@
 #define SK_QUIET_SHARE                                                                                                 \
     1.25 /* residuals up to this times what the noise of others accounts for: f and a are not exact */
 #define SK_QUIET_LEAST 1e-6     /* of the square increments: a drift of three digits */
+#define SK_QUIET_LONGEST 1      /* h |J| of the steps that tell noise of order h^3 from noise of order h */
+#define SK_QUIET_FOLLOWED 0.5   /* of what the others' residuals should say beforehand they must, and */
+#define SK_QUIET_TURNED 0.25    /* of what rounding leaves this turns back at the next step, where 1/2 should, */
+#define SK_QUIET_PAIRS 5        /* of so many neighbours at least */
 #define SK_QUIET_ROWS 20000     /* steps that stand for all, */
 #define SK_QUIET_NUMBERS 2e7    /* or as many as this has d^3, */
 #define SK_QUIET_LEAST_ROWS 200 /* at least these */

@@ -25,9 +25,26 @@ typedef struct hush {
     bool *quiet;          /* d */
 } hush;
 
+/* What is left of residuals by rounding alone turns back at the next step: its correlation there is -1/2. */
+static bool turns_back(const sk_quiet_squares *s)
+{
+    return s->pairs >= SK_QUIET_PAIRS && -s->next >= SK_QUIET_TURNED * (s->residual - s->passed_on);
+}
+
+/* What others' noise explains beforehand is 3/4 of what it does over the step. */
+static bool goes_with_others(const sk_quiet_squares *s)
+{
+    return s->residual - s->apart >= SK_QUIET_FOLLOWED * 0.75 * s->passed_on;
+}
+
 bool sk_is_quiet(const sk_quiet_squares *s)
 {
-    return s->residual <= SK_QUIET_SHARE * s->passed_on + s->grain * s->grain / 3 + SK_QUIET_LEAST * s->increment;
+    const double passed = SK_QUIET_SHARE * s->passed_on, least = SK_QUIET_LEAST * s->increment;
+    const double rounding = s->grain * s->grain / 3;
+    if (s->residual <= least) return true;
+    if (s->residual > passed + rounding + least) return false;
+    if (s->residual > passed + least && !turns_back(s)) return false;
+    return s->residual <= rounding + least || goes_with_others(s);
 }
 
 /* Steps that stand for all: fewer where each costs d^3 and more. */
@@ -48,14 +65,14 @@ static sock_status prepare(hush *w, const bool *skip)
     w->d = d;
     w->in = sk_model_in(w->model);
     SK_TRY(sk_inputs_find(w->ctx, w->model, data, &w->input));
-    w->point = sk_alloc(w->ctx, usable / stride + 1, sizeof *w->point);
+    w->point = sk_alloc(w->ctx, usable / stride + 2, sizeof *w->point);
     w->spread = sk_doubles(w->ctx, d, 1);
     w->of = sk_alloc(w->ctx, d, sizeof *w->of);
     w->quiet = sk_alloc(w->ctx, d, sizeof *w->quiet);
     if (!w->point || !w->spread || !w->of || !w->quiet) return SOCK_ENOMEM;
-    for (size_t j = 0; j < data->trajectories; j++)
+    for (size_t j = 0; j < data->trajectories; j++) /* neighbours, two by two */
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++)
-            if ((!skip || !skip[i]) && seen++ % stride == 0) w->point[w->n++] = i;
+            if ((!skip || !skip[i]) && seen++ / 2 % stride == 0) w->point[w->n++] = i;
     w->e = sk_doubles(w->ctx, w->n, d);
     w->jacobian = sk_doubles(w->ctx, w->n, d * d);
     w->a = sk_doubles(w->ctx, w->n, d * d);
@@ -134,6 +151,7 @@ static sock_status find_jacobians(hush *w)
 static void find_squares(hush *w)
 {
     const size_t d = w->d;
+    memset(w->of, 0, d * sizeof *w->of);
     for (size_t k = 0; k < d; k++) {
         double mean = 0, square = 0;
         for (size_t i = 0; i < w->n; i++) {
@@ -199,6 +217,70 @@ static double passed_on(const hush *w, size_t k, double *space)
     return total;
 }
 
+/* Mean squares of what is left of the residuals of state k when those of the others have said what they can, h / 2
+ * J_kl e_l of each: of noise that is passed on 1/4 is left, of noise of its own more than there was. */
+static double apart(const hush *w, size_t k)
+{
+    const size_t d = w->d;
+    double sum = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        double left = w->e[i * d + k];
+        for (size_t l = 0; l < d; l++)
+            if (l != k && !w->quiet[l])
+                left -= length_of(w, i) / 2 * w->jacobian[(i * d + k) * d + l] * w->e[i * d + l];
+        sum += left * left / (double)w->n;
+    }
+    return sum;
+}
+
+/* The mean product of residuals of state k at neighbouring steps. */
+static void find_neighbours(const hush *w, size_t k, sk_quiet_squares *s)
+{
+    double sum = 0;
+    for (size_t i = 0; i + 1 < w->n; i++) {
+        if (w->point[i + 1] != w->point[i] + 1) continue;
+        sum += w->e[i * w->d + k] * w->e[(i + 1) * w->d + k];
+        s->pairs++;
+    }
+    s->next = s->pairs ? sum / (double)s->pairs : 0;
+}
+
+/* Whether a step is short for the system: h |J|, in units of the spreads of the states, no more than 1. Beyond, h^3
+ * cannot be told from h, nor is one Runge-Kutta step its mean. */
+static bool is_short(const hush *w, size_t i)
+{
+    const size_t d = w->d;
+    for (size_t k = 0; k < d; k++) {
+        double sum = 0;
+        for (size_t l = 0; w->spread[k] > 0 && l < d; l++)
+            sum += fabs(w->jacobian[(i * d + k) * d + l]) * w->spread[l] / w->spread[k];
+        if (!(length_of(w, i) * sum <= SK_QUIET_LONGEST)) return false;
+    }
+    return true;
+}
+
+static void drop_long_steps(hush *w)
+{
+    const size_t d = w->d;
+    size_t kept = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        if (!is_short(w, i)) continue;
+        w->point[kept] = w->point[i];
+        memmove(w->e + kept * d, w->e + i * d, d * sizeof *w->e);
+        memmove(w->jacobian + kept * d * d, w->jacobian + i * d * d, d * d * sizeof *w->e);
+        memmove(w->a + kept * d * d, w->a + i * d * d, d * d * sizeof *w->e);
+        kept++;
+    }
+    w->n = kept;
+}
+
+/* States that the drift leaves nothing of, over steps of any length. */
+static void find_exact(hush *w)
+{
+    for (size_t k = 0; k < w->d; k++)
+        w->quiet[k] = w->quiet[k] || w->of[k].residual <= SK_QUIET_LEAST * w->of[k].increment;
+}
+
 /* A state that is quiet passes nothing on by itself, so that others are looked at again until none is new. */
 static sock_status find_quiet(hush *w)
 {
@@ -209,12 +291,24 @@ static sock_status find_quiet(hush *w)
         for (size_t k = 0; k < w->d; k++) {
             if (w->quiet[k]) continue;
             w->of[k].passed_on = passed_on(w, k, space);
+            w->of[k].apart = apart(w, k);
             if (!sk_is_quiet(&w->of[k])) continue;
             w->quiet[k] = again = true;
         }
     }
     sk_free(space);
     return SOCK_OK;
+}
+
+/* Of steps that are short. */
+static sock_status find_passive(hush *w, const sk_tune_outcome *told)
+{
+    find_squares(w);
+    for (size_t k = 0; k < w->d; k++) {
+        if (told->grain.count) w->of[k].grain = told->grain.value[k];
+        find_neighbours(w, k, &w->of[k]);
+    }
+    return find_quiet(w);
 }
 
 /* ---- Silence ---- */
@@ -262,10 +356,11 @@ sock_status sk_silence(sock_context *ctx, sock_model *model, const sock_data *da
     if (w.n >= SK_LEAST_ROWS) {
         SK_GO(find_residuals(&w));
         find_squares(&w);
+        find_exact(&w);
         SK_GO(find_jacobians(&w));
-        for (size_t k = 0; told->grain.count && k < w.d; k++) w.of[k].grain = told->grain.value[k];
-        SK_GO(find_quiet(&w));
+        drop_long_steps(&w);
     }
+    if (w.n >= SK_LEAST_ROWS) SK_GO(find_passive(&w, told));
     for (size_t k = 0; k < w.d; k++) count += w.quiet[k];
     if (!count || count == w.d) goto out;
     SK_GO(silence(ctx, w.quiet, model));
