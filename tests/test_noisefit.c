@@ -205,6 +205,81 @@ static void test_hint__tells_noise_from_none(void **state)
     }
 }
 
+/* A few steps that no law explains gain for any R: they count as in the verdict. */
+static void test_hint__a_few_jumps_do_not_speak_for_noise(void **state)
+{
+    (void)state;
+    const sk_candidates none = {0};
+    sock_data *data = relaxing(40, 0.1, 0);
+    sk_transitions *rows = transitions_of(data, 2);
+    double least, gain;
+    sk_measured m;
+    sk_noisy clean, hint;
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    assert_int_equal(sk_noise_start(&m, &clean, &least), SOCK_OK);
+    for (size_t j = 0; j < 20; j++) /* in the middle, and relaxing */
+        for (size_t i = 50; i < 101; i++) data->x[j * 101 + i] += 10 * exp(-0.1 * (double)(i - 50));
+    sk_measured_clear(&m);
+    sk_transitions_free(rows);
+    rows = transitions_of(data, 2);
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    m.mode = SK_NOISE_DIAGONAL;
+    m.substeps = 1;
+    clean.substeps = (sk_substeps){1, false};
+    assert_int_equal(sk_noisy_score(&m, &clean), SOCK_OK);
+    assert_int_equal(sk_noise_hint(&m, &clean, false, &hint, &gain), SOCK_OK);
+    assert_true(hint.sum - clean.sum > 1000);
+    assert_true(gain >= 0 && gain < 0.6);
+    sk_noisy_clear(&hint);
+    sk_noisy_clear(&clean);
+    sk_measured_clear(&m);
+    sk_transitions_free(rows);
+    sock_data_free(data);
+}
+
+/* dx = 4 dt + 0.3 x dW through 0: an R of a share of the median step explains nothing where a vanishes. */
+static void test_hint__no_noise_where_a_vanishes(void **state)
+{
+    (void)state;
+    enum { PATHS = 40, POINTS = 41, FINE = 20 };
+    const double h = 0.025;
+    const sk_candidates none = {0};
+    static double x[PATHS * POINTS], t[PATHS * POINTS], z[POINTS * FINE];
+    size_t length[PATHS];
+    double gain, at;
+    sock_data *data = NULL;
+    sk_measured m;
+    sk_noisy clean = {.substeps = {1, false}}, hint;
+    for (size_t j = 0; j < PATHS; j++) {
+        sk_normals((sk_key){3, SK_PURPOSE_TEST}, j, 0, 0, POINTS * FINE, z);
+        for (size_t i = 0; i < POINTS * FINE; i++) {
+            at = i ? at + h / FINE * 4 + 0.3 * at * sqrt(h / FINE) * z[i] : -2;
+            if (i % FINE == 0) x[j * POINTS + i / FINE] = at;
+        }
+        for (size_t i = 0; i < POINTS; i++) t[j * POINTS + i] = h * (double)i;
+        length[j] = POINTS;
+    }
+    assert_int_equal(sock_data_from_arrays(ctx, 1, PATHS, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    sock_options *opts = sock_options_new(ctx);
+    sock_options_set(ctx, opts, "tune", "no");
+    sock_options_set(ctx, opts, "drift", "affine");
+    sock_options_set(ctx, opts, "diffusion", "linear");
+    assert_int_equal(sock_fit(ctx, data, opts, &clean.model), SOCK_OK);
+    sk_transitions *rows = transitions_of(data, 2);
+    assert_int_equal(sk_measured_new(ctx, rows, &none, NULL, &m), SOCK_OK);
+    m.mode = SK_NOISE_DIAGONAL;
+    m.substeps = 1;
+    assert_int_equal(sk_noisy_score(&m, &clean), SOCK_OK);
+    assert_int_equal(sk_noise_hint(&m, &clean, false, &hint, &gain), SOCK_OK);
+    assert_true(gain < -20 && !hint.model);
+    sock_options_free(opts);
+    sk_noisy_clear(&hint);
+    sk_noisy_clear(&clean);
+    sk_measured_clear(&m);
+    sk_transitions_free(rows);
+    sock_data_free(data);
+}
+
 /* The likelihood with R times `noise` and the drift times `pace`. */
 static double likelihood_beside(const sk_measured *m, const sk_noisy *at, double noise, double pace)
 {
@@ -399,6 +474,8 @@ int main(void)
         cmocka_unit_test(test_start__follows_long_steps),
         cmocka_unit_test(test_promise__is_what_a_fit_would_gain),
         cmocka_unit_test(test_hint__tells_noise_from_none),
+        cmocka_unit_test(test_hint__a_few_jumps_do_not_speak_for_noise),
+        cmocka_unit_test(test_hint__no_noise_where_a_vanishes),
         cmocka_unit_test(test_ascent__ends_at_the_top),
         cmocka_unit_test(test_compare__one_lost_step_does_not_decide),
         cmocka_unit_test(test_rows__of_smoothed_states_agree_with_the_oracle),

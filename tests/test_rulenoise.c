@@ -119,13 +119,10 @@ static void test_rulenoise__noise_gains_beyond_the_error(void **state)
 static void test_rulenoise__a_hint_is_worth_a_fit(void **state)
 {
     (void)state;
-    assert_true(sk_noise_hinted(1, false, 0.61));
-    assert_false(sk_noise_hinted(1, false, 0.59));
-    assert_true(sk_noise_hinted(10, false, 6.91));
-    assert_false(sk_noise_hinted(10, false, 6.89));
-    assert_true(sk_noise_hinted(1, true, 0.61));
-    assert_false(sk_noise_hinted(2, true, 0.77));
-    assert_true(sk_noise_hinted(2, true, 0.79));
+    assert_close(sk_noise_hint_asked(1, false), 0.6, 1e-12, 0);
+    assert_close(sk_noise_hint_asked(10, false), 6.9, 1e-12, 0);
+    assert_close(sk_noise_hint_asked(1, true), 0.6, 1e-12, 0);
+    assert_close(sk_noise_hint_asked(2, true), 0.78, 1e-12, 0);
     assert_true(sk_is_long(4));
     assert_false(sk_is_long(2));
 }

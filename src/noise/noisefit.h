@@ -124,8 +124,8 @@ sock_status sk_noise_ascend(const sk_measured *m, const double *least, sk_noisy 
 /* ---- noisehint.c ---- */
 
 /* A model that was fitted without noise, scored, gets R and scales of a to go with it; together: then weights of the
- * drift, too, if there are few. *gain: nats, on its own rows, at least 0. *out: that model, freed by the caller; empty
- * where there is none. */
+ * drift, too, if there are few. *gain: nats, on its own rows and counted as in sk_noise_compare; negative where no R is
+ * any good, else at least 0. *out: that model, freed by the caller; empty where there is none. */
 sock_status sk_noise_hint(const sk_measured *m, const sk_noisy *clean, bool together, sk_noisy *out, double *gain);
 
 /* ---- noisedrift.c, noisediffusion.c ---- */

@@ -1,11 +1,13 @@
 /* noisehint.c - whether a fit with noise can be worth its time: what R gains in a model that was fitted without, on its
  * own rows.
  *
+ *   0. Over short steps a small R: where it costs far more than neighbours of a right model can tell, none is looked
+ * for.
  *   1. R a share of the variance of a step, the one of the best likelihood. Noise takes from the correlation of
  *      neighbours what a faster drift does: over long steps the drift is slowed down too, and a with it.
  *   2. Newton steps of R and of the scales of a.
  *   3. Where the drift has no penalty and few numbers, all of them together (noiseascent.c): over long steps R shows
- * only where the drift gives way.
+ *      only where the drift gives way.
  *
  * Without noise the gain is half the sum of squares of as many normal variables as states, half of these 0: as R is
  * fitted to all rows in the verdict, too, a fit whose hint is small will not pass it. */
@@ -16,19 +18,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Median variances of a step (d) under the model. */
-static sock_status find_variances(const sk_measured *m, const sk_noisy *clean, double *out)
+/* Median variances of a step (d) under the model, and the log densities of all steps. */
+static sock_status find_variances(const sk_measured *m, const sk_noisy *clean, double *out, double *term)
 {
     const size_t d = m->series.d, n = m->series.steps;
     const sk_filter_spec spec = sk_noisy_spec(m, clean);
-    sk_pass pass = {.term = sk_doubles(m->ctx, n, 1), .cov = sk_doubles(m->ctx, n, d * d)};
+    sk_pass pass = {.term = term, .cov = sk_doubles(m->ctx, n, d * d)};
     double *value = sk_doubles(m->ctx, n, 1);
-    sock_status status = pass.term && pass.cov && value ? sk_filter(m->ctx, &m->series, &spec, &pass) : SOCK_ENOMEM;
+    sock_status status = pass.cov && value ? sk_filter(m->ctx, &m->series, &spec, &pass) : SOCK_ENOMEM;
     for (size_t k = 0; status >= 0 && k < d; k++) {
         for (size_t i = 0; i < n; i++) value[i] = pass.cov[i * d * d + k * (d + 1)];
         out[k] = sk_median(n, value);
     }
-    sk_free(pass.term);
     sk_free(pass.cov);
     sk_free(value);
     return status;
@@ -97,22 +98,73 @@ static sock_status newton(const sk_measured *m, const double *least, sk_noisy *n
     return status;
 }
 
-sock_status sk_noise_hint(const sk_measured *m, const sk_noisy *clean, bool together, sk_noisy *out, double *gain)
+/* Nats that the model with R gains over the one without (log densities `clean`), counted as the verdict counts them: a
+ * few steps that the law of the model without R cannot explain would speak for any R. */
+static sock_status find_gain(const sk_measured *m, const sk_noisy *with, const double *clean, double *gain)
+{
+    const sk_filter_spec spec = sk_noisy_spec(m, with);
+    sk_gain all = {0};
+    double *term = sk_doubles(m->ctx, m->series.steps, 1);
+    sock_status status = term ? sk_filter(m->ctx, &m->series, &spec, &(sk_pass){.term = term}) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_noise_compare(m, term, clean, &all);
+    *gain = all.nats;
+    sk_free(term);
+    return status;
+}
+
+/* Whether the smallest R of the starts costs far more than it does a model that is right, and without noise: there
+ * neighbours of n steps tell of a share r by n r^2 / 2 nats in each state. */
+static sock_status is_hopeless(const sk_measured *m, const sk_noisy *clean, const double *variance, const double *term,
+                               double *gain, bool *hopeless)
+{
+    static const double share[] = SK_HINT_SHARES;
+    const double values = (double)m->series.steps * (double)m->series.d;
+    sk_noisy one = {0};
+    *hopeless = false;
+    if (clean->substeps.count > 1) return SOCK_OK;
+    sock_status status = begin_at(m, clean, variance, share[0], 1, &one);
+    if (status >= 0 && one.model) status = find_gain(m, &one, term, gain);
+    *hopeless = *gain < -SK_NOISE_HOPELESS - SK_HINT_LOSS * 0.5 * values * share[0] * share[0];
+    sk_noisy_clear(&one);
+    return status;
+}
+
+/* Whether a further Newton step, which gains no more than the last, would not let R gain enough: over short steps. */
+static bool is_too_little(const sk_measured *m, const sk_noisy *clean, const sk_noisy *now, double before)
+{
+    return clean->substeps.count == 1 && 2 * now->sum - before - clean->sum < sk_noise_hint_asked(m->series.d, false);
+}
+
+/* The model with R and, if asked for, with weights that go with it. */
+static sock_status fit_noise(const sk_measured *m, const sk_noisy *clean, bool together, const double *variance,
+                             sk_noisy *out)
 {
     const size_t d = m->series.d;
-    double variance[SK_NOISE_MOST_DIM] = {0}, least[SK_NOISE_MOST_DIM];
-    sock_status status = find_variances(m, clean, variance);
-    *out = (sk_noisy){0};
-    *gain = 0;
+    double least[SK_NOISE_MOST_DIM];
     for (size_t k = 0; k < d; k++) least[k] = SK_LEAST_LATER * SK_LEAST_NOISE * variance[k];
-    if (status >= 0) status = begin(m, clean, variance, out);
+    sock_status status = begin(m, clean, variance, out);
     for (int i = 0; status >= 0 && out->model && i < SK_HINT_STEPS; i++) {
         const double before = out->sum;
         status = newton(m, least, out);
-        if (status >= 0 && out->sum - before < SK_NOISE_SETTLED) break;
+        if (out->sum - before < SK_NOISE_SETTLED || is_too_little(m, clean, out, before)) break;
     }
-    if (status >= 0 && out->model && together) status = sk_noise_ascend(m, least, out);
-    if (status >= 0 && out->model) *gain = fmax(out->sum - clean->sum, 0);
+    return status >= 0 && out->model && together ? sk_noise_ascend(m, least, out) : status;
+}
+
+sock_status sk_noise_hint(const sk_measured *m, const sk_noisy *clean, bool together, sk_noisy *out, double *gain)
+{
+    double variance[SK_NOISE_MOST_DIM] = {0}, *term = sk_doubles(m->ctx, m->series.steps, 1);
+    sock_status status = term ? find_variances(m, clean, variance, term) : SOCK_ENOMEM;
+    *out = (sk_noisy){0};
+    *gain = 0;
+    bool hopeless = false;
+    if (status >= 0) status = is_hopeless(m, clean, variance, term, gain, &hopeless);
+    if (status >= 0 && !hopeless) {
+        status = fit_noise(m, clean, together, variance, out);
+        if (status >= 0 && out->model) status = find_gain(m, out, term, gain);
+        *gain = fmax(*gain, 0);
+    }
     if (status < 0) sk_noisy_clear(out);
+    sk_free(term);
     return sk_tolerate(status);
 }

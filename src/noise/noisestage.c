@@ -221,10 +221,11 @@ static sock_status look_closer(inquiry *q, bool *suspected)
     const bool learned = q->wins && q->m.list->drift[q->plain.f].learned;
     SK_TRY(sk_noise_hint(&q->m, best_without(q), learned, &q->hint, &gain));
     sk_begin(q->s->ctx);
-    q->doubt = gain;
-    *suspected =
-        enough || !q->hint.model || largest >= SK_NOISE_SURE || sk_noise_hinted(q->m.series.d, has_long_steps(q), gain);
-    return *suspected ? SOCK_OK : say(q->s, "none found (z = %.1f, R gains %.1f nats)", largest, gain);
+    q->doubt = fmax(gain, 0);
+    *suspected = gain >= 0 && (enough || !q->hint.model || largest >= SK_NOISE_SURE ||
+                               gain >= sk_noise_hint_asked(q->m.series.d, has_long_steps(q)));
+    if (*suspected) return SOCK_OK;
+    return say(q->s, "none found (z = %.1f, R %s %.1f nats)", largest, gain < 0 ? "loses" : "gains", fabs(gain));
 }
 
 /* *suspected: whether the fit with R is worth its time. */

@@ -1,6 +1,7 @@
 /* mmdcells.c - MMD of a model, or of a source of paths, over a test set. The test trajectories are sorted into cells,
- * one for each pair of distinct start and time grid; for each cell paths are made from its start on its grid and
- * compared with its trajectories. Cells of one grid are made together, as many as fit in a slab of memory. */
+ * one for each pair of distinct start and time grid; for each cell paths are made from its start on its grid, observed
+ * as the data were, and compared with its trajectories. Cells of one grid are made together, as many as fit in a slab
+ * of memory. */
 #include "model/modelinputs.h"
 #include "score.h"
 #include "tune/policy.h"
@@ -182,6 +183,61 @@ out:
     return status;
 }
 
+/* ---- Observed with noise ---- */
+
+/* The errors of measurement of a path: times x d, with the factor c of R. */
+static void draw_errors(const batch *b, size_t path, size_t times, const double *c, double *e)
+{
+    const size_t d = b->data->d, P = b->spec->paths;
+    double z[SK_NOISE_MOST_DIM];
+    for (size_t i = 0; i < times; i++) {
+        sk_normals((sk_key){b->spec->seed, SK_PURPOSE_OBSERVE}, b->first + path / P, path % P, i * d, d, z);
+        for (size_t k = 0; k < d; k++) e[i * d + k] = sk_dot(k + 1, c + k * d, z);
+    }
+}
+
+/* Where the data have errors with covariance R, so have the paths; each starts where its first observation, that of the
+ * data, is from: N(y_0, R). */
+static sock_status simulate_noisy(const batch *b, size_t count, size_t *lost)
+{
+    const size_t d = b->data->d, P = b->spec->paths, all = count * P, width = b->times * d;
+    double *x0 = sk_doubles(b->ctx, all, d), *c = sk_doubles(b->ctx, d, d), *e = sk_doubles(b->ctx, b->times, d);
+    double *bound = sk_doubles(b->ctx, 2, d);
+    sock_simulation simulation = simulation_of(b);
+    sock_simulation_report report;
+    sock_status status = SOCK_ENOMEM;
+    if (!x0 || !c || !e || !bound) goto out;
+    const sock_simulation settled = sk_settle_bounds(b->from->model, &simulation, bound);
+    sk_factor_copy(d, 1e-14, b->spec->noise, c);
+    for (size_t i = 0; i < all; i++) {
+        draw_errors(b, i, 1, c, e);
+        for (size_t k = 0; k < d; k++) x0[i * d + k] = start_of(b, b->first + i / P)[k] - e[k];
+        if (settled.bounds != SOCK_BOUNDS_NONE)
+            sk_keep_within(d, settled.bounds, settled.lower, settled.upper, x0 + i * d);
+    }
+    simulation.starts = all;
+    simulation.paths = 1;
+    simulation.first_start = b->first * P;
+    simulation.x0 = x0;
+    SK_GO(sk_simulation_check(b->ctx, b->from->model, &simulation));
+    SK_GO(sk_simulate(b->ctx, b->from->model, &simulation, b->paths, NULL, &report));
+    *lost += report.lost;
+    for (size_t i = 0; i < all; i++) {
+        draw_errors(b, i, b->times, c, e);
+        for (size_t k = d; k < width; k++) b->paths[i * width + k] += e[k];
+        memcpy(b->paths + i * width, start_of(b, b->first + i / P), d * sizeof *e);
+    }
+    status = SOCK_OK; /* lost paths are counted */
+out:
+    sk_free(bound);
+    sk_free(e);
+    sk_free(c);
+    sk_free(x0);
+    return status;
+}
+
+/* ---- Order 2 ---- */
+
 /* What was observed of the paths of a cell; those of a law that is not finite are lost. */
 static void observe_second(const batch *b, size_t cell, const double *states, double *out)
 {
@@ -277,6 +333,8 @@ static sock_status run_batch(batch *b, size_t count, size_t *lost)
     if (!b->paths || !b->space || !b->pointer) goto out;
     if (b->from->starts)
         SK_GO(simulate_second(b, count));
+    else if (b->from->model && b->spec->noise)
+        SK_GO(simulate_noisy(b, count, lost));
     else if (b->from->model)
         SK_GO(simulate_batch(b, count, lost));
     else

@@ -151,7 +151,7 @@ typedef struct sk_mmd_spec {
     uint64_t seed;
     sock_bounds bounds;
     const double *lower, *upper;
-    const double *noise; /* of models of order 2: R, 2d x 2d; NULL: 0 */
+    const double *noise; /* R of a model's observations: d x d, of order 2 2d x 2d; NULL: 0 */
 } sk_mmd_spec;
 
 typedef struct sk_mmd_result {

@@ -325,6 +325,9 @@
 #define SK_NOISE_HINT                                                                                                  \
     0.3 /* of that gain: R that promises less on the rows of the clean fit gets no fit. Of what more states add to it  \
            all, where steps are short: R of each gains a quarter of a nat by chance, 2.5 +- 1.8 in ten */
+#define SK_HINT_LOSS                                                                                                   \
+    3 /* times what the smallest R of the look costs a model without noise: where it costs more and 20 nats, none is   \
+         looked for */
 #define SK_HINT_STEPS 4 /* Newton steps by which it is found, */
 #define SK_HINT_SHARES                                                                                                 \
     {                                                                                                                  \

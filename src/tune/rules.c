@@ -543,10 +543,10 @@ bool sk_noise_is_sure(const sk_noise_evidence *e)
     return e->z >= SK_NOISE_SURE && gains_over_same(e) && e->over_clean.nats >= -SK_NOISE_AHEAD;
 }
 
-bool sk_noise_hinted(size_t d, bool is_long, double nats)
+double sk_noise_hint_asked(size_t d, bool is_long)
 {
     const double one = sk_noise_gain_asked(1, is_long), more = sk_noise_gain_asked(d, is_long) - one;
-    return nats >= SK_NOISE_HINT * one + (is_long ? SK_NOISE_HINT : 1) * more;
+    return SK_NOISE_HINT * one + (is_long ? SK_NOISE_HINT : 1) * more;
 }
 
 void sk_noise_leave_behind(const sk_field_trials *all, bool *out)

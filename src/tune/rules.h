@@ -197,8 +197,8 @@ typedef struct sk_noise_evidence {
 bool sk_noise_gains(const sk_noise_evidence *e);
 bool sk_noise_is_sure(const sk_noise_evidence *e);
 
-/* Whether so many nats that R gains in a model fitted without it let a fit with noise be worth its time. */
-bool sk_noise_hinted(size_t d, bool is_long, double nats);
+/* Nats that R has to gain in a model fitted without it, for a fit with noise to be worth its time. */
+double sk_noise_hint_asked(size_t d, bool is_long);
 
 /* Whether so many substeps mean long steps. */
 bool sk_is_long(size_t substeps);
