@@ -435,6 +435,16 @@ static void test_rules__full_diffusions_have_steps(void **state)
     assert_false(sk_full_is_tried(85, 6, 7) || sk_full_is_tried(100000, 6, 21) || sk_full_is_tried(100000, 3, 41));
 }
 
+/* A quadratic a_kk of six states has 28 features, so 406 numbers; affine ones and three states ask for nothing, many
+ * have the kernels of their own coordinate. */
+static void test_rules__diagonal_diffusions_have_steps(void **state)
+{
+    (void)state;
+    assert_true(sk_diagonal_is_tried(812, 6, 28) && sk_diagonal_is_tried(72, 6, 8) && sk_diagonal_is_tried(2, 6, 7));
+    assert_false(sk_diagonal_is_tried(811, 6, 28) || sk_diagonal_is_tried(71, 6, 8));
+    assert_true(sk_diagonal_is_tried(2, 6, 1) && sk_diagonal_is_tried(2, 3, 20) && sk_diagonal_is_tried(2, 11, 20));
+}
+
 static void test_rules__ranks(void **state)
 {
     (void)state;
@@ -519,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_rules__own_zero),
         cmocka_unit_test(test_rules__affordable_diffusions),
         cmocka_unit_test(test_rules__full_diffusions_have_steps),
+        cmocka_unit_test(test_rules__diagonal_diffusions_have_steps),
         cmocka_unit_test(test_rules__ranks),
         cmocka_unit_test(test_rules__screened_drifts),
         cmocka_unit_test(test_rules__gaussians_that_reach),

@@ -246,7 +246,8 @@ static sock_status both(const maker *m, const row *r, const char *text, double p
     const bool many = d > SK_MANY_DIMENSIONS, own = many && r->degree == 1 && *r->kernel && !spec->full_only;
     if (own) SK_TRY(add_own(m, r, text));
     if (p > SK_DIFFUSION_FEATURES || (own && m->pilot)) return SOCK_OK;
-    const bool diagonal = d > 1 && !spec->full_only && sk_diffusion_affordable(d, p, true);
+    const bool diagonal =
+        d > 1 && !spec->full_only && sk_diffusion_affordable(d, p, true) && sk_diagonal_is_tried(m->rows->n, d, p);
     const bool full = d == 1 || (!spec->diagonal_only && sk_full_is_tried(m->rows->n, d, p));
     const bool learned = r->learned && spec->learned && !m->pilot && !many;
     if (many && diagonal)

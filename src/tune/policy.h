@@ -116,11 +116,13 @@
 #define SK_DIFFUSION_RANK_MANY 20 /* and beyond */
 #define SK_DIFFUSION_RANK_LEAST 4 /* where even these cost too much */
 #define SK_FULL_ORDER 120         /* order p d of Q of a full a */
-#define SK_FULL_NUMBERS 2         /* beyond three states its steps have so many numbers for each unknown of Q */
-#define SK_AFFORDABLE 2.5e9       /* q^3, times d if diagonal: a decomposition for each fold, seconds */
-#define SK_MANY_DIMENSIONS 10     /* beyond, a component of a diagonal a may depend on its own coordinate alone, */
-#define SK_AFFORDABLE_MANY 3e8    /* and the others cost at most this */
-#define SK_DRIFT_PIVOT 1e-10      /* residual at which Gaussian features are complete */
+#define SK_FULL_NUMBERS 2         /* beyond three states its steps have so many numbers for each unknown of Q, */
+#define SK_DIAGONAL_NUMBERS 2  /* and so many of each state for each unknown of that state's Q of a richer diagonal a  \
+                                */
+#define SK_AFFORDABLE 2.5e9    /* q^3, times d if diagonal: a decomposition for each fold, seconds */
+#define SK_MANY_DIMENSIONS 10  /* beyond, a component of a diagonal a may depend on its own coordinate alone, */
+#define SK_AFFORDABLE_MANY 3e8 /* and the others cost at most this */
+#define SK_DRIFT_PIVOT 1e-10   /* residual at which Gaussian features are complete */
 #define SK_DIFFUSION_PIVOT 1e-8
 #define SK_JOINT_ORDER_FEW 1500 /* components are fitted jointly up to this order of the system in d <= 3, */
 #define SK_JOINT_ORDER_MANY 400 /* this beyond: d^2 blocks */

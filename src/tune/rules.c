@@ -449,6 +449,12 @@ bool sk_full_is_tried(size_t rows, size_t d, double p)
            (double)rows * side * (side + 1) >= SK_FULL_NUMBERS * order * (order + 1);
 }
 
+bool sk_diagonal_is_tried(size_t rows, size_t d, double p)
+{
+    if (d <= SK_FEW_DIMENSIONS || d > SK_MANY_DIMENSIONS || p <= (double)d + 1) return true;
+    return 2 * (double)rows >= SK_DIAGONAL_NUMBERS * p * (p + 1);
+}
+
 size_t sk_diffusion_rank(size_t d)
 {
     size_t rank = d == 1 ? SK_DIFFUSION_RANK_ONE : SK_DIFFUSION_RANK_MANY;

@@ -299,6 +299,9 @@ bool sk_diffusion_affordable(size_t d, double p, bool diagonal);
 /* Whether a full a with p features is tried on `rows` steps: its Q has order p d. */
 bool sk_full_is_tried(size_t rows, size_t d, double p);
 
+/* The same of a diagonal a: each component has a Q of order p. Affine ones always are. */
+bool sk_diagonal_is_tried(size_t rows, size_t d, double p);
+
 /* Most pivoted features of a Gaussian candidate. */
 size_t sk_diffusion_rank(size_t d);
 size_t sk_drift_rank(size_t d);
