@@ -335,6 +335,14 @@ static void print_left_out(const sk_record *r, int width)
     putchar('\n');
 }
 
+/* A model that a guard for simplicity gave up. */
+static void print_richer(const sk_record *r, int width)
+{
+    if (!r->found.richer || r->found.noise.used) return;
+    printf("%-*s%s scored %.2g nats more in all; the best of many does so by chance, so the simpler model is taken\n",
+           width, "given up", r->found.richer, r->found.richer_gain);
+}
+
 static void print_search(const sk_record *r, int width, bool full)
 {
     const sk_tune_outcome *found = &r->found;
@@ -349,6 +357,7 @@ static void print_search(const sk_record *r, int width, bool full)
     if (full && isfinite(found->calibration))
         printf("%-*s%.3g: squared residuals of held-out steps over what a says; near 1 is good\n", width, "calibration",
                found->calibration);
+    print_richer(r, width);
     print_jitter(r, width, full);
     printf("%-*s%zu fits%s; %s\n", width, "search", found->search.count, found->paper ? " of the paper's protocol" : "",
            full ? "--json lists them" : "sock fit --search-log FILE writes them");

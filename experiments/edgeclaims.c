@@ -172,7 +172,8 @@ static int is_new(const sk_search_table *table, size_t row, const char *name)
 }
 
 typedef struct rivals {
-    double best, own, constant, spread; /* spread: how far the score of constants moves */
+    double best, own, given_up, constant, spread; /* given_up: what the guards saw beyond own; spread: how far the score
+                                                     of constants moves */
 } rivals;
 
 /* A kernel that does not fit alone has no score: no rival. */
@@ -213,6 +214,7 @@ static sock_status race(edge *e, const sock_data *data, rivals *out)
     if (status < 0) return status;
     status = sk_record_of_model(e->ctx, model, &r);
     *out = (rivals){.best = -INFINITY, .own = r.found.score, .constant = r.found.score_constant};
+    if (r.found.richer) out->given_up = r.found.richer_gain;
     if (status >= 0) status = try_kernels(e, data, &r.found.search, out);
     sk_record_clear(&r);
     sock_model_free(model);
@@ -233,6 +235,7 @@ static sock_status measure_behind(edge *e)
         status = edge_data(e->ctx, &p, (edge_telling){0}, &data);
         if (status >= 0) status = race(e, data, &r);
         if (status >= 0) status = edge_tell(e, name, "behind, nats", r.best - r.own, 2, CLAIM_WORST);
+        if (status >= 0) status = edge_tell(e, name, "behind the walk", r.best - r.own - r.given_up, 2, CLAIM_WORST);
         if (status >= 0) status = edge_tell(e, name, "constants, nats", r.spread, 1e-6, CLAIM_WORST);
         sock_data_free(data);
         edge_free(&p);

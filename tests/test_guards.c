@@ -323,6 +323,24 @@ static void test_guards__plain_drift(void **state)
 /* ---- Constants instead ---- */
 
 /* The final model against constants: worse by two nats, or by less than it must gain. */
+/* The model that the guards were shown, drift 2 with diffusion 1, is told where it scored more than a nat above the one
+ * that stands (gain; 0: it stands). */
+static void assert_given_up(case_search *c, double gain)
+{
+    const sk_candidates *list = c->s.fell_back ? &c->s.given_up : &c->s.list;
+    char text[200];
+    snprintf(text, sizeof text, "%s with %s", list->drift[2].name, list->diffusion[1].name);
+    assert_int_equal(sk_search_describe(&c->s, &c->s.choice), SOCK_OK);
+    const sk_tune_outcome *told = c->s.told;
+    if (gain > 1) {
+        assert_string_equal(told->richer, text);
+        assert_close(told->richer_gain, gain, 1e-9, 1);
+    } else {
+        assert_null(told->richer);
+        assert_true(isnan(told->richer_gain));
+    }
+}
+
 static void test_guards__constants_where_the_gain_is_small(void **state)
 {
     (void)state;
@@ -346,6 +364,7 @@ static void test_guards__constants_where_the_gain_is_small(void **state)
             assert_true(s->constant_score == constant);
             assert_int_equal(s->list.drifts, more ? 3 : 1);
             if (!more) assert_true(isnan(s->calibration) && s->diffusion[0]->score == constant && !s->diffusion[1]);
+            assert_given_up(c, more ? 0 : needed - 1e-6);
             case_search_free(c);
         }
 }

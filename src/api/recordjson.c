@@ -55,6 +55,8 @@ static const sk_json_field fields[] = {
     {"scale", NUMBERS, PAPER, IN(found.scale)},
     {"score", NUMBER, TUNED, IN(found.score)},
     {"score_constant", NUMBER, TUNED, IN(found.score_constant)},
+    {"richer", TEXT, SEARCH | OPTIONAL, IN(found.richer)},
+    {"richer_gain", NUMBER, SEARCH | OPTIONAL, IN(found.richer_gain)},
     {"gain_error", NUMBER, TUNED, IN(found.gain_error)},
     {"against_constant", VERDICT, TUNED, IN(against_constant)},
     {"calibration", NUMBER, SEARCH, IN(found.calibration)},

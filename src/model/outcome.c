@@ -37,6 +37,7 @@ void sk_tune_outcome_clear(sk_tune_outcome *told)
     clear_table(&told->search);
     sk_texts_clear(&told->left_out);
     sk_free(told->drift_best);
+    sk_free(told->richer);
     sk_free(told->drift_form);
     sk_free(told->floor.value);
     sk_free(told->scale.value);

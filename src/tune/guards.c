@@ -279,9 +279,20 @@ static sock_status prefer_constant(sk_search *s, bool plain_one)
     return SOCK_OK;
 }
 
+/* What they are shown, by name. */
+static sock_status note_richer(sk_search *s)
+{
+    sk_free(s->richer);
+    s->richer =
+        sk_format(s->ctx, "%s with %s", s->list.drift[s->choice.drift].name, s->list.diffusion[s->best_diffusion].name);
+    s->richer_score = s->fell_back ? s->constant_score : s->final_score;
+    return s->richer ? SOCK_OK : SOCK_ENOMEM;
+}
+
 sock_status sk_stage_guards(sk_search *s, const sk_stage *stage)
 {
     bool plain_one = false;
+    SK_TRY(note_richer(s));
     SK_TRY(sk_join_identical(s, &s->choice)); /* not before: the second pass wants them all */
     if (!sk_free_choice(s)) return SOCK_OK;
     SK_TRY(prefer_plain(s, stage, &plain_one));

@@ -117,7 +117,8 @@
 #define SK_DIFFUSION_RANK_LEAST 4 /* where even these cost too much */
 #define SK_FULL_ORDER 120         /* order p d of Q of a full a */
 #define SK_FULL_NUMBERS 2         /* beyond three states its steps have so many numbers for each unknown of Q, */
-#define SK_DIAGONAL_NUMBERS 2  /* and so many of each state for each unknown of that state's Q of a richer diagonal a  \
+#define SK_DIAGONAL_NUMBERS                                                                                            \
+    2                          /* and so many of each state for each unknown of that state's Q of a richer diagonal a  \
                                 */
 #define SK_AFFORDABLE 2.5e9    /* q^3, times d if diagonal: a decomposition for each fold, seconds */
 #define SK_MANY_DIMENSIONS 10  /* beyond, a component of a diagonal a may depend on its own coordinate alone, */
@@ -236,6 +237,7 @@
 #define SK_MEAN_NATS 0.5     /* beside what the mean of each state costs a prediction; */
 #define SK_SLOPE_CLEAR 30    /* it is not asked again, under the final model, where it gains so much */
 #define SK_PLAIN_TRIED 3     /* models that a plain one was chosen among */
+#define SK_RICHER_TOLD 1     /* what the guards gave up is told where it scored so much more */
 #define SK_MOMENTS_COST 1e6  /* n d^3 up to which the moments of the step are asked */
 #define SK_MOMENTS_FIRST 250 /* so many steps are asked first, */
 #define SK_MOMENTS_CLEAR 2   /* and are enough where they gain so many times what is needed */

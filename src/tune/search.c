@@ -148,6 +148,7 @@ void sk_search_free(sk_search *s)
     sock_model_free(s->model);
     sock_model_free(s->under);
     sk_free(s->final_cluster);
+    sk_free(s->richer);
     sk_row_sets_clear(&s->sets);
     sk_free(s);
 }

@@ -108,6 +108,18 @@ static double gain_error_of(const sk_search *s)
     return sk_paired_error(s->rows->clusters, s->final_cluster, s->constant_diffusion->cluster);
 }
 
+/* A model that the guards gave up, where it scored clearly more than what they took. */
+static sock_status tell_richer(const sk_search *s)
+{
+    sk_tune_outcome *told = s->told;
+    const double gain = s->richer_score - told->score;
+    told->richer_gain = (double)NAN;
+    if (!s->richer || !(gain > SK_RICHER_TOLD)) return SOCK_OK;
+    told->richer_gain = gain;
+    told->richer = sk_strdup(s->ctx, s->richer);
+    return told->richer ? SOCK_OK : SOCK_ENOMEM;
+}
+
 sock_status sk_search_describe(const sk_search *s, const sk_choice *choice)
 {
     sk_tune_outcome *told = s->told;
@@ -122,6 +134,7 @@ sock_status sk_search_describe(const sk_search *s, const sk_choice *choice)
     told->drift_best = sk_strdup(s->ctx, s->list.drift[s->best_drift].name);
     told->score = s->fell_back ? s->constant_score : s->final_score;
     told->score_constant = s->told_constant;
+    SK_TRY(tell_richer(s));
     told->gain_error = s->fell_back ? (double)INFINITY : gain_error_of(s); /* means are neither better nor worse */
     told->calibration = s->calibration;
     told->folds = s->rows->folds;

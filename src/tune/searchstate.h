@@ -79,6 +79,8 @@ struct sk_search {
     double final_score;                    /* the same, held out, with shares and floor */
     double *final_cluster;                 /* clusters; for their Euler likelihood another so many */
     double constant_score, constant_euler; /* of constant coefficients, what every model should beat */
+    double richer_score;                   /* of the model that the guards were shown last, */
+    char *richer;                          /* and what it was */
     double told_constant;    /* the same, with the penalty that predicts best, when constant_score is of means */
     sk_candidates constants; /* these, as candidates; the first of each list */
     sk_trial *constant_drift, *constant_diffusion;
