@@ -28,6 +28,16 @@ static void print_told(const json_t *told)
     if (!isnan(se)) printf(" +- %.2g", se);
 }
 
+/* An end of an interval in three figures, rounded outwards: 4128 is 4120 or 4130, not 4.13e+03. */
+static void print_end(double x, double (*outwards)(double))
+{
+    const double unit = pow(10, floor(log10(fabs(x))) - 2), end = outwards(x / unit * (1 - 1e-12)) * unit;
+    if (fabs(x) >= 1000 && fabs(x) < 1e6)
+        printf("%.0f", end);
+    else
+        printf("%.3g", x == 0 || !isfinite(end) ? x : end);
+}
+
 /* "1.23 (1.1 to 1.4)": for what is never below 0 and far from normal. */
 static void print_interval(const json_t *told)
 {
@@ -36,7 +46,10 @@ static void print_interval(const json_t *told)
         printf("not known");
     else
         printf("%.4g", value);
-    if (!isnan(low)) printf(" (%.3g to %.3g)", low, high);
+    if (isnan(low)) return;
+    printf(" ("), print_end(low, floor);
+    if (!isnan(high)) printf(" to "), print_end(high, ceil);
+    printf(isnan(high) ? " or more)" : ")");
 }
 
 static void print_point(const json_t *list)
@@ -86,6 +99,12 @@ static void print_eigenvalues(const json_t *list)
     if (d > 6) printf(" ...");
 }
 
+/* Of the draws that have it, where not all do. */
+static void print_share(double share)
+{
+    if (share < 1) printf("; in %.0f %% of the draws", 100 * share);
+}
+
 static void print_fixed(const json_t *all)
 {
     const json_t *list = json_object_get(all, "fixed_points");
@@ -108,6 +127,7 @@ static void print_fixed(const json_t *all)
             printf(", relaxation time ");
             print_interval(time);
         }
+        print_share(value_of(point, "in_draws"));
         printf("\n");
     }
 }
@@ -152,6 +172,7 @@ static void print_wells(const json_t *all)
     if (!json_array_size(wells)) printf("none: %s", reason_of(all, "wells"));
     if (!isnan(share)) printf("; %.0f %% of the draws have as many", 100 * share);
     printf("\n");
+    if (json_is_null(escapes)) printf("%-16snot told: %s\n", "escape", reason_of(all, "escapes"));
     for (size_t i = 0; i < json_array_size(escapes); i++) {
         const json_t *way = json_array_get(escapes, i);
         printf("%-16sfrom %.4g over %.4g to %.4g: height ", i ? "" : "escape", value_of(way, "from"),
@@ -165,6 +186,12 @@ static void print_wells(const json_t *all)
     }
 }
 
+/* Whether what follows from the stationary law is there. */
+static bool is_told(const json_t *all)
+{
+    return json_is_array(json_object_get(all, "wells")) || json_is_object(json_object_get(all, "entropy_production"));
+}
+
 static void print_law(const json_t *all)
 {
     const json_t *law = json_object_get(all, "stationary"), *entropy = json_object_get(all, "entropy_production");
@@ -172,9 +199,13 @@ static void print_law(const json_t *all)
         printf("%-16snot told: %s\n", "stationary", reason_of(all, "stationary"));
         return;
     }
+    const char *caveat = json_string_value(json_object_get(all, "stationary_caveat"));
+    if (caveat && !is_told(all)) {
+        printf("%-16snot told: %s\n%-16s(--lower and --upper ask for it between these ends)\n", "long run", caveat, "");
+        return;
+    }
     print_moments(all);
     print_ends(law);
-    const char *caveat = json_string_value(json_object_get(all, "stationary_caveat"));
     if (caveat) printf("%-16s%s\n", "", caveat);
     if (json_object_get(all, "wells")) print_wells(all);
     if (json_object_get(all, "relaxation_time")) {

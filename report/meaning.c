@@ -15,14 +15,25 @@ enum { FIXED_MOST = 12, ARROWS = 12, TABLE_MOST = 512 };
 
 static json_t *at(json_t *list, size_t i) { return json_array_get(list, i); }
 
+/* To three figures, outwards. */
+static double outwards(double x, double (*rounding)(double))
+{
+    const double unit = pow(10, floor(log10(fabs(x))) - 2), end = rounding(x / unit * (1 - 1e-12)) * unit;
+    return x == 0 || !isfinite(end) ? x : end;
+}
+
 /* 19.75 (15.7 to 27.4) */
 static void put_range(FILE *out, json_t *told)
 {
     const double low = info_number(told, "low"), high = info_number(told, "high");
     page_number(out, info_number(told, "value"));
-    if (!isfinite(low) || !isfinite(high)) return;
-    fputs(" (", out), page_figures(out, low, 3);
-    fputs(" to ", out), page_figures(out, high, 3), fputc(')', out);
+    if (!isfinite(low)) return;
+    fputs(" (", out), page_figures(out, outwards(low, floor), 3);
+    if (!isfinite(high)) {
+        fputs(" or more)", out);
+        return;
+    }
+    fputs(" to ", out), page_figures(out, outwards(high, ceil), 3), fputc(')', out);
 }
 
 /* 1.016 ± 0.013 */
@@ -83,6 +94,8 @@ static void put_fixed(FILE *out, const rep_facts *f, const fig_input *in, json_t
     page_text(out, *type ? type : "of no known type");
     if (isfinite(info_number(relaxation, "value")))
         fputs("; what is pushed away is back to a third after ", out), put_range(out, relaxation), put_time(out, in);
+    if (info_number(point, "in_draws") < 0.95)
+        fprintf(out, "; %.0f %% of the models that the data leave open have it", 100 * info_number(point, "in_draws"));
     fputs("</li>\n", out);
 }
 
@@ -116,7 +129,13 @@ static void put_escapes(FILE *out, const fig_input *in, json_t *told)
     const size_t wells = json_array_size(json_object_get(told, "wells"));
     size_t i;
     json_t *e;
-    if (wells > 1)
+    if (wells > 1 && info_text(told, "escapes_reason")[0])
+        fprintf(
+            out,
+            "<p>The potential has %zu wells, but only %.0f %% of the models that the data leave open have as many: how "
+            "many there are the data do not say.</p>\n",
+            wells, 100 * info_number(told, "wells_in_draws"));
+    else if (wells > 1)
         fprintf(out,
                 "<p>The potential has %zu wells; %.0f %% of the models that the data leave open have as many. Mean "
                 "times to leave "
@@ -133,7 +152,7 @@ static void put_escapes(FILE *out, const fig_input *in, json_t *told)
         fputs(" to the top of the barrier, which is ", out), put_range(out, json_object_get(e, "height"));
         fputs(" high</li>\n", out);
     }
-    if (wells > 1) fputs("</ul>\n", out);
+    if (json_array_size(list)) fputs("</ul>\n", out);
     if (!isfinite(info_number(relaxation, "value"))) return;
     fputs("<p>With its noise, in the long run, it forgets where it began after ", out);
     put_range(out, relaxation);
@@ -162,7 +181,9 @@ static void put_doubts(FILE *out, json_t *told)
     const char *reason = info_text(told, "stationary_reason"), *caveat = info_text(told, "stationary_caveat");
     if (*reason)
         fputs("<p>Its stationary law is not computed here: ", out), page_text(out, reason), fputs(".</p>\n", out);
-    if (*caveat) fputs("<p class=\"note\">Beware: ", out), page_text(out, caveat), fputs(".</p>\n", out);
+    if (*caveat)
+        fputs("<p class=\"note\">Of the long run nothing is told: ", out), page_text(out, caveat),
+            fputs(".</p>\n", out);
     if (*info_text(told, "errors_reason")) {
         fputs("<p class=\"note\">No errors: ", out);
         page_text(out, info_text(told, "errors_reason"));
@@ -379,6 +400,7 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
     size_t size = 0;
     sock_status status = evidence_meaning(ctx, in, &told);
     if (status < 0 || !told) return status;
+    const int long_run = !*info_text(told, "stationary_caveat");
     json_t *table = json_object_get(told, "table");
     fputs("<section id=\"meaning\">\n<h2>What it means</h2>\n<figure>\n<figcaption>What follows from the equation "
           "within the range of "
@@ -389,7 +411,7 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
                                        : "</figcaption>\n",
           out);
     put_rests(out, f, in, told);
-    if (json_is_object(table)) {
+    if (json_is_object(table) && long_run) {
         text = f->d == 1 ? draw_line(in, table, &size) : draw_plane(in, table, &size);
         if (!text) status = SOCK_ENOMEM;
     }

@@ -167,6 +167,29 @@ static void test_line__brownian_motion_between_mirrors(void **state)
     sock_model_free(model);
 }
 
+static void steady_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)x;
+    for (size_t i = 0; i < count * d; i++) f[i] = 1;
+}
+
+/* A steady drift against a mirror: 1 / (f^2 / 2a + a pi^2 / 2L^2), though the mode is e^(f x / a) times larger at the
+ * other end, where there is no density. */
+static void test_line__a_steady_drift_between_mirrors(void **state)
+{
+    (void)state;
+    sock_model *model = wrap_fields(ctx, 1, steady_drift, even_diffusion, NULL);
+    static const double nats[] = {10, 40, 150};
+    for (size_t i = 0; i < 3; i++) {
+        const double length = nats[i] * NOISE / 2;
+        sk_explained e = explain(model, 0, length);
+        assert_close(law_of(&e)[SK_LINE_RELAXATION].value,
+                     1 / (1 / (2 * NOISE) + NOISE * PI * PI / (2 * length * length)), i < 2 ? 1e-6 : 2e-2, 0);
+        sk_explained_clear(&e);
+    }
+    sock_model_free(model);
+}
+
 /* Phi by closed form, T by two nested sums of the midpoint rule. */
 static double kramers_by_sums(double lower, double from, double to, size_t cells)
 {
@@ -680,6 +703,96 @@ static void test_call__errors_of_a_fit_hold_the_truth(void **state)
     truth_free(ou);
 }
 
+/* Every number with an interval lies in it, and what is never negative has none that is. */
+static size_t check_intervals(const char *key, json_t *at)
+{
+    static const char *const positive[] = {"relaxation_time", "sd",     "to_barrier",
+                                           "to_well",         "height", "entropy_production"};
+    json_t *value = json_object_get(at, "value"), *low = json_object_get(at, "low"),
+           *high = json_object_get(at, "high"), *part;
+    const char *name;
+    size_t i, found = 0;
+    if (json_is_array(at)) json_array_foreach(at, i, part) found += check_intervals(key, part);
+    if (json_is_object(at) && !value) json_object_foreach(at, name, part) found += check_intervals(name, part);
+    if (!json_is_number(value) || !json_is_number(low)) return found;
+    assert_true(json_number_value(low) <= json_number_value(value));
+    assert_true(json_is_null(high) || json_number_value(high) >= json_number_value(value));
+    for (i = 0; i < sizeof positive / sizeof *positive; i++)
+        if (!strcmp(key, positive[i])) assert_true(json_number_value(low) >= 0 && json_number_value(value) >= 0);
+    return found + 1;
+}
+
+/* Data that the models of this room are hard on: few points, growth without an end, a walk, two wells, a plane. */
+static sock_data *hard_data(size_t kind, uint64_t seed)
+{
+    enum { POINTS = 60 };
+    const size_t d = kind == 4 ? 2 : 1;
+    double t[POINTS], x[2 * POINTS], z[2 * POINTS];
+    sock_data *data = NULL;
+    sk_normals((sk_key){seed, SK_PURPOSE_TEST}, kind, 0, 0, 2 * POINTS, z);
+    const size_t points = kind == 0 ? 12 : POINTS;
+    for (size_t k = 0; k < d; k++) x[k] = kind == 1 ? 40 : 0.3;
+    for (size_t i = 0; i < points; i++) t[i] = 0.3 * (double)i;
+    for (size_t i = 1; i < points; i++)
+        for (size_t k = 0; k < d; k++) {
+            const double y = x[(i - 1) * d + k], *turned = x + (i - 1) * d;
+            const double f = kind == 1   ? 8
+                             : kind == 2 ? 0
+                             : kind == 3 ? y - y * y * y
+                             : kind == 4 ? (k ? turned[0] : -turned[1]) - y
+                                         : -y;
+            x[i * d + k] = y + 0.3 * f + (kind == 1 ? 0.1 * y : 0.6) * sqrt(0.3) * z[i * d + k];
+        }
+    assert_int_equal(sock_data_from_arrays(ctx, d, 1, &points, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    return data;
+}
+
+static void test_call__intervals_hold_their_values(void **state)
+{
+    (void)state;
+    size_t found = 0;
+    sock_options *opts = sock_options_new(ctx);
+    assert_int_equal(sock_options_set(ctx, opts, "noise", "none"), SOCK_OK);
+    for (size_t i = 0; i < 6; i++) {
+        sock_data *data = hard_data(i % 5, 3300 + i);
+        sock_model *model = NULL;
+        assert_int_equal(sock_fit(ctx, data, opts, &model), SOCK_OK);
+        char *text = call(model, data, NULL, NULL);
+        assert_non_null(text);
+        json_t *all = json_loads(text, 0, NULL);
+        found += check_intervals("", all);
+        json_decref(all);
+        sock_string_free(text);
+        sock_model_free(model);
+        sock_data_free(data);
+    }
+    assert_true(found > 15);
+    sock_options_free(opts);
+}
+
+/* f of one sign: only ends that the data happen to have make a law, so nothing is told of its long run; with ends that
+ * were asked for, all is. */
+static void test_call__a_law_of_borrowed_ends_tells_no_long_run(void **state)
+{
+    (void)state;
+    const double t[2] = {0, 1}, x[2] = {0, 2 * NOISE};
+    const size_t points = 2;
+    sock_data *data = NULL;
+    sock_model *model = wrap_fields(ctx, 1, steady_drift, even_diffusion, NULL);
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &points, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    char *text = call(model, data, NULL, NULL), *asked = call(model, NULL, "0", "2");
+    json_t *all = json_loads(text, 0, NULL), *told = json_loads(asked, 0, NULL);
+    assert_true(json_is_null(json_object_get(all, "relaxation_time")) && json_is_null(json_object_get(all, "escapes")));
+    assert_non_null(json_object_get(all, "stationary_caveat"));
+    assert_non_null(strstr(json_string_value(json_object_get(all, "wells_reason")), "hangs on"));
+    assert_true(json_is_object(json_object_get(told, "relaxation_time")));
+    assert_non_null(json_object_get(told, "stationary_caveat"));
+    json_decref(all), json_decref(told);
+    sock_string_free(text), sock_string_free(asked);
+    sock_data_free(data);
+    sock_model_free(model);
+}
+
 static sock_status explain_once(sock_context *context, void *arg)
 {
     const double lower[2] = {-2, -2}, upper[2] = {2, 2};
@@ -707,6 +820,7 @@ int main(void)
         cmocka_unit_test(test_eigenvalues__of_a_rotation_are_a_pair),
         cmocka_unit_test(test_line__ornstein_uhlenbeck_has_its_variance_and_relaxation_time),
         cmocka_unit_test(test_line__brownian_motion_between_mirrors),
+        cmocka_unit_test(test_line__a_steady_drift_between_mirrors),
         cmocka_unit_test(test_line__escape_times_are_kramers_integrals),
         cmocka_unit_test(test_line__deep_wells_follow_kramers_formula),
         cmocka_unit_test(test_line__simulated_escapes_take_as_long),
@@ -726,6 +840,8 @@ int main(void)
         cmocka_unit_test(test_call__says_where_the_law_hangs_on_the_ends),
         cmocka_unit_test(test_call__says_what_range_it_needs),
         cmocka_unit_test(test_call__errors_of_a_fit_hold_the_truth),
+        cmocka_unit_test(test_call__intervals_hold_their_values),
+        cmocka_unit_test(test_call__a_law_of_borrowed_ends_tells_no_long_run),
         cmocka_unit_test(test_explain__every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

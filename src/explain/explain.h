@@ -15,9 +15,9 @@
 
 #include "model/model.h"
 
-/* A number with what the draws say of it. */
+/* A number with what the draws say of it: low <= value <= high. */
 typedef struct sk_told {
-    double value, se, low, high; /* NaN: not known */
+    double value, se, low, high; /* NaN: not known; infinite: longer than any number */
     double share;                /* of the draws that have it */
 } sk_told;
 
@@ -81,9 +81,10 @@ typedef struct sk_panels {
 sock_status sk_panels_new(const sk_asker *ask, size_t count, const double *edge, sk_panels **out);
 void sk_panels_free(sk_panels *p);
 
-/* int of what stands at the nodes, over panels begin .. end - 1; and up to each node from the lower end. */
+/* int of what stands at the nodes, over panels begin .. end - 1; and to each node from the beginning of panel `from`.
+ */
 double sk_panels_sum(const sk_panels *p, const double *at, size_t begin, size_t end);
-void sk_panels_primitive(const sk_panels *p, const double *at, double *out);
+void sk_panels_primitive(const sk_panels *p, const double *at, size_t from, double *out);
 
 /* S(y) = int_lower^y e^(G(z) - G(y)) r(z) dz at the nodes of panels begin .. end - 1, from the beginning of the first;
  * backward: int_y^upper, from the end of the last. Nothing overflows that is not itself too large. */

@@ -55,7 +55,12 @@ static sock_status solve_both(const sk_asker *ask, double *room, double *numbers
     if (e->stationary_reason[0]) return SOCK_OK;
     SK_TRY(sk_plane_numbers(ask, FINE, fine, &large, e->stationary_reason));
     e->grid = fabs(fine[SK_PLANE_ENTROPY] - coarse[SK_PLANE_ENTROPY]) / 3;
-    for (size_t i = 0; i < SK_PLANE_EDGES; i++) numbers[i] = (4 * fine[i] - coarse[i]) / 3;
+    for (size_t i = 0; i < SK_PLANE_EDGES; i++) {
+        const double both = (4 * fine[i] - coarse[i]) / 3; /* may leave what a sum of squares can be */
+        numbers[i] = i == SK_PLANE_CORRELATION ? fmin(fmax(both, -1), 1)
+                     : i >= SK_PLANE_SD        ? (both > 0 ? both : fine[i])
+                                               : both;
+    }
     numbers[SK_PLANE_EDGES] = fine[SK_PLANE_EDGES];
     for (size_t k = 0; k < 3; k++) extrapolate(room + k * cells, rough + k * few, e->table + k * few);
     return SOCK_OK;
@@ -106,12 +111,37 @@ static sock_status some_draws(void *arg, size_t begin, size_t end, int worker)
 
 /* ---- Errors ---- */
 
-/* A quantile of n sorted numbers, by the line between two of them. */
+/* A quantile of n sorted numbers, by the line between two of them; the last may be infinite. */
 static double quantile(size_t n, const double *sorted, double share)
 {
     const double at = share * (double)(n - 1), whole = floor(at);
     const size_t i = (size_t)whole;
-    return i + 1 < n ? sorted[i] + (at - whole) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+    if (i + 1 >= n || at == whole || isinf(sorted[i])) return sorted[i];
+    return sorted[i] + (at - whole) * (sorted[i + 1] - sorted[i]);
+}
+
+/* What a number can be. */
+typedef enum nature { ANY, POSITIVE, TIME, WITHIN_ONE } nature;
+
+static nature nature_of(const sk_explained *e, size_t i)
+{
+    const size_t line = sk_explained_line(e), at = i - line;
+    if (i < line) return i % each_fixed(e->d) == 3 * e->d ? TIME : ANY;
+    if (e->d == 2) return at == SK_PLANE_CORRELATION ? WITHIN_ONE : at >= SK_PLANE_MEAN + 2 ? POSITIVE : ANY;
+    const size_t potential = SK_LINE_TABLE, density = potential + SK_EXPLAIN_TABLE, wells = sk_line_wells();
+    if (at < potential) return at == SK_LINE_MEAN ? ANY : at == SK_LINE_RELAXATION ? TIME : POSITIVE;
+    if (at < wells) return at < density ? ANY : POSITIVE;
+    const size_t escapes = sk_line_escape(e->wells, 0, false);
+    if (at < escapes) return ANY;
+    return (at - escapes) % SK_ESCAPE_NUMBERS == SK_ESCAPE_HEIGHT ? POSITIVE : TIME;
+}
+
+/* A draw's number, moved as the model's own is by the fine grid, `from` being what it is on the coarse one. */
+static double moved(nature what, double drawn, double from, double value)
+{
+    if (what == POSITIVE || what == TIME) return from > 0 ? drawn * (value / from) : drawn;
+    const double by = drawn + value - from;
+    return what == WITHIN_ONE ? fmin(fmax(by, -1), 1) : by;
 }
 
 static size_t keep_sorted(size_t n, double *x)
@@ -127,18 +157,22 @@ static size_t keep_sorted(size_t n, double *x)
     return kept;
 }
 
-/* told: its value is there. from: what the draws are compared with. drawn: a number of each draw, reordered. */
-static void spread_of(size_t draws, double *drawn, double from, sk_told *told)
+/* told: its value is there. from: what the draws are compared with. drawn: a number of each draw, reordered. The model
+ * is one of those that the data leave open, so the interval reaches to it where the draws lie all on one side. */
+static void spread_of(nature what, size_t draws, double *drawn, double from, sk_told *told)
 {
     const size_t kept = keep_sorted(draws, drawn);
+    const double outside = 0.5 * (1 - SK_EXPLAIN_LEVEL);
     double square = 0;
     told->share = (double)kept / (double)draws;
     if (isnan(told->value) || (double)kept < SK_EXPLAIN_SHARE * (double)draws) return;
-    for (size_t i = 0; i < kept; i++) square += (drawn[i] - from) * (drawn[i] - from);
-    const double outside = 0.5 * (1 - SK_EXPLAIN_LEVEL), moved = told->value - from;
+    for (size_t i = 0; i < kept && isfinite(told->value) && told->value != from; i++)
+        drawn[i] = moved(what, drawn[i], from, told->value);
+    for (size_t i = 0; i < kept; i++) square += (drawn[i] - told->value) * (drawn[i] - told->value);
     told->se = sqrt(square / (double)kept);
-    told->low = quantile(kept, drawn, outside) + moved;
-    told->high = quantile(kept, drawn, 1 - outside) + moved;
+    told->low = fmin(quantile(kept, drawn, outside), told->value);
+    told->high = fmax(quantile(kept, drawn, 1 - outside), told->value);
+    if (what == TIME && told->high > SK_EXPLAIN_ENDLESS * told->value) told->high = told->se = (double)INFINITY;
 }
 
 /* from: the model's numbers by the means that draws have. */
@@ -149,7 +183,7 @@ static sock_status find_errors(drawing *job, const double *from, sk_explained *e
     sock_status status = job->out ? sk_parallel_for(job->ctx, e->draws, 1, some_draws, job) : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < e->size; i++) {
         for (size_t k = 0; k < e->draws; k++) column[k] = job->out[k * e->size + i];
-        spread_of(e->draws, column, from[i], &e->number[i]);
+        spread_of(nature_of(e, i), e->draws, column, from[i], &e->number[i]);
     }
     sk_free(job->out);
     sk_free(column);

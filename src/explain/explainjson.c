@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
@@ -99,62 +100,92 @@ static json_t *escape(const sk_explained *e, const sk_told *t, size_t i, bool do
                             number(well[e->wells + i].value), "to", number(well[down ? i : i + 1].value), "height",
                             told(way + SK_ESCAPE_HEIGHT), "to_barrier", told(way + SK_ESCAPE_TO_BARRIER), "to_well",
                             told(way + SK_ESCAPE_TO_WELL));
-    if (out && isnan(way[SK_ESCAPE_TO_WELL].value))
+    if (out && !isfinite(way[SK_ESCAPE_TO_WELL].value))
         json_object_set_new(out, "to_well_reason", json_string("it is longer than any number here"));
     return out;
+}
+
+static void set_escapes(json_t *object, const sk_explained *e, const sk_told *t)
+{
+    json_t *escapes = json_array();
+    for (size_t i = 0; i + 1 < e->wells; i++)
+        for (int down = 0; down < 2; down++) json_array_append_new(escapes, escape(e, t, i, down));
+    json_object_set_new(object, "escapes", escapes);
 }
 
 static void set_wells(json_t *object, const sk_explained *e, const sk_told *t)
 {
     const sk_told *well = t + sk_line_wells();
-    json_t *escapes = json_array();
     json_object_set_new(object, "wells", told_list(e->wells, well));
     json_object_set_new(object, "barriers", told_list(e->wells ? e->wells - 1 : 0, well + e->wells));
-    for (size_t i = 0; i + 1 < e->wells; i++)
-        for (int down = 0; down < 2; down++) json_array_append_new(escapes, escape(e, t, i, down));
-    json_object_set_new(object, "escapes", escapes);
     json_object_set_new(object, "wells_in_draws", e->wells ? number(well->share) : json_null());
+    if (e->wells > 1 && well->share < SK_EXPLAIN_SHARE)
+        set_missing(object, "escapes", "fewer than half of the draws have as many wells");
+    else
+        set_escapes(object, e, t);
     if (!e->wells)
         json_object_set_new(object, "wells_reason", json_string("the density has no maximum inside the range"));
 }
 
-/* An end that is a bound of the model is a real one; where others hold much of the density, that is said. */
-static void set_caveat(json_t *object, const sock_model *model, const sk_explain_range *range, const sk_explained *e)
+/* Whether an end of the range is no bound of the model: paths go on beyond it. */
+static bool is_free(const sock_model *model, const sk_explain_range *range, size_t k, size_t side)
 {
-    const sk_told *t = e->number + sk_explained_line(e);
-    const sk_structure *s = model->structure;
-    bool hangs = false, free_end = false;
-    for (size_t k = 0; k < e->d; k++)
-        for (size_t side = 0; side < 2; side++) {
-            const double *bounds = side ? s->upper : s->lower, end = side ? range->upper[k] : range->lower[k];
-            const bool free = !bounds || bounds[k] != end;
-            free_end = free_end || free;
-            hangs = hangs || (e->d == 1 && free && t[SK_LINE_ENDS + side].value > SK_EXPLAIN_HANGS);
-        }
-    if (e->d == 2) hangs = free_end && t[SK_PLANE_EDGES].value > SK_EXPLAIN_EDGES;
-    if (hangs)
-        json_object_set_new(
-            object, "stationary_caveat",
-            json_string("much of the density lies where the range ends: all that is told of it hangs on "
-                        "these ends, and paths of the model would go on beyond them"));
+    const double *bounds = side ? model->structure->upper : model->structure->lower;
+    return !bounds || bounds[k] != (side ? range->upper : range->lower)[k];
 }
 
-static void set_line(json_t *object, const sk_explain_range *range, const sk_explained *e)
+/* An end that is a bound of the model is a real one; what hangs on others is said. NULL: nothing. */
+static const char *caveat_of(const sock_model *model, const sk_explain_range *range, const sk_explained *e)
+{
+    const sk_told *t = e->number + sk_explained_line(e);
+    bool much = false, free_end = false, gathers = false;
+    for (size_t k = 0; k < e->d; k++)
+        for (size_t side = 0; side < 2; side++) {
+            const bool free = is_free(model, range, k, side);
+            free_end = free_end || free;
+            if (e->d != 1) continue;
+            much = much || (free && t[SK_LINE_ENDS + side].value > SK_EXPLAIN_HANGS);
+            gathers = gathers || !free;
+        }
+    if (e->d == 2) much = free_end && t[SK_PLANE_EDGES].value > SK_EXPLAIN_EDGES;
+    if (much)
+        return "much of the density lies where the range ends: all that is told of it hangs on "
+               "these ends, and paths of the model would go on beyond them";
+    if (e->d == 1 && !gathers && !e->fixed.count && !e->fixed.lines)
+        return "f has one sign within the range: paths of the model leave it for good, and only ends that hold them "
+               "back give it a law";
+    return NULL;
+}
+
+/* A law that hangs on ends which nobody asked for: what it says of the long run is not the model's. */
+static void set_no_long_run(json_t *object, const sk_explained *e)
+{
+    static const char *const line[] = {"wells", "barriers", "escapes", "relaxation_time"};
+    static const char reason[] =
+        "the stationary law hangs on where the range of the data ends; lower and upper ask for it";
+    for (size_t i = 0; e->d == 1 && i < sizeof line / sizeof *line; i++) set_missing(object, line[i], reason);
+    if (e->d == 2) set_missing(object, "entropy_production", reason);
+}
+
+static void set_line(json_t *object, const sk_explain_range *range, const sk_explained *e, bool long_run)
 {
     const sk_told *t = e->number + sk_explained_line(e);
     const double ends[2] = {t[SK_LINE_ENDS].value, t[SK_LINE_ENDS + 1].value};
     json_object_set_new(object, "stationary",
                         json_pack("{s:s, s:o, s:o, s:o}", "ends", "reflecting", "mean", told_list(1, t + SK_LINE_MEAN),
                                   "sd", told_list(1, t + SK_LINE_SD), "density_at_ends", numbers(2, ends)));
+    json_object_set_new(object, "table", line_table(range, t));
+    if (!long_run) return;
     set_wells(object, e, t);
-    if (isnan(t[SK_LINE_RELAXATION].value)) {
-        set_missing(object, "relaxation_time", "it is longer than any number here");
+    if (!isfinite(t[SK_LINE_RELAXATION].value)) {
+        set_missing(object, "relaxation_time",
+                    isnan(t[SK_LINE_RELAXATION].value) ? "f / a is too steep for it within the range"
+                                                       : "it is longer than any number here");
     } else {
         json_object_set_new(object, "relaxation_time", told(t + SK_LINE_RELAXATION));
         json_object_set_new(object, "relaxation_time_method",
                             json_string("1 / second eigenvalue of the Fokker-Planck operator, reflecting ends"));
     }
-    json_object_set_new(object, "table", line_table(range, t));
 }
 
 /* ---- Two dimensions ---- */
@@ -175,7 +206,7 @@ static json_t *centres(const sk_explain_range *range, size_t k)
     return numbers(SK_EXPLAIN_GRID, x);
 }
 
-static void set_plane(json_t *object, const sk_explain_range *range, const sk_explained *e)
+static void set_plane(json_t *object, const sk_explain_range *range, const sk_explained *e, bool long_run)
 {
     const sk_told *t = e->number + sk_explained_line(e);
     const size_t cells = (size_t)SK_EXPLAIN_GRID * SK_EXPLAIN_GRID;
@@ -183,11 +214,12 @@ static void set_plane(json_t *object, const sk_explain_range *range, const sk_ex
                         json_pack("{s:s, s:o, s:o, s:o, s:o}", "ends", "reflecting", "mean",
                                   told_list(2, t + SK_PLANE_MEAN), "sd", told_list(2, t + SK_PLANE_SD), "correlation",
                                   told(t + SK_PLANE_CORRELATION), "edge_share", number(t[SK_PLANE_EDGES].value)));
-    json_object_set_new(object, "entropy_production", told(t + SK_PLANE_ENTROPY));
-    json_object_set_new(object, "entropy_production_grid_error", number(e->grid));
     json_object_set_new(object, "table",
                         json_pack("{s:[o, o], s:o, s:[o, o]}", "x", centres(range, 0), centres(range, 1), "density",
                                   square(e->table), "current", square(e->table + cells), square(e->table + 2 * cells)));
+    if (!long_run) return;
+    json_object_set_new(object, "entropy_production", told(t + SK_PLANE_ENTROPY));
+    json_object_set_new(object, "entropy_production_grid_error", number(e->grid));
 }
 
 /* ---- All ---- */
@@ -208,6 +240,18 @@ static void set_missing_law(json_t *object, const sk_explained *e)
     for (size_t i = 0; e->d > 1 && i < sizeof plane / sizeof *plane; i++) set_missing(object, plane[i], reason);
 }
 
+static void set_law(json_t *object, const sock_model *model, const sk_explain_range *range, const sk_explained *e)
+{
+    const char *caveat = caveat_of(model, range, e);
+    const bool long_run = !caveat || !strcmp(range->from, "options");
+    if (e->d == 1)
+        set_line(object, range, e, long_run);
+    else
+        set_plane(object, range, e, long_run);
+    if (caveat) json_object_set_new(object, "stationary_caveat", json_string(caveat));
+    if (!long_run) set_no_long_run(object, e);
+}
+
 json_t *sk_explained_object(const sock_model *model, const sk_explain_range *range, const sk_explained *e)
 {
     const sk_structure *s = model->structure;
@@ -220,12 +264,9 @@ json_t *sk_explained_object(const sock_model *model, const sk_explain_range *ran
     if (!object) return NULL;
     if (!e->draws) json_object_set_new(object, "errors_reason", json_string(e->draws_reason));
     set_fixed(object, e);
-    if (!e->stationary)
-        set_missing_law(object, e);
-    else if (e->d == 1)
-        set_line(object, range, e);
+    if (e->stationary)
+        set_law(object, model, range, e);
     else
-        set_plane(object, range, e);
-    if (e->stationary) set_caveat(object, model, range, e);
+        set_missing_law(object, e);
     return object;
 }

@@ -338,7 +338,8 @@ static void invert(const landscape *l, size_t top, const double *u, double *v, d
     sk_panels_carry(line, room, 0, top, false, v);
     sk_panels_carry(line, room, top, line->count, true, v);
     for (size_t i = 0; i < nodes; i++) room[i] = (i < top * SK_PANEL_NODES ? -2 : 2) * v[i];
-    sk_panels_primitive(line, room, v);
+    sk_panels_primitive(line, room, top,
+                        v); /* from where p is: far off v may be so large that its rounding hides it there */
     centre(l, v, room);
 }
 
@@ -367,7 +368,7 @@ static double relaxation(const landscape *l, double *room)
         time = product(l, u, v, room);
         double *kept = u;
         u = v, v = kept;
-        if (!isfinite(time)) return NAN;
+        if (!(time > 0) || !isfinite(time)) return time > 0 ? time : (double)NAN;
     }
     return time;
 }
@@ -377,8 +378,7 @@ static double escape_time(const landscape *l, size_t from, size_t to, const doub
 {
     const size_t one = edge_at(l->line, l->turns.x[SK_MIN(from, to)]),
                  other = edge_at(l->line, l->turns.x[SK_MAX(from, to)]);
-    const double time = 2 * sk_panels_sum(l->line, s, one, other);
-    return isfinite(time) ? time : (double)NAN;
+    return 2 * sk_panels_sum(l->line, s, one, other);
 }
 
 /* room: 2 numbers for each node. */

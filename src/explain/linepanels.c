@@ -96,13 +96,18 @@ double sk_panels_sum(const sk_panels *p, const double *at, size_t begin, size_t 
     return sum;
 }
 
-void sk_panels_primitive(const sk_panels *p, const double *at, double *out)
+void sk_panels_primitive(const sk_panels *p, const double *at, size_t from, double *out)
 {
     const gauss rule = gauss_rule();
     double before = 0;
-    for (size_t i = 0; i < p->count; i++) {
+    for (size_t i = from; i < p->count; i++) {
         for (size_t k = 0; k < N; k++) out[i * N + k] = before + length(p, i) * sk_dot(N, rule.b[k], at + i * N);
         before += length(p, i) * sk_dot(N, rule.w, at + i * N);
+    }
+    before = 0;
+    for (size_t i = from; i-- > 0;) {
+        before -= length(p, i) * sk_dot(N, rule.w, at + i * N);
+        for (size_t k = 0; k < N; k++) out[i * N + k] = before + length(p, i) * sk_dot(N, rule.b[k], at + i * N);
     }
 }
 

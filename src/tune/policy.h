@@ -537,13 +537,14 @@
 
 /* ---- Explain: what an equation means ---- */
 
-#define SK_EXPLAIN_DRAWS 50         /* models drawn for the errors: a standard error is then known to a tenth */
-#define SK_EXPLAIN_DRAWS_MANY 20    /* beyond two dimensions, where Newton's method takes most of the time */
-#define SK_EXPLAIN_SHARE 0.5        /* of the draws must have a number for it to have an error */
-#define SK_EXPLAIN_LEVEL 0.9        /* of the intervals, as of bands */
-#define SK_EXPLAIN_SCAN 400         /* points of a line between which f and the potential's slope change their sign */
-#define SK_EXPLAIN_PANELS 200       /* pieces of a line, each with five nodes: OU's variance to 1e-9, */
-#define SK_EXPLAIN_STEEP 0.5        /* more where 2 f / a changes the density by more than e to this in one, */
+#define SK_EXPLAIN_DRAWS 50      /* models drawn for the errors: a standard error is then known to a tenth */
+#define SK_EXPLAIN_DRAWS_MANY 20 /* beyond two dimensions, where Newton's method takes most of the time */
+#define SK_EXPLAIN_SHARE 0.5     /* of the draws must have a number for it to have an error */
+#define SK_EXPLAIN_LEVEL 0.9     /* of the intervals, as of bands */
+#define SK_EXPLAIN_ENDLESS 1e6   /* an interval that reaches so many times the value has no upper end worth a number */
+#define SK_EXPLAIN_SCAN 400      /* points of a line between which f and the potential's slope change their sign */
+#define SK_EXPLAIN_PANELS 200    /* pieces of a line, each with five nodes: OU's variance to 1e-9, */
+#define SK_EXPLAIN_STEEP 0.5     /* more where 2 f / a changes the density by more than e to this in one, */
 #define SK_EXPLAIN_PANELS_MOST 4000 /* at most */
 #define SK_EXPLAIN_VANISHING 1e-6   /* share of the largest a on a line below which it vanishes at an end, */
 #define SK_EXPLAIN_DIVIDES 1e-4  /* and of the largest on either side of a point below which paths hardly cross it; */
