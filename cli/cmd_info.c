@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const keys[] = {"id",        "time", "state", "group", "grouping", "dt", "missing",
-                                   "time-unit", "log",  "wide",  "every", "files",    NULL};
+static const char *const keys[] = {"id",  "time", "state", "group", "grouping", "dt",      "missing",     "time-unit",
+                                   "log", "wide", "every", "files", "stream",   "scratch", "search-rows", NULL};
 
 enum { LABEL = 14 }; /* width of the left column */
 
@@ -114,7 +114,9 @@ static void print_trajectories(json_t *data)
     long long least = count_of(members, "min"), most = count_of(members, "max");
     label("trajectories");
     printf("%lld", paths);
-    if (most <= 1)
+    if (!json_is_object(members))
+        printf(" (whether some are realisations of one start is not looked for in a stream)\n");
+    else if (most <= 1)
         printf(", each by itself (no realisations share start and times)\n");
     else if (least == most)
         printf(" in %lld group%s of %lld realisation%s\n", groups, plural(groups), most, plural(most));
@@ -345,6 +347,7 @@ static void print_data(json_t *data)
                                         "order_statistic",
                                         "order_left",
                                         "second_order",
+                                        "stream",
                                         NULL};
     label("data");
     printf("%s\n", text_of(data, "source"));
@@ -357,8 +360,7 @@ static void print_data(json_t *data)
     }
     label("intervals");
     printf("%lld to learn from%s\n", count_of(data, "intervals"),
-           count_of(data, "groups") < count_of(data, "trajectories") ? " (the realisations of a group count once)"
-                                                                     : "");
+           count_of(data, "steps") > count_of(data, "intervals") ? " (the realisations of a group count once)" : "");
     print_times(data);
     print_states(data);
     print_lags(data);
@@ -366,8 +368,13 @@ static void print_data(json_t *data)
     print_courses(data);
     print_sorted(data);
     print_dropped(data);
-    label("hash");
-    printf("%s\n", text_of(data, "hash"));
+    const long long sampled = count_of(json_object_get(data, "stream"), "sample_steps");
+    label(sampled ? "stream" : "hash");
+    if (sampled)
+        printf("codes, copies, angles, smooth states and the order are looked for in a sample of %lld steps\n",
+               sampled);
+    else
+        printf("%s\n", text_of(data, "hash"));
     forget(data, known);
     print_rest(data, 0);
 }
@@ -469,35 +476,6 @@ static void print_model(const sk_record *r, json_t *info, const char *path)
 
 /* ---- The verb ---- */
 
-static json_t *known_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
-/* The summary of the data and what is said of their order, as one object. */
-static sock_status summarise(const cli *c, const sock_data *data, json_t **out)
-{
-    const size_t d = sock_data_dim(data);
-    char *text = NULL;
-    double *number = calloc(2 * d, sizeof *number);
-    int *second = calloc(d, sizeof *second);
-    sock_status status = number && second ? sock_data_summary(c->ctx, data, &text) : SOCK_ENOMEM;
-    if (status >= 0) status = sock_data_order(c->ctx, data, number, number + d, second);
-    json_t *object = status >= 0 ? json_loads(text, 0, NULL) : NULL;
-    json_t *statistic = json_array(), *left = json_array(), *looks = json_array();
-    for (size_t k = 0; status >= 0 && k < d; k++) {
-        json_array_append_new(statistic, known_number(number[k]));
-        json_array_append_new(left, known_number(number[d + k]));
-        json_array_append_new(looks, json_boolean(second[k]));
-    }
-    if (status >= 0 && !object) status = SOCK_ENOMEM;
-    json_object_set_new(object, "order_statistic", statistic);
-    json_object_set_new(object, "order_left", left);
-    json_object_set_new(object, "second_order", looks);
-    sock_string_free(text);
-    free(number);
-    free(second);
-    *out = object;
-    return status;
-}
-
 static void print_object(const json_t *object)
 {
     char *text = json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(2));
@@ -508,7 +486,6 @@ static void print_object(const json_t *object)
 static int run(int count, char **arguments)
 {
     cli c;
-    sock_data *data = NULL;
     sock_model *model = NULL;
     char *text = NULL;
     json_t *object = NULL;
@@ -532,8 +509,9 @@ static int run(int count, char **arguments)
         if (status >= 0) status = sock_model_info(c.ctx, model, &text);
         if (status >= 0 && !c.json) status = sk_record_read(c.ctx, text, &record);
     } else {
-        status = sock_data_read_files(c.ctx, (size_t)c.operands, (const char *const *)c.operand, c.opts, &data);
-        if (status >= 0) status = summarise(&c, data, &object);
+        status = sock_info_files(c.ctx, (size_t)c.operands, (const char *const *)c.operand, c.opts, &text);
+        object = status >= 0 ? json_loads(text, 0, NULL) : NULL;
+        if (status >= 0 && !object) status = SOCK_ENOMEM;
     }
     if (status < 0) {
         code = cli_fail(&c, status);
@@ -554,7 +532,6 @@ out:
     json_decref(object);
     sock_string_free(text);
     sock_model_free(model);
-    sock_data_free(data);
     cli_end(&c);
     return code;
 }

@@ -232,6 +232,14 @@ SOCK_API sock_status sock_data_summary(sock_context *ctx, const sock_data *data,
 SOCK_API sock_status sock_data_order(sock_context *ctx, const sock_data *data, double *correlation, double *left,
                                      int *second);
 
+/* The summary of files as one data set, with what sock_data_order says of it (order_statistic, order_left,
+ * second_order). With the option stream = yes they stay on the disk, and memory is bounded: the same numbers, but for
+ * realisations and hashes, which are not told; codes, copies, angles, smooth states and the order are looked for in a
+ * sample (stream: {sample_steps}) of search-rows steps. Twice as many rows are described whole. Freed with
+ * sock_string_free. */
+SOCK_API sock_status sock_info_files(sock_context *ctx, size_t count, const char *const *paths,
+                                     const sock_options *opts, char **json);
+
 /* ---- Fit ----------------------------------------------------------------------------------------------- */
 
 typedef struct sock_model sock_model;

@@ -433,6 +433,35 @@ static sock_status call_score_files(world *w)
     return status;
 }
 
+/* More rows than are described whole; made by the first call. */
+static const char *many_rows(const world *w)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/many.csv", w->folder);
+    FILE *file = fopen(path, "wx");
+    if (!file) return path;
+    fputs("traj,t,x\n", file);
+    for (int j = 0; j < 21; j++)
+        for (int i = 0; i < 100; i++)
+            fprintf(file, "%d,%g,%g\n", j, i + 0.01 * (i % 3), (i * 7 + j * 13) % 101 + 0.1 * j);
+    fclose(file);
+    return path;
+}
+
+static sock_status call_info_files(world *w)
+{
+    const char *const path = many_rows(w);
+    char *text = NULL;
+    sock_options *opts = NULL;
+    sock_status status = stream_options(w, &opts);
+    if (status >= 0) status = sock_options_set(w->ctx, opts, "search-rows", "1000");
+    if (status >= 0) status = sock_info_files(w->ctx, 1, &path, opts, &text);
+    if (status >= 0) assert_non_null(strstr(text, "sample_steps"));
+    sock_options_free(opts);
+    sock_string_free(text);
+    return status;
+}
+
 static sock_status call_holds(world *w)
 {
     sock_options *opts = sock_options_new(w->ctx);
@@ -661,6 +690,7 @@ static const struct call {
     {"sock_points_read", call_points, false},
     {"sock_data_summary", call_summary, false},
     {"sock_data_order", call_order, false},
+    {"sock_info_files", call_info_files, true},
     {"sock_fit, gauss", call_fit_gauss, false},
     {"sock_fit, fourier", call_fit_fourier, false},
     {"sock_fit, nystrom", call_fit_nystrom, false},
@@ -788,6 +818,7 @@ static int free_world(void **state)
     char plan[512];
     snprintf(plan, sizeof plan, "%s/faults.plan", w->folder);
     unlink(plan);
+    remove(many_rows(w));
     assert_int_equal(rmdir(w->folder), 0); /* and nothing else was left there */
     sock_data_free(w->data);
     sock_model_free(w->model), sock_model_free(w->poly), sock_model_free(w->truth), sock_model_free(w->noisy);

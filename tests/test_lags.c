@@ -34,7 +34,8 @@ static double correlation(size_t n, const double *x, sk_lag lag)
     const char *reason;
     for (size_t i = 0; i < n; i++) t[i] = (double)i;
     assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &n, t, x, NULL, NULL, NULL, &data), SOCK_OK);
-    const double r = sk_lag_correlation(data, &(sk_wild){0}, 0, lag, &reason);
+    const sk_lag_sums sums = sk_lag_gather(data, NULL, 0, 0, lag);
+    const double r = sk_lag_of(&sums, &reason);
     assert_null(reason);
     sock_data_free(data);
     free(t);

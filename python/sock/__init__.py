@@ -33,12 +33,12 @@ from ._errors import (
 from ._model import KnownSDE, Model, Scores
 from ._native import lib as _lib
 from ._sde import SDE, fit, load
-from ._trajectories import Trajectories, Trajectory, convert, read_csv
+from ._trajectories import Trajectories, Trajectory, convert, info, read_csv
 
 __version__ = _lib.sock_version().decode()
 
 __all__ = [
-    "SDE", "KnownSDE", "Model", "Scores", "Check", "Trajectories", "Trajectory", "convert", "datasets", "fit", "load", "read_csv",
+    "SDE", "KnownSDE", "Model", "Scores", "Check", "Trajectories", "Trajectory", "convert", "datasets", "fit", "info", "load", "read_csv",
     "Cancelled", "Error", "FileError", "InputError", "MissingFileError", "NotFittedError", "NumericError", "OutOfMemoryError",
     "UnknownParameterError", "UsageError", "SockWarning", "NotConvergedWarning", "LimitedWarning", "PartialWarning",
     "__version__",

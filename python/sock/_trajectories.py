@@ -371,6 +371,28 @@ def convert(paths: Union[str, os.PathLike[str], Sequence[Union[str, os.PathLike[
         c.check_reading(status, lost)
 
 
+def info(paths: Union[str, os.PathLike[str], Sequence[Union[str, os.PathLike[str]]]], **options: Any) -> Dict[str, Any]:
+    """What data files hold: :meth:`Trajectories.summary` without the trajectories. With ``stream=True`` they stay on the
+    disk (docs/scale.md): codes, copies, angles, smooth states and the order are looked for in a sample (``search_rows``),
+    realisations and hashes are not told. Other options are those of :func:`read_csv`, and ``scratch``.
+
+    >>> import sock, tempfile, os
+    >>> path = os.path.join(tempfile.mkdtemp(), "d.csv")
+    >>> _ = open(path, "w").write("traj,t,x\\na,0,1.2\\na,0.1,1.25\\nb,0,0.7\\nb,0.1,0.6\\n")
+    >>> sock.info(path, stream=True)["points"]
+    4
+    """
+    _check_options({name: value for name, value in options.items() if name not in ("stream", "scratch", "search_rows")})
+    given: Any = paths
+    several: List[Any] = list(given) if are_names(given) else [given]
+    lost = next((p for p in several if not os.path.exists(p)), several[0])
+    text = ctypes.c_void_p()
+    with Context(options) as c:
+        c.check_reading(c.run(lib.sock_info_files, len(several), path_list(several), c.options, ctypes.byref(text)), lost)
+    said: Dict[str, Any] = json.loads(take_text(text))
+    return said
+
+
 def _read_file(path: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
     out = ctypes.c_void_p()
     with Context(options) as c:

@@ -72,6 +72,22 @@ def test_a_fit_takes_a_folder(files, tmp_path):
     assert models[0].drift([[1.0]]) == models[1].drift([[1.0]])
 
 
+def test_what_files_hold(files, tmp_path):
+    said = sock.info([files / "one.csv", files / "two.csv"])
+    assert said == {**sock.Trajectories([files / "one.csv", files / "two.csv"]).summary(), "source": said["source"]}
+    rng = np.random.default_rng(57)
+    x = np.cumsum(rng.normal(size=(30, 101)), axis=1)
+    np.save(tmp_path / "walks.npy", x[:, :, None])
+    kept = sock.info(tmp_path / "walks.npy", dt=0.1)
+    streamed = sock.info(tmp_path / "walks.npy", dt=0.1, stream=True, search_rows=1000, scratch=str(tmp_path))
+    assert streamed["stream"]["sample_steps"] >= 900 and streamed["groups"] is None
+    assert streamed["points"] == kept["points"] == 3030
+    assert streamed["state"][0]["sd"] == pytest.approx(kept["state"][0]["sd"], rel=1e-12)
+    assert streamed["lag1"] == pytest.approx(kept["lag1"], abs=1e-12)
+    with pytest.raises(sock.UsageError, match="allowed where the data stream: apart"):
+        sock.info(tmp_path / "walks.npy", dt=0.1, stream=True, files="joined")
+
+
 def test_files_stream(files):
     rng = np.random.default_rng(4)
     text = "".join(f"{j},{0.1 * i!r},{float(x)!r}\n" for j in range(12)

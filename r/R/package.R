@@ -87,6 +87,12 @@ sock_convert <- function(files, folder, single = FALSE, ...) {
   invisible(folder)
 }
 
+# What data files hold, as sock info --json prints: a list. stream = TRUE: they stay on the disk (docs/scale.md).
+sock_info <- function(files, ...) {
+  o <- options_of(list(...))
+  json_read(.Call(C_info_files, path.expand(files), o$keys, o$values))
+}
+
 new_data <- function(pointer) {
   counts <- .Call(C_data_counts, pointer)
   structure(list(pointer = pointer, d = counts[1], trajectories = counts[2], points = counts[3], intervals = counts[4],

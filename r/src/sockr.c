@@ -32,6 +32,7 @@
     X(sock_option_describe)                                                                                            \
     X(sock_data_read_files)                                                                                            \
     X(sock_data_convert)                                                                                               \
+    X(sock_info_files)                                                                                                 \
     X(sock_data_from_arrays)                                                                                           \
     X(sock_data_free)                                                                                                  \
     X(sock_data_set_time_unit)                                                                                         \
@@ -211,6 +212,25 @@ static SEXP r_data_convert(SEXP paths, SEXP folder, SEXP single, SEXP keys, SEXP
                                       CHAR(STRING_ELT(folder, 0))));
     finish(&c);
     return R_NilValue;
+}
+
+/* The text of sock_info_files. */
+static SEXP r_info_files(SEXP paths, SEXP keys, SEXP values)
+{
+    const char **list = path_list(paths);
+    call c;
+    char *json = NULL;
+    SEXP out = R_NilValue;
+    if (begin(&c, keys, values, Rf_ScalarInteger(0)))
+        good(&c, so.sock_info_files(c.ctx, (size_t)Rf_xlength(paths), list, c.opts, &json));
+    if (json) {
+        out = Rf_mkString(json);
+        so.sock_string_free(json);
+    }
+    PROTECT(out);
+    finish(&c);
+    UNPROTECT(1);
+    return out;
 }
 
 /* x: d x points, as R stores it: point after point. */
@@ -602,37 +622,17 @@ static SEXP r_option_keys(void)
     {                                                                                                                  \
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
-static const R_CallMethodDef entries[] = {ENTRY(open, 1),
-                                          ENTRY(data_read, 3),
-                                          ENTRY(data_convert, 5),
-                                          ENTRY(data_arrays, 6),
-                                          ENTRY(data_counts, 1),
-                                          ENTRY(data_unit, 2),
-                                          ENTRY(data_names, 1),
-                                          ENTRY(data_values, 1),
-                                          ENTRY(data_inputs, 1),
-                                          ENTRY(fit, 4),
-                                          ENTRY(fit_files, 4),
-                                          ENTRY(model_load, 1),
-                                          ENTRY(model_save, 2),
-                                          ENTRY(model_names, 1),
-                                          ENTRY(model_inputs, 1),
-                                          ENTRY(model_order, 1),
-                                          ENTRY(model_has_diffusion, 1),
-                                          ENTRY(model_info, 1),
-                                          ENTRY(field, 5),
-                                          ENTRY(band, 5),
-                                          ENTRY(draw, 3),
-                                          ENTRY(simulate, 11),
-                                          ENTRY(smooth, 2),
-                                          ENTRY(score, 5),
-                                          ENTRY(check, 4),
-                                          ENTRY(evidence, 2),
-                                          ENTRY(explain, 5),
-                                          ENTRY(version, 0),
-                                          ENTRY(blas_remark, 0),
-                                          ENTRY(option_keys, 0),
-                                          {NULL, NULL, 0}};
+static const R_CallMethodDef entries[] = {ENTRY(open, 1),         ENTRY(data_read, 3),   ENTRY(data_convert, 5),
+                                          ENTRY(info_files, 3),   ENTRY(data_arrays, 6), ENTRY(data_counts, 1),
+                                          ENTRY(data_unit, 2),    ENTRY(data_names, 1),  ENTRY(data_values, 1),
+                                          ENTRY(data_inputs, 1),  ENTRY(fit, 4),         ENTRY(fit_files, 4),
+                                          ENTRY(model_load, 1),   ENTRY(model_save, 2),  ENTRY(model_names, 1),
+                                          ENTRY(model_inputs, 1), ENTRY(model_order, 1), ENTRY(model_has_diffusion, 1),
+                                          ENTRY(model_info, 1),   ENTRY(field, 5),       ENTRY(band, 5),
+                                          ENTRY(draw, 3),         ENTRY(simulate, 11),   ENTRY(smooth, 2),
+                                          ENTRY(score, 5),        ENTRY(check, 4),       ENTRY(evidence, 2),
+                                          ENTRY(explain, 5),      ENTRY(version, 0),     ENTRY(blas_remark, 0),
+                                          ENTRY(option_keys, 0),  {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

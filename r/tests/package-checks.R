@@ -196,6 +196,9 @@ stopifnot(several$points == nrow(frame), several$trajectories == length(unique(f
 sock_convert(parts, made <- tempfile(fileext = ".traj"))
 stopifnot(identical(unclass(sock_data(made))[-1], unclass(several)[-1]))
 
+held <- sock_info(parts, stream = TRUE)
+stopifnot(held$points == nrow(frame), held$trajectories == several$trajectories)
+
 streamed <- sock_fit(parts, stream = TRUE, drift = "linear", diffusion = "linear", threads = 1)
 stopifnot(abs(predict(streamed, 1) - predict(searched, 1)) < 0.05, is.null(streamed$data))
 plan <- tempfile(fileext = ".plan")

@@ -175,7 +175,7 @@ static sock_status options_after(sock_context *ctx, const sock_data *data, const
 
 /* One file after the other, so that only one is in memory. */
 static sock_status add_each(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
-                            sk_folder_writer *writer)
+                            sk_folder_writer *writer, sk_reading *reading)
 {
     sock_options *own = NULL;
     sock_status status = SOCK_OK;
@@ -183,6 +183,7 @@ static sock_status add_each(sock_context *ctx, size_t count, const char *const *
         sock_data *data = NULL;
         status = read_one(ctx, path[i], own ? own : opts, &data);
         if (status >= 0) status = sk_folder_add(ctx, writer, data);
+        if (status >= 0 && reading) status = sk_reading_add(ctx, data, reading);
         if (status >= 0 && !own && !ends_in(path[i], ".npy")) status = options_after(ctx, data, opts, &own);
         sock_data_free(data);
     }
@@ -191,22 +192,23 @@ static sock_status add_each(sock_context *ctx, size_t count, const char *const *
 }
 
 static sock_status add_joined(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
-                              sk_folder_writer *writer)
+                              sk_folder_writer *writer, sk_reading *reading)
 {
     sock_data *data = NULL;
     SK_TRY(read_several(ctx, count, path, opts, &data));
-    const sock_status status = sk_folder_add(ctx, writer, data);
+    sock_status status = sk_folder_add(ctx, writer, data);
+    if (status >= 0 && reading) status = sk_reading_add(ctx, data, reading);
     sock_data_free(data);
     return status;
 }
 
 sock_status sk_files_to_folder(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
-                               bool single, bool durable, const char *folder)
+                               bool single, bool durable, const char *folder, sk_reading *reading)
 {
     sk_folder_writer *writer = NULL;
     SK_TRY(sk_folder_create(ctx, folder, single, &writer));
     const bool joined = count > 1 && are_joined(opts);
-    const sock_status status = (joined ? add_joined : add_each)(ctx, count, path, opts, writer);
+    const sock_status status = (joined ? add_joined : add_each)(ctx, count, path, opts, writer, reading);
     if (status >= 0) return sk_folder_commit(ctx, writer, durable);
     sk_folder_abandon(writer);
     return status;
@@ -219,5 +221,5 @@ sock_status sock_data_convert(sock_context *ctx, size_t count, const char *const
     sk_begin(ctx);
     if (!path || !folder) return sk_fail(ctx, SOCK_EUSAGE, "path and folder must not be NULL");
     SK_TRY(sk_files_check(ctx, count, path));
-    return sk_files_to_folder(ctx, count, path, opts, single != 0, true, folder);
+    return sk_files_to_folder(ctx, count, path, opts, single != 0, true, folder, NULL);
 }

@@ -3,12 +3,6 @@
 
 #include <math.h>
 
-/* Sums over the pairs (u, v). */
-typedef struct pairs {
-    size_t count;
-    double u, v, uu, vv, uv;
-} pairs;
-
 /* The increment of coordinate k over m intervals from point i on, by the root of its length. */
 static double increment(const sock_data *data, size_t i, size_t m, size_t k)
 {
@@ -23,22 +17,22 @@ static double term(const sock_data *data, size_t i, size_t k, sk_lag lag)
 /* Points from the first on that a pair needs. */
 static size_t reach(sk_lag lag) { return lag.second ? 3 : lag.m + lag.gap; }
 
-static bool is_usual(const sk_wild *wild, size_t i, size_t steps)
+static bool is_usual(const bool *skip, size_t i, size_t steps)
 {
-    for (size_t j = i; wild->step && j < i + steps; j++)
-        if (wild->step[j]) return false;
+    for (size_t j = i; skip && j < i + steps; j++)
+        if (skip[j]) return false;
     return true;
 }
 
 /* Two passes: means first, then moments about them. */
-static pairs gather(const sock_data *data, const sk_wild *wild, size_t k, sk_lag lag)
+sk_lag_sums sk_lag_gather(const sock_data *data, const bool *skip, size_t seen, size_t k, sk_lag lag)
 {
-    const size_t far = reach(lag);
-    pairs p = {0};
+    const size_t far = reach(lag), begin = seen > far ? seen - far : 0;
+    sk_lag_sums p = {0};
     for (int pass = 0; pass < 2; pass++) {
         for (size_t j = 0; j < data->trajectories; j++)
-            for (size_t i = data->first[j]; i + far < data->first[j + 1]; i++) {
-                if (!is_usual(wild, i, far)) continue;
+            for (size_t i = data->first[j] + (j == 0 ? begin : 0); i + far < data->first[j + 1]; i++) {
+                if (!is_usual(skip, i, far)) continue;
                 const double u = term(data, i, k, lag), v = term(data, i + lag.gap, k, lag);
                 if (pass == 0) {
                     p.u += u;
@@ -58,14 +52,26 @@ static pairs gather(const sock_data *data, const sk_wild *wild, size_t k, sk_lag
     return p;
 }
 
-double sk_lag_correlation(const sock_data *data, const sk_wild *wild, size_t k, sk_lag lag, const char **reason)
+void sk_lag_join(const sk_lag_sums *part, sk_lag_sums *to)
 {
-    const pairs p = gather(data, wild, k, lag);
-    const double r = p.uv / sqrt(p.uu) / sqrt(p.vv);
+    if (!part->count) return;
+    const double n = (double)(part->count + to->count), share = (double)part->count / n;
+    const double du = part->u - to->u, dv = part->v - to->v, weight = (double)to->count * share;
+    to->uu += part->uu + du * du * weight;
+    to->vv += part->vv + dv * dv * weight;
+    to->uv += part->uv + du * dv * weight;
+    to->u += du * share;
+    to->v += dv * share;
+    to->count += part->count;
+}
+
+double sk_lag_of(const sk_lag_sums *p, const char **reason)
+{
+    const double r = p->uv / sqrt(p->uu) / sqrt(p->vv);
     *reason = NULL;
-    if (p.count < 3)
+    if (p->count < 3)
         *reason = "fewer than 3 pairs of neighbouring intervals";
-    else if (p.uu == 0 || p.vv == 0)
+    else if (p->uu == 0 || p->vv == 0)
         *reason = "the increments do not vary";
     else if (!isfinite(r))
         *reason = "the increments are too large or too small to square";

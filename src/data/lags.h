@@ -11,7 +11,7 @@
 #ifndef SK_LAGS_H
 #define SK_LAGS_H
 
-#include "data/wild.h"
+#include "data/data.h"
 
 /* Which correlation: of increments over m steps, the second one `gap` steps later; or of second differences. */
 typedef struct sk_lag {
@@ -19,7 +19,18 @@ typedef struct sk_lag {
     bool second;
 } sk_lag;
 
-/* Of state k, wild steps left out; NaN, and why (static text). */
-double sk_lag_correlation(const sock_data *data, const sk_wild *wild, size_t k, sk_lag lag, const char **reason);
+/* Sums over pairs of increments (u, v). */
+typedef struct sk_lag_sums {
+    size_t count;
+    double u, v, uu, vv, uv; /* means; moments about them */
+} sk_lag_sums;
+
+/* Over the pairs of state k without a step of skip (points, or NULL). seen: so many points of the first trajectory are
+ * there for pairs that end behind them. join: += those of other pairs. */
+sk_lag_sums sk_lag_gather(const sock_data *data, const bool *skip, size_t seen, size_t k, sk_lag lag);
+void sk_lag_join(const sk_lag_sums *part, sk_lag_sums *to);
+
+/* Their correlation; NaN, and why (static text). */
+double sk_lag_of(const sk_lag_sums *sums, const char **reason);
 
 #endif

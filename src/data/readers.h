@@ -33,11 +33,25 @@ sock_status sk_points_parse(sock_context *ctx, const char *source, const char *t
  * (columns by name), time (a name), grouping. */
 sock_status sk_folder_rows(sock_context *ctx, const char *path, const sock_options *opts, sk_rows *rows);
 
+/* ---- What was read ---- */
+
+/* What several data sets of the same states say of how they were read, as sock_data does of one. */
+typedef struct sk_reading {
+    size_t rows, missing, thinned, unsorted, unsorted_at, columns;
+    size_t *missing_in; /* columns + 1 */
+    sk_ignored *ignored;
+    size_t ignored_count;
+    char *time;
+    const char *unit;
+} sk_reading;
+sock_status sk_reading_add(sock_context *ctx, const sock_data *data, sk_reading *to);
+void sk_reading_clear(sk_reading *reading);
+
 /* ---- Several files as one ---- */
 
-/* As sock_data_convert; durable: its bytes are on the disk at the end. */
+/* As sock_data_convert; durable: its bytes are on the disk at the end. reading: += what was read; may be NULL. */
 sock_status sk_files_to_folder(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
-                               bool single, bool durable, const char *folder);
+                               bool single, bool durable, const char *folder, sk_reading *reading);
 
 /* Names of all files so far. joined: trajectories and groups of the same name are one; else names are a file's own. */
 typedef struct sk_joining {

@@ -5,7 +5,6 @@
 
 #include "base/comm.h"
 #include "base/temporary.h"
-#include "readers.h"
 #include "trajfolder.h"
 
 #include <errno.h>
@@ -29,6 +28,7 @@ typedef struct part {
 typedef struct made {
     char *folder, *data;
     int held;
+    sk_reading reading; /* of the file */
 } made;
 
 struct sk_source {
@@ -51,6 +51,7 @@ static void remove_made(made *m)
         rmdir(m->folder);
         close(m->held);
     }
+    sk_reading_clear(&m->reading);
     sk_free(m->data);
     sk_free(m->folder);
 }
@@ -72,6 +73,23 @@ void sk_source_free(sk_source *s)
 
 size_t sk_source_trajectories(const sk_source *s) { return s->trajectories; }
 const char *sk_source_name(const sk_source *s) { return s->name; }
+
+size_t sk_source_rows(const sk_source *s)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < s->parts; i++) {
+        const part *p = &s->part[i];
+        rows += s->made[i].data ? s->made[i].reading.rows : p->first[p->folder.trajectories];
+    }
+    return rows;
+}
+
+const sk_reading *sk_source_reading(const sk_source *s, size_t i)
+{
+    return s->made[i].data ? &s->made[i].reading : NULL;
+}
+
+size_t sk_source_parts(const sk_source *s) { return s->parts; }
 
 /* ---- Opening ---- */
 
@@ -132,7 +150,7 @@ static sock_status make_folder(sock_context *ctx, const char *path, const sock_o
 {
     SK_TRY(make_scratch(ctx, scratch, m));
     m->data = sk_format(ctx, "%s/data", m->folder);
-    return m->data ? sk_files_to_folder(ctx, 1, &path, opts, false, false, m->data) : SOCK_ENOMEM;
+    return m->data ? sk_files_to_folder(ctx, 1, &path, opts, false, false, m->data, &m->reading) : SOCK_ENOMEM;
 }
 
 static sock_status open_part(sock_context *ctx, sk_source *s, size_t i, const char *path)
@@ -305,6 +323,7 @@ static sock_status work_on(sock_context *ctx, const sk_source *s, const part *p,
                     "%s: trajectory %zu, point %zu: the times of a long trajectory must rise; sock convert sorts them",
                     s->name, p->before + r->first, chunk.data->unsorted_at));
     chunk.goes_on = piece && r->end < p->first[r->first + 1];
+    chunk.part = (size_t)(p - s->part);
     chunk.before = (r->begin - SK_MIN(r->begin, p->first[r->first])) / s->every;
     SK_GO(number_trajectories(ctx, chunk.data, &chunk.trajectory));
     SK_GO(find_turns(ctx, p, r, &chunk));

@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 #include "data.h"
+#include "readers.h"
 
 typedef struct sk_source sk_source;
 
@@ -14,6 +15,7 @@ typedef struct sk_chunk {
     size_t *trajectory; /* of each of its trajectories: the number among all */
     size_t before;      /* steps of the first trajectory that earlier pieces held */
     bool goes_on;       /* its last one does, in the next chunk */
+    size_t part;        /* the file that it is of */
     size_t *turn;       /* of each of its trajectories: see sk_source_turns */
 } sk_chunk;
 
@@ -24,6 +26,11 @@ void sk_source_free(sk_source *source);
 
 size_t sk_source_trajectories(const sk_source *source);
 const char *sk_source_name(const sk_source *source);
+
+/* Files; of file i that is no folder, how it was read, else NULL; rows of all files. */
+size_t sk_source_parts(const sk_source *source);
+const sk_reading *sk_source_reading(const sk_source *source, size_t i);
+size_t sk_source_rows(const sk_source *source);
 
 /* Trajectories, and pieces of long ones, come in so many turns, which rise: those that begin in the same SK_CHUNK
  * points of all data have one turn, in which files they may be. Of several processes (base/comm.h) each has every so

@@ -1,5 +1,7 @@
 /* summary.c - what a data set holds, as one JSON object: what was read and dropped, counts, steps, ranges, and the
  * correlations of increments (lags.h). */
+#include "summary.h"
+
 #include "courses.h"
 #include "dates.h"
 #include "grouping.h"
@@ -39,6 +41,13 @@ static void append(json_t *list, json_t *value, bool *failed)
 
 /* ---- Counts ---- */
 
+json_t *sk_summary_names(sock_context *ctx, size_t d, char *const *name, bool *failed)
+{
+    json_t *names = json_array();
+    for (size_t k = 0; k < d; k++) append(names, text(ctx, name[k]), failed);
+    return names;
+}
+
 static void put_counts(sock_context *ctx, json_t *object, const sock_data *data, bool *failed)
 {
     size_t least = data->trajectories, most = 0;
@@ -55,36 +64,51 @@ static void put_counts(sock_context *ctx, json_t *object, const sock_data *data,
     put(object, "points", count(data->points), failed);
     put(object, "intervals", count(sk_data_intervals(data)), failed);
     put(object, "steps", count(data->points - data->trajectories), failed);
-    json_t *names = json_array();
-    for (size_t k = 0; k < data->d; k++) append(names, text(ctx, data->state[k]), failed);
-    put(object, "names", names, failed);
+    put(object, "names", sk_summary_names(ctx, data->d, data->state, failed), failed);
 }
 
-static void put_dropped(sock_context *ctx, json_t *object, const sock_data *data, bool *failed)
+static json_t *ignored_columns(sock_context *ctx, size_t columns, const sk_ignored *column, bool *failed)
 {
-    json_t *ignored = json_array();
-    for (size_t i = 0; i < data->ignored_count; i++) {
-        json_t *column = json_object();
-        put(column, "name", text(ctx, data->ignored[i].name), failed);
-        put(column, "reason", text(ctx, data->ignored[i].why), failed);
-        append(ignored, column, failed);
+    json_t *list = json_array();
+    for (size_t i = 0; i < columns; i++) {
+        json_t *one = json_object();
+        put(one, "name", text(ctx, column[i].name), failed);
+        put(one, "reason", text(ctx, column[i].why), failed);
+        append(list, one, failed);
     }
+    return list;
+}
+
+void sk_summary_dropped(sock_context *ctx, json_t *object, const sk_reading *r, char *const *name, size_t empty,
+                        size_t single, bool *failed)
+{
     json_t *lacking = json_object();
-    for (size_t k = 0; data->missing_in && k <= data->d + data->inputs - data->timed; k++) {
-        const char *name = k == 0 ? data->time : k <= data->d ? data->state[k - 1] : data->input[k - 1 - data->d];
-        if (data->missing_in[k]) put(lacking, name, count(data->missing_in[k]), failed);
-    }
+    for (size_t k = 0; r->missing_in && k <= r->columns; k++)
+        if (r->missing_in[k]) put(lacking, k ? name[k - 1] : r->time, count(r->missing_in[k]), failed);
     json_t *dropped = json_object();
     put(dropped, "missing_values", lacking, failed);
-    put(dropped, "missing_points", count(data->missing), failed);
-    put(dropped, "thinned_points", count(data->thinned), failed);
-    put(dropped, "empty_trajectories", count(data->empty), failed);
-    put(dropped, "single_point_trajectories", count(data->single), failed);
-    put(dropped, "ignored_columns", ignored, failed);
-    put(object, "rows_read", count(data->rows_read), failed);
+    put(dropped, "missing_points", count(r->missing), failed);
+    put(dropped, "thinned_points", count(r->thinned), failed);
+    put(dropped, "empty_trajectories", count(empty), failed);
+    put(dropped, "single_point_trajectories", count(single), failed);
+    put(dropped, "ignored_columns", ignored_columns(ctx, r->ignored_count, r->ignored, failed), failed);
+    put(object, "rows_read", count(r->rows), failed);
     put(object, "dropped", dropped, failed);
-    put(object, "sorted_rows", count(data->unsorted), failed);
-    if (data->unsorted) put(object, "sorted_first", count(data->unsorted_at), failed);
+    put(object, "sorted_rows", count(r->unsorted), failed);
+    if (r->unsorted) put(object, "sorted_first", count(r->unsorted_at), failed);
+}
+
+static sock_status put_dropped(sock_context *ctx, json_t *object, const sock_data *data, bool *failed)
+{
+    sk_reading reading = {0};
+    char **name = sk_alloc(ctx, data->d + data->inputs, sizeof *name);
+    sock_status status = name ? sk_reading_add(ctx, data, &reading) : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < data->d + data->inputs; k++)
+        name[k] = k < data->d ? data->state[k] : data->input[k - data->d];
+    if (status >= 0) sk_summary_dropped(ctx, object, &reading, name, data->empty, data->single, failed);
+    sk_reading_clear(&reading);
+    sk_free(name);
+    return status;
 }
 
 /* ---- Times ---- */
@@ -119,96 +143,130 @@ static void put_dates(json_t *object, const char *unit, double low, double high,
     put(object, "dates", json_pack("{s:s, s:s}", "first", first, "last", last), failed);
 }
 
+void sk_summary_times(sock_context *ctx, json_t *object, const char *name, const char *unit, const sk_times *times,
+                      bool *failed)
+{
+    json_t *steps = json_null();
+    if (times->steps) {
+        steps = json_object();
+        put(steps, "min", number(times->least), failed);
+        put(steps, "median", number(times->median), failed);
+        put(steps, "max", number(times->most), failed);
+    }
+    put(object, "time_name", text(ctx, name), failed);
+    if (unit) put_dates(object, unit, times->low, times->high, failed);
+    put(object, "time_step", steps, failed);
+    json_t *range = json_object();
+    put(range, "min", number(times->low), failed);
+    put(range, "max", number(times->high), failed);
+    put(object, "time_range", range, failed);
+}
+
 static sock_status put_times(sock_context *ctx, json_t *object, const sock_data *data, bool *failed)
 {
-    size_t n = sk_data_intervals(data);
-    double *step = sorted_steps(ctx, data, n), low = data->t[0], high = data->t[0];
+    const size_t n = sk_data_intervals(data);
+    double *step = sorted_steps(ctx, data, n);
     if (!step) return SOCK_ENOMEM;
-    json_t *steps = json_null();
+    sk_times times = {.steps = n, .low = data->t[0], .high = data->t[0]};
     if (n) {
-        steps = json_object();
-        put(steps, "min", number(step[0]), failed);
-        put(steps, "median", number(0.5 * (step[(n - 1) / 2] + step[n / 2])), failed);
-        put(steps, "max", number(step[n - 1]), failed);
+        times.least = step[0];
+        times.median = 0.5 * (step[(n - 1) / 2] + step[n / 2]);
+        times.most = step[n - 1];
     }
     sk_free(step);
     for (size_t i = 1; i < data->points; i++) {
-        low = fmin(low, data->t[i]);
-        high = fmax(high, data->t[i]);
+        times.low = fmin(times.low, data->t[i]);
+        times.high = fmax(times.high, data->t[i]);
     }
-    put(object, "time_name", text(ctx, data->time), failed);
-    if (data->unit) put_dates(object, data->unit, low, high, failed);
-    put(object, "time_step", steps, failed);
-    json_t *range = json_object();
-    put(range, "min", number(low), failed);
-    put(range, "max", number(high), failed);
-    put(object, "time_range", range, failed);
+    sk_summary_times(ctx, object, data->time, data->unit, &times, failed);
     return SOCK_OK;
 }
 
 /* ---- States ---- */
 
-static json_t *state_range(const sock_data *data, size_t k, bool *failed)
+static json_t *range_object(size_t points, const sk_range *r, bool *failed)
 {
-    const double *x = data->x + k;
-    double low = x[0], high = x[0], sum = 0, squares = 0;
-    for (size_t i = 0; i < data->points; i++) {
-        double value = x[i * data->d];
-        low = fmin(low, value);
-        high = fmax(high, value);
-        sum += value / (double)data->points; /* divided first: the sum itself might be too large */
-    }
-    sum = fmin(fmax(sum, low), high); /* against rounding: a column that never changes has sd 0 */
-    for (size_t i = 0; i < data->points; i++) squares += (x[i * data->d] - sum) * (x[i * data->d] - sum);
     json_t *range = json_object();
-    put(range, "min", number(low), failed);
-    put(range, "max", number(high), failed);
-    put(range, "mean", number(sum), failed);
-    put(range, "sd", data->points > 1 ? number(sqrt(squares / (double)(data->points - 1))) : json_null(), failed);
+    put(range, "min", number(r->low), failed);
+    put(range, "max", number(r->high), failed);
+    put(range, "mean", number(r->mean), failed);
+    put(range, "sd", points > 1 ? number(sqrt(r->squares / (double)(points - 1))) : json_null(), failed);
     return range;
 }
 
-static void put_correlation(const sock_data *data, const sk_wild *wild, size_t k, sk_lag lag, json_t *values,
-                            bool *failed)
+sk_range sk_range_of(size_t points, const double *x, size_t stride)
 {
-    const char *reason;
-    const double r = sk_lag_correlation(data, wild, k, lag, &reason);
-    append(values, reason ? json_null() : number(r), failed);
+    sk_range r = {x[0], x[0], 0, 0};
+    for (size_t i = 0; i < points; i++) {
+        const double value = x[i * stride];
+        r.low = fmin(r.low, value);
+        r.high = fmax(r.high, value);
+        r.mean += value / (double)points; /* divided first: the sum itself might be too large */
+    }
+    r.mean = fmin(fmax(r.mean, r.low), r.high); /* against rounding: a column that never changes has sd 0 */
+    for (size_t i = 0; i < points; i++) r.squares += (x[i * stride] - r.mean) * (x[i * stride] - r.mean);
+    return r;
 }
 
-/* Correlations of neighbouring increments over 2, 4, 8.. steps. */
-static json_t *thinned_lags(const sock_data *data, const sk_wild *wild, size_t k, bool *failed)
+sk_lag sk_summary_lag(size_t i)
 {
-    json_t *values = json_array();
-    for (size_t m = 2; m <= SK_THIN_MOST; m *= 2) put_correlation(data, wild, k, (sk_lag){m, m, false}, values, failed);
-    return values;
+    if (i < SK_SUMMARY_PLAIN) return (sk_lag[]){{1, 1, false}, {1, 2, false}, {1, 1, true}}[i];
+    const size_t m = (size_t)2 << (i - SK_SUMMARY_PLAIN);
+    return (sk_lag){m, m, false};
 }
 
-static void put_states(json_t *object, const sock_data *data, const sk_wild *wild, bool *failed)
+size_t sk_summary_lags(void)
 {
-    json_t *ranges = json_array(), *values = json_array(), *reasons = json_array(), *two = json_array();
-    json_t *second = json_array(), *thinned = json_array();
-    for (size_t k = 0; k < data->d; k++) {
-        const char *reason;
-        const double r = sk_lag_correlation(data, wild, k, (sk_lag){1, 1, false}, &reason);
-        append(ranges, state_range(data, k, failed), failed);
-        append(values, reason ? json_null() : number(r), failed);
-        append(reasons, reason ? json_string(reason) : json_null(), failed);
-        put_correlation(data, wild, k, (sk_lag){1, 2, false}, two, failed);
-        put_correlation(data, wild, k, (sk_lag){1, 1, true}, second, failed);
-        append(thinned, thinned_lags(data, wild, k, failed), failed);
+    size_t count = SK_SUMMARY_PLAIN;
+    for (size_t m = 2; m <= SK_THIN_MOST; m *= 2) count++;
+    return count;
+}
+
+void sk_summary_states(json_t *object, size_t points, size_t d, const sk_range *range, const sk_lag_sums *sums,
+                       bool *failed)
+{
+    const size_t lags = sk_summary_lags();
+    static const char *const key[SK_SUMMARY_PLAIN] = {"lag1", "lag2", "second_differences"};
+    json_t *ranges = json_array(), *reasons = json_array(), *plain[SK_SUMMARY_PLAIN], *thinned = json_array();
+    for (size_t i = 0; i < SK_SUMMARY_PLAIN; i++) plain[i] = json_array();
+    for (size_t k = 0; k < d; k++) {
+        json_t *values = json_array();
+        append(ranges, range_object(points, &range[k], failed), failed);
+        for (size_t i = 0; i < lags; i++) {
+            const char *reason;
+            const double r = sk_lag_of(&sums[k * lags + i], &reason);
+            append(i < SK_SUMMARY_PLAIN ? plain[i] : values, reason ? json_null() : number(r), failed);
+            if (i == 0) append(reasons, reason ? json_string(reason) : json_null(), failed);
+        }
+        append(thinned, values, failed);
     }
     put(object, "state", ranges, failed);
-    put(object, "lag1", values, failed);
+    put(object, "lag1", plain[0], failed);
     put(object, "lag1_reason", reasons, failed);
-    put(object, "lag2", two, failed);
-    put(object, "second_differences", second, failed);
+    for (size_t i = 1; i < SK_SUMMARY_PLAIN; i++) put(object, key[i], plain[i], failed);
     put(object, "lag1_thinned", thinned, failed);
+}
+
+static sock_status put_states(sock_context *ctx, json_t *object, const sock_data *data, const sk_wild *wild,
+                              bool *failed)
+{
+    const size_t lags = sk_summary_lags();
+    sk_range *range = sk_alloc(ctx, data->d, sizeof *range);
+    sk_lag_sums *sums = sk_alloc(ctx, data->d * lags, sizeof *sums);
+    for (size_t k = 0; range && sums && k < data->d; k++) {
+        range[k] = sk_range_of(data->points, data->x + k, data->d);
+        for (size_t i = 0; i < lags; i++) sums[k * lags + i] = sk_lag_gather(data, wild->step, 0, k, sk_summary_lag(i));
+    }
+    const sock_status status = range && sums ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) sk_summary_states(object, data->points, data->d, range, sums, failed);
+    sk_free(range);
+    sk_free(sums);
+    return status;
 }
 
 /* ---- Wild values ---- */
 
-static json_t *wild_step(sock_context *ctx, const sock_data *data, const sk_wild_step *step, bool *failed)
+json_t *sk_summary_wild_step(sock_context *ctx, const sock_data *data, const sk_wild_step *step, bool *failed)
 {
     const double *x = data->x + step->point * data->d + step->state;
     size_t j = 0;
@@ -223,14 +281,11 @@ static json_t *wild_step(sock_context *ctx, const sock_data *data, const sk_wild
     return one;
 }
 
-static sock_status put_wild(sock_context *ctx, json_t *object, const sock_data *data, const sk_wild *wild, bool *failed)
+sock_status sk_summary_codes(sock_context *ctx, json_t *object, const sock_data *data, bool *failed)
 {
     sk_code_list codes = {0};
-    json_t *steps = json_array(), *values = json_array();
-    for (size_t i = 0; i < wild->named; i++) append(steps, wild_step(ctx, data, &wild->name[i], failed), failed);
-    put(object, "wild_steps", count(wild->count), failed);
-    put(object, "wild", steps, failed);
-    sock_status status = sk_codes_find(ctx, data, &codes);
+    json_t *values = json_array();
+    const sock_status status = sk_codes_find(ctx, data, &codes);
     for (size_t i = 0; i < codes.count; i++) {
         json_t *one = json_object();
         put(one, "state", text(ctx, sk_code_column(data, &codes.code[i])), failed);
@@ -243,13 +298,21 @@ static sock_status put_wild(sock_context *ctx, json_t *object, const sock_data *
     return status;
 }
 
+static void put_wild(sock_context *ctx, json_t *object, const sock_data *data, const sk_wild *wild, bool *failed)
+{
+    json_t *steps = json_array();
+    for (size_t i = 0; i < wild->named; i++)
+        append(steps, sk_summary_wild_step(ctx, data, &wild->name[i], failed), failed);
+    put(object, "wild_steps", count(wild->count), failed);
+    put(object, "wild", steps, failed);
+}
+
 /* States that are no processes of their own. */
-static sock_status put_courses(sock_context *ctx, json_t *object, const sock_data *data, const sk_wild *wild,
-                               bool *failed)
+sock_status sk_summary_courses(sock_context *ctx, json_t *object, const sock_data *data, const bool *skip, bool *failed)
 {
     sk_courses courses;
     json_t *list = json_array();
-    const sock_status status = sk_courses_find(ctx, data, wild->step, &courses);
+    const sock_status status = sk_courses_find(ctx, data, skip, &courses);
     for (size_t i = 0; i < courses.count; i++) append(list, text(ctx, courses.text[i]), failed);
     put(object, "followers", list, failed);
     list = json_array();
@@ -260,35 +323,46 @@ static sock_status put_courses(sock_context *ctx, json_t *object, const sock_dat
     return status;
 }
 
+/* ---- The whole ---- */
+
+sock_status sk_summary_reserve(sock_context *ctx, size_t d)
+{
+    return sk_reserve(ctx, (1024 + 512 * SK_CODES) * d + 1024 * SK_WILD_TOLD + SK_JSON_SMALL);
+}
+
+sock_status sk_summary_write(sock_context *ctx, const json_t *object, bool failed, char **json)
+{
+    char *dumped = failed ? NULL : json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(2));
+    char *copy = dumped ? sk_strdup(ctx, dumped) : NULL;
+    free(dumped);
+    if (!copy) return sk_fail(ctx, SOCK_ENOMEM, "out of memory while the summary was written");
+    *json = copy;
+    return SOCK_OK;
+}
+
 sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **json)
 {
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     if (!data || !json) return sk_fail(ctx, SOCK_EUSAGE, "data and json must not be NULL");
-    SK_TRY(sk_reserve(ctx, (1024 + 512 * SK_CODES) * data->d + 1024 * SK_WILD_TOLD + SK_JSON_SMALL));
+    SK_TRY(sk_summary_reserve(ctx, data->d));
     bool failed = false;
     json_t *object = json_object();
     sk_wild wild = {0};
-    char *dumped = NULL, *copy = NULL;
     sock_status status = SOCK_OK;
     put_counts(ctx, object, data, &failed);
     SK_GO(put_times(ctx, object, data, &failed));
     SK_GO(sk_wild_find(ctx, data, &wild));
-    put_states(object, data, &wild, &failed);
-    SK_GO(put_wild(ctx, object, data, &wild, &failed));
-    SK_GO(put_courses(ctx, object, data, &wild, &failed));
-    put_dropped(ctx, object, data, &failed);
+    SK_GO(put_states(ctx, object, data, &wild, &failed));
+    put_wild(ctx, object, data, &wild, &failed);
+    SK_GO(sk_summary_codes(ctx, object, data, &failed));
+    SK_GO(sk_summary_courses(ctx, object, data, wild.step, &failed));
+    SK_GO(put_dropped(ctx, object, data, &failed));
     put(object, "hash", json_sprintf("%016llx", (unsigned long long)data->hash), &failed);
     put(object, "states_hash", json_sprintf("%016llx", (unsigned long long)sk_data_states_hash(data)), &failed);
-    if (!failed) dumped = json_dumps(object, JSON_REAL_PRECISION(17) | JSON_INDENT(2));
-    copy = dumped ? sk_strdup(ctx, dumped) : NULL;
-    if (copy)
-        *json = copy;
-    else
-        status = sk_fail(ctx, SOCK_ENOMEM, "out of memory while the summary was written");
+    status = sk_summary_write(ctx, object, failed, json);
 out:
     sk_wild_clear(&wild);
-    free(dumped);
     json_decref(object);
     return status;
 }
