@@ -89,15 +89,22 @@ static void prop_lags__of_processes_that_are_known(void **state)
 
 static void test_lags__what_they_say(void **state)
 {
-    const double gone[] = {0.4, 0.2, 0.01}, stays[] = {0.4, 0.4, 0.4};
+    const double gone[] = {0.4, 0.2, 0.01}, stays[] = {0.4, 0.4, 0.4}, pulled[] = {-0.44, -0.49, -0.5},
+                 spots[] = {-0.38, -0.28, 0.1};
     const struct {
         sk_lags lags;
         double n;
         sk_lag_kind kind;
     } cases[] = {{{0.05, 0, -0.5, 0, NULL}, 3000, SK_LAG_DIFFUSION},
+                 {{-0.4, -0.04, -0.5, 0, NULL}, 99, SK_LAG_EITHER}, /* the Nile: near 0 it is not */
+                 {{0.29, 0.39, -0.5, 0, NULL}, 22, SK_LAG_FEW},
+                 {{-0.2, 0, -0.5, 0, NULL}, 100, SK_LAG_FEW},
+                 {{-0.02, -0.95, -0.5, 0, NULL}, 106, SK_LAG_CYCLE}, /* quarters of a year */
                  {{-0.33, 0, -0.6, 0, NULL}, 3000, SK_LAG_NOISE},
                  {{-0.316, -0.116, -0.55, 0, NULL}, 3000, SK_LAG_LONG},
-                 {{-0.14, -0.31, -0.5, 0, NULL}, 1200, SK_LAG_LONG},     /* rotation */
+                 {{-0.14, -0.31, -0.5, 0, NULL}, 1200, SK_LAG_LONG}, /* rotation */
+                 {{-0.316, -0.116, -0.55, 3, pulled}, 3000, SK_LAG_LONG},
+                 {{-0.3, -0.1, -0.5, 3, spots}, 3176, SK_LAG_FAST},      /* a slow cycle under noise with a memory */
                  {{-0.5, 0, -0.66, 0, NULL}, 3000, SK_LAG_EITHER},       /* independent observations */
                  {{-0.316, -0.116, -0.55, 0, NULL}, 300, SK_LAG_EITHER}, /* too few */
                  {{0.9, 0.8, 0.2, 3, stays}, 3000, SK_LAG_INERTIA},
@@ -105,8 +112,8 @@ static void test_lags__what_they_say(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(sk_lags_say(&cases[i].lags, cases[i].n), cases[i].kind);
-    assert_int_equal(sk_lags_end(&cases[7].lags, 3000), 8);
-    assert_int_equal(sk_lags_end(&cases[6].lags, 3000), 0);
+    assert_int_equal(sk_lags_end(&cases[13].lags, 3000), 8);
+    assert_int_equal(sk_lags_end(&cases[12].lags, 3000), 0);
     for (int kind = 0; kind < SK_LAG_KINDS; kind++) assert_non_null(sk_lag_words((sk_lag_kind)kind));
 }
 

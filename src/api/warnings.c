@@ -108,8 +108,12 @@ sk_warning_code sk_warn_lag1(double correlation, double n)
 
 static const char *const lag_words[SK_LAG_KINDS] = {
     [SK_LAG_DIFFUSION] = "near 0, as for a diffusion seen without noise",
+    [SK_LAG_FEW] = "not told from 0 by so few steps",
+    [SK_LAG_CYCLE] = "near 0, but not at lag 2: a cycle or a season of a few steps, or a hidden state",
     [SK_LAG_NOISE] = "below 0, gone at lag 2: measurement noise",
     [SK_LAG_LONG] = "below 0, also at lag 2: the steps are long against the dynamics",
+    [SK_LAG_FAST] = "below 0, also at lag 2, but not over longer steps: noise with a memory, or a fast part of the "
+                    "dynamics that the steps are long against",
     [SK_LAG_EITHER] = "below 0: measurement noise, or steps as long as the memory of the process",
     [SK_LAG_INERTIA] = "above 0, and smooth: the path has inertia, a velocity that is not among the states",
     [SK_LAG_SMOOTH] = "above 0, and smooth: the drift is large against the noise",
@@ -117,14 +121,25 @@ static const char *const lag_words[SK_LAG_KINDS] = {
 
 const char *sk_lag_words(sk_lag_kind kind) { return lag_words[kind]; }
 
+/* Over longer steps a pull back takes the correlation on to -1/2; a slow part beside it brings it back to 0. */
+static bool comes_back(const sk_lags *lags, double n)
+{
+    for (size_t i = 0, m = 2; i < lags->thinnings; i++, m *= 2)
+        if (lags->thinned[i] > 0.5 * lags->one + SK_LAG2_ERRORS / sqrt(n / (double)m)) return true;
+    return false;
+}
+
 /* A pull back by rho a step gives -(1 - rho) / 2 at lag 1 and rho times this at lag 2; noise gives 0 there. */
 sk_lag_kind sk_lags_say(const sk_lags *lags, double n)
 {
-    const sk_warning_code sign = sk_warn_lag1(lags->one, n);
     const double expected = lags->one * fmax(1 + 2 * lags->one, 0);
-    if (sign == SK_WARN_NONE) return SK_LAG_DIFFUSION;
-    if (sign == SK_WARN_MEMORY) return lags->second > SK_SECOND_INERTIA ? SK_LAG_INERTIA : SK_LAG_MEMORY;
-    if (lags->two < -SK_LAG2_ERRORS / sqrt(n) && lags->two < expected / 2) return SK_LAG_LONG;
+    if (!(fabs(lags->one) > fmax(SK_LAG1_LEAST, SK_LAG1_TOLD / sqrt(n)))) {
+        if (fabs(lags->two) > fmax(SK_LAG1_LEAST, SK_LAG2_ERRORS / sqrt(n))) return SK_LAG_CYCLE;
+        return fabs(lags->one) > SK_LAG1_LEAST ? SK_LAG_FEW : SK_LAG_DIFFUSION;
+    }
+    if (lags->one > 0) return lags->second > SK_SECOND_INERTIA ? SK_LAG_INERTIA : SK_LAG_MEMORY;
+    if (lags->two < -SK_LAG2_ERRORS / sqrt(n) && lags->two < expected / 2)
+        return comes_back(lags, n) ? SK_LAG_FAST : SK_LAG_LONG;
     if (!(fabs(expected) > SK_LAG2_ERRORS / sqrt(n))) return SK_LAG_EITHER;
     return lags->two > expected / 2 ? SK_LAG_NOISE : SK_LAG_EITHER;
 }

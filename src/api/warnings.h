@@ -57,8 +57,11 @@ sk_warning_code sk_warn_lag1(double correlation, double n);
  * 1, and at lag 1 over 2, 4, 8.. steps (NaN: not known). See data/lags.h. */
 typedef enum sk_lag_kind {
     SK_LAG_DIFFUSION,
+    SK_LAG_FEW,   /* perhaps not */
+    SK_LAG_CYCLE, /* 0 at lag 1 alone */
     SK_LAG_NOISE,
     SK_LAG_LONG,    /* steps long against the dynamics */
+    SK_LAG_FAST,    /* against a part of them, or noise has a memory */
     SK_LAG_EITHER,  /* noise or long steps: independent observations look alike */
     SK_LAG_INERTIA, /* the path has a velocity */
     SK_LAG_SMOOTH,  /* it is smooth, but the states say how it goes on */

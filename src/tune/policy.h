@@ -442,6 +442,7 @@
 
 #define SK_LAG1_LEAST 0.1      /* a smaller correlation of neighbouring residuals has no consequence */
 #define SK_LAG1_ERRORS 4.0     /* and is chance up to so many 1/sqrt(n): fits are many, residuals not quite normal */
+#define SK_LAG1_TOLD 3.0       /* of the data's own increments: by so many 1/sqrt(n) it is told */
 #define SK_LAG1_DEVIATIONS 5.0 /* residuals are cut there: one wild step is not memory */
 #define SK_LAG1_PAIRS 20       /* with fewer a correlation says nothing */
 #define SK_LAG2_ERRORS 4.0     /* by which long steps must differ from noise at lag 2, to be told from it */
