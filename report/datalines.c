@@ -24,7 +24,11 @@ size_t lines_shown(const sock_data *data)
     return trajectories < most ? trajectories : most;
 }
 
-size_t lines_index(const sock_data *data, size_t i) { return i * sock_data_trajectories(data) / lines_shown(data); }
+size_t lines_index(const sock_data *data, size_t i)
+{
+    const size_t shown = lines_shown(data);
+    return shown ? i * sock_data_trajectories(data) / shown : 0;
+}
 
 size_t lines_every(const sock_data *data, size_t length)
 {

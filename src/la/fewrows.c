@@ -31,7 +31,7 @@ INLINE void add_rows(size_t m, size_t deep, const sk_few *f, size_t l)
             weight[i][k] = f->alpha * (f->turned_a ? f->a[(l + k) * f->lda + i] : f->a[i * f->lda + l + k]);
     size_t j = 0;
     for (; j + LANES <= f->n; j += LANES) {
-        lanes row[FOUR], sum;
+        lanes row[FOUR] = {{0}}, sum = {0};
         for (size_t k = 0; k < deep; k++) load(b + k * f->ldb + j, row + k);
         for (size_t i = 0; i < m; i++) {
             load(f->c + i * f->ldc + j, &sum);
@@ -66,7 +66,7 @@ INLINE void dots(size_t m, size_t wide, const sk_few *f, size_t j)
     double rest[MOST][PAIR] = {{0}};
     size_t l = 0;
     for (; l + LANES <= f->k; l += LANES) {
-        lanes right[PAIR], left;
+        lanes right[PAIR] = {{0}}, left = {0};
         for (size_t k = 0; k < wide; k++) load(b + k * f->ldb + l, right + k);
         for (size_t i = 0; i < m; i++) {
             load(f->a + i * f->lda + l, &left);

@@ -337,8 +337,9 @@ static sock_status doubt_bounds(sk_search *s, sk_field_trials *t, sk_trial **lis
     if (vanishes) return SOCK_OK;
     t->best = lead;
     for (size_t i = 0; i < t->count; i++) {
-        if (t->trial[i] && sk_kernel_is_bounded(t->candidate[i].kernel)) list[i] = NULL;
-        if (t->trial[i] && t->trial[i]->score > t->trial[t->best]->score) t->best = i;
+        if (t->trial[i] && sk_kernel_is_bounded(t->candidate[i].kernel)) list[i] = NULL; /* it is t->trial */
+        if (!t->trial[i]) continue;
+        if (!t->trial[t->best] || t->trial[i]->score > t->trial[t->best]->score) t->best = i;
     }
     sk_diffusion_shares(t, s->spec->average, share);
     return SOCK_OK;
