@@ -1,5 +1,5 @@
 /* sampler.h - a model made ready to be evaluated again and again, as simulation does: the same f and a as
- * sk_model_fields to about nine digits, several times faster. It reads the model, which must live as long. */
+ * sk_model_fields to about eight digits, several times faster. It reads the model, which must live as long. */
 #ifndef SK_SAMPLER_H
 #define SK_SAMPLER_H
 
