@@ -210,6 +210,8 @@ int cli_begin(cli *c, const cli_verb *verb, const cli_option *own, int count, ch
         }
     }
     int code = check_standard_input(c);
+    if (code < 0 && sock_set_device(c->ctx, sock_options_get(c->opts, "device")) < 0)
+        code = cli_usage_error(c, "%s", sock_message(c->ctx));
     if (code >= 0) return code;
     plainoutput_install(prints_data(c));
     progress_install(c->ctx, verb->name, !c->quiet, c->verbose);

@@ -5,64 +5,21 @@
 
 #include <string.h>
 
-static const char *const keys[] = {"tune",
-                                   "preset",
-                                   "folds",
-                                   "budget",
-                                   "noise",
-                                   "substeps",
-                                   "drift",
-                                   "diffusion",
-                                   "diagonal",
-                                   "quadrature",
-                                   "weights",
-                                   "learned",
-                                   "correction",
-                                   "polish",
-                                   "average",
-                                   "scaling",
-                                   "wild",
-                                   "bands",
-                                   "delta",
-                                   "tolerance",
-                                   "seed",
-                                   "check",
-                                   "alpha",
-                                   "drift-lambda",
-                                   "drift-form",
-                                   "drift-path",
-                                   "landmarks",
-                                   "diffusion-lambda",
-                                   "diffusion-form",
-                                   "diffusion-rank",
-                                   "solver",
-                                   "max-iterations",
-                                   "max-seconds",
-                                   "compression",
-                                   "id",
-                                   "time",
-                                   "state",
-                                   "group",
-                                   "grouping",
-                                   "dt",
-                                   "missing",
-                                   "time-unit",
-                                   "files",
-                                   "stream",
-                                   "search-rows",
-                                   "scratch",
-                                   "log",
-                                   "wide",
-                                   "every",
-                                   "lower",
-                                   "upper",
-                                   "input",
-                                   "time-dependent",
-                                   "hold",
-                                   "order",
-                                   "plan",
-                                   "save-plan",
-                                   NULL};
+static const char *const keys[] = {"tune",           "preset",         "folds",     "budget",
+                                   "noise",          "substeps",       "drift",     "diffusion",
+                                   "diagonal",       "quadrature",     "weights",   "learned",
+                                   "correction",     "polish",         "average",   "scaling",
+                                   "wild",           "bands",          "delta",     "tolerance",
+                                   "seed",           "check",          "alpha",     "drift-lambda",
+                                   "drift-form",     "drift-path",     "landmarks", "diffusion-lambda",
+                                   "diffusion-form", "diffusion-rank", "solver",    "max-iterations",
+                                   "max-seconds",    "compression",    "id",        "time",
+                                   "state",          "group",          "grouping",  "dt",
+                                   "missing",        "time-unit",      "files",     "stream",
+                                   "search-rows",    "scratch",        "log",       "wide",
+                                   "every",          "lower",          "upper",     "input",
+                                   "time-dependent", "hold",           "order",     "plan",
+                                   "save-plan",      "device",         NULL};
 
 static const char *told(const char *text) { return text ? text : ""; }
 
@@ -104,6 +61,7 @@ static void print_summary(const sk_record *r, const sock_data *data, const char 
     const char *column, *why;
     for (size_t i = 0; (column = sock_data_left_out(data, i, &why)); i++)
         printf("%-13scolumn %s: %s\n", i ? "" : "left out", column, why);
+    if (r->device) printf("device       %s\n", r->device);
     if (r->tuned)
         tuned_print(r, 13, false);
     else

@@ -10,7 +10,7 @@
 
 static const char *const keys[] = {"delta", "mmd-paths", "mmd-step", "seed",   "bounds",  "lower",     "upper", "id",
                                    "time",  "state",     "group",    "dt",     "missing", "time-unit", "log",   "wide",
-                                   "every", "noise",     "files",    "stream", "scratch", NULL};
+                                   "every", "noise",     "files",    "stream", "scratch", "device",    NULL};
 
 /* ---- Output ---- */
 

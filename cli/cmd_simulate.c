@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"seed", "bounds",  "lower",     "upper", "id",   "time",  "state", "group",
-                                   "dt",   "missing", "time-unit", "log",   "wide", "every", NULL};
+static const char *const keys[] = {"seed", "bounds",  "lower",     "upper", "id",   "time",  "state",  "group",
+                                   "dt",   "missing", "time-unit", "log",   "wide", "every", "device", NULL};
 
 /* Where paths begin, and when they are written out. Start s has times[s] of them, from t[first[s]] on. */
 typedef struct starts {

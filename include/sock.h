@@ -99,6 +99,12 @@ SOCK_API const char *sock_message(const sock_context *ctx);
 SOCK_API sock_status sock_set_threads(sock_context *ctx, int threads);
 SOCK_API int sock_threads(const sock_context *ctx);
 
+/* Where large sums, convex problems, exact drifts and simulations are done: "cpu" (the default), "auto" (a GPU where a
+ * plugin and a card are found and the work pays, else the processor), "cuda" or "cuda:1" (that card for all that it can
+ * do; SOCK_EUSAGE with the reason where there is none). Of the calls with this context; the option device of a fit does
+ * the same (docs/scale.md). What a device cannot do, or has no memory for, is done by the processor. */
+SOCK_API sock_status sock_set_device(sock_context *ctx, const char *device);
+
 /* Most bytes that the process may use, all its libraries together. Work that would need more is refused before it
  * starts where that is known (the message says how much in all), else where it asks for more: SOCK_ENOMEM. 0 (the
  * default): what the machine has free. */

@@ -68,6 +68,7 @@ sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_option
                        "stream is 'yes'; allowed where files are fitted, and these data are in memory");
     if (strcmp(sk_option_text(opts, "plan"), "none") != 0 || strcmp(sk_option_text(opts, "save-plan"), "none") != 0)
         return sk_fail(ctx, SOCK_EUSAGE, "plan and save-plan are for streams; these data are in memory");
+    SK_TRY(sk_fit_device(ctx, opts));
     sk_fit_job job = {.ctx = ctx, .data = data, .opts = opts, .start = sk_seconds()};
     sock_model *model = NULL;
     sock_status status, ended = SOCK_OK;
@@ -125,6 +126,7 @@ sock_status sock_fit_diffusion(sock_context *ctx, const sock_data *data, const s
     if (!sk_fit_wants_diffusion(&job)) return sk_fail(ctx, SOCK_EUSAGE, "diffusion is 'none'; give a kernel");
     if (sk_option_count(opts, "order") == 2)
         return sk_fail(ctx, SOCK_EUSAGE, "order is 2; allowed where the drift is given: 1");
+    SK_TRY(sk_fit_device(ctx, opts));
     sock_model *model = NULL;
     sock_status status, ended = SOCK_OK;
     SK_GO(sk_model_new(ctx, data->d, (const char *const *)data->state, &model));
@@ -146,6 +148,7 @@ sock_status sock_drift_system(sock_context *ctx, const sock_data *data, const so
     sk_begin(ctx);
     if (!data) return sk_fail(ctx, SOCK_EUSAGE, "data must not be NULL");
     SK_TRY(refuse_inputs(ctx, data));
+    SK_TRY(sk_fit_device(ctx, opts));
     sk_fit_job job = {.ctx = ctx, .data = data, .opts = opts};
     sock_status status;
     SK_GO(sk_fit_rule(&job));
@@ -181,6 +184,7 @@ sock_status sock_diffusion_system(sock_context *ctx, const sock_data *data, cons
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     SK_TRY(check_drift(ctx, data, drift));
+    SK_TRY(sk_fit_device(ctx, opts));
     sk_fit_job job = {.ctx = ctx, .data = data, .opts = opts};
     sock_status status;
     SK_GO(sk_fit_rule(&job));

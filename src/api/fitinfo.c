@@ -1,5 +1,6 @@
 /* fitinfo.c - the record of a fit, into the model: what every fit tells, and what a plain one does. */
 #include "api/fitjob.h"
+#include "base/plugins.h"
 #include "data/grouping.h"
 #include "data/readers.h"
 #include "tune/streamrows.h"
@@ -20,7 +21,7 @@ sock_status sk_fit_tell_options(const sk_fit_job *job, sk_options_given *list)
 {
     for (size_t i = 0; i < sock_option_count(); i++) {
         const char *key = sock_option_describe(i).key;
-        const bool of_plan = strcmp(key, "plan") == 0 || strcmp(key, "save-plan") == 0;
+        const bool of_plan = strcmp(key, "plan") == 0 || strcmp(key, "save-plan") == 0 || strcmp(key, "device") == 0;
         if (!of_plan && sk_option_is_set(job->opts, key))
             SK_TRY(sk_options_given_add(job->ctx, list, key, sk_option_text(job->opts, key)));
     }
@@ -62,6 +63,19 @@ static sock_status tell_bounds(const sk_fit_job *job, const sock_model *model, s
     return SOCK_OK;
 }
 
+sock_status sk_fit_device(sock_context *ctx, const sock_options *opts)
+{
+    sk_device_forget(ctx);
+    return sk_option_is_set(opts, "device") ? sk_device_choose(ctx, sk_option_text(opts, "device")) : SOCK_OK;
+}
+
+/* Where it was done, when somebody asked for a device. */
+static sock_status tell_device(const sk_fit_job *job, sk_record *record)
+{
+    const char *told = sk_device_told(job->ctx);
+    return told ? copy(job->ctx, told, &record->device) : SOCK_OK;
+}
+
 size_t sk_fit_intervals(const sk_fit_job *job)
 {
     return job->stream ? sk_stream_tell(job->stream).steps : sk_data_intervals(job->data);
@@ -76,6 +90,7 @@ sock_status sk_fit_save_record(const sk_fit_job *job, sk_record *record, sock_st
     SK_TRY(copy(job->ctx, ended == SOCK_OK ? "done" : sock_status_text(ended), &record->status));
     SK_TRY(sk_fit_tell_options(job, &record->options));
     SK_TRY(tell_data(job, &record->data));
+    SK_TRY(tell_device(job, record));
     SK_TRY(copy(job->ctx, SOCK_VERSION, &record->version));
     record->seconds = sk_seconds() - job->start;
     SK_TRY(sk_record_write(job->ctx, record, &info, &seconds));

@@ -52,6 +52,9 @@ sock_status sk_fit_tell_options(const sk_fit_job *job, sk_options_given *list);
 /* sk_tune_spec.keep_plan, of a job (fitplan.c). */
 sock_status sk_fit_save_plan(void *job, struct sk_plan *plan);
 
+/* The option device, where it is given, for the work to come (fitinfo.c). */
+sock_status sk_fit_device(sock_context *ctx, const sock_options *opts);
+
 /* Where what a stream needs on the disk is made (fitstream.c). */
 const char *sk_scratch_folder(const sock_options *opts);
 

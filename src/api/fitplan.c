@@ -10,7 +10,7 @@
 /* What may be given beside a plan: where files lie, and that it is a stream. */
 static bool is_free(const char *key)
 {
-    static const char *const keys[] = {"plan", "scratch", "stream"};
+    static const char *const keys[] = {"plan", "scratch", "stream", "device"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(key, keys[i]) == 0) return true;
     return false;

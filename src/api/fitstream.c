@@ -60,6 +60,7 @@ static sock_status run_stream(sk_fit_job *job, size_t count, const char *const *
     const char *scratch = sk_scratch_folder(sk_option_is_set(given, "scratch") ? given : opts);
     sk_source *source = NULL;
     sock_status status;
+    SK_TRY(sk_fit_device(ctx, given));
     SK_TRY(sk_files_check(ctx, count, path));
     SK_TRY(refuse(ctx, opts));
     if (budget > 0 && (file->path || job->save_plan))

@@ -56,15 +56,15 @@ void sk_options_given_clear(sk_options_given *list)
 
 void sk_record_clear(sk_record *r)
 {
-    char *const owned[] = {r->drift_path,      r->diffusion_form,
-                           r->solver,          r->quadrature,
-                           r->lambda_reason,   r->certificate.reason,
-                           r->status,          r->certificate.iterations_reason,
-                           r->version,         r->data.source,
-                           r->data.hash,       r->verdict,
-                           r->advice,          r->pattern,
-                           r->bands_reason,    r->data.time_unit,
-                           r->data.states_hash};
+    char *const owned[] = {r->drift_path,       r->diffusion_form,
+                           r->solver,           r->quadrature,
+                           r->lambda_reason,    r->certificate.reason,
+                           r->status,           r->certificate.iterations_reason,
+                           r->version,          r->data.source,
+                           r->data.hash,        r->verdict,
+                           r->advice,           r->pattern,
+                           r->bands_reason,     r->data.time_unit,
+                           r->data.states_hash, r->device};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) sk_free(owned[i]);
     sk_options_given_clear(&r->options);
     sk_oddities_clear(&r->odd);

@@ -108,6 +108,7 @@ typedef struct sk_record {
     sk_verdict against_constant;                  /* of the held-out scores: who tells of the gain tells this */
     sk_texts warnings;                            /* sk_warning_of has the code */
     double residual_lag1;
+    char *device;                     /* where large work was done; NULL: nobody asked for a device */
     char *verdict, *advice, *pattern; /* of the check at the end; NULL: none was made; advice NULL: there is none */
     sk_texts objections;              /* names of the tests that object */
     size_t phases;

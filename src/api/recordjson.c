@@ -93,6 +93,7 @@ static const sk_json_field fields[] = {
     {"options", OPTIONS, ALL, IN(options)},
     {"data", DATA, ALL, IN(data)},
     {"version", TEXT, ALL, IN(version)},
+    {"device", TEXT, ALL | OPTIONAL, IN(device)},
     {"equation", LINES, TUNED, IN(equation)},
     {"equation_part", LINES, TUNED | OPTIONAL, IN(equation_part)},
     {"equation_part_share", NUMBER, TUNED | OPTIONAL, IN(equation_part_share)},

@@ -1,6 +1,7 @@
 /* context.c - status texts, the context, failures and progress. */
 #define _GNU_SOURCE
 #include "context.h"
+#include "plugins.h"
 #include "printable.h"
 
 #include <sched.h>
@@ -65,6 +66,7 @@ sock_context *sock_context_new(void)
 void sock_context_free(sock_context *ctx)
 {
     if (!ctx) return;
+    sk_plugin_free(ctx->plugin);
     pthread_mutex_destroy(&ctx->message_lock);
     pthread_mutex_destroy(&ctx->sums_lock);
     free(ctx);

@@ -11,9 +11,10 @@ enum { SK_MESSAGE_SIZE = 1024 };
 
 struct sock_context {
     int threads;
-    sk_comm *comm;       /* NULL: alone */
-    size_t memory_limit; /* of the whole process; 0: what the machine has free */
-    double beside;       /* what the process had when the limit was set, beside what was handed out by the allocator */
+    sk_comm *comm;            /* NULL: alone */
+    struct sk_plugin *plugin; /* a device; NULL: nobody asked for one */
+    size_t memory_limit;      /* of the whole process; 0: what the machine has free */
+    double beside; /* what the process had when the limit was set, beside what was handed out by the allocator */
     atomic_size_t unlooked; /* bytes allocated since the process was last held against the limit */
     sock_monitor_fn monitor;
     void *monitor_user;

@@ -85,6 +85,7 @@ static const row table[] = {
     {"check", FLAG,   "yes",  0, 0, "yes|no", "tuning: at the end compare some steps with simulated ones of the model, and say what speaks against it (sock check does so with all)"},
     {"draws", COUNT,  "99",   19, 9999, "a whole number from 19 to 9999", "check: simulated ends for each step"},
     {"alpha", NUMBER, "0.05", 0, 0.5, "a number > 0, at most 0.5", "check: chance of an objection to a model that is right"},
+    {"device",       TEXT,   "cpu",  0, 0, "cpu, auto, cuda or cuda:N", "where large sums, convex problems, exact drifts and paths are computed: auto: a GPU where there is a plugin with a card and it pays (docs/scale.md)"},
     {"seed",         COUNT,  "0",    0, 9007199254740992.0, "a whole number from 0 to 2^53", "seed of all random choices"},
 };
 /* clang-format on */

@@ -2,6 +2,7 @@
 #include "diffusion/diffusionsums.h"
 
 #include "base/comm.h"
+#include "base/plugins.h"
 #include "base/sums.h"
 #include "occupation/secondmoments.h"
 #include "tune/policy.h"
@@ -81,8 +82,8 @@ sock_status sk_diffusion_sums_pair(sock_context *ctx, sk_diffusion_sums *s)
     return s->low ? SOCK_OK : SOCK_ENOMEM;
 }
 
-/* The sums of one block, whose g is that of its fold alone. */
-static sock_status block_sums(sock_context *ctx, const sk_diffusion_sums *s, sk_diffusion_sums **out)
+/* The sums of one block, whose g is that of its fold alone; q = 0: without G and c. */
+static sock_status block_sums(sock_context *ctx, const sk_diffusion_sums *s, size_t q, sk_diffusion_sums **out)
 {
     sk_diffusion_sums *part = sk_alloc(ctx, 1, sizeof *part);
     if (!part) return SOCK_ENOMEM;
@@ -90,7 +91,7 @@ static sock_status block_sums(sock_context *ctx, const sk_diffusion_sums *s, sk_
     *part = (sk_diffusion_sums){.map = s->map,
                                 .picks = s->picks,
                                 .p = s->p,
-                                .q = s->q,
+                                .q = q,
                                 .d = s->d,
                                 .folds = s->folds,
                                 .used = s->used,
@@ -125,7 +126,7 @@ static void take_block(sock_context *ctx, sk_diffusion_sums *s, size_t fold, sk_
     list_pieces(s, fold, to);
     sk_sums_lock(ctx);
     sk_sums_take(from[0].count, from[0].at, to[0].at, s->low + fold * squares(s));
-    for (size_t i = 1; i < ARRAYS; low += from[i++].count) sk_sums_take(from[i].count, from[i].at, to[i].at, low);
+    for (size_t i = 1; i < ARRAYS; low += to[i++].count) sk_sums_take(from[i].count, from[i].at, to[i].at, low);
     s->nodes += part->nodes;
     s->rows[fold] += part->rows[0];
     sk_sums_unlock(ctx);
@@ -153,6 +154,7 @@ void sk_diffusion_sums_free(sk_diffusion_sums *s)
     sk_free(s->square);
     sk_free(s->weight);
     sk_free(s->low);
+    sk_device_sums_free(s->device);
     sk_free(s);
 }
 
@@ -410,14 +412,168 @@ static sock_status add_rule(sock_context *ctx, sk_diffusion_sums *s, const sk_ru
     return status;
 }
 
+/* ---- The same on a device, which gets the features of the nodes ---- */
+
+sock_status sk_diffusion_sums_offload(sock_context *ctx, sk_diffusion_sums *s, size_t rows)
+{
+    const double q = (double)s->q, work = (double)rows * (double)s->systems * q * q;
+    sk_plugin *plugin = s->picks.each || sk_ranks(ctx) > 1 ? NULL : sk_device_for(ctx, SK_SUMS, work, SK_DEVICE_SUMS);
+    sk_quadratic linear;
+    if (!plugin) return SOCK_OK;
+    SK_TRY(sk_quadratic_new(ctx, s->map, sk_features_dim(s->map), &linear));
+    const bool by_moments = is_linear(&linear);
+    sk_quadratic_clear(&linear);
+    if (by_moments) return SOCK_OK;
+    const sk_device_shape shape = {.p = s->p,
+                                   .systems = s->systems,
+                                   .parts = s->folds + 1,
+                                   .sides = s->used + 1,
+                                   .columns = s->systems * s->pairs,
+                                   .rows = rows};
+    return sk_device_sums_begin(ctx, plugin, &shape, &s->device);
+}
+
+/* Rows of one call, and what is found on the way: sums without G and c (q = 0). */
+typedef struct sent {
+    double *phi, *w, *z, *some; /* some: systems x AT_ONCE */
+    const double **side;
+    size_t *row, *node;
+    sk_diffusion_sums *small;
+} sent;
+
+static void sent_clear(sent *t)
+{
+    sk_free(t->phi);
+    sk_free(t->w);
+    sk_free(t->z);
+    sk_free(t->some);
+    sk_free(t->side);
+    sk_free(t->row);
+    sk_free(t->node);
+    sk_diffusion_sums_free(t->small);
+}
+
+static sock_status sent_new(sock_context *ctx, const sk_diffusion_sums *s, const sk_rule *rule, const some *r, sent *t)
+{
+    const size_t n = r->count, first = rule->node[rule->row[r->begin]], entry = rule->row[r->begin];
+    const size_t nodes = first_own(rule, r->begin + n) - first, columns = s->systems * s->pairs;
+    t->phi = sk_doubles_unset(ctx, nodes, s->p);
+    t->w = sk_doubles_unset(ctx, n, s->systems);
+    t->z = sk_doubles_unset(ctx, (s->used + 1) * n, columns);
+    t->some = sk_doubles_unset(ctx, s->systems, AT_ONCE);
+    t->side = sk_alloc(ctx, s->used + 1, sizeof *t->side);
+    t->row = sk_alloc(ctx, n + 1, sizeof *t->row);
+    t->node = sk_alloc(ctx, rule->row[r->begin + n] - entry, sizeof *t->node);
+    if (!t->phi || !t->w || !t->z || !t->some || !t->side || !t->row || !t->node) return SOCK_ENOMEM;
+    for (size_t i = 0; i <= n; i++) t->row[i] = rule->row[r->begin + i] - entry;
+    for (size_t e = 0; e < t->row[n]; e++) t->node[e] = rule->node[entry + e] - first;
+    SK_TRY(sk_features_eval(ctx, s->map, nodes, rule->x + first * rule->in, t->phi, s->p));
+    SK_TRY(block_sums(ctx, s, 0, &t->small));
+    const size_t own = SK_MAX(first_own(rule, r->begin), first) - first;
+    t->small->nodes = nodes - own;
+    for (size_t a = own; a < nodes; a++)
+        for (size_t m = 0; m < s->p; m++) t->small->square[m] += t->phi[a * s->p + m] * t->phi[a * s->p + m];
+    return SOCK_OK;
+}
+
+/* Weights and targets, and their sums. */
+static void put_rows(const sk_diffusion_sums *s, const sk_rule *rule, const some *r, sent *t)
+{
+    sk_diffusion_sums *small = t->small;
+    const size_t columns = s->systems * s->pairs;
+    some part = *r;
+    for (size_t done = 0; done < r->count; done += part.count) {
+        part.begin = r->begin + done;
+        part.count = SK_MIN(AT_ONCE, r->count - done);
+        part.w = t->some;
+        for (size_t i = 0; i < part.count; i++) {
+            small->h2 += rule->h[part.begin + i] * rule->h[part.begin + i];
+            for (size_t k = 0; k < s->systems; k++)
+                small->weight[k] += t->w[(done + i) * s->systems + k] = t->some[k * AT_ONCE + i] =
+                    weight_of(s, &part, i, k);
+        }
+        for (size_t f = 0; f <= s->used; f++) {
+            const size_t without = f < s->used ? f : s->folds;
+            if (without == r->fold && f < s->used) continue;
+            t->side[f] = t->z + f * r->count * columns;
+            part.target = t->z + (f * r->count + done) * columns;
+            if (r->given)
+                put_given(s, &part, small->zz + f * s->systems);
+            else
+                put_targets(s, &part, r->block->z + (without * r->block->view->n + part.begin) * s->d,
+                            small->zz + f * s->systems);
+        }
+    }
+}
+
+static void merge_small(sk_diffusion_sums *s, const sk_diffusion_sums *small, size_t fold)
+{
+    sk_axpy((s->used + 1) * s->systems, 1, small->zz, s->zz);
+    sk_axpy(sk_features_count(s->map), 1, small->square, s->square);
+    sk_axpy(s->systems, 1, small->weight, s->weight);
+    s->h2 += small->h2;
+    s->nodes += small->nodes;
+    s->rows[fold] += small->rows[0];
+}
+
+static sock_status send_rows(sock_context *ctx, sk_diffusion_sums *s, const sk_rule *rule, size_t end, const some *what)
+{
+    some r = *what;
+    sent t = {0};
+    r.count = end - r.begin;
+    sock_status status = sent_new(ctx, s, rule, &r, &t);
+    if (status >= 0) {
+        put_rows(s, rule, &r, &t);
+        t.small->rows[0] = r.count;
+        const sk_device_rows rows = {.n = r.count,
+                                     .nodes = first_own(rule, end) - rule->node[rule->row[r.begin]],
+                                     .phi = t.phi,
+                                     .row = t.row,
+                                     .node = t.node,
+                                     .weight = rule->weight + rule->row[r.begin],
+                                     .part = r.fold,
+                                     .w = t.w,
+                                     .z = t.side};
+        status = sk_device_sums_add(ctx, s->device, &rows);
+    }
+    if (status >= 0 && s->low)
+        take_block(ctx, s, r.fold, t.small);
+    else if (status >= 0)
+        merge_small(s, t.small, r.fold);
+    sent_clear(&t);
+    return status;
+}
+
+sock_status sk_diffusion_sums_fetch(sock_context *ctx, sk_diffusion_sums *s)
+{
+    if (!s->device) return SOCK_OK;
+    const size_t gram = (s->folds + 1) * squares(s), side = (s->used + 1) * sides(s);
+    double *whole = sk_doubles_unset(ctx, gram + side, 1), *low = sk_doubles_unset(ctx, gram + side, 1);
+    sock_status status = whole && low ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0) status = sk_device_sums_end(ctx, s->device, whole, low, whole + gram, low + gram);
+    if (status >= 0 && s->low) {
+        sk_sums_join(gram, whole, low, s->g, s->low);
+        sk_sums_join(side, whole + gram, low + gram, s->c, s->low + gram);
+    } else if (status >= 0) {
+        sk_axpy(gram, 1, whole, s->g);
+        sk_axpy(side, 1, whole + gram, s->c);
+    }
+    sk_free(whole);
+    sk_free(low);
+    sk_device_sums_free(s->device);
+    s->device = NULL;
+    return status;
+}
+
 /* The same, by way of the block's own sums where the order of blocks must not show. */
 static sock_status add_rows(sock_context *ctx, sk_diffusion_sums *s, const sk_rule *rule, size_t end, const some *what)
 {
     some r = *what;
     sk_diffusion_sums *part = NULL;
+    if (s->device && !(r.given && r.given->b) && r.begin < end) return send_rows(ctx, s, rule, end, what);
     r.at = s->low ? 0 : r.fold;
     if (!s->low) return add_rule(ctx, s, rule, end, &r);
-    SK_TRY(block_sums(ctx, s, &part));
+    SK_TRY(block_sums(ctx, s, s->q, &part));
     const sock_status status = add_rule(ctx, part, rule, end, &r);
     if (status >= 0) take_block(ctx, s, r.fold, part);
     sk_diffusion_sums_free(part);

@@ -43,6 +43,7 @@ typedef struct sk_diffusion_sums {
     double *weight;             /* systems: sum of row weights */
     double *low; /* of sums that do not show the order of blocks: what g, c, zz, square, weight and h2 are short of, one
                     after the other; else NULL */
+    struct sk_device_sums *device; /* G and c are summed up there; NULL: here */
 } sk_diffusion_sums;
 
 sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, const sk_view *like, bool diagonal,
@@ -60,6 +61,11 @@ sock_status sk_diffusion_sums_pair(sock_context *ctx, sk_diffusion_sums *sums);
 /* Those of all processes, of such sums, before they are closed; behind sk_together (base/comm.h). */
 void sk_diffusion_sums_over_all(sock_context *ctx, sk_diffusion_sums *sums);
 double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal);
+
+/* Before the first row, of `rows` in all: G and c are summed up by the context's device, where it can and that pays.
+ * Then sk_diffusion_sums_fetch comes behind the last row, before sums are merged or closed. */
+sock_status sk_diffusion_sums_offload(sock_context *ctx, sk_diffusion_sums *sums, size_t rows);
+sock_status sk_diffusion_sums_fetch(sock_context *ctx, sk_diffusion_sums *sums);
 
 sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *sums, const sk_block *block);
 

@@ -6,6 +6,7 @@
  *   3. Solve for the penalties; a diagonal a is d problems of one dimension with the same rows. Where penalties are so
  *      small that rounding of the sums shows in their certificate, the rows answer.
  *   4. V from the solver's factor; the certificate goes with it. */
+#include "base/plugins.h"
 #include "diffusion/diffusion.h"
 #include "diffusion/summed.h"
 #include "tune/policy.h"
@@ -73,14 +74,23 @@ static sock_status make_features(sock_context *ctx, sk_diffusion_system *s, cons
 
 /* ---- Step 2: sums, or rows ---- */
 
-static bool has_sums(const sk_diffusion_system *s)
+/* A device that makes sums and solves by them: many products of features are what it is good at. */
+static bool has_device(sock_context *ctx, const sk_diffusion_system *s, size_t q)
+{
+    const double n = (double)s->rule->n, order = (double)(s->report.features * (s->diagonal ? 1 : s->rule->out));
+    return q <= SK_DEVICE_WIDE && sk_device_for(ctx, SK_SUMS, n * (double)q * (double)q, SK_DEVICE_SUMS) &&
+           sk_device_for(ctx, SK_LEVELS, order, SK_DEVICE_LEVELS);
+}
+
+static bool has_sums(sock_context *ctx, const sk_diffusion_system *s)
 {
     const size_t p = s->report.features, q = p * (p + 1) / 2;
     if (sk_features_separate(s->map)) return true; /* sums of squares alone */
     const char *solver = s->solver.solver;
     const size_t targets = s->rule->n * s->rule->out * s->rule->out;
-    return (!solver || strcmp(solver, "newton") == 0) && !s->solver.no_compression && q <= SK_PLAIN_SUMS &&
-           q <= s->rule->n && isfinite(sk_dot(targets, s->z, s->z)); /* rows hold what cannot be squared */
+    return (!solver || strcmp(solver, "newton") == 0) && !s->solver.no_compression &&
+           ((q <= SK_PLAIN_SUMS && q <= s->rule->n) || has_device(ctx, s, q)) &&
+           isfinite(sk_dot(targets, s->z, s->z)); /* rows hold what cannot be squared */
 }
 
 static double unit_of_rows(const sk_diffusion_system *s)
@@ -143,7 +153,7 @@ sock_status sk_diffusion_system_new(sock_context *ctx, const sk_rule *rule, cons
         s->report.features = sk_features_count(s->map);
         status = sk_progress(ctx, "diffusion rows", -1);
     }
-    if (status >= 0) status = has_sums(s) ? prepare_sums(ctx, s) : prepare_rows(ctx, s);
+    if (status >= 0) status = has_sums(ctx, s) ? prepare_sums(ctx, s) : prepare_rows(ctx, s);
     if (status < 0) {
         sk_diffusion_system_free(s);
         return status;
@@ -271,8 +281,9 @@ static sock_status solve_all(sock_context *ctx, sk_diffusion_system *s, size_t c
     if (!s->summed) return solve_rows(ctx, s, count, lambda, result);
     const size_t total = count * parts_of(s);
     sock_status status = sk_summed_paths(ctx, s->summed, &s->solver, count, lambda, result);
-    bool enough = status != SOCK_NOT_CONVERGED || sk_features_separate(s->map);
-    for (size_t i = 0; !enough && i < total; i++) enough = !result[i]->converged && was_stopped(s, result[i]);
+    bool enough = status != SOCK_PARTIAL && (status != SOCK_NOT_CONVERGED || sk_features_separate(s->map));
+    for (size_t i = 0; status == SOCK_NOT_CONVERGED && !enough && i < total; i++)
+        enough = !result[i]->converged && was_stopped(s, result[i]);
     if (enough) return status;
     for (size_t i = 0; i < total; i++) sk_psd_result_free(result[i]), result[i] = NULL;
     sk_summed_free(s->summed);

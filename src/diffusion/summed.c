@@ -1,6 +1,8 @@
 /* summed.c - see summed.h. Cost: n q^2, q = p (p + 1) / 2, in parts that run side by side; then that of q rows for each
  * lambda. */
 #include "diffusion/summed.h"
+#include "base/plugins.h"
+#include "tune/policy.h"
 
 #include <string.h>
 
@@ -15,6 +17,7 @@ struct sk_summed {
     double *own;      /* that of the entries alone */
     double *c, *zz;   /* parts x pairs x h; parts */
     sk_psd_gram *gram;
+    sk_plugin *device; /* solves; NULL: the factor of g does */
 };
 
 static size_t pairs_of(size_t d) { return d * (d + 1) / 2; }
@@ -55,20 +58,41 @@ static size_t piece_count(size_t n, size_t q)
     return SK_MAX(1, SK_MIN(n / ROWS, SK_MIN(NUMBERS / q / q, MOST)));
 }
 
+static sock_status open_piece(const sum_job *w, size_t piece)
+{
+    const sk_view like = {.d = w->s->d};
+    return sk_diffusion_sums_new(w->ctx, w->s->map, &like, false, 0, &w->sums[piece]);
+}
+
+/* One piece, where a device takes it; else there is none yet. */
+static sock_status open_elsewhere(sum_job *w)
+{
+    const double n = (double)w->s->rule->n, q = (double)w->s->q;
+    if (!sk_device_for(w->ctx, SK_SUMS, n * q * q, SK_DEVICE_SUMS)) return SOCK_OK;
+    SK_TRY(open_piece(w, 0));
+    SK_TRY(sk_diffusion_sums_offload(w->ctx, w->sums[0], w->s->rule->n));
+    if (w->sums[0]->device) {
+        w->pieces = 1;
+        return SOCK_OK;
+    }
+    sk_diffusion_sums_free(w->sums[0]);
+    w->sums[0] = NULL;
+    return SOCK_OK;
+}
+
 static sock_status add_piece(const sum_job *w, size_t piece)
 {
     enum { AT_ONCE = 8192 }; /* between two looks at Ctrl-C */
     const sk_summed *s = w->s;
     const size_t n = s->rule->n, first = piece * n / w->pieces, last = (piece + 1) * n / w->pieces;
-    const sk_view like = {.d = s->d};
-    SK_TRY(sk_diffusion_sums_new(w->ctx, s->map, &like, false, 0, &w->sums[piece]));
+    if (!w->sums[piece]) SK_TRY(open_piece(w, piece));
     for (size_t begin = first; begin < last; begin += AT_ONCE) {
         const sk_given_rows rows = {
             .rule = s->rule, .begin = begin, .end = SK_MIN(begin + AT_ONCE, last), .z = s->z, .weight = NULL};
         SK_TRY(sk_progress(w->ctx, "diffusion rows", (double)begin / (double)n));
         SK_TRY(sk_diffusion_sums_add_given(w->ctx, w->sums[piece], &rows));
     }
-    return SOCK_OK;
+    return sk_diffusion_sums_fetch(w->ctx, w->sums[piece]);
 }
 
 static sock_status add_pieces(void *arg, size_t begin, size_t end, int worker)
@@ -82,7 +106,8 @@ static sock_status sum_up(sock_context *ctx, sk_summed *s)
 {
     sum_job w = {ctx, s, piece_count(s->rule->n, s->q), NULL};
     w.sums = sk_alloc(ctx, w.pieces, sizeof *w.sums);
-    sock_status status = w.sums ? sk_parallel_for(ctx, w.pieces, 1, add_pieces, &w) : SOCK_ENOMEM;
+    sock_status status = w.sums ? open_elsewhere(&w) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_parallel_for(ctx, w.pieces, 1, add_pieces, &w);
     for (size_t piece = 1; status >= 0 && piece < w.pieces; piece++) sk_diffusion_sums_merge(w.sums[0], w.sums[piece]);
     for (size_t piece = 1; w.sums && piece < w.pieces; piece++) sk_diffusion_sums_free(w.sums[piece]);
     if (w.sums) s->sums = w.sums[0];
@@ -122,6 +147,8 @@ static sock_status take_gram(sock_context *ctx, sk_summed *s, size_t *own)
 {
     const double *total = s->sums->g + s->q * s->q; /* behind that of the one fold */
     s->g = total;
+    if (!own) s->device = sk_device_for(ctx, SK_LEVELS, (double)(s->p * dimension(s)), SK_DEVICE_LEVELS);
+    if (s->device) return SOCK_OK; /* which needs no factor of it */
     if (!own) return sk_psd_gram_new(ctx, s->rule->n, s->p, total, &s->gram);
     s->g = s->own = sk_doubles(ctx, s->h, s->h);
     if (!s->own) return SOCK_ENOMEM;
@@ -180,8 +207,21 @@ static size_t next_lambda(size_t count, const double *lambda, sk_psd_result *con
     return next;
 }
 
-static sock_status solve_part(sock_context *ctx, const sk_summed *s, size_t part, const sk_psd_options *options,
-                              size_t count, const double *lambda, sk_psd_result **out)
+/* By the device; or by the factor of G, unless G is so large that rows are better: SOCK_PARTIAL. */
+static sock_status solve_one(sock_context *ctx, sk_summed *s, const sk_psd_moments *z, const sk_psd_options *options,
+                             const sk_psd_result *warm, sk_psd_result **out)
+{
+    sock_status status = SOCK_PARTIAL;
+    if (s->device) status = sk_psd_gram_elsewhere(ctx, s->device, s->rule->n, s->p, s->g, z, options, warm, out);
+    const bool by_rows = s->q > SK_PLAIN_SUMS || s->q > s->rule->n;
+    if (s->device && (status != SOCK_PARTIAL || by_rows)) return status;
+    s->device = NULL;
+    if (!s->gram) SK_TRY(sk_psd_gram_new(ctx, s->rule->n, s->p, s->g, &s->gram));
+    return sk_psd_gram_result(ctx, s->gram, s->rule->n, s->g, z, options, warm, out);
+}
+
+static sock_status solve_part(sock_context *ctx, sk_summed *s, size_t part, const sk_psd_options *options, size_t count,
+                              const double *lambda, sk_psd_result **out)
 {
     const sk_psd_result *warm = NULL;
     sock_status worst = SOCK_OK;
@@ -190,28 +230,30 @@ static sock_status solve_part(sock_context *ctx, const sk_summed *s, size_t part
     for (size_t i; (i = next_lambda(count, lambda, out + part, s->parts)) < count;) {
         sk_psd_result **to = &out[i * s->parts + part];
         z.lambda = lambda[i];
-        const sock_status ended = sk_psd_gram_result(ctx, s->gram, s->rule->n, s->g, &z, options, warm, to);
-        if (ended < 0) return ended;
+        const sock_status ended = solve_one(ctx, s, &z, options, warm, to);
+        if (ended < 0 || !*to) return ended;
         worst = SK_MAX(worst, ended);
         warm = *to;
     }
     return worst;
 }
 
-sock_status sk_summed_paths(sock_context *ctx, const sk_summed *s, const sk_psd_options *options, size_t count,
+sock_status sk_summed_paths(sock_context *ctx, sk_summed *s, const sk_psd_options *options, size_t count,
                             const double *lambda, sk_psd_result **out)
 {
     sock_status status = SOCK_OK, worst = SOCK_OK;
     for (size_t i = 0; i < count * s->parts; i++) out[i] = NULL;
-    for (size_t part = 0; status >= 0 && part < s->parts; part++) {
+    bool left = false;
+    for (size_t part = 0; status >= 0 && !left && part < s->parts; part++) {
         status = solve_part(ctx, s, part, options, count, lambda, out);
         worst = SK_MAX(worst, status);
+        left = status == SOCK_PARTIAL;
     }
-    for (size_t i = 0; status < 0 && i < count * s->parts; i++) {
+    for (size_t i = 0; (status < 0 || left) && i < count * s->parts; i++) {
         sk_psd_result_free(out[i]);
         out[i] = NULL;
     }
-    return status < 0 ? status : worst;
+    return status < 0 || left ? status : worst;
 }
 
 /* beta_i = (2/n) (R(X0)_i - z_i) of some rows with the products b (count x q). */

@@ -20,8 +20,8 @@ double sk_summed_bytes(size_t p, size_t d);
 /* lambda in natural units. */
 double sk_summed_unit(const sk_summed *summed);
 
-/* As sk_psd_paths, by Newton's method. */
-sock_status sk_summed_paths(sock_context *ctx, const sk_summed *summed, const sk_psd_options *options, size_t count,
+/* As sk_psd_paths, by Newton's method. SOCK_PARTIAL: a device was to do it and could not, and there are no results. */
+sock_status sk_summed_paths(sock_context *ctx, sk_summed *summed, const sk_psd_options *options, size_t count,
                             const double *lambda, sk_psd_result **out);
 
 /* The dual point of the rows (n x d x d) for a result of each part: one more visit. */

@@ -8,8 +8,10 @@
  *   4. Term: c = W' alpha on the nodes; pivoted features turn into a kernel expansion on the pivots, c = L_pp^-T w.
  *
  * Cost: exact N^2 kernel values and n^3/3; pivoted N r^2; explicit n p^2 and p^3/3, memory p^2. */
+#include "base/plugins.h"
 #include "drift/drift.h"
 #include "drift/driftsums.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,9 +27,11 @@ struct sk_drift_system {
     method how;
     sk_features *map;   /* PIVOTED, FEATURES */
     size_t order, cols; /* A is order x order, b is order x cols */
-    double *a;          /* both triangles; a factorisation uses the lower one, the upper keeps the matrix */
-    bool factored;      /* the lower triangle of a and its diagonal are a factor */
-    double *diagonal;   /* of A */
+    sk_plugin *device;  /* makes and solves the full system; a, diagonal: NULL */
+    sk_device_term *term;
+    double *a;        /* both triangles; a factorisation uses the lower one, the upper keeps the matrix */
+    bool factored;    /* the lower triangle of a and its diagonal are a factor */
+    double *diagonal; /* of A */
     double *b;
     double *spectrum; /* once made: A = vectors' diag(spectrum) vectors in a; rotated = vectors b */
     double *rotated;
@@ -59,9 +63,30 @@ static sock_status allocate_system(sock_context *ctx, sk_drift_system *s, size_t
     return s->a && s->b && s->diagonal ? SOCK_OK : SOCK_ENOMEM;
 }
 
+/* Where a device makes the system from the points, the host has its right-hand sides alone. */
+static sock_status build_elsewhere(sock_context *ctx, sk_drift_system *s)
+{
+    const sk_rule *rule = s->rule;
+    s->device = sk_device_for(ctx, SK_EXACT, (double)rule->n, SK_DEVICE_EXACT);
+    s->term = s->device ? sk_kernel_device_terms(ctx, s->kernel) : NULL;
+    if (s->device && !s->term) {
+        s->device = NULL;
+        if (sock_message(ctx)[0]) return SOCK_ENOMEM;
+    }
+    if (!s->device) return SOCK_OK;
+    s->order = s->report.rank = rule->n;
+    s->cols = rule->out;
+    s->b = sk_doubles(ctx, rule->n, rule->out);
+    if (s->b) memcpy(s->b, rule->dy, rule->n * rule->out * sizeof(double));
+    return s->b ? SOCK_OK : SOCK_ENOMEM;
+}
+
 static sock_status build_exact(sock_context *ctx, sk_drift_system *s)
 {
     const sk_rule *rule = s->rule;
+    if (!s->b) SK_TRY(build_elsewhere(ctx, s));
+    if (s->device) return SOCK_OK;
+    sk_free(s->b);
     SK_TRY(allocate_system(ctx, s, rule->n, rule->out));
     memcpy(s->b, rule->dy, rule->n * rule->out * sizeof(double));
     return sk_occupation_gram(ctx, rule, s->kernel, s->a, rule->n);
@@ -266,6 +291,17 @@ static sock_status choose_and_build(sock_context *ctx, sk_drift_system *s, const
     return build_features(ctx, s);
 }
 
+static sock_status keep_diagonal(sock_context *ctx, sk_drift_system *s)
+{
+    for (size_t i = 0; i < s->order; i++) {
+        s->diagonal[i] = s->a[i * s->order + i];
+        if (!isfinite(s->diagonal[i]))
+            return sk_fail(ctx, SOCK_ENUMERIC,
+                           "the drift system has entries beyond the range of numbers: rescale the data or the kernel");
+    }
+    return SOCK_OK;
+}
+
 sock_status sk_drift_system_new(sock_context *ctx, const sk_rule *rule, const sk_drift_spec *spec,
                                 sk_drift_system **out)
 {
@@ -276,13 +312,7 @@ sock_status sk_drift_system_new(sock_context *ctx, const sk_rule *rule, const sk
     s->rule = rule;
     sock_status status = sk_kernel_copy(ctx, spec->kernel, &s->kernel);
     if (status >= 0) status = choose_and_build(ctx, s, spec);
-    for (size_t i = 0; status >= 0 && i < s->order; i++) {
-        s->diagonal[i] = s->a[i * s->order + i];
-        if (!isfinite(s->diagonal[i]))
-            status =
-                sk_fail(ctx, SOCK_ENUMERIC,
-                        "the drift system has entries beyond the range of numbers: rescale the data or the kernel");
-    }
+    if (status >= 0 && s->a) status = keep_diagonal(ctx, s);
     if (status < 0) {
         sk_drift_system_free(s);
         return status;
@@ -302,6 +332,7 @@ void sk_drift_system_free(sk_drift_system *s)
     sk_free(s->diagonal);
     sk_free(s->spectrum);
     sk_free(s->rotated);
+    sk_free(s->term);
     sk_free(s);
 }
 
@@ -354,6 +385,35 @@ static void restore(sk_drift_system *s, double shift)
     if (s->factored) sk_restore_lower(s->order, s->a, s->order);
     s->factored = false;
     for (size_t i = 0; i < s->order; i++) s->a[i * s->order + i] = s->diagonal[i] + shift;
+}
+
+/* By the device; *done is false where it left the work to the host, which then has to make the system. */
+static sock_status solve_elsewhere(sock_context *ctx, sk_drift_system *s, double lambda, double *solution, bool *done)
+{
+    const sk_rule *rule = s->rule;
+    const sk_device_system system = {.n = rule->n,
+                                     .nodes = rule->nodes,
+                                     .d = rule->in,
+                                     .columns = s->cols,
+                                     .x = rule->x,
+                                     .row = rule->row,
+                                     .node = rule->node,
+                                     .weight = rule->weight,
+                                     .terms = s->kernel->terms,
+                                     .term = s->term,
+                                     .shift = (double)rule->n * lambda,
+                                     .b = s->b};
+    *done = false;
+    SK_TRY(sk_progress(ctx, "drift factorisation", -1));
+    const sk_device *d = sk_device_begin(s->device);
+    const sock_status status = sk_device_end(ctx, s->device, SK_EXACT, d->exact(d->state, &system, solution));
+    if (status == SOCK_ENUMERIC && !sock_message(ctx)[0]) return not_definite(ctx, s, lambda);
+    if (status < 0) return status;
+    *done = status == SOCK_OK;
+    if (*done) return SOCK_OK;
+    s->device = NULL;
+    SK_TRY(build_exact(ctx, s));
+    return keep_diagonal(ctx, s);
 }
 
 static sock_status solve_by_cholesky(sock_context *ctx, sk_drift_system *s, double lambda, double *solution)
@@ -470,15 +530,18 @@ sock_status sk_drift_solve(sock_context *ctx, sk_drift_system *s, size_t count, 
      * of the pivoted and explicit forms it is cheap and tells the degrees of freedom. Speed only. */
     enum { MANY = 20, SMALL = 600 };
     double start = sk_seconds();
-    bool spectral = s->spectrum || count >= MANY || s->order <= SMALL;
+    const bool spectral = s->spectrum || count >= MANY || s->order <= SMALL;
     double *solution = sk_doubles(ctx, s->order, s->cols), *space = sk_doubles(ctx, s->order, s->cols);
     sock_status status = solution && space ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0 && spectral) status = make_spectrum(ctx, s);
     size_t made = 0;
     for (; status >= 0 && made < count; made++) {
         if (dof) dof[made] = (double)NAN;
-        status = spectral ? solve_by_spectrum(ctx, s, lambda[made], solution, space, dof ? &dof[made] : NULL)
-                          : solve_by_cholesky(ctx, s, lambda[made], solution);
+        bool done = false;
+        if (s->device) status = solve_elsewhere(ctx, s, lambda[made], solution, &done);
+        if (status >= 0 && !done && spectral) status = make_spectrum(ctx, s);
+        if (status >= 0 && !done)
+            status = spectral ? solve_by_spectrum(ctx, s, lambda[made], solution, space, dof ? &dof[made] : NULL)
+                              : solve_by_cholesky(ctx, s, lambda[made], solution);
         if (status >= 0) status = make_term(ctx, s, solution, &terms[made]);
         if (status < 0) break;
     }
@@ -495,6 +558,9 @@ sock_status sk_drift_solve(sock_context *ctx, sk_drift_system *s, size_t count, 
 sock_status sk_drift_alpha(sock_context *ctx, sk_drift_system *s, double lambda, double *alpha)
 {
     if (s->how != EXACT) return sk_fail(ctx, SOCK_EUSAGE, "alpha belongs to the implicit form on the exact path");
+    bool done = false;
+    if (s->device) SK_TRY(solve_elsewhere(ctx, s, lambda, alpha, &done));
+    if (done) return SOCK_OK;
     if (!s->spectrum) return solve_by_cholesky(ctx, s, lambda, alpha);
     double *space = sk_doubles(ctx, s->order, s->cols);
     sock_status status = space ? solve_by_spectrum(ctx, s, lambda, alpha, space, NULL) : SOCK_ENOMEM;

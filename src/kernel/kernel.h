@@ -66,8 +66,16 @@ bool sk_kernel_is_closed(const sk_kernel *kernel);   /* scalar, and k(x, y) is a
 bool sk_kernel_has_formula(const sk_kernel *kernel); /* the same, matrix-valued or not */
 bool sk_kernel_is_implicit(
     const sk_kernel *kernel); /* has a gauss term (infinite features), and pivots, of points or of their roots */
-bool sk_kernel_has_text(const sk_kernel *kernel);   /* sk_kernel_parse knows it: no function of the user's own */
-bool sk_kernel_names_eta(const sk_kernel *kernel);  /* a length scale is given */
+bool sk_kernel_has_text(const sk_kernel *kernel);  /* sk_kernel_parse knows it: no function of the user's own */
+bool sk_kernel_names_eta(const sk_kernel *kernel); /* a length scale is given */
+/* The formula for a device: a term each; NULL where it has another form, or memory runs out. Freed with sk_free. */
+struct sk_device_term *sk_kernel_device_terms(sock_context *ctx, const sk_kernel *kernel);
+
+/* A map of one part of random Fourier features or monomials the same way; *whole := false for others. */
+struct sk_device_piece;
+typedef struct sk_features sk_features;
+sock_status sk_features_for_device(sock_context *ctx, const sk_features *map, struct sk_device_piece *out, bool *whole);
+void sk_device_piece_clear(struct sk_device_piece *piece);
 bool sk_kernel_is_open(const sk_kernel *kernel);    /* a length scale is wanted and not given */
 bool sk_kernel_is_bounded(const sk_kernel *kernel); /* knows bounds: rates, or in=root */
 

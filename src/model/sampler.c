@@ -17,6 +17,7 @@
  * 2 p columns + rank d^2. */
 #include "model/sampler.h"
 
+#include "base/device.h"
 #include "la/la.h"
 #include "model/modelfields.h"
 
@@ -462,4 +463,66 @@ sock_status sk_sampler_new(sock_context *ctx, const sock_model *model, sk_sample
     }
     *out = s;
     return SOCK_OK;
+}
+
+/* ---- For a device ---- */
+
+void sk_sampler_export_clear(sk_sampler_export *e)
+{
+    for (size_t i = 0; e->piece && i < e->pieces; i++) sk_device_piece_clear(&e->piece[i]);
+    sk_free(e->piece);
+    sk_free(e->factor);
+    *e = (sk_sampler_export){0};
+}
+
+static bool is_whole(const sk_sampler *s)
+{
+    const sock_model *model = s->model;
+    bool whole = !model->wrapped_drift && !model->wrapped_diffusion && s->in == s->d && model->structure->order != 2 &&
+                 !model->structure->absorbing && !sk_structure_is_bounded(model->structure);
+    for (size_t i = 0; i < model->drift_terms; i++) whole = whole && s->drift_piece[i] != SIZE_MAX;
+    return whole;
+}
+
+static sock_status export_piece(sock_context *ctx, const piece *from, sk_device_piece *to, bool *whole)
+{
+    if (from->map) {
+        SK_TRY(sk_features_for_device(ctx, from->map, to, whole));
+    } else {
+        *to = (sk_device_piece){.kind = SK_DEVICE_KERNEL, .origin = from->origin, .unit = from->scale, .p = from->p};
+        to->point = from->point;
+        to->terms = from->kernel->terms;
+        to->term = sk_kernel_device_terms(ctx, from->kernel);
+        if (!to->term && sock_message(ctx)[0]) return SOCK_ENOMEM;
+        *whole = to->term != NULL;
+    }
+    to->columns = from->columns;
+    to->coefficient = from->c;
+    to->drift = from->drift;
+    return SOCK_OK;
+}
+
+sock_status sk_sampler_for_device(sock_context *ctx, const sk_sampler *s, sk_sampler_export *out, bool *whole)
+{
+    *out = (sk_sampler_export){0};
+    *whole = is_whole(s);
+    if (!*whole) return SOCK_OK;
+    out->piece = sk_alloc(ctx, s->pieces, sizeof *out->piece);
+    out->factor = sk_alloc(ctx, s->factors, sizeof *out->factor);
+    sock_status status = out->piece && out->factor ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && *whole && i < s->pieces; i++) {
+        status = export_piece(ctx, &s->piece[i], &out->piece[out->pieces++], whole);
+        out->work += (double)s->piece[i].p * (double)s->piece[i].columns;
+    }
+    for (size_t i = 0; status >= 0 && i < s->factors; i++) {
+        const factor *f = &s->factor[i];
+        sk_device_factor *to = &out->factor[out->factors++];
+        *to = (sk_device_factor){.piece = f->piece, .first = f->first, .rank = f->rank};
+        if (!f->term->owner) continue;
+        for (size_t j = 0; j < f->rank; j++)
+            *whole = *whole && f->kept[j] == j; /* else owners would have to be sorted */
+        to->owner = f->term->owner;
+    }
+    if (status < 0 || !*whole) sk_sampler_export_clear(out);
+    return status;
 }

@@ -18,6 +18,17 @@ size_t sk_sampler_space(const sk_sampler *sampler, size_t block);
 void sk_sampler_fields(sock_context *ctx, const sk_sampler *sampler, size_t count, const double *x, double *f,
                        double *a, double *space);
 
+/* The same model as a device knows it (base/device.h): its pieces and factors, which the sampler owns. *whole is false
+ * where there is something else in it: functions of the user, features of another form, inputs, bounds. */
+typedef struct sk_sampler_export {
+    size_t pieces, factors;
+    struct sk_device_piece *piece;
+    struct sk_device_factor *factor;
+    double work; /* features times columns, of all pieces */
+} sk_sampler_export;
+sock_status sk_sampler_for_device(sock_context *ctx, const sk_sampler *sampler, sk_sampler_export *out, bool *whole);
+void sk_sampler_export_clear(sk_sampler_export *e);
+
 /* Columns of V (kept: rank numbers of room) without those that together are next to nothing of every a_kk. */
 sock_status sk_columns_that_count(sock_context *ctx, const sk_diffusion_term *term, size_t *kept, size_t *count);
 

@@ -27,6 +27,10 @@ size_t sk_euler_space(const sk_sampler *sampler, size_t d, size_t in);
 sock_status sk_euler_block(sock_context *ctx, const sk_euler *job, size_t first, size_t count, double *space,
                            size_t *lost);
 
+/* devicepaths.c: all paths of the job by the context's device; *done is false where the host is to make them. */
+sock_status sk_simulate_elsewhere(sock_context *ctx, const sock_model *model, const sk_euler *job, size_t *lost,
+                                  bool *done);
+
 /* uncertain.c: all paths of the job, path k of every start by draw k of the model; the job's sampler is not used. */
 sock_status sk_simulate_draws(sock_context *ctx, const sock_model *model, const sk_euler *job, size_t *lost);
 

@@ -266,6 +266,12 @@ static sock_status run_paths(sock_context *ctx, const sock_model *model, sk_eule
     SK_TRY(sk_product(ctx, job->spec->starts, job->spec->paths, &w.total));
     SK_TRY(sk_sampler_new(ctx, model, &sampler));
     job->sampler = sampler;
+    bool done = false;
+    const sock_status ended = sk_simulate_elsewhere(ctx, model, job, lost, &done);
+    if (ended < 0 || done) {
+        sk_sampler_free(sampler);
+        return ended;
+    }
     w.space_each = (sk_euler_space(sampler, model->d, sk_model_in(model)) + 7) / 8 * 8; /* whole cache lines */
     w.space = sk_doubles(ctx, (size_t)sk_workers(ctx), w.space_each);
     const sock_status status = w.space ? run_waves(ctx, &w) : SOCK_ENOMEM;

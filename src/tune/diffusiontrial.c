@@ -64,6 +64,7 @@ static sock_status allocate(attempt *t)
     else
         SK_TRY(sk_diffusion_sums_new(t->ctx, r->map, &like, r->diagonal, t->folds, &t->sums));
     if (!few) SK_TRY(sk_diffusion_sums_pair(t->ctx, t->sums));
+    SK_TRY(sk_diffusion_sums_offload(t->ctx, t->sums, t->n));
     if (few && sk_keep_numbers(t->n, q) && !(t->kept = sk_doubles_unset(t->ctx, t->n, q))) return SOCK_ENOMEM;
     t->paths = sk_alloc(t->ctx, t->folds * t->sums->systems, sizeof *t->paths);
     t->q = sk_doubles(t->ctx, lambdas * t->folds, r->size);
@@ -442,6 +443,7 @@ sock_status sk_try_diffusion(sock_context *ctx, const sk_remains *remains, const
     if (!sk_views_kept(sk_remains_views(remains))) return sk_try_diffusions(ctx, remains, 1, &candidate, options, out);
     SK_TRY(attempt_new(ctx, remains, candidate, options, &t));
     sock_status status = visit(ctx, remains, 1, &t, add);
+    if (status >= 0) status = sk_diffusion_sums_fetch(ctx, t->sums);
     if (status >= 0) sk_diffusion_sums_close(t->sums);
     if (status >= 0) status = choose_rates(t);
     if (status >= 0) status = prepare(t);
@@ -489,6 +491,8 @@ sock_status sk_try_diffusions(sock_context *ctx, const sk_remains *remains, size
     for (size_t i = 0; status >= 0 && i < count; i++)
         status = sk_tolerate(attempt_new(ctx, remains, candidate[i], &options[i], &at[i]));
     if (status >= 0) status = visit(ctx, remains, count, at, add);
+    for (size_t i = 0; status >= 0 && i < count; i++)
+        if (at[i]) status = sk_diffusion_sums_fetch(ctx, at[i]->sums);
     for (size_t i = 0; rows->store && status >= 0 && i < count; i++)
         if (at[i]) sk_diffusion_sums_over_all(ctx, at[i]->sums);
     for (size_t i = 0; status >= 0 && i < count; i++)

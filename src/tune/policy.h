@@ -456,6 +456,14 @@
 #define SK_MMD_STEPS 1e6           /* of a path: more are a slip, likely, */
 #define SK_MMD_STEPS_CHOSEN 1e9    /* unless the step was named */
 
+/* ---- Devices: work from which on one that was not named is asked (proposals until a bench on a card says) ---- */
+
+#define SK_DEVICE_SUMS 1e11     /* rows times products of features squared */
+#define SK_DEVICE_LEVELS 300    /* order of Q */
+#define SK_DEVICE_EXACT 5000    /* rows of the exact drift */
+#define SK_DEVICE_SIMULATE 1e10 /* steps times features times columns */
+#define SK_DEVICE_WIDE 20000    /* products of features up to which sums are made where a device has them: 3.2 GB */
+
 /* ---- Plain fits and equations ---- */
 
 #define SK_PLAIN_LAMBDA 1e-3 /* of the natural unit: penalty of a plain fit where none is named */

@@ -1,0 +1,323 @@
+/* cudaengine.cu - engine.h on a card: cuBLAS, cuSOLVER, and a kernel for each kind of element. All in double precision,
+ * on one stream. What is asked for is done in order; engine_state waits for it. */
+#include "engine.h"
+
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+#include <cusolverDn.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+struct engine {
+    int number, state;
+    char reason[160];
+    cudaStream_t stream;
+    cublasHandle_t blas;
+    cusolverDnHandle_t solver;
+    cusolverDnParams_t params;
+    int *info; /* of a factorisation, on the card */
+    void *work, *host;
+    size_t room, host_room;
+};
+
+/* ---- Failures ---- */
+
+int engine_fail(engine *e, int state, const char *reason)
+{
+    if (e->state != SK_DEVICE_DONE) return e->state;
+    e->state = state;
+    snprintf(e->reason, sizeof e->reason, "%s", reason);
+    return state;
+}
+
+static bool good(engine *e, cudaError_t error)
+{
+    if (error == cudaSuccess) return e->state == SK_DEVICE_DONE;
+    engine_fail(e, error == cudaErrorMemoryAllocation ? SK_DEVICE_MEMORY : SK_DEVICE_FAILED, cudaGetErrorString(error));
+    return false;
+}
+
+static bool good(engine *e, cublasStatus_t status)
+{
+    if (status == CUBLAS_STATUS_SUCCESS) return e->state == SK_DEVICE_DONE;
+    engine_fail(e, status == CUBLAS_STATUS_ALLOC_FAILED ? SK_DEVICE_MEMORY : SK_DEVICE_FAILED,
+                cublasGetStatusString(status));
+    return false;
+}
+
+static bool good(engine *e, cusolverStatus_t status)
+{
+    char text[64];
+    if (status == CUSOLVER_STATUS_SUCCESS) return e->state == SK_DEVICE_DONE;
+    snprintf(text, sizeof text, "cuSOLVER answers %d", (int)status);
+    engine_fail(e, status == CUSOLVER_STATUS_ALLOC_FAILED ? SK_DEVICE_MEMORY : SK_DEVICE_FAILED, text);
+    return false;
+}
+
+/* A thread of the host has a current card of its own: each operation may come from another thread. */
+void engine_begin(engine *e)
+{
+    e->state = SK_DEVICE_DONE;
+    e->reason[0] = 0;
+    good(e, cudaSetDevice(e->number));
+    cudaGetLastError(); /* what an earlier operation left; errors that stay come back below */
+    good(e, cudaStreamSynchronize(e->stream));
+}
+
+int engine_state(engine *e)
+{
+    if (e->state == SK_DEVICE_DONE) good(e, cudaStreamSynchronize(e->stream));
+    return e->state;
+}
+
+const char *engine_error(const engine *e) { return e->reason; }
+
+/* ---- Opening ---- */
+
+static bool open_handles(engine *e)
+{
+    if (!good(e, cudaSetDevice(e->number))) return false;
+    if (!good(e, cudaStreamCreateWithFlags(&e->stream, cudaStreamNonBlocking))) return false;
+    if (!good(e, cublasCreate(&e->blas)) || !good(e, cublasSetStream(e->blas, e->stream))) return false;
+    if (!good(e, cusolverDnCreate(&e->solver)) || !good(e, cusolverDnSetStream(e->solver, e->stream))) return false;
+    return good(e, cusolverDnCreateParams(&e->params)) && good(e, cudaMalloc((void **)&e->info, sizeof *e->info));
+}
+
+int engine_open(int number, engine **out, char name[32], char about[160], double *memory)
+{
+    int count = 0;
+    size_t free_bytes = 0, all = 0;
+    cudaDeviceProp card;
+    const cudaError_t found = cudaGetDeviceCount(&count);
+    snprintf(name, 32, "cuda:%d", number);
+    if (found != cudaSuccess) {
+        snprintf(about, 160, "no card: %s", cudaGetErrorString(found));
+        return SK_DEVICE_NONE;
+    }
+    if (number >= count) {
+        snprintf(about, 160, "there is no card %d; there are %d, from 0 on", number, count);
+        return SK_DEVICE_NONE;
+    }
+    engine *e = (engine *)calloc(1, sizeof *e);
+    if (!e) return SK_DEVICE_NONE;
+    e->number = number;
+    if (!open_handles(e) || !good(e, cudaMemGetInfo(&free_bytes, &all)) ||
+        !good(e, cudaGetDeviceProperties(&card, number))) {
+        snprintf(about, 160, "the card %d cannot be used: %s", number, e->reason);
+        engine_close(e);
+        return SK_DEVICE_NONE;
+    }
+    snprintf(about, 160, "%s", card.name);
+    *memory = (double)free_bytes;
+    *out = e;
+    return SK_DEVICE_DONE;
+}
+
+void engine_close(engine *e)
+{
+    cudaSetDevice(e->number);
+    cudaFree(e->work);
+    cudaFree(e->info);
+    free(e->host);
+    if (e->params) cusolverDnDestroyParams(e->params);
+    if (e->solver) cusolverDnDestroy(e->solver);
+    if (e->blas) cublasDestroy(e->blas);
+    if (e->stream) cudaStreamDestroy(e->stream);
+    free(e);
+}
+
+/* ---- Memory ---- */
+
+int engine_need(engine *e, double bytes, const char *what)
+{
+    size_t free_bytes = 0, all = 0;
+    char text[160];
+    if (!good(e, cudaMemGetInfo(&free_bytes, &all)) || bytes <= (double)free_bytes + (double)e->room) return e->state;
+    snprintf(text, sizeof text, "%s needs %.3g GB of the card, %.3g GB are free", what, 1e-9 * bytes,
+             1e-9 * (double)free_bytes);
+    return engine_fail(e, SK_DEVICE_MEMORY, text);
+}
+
+void *engine_new(engine *e, size_t bytes)
+{
+    void *at = NULL;
+    if (e->state != SK_DEVICE_DONE) return NULL;
+    return good(e, cudaMalloc(&at, bytes ? bytes : 1)) ? at : NULL;
+}
+
+void engine_free(engine *, void *at) { cudaFree(at); } /* waits for the card */
+
+/* The host's memory is pageable and the caller's: a copy has ended when the call returns. */
+void engine_put(engine *e, void *to, const void *from, size_t bytes)
+{
+    if (e->state == SK_DEVICE_DONE && bytes &&
+        good(e, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, e->stream)))
+        good(e, cudaStreamSynchronize(e->stream));
+}
+
+void engine_get(engine *e, void *to, const void *from, size_t bytes)
+{
+    if (e->state == SK_DEVICE_DONE && bytes &&
+        good(e, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, e->stream)))
+        good(e, cudaStreamSynchronize(e->stream));
+}
+
+void engine_copy(engine *e, void *to, const void *from, size_t bytes)
+{
+    if (e->state == SK_DEVICE_DONE && bytes)
+        good(e, cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, e->stream));
+}
+
+void engine_zero(engine *e, void *at, size_t bytes)
+{
+    if (e->state == SK_DEVICE_DONE && bytes) good(e, cudaMemsetAsync(at, 0, bytes, e->stream));
+}
+
+/* Work space for cuSOLVER, kept until a larger one is needed. */
+static bool make_room(engine *e, size_t bytes, size_t host_bytes)
+{
+    if (e->state != SK_DEVICE_DONE) return false;
+    if (bytes > e->room) {
+        good(e, cudaStreamSynchronize(e->stream));
+        cudaFree(e->work);
+        e->work = NULL;
+        e->room = 0;
+        if (!good(e, cudaMalloc(&e->work, bytes))) return false;
+        e->room = bytes;
+    }
+    if (host_bytes > e->host_room) {
+        free(e->host);
+        e->host_room = 0;
+        e->host = malloc(host_bytes);
+        if (!e->host) return engine_fail(e, SK_DEVICE_MEMORY, "the host has no memory") == SK_DEVICE_DONE;
+        e->host_room = host_bytes;
+    }
+    return true;
+}
+
+/* ---- Products ---- */
+
+static cublasOperation_t op(int transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; }
+
+void engine_gemm(engine *e, int ta, int tb, size_t m, size_t n, size_t k, double alpha, const double *a, size_t lda,
+                 const double *b, size_t ldb, double beta, double *c, size_t ldc)
+{
+    if (e->state == SK_DEVICE_DONE && m && n)
+        good(e, cublasDgemm_64(e->blas, op(ta), op(tb), (int64_t)m, (int64_t)n, (int64_t)k, &alpha, a, (int64_t)lda, b,
+                               (int64_t)ldb, &beta, c, (int64_t)ldc));
+}
+
+void engine_syrk(engine *e, size_t n, size_t k, const double *a, double beta, double *c)
+{
+    const double one = 1;
+    if (e->state == SK_DEVICE_DONE)
+        good(e, cublasDsyrk_64(e->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, (int64_t)n, (int64_t)k, &one, a,
+                               (int64_t)n, &beta, c, (int64_t)n));
+}
+
+double engine_dot(engine *e, size_t n, const double *x, const double *y)
+{
+    double sum = 0;
+    if (e->state == SK_DEVICE_DONE) good(e, cublasDdot_64(e->blas, (int64_t)n, x, 1, y, 1, &sum));
+    return sum;
+}
+
+void engine_axpy(engine *e, size_t n, double alpha, const double *x, double *y)
+{
+    if (e->state == SK_DEVICE_DONE) good(e, cublasDaxpy_64(e->blas, (int64_t)n, &alpha, x, 1, y, 1));
+}
+
+void engine_scale(engine *e, size_t n, double alpha, double *x)
+{
+    if (e->state == SK_DEVICE_DONE) good(e, cublasDscal_64(e->blas, (int64_t)n, &alpha, x, 1));
+}
+
+/* ---- Factorisations ---- */
+
+/* What the factorisation says: not 0 is an answer, not a crash. */
+static void look(engine *e, int state, const char *reason)
+{
+    int info = 0;
+    engine_get(e, &info, e->info, sizeof info);
+    if (info != 0) engine_fail(e, state, reason);
+}
+
+void engine_eigen(engine *e, size_t n, double *a, double *w)
+{
+    size_t bytes = 0, host = 0;
+    const int64_t order = (int64_t)n;
+    if (e->state != SK_DEVICE_DONE ||
+        !good(e, cusolverDnXsyevd_bufferSize(e->solver, e->params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER,
+                                             order, CUDA_R_64F, a, order, CUDA_R_64F, w, CUDA_R_64F, &bytes, &host)) ||
+        !make_room(e, bytes, host))
+        return;
+    good(e, cusolverDnXsyevd(e->solver, e->params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, order, CUDA_R_64F,
+                             a, order, CUDA_R_64F, w, CUDA_R_64F, e->work, bytes, e->host, host, e->info));
+    look(e, SK_DEVICE_FAILED, "an eigendecomposition did not converge");
+}
+
+void engine_cholesky(engine *e, size_t n, double *a)
+{
+    size_t bytes = 0, host = 0;
+    const int64_t order = (int64_t)n;
+    if (e->state != SK_DEVICE_DONE ||
+        !good(e, cusolverDnXpotrf_bufferSize(e->solver, e->params, CUBLAS_FILL_MODE_LOWER, order, CUDA_R_64F, a, order,
+                                             CUDA_R_64F, &bytes, &host)) ||
+        !make_room(e, bytes, host))
+        return;
+    good(e, cusolverDnXpotrf(e->solver, e->params, CUBLAS_FILL_MODE_LOWER, order, CUDA_R_64F, a, order, CUDA_R_64F,
+                             e->work, bytes, e->host, host, e->info));
+    look(e, SK_DEVICE_NUMERIC, "the matrix is not positive definite");
+}
+
+void engine_invert(engine *e, size_t n, double *l)
+{
+    int numbers = 0;
+    if (n > 46000) { /* its sizes are 32-bit integers */
+        engine_fail(e, SK_DEVICE_CANNOT, "the inverse is too large");
+        return;
+    }
+    if (e->state != SK_DEVICE_DONE ||
+        !good(e, cusolverDnDpotri_bufferSize(e->solver, CUBLAS_FILL_MODE_LOWER, (int)n, l, (int)n, &numbers)) ||
+        !make_room(e, (size_t)numbers * sizeof(double), 0))
+        return;
+    good(e, cusolverDnDpotri(e->solver, CUBLAS_FILL_MODE_LOWER, (int)n, l, (int)n, (double *)e->work, numbers, e->info));
+    look(e, SK_DEVICE_NUMERIC, "the matrix is singular");
+}
+
+void engine_solve(engine *e, size_t n, size_t m, const double *l, double *b)
+{
+    if (e->state == SK_DEVICE_DONE)
+        good(e, cusolverDnXpotrs(e->solver, e->params, CUBLAS_FILL_MODE_LOWER, (int64_t)n, (int64_t)m, CUDA_R_64F, l,
+                                 (int64_t)n, CUDA_R_64F, b, (int64_t)n, e->info));
+}
+
+/* ---- Elements ---- */
+
+enum { THREADS = 256 };
+
+#define KERNEL(name, function, member)                                                                                 \
+    static __global__ void run_##function(element_args a, size_t count)                                                \
+    {                                                                                                                  \
+        const size_t step = (size_t)gridDim.x * blockDim.x;                                                            \
+        for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) function(&a.of.member, i); \
+    }                                                                                                                  \
+    static_assert(name < EACH_KINDS, "")
+EACH_OF_ALL(KERNEL)
+#undef KERNEL
+
+void engine_each(engine *e, int kind, size_t count, const element_args *a)
+{
+    const size_t wanted = (count + THREADS - 1) / THREADS, most = 1u << 20;
+    const unsigned blocks = (unsigned)(wanted < most ? wanted : most);
+    if (e->state != SK_DEVICE_DONE || !count) return;
+#define KIND(name, function, member)                                                                                   \
+    case name: run_##function<<<blocks, THREADS, 0, e->stream>>>(*a, count); break
+    switch (kind) {
+        EACH_OF_ALL(KIND)
+    default: engine_fail(e, SK_DEVICE_FAILED, "no such element"); return;
+    }
+#undef KIND
+    good(e, cudaGetLastError());
+}
