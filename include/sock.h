@@ -219,6 +219,46 @@ SOCK_API sock_status sock_data_split_time(sock_context *ctx, const sock_data *da
 SOCK_API sock_status sock_data_join(sock_context *ctx, const sock_data *one, const sock_data *other,
                                     const sock_options *opts, sock_data **out);
 
+/* The structures of the Arrow C data interface and C stream interface, as published: columns in memory that other
+ * libraries hand over. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+struct ArrowSchema {
+    const char *format, *name, *metadata;
+    int64_t flags, n_children;
+    struct ArrowSchema **children, *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+struct ArrowArray {
+    int64_t length, null_count, offset, n_buffers, n_children;
+    const void **buffers;
+    struct ArrowArray **children, *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+#endif
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+#endif
+
+/* The rows of an Arrow stream of tables, by the rules of a CSV file with the same columns and cells (options id, time,
+ * state, group, ..): numbers, bool (0 and 1), dates and timestamps (UTC), text and dictionaries; nulls are missing;
+ * columns of other types are left out like text. Messages count lines as in such a file: the names are line 1. The
+ * stream is read to its end and released in any case. */
+SOCK_API sock_status sock_data_from_arrow_stream(sock_context *ctx, struct ArrowArrayStream *stream,
+                                                 const sock_options *opts, sock_data **out);
+
 /* Writes a long CSV (traj, t, state columns) with 17 significant digits, whole or not at all. */
 SOCK_API sock_status sock_data_write(sock_context *ctx, const sock_data *data, const char *path);
 

@@ -6,6 +6,7 @@
  * Which k: with SOCK_TRUST=1 in the environment every one, in both ways; else all up to 40, then each 1.6 times the one
  * before, the two ways in turn. */
 #define _GNU_SOURCE
+#include "arrowtable.h"
 #include "test.h"
 
 #include "model/model.h"
@@ -180,6 +181,24 @@ static sock_status call_convert(world *w)
     sock_status status = sock_data_convert(w->ctx, 1, &path, w->plain, 0, folder);
     if (status >= 0) status = sock_data_read(w->ctx, folder, w->plain, &data);
     remove_folder(folder);
+    return keep_data(status, data);
+}
+
+static sock_status call_arrow(world *w)
+{
+    static const int32_t at[] = {0, 1, 2, 3, 4};
+    static const double t[] = {0, 1, 0, 1}, x[] = {1, 2, 3, 5};
+    static const int64_t rows[] = {4};
+    arrow_table table = {0};
+    sock_data *data = NULL;
+    arrow_buffers(&table, 0, arrow_column(&table, "u", "traj"), 4, 0, 3, NULL, at, "aabb");
+    arrow_buffers(&table, 0, arrow_column(&table, "g", "t"), 4, 0, 2, NULL, t, NULL);
+    arrow_buffers(&table, 0, arrow_column(&table, "g", "x"), 4, 0, 2, NULL, x, NULL);
+    arrow_finish(&table, 1, rows);
+    struct ArrowArrayStream stream = arrow_stream(&table);
+    const sock_status status = sock_data_from_arrow_stream(w->ctx, &stream, w->plain, &data);
+    assert_int_equal(table.streams_released, 1);
+    assert_int_equal(table.tables_released, (int)table.next);
     return keep_data(status, data);
 }
 
@@ -681,6 +700,7 @@ static const struct call {
     {"sock_data_read (.npy)", call_read_npy, false},
     {"sock_data_read_files", call_read_files, false},
     {"sock_data_convert", call_convert, false},
+    {"sock_data_from_arrow_stream", call_arrow, false},
     {"sock_data_from_arrays", call_from_arrays, false},
     {"sock_data_split", call_split, false},
     {"sock_data_split_time", call_split_time, false},

@@ -251,6 +251,7 @@ PROTOTYPES = {
     "sock_merge": (c_int, [_H, c_char_p, c_size_t, POINTER(c_char_p), c_char_p, c_char_p, POINTER(c_int)]),
     "sock_score_files": (c_int, [_H, _H, c_size_t, POINTER(c_char_p), _H, _H, POINTER(Scores)]),
     "sock_plan_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, c_char_p]),
+    "sock_data_from_arrow_stream": (c_int, [_H, _H, _H, _OUT]),
     "sock_info_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, _TEXT]),
     "sock_data_from_arrays": (
         c_int,

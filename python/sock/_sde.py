@@ -321,7 +321,7 @@ def fit(
     **params: Any,
 ) -> SDE:
     """``SDE(**params).fit(data, ...)`` in one call: data frames, files, arrays, lists of (t, x); frames of other packages
-    (polars, pyarrow) through the Arrow protocol, with pandas and pyarrow.
+    (polars, pyarrow) through the Arrow protocol.
 
     >>> import sock
     >>> data = sock.datasets.load("gbm", seed=1)

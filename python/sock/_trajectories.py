@@ -96,8 +96,9 @@ class Trajectories:
         if dt is not None:
             options["dt"] = dt
         if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "iloc"):
-            data = _from_arrow(data)
-        if are_names(data):
+            _refuse(t=t, names=names, groups=groups, source="a table")
+            self._handle = _from_arrow(data, options)
+        elif are_names(data):
             _refuse(t=t, names=names, groups=groups, source="files")
             self._handle = _read_files(data, options)
         elif isinstance(data, (str, os.PathLike)):
@@ -665,18 +666,16 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
     return handle
 
 
-def _from_arrow(table: Any) -> Any:
-    """A pandas frame of a table that knows the Arrow protocol."""
-    try:
-        import pandas
-        import pyarrow
-    except ImportError:
-        raise UsageError(
-            f"data is a {type(table).__name__}: pandas and pyarrow are needed to read it; or give data.to_pandas()"
-        ) from None
-    frame = pyarrow.table(table).to_pandas()
-    assert isinstance(frame, pandas.DataFrame)
-    return frame
+def _from_arrow(table: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
+    """A table of another package that exports an Arrow stream: the library reads and releases it (docs/data.md)."""
+    capsule = table.__arrow_c_stream__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    stream = ctypes.c_void_p(pointer(capsule, b"arrow_array_stream"))
+    out = ctypes.c_void_p()
+    with Context(options) as c:
+        c.check(c.run(lib.sock_data_from_arrow_stream, stream, c.options, ctypes.byref(out)))
+    return out
 
 
 def _is_timed(name: str) -> bool:

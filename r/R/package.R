@@ -44,6 +44,11 @@ sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, 
                       if (!is.null(state)) list(state = state), if (length(input)) list(input = input)))
     return(new_data(.Call(C_data_read, path.expand(data), o$keys, o$values)))
   }
+  if (is_arrow(data)) {
+    o <- options_of(c(list(...), if (!is.null(id)) list(id = id), if (!is.null(time)) list(time = time),
+                      if (!is.null(state)) list(state = state), if (length(input)) list(input = input)))
+    return(new_data(.Call(C_data_arrow, arrow_stream(data), o$keys, o$values)))
+  }
   pieces <- if (is.data.frame(data)) frame_pieces(data, id, time, state, input) else list_pieces(data, c(state, input))
   given <- list(...)
   unit <- if (is.null(pieces$seconds)) NULL else unit_of(pieces, given$time_unit)
@@ -78,6 +83,16 @@ unit_of <- function(pieces, asked) {
   step <- if (length(steps)) steps[length(steps) %/% 2 + 1] else 0
   fits <- names(date_units)[date_units <= step & names(date_units) != "week"]
   if (length(fits)) fits[length(fits)] else "second"
+}
+
+# Tables of arrow and nanoarrow hand over a C stream, which the library reads and releases (docs/data.md; not tested).
+is_arrow <- function(data) inherits(data, c("nanoarrow_array_stream", "ArrowTabular", "RecordBatchReader"))
+
+arrow_stream <- function(data) {
+  if (inherits(data, "nanoarrow_array_stream")) return(data)
+  if (!requireNamespace("nanoarrow", quietly = TRUE))
+    stop("the package nanoarrow is needed to read a ", class(data)[1], "; or give as.data.frame(data)", call. = FALSE)
+  getExportedValue("nanoarrow", "as_nanoarrow_array_stream")(data)
 }
 
 # Data files as a folder of arrays, which sock_data reads (docs/scale.md).

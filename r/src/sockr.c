@@ -33,6 +33,7 @@
     X(sock_data_read_files)                                                                                            \
     X(sock_data_convert)                                                                                               \
     X(sock_info_files)                                                                                                 \
+    X(sock_data_from_arrow_stream)                                                                                     \
     X(sock_data_from_arrays)                                                                                           \
     X(sock_data_free)                                                                                                  \
     X(sock_data_set_time_unit)                                                                                         \
@@ -212,6 +213,20 @@ static SEXP r_data_convert(SEXP paths, SEXP folder, SEXP single, SEXP keys, SEXP
                                       CHAR(STRING_ELT(folder, 0))));
     finish(&c);
     return R_NilValue;
+}
+
+/* stream: an external pointer to a struct ArrowArrayStream, which is released. */
+static SEXP r_data_arrow(SEXP stream, SEXP keys, SEXP values)
+{
+    SEXP pointer = PROTECT(owner(free_data));
+    call c;
+    sock_data *data = NULL;
+    if (begin(&c, keys, values, Rf_ScalarInteger(0)))
+        good(&c, so.sock_data_from_arrow_stream(c.ctx, R_ExternalPtrAddr(stream), c.opts, &data));
+    R_SetExternalPtrAddr(pointer, data);
+    finish(&c);
+    UNPROTECT(1);
+    return pointer;
 }
 
 /* The text of sock_info_files. */
