@@ -300,6 +300,110 @@ static void prop_a_law_of_a_candidate_counts_in_bands_and_draws(void **state)
     sock_model_free(model), sock_model_free(loaded);
 }
 
+/* f = 5 - x and a = 1.44 + 0.3, each with an error. */
+static sock_model *peer_of(fixture *f)
+{
+    static const double law[] = {0.2, 0.7}, v = 0.05;
+    sock_model *model = NULL;
+    good(f, sk_model_new(f->ctx, 1, NULL, &model));
+    good(f, sk_model_add_drift(f->ctx, model, line(f, -1, 5)));
+    good(f, sk_model_add_diffusion(f->ctx, model, constant(f, 1.2)));
+    model->floor = 0.3;
+    good(f, sk_spread_new(f->ctx, 1, 1, 1, 0, 1, &model->spread));
+    sk_spread *s = model->spread;
+    s->share[0] = s->pi[0] = s->diffusion_share[0] = 1;
+    s->drift[0] = diagonal(f, 2, law);
+    s->diffusion[0] = diagonal(f, 1, &v);
+    s->lower[0] = -1, s->upper[0] = 3;
+    return model;
+}
+
+/* The model by hand with a weight of 0.5, one like it, and another. */
+static sock_model *with_peers(fixture *f)
+{
+    sock_model *model = by_hand(f);
+    good(f, sk_spread_add_peer(f->ctx, model->spread, 0.2, by_hand(f)));
+    good(f, sk_spread_add_peer(f->ctx, model->spread, 0.3, peer_of(f)));
+    assert_close(sk_spread_alone(model->spread), 0.5, 1e-15, 0);
+    return model;
+}
+
+static double variance_with_peers(double x)
+{
+    const double gap = 5 - x - (0.6 * (2 + x) + 0.4 * (1 + 3 * x));
+    return 0.7 * drift_variance(x) + 0.3 * (0.04 * x * x + 0.49 + gap * gap);
+}
+
+static void prop_peers_count_in_bands_and_draws(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = with_peers(f), *alone = by_hand(f), *loaded = NULL;
+    const double x[] = {-1, 0.2, 2};
+    double var[3] = {0}, log_var[3] = {0}, field[3], a[3], told[3], log_told[3], own[3], again[3], sup[2][SK_SUP_DRAWS];
+    good(f, sk_model_evaluate(f->ctx, model, 3, x, field, a));
+    good(f, sk_drift_variance(f->ctx, model, 3, x, field, told));
+    good(f, sk_diffusion_variance(f->ctx, model, 3, x, a, log_told));
+    good(f, sk_diffusion_variance(f->ctx, alone, 3, x, a, own));
+    assert_int_equal(draw_many(f, model, 6000, 3, x, var, log_var), 0);
+    for (size_t i = 0; i < 3; i++) {
+        const double within = pow(2 * 1.2 * 0.05 / 1.74, 2), between = pow(log(1.74 / a[i]), 2);
+        assert_close(told[i], variance_with_peers(x[i]), 1e-12, 0);
+        assert_close(log_told[i], 0.7 * own[i] + 0.3 * (within + between), 1e-12, 0);
+        assert_close(var[i], told[i], 0.1, 0);
+        assert_close(log_var[i], log_told[i], 0.1, 0);
+    }
+    good(f, sk_drift_sup(f->ctx, model, 3, x, sup[0]));
+    good(f, sock_model_save(f->ctx, model, f->path));
+    good(f, sock_model_load(f->ctx, f->path, &loaded));
+    good(f, sk_drift_variance(f->ctx, loaded, 3, x, field, again));
+    assert_memory_equal(again, told, sizeof told);
+    good(f, sk_diffusion_variance(f->ctx, loaded, 3, x, a, again));
+    assert_memory_equal(again, log_told, sizeof told);
+    good(f, sk_drift_sup(f->ctx, loaded, 3, x, sup[1]));
+    assert_memory_equal(sup[0], sup[1], sizeof sup[0]);
+    sock_model_free(model), sock_model_free(alone), sock_model_free(loaded);
+}
+
+/* 400 draws of f at one point, in standard deviations: their mean square is 1, and three in ten are of the peer that is
+ * far away. */
+static void prop_deviations_of_peers_are_those_of_their_draws(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = with_peers(f);
+    const double x = -1;
+    double sup[SK_SUP_DRAWS], sum = 0;
+    size_t far = 0;
+    good(f, sk_drift_sup(f->ctx, model, 1, &x, sup));
+    for (size_t i = 0; i < SK_SUP_DRAWS; i++) sum += sup[i] * sup[i] / SK_SUP_DRAWS;
+    for (size_t i = 0; i < SK_SUP_DRAWS; i++) far += sup[i] * sqrt(variance_with_peers(x)) > 4;
+    assert_close(sum, 1, 0.15, 0);
+    assert_close((double)far / SK_SUP_DRAWS, 0.3, 0.2, 0);
+    sock_model_free(model);
+}
+
+static void test_bands__of_peers_follow_the_units(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = with_peers(f), *draw = NULL;
+    double centre = 3, scale = 10, x = 0.2, far = 5, field, told, a, log_told, again, there;
+    good(f, sk_model_evaluate(f->ctx, model, 1, &x, &field, &a));
+    good(f, sk_drift_variance(f->ctx, model, 1, &x, &field, &told));
+    good(f, sk_diffusion_variance(f->ctx, model, 1, &x, &a, &log_told));
+    good(f, sk_scaling_restore(f->ctx, &(sk_units){.centre = &centre, .scale = &scale}, model));
+    good(f, sk_model_evaluate(f->ctx, model, 1, &far, &field, &a));
+    good(f, sk_drift_variance(f->ctx, model, 1, &far, &field, &again));
+    assert_close(again, scale * scale * told, 1e-12, 0);
+    good(f, sk_diffusion_variance(f->ctx, model, 1, &far, &a, &again));
+    assert_close(again, log_told, 1e-12, 0);
+    for (uint64_t b = 0; b < 20; b++) { /* a of any draw is near that of one of them, in the new units */
+        good(f, sock_model_draw(f->ctx, model, 1, b, &draw));
+        good(f, sk_model_evaluate(f->ctx, draw, 1, &far, NULL, &there));
+        assert_true(there > 100 && there < 600);
+        sock_model_free(draw);
+    }
+    sock_model_free(model);
+}
+
 /* Path k of every start is the one that draw k makes of it, whatever the threads. */
 static void prop_uncertain_paths_are_those_of_the_draws(void **state)
 {
@@ -655,6 +759,63 @@ static void first_version(file_parts *p)
     json_object_set_new(json_object_get(p->header, "__metadata__"), "format_version", json_string("1"));
 }
 
+static json_t *peer_in(const file_parts *p, size_t i)
+{
+    return json_array_get(json_object_get(spread_of(p), "peers"), i);
+}
+static json_t *description_of(const file_parts *p)
+{
+    return json_object_get(json_object_get(peer_in(p, 1), "model"), "description");
+}
+static void heavy(file_parts *p) { json_object_set_new(peer_in(p, 0), "weight", json_real(0.71)); }
+static void weightless(file_parts *p) { json_object_set_new(peer_in(p, 0), "weight", json_real(0)); }
+static void unweighed(file_parts *p) { json_object_del(peer_in(p, 1), "weight"); }
+static void no_model(file_parts *p) { json_object_del(peer_in(p, 1), "model"); }
+static void no_list(file_parts *p) { json_object_set_new(spread_of(p), "peers", json_integer(2)); }
+static void crowd(file_parts *p)
+{
+    for (int i = 0; i < 9; i++) json_array_append(json_object_get(spread_of(p), "peers"), peer_in(p, 0));
+}
+static void stranger(file_parts *p)
+{
+    json_array_set_new(json_object_get(description_of(p), "state"), 0, json_string("who"));
+}
+static void secretive(file_parts *p) { json_object_del(description_of(p), "spread"); }
+static void in_company(file_parts *p)
+{
+    json_t *list = json_pack("[O]", peer_in(p, 0));
+    json_t *copy = json_deep_copy(list);
+    json_object_set_new(json_object_get(description_of(p), "spread"), "peers", copy);
+    json_decref(list);
+}
+
+static void test_bands__of_damaged_peers_are_refused(void **state)
+{
+    static const struct damage {
+        void (*fn)(file_parts *p);
+        const char *message;
+    } damages[] = {{heavy, "the weights of peers are not positive numbers whose sum is at most 1"},
+                   {weightless, "the weights of peers are not positive"},
+                   {unweighed, "the weights of peers are not positive"},
+                   {no_model, "there is no description"},
+                   {no_list, "peers is not a list of at most 8"},
+                   {crowd, "peers is not a list of at most 8"},
+                   {stranger, "a peer is no model like it"},
+                   {secretive, "an array that belongs to no term"},
+                   {in_company, "a peer is no model like it"}};
+    fixture *f = *state;
+    sock_model *model = with_peers(f), *loaded = NULL;
+    good(f, sock_model_save(f->ctx, model, f->path));
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        file_parts p = take_apart(f->path);
+        damages[i].fn(&p);
+        put_together(f->other, &p);
+        assert_int_equal(sock_model_load(f->ctx, f->other, &loaded), SOCK_EINPUT);
+        if (!strstr(sock_message(f->ctx), damages[i].message)) fail_msg("%zu: %s", i, sock_message(f->ctx));
+    }
+    sock_model_free(model);
+}
+
 static void test_bands__of_a_damaged_file_are_refused(void **state)
 {
     static const struct damage {
@@ -717,6 +878,9 @@ static void test_bands__survive_every_failed_allocation(void **state)
     sock_model *model = with_noise(f);
     assert_true(for_single_allocations(f->ctx, everything, &(trying){model, f->path}) > 40);
     sock_model_free(model);
+    model = with_peers(f);
+    assert_true(for_single_allocations(f->ctx, everything, &(trying){model, f->path}) > 100);
+    sock_model_free(model);
 }
 
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -733,6 +897,9 @@ int main(void)
         cmocka_unit_test(test_pick_share__follows_the_shares),
         WITH_FIXTURE(prop_draws_have_the_variance_of_the_bands),
         WITH_FIXTURE(prop_a_law_of_a_candidate_counts_in_bands_and_draws),
+        WITH_FIXTURE(prop_peers_count_in_bands_and_draws),
+        WITH_FIXTURE(prop_deviations_of_peers_are_those_of_their_draws),
+        WITH_FIXTURE(test_bands__of_peers_follow_the_units),
         WITH_FIXTURE(prop_uncertain_paths_are_those_of_the_draws),
         WITH_FIXTURE(test_terms__have_standard_errors),
         WITH_FIXTURE(test_errors__of_a_line_are_those_of_slope_and_root),
@@ -744,6 +911,7 @@ int main(void)
         WITH_FIXTURE(test_bands__make_a_file_of_version_two_as_all_that_is_new),
         WITH_FIXTURE(test_bands__pivots_stay_version_one),
         WITH_FIXTURE(test_bands__errors_are_those_of_the_terms_shown),
+        WITH_FIXTURE(test_bands__of_damaged_peers_are_refused),
         WITH_FIXTURE(test_bands__of_a_damaged_file_are_refused),
         WITH_FIXTURE(test_bands__survive_every_failed_allocation),
     };

@@ -103,12 +103,75 @@ static void test_noisyfits__long_steps_are_followed(void **state)
     sock_data_free(data);
 }
 
+/* OU seen at h = 1 without noise is an AR(1): phi = exp(-theta) and the variance v have estimates with a known law, and
+ * log a = log(2 theta v / (1 - phi^2)) has the variance g^2 (1 - phi^2) / n + 2 / n, g = 2 phi / (1 - phi^2) - 1 / (phi
+ * theta). Answers theta; *log_a and *sd: of log a. */
+static double autoregression(const double *x, size_t paths, double *log_a, double *sd)
+{
+    const double n = (double)(paths * (POINTS - 1));
+    double xx = 0, xy = 0, v = 0;
+    for (size_t i = 0; i < paths * POINTS; i++) {
+        if (i % POINTS == POINTS - 1) continue;
+        xx += x[i] * x[i];
+        xy += x[i] * x[i + 1];
+    }
+    const double phi = xy / xx, left = 1 - phi * phi, theta = -log(phi), slope = 2 * phi / left - 1 / (phi * theta);
+    for (size_t i = 0; i < paths * POINTS; i++)
+        if (i % POINTS != POINTS - 1) v += pow(x[i + 1] - phi * x[i], 2) / n;
+    *log_a = log(2 * theta * v / left);
+    *sd = sqrt((slope * slope * left + 2) / n);
+    return theta;
+}
+
+/* f, a at 0.7 and 0, and half of the width of log a in standard deviations of bands. */
+static void trusted(const sock_model *model, double *theta, double *log_a, double *sd)
+{
+    const double x[] = {0.7, 0};
+    double f[2], a[2], low[2], high[2];
+    assert_int_equal(sock_model_drift(ctx, model, 2, x, f), SOCK_OK);
+    assert_int_equal(sock_model_diffusion(ctx, model, 2, x, a), SOCK_OK);
+    assert_int_equal(sock_model_bands(ctx, model, 2, x, 0.9, &(sock_bands){.a_low = low, .a_high = high}), SOCK_OK);
+    *theta = -(f[0] - f[1]) / 0.7;
+    *log_a = log(a[1]);
+    *sd = log(high[1] / low[1]) / 2 / (1.1 * 1.6448536269514722);
+}
+
+static void prop_long_steps_are_trusted_as_an_autoregression(void **state)
+{
+    (void)state;
+    enum { PATHS = 10 };
+    static const char *const none[] = {"noise", "none", "drift", "linear", "diffusion", "constant", NULL};
+    for (uint64_t seed = 3; seed < 6; seed++) {
+        double *x = ou_paths(1, PATHS, POINTS, 1, 1, seed), want_a, want_sd, theta, log_a, sd;
+        const double want = autoregression(x, PATHS, &want_a, &want_sd);
+        sock_data *data = data_of(1, PATHS, POINTS, 1, x);
+        sock_model *model = fit(data, none);
+        json_t *noise = noise_of(model);
+        const bool followed = json_integer_value(json_object_get(noise, "substeps")) > 1;
+        trusted(model, &theta, &log_a, &sd);
+        assert_int_equal(followed, seed > 3);
+        if (followed) {
+            assert_close(theta, want, 0.015, 0); /* a fifth of its error */
+            assert_true(fabs(log_a - want_a) < 0.05 * want_sd);
+            assert_close(sd, want_sd, 0.02, 0);
+        } else { /* the rule of the clean fit is off, by more than its error: the fit that followed the steps counts */
+            assert_int_equal(model->spread->peers, 1);
+            assert_true(fabs(log_a - want_a) > 1.5 * want_sd);
+            assert_true(fabs(log_a - want_a) < 1.1 * 1.6448536269514722 * sd);
+        }
+        json_decref(noise);
+        sock_model_free(model);
+        sock_data_free(data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noisyfits__noise_is_found),
         cmocka_unit_test(test_noisyfits__clean_data_have_none),
         cmocka_unit_test(test_noisyfits__long_steps_are_followed),
+        cmocka_unit_test(prop_long_steps_are_trusted_as_an_autoregression),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -22,14 +22,16 @@ static void test_rulenoise__long_steps_are_tried_where_many_substeps_or_a_gain_a
     assert_false(sk_long_steps_worth(59, 4, 0));
 }
 
-/* A nat, and the gain's own error; one substep is no long step. */
+/* A nat, and with two substeps the gain's own error; one substep is no long step. */
 static void test_rulenoise__long_steps_win_by_a_gain_beyond_its_error(void **state)
 {
     (void)state;
     assert_true(sk_long_steps_win(2, 1, 0.5));
     assert_false(sk_long_steps_win(2, 0.99, 0.5));
-    assert_true(sk_long_steps_win(8, 7, 7));
-    assert_false(sk_long_steps_win(8, 6.9, 7));
+    assert_true(sk_long_steps_win(2, 7, 7));
+    assert_false(sk_long_steps_win(2, 6.9, 7));
+    assert_true(sk_long_steps_win(4, 1, 7));
+    assert_false(sk_long_steps_win(4, 0.99, 0.1));
     assert_false(sk_long_steps_win(1, 100, 1));
 }
 

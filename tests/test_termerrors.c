@@ -112,6 +112,47 @@ static void prop_squares_are_those_of_moved_weights(void **state)
     }
 }
 
+/* A peer of other coefficients, and one that is no polynomial and so has none. */
+static void prop_squares_of_peers_are_about_the_model(void **state)
+{
+    (void)state;
+    const double about[D] = {2, -1};
+    const unsigned power[][D] = {{1, 0}, {0, 0}, {0, 2}};
+    sock_model *model = model_of(0.3), *peer = model_of(0.6), *third = model_of(0.5);
+    sk_monomial_sum own, other, mean[2], got;
+    sk_drift_term_free(model->drift[1]), sk_drift_term_free(peer->drift[1]); /* polynomials alone */
+    sk_factor_free(model->spread->drift[1]), sk_factor_free(peer->spread->drift[1]);
+    for (int i = 0; i < 2; i++) {
+        sock_model *m = i ? peer : model;
+        m->drift[1] = m->drift[2], m->spread->drift[1] = m->spread->drift[2];
+        m->spread->drift[2] = NULL, m->spread->share[1] = m->spread->share[2];
+        m->drift_terms = m->spread->drifts = 2;
+    }
+    sk_scale(sk_drift_term_size(peer->drift[0]) * D, 1.7, peer->drift[0]->weight);
+    sk_monomial_sum *const all[] = {&own, &other, &mean[0], &mean[1], &got};
+    for (size_t i = 0; i < 5; i++) assert_int_equal(sk_monomials_init(ctx, D, D, about, all[i]), SOCK_OK);
+    assert_int_equal(sk_drift_squares(model, all_of_them, &own), SOCK_OK);
+    assert_int_equal(sk_drift_squares(peer, all_of_them, &other), SOCK_OK);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(sk_monomials_add_drift(&mean[0], model->drift[i], 1), SOCK_OK);
+        assert_int_equal(sk_monomials_add_drift(&mean[1], peer->drift[i], 1), SOCK_OK);
+    }
+    assert_int_equal(sk_spread_add_peer(ctx, model->spread, 0.2, peer), SOCK_OK);
+    assert_int_equal(sk_spread_add_peer(ctx, model->spread, 0.1, third),
+                     SOCK_OK); /* it has a kernel: it says nothing */
+    assert_int_equal(sk_drift_squares(model, all_of_them, &got), SOCK_OK);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < D; k++) {
+            const double c = sk_monomials_at(&mean[0], power[i])[k], c_p = sk_monomials_at(&mean[1], power[i])[k];
+            const double v = sk_monomials_at(&own, power[i])[k] - c * c;
+            const double v_p = sk_monomials_at(&other, power[i])[k] - c_p * c_p;
+            const double variance = 0.8 * v + 0.2 * (v_p + (c_p - c) * (c_p - c));
+            assert_close(sk_monomials_at(&got, power[i])[k] - c * c, variance, 1e-9, 1e-9);
+        }
+    for (size_t i = 0; i < 5; i++) sk_monomials_clear(all[i]);
+    sock_model_free(model);
+}
+
 static void test_termerrors__is_the_root_of_the_variance_times_the_factor_of_bands(void **state)
 {
     (void)state;
@@ -148,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_squares_are_those_of_moved_weights),
+        cmocka_unit_test(prop_squares_of_peers_are_about_the_model),
         cmocka_unit_test(test_termerrors__is_the_root_of_the_variance_times_the_factor_of_bands),
         cmocka_unit_test(test_termerrors__survive_every_failed_allocation),
     };

@@ -80,8 +80,8 @@ static sock_status add_component(const sk_monomial_sum *m, const sk_drift_term *
     return status;
 }
 
-sock_status sk_drift_squares(const sock_model *model, bool (*wanted)(const sk_drift_term *term),
-                             sk_monomial_sum *squares)
+static sock_status own_squares(const sock_model *model, bool (*wanted)(const sk_drift_term *term),
+                               sk_monomial_sum *squares)
 {
     const sk_spread *s = model->spread;
     for (size_t i = 0; i < model->drift_terms; i++) {
@@ -94,4 +94,82 @@ sock_status sk_drift_squares(const sock_model *model, bool (*wanted)(const sk_dr
         if (status < 0) return status;
     }
     return SOCK_OK;
+}
+
+/* ---- Peers ---- */
+
+/* The coefficients of a drift, and whether it is a polynomial. */
+static sock_status coefficients(const sock_model *model, bool (*wanted)(const sk_drift_term *term),
+                                sk_monomial_sum *sum, bool *polynomial)
+{
+    *polynomial = true;
+    for (size_t i = 0; i < model->drift_terms; i++)
+        if (wanted(model->drift[i]))
+            *polynomial = *polynomial && model->drift[i]->map && sk_features_polynomial(model->drift[i]->map);
+    for (size_t i = 0; *polynomial && i < model->drift_terms; i++)
+        if (wanted(model->drift[i])) SK_TRY(sk_monomials_add_drift(sum, model->drift[i], 1));
+    return SOCK_OK;
+}
+
+/* squares += weight (v_p + (c_p - c)^2 + c^2) of every monomial of the model or the peer; `weight` is taken from
+ * *alone. mean: c. A peer that is no polynomial has no coefficients. */
+static sock_status add_peer(const sock_model *peer, double weight, bool (*wanted)(const sk_drift_term *term),
+                            sk_monomial_sum *mean, sk_monomial_sum *squares, double *alone)
+{
+    sk_monomial_sum own = {0}, own_mean = {0};
+    bool polynomial = false;
+    sock_status status;
+    SK_GO(sk_monomials_init(mean->ctx, mean->d, mean->values, mean->origin, &own));
+    SK_GO(sk_monomials_init(mean->ctx, mean->d, mean->values, mean->origin, &own_mean));
+    SK_GO(coefficients(peer, wanted, &own_mean, &polynomial));
+    if (!polynomial) goto out;
+    SK_GO(own_squares(peer, wanted, &own));
+    for (size_t i = 0; i < mean->count; i++) /* all that either has; own has those of its own mean */
+        SK_GO(sk_monomials_at(&own, mean->power + i * mean->d) ? SOCK_OK : SOCK_ENOMEM);
+    for (size_t i = 0; i < own.count; i++) {
+        const unsigned *power = own.power + i * own.d;
+        double *square = sk_monomials_at(squares, power);
+        const double *c = sk_monomials_at(mean, power), *c_p = sk_monomials_at(&own_mean, power);
+        SK_GO(square && c && c_p ? SOCK_OK : SOCK_ENOMEM);
+        for (size_t k = 0; k < own.values; k++)
+            square[k] += weight * (own.number[i * own.values + k] - 2 * c[k] * (c_p[k] - c[k]));
+    }
+    *alone -= weight;
+out:
+    sk_monomials_clear(&own);
+    sk_monomials_clear(&own_mean);
+    return status;
+}
+
+/* squares += factor times others. */
+static sock_status add_squares(sk_monomial_sum *squares, const sk_monomial_sum *others, double factor)
+{
+    for (size_t i = 0; i < others->count; i++) {
+        double *square = sk_monomials_at(squares, others->power + i * others->d);
+        if (!square) return SOCK_ENOMEM;
+        sk_axpy(others->values, factor, others->number + i * others->values, square);
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_drift_squares(const sock_model *model, bool (*wanted)(const sk_drift_term *term),
+                             sk_monomial_sum *squares)
+{
+    const sk_spread *s = model->spread;
+    sk_monomial_sum own = {0}, mean = {0};
+    bool polynomial = false;
+    double alone = 1;
+    sock_status status;
+    if (!s->peers) return own_squares(model, wanted, squares);
+    SK_GO(sk_monomials_init(squares->ctx, squares->d, squares->values, squares->origin, &own));
+    SK_GO(sk_monomials_init(squares->ctx, squares->d, squares->values, squares->origin, &mean));
+    SK_GO(coefficients(model, wanted, &mean, &polynomial));
+    SK_GO(own_squares(model, wanted, &own));
+    for (size_t i = 0; polynomial && i < s->peers; i++)
+        SK_GO(add_peer(s->peer[i], s->weight[i], wanted, &mean, squares, &alone));
+    SK_GO(add_squares(squares, &own, fmax(alone, 0)));
+out:
+    sk_monomials_clear(&own);
+    sk_monomials_clear(&mean);
+    return status;
 }

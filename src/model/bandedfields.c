@@ -87,14 +87,16 @@ static sock_status diffusion_bands(sock_context *ctx, const sock_model *model, s
 static sock_status draw_roots(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *root)
 {
     const size_t d = model->d, size = count * d * d;
-    sock_model rest = *model; /* the floor alone */
-    rest.diffusion = model->diffusion + model->spread->diffusions;
-    rest.diffusion_terms = model->diffusion_terms - model->spread->diffusions;
     for (size_t b = 0; b < SK_SIGMA_DRAWS; b++) {
         sk_diffusion_term *term = NULL;
-        double *a = root + b * size;
+        double u, *a = root + b * size;
+        sk_uniforms((sk_key){0, SK_PURPOSE_DRAW}, b, 0, 3, 1, &u);
+        const sock_model *who = sk_spread_who(model, u);
+        sock_model rest = *who; /* the floor alone */
+        rest.diffusion = who->diffusion + who->spread->diffusions;
+        rest.diffusion_terms = who->diffusion_terms - who->spread->diffusions;
         SK_TRY(sk_model_evaluate(ctx, &rest, count, x, NULL, a));
-        SK_TRY(sk_draw_diffusion(ctx, model, (sk_key){0, SK_PURPOSE_DRAW}, b, &term));
+        SK_TRY(sk_draw_diffusion(ctx, who, (sk_key){0, SK_PURPOSE_DRAW}, b, &term));
         double *space = sk_doubles_unset(ctx, sk_diffusion_term_space(term, count), 1);
         if (space) sk_diffusion_term_add(ctx, term, count, x, a, space);
         sk_free(space);

@@ -147,11 +147,33 @@ static sock_status drift_range(void *argument, size_t begin, size_t end, int wor
     return add_between(w->ctx, w->model, end - begin, x, w->field + begin * d, var);
 }
 
+/* var = alone var + sum_p weight_p (var_p + (f_p - f)^2). */
+static sock_status add_drift_peers(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                   const double *f, double *var)
+{
+    const sk_spread *s = model->spread;
+    const size_t size = count * s->d;
+    double *field = sk_doubles(ctx, size, 1), *own = sk_doubles(ctx, size, 1);
+    sock_status status = field && own ? SOCK_OK : SOCK_ENOMEM;
+    sk_scale(size, sk_spread_alone(s), var);
+    for (size_t p = 0; status >= 0 && p < s->peers; p++) {
+        memset(field, 0, size * sizeof *field);
+        status = sk_model_evaluate(ctx, s->peer[p], count, x, field, NULL);
+        if (status >= 0) status = sk_drift_variance(ctx, s->peer[p], count, x, field, own);
+        for (size_t i = 0; status >= 0 && i < size; i++)
+            var[i] += s->weight[p] * (own[i] + (field[i] - f[i]) * (field[i] - f[i]));
+    }
+    sk_free(field);
+    sk_free(own);
+    return status;
+}
+
 sock_status sk_drift_variance(sock_context *ctx, const sock_model *model, size_t count, const double *x,
                               const double *f, double *var)
 {
     job w = {ctx, model, x, f, var};
-    return sk_parallel_for(ctx, count, POINTS_AT_ONCE, drift_range, &w);
+    SK_TRY(sk_parallel_for(ctx, count, POINTS_AT_ONCE, drift_range, &w));
+    return model->spread->peers ? add_drift_peers(ctx, model, count, x, f, var) : SOCK_OK;
 }
 
 /* ---- Simultaneous bands of the drift ---- */
@@ -194,7 +216,7 @@ static sock_status prepare(const drawing *w)
     return SOCK_OK;
 }
 
-/* Draw number b as in draw.c: candidate j by pi, the law of term c by share. */
+/* Draw number b of one model as in draw.c: candidate j by pi, the law of term c by share. */
 static sock_status largest_deviation(const drawing *w, size_t b, double *out)
 {
     const sk_spread *s = w->model->spread;
@@ -223,26 +245,47 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static sock_status drawing_new(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                               const double *f, const double *sd, drawing *w)
+{
+    const size_t all = model->spread->drifts + model->spread->others;
+    *w = (drawing){
+        ctx, model, count, x, f, sd, sk_alloc(ctx, all, sizeof *w->rows), sk_alloc(ctx, all, sizeof *w->candidate)};
+    return w->rows && w->candidate ? prepare(w) : SOCK_ENOMEM;
+}
+
+/* Of the model and, after it, its peers: draws of which, about f of the model. */
+static sock_status deviations(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                              const double *f, const double *sd, double *sup)
+{
+    const size_t all = 1 + model->spread->peers;
+    drawing *w = sk_alloc(ctx, all, sizeof *w);
+    sock_status status = w ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < all; i++)
+        status = drawing_new(ctx, i ? model->spread->peer[i - 1] : model, count, x, f, sd, &w[i]);
+    for (size_t b = 0; status >= 0 && b < SK_SUP_DRAWS; b++) {
+        double u;
+        size_t at = 0;
+        sk_uniforms((sk_key){0, SK_PURPOSE_DRAW}, b, 0, 3, 1, &u);
+        const sock_model *who = sk_spread_who(model, u);
+        while (w[at].model != who) at++;
+        status = largest_deviation(&w[at], b, &sup[b]);
+    }
+    for (size_t i = 0; w && i < all; i++)
+        if (w[i].model) drawing_clear(&w[i]);
+    sk_free(w);
+    return status;
+}
+
 sock_status sk_drift_sup(sock_context *ctx, const sock_model *model, size_t count, const double *x, double *sup)
 {
-    const sk_spread *s = model->spread;
-    double *f = sk_doubles(ctx, count, s->d), *sd = sk_doubles(ctx, count, s->d);
-    drawing w = {ctx,
-                 model,
-                 count,
-                 x,
-                 f,
-                 sd,
-                 sk_alloc(ctx, s->drifts + s->others, sizeof *w.rows),
-                 sk_alloc(ctx, s->drifts + s->others, sizeof *w.candidate)};
-    sock_status status = f && sd && w.rows && w.candidate ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0) status = sk_model_evaluate(ctx, model, count, x, f, NULL);
+    const size_t d = model->spread->d;
+    double *f = sk_doubles(ctx, count, d), *sd = sk_doubles(ctx, count, d);
+    sock_status status = f && sd ? sk_model_evaluate(ctx, model, count, x, f, NULL) : SOCK_ENOMEM;
     if (status >= 0) status = sk_drift_variance(ctx, model, count, x, f, sd);
-    for (size_t i = 0; status >= 0 && i < count * s->d; i++) sd[i] = sqrt(sd[i]);
-    if (status >= 0) status = prepare(&w);
-    for (size_t b = 0; status >= 0 && b < SK_SUP_DRAWS; b++) status = largest_deviation(&w, b, &sup[b]);
+    for (size_t i = 0; status >= 0 && i < count * d; i++) sd[i] = sqrt(sd[i]);
+    if (status >= 0) status = deviations(ctx, model, count, x, f, sd, sup);
     if (status >= 0) qsort(sup, SK_SUP_DRAWS, sizeof *sup, rising);
-    drawing_clear(&w);
     sk_free(f);
     sk_free(sd);
     return status;
@@ -374,9 +417,35 @@ static sock_status diffusion_range(void *argument, size_t begin, size_t end, int
     return SOCK_OK;
 }
 
+/* The same of a, on the diagonal of log a. */
+static sock_status add_diffusion_peers(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                                       const double *a, double *var)
+{
+    const sk_spread *s = model->spread;
+    const size_t d = s->d, size = count * d * d;
+    double *field = sk_doubles(ctx, size, 1), *own = sk_doubles(ctx, size, 1);
+    sock_status status = field && own ? SOCK_OK : SOCK_ENOMEM;
+    sk_scale(size, sk_spread_alone(s), var);
+    for (size_t p = 0; status >= 0 && p < s->peers; p++) {
+        memset(field, 0, size * sizeof *field);
+        status = sk_model_evaluate(ctx, s->peer[p], count, x, NULL, field);
+        if (status >= 0) status = sk_diffusion_variance(ctx, s->peer[p], count, x, field, own);
+        for (size_t i = 0; status >= 0 && i < size; i++) {
+            const bool diagonal = i % (d * d) % (d + 1) == 0;
+            const double least = SK_BAND_LEAST_RATIO * a[i];
+            const double apart = diagonal ? log(fmax(field[i], least) / a[i]) : field[i] - a[i];
+            if (!diagonal || a[i] > 0) var[i] += s->weight[p] * (own[i] + square(apart));
+        }
+    }
+    sk_free(field);
+    sk_free(own);
+    return status;
+}
+
 sock_status sk_diffusion_variance(sock_context *ctx, const sock_model *model, size_t count, const double *x,
                                   const double *a, double *var)
 {
     job w = {ctx, model, x, a, var};
-    return sk_parallel_for(ctx, count, POINTS_AT_ONCE, diffusion_range, &w);
+    SK_TRY(sk_parallel_for(ctx, count, POINTS_AT_ONCE, diffusion_range, &w));
+    return model->spread->peers ? add_diffusion_peers(ctx, model, count, x, a, var) : SOCK_OK;
 }

@@ -4,7 +4,10 @@
  *
  *     var f_k      = sum_c share_c phi_k' T_c phi_k + sum_j pi_j (f_j,k - f_k)^2
  *     var log a_kk = sum_i share_i v_i,kk / a_i,kk^2 + sum_i share_i (log a_i,kk - log a_kk)^2
- *     var a_kl     = sum_i share_i v_i,kl + sum_i share_i (a_i,kl - a_kl)^2 */
+ *     var a_kl     = sum_i share_i v_i,kl + sum_i share_i (a_i,kl - a_kl)^2
+ *
+ * and with peers, fields g_p of variance v_p, var g = (1 - sum_p weight_p) var g + sum_p weight_p (v_p + (g_p - g)^2).
+ */
 #ifndef SK_BANDS_H
 #define SK_BANDS_H
 

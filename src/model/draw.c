@@ -1,4 +1,5 @@
-/* draw.c - see draw.h. Streams of a draw: 0 who is taken, 1 the drift's normal numbers, 2 those of the diffusion. */
+/* draw.c - see draw.h. Streams of a draw: 0 who is taken, 1 the drift's normal numbers, 2 those of the diffusion.
+ * Numbers of stream 0: 0 and 1 candidate and law of f, 2 the part of a, 3 the model or a peer. */
 #include "model/draw.h"
 
 #include "model/bands.h"
@@ -124,13 +125,16 @@ sock_status sk_model_draw(sock_context *ctx, const sock_model *model, uint64_t s
 {
     const sk_key key = {seed, SK_PURPOSE_DRAW};
     sock_model *draw = NULL;
+    double u;
     SK_TRY(sk_need_spread(ctx, model, "draw"));
+    sk_uniforms(key, number, 0, 3, 1, &u);
+    const sock_model *who = sk_spread_who(model, u);
     SK_TRY(sk_model_new(ctx, model->d, (const char *const *)model->structure->state, &draw));
     draw->structure->order = model->structure->order;
     sock_status status = sk_model_copy_bounds(ctx, model, draw);
     if (status >= 0) status = sk_model_copy_inputs(ctx, model, draw);
-    if (status >= 0) status = draw_drift(ctx, model, key, number, draw);
-    if (status >= 0 && model->has_diffusion) status = draw_diffusion(ctx, model, key, number, draw);
+    if (status >= 0) status = draw_drift(ctx, who, key, number, draw);
+    if (status >= 0 && who->has_diffusion) status = draw_diffusion(ctx, who, key, number, draw);
     if (status < 0) {
         sock_model_free(draw);
         return status;

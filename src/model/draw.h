@@ -1,6 +1,6 @@
 /* draw.h - whole models drawn from a spread: f_b = f_j + phi' L_c z with candidate j by pi and term c by share, so that
- * E (f_b - f)^2 is within + between; a_b = B B' and the floor, B = phi' (V_i + R_i z), i by share. A draw is a model
- * like any other, and a function of (model, seed, number) alone. */
+ * E (f_b - f)^2 is within + between; a_b = B B' and the floor, B = phi' (V_i + R_i z), i by share; all of it of the
+ * model or of a peer, by weight. A draw is a model like any other, and a function of (model, seed, number) alone. */
 #ifndef SK_DRAW_H
 #define SK_DRAW_H
 

@@ -67,7 +67,8 @@ typedef struct sk_substeps_ask {
 } sk_substeps_ask;
 
 /* The smallest S of 1, 2, 4, 8, 16 with which nine steps of ten are where twice as many substeps lead, to half a
- * standard error of what so many steps can show; and whether the split changes the variance of more than a tenth. */
+ * standard error of what so many steps can show (from 4 on a quarter); and whether the split changes the variance of
+ * more than a tenth. */
 sock_status sk_substeps_choose(sock_context *ctx, const sock_model *model, const sk_substeps_ask *ask,
                                sk_substeps *out);
 

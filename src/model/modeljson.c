@@ -90,7 +90,7 @@ sock_status sk_model_of_json(sock_context *ctx, const char *place, json_t *value
     json_t *description = json_object_get(value, "description");
     sock_status status = json_is_object(description) ? read_arrays(&l, json_object_get(value, "arrays"))
                                                      : sk_bad_model(&l, "there is no description", NULL);
-    if (status >= 0) status = sk_load_terms(&l, description, NULL);
+    if (status >= 0) status = sk_load_terms(&l, description, json_object_get(description, "spread"));
     sk_tensors_clear(&l.tensors);
     if (status < 0)
         sock_model_free(l.model);

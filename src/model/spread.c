@@ -47,6 +47,9 @@ void sk_spread_free(sk_spread *s)
     sk_free(s->lower);
     sk_free(s->upper);
     sk_free(s->sup);
+    for (size_t i = 0; i < s->peers; i++) sock_model_free(s->peer[i]);
+    sk_free(s->peer);
+    sk_free(s->weight);
     sk_free(s);
 }
 
@@ -71,6 +74,47 @@ sock_status sk_spread_add_certain(sock_context *ctx, sk_spread *s)
     s->share = share;
     s->pi = pi;
     s->drift = drift;
+    return SOCK_OK;
+}
+
+double sk_spread_alone(const sk_spread *s)
+{
+    double alone = 1;
+    for (size_t i = 0; i < s->peers; i++) alone -= s->weight[i];
+    return alone > 0 ? alone : 0;
+}
+
+const sock_model *sk_spread_who(const sock_model *model, double u)
+{
+    const sk_spread *s = model->spread;
+    for (size_t i = 0; i < s->peers; i++) {
+        u -= s->weight[i];
+        if (u < 0) return s->peer[i];
+    }
+    return model;
+}
+
+sock_status sk_spread_add_peer(sock_context *ctx, sk_spread *s, double weight, sock_model *peer)
+{
+    const size_t count = s->peers;
+    sock_model **list = sk_alloc(ctx, count + 1, sizeof *list);
+    double *weights = sk_doubles(ctx, count + 1, 1);
+    if (!list || !weights) {
+        sk_free(list);
+        sk_free(weights);
+        return SOCK_ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        list[i] = s->peer[i];
+        weights[i] = s->weight[i];
+    }
+    list[count] = peer;
+    weights[count] = weight;
+    sk_free(s->peer);
+    sk_free(s->weight);
+    s->peer = list;
+    s->weight = weights;
+    s->peers = count + 1;
     return SOCK_OK;
 }
 

@@ -6,6 +6,10 @@
  *     a   within   the law of V of each diffusion term; between: how far the terms, each as a model of its own, are
  *                  from their average
  *
+ *     peers        whole models, each with a spread of its own and a weight: what the data were fitted by under another
+ *                  law of the steps (noise or none, followed or not), where they do not tell which it is. Everything
+ *                  above then counts with the weight that the peers leave
+ *
  * Bands (bands.c) and draws of whole models (draw.c) are made of it. */
 #ifndef SK_SPREAD_H
 #define SK_SPREAD_H
@@ -26,7 +30,19 @@ typedef struct sk_spread {
     sk_factor **diffusion;   /* diffusions: law of V / sqrt(share); NULL: too many numbers, none */
     double *lower, *upper;   /* in: range of the data */
     double *sup;             /* SK_SUP_DRAWS, rising: the largest |draw - f| at the data, in standard deviations */
+    size_t peers;
+    sock_model **peer; /* each of the same states, with a spread that has no peers */
+    double *weight;    /* peers: of each, above 0; what is left of 1 is the weight of the model itself */
 } sk_spread;
+
+/* The weight of the model itself among its peers: 1 where there are none. */
+double sk_spread_alone(const sk_spread *spread);
+
+/* The model that a uniform number makes a draw of: the model itself, or one of its peers. */
+const sock_model *sk_spread_who(const sock_model *model, double u);
+
+/* A model with a spread becomes a peer; it belongs to the spread then. The weights of all add up to at most 1. */
+sock_status sk_spread_add_peer(sock_context *ctx, sk_spread *spread, double weight, sock_model *peer);
 
 /* What the terms of f have of within: 1 less the pi of candidates with laws of their own. */
 double sk_spread_own(const sk_spread *spread);

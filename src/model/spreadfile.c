@@ -1,8 +1,9 @@
 /* spreadfile.c - how far a model can be trusted, in its file.
  *
- *   description   spread: {share, pi, diffusion_share, lower, upper}, and drift: the candidates that are not in f
- *   arrays        drift.I.factor, drift.I.entry (which weight, which group), diffusion.I.factor, diffusion.I.entry,
- *                 spread.drift.J.* (as drift.I.*, with a factor or without), spread.0.sup */
+ *   description   spread: {share, pi, diffusion_share, lower, upper}, drift: the candidates that are not in f, and
+ * peers, where there are any: [{weight, model}], each model as in modeljson.c, with a spread of its own arrays
+ * drift.I.factor, drift.I.entry (which weight, which group), diffusion.I.factor, diffusion.I.entry, spread.drift.J.*
+ * (as drift.I.*, with a factor or without), spread.0.sup */
 #include "model/modelfile.h"
 #include "tune/policy.h"
 
@@ -31,6 +32,19 @@ static void put_numbers(json_t *object, const char *key, size_t count, const dou
     json_object_set_new(object, key, list);
 }
 
+static sock_status save_peers(sk_saving *s, const sk_spread *spread, json_t *object)
+{
+    if (!spread->peers) return SOCK_OK;
+    json_t *list = json_array();
+    json_object_set_new(object, "peers", list);
+    for (size_t i = 0; i < spread->peers; i++) {
+        json_t *peer = NULL;
+        SK_TRY(sk_model_to_json(s->ctx, spread->peer[i], &peer));
+        json_array_append_new(list, json_pack("{s:f, s:o}", "weight", spread->weight[i], "model", peer));
+    }
+    return SOCK_OK;
+}
+
 sock_status sk_save_spread(sk_saving *s, const sock_model *model, json_t *description)
 {
     const sk_spread *spread = model->spread;
@@ -42,6 +56,7 @@ sock_status sk_save_spread(sk_saving *s, const sock_model *model, json_t *descri
     put_numbers(object, "lower", spread->in, spread->lower);
     put_numbers(object, "upper", spread->in, spread->upper);
     json_object_set_new(object, "drift", others);
+    SK_TRY(save_peers(s, spread, object));
     for (size_t i = 0; i < spread->drifts; i++) SK_TRY(save_factor(s, "drift", i, spread->drift[i]));
     for (size_t i = 0; i < spread->others; i++) {
         SK_TRY(sk_save_drift(s, "spread.drift", spread->other[i], i, others));
@@ -163,6 +178,46 @@ static sock_status load_terms(sk_loading *l, json_t *others, sk_spread *s)
     return SOCK_OK;
 }
 
+enum { MOST_PEERS = 8 }; /* a file may claim anything */
+
+/* A peer is a model of the same states, and says how far it can be trusted; it has no inputs, and no peers itself. */
+static bool is_peer(const sock_model *model, const sock_model *peer)
+{
+    const sk_spread *s = peer->spread;
+    bool same = peer->d == model->d && s && !s->peers && sk_model_in(peer) == peer->d &&
+                peer->structure->order == model->structure->order && peer->has_diffusion == model->has_diffusion &&
+                (s->diffusions > 0) == (model->spread->diffusions > 0);
+    for (size_t k = 0; same && k < model->d; k++)
+        same = strcmp(peer->structure->state[k], model->structure->state[k]) == 0;
+    return same;
+}
+
+static sock_status load_peer(sk_loading *l, json_t *entry)
+{
+    json_t *weight = json_object_get(entry, "weight");
+    const double value = json_number_value(weight);
+    sock_model *peer = NULL;
+    if (!json_is_number(weight) || !(value > 0) || value > sk_spread_alone(l->model->spread) * (1 + 1e-9))
+        return sk_bad_model(l, "the weights of peers are not positive numbers whose sum is at most 1", "spread");
+    if (sk_model_in(l->model) != l->model->d) return sk_bad_model(l, "a model with inputs has no peers", "spread");
+    SK_TRY(sk_model_of_json(l->ctx, l->path, json_object_get(entry, "model"), &peer));
+    sock_status status = is_peer(l->model, peer) ? SOCK_OK : sk_bad_model(l, "a peer is no model like it", "spread");
+    if (status >= 0) status = sk_spread_add_peer(l->ctx, l->model->spread, value, peer);
+    if (status < 0) sock_model_free(peer);
+    return status;
+}
+
+static sock_status load_peers(sk_loading *l, json_t *peers)
+{
+    size_t i;
+    json_t *entry;
+    if (!peers) return SOCK_OK;
+    if (!json_is_array(peers) || json_array_size(peers) > MOST_PEERS)
+        return sk_bad_model(l, "peers is not a list of at most 8", "spread");
+    json_array_foreach(peers, i, entry) SK_TRY(load_peer(l, entry));
+    return SOCK_OK;
+}
+
 sock_status sk_load_spread(sk_loading *l, json_t *object)
 {
     sock_model *model = l->model;
@@ -174,5 +229,6 @@ sock_status sk_load_spread(sk_loading *l, json_t *object)
     SK_TRY(sk_spread_new(l->ctx, model->d, sk_model_in(model), model->drift_terms, json_array_size(others), diffusions,
                          &model->spread));
     SK_TRY(load_numbers(l, object, model->spread));
-    return load_terms(l, others, model->spread);
+    SK_TRY(load_terms(l, others, model->spread));
+    return load_peers(l, json_object_get(object, "peers"));
 }

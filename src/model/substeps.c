@@ -79,9 +79,21 @@ static bool differ(const sk_substeps_ask *ask, size_t d, const law *a, const law
 
 static double within(double value) { return fmin(fmax(value, SK_SUBSTEPS_FINE), SK_SUBSTEPS_COARSE); }
 
+/* Standard errors of the moments by which the laws of s and of 2 s substeps may differ. */
+static double errors_allowed(size_t s) { return s < SK_SURELY_LONG ? SK_SUBSTEPS_ERRORS : SK_SUBSTEPS_ERRORS_LONG; }
+
+static double mean_allowed(const sk_substeps_ask *ask, size_t s)
+{
+    return within(errors_allowed(s) / sqrt((double)ask->steps));
+}
+
+static double cov_allowed(const sk_substeps_ask *ask, size_t s)
+{
+    return within(errors_allowed(s) * sqrt(2 / (double)ask->steps));
+}
+
 sock_status sk_substeps_choose(sock_context *ctx, const sock_model *model, const sk_substeps_ask *ask, sk_substeps *out)
 {
-    const double mean = within(0.5 / sqrt((double)ask->steps)), cov = within(sqrt(0.5 / (double)ask->steps));
     const size_t d = model->d;
     law a = {0}, b = {0};
     sk_sampler *sampler = NULL;
@@ -93,14 +105,14 @@ sock_status sk_substeps_choose(sock_context *ctx, const sock_model *model, const
     SK_GO(follow(ctx, model, sampler, ask, s, &a));
     for (; s.count < SK_SUBSTEPS_MOST; s.count *= 2) {
         SK_GO(follow(ctx, model, sampler, ask, (sk_substeps){2 * s.count, false}, &b));
-        if (!differ(ask, d, &a, &b, mean, cov)) break;
+        if (!differ(ask, d, &a, &b, mean_allowed(ask, s.count), cov_allowed(ask, s.count))) break;
         const law last = a;
         a = b;
         b = last;
     }
     if (s.count > 1) {
         SK_GO(follow(ctx, model, sampler, ask, (sk_substeps){s.count, true}, &b));
-        s.split = differ(ask, d, &a, &b, (double)INFINITY, 2 * cov);
+        s.split = differ(ask, d, &a, &b, (double)INFINITY, 2 * cov_allowed(ask, 1));
     }
     *out = s;
 out:

@@ -10,6 +10,7 @@
 
 #include "noise/noisefit.h"
 #include "noise/noisespread.h"
+#include "tune/searchspread.h"
 #include "tune/searchstate.h"
 
 #include "tune/scaling.h"
@@ -18,6 +19,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { PEERS = 3 };
 
 /* What the stage knows. */
 typedef struct inquiry {
@@ -32,6 +35,8 @@ typedef struct inquiry {
     bool wins;     /* the plain fit is better than the clean one, */
     double ahead;  /* by so many nats held out */
     double doubt;  /* nats that R gains, by the hint or held out; 0: none, or not asked */
+    double gained; /* by the fit with R over the clean one, held out; NaN: it was not compared; */
+    double hinted; /* the same of the hint, where it is about the fit of long steps, with the price of R */
     bool bounded;  /* a of the clean model vanishes at a bound */
     double z[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM], r[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM];
 } inquiry;
@@ -222,6 +227,7 @@ static sock_status look_closer(inquiry *q, bool *suspected)
     SK_TRY(sk_noise_hint(&q->m, best_without(q), learned, &q->hint, &gain));
     sk_begin(q->s->ctx);
     q->doubt = fmax(gain, 0);
+    if (q->wins && q->hint.noise) q->hinted = q->ahead + gain - SK_FREEDOM_PRICE * (double)q->m.series.d;
     *suspected = gain >= 0 && (enough || !q->hint.model || largest >= SK_NOISE_SURE ||
                                gain >= sk_noise_hint_asked(q->m.series.d, has_long_steps(q)));
     if (*suspected) return SOCK_OK;
@@ -280,6 +286,7 @@ static sock_status judge(inquiry *q, bool *used)
     s->told->noise.gain_error = gain.error;
     *used = !by_default || better || sure;
     q->doubt = fmax(q->doubt, gain.nats);
+    if (!q->bounded) q->gained = clean.nats + (q->wins ? q->ahead : 0);
     const char *side = gain.nats < 0 ? "worse" : "better", *other = sure ? "the same model " : "";
     sk_noise_evidence short_steps = evidence; /* by the rule for short steps it might be chance */
     short_steps.is_long = false;
@@ -399,6 +406,95 @@ static sock_status tell_noise(sk_search *s, sk_noise_fit *fit)
     return SOCK_OK;
 }
 
+/* ---- Peers ---- */
+
+/* The models that the data do not tell apart: nats of each, held out, over the clean one. */
+typedef struct company {
+    double own; /* of the model that is delivered */
+    size_t count;
+    sock_model *peer[PEERS]; /* with a spread; the company owns them */
+    double nats[PEERS];
+} company;
+
+static void company_clear(company *c)
+{
+    for (size_t i = 0; i < c->count; i++) sock_model_free(c->peer[i]);
+}
+
+/* A copy of a fit's model, as far as it can be trusted. A fit without bands is no peer. */
+static sock_status invite(const sk_measured *m, const sk_noise_fit *fit, double nats, company *c)
+{
+    sk_noise_fit copy = *fit; /* the trials are only read */
+    if (!(nats - c->own > SK_SHARE_NATS * log(SK_SHARE_LEAST))) return SOCK_OK;
+    SK_TRY(sk_noisy_copy(m, &fit->now, &copy.now));
+    sock_status status = sk_noise_spread(m, &copy);
+    if (status >= 0 && copy.now.model->spread) {
+        c->nats[c->count] = nats;
+        c->peer[c->count++] = copy.now.model;
+        copy.now.model = NULL;
+    }
+    sk_noisy_clear(&copy.now);
+    return status;
+}
+
+/* The clean fit beside one with noise. */
+static sock_status invite_clean(inquiry *q, company *c)
+{
+    sock_model *clean = NULL;
+    if (!(0 - c->own > SK_SHARE_NATS * log(SK_SHARE_LEAST))) return SOCK_OK;
+    SK_TRY(sk_search_mixture(q->s, &q->s->choice, &clean));
+    const sock_status status = sk_search_spread(q->s, clean);
+    if (status < 0 || !clean->spread) {
+        sock_model_free(clean);
+        return status;
+    }
+    c->nats[c->count] = 0;
+    c->peer[c->count++] = clean;
+    return SOCK_OK;
+}
+
+/* They count by what they say of held-out steps, as candidates of a search do. */
+static sock_status seat(inquiry *q, company *c, sock_model *model)
+{
+    const sk_search *s = q->s;
+    double sum = 0, top = c->own;
+    if (!model->spread || !c->count) return SOCK_OK;
+    for (size_t i = 0; i < c->count; i++) top = fmax(top, c->nats[i]);
+    sum = exp((c->own - top) / SK_SHARE_NATS);
+    for (size_t i = 0; i < c->count; i++) sum += exp((c->nats[i] - top) / SK_SHARE_NATS);
+    while (c->count) {
+        const size_t i = c->count - 1;
+        SK_TRY(sk_spread_add_peer(s->ctx, model->spread, exp((c->nats[i] - top) / SK_SHARE_NATS) / sum, c->peer[i]));
+        c->count--;
+    }
+    return sk_spread_at_data(s->ctx, s->rows, sk_transitions_in_memory(s->rows), model);
+}
+
+/* Whether noise was not found, but is not excluded either. */
+static bool is_doubtful(const inquiry *q) { return q->doubt >= SK_DOUBT_NATS; }
+
+/* The fit with R; where there was none, that of long steps as the hint left it. */
+static sock_status invite_noisy(inquiry *q, company *c)
+{
+    sk_noise_fit hinted = q->plain;
+    if (!is_doubtful(q)) return SOCK_OK;
+    if (q->noisy.held && isfinite(q->gained)) return invite(&q->m, &q->noisy, q->gained, c);
+    if (!isfinite(q->hinted)) return SOCK_OK;
+    hinted.now = q->hint;
+    return invite(&q->m, &hinted, q->hinted, c);
+}
+
+/* Beside the model with R, the fit of long steps or the clean one: who asks who else there is. */
+static sock_status invite_all(inquiry *q, bool used, company *c)
+{
+    const bool free = asked(q, SK_ASK_AUTO);
+    if (!q->s->spec->bands || q->bounded || (used && !(free && isfinite(q->gained)))) return SOCK_OK;
+    c->own = used ? q->gained : q->wins ? q->ahead : 0;
+    if (!used) SK_TRY(invite_noisy(q, c));
+    if (q->plain.held && (used || !q->wins)) SK_TRY(invite(&q->m, &q->plain, q->ahead, c));
+    return used && !q->wins ? invite_clean(q, c) : SOCK_OK;
+}
+
 /* The fit becomes what the search found. */
 static sock_status deliver(inquiry *q, sk_noise_fit *fit, sock_model **out)
 {
@@ -429,7 +525,8 @@ static sock_status weigh_doubt(inquiry *q)
     const size_t values = q->m.series.steps * q->m.series.d;
     if (!has_long_steps(q) || !sk_long_steps_doubtful(q->doubt, q->ahead, values)) return SOCK_OK;
     q->wins = false;
-    return say(q->s, "not told from long steps (R gains %.1f nats): the fit without either stands", q->doubt);
+    return say(q->s, "not told from long steps (R gains %.1f nats): the fit without either stands%s", q->doubt,
+               q->s->spec->bands ? "; its bands count these, too" : "");
 }
 
 /* Substeps that were named and did not predict better. */
@@ -442,16 +539,35 @@ static sock_status tell_refused(inquiry *q)
     return say(q->s, "%s; %zu substeps a step predict no better, and were left out", known, q->s->spec->substeps);
 }
 
-static sock_status inquire(inquiry *q, sock_model **out)
+/* The clean fit, with its peers; without any, the search makes its model itself. */
+static sock_status stand(inquiry *q, const company *c, sock_model **out)
+{
+    SK_TRY(tell_refused(q));
+    if (!c->count) return SOCK_OK;
+    SK_TRY(sk_search_mixture(q->s, &q->s->choice, out));
+    return sk_search_spread(q->s, *out);
+}
+
+static sock_status answer(inquiry *q, company *c, sock_model **out)
 {
     bool used = false;
     SK_TRY(begin(q));
     q->s->told->noise.substeps = 1;
     if (!q->bounded && !q->s->fell_back) SK_TRY(try_long_steps(q)); /* constants have no long steps */
     if (!asked(q, SK_ASK_NONE)) SK_TRY(try_noise(q, &used));
+    if (!used) SK_TRY(weigh_doubt(q));
+    SK_TRY(invite_all(q, used, c));
     if (used) return deliver(q, &q->noisy, out);
-    SK_TRY(weigh_doubt(q));
-    return q->wins ? deliver(q, &q->plain, out) : tell_refused(q);
+    return q->wins ? deliver(q, &q->plain, out) : stand(q, c, out);
+}
+
+static sock_status inquire(inquiry *q, sock_model **out)
+{
+    company c = {0};
+    sock_status status = answer(q, &c, out);
+    if (status >= 0 && *out && c.count) status = seat(q, &c, *out);
+    company_clear(&c);
+    return status;
 }
 
 static const char *const choices[] = {[SK_ASK_NOTHING] = "",
@@ -486,7 +602,7 @@ static bool knows_bounds(const sk_search *s)
 
 sock_status sk_noise_stage(sk_search *s, sock_model **out)
 {
-    inquiry q = {.s = s};
+    inquiry q = {.s = s, .gained = (double)NAN, .hinted = (double)NAN};
     sk_noise_told *told = &s->told->noise;
     told->gain = told->gain_error = (double)NAN;
     if (s->spec->noise == SK_ASK_NOTHING || (s->spec->noise == SK_ASK_NONE && s->spec->substeps == 1)) return SOCK_OK;

@@ -102,5 +102,11 @@ sock_status sk_clocks_set(sock_context *ctx, const double *rate, sock_model *mod
     SK_TRY(constants(ctx, rate, model, &term));
     silence(rate, model);
     SK_TRY(sk_model_add_drift(ctx, model, term));
-    return model->spread ? sk_spread_add_certain(ctx, model->spread) : SOCK_OK;
+    if (!model->spread) return SOCK_OK;
+    SK_TRY(sk_spread_add_certain(ctx, model->spread));
+    for (size_t i = 0; i < model->spread->peers; i++) {
+        bool same;
+        SK_TRY(sk_clocks_set(ctx, rate, model->spread->peer[i], &same));
+    }
+    return SOCK_OK;
 }

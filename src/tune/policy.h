@@ -266,7 +266,10 @@
 #define SK_SUBSTEPS_MOST 16     /* 1, 2, 4, ... of them are tried */
 #define SK_SUBSTEPS_ASKED 500   /* steps of the data that are asked how many are needed; */
 #define SK_SUBSTEPS_FEW 0.1    /* this share of them may want more. They want more where twice as many change the law */
-#define SK_SUBSTEPS_FINE 0.005 /* by half a standard error of all data, kept between this relative change */
+#define SK_SUBSTEPS_ERRORS 0.5 /* by so many standard errors of all data, */
+#define SK_SUBSTEPS_ERRORS_LONG                                                                                        \
+    0.25 /* where steps are surely long so many: at half of one a of OU at h = 1 was too large by half its error; */
+#define SK_SUBSTEPS_FINE 0.005    /* kept between this relative change */
 #define SK_SUBSTEPS_COARSE 0.05   /* and this */
 #define SK_NOISE_TOLERANCE 1e-5   /* relative gap of convex problems in the iterations */
 #define SK_NOISE_ORDER 400        /* of a drift's system, which couples all components */

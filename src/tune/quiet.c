@@ -323,7 +323,9 @@ static sock_status silence(sock_context *ctx, const bool *quiet, sock_model *mod
         for (size_t j = 0; j < d * block; j++)
             if (quiet[j / block]) term->v[j] = 0;
     }
-    if (model->spread) sk_spread_silence(model, quiet);
+    if (!model->spread) return SOCK_OK;
+    sk_spread_silence(model, quiet);
+    for (size_t i = 0; i < model->spread->peers; i++) SK_TRY(silence(ctx, quiet, model->spread->peer[i]));
     return SOCK_OK;
 }
 

@@ -159,6 +159,8 @@ sock_status sk_scaling_restore(sock_context *ctx, const sk_units *units, sock_mo
     const size_t d = model->d;
     const double *scale = units->scale;
     if (model->spread) SK_TRY(sk_spread_rescale(ctx, units->centre, scale, model));
+    for (size_t i = 0; model->spread && i < model->spread->peers; i++)
+        SK_TRY(sk_scaling_restore(ctx, units, model->spread->peer[i]));
     for (size_t i = 0; i < model->drift_terms; i++) {
         sk_drift_term *term = model->drift[i];
         SK_TRY(sk_features_set_units(ctx, term->map, units->centre, scale));
