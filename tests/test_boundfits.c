@@ -328,9 +328,65 @@ static void test_boundfits__others_are_the_same_to_the_last_bit(void **state)
     }
 }
 
+/* dx = 0.4 x (1 - x) dt + sigma(x) dW in Heun's steps; measured with noise of sd `noise`, and, where `cut`, never below
+ * 0. */
+static sock_data *logistic(bool grows, double noise, bool cut, double base)
+{
+    enum { POINTS = 1500, INNER = 10 };
+    const double h = 0.1;
+    const size_t length[1] = {POINTS};
+    double *t = calloc(POINTS, sizeof *t), *y = calloc(POINTS, sizeof *y), x = 1, z[2];
+    for (size_t i = 0; i < POINTS; i++) {
+        t[i] = h * (double)i;
+        sk_normals((sk_key){3440, SK_PURPOSE_TEST}, i, 1, 0, 1, z);
+        y[i] = base + x + noise * z[0];
+        if (cut && y[i] < 0) y[i] = 0;
+        for (size_t j = 0; j < INNER; j++) {
+            sk_normals((sk_key){3441, SK_PURPOSE_TEST}, i * INNER + j, 0, 0, 1, z);
+            const double step = h / INNER, f = grows ? 0.4 * x * (1 - x) : 0.4 * (1 - x);
+            x += step * f + sqrt(step) * 0.55 * (grows ? x : 0.5) * z[0];
+        }
+    }
+    sock_data *data = NULL;
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, length, t, y, NULL, NULL, NULL, &data), SOCK_OK);
+    free(t), free(y);
+    return data;
+}
+
+/* Noise does not cross a bound where it is gone, whatever kernel says so: a = c x^2 of the kernel of lines has the
+ * bound 0 where data come near it. Beside measurement noise observations that keep to one side must say so, too; a
+ * state that is far from 0, or has noise there, has none; nor has the fit that asks for none. */
+static void test_boundfits__where_a_is_gone(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"diffusion", "linear", "noise", "none", NULL},
+                             *const noisy[] = {"diffusion", "linear", "noise", "diag", NULL},
+                             *const constant[] = {"diffusion", "constant", "noise", "none", NULL},
+                             *const none[] = {"diffusion", "linear", "noise", "none", "lower", "none", NULL};
+    const struct {
+        const char *const *option;
+        bool grows, cut, bound;
+        double noise, base;
+    } cases[] = {{lines, true, false, true, 0, 0},
+                 {noisy, true, true, true, 0.15, 0},
+                 {lines, true, false, false, 0, 2},
+                 {constant, false, true, false, 0, 0},
+                 {none, true, false, false, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sock_data *data = logistic(cases[i].grows, cases[i].noise, cases[i].cut, cases[i].base);
+        sock_model *model = fit(data, cases[i].option);
+        double lower = 1;
+        const int any = sock_model_bounds(model, &lower, NULL);
+        if ((any != 0) != cases[i].bound || (any && lower != 0)) fail_msg("case %zu: %d, %g", i, any, lower);
+        sock_model_free(model);
+        sock_data_free(data);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_boundfits__where_a_is_gone),
         cmocka_unit_test(test_boundfits__held_out_data_are_asked),
         cmocka_unit_test(test_boundfits__noise_of_cox_ingersoll_ross),
         cmocka_unit_test(test_boundfits__extinction_of_a_branching_population),

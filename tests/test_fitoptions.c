@@ -274,7 +274,7 @@ static sock_status keep(sock_context *context, void *arg)
     sock_status status;
     SK_GO(sk_fit_find_bounds(&job));
     SK_GO(sk_model_new(context, 1, NULL, &model));
-    SK_GO(sk_fit_keep_bounds(&job, model));
+    SK_GO(sk_fit_keep_bounds(&job, false, model));
     assert_true(model->structure->lower[0] == 0 && model->structure->upper[0] == 3);
     assert_non_null(model->structure->absorbing);
     assert_int_equal(model->structure->absorbing[0], SK_ABSORBS_LOWER);
@@ -298,11 +298,11 @@ static void test_bounds__are_kept(void **state)
     sock_model *model = NULL;
     assert_int_equal(sk_fit_find_bounds(&job), SOCK_OK);
     assert_int_equal(sk_model_new(ctx, 1, NULL, &model), SOCK_OK);
-    assert_int_equal(sk_fit_keep_bounds(&job, model), SOCK_OK);
+    assert_int_equal(sk_fit_keep_bounds(&job, false, model), SOCK_OK);
     assert_null(model->structure->lower);
     job.bounds_said = true; /* and without a rest there is none */
     job.lower[0] = 0;
-    assert_int_equal(sk_fit_keep_bounds(&job, model), SOCK_OK);
+    assert_int_equal(sk_fit_keep_bounds(&job, false, model), SOCK_OK);
     assert_true(model->structure->lower[0] == 0 && !model->structure->absorbing);
     sock_model_free(model);
     sk_fit_release(&job);

@@ -49,7 +49,7 @@ static sock_status plain_fit(sk_fit_job *job, bool drift, sock_model *model, soc
     SK_GO(sk_fit_rule(job));
     if (drift) SK_GO(sk_fit_drift(job, model));
     if (sk_fit_wants_diffusion(job)) SK_GO(*ended = fit_diffusion(job, model));
-    SK_GO(sk_fit_keep_bounds(job, model));
+    SK_GO(sk_fit_keep_bounds(job, false, model));
     SK_GO(sk_fit_spread(job, model));
     job->data = given;
     SK_GO(sk_fit_set_info(job, model, *ended));

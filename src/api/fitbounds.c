@@ -2,7 +2,9 @@
  * show. */
 #include "api/fitjob.h"
 #include "data/absorbed.h"
+#include "model/modelinputs.h"
 #include "simulate/simulate.h"
+#include "tune/policy.h"
 #include "tune/rules.h"
 #include "tune/streamrows.h"
 
@@ -82,10 +84,64 @@ static bool knows_bounds(const sock_model *model)
     return false;
 }
 
-sock_status sk_fit_keep_bounds(const sk_fit_job *job, sock_model *model)
+/* Mean of a_kk over points of the data, and with state k at `bound`. */
+static sock_status means_of(const sk_fit_job *job, const sock_model *model, size_t k, double bound, double mean[2])
+{
+    const sock_data *data = job->data;
+    const size_t stride = 1 + data->points / SK_BOUND_POINTS, n = (data->points - 1) / stride + 1, d = data->d;
+    const size_t in = sk_model_in(model);
+    size_t *place = NULL;
+    SK_TRY(sk_inputs_find(job->ctx, model, data, &place));
+    double *x = sk_doubles(job->ctx, n, in), *a = sk_doubles(job->ctx, n, d * d);
+    sock_status status = x && a ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < n; i++) sk_inputs_at(model, place, data, i * stride, 0, x + i * in + d);
+    for (int there = 0; status >= 0 && there < 2; there++) {
+        for (size_t i = 0; i < n; i++) memcpy(x + i * in, data->x + i * stride * d, d * sizeof *x);
+        for (size_t i = 0; there && i < n; i++) x[i * in + k] = bound;
+        status = sk_model_evaluate(job->ctx, model, n, x, NULL, a);
+        mean[there] = 0;
+        for (size_t i = 0; status >= 0 && i < n; i++) mean[there] += a[i * d * d + k * (d + 1)] / (double)n;
+    }
+    sk_free(place);
+    sk_free(x);
+    sk_free(a);
+    return status;
+}
+
+/* Of observations with noise half of those close to a bound of the state alone would be beyond it: that none is speaks
+ * for a bound where there are enough of them. */
+static bool noise_stops_there(const sk_fit_job *job, const sock_model *model, size_t k, double bound)
+{
+    const double *r = model->structure->noise;
+    size_t close = 0;
+    if (!r || !(r[k * (job->data->d + 1)] > 0)) return true;
+    for (size_t i = 0; i < job->data->points; i++)
+        close += fabs(job->data->x[i * job->data->d + k] - bound) <= sqrt(r[k * (job->data->d + 1)]);
+    return close >= SK_BOUND_CLOSE;
+}
+
+/* Nor does noise cross a bound where it is gone: a of usual kernels may vanish there, too. Others are no bounds. */
+static sock_status keep_where_noise_is_gone(sk_fit_job *job, const sock_model *model, bool *any)
+{
+    for (size_t k = 0; k < job->data->d; k++) {
+        double mean[2] = {0};
+        if (!isfinite(job->lower[k])) continue;
+        SK_TRY(means_of(job, model, k, job->lower[k], mean));
+        const bool gone = mean[0] > 0 && mean[1] <= SK_BOUND_GONE * mean[0];
+        if (gone && noise_stops_there(job, model, k, job->lower[k]))
+            *any = true;
+        else
+            job->lower[k] = -(double)INFINITY;
+    }
+    return SOCK_OK;
+}
+
+sock_status sk_fit_keep_bounds(sk_fit_job *job, bool searched, sock_model *model)
 {
     const size_t d = job->data->d;
-    if (!job->bounds_said && !knows_bounds(model)) return SOCK_OK;
+    bool keep = job->bounds_said || knows_bounds(model);
+    if (!keep && searched && model->has_diffusion) SK_TRY(keep_where_noise_is_gone(job, model, &keep));
+    if (!keep) return SOCK_OK;
     SK_TRY(sk_model_set_bounds(job->ctx, model, job->lower, job->upper));
     unsigned *absorbing = sk_alloc(job->ctx, d, sizeof *absorbing), any = 0;
     if (!absorbing) return SOCK_ENOMEM;

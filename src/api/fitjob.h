@@ -41,7 +41,7 @@ sock_status sk_fit_rule(sk_fit_job *job);
 
 /* Bounds of the states, by the options or the data (fitbounds.c); and into the model, where they are its own. */
 sock_status sk_fit_find_bounds(sk_fit_job *job);
-sock_status sk_fit_keep_bounds(const sk_fit_job *job, sock_model *model);
+sock_status sk_fit_keep_bounds(sk_fit_job *job, bool searched, sock_model *model);
 
 /* What does not go with order = 2, with a sentence that names the option (fitsecond.c). */
 sock_status sk_fit_refuse_second(const sk_fit_job *job);

@@ -228,7 +228,7 @@ static sock_status tell(sk_fit_job *job, const strays *wild, sk_record *record, 
 {
     if (is_second(job)) return tell_second(job, wild, record, ended, model);
     bool left = strcmp(sk_option_text(job->opts, "quadrature"), "left") == 0;
-    SK_TRY(sk_fit_keep_bounds(job, model));
+    SK_TRY(sk_fit_keep_bounds(job, !is_paper(job), model));
     record->tuned = true;
     const bool flow = record->found.noise.used || record->found.noise.substeps > 1;
     record->quadrature = sk_strdup(job->ctx, is_paper(job) ? "trapezoid"

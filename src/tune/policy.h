@@ -214,6 +214,8 @@
 
 #define SK_BOUND_SHARE 0.2   /* of the mean: a state >= 0 whose least value is below has the bound 0 */
 #define SK_BOUND_LEFT 0.1    /* of its mean: such a bound stands where the leading a has no more left there, */
+#define SK_BOUND_GONE 0.02   /* or the a of usual kernels, of the model that is delivered, no more than this, */
+#define SK_BOUND_CLOSE 10    /* and, beside measurement noise, so many data lie within its deviation, none beyond */
 #define SK_BOUND_POINTS 500  /* by about so many points */
 #define SK_ROOT_ORDER 60     /* order p d of Q up to which poly of roots and learned rates are tried */
 #define SK_RATE_PENALTY 1e-5 /* l at which sets of monomials are compared: next to none */
