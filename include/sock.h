@@ -622,7 +622,7 @@ typedef struct sock_check_test {
 
 /* A number that is not known is NaN. */
 typedef struct sock_checks {
-    int ok;                          /* no test objects */
+    int ok;                          /* no test objects, nor do simulated paths leave the data */
     char pattern[24];                /* what speaks: "none", "noise", "memory", "jumps", ... (docs/check.md) */
     char verdict[SOCK_VERDICT_SIZE]; /* in a sentence */
     char advice[SOCK_VERDICT_SIZE];  /* what to do about it; "": nothing */

@@ -881,7 +881,7 @@ static void test_verdict__patterns(void **state)
         {"volatility", "volatility", 0, 0, 0, 0.1, 0, 0, 0, .says = "now loud, now quiet"},
         {"slow", "cycles", 0, 0, 0, 0.1, 0, 0, 0, .says = "something slow"},
         {"scale", "scale", 0, 0, 0, 0.1, 0, 0, 0, .says = "mean square"},
-        {"none", "", 0, 0, 0, 0.6, 0, 0, 0, .says = "own simulations.", .flow = true},
+        {"none", "", 0, 0, 0, 0.6, 0, 0, 0, .says = "none of 9 tests objects, over 1000", .flow = true},
         {"noise", "memory horizon", -0.2, -0.3, 0, 0.8, 0, 0, 0, .says = "measurement noise", .flow = true},
         {"drift", "scale drift horizon", 0, -0.3, 0, 0.3, 0, 0, 0, .says = "f of x0 misses", .flow = true},
         {"noise-like", "memory horizon", -0.2, -0.3, 0, 0.1, 0, 0, 0, .says = "predicted no better", .sought = true},
@@ -891,7 +891,7 @@ static void test_verdict__patterns(void **state)
          .angle = 1},
         {"noise", "memory horizon", -0.2, -0.3, 0, 0.1, 0, 0, 0, .says = "measurement noise", .second = true},
         {"drift", "drift", 0.2, 0, 0, 0.1, 0, 0, 0, .says = "f of x0 misses", .second = true},
-        {"none", "", 0, 0, 0, 0.1, 0, 0, 0, .says = "own simulations. Left out: 3 wild steps.", .left_out = 3},
+        {"none", "", 0, 0, 0, 0.1, 0, 0, 0, .says = "over 1000 of 7000 steps. Left out: 3 wild steps.", .left_out = 3},
         {"scale", "scale", 0, 0, 0, 0.1, 0, 0, 0, .says = "should be. Left out: 1 wild step.", .left_out = 1},
     };
     sock_model *model = wrap_fields(ctx, 1, no_drift, half_noise, NULL);
@@ -904,6 +904,109 @@ static void test_verdict__patterns(void **state)
         assert_int_equal(c.advice[0] != 0, !c.ok);
         assert_null(strchr(c.verdict, '{'));
     }
+    sock_model_free(model);
+}
+
+/* ---- The headline is the strongest objection ---- */
+
+static sock_check_test *named(sock_check_test *test, const char *name)
+{
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++)
+        if (strcmp(test[i].name, name) == 0) return &test[i];
+    return NULL;
+}
+
+typedef struct objection {
+    const char *test;
+    double p, effect;
+} objection;
+
+/* Batteries as real data made them: prices, sleepers, indices of stocks. What fits an earlier row of the table, but is
+ * next to nothing beside the others, is not the headline, and the others are named. Where p cannot be told apart the
+ * order of the table stands. */
+static void test_verdict__the_strongest_has_the_word(void **state)
+{
+    (void)state;
+    const struct {
+        const char *pattern, *says;
+        size_t wild;
+        double tails;
+        bool drift_named;
+        objection o[3];
+    } cases[] = {
+        {"bursts",
+         "Others object, too: diffusion.",
+         9,
+         0.5,
+         false,
+         {{"diffusion", 3e-7, 0.02}, {"distribution", 8e-28, 0.5}, {"volatility", 6e-13, 0.1}}},
+        {"shape",
+         "Others object, too: volatility.",
+         0,
+         0,
+         false,
+         {{"distribution", 2e-8, 0.2}, {"volatility", 4e-3, 0.1}}},
+        {"shape",
+         "Others object, too: scale, drift.",
+         0,
+         0,
+         false,
+         {{"drift", 7e-3, 0.005}, {"scale", 8e-20, 0.3}, {"distribution", 6e-31, 0.2}}},
+        {"scale", "Others object, too: drift.", 0, 0, false, {{"drift", 7e-3, 0.005}, {"scale", 8e-20, 0.3}}},
+        {"drift", "Others object, too: scale.", 0, 0, false, {{"drift", 1e-11, 0.1}, {"scale", 8e-20, 0.3}}},
+        {"drift", "Others object, too: distribution.", 0, 0, true, {{"drift", 0, 0.1}, {"distribution", 0, 0.3}}},
+        {"other", "(time, drift)", 0, 0, false, {{"time", 1e-30, 0.02}, {"drift", 1e-3, 0.2}}},
+    };
+    sock_model *model = wrap_fields(ctx, 1, no_drift, half_noise, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sock_check_test test[SOCK_CHECK_TESTS];
+        sk_check_facts facts = {.steps = 1000, .all_steps = 1000, .wild = cases[i].wild, .tails = cases[i].tails};
+        sock_checks c = {0};
+        facts.drift_named = cases[i].drift_named;
+        no_tests(test);
+        for (size_t k = 0; k < 3 && cases[i].o[k].test; k++) {
+            sock_check_test *t = named(test, cases[i].o[k].test);
+            t->objects = 1;
+            t->p = t->p_adjusted = cases[i].o[k].p;
+            t->effect = cases[i].o[k].effect;
+        }
+        sk_check_verdict(model, &facts, test, &c);
+        if (strcmp(c.pattern, cases[i].pattern) != 0) fail_msg("case %zu: %s", i, c.pattern);
+        if (i < 6 && !strstr(c.verdict, cases[i].says)) fail_msg("case %zu: '%s'", i, c.verdict);
+        assert_int_equal(strstr(c.advice, "--drift") != NULL, cases[i].drift_named);
+    }
+    sock_model_free(model);
+}
+
+/* Steps that look right are not enough: of the model's own paths nearly all go elsewhere. Those that run off are told
+ * of beside whatever objects. Few steps are few, long ones too. */
+static void test_verdict__whole_paths_and_few_steps(void **state)
+{
+    (void)state;
+    sock_model *model = wrap_fields(ctx, 1, no_drift, half_noise, NULL);
+    sock_check_test test[SOCK_CHECK_TESTS];
+    sk_check_facts facts = {.steps = 500, .all_steps = 500, .exit_share = {0.91, 0}};
+    sock_checks c = {0};
+    no_tests(test);
+    sk_check_verdict(model, &facts, test, &c);
+    assert_string_equal(c.pattern, "paths");
+    assert_non_null(strstr(c.verdict, "91 % of the model's own paths leave"));
+    assert_true(!c.ok && c.advice[0] && !strstr(c.verdict, "run off"));
+    facts.exit_share[0] = 0.9;
+    sk_check_verdict(model, &facts, test, &c);
+    assert_true(c.ok && strcmp(c.pattern, "none") == 0);
+    facts.exit_share[1] = 0.02;
+    sk_check_verdict(model, &facts, test, &c);
+    assert_non_null(strstr(c.verdict, " 2 % of simulated paths run off, beyond 100 times the range"));
+    test[5].objects = 1;
+    sk_check_verdict(model, &facts, test, &c);
+    assert_non_null(strstr(c.verdict, " 2 % of simulated paths run off"));
+    test[5].objects = 0;
+    facts = (sk_check_facts){.steps = 23, .all_steps = 23, .long_step = 1.1};
+    sk_check_verdict(model, &facts, test, &c);
+    assert_string_equal(c.pattern, "none-few");
+    assert_non_null(strstr(c.verdict, "23 steps are few"));
+    assert_non_null(strstr(c.verdict, "steps are long"));
     sock_model_free(model);
 }
 
@@ -969,6 +1072,8 @@ int main(void)
         cmocka_unit_test(test_verdict__holm_by_hand),
         cmocka_unit_test(test_battery__of_few_columns_and_all_the_less_likely_counts_double),
         cmocka_unit_test(test_verdict__patterns),
+        cmocka_unit_test(test_verdict__the_strongest_has_the_word),
+        cmocka_unit_test(test_verdict__whole_paths_and_few_steps),
         cmocka_unit_test(test_check__policy),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

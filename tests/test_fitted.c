@@ -278,10 +278,11 @@ static double exits(const sock_data *data, double speed)
 {
     sock_model *model = wrap_fields(ctx, 1, go, nothing, &speed);
     const sk_check_spec spec = {.seed = 1};
-    double share;
-    assert_int_equal(sk_check_exits(ctx, model, data, &spec, &share), SOCK_OK);
+    double share[2];
+    assert_int_equal(sk_check_exits(ctx, model, data, &spec, share), SOCK_OK);
+    assert_true(share[1] <= share[0] && (isnan(speed) || fabs(speed) > 200) == (share[1] == 1));
     sock_model_free(model);
-    return share;
+    return share[0];
 }
 
 /* Data in [0, 1], so that paths leave at -0.5 and 1.5. Without noise a path goes from x0 to x0 + speed T; a single
@@ -297,6 +298,8 @@ static void test_exits__by_straight_paths(void **state)
     assert_close(exits(data, -1.2), 1. / 3, 1e-12, 0);
     assert_close(exits(data, 0.45), 0, 0, 1);
     assert_close(exits(data, 1.6), 1, 1e-12, 0);
+    assert_close(exits(data, 199), 1, 1e-12, 0); /* 200 beyond 1.5 they are off */
+    assert_close(exits(data, 202), 1, 1e-12, 0);
     assert_close(exits(data, (double)NAN), 1, 1e-12, 0);
     sock_data_free(data);
 }
@@ -366,7 +369,7 @@ static sock_status fit_once(sock_context *context, void *arg)
     const bench *b = arg;
     sk_check_rows rows = {0};
     sk_fitted fitted = {0};
-    double *mean = NULL, *variance = NULL, share, lengths[2];
+    double *mean = NULL, *variance = NULL, share[2], lengths[2];
     size_t columns;
     sock_status status;
     SK_GO(sk_check_rows_new(context, b->model, b->data, &b->steps, &rows));
@@ -374,7 +377,7 @@ static sock_status fit_once(sock_context *context, void *arg)
     SK_GO(sk_fitted_new(context, b->model, &rows, 3, &fitted));
     SK_GO(sk_fitted_mean(context, &fitted, &rows, 0, b->used, &mean, &columns));
     SK_GO(sk_fitted_variance(context, &fitted, &rows, 1, b->used, &variance, &columns));
-    SK_GO(sk_check_exits(context, b->model, b->data, &(sk_check_spec){.seed = 1}, &share));
+    SK_GO(sk_check_exits(context, b->model, b->data, &(sk_check_spec){.seed = 1}, share));
 out:
     sk_free(mean);
     sk_free(variance);

@@ -144,9 +144,20 @@ static sock_status with_options(sock_context *ctx, const sock_model *model, cons
     return status;
 }
 
+/* Whether the user named the kernels. */
+static bool is_named(const sk_record *record, const char *key)
+{
+    for (size_t i = 0; i < record->options.count; i++)
+        if (strcmp(record->options.option[i].key, key) == 0)
+            return strcmp(record->options.option[i].value, "auto") != 0;
+    return false;
+}
+
 void sk_check_by_record(const sk_record *record, size_t d, sk_check_spec *spec)
 {
     spec->freedom = record->found.drift_dof;
+    spec->drift_named = is_named(record, "drift");
+    spec->diffusion_named = is_named(record, "diffusion");
     spec->floor = record->found.floor.count == d ? record->found.floor.value : NULL;
     const sk_noise_told *noise = &record->found.noise;
     spec->flow = noise->used || noise->substeps > 1;

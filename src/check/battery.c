@@ -607,7 +607,7 @@ static void start_tests(sock_check_test test[SK_CHECK_TESTS], sk_check_facts *fa
                               .scale = (double)NAN,
                               .noise = (double)NAN,
                               .long_step = (double)NAN,
-                              .exit_share = (double)NAN};
+                              .exit_share = {(double)NAN, (double)NAN}};
 }
 
 static size_t count_steps(const sock_data *data)
@@ -740,6 +740,8 @@ sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const s
     facts->noise_sought = spec->noise_sought;
     facts->second = spec->second;
     facts->angle = spec->angle;
+    facts->drift_named = spec->drift_named;
+    facts->diffusion_named = spec->diffusion_named;
     SK_GO(choose_steps(&b, model));
     if (b.n < SK_CHECK_LEAST) goto out;
     SK_GO(score_steps(&b, model));

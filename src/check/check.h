@@ -22,15 +22,16 @@ typedef struct sk_check_spec {
     size_t most;  /* steps that are looked at */
     double alpha;
     uint64_t seed;
-    double freedom;      /* degrees of freedom of the drift; NaN: not known */
-    const double *floor; /* d: the floor of a; NULL: there is none */
-    bool flow;           /* the fit followed long steps through: f and a are those of the process */
-    bool noise_sought;   /* the fit looked for measurement noise, and took what it found */
-    bool second;         /* the data look like positions whose velocities were not observed */
-    size_t angle;        /* 1 + the state that looks like an angle which is cut; 0: none */
-    const bool *skip;    /* points: wild steps that begin there are left out; NULL: none */
-    size_t skipped;      /* of them */
-    bool exits;          /* simulate whole paths, too */
+    double freedom;                    /* degrees of freedom of the drift; NaN: not known */
+    const double *floor;               /* d: the floor of a; NULL: there is none */
+    bool flow;                         /* the fit followed long steps through: f and a are those of the process */
+    bool noise_sought;                 /* the fit looked for measurement noise, and took what it found */
+    bool second;                       /* the data look like positions whose velocities were not observed */
+    size_t angle;                      /* 1 + the state that looks like an angle which is cut; 0: none */
+    const bool *skip;                  /* points: wild steps that begin there are left out; NULL: none */
+    size_t skipped;                    /* of them */
+    bool exits;                        /* simulate whole paths, too */
+    bool drift_named, diffusion_named; /* the user named the kernels of the fit */
     sock_bounds bounds;
     const double *lower, *upper; /* d numbers each, or NULL */
 } sk_check_spec;
@@ -287,7 +288,8 @@ typedef struct sk_check_facts {
     sk_check_change change; /* what says most about `time`: of which state, and whether it grows */
     size_t change_state;
     bool change_up;
-    double exit_share;
+    double exit_share[2]; /* of whole paths: beyond the range of the data, and off */
+    bool drift_named, diffusion_named;
 } sk_check_facts;
 
 sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const sock_data *data,
@@ -300,9 +302,10 @@ sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, con
 /* A test that was made by few of its columns, too: the less likely of both is kept, and its p counts double. */
 void sk_check_by_few(const sk_tally *few, sock_check_test *test);
 
-/* Share of simulated paths that leave the range of the data, widened by half on each side; NaN: none was made. */
+/* Shares of simulated paths that leave the range of the data, widened by half on each side, and that run off; NaN: none
+ * was made. */
 sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
-                           double *share);
+                           double share[2]);
 
 /* Median and ninth decile of h |J|, J the Jacobian of f in units of the states' spread, |J| its root mean square
  * singular value. */

@@ -22,12 +22,21 @@ static void range_of(const sock_data *data, size_t k, double *low, double *high)
     *high += wider;
 }
 
-/* A path that is lost has left. Of its states, w, the first d are in the data. */
-static bool leaves(size_t times, size_t d, size_t w, const double *path, const double *low, const double *high)
+/* Leaves the range, or goes so far that it runs off. A path that is lost has done both. Of its states, w, the first d
+ * are in the data. */
+static void add_path(size_t times, size_t d, size_t w, const double *path, const double *low, const double *high,
+                     double count[2])
 {
-    for (size_t i = 0; i < times * w; i++)
-        if (i % w < d && !(path[i] >= low[i % w] && path[i] <= high[i % w])) return true;
-    return false;
+    bool leaves = false, off = false;
+    for (size_t i = 0; i < times * w; i++) {
+        const size_t k = i % w;
+        if (k >= d) continue;
+        const double reach = SK_CHECK_OFF * (high[k] - low[k]);
+        leaves = leaves || !(path[i] >= low[k] && path[i] <= high[k]);
+        off = off || !(path[i] >= low[k] - reach && path[i] <= high[k] + reach);
+    }
+    count[0] += leaves;
+    count[1] += off;
 }
 
 /* The inputs of the model at the first points of trajectory j, times x inputs; NULL where it has none. */
@@ -74,14 +83,14 @@ static sock_status simulate_beside(sock_context *ctx, const sock_model *model, c
 
 /* Trajectories that paths are simulated beside, evenly chosen: at most as many as paths. */
 sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
-                           double *share)
+                           double share[2])
 {
     const size_t d = data->d, beside = SK_MIN(data->trajectories, (size_t)SK_CHECK_EXIT_PATHS);
     const size_t paths = SK_CHECK_EXIT_PATHS / beside, most = SK_CHECK_EXIT_STEPS + 1, w = model->d;
     double *low = sk_doubles(ctx, d, 1), *high = sk_doubles(ctx, d, 1), *out = sk_doubles(ctx, paths * most, w);
     double *states = w > d ? sk_doubles(ctx, data->points, w) : NULL;
     const double *start = w > d ? states : data->x;
-    double left = 0, made = 0;
+    double left[2] = {0}, made = 0;
     sock_status status = low && high && out && start ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0 && w > d) status = sk_second_smooth(ctx, model, data, states, NULL);
     for (size_t k = 0; status >= 0 && k < d; k++) range_of(data, k, &low[k], &high[k]);
@@ -89,10 +98,10 @@ sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const soc
         const size_t j = i * data->trajectories / beside, times = SK_MIN(sk_data_length(data, j), most);
         if (times < 2) continue;
         status = simulate_beside(ctx, model, data, spec, start, j, paths, out);
-        for (size_t p = 0; status >= 0 && p < paths; p++) left += leaves(times, d, w, out + p * times * w, low, high);
+        for (size_t p = 0; status >= 0 && p < paths; p++) add_path(times, d, w, out + p * times * w, low, high, left);
         made += (double)paths;
     }
-    *share = made > 0 ? left / made : (double)NAN;
+    for (int i = 0; i < 2; i++) share[i] = made > 0 ? left[i] / made : (double)NAN;
     sk_free(low);
     sk_free(high);
     sk_free(out);

@@ -1,5 +1,6 @@
 /* verdict.c - from nine tests to one sentence, and what to do about it. The table is read from above: the first row
- * whose pattern fits speaks. An advice names only what the program has. */
+ * whose pattern fits speaks, if what it tells of is among the strongest objections. An advice names only what the
+ * program has. */
 #include "check/check.h"
 
 #include "tune/policy.h"
@@ -62,6 +63,25 @@ static size_t objections(const scene *s)
     return count;
 }
 
+/* How surprising an objection is; what numbers cannot tell apart is alike. */
+static double surprise(const sock_check_test *t)
+{
+    return t->objects ? -log(fmax(fmin(t->p_adjusted, 1), SK_CHECK_LEAST_P)) : 0;
+}
+
+/* Whether one of these tests is among the strongest objections: a weak one is not the headline beside a strong one,
+ * whatever else it fits. */
+static bool speaks(const scene *s, const char *names)
+{
+    double most = 0, own = 0;
+    for (int i = 0; i < SK_CHECK_TESTS; i++) {
+        const double value = surprise(&s->test[i]);
+        most = fmax(most, value);
+        if (strstr(names, s->test[i].name)) own = fmax(own, value);
+    }
+    return own >= SK_CHECK_SPEAKS * most;
+}
+
 static bool was_run(const scene *s)
 {
     for (int i = 0; i < SK_CHECK_TESTS; i++)
@@ -75,6 +95,10 @@ static bool steps_are_long(const scene *s) { return !s->facts->flow && s->facts-
 static bool is_few(const scene *s) { return !was_run(s); }
 static bool is_good(const scene *s) { return !objections(s) && !steps_are_long(s); }
 static bool is_good_of_few(const scene *s) { return is_good(s) && s->facts->steps < SK_CHECK_FEW; }
+static bool is_long_of_few(const scene *s) { return !objections(s) && s->facts->steps < SK_CHECK_FEW; }
+
+/* Tests look at steps, one or four at a time: whole paths may go elsewhere. */
+static bool is_elsewhere(const scene *s) { return !objections(s) && s->facts->exit_share[0] > SK_CHECK_EXITS; }
 static bool is_good_and_long(const scene *s) { return !objections(s); }
 /* How much a test explains where it objects. */
 static double weight(const scene *s, const char *name)
@@ -138,7 +162,7 @@ static bool is_second_memory(const scene *s) { return is_second(s) && is_memory(
 /* An a that varies more than the model's makes heavy tails, too. */
 static bool is_jumps(const scene *s)
 {
-    return objects(s, "distribution") && !objects(s, "diffusion") && s->facts->wild > 0 &&
+    return objects(s, "distribution") && !(objects(s, "diffusion") && speaks(s, "diffusion")) && s->facts->wild > 0 &&
            s->facts->tails > SK_CHECK_TAILS;
 }
 
@@ -221,6 +245,22 @@ static void put_change(char *out, size_t size, const scene *s)
 /* {N}: steps, {n}: name of the state where lag 1 is largest, {g}: the angle, {R}: noise, {W}: wild steps, {t}: time of
  * the first, {P}: period, {J}: h |J|, {f} {x} {v}: f misses a dependence of state f on x, most at v; {a} {y} {w}: the
  * same of a; {s}: scale, {C}: how the law changes over time, {T}: the tests that object. */
+/* An advice goes on with "dd ...". */
+static void put_named(char *out, size_t size, bool named, const char *option)
+{
+    if (named)
+        snprintf(out, size, "Leave the kernels to the search, without %s; else a", option);
+    else
+        snprintf(out, size, "A");
+}
+
+static void put_tests_made(char *out, size_t size, const scene *s)
+{
+    int made = 0;
+    for (int i = 0; i < SK_CHECK_TESTS; i++) made += s->test[i].valid != 0;
+    snprintf(out, size, "%d", made);
+}
+
 static void put_placeholder(char *out, size_t size, const scene *s, char what)
 {
     const sk_check_facts *f = s->facts;
@@ -242,6 +282,10 @@ static void put_placeholder(char *out, size_t size, const scene *s, char what)
     case 'y': put_name(out, size, s, f->diffusion.of); break;
     case 'w': put_number(out, size, f->diffusion.at); break;
     case 's': put_number(out, size, f->scale); break;
+    case 'M': put_tests_made(out, size, s); break;
+    case 'E': snprintf(out, size, "%.0f", 100 * f->exit_share[0]); break;
+    case 'D': put_named(out, size, f->drift_named, "--drift"); break;
+    case 'Q': put_named(out, size, f->diffusion_named, "--diffusion"); break;
     default:
         for (int i = 0, first = 1; i < SK_CHECK_TESTS; i++) {
             if (!s->test[i].objects) continue;
@@ -258,6 +302,29 @@ static void tell_left_out(const sk_check_facts *f, char *out)
     if (f->left_out)
         snprintf(out + used, SOCK_VERDICT_SIZE - used, " Left out: %zu wild step%s.", f->left_out,
                  f->left_out == 1 ? "" : "s");
+}
+
+/* Objections that the headline does not tell of. */
+static void tell_others(const scene *s, const char *told, char *out)
+{
+    bool first = true;
+    for (int i = 0; i < SK_CHECK_TESTS; i++) {
+        const size_t used = strlen(out);
+        if (!s->test[i].objects || strstr(told, s->test[i].name)) continue;
+        snprintf(out + used, SOCK_VERDICT_SIZE - used, "%s%s", first ? " Others object, too: " : ", ", s->test[i].name);
+        first = false;
+    }
+    const size_t used = strlen(out);
+    if (!first) snprintf(out + used, SOCK_VERDICT_SIZE - used, ".");
+}
+
+static void tell_off(const sk_check_facts *f, char *out)
+{
+    const size_t used = strlen(out);
+    if (f->exit_share[1] > 0)
+        snprintf(out + used, SOCK_VERDICT_SIZE - used,
+                 " %.0f %% of simulated paths run off, beyond %g times the range of the data.", 100 * f->exit_share[1],
+                 (double)SK_CHECK_OFF);
 }
 
 static void fill(char *out, const char *text, const scene *s)
@@ -283,88 +350,102 @@ static void fill(char *out, const char *text, const scene *s)
 static const struct {
     const char *pattern;
     bool (*fits)(const scene *s);
+    const char *tests; /* what it tells of, one of which must be among the strongest; "": it speaks anyway */
     const char *sentence, *advice;
 } table[] = {
-    {"few", is_few, "Nothing can be said: {N} are too few to test a model by.", ""},
-    {"none-few", is_good_of_few, "No objection, but {N} are few: only a large error of the model would show.", ""},
-    {"none", is_good, "No objection: over {N} the data look like the model's own simulations.", ""},
-    {"none-long", is_good_and_long,
-     "No objection: over {N} the data look like the model's own simulations; steps are long for this system (h |f'| = "
-     "{J}), "
-     "so f and a are those of the sampled process.",
+    {"few", is_few, "", "Nothing can be said: {N} are too few to test a model by.", ""},
+    {"paths", is_elsewhere, "",
+     "Single steps look right, none of {M} tests objects over {N}; but {E} % of the model's own paths leave the range "
+     "of "
+     "the data, widened by half on each side.",
+     "Use the model for single steps, not for paths; fit longer data, or name bounds (--lower, --upper)."},
+    {"none-few", is_good_of_few, "", "No objection, but {N} are few: only a large error of the model would show.", ""},
+    {"none-few", is_long_of_few, "",
+     "No objection, but {N} are few: only a large error of the model would show; steps are long for this system (h "
+     "|f'| "
+     "= {J}), so f and a are those of the sampled process.",
      ""},
-    {"angle", is_angle,
+    {"none", is_good, "", "No objection: none of {M} tests objects, over {N}.", ""},
+    {"none-long", is_good_and_long, "",
+     "No objection: none of {M} tests objects, over {N}; steps are long for this system (h |f'| = {J}), so f and a are "
+     "those of the sampled process.",
+     ""},
+    {"angle", is_angle, "",
      "{g} goes from one end of its range to the other in single steps, as an angle does that is cut at a full turn, or "
      "a "
      "counter that is reset: these are no steps of a diffusion.",
      "Join the turns, or take cosine and sine as states, and fit again."},
-    {"inertia", is_inertia,
+    {"inertia", is_inertia, "memory",
      "Neighbouring residuals go the same way, and increments go on smoothly in a way that the states do not tell: {n} "
      "looks like a position of second order, whose velocity was not observed.",
      "Fit with --order 2."},
-    {"season", is_season,
+    {"season", is_season, "cycles",
      "The residuals come and go with a period of {P}: a season, or a cycle that the states do not hold.",
      "Take the cycle out of the data, or add states that follow it."},
-    {"time", is_trend, "The law changes over time: {C}.",
+    {"time", is_trend, "time", "The law changes over time: {C}.",
      "Fit pieces of the time apart, take the trend out, or add what drives it as a state."},
-    {"long-steps", is_long,
+    {"long-steps", is_long, "",
      "Steps are long for this system (h |f'| = {J}): f and a are those of the sampled process, and do not tell what "
      "happens "
      "within a step ({T}).",
      "Use the model for such steps only, or sample more often."},
-    {"noise", is_second_noise, "Neighbouring innovations of {n} cancel, as measurement noise would make them.",
+    {"noise", is_second_noise, "memory",
+     "Neighbouring innovations of {n} cancel, as measurement noise would make them.",
      "Fit with --order 2 --noise diag, which tells such noise from diffusion."},
-    {"noise-more", is_second_more_noise,
+    {"noise-more", is_second_more_noise, "memory",
      "Neighbouring innovations of {n} cancel more than the model makes them: noise that depends on the state or on the "
      "noise before, or steps that the velocity does not survive.",
      "Thin the data (every second or fourth point) and fit again, with --order 1 too."},
-    {"memory", is_second_memory,
+    {"memory", is_second_memory, "memory",
      "Neighbouring innovations of {n} go the same way: there is memory beyond the velocity, by a hidden variable or a "
      "force that is known in time.",
      "Add what is missing as a state of order 1, or thin the data until the memory is gone."},
-    {"noise-more", is_more_noise,
+    {"noise-more", is_more_noise, "memory",
      "Neighbouring residuals cancel more than the measurement noise of the model makes them: noise that depends on the "
      "state, or on "
      "the noise before.",
      "Fit with --noise full, or thin the data (every second or fourth point) and fit again."},
-    {"noise-like", is_like_noise,
+    {"noise-like", is_like_noise, "memory",
      "Neighbouring residuals of {n} cancel, as measurement noise of a standard deviation of about {R} would make them; "
      "but a "
      "model with such noise predicted no better when this one was fitted.",
      "Thin the data (every second or fourth point) and fit again; compare with a fit with --noise diag."},
-    {"noise", is_noise,
+    {"noise", is_noise, "memory",
      "Neighbouring residuals cancel: measurement noise, of a standard deviation of about {R} in {n}; a is too large by "
      "about "
      "{A} %.",
      "Fit with --noise diag, which tells such noise from diffusion."},
-    {"memory", is_memory,
+    {"memory", is_memory, "memory",
      "Neighbouring residuals go the same way: the state has memory, by a hidden variable, or because {n} is the "
      "position of "
      "something with inertia.",
      "Add what is missing as a state (for a position its velocity), or thin the data until the memory is gone."},
-    {"bursts", is_bursts,
+    {"bursts", is_bursts, "distribution volatility",
      "Steps have heavier tails than the model makes, {W} of them beyond 5 standard deviations (first at time {t}), and "
      "large ones "
      "stand together: the noise is now loud, now quiet, in a way that the states do not tell.",
      "Add what the noise depends on as a state; f and its errors hold as means over loud and quiet times."},
-    {"jumps", is_jumps,
+    {"jumps", is_jumps, "distribution",
      "Steps have heavier tails than the model makes: jumps or outliers, {W} of them beyond 5 standard deviations "
      "(first "
      "at time {t}).",
      "Look at these steps; leave outliers out, cut trajectories at jumps."},
-    {"drift", is_drift, "f of {f} misses a dependence on {x}, most near {x} = {v}.",
-     "Leave the kernels to the search where --drift was given; else add a state that f lacks, or more data."},
-    {"diffusion", is_diffusion, "a of {a} misses a dependence on {y}, most near {y} = {w}.",
-     "Leave the kernels to the search where --diffusion was given; else add a state that a lacks, or more data."},
-    {"volatility", is_volatility, "The noise is now loud, now quiet, in a way that the states do not tell.",
+    {"drift", is_drift, "drift", "f of {f} misses a dependence on {x}, most near {x} = {v}.",
+     "{D}dd a state that f lacks, or more data."},
+    {"diffusion", is_diffusion, "diffusion", "a of {a} misses a dependence on {y}, most near {y} = {w}.",
+     "{Q}dd a state that a lacks, or more data."},
+    {"volatility", is_volatility, "volatility",
+     "The noise is now loud, now quiet, in a way that the states do not tell.",
      "Add what the noise depends on as a state."},
-    {"slow", is_slow, "Residuals some steps apart are correlated: something slow that the states do not hold.",
+    {"slow", is_slow, "cycles",
+     "Residuals some steps apart are correlated: something slow that the states do not hold.",
      "Take slow cycles out of the data, or add what drives them as a state."},
-    {"shape", is_shape, "Steps are distributed in another way than the model's own.",
+    {"shape", is_shape, "distribution", "Steps are distributed in another way than the model's own.",
      "Look for outliers, counted or rounded values and bounds of the states."},
-    {"scale", is_scale, "Steps are not as large as the model says: their mean square is {s} of what it should be.",
+    {"scale", is_scale, "scale",
+     "Steps are not as large as the model says: their mean square is {s} of what it should be.",
      "Look for other units, gaps in time, or data of another process."},
-    {"other", is_other, "The data do not look like the model's own simulations ({T}).",
+    {"other", is_other, "", "The data do not look like the model's own simulations ({T}).",
      "Look at the tests one by one."},
 };
 
@@ -373,10 +454,12 @@ void sk_check_verdict(const sock_model *model, const sk_check_facts *facts, cons
 {
     const scene s = {model, facts, test};
     size_t row = 0;
-    while (!table[row].fits(&s)) row++;
-    out->ok = objections(&s) == 0;
+    while (!table[row].fits(&s) || (table[row].tests[0] && !speaks(&s, table[row].tests))) row++;
+    out->ok = objections(&s) == 0 && !is_elsewhere(&s);
     snprintf(out->pattern, sizeof out->pattern, "%s", table[row].pattern);
     fill(out->verdict, table[row].sentence, &s);
+    if (table[row].tests[0]) tell_others(&s, table[row].tests, out->verdict);
+    tell_off(facts, out->verdict);
     tell_left_out(facts, out->verdict);
     fill(out->advice, table[row].advice, &s);
 }
@@ -388,7 +471,7 @@ sock_status sk_check(sock_context *ctx, const sock_model *model, const sock_data
     sock_checks made = {0};
     sk_check_facts facts;
     SK_TRY(sk_check_battery(ctx, model, data, spec, made.test, &facts));
-    if (spec->exits) SK_TRY(sk_check_exits(ctx, model, data, spec, &facts.exit_share));
+    if (spec->exits) SK_TRY(sk_check_exits(ctx, model, data, spec, facts.exit_share));
     sk_check_decide(spec->alpha, made.test);
     sk_check_verdict(model, &facts, made.test, &made);
     made.steps = facts.steps;
@@ -401,7 +484,7 @@ sock_status sk_check(sock_context *ctx, const sock_model *model, const sock_data
     made.scale = facts.scale;
     made.long_step = facts.long_step;
     made.period = facts.period;
-    made.exit_share = facts.exit_share;
+    made.exit_share = facts.exit_share[0];
     made.seconds = sk_seconds() - start;
     *out = made;
     return SOCK_OK;
