@@ -232,6 +232,104 @@ static void test_binned__too_few_points_have_no_bins(void **state)
     sock_model_free(model);
 }
 
+/* ---- Planes ---- */
+
+/* Two processes of ou_data side by side, with noise and without. */
+static sock_data *plane_data(size_t paths, size_t points, double h, double noise)
+{
+    sock_data *one = ou_data(paths, points, h, noise, 3310), *other = ou_data(paths, points, h, noise, 3311),
+              *both = NULL;
+    const size_t n = paths * points;
+    double *x = calloc(2 * n, sizeof *x);
+    size_t *length = calloc(paths, sizeof *length);
+    for (size_t j = 0; j < paths; j++) length[j] = points;
+    for (size_t i = 0; i < n; i++) x[2 * i] = one->x[i], x[2 * i + 1] = 10 * other->x[i];
+    assert_int_equal(sock_data_from_arrays(ctx, 2, paths, length, one->t, x, NULL, NULL, NULL, &both), SOCK_OK);
+    free(x), free(length);
+    sock_data_free(one), sock_data_free(other);
+    return both;
+}
+
+/* Of plane_data: the second state is ten times as large. shift: two numbers. */
+static void plane_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    for (size_t i = 0; i < count * d; i++) f[i] = ((shift *)user)[i % d].f - THETA * x[i];
+}
+
+static void plane_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)x;
+    memset(a, 0, count * d * d * sizeof *a);
+    for (size_t i = 0; i < count * d; i++)
+        a[i / d * d * d + i % d * (d + 1)] = (i % d ? 100 : 1) * NOISE + ((shift *)user)[i % d].a;
+}
+
+static void prop_boxes__hold_all_points_in_even_shares(void **state)
+{
+    (void)state;
+    enum { MOST = 3000 };
+    static double x[3 * MOST];
+    static size_t order[MOST], place[MOST], hits[MOST];
+    for (size_t turn = 0; turn < 20; turn++) {
+        const size_t n = 5 + turn * turn * 7, pair[2] = {2, 0};
+        sk_normals((sk_key){3312, 0}, turn, 0, 0, 3 * n, x);
+        for (size_t i = 0; i < 3 * n && turn % 3 == 0; i++) x[i] = round(2 * x[i]); /* ties */
+        size_t good = 0, seen = 0;
+        for (size_t i = 0; i < n; i++) place[i] = i % 11 == 5 ? SIZE_MAX : 0, good += place[i] == 0;
+        const size_t boxes = sk_boxes_place(n, 3, x, pair, order, place);
+        assert_true(good < SK_BINNED_LEAST ? boxes == 0 : boxes > 0);
+        memset(hits, 0, sizeof hits);
+        for (size_t i = 0; boxes && i < n; i++) {
+            assert_true((place[i] == SIZE_MAX) == (i % 11 == 5));
+            if (place[i] == SIZE_MAX) continue;
+            assert_true(place[i] < boxes);
+            hits[place[i]]++, seen++;
+        }
+        assert_true(!boxes || seen == good);
+        const size_t least = SK_MAX(good / SK_BINNED_BOXES, (size_t)SK_BINNED_LEAST);
+        for (size_t b = 0; b < boxes; b++) assert_true(hits[b] >= least && hits[b] < 2 * least + 1);
+    }
+}
+
+/* A true model misses nothing in a plane; shifts of the one state and of the other are found at their sizes, each
+ * alone. */
+static void prop_binned__planes_find_shifts_of_either_state(void **state)
+{
+    (void)state;
+    static const double noises[] = {0, 0.3};
+    for (size_t s = 0; s < 4; s++) {
+        shift wrong[2] = {{s % 2 ? 0.3 : 0, 0}, {0, s % 2 ? -10 : 0}};
+        sock_model *model = wrap_fields(ctx, 2, plane_drift, plane_diffusion, wrong);
+        const double noise = noises[s / 2];
+        if (noise > 0) {
+            model->structure->noise = sk_doubles(ctx, 2, 2);
+            model->structure->noise[0] = noise * noise, model->structure->noise[3] = 100 * noise * noise;
+        }
+        sock_data *data = plane_data(40, 201, noise > 0 ? 0.2 : 0.4, noise);
+        sk_binned_all all = make(model, data);
+        assert_int_equal(all.planes, 1);
+        const sk_boxed *p = &all.plane[0];
+        assert_true(p->boxes >= 20 && p->boxes <= SK_BINNED_BOXES);
+        for (size_t w = 0; w < 2; w++) {
+            sk_binned side = {.bins = p->boxes, .bin = sk_alloc(ctx, p->boxes, sizeof *side.bin)};
+            for (size_t b = 0; b < p->boxes; b++) side.bin[b] = p->bin[2 * b + w];
+            const total t = add_up(&side);
+            const double most = t.bins + 4 * sqrt(2 * t.bins), f = -wrong[w].f, a = -wrong[w].a, unit = w ? 10 : 1;
+            if (!(fabs(t.f - f) < 4 * t.f_se + 0.01 * unit &&
+                  fabs(t.a - a) < 4 * t.a_se + 0.03 * unit * unit + (f != 0)))
+                fail_msg("state %zu of scene %zu: f %g +- %g, a %g +- %g", w, s, t.f, t.f_se, t.a, t.a_se);
+            if (!(s % 2) && !(t.chi_f < most && t.chi_a < most))
+                fail_msg("chi %g and %g of %g", t.chi_f, t.chi_a, t.bins);
+            if (f != 0) assert_true(fabs(t.f) > 5 * t.f_se);
+            if (a != 0) assert_true(fabs(t.a) > 5 * t.a_se);
+            sk_free(side.bin);
+        }
+        sk_binned_clear(&all);
+        sock_data_free(data);
+        sock_model_free(model);
+    }
+}
+
 /* ---- Inputs ---- */
 
 #define PULL 3.0 /* dx = (u - 3 x) dt + sqrt(a) dW */
@@ -329,6 +427,8 @@ int main(void)
                                        cmocka_unit_test(test_binned__an_a_too_small_is_found_at_its_size),
                                        cmocka_unit_test(test_binned__what_the_filter_carries_on_counts_once),
                                        cmocka_unit_test(test_binned__too_few_points_have_no_bins),
+                                       cmocka_unit_test(prop_boxes__hold_all_points_in_even_shares),
+                                       cmocka_unit_test(prop_binned__planes_find_shifts_of_either_state),
                                        cmocka_unit_test(test_binned__moments_of_ends_follow_the_inputs),
                                        cmocka_unit_test(prop_binned__a_true_model_with_an_input_misses_nothing)};
     return cmocka_run_group_tests(tests, setup, teardown);

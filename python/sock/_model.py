@@ -536,11 +536,14 @@ class Model:
             )
         return dict(json.loads(take_text(text)))
 
-    def evidence(self, X: Any = None, *, t: Any = None, dt: Optional[float] = None) -> List[Dict[str, Any]]:
+    def evidence(
+        self, X: Any = None, *, t: Any = None, dt: Optional[float] = None, planes: bool = False
+    ) -> List[Dict[str, Any]]:
         """The evidence under the fields (docs/evidence.md): binned moments of the data's steps, beside what the model expects
         of these same steps. X: data, those of the fit where it was fitted here. One entry for each state and each number of
         intervals (``every``): ``x``, ``n``, ``f_shift`` and ``f_se`` (what the data miss of f, with its standard error),
-        ``f_raw``, ``f_raw_se``, ``f_expected``, and the same of a.
+        ``f_raw``, ``f_raw_se``, ``f_expected``, and the same of a. planes: one entry for each pair of the first four states
+        instead, with boxes of their plane in the place of bins.
 
         >>> ou = sock.KnownSDE(1, lambda x: -2 * x, lambda x: np.ones((len(x), 1, 1)))
         >>> paths = ou.simulate([[0.0]], np.arange(400) * 0.1, n_paths=5, seed=1)
@@ -554,7 +557,7 @@ class Model:
         text = ctypes.c_void_p()
         with own_errors(self), self._context((), {}) as c:
             c.work(lib.sock_evidence, self._pointer(), data._handle, ctypes.byref(text), progress=self._progress())
-        return list(json.loads(take_text(text))["moments"])
+        return list(json.loads(take_text(text))["planes" if planes else "moments"])
 
     def _step_scores(self, data: Trajectories) -> Tuple[Array, Array, Array, Array]:
         """What the check is made of: v, the same as shares, the states where steps start, and the piece of each step."""

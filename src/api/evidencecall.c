@@ -41,12 +41,46 @@ static json_t *binned_object(const sock_model *model, const sk_binned *b)
     return object;
 }
 
+/* A number of each box for the one state and for the other: column c of the table. */
+static json_t *both_states(const sk_boxed *p, size_t c)
+{
+    json_t *both = json_array();
+    for (size_t w = 0; w < 2; w++) {
+        json_t *list = json_array();
+        for (size_t b = 0; b < p->boxes; b++) json_array_append_new(list, number(value_of(&p->bin[2 * b + w], c)));
+        json_array_append_new(both, list);
+    }
+    return both;
+}
+
+static json_t *plane_object(const sock_model *model, const sk_boxed *p)
+{
+    json_t *count = json_array(), *centre = json_array(), *together = json_array();
+    for (size_t b = 0; b < p->boxes; b++) {
+        json_t *at = json_array();
+        for (size_t k = 0; k < model->d; k++) json_array_append_new(at, number(p->centre[b * model->d + k]));
+        json_array_append_new(centre, at);
+        json_array_append_new(count, json_integer((json_int_t)p->bin[2 * b].n));
+        json_array_append_new(together, number(p->together[b]));
+    }
+    char *const *name = model->structure->state;
+    json_t *object =
+        json_pack("{s:[s, s], s:[I, I], s:I, s:f, s:o, s:o, s:o}", "states", name[p->pair[0]], name[p->pair[1]],
+                  "index", (json_int_t)p->pair[0], (json_int_t)p->pair[1], "steps", (json_int_t)p->steps, "h", p->h,
+                  "n", count, "centre", centre, "f_correlation", together);
+    for (size_t c = 1; object && c < COLUMNS; c++)
+        if (keys[c][0] == 'f' || model->has_diffusion) json_object_set_new(object, keys[c], both_states(p, c));
+    return object;
+}
+
 static sock_status write_text(sock_context *ctx, const sock_model *model, const sk_binned_all *all, char **json)
 {
     SK_TRY(sk_reserve(ctx, SK_JSON_SMALL));
     json_t *list = json_array();
     for (size_t i = 0; i < all->count; i++) json_array_append_new(list, binned_object(model, &all->of[i]));
-    json_t *object = json_pack("{s:o}", "moments", list);
+    json_t *planes = json_array();
+    for (size_t i = 0; i < all->planes; i++) json_array_append_new(planes, plane_object(model, &all->plane[i]));
+    json_t *object = json_pack("{s:o, s:o}", "moments", list, "planes", planes);
     char *made = object ? json_dumps(object, JSON_REAL_PRECISION(12) | JSON_INDENT(1)) : NULL;
     if (!made) sk_fail(ctx, SOCK_ENOMEM, "out of memory: the evidence could not be written");
     char *copy = made ? sk_strdup(ctx, made) : NULL;

@@ -30,7 +30,13 @@ typedef struct laws {
 void sk_binned_clear(sk_binned_all *all)
 {
     for (size_t i = 0; i < all->count; i++) sk_free(all->of[i].bin);
+    for (size_t i = 0; i < all->planes; i++) {
+        sk_free(all->plane[i].bin);
+        sk_free(all->plane[i].centre);
+        sk_free(all->plane[i].together);
+    }
     sk_free(all->of);
+    sk_free(all->plane);
     *all = (sk_binned_all){0};
 }
 
@@ -356,6 +362,104 @@ static sock_status bin_state(sock_context *ctx, const sock_model *model, const l
     return status;
 }
 
+/* ---- Planes ---- */
+
+/* How what is missed of the two f of a box goes together: their correlation over its steps. */
+static double correlate(const laws *l, const size_t pair[2], const size_t *place, size_t which, size_t n)
+{
+    const size_t d = l->series.d;
+    double mean[2] = {0}, square[3] = {0};
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < l->series.steps; i++) {
+            if (place[i] != which) continue;
+            double e[2];
+            for (size_t w = 0; w < 2; w++) {
+                e[w] = l->series.next[i * d + pair[w]] - l->mean[i * d + pair[w]] - mean[w];
+                if (pass) square[w] += e[w] * e[w];
+            }
+            if (pass) square[2] += e[0] * e[1];
+            for (size_t w = 0; !pass && w < 2; w++) mean[w] += e[w] / (double)n;
+        }
+    const double both = sqrt(square[0] * square[1]);
+    return both > 0 ? fmax(-1, fmin(1, square[2] / both)) : 0;
+}
+
+/* room: a place and a rank for each step. */
+static size_t place_pair(const laws *l, const size_t pair[2], size_t *room)
+{
+    const size_t d = l->series.d, n = l->series.steps;
+    for (size_t i = 0; i < n; i++) room[i] = is_good(l, i * d + pair[0]) && is_good(l, i * d + pair[1]) ? 0 : SIZE_MAX;
+    return sk_boxes_place(n, d, l->m, pair, room + n, room);
+}
+
+/* A difference of a slope, in the range of a state. */
+static double small_step(const laws *l, size_t k)
+{
+    double low = (double)INFINITY, high = -(double)INFINITY;
+    for (size_t i = 0; i < l->series.steps; i++) {
+        if (!is_good(l, i * l->series.d + k)) continue;
+        low = fmin(low, l->m[i * l->series.d + k]), high = fmax(high, l->m[i * l->series.d + k]);
+    }
+    return STEP * (high - low);
+}
+
+/* centre: boxes x in. slope: boxes. */
+static sock_status fill_boxes(sock_context *ctx, const sock_model *model, const laws *l, const size_t *place,
+                              double *centre, double *slope, sk_boxed *out)
+{
+    const size_t in = sk_model_in(model);
+    for (size_t w = 0; w < 2; w++) {
+        for (size_t b = 0; b < out->boxes; b++) {
+            sk_bin *bin = &out->bin[2 * b + w];
+            *bin = (sk_bin){.n = 0};
+            finish_means(l, out->pair[w], place, b, bin);
+            if (!w) centre_of(l, model, place, b, bin->n, centre + b * in);
+            if (!w) out->together[b] = correlate(l, out->pair, place, b, bin->n);
+        }
+        SK_TRY(find_slopes(ctx, model, out->pair[w], out->boxes, small_step(l, out->pair[w]), centre, slope));
+        for (size_t b = 0; b < out->boxes; b++)
+            finish_fields(l, out->pair[w], place, b, slope[b], &out->bin[2 * b + w]);
+    }
+    for (size_t b = 0; b < out->boxes; b++)
+        memcpy(out->centre + b * model->d, centre + b * in, model->d * sizeof *centre);
+    return SOCK_OK;
+}
+
+static sock_status box_pair(sock_context *ctx, const sock_model *model, const laws *l, sk_boxed *out)
+{
+    const size_t n = l->series.steps;
+    size_t *room = sk_alloc(ctx, 2 * n + 1, sizeof *room);
+    if (!room) return SOCK_ENOMEM;
+    const size_t boxes = place_pair(l, out->pair, room);
+    out->steps = n, out->boxes = boxes;
+    for (size_t i = 0; i < n; i++) out->h += l->series.h[i] / (double)n;
+    double *centre = sk_doubles(ctx, boxes + 1, sk_model_in(model)), *slope = sk_doubles(ctx, boxes + 1, 1);
+    out->bin = sk_alloc(ctx, 2 * boxes + 1, sizeof *out->bin);
+    out->centre = sk_doubles(ctx, boxes + 1, model->d);
+    out->together = sk_doubles(ctx, boxes + 1, 1);
+    sock_status status = centre && slope && out->bin && out->centre && out->together ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0 && boxes) status = fill_boxes(ctx, model, l, room, centre, slope, out);
+    sk_free(room);
+    sk_free(centre);
+    sk_free(slope);
+    return status;
+}
+
+static sock_status make_planes(sock_context *ctx, const sock_model *model, const laws *l, sk_binned_all *out)
+{
+    const size_t d = SK_MIN(model->d, (size_t)SK_EVIDENCE_PLANES);
+    sock_status status = SOCK_OK;
+    out->plane = sk_alloc(ctx, d * d + 1, sizeof *out->plane);
+    if (!out->plane) return SOCK_ENOMEM;
+    for (size_t u = 0; u < d; u++)
+        for (size_t v = u + 1; status >= 0 && v < d; v++) {
+            sk_boxed *plane = &out->plane[out->planes++];
+            *plane = (sk_boxed){.pair = {u, v}};
+            status = box_pair(ctx, model, l, plane);
+        }
+    return status;
+}
+
 sock_status sk_binned_make(sock_context *ctx, const sock_model *model, const sock_data *data, const bool *skip,
                            size_t states, sk_binned_all *out)
 {
@@ -374,6 +478,7 @@ sock_status sk_binned_make(sock_context *ctx, const sock_model *model, const soc
             status = bin_state(ctx, model, &l, k, &out->of[out->count]);
             turn = fmax(turn, out->of[out->count++].turn);
         }
+        if (enough && !lag && status >= 0) status = make_planes(ctx, model, &l, out);
         laws_clear(&l);
         if (!enough || 2 * turn > SK_BINNED_TURN) break; /* the next ends would know nothing of their starts */
     }

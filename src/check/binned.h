@@ -38,10 +38,25 @@ typedef struct sk_binned {
     sk_bin *bin;
 } sk_binned;
 
+/* Boxes of the plane of two states, over steps of one interval. */
+typedef struct sk_boxed {
+    size_t pair[2], steps, boxes;
+    double h;
+    double *centre;   /* boxes x d: means of the starts */
+    sk_bin *bin;      /* boxes x 2: of the one state and of the other */
+    double *together; /* boxes: correlation of what is missed of the two f */
+} sk_boxed;
+
 typedef struct sk_binned_all {
     size_t count;
     sk_binned *of; /* state by state, every 1, 2, 4, ... for each */
+    size_t planes;
+    sk_boxed *plane; /* pair by pair */
 } sk_binned_all;
+
+/* Points (count x d) in boxes of a plane: place[i], before SIZE_MAX for a point that is in none, becomes the number of
+ * its box. order: room for count. Answers how many boxes there are. */
+size_t sk_boxes_place(size_t count, size_t d, const double *x, const size_t pair[2], size_t *order, size_t *place);
 
 /* skip: points, steps that begin there are left out; NULL: none. states: of the first so many. */
 sock_status sk_binned_make(sock_context *ctx, const sock_model *model, const sock_data *data, const bool *skip,

@@ -594,6 +594,8 @@
 #define SK_BINNED_LAGS 6      /* steps of 1, 2, 4, ... intervals */
 #define SK_BINNED_ENOUGH 60   /* as long as so many are left */
 #define SK_BINNED_TURN 3.0    /* slope times step beyond which an end knows next to nothing of its start */
+#define SK_BINNED_BOXES 36    /* of a plane, halved until each has such a share of the steps */
+#define SK_EVIDENCE_PLANES 4  /* the first so many states have planes of two, all pairs */
 #define SK_EVIDENCE_STATES 12 /* the first so many have binned moments */
 #define SK_BINNED_KEPT 0.98   /* share of a shift that a filter carries on, at most */
 
