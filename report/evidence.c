@@ -79,7 +79,7 @@ static sock_status take_text(sock_status status, char *text, json_t **out)
     return status == SOCK_EUSAGE || status == SOCK_ENUMERIC || status == SOCK_EINPUT ? SOCK_OK : status;
 }
 
-sock_status evidence_moments(sock_context *ctx, const fig_input *in, json_t **out)
+static sock_status evidence_binned(sock_context *ctx, const fig_input *in, const char *key, json_t **out)
 {
     evidence *e = in->evidence;
     sock_status status = SOCK_OK;
@@ -89,8 +89,18 @@ sock_status evidence_moments(sock_context *ctx, const fig_input *in, json_t **ou
         status = take_text(status, text, &e->binned);
     }
     e->has_binned = status >= 0;
-    *out = json_object_get(e->binned, "moments");
+    *out = json_object_get(e->binned, key);
     return status;
+}
+
+sock_status evidence_moments(sock_context *ctx, const fig_input *in, json_t **out)
+{
+    return evidence_binned(ctx, in, "moments", out);
+}
+
+sock_status evidence_planes(sock_context *ctx, const fig_input *in, json_t **out)
+{
+    return evidence_binned(ctx, in, "planes", out);
 }
 
 sock_status evidence_meaning(sock_context *ctx, const fig_input *in, json_t **out)

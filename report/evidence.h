@@ -35,6 +35,9 @@ sock_status evidence_residuals(sock_context *ctx, const fig_input *in, const res
 /* The binned moments of sock_evidence, a list; NULL where there are none of this model. */
 sock_status evidence_moments(sock_context *ctx, const fig_input *in, json_t **out);
 
+/* Those of planes. */
+sock_status evidence_planes(sock_context *ctx, const fig_input *in, json_t **out);
+
 /* What sock_explain tells, with these data; NULL where there is nothing. */
 sock_status evidence_meaning(sock_context *ctx, const fig_input *in, json_t **out);
 

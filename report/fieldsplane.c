@@ -5,8 +5,11 @@
  * 2. An arrow at x ends at x + tau f(x): where the drift alone leads in a time tau, chosen so that long arrows fill a
  * cell. So arrows are right also where the axes have different scales.
  * 3. An ellipse at x is the set x + (tau' a(x))^(1/2) u, |u| = 1: one standard deviation of the noise over a time tau'.
- *    Where its short half axis is a small part of the long one, it is a line. */
+ *    Where its short half axis is a small part of the long one, it is a line.
+ * 4. Evidence: in boxes with alike many steps of the data, the model's arrow and an outline that holds, nine times of
+ * ten, the tip of the arrow that these steps give; of a, where they put the edges of the model's ellipse. */
 #define _GNU_SOURCE
+#include "boxes.h"
 #include "cells.h"
 #include "driven.h"
 #include "evidence.h"
@@ -32,7 +35,11 @@ typedef struct plane {
     size_t d, u, v;      /* the states across and up */
     range across, up;    /* of the data, widened */
     double tau_f, tau_a; /* times that arrows and ellipses stand for; 0: none are shown */
+    double tau_box;      /* that of arrows in boxes */
+    int no_boxes;        /* no boxes are wanted */
     places arrows, rings;
+    boxes data;          /* step 4, with the model's fields there: */
+    places box_f, box_a; /* x is that of data */
 } plane;
 
 /* ---- Places ---- */
@@ -166,10 +173,9 @@ static void draw_arrows(const panel *p, const plane *q, int truth)
 }
 
 /* Step 3. */
-static void draw_ellipses(const panel *p, const plane *q, int truth)
+static void draw_ellipses_at(const panel *p, const plane *q, const places *at, int truth)
 {
     static const double flat = 0.06;
-    const places *at = &q->rings;
     const double(*a)[3] = truth ? at->truth : at->model;
     const char *klass = truth ? "shade" : "fine", *line = truth ? "under" : "fine";
     for (size_t i = 0; i < at->count; i++) {
@@ -185,6 +191,10 @@ static void draw_ellipses(const panel *p, const plane *q, int truth)
         svg_line(p->s, line, (double[]){centre[0] - dx, centre[1] - dy}, (double[]){centre[0] + dx, centre[1] + dy});
     }
 }
+
+static void draw_ellipses(const panel *p, const plane *q, int truth) { draw_ellipses_at(p, q, &q->rings, truth); }
+
+static void draw_model_ellipses(const panel *p, const plane *q, const places *at) { draw_ellipses_at(p, q, at, 0); }
 
 /* The data as shades of their density; few points as dots. */
 static int draw_data(const panel *p, const plane *q)
@@ -202,9 +212,69 @@ static int draw_data(const panel *p, const plane *q)
     return 1;
 }
 
-/* ---- The picture ---- */
+enum { PANEL = 320, LEFT = 72, ARROW_CELLS = 12, RING_CELLS = 9, BOX_CELLS = 6 };
+#define NINETY 1.6448536269514722 /* standard deviations on each side that hold 90 % */
 
-enum { PANEL = 320, LEFT = 72, ARROW_CELLS = 12, RING_CELLS = 9 };
+/* ---- Evidence ---- */
+
+/* A round time in which nine of ten arrows and outlines of the data stay within a box. */
+static double box_arrow_time(const panel *p, const plane *q)
+{
+    double lengths[CELLS_MOST * CELLS_MOST];
+    for (size_t i = 0; i < q->data.count; i++) {
+        double c[3];
+        boxes_covariance(&q->data.at[i], c);
+        lengths[i] = fmax(hypot(q->box_f.model[i][0] * axis_scale(&p->x), q->box_f.model[i][1] * axis_scale(&p->y)),
+                          sqrt(CHI_TWO_NINETY) * ellipse_of(p, c, 1).radius[0]);
+    }
+    return time_for(q->data.count, lengths, 1.0 * PANEL / BOX_CELLS);
+}
+
+static void draw_box_arrow(const panel *p, const plane *q, size_t i)
+{
+    const box *b = &q->data.at[i];
+    const double across = q->tau_box * axis_scale(&p->x), up = q->tau_box * axis_scale(&p->y);
+    const double *f = q->box_f.model[i];
+    double c[3], from[2];
+    boxes_covariance(b, c);
+    locate(p, q, &q->box_f, i, from);
+    const ellipse e = ellipse_of(p, c, CHI_TWO_NINETY * q->tau_box * q->tau_box);
+    svg_ellipse(p->s, boxes_off(b) ? "off" : "error",
+                (double[]){from[0] + across * (f[0] + b->f[0]), from[1] + up * (f[1] + b->f[1])}, e.radius, e.degrees);
+    svg_arrow(p->s, "fine", from, (double[]){from[0] + across * f[0], from[1] + up * f[1]});
+}
+
+/* Where the data put the right and the upper edge of an ellipse. */
+static void draw_box_edges(const panel *p, const plane *q, size_t i)
+{
+    const box *b = &q->data.at[i];
+    double at[2];
+    locate(p, q, &q->box_a, i, at);
+    for (size_t w = 0; w < 2; w++) {
+        const double a = q->box_a.model[i][2 * w] + b->a[w], se = NINETY * b->a_se[w];
+        const double scale = w ? axis_scale(&p->y) : axis_scale(&p->x);
+        if (!isfinite(a) || !isfinite(se)) continue;
+        double end[2][2];
+        for (int s = 0; s < 2; s++) {
+            const double far = scale * sqrt(fmax(0, a + (s ? se : -se)) * q->tau_a);
+            end[s][0] = at[0] + (w ? 0 : far), end[s][1] = at[1] + (w ? far : 0);
+        }
+        const int off = fabs(b->a[w]) > se;
+        svg_line(p->s, off ? "off edge" : "error edge", end[0], end[1]);
+    }
+}
+
+static sock_status find_boxes(plane *q, int which)
+{
+    sock_status status = q->no_boxes ? SOCK_OK : boxes_of(q->ctx, q->in, q->u, q->v, &q->data);
+    q->box_f.x = q->box_a.x = q->data.centre;
+    q->box_f.count = q->box_a.count = q->data.count;
+    if (status >= 0 && q->data.count) status = evaluate(q, q->in->model, 0, &q->box_f, q->box_f.model);
+    if (status >= 0 && q->data.count && which & FIG_A) status = evaluate(q, q->in->model, 1, &q->box_a, q->box_a.model);
+    return status;
+}
+
+/* ---- The picture ---- */
 
 static sock_status evaluate_both(const plane *q, int want_a, places *at)
 {
@@ -246,6 +316,19 @@ static int diffusion_panel(plane *q, sheet *s)
     return good;
 }
 
+static int box_panel(plane *q, sheet *s, int is_a)
+{
+    panel p;
+    if (!sheet_panel(s, q->across, q->up, &p)) return 0;
+    if (!is_a) q->tau_box = box_arrow_time(&p, q); /* that of a is the time of the panel beside */
+    draw_frame(&p, q, is_a ? "a: do the data's steps agree?" : "f: do the data's steps agree?");
+    panel_clip(&p);
+    if (is_a) draw_model_ellipses(&p, q, &q->box_a);
+    for (size_t i = 0; i < q->data.count; i++) (is_a ? draw_box_edges : draw_box_arrow)(&p, q, i);
+    svg_clip_end(p.s);
+    return 1;
+}
+
 static void draw_keys(const plane *q, sheet *s, int which)
 {
     const legend_mark mark = which & FIG_F ? LEGEND_ARROW : LEGEND_RING;
@@ -253,6 +336,31 @@ static void draw_keys(const plane *q, sheet *s, int which)
     sheet_key(s, mark, "fine", "model");
     if (q->in->truth) sheet_key(s, mark, mark == LEGEND_RING ? "shade" : "under", "truth");
     sheet_key(s, many ? LEGEND_BOX : LEGEND_DOT, many ? "den4" : "speck", many ? "density of the data" : "data");
+    if (!q->data.count) return;
+    sheet_key(s, LEGEND_RING, "error", "what the data's steps say, 90 %");
+    sheet_key(s, LEGEND_RING, "off", "they disagree");
+}
+
+/* How many boxes disagree, and how many would by chance. */
+static void box_note(const plane *q, sheet *s, int which, const char *unit)
+{
+    char text[240];
+    size_t off_f = 0, off_a = 0, edges = 0;
+    for (size_t i = 0; i < q->data.count; i++) {
+        const box *b = &q->data.at[i];
+        off_f += boxes_off(b) != 0;
+        for (size_t w = 0; w < 2 && isfinite(b->a[w] + b->a_se[w]); w++, edges++)
+            off_a += fabs(b->a[w]) > NINETY * b->a_se[w];
+    }
+    int used = 0;
+    if (which & FIG_F)
+        used = snprintf(text, sizeof text, "f: %zu of %zu outlines miss the tip of the model's arrow (time %g%s%s)",
+                        off_f, q->data.count, q->tau_box, *unit ? " " : "", unit);
+    if (which & FIG_A && edges)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%sa: %zu of %zu bars miss the model's outline",
+                         used ? "; " : "", off_a, edges);
+    snprintf(text + used, sizeof text - (size_t)used, "; one in ten would by chance");
+    sheet_note(s, text);
 }
 
 /* What lengths mean. */
@@ -265,6 +373,7 @@ static void draw_notes(const plane *q, sheet *s, int which)
     snprintf(text, sizeof text, "outlines: a standard deviation of noise in time %g%s%s", q->tau_a, *unit ? " " : "",
              unit);
     if (which & FIG_A && q->tau_a > 0) sheet_note(s, text);
+    if (q->data.count) box_note(q, s, which, unit);
 }
 
 static int draw_panels(plane *q, sheet *s, int which)
@@ -272,6 +381,8 @@ static int draw_panels(plane *q, sheet *s, int which)
     int good = 1;
     if (which & FIG_F) good = drift_panel(q, s);
     if (good && which & FIG_A) good = diffusion_panel(q, s);
+    if (good && q->data.count && which & FIG_F) good = box_panel(q, s, 0);
+    if (good && q->data.count && which & FIG_A) good = box_panel(q, s, 1);
     return good;
 }
 
@@ -288,6 +399,7 @@ static sock_status prepare(plane *q, int which)
     if (status >= 0) status = find_places(q, RING_CELLS, &q->rings);
     if (status >= 0) status = evaluate_both(q, 0, &q->arrows);
     if (status >= 0 && which & FIG_A) status = evaluate_both(q, 1, &q->rings);
+    if (status >= 0) status = find_boxes(q, which);
     return status;
 }
 
@@ -295,6 +407,7 @@ static void clear(plane *q)
 {
     free(q->arrows.x);
     free(q->rings.x);
+    boxes_clear(&q->data);
 }
 
 /* Numbers: the two states, f in both, where the arrows are; the same for a. */
@@ -320,6 +433,34 @@ static void keep_numbers(const plane *q, int which)
     }
 }
 
+/* Of the boxes: the model's fields, what the data say of them, and standard errors. */
+static void keep_boxes(const plane *q, int which)
+{
+    static const char *const name_f[] = {"f_1", "f_1_data", "f_1_se", "f_2", "f_2_data", "f_2_se"},
+                             *const name_a[] = {"a_11", "a_11_data", "a_11_se", "a_22", "a_22_data", "a_22_se"};
+    fig_tables *tables = q->in->tables;
+    for (int is_a = 0; is_a < 2 && q->data.count; is_a++) {
+        char name[48];
+        if (!(which & (is_a ? FIG_A : FIG_F))) continue;
+        snprintf(name, sizeof name, "%s-evidence-%zu-%zu", is_a ? "diffusion" : "drift", q->u + 1, q->v + 1);
+        fig_table *t = tables_add(tables, 8, q->data.count, NULL, name);
+        table_column(tables, t, 0, sock_model_name(q->in->model, q->u), "");
+        table_column(tables, t, 1, sock_model_name(q->in->model, q->v), "");
+        for (size_t c = 0; c < 6; c++) table_column(tables, t, 2 + c, (is_a ? name_a : name_f)[c], "");
+        for (size_t i = 0; t && i < q->data.count; i++) {
+            const box *b = &q->data.at[i];
+            double *row = t->value + 8 * i;
+            row[0] = q->data.centre[i * q->d + q->u], row[1] = q->data.centre[i * q->d + q->v];
+            for (size_t w = 0; w < 2; w++) {
+                const double value = is_a ? q->box_a.model[i][2 * w] : q->box_f.model[i][w];
+                row[2 + 3 * w] = value;
+                row[3 + 3 * w] = value + (is_a ? b->a : b->f)[w];
+                row[4 + 3 * w] = (is_a ? b->a_se : b->f_se)[w];
+            }
+        }
+    }
+}
+
 static void write_heading(const plane *q, int which, size_t size, char *text)
 {
     static const char *const what[] = {"", "Drift", "Diffusion", "Drift and diffusion"};
@@ -337,12 +478,12 @@ static char *draw(plane *q, int which, size_t *size)
     const sheet_plan plan = {.id = "fields",
                              .heading = heading,
                              .form = q->in->form,
-                             .panels = which == (FIG_F | FIG_A) ? 2 : 1,
+                             .panels = (which == (FIG_F | FIG_A) ? 2 : 1) * (q->data.count ? 2 : 1),
                              .columns = 2,
                              .wide = PANEL,
                              .tall = PANEL,
                              .left = LEFT,
-                             .notes = which == (FIG_F | FIG_A) ? 2 : 1};
+                             .notes = (which == (FIG_F | FIG_A) ? 2 : 1) + (q->data.count ? 2 : 0)};
     sheet *s = sheet_new(&plan);
     if (!s) return NULL;
     draw_keys(q, s, which);
@@ -359,7 +500,7 @@ sock_status fig_fields_plane(sock_context *ctx, const fig_input *in, int which, 
     q->u = in->pair[0], q->v = in->pair[0] == in->pair[1] ? 1 : in->pair[1];
     sock_status status = prepare(q, which);
     char *made = status < 0 ? NULL : draw(q, which, size);
-    if (made) keep_numbers(q, which);
+    if (made) keep_numbers(q, which), keep_boxes(q, which);
     if (status >= 0 && !made) status = SOCK_ENOMEM;
     if (made) *text = made;
     clear(q);
@@ -429,7 +570,7 @@ sock_status fig_pairs(sock_context *ctx, const fig_input *in, char **text, size_
     plane *planes = calloc(count, sizeof *planes);
     sock_status status = planes ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < count; i++) {
-        planes[i] = (plane){.ctx = ctx, .in = in, .d = d, .u = pair[i][0], .v = pair[i][1]};
+        planes[i] = (plane){.ctx = ctx, .in = in, .d = d, .u = pair[i][0], .v = pair[i][1], .no_boxes = 1};
         status = prepare(&planes[i], which);
     }
     char *made = status < 0 ? NULL : draw_pairs(planes, count, which, size);

@@ -127,21 +127,33 @@ def _figure(pyplot: Any, figure: Any, size: Tuple[float, float]) -> Any:
 # ---- Fields ------------------------------------------------------------------------------------------------------
 
 
-def _band(axis: Any, model: Any, grid: Array, band: Any) -> None:
+def _heights(axis: Any, parts: List[Array]) -> None:
+    """An axis that holds curves and data: of bands and bars that reach beyond no more than half as much again on each side."""
+    first = parts[0]
+    low, high = float(np.nanmin(first)), float(np.nanmax(first))
+    for part in parts[1:]:
+        if part.ndim == 1 and part.size:  # dots and other curves are shown whole
+            low, high = min(low, float(np.nanmin(part))), max(high, float(np.nanmax(part)))
+    size = (high - low) or abs(high) or 1.0
+    ends = [p for p in parts[1:] if p.ndim == 2 and p.size]
+    bottom = min([low] + [float(np.nanmin(np.maximum(p, low - 0.5 * size))) for p in ends])
+    top = max([high] + [float(np.nanmax(np.minimum(p, high + 0.5 * size))) for p in ends])
+    axis.set_ylim(bottom - 0.04 * (top - bottom), top + 0.04 * (top - bottom))
+
+
+def _band(axis: Any, model: Any, grid: Array, band: Any) -> List[Array]:
     """Where 90 % of the models lie that the fit leaves open; faint with dotted edges beyond the data of the fit."""
     try:
         low, high = (np.asarray(end).reshape(len(grid)) for end in band())
     except UsageError:  # a may have none, and f has
-        return
-    limits = axis.get_ylim()
+        return []
     outside = model._outside(grid)
     axis.fill_between(grid, low, high, where=~outside, color=MODEL, alpha=0.22, linewidth=0, label="band of 90 %")
     if outside.any():
         axis.fill_between(grid, low, high, where=outside, color=MODEL, alpha=0.08, linewidth=0)
         for end in (low, high):
             axis.plot(grid, np.where(outside, end, np.nan), ":", color=MODEL, linewidth=1)
-    inner = slice(len(grid) // 20, -(len(grid) // 20))  # a wild end does not flatten the rest
-    axis.set_ylim(min(limits[0], low[inner].min()), max(limits[1], high[inner].max()))
+    return [np.stack([low, high])]
 
 
 def _moments(model: Any, data: Trajectories, k: int, field: str) -> Tuple[Array, Array, Array]:
@@ -164,12 +176,14 @@ def _guess(x: Array, grid: Array) -> Array:
     return np.asarray(near < max(3, x.size // 1000))
 
 
-def _evidence(axis: Any, model: Any, data: Trajectories, field: str, grid: Array, curve: Array) -> None:
+def _evidence(axis: Any, model: Any, data: Trajectories, field: str, grid: Array, curve: Array) -> List[Array]:
     """Binned moments with bars of 90 %: the curve and what the data miss of it."""
     at, shift, se = _moments(model, data, 0, field)
-    if at.size:
-        axis.errorbar(at, np.interp(at, grid, curve) + shift, NINETY * se, fmt="o", color="black", markersize=3, elinewidth=1,
-                      label="data, binned, 90 %")
+    if not at.size:
+        return []
+    dots = np.interp(at, grid, curve) + shift
+    axis.errorbar(at, dots, NINETY * se, fmt="o", color="black", markersize=3, elinewidth=1, label="data, binned, 90 %")
+    return [dots, np.stack([dots - NINETY * se, dots + NINETY * se])]
 
 
 def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth: Any, bands: bool) -> Any:
@@ -190,29 +204,35 @@ def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth
         if truth is not None:
             axis.plot(grid, values(truth), "--", color=TRUTH, label="truth")
         curve = values(model)
+        heights = [curve[~guess] if (~guess).any() else curve]
         axis.plot(grid, np.where(guess, np.nan, curve), color=MODEL, label="model")
         axis.plot(grid, np.where(guess, curve, np.nan), ":", color=MODEL, alpha=0.5)
         if bands:
-            _band(axis, model, grid, band)
-        _evidence(axis, model, data, field, grid, curve)
+            heights += _band(axis, model, grid, band)
+        heights += _evidence(axis, model, data, field, grid, curve)
+        if truth is not None:
+            heights.append(values(truth))
+        _heights(axis, heights)
         axis.axhline(0, color=DATA, linewidth=0.5)
-        axis.set(title=title if _inside(name) is None else f"{title} of {name}")
+        axis.set_title(title if _inside(name) is None else f"{title} of {name}", fontsize="medium")
         _named(axis.xaxis, name)
-        axis.legend(frameon=False)
+        axis.legend(frameon=False, fontsize="small", ncol=2, loc="lower left", bbox_to_anchor=(0, 1.06), borderaxespad=0)
     return figure
 
 
 def _fields_plane(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth: Any, states: Tuple[int, int]) -> Any:
     """Arrows for f and ellipses for a over the plane of two states; the others stay at their medians."""
-    figure, points = _figure(pyplot, figure, (9, 4.2)), data.points()
+    boxes = _boxes(model, data, states)
+    figure, points = _figure(pyplot, figure, (9, 8.2 if boxes else 4.2)), data.points()
     i, j = states
     low, high = np.quantile(points, 0.01, axis=0), np.quantile(points, 0.99, axis=0)
     u, v = np.meshgrid(np.linspace(low[i], high[i], ARROWS), np.linspace(low[j], high[j], ARROWS))
     at = np.tile(np.median(points, axis=0), (u.size, 1))
     at[:, i], at[:, j] = u.ravel(), v.ravel()
     near = _near(points[:, [i, j]], at[:, [i, j]], (high - low)[[i, j]])
-    axes = figure.subplots(1, 2 if model.has_diffusion_ else 1, squeeze=False)[0]
-    for axis in axes:
+    grid = figure.subplots(2 if boxes else 1, 2 if model.has_diffusion_ else 1, squeeze=False)
+    axes = grid[0]
+    for axis in grid.ravel():
         axis.scatter(points[:, i], points[:, j], s=2, color=DATA, alpha=0.25, linewidths=0, rasterized=True)
         axis.set(xlim=(low[i], high[i]), ylim=(low[j], high[j]))
         _named(axis.xaxis, model.names_[i])
@@ -221,9 +241,9 @@ def _fields_plane(pyplot: Any, figure: Any, model: Any, data: Trajectories, trut
     drawn = [(m, c, label) for m, c, label in ((truth, TRUTH, "truth"), (model, MODEL, "model")) if m is not None]
     fields = [m.drift(at[near])[:, [i, j]] for m, _, _ in drawn]
     longest = max([float(np.abs(f / cell).max(initial=0)) for f in fields]) or 1.0  # one scale for both
-    for (m, colour, label), f in zip(drawn, fields):
-        axes[0].quiver(at[near, i], at[near, j], f[:, 0], f[:, 1], color=colour, label=label, angles="xy", width=0.004,
-                       scale_units="xy", scale=longest)
+    for (m, colour, label), f in zip(drawn, fields):  # a wide truth under the model's fine arrows: both are seen
+        axes[0].quiver(at[near, i], at[near, j], f[:, 0], f[:, 1], color=colour, label=label, angles="xy",
+                       width=0.004 if m is model else 0.011, alpha=1 if m is model else 0.6, scale_units="xy", scale=longest)
     if len(axes) > 1:
         shapes = [_square_root(m.diffusion(at[near])[:, [i, j]][:, :, [i, j]]) for m, _, _ in drawn]
         largest = max(float(np.abs(s / (cell / 2)[:, np.newaxis]).max(initial=0)) for s in shapes) or 1.0
@@ -233,7 +253,69 @@ def _fields_plane(pyplot: Any, figure: Any, model: Any, data: Trajectories, trut
     axes[0].legend(frameon=False, loc="upper right")
     if len(axes) > 1:
         axes[1].set_title("diffusion a (one standard deviation)")
+    if boxes:
+        _plane_evidence(grid[1], model, states, boxes)
     return figure
+
+
+def _boxes(model: Any, data: Trajectories, states: Tuple[int, int]) -> Optional[Dict[str, Any]]:
+    """Binned moments in boxes of the plane, as arrays (first of the two states first); None where there are none."""
+    try:
+        found = [m for m in model.evidence(data, planes=True) if sorted(m["index"]) == sorted(states)]
+    except UsageError:
+        return None
+    if not found or not found[0]["n"]:
+        return None
+    out = {key: np.array(value, dtype=float) for key, value in found[0].items() if key not in ("states", "index", "steps", "h")}
+    if found[0]["index"] != list(states):
+        for key in [k for k in out if k[:2] in ("f_", "a_") and k != "f_correlation"]:
+            out[key] = out[key][::-1]
+    return out
+
+
+TWO_NINETY = 4.605170185988091  # what the squares of two normal numbers stay below nine times of ten
+
+
+def _plane_evidence(axes: Any, model: Any, states: Tuple[int, int], boxes: Dict[str, Any]) -> None:
+    """In boxes with alike many steps: the model's arrow with the outline that holds the tip of the data's own nine times of
+    ten, and the model's outline with bars where the data put its right and upper edge."""
+    centre, pair = boxes["centre"], list(states)
+    f, se, missed = model.drift(centre)[:, pair], boxes["f_se"].T, boxes["f_shift"].T
+    between = boxes["f_correlation"] * se[:, 0] * se[:, 1]
+    law = np.stack([np.stack([se[:, 0] ** 2, between], 1), np.stack([between, se[:, 1] ** 2], 1)], 1)
+    room = np.array([np.ptp(axes[0].get_xlim()), np.ptp(axes[0].get_ylim())]) / 6
+    reach = np.maximum(np.abs(f), np.sqrt(TWO_NINETY) * se) / room
+    tau = 1 / (float(np.nanquantile(reach.max(axis=1), 0.9)) or 1.0)
+    tip = centre[:, pair] + tau * (f + missed)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        determinant = law[:, 0, 0] * law[:, 1, 1] - between**2
+        square = (law[:, 1, 1] * missed[:, 0] ** 2 - 2 * between * missed.prod(axis=1) + law[:, 0, 0] * missed[:, 1] ** 2) / determinant
+    off = square > TWO_NINETY
+    axes[0].quiver(*centre[:, pair].T, *(tau * f).T, color=MODEL, angles="xy", width=0.004, scale_units="xy", scale=1)
+    roots = np.sqrt(TWO_NINETY) * tau * _square_root(law)
+    for chosen, colour in ((~off, "black"), (off, TRUTH)):
+        if chosen.any():
+            _ellipses(axes[0], tip[chosen], roots[chosen], colour)
+    axes[0].set_title("f: do the data's steps agree?")
+    axes[0].set_xlabel(f"{axes[0].get_xlabel()}\n{off.sum()} of {off.size} outlines miss their arrow; one in ten by chance")
+    if len(axes) < 2:
+        return
+    a = model.diffusion(centre)[:, pair][:, :, pair]
+    roots = _square_root(a)
+    scale = 0.45 / (float(np.nanquantile((np.sqrt(np.einsum("nkk->nk", a)) / room).max(axis=1), 0.9)) or 1.0)
+    _ellipses(axes[1], centre[:, pair], scale * roots, MODEL)
+    count = missing = 0
+    for k in range(2):
+        middle, half = a[:, k, k] + boxes["a_shift"][k], NINETY * boxes["a_se"][k]
+        ends = scale * np.sqrt(np.maximum(0, np.stack([middle - half, middle + half])))
+        wrong = np.abs(boxes["a_shift"][k]) > half
+        count, missing = count + wrong.size, missing + int(wrong.sum())
+        at = np.stack([centre[:, pair]] * 2)
+        at[:, :, k] += ends
+        for chosen, colour in ((~wrong, "black"), (wrong, TRUTH)):
+            axes[1].plot(at[:, chosen, 0], at[:, chosen, 1], color=colour, linewidth=2.5, solid_capstyle="butt")
+    axes[1].set_title("a: do the data's steps agree?")
+    axes[1].set_xlabel(f"{axes[1].get_xlabel()}\n{missing} of {count} bars miss the outline; one in ten by chance")
 
 
 def _fixed(model: Any, points: Array, states: Tuple[int, int]) -> str:
@@ -320,7 +402,8 @@ def _fan(pyplot: Any, figure: Any, model: Any, data: Trajectories, n_paths: int)
             axis.set_ylim(max(bottom, lowest), min(top, highest))
             cut = cut or bool((levels[:, :, k] < lowest).any() or (levels[:, :, k] > highest).any())
     axes[0].legend(frameon=False, ncol=4, loc="lower left", bbox_to_anchor=(0, 1))
-    notes = [f"{lost} of {len(paths)} paths left the finite numbers"] * (lost > 0) + ["the bands go on beyond the frame"] * cut
+    notes = [f"{len(members)} of {len(data)} trajectories: {'those that begin there' if len(members) > 1 else 'a typical one'}"] * (len(members) < len(data))
+    notes += [f"{lost} of {len(paths)} paths left the finite numbers"] * (lost > 0) + ["the bands go on beyond the frame"] * cut
     axes[-1].set_xlabel("t" + "".join(f"\n{note}" for note in notes))
     return figure
 

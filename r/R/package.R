@@ -422,10 +422,11 @@ sock_report <- function(model, path, data = model$data, test = NULL, program = S
   invisible(path)
 }
 
-# The evidence under the fields (docs/evidence.md): a list with one entry for each state and each number of intervals.
-sock_evidence <- function(model, data = model$data) {
+# The evidence under the fields (docs/evidence.md): a list with one entry for each state and each number of intervals; of planes, for each pair
+# of the first four states.
+sock_evidence <- function(model, data = model$data, planes = FALSE) {
   if (is.null(data)) stop("give the data: sock_evidence(model, data)", call. = FALSE)
-  json_read(.Call(C_evidence, model$pointer, model_data(model, data)$pointer))$moments
+  json_read(.Call(C_evidence, model$pointer, model_data(model, data)$pointer))[[if (planes) "planes" else "moments"]]
 }
 
 print.sock_check <- function(x, ...) {
@@ -526,9 +527,10 @@ plot.sock <- function(x, data = x$data, states = if (x$order == 2L) c(1L, length
   values <- if (x$order == 2L) as.matrix(sock_smooth(x, data)[, x$names]) else values_of(data)[, -(1:2), drop = FALSE]
   held <- if (length(x$inputs)) held_inputs(x, values, u)
   values <- values[, seq_len(d), drop = FALSE]
-  old <- par(mfrow = c(1, if (x$has_diffusion) 2 else 1))
+  boxes <- if (d > 1L && is.null(held) && x$order != 2L) plane_boxes(x, data, states)
+  old <- par(mfrow = c(if (is.null(boxes)) 1 else 2, if (x$has_diffusion) 2 else 1))
   on.exit(par(old))
-  if (d == 1L) plot_line(x, values, data, held) else plot_plane(x, values, states, held)
+  if (d == 1L) plot_line(x, values, data, held) else plot_plane(x, values, states, held, boxes)
   invisible(x)
 }
 
@@ -561,36 +563,46 @@ state_axis <- function(side, name) {
   graphics::axis(side, at = log(marks), labels = vapply(marks, format, "", digits = 6, scientific = FALSE))
 }
 
-# A curve with its band of 90 % where the model tells one; heights are those of the middle of the range.
+# Heights that hold curve and dots; of bands and bars that reach beyond no more than half as much again on each side.
+field_heights <- function(inside, beyond) {
+  ends <- range(inside, finite = TRUE)
+  size <- if (diff(ends) > 0) diff(ends) else max(abs(ends[1]), 1e-300)
+  range(ends, pmin(pmax(beyond[is.finite(beyond)], ends[1] - size / 2), ends[2] + size / 2))
+}
+
+# A curve with its band of 90 % where the model tells one.
 plot_field <- function(model, values, data, type, label, title, held = NULL) {
   grid <- seq(min(values), max(values), length.out = 200)
   curve <- as.vector(field_at(model, grid, held, type))
   band <- tryCatch(field_at(model, grid, held, type, interval = "confidence"), error = function(e) NULL)
-  middle <- 11:190
-  heights <- range(curve, if (!is.null(band)) c(as.vector(band$lwr)[middle], as.vector(band$upr)[middle]))
+  guess <- vapply(grid, function(g) sum(abs(values - g) <= 0.05 * diff(range(values))), 0) < max(3, length(values) %/% 1000)
+  dots <- if (is.null(held)) curve_moments(sock_evidence(model, data), label, grid, curve) # they are of all inputs together
+  heights <- field_heights(c(if (all(guess)) curve else curve[!guess], dots$y), c(band$lwr, band$upr, dots$y - dots$bar, dots$y + dots$bar))
   plot(grid, curve, type = "n", ylim = heights, xaxt = "n", xlab = state_label(model$names),
        ylab = if (is_log(model$names)) paste(label, "of", model$names) else label, main = paste0(title, at_inputs(held)))
   state_axis(1, model$names)
   if (!is.null(band))
     polygon(c(grid, rev(grid)), c(as.vector(band$lwr), rev(as.vector(band$upr))), col = "#0072b238", border = NA)
-  guess <- vapply(grid, function(g) sum(abs(values - g) <= 0.05 * diff(range(values))), 0) < max(3, length(values) %/% 1000)
   lines(grid, ifelse(guess, NA, curve), col = "#0072b2", lwd = 2)
   lines(grid, ifelse(guess, curve, NA), col = "#0072b2", lty = 3)
-  if (is.null(held)) plot_moments(sock_evidence(model, data), label, grid, curve) # dots are of all inputs together
+  if (!is.null(dots)) {
+    graphics::segments(dots$x, dots$y - dots$bar, dots$x, dots$y + dots$bar)
+    points(dots$x, dots$y, pch = 16, cex = 0.6)
+  }
+  mtext(paste0("band and bars: 90 %", if (!is.null(dots)) "; dots: the data's steps", if (any(guess)) "; dotted: few data"), cex = 0.7)
   rug(quantile(values, seq(0, 1, 0.01)))
 }
 
 # Binned moments of the data with bars of 90 %: the curve, and what the data miss of it.
-plot_moments <- function(moments, label, grid, curve) {
+curve_moments <- function(moments, label, grid, curve) {
   one <- Filter(function(m) m$index == 0 && m$every == 1, moments)
-  if (!length(one)) return(invisible())
+  if (!length(one)) return(NULL)
   numbers <- function(key) vapply(one[[1]][[key]], function(v) if (is.null(v)) NA_real_ else as.double(v), 0)
   x <- numbers("x")
   y <- stats::approx(grid, curve, x, rule = 2)$y + numbers(paste0(label, "_shift"))
   bar <- stats::qnorm(0.95) * numbers(paste0(label, "_se"))
   good <- is.finite(y) & is.finite(bar)
-  graphics::segments(x[good], (y - bar)[good], x[good], (y + bar)[good])
-  points(x[good], y[good], pch = 16, cex = 0.6)
+  list(x = x[good], y = y[good], bar = bar[good])
 }
 
 plot_line <- function(model, values, data, held) {
@@ -599,13 +611,77 @@ plot_line <- function(model, values, data, held) {
   if (model$has_diffusion) plot_field(model, values, data, "diffusion", "a", "diffusion", held)
 }
 
-plot_plane <- function(model, values, states, held) {
+# Binned moments in boxes of the plane of two states, the first of them first; NULL where there are none.
+plane_boxes <- function(model, data, states) {
+  states <- as.integer(states)
+  one <- Filter(function(m) setequal(unlist(m$index), states - 1L), sock_evidence(model, data, planes = TRUE))
+  if (!length(one) || !length(one[[1]]$n)) return(NULL)
+  number <- function(v) if (is.null(v)) NA_real_ else as.double(v)
+  both <- function(key) {
+    found <- vapply(one[[1]][[key]], function(list) vapply(list, number, 0), numeric(length(one[[1]]$n)))
+    found <- matrix(found, ncol = 2)
+    if (unlist(one[[1]]$index)[1] == states[1] - 1L) found else found[, 2:1, drop = FALSE]
+  }
+  list(centre = do.call(rbind, lapply(one[[1]]$centre, function(at) vapply(at, number, 0))), f = both("f_shift"), f_se = both("f_se"),
+       together = vapply(one[[1]]$f_correlation, number, 0), a = if (model$has_diffusion) both("a_shift"),
+       a_se = if (model$has_diffusion) both("a_se"))
+}
+
+# The image of the unit circle under a root of a symmetric matrix.
+draw_ellipse <- function(centre, law, colour) {
+  if (anyNA(law)) return(invisible())
+  parts <- eigen(law, symmetric = TRUE)
+  angle <- seq(0, 2 * pi, length.out = 41)
+  curve <- parts$vectors %*% (sqrt(pmax(parts$values, 0)) * rbind(cos(angle), sin(angle)))
+  lines(centre[1] + curve[1, ], centre[2] + curve[2, ], col = colour)
+}
+
+# In boxes with alike many steps of the data: the model's arrow and the outline that holds the tip of the data's own nine times of ten; the
+# model's outline and bars where the data put its right and its upper edge.
+plot_boxes <- function(model, states, boxes, frame, gap) {
+  nine <- -2 * log(0.1)
+  f <- matrix(predict(model, boxes$centre), ncol = length(model$names))[, states, drop = FALSE]
+  at <- boxes$centre[, states, drop = FALSE]
+  law <- function(i) diag(boxes$f_se[i, ], 2) %*% matrix(c(1, boxes$together[i], boxes$together[i], 1), 2) %*% diag(boxes$f_se[i, ], 2)
+  reach <- pmax(abs(f), sqrt(nine) * boxes$f_se) / rep(gap, each = nrow(f))
+  tau <- 1 / max(stats::quantile(apply(reach, 1, max), 0.9, na.rm = TRUE), .Machine$double.xmin)
+  off <- vapply(seq_len(nrow(f)), function(i)
+    tryCatch(sum(boxes$f[i, ] * solve(law(i), boxes$f[i, ])) > nine, error = function(e) FALSE), NA)
+  frame("f: do the data's steps agree?")
+  for (i in seq_len(nrow(f))) draw_ellipse(at[i, ] + tau * (f[i, ] + boxes$f[i, ]), nine * tau^2 * law(i), if (off[i]) "#d55e00" else "black")
+  suppressWarnings(arrows(at[, 1], at[, 2], at[, 1] + tau * f[, 1], at[, 2] + tau * f[, 2], length = 0.04, col = "#0072b2"))
+  mtext(paste(sum(off), "of", length(off), "outlines miss their arrow; one in ten by chance"), cex = 0.7)
+  if (!model$has_diffusion) return(invisible())
+  a <- predict(model, boxes$centre, "diffusion")
+  own <- vapply(states, function(k) a[, k, k], numeric(nrow(at)))
+  scale <- (0.45 / max(stats::quantile(apply(sqrt(own) / rep(gap, each = nrow(at)), 1, max), 0.9), .Machine$double.xmin))^2
+  frame("a: do the data's steps agree?")
+  for (i in seq_len(nrow(at))) draw_ellipse(at[i, ], scale * a[i, states, states], "#0072b2")
+  half <- stats::qnorm(0.95) * boxes$a_se
+  low <- sqrt(scale * pmax(own + boxes$a - half, 0))
+  high <- sqrt(scale * pmax(own + boxes$a + half, 0))
+  wrong <- ifelse(abs(boxes$a) > half, "#d55e00", "black")
+  graphics::segments(at[, 1] + low[, 1], at[, 2], at[, 1] + high[, 1], at[, 2], col = wrong[, 1], lwd = 2.5, lend = 1)
+  graphics::segments(at[, 1], at[, 2] + low[, 2], at[, 1], at[, 2] + high[, 2], col = wrong[, 2], lwd = 2.5, lend = 1)
+  mtext(paste(sum(wrong == "#d55e00", na.rm = TRUE), "of", length(wrong), "bars miss the outline; one in ten by chance"), cex = 0.7)
+}
+
+# Whether points of the plane have data around them, in cells of that size: elsewhere a field is a guess.
+near_data <- function(at, values, gap) {
+  cell <- function(x) paste(round(x[, 1] / gap[1]), round(x[, 2] / gap[2]))
+  around <- expand.grid(-1:1, -1:1)
+  known <- unique(cell(values))
+  Reduce(`|`, lapply(seq_len(9), function(i) cell(cbind(at[, 1] + around[i, 1] * gap[1], at[, 2] + around[i, 2] * gap[2])) %in% known))
+}
+
+plot_plane <- function(model, values, states, held, boxes = NULL) {
   box <- apply(values[, states], 2, quantile, c(0.01, 0.99))
   grid <- as.matrix(expand.grid(seq(box[1, 1], box[2, 1], length.out = 15), seq(box[1, 2], box[2, 2], length.out = 15)))
   at <- matrix(apply(values, 2, median), nrow(grid), ncol(values), byrow = TRUE)
   at[, states] <- grid
-  f <- field_at(model, at, held)[, states]
   gap <- (box[2, ] - box[1, ]) / 14
+  at <- at[near_data(grid, values[, states], gap), , drop = FALSE]
+  f <- field_at(model, at, held)[, states, drop = FALSE]
   scale <- 0.9 / max(abs(t(f) / gap), .Machine$double.xmin)
   frame <- function(title) {
     plot(values[, states], pch = ".", col = "gray", xaxt = "n", yaxt = "n", xlab = state_label(model$names[states[1]]),
@@ -613,13 +689,16 @@ plot_plane <- function(model, values, states, held) {
     state_axis(1, model$names[states[1]])
     state_axis(2, model$names[states[2]])
   }
-  frame("drift")
-  arrows(at[, states[1]], at[, states[2]], at[, states[1]] + scale * f[, 1], at[, states[2]] + scale * f[, 2], length = 0.04,
-         col = "#0072b2")
+  rest <- if (ncol(values) > 2) paste0(", ", ncol(values) - 2, " others at medians") else ""
+  frame(paste0("drift", rest))
+  suppressWarnings(arrows(at[, states[1]], at[, states[2]], at[, states[1]] + scale * f[, 1], at[, states[2]] + scale * f[, 2],
+                          length = 0.04, col = "#0072b2"))
   if (model$has_diffusion) {
     a <- field_at(model, at, held, "diffusion")
-    trace <- rowSums(vapply(states, function(k) a[, k, k], numeric(nrow(at))))
-    frame("diffusion (area: trace of a)")
-    points(at[, states], cex = 3 * sqrt(trace / max(trace, .Machine$double.xmin)), col = "#0072b2")
+    own <- vapply(states, function(k) a[, k, k], numeric(nrow(at)))
+    size <- (0.5 / max(sqrt(own) / rep(gap, each = nrow(at)), .Machine$double.xmin))^2
+    frame("diffusion: one standard deviation")
+    for (i in seq_len(nrow(at))) draw_ellipse(at[i, states], size * a[i, states, states], "#0072b2")
   }
+  if (!is.null(boxes)) plot_boxes(model, states, boxes, frame, 14 * gap / 6)
 }

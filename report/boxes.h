@@ -1,0 +1,33 @@
+/* boxes.h - binned moments of the data in boxes of a plane, out of the table of sock_evidence. */
+#ifndef REPORT_BOXES_H
+#define REPORT_BOXES_H
+
+#include "figures.h"
+
+#include <jansson.h>
+
+enum { BOXES_MOST = 64 };
+#define CHI_TWO_NINETY                                                                                                 \
+    4.605170185988091 /* -2 log 0.1: what the squares of two normal numbers stay below nine times of ten */
+
+/* What the data miss of f and a (of a: the two variances) in a box, with standard errors; NaN: not known. */
+typedef struct box {
+    double f[2], f_se[2], f_correlation, a[2], a_se[2];
+} box;
+
+typedef struct boxes {
+    size_t count;
+    double *centre; /* count x d: means of the starts of the steps in the box */
+    box at[BOXES_MOST];
+} boxes;
+
+/* Of the plane of states u (across) and v (up); none where there are none. */
+sock_status boxes_of(sock_context *ctx, const fig_input *in, size_t u, size_t v, boxes *out);
+void boxes_clear(boxes *b);
+
+/* The covariance of what is missed of f (11, 12, 22), and whether it leaves 0 by more than chance does in one of ten.
+ */
+void boxes_covariance(const box *b, double out[3]);
+int boxes_off(const box *b);
+
+#endif
