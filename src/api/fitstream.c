@@ -20,12 +20,18 @@ static sock_status fit_in_memory(sock_context *ctx, size_t count, const char *co
 static sock_status refuse(sock_context *ctx, const sock_options *opts)
 {
     static const struct {
-        const char *key, *allowed;
-    } only[] = {{"tune", "yes"}, {"preset", "default"}, {"order", "1"}};
-    for (size_t i = 0; i < sizeof only / sizeof *only; i++)
-        if (strcmp(sk_option_text(opts, only[i].key), only[i].allowed) != 0)
-            return sk_fail(ctx, SOCK_EUSAGE, "%s is '%s'; allowed where the data stream: %s", only[i].key,
-                           sk_option_text(opts, only[i].key), only[i].allowed);
+        const char *key, *allowed, *also;
+    } only[] = {{"tune", "yes", NULL},
+                {"preset", "default", NULL},
+                {"order", "1", NULL},
+                {"noise", "none", "auto"},
+                {"substeps", "1", "auto"}};
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
+        const char *given = sk_option_text(opts, only[i].key), *also = only[i].also;
+        if (strcmp(given, only[i].allowed) != 0 && (!also || strcmp(given, also) != 0))
+            return sk_fail(ctx, SOCK_EUSAGE, "%s is '%s'; allowed where the data stream: %s%s%s", only[i].key, given,
+                           only[i].allowed, also ? ", " : "", also ? also : "");
+    }
     if (sk_option_validation(opts))
         return sk_fail(ctx, SOCK_EUSAGE,
                        "validation data and stream do not go together: a stream is judged on its own folds");
