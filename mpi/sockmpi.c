@@ -2,8 +2,10 @@
  * Process 0 writes and speaks. */
 #define _GNU_SOURCE
 #include "commmpi.h"
+#include "exactmpi.h"
 
 #include "base/comm.h"
+#include "base/plugins.h"
 #include "cli/cli.h"
 
 #include <fcntl.h>
@@ -39,10 +41,20 @@ static void be_silent(void)
     close(nothing);
 }
 
-/* The arguments, with --stream, and --threads where nobody said how many. */
+/* A plain fit, in memory: the exact drift is what is done together. */
+static bool is_plain(int count, char **arguments)
+{
+    bool plain = false;
+    for (int i = 2; i < count; i++)
+        plain = plain || strcmp(arguments[i], "--no-tune") == 0 || strcmp(arguments[i], "--tune=no") == 0 ||
+                (i + 1 < count && strcmp(arguments[i], "--tune") == 0 && strcmp(arguments[i + 1], "no") == 0);
+    return plain;
+}
+
+/* The arguments, with --stream unless the fit is plain, and --threads where nobody said how many. */
 static char **complete(int count, char **arguments, int *found)
 {
-    static char stream[] = "--stream=yes", threads[32];
+    static char stream[] = "--stream=yes", memory[] = "--stream=no", threads[32];
     snprintf(threads, sizeof threads, "--threads=%d", threads_each());
     char **list = calloc((size_t)count + 3, sizeof *list);
     if (!list) return NULL;
@@ -50,7 +62,7 @@ static char **complete(int count, char **arguments, int *found)
     for (int i = 0; i < count; i++) said = said || strncmp(arguments[i], "--threads", 9) == 0;
     *found = 0;
     for (int i = 0; i < 2; i++) list[(*found)++] = arguments[i];
-    list[(*found)++] = stream;
+    list[(*found)++] = is_plain(count, arguments) ? memory : stream;
     if (!said) list[(*found)++] = threads;
     for (int i = 2; i < count; i++) list[(*found)++] = arguments[i];
     return list;
@@ -63,6 +75,11 @@ static int run(int count, char **arguments)
         if (count == 2 && strcmp(arguments[1], "--version") == 0) return cli_run(count, arguments);
         fprintf(stderr, "sock-mpi: what several processes do together is 'sock-mpi fit DATA... [-o MODEL] [options]'; "
                         "'sock' has all other verbs\n");
+        return EXIT_USAGE;
+    }
+    if (is_plain(count, arguments) && !sk_device_of_new()) {
+        fprintf(stderr,
+                "sock-mpi: plain fits by several processes need ScaLAPACK, which this program was built without\n");
         return EXIT_USAGE;
     }
     char **list = complete(count, arguments, &found);
@@ -87,12 +104,14 @@ int main(int count, char **arguments)
     if (MPI_Init_thread(&count, &arguments, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) return EXIT_FAILED;
     sk_comm *comm = commmpi_begin();
     sk_comm_set(comm);
+    sk_device_set(exactmpi_device(comm));
     if (comm->rank > 0) be_silent();
     int code = run(count, arguments);
     leave(comm, code);
     if (fflush(stdout) != 0 && code == EXIT_DONE) code = EXIT_FAILED;
     MPI_Allreduce(&code, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     sk_comm_set(NULL);
+    sk_device_set(NULL);
     commmpi_end();
     MPI_Finalize();
     return worst;

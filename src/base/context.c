@@ -60,6 +60,7 @@ sock_context *sock_context_new(void)
     atomic_init(&ctx->unlooked, 0);
     atomic_init(&ctx->fail_allocation, 0);
     atomic_init(&ctx->last_to_fail, 0);
+    sk_device_lend(ctx, sk_device_of_new());
     return ctx;
 }
 

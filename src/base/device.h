@@ -18,7 +18,7 @@
 enum { SK_DEVICE_ABI = 1 };
 
 /* What an operation answers. MEMORY: not enough of the device's. CANNOT: not for this problem. NUMERIC: not positive
- * definite. FAILED: anything else, the device may be lost. */
+ * definite. FAILED: anything else, the device may be lost. BROKEN: nor can the host go on. */
 enum {
     SK_DEVICE_DONE,
     SK_DEVICE_MEMORY,
@@ -26,6 +26,7 @@ enum {
     SK_DEVICE_NUMERIC,
     SK_DEVICE_CANCELLED,
     SK_DEVICE_FAILED,
+    SK_DEVICE_BROKEN,
     SK_DEVICE_OTHER_ABI,
     SK_DEVICE_NONE
 };

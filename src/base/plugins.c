@@ -229,6 +229,12 @@ sock_status sock_set_device(sock_context *ctx, const char *device)
     return sk_device_choose(ctx, device);
 }
 
+static _Thread_local const sk_device *of_new_contexts = NULL;
+
+void sk_device_set(const sk_device *device) { of_new_contexts = device; }
+
+const sk_device *sk_device_of_new(void) { return of_new_contexts; }
+
 void sk_device_lend(sock_context *ctx, const sk_device *device)
 {
     if (!device || need_plugin(ctx) < 0) return;
@@ -253,10 +259,15 @@ sk_plugin *sk_device_for(sock_context *ctx, sk_operation what, double work, doub
     return offers(p->device, what) && (p->named || work >= least) ? p : NULL;
 }
 
-const sk_device *sk_device_begin(sk_plugin *p)
+static const sk_device *device_of(const sk_plugin *p, sk_operation what)
+{
+    return offers(p->lent, what) ? p->lent : p->device;
+}
+
+const sk_device *sk_device_begin(sk_plugin *p, sk_operation what)
 {
     pthread_mutex_lock(&p->lock);
-    return p->lent ? p->lent : p->device;
+    return device_of(p, what);
 }
 
 static const char *reason_of(int answer)
@@ -268,7 +279,7 @@ static const char *reason_of(int answer)
 
 sock_status sk_device_end(sock_context *ctx, sk_plugin *p, sk_operation what, int answer)
 {
-    const sk_device *d = p->lent ? p->lent : p->device;
+    const sk_device *d = device_of(p, what);
     char why[160] = "";
     if (answer != SK_DEVICE_DONE && d->error) snprintf(why, sizeof why, "%s", d->error(d->state));
     if (answer == SK_DEVICE_DONE) p->done[what]++;
@@ -282,6 +293,7 @@ sock_status sk_device_end(sock_context *ctx, sk_plugin *p, sk_operation what, in
     if (answer == SK_DEVICE_CANCELLED || sk_cancelled(ctx))
         return sk_fail(ctx, SOCK_ECANCELLED, "interrupted during %s on the device", operation_name[what]);
     if (answer == SK_DEVICE_NUMERIC) return SOCK_ENUMERIC; /* the caller knows what to say */
+    if (!host) return sk_fail(ctx, SOCK_EIO, "%s", why[0] ? why : reason_of(answer));
     return SOCK_PARTIAL;
 }
 
@@ -291,7 +303,7 @@ void sk_device_sums_free(sk_device_sums *s)
 {
     if (!s) return;
     if (s->sums) {
-        const sk_device *d = sk_device_begin(s->plugin);
+        const sk_device *d = sk_device_begin(s->plugin, SK_SUMS);
         d->sums_drop(d->state, s->sums);
         pthread_mutex_unlock(&s->plugin->lock);
     }
@@ -304,7 +316,7 @@ sock_status sk_device_sums_begin(sock_context *ctx, sk_plugin *plugin, const sk_
     sk_device_sums *s = sk_alloc(ctx, 1, sizeof *s);
     if (!s) return SOCK_ENOMEM;
     s->plugin = plugin;
-    const sk_device *d = sk_device_begin(plugin);
+    const sk_device *d = sk_device_begin(plugin, SK_SUMS);
     const sock_status status = sk_device_end(ctx, plugin, SK_SUMS, d->sums_begin(d->state, shape, &s->sums));
     if (status == SOCK_OK) {
         *out = s;
@@ -325,13 +337,13 @@ static sock_status lost(sock_context *ctx, const sk_plugin *p, sock_status statu
 
 sock_status sk_device_sums_add(sock_context *ctx, sk_device_sums *s, const sk_device_rows *rows)
 {
-    const sk_device *d = sk_device_begin(s->plugin);
+    const sk_device *d = sk_device_begin(s->plugin, SK_SUMS);
     return lost(ctx, s->plugin, sk_device_end(ctx, s->plugin, SK_SUMS, d->sums_add(d->state, s->sums, rows)));
 }
 
 sock_status sk_device_sums_end(sock_context *ctx, sk_device_sums *s, double *g, double *g_low, double *c, double *c_low)
 {
-    const sk_device *d = sk_device_begin(s->plugin);
+    const sk_device *d = sk_device_begin(s->plugin, SK_SUMS);
     const int answer = d->sums_end(d->state, s->sums, g, g_low, c, c_low);
     s->sums = NULL;
     return lost(ctx, s->plugin, sk_device_end(ctx, s->plugin, SK_SUMS, answer));
@@ -349,8 +361,10 @@ void sk_device_forget(sock_context *ctx)
 const char *sk_device_told(sock_context *ctx)
 {
     sk_plugin *p = ctx->plugin;
-    if (!p || (!p->wish[0] && !p->lent)) return NULL;
-    const sk_device *d = p->lent ? p->lent : p->device;
+    bool used_it = false;
+    for (int i = 0; p && i < SK_OPERATIONS; i++) used_it = used_it || p->done[i] || p->left[i];
+    if (!p || (!p->wish[0] && !used_it)) return NULL;
+    const sk_device *d = p->device ? p->device : p->lent;
     if (!d) {
         snprintf(p->told, sizeof p->told, "cpu (%s)", p->reason);
         return p->told;

@@ -13,6 +13,10 @@ sock_status sk_device_choose(sock_context *ctx, const char *device);
 /* A device in place of a plugin's, borrowed: for a guest, and for the tests. */
 void sk_device_lend(sock_context *ctx, const sk_device *device);
 
+/* The same for every context that this thread makes from now on; NULL: none. */
+void sk_device_set(const sk_device *device);
+const sk_device *sk_device_of_new(void);
+
 /* The context's device where it offers the operation and the work pays: `work` at least `least`, or a device that was
  * named. NULL: the host does it. */
 typedef struct sk_plugin sk_plugin;
@@ -21,7 +25,7 @@ sk_plugin *sk_device_for(sock_context *ctx, sk_operation what, double work, doub
 
 /* Around each call, which one thread makes at a time. sk_device_end answers SOCK_OK where the device did it,
  * SOCK_PARTIAL (without a message) where the host is to do it, a failure else. */
-const sk_device *sk_device_begin(sk_plugin *plugin);
+const sk_device *sk_device_begin(sk_plugin *plugin, sk_operation what);
 sock_status sk_device_end(sock_context *ctx, sk_plugin *plugin, sk_operation what, int answer);
 
 /* Sums live between calls: sums that were begun. NULL: there are none. */

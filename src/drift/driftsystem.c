@@ -405,7 +405,7 @@ static sock_status solve_elsewhere(sock_context *ctx, sk_drift_system *s, double
                                      .b = s->b};
     *done = false;
     SK_TRY(sk_progress(ctx, "drift factorisation", -1));
-    const sk_device *d = sk_device_begin(s->device);
+    const sk_device *d = sk_device_begin(s->device, SK_EXACT);
     const sock_status status = sk_device_end(ctx, s->device, SK_EXACT, d->exact(d->state, &system, solution));
     if (status == SOCK_ENUMERIC && !sock_message(ctx)[0]) return not_definite(ctx, s, lambda);
     if (status < 0) return status;

@@ -131,7 +131,7 @@ static sock_status solve(solution *s, sk_plugin *plugin, const sk_psd_options *o
     sk_device_answer answer = {.x0 = s->x0, .values = s->values, .e = s->e, .warm = warm != NULL};
     if (warm) memcpy(s->x0, warm->point, s->pairs * s->q * sizeof *s->x0);
     const double start = sk_seconds();
-    const sk_device *d = sk_device_begin(plugin);
+    const sk_device *d = sk_device_begin(plugin, SK_LEVELS);
     const sock_status status = sk_device_end(s->ctx, plugin, SK_LEVELS, d->levels(d->state, &problem, &answer));
     if (status != SOCK_OK) return status == SOCK_ENUMERIC ? SOCK_PARTIAL : status;
     const double solved = sk_seconds();

@@ -51,7 +51,7 @@ static sock_status ask(sock_context *ctx, const sock_model *model, const sk_eule
                                   .upper = spec->upper,
                                   .out = job->out,
                                   .lost_at = lost_at};
-    const sk_device *d = sk_device_begin(plugin);
+    const sk_device *d = sk_device_begin(plugin, SK_SIMULATE);
     const sock_status status = sk_device_end(ctx, plugin, SK_SIMULATE, d->simulate(d->state, &work));
     *done = status == SOCK_OK;
     for (size_t i = 0; *done && i < paths; i++) *lost += isfinite(lost_at[i]);
