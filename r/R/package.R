@@ -37,8 +37,14 @@ options_of <- function(given) {
 # Trajectories from a data frame in long form, a list of list(t, x), or the name of a file or folder, or of several files. input: columns that are known
 # inputs u(t), not states.
 sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, ...) {
-  if (inherits(data, "sock_data")) return(data)
+  if (inherits(data, "sock_data")) {
+    given <- c(list(id = id, time = time, state = state, input = input), list(...))
+    given <- names(Filter(Negate(is.null), given))
+    if (length(given)) stop(given[1], " = says how data are read, and these are read already; give it to sock_data", call. = FALSE)
+    return(data)
+  }
   if (stats::is.ts(data)) data <- series_frame(data)
+  if (inherits(data, "zoo")) data <- ordered_frame(data)
   if (is.character(data) && length(data)) {
     o <- options_of(c(list(...), if (!is.null(id)) list(id = id), if (!is.null(time)) list(time = time),
                       if (!is.null(state)) list(state = state), if (length(input)) list(input = input)))
@@ -68,6 +74,14 @@ series_frame <- function(series) {
   x <- as.matrix(series)
   if (is.null(colnames(x))) colnames(x) <- if (ncol(x) == 1L) "x" else paste0("x", seq_len(ncol(x)) - 1L)
   data.frame(t = as.numeric(stats::time(series)), unclass(x), check.names = FALSE)
+}
+
+# zoo and xts: the index is the time.
+ordered_frame <- function(series) {
+  if (!requireNamespace("zoo", quietly = TRUE)) stop("data of class ", class(series)[1], " need the package zoo", call. = FALSE)
+  x <- as.matrix(zoo::coredata(series))
+  if (is.null(colnames(x))) colnames(x) <- if (ncol(x) == 1L) "x" else paste0("x", seq_len(ncol(x)) - 1L)
+  data.frame(t = zoo::index(series), unclass(x), check.names = FALSE)
 }
 
 date_units <- c(second = 1, minute = 60, hour = 3600, day = 86400, week = 604800, year = 31557600)
@@ -165,6 +179,11 @@ ask_for_id <- function(frame, time) {
 # Numeric columns that never change within a trajectory are no states, as in files.
 state_columns <- function(frame, used, who) {
   found <- Filter(function(n) is.numeric(frame[[n]]), setdiff(names(frame), used))
+  rows <- Filter(function(n) nrow(frame) > 2L && all(diff(frame[[n]]) == 1) && frame[[n]][1] %in% 0:1 && length(found) > 1L, found)
+  copies <- found[duplicated(lapply(found, function(n) as.double(frame[[n]])))]
+  if (length(rows)) warning("left out: ", paste(rows, collapse = ", "), ", which numbers the rows (state = takes it)", call. = FALSE)
+  if (length(setdiff(copies, rows))) warning("left out: ", paste(setdiff(copies, rows), collapse = ", "), ", a copy of another column", call. = FALSE)
+  found <- setdiff(found, c(rows, copies))
   idle <- Filter(function(n) all(tapply(frame[[n]], who, function(v) length(unique(v[!is.na(v)])) <= 1L)), found)
   if (max(c(0L, who)) == length(who) || length(idle) == length(found)) return(found)
   if (length(idle)) warning("left out: ", paste(idle, collapse = ", "), ", constant within each trajectory (input = takes it as an input)",
@@ -183,9 +202,37 @@ said_by <- function(frame) {
   if (timely) roles else list()
 }
 
+# Times as numbers or as dates; texts and factors by what they say, as in files.
+clock_of <- function(t, name) {
+  if (inherits(t, "POSIXlt")) return(as.POSIXct(t))
+  if (inherits(t, "difftime")) stop("time: ", name, " is a difftime; give numbers, as.numeric(", name, ", units = \"days\")", call. = FALSE)
+  if (is.factor(t)) t <- as.character(t)
+  if (!is.character(t)) return(t)
+  blank <- is.na(t) | t %in% c("", "NA")
+  number <- suppressWarnings(as.numeric(t))
+  if (!anyNA(number[!blank])) return(number)
+  day <- grepl("^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+Z?)?$", t)
+  if (any(!day & !blank))
+    stop("time: row ", which(!day & !blank)[1], " of ", name, " is '", t[!day & !blank][1], "'; allowed: numbers, dates (Date, POSIXct), ",
+         "or texts such as 2024-01-31 and 2024-01-31T12:00", call. = FALSE)
+  t[blank] <- NA
+  as.POSIXct(sub("Z$", "", sub("T", " ", t)), tz = "UTC", tryFormats = c("%Y-%m-%d %H:%M:%OS", "%Y-%m-%d %H:%M", "%Y-%m-%d"))
+}
+
+# What of a frame does not count is told: rows without a time, and points with a missing value.
+tell_lost <- function(frame, time, state) {
+  missing <- vapply(frame[state], function(v) sum(is.na(v)), 1L)
+  lost <- sum(rowSums(is.na(frame[state])) > 0)
+  untimed <- sum(is.na(frame[[time]]))
+  if (untimed) warning("left out ", untimed, if (untimed == 1) " row" else " rows", " without a time", call. = FALSE)
+  if (lost) warning("left out ", lost, " of ", nrow(frame), " points, which lack a value: ",
+                    paste0(missing[missing > 0], " in ", state[missing > 0], collapse = ", "), call. = FALSE)
+}
+
 frame_pieces <- function(frame, id, time, state, input = NULL) {
   said <- said_by(frame)
   time <- time_column(frame, if (is.null(time)) said$time else time)
+  frame[[time]] <- clock_of(frame[[time]], time)
   dated <- inherits(frame[[time]], c("Date", "POSIXct"))
   if (dated) frame[[time]] <- as.numeric(as.POSIXct(frame[[time]]))
   alone <- identical(id, "none")
@@ -202,6 +249,14 @@ frame_pieces <- function(frame, id, time, state, input = NULL) {
   missing <- setdiff(state, names(frame))
   if (length(missing)) stop(if (missing[1] %in% input) "input '" else "state '", missing[1], "' is not a column", call. = FALSE)
   if (!length(state)) stop("there is no numeric column for the state", call. = FALSE)
+  for (name in state) {
+    if (is.numeric(frame[[name]]) || all(is.na(frame[[name]]))) next
+    if (is.logical(frame[[name]])) stop("column '", name, "' is logical; give numbers, for example as.numeric(", name, ")", call. = FALSE)
+    stop("column '", name, "' is of class ", class(frame[[name]])[1], "; states and inputs are numbers", call. = FALSE)
+  }
+  if (!is.null(id) && anyNA(frame[[id]]))
+    stop(sum(is.na(frame[[id]])), " rows have no ", id, ", the first is row ", which(is.na(frame[[id]]))[1], call. = FALSE)
+  tell_lost(frame, time, state)
   kept <- !is.na(frame[[time]])
   frame <- frame[kept, , drop = FALSE]
   who <- who[kept]
@@ -212,10 +267,27 @@ frame_pieces <- function(frame, id, time, state, input = NULL) {
        seconds = if (dated) TRUE)
 }
 
+# A trajectory as list(t, x): by name where there are names, else in that order. Times that fall would be sorted by C.
+two_parts <- function(piece, j) {
+  if (is.data.frame(piece)) stop("trajectory ", j, " is a data frame; bind them with a column for the id: do.call(rbind, ...)", call. = FALSE)
+  if (!is.list(piece) || length(piece) != 2L) stop("trajectory ", j, " is not list(t, x)", call. = FALSE)
+  named <- names(piece)
+  if (!is.null(named)) {
+    time <- which(tolower(named) %in% c("t", "time", "times"))
+    if (length(time) != 1L) stop("trajectory ", j, " has the parts ", paste(named, collapse = ", "), "; allowed: t and x", call. = FALSE)
+    piece <- c(piece[time], piece[-time])
+  }
+  if (is.unsorted(piece[[1L]], na.rm = TRUE))
+    stop("trajectory ", j, ": the times fall at point ", which(diff(piece[[1L]]) < 0)[1] + 1L, "; a list is list(t, x)", call. = FALSE)
+  piece
+}
+
 list_pieces <- function(data, state) {
   if (is.list(data) && length(data) == 2L && is.numeric(data[[1]])) data <- list(data)
   if (!is.list(data) || !length(data))
-    stop("data must be a data frame, a list of list(t, x), or the name of a file", call. = FALSE)
+    stop("data must be a data frame, a time series (ts, zoo, xts), a list of list(t, x), or the name of a file",
+         if (is.numeric(data)) "; numbers alone have no times: ts(x, deltat = 0.1), or data.frame(t = , x = )", call. = FALSE)
+  data <- lapply(seq_along(data), function(j) two_parts(data[[j]], j))
   x <- lapply(data, function(piece) as.matrix(piece[[2]]))
   d <- unique(vapply(x, ncol, 1L))
   if (length(d) != 1L) stop("the trajectories have different numbers of states", call. = FALSE)
@@ -244,12 +316,16 @@ print.sock_data <- function(x, ...) {
 # drift = "gauss:eta=0.8", drift_lambda = 1e-4.
 sock_fit <- function(data, ..., id = NULL, time = NULL, state = NULL, threads = 0) {
   given <- list(...)
+  count_of(threads, "threads", 0)
   if (isTRUE(given$stream) || !is.null(given$plan) || !is.null(given$save_plan)) return(fit_files(data, given, id, time, state, threads))
   reading <- given[names(given) %in% c("group", "grouping", "dt", "missing", "every", "log", "wide",
                                              "files", "time_unit", "input", "time_dependent")]
-  data <- do.call(sock_data, c(list(data, id = id, time = time, state = state), reading))
+  data <- do.call(sock_data, c(list(data, id = id, time = time, state = state), if (inherits(data, "sock_data")) reading[!names(reading) %in% c("grouping", "time_dependent")] else reading))
   o <- options_of(given)
-  new_model(.Call(C_fit, data$pointer, o$keys, o$values, as.integer(threads)), data)
+  model <- new_model(.Call(C_fit, data$pointer, o$keys, o$values, as.integer(threads)), data)
+  model$reading <- c(list(id = id, time = time), reading[c("group", "grouping", "missing")])
+  model$call <- match.call()
+  model
 }
 
 # Files that stay on the disk (docs/scale.md).
@@ -267,17 +343,38 @@ new_model <- function(pointer, data = NULL) {
             class = "sock")
 }
 
-sock_save <- function(model, path) invisible(.Call(C_model_save, model$pointer, path.expand(path)))
+sock_save <- function(model, path) {
+  .Call(C_model_save, model$pointer, path.expand(path))
+  invisible(path)
+}
 sock_load <- function(path) new_model(.Call(C_model_load, path.expand(path)))
+
+# States log(x) of columns x, as sock_score and the rest of the package find them.
+with_logs <- function(model, values) {
+  for (name in setdiff(model$names, names(values))) {
+    inner <- sub("^log\\((.*)\\)$", "\\1", name)
+    if (inner == name || !inner %in% names(values)) next
+    if (any(values[[inner]] <= 0, na.rm = TRUE)) stop(inner, " must be above 0: the model is of ", name, call. = FALSE)
+    values[[name]] <- log(values[[inner]])
+  }
+  values
+}
 
 points_of <- function(model, newdata) {
   d <- length(model$names)
   if (is.data.frame(newdata)) {
+    newdata <- with_logs(model, newdata)
     missing <- setdiff(model$names, names(newdata))
     if (length(missing)) stop("newdata has no column ", paste(missing, collapse = ", "), call. = FALSE)
     newdata <- as.matrix(newdata[model$names])
   }
-  if (is.null(dim(newdata))) newdata <- matrix(newdata, ncol = if (d == 1L) 1L else length(newdata))
+  if (is.null(dim(newdata))) newdata <- matrix(newdata, ncol = if (d == 1L) 1L else length(newdata),
+                                               dimnames = if (d > 1L && !is.null(names(newdata))) list(NULL, names(newdata)))
+  if (!is.null(colnames(newdata))) {
+    missing <- setdiff(model$names, colnames(newdata))
+    if (length(missing)) stop("newdata has no column ", paste(missing, collapse = ", "), "; it has ", paste(colnames(newdata), collapse = ", "), call. = FALSE)
+    newdata <- newdata[, model$names, drop = FALSE]
+  }
   if (ncol(newdata) != d) stop("newdata has ", ncol(newdata), " columns, the model ", d, " states", call. = FALSE)
   newdata
 }
@@ -297,12 +394,19 @@ inputs_of <- function(model, inputs, n) {
   matrix(as.double(unlist(lapply(model$inputs, one))), nrow = length(model$inputs), ncol = n, byrow = TRUE)
 }
 
-# The columns of data that a model needs; of order 2 those of the positions.
-model_data <- function(model, x) {
+# The columns of data that a model needs; of order 2 those of the positions. How they are read (id, time, ...) is said by `...`,
+# else it is what the fit was told, where the data have such columns.
+model_data <- function(model, x, ...) {
+  if (!inherits(model, "sock")) stop("model is of class ", class(model)[1], "; give what sock_fit or sock_load made", call. = FALSE)
   if (inherits(x, "sock_data")) return(x)
   unit <- summary(model)$data$time_unit
-  sock_data(x, state = model$names[seq_len(length(model$names) / model$order)], time_unit = if (is.null(unit)) "auto" else unit,
-            input = model$inputs[model$holds != "time"], time_dependent = "time" %in% model$holds)
+  known <- model$reading
+  if (is.data.frame(x)) known <- Filter(function(v) !is.character(v) || length(v) != 1L || v %in% c(names(x), "none"), known)
+  if (!is.data.frame(x) && !is.character(x)) known <- NULL
+  given <- c(list(...), Filter(Negate(is.null), known))
+  given <- given[!duplicated(names(given))]
+  do.call(sock_data, c(list(x, state = model$names[seq_len(length(model$names) / model$order)], time_unit = if (is.null(unit)) "auto" else unit,
+                            input = model$inputs[model$holds != "time"], time_dependent = "time" %in% model$holds), given))
 }
 
 # f as an n x d matrix; a or sigma as an n x d x d array. With an interval a list of these: fit, lwr, upr; "confidence"
@@ -312,6 +416,7 @@ predict.sock <- function(object, newdata, what = c("drift", "diffusion", "sigma"
                          interval = c("none", "confidence", "simultaneous"), level = 0.9, inputs = newdata, ...) {
   what <- match.arg(what)
   interval <- match.arg(interval)
+  nothing_else(...)
   x <- points_of(object, newdata)
   field <- match(what, c("drift", "diffusion", "sigma")) - 1L
   d <- length(object$names)
@@ -334,36 +439,68 @@ sock_draw <- function(model, seed = 0, number = 0) {
   new_model(.Call(C_draw, model$pointer, as.double(seed), as.double(number)))
 }
 
+nothing_else <- function(...) {
+  if (...length()) stop("unknown argument", if (!is.null(names(list(...)))) paste0(" '", names(list(...))[1], "'"), call. = FALSE)
+}
+
 # C would turn any other number into some count.
 count_of <- function(value, what, least) {
   if (!is.numeric(value) || length(value) != 1L || !is.finite(value) || value < least || value > 2^53 || value != round(value))
     stop(what, " is ", format(value)[1], "; allowed: a whole number from ", least, " on", call. = FALSE)
 }
 
-# nsim paths from x0 at the times t: an array nsim x times x d. uncertain: path k is one of the k-th draw of the model;
-# observed: with the measurement noise of the model. inputs: of a model that has some, a list of numbers, or of their
-# values at the times t, by name.
-simulate.sock <- function(object, nsim = 1, seed = 0, x0, t, step = 0, uncertain = FALSE, observed = FALSE,
+# Times of a model: dates in the unit of the dates that it was fitted to.
+times_of <- function(model, t) {
+  t <- clock_of(t, "t")
+  if (!inherits(t, c("Date", "POSIXct"))) return(as.double(t))
+  unit <- summary(model)$data$time_unit
+  if (is.null(unit)) stop("t holds dates, and the model was fitted to times without a unit; give numbers", call. = FALSE)
+  as.numeric(as.POSIXct(t)) / date_units[[unit]]
+}
+
+# A start: by name where it has names, else in the order of the states.
+start_of <- function(model, x0) {
+  d <- length(model$names)
+  if (!is.null(names(x0))) x0 <- unlist(with_logs(model, as.list(x0))[model$names])
+  if (length(x0) != d) stop("x0 must have one number for each of ", paste(model$names, collapse = ", "), call. = FALSE)
+  as.double(x0)
+}
+
+# nsim paths from x0 at the times t: an array nsim x times x d, with its seed. uncertain: path k is one of the k-th draw of
+# the model; observed: with the measurement noise of the model. inputs: of a model that has some, a list of numbers, or of
+# their values at the times t, by name. seed = NULL: by R's random numbers, so that set.seed() holds.
+simulate.sock <- function(object, nsim = 1, seed = NULL, x0, t, step = 0, uncertain = FALSE, observed = FALSE,
                           inputs = NULL, ...) {
-  if (is.null(seed)) seed <- 0
+  if (is.null(seed)) seed <- sample.int(.Machine$integer.max, 1L)
   count_of(nsim, "nsim", 1)
   count_of(seed, "seed", 0)
   d <- length(object$names)
-  if (length(x0) != d) stop("x0 has ", length(x0), " numbers, the model ", d, " states", call. = FALSE)
+  x0 <- start_of(object, x0)
+  t <- times_of(object, t)
+  about <- summary(object)
+  if (isTRUE(observed) && length(about$tuned) && !isTRUE(about$noise$used)) stop("observed = TRUE: the model knows of no measurement noise", call. = FALSE)
   o <- options_of(list(...))
   clock <- object$inputs[object$holds == "time"]
-  if (length(clock)) inputs <- c(as.list(inputs), structure(list(as.double(t)), names = clock))
+  if (length(clock)) inputs <- c(as.list(inputs), structure(list(t), names = clock))
   u <- if (length(object$inputs)) inputs_of(object, inputs, length(t)) else double(0)
-  out <- .Call(C_simulate, object$pointer, as.double(x0), as.double(nsim), as.double(t), u, as.double(step),
-               as.double(seed), isTRUE(uncertain), isTRUE(observed), o$keys, o$values)
-  aperm(array(out, c(d, length(t), nsim), list(object$names, NULL, NULL)), c(3, 2, 1))
+  out <- .Call(C_simulate, object$pointer, x0, as.double(nsim), t, u, as.double(step), as.double(seed), isTRUE(uncertain),
+               isTRUE(observed), o$keys, o$values)
+  structure(aperm(array(out, c(d, length(t), nsim), list(object$names, NULL, NULL)), c(3, 2, 1)), seed = seed)
+}
+
+# What says how data are read, and the options of the work itself.
+apart <- function(...) {
+  given <- list(...)
+  reading <- names(given) %in% c("id", "time", "group", "grouping", "missing", "every", "dt", "wide", "files", "time_unit")
+  list(reading = given[reading], options = given[!reading])
 }
 
 # Likelihood (by Euler steps, and by moments that follow the model over the step: PM') and, with the training data, MMD on
 # test data. `...`: delta, mmd_paths, mmd_step, seed.
 sock_score <- function(model, test, train = NULL, ...) {
-  o <- options_of(list(...))
-  as_data <- function(x) if (is.null(x)) NULL else model_data(model, x)$pointer
+  given <- apart(...)
+  o <- options_of(given$options)
+  as_data <- function(x) if (is.null(x)) NULL else do.call(model_data, c(list(model, x), given$reading))$pointer
   v <- .Call(C_score, model$pointer, as_data(test), as_data(train), o$keys, o$values)
   c(loglik = v[1], nats = v[1] / (v[4] * v[5]), perplexity_raw = v[2], loglik_moments = v[6],
     perplexity_moments_raw = v[7], loglik_filter = v[8], perplexity_filter_raw = v[9], mmd2 = v[3], intervals = v[4])
@@ -371,8 +508,8 @@ sock_score <- function(model, test, train = NULL, ...) {
 
 # The states behind measured trajectories, by a model with measurement noise, or positions and velocities by one of order 2: a data frame traj, t, the states, and sd_ of
 # each, the standard deviation of what is not known of it.
-sock_smooth <- function(model, data) {
-  from <- model_data(model, data)
+sock_smooth <- function(model, data, ...) {
+  from <- model_data(model, data, ...)
   v <- t(.Call(C_smooth, model$pointer, from$pointer))
   colnames(v) <- c(model$names, paste0("sd_", model$names))
   data.frame(values_of(from)[, 1:2, drop = FALSE], v, check.names = FALSE)
@@ -381,9 +518,11 @@ sock_smooth <- function(model, data) {
 # Is the model right for the data (those of the fit, unless others are given)? Tests, and a verdict; a warning where one
 # objects. `...`: draws, alpha, seed.
 sock_check <- function(model, data = model$data, ...) {
+  if (!inherits(model, "sock")) stop("model is of class ", class(model)[1], "; give what sock_fit or sock_load made", call. = FALSE)
   if (is.null(data)) stop("give the data: sock_check(model, data)", call. = FALSE)
-  o <- options_of(list(...))
-  on <- model_data(model, data)
+  given <- apart(...)
+  o <- options_of(given$options)
+  on <- do.call(model_data, c(list(model, data), given$reading))
   out <- structure(json_read(.Call(C_check, model$pointer, on$pointer, o$keys, o$values)), class = "sock_check")
   if (!out$ok) warning(out$verdict, " ", out$advice, call. = FALSE)
   out
@@ -393,40 +532,51 @@ sock_check <- function(model, data = model$data, ...) {
 # or what the stationary law is compared with. inputs: a named list of numbers; an input without one has its median. `...`:
 # lower and upper (ends of the range), seed.
 sock_explain <- function(model, data = if (model$order == 1L) model$data, inputs = list(), ...) {
-  o <- options_of(list(...))
+  if (!inherits(model, "sock")) stop("model is of class ", class(model)[1], "; give what sock_fit or sock_load made", call. = FALSE)
+  given <- apart(...)
+  o <- options_of(given$options)
   strange <- setdiff(names(inputs), model$inputs)
   if (length(strange)) stop("the model has no input ", strange[1], call. = FALSE)
   u <- vapply(model$inputs, function(name) if (is.null(inputs[[name]])) NA_real_ else as.double(inputs[[name]]), 0)
-  on <- if (is.null(data)) NULL else model_data(model, data)$pointer
+  on <- if (is.null(data)) NULL else do.call(model_data, c(list(model, data), given$reading))$pointer
   json_read(.Call(C_explain, model$pointer, on, as.double(u), o$keys, o$values))
 }
 
 # Everything about a model in one HTML file, made by the program `sock`: data (those of the fit, unless others are given), test
 # data to score it on.
-sock_report <- function(model, path, data = model$data, test = NULL, program = Sys.which("sock")) {
+sock_report <- function(model, path, data = model$data, test = NULL, program = Sys.which("sock"), ...) {
   if (is.null(data)) stop("give the data: sock_report(model, path, data)", call. = FALSE)
   if (!nzchar(program)) stop("the program sock was not found; install it, or name it with program =", call. = FALSE)
+  name <- gsub("[^[:alnum:]_.-]+", "", if (missing(data)) deparse1(model$call$data) else deparse1(substitute(data)))
+  if (!nzchar(name) || nchar(name) > 40 || grepl("^[.-]|^(data|test|model)$|NULL", name)) name <- "fromR"
   folder <- tempfile("sock")
   dir.create(folder)
   on.exit(unlink(folder, recursive = TRUE))
+  path <- file.path(normalizePath(dirname(path.expand(path)), mustWork = FALSE), basename(path))
   sock_save(model, file.path(folder, "model.sock"))
   as_file <- function(x, name) {
-    utils::write.csv(format(as.data.frame(values_of(model_data(model, x))), digits = 17, trim = TRUE), file.path(folder, name),
-                     row.names = FALSE, quote = FALSE)
-    file.path(folder, name)
+    values <- as.data.frame(values_of(model_data(model, x, ...)))
+    head <- paste0('"', gsub('"', '""', names(values), fixed = TRUE), '"', collapse = ",")
+    utils::write.table(format(values, digits = 17, trim = TRUE), file <- file.path(folder, name), sep = ",", row.names = FALSE,
+                       col.names = FALSE, quote = FALSE)
+    writeLines(c(head, readLines(file)), file)
+    name
   }
-  given <- c("report", file.path(folder, "model.sock"), as_file(data, "data.csv"), if (!is.null(test)) c("--test", as_file(test, "test.csv")),
-             "-o", path.expand(path), "--quiet")
-  said <- suppressWarnings(system2(program, shQuote(given), stdout = TRUE, stderr = TRUE))
-  if (!is.null(attr(said, "status"))) stop(paste(said, collapse = "\n"), call. = FALSE)
+  given <- c("report", "model.sock", as_file(data, paste0(name, ".csv")), if (!is.null(test)) c("--test", as_file(test, "test.csv")),
+             "-o", path, "--quiet")
+  here <- setwd(folder)
+  on.exit(setwd(here), add = TRUE, after = FALSE)
+  said <- suppressWarnings(system2(normalizePath(program), shQuote(given), stdout = TRUE, stderr = TRUE))
+  if (!is.null(attr(said, "status")))
+    stop(if (length(said)) paste(said, collapse = "\n") else paste(program, "failed with status", attr(said, "status")), call. = FALSE)
   invisible(path)
 }
 
 # The evidence under the fields (docs/evidence.md): a list with one entry for each state and each number of intervals; of planes, for each pair
 # of the first four states.
-sock_evidence <- function(model, data = model$data, planes = FALSE) {
+sock_evidence <- function(model, data = model$data, planes = FALSE, ...) {
   if (is.null(data)) stop("give the data: sock_evidence(model, data)", call. = FALSE)
-  json_read(.Call(C_evidence, model$pointer, model_data(model, data)$pointer))[[if (planes) "planes" else "moments"]]
+  json_read(.Call(C_evidence, model$pointer, model_data(model, data, ...)$pointer))[[if (planes) "planes" else "moments"]]
 }
 
 print.sock_check <- function(x, ...) {
@@ -441,6 +591,39 @@ print.sock_check <- function(x, ...) {
 }
 
 summary.sock <- function(object, ...) structure(json_read(.Call(C_model_info, object$pointer)), class = "summary.sock")
+
+# The coefficients of f where it is a polynomial: names are the state and the term.
+drift_terms <- function(model) {
+  terms <- json_read(.Call(C_model_terms, model$pointer))$drift
+  if (!length(terms)) stop("f of this model is no polynomial, so it has no coefficients; predict() has its values", call. = FALSE)
+  one <- function(key) unlist(lapply(terms, function(t) vapply(if (is.null(t[[key]])) t$coefficients else t[[key]],
+                                                              function(v) if (is.null(v)) NA_real_ else as.double(v), 0)))
+  names <- as.vector(outer(model$names, vapply(terms, function(t) t$term, ""), paste, sep = ": "))
+  list(value = structure(one("coefficients"), names = names), se = if (is.null(terms[[1]]$se)) NULL else structure(one("se"), names = names))
+}
+
+coef.sock <- function(object, ...) drift_terms(object)$value
+
+# Normal intervals by the standard errors of the fit: given that these are the terms.
+confint.sock <- function(object, parm, level = 0.95, ...) {
+  terms <- drift_terms(object)
+  if (is.null(terms$se)) stop("the model has no standard errors: ", summary(object)$bands_reason, call. = FALSE)
+  ends <- c((1 - level) / 2, (1 + level) / 2)
+  out <- terms$value + outer(terms$se, stats::qnorm(ends))
+  dimnames(out) <- list(names(terms$value), paste(format(100 * ends, trim = TRUE), "%"))
+  if (missing(parm)) out else out[parm, , drop = FALSE]
+}
+
+nobs.sock <- function(object, ...) {
+  about <- summary(object)
+  about$points - about$data$trajectories
+}
+
+residuals.sock <- function(object, ...)
+  stop("an SDE has no residuals in the units of the data; sock_check(model, data) tests its steps, sock_evidence(model, data) shows them", call. = FALSE)
+fitted.sock <- function(object, ...)
+  stop("predict(model, newdata) has drift and diffusion; for expected paths take means of simulate(model, ...)", call. = FALSE)
+logLik.sock <- function(object, ...) stop("sock_score(model, test) has the likelihood of test data", call. = FALSE)
 
 # A share of an average: "37 %", and "<1 %" for what would round to nothing.
 percent <- function(share) ifelse(share < 0.005, "<1 %", sprintf("%.0f %%", 100 * share))
@@ -523,7 +706,10 @@ print.sock <- function(x, ...) {
 plot.sock <- function(x, data = x$data, states = if (x$order == 2L) c(1L, length(x$names) %/% 2L + 1L) else 1:2, u = NULL, ...) {
   if (is.null(data)) stop("give the data to draw beside: plot(model, data)", call. = FALSE)
   d <- length(x$names)
-  data <- model_data(x, data)
+  if (is.character(states)) states <- match(states, x$names)
+  if (d > 1L && (length(states) != 2L || anyNA(states) || any(states < 1 | states > d)))
+    stop("states must name two of ", paste(x$names, collapse = ", "), call. = FALSE)
+  data <- model_data(x, data, ...)
   values <- if (x$order == 2L) as.matrix(sock_smooth(x, data)[, x$names]) else values_of(data)[, -(1:2), drop = FALSE]
   held <- if (length(x$inputs)) held_inputs(x, values, u)
   values <- values[, seq_len(d), drop = FALSE]

@@ -3,7 +3,7 @@
  * libsock.so is opened at run time, with its own libraries in front (RTLD_DEEPBIND): R brings a BLAS of its own into
  * the process, which would otherwise answer for ours.
  *
- * Rf_error() jumps out of a function and frees nothing. So every entry point copies the message, frees what it took,
+ * fail() jumps out of a function and frees nothing. So every entry point copies the message, frees what it took,
  * and fails as its last act; data and models live in external pointers that R's garbage collector frees. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -63,6 +63,7 @@
     X(sock_model_bands_at)                                                                                             \
     X(sock_model_draw)                                                                                                 \
     X(sock_model_info)                                                                                                 \
+    X(sock_model_terms)                                                                                                \
     X(sock_string_free)                                                                                                \
     X(sock_simulate)                                                                                                   \
     X(sock_simulation_bounds)                                                                                          \
@@ -72,6 +73,9 @@
     X(sock_checks_json)                                                                                                \
     X(sock_evidence)                                                                                                   \
     X(sock_explain)
+
+/* The user did not make the call that R would name. */
+#define fail(...) Rf_errorcall(R_NilValue, __VA_ARGS__)
 
 /* Filled once, when R loads the package. */
 static struct {
@@ -85,10 +89,10 @@ static SEXP r_open(SEXP path)
 {
     if (so.handle) return R_NilValue;
     so.handle = dlopen(CHAR(STRING_ELT(path, 0)), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-    if (!so.handle) Rf_error("libsock could not be loaded: %s", dlerror());
+    if (!so.handle) fail("libsock could not be loaded: %s", dlerror());
 #define FIND(name)                                                                                                     \
     *(void **)&so.name = dlsym(so.handle, #name);                                                                      \
-    if (!so.name) Rf_error("libsock has no function %s", #name);
+    if (!so.name) fail("libsock has no function %s", #name);
     FUNCTIONS(FIND)
 #undef FIND
     return R_NilValue;
@@ -144,13 +148,29 @@ static int begin(call *c, SEXP keys, SEXP values, SEXP threads)
     return 1;
 }
 
-/* Frees the call; a failure becomes an R error, a caveat a warning. The last act before a return. */
-static void finish(call *c)
+static void drop(call *c)
 {
     so.sock_options_free(c->opts);
     so.sock_context_free(c->ctx);
-    if (c->status < 0) Rf_error("%s", c->message);
-    if (c->status > 0) Rf_warning("%s", c->message);
+}
+
+/* Frees the call; a failure becomes an R error, a caveat a warning. The last act before a return. */
+static void finish(call *c)
+{
+    drop(c);
+    if (c->status < 0) fail("%s", c->message);
+    if (c->status > 0) Rf_warningcall(R_NilValue, "%s", c->message);
+}
+
+/* The same for a call that made a text, or none. */
+static SEXP told(call *c, char *json)
+{
+    SEXP out = PROTECT(json ? Rf_mkCharCE(json, CE_UTF8) : R_NilValue);
+    if (json) so.sock_string_free(json), out = Rf_ScalarString(out);
+    PROTECT(out);
+    finish(c);
+    UNPROTECT(2);
+    return out;
 }
 
 static void free_data(SEXP pointer)
@@ -174,10 +194,105 @@ static SEXP owner(R_CFinalizer_t finalizer)
     return pointer;
 }
 
+/* ---- Over sessions: what R saves of an external pointer is what it protects ----
+ *
+ * A model protects the bytes of its file, data that came from R the arguments of r_data_arrays, data from files those
+ * of r_data_read; each with the unit of its times behind. An address that is gone is made anew from these. */
+
+static const char *temporary_name(void)
+{
+    SEXP call = PROTECT(Rf_lang2(Rf_install("tempfile"), PROTECT(Rf_mkString("sock"))));
+    SEXP name = PROTECT(Rf_eval(call, R_BaseEnv));
+    const char *path = CHAR(STRING_ELT(name, 0));
+    char *out = R_alloc(strlen(path) + 1, 1);
+    strcpy(out, path);
+    UNPROTECT(3);
+    return out;
+}
+
+/* The bytes of a file, which goes; NULL where it cannot be read. */
+static SEXP bytes_of(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    const long size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    SEXP out = R_NilValue;
+    if (file) fclose(file);
+    if (size > 0) {
+        out = PROTECT(Rf_allocVector(RAWSXP, size));
+        file = fopen(path, "rb");
+        if (!file || fread(RAW(out), 1, (size_t)size, file) != (size_t)size) out = R_NilValue;
+        if (file) fclose(file);
+        UNPROTECT(1);
+    }
+    remove(path);
+    return out;
+}
+
+/* A model of which no bytes can be kept works as long as the session. */
+static void keep_model(SEXP pointer)
+{
+    const sock_model *model = R_ExternalPtrAddr(pointer);
+    const char *path = temporary_name();
+    call c;
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0))) good(&c, so.sock_model_save(c.ctx, model, path));
+    drop(&c);
+    R_SetExternalPtrProtected(pointer, bytes_of(path));
+}
+
+static void keep_data(SEXP pointer, size_t count, SEXP const *arguments)
+{
+    SEXP kept = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)count + 1));
+    for (size_t i = 0; i < count; i++) SET_VECTOR_ELT(kept, (R_xlen_t)i, arguments[i]);
+    R_SetExternalPtrProtected(pointer, kept);
+    UNPROTECT(1);
+}
+
+static void model_again(SEXP pointer, SEXP bytes)
+{
+    const char *path = temporary_name();
+    FILE *file = fopen(path, "wb");
+    const int written = file && fwrite(RAW(bytes), 1, (size_t)Rf_xlength(bytes), file) == (size_t)Rf_xlength(bytes);
+    call c;
+    sock_model *model = NULL;
+    if ((file && fclose(file) != 0) || !written) {
+        remove(path);
+        fail("the model could not be made anew: %s cannot be written", path);
+    }
+    R_RegisterCFinalizerEx(pointer, free_model, TRUE);
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0))) good(&c, so.sock_model_load(c.ctx, path, &model));
+    remove(path);
+    R_SetExternalPtrAddr(pointer, model);
+    finish(&c);
+}
+
+static SEXP r_data_read(SEXP paths, SEXP keys, SEXP values);
+static SEXP r_data_arrays(SEXP lengths, SEXP t, SEXP x, SEXP names, SEXP keys, SEXP values);
+static SEXP r_data_unit(SEXP pointer, SEXP unit);
+
+static void data_again(SEXP pointer, SEXP kept)
+{
+#define OF(i) VECTOR_ELT(kept, i)
+    const R_xlen_t unit = Rf_xlength(kept) - 1;
+    SEXP made =
+        PROTECT(unit == 3 ? r_data_read(OF(0), OF(1), OF(2)) : r_data_arrays(OF(0), OF(1), OF(2), OF(3), OF(4), OF(5)));
+    if (!Rf_isNull(OF(unit))) r_data_unit(made, OF(unit));
+    R_RegisterCFinalizerEx(pointer, free_data, TRUE);
+    R_SetExternalPtrAddr(pointer, R_ExternalPtrAddr(made));
+    R_ClearExternalPtr(made);
+    UNPROTECT(1);
+#undef OF
+}
+
 static void *held(SEXP pointer, const char *what)
 {
-    void *address = TYPEOF(pointer) == EXTPTRSXP ? R_ExternalPtrAddr(pointer) : NULL;
-    if (!address) Rf_error("this %s is gone (it cannot be kept over sessions; use sock_save and sock_load)", what);
+    if (TYPEOF(pointer) != EXTPTRSXP) fail("this is no %s", what);
+    if (!R_ExternalPtrAddr(pointer)) {
+        SEXP kept = R_ExternalPtrProtected(pointer);
+        if (TYPEOF(kept) == RAWSXP) model_again(pointer, kept);
+        if (TYPEOF(kept) == VECSXP) data_again(pointer, kept);
+    }
+    void *address = R_ExternalPtrAddr(pointer);
+    if (!address) fail("this %s is gone", what);
     return address;
 }
 
@@ -200,6 +315,7 @@ static SEXP r_data_read(SEXP paths, SEXP keys, SEXP values)
         good(&c, so.sock_data_read_files(c.ctx, (size_t)Rf_xlength(paths), list, c.opts, &data));
     R_SetExternalPtrAddr(pointer, data);
     finish(&c);
+    keep_data(pointer, 3, (SEXP[]){paths, keys, values});
     UNPROTECT(1);
     return pointer;
 }
@@ -235,17 +351,9 @@ static SEXP r_info_files(SEXP paths, SEXP keys, SEXP values)
     const char **list = path_list(paths);
     call c;
     char *json = NULL;
-    SEXP out = R_NilValue;
     if (begin(&c, keys, values, Rf_ScalarInteger(0)))
         good(&c, so.sock_info_files(c.ctx, (size_t)Rf_xlength(paths), list, c.opts, &json));
-    if (json) {
-        out = Rf_mkString(json);
-        so.sock_string_free(json);
-    }
-    PROTECT(out);
-    finish(&c);
-    UNPROTECT(1);
-    return out;
+    return told(&c, json);
 }
 
 /* x: d x points, as R stores it: point after point. */
@@ -263,6 +371,7 @@ static SEXP r_data_arrays(SEXP lengths, SEXP t, SEXP x, SEXP names, SEXP keys, S
         good(&c, so.sock_data_from_arrays(c.ctx, d, count, length, REAL(t), REAL(x), name, NULL, c.opts, &data));
     R_SetExternalPtrAddr(pointer, data);
     finish(&c);
+    keep_data(pointer, 6, (SEXP[]){lengths, t, x, names, keys, values});
     UNPROTECT(1);
     return pointer;
 }
@@ -274,6 +383,8 @@ static SEXP r_data_unit(SEXP pointer, SEXP unit)
     if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0)))
         good(&c, so.sock_data_set_time_unit(c.ctx, data, CHAR(STRING_ELT(unit, 0))));
     finish(&c);
+    SEXP kept = R_ExternalPtrProtected(pointer);
+    if (TYPEOF(kept) == VECSXP) SET_VECTOR_ELT(kept, Rf_xlength(kept) - 1, unit);
     return R_NilValue;
 }
 
@@ -343,6 +454,7 @@ static SEXP r_fit(SEXP data, SEXP keys, SEXP values, SEXP threads)
     if (begin(&c, keys, values, threads)) good(&c, so.sock_fit(c.ctx, from, c.opts, &model));
     R_SetExternalPtrAddr(pointer, model);
     finish(&c);
+    keep_model(pointer);
     UNPROTECT(1);
     return pointer;
 }
@@ -357,6 +469,7 @@ static SEXP r_fit_files(SEXP paths, SEXP keys, SEXP values, SEXP threads)
         good(&c, so.sock_fit_files(c.ctx, (size_t)Rf_xlength(paths), list, c.opts, &model));
     R_SetExternalPtrAddr(pointer, model);
     finish(&c);
+    keep_model(pointer);
     UNPROTECT(1);
     return pointer;
 }
@@ -370,6 +483,7 @@ static SEXP r_model_load(SEXP path)
         good(&c, so.sock_model_load(c.ctx, CHAR(STRING_ELT(path, 0)), &model));
     R_SetExternalPtrAddr(pointer, model);
     finish(&c);
+    keep_model(pointer);
     UNPROTECT(1);
     return pointer;
 }
@@ -420,16 +534,17 @@ static SEXP r_model_info(SEXP pointer)
     const sock_model *model = held(pointer, "model");
     call c;
     char *json = NULL;
-    SEXP out = R_NilValue;
     if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0))) good(&c, so.sock_model_info(c.ctx, model, &json));
-    if (json) {
-        out = Rf_mkString(json);
-        so.sock_string_free(json);
-    }
-    PROTECT(out);
-    finish(&c);
-    UNPROTECT(1);
-    return out;
+    return told(&c, json);
+}
+
+static SEXP r_model_terms(SEXP pointer)
+{
+    const sock_model *model = held(pointer, "model");
+    call c;
+    char *json = NULL;
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0))) good(&c, so.sock_model_terms(c.ctx, model, &json));
+    return told(&c, json);
 }
 
 /* which: 0 drift (d x n), 1 diffusion, 2 sigma (d x d x n, symmetric, so that rows and columns are the same). u: inputs
@@ -481,6 +596,7 @@ static SEXP r_draw(SEXP pointer, SEXP seed, SEXP number)
         good(&c, so.sock_model_draw(c.ctx, model, (uint64_t)Rf_asReal(seed), (uint64_t)Rf_asReal(number), &draw));
     R_SetExternalPtrAddr(out, draw);
     finish(&c);
+    keep_model(pointer);
     UNPROTECT(1);
     return out;
 }
@@ -568,17 +684,9 @@ static SEXP r_check(SEXP pointer, SEXP data, SEXP keys, SEXP values)
     call c;
     char *json = NULL;
     sock_checks checks;
-    SEXP out = R_NilValue;
     if (begin(&c, keys, values, Rf_ScalarInteger(0)) && good(&c, so.sock_check(c.ctx, model, on, c.opts, &checks)))
         good(&c, so.sock_checks_json(c.ctx, &checks, &json));
-    if (json) {
-        out = Rf_mkString(json);
-        so.sock_string_free(json);
-    }
-    PROTECT(out);
-    finish(&c);
-    UNPROTECT(1);
-    return out;
+    return told(&c, json);
 }
 
 /* The text of sock_evidence. */
@@ -588,16 +696,8 @@ static SEXP r_evidence(SEXP pointer, SEXP data)
     const sock_data *on = held(data, "data set");
     call c;
     char *json = NULL;
-    SEXP out = R_NilValue;
     if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0))) good(&c, so.sock_evidence(c.ctx, model, on, &json));
-    if (json) {
-        out = Rf_mkString(json);
-        so.sock_string_free(json);
-    }
-    PROTECT(out);
-    finish(&c);
-    UNPROTECT(1);
-    return out;
+    return told(&c, json);
 }
 
 /* The text of sock_explain. data may be NULL. */
@@ -607,17 +707,9 @@ static SEXP r_explain(SEXP pointer, SEXP data, SEXP u, SEXP keys, SEXP values)
     const sock_data *on = Rf_isNull(data) ? NULL : held(data, "data set");
     call c;
     char *json = NULL;
-    SEXP out = R_NilValue;
     if (begin(&c, keys, values, Rf_ScalarInteger(0)))
         good(&c, so.sock_explain(c.ctx, model, on, REAL(u), c.opts, &json));
-    if (json) {
-        out = Rf_mkString(json);
-        so.sock_string_free(json);
-    }
-    PROTECT(out);
-    finish(&c);
-    UNPROTECT(1);
-    return out;
+    return told(&c, json);
 }
 
 static SEXP r_version(void) { return Rf_mkString(so.sock_version()); }
@@ -647,7 +739,7 @@ static const R_CallMethodDef entries[] = {ENTRY(open, 1),         ENTRY(data_rea
                                           ENTRY(draw, 3),         ENTRY(simulate, 11),   ENTRY(smooth, 2),
                                           ENTRY(score, 5),        ENTRY(check, 4),       ENTRY(evidence, 2),
                                           ENTRY(explain, 5),      ENTRY(version, 0),     ENTRY(blas_remark, 0),
-                                          ENTRY(option_keys, 0),  {NULL, NULL, 0}};
+                                          ENTRY(option_keys, 0),  ENTRY(model_terms, 1), {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

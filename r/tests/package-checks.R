@@ -223,7 +223,6 @@ fails(simulate(model, 1, seed = NA, x0 = 1, t = 0:1), "seed is NA")
 warned <- tryCatch(sock_fit(frame[1:600, ], tune = FALSE, diffusion = "gauss", solver = "fista", max_iterations = 1,
                             tolerance = 1e-12), warning = conditionMessage)
 stopifnot(is.character(warned))
-cat("R package", sock_version(), ": all checks passed\n")
 
 # Time series and data frames with dates, names in any case, logarithms.
 lynx <- sock_fit(datasets::lynx, log = "x", tune = FALSE, drift = "affine", diffusion = "constant")
@@ -264,3 +263,56 @@ fails(sock_data(datasets::beaver1), "row 92: the time begins anew where 'day' ch
 stopifnot(sock_data(datasets::beaver1, id = "day")$trajectories == 2, sock_data(datasets::beaver1, id = "none")$trajectories == 1)
 fails(sock_data(datasets::CO2), "no column for the time")
 stopifnot(identical(sock_data(data.frame(`Time (h)` = 0:2, x = c(1, 3, 2), check.names = FALSE))$names, "x"))
+
+# A session that ends: R's own files keep models and data.
+kept <- tempfile()
+saveRDS(list(model, sock_data(frame)), kept)
+revived <- readRDS(kept)
+stopifnot(identical(predict(revived[[1]], 1:5), predict(model, 1:5)))
+stopifnot(identical(predict(sock_fit(revived[[2]], tune = FALSE, drift = "linear", diffusion = "linear", threads = 1), 1:5), predict(model, 1:5)))
+
+# Names count: of points, starts and the parts of a list. Random numbers are R's. Dates are in the unit of the fit.
+pair <- sock_fit(ts(datasets::EuStockMarkets[1:300, 1:2]), tune = FALSE, drift = "affine", diffusion = "constant", threads = 1)
+there <- predict(pair, c(1600, 1700))
+stopifnot(identical(predict(pair, c(SMI = 1700, DAX = 1600)), there), identical(predict(pair, cbind(SMI = 1700, DAX = 1600)), there))
+stopifnot(identical(simulate(pair, 1, x0 = c(SMI = 5, DAX = 7), t = 0:1)[1, 1, ], c(DAX = 7, SMI = 5)))
+fails(predict(pair, c(DAX = 1, FTSE = 2)), "no column SMI")
+stopifnot(identical(sock_data(list(x = c(2, 1, 3), t = 1:3))$names, "x0"))
+fails(sock_data(list(c(2, 1, 3), 1:3)), "trajectory 1: the times fall at point 2")
+roll <- function() { set.seed(5); simulate(pair, 1, x0 = c(0, 0), t = 0:1) }
+stopifnot(identical(roll(), roll()), !identical(roll(), simulate(pair, 1, x0 = c(0, 0), t = 0:1)))
+days <- data.frame(day = as.Date("2020-01-01") + 0:99, x = sin(0:99))
+daily <- function(day) {
+  frame <- days["x"]
+  frame$day <- day
+  sock_fit(frame, tune = FALSE, drift = "affine", diffusion = "constant", threads = 1)
+}
+slow <- daily(days$day)
+walk <- function(t) as.vector(simulate(slow, 1, seed = 1, x0 = 0, t = t))
+stopifnot(identical(walk(as.POSIXct("2020-01-01", tz = "UTC") + 86400 * 0:3), walk(as.Date("2020-01-01") + 0:3)))
+for (day in list(as.character(days$day), factor(days$day), as.POSIXlt(days$day))) stopifnot(identical(predict(daily(day), 1), predict(slow, 1)))
+fails(daily(paste0(1:100, "/1")), "row 1 of day is '1/1'")
+
+# What does not count is told; nothing is ignored.
+told <- function(expr, text) stopifnot(grepl(text, tryCatch(expr, warning = conditionMessage), fixed = TRUE))
+told(sock_data(transform(days, x = ifelse(x > 0.9, NA, x))), paste("left out", sum(days$x > 0.9), "of 100 points, which lack a value"))
+told(sock_data(data.frame(n = 1:9, t = 0:8 / 10, x = cos(0:8))), "left out: n, which numbers the rows")
+fails(sock_data(transform(days, id = c(NA, rep(1, 99)))), "1 rows have no id, the first is row 1")
+fails(sock_fit(sock_data(days), log = "x"), "log = says how data are read")
+fails(predict(model, 1, se.fit = TRUE), "unknown argument 'se.fit'")
+fails(sock_fit(days, threads = "a"), "threads is a")
+fails(sock_data(rnorm(5)), "numbers alone have no times")
+fails(sock_check(1), "model is of class numeric")
+
+# Test data are read as the data of the fit were.
+named <- sock_fit(setNames(frame, c("animal", "when", "x")), id = "animal", time = "when", tune = FALSE, drift = "linear",
+                  diffusion = "linear", threads = 1)
+stopifnot(identical(sock_score(named, setNames(frame, c("animal", "when", "x"))), sock_score(model, frame)))
+
+# A slope with its error; x itself where the model is of log(x).
+flat <- sock_fit(datasets::lynx, log = "x", drift = "affine", diffusion = "constant", threads = 1)
+slope <- (predict(flat, 8) - predict(flat, 6)) / 2
+stopifnot(abs(coef(flat)[[1]] - slope) < 1e-12, confint(flat)[1] < slope, slope < confint(flat)[2], nobs(flat) == 113)
+stopifnot(identical(predict(flat, data.frame(x = exp(6))), predict(flat, 6)))
+stopifnot(all.equal(simulate(flat, 1, seed = 1, x0 = c(x = 300), t = 0:1)[1, 1, 1], c("log(x)" = log(300))))
+cat("R package", sock_version(), ": all checks passed\n")
