@@ -550,8 +550,9 @@
 #define SK_CHECK_EXIT_WIDER 0.5   /* of the data's range, on each side */
 #define SK_CHECK_EXITS 0.9        /* of a random walk, which knows no range, seldom so many leave */
 #define SK_CHECK_OFF 100          /* ranges of the data: paths that are so far away have run off */
-#define SK_CHECK_SPEAKS 0.5     /* of the surprise -log p of the strongest objection: a test with less is no headline */
-#define SK_CHECK_LEAST_P 1e-300 /* smaller ones are alike */
+#define SK_CHECK_SPEAKS 0.5 /* of the surprise -log p of the strongest objection: a test with less is no headline */
+#define SK_CHECK_LEAST_P                                                                                               \
+    1e-30 /* smaller ones are alike: which is smallest depends on the form of a test, not on the cause */
 
 /* ---- Explain: what an equation means ---- */
 
