@@ -232,17 +232,20 @@ static void hint_delta(const cli *c, const sock_scores *s, const truth *t)
              t->instance->system->delta);
 }
 
+static const double STRANGE = 2; /* nats a step and dimension: data of another level, process or unit */
+
 /* A model that predicts worse than nothing is told on standard error, whatever else is printed. */
 static void warn_of_constants(const cli *c, const sock_scores *s)
 {
     if (!s->worse_than_constant) return;
     const bool by_moments = !s->loglik.valid || (s->loglik_moments.valid && s->loglik_moments.value > s->loglik.value);
-    cli_usage_error(
-        c,
-        "warning: the model is worse than constant coefficients on these data: log likelihood %.6g%s, theirs "
-        "%.6g; are they of the same process, in the same units?",
-        by_moments ? s->loglik_moments.value : s->loglik.value, by_moments ? " (by moments)" : "",
-        s->loglik_constant.value);
+    const double own = by_moments ? s->loglik_moments.value : s->loglik.value;
+    const bool far = s->loglik_constant.value - own > STRANGE * (double)(s->intervals * s->d);
+    cli_usage_error(c,
+                    "warning: the model is worse than constant coefficients on these data: log likelihood %.6g%s, "
+                    "theirs, fitted to these very steps, wild ones too, %.6g; %s",
+                    own, by_moments ? " (by moments)" : "", s->loglik_constant.value,
+                    far ? "are they of the same process, in the same units?" : "sock check says where it fails");
 }
 
 /* Is there a value that says anything of the model? */

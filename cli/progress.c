@@ -17,7 +17,8 @@
 static _Atomic(sock_context *) active;
 static bool drawn;
 static double started, last, share;
-static double begun, left; /* of the work at hand: when it began, what was last said to be left of it */
+static double begun, left; /* of the work at hand: when it began, what was last said to be left of it, */
+static double advanced;    /* and when its share was last heard to grow */
 static char told[64], farewell[64];
 
 static double now(void)
@@ -67,6 +68,9 @@ static double guess_left(double time)
     return left;
 }
 
+/* Where a share has stood for longer than all the rest should have taken, it was no share of the time. */
+static bool stands(double time) { return time - advanced > 3 + (advanced - begun) * (1 - share) / share; }
+
 /* "drift: poly:degree=2   42%  3 s, about 4 s left": the share is the last one told, the stage the one at hand. A share
  * that falls far back is that of other work. */
 static int draw(void *user, const char *stage, double fraction)
@@ -78,12 +82,15 @@ static int draw(void *user, const char *stage, double fraction)
         share = 0;
         left = HUGE_VAL;
     }
-    if (fraction >= 0 && fraction <= 1) share = fmax(share, fraction);
+    if (fraction > share && fraction <= 1) {
+        share = fraction;
+        advanced = time;
+    }
     if (passed < 0.3 || time - last < 0.1) return 0;
     last = time;
     drawn = true;
     fprintf(stderr, "\r\033[K%-44.60s ", stage);
-    if (share > 0.02)
+    if (share > 0.02 && !stands(time))
         fprintf(stderr, "%3.0f%%  %.0f s, about %.0f s left", 100 * share, passed, guess_left(time));
     else
         fprintf(stderr, "      %.0f s", passed);
@@ -91,13 +98,20 @@ static int draw(void *user, const char *stage, double fraction)
     return 0;
 }
 
-/* For a log: a line when the stage changes and the share is known. */
+/* For a log: a line when the stage changes and the share is known; or, after some silence, what goes on. */
 static int tell(void *user, const char *stage, double fraction)
 {
+    enum { SILENCE = 10 }; /* seconds */
     (void)user;
-    if (fraction < 0 || strncmp(stage, told, sizeof told - 1) == 0) return 0;
+    const double passed = now() - started;
+    if (strncmp(stage, told, sizeof told - 1) == 0) return 0;
+    if (fraction < 0 && passed - last < SILENCE) return 0;
     snprintf(told, sizeof told, "%s", stage);
-    fprintf(stderr, "%6.1f s %3.0f%%  %s\n", now() - started, 100 * fraction, stage);
+    last = passed;
+    if (fraction < 0)
+        fprintf(stderr, "%6.1f s    -  %s\n", passed, stage);
+    else
+        fprintf(stderr, "%6.1f s %3.0f%%  %s\n", passed, 100 * fraction, stage);
     return 0;
 }
 
@@ -113,8 +127,8 @@ void progress_install(sock_context *ctx, const char *verb, bool show, bool lines
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, with a message */
     signal(SIGXFSZ, SIG_IGN); /* so is a file beyond the limit of its size; its unfinished copy is taken away */
     snprintf(farewell, sizeof farewell, "\nsock %s: interrupted\n", verb);
-    started = begun = now();
-    share = 0;
+    started = begun = advanced = now();
+    share = last = 0;
     left = HUGE_VAL;
     if (lines)
         sock_set_monitor(ctx, tell, NULL);

@@ -61,6 +61,9 @@ static void print_equations(const sk_record *r, int width)
 {
     char share[16];
     print_list(&r->equation, &r->errors, width);
+    if (r->equation.count && r->errors.count && sk_record_form_is_open(r))
+        printf("%*serrors are those of this form, which has %s %% of the weight among forms; the bands hold all\n",
+               width, "", sk_percent(r->equation_weight, share));
     if (r->equation_part.count) {
         printf("%*sno equation, since not all of its kernels have one; that of the polynomials alone (%s %%):\n", width,
                "", sk_percent(r->equation_part_share, share));
@@ -303,7 +306,7 @@ static void print_grain(const sk_numbers *grain)
         else
             printf("%s -", k ? "," : "");
     }
-    if (rounded < grain->count) printf(" (-: not)");
+    if (rounded < grain->count) printf(" (-: no unit recurs)");
 }
 
 /* What a density of these data cannot resolve, and the number that sock score has to be compared with. */

@@ -241,6 +241,35 @@ static void add_keys(const char *text, json_t *object, char *out, size_t size)
             add_keys("| ", json_array_get(json_object_get(object, *list), 0), out, size);
 }
 
+/* A form that was named is the only one; of those that were searched the others have the rest: a draw is made of them
+ * as often. */
+static void test_record__the_weight_of_the_form(void **state)
+{
+    (void)state;
+    sock_data *data = data_of(1, 40, 6, 0.1, ou_paths(1, 40, 6, 0.1, 1, 14));
+    static const char *const named[7] = {"drift", "linear", "diffusion", "constant"}, *const free_choice[7] = {NULL};
+    sock_model *one = fit(data, named), *many = fit(data, free_choice);
+    sk_record alone, among;
+    assert_int_equal(sk_record_of_model(ctx, one, &alone), SOCK_OK);
+    assert_int_equal(sk_record_of_model(ctx, many, &among), SOCK_OK);
+    assert_true(alone.equation_weight == 1 && !sk_record_form_is_open(&alone));
+    assert_true(among.equation.count == 1 && sk_record_form_is_open(&among));
+    enum { DRAWS = 1000 };
+    double same = 0;
+    for (size_t i = 0; i < DRAWS; i++) {
+        double u[2] = {((double)i + 0.5) / DRAWS, 0.5};
+        size_t candidate, law;
+        if (sk_spread_who(many, u[0]) == many) {
+            sk_spread_pick(many->spread, u, &candidate, &law);
+            same += candidate < many->spread->drifts;
+        }
+    }
+    assert_close(among.equation_weight, same / DRAWS, 2e-3, 1);
+    sk_record_clear(&alone), sk_record_clear(&among);
+    sock_model_free(one), sock_model_free(many);
+    sock_data_free(data);
+}
+
 /* The order is part of the bytes of a model file. */
 static void test_record__keys_come_in_the_order_of_the_format(void **state)
 {
@@ -260,7 +289,8 @@ static void test_record__keys_come_in_the_order_of_the_format(void **state)
          "diffusions floor score score_constant gain_error against_constant calibration noise folds steps limited "
          "left_out skipped search scale centre "
          "diffusion_lambda relative_gap converged rank primal dual gap iterations iterations_reason quadrature n "
-         "points d status options data version equation errors bands f_sup warnings score_loglik jitter residual_lag1 "
+         "points d status options data version equation equation_weight errors bands f_sup warnings score_loglik "
+         "jitter residual_lag1 "
          "verdict pattern | kernel share l "
          "lambda dof score | "
          "kernel polished edge converged share l lambda score relative_gap primal dual gap | stage field kernel l "
@@ -407,6 +437,7 @@ int main(void)
         cmocka_unit_test(test_record__certificate_is_told_where_a_is_the_answer_of_one_problem),
         cmocka_unit_test(prop_record_of_any_fit_is_read_back_without_loss),
         cmocka_unit_test(test_record__keys_come_in_the_order_of_the_format),
+        cmocka_unit_test(test_record__the_weight_of_the_form),
         cmocka_unit_test(test_record__a_part_of_a_smaller_share_may_lead),
         cmocka_unit_test(test_record__what_a_search_told_is_typed),
         cmocka_unit_test(test_record__bears_any_value_under_any_key),

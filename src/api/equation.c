@@ -354,6 +354,16 @@ static double polynomial_share(const sk_parts *drifts, size_t *count)
     return share;
 }
 
+/* Of the terms of f among all candidates, and of the model among its peers. */
+static double weight_of(const sock_model *model)
+{
+    const sk_spread *spread = model->spread;
+    double sum = 0;
+    if (!spread) return (double)NAN;
+    for (size_t i = 0; i < spread->drifts; i++) sum += spread->pi[i];
+    return fmin(sum, 1) * sk_spread_alone(spread);
+}
+
 sock_status sk_equation_add(sock_context *ctx, const sock_model *model, sk_record *record)
 {
     size_t named = 0, parts;
@@ -362,6 +372,7 @@ sock_status sk_equation_add(sock_context *ctx, const sock_model *model, sk_recor
     for (size_t i = 0; i < terms; i++) named += has_names(model->drift[i]);
     double share = polynomial_share(&record->found.drifts, &parts);
     const bool whole = named && named == terms;
+    if (whole) record->equation_weight = weight_of(model);
     if (whole) return write_all(ctx, model, 1, clock, &record->equation, &record->errors);
     if (named != parts || share < SK_EQUATION_SHARE) return SOCK_OK;
     record->equation_part_share = share;

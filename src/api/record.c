@@ -13,6 +13,7 @@ void sk_record_init(sk_record *record)
     *record = (sk_record){.features_complete = true,
                           .tolerance = (double)NAN,
                           .equation_part_share = (double)NAN,
+                          .equation_weight = (double)NAN,
                           .diffusion_equation_share = (double)NAN,
                           .residual_lag1 = (double)NAN,
                           .f_sup = (double)NAN,
@@ -237,3 +238,5 @@ const char *sk_percent(double share, char buffer[16])
         snprintf(buffer, 16, "%.0f", 100 * share);
     return buffer;
 }
+
+bool sk_record_form_is_open(const sk_record *r) { return r->equation_weight < SK_FORM_SURE; }

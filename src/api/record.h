@@ -99,6 +99,7 @@ typedef struct sk_record {
     size_t left_out;                  /* and those of all that were wild or at rest on a bound */
     sk_texts equation, equation_part; /* a text for each state; of the polynomials of an average alone */
     double equation_part_share;
+    double equation_weight; /* of its form among those that the data leave open, which the bands hold; NaN: not known */
     char *diffusion_equation; /* of rates, see rateequation.h */
     double diffusion_equation_share;
     sk_number_lists errors, equation_part_errors; /* standard errors of the coefficients shown, in their order */
@@ -160,5 +161,8 @@ sock_status sk_record_of_model(sock_context *ctx, const sock_model *model, sk_re
 
 /* The keys that it knows, from 0 on; NULL behind the last. Some come twice. */
 const char *sk_record_key(size_t i);
+
+/* Whether the data leave other forms of f open than that of its equation, whose errors know nothing of them. */
+bool sk_record_form_is_open(const sk_record *record);
 
 #endif

@@ -97,6 +97,7 @@ static const sk_json_field fields[] = {
     {"equation", LINES, TUNED, IN(equation)},
     {"equation_part", LINES, TUNED | OPTIONAL, IN(equation_part)},
     {"equation_part_share", NUMBER, TUNED | OPTIONAL, IN(equation_part_share)},
+    {"equation_weight", NUMBER, SEARCH | OPTIONAL, IN(equation_weight)},
     {"errors", LISTS, SEARCH | OPTIONAL, IN(errors)},
     {"equation_part_errors", LISTS, SEARCH | OPTIONAL, IN(equation_part_errors)},
     {"bands", FLAG, ALL, IN(bands)},

@@ -244,6 +244,9 @@
 #define SK_MOMENTS_FIRST 250 /* so many steps are asked first, */
 #define SK_MOMENTS_CLEAR 2   /* and are enough where they gain so many times what is needed */
 
+#define SK_FORM_SURE                                                                                                   \
+    0.95 /* of the weight: with less the errors of an equation are told to be those of its form alone */
+
 /* ---- States without noise of their own ---- */
 
 #define SK_QUIET_SHARE                                                                                                 \
