@@ -49,13 +49,9 @@ static void print_plain(const sk_record *r)
 static void print_summary(const sk_record *r, const sock_data *data, const char *output)
 {
     const size_t steps = r->points - r->data.trajectories;
-    if (steps > r->n && r->tuned) /* which takes each realisation for itself */
-        printf("data         %zu steps, %zu points, dimension %zu", steps, r->points, r->d);
-    else if (steps > r->n)
-        printf("data         %zu steps, %zu intervals (realisations of a group count once), %zu points, dimension %zu",
-               steps, r->n, r->points, r->d);
-    else
-        printf("data         %zu intervals, %zu points, dimension %zu", r->n, r->points, r->d);
+    printf("data         %zu steps, %zu points, dimension %zu", steps, r->points, r->d);
+    if (steps > r->n && !r->tuned) /* a search takes each realisation for itself */
+        printf(", groups that count as %zu steps", r->n);
     if (r->data.time_unit) printf(", time in %ss", r->data.time_unit);
     putchar('\n');
     const char *column, *why;

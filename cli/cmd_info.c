@@ -354,13 +354,11 @@ static void print_data(json_t *data)
     print_trajectories(data);
     label("points");
     printf("%lld, in dimension %lld\n", count_of(data, "points"), count_of(data, "d"));
-    if (count_of(data, "steps") > count_of(data, "intervals")) {
-        label("steps");
-        printf("%lld\n", count_of(data, "steps"));
-    }
-    label("intervals");
-    printf("%lld to learn from%s\n", count_of(data, "intervals"),
-           count_of(data, "steps") > count_of(data, "intervals") ? " (the realisations of a group count once)" : "");
+    label("steps");
+    printf("%lld to learn from", count_of(data, "steps"));
+    if (count_of(data, "steps") > count_of(data, "intervals"))
+        printf(" (%lld with --no-tune, where the realisations of a group count once)", count_of(data, "intervals"));
+    putchar('\n');
     print_times(data);
     print_states(data);
     print_lags(data);
@@ -440,8 +438,9 @@ static void print_reasons(const sk_record *r)
 static void print_provenance(const sk_record *r)
 {
     label("fitted to");
-    printf("%s: %zu trajectories in %zu groups, %zu points, %zu intervals\n", told(r->data.source),
-           r->data.trajectories, r->data.groups, r->points, r->n);
+    printf("%s: %zu trajector%s in %zu group%s, %zu points, %zu steps\n", told(r->data.source), r->data.trajectories,
+           r->data.trajectories == 1 ? "y" : "ies", r->data.groups, r->data.groups == 1 ? "" : "s", r->points,
+           r->points - r->data.trajectories);
     label("");
     printf("hash %s\n", told(r->data.hash));
     label("options");

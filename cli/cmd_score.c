@@ -21,11 +21,12 @@ typedef struct score_row {
     const char *meaning;
 } score_row;
 
-enum { ROWS = 13 };
+enum { ROWS = 14 };
 
 static void make_rows(const sock_scores *s, score_row rows[ROWS])
 {
     const score_row all[ROWS] = {
+        {"score", &s->score, NULL, NAN, "nats a step and dimension, to compare models by; larger is better"},
         {"loglik", &s->loglik, &s->loglik_truth, NAN, "sum of log densities of the test steps; larger is better"},
         {"loglik_constant", &s->loglik_constant, NULL, NAN,
          "loglik of constant f and a fitted to these very steps: a model should beat it"},
@@ -127,7 +128,7 @@ static void print_table(const sock_scores *s, const truth *t)
 {
     score_row rows[ROWS];
     make_rows(s, rows);
-    printf("test set        %zu intervals, %zu points, dimension %zu; delta %g\n", s->intervals, s->points, s->d,
+    printf("test set        %zu steps, %zu points, dimension %zu; delta %g\n", s->intervals, s->points, s->d,
            s->delta);
     if (t->model)
         printf("truth           %s%s%s\n", t->instance->system->name, sys_find(t->source) ? "" : " of ",
@@ -138,7 +139,7 @@ static void print_table(const sock_scores *s, const truth *t)
         printf("%-22s", rows[i].key);
         print_cell(rows[i].value);
         print_truth_cell(&rows[i], t->model != NULL);
-        printf("  %s\n", rows[i].meaning);
+        printf("  %s%s%s\n", rows[i].meaning, i || !s->score_of ? "" : ": of ", i || !s->score_of ? "" : s->score_of);
     }
     printf("\n");
     for (int i = 0; i < ROWS; i++)
@@ -183,6 +184,8 @@ static void put_truth(json_t *object, const truth *t)
 static void print_json(const sock_scores *s, const truth *t, const sock_data *test, sock_status status)
 {
     json_t *object = json_object();
+    put_value(object, "score", &s->score);
+    json_object_set_new(object, "score_of", s->score_of ? json_string(s->score_of) : json_null());
     put_value(object, "loglik", &s->loglik);
     put_value(object, "loglik_truth", &s->loglik_truth);
     put_value(object, "loglik_constant", &s->loglik_constant);

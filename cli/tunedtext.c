@@ -334,7 +334,7 @@ static void print_left_out(const sk_record *r, int width)
     printf("%-*s%zu fits", width, "left out", found->skipped);
     for (size_t i = 0; i < found->left_out.count; i++) printf("%s%s", i ? ", " : "; stages ", found->left_out.text[i]);
     printf(": the budget was spent");
-    if (found->steps < r->n) printf("; fitted to %zu of the intervals", found->steps);
+    if (found->steps < r->n) printf("; fitted to %zu of the steps", found->steps);
     putchar('\n');
 }
 

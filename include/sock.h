@@ -178,6 +178,12 @@ SOCK_API sock_status sock_data_convert(sock_context *ctx, size_t count, const ch
 SOCK_API sock_status sock_data_from_arrays(sock_context *ctx, size_t d, size_t trajectories, const size_t *length,
                                            const double *t, const double *x, const char *const *names,
                                            const size_t *group, const sock_options *opts, sock_data **out);
+
+/* The same with a name for each trajectory, which messages, files and sock_data_id then tell; ids NULL: 0, 1, ... */
+SOCK_API sock_status sock_data_from_named_arrays(sock_context *ctx, size_t d, size_t trajectories,
+                                                 const char *const *ids, const size_t *length, const double *t,
+                                                 const double *x, const char *const *names, const size_t *group,
+                                                 const sock_options *opts, sock_data **out);
 SOCK_API void sock_data_free(sock_data *data);
 
 SOCK_API size_t sock_data_dim(const sock_data *data);
@@ -186,6 +192,9 @@ SOCK_API size_t sock_data_groups(const sock_data *data);
 SOCK_API size_t sock_data_points(const sock_data *data);
 SOCK_API size_t sock_data_intervals(const sock_data *data);           /* n: over all groups */
 SOCK_API const char *sock_data_name(const sock_data *data, size_t k); /* state column k; NULL beyond d */
+
+/* The name of trajectory j, as the source has it; NULL beyond them. */
+SOCK_API const char *sock_data_id(const sock_data *data, size_t j);
 
 /* Says that the times are dates, counted from 1970-01-01 in this unit (a word of the option time-unit, not auto): for
  * data from arrays; files with dates say so themselves. Models and summaries name it. */
@@ -558,6 +567,10 @@ typedef struct sock_scores {
      * it. The scores above take observations for states. */
     int noisy; /* the model has noise, and these were asked for */
     sock_value loglik_filter, loglik_filter_truth, perplexity_filter, perplexity_filter_raw;
+    /* The one number to compare models by, in nats a step and dimension, larger is better: of loglik_filter where the
+     * model knows of noise or is of order 2; else of loglik_moments; else, where there is none, of loglik. */
+    sock_value score;
+    const char *score_of; /* the name of that log likelihood; NULL: there is none */
 } sock_scores;
 
 /* Scores a model on test data. train sets the scale of the MMD, truth (for example a wrapped model) gives perplexity

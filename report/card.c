@@ -66,9 +66,9 @@ static void put_data(FILE *out, const rep_facts *f)
     head(out, "Data");
     row(out, "shown here");
     code(out, f->settings->data_path ? f->settings->data_path : info_text(f->summary, "source"));
-    fprintf(out, ": %lld trajectories in %lld groups, %lld points, %lld intervals, hash ",
+    fprintf(out, ": %lld trajectories in %lld groups, %lld points, %lld steps, hash ",
             info_count(f->summary, "trajectories"), info_count(f->summary, "groups"), info_count(f->summary, "points"),
-            info_count(f->summary, "intervals"));
+            info_count(f->summary, "steps"));
     code(out, info_text(f->summary, "hash"));
     if (missing) fprintf(out, "; %lld point%s with a missing value left out", missing, missing == 1 ? "" : "s");
     end(out);
@@ -165,7 +165,7 @@ static void put_search(FILE *out, const rep_facts *f)
         fputs("judged on held-out data", out);
     if (found->paper) fputs(", the paper's protocol", out);
     if (found->limited) fputs(", ended early by the budget", out);
-    if (found->limited && found->steps < f->record.n) fprintf(out, ", fitted to %zu of the intervals", found->steps);
+    if (found->limited && found->steps < f->record.n) fprintf(out, ", fitted to %zu of the steps", found->steps);
     end(out);
     row(out, "held-out score");
     fprintf(out, "%.4f nats a step and dimension; constant coefficients%s %.4f", found->score / size,

@@ -212,6 +212,17 @@ static sock_status call_from_arrays(world *w)
     return keep_data(status, data);
 }
 
+static sock_status call_from_named(world *w)
+{
+    static const size_t length[] = {3, 2};
+    static const double t[] = {0, 1, 2, 0, 1}, x[] = {1, 2, 3, 4, 5};
+    static const char *const ids[] = {"M01", "M02"};
+    sock_data *data = NULL;
+    sock_status status =
+        sock_data_from_named_arrays(w->ctx, 1, 2, ids, length, t, x, NULL, NULL, NULL, &data);
+    return keep_data(status, data);
+}
+
 static sock_status call_split(world *w)
 {
     sock_data *rest = NULL, *held = NULL;
@@ -702,6 +713,7 @@ static const struct call {
     {"sock_data_convert", call_convert, false},
     {"sock_data_from_arrow_stream", call_arrow, false},
     {"sock_data_from_arrays", call_from_arrays, false},
+    {"sock_data_from_named_arrays", call_from_named, false},
     {"sock_data_split", call_split, false},
     {"sock_data_split_time", call_split_time, false},
     {"sock_data_set_time_unit", call_time_unit, false},

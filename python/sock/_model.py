@@ -41,6 +41,7 @@ SCORE_NAMES = (
     "loglik_filter_truth",
     "perplexity_filter",
     "perplexity_filter_raw",
+    "score",
 )
 
 
@@ -77,6 +78,8 @@ class Scores(NamedTuple):
     loglik_filter_truth: Optional[float]
     perplexity_filter: Optional[float]
     perplexity_filter_raw: Optional[float]
+    score: Optional[float]
+    score_of: Optional[str]
     reasons: Mapping[str, str]
 
 
@@ -473,20 +476,19 @@ class Model:
         fields: Dict[str, Any] = {name: v.value if v.valid else None for name, v in values.items()}
         reasons = {name: v.reason.decode("utf-8", "replace") for name, v in values.items()
                    if not v.valid and (raw.noisy or "_filter" not in name)}
-        rest = {name: getattr(raw, name) for name in Scores._fields if name not in fields and name != "reasons"}
-        return Scores(**fields, **rest, reasons=reasons)
+        rest = {name: getattr(raw, name) for name in Scores._fields if name not in fields and name not in ("reasons", "score_of")}
+        return Scores(**fields, **rest, score_of=raw.score_of.decode() if raw.score_of else None, reasons=reasons)
 
     def score(self, X: Any, y: Any = None, *, t: Any = None, dt: Optional[float] = None) -> float:
-        """Mean log likelihood of the test steps, in nats a step and dimension: larger is better. y is ignored.
+        """The score of `sock score`: mean log likelihood of the test data, in nats a step and dimension; larger is better.
 
-        Of a model of order 2 that of the positions given those before them.
+        Of a model with measurement noise (:attr:`noise_`) or of order 2 that of each observation given those before it
+        (``scores().loglik_filter``); of others that of the steps, by moments (``loglik_moments``). y is ignored.
         """
         result = self.scores(X, t=t, dt=dt, mmd_paths=0)
-        if result.loglik is None and result.perplexity_filter_raw is not None:
-            return -math.log(result.perplexity_filter_raw / 100)
-        if result.loglik is None:
-            raise NumericError(result.reasons["loglik"])
-        return result.loglik / (result.d * result.intervals)
+        if result.score is None:
+            raise NumericError(result.reasons["score"])
+        return result.score
 
     def check(self, X: Any = None, *, t: Any = None, dt: Optional[float] = None, **options: Any) -> Check:
         """Is the model right for these data, those of the fit unless others are given? Nine tests and a verdict.

@@ -105,6 +105,8 @@ class Scores(ctypes.Structure):
         ("loglik_filter_truth", Value),
         ("perplexity_filter", Value),
         ("perplexity_filter_raw", Value),
+        ("score", Value),
+        ("score_of", c_char_p),
     ]
 
 
@@ -253,6 +255,10 @@ PROTOTYPES = {
     "sock_plan_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, c_char_p]),
     "sock_data_from_arrow_stream": (c_int, [_H, _H, _H, _OUT]),
     "sock_info_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, _TEXT]),
+    "sock_data_from_named_arrays": (
+        c_int,
+        [_H, c_size_t, c_size_t, POINTER(c_char_p), POINTER(c_size_t), _D, _D, POINTER(c_char_p), POINTER(c_size_t), _H, _OUT],
+    ),
     "sock_data_from_arrays": (
         c_int,
         [_H, c_size_t, c_size_t, POINTER(c_size_t), _D, _D, POINTER(c_char_p), POINTER(c_size_t), _H, _OUT],
@@ -268,6 +274,7 @@ PROTOTYPES = {
     "sock_data_inputs": (c_size_t, [_H]),
     "sock_data_input_name": (c_char_p, [_H, c_size_t]),
     "sock_data_input": (_D, [_H, c_size_t]),
+    "sock_data_id": (c_char_p, [_H, c_size_t]),
     "sock_data_set_time_unit": (c_int, [_H, _H, c_char_p]),
     "sock_data_split_time": (c_int, [_H, _H, c_size_t, c_size_t, _OUT, _OUT]),
     "sock_data_split": (c_int, [_H, _H, c_size_t, c_size_t, c_uint64, _OUT, _OUT]),

@@ -103,9 +103,19 @@ def _inputs(info: Dict[str, Any]) -> List[Line]:
     ]
 
 
+def _data(info: Dict[str, Any], d: int) -> Line:
+    told = info.get("data") or {}
+    steps = int(info.get("points") or 0) - int(told.get("trajectories") or 0)
+    text = f"{steps} steps, {info.get('points')} points, dimension {d}"
+    if not info.get("tuned") and steps > int(info.get("n") or 0):  # a search takes each realisation for itself
+        text += f", groups that count as {info.get('n')} steps"
+    unit = told.get("time_unit")
+    return "data", text + (f", time in {unit}s" if unit else "")
+
+
 def summary(info: Dict[str, Any], d: int) -> str:
     """Lines "key  text"."""
-    lines = [("data", f"{info.get('n')} intervals, {info.get('points')} points, dimension {d}")]
+    lines = [_data(info, d)]
     lines += _field("drift", info) + _equations(info)
     lines += [("", f"{info['quadrature']} quadrature")] if info.get("quadrature") else []
     lines += _field("diffusion", info) + _bounds(info) + _certificate(info) + _inputs(info) + _score(info, d)

@@ -12,6 +12,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Seq
 
 import numpy as np
 
+from . import _clock
 from ._calls import OPTIONS, Context, outside, unknown_parameter
 from ._errors import InputError, SockWarning, UsageError
 from ._native import c_text, doubles, lib, names_array, take_text
@@ -23,22 +24,23 @@ DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grou
 
 class Trajectory(Tuple[Array, Array]):
     """A pair (t, x): times of shape (n,), states of shape (n, d). It remembers the names of the states, and has known
-    inputs ``u`` of shape (n, m) beside them, with the names ``inputs``, where the data have some."""
+    inputs ``u`` of shape (n, m) beside them, with the names ``inputs``, where the data have some; ``id`` is its name."""
 
     names: Optional[Tuple[str, ...]]
     u: Optional[Array]
     inputs: Tuple[str, ...]
+    id: Any
 
     def __new__(
-        cls, t: Any, x: Any, names: Optional[Sequence[str]] = None, u: Any = None, inputs: Sequence[str] = ()
+        cls, t: Any, x: Any, names: Optional[Sequence[str]] = None, u: Any = None, inputs: Sequence[str] = (), id: Any = None
     ) -> "Trajectory":
         self = super().__new__(cls, (t, x))
         self.names = None if names is None else tuple(names)
-        self.u, self.inputs = u, tuple(inputs)
+        self.u, self.inputs, self.id = u, tuple(inputs), id
         return self
 
     def __reduce__(self) -> Any:
-        return Trajectory, (self[0], self[1], self.names, self.u, self.inputs)
+        return Trajectory, (self[0], self[1], self.names, self.u, self.inputs, self.id)
 
     @property
     def t(self) -> Array:
@@ -61,8 +63,13 @@ class Trajectories:
     - a list of arrays x, or an array of shape (paths, times, d), with ``t`` (one vector for all, or one a path) or ``dt``;
     - an array of shape (times, d) or (times,): one trajectory, with ``t`` or ``dt``;
     - a pandas DataFrame in long form, columns found as in a CSV file (see :func:`read_csv`);
+    - a pandas Series, whose index is the time;
     - the name of a file or of a folder of arrays (docs/scale.md), or a list of names, which are one data set:
       ``files="joined"`` lets a trajectory go on in another file.
+
+    Times may be dates or durations everywhere: they are counted in ``time_unit`` ("day", "hour", ...; by default the largest
+    that the median step is not shorter than), dates from 1970-01-01 in UTC. :attr:`ids` are the names of the trajectories,
+    and ``data["M01"]`` is the one of that name.
 
     NaN marks a missing value: that point is dropped and its neighbours become an interval. ``groups`` labels the
     trajectories: those with the same label are realisations that share their start and times. Without labels, those
@@ -79,6 +86,9 @@ class Trajectories:
     (5, 1)
     """
 
+    _id_of: Mapping[str, Any] = {}  # what the user calls a trajectory, where that is no text
+    _left_out: Sequence[Mapping[str, str]] = ()  # columns of a frame that are not used, and why
+    _unit: Optional[str] = None  # of times that were dates
     _path: Any = None  # the file that they came from
     _reading: Mapping[str, Any] = {}  # and the options that it was read with
 
@@ -106,11 +116,18 @@ class Trajectories:
             self._handle, self._path, self._reading = _read_file(data, options), os.fspath(data), dict(options)
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
             _refuse(t=t, names=names, groups=groups, source="a DataFrame")
-            self._handle = _from_frame(data, options)
+            self._adopt_frame(_from_frame(data, options))
+        elif hasattr(data, "to_frame") and hasattr(data, "index") and not isinstance(data, Trajectories):
+            if t is None and dt is None:  # a series: its index is the time
+                _refuse(t=t, names=names, groups=groups, source="a Series")
+                self._adopt_frame(_from_frame(_series_frame(data), options))
+            else:
+                self._handle = _from_arrays(data.to_numpy(), t, names, groups, options)[0]
         else:
             if isinstance(data, Trajectories):
+                self._inherit(data)
                 names, data = data.names if names is None else names, list(data)
-            self._handle = _from_arrays(data, t, names, groups, options)
+            self._handle, self._unit = _from_arrays(data, t, names, groups, options, self._unit)
         self._options = {key: value for key, value in options.items() if key in ("grouping", "time_dependent")}
 
     @classmethod
@@ -118,6 +135,17 @@ class Trajectories:
         self = cls.__new__(cls)
         self._handle, self._options = handle, options or {}
         return self
+
+    def _part(self, handle: ctypes.c_void_p) -> "Trajectories":
+        part = self._adopt(handle, self._options)
+        part._inherit(self)
+        return part
+
+    def _adopt_frame(self, made: "_Frame") -> None:
+        self._handle, self._id_of, self._left_out, self._unit = made.handle, made.ids, made.left_out, made.unit
+
+    def _inherit(self, other: "Trajectories") -> None:
+        self._id_of, self._left_out, self._unit = other._id_of, other._left_out, other.time_unit
 
     def __del__(self) -> None:
         handle = getattr(self, "_handle", None)
@@ -143,23 +171,43 @@ class Trajectories:
         return tuple(lib.sock_data_input_name(self._handle, k).decode("utf-8", "replace") for k in range(count))
 
     @property
+    def ids(self) -> Tuple[Any, ...]:
+        """The names of the trajectories: those of the id column or file, or their numbers."""
+        texts = (lib.sock_data_id(self._handle, j).decode("utf-8", "replace") for j in range(len(self)))
+        return tuple(self._id_of.get(text, text) for text in texts)
+
+    @property
+    def time_unit(self) -> Optional[str]:
+        """The unit of the times where they were dates, which count from 1970-01-01 in UTC; None: they were numbers."""
+        if self._unit is None and self._path is not None:
+            self._unit = self.summary().get("time_unit")
+        return self._unit
+
+    @property
+    def n_steps(self) -> int:
+        """Steps from one point of a trajectory to the next."""
+        return self.n_points - len(self)
+
+    @property
     def n_points(self) -> int:
+        """Points of all trajectories."""
         return int(lib.sock_data_points(self._handle))
 
     @property
     def n_intervals(self) -> int:
-        """Intervals over all groups: the n of the estimators."""
+        """Steps where the realisations of a group count once: the n of the plain estimators. :attr:`n_steps` counts all."""
         return int(lib.sock_data_intervals(self._handle))
 
     @property
     def n_groups(self) -> int:
+        """Groups of trajectories that share their start and times (or the labels that were given)."""
         return int(lib.sock_data_groups(self._handle))
 
     def __len__(self) -> int:
         return int(lib.sock_data_trajectories(self._handle))
 
     @overload
-    def __getitem__(self, index: int) -> Trajectory: ...
+    def __getitem__(self, index: Union[int, str]) -> Trajectory: ...
 
     @overload
     def __getitem__(self, index: Union[slice, Sequence[int], Array]) -> "Trajectories": ...
@@ -167,29 +215,44 @@ class Trajectories:
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, (int, np.integer)):
             return self._one(int(index))
+        if isinstance(index, str):
+            named = [j for j, name in enumerate(self.ids) if str(name) == index]
+            if not named:
+                shown = ", ".join(map(str, self.ids[:8])) + (", ..." if len(self) > 8 else "")
+                raise KeyError(f"no trajectory is called {index!r}; there are: {shown}")
+            return self._one(named[0])
         if isinstance(index, slice):
             chosen = list(range(len(self)))[index]
         else:
             which = np.asarray(index)
             chosen = [int(j) for j in (np.flatnonzero(which) if which.dtype == bool else which)]
-        return Trajectories([self._one(j) for j in chosen], names=self.names, **self._options)
+        return self._again([self._one(j) for j in chosen], self.names)
+
+    def _again(self, data: Any, names: Sequence[str], **options: Any) -> "Trajectories":
+        made = Trajectories(data, names=names, **{**self._options, **options})
+        made._inherit(self)
+        if made._unit is not None:
+            _set_unit(made._handle, made._unit)
+        return made
 
     def __iter__(self) -> Iterator[Trajectory]:
         return (self._one(j) for j in range(len(self)))
 
     def _one(self, j: int) -> Trajectory:
         if not -len(self) <= j < len(self):
-            raise IndexError(f"trajectory {j} of {len(self)}")
+            raise IndexError(f"there is no trajectory {j}: there are {len(self)}, counted from 0")
         t, x = ctypes.POINTER(ctypes.c_double)(), ctypes.POINTER(ctypes.c_double)()
         n = lib.sock_data_trajectory(self._handle, j % len(self), ctypes.byref(t), ctypes.byref(x))
+        text = lib.sock_data_id(self._handle, j % len(self)).decode("utf-8", "replace")
+        name = self._id_of.get(text, text)
         if n == 0:
-            return Trajectory(np.empty(0), np.empty((0, self.d)), self.names)
+            return Trajectory(np.empty(0), np.empty((0, self.d)), self.names, id=name)
         times, states = np.ctypeslib.as_array(t, (n,)).copy(), np.ctypeslib.as_array(x, (n, self.d)).copy()
         inputs = self.inputs
         if not inputs:
-            return Trajectory(times, states, self.names)
+            return Trajectory(times, states, self.names, id=name)
         u = np.ctypeslib.as_array(lib.sock_data_input(self._handle, j % len(self)), (n, int(lib.sock_data_inputs(self._handle))))
-        return Trajectory(times, states, self.names, u[:, : len(inputs)].copy(), inputs)
+        return Trajectory(times, states, self.names, u[:, : len(inputs)].copy(), inputs, name)
 
     def points(self) -> Array:
         """All states, trajectory after trajectory: shape (n_points, d)."""
@@ -200,8 +263,8 @@ class Trajectories:
         if sorted(names) != sorted(self.names) or len(set(names)) != self.d:
             raise UsageError(f"the states are {', '.join(self.names)}, not {', '.join(names)}")
         columns = [self.names.index(name) for name in names]
-        moved = [Trajectory(p.t, p.x[:, columns], names, p.u, p.inputs) for p in self]
-        return Trajectories(moved, names=names, **self._options)
+        moved = [Trajectory(p.t, p.x[:, columns], names, p.u, p.inputs, p.id) for p in self]
+        return self._again(moved, names)
 
     def with_inputs(self, inputs: Sequence[str], time_dependent: bool = False) -> "Trajectories":
         """The same with these columns, states or inputs, as its inputs."""
@@ -214,16 +277,18 @@ class Trajectories:
         for p in self:
             column = dict(zip(self.names + self.inputs, np.hstack([p.x] if p.u is None else [p.x, p.u]).T))
             u = np.column_stack([column[name] for name in inputs]) if inputs else None
-            moved.append(Trajectory(p.t, p.x[:, states], names, u, inputs))
-        options: Dict[str, Any] = {**self._options, "time_dependent": time_dependent}
-        return Trajectories(moved, names=names, **options)
+            moved.append(Trajectory(p.t, p.x[:, states], names, u, inputs, p.id))
+        return self._again(moved, names, time_dependent=time_dependent)
 
     def summary(self) -> Dict[str, Any]:
         """Counts, time steps, ranges, what was dropped and why, lag-1 correlation of increments (docs/data.md)."""
         text = ctypes.c_void_p()
         with Context() as c:
             c.check(lib.sock_data_summary(c.handle, self._handle, ctypes.byref(text)))
-        return {**json.loads(take_text(text)), **self._order()}
+        told = {**json.loads(take_text(text)), **self._order()}
+        if self._left_out:
+            told["dropped"]["ignored_columns"] = [dict(column) for column in self._left_out]
+        return told
 
     def _order(self) -> Dict[str, Any]:
         """Whether states look like positions whose velocities were not observed (docs/second-order.md)."""
@@ -244,7 +309,7 @@ class Trajectories:
             c.check(
                 lib.sock_data_split(c.handle, self._handle, parts, part, seed, ctypes.byref(rest), ctypes.byref(held))
             )
-        return Trajectories._adopt(rest, self._options), Trajectories._adopt(held, self._options)
+        return self._part(rest), self._part(held)
 
     def split_time(self, parts: int, part: Optional[int] = None) -> Tuple["Trajectories", "Trajectories"]:
         """(the rest, block number `part` of `parts` of each trajectory in time; the last without `part`). Every step is in
@@ -259,7 +324,7 @@ class Trajectories:
         part = parts - 1 if part is None else part
         with Context() as c:
             c.check(lib.sock_data_split_time(c.handle, self._handle, parts, part, ctypes.byref(rest), ctypes.byref(held)))
-        return Trajectories._adopt(rest, self._options), Trajectories._adopt(held, self._options)
+        return self._part(rest), self._part(held)
 
     def to_csv(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes a long CSV (traj, t, states) with 17 significant digits, whole or not at all."""
@@ -267,14 +332,16 @@ class Trajectories:
             c.check(lib.sock_data_write(c.handle, self._handle, c_text("path", path)))
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame with columns traj, t, the states and the inputs."""
+        """A pandas DataFrame with columns traj (the ids), t (dates where they were dates, in UTC), the states and the inputs."""
         import pandas
 
         whole = list(self)
         columns: Dict[str, Any] = {
-            "traj": np.concatenate([np.full(len(t), j) for j, (t, _) in enumerate(whole)]),
+            "traj": np.repeat(np.array(_column_of(self.ids)), [len(p.t) for p in whole]),
             "t": np.concatenate([t for t, _ in whole]),
         }
+        if self.time_unit is not None:
+            columns["t"] = _clock.as_dates(columns["t"], self.time_unit)
         for k, name in enumerate(self.names):
             columns[name] = np.concatenate([x[:, k] for _, x in whole])
         for k, name in enumerate(self.inputs):
@@ -282,17 +349,33 @@ class Trajectories:
         return pandas.DataFrame(columns)
 
     def __repr__(self) -> str:
-        return plain(
-            f"Trajectories({len(self)} trajectories, {self.n_points} points, {self.n_points - len(self)} steps, "
-            f"states: {', '.join(self.names)})"
-        )
+        count = f"{len(self)} trajector{'y' if len(self) == 1 else 'ies'}, {self.n_points} points, {self.n_steps} steps"
+        states = ", ".join(self.names[:12]) + (f", ... ({self.d} in all)" if self.d > 12 else "")
+        inputs = f", inputs: {', '.join(self.inputs)}" if self.inputs else ""
+        unit = f", time in {self.time_unit}s" if self.time_unit else ""
+        return plain(f"Trajectories({count}, states: {states}{inputs}{unit})")
 
     def __reduce__(self) -> Any:
-        return _restore, (list(self), self.names, self._options)
+        own = {"_id_of": self._id_of, "_left_out": self._left_out, "_unit": self.time_unit}
+        return _restore, (list(self), self.names, self._options, own)
 
 
-def _restore(data: List[Trajectory], names: Sequence[str], options: Dict[str, Any]) -> Trajectories:
-    return Trajectories(data, names=names, **options)
+def _restore(data: List[Trajectory], names: Sequence[str], options: Dict[str, Any], own: Dict[str, Any]) -> Trajectories:
+    made = Trajectories(data, names=names, **options)
+    made.__dict__.update(own)
+    if made._unit is not None:
+        _set_unit(made._handle, made._unit)
+    return made
+
+
+def _set_unit(handle: ctypes.c_void_p, unit: str) -> None:
+    with Context() as c:
+        c.check(lib.sock_data_set_time_unit(c.handle, handle, unit.encode()))
+
+
+def _column_of(ids: Sequence[Any]) -> List[Any]:
+    """Names of trajectories for a column: whole numbers where all are, as for arrays."""
+    return [int(name) for name in ids] if all(isinstance(name, str) and name.isdigit() and str(int(name)) == name for name in ids) else list(ids)
 
 
 def read_csv(path: Union[str, os.PathLike[str]], **options: Any) -> Trajectories:
@@ -324,6 +407,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in DATA_OPTIONS:
             raise unknown_parameter(name, ("t", "names", "groups") + DATA_OPTIONS)
+    _clock.unit_of([], options.get("time_unit"))
 
 
 def _refuse(source: str, **given: Any) -> None:
@@ -433,7 +517,7 @@ def _series(x: Any, what: str) -> Array:
     return states
 
 
-def _times(t: Any, dt: Any, n: int, what: str) -> Array:
+def _times(t: Any, dt: Any, n: int, what: str, width: int = 0) -> Array:
     if t is None:
         if dt is None or isinstance(dt, str):
             raise UsageError(f"{what} comes without times: give t (the times), or dt (the time step)")
@@ -442,7 +526,8 @@ def _times(t: Any, dt: Any, n: int, what: str) -> Array:
         return np.arange(n) * float(dt)
     times = numbers(t, f"t of {what}")
     if times.shape != (n,):
-        raise InputError(f"{what} has {n} points, its t has shape {times.shape}")
+        paths = "; paths in rows are the array x[:, :, None]" if width == len(times) else ""
+        raise InputError(f"{what} has {n} points, its t has shape {times.shape}{paths}")
     return times
 
 
@@ -454,18 +539,22 @@ def _time_of(t: Any, j: int, count: int) -> Any:
     """Times of trajectory j: t is None, one vector for all, or one for each."""
     if t is None:
         return None
-    if isinstance(t, np.ndarray) and t.ndim == 1 and t.dtype != object:
+    if np.ndim(t) == 1 and getattr(t, "dtype", object) != object:
         return t
-    if len(t) and np.ndim(t[0]) == 0:
+    if len(t) and not hasattr(t, "dtype") and np.ndim(t[0]) == 0:
+        return t
+    if isinstance(t, np.ndarray) and len(t) and np.ndim(t[0]) == 0:
         return t
     if len(t) != count:
         raise InputError(f"t holds {len(t)} vectors of times for {count} trajectories")
     return t[j]
 
 
-def _pieces(data: Any, t: Any, dt: Any) -> Tuple[List[Array], List[Array], Optional[Sequence[str]]]:
+def _pieces(data: Any, t: Any, options: Mapping[str, Any]) -> "_Pieces":
     if hasattr(data, "tocsr"):
         raise TypeError("data is a sparse matrix, which is not supported; convert it with .toarray()")
+    if isinstance(data, (list, tuple)) and len(data) and all(isinstance(v, (int, float, np.number)) for v in data):
+        data = np.asarray(data)  # numbers: one trajectory
     if _is_pair(data):
         data = [data]
     if isinstance(data, (np.ndarray, np.ma.MaskedArray)) or hasattr(data, "__array__") and not isinstance(data, (list, tuple)):
@@ -479,19 +568,36 @@ def _pieces(data: Any, t: Any, dt: Any) -> Tuple[List[Array], List[Array], Optio
             f"data is a {type(data).__name__}; allowed: a DataFrame, a list of (t, x), a list of arrays, an array of shape "
             "(paths, times, d), Trajectories, the name of a file"
         )
-    ts, xs, names = [], [], None
+    given = [item[0] if _is_pair(item) else _time_of(t, j, len(data)) for j, item in enumerate(data)]
+    given, unit, durations = _clock.list_of(given, options.get("time_unit"))
+    if durations is not None and options.get("time_unit") in (None, "auto"):
+        warnings.warn(f"the times are durations: they are counted in {durations}s (time_unit= chooses)", SockWarning, stacklevel=outside())
+    xs: List[Array] = []
+    ts, names = [], None
     for j, item in enumerate(data):
         what = f"trajectory {j}"
-        own = item[0] if _is_pair(item) else None
         x = _series(item[1] if _is_pair(item) else item, what)
         if getattr(item, "u", None) is not None:
             x = np.hstack([x, item.u])
-        if own is not None and t is not None:
+        if _is_pair(item) and t is not None:
             raise UsageError("t was given, and pairs (t, x) bring their own times")
-        ts.append(_times(own if own is not None else _time_of(t, j, len(data)), dt, len(x), what))
+        ts.append(_times(given[j], options.get("dt"), len(x), what, x.shape[1]))
         xs.append(x)
         names = names or getattr(item, "names", None)
-    return ts, xs, names
+    ids = [getattr(item, "id", None) for item in data]
+    texts = [str(name) for name in ids]
+    told = dict(zip(texts, ids)) if None not in ids and len(set(texts)) == len(texts) else None
+    return _Pieces(ts, xs, names, unit, told)
+
+
+class _Pieces(NamedTuple):
+    """Trajectories as arrays; ids: their names by text, where all have one of their own."""
+
+    ts: List[Array]
+    xs: List[Array]
+    names: Optional[Sequence[str]]
+    unit: Optional[str]
+    ids: Optional[Dict[str, Any]]
 
 
 def _from_arrays(
@@ -500,8 +606,10 @@ def _from_arrays(
     names: Optional[Sequence[str]],
     groups: Optional[Sequence[Any]],
     options: Mapping[str, Any],
-) -> ctypes.c_void_p:
-    ts, xs, own_names = _pieces(data, t, options.get("dt"))
+    unit: Optional[str] = None,
+) -> Tuple[ctypes.c_void_p, Optional[str]]:
+    made = _pieces(data, t, options)
+    ts, xs, own_names = made.ts, made.xs, made.names
     beside = next((tuple(p.inputs) for p in data if getattr(p, "inputs", ())), ()) if isinstance(data, list) else ()
     if beside:  # trajectories that bring their inputs: columns behind the states
         options = {**options, "input": list(beside)}
@@ -519,16 +627,19 @@ def _from_arrays(
     if names is None and options.get("state") not in (None, "auto"):
         names = [options["state"]] if isinstance(options["state"], str) else options["state"]
     if names is not None and len(names) != d:
-        raise UsageError(f"{len(names)} names for {d} states: {', '.join(map(str, names))}")
+        raise UsageError(f"the data have {d} state{'s' if d > 1 else ''}, and {len(names)} {'are' if len(names) > 1 else 'is'} named: {', '.join(map(str, names))}")
     labels = None
     if groups is not None:
         if len(groups) != len(xs):
             raise UsageError(f"{len(groups)} group labels for {len(xs)} trajectories")
         labels = np.unique(np.asarray(groups), return_inverse=True)[1]
-    return _make(ts, xs, names, labels, options)
+    handle, unit = _make(ts, xs, names, labels, options, made.ids), made.unit or unit
+    if unit is not None:
+        _set_unit(handle, unit)
+    return handle, unit
 
 
-def _make(ts: Any, xs: Any, names: Any, labels: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
+def _make(ts: Any, xs: Any, names: Any, labels: Any, options: Mapping[str, Any], ids: Optional[Mapping[str, Any]]) -> ctypes.c_void_p:
     out, count = ctypes.c_void_p(), len(xs)
     length = (ctypes.c_size_t * count)(*[len(x) for x in xs])
     group = None if labels is None else (ctypes.c_size_t * count)(*[int(g) for g in labels])
@@ -538,8 +649,8 @@ def _make(ts: Any, xs: Any, names: Any, labels: Any, options: Mapping[str, Any])
     chosen = {name: value for name, value in options.items() if name in passed_on}
     with Context(chosen) as c:
         c.check(
-            lib.sock_data_from_arrays(
-                c.handle, x.shape[1], count, length, doubles(t), doubles(x), names_array(names), group, c.options,
+            lib.sock_data_from_named_arrays(
+                c.handle, x.shape[1], count, names_array(None if ids is None else list(ids)), length, doubles(t), doubles(x), names_array(names), group, c.options,
                 ctypes.byref(out),
             )
         )
@@ -552,7 +663,6 @@ _ID, _TIME = ("id", "traj", "trajectory"), ("t", "time")
 _DATES = ("date", "datetime", "timestamp", *(unit + s for unit in ("second", "minute", "hour", "day", "week", "month", "year") for s in ("", "s")))
 _LATE = ("times", "age", "ages", "elapsed")  # states as often: times where nothing else is
 _SHORT = ("ns", "us", "ms", "s", "sec", "secs", "min", "mins", "h", "hr", "hrs", "d", "wk", "wks", "mo", "yr", "yrs")
-_UNITS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0, "week": 604800.0, "year": 31557600.0}
 _REALISATION = ("real", "realisation", "realization", "replicate")
 
 
@@ -566,6 +676,8 @@ def _column(frame: Any, key: str, options: Mapping[str, Any], usual: Sequence[st
         return found[0] if found else None
     if wanted == "none":
         return None
+    if not isinstance(wanted, str) and hasattr(wanted, "__len__") and not isinstance(wanted, tuple):
+        raise UsageError(f"{key} is {wanted!r}; allowed: the name of one column")
     if wanted not in frame.columns:
         raise UsageError(f"{key} is '{wanted}'; the columns are: {', '.join(map(str, frame.columns))}")
     return wanted
@@ -585,17 +697,26 @@ def _idle(frame: Any, names: Sequence[Any], codes: Array) -> List[Any]:
     return [c for c in names if (frame[c].groupby(codes).nunique() <= 1).all()]
 
 
+def _holds_numbers(column: Any) -> bool:
+    """Also in a column of objects, as joins leave them where something is missing."""
+    known = column.dropna()
+    if not len(known):
+        return False
+    objects = column.dtype.kind == "O" and type(column.dtype).__name__ != "CategoricalDtype"
+    return column.dtype.kind in "fiu" or objects and all(isinstance(v, (int, float, np.number)) and not isinstance(v, bool) for v in known)
+
+
 def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any], codes: Array) -> Tuple[List[Any], List[str]]:
     """The columns of the states, and which of them are asked for as log(NAME)."""
     wanted = options.get("state")
     if wanted in (None, "auto"):
-        found = [c for c in frame.columns if c not in used and frame[c].dtype.kind in "fiu" and frame[c].notna().any()]
+        found = [c for c in frame.columns if c not in used and _holds_numbers(frame[c])]
         if not found:
             raise InputError("the DataFrame has no numeric column for the state")
         idle = _idle(frame, found, codes)
         if idle and len(idle) < len(found):
             warnings.warn(
-                f"left out: {', '.join(map(str, idle))}, constant within each trajectory (input= takes it as an input)",
+                f"left out: {', '.join(map(str, idle))}, constant within each trajectory (input= takes it as an input, where it is a number)",
                 SockWarning, stacklevel=outside(),
             )
             found = [c for c in found if c not in idle]
@@ -624,7 +745,60 @@ def _codes(frame: Any, columns: Sequence[Any], what: str) -> Array:
     return np.asarray(frame.groupby(list(columns), sort=False).ngroup().to_numpy())
 
 
-def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
+class _Frame(NamedTuple):
+    """What was made of a DataFrame."""
+
+    handle: ctypes.c_void_p
+    ids: Dict[str, Any]  # by text
+    left_out: List[Dict[str, str]]
+    unit: Optional[str]
+
+
+def _keys(frame: Any, group: Any, options: Mapping[str, Any]) -> List[Any]:
+    """The columns that together name a trajectory."""
+    wanted = options.get("id")
+    if isinstance(wanted, list) or isinstance(wanted, tuple) and wanted not in frame.columns:
+        lost = [c for c in wanted if c not in frame.columns]
+        if lost:
+            raise UsageError(f"id is '{lost[0]}'; the columns are: {', '.join(map(str, frame.columns))}")
+        return list(wanted)
+    ident = _column(frame, "id", options, _ID)
+    if ident is not None:
+        return [ident]
+    if group is not None and wanted in (None, "auto"):
+        return [group] + [c for c in frame.columns if c in _REALISATION][:1]
+    return []
+
+
+def _named(frame: Any, keys: Sequence[Any], codes: Array) -> Dict[str, Any]:
+    """What the user calls each trajectory, by its text, in the order of their codes."""
+    if not keys:
+        return {"0": 0}
+    first = frame.iloc[np.unique(codes, return_index=True)[1]]
+    values = [tuple(row) if len(keys) > 1 else row[0] for row in zip(*(first[k].tolist() for k in keys))]
+    texts = ["/".join(map(str, v)) if isinstance(v, tuple) else str(v) for v in values]
+    return dict(zip(texts, values)) if len(set(texts)) == len(texts) else {str(k): v for k, v in enumerate(values)}
+
+
+def _unused(frame: Any, used: Sequence[Any], options: Mapping[str, Any]) -> List[Dict[str, str]]:
+    """Columns that are no part of the data, and why."""
+    rest = [c for c in frame.columns if c not in used] if options.get("state") in (None, "auto") else []
+    return [{"name": str(c), "reason": "it is constant within each trajectory" if _holds_numbers(frame[c])
+             else "all its values are missing" if not frame[c].notna().any() else f"it is {frame[c].dtype}, not numbers"} for c in rest]
+
+
+def _frame_groups(frame: Any, group: Any, codes: Array) -> Optional[Array]:
+    """The group of each trajectory."""
+    if group is None:
+        return None
+    labels = _codes(frame, [group], "group")
+    first = np.unique(codes, return_index=True)[1]
+    if np.any(labels != labels[first][codes]):
+        raise InputError("a trajectory belongs to two groups")
+    return np.asarray(labels[first])
+
+
+def _from_frame(frame: Any, options: Mapping[str, Any]) -> _Frame:
     """The rules of CSV files (docs/data.md), for a DataFrame."""
     for name in frame.columns:
         if list(frame.columns).count(name) > 1:
@@ -632,38 +806,33 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
     if not len(frame):
         raise InputError("the DataFrame has no rows")
     frame, time = _time_column(frame, options)
-    ident, group = _column(frame, "id", options, _ID), _column(frame, "group", options, ("group",))
-    keys = [] if ident is None else [ident]
-    if ident is None and group is not None and options.get("id") in (None, "auto"):
-        keys = [group] + [c for c in frame.columns if c in _REALISATION][:1]
+    group = _column(frame, "group", options, ("group",))
+    keys = _keys(frame, group, options)
     codes = _codes(frame, keys, "trajectory") if keys else np.zeros(len(frame), dtype=int)
-    names, logged = _states(frame, options, [c for c in (time, group, *keys, *_listed(options.get("input"))) if c is not None], codes)
-    names = names + [name for name in _listed(options.get("input")) if name not in names]
-    for name in _listed(options.get("input")):
+    inputs = _listed(options.get("input"))
+    for name in inputs:
         if name not in frame.columns:
             raise UsageError(f"input '{name}' is not a column; the columns are: {', '.join(map(str, frame.columns))}")
-    labels = _codes(frame, [group], "group") if group is not None else None
+    names, logged = _states(frame, options, [c for c in (time, group, *keys, *inputs) if c is not None], codes)
+    names = names + [name for name in inputs if name not in names]
     x = np.column_stack([_numeric(frame, name) for name in names])
-    t, unit = _clock(frame, time, codes, options)
+    t, unit = _frame_times(frame, time, codes, options)
     if not keys and options.get("id") in (None, "auto"):
         _ask_for_id(frame, time, t)
-    order = np.lexsort((t, codes))
-    if labels is not None:
-        first = np.unique(codes, return_index=True)[1]
-        if np.any(labels != labels[first][codes]):
-            raise InputError("a trajectory belongs to two groups")
-        labels = labels[first]
-    x[np.isnan(t)] = np.nan  # a point without a time is missing as a whole
-    order = order[~np.isnan(t[order])]
+    labels, order = _frame_groups(frame, group, codes), np.lexsort((t, codes))
     cuts: Any = np.searchsorted(codes[order], np.arange(1, codes.max() + 1))
-    ts, xs = np.split(t[order], cuts), np.split(x[order], cuts)
+    ids = _named(frame, keys, codes)
     if logged:
         options = {**options, "log": sorted({*_listed(options.get("log")), *logged})}
-    handle = _make(ts, xs, [str(n) for n in names], labels, options)
+    handle = _make(np.split(t[order], cuts), np.split(x[order], cuts), [str(n) for n in names], labels, options, ids)
     if unit is not None:
-        with Context() as c:
-            c.check(lib.sock_data_set_time_unit(c.handle, handle, unit.encode()))
-    return handle
+        _set_unit(handle, unit)
+    return _Frame(handle, ids, _unused(frame, [time, group, *keys, *names], options), unit)
+
+
+def _series_frame(series: Any) -> Any:
+    """A series as a frame of one state, with its index as the time."""
+    return series.to_frame(series.name if isinstance(series.name, str) else "x")
 
 
 def _from_arrow(table: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
@@ -703,53 +872,104 @@ def _ask_for_id(frame: Any, time: Any, t: Array) -> None:
             )
 
 
+def _flat(frame: Any) -> Any:
+    """The levels of an index that have names as columns, where they tell more than a row's number."""
+    index = frame.index
+    if getattr(index, "nlevels", 1) > 1:
+        fresh = [name for name in index.names if name is not None and name not in frame.columns]
+        return frame.reset_index(level=fresh) if fresh else frame
+    timed = index.dtype.kind in "mM" or type(index.dtype).__name__ == "PeriodDtype"
+    if index.name is not None and index.name not in frame.columns and not timed:
+        lower = str(index.name).lower()
+        if lower in _TIME or lower in _DATES or lower in _LATE or _is_timed(lower) or lower in _ID:
+            return frame.reset_index()
+    return frame
+
+
 def _time_column(frame: Any, options: Mapping[str, Any]) -> Tuple[Any, Any]:
-    """The frame and its column for the time; an index of dates is one where no column is."""
+    """The frame and its column for the time; an index of dates is one where no column is. None: by the time step dt."""
+    frame = _flat(frame)
     timed = [str(c).lower() for c in frame.columns if _is_timed(str(c))]
     time = None
     for usual in (_TIME, timed, _DATES, _LATE):
         time = _column(frame, "time", options, usual) if time is None else time
-    if time is None and frame.index.dtype.kind == "M":
-        name = frame.index.name or "date"
-        frame = frame.assign(**{str(name): frame.index})
-        time = str(name)
-    if time is None:
+    dated = frame.index.dtype.kind in "mM" or type(frame.index.dtype).__name__ == "PeriodDtype"
+    if time is None and dated:
+        name = str(frame.index.name or "date")
+        frame = frame.assign(**{name: frame.index})
+        return frame, name
+    if time is None and options.get("dt") in (None, "auto"):
         raise InputError(
-            f"there is no column for the time (t, time, date, or the like); name it with time=; columns: {list(frame.columns)}"
+            "there is no column for the time (t, time, date, or the like), and no index of dates; name it with time=, or give the "
+            f"time step with dt=; columns: {', '.join(map(str, frame.columns))}"
         )
+    if time is not None and options.get("dt") not in (None, "auto"):
+        raise UsageError(f"dt was given, and column {time} holds the times; give one of the two (time='none' leaves the column out)")
     return frame, time
 
 
-def _clock(frame: Any, time: Any, codes: Array, options: Mapping[str, Any]) -> Tuple[Array, Optional[str]]:
-    """The times as numbers. Dates are counted from 1970-01-01 in a unit: that of the option time_unit, or the largest but
-    week that the median step is not shorter than."""
-    column = frame[time]
-    if column.dtype == object and len(column.dropna()) and isinstance(column.dropna().iloc[0], (str, datetime.date)):
-        import pandas
+def _frame_times(frame: Any, time: Any, codes: Array, options: Mapping[str, Any]) -> Tuple[Array, Optional[str]]:
+    """The times as numbers, and the unit of those that are dates."""
+    if time is None:
+        step = float(options["dt"])
+        if not step > 0 or not np.isfinite(step):
+            raise UsageError(f"dt is {options['dt']}; allowed: a number > 0")
+        return step * frame.groupby(codes).cumcount().to_numpy(dtype=float), None
+    column = _parsed(frame[time], time)
+    told = _clock.stamps(column)
+    if told is None:
+        return _numeric(frame.assign(**{str(time): column}) if str(time) == time else frame, time), None
+    order = np.argsort(codes, kind="stable")
+    cuts: Any = np.searchsorted(codes[order], np.arange(1, codes.max() + 1))
+    unit = _clock.unit_of(np.split(told.seconds[order], cuts), options.get("time_unit"))
+    if not told.dates and options.get("time_unit") in (None, "auto"):
+        warnings.warn(f"column {time} holds durations: they are counted in {unit}s (time_unit= chooses)", SockWarning, stacklevel=outside())
+    return told.seconds / _clock.UNITS[unit], unit if told.dates else None
 
-        try:
-            column = pandas.to_datetime(column)
-        except (TypeError, ValueError) as problem:
-            raise InputError(f"column {time} holds neither numbers nor dates: {problem}") from None
-    if column.dtype.kind != "M":
-        return _numeric(frame, time), None
-    if getattr(column.dt, "tz", None) is not None:
-        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-    seconds = np.where(column.isna(), np.nan, column.to_numpy(dtype="datetime64[ns]").astype(np.int64) / 1e9)
-    unit = options.get("time_unit")
-    if unit in (None, "auto"):
-        same = codes[1:] == codes[:-1]
-        forward = np.diff(seconds)[same]
-        forward = np.sort(forward[forward > 0])
-        step = forward[len(forward) // 2] if len(forward) else 0.0
-        unit = [name for name, size in _UNITS.items() if name != "week" and (size <= step or name == "second")][-1]
-    return seconds / _UNITS[str(unit)], str(unit)
+
+def _parsed(column: Any, time: Any) -> Any:
+    """Texts as the numbers or the dates that they are."""
+    if column.dtype.kind != "O" and type(column.dtype).__name__ not in ("StringDtype", "CategoricalDtype"):
+        return column
+    import pandas
+
+    if type(column.dtype).__name__ == "CategoricalDtype":
+        column = column.astype(column.cat.categories.dtype)
+    known = column.dropna()
+    if not len(known) or not isinstance(known.iloc[0], (str, datetime.date)):
+        return column
+    numeric = pandas.to_numeric(known, errors="coerce")
+    if numeric.notna().all():
+        return pandas.to_numeric(column)
+    try:
+        return pandas.to_datetime(column)
+    except (TypeError, ValueError) as problem:
+        raise InputError(f"column {time} holds neither numbers nor dates: {problem}") from None
 
 
 def _numeric(frame: Any, name: Any) -> Array:
-    if frame[name].dtype.kind in "mM":
+    column = frame[name]
+    if column.dtype.kind in "mM":
         raise InputError(f"column {name} holds dates; a state is numbers, and dates are times: time={str(name)!r}")
+    if type(column.dtype).__name__ == "CategoricalDtype":
+        raise InputError(
+            f"column {name} holds categories, not numbers: pandas.get_dummies(frame, columns=[{str(name)!r}]) makes a column of 0 and 1 "
+            "of each, .astype(float) numbers of numbers"
+        )
     try:
-        return np.array(frame[name].to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.array(column.to_numpy(dtype=np.float64, na_value=np.nan))
     except (TypeError, ValueError):
-        raise InputError(f"column {name} holds something that is not a number") from None
+        pass
+    return np.array([np.nan if _is_missing(v) else _one_number(v, name, row) for row, v in zip(frame.index, column)])
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _one_number(value: Any, name: Any, row: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        hint = f"; pandas.get_dummies(frame, columns=[{str(name)!r}]) makes a column of 0 and 1 of each word" if isinstance(value, str) else ""
+        raise InputError(f"column {name} holds {value!r} in row {row}, which is not a number{hint}") from None

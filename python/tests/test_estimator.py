@@ -111,7 +111,8 @@ def test_euler_by_hand():
 def test_scores(plain, gbm):
     found = plain.scores(gbm.test, train=gbm.train, truth=gbm.truth, mmd_paths=20)
     assert found.perplexity == pytest.approx(100 * np.exp((found.loglik_truth - found.loglik) / found.intervals), rel=1e-12)
-    assert plain.score(gbm.test) == found.loglik / found.intervals and not found.reasons
+    assert not found.reasons and found.score_of == "loglik_moments"
+    assert plain.score(gbm.test) == found.score == found.loglik_moments / found.intervals
     f, g = plain.drift(gbm.test.points()), gbm.truth.drift(gbm.test.points())
     assert found.re_f == pytest.approx(100 * np.linalg.norm(f - g) / np.linalg.norm(g), rel=1e-12)
     h, total = 0.01, 0.0  # the likelihood, written out

@@ -3,7 +3,7 @@
 from sock._summary import percent, summary
 
 AVERAGE = {
-    "n": 60, "points": 66, "quadrature": "conditional", "drift": "affine", "converged": False, "relative_gap": 3.2e-7,
+    "n": 60, "points": 66, "data": {"trajectories": 6}, "tuned": True, "quadrature": "conditional", "drift": "affine", "converged": False, "relative_gap": 3.2e-7,
     "drifts": [{"kernel": "affine", "share": 0.997, "l": 1e-2, "dof": 2.04},
                {"kernel": "gauss:eta=1", "share": 0.003, "l": None, "dof": 3.0}],
     "equation": None, "equation_part": ["dx/dt = -x"], "equation_part_share": 0.997,
@@ -19,7 +19,7 @@ def test_small_shares_are_not_nothing():
 
 def test_average():
     assert summary(AVERAGE, 1).splitlines() == [
-        "data         60 intervals, 66 points, dimension 1",
+        "data         60 steps, 66 points, dimension 1",
         "drift        affine, share 100 %, penalty l = 1e-02, 2.0 degrees of freedom",
         "             gauss:eta=1, share <1 %, 3.0 degrees of freedom",
         "             of the polynomials alone (100 %):",
@@ -50,9 +50,9 @@ def test_the_fit_itself_decides_what_is_better():
 
 
 def test_plain_fit_of_the_drift_alone():
-    info = {"n": 5, "points": 6, "quadrature": "left", "drift": "linear", "drift_dof": 1.5, "diffusion": None}
+    info = {"n": 5, "points": 6, "data": {"trajectories": 1}, "quadrature": "left", "drift": "linear", "drift_dof": 1.5, "diffusion": None}
     assert summary(info, 1).splitlines() == [
-        "data         5 intervals, 6 points, dimension 1",
+        "data         5 steps, 6 points, dimension 1",
         "drift        linear, 1.5 degrees of freedom",
         "             left quadrature",
     ]
@@ -61,3 +61,11 @@ def test_plain_fit_of_the_drift_alone():
 def test_judged_on_held_out_data():
     info = {"n": 5, "points": 6, "drift": "linear", "drift_l": 0.1, "score": 2.0, "steps": 2, "folds": 1}
     assert "score        0.5000 nats a step and dimension, on held-out data" in summary(info, 2).splitlines()
+
+
+def test_steps_are_counted_and_groups_are_told():
+    """50 paths with 528 steps, of which many share their start: 88 for the plain estimator, and nothing was left out."""
+    info = {"n": 88, "points": 578, "data": {"trajectories": 50, "time_unit": "day"}}
+    assert summary(info, 1).splitlines()[0] == (
+        "data         528 steps, 578 points, dimension 1, groups that count as 88 steps, time in days")
+    assert summary({**info, "tuned": True}, 1).splitlines()[0] == "data         528 steps, 578 points, dimension 1, time in days"

@@ -502,7 +502,7 @@ sock_score <- function(model, test, train = NULL, ...) {
   o <- options_of(given$options)
   as_data <- function(x) if (is.null(x)) NULL else do.call(model_data, c(list(model, x), given$reading))$pointer
   v <- .Call(C_score, model$pointer, as_data(test), as_data(train), o$keys, o$values)
-  c(loglik = v[1], nats = v[1] / (v[4] * v[5]), perplexity_raw = v[2], loglik_moments = v[6],
+  c(loglik = v[1], nats = v[10], perplexity_raw = v[2], loglik_moments = v[6],
     perplexity_moments_raw = v[7], loglik_filter = v[8], perplexity_filter_raw = v[9], mmd2 = v[3], intervals = v[4])
 }
 
@@ -659,7 +659,10 @@ print.summary.sock <- function(x, ...) {
     if (!length(list)) list <- list(list(kernel = x[[key]], l = x[[paste0(key, "_l")]], dof = x[[paste0(key, "_dof")]]))
     for (i in seq_along(list)) line(if (i == 1) key else "", part(list[[i]], length(list) > 1))
   }
-  line("data", paste0(x$n, " intervals, ", x$points, " points, dimension ", x$d))
+  steps <- x$points - x$data$trajectories
+  line("data", paste0(steps, " steps, ", x$points, " points, dimension ", x$d,
+                      if (!isTRUE(x$tuned) && steps > x$n) paste0(", groups that count as ", x$n, " steps"),
+                      if (!is.null(x$data$time_unit)) paste0(", time in ", x$data$time_unit, "s")))
   field("drift")
   equations <- function(texts, errors) { # below each the standard errors of its coefficients, in their order
     for (i in seq_along(texts)) {

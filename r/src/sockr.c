@@ -650,18 +650,18 @@ static SEXP r_smooth(SEXP pointer, SEXP data)
 
 static double value_or_na(const sock_value *value) { return value->valid ? value->value : NA_REAL; }
 
-/* loglik, perplexity_raw, mmd2, intervals, d, then by moments and by the filter. */
+/* loglik, perplexity_raw, mmd2, intervals, d, then by moments, by the filter, and the score. */
 static SEXP r_score(SEXP pointer, SEXP test, SEXP train, SEXP keys, SEXP values)
 {
     const sock_model *model = held(pointer, "model");
     const sock_data *on = held(test, "data set");
     const sock_data *scale = Rf_isNull(train) ? NULL : held(train, "data set");
-    SEXP out = PROTECT(Rf_allocVector(REALSXP, 9));
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, 10));
     call c;
     sock_scores s = {0};
     if (begin(&c, keys, values, Rf_ScalarInteger(0)))
         good(&c, so.sock_score(c.ctx, model, on, scale, NULL, c.opts, &s));
-    const double all[9] = {value_or_na(&s.loglik),
+    const double all[10] = {value_or_na(&s.loglik),
                            value_or_na(&s.perplexity_raw),
                            value_or_na(&s.mmd2),
                            (double)s.intervals,
@@ -669,7 +669,8 @@ static SEXP r_score(SEXP pointer, SEXP test, SEXP train, SEXP keys, SEXP values)
                            value_or_na(&s.loglik_moments),
                            value_or_na(&s.perplexity_moments_raw),
                            value_or_na(&s.loglik_filter),
-                           value_or_na(&s.perplexity_filter_raw)};
+                           value_or_na(&s.perplexity_filter_raw),
+                           value_or_na(&s.score)};
     memcpy(REAL(out), all, sizeof all);
     finish(&c);
     UNPROTECT(1);

@@ -140,7 +140,7 @@ stopifnot(identical(predict(again, 1:5), predict(model, 1:5)))
 about <- summary(model)
 stopifnot(about$n == 7000, identical(about$drift, "linear"), isTRUE(about$converged))
 score <- sock_score(model, at("test.csv"))
-stopifnot(is.finite(score[["loglik"]]), is.na(score[["mmd2"]]), all.equal(score[["nats"]], score[["loglik"]] / 2000))
+stopifnot(is.finite(score[["loglik"]]), is.na(score[["mmd2"]]), all.equal(score[["nats"]], score[["loglik_moments"]] / 2000))
 stopifnot(is.na(score[["loglik_filter"]])) # there is no noise in the model
 
 # Noise: a random walk seen with a standard deviation of 0.5, its states between what was seen.

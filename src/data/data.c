@@ -60,6 +60,11 @@ size_t sock_data_dim(const sock_data *data) { return data ? data->d : 0; }
 size_t sock_data_trajectories(const sock_data *data) { return data ? data->trajectories : 0; }
 size_t sock_data_groups(const sock_data *data) { return data ? data->groups : 0; }
 size_t sock_data_points(const sock_data *data) { return data ? data->points : 0; }
+const char *sock_data_id(const sock_data *data, size_t j)
+{
+    return data && j < data->trajectories ? data->id[j] : NULL;
+}
+
 size_t sock_data_intervals(const sock_data *data) { return data ? sk_data_intervals(data) : 0; }
 
 const char *sock_data_name(const sock_data *data, size_t k) { return data && k < data->d ? data->state[k] : NULL; }

@@ -99,6 +99,7 @@ typedef struct sk_arrays {
     const size_t *length;
     const double *t, *x;
     const char *const *names; /* of the columns, or NULL */
+    const char *const *ids;   /* of the trajectories, or NULL: 0, 1, ... */
     const size_t *group;      /* or NULL */
 } sk_arrays;
 sock_status sk_data_of_arrays(sock_context *ctx, const sk_arrays *from, const sock_options *opts, sock_data **out);

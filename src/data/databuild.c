@@ -113,10 +113,12 @@ static sock_status refuse_twins(sock_context *ctx, const sk_rows *rows, size_t j
                        "--files joined names are a file's own",
                        first, sk_rows_place(rows, one), rows->line[one], second, sk_rows_place(rows, other),
                        rows->line[other], rows->id[j], rows->t[one]);
-    return sk_fail(ctx, SOCK_EINPUT,
-                   "%s: %ss %zu and %zu: trajectory '%s' has two points at the same time %.17g; where two columns "
-                   "together name a trajectory, make one of them",
-                   first, sk_rows_place(rows, one), rows->line[one], rows->line[other], rows->id[j], rows->t[one]);
+    char time[32];
+    sk_print_double(time, rows->t[one]);
+    const bool has_columns = strcmp(sk_rows_place(rows, one), "line") == 0;
+    return sk_fail(ctx, SOCK_EINPUT, "%s: %ss %zu and %zu: trajectory '%s' has two points at the same time %s%s", first,
+                   sk_rows_place(rows, one), rows->line[one], rows->line[other], rows->id[j], time,
+                   has_columns ? "; where two columns together name a trajectory, make one of them" : "");
 }
 
 /* Step 3 for trajectory j. */

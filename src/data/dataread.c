@@ -66,6 +66,21 @@ static sock_status copy_rows(sock_context *ctx, const size_t *length, const doub
     return SOCK_OK;
 }
 
+/* The user's names, which need not differ: two of them are told apart by their place alone. */
+static sock_status name_trajectories(sock_context *ctx, const sk_arrays *from, sk_rows *rows)
+{
+    if (!from->ids) SK_TRY(sk_number_names(ctx, from->trajectories, &rows->id));
+    rows->trajectories = from->trajectories;
+    if (from->ids) rows->id = sk_alloc(ctx, from->trajectories, sizeof *rows->id);
+    if (!rows->id) return SOCK_ENOMEM;
+    for (size_t j = 0; from->ids && j < from->trajectories; j++) {
+        if (!from->ids[j]) return sk_fail(ctx, SOCK_EUSAGE, "the name of trajectory %zu is NULL", j);
+        rows->id[j] = sk_strdup(ctx, from->ids[j]);
+        if (!rows->id[j]) return SOCK_ENOMEM;
+    }
+    return SOCK_OK;
+}
+
 sock_status sk_data_of_arrays(sock_context *ctx, const sk_arrays *from, const sock_options *opts, sock_data **out)
 {
     sk_rows rows = {.place = "point"};
@@ -75,8 +90,7 @@ sock_status sk_data_of_arrays(sock_context *ctx, const sk_arrays *from, const so
     rows.d = from->columns;
     rows.inputs = from->inputs;
     rows.timed = from->timed;
-    SK_GO(sk_number_names(ctx, from->trajectories, &rows.id));
-    rows.trajectories = from->trajectories;
+    SK_GO(name_trajectories(ctx, from, &rows));
     rows.time = sk_strdup(ctx, "t");
     rows.source = sk_strdup(ctx, "arrays");
     if (!rows.time || !rows.source) {
@@ -95,10 +109,24 @@ sock_status sock_data_from_arrays(sock_context *ctx, size_t d, size_t trajectori
                                   const double *t, const double *x, const char *const *names, const size_t *group,
                                   const sock_options *opts, sock_data **out)
 {
+    return sock_data_from_named_arrays(ctx, d, trajectories, NULL, length, t, x, names, group, opts, out);
+}
+
+sock_status sock_data_from_named_arrays(sock_context *ctx, size_t d, size_t trajectories, const char *const *ids,
+                                        const size_t *length, const double *t, const double *x,
+                                        const char *const *names, const size_t *group, const sock_options *opts,
+                                        sock_data **out)
+{
     if (!ctx) return SOCK_EUSAGE;
     sk_begin(ctx);
     SK_TRY(check_arguments(ctx, d, trajectories, length, t, x, out));
-    const sk_arrays from = {
-        .columns = d, .trajectories = trajectories, .length = length, .t = t, .x = x, .names = names, .group = group};
+    const sk_arrays from = {.columns = d,
+                            .trajectories = trajectories,
+                            .length = length,
+                            .t = t,
+                            .x = x,
+                            .names = names,
+                            .ids = ids,
+                            .group = group};
     return sk_data_of_arrays(ctx, &from, opts, out);
 }

@@ -235,6 +235,26 @@ static sock_status score_likelihoods(sock_context *ctx, const sock_model *model,
     return status;
 }
 
+/* ---- The one number ---- */
+
+/* By a log likelihood over dn numbers; where that has none, its reason is the score's, and nothing takes its place. */
+static void tell_score(const sock_value *loglik, const char *name, double dn, sock_scores *out)
+{
+    out->score = *loglik;
+    out->score.value = loglik->valid ? loglik->value / dn : 0;
+    out->score_of = loglik->valid ? name : NULL;
+}
+
+/* By the law of the whole step where it is there: as right for short steps as Euler's, and for long ones the only one. */
+static void tell_score_of_steps(sock_scores *out)
+{
+    const double dn = (double)out->d * (double)out->intervals;
+    if (out->loglik_moments.valid)
+        tell_score(&out->loglik_moments, "loglik_moments", dn, out);
+    else
+        tell_score(&out->loglik, "loglik", dn, out);
+}
+
 /* ---- Measurement noise ---- */
 
 static void filter_value(const sk_loglik *l, sock_value *value)
@@ -274,6 +294,7 @@ static sock_status score_filter(sock_context *ctx, const sock_model *model, cons
     const double dn = (double)test->d * (double)l.intervals;
     filter_value(&l, &out->loglik_filter);
     filter_perplexity(&out->loglik_filter, NULL, -l.value / dn, &out->perplexity_filter_raw);
+    tell_score(&out->loglik_filter, "loglik_filter", dn, out);
     if (truth) {
         SK_TRY(by_filter(ctx, truth, test, noise, &l_true));
         filter_value(&l_true, &out->loglik_filter_truth);
@@ -539,6 +560,7 @@ static sock_status mmd_spec(sock_context *ctx, const sock_options *opts, size_t 
 
 void sk_tell_stream(sock_scores *out)
 {
+    tell_score_of_steps(out);
     miss_filter("a stream takes observations for states", out);
     miss_mmd(out, false, "the MMD needs all data in memory, and this is a stream");
 }
@@ -552,6 +574,7 @@ static void miss_fields(const sock_data *test, sock_scores *out)
     miss_likelihood(&moments, reason);
     miss_filter(reason, out);
     miss(&out->loglik_constant, false, "%s", reason);
+    miss(&out->score, false, "%s", reason);
     miss(&out->re_f, false, "%s", reason);
     miss(&out->re_a, false, "%s", reason);
     for (size_t j = 0; j < test->trajectories; j++) out->intervals += sk_data_length(test, j) - 1;
@@ -577,6 +600,7 @@ static sock_status score_fields(sock_context *ctx, const sock_model *model, cons
     sock_status status = score_likelihoods(ctx, model, cut ? cut : test, truth, out);
     sk_absorbed_free(cut);
     if (status < 0) return status;
+    tell_score_of_steps(out);
     if (model->structure->noise && noise)
         SK_TRY(score_filter(ctx, model, test, truth, model->structure->noise, out));
     else
