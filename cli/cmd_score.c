@@ -128,8 +128,7 @@ static void print_table(const sock_scores *s, const truth *t)
 {
     score_row rows[ROWS];
     make_rows(s, rows);
-    printf("test set        %zu steps, %zu points, dimension %zu; delta %g\n", s->intervals, s->points, s->d,
-           s->delta);
+    printf("test set        %zu steps, %zu points, dimension %zu; delta %g\n", s->intervals, s->points, s->d, s->delta);
     if (t->model)
         printf("truth           %s%s%s\n", t->instance->system->name, sys_find(t->source) ? "" : " of ",
                sys_find(t->source) ? "" : t->source);

@@ -218,8 +218,7 @@ static sock_status call_from_named(world *w)
     static const double t[] = {0, 1, 2, 0, 1}, x[] = {1, 2, 3, 4, 5};
     static const char *const ids[] = {"M01", "M02"};
     sock_data *data = NULL;
-    sock_status status =
-        sock_data_from_named_arrays(w->ctx, 1, 2, ids, length, t, x, NULL, NULL, NULL, &data);
+    sock_status status = sock_data_from_named_arrays(w->ctx, 1, 2, ids, length, t, x, NULL, NULL, NULL, &data);
     return keep_data(status, data);
 }
 

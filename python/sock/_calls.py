@@ -17,7 +17,7 @@ import time
 import warnings
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Union
 
-from . import _native
+from . import _native, _words
 from ._errors import CAVEATS, FAILURES, Error, MissingFileError, SockWarning, UnknownParameterError, UsageError
 from ._native import lib
 
@@ -56,6 +56,7 @@ def _read_table() -> Dict[str, Option]:
 
 
 OPTIONS = _read_table()
+python_words = _words.translator(OPTIONS)
 
 
 def _quote(name: str) -> str:
@@ -134,7 +135,7 @@ class Context:
         return self.check(status)
 
     def message(self) -> str:
-        return str(lib.sock_message(self.handle).decode("utf-8", "replace"))
+        return python_words(lib.sock_message(self.handle).decode("utf-8", "replace"))
 
     def check(self, status: int) -> int:
         """Raises for a failure, warns for a caveat."""

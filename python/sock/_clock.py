@@ -84,7 +84,7 @@ def counted(t: Any, unit: Optional[str], what: str) -> Any:
 def as_dates(t: Array, unit: str) -> Array:
     """Back from numbers: dates in UTC, to the hundredth of a millisecond, which the numbers hold."""
     ticks = np.round(np.asarray(t, dtype=float) * UNITS[unit] * 1e5)
-    return (ticks.astype(np.int64) * 10000).astype("datetime64[ns]")
+    return np.asarray((ticks.astype(np.int64) * 10000).astype("datetime64[ns]"))
 
 
 def list_of(pieces: Sequence[Any], wanted: Any) -> Any:

@@ -13,14 +13,15 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Opt
 
 import numpy as np
 
-from . import _native
-from ._calls import OPTIONS, Context, Progress, is_default, option_text, outside, unknown_parameter
+from . import _clock, _native
+from ._calls import OPTIONS, Context, Progress, is_default, option_text, outside, python_words, unknown_parameter
 from ._check import Check
-from ._errors import Error, NotFittedError, NumericError, SockWarning, UsageError
+from ._errors import Error, InputError, NotFittedError, NumericError, SockWarning, UsageError
 from ._native import doubles, lib, names_array, take_text
 from ._summary import plain
-from ._trajectories import Trajectories, numbers
+from ._trajectories import StateCountError, Trajectories, numbers
 from ._types import Array
+from ._words import everywhere
 
 SOON = 1000  # points of a field that are computed before anyone could ask to stop
 SCORE_NAMES = (
@@ -150,10 +151,16 @@ class Model:
         if unit and settings.get("time_unit") in (None, "auto"):
             settings["time_unit"] = unit
         seen = self.names_[: self.d_ // 2] if self.order_ == 2 else self.names_  # data have no velocities
-        data = as_trajectories(X, settings, t, dt, names=seen)
+        try:
+            data = as_trajectories(X, settings, t, dt, names=seen)
+        except StateCountError as error:
+            raise self._wrong_width(error.states, len(seen)) from None
         if data.d != len(seen):
-            raise UsageError(f"X has {data.d} features, but {type(self).__name__} is expecting {len(seen)} features as input")
+            raise self._wrong_width(data.d, len(seen))
         return data
+
+    def _wrong_width(self, found: int, wanted: int) -> UsageError:
+        return UsageError(f"X has {found} features, but {type(self).__name__} is expecting {wanted} features as input")
 
     def _time_unit(self) -> Optional[str]:
         """That of the dates of the fit; None where its times were numbers, or where there was no fit."""
@@ -197,6 +204,7 @@ class Model:
 
     @property
     def has_diffusion_(self) -> bool:
+        """Whether the model has a diffusion; without one it is an ordinary differential equation."""
         return bool(lib.sock_model_has_diffusion(self._pointer()))
 
     @property
@@ -205,7 +213,11 @@ class Model:
         text = ctypes.c_void_p()
         with Context() as c:
             c.check(lib.sock_model_info(c.handle, self._pointer(), ctypes.byref(text)))
-        return dict(json.loads(take_text(text)))
+        told = dict(json.loads(take_text(text)))
+        for key in ("verdict", "advice", "warnings", "bands_reason", "noise"):
+            if key in told:
+                told[key] = everywhere(told[key], python_words)
+        return told
 
     @property
     def terms_(self) -> Dict[str, Any]:
@@ -223,10 +235,7 @@ class Model:
         """n x d points from (n, d), from (n,) in one dimension, from one point (d,), or from a DataFrame by name."""
         d, names = self.d_, self.names_
         if hasattr(X, "columns") and hasattr(X, "iloc"):
-            missing = [name for name in names if name not in X.columns]
-            if missing:
-                raise UsageError(f"the DataFrame has no column {', '.join(missing)}; the states are {', '.join(names)}")
-            X = X[list(names)].to_numpy(dtype=float)
+            X = np.column_stack([self._column(X, name) for name in names])
         x = numbers(X, "X")
         if x.ndim == 0:
             x = x.reshape(1)
@@ -238,6 +247,18 @@ class Model:
                 f"points of shape (n, {d})"
             )
         return x
+
+    def _column(self, frame: Any, name: str) -> Array:
+        """A state from a frame, which may hold x where the state is log(x)."""
+        inner = name[4:-1] if name.startswith("log(") and name.endswith(")") else None
+        if name in frame.columns:
+            return np.asarray(frame[name].to_numpy(dtype=float))
+        if inner is None or inner not in frame.columns:
+            raise UsageError(f"the DataFrame has no column {name}; the states are {', '.join(self.names_)}")
+        values = frame[inner].to_numpy(dtype=float)
+        if (values <= 0).any():
+            raise InputError(f"column {inner} holds {values[values <= 0][0]:g}, which has no logarithm; the state is {name}")
+        return np.asarray(np.log(values))
 
     def _inputs(self, X: Any, u: Any, n: int) -> Optional[Array]:
         """n x m values of the inputs: from u (a dict of numbers or arrays, or an array), or from the columns of X."""
@@ -329,11 +350,13 @@ class Model:
         return self._band("f", X, u, level, simultaneous)
 
     def diffusion_band(self, X: Any, level: float = 0.9, u: Any = None) -> Tuple[Array, Array]:
-        """The same for a: two arrays of shape (n, d, d)."""
+        """The ends of a band that holds a at each point X with probability ``level``, entry by entry: two arrays of shape
+        (n, d, d). ``u`` as in :meth:`drift`."""
         return self._band("a", X, u, level)
 
     def sigma_band(self, X: Any, level: float = 0.9, u: Any = None) -> Tuple[Array, Array]:
-        """The same for sigma: two arrays of shape (n, d, d)."""
+        """The ends of a band that holds sigma at each point X with probability ``level``, entry by entry: two arrays of shape
+        (n, d, d). ``u`` as in :meth:`drift`."""
         return self._band("sigma", X, u, level)
 
     @property
@@ -361,9 +384,10 @@ class Model:
         observed: bool = False,
         uncertain: bool = False,
         inputs: Any = None,
+        u: Any = None,
         **options: Any,
     ) -> Array:
-        """Euler-Maruyama paths from x0 at the times t (the first is the time of the start).
+        """Euler-Maruyama paths from x0 at the times t (the first is the time of the start; dates for a model of dates).
 
         One start: an array of shape (n_paths, len(t), d). Several, x0 of shape (starts, d): shape (starts, n_paths,
         len(t), d). ``step`` is the largest inner step (default: a tenth of the smallest gap); ``seed`` defaults to the
@@ -373,13 +397,19 @@ class Model:
         ``uncertain`` path k of every start is one of the k-th :meth:`draw` of the model. ``observed`` adds the model's
         measurement noise (:attr:`noise_`) to what is returned. ``inputs``: of a model that has some, their values at the
         times t, for all starts: a dict of numbers or arrays by name, or an array of shape (len(t), m); between the times
-        they go on as :attr:`holds_` says.
+        they go on as :attr:`holds_` says (``u`` is another name of it). ``first_start``: the number of the first start, which
+        its random numbers depend on: starts that are simulated in several calls then differ as in one.
         """
         d = self.d_
         x, one = self._starts(x0)
-        times = numbers(t, "t").reshape(-1)
-        if int(n_paths) < 1:
-            raise UsageError(f"n_paths is {n_paths}; allowed: a whole number >= 1")
+        if np.ndim(t) == 0:
+            raise UsageError(f"t is {t}; allowed: the times of a path, of which the first is that of the start, as [0, {t}]")
+        times = numbers(_clock.counted(t, self._time_unit(), "t"), "t").reshape(-1)
+        if u is not None and inputs is not None:
+            raise UsageError("inputs and u are two names of one thing: give one")
+        inputs = u if inputs is None else inputs
+        n_paths, first_start = whole("n_paths", n_paths, 1), whole("first_start", first_start, 0)
+        seed = None if seed is None else whole("seed", seed, 0)
         spec = _native.Simulation(starts=len(x), x0=doubles(x), paths=int(n_paths), times=len(times), t=doubles(times))
         spec.step = 0.0 if step is None else float(step)
         spec.seed = int(self._settings().get("seed") or 0) if seed is None else int(seed)
@@ -463,7 +493,7 @@ class Model:
         Options: ``delta``, ``mmd_paths``, ``mmd_step``, ``seed``, ``bounds``, ``lower``, ``upper``, ``noise`` ("none"
         takes observations for states).
         """
-        raw = _native.Scores()
+        raw, truth = _native.Scores(), as_truth(truth)
         test = self._data(X, t, dt)
         training = None if train is None else self._data(train, t, dt)
         keys = ("delta", "mmd_paths", "mmd_step", "seed", "bounds", "lower", "upper", "noise")
@@ -504,7 +534,7 @@ class Model:
                 lib.sock_check, self._pointer(), data._handle, c.options, ctypes.byref(raw), progress=self._progress()
             )
             c.check(lib.sock_checks_json(c.handle, ctypes.byref(raw), ctypes.byref(text)))
-        result = Check(json.loads(take_text(text)))
+        result = Check(everywhere(json.loads(take_text(text)), python_words))
         if not result.ok:
             warnings.warn(f"{result.verdict} {result.advice}", SockWarning, stacklevel=outside())
         return result
@@ -590,7 +620,7 @@ class Model:
         figure: Any = None,
         bands: Optional[bool] = None,
     ) -> Any:
-        """Draws with matplotlib and returns the figure.
+        """Draws with matplotlib and returns the figure, which a notebook shows at the end of a cell (`display(figure)` elsewhere).
 
         ``kind``: ``"fields"`` (drift and diffusion where the data are), ``"paths"`` (the data with the fan of simulated
         paths) ``"check"`` (scores of :meth:`check`, right for long steps and measurement
@@ -601,6 +631,7 @@ class Model:
         """
         from . import _plots
 
+        truth = as_truth(truth)
         data = self._plot_data(X)
         if self.order_ == 2 and kind == "residuals":
             raise UsageError("kind is 'residuals', which velocities that were not observed do not have; a model of order 2 has 'check'")
@@ -619,6 +650,7 @@ class Model:
 
     def _own_data(self) -> Trajectories:
         data: Optional[Trajectories] = getattr(self, "data_", None)
+        self._pointer()
         if data is None:
             raise UsageError("give the data: this model was not fitted here")
         return data
@@ -641,7 +673,9 @@ class Model:
 
         :meth:`figures` lists the names. It needs no other package; :meth:`plot` draws with matplotlib.
         """
-        data, library = self._plot_data(X), _native.report()
+        if path is None and isinstance(X, (str, os.PathLike)) and os.fspath(X).endswith(".svg"):
+            raise UsageError(f"{X} stands where the data are expected; the file of the figure is path={os.fspath(X)!r}")
+        data, library, truth = self._plot_data(X), _native.report(), as_truth(truth)
         if figure not in _figure_names():
             raise UsageError(f"the figure is {figure!r}; allowed: {', '.join(_figure_names())}")
         lack = library.rep_figure_lack(self._pointer(), data._handle, _native.c_text("figure", figure))
@@ -666,7 +700,7 @@ class Model:
     ) -> None:
         """Writes the report, one HTML file that needs nothing but a browser: what the model is, how good it is on ``test``
         data, all figures, the numbers behind them. ``X`` defaults to the data of the fit."""
-        held = None if test is None else self._data(test)
+        held, truth = None if test is None else self._data(test), as_truth(truth)
         self._draw(_native.report().rep_write, self._plot_data(X), path, truth=truth, states=states, test=held)
 
     def _draw(
@@ -705,7 +739,8 @@ class Model:
         with tempfile.TemporaryDirectory(prefix="sock-") as folder:
             path = os.path.join(folder, "model.sock")
             with Context() as c:
-                c.check(lib.sock_model_save(c.handle, self._pointer(), _native.c_text("path", path)))
+                if lib.sock_model_save(c.handle, self._pointer(), _native.c_text("path", path)) < 0:
+                    raise UsageError(c.message().replace(f"{path}: ", ""))
             with open(path, "rb") as file:
                 return file.read()
 
@@ -795,6 +830,20 @@ def as_trajectories(
     return Trajectories(X, t, names=None if tabular else columns, groups=groups, **chosen)
 
 
+def whole(name: str, value: Any, least: int) -> int:
+    """A whole number, or a refusal that names it."""
+    if isinstance(value, (bool, str)) or not isinstance(value, (int, float, np.number)) or value != int(value) or value < least:
+        raise UsageError(f"{name} is {value!r}; allowed: a whole number >= {least}")
+    return int(value)
+
+
+def as_truth(truth: Any) -> Any:
+    """A model that is known, or None."""
+    if truth is None or isinstance(truth, Model):
+        return truth
+    raise UsageError(f"truth is a {type(truth).__name__}; allowed: a model, as sock.KnownSDE(d, drift, diffusion) makes of functions")
+
+
 Field = Callable[..., Any]
 
 
@@ -860,6 +909,9 @@ class KnownSDE(Model):
         order: int = 1,
         threads: Optional[int] = None,
     ):
+        for what, field in (("drift", drift), ("diffusion", diffusion)):
+            if not (callable(field) or field is None and what == "diffusion"):
+                raise UsageError(f"the {what} is {field!r}; allowed: a function from points (n, d) to their values")
         if names is not None and len(names) != d:
             raise UsageError(f"{len(names)} names for {d} states")
         self.threads = threads
@@ -900,6 +952,9 @@ class KnownSDE(Model):
             error = self._failure[0]
             self._failure.clear()
             raise error
+
+    def __reduce__(self) -> Any:
+        raise UsageError("a model made of functions cannot be pickled: pickle what makes the functions, and make it again")
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Not possible: functions cannot be saved. Raises UsageError."""

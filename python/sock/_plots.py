@@ -49,11 +49,20 @@ def draw(
     if bands and not told:
         raise UsageError("bands: this model does not tell how far it can be trusted; info_[\"bands_reason\"] says why")
     pyplot = _pyplot()
+    drawn = _kind(pyplot, model, data, kind, truth, states, n_paths, figure, told if bands is None else bands)
+    if figure is None and "inline" in str(pyplot.get_backend()):  # a notebook shows what a cell returns: not twice
+        pyplot.close(drawn)
+    return drawn
+
+
+def _kind(
+    pyplot: Any, model: Any, data: Trajectories, kind: str, truth: Any, states: Tuple[int, int], n_paths: int, figure: Any, bands: bool
+) -> Any:
     if kind == "fields":
         usual = model._usual
         model, truth = _at_rest(model, usual), None if truth is None else _at_rest(truth, usual)
         if model.d_ == 1:
-            return _fields_line(pyplot, figure, model, data, truth, told if bands is None else bands)
+            return _fields_line(pyplot, figure, model, data, truth, bands)
         return _fields_plane(pyplot, figure, model, data, truth, states)
     if kind == "paths":
         return _fan(pyplot, figure, model, data, n_paths)

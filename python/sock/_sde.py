@@ -7,16 +7,17 @@ import ctypes
 import html
 import inspect
 import os
+import warnings
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _native
-from ._calls import OPTIONS, Progress, unknown_parameter
-from ._errors import UsageError
+from ._calls import OPTIONS, Progress, outside, unknown_parameter
+from ._errors import SockWarning, UsageError
 from ._model import Handle, KnownSDE, Model, as_trajectories, handle_from_bytes, load_handle, own_errors
 from ._native import c_text, doubles, lib
-from ._summary import summary
+from ._summary import plain, summary
 from ._trajectories import Trajectories, are_names, path_list
 from ._types import Array
 
@@ -77,6 +78,8 @@ class SDE(Model):
     def __getattr__(self, name: str) -> Any:
         if name in _DEFAULTS and "_params" in self.__dict__:
             return self.__dict__["_params"][name]
+        if name in ("predict", "transform"):
+            raise AttributeError(f"a model of steps in time has no {name}(): drift(X) and diffusion(X) are its fields, simulate(x0, t) its paths")
         if name.endswith("_") and hasattr(type(self), name):  # a property that said so itself
             self._pointer()
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -155,14 +158,23 @@ class SDE(Model):
         groups: Optional[Sequence[Any]] = None,
         validation: Any = None,
         known_drift: Union[None, Model, Any] = None,
+        **options: Any,
     ) -> "SDE":
         """Learns drift and diffusion from trajectories, and returns self.
 
         ``X``: anything that :class:`sock.Trajectories` takes, with ``t``, ``dt``, ``names`` and ``groups`` as there; y is
         ignored. ``validation``: trajectories to judge the candidates of the search on, in place of cross-validation.
         ``known_drift``: a model, or a function from (n, d) to (n, d), whose drift is kept while the diffusion alone is
-        learned.
+        learned, by the plain estimator with the kernel and penalty given: nothing is searched.
         """
+        for name in options:
+            if name in _DEFAULTS:
+                raise UsageError(f"{name} is a parameter of the model: SDE({name}=...).fit(X), or sock.fit(X, {name}=...)")
+            raise unknown_parameter(name, ("t", "dt", "names", "groups", "validation", "known_drift"))
+        if names is not None and isinstance(X, Trajectories) and tuple(names) != X.names:
+            X = X.renamed(names)
+        if self._params["check"] is True and self._params["tune"] is False:
+            raise UsageError("check=True ends a search, and tune=False searches nothing; model.check() tests any model")
         if self._streams():
             return self._fit_files(X, t=t, dt=dt, names=names, groups=groups, validation=validation, known_drift=known_drift)
         data = as_trajectories(X, self._settings(), t, dt, names, groups)
@@ -182,6 +194,8 @@ class SDE(Model):
         self._handle, self._path = Handle(out, keep=known), None
         self.data_: Optional[Trajectories] = data
         self.n_features_in_ = data.d
+        for text in self.info_.get("warnings") or []:
+            warnings.warn(plain(str(text)), SockWarning, stacklevel=outside())
         return self
 
     def _streams(self) -> bool:
@@ -296,7 +310,8 @@ def _describe() -> str:
     for name, option in OPTIONS.items():
         said = "None: where it can be" if name in _WHERE_IT_CAN else repr(option.default)
         lines.append(f"    {name} : {option.type}, default {said}")
-        lines.append(f"        {option.help}; allowed: {option.allowed}")
+        allowed = "True, False" if option.type == "flag" else option.allowed
+        lines.append(f"        {option.help}; allowed: {allowed}")
     for name, (default, text) in _OWN.items():
         lines += [f"    {name} : default {default!r}", f"        {text}"]
     return "\n".join(lines) + "\n    "

@@ -78,6 +78,22 @@ def _score(info: Dict[str, Any], d: int) -> List[Line]:
     return [("score", f"{info['score'] / size:.4f} nats a step and dimension, {held}{beside}")]
 
 
+def _measurement(info: Dict[str, Any]) -> List[Line]:
+    """What is known of measurement noise and long steps."""
+    told = info.get("noise") or {}
+    if not told.get("mode"):
+        return []
+    names, errors = told.get("states") or [], told.get("R_se") or []
+    parts = []
+    for k, sd in enumerate((told.get("sd") or []) if told.get("used") else []):
+        error = errors[k] if k < len(errors) and errors[k] is not None else None
+        told_size = "none" if error is not None and error >= sd * sd else f"sd {sd:.2g}" + (f" +- {error / (2 * sd):.1g}" if error is not None else "")
+        parts.append(told_size + (f" ({names[k]})" if k < len(names) else ""))
+    text = f"noise of {', '.join(parts)}; " if told.get("used") else "noise: "
+    more = f"; {told['substeps']} substeps a step" if (told.get("substeps") or 1) > 1 else ""
+    return [("measurement", text + str(told.get("reason") or "not looked for") + more)]
+
+
 def _bounds(info: Dict[str, Any]) -> List[Line]:
     lines = []
     if info.get("diffusion_equation"):
@@ -118,7 +134,7 @@ def summary(info: Dict[str, Any], d: int) -> str:
     lines = [_data(info, d)]
     lines += _field("drift", info) + _equations(info)
     lines += [("", f"{info['quadrature']} quadrature")] if info.get("quadrature") else []
-    lines += _field("diffusion", info) + _bounds(info) + _certificate(info) + _inputs(info) + _score(info, d)
+    lines += _field("diffusion", info) + _bounds(info) + _certificate(info) + _inputs(info) + _measurement(info) + _score(info, d)
     for i, text in enumerate(info.get("followers") or []):
         lines.append(("" if i else "no process", str(text)))
     for i, text in enumerate(info.get("angles") or []):

@@ -22,6 +22,14 @@ from ._types import Array
 DATA_OPTIONS = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "dt", "missing", "every", "time_unit", "wide", "log", "files")
 
 
+class StateCountError(UsageError):
+    """Data with another number of states than there are names."""
+
+    def __init__(self, states: int, text: str):
+        super().__init__(text)
+        self.states = states
+
+
 class Trajectory(Tuple[Array, Array]):
     """A pair (t, x): times of shape (n,), states of shape (n, d). It remembers the names of the states, and has known
     inputs ``u`` of shape (n, m) beside them, with the names ``inputs``, where the data have some; ``id`` is its name."""
@@ -216,9 +224,10 @@ class Trajectories:
         if isinstance(index, (int, np.integer)):
             return self._one(int(index))
         if isinstance(index, str):
-            named = [j for j, name in enumerate(self.ids) if str(name) == index]
+            texts = [lib.sock_data_id(self._handle, j).decode("utf-8", "replace") for j in range(len(self))]
+            named = [j for j, text in enumerate(texts) if text == index]
             if not named:
-                shown = ", ".join(map(str, self.ids[:8])) + (", ..." if len(self) > 8 else "")
+                shown = ", ".join(texts[:8]) + (", ..." if len(self) > 8 else "")
                 raise KeyError(f"no trajectory is called {index!r}; there are: {shown}")
             return self._one(named[0])
         if isinstance(index, slice):
@@ -265,6 +274,12 @@ class Trajectories:
         columns = [self.names.index(name) for name in names]
         moved = [Trajectory(p.t, p.x[:, columns], names, p.u, p.inputs, p.id) for p in self]
         return self._again(moved, names)
+
+    def renamed(self, names: Sequence[str]) -> "Trajectories":
+        """The same with other names of the states."""
+        if len(names) != self.d:
+            raise UsageError(f"the data have the {self.d} states {', '.join(self.names)}, and {len(names)} names were given")
+        return self._again([Trajectory(p.t, p.x, names, p.u, p.inputs, p.id) for p in self], names)
 
     def with_inputs(self, inputs: Sequence[str], time_dependent: bool = False) -> "Trajectories":
         """The same with these columns, states or inputs, as its inputs."""
@@ -627,7 +642,7 @@ def _from_arrays(
     if names is None and options.get("state") not in (None, "auto"):
         names = [options["state"]] if isinstance(options["state"], str) else options["state"]
     if names is not None and len(names) != d:
-        raise UsageError(f"the data have {d} state{'s' if d > 1 else ''}, and {len(names)} {'are' if len(names) > 1 else 'is'} named: {', '.join(map(str, names))}")
+        raise StateCountError(d, f"the data have {d} state{'s' if d > 1 else ''}, and {len(names)} {'are' if len(names) > 1 else 'is'} named: {', '.join(map(str, names))}")
     labels = None
     if groups is not None:
         if len(groups) != len(xs):

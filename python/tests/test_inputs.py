@@ -139,7 +139,7 @@ def test_frames_follow_the_rules_of_csv_files(tmp_path):
     (lambda: sock.Trajectories(np.zeros((2, 2, 2, 2)), dt=1), sock.InputError, "shape"),
     (lambda: sock.Trajectories([(T * 0, X[0])]), sock.InputError, "time"),
     (lambda: sock.Trajectories([(T, X[0] + np.inf)]), sock.InputError, ""),
-    (lambda: sock.Trajectories(X, T, names=["a"]), sock.UsageError, "1 names for 2 states"),
+    (lambda: sock.Trajectories(X, T, names=["a"]), sock.UsageError, "the data have 2 states, and 1 is named: a"),
     (lambda: sock.Trajectories(X, T, colour="red"), sock.UnknownParameterError, "allowed: "),
     (lambda: sock.Trajectories([(T, X[0])], T), sock.UsageError, "bring their own"),
     (lambda: sock.read_csv("nowhere.csv"), FileNotFoundError, "nowhere.csv"),

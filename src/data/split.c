@@ -58,7 +58,8 @@ static sock_status order_groups(sock_context *ctx, const sock_data *data, uint64
 sock_status sk_data_deal(sock_context *ctx, const sock_data *data, size_t parts, uint64_t seed, size_t *part_of)
 {
     if (parts == 0 || parts > data->groups)
-        return sk_fail(ctx, SOCK_EUSAGE, "%s: %zu parts were asked for; allowed: 1 to %zu, the number of groups (trajectories "
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "%s: %zu parts were asked for; allowed: 1 to %zu, the number of groups (trajectories "
                        "with one start and the same times are one; with grouping none each is by itself)",
                        data->source, parts, data->groups);
     card *cards = sk_alloc(ctx, data->groups, sizeof *cards);
@@ -101,7 +102,8 @@ sock_status sock_data_split(sock_context *ctx, const sock_data *data, size_t par
     sk_begin(ctx);
     if (!data) return sk_fail(ctx, SOCK_EUSAGE, "data must not be NULL");
     if (parts < 2 || parts > data->groups)
-        return sk_fail(ctx, SOCK_EUSAGE, "%s: %zu parts were asked for; allowed: 2 to %zu, the number of groups (trajectories "
+        return sk_fail(ctx, SOCK_EUSAGE,
+                       "%s: %zu parts were asked for; allowed: 2 to %zu, the number of groups (trajectories "
                        "with one start and the same times are one; with grouping none each is by itself)",
                        data->source, parts, data->groups);
     if (part >= parts) return sk_fail(ctx, SOCK_EUSAGE, "part is %zu; allowed: 0 to %zu", part, parts - 1);

@@ -245,7 +245,8 @@ static void tell_score(const sock_value *loglik, const char *name, double dn, so
     out->score_of = loglik->valid ? name : NULL;
 }
 
-/* By the law of the whole step where it is there: as right for short steps as Euler's, and for long ones the only one. */
+/* By the law of the whole step where it is there: as right for short steps as Euler's, and for long ones the only one.
+ */
 static void tell_score_of_steps(sock_scores *out)
 {
     const double dn = (double)out->d * (double)out->intervals;
