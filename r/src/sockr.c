@@ -662,15 +662,15 @@ static SEXP r_score(SEXP pointer, SEXP test, SEXP train, SEXP keys, SEXP values)
     if (begin(&c, keys, values, Rf_ScalarInteger(0)))
         good(&c, so.sock_score(c.ctx, model, on, scale, NULL, c.opts, &s));
     const double all[10] = {value_or_na(&s.loglik),
-                           value_or_na(&s.perplexity_raw),
-                           value_or_na(&s.mmd2),
-                           (double)s.intervals,
-                           (double)s.d,
-                           value_or_na(&s.loglik_moments),
-                           value_or_na(&s.perplexity_moments_raw),
-                           value_or_na(&s.loglik_filter),
-                           value_or_na(&s.perplexity_filter_raw),
-                           value_or_na(&s.score)};
+                            value_or_na(&s.perplexity_raw),
+                            value_or_na(&s.mmd2),
+                            (double)s.intervals,
+                            (double)s.d,
+                            value_or_na(&s.loglik_moments),
+                            value_or_na(&s.perplexity_moments_raw),
+                            value_or_na(&s.loglik_filter),
+                            value_or_na(&s.perplexity_filter_raw),
+                            value_or_na(&s.score)};
     memcpy(REAL(out), all, sizeof all);
     finish(&c);
     UNPROTECT(1);
