@@ -978,7 +978,8 @@ static void test_verdict__the_strongest_has_the_word(void **state)
         }
         sk_check_verdict(model, &facts, test, &c);
         if (strcmp(c.pattern, cases[i].pattern) != 0) fail_msg("case %zu: %s", i, c.pattern);
-        if (strcmp(c.pattern, "other") != 0 && !strstr(c.verdict, cases[i].says)) fail_msg("case %zu: '%s'", i, c.verdict);
+        if (strcmp(c.pattern, "other") != 0 && !strstr(c.verdict, cases[i].says))
+            fail_msg("case %zu: '%s'", i, c.verdict);
         assert_int_equal(strstr(c.advice, "--drift") != NULL, cases[i].drift_named);
     }
     sock_model_free(model);

@@ -193,6 +193,28 @@ static void test_csvshapes__constant_columns_are_no_states(void **state)
     sock_data_free(data);
 }
 
+/* Realisations share start, times and whatever else is said of them; a column that differs in some does not part those
+ * that agree in it, whatever stands between them. */
+static void test_csvshapes__realisations_agree_in_what_is_constant(void **state)
+{
+    (void)state;
+    const char *text =
+        "id,t,x,dose,site\na,0,1,5,1\na,1,2,5,1\nb,0,1,7,1\nb,1,4,7,1\nc,0,1,5,1\nc,1,3,5,1\nd,0,1,5,2\nd,1,3,5,2\n"
+        "e,0,1,NA,1\ne,1,3,NA,1\nf,0,1,NA,1\nf,1,2,NA,1\ng,0,2,5,1\ng,1,2,5,1\n";
+    sock_data *data = good(text, NULL);
+    assert_int_equal(data->d, 1);
+    assert_int_equal(data->trajectories, 7);
+    assert_int_equal(data->groups, 5); /* those without a dose agree, too */
+    assert_true(data->group_first[1] == 2 && data->member[0] == 0 && data->member[1] == 2);
+    sock_data_free(data);
+    data = good(text, (const option[]){{"state", "x"}, {0}}); /* nothing but x was asked for */
+    assert_int_equal(data->groups, 2);
+    sock_data_free(data);
+    data = good(text, (const option[]){{"grouping", "none"}, {0}});
+    assert_int_equal(data->groups, data->trajectories);
+    sock_data_free(data);
+}
+
 static void left_out(const char *text, const char *name, const char *reason)
 {
     sock_data *data = good(text, NULL);
@@ -293,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_csvshapes__dates_are_written_as_they_are_read),
         cmocka_unit_test(test_csvshapes__the_unit_follows_from_the_spacing),
         cmocka_unit_test(test_csvshapes__constant_columns_are_no_states),
+        cmocka_unit_test(test_csvshapes__realisations_agree_in_what_is_constant),
         cmocka_unit_test(test_csvshapes__clocks_and_copies_are_no_states),
         cmocka_unit_test(test_csvshapes__a_column_that_tells_trajectories_apart_is_named),
         cmocka_unit_test(test_csvshapes__times_that_begin_anew_are_not_sorted_into_one),

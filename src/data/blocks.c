@@ -36,7 +36,7 @@ static size_t pieces_of(const cut *c, size_t j, bool held, sk_piece piece[2])
 static sock_status group_pieces(sock_context *ctx, const sock_data *whole, sock_data *part)
 {
     const bool alone = whole->groups == whole->trajectories;
-    SK_TRY(alone ? sk_group_none(ctx, part) : sk_group_by_start(ctx, part));
+    SK_TRY(alone ? sk_group_none(ctx, part) : sk_group_by_start(ctx, part, NULL));
     sk_data_sign(part);
     return SOCK_OK;
 }

@@ -52,6 +52,7 @@ void sk_rows_clear(sk_rows *rows)
     sk_free(rows->label);
     sk_free(rows->line);
     sk_free(rows->group);
+    sk_free(rows->kind);
     sk_free(rows->logged);
     *rows = (sk_rows){0};
 }

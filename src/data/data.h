@@ -124,6 +124,7 @@ typedef struct sk_rows {
     char **id;     /* name of each trajectory */
     size_t *group; /* group label of each trajectory, 0 .. group_labels-1, or NULL: default grouping */
     size_t group_labels;
+    size_t *kind;      /* of each trajectory: by columns left out that are constant within it; NULL: there are none */
     char **group_name; /* group_labels names, for messages */
     char **state;      /* d names, of inputs too */
     char *time;
@@ -163,9 +164,9 @@ void sk_rows_missing(const char *list, sk_rows *rows);
 sock_status sk_rows_inputs(sock_context *ctx, const sock_options *opts, sk_rows *rows);
 
 /* Columns of rows->x that are no states move to those that are left out, with the reason: constant within each
- * trajectory, growing with the time alone, copies. All stay where they are all there are. *apart: trajectories differ
- * in one that is constant, and are no realisations of one start. */
-sock_status sk_rows_idle(sock_context *ctx, sk_rows *rows, bool *apart);
+ * trajectory, growing with the time alone, copies. All stay where they are all there are. Trajectories that differ in
+ * one that is constant are no realisations of one law: rows->kind. */
+sock_status sk_rows_idle(sock_context *ctx, sk_rows *rows);
 
 /* Makes a data set of the rows: drops points with something missing, sorts each trajectory in time, refuses equal times
  * and numbers that are not finite (SOCK_EINPUT), thins, groups. grouping: "auto" (by label, or without labels by equal

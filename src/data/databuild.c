@@ -245,7 +245,11 @@ static sock_status move_names(sock_context *ctx, sk_rows *rows, sock_data *data,
 static sock_status group(sock_context *ctx, const sk_rows *rows, const char *grouping, size_t *to, sock_data *data)
 {
     if (strcmp(grouping, "none") == 0) return sk_group_none(ctx, data);
-    if (!rows->group) return sk_group_by_start(ctx, data);
+    if (!rows->group && !rows->kind) return sk_group_by_start(ctx, data, NULL);
+    if (!rows->group) {
+        for (size_t i = 0; i < data->trajectories; i++) to[i] = rows->kind[to[i]];
+        return sk_group_by_start(ctx, data, to);
+    }
     for (size_t i = 0; i < data->trajectories; i++) to[i] = rows->group[to[i]];
     return sk_group_by_label(ctx, data, to, rows->group_labels, rows->group_name);
 }

@@ -309,7 +309,6 @@ static sock_status name_whole(sock_context *ctx, sk_rows *rows)
 
 sock_status sk_rows_finish(sock_context *ctx, const sock_options *opts, sk_rows *rows, sock_data **out)
 {
-    bool apart = false;
     SK_TRY(name_whole(ctx, rows));
     sk_rows_missing(sk_option_text(opts, "missing"), rows);
     for (size_t k = 0; rows->logged && k < rows->d; k++)
@@ -317,7 +316,7 @@ sock_status sk_rows_finish(sock_context *ctx, const sock_options *opts, sk_rows 
     rows->every = sk_option_count(opts, "every");
     if (rows->dated) SK_TRY(sk_rows_unit(ctx, opts, rows));
     SK_TRY(sk_rows_inputs(ctx, opts, rows));
-    if (rows->unnamed) SK_TRY(sk_rows_idle(ctx, rows, &apart));
+    if (rows->unnamed) SK_TRY(sk_rows_idle(ctx, rows));
     SK_TRY(sk_rows_logs(ctx, opts, rows));
-    return sk_data_build(ctx, rows, apart && !rows->group ? "none" : sk_option_text(opts, "grouping"), out);
+    return sk_data_build(ctx, rows, sk_option_text(opts, "grouping"), out);
 }

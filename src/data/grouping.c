@@ -82,7 +82,7 @@ static uint64_t hash_start_and_times(const sock_data *data, size_t j)
 }
 
 /* A hash table of the first trajectory of each group; the contents decide, the hash only finds candidates. */
-sock_status sk_group_by_start(sock_context *ctx, sock_data *data)
+sock_status sk_group_by_start(sock_context *ctx, sock_data *data, const size_t *kind)
 {
     size_t trajectories = data->trajectories, slots = 16;
     while (slots < 2 * trajectories) slots *= 2;
@@ -92,10 +92,11 @@ sock_status sk_group_by_start(sock_context *ctx, sock_data *data)
     sock_status status = SOCK_ENOMEM;
     if (!table || !hash || !key) goto out;
     for (size_t j = 0; j < trajectories; j++) {
-        hash[j] = hash_start_and_times(data, j);
+        hash[j] = hash_start_and_times(data, j) + (kind ? kind[j] : 0);
         size_t slot = (size_t)(hash[j] ^ (hash[j] >> 32)) & (slots - 1);
         for (; table[slot]; slot = (slot + 1) & (slots - 1)) {
             size_t i = table[slot] - 1;
+            if (kind && kind[i] != kind[j]) continue;
             if (hash[i] == hash[j] && same_start_and_times(data, i, j)) break;
         }
         if (!table[slot]) table[slot] = j + 1;

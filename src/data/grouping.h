@@ -8,8 +8,9 @@
  * their first trajectory; members keep their order. */
 sock_status sk_group_by_key(sock_context *ctx, sock_data *data, const size_t *key, size_t keys);
 
-/* Trajectories with exactly the same start, times and inputs form a group. Expected time: one pass over the points. */
-sock_status sk_group_by_start(sock_context *ctx, sock_data *data);
+/* Trajectories with exactly the same start, times and inputs form a group; kind[j], where it is not NULL, must be the
+ * same, too. Expected time: one pass over the points. */
+sock_status sk_group_by_start(sock_context *ctx, sock_data *data, const size_t *kind);
 
 /* By the user's labels, label[j] < labels. SOCK_EINPUT, naming the group and two trajectories, when members of a group
  * differ in start, times or inputs. */

@@ -126,17 +126,40 @@ static void leave_out(sk_rows *rows, const char *const *why)
     rows->d = kept;
 }
 
-sock_status sk_rows_idle(sock_context *ctx, sk_rows *rows, bool *apart)
+/* The kind of a trajectory is a number of its values in all columns that are constant within each: 64 bits, so that two
+ * kinds have the same by a chance that nobody meets. */
+static sock_status find_kinds(sock_context *ctx, const char *const *why, size_t states, sk_rows *rows)
+{
+    bool any = false;
+    for (size_t k = 0; k < states; k++) any = any || why[k] == OWN;
+    if (!any) return SOCK_OK;
+    double *value = sk_doubles(ctx, rows->trajectories, 1);
+    rows->kind = sk_alloc(ctx, rows->trajectories, sizeof *rows->kind);
+    for (size_t k = 0; value && rows->kind && k < states; k++) {
+        if (why[k] != OWN) continue;
+        for (size_t j = 0; j < rows->trajectories; j++) value[j] = (double)NAN;
+        for (size_t i = 0; i < rows->count; i++)
+            if (!isnan(value_at(rows, i, k))) value[rows->label[i]] = value_at(rows, i, k) + 0.0; /* no -0 */
+        for (size_t j = 0; j < rows->trajectories; j++) {
+            const double none = (double)NAN, *own = isnan(value[j]) ? &none : &value[j];
+            rows->kind[j] =
+                (size_t)sk_hash(sk_hash(SK_HASH_START, &rows->kind[j], sizeof *rows->kind), own, sizeof *own);
+        }
+    }
+    sk_free(value);
+    return value && rows->kind ? SOCK_OK : SOCK_ENOMEM;
+}
+
+sock_status sk_rows_idle(sock_context *ctx, sk_rows *rows)
 {
     const size_t states = rows->d - rows->inputs;
     const char **why = sk_alloc(ctx, rows->d, sizeof *why);
     sock_status status = why ? find_reasons(ctx, rows, why) : SOCK_ENOMEM;
     size_t idle = 0;
-    *apart = false;
     for (size_t k = 0; status >= 0 && k < states; k++) idle += why[k] != NULL;
     if (status >= 0 && idle && idle < states) {
-        for (size_t k = 0; k < states; k++) *apart |= why[k] == OWN;
-        status = grow_ignored(ctx, rows);
+        status = find_kinds(ctx, why, states, rows);
+        if (status >= 0) status = grow_ignored(ctx, rows);
         if (status >= 0) leave_out(rows, why);
     }
     sk_free((void *)why);
