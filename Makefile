@@ -4,7 +4,7 @@ PYTHON ?= python3
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CTEST = ctest --output-on-failure --stop-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all release deps demo test test-release test-full asan tsan fuzz trust bench install python wheel docs format check coverage clean help
+.PHONY: all release deps demo test test-release test-cuda test-full asan tsan fuzz trust bench install python wheel docs format check coverage clean help
 
 all: release ## build the library and the program (build/sock)
 
@@ -28,6 +28,10 @@ test: deps ## the quick tier: release, then ASan + UBSan, then TSan of the threa
 
 test-release: release ## the quick tier in the release build alone
 	@$(CTEST) --test-dir build -L quick
+
+test-cuda: release ## what needs a card: the plugin against the processor (skipped without one)
+	@ctest --test-dir build -L cuda --no-tests=error --verbose | grep -E "card|passed|Passed|FAILED|ERROR|Skipped|[0-9]: .*error" || true
+	@ctest --test-dir build -L cuda --no-tests=error --quiet
 
 test-full: test ## the quick tier, then the Valgrind runs, clang-tidy and the analyzers
 	@$(CTEST) --test-dir build -L full

@@ -127,6 +127,8 @@ class Context:
             if "\0" in text:
                 raise UsageError(f"{name} holds a zero byte")
             self.check(lib.sock_options_set(self.handle, self.options, option.key.encode(), text.encode()))
+            if name == "device":
+                self.check(lib.sock_set_device(self.handle, text.encode()))
 
     def check_reading(self, status: int, path: Any) -> int:
         """The same for a call that reads a file, which may not be there."""

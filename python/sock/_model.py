@@ -392,7 +392,7 @@ class Model:
         One start: an array of shape (n_paths, len(t), d). Several, x0 of shape (starts, d): shape (starts, n_paths,
         len(t), d). ``step`` is the largest inner step (default: a tenth of the smallest gap); ``seed`` defaults to the
         model's parameter; ``bounds``, ``lower``, ``upper`` keep the paths in a box (default: the model's own,
-        :attr:`bounds_`). A path that leaves the finite
+        :attr:`bounds_`); ``device="cuda"`` or ``"auto"`` makes them on a GPU. A path that leaves the finite
         numbers is NaN from there on, with a warning. The same for any number of threads, paths and starts. With
         ``uncertain`` path k of every start is one of the k-th :meth:`draw` of the model. ``observed`` adds the model's
         measurement noise (:attr:`noise_`) to what is returned. ``inputs``: of a model that has some, their values at the
@@ -421,7 +421,7 @@ class Model:
             spec.input_times, spec.input_t, spec.u = len(times), doubles(times), doubles(table)
         lower, upper, mode = np.empty(d), np.empty(d), ctypes.c_int()
         out = np.empty((len(x), int(n_paths), len(times), d))
-        with own_errors(self), self._context(("bounds", "lower", "upper"), options) as c:
+        with own_errors(self), self._context(("bounds", "lower", "upper", "device"), options) as c:
             c.check(lib.sock_simulation_bounds(c.handle, c.options, d, ctypes.byref(mode), doubles(lower), doubles(upper)))
             spec.bounds, spec.lower, spec.upper = mode.value, doubles(lower), doubles(upper)
             c.work(

@@ -235,6 +235,7 @@ PROTOTYPES = {
     "sock_message": (c_char_p, [_H]),
     "sock_set_threads": (c_int, [_H, c_int]),
     "sock_threads": (c_int, [_H]),
+    "sock_set_device": (c_int, [_H, c_char_p]),
     "sock_set_memory_limit": (c_int, [_H, c_size_t]),
     "sock_set_monitor": (None, [_H, MONITOR, c_void_p]),
     "sock_cancel": (None, [_H]),
