@@ -356,16 +356,17 @@ size_t sk_source_turns(const sk_source *s)
     return (last->points + last->first[last->folder.trajectories]) / SK_CHUNK + 1;
 }
 
-bool sk_source_is_mine(const sock_context *ctx, size_t turn)
+/* Turns that follow one another, so that few chunks are visited by two processes. */
+bool sk_source_is_mine(const sock_context *ctx, const sk_source *s, size_t turn)
 {
-    return turn % (size_t)sk_ranks(ctx) == (size_t)sk_rank(ctx);
+    return turn * (size_t)sk_ranks(ctx) / sk_source_turns(s) == (size_t)sk_rank(ctx);
 }
 
-static bool has_mine(const sock_context *ctx, const part *p, const range *r)
+static bool has_mine(const sock_context *ctx, const sk_source *s, const part *p, const range *r)
 {
     const size_t first = turn_of(p, r, r->first), last = turn_of(p, r, r->first + r->count - 1);
     bool mine = false;
-    for (size_t turn = first; turn <= last; turn++) mine = mine || sk_source_is_mine(ctx, turn);
+    for (size_t turn = first; turn <= last; turn++) mine = mine || sk_source_is_mine(ctx, s, turn);
     return mine;
 }
 
@@ -377,7 +378,7 @@ sock_status sk_source_each(sock_context *ctx, const sk_source *s, const char *st
         for (size_t j = 0, at = 0; j < p->folder.trajectories;) {
             SK_TRY(sk_progress(ctx, stage, -1));
             const range r = next_range(p, s->every, j, at);
-            const bool wanted = r.end > r.begin && (!dealt || has_mine(ctx, p, &r));
+            const bool wanted = r.end > r.begin && (!dealt || has_mine(ctx, s, p, &r));
             if (wanted) SK_TRY(work_on(ctx, s, p, &r, work, arg));
             const bool whole = r.end == p->first[j + r.count];
             j = whole ? j + r.count : j;

@@ -33,10 +33,10 @@ const sk_reading *sk_source_reading(const sk_source *source, size_t i);
 size_t sk_source_rows(const sk_source *source);
 
 /* Trajectories, and pieces of long ones, come in so many turns, which rise: those that begin in the same SK_CHUNK
- * points of all data have one turn, in which files they may be. Of several processes (base/comm.h) each has every so
- * many-th. */
+ * points of all data have one turn, in which files they may be. Of several processes (base/comm.h) each has some that
+ * follow one another. */
 size_t sk_source_turns(const sk_source *source);
-bool sk_source_is_mine(const sock_context *ctx, size_t turn);
+bool sk_source_is_mine(const sock_context *ctx, const sk_source *source, size_t turn);
 
 /* work(arg, chunk) for each chunk, in order; dealt: for those alone in which a turn of this process may be. stage: what
  * the monitor is told. A chunk in which no point is left is passed over. */

@@ -405,7 +405,7 @@ static sock_status store_trajectory(sock_context *ctx, const storing *w, const s
 {
     const sock_data *data = chunk->data;
     const size_t d = w->s->d, before = j == 0 ? chunk->before : 0;
-    if (!sk_source_is_mine(ctx, chunk->turn[j])) return SOCK_OK;
+    if (!sk_source_is_mine(ctx, w->s->source, chunk->turn[j])) return SOCK_OK;
     SK_TRY(sk_row_store_turn(ctx, w->store, chunk->turn[j]));
     for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) {
         const step at = step_of(w->s, chunk->trajectory[j], before + i - data->first[j]);
