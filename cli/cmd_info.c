@@ -13,8 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const keys[] = {"id",  "time", "state", "group", "grouping", "dt",      "missing",     "time-unit",
-                                   "log", "wide", "every", "files", "stream",   "scratch", "search-rows", NULL};
+static const char *const keys[] = {"id",    "time",    "state",     "input",       "group", "grouping",
+                                   "dt",    "missing", "time-unit", "log",         "wide",  "every",
+                                   "files", "stream",  "scratch",   "search-rows", NULL};
 
 enum { LABEL = 14 }; /* width of the left column */
 

@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const keys[] = {"seed", "bounds",  "lower",     "upper", "id",   "time",  "state", "group",
                                    "dt",   "missing", "time-unit", "log",   "wide", "every", NULL};
@@ -112,6 +113,16 @@ static int run_figure(const cli *c, const fig_figure *figure, fig_input *in, con
     return code;
 }
 
+/* A name that promises what the file would not be. */
+static bool is_other_picture(const char *output)
+{
+    static const char *const other[] = {".png", ".jpg", ".jpeg", ".pdf", ".gif", ".eps", ".tif", ".tiff", NULL};
+    const char *end = output ? strrchr(output, '.') : NULL;
+    for (size_t i = 0; end && other[i]; i++)
+        if (strcasecmp(end, other[i]) == 0) return true;
+    return false;
+}
+
 static int run(int count, char **arguments)
 {
     const char *output = NULL, *name = NULL, *pair = NULL;
@@ -130,6 +141,8 @@ static int run(int count, char **arguments)
     if (code < 0 && !figure) code = unknown_figure(&c, name);
     if (code < 0 && c.json && (!output || strcmp(output, "-") == 0))
         code = cli_usage_error(&c, "--json and the figure both want standard output; give -o FILE");
+    if (code < 0 && is_other_picture(output))
+        code = cli_usage_error(&c, "-o is %s; the figure is an SVG: give a name that ends in .svg", output);
     if (code < 0) code = cli_check_output(&c, output);
     if (code >= 0) goto out;
     const sock_status status = sock_model_load(c.ctx, c.operand[0], &model);

@@ -95,8 +95,8 @@ static void tell(const cli *c, const plan *p, char *const path[2], sock_data *co
     }
     printf("split by %s, part %zu of %zu is the test\n", by, p->part + 1, p->parts);
     for (int i = 0; i < 2; i++)
-        printf("%-30s %zu trajectories, %zu points\n", path[i], sock_data_trajectories(data[i]),
-               sock_data_points(data[i]));
+        printf("%-30s %zu trajector%s, %zu points\n", path[i], sock_data_trajectories(data[i]),
+               sock_data_trajectories(data[i]) == 1 ? "y" : "ies", sock_data_points(data[i]));
 }
 
 static sock_status split(const cli *c, const plan *p, const sock_data *data, sock_data *out[2])

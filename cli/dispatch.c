@@ -102,7 +102,7 @@ int cli_run(int count, char **arguments)
         return EXIT_FAILED;
     }
     if (help_overview(name)) return EXIT_DONE;
-    if (strcmp(name, "--version") == 0) name = "version";
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0 || strcmp(name, "-v") == 0) name = "version";
     if (strcmp(name, verb_options.name) == 0) return verb_options.run(count - 2, arguments + 2);
     for (size_t i = 0; cli_verbs[i]; i++)
         if (strcmp(name, cli_verbs[i]->name) == 0) return cli_verbs[i]->run(count - 2, arguments + 2);

@@ -129,7 +129,7 @@ static void test_csv__options_that_do_not_fit_are_refused(void **state)
     refused(text, (const option[]){{"state", "x,"}, {0}}, SOCK_EUSAGE, "state is ''");
     refused(text, (const option[]){{"state", "x,x"}, {0}}, SOCK_EUSAGE, "'x'|twice");
     refused(text, (const option[]){{"state", "x,t"}, {"time", "t"}, {0}}, SOCK_EUSAGE, "'t'|both time and state");
-    refused(text, (const option[]){{"state", "x,t"}, {0}}, SOCK_EUSAGE, "'t'|both state and time|option time");
+    refused(text, (const option[]){{"state", "x,t"}, {0}}, SOCK_EUSAGE, "'t'|both state and time|another one with --time");
     refused(text, (const option[]){{"state", "\"x"}, {0}}, SOCK_EUSAGE, "state|quote");
     refused(text, (const option[]){{"state", "x\ny"}, {0}}, SOCK_EUSAGE, "state is 'x\ny'|column names with commas");
     refused(text, (const option[]){{"id", "t"}, {"time", "t"}, {0}}, SOCK_EUSAGE, "f.csv|'t'|both time and id");
@@ -244,6 +244,8 @@ static void test_csv__headers_that_say_too_little_are_refused(void **state)
     refused("id,t,x\n", NULL, SOCK_EINPUT, "header and no rows");
     refused("id,t,x\n\n", (const option[]){{"state", "x"}, {0}}, SOCK_EINPUT, "header and no rows");
     refused("id,s,x\na,0,1\n", NULL, SOCK_EINPUT, "no time column|id, s, x");
+    refused("when;x\n0,5;1,5\n1,5;2\n", NULL, SOCK_EINPUT,
+            "no time column|--time|separated by semicolons, are: when, x");
     refused("t;x\n0;1;2\n", NULL, SOCK_EINPUT, "no time column|commas|t;x|semicolons");
     refused("t\tx\n0\t1\t2\n", NULL, SOCK_EINPUT, "no time column|tabs");
     refused("t x\n0 1\n", NULL, SOCK_EINPUT, "no time column|blanks");

@@ -300,6 +300,11 @@ static sock_status take_time(sock_context *ctx, const char *source, sk_columns *
     return SOCK_OK;
 }
 
+static const char *separator_name(char separator)
+{
+    return separator == ';' ? "semicolons" : separator == '\t' ? "tabs" : "commas";
+}
+
 /* No column is called like a time: one that was asked for as something else, or none at all. */
 static sock_status refuse_timeless(sock_context *ctx, const sk_cursor *rows, const sk_columns *columns)
 {
@@ -310,14 +315,14 @@ static sock_status refuse_timeless(sock_context *ctx, const sk_cursor *rows, con
         if (column)
             return sk_fail(ctx, SOCK_EUSAGE,
                            "%s: the column '%s' cannot be both %s and time; leave it out there, or name another "
-                           "one with the option time",
+                           "one with --time",
                            rows->source, column->name, role_name(column->role));
     }
     SK_TRY(timeless_hint(ctx, rows, columns, &hint));
     return sk_fail(ctx, SOCK_EINPUT,
-                   "%s: no time column: the header should name one t, time or date (or set the option time); the "
-                   "columns, separated by commas, are: %s%s",
-                   rows->source, list_columns(columns, list), hint);
+                   "%s: no time column: the header should name one t, time or date, or --time names it; the "
+                   "columns, separated by %s, are: %s%s",
+                   rows->source, separator_name(rows->separator), list_columns(columns, list), hint);
 }
 
 /* The option says none: its usual columns are not states either. */
