@@ -68,6 +68,7 @@ sock_status companion_make(sock_context *ctx, const fig_input *in, const sock_mo
         sock_simulation_report report;
         double *u = NULL;
         spec.x0 = x, spec.paths = paths, spec.first_start = i, spec.t = t;
+        spec.observed = !in->observed; /* with errors of measurement as the data have them; lifted states have none */
         spec.times = thin_times(length, times, t);
         if (spec.times < 2) continue;
         status = driven_paths(model, in->data, i * all / starts, &spec, &u);

@@ -73,6 +73,7 @@ static sock_status make_fan(sock_context *ctx, const bundle *b, const sock_model
                             .t = out->t,
                             .step = step,
                             .seed = b->in->seed,
+                            .observed = !b->in->observed, /* lifted states have no errors of measurement */
                             .first_start = number,
                             .bounds = b->in->bounds,
                             .lower = b->in->lower,

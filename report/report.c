@@ -41,7 +41,8 @@ static const chapter chapters[] = {
      "", FIRST},
     {"pairs", "Pairs of states", "Drift and noise in the planes of several pairs of states.",
      "An arrow ends where the drift alone would lead, an outline is one standard deviation of the noise.", BODY},
-    {"paths", "Simulated paths", "Paths of the learned equation over the data.",
+    {"paths", "Simulated paths",
+     "Paths of the learned equation, with its measurement noise if it has any, over the data.",
      "If the model is right, half of the trajectories from the same start run inside the dark band, nine of ten inside "
      "the light one.",
      BODY},
@@ -53,7 +54,7 @@ static const chapter chapters[] = {
      "often above the line as below.",
      BODY},
     {"density", "Where the states are",
-     "How often values occur in the data (bars) and in the model's own paths (line).",
+     "How often values occur in the data (bars) and in the model's own paths, measured as the data were (line).",
      "Line and bars should agree; the stationary density is where the model settles if it is left alone, and need not "
      "agree with data that have not settled.",
      BODY},

@@ -72,13 +72,18 @@ static sock_status begin_at(const sk_measured *m, const sk_noisy *clean, const d
     return status;
 }
 
+/* Over short steps the smallest share is there, and larger ones are tried as long as they are better. */
 static sock_status begin(const sk_measured *m, const sk_noisy *clean, const double *variance, sk_noisy *out)
 {
     static const double share[] = SK_HINT_SHARES, pace[] = SK_HINT_PACES;
     const bool is_long = clean->substeps.count > 1; /* there the corner of R = 0 is flat: a start beside it stays */
     const size_t first = is_long ? 1 : 0, last = is_long ? sizeof pace / sizeof *pace : 1;
-    for (size_t i = 0; i < sizeof share / sizeof *share; i++)
+    for (size_t i = is_long ? 0 : 1; i < sizeof share / sizeof *share; i++) {
+        const bool is_there = out->model;
+        const double before = out->sum;
         for (size_t j = first; j < last; j++) SK_TRY(begin_at(m, clean, variance, share[i], pace[j], out));
+        if (!is_long && is_there && !(out->sum > before)) break;
+    }
     return SOCK_OK;
 }
 
@@ -113,20 +118,19 @@ static sock_status find_gain(const sk_measured *m, const sk_noisy *with, const d
 }
 
 /* Whether the smallest R of the starts costs far more than it does a model that is right, and without noise: there
- * neighbours of n steps tell of a share r by n r^2 / 2 nats in each state. */
+ * neighbours of n steps tell of a share r by n r^2 / 2 nats in each state. *first: that start, if not. */
 static sock_status is_hopeless(const sk_measured *m, const sk_noisy *clean, const double *variance, const double *term,
-                               double *gain, bool *hopeless)
+                               sk_noisy *first, double *gain, bool *hopeless)
 {
     static const double share[] = SK_HINT_SHARES;
     const double values = (double)m->series.steps * (double)m->series.d;
-    sk_noisy one = {0};
     *hopeless = false;
     if (clean->substeps.count > 1) return SOCK_OK;
-    sock_status status = begin_at(m, clean, variance, share[0], 1, &one);
-    if (status >= 0 && one.model) status = find_gain(m, &one, term, gain);
+    SK_TRY(begin_at(m, clean, variance, share[0], 1, first));
+    if (first->model) SK_TRY(find_gain(m, first, term, gain));
     *hopeless = *gain < -SK_NOISE_HOPELESS - SK_HINT_LOSS * 0.5 * values * share[0] * share[0];
-    sk_noisy_clear(&one);
-    return status;
+    if (*hopeless) sk_noisy_clear(first);
+    return SOCK_OK;
 }
 
 /* Whether a further Newton step, which gains no more than the last, would not let R gain enough: over short steps. */
@@ -158,7 +162,7 @@ sock_status sk_noise_hint(const sk_measured *m, const sk_noisy *clean, bool toge
     *out = (sk_noisy){0};
     *gain = 0;
     bool hopeless = false;
-    if (status >= 0) status = is_hopeless(m, clean, variance, term, gain, &hopeless);
+    if (status >= 0) status = is_hopeless(m, clean, variance, term, out, gain, &hopeless);
     if (status >= 0 && !hopeless) {
         status = fit_noise(m, clean, together, variance, out);
         if (status >= 0 && out->model) status = find_gain(m, out, term, gain);
