@@ -248,7 +248,7 @@ static void print_noise(const sk_record *r, int width)
 static void print_gain(const char *field, double gain, bool in)
 {
     if (isfinite(gain))
-        printf(", %s %s %.3g nats", field, in ? "+" : "left out:", fabs(gain) < 0.005 ? 0 : gain);
+        printf(", %s %s %.3g nats", field, in ? "+" : "left out: it would gain", fabs(gain) < 0.005 ? 0 : gain);
     else
         printf(", %s: not tried", field);
 }
