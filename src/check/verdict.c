@@ -350,7 +350,8 @@ static void fill(char *out, const char *text, const scene *s)
 static const struct {
     const char *pattern;
     bool (*fits)(const scene *s);
-    const char *tests; /* what it tells of, one of which must be among the strongest; "": it speaks anyway */
+    const char *tests; /* what it tells of or explains, one of which must be among the strongest; "": it speaks anyway.
+                        * Noise of measurement makes steps larger, and four of them not so much */
     const char *sentence, *advice;
 } table[] = {
     {"few", is_few, "", "Nothing can be said: {N} are too few to test a model by.", ""},
@@ -389,10 +390,10 @@ static const struct {
      "happens "
      "within a step ({T}).",
      "Use the model for such steps only, or sample more often."},
-    {"noise", is_second_noise, "memory",
+    {"noise", is_second_noise, "memory scale horizon",
      "Neighbouring innovations of {n} cancel, as measurement noise would make them.",
      "Fit with --order 2 --noise diag, which tells such noise from diffusion."},
-    {"noise-more", is_second_more_noise, "memory",
+    {"noise-more", is_second_more_noise, "memory scale horizon",
      "Neighbouring innovations of {n} cancel more than the model makes them: noise that depends on the state or on the "
      "noise before, or steps that the velocity does not survive.",
      "Thin the data (every second or fourth point) and fit again, with --order 1 too."},
@@ -400,17 +401,17 @@ static const struct {
      "Neighbouring innovations of {n} go the same way: there is memory beyond the velocity, by a hidden variable or a "
      "force that is known in time.",
      "Add what is missing as a state of order 1, or thin the data until the memory is gone."},
-    {"noise-more", is_more_noise, "memory",
+    {"noise-more", is_more_noise, "memory scale horizon",
      "Neighbouring residuals cancel more than the measurement noise of the model makes them: noise that depends on the "
      "state, or on "
      "the noise before.",
      "Fit with --noise full, or thin the data (every second or fourth point) and fit again."},
-    {"noise-like", is_like_noise, "memory",
+    {"noise-like", is_like_noise, "memory scale horizon",
      "Neighbouring residuals of {n} cancel, as measurement noise of a standard deviation of about {R} would make them; "
      "but a "
      "model with such noise predicted no better when this one was fitted.",
      "Thin the data (every second or fourth point) and fit again; compare with a fit with --noise diag."},
-    {"noise", is_noise, "memory",
+    {"noise", is_noise, "memory scale horizon",
      "Neighbouring residuals cancel: measurement noise, of a standard deviation of about {R} in {n}; a is too large by "
      "about "
      "{A} %.",
