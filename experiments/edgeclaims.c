@@ -179,7 +179,7 @@ typedef struct rivals {
 /* A kernel that does not fit alone has no score: no rival. */
 static sock_status try_kernel(edge *e, const sock_data *data, const char *field, const char *kernel, rivals *out)
 {
-    const setting held[MOST_SETTINGS] = {{field, kernel}};
+    const setting held[MOST_SETTINGS] = {{field, kernel}, {"noise", "none"}, {"substeps", "1"}};
     sock_model *model = NULL;
     sk_record r;
     sock_status status = fit(e, data, held, &model);
@@ -206,11 +206,13 @@ static sock_status try_kernels(edge *e, const sock_data *data, const sk_search_t
     return status;
 }
 
+/* Without measurement noise and long steps: with them a score is that of a filter. */
 static sock_status race(edge *e, const sock_data *data, rivals *out)
 {
+    static const setting clean[MOST_SETTINGS] = {{"noise", "none"}, {"substeps", "1"}};
     sock_model *model = NULL;
     sk_record r;
-    sock_status status = fit(e, data, NULL, &model);
+    sock_status status = fit(e, data, clean, &model);
     if (status < 0) return status;
     status = sk_record_of_model(e->ctx, model, &r);
     *out = (rivals){.best = -INFINITY, .own = r.found.score, .constant = r.found.score_constant};
