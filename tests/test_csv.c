@@ -129,7 +129,8 @@ static void test_csv__options_that_do_not_fit_are_refused(void **state)
     refused(text, (const option[]){{"state", "x,"}, {0}}, SOCK_EUSAGE, "state is ''");
     refused(text, (const option[]){{"state", "x,x"}, {0}}, SOCK_EUSAGE, "'x'|twice");
     refused(text, (const option[]){{"state", "x,t"}, {"time", "t"}, {0}}, SOCK_EUSAGE, "'t'|both time and state");
-    refused(text, (const option[]){{"state", "x,t"}, {0}}, SOCK_EUSAGE, "'t'|both state and time|another one with --time");
+    refused(text, (const option[]){{"state", "x,t"}, {0}}, SOCK_EUSAGE,
+            "'t'|both state and time|another one with --time");
     refused(text, (const option[]){{"state", "\"x"}, {0}}, SOCK_EUSAGE, "state|quote");
     refused(text, (const option[]){{"state", "x\ny"}, {0}}, SOCK_EUSAGE, "state is 'x\ny'|column names with commas");
     refused(text, (const option[]){{"id", "t"}, {"time", "t"}, {0}}, SOCK_EUSAGE, "f.csv|'t'|both time and id");

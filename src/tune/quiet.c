@@ -31,10 +31,13 @@ static bool turns_back(const sk_quiet_squares *s)
     return s->pairs >= SK_QUIET_PAIRS && -s->next >= SK_QUIET_TURNED * (s->residual - s->passed_on);
 }
 
+/* The share (h / 2)^2 J a h J' over the J a J' h^3 / 3 that is passed on. */
+static const double BEFOREHAND = 0.75; /* by theory */
+
 /* What others' noise explains beforehand is 3/4 of what it does over the step. */
 static bool goes_with_others(const sk_quiet_squares *s)
 {
-    return s->residual - s->apart >= SK_QUIET_FOLLOWED * 0.75 * s->passed_on;
+    return s->residual - s->apart >= SK_QUIET_FOLLOWED * BEFOREHAND * s->passed_on;
 }
 
 bool sk_is_quiet(const sk_quiet_squares *s)
