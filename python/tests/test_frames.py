@@ -122,7 +122,7 @@ book = nbformat.v4.new_notebook()
 book.cells = [nbformat.v4.new_code_cell(s) for s in (
     "import sock\\ndata = sock.datasets.load('ou', seed=1)",
     "sock.fit(data.train, tune=False, drift='affine', diffusion='constant')",
-    "model = sock.fit(data.train, budget=5)\nmodel", "model.plot()")]
+    "model = sock.fit(data.train, budget=5)\\nmodel", "model.plot()")]
 nbclient.NotebookClient(book, timeout=300, kernel_name="python3").execute()
 shown = [o for c in book.cells for o in c.outputs if o.output_type == "execute_result"]
 assert len(shown) == 3 and all("data:image/svg+xml" in o["data"]["text/html"] for o in shown[:2]), shown
