@@ -26,7 +26,7 @@
 #include <string.h>
 
 #define NEGLIGIBLE 1e-10
-#define AGREED 1e-8
+#define AGREED 1e-8 /* rounding */
 
 enum {
     MOST_CENTRES = 1024, /* beyond, the tiles of sk_drift_term_add are kinder to the cache */

@@ -1,5 +1,5 @@
-/* boxes.c - see binned.h. Boxes of a plane: the points are cut in two at the middle of the state in which they spread
- * more, and so on, so that each box has as many. */
+/* planeboxes.c - see binned.h. Boxes of a plane: the points are cut in two at the middle of the state in which they
+ * spread more, and so on, so that each box has as many. */
 #include "check/binned.h"
 
 #include "tune/policy.h"
