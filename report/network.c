@@ -202,8 +202,9 @@ static void put_links(FILE *out, const rep_facts *f, const network *n)
                 : l->sign < 0 ? "the driven grows slower, or falls"
                               : "one or the other, as the states are");
     }
-    fprintf(out, "</tbody></table></div></details>\n");
+    fprintf(out, "</tbody></table></div>\n");
     if (n->links > ROWS) fprintf(out, "<p class=\"note\">and %zu weaker ones.</p>\n", n->links - ROWS);
+    fprintf(out, "</details>\n");
 }
 
 /* ---- Answers ---- */

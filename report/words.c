@@ -145,7 +145,10 @@ static void deviation_words(FILE *out, const rep_facts *f, size_t k)
     if (k >= noise->states.count) return;
     fputs(" (", out);
     page_text(out, noise->states.text[k]);
-    if (isfinite(share)) fprintf(out, "; %.*f %% of the variance of a step", share < 0.01, 100 * share);
+    if (share > 2)
+        fputs("; nearly all that the data move in a step", out);
+    else if (isfinite(share))
+        fprintf(out, "; %.*f %% of the variance of a step", share < 0.01, 100 * share);
     fputs(")", out);
 }
 
