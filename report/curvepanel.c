@@ -63,11 +63,12 @@ static void histogram(const panel *p, const curve_set *c)
     svg_boxes(p->s, "bar", boxes, box);
 }
 
-/* Whether so few data are around grid point i that the model there is a guess: fewer than one in a thousand of all
- * within a twentieth of the range. */
-static int is_guess(const curve_set *c, size_t i)
+/* Whether so few data are around grid point i that the model there may be a guess: fewer than one in a thousand of all
+ * within a twentieth of the range; where there are so few that even shares of them were not met there, within that of
+ * four. */
+static int is_lonely(const curve_set *c, size_t i)
 {
-    const double reach = 0.05 * (c->sorted[c->values - 1] - c->sorted[0]);
+    const double reach = fmax(0.05, 4 / (double)c->values) * (c->sorted[c->values - 1] - c->sorted[0]);
     size_t near = 0, least = c->values / 1000 > 3 ? c->values / 1000 : 3, begin = 0, end = c->values;
     while (begin < end) { /* the first that is not below */
         const size_t middle = (begin + end) / 2;
@@ -78,6 +79,19 @@ static int is_guess(const curve_set *c, size_t i)
     }
     while (near < least && begin + near < c->values && c->sorted[begin + near] <= c->x[i] + reach) near++;
     return near < least || (c->outside && c->band && c->outside[i]);
+}
+
+/* A gap of less than a fortieth of the curve on either side is none: stripes would read as faults of the line. */
+static int is_guess(const curve_set *c, size_t i)
+{
+    const size_t reach = c->count / 40;
+    int left = 0, right = 0;
+    if (!is_lonely(c, i)) return 0;
+    for (size_t k = 1; k <= reach; k++) {
+        left |= i >= k && !is_lonely(c, i - k);
+        right |= i + k < c->count && !is_lonely(c, i + k);
+    }
+    return !(left && right);
 }
 
 /* Band and curve, faint where the data are not: there a polynomial's band knows nothing of other forms. */

@@ -131,9 +131,11 @@ static void put_sum(FILE *out, const rep_facts *f, json_t *list, size_t v, size_
         else if (c < 0)
             fputs("\xe2\x88\x92", out);
         const double se = error_of(terms[shown].json, v);
-        if (se > 0) fputc('(', out);
+        const int alone = count == 1 && is_constant(terms[shown].json) && c >= 0;
+        if (se > 0 && !alone) fputc('(', out);
         page_number(out, fabs(c));
-        if (se > 0) page_error(out, se), fputc(')', out);
+        if (se > 0) page_error(out, se);
+        if (se > 0 && !alone) fputc(')', out);
         if (!is_constant(terms[shown].json)) fputs("\xe2\x80\x89", out);
         put_monomial(out, f, terms[shown].json);
     }

@@ -9,8 +9,8 @@
  * 4. Evidence: in boxes with alike many steps of the data, the model's arrow and an outline that holds, nine times of
  * ten, the tip of the arrow that these steps give; of a, where they put the edges of the model's ellipse. */
 #define _GNU_SOURCE
-#include "boxes.h"
 #include "cells.h"
+#include "databoxes.h"
 #include "driven.h"
 #include "evidence.h"
 #include "units.h"
@@ -368,6 +368,8 @@ static void draw_notes(const plane *q, sheet *s, int which)
 {
     char text[160], unit[32];
     unit_of(fig_time_name(q->in), sizeof unit, unit);
+    snprintf(text, sizeof text, "two of %zu states, the others at their mean nearby", q->d);
+    if (q->d > 2) sheet_note(s, text);
     snprintf(text, sizeof text, "arrows: where the drift leads in time %g%s%s", q->tau_f, *unit ? " " : "", unit);
     if (which & FIG_F && q->tau_f > 0) sheet_note(s, text);
     snprintf(text, sizeof text, "outlines: a standard deviation of noise in time %g%s%s", q->tau_a, *unit ? " " : "",
@@ -483,7 +485,7 @@ static char *draw(plane *q, int which, size_t *size)
                              .wide = PANEL,
                              .tall = PANEL,
                              .left = LEFT,
-                             .notes = (which == (FIG_F | FIG_A) ? 2 : 1) + (q->data.count ? 2 : 0)};
+                             .notes = (which == (FIG_F | FIG_A) ? 2 : 1) + (q->data.count ? 2 : 0) + (q->d > 2)};
     sheet *s = sheet_new(&plan);
     if (!s) return NULL;
     draw_keys(q, s, which);

@@ -185,16 +185,18 @@ static void put_plot_command(FILE *out, const rep_facts *f, const char *figure)
 }
 
 /* How to read the fields: curves with evidence, or arrows and outlines. */
-static const char
-    dots_words[] = "Dots with bars of 90 % are what the data's own steps say: one dot in ten leaves the "
-                   "curve by more than its bar by chance; more, or a row of them on one side, speak "
-                   "against the model.",
-    plane_words[] =
-        "An arrow ends where the drift alone would lead, an outline is one standard deviation "
-        "of the noise, each in the time written below. The last two pictures let the data's own steps speak, in boxes "
-        "with "
-        "alike many of them: black outlines hold the tip of their own arrow, black bars the right and the upper "
-        "edge of their own outline, nine times of ten. Where the model is right, one in ten misses.";
+static const char dots_words[] = "Dots with bars of 90 % are what the data's own steps say: one dot in ten leaves the "
+                                 "curve by more than its bar by chance; more, or a row of them on one side, speak "
+                                 "against the model.",
+                  plane_words[] =
+                      "An arrow ends where the drift alone would lead, an outline is one standard deviation "
+                      "of the noise, each in the time written below.",
+                  boxes_words[] =
+                      "An arrow ends where the drift alone would lead, an outline is one standard deviation "
+                      "of the noise, each in the time written below. The last two pictures let the data's own "
+                      "steps speak, in boxes with alike many of them: black outlines hold the tip of their own "
+                      "arrow, black bars the right and the upper edge of their own outline, nine times of "
+                      "ten. Where the model is right, one in ten misses.";
 
 /* What of a figure was not observed. */
 static const char *chapter_of_order_two(const chapter *c)
@@ -218,7 +220,7 @@ static const char *chapter_shows(const rep_facts *f, const chapter *c)
     return c->shows;
 }
 
-static const char *chapter_read(const rep_facts *f, const chapter *c, int dots)
+static const char *chapter_read(const rep_facts *f, const chapter *c, int dots, int boxes)
 {
     if (sock_data_trajectories(f->data) == 1 && strcmp(c->figure, "paths") == 0)
         return "If the model is right, the data look like one of its paths: about half of the time inside the dark "
@@ -226,7 +228,7 @@ static const char *chapter_read(const rep_facts *f, const chapter *c, int dots)
                "middle.";
     if (has_dots(f, c))
         return dots ? dots_words : "These data are too few to say something by themselves, as dots with bars would.";
-    return f->d > 1 && strcmp(c->figure, "fields") == 0 ? plane_words : c->read;
+    return f->d > 1 && strcmp(c->figure, "fields") == 0 ? (boxes ? boxes_words : plane_words) : c->read;
 }
 
 /* One figure with its words, its numbers and the command that draws it alone. */
@@ -240,10 +242,12 @@ static sock_status put_figure(sock_context *ctx, FILE *out, const rep_facts *f, 
     sock_status status = fig_draw(ctx, figure, in, &text, &size);
     in->tables = NULL;
     if (status >= 0) {
-        json_t *moments = NULL;
+        json_t *moments = NULL, *planes = NULL;
         status = evidence_moments(ctx, in, &moments);
+        if (status >= 0) status = evidence_planes(ctx, in, &planes);
+        const int boxes = json_array_size(json_object_get(json_array_get(planes, 0), "n")) > 0;
         fprintf(out, "<figure>\n<figcaption>%s %s%s</figcaption>\n", chapter_shows(f, c),
-                chapter_read(f, c, json_array_size(moments) > 0),
+                chapter_read(f, c, json_array_size(moments) > 0, boxes),
                 f->seen < f->d && c->place == BODY ? chapter_of_order_two(c) : "");
         fwrite(text, 1, size, out);
         if (has_dots(f, c)) words_trust(out, f, in);

@@ -102,7 +102,12 @@ static void draw_note(const fig_input *in, sheet *s, size_t states)
 {
     const size_t count = sock_data_trajectories(in->data), shown = lines_shown(in->data), d = sock_data_dim(in->data);
     char text[160];
-    int used = snprintf(text, sizeof text, "%zu of %zu trajectories shown, %zu points in all", shown, count,
+    int used = 0;
+    if (shown < count)
+        used = snprintf(text, sizeof text, "%zu of %zu trajectories shown, %zu points in all", shown, count,
+                        sock_data_points(in->data));
+    else
+        used = snprintf(text, sizeof text, "all of %zu trajector%s, %zu points", count, count == 1 ? "y" : "ies",
                         sock_data_points(in->data));
     if (states < d) snprintf(text + used, sizeof text - (size_t)used, "; the first %zu of %zu states", states, d);
     sheet_note(s, text);

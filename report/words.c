@@ -129,8 +129,8 @@ void words_size(FILE *out, const rep_facts *f)
         fprintf(out, " by about %.3g (%.3g to %.3g)", look_quantile(n, sd, 0.5), look_quantile(n, sd, 0.05),
                 look_quantile(n, sd, 0.95));
     }
-    fprintf(out, " in a %s: the square root of a, at its median over the data (and over nine tenths of them).</p>\n",
-            *unit ? unit : "unit of time");
+    fprintf(out, " in %s %s: the square root of a, at its median over the data (and over nine tenths of them).</p>\n",
+            *unit == 'h' ? "an" : "a", *unit ? unit : "unit of time");
     free(sd);
 }
 

@@ -180,7 +180,7 @@ def _moments(model: Any, data: Trajectories, k: int, field: str) -> Tuple[Array,
 
 def _guess(x: Array, grid: Array) -> Array:
     """Where so few data are around that the model is a guess, as in `sock plot`: fewer than one in a thousand of them."""
-    order, reach = np.sort(x), 0.05 * (x.max() - x.min())
+    order, reach = np.sort(x), max(0.05, 4 / x.size) * (x.max() - x.min())
     near = np.searchsorted(order, grid + reach, "right") - np.searchsorted(order, grid - reach, "left")
     return np.asarray(near < max(3, x.size // 1000))
 

@@ -764,7 +764,7 @@ plot_field <- function(model, values, data, type, label, title, held = NULL) {
   grid <- seq(min(values), max(values), length.out = 200)
   curve <- as.vector(field_at(model, grid, held, type))
   band <- tryCatch(field_at(model, grid, held, type, interval = "confidence"), error = function(e) NULL)
-  guess <- vapply(grid, function(g) sum(abs(values - g) <= 0.05 * diff(range(values))), 0) < max(3, length(values) %/% 1000)
+  guess <- vapply(grid, function(g) sum(abs(values - g) <= max(0.05, 4 / length(values)) * diff(range(values))), 0) < max(3, length(values) %/% 1000)
   dots <- if (is.null(held)) curve_moments(sock_evidence(model, data), label, grid, curve) # they are of all inputs together
   heights <- field_heights(c(if (all(guess)) curve else curve[!guess], dots$y), c(band$lwr, band$upr, dots$y - dots$bar, dots$y + dots$bar))
   plot(grid, curve, type = "n", ylim = heights, xaxt = "n", xlab = state_label(model$names),

@@ -235,7 +235,7 @@
 
   function drawBack() {
     var across = d === 1 ? [0, frame.span] : ranges(state.u), up = ranges(d === 1 ? 0 : state.v);
-    var g = picture.lay(across, up, d === 1 ? frame.time : names[state.u], d === 1 ? names[0] : names[state.v]);
+    var g = picture.lay(across, up, d === 1 ? frame.time + ' from the start' : names[state.u], d === 1 ? names[0] : names[state.v]);
     drawData(g);
     if (d > 1) { drawNull(g, state.u, colour('c3'), []); drawNull(g, state.v, colour('c2'), [6, 4]); }
     drawFixed(g);
@@ -309,7 +309,7 @@
   function tell() {
     play.textContent = playing ? 'Pause' : run && run.t > 0 ? 'Go on' : 'Play';
     if (!run) { words.textContent = 'Click in the picture, or type a start and press Play.'; return; }
-    var parts = [short(frame.time) + ' ' + show(run.t)], n = 0, shown = d === 1 ? [0] : [state.u, state.v];
+    var parts = [short(frame.time) + ' ' + show(run.t) + ' from the start'], n = 0, shown = d === 1 ? [0] : [state.u, state.v];
     shown.forEach(function (k) {
       var mean = 0, square = 0;
       n = 0;

@@ -149,8 +149,7 @@ static const char *caveat_of(const sock_model *model, const sk_explain_range *ra
         }
     if (e->d == 2) much = free_end && t[SK_PLANE_EDGES].value > SK_EXPLAIN_EDGES;
     if (much)
-        return "much of the density lies where the range ends: all that is told of it hangs on "
-               "these ends, and paths of the model would go on beyond them";
+        return "much of the density lies where the range ends, and paths of the model would go on beyond these ends";
     if (e->d == 1 && !gathers && !e->fixed.count && !e->fixed.lines)
         return "f has one sign within the range: paths of the model leave it for good, and only ends that hold them "
                "back give it a law";

@@ -1,6 +1,6 @@
-/* boxes.h - binned moments of the data in boxes of a plane, out of the table of sock_evidence. */
-#ifndef REPORT_BOXES_H
-#define REPORT_BOXES_H
+/* databoxes.h - binned moments of the data in boxes of a plane, out of the table of sock_evidence. */
+#ifndef REPORT_DATABOXES_H
+#define REPORT_DATABOXES_H
 
 #include "figures.h"
 

@@ -1,5 +1,5 @@
-/* boxes.c - see boxes.h. */
-#include "boxes.h"
+/* databoxes.c - see databoxes.h. */
+#include "databoxes.h"
 
 #include "evidence.h"
 
