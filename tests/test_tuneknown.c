@@ -138,7 +138,8 @@ static void test_tuneknown__measurement_noise_is_told(void **state)
     sock_data *noisy = data_of(1, 20, 51, 0.02, x);
     sock_model *one = fit(clean, NULL), *two = fit(noisy, (const char *const[]){"noise", "none", NULL});
     assert_false(warns(one, "correlated") || warns(two, "correlated")); /* the verdict has the word */
-    assert_true(tells(one, "verdict", "No objection: none of 9 tests objects, over 1000 steps") && !tells(one, "advice", ""));
+    assert_true(tells(one, "verdict", "No objection: none of 9 tests objects, over 1000 steps") &&
+                !tells(one, "advice", ""));
     assert_true(tells(two, "verdict", "Neighbouring residuals cancel: measurement noise"));
     assert_true(tells(two, "pattern", "noise") && tells(two, "advice", "Fit with --noise diag"));
     sock_model_free(one), sock_model_free(two);
