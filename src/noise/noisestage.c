@@ -343,6 +343,27 @@ static sock_status try_noise(inquiry *q, bool *used)
 
 /* ---- The answer ---- */
 
+/* The same steps held out by the search, under its own law of a step: a fit that is far behind that is no better model,
+ * whatever the clean one is worth by the law of the filter (a steep drift over a long step is worth nothing there). */
+static bool is_behind(const inquiry *q, const sk_noise_fit *fit, double *nats)
+{
+    const sk_search *s = q->s;
+    *nats = -s->final_score;
+    if (!fit->held || !asked(q, SK_ASK_AUTO) || s->fell_back || q->bounded || q->m.rows != s->rows) return false;
+    for (size_t i = 0; i < q->m.rows->first[q->m.rows->folds]; i++) *nats += fit->held[i] + s->sets.look.density;
+    return sk_noise_is_behind(*nats);
+}
+
+static sock_status weigh_score(inquiry *q, bool *used)
+{
+    double nats;
+    if (q->wins && is_behind(q, &q->plain, &nats)) q->wins = false, q->ahead = nats;
+    if (!*used || !is_behind(q, &q->noisy, &nats)) return SOCK_OK;
+    *used = false;
+    q->gained = nats;
+    return say(q->s, "suspected, but the fit with noise is %.1f nats behind the search held out, ignored", -nats);
+}
+
 /* Where the fit was made on a part of the rows: a few passes on all of them, if such a pass can be kept. All rows are
  * held out in either case. */
 static sock_status widen(inquiry *q, sk_noise_fit *fit)
@@ -555,6 +576,7 @@ static sock_status answer(inquiry *q, company *c, sock_model **out)
     q->s->told->noise.substeps = 1;
     if (!q->bounded && !q->s->fell_back) SK_TRY(try_long_steps(q)); /* constants have no long steps */
     if (!asked(q, SK_ASK_NONE)) SK_TRY(try_noise(q, &used));
+    SK_TRY(weigh_score(q, &used));
     if (!used) SK_TRY(weigh_doubt(q));
     SK_TRY(invite_all(q, used, c));
     if (used) return deliver(q, &q->noisy, out);

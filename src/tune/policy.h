@@ -282,12 +282,14 @@
 #define SK_NOISE_DIFFUSION_NATS 2 /* a simpler diffusion by this */
 #define SK_RICHER_NATS_LONG 3     /* over long steps it stays but for a gain of so many nats held out, */
 #define SK_RICHER_ERRORS_LONG                                                                                          \
-    1.5                           /* and so many errors: chance gave up to 4 +- 3, an a that varies 26 +- 8 and more   \
-                                   */
-#define SK_NOISE_RANK 25          /* Gaussian features of a diffusion, */
-#define SK_NOISE_A_ORDER 60       /* and this over d at most where Q couples the states: its problems cost d^3 more */
-#define SK_SWEEP_TOLERANCE 1e-4   /* relative gap of convex problems that only compare candidates */
-#define SK_NOISE_BEHIND 30        /* nats: a candidate so far behind the best of a sweep is not tried in the next */
+    1.5                         /* and so many errors: chance gave up to 4 +- 3, an a that varies 26 +- 8 and more     \
+                                 */
+#define SK_NOISE_RANK 25        /* Gaussian features of a diffusion, */
+#define SK_NOISE_A_ORDER 60     /* and this over d at most where Q couples the states: its problems cost d^3 more */
+#define SK_SWEEP_TOLERANCE 1e-4 /* relative gap of convex problems that only compare candidates */
+#define SK_NOISE_BEHIND 30      /* nats: a candidate so far behind the best of a sweep is not tried in the next */
+#define SK_NOISE_UNDER                                                                                                 \
+    10 /* nats below the search's own score: an average may be so much better than one model, no more */
 #define SK_NOISE_FLOOR 1e-3       /* of the mean a, coordinate by coordinate: least a within the iterations */
 #define SK_NOISE_FLOOR_TRACE 1e-3 /* a coordinate counts at least so much of the trace there */
 #define SK_LEAST_NOISE 1e-3       /* of the median square residual: least R at the start, */

@@ -539,6 +539,8 @@ static bool gains_over_same(const sk_noise_evidence *e)
     return e->over_same.nats >= fmax(sk_noise_gain_asked(e->d, e->is_long), errors * e->over_same.error);
 }
 
+bool sk_noise_is_behind(double nats) { return nats < -SK_NOISE_UNDER; }
+
 bool sk_noise_gains(const sk_noise_evidence *e)
 {
     return gains_over_same(e) && e->over_clean.nats >= sk_noise_gain_asked(e->d, e->is_long);

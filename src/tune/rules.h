@@ -195,6 +195,9 @@ typedef struct sk_noise_evidence {
 /* Whether it gains over both, over the same beyond the error of the gain; and whether it is sure by its test and the
  * same model without it, and what averages and polish of the clean search are ahead is little. */
 bool sk_noise_gains(const sk_noise_evidence *e);
+
+/* Whether a fit with noise or long steps, so many nats above the search on the same steps, is no better model. */
+bool sk_noise_is_behind(double nats);
 bool sk_noise_is_sure(const sk_noise_evidence *e);
 
 /* Nats that R has to gain in a model fitted without it, for a fit with noise to be worth its time. */
