@@ -112,8 +112,8 @@ static const char *const lag_words[SK_LAG_KINDS] = {
     [SK_LAG_CYCLE] = "near 0, but not at lag 2: a cycle or a season of a few steps, or a hidden state",
     [SK_LAG_NOISE] = "below 0, gone at lag 2: measurement noise",
     [SK_LAG_LONG] = "below 0, also at lag 2: the steps are long against the dynamics",
-    [SK_LAG_FAST] = "below 0, also at lag 2, but not over longer steps: noise with a memory, or a fast part of the "
-                    "dynamics that the steps are long against",
+    [SK_LAG_FAST] = ("below 0, also at lag 2, but not over longer steps: noise with a memory, or a fast part of the "
+                     "dynamics that the steps are long against"),
     [SK_LAG_EITHER] = "below 0: measurement noise, or steps as long as the memory of the process",
     [SK_LAG_INERTIA] = "above 0, and smooth: the path has inertia, a velocity that is not among the states",
     [SK_LAG_SMOOTH] = "above 0, and smooth: the drift is large against the noise",

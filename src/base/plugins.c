@@ -40,16 +40,27 @@ struct sk_plugin {
 
 /* ---- Where it is ---- */
 
-/* The folder of the file that this code is in. */
-static bool own_folder(char folder[PATH_MAX])
+/* The name of the file that this code is in; of the program none, whose name may be that of a call. */
+static const char *own_file(void)
 {
     Dl_info info;
-    struct link_map *map = NULL;
     const void *here = (const void *)operation_name;
+#ifdef __GLIBC__
+    struct link_map *map = NULL;
+    if (!dladdr1(here, &info, (void **)&map, RTLD_DL_LINKMAP)) return NULL;
+    return map && map->l_name ? map->l_name : "";
+#else
+    if (!dladdr(here, &info)) return NULL;
+    return info.dli_fname && info.dli_fname[0] == '/' ? info.dli_fname : "";
+#endif
+}
+
+/* The folder of that file. */
+static bool own_folder(char folder[PATH_MAX])
+{
+    const char *file = own_file();
     char path[PATH_MAX];
-    if (!dladdr1(here, &info, (void **)&map, RTLD_DL_LINKMAP)) return false;
-    const bool program = !map || !map->l_name || !map->l_name[0];
-    if (!realpath(program ? "/proc/self/exe" : map->l_name, path)) return false;
+    if (!file || !realpath(file[0] ? file : "/proc/self/exe", path)) return false;
     char *slash = strrchr(path, '/');
     if (!slash) return false;
     *slash = 0;
@@ -79,7 +90,7 @@ static bool may_load(const char *path, char *reason, size_t room)
 /* The first that is there. */
 static bool find_plugin(char path[PATH_MAX + 64], char *reason, size_t room)
 {
-    static const char *const below[] = {"", "/sock", "/" SK_PLUGIN_FOLDER};
+    static const char *const below[] = {"", "/sock", ("/" SK_PLUGIN_FOLDER)};
     const char *named = getenv("SOCK_PLUGINS");
     char folder[PATH_MAX], first[320] = "";
     if (named && named[0]) {

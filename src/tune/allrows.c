@@ -64,6 +64,8 @@ sock_status sk_stage_all_rows(sk_search *s, const sk_stage *stage)
     if (!s->spec->plan) SK_TRY(decide(s));
     SK_TRY(keep_plan(s));
     s->rows = s->sets.all;
+    sk_free(s->richer); /* its score is that of other rows */
+    s->richer = NULL;
     SK_TRY(sk_constant_score(s));
     if (s->fell_back) forget_constants(s);
     SK_TRY(sk_last_pass(s, stage));
