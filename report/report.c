@@ -43,8 +43,9 @@ static const chapter chapters[] = {
      "An arrow ends where the drift alone would lead, an outline is one standard deviation of the noise.", BODY},
     {"paths", "Simulated paths",
      "Paths of the learned equation, with its measurement noise if it has any, over the data.",
-     "If the model is right, half of the trajectories from the same start run inside the dark band, nine of ten inside "
-     "the light one.",
+     "If the model is right, at each time half of the trajectories from this start are in the dark band, nine of ten "
+     "in "
+     "the light one; a single one may stay outside for long.",
      BODY},
     {"trajectories", "The data", "What the model was shown.",
      "Look for jumps, gaps and trends: the equation knows of none of them.", BODY},
@@ -223,9 +224,9 @@ static const char *chapter_shows(const rep_facts *f, const chapter *c)
 static const char *chapter_read(const rep_facts *f, const chapter *c, int dots, int boxes)
 {
     if (sock_data_trajectories(f->data) == 1 && strcmp(c->figure, "paths") == 0)
-        return "If the model is right, the data look like one of its paths: about half of the time inside the dark "
-               "band, nine tenths of it inside the light one. The bands are of many paths; none need follow their "
-               "middle.";
+        return "At each time half of the model's paths are in the dark band, nine of ten in the light one. The data "
+               "are "
+               "like one path: it need not follow the middle, and may stay outside for long.";
     if (has_dots(f, c))
         return dots ? dots_words : "These data are too few to say something by themselves, as dots with bars would.";
     return f->d > 1 && strcmp(c->figure, "fields") == 0 ? (boxes ? boxes_words : plane_words) : c->read;

@@ -120,17 +120,18 @@ void words_size(FILE *out, const rep_facts *f)
     const char *unit = info_text(f->summary, "time_unit");
     double *sd = f->a && n && f->d <= STATES ? calloc(n, sizeof *sd) : NULL;
     if (!sd) return;
-    fputs("<p class=\"note\">Noise alone moves ", out);
+    fprintf(out, "<p class=\"note\">In %s %s noise alone moves ", *unit == 'h' ? "an" : "a",
+            *unit ? unit : "unit of time");
     for (size_t k = 0; k < f->d; k++) {
         for (size_t i = 0; i < n; i++) sd[i] = sqrt(f->a[i * f->d + k]);
         look_sort(n, sd);
         fputs(!k ? "" : k + 1 == f->d ? " and " : ", ", out);
         page_text(out, sock_model_name(f->model, k));
-        fprintf(out, " by about %.3g (%.3g to %.3g)", look_quantile(n, sd, 0.5), look_quantile(n, sd, 0.05),
-                look_quantile(n, sd, 0.95));
+        const double least = look_quantile(n, sd, 0.05), most = look_quantile(n, sd, 0.95);
+        fprintf(out, " by about %.3g", look_quantile(n, sd, 0.5));
+        if (most - least > 0.01 * most) fprintf(out, " (from %.3g to %.3g across the data)", least, most);
     }
-    fprintf(out, " in %s %s: the square root of a, at its median over the data (and over nine tenths of them).</p>\n",
-            *unit == 'h' ? "an" : "a", *unit ? unit : "unit of time");
+    fputs(": its standard deviation, the square root of a, at its median over the data.</p>\n", out);
     free(sd);
 }
 
@@ -246,7 +247,8 @@ static void put_test(FILE *out, const sock_check_test *t)
 static void put_tests(FILE *out, const sock_checks *c)
 {
     fprintf(out,
-            "<details><summary>Tests: %zu of %zu steps%s, each beside %zu simulated ones of the model</summary>\n"
+            "<details><summary>The tests: they looked at %zu of %zu steps%s, each beside %zu that the model "
+            "simulates</summary>\n"
             "<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\"><thead><tr>",
             c->steps, c->all_steps, c->steps < c->all_steps ? ", evenly chosen" : "", c->draws);
     static const char *const heads[] = {"test", "statistic", "df", "p", "adjusted", "effect", ""};
@@ -284,7 +286,10 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
 {
     enum { STATES = 6 };
     const double inside = 0.98;
-    fputs("<p class=\"trust\">Trust the fields where the data are: 98 % of them have ", out);
+    const bool objects = f->has_check && !f->check.ok;
+    fputs(objects ? "<p class=\"trust\">The fields rest on the data, of which 98 % have "
+                  : "<p class=\"trust\">Trust the fields where the data are, within their bands: 98 % of them have ",
+          out);
     for (size_t k = 0; k < f->d && k < STATES; k++) {
         const double *sorted;
         size_t count;
@@ -303,7 +308,7 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
         page_text(out, f->record.bands_reason);
         fputs(".", out);
     }
-    if (f->has_check && !f->check.ok) fputs(" Bands assume that the equation is right, and the verdict objects.", out);
+    if (objects) fputs(" Since the verdict objects to the equation, the doubt is larger than the bands show.", out);
     fputs("</p>\n", out);
 }
 

@@ -231,7 +231,8 @@ static void put_change(char *out, size_t size, const scene *s)
     static const struct {
         const char *before, *down, *up;
     } says[] = {
-        [SK_CHANGE_TREND] = {"a trend, residuals of ", " fall from early to late", " rise from early to late"},
+        [SK_CHANGE_TREND] = {"a trend, steps of ", " are above the model early and below it late",
+                             " are below the model early and above it late"},
         [SK_CHANGE_BEND] = {"residuals of ", " go down and come back", " go up and come back"},
         [SK_CHANGE_NOISE] = {"the noise of ", " is loud early and quiet late", " is quiet early and loud late"},
     };
@@ -311,7 +312,8 @@ static void tell_others(const scene *s, const char *told, char *out)
     for (int i = 0; i < SK_CHECK_TESTS; i++) {
         const size_t used = strlen(out);
         if (!s->test[i].objects || strstr(told, s->test[i].name)) continue;
-        snprintf(out + used, SOCK_VERDICT_SIZE - used, "%s%s", first ? " Others object, too: " : ", ", s->test[i].name);
+        snprintf(out + used, SOCK_VERDICT_SIZE - used, "%s%s", first ? " Other tests object, too: " : ", ",
+                 s->test[i].name);
         first = false;
     }
     const size_t used = strlen(out);

@@ -65,7 +65,7 @@ static void set_fixed(json_t *object, const sk_explained *e)
     json_object_set_new(object, "fixed_points_reason",
                         json_string(e->fixed.lines ? "f is 0 along lines or in regions, not at single points alone"
                                     : e->d == 1    ? "f does not change its sign within the range"
-                                                   : "Newton's method found none from points all over the range"));
+                                                   : "none was found within the range"));
 }
 
 /* ---- One dimension ---- */
@@ -151,8 +151,9 @@ static const char *caveat_of(const sock_model *model, const sk_explain_range *ra
     if (much)
         return "much of the density lies where the range ends, and paths of the model would go on beyond these ends";
     if (e->d == 1 && !gathers && !e->fixed.count && !e->fixed.lines)
-        return "f has one sign within the range: paths of the model leave it for good, and only ends that hold them "
-               "back give it a law";
+        return "f has one sign within the range, so the long run depends on f and a outside of it, where the model is "
+               "a "
+               "guess";
     return NULL;
 }
 
