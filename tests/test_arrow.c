@@ -281,7 +281,11 @@ static void no_values(arrow_table *t) { t->buffer[0][2][1] = NULL; }
 static void nulls_nowhere(arrow_table *t) { t->array[0][2].null_count = 1; }
 static void too_many_nulls(arrow_table *t) { t->array[0][2].null_count = 5; }
 static void no_text(arrow_table *t) { t->buffer[0][0][2] = NULL; }
-static void falling_text(arrow_table *t) { t->buffer[0][0][1] = (const int32_t[]){0, 3, 2, 3, 4}; }
+static void falling_text(arrow_table *t)
+{
+    static const int32_t places[] = {0, 3, 2, 3, 4};
+    t->buffer[0][0][1] = places;
+}
 static void null_rows(arrow_table *t) { t->table[0].null_count = 1; }
 static void real_places(arrow_table *t) { t->column[2].dictionary = &t->dictionary[2]; }
 static void no_words(arrow_table *t)
