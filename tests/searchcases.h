@@ -47,6 +47,7 @@ static inline void case_search_free(case_search *c)
     sock_model_free(s->model);
     sock_model_free(s->under);
     sk_free(s->final_cluster);
+    sk_free(s->richer);
     sk_row_sets_clear(&s->sets);
     sk_tune_outcome_clear(&c->told);
     sock_data_free(c->data);
