@@ -789,24 +789,17 @@ static void in_company(file_parts *p)
     json_decref(list);
 }
 
-static void test_bands__of_damaged_peers_are_refused(void **state)
+typedef struct damage {
+    void (*fn)(file_parts *p);
+    const char *message;
+} damage;
+
+/* The model's file with one damage at a time; the model goes. */
+static void refuse_each(fixture *f, sock_model *model, size_t count, const damage *damages)
 {
-    static const struct damage {
-        void (*fn)(file_parts *p);
-        const char *message;
-    } damages[] = {{heavy, "the weights of peers are not positive numbers whose sum is at most 1"},
-                   {weightless, "the weights of peers are not positive"},
-                   {unweighed, "the weights of peers are not positive"},
-                   {no_model, "there is no description"},
-                   {no_list, "peers is not a list of at most 8"},
-                   {crowd, "peers is not a list of at most 8"},
-                   {stranger, "a peer is no model like it"},
-                   {secretive, "an array that belongs to no term"},
-                   {in_company, "a peer is no model like it"}};
-    fixture *f = *state;
-    sock_model *model = with_peers(f), *loaded = NULL;
+    sock_model *loaded = NULL;
     good(f, sock_model_save(f->ctx, model, f->path));
-    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+    for (size_t i = 0; i < count; i++) {
         file_parts p = take_apart(f->path);
         damages[i].fn(&p);
         put_together(f->other, &p);
@@ -816,36 +809,38 @@ static void test_bands__of_damaged_peers_are_refused(void **state)
     sock_model_free(model);
 }
 
+static void test_bands__of_damaged_peers_are_refused(void **state)
+{
+    static const damage damages[] = {{heavy, "the weights of peers are not positive numbers whose sum is at most 1"},
+                                     {weightless, "the weights of peers are not positive"},
+                                     {unweighed, "the weights of peers are not positive"},
+                                     {no_model, "there is no description"},
+                                     {no_list, "peers is not a list of at most 8"},
+                                     {crowd, "peers is not a list of at most 8"},
+                                     {stranger, "a peer is no model like it"},
+                                     {secretive, "an array that belongs to no term"},
+                                     {in_company, "a peer is no model like it"}};
+    refuse_each(*state, with_peers(*state), sizeof damages / sizeof *damages, damages);
+}
+
 static void test_bands__of_a_damaged_file_are_refused(void **state)
 {
-    static const struct damage {
-        void (*fn)(file_parts *p);
-        const char *message;
-    } damages[] = {{swap_shape, "wrong shape"},
-                   {far_entry, "a factor moves a number that is not there, or moves one twice in drift"},
-                   {double_entry, "moves one twice"},
-                   {half_entry, "moves one twice in diffusion"},
-                   {far_group, "moves one twice"},
-                   {falling, "the deviations of the draws do not rise"},
-                   {bad_pi, "the shares do not add up to 1 in pi"},
-                   {below, "a share is not positive in share"},
-                   {short_list, "a list has a wrong length in share"},
-                   {no_number, "a number is not a number in lower"},
-                   {no_object, "spread is not an object"},
-                   {too_many, "spread does not agree with the terms"},
-                   {forgotten, "an array that belongs to no term"},
-                   {first_version, "an array that belongs to no term"}};
-    fixture *f = *state;
-    sock_model *model = by_hand(f), *loaded = NULL;
-    good(f, sock_model_save(f->ctx, model, f->path));
-    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
-        file_parts p = take_apart(f->path);
-        damages[i].fn(&p);
-        put_together(f->other, &p);
-        assert_int_equal(sock_model_load(f->ctx, f->other, &loaded), SOCK_EINPUT);
-        if (!strstr(sock_message(f->ctx), damages[i].message)) fail_msg("%zu: %s", i, sock_message(f->ctx));
-    }
-    sock_model_free(model);
+    static const damage damages[] = {
+        {swap_shape, "wrong shape"},
+        {far_entry, "a factor moves a number that is not there, or moves one twice in drift"},
+        {double_entry, "moves one twice"},
+        {half_entry, "moves one twice in diffusion"},
+        {far_group, "moves one twice"},
+        {falling, "the deviations of the draws do not rise"},
+        {bad_pi, "the shares do not add up to 1 in pi"},
+        {below, "a share is not positive in share"},
+        {short_list, "a list has a wrong length in share"},
+        {no_number, "a number is not a number in lower"},
+        {no_object, "spread is not an object"},
+        {too_many, "spread does not agree with the terms"},
+        {forgotten, "an array that belongs to no term"},
+        {first_version, "an array that belongs to no term"}};
+    refuse_each(*state, by_hand(*state), sizeof damages / sizeof *damages, damages);
 }
 
 /* ---- Memory ---- */

@@ -360,7 +360,8 @@ static sock_status weigh_score(inquiry *q, bool *used)
     if (q->wins && is_behind(q, &q->plain, &nats)) q->wins = false, q->ahead = nats;
     if (!*used || !is_behind(q, &q->noisy, &nats)) return SOCK_OK;
     *used = false;
-    q->gained = nats;
+    q->gained = q->s->told->noise.gain = nats; /* what the filters said of each other is no gain */
+    q->s->told->noise.gain_error = (double)NAN;
     return say(q->s, "suspected, but the fit with noise is %.1f nats behind the search held out, ignored", -nats);
 }
 
