@@ -25,7 +25,7 @@ static void print_told(const json_t *told)
         printf("not known");
     else
         printf("%.4g", value);
-    if (!isnan(se)) printf(" +- %.2g", se);
+    if (se > 0) printf(" +- %.2g", se);
 }
 
 /* An end of an interval in three figures, rounded outwards: 4128 is 4120 or 4130, not 4.13e+03. */
@@ -105,11 +105,23 @@ static void print_share(double share)
     if (share < 1) printf("; in %.0f %% of the draws", 100 * share);
 }
 
+/* The nearest one beyond the range, where the model is a guess. */
+static void print_outside(const json_t *point)
+{
+    const json_t *x = json_object_get(point, "x");
+    if (!json_is_object(point)) return;
+    printf("%-16soutside, where the model is a guess: (", "");
+    for (size_t k = 0; k < json_array_size(x); k++)
+        printf("%s%.4g", k ? ", " : "", json_number_value(json_array_get(x, k)));
+    printf(")  %s\n", json_string_value(json_object_get(point, "type")));
+}
+
 static void print_fixed(const json_t *all)
 {
     const json_t *list = json_object_get(all, "fixed_points");
     const char *lines = json_string_value(json_object_get(all, "fixed_points_reason"));
     if (lines) printf("%-16s%s%s\n", "fixed points", json_array_size(list) ? "" : "none: ", lines);
+    print_outside(json_object_get(all, "fixed_point_outside"));
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *point = json_array_get(list, i), *slope = json_object_get(point, "slope"),
                      *time = json_object_get(point, "relaxation_time");

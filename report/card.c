@@ -48,8 +48,12 @@ static void put_states(FILE *out, const rep_facts *f)
         page_text(out, sock_model_name(f->model, k));
         fputs("</th>", out);
         for (int c = 0; c < 4; c++) {
+            const double value = info_number(json_array_get(ranges, k), column[c]);
             fputs("<td>", out);
-            page_number(out, info_number(json_array_get(ranges, k), column[c]));
+            if (isfinite(value))
+                page_number(out, value);
+            else
+                fputs(f->seen < f->d ? "not observed" : "\xe2\x80\x93", out);
             fputs("</td>", out);
         }
         fputs("</tr>\n", out);

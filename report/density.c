@@ -17,6 +17,7 @@ enum { GRID = 801, STATES_MOST = 6 };
 
 typedef struct stationary {
     int known;
+    const char *refused; /* why sock_explain tells nothing of the long run; borrowed; NULL: it does, or was not asked */
     double x[GRID], p[GRID]; /* one state */
     companion run;           /* more */
 } stationary;
@@ -84,6 +85,19 @@ static sock_status in_the_long_run(sock_context *ctx, const fig_input *in, stati
     return status;
 }
 
+/* What "What it means" refuses is not drawn here: one law, one decision. Beyond two states it has none to tell. */
+static sock_status look_long(sock_context *ctx, const fig_input *in, stationary *out)
+{
+    const size_t d = sock_model_dim(in->model);
+    json_t *told = NULL;
+    if (!sock_model_has_diffusion(in->model)) return SOCK_OK;
+    sock_status status = d <= 2 ? evidence_meaning(ctx, in, &told) : SOCK_OK;
+    const char *reason = info_text(told, "stationary_reason"), *caveat = info_text(told, "stationary_caveat");
+    if (*reason || *caveat) out->refused = *reason ? reason : caveat;
+    if (status < 0 || out->refused) return status;
+    return d == 1 ? by_formula(ctx, in, out) : in_the_long_run(ctx, in, out);
+}
+
 /* ---- The picture ---- */
 
 static int draw_stationary(const panel *p, const fig_input *in, const stationary *st, size_t k, range across)
@@ -122,15 +136,15 @@ static int draw_panel(sheet *s, const fig_input *in, const density_look *look, c
 
 static void draw_notes(sheet *s, const fig_input *in, const companion *model, const stationary *st)
 {
-    char text[320];
+    char text[480];
     const size_t d = sock_model_dim(in->model);
     int used = snprintf(text, sizeof text, "model: paths from the data's starts at the data's times");
     if (model->lost > 0)
         used += snprintf(text + used, sizeof text - (size_t)used, "; %.1f %% of them left the finite numbers",
                          100 * model->lost);
     if (!st->known)
-        used += snprintf(text + used, sizeof text - (size_t)used,
-                         "; no stationary density: in the long run the model does not stay around the data");
+        used += snprintf(text + used, sizeof text - (size_t)used, "; no stationary density: %s",
+                         st->refused ? st->refused : "in the long run the model does not stay around the data");
     if (d > STATES_MOST)
         snprintf(text + used, sizeof text - (size_t)used, "; the first %d of %zu states", STATES_MOST, d);
     sheet_note(s, text);
@@ -193,8 +207,7 @@ static sock_status prepare(sock_context *ctx, const fig_input *in, densities *al
     all->states = d < STATES_MOST ? d : STATES_MOST;
     sock_status status = evidence_model_paths(ctx, in, &all->model);
     if (status >= 0 && in->truth) status = evidence_true_paths(ctx, in, &all->truth);
-    if (status >= 0 && sock_model_has_diffusion(in->model))
-        status = d == 1 ? by_formula(ctx, in, &all->st) : in_the_long_run(ctx, in, &all->st);
+    if (status >= 0) status = look_long(ctx, in, &all->st);
     for (size_t k = 0; status >= 0 && k < all->states; k++)
         if (!density_of(in, k, all->model, all->truth, &all->look[k])) status = SOCK_ENOMEM;
     return status;

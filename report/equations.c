@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes that stand for names are those below the space, which no text of a fit has. */
+enum { MASK = 1, MASKED_MOST = 8 };
 enum { TERMS_MOST = 8, ROWS_MOST = 200, STATES_SHOWN = 12, LARGEST = 20, FULL_MOST = 3 };
 
 typedef struct term {
@@ -182,7 +184,7 @@ static size_t count_numbers(const char *text, int outside)
 }
 
 /* With a dot for * and raised powers, as people write. */
-static void put_formula(FILE *out, const char *text, size_t length)
+static void put_formula(FILE *out, const rep_facts *f, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         const int power = text[i] == '^' && i + 1 < length && text[i + 1] >= '0' && text[i + 1] <= '9';
@@ -190,6 +192,8 @@ static void put_formula(FILE *out, const char *text, size_t length)
             const size_t digits = strspn(text + i + 1, "0123456789");
             fprintf(out, "<sup>%.*s</sup>", (int)digits, text + i + 1);
             i += digits;
+        } else if (text[i] >= MASK && text[i] < MASK + MASKED_MOST) {
+            page_text(out, sock_model_name(f->model, (size_t)(text[i] - MASK)));
         } else if (text[i] == '-') { /* of a sum: no name here has one */
             fputs("\xe2\x88\x92", out);
         } else if (text[i] == '*') {
@@ -201,13 +205,13 @@ static void put_formula(FILE *out, const char *text, size_t length)
 }
 
 /* The words of the fit with the standard error of each coefficient beside it. */
-static void put_with_errors(FILE *out, const char *text, int outside, const sk_numbers *errors)
+static void put_with_errors(FILE *out, const rep_facts *f, const char *text, int outside, const sk_numbers *errors)
 {
     const char *done = text;
     size_t i = 0, length;
     for (const char *at = text; (length = next_number(text, outside, &at)) > 0; at += length, done = at, i++) {
         const int told = errors->value[i] > 0;
-        put_formula(out, done, (size_t)(at - done));
+        put_formula(out, f, done, (size_t)(at - done));
         if (!told && length == 1 && strncmp(at, "1*", 2) == 0) { /* 1 v is v */
             at++;
             continue;
@@ -216,32 +220,61 @@ static void put_with_errors(FILE *out, const char *text, int outside, const sk_n
         page_number(out, strtod(at, NULL));
         if (told) page_error(out, errors->value[i]), fputc(')', out);
     }
-    put_formula(out, done, strlen(done));
+    put_formula(out, f, done, strlen(done));
 }
 
-/* Signs of formulas, or letters beyond ASCII, in a name: the text is then shown as it is. */
-static int has_plain_names(const rep_facts *f)
+/* Signs of formulas, or letters beyond ASCII, in a name. */
+static int is_plain(const char *name)
 {
-    for (size_t k = 0; k < f->d; k++)
-        for (const char *p = sock_model_name(f->model, k); *p; p++)
-            if (strchr("*^ (-=", *p) || (unsigned char)*p > 126) return 0;
+    for (const char *p = name; *p; p++)
+        if (strchr("*^ (-=", *p) || (unsigned char)*p > 126) return 0;
     return 1;
+}
+
+/* The state whose name, with signs of formulas in it, stands here; the longest. d: none. */
+static size_t name_at(const rep_facts *f, const char *at)
+{
+    size_t found = f->d, most = 0;
+    for (size_t k = 0; k < f->d; k++) {
+        const char *name = sock_model_name(f->model, k);
+        const size_t length = strlen(name);
+        if (is_plain(name) || length <= most || strncmp(at, name, length) != 0) continue;
+        found = k, most = length;
+    }
+    return found;
+}
+
+/* Names that would be read as formulas are bytes that no text has, MASK + k. NULL: out of memory, or too many states.
+ */
+static char *mask_names(const rep_facts *f, const char *text)
+{
+    char *made = f->d <= MASKED_MOST ? malloc(strlen(text) + 1) : NULL, *to = made;
+    while (made && *text) {
+        const size_t k = name_at(f, text);
+        *to++ = (char)(k < f->d ? MASK + (int)k : *text);
+        text += k < f->d ? strlen(sock_model_name(f->model, k)) : 1;
+    }
+    if (made) *to = 0;
+    return made;
 }
 
 /* The words of the fit, with the standard errors of the coefficients in their order. */
 static void put_told(FILE *out, const rep_facts *f, size_t k)
 {
     const sk_number_lists *errors = &f->record.errors;
-    const char *text = f->record.equation.text[k];
+    char *masked = mask_names(f, f->record.equation.text[k]);
+    const char *text = masked ? masked : f->record.equation.text[k];
     const int known = k < errors->count && errors->list[k].count > 0;
     const size_t count = known ? errors->list[k].count : 0;
     const int whole = count_numbers(text, 0) == count;
-    if (known && has_plain_names(f) && (whole || count_numbers(text, 1) == count)) {
-        put_with_errors(out, text, !whole, &errors->list[k]);
+    if (known && masked && (whole || count_numbers(text, 1) == count)) {
+        put_with_errors(out, f, text, !whole, &errors->list[k]);
         if (has_noise(f, k)) fputs(" + noise", out);
+        free(masked);
         return;
     }
-    page_text(out, text);
+    free(masked);
+    page_text(out, f->record.equation.text[k]);
     if (has_noise(f, k)) fputs(" + noise", out);
     size_t told = 0;
     for (size_t i = 0; known && i < errors->list[k].count; i++) /* a centre that was set has none */
@@ -304,6 +337,13 @@ static void put_part(FILE *out, const rep_facts *f)
     }
 }
 
+/* Some field has more than one term. */
+static int has_sum(const rep_facts *f)
+{
+    return json_array_size(json_object_get(f->terms, "drift")) > 1 ||
+           json_array_size(json_object_get(f->terms, "diffusion")) > 1;
+}
+
 /* Few are on the first screen; many, and those of a of several states, in folds. */
 void equation_write(FILE *out, const rep_facts *f)
 {
@@ -327,11 +367,9 @@ void equation_write(FILE *out, const rep_facts *f)
         put_diffusion(out, f, diffusion);
         fputs("</div>\n", out);
     }
-    fprintf(out,
-            "<p class=\"note\"><var>a</var> is the variance of the noise in a unit of time%s. The terms that matter "
-            "most where the "
-            "data are stand first.</p>\n",
-            apart ? " (a covariance where two states are named)" : "");
+    fprintf(out, "<p class=\"note\"><var>a</var> is the variance of the noise in a unit of time%s%s.</p>\n",
+            apart ? " (a covariance where two states are named)" : "",
+            has_sum(f) ? "; the terms that matter most where the data are stand first" : "");
     if (apart) fputs("</details>\n", out);
 }
 

@@ -96,6 +96,7 @@ sock_status facts_gather(sock_context *ctx, const fig_input *in, const rep_setti
     if (status >= 0) status = look_at_noise(ctx, &f);
     if (status >= 0) status = look_at_check(ctx, &f);
     if (status >= 0) status = look_at_scores(ctx, &f);
+    if (status >= 0) status = glance_look(ctx, in, &f);
     if (status < 0)
         facts_free(&f);
     else

@@ -20,10 +20,11 @@ typedef struct rep_facts {
     sock_checks check;
     int has_scores; /* of the test data, or, where the truth is known, of the data themselves */
     sock_scores scores;
-    int *failed;   /* set to 1 where memory ran out while something was written: the page is then thrown away */
-    size_t points; /* of the data, evenly chosen: where the terms of a polynomial are weighed */
-    double *point; /* points x d, */
-    double *a;     /* points x d: a_kk there; NULL: no diffusion, or many states */
+    int *failed;     /* set to 1 where memory ran out while something was written: the page is then thrown away */
+    size_t points;   /* of the data, evenly chosen: where the terms of a polynomial are weighed */
+    double *point;   /* points x d, */
+    double *a;       /* points x d: a_kk there; NULL: no diffusion, or many states */
+    double loose[2]; /* half widths of the bands of f and a over their sizes; NaN: there are none */
 } rep_facts;
 
 /* From an input that has evidence, which must live as long as the facts. Negative: nothing was made. */
@@ -32,6 +33,11 @@ sock_status facts_gather(sock_context *ctx, const fig_input *in, const rep_setti
 void facts_free(rep_facts *facts);
 
 /* ---- What is written of them, each a piece of HTML ---- */
+
+/* How good the model is, in three answers: looked at when facts are gathered. */
+sock_status glance_look(sock_context *ctx, const fig_input *in, rep_facts *facts);
+void glance_write(FILE *out, const rep_facts *facts);
+const char *glance_class(const rep_facts *facts); /* of the box of the verdict: " objects", ... */
 
 void words_verdict(FILE *out, const rep_facts *facts); /* what the check says, with its tests */
 void words_logs(FILE *out, const rep_facts *facts);  /* which states are logarithms, and what that makes of the page */

@@ -93,10 +93,40 @@ static void put_fixed(FILE *out, const rep_facts *f, const fig_input *in, json_t
     fputs(json_array_size(x) > 6 ? ", \xe2\x80\xa6: " : ": ", out);
     page_text(out, *type ? type : "of no known type");
     if (isfinite(info_number(relaxation, "value")))
-        fputs("; what is pushed away is back to a third after ", out), put_range(out, relaxation), put_time(out, in);
+        fputs("; without noise a small push dies down to a third (1/e) in ", out), put_range(out, relaxation),
+            put_time(out, in);
     if (info_number(point, "in_draws") < 0.95)
         fprintf(out, "; %.0f %% of the models that the data leave open have it", 100 * info_number(point, "in_draws"));
     fputs("</li>\n", out);
+}
+
+static int has_type(json_t *list, const char *word)
+{
+    size_t i;
+    json_t *point;
+    json_array_foreach(list, i, point)
+    {
+        if (strstr(info_text(point, "type"), word)) return 1;
+    }
+    return 0;
+}
+
+/* The nearest one outside of the range. */
+static void put_outside(FILE *out, const rep_facts *f, json_t *point)
+{
+    json_t *x = json_object_get(point, "x");
+    if (!json_is_object(point) || json_array_size(x) != f->d) return;
+    fputs(" Outside of it, where the equation is a guess, it has one: ", out);
+    for (size_t k = 0; k < f->d && k < 6; k++) {
+        const double value = json_number_value(json_array_get(x, k));
+        fprintf(out, "%s<var>", k ? ", " : "");
+        page_text(out, sock_model_name(f->model, k));
+        fputs("</var> = ", out), page_number(out, value);
+        put_user_value(out, sock_model_name(f->model, k), value);
+    }
+    fprintf(out, "%s (", f->d > 6 ? ", \xe2\x80\xa6" : "");
+    page_text(out, info_text(point, "type"));
+    fputs(").", out);
 }
 
 static void put_rests(FILE *out, const rep_facts *f, const fig_input *in, json_t *told)
@@ -105,16 +135,20 @@ static void put_rests(FILE *out, const rep_facts *f, const fig_input *in, json_t
     const size_t count = json_array_size(list);
     const char *reason = info_text(told, "fixed_points_reason");
     if (count)
-        fputs("<p>f is 0 here; without noise a stable point holds the state, an unstable one lets it go, and a centre "
-              "is circled:</p>\n<ul>\n",
-              out);
+        fprintf(out, "<p>f is 0 here; without noise a stable point holds the state%s%s:</p>\n<ul>\n",
+                has_type(list, "unstable") || has_type(list, "saddle") ? ", an unstable one or a saddle lets it go"
+                                                                       : "",
+                has_type(list, "centre") ? ", and around a centre it goes in circles" : "");
     for (size_t i = 0; i < count && i < FIXED_MOST; i++) put_fixed(out, f, in, at(list, i));
     if (count) fputs("</ul>\n", out);
     if (count > FIXED_MOST) fprintf(out, "<p>and %zu more.</p>\n", count - FIXED_MOST);
     if (!*reason) return;
     fputs(count ? "<p>" : "<p>No point where f is 0: ", out);
     page_text(out, reason);
-    fputs(".</p>\n", out);
+    fputs(".", out);
+    if (!count && f->loose[0] >= 1) fputs(" But the band of f is wider than f itself: the data do not say it.", out);
+    put_outside(out, f, json_object_get(told, "fixed_point_outside"));
+    fputs("</p>\n", out);
 }
 
 static void put_well(FILE *out, const fig_input *in, json_t *told, double place)
@@ -157,7 +191,9 @@ static void put_escapes(FILE *out, const fig_input *in, json_t *told)
     fputs("<p>With its noise, in the long run, it forgets where it began after ", out);
     put_range(out, relaxation);
     put_time(out, in);
-    fputs(", the time of the slowest change of its law.</p>\n", out);
+    fprintf(out, ", the time of the slowest change of its law%s.</p>\n",
+            json_array_size(json_object_get(told, "fixed_points")) ? "; that above is of small pushes, without noise"
+                                                                   : "");
 }
 
 static void put_current(FILE *out, const fig_input *in, json_t *told)
@@ -393,6 +429,18 @@ static void put_extent(FILE *out, json_t *extent)
     }
 }
 
+/* Where inputs are held. */
+static void put_inputs(FILE *out, json_t *inputs)
+{
+    size_t shown = 0;
+    for (void *i = json_object_iter(inputs); i && shown < 6; i = json_object_iter_next(inputs, i)) {
+        fputs(shown++ ? ", " : " Inputs stay at their medians: ", out);
+        page_text(out, json_object_iter_key(i));
+        fputs(" = ", out), page_number(out, json_number_value(json_object_iter_value(i)));
+    }
+    if (shown) fputs(json_object_size(inputs) > shown ? ", \xe2\x80\xa6" : ".", out);
+}
+
 sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, const fig_input *in)
 {
     json_t *told = NULL;
@@ -407,8 +455,10 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
           "the data. Numbers in brackets hold 90 % of the models that the data leave open, which may have terms that "
           "the equation above leaves out.",
           out);
-    fputs(f->has_check && !f->check.ok ? " The verdict objects to this equation, and so to what follows.</figcaption>\n"
-                                       : "</figcaption>\n",
+    put_inputs(out, json_object_get(told, "inputs"));
+    fputs(f->has_check && !f->check.ok
+              ? " <b>The verdict objects to this equation, and so to what follows.</b></figcaption>\n"
+              : "</figcaption>\n",
           out);
     put_rests(out, f, in, told);
     if (json_is_object(table) && long_run) {

@@ -26,50 +26,50 @@
 typedef enum chapter_place { FIRST, BODY, FOLD } chapter_place;
 
 typedef struct chapter {
-    const char *figure, *title, *shows, *read;
+    const char *figure, *title, *menu, *shows, *read;
     chapter_place place;
 } chapter;
 
 /* What each figure shows, and how to read it, a sentence each for readers who have never seen one. */
 static const chapter chapters[] = {
-    {"fields", "Drift and diffusion",
+    {"fields", "Drift and diffusion", "Fields",
      "What was learned: the drift f says where the state tends to go, the diffusion a how strong the noise is.", "",
      FIRST},
-    {"slices", "Along each state",
+    {"slices", "Along each state", "Slices",
      "Each component of the drift, and the strength of its noise, along its own state, with the other states where the "
      "data have them.",
      "", FIRST},
-    {"pairs", "Pairs of states", "Drift and noise in the planes of several pairs of states.",
+    {"pairs", "Pairs of states", "Pairs", "Drift and noise in the planes of several pairs of states.",
      "An arrow ends where the drift alone would lead, an outline is one standard deviation of the noise.", BODY},
-    {"paths", "Simulated paths",
+    {"paths", "Simulated paths", "Paths",
      "Paths of the learned equation, with its measurement noise if it has any, over the data.",
      "If the model is right, at each time half of the trajectories from this start are in the dark band, nine of ten "
      "in "
      "the light one; a single one may stay outside for long.",
      BODY},
-    {"trajectories", "The data", "What the model was shown.",
+    {"trajectories", "The data", "The data", "What the model was shown.",
      "Look for jumps, gaps and trends: the equation knows of none of them.", BODY},
-    {"smooth", "Behind the measurements",
+    {"smooth", "Behind the measurements", "Smoothed",
      "What was measured is the state with noise; the line is where the states are, given all measurements.",
      "Measurements should lie in the light band nine times of ten or more (each pulls the line towards itself), as "
      "often above the line as below.",
      BODY},
-    {"density", "Where the states are",
+    {"density", "Where the states are", "Densities",
      "How often values occur in the data (bars) and in the model's own paths, measured as the data were (line).",
      "Line and bars should agree; the stationary density is where the model settles if it is left alone, and need not "
      "agree with data that have not settled.",
      BODY},
-    {"marginals", "States two by two",
+    {"marginals", "States two by two", "Two by two",
      "How often pairs of values occur, in the data beneath the diagonal and in the "
      "model's paths above it.",
      "One half should be the mirror image of the other.", BODY},
-    {"check", "The check",
+    {"check", "The check", "The check",
      "Where the observed end of each step stands among simulated ones of the model: what the tests of the verdict are "
      "made of.",
      "A right model has an even histogram, points on the line, nine of ten bars within the dashed lines, and mean and "
      "spread that do not depend on the state.",
      BODY},
-    {"search", "The search", "How well the candidates predict steps that they have not seen.",
+    {"search", "The search", "The search", "How well the candidates predict steps that they have not seen.",
      "Higher is better; curves that are flat at the top mean that the choice hardly matters.", FOLD}};
 enum { CHAPTERS = sizeof chapters / sizeof *chapters };
 
@@ -152,7 +152,7 @@ static void put_menu(FILE *out, const int wanted[CHAPTERS], int live, int meanin
     fputs("<nav aria-label=\"contents\"><a href=\"#summary\">Verdict</a> ", out);
     for (size_t i = 0; i < CHAPTERS; i++) {
         if (wanted[i] && chapters[i].place == BODY)
-            fprintf(out, "<a href=\"#%s\">%s</a> ", chapters[i].figure, chapters[i].title);
+            fprintf(out, "<a href=\"#%s\">%s</a> ", chapters[i].figure, chapters[i].menu);
         if (!i && live) fputs("<a href=\"#live\" hidden>Try it</a> ", out);
         if (!i && meaning) fputs("<a href=\"#meaning\">What it means</a> ", out);
     }

@@ -146,10 +146,10 @@ static void deviation_words(FILE *out, const rep_facts *f, size_t k)
     if (k >= noise->states.count) return;
     fputs(" (", out);
     page_text(out, noise->states.text[k]);
-    if (share > 2)
-        fputs("; nearly all that the data move in a step", out);
+    if (share >= 1)
+        fputs("; more than the state moves in a step", out);
     else if (isfinite(share))
-        fprintf(out, "; %.*f %% of the variance of a step", share < 0.01, 100 * share);
+        fprintf(out, "; its variance is %.*f %% of that of the noise of a step", share < 0.01, 100 * share);
     fputs(")", out);
 }
 
@@ -158,11 +158,22 @@ void words_signs(FILE *out, const rep_facts *f)
 {
     const sk_noise_told *noise = &f->record.found.noise;
     if (noise->used) {
-        fputs("<p class=\"note\">What was measured is the state with noise of standard deviation ", out);
+        const int objects = f->has_check && !f->check.ok;
+        fputs(objects ? "<p class=\"note\">The model takes what was measured for the state with noise of standard "
+                        "deviation "
+                      : "<p class=\"note\">What was measured is the state with noise of standard deviation ",
+              out);
         for (size_t k = 0; k < noise->sd.count; k++) deviation_words(out, f, k);
-        fputs("; the equation is that of the state itself.</p>\n", out);
+        fputs(objects
+                  ? ". The verdict objects to this model: the noise may be what the equation lacks, and says little "
+                    "of how well was measured.</p>\n"
+                  : "; the equation is that of the state itself.</p>\n",
+              out);
     }
-    if (f->record.errors.count) fputs("<p class=\"note\">\xc2\xb1 is one standard error.</p>\n", out);
+    if (f->record.errors.count)
+        fputs("<p class=\"note\">\xc2\xb1 after a number is one standard error; bands, bars and brackets hold 90 "
+              "%.</p>\n",
+              out);
 }
 
 /* What is known of measurement noise: standard deviations by state, or how it was looked for. */
@@ -244,13 +255,24 @@ static void put_test(FILE *out, const sock_check_test *t)
                         : "");
 }
 
-static void put_tests(FILE *out, const sock_checks *c)
+/* Which steps, where not all were compared. */
+static const char *which_steps(const rep_facts *f)
 {
+    if (f->check.steps >= f->check.all_steps) return "";
+    if (f->check.steps + sock_data_trajectories(f->data) >= f->check.all_steps)
+        return f->seen < f->d ? ", all but the first of each trajectory, before which no velocity is known,"
+                              : ", all but those that nothing before them foretells,";
+    return ", evenly chosen,";
+}
+
+static void put_tests(FILE *out, const rep_facts *f)
+{
+    const sock_checks *c = &f->check;
     fprintf(out,
-            "<details><summary>The tests: they looked at %zu of %zu steps%s, each beside %zu that the model "
+            "<details><summary>The tests: they compared %zu of %zu steps%s with %zu each that the model "
             "simulates</summary>\n"
             "<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\"><thead><tr>",
-            c->steps, c->all_steps, c->steps < c->all_steps ? ", evenly chosen" : "", c->draws);
+            c->steps, c->all_steps, which_steps(f), c->draws);
     static const char *const heads[] = {"test", "statistic", "df", "p", "adjusted", "effect", ""};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) fprintf(out, "<th scope=\"col\">%s</th>", heads[i]);
     fputs("</tr></thead><tbody>\n", out);
@@ -261,13 +283,14 @@ static void put_tests(FILE *out, const sock_checks *c)
 void words_verdict(FILE *out, const rep_facts *f)
 {
     if (!f->has_check) return;
-    const int tested = isfinite(f->check.lag1); /* else no test was made, and silence is no praise */
-    fprintf(out, "<p class=\"verdict%s\"><b>", !f->check.ok ? " objects" : tested ? "" : " silent");
+    fprintf(out, "<div class=\"verdict%s\"><p><b>", glance_class(f));
     page_text(out, f->check.verdict);
     fputs("</b>", out);
     if (f->check.advice[0]) fputs(" ", out), page_text(out, f->check.advice);
     fputs("</p>\n", out);
-    if (tested) put_tests(out, &f->check);
+    glance_write(out, f);
+    fputs("</div>\n", out);
+    if (isfinite(f->check.lag1)) put_tests(out, f); /* else none was made */
 }
 
 /* The x of log(x). */
@@ -286,7 +309,7 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
 {
     enum { STATES = 6 };
     const double inside = 0.98;
-    const bool objects = f->has_check && !f->check.ok;
+    const int objects = f->has_check && !f->check.ok;
     fputs(objects ? "<p class=\"trust\">The fields rest on the data, of which 98 % have "
                   : "<p class=\"trust\">Trust the fields where the data are, within their bands: 98 % of them have ",
           out);
@@ -414,7 +437,7 @@ static void odd_words(FILE *out, const sk_oddities *odd)
 static int is_said(const rep_facts *f, const char *text)
 {
     const sk_warning_code code = sk_warning_of(text);
-    return f->has_check && (code == SK_WARN_NOISE || code == SK_WARN_MEMORY);
+    return f->has_check && (code == SK_WARN_NOISE || code == SK_WARN_MEMORY || code == SK_WARN_CONSTANT);
 }
 
 void words_warnings(FILE *out, const rep_facts *f)

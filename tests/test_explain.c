@@ -537,12 +537,16 @@ static void test_fixed__those_outside_the_range_are_not_told(void **state)
     sk_explained_clear(&e);
     e = explain(model, 1.5, 3);
     assert_int_equal(e.fixed.count, 0);
+    assert_null(e.beyond);        /* it is a third of the range away */
     assert_int_equal(e.wells, 0); /* the density is largest at the lower end */
     assert_close(law_of(&e)[SK_LINE_ENDS].value, 1, 1e-3, 0);
     sk_explained_clear(&e);
     sock_model *plane = wrap_fields(ctx, 2, rotating_drift, even_diffusion, NULL);
-    e = explain(plane, 0.5, 3);
+    e = explain(plane, -3, -0.2);
     assert_int_equal(e.fixed.count, 0);
+    assert_non_null(e.beyond); /* the centre is just outside: a place and a pair of eigenvalues */
+    for (size_t k = 0; k < 2; k++) assert_close(e.beyond[k], 0, 1e-9, 1);
+    assert_true(e.beyond[2] < 0 && e.beyond[4] != 0);
     sk_explained_clear(&e);
     sock_model_free(plane);
     sock_model_free(model);

@@ -132,7 +132,8 @@ sock_status sk_plane_numbers(const sk_asker *ask, size_t n, double *out, const s
 typedef struct sk_explained {
     size_t d, wells, draws; /* draws: of which errors were made; 0: none */
     sk_fixed fixed;
-    bool stationary;             /* the numbers of line or plane are there */
+    double *beyond;  /* place and eigenvalues, as of sk_fixed_numbers, of the nearest one outside; NULL: none */
+    bool stationary; /* the numbers of line or plane are there */
     char stationary_reason[200]; /* else why not */
     char draws_reason[200];
     size_t size;     /* of all numbers: those of the fixed points, then line or plane */

@@ -190,12 +190,61 @@ static sock_status find_errors(drawing *job, const double *from, sk_explained *e
     return status;
 }
 
+/* ---- Beyond the range ---- */
+
+/* How far x is outside of the range, in widths of it. */
+static double outside_by(const sk_asker *ask, const double *x)
+{
+    double most = 0;
+    for (size_t k = 0; k < ask->d; k++) {
+        const double wide = ask->upper[k] - ask->lower[k];
+        most = fmax(most, fmax(ask->lower[k] - x[k], x[k] - ask->upper[k]) / wide);
+    }
+    return most;
+}
+
+/* Where there is no fixed point within, the nearest one up to SK_EXPLAIN_BEYOND widths outside and within the bounds.
+ */
+static sock_status look_beyond(const sk_asker *ask, uint64_t seed, sk_explained *e)
+{
+    const size_t d = ask->d;
+    const double *low = ask->model->structure->lower, *high = ask->model->structure->upper;
+    double *room = sk_doubles(ask->ctx, d, 3);
+    sk_asker wide = *ask;
+    sk_fixed found = {0};
+    if (!room) return SOCK_ENOMEM;
+    wide.lower = room, wide.upper = room + d;
+    for (size_t k = 0; k < d; k++) {
+        const double more = SK_EXPLAIN_BEYOND * (ask->upper[k] - ask->lower[k]);
+        const double least = ask->lower[k] >= 0 ? 0 : -(double)INFINITY; /* what is never below 0 has no such place */
+        room[k] = fmax(ask->lower[k] - more, low ? low[k] : least);
+        room[d + k] = fmin(ask->upper[k] + more, high ? high[k] : (double)INFINITY);
+    }
+    sock_status status = sk_fixed_find(&wide, seed, &found);
+    double nearest = (double)INFINITY;
+    for (size_t i = 0; status >= 0 && i < found.count; i++) {
+        const double away = outside_by(ask, found.x + i * d);
+        if (!(away > 0 && away < nearest)) continue;
+        nearest = away;
+        memcpy(room + 2 * d, found.x + i * d, d * sizeof *room);
+    }
+    if (isfinite(nearest)) {
+        e->beyond = sk_doubles(ask->ctx, each_fixed(d), 1);
+        status = e->beyond ? sk_fixed_numbers(&wide, room + 2 * d, e->beyond) : SOCK_ENOMEM;
+    }
+    sk_free(found.x);
+    sk_free(room);
+    return status;
+}
+
 /* ---- All ---- */
 
 static sock_status look_stationary(const sk_asker *ask, sk_explained *e)
 {
     if (!ask->model->has_diffusion)
         snprintf(e->stationary_reason, REASON, "the model has no diffusion");
+    else if (ask->model->structure->order == 2)
+        snprintf(e->stationary_reason, REASON, "positions have no noise of their own, which is beyond the solver here");
     else if (e->d > 2)
         snprintf(e->stationary_reason, REASON, "told in one and two dimensions");
     else if (e->d == 1)
@@ -246,6 +295,7 @@ sock_status sk_explain(sock_context *ctx, const sock_model *model, const double 
     count_draws(model, out);
     SK_TRY(sk_asker_new(ctx, model, lower, upper, u, &ask));
     sock_status status = sk_fixed_find(ask, seed, &out->fixed);
+    if (status >= 0 && !out->fixed.count && !out->fixed.lines) status = look_beyond(ask, seed, out);
     if (status >= 0) status = look_stationary(ask, out);
     out->size = count_numbers(out);
     if (status >= 0) status = tell(ask, &job, out);
@@ -259,5 +309,6 @@ void sk_explained_clear(sk_explained *e)
     sk_free(e->fixed.x);
     sk_free(e->number);
     sk_free(e->table);
+    sk_free(e->beyond);
     *e = (sk_explained){0};
 }

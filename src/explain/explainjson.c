@@ -56,6 +56,17 @@ static json_t *fixed_point(const sk_explained *e, size_t i)
     return out;
 }
 
+/* The nearest one outside: a place and a type, without errors, for there the model is a guess. */
+static void set_beyond(json_t *object, const sk_explained *e)
+{
+    const size_t d = e->d;
+    sk_told part[2 * SK_EXPLAIN_STATES];
+    if (!e->beyond || d > SK_EXPLAIN_STATES) return;
+    for (size_t k = 0; k < 2 * d; k++) part[k] = (sk_told){.value = e->beyond[d + k]};
+    json_object_set_new(object, "fixed_point_outside",
+                        json_pack("{s:o, s:s}", "x", numbers(d, e->beyond), "type", sk_fixed_type(d, part, part + d)));
+}
+
 static void set_fixed(json_t *object, const sk_explained *e)
 {
     json_t *list = json_array();
@@ -66,6 +77,7 @@ static void set_fixed(json_t *object, const sk_explained *e)
                         json_string(e->fixed.lines ? "f is 0 along lines or in regions, not at single points alone"
                                     : e->d == 1    ? "f does not change its sign within the range"
                                                    : "none was found within the range"));
+    set_beyond(object, e);
 }
 
 /* ---- One dimension ---- */

@@ -581,8 +581,11 @@
 #define SK_EXPLAIN_STARTS 100    /* of Newton's method in several dimensions, */
 #define SK_EXPLAIN_STARTS_LEAST 10 /* and so many where f has been asked too often: */
 #define SK_EXPLAIN_ASKED 4e5       /* points */
-#define SK_EXPLAIN_NEWTON 40       /* steps from one start */
-#define SK_EXPLAIN_SAME 1e-5       /* of the range: fixed points nearer to each other are one */
+#define SK_EXPLAIN_BEYOND                                                                                              \
+    0.25 /* widths of the range: where none is within, the nearest fixed point is sought so far out */
+#define SK_EXPLAIN_STATES 64 /* in so many states it is told */
+#define SK_EXPLAIN_NEWTON 40 /* steps from one start */
+#define SK_EXPLAIN_SAME 1e-5 /* of the range: fixed points nearer to each other are one */
 #define SK_EXPLAIN_MARGINAL                                                                                            \
     1e-6 /* of the largest eigenvalue: a smaller real part is 0, and with a smaller eigenvalue a fixed point is one of \
             a line of them */

@@ -1,0 +1,261 @@
+/* glance.c - three questions that a reader has before all others, each with one answer: is the equation right, is it
+ * better than constants, how sure are its curves? Every number is one of the check, the search or the bands.
+ *
+ * How wrong it is: the scores of the check are the model's own noise, told from the data. What of their variance the
+ * state, the time or the score before foretells (an r^2: of a lag-1 correlation r its square) is no noise. The effect
+ * of cycles is no such share: it sums over lags, which see one wave many times. */
+#define _GNU_SOURCE
+#include "driven.h"
+#include "evidence.h"
+#include "facts.h"
+#include "memtext.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PLACES = 200 };
+
+static const double
+    part = 0.05, /* of what the model takes for chance: when so much can be foretold, it is right in part, */
+    wrong = 0.5, /* and from here on it is wrong */
+    near = 0.2,  /* an adjusted p that is told though nothing objects */
+    sure = 0.25; /* a drift whose band is at most so much of its size, to each side, is well known */
+
+typedef enum grade { GOOD, PARTLY, BAD, UNKNOWN } grade;
+
+/* ---- Is it right? ---- */
+
+typedef struct foretold {
+    double share;
+    const char *by;
+} foretold;
+
+static foretold foretold_share(const sock_checks *c)
+{
+    static const struct {
+        const char *test, *by;
+        int square;
+    } of[] = {{"drift", "from the state", 0}, {"time", "from the time", 0}, {"memory", "from the step before", 1}};
+    foretold most = {0, NULL};
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++)
+        for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+            if (!c->test[i].objects || strcmp(c->test[i].name, of[k].test) != 0) continue;
+            const double share = of[k].square ? c->test[i].effect * c->test[i].effect : c->test[i].effect;
+            if (share > most.share) most = (foretold){share, of[k].by};
+        }
+    return most;
+}
+
+static size_t objecting(const sock_checks *c, size_t *made)
+{
+    size_t count = 0;
+    *made = 0;
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++) {
+        *made += c->test[i].valid != 0;
+        count += c->test[i].objects != 0;
+    }
+    return count;
+}
+
+static grade grade_of(const rep_facts *f)
+{
+    if (!f->has_check || !isfinite(f->check.lag1)) return UNKNOWN; /* no test was made: silence is no praise */
+    if (f->check.ok) return strcmp(f->check.pattern, "none-few") == 0 ? UNKNOWN : GOOD;
+    return foretold_share(&f->check).share >= wrong ? BAD : PARTLY;
+}
+
+/* The test that is nearest to an objection. */
+static void put_nearest(FILE *out, const sock_checks *c)
+{
+    const sock_check_test *least = NULL;
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++)
+        if (c->test[i].valid && (!least || c->test[i].p_adjusted < least->p_adjusted)) least = &c->test[i];
+    if (least && least->p_adjusted < near)
+        fprintf(out, "; nearest to an objection is %s, at an adjusted p of %.2g (it objects below %.2g)", least->name,
+                least->p_adjusted, c->alpha);
+}
+
+static void put_right(FILE *out, const rep_facts *f, grade g)
+{
+    const sock_checks *c = &f->check;
+    const foretold what = f->has_check ? foretold_share(c) : (foretold){0, NULL};
+    size_t made, count = f->has_check ? objecting(c, &made) : (made = 0);
+    if (g == UNKNOWN) {
+        fputs(!made ? "<b>Not tested.</b>" : "<b>Cannot be told</b> from so few steps.", out);
+    } else if (g == GOOD) {
+        fprintf(out, "<b>As far as %zu tests see</b>", made);
+        put_nearest(out, c);
+        fputs(f->same_data ? ". They look at the data it was fitted to: passing them is no proof." : ".", out);
+    } else {
+        fprintf(out, "<b>%s</b> ", g == BAD ? "No." : what.share >= part || !count ? "In part." : "Not quite.");
+        if (count) fprintf(out, "%zu of %zu tests object%s", count, made, count == 1 ? "s" : "");
+        if (what.by && what.share > 0.95)
+            fprintf(out, ": nearly all that it takes for chance can be foretold, %s", what.by);
+        else if (what.by)
+            fprintf(out, ": of what it takes for chance %.2g %% can be foretold, %s", 100 * what.share, what.by);
+        if (!count) fputs("Single steps are, whole paths are not", out);
+        fputs(g == BAD ? ". Do not use it as it stands." : ".", out);
+    }
+}
+
+/* ---- Better than constants? ---- */
+
+static int is_constant(const sk_parts *parts)
+{
+    return parts->count == 1 && parts->part->kernel && strcmp(parts->part->kernel, "constant") == 0;
+}
+
+/* g: whether it is right. */
+static grade put_better(FILE *out, const rep_facts *f, grade g)
+{
+    const sk_tune_outcome *found = &f->record.found;
+    const double gain = (found->score - found->score_constant) / (double)found->steps;
+    const char *than = found->noise.used ? "constants without measurement noise" : "constants";
+    if (!f->record.against_constant || !isfinite(gain)) {
+        fputs("<b>Not compared.</b> The fit made no search.", out);
+        return UNKNOWN;
+    }
+    if (f->record.against_constant == SK_BETTER) {
+        fprintf(out, "<b>Yes.</b> Steps that a fit had not seen are ");
+        if (gain < log(10))
+            fprintf(out, "%.2f times", exp(gain));
+        else
+            fprintf(out, "more than %.0f times", pow(10, floor(fmin(gain, 20) / log(10))));
+        fprintf(out, " as likely as under %s%s.", than, g == BAD ? ", which are wrong, too" : "");
+        return g == BAD ? PARTLY : GOOD;
+    }
+    if (is_constant(&found->drifts) && is_constant(&found->diffusions)) {
+        fputs("<b>It is constant itself.</b> On steps that a fit had not seen nothing else did clearly better.", out);
+        return UNKNOWN;
+    }
+    fprintf(out, "<b>No.</b> On steps that a fit had not seen %s do %s%s.", than,
+            f->record.against_constant == SK_WORSE ? "better" : "as well",
+            found->limited ? "; the budget ended the search early" : "");
+    return PARTLY;
+}
+
+/* ---- How sure? ---- */
+
+static int by_size(const void *one, const void *other)
+{
+    const double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+typedef struct sample {
+    size_t n, d;
+    double *x, *value, *low, *high; /* n x d, else n x d x d */
+    double *room;                   /* n */
+} sample;
+
+/* Half the width of the band over the size of the field, at the median of the places. */
+static double looseness(const sample *s, size_t each, size_t place)
+{
+    double square = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const size_t at = i * each + place;
+        s->room[i] = (s->high[at] - s->low[at]) / 2;
+        square += s->value[at] * s->value[at] / (double)s->n;
+    }
+    qsort(s->room, s->n, sizeof *s->room, by_size);
+    return square > 0 ? s->room[s->n / 2] / sqrt(square) : (double)INFINITY;
+}
+
+/* Of the states from `first` on the worst. */
+static sock_status look_at_field(sock_context *ctx, const fig_input *in, const sample *s, int is_a, size_t first,
+                                 double *most)
+{
+    const size_t d = s->d;
+    const sock_bands want =
+        is_a ? (sock_bands){.a_low = s->low, .a_high = s->high} : (sock_bands){.f_low = s->low, .f_high = s->high};
+    sock_status status = driven_bands(ctx, in->model, s->n, s->x, 0.9, &want);
+    if (status < 0) return status;
+    status = (is_a ? driven_diffusion : driven_drift)(ctx, in->model, in->model, s->n, s->x, s->value);
+    *most = 0;
+    for (size_t k = first; status >= 0 && k < d; k++)
+        *most = fmax(*most, is_a ? looseness(s, d * d, k * (d + 1)) : looseness(s, d, k));
+    return status;
+}
+
+sock_status glance_look(sock_context *ctx, const fig_input *in, rep_facts *f)
+{
+    const size_t d = f->d, n = f->points < PLACES ? f->points : PLACES;
+    f->loose[0] = f->loose[1] = (double)NAN;
+    if (!sock_model_has_bands(f->model) || !n) return SOCK_OK;
+    double *room = calloc(n * (3 * d * d + d + 1), sizeof *room);
+    if (!room) return SOCK_ENOMEM;
+    const sample s = {
+        n, d, room, room + n * d, room + n * (d + d * d), room + n * (d + 2 * d * d), room + n * (d + 3 * d * d)};
+    for (size_t i = 0; i < n; i++) memcpy(s.x + i * d, f->point + i * f->points / n * d, d * sizeof *s.x);
+    sock_status status = look_at_field(ctx, in, &s, 0, d - f->seen, &f->loose[0]);
+    if (status >= 0) status = look_at_field(ctx, in, &s, 1, d - f->seen, &f->loose[1]);
+    free(room);
+    return status == SOCK_EUSAGE ? SOCK_OK : status; /* a may have no bands */
+}
+
+static void put_loose(FILE *out, const char *name, double loose)
+{
+    if (loose < 1)
+        fprintf(out, "%s is known to \xc2\xb1 %.2g %%", name, 100 * loose);
+    else
+        fprintf(out, "%s is known to no better than \xc2\xb1 its own size", name);
+}
+
+static grade put_sure(FILE *out, const rep_facts *f)
+{
+    const double loose_f = f->loose[0], loose_a = f->loose[1];
+    if (!isfinite(loose_f)) {
+        fputs("<b>Not known.</b> The model has no bands.", out);
+        return UNKNOWN;
+    }
+    const grade g = loose_f < sure ? GOOD : loose_f < 1 ? PARTLY : BAD;
+    fputs(g == GOOD ? "<b>Well known.</b> " : g == PARTLY ? "<b>Roughly.</b> " : "<b>Hardly.</b> ", out);
+    put_loose(out, "Where the data are, the drift", loose_f);
+    if (loose_f < 1) fputs(" of its size", out);
+    if (isfinite(loose_a)) put_loose(out, ", the noise a", loose_a);
+    fputs(f->seen > 1 ? " (bands of 90 %, of the worst state)" : " (bands of 90 %)", out);
+    fputs(f->has_check && !f->check.ok ? ", if the equation were right." : ".", out);
+    return g;
+}
+
+/* ---- The three ---- */
+
+static void put_row(FILE *out, const char *question, grade g, const char *answer)
+{
+    static const char *const name[] = {"good", "partly", "bad", "unknown"};
+    static const char *const sign[] = {"\xe2\x9c\x93", "~", "\xe2\x9c\x97", "?"};
+    fprintf(out, "<div class=\"%s\"><dt><span class=\"sign\" aria-hidden=\"true\">%s</span>%s</dt><dd>%s</dd></div>\n",
+            name[g], sign[g], question, answer);
+}
+
+const char *glance_class(const rep_facts *f)
+{
+    static const char *const name[] = {"", " objects", " bad", " silent"};
+    return name[grade_of(f)];
+}
+
+static int row_of(FILE *out, const rep_facts *f, int which)
+{
+    static const char *const question[] = {"Is it right?", "Better than constants?", "How sure?"};
+    memtext text;
+    FILE *words = memtext_open(&text);
+    grade g = UNKNOWN;
+    if (!words) return 0;
+    if (which == 0) put_right(words, f, g = grade_of(f));
+    if (which == 1) g = put_better(words, f, grade_of(f));
+    if (which == 2) g = put_sure(words, f);
+    const int good = memtext_close(words, &text) == 0;
+    if (good) put_row(out, question[which], g, text.text);
+    free(text.text);
+    return good;
+}
+
+void glance_write(FILE *out, const rep_facts *f)
+{
+    if (!f->has_check) return;
+    fputs("<dl class=\"glance\">\n", out);
+    for (int i = 0; i < 3; i++)
+        if (!row_of(out, f, i)) *f->failed = 1;
+    fputs("</dl>\n", out);
+}
