@@ -3,6 +3,8 @@
 #include "cli.h"
 #include "systems/systems.h"
 
+#include "base/nearest.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -34,12 +36,14 @@ static int list_systems(const cli *c)
 
 static int unknown(const cli *c, const char *name)
 {
-    char list[512] = "";
+    char list[512] = "", meant[SK_MEANT_ROOM];
+    sk_nearest near = sk_nearest_to(name, strlen(name));
     for (size_t i = 0; i < sys_count(); i++) {
+        sk_nearest_try(&near, sys_at(i)->name);
         strncat(list, i ? ", " : "", sizeof list - strlen(list) - 1);
         strncat(list, sys_at(i)->name, sizeof list - strlen(list) - 1);
     }
-    return cli_usage_error(c, "unknown system '%s'; allowed: %s", name, list);
+    return cli_usage_error(c, "unknown system '%s'%s; allowed: %s", name, sk_meant(&near, meant), list);
 }
 
 static const char *const set_file[SYS_SETS] = {"train.csv", "validation.csv", "test.csv"};

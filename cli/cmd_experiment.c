@@ -4,6 +4,8 @@
 #include "experiments/experiments.h"
 #include "experiments/resultrows.h"
 
+#include "base/nearest.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,8 +35,10 @@ static int list_experiments(const cli *c)
 
 static int find_experiment(const cli *c, const exp_experiment **out)
 {
-    char list[256] = "";
+    char list[256] = "", meant[SK_MEANT_ROOM];
+    sk_nearest near = sk_nearest_to(c->operand[0], strlen(c->operand[0]));
     for (int i = 0; i < EXPERIMENTS; i++) {
+        sk_nearest_try(&near, experiments[i]->name);
         if (strcmp(experiments[i]->name, c->operand[0]) == 0) {
             *out = experiments[i];
             return -1;
@@ -42,7 +46,7 @@ static int find_experiment(const cli *c, const exp_experiment **out)
         strncat(list, i ? ", " : "", sizeof list - strlen(list) - 1);
         strncat(list, experiments[i]->name, sizeof list - strlen(list) - 1);
     }
-    return cli_usage_error(c, "unknown experiment '%s'; allowed: %s", c->operand[0], list);
+    return cli_usage_error(c, "unknown experiment '%s'%s; allowed: %s", c->operand[0], sk_meant(&near, meant), list);
 }
 
 /* Every name of the list must be one of the experiment's. */

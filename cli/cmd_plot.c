@@ -7,6 +7,8 @@
 #include "report/lifted.h"
 #include "report/memtext.h"
 
+#include "base/nearest.h"
+
 #include <assert.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -22,13 +24,15 @@ static const char *const keys[] = {"seed", "bounds",  "lower",     "upper", "id"
 
 static int unknown_figure(const cli *c, const char *name)
 {
-    char list[512] = "";
+    char list[512] = "", meant[SK_MEANT_ROOM];
+    sk_nearest near = sk_nearest_to(name ? name : "", name ? strlen(name) : 0);
     for (size_t i = 0; fig_at(i); i++) {
+        sk_nearest_try(&near, fig_at(i)->name);
         strncat(list, i ? ", " : "", sizeof list - strlen(list) - 1);
         strncat(list, fig_at(i)->name, sizeof list - strlen(list) - 1);
     }
     if (!name) return cli_usage_error(c, "give the figure: --figure NAME; allowed: %s", list);
-    return cli_usage_error(c, "--figure is '%s'; allowed: %s", name, list);
+    return cli_usage_error(c, "--figure is '%s'%s; allowed: %s", name, sk_meant(&near, meant), list);
 }
 
 static int no_such_state(const cli *c, const sock_model *model, const char *pair)

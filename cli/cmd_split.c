@@ -1,6 +1,7 @@
 /* cmd_split.c - sock split: training and test data from one file. */
 #define _GNU_SOURCE
 #include "cli.h"
+#include "rowcopy.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -80,13 +81,69 @@ static json_t *counts(const sock_data *data, const char *path)
                      "points", (json_int_t)sock_data_points(data), "intervals", (json_int_t)sock_data_intervals(data));
 }
 
-static void tell(const cli *c, const plan *p, char *const path[2], sock_data *const data[2])
+/* How the parts are written: as the rows of the file, so that the options of reading hold for them too, or as a long
+ * table of what was read. */
+typedef struct writing {
+    rowcopy rows;
+    bool as_rows, pieces; /* pieces: one trajectory has become two, which a column of its own tells apart */
+} writing;
+
+/* An option of reading that the rows of the parts still need. */
+static const char *kept_option(const cli *c, const writing *w, const char *key)
+{
+    static const char *const kept[] = {"id",       "time",    "state",     "input", "group",
+                                       "grouping", "missing", "time-unit", "log",   NULL};
+    if (strcmp(key, "id") == 0 && w->pieces) return ROWCOPY_PIECE;
+    for (const char *const *one = kept; *one; one++)
+        if (strcmp(*one, key) == 0) {
+            const char *value = sock_options_get(c->opts, key);
+            return strcmp(value, cli_describe(key).fallback) != 0 ? value : NULL;
+        }
+    return NULL;
+}
+
+static void print_word(const char *word)
+{
+    if (strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,/+-") == strlen(word)) {
+        printf("%s", word);
+        return;
+    }
+    putchar('\'');
+    for (; *word; word++) *word == '\'' ? (void)printf("'\\''") : (void)putchar(*word);
+    putchar('\'');
+}
+
+/* The command that goes on. */
+static void tell_next(const cli *c, const writing *w, const char *train)
+{
+    printf("next: sock fit ");
+    print_word(train);
+    for (const char *const *key = keys; *key && w->as_rows; key++) {
+        const char *value = kept_option(c, w, *key);
+        if (!value) continue;
+        printf(" --%s ", *key);
+        print_word(value);
+    }
+    printf(" -o model.sock\n");
+}
+
+static json_t *kept_options(const cli *c, const writing *w)
+{
+    json_t *object = json_object();
+    for (const char *const *key = keys; *key && w->as_rows; key++) {
+        const char *value = kept_option(c, w, *key);
+        if (value) json_object_set_new(object, *key, json_string(value));
+    }
+    return object;
+}
+
+static void tell(const cli *c, const plan *p, const writing *w, char *const path[2], sock_data *const data[2])
 {
     const char *by = p->in_time ? "time" : "trajectory";
     if (c->json) {
-        json_t *object =
-            json_pack("{s:s, s:I, s:I, s:o, s:o}", "by", by, "parts", (json_int_t)p->parts, "part",
-                      (json_int_t)p->part + 1, "train", counts(data[0], path[0]), "test", counts(data[1], path[1]));
+        json_t *object = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o}", "by", by, "parts", (json_int_t)p->parts, "part",
+                                   (json_int_t)p->part + 1, "train", counts(data[0], path[0]), "test",
+                                   counts(data[1], path[1]), "options", kept_options(c, w));
         char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
         if (text) printf("%s\n", text);
         free(text);
@@ -97,6 +154,18 @@ static void tell(const cli *c, const plan *p, char *const path[2], sock_data *co
     for (int i = 0; i < 2; i++)
         printf("%-30s %zu trajector%s, %zu points\n", path[i], sock_data_trajectories(data[i]),
                sock_data_trajectories(data[i]) == 1 ? "y" : "ies", sock_data_points(data[i]));
+    tell_next(c, w, path[0]);
+}
+
+static void plan_writing(const cli *c, const sock_data *data, sock_data *const part[2], writing *w)
+{
+    w->as_rows = sock_data_lines(data, 0) && rowcopy_open(&w->rows, c->operand[0]);
+    w->pieces = sock_data_trajectories(part[0]) > sock_data_trajectories(data);
+}
+
+static sock_status write_part(const cli *c, const writing *w, const sock_data *part, const char *path)
+{
+    return w->as_rows ? rowcopy_write(c->ctx, &w->rows, part, w->pieces, path) : sock_data_write(c->ctx, part, path);
 }
 
 static sock_status split(const cli *c, const plan *p, const sock_data *data, sock_data *out[2])
@@ -110,6 +179,7 @@ static int run(int count, char **arguments)
 {
     asked a = {0};
     plan p = {0};
+    writing w = {0};
     const cli_option own[] = {
         {"output", 'o', &a.folder, NULL, "DIR", "folder for train.csv and test.csv"},
         {"parts", 0, &a.parts, NULL, "K", "parts of about equal numbers of steps (default: 5)"},
@@ -128,8 +198,9 @@ static int run(int count, char **arguments)
     if (status >= 0 && (code = choose(&c, &a, data, &p)) >= 0) goto out;
     if (status >= 0) status = split(&c, &p, data, part);
     if (status >= 0 && (code = make_folder(&c, a.folder, path)) >= 0) goto out;
-    for (int i = 0; status >= 0 && i < 2; i++) status = sock_data_write(c.ctx, part[i], path[i]);
-    if (status >= 0) tell(&c, &p, path, part);
+    if (status >= 0) plan_writing(&c, data, part, &w);
+    for (int i = 0; status >= 0 && i < 2; i++) status = write_part(&c, &w, part[i], path[i]);
+    if (status >= 0) tell(&c, &p, &w, path, part);
     code = status < 0 ? cli_fail(&c, status) : cli_finish_output(&c);
 out:
     for (int i = 0; i < 2; i++) {
@@ -137,6 +208,7 @@ out:
         free(path[i]);
     }
     sock_data_free(data);
+    rowcopy_close(&w.rows);
     cli_end(&c);
     return code;
 }

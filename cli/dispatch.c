@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "cli.h"
 #include "helptext.h"
-#include "nearest.h"
 
+#include "base/nearest.h"
 #include "base/printable.h"
 
 #include <errno.h>
@@ -106,11 +106,10 @@ int cli_run(int count, char **arguments)
     if (strcmp(name, verb_options.name) == 0) return verb_options.run(count - 2, arguments + 2);
     for (size_t i = 0; cli_verbs[i]; i++)
         if (strcmp(name, cli_verbs[i]->name) == 0) return cli_verbs[i]->run(count - 2, arguments + 2);
-    nearest meant = nearest_to(name);
-    for (size_t i = 0; cli_verbs[i]; i++) nearest_try(&meant, cli_verbs[i]->name);
+    sk_nearest meant = sk_nearest_to(name, strlen(name));
+    for (size_t i = 0; cli_verbs[i]; i++) sk_nearest_try(&meant, cli_verbs[i]->name);
     sk_make_printable(arguments[1], strlen(arguments[1]), 0);
-    fprintf(stderr, "sock: unknown verb '%s'%s%s; allowed:", name, meant.best ? ": did you mean " : "",
-            meant.best ? meant.best : "");
+    fprintf(stderr, "sock: unknown verb '%s'%s%s; allowed:", name, meant.best[0] ? ": did you mean " : "", meant.best);
     for (size_t i = 0; cli_verbs[i]; i++) fprintf(stderr, " %s", cli_verbs[i]->name);
     fputc('\n', stderr);
     return EXIT_USAGE;

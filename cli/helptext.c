@@ -33,14 +33,34 @@ static entry own_entry(const cli_option *o)
     return e;
 }
 
+/* What stands for the value of an option of the library. */
+static const char *metavar_of(const sock_option_info *o)
+{
+    const struct {
+        const char *begins, *shown;
+    } texts[] = {{"a column name", "COLUMN"},   {"column names", "COLUMNS"}, {"names of states", "STATES"},
+                 {"a folder", "FOLDER"},        {"a file", "FILE"},          {"a kernel", "KERNEL"},
+                 {"a scalar kernel", "KERNEL"}, {"seconds", "SECONDS"}};
+    if (strcmp(o->key, "max-seconds") == 0) return "SECONDS";
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strncmp(o->allowed, texts[i].begins, strlen(texts[i].begins)) == 0) return texts[i].shown;
+    return strcmp(o->type, "count") == 0    ? "N"
+           : strcmp(o->type, "choice") == 0 ? "WORD"
+           : strcmp(o->type, "number") == 0 ? "NUMBER"
+           : strcmp(o->type, "text") == 0   ? "VALUE"
+                                            : "NUMBERS";
+}
+
 static entry key_entry(const char *key)
 {
     const sock_option_info info = cli_describe(key);
     const bool flag = strcmp(info.type, "flag") == 0, choice = strcmp(info.type, "choice") == 0;
-    entry e = {
-        .name = info.key, .metavar = flag ? "" : "VALUE", .choices = choice ? info.allowed : "", .help = info.help};
+    entry e = {.name = info.key,
+               .metavar = flag ? "" : metavar_of(&info),
+               .choices = choice ? info.allowed : "",
+               .help = info.help};
     const bool on = flag && strcmp(info.fallback, "yes") == 0;
-    snprintf(e.left, sizeof e.left, "--%s%s", info.key, on ? "[=no]" : flag ? "" : " VALUE");
+    snprintf(e.left, sizeof e.left, "--%s%s%s", info.key, on ? "[=no]" : flag ? "" : " ", e.metavar);
     if (!flag || on) e.fallback = info.fallback;
     if (!flag) e.allowed = info.allowed;
     return e;
@@ -66,12 +86,56 @@ static bool any_flag(const cli_verb *verb)
     return false;
 }
 
-/* Every option of a verb, in order. */
-static void each_entry(const cli_verb *verb, const cli_option *own, void (*show)(const entry *e))
+/* What options of the library are about: each section begins, in the order of their table, with a key. */
+static const struct {
+    const char *from, *title;
+} sections[] = {
+    {"id", "Reading the data"}, {"stream", "Data larger than memory"},       {"missing", "Reading the data"},
+    {"tune", "The search"},     {"drift", "Kernels, penalties and solvers"}, {"bounds", "Simulation and scores"},
+    {"check", "The check"},     {"device", "The machine and chance"}};
+enum { SECTIONS = sizeof sections / sizeof *sections };
+
+static size_t place_of(const char *key)
+{
+    size_t i = 0;
+    while (i < sock_option_count() && strcmp(sock_option_describe(i).key, key) != 0) i++;
+    return i;
+}
+
+static const char *section_of(const char *key)
+{
+    const char *title = "";
+    for (size_t s = 0; s < SECTIONS; s++)
+        if (place_of(sections[s].from) <= place_of(key)) title = sections[s].title;
+    return title;
+}
+
+/* The keys of a verb that belong to a section; head: what begins it, where it has any. */
+static void each_of_section(const cli_verb *verb, const char *title, void (*head)(const char *),
+                            void (*show)(const entry *e))
+{
+    bool any = false;
+    for (const char *const *key = verb->keys; key && *key; key++) {
+        if (strcmp(section_of(*key), title) != 0) continue;
+        if (!any && head) head(title);
+        any = true;
+        const entry e = key_entry(*key);
+        show(&e);
+    }
+}
+
+/* Every option of a verb: its own, those of the library by section, what all verbs take. head may be NULL. */
+static void each_entry(const cli_verb *verb, const cli_option *own, void (*head)(const char *),
+                       void (*show)(const entry *e))
 {
     entry e;
+    if (head && own && own->name) head("Options");
     for (; own && own->name; own++) e = own_entry(own), show(&e);
-    for (const char *const *key = verb->keys; key && *key; key++) e = key_entry(*key), show(&e);
+    for (size_t s = 0, before; s < SECTIONS; s++) {
+        for (before = 0; strcmp(sections[before].title, sections[s].title) != 0; before++) {}
+        if (before == s) each_of_section(verb, sections[s].title, head, show); /* a title may stand twice */
+    }
+    if (head) head("All verbs");
     for (size_t i = any_flag(verb) ? 0 : 1; i < sizeof common / sizeof *common; i++) show(&common[i]);
 }
 
@@ -133,10 +197,12 @@ static void show_line(const entry *e)
     wrap(told, LEFT + 6, width);
 }
 
+static void show_title(const char *title) { printf("\n%s:\n", title); }
+
 static void print_help(const cli_verb *verb, const cli_option *own)
 {
-    printf("Usage: sock %s\n\n%s\n\nOptions:\n", verb->usage, verb->summary);
-    each_entry(verb, own, show_line);
+    printf("Usage: sock %s\n\n%s\n", verb->usage, verb->summary);
+    each_entry(verb, own, show_title, show_line);
     printf("\nExample:\n%s\n", verb->example);
 }
 
@@ -171,6 +237,8 @@ static void show_item(const entry *e)
     putchar('\n');
 }
 
+static void man_section(const char *title) { printf(".SS %s\n", title); }
+
 static void man_head(const char *name, const char *summary)
 {
     printf(".TH \"");
@@ -197,7 +265,7 @@ static void print_man(const cli_verb *verb, const cli_option *own)
     printf(".B sock ");
     roff(verb->usage);
     printf("\n.SH OPTIONS\n");
-    each_entry(verb, own, show_item);
+    each_entry(verb, own, man_section, show_item);
     man_example(verb->example);
     printf(".SH EXIT STATUS\n0 done; 1 the work could not be done; 2 wrong usage or bad input; 130 interrupted.\n"
            ".SH SEE ALSO\n.BR sock (1)\n");
@@ -220,7 +288,7 @@ bool help_asked(const cli_verb *verb, const cli_option *own, const char *argumen
     else if (strcmp(argument, "--help=man") == 0)
         print_man(verb, own);
     else if (strcmp(argument, "--help=options") == 0)
-        each_entry(verb, own, show_names);
+        each_entry(verb, own, NULL, show_names);
     else
         return false;
     return true;

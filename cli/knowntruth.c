@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "knowntruth.h"
 
+#include "base/nearest.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,12 +18,15 @@ static bool has_random_parameters(const sys_system *system)
 
 static int unknown_truth(const cli *c, const char *source)
 {
-    char list[512] = "";
+    char list[512] = "", meant[SK_MEANT_ROOM];
+    sk_nearest near = sk_nearest_to(source, strlen(source));
     for (size_t i = 0; i < sys_count(); i++) {
+        sk_nearest_try(&near, sys_at(i)->name);
         strncat(list, i ? ", " : "", sizeof list - strlen(list) - 1);
         strncat(list, sys_at(i)->name, sizeof list - strlen(list) - 1);
     }
-    return cli_usage_error(c, "--truth is '%s'; allowed: a truth.json of 'sock dataset', or one of %s", source, list);
+    return cli_usage_error(c, "--truth is '%s'%s; allowed: a truth.json of 'sock dataset', or one of %s", source,
+                           sk_meant(&near, meant), list);
 }
 
 int truth_load(const cli *c, truth *t)

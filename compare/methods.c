@@ -2,6 +2,7 @@
 #include "compare/compare.h"
 
 #include "base/base.h"
+#include "base/nearest.h"
 
 #include <assert.h>
 #include <math.h>
@@ -184,9 +185,13 @@ static void list_names(char *buffer, size_t size)
 
 static sock_status unknown_method(sock_context *ctx, const char *text, size_t length)
 {
-    char names[CMP_TEXT_SIZE * 2];
+    char names[CMP_TEXT_SIZE * 2], meant[SK_MEANT_ROOM];
+    sk_nearest near = sk_nearest_to(text, length);
+    const cmp_method *m;
+    for (size_t i = 0; (m = cmp_method_at(i)) != NULL; i++) sk_nearest_try(&near, m->name);
     list_names(names, sizeof names);
-    return sk_fail(ctx, SOCK_EUSAGE, "methods: '%.*s' is not known; allowed: %s", (int)length, text, names);
+    return sk_fail(ctx, SOCK_EUSAGE, "methods: '%.*s' is not known%s; allowed: %s", (int)length, text,
+                   sk_meant(&near, meant), names);
 }
 
 /* name[:key=value,...] up to its end in a list; *used: how far it went. */

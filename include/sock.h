@@ -212,6 +212,10 @@ SOCK_API const double *sock_data_input(const sock_data *data, size_t j);
 /* Trajectory j: its length; pointers into data, valid as long as data is. */
 SOCK_API size_t sock_data_trajectory(const sock_data *data, size_t j, const double **t, const double **x);
 
+/* The lines, from 1, on which the points of trajectory j begin in their file, valid as long as data is; NULL where the
+ * data are not one CSV file in long form, or parts of it. */
+SOCK_API const size_t *sock_data_lines(const sock_data *data, size_t j);
+
 /* Splits by trajectory (groups stay whole) into `parts` parts of nearly equal numbers of intervals, shuffled by seed;
  * *held gets part `part`, *rest the others. Either may be NULL. */
 SOCK_API sock_status sock_data_split(sock_context *ctx, const sock_data *data, size_t parts, size_t part, uint64_t seed,

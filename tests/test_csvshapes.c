@@ -102,7 +102,7 @@ static void test_csvshapes__times_by_name(void **state)
 static double date(const char *text)
 {
     double seconds = (double)NAN;
-    return sk_parse_date(text, strlen(text), &seconds) ? seconds : (double)NAN;
+    return sk_parse_date(text, strlen(text), SK_DAYS_UNKNOWN, &seconds) ? seconds : (double)NAN;
 }
 
 static void test_csvshapes__dates_are_seconds_since_1970(void **state)
@@ -117,11 +117,16 @@ static void test_csvshapes__dates_are_seconds_since_1970(void **state)
     assert_true(date("2024/01/31 12:30") == 1706704200);
     assert_true(date("2024-01-31T14:30:00+02:00") == 1706704200);
     assert_true(date("2024-01-31T07:00:00-0530") == 1706704200);
+    assert_true(date("31.01.2024 12:30") == 1706704200); /* as Germans write */
+    assert_true(date("1.2.2024") == date("2024-02-01"));
+    assert_true(date("1.2.2024 8:05") == date("2024-02-01T08:05"));
     assert_true(fabs(date("2024-01-31 12:30:00.250") - 1706704200.25) < 1e-6);
-    const char *const none[] = {
-        "2023-02-29", "2024-13-01",  "2024-00-10", "2024-1-1", "31.01.2024",  "2024-01-31T25:00",
-        "2024",       "2024-01-31x", "2024-01/31", "",         "2024-01-31T", "2024-01-31T12:30:00+2",
-        "12:30"};
+    const char *const none[] = {"2023-02-29", "2024-13-01",  "2024-00-10",
+                                "2024-1-1",   "31.01.24",    "2024-01-31T25:00",
+                                "31.13.2024", "1/2/2020",    "32.1.2024",
+                                "2024",       "2024-01-31x", "2024-01/31",
+                                "",           "2024-01-31T", "2024-01-31T12:30:00+2",
+                                "12:30"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) assert_true(isnan(date(none[i])));
 }
 
@@ -161,7 +166,72 @@ static void test_csvshapes__the_unit_follows_from_the_spacing(void **state)
     assert_null(data->unit); /* numbers stay what they are */
     sock_data_free(data);
     refused("date,x\n2024-01-30,1\n45321,2\n", NULL, SOCK_EINPUT, "line 3|'date'|'45321'|no date");
-    refused("date,x\n30.01.2024,1\n", NULL, SOCK_EINPUT, "line 2|'date'|'30.01.2024'|not a number");
+    refused("date,x\n30.01.24,1\n", NULL, SOCK_EINPUT,
+            "line 2|'date'|'30.01.24'|neither a number nor a date like 2024-01-31|31.01.2024");
+    refused("when;x\n2024-01-30;1,5\n", NULL, SOCK_EINPUT, "no time column|'when' holds dates|--time when");
+}
+
+/* 1/2/2020 may be either; a number above 12 anywhere in the column tells. */
+static void test_csvshapes__dates_with_slashes(void **state)
+{
+    (void)state;
+    sock_data *data = good("date,x\n1/2/2020,1\n2/2/2020,2\n13/2/2020,1\n", NULL);
+    assert_true(fabs(86400 * data->t[0] - date("2020-02-01")) < 1e-3);
+    assert_true(fabs(data->t[2] - data->t[0] - 12) < 1e-9);
+    sock_data_free(data);
+    data = good("date,x\n1/2/2020 0:30,1\n1/13/2020 0:30,2\n2/1/2020 0:30,1\n", NULL);
+    assert_true(fabs(86400 * data->t[0] - date("2020-01-02T00:30")) < 1e-3);
+    assert_true(fabs(data->t[2] - data->t[0] - 30) < 1e-9);
+    sock_data_free(data);
+    refused("date,x\n1/2/2020,1\n2/2/2020,2\n", NULL, SOCK_EINPUT, "'1/2/2020'|day or the month in front|2024-01-31");
+    refused("date,x\n1/22/2020,1\n22/2/2020,2\n", NULL, SOCK_EINPUT, "'1/22/2020'|some have the day in front");
+    refused("date,x\n1/22/2020,1\n1/32/2020,2\n", NULL, SOCK_EINPUT, "line 3|'1/32/2020'|no date");
+}
+
+/* 0 and 1: an event or a treatment, through which no diffusion goes. */
+static void test_csvshapes__switches_are_no_states(void **state)
+{
+    (void)state;
+    const char *text = "t,x,on\n0,1,0\n1,2,0\n2,1,1\n3,4,1\n4,1,1\n5,2,0\n";
+    const char *why;
+    sock_data *data = good(text, NULL);
+    assert_int_equal(sock_data_dim(data), 1);
+    assert_string_equal(sock_data_left_out(data, 0, &why), "on");
+    assert_non_null(strstr(why, "0 and 1 alone (--input takes it as an input"));
+    sock_data_free(data);
+    data = good(text, (const option[]){{"state", "x,on"}, {0}}); /* who names it gets it */
+    assert_int_equal(sock_data_dim(data), 2);
+    sock_data_free(data);
+    data = good("t,x,on\n0,1,0\n1,2,0\n2,1,1\n3,4,1\n4,1,2\n5,2,0\n", NULL);
+    assert_int_equal(sock_data_dim(data), 2); /* 0, 1, 2 may be counts */
+    sock_data_free(data);
+    data = good("t,on\n0,0\n1,0\n2,1\n3,1\n4,1\n5,0\n", NULL); /* all there is */
+    assert_int_equal(sock_data_dim(data), 1);
+    sock_data_free(data);
+}
+
+/* Where a point stood in its file, sorted or not, and in parts of the data. */
+static void test_csvshapes__points_know_their_lines(void **state)
+{
+    (void)state;
+    sock_data *data = good("id,t,x\nb,1,1\na,2,2\n\na,1,NA\na,0,3\nb,0,4\n", NULL), *rest, *held;
+    const size_t *b = sock_data_lines(data, 0), *a = sock_data_lines(data, 1);
+    assert_true(b[0] == 7 && b[1] == 2 && a[0] == 6 && a[1] == 3);
+    assert_null(sock_data_lines(data, 2));
+    assert_null(sock_data_lines(NULL, 0));
+    sock_context *ctx = sock_context_new();
+    assert_int_equal(sock_data_split(ctx, data, 2, 0, 0, &rest, &held), SOCK_OK);
+    const size_t *one = sock_data_lines(rest, 0), *other = sock_data_lines(held, 0);
+    assert_int_equal(one[0] + one[1] + other[0] + other[1], 18);
+    sock_data_free(rest);
+    sock_data_free(held);
+    sock_data_free(data);
+    const double t[] = {0, 1}, x[] = {0, 1};
+    const size_t length = 2;
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    assert_null(sock_data_lines(data, 0)); /* of no file */
+    sock_data_free(data);
+    sock_context_free(ctx);
 }
 
 /* ---- Columns ---- */
@@ -314,6 +384,9 @@ int main(void)
         cmocka_unit_test(test_csvshapes__dates_are_seconds_since_1970),
         cmocka_unit_test(test_csvshapes__dates_are_written_as_they_are_read),
         cmocka_unit_test(test_csvshapes__the_unit_follows_from_the_spacing),
+        cmocka_unit_test(test_csvshapes__dates_with_slashes),
+        cmocka_unit_test(test_csvshapes__switches_are_no_states),
+        cmocka_unit_test(test_csvshapes__points_know_their_lines),
         cmocka_unit_test(test_csvshapes__constant_columns_are_no_states),
         cmocka_unit_test(test_csvshapes__realisations_agree_in_what_is_constant),
         cmocka_unit_test(test_csvshapes__clocks_and_copies_are_no_states),

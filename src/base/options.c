@@ -1,6 +1,8 @@
 /* options.c - the options table and the values set. */
 #include "options.h"
 
+#include "nearest.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,10 +25,10 @@ typedef struct row {
 static const row table[] = {
     /* data */
     {"id",       TEXT,   "auto", 0, 0, "a column name", "column with the trajectory's name (auto: id, traj or trajectory in any case; none: one trajectory)"},
-    {"time",     TEXT,   "auto", 0, 0, "a column name", "column with the time, numbers or dates like 2024-01-31T12:00 (auto: t or time in any case; else date, timestamp, day, year and the like)"},
+    {"time",     TEXT,   "auto", 0, 0, "a column name", "column with the time, numbers or dates like 2024-01-31T12:00 or 31.01.2024 (auto: t or time in any case; else date, timestamp, day, year and the like)"},
     {"time-unit", CHOICE, "auto", 0, 0, "auto|second|minute|hour|day|week|year", "unit of a time column that holds dates (auto: the largest but week that the median step is not shorter than); counted from 1970-01-01"},
     {"state",    TEXT,   "auto", 0, 0, "column names with commas between", "state columns (auto: all other numeric columns that change within a trajectory)"},
-    {"group",    TEXT,   "auto", 0, 0, "a column name", "column with the group (auto: group, where there is one; none: do not use it)"},
+    {"group",    TEXT,   "auto", 0, 0, "a column name", "column with the group: realisations with the same start and times, not a group of subjects, which is an input (auto: group, where there is one; none: do not use it)"},
     {"input",    TEXT,   "none", 0, 0, "column names with commas between, or none", "columns that are known inputs u(t), not states: forcing, dose, treatment arm"},
     {"time-dependent", FLAG, "no", 0, 0, "yes|no", "the time is an input too: f and a may depend on it"},
     {"grouping", CHOICE, "auto", 0, 0, "auto|none", "auto: trajectories with the same start, times and inputs form a group; none: each stands alone"},
@@ -187,10 +189,20 @@ static bool fits(const row *r, const char *value)
 
 static sock_status unknown_key(sock_context *ctx, const char *key)
 {
-    char known[768] = "";
+    char known[768] = "", meant[SK_MEANT_ROOM];
+    sk_nearest near = sk_nearest_to(key, strlen(key));
+    for (size_t i = 0; i < ROWS; i++) sk_nearest_try(&near, table[i].key);
     for (size_t i = 0, used = 0; i < ROWS && used < sizeof known; i++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", table[i].key);
-    return sk_fail(ctx, SOCK_EUSAGE, "unknown option '%.100s'; allowed: %s", key, known);
+    return sk_fail(ctx, SOCK_EUSAGE, "unknown option '%.100s'%s; allowed: %s", key, sk_meant(&near, meant), known);
+}
+
+static sock_status refuse_value(sock_context *ctx, const row *r, const char *value)
+{
+    char meant[SK_MEANT_ROOM];
+    sk_nearest near = sk_nearest_to(value, strlen(value));
+    if (r->type == CHOICE || r->type == FLAG) sk_nearest_try_list(&near, r->allowed, '|');
+    return sk_fail(ctx, SOCK_EUSAGE, "%s is '%s'%s; allowed: %s", r->key, value, sk_meant(&near, meant), r->allowed);
 }
 
 sock_status sock_options_set(sock_context *ctx, sock_options *opts, const char *key, const char *value)
@@ -200,7 +212,7 @@ sock_status sock_options_set(sock_context *ctx, sock_options *opts, const char *
     if (!opts || !key || !value) return sk_fail(ctx, SOCK_EUSAGE, "options, key and value must not be NULL");
     const row *r = find(key);
     if (!r) return unknown_key(ctx, key);
-    if (!fits(r, value)) return sk_fail(ctx, SOCK_EUSAGE, "%s is '%s'; allowed: %s", key, value, r->allowed);
+    if (!fits(r, value)) return refuse_value(ctx, r, value);
     char *copy = sk_strdup(ctx, value);
     if (!copy) return SOCK_ENOMEM;
     sk_free(opts->value[r - table]);

@@ -176,6 +176,10 @@ static sock_status refuse_text(reader *r, size_t line, size_t c, const sk_cell *
         return refuse_value(r, line, c, cell,
                             r->at.decimal == ',' ? "no number here: those before it have decimal commas"
                                                  : "no number here: those before it have decimal points");
+    if (r->columns.column[c].role == SK_ROLE_TIME)
+        return refuse_value(r, line, c, cell,
+                            "neither a number nor a date like 2024-01-31, 2024-01-31T12:30 or 31.01.2024 (missing "
+                            "values: empty, NA, nan or null)");
     return refuse_value(r, line, c, cell, "not a number (missing values: empty, NA, nan or null)");
 }
 
@@ -199,10 +203,11 @@ static sock_status date_cell(reader *r, size_t line, size_t c, double *value, bo
     sk_cell cell;
     double number;
     SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, last));
-    if (sk_parse_date(cell.text, cell.length, value)) return SOCK_OK;
+    if (sk_parse_date(cell.text, cell.length, r->columns.order, value)) return SOCK_OK;
     *value = (double)NAN;
     if (sk_cell_value(&r->at, &cell, &number) == SK_CELL_MISSING) return SOCK_OK;
-    return refuse_value(r, line, c, &cell, "no date like 2024-01-31 or 2024-01-31T12:30:00, as those before it are");
+    return refuse_value(r, line, c, &cell,
+                        "no date like 2024-01-31, 2024-01-31T12:30:00 or 31.01.2024, as those before it are");
 }
 
 /* Spreadsheets end rows, but not the header, with separators: empty cells too many are none. */
@@ -378,6 +383,7 @@ static sock_status read_text(reader *r, const sock_options *opts, sk_cursor *row
     const bool wide = sk_option_flag(opts, "wide");
     SK_TRY(wide ? sk_wide_read(r->ctx, &r->at, opts, &r->columns, &r->rows, &r->columns.dated) : read_long(r, opts));
     r->rows.dated = r->columns.dated;
+    r->rows.lined = !wide;
     r->rows.unnamed = strcmp(sk_option_text(opts, "state"), "auto") == 0 && !wide;
     return SOCK_OK;
 }

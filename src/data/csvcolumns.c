@@ -11,6 +11,7 @@
  * 5. The first time tells whether times are dates. */
 #include "csvcolumns.h"
 
+#include "base/nearest.h"
 #include "csvwide.h"
 #include "dates.h"
 #include "labels.h"
@@ -32,7 +33,7 @@ static const char *const unit_names[] = {"ns", "us",  "ms", "s",  "sec", "secs",
 static const char *const group_names[] = {"group", NULL};
 static const char *const replicate_names[] = {"real", "realisation", "realization", "replicate", NULL};
 
-enum { LIST_SIZE = 400 };
+enum { LIST_SIZE = 400, SHOWN = 40, MONTHS = 12 };
 
 void sk_columns_clear(sk_columns *columns)
 {
@@ -162,16 +163,23 @@ static const char *separator_hint(const sk_columns *columns)
     return "";
 }
 
+static sock_status no_such_column(sock_context *ctx, const char *source, const char *option, const char *name,
+                                  const sk_columns *columns)
+{
+    char list[LIST_SIZE], meant[SK_MEANT_ROOM];
+    sk_nearest near = sk_nearest_to(name, strlen(name));
+    for (size_t c = 0; c < columns->count; c++) sk_nearest_try(&near, columns->column[c].name);
+    return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s', and there is no such column%s; there are: %s%s", source, option,
+                   name, sk_meant(&near, meant), list_columns(columns, list), separator_hint(columns));
+}
+
 /* A column that an option names. */
 static sock_status take_named(sock_context *ctx, const char *source, const char *option, const char *name, sk_role role,
                               sk_columns *columns)
 {
-    char list[LIST_SIZE];
     bool logged = false;
     sk_column *column = name[0] ? find_state(columns, name, &logged) : NULL;
-    if (!column || (logged && role != SK_ROLE_STATE))
-        return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s', and there is no such column; there are: %s%s", source, option,
-                       name, list_columns(columns, list), separator_hint(columns));
+    if (!column || (logged && role != SK_ROLE_STATE)) return no_such_column(ctx, source, option, name, columns);
     if (column->role == role)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: %s names the column '%s' twice", source, option, name);
     const bool rows = column == columns->column && role == SK_ROLE_TIME; /* numbers of rows may be times */
@@ -201,6 +209,21 @@ static sock_status counts_rows(sock_context *ctx, sk_cursor at, bool *counts)
             if (*counts && row == 0) first = value;
             *counts = *counts && (first == 0 || first == 1) && value == first + (double)row;
         }
+    }
+    return SOCK_OK;
+}
+
+/* The first open column whose first cell is a date; NULL: none. */
+static sock_status find_dates(sock_context *ctx, sk_cursor at, const sk_columns *columns, const sk_column **found)
+{
+    bool last = !sk_next_row(&at);
+    *found = NULL;
+    for (size_t c = 0; !last && !*found && c < columns->count; c++) {
+        sk_cell cell;
+        double value;
+        SK_TRY(sk_next_cell(ctx, &at, &cell, &last));
+        if (columns->column[c].role == SK_ROLE_OPEN && sk_parse_date(cell.text, cell.length, SK_DAY_FIRST, &value))
+            *found = &columns->column[c];
     }
     return SOCK_OK;
 }
@@ -318,6 +341,13 @@ static sock_status refuse_timeless(sock_context *ctx, const sk_cursor *rows, con
                            "one with --time",
                            rows->source, column->name, role_name(column->role));
     }
+    const sk_column *dates;
+    SK_TRY(find_dates(ctx, *rows, columns, &dates));
+    if (dates)
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "%s: no time column: the header should name one t, time or date; the column '%s' holds dates: "
+                       "--time %s takes it",
+                       rows->source, dates->name, dates->name);
     SK_TRY(timeless_hint(ctx, rows, columns, &hint));
     return sk_fail(ctx, SOCK_EINPUT,
                    "%s: no time column: the header should name one t, time or date, or --time names it; the "
@@ -420,7 +450,8 @@ static sock_status assign_states(sock_context *ctx, sk_cursor at, sk_columns *co
             sk_cell_kind kind = sk_cell_value(&at, &cell, &value);
             if (kind == SK_CELL_MISSING) continue;
             columns->column[c].role = kind == SK_CELL_TEXT ? SK_ROLE_IGNORED : SK_ROLE_STATE;
-            columns->column[c].why = "its first value is not a number";
+            columns->column[c].why =
+                "it holds text: its first value is not a number (as numbers it could be an --input)";
             open--;
         }
     }
@@ -435,21 +466,60 @@ static sock_status assign_states(sock_context *ctx, sk_cursor at, sk_columns *co
     return SOCK_OK;
 }
 
-/* Step 5: reads rows until a time shows that is not missing. */
-static sock_status look_at_time(sock_context *ctx, sk_cursor at, sk_columns *columns)
+/* The next cell of the time column that is not missing, from `at` on; *found: there is one. */
+static sock_status next_time(sock_context *ctx, sk_cursor *at, const sk_columns *columns, sk_cell *time, bool *found)
 {
-    while (sk_next_row(&at)) {
+    for (*found = false; !*found && sk_next_row(at);) {
         bool last = false;
         for (size_t c = 0; !last; c++) {
             sk_cell cell;
             double value;
-            SK_TRY(sk_next_cell(ctx, &at, &cell, &last));
-            if (c >= columns->count || columns->column[c].role != SK_ROLE_TIME) continue;
-            if (sk_cell_value(&at, &cell, &value) == SK_CELL_MISSING) continue;
-            columns->dated = sk_parse_date(cell.text, cell.length, &value);
-            return SOCK_OK;
+            SK_TRY(sk_next_cell(ctx, at, &cell, &last));
+            if (*found || c >= columns->count || columns->column[c].role != SK_ROLE_TIME) continue;
+            *found = sk_cell_value(at, &cell, &value) != SK_CELL_MISSING;
+            *time = cell;
         }
     }
+    return SOCK_OK;
+}
+
+/* Dates with slashes, 1/2/2020: one with a number above 12 tells which of the two is the day, for the whole column. */
+static sock_status settle_slashes(sock_context *ctx, sk_cursor at, sk_columns *columns)
+{
+    sk_cell cell = {.text = ""}, first = cell;
+    int most[2] = {0, 0}, number[2];
+    for (bool found = true; found;) {
+        SK_TRY(next_time(ctx, &at, columns, &cell, &found));
+        if (!found || !sk_slashed_date(cell.text, cell.length, number)) continue;
+        if (!first.length) first = cell;
+        for (int k = 0; k < 2; k++) most[k] = SK_MAX(most[k], number[k]);
+    }
+    if (most[0] <= MONTHS && most[1] <= MONTHS)
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "%s: '%.*s' and the other dates may have the day or the month in front, and none of them tells; "
+                       "write them like 2024-01-31 or 31.01.2024",
+                       at.source, (int)SK_MIN(first.length, (size_t)SHOWN), first.text);
+    if (most[0] > MONTHS && most[1] > MONTHS)
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "%s: of dates like '%.*s' some have the day in front and some the month; write them like "
+                       "2024-01-31 or 31.01.2024",
+                       at.source, (int)SK_MIN(first.length, (size_t)SHOWN), first.text);
+    columns->order = most[0] > MONTHS ? SK_DAY_FIRST : SK_MONTH_FIRST;
+    return SOCK_OK;
+}
+
+/* Step 5: reads rows until a time shows that is not missing. */
+static sock_status look_at_time(sock_context *ctx, sk_cursor at, sk_columns *columns)
+{
+    sk_cell cell;
+    bool found;
+    int number[2];
+    double value;
+    const sk_cursor rows = at;
+    SK_TRY(next_time(ctx, &at, columns, &cell, &found));
+    if (!found) return SOCK_OK;
+    if (sk_slashed_date(cell.text, cell.length, number)) SK_TRY(settle_slashes(ctx, rows, columns));
+    columns->dated = sk_parse_date(cell.text, cell.length, columns->order, &value);
     return SOCK_OK;
 }
 

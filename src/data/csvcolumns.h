@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "csvcells.h"
+#include "dates.h"
 
 typedef enum sk_role {
     SK_ROLE_OPEN,
@@ -30,6 +31,7 @@ typedef struct sk_columns {
     size_t inputs; /* how many of them are inputs */
     bool has_id, has_group;
     bool dated;           /* the time column holds dates */
+    sk_day_order order;   /* of them, where they have slashes */
     bool id_within_group; /* a trajectory is (group, id): the id column starts anew in each group */
 } sk_columns;
 

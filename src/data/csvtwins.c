@@ -79,7 +79,8 @@ static sock_status read_timed(sock_context *ctx, sk_cursor *at, const sk_columns
         SK_TRY(sk_next_cell(ctx, at, &each, &last));
         if (c == asked) *cell = each;
         if (c >= columns->count || columns->column[c].role != SK_ROLE_TIME) continue;
-        if (!columns->dated || !sk_parse_date(each.text, each.length, time)) sk_cell_value(at, &each, time);
+        if (!columns->dated || !sk_parse_date(each.text, each.length, columns->order, time))
+            sk_cell_value(at, &each, time);
     }
     return SOCK_OK;
 }

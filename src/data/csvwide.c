@@ -58,7 +58,7 @@ static bool split_name(const char *name, size_t *stem, double *number, bool *dat
 {
     const size_t length = strlen(name);
     const char *end;
-    *date = sk_parse_date(name, length, number);
+    *date = sk_parse_date(name, length, SK_DAYS_UNKNOWN, number);
     *stem = 0;
     if (*date) return true;
     *number = sk_parse_double(name, &end);
@@ -360,7 +360,7 @@ static sock_status number_of(const wide *w, size_t line, size_t c, const sk_cell
 static sock_status time_of(wide *w, size_t line, size_t c, const sk_cell *cell, double *value)
 {
     if (!w->dated) return number_of(w, line, c, cell, value);
-    if (sk_parse_date(cell->text, cell->length, value)) return SOCK_OK;
+    if (sk_parse_date(cell->text, cell->length, w->columns->order, value)) return SOCK_OK;
     return refuse_cell(w, line, c, cell, "no date like 2024-01-31 or 2024-01-31T12:30:00, as those before it are");
 }
 

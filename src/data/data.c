@@ -27,6 +27,7 @@ void sock_data_free(sock_data *data)
     free_ignored(data->ignored, data->ignored_count);
     sk_free(data->time);
     sk_free(data->source);
+    sk_free(data->line);
     sk_free(data->first);
     sk_free(data->t);
     sk_free(data->x);
@@ -98,6 +99,11 @@ size_t sock_data_trajectory(const sock_data *data, size_t j, const double **t, c
     return there ? sk_data_length(data, j) : 0;
 }
 
+const size_t *sock_data_lines(const sock_data *data, size_t j)
+{
+    return data && data->line && j < data->trajectories ? data->line + data->first[j] : NULL;
+}
+
 size_t sk_group_intervals(const sock_data *data, size_t g)
 {
     return sk_data_length(data, data->member[data->group_first[g]]) - 1;
@@ -139,12 +145,15 @@ static sock_status copy_pieces(sock_context *ctx, const sock_data *data, const s
     part->first = sk_alloc(ctx, part->trajectories + 1, sizeof *part->first);
     const size_t m = part->inputs;
     part->u = m ? sk_doubles(ctx, part->points, m) : NULL;
-    if (!part->t || !part->x || !part->id || !part->first || (m && !part->u)) return SOCK_ENOMEM;
+    part->line = data->line ? sk_alloc(ctx, part->points, sizeof *part->line) : NULL;
+    if (!part->t || !part->x || !part->id || !part->first || (m && !part->u) || (data->line && !part->line))
+        return SOCK_ENOMEM;
     for (size_t i = 0; i < part->trajectories; i++) {
         const size_t length = piece[i].count, to = part->first[i], j = piece[i].trajectory;
         const size_t from = data->first[j] + piece[i].from;
         memcpy(part->t + to, data->t + from, length * sizeof(double));
         memcpy(part->x + to * part->d, data->x + from * part->d, length * part->d * sizeof(double));
+        if (part->line) memcpy(part->line + to, data->line + from, length * sizeof *part->line);
         if (m) memcpy(part->u + to * m, data->u + from * m, length * m * sizeof(double));
         part->first[i + 1] = to + length;
         part->single += length == 1;

@@ -21,6 +21,7 @@ struct sock_data {
     const char *unit;    /* of times that were dates (static text), counted from 1970-01-01; NULL: they were numbers */
     char *source;        /* file name, or "arrays" */
     char **id;           /* a name for each trajectory */
+    size_t *line;        /* of each point in its file; NULL: it is not one CSV file in long form */
     size_t *first;       /* trajectories + 1: points first[j] .. first[j+1]-1 belong to trajectory j */
     double *t;           /* points */
     double *x;           /* points x d */
@@ -139,6 +140,7 @@ typedef struct sk_rows {
     size_t twins[2]; /* lines of two points of one trajectory at one time, where that was refused; else 0 */
     size_t every;    /* of the points of a trajectory in time every so many-th is taken; 0 or 1: all */
     bool dated;      /* t are seconds of dates: their unit is still to be chosen */
+    bool lined;      /* a row is a line of one CSV file, which stands in line[] */
     bool unnamed;    /* nobody named the states: columns that are none are left out */
 } sk_rows;
 

@@ -186,6 +186,9 @@ static sock_status fill(sock_context *ctx, const build *b, sock_data *data, size
         memcpy(data->x + i * d, rows->x + b->order[i] * (d + m), d * sizeof(double));
     }
     if (m || rows->timed) SK_TRY(fill_inputs(ctx, b, data));
+    const bool lined = rows->lined && !rows->parts;
+    if (lined && !(data->line = sk_alloc(ctx, b->kept, sizeof *data->line))) return SOCK_ENOMEM;
+    for (size_t i = 0; lined && i < b->kept; i++) data->line[i] = rows->line[b->order[i]];
     size_t count = 0;
     for (size_t j = 0; j < rows->trajectories; j++) {
         size_t length = b->start[j + 1] - b->start[j];

@@ -1,4 +1,5 @@
 /* datarows.c - raw rows of one file or of several: which columns, in which order, from which file. */
+#include "base/nearest.h"
 #include "csvcells.h"
 #include "dates.h"
 #include "labels.h"
@@ -69,6 +70,16 @@ static sock_status pick_columns(sock_context *ctx, sk_rows *rows, size_t count, 
     return SOCK_OK;
 }
 
+static sock_status refuse_column(sock_context *ctx, const sk_rows *rows, const char *option, const char *list,
+                                 const char *name, bool twice)
+{
+    char meant[SK_MEANT_ROOM];
+    sk_nearest near = sk_nearest_to(name, strlen(name));
+    for (size_t k = 0; k < rows->d && !twice; k++) sk_nearest_try(&near, rows->state[k]);
+    return sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s': %s '%s'%s", rows->source, option, list,
+                   twice ? "it is a state or input already:" : "there is no column", name, sk_meant(&near, meant));
+}
+
 /* The columns that an option names, behind the first *count of pick. */
 static sock_status list_columns(sock_context *ctx, const char *option, const char *list, const sk_rows *rows,
                                 size_t *pick, bool *logged, size_t *count)
@@ -85,9 +96,7 @@ static sock_status list_columns(sock_context *ctx, const char *option, const cha
         bool twice = false;
         for (size_t i = 0; i < *count; i++) twice |= pick[i] == k;
         sock_status status = SOCK_OK;
-        if (k == rows->d || twice)
-            status = sk_fail(ctx, SOCK_EUSAGE, "%s: %s is '%s': %s '%s'", rows->source, option, list,
-                             twice ? "it is a state or input already:" : "there is no column", name);
+        if (k == rows->d || twice) status = refuse_column(ctx, rows, option, list, name, twice);
         sk_free(name);
         if (status < 0) return status;
         pick[(*count)++] = k;

@@ -62,12 +62,49 @@ static bool sign(scan *s, char c)
     return true;
 }
 
-static bool read_day(scan *s, double *seconds)
+/* A number of one digit or two. */
+static bool one_or_two(scan *s, int *value)
 {
-    int year, month, day;
-    if (!digits(s, 4, &year)) return false;
+    const char *from = s->p;
+    if (digits(s, 2, value)) return true;
+    s->p = from;
+    return digits(s, 1, value);
+}
+
+/* Two numbers and a year, with that sign between. */
+static bool year_last(scan *s, char between, int number[2], int *year)
+{
+    return one_or_two(s, &number[0]) && sign(s, between) && one_or_two(s, &number[1]) && sign(s, between) &&
+           digits(s, 4, year);
+}
+
+bool sk_slashed_date(const char *text, size_t length, int number[2])
+{
+    int year;
+    scan s = {text, text + length};
+    return year_last(&s, '/', number, &year) && (s.p == s.end || *s.p == ' ' || *s.p == 'T');
+}
+
+static bool year_first(scan *s, int *year, int *month, int *day)
+{
+    if (!digits(s, 4, year)) return false;
     const char between = s->p < s->end && *s->p == '/' ? '/' : '-';
-    if (!sign(s, between) || !digits(s, 2, &month) || !sign(s, between) || !digits(s, 2, &day)) return false;
+    return sign(s, between) && digits(s, 2, month) && sign(s, between) && digits(s, 2, day);
+}
+
+static bool read_day(scan *s, sk_day_order order, double *seconds)
+{
+    int year, month, day, number[2];
+    const char *from = s->p;
+    if (!year_first(s, &year, &month, &day)) {
+        s->p = from;
+        bool found = year_last(s, '.', number, &year);
+        if (found) order = SK_DAY_FIRST;
+        if (!found) s->p = from;
+        if (!found && (order == SK_DAYS_UNKNOWN || !year_last(s, '/', number, &year))) return false;
+        day = number[order == SK_MONTH_FIRST];
+        month = number[order != SK_MONTH_FIRST];
+    }
     if (year < 1 || month < 1 || month > 12 || day < 1 || day > month_days(year, month)) return false;
     *seconds = 86400.0 * (double)day_number(year, month, day);
     return true;
@@ -89,7 +126,7 @@ static bool read_fraction(scan *s, double *seconds)
 static bool read_clock(scan *s, double *seconds)
 {
     int hour, minute, second = 0;
-    if (!digits(s, 2, &hour) || !sign(s, ':') || !digits(s, 2, &minute)) return false;
+    if (!one_or_two(s, &hour) || !sign(s, ':') || !digits(s, 2, &minute)) return false;
     if (sign(s, ':')) {
         if (!digits(s, 2, &second)) return false;
         if ((sign(s, '.') || sign(s, ',')) && !read_fraction(s, seconds)) return false;
@@ -111,10 +148,10 @@ static bool read_zone(scan *s, double *seconds)
     return hour < 24 && minute < 60;
 }
 
-bool sk_parse_date(const char *text, size_t length, double *seconds)
+bool sk_parse_date(const char *text, size_t length, sk_day_order order, double *seconds)
 {
     scan s = {text, text + length};
-    if (!read_day(&s, seconds)) return false;
+    if (!read_day(&s, order, seconds)) return false;
     if (s.p == s.end) return true;
     if (!sign(&s, 'T') && !sign(&s, ' ')) return false;
     if (!read_clock(&s, seconds)) return false;

@@ -2,6 +2,7 @@
  *
  *  constant  they say something of a trajectory, not of its course: a dose, a group, a weight
  *  clocks    they grow with the time alone: row numbers, the time in other units
+ *  switches  they hold 0 and 1 alone: an event, a treatment, an answer
  *  copies    another column has the same numbers in every row
  *
  * As states they would have no noise of their own, or that of another; and every fit would have to see through that. */
@@ -13,6 +14,7 @@
 static const char *const CONSTANT = "it never changes";
 static const char *const OWN = "it is constant within each trajectory (--input takes it as an input)";
 static const char *const CLOCK = "it grows with the time alone (--time-dependent takes the time as an input)";
+static const char *const SWITCH = "it holds 0 and 1 alone (--input takes it as an input, --state as a state)";
 static const char *const COPY = "it is a copy of another column";
 
 static const double CLOCK_ERROR = 1e-9; /* of a clock, as a part of its values: what rounding leaves */
@@ -66,6 +68,20 @@ static bool is_clock(const sk_rows *rows, size_t k)
     return true;
 }
 
+/* 0 and 1, each several times: nothing that a diffusion goes through. */
+static bool is_switch(const sk_rows *rows, size_t k)
+{
+    enum { LEAST = 3 };
+    size_t zeros = 0, ones = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const double value = value_at(rows, i, k);
+        if (!isnan(value) && value != 0 && value != 1) return false;
+        zeros += value == 0;
+        ones += value == 1;
+    }
+    return zeros >= LEAST && ones >= LEAST;
+}
+
 static bool same_column(const sk_rows *rows, size_t k, size_t l)
 {
     for (size_t i = 0; i < rows->count; i++) {
@@ -90,6 +106,7 @@ static sock_status find_reasons(sock_context *ctx, const sk_rows *rows, const ch
     for (size_t k = 0; k + rows->inputs < rows->d; k++) {
         why[k] = constant_reason(rows, k, last);
         if (!why[k] && is_clock(rows, k)) why[k] = CLOCK;
+        if (!why[k] && is_switch(rows, k)) why[k] = SWITCH;
         if (!why[k] && is_copy(rows, k)) why[k] = COPY;
     }
     sk_free(last);

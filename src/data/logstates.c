@@ -1,4 +1,5 @@
 /* logstates.c - states that are taken by their logarithm: log(x) in place of x. */
+#include "base/nearest.h"
 #include "csvcells.h"
 #include "readers.h"
 
@@ -42,7 +43,11 @@ static sock_status take_one(sock_context *ctx, sk_rows *rows, const char *name)
         if (sk_log_name(state, &from, &length) && strlen(name) == length && strncmp(state + from, name, length) == 0)
             return SOCK_OK; /* it is one already */
     }
-    return sk_fail(ctx, SOCK_EUSAGE, "%s: log is '%s', and there is no such state", rows->source, name);
+    char meant[SK_MEANT_ROOM];
+    sk_nearest near = sk_nearest_to(name, strlen(name));
+    for (size_t k = 0; k < states; k++) sk_nearest_try(&near, rows->state[k]);
+    return sk_fail(ctx, SOCK_EUSAGE, "%s: log is '%s', and there is no such state%s", rows->source, name,
+                   sk_meant(&near, meant));
 }
 
 sock_status sk_rows_logs(sock_context *ctx, const sock_options *opts, sk_rows *rows)

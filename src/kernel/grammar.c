@@ -1,5 +1,6 @@
 /* grammar.c - kernels from text and back. The parser walks the text once, from left to right; a number is taken whole
  * before the next sign is looked at, so the '+' of 1e+5 is no sum. What it accepts is what sk_kernel_format writes. */
+#include "base/nearest.h"
 #include "kernel/family.h"
 #include "la/la.h"
 
@@ -72,7 +73,7 @@ static sock_status bad_value(const parser *s, sk_key_name key, const char *at, c
 /* The name of a family of that kind. */
 static sock_status parse_family(parser *s, sk_kind kind, const sk_family **out)
 {
-    char names[SK_NAMES];
+    char names[SK_NAMES], meant[SK_MEANT_ROOM];
     size_t n = word_length(s->at);
     for (const sk_family *const *row = sk_families; *row; row++)
         if (sk_family_is(*row, kind) && word_is(s->at, n, (*row)->name)) {
@@ -84,8 +85,11 @@ static sock_status parse_family(parser *s, sk_kind kind, const sk_family **out)
     if (!n)
         return sk_fail(s->ctx, SOCK_EUSAGE, "%s: a kernel's name is missing at character %zu; allowed: %s", s->option,
                        place(s, s->at), names);
-    return sk_fail(s->ctx, SOCK_EUSAGE, "%s: unknown kernel '%.*s' at character %zu; allowed: %s", s->option,
-                   (int)SK_MIN(n, 40), s->at, place(s, s->at), names);
+    sk_nearest near = sk_nearest_to(s->at, n);
+    for (const sk_family *const *row = sk_families; *row; row++)
+        if (sk_family_is(*row, kind)) sk_nearest_try(&near, (*row)->name);
+    return sk_fail(s->ctx, SOCK_EUSAGE, "%s: unknown kernel '%.*s' at character %zu%s; allowed: %s", s->option,
+                   (int)SK_MIN(n, 40), s->at, place(s, s->at), sk_meant(&near, meant), names);
 }
 
 static sock_status parse_positive(parser *s, sk_key_name key, double *out)
@@ -245,14 +249,17 @@ static sock_status parse_value(parser *s, sk_key_name key, sk_term *term)
 
 static sock_status unknown_key(const parser *s, const sk_family *family)
 {
-    char names[96];
+    char names[96], meant[SK_MEANT_ROOM];
     size_t n = word_length(s->at);
+    sk_nearest near = sk_nearest_to(s->at, n);
+    for (size_t key = 0; key < SK_KEYS; key++)
+        if (family->keys & SK_BIT(key)) sk_nearest_try(&near, key_name[key]);
     list_keys(names, sizeof names, family->keys);
     if (!n)
         return sk_fail(s->ctx, SOCK_EUSAGE, "%s: a parameter's name is missing at character %zu; %s takes: %s",
                        s->option, place(s, s->at), family->name, names);
-    return sk_fail(s->ctx, SOCK_EUSAGE, "%s: %s has no parameter '%.*s'; allowed: %s", s->option, family->name,
-                   (int)SK_MIN(n, 40), s->at, names);
+    return sk_fail(s->ctx, SOCK_EUSAGE, "%s: %s has no parameter '%.*s'%s; allowed: %s", s->option, family->name,
+                   (int)SK_MIN(n, 40), s->at, sk_meant(&near, meant), names);
 }
 
 static sock_status parse_key(parser *s, sk_term *term, unsigned *seen)
