@@ -26,9 +26,9 @@ install(FILES tools/completion/_sock DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/si
 install(FILES tools/completion/sock.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 # The documents with all that they link to, so that no link of theirs leads nowhere.
 install(FILES LICENSE README.md CHANGELOG.md TESTING.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "CMakeLists.txt" EXCLUDE)
+install(DIRECTORY docs examples packages DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "CMakeLists.txt" EXCLUDE)
 install(DIRECTORY experiments/notebook experiments/results DESTINATION ${CMAKE_INSTALL_DOCDIR}/experiments)
-foreach(document include/sock.h report/report.h compare/compare.h r/README.md packages/README.md)
+foreach(document include/sock.h report/report.h compare/compare.h r/README.md debian/control)
   get_filename_component(folder ${document} DIRECTORY)
   install(FILES ${document} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
 endforeach()

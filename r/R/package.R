@@ -27,7 +27,7 @@ options_of <- function(given) {
   if (length(given) && (is.null(names(given)) || any(names(given) == "")))
     stop("options must have names; allowed: ", paste(sort(known), collapse = ", "), call. = FALSE)
   if (length(strange))
-    stop("'", strange[1], "' is not an option; allowed: ", paste(sort(known), collapse = ", "), call. = FALSE)
+    stop("'", strange[1], "' is not an option", meant(strange[1], known), "; allowed: ", paste(sort(known), collapse = ", "), call. = FALSE)
   list(keys = gsub("_", "-", as.character(names(given)), fixed = TRUE),
        values = vapply(given, option_text, "", USE.NAMES = FALSE))
 }
@@ -64,7 +64,7 @@ sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, 
   if (any(pieces$logged)) pieces$names[pieces$logged] <- inner[pieces$logged]
   o <- options_of(c(given[setdiff(names(given), c("time_unit", "wide", "files"))], if (length(input)) list(input = input)))
   made <- new_data(.Call(C_data_arrays, as.double(lengths(pieces$t)), as.double(unlist(pieces$t)),
-                 as.double(unlist(lapply(pieces$x, t))), pieces$names, o$keys, o$values))
+                 as.double(unlist(lapply(pieces$x, t))), pieces$names, o$keys, o$values, pieces$ids))
   if (!is.null(unit)) .Call(C_data_unit, made$pointer, unit)
   made
 }
@@ -104,9 +104,10 @@ is_arrow <- function(data) inherits(data, c("nanoarrow_array_stream", "ArrowTabu
 
 arrow_stream <- function(data) {
   if (inherits(data, "nanoarrow_array_stream")) return(data)
-  if (!requireNamespace("nanoarrow", quietly = TRUE))
+  stream_of <- tryCatch(getExportedValue("nanoarrow", "as_nanoarrow_array_stream"), error = function(e) NULL) # where it is installed
+  if (is.null(stream_of))
     stop("the package nanoarrow is needed to read a ", class(data)[1], "; or give as.data.frame(data)", call. = FALSE)
-  getExportedValue("nanoarrow", "as_nanoarrow_array_stream")(data)
+  stream_of(data)
 }
 
 # Data files as a folder of arrays, which sock_data reads (docs/scale.md).
@@ -128,10 +129,19 @@ new_data <- function(pointer) {
                  names = .Call(C_data_names, pointer)), class = "sock_data")
 }
 
+# "; did you mean NAME?", where a name is near.
+meant <- function(typed, names) {
+  if (!length(names)) return("")
+  far <- utils::adist(typed, names, ignore.case = TRUE)[1L, ]
+  if (min(far) <= (nchar(typed) + 2) %/% 3) paste0("; did you mean ", names[which.min(far)], "?") else ""
+}
+
 column <- function(frame, wanted, usual, what) {
   if (!is.null(wanted)) {
+    if (!is.character(wanted) || length(wanted) != 1L)
+      stop(what, " must be the name of one column; where two together name a trajectory, make one of them: interaction(a, b)", call. = FALSE)
     if (!wanted %in% names(frame))
-      stop(what, " is '", wanted, "'; the columns are: ", paste(names(frame), collapse = ", "), call. = FALSE)
+      stop(what, " is '", wanted, "'", meant(wanted, names(frame)), "; the columns are: ", paste(names(frame), collapse = ", "), call. = FALSE)
     return(wanted)
   }
   found <- intersect(names(frame), usual)
@@ -180,6 +190,13 @@ ask_for_id <- function(frame, time) {
 state_columns <- function(frame, used, who) {
   found <- Filter(function(n) is.numeric(frame[[n]]), setdiff(names(frame), used))
   rows <- Filter(function(n) nrow(frame) > 2L && all(diff(frame[[n]]) == 1) && frame[[n]][1] %in% 0:1 && length(found) > 1L, found)
+  switches <- Filter(function(n) {
+    v <- frame[[n]][!is.na(frame[[n]])]
+    all(v %in% 0:1) && sum(v == 0) > 2L && sum(v == 1) > 2L && any(tapply(frame[[n]], who, function(u) length(unique(u[!is.na(u)])) > 1L))
+  }, found)
+  if (length(switches) == length(found)) switches <- character()
+  if (length(switches)) warning("left out: ", paste(switches, collapse = ", "), ", 0 and 1 alone (input = takes it as an input, state = as a state)", call. = FALSE)
+  found <- setdiff(found, switches)
   copies <- found[duplicated(lapply(found, function(n) as.double(frame[[n]])))]
   if (length(rows)) warning("left out: ", paste(rows, collapse = ", "), ", which numbers the rows (state = takes it)", call. = FALSE)
   if (length(setdiff(copies, rows))) warning("left out: ", paste(setdiff(copies, rows), collapse = ", "), ", a copy of another column", call. = FALSE)
@@ -211,10 +228,12 @@ clock_of <- function(t, name) {
   blank <- is.na(t) | t %in% c("", "NA")
   number <- suppressWarnings(as.numeric(t))
   if (!anyNA(number[!blank])) return(number)
-  day <- grepl("^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+Z?)?$", t)
+  german <- grepl("^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}( [0-9:.]+)?$", t)
+  t[german] <- sub("^([0-9]+)[.]([0-9]+)[.]([0-9]{4})", "\\3-\\2-\\1", t[german])
+  day <- german | grepl("^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+Z?)?$", t)
   if (any(!day & !blank))
     stop("time: row ", which(!day & !blank)[1], " of ", name, " is '", t[!day & !blank][1], "'; allowed: numbers, dates (Date, POSIXct), ",
-         "or texts such as 2024-01-31 and 2024-01-31T12:00", call. = FALSE)
+         "or texts such as 2024-01-31, 2024-01-31T12:00 and 31.01.2024", call. = FALSE)
   t[blank] <- NA
   as.POSIXct(sub("Z$", "", sub("T", " ", t)), tz = "UTC", tryFormats = c("%Y-%m-%d %H:%M:%OS", "%Y-%m-%d %H:%M", "%Y-%m-%d"))
 }
@@ -227,6 +246,20 @@ tell_lost <- function(frame, time, state) {
   if (untimed) warning("left out ", untimed, if (untimed == 1) " row" else " rows", " without a time", call. = FALSE)
   if (lost) warning("left out ", lost, " of ", nrow(frame), " points, which lack a value: ",
                     paste0(missing[missing > 0], " in ", state[missing > 0], collapse = ", "), call. = FALSE)
+}
+
+# What no data can have, with its row: infinite values, two points of one trajectory at one time.
+refuse_rows <- function(frame, id, time, state, who) {
+  for (name in c(time, state)) {
+    at <- which(is.infinite(frame[[name]]))
+    if (length(at)) stop("row ", at[1], ", column '", name, "': the value is ", frame[[name]][at[1]], "; finite numbers are allowed", call. = FALSE)
+  }
+  t <- as.double(frame[[time]])
+  twin <- which(duplicated(data.frame(who, t)) & !is.na(t))[1]
+  if (is.na(twin)) return()
+  first <- which(who == who[twin] & t == t[twin])[1]
+  stop("rows ", first, " and ", twin, " have the same time", if (is.null(id)) ", and no column is named as the trajectory's id; give id = "
+       else paste0(", and the same ", id, ", ", frame[[id]][twin], "; where two columns together name a trajectory, make one of them"), call. = FALSE)
 }
 
 frame_pieces <- function(frame, id, time, state, input = NULL) {
@@ -247,7 +280,7 @@ frame_pieces <- function(frame, id, time, state, input = NULL) {
   state <- union(state, input)
   logged <- c(logged, rep(FALSE, length(shown) - length(logged)))
   missing <- setdiff(state, names(frame))
-  if (length(missing)) stop(if (missing[1] %in% input) "input '" else "state '", missing[1], "' is not a column", call. = FALSE)
+  if (length(missing)) stop(if (missing[1] %in% input) "input '" else "state '", missing[1], "' is not a column", meant(missing[1], names(frame)), call. = FALSE)
   if (!length(state)) stop("there is no numeric column for the state", call. = FALSE)
   for (name in state) {
     if (is.numeric(frame[[name]]) || all(is.na(frame[[name]]))) next
@@ -256,6 +289,7 @@ frame_pieces <- function(frame, id, time, state, input = NULL) {
   }
   if (!is.null(id) && anyNA(frame[[id]]))
     stop(sum(is.na(frame[[id]])), " rows have no ", id, ", the first is row ", which(is.na(frame[[id]]))[1], call. = FALSE)
+  refuse_rows(frame, id, time, state, who)
   tell_lost(frame, time, state)
   kept <- !is.na(frame[[time]])
   frame <- frame[kept, , drop = FALSE]
@@ -264,7 +298,7 @@ frame_pieces <- function(frame, id, time, state, input = NULL) {
   rows <- lapply(rows, function(r) r[order(frame[[time]][r])])
   list(t = lapply(rows, function(r) as.double(frame[[time]][r])),
        x = lapply(rows, function(r) as.matrix(frame[r, state, drop = FALSE])), names = as.character(shown), logged = logged,
-       seconds = if (dated) TRUE)
+       seconds = if (dated) TRUE, ids = if (!is.null(id)) as.character(unique(frame[[id]])[match(as.integer(names(rows)), unique(who))]))
 }
 
 # A trajectory as list(t, x): by name where there are names, else in that order. Times that fall would be sorted by C.
@@ -287,6 +321,7 @@ list_pieces <- function(data, state) {
   if (!is.list(data) || !length(data))
     stop("data must be a data frame, a time series (ts, zoo, xts), a list of list(t, x), or the name of a file",
          if (is.numeric(data)) "; numbers alone have no times: ts(x, deltat = 0.1), or data.frame(t = , x = )", call. = FALSE)
+  given <- if (!is.null(names(data)) && all(nzchar(names(data)))) names(data)
   data <- lapply(seq_along(data), function(j) two_parts(data[[j]], j))
   x <- lapply(data, function(piece) as.matrix(piece[[2]]))
   d <- unique(vapply(x, ncol, 1L))
@@ -295,7 +330,8 @@ list_pieces <- function(data, state) {
     if (length(data[[j]][[1]]) != nrow(x[[j]]))
       stop("trajectory ", j, " has ", nrow(x[[j]]), " points and ", length(data[[j]][[1]]), " times", call. = FALSE)
   names <- if (!is.null(state)) state else if (!is.null(colnames(x[[1]]))) colnames(x[[1]]) else paste0("x", seq_len(d) - 1L)
-  list(t = lapply(data, function(piece) as.double(piece[[1]])), x = x, names = as.character(names), logged = grepl("^log\\(.*\\)$", names))
+  list(t = lapply(data, function(piece) as.double(piece[[1]])), x = x, names = as.character(names), logged = grepl("^log\\(.*\\)$", names),
+       ids = given)
 }
 
 values_of <- function(data) {
@@ -512,7 +548,9 @@ sock_smooth <- function(model, data, ...) {
   from <- model_data(model, data, ...)
   v <- t(.Call(C_smooth, model$pointer, from$pointer))
   colnames(v) <- c(model$names, paste0("sd_", model$names))
-  data.frame(values_of(from)[, 1:2, drop = FALSE], v, check.names = FALSE)
+  at <- values_of(from)[, 1:2, drop = FALSE]
+  id <- utils::type.convert(.Call(C_data_ids, from$pointer), as.is = TRUE)[at[, 1]]
+  data.frame(traj = id, t = at[, 2], v, check.names = FALSE)
 }
 
 # Is the model right for the data (those of the fit, unless others are given)? Tests, and a verdict; a warning where one

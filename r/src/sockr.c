@@ -34,7 +34,8 @@
     X(sock_data_convert)                                                                                               \
     X(sock_info_files)                                                                                                 \
     X(sock_data_from_arrow_stream)                                                                                     \
-    X(sock_data_from_arrays)                                                                                           \
+    X(sock_data_from_named_arrays)                                                                                     \
+    X(sock_data_id)                                                                                                    \
     X(sock_data_free)                                                                                                  \
     X(sock_data_set_time_unit)                                                                                         \
     X(sock_data_dim)                                                                                                   \
@@ -266,7 +267,7 @@ static void model_again(SEXP pointer, SEXP bytes)
 }
 
 static SEXP r_data_read(SEXP paths, SEXP keys, SEXP values);
-static SEXP r_data_arrays(SEXP lengths, SEXP t, SEXP x, SEXP names, SEXP keys, SEXP values);
+static SEXP r_data_arrays(SEXP lengths, SEXP t, SEXP x, SEXP names, SEXP keys, SEXP values, SEXP ids);
 static SEXP r_data_unit(SEXP pointer, SEXP unit);
 
 static void data_again(SEXP pointer, SEXP kept)
@@ -274,7 +275,8 @@ static void data_again(SEXP pointer, SEXP kept)
 #define OF(i) VECTOR_ELT(kept, i)
     const R_xlen_t unit = Rf_xlength(kept) - 1;
     SEXP made =
-        PROTECT(unit == 3 ? r_data_read(OF(0), OF(1), OF(2)) : r_data_arrays(OF(0), OF(1), OF(2), OF(3), OF(4), OF(5)));
+        PROTECT(unit == 3 ? r_data_read(OF(0), OF(1), OF(2))
+                          : r_data_arrays(OF(0), OF(1), OF(2), OF(3), OF(4), OF(5), unit > 6 ? OF(6) : R_NilValue));
     if (!Rf_isNull(OF(unit))) r_data_unit(made, OF(unit));
     R_RegisterCFinalizerEx(pointer, free_data, TRUE);
     R_SetExternalPtrAddr(pointer, R_ExternalPtrAddr(made));
@@ -356,22 +358,25 @@ static SEXP r_info_files(SEXP paths, SEXP keys, SEXP values)
     return told(&c, json);
 }
 
-/* x: d x points, as R stores it: point after point. */
-static SEXP r_data_arrays(SEXP lengths, SEXP t, SEXP x, SEXP names, SEXP keys, SEXP values)
+/* x: d x points, as R stores it: point after point. ids: names of the trajectories, or NULL. */
+static SEXP r_data_arrays(SEXP lengths, SEXP t, SEXP x, SEXP names, SEXP keys, SEXP values, SEXP ids)
 {
     SEXP pointer = PROTECT(owner(free_data));
     const size_t d = (size_t)Rf_xlength(names), count = (size_t)Rf_xlength(lengths);
     size_t *length = (size_t *)R_alloc(count ? count : 1, sizeof *length);
-    const char **name = (const char **)R_alloc(d ? d : 1, sizeof *name);
+    const char **name = (const char **)R_alloc(d ? d : 1, sizeof *name), **id = NULL;
+    if (!Rf_isNull(ids)) id = (const char **)R_alloc(count ? count : 1, sizeof *id);
     for (size_t j = 0; j < count; j++) length[j] = (size_t)REAL(lengths)[j];
+    for (size_t j = 0; id && j < count; j++) id[j] = Rf_translateCharUTF8(STRING_ELT(ids, (R_xlen_t)j));
     for (size_t k = 0; k < d; k++) name[k] = Rf_translateCharUTF8(STRING_ELT(names, (R_xlen_t)k));
     call c;
     sock_data *data = NULL;
     if (begin(&c, keys, values, Rf_ScalarInteger(0)))
-        good(&c, so.sock_data_from_arrays(c.ctx, d, count, length, REAL(t), REAL(x), name, NULL, c.opts, &data));
+        good(&c,
+             so.sock_data_from_named_arrays(c.ctx, d, count, id, length, REAL(t), REAL(x), name, NULL, c.opts, &data));
     R_SetExternalPtrAddr(pointer, data);
     finish(&c);
-    keep_data(pointer, 6, (SEXP[]){lengths, t, x, names, keys, values});
+    keep_data(pointer, 7, (SEXP[]){lengths, t, x, names, keys, values, ids});
     UNPROTECT(1);
     return pointer;
 }
@@ -406,6 +411,16 @@ static SEXP r_data_names(SEXP pointer)
     const size_t d = so.sock_data_dim(data);
     SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)d));
     for (size_t k = 0; k < d; k++) SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkCharCE(so.sock_data_name(data, k), CE_UTF8));
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP r_data_ids(SEXP pointer)
+{
+    const sock_data *data = held(pointer, "data set");
+    const size_t count = so.sock_data_trajectories(data);
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)count));
+    for (size_t j = 0; j < count; j++) SET_STRING_ELT(out, (R_xlen_t)j, Rf_mkCharCE(so.sock_data_id(data, j), CE_UTF8));
     UNPROTECT(1);
     return out;
 }
@@ -730,17 +745,40 @@ static SEXP r_option_keys(void)
     {                                                                                                                  \
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
-static const R_CallMethodDef entries[] = {ENTRY(open, 1),         ENTRY(data_read, 3),   ENTRY(data_convert, 5),
-                                          ENTRY(info_files, 3),   ENTRY(data_arrays, 6), ENTRY(data_counts, 1),
-                                          ENTRY(data_unit, 2),    ENTRY(data_names, 1),  ENTRY(data_values, 1),
-                                          ENTRY(data_inputs, 1),  ENTRY(fit, 4),         ENTRY(fit_files, 4),
-                                          ENTRY(model_load, 1),   ENTRY(model_save, 2),  ENTRY(model_names, 1),
-                                          ENTRY(model_inputs, 1), ENTRY(model_order, 1), ENTRY(model_has_diffusion, 1),
-                                          ENTRY(model_info, 1),   ENTRY(field, 5),       ENTRY(band, 5),
-                                          ENTRY(draw, 3),         ENTRY(simulate, 11),   ENTRY(smooth, 2),
-                                          ENTRY(score, 5),        ENTRY(check, 4),       ENTRY(evidence, 2),
-                                          ENTRY(explain, 5),      ENTRY(version, 0),     ENTRY(blas_remark, 0),
-                                          ENTRY(option_keys, 0),  ENTRY(model_terms, 1), {NULL, NULL, 0}};
+static const R_CallMethodDef entries[] = {ENTRY(open, 1),
+                                          ENTRY(data_read, 3),
+                                          ENTRY(data_convert, 5),
+                                          ENTRY(info_files, 3),
+                                          ENTRY(data_arrays, 7),
+                                          ENTRY(data_counts, 1),
+                                          ENTRY(data_unit, 2),
+                                          ENTRY(data_names, 1),
+                                          ENTRY(data_ids, 1),
+                                          ENTRY(data_values, 1),
+                                          ENTRY(data_inputs, 1),
+                                          ENTRY(fit, 4),
+                                          ENTRY(fit_files, 4),
+                                          ENTRY(model_load, 1),
+                                          ENTRY(model_save, 2),
+                                          ENTRY(model_names, 1),
+                                          ENTRY(model_inputs, 1),
+                                          ENTRY(model_order, 1),
+                                          ENTRY(model_has_diffusion, 1),
+                                          ENTRY(model_info, 1),
+                                          ENTRY(field, 5),
+                                          ENTRY(band, 5),
+                                          ENTRY(draw, 3),
+                                          ENTRY(simulate, 11),
+                                          ENTRY(smooth, 2),
+                                          ENTRY(score, 5),
+                                          ENTRY(check, 4),
+                                          ENTRY(evidence, 2),
+                                          ENTRY(explain, 5),
+                                          ENTRY(version, 0),
+                                          ENTRY(blas_remark, 0),
+                                          ENTRY(option_keys, 0),
+                                          ENTRY(model_terms, 1),
+                                          {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

@@ -316,3 +316,21 @@ stopifnot(abs(coef(flat)[[1]] - slope) < 1e-12, confint(flat)[1] < slope, slope 
 stopifnot(identical(predict(flat, data.frame(x = exp(6))), predict(flat, 6)))
 stopifnot(all.equal(simulate(flat, 1, seed = 1, x0 = c(x = 300), t = 0:1)[1, 1, 1], c("log(x)" = log(300))))
 cat("R package", sock_version(), ": all checks passed\n")
+
+# Names of trajectories go into messages and results; what no data can have is told with its row; dates as in files.
+named <- data.frame(who = rep(c("ann", "bob"), each = 20), t = rep(1:20, 2), x = sin(1:40), on = rep(0:1, 20))
+d <- suppressWarnings(sock_data(named, id = "who"))
+stopifnot(identical(d$names, "x"), tryCatch(sock_data(named, id = "who"), warning = conditionMessage) == "left out: on, 0 and 1 alone (input = takes it as an input, state = as a state)")
+named$on <- NULL
+wrong <- named
+wrong$x[35] <- Inf
+fails(sock_data(wrong, id = "who"), "row 35, column 'x': the value is Inf")
+wrong <- named
+wrong$t[22] <- 1
+fails(sock_data(wrong, id = "who"), "rows 21 and 22 have the same time, and the same who, bob")
+fails(sock_data(named, id = "Whoo"), "did you mean who\\?")
+fails(sock_data(named, id = c("who", "t")), "the name of one column")
+fails(sock_data(named, id = "who", state = "X"), "did you mean x\\?")
+fails(sock_fit(named, id = "who", folsd = 3), "did you mean folds\\?")
+german <- data.frame(day = c("01.02.2020", "02.02.2020", "13.02.2020"), x = c(1, 3, 2))
+stopifnot(sock_data(german, time = "day")$points == 3)
