@@ -13,7 +13,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+enum { MESSAGE = 1024 }; /* as long as messages of all processes are */
 
 /* Threads of each process, the same for all: their numbers must be. */
 static int threads_each(void)
@@ -32,13 +35,34 @@ static int threads_each(void)
     return fewest;
 }
 
+static void become(int handle, int stream)
+{
+    if (handle < 0) return;
+    dup2(handle, stream);
+    close(handle);
+}
+
+/* What is said stays in memory: process 0 tells the last of it where this one fails. */
 static void be_silent(void)
 {
-    const int nothing = open("/dev/null", O_WRONLY);
-    if (nothing < 0) return;
-    dup2(nothing, STDOUT_FILENO);
-    dup2(nothing, STDERR_FILENO);
-    close(nothing);
+    const int said = memfd_create("sock-mpi", MFD_CLOEXEC);
+    become(said >= 0 ? said : open("/dev/null", O_WRONLY), STDERR_FILENO);
+    become(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+}
+
+/* The last line that was said here, without the name of program and verb. */
+static void last_words(char *out, size_t room)
+{
+    char text[2048];
+    const off_t size = lseek(STDERR_FILENO, 0, SEEK_END);
+    const off_t from = size > (off_t)sizeof text ? size - (off_t)sizeof text : 0;
+    const ssize_t found = pread(STDERR_FILENO, text, sizeof text - 1, from);
+    if (found <= 0) return;
+    text[found] = 0;
+    for (char *end = text + found; end > text && (end[-1] == '\n' || end[-1] == ' ');) *--end = 0;
+    const char *line = strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
+    if (strncmp(line, "sock ", 5) == 0 && strstr(line, ": ")) line = strstr(line, ": ") + 2;
+    if (*line) snprintf(out, room, "%.*s", (int)room - 1, line);
 }
 
 /* A plain fit, in memory: the exact drift is what is done together. */
@@ -92,9 +116,12 @@ static int run(int count, char **arguments)
 /* Whoever failed before the work that is done together still has to tell the others. */
 static void leave(sk_comm *comm, int code)
 {
-    char message[1024] = "one of the processes could not begin";
+    char message[MESSAGE] = "one of the processes could not begin";
     bool left;
-    if (!comm->over) comm->agree(comm, code == EXIT_DONE ? SOCK_OK : SOCK_EIO, true, message, sizeof message, &left);
+    if (comm->over) return;
+    if (code != EXIT_DONE && comm->rank > 0) last_words(message, sizeof message);
+    const int all = comm->agree(comm, code == EXIT_DONE ? SOCK_OK : SOCK_EIO, true, message, sizeof message, &left);
+    if (all < 0 && code == EXIT_DONE && comm->rank == 0) fprintf(stderr, "sock-mpi: %s\n", message);
 }
 
 int main(int count, char **arguments)

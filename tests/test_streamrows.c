@@ -150,6 +150,28 @@ static void prop_streamrows__every_step_is_there_once_in_the_fold_of_its_traject
     sk_source_free(source);
 }
 
+/* A fold that the lots leave out gets a whole trajectory too: a sample of windows of a few steps each would hold
+ * nothing of what goes on for longer. */
+static void prop_streamrows__a_sample_of_whole_trajectories_serves_every_fold(void **state)
+{
+    (void)state;
+    write_csv("all.csv", 0, 40, 100);
+    for (size_t wanted = 500; wanted < 900; wanted += 50) {
+        sk_source *source = NULL;
+        sk_stream *stream = stream_of(1, (const char *[]){at("all.csv")}, wanted, &source);
+        const sock_data *sample = sk_stream_sample(stream);
+        sk_row_sets sets = rows_of(stream);
+        size_t served[3] = {0};
+        for (size_t j = 0; j < sample->trajectories; j++) assert_true(sample->first[j + 1] - sample->first[j] >= 100);
+        for (size_t f = 0; f < 3; f++) served[f] = sets.search->first[f + 1] - sets.search->first[f];
+        assert_true(served[0] && served[1] && served[2]);
+        assert_true(sets.search->n >= wanted && 2 * sets.search->n <= 3 * wanted);
+        sk_row_sets_clear(&sets);
+        sk_stream_free(stream);
+        sk_source_free(source);
+    }
+}
+
 static void prop_streamrows__cutting_files_changes_nothing(void **state)
 {
     (void)state;
@@ -309,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_streamrows__every_step_is_there_once_in_the_fold_of_its_trajectory),
+        cmocka_unit_test(prop_streamrows__a_sample_of_whole_trajectories_serves_every_fold),
         cmocka_unit_test(prop_streamrows__cutting_files_changes_nothing),
         cmocka_unit_test(prop_streamrows__a_long_trajectory_is_cut_into_pieces_that_take_turns),
         cmocka_unit_test(test_streamrows__every_failing_allocation_is_told),

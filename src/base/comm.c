@@ -58,6 +58,17 @@ void sk_count_over_all(sock_context *ctx, size_t count, size_t *n)
     }
 }
 
+bool sk_deals_out(const sock_context *ctx)
+{
+    const sk_comm *comm = ctx->comm;
+    return comm && comm->give && comm->size > 1 && !comm->over && sk_on_callers_thread() && !sk_in_worker();
+}
+
+void sk_give(sock_context *ctx, int from, void *bytes, size_t count)
+{
+    if (ctx->comm) ctx->comm->give(ctx->comm, from, bytes, count);
+}
+
 sock_status sk_same_on_all(sock_context *ctx, const void *bytes, size_t count, const char *what)
 {
     if (!ctx->comm) return SOCK_OK;

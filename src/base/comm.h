@@ -3,8 +3,8 @@
  *
  * A process that failed must not leave the others waiting, so: sums over all processes stand behind sk_together, which
  * brings the failure of one to all; between two of these a function may return early, for whoever returns ends at
- * sk_leave_together, and the others, wherever they stand, hear of it. What all processes compute alike (the search on
- * the sample) needs nothing. */
+ * sk_leave_together, and the others, wherever they stand, hear of it. What all processes compute alike needs nothing.
+ */
 #ifndef SK_COMM_H
 #define SK_COMM_H
 
@@ -25,6 +25,8 @@ typedef struct sk_comm {
     /* Asked before a pass over rows, of which all that remains are the sums behind the next agreement. NULL: never
      * known. */
     sk_foresight (*foresee)(const struct sk_comm *comm);
+    /* Bytes of process `from`, into those of all others. NULL: what is not summed up is computed by all alike. */
+    void (*give)(struct sk_comm *comm, int from, void *bytes, size_t count);
     bool over; /* the others have left, or been left */
 } sk_comm;
 
@@ -51,6 +53,13 @@ sock_status sk_leave_together(sock_context *ctx, sock_status status);
 /* Right behind an sk_together that went well: pairs summed over all processes. low: NULL where there is none. */
 void sk_sum_over_all(sock_context *ctx, size_t count, double *sum, double *low);
 void sk_count_over_all(sock_context *ctx, size_t count, size_t *n);
+
+/* Whether fits to rows in memory are dealt out, each to one process that gives it to the others: on the caller's thread
+ * of several processes that stand together. */
+bool sk_deals_out(const sock_context *ctx);
+
+/* Right behind an sk_together that went well: bytes of process `from`, the same number on all, which all have then. */
+void sk_give(sock_context *ctx, int from, void *bytes, size_t count);
 
 /* SOCK_EUSAGE where the processes do not hold the same bytes: their processors differ. what: which numbers. */
 sock_status sk_same_on_all(sock_context *ctx, const void *bytes, size_t count, const char *what);

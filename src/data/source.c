@@ -14,7 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SK_CHUNK = 1 << 16 };
+enum {
+    SK_CHUNK = 1 << 16,
+    SK_TURNS = 64,    /* at least, so that processes get equal parts; */
+    SK_TURN = 1 << 12 /* but none has fewer points: each ends blocks of rows */
+};
 
 typedef struct part {
     sk_folder folder;
@@ -38,6 +42,7 @@ struct sk_source {
     char *name;
     sock_options *opts; /* of every chunk */
     size_t every, trajectories;
+    size_t turn; /* points that have one turn */
 };
 
 static void remove_made(made *m)
@@ -217,6 +222,20 @@ static sock_status open_all(sock_context *ctx, sk_source *s, const char *const *
     return SOCK_OK;
 }
 
+static size_t points_of(const sk_source *s)
+{
+    const part *last = &s->part[s->parts - 1];
+    return last->points + last->first[last->folder.trajectories];
+}
+
+/* As many points as a chunk, and fewer where that would make few turns. */
+static size_t turn_points(size_t points)
+{
+    size_t turn = SK_CHUNK;
+    while (turn > SK_TURN && points / turn < SK_TURNS) turn /= 2;
+    return turn;
+}
+
 sock_status sk_source_open(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
                            const char *scratch, sk_source **out)
 {
@@ -229,6 +248,7 @@ sock_status sk_source_open(sock_context *ctx, size_t count, const char *const *p
     s->name = count > 1 ? sk_format(ctx, "%s and %zu more", path[0], count - 1) : sk_strdup(ctx, path[0]);
     sock_status status = s->part && s->made && s->name ? open_all(ctx, s, path, opts, scratch) : SOCK_ENOMEM;
     if (status >= 0) s->every = SK_MAX(sk_option_count(s->opts, "every"), 1);
+    if (status >= 0) s->turn = turn_points(points_of(s));
     if (status < 0)
         sk_source_free(s);
     else
@@ -293,17 +313,17 @@ static sock_status number_trajectories(sock_context *ctx, const sock_data *data,
 }
 
 /* The turn of what begins in trajectory j of the part, or in the middle of it where the range does. */
-static size_t turn_of(const part *p, const range *r, size_t j)
+static size_t turn_of(const sk_source *s, const part *p, const range *r, size_t j)
 {
-    return (p->points + SK_MAX(p->first[j], r->begin)) / SK_CHUNK;
+    return (p->points + SK_MAX(p->first[j], r->begin)) / s->turn;
 }
 
-static sock_status find_turns(sock_context *ctx, const part *p, const range *r, sk_chunk *chunk)
+static sock_status find_turns(sock_context *ctx, const sk_source *s, const part *p, const range *r, sk_chunk *chunk)
 {
     chunk->turn = sk_alloc(ctx, chunk->data->trajectories, sizeof *chunk->turn);
     if (!chunk->turn) return SOCK_ENOMEM;
     for (size_t j = 0; j < chunk->data->trajectories; j++)
-        chunk->turn[j] = turn_of(p, r, chunk->trajectory[j] - p->before);
+        chunk->turn[j] = turn_of(s, p, r, chunk->trajectory[j] - p->before);
     return SOCK_OK;
 }
 
@@ -326,7 +346,7 @@ static sock_status work_on(sock_context *ctx, const sk_source *s, const part *p,
     chunk.part = (size_t)(p - s->part);
     chunk.before = (r->begin - SK_MIN(r->begin, p->first[r->first])) / s->every;
     SK_GO(number_trajectories(ctx, chunk.data, &chunk.trajectory));
-    SK_GO(find_turns(ctx, p, r, &chunk));
+    SK_GO(find_turns(ctx, s, p, r, &chunk));
     status = work(ctx, arg, &chunk);
 out:
     sk_rows_clear(&rows);
@@ -350,11 +370,7 @@ static range next_range(const part *p, size_t every, size_t j, size_t begin)
     return r;
 }
 
-size_t sk_source_turns(const sk_source *s)
-{
-    const part *last = &s->part[s->parts - 1];
-    return (last->points + last->first[last->folder.trajectories]) / SK_CHUNK + 1;
-}
+size_t sk_source_turns(const sk_source *s) { return points_of(s) / s->turn + 1; }
 
 /* Turns that follow one another, so that few chunks are visited by two processes. */
 bool sk_source_is_mine(const sock_context *ctx, const sk_source *s, size_t turn)
@@ -364,7 +380,7 @@ bool sk_source_is_mine(const sock_context *ctx, const sk_source *s, size_t turn)
 
 static bool has_mine(const sock_context *ctx, const sk_source *s, const part *p, const range *r)
 {
-    const size_t first = turn_of(p, r, r->first), last = turn_of(p, r, r->first + r->count - 1);
+    const size_t first = turn_of(s, p, r, r->first), last = turn_of(s, p, r, r->first + r->count - 1);
     bool mine = false;
     for (size_t turn = first; turn <= last; turn++) mine = mine || sk_source_is_mine(ctx, s, turn);
     return mine;

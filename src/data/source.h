@@ -32,9 +32,9 @@ size_t sk_source_parts(const sk_source *source);
 const sk_reading *sk_source_reading(const sk_source *source, size_t i);
 size_t sk_source_rows(const sk_source *source);
 
-/* Trajectories, and pieces of long ones, come in so many turns, which rise: those that begin in the same SK_CHUNK
- * points of all data have one turn, in which files they may be. Of several processes (base/comm.h) each has some that
- * follow one another. */
+/* Trajectories, and pieces of long ones, come in so many turns, which rise: those that begin in the same run of points
+ * of all data, whose length depends on the number of all alone, have one turn, in which files they may be. Of several
+ * processes (base/comm.h) each has some that follow one another. */
 size_t sk_source_turns(const sk_source *source);
 bool sk_source_is_mine(const sock_context *ctx, const sk_source *source, size_t turn);
 

@@ -1,5 +1,7 @@
 /* crowd.c - all candidates of a field side by side, held out, and the best of them. Where the views are kept each
  * candidate is a task of its own; where they are not, all go together through the blocks of rows. */
+#include "base/comm.h"
+#include "tune/dealt.h"
 #include "tune/searchstate.h"
 
 #include <math.h>
@@ -20,6 +22,8 @@ typedef struct task {
     uint64_t last_rates[SK_MOST]; /* and the monomials of learned rates */
     size_t order[SK_MOST]; /* who comes first: those that take longest, so that no thread is left with one at the end */
     size_t done;           /* so many of them were computed before the loop */
+    bool shared;           /* by several processes, */
+    int owner[SK_MOST];    /* each of which makes its own; -1: all do */
 } task;
 
 /* ---- Cost ---- */
@@ -109,6 +113,11 @@ static sock_status try_near(const task *t, size_t i, sk_trial **out)
     return sk_try_diffusion(t->s->ctx, t->remains, &t->candidate[i], &whole, out);
 }
 
+static bool is_mine(const task *t, size_t i)
+{
+    return !t->shared || t->owner[i] < 0 || t->owner[i] == sk_rank(t->s->ctx);
+}
+
 static sock_status try_range(void *argument, size_t begin, size_t end, int worker)
 {
     (void)worker;
@@ -116,11 +125,45 @@ static sock_status try_range(void *argument, size_t begin, size_t end, int worke
     const size_t folds = t->stage->folds ? t->stage->folds : t->s->rows->folds;
     for (size_t k = begin; k < end; k++) {
         const size_t i = t->order[t->done + k];
-        if (!due(t, i)) continue;
+        if (!due(t, i) || !is_mine(t, i)) continue;
         SK_TRY(sk_tolerate(t->remains ? try_near(t, i, &t->out[i])
                                       : sk_try_drift(t->s->ctx, t->views, &t->candidate[i], folds, &t->out[i])));
     }
     return SOCK_OK;
+}
+
+/* ---- Several processes ---- */
+
+/* Time of a candidate on few rows: that of their features counts as much as that of the convex problems. */
+static double dealt_cost(const sk_candidate *c, double rows, size_t d)
+{
+    const double p = sk_kernel_features(c->kernel, d, c->max_rank), order = p * (c->diagonal ? 1 : (double)d);
+    if (c->field == SK_DRIFT) return cost_of(c, d);
+    return 16 + p * (p + 1) / 2 + 1000 * order * order * order / rows; /* speed only */
+}
+
+/* What is screened has features that others cannot know: all make it. */
+static void deal_out(task *t)
+{
+    double cost[SK_MOST];
+    t->shared = sk_deals_out(t->s->ctx);
+    if (!t->shared) return;
+    for (size_t i = 0; i < t->count; i++)
+        cost[i] = t->alive[i] && !t->candidate[i].screened
+                      ? dealt_cost(&t->candidate[i], (double)t->s->rows->n, t->s->rows->d)
+                      : 0;
+    sk_deal_owners(sk_ranks(t->s->ctx), t->count, cost, t->owner);
+}
+
+static sock_status gather(task *t, sock_status status)
+{
+    const sk_transitions *rows = sk_views_rows(t->views);
+    if (!t->shared) return status;
+    for (size_t i = 0; i < t->count && status >= 0; i++)
+        if (t->owner[i] >= 0)
+            status = sk_deal_trial(t->s->ctx, status, t->owner[i], rows, &t->candidate[i],
+                                   t->remains ? options_of(t, i).l : sk_drift_lambdas, &t->out[i]);
+    return status;
 }
 
 /* ---- All of them ---- */
@@ -132,7 +175,7 @@ static sock_status try_each(task *t)
     sock_context *ctx = t->s->ctx;
     double cost[SK_MOST], left = 0;
     for (size_t i = 0; i < t->count; i++) {
-        cost[i] = t->alive[i] ? cost_of(&t->candidate[i], t->s->rows->d) : 0; /* speed only */
+        cost[i] = t->alive[i] && is_mine(t, i) ? cost_of(&t->candidate[i], t->s->rows->d) : 0; /* speed only */
         left += cost[i];
     }
     sort_by_cost(t->s, t->count, cost, t->order);
@@ -143,6 +186,12 @@ static sock_status try_each(task *t)
         SK_TRY(try_range(t, 0, 1, 0));
     }
     return sk_parallel_for(ctx, t->count - t->done, 1, try_range, t);
+}
+
+static sock_status try_shared(task *t)
+{
+    deal_out(t);
+    return gather(t, try_each(t));
 }
 
 /* Wider, since it does not move; its ends are no edge where the grid goes on. */
@@ -206,7 +255,10 @@ static sock_status run(task *t, size_t *best)
     sk_clear_trials(t->out);
     snprintf(text, sizeof text, "%s: %s", t->stage->name, t->remains ? "diffusion" : "drift");
     SK_TRY(sk_progress(t->s->ctx, text, t->remains ? t->stage->diffusion : t->stage->drift));
-    SK_TRY(sk_views_kept(t->views) ? try_each(t) : try_together(t));
+    if (sk_views_kept(t->views))
+        SK_TRY(try_shared(t));
+    else
+        SK_TRY(try_together(t));
     return conclude(t, best);
 }
 

@@ -1,6 +1,7 @@
 /* polishtrial.c - the quasi-likelihood polish of a cross-validated diffusion, judged as the trial itself was. */
 #include "tune/rules.h"
 
+#include "base/comm.h"
 #include "diffusion/polish.h"
 
 #include <assert.h>
@@ -17,6 +18,7 @@ typedef struct polishing {
     double *phi0, *phi1; /* n x p: features at both ends */
     double *z;           /* (folds + 1) x n x d */
     double resolution;
+    bool shared; /* by several processes, each of which has some of the folds */
 } polishing;
 
 /* What one thread works on. */
@@ -169,6 +171,9 @@ out:
     return status;
 }
 
+static int owner_of(const polishing *w, size_t f) { return (int)(f % (size_t)sk_ranks(w->ctx)); }
+static bool is_mine(const polishing *w, size_t f) { return owner_of(w, f) == sk_rank(w->ctx); }
+
 static sock_status polish_folds(void *argument, size_t begin, size_t end, int worker)
 {
     (void)worker;
@@ -176,10 +181,25 @@ static sock_status polish_folds(void *argument, size_t begin, size_t end, int wo
     desk t;
     sock_status status = desk_new(w, &t);
     for (size_t f = begin; status >= 0 && f < end; f++) {
+        if (w->shared && !is_mine(w, f)) continue;
         status = sk_progress(w->ctx, "polish", -1);
         for (size_t s = 0; status >= 0 && s < sk_trial_systems(w->from); s++) status = polish_one(w, s, f, &t);
     }
     desk_clear(&t);
+    return status;
+}
+
+/* Every fold, and the fit to all rows. */
+static sock_status polish_all(polishing *w)
+{
+    const size_t folds = w->rows->folds, size = w->from->size;
+    w->shared = sk_deals_out(w->ctx);
+    sock_status status = sk_parallel_for(w->ctx, folds + 1, 1, polish_folds, w);
+    if (!w->shared) return status;
+    status = sk_together(w->ctx, status);
+    if (status < 0) return status;
+    for (size_t f = 0; f <= folds; f++)
+        sk_give(w->ctx, owner_of(w, f), w->to->solution + f * size, size * sizeof(double));
     return status;
 }
 
@@ -263,7 +283,7 @@ sock_status sk_try_polish(sock_context *ctx, const sk_remains *few, const sk_rem
     SK_GO(sk_features_eval(ctx, from->map, n, rows->left, w.phi0, p));
     SK_GO(sk_features_eval(ctx, from->map, n, rows->right, w.phi1, p));
     SK_GO(collect(&w, few));
-    SK_GO(sk_parallel_for(ctx, rows->folds + 1, 1, polish_folds, &w));
+    SK_GO(polish_all(&w));
     if (from->held) SK_GO(hold(ctx, sk_remains_views(all), w.to));
     SK_GO(sk_held_score(ctx, all, w.to, w.to->cluster, &w.to->score));
     w.to->by_l[0] = w.to->score;

@@ -195,6 +195,21 @@ static void cut_pieces(sk_stream *s, const lot *list, size_t count)
     s->clusters = s->pieces;
 }
 
+/* A fold without a trajectory in the sample gets its first one by lot. Answers the steps that this adds. */
+static size_t serve_fold(sk_stream *s, const lot *list, size_t count, size_t fold)
+{
+    known *first = NULL;
+    for (size_t i = 0; i < count; i++) {
+        known *k = &s->of[list[i].who];
+        if (k->fold != fold) continue;
+        if (k->sampled) return 0;
+        if (!first) first = k;
+    }
+    if (!first) return 0;
+    first->sampled = true;
+    return first->steps;
+}
+
 /* Whole trajectories, by lot, until there are enough steps and every fold has some; windows where that is far too many.
  */
 static void choose_sample(sk_stream *s, const lot *list, size_t count)
@@ -205,11 +220,7 @@ static void choose_sample(sk_stream *s, const lot *list, size_t count)
         s->of[list[i].who].sampled = true;
         steps += s->of[list[i].who].steps;
     }
-    for (size_t f = 0; !s->windows && f < s->folds; f++) {
-        bool served = false;
-        for (size_t i = 0; i < count; i++) served |= s->of[list[i].who].sampled && s->of[list[i].who].fold == f;
-        s->windows = !served;
-    }
+    for (size_t f = 0; !s->windows && f < s->folds; f++) steps += serve_fold(s, list, count, f);
     s->windows = s->windows || sk_take_part(steps, s->wanted);
 }
 
