@@ -15,10 +15,10 @@ import sys
 import threading
 import time
 import warnings
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Union
+from typing import Any, Callable, Collection, Dict, Iterable, List, Mapping, NamedTuple, Optional, Union
 
 from . import _native, _words
-from ._errors import CAVEATS, FAILURES, Error, MissingFileError, SockWarning, UnknownParameterError, UsageError
+from ._errors import CAVEATS, FAILURES, Error, MissingFileError, SockWarning, UnknownParameterError, UsageError, meant
 from ._native import lib
 
 Progress = Union[None, bool, str, Callable[[str, float], Any]]
@@ -81,8 +81,8 @@ def is_default(option: Option, value: Any) -> bool:
     return value is None or (isinstance(value, type(option.default)) and bool(value == option.default))
 
 
-def unknown_parameter(name: str, allowed: Iterable[str]) -> UnknownParameterError:
-    return UnknownParameterError(f"'{name}' is not a parameter; allowed: {', '.join(sorted(allowed))}")
+def unknown_parameter(name: str, allowed: Collection[str]) -> UnknownParameterError:
+    return UnknownParameterError(f"'{name}' is not a parameter{meant(name, allowed)}; allowed: {', '.join(sorted(allowed))}")
 
 
 # ---- Contexts ----------------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Dict, Type
+import difflib
+from typing import Any, Dict, Iterable, Type
 
 
 class Error(Exception):
@@ -70,3 +71,10 @@ FAILURES: Dict[int, Type[Error]] = {
     -6: Cancelled,
 }
 CAVEATS: Dict[int, Type[SockWarning]] = {1: NotConvergedWarning, 2: LimitedWarning, 3: PartialWarning}
+
+
+def meant(typed: Any, names: Iterable[Any]) -> str:
+    """"; did you mean NAME?", where a name is near."""
+    known = {str(name).lower(): str(name) for name in names}
+    near = difflib.get_close_matches(str(typed).lower(), list(known), n=1)
+    return f"; did you mean {known[near[0]]}?" if near else ""

@@ -16,7 +16,7 @@ import numpy as np
 from . import _clock, _native
 from ._calls import OPTIONS, Context, Progress, is_default, option_text, outside, python_words, unknown_parameter
 from ._check import Check
-from ._errors import Error, InputError, NotFittedError, NumericError, SockWarning, UsageError
+from ._errors import Error, InputError, NotFittedError, NumericError, SockWarning, UsageError, meant
 from ._native import doubles, lib, names_array, take_text
 from ._summary import plain
 from ._trajectories import StateCountError, Trajectories, numbers
@@ -677,7 +677,7 @@ class Model:
             raise UsageError(f"{X} stands where the data are expected; the file of the figure is path={os.fspath(X)!r}")
         data, library, truth = self._plot_data(X), _native.report(), as_truth(truth)
         if figure not in _figure_names():
-            raise UsageError(f"the figure is {figure!r}; allowed: {', '.join(_figure_names())}")
+            raise UsageError(f"the figure is {figure!r}{meant(figure, _figure_names())}; allowed: {', '.join(_figure_names())}")
         lack = library.rep_figure_lack(self._pointer(), data._handle, _native.c_text("figure", figure))
         if lack is not None:
             raise UsageError(f"the figure {figure} cannot be drawn: {lack.decode()}")

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from ._errors import UsageError
+from ._errors import UsageError, meant
 from ._trajectories import Trajectories
 from ._types import Array
 
@@ -40,7 +40,7 @@ def draw(
 ) -> Any:
     """The figure of `kind`; into `figure` when one is given."""
     if kind not in KINDS:
-        raise UsageError(f"kind is {kind!r}; allowed: {', '.join(KINDS)}")
+        raise UsageError(f"kind is {kind!r}{meant(kind, KINDS)}; allowed: {', '.join(KINDS)}")
     if truth is not None and truth.d_ != model.d_:
         raise UsageError(f"the truth has {truth.d_} states, the model {model.d_}")
     if model.d_ > 1 and not all(0 <= k < model.d_ for k in states):

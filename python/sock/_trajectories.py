@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _clock
 from ._calls import OPTIONS, Context, outside, unknown_parameter
-from ._errors import InputError, SockWarning, UsageError
+from ._errors import InputError, SockWarning, UsageError, meant
 from ._native import c_text, doubles, lib, names_array, take_text
 from ._summary import plain
 from ._types import Array
@@ -694,7 +694,7 @@ def _column(frame: Any, key: str, options: Mapping[str, Any], usual: Sequence[st
     if not isinstance(wanted, str) and hasattr(wanted, "__len__") and not isinstance(wanted, tuple):
         raise UsageError(f"{key} is {wanted!r}; allowed: the name of one column")
     if wanted not in frame.columns:
-        raise UsageError(f"{key} is '{wanted}'; the columns are: {', '.join(map(str, frame.columns))}")
+        raise UsageError(f"{key} is '{wanted}'{meant(wanted, frame.columns)}; the columns are: {', '.join(map(str, frame.columns))}")
     return wanted
 
 
@@ -710,6 +710,12 @@ def _idle(frame: Any, names: Sequence[Any], codes: Array) -> List[Any]:
     if len(np.unique(codes)) == len(codes):
         return []
     return [c for c in names if (frame[c].groupby(codes).nunique() <= 1).all()]
+
+
+def _is_switch(column: Any) -> bool:
+    """0 and 1, each several times: an event or a treatment, through which no diffusion goes."""
+    known = column.dropna()
+    return bool(known.isin([0, 1]).all() and (known == 0).sum() > 2 and (known == 1).sum() > 2)
 
 
 def _holds_numbers(column: Any) -> bool:
@@ -728,6 +734,13 @@ def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any], codes: 
         found = [c for c in frame.columns if c not in used and _holds_numbers(frame[c])]
         if not found:
             raise InputError("the DataFrame has no numeric column for the state")
+        switches = [c for c in found if _is_switch(frame[c]) and not (frame[c].groupby(codes).nunique() <= 1).all()]
+        if switches and len(switches) < len(found):
+            warnings.warn(
+                f"left out: {', '.join(map(str, switches))}, 0 and 1 alone (input= takes it as an input, state= as a state)", SockWarning,
+                stacklevel=outside(),
+            )
+            found = [c for c in found if c not in switches]
         idle = _idle(frame, found, codes)
         if idle and len(idle) < len(found):
             warnings.warn(
@@ -747,7 +760,7 @@ def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any], codes: 
             logged.append(str(inner))
             name = inner
         if name not in frame.columns:
-            raise UsageError(f"state '{name}' is not a column; the columns are: {', '.join(map(str, frame.columns))}")
+            raise UsageError(f"state '{name}' is not a column{meant(name, frame.columns)}; the columns are: {', '.join(map(str, frame.columns))}")
         names.append(name)
     return names, logged
 
@@ -775,7 +788,7 @@ def _keys(frame: Any, group: Any, options: Mapping[str, Any]) -> List[Any]:
     if isinstance(wanted, list) or isinstance(wanted, tuple) and wanted not in frame.columns:
         lost = [c for c in wanted if c not in frame.columns]
         if lost:
-            raise UsageError(f"id is '{lost[0]}'; the columns are: {', '.join(map(str, frame.columns))}")
+            raise UsageError(f"id is '{lost[0]}'{meant(lost[0], frame.columns)}; the columns are: {', '.join(map(str, frame.columns))}")
         return list(wanted)
     ident = _column(frame, "id", options, _ID)
     if ident is not None:
@@ -798,7 +811,7 @@ def _named(frame: Any, keys: Sequence[Any], codes: Array) -> Dict[str, Any]:
 def _unused(frame: Any, used: Sequence[Any], options: Mapping[str, Any]) -> List[Dict[str, str]]:
     """Columns that are no part of the data, and why."""
     rest = [c for c in frame.columns if c not in used] if options.get("state") in (None, "auto") else []
-    return [{"name": str(c), "reason": "it is constant within each trajectory" if _holds_numbers(frame[c])
+    return [{"name": str(c), "reason": ("it holds 0 and 1 alone" if _is_switch(frame[c]) else "it is constant within each trajectory") if _holds_numbers(frame[c])
              else "all its values are missing" if not frame[c].notna().any() else f"it is {frame[c].dtype}, not numbers"} for c in rest]
 
 
@@ -827,7 +840,7 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> _Frame:
     inputs = _listed(options.get("input"))
     for name in inputs:
         if name not in frame.columns:
-            raise UsageError(f"input '{name}' is not a column; the columns are: {', '.join(map(str, frame.columns))}")
+            raise UsageError(f"input '{name}' is not a column{meant(name, frame.columns)}; the columns are: {', '.join(map(str, frame.columns))}")
     names, logged = _states(frame, options, [c for c in (time, group, *keys, *inputs) if c is not None], codes)
     names = names + [name for name in inputs if name not in names]
     x = np.column_stack([_numeric(frame, name) for name in names])
@@ -957,9 +970,22 @@ def _parsed(column: Any, time: Any) -> Any:
     if numeric.notna().all():
         return pandas.to_numeric(column)
     try:
-        return pandas.to_datetime(column)
+        return pandas.to_datetime(column, dayfirst=_day_first(known.astype(str), time))
     except (TypeError, ValueError) as problem:
         raise InputError(f"column {time} holds neither numbers nor dates: {problem}") from None
+
+
+def _day_first(texts: Any, time: Any) -> bool:
+    """Whether dates are written as 31.12.2020, or with slashes and the day in front, which a number above 12 must tell."""
+    if texts.str.match(r"\d{1,2}\.\d{1,2}\.\d{4}").all():
+        return True
+    parts = texts.str.extract(r"^(\d{1,2})/(\d{1,2})/\d{4}").dropna().astype(int)
+    first, second = (int(parts[k].max()) if len(parts) else 0 for k in (0, 1))
+    if len(parts) and (first > 12) == (second > 12):
+        why = "none of them tells" if first <= 12 else "some have the one and some the other"
+        raise InputError(f"column {time}: {texts.iloc[0]!r} and the other dates may have the day or the month in front, and {why}; "
+                         "write them like 2024-01-31, or give pandas.to_datetime(..., dayfirst=)")
+    return first > 12
 
 
 def _numeric(frame: Any, name: Any) -> Array:

@@ -19,7 +19,7 @@ import json
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from ._calls import Context
-from ._errors import UsageError
+from ._errors import UsageError, meant
 from ._model import Handle, Model
 from ._native import SystemInstance, c_text, systems, take_text
 from ._trajectories import Trajectories
@@ -109,7 +109,7 @@ def load(
     library = systems()
     head = library.sys_find(c_text("name", name))
     if not head:
-        raise UsageError(f"unknown system '{name}'; allowed: {', '.join(names())}")
+        raise UsageError(f"unknown system '{name}'{meant(name, names())}; allowed: {', '.join(names())}")
     if not 0 <= int(seed) <= 2**53:
         raise UsageError(f"seed is {seed}; allowed: a whole number from 0 to 2^53")
     pointer = ctypes.POINTER(SystemInstance)()

@@ -136,3 +136,38 @@ assert not [o for c in book.cells for o in c.outputs if o.output_type == "error"
 def test_a_real_kernel(tmp_path):
     subprocess.run([sys.executable, "-c", textwrap.dedent(NOTEBOOK)], check=True, cwd=tmp_path, timeout=600,
                    env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+
+
+@pytest.mark.parametrize("texts, first, last", [
+    (["1.2.2020", "2.2.2020", "3.2.2020", "13.2.2020"], "2020-02-01", "2020-02-13"),
+    (["01.02.2020 08:30", "02.02.2020 08:30", "03.02.2020 08:30", "04.02.2020 08:30"], "2020-02-01 08:30", "2020-02-04 08:30"),
+    (["1/2/2020", "2/2/2020", "3/2/2020", "13/2/2020"], "2020-02-01", "2020-02-13"),
+    (["1/2/2020", "1/3/2020", "1/4/2020", "1/13/2020"], "2020-01-02", "2020-01-13"),
+])
+def test_days_before_months(texts, first, last):
+    data = sock.Trajectories(pandas.DataFrame({"date": texts, "x": [1.0, 2.0, 0.0, 1.0]}), time_unit="hour")
+    t = data[0].t * 3600
+    assert t[0] == pandas.Timestamp(first).timestamp() and t[-1] == pandas.Timestamp(last).timestamp()
+
+
+@pytest.mark.parametrize("texts, said", [(["1/2/2020", "2/2/2020", "3/2/2020"], "none of them tells"), (["1/22/2020", "22/2/2020", "3/2/2020"], "some have the one")])
+def test_days_or_months(texts, said):
+    with pytest.raises(sock.InputError, match=said):
+        sock.Trajectories(pandas.DataFrame({"date": texts, "x": [1.0, 2.0, 0.0]}))
+
+
+def test_switches_are_no_states():
+    frame = pandas.DataFrame({"t": np.arange(8.0), "x": np.sin(np.arange(8.0)), "on": [0, 0, 1, 1, 0, 1, 1, 0]})
+    with pytest.warns(sock.SockWarning, match="left out: on, 0 and 1 alone"):
+        data = sock.Trajectories(frame)
+    assert data.names == ("x",) and {"name": "on", "reason": "it holds 0 and 1 alone"} in data.summary()["dropped"]["ignored_columns"]
+    assert sock.Trajectories(frame, state=["x", "on"]).names == ("x", "on")
+
+
+def test_what_was_meant_is_asked():
+    frame = pandas.DataFrame({"t": np.arange(8.0), "Ozone": np.sin(np.arange(8.0))})
+    for call, said in [(lambda: sock.Trajectories(frame, state="ozone"), "Ozone"), (lambda: sock.Trajectories(frame, id="T"), "t"),
+                       (lambda: sock.SDE(folsd=3), "folds"), (lambda: sock.datasets.load("gmb"), "gbm"),
+                       (lambda: sock.fit(frame, drift="polly", tune=False), "poly"), (lambda: sock.fit(frame, noise="digg"), "diag")]:
+        with pytest.raises(sock.UsageError, match=rf"did you mean {said}\?"):
+            call()
