@@ -24,7 +24,7 @@ typedef struct cli_option {
     char letter;      /* 0: none */
     const char **value;
     bool *flag;
-    const char *metavar; /* in the help: FILE, N, ... */
+    const char *metavar; /* in the help: FILE, N, ..., or the words that are allowed, with | between */
     const char *help;
 } cli_option;
 

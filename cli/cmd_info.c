@@ -19,13 +19,31 @@ static const char *const keys[] = {"id",    "time",    "state",     "input",    
 
 enum { LABEL = 14 }; /* width of the left column */
 
+/* A pipe can be read once: what it holds goes into a file without a name, which takes its place. */
+static void keep_standard_input(void)
+{
+    char block[1 << 14];
+    ssize_t got;
+    struct stat info;
+    if (fstat(STDIN_FILENO, &info) != 0 || !S_ISFIFO(info.st_mode)) return;
+    FILE *file = tmpfile();
+    bool whole = file != NULL;
+    while (whole && (got = read(STDIN_FILENO, block, sizeof block)) > 0)
+        whole = fwrite(block, 1, (size_t)got, file) == (size_t)got;
+    if (file && fflush(file) == 0 && lseek(fileno(file), 0, SEEK_SET) == 0) dup2(fileno(file), STDIN_FILENO);
+    if (file) fclose(file);
+}
+
 /* A model file is a safetensors file: eight bytes of length, then the brace of a JSON header. A file that cannot be
- * opened is left to the reader of data, which says why, and so is a pipe, which can be read once; one that cannot be
- * read answers -1, with errno. */
+ * opened is left to the reader of data, which says why; one that cannot be read answers -1, with errno. */
 static int looks_like_model(const char *path)
 {
     unsigned char start[9];
     struct stat info;
+    if (strcmp(path, "-") == 0) {
+        keep_standard_input();
+        return pread(STDIN_FILENO, start, sizeof start, 0) == sizeof start && start[8] == '{' && !start[7] && !start[6];
+    }
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return 0;
     int handle = open(path, O_RDONLY | O_CLOEXEC);
     if (handle < 0) return 0;

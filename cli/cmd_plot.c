@@ -18,9 +18,7 @@
 static const char *const keys[] = {"seed", "bounds",  "lower",     "upper", "id",   "time",  "state", "group",
                                    "dt",   "missing", "time-unit", "log",   "wide", "every", NULL};
 
-#define FIGURES_HELP                                                                                                   \
-    "fields, drift, diffusion, pairs, slices, trajectories, paths, density, marginals, residuals, check, smooth or "   \
-    "search"
+#define FIGURES "fields|drift|diffusion|pairs|slices|trajectories|paths|density|marginals|residuals|check|smooth|search"
 
 static int unknown_figure(const cli *c, const char *name)
 {
@@ -131,7 +129,7 @@ static int run(int count, char **arguments)
 {
     const char *output = NULL, *name = NULL, *pair = NULL;
     truth t = {0};
-    const cli_option own[] = {{"figure", 0, &name, NULL, "NAME", FIGURES_HELP},
+    const cli_option own[] = {{"figure", 0, &name, NULL, FIGURES, "what is drawn (docs/figures.md)"},
                               {"pair", 0, &pair, NULL, "X,Y", "the two states of a plane (default: the first two)"},
                               {"truth", 0, &t.source, NULL, "TRUTH", TRUTH_HELP},
                               {"output", 'o', &output, NULL, "FILE", "where the SVG goes (default: standard output)"},

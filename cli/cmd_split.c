@@ -184,7 +184,7 @@ static int run(int count, char **arguments)
         {"output", 'o', &a.folder, NULL, "DIR", "folder for train.csv and test.csv"},
         {"parts", 0, &a.parts, NULL, "K", "parts of about equal numbers of steps (default: 5)"},
         {"part", 0, &a.part, NULL, "P", "which of them is the test, from 1 to K (default: K)"},
-        {"by", 0, &a.by, NULL, "WAY",
+        {"by", 0, &a.by, NULL, "auto|trajectory|time",
          "trajectory: whole trajectories, shuffled by the seed; time: a block of each; auto (default): by trajectory "
          "where there are as many as parts"},
         {0}};

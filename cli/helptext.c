@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { LEFT = 26, WIDE = 100, NARROW = 50, WIDEST = 1000 };
+enum { LONG_LIST = 60, LEFT = 26, WIDE = 100, NARROW = 50, WIDEST = 1000 };
 
 /* An option as the three forms show it. */
 typedef struct entry {
@@ -26,8 +26,11 @@ sock_option_info cli_describe(const char *key)
 
 static entry own_entry(const cli_option *o)
 {
-    entry e = {.name = o->name, .metavar = o->metavar ? o->metavar : "", .choices = "", .help = o->help};
+    const char *metavar = o->metavar ? o->metavar : "";
+    const bool words = strchr(metavar, '|') != NULL;
+    entry e = {.name = o->name, .metavar = words ? "WORD" : metavar, .choices = words ? metavar : "", .help = o->help};
     char letter[8] = "";
+    if (words) e.allowed = metavar;
     if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
     snprintf(e.left, sizeof e.left, "%s--%s%s%s", letter, o->name, *e.metavar ? " " : "", e.metavar);
     return e;
@@ -178,7 +181,11 @@ static bool limits_of(const entry *e, char told[400])
 {
     const bool choice = e->choices && *e->choices;
     told[0] = 0;
-    if (e->allowed) snprintf(told, 400, "%s%s", choice ? "" : "allowed: ", e->allowed);
+    if (e->allowed && choice && strlen(e->allowed) > LONG_LIST)
+        for (const char *p = e->allowed; *p && strlen(told) + 4 < 400; p++) /* it has to be wrapped */
+            snprintf(told + strlen(told), 4, *p == '|' ? " | " : "%c", *p);
+    else if (e->allowed)
+        snprintf(told, 400, "%s%s", choice ? "" : "allowed: ", e->allowed);
     if (e->fallback) snprintf(told + strlen(told), 400 - strlen(told), "%sdefault: %s", *told ? "; " : "", e->fallback);
     return *told != 0;
 }

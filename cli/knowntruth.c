@@ -33,10 +33,10 @@ int truth_load(const cli *c, truth *t)
 {
     if (!t->source) return -1;
     const sys_system *by_name = sys_find(t->source);
-    FILE *file = by_name ? NULL : fopen(t->source, "rb");
+    FILE *file = by_name ? NULL : strcmp(t->source, "-") == 0 ? stdin : fopen(t->source, "rb");
     if (!by_name && !file && errno == ENOMEM) return cli_fail(c, SOCK_ENOMEM);
     if (!by_name && !file) return unknown_truth(c, t->source);
-    if (file) fclose(file);
+    if (file && file != stdin) fclose(file);
     uint64_t seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
     sock_status status = sys_load(c->ctx, t->source, seed, &t->instance);
     if (status >= 0) status = sys_truth(c->ctx, t->instance, &t->model);

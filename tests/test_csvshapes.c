@@ -219,7 +219,6 @@ static void test_csvshapes__points_know_their_lines(void **state)
     assert_true(b[0] == 7 && b[1] == 2 && a[0] == 6 && a[1] == 3);
     assert_null(sock_data_lines(data, 2));
     assert_null(sock_data_lines(NULL, 0));
-    sock_context *ctx = sock_context_new();
     assert_int_equal(sock_data_split(ctx, data, 2, 0, 0, &rest, &held), SOCK_OK);
     const size_t *one = sock_data_lines(rest, 0), *other = sock_data_lines(held, 0);
     assert_int_equal(one[0] + one[1] + other[0] + other[1], 18);
@@ -231,7 +230,6 @@ static void test_csvshapes__points_know_their_lines(void **state)
     assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
     assert_null(sock_data_lines(data, 0)); /* of no file */
     sock_data_free(data);
-    sock_context_free(ctx);
 }
 
 /* ---- Columns ---- */
