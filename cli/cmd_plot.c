@@ -107,11 +107,12 @@ static int run_figure(const cli *c, const fig_figure *figure, fig_input *in, con
     int code = read_pair(c, in->model, pair, in->pair);
     if (code >= 0) return code;
     double *bounds = calloc(2 * sock_model_dim(in->model), sizeof *bounds);
-    char *time_name = look_time_name(c->ctx, in->data);
-    in->time_name = time_name;
-    code = bounds && time_name ? make(c, figure, in, bounds, output) : cli_fail(c, SOCK_ENOMEM);
+    char *time_name = look_time_name(c->ctx, in->data), *time_axis = look_time_axis(c->ctx, in->data);
+    in->time_name = time_name, in->time_axis = time_axis;
+    code = bounds && time_name && time_axis ? make(c, figure, in, bounds, output) : cli_fail(c, SOCK_ENOMEM);
     free(bounds);
     free(time_name);
+    free(time_axis);
     return code;
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "axes.h"
 
+#include "datemarks.h"
 #include "units.h"
 
 #include <math.h>
@@ -135,7 +136,12 @@ static tick_marks log_marks(double low, double high, int wanted)
 tick_marks marks_of(const char *name, double low, double high, int wanted)
 {
     const double most = 600; /* e^600 is a number yet */
+    double seconds;
     size_t length;
+    if (date_axis(name, &seconds, &length)) {
+        const tick_marks dates = date_marks(seconds, low, high, wanted);
+        if (dates.count) return dates;
+    }
     if (!unit_inside_log(name, &length) || low < -most || high > most) return even_marks(low, high, wanted);
     return log_marks(low, high, wanted);
 }

@@ -297,8 +297,43 @@ void card_commands(FILE *out, const rep_facts *f)
 
 /* ---- The candidates ---- */
 
+/* A kernel that is part of the model; NULL: it is not. */
+static const sk_part *part_named(const sk_parts *list, const char *kernel)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->part[i].kernel && strcmp(list->part[i].kernel, kernel) == 0) return &list->part[i];
+    return NULL;
+}
+
+static void put_used(FILE *out, const sk_parts *list, const sk_part *part)
+{
+    fputs("<td>", out);
+    if (part && list->count > 1)
+        page_share(out, part->share);
+    else if (part)
+        fputs("yes", out);
+    fputs("</td></tr>\n", out);
+}
+
+/* What is in the model and not among the first candidates of the table. */
+static void other_rows(FILE *out, const sk_parts *list, const search_look *look, const char *field)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *kernel = list->part[i].kernel ? list->part[i].kernel : "";
+        size_t j = 0;
+        while (j < look->count && j < CANDIDATES && strcmp(look->entry[j].kernel, kernel) != 0) j++;
+        if (j < look->count && j < CANDIDATES) continue;
+        fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"text\">", field);
+        code(out, kernel);
+        fputs("</td><td></td><td></td><td class=\"text\"></td>", out);
+        put_used(out, list, &list->part[i]);
+    }
+}
+
 static void field_rows(FILE *out, const rep_facts *f, const char *field)
 {
+    const sk_tune_outcome *found = &f->record.found;
+    const sk_parts *list = strcmp(field, "drift") == 0 ? &found->drifts : &found->diffusions;
     search_look look;
     if (!search_read(&f->record.found.search, field, &look)) {
         *f->failed = 1;
@@ -314,10 +349,12 @@ static void field_rows(FILE *out, const rep_facts *f, const char *field)
         page_number(out, e->best - look.entry[0].best);
         fputs("</td><td class=\"text\">", out);
         page_text(out, e->stage);
-        fputs("</td></tr>\n", out);
+        fputs("</td>", out);
+        put_used(out, list, part_named(list, e->kernel));
     }
+    other_rows(out, list, &look, field);
     if (look.count > CANDIDATES)
-        fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"text\" colspan=\"4\">and %zu more</td></tr>\n", field,
+        fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"text\" colspan=\"5\">and %zu more</td></tr>\n", field,
                 look.count - CANDIDATES);
     search_free(&look);
 }
@@ -328,9 +365,17 @@ void search_table(FILE *out, const rep_facts *f)
     fputs("<details><summary>The candidates as a table</summary>\n<div class=\"scroll\" tabindex=\"0\">"
           "<table class=\"numbers\"><thead><tr><th scope=\"col\">field</th><th scope=\"col\">kernel</th>"
           "<th scope=\"col\">penalty l</th><th scope=\"col\">nats from the best</th>"
-          "<th scope=\"col\">last stage</th></tr></thead><tbody>\n",
+          "<th scope=\"col\">last stage</th><th scope=\"col\">in the model</th></tr></thead><tbody>\n",
           out);
     field_rows(out, f, "drift");
     field_rows(out, f, "diffusion");
-    fputs("</tbody></table></div></details>\n", out);
+    fputs("</tbody></table></div>\n<p class=\"note\">A score is that of the last stage that a candidate reached, with "
+          "the rest of the model as it was then, so what is used need not stand first: at the end whole models are "
+          "compared, and of those that chance cannot tell apart the simpler is taken, or their average.",
+          out);
+    if (f->record.found.noise.used || f->record.found.noise.substeps > 1)
+        fputs(" Measurement noise and long steps are asked after at the very end, by fits of their own that this table "
+              "does not list.",
+              out);
+    fputs("</p></details>\n", out);
 }

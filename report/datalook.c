@@ -64,17 +64,21 @@ double *look_points(const sock_data *data, size_t most, size_t *count)
     return out;
 }
 
-char *look_time_name(sock_context *ctx, const sock_data *data)
+static char *time_name(sock_context *ctx, const sock_data *data, int axis)
 {
     char *text = NULL;
     json_t *summary = sock_data_summary(ctx, data, &text) >= 0 ? info_parse(text) : NULL;
     const char *name = info_text(summary, "time_name"), *unit = info_text(summary, "time_unit");
-    char *copy = summary ? calloc(strlen(name) + strlen(unit) + 8, 1) : NULL;
-    if (copy) sprintf(copy, *unit ? "%s [%s]" : "%s%s", *name ? name : "time", unit);
+    char *copy = summary ? calloc(strlen(name) + strlen(unit) + 16, 1) : NULL;
+    const int dates = axis && json_is_object(json_object_get(summary, "dates"));
+    if (copy) sprintf(copy, *unit ? (dates ? "%s [date, %s]" : "%s [%s]") : "%s%s", *name ? name : "time", unit);
     json_decref(summary);
     sock_string_free(text);
     return copy;
 }
+
+char *look_time_name(sock_context *ctx, const sock_data *data) { return time_name(ctx, data, 0); }
+char *look_time_axis(sock_context *ctx, const sock_data *data) { return time_name(ctx, data, 1); }
 
 sock_status look_time(const sock_data *data, look_times *out)
 {

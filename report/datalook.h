@@ -23,6 +23,9 @@ void look_sort(size_t count, double *values);
  * free(); NULL when out of memory. */
 char *look_time_name(sock_context *ctx, const sock_data *data);
 
+/* The same for an axis: of times that were dates "t [date, day]" (datemarks.h). */
+char *look_time_axis(sock_context *ctx, const sock_data *data);
+
 typedef struct look_times {
     double first, last, step; /* of all trajectories; step: the median time between neighbours */
 } look_times;

@@ -135,6 +135,22 @@ sock_status evidence_range(const fig_input *in, size_t k, double share, range *o
     return status;
 }
 
+sock_status evidence_most(const fig_input *in, size_t k, double share, range *out, size_t *outside)
+{
+    static const double squeezed = 1.3; /* all that is beside the most takes so much more room */
+    const double *sorted;
+    size_t count;
+    sock_status status = evidence_sorted(in, k, &sorted, &count);
+    *outside = 0;
+    if (status < 0) return status;
+    const range most = {look_quantile(count, sorted, 0.005), look_quantile(count, sorted, 0.995)};
+    if (!(sorted[count - 1] - sorted[0] > squeezed * (most.high - most.low)) || !(most.high > most.low))
+        return evidence_range(in, k, share, out);
+    *out = range_widen(most, share);
+    for (size_t i = 0; i < count; i++) *outside += sorted[i] < out->low || sorted[i] > out->high;
+    return SOCK_OK;
+}
+
 sock_status evidence_time(const fig_input *in, look_times *out)
 {
     evidence *e = in->evidence;

@@ -26,6 +26,10 @@ sock_status evidence_sorted(const fig_input *in, size_t k, const double **sorted
 /* From the least to the largest of them, widened by a share of its length. */
 sock_status evidence_range(const fig_input *in, size_t k, double share, range *out);
 
+/* The same of all but a few: where outliers would squeeze the rest, from the 0.5 % to the 99.5 % point; *outside: how
+ * many values are then beyond. */
+sock_status evidence_most(const fig_input *in, size_t k, double share, range *out, size_t *outside);
+
 sock_status evidence_time(const fig_input *in, look_times *out);
 
 /* Standardised residuals of the model, and what they look like. */

@@ -34,9 +34,10 @@ typedef struct plane {
     const fig_input *in;
     size_t d, u, v;      /* the states across and up */
     range across, up;    /* of the data, widened */
+    int is_pair;         /* one of several */
+    size_t outside;      /* values of either state beyond them */
     double tau_f, tau_a; /* times that arrows and ellipses stand for; 0: none are shown */
     double tau_box;      /* that of arrows in boxes */
-    int no_boxes;        /* no boxes are wanted */
     places arrows, rings;
     boxes data;          /* step 4, with the model's fields there: */
     places box_f, box_a; /* x is that of data */
@@ -50,6 +51,8 @@ static size_t cell_of(range r, double value, size_t cells)
     return (size_t)fmax(0, fmin((double)cells - 1, floor(share * (double)cells)));
 }
 
+static int is_within(range r, double value) { return value >= r.low && value <= r.high; }
+
 /* Step 1. A cell with fewer than a twentieth of an even share is left out: a stray point of very many. */
 static sock_status find_places(const plane *p, size_t cells, places *out)
 {
@@ -62,6 +65,7 @@ static sock_status find_places(const plane *p, size_t cells, places *out)
         const double *x;
         const size_t length = sock_data_trajectory(p->in->data, j, NULL, &x);
         for (const double *at = x; at < x + length * d; at += d) {
+            if (!is_within(p->across, at[p->u]) || !is_within(p->up, at[p->v])) continue;
             const size_t cell = cell_of(p->across, at[p->u], cells) * cells + cell_of(p->up, at[p->v], cells);
             for (size_t k = 0; k < d; k++) out->x[cell * d + k] += at[k];
             hits[cell]++, total++;
@@ -266,7 +270,7 @@ static void draw_box_edges(const panel *p, const plane *q, size_t i)
 
 static sock_status find_boxes(plane *q, int which)
 {
-    sock_status status = q->no_boxes ? SOCK_OK : boxes_of(q->ctx, q->in, q->u, q->v, &q->data);
+    sock_status status = boxes_of(q->ctx, q->in, q->u, q->v, &q->data);
     q->box_f.x = q->box_a.x = q->data.centre;
     q->box_f.count = q->box_a.count = q->data.count;
     if (status >= 0 && q->data.count) status = evaluate(q, q->in->model, 0, &q->box_f, q->box_f.model);
@@ -309,7 +313,8 @@ static int diffusion_panel(plane *q, sheet *s)
     q->tau_a = ellipse_time(&p, &q->rings, 0.5 * PANEL / RING_CELLS);
     draw_frame(&p, q, "diffusion a = \xcf\x83\xcf\x83\xe1\xb5\x80");
     panel_clip(&p);
-    const int good = draw_data(&p, q);
+    const int good =
+        q->is_pair || draw_data(&p, q); /* of many pairs the data are behind the arrows alone: a smaller page */
     if (q->in->truth && sock_model_has_diffusion(q->in->truth)) draw_ellipses(&p, q, 1);
     draw_ellipses(&p, q, 0);
     svg_clip_end(p.s);
@@ -341,26 +346,43 @@ static void draw_keys(const plane *q, sheet *s, int which)
     sheet_key(s, LEGEND_RING, "off", "they disagree");
 }
 
+typedef struct misses {
+    size_t off_f, off_a, edges;
+} misses;
+
+static misses count_misses(const plane *q)
+{
+    misses m = {0};
+    for (size_t i = 0; i < q->data.count; i++) {
+        const box *b = &q->data.at[i];
+        m.off_f += boxes_off(b) != 0;
+        for (size_t w = 0; w < 2 && isfinite(b->a[w] + b->a_se[w]); w++, m.edges++)
+            m.off_a += fabs(b->a[w]) > NINETY * b->a_se[w];
+    }
+    return m;
+}
+
 /* How many boxes disagree, and how many would by chance. */
 static void box_note(const plane *q, sheet *s, int which, const char *unit)
 {
     char text[240];
-    size_t off_f = 0, off_a = 0, edges = 0;
-    for (size_t i = 0; i < q->data.count; i++) {
-        const box *b = &q->data.at[i];
-        off_f += boxes_off(b) != 0;
-        for (size_t w = 0; w < 2 && isfinite(b->a[w] + b->a_se[w]); w++, edges++)
-            off_a += fabs(b->a[w]) > NINETY * b->a_se[w];
-    }
+    const misses m = count_misses(q);
     int used = 0;
     if (which & FIG_F)
         used = snprintf(text, sizeof text, "f: %zu of %zu outlines miss the tip of the model's arrow (time %g%s%s)",
-                        off_f, q->data.count, q->tau_box, *unit ? " " : "", unit);
-    if (which & FIG_A && edges)
+                        m.off_f, q->data.count, q->tau_box, *unit ? " " : "", unit);
+    if (which & FIG_A && m.edges)
         used += snprintf(text + used, sizeof text - (size_t)used, "%sa: %zu of %zu bars miss the model's outline",
-                         used ? "; " : "", off_a, edges);
+                         used ? "; " : "", m.off_a, m.edges);
     snprintf(text + used, sizeof text - (size_t)used, "; one in ten would by chance");
     sheet_note(s, text);
+}
+
+static void outside_note(size_t outside, sheet *s)
+{
+    char text[120];
+    snprintf(text, sizeof text, "beyond the frame: %zu value%s of the data", outside, outside == 1 ? "" : "s");
+    if (outside) sheet_note(s, text);
 }
 
 /* What lengths mean. */
@@ -376,6 +398,7 @@ static void draw_notes(const plane *q, sheet *s, int which)
              unit);
     if (which & FIG_A && q->tau_a > 0) sheet_note(s, text);
     if (q->data.count) box_note(q, s, which, unit);
+    outside_note(q->outside, s);
 }
 
 static int draw_panels(plane *q, sheet *s, int which)
@@ -390,8 +413,11 @@ static int draw_panels(plane *q, sheet *s, int which)
 
 static sock_status see_ranges(plane *q)
 {
-    const sock_status status = evidence_range(q->in, q->u, 0.07, &q->across);
-    return status < 0 ? status : evidence_range(q->in, q->v, 0.07, &q->up);
+    size_t beyond = 0;
+    sock_status status = evidence_most(q->in, q->u, 0.07, &q->across, &q->outside);
+    if (status >= 0) status = evidence_most(q->in, q->v, 0.07, &q->up, &beyond);
+    q->outside += beyond;
+    return status;
 }
 
 static sock_status prepare(plane *q, int which)
@@ -485,7 +511,8 @@ static char *draw(plane *q, int which, size_t *size)
                              .wide = PANEL,
                              .tall = PANEL,
                              .left = LEFT,
-                             .notes = (which == (FIG_F | FIG_A) ? 2 : 1) + (q->data.count ? 2 : 0) + (q->d > 2)};
+                             .notes = (which == (FIG_F | FIG_A) ? 2 : 1) + (q->data.count ? 2 : 0) + (q->d > 2) +
+                                      (q->outside > 0)};
     sheet *s = sheet_new(&plan);
     if (!s) return NULL;
     draw_keys(q, s, which);
@@ -526,10 +553,29 @@ static size_t choose_pairs(size_t d, size_t pair[PAIRS_MOST][2])
     return ring;
 }
 
+/* What the data's own steps say, pair by pair. */
+static void pair_misses(const plane *planes, size_t count, sheet *s, int which)
+{
+    char text[400];
+    size_t used = (size_t)snprintf(text, sizeof text, "f: outlines that miss the tip of the model's arrow");
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %zu of %zu (time %g)", i ? "," : ":",
+                                 count_misses(&planes[i]).off_f, planes[i].data.count, planes[i].tau_box);
+    if (which & FIG_A) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "; a: bars that miss the model's outline");
+        for (size_t i = 0; i < count; i++) {
+            const misses m = count_misses(&planes[i]);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s %zu of %zu", i ? "," : ":", m.off_a, m.edges);
+        }
+    }
+    snprintf(text + used, sizeof text - used, "; one in ten would by chance");
+    sheet_note(s, text);
+}
+
 static void pair_notes(const plane *planes, size_t count, sheet *s, int which)
 {
     char text[400];
-    size_t used = (size_t)snprintf(text, sizeof text, "arrows: where the drift leads in time");
+    size_t outside = 0, used = (size_t)snprintf(text, sizeof text, "arrows: where the drift leads in time");
     for (size_t i = 0; i < count; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s %g", i ? "," : "", planes[i].tau_f);
     if (which & FIG_A) {
@@ -539,6 +585,9 @@ static void pair_notes(const plane *planes, size_t count, sheet *s, int which)
     }
     snprintf(text + used, sizeof text - used, "; pair by pair");
     sheet_note(s, text);
+    if (planes->data.count) pair_misses(planes, count, s, which);
+    for (size_t i = 0; i < count; i++) outside += planes[i].outside;
+    outside_note(outside / 2, s); /* each state is in two pairs */
 }
 
 static char *draw_pairs(plane *planes, size_t count, int which, size_t *size)
@@ -549,12 +598,12 @@ static char *draw_pairs(plane *planes, size_t count, int which, size_t *size)
     const sheet_plan plan = {.id = "pairs",
                              .heading = heading,
                              .form = planes->in->form,
-                             .panels = count * (which & FIG_A ? 2 : 1),
+                             .panels = count * (which & FIG_A ? 2 : 1) * (planes->data.count ? 2 : 1),
                              .columns = 2,
                              .wide = PANEL,
                              .tall = PANEL,
                              .left = LEFT,
-                             .notes = 2};
+                             .notes = planes->data.count ? 6 : 3};
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
@@ -572,11 +621,14 @@ sock_status fig_pairs(sock_context *ctx, const fig_input *in, char **text, size_
     plane *planes = calloc(count, sizeof *planes);
     sock_status status = planes ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < count; i++) {
-        planes[i] = (plane){.ctx = ctx, .in = in, .d = d, .u = pair[i][0], .v = pair[i][1], .no_boxes = 1};
+        planes[i] = (plane){.ctx = ctx, .in = in, .d = d, .u = pair[i][0], .v = pair[i][1], .is_pair = 1};
         status = prepare(&planes[i], which);
     }
+    int boxed = 1;
+    for (size_t i = 0; status >= 0 && i < count; i++) boxed = boxed && planes[i].data.count > 0;
+    for (size_t i = 0; status >= 0 && i < count && !boxed; i++) planes[i].data.count = 0; /* all or none */
     char *made = status < 0 ? NULL : draw_pairs(planes, count, which, size);
-    for (size_t i = 0; made && i < count; i++) keep_numbers(&planes[i], which);
+    for (size_t i = 0; made && i < count; i++) keep_numbers(&planes[i], which), keep_boxes(&planes[i], which);
     if (status >= 0 && !made) status = SOCK_ENOMEM;
     if (made) *text = made;
     for (size_t i = 0; planes && i < count; i++) clear(&planes[i]);

@@ -79,7 +79,7 @@ char *table_csv(const fig_table *table, size_t *size)
     for (size_t i = 0; i < table->rows; i++)
         for (size_t c = 0; c < table->columns; c++) {
             const double value = table->value[i * table->columns + c];
-            if (isfinite(value)) fprintf(out, "%.9g", value);
+            if (isfinite(value)) fprintf(out, "%.*g", fabs(value) < 1e5 ? 7 : 12, value); /* times may be large */
             fputc(c + 1 < table->columns ? ',' : '\n', out);
         }
     const int failed = memtext_close(out, &text);

@@ -80,6 +80,7 @@ sock_status fig_draw(sock_context *ctx, const fig_figure *figure, const fig_inpu
 }
 
 const char *fig_time_name(const fig_input *in) { return in->time_name ? in->time_name : "time"; }
+const char *fig_time_axis(const fig_input *in) { return in->time_axis ? in->time_axis : fig_time_name(in); }
 
 static sock_status fields(sock_context *ctx, const fig_input *in, int which, char **text, size_t *size)
 {

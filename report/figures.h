@@ -20,6 +20,7 @@ typedef struct fig_input {
     const double *lower, *upper;
     size_t pair[2];        /* the states of a plane; both 0: the first two */
     const char *time_name; /* of the time column; NULL: "time" */
+    const char *time_axis; /* the same on an axis, for dates that of datemarks.h; NULL: time_name */
     sheet_form form;
     fig_tables *tables; /* where the numbers go; NULL: nowhere */
     evidence *evidence; /* what figures share (evidence.h); NULL: fig_draw makes its own */
@@ -82,5 +83,6 @@ sock_status fig_fields_plane(sock_context *ctx, const fig_input *in, int which, 
 
 /* The name of the time column, for axes. */
 const char *fig_time_name(const fig_input *in);
+const char *fig_time_axis(const fig_input *in);
 
 #endif

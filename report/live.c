@@ -86,7 +86,8 @@ static char *join(const char *model, json_t *frame, json_t *fixed, json_t *momen
     if (!out) return NULL;
     fprintf(out, "{\"model\":%s", model);
     for (size_t i = 0; i < 3; i++) {
-        char *made = part[i] ? json_dumps(part[i], JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+        char *made = part[i] ? json_dumps(part[i], JSON_COMPACT | JSON_REAL_PRECISION(i ? 5 : 9))
+                             : NULL; /* but for the frame, they are drawn alone */
         if (part[i] && !made) good = 0;
         if (made) fprintf(out, ",\"%s\":%s", key[i], made);
         free(made);
@@ -129,11 +130,13 @@ void live_write(FILE *out, const char *made)
         "simulate</code>. Start it among the data: what leaves them, or does what they never do, is where the model is "
         "wrong or was not taught.</p>\n<div class=\"stage\"></div>\n<div class=\"thinning\">\n<h3>Does it hold for "
         "longer "
-        "steps?</h3>\n<p>Dots are raw moments of the data alone, over steps of more and more of their points: "
-        "measurement noise, what happens within a step and the spread of other states are in them, unlike in the dots "
-        "above. The line is what the model says of these same raw moments. A model that is right follows them at every "
-        "thinning.</p>\n</div>\n<p "
-        "class=\"files\">Numbers: ",
+        "steps?</h3>\n<p>Dots with bars of 90 % are the plain means and variances of the data's own steps: of every "
+        "point, or "
+        "with the slider of every second, fourth and so on. The line is what the model expects of these very steps, "
+        "with "
+        "measurement noise, the length of the steps and the spread of other states in them. Where the model is right "
+        "it "
+        "follows the dots at every thinning.</p>\n</div>\n<p class=\"files\">Numbers: ",
         out);
     fputs("<a download=\"live.json\" data-live=\"model\" href=\"data:application/json;base64,", out);
     page_base64(out, strlen(made), (const unsigned char *)made);

@@ -138,7 +138,7 @@ static int draw_truth(const panel *p, const fan *f, size_t k)
 static int draw_panel(const panel *p, const bundle *b, size_t k)
 {
     int good = 1;
-    panel_frame(p, sock_model_name(b->in->model, k), fig_time_name(b->in));
+    panel_frame(p, sock_model_name(b->in->model, k), fig_time_axis(b->in));
     panel_clip(p);
     good = lines_draw(p, b->in->data, k, "data");
     for (size_t s = 0; s < b->starts.count; s++) good = draw_fan(p, &b->model[s], k, s) && good;
@@ -175,7 +175,10 @@ static void draw_notes(const bundle *b, sheet *s, int cut)
     if (b->starts.sharing > 1)
         fprintf(note, "the start that %zu of %zu trajectories share", b->starts.sharing, trajectories);
     else
-        fputs(b->starts.count > 1 ? "each of the starts shown" : "a typical start of the data", note);
+        fputs(b->starts.count > 1 ? "each of the starts shown"
+              : trajectories > 1  ? "the start of the dark trajectory"
+                                  : "its start",
+              note);
     if (shown < trajectories) fprintf(note, "; %zu of %zu trajectories shown", shown, trajectories);
     if (b->d > b->panels) fprintf(note, "; the first %zu of %zu states", b->panels, b->d);
     if (lost) fprintf(note, "; %zu paths left the finite numbers", lost);

@@ -36,11 +36,10 @@ static const chapter chapters[] = {
      "What was learned: the drift f says where the state tends to go, the diffusion a how strong the noise is.", "",
      FIRST},
     {"slices", "Along each state", "Slices",
-     "Each component of the drift, and the strength of its noise, along its own state, with the other states where the "
-     "data have them.",
+     "Each component of the drift, and the strength of its noise, along its own state. The other states change along "
+     "with it as they do in the data: a curve shows what comes with the state, not its effect alone.",
      "", FIRST},
-    {"pairs", "Pairs of states", "Pairs", "Drift and noise in the planes of several pairs of states.",
-     "An arrow ends where the drift alone would lead, an outline is one standard deviation of the noise.", BODY},
+    {"pairs", "Pairs of states", "Pairs", "Drift and noise in the planes of several pairs of states.", "", BODY},
     {"paths", "Simulated paths", "Paths",
      "Paths of the learned equation, with its measurement noise if it has any, over the data.",
      "If the model is right, at each time half of the trajectories from this start are in the dark band, nine of ten "
@@ -139,7 +138,10 @@ static void put_head(FILE *out, const rep_facts *f)
 
 static void put_top(FILE *out, const rep_facts *f)
 {
-    fputs("<body>\n<header>\n<p class=\"brand\">sock report</p>\n<h1>", out);
+    const int dates = json_is_object(json_object_get(f->summary, "dates"));
+    fputs("<body", out);
+    if (dates) fputs(" data-dates=\"", out), page_text(out, info_text(f->summary, "time_unit")), fputc('"', out);
+    fputs(">\n<header>\n<p class=\"brand\">sock report</p>\n<h1>", out);
     put_name(out, f);
     put_states(out, f, 6);
     fputs("</h1>\n<p class=\"sub\">A stochastic differential equation d<var>x</var> = <var>f</var>(<var>x</var>) "
@@ -189,15 +191,18 @@ static void put_plot_command(FILE *out, const rep_facts *f, const char *figure)
 static const char dots_words[] = "Dots with bars of 90 % are what the data's own steps say: one dot in ten leaves the "
                                  "curve by more than its bar by chance; more, or a row of them on one side, speak "
                                  "against the model.",
+                  noisy_words[] = " What measurement noise and long steps add is taken out of the dots, so that a dot "
+                                  "of a may fall below 0.",
                   plane_words[] =
                       "An arrow ends where the drift alone would lead, an outline is one standard deviation "
                       "of the noise, each in the time written below.",
                   boxes_words[] =
-                      "An arrow ends where the drift alone would lead, an outline is one standard deviation "
-                      "of the noise, each in the time written below. The last two pictures let the data's own "
-                      "steps speak, in boxes with alike many of them: black outlines hold the tip of their own "
-                      "arrow, black bars the right and the upper edge of their own outline, nine times of "
-                      "ten. Where the model is right, one in ten misses.";
+                      "An arrow ends where the drift alone would lead, an outline is one standard deviation of the "
+                      "noise, each in the time written below. Where a title asks whether the data's steps agree, each "
+                      "arrow or outline stands for a part of the data, all with about as many steps: by these steps "
+                      "alone the tip of the arrow is somewhere in the dark outline, and the edge of the model's "
+                      "outline somewhere on the dark bar, nine times of ten. Where the model is right one in ten "
+                      "misses; misses are orange.";
 
 /* What of a figure was not observed. */
 static const char *chapter_of_order_two(const chapter *c)
@@ -217,7 +222,9 @@ static const char *chapter_shows(const rep_facts *f, const chapter *c)
 {
     if (f->seen < f->d && strcmp(c->figure, "slices") == 0)
         return "The force and the strength of its noise along positions and velocities, with the other states where "
-               "the data have them.";
+               "the data have them. There are no dots: of positions alone the steps say nothing of the force by "
+               "themselves; the "
+               "check below compares them with what the model foretells.";
     return c->shows;
 }
 
@@ -229,7 +236,9 @@ static const char *chapter_read(const rep_facts *f, const chapter *c, int dots, 
                "like one path: it need not follow the middle, and may stay outside for long.";
     if (has_dots(f, c))
         return dots ? dots_words : "These data are too few to say something by themselves, as dots with bars would.";
-    return f->d > 1 && strcmp(c->figure, "fields") == 0 ? (boxes ? boxes_words : plane_words) : c->read;
+    if (f->d > 1 && (strcmp(c->figure, "fields") == 0 || strcmp(c->figure, "pairs") == 0))
+        return boxes ? boxes_words : plane_words;
+    return c->read;
 }
 
 /* One figure with its words, its numbers and the command that draws it alone. */
@@ -247,8 +256,10 @@ static sock_status put_figure(sock_context *ctx, FILE *out, const rep_facts *f, 
         status = evidence_moments(ctx, in, &moments);
         if (status >= 0) status = evidence_planes(ctx, in, &planes);
         const int boxes = json_array_size(json_object_get(json_array_get(planes, 0), "n")) > 0;
-        fprintf(out, "<figure>\n<figcaption>%s %s%s</figcaption>\n", chapter_shows(f, c),
-                chapter_read(f, c, json_array_size(moments) > 0, boxes),
+        const sk_noise_told *noise = &f->record.found.noise;
+        const int dots = json_array_size(moments) > 0, mended = noise->used || noise->substeps > 1;
+        fprintf(out, "<figure>\n<figcaption>%s %s%s%s</figcaption>\n", chapter_shows(f, c),
+                chapter_read(f, c, dots, boxes), has_dots(f, c) && dots && mended ? noisy_words : "",
                 f->seen < f->d && c->place == BODY ? chapter_of_order_two(c) : "");
         fwrite(text, 1, size, out);
         if (has_dots(f, c)) words_trust(out, f, in);
@@ -413,11 +424,11 @@ static sock_status make_page(sock_context *ctx, fig_input *in, const rep_setting
     FILE *out = status >= 0 ? memtext_open(page) : NULL;
     if (status >= 0 && !out) status = SOCK_ENOMEM;
     if (out) {
-        char *time_name = look_time_name(ctx, in->data);
-        in->time_name = time_name;
-        status = time_name ? put_page(ctx, out, &facts, in) : SOCK_ENOMEM;
-        in->time_name = NULL;
-        free(time_name);
+        char *time_name = look_time_name(ctx, in->data), *time_axis = look_time_axis(ctx, in->data);
+        in->time_name = time_name, in->time_axis = time_axis;
+        status = time_name && time_axis ? put_page(ctx, out, &facts, in) : SOCK_ENOMEM;
+        in->time_name = in->time_axis = NULL;
+        free(time_name), free(time_axis);
         if ((memtext_close(out, page) != 0 || failed) && status >= 0) status = SOCK_ENOMEM;
     }
     facts_free(&facts);
@@ -451,11 +462,12 @@ sock_status rep_figure(sock_context *ctx, const sock_model *model, const sock_da
     static const rep_settings none;
     const fig_figure *figure = fig_find(name);
     fig_input in = {0};
-    char *time_name = NULL, *text = NULL;
+    char *time_name = NULL, *time_axis = NULL, *text = NULL;
     sock_data *lifted = NULL;
     size_t size = 0;
     sock_status status = figure ? input_of(model, data, settings ? settings : &none, &in) : SOCK_EUSAGE;
     if (status >= 0 && !(in.time_name = time_name = look_time_name(ctx, data))) status = SOCK_ENOMEM;
+    if (status >= 0 && !(in.time_axis = time_axis = look_time_axis(ctx, data))) status = SOCK_ENOMEM;
     if (status >= 0 && fig_lack(figure, &in)) status = SOCK_EUSAGE;
     if (status >= 0) status = lifted_take(ctx, data, &in, &lifted);
     if (status >= 0) status = fig_draw(ctx, figure, &in, &text, &size);
@@ -463,6 +475,7 @@ sock_status rep_figure(sock_context *ctx, const sock_model *model, const sock_da
     sock_data_free(lifted);
     free(text);
     free(time_name);
+    free(time_axis);
     return status;
 }
 

@@ -85,19 +85,24 @@ static int quantile_panel(sheet *s, size_t count, const double *sorted)
 
 static int correlation_panel(sheet *s, const res_moments *m)
 {
-    const double limit = LOOK_NINETY / sqrt((double)(m->count ? m->count : 1));
-    range up = {-1.5 * limit, 1.5 * limit};
+    double at[RES_LAGS], limit[2][RES_LAGS];
+    size_t shown = 0;
+    while (shown < RES_LAGS && isfinite(m->lag[shown + 1])) shown++;
+    for (size_t i = 0; i < shown; i++) {
+        at[i] = (double)(i + 1);
+        limit[0][i] = LOOK_NINETY / sqrt((double)m->pairs[i + 1]), limit[1][i] = -limit[0][i];
+    }
+    const double widest = shown ? limit[0][shown - 1] : 1;
+    range up = {-1.5 * widest, 1.5 * widest};
     panel p;
     for (int lag = 1; lag <= RES_LAGS; lag++) range_see(&up, m->lag[lag]), range_see(&up, m->squares[lag]);
     if (!sheet_panel(s, (range){0, RES_LAGS + 1}, range_widen(up, 0.08), &p)) return 0;
     panel_frame(&p, "autocorrelation", "lag [steps]");
     panel_zero(&p);
-    for (int side = -1; side <= 1; side += 2) {
-        const double y = axis_at(&p.y, side * limit);
-        svg_line(p.s, "limit", (double[]){p.x.from, y}, (double[]){p.x.to, y});
-    }
-    for (int lag = 1; lag <= RES_LAGS; lag++) {
-        const double x = axis_at(&p.x, lag), zero = axis_at(&p.y, 0), top = axis_at(&p.y, m->lag[lag]);
+    for (size_t side = 0; side < 2 && shown; side++)
+        if (!panel_curve(&p, "limit", shown, at, limit[side])) return 0;
+    for (size_t lag = 1; lag <= shown; lag++) {
+        const double x = axis_at(&p.x, (double)lag), zero = axis_at(&p.y, 0), top = axis_at(&p.y, m->lag[lag]);
         if (isfinite(m->lag[lag])) svg_line(p.s, "model", (double[]){x - 1.5, zero}, (double[]){x - 1.5, top});
         svg_dot(p.s, "best", (double[]){x + 3, axis_at(&p.y, m->squares[lag])}, 2.4);
     }

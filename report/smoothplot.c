@@ -64,7 +64,7 @@ static int draw_state(const fig_input *in, sheet *s, const stretch *w, size_t k)
     for (size_t i = 0; i < 6 * n; i++) range_see(&up, all[i]);
     int good = sheet_panel(s, range_widen((range){w->t[0], w->t[n - 1]}, 0.01), range_widen(up, 0.04), &p);
     if (good) {
-        panel_frame(&p, sock_model_name(in->model, k), fig_time_name(in));
+        panel_frame(&p, sock_model_name(in->model, k), fig_time_axis(in));
         panel_clip(&p);
         good = panel_band(&p, "fan90", n, w->t, all + 4 * n, all + 5 * n) &&
                panel_band(&p, "fan50", n, w->t, all + 2 * n, all + 3 * n) && panel_curve(&p, "model", n, w->t, all + n);

@@ -50,7 +50,7 @@ static int time_panel(const fig_input *in, sheet *s, const look_times *time, siz
     if (evidence_range(in, k, 0.04, &up) < 0 ||
         !sheet_panel(s, range_widen((range){time->first, time->last}, 0), up, &p))
         return 0;
-    panel_frame(&p, sock_model_name(in->model, k), fig_time_name(in));
+    panel_frame(&p, sock_model_name(in->model, k), fig_time_axis(in));
     panel_clip(&p);
     int good = lines_draw(&p, in->data, k, "data");
     size_t chosen[PICKED] = {0}, picked = 0;

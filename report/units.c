@@ -1,6 +1,8 @@
 /* units.c - see units.h. */
 #include "units.h"
 
+#include "datemarks.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +18,12 @@ const char *unit_inside_log(const char *name, size_t *length)
 void unit_of_axis(const char *name, size_t size, char *text)
 {
     size_t length;
+    double seconds;
     const char *inside = unit_inside_log(name, &length);
     if (inside)
         snprintf(text, size, "%.*s (log scale)", (int)length, inside);
+    else if (date_axis(name, &seconds, &length))
+        snprintf(text, size, "%.*s", (int)length, name);
     else
         snprintf(text, size, "%s", name);
 }

@@ -8,7 +8,8 @@
  * NULL: the state is no logarithm. */
 const char *unit_inside_log(const char *name, size_t *length);
 
-/* What an axis of that state is called: the name, or "x (log scale)", for its ticks are in units of x then. */
+/* What an axis of that state is called: the name, or "x (log scale)", for its ticks are in units of x then; of dates
+ * (datemarks.h) without their unit. */
 void unit_of_axis(const char *name, size_t size, char *text);
 
 /* A value of that state, or of the x that it is the logarithm of. */

@@ -185,8 +185,9 @@ double *res_sorted(const res_set *set, const double *value, size_t *count)
 }
 
 /* Correlation of g(r) with itself `lag` steps later, over states and within trajectories; squares: g = r^2. */
-static double correlation(const res_set *s, size_t lag, int squares, double centre)
+static double correlation(const res_set *s, size_t lag, int squares, double centre, size_t *paired)
 {
+    enum { LEAST = 10 }; /* fewer pairs say nothing */
     double product = 0, square = 0;
     size_t pairs = 0, all = 0;
     for (size_t i = 0; i < s->steps; i++)
@@ -198,7 +199,8 @@ static double correlation(const res_set *s, size_t lag, int squares, double cent
             const double q = s->r[(i + lag) * s->d + k], later = (squares ? q * q : q) - centre;
             if (isfinite(later)) product += now * later, pairs++;
         }
-    return pairs && square > 0 ? product / (double)pairs / (square / (double)all) : (double)NAN;
+    *paired = pairs;
+    return pairs >= (lag ? LEAST : 1) && square > 0 ? product / (double)pairs / (square / (double)all) : (double)NAN;
 }
 
 res_moments res_look(const res_set *set)
@@ -221,8 +223,8 @@ res_moments res_look(const res_set *set)
     m.kurtosis = power[2] > 0 ? power[4] / (power[2] * power[2]) : 0;
     m.beyond = m.count ? (double)beyond / (double)m.count : 0;
     for (size_t lag = 0; lag <= RES_LAGS; lag++) {
-        m.lag[lag] = correlation(set, lag, 0, m.mean);
-        m.squares[lag] = correlation(set, lag, 1, power[2] + m.mean * m.mean);
+        m.lag[lag] = correlation(set, lag, 0, m.mean, &m.pairs[lag]);
+        m.squares[lag] = correlation(set, lag, 1, power[2] + m.mean * m.mean, &m.pairs[lag]);
     }
     return m;
 }

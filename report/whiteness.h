@@ -43,6 +43,7 @@ typedef struct res_moments {
     double beyond;                /* share outside of +-1.64: 0.1 for a normal law */
     double lag[RES_LAGS + 1];     /* autocorrelation within trajectories, lag[0] = 1 */
     double squares[RES_LAGS + 1]; /* of r^2 */
+    size_t pairs[RES_LAGS + 1];   /* of which they are made: few at lags that few trajectories are long enough for */
 } res_moments;
 
 res_moments res_look(const res_set *set);

@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
+from . import _clock
 from ._errors import UsageError, meant
 from ._trajectories import Trajectories
 from ._types import Array
@@ -131,6 +132,40 @@ def _along(model: Any, data: Trajectories, trajectory: Any) -> Any:
 
 def _figure(pyplot: Any, figure: Any, size: Tuple[float, float]) -> Any:
     return figure if figure is not None else pyplot.figure(figsize=size, layout="constrained")
+
+
+def _dated(axis: Any, data: Trajectories) -> None:
+    """Dates on an axis of times that were dates."""
+    unit = data.time_unit
+    if unit is None or "dates" not in data.summary():
+        return
+    from matplotlib import dates, ticker
+
+    per_day = _clock.UNITS["day"] / _clock.UNITS[unit]  # matplotlib counts days from 1970
+    finder = dates.AutoDateLocator(maxticks=8)
+    text = dates.ConciseDateFormatter(finder, show_offset=False)
+
+    class Dates(ticker.Locator):
+        def __call__(self) -> Any:
+            return self.tick_values(*sorted(axis.get_view_interval()))
+
+        def tick_values(self, vmin: float, vmax: float) -> Any:
+            finder.axis = None
+            try:
+                found = finder.tick_values(*(dates.num2date(v / per_day) for v in (vmin, vmax)))
+            except (ValueError, OverflowError):  # beyond the calendar
+                return ticker.AutoLocator().tick_values(vmin, vmax)
+            return np.asarray(found) * per_day
+
+    class Labels(ticker.Formatter):
+        def __call__(self, x: float, pos: Any = None) -> str:
+            return str(dates.num2date(x / per_day).strftime("%Y-%m-%d"))
+
+        def format_ticks(self, values: Any) -> List[str]:
+            return [str(v) for v in text.format_ticks(np.asarray(values) / per_day)]
+
+    axis.set_major_locator(Dates())
+    axis.set_major_formatter(Labels())
 
 
 # ---- Fields ------------------------------------------------------------------------------------------------------
@@ -413,6 +448,7 @@ def _fan(pyplot: Any, figure: Any, model: Any, data: Trajectories, n_paths: int)
     axes[0].legend(frameon=False, ncol=4, loc="lower left", bbox_to_anchor=(0, 1))
     notes = [f"{len(members)} of {len(data)} trajectories: {'those that begin there' if len(members) > 1 else 'a typical one'}"] * (len(members) < len(data))
     notes += [f"{lost} of {len(paths)} paths left the finite numbers"] * (lost > 0) + ["the bands go on beyond the frame"] * cut
+    _dated(axes[-1].xaxis, data)
     axes[-1].set_xlabel("t" + "".join(f"\n{note}" for note in notes))
     return figure
 

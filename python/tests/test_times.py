@@ -151,3 +151,22 @@ def test_a_fit_warns_of_what_it_warns():
         warnings.simplefilter("always")
         model = sock.fit([0, 1, 0.5], dt=0.1)
     assert [str(w.message) for w in caught if w.category is sock.SockWarning] == model.info_["warnings"] != []
+
+
+@pytest.mark.parametrize("start, step, count, shape", [("1899-03-01", "30D", 240, "%Y"), ("2024-01-20", "1D", 150, "%b|%Y|%Y-%b"), ("2024-02-28 13:00", "30min", 90, "%H:%M|%b-%d")])
+def test_paths_are_drawn_over_dates(start, step, count, shape):
+    pytest.importorskip("matplotlib")
+    import matplotlib.pyplot as pyplot
+
+    days = pandas.date_range(start, periods=count, freq=step)
+    data = sock.Trajectories((days, np.sin(np.arange(count) / 3) + np.cumsum(np.random.default_rng(3603).normal(size=count)) * 0.1))
+    figure = sock.SDE(drift="affine", diffusion="constant", tune=False).fit(data).plot(data, kind="paths", n_paths=5)
+    figure.canvas.draw()
+    axis = figure.axes[-1].xaxis
+    marks = [(p, t.get_text()) for p, t in zip(axis.get_majorticklocs(), axis.get_ticklabels()) if t.get_text()]
+    assert len(marks) > 2
+    unit = {"day": "D", "hour": "h", "minute": "min"}[data.time_unit]
+    for at, text in marks:
+        when = (pandas.Timestamp("1970-01-01") + pandas.to_timedelta(at, unit)).round("s")
+        assert text in [when.strftime(form) for form in shape.split("|")]
+    pyplot.close(figure)

@@ -1,7 +1,8 @@
 /* live.js - the page simulates its model: from a start that is clicked or typed, over the data; in one dimension over time, in more
  * in the plane of two states, with the lines where f is 0 and its fixed points. Beneath, the moments of thinned steps.
  * Numbers come from the page's own files (live.json, trajectories.csv); names reach the page as text alone.
- * In the console: sock.fields(x) answers f and a, sock.simulate(x0, time, paths, seed, step) where paths end. */
+ * In the console: sock.fields(x, inputs) answers f and a, sock.simulate(x0, time, paths, seed, step, inputs) where paths end;
+ * inputs: values by name, those of the fields above for the rest. */
 (function () {
   'use strict';
   var link = document.querySelector('a[data-live]'), home = document.getElementById('live');
@@ -369,7 +370,7 @@
       key(keys, function () { return colour('c2'); }, [6, 4], 'f of ' + short(names[state.v]) + ' is 0'));
     if (fixed.some(isStable)) samples.push(key(keys, function () { return colour('text'); }, d === 1 ? [] : 'dot', 'stable point'));
     if (fixed.some(function (p) { return !isStable(p); })) samples.push(key(keys, function () { return colour('text'); }, d === 1 ? [3, 4] : 'ring',
-    fixed.some(function (p) { return p.type === 'centre'; }) ? 'unstable point or centre' : 'unstable point'));
+      fixed.every(function (p) { return isStable(p) || p.type === 'centre'; }) ? 'centre' : fixed.some(function (p) { return p.type === 'centre'; }) ? 'unstable point or centre' : 'unstable point'));
     picture = new Picture(stage, d === 1 ? 320 : 460, d === 1 ? 'Simulated paths over time. Click to start there.' : 'Simulated paths in the plane of two states. Click to start there.');
     var bar = make('div', stage, '', { 'class': 'controls' });
     play = make('button', bar, 'Play', { type: 'button' });
@@ -459,14 +460,21 @@
   drawMoments();
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', function () { draw(); drawMoments(); });
 
+  function inputsOf(given) {
+    Object.keys(given || {}).forEach(function (name) {
+      if (!told.model.inputs.some(function (input) { return input.name === name; })) throw new Error('no input is called ' + name);
+    });
+    return told.model.inputs.map(function (input, k) { return given && input.name in given ? Number(given[input.name]) : state.inputs[k]; });
+  }
+
   window.sock = {
-    fields: function (x) {
+    fields: function (x, inputs) {
       var f = new Float64Array(d), a = new Float64Array(d * d);
-      model.fields(Array.from(x).concat(model.usual), f, told.model.has_diffusion ? a : null);
+      model.fields(Array.from(x).concat(inputsOf(inputs)), f, told.model.has_diffusion ? a : null);
       return [Array.from(f), Array.from(a)];
     },
-    simulate: function (x0, time, paths, seed, step) {
-      var made = model.paths({ x0: x0, paths: paths, seed: seed, bounds: frame.bounds || undefined, lower: frame.lower || undefined, upper: frame.upper || undefined });
+    simulate: function (x0, time, paths, seed, step, inputs) {
+      var made = model.paths({ x0: x0, paths: paths, seed: seed, inputs: inputsOf(inputs), bounds: frame.bounds || undefined, lower: frame.lower || undefined, upper: frame.upper || undefined });
       var steps = Math.max(1, Math.ceil(time / step * (1 - 1e-12)));
       for (var i = 0; i < steps; i++) made.step(time / steps);
       return Array.from(made.x);

@@ -52,9 +52,38 @@
   /* Of an axis that shows log(x) the labels are those of x. */
   function isLog(name) { return /^log\(.+\)$/.test(name); }
   function labelsOf(name) {
-    return isLog(name) ? function (u, splits) { return labels(u, splits.map(function (v) { return v == null ? v : Number(Math.exp(v).toPrecision(3)); })); } : labels;
+    return isDated(name) ? datesAt : isLog(name) ? function (u, splits) { return labels(u, splits.map(function (v) { return v == null ? v : Number(Math.exp(v).toPrecision(3)); })); } : labels;
   }
-  function shownAs(name) { return isLog(name) ? short(name.slice(4, -1)) + ' (log scale)' : short(name); }
+  /* Of times that were dates the labels are dates, in UTC, as fine as the ticks are apart. */
+  var lengths = { second: 1, minute: 60, hour: 3600, day: 86400, week: 604800, year: 31557600 };
+  var dates = document.body.dataset.dates;
+  function isDated(name) { return Boolean(lengths[dates]) && name.slice(-dates.length - 3) === ' [' + dates + ']'; }
+  function dated(v, step) {
+    var when = new Date(Math.round(v * lengths[dates] * 1000)), text = isNaN(when) ? '' : when.toISOString(), apart = step * lengths[dates];
+    return apart >= 360 * 86400 ? text.slice(0, 4) : apart >= 28 * 86400 ? text.slice(0, 7) : apart >= 86400 ? text.slice(0, 10)
+      : apart >= 60 ? text.slice(5, 16).replace('T', ' ') : text.slice(11, 19);
+  }
+  /* Ticks at round dates, as on the static axes. */
+  var even = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600];
+  var months = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000];
+  function roundDates(u, axis, low, high) {
+    var unit = lengths[dates], from = low * unit, to = high * unit, most = Math.max(2, Math.floor(u.width / 110)), found = [], at, first;
+    var step = even.find(function (s) { return (to - from) / s <= most; });
+    if (step) for (at = Math.ceil(from / step) * step; at <= to; at += step) found.push(at / unit);
+    if (step) return found;
+    step = months.find(function (m) { return (to - from) / (m * 2629746) <= most; }) || 12000;
+    first = new Date(from * 1000);
+    for (at = Math.floor((first.getUTCFullYear() * 12 + first.getUTCMonth()) / step) * step; found.length < 50; at += step) {
+      var when = new Date(0);
+      when.setUTCFullYear(Math.floor(at / 12), at - 12 * Math.floor(at / 12), 1);
+      if (!(when / 1000 <= to)) break;
+      if (when / 1000 >= from) found.push(when / 1000 / unit);
+    }
+    return found;
+  }
+  function datesAt(u, splits) { return splits.map(function (v) { return v == null ? '' : dated(v, splits.length > 1 ? splits[1] - splits[0] : 1); }); }
+
+  function shownAs(name) { return isDated(name) ? short(name.slice(0, -dates.length - 3)) : isLog(name) ? short(name.slice(4, -1)) + ' (log scale)' : short(name); }
 
   /* As wide as the widest label. */
   function room(u, values) {
@@ -67,7 +96,7 @@
     return Object.assign({
       width: Math.max(260, box.clientWidth), height: 300, series: series, pxAlign: 0, /* else lines become stairs */
       scales: { x: { time: false } },
-      axes: [Object.assign({ label: shownAs(names[0]), values: labelsOf(names[0]), labelSize: 22 }, axis),
+      axes: [Object.assign({ label: shownAs(names[0]), values: labelsOf(names[0]), labelSize: 22 }, axis, isDated(names[0]) ? { splits: roundDates } : {}),
         Object.assign({ label: shownAs(names[1]), values: labelsOf(names[1]), labelSize: 22, size: room }, axis)],
       cursor: { drag: { x: true, y: true, uni: 20 } }
     }, more || {});
@@ -124,7 +153,7 @@
     return function (u) {
       var i = u.cursor.idx;
       if (i == null) { p.textContent = ''; return; }
-      var parts = [short(time) + ' ' + value(u, u.data[0][i])];
+      var at = u.data[0][i], parts = [isDated(time) ? shownAs(time) + ' ' + dated(at, 1 / lengths[dates] * 3600) : short(time) + ' ' + value(u, at)];
       lead.forEach(function (s) {
         var v = u.data[s][i];
         if (v != null) parts.push(u.series[s].label + ' ' + value(u, v));

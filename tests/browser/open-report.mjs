@@ -1,7 +1,8 @@
 // Opens reports in Chromium, from the disk, as a reader would: no console message, no request beside the file itself, every
 // figure there and drawn inside its frame, telephone width, dark, without scripts; and with hostile names, which run nothing.
 //
-// usage: node open-report.mjs PROGRAM [FOLDER]      FOLDER: screenshots go there (default: none are taken)
+// usage: node open-report.mjs PROGRAM [FOLDER [WORDS]]    FOLDER: screenshots go there (default, or -: none are taken); WORDS:
+// tests with these words in their name alone
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const program = resolve(process.argv[2] ?? 'build/sock');
-const pictures = process.argv[3] ? resolve(process.argv[3]) : null;
+const pictures = process.argv[3] && process.argv[3] !== '-' ? resolve(process.argv[3]) : null, only = process.argv[4] ?? '';
 const folder = mkdtempSync(join(tmpdir(), 'sock-browser-'));
 const HOSTILE = ['<script>window.pwned=1</script>', '"><img src=x onerror="window.pwned=2">', '</script><script>window.pwned=3</script>',
   "' onload='window.pwned=4", ']]></style><svg onload=window.pwned=5>', '-->{{7*7}}${7*7}`'];
@@ -81,6 +82,23 @@ function makeSizes() {
     sock('fit', `${name}.csv`, '--no-tune', '--drift', 'linear', '--diffusion', 'linear', '-o', `${name}.sock`, '--quiet');
     sock('report', `${name}.sock`, `${name}.csv`, '-o', `${name}.html`, '--quiet');
   }
+}
+
+// A state that two inputs drive, of which one makes its noise louder.
+function makeDriven() {
+  let seed = 3604;
+  const uniform = () => { seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; return (seed + 0.5) / 4294967296; };
+  const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+  const lines = ['traj,t,x,y,u,w'];
+  for (let j = 0; j < 8; j++)
+    for (let i = 0, x = normal(), y = normal(); i < 120; i++) {
+      const u = 2 * Math.sin(i / 9 + j), w = 1 + Math.cos(i / 13 + 2 * j), h = 0.05;
+      lines.push([j, i * h, x, y, u, w].join(','));
+      [x, y] = [x + h * (-x + u + 0.5 * y) + Math.sqrt(h) * (0.3 + 0.4 * w) * normal(), y + h * (-2 * y + w) + Math.sqrt(h) * 0.5 * normal()];
+    }
+  writeFileSync(join(folder, 'driven.csv'), lines.join('\n') + '\n');
+  sock('fit', 'driven.csv', '--input', 'u,w', '--noise', 'none', '--folds', '2', '--drift', 'affine', '--diffusion', 'affine', '-o', 'driven.sock', '--quiet');
+  sock('report', 'driven.sock', 'driven.csv', '-o', 'driven.html', '--quiet');
 }
 
 const rows = (text) => text.trim().split('\n').slice(1).map((line) => line.split(',').map(Number));
@@ -188,6 +206,58 @@ const tests = {
     assert.deepEqual(faults, []);
     await context.close();
   },
+  // What canvases were asked to write, and where.
+  async 'charts have whole labels, names on their axes and lines that are no stairs'(browser) {
+    const lines = ['t,wealth in pounds'];
+    for (let i = 0, x = 1.5e6; i < 300; i++) { lines.push([i, x].join(',')); x += 2e4 * Math.sin(i * i) - 0.02 * (x - 1.5e6); }
+    writeFileSync(join(folder, 'large.csv'), lines.join('\n') + '\n');
+    sock('fit', 'large.csv', '--no-tune', '--drift', 'affine', '--diffusion', 'constant', '-o', 'large.sock', '--quiet');
+    sock('report', 'large.sock', 'large.csv', '-o', 'large.html', '--quiet');
+    for (const width of [1000, 390]) {
+      const context = await browser.newContext({ viewport: { width, height: 900 } }), page = await context.newPage();
+      await page.addInitScript(() => {
+        window.written = [];
+        window.odd = 0;
+        const plain = CanvasRenderingContext2D.prototype.fillText, lineTo = Path2D.prototype.lineTo;
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+          const m = this.getTransform(), wide = this.measureText(text).width, turned = Math.abs(m.b) > 0.5;
+          const from = this.textAlign === 'right' || this.textAlign === 'end' ? x - wide : this.textAlign === 'center' ? x - wide / 2 : x;
+          const ends = [from, from + wide].map((v) => (turned ? m.f + m.b * v : m.e + m.a * v + m.c * y));
+          window.written.push({ text, low: Math.min(...ends), high: Math.max(...ends), room: turned ? this.canvas.height : this.canvas.width });
+          return plain.apply(this, arguments);
+        };
+        Path2D.prototype.lineTo = function (x, y) { if (Math.abs(y - Math.round(y)) > 0.01) window.odd++; return lineTo.apply(this, arguments); };
+      });
+      await page.goto(pathToFileURL(join(folder, 'large.html')).href);
+      const start = await page.evaluate(() => window.written.length);
+      for (const button of await page.locator('figure button').all()) await button.click();
+      await page.waitForTimeout(200);
+      const found = await page.evaluate((n) => ({ written: window.written.slice(n), odd: window.odd }), start);
+      const texts = found.written.map((w) => w.text);
+      assert.ok(texts.some((t) => /^1\.5e\+6$/.test(t)), texts.slice(0, 40).join(' '));
+      for (const name of ['t', 'wealth in pounds', 'lag']) assert.ok(texts.includes(name), `${name} among ${[...new Set(texts)].slice(0, 60)}`);
+      for (const w of found.written) assert.ok(w.low >= -1 && w.high <= w.room + 1, `'${w.text}' is cut: ${w.low} to ${w.high} of ${w.room}`);
+      assert.ok(found.odd > 200, `${found.odd} points between pixels`);
+      await context.close();
+    }
+  },
+  async 'the contents stay in sight'(browser) {
+    for (const width of [1000, 390]) {
+      const { page, context, faults } = await openPage(browser, 'gbm.html', { viewport: { width, height: 800 } });
+      const top = () => page.evaluate(() => Math.round(document.querySelector('nav').getBoundingClientRect().top));
+      assert.ok(await top() > 50);
+      for (const y of [1500, 3000, 5000]) {
+        await page.evaluate((to) => window.scrollTo({ top: to, behavior: 'instant' }), y);
+        assert.equal(await top(), 0);
+      }
+      await page.evaluate(() => document.querySelector('nav a[href="#density"]').click()); // and no heading goes beneath them
+      await page.waitForTimeout(1200);
+      const [heading, foot] = await page.evaluate(() => [document.querySelector('#density h2').getBoundingClientRect().top, document.querySelector('nav').getBoundingClientRect().bottom]);
+      assert.ok(heading >= foot - 1 && heading < 400, `${heading}, ${foot}`);
+      assert.deepEqual(faults, []);
+      await context.close();
+    }
+  },
   // The law is that of `sock simulate`: f and a to rounding, mean and variance of ends within four standard errors.
   async 'the page simulates its model'(browser) {
     makeKinds();
@@ -214,6 +284,40 @@ const tests = {
       }
       await shoot(page, `live-${kind}`);
       assert.deepEqual(faults, []);
+      await context.close();
+    }
+  },
+  // Inputs are held where the page's fields, or a call, put them; `sock simulate` holds them by --input-value.
+  async 'inputs are held where they are put'(browser) {
+    makeDriven();
+    const { page, context, faults } = await openPage(browser, 'driven.html');
+    const ends = (given) => page.evaluate(([u]) => window.sock.simulate([0.3, -0.2], 1, 3000, 11, 0.005, u), [given]);
+    const off = (values, u, w) => {
+      const known = rows(sock('simulate', 'driven.sock', '--x0=0.3,-0.2', '--times', '0,1', '--step', '0.005', '--paths', '4000', '--seed', '5', '--input-value', `u=${u},w=${w}`).toString()).filter((row) => row[1] > 0);
+      return [0, 1].flatMap((k) => {
+        const one = moments(values.filter((_, i) => i % 2 === k)), other = moments(known.map((row) => row[2 + k]));
+        return [(one.mean - other.mean) / Math.hypot(one.meanError, other.meanError), (one.variance - other.variance) / Math.hypot(one.varianceError, other.varianceError)];
+      });
+    };
+    const right = (z) => assert.ok(z.every((v) => Math.abs(v) < 4), `off by ${z} standard errors`);
+    const asked = await ends({ u: 1.5, w: 2 });
+    right(off(asked, 1.5, 2));
+    assert.ok(off(asked, 0, 2).some((v) => Math.abs(v) > 8)); // and nowhere else
+    const label = page.locator('#live label', { hasText: /^w/ }).locator('input');
+    await label.fill('0.25');
+    await label.dispatchEvent('change');
+    right(off(await ends({ u: -1 }), -1, 0.25));
+    assert.match(await page.evaluate(() => { try { window.sock.simulate([0, 0], 1, 1, 1, 1, { v: 1 }); return ''; } catch (e) { return e.message; } }), /no input is called v/);
+    assert.deepEqual(faults, []);
+    await context.close();
+  },
+  async 'fans of several starts have colours of their own'(browser) {
+    for (const colorScheme of ['light', 'dark']) {
+      const { page, context } = await openPage(browser, 'averages.html', { colorScheme });
+      const fills = await page.evaluate(() => [...new Set([...document.querySelectorAll('#paths .fan90')].map((e) => getComputedStyle(e).fill))]);
+      const fans = await page.evaluate(() => document.querySelectorAll('#paths .panels path.fan90').length);
+      assert.equal(fills.length, Math.max(fans, 1), `${fills} for ${fans} fans`);
+      assert.ok(fans === 1 || fans === 3);
       await context.close();
     }
   },
@@ -395,7 +499,7 @@ let failed = 0, browser;
 try {
   makeReports();
   browser = await chromium.launch({ executablePath: binary, args: process.getuid() === 0 ? ['--no-sandbox'] : [] });
-  for (const [name, test] of Object.entries(tests)) {
+  for (const [name, test] of Object.entries(tests).filter(([name]) => name.includes(only))) {
     const start = Date.now();
     try {
       await test(browser);
