@@ -210,6 +210,49 @@ static void test_csvshapes__switches_are_no_states(void **state)
     sock_data_free(data);
 }
 
+static void test_csvshapes__counters_are_no_states(void **state)
+{
+    (void)state;
+    char text[400] = "id,t,x,visit\n", row[64];
+    for (int j = 0; j < 3; j++)
+        for (int i = 0; i < 4; i++) {
+            snprintf(row, sizeof row, "%d,%d,%d,%d\n", j, i * i + j, (3 * i + j) % 5, i + 1);
+            strcat(text, row);
+        }
+    const char *why;
+    sock_data *data = good(text, NULL);
+    assert_int_equal(sock_data_dim(data), 1);
+    assert_string_equal(sock_data_left_out(data, 0, &why), "visit");
+    assert_string_equal(why, "it numbers the points of each trajectory");
+    sock_data_free(data);
+    strcat(text, "2,99,1,6\n"); /* one visit is left out: it may count something */
+    data = good(text, NULL);
+    assert_int_equal(sock_data_dim(data), 2);
+    sock_data_free(data);
+}
+
+/* As tables with an index of dates are written. */
+static void test_csvshapes__an_index_of_dates_is_the_time(void **state)
+{
+    (void)state;
+    sock_data *data = good(",x\n2024-01-30,1\n2024-01-31,2\n2024-02-01,1\n", NULL);
+    assert_string_equal(data->unit, "day");
+    assert_int_equal(sock_data_dim(data), 1);
+    sock_data_free(data);
+    data = good(",date,x\n2024-01-30,5,1\n2024-01-31,6,2\n2024-02-01,8,1\n", NULL); /* a name comes first */
+    assert_string_equal(data->time, "date");
+    sock_data_free(data);
+}
+
+static void test_csvshapes__parts_of_a_date_are_told(void **state)
+{
+    (void)state;
+    refused("year,quarter,x\n2000,1,3\n2000,2,4\n2000,3,3\n2000,4,5\n2001,1,3\n2001,2,4\n2001,3,3\n2001,4,5\n", NULL,
+            SOCK_EINPUT, "same 'year'|'quarter' another|make one column of them|--id quarter");
+    refused("id,t,x,y\na,0,1,\na,1,,2\nb,0,,2\nb,1,1,\n", NULL, SOCK_EINPUT,
+            "no point is left|: 2 in x, 2 in y|--state names");
+}
+
 /* Where a point stood in its file, sorted or not, and in parts of the data. */
 static void test_csvshapes__points_know_their_lines(void **state)
 {
@@ -385,6 +428,9 @@ int main(void)
         cmocka_unit_test(test_csvshapes__dates_with_slashes),
         cmocka_unit_test(test_csvshapes__switches_are_no_states),
         cmocka_unit_test(test_csvshapes__points_know_their_lines),
+        cmocka_unit_test(test_csvshapes__counters_are_no_states),
+        cmocka_unit_test(test_csvshapes__an_index_of_dates_is_the_time),
+        cmocka_unit_test(test_csvshapes__parts_of_a_date_are_told),
         cmocka_unit_test(test_csvshapes__constant_columns_are_no_states),
         cmocka_unit_test(test_csvshapes__realisations_agree_in_what_is_constant),
         cmocka_unit_test(test_csvshapes__clocks_and_copies_are_no_states),

@@ -718,6 +718,13 @@ def _is_switch(column: Any) -> bool:
     return bool(known.isin([0, 1]).all() and (known == 0).sum() > 2 and (known == 1).sum() > 2)
 
 
+def _is_counter(column: Any, codes: Array) -> bool:
+    """1, 2, 3 or 0, 1, 2 in each trajectory, in three of them at least."""
+    count, trajectories = column.groupby(codes).cumcount(), codes.max() + 1
+    ahead = (column - count).groupby(codes).agg(["min", "max"])
+    return bool(trajectories > 2 and len(codes) >= 2 * trajectories and (ahead["min"] == ahead["max"]).all() and ahead["min"].isin([0, 1]).all() and column.notna().all())
+
+
 def _holds_numbers(column: Any) -> bool:
     """Also in a column of objects, as joins leave them where something is missing."""
     known = column.dropna()
@@ -741,6 +748,10 @@ def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any], codes: 
                 stacklevel=outside(),
             )
             found = [c for c in found if c not in switches]
+        counters = [c for c in found if _is_counter(frame[c], codes)]
+        if counters and len(counters) < len(found):
+            warnings.warn(f"left out: {', '.join(map(str, counters))}, which numbers the points of each trajectory (state= takes it)", SockWarning, stacklevel=outside())
+            found = [c for c in found if c not in counters]
         idle = _idle(frame, found, codes)
         if idle and len(idle) < len(found):
             warnings.warn(
@@ -808,10 +819,10 @@ def _named(frame: Any, keys: Sequence[Any], codes: Array) -> Dict[str, Any]:
     return dict(zip(texts, values)) if len(set(texts)) == len(texts) else {str(k): v for k, v in enumerate(values)}
 
 
-def _unused(frame: Any, used: Sequence[Any], options: Mapping[str, Any]) -> List[Dict[str, str]]:
+def _unused(frame: Any, used: Sequence[Any], codes: Array, options: Mapping[str, Any]) -> List[Dict[str, str]]:
     """Columns that are no part of the data, and why."""
     rest = [c for c in frame.columns if c not in used] if options.get("state") in (None, "auto") else []
-    return [{"name": str(c), "reason": ("it holds 0 and 1 alone" if _is_switch(frame[c]) else "it is constant within each trajectory") if _holds_numbers(frame[c])
+    return [{"name": str(c), "reason": ("it holds 0 and 1 alone" if _is_switch(frame[c]) else "it numbers the points of each trajectory" if _is_counter(frame[c], codes) else "it is constant within each trajectory") if _holds_numbers(frame[c])
              else "all its values are missing" if not frame[c].notna().any() else f"it is {frame[c].dtype}, not numbers"} for c in rest]
 
 
@@ -855,7 +866,7 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> _Frame:
     handle = _make(np.split(t[order], cuts), np.split(x[order], cuts), [str(n) for n in names], labels, options, ids)
     if unit is not None:
         _set_unit(handle, unit)
-    return _Frame(handle, ids, _unused(frame, [time, group, *keys, *names], options), unit)
+    return _Frame(handle, ids, _unused(frame, [time, group, *keys, *names], codes, options), unit)
 
 
 def _series_frame(series: Any) -> Any:
@@ -881,6 +892,12 @@ def _is_timed(name: str) -> bool:
     return found is not None and found.group(1) in (*_SHORT, *_DATES)
 
 
+def _part(name: Any) -> int:
+    """How fine a part of the time a column of this name would be; -1: none."""
+    parts = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+    return next((i for i, part in enumerate(parts) if str(name).lower().startswith(part)), -1)
+
+
 def _ask_for_id(frame: Any, time: Any, t: Array) -> None:
     """Refuses what no column calls several trajectories where another column says so: points at the same time, or times
     that begin anew wherever it changes, and nowhere else."""
@@ -889,6 +906,9 @@ def _ask_for_id(frame: Any, time: Any, t: Array) -> None:
     if len(np.unique(t)) < len(t):
         counts = [(frame[c].nunique(dropna=False), i) for i, c in enumerate(others)]
         fitting = [(n, i) for n, i in counts if 1 < n <= len(t) // 2 and not frame.assign(**{str(time): t}).duplicated([others[i], time]).any()]
+        finer = next((others[min(fitting)[1]] for _ in fitting[:1]), None)
+        if finer is not None and _part(finer) > _part(time) >= 0:
+            raise InputError(f"points have the same {time}: it seems to be a part of the time, and {finer} another; make one column of them, a date or a number")
         if fitting:
             raise InputError(f"points have the same time, and no column is named as the trajectory's id; try id={str(others[min(fitting)[1]])!r}")
     for c in others if back.any() else []:

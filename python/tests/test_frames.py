@@ -171,3 +171,13 @@ def test_what_was_meant_is_asked():
                        (lambda: sock.fit(frame, drift="polly", tune=False), "poly"), (lambda: sock.fit(frame, noise="digg"), "diag")]:
         with pytest.raises(sock.UsageError, match=rf"did you mean {said}\?"):
             call()
+
+
+def test_counters_and_parts_of_dates():
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame({"id": np.repeat(["a", "b", "c"], 5), "t": rng.uniform(0.1, 1, 15).cumsum(), "x": rng.normal(size=15), "visit": [1, 2, 3, 4, 5] * 3})
+    with pytest.warns(sock.SockWarning, match="left out: visit, which numbers the points"):
+        assert sock.Trajectories(frame).names == ("x",)
+    quarters = pandas.DataFrame({"year": np.repeat(range(2000, 2005), 4), "quarter": [1, 2, 3, 4] * 5, "x": rng.normal(size=20)})
+    with pytest.raises(sock.InputError, match="same year: it seems to be a part of the time, and quarter another"):
+        sock.Trajectories(quarters)

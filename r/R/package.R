@@ -174,6 +174,12 @@ ask_for_id <- function(frame, time) {
   values <- vapply(others, function(c) length(unique(frame[[c]])), 1L)
   if (anyDuplicated(t)) {
     tells <- values > 1L & 2 * values <= n & vapply(others, function(c) !anyDuplicated(data.frame(frame[[c]], t)), NA)
+    parts <- c("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+    fine <- if (any(tells)) which(startsWith(tolower(others[tells][which.min(values[tells])]), parts))
+    coarse <- which(startsWith(tolower(time), parts))
+    if (length(fine) && length(coarse) && coarse[1] < fine[1])
+      stop("points have the same ", time, ": it seems to be a part of the time, and ", others[tells][which.min(values[tells])],
+           " another; make one column of them, a Date or a number", call. = FALSE)
     if (any(tells)) stop("points have the same time, and no column is named as the trajectory's id; try id = \"",
                          others[tells][which.min(values[tells])], "\"", call. = FALSE)
   }
@@ -197,6 +203,11 @@ state_columns <- function(frame, used, who) {
   if (length(switches) == length(found)) switches <- character()
   if (length(switches)) warning("left out: ", paste(switches, collapse = ", "), ", 0 and 1 alone (input = takes it as an input, state = as a state)", call. = FALSE)
   found <- setdiff(found, switches)
+  counters <- Filter(function(n) length(unique(who)) > 2L && length(who) >= 2L * length(unique(who)) &&
+    all(tapply(frame[[n]], who, function(u) !anyNA(u) && u[1] %in% 0:1 && all(diff(u) == 1))), found)
+  if (length(counters) == length(found)) counters <- character()
+  if (length(counters)) warning("left out: ", paste(counters, collapse = ", "), ", which numbers the points of each trajectory (state = takes it)", call. = FALSE)
+  found <- setdiff(found, counters)
   copies <- found[duplicated(lapply(found, function(n) as.double(frame[[n]])))]
   if (length(rows)) warning("left out: ", paste(rows, collapse = ", "), ", which numbers the rows (state = takes it)", call. = FALSE)
   if (length(setdiff(copies, rows))) warning("left out: ", paste(setdiff(copies, rows), collapse = ", "), ", a copy of another column", call. = FALSE)

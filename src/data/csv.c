@@ -344,6 +344,14 @@ static sock_status explain_twins(reader *r, const sk_cursor *rows)
     SK_TRY(sk_csv_teller(r->ctx, rows, &r->columns, &teller));
     if (!teller) return SOCK_EINPUT; /* what was said stands */
     sk_begin(r->ctx);
+    const char *time = name_of_role(&r->columns, SK_ROLE_TIME);
+    if (sk_is_part_of(teller->name, time))
+        return sk_fail(r->ctx, SOCK_EINPUT,
+                       "%s: lines %zu and %zu have the same '%s': it seems to be a part of the time, and '%s' another; "
+                       "make one column of them, a date like 2024-01-31 or a number, or let each '%s' be a trajectory: "
+                       "--id %s",
+                       r->at.source, r->rows.twins[0], r->rows.twins[1], time, teller->name, teller->name,
+                       teller->name);
     return sk_fail(
         r->ctx, SOCK_EINPUT,
         "%s: lines %zu and %zu have the same time, and no column is named as the trajectory's id; try --id %s",

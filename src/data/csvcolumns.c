@@ -323,6 +323,23 @@ static sock_status take_time(sock_context *ctx, const char *source, sk_columns *
     return SOCK_OK;
 }
 
+/* An index of dates, as programs write it: the first column, without a name. */
+static sock_status take_index(sock_context *ctx, sk_cursor at, sk_columns *columns, sk_column **found)
+{
+    sk_cell cell;
+    double value;
+    bool last;
+    int number[2];
+    if (columns->count < 2 || columns->column[0].role != SK_ROLE_IGNORED || !sk_next_row(&at)) return SOCK_OK;
+    SK_TRY(sk_next_cell(ctx, &at, &cell, &last));
+    if (!sk_parse_date(cell.text, cell.length, SK_DAYS_UNKNOWN, &value) &&
+        !sk_slashed_date(cell.text, cell.length, number))
+        return SOCK_OK;
+    *found = &columns->column[0];
+    (*found)->role = SK_ROLE_TIME;
+    return SOCK_OK;
+}
+
 static const char *separator_name(char separator)
 {
     return separator == ';' ? "semicolons" : separator == '\t' ? "tabs" : "commas";
@@ -415,6 +432,7 @@ static sock_status assign_usual(sock_context *ctx, const sk_cursor *rows, const 
     sk_column *found;
     if (is(sk_option_text(opts, "time"), "auto")) {
         SK_TRY(take_time(ctx, source, columns, &found));
+        if (!found) SK_TRY(take_index(ctx, *rows, columns, &found));
         if (!found) return refuse_timeless(ctx, rows, columns);
     }
     if (is(group, "auto")) {
@@ -545,6 +563,15 @@ bool sk_is_time_name(const char *name)
 {
     return is_one_of(name, time_names, true) || is_one_of(name, date_names, true) || is_timed_name(name) ||
            is_one_of(name, late_names, true);
+}
+
+bool sk_is_part_of(const char *finer, const char *coarser)
+{
+    static const char *const parts[] = {"year", "quarter", "month", "week", "day", "hour", "minute", "second", NULL};
+    size_t fine = 0, coarse = 0;
+    while (parts[fine] && strncasecmp(parts[fine], finer, strlen(parts[fine])) != 0) fine++;
+    while (parts[coarse] && strncasecmp(parts[coarse], coarser, strlen(parts[coarse])) != 0) coarse++;
+    return parts[fine] && coarse < fine;
 }
 
 static sock_status refuse_wide(sock_context *ctx, const char *source, const char *option, const char *value)

@@ -52,6 +52,9 @@ sock_status sk_column_is_text(sock_context *ctx, sk_cursor at, size_t c, bool *t
 /* Whether a column of this name would be taken for the time. */
 bool sk_is_time_name(const char *name);
 
+/* Whether a column called `finer` would be a part of the time beside `coarser`: quarter and year, hour and day. */
+bool sk_is_part_of(const char *finer, const char *coarser);
+
 void sk_columns_clear(sk_columns *columns);
 
 #endif

@@ -10,6 +10,7 @@
 #include "grouping.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,6 +258,22 @@ static sock_status group(sock_context *ctx, const sk_rows *rows, const char *gro
     return sk_group_by_label(ctx, data, to, rows->group_labels, rows->group_name);
 }
 
+/* Which columns it is that lack values. */
+static sock_status refuse_nothing_left(sock_context *ctx, const build *b)
+{
+    const sk_rows *rows = b->rows;
+    char list[256] = "";
+    size_t used = 0, lacking = 0;
+    for (size_t k = 0; k <= rows->d && used < sizeof list; k++) {
+        if (!b->missing[k]) continue;
+        lacking++;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu in %s", used ? ", " : ": ", b->missing[k],
+                                 k ? rows->state[k - 1] : rows->time);
+    }
+    return sk_fail(ctx, SOCK_EINPUT, "%s: no point is left: %zu of %zu rows have a missing value%s%s", rows->source,
+                   rows->count, rows->count, list, lacking > 1 ? "; --state names the columns that count" : "");
+}
+
 sock_status sk_data_build(sock_context *ctx, sk_rows *rows, const char *grouping, sock_data **out)
 {
     build b = {.rows = rows};
@@ -269,8 +286,7 @@ sock_status sk_data_build(sock_context *ctx, sk_rows *rows, const char *grouping
     }
     SK_GO(gather(ctx, &b));
     if (b.kept == 0) {
-        status = sk_fail(ctx, SOCK_EINPUT, "%s: no point is left: %zu of %zu rows have a missing value", rows->source,
-                         rows->count, rows->count);
+        status = refuse_nothing_left(ctx, &b);
         goto out;
     }
     for (size_t j = 0; j < rows->trajectories; j++) SK_GO(put_in_time(ctx, &b, j));

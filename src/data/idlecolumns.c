@@ -3,6 +3,7 @@
  *  constant  they say something of a trajectory, not of its course: a dose, a group, a weight
  *  clocks    they grow with the time alone: row numbers, the time in other units
  *  switches  they hold 0 and 1 alone: an event, a treatment, an answer
+ *  counters  they number the points of each trajectory, one by one
  *  copies    another column has the same numbers in every row
  *
  * As states they would have no noise of their own, or that of another; and every fit would have to see through that. */
@@ -14,6 +15,7 @@
 static const char *const CONSTANT = "it never changes";
 static const char *const OWN = "it is constant within each trajectory (--input takes it as an input)";
 static const char *const CLOCK = "it grows with the time alone (--time-dependent takes the time as an input)";
+static const char *const COUNTER = "it numbers the points of each trajectory";
 static const char *const SWITCH = "it holds 0 and 1 alone (--input takes it as an input, --state as a state)";
 static const char *const COPY = "it is a copy of another column";
 
@@ -68,6 +70,21 @@ static bool is_clock(const sk_rows *rows, size_t k)
     return true;
 }
 
+/* 1, 2, 3 or 0, 1, 2 in each trajectory, in three of them at least: where the times are even it would be a clock. */
+static bool is_counter(const sk_rows *rows, size_t k)
+{
+    enum { LEAST = 3 };
+    size_t begun = 0;
+    if (rows->trajectories < LEAST) return false;
+    for (size_t i = 0; i < rows->count; i++) {
+        const double value = value_at(rows, i, k);
+        const bool goes_on = i > 0 && rows->label[i] == rows->label[i - 1];
+        if (goes_on ? value != value_at(rows, i - 1, k) + 1 : value != 0 && value != 1) return false;
+        begun += !goes_on;
+    }
+    return begun >= LEAST && rows->count >= 2 * begun;
+}
+
 /* 0 and 1, each several times: nothing that a diffusion goes through. */
 static bool is_switch(const sk_rows *rows, size_t k)
 {
@@ -106,6 +123,7 @@ static sock_status find_reasons(sock_context *ctx, const sk_rows *rows, const ch
     for (size_t k = 0; k + rows->inputs < rows->d; k++) {
         why[k] = constant_reason(rows, k, last);
         if (!why[k] && is_clock(rows, k)) why[k] = CLOCK;
+        if (!why[k] && is_counter(rows, k)) why[k] = COUNTER;
         if (!why[k] && is_switch(rows, k)) why[k] = SWITCH;
         if (!why[k] && is_copy(rows, k)) why[k] = COPY;
     }
