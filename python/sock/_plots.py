@@ -145,7 +145,7 @@ def _dated(axis: Any, data: Trajectories) -> None:
     finder = dates.AutoDateLocator(maxticks=8)
     text = dates.ConciseDateFormatter(finder, show_offset=False)
 
-    class Dates(ticker.Locator):
+    class Dates(ticker.Locator):  # type: ignore[misc]
         def __call__(self) -> Any:
             return self.tick_values(*sorted(axis.get_view_interval()))
 
@@ -157,7 +157,7 @@ def _dated(axis: Any, data: Trajectories) -> None:
                 return ticker.AutoLocator().tick_values(vmin, vmax)
             return np.asarray(found) * per_day
 
-    class Labels(ticker.Formatter):
+    class Labels(ticker.Formatter):  # type: ignore[misc]
         def __call__(self, x: float, pos: Any = None) -> str:
             return str(dates.num2date(x / per_day).strftime("%Y-%m-%d"))
 

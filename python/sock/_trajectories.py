@@ -7,6 +7,7 @@ import datetime
 import json
 import os
 import re
+import tempfile
 import warnings
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from . import _clock
 from ._calls import OPTIONS, Context, outside, unknown_parameter
-from ._errors import InputError, SockWarning, UsageError, meant
+from ._errors import Error, InputError, SockWarning, UsageError, meant
 from ._native import c_text, doubles, lib, names_array, take_text
 from ._summary import plain
 from ._types import Array
@@ -124,7 +125,10 @@ class Trajectories:
             self._handle, self._path, self._reading = _read_file(data, options), os.fspath(data), dict(options)
         elif hasattr(data, "iloc") and hasattr(data, "columns"):
             _refuse(t=t, names=names, groups=groups, source="a DataFrame")
-            self._adopt_frame(_from_frame(data, options))
+            if options.get("wide") in (True, "yes"):
+                self._handle = _from_wide(data, options)
+            else:
+                self._adopt_frame(_from_frame(data, options))
         elif hasattr(data, "to_frame") and hasattr(data, "index") and not isinstance(data, Trajectories):
             if t is None and dt is None:  # a series: its index is the time
                 _refuse(t=t, names=names, groups=groups, source="a Series")
@@ -837,6 +841,21 @@ def _frame_groups(frame: Any, group: Any, codes: Array) -> Optional[Array]:
     return np.asarray(labels[first])
 
 
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def _from_wide(frame: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
+    """Wide form, which the reader of files knows."""
+    with tempfile.TemporaryDirectory(prefix="sock-") as folder:
+        path = os.path.join(folder, "frame.csv")
+        frame.to_csv(path, index=type(frame.index).__name__ != "RangeIndex")
+        try:
+            return _read_files([path], options)
+        except Error as problem:
+            problem.args = (str(problem).replace(path, "the DataFrame"), *problem.args[1:])
+            raise
+
+
 def _from_frame(frame: Any, options: Mapping[str, Any]) -> _Frame:
     """The rules of CSV files (docs/data.md), for a DataFrame."""
     for name in frame.columns:
@@ -844,6 +863,8 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> _Frame:
             raise InputError(f"two columns are called {name}")
     if not len(frame):
         raise InputError("the DataFrame has no rows")
+    if options.get("state") in (None, "auto") and set(_MONTHS) <= {str(c).lower()[:3] for c in frame.columns}:
+        raise InputError("the columns are the twelve months: one series, a row a year; wide=True reads it so, and state= takes columns as states")
     frame, time = _time_column(frame, options)
     group = _column(frame, "group", options, ("group",))
     keys = _keys(frame, group, options)

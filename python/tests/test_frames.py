@@ -181,3 +181,15 @@ def test_counters_and_parts_of_dates():
     quarters = pandas.DataFrame({"year": np.repeat(range(2000, 2005), 4), "quarter": [1, 2, 3, 4] * 5, "x": rng.normal(size=20)})
     with pytest.raises(sock.InputError, match="same year: it seems to be a part of the time, and quarter another"):
         sock.Trajectories(quarters)
+
+
+def test_wide_frames_are_read_as_files_are():
+    months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    frame = pandas.DataFrame(np.random.default_rng(1).normal(size=(5, 12)), columns=months)
+    frame.insert(0, "year", np.arange(2000, 2005))
+    with pytest.raises(sock.InputError, match="twelve months.*wide=True"):
+        sock.Trajectories(frame)
+    data = sock.Trajectories(frame, wide=True)
+    assert data.n_points == 60 and data.d == 1 and np.allclose(data[0].x[:12, 0], frame[months].to_numpy()[0])
+    with pytest.raises(sock.InputError, match="^the DataFrame: line 3, column 'Feb'"):
+        sock.Trajectories(frame.astype(object).where(~((frame.index.to_numpy()[:, None] == 1) & (frame.columns == "Feb")), "much"), wide=True)

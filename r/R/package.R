@@ -55,6 +55,7 @@ sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, 
                       if (!is.null(state)) list(state = state), if (length(input)) list(input = input)))
     return(new_data(.Call(C_data_arrow, arrow_stream(data), o$keys, o$values)))
   }
+  if (is.data.frame(data) && isTRUE(list(...)$wide)) return(wide_data(data, id = id, time = time, state = state, input = input, ...))
   pieces <- if (is.data.frame(data)) frame_pieces(data, id, time, state, input) else list_pieces(data, c(state, input))
   given <- list(...)
   unit <- if (is.null(pieces$seconds)) NULL else unit_of(pieces, given$time_unit)
@@ -67,6 +68,14 @@ sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, 
                  as.double(unlist(lapply(pieces$x, t))), pieces$names, o$keys, o$values, pieces$ids))
   if (!is.null(unit)) .Call(C_data_unit, made$pointer, unit)
   made
+}
+
+# Wide form, which the reader of files knows.
+wide_data <- function(frame, ...) {
+  path <- tempfile(fileext = ".csv")
+  on.exit(unlink(path))
+  utils::write.csv(frame, path, row.names = FALSE)
+  tryCatch(sock_data(path, ...), error = function(e) stop(gsub(path, "the data frame", conditionMessage(e), fixed = TRUE), call. = FALSE))
 }
 
 # A time series (ts) as a data frame: its times, and a state for each column.
@@ -269,11 +278,13 @@ refuse_rows <- function(frame, id, time, state, who) {
   twin <- which(duplicated(data.frame(who, t)) & !is.na(t))[1]
   if (is.na(twin)) return()
   first <- which(who == who[twin] & t == t[twin])[1]
-  stop("rows ", first, " and ", twin, " have the same time", if (is.null(id)) ", and no column is named as the trajectory's id; give id = "
+  stop("rows ", first, " and ", twin, " have the same time", if (is.null(id)) ", and no column is named as the trajectory's id; id = names it"
        else paste0(", and the same ", id, ", ", frame[[id]][twin], "; where two columns together name a trajectory, make one of them"), call. = FALSE)
 }
 
 frame_pieces <- function(frame, id, time, state, input = NULL) {
+  if (is.null(state) && all(tolower(month.abb) %in% substr(tolower(names(frame)), 1, 3)))
+    stop("the columns are the twelve months: one series, a row a year; wide = TRUE reads it so, and state = takes columns as states", call. = FALSE)
   said <- said_by(frame)
   time <- time_column(frame, if (is.null(time)) said$time else time)
   frame[[time]] <- clock_of(frame[[time]], time)
@@ -352,8 +363,9 @@ values_of <- function(data) {
 }
 
 print.sock_data <- function(x, ...) {
-  cat(x$trajectories, "trajectories,", x$points, "points,", x$points - x$trajectories, "steps, states:",
-      paste(x$names, collapse = ", "), "\n")
+  many <- function(n, one, several = paste0(one, "s")) paste(n, if (n == 1) one else several)
+  cat(many(x$trajectories, "trajectory", "trajectories"), ", ", many(x$points, "point"), ", ", many(x$points - x$trajectories, "step"),
+      if (length(x$names) == 1) ", state: " else ", states: ", paste(x$names, collapse = ", "), "\n", sep = "")
   invisible(x)
 }
 
