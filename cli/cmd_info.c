@@ -322,10 +322,11 @@ static void print_wild(json_t *data)
     printf("%lld, far larger than those around them and those from the same states\n", steps);
     for (size_t i = 0; i < json_array_size(wild) && i < SHOWN; i++) {
         json_t *one = json_array_get(wild, i);
+        char time[SK_RECORD_TIME_SIZE];
+        sk_record_time(json_string_value(json_object_get(data, "time_unit")), number_of(one, "time"), time);
         label("");
-        printf("trajectory %s, %s = %.6g: %s from %.6g to %.6g\n", text_of(one, "trajectory"),
-               text_of(data, "time_name"), number_of(one, "time"), text_of(one, "state"), number_of(one, "from"),
-               number_of(one, "to"));
+        printf("trajectory %s, %s = %s: %s from %.6g to %.6g\n", text_of(one, "trajectory"), text_of(data, "time_name"),
+               time, text_of(one, "state"), number_of(one, "from"), number_of(one, "to"));
     }
 }
 

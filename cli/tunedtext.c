@@ -384,10 +384,13 @@ void odd_print(const sk_record *record, int width)
     for (size_t i = 0; i < odd->codes; i++)
         printf("%-*s%.10g occurs %zu times in %s, far outside the rest; --missing %.10g leaves it out\n", width,
                i ? "" : "codes", odd->code[i].value, odd->code[i].count, told(odd->code[i].state), odd->code[i].value);
-    for (size_t i = 0; i < odd->wilds && i < SHOWN; i++)
-        printf("%-*strajectory %s at time %.6g: %s from %.6g to %.6g, %.3g deviations\n", width, i ? "" : "wild steps",
-               told(odd->wild[i].trajectory), odd->wild[i].time, told(odd->wild[i].state), odd->wild[i].from,
-               odd->wild[i].to, odd->wild[i].deviations);
+    for (size_t i = 0; i < odd->wilds && i < SHOWN; i++) {
+        char time[SK_RECORD_TIME_SIZE];
+        sk_record_time(record->data.time_unit, odd->wild[i].time, time);
+        printf("%-*strajectory %s at time %s: %s from %.6g to %.6g, %.3g deviations\n", width, i ? "" : "wild steps",
+               told(odd->wild[i].trajectory), time, told(odd->wild[i].state), odd->wild[i].from, odd->wild[i].to,
+               odd->wild[i].deviations);
+    }
     if (odd->wild_steps > odd->wilds || odd->wilds > SHOWN)
         printf("%*s%zu steps in all%s\n", width, "", odd->wild_steps, odd->wilds > SHOWN ? "; --json names more" : "");
     for (size_t i = 0; i < odd->followers.count; i++)

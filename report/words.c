@@ -411,8 +411,9 @@ static void list_sentences(FILE *out, const sk_texts *sentences)
 }
 
 /* Codes for missing values and wild steps of the data of the fit, one by one. */
-static void odd_words(FILE *out, const sk_oddities *odd)
+static void odd_words(FILE *out, const sk_record *record)
 {
+    const sk_oddities *odd = &record->odd;
     for (size_t i = 0; i < odd->codes; i++) {
         fprintf(out, "<li>%.10g occurs %zu times in ", odd->code[i].value, odd->code[i].count);
         page_text(out, odd->code[i].state ? odd->code[i].state : "");
@@ -424,7 +425,9 @@ static void odd_words(FILE *out, const sk_oddities *odd)
     for (size_t i = 0; odd->wild_steps && i < odd->wilds; i++) {
         fputs("<li>trajectory ", out);
         page_text(out, odd->wild[i].trajectory ? odd->wild[i].trajectory : "");
-        fprintf(out, " at time %.6g: ", odd->wild[i].time);
+        char time[SK_RECORD_TIME_SIZE];
+        sk_record_time(record->data.time_unit, odd->wild[i].time, time);
+        fprintf(out, " at time %s: ", time);
         page_text(out, odd->wild[i].state ? odd->wild[i].state : "");
         fprintf(out, " from %.6g to %.6g</li>\n", odd->wild[i].from, odd->wild[i].to);
     }
@@ -453,7 +456,7 @@ void words_warnings(FILE *out, const rep_facts *f)
     bad_scores(out, f);
     for (size_t i = 0; i < warnings->count; i++)
         if (!is_said(f, warnings->text[i])) put_warning(out, warnings->text[i]);
-    odd_words(out, &f->record.odd);
+    odd_words(out, &f->record);
     if (unsolved) put_warning(out, sk_warning_text(SK_WARN_UNSOLVED));
     fputs("</ul></div>\n", out);
 }

@@ -142,6 +142,26 @@ static void test_csvshapes__dates_are_written_as_they_are_read(void **state)
     }
 }
 
+static void test_csvshapes__times_are_told_as_dates(void **state)
+{
+    (void)state;
+    char text[SK_DATE_ROOM];
+    const struct {
+        const char *unit, *said;
+        double time;
+    } cases[] = {{"day", "2024-01-31", 19753},
+                 {"day", "2024-01-31T12:30:00", 19753 + 12.5 / 24},
+                 {"hour", "1969-12-31T23:00:00", -1},
+                 {"year", "1971-01-01T06:00:00", 1},
+                 {NULL, "19753", 19753},
+                 {"day", "1e+09", 1e9},
+                 {"year", "-3000", -3000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sk_time_text(cases[i].unit, cases[i].time, text);
+        assert_string_equal(text, cases[i].said);
+    }
+}
+
 static void unit_of(const char *text, const option *options, const char *unit, double step)
 {
     sock_data *data = good(text, options);
@@ -426,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_csvshapes__dates_are_written_as_they_are_read),
         cmocka_unit_test(test_csvshapes__the_unit_follows_from_the_spacing),
         cmocka_unit_test(test_csvshapes__dates_with_slashes),
+        cmocka_unit_test(test_csvshapes__times_are_told_as_dates),
         cmocka_unit_test(test_csvshapes__switches_are_no_states),
         cmocka_unit_test(test_csvshapes__points_know_their_lines),
         cmocka_unit_test(test_csvshapes__counters_are_no_states),

@@ -151,6 +151,36 @@ static sock_status record_odd(sock_context *context, void *arg)
     return status;
 }
 
+/* 1, 2, 3 in five trajectories: groups, or doses; 0 and 1, numbers that change and fractions are none. */
+static void test_record__codes_of_groups_are_told(void **state)
+{
+    (void)state;
+    const double code[][5] = {{1, 2, 3, 2, 1}, {0, 1, 1, 0, 1}, {0.5, 1, 1.5, 1, 0.5}, {1, 2, 3, 4, 5}};
+    const bool told[] = {true, false, false, false};
+    for (size_t k = 0; k < 5; k++) {
+        size_t length[5];
+        double t[15], x[30];
+        for (size_t i = 0; i < 15; i++) {
+            length[i / 3] = 3;
+            t[i] = (double)(i % 3);
+            x[2 * i] = (double)(i * i % 7);
+            x[2 * i + 1] = k < 4 ? code[k][i / 3] : 1 + (double)(i % 3);
+        }
+        const char *names[] = {"x", "arm"};
+        sock_options *opts = sock_options_new(ctx);
+        sock_data *data = NULL;
+        assert_int_equal(sock_options_set(ctx, opts, "input", "arm"), SOCK_OK);
+        assert_int_equal(sock_data_from_arrays(ctx, 2, 5, length, t, x, names, NULL, opts, &data), SOCK_OK);
+        sk_record r;
+        sk_record_init(&r);
+        assert_int_equal(sk_record_odd(ctx, &r, data, &(sk_wild){0}, false, &(sk_courses){0}), SOCK_OK);
+        assert_int_equal(sk_record_warns(&r, SK_WARN_LEVELS), k < 4 && told[k]);
+        sk_record_clear(&r);
+        sock_data_free(data);
+        sock_options_free(opts);
+    }
+}
+
 static void test_record__wild_steps_are_named(void **state)
 {
     (void)state;
@@ -181,6 +211,7 @@ int main(void)
         cmocka_unit_test(test_warnings__few_steps_silence_the_others),
         cmocka_unit_test(test_record__why_there_are_no_bands),
         cmocka_unit_test(test_record__keys_are_listed),
+        cmocka_unit_test(test_record__codes_of_groups_are_told),
         cmocka_unit_test(test_record__wild_steps_are_named),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

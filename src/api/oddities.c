@@ -1,5 +1,9 @@
 /* oddities.c - what is odd about the data of a fit, in names and numbers for its record. */
 #include "api/record.h"
+#include "data/dates.h"
+#include "tune/policy.h"
+
+#include <math.h>
 
 void sk_oddities_clear(sk_oddities *odd)
 {
@@ -13,6 +17,12 @@ void sk_oddities_clear(sk_oddities *odd)
     sk_texts_clear(&odd->followers);
     sk_texts_clear(&odd->angles);
     *odd = (sk_oddities){0};
+}
+
+void sk_record_time(const char *unit, double time, char text[SK_RECORD_TIME_SIZE])
+{
+    _Static_assert((int)SK_RECORD_TIME_SIZE >= (int)SK_DATE_ROOM, "a date fits");
+    sk_time_text(unit, time, text);
 }
 
 static size_t trajectory_of(const sock_data *data, size_t point)
@@ -63,6 +73,30 @@ static sock_status name_courses(sock_context *ctx, const sk_courses *courses, sk
     return courses->smooth ? sk_record_add_warning(ctx, r, SK_WARN_SMOOTH) : SOCK_OK;
 }
 
+/* Whether input k has a few whole numbers, one for each trajectory. */
+static bool has_levels(const sock_data *data, size_t k)
+{
+    double level[SK_LEVELS_MOST];
+    size_t levels = 0, i = 0;
+    for (size_t j = 0; j < data->trajectories; j++) {
+        const double value = data->u[data->first[j] * data->inputs + k];
+        if (value != floor(value)) return false;
+        for (size_t p = data->first[j]; p < data->first[j + 1]; p++)
+            if (data->u[p * data->inputs + k] != value) return false;
+        for (i = 0; i < levels && level[i] != value; i++) {}
+        if (i == levels && levels == SK_LEVELS_MOST) return false;
+        if (i == levels) level[levels++] = value;
+    }
+    return levels >= SK_LEVELS_LEAST && levels < data->trajectories;
+}
+
+static sock_status note_levels(sock_context *ctx, const sock_data *data, sk_record *r)
+{
+    for (size_t k = 0; k + data->timed < data->inputs; k++)
+        if (has_levels(data, k)) return sk_record_add_warning(ctx, r, SK_WARN_LEVELS);
+    return SOCK_OK;
+}
+
 sock_status sk_record_odd(sock_context *ctx, sk_record *r, const sock_data *data, const sk_wild *wild, bool left,
                           const sk_courses *courses)
 {
@@ -73,5 +107,6 @@ sock_status sk_record_odd(sock_context *ctx, sk_record *r, const sock_data *data
     if (status >= 0 && codes.count) status = sk_record_add_warning(ctx, r, SK_WARN_CODE);
     if (status >= 0 && wild->count) status = sk_record_add_warning(ctx, r, left ? SK_WARN_WILD : SK_WARN_WILD_KEPT);
     sk_free(codes.code);
+    if (status >= 0) status = note_levels(ctx, data, r);
     return status < 0 ? status : name_courses(ctx, courses, r);
 }

@@ -123,6 +123,11 @@ void sk_record_clear(sk_record *record);
 
 void sk_oddities_clear(sk_oddities *odd);
 
+/* A time of the data: as a date where the times were dates (unit: the record's or the summary's time_unit), else as a
+ * number. */
+enum { SK_RECORD_TIME_SIZE = 40 };
+void sk_record_time(const char *unit, double time, char text[SK_RECORD_TIME_SIZE]);
+
 /* The leading drift and diffusion; NULL: there is none. */
 const sk_part *sk_record_drift(const sk_record *record);
 const sk_part *sk_record_diffusion(const sk_record *record);

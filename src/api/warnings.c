@@ -72,6 +72,10 @@ static const struct {
          "at a full turn, or a counter that is reset: these are no steps of a diffusion, and f and a are "
          "wrong there; join the turns, or take cosine and sine as states",
          SK_GRAVE},
+    [SK_WARN_LEVELS] = {"levels",
+                        "an input holds a few whole numbers, one for each trajectory, and is taken as a quantity: "
+                        "where they are codes of groups, give a column of 0 and 1 for each group but one",
+                        SK_NOTE},
     [SK_WARN_OTHER] = {"other", "", SK_CAUTION},
 };
 

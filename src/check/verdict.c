@@ -3,6 +3,7 @@
  * program has. */
 #include "check/check.h"
 
+#include "data/dates.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -189,7 +190,12 @@ static double inflation(double r) { return r < 0 && r > -0.5 ? -200 * r / (1 + 2
 /* What the placeholders of a sentence stand for. */
 static void put_number(char *out, size_t size, double value) { snprintf(out, size, "%.3g", value); }
 
-static void put_time(char *out, size_t size, double value) { snprintf(out, size, "%.6g", value); }
+static void put_time(char *out, size_t size, const sk_check_facts *f)
+{
+    char text[SK_DATE_ROOM];
+    sk_time_text(f->unit, f->wild_time, text);
+    snprintf(out, size, "%s", text);
+}
 
 static void put_steps(char *out, size_t size, const sk_check_facts *f)
 {
@@ -272,7 +278,7 @@ static void put_placeholder(char *out, size_t size, const scene *s, char what)
     case 'R': put_number(out, size, f->noise); break;
     case 'A': put_number(out, size, inflation(f->lag1)); break;
     case 'W': snprintf(out, size, "%zu", f->wild); break;
-    case 't': put_time(out, size, f->wild_time); break;
+    case 't': put_time(out, size, f); break;
     case 'C': put_change(out, size, s); break;
     case 'P': put_period(out, size, f); break;
     case 'J': put_number(out, size, f->long_step); break;

@@ -187,6 +187,15 @@ double sk_unit_seconds(const char *unit)
     return 0;
 }
 
+void sk_time_text(const char *unit, double time, char text[SK_DATE_ROOM])
+{
+    const double seconds = sk_unit_seconds(unit) * time, last = 86400.0 * (double)day_number(9999, 12, 31);
+    if (seconds > 86400.0 * (double)day_number(1, 1, 1) && seconds < last && unit)
+        sk_format_date(floor(seconds + 0.5), text);
+    else
+        snprintf(text, SK_DATE_ROOM, "%.6g", time);
+}
+
 /* The median of the steps forward between rows of one trajectory that follow each other; 0 where there are none. */
 static sock_status median_step(sock_context *ctx, const sk_rows *rows, double *median)
 {

@@ -21,6 +21,9 @@ enum { SK_DATE_ROOM = 40 };
 /* The other way: the date, with the time of day where that is not midnight. */
 void sk_format_date(double seconds, char text[SK_DATE_ROOM]);
 
+/* A time in a unit of the option time-unit as a date; without one, or beyond the calendar, as a number. */
+void sk_time_text(const char *unit, double time, char text[SK_DATE_ROOM]);
+
 /* Seconds in a unit of the option time-unit; 0 for none. */
 double sk_unit_seconds(const char *unit);
 

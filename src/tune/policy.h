@@ -69,6 +69,8 @@
 #define SK_CODE_RANGES 1.0        /* beyond a gap of so many ranges of the others */
 #define SK_CODE_QUARTILES 5       /* and so many interquartile ranges */
 #define SK_CODES 8                /* that are named of each coordinate */
+#define SK_LEVELS_LEAST 3         /* an input of so many whole numbers, one for each trajectory, */
+#define SK_LEVELS_MOST 12         /* up to so many, may be a code of groups */
 
 /* ---- States that are none ---- */
 
