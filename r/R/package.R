@@ -826,6 +826,9 @@ plot_field <- function(model, values, data, type, label, title, held = NULL) {
   curve <- as.vector(field_at(model, grid, held, type))
   band <- tryCatch(field_at(model, grid, held, type, interval = "confidence"), error = function(e) NULL)
   guess <- vapply(grid, function(g) sum(abs(values - g) <= max(0.05, 4 / length(values)) * diff(range(values))), 0) < max(3, length(values) %/% 1000)
+  runs <- rle(guess) # a small gap between data breaks no curve
+  runs$values[runs$lengths < length(grid) / 10 & seq_along(runs$values) > 1L & seq_along(runs$values) < length(runs$values)] <- FALSE
+  guess <- inverse.rle(runs)
   dots <- if (is.null(held)) curve_moments(sock_evidence(model, data), label, grid, curve) # they are of all inputs together
   heights <- field_heights(c(if (all(guess)) curve else curve[!guess], dots$y), c(band$lwr, band$upr, dots$y - dots$bar, dots$y + dots$bar))
   plot(grid, curve, type = "n", ylim = heights, xaxt = "n", xlab = state_label(model$names),
@@ -834,7 +837,7 @@ plot_field <- function(model, values, data, type, label, title, held = NULL) {
   if (!is.null(band))
     polygon(c(grid, rev(grid)), c(as.vector(band$lwr), rev(as.vector(band$upr))), col = "#0072b238", border = NA)
   lines(grid, ifelse(guess, NA, curve), col = "#0072b2", lwd = 2)
-  lines(grid, ifelse(guess, curve, NA), col = "#0072b2", lty = 3)
+  lines(grid, ifelse(guess | c(guess[-1L], FALSE) | c(FALSE, guess[-length(guess)]), curve, NA), col = "#0072b2", lty = 3)
   if (!is.null(dots)) {
     graphics::segments(dots$x, dots$y - dots$bar, dots$x, dots$y + dots$bar)
     points(dots$x, dots$y, pch = 16, cex = 0.6)
