@@ -469,7 +469,10 @@ static sock_status measure_budget(edge *e)
     CLAIM(chain, 3, EDGE_LARGE)    /* six states in a linear chain, one path */                                        \
     CLAIM(silent, 5, EDGE_USUAL)   /* a state without noise of its own */                                              \
     CLAIM(wild, 5, EDGE_USUAL)     /* one step in a hundred at twenty deviations */                                    \
-    CLAIM(budget, 3, EDGE_LARGE)   /* a budget that is over at once */
+    CLAIM(budget, 3, EDGE_LARGE)   /* a budget that is over at once */                                                 \
+    CLAIM(sample, 10, EDGE_SLOW)   /* a stream: the plan of a sample against that of all rows */
+
+static sock_status measure_sample(edge *e) { return edge_measure_sample(e); }
 
 #define ROW(name, seeds, size) {#name, seeds, size, measure_##name},
 #define NAME(name, seeds, size) #name,

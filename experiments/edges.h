@@ -36,6 +36,9 @@ extern const char *const edge_claim_names[];
 /* The systems of the claim "long", whose errors are followed over their lengths; NULL at the end. */
 extern const char *const edge_long_systems[];
 
+/* edgestream.c */
+sock_status edge_measure_sample(edge *e);
+
 /* A number of one case; goal: at most this, of what `of` says. */
 sock_status edge_tell(edge *e, const char *name, const char *measure, double value, double goal, const char *of);
 

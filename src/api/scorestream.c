@@ -44,7 +44,7 @@ static sock_status refuse(sock_context *ctx, const sock_model *model, const sock
 static sock_data own_points(const sk_chunk *chunk, size_t first[2])
 {
     sock_data own = *chunk->data;
-    if (!chunk->before) return own;
+    if (!chunk->shared) return own;
     first[0] = 0;
     first[1] = own.points - 1;
     own.first = first;
@@ -62,7 +62,7 @@ static sock_status look(sock_context *ctx, void *arg, const sk_chunk *chunk)
         return sk_fail(ctx, SOCK_EINPUT, "score: the model has %zu states, the test data (%s) %zu", s->sums.d,
                        data->source, data->d);
     SK_TRY(sk_data_inside(ctx, s->model, data, &s->bounds));
-    s->points += data->points - (chunk->before > 0);
+    s->points += data->points - chunk->shared;
     sk_find_resting(data, s->sums.resting);
     sk_constants_add(data, &s->constants);
     return SOCK_OK;

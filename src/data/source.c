@@ -293,14 +293,18 @@ static sock_status fill_rows(sock_context *ctx, const sk_source *s, const part *
     return sk_rows_select(ctx, s->opts, rows);
 }
 
+static bool is_whole(size_t d, double t, const double *x)
+{
+    bool whole = t == t;
+    for (size_t k = 0; k < d; k++) whole = whole && x[k] == x[k];
+    return whole;
+}
+
 /* Whether anything of the rows is left; what is not finite says so itself. */
 static bool is_empty(const sk_rows *rows)
 {
-    for (size_t i = 0; i < rows->count; i++) {
-        bool whole = rows->t[i] == rows->t[i];
-        for (size_t k = 0; k < rows->d; k++) whole = whole && rows->x[i * rows->d + k] == rows->x[i * rows->d + k];
-        if (whole) return false;
-    }
+    for (size_t i = 0; i < rows->count; i++)
+        if (is_whole(rows->d, rows->t[i], rows->x + i * rows->d)) return false;
     return true;
 }
 
@@ -334,6 +338,7 @@ static sock_status work_on(sock_context *ctx, const sk_source *s, const part *p,
     sk_chunk chunk = {0};
     const bool piece = r->count == 1 && (r->begin > p->first[r->first] || r->end < p->first[r->first + 1]);
     sock_status status = fill_rows(ctx, s, p, r, &rows);
+    if (status >= 0) chunk.shared = r->begin > p->first[r->first] && is_whole(rows.d, rows.t[0], rows.x);
     if (status >= 0) sk_rows_missing(sk_option_text(s->opts, "missing"), &rows);
     if (status < 0 || is_empty(&rows)) goto out;
     SK_GO(sk_rows_finish(ctx, s->opts, &rows, &chunk.data));
@@ -370,6 +375,23 @@ static range next_range(const part *p, size_t every, size_t j, size_t begin)
     return r;
 }
 
+/* A piece ends on a point of which nothing is missing, so that the step to the next one is not lost; a gap of more than
+ * a chunk is one. */
+static sock_status end_on_a_point(sock_context *ctx, const sk_source *s, const part *p, range *r)
+{
+    const size_t most = SK_MIN(r->end + SK_CHUNK * s->every, p->first[r->first + r->count]);
+    double t, *x = sk_doubles(ctx, p->folder.columns, 1);
+    sock_status status = x ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t end = r->end; status >= 0 && end < most; end += s->every) {
+        status = sk_folder_points(ctx, &p->folder, end - 1, 1, &t, x);
+        if (status < 0 || !is_whole(p->folder.columns, t, x)) continue;
+        r->end = end;
+        break;
+    }
+    sk_free(x);
+    return status;
+}
+
 size_t sk_source_turns(const sk_source *s) { return points_of(s) / s->turn + 1; }
 
 /* Turns that follow one another, so that few chunks are visited by two processes. */
@@ -393,7 +415,8 @@ sock_status sk_source_each(sock_context *ctx, const sk_source *s, const char *st
         const part *p = &s->part[i];
         for (size_t j = 0, at = 0; j < p->folder.trajectories;) {
             SK_TRY(sk_progress(ctx, stage, -1));
-            const range r = next_range(p, s->every, j, at);
+            range r = next_range(p, s->every, j, at);
+            if (r.end < p->first[j + r.count]) SK_TRY(end_on_a_point(ctx, s, p, &r));
             const bool wanted = r.end > r.begin && (!dealt || has_mine(ctx, s, p, &r));
             if (wanted) SK_TRY(work_on(ctx, s, p, &r, work, arg));
             const bool whole = r.end == p->first[j + r.count];

@@ -14,6 +14,7 @@ typedef struct sk_chunk {
     sock_data *data;    /* without groups; what the options say is done to it */
     size_t *trajectory; /* of each of its trajectories: the number among all */
     size_t before;      /* steps of the first trajectory that earlier pieces held */
+    bool shared;        /* the first point is the last one of an earlier piece */
     bool goes_on;       /* its last one does, in the next chunk */
     size_t part;        /* the file that it is of */
     size_t *turn;       /* of each of its trajectories: see sk_source_turns */

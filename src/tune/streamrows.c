@@ -116,7 +116,7 @@ static sock_status survey_chunk(sock_context *ctx, void *arg, const sk_chunk *ch
         k->times = sk_hash(k->times, data->t + data->first[j], points * sizeof(double));
         k->steps += points - 1;
         s->steps += points - 1;
-        s->points += points - goes_on;
+        s->points += points - (j == 0 && chunk->shared);
         s->with_points += !goes_on;
     }
     for (size_t i = 0; i < data->points * s->d; i++) {
