@@ -16,6 +16,9 @@
 #include <math.h>
 #include <string.h>
 
+/* With d known to the compiler, loops of one to three rounds are none. */
+#define INLINE static inline __attribute__((always_inline))
+
 enum { EVALUATED = 256 };           /* points at once; speed only */
 static const double RAISED = 1e-10; /* of the largest eigenvalue: smaller ones of V are raised to it */
 
@@ -44,17 +47,19 @@ struct sk_flow {
     sk_flow *inner;    /* of the split; NULL: none */
 };
 
-size_t sk_flow_points(size_t d) { return 2 * d + (d < 3 ? 1 : 0); }
+INLINE size_t points(size_t d) { return 2 * d + (d < 3 ? 1 : 0); }
+
+size_t sk_flow_points(size_t d) { return points(d); }
 
 size_t sk_flow_nodes(size_t d, size_t substeps, bool certain)
 {
     return (certain ? 1 : sk_flow_points(d)) + substeps * sk_flow_points(d);
 }
 
-static double radius2(size_t d) { return d < 3 ? 3 : (double)d; }
+INLINE double radius2(size_t d) { return d < 3 ? 3 : (double)d; }
 
 /* Weight of point k of a law. */
-static double share(size_t d, size_t k) { return k < 2 * d ? 0.5 / radius2(d) : 1 - (double)d / 3; }
+INLINE double share(size_t d, size_t k) { return k < 2 * d ? 0.5 / radius2(d) : 1 - (double)d / 3; }
 
 /* ---- Making ---- */
 
@@ -154,9 +159,9 @@ static void factor(const sk_flow *w, const double *v, double *c)
 }
 
 /* The points of one law; where they are not finite, its start stands in for them. */
-static void place(const sk_flow *w, size_t i, const double *m, const double *c, double *x)
+INLINE void place(const sk_flow *w, size_t d, size_t i, const double *m, const double *c, double *x)
 {
-    const size_t d = w->d;
+    const size_t q = points(d);
     const double r = sqrt(radius2(d));
     bool finite = true;
     for (size_t k = 0; k < d; k++)
@@ -164,9 +169,9 @@ static void place(const sk_flow *w, size_t i, const double *m, const double *c, 
             x[k * d + j] = m[j] + r * c[j * d + k];
             x[(d + k) * d + j] = m[j] - r * c[j * d + k];
         }
-    if (w->q > 2 * d) memcpy(x + 2 * d * d, m, d * sizeof *x);
-    for (size_t k = 0; k < w->q * d; k++) finite = finite && isfinite(x[k]);
-    for (size_t k = 0; !finite && k < w->q; k++) memcpy(x + k * d, w->starts->m + i * d, d * sizeof *x);
+    if (q > 2 * d) memcpy(x + 2 * d * d, m, d * sizeof *x);
+    for (size_t k = 0; k < q * d; k++) finite = finite && isfinite(x[k]);
+    for (size_t k = 0; !finite && k < q; k++) memcpy(x + k * d, w->starts->m + i * d, d * sizeof *x);
 }
 
 static void keep_in_box(const sk_flow *w, size_t count, double *x)
@@ -188,7 +193,7 @@ static void evaluate(sock_context *ctx, const sk_flow *w, size_t count)
 }
 
 /* mean (n numbers) of values g at the points of one law. */
-static void expect(size_t d, size_t q, size_t n, const double *g, double *mean)
+INLINE void expect(size_t d, size_t q, size_t n, const double *g, double *mean)
 {
     memset(mean, 0, n * sizeof *mean);
     for (size_t k = 0; k < q; k++)
@@ -196,7 +201,7 @@ static void expect(size_t d, size_t q, size_t n, const double *g, double *mean)
 }
 
 /* A C = D, from the last column on. */
-static void find_slope(size_t d, const double *f, const double *c, double *slope)
+INLINE void find_slope(size_t d, const double *f, const double *c, double *slope)
 {
     const double r2 = 2 * sqrt(radius2(d));
     for (size_t j = 0; j < d; j++)
@@ -208,7 +213,7 @@ static void find_slope(size_t d, const double *f, const double *c, double *slope
 }
 
 /* out = A V + V A' + a. */
-static void find_rate(size_t d, const double *slope, const double *v, const double *a, double *out)
+INLINE void find_rate(size_t d, const double *slope, const double *v, const double *a, double *out)
 {
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < d; j++) {
@@ -218,14 +223,13 @@ static void find_rate(size_t d, const double *slope, const double *v, const doub
         }
 }
 
-/* At the laws (m, v); keep (or NULL): their points, before the box. */
-static void find_rates(sock_context *ctx, const sk_flow *w, const double *m, const double *v, const rates *r,
-                       double *keep)
+INLINE void find_rates_in(sock_context *ctx, const sk_flow *w, size_t d, const double *m, const double *v,
+                          const rates *r, double *keep)
 {
-    const size_t d = w->d, d2 = d * d, q = w->q, count = w->starts->count;
+    const size_t d2 = d * d, q = points(d), count = w->starts->count;
     for (size_t i = 0; i < count; i++) {
         factor(w, v + i * d2, w->c + i * d2);
-        place(w, i, m + i * d, w->c + i * d2, w->x + i * q * d);
+        place(w, d, i, m + i * d, w->c + i * d2, w->x + i * q * d);
     }
     if (keep) memcpy(keep, w->x, count * q * d * sizeof *keep);
     keep_in_box(w, count * q, w->x);
@@ -236,6 +240,20 @@ static void find_rates(sock_context *ctx, const sk_flow *w, const double *m, con
         find_slope(d, w->f + i * q * d, w->c + i * d2, r->slope + i * d2);
         find_rate(d, r->slope + i * d2, v + i * d2, r->a + i * d2, r->v + i * d2);
     }
+}
+
+/* At the laws (m, v); keep (or NULL): their points, before the box. */
+static void find_rates(sock_context *ctx, const sk_flow *w, const double *m, const double *v, const rates *r,
+                       double *keep)
+{
+    if (w->d == 1)
+        find_rates_in(ctx, w, 1, m, v, r, keep);
+    else if (w->d == 2)
+        find_rates_in(ctx, w, 2, m, v, r, keep);
+    else if (w->d == 3)
+        find_rates_in(ctx, w, 3, m, v, r, keep);
+    else
+        find_rates_in(ctx, w, w->d, m, v, r, keep);
 }
 
 /* The laws after a step of Euler's, and after one of Heun's. */
@@ -297,6 +315,12 @@ static double time_weight(const sk_flow *w, size_t i, size_t j)
     return w->starts->h[i] / (double)s * (j == 0 || j == s ? 0.5 : 1);
 }
 
+/* to += weight x: so few numbers that a call costs more. */
+static void add(size_t n, double weight, const double *x, double *to)
+{
+    for (size_t k = 0; k < n; k++) to[k] += weight * x[k];
+}
+
 /* The points at time j are nodes, `each` for a start from node `first` of it on; f and a there. */
 static void add_nodes(const sk_flow *w, size_t j, size_t first, size_t each, const sk_flow_ends *out)
 {
@@ -307,8 +331,8 @@ static void add_nodes(const sk_flow *w, size_t j, size_t first, size_t each, con
         for (size_t k = 0; k < each; k++) {
             const double weight = each > 1 ? c * share(d, k) : c;
             out->weight[i * nodes + first + k] = weight;
-            sk_axpy(d, weight, w->f + (i * each + k) * d, out->drift + (i * (w->spec.substeps.count + 1) + j) * d);
-            sk_axpy(d2, weight, w->a + (i * each + k) * d2, out->diffusion + i * d2);
+            add(d, weight, w->f + (i * each + k) * d, out->drift + (i * (w->spec.substeps.count + 1) + j) * d);
+            add(d2, weight, w->a + (i * each + k) * d2, out->diffusion + i * d2);
         }
     }
 }
@@ -337,7 +361,7 @@ static void look_back(const sk_flow *w, const sk_flow_ends *out)
         for (size_t t = s; t-- > 0;)
             sk_small_product(d, j + (t + 1) * d2, w->e + (t * count + i) * d2, false, j + t * d2);
         memset(f, 0, d2 * sizeof *f);
-        for (size_t t = 0; t <= s; t++) sk_axpy(d2, time_weight(w, i, t) / w->starts->h[i], j + t * d2, f);
+        for (size_t t = 0; t <= s; t++) add(d2, time_weight(w, i, t) / w->starts->h[i], j + t * d2, f);
     }
 }
 
@@ -359,7 +383,7 @@ static void pool(sock_context *ctx, const sk_flow *w, double *mean, double *cov)
         for (size_t k = 0; k < q; k++) {
             double *x = w->f + (i * q + k) * d;
             for (size_t a = 0; a < d; a++) x[a] -= m[a];
-            for (size_t a = 0; a < d; a++) sk_axpy(d, share(d, k) * x[a], x, v + a * d);
+            for (size_t a = 0; a < d; a++) add(d, share(d, k) * x[a], x, v + a * d);
         }
         sk_symmetrise(d, v, d);
     }
