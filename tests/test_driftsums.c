@@ -313,16 +313,17 @@ static void prop_learned_weights_are_sparse_bayes_of_the_sums(void **state)
     }
 }
 
-typedef sock_status (*bayes_fn)(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g, double price,
-                                size_t most, sk_sparse_bayes **out);
-
 /* The number of terms that a way to learn finds in the system of a component, from all rows. */
-static size_t terms_by(bayes_fn learn, const sk_drift_sums *s, size_t u, double *w)
+static size_t terms_by(bool trimmed, const sk_drift_sums *s, size_t u, double *w)
 {
     double h[144], g[12];
     sk_sparse_bayes *fit = NULL;
     sk_drift_sums_subtract(s, s->folds, u, h, g);
-    assert_int_equal(learn(ctx, s->order, h, s->order, g, fmax(log((double)s->order), 3), 0, &fit), SOCK_OK);
+    const double price = fmax(log((double)s->order), 3);
+    if (trimmed)
+        assert_int_equal(sk_sparse_bayes_trim(ctx, s->order, h, s->order, g, price, 2, &fit), SOCK_OK);
+    else
+        assert_int_equal(sk_sparse_bayes_fit(ctx, s->order, h, s->order, g, price, 0, &fit), SOCK_OK);
     const size_t count = fit->active;
     for (size_t a = 0; a < count; a++)
         w[fit->index[a] % P * s->d + (s->systems > 1 ? u : fit->index[a] / P)] = fit->mean[a];
@@ -349,8 +350,7 @@ static void test_trimmed_weights_leave_idle_terms_out(void **state)
         }
         sk_drift_sums *s = add_blocks(&b, &cases[c], psi, 0, b.rows->blocks);
         sk_drift_sums_close(s);
-        for (size_t u = 0; u < s->systems; u++)
-            shorter += terms_by(sk_sparse_bayes_trim, s, u, w) < terms_by(sk_sparse_bayes_fit, s, u, other);
+        for (size_t u = 0; u < s->systems; u++) shorter += terms_by(true, s, u, w) < terms_by(false, s, u, other);
         assert_int_equal(sk_drift_sums_trimmed(ctx, s, s->folds, found, NULL), SOCK_OK);
         for (size_t i = 0; i < P * d; i++) assert_close(found[i], w[i], 1e-12, 1);
         sk_drift_sums_free(s);

@@ -407,8 +407,8 @@ static void test_rules__grain(void **state)
 static void test_rules__own_zero(void **state)
 {
     (void)state;
-    assert_true(sk_own_zero(2.99, 1) == 0 && sk_own_zero(-2.99, 1) == 0);
-    assert_true(sk_own_zero(3.01, 1) == 3 && sk_own_zero(-3.01, 1) == -3);
+    assert_true(sk_own_zero(3.49, 1) == 0 && sk_own_zero(-3.49, 1) == 0);
+    assert_true(sk_own_zero(3.51, 1) == 4 && sk_own_zero(-3.51, 1) == -4);
     assert_true(sk_own_zero(301.2, 0.9) == 300 && sk_own_zero(303, 0.9) == 303);
 }
 

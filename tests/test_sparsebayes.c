@@ -542,7 +542,7 @@ static void prop_trim__idle_terms_go_and_no_others(void **state)
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
         problem q = chained_problem(seed);
         sk_sparse_bayes *forward = fit(&q, ENTRY), *t = NULL;
-        assert_int_equal(sk_sparse_bayes_trim(q.ctx, q.p, q.h, q.p, q.g, ENTRY, 0, &t), SOCK_OK);
+        assert_int_equal(sk_sparse_bayes_trim(q.ctx, q.p, q.h, q.p, q.g, ENTRY, 2, &t), SOCK_OK);
         const double before = forward->active > 1 ? cheapest_cost(&q, forward) : (double)INFINITY;
         const double after = t->active > 1 ? cheapest_cost(&q, t) : (double)INFINITY;
         assert_true(after > 2 - 0.02);
@@ -565,7 +565,7 @@ static sock_status trim_once(sock_context *ctx, void *arg)
 {
     const problem *q = arg;
     sk_sparse_bayes *f = NULL;
-    sock_status status = sk_sparse_bayes_trim(ctx, q->p, q->h, q->p, q->g, 3, 0, &f);
+    sock_status status = sk_sparse_bayes_trim(ctx, q->p, q->h, q->p, q->g, 3, 2, &f);
     assert_true((status < 0) == (f == NULL));
     sk_sparse_bayes_free(f);
     return status;

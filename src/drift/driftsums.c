@@ -304,6 +304,7 @@ static void put_weights(const sk_drift_sums *s, size_t system, size_t u, const d
 
 /* Work space of one solution. */
 typedef struct desk {
+    sock_context *ctx;
     double *h, *g, *values, *rotated, *scaled, *solution;
 } desk;
 
@@ -319,7 +320,8 @@ static void desk_clear(desk *t)
 
 static sock_status desk_new(sock_context *ctx, const sk_drift_sums *s, desk *t)
 {
-    *t = (desk){.h = sk_doubles_unset(ctx, s->order, s->order),
+    *t = (desk){.ctx = ctx,
+                .h = sk_doubles_unset(ctx, s->order, s->order),
                 .g = sk_doubles_unset(ctx, s->order, s->rhs),
                 .values = sk_doubles(ctx, s->order, 1),
                 .rotated = sk_doubles(ctx, s->order, 1),
@@ -372,8 +374,27 @@ sock_status sk_drift_sums_ridge(sock_context *ctx, const sk_drift_sums *s, size_
 /* A feature must raise the likelihood by that many nats to come in: more where there are more to choose from. */
 static double entry_price(size_t order) { return fmax(log((double)order), 3); }
 
-typedef sock_status (*learn_fn)(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g, double price,
-                                size_t most, sk_sparse_bayes **out);
+/* And that many, at most, for it to stay: with many steps chance is what stays, not what is weak. */
+static double idle_price(size_t rows) { return SK_IDLE_NATS + 0.5 * log(fmax((double)rows / SK_IDLE_STEPS, 1)); }
+
+typedef sock_status (*learn_fn)(const desk *t, size_t order, size_t rows, double price, sk_sparse_bayes **out);
+
+static sock_status forward(const desk *t, size_t order, size_t rows, double price, sk_sparse_bayes **out)
+{
+    (void)rows;
+    return sk_sparse_bayes_fit(t->ctx, order, t->h, order, t->g, price, 0, out);
+}
+
+static sock_status trim(const desk *t, size_t order, size_t rows, double price, sk_sparse_bayes **out)
+{
+    return sk_sparse_bayes_trim(t->ctx, order, t->h, order, t->g, price, idle_price(rows), out);
+}
+
+static sock_status prune(const desk *t, size_t order, size_t rows, double price, sk_sparse_bayes **out)
+{
+    (void)rows;
+    return sk_sparse_bayes_prune(t->ctx, order, t->h, order, t->g, price, 0, out);
+}
 
 static sock_status learn(sock_context *ctx, const sk_drift_sums *s, size_t f, learn_fn fn, double *w, double *dof)
 {
@@ -383,9 +404,9 @@ static sock_status learn(sock_context *ctx, const sk_drift_sums *s, size_t f, le
     if (dof) *dof = 0;
     for (size_t system = 0; status >= 0 && system < s->systems; system++) {
         sk_sparse_bayes *fit = NULL;
-        sk_drift_sums_subtract(s, f, system, t.h, t.g);
+        const size_t rows = sk_drift_sums_subtract(s, f, system, t.h, t.g);
         const double price = entry_price(s->list ? s->p : s->order); /* a screen has seen them all */
-        status = fn(ctx, s->order, t.h, s->order, t.g, price, 0, &fit);
+        status = fn(&t, s->order, rows, price, &fit);
         if (status < 0) break;
         memset(t.solution, 0, s->order * sizeof *t.solution);
         for (size_t a = 0; a < fit->active; a++) {
@@ -401,17 +422,17 @@ static sock_status learn(sock_context *ctx, const sk_drift_sums *s, size_t f, le
 
 sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
 {
-    return learn(ctx, s, f, sk_sparse_bayes_fit, w, dof);
+    return learn(ctx, s, f, forward, w, dof);
 }
 
 sock_status sk_drift_sums_trimmed(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
 {
-    return learn(ctx, s, f, sk_sparse_bayes_trim, w, dof);
+    return learn(ctx, s, f, trim, w, dof);
 }
 
 sock_status sk_drift_sums_pruned(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
 {
-    return learn(ctx, s, f, sk_sparse_bayes_prune, w, dof);
+    return learn(ctx, s, f, prune, w, dof);
 }
 
 static const double ROUNDING = 1e-10; /* of the diagonal: terms may depend on each other */

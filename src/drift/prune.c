@@ -228,14 +228,14 @@ static sock_status go_back_from(const problem *p, const sk_sparse_bayes *fit, do
 }
 
 sock_status sk_sparse_bayes_trim(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g,
-                                 double threshold, size_t max_active, sk_sparse_bayes **out)
+                                 double threshold, double idle, sk_sparse_bayes **out)
 {
     const problem q = {ctx, h, g, ld};
     sk_sparse_bayes *fit = NULL;
     terms t = {0};
-    sock_status status = sk_sparse_bayes_fit(ctx, p, h, ld, g, threshold, max_active, &fit);
+    sock_status status = sk_sparse_bayes_fit(ctx, p, h, ld, g, threshold, 0, &fit);
     if (status >= 0 && fit->active > 1) {
-        status = go_back_from(&q, fit, fmin(SK_IDLE_NATS, threshold), &t);
+        status = go_back_from(&q, fit, fmin(idle, threshold), &t);
         if (status >= 0 && t.count < fit->active) give(&t, fit);
         if (status == SOCK_ENUMERIC) { /* terms that depend on each other: the way there stands */
             sk_begin(ctx);

@@ -29,11 +29,11 @@ typedef struct sk_sparse_bayes {
 sock_status sk_sparse_bayes_fit(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g,
                                 double threshold, size_t max_active, sk_sparse_bayes **out);
 
-/* The same, then backwards: of the three terms whose deletion costs least, the first goes that costs less than
- * SK_IDLE_NATS (or the threshold, if that is less) once the others are estimated anew; until there is none. Nothing is
- * added afterwards. Where none goes the answer is that of sk_sparse_bayes_fit, bit for bit. */
+/* The same, then backwards: of the three terms whose deletion costs least, the first goes that costs less than `idle`
+ * nats (or the threshold, if that is less) once the others are estimated anew; until there is none. Nothing is added
+ * afterwards. Where none goes the answer is that of sk_sparse_bayes_fit, bit for bit. */
 sock_status sk_sparse_bayes_trim(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g,
-                                 double threshold, size_t max_active, sk_sparse_bayes **out);
+                                 double threshold, double idle, sk_sparse_bayes **out);
 
 /* Backwards by the threshold itself, with the terms that stay estimated anew in any case; where there are few features
  * from all of them, too. For rows in which terms are worth something only together. */

@@ -101,7 +101,10 @@
 
 #define SK_ZERO_REACH                                                                                                  \
     3 /* the states' own zero is the roundest number within so many standard deviations of their mean: 0 where they    \
-         surround it */
+         surround it, */
+#define SK_ZERO_ITSELF                                                                                                 \
+    3.5 /* and up to so many: about 0 the equations of nature are shorter. The third state of Lorenz 63 has its mean   \
+           at 3.0 to 3.3 */
 
 /* ---- Candidates ---- */
 
@@ -191,7 +194,10 @@
 #define SK_FREEDOM_PRICE 1   /* what a richer drift gains by following noise shows beyond the data, not in the score */
 #define SK_IDLE_NATS                                                                                                   \
     2 /* of evidence: a term that costs less without which the others do as well goes again; the price of entry took   \
-         weak true terms with it */
+         weak true terms with it, */
+#define SK_IDLE_STEPS                                                                                                  \
+    1000 /* and with more steps half a nat more for each factor of e, as long as that is less than the price of entry: \
+            of the terms of Lorenz 63 chance makes one in seven worth 2 nats */
 #define SK_PRUNE_TERMS                                                                                                 \
     24                   /* terms in all from which the way back begins, too: some are worth something only together   \
                           */

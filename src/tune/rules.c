@@ -420,7 +420,10 @@ bool sk_is_multiple(double change, double grain)
     return fabs(change / grain - nearbyint(change / grain)) <= SK_GRAIN_OFF;
 }
 
-double sk_own_zero(double mean, double deviation) { return sk_roundest(mean, SK_ZERO_REACH * deviation); }
+double sk_own_zero(double mean, double deviation)
+{
+    return fabs(mean) < SK_ZERO_ITSELF * deviation ? 0 : sk_roundest(mean, SK_ZERO_REACH * deviation);
+}
 
 /* ---- Candidates ---- */
 
