@@ -116,6 +116,17 @@ static sock_status step_noise(step *s, const sk_frozen *z)
     return s->noisy ? sk_noise_newton(s->m, z, s->fit->least, &out) : SOCK_OK;
 }
 
+/* The current model with the chosen drift, R after Newton, and a scaled. */
+static sock_status make_middle(step *s)
+{
+    const sk_measured *m = s->m;
+    const sk_noise_fit *fit = s->fit;
+    sk_noisy_clear(&s->middle);
+    SK_TRY(sk_noisy_like(m, noise_of(s), fit->now.substeps, &s->middle));
+    SK_TRY(add_drift_trial(m, fit->drift[fit->f], m->rows->folds, 1, s->middle.model));
+    return sk_add_diffusion_of(m->ctx, fit->now.model, s->scale, s->middle.model);
+}
+
 static sock_status step_drift(step *s)
 {
     const sk_measured *m = s->m;
@@ -128,9 +139,7 @@ static sock_status step_drift(step *s)
     SK_GO(sk_frozen_new(m->ctx, &m->series, &spec, &z));
     SK_GO(step_noise(s, z));
     SK_GO(sk_noise_drifts(m, z, &sweep, fit->drift, &fit->f));
-    SK_GO(sk_noisy_like(m, noise_of(s), fit->now.substeps, &s->middle));
-    SK_GO(add_drift_trial(m, fit->drift[fit->f], m->rows->folds, 1, s->middle.model));
-    SK_GO(sk_add_diffusion_of(m->ctx, fit->now.model, s->scale, s->middle.model));
+    SK_GO(make_middle(s));
 out:
     sk_frozen_free(z);
     return status;
@@ -212,11 +221,11 @@ static sock_status part_of_step(const step *s, int way, sk_noisy *out)
     return sk_add_diffusion_of(m->ctx, old ? now->model : middle->model, NULL, out->model);
 }
 
-/* The first way that loses at most `allowed` nats, or the best; it becomes the current model. *gain: of it; where all
- * lose more and the step is not lenient, nothing changes. */
-static sock_status guard(step *s, double allowed, double *gain)
+/* The first way that loses at most `allowed` nats, or the best. */
+static sock_status guard(step *s, double allowed, sk_noisy *out)
 {
-    sk_noisy *now = &s->fit->now, best = {0};
+    const sk_noisy *now = &s->fit->now;
+    sk_noisy best = {0};
     sock_status status = SOCK_OK;
     for (int way = 0; status >= 0 && way < WAYS; way++) {
         sk_noisy one = {0};
@@ -237,17 +246,85 @@ static sock_status guard(step *s, double allowed, double *gain)
         sk_noisy_clear(&one);
         if (good) break;
     }
-    *gain = best.model ? best.sum - now->sum : -(double)INFINITY;
-    if (status >= 0 && (s->lenient || *gain >= -SK_ROUND_LOSS)) {
-        const sk_noisy last = *now;
-        *now = best;
-        best = last;
-        status = sk_join_drifts(s->m->ctx, now->model);
-    } else {
-        s->way = WAYS;
-    }
-    sk_noisy_clear(&best);
+    *out = best;
     return status;
+}
+
+/* Of the drifts of the sweep that are simpler than the chosen one, the one of the highest likelihood with the diffusion
+ * as it is; SK_MOST: there is none. */
+static sock_status best_simpler(step *s, size_t *out)
+{
+    const sk_candidate *drift = s->m->list->drift;
+    sk_noise_fit *fit = s->fit;
+    const size_t f = fit->f;
+    double best = -(double)INFINITY;
+    sock_status status = SOCK_OK;
+    *out = SK_MOST;
+    for (size_t c = 0; status >= 0 && c < s->m->list->drifts; c++) {
+        if (!fit->drift[c] || drift[c].simplicity >= drift[f].simplicity) continue;
+        fit->f = c;
+        status = make_middle(s);
+        if (status >= 0) status = sk_noisy_score(s->m, &s->middle);
+        if (status >= 0 && s->middle.sum > best) best = s->middle.sum, *out = c;
+    }
+    fit->f = f;
+    return status;
+}
+
+/* The whole step with drift c, taken where it is better than *best. What the diffusions of the other say is lost then,
+ * and else what those of this one do. */
+static sock_status try_whole(step *s, size_t c, sk_noisy *best)
+{
+    sk_noise_fit *fit = s->fit;
+    const step before = *s;
+    const size_t f = fit->f, a = fit->a;
+    sk_trial *kept[SK_MOST];
+    memcpy(kept, fit->diffusion, sizeof kept);
+    memset(fit->diffusion, 0, sizeof fit->diffusion);
+    fit->f = c;
+    sock_status status = make_middle(s);
+    if (status >= 0) status = step_diffusion(s);
+    if (status >= 0) status = sk_noisy_score(s->m, &s->next);
+    const bool better = status >= 0 && s->next.sum > best->sum;
+    for (size_t i = 0; i < SK_MOST; i++) sk_trial_free(better ? kept[i] : fit->diffusion[i]);
+    if (better) {
+        const sk_noisy last = *best;
+        *best = s->next;
+        s->next = last;
+        s->way = WHOLE;
+    } else {
+        memcpy(fit->diffusion, kept, sizeof kept);
+        memcpy(s->noise, before.noise, sizeof s->noise);
+        memcpy(s->floor, before.floor, sizeof s->floor);
+        fit->f = f;
+        fit->a = a;
+    }
+    sk_noisy_clear(&s->next);
+    return status;
+}
+
+/* Where the drift of a sweep could not be taken whole: a simpler one. Drifts are chosen by what they say about the pass
+ * of the current model, which does not see that one loses steps, or leaves the law that was made affine. */
+static sock_status try_simpler(step *s, sk_noisy *best)
+{
+    size_t c;
+    SK_TRY(best_simpler(s, &c));
+    return c < SK_MOST ? try_whole(s, c, best) : SOCK_OK;
+}
+
+/* It becomes the current model. *gain: of it; where that is a loss and the step is not lenient, nothing changes. */
+static sock_status commit(step *s, sk_noisy *best, double *gain)
+{
+    sk_noisy *now = &s->fit->now;
+    *gain = best->model ? best->sum - now->sum : -(double)INFINITY;
+    if (!s->lenient && !(*gain >= -SK_ROUND_LOSS)) {
+        s->way = WAYS;
+        return SOCK_OK;
+    }
+    const sk_noisy last = *now;
+    *now = *best;
+    *best = last;
+    return sk_join_drifts(s->m->ctx, now->model);
 }
 
 /* The choice is what the model is made of: where drift or diffusion was not taken, the last one is. */
@@ -260,13 +337,18 @@ static void settle_choice(const step *s)
 
 /* ---- All of them ---- */
 
-static sock_status renew_substeps(const sk_measured *m, sk_noisy *now, bool *more)
+/* *more: it needs more substeps than it had. anew: far fewer, too, where they are enough; a model that goes astray asks
+ * for the most, and they would be paid in every pass to come. */
+static sock_status renew_substeps(const sk_measured *m, bool anew, sk_noisy *now, bool *more)
 {
     const sk_filter_spec spec = sk_noisy_spec(m, now);
+    const sk_substeps one = {1, false};
     sk_substeps next;
     *more = false;
     if (m->substeps) return SOCK_OK;
-    SK_TRY(sk_series_substeps(m->ctx, &m->series, &spec, now->substeps, &next));
+    SK_TRY(sk_series_substeps(m->ctx, &m->series, &spec, anew ? one : now->substeps, &next));
+    if (next.count < now->substeps.count && next.count > now->substeps.count / SK_SUBSTEPS_FALL)
+        SK_TRY(sk_series_substeps(m->ctx, &m->series, &spec, now->substeps, &next));
     *more = next.count > now->substeps.count;
     if (next.count == now->substeps.count && next.split == now->substeps.split) return SOCK_OK;
     now->substeps = next;
@@ -284,24 +366,59 @@ static bool is_sweep(size_t iteration)
 static sock_status iterate(step *s, size_t iteration, double *gain)
 {
     const double n = (double)s->m->series.steps;
+    sk_noisy best = {0};
     sock_status status;
     SK_GO(sk_progress(s->m->ctx, "noise", -1));
     SK_GO(step_drift(s));
     SK_GO(step_diffusion(s));
-    SK_GO(guard(s, s->lenient ? fmax(SK_SWEEP_LOSS, SK_SWEEP_SHARE * n) : SK_ROUND_LOSS, gain));
+    SK_GO(guard(s, s->lenient ? fmax(SK_SWEEP_LOSS, SK_SWEEP_SHARE * n) : SK_ROUND_LOSS, &best));
+    if (s->sweep && (s->way == HALF || s->way == QUARTER || s->way == NOISE_ALONE)) {
+        SK_GO(sk_tolerate(try_simpler(s, &best)));
+        sk_begin(s->m->ctx);
+    }
+    SK_GO(commit(s, &best, gain));
     memcpy(s->fit->floor, s->floor, s->m->series.d * sizeof *s->floor);
     s->fit->iterations = iteration;
     settle_choice(s);
     leave_behind(s);
 out:
+    sk_noisy_clear(&best);
     sk_noisy_clear(&s->middle);
     sk_noisy_clear(&s->next);
     return status;
 }
 
+/* When the passes end. */
+typedef struct course {
+    size_t least;   /* the first pass that may be the last */
+    bool calm;      /* the last pass was a sweep of all candidates that changed nothing */
+    double best;    /* likelihood from the pass `least` on, */
+    size_t stalled; /* and passes that did not raise it */
+} course;
+
+/* Passes of a fixed choice settle at once, but for the correlations of R, which go the slow way of EM. */
+static course begin_course(const sk_measured *m, bool turn)
+{
+    const bool fast = turn && m->mode != SK_NOISE_FULL;
+    return (course){.least = fast ? SK_TURN_LEAST : SK_NOISE_LAST_SWEEP + 1, .best = -(double)INFINITY};
+}
+
+/* Where neither a sweep of all nor the pass after it moved anything, the last sweep would find the same. */
+static bool is_over(const step *s, size_t i, double gain, course *c)
+{
+    const bool settled = fabs(gain) < SK_NOISE_SETTLED, same = s->fit->f == s->f && s->fit->a == s->a, calm = c->calm;
+    c->calm = s->sweep && !s->polynomials && same && settled;
+    if (i < c->least) return calm && settled;
+    c->stalled = s->fit->now.sum < c->best + SK_NOISE_SETTLED ? c->stalled + 1 : 0;
+    c->best = fmax(c->best, s->fit->now.sum);
+    return settled || c->stalled == SK_NOISE_STALLED;
+}
+
 sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t most)
 {
     const size_t d = m->series.d;
+    const bool turn = most != SK_NOISE_ITERATIONS;
+    course way = begin_course(m, turn);
     bool again = false, more = false;
     if (!fit->floor) fit->floor = sk_doubles(m->ctx, d, 1);
     if (!fit->error) fit->error = sk_doubles(m->ctx, d, 1);
@@ -311,16 +428,17 @@ sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t mos
         step s = {.m = m, .fit = fit, .noisy = fit->now.noise != NULL};
         s.f = fit->drift[fit->f] && i > 1 ? fit->f : SK_MOST;
         s.a = fit->diffusion[fit->a] && i > 1 ? fit->a : SK_MOST;
-        s.sweep = most == SK_NOISE_ITERATIONS && is_sweep(i);
+        s.sweep = !turn && is_sweep(i);
         s.lenient = s.sweep || (fit->changed && i == 1);
         s.polynomials = i <= SK_NOISE_POLYNOMIALS;
-        if (i <= 3 || s.sweep || again) SK_TRY(renew_substeps(m, &fit->now, &more));
+        const bool anew = !turn && i > 1 && i <= SK_NOISE_LAST_SWEEP;
+        if (i <= 3 || s.sweep || again) SK_TRY(renew_substeps(m, anew, &fit->now, &more));
         SK_TRY(iterate(&s, i, &gain));
         fit->hopeless = i == SK_NOISE_POLYNOMIALS && fit->now.sum < fit->asked;
         if (fit->hopeless || (!s.lenient && gain < -SK_ROUND_LOSS)) break;
-        if (i <= SK_NOISE_LAST_SWEEP || fabs(gain) >= SK_NOISE_SETTLED) continue;
-        if (again) break;
-        SK_TRY(renew_substeps(m, &fit->now, &more));
+        if (!is_over(&s, i, gain, &way)) continue;
+        if (turn || again) break;
+        SK_TRY(renew_substeps(m, false, &fit->now, &more));
         if (!more) break;
         again = true;
     }

@@ -354,15 +354,20 @@ static bool is_behind(const inquiry *q, const sk_noise_fit *fit, double *nats)
     return sk_noise_is_behind(*nats);
 }
 
+static sock_status tell_behind(inquiry *q, double nats)
+{
+    q->gained = q->s->told->noise.gain = nats; /* what the filters said of each other is no gain */
+    q->s->told->noise.gain_error = (double)NAN;
+    return say(q->s, "suspected, but the fit with noise is %.1f nats behind the search held out, ignored", -nats);
+}
+
 static sock_status weigh_score(inquiry *q, bool *used)
 {
     double nats;
     if (q->wins && is_behind(q, &q->plain, &nats)) q->wins = false, q->ahead = nats;
     if (!*used || !is_behind(q, &q->noisy, &nats)) return SOCK_OK;
     *used = false;
-    q->gained = q->s->told->noise.gain = nats; /* what the filters said of each other is no gain */
-    q->s->told->noise.gain_error = (double)NAN;
-    return say(q->s, "suspected, but the fit with noise is %.1f nats behind the search held out, ignored", -nats);
+    return tell_behind(q, nats);
 }
 
 /* Where the fit was made on a part of the rows: a few passes on all of them, if such a pass can be kept. All rows are
@@ -517,13 +522,16 @@ static sock_status invite_all(inquiry *q, bool used, company *c)
     return used && !q->wins ? invite_clean(q, c) : SOCK_OK;
 }
 
-/* The fit becomes what the search found. */
+/* The fit becomes what the search found; *out stays NULL where it is far behind the search on all rows. */
 static sock_status deliver(inquiry *q, sk_noise_fit *fit, sock_model **out)
 {
     sk_search *s = q->s;
+    const bool part = q->m.rows != s->rows, free = !s->fell_back;
+    double nats;
     if (s->fell_back) sk_take_back(s);
     q->m.list = &s->list;
     SK_TRY(widen(q, fit));
+    if (part && free && is_behind(q, fit, &nats)) return fit->now.noise ? tell_behind(q, nats) : SOCK_OK;
     SK_TRY(score(q, fit));
     if (s->spec->bands) SK_TRY(sk_noise_spread(&q->m, fit));
     sk_replace(&s->drift[fit->f], fit->drift[fit->f]);

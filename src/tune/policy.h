@@ -277,6 +277,7 @@
 #define SK_STEP_LEAST (-1000.0) /* nats: a step counts at least this, lost ones too */
 #define SK_FLOW_MARGIN 0.5      /* of the width of the data, on each side: the law of a step is followed in that box */
 #define SK_SUBSTEPS_MOST 16     /* 1, 2, 4, ... of them are tried */
+#define SK_SUBSTEPS_FALL 8      /* they fall again in the iterations where one in so many is enough */
 #define SK_SUBSTEPS_ASKED 500   /* steps of the data that are asked how many are needed; */
 #define SK_SUBSTEPS_FEW 0.1    /* this share of them may want more. They want more where twice as many change the law */
 #define SK_SUBSTEPS_ERRORS 0.5 /* by so many standard errors of all data, */
@@ -323,6 +324,8 @@
     0.1 /* nats for each value: so far behind, a fit with suspected noise is given up there, too; kernels are to come  \
          */
 #define SK_NOISE_SETTLED 0.05 /* nats: no more iterations after the last sweep */
+#define SK_NOISE_STALLED 3    /* of them that do not raise the likelihood by that: they go to and fro */
+#define SK_TURN_LEAST 2       /* passes of one drift and diffusion before they may be settled */
 #define SK_SWEEP_LOSS 20      /* a sweep may lower the training likelihood by this, */
 #define SK_SWEEP_SHARE 0.01   /* or by this for each step: a richer kernel may go */
 #define SK_SURELY_LONG 4      /* substeps: the fit of long steps is tried; with fewer if it promises a gain */
