@@ -344,6 +344,14 @@ static int has_sum(const rep_facts *f)
            json_array_size(json_object_get(f->terms, "diffusion")) > 1;
 }
 
+static void put_no_formula(FILE *out, const rep_facts *f)
+{
+    const sk_part *lead = sk_record_drift(&f->record);
+    fputs("<p>The drift has no formula", out);
+    if (lead && lead->kernel) fputs(" (kernel <code>", out), page_text(out, lead->kernel), fputs("</code>)", out);
+    fprintf(out, ": it is the %s below.</p>\n", f->d == 1 ? "curve" : "field");
+}
+
 /* Few are on the first screen; many, and those of a of several states, in folds. */
 void equation_write(FILE *out, const rep_facts *f)
 {
@@ -359,6 +367,7 @@ void equation_write(FILE *out, const rep_facts *f)
     if (of_a && !apart) put_diffusion(out, f, diffusion);
     if (of_f || (of_a && !apart)) fputs("</div>\n", out);
     if (of_f && many) fputs("</details>\n", out);
+    if (!of_f) put_no_formula(out, f);
     words_signs(out, f);
     if (!of_a || apart) words_size(out, f);
     if (!of_a) return;

@@ -616,12 +616,14 @@ static char *draw_pairs(plane *planes, size_t count, int which, size_t *size)
 sock_status fig_pairs(sock_context *ctx, const fig_input *in, char **text, size_t *size)
 {
     size_t pair[PAIRS_MOST][2];
-    const size_t d = sock_model_dim(in->model), count = choose_pairs(d, pair);
+    const size_t d = sock_model_dim(in->model), all = choose_pairs(d, pair);
+    const size_t first = in->form == SHEET_PIECES, count = all - first; /* a page has the first pair in its fields */
     const int which = sock_model_has_diffusion(in->model) ? FIG_F | FIG_A : FIG_F;
     plane *planes = calloc(count, sizeof *planes);
     sock_status status = planes ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < count; i++) {
-        planes[i] = (plane){.ctx = ctx, .in = in, .d = d, .u = pair[i][0], .v = pair[i][1], .is_pair = 1};
+        planes[i] =
+            (plane){.ctx = ctx, .in = in, .d = d, .u = pair[first + i][0], .v = pair[first + i][1], .is_pair = 1};
         status = prepare(&planes[i], which);
     }
     int boxed = 1;

@@ -48,9 +48,11 @@ static void put_time(FILE *out, const fig_input *in)
 {
     char unit[32];
     unit_of(fig_time_name(in), sizeof unit, unit);
-    fputs(" [", out);
+    fputs(*unit ? " " : " units of ", out);
     page_text(out, *unit ? unit : fig_time_name(in));
-    fputs("]", out);
+    if (*unit && unit[1] && unit[strlen(unit) - 1] != 's' &&
+        strspn(unit, "abcdefghijklmnopqrstuvwxyz") == strlen(unit) && strlen(unit) > 2)
+        fputc('s', out); /* years, days; not mm or h */
 }
 
 /* A place, to a thousandth of the range. */
@@ -100,15 +102,32 @@ static void put_fixed(FILE *out, const rep_facts *f, const fig_input *in, json_t
     fputs("</li>\n", out);
 }
 
+/* Some point is of a type that begins so. */
 static int has_type(json_t *list, const char *word)
 {
     size_t i;
     json_t *point;
     json_array_foreach(list, i, point)
     {
-        if (strstr(info_text(point, "type"), word)) return 1;
+        if (strncmp(info_text(point, "type"), word, strlen(word)) == 0) return 1;
     }
     return 0;
+}
+
+/* What the types that occur mean. */
+static void put_kinds(FILE *out, json_t *list)
+{
+    static const struct {
+        const char *type, *means;
+    } kinds[] = {{"stable", "a stable point holds the state"},
+                 {"unstable", "an unstable one lets it go"},
+                 {"saddle", "a saddle lets it go in one direction and draws it near in another"},
+                 {"centre", "around a centre it goes in circles"}};
+    size_t told = 0;
+    fputs("<p>f is 0 here", out);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (has_type(list, kinds[i].type)) fprintf(out, "%s %s", told++ ? "," : "; without noise", kinds[i].means);
+    fputs(":</p>\n<ul>\n", out);
 }
 
 /* The nearest one outside of the range. */
@@ -134,11 +153,7 @@ static void put_rests(FILE *out, const rep_facts *f, const fig_input *in, json_t
     json_t *list = json_object_get(told, "fixed_points");
     const size_t count = json_array_size(list);
     const char *reason = info_text(told, "fixed_points_reason");
-    if (count)
-        fprintf(out, "<p>f is 0 here; without noise a stable point holds the state%s%s:</p>\n<ul>\n",
-                has_type(list, "unstable") || has_type(list, "saddle") ? ", an unstable one or a saddle lets it go"
-                                                                       : "",
-                has_type(list, "centre") ? ", and around a centre it goes in circles" : "");
+    if (count) put_kinds(out, list);
     for (size_t i = 0; i < count && i < FIXED_MOST; i++) put_fixed(out, f, in, at(list, i));
     if (count) fputs("</ul>\n", out);
     if (count > FIXED_MOST) fprintf(out, "<p>and %zu more.</p>\n", count - FIXED_MOST);
@@ -201,7 +216,7 @@ static void put_current(FILE *out, const fig_input *in, json_t *told)
     json_t *production = json_object_get(told, "entropy_production");
     if (!isfinite(info_number(production, "value"))) return;
     fputs("<p>It produces ", out);
-    put_error(out, production);
+    put_range(out, production);
     fputs(" nats of entropy in a unit of ", out);
     page_text(out, fig_time_name(in));
     fputs(": 0 would be equilibrium, where it looks alike forwards and backwards in time. The arrows are the current "

@@ -115,17 +115,11 @@ static range heights(const bundle *b, size_t k, size_t count, const double *sort
     return all;
 }
 
-/* Fans of several starts have colours of their own. */
-static const char *const wide_class[] = {"fan90", "fan90 second", "fan90 third"},
-                         *const tight_class[] = {"fan50", "fan50 second", "fan50 third"},
-                         *const middle_class[] = {"model", "model second", "model third"};
-
-static int draw_fan(const panel *p, const fan *f, size_t k, size_t start)
+static int draw_fan(const panel *p, const fan *f, size_t k)
 {
     const double(*q)[TIMES] = f->q[k];
-    return panel_band(p, wide_class[start], TIMES, f->t, q[0], q[4]) &&
-           panel_band(p, tight_class[start], TIMES, f->t, q[1], q[3]) &&
-           panel_curve(p, middle_class[start], TIMES, f->t, q[2]);
+    return panel_band(p, "fan90", TIMES, f->t, q[0], q[4]) && panel_band(p, "fan50", TIMES, f->t, q[1], q[3]) &&
+           panel_curve(p, "model", TIMES, f->t, q[2]);
 }
 
 static int draw_truth(const panel *p, const fan *f, size_t k)
@@ -135,16 +129,16 @@ static int draw_truth(const panel *p, const fan *f, size_t k)
     return good;
 }
 
-static int draw_panel(const panel *p, const bundle *b, size_t k)
+/* Fans of several starts, one above the other, cannot be told apart: each has a panel. */
+static int draw_panel(const panel *p, const bundle *b, size_t k, size_t start)
 {
-    int good = 1;
     panel_frame(p, sock_model_name(b->in->model, k), fig_time_axis(b->in));
     panel_clip(p);
-    good = lines_draw(p, b->in->data, k, "data");
-    for (size_t s = 0; s < b->starts.count; s++) good = draw_fan(p, &b->model[s], k, s) && good;
-    for (size_t s = 0; s < b->starts.count && b->in->truth; s++) good = draw_truth(p, &b->truth[s], k) && good;
-    for (size_t s = 0; s < b->starts.count && b->starts.sharing == 1; s++)
-        good = lines_one(p, b->in->data, k, b->starts.trajectory[s], "chosen") && good;
+    int good = lines_draw(p, b->in->data, k, "data");
+    if (b->starts.count) good = draw_fan(p, &b->model[start], k) && good;
+    if (b->in->truth && b->starts.count) good = draw_truth(p, &b->truth[start], k) && good;
+    if (b->starts.sharing == 1 && b->starts.count)
+        good = lines_one(p, b->in->data, k, b->starts.trajectory[start], "chosen") && good;
     svg_clip_end(p->s);
     return good;
 }
@@ -175,7 +169,7 @@ static void draw_notes(const bundle *b, sheet *s, int cut)
     if (b->starts.sharing > 1)
         fprintf(note, "the start that %zu of %zu trajectories share", b->starts.sharing, trajectories);
     else
-        fputs(b->starts.count > 1 ? "each of the starts shown"
+        fputs(b->starts.count > 1 ? "each of three starts"
               : trajectories > 1  ? "the start of the dark trajectory"
                                   : "its start",
               note);
@@ -190,23 +184,24 @@ static void draw_notes(const bundle *b, sheet *s, int cut)
     free(text.text);
 }
 
-static int place_panel(const bundle *b, sheet *s, size_t k, int *cut)
+static int place_panel(const bundle *b, sheet *s, size_t k, size_t start, int *cut)
 {
     const double *sorted;
     size_t count;
     panel p;
     if (evidence_sorted(b->in, k, &sorted, &count) < 0) return 0;
     const range up = range_widen(heights(b, k, count, sorted, cut), 0.04);
-    return sheet_panel(s, range_widen((range){b->time.first, b->time.last}, 0), up, &p) && draw_panel(&p, b, k);
+    return sheet_panel(s, range_widen((range){b->time.first, b->time.last}, 0), up, &p) && draw_panel(&p, b, k, start);
 }
 
 static char *draw(const bundle *b, size_t *size)
 {
-    const int alone = b->panels == 1;
+    const size_t fans = b->starts.count ? b->starts.count : 1;
+    const int alone = b->panels * fans == 1;
     const sheet_plan plan = {.id = "paths",
                              .heading = "Trajectories and simulated paths",
                              .form = b->in->form,
-                             .panels = b->panels,
+                             .panels = b->panels * fans,
                              .columns = alone ? 1 : 2,
                              .wide = alone ? 674 : 312,
                              .tall = alone ? 250 : 180,
@@ -215,7 +210,7 @@ static char *draw(const bundle *b, size_t *size)
     int good = s != NULL, cut = 0;
     if (!s) return NULL;
     draw_keys(b, s);
-    for (size_t k = 0; good && k < b->panels; k++) good = place_panel(b, s, k, &cut);
+    for (size_t i = 0; good && i < b->panels * fans; i++) good = place_panel(b, s, i / fans, i % fans, &cut);
     draw_notes(b, s, cut);
     return sheet_close(s, good, size);
 }

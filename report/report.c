@@ -39,7 +39,7 @@ static const chapter chapters[] = {
      "Each component of the drift, and the strength of its noise, along its own state. The other states change along "
      "with it as they do in the data: a curve shows what comes with the state, not its effect alone.",
      "", FIRST},
-    {"pairs", "Pairs of states", "Pairs", "Drift and noise in the planes of several pairs of states.", "", BODY},
+    {"pairs", "Pairs of states", "Pairs", "Drift and noise in the planes of further pairs of states.", "", BODY},
     {"paths", "Simulated paths", "Paths",
      "Paths of the learned equation, with its measurement noise if it has any, over the data.",
      "If the model is right, at each time half of the trajectories from this start are in the dark band, nine of ten "
@@ -230,6 +230,11 @@ static const char *chapter_shows(const rep_facts *f, const chapter *c)
 
 static const char *chapter_read(const rep_facts *f, const chapter *c, int dots, int boxes)
 {
+    look_starts starts;
+    if (strcmp(c->figure, "paths") == 0 && f->d == 1 && look_start(f->data, &starts) >= 0 && starts.count > 1)
+        return "Three starts, a picture for each: at each time half of the model's paths from there are in the dark "
+               "band, nine of ten in the light one. The dark line is the data's trajectory from that start; a single "
+               "one may stay outside for long.";
     if (sock_data_trajectories(f->data) == 1 && strcmp(c->figure, "paths") == 0)
         return "At each time half of the model's paths are in the dark band, nine of ten in the light one. The data "
                "are "

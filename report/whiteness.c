@@ -187,20 +187,20 @@ double *res_sorted(const res_set *set, const double *value, size_t *count)
 /* Correlation of g(r) with itself `lag` steps later, over states and within trajectories; squares: g = r^2. */
 static double correlation(const res_set *s, size_t lag, int squares, double centre, size_t *paired)
 {
-    enum { LEAST = 10 }; /* fewer pairs say nothing */
-    double product = 0, square = 0;
-    size_t pairs = 0, all = 0;
+    enum { LEAST = 10 };                       /* fewer pairs say nothing */
+    double product = 0, first = 0, second = 0; /* sums over the pairs, so that the correlation stays within -1 and 1 */
+    size_t pairs = 0;
     for (size_t i = 0; i < s->steps; i++)
         for (size_t k = 0; k < s->d; k++) {
             const double r = s->r[i * s->d + k], now = (squares ? r * r : r) - centre;
             if (!isfinite(now)) continue;
-            square += now * now, all++;
             if (i + lag >= s->steps || s->trajectory[i + lag] != s->trajectory[i]) continue;
             const double q = s->r[(i + lag) * s->d + k], later = (squares ? q * q : q) - centre;
-            if (isfinite(later)) product += now * later, pairs++;
+            if (!isfinite(later)) continue;
+            product += now * later, first += now * now, second += later * later, pairs++;
         }
     *paired = pairs;
-    return pairs >= (lag ? LEAST : 1) && square > 0 ? product / (double)pairs / (square / (double)all) : (double)NAN;
+    return pairs >= (lag ? LEAST : 1) && first > 0 && second > 0 ? product / sqrt(first * second) : (double)NAN;
 }
 
 res_moments res_look(const res_set *set)

@@ -310,8 +310,11 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
     enum { STATES = 6 };
     const double inside = 0.98;
     const int objects = f->has_check && !f->check.ok;
-    fputs(objects ? "<p class=\"trust\">The fields rest on the data, of which 98 % have "
-                  : "<p class=\"trust\">Trust the fields where the data are, within their bands: 98 % of them have ",
+    fputs(f->loose[0] >= 1
+              ? "<p class=\"trust\">The band of the drift is wider than the drift: take it for unknown, also "
+                "where the data are. 98 % of them have "
+          : objects ? "<p class=\"trust\">The fields rest on the data, of which 98 % have "
+                    : "<p class=\"trust\">Trust the fields where the data are, within their bands: 98 % of them have ",
           out);
     for (size_t k = 0; k < f->d && k < STATES; k++) {
         const double *sorted;

@@ -192,13 +192,14 @@
       tables.push([g[0], g[1 + k]]);
       series.push({ label: 'data', stroke: colour('data'), width: 0.6, spanGaps: true, points: { show: false } });
     });
-    fans.forEach(function (g) {
-      var base = series.length;
+    fans.forEach(function (g, own) {
+      var base = series.length, paint = 'c' + [0, 2, 3][own % 3];
       tables.push([g[0]].concat(g.slice(1 + 5 * k, 6 + 5 * k)));
       ['5 %', '25 %', 'median', '75 %', '95 %'].forEach(function (label, q) {
-        series.push({ label: label, stroke: colour('c0'), width: q === 2 ? 2 : 0.5, spanGaps: true, points: { show: false } });
+        series.push({ label: label, stroke: colour(paint), width: q === 2 ? 2 : 0.5, spanGaps: true, points: { show: false } });
       });
-      bands.push({ series: [base + 4, base], fill: colour('band') }, { series: [base + 3, base + 1], fill: colour('band') });
+      bands.push({ series: [base + 4, base], fill: colour('band') });
+      if (fans.length === 1) bands.push({ series: [base + 3, base + 1], fill: colour('band') });
       if (lead.length === 0) lead = [base, base + 1, base + 2, base + 3, base + 4];
     });
     var holder = document.createElement('div');

@@ -246,7 +246,7 @@ static sock_status look_stationary(const sk_asker *ask, sk_explained *e)
     else if (ask->model->structure->order == 2)
         snprintf(e->stationary_reason, REASON, "positions have no noise of their own, which is beyond the solver here");
     else if (e->d > 2)
-        snprintf(e->stationary_reason, REASON, "told in one and two dimensions");
+        snprintf(e->stationary_reason, REASON, "that is told in one and two dimensions");
     else if (e->d == 1)
         SK_TRY(sk_line_look(ask, &e->wells, e->stationary_reason));
     e->stationary = !e->stationary_reason[0];

@@ -311,13 +311,16 @@ const tests = {
     assert.deepEqual(faults, []);
     await context.close();
   },
-  async 'fans of several starts have colours of their own'(browser) {
+  async 'fans of several starts have pictures of their own, and bands that differ'(browser) {
     for (const colorScheme of ['light', 'dark']) {
       const { page, context } = await openPage(browser, 'averages.html', { colorScheme });
-      const fills = await page.evaluate(() => [...new Set([...document.querySelectorAll('#paths .fan90')].map((e) => getComputedStyle(e).fill))]);
-      const fans = await page.evaluate(() => document.querySelectorAll('#paths .panels path.fan90').length);
-      assert.equal(fills.length, Math.max(fans, 1), `${fills} for ${fans} fans`);
-      assert.ok(fans === 1 || fans === 3);
+      const panels = await page.evaluate(() => [...document.querySelectorAll('#paths .panels > svg')].map((svg) => ['fan90', 'fan50', 'model'].map((name) =>
+        [...svg.querySelectorAll(`path.${name}`)].map((e) => [getComputedStyle(e).fill, getComputedStyle(e).fillOpacity].join(' ')))));
+      assert.equal(panels.length, 3);
+      for (const [wide, tight, median] of panels) {
+        assert.deepEqual([wide.length, tight.length, median.length], [1, 1, 1]);
+        assert.notEqual(wide[0], tight[0]);
+      }
       await context.close();
     }
   },
