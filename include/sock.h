@@ -635,6 +635,9 @@ typedef struct sock_check_test {
     const char *effect_of; /* and what it is */
     int objects;           /* p_adjusted is below alpha and the effect matters */
     int remark;            /* below alpha, and too small to matter */
+    double chi_square, chi_df, ways; /* where p comes from, of several tests the one used: the least of 1 and `ways`
+                                        times the chance of chi-square with chi_df degrees of freedom (parts of one
+                                        where squares have heavy tails) beyond chi_square; chi_df 0: another way */
 } sock_check_test;
 
 /* A number that is not known is NaN. */

@@ -71,7 +71,10 @@ static void put_nearest(FILE *out, const sock_checks *c)
     const sock_check_test *least = NULL;
     for (int i = 0; i < SOCK_CHECK_TESTS; i++)
         if (c->test[i].valid && (!least || c->test[i].p_adjusted < least->p_adjusted)) least = &c->test[i];
-    if (least && least->p_adjusted < near)
+    if (least && least->remark)
+        fprintf(out, "; what %s sees is certain, but too small to matter (%s %.2g)", least->name, least->effect_of,
+                least->effect);
+    else if (least && least->p_adjusted < near)
         fprintf(out, "; nearest to an objection is %s, at an adjusted p of %.2g (it objects below %.2g)", least->name,
                 least->p_adjusted, c->alpha);
 }

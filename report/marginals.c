@@ -27,7 +27,8 @@ static void outer_ticks(const panel *p, const char *across, const char *up, int 
     for (int i = 0; below && i < tx.count; i++) {
         const double x = axis_at(&p->x, tx.at[i]);
         svg_line(p->s, "spine", (double[]){x, p->foot}, (double[]){x, p->foot + 4});
-        if (i % (tx.count > 4 ? 2 : 1) == 0)
+        const double half = 3.5 * (double)svg_length(tx.label[i], 0), room = GAP / 2.0; /* not into its neighbours' */
+        if (i % (tx.count > 4 ? 2 : 1) == 0 && x - half > p->x.from - room && x + half < p->x.to + room)
             svg_text(p->s, "tick", (double[]){x, p->foot + 16}, SVG_MIDDLE, 0, tx.label[i]);
     }
     for (int i = 0; beside && i < ty.count; i++) {

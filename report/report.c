@@ -241,8 +241,8 @@ static const char *chapter_read(const rep_facts *f, const chapter *c, int dots, 
                "like one path: it need not follow the middle, and may stay outside for long.";
     if (has_dots(f, c))
         return dots ? dots_words : "These data are too few to say something by themselves, as dots with bars would.";
-    if (f->d > 1 && (strcmp(c->figure, "fields") == 0 || strcmp(c->figure, "pairs") == 0))
-        return boxes ? boxes_words : plane_words;
+    if (strcmp(c->figure, "pairs") == 0) return "They are to be read as those of the first two, above.";
+    if (f->d > 1 && strcmp(c->figure, "fields") == 0) return boxes ? boxes_words : plane_words;
     return c->read;
 }
 

@@ -244,11 +244,13 @@ static void put_test(FILE *out, const sock_check_test *t)
 {
     fprintf(out, "<tr><th scope=\"row\">%s</th>", t->name);
     if (!t->valid) {
-        fputs("<td colspan=\"5\">too few steps</td><td></td></tr>\n", out);
+        fputs("<td colspan=\"6\">too few steps</td><td></td></tr>\n", out);
         return;
     }
-    fprintf(out, "<td>%.4g</td><td>", t->statistic);
-    if (t->df > 0) fprintf(out, "%g", t->df);
+    const int chi = t->chi_df > 0;
+    fprintf(out, "<td>%.4g</td><td>", chi ? t->chi_square : t->statistic);
+    if (chi) fprintf(out, "%.4g</td><td>%.0f", t->chi_df, t->ways);
+    if (!chi) fputs("</td><td>", out);
     fprintf(out, "</td><td>%.2g</td><td>%.2g</td><td>%.3f</td><td>%s</td></tr>\n", t->p, t->p_adjusted, t->effect,
             t->objects  ? "objects"
             : t->remark ? "certain, and too small to matter"
@@ -273,11 +275,23 @@ static void put_tests(FILE *out, const rep_facts *f)
             "simulates</summary>\n"
             "<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\"><thead><tr>",
             c->steps, c->all_steps, which_steps(f), c->draws);
-    static const char *const heads[] = {"test", "statistic", "df", "p", "adjusted", "effect", ""};
+    static const char *const heads[] = {"test", "chi-square", "df", "ways", "p", "adjusted", "effect", ""};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) fprintf(out, "<th scope=\"col\">%s</th>", heads[i]);
     fputs("</tr></thead><tbody>\n", out);
     for (int i = 0; i < SOCK_CHECK_TESTS; i++) put_test(out, &c->test[i]);
-    fputs("</tbody></table></div></details>\n", out);
+    fprintf(
+        out,
+        "</tbody></table></div>\n<p class=\"note\">p is the chance of such a chi-square, times the number of ways in "
+        "which the test looked (the least likely one is shown); degrees of freedom are broken where squares with heavy "
+        "tails are tested. Without df: the statistic of Anderson and Darling, or a peak of the spectrum. Adjusted is p "
+        "for all tests together, by Holm: a test objects where that is below %g and its effect is large enough to "
+        "matter. Effects: of <em>drift</em>, <em>diffusion</em>, <em>cycles</em>, <em>volatility</em> and "
+        "<em>time</em> the share of the variance (of scores or their squares) that is explained, of <em>memory</em> "
+        "the "
+        "correlation of neighbouring scores, of <em>scale</em> and <em>horizon</em> how far a variance is from the "
+        "model's, of <em>distribution</em> the largest distance of two distributions, or for heavy tails the log of a "
+        "ratio of kurtoses.</p></details>\n",
+        c->alpha);
 }
 
 void words_verdict(FILE *out, const rep_facts *f)

@@ -334,6 +334,18 @@ static double median_gap(const seen *s)
     return (gap[s->n / 2] + gap[(s->n - 1) / 2]) / 2;
 }
 
+/* What is told of p gives p. */
+static void compare_ways(const sock_check_test *test)
+{
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++) {
+        const sock_check_test *t = &test[i];
+        if (!t->valid || !(t->chi_df > 0)) continue;
+        assert_close(t->p, fmin(t->ways * sk_chi_square_tail(t->chi_square, t->chi_df), 1), 1e-9, 1e-300);
+    }
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++)
+        if (i != DISTRIBUTION && i != CYCLES) assert_true(!test[i].valid || test[i].chi_df > 0);
+}
+
 static void compare_cycles(const seen *s, const bool *tested, const sk_check_spec *spec, const sock_check_test *t,
                            const sk_check_facts *facts)
 {
@@ -512,6 +524,7 @@ static sk_check_facts compare(const sock_model *model, const sock_data *data, co
         if (i != DISTRIBUTION && i != CYCLES) compare_score(&s, i, &test[i]);
     compare_distribution(&s, tested, &test[DISTRIBUTION], &facts);
     compare_cycles(&s, tested, spec, &test[CYCLES], &facts);
+    compare_ways(test);
     compare_effects(&s, test, &facts);
     compare_lag1(&s, tested, &facts);
     compare_places(&s, tested, &facts);

@@ -123,6 +123,9 @@ class CheckTest(ctypes.Structure):
         ("effect_of", c_char_p),
         ("objects", c_int),
         ("remark", c_int),
+        ("chi_square", c_double),
+        ("chi_df", c_double),
+        ("ways", c_double),
     ]
 
 

@@ -226,10 +226,13 @@ static json_t *test_json(const sock_check_test *t)
     if (!t->valid)
         return json_pack("{s:s, s:n, s:n, s:n, s:n, s:n, s:b}", "name", t->name, "statistic", "df", "p", "p_adjusted",
                          "effect", "objects", 0);
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b}", "name", t->name, "statistic",
+    const int chi = t->chi_df > 0;
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:o, s:o, s:o}", "name", t->name, "statistic",
                      number(t->statistic), "df", t->df > 0 ? number(t->df) : json_null(), "p", number(t->p),
                      "p_adjusted", number(t->p_adjusted), "effect", number(t->effect), "effect_least",
-                     number(t->effect_least), "effect_of", t->effect_of, "objects", t->objects, "remark", t->remark);
+                     number(t->effect_least), "effect_of", t->effect_of, "objects", t->objects, "remark", t->remark,
+                     "chi_square", chi ? number(t->chi_square) : json_null(), "chi_df",
+                     chi ? number(t->chi_df) : json_null(), "ways", chi ? number(t->ways) : json_null());
 }
 
 json_t *sk_checks_object(const sock_checks *c)

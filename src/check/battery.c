@@ -58,6 +58,7 @@ typedef struct battery {
     double *mean, *variance; /* what was fitted, for this state */
     size_t mean_columns, variance_columns;
     double smallest_ad, smallest_tails; /* p over the states */
+    double largest_tails;               /* the normal number of the latter, without its sign */
 } battery;
 
 /* ---- Ranks and waves ---- */
@@ -346,6 +347,7 @@ static void test_distribution(battery *b, size_t k)
     b->facts->tails = farther(b->facts->tails, ratio);
     b->smallest_ad = fmin(b->smallest_ad, sk_anderson_darling_tail(a));
     b->smallest_tails = fmin(b->smallest_tails, 2 * sk_normal_tail(fabs(z)));
+    b->largest_tails = fmax(b->largest_tails, fabs(z));
 }
 
 static void note_wild(battery *b)
@@ -418,13 +420,24 @@ static sock_status test_state(battery *b, size_t k, sk_cycle *cycle, double wors
 
 /* ---- What follows for each test ---- */
 
+/* What p is made of. */
+static void set_chi_square(const sk_tally *tally, double ways, sock_check_test *t)
+{
+    const double stretch = sk_tally_stretch(tally);
+    t->chi_square = tally->statistic / stretch;
+    t->chi_df = tally->freedom / stretch;
+    t->ways = ways;
+}
+
 void sk_check_by_few(const sk_tally *few, sock_check_test *t)
 {
     if (!(few->freedom > 0 && few->freedom < t->df)) return;
     const double p = sk_tally_tail(few);
+    t->ways = 2;
     if (p < t->p) {
         t->statistic = few->statistic;
         t->df = few->freedom;
+        set_chi_square(few, 2, t);
     }
     t->p = fmin(2 * fmin(p, t->p), 1);
 }
@@ -440,6 +453,7 @@ static void end_scores(battery *b)
         t->df = b->all[i].freedom;
         t->valid = t->df > 0;
         t->p = sk_tally_tail(&b->all[i]);
+        if (t->valid) set_chi_square(&b->all[i], 1, t);
         sk_check_by_few(&b->few[i], t);
         if (strcmp(t->effect_of, explained) == 0) t->effect = fmin(fmax(t->statistic - t->df, 0) / fmax(scored, 1), 1);
     }
@@ -452,6 +466,9 @@ static void end_distribution(battery *b, double states)
     t->valid = 1;
     t->p = fmin(2 * fmin(ad, tails), 1);
     if (tails < ad) {
+        t->chi_square = b->largest_tails * b->largest_tails;
+        t->chi_df = 1;
+        t->ways = 2 * states;
         t->effect = b->facts->tails;
         t->effect_least = SK_CHECK_TAILS;
         t->effect_of = "log of the kurtosis over the model's own";
@@ -460,7 +477,8 @@ static void end_distribution(battery *b, double states)
 
 /* The season of the calendar that is least likely chance: NULL where there is none to be seen. *p: its chance, as the
  * least of all of them; *share: of the variance. */
-static const sk_calendar_season *rarest_season(const battery *b, double states, double *p, double *share)
+static const sk_calendar_season *rarest_season(const battery *b, double states, double *p, double *share,
+                                               const sk_tally **tally)
 {
     const sk_calendar_season *found = NULL;
     *p = 1;
@@ -468,6 +486,7 @@ static const sk_calendar_season *rarest_season(const battery *b, double states, 
         const double tail = sk_tally_tail(&b->dated[i]);
         if (found && tail >= *p) continue;
         found = &b->season[i];
+        *tally = &b->dated[i];
         *p = tail;
         *share = fmax(b->dated[i].statistic - b->dated[i].freedom, 0) / (states * (double)b->n);
     }
@@ -479,15 +498,20 @@ static const sk_calendar_season *rarest_season(const battery *b, double states, 
 static void end_cycles(battery *b, const sk_cycle *all, double states)
 {
     sock_check_test *t = &b->test[CYCLES];
+    const sk_tally *rarest = NULL, portmanteau = {all->statistic, all->freedom, 0};
     double dated, share = 0, *gap = b->columns;
     const double wide = sk_chi_square_tail(all->statistic, all->freedom), peak = fmin(states * all->peak, 1);
-    const sk_calendar_season *season = rarest_season(b, states, &dated, &share);
+    const sk_calendar_season *season = rarest_season(b, states, &dated, &share, &rarest);
     const double ways = season ? 3 : 2, named = b->spec.alpha / SK_CHECK_TESTS;
     t->valid = all->freedom > 0 || season;
     t->statistic = all->statistic;
     t->df = all->freedom;
     if (!t->valid) return;
     t->p = fmin(ways * fmin(fmin(wide, peak), dated), 1);
+    if (rarest && dated < fmin(peak, wide))
+        set_chi_square(rarest, ways * (double)b->seasons, t);
+    else if (all->freedom > 0 && wide <= peak)
+        set_chi_square(&portmanteau, ways, t); /* a peak has another law */
     t->effect = fmax(all->statistic - all->freedom, 0) / (states * (double)b->n);
     if (peak < wide) t->effect = all->share;
     if (dated < fmin(peak, wide)) t->effect = share;

@@ -165,6 +165,7 @@ typedef struct sk_tally {
 } sk_tally;
 
 /* The chance of a larger one, by the gamma law of the same mean and variance. */
+double sk_tally_stretch(const sk_tally *tally); /* by which statistic and freedom are divided there */
 double sk_tally_tail(const sk_tally *tally);
 
 /* Which way y goes along one column: its product with what is left of the column. */

@@ -65,10 +65,12 @@ double sk_score_slope(const sk_scored *rows, const double *column)
     return slope;
 }
 
+double sk_tally_stretch(const sk_tally *t) { return 1 + t->excess / (2 * t->freedom); }
+
 double sk_tally_tail(const sk_tally *t)
 {
     if (!(t->freedom > 0)) return 1;
-    const double stretch = 1 + t->excess / (2 * t->freedom);
+    const double stretch = sk_tally_stretch(t);
     return sk_chi_square_tail(t->statistic / stretch, t->freedom / stretch);
 }
 
