@@ -346,10 +346,14 @@ static void print_richer(const sk_record *r, int width)
            width, "given up", r->found.richer, r->found.richer_gain);
 }
 
-static void print_search(const sk_record *r, int width, bool full)
+static void print_score(const sk_record *r, int width)
 {
     const sk_tune_outcome *found = &r->found;
     const double size = (double)found->steps * (double)r->d;
+    if (sk_record_warns(r, SK_WARN_FEW)) { /* folds of a step or two say nothing */
+        printf("%-*snone: too few steps to hold some out\n", width, "score");
+        return;
+    }
     printf("%-*s%.4f nats a step and dimension, ", width, "score", found->score / size);
     if (found->folds > 1)
         printf("held out in %zu folds", found->folds);
@@ -357,6 +361,12 @@ static void print_search(const sk_record *r, int width, bool full)
         printf("on held-out data");
     printf("; constant coefficients%s %.4f", found->noise.used ? " without noise" : "", found->score_constant / size);
     printf("%s%s\n", r->against_constant ? ": " : "", sk_verdict_words(r->against_constant));
+}
+
+static void print_search(const sk_record *r, int width, bool full)
+{
+    const sk_tune_outcome *found = &r->found;
+    print_score(r, width);
     if (full && isfinite(found->calibration))
         printf("%-*s%.3g: squared residuals of held-out steps over what a says; near 1 is good\n", width, "calibration",
                found->calibration);

@@ -69,6 +69,8 @@ _VERDICT = {"better": ": clearly better", "same": ": no clear difference", "wors
 def _score(info: Dict[str, Any], d: int) -> List[Line]:
     if info.get("score") is None or not info.get("steps"):
         return []
+    if any("steps are too few to choose a model by" in text for text in info.get("warnings") or []):
+        return [("score", "none: too few steps to hold some out")]
     size = info["steps"] * d
     held = f"held out in {info['folds']} folds" if info.get("folds", 0) > 1 else "on held-out data"
     flat = info.get("score_constant")

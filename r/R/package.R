@@ -746,7 +746,9 @@ print.summary.sock <- function(x, ...) {
       if (length(x$diffusions) > 1) "s, the largest", if (isFALSE(x$converged)) ": NOT within the tolerance"))
   if (!is.null(x$noise$reason)) line("measurement", noise_line(x$noise))
   for (i in seq_along(x$inputs)) line(if (i == 1) "inputs" else "", input_line(x$inputs[[i]]))
-  if (!is.null(x$score) && !is.null(x$steps))
+  few <- any(grepl("steps are too few to choose a model by", unlist(x$warnings), fixed = TRUE))
+  if (few) line("score", "none: too few steps to hold some out")
+  if (!few && !is.null(x$score) && !is.null(x$steps))
     line("score", paste0(sprintf("%.4f nats a step and dimension, ", x$score / (x$steps * x$d)),
       if (x$folds > 1) sprintf("held out in %.0f folds", x$folds) else "on held-out data",
       if (!is.null(x$score_constant))

@@ -350,9 +350,9 @@ static sock_status refuse_timeless(sock_context *ctx, const sk_cursor *rows, con
 {
     char list[LIST_SIZE];
     const char *hint;
-    for (const char *const *usual = time_names; *usual; usual++) {
-        const sk_column *column = find_column(columns, *usual);
-        if (column)
+    for (size_t c = 0; c < columns->count; c++) {
+        const sk_column *column = &columns->column[c];
+        if (column->role != SK_ROLE_OPEN && column->role != SK_ROLE_IGNORED && sk_is_time_name(column->name))
             return sk_fail(ctx, SOCK_EUSAGE,
                            "%s: the column '%s' cannot be both %s and time; leave it out there, or name another "
                            "one with --time",

@@ -22,7 +22,7 @@ sock_status sk_rows_take_log(sock_context *ctx, sk_rows *rows, size_t k)
         if (*value <= 0)
             return sk_fail(ctx, SOCK_EINPUT,
                            "%s: %s %zu, column '%s': %g has no logarithm; allowed with log: values above 0 (--missing "
-                           "leaves a code out)",
+                           "leaves a code out; where zeros are counts, fit the state itself)",
                            sk_rows_source(rows, i), sk_rows_place(rows, i), rows->line[i], rows->state[k], *value);
         *value = log(*value);
     }
