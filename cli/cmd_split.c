@@ -157,10 +157,13 @@ static void tell(const cli *c, const plan *p, const writing *w, char *const path
     tell_next(c, w, path[0]);
 }
 
-static void plan_writing(const cli *c, const sock_data *data, sock_data *const part[2], writing *w)
+static sock_status plan_writing(const cli *c, const sock_data *data, sock_data *const part[2], writing *w)
 {
-    w->as_rows = sock_data_lines(data, 0) && rowcopy_open(&w->rows, c->operand[0]);
+    if (!sock_data_lines(data, 0)) return SOCK_OK;
+    const sock_status status = rowcopy_open(&w->rows, c->operand[0]);
+    w->as_rows = w->rows.text != NULL;
     w->pieces = sock_data_trajectories(part[0]) > sock_data_trajectories(data);
+    return status;
 }
 
 static sock_status write_part(const cli *c, const writing *w, const sock_data *part, const char *path)
@@ -198,7 +201,7 @@ static int run(int count, char **arguments)
     if (status >= 0 && (code = choose(&c, &a, data, &p)) >= 0) goto out;
     if (status >= 0) status = split(&c, &p, data, part);
     if (status >= 0 && (code = make_folder(&c, a.folder, path)) >= 0) goto out;
-    if (status >= 0) plan_writing(&c, data, part, &w);
+    if (status >= 0) status = plan_writing(&c, data, part, &w);
     for (int i = 0; status >= 0 && i < 2; i++) status = write_part(&c, &w, part[i], path[i]);
     if (status >= 0) tell(&c, &p, &w, path, part);
     code = status < 0 ? cli_fail(&c, status) : cli_finish_output(&c);

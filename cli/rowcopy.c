@@ -5,21 +5,25 @@
 
 #include "report/memtext.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static bool read_whole(rowcopy *r, const char *path)
+static sock_status read_whole(rowcopy *r, const char *path)
 {
     struct stat info;
-    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rbe") : NULL;
-    if (!file) return false;
+    if (stat(path, &info) != 0) return SOCK_EIO;
+    if (!S_ISREG(info.st_mode)) return SOCK_OK;
+    errno = 0;
+    FILE *file = fopen(path, "rbe");
+    if (!file) return errno == ENOMEM ? SOCK_ENOMEM : SOCK_EIO;
     r->size = (size_t)info.st_size;
     r->text = malloc(r->size + 1);
-    const bool whole = r->text && fread(r->text, 1, r->size, file) == r->size && fgetc(file) == EOF;
+    const bool whole = r->text && fread(r->text, 1, r->size, file) == r->size;
     if (r->text) r->text[r->size] = 0;
     fclose(file);
-    return whole;
+    return !r->text ? SOCK_ENOMEM : whole ? SOCK_OK : SOCK_EIO;
 }
 
 /* Over one line end, LF, CRLF or CR; at the 0 it stays. */
@@ -29,16 +33,17 @@ static const char *behind_line(const char *p)
     return *p ? p + (p[0] == '\r' && p[1] == '\n' ? 2 : 1) : p;
 }
 
-bool rowcopy_open(rowcopy *r, const char *path)
+sock_status rowcopy_open(rowcopy *r, const char *path)
 {
     *r = (rowcopy){0};
-    if (!read_whole(r, path)) return false;
+    const sock_status status = strcmp(path, "-") == 0 ? SOCK_OK : read_whole(r, path);
+    if (status < 0 || !r->text) return status;
     for (const char *p = r->text; *p; p = behind_line(p)) r->lines++;
     r->line = malloc((r->lines + 1) * sizeof *r->line);
-    if (!r->line) return false;
+    if (!r->line) return SOCK_ENOMEM;
     size_t i = 0;
     for (const char *p = r->text; *p; p = behind_line(p)) r->line[i++] = p;
-    return true;
+    return SOCK_OK;
 }
 
 void rowcopy_close(rowcopy *r)

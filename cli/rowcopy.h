@@ -13,8 +13,8 @@ typedef struct rowcopy {
 /* The column that is put in front where one trajectory has become two. */
 #define ROWCOPY_PIECE "piece"
 
-/* False: the file cannot be read again (a pipe, no room), or is not the one that was read. */
-bool rowcopy_open(rowcopy *r, const char *path);
+/* Reads the file again. A pipe cannot be: text stays NULL. SOCK_EIO, SOCK_ENOMEM. */
+sock_status rowcopy_open(rowcopy *r, const char *path);
 void rowcopy_close(rowcopy *r);
 
 /* The header and the rows of data, trajectory after trajectory; named: with their ids in a column of their own in

@@ -279,6 +279,7 @@ PROTOTYPES = {
     "sock_data_input_name": (c_char_p, [_H, c_size_t]),
     "sock_data_input": (_D, [_H, c_size_t]),
     "sock_data_id": (c_char_p, [_H, c_size_t]),
+    "sock_data_lines": (POINTER(c_size_t), [_H, c_size_t]),
     "sock_data_set_time_unit": (c_int, [_H, _H, c_char_p]),
     "sock_data_split_time": (c_int, [_H, _H, c_size_t, c_size_t, _OUT, _OUT]),
     "sock_data_split": (c_int, [_H, _H, c_size_t, c_size_t, c_uint64, _OUT, _OUT]),

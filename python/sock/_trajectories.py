@@ -251,6 +251,13 @@ class Trajectories:
     def __iter__(self) -> Iterator[Trajectory]:
         return (self._one(j) for j in range(len(self)))
 
+    def lines(self, j: int) -> Optional[Array]:
+        """The lines of the file, from 1, on which the points of trajectory ``j`` stand; None where the data are not one CSV file in long form."""
+        if not 0 <= j < len(self):
+            raise IndexError(f"there is no trajectory {j}: there are {len(self)}, counted from 0")
+        found = lib.sock_data_lines(self._handle, j)
+        return np.ctypeslib.as_array(found, (lib.sock_data_trajectory(self._handle, j, None, None),)).astype(int) if found else None
+
     def _one(self, j: int) -> Trajectory:
         if not -len(self) <= j < len(self):
             raise IndexError(f"there is no trajectory {j}: there are {len(self)}, counted from 0")

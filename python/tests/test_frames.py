@@ -193,3 +193,11 @@ def test_wide_frames_are_read_as_files_are():
     assert data.n_points == 60 and data.d == 1 and np.allclose(data[0].x[:12, 0], frame[months].to_numpy()[0])
     with pytest.raises(sock.InputError, match="^the DataFrame: line 3, column 'Feb'"):
         sock.Trajectories(frame.astype(object).where(~((frame.index.to_numpy()[:, None] == 1) & (frame.columns == "Feb")), "much"), wide=True)
+
+
+def test_points_know_their_lines(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text("id,t,x\nb,1,1\na,2,2\na,1,NA\na,0,3\nb,0,4\n")
+    data = sock.read_csv(path)
+    assert [data.lines(j).tolist() for j in range(2)] == [[6, 2], [5, 3]]
+    assert sock.Trajectories(walk(), dt=1.0).lines(0) is None
