@@ -19,7 +19,7 @@ from ._check import Check
 from ._errors import Error, InputError, NotFittedError, NumericError, SockWarning, UsageError, meant
 from ._native import doubles, lib, names_array, take_text
 from ._summary import plain
-from ._trajectories import StateCountError, Trajectories, numbers
+from ._trajectories import DATA_OPTIONS, StateCountError, Trajectories, are_names, numbers, path_list
 from ._types import Array
 from ._words import everywhere
 
@@ -94,6 +94,15 @@ class Handle:
         if self.pointer:
             lib.sock_model_free(self.pointer)
             self.pointer = None  # type: ignore[assignment]
+
+
+def _told_scores(raw: Any) -> Scores:
+    values = {name: getattr(raw, name) for name in SCORE_NAMES}
+    fields: Dict[str, Any] = {name: v.value if v.valid else None for name, v in values.items()}
+    reasons = {name: v.reason.decode("utf-8", "replace") for name, v in values.items()
+               if not v.valid and (raw.noisy or "_filter" not in name)}
+    rest = {name: getattr(raw, name) for name in Scores._fields if name not in fields and name not in ("reasons", "score_of")}
+    return Scores(**fields, **rest, score_of=raw.score_of.decode() if raw.score_of else None, reasons=reasons)
 
 
 @contextlib.contextmanager
@@ -491,9 +500,13 @@ class Model:
         """All scores on test data: likelihood; with a ``truth``, perplexity and relative errors; with ``train``, MMD.
 
         Options: ``delta``, ``mmd_paths``, ``mmd_step``, ``seed``, ``bounds``, ``lower``, ``upper``, ``noise`` ("none"
-        takes observations for states).
+        takes observations for states). With ``stream=True`` X is the path of a file or folder, or a list of them, that stay
+        on the disk (docs/scale.md): there is no MMD; options are ``scratch`` and those of :func:`read_csv` beside.
         """
         raw, truth = _native.Scores(), as_truth(truth)
+        if options.pop("stream", False):
+            self._score_files(X, truth, {"train": train, "t": t, "dt": dt}, options, raw)
+            return _told_scores(raw)
         test = self._data(X, t, dt)
         training = None if train is None else self._data(train, t, dt)
         keys = ("delta", "mmd_paths", "mmd_step", "seed", "bounds", "lower", "upper", "noise")
@@ -502,12 +515,31 @@ class Model:
                 lib.sock_score, self._pointer(), test._handle, training._handle if training else None,
                 None if truth is None else truth._pointer(), c.options, ctypes.byref(raw), progress=self._progress(),
             )
-        values = {name: getattr(raw, name) for name in SCORE_NAMES}
-        fields: Dict[str, Any] = {name: v.value if v.valid else None for name, v in values.items()}
-        reasons = {name: v.reason.decode("utf-8", "replace") for name, v in values.items()
-                   if not v.valid and (raw.noisy or "_filter" not in name)}
-        rest = {name: getattr(raw, name) for name in Scores._fields if name not in fields and name not in ("reasons", "score_of")}
-        return Scores(**fields, **rest, score_of=raw.score_of.decode() if raw.score_of else None, reasons=reasons)
+        return _told_scores(raw)
+
+    def _score_files(self, paths: Any, truth: Optional["Model"], memory: Mapping[str, Any], options: Mapping[str, Any], raw: Any) -> None:
+        """Scores of files that stay on the disk. memory: what goes with data in memory alone."""
+        for name, value in memory.items():
+            if value is not None and name != "dt":
+                raise UsageError(f"{name} goes with data in memory: leave stream out, or {name}")
+        several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+        if not are_names(several):
+            raise UsageError("stream=True reads files: give a path, or a list of paths")
+        chosen: Dict[str, Any] = {"state": list(self.names_), **options}
+        if memory["dt"] is not None:
+            chosen["dt"] = memory["dt"]
+        unit = self._time_unit()
+        if unit and chosen.get("time_unit") in (None, "auto"):
+            chosen["time_unit"] = unit
+        keys = ("delta", "bounds", "lower", "upper", "noise", "scratch") + DATA_OPTIONS
+        lost = next((p for p in several if not os.path.exists(p)), several[0])
+        with own_errors(self, truth), self._context(keys, chosen) as c:
+            known = None if truth is None else truth._pointer()
+            status = c.run(
+                lib.sock_score_files, self._pointer(), len(several), path_list(several), known, c.options, ctypes.byref(raw),
+                progress=self._progress(),
+            )
+            c.check_reading(status, lost)
 
     def score(self, X: Any, y: Any = None, *, t: Any = None, dt: Optional[float] = None) -> float:
         """The score of `sock score`: mean log likelihood of the test data, in nats a step and dimension; larger is better.

@@ -112,3 +112,34 @@ def test_files_stream(files):
         sock.SDE(stream=True).fit(np.zeros((3, 4, 1)))
     with pytest.raises(sock.UsageError, match="dt and stream=True do not go together"):
         sock.SDE(stream=True).fit(files / "walks.csv", dt=0.1)
+
+
+def test_scores_of_files_that_stay_on_the_disk(tmp_path):
+    """The numbers of scores in memory; what goes with memory alone is refused."""
+    rng = np.random.default_rng(3671)
+    x = np.zeros((40, 101))
+    x[:, 0] = rng.uniform(-1, 1, size=40)
+    for i in range(100):
+        x[:, i + 1] = x[:, i] + 0.05 * (x[:, i] - x[:, i] ** 3) + 0.5 * np.sqrt(0.05) * rng.normal(size=40)
+    for name, part in (("a.csv", x[:25]), ("b.csv", x[25:])):
+        rows = [f"{j},{0.05 * i!r},0,{v!r}\n" for j, one in enumerate(part.tolist()) for i, v in enumerate(one)]
+        (tmp_path / name).write_text("traj,t,other,well\n" + "".join(rows))
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    model = sock.SDE(drift="poly:degree=3", diffusion="constant", tune=False).fit(sock.Trajectories(files, state=["well"]))
+    truth = sock.KnownSDE(1, lambda x: x - x**3, lambda x: np.full((len(x), 1, 1), 0.25))
+    kept = model.scores(sock.Trajectories(files, state=["well"]), truth=truth, mmd_paths=0)
+    streamed = model.scores(files, truth=truth, stream=True, scratch=str(tmp_path))
+    for name in ("loglik", "loglik_moments", "loglik_constant", "perplexity", "perplexity_raw", "re_f", "re_a", "score"):
+        assert getattr(streamed, name) == pytest.approx(getattr(kept, name), rel=1e-11), name
+    assert (streamed.intervals, streamed.points, streamed.mmd2) == (4000, 4040, None)
+    assert model.scores(str(files[0]), stream=True).intervals == 2500
+    with pytest.raises(sock.UsageError, match="train goes with data in memory"):
+        model.scores(files, train=x, stream=True)
+    with pytest.raises(sock.UsageError, match="give a path, or a list of paths"):
+        model.scores(x, stream=True)
+    with pytest.raises(sock.MissingFileError):
+        model.scores([tmp_path / "none.csv"], stream=True)
+    with pytest.raises(TypeError, match="search_rows"):
+        model.scores(files, stream=True, search_rows=100)
+    with pytest.raises(sock.UsageError, match="bounds"):
+        model.scores(files, stream=True, bounds="stop", lower="-2", upper="2")

@@ -555,12 +555,22 @@ apart <- function(...) {
 }
 
 # Likelihood (by Euler steps, and by moments that follow the model over the step: PM') and, with the training data, MMD on
-# test data. `...`: delta, mmd_paths, mmd_step, seed.
-sock_score <- function(model, test, train = NULL, ...) {
+# test data. `...`: delta, mmd_paths, mmd_step, seed. stream: test is the names of files that stay on the disk (docs/scale.md).
+sock_score <- function(model, test, train = NULL, stream = FALSE, ...) {
   given <- apart(...)
-  o <- options_of(given$options)
-  as_data <- function(x) if (is.null(x)) NULL else do.call(model_data, c(list(model, x), given$reading))$pointer
-  v <- .Call(C_score, model$pointer, as_data(test), as_data(train), o$keys, o$values)
+  if (isTRUE(stream)) {
+    if (!is.character(test) || !length(test)) stop("stream = TRUE reads files: test must be names of files or folders", call. = FALSE)
+    if (!is.null(train)) stop("train sets the scale of the MMD, which needs all data in memory: leave stream out, or train", call. = FALSE)
+    unit <- summary(model)$data$time_unit
+    read <- c(list(state = model$names), if (!is.null(unit)) list(time_unit = unit), Filter(Negate(is.null), model$reading))
+    read <- c(list(...), read)
+    o <- options_of(read[!duplicated(names(read))])
+    v <- .Call(C_score_files, model$pointer, path.expand(test), o$keys, o$values)
+  } else {
+    o <- options_of(given$options)
+    as_data <- function(x) if (is.null(x)) NULL else do.call(model_data, c(list(model, x), given$reading))$pointer
+    v <- .Call(C_score, model$pointer, as_data(test), as_data(train), o$keys, o$values)
+  }
   c(loglik = v[1], nats = v[10], perplexity_raw = v[2], loglik_moments = v[6],
     perplexity_moments_raw = v[7], loglik_filter = v[8], perplexity_filter_raw = v[9], mmd2 = v[3], intervals = v[4])
 }

@@ -23,6 +23,7 @@
     X(sock_context_new)                                                                                                \
     X(sock_context_free)                                                                                               \
     X(sock_message)                                                                                                    \
+    X(sock_set_device)                                                                                                 \
     X(sock_set_threads)                                                                                                \
     X(sock_set_monitor)                                                                                                \
     X(sock_options_new)                                                                                                \
@@ -32,6 +33,7 @@
     X(sock_option_describe)                                                                                            \
     X(sock_data_read_files)                                                                                            \
     X(sock_data_convert)                                                                                               \
+    X(sock_score_files)                                                                                                \
     X(sock_info_files)                                                                                                 \
     X(sock_data_from_arrow_stream)                                                                                     \
     X(sock_data_from_named_arrays)                                                                                     \
@@ -143,9 +145,11 @@ static int begin(call *c, SEXP keys, SEXP values, SEXP threads)
     }
     so.sock_set_monitor(c->ctx, on_progress, NULL);
     if (Rf_asInteger(threads) > 0 && !good(c, so.sock_set_threads(c->ctx, Rf_asInteger(threads)))) return 0;
-    for (R_xlen_t i = 0; i < Rf_xlength(keys); i++)
-        if (!good(c, so.sock_options_set(c->ctx, c->opts, CHAR(STRING_ELT(keys, i)), CHAR(STRING_ELT(values, i)))))
-            return 0;
+    for (R_xlen_t i = 0; i < Rf_xlength(keys); i++) {
+        const char *key = CHAR(STRING_ELT(keys, i)), *value = CHAR(STRING_ELT(values, i));
+        if (!good(c, so.sock_options_set(c->ctx, c->opts, key, value))) return 0;
+        if (strcmp(key, "device") == 0 && !good(c, so.sock_set_device(c->ctx, value))) return 0;
+    }
     return 1;
 }
 
@@ -666,6 +670,21 @@ static SEXP r_smooth(SEXP pointer, SEXP data)
 static double value_or_na(const sock_value *value) { return value->valid ? value->value : NA_REAL; }
 
 /* loglik, perplexity_raw, mmd2, intervals, d, then by moments, by the filter, and the score. */
+static void put_scores(const sock_scores *s, double *out)
+{
+    const double all[10] = {value_or_na(&s->loglik),
+                            value_or_na(&s->perplexity_raw),
+                            value_or_na(&s->mmd2),
+                            (double)s->intervals,
+                            (double)s->d,
+                            value_or_na(&s->loglik_moments),
+                            value_or_na(&s->perplexity_moments_raw),
+                            value_or_na(&s->loglik_filter),
+                            value_or_na(&s->perplexity_filter_raw),
+                            value_or_na(&s->score)};
+    memcpy(out, all, sizeof all);
+}
+
 static SEXP r_score(SEXP pointer, SEXP test, SEXP train, SEXP keys, SEXP values)
 {
     const sock_model *model = held(pointer, "model");
@@ -676,17 +695,23 @@ static SEXP r_score(SEXP pointer, SEXP test, SEXP train, SEXP keys, SEXP values)
     sock_scores s = {0};
     if (begin(&c, keys, values, Rf_ScalarInteger(0)))
         good(&c, so.sock_score(c.ctx, model, on, scale, NULL, c.opts, &s));
-    const double all[10] = {value_or_na(&s.loglik),
-                            value_or_na(&s.perplexity_raw),
-                            value_or_na(&s.mmd2),
-                            (double)s.intervals,
-                            (double)s.d,
-                            value_or_na(&s.loglik_moments),
-                            value_or_na(&s.perplexity_moments_raw),
-                            value_or_na(&s.loglik_filter),
-                            value_or_na(&s.perplexity_filter_raw),
-                            value_or_na(&s.score)};
-    memcpy(REAL(out), all, sizeof all);
+    put_scores(&s, REAL(out));
+    finish(&c);
+    UNPROTECT(1);
+    return out;
+}
+
+/* The same of files that stay on the disk. */
+static SEXP r_score_files(SEXP pointer, SEXP paths, SEXP keys, SEXP values)
+{
+    const sock_model *model = held(pointer, "model");
+    const char **list = path_list(paths);
+    SEXP out = PROTECT(Rf_allocVector(REALSXP, 10));
+    call c;
+    sock_scores s = {0};
+    if (begin(&c, keys, values, Rf_ScalarInteger(0)))
+        good(&c, so.sock_score_files(c.ctx, model, (size_t)Rf_xlength(paths), list, NULL, c.opts, &s));
+    put_scores(&s, REAL(out));
     finish(&c);
     UNPROTECT(1);
     return out;
@@ -745,40 +770,16 @@ static SEXP r_option_keys(void)
     {                                                                                                                  \
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
-static const R_CallMethodDef entries[] = {ENTRY(open, 1),
-                                          ENTRY(data_read, 3),
-                                          ENTRY(data_convert, 5),
-                                          ENTRY(info_files, 3),
-                                          ENTRY(data_arrays, 7),
-                                          ENTRY(data_counts, 1),
-                                          ENTRY(data_unit, 2),
-                                          ENTRY(data_names, 1),
-                                          ENTRY(data_ids, 1),
-                                          ENTRY(data_values, 1),
-                                          ENTRY(data_inputs, 1),
-                                          ENTRY(fit, 4),
-                                          ENTRY(fit_files, 4),
-                                          ENTRY(model_load, 1),
-                                          ENTRY(model_save, 2),
-                                          ENTRY(model_names, 1),
-                                          ENTRY(model_inputs, 1),
-                                          ENTRY(model_order, 1),
-                                          ENTRY(model_has_diffusion, 1),
-                                          ENTRY(model_info, 1),
-                                          ENTRY(field, 5),
-                                          ENTRY(band, 5),
-                                          ENTRY(draw, 3),
-                                          ENTRY(simulate, 11),
-                                          ENTRY(smooth, 2),
-                                          ENTRY(score, 5),
-                                          ENTRY(check, 4),
-                                          ENTRY(evidence, 2),
-                                          ENTRY(explain, 5),
-                                          ENTRY(version, 0),
-                                          ENTRY(blas_remark, 0),
-                                          ENTRY(option_keys, 0),
-                                          ENTRY(model_terms, 1),
-                                          {NULL, NULL, 0}};
+static const R_CallMethodDef entries[] = {
+    ENTRY(open, 1),        ENTRY(data_read, 3),    ENTRY(data_convert, 5), ENTRY(score_files, 4),
+    ENTRY(info_files, 3),  ENTRY(data_arrays, 7),  ENTRY(data_counts, 1),  ENTRY(data_unit, 2),
+    ENTRY(data_names, 1),  ENTRY(data_ids, 1),     ENTRY(data_values, 1),  ENTRY(data_inputs, 1),
+    ENTRY(fit, 4),         ENTRY(fit_files, 4),    ENTRY(model_load, 1),   ENTRY(model_save, 2),
+    ENTRY(model_names, 1), ENTRY(model_inputs, 1), ENTRY(model_order, 1),  ENTRY(model_has_diffusion, 1),
+    ENTRY(model_info, 1),  ENTRY(field, 5),        ENTRY(band, 5),         ENTRY(draw, 3),
+    ENTRY(simulate, 11),   ENTRY(smooth, 2),       ENTRY(score, 5),        ENTRY(check, 4),
+    ENTRY(evidence, 2),    ENTRY(explain, 5),      ENTRY(version, 0),      ENTRY(blas_remark, 0),
+    ENTRY(option_keys, 0), ENTRY(model_terms, 1),  {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

@@ -142,6 +142,13 @@ stopifnot(about$n == 7000, identical(about$drift, "linear"), isTRUE(about$conver
 score <- sock_score(model, at("test.csv"))
 stopifnot(is.finite(score[["loglik"]]), is.na(score[["mmd2"]]), all.equal(score[["nats"]], score[["loglik_moments"]] / 2000))
 stopifnot(is.na(score[["loglik_filter"]])) # there is no noise in the model
+streamed <- sock_score(model, at("test.csv"), stream = TRUE)
+stopifnot(all.equal(streamed[names(streamed) != "mmd2"], score[names(score) != "mmd2"], tolerance = 1e-11))
+stopifnot(grepl("reads files", tryCatch(sock_score(model, score, stream = TRUE), error = conditionMessage)))
+stopifnot(grepl("leave stream out", tryCatch(sock_score(model, at("test.csv"), at("test.csv"), stream = TRUE), error = conditionMessage)))
+stopifnot(grepl("none.csv", tryCatch(sock_score(model, at("none.csv"), stream = TRUE), error = conditionMessage)))
+stopifnot(identical(simulate(model, 2, seed = 1, x0 = 1, t = 0:3, device = "cpu"), simulate(model, 2, seed = 1, x0 = 1, t = 0:3)))
+stopifnot(grepl("device is 'abacus'", tryCatch(simulate(model, 2, seed = 1, x0 = 1, t = 0:3, device = "abacus"), error = conditionMessage)))
 
 # Noise: a random walk seen with a standard deviation of 0.5, its states between what was seen.
 set.seed(1)
