@@ -51,8 +51,9 @@ sock_status sk_noisy_copy(const sk_measured *m, const sk_noisy *from, sk_noisy *
 
 sk_filter_spec sk_noisy_spec(const sk_measured *m, const sk_noisy *n);
 
-/* The log likelihood of all rows. */
+/* The log likelihood of all rows; term (steps): their log densities. */
 sock_status sk_noisy_score(const sk_measured *m, sk_noisy *n);
+sock_status sk_noisy_terms(const sk_measured *m, sk_noisy *n, double *term);
 
 /* ---- noisemodel.c: models out of terms ---- */
 

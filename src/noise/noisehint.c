@@ -35,14 +35,14 @@ static sock_status find_variances(const sk_measured *m, const sk_noisy *clean, d
     return status;
 }
 
-/* The model with R (d x d), the drift times `pace` and scales of a. */
+/* The model with R (d x d), the drift times `pace` and scales of a; term (NULL or steps): its log densities. */
 static sock_status model_with(const sk_measured *m, const sk_noisy *from, double pace, const double *noise,
-                              const double *scale, sk_noisy *out)
+                              const double *scale, double *term, sk_noisy *out)
 {
     SK_TRY(sk_noisy_like(m, noise, from->substeps, out));
     SK_TRY(sk_add_drift_of(m->ctx, from->model, pace, out->model));
     SK_TRY(sk_add_diffusion_of(m->ctx, from->model, scale, out->model));
-    return sk_noisy_score(m, out);
+    return term ? sk_noisy_terms(m, out, term) : sk_noisy_score(m, out);
 }
 
 /* best := the better of the two; the other is freed. */
@@ -58,7 +58,7 @@ static void keep(sk_noisy *best, sk_noisy *one)
 
 /* One start: a gives R a share of the variance of a step. */
 static sock_status begin_at(const sk_measured *m, const sk_noisy *clean, const double *variance, double share,
-                            double pace, sk_noisy *best)
+                            double pace, double *term, sk_noisy *best)
 {
     const size_t d = m->series.d;
     double noise[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM] = {0}, scale[SK_NOISE_MOST_DIM];
@@ -67,7 +67,7 @@ static sock_status begin_at(const sk_measured *m, const sk_noisy *clean, const d
         noise[k * (d + 1)] = share * variance[k];
         scale[k] = pace * (1 - share);
     }
-    const sock_status status = model_with(m, clean, pace, noise, scale, &one);
+    const sock_status status = model_with(m, clean, pace, noise, scale, term, &one);
     keep(best, &one);
     return status;
 }
@@ -77,11 +77,12 @@ static sock_status begin(const sk_measured *m, const sk_noisy *clean, const doub
 {
     static const double share[] = SK_HINT_SHARES, pace[] = SK_HINT_PACES;
     const bool is_long = clean->substeps.count > 1; /* there the corner of R = 0 is flat: a start beside it stays */
-    const size_t first = is_long ? 1 : 0, last = is_long ? sizeof pace / sizeof *pace : 1;
+    const size_t first = is_long ? 1 : 0;
+    const size_t last = sk_is_long(clean->substeps.count) ? sizeof pace / sizeof *pace : first + 1;
     for (size_t i = is_long ? 0 : 1; i < sizeof share / sizeof *share; i++) {
         const bool is_there = out->model;
         const double before = out->sum;
-        for (size_t j = first; j < last; j++) SK_TRY(begin_at(m, clean, variance, share[i], pace[j], out));
+        for (size_t j = first; j < last; j++) SK_TRY(begin_at(m, clean, variance, share[i], pace[j], NULL, out));
         if (!is_long && is_there && !(out->sum > before)) break;
     }
     return SOCK_OK;
@@ -98,7 +99,7 @@ static sock_status newton(const sk_measured *m, const double *least, sk_noisy *n
     sock_status status = sk_frozen_new(m->ctx, &m->series, &spec, &z);
     if (status >= 0) status = sk_noise_newton(m, z, least, &step);
     sk_frozen_free(z);
-    if (status >= 0) status = model_with(m, now, 1, noise, scale, &next);
+    if (status >= 0) status = model_with(m, now, 1, noise, scale, NULL, &next);
     keep(now, &next);
     return status;
 }
@@ -126,11 +127,15 @@ static sock_status is_hopeless(const sk_measured *m, const sk_noisy *clean, cons
     const double values = (double)m->series.steps * (double)m->series.d;
     *hopeless = false;
     if (clean->substeps.count > 1) return SOCK_OK;
-    SK_TRY(begin_at(m, clean, variance, share[0], 1, first));
-    if (first->model) SK_TRY(find_gain(m, first, term, gain));
+    double *own = sk_doubles(m->ctx, m->series.steps, 1);
+    sk_gain all = {0};
+    sock_status status = own ? begin_at(m, clean, variance, share[0], 1, own, first) : SOCK_ENOMEM;
+    if (status >= 0 && first->model) status = sk_noise_compare(m, own, term, &all);
+    sk_free(own);
+    *gain = all.nats;
     *hopeless = *gain < -SK_NOISE_HOPELESS - SK_HINT_LOSS * 0.5 * values * share[0] * share[0];
     if (*hopeless) sk_noisy_clear(first);
-    return SOCK_OK;
+    return status;
 }
 
 /* Whether a further Newton step, which gains no more than the last, would not let R gain enough: over short steps. */

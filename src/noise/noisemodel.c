@@ -93,6 +93,15 @@ sk_filter_spec sk_noisy_spec(const sk_measured *m, const sk_noisy *n)
     return (sk_filter_spec){n->model, n->noise, {n->substeps, m->frame.reach, m->frame.low, m->frame.high}};
 }
 
+sock_status sk_noisy_terms(const sk_measured *m, sk_noisy *n, double *term)
+{
+    const sk_filter_spec spec = sk_noisy_spec(m, n);
+    const sk_pass pass = {.term = term};
+    SK_TRY(sk_filter(m->ctx, &m->series, &spec, &pass));
+    n->sum = sk_pass_sum(&m->series, &pass);
+    return SOCK_OK;
+}
+
 sock_status sk_noisy_score(const sk_measured *m, sk_noisy *n)
 {
     const sk_filter_spec spec = sk_noisy_spec(m, n);
