@@ -1022,16 +1022,19 @@ static void test_check__policy(void **state)
 {
     (void)state;
     assert_true(SK_CHECK_STEPS == 20000 && SK_CHECK_QUICK_DRAWS == 19);
-    assert_int_equal(sk_check_quick_steps(1), 1500);
-    assert_int_equal(sk_check_quick_steps(10), 1500);
-    assert_int_equal(sk_check_quick_steps(20), 375);
-    assert_int_equal(sk_check_quick_steps(100), 200);
-    assert_int_equal(sk_check_quick_draws(1, 71, 1), SK_CHECK_DRAWS);
-    assert_int_equal(sk_check_quick_draws(1, 570, 1), 50);
-    assert_int_equal(sk_check_quick_draws(1, 570, 2), 25); /* ends that cost twice as much */
-    assert_int_equal(sk_check_quick_draws(1, 570, 0.5), 50);
-    assert_int_equal(sk_check_quick_draws(1, 1000000, 1), SK_CHECK_QUICK_DRAWS);
-    assert_int_equal(sk_check_quick_draws(1, 570, 9), SK_CHECK_QUICK_DRAWS);
+    assert_int_equal(sk_check_quick_steps(1, false), 1500);
+    assert_int_equal(sk_check_quick_steps(10, false), 1500);
+    assert_int_equal(sk_check_quick_steps(20, false), 375);
+    assert_int_equal(sk_check_quick_steps(100, false), 200);
+    assert_int_equal(sk_check_quick_draws(1, false, 71, 1), SK_CHECK_DRAWS);
+    assert_int_equal(sk_check_quick_draws(1, false, 570, 1), 50);
+    assert_int_equal(sk_check_quick_draws(1, false, 570, 2), 25); /* ends that cost twice as much */
+    assert_int_equal(sk_check_quick_draws(1, false, 570, 0.5), 50);
+    assert_int_equal(sk_check_quick_draws(1, false, 1000000, 1), SK_CHECK_QUICK_DRAWS);
+    assert_int_equal(sk_check_quick_draws(1, false, 570, 9), SK_CHECK_QUICK_DRAWS);
+    assert_int_equal(sk_check_quick_steps(1, true), 2303); /* with all ends */
+    assert_int_equal(sk_check_quick_draws(1, true, 2303, 1), SK_CHECK_DRAWS);
+    assert_int_equal(sk_check_quick_draws(1, true, 2303, 2), SK_CHECK_DRAWS / 2);
     assert_int_equal(SK_CHECK_SEED, 0);
     assert_int_equal(sk_check_most_steps(20000, 1), 20000);
     assert_int_equal(sk_check_most_steps(20000, 0.5), 20000);

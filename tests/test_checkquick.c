@@ -26,7 +26,7 @@ static truth numbered(const char *name, uint64_t seed)
 
 static sk_check_spec quick(size_t d)
 {
-    return (sk_check_spec){.most = sk_check_quick_steps(d), .alpha = 0.05, .freedom = (double)NAN};
+    return (sk_check_spec){.most = sk_check_quick_steps(d, false), .alpha = 0.05, .freedom = (double)NAN};
 }
 
 enum { STATES = 10, PATHS = 6, POINTS = 101 };
@@ -120,28 +120,50 @@ static void test_briefly__few_steps_are_checked_whole(void **state)
     truth_free(t);
 }
 
-/* The sentence that a fit keeps is that of the whole check on its data, whatever the seed of the fit. */
-static void test_briefly__a_fit_says_what_the_check_says(void **state)
+/* The sentence that a fit keeps and that of the whole check on its data, whatever the seed of the fit. */
+static void fit_and_check(const char *system, size_t paths, const char *drift, sk_record *record, sock_checks *whole)
 {
-    (void)state;
-    truth t = numbered("doublewell", 1);
-    sock_data *data = some_paths(t.instance, 20);
+    truth t = numbered(system, 1);
+    sock_data *data = some_paths(t.instance, paths);
     sock_options *opts = sock_options_new(ctx);
     sock_model *model = NULL;
-    sock_checks whole;
-    sk_record record;
-    assert_int_equal(sock_options_set(ctx, opts, "drift", "linear"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "drift", drift), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "diffusion", "constant"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "noise", "none"), SOCK_OK);
     assert_int_equal(sock_options_set(ctx, opts, "seed", "7"), SOCK_OK);
     if (sock_fit(ctx, data, opts, &model) < 0) fail_msg("%s", sock_message(ctx));
-    assert_int_equal(sk_record_of_model(ctx, model, &record), SOCK_OK);
-    assert_int_equal(sock_check(ctx, model, data, NULL, &whole), SOCK_OK);
-    assert_string_equal(record.pattern, "drift");
-    assert_string_equal(record.verdict, whole.verdict);
-    sk_record_clear(&record);
+    assert_int_equal(sk_record_of_model(ctx, model, record), SOCK_OK);
+    assert_int_equal(sock_check(ctx, model, data, NULL, whole), SOCK_OK);
     sock_model_free(model);
     sock_options_free(opts);
     sock_data_free(data);
     truth_free(t);
+}
+
+static void test_briefly__a_fit_says_what_the_check_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *system, *drift, *pattern;
+        size_t paths;
+    } sets[] = {
+        {"doublewell", "linear", "drift", 20},       /* objected to, so made whole */
+        {"doublewell", "poly:degree=3", "none", 10}, /* fields from a table: whole at once */
+        {"doublewell", "poly:degree=3", "none", 40}, /* a part of the steps */
+        {"lotka-volterra", "linear", "drift", 20},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        sock_checks whole;
+        sk_record record;
+        fit_and_check(sets[i].system, sets[i].paths, sets[i].drift, &record, &whole);
+        const bool quick = strstr(record.verdict, "No objection at a quick look: ") == record.verdict;
+        if (quick != (i == 2)) fail_msg("%s\n%s", record.verdict, whole.verdict);
+        assert_string_equal(record.pattern, sets[i].pattern);
+        assert_string_equal(whole.pattern, sets[i].pattern);
+        assert_null(strstr(whole.verdict, "quick look"));
+        if (!quick) assert_string_equal(record.verdict, whole.verdict);
+        sk_record_clear(&record);
+    }
 }
 
 int main(void)

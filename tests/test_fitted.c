@@ -279,7 +279,7 @@ static double exits(const sock_data *data, double speed)
     sock_model *model = wrap_fields(ctx, 1, go, nothing, &speed);
     const sk_check_spec spec = {.seed = 1};
     double share[2];
-    assert_int_equal(sk_check_exits(ctx, model, data, &spec, share), SOCK_OK);
+    assert_int_equal(sk_check_exits(ctx, model, data, &spec, SK_CHECK_EXIT_PATHS, share), SOCK_OK);
     assert_true(share[1] <= share[0] && (isnan(speed) || fabs(speed) > 200) == (share[1] == 1));
     sock_model_free(model);
     return share[0];
@@ -377,7 +377,7 @@ static sock_status fit_once(sock_context *context, void *arg)
     SK_GO(sk_fitted_new(context, b->model, &rows, 3, &fitted));
     SK_GO(sk_fitted_mean(context, &fitted, &rows, 0, b->used, &mean, &columns));
     SK_GO(sk_fitted_variance(context, &fitted, &rows, 1, b->used, &variance, &columns));
-    SK_GO(sk_check_exits(context, b->model, b->data, &(sk_check_spec){.seed = 1}, share));
+    SK_GO(sk_check_exits(context, b->model, b->data, &(sk_check_spec){.seed = 1}, SK_CHECK_EXIT_PATHS, share));
 out:
     sk_free(mean);
     sk_free(variance);

@@ -5,6 +5,7 @@
 
 #include "data/absorbed.h"
 #include "data/courses.h"
+#include "model/sampler.h"
 #include "simulate/simulate.h"
 #include "tune/policy.h"
 
@@ -108,13 +109,17 @@ sock_status sk_check_briefly(sock_context *ctx, const sock_model *model, const s
                              const sk_check_spec *spec, sock_checks *out)
 {
     sk_check_spec one = *spec;
+    const size_t steps = sk_data_intervals(data);
     one.draws = 0;
-    one.most = sk_check_quick_steps(data->d);
+    one.tabled = sk_model_has_tables(model) && steps <= sk_check_quick_steps(data->d, true);
+    one.most = sk_check_quick_steps(data->d, one.tabled);
+    one.exits = one.tabled ? SK_CHECK_EXIT_PATHS : data->d <= SK_CHECK_QUICK_STATES ? SK_CHECK_QUICK_EXITS : 0;
     SK_TRY(sk_check_inside(ctx, model, data, &one, out));
-    const bool whole = out->draws == SK_CHECK_DRAWS && sk_data_intervals(data) <= one.most;
+    const bool whole = one.tabled && out->draws == SK_CHECK_DRAWS;
     if (out->ok || whole) return SOCK_OK;
     one.draws = SK_CHECK_DRAWS;
     one.most = SK_CHECK_STEPS;
+    one.exits = SK_CHECK_EXIT_PATHS;
     return sk_check_inside(ctx, model, data, &one, out);
 }
 
@@ -128,7 +133,7 @@ static sock_status with_options(sock_context *ctx, const sock_model *model, cons
                           .most = SK_CHECK_STEPS,
                           .alpha = sk_option_number(opts, "alpha"),
                           .seed = sk_option_count(opts, "seed"),
-                          .exits = true,
+                          .exits = SK_CHECK_EXIT_PATHS,
                           .lower = bounds,
                           .upper = bounds + model->d};
     SK_TRY(sk_bounds_from_options(ctx, opts, model->d, &spec.bounds, bounds, bounds + model->d));

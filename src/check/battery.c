@@ -697,9 +697,12 @@ static sock_status take_steps(battery *b, const sock_model *model, size_t most)
 static sock_status choose_steps(battery *b, const sock_model *model)
 {
     SK_TRY(take_steps(b, model, b->spec.most));
-    const size_t most = sk_check_most_steps(b->spec.most, cost_of(b));
+    const double cost = cost_of(b);
+    const size_t most = sk_check_most_steps(b->spec.most, cost), whole = sk_check_most_steps(SK_CHECK_STEPS, cost);
+    const bool quick = !b->spec.draws;
     if (b->steps.count > most) SK_TRY(take_steps(b, model, most));
-    if (!b->spec.draws) b->spec.draws = sk_check_quick_draws(b->d, b->steps.count, cost_of(b));
+    if (quick) b->spec.draws = sk_check_quick_draws(b->d, b->spec.tabled, b->steps.count, cost);
+    b->facts->quick = quick && (b->spec.draws < SK_CHECK_DRAWS || (most < whole && most < b->facts->all_steps));
     b->facts->draws = b->spec.draws;
     b->facts->steps = b->n = b->steps.count;
     return SOCK_OK;

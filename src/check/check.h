@@ -16,10 +16,12 @@
 
 #include "data/data.h"
 #include "model/model.h"
+#include "model/sampler.h"
 
 typedef struct sk_check_spec {
     size_t draws; /* simulated ends for each step; 0: those of the quick form */
     size_t most;  /* steps that are looked at */
+    bool tabled;  /* the quick form has fields from a table, and so more ends */
     double alpha;
     uint64_t seed;
     double freedom;                    /* degrees of freedom of the drift; NaN: not known */
@@ -30,7 +32,7 @@ typedef struct sk_check_spec {
     size_t angle;                      /* 1 + the state that looks like an angle which is cut; 0: none */
     const bool *skip;                  /* points: wild steps that begin there are left out; NULL: none */
     size_t skipped;                    /* of them */
-    bool exits;                        /* simulate whole paths, too */
+    size_t exits;                      /* whole paths that are simulated, too */
     bool drift_named, diffusion_named; /* the user named the kernels of the fit */
     sock_bounds bounds;
     const double *lower, *upper; /* d numbers each, or NULL */
@@ -100,9 +102,10 @@ sock_status sk_check_runs(sock_context *ctx, const sk_check_steps *single, size_
 void sk_check_steps_free(sk_check_steps *steps);
 
 /* Steps of the quick form in d dimensions, where each costs more; and ends for each of them: of few steps as many as
- * `sock check` makes, so that both say the same. cost: of an end, as a multiple of that of a short step. */
-size_t sk_check_quick_steps(size_t d);
-size_t sk_check_quick_draws(size_t d, size_t steps, double cost);
+ * `sock check` makes, so that both say the same. cost: of an end, as a multiple of that of a short step; tabled: fields
+ * come from a table. */
+size_t sk_check_quick_steps(size_t d, bool tabled);
+size_t sk_check_quick_draws(size_t d, bool tabled, size_t steps, double cost);
 
 /* Of `most` steps those that cost as much as so many short ones; not below those of the quick form. */
 size_t sk_check_most_steps(size_t most, double cost);
@@ -127,6 +130,10 @@ typedef struct sk_check_path {
 
 /* For steps, or runs, of h |Jacobian of f| = length; not fewer than `least`. */
 sk_check_path sk_check_path_of(double length, size_t least);
+
+/* The model's fields, by a table where so many evaluations are worth one. */
+sock_status sk_check_sampler(sock_context *ctx, const sock_model *model, const sock_data *data, double evaluations,
+                             sk_sampler **out);
 
 sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock_data *data,
                           const sk_check_steps *steps, const sk_check_spec *spec, sk_check_path path,
@@ -275,6 +282,7 @@ typedef struct sk_check_facts {
     size_t lag1_state;
     double noise;                    /* standard deviation that the lag-1 correlation would be explained by */
     double long_step;                /* median of h |Jacobian of f| */
+    bool quick;                      /* `sock check` would take more ends, or more steps */
     bool flow, noise_sought, second; /* as in the specification */
     size_t angle, left_out;          /* alike */
     double period;                   /* in units of time; 0: none stands out */
@@ -303,10 +311,10 @@ sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, con
 /* A test that was made by few of its columns, too: the less likely of both is kept, and its p counts double. */
 void sk_check_by_few(const sk_tally *few, sock_check_test *test);
 
-/* Shares of simulated paths that leave the range of the data, widened by half on each side, and that run off; NaN: none
- * was made. */
+/* Shares of so many simulated paths that leave the range of the data, widened by half on each side, and that run off;
+ * NaN: none was made. */
 sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
-                           double share[2]);
+                           size_t paths, double share[2]);
 
 /* Median and ninth decile of h |J|, J the Jacobian of f in units of the states' spread, |J| its root mean square
  * singular value. */

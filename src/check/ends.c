@@ -14,7 +14,6 @@
 
 #include "la/la.h"
 #include "model/modelinputs.h"
-#include "model/sampler.h"
 #include "simulate/simulate.h"
 #include "tune/policy.h"
 
@@ -85,15 +84,17 @@ sock_status sk_check_choose(sock_context *ctx, const sock_data *data, const bool
     return SOCK_OK;
 }
 
-size_t sk_check_quick_steps(size_t d)
+size_t sk_check_quick_steps(size_t d, bool tabled)
 {
     const double share = fmin((double)SK_CHECK_QUICK_STATES / (double)d, 1);
+    if (tabled) return (size_t)SK_CHECK_QUICK_STEPS * SK_CHECK_QUICK_DRAWS * SK_CHECK_TABLED / SK_CHECK_DRAWS;
     return (size_t)fmax(SK_CHECK_QUICK_STEPS * share * share, SK_CHECK_QUICK_LEAST);
 }
 
-size_t sk_check_quick_draws(size_t d, size_t steps, double cost)
+size_t sk_check_quick_draws(size_t d, bool tabled, size_t steps, double cost)
 {
-    const double all = (double)(sk_check_quick_steps(d) * SK_CHECK_QUICK_DRAWS) / fmax(cost, 1);
+    const size_t each = tabled ? SK_CHECK_DRAWS : SK_CHECK_QUICK_DRAWS;
+    const double all = (double)(sk_check_quick_steps(d, tabled) * each) / fmax(cost, 1);
     return (size_t)fmax(fmin(all / fmax((double)steps, 1), SK_CHECK_DRAWS), SK_CHECK_QUICK_DRAWS);
 }
 
@@ -430,6 +431,23 @@ static void add_up(const job *j, size_t runs)
     for (size_t i = 0; i < j->steps->count * d; i++) j->out->scored[i % d] += isnan(j->out->v[i]) ? 0 : 1;
 }
 
+sock_status sk_check_sampler(sock_context *ctx, const sock_model *model, const sock_data *data, double evaluations,
+                             sk_sampler **out)
+{
+    double low = (double)INFINITY, high = -(double)INFINITY;
+    SK_TRY(sk_sampler_new(ctx, model, out));
+    for (size_t i = 0; model->d == 1 && i < data->points; i++) {
+        low = fmin(low, data->x[i]);
+        high = fmax(high, data->x[i]);
+    }
+    const double wider = SK_CHECK_EXIT_WIDER * (high - low);
+    const sock_status status = sk_sampler_tabulate(ctx, *out, low - wider, high + wider, evaluations);
+    if (status >= 0) return SOCK_OK;
+    sk_sampler_free(*out);
+    *out = NULL;
+    return status;
+}
+
 void sk_check_scores_free(sk_check_scores *scores)
 {
     sk_free(scores->v);
@@ -445,6 +463,7 @@ sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock
                           sk_check_scores *out)
 {
     const size_t n = steps->count, d = data->d, runs = n / AT_ONCE + 1, sums = (spec->draws + 1) * d * 2;
+    const double each = (double)(spec->draws * path.inner) * (path.heun ? 2 : 1);
     sk_sampler *sampler = NULL;
     sock_status status;
     *out = (sk_check_scores){.count = n, .d = d, .draws = spec->draws};
@@ -452,7 +471,7 @@ sock_status sk_check_ends(sock_context *ctx, const sock_model *model, const sock
     j.w = model->d;
     j.in = sk_model_in(model);
     SK_GO(sk_inputs_find(ctx, model, data, &j.place));
-    SK_GO(sk_sampler_new(ctx, model, &sampler));
+    SK_GO(sk_check_sampler(ctx, model, data, (double)n * each, &sampler));
     j.sampler = sampler;
     j.space_each = ends_space(&j);
     out->v = sk_doubles(ctx, n, d);

@@ -54,54 +54,79 @@ static sock_status inputs_beside(sock_context *ctx, const sock_model *model, con
     return *u ? SOCK_OK : SOCK_ENOMEM;
 }
 
-static sock_status simulate_beside(sock_context *ctx, const sock_model *model, const sock_data *data,
-                                   const sk_check_spec *spec, const double *start, size_t j, size_t paths, double *out)
+/* Paths beside trajectory j, from where it starts. */
+typedef struct walks {
+    sock_context *ctx;
+    const sock_model *model;
+    const sock_data *data;
+    const sk_check_spec *spec;
+    sk_sampler *sampler;
+    const double *start; /* points x d of the model */
+    size_t paths;        /* beside each trajectory */
+} walks;
+
+static sock_status walk_beside(const walks *w, size_t j, double *out)
 {
+    const sock_data *data = w->data;
     const size_t first = data->first[j], times = SK_MIN(sk_data_length(data, j), (size_t)SK_CHECK_EXIT_STEPS + 1);
     double *u = NULL;
-    SK_TRY(inputs_beside(ctx, model, data, j, times, &u));
+    SK_TRY(inputs_beside(w->ctx, w->model, data, j, times, &u));
     sock_simulation_report report;
     const sock_simulation s = {.starts = 1,
-                               .x0 = start + first * model->d,
-                               .paths = paths,
+                               .x0 = w->start + first * w->model->d,
+                               .paths = w->paths,
                                .times = times,
                                .t = data->t + first,
                                .step = (data->t[first + times - 1] - data->t[first]) / (double)(times - 1) /
                                        SK_CHECK_INNER, /* of the mean step: gaps do not make them many */
-                               .seed = spec->seed,
+                               .seed = w->spec->seed,
                                .first_start = j,
-                               .bounds = spec->bounds,
-                               .lower = spec->lower,
-                               .upper = spec->upper,
+                               .bounds = w->spec->bounds,
+                               .lower = w->spec->lower,
+                               .upper = w->spec->upper,
                                .input_times = u ? times : 0,
                                .input_t = data->t + first,
                                .u = u};
-    const sock_status status = sk_simulate(ctx, model, &s, out, NULL, &report);
+    const sock_status status = sk_simulate_by(w->ctx, w->model, w->sampler, &s, out, &report);
     sk_free(u);
     return status;
 }
 
 /* Trajectories that paths are simulated beside, evenly chosen: at most as many as paths. */
-sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
-                           double share[2])
+static sock_status walk(const walks *w, size_t beside, double *out, const double *low, const double *high,
+                        double share[2])
 {
-    const size_t d = data->d, beside = SK_MIN(data->trajectories, (size_t)SK_CHECK_EXIT_PATHS);
-    const size_t paths = SK_CHECK_EXIT_PATHS / beside, most = SK_CHECK_EXIT_STEPS + 1, w = model->d;
-    double *low = sk_doubles(ctx, d, 1), *high = sk_doubles(ctx, d, 1), *out = sk_doubles(ctx, paths * most, w);
-    double *states = w > d ? sk_doubles(ctx, data->points, w) : NULL;
-    const double *start = w > d ? states : data->x;
+    const sock_data *data = w->data;
+    const size_t d = data->d, of = w->model->d;
     double left[2] = {0}, made = 0;
-    sock_status status = low && high && out && start ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0 && w > d) status = sk_second_smooth(ctx, model, data, states, NULL);
-    for (size_t k = 0; status >= 0 && k < d; k++) range_of(data, k, &low[k], &high[k]);
-    for (size_t i = 0; status >= 0 && i < beside; i++) {
-        const size_t j = i * data->trajectories / beside, times = SK_MIN(sk_data_length(data, j), most);
+    for (size_t i = 0; i < beside; i++) {
+        const size_t j = i * data->trajectories / beside;
+        const size_t times = SK_MIN(sk_data_length(data, j), (size_t)SK_CHECK_EXIT_STEPS + 1);
         if (times < 2) continue;
-        status = simulate_beside(ctx, model, data, spec, start, j, paths, out);
-        for (size_t p = 0; status >= 0 && p < paths; p++) add_path(times, d, w, out + p * times * w, low, high, left);
-        made += (double)paths;
+        SK_TRY(walk_beside(w, j, out));
+        for (size_t p = 0; p < w->paths; p++) add_path(times, d, of, out + p * times * of, low, high, left);
+        made += (double)w->paths;
     }
     for (int i = 0; i < 2; i++) share[i] = made > 0 ? left[i] / made : (double)NAN;
+    return SOCK_OK;
+}
+
+sock_status sk_check_exits(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
+                           size_t paths, double share[2])
+{
+    const size_t d = data->d, of = model->d, beside = SK_MIN(data->trajectories, paths);
+    const double length = fmin((double)data->points / (double)data->trajectories, SK_CHECK_EXIT_STEPS);
+    walks w = {ctx, model, data, spec, NULL, data->x, paths / beside};
+    double *low = sk_doubles(ctx, d, 1), *high = sk_doubles(ctx, d, 1);
+    double *out = sk_doubles(ctx, w.paths * (SK_CHECK_EXIT_STEPS + 1), of);
+    double *states = of > d ? sk_doubles(ctx, data->points, of) : NULL;
+    if (of > d) w.start = states;
+    sock_status status = low && high && out && w.start ? SOCK_OK : SOCK_ENOMEM;
+    if (status >= 0 && of > d) status = sk_second_smooth(ctx, model, data, states, NULL);
+    for (size_t k = 0; status >= 0 && k < d; k++) range_of(data, k, &low[k], &high[k]);
+    if (status >= 0) status = sk_check_sampler(ctx, model, data, (double)(paths * SK_CHECK_INNER) * length, &w.sampler);
+    if (status >= 0) status = walk(&w, beside, out, low, high, share);
+    sk_sampler_free(w.sampler);
     sk_free(low);
     sk_free(high);
     sk_free(out);

@@ -251,7 +251,7 @@ static void put_change(char *out, size_t size, const scene *s)
 
 /* {N}: steps, {n}: name of the state where lag 1 is largest, {g}: the angle, {R}: noise, {W}: wild steps, {t}: time of
  * the first, {P}: period, {J}: h |J|, {f} {x} {v}: f misses a dependence of state f on x, most at v; {a} {y} {w}: the
- * same of a; {s}: scale, {C}: how the law changes over time, {T}: the tests that object. */
+ * same of a; {s}: scale, {C}: how the law changes over time, {L}: a quick look, {T}: the tests that object. */
 /* An advice goes on with "dd ...". */
 static void put_named(char *out, size_t size, bool named, const char *option)
 {
@@ -289,6 +289,7 @@ static void put_placeholder(char *out, size_t size, const scene *s, char what)
     case 'y': put_name(out, size, s, f->diffusion.of); break;
     case 'w': put_number(out, size, f->diffusion.at); break;
     case 's': put_number(out, size, f->scale); break;
+    case 'L': snprintf(out, size, "%s", f->quick ? " at a quick look" : ""); break;
     case 'M': put_tests_made(out, size, s); break;
     case 'E': snprintf(out, size, "%.0f", 100 * f->exit_share[0]); break;
     case 'D': put_named(out, size, f->drift_named, "--drift"); break;
@@ -374,9 +375,10 @@ static const struct {
      "|f'| "
      "= {J}), so f and a are those of the sampled process.",
      ""},
-    {"none", is_good, "", "No objection: none of {M} tests objects, over {N}.", ""},
+    {"none", is_good, "", "No objection{L}: none of {M} tests objects, over {N}.", ""},
     {"none-long", is_good_and_long, "",
-     "No objection: none of {M} tests objects, over {N}; steps are long for this system (h |f'| = {J}), so f and a are "
+     "No objection{L}: none of {M} tests objects, over {N}; steps are long for this system (h |f'| = {J}), so f and a "
+     "are "
      "those of the sampled process.",
      ""},
     {"angle", is_angle, "",
@@ -473,6 +475,19 @@ void sk_check_verdict(const sock_model *model, const sk_check_facts *facts, cons
     fill(out->advice, table[row].advice, &s);
 }
 
+/* A few of them, and all where many of these leave or one runs off; what a few say is not told. */
+static sock_status look_at_paths(sock_context *ctx, const sock_model *model, const sock_data *data,
+                                 const sk_check_spec *spec, double share[2])
+{
+    if (!spec->exits) return SOCK_OK;
+    SK_TRY(sk_check_exits(ctx, model, data, spec, spec->exits, share));
+    if (spec->exits >= SK_CHECK_EXIT_PATHS) return SOCK_OK;
+    if (share[0] > SK_CHECK_QUICK_EXIT || share[1] > 0)
+        return sk_check_exits(ctx, model, data, spec, SK_CHECK_EXIT_PATHS, share);
+    share[0] = share[1] = (double)NAN;
+    return SOCK_OK;
+}
+
 sock_status sk_check(sock_context *ctx, const sock_model *model, const sock_data *data, const sk_check_spec *spec,
                      sock_checks *out)
 {
@@ -480,7 +495,7 @@ sock_status sk_check(sock_context *ctx, const sock_model *model, const sock_data
     sock_checks made = {0};
     sk_check_facts facts;
     SK_TRY(sk_check_battery(ctx, model, data, spec, made.test, &facts));
-    if (spec->exits) SK_TRY(sk_check_exits(ctx, model, data, spec, facts.exit_share));
+    SK_TRY(look_at_paths(ctx, model, data, spec, facts.exit_share));
     sk_check_decide(spec->alpha, made.test);
     sk_check_verdict(model, &facts, made.test, &made);
     made.steps = facts.steps;

@@ -19,7 +19,9 @@
 
 #include "base/device.h"
 #include "la/la.h"
+#include "model/fieldtable.h"
 #include "model/modelfields.h"
+#include "tune/policy.h"
 
 #include <assert.h>
 #include <math.h>
@@ -53,15 +55,17 @@ typedef struct factor {
 struct sk_sampler {
     const sock_model *model;
     size_t d, in, pieces, factors;
-    piece *piece;        /* room for all terms */
-    factor *factor;      /* diffusion_terms */
-    size_t *drift_piece; /* drift_terms; SIZE_MAX: evaluated by sk_drift_term_add */
-    bool stable;         /* gamma as it is, without L^-T in the coefficients */
+    piece *piece;          /* room for all terms */
+    factor *factor;        /* diffusion_terms */
+    size_t *drift_piece;   /* drift_terms; SIZE_MAX: evaluated by sk_drift_term_add */
+    bool stable;           /* gamma as it is, without L^-T in the coefficients */
+    sk_field_table *table; /* NULL: there is none */
 };
 
 void sk_sampler_free(sk_sampler *s)
 {
     if (!s) return;
+    sk_field_table_free(s->table);
     for (size_t i = 0; i < s->pieces; i++) sk_free(s->piece[i].c);
     for (size_t i = 0; i < s->factors; i++) sk_free(s->factor[i].kept);
     sk_free(s->piece);
@@ -274,7 +278,7 @@ out:
 
 /* ---- Evaluation ---- */
 
-size_t sk_sampler_space(const sk_sampler *s, size_t block)
+size_t sk_sampler_exact_space(const sk_sampler *s, size_t block)
 {
     size_t most = 0;
     for (size_t i = 0; i < s->pieces; i++) {
@@ -392,8 +396,8 @@ static void fields_at(sock_context *ctx, const sk_sampler *s, size_t count, cons
 }
 
 /* a of points outside the bounds of the model is that of the nearest ones inside; f is not. */
-void sk_sampler_fields(sock_context *ctx, const sk_sampler *s, size_t count, const double *x, double *f, double *a,
-                       double *space)
+void sk_sampler_exact(sock_context *ctx, const sk_sampler *s, size_t count, const double *x, double *f, double *a,
+                      double *space)
 {
     if (!a || !sk_structure_is_bounded(s->model->structure)) {
         fields_at(ctx, s, count, x, f, a, space);
@@ -404,6 +408,33 @@ void sk_sampler_fields(sock_context *ctx, const sk_sampler *s, size_t count, con
     const bool same = memcmp(inside, x, size * sizeof *x) == 0;
     fields_at(ctx, s, count, inside, same ? f : space + size, a, space + 2 * size);
     if (!same) fields_at(ctx, s, count, x, f, NULL, space + 2 * size);
+}
+
+size_t sk_sampler_space(const sk_sampler *s, size_t block)
+{
+    return s->table ? sk_field_table_space(s->table, block) : sk_sampler_exact_space(s, block);
+}
+
+void sk_sampler_fields(sock_context *ctx, const sk_sampler *s, size_t count, const double *x, double *f, double *a,
+                       double *space)
+{
+    if (s->table)
+        sk_field_table_fields(ctx, s->table, count, x, f, a, space);
+    else
+        sk_sampler_exact(ctx, s, count, x, f, a, space);
+}
+
+bool sk_model_has_tables(const sock_model *model)
+{
+    const bool own = !model->wrapped_drift && !model->wrapped_diffusion;
+    return own && model->has_diffusion && model->d == 1 && sk_model_in(model) == 1;
+}
+
+sock_status sk_sampler_tabulate(sock_context *ctx, sk_sampler *s, double low, double high, double evaluations)
+{
+    const bool worth = evaluations > SK_TABLE_WORTH && high > low && isfinite(high - low);
+    if (s->table || !worth || !sk_model_has_tables(s->model)) return SOCK_OK;
+    return sk_field_table_new(ctx, s, low, high, &s->table);
 }
 
 /* ---- Step 3 ---- */

@@ -10,6 +10,11 @@ typedef struct sk_sampler sk_sampler;
 sock_status sk_sampler_new(sock_context *ctx, const sock_model *model, sk_sampler **out);
 void sk_sampler_free(sk_sampler *sampler);
 
+/* From here on f and a come from a table over a range, several times faster and off by a millionth of them at most:
+ * where the model has one coordinate and is no function of the user, and so many evaluations are worth it. */
+sock_status sk_sampler_tabulate(sock_context *ctx, sk_sampler *sampler, double low, double high, double evaluations);
+bool sk_model_has_tables(const sock_model *model);
+
 /* Work space of one thread, in doubles, for up to `block` points. */
 size_t sk_sampler_space(const sk_sampler *sampler, size_t block);
 
@@ -17,6 +22,11 @@ size_t sk_sampler_space(const sk_sampler *sampler, size_t block);
  * d) at points x (count x sk_model_in). The value at a point depends on `count` by rounding only. */
 void sk_sampler_fields(sock_context *ctx, const sk_sampler *sampler, size_t count, const double *x, double *f,
                        double *a, double *space);
+
+/* The same without the table. */
+size_t sk_sampler_exact_space(const sk_sampler *sampler, size_t block);
+void sk_sampler_exact(sock_context *ctx, const sk_sampler *sampler, size_t count, const double *x, double *f, double *a,
+                      double *space);
 
 /* The same model as a device knows it (base/device.h): its pieces and factors, which the sampler owns. *whole is false
  * where there is something else in it: functions of the user, features of another form, inputs, bounds. */

@@ -53,7 +53,7 @@ static void start_block(const sk_euler *job, size_t first, size_t count, double 
     const size_t d = job->model->d;
     *b = (block){.job = job, .d = d, .in = sk_model_in(job->model), .count = count, .first = first, .alive = count};
     const bool by_point = !job->model->drift_terms && !job->model->diffusion_terms;
-    b->filled = by_point ? count : (size_t)SK_EULER_BLOCK;
+    b->filled = by_point || job->sparing ? count : (size_t)SK_EULER_BLOCK;
     b->x = space;
     b->x0 = b->x + SK_EULER_BLOCK * d;
     b->f = b->x0 + SK_EULER_BLOCK * d;

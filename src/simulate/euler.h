@@ -18,6 +18,7 @@ typedef struct sk_euler {
     double *out;       /* starts * paths x times x d */
     double *lost_at;   /* starts * paths, or NULL */
     size_t first_path; /* number of the first path of a start in the random stream */
+    bool sparing;      /* blocks are not filled up: paths depend on each other by rounding */
 } sk_euler;
 
 /* Work space of sk_euler_block, in doubles. */

@@ -257,42 +257,46 @@ static sock_status run_waves(sock_context *ctx, wave *w)
     return SOCK_OK;
 }
 
-/* All paths under the one model. */
-static sock_status run_paths(sock_context *ctx, const sock_model *model, sk_euler *job, size_t *lost)
+static sock_status run_here(sock_context *ctx, const sock_model *model, const sk_euler *job, size_t *lost)
 {
-    sk_sampler *sampler = NULL;
     wave w = {.ctx = ctx, .job = job};
     atomic_init(&w.lost, 0);
     SK_TRY(sk_product(ctx, job->spec->starts, job->spec->paths, &w.total));
-    SK_TRY(sk_sampler_new(ctx, model, &sampler));
-    job->sampler = sampler;
-    bool done = false;
-    const sock_status ended = sk_simulate_elsewhere(ctx, model, job, lost, &done);
-    if (ended < 0 || done) {
-        sk_sampler_free(sampler);
-        return ended;
-    }
-    w.space_each = (sk_euler_space(sampler, model->d, sk_model_in(model)) + 7) / 8 * 8; /* whole cache lines */
+    w.space_each = (sk_euler_space(job->sampler, model->d, sk_model_in(model)) + 7) / 8 * 8; /* whole cache lines */
     w.space = sk_doubles(ctx, (size_t)sk_workers(ctx), w.space_each);
     const sock_status status = w.space ? run_waves(ctx, &w) : SOCK_ENOMEM;
     *lost = atomic_load(&w.lost);
     sk_free(w.space);
+    return status;
+}
+
+/* All paths under the one model. */
+static sock_status run_paths(sock_context *ctx, const sock_model *model, sk_euler *job, size_t *lost)
+{
+    sk_sampler *sampler = NULL;
+    bool done = false;
+    SK_TRY(sk_sampler_new(ctx, model, &sampler));
+    job->sampler = sampler;
+    sock_status status = sk_simulate_elsewhere(ctx, model, job, lost, &done);
+    if (status >= 0 && !done) status = run_here(ctx, model, job, lost);
     sk_sampler_free(sampler);
     return status;
 }
 
-sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out,
-                        double *lost_at, sock_simulation_report *report)
+static sock_status simulate(sock_context *ctx, const sock_model *model, const sk_sampler *sampler,
+                            const sock_simulation *spec, double *out, double *lost_at, sock_simulation_report *report)
 {
     const double begun = sk_seconds();
     double *bound = sk_doubles(ctx, model->d, 2);
     if (!bound) return SOCK_ENOMEM;
     const sock_simulation settled = sk_settle_bounds(model, spec, bound);
-    sk_euler job = {model, NULL, &settled, choose_step(spec), out, lost_at, 0};
+    sk_euler job = {model, sampler, &settled, choose_step(spec), out, lost_at, 0, sampler != NULL};
     size_t total, lost = 0;
     sock_status status = sk_product(ctx, spec->starts, spec->paths, &total);
     if (status >= 0)
-        status = spec->uncertain ? sk_simulate_draws(ctx, model, &job, &lost) : run_paths(ctx, model, &job, &lost);
+        status = sampler           ? run_here(ctx, model, &job, &lost)
+                 : spec->uncertain ? sk_simulate_draws(ctx, model, &job, &lost)
+                                   : run_paths(ctx, model, &job, &lost);
     sk_free(bound);
     if (status < 0) return status;
     if (report) {
@@ -301,6 +305,18 @@ sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_s
         report->seconds = sk_seconds() - begun;
     }
     return lost ? SOCK_PARTIAL : SOCK_OK;
+}
+
+sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out,
+                        double *lost_at, sock_simulation_report *report)
+{
+    return simulate(ctx, model, NULL, spec, out, lost_at, report);
+}
+
+sock_status sk_simulate_by(sock_context *ctx, const sock_model *model, const sk_sampler *sampler,
+                           const sock_simulation *spec, double *out, sock_simulation_report *report)
+{
+    return simulate(ctx, model, sampler, spec, out, NULL, report);
 }
 
 /* Adds the model's measurement noise to what is written: a stream for each path, as the paths have. */

@@ -3,12 +3,17 @@
 #ifndef SK_SIMULATE_H
 #define SK_SIMULATE_H
 
-#include "model/model.h"
+#include "model/sampler.h"
 
 /* sock_simulate for callers inside: the specification is known to be good (sk_simulation_check). lost_at may be NULL.
  * Answers SOCK_PARTIAL, without a message, when paths were lost. */
 sock_status sk_simulate(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *out,
                         double *lost_at, sock_simulation_report *report);
+
+/* The same of a certain model, by a sampler that serves many such calls of few paths. Paths depend on how many there
+ * are, but by rounding only. */
+sock_status sk_simulate_by(sock_context *ctx, const sock_model *model, const sk_sampler *sampler,
+                           const sock_simulation *spec, double *out, sock_simulation_report *report);
 
 /* SOCK_EUSAGE, with what is wrong and what is allowed. */
 sock_status sk_simulation_check(sock_context *ctx, const sock_model *model, const sock_simulation *spec);

@@ -21,7 +21,7 @@ static sock_status run_draw(wave *w, const sk_sampler *sampler, const sock_model
 {
     sock_simulation one = *w->spec;
     one.paths = 1;
-    const sk_euler job = {draw, sampler, &one, w->step, some, when, k};
+    const sk_euler job = {draw, sampler, &one, w->step, some, when, k, false};
     const size_t each = one.times * draw->d;
     double *space = sk_doubles(w->ctx, sk_euler_space(sampler, draw->d, sk_model_in(draw)), 1);
     sock_status status = space ? SOCK_OK : SOCK_ENOMEM;

@@ -477,6 +477,11 @@
 #define SK_MMD_STEPS 1e6           /* of a path: more are a slip, likely, */
 #define SK_MMD_STEPS_CHOSEN 1e9    /* unless the step was named */
 
+/* ---- Tables of fields of one coordinate ---- */
+
+#define SK_TABLE_NEAR 1e-6 /* share of a field by which its table is off at most, or is not used */
+#define SK_TABLE_WORTH 3e4 /* evaluations from which on one is made: it takes 6000 itself */
+
 /* ---- Devices: work from which on one that was not named is asked (proposals until a bench on a card says) ---- */
 
 #define SK_DEVICE_SUMS 1e11     /* rows times products of features squared */
@@ -511,9 +516,12 @@
 #define SK_CHECK_QUICK_LEAST 200  /* down to this; */
 #define SK_CHECK_QUICK_DRAWS 19   /* so many ends for each; of fewer steps more, */
 #define SK_CHECK_DRAWS 99         /* up to those of a whole check */
-#define SK_CHECK_PIECES 8         /* where steps are chosen, pieces of a trajectory are at most this part of them */
-#define SK_CHECK_INNER 4          /* Euler steps within a step, */
-#define SK_CHECK_RUN_INNER 12     /* and within a run; */
+#define SK_CHECK_TABLED 8       /* where fields come from a table, which makes an end cost so much less, so many more */
+#define SK_CHECK_QUICK_EXITS 10 /* and so many whole paths; */
+#define SK_CHECK_QUICK_EXIT 0.5 /* where more of them leave the range, or one runs off, all are */
+#define SK_CHECK_PIECES 8       /* where steps are chosen, pieces of a trajectory are at most this part of them */
+#define SK_CHECK_INNER 4        /* Euler steps within a step, */
+#define SK_CHECK_RUN_INNER 12   /* and within a run; */
 #define SK_CHECK_PER_RELAXATION 8 /* more where steps are long: so many for h |Jacobian of f| = 1, */
 #define SK_CHECK_INNER_MOST 64    /* at most, */
 #define SK_CHECK_HEUN 0.1         /* by Heun's rule from here on: Euler's variance is off by a part in 80 there */

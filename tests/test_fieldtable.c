@@ -1,0 +1,158 @@
+/* test_fieldtable.c - fields from a table are those of the model to a millionth, at every place: within cells, across
+ * kinks, beyond the range; and there is none where it would not pay or not be right. */
+#include "model/sampler.h"
+#include "onecontext.h"
+#include "truths.h"
+#include "tune/policy.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { POINTS = 4000, PATHS = 10 };
+static const double MANY = 1e6;
+
+static sock_model *plain_fit(const char *system, size_t paths, const char *const *pairs)
+{
+    sock_options *opts = sock_options_new(ctx);
+    sock_data *data = NULL;
+    sock_model *model = NULL;
+    truth t = truth_of(ctx, system);
+    t.instance->trajectories[SYS_TRAIN] = paths;
+    assert_int_equal(sys_generate(ctx, t.instance, SYS_TRAIN, &data), SOCK_OK);
+    for (; *pairs; pairs += 2) assert_true(sock_options_set(ctx, opts, pairs[0], pairs[1]) >= 0);
+    if (sock_fit(ctx, data, opts, &model) < 0) fail_msg("%s", sock_message(ctx));
+    sock_options_free(opts);
+    sock_data_free(data);
+    truth_free(t);
+    return model;
+}
+
+static const char *const smooth[] = {"tune", "no", "drift", "gauss:eta=0.8", "diffusion", "gauss:eta=1", NULL};
+static const char *const rooted[] = {"tune",           "no",    "drift", "affine", "diffusion",
+                                     "affine:in=root", "lower", "0",     NULL};
+
+typedef struct values {
+    double x[POINTS], f[POINTS], a[POINTS];
+} values;
+
+/* At POINTS places over [low, high], the last of them no number; by a table over [from, to] where it pays. */
+static void evaluate(const sock_model *model, double low, double high, double from, double to, double evaluations,
+                     values *out)
+{
+    sk_sampler *sampler = NULL;
+    assert_int_equal(sk_sampler_new(ctx, model, &sampler), SOCK_OK);
+    assert_int_equal(sk_sampler_tabulate(ctx, sampler, from, to, evaluations), SOCK_OK);
+    double *space = sk_doubles(ctx, sk_sampler_space(sampler, POINTS), 1);
+    sk_uniforms((sk_key){7, SK_PURPOSE_TEST}, 0, 0, 0, POINTS, out->x);
+    for (size_t i = 0; i < POINTS; i++) out->x[i] = low + (high - low) * out->x[i];
+    out->x[POINTS - 1] = (double)NAN;
+    sk_sampler_fields(ctx, sampler, POINTS, out->x, out->f, out->a, space);
+    sk_free(space);
+    sk_sampler_free(sampler);
+}
+
+static values exact, found;
+
+/* How far the table is off, in shares of the fields; f beside a typical one of its own. */
+static double worst(size_t *differing)
+{
+    double typical = 0, most = 0;
+    *differing = 0;
+    for (size_t i = 0; i + 1 < POINTS; i++) typical += fabs(exact.f[i]) / POINTS;
+    for (size_t i = 0; i + 1 < POINTS; i++) {
+        most = fmax(most, fabs(found.f[i] - exact.f[i]) / (fabs(exact.f[i]) + typical));
+        most = fmax(most, fabs(found.a[i] - exact.a[i]) / fabs(exact.a[i]));
+        assert_true(found.a[i] >= 0);
+        *differing += found.f[i] != exact.f[i];
+    }
+    assert_memory_equal(&found.f[POINTS - 1], &exact.f[POINTS - 1], sizeof(double));
+    assert_memory_equal(&found.a[POINTS - 1], &exact.a[POINTS - 1], sizeof(double));
+    return most;
+}
+
+static void compare(const sock_model *model, double low, double high, double from, double to)
+{
+    evaluate(model, low, high, from, to, 0, &exact);
+    evaluate(model, low, high, from, to, MANY, &found);
+}
+
+static void prop_table__is_the_model_to_a_millionth(void **state)
+{
+    (void)state;
+    size_t differing;
+    sock_model *model = plain_fit("doublewell", PATHS, smooth);
+    compare(model, -2.5, 2.5, -2, 2); /* and a fifth of the places beyond the table */
+    assert_true(worst(&differing) < 2 * SK_TABLE_NEAR);
+    assert_in_range(differing, POINTS * 7 / 10, POINTS * 17 / 20);
+    sock_model_free(model);
+}
+
+/* a of a model with a lower bound is that at the bound from there on down: a kink, whose cell is not used. */
+static void prop_table__has_no_cell_across_a_kink(void **state)
+{
+    (void)state;
+    size_t differing;
+    sock_model *model = plain_fit("cir", PATHS, rooted);
+    compare(model, -0.1, 0.4, -1.0003, 3);
+    assert_true(worst(&differing) < 2 * SK_TABLE_NEAR);
+    assert_true(differing > POINTS / 2);
+    sock_model_free(model);
+}
+
+/* Cells wider than the kernel: none is near, so every place is asked for. */
+static void prop_table__too_coarse_is_not_used(void **state)
+{
+    (void)state;
+    size_t differing;
+    sock_model *model = plain_fit("doublewell", PATHS, smooth);
+    compare(model, -2.5, 2.5, -2000, 2000);
+    assert_true(worst(&differing) == 0 && differing == 0);
+    sock_model_free(model);
+}
+
+static void test_table__is_made_where_it_pays_alone(void **state)
+{
+    (void)state;
+    truth known = truth_of(ctx, "ou");
+    sock_model *model = plain_fit("doublewell", PATHS, smooth);
+    assert_true(sk_model_has_tables(model));
+    assert_false(sk_model_has_tables(known.model)); /* functions of the user are asked as they are */
+    compare(model, -2.5, 2.5, -2, 2);
+    evaluate(model, -2.5, 2.5, -2, 2, SK_TABLE_WORTH, &found);
+    assert_memory_equal(found.f, exact.f, sizeof found.f);
+    evaluate(model, -2.5, 2.5, 2, 2, MANY, &found); /* no range */
+    assert_memory_equal(found.f, exact.f, sizeof found.f);
+    evaluate(model, -2.5, 2.5, -2, (double)INFINITY, MANY, &found);
+    assert_memory_equal(found.f, exact.f, sizeof found.f);
+    sock_model_free(model);
+    truth_free(known);
+}
+
+static sock_status tabulate_and_free(sock_context *c, void *arg)
+{
+    sk_sampler *sampler = NULL;
+    sock_status status = sk_sampler_new(c, arg, &sampler);
+    if (status >= 0) status = sk_sampler_tabulate(c, sampler, -2, 2, MANY);
+    sk_sampler_free(sampler);
+    return status;
+}
+
+static void test_table__survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    sock_model *model = plain_fit("doublewell", PATHS, smooth);
+    assert_true(for_each_allocation(ctx, tabulate_and_free, model) > 8);
+    sock_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prop_table__is_the_model_to_a_millionth),
+        cmocka_unit_test(prop_table__has_no_cell_across_a_kink),
+        cmocka_unit_test(prop_table__too_coarse_is_not_used),
+        cmocka_unit_test(test_table__is_made_where_it_pays_alone),
+        cmocka_unit_test(test_table__survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
