@@ -6,6 +6,7 @@
 #include "facts.h"
 #include "memtext.h"
 #include "svg.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -337,6 +338,14 @@ static void put_part(FILE *out, const rep_facts *f)
     }
 }
 
+static int has_log(const rep_facts *f)
+{
+    size_t length;
+    for (size_t k = 0; k < f->d; k++)
+        if (unit_inside_log(sock_model_name(f->model, k), &length)) return 1;
+    return 0;
+}
+
 /* Some field has more than one term. */
 static int has_sum(const rep_facts *f)
 {
@@ -369,7 +378,7 @@ void equation_write(FILE *out, const rep_facts *f)
     if (of_f && many) fputs("</details>\n", out);
     if (!of_f) put_no_formula(out, f);
     words_signs(out, f);
-    if (!of_a || apart) words_size(out, f);
+    if (!of_a || apart || has_log(f)) words_size(out, f);
     if (!of_a) return;
     if (apart) {
         fputs("<details><summary>The noise: its variances and covariances</summary>\n<div class=\"equations\">\n", out);
@@ -448,7 +457,8 @@ static int put_rows(FILE *out, const rep_facts *f, json_t *list, size_t values)
 {
     size_t count = 0;
     term *terms = sorted_terms(f, list, values, values, &count);
-    for (size_t i = 0; terms && i < count && i < ROWS_MOST; i++) {
+    static const double rounding = 1e-12; /* of the largest */
+    for (size_t i = 0; terms && i < count && i < ROWS_MOST && terms[i].size > rounding * terms[0].size; i++) {
         fputs("<tr><th scope=\"row\">", out);
         if (is_constant(terms[i].json)) fputc('1', out);
         put_monomial(out, f, terms[i].json);

@@ -130,7 +130,7 @@ void live_write(FILE *out, const char *made)
         "simulate</code>. Start it among the data: what leaves them, or does what they never do, is where the model is "
         "wrong or was not taught.</p>\n<div class=\"stage\"></div>\n<div class=\"thinning\">\n<h3>Does it hold for "
         "longer "
-        "steps?</h3>\n<p>Dots with bars of 90 % are the plain means and variances of the data's own steps: of every "
+        "steps?</h3>\n<p>Dots, with bars of 90 %, are the plain means and variances of the data's own steps: of every "
         "point, or "
         "with the slider of every second, fourth and so on. The line is what the model expects of these very steps, "
         "with "

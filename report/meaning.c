@@ -483,7 +483,13 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
     if (text) fwrite(text, 1, size, out);
     if (text && f->d == 1)
         fputs("<p>The potential is what the stationary density is made of, exp(\xe2\x88\x92potential): where the noise "
-              "depends on the state its wells need not be where f is 0.</p>\n",
+              "depends on the state its wells need not be where f is 0. The bars are the data, which need not have "
+              "settled",
+              out);
+    if (text && f->d == 1)
+        fputs(f->record.found.noise.used
+                  ? "; they are measurements, the density is that of states without their noise.</p>\n"
+                  : ".</p>\n",
               out);
     free(text);
     put_escapes(out, in, told);

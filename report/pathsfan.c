@@ -21,7 +21,8 @@ static const double levels[LEVELS] = {0.05, 0.25, 0.5, 0.75, 0.95};
 typedef struct fan {
     double t[TIMES];
     double q[PANELS_MOST][LEVELS][TIMES];
-    size_t lost; /* paths that left the finite numbers; they count with their last finite value */
+    double one[PANELS_MOST][TIMES]; /* the first path */
+    size_t lost;                    /* paths that left the finite numbers; they count with their last finite value */
 } fan;
 
 typedef struct bundle {
@@ -42,6 +43,12 @@ static void hold_lost(size_t d, double *x)
             double *value = x + path * TIMES * d + i;
             if (!isfinite(*value)) *value = value[-(ptrdiff_t)d];
         }
+}
+
+static void take_first(size_t d, size_t panels, const double *x, fan *out)
+{
+    for (size_t k = 0; k < panels; k++)
+        for (size_t i = 0; i < TIMES; i++) out->one[k][i] = x[i * d + k];
 }
 
 static void take_quantiles(size_t d, size_t panels, const double *x, fan *out)
@@ -84,6 +91,7 @@ static sock_status make_fan(sock_context *ctx, const bundle *b, const sock_model
     if (status >= 0) status = sock_simulate(ctx, model, &spec, made, NULL, &report);
     free(u);
     if (status > 0) hold_lost(b->d, made);
+    if (status >= 0) take_first(b->d, b->panels, made, out);
     if (status >= 0) take_quantiles(b->d, b->panels, made, out);
     out->lost = status >= 0 ? report.lost : 0;
     free(made);
@@ -119,7 +127,7 @@ static int draw_fan(const panel *p, const fan *f, size_t k)
 {
     const double(*q)[TIMES] = f->q[k];
     return panel_band(p, "fan90", TIMES, f->t, q[0], q[4]) && panel_band(p, "fan50", TIMES, f->t, q[1], q[3]) &&
-           panel_curve(p, "model", TIMES, f->t, q[2]);
+           panel_curve(p, "model", TIMES, f->t, q[2]) && panel_curve(p, "c3", TIMES, f->t, f->one[k]);
 }
 
 static int draw_truth(const panel *p, const fan *f, size_t k)
@@ -148,9 +156,52 @@ static void draw_keys(const bundle *b, sheet *s)
     sheet_key(s, LEGEND_LINE, "datakey", "data");
     if (b->starts.sharing == 1 && b->starts.count) sheet_key(s, LEGEND_LINE, "chosen", "data, same start");
     sheet_key(s, LEGEND_LINE, "model", "model, median");
+    sheet_key(s, LEGEND_LINE, "c3", "one of its paths");
     sheet_key(s, LEGEND_NEST, "fan50", "50 %");
     sheet_key(s, LEGEND_BOX, "fan90", "90 %");
     if (b->in->truth) sheet_key(s, LEGEND_LINE, "dash", "truth, 5-50-95 %");
+}
+
+typedef struct inside {
+    size_t points, within;
+} inside;
+
+/* Points of a trajectory that the light band holds, its ends taken between the times of the fan. */
+static void count_within(const bundle *b, const fan *f, size_t trajectory, inside *sum)
+{
+    const double *t, *x;
+    const size_t length = sock_data_trajectory(b->in->data, trajectory, &t, &x);
+    const double step = f->t[1] - f->t[0];
+    for (size_t i = 1; i < length && step > 0; i++) {
+        const double place = (t[i] - t[0]) / step;
+        const size_t left = (size_t)fmin(fmax(place, 0), TIMES - 2);
+        const double share = place - (double)left;
+        for (size_t k = 0; k < b->panels; k++) {
+            const double low = f->q[k][0][left] + share * (f->q[k][0][left + 1] - f->q[k][0][left]);
+            const double high = f->q[k][4][left] + share * (f->q[k][4][left + 1] - f->q[k][4][left]);
+            if (!isfinite(x[i * b->d + k])) continue;
+            sum->points++;
+            sum->within += x[i * b->d + k] >= low && x[i * b->d + k] <= high;
+        }
+    }
+}
+
+static int starts_alike(const bundle *b, size_t one, size_t other)
+{
+    const double *x, *y;
+    if (!sock_data_trajectory(b->in->data, one, NULL, &x) || !sock_data_trajectory(b->in->data, other, NULL, &y))
+        return 0;
+    return memcmp(x, y, b->d * sizeof *x) == 0;
+}
+
+/* Of all trajectories from the starts shown. */
+static inside count_inside(const bundle *b)
+{
+    inside sum = {0, 0};
+    for (size_t s = 0; s < b->starts.count; s++)
+        for (size_t j = 0; j < sock_data_trajectories(b->in->data); j++)
+            if (starts_alike(b, b->starts.trajectory[s], j)) count_within(b, &b->model[s], j, &sum);
+    return sum;
 }
 
 /* Where the paths start, and what is not shown. */
@@ -173,6 +224,10 @@ static void draw_notes(const bundle *b, sheet *s, int cut)
               : trajectories > 1  ? "the start of the dark trajectory"
                                   : "its start",
               note);
+    const inside in = count_inside(b);
+    if (in.points)
+        fprintf(note, "; of the data's points from there %.0f %% are in the light band, on average 90 %% would",
+                100 * (double)in.within / (double)in.points);
     if (shown < trajectories) fprintf(note, "; %zu of %zu trajectories shown", shown, trajectories);
     if (b->d > b->panels) fprintf(note, "; the first %zu of %zu states", b->panels, b->d);
     if (lost) fprintf(note, "; %zu paths left the finite numbers", lost);
@@ -205,7 +260,7 @@ static char *draw(const bundle *b, size_t *size)
                              .columns = alone ? 1 : 2,
                              .wide = alone ? 674 : 312,
                              .tall = alone ? 250 : 180,
-                             .notes = 1};
+                             .notes = 2};
     sheet *s = sheet_new(&plan);
     int good = s != NULL, cut = 0;
     if (!s) return NULL;

@@ -245,10 +245,11 @@ static void draw_notes(sheet *s, const res_set *set, const res_moments *m)
     int used = snprintf(text, sizeof text,
                         "%s, state by state: %zu %s, mean %.3f, standard deviation %.3f, kurtosis %.2f, %.1f %% beyond "
                         "\xc2\xb1"
-                        "1.64 (10 %% expected)",
+                        "1.64 (10 \xc2\xb1 %.2g %% expected)",
                         set->pit ? "Where observed ends stand among simulated ones, as normal scores"
                                  : "(x(t+h) \xe2\x88\x92 x(t) \xe2\x88\x92 h f) / \xe2\x88\x9a(h a)",
-                        m->count, set->pit ? "scores" : "residuals", m->mean, m->sd, m->kurtosis, 100 * m->beyond);
+                        m->count, set->pit ? "scores" : "residuals", m->mean, m->sd, m->kurtosis, 100 * m->beyond,
+                        LOOK_NINETY * 30 / sqrt((double)(m->count ? m->count : 1))); /* 100 sqrt(0.1 0.9 / n) */
     const size_t lost = set->steps * set->d - m->count;
     if (lost)
         used += snprintf(text + used, sizeof text - (size_t)used, "; %zu %s", lost,

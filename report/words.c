@@ -112,6 +112,19 @@ static double noise_share(const rep_facts *f, double sd, size_t k)
     return sd * sd / (mean * time.step);
 }
 
+/* The x of log(x). */
+static void put_user_name(FILE *out, const char *name)
+{
+    size_t length = 0;
+    const char *inside = unit_inside_log(name, &length);
+    if (inside)
+        svg_escape_bytes(out, inside, length);
+    else
+        page_text(out, name);
+}
+
+static double same(double x) { return x; }
+
 /* Where a has no formula on the first screen: how large it is, as people think of noise. */
 void words_size(FILE *out, const rep_facts *f)
 {
@@ -120,18 +133,28 @@ void words_size(FILE *out, const rep_facts *f)
     const char *unit = info_text(f->summary, "time_unit");
     double *sd = f->a && n && f->d <= STATES ? calloc(n, sizeof *sd) : NULL;
     if (!sd) return;
-    fprintf(out, "<p class=\"note\">In %s %s noise alone moves ", *unit == 'h' ? "an" : "a",
-            *unit ? unit : "unit of time");
+    size_t length, logs = 0;
+    for (size_t k = 0; k < f->d; k++) logs += unit_inside_log(sock_model_name(f->model, k), &length) != NULL;
+    fprintf(out, logs ? "<p class=\"note\">In %s %s noise alone " : "<p class=\"note\">In %s %s noise alone moves ",
+            *unit == 'h' ? "an" : "a", *unit ? unit : "unit of time");
     for (size_t k = 0; k < f->d; k++) {
         for (size_t i = 0; i < n; i++) sd[i] = sqrt(f->a[i * f->d + k]);
         look_sort(n, sd);
         fputs(!k ? "" : k + 1 == f->d ? " and " : ", ", out);
-        page_text(out, sock_model_name(f->model, k));
-        const double least = look_quantile(n, sd, 0.05), most = look_quantile(n, sd, 0.95);
-        fprintf(out, " by about %.3g", look_quantile(n, sd, 0.5));
+        const char *name = sock_model_name(f->model, k);
+        const int is_log = unit_inside_log(name, &length) != NULL;
+        double (*const own)(double) = is_log ? exp : same;
+        const double least = own(look_quantile(n, sd, 0.05)), most = own(look_quantile(n, sd, 0.95));
+        if (logs) fputs(is_log ? "multiplies or divides " : "moves ", out);
+        put_user_name(out, name);
+        fprintf(out, " by about %.3g", own(look_quantile(n, sd, 0.5)));
         if (most - least > 0.01 * most) fprintf(out, " (from %.3g to %.3g across the data)", least, most);
     }
-    fputs(": its standard deviation, the square root of a, at its median over the data.</p>\n", out);
+    fputs(logs ? ": that is one standard deviation, \xe2\x88\x9a<var>a</var> (of a logarithm e to it), at its median "
+                 "over the "
+                 "data.</p>\n"
+               : ": its standard deviation, the square root of a, at its median over the data.</p>\n",
+          out);
     free(sd);
 }
 
@@ -289,7 +312,7 @@ static void put_tests(FILE *out, const rep_facts *f)
         "<em>time</em> the share of the variance (of scores or their squares) that is explained, of <em>memory</em> "
         "the "
         "correlation of neighbouring scores, of <em>scale</em> and <em>horizon</em> how far a variance is from the "
-        "model's, of <em>distribution</em> the largest distance of two distributions, or for heavy tails the log of a "
+        "model's, of <em>distribution</em> the distance of two distributions, or for heavy tails the log of a "
         "ratio of kurtoses.</p></details>\n",
         c->alpha);
 }
@@ -305,17 +328,6 @@ void words_verdict(FILE *out, const rep_facts *f)
     glance_write(out, f);
     fputs("</div>\n", out);
     if (isfinite(f->check.lag1)) put_tests(out, f); /* else none was made */
-}
-
-/* The x of log(x). */
-static void put_user_name(FILE *out, const char *name)
-{
-    size_t length = 0;
-    const char *inside = unit_inside_log(name, &length);
-    if (inside)
-        svg_escape_bytes(out, inside, length);
-    else
-        page_text(out, name);
 }
 
 /* The range of nearly all data, state by state. */
