@@ -376,7 +376,8 @@ static void test_csvshapes__a_column_that_tells_trajectories_apart_is_named(void
 {
     (void)state;
     refused("t,n,who,x\n0,1,ann,1\n1,2,ann,2\n0,3,bob,3\n1,4,bob,4\n", NULL, SOCK_EINPUT, "lines 2 and 4|try --id who");
-    refused("t,x\n0,1\n1,2\n0,3\n1,4\n", NULL, SOCK_EINPUT, "lines 2 and 4|two points at the same time");
+    refused("t,x\n0,1\n1,2\n0,3\n1,4\n", NULL, SOCK_EINPUT,
+            "lines 2 and 4|same time ('t')|no column is named as the trajectory's id|--time another");
 }
 
 static void test_csvshapes__times_that_begin_anew_are_not_sorted_into_one(void **state)

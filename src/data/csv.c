@@ -342,9 +342,14 @@ static sock_status explain_twins(reader *r, const sk_cursor *rows)
 {
     const sk_column *teller;
     SK_TRY(sk_csv_teller(r->ctx, rows, &r->columns, &teller));
-    if (!teller) return SOCK_EINPUT; /* what was said stands */
-    sk_begin(r->ctx);
     const char *time = name_of_role(&r->columns, SK_ROLE_TIME);
+    sk_begin(r->ctx);
+    if (!teller)
+        return sk_fail(r->ctx, SOCK_EINPUT,
+                       "%s: lines %zu and %zu have the same time ('%s'), and no column is named as the trajectory's "
+                       "id; --id names it, --time another time; where two columns together name a trajectory, make one "
+                       "of them",
+                       r->at.source, r->rows.twins[0], r->rows.twins[1], time);
     if (sk_is_part_of(teller->name, time))
         return sk_fail(r->ctx, SOCK_EINPUT,
                        "%s: lines %zu and %zu have the same '%s': it seems to be a part of the time, and '%s' another; "
