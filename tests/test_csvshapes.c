@@ -267,6 +267,9 @@ static void test_csvshapes__an_index_of_dates_is_the_time(void **state)
 static void test_csvshapes__parts_of_a_date_are_told(void **state)
 {
     (void)state;
+    refused(
+        "id,day,test,value\n1,0,hdl,3\n1,0,ldl,5\n1,1,hdl,4\n1,1,ldl,6\n2,0,hdl,3\n2,0,ldl,5\n", NULL, SOCK_EINPUT,
+        "lines 2 and 3 are of one 'id'|'test' tells them apart|give each a column of its own|one column of the two");
     refused("year,quarter,x\n2000,1,3\n2000,2,4\n2000,3,3\n2000,4,5\n2001,1,3\n2001,2,4\n2001,3,3\n2001,4,5\n", NULL,
             SOCK_EINPUT, "same 'year'|'quarter' another|make one column of them|--id quarter");
     refused("id,t,x,y\na,0,1,\na,1,,2\nb,0,,2\nb,1,1,\n", NULL, SOCK_EINPUT,

@@ -363,6 +363,22 @@ static sock_status explain_twins(reader *r, const sk_cursor *rows)
         r->at.source, r->rows.twins[0], r->rows.twins[1], teller->name);
 }
 
+/* Two points of a trajectory that was named have the same time: the column that parts them has the name of what was
+ * measured, or of a part of the trajectory. */
+static sock_status explain_pair(reader *r, const sk_cursor *rows)
+{
+    const sk_column *teller;
+    SK_TRY(sk_csv_teller(r->ctx, rows, &r->columns, &teller));
+    if (!teller) return SOCK_EINPUT; /* what was said stands */
+    const char *id = name_of_role(&r->columns, SK_ROLE_ID);
+    sk_begin(r->ctx);
+    return sk_fail(r->ctx, SOCK_EINPUT,
+                   "%s: lines %zu and %zu are of one '%s' at the same time, and '%s' tells them apart: where it names "
+                   "what was measured, give each a column of its own; where it and '%s' together name a "
+                   "trajectory, make one column of the two",
+                   r->at.source, r->rows.twins[0], r->rows.twins[1], id, teller->name, id);
+}
+
 /* Times that begin anew where another column changes: one trajectory of them all would mix what was measured apart. */
 static sock_status refuse_restart(reader *r, const sk_cursor *rows)
 {
@@ -429,6 +445,8 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
     if (status >= 0) status = sk_rows_finish(ctx, opts, &r.rows, out);
     const bool unnamed = !sk_option_flag(opts, "wide") && !r.columns.has_id && !r.columns.has_group;
     if (status == SOCK_EINPUT && r.rows.twins[0] && unnamed) status = explain_twins(&r, &rows);
+    if (status == SOCK_EINPUT && r.rows.twins[0] && r.columns.has_id && !r.columns.has_group)
+        status = explain_pair(&r, &rows);
     if (status >= 0 && unnamed && (*out)->unsorted && strcmp(sk_option_text(opts, "id"), "auto") == 0) {
         status = refuse_restart(&r, &rows);
         if (status < 0) sock_data_free(*out);

@@ -10,7 +10,7 @@
 /* What one pass counts. */
 typedef struct pass {
     sk_labels values, pairs;
-    char *key; /* value and time, with a line end between */
+    char *key; /* value, time and id, with line ends between */
     size_t capacity, rows;
 } pass;
 
@@ -23,20 +23,24 @@ static void pass_clear(pass *p)
 
 static sock_status read_pair(sock_context *ctx, sk_cursor *at, const sk_columns *columns, size_t asked, pass *p)
 {
-    sk_cell cell, value = {0}, time = {0};
+    sk_cell cell, value = {0}, time = {0}, id = {0};
     size_t label;
     bool last = false, is_new;
     for (size_t c = 0; !last; c++) {
         SK_TRY(sk_next_cell(ctx, at, &cell, &last));
         if (c == asked) value = cell;
         if (c < columns->count && columns->column[c].role == SK_ROLE_TIME) time = cell;
+        if (c < columns->count && columns->column[c].role == SK_ROLE_ID) id = cell;
     }
-    SK_TRY(sk_grow(ctx, &p->key, &p->capacity, value.length + time.length + 1, 1));
+    const size_t size = value.length + time.length + id.length + 2;
+    SK_TRY(sk_grow(ctx, &p->key, &p->capacity, size, 1));
     if (value.length) memcpy(p->key, value.text, value.length);
     p->key[value.length] = '\n';
     if (time.length) memcpy(p->key + value.length + 1, time.text, time.length);
+    p->key[value.length + 1 + time.length] = '\n';
+    if (id.length) memcpy(p->key + value.length + time.length + 2, id.text, id.length);
     SK_TRY(sk_labels_find(ctx, &p->values, p->key, value.length, &label, &is_new));
-    SK_TRY(sk_labels_find(ctx, &p->pairs, p->key, value.length + time.length + 1, &label, &is_new));
+    SK_TRY(sk_labels_find(ctx, &p->pairs, p->key, size, &label, &is_new));
     p->rows++;
     return SOCK_OK;
 }
@@ -58,7 +62,7 @@ sock_status sk_csv_teller(sock_context *ctx, const sk_cursor *rows, const sk_col
     *teller = NULL;
     for (size_t c = 0; c < columns->count; c++) {
         size_t values;
-        if (columns->column[c].role == SK_ROLE_TIME) continue;
+        if (columns->column[c].role == SK_ROLE_TIME || columns->column[c].role == SK_ROLE_ID) continue;
         SK_TRY(try_column(ctx, *rows, columns, c, &values));
         if (values < 2 || (fewest && values >= fewest)) continue;
         fewest = values;
