@@ -166,7 +166,7 @@ typedef struct inside {
     size_t points, within;
 } inside;
 
-/* Points of a trajectory that the light band holds, its ends taken between the times of the fan. */
+/* Points of a trajectory that the wide band holds, its ends taken between the times of the fan. */
 static void count_within(const bundle *b, const fan *f, size_t trajectory, inside *sum)
 {
     const double *t, *x;
@@ -221,12 +221,12 @@ static void draw_notes(const bundle *b, sheet *s, int cut)
         fprintf(note, "the start that %zu of %zu trajectories share", b->starts.sharing, trajectories);
     else
         fputs(b->starts.count > 1 ? "each of three starts"
-              : trajectories > 1  ? "the start of the dark trajectory"
+              : trajectories > 1  ? "the start of one trajectory (\"data, same start\")"
                                   : "its start",
               note);
     const inside in = count_inside(b);
     if (in.points)
-        fprintf(note, "; of the data's points from there %.0f %% are in the light band, on average 90 %% would",
+        fprintf(note, "; of the data's points from there %.0f %% are in the wide band, on average 90 %% would",
                 100 * (double)in.within / (double)in.points);
     if (shown < trajectories) fprintf(note, "; %zu of %zu trajectories shown", shown, trajectories);
     if (b->d > b->panels) fprintf(note, "; the first %zu of %zu states", b->panels, b->d);

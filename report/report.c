@@ -42,15 +42,15 @@ static const chapter chapters[] = {
     {"pairs", "Pairs of states", "Pairs", "Drift and noise in the planes of further pairs of states.", "", BODY},
     {"paths", "Simulated paths", "Paths",
      "Paths of the learned equation, with its measurement noise if it has any, over the data.",
-     "If the model is right, at each time half of the trajectories from this start are in the dark band, nine of ten "
+     "If the model is right, at each time half of the trajectories from this start are in the narrow band, nine of ten "
      "in "
-     "the light one; a single one may stay outside for long.",
+     "the wide one; a single one may stay outside for long.",
      BODY},
     {"trajectories", "The data", "The data", "What the model was shown.",
      "Look for jumps, gaps and trends: the equation knows of none of them.", BODY},
     {"smooth", "Behind the measurements", "Smoothed",
      "What was measured is the state with noise; the line is where the states are, given all measurements.",
-     "Measurements should lie in the light band nine times of ten or more (each pulls the line towards itself), as "
+     "Measurements should lie in the wide band nine times of ten or more (each pulls the line towards itself), as "
      "often above the line as below.",
      BODY},
     {"density", "Where the states are", "Densities",
@@ -200,8 +200,8 @@ static const char dots_words[] = "Dots with bars of 90 % are what the data's own
                       "An arrow ends where the drift alone would lead, an outline is one standard deviation of the "
                       "noise, each in the time written below. Where a title asks whether the data's steps agree, each "
                       "arrow or outline stands for a part of the data, all with about as many steps: by these steps "
-                      "alone the tip of the arrow is somewhere in the dark outline, and the edge of the model's "
-                      "outline somewhere on the dark bar, nine times of ten. Where the model is right one in ten "
+                      "alone the tip of the arrow is somewhere in the outline of the data, and the edge of the model's "
+                      "outline somewhere on their bar, nine times of ten. Where the model is right one in ten "
                       "misses; misses are orange.";
 
 /* What of a figure was not observed. */
@@ -232,11 +232,11 @@ static const char *chapter_read(const rep_facts *f, const chapter *c, int dots, 
 {
     look_starts starts;
     if (strcmp(c->figure, "paths") == 0 && f->d == 1 && look_start(f->data, &starts) >= 0 && starts.count > 1)
-        return "Three starts, a picture for each: at each time half of the model's paths from there are in the dark "
-               "band, nine of ten in the light one. The dark line is the data's trajectory from that start; a single "
+        return "Three starts, a picture for each: at each time half of the model's paths from there are in the narrow "
+               "band, nine of ten in the wide one. The strong line is the data's trajectory from that start; a single "
                "one may stay outside for long.";
     if (sock_data_trajectories(f->data) == 1 && strcmp(c->figure, "paths") == 0)
-        return "At each time half of the model's paths are in the dark band, nine of ten in the light one. The data "
+        return "At each time half of the model's paths are in the narrow band, nine of ten in the wide one. The data "
                "are "
                "like one path: it need not follow the middle, and may stay outside for long.";
     if (has_dots(f, c))
