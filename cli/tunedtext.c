@@ -196,15 +196,16 @@ static void print_diffusion(const sk_record *r, int width, bool full)
     print_certificates(r, width, full);
 }
 
-/* The standard deviation of one state's noise with its error; none where that is as large. */
+/* The standard deviation of one state's noise with its error; or that this is as large. */
 static void print_deviation(const sk_noise_told *noise, size_t k)
 {
     const double sd = noise->sd.value[k], error = k < noise->r_error.count ? noise->r_error.value[k] : (double)NAN;
-    if (error >= sd * sd)
-        printf("none");
-    else
+    if (sd > 0)
         printf("sd %.2g", sd);
+    else
+        printf("none");
     if (error < sd * sd) printf(" +- %.1g", error / (2 * sd));
+    if (error >= sd * sd && sd > 0) printf(", within its error");
     if (k < noise->states.count) printf(" (%s)", noise->states.text[k]);
 }
 
@@ -315,7 +316,7 @@ static void print_jitter(const sk_record *r, int width, bool full)
     const sk_tune_outcome *found = &r->found;
     const sk_numbers *jitter = &found->jitter;
     bool same = true;
-    if (!jitter->count || (!found->grain.count && !full)) return;
+    if (!jitter->count || (!found->grain.count && !full) || found->noise.used) return; /* the filter adds none */
     for (size_t k = 0; k < jitter->count; k++) same = same && jitter->value[k] == jitter->value[0];
     printf("%-*s", width, "jitter");
     print_numbers("the search adds the variance", same ? 1 : jitter->count, jitter->value);
@@ -342,8 +343,15 @@ static void print_left_out(const sk_record *r, int width)
 static void print_richer(const sk_record *r, int width)
 {
     if (!r->found.richer || r->found.noise.used) return;
-    printf("%-*s%s scored %.2g nats more in all; the best of many does so by chance, so the simpler model is taken\n",
-           width, "given up", r->found.richer, r->found.richer_gain);
+    const double gain = r->found.richer_gain, error = r->found.richer_error;
+    printf("%-*s%s scored %.2g nats more in all, ", width, "given up", r->found.richer, gain);
+    if (isnan(error))
+        printf("but no clear gain by Euler's likelihood");
+    else if (error > gain)
+        printf("with an error of %.2g", error);
+    else
+        printf("as the best of many does by chance");
+    puts(": the simpler model is taken");
 }
 
 static void print_score(const sk_record *r, int width)

@@ -429,6 +429,49 @@ static sock_status measure_wild(edge *e)
     return status;
 }
 
+/* ---- Rounded values ---- */
+
+/* Each state to so many deviations of its step; 0: as it is. */
+static void round_off(edge_paths *p, double share)
+{
+    const size_t d = p->system.d;
+    for (size_t k = 0; share > 0 && k < d; k++) {
+        const double grain = share * step_deviation(p, k);
+        for (size_t i = 0; i < p->paths * p->points; i++) p->x[i * d + k] = grain * round(p->x[i * d + k] / grain);
+    }
+}
+
+static sock_status round_scene(edge *e, const scene *at, double share)
+{
+    edge_paths seen, clean;
+    sock_model *model = NULL;
+    char name[60];
+    double f = NAN, a = NAN;
+    sock_status status = edge_simulate(e->ctx, at->system, 0, at->paths, at->points, e->seed, &seen);
+    if (status < 0) return status;
+    status = edge_simulate(e->ctx, at->system, 0, at->paths, at->points, e->seed, &clean);
+    if (status >= 0) round_off(&seen, share);
+    if (status >= 0) status = fit_told(e, &seen, (edge_telling){0}, NULL, &model);
+    if (status >= 0) status = edge_change(e->ctx, &clean, clean.truth, model, (edge_telling){0}, &f, &a);
+    snprintf(name, sizeof name, "%s, to %.3g steps", at->system, share);
+    if (status >= 0) status = edge_tell(e, name, "RE_f, %", f, 0, CLAIM_NONE);
+    if (status >= 0) status = edge_tell(e, name, "RE_a, %", a, 15, CLAIM_MEDIAN);
+    sock_model_free(model);
+    edge_free(&clean);
+    edge_free(&seen);
+    return status;
+}
+
+static sock_status measure_rounded(edge *e)
+{
+    static const double shares[] = {0, 0.5, 1, 2};
+    sock_status status = SOCK_OK;
+    for (size_t i = 0; status >= 0 && i < (e->settings->quick ? 1 : COUNT(scenes)); i++)
+        for (size_t k = 0; status >= 0 && k < COUNT(shares); k++)
+            if (strcmp(scenes[i].system, "gbm") != 0) status = round_scene(e, &scenes[i], shares[k]);
+    return status;
+}
+
 /* ---- Budget ---- */
 
 static sock_status measure_budget(edge *e)
@@ -469,6 +512,7 @@ static sock_status measure_budget(edge *e)
     CLAIM(chain, 3, EDGE_LARGE)    /* six states in a linear chain, one path */                                        \
     CLAIM(silent, 5, EDGE_USUAL)   /* a state without noise of its own */                                              \
     CLAIM(wild, 5, EDGE_USUAL)     /* one step in a hundred at twenty deviations */                                    \
+    CLAIM(rounded, 5, EDGE_USUAL)  /* every state to so many deviations of a step */                                   \
     CLAIM(budget, 3, EDGE_LARGE)   /* a budget that is over at once */                                                 \
     CLAIM(sample, 10, EDGE_SLOW)   /* a stream: the plan of a sample against that of all rows */
 

@@ -335,6 +335,7 @@ static void assert_given_up(case_search *c, double gain)
     if (gain > 1) {
         assert_string_equal(told->richer, text);
         assert_close(told->richer_gain, gain, 1e-9, 1);
+        assert_false(told->richer_error == 0); /* something refused it */
     } else {
         assert_null(told->richer);
         assert_true(isnan(told->richer_gain));

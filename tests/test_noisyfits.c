@@ -58,6 +58,30 @@ static void test_noisyfits__noise_is_found(void **state)
     sock_data_free(data);
 }
 
+/* Rounding to a grain is noise of a twelfth of its square, however it is written down; a fit that takes it for movement
+ * has f and a too large. Grains of one and two steps; 60 % of the steps rest then. */
+static void test_noisyfits__rounding_is_noise(void **state)
+{
+    (void)state;
+    static const double grains[] = {1, 2};
+    const double h = 0.05, at = 1;
+    for (size_t g = 0; g < sizeof grains / sizeof *grains; g++) {
+        const double grain = grains[g] * sqrt(0.5 * h), r = grain * grain / 12;
+        sock_data *data = wells(16, h, 0);
+        for (size_t i = 0; i < data->points * data->d; i++) data->x[i] = grain * round(data->x[i] / grain);
+        sock_model *model = fit(data, NULL);
+        json_t *noise = noise_of(model);
+        double a;
+        assert_true(json_is_true(json_object_get(noise, "used")));
+        assert_close(json_number_value(json_array_get(json_array_get(json_object_get(noise, "R"), 0), 0)), r, 0.35, r);
+        assert_int_equal(sock_model_diffusion(ctx, model, 1, &at, &a), SOCK_OK);
+        assert_close(a, 0.5, 0.2, 0.5);
+        json_decref(noise);
+        sock_model_free(model);
+        sock_data_free(data);
+    }
+}
+
 /* The same numbers as if nobody had looked for noise. */
 static void test_noisyfits__clean_data_have_none(void **state)
 {
@@ -169,6 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noisyfits__noise_is_found),
+        cmocka_unit_test(test_noisyfits__rounding_is_noise),
         cmocka_unit_test(test_noisyfits__clean_data_have_none),
         cmocka_unit_test(test_noisyfits__long_steps_are_followed),
         cmocka_unit_test(prop_long_steps_are_trusted_as_an_autoregression),

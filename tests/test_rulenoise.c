@@ -56,12 +56,20 @@ static void test_rulenoise__doubt_keeps_the_clean_fit(void **state)
     assert_false(sk_long_steps_doubtful(0.81, 51, 1000));
 }
 
-static void test_rulenoise__a_grain_as_coarse_as_the_jitter_rules(void **state)
+static void test_rulenoise__steps_at_rest_hide_the_law_of_a_step(void **state)
 {
     (void)state;
-    assert_true(sk_grain_rules(0.2, sk_jitter(1, 1e-3, 0.2)));
-    assert_false(sk_grain_rules(1e-9, sk_jitter(1, 1, 1e-9)));
-    assert_false(sk_grain_rules(0, sk_jitter(2, 1, 0)));
+    assert_true(sk_grain_hides(0.81));
+    assert_false(sk_grain_hides(0.79));
+}
+
+static void test_rulenoise__rounding_shows_by_its_share_of_a_step(void **state)
+{
+    (void)state;
+    assert_true(sk_is_rounding_noise(0.251 / 12, 1) && sk_is_rounding_noise(0.251 * 4 / 12, 2));
+    assert_false(sk_is_rounding_noise(0.249 / 12, 1) || sk_is_rounding_noise(0.249 * 4 / 12, 2));
+    assert_true(sk_rounding_shows(0.041));
+    assert_false(sk_rounding_shows(0.039));
 }
 
 /* 20 nats, or a tenth for each value. */
@@ -96,8 +104,10 @@ static void test_rulenoise__noise_is_taken_for_a_gain_or_where_it_is_sure(void *
 {
     (void)state;
     assert_true(sk_noise_gains(&(sk_noise_evidence){1, false, 1, {2.1, 9}, {2.1, 2}}));
-    assert_true(sk_noise_is_behind(-10.1));
-    assert_false(sk_noise_is_behind(-9.9));
+    assert_true(sk_noise_is_behind(-10.1, false));
+    assert_false(sk_noise_is_behind(-9.9, false));
+    assert_true(sk_noise_is_behind(-0.1, true));
+    assert_false(sk_noise_is_behind(0.1, true));
     assert_false(sk_noise_gains(&(sk_noise_evidence){2, false, 9, {2.5, 0}, {30, 0}}));
     assert_false(sk_noise_gains(&(sk_noise_evidence){1, false, 9, {30, 0}, {1.9, 0}})); /* a better drift is no noise */
     assert_true(sk_noise_is_sure(&(sk_noise_evidence){2, false, 5, {-5, 0}, {30, 0}}));
@@ -162,7 +172,8 @@ int main(void)
         cmocka_unit_test(test_rulenoise__long_steps_win_by_a_gain_beyond_its_error),
         cmocka_unit_test(test_rulenoise__a_richer_diffusion_has_to_gain),
         cmocka_unit_test(test_rulenoise__doubt_keeps_the_clean_fit),
-        cmocka_unit_test(test_rulenoise__a_grain_as_coarse_as_the_jitter_rules),
+        cmocka_unit_test(test_rulenoise__steps_at_rest_hide_the_law_of_a_step),
+        cmocka_unit_test(test_rulenoise__rounding_shows_by_its_share_of_a_step),
         cmocka_unit_test(test_rulenoise__a_fit_with_suspected_noise_is_given_up_far_behind),
         cmocka_unit_test(test_rulenoise__noise_is_suspected_by_its_largest_score_or_their_sum),
         cmocka_unit_test(test_rulenoise__noise_on_more_states_must_gain_more),

@@ -20,7 +20,7 @@ void sk_record_init(sk_record *record)
                           .seconds = (double)NAN};
     sk_tune_outcome *found = &record->found;
     found->drift_dof = found->score = found->score_constant = found->calibration = found->loglik = (double)NAN;
-    found->gain_error = found->richer_gain = (double)NAN;
+    found->gain_error = found->richer_gain = found->richer_error = (double)NAN;
     found->search_tolerance = found->delta = (double)NAN;
     found->noise.gain = found->noise.gain_error = (double)NAN;
     record->certificate = (sk_certificate){.primal = (double)NAN,

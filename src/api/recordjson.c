@@ -57,6 +57,7 @@ static const sk_json_field fields[] = {
     {"score_constant", NUMBER, TUNED, IN(found.score_constant)},
     {"richer", TEXT, SEARCH | OPTIONAL, IN(found.richer)},
     {"richer_gain", NUMBER, SEARCH | OPTIONAL, IN(found.richer_gain)},
+    {"richer_error", NUMBER, SEARCH | OPTIONAL, IN(found.richer_error)},
     {"gain_error", NUMBER, TUNED, IN(found.gain_error)},
     {"against_constant", VERDICT, TUNED, IN(against_constant)},
     {"calibration", NUMBER, SEARCH, IN(found.calibration)},

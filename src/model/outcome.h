@@ -83,10 +83,11 @@ typedef struct sk_tune_outcome {
     size_t drift_rank; /* features of the leading drift */
     char *drift_best;  /* the one with the best score, which a simpler one may have replaced; NULL: not told */
     double score, score_constant, calibration;
-    char *richer;       /* the model for which a guard took a simpler one, "DRIFT with DIFFUSION"; NULL: none, */
-    double richer_gain; /* which scored so much more */
-    double gain_error;  /* standard error of score - score_constant, paired; NaN: not known, infinite: not to be had */
-    double loglik;      /* of the whole model on held-out steps, by Euler's density with the jitter as delta */
+    char *richer;        /* the model for which a guard took a simpler one, "DRIFT with DIFFUSION"; NULL: none, */
+    double richer_gain;  /* which scored so much more, */
+    double richer_error; /* with this standard error; NaN: by Euler's likelihood it was no clear gain */
+    double gain_error;   /* standard error of score - score_constant, paired; NaN: not known, infinite: not to be had */
+    double loglik;       /* of the whole model on held-out steps, by Euler's density with the jitter as delta */
     size_t folds, steps;
     sk_numbers floor;  /* d numbers on the diagonal of a, in the user's units */
     sk_numbers scale;  /* d units of the search; none: those of the data */

@@ -203,6 +203,8 @@ static sk_noisy *best_without(inquiry *q) { return q->wins ? &q->plain.now : &q-
 /* Whether steps are so long that noise hardly shows in neighbouring residuals. */
 static bool has_long_steps(const inquiry *q) { return q->wins && sk_is_long(q->plain.now.substeps.count); }
 
+static bool is_rounded(const inquiry *q) { return sk_rounding_shows(q->s->sets.rounding); }
+
 static double largest_z(const inquiry *q)
 {
     const size_t d = q->m.series.d;
@@ -228,7 +230,7 @@ static sock_status look_closer(inquiry *q, bool *suspected)
     sk_begin(q->s->ctx);
     q->doubt = fmax(gain, 0);
     if (q->wins && q->hint.noise) q->hinted = q->ahead + gain - SK_FREEDOM_PRICE * (double)q->m.series.d;
-    *suspected = gain >= 0 && (enough || !q->hint.model || largest >= SK_NOISE_SURE ||
+    *suspected = gain >= 0 && (enough || !q->hint.model || largest >= SK_NOISE_SURE || is_rounded(q) ||
                                gain >= sk_noise_hint_asked(q->m.series.d, has_long_steps(q)));
     if (*suspected) return SOCK_OK;
     return say(q->s, "none found (z = %.1f, R %s %.1f nats)", largest, gain < 0 ? "loses" : "gains", fabs(gain));
@@ -247,7 +249,7 @@ static sock_status test(inquiry *q, bool *suspected)
     *suspected = lagged.pairs >= SK_NOISE_PAIRS;
     if (!*suspected) return say(s, "%zu pairs of neighbouring steps are too few to tell noise", lagged.pairs);
     if (!asked(q, SK_ASK_AUTO)) return SOCK_OK;
-    *suspected = sk_noise_suspected(d, z);
+    *suspected = sk_noise_suspected(d, z) || is_rounded(q);
     if (!*suspected && !has_long_steps(q)) return say(s, "none found (z = %.1f)", largest_z(q));
     return look_closer(q, suspected);
 }
@@ -270,6 +272,17 @@ static sock_status find_gains(inquiry *q, sk_gain *over_clean, sk_gain *over_sam
     return status;
 }
 
+/* Whether R of a state that is rounded is what rounding makes, at least about so much. */
+static bool finds_rounding(const inquiry *q)
+{
+    const double *grain = q->s->sets.grain, *r = q->noisy.now.noise;
+    const size_t d = q->m.series.d;
+    bool any = false;
+    for (size_t k = 0; k < d; k++) any |= grain[k] > 0 && sk_is_rounding_noise(r[k * (d + 1)], grain[k]);
+    return any && is_rounded(q);
+}
+
+/* Noise that rounding is known to make needs no evidence. */
 static sock_status judge(inquiry *q, bool *used)
 {
     sk_search *s = q->s;
@@ -284,13 +297,15 @@ static sock_status judge(inquiry *q, bool *used)
     const sk_gain gain = sure || same.nats < clean.nats ? same : clean;
     s->told->noise.gain = gain.nats;
     s->told->noise.gain_error = gain.error;
-    *used = !by_default || better || sure;
+    const bool known = by_default && !better && !sure && gain.nats >= 0 && finds_rounding(q);
+    *used = !by_default || better || sure || known;
     q->doubt = fmax(q->doubt, gain.nats);
     if (!q->bounded) q->gained = clean.nats + (q->wins ? q->ahead : 0);
     const char *side = gain.nats < 0 ? "worse" : "better", *other = sure ? "the same model " : "";
     sk_noise_evidence short_steps = evidence; /* by the rule for short steps it might be chance */
     short_steps.is_long = false;
-    const char *weak = by_default && better && !sk_noise_gains(&short_steps) ? ", which may be chance" : "";
+    const char *weak = known ? ", little, but rounding is noise" : "";
+    if (by_default && better && !sk_noise_gains(&short_steps)) weak = ", which may be chance";
     if (*used) return say(s, "%.1f nats %s held out than %swithout%s", fabs(gain.nats), side, other, weak);
     return say(s, "suspected, no clear gain held out (%.1f +- %.1f nats), ignored", gain.nats, gain.error);
 }
@@ -351,7 +366,7 @@ static bool is_behind(const inquiry *q, const sk_noise_fit *fit, double *nats)
     *nats = -s->final_score;
     if (!fit->held || !asked(q, SK_ASK_AUTO) || s->fell_back || q->bounded || q->m.rows != s->rows) return false;
     for (size_t i = 0; i < q->m.rows->first[q->m.rows->folds]; i++) *nats += fit->held[i] + s->sets.look.density;
-    return sk_noise_is_behind(*nats);
+    return sk_noise_is_behind(*nats, s->sets.look.resolution >= s->sets.look.eps);
 }
 
 static sock_status tell_behind(inquiry *q, double nats)
@@ -614,8 +629,7 @@ sk_noise_choice sk_noise_choice_named(const char *name)
     return SK_ASK_NOTHING;
 }
 
-/* Noise or substeps by name. Else the likelihood of the filter, which knows no grain, must be one that can be compared
- * with that of the clean fit. */
+/* Noise or substeps by name. Else the likelihood of the filter must be one that steps at rest cannot lead astray. */
 static bool insists(const sk_tune_spec *spec)
 {
     return spec->substeps > 1 || (spec->noise != SK_ASK_AUTO && spec->noise != SK_ASK_NONE);
@@ -641,8 +655,8 @@ sock_status sk_noise_stage(sk_search *s, sock_model **out)
     if (!told->mode) return SOCK_ENOMEM;
     if (s->told->too_few) return say(s, "not looked for: too few steps");
     if (s->limited) return say(s, "not looked for: the budget was spent");
-    if (sk_grain_rules(s->sets.look.resolution, s->sets.look.eps) && !insists(s->spec))
-        return say(s, "not looked for: the data are counts, or rounded (--noise diag looks)");
+    if (sk_grain_hides(s->sets.rest) && !insists(s->spec))
+        return say(s, "not looked for: most steps of a state rest, in counts or rounded data (--noise diag looks)");
     if (s->rows->d > SK_NOISE_MOST_DIM) return say(s, "not looked for in more than %d dimensions", SK_NOISE_MOST_DIM);
     q.bounded = knows_bounds(s) && !insists(s->spec);
     const sock_status status = inquire(&q, out);

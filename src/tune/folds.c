@@ -450,11 +450,20 @@ bool sk_is_clock(const sk_transitions *t, size_t k)
     return true;
 }
 
+/* Numbers rounded to a grain are off by up to half of it, with a variance of a twelfth of its square, in the state
+ * before a step and in that behind. change: the sizes of the `count` of `rows` steps that move, sorted. */
+static void note_rounding(sk_row_sets *r, double grain, size_t rows, size_t count, const double *change)
+{
+    r->rest = fmax(r->rest, 1 - (double)count / (double)rows);
+    r->rounding = fmax(r->rounding, grain * grain / 6 / pow(change[count / 2], 2));
+}
+
 /* The jitter of the likelihood, from the median square increment of the steps that move. Counts and rounded numbers
  * move by whole units, and rest in between: a density can have no finer grain than that unit, or steps at rest would
  * pay without bound for a = 0. */
-static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_view_spec *look, double *grain)
+static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_row_sets *r)
 {
+    sk_view_spec *look = &r->look;
     const size_t d = t->d, stride = sk_transitions_stride(t, SK_TYPICAL_ROWS), rows = (t->n + stride - 1) / stride;
     double *square = sk_doubles(ctx, rows, 1), *change = sk_doubles(ctx, rows, 1), middle = 0;
     sock_status status = square && change ? SOCK_OK : SOCK_ENOMEM;
@@ -465,8 +474,9 @@ static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_vie
             square[i] += size * size / (double)d;
             if (size != 0) change[count++] = size;
         }
-        grain[k] = smallest_change(count, change);
-        look->resolution += pow(grain[k], 2) / (double)d;
+        r->grain[k] = smallest_change(count, change);
+        look->resolution += pow(r->grain[k], 2) / (double)d;
+        if (r->grain[k] > 0 && !sk_is_clock(t, k)) note_rounding(r, r->grain[k], rows, count, change);
     }
     if (status >= 0) status = sk_typical_value(ctx, t, stride, square, &middle);
     if (status >= 0 && !(middle > 0))
@@ -514,7 +524,7 @@ sock_status sk_row_sets_look(sock_context *ctx, const sk_tune_spec *spec, sk_tra
     r->look = (sk_view_spec){.weighted = spec->weighted};
     for (size_t k = 0; r->units && k < t->d; k++) r->look.density -= log(r->units->scale[k]);
     r->grain = sk_doubles(ctx, t->d, 1);
-    return r->grain ? set_jitter(ctx, t, &r->look, r->grain) : SOCK_ENOMEM;
+    return r->grain ? set_jitter(ctx, t, r) : SOCK_ENOMEM;
 }
 
 sock_status sk_row_sets_new(sock_context *ctx, const sk_tune_spec *spec, size_t search_rows, size_t screen_rows,

@@ -13,6 +13,8 @@ typedef struct sk_row_sets {
     sk_view_spec look;      /* how they are looked at: jitter, density; no model yet */
     sk_bounds *bounds;      /* of the states, in the units of the rows; NULL: none */
     double *grain;          /* d: the smallest change of each coordinate that is counted or rounded, else 0 */
+    double rest;            /* share of steps at rest in such a coordinate, the largest */
+    double rounding;        /* variance that rounding to it makes of a step that moves, the largest share */
 } sk_row_sets;
 
 /* All steps, by trajectory in folds (or, with a validation set, its steps held out and the data's always in). One

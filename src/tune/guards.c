@@ -181,11 +181,14 @@ static sock_status gains_enough(sk_search *s, sk_trial *f, sk_trial *a, size_t t
     if (status >= 0) {
         double gain = s->final_score - a->score, error = sk_paired_error(clusters, s->final_cluster, a->cluster);
         *enough = gain >= sk_needed_gain(error, tried);
+        const bool first = s->richer_error == 0;
+        if (first && !*enough) s->richer_error = error;
         error = sk_paired_error(clusters, final_euler, cluster);
         gain = -euler;
         for (size_t u = 0; u < clusters; u++) gain += final_euler[u];
         const bool refused = *enough && !(gain >= sk_needed_gain(error, tried));
         *enough = *enough && !refused;
+        if (first && refused) s->richer_error = (double)NAN;
         if (refused) status = gains_by_moments(s, &model, tried, enough);
     }
     sk_free(cluster);
@@ -283,6 +286,7 @@ static sock_status prefer_constant(sk_search *s, bool plain_one)
 static sock_status note_richer(sk_search *s)
 {
     sk_free(s->richer);
+    s->richer_error = 0; /* nothing refused it yet */
     s->richer =
         sk_format(s->ctx, "%s with %s", s->list.drift[s->choice.drift].name, s->list.diffusion[s->best_diffusion].name);
     s->richer_score = s->fell_back ? s->constant_score : s->final_score;

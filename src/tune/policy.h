@@ -27,6 +27,9 @@
 #define SK_GRAIN_SHARE 0.01    /* and in this share of those that change, */
 #define SK_GRAIN_WHOLE 0.9     /* and of these so many change by whole multiples of it, */
 #define SK_GRAIN_OFF 1e-3      /* to so much of it: equal numbers in data that are not rounded have none */
+#define SK_GRAIN_REST 0.8      /* where so many of all steps rest, the law of a step between them is not seen */
+#define SK_ROUNDING_SHARE 0.04 /* of the typical square step made by rounding: noise is tried without a test, */
+#define SK_ROUNDING_FOUND 0.25 /* and needs no evidence where so much of the variance of rounding is found */
 #define SK_REACH 1e-3          /* of the standard deviation of a state: differences of f are taken over it */
 #define SK_TYPICAL_ROWS 65536  /* the medians of large data are taken of so many */
 #define SK_VARIANCE_SHARE 0.1  /* of the typical variance is added to a row's: one with none would outweigh all */

@@ -542,7 +542,7 @@ static bool gains_over_same(const sk_noise_evidence *e)
     return e->over_same.nats >= fmax(sk_noise_gain_asked(e->d, e->is_long), errors * e->over_same.error);
 }
 
-bool sk_noise_is_behind(double nats) { return nats < -SK_NOISE_UNDER; }
+bool sk_noise_is_behind(double nats, bool grained) { return nats < (grained ? 0 : -SK_NOISE_UNDER); }
 
 bool sk_noise_gains(const sk_noise_evidence *e)
 {
@@ -599,7 +599,11 @@ bool sk_long_steps_doubtful(double doubt, double ahead, size_t values)
     return doubt >= SK_DOUBT_NATS && ahead <= SK_DOUBT_AHEAD * (double)values;
 }
 
-bool sk_grain_rules(double resolution, double eps) { return resolution >= eps; }
+bool sk_grain_hides(double rest) { return rest > SK_GRAIN_REST; }
+
+bool sk_is_rounding_noise(double r, double grain) { return r >= SK_ROUNDING_FOUND * grain * grain / 12; }
+
+bool sk_rounding_shows(double share) { return share >= SK_ROUNDING_SHARE; }
 
 /* ---- Boundaries ---- */
 

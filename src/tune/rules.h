@@ -196,8 +196,10 @@ typedef struct sk_noise_evidence {
  * same model without it, and what averages and polish of the clean search are ahead is little. */
 bool sk_noise_gains(const sk_noise_evidence *e);
 
-/* Whether a fit with noise or long steps, so many nats above the search on the same steps, is no better model. */
-bool sk_noise_is_behind(double nats);
+/* Whether a fit with noise or long steps, so many nats above the search on the same steps, is no better model. grained:
+ * the search adds the square of a grain to each step, which the filter does not, and is still no worse. */
+bool sk_noise_is_behind(double nats, bool grained);
+
 bool sk_noise_is_sure(const sk_noise_evidence *e);
 
 /* Nats that R has to gain in a model fitted without it, for a fit with noise to be worth its time. */
@@ -234,9 +236,15 @@ bool sk_long_steps_win(size_t substeps, double nats, double error);
  * that was not found gains so much that it is not excluded, and the clean fit is no failure. */
 bool sk_long_steps_doubtful(double doubt, double ahead, size_t values);
 
-/* Whether the grain of counts and rounded data, and not the data's own jitter, bounds the clean likelihood (eps): that
- * of the filter, which knows no grain, cannot be compared with it then. */
-bool sk_grain_rules(double resolution, double eps);
+/* Whether counts or rounded data rest so often (the share of steps in a coordinate) that the likelihood of the filter,
+ * which knows no grain, has no say: a that vanishes, and R with it, would explain a step at rest without bound. */
+bool sk_grain_hides(double rest);
+
+/* Whether R is what rounding to this grain makes, at least about so much: a twelfth of its square. */
+bool sk_is_rounding_noise(double r, double grain);
+
+/* Whether rounding, which makes this share of the square of a typical step, is noise that a fit should know. */
+bool sk_rounding_shows(double share);
 
 /* The likelihood of all rows that the first sweeps of a fit with suspected noise have to reach, by that of the model
  * without. Noise that is there shows at once: with it such a fit is ahead from the first sweep on. */

@@ -80,8 +80,9 @@ struct sk_search {
     double *final_cluster;                 /* clusters; for their Euler likelihood another so many */
     double constant_score, constant_euler; /* of constant coefficients, what every model should beat */
     double richer_score;                   /* of the model that the guards were shown last, */
-    char *richer;                          /* and what it was */
-    double told_constant;    /* the same, with the penalty that predicts best, when constant_score is of means */
+    double richer_error;  /* of its gain over what they took for it; 0: nothing; NaN: Euler's likelihood refused it; */
+    char *richer;         /* and what it was */
+    double told_constant; /* the same, with the penalty that predicts best, when constant_score is of means */
     sk_candidates constants; /* these, as candidates; the first of each list */
     sk_trial *constant_drift, *constant_diffusion;
     bool fell_back;         /* they are the model, */
