@@ -114,7 +114,8 @@ static grade put_better(FILE *out, const rep_facts *f, grade g)
 {
     const sk_tune_outcome *found = &f->record.found;
     const double gain = (found->score - found->score_constant) / (double)found->steps;
-    const char *than = found->noise.used ? "constants without measurement noise" : "constants";
+    const char *than =
+        found->noise.used ? "constant drift and noise without measurement noise" : "constant drift and noise";
     if (!f->record.against_constant || !isfinite(gain)) {
         fputs("<b>Not compared.</b> The fit made no search.", out);
         return UNKNOWN;
