@@ -1008,6 +1008,16 @@ static void test_verdict__whole_paths_and_few_steps(void **state)
     test[5].objects = 1;
     sk_check_verdict(model, &facts, test, &c);
     assert_non_null(strstr(c.verdict, " 2 % of simulated paths run off"));
+    facts.between = 0.44;
+    sk_check_verdict(model, &facts, test, &c); /* nobody objects to `memory` */
+    assert_null(strstr(c.verdict, "means of trajectories"));
+    test[4].objects = 1;
+    sk_check_verdict(model, &facts, test, &c);
+    assert_non_null(strstr(c.verdict, " 44 % of the correlation of neighbouring residuals is in the means of traj"));
+    facts.between = 0.2;
+    sk_check_verdict(model, &facts, test, &c);
+    assert_null(strstr(c.verdict, "means of trajectories"));
+    test[4].objects = 0;
     test[5].objects = 0;
     facts = (sk_check_facts){.steps = 23, .all_steps = 23, .long_step = 1.1};
     sk_check_verdict(model, &facts, test, &c);

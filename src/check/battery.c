@@ -273,6 +273,29 @@ static void note_lag1(battery *b, size_t k)
     b->test[MEMORY].effect = farther(b->test[MEMORY].effect, r);
 }
 
+/* How much of the lag-1 correlation is that of the means of the trajectories: without them it is what is left, and a
+ * mean of n steps takes about 1 / n. */
+static void note_between(battery *b)
+{
+    const size_t k = b->facts->lag1_state;
+    double *v = b->columns, shares = 0;
+    size_t pieces = 0;
+    for (size_t i = 0, end; i < b->n; i = end, pieces++) {
+        double sum = 0, count = 0;
+        for (end = i; end < b->n && b->steps.piece[end] == b->steps.piece[i]; end++) {
+            const double one = b->scores.v[end * b->d + k];
+            sum += isnan(one) ? 0 : one;
+            count += !isnan(one);
+        }
+        for (size_t q = i; q < end; q++) v[q] = b->scores.v[q * b->d + k] - sum / fmax(count, 1);
+        shares += count > 0;
+    }
+    const sk_check_series series = {b->n, 1, v, b->steps.piece};
+    const double within = sk_check_lag1(&series) + shares / (double)SK_MAX(b->n, 1);
+    const bool several = b->data->trajectories >= SK_CHECK_SUBJECTS && pieces >= SK_CHECK_SUBJECTS;
+    if (several && b->test[MEMORY].effect > 0) b->facts->between = 1 - fmax(within, 0) / b->test[MEMORY].effect;
+}
+
 /* Seasons of the calendar, in what was not fitted. */
 static sock_status test_seasons(battery *b)
 {
@@ -597,6 +620,7 @@ static sock_status all_states(battery *b)
     end_distribution(b, states);
     end_cycles(b, &cycle, states);
     end_facts(b);
+    note_between(b);
     return SOCK_OK;
 }
 
@@ -634,10 +658,12 @@ static void start_tests(sock_check_test test[SK_CHECK_TESTS], sk_check_facts *fa
                               .exit_share = {(double)NAN, (double)NAN}};
 }
 
-static size_t count_steps(const sock_data *data)
+/* Steps that could have a score: of second order the first of a trajectory says where the velocity is. */
+static size_t count_steps(const sock_model *model, const sock_data *data)
 {
+    const size_t without = model->structure->order == 2 ? 2 : 1;
     size_t sum = 0;
-    for (size_t j = 0; j < data->trajectories; j++) sum += SK_MAX(sk_data_length(data, j), 1) - 1;
+    for (size_t j = 0; j < data->trajectories; j++) sum += SK_MAX(sk_data_length(data, j), without) - without;
     return sum;
 }
 
@@ -733,7 +759,7 @@ sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, con
     if (b.n) find_seasons(&b);
     *out = (sock_step_scores){.count = b.steps.count,
                               .dim = b.d,
-                              .all_steps = count_steps(data),
+                              .all_steps = count_steps(model, data),
                               .v = b.scores.v,
                               .pit = b.scores.pit,
                               .x = b.rows.x,
@@ -759,7 +785,7 @@ sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const s
     b.smallest_ad = b.smallest_tails = 1;
     sock_status status;
     start_tests(test, facts);
-    facts->all_steps = count_steps(data);
+    facts->all_steps = count_steps(model, data);
     facts->draws = spec->draws;
     facts->alpha = spec->alpha;
     facts->flow = spec->flow;

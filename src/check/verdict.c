@@ -327,6 +327,18 @@ static void tell_others(const scene *s, const char *told, char *out)
     if (!first) snprintf(out + used, SOCK_VERDICT_SIZE - used, ".");
 }
 
+/* Memory within trajectories and differences between them look alike at lag 1; how much is in their means is told. */
+static void tell_between(const scene *s, char *out)
+{
+    const size_t used = strlen(out);
+    if (objects(s, "memory") && s->facts->between >= SK_CHECK_BETWEEN)
+        snprintf(
+            out + used, SOCK_VERDICT_SIZE - used,
+            " %.0f %% of the correlation of neighbouring residuals is in the means of trajectories: these may not be "
+            "alike.",
+            100 * fmin(s->facts->between, 1));
+}
+
 static void tell_off(const sk_check_facts *f, char *out)
 {
     const size_t used = strlen(out);
@@ -470,6 +482,7 @@ void sk_check_verdict(const sock_model *model, const sk_check_facts *facts, cons
     snprintf(out->pattern, sizeof out->pattern, "%s", table[row].pattern);
     fill(out->verdict, table[row].sentence, &s);
     if (table[row].tests[0]) tell_others(&s, table[row].tests, out->verdict);
+    tell_between(&s, out->verdict);
     tell_off(facts, out->verdict);
     tell_left_out(facts, out->verdict);
     fill(out->advice, table[row].advice, &s);

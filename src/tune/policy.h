@@ -552,6 +552,8 @@
 #define SK_CHECK_SPECTRUM 4096     /* steps of which one spectrum is made */
 #define SK_CHECK_WHITENED 0.95     /* more of the lag-1 correlation is not taken out before cycles are looked for */
 #define SK_CHECK_LAG1 0.03         /* a smaller lag-1 correlation has no consequence, */
+#define SK_CHECK_SUBJECTS 5        /* trajectories of which it can be told that they differ, */
+#define SK_CHECK_BETWEEN 0.3       /* where so much of the lag-1 correlation is in their means; */
 #define SK_CHECK_RATIO 0.05        /* nor has a variance ratio this near 1, */
 #define SK_CHECK_SCALE 0.05        /* a mean square, */
 #define SK_CHECK_SHARE 0.005       /* a share of the variance that a test explains, */
