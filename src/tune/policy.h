@@ -585,7 +585,7 @@
 
 /* ---- Explain: what an equation means ---- */
 
-#define SK_EXPLAIN_DRAWS 50      /* models drawn for the errors: a standard error is then known to a tenth */
+#define SK_EXPLAIN_DRAWS 200     /* models drawn for the errors: a standard error is then known to a twentieth */
 #define SK_EXPLAIN_DRAWS_MANY 20 /* beyond two dimensions, where Newton's method takes most of the time */
 #define SK_EXPLAIN_SHARE 0.5     /* of the draws must have a number for it to have an error */
 #define SK_EXPLAIN_LEVEL 0.9     /* of the intervals, as of bands */
