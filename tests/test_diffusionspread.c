@@ -112,6 +112,42 @@ static void test_diffusionspread__of_one_number_is_two_over_n(void **state)
     }
 }
 
+/* The integrals of da / dV in every row. */
+static double *slopes_of(const sk_diffusion_term *term, const sk_rule *rule)
+{
+    sk_diffusion_spread *s = NULL;
+    double *out = sk_doubles(ctx, rule->n, 1);
+    assert_int_equal(sk_diffusion_spread_new(ctx, term, 400, &s), SOCK_OK);
+    assert_int_equal(sk_diffusion_spread_unknowns(s, 0), 1);
+    assert_int_equal(sk_diffusion_spread_slopes(ctx, s, 0, rule, out), SOCK_OK);
+    sk_diffusion_spread_free(s);
+    return out;
+}
+
+/* Nodes with an input beside the state, which a does not depend on: they stand two numbers apart. A step of the wrong
+ * length reads inputs as states, and a seems known far too well. */
+static void test_diffusionspread__steps_over_the_inputs_of_a_node(void **state)
+{
+    (void)state;
+    case_bench b = bench(1);
+    sk_diffusion_term *plain = term_of(1, "linear", 1, false);
+    sk_kernel *k = case_kernel(ctx, "linear");
+    sk_rule rule = *b.v->rule;
+    double v[2] = {plain->v[0], 0}, *x = sk_doubles(ctx, rule.nodes, 2), *without = slopes_of(plain, &rule);
+    sk_diffusion_term wide = *plain;
+    assert_int_equal(sk_features_new(ctx, "diffusion", k, 2, 0, NULL, &wide.map), SOCK_OK);
+    wide.v = v;
+    for (size_t e = 0; e < rule.nodes; e++) x[2 * e] = rule.x[e], x[2 * e + 1] = 40 + (double)(e % 7);
+    rule.in = 2, rule.x = x;
+    double *with = slopes_of(&wide, &rule);
+    for (size_t i = 0; i < rule.n; i++) assert_close(with[i], without[i], 1e-12, 1e-14);
+    sk_free(with), sk_free(without), sk_free(x);
+    sk_features_free(wide.map);
+    sk_kernel_free(k);
+    sk_diffusion_term_free(plain);
+    case_bench_clear(&b);
+}
+
 /* C of row i with V moved by `step` in direction u and by `other` in direction w. */
 static void covariance(const own_view *o, const sk_diffusion_term *term, size_t i, double *moved, double eps, double *c)
 {
@@ -411,6 +447,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_diffusionspread__of_one_number_is_two_over_n),
+        cmocka_unit_test(test_diffusionspread__steps_over_the_inputs_of_a_node),
         cmocka_unit_test(prop_factor_inverts_the_information),
         cmocka_unit_test(prop_turned_columns_say_the_same),
         cmocka_unit_test(test_diffusionspread__leaves_out_what_is_not_there),

@@ -279,7 +279,7 @@ static void find_b(sock_context *ctx, const sk_diffusion_spread *s, const sk_rul
 {
     const sk_diffusion_term *term = s->term;
     const size_t d = term->d, r = term->rank;
-    sk_features_block(ctx, term->map, nodes, rule->x + from * d, w->phi, s->p, w->space);
+    sk_features_block(ctx, term->map, nodes, rule->x + from * rule->in, w->phi, s->p, w->space);
     for (size_t k = 0; !term->owner && k < d; k++)
         sk_gemm(ctx, SK_PLAIN, SK_PLAIN, nodes, r, s->p, 1, w->phi, s->p, term->v + k * s->p * r, r, 0, w->b + k * r,
                 d * r);
