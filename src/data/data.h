@@ -32,7 +32,7 @@ struct sock_data {
     size_t rows_read;    /* rows of the source */
     size_t missing;      /* points dropped because a value was missing */
     size_t *missing_in;  /* and how many values each column lacked: the time, the states, the inputs */
-    size_t unsorted;     /* rows that stood behind a later one of their trajectory */
+    size_t unsorted;     /* rows whose time is before the latest one above them in their trajectory */
     size_t unsorted_at;  /* where the first of them stands in the source */
     size_t thinned;      /* points that the option every left out */
     size_t single;       /* trajectories of one point: kept, they contribute nothing */

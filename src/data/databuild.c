@@ -128,8 +128,12 @@ static sock_status put_in_time(sock_context *ctx, build *b, size_t j)
     const sk_rows *rows = b->rows;
     size_t *order = b->order + b->start[j], length = b->start[j + 1] - b->start[j];
     const size_t found = b->unsorted;
+    double latest = length ? rows->t[order[0]] : 0;
     for (size_t i = 1; i < length; i++) {
-        if (rows->t[order[i - 1]] <= rows->t[order[i]]) continue;
+        if (rows->t[order[i]] >= latest) {
+            latest = rows->t[order[i]];
+            continue;
+        }
         if (b->unsorted++ == 0 || rows->line[order[i]] < b->unsorted_at) b->unsorted_at = rows->line[order[i]];
     }
     if (b->unsorted > found) SK_TRY(sort_trajectory(ctx, b, order, length));
