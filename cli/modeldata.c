@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool path_ends_in(const char *path, const char *tail)
 {
@@ -77,16 +78,91 @@ int named_data_read(const cli *c, size_t d, const char *const *names, const char
     return named_files_read(c, d, names, whose, 1, &path, out);
 }
 
-/* Dates in the unit of the fit, where the user did not ask for one. */
-static sock_status set_time_unit(const cli *c, const sock_model *model)
+/* What stands first in a file: enough to hold a header, whatever comes before it. */
+enum { HEADER_BYTES = 65536 };
+
+static bool is_edge(char c) { return c == 0 || strchr(",;\t| \"'\r\n", c) != NULL; }
+
+/* Whether a name stands in a text as a field of its own. */
+static bool has_field(const char *text, const char *name)
 {
+    const size_t length = strlen(name);
+    for (const char *p = length ? strstr(text, name) : NULL; p; p = strstr(p + 1, name))
+        if ((p == text || is_edge(p[-1]) || p[-1] == '\xbf') && is_edge(p[length])) return true; /* behind a BOM, too */
+    return false;
+}
+
+/* The beginning of a file; freed with free(). */
+static char *beginning(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = file ? calloc(HEADER_BYTES + 1, 1) : NULL;
+    if (text) text[fread(text, 1, HEADER_BYTES, file)] = 0;
+    if (file) fclose(file);
+    return text;
+}
+
+/* Whether every file has such a column. Of a pipe it is believed: it would lose what is read. Arrays have none. */
+static bool have_column(size_t count, const char *const *path, const char *name)
+{
+    bool all = true;
+    for (size_t i = 0; all && i < count; i++) {
+        struct stat told;
+        if (strcmp(path[i], "-") == 0) continue;
+        if (path_ends_in(path[i], ".npy") || stat(path[i], &told) != 0 || S_ISDIR(told.st_mode)) return false;
+        if (!S_ISREG(told.st_mode)) continue;
+        char *text = beginning(path[i]);
+        all = text && has_field(text, name);
+        free(text);
+    }
+    return all;
+}
+
+/* A column that the user, or an option before, gave another part. */
+static bool is_taken(const cli *c, const char *name)
+{
+    return strcmp(sock_options_get(c->opts, "id"), name) == 0 || strcmp(sock_options_get(c->opts, "time"), name) == 0 ||
+           strcmp(sock_options_get(c->opts, "group"), name) == 0;
+}
+
+/* The option as the fit had it, where the user says nothing of it and the files are of that kind. */
+static sock_status keep_option(const cli *c, const json_t *options, const char *key, size_t count,
+                               const char *const *path)
+{
+    const char *kept = json_string_value(json_object_get(options, key)), *given = sock_options_get(c->opts, key);
+    const bool column = strcmp(key, "missing") != 0, none = kept && strcmp(kept, "none") == 0;
+    if (!kept || (given && strcmp(given, cli_describe(key).fallback) != 0)) return SOCK_OK;
+    if (column && !none && (is_taken(c, kept) || !have_column(count, path, kept))) return SOCK_OK;
+    return sock_options_set(c->ctx, c->opts, key, kept);
+}
+
+/* Wide form as in the fit, unless a column has the name of a state: then it is the long one. */
+static sock_status keep_wide(const cli *c, const sock_model *model, const json_t *options, size_t count,
+                             const char *const *path)
+{
+    const char *kept = json_string_value(json_object_get(options, "wide"));
+    const bool chosen = strcmp(sock_options_get(c->opts, "id"), "auto") != 0;
+    if (!kept || strcmp(kept, "yes") != 0 || chosen || !have_names(count, path)) return SOCK_OK;
+    if (have_column(count, path, sock_model_name(model, 0))) return SOCK_OK;
+    return sock_options_set(c->ctx, c->opts, "wide", kept);
+}
+
+/* What the fit was told of its files, and the unit of its dates, where the user says nothing of them: check, score and
+ * others mostly get the same files. */
+static sock_status set_as_fitted(const cli *c, const sock_model *model, size_t count, const char *const *path)
+{
+    static const char *const keys[] = {"id", "time", "group", "missing"};
     const char *given = sock_options_get(c->opts, "time-unit");
     char *info = NULL;
-    if (given && strcmp(given, "auto") != 0) return SOCK_OK;
     sock_status status = sock_model_info(c->ctx, model, &info);
     json_t *record = status >= 0 ? json_loads(info, 0, NULL) : NULL;
+    const json_t *options = json_object_get(record, "options");
     const char *unit = json_string_value(json_object_get(json_object_get(record, "data"), "time_unit"));
-    if (status >= 0 && unit) status = sock_options_set(c->ctx, c->opts, "time-unit", unit);
+    if (status >= 0 && unit && (!given || strcmp(given, "auto") == 0))
+        status = sock_options_set(c->ctx, c->opts, "time-unit", unit);
+    for (size_t i = 0; status >= 0 && i < sizeof keys / sizeof *keys; i++)
+        status = keep_option(c, options, keys[i], count, path);
+    if (status >= 0) status = keep_wide(c, model, options, count, path);
     json_decref(record);
     sock_string_free(info);
     return status;
@@ -95,7 +171,7 @@ static sock_status set_time_unit(const cli *c, const sock_model *model)
 int model_options(const cli *c, const sock_model *model, size_t count, const char *const *path)
 {
     const char **names = model_names(model);
-    sock_status status = names ? set_time_unit(c, model) : SOCK_ENOMEM;
+    sock_status status = names ? set_as_fitted(c, model, count, path) : SOCK_ENOMEM;
     if (status >= 0 && have_names(count, path) && strcmp(sock_options_get(c->opts, "state"), "auto") == 0)
         status = set_states(c, sock_model_dim(model), names);
     free((void *)names);
@@ -106,7 +182,7 @@ static int model_data_read_states(const cli *c, const sock_model *model, size_t 
                                   sock_data **out)
 {
     const char **names = model_names(model);
-    const sock_status status = set_time_unit(c, model);
+    const sock_status status = set_as_fitted(c, model, count, path);
     if (!names || status < 0) {
         free((void *)names);
         return cli_fail(c, names ? status : SOCK_ENOMEM);
@@ -175,7 +251,8 @@ bool model_velocities_read(const cli *c, const sock_model *model, const char *pa
     const char *given = sock_options_get(c->opts, "state");
     const bool by_name = names && !path_ends_in(path, ".npy") && strcmp(given, "auto") == 0;
     sock_data *data = NULL;
-    sock_status status = by_name ? set_states(c, sock_model_dim(model), names) : SOCK_ENOMEM;
+    sock_status status = by_name ? set_as_fitted(c, model, 1, &path) : SOCK_ENOMEM;
+    if (status >= 0) status = set_states(c, sock_model_dim(model), names);
     if (status >= 0) status = sock_data_read(c->ctx, path, c->opts, &data);
     if (by_name) sock_options_set(c->ctx, c->opts, "state", "auto");
     free((void *)names);
