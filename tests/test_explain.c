@@ -675,6 +675,45 @@ static void check_errors(const sock_model *model, double value, double se)
     assert_close(se, sqrt(square / SK_EXPLAIN_DRAWS), 1e-3, 0);
 }
 
+static double told_at(json_t *table, const char *key, size_t i)
+{
+    return json_number_value(json_array_get(json_object_get(table, key), i));
+}
+
+/* The interval of the potential surrounds it where the states are: 0.3 of its width and more on either side. */
+static void test_call__the_interval_of_a_potential_surrounds_it(void **state)
+{
+    (void)state;
+    truth well = truth_of(ctx, "doublewell");
+    sock_data *data = NULL;
+    sock_model *model = NULL;
+    sock_options *opts = sock_options_new(ctx);
+    assert_int_equal(sock_options_set(ctx, opts, "tune", "no"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "drift", "poly:degree=3"), SOCK_OK);
+    assert_int_equal(sock_options_set(ctx, opts, "diffusion", "constant"), SOCK_OK);
+    assert_int_equal(sys_generate(ctx, well.instance, SYS_TRAIN, &data), SOCK_OK);
+    assert_int_equal(sock_fit(ctx, data, opts, &model), SOCK_OK);
+    char *text = call(model, data, NULL, NULL);
+    json_t *all = json_loads(text, 0, NULL), *table = json_object_get(all, "table");
+    double most = 0;
+    size_t asked = 0;
+    for (size_t i = 0; i < SK_EXPLAIN_TABLE; i++) most = fmax(most, told_at(table, "density", i));
+    for (size_t i = 0; i < SK_EXPLAIN_TABLE; i++) {
+        const double value = told_at(table, "potential", i), low = told_at(table, "potential_low", i),
+                     high = told_at(table, "potential_high", i), room = 0.3 * (high - low);
+        if (told_at(table, "density", i) < 0.2 * most) continue;
+        assert_true(value - low > room && high - value > room);
+        asked++;
+    }
+    assert_true(asked > 20);
+    json_decref(all);
+    sock_string_free(text);
+    sock_options_free(opts);
+    sock_model_free(model);
+    sock_data_free(data);
+    truth_free(well);
+}
+
 /* A fit of OU paths: errors hold the truth within three of them, and the same call gives the same text. */
 static void test_call__errors_of_a_fit_hold_the_truth(void **state)
 {
@@ -844,6 +883,7 @@ int main(void)
         cmocka_unit_test(test_call__says_where_the_law_hangs_on_the_ends),
         cmocka_unit_test(test_call__says_what_range_it_needs),
         cmocka_unit_test(test_call__errors_of_a_fit_hold_the_truth),
+        cmocka_unit_test(test_call__the_interval_of_a_potential_surrounds_it),
         cmocka_unit_test(test_call__intervals_hold_their_values),
         cmocka_unit_test(test_call__a_law_of_borrowed_ends_tells_no_long_run),
         cmocka_unit_test(test_explain__every_failed_allocation_is_reported),

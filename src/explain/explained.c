@@ -175,12 +175,29 @@ static void spread_of(nature what, size_t draws, double *drawn, double from, sk_
     if (what == TIME && told->high > SK_EXPLAIN_ENDLESS * told->value) told->high = told->se = (double)INFINITY;
 }
 
+/* A potential has no zero of its own: that of a draw is moved so that under the model's density its mean is the
+ * model's. With every draw 0 at its own least, the model's line would run along the edge of its own interval. */
+static void align_potential(const sk_explained *e, double *drawn)
+{
+    const size_t potential = sk_explained_line(e) + SK_LINE_TABLE, density = potential + SK_EXPLAIN_TABLE;
+    double sum = 0, mass = 0;
+    for (size_t i = 0; i < SK_EXPLAIN_TABLE; i++) {
+        const double p = e->number[density + i].value, apart = drawn[potential + i] - e->number[potential + i].value;
+        if (!(p > 0) || !isfinite(apart)) continue;
+        sum += p * apart;
+        mass += p;
+    }
+    for (size_t i = 0; mass > 0 && i < SK_EXPLAIN_TABLE; i++) drawn[potential + i] -= sum / mass;
+}
+
 /* from: the model's numbers by the means that draws have. */
 static sock_status find_errors(drawing *job, const double *from, sk_explained *e)
 {
     double *column = sk_doubles(job->ctx, e->draws, 1);
     job->out = column ? sk_doubles(job->ctx, e->draws, e->size) : NULL;
     sock_status status = job->out ? sk_parallel_for(job->ctx, e->draws, 1, some_draws, job) : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && e->stationary && e->d == 1 && k < e->draws; k++)
+        align_potential(e, job->out + k * e->size);
     for (size_t i = 0; status >= 0 && i < e->size; i++) {
         for (size_t k = 0; k < e->draws; k++) column[k] = job->out[k * e->size + i];
         spread_of(nature_of(e, i), e->draws, column, from[i], &e->number[i]);
