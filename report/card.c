@@ -339,6 +339,7 @@ static void field_rows(FILE *out, const rep_facts *f, const char *field)
         *f->failed = 1;
         return;
     }
+    search_by_stage(&look);
     for (size_t i = 0; i < look.count && i < CANDIDATES; i++) {
         const search_entry *e = &look.entry[i];
         fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"text\">", field);
@@ -346,7 +347,7 @@ static void field_rows(FILE *out, const rep_facts *f, const char *field)
         fputs("</td><td>", out);
         if (e->l > 0) fprintf(out, "%.0e", e->l);
         fputs("</td><td>", out);
-        page_number(out, e->best - look.entry[0].best);
+        page_number(out, e->best - e->front);
         fputs("</td><td class=\"text\">", out);
         page_text(out, e->stage);
         fputs("</td>", out);
@@ -364,15 +365,17 @@ void search_table(FILE *out, const rep_facts *f)
     if (!f->record.found.search.count) return;
     fputs("<details><summary>The candidates as a table</summary>\n<div class=\"scroll\" tabindex=\"0\">"
           "<table class=\"numbers\"><thead><tr><th scope=\"col\">field</th><th scope=\"col\">kernel</th>"
-          "<th scope=\"col\">penalty l</th><th scope=\"col\">nats from the best</th>"
+          "<th scope=\"col\">penalty l</th><th scope=\"col\">nats from the best of the stage</th>"
           "<th scope=\"col\">last stage</th><th scope=\"col\">in the model</th></tr></thead><tbody>\n",
           out);
     field_rows(out, f, "drift");
     field_rows(out, f, "diffusion");
-    fputs("</tbody></table></div>\n<p class=\"note\">A score is that of the last stage that a candidate reached, with "
-          "the rest of the model as it was then, so what is used need not stand first: at the end whole models are "
-          "compared, and of those that chance cannot tell apart the simpler is taken, or their average.",
-          out);
+    fputs(
+        "</tbody></table></div>\n<p class=\"note\">A score is that of the last stage that a candidate reached, with "
+        "the rest of the model as it was then, and compares with those of its own stage alone; the last stage stands "
+        "first. What is used need not be the best of a stage: at the end whole models are compared, and of those that "
+        "chance cannot tell apart the simpler is taken, or their average.",
+        out);
     if (f->record.found.noise.used || f->record.found.noise.substeps > 1)
         fputs(" Measurement noise and long steps are asked after at the very end, by fits of their own that this table "
               "does not list.",

@@ -37,7 +37,7 @@ static int add_place(search_entry *e, double l, double score)
 }
 
 /* A later stage replaces an earlier one; the rows of a grid are places of one curve. */
-static int take_row(search_look *look, const sk_search_row *row)
+static int take_row(search_look *look, const sk_search_row *row, size_t number)
 {
     search_entry *e = find(look, row->kernel);
     if (!e) e = &look->entry[look->count++];
@@ -46,6 +46,7 @@ static int take_row(search_look *look, const sk_search_row *row)
     const int grid = strncmp(row->stage, "grid", 4) == 0, longer = row->places >= (e->count > 1 ? e->count : 1);
     if (longer || (grid && !same))
         e->count = 0; /* else the old one stays: later stages look near the last best alone */
+    e->order = number;
     e->kernel = row->kernel, e->stage = row->stage, e->eta = length_scale(row->kernel);
     int good = 1;
     for (size_t i = 0; longer && i < row->places; i++)
@@ -74,14 +75,39 @@ static void move_curve(search_entry *e)
     for (size_t i = 0; i < e->count; i++) e->curve[i][1] += e->best - top;
 }
 
+static void find_fronts(search_look *look)
+{
+    for (size_t i = 0; i < look->count; i++) {
+        search_entry *e = &look->entry[i];
+        e->front = e->best;
+        for (size_t j = 0; j < look->count; j++)
+            if (strcmp(look->entry[j].stage, e->stage) == 0) {
+                e->front = fmax(e->front, look->entry[j].best);
+                if (look->entry[j].order > e->order) e->order = look->entry[j].order;
+            }
+    }
+}
+
+static int by_stage(const void *a, const void *b)
+{
+    const search_entry *x = a, *y = b;
+    return x->order != y->order ? (x->order < y->order) - (x->order > y->order) : by_score(a, b);
+}
+
+void search_by_stage(search_look *look)
+{
+    if (look->count) qsort(look->entry, look->count, sizeof *look->entry, by_stage);
+}
+
 int search_read(const sk_search_table *table, const char *field, search_look *out)
 {
     int good = 1;
     *out = (search_look){0, calloc(table->count + 1, sizeof *out->entry)};
     if (!out->entry) return 0;
     for (size_t i = 0; i < table->count; i++)
-        if (counts(&table->row[i], field)) good = take_row(out, &table->row[i]) && good;
+        if (counts(&table->row[i], field)) good = take_row(out, &table->row[i], i) && good;
     qsort(out->entry, out->count, sizeof *out->entry, by_score);
+    find_fronts(out);
     for (size_t i = 0; i < out->count; i++)
         if (out->entry[i].count) {
             qsort(out->entry[i].curve, out->entry[i].count, sizeof *out->entry[i].curve, by_penalty);
