@@ -62,8 +62,7 @@ static void print_equations(const sk_record *r, int width)
     char share[16];
     print_list(&r->equation, &r->errors, width);
     if (r->equation.count && r->errors.count && sk_record_form_is_open(r))
-        printf("%*serrors are those of this form, which has %s %% of the weight among forms; the bands hold all\n",
-               width, "", sk_percent(r->equation_weight, share));
+        printf("%*serrors hold if this form is right; the bands count other forms, too\n", width, "");
     if (r->equation_part.count) {
         printf("%*sno equation, since not all of its kernels have one; that of the polynomials alone (%s %%):\n", width,
                "", sk_percent(r->equation_part_share, share));
