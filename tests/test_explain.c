@@ -714,6 +714,26 @@ static void test_call__the_interval_of_a_potential_surrounds_it(void **state)
     truth_free(well);
 }
 
+/* A gamma law within a thousandth of the range, next to an end where the noise vanishes: its top is found, with its
+ * mean and sd. */
+static void test_line__a_density_next_to_an_end_is_found(void **state)
+{
+    (void)state;
+    double mu = 0.5;
+    sock_model *model = wrap_fields(ctx, 1, cir_drift, cir_diffusion, &mu);
+    const double shape = 2 * THETA * mu / NOISE, scale = NOISE / (2 * THETA);
+    for (double high = 20; high < 3000; high *= 10) {
+        sk_explained e = explain(model, 0, high);
+        const sk_told *law = law_of(&e);
+        assert_int_equal(e.wells, 1);
+        assert_close(law[sk_line_wells()].value, (shape - 1) * scale, 1e-6, 0);
+        assert_close(law[SK_LINE_MEAN].value, shape * scale, 1e-4, 0);
+        assert_close(law[SK_LINE_SD].value, sqrt(shape) * scale, 1e-4, 0);
+        sk_explained_clear(&e);
+    }
+    sock_model_free(model);
+}
+
 /* A fit of OU paths: errors hold the truth within three of them, and the same call gives the same text. */
 static void test_call__errors_of_a_fit_hold_the_truth(void **state)
 {
@@ -882,6 +902,7 @@ int main(void)
         cmocka_unit_test(test_fixed__a_line_of_them_is_said_and_not_listed),
         cmocka_unit_test(test_call__says_where_the_law_hangs_on_the_ends),
         cmocka_unit_test(test_call__says_what_range_it_needs),
+        cmocka_unit_test(test_line__a_density_next_to_an_end_is_found),
         cmocka_unit_test(test_call__errors_of_a_fit_hold_the_truth),
         cmocka_unit_test(test_call__the_interval_of_a_potential_surrounds_it),
         cmocka_unit_test(test_call__intervals_hold_their_values),

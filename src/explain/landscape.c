@@ -16,10 +16,14 @@
 
 enum { TABLE = SK_EXPLAIN_TABLE, SCAN = SK_EXPLAIN_SCAN, REASON = 200 };
 
+/* Points nearer to each end than the first of the scan, each half as far as the one before: a density may live within
+ * a thousandth of the range, next to an end. */
+enum { NEAR = 14, SCANNED = SCAN + 2 * NEAR };
+
 /* Extremes of Phi, rising: wells and barriers by turns, a well first and last. */
 typedef struct extremes {
     size_t count; /* odd, or 0 */
-    double x[SCAN + 1], phi[SCAN + 1];
+    double x[SCANNED + 1], phi[SCANNED + 1];
 } extremes;
 
 typedef struct landscape {
@@ -38,11 +42,21 @@ static double at_share(const sk_asker *ask, double share)
 
 /* ---- Extremes ---- */
 
+/* Share i of the range at which the density's slope is asked, rising. */
+static double scan_share(size_t i)
+{
+    const double first = 0.5 / SCAN;
+    if (i < NEAR) return ldexp(first, (int)i - NEAR);
+    if (i >= NEAR + SCAN) return 1 - ldexp(first, NEAR + SCAN - 1 - (int)i);
+    return ((double)(i - NEAR) + 0.5) / SCAN;
+}
+
 /* h = f - a'/2, of the sign of p'. x: n points inside. */
 static void density_slope(const sk_asker *ask, size_t n, const double *x, double *h)
 {
-    const double by = 1e-5 * (ask->upper[0] - ask->lower[0]);
     for (size_t i = 0; i < n; i++) {
+        const double room = fmin(x[i] - ask->lower[0], ask->upper[0] - x[i]),
+                     by = fmin(1e-5 * (ask->upper[0] - ask->lower[0]), 0.1 * room);
         const double point[3] = {x[i], fmax(x[i] - by, ask->lower[0]), fmin(x[i] + by, ask->upper[0])};
         double f[3], a[3];
         sk_ask(ask, 3, point, f, a);
@@ -64,11 +78,11 @@ static double turn_between(const sk_asker *ask, double low, double high, bool ri
 /* Where the density turns: from a rise to a fall first (a well), and a well last. */
 static void find_turns(const sk_asker *ask, extremes *out)
 {
-    double x[SCAN], h[SCAN];
-    for (size_t i = 0; i < SCAN; i++) x[i] = at_share(ask, ((double)i + 0.5) / SCAN);
-    density_slope(ask, SCAN, x, h);
+    double x[SCANNED], h[SCANNED];
+    for (size_t i = 0; i < SCANNED; i++) x[i] = at_share(ask, scan_share(i));
+    density_slope(ask, SCANNED, x, h);
     out->count = 0;
-    for (size_t i = 0; i + 1 < SCAN; i++) {
+    for (size_t i = 0; i + 1 < SCANNED; i++) {
         const bool well = h[i] > 0 && h[i + 1] <= 0, barrier = h[i] < 0 && h[i + 1] >= 0;
         if (!well && !(barrier && out->count)) continue;
         if (well == (out->count % 2 != 0)) continue; /* h was 0 between */
@@ -190,15 +204,20 @@ static void find_reason(const sk_asker *ask, look *seen, char *reason)
         if (seen->vanishes[side]) look_at_end(ask, side, reason);
 }
 
-/* Edges: laid along the range, at the table's points and at the extremes. */
+/* Edges: laid along the range, at the table's points, near the ends and at the extremes. */
 static sock_status make_panels(const sk_asker *ask, const look *seen, landscape *l)
 {
     const double wanted = fmax(seen->steep / SK_EXPLAIN_STEEP, SK_EXPLAIN_PANELS);
-    const size_t laid = (size_t)fmin(wanted, SK_EXPLAIN_PANELS_MOST), all = laid + 1 + TABLE - 2 + l->turns.count;
+    const size_t laid = (size_t)fmin(wanted, SK_EXPLAIN_PANELS_MOST),
+                 all = laid + 1 + TABLE - 2 + 2 * NEAR + l->turns.count;
     double *edge = sk_doubles(ask->ctx, all, 1), *to = edge;
     if (!edge) return SOCK_ENOMEM;
     for (size_t i = 0; i <= laid; i++) *to++ = at_share(ask, lay((double)i / (double)laid, seen->vanishes));
     for (size_t i = 1; i + 1 < TABLE; i++) *to++ = l->x[i];
+    for (size_t i = 0; i < NEAR; i++) {
+        *to++ = at_share(ask, scan_share(i));
+        *to++ = at_share(ask, scan_share(SCANNED - 1 - i));
+    }
     memcpy(to, l->turns.x, l->turns.count * sizeof *to);
     sort_up(all, edge);
     const sock_status status = sk_panels_new(ask, all - 1, edge, &l->line);
