@@ -144,6 +144,15 @@ static void print_fixed(const json_t *all)
     }
 }
 
+/* An error next to which `unit` is small is far from normal: a few draws make it. */
+static void print_beside(const json_t *told, double unit)
+{
+    if (value_of(told, "se") > 0.5 * unit)
+        print_interval(told);
+    else
+        print_told(told);
+}
+
 /* Mean and sd of each state, beside those of the data. */
 static void print_moments(const json_t *all)
 {
@@ -151,9 +160,10 @@ static void print_moments(const json_t *all)
     for (size_t k = 0; k < json_array_size(json_object_get(law, "mean")); k++) {
         printf("%-16s%s: mean ", k ? "" : "stationary",
                json_string_value(json_array_get(json_object_get(all, "states"), k)));
-        print_told(json_array_get(json_object_get(law, "mean"), k));
+        const json_t *sd = json_array_get(json_object_get(law, "sd"), k);
+        print_beside(json_array_get(json_object_get(law, "mean"), k), value_of(sd, "value"));
         printf(", sd ");
-        print_told(json_array_get(json_object_get(law, "sd"), k));
+        print_beside(sd, value_of(sd, "value"));
         if (data)
             printf("; data: mean %.4g, sd %.4g", json_number_value(json_array_get(json_object_get(data, "mean"), k)),
                    json_number_value(json_array_get(json_object_get(data, "sd"), k)));
