@@ -488,10 +488,10 @@ static void end_distribution(battery *b, double states)
     const double ad = fmin(states * b->smallest_ad, 1), tails = fmin(states * b->smallest_tails, 1);
     t->valid = 1;
     t->p = fmin(2 * fmin(ad, tails), 1);
+    t->ways = 2 * states;
     if (tails < ad) {
         t->chi_square = b->largest_tails * b->largest_tails;
         t->chi_df = 1;
-        t->ways = 2 * states;
         t->effect = b->facts->tails;
         t->effect_least = SK_CHECK_TAILS;
         t->effect_of = "log of the kurtosis over the model's own";
@@ -534,7 +534,9 @@ static void end_cycles(battery *b, const sk_cycle *all, double states)
     if (rarest && dated < fmin(peak, wide))
         set_chi_square(rarest, ways * (double)b->seasons, t);
     else if (all->freedom > 0 && wide <= peak)
-        set_chi_square(&portmanteau, ways, t); /* a peak has another law */
+        set_chi_square(&portmanteau, ways, t);
+    else
+        t->ways = ways * states; /* a peak has another law */
     t->effect = fmax(all->statistic - all->freedom, 0) / (states * (double)b->n);
     if (peak < wide) t->effect = all->share;
     if (dated < fmin(peak, wide)) t->effect = share;
