@@ -2,7 +2,8 @@
  *
  * The strength with which state l drives state k is the root mean square of the slope d f_k / d x_l over points of the
  * data, in units of the states' standard deviations: s_kl = rms(J_kl) sd_l / sd_k, in 1 / time. Its error is the spread
- * of the same number over models drawn from what the fit leaves open; strengths below two errors are not shown. */
+ * of the same number over models drawn from what the fit leaves open. Told are strengths of so many errors that chance
+ * makes one of d (d - 1) so large once in twenty times. */
 #define _GNU_SOURCE
 #include "network.h"
 
@@ -14,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 120, DRAWS = 12, STATES_MOST = 40, LINKS_MOST = 60, ROWS = 20, ANSWERS = 6, GRID = 61, OPEN = 8 };
+enum { POINTS = 120, DRAWS = 48, STATES_MOST = 40, LINKS_MOST = 60, ROWS = 20, ANSWERS = 6, GRID = 61, OPEN = 8 };
 
-static const double SURE = 2;        /* errors that a strength must have to be told */
+static const double CHANCE = 0.05;   /* that of no couplings at all some is told */
 static const double WEAK = 0.05;     /* share of the strongest below which a link is not drawn */
 static const double ONE_SIDED = 0.5; /* |mean| over root mean square from which on a slope has a sign */
 
@@ -31,8 +32,20 @@ typedef struct network {
     double sd[STATES_MOST], step[STATES_MOST], low[STATES_MOST], high[STATES_MOST], middle[STATES_MOST];
     size_t links; /* between different states, the strongest first */
     link *link;
+    double sure; /* errors that a strength must have to be told */
     int has_errors;
 } network;
+
+/* Errors that the largest of `count` normal numbers has in size once in 1 / CHANCE times. */
+static double errors_of_chance(size_t count)
+{
+    double low = 0, high = 10;
+    for (int i = 0; i < 60; i++) {
+        const double z = (low + high) / 2;
+        *(erfc(z / sqrt(2)) * (double)count > CHANCE ? &low : &high) = z;
+    }
+    return high;
+}
 
 /* ---- Strengths ---- */
 
@@ -116,10 +129,12 @@ static sock_status make(sock_context *ctx, const fig_input *in, network *n)
     if (status >= 0) status = strengths(ctx, in->model, in->model, n, all, mean);
     n->has_errors = sock_model_has_bands(in->model);
     if (status >= 0 && n->has_errors) status = spread(ctx, in, n, all, error);
+    n->sure = errors_of_chance(d * (d - 1));
     for (size_t e = 0; status >= 0 && e < d * d; e++) {
-        if (e / d == e % d || !(all[e] > 0) || all[e] < SURE * error[e]) continue;
+        if (e / d == e % d || !(all[e] > 0)) continue;
         const double sign = fabs(mean[e]) > ONE_SIDED * all[e] ? mean[e] : 0;
-        n->link[n->links++] = (link){.from = e % d, .to = e / d, .strength = all[e], .error = error[e], .sign = sign};
+        const link l = {.from = e % d, .to = e / d, .strength = all[e], .error = error[e], .sign = sign};
+        if (l.strength >= n->sure * l.error) n->link[n->links++] = l;
     }
     if (n->links) qsort(n->link, n->links, sizeof *n->link, by_strength);
     free(all);
@@ -290,22 +305,40 @@ static const char network_keys[] =
     "<p class=\"keys\"><span class=\"key pushes\">speeds up</span> <span class=\"key pulls\">slows down</span> <span "
     "class=\"key mixed\">both, as the states are</span></p>\n";
 
+/* Nothing is told. Of the noise nothing is asked here. */
+static void put_none(FILE *out, const network *n)
+{
+    fprintf(out,
+            "<figure>\n<figcaption>These data do not show that the <em>drift</em> of one state depends on another: of "
+            "%zu couplings in the drift none is beyond %.1f standard errors, which chance alone would make in one page "
+            "of twenty",
+            n->d * (n->d - 1), n->sure);
+    fputs(". The noise of states may go together all the same: that is asked of <var>a</var>.</figcaption>\n", out);
+}
+
+static void put_couplings(FILE *out, const network *n)
+{
+    fputs(network_words, out);
+    if (n->has_errors)
+        fprintf(out,
+                "Of %zu couplings those below %.1f standard errors are left out: chance alone would make one so large "
+                "in one page of twenty.</figcaption>\n",
+                n->d * (n->d - 1), n->sure);
+    else
+        fputs("The model tells no errors.</figcaption>\n", out);
+    fputs(network_keys, out);
+}
+
 static sock_status put_network(sock_context *ctx, FILE *out, const rep_facts *f, const fig_input *in, const network *n)
 {
     sock_status status = SOCK_OK;
     fputs("<section id=\"network\">\n<h2>Which state drives which</h2>\n", out);
     if (n->links) {
-        fputs(network_words, out);
-        fputs(n->has_errors ? "Couplings below two standard errors are left out.</figcaption>\n"
-                            : "The model tells no errors.</figcaption>\n",
-              out);
-        fputs(network_keys, out);
+        put_couplings(out, n);
         status = draw_network(out, f, n) ? SOCK_OK : SOCK_ENOMEM;
         put_links(out, f, n);
     } else
-        fputs("<figure>\n<figcaption>No state drives another by more than two standard errors: these data do not show "
-              "that the states depend on each other.</figcaption>\n",
-              out);
+        put_none(out, n);
     equation_largest(out, f, n->sd);
     if (status >= 0 && n->links) {
         fputs(
