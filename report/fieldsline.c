@@ -100,7 +100,7 @@ static char *draw(const fig_input *in, const curves *c, size_t *size)
     if (c->which & FIG_F) leaving_see(&left, &f, "f");
     if (c->which & FIG_A) leaving_see(&left, &a, "a");
     const sheet_plan plan = {.id = "fields",
-                             .notes = left.places ? LEAVING_LINES : 0,
+                             .notes = left.places ? LEAVING_LINES : left.dots > 0,
                              .heading = heading[c->which],
                              .form = in->form,
                              .panels = c->which == (FIG_F | FIG_A) ? 2 : 1,

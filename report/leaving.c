@@ -37,6 +37,17 @@ static int side_of(const curve_set *c, size_t i)
     return y + bar < between(c, c->band, right, x) ? -1 : 0;
 }
 
+/* The chance of a right model that bar i does not reach the band: both miss by normal errors b and s, and the bar does
+ * not reach where they differ by more than z (b + s). */
+static double chance_of(const curve_set *c, size_t i)
+{
+    const double x = c->dots->x[i], se = c->dots->se[i];
+    if (!(x >= c->x[0] && x <= c->x[c->count - 1]) || !(se > 0)) return 0;
+    const size_t right = interval(c, x);
+    const double b = (between(c, c->band + c->count, right, x) - between(c, c->band, right, x)) / 2 / LOOK_NINETY;
+    return erfc(LOOK_NINETY * (b + se) / hypot(b, se) / sqrt(2));
+}
+
 /* Whether the curve turns near dot i towards its side. */
 static int at_peak(const curve_set *c, size_t i, int side)
 {
@@ -71,6 +82,7 @@ void leaving_see(leaving *l, const curve_set *c, const char *field)
     size_t here = 0;
     for (size_t i = 0; c->dots && c->band && i < c->dots->count; i++) {
         const int side = side_of(c, i), peak = side && at_peak(c, i, side);
+        l->dots++, l->expected += chance_of(c, i);
         if (!side) continue;
         l->places++, l->peaks += peak != 0;
         snprintf(before, sizeof before, "%s%.100s at ", l->used ? "; " : "", field);
@@ -89,12 +101,16 @@ void leaving_see(leaving *l, const curve_set *c, const char *field)
 void leaving_write(const leaving *l, sheet *s)
 {
     char text[900];
-    if (!l->places) return;
-    snprintf(text, sizeof text, "Bars of the data that do not reach the band: %s. %s%s", l->text,
-             l->peaks
-                 ? "At a peak or a dip a smooth curve cuts off what is sharp, and its band does not know by how much. "
-                 : "",
-             l->places > l->peaks ? "A few in a hundred are chance; several in a row say that the curve is wrong there."
-                                  : "");
+    if (!l->dots) return;
+    int used = snprintf(text, sizeof text,
+                        "%zu of %zu bars of the data do not reach the band; by chance about "
+                        "%.2g would not%s%s.",
+                        l->places, l->dots, l->expected, l->places ? ": " : "", l->text);
+    if (l->places > l->peaks + 1 && used > 0)
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, " Several in a row say that the curve is wrong there.");
+    if (l->peaks && used > 0)
+        snprintf(text + used, sizeof text - (size_t)used,
+                 " At a peak or a dip a smooth curve cuts off what is sharp, and its band does not know by how much.");
     sheet_note(s, text);
 }

@@ -56,14 +56,15 @@ static const chapter chapters[] = {
     {"density", "Where the states are", "Densities",
      "How often values occur in the data (bars) and in the model's own paths, measured as the data were (line).",
      "Line and bars should agree; the stationary density is where the model settles if it is left alone, and need not "
-     "agree with data that have not settled.",
+     "agree with data that have not settled, or that an input moves.",
      BODY},
     {"marginals", "States two by two", "Two by two",
      "How often pairs of values occur, in the data beneath the diagonal and in the "
      "model's paths above it.",
      "One half should be the mirror image of the other.", BODY},
     {"check", "The check", "The check",
-     "Where the observed end of each step stands among simulated ones of the model: what the tests of the verdict are "
+     "Where the observed end of each step stands among simulated ones of the model (beyond all of them a score says "
+     "that it is beyond, not how far): what the tests of the verdict are "
      "made of.",
      "A right model has an even histogram, points on the line, nine of ten bars within the dashed lines, and mean and "
      "spread that do not depend on the state.",
@@ -188,9 +189,13 @@ static void put_plot_command(FILE *out, const rep_facts *f, const char *figure)
 }
 
 /* How to read the fields: curves with evidence, or arrows and outlines. */
-static const char dots_words[] = "Dots with bars of 90 % are what the data's own steps say: one dot in ten leaves the "
-                                 "curve by more than its bar by chance; more, or a row of them on one side, speak "
-                                 "against the model.",
+static const char dots_words[] = "Dots with bars of 90 % are what the data's own steps say. Bars that do not reach the "
+                                 "band of the curve are listed beneath, with the number that chance gives of a right "
+                                 "model; many more, or a row of them on one side, speak against it.",
+                  bare_words[] =
+                      "Dots with bars of 90 % are what the data's own steps say: of a right model one in ten "
+                      "leaves the curve by more than its bar; more, or a row of them on one side, speak "
+                      "against it.",
                   noisy_words[] = " What measurement noise and long steps add is taken out of the dots, so that a dot "
                                   "of a may fall below 0.",
                   plane_words[] =
@@ -240,7 +245,9 @@ static const char *chapter_read(const rep_facts *f, const chapter *c, int dots, 
                "are "
                "like one path: it need not follow the middle, and may stay outside for long.";
     if (has_dots(f, c))
-        return dots ? dots_words : "These data are too few to say something by themselves, as dots with bars would.";
+        return !dots ? "These data are too few to say something by themselves, as dots with bars would."
+               : sock_model_has_bands(f->model) ? dots_words
+                                                : bare_words;
     if (strcmp(c->figure, "pairs") == 0) return "They are to be read as those of the first two, above.";
     if (f->d > 1 && strcmp(c->figure, "fields") == 0) return boxes ? boxes_words : plane_words;
     return c->read;

@@ -152,7 +152,7 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
                              .wide = 312,
                              .tall = 150,
                              .strip = CURVE_STRIP,
-                             .notes = 1 + (left.places ? LEAVING_LINES : 0)};
+                             .notes = 1 + (left.places ? LEAVING_LINES : left.dots > 0)};
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
