@@ -112,6 +112,7 @@ sock_status live_make(sock_context *ctx, const fig_input *in, const rep_facts *f
     if (status >= 0) status = evidence_meaning(ctx, in, &meaning);
     if (status >= 0) status = evidence_moments(ctx, in, &moments);
     json_t *frame = status >= 0 ? frame_of(in, &status) : NULL;
+    if (frame && strcmp(glance_class(f), " bad") == 0) json_object_set_new(frame, "refused", json_true());
     if (status >= 0) {
         *made = join(model, frame, json_object_get(meaning, "fixed_points"), moments);
         if (!*made) status = SOCK_ENOMEM;

@@ -216,8 +216,25 @@
 
   function isStable(point) { return /^stable/.test(point.type || ''); }
 
+  /* Points that the data tell apart, of an equation that no test speaks against. */
+  function isTold(point) {
+    return !frame.refused && (d > 1 || fixed.every(function (other) {
+      return other === point || Math.abs(other.x[0].value - point.x[0].value) > ((other.x[0].se || 0) + (point.x[0].se || 0));
+    }));
+  }
+
+  /* "saddle", "unstable point or centre". */
+  function kindsOf(points) {
+    var kinds = [];
+    points.forEach(function (p) {
+      var kind = /^saddle/.test(p.type || '') ? 'saddle' : p.type === 'centre' ? 'centre' : 'unstable point';
+      if (kinds.indexOf(kind) < 0) kinds.push(kind);
+    });
+    return kinds.join(' or ');
+  }
+
   function drawFixed(g) {
-    fixed.forEach(function (point) {
+    fixed.filter(isTold).forEach(function (point) {
       var stable = isStable(point), v = point.x.map(function (n) { return n.value; });
       g.strokeStyle = g.fillStyle = colour('text');
       g.lineWidth = 1.6;
@@ -368,9 +385,10 @@
     samples.push(key(keys, function () { return colour('c0'); }, [], 'simulated'), key(keys, function () { return colour('data'); }, [], 'data'));
     if (d > 1) samples.push(key(keys, function () { return colour('c3'); }, [], 'f of ' + short(names[state.u]) + ' is 0'),
       key(keys, function () { return colour('c2'); }, [6, 4], 'f of ' + short(names[state.v]) + ' is 0'));
-    if (fixed.some(isStable)) samples.push(key(keys, function () { return colour('text'); }, d === 1 ? [] : 'dot', 'stable point'));
-    if (fixed.some(function (p) { return !isStable(p); })) samples.push(key(keys, function () { return colour('text'); }, d === 1 ? [3, 4] : 'ring',
-      fixed.every(function (p) { return isStable(p) || p.type === 'centre'; }) ? 'centre' : fixed.some(function (p) { return p.type === 'centre'; }) ? 'unstable point or centre' : 'unstable point'));
+    var clear = fixed.filter(isTold), rests = clear.filter(isStable), others = clear.filter(function (p) { return !isStable(p); });
+    if (rests.length) samples.push(key(keys, function () { return colour('text'); }, d === 1 ? [] : 'dot', 'stable point'));
+    if (others.length) samples.push(key(keys, function () { return colour('text'); }, d === 1 ? [3, 4] : 'ring', kindsOf(others)));
+    if (clear.length < fixed.length) make('p', stage, 'Points where f is 0 are not drawn where their errors overlap, or where the verdict objects: see What it means.', { 'class': 'note' });
     picture = new Picture(stage, d === 1 ? 320 : 460, d === 1 ? 'Simulated paths over time. Click to start there.' : 'Simulated paths in the plane of two states. Click to start there.');
     var bar = make('div', stage, '', { 'class': 'controls' });
     play = make('button', bar, 'Play', { type: 'button' });
