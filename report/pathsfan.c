@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { PATHS = 400, TIMES = 81, LEVELS = 5, PANELS_MOST = 4, STEP_PARTS = 10 };
+enum { TOLD_LEAST = 5 }; /* trajectories from which on their share in the band is told with an error */
 
 static const double levels[LEVELS] = {0.05, 0.25, 0.5, 0.75, 0.95};
 
@@ -162,8 +163,10 @@ static void draw_keys(const bundle *b, sheet *s)
     if (b->in->truth) sheet_key(s, LEGEND_LINE, "dash", "truth, 5-50-95 %");
 }
 
+/* Of the points of trajectories: those that the wide band holds; of the shares of each the sum and that of squares. */
 typedef struct inside {
-    size_t points, within;
+    size_t points, within, paths;
+    double sum, square;
 } inside;
 
 /* Points of a trajectory that the wide band holds, its ends taken between the times of the fan. */
@@ -186,6 +189,23 @@ static void count_within(const bundle *b, const fan *f, size_t trajectory, insid
     }
 }
 
+static void count_path(const bundle *b, const fan *f, size_t trajectory, inside *sum)
+{
+    inside one = {0};
+    count_within(b, f, trajectory, &one);
+    if (!one.points) return;
+    const double share = (double)one.within / (double)one.points;
+    sum->points += one.points, sum->within += one.within, sum->paths++;
+    sum->sum += share, sum->square += share * share;
+}
+
+/* The standard error of the mean share: points of one trajectory go together, trajectories do not. */
+static double error_of(const inside *in)
+{
+    const double n = (double)in->paths, mean = in->sum / n;
+    return sqrt(fmax(in->square / n - mean * mean, 0) / (n - 1));
+}
+
 static int starts_alike(const bundle *b, size_t one, size_t other)
 {
     const double *x, *y;
@@ -197,10 +217,10 @@ static int starts_alike(const bundle *b, size_t one, size_t other)
 /* Of all trajectories from the starts shown. */
 static inside count_inside(const bundle *b)
 {
-    inside sum = {0, 0};
+    inside sum = {0};
     for (size_t s = 0; s < b->starts.count; s++)
         for (size_t j = 0; j < sock_data_trajectories(b->in->data); j++)
-            if (starts_alike(b, b->starts.trajectory[s], j)) count_within(b, &b->model[s], j, &sum);
+            if (starts_alike(b, b->starts.trajectory[s], j)) count_path(b, &b->model[s], j, &sum);
     return sum;
 }
 
@@ -225,9 +245,11 @@ static void draw_notes(const bundle *b, sheet *s, int cut)
                                   : "its start",
               note);
     const inside in = count_inside(b);
-    if (in.points)
-        fprintf(note, "; of the data's points from there %.0f %% are in the wide band, on average 90 %% would",
-                100 * (double)in.within / (double)in.points);
+    if (in.paths >= TOLD_LEAST)
+        fprintf(note,
+                "; of the points of %zu trajectories from there %.0f \xc2\xb1 %.1f %% are in the wide band, on average "
+                "90 %% would",
+                in.paths, 100 * (double)in.within / (double)in.points, 100 * error_of(&in));
     if (shown < trajectories) fprintf(note, "; %zu of %zu trajectories shown", shown, trajectories);
     if (b->d > b->panels) fprintf(note, "; the first %zu of %zu states", b->panels, b->d);
     if (lost) fprintf(note, "; %zu paths left the finite numbers", lost);
