@@ -143,8 +143,9 @@ static void draw_notes(sheet *s, const fig_input *in, const companion *model, co
         used += snprintf(text + used, sizeof text - (size_t)used, "; %.1f %% of them left the finite numbers",
                          100 * model->lost);
     if (!st->known)
-        used += snprintf(text + used, sizeof text - (size_t)used, "; no stationary density: %s",
-                         st->refused ? st->refused : "in the long run the model does not stay around the data");
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, "; no stationary density: %s",
+                     st->refused ? st->refused : "more than 5 % of long paths of the model lie outside of the data");
     if (d > STATES_MOST)
         snprintf(text + used, sizeof text - (size_t)used, "; the first %d of %zu states", STATES_MOST, d);
     sheet_note(s, text);

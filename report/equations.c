@@ -3,6 +3,7 @@
  * Terms stand in the order of what they contribute where the data are: |coefficient| times the root mean square of the
  * monomial over the data. In an equation those below a thousandth of the largest are counted, not shown. */
 #define _GNU_SOURCE
+#include "driven.h"
 #include "facts.h"
 #include "memtext.h"
 #include "svg.h"
@@ -14,7 +15,10 @@
 
 /* Bytes that stand for names are those below the space, which no text of a fit has. */
 enum { MASK = 1, MASKED_MOST = 8 };
-enum { TERMS_MOST = 8, ROWS_MOST = 200, STATES_SHOWN = 12, LARGEST = 20, FULL_MOST = 3 };
+enum { TERMS_MOST = 8, ROWS_MOST = 200, STATES_SHOWN = 12, LARGEST = 20, COLUMNS_MOST = 21, FULL_MOST = 3 };
+
+/* Of the largest contribution: what is no larger is what rounding leaves of nothing. */
+static const double ROUNDING = 1e-12;
 
 typedef struct term {
     json_t *json; /* term, powers, coefficients */
@@ -27,7 +31,22 @@ static double origin_of(const rep_facts *f, size_t k)
     return json_number_value(json_array_get(json_object_get(f->terms, "origin"), k));
 }
 
-/* Root mean square of the monomial over the data. */
+/* Root mean square of (u - origin)^power of an input over the data. */
+static double input_weight(const rep_facts *f, size_t input, double origin, double power)
+{
+    const size_t m = sock_model_inputs(f->model);
+    double sum = 0, count = 0;
+    for (size_t j = 0; j < sock_data_trajectories(f->data); j++) {
+        const double *t;
+        const size_t length = sock_data_trajectory(f->data, j, &t, NULL);
+        double *u = driven_inputs(f->model, f->data, j, f->failed);
+        for (size_t i = 0; u && i < length; i++) sum += pow(u[i * m + input] - origin, 2 * power), count++;
+        free(u);
+    }
+    return count > 0 ? sqrt(sum / count) : 1;
+}
+
+/* Root mean square of the monomial over the data; of its inputs each for itself. */
 static double weight_of(const rep_facts *f, json_t *json)
 {
     json_t *powers = json_object_get(json, "powers");
@@ -39,7 +58,18 @@ static double weight_of(const rep_facts *f, json_t *json)
                 pow(f->point[i * f->d + k] - origin_of(f, k), (double)json_integer_value(json_array_get(powers, k)));
         sum += product * product;
     }
-    return f->points ? sqrt(sum / (double)f->points) : 1;
+    double weight = f->points ? sqrt(sum / (double)f->points) : 1;
+    for (size_t k = f->d; k < json_array_size(powers); k++) {
+        const double power = (double)json_integer_value(json_array_get(powers, k));
+        if (power > 0) weight *= input_weight(f, k - f->d, origin_of(f, k), power);
+    }
+    return weight;
+}
+
+/* Of coordinate k, a state or behind them an input. */
+static const char *name_of(const rep_facts *f, size_t k)
+{
+    return k < f->d ? sock_model_name(f->model, k) : sock_model_input_name(f->model, k - f->d);
 }
 
 static double coefficient(json_t *json, size_t v)
@@ -68,6 +98,7 @@ static term *sorted_terms(const rep_facts *f, json_t *list, size_t v, size_t val
         if (terms && largest > 0) terms[(*count)++] = (term){json, largest * weight_of(f, json)};
     }
     if (terms) qsort(terms, *count, sizeof *terms, by_size);
+    while (terms && *count && terms[*count - 1].size <= ROUNDING * terms[0].size) (*count)--;
     return terms;
 }
 
@@ -76,7 +107,7 @@ static void put_state(FILE *out, const rep_facts *f, size_t k)
 {
     const double origin = origin_of(f, k);
     fputs(origin != 0 ? "(<var>" : "<var>", out);
-    page_text(out, sock_model_name(f->model, k));
+    page_text(out, name_of(f, k));
     fputs("</var>", out);
     if (origin != 0) fprintf(out, " %s %.15g)", origin < 0 ? "+" : "\xe2\x88\x92", fabs(origin));
 }
@@ -85,7 +116,7 @@ static void put_state(FILE *out, const rep_facts *f, size_t k)
 static void put_monomial(FILE *out, const rep_facts *f, json_t *json)
 {
     json_t *powers = json_object_get(json, "powers");
-    for (size_t k = 0, any = 0; k < f->d; k++) {
+    for (size_t k = 0, any = 0; k < json_array_size(powers); k++) {
         const long long power = (long long)json_integer_value(json_array_get(powers, k));
         if (!power) continue;
         if (any++) fputs("\xe2\x80\x89\xc2\xb7\xe2\x80\x89", out);
@@ -430,7 +461,7 @@ void equation_largest(FILE *out, const rep_facts *f, const double *sd)
         "<thead><tr><th scope=\"col\">drift of</th><th scope=\"col\">term</th><th scope=\"col\">coefficient</th><th "
         "scope=\"col\">moves it by</th></tr></thead><tbody>\n",
         out);
-    for (i = 0; i < used && i < LARGEST; i++) put_big(out, f, &terms[i]);
+    for (i = 0; i < used && i < LARGEST && terms[i].size > ROUNDING * terms[0].size; i++) put_big(out, f, &terms[i]);
     fputs("</tbody></table></div>\n<p class=\"note\">moves it by: standard deviations of the state in a unit of time, "
           "as a root "
           "mean square over the data</p></details>\n",
@@ -457,17 +488,23 @@ static int put_rows(FILE *out, const rep_facts *f, json_t *list, size_t values)
 {
     size_t count = 0;
     term *terms = sorted_terms(f, list, values, values, &count);
-    static const double rounding = 1e-12; /* of the largest */
-    for (size_t i = 0; terms && i < count && i < ROWS_MOST && terms[i].size > rounding * terms[0].size; i++) {
+    double most[COLUMNS_MOST] = {0};
+    for (size_t i = 0; terms && i < count; i++) {
+        const double weight = weight_of(f, terms[i].json);
+        for (size_t v = 0; v < values; v++) most[v] = fmax(most[v], fabs(coefficient(terms[i].json, v)) * weight);
+    }
+    for (size_t i = 0; terms && i < count && i < ROWS_MOST; i++) {
         fputs("<tr><th scope=\"row\">", out);
         if (is_constant(terms[i].json)) fputc('1', out);
         put_monomial(out, f, terms[i].json);
         fputs("</th>", out);
+        const double weight = weight_of(f, terms[i].json);
         for (size_t v = 0; v < values; v++) {
             const double c = coefficient(terms[i].json, v);
+            const int told = fabs(c) * weight > ROUNDING * most[v];
             fputs("<td>", out);
-            if (c != 0) page_number(out, c);
-            if (c != 0 && error_of(terms[i].json, v) > 0) {
+            if (told) page_number(out, c);
+            if (told && error_of(terms[i].json, v) > 0) {
                 fputs(" \xc2\xb1 ", out);
                 page_number(out, error_of(terms[i].json, v));
             }
@@ -487,8 +524,9 @@ static int put_file(FILE *out, const rep_facts *f, json_t *list, int is_a)
     json_t *json;
     FILE *csv = memtext_open(&text);
     if (!csv) return 0;
-    for (size_t k = 0; k < f->d; k++) fprintf(csv, "power_%zu,", k + 1);
-    for (size_t k = 0; k < f->d; k++)
+    const size_t in = f->d + sock_model_inputs(f->model);
+    for (size_t k = 0; k < in; k++) fprintf(csv, "power_%zu,", k + 1);
+    for (size_t k = 0; k < in; k++)
         if (origin_of(f, k) != 0) fprintf(csv, "origin_%zu,", k + 1);
     for (size_t k = 0, v = 0; k < f->d; k++)
         for (size_t l = k; l < (is_a ? f->d : k + 1); l++, v++)
@@ -497,9 +535,8 @@ static int put_file(FILE *out, const rep_facts *f, json_t *list, int is_a)
     json_array_foreach(list, i, json)
     {
         json_t *powers = json_object_get(json, "powers");
-        for (size_t k = 0; k < f->d; k++)
-            fprintf(csv, "%lld,", (long long)json_integer_value(json_array_get(powers, k)));
-        for (size_t k = 0; k < f->d; k++)
+        for (size_t k = 0; k < in; k++) fprintf(csv, "%lld,", (long long)json_integer_value(json_array_get(powers, k)));
+        for (size_t k = 0; k < in; k++)
             if (origin_of(f, k) != 0) fprintf(csv, "%.17g,", origin_of(f, k));
         const size_t values = json_array_size(json_object_get(json, "coefficients"));
         for (size_t v = 0; v < values; v++) fprintf(csv, "%s%.17g", v ? "," : "", coefficient(json, v));
@@ -524,14 +561,14 @@ int equation_table(FILE *out, const rep_facts *f)
         const size_t values = is_a ? f->d * (f->d + 1) / 2 : f->d;
         if (!json_array_size(list)) continue;
         fprintf(out, "<h3>%s</h3>\n", is_a ? "Diffusion" : "Drift");
-        if (values <= 21) {
+        if (values <= COLUMNS_MOST) {
             fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\"><thead>\n", out);
             put_heads(out, f, is_a);
             fputs("</thead><tbody>\n", out);
             good = put_rows(out, f, list, values);
             fputs("</tbody></table></div>\n", out);
         }
-        if (json_array_size(list) > ROWS_MOST || values > 21)
+        if (json_array_size(list) > ROWS_MOST || values > COLUMNS_MOST)
             fputs("<p class=\"note\">The whole table is in the file.</p>\n", out);
         fputs("<p class=\"files\">", out);
         good = put_file(out, f, list, is_a) && good;

@@ -9,6 +9,7 @@ enum { FIG_NUMBERS_MOST = 12000 }; /* in one table of data; more would fill the 
 typedef struct fig_table {
     char name[48]; /* of the file, without .csv: the program's own words */
     size_t columns, rows;
+    size_t every;      /* one row of so many is here; 0: all */
     char **column;     /* names; may hold a user's text */
     double *value;     /* rows x columns; what is not finite is an empty cell */
     const char *chart; /* what the page's script may draw: see page.js; NULL: nothing. Static storage */

@@ -75,7 +75,7 @@ static void put_nearest(FILE *out, const sock_checks *c)
         fprintf(out, "; what %s sees is certain, but too small to matter (%s %.2g)", least->name, least->effect_of,
                 least->effect);
     else if (least && least->p_adjusted < near)
-        fprintf(out, "; nearest to an objection is %s, at an adjusted p of %.2g (it objects below %.2g)", least->name,
+        fprintf(out, "; nearest to an objection is %s, at an adjusted p of %.3g (it objects below %.2g)", least->name,
                 least->p_adjusted, c->alpha);
 }
 
@@ -130,7 +130,9 @@ static grade put_better(FILE *out, const rep_facts *f, grade g)
         return g == BAD ? PARTLY : GOOD;
     }
     if (is_constant(&found->drifts) && is_constant(&found->diffusions)) {
-        fputs("<b>It is constant itself.</b> On steps that a fit had not seen nothing else did clearly better.", out);
+        fputs("<b>It is constant itself</b>: the simplest drift and noise of all. On steps that a fit had not seen "
+              "nothing else did clearly better.",
+              out);
         return UNKNOWN;
     }
     fprintf(out, "<b>No.</b> On steps that a fit had not seen %s do %s%s.", than,
@@ -153,7 +155,8 @@ typedef struct sample {
     double *room;                   /* n */
 } sample;
 
-/* Half the width of the band over the size of the field, at the median of the places. */
+/* Half the width of the band over the size of the field: of the median place, and of all. The larger of both: a few
+ * places of a large field say nothing of the others, and where a field passes 0 each place alone is loose. */
 static double looseness(const sample *s, size_t each, size_t place)
 {
     double square = 0;
@@ -163,7 +166,14 @@ static double looseness(const sample *s, size_t each, size_t place)
         square += s->value[at] * s->value[at] / (double)s->n;
     }
     qsort(s->room, s->n, sizeof *s->room, by_size);
-    return square > 0 ? s->room[s->n / 2] / sqrt(square) : (double)INFINITY;
+    const double whole = square > 0 ? s->room[s->n / 2] / sqrt(square) : (double)INFINITY;
+    for (size_t i = 0; i < s->n; i++) {
+        const size_t at = i * each + place;
+        const double size = fabs(s->value[at]);
+        s->room[i] = size > 0 ? (s->high[at] - s->low[at]) / 2 / size : (double)INFINITY;
+    }
+    qsort(s->room, s->n, sizeof *s->room, by_size);
+    return fmax(whole, s->room[s->n / 2]);
 }
 
 /* Of the states from `first` on the worst. */

@@ -227,10 +227,14 @@ static void put_current(FILE *out, const fig_input *in, json_t *told)
 }
 
 /* Why there is no stationary law, or what it hangs on. */
-static void put_doubts(FILE *out, json_t *told)
+static void put_doubts(FILE *out, json_t *told, size_t d)
 {
     const char *reason = info_text(told, "stationary_reason"), *caveat = info_text(told, "stationary_caveat");
-    if (*reason)
+    if (*reason && d > 2)
+        fputs("<p>Of more than two states the stationary law is not computed: where the model goes in the long run, "
+              "simulated, stands under Densities.</p>\n",
+              out);
+    else if (*reason)
         fputs("<p>Its stationary law is not computed here: ", out), page_text(out, reason), fputs(".</p>\n", out);
     if (*caveat)
         fputs("<p class=\"note\">Of the long run nothing is told: ", out), page_text(out, caveat),
@@ -449,11 +453,25 @@ static void put_inputs(FILE *out, json_t *inputs)
 {
     size_t shown = 0;
     for (void *i = json_object_iter(inputs); i && shown < 6; i = json_object_iter_next(inputs, i)) {
-        fputs(shown++ ? ", " : " Inputs stay at their medians: ", out);
+        fputs(shown++ ? ", " : "Inputs are held still here, at their medians: ", out);
         page_text(out, json_object_iter_key(i));
         fputs(" = ", out), page_number(out, json_number_value(json_object_iter_value(i)));
     }
-    if (shown) fputs(json_object_size(inputs) > shown ? ", \xe2\x80\xa6" : ".", out);
+    if (shown)
+        fputs(json_object_size(inputs) > shown ? ", \xe2\x80\xa6" : ".", out),
+            fputs(" Where they move, f is 0 elsewhere, and times and densities of the long run are others. ", out);
+}
+
+/* What the potential is, and why the bars may differ from the density. */
+static void put_potential(FILE *out, const rep_facts *f, json_t *told)
+{
+    const int moved = json_object_size(json_object_get(told, "inputs")) > 0;
+    fprintf(out,
+            "<p>The potential is what the stationary density is made of, exp(\xe2\x88\x92potential): where the noise "
+            "depends on the state its wells need not be where f is 0. The bars are the data, which %s%s.</p>\n",
+            moved ? "an input moves while the density is that of an input held still" : "need not have settled",
+            f->record.found.noise.used ? "; they are measurements, the density is that of states without their noise"
+                                       : "");
 }
 
 sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, const fig_input *in)
@@ -465,12 +483,13 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
     if (status < 0 || !told) return status;
     const int long_run = !*info_text(told, "stationary_caveat");
     json_t *table = json_object_get(told, "table");
-    fputs("<section id=\"meaning\">\n<h2>What it means</h2>\n<figure>\n<figcaption>What follows from the equation "
+    fputs("<section id=\"meaning\">\n<h2>What it means</h2>\n<figure>\n<figcaption>", out);
+    put_inputs(out, json_object_get(told, "inputs"));
+    fputs("What follows from the equation "
           "within the range of "
           "the data. Numbers in brackets hold 90 % of the models that the data leave open, which may have terms that "
-          "the equation above leaves out.",
+          "this one leaves out.",
           out);
-    put_inputs(out, json_object_get(told, "inputs"));
     fputs(f->has_check && !f->check.ok
               ? " <b>The verdict objects to this equation, and so to what follows.</b></figcaption>\n"
               : "</figcaption>\n",
@@ -481,20 +500,11 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
         if (!text) status = SOCK_ENOMEM;
     }
     if (text) fwrite(text, 1, size, out);
-    if (text && f->d == 1)
-        fputs("<p>The potential is what the stationary density is made of, exp(\xe2\x88\x92potential): where the noise "
-              "depends on the state its wells need not be where f is 0. The bars are the data, which need not have "
-              "settled",
-              out);
-    if (text && f->d == 1)
-        fputs(f->record.found.noise.used
-                  ? "; they are measurements, the density is that of states without their noise.</p>\n"
-                  : ".</p>\n",
-              out);
+    if (text && f->d == 1) put_potential(out, f, told);
     free(text);
     put_escapes(out, in, told);
     put_current(out, in, told);
-    put_doubts(out, told);
+    put_doubts(out, told, f->d);
     fputs("<p class=\"how\"><code>sock explain ", out);
     page_shell_word(out, f->settings->model_path ? f->settings->model_path : "model.sock");
     if (f->seen < f->d) {

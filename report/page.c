@@ -75,6 +75,7 @@ int page_table_link(FILE *out, const fig_table *table)
     if (!csv) return 0;
     snprintf(name, sizeof name, "%s.csv", table->name);
     page_link(out, &(page_file){.name = name, .type = "text/csv", .chart = table->chart, .bytes = csv, .size = size});
+    if (table->every > 1) fprintf(out, " (one row of %zu)", table->every);
     free(csv);
     return 1;
 }

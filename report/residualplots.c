@@ -297,6 +297,7 @@ static void keep_numbers(const fig_input *in, const res_set *set, const res_mome
     const size_t d = set->d, columns = 2 + 2 * d, every = set->steps * columns / FIG_NUMBERS_MOST + 1;
     fig_table *t =
         tables_add(in->tables, columns, (set->steps + every - 1) / every, NULL, set->pit ? "check" : "residuals");
+    if (t && every > 1) t->every = every;
     table_column(in->tables, t, 0, set->pit ? "piece" : "trajectory", "");
     table_column(in->tables, t, 1, fig_time_name(in), "");
     for (size_t k = 0; k < d; k++) {

@@ -160,6 +160,7 @@ static void keep_numbers(const fig_input *in)
         rows += (length + length / TABLE_POINTS) / (length / TABLE_POINTS + 1);
     }
     fig_table *t = tables_add(in->tables, 2 + d, rows, "trajectories", "trajectories");
+    if (t && rows && rows < sock_data_points(data)) t->every = (sock_data_points(data) + rows / 2) / rows;
     table_column(in->tables, t, 0, "trajectory", "");
     table_column(in->tables, t, 1, fig_time_name(in), "");
     for (size_t k = 0; k < d; k++) table_column(in->tables, t, 2 + k, sock_model_name(in->model, k), "");

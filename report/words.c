@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double ROUNDING = 1e-15; /* a gap that is no larger is that of rounding */
+
 static const char *plural(long long count) { return count == 1 ? "" : "s"; }
 
 static void put_names(FILE *out, const rep_facts *f)
@@ -20,6 +22,53 @@ static void put_names(FILE *out, const rep_facts *f)
         fputs("</b>", out);
     }
     if (shown < f->d) fprintf(out, " and %zu more", f->d - shown);
+}
+
+/* Bold names with commas and an "and". */
+static void put_bold(FILE *out, const char *const *name, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        fputs(!i ? "" : i + 1 == count ? " and " : ", ", out);
+        fputs("<b>", out), page_text(out, name[i]), fputs("</b>", out);
+    }
+}
+
+/* Inputs that were offered to a search and are in neither field. */
+static void put_left(FILE *out, const rep_facts *f, const char **name, int some)
+{
+    const sk_inputs_told *told = &f->record.found.inputs;
+    size_t left = 0;
+    for (size_t i = 0; i < told->count; i++)
+        if (!told->input[i].in_f && !told->input[i].in_a) name[left++] = told->input[i].name;
+    if (!left) return;
+    fputs(some ? " Also offered, and left out: " : " Inputs that were offered, and left out: ", out);
+    put_bold(out, name, left);
+    fprintf(out, ". With %s steps that a fit had not seen were not foretold clearly better.",
+            left == 1 ? "it" : "any of them");
+}
+
+/* What drives from outside: known from the data, not learned. */
+static void put_drivers(FILE *out, const rep_facts *f)
+{
+    const size_t m = sock_model_inputs(f->model), told = f->record.found.inputs.count;
+    const char **name = calloc(m + told + 1, sizeof *name);
+    size_t used = 0;
+    int timed = 0;
+    for (size_t k = 0; name && k < m; k++) {
+        const int is_time = strcmp(sock_model_input_hold(f->model, k), "time") == 0;
+        if (!is_time) name[used++] = sock_model_input_name(f->model, k);
+        timed = timed || is_time;
+    }
+    if (!name) *f->failed = 1;
+    if (timed) fputs(" Its law changes with the time itself.", out);
+    if (used) {
+        fputs(" It is driven by ", out);
+        put_bold(out, name, used);
+        fprintf(out, ", %s known from the data: the model does not tell how %s.", used == 1 ? "an input" : "inputs",
+                used == 1 ? "it goes on" : "they go on");
+    }
+    if (name) put_left(out, f, name, used || timed);
+    free(name);
 }
 
 void words_data(FILE *out, const rep_facts *f)
@@ -51,6 +100,7 @@ void words_data(FILE *out, const rep_facts *f)
         fputs(" It is of second order: positions were observed, velocities were not. Those of the figures are what a "
               "smoother finds, given all positions.",
               out);
+    put_drivers(out, f);
     fputs("</p>\n", out);
 }
 
@@ -95,9 +145,12 @@ static void diffusion_words(FILE *out, const rep_facts *f)
     fputs("The diffusion, the strength of the noise, is ", out);
     put_kind(out, f->record.found.diffusions.count, sk_record_diffusion(&f->record));
     const char *said = f->record.found.diffusions.count > 1
-                           ? "Their convex problems were solved with proved relative gaps of at most"
-                           : "Its convex problem was solved with a proved relative gap of";
-    if (isfinite(gap)) fprintf(out, ". %s %.1e", said, gap);
+                           ? "Their convex problems were solved with proved relative gaps"
+                           : "Its convex problem was solved with a proved relative gap";
+    if (isfinite(gap) && gap < ROUNDING)
+        fprintf(out, ". %s below 1e-15", said);
+    else if (isfinite(gap))
+        fprintf(out, ". %s of %s%.1e", said, f->record.found.diffusions.count > 1 ? "at most " : "", gap);
     fputs(".</p>\n", out);
 }
 
@@ -228,7 +281,15 @@ static void search_words(FILE *out, const rep_facts *f)
         fprintf(out, ", each step is %.2f times as likely under the model", exp((score - constant) * (double)f->seen));
     if (f->record.against_constant != SK_BETTER && found->limited)
         fputs("; the budget ended the search before it found more", out);
-    fputs(".</p>\n", out);
+    fputs(".", out);
+    if (found->drifts.count == 1 && found->diffusions.count == 1 &&
+        strcmp(found->drifts.part->kernel ? found->drifts.part->kernel : "", "constant") == 0 &&
+        strcmp(found->diffusions.part->kernel ? found->diffusions.part->kernel : "", "constant") == 0)
+        fputs(
+            " The model is constant itself: both numbers are of constants, and how far they are apart is what two ways "
+            "to fit them make.",
+            out);
+    fputs("</p>\n", out);
 }
 
 static void score_words(FILE *out, const rep_facts *f)
@@ -274,7 +335,8 @@ static void put_test(FILE *out, const sock_check_test *t)
     fprintf(out, "<td>%.4g</td><td>", chi ? t->chi_square : t->statistic);
     if (chi) fprintf(out, "%.4g</td><td>%.0f", t->chi_df, t->ways);
     if (!chi) fputs("</td><td>", out);
-    fprintf(out, "</td><td>%.2g</td><td>%.2g</td><td>%.3f</td><td>%s</td></tr>\n", t->p, t->p_adjusted, t->effect,
+    if (!chi && t->ways > 1) fprintf(out, "%.0f", t->ways);
+    fprintf(out, "</td><td>%.3g</td><td>%.3g</td><td>%.3f</td><td>%s</td></tr>\n", t->p, t->p_adjusted, t->effect,
             t->objects  ? "objects"
             : t->remark ? "certain, and too small to matter"
                         : "");
@@ -304,7 +366,7 @@ static void put_tests(FILE *out, const rep_facts *f)
     for (int i = 0; i < SOCK_CHECK_TESTS; i++) put_test(out, &c->test[i]);
     fprintf(
         out,
-        "</tbody></table></div>\n<p class=\"note\">p is the chance of such a chi-square, times the number of ways in "
+        "</tbody></table></div>\n<p class=\"note\">p is the chance of such a statistic, times the number of ways in "
         "which the test looked (the least likely one is shown); degrees of freedom are broken where squares with heavy "
         "tails are tested. Without df: the statistic of Anderson and Darling, or a peak of the spectrum. Adjusted is p "
         "for all tests together, by Holm: a test objects where that is below %g and its effect is large enough to "
@@ -331,6 +393,24 @@ void words_verdict(FILE *out, const rep_facts *f)
 }
 
 /* The range of nearly all data, state by state. */
+/* Which states cannot leave their bounds. */
+static void put_bounds(FILE *out, const rep_facts *f)
+{
+    double *low = calloc(2 * f->d, sizeof *low);
+    size_t shown = 0;
+    if (!low) *f->failed = 1;
+    const int any = low && sock_model_bounds(f->model, low, low + f->d);
+    for (size_t k = 0; any && k < 2 * f->d; k++) {
+        if (!isfinite(low[k])) continue;
+        fputs(shown++ ? ", " : " Bounds were given, which the model keeps: ", out);
+        fputs("<var>", out), page_text(out, sock_model_name(f->model, k % f->d));
+        fputs(k < f->d ? "</var> \xe2\x89\xa5 " : "</var> \xe2\x89\xa4 ", out);
+        page_number(out, low[k]);
+    }
+    if (shown) fputc('.', out);
+    free(low);
+}
+
 void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
 {
     enum { STATES = 6 };
@@ -355,6 +435,7 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
     }
     fputs(f->d > STATES ? ", and so on. " : ". ", out);
     fputs("Where few are near, curves are faint and a guess.", out);
+    put_bounds(out, f);
     if (f->record.bands && f->record.bands_reason) {
         fputs(" Bands: ", out);
         page_text(out, f->record.bands_reason);
