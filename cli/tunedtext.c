@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_EQUATIONS = 10 };
@@ -353,6 +354,16 @@ static void print_richer(const sk_record *r, int width)
     puts(": the simpler model is taken");
 }
 
+/* Fewer than were asked for are told as such: each holds a step, or a trajectory, at least. */
+static void print_folds(const sk_record *r)
+{
+    printf("held out in %zu folds", r->found.folds);
+    for (size_t i = 0; i < r->options.count; i++)
+        if (strcmp(r->options.option[i].key, "folds") == 0 &&
+            strtoul(r->options.option[i].value, NULL, 10) > r->found.folds)
+            printf(" (of %s: no more can be made of these data)", r->options.option[i].value);
+}
+
 static void print_score(const sk_record *r, int width)
 {
     const sk_tune_outcome *found = &r->found;
@@ -363,7 +374,7 @@ static void print_score(const sk_record *r, int width)
     }
     printf("%-*s%.4f nats a step and dimension, ", width, "score", found->score / size);
     if (found->folds > 1)
-        printf("held out in %zu folds", found->folds);
+        print_folds(r);
     else
         printf("on held-out data");
     printf("; constant coefficients%s %.4f", found->noise.used ? " without noise" : "", found->score_constant / size);

@@ -255,9 +255,9 @@ static void test_csv__headers_that_say_too_little_are_refused(void **state)
     refused("id,t\na,0\n", NULL, SOCK_EINPUT, "no state column|id, t");
     refused("id,t,note\na,0,hello\n", NULL, SOCK_EINPUT, "no state column");
     refused("id,t,x,x\na,0,1,2\n", NULL, SOCK_EINPUT, "line 1|columns 3 and 4|'x'");
-    refused("t,time,x\n0,0,1\n", NULL, SOCK_EINPUT, "'t' and 'time'|option time");
-    refused("id,traj,t,x\n0,0,0,1\n", NULL, SOCK_EINPUT, "'id' and 'traj'|option id");
-    refused("group,real,replicate,t,x\ng,0,0,0,1\n", NULL, SOCK_EINPUT, "'real' and 'replicate'|option id");
+    refused("t,time,x\n0,0,1\n", NULL, SOCK_EINPUT, "'t' and 'time'|choose with --time NAME");
+    refused("id,traj,t,x\n0,0,0,1\n", NULL, SOCK_EINPUT, "'id' and 'traj'|choose with --id NAME");
+    refused("group,real,replicate,t,x\ng,0,0,0,1\n", NULL, SOCK_EINPUT, "'real' and 'replicate'|choose with --id NAME");
 }
 
 /* RFC 3629: the shortest form alone, no surrogates, nothing beyond U+10FFFF. */

@@ -89,8 +89,9 @@ static void test_csvshapes__times_by_name(void **state)
     assert_string_equal(data->time, "day");
     assert_int_equal(data->d, 3);
     sock_data_free(data);
-    refused("Month,Day,x\n1,2,3\n", NULL, SOCK_EINPUT, "'Month' and 'Day'|option time|one column, like 2024-01-31");
-    refused("time_s,time.h,x\n1,2,3\n", NULL, SOCK_EINPUT, "'time_s' and 'time.h'|option time");
+    refused("Month,Day,x\n1,2,3\n", NULL, SOCK_EINPUT,
+            "'Month' and 'Day'|choose with --time NAME|one column, like 2024-01-31");
+    refused("time_s,time.h,x\n1,2,3\n", NULL, SOCK_EINPUT, "'time_s' and 'time.h'|choose with --time NAME");
     refused("time to fail,x\n1,2\n", NULL, SOCK_EINPUT, "no time column");
     data = good("ID,t,x\na,0,1\nb,0,2\n", NULL);
     assert_int_equal(data->trajectories, 2);

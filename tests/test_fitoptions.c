@@ -248,8 +248,8 @@ static void test_bounds__that_the_data_leave_are_refused(void **state)
         const char *pairs[5];
         sock_status status;
         const char *words;
-    } cases[] = {{{"lower", "none,5.25"}, SOCK_EINPUT, "is 5 at time 0, below its bound 5.25; give another lower"},
-                 {{"upper", "2.5,none"}, SOCK_EINPUT, "is 3 at time 1, above its bound 2.5; give another upper"},
+    } cases[] = {{{"lower", "none,5.25"}, SOCK_EINPUT, "is 5 at time 0, below its bound 5.25; give another --lower"},
+                 {{"upper", "2.5,none"}, SOCK_EINPUT, "is 3 at time 1, above its bound 2.5; give another --upper"},
                  {{"lower", "4,1", "upper", "4,9"}, SOCK_EUSAGE, "are 4 and 4; lower must be below upper"}};
     sock_data *data = data_of(2, both);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

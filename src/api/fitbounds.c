@@ -33,7 +33,7 @@ static double found_lower(const sk_fit_job *job, size_t k)
 
 static sock_status check(const sk_fit_job *job)
 {
-    static const char *const advice[] = {"give another lower, or none", "give another upper, or none"};
+    static const char *const advice[] = {"give another --lower, or none", "give another --upper, or none"};
     const sock_data *data = job->data;
     for (size_t k = 0; k < data->d; k++)
         if (!(job->lower[k] < job->upper[k]))
@@ -52,7 +52,7 @@ static sock_status check_stream(const sk_fit_job *job)
     for (size_t k = 0; k < job->data->d; k++) {
         const bool below = told.low[k] < job->lower[k];
         if (!below && !(told.high[k] > job->upper[k])) continue;
-        return sk_fail(job->ctx, SOCK_EINPUT, "%s: state %s reaches %g, %s its bound %g; give another %s, or none",
+        return sk_fail(job->ctx, SOCK_EINPUT, "%s: state %s reaches %g, %s its bound %g; give another --%s, or none",
                        job->data->source, job->data->state[k], below ? told.low[k] : told.high[k],
                        below ? "below" : "above", below ? job->lower[k] : job->upper[k], below ? "lower" : "upper");
     }

@@ -228,7 +228,7 @@ sock_status sk_device_choose(sock_context *ctx, const char *device)
     if (any) return SOCK_OK;
     p->wish[0] = 0;
     return sk_fail(ctx, SOCK_EUSAGE,
-                   "device is '%s', but %s cannot be used: %s; see docs/scale.md, or leave device out", device,
+                   "device is '%s', but %s cannot be used: %s; see docs/scale.md, or leave out --device", device,
                    file_name, p->reason);
 }
 

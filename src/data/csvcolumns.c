@@ -253,13 +253,12 @@ static sock_status refuse_two(sock_context *ctx, const char *source, const char 
 {
     const bool dates = is_one_of(a->name, date_names, true) && is_one_of(b->name, date_names, true);
     if (!dates)
-        return sk_fail(ctx, SOCK_EINPUT, "%s: columns '%s' and '%s' could both be the %s; choose with the option %s",
+        return sk_fail(ctx, SOCK_EINPUT, "%s: columns '%s' and '%s' could both be the %s; choose with --%s NAME",
                        source, a->name, b->name, option, option);
-    return sk_fail(
-        ctx, SOCK_EINPUT,
-        "%s: columns '%s' and '%s' could both be the %s; choose with the option %s. Where they are parts of one "
-        "date, put it into one column, like 2024-01-31, or let each %s be a trajectory: --id %s --time %s",
-        source, a->name, b->name, option, option, a->name, a->name, b->name);
+    return sk_fail(ctx, SOCK_EINPUT,
+                   "%s: columns '%s' and '%s' could both be the %s; choose with --%s NAME. Where they are parts of one "
+                   "date, put it into one column, like 2024-01-31, or let each %s be a trajectory: --id %s --time %s",
+                   source, a->name, b->name, option, option, a->name, a->name, b->name);
 }
 
 /* time_s, Time (h), time.days: the time with its unit. */
@@ -452,13 +451,26 @@ static sock_status assign_usual(sock_context *ctx, const sk_cursor *rows, const 
     return SOCK_OK;
 }
 
+/* Where the first text stands that was to be a number: often one with a separator of thousands. */
+static void tell_text(size_t line, const sk_cell *cell, const char *name, char text[LIST_SIZE])
+{
+    const int shown = (int)SK_MIN(cell->length, SHOWN);
+    bool thousands = cell->length && strchr(".,' ", cell->text[0]) == NULL;
+    for (size_t i = 0; i < cell->length; i++)
+        thousands = thousands && cell->text[i] && strchr("0123456789.,' -+", cell->text[i]);
+    snprintf(text, LIST_SIZE, ": line %zu, column '%.*s' has '%.*s'%s", line, SHOWN, name, shown, cell->text,
+             thousands ? "; numbers are read without a separator of thousands" : "");
+}
+
 /* Step 4: reads rows until every open column has shown a cell that is not missing. Rows of a wrong length are found
  * again, and refused, when the data are read. */
-static sock_status assign_states(sock_context *ctx, sk_cursor at, sk_columns *columns)
+static sock_status assign_states(sock_context *ctx, sk_cursor at, sk_columns *columns, char text[LIST_SIZE])
 {
     size_t open = 0;
+    text[0] = 0;
     for (size_t c = 0; c < columns->count; c++) open += columns->column[c].role == SK_ROLE_OPEN;
     while (open && sk_next_row(&at)) {
+        const size_t line = at.line;
         bool last = false;
         for (size_t c = 0; !last; c++) {
             sk_cell cell;
@@ -467,6 +479,7 @@ static sock_status assign_states(sock_context *ctx, sk_cursor at, sk_columns *co
             if (c >= columns->count || columns->column[c].role != SK_ROLE_OPEN) continue;
             sk_cell_kind kind = sk_cell_value(&at, &cell, &value);
             if (kind == SK_CELL_MISSING) continue;
+            if (kind == SK_CELL_TEXT && !text[0]) tell_text(line, &cell, columns->column[c].name, text);
             columns->column[c].role = kind == SK_CELL_TEXT ? SK_ROLE_IGNORED : SK_ROLE_STATE;
             columns->column[c].why =
                 "it holds text: its first value is not a number (as numbers it could be an --input)";
@@ -615,7 +628,7 @@ static void ignore_open(sk_columns *columns, const char *why)
 
 sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const sock_options *opts, sk_columns *columns)
 {
-    char list[LIST_SIZE];
+    char list[LIST_SIZE], text[LIST_SIZE] = "";
     SK_TRY(assign_named(ctx, rows->source, opts, columns));
     SK_TRY(assign_usual(ctx, rows, opts, columns));
     SK_TRY(look_at_time(ctx, *rows, columns));
@@ -623,18 +636,17 @@ sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const so
         return sk_fail(
             ctx, SOCK_EINPUT,
             "%s: the columns are the twelve months: one series, a row a year (wide form); --wide reads it so, "
-            "and the option state takes columns as states",
+            "and --state NAME,... takes columns as states",
             rows->source);
     if (is(sk_option_text(opts, "state"), "auto"))
-        SK_TRY(assign_states(ctx, *rows, columns));
+        SK_TRY(assign_states(ctx, *rows, columns, text));
     else
         ignore_open(columns, "the option state does not name it");
     if (columns->d == 0)
-        return sk_fail(
-            ctx, SOCK_EINPUT,
-            "%s: no state column: apart from id, time and group no column begins with a number; the columns, "
-            "separated by commas, are: %s",
-            rows->source, list_columns(columns, list));
+        return sk_fail(ctx, SOCK_EINPUT,
+                       "%s: no state column: apart from id, time and group no column begins with a number%s; the "
+                       "columns, separated by commas, are: %s",
+                       rows->source, text, list_columns(columns, list));
     for (size_t c = 0; c < columns->count; c++) /* inputs stand behind the states */
         if (columns->column[c].role == SK_ROLE_INPUT) columns->column[c].state += columns->d;
     columns->d += columns->inputs;

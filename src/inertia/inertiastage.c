@@ -305,7 +305,8 @@ static sock_status judge(inquiry *q, bool *used)
     q->told->noise.gain_error = gain.error;
     *used = *used || sk_inertia_noise_gains(q->w.rows.d, gain.nats, gain.error);
     if (*used) return say(q, "%.1f nats %s held out than without", fabs(gain.nats), gain.nats < 0 ? "worse" : "better");
-    return say(q, "no clear gain held out (%.1f nats), ignored", gain.nats);
+    const char *refused = sk_inertia_noise_gains(q->w.rows.d, gain.nats, 0) ? "no more than its error" : "too few";
+    return say(q, "no clear gain held out (%.1f +- %.1f nats: %s), ignored", gain.nats, gain.error, refused);
 }
 
 static sock_status inquire(inquiry *q, sock_model **out)

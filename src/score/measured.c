@@ -102,7 +102,7 @@ sock_status sock_smooth(sock_context *ctx, const sock_model *model, const sock_d
     if (!model->structure->noise)
         return sk_fail(ctx, SOCK_EUSAGE,
                        "smooth: the model knows of no measurement noise, so the states are what was observed; fit it "
-                       "with noise = diag or full");
+                       "with --noise diag or full");
     if (model->structure->inputs)
         return sk_fail(ctx, SOCK_EUSAGE, "smooth: the model has the input %s; noise and inputs do not go together yet",
                        model->structure->input[0].name);
