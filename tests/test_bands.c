@@ -364,6 +364,44 @@ static void prop_peers_count_in_bands_and_draws(void **state)
     sock_model_free(model), sock_model_free(alone), sock_model_free(loaded);
 }
 
+static double normal_below(double x, double mean, double sd) { return 0.5 * erfc((mean - x) / (sd * sqrt(2))); }
+
+/* The band of a is that of the mixture: outside its ends there is a twentieth each, by the laws of model and peers, and
+ * it reaches to the model's own a. */
+static void prop_bands_of_a_are_quantiles_of_the_mixture(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = with_peers(f), *alone = by_hand(f);
+    const double x = 0.2, sd = SK_BAND_FACTOR * 2 * 1.2 * 0.05 / 1.74;
+    double a, own, low, high;
+    good(f, sk_model_evaluate(f->ctx, model, 1, &x, NULL, &a));
+    good(f, sk_diffusion_variance(f->ctx, alone, 1, &x, &a, &own));
+    good(f, sock_model_bands(f->ctx, model, 1, &x, 0.9, &(sock_bands){.a_low = &low, .a_high = &high}));
+    own = SK_BAND_FACTOR * sqrt(own);
+    assert_close(0.7 * normal_below(log(low), log(a), own) + 0.3 * normal_below(log(low), log(1.74), sd), 0.05, 1e-9,
+                 1);
+    assert_close(0.7 * normal_below(log(high), log(a), own) + 0.3 * normal_below(log(high), log(1.74), sd), 0.95, 1e-9,
+                 1);
+    good(f, sk_spread_add_peer(f->ctx, model->spread, 0.499, peer_of(f))); /* next to nothing for a itself */
+    good(f, sock_model_bands(f->ctx, model, 1, &x, 0.9, &(sock_bands){.a_low = &low, .a_high = &high}));
+    assert_true(low <= a && a <= high);
+    sock_model_free(model), sock_model_free(alone);
+}
+
+/* A law that moves nothing, as that of a drift that is 0, is an empty array, which has no shape in JSON. */
+static void test_bands__a_peer_without_numbers_is_read_back(void **state)
+{
+    fixture *f = *state;
+    sock_model *model = by_hand(f), *peer = peer_of(f), *loaded = NULL;
+    sk_factor_free(peer->spread->drift[0]);
+    good(f, sk_factor_new(f->ctx, 0, 0, 1, &peer->spread->drift[0]));
+    good(f, sk_spread_add_peer(f->ctx, model->spread, 0.3, peer));
+    good(f, sock_model_save(f->ctx, model, f->path));
+    good(f, sock_model_load(f->ctx, f->path, &loaded));
+    assert_int_equal(loaded->spread->peer[0]->spread->drift[0]->count, 0);
+    sock_model_free(model), sock_model_free(loaded);
+}
+
 /* 400 draws of f at one point, in standard deviations: their mean square is 1, and three in ten are of the peer that is
  * far away. */
 static void prop_deviations_of_peers_are_those_of_their_draws(void **state)
@@ -893,6 +931,8 @@ int main(void)
         WITH_FIXTURE(prop_draws_have_the_variance_of_the_bands),
         WITH_FIXTURE(prop_a_law_of_a_candidate_counts_in_bands_and_draws),
         WITH_FIXTURE(prop_peers_count_in_bands_and_draws),
+        WITH_FIXTURE(prop_bands_of_a_are_quantiles_of_the_mixture),
+        WITH_FIXTURE(test_bands__a_peer_without_numbers_is_read_back),
         WITH_FIXTURE(prop_deviations_of_peers_are_those_of_their_draws),
         WITH_FIXTURE(test_bands__of_peers_follow_the_units),
         WITH_FIXTURE(prop_uncertain_paths_are_those_of_the_draws),

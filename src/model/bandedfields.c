@@ -9,7 +9,10 @@
 
 /* Points below are states and inputs, sk_model_in numbers each. */
 
-enum { POINTS_AT_ONCE = 128 }; /* that draws of sigma are made for */
+enum {
+    POINTS_AT_ONCE = 128,  /* that draws of sigma are made for */
+    MIXTURE_HALVINGS = 60, /* of the interval that holds a quantile: to rounding */
+};
 
 static sock_status check(sock_context *ctx, const sock_model *model, double level, const sock_bands *out)
 {
@@ -65,11 +68,85 @@ static sock_status drift_bands(sock_context *ctx, const sock_model *model, size_
  * lognormal law with such an error, by its logarithm. */
 static double log_deviation(double variance) { return sqrt(variance <= 1 ? variance : 1 + log(variance)); }
 
+/* Of a model and its peers: each has a normal law of a number, of log a on the diagonal. */
+typedef struct mixture {
+    size_t laws;
+    double *weight, *mean, *deviation; /* laws */
+} mixture;
+
+/* Where the probability below is `share`: between the least and the largest of the laws' own such places. */
+static double mixture_quantile(const mixture *m, double share)
+{
+    const double reach = share < 0.5 ? -sk_normal_reach(1 - 2 * share) : sk_normal_reach(2 * share - 1);
+    double least = (double)INFINITY, most = -(double)INFINITY;
+    for (size_t c = 0; c < m->laws; c++) {
+        least = fmin(least, m->mean[c] + reach * m->deviation[c]);
+        most = fmax(most, m->mean[c] + reach * m->deviation[c]);
+    }
+    for (int i = 0; i < MIXTURE_HALVINGS; i++) {
+        const double middle = 0.5 * (least + most);
+        double below = 0;
+        for (size_t c = 0; c < m->laws; c++) {
+            const double apart = middle - m->mean[c], sd = m->deviation[c];
+            below += m->weight[c] * (sd > 0 ? 0.5 * erfc(-apart / (sd * sqrt(2.0))) : apart >= 0);
+        }
+        *(below < share ? &least : &most) = middle;
+    }
+    return 0.5 * (least + most);
+}
+
+/* A peer may say a hundredth of a: a symmetric band as wide as their distance would then reach to a hundred times a,
+ * where nobody is. The ends are quantiles of the mixture, and reach to the model's own a. a, var: of each law. */
+static void mix_bands(const sock_model *model, size_t size, double level, const double *a, const double *var,
+                      double *low, double *high)
+{
+    const sk_spread *s = model->spread;
+    const size_t laws = 1 + s->peers, d = model->d;
+    double weight[1 + SK_MOST_PEERS], mean[1 + SK_MOST_PEERS], deviation[1 + SK_MOST_PEERS];
+    const mixture m = {laws, weight, mean, deviation};
+    for (size_t c = 0; c < laws; c++) weight[c] = c ? s->weight[c - 1] : sk_spread_alone(s);
+    for (size_t i = 0; i < size; i++) {
+        const bool diagonal = i % (d * d) % (d + 1) == 0;
+        low[i] = high[i] = a[i];
+        if (diagonal && !(a[i] > 0)) continue;
+        for (size_t c = 0; c < laws; c++) {
+            const double own = a[c * size + i], square = var[c * size + i];
+            mean[c] = diagonal ? log(fmax(own, SK_BAND_LEAST_RATIO * a[i])) : own;
+            deviation[c] = SK_BAND_FACTOR * (diagonal ? log_deviation(square) : sqrt(square));
+        }
+        const double below = mixture_quantile(&m, (1 - level) / 2), above = mixture_quantile(&m, (1 + level) / 2);
+        low[i] = fmin(a[i], diagonal ? exp(below) : below);
+        high[i] = fmax(a[i], diagonal ? exp(above) : above);
+    }
+}
+
+static sock_status peer_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
+                              double *low, double *high)
+{
+    const size_t size = count * model->d * model->d, laws = 1 + model->spread->peers;
+    double *a = sk_doubles(ctx, laws, size), *var = sk_doubles(ctx, laws, size);
+    sk_spread alone = *model->spread;
+    sock_model own = *model;
+    alone.peers = 0;
+    own.spread = &alone;
+    sock_status status = a && var ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t c = 0; status >= 0 && c < laws; c++) {
+        const sock_model *who = c ? model->spread->peer[c - 1] : &own;
+        status = sk_model_evaluate(ctx, who, count, x, NULL, a + c * size);
+        if (status >= 0) status = sk_diffusion_variance(ctx, who, count, x, a + c * size, var + c * size);
+    }
+    if (status >= 0) mix_bands(model, size, level, a, var, low, high);
+    sk_free(a);
+    sk_free(var);
+    return status;
+}
+
 static sock_status diffusion_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x,
                                    double level, double *low, double *high)
 {
     const size_t d = model->d;
     const double width = SK_BAND_FACTOR * sk_normal_reach(level);
+    if (model->spread->peers) return peer_bands(ctx, model, count, x, level, low, high);
     SK_TRY(sk_model_evaluate(ctx, model, count, x, NULL, low));
     SK_TRY(sk_diffusion_variance(ctx, model, count, x, low, high));
     for (size_t i = 0; i < count * d * d; i++) {

@@ -209,7 +209,7 @@ sock_status sk_take_array(sk_loading *l, const char *room, size_t i, const char 
     char name[96];
     snprintf(name, sizeof name, "%s.%zu.%s", room, i, what);
     const sk_tensor *tensor = sk_tensors_find(&l->tensors, name);
-    const bool empty = tensor && tensor->rows * tensor->cols == 0 && rows * cols == 0; /* in JSON it has no shape */
+    const bool empty = tensor && tensor->rows == 0 && rows == 0; /* in JSON it has no columns */
     if (!empty && (!tensor || tensor->rows != rows || tensor->cols != cols))
         return sk_bad_model(l, "an array is missing or has a wrong shape", name);
     double *copy = sk_doubles(l->ctx, rows, cols);

@@ -18,6 +18,8 @@
 #include "drift/drift.h"
 #include "la/factor.h"
 
+enum { SK_MOST_PEERS = 8 };
+
 typedef struct sk_spread {
     size_t d, in, drifts, others, diffusions; /* in: coordinates of a point, states and inputs */
     double *share;           /* drifts: of each drift term of the model, which is its share times a drift of its own;
@@ -30,9 +32,9 @@ typedef struct sk_spread {
     sk_factor **diffusion;   /* diffusions: law of V / sqrt(share); NULL: too many numbers, none */
     double *lower, *upper;   /* in: range of the data */
     double *sup;             /* SK_SUP_DRAWS, rising: the largest |draw - f| at the data, in standard deviations */
-    size_t peers;
-    sock_model **peer; /* each of the same states, with a spread that has no peers */
-    double *weight;    /* peers: of each, above 0; what is left of 1 is the weight of the model itself */
+    size_t peers;            /* at most SK_MOST_PEERS */
+    sock_model **peer;       /* each of the same states, with a spread that has no peers */
+    double *weight;          /* peers: of each, above 0; what is left of 1 is the weight of the model itself */
 } sk_spread;
 
 /* The weight of the model itself among its peers: 1 where there are none. */

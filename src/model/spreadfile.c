@@ -178,7 +178,6 @@ static sock_status load_terms(sk_loading *l, json_t *others, sk_spread *s)
     return SOCK_OK;
 }
 
-enum { MOST_PEERS = 8 }; /* a file may claim anything */
 
 /* A peer is a model of the same states, and says how far it can be trusted; it has no inputs, and no peers itself. */
 static bool is_peer(const sock_model *model, const sock_model *peer)
@@ -212,7 +211,7 @@ static sock_status load_peers(sk_loading *l, json_t *peers)
     size_t i;
     json_t *entry;
     if (!peers) return SOCK_OK;
-    if (!json_is_array(peers) || json_array_size(peers) > MOST_PEERS)
+    if (!json_is_array(peers) || json_array_size(peers) > SK_MOST_PEERS)
         return sk_bad_model(l, "peers is not a list of at most 8", "spread");
     json_array_foreach(peers, i, entry) SK_TRY(load_peer(l, entry));
     return SOCK_OK;
