@@ -593,11 +593,11 @@ static void pair_notes(const plane *planes, size_t count, sheet *s, int which)
 static char *draw_pairs(plane *planes, size_t count, int which, size_t *size)
 {
     char heading[120];
-    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): d >= 2 states have a pair
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): three states and more have pairs beside the first
     snprintf(heading, sizeof heading, "Pairs of the %zu states, the others at their mean nearby", planes->d);
     const sheet_plan plan = {.id = "pairs",
                              .heading = heading,
-                             .form = planes->in->form,
+                             .form = planes->in->form, // NOLINT(clang-analyzer-core.NullDereference): d >= 3 here
                              .panels = count * (which & FIG_A ? 2 : 1) * (planes->data.count ? 2 : 1),
                              .columns = 2,
                              .wide = PANEL,
