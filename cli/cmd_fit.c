@@ -1,7 +1,7 @@
 /* cmd_fit.c - sock fit: data in, model out. */
+#include "api/record.h"
 #include "cli.h"
 #include "table.h"
-#include "tunedtext.h"
 
 #include <string.h>
 
@@ -23,45 +23,14 @@ static const char *const keys[] = {"tune",           "preset",         "folds", 
 
 static const char *told(const char *text) { return text ? text : ""; }
 
-static void print_diffusion(const sk_record *r)
-{
-    const sk_part *part = sk_record_diffusion(r);
-    if (!part) {
-        printf("diffusion    not fitted\n");
-        return;
-    }
-    printf("diffusion    %s\n", part->kernel);
-    printf("             lambda %.6g, %s form%s, %zu features, rank %zu\n", part->lambda, told(r->diffusion_form),
-           r->diagonal ? ", diagonal" : "", r->features, r->rank);
-    printf("certificate  relative duality gap %.2g after %ld iterations of %s%s\n", r->certificate.relative_gap,
-           r->certificate.iterations, told(r->solver), r->certificate.converged ? "" : ": NOT within the tolerance");
-}
-
-static void print_plain(const sk_record *r)
-{
-    const sk_part *part = sk_record_drift(r);
-    if (part)
-        printf("drift        %s\n             lambda %.6g, %s form, %s, rank %zu, %s quadrature\n", part->kernel,
-               part->lambda, told(r->found.drift_form), told(r->drift_path), r->found.drift_rank, told(r->quadrature));
-    print_diffusion(r);
-}
-
 static void print_summary(const sk_record *r, const sock_data *data, const char *output)
 {
-    const size_t steps = r->points - r->data.trajectories;
-    printf("data         %zu steps, %zu points, dimension %zu", steps, r->points, r->d);
-    if (steps > r->n && !r->tuned) /* a search takes each realisation for itself */
-        printf(", groups that count as %zu steps", r->n);
-    if (r->data.time_unit) printf(", time in %ss", r->data.time_unit);
-    putchar('\n');
+    sk_record_write_data(stdout, r, 13);
     const char *column, *why;
     for (size_t i = 0; (column = sock_data_left_out(data, i, &why)); i++)
         printf("%-13scolumn %s: %s\n", i ? "" : "left out", column, why);
     if (r->device) printf("device       %s\n", r->device);
-    if (r->tuned)
-        tuned_print(r, 13, false);
-    else
-        print_plain(r), bounds_print(r, 13), odd_print(r, 13);
+    sk_record_write_words(stdout, r, 13, SK_LISTENER_FIT);
     printf("time         %.3f s\n", r->seconds);
     if (output) printf("model        %s\n", output);
 }

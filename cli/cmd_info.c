@@ -1,8 +1,8 @@
 /* cmd_info.c - sock info: what is in a data file or a model. With --json the library's own object; else the same laid
  * out for people, with what the layout does not know listed at the end. */
 #define _GNU_SOURCE
+#include "api/record.h"
 #include "cli.h"
-#include "tunedtext.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -477,14 +477,11 @@ static void print_model(const sk_record *r, json_t *info, const char *path)
     label("model");
     printf("%s, written by sock %s\n", path, told(r->version));
     print_names(json_object_get(info, "state"));
-    if (r->tuned) {
-        tuned_print(r, LABEL, true);
-    } else {
+    if (!r->tuned) {
         print_drift(r);
         if (json_object_get(info, "diffusion")) print_diffusion(r);
-        bounds_print(r, LABEL);
-        odd_print(r, LABEL);
     }
+    sk_record_write_words(stdout, r, LABEL, SK_LISTENER_INFO);
     if (json_object_get(info, "data")) print_provenance(r);
     if (r->status && strcmp(r->status, "done") != 0) label("status"), printf("%s\n", r->status);
     print_reasons(r);

@@ -450,6 +450,9 @@ SOCK_API sock_status sock_model_set_bounds(sock_context *ctx, sock_model *model,
 /* Specification, options, certificate, timings and provenance as one JSON object. */
 SOCK_API sock_status sock_model_info(sock_context *ctx, const sock_model *model, char **json);
 
+/* The same for people: what the fit found and its verdict, in the lines of `sock fit`. */
+SOCK_API sock_status sock_model_summary(sock_context *ctx, const sock_model *model, char **text);
+
 /* The fields as polynomials of the state, where all their features are monomials: {"origin": [0, 0], "drift": [{"term":
  * "x^2*y", "powers": [2, 1], "coefficients": [one for each f_k], "se": [their standard errors, of a model with bands]},
  * ...], "diffusion": the same with a coefficient for each a_kl, k <= l, row by row}. Powers are of x_k - origin_k; the

@@ -382,6 +382,13 @@ static sock_status call_info(world *w)
     return keep_text(status, text);
 }
 
+static sock_status call_words(world *w)
+{
+    char *text = NULL;
+    sock_status status = sock_model_summary(w->ctx, w->model, &text);
+    return keep_text(status, text);
+}
+
 static void half(void *user, size_t count, size_t d, const double *x, double *out)
 {
     (void)user;
@@ -738,6 +745,7 @@ static const struct call {
     {"sock_model_load", call_load, false},
     {"sock_model_drift, _diffusion, _sigma", call_fields, false},
     {"sock_model_info", call_info, false},
+    {"sock_model_summary", call_words, false},
     {"sock_model_wrap", call_wrap, false},
     {"sock_model_set_order, sock_smooth", call_second_order, false},
     {"sock_model_set_inputs, _evaluate_at, _sigma_at", call_inputs, false},

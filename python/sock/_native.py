@@ -314,6 +314,7 @@ PROTOTYPES = {
     "sock_model_bands_at": (c_int, [_H, _H, c_size_t, _D, _D, c_double, POINTER(Bands)]),
     "sock_model_draw": (c_int, [_H, _H, c_uint64, c_uint64, _OUT]),
     "sock_model_info": (c_int, [_H, _H, _TEXT]),
+    "sock_model_summary": (c_int, [_H, _H, _TEXT]),
     "sock_model_terms": (c_int, [_H, _H, _TEXT]),
     "sock_model_wrap": (c_int, [_H, c_size_t, POINTER(c_char_p), FIELD, FIELD, c_void_p, _OUT]),
     "sock_model_noise": (c_int, [_H, _D]),

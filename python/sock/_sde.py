@@ -13,11 +13,11 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _native
-from ._calls import OPTIONS, Progress, outside, unknown_parameter
+from ._calls import OPTIONS, Context, Progress, outside, python_words, unknown_parameter
 from ._errors import SockWarning, UsageError
 from ._model import Handle, KnownSDE, Model, as_trajectories, handle_from_bytes, load_handle, own_errors
-from ._native import c_text, doubles, lib
-from ._summary import plain, summary
+from ._native import c_text, doubles, lib, take_text
+from ._summary import plain
 from ._trajectories import Trajectories, are_names, path_list
 from ._types import Array
 
@@ -229,8 +229,15 @@ class SDE(Model):
         return self
 
     def summary(self) -> str:
-        """What was found, in a few lines."""
-        return summary(self.info_, self.d_ // self.order_)
+        """What was found, in a few lines: those of ``sock fit``."""
+        text = ctypes.c_void_p()
+        with Context() as c:
+            c.check(lib.sock_model_summary(c.handle, self._pointer(), ctypes.byref(text)))
+        told = python_words(take_text(text).rstrip("\n"))
+        info = self.info_
+        if info.get("verdict") and not info.get("advice"):
+            told += f"\n{'':<13}model.check(data) shows the tests one by one."
+        return plain(told)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the parameters; of a fitted model the summary, and the fields where its data are at hand."""

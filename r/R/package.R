@@ -661,7 +661,9 @@ print.sock_check <- function(x, ...) {
   invisible(x)
 }
 
-summary.sock <- function(object, ...) structure(json_read(.Call(C_model_info, object$pointer)), class = "summary.sock")
+# The information of the model, with the lines of `sock fit`, which the library writes.
+summary.sock <- function(object, ...)
+  structure(json_read(.Call(C_model_info, object$pointer)), words = .Call(C_model_summary, object$pointer), class = "summary.sock")
 
 # The coefficients of f where it is a polynomial: names are the state and the term.
 drift_terms <- function(model) {
@@ -696,78 +698,10 @@ fitted.sock <- function(object, ...)
   stop("predict(model, newdata) has drift and diffusion; for expected paths take means of simulate(model, ...)", call. = FALSE)
 logLik.sock <- function(object, ...) stop("sock_score(model, test) has the likelihood of test data", call. = FALSE)
 
-# A share of an average: "37 %", and "<1 %" for what would round to nothing.
-percent <- function(share) ifelse(share < 0.005, "<1 %", sprintf("%.0f %%", 100 * share))
-
-# What the fit itself decided, by the paired error; "" where it says nothing.
-verdict <- function(name) {
-  words <- c(better = ": clearly better", same = ": no clear difference", worse = ": worse")
-  if (is.null(name) || !name %in% names(words)) "" else words[[name]]
-}
-
-# Standard deviations of the noise with their states, or what was found instead.
-noise_line <- function(noise) {
-  if (!isTRUE(noise$used)) return(paste0("noise: ", noise$reason))
-  paste0("noise of ", paste0(sprintf("sd %.2g", unlist(noise$sd)), " (", unlist(noise$states), ")", collapse = ", "), "; ", noise$reason)
-}
-
-# An input: where it stands, and what it gains there.
-input_line <- function(input) {
-  gain <- function(key, value, used) paste0(", ", key, if (isTRUE(used)) " + " else " left out: ",
-                                            if (is.null(value)) "not tried" else sprintf("%.3g nats", value))
-  paste0(input$name, " (", input$hold, ")", gain("f", input$gain_f, input$in_f), gain("a", input$gain_a, input$in_a))
-}
-
 # The words of `sock fit`.
 print.summary.sock <- function(x, ...) {
-  line <- function(key, ...) cat(formatC(key, width = -12), ..., "\n")
-  part <- function(p, many) paste0(
-    p$kernel, if (many) paste0(", share ", percent(p$share)), if (!is.null(p$l)) sprintf(", penalty l = %.0e", p$l),
-    if (!is.null(p$dof)) sprintf(", %.1f degrees of freedom", p$dof), if (isTRUE(p$polished)) ", polished")
-  field <- function(key) { # one kernel, or the parts of an average; a plain fit and the paper's protocol have no list
-    if (is.null(x[[key]])) return(invisible())
-    list <- x[[paste0(key, "s")]]
-    if (!length(list)) list <- list(list(kernel = x[[key]], l = x[[paste0(key, "_l")]], dof = x[[paste0(key, "_dof")]]))
-    for (i in seq_along(list)) line(if (i == 1) key else "", part(list[[i]], length(list) > 1))
-  }
-  steps <- x$points - x$data$trajectories
-  line("data", paste0(steps, " steps, ", x$points, " points, dimension ", x$d,
-                      if (!isTRUE(x$tuned) && steps > x$n) paste0(", groups that count as ", x$n, " steps"),
-                      if (!is.null(x$data$time_unit)) paste0(", time in ", x$data$time_unit, "s")))
-  field("drift")
-  equations <- function(texts, errors) { # below each the standard errors of its coefficients, in their order
-    for (i in seq_along(texts)) {
-      line("", texts[[i]])
-      if (length(errors) && length(errors[[i]]))
-        line("", paste("errors", paste(ifelse(unlist(errors[[i]]) > 0, sprintf("+- %.2g", unlist(errors[[i]])), "fixed"), collapse = ", ")))
-    }
-  }
-  equations(x$equation, x$errors)
-  if (length(x$equation_part)) line("", sprintf("of the polynomials alone (%s):", percent(x$equation_part_share)))
-  equations(x$equation_part, x$equation_part_errors)
-  if (!is.null(x$quadrature)) line("", x$quadrature, "quadrature")
-  field("diffusion")
-  if (!is.null(x$diffusion_equation)) line("", x$diffusion_equation)
-  if (length(x$bounds)) line("bounds", paste(unlist(x$bounds), collapse = ", "))
-  if (identical(as.integer(x$order), 2L)) line("order", "2: the states of the data are positions; their velocities were not observed")
-  if (!is.null(x$absorbed_steps)) line("absorbed", x$absorbed_steps, "steps at rest on a bound: left out of the fit")
-  if (!is.null(x$relative_gap))
-    line("certificate", paste0(sprintf("relative duality gap %.2g of the convex problem", x$relative_gap),
-      if (length(x$diffusions) > 1) "s, the largest", if (isFALSE(x$converged)) ": NOT within the tolerance"))
-  if (!is.null(x$noise$reason)) line("measurement", noise_line(x$noise))
-  for (i in seq_along(x$inputs)) line(if (i == 1) "inputs" else "", input_line(x$inputs[[i]]))
-  few <- any(grepl("steps are too few to choose a model by", unlist(x$warnings), fixed = TRUE))
-  if (few) line("score", "none: too few steps to hold some out")
-  if (!few && !is.null(x$score) && !is.null(x$steps))
-    line("score", paste0(sprintf("%.4f nats a step and dimension, ", x$score / (x$steps * x$d)),
-      if (x$folds > 1) sprintf("held out in %.0f folds", x$folds) else "on held-out data",
-      if (!is.null(x$score_constant))
-        sprintf("; constant coefficients%s %.4f%s", if (isTRUE(x$noise$used)) " without noise" else "", x$score_constant / (x$steps * x$d), verdict(x$against_constant))))
-  for (text in x$followers) line("no process", text)
-  for (text in x$angles) line("angle", text)
-  for (text in x$warnings) line("warning", text)
-  if (!is.null(x$verdict)) line("verdict", x$verdict)
-  if (!is.null(x$verdict)) line("", if (is.null(x$advice)) "sock_check(model, data) shows the tests one by one." else x$advice)
+  cat(attr(x, "words"))
+  if (!is.null(x$verdict) && is.null(x$advice)) cat(formatC("", width = -12), "sock_check(model, data) shows the tests one by one.\n")
   invisible(x)
 }
 

@@ -66,6 +66,7 @@
     X(sock_model_bands_at)                                                                                             \
     X(sock_model_draw)                                                                                                 \
     X(sock_model_info)                                                                                                 \
+    X(sock_model_summary)                                                                                              \
     X(sock_model_terms)                                                                                                \
     X(sock_string_free)                                                                                                \
     X(sock_simulate)                                                                                                   \
@@ -557,6 +558,15 @@ static SEXP r_model_info(SEXP pointer)
     return told(&c, json);
 }
 
+static SEXP r_model_summary(SEXP pointer)
+{
+    const sock_model *model = held(pointer, "model");
+    call c;
+    char *text = NULL;
+    if (begin(&c, R_NilValue, R_NilValue, Rf_ScalarInteger(0))) good(&c, so.sock_model_summary(c.ctx, model, &text));
+    return told(&c, text);
+}
+
 static SEXP r_model_terms(SEXP pointer)
 {
     const sock_model *model = held(pointer, "model");
@@ -771,15 +781,15 @@ static SEXP r_option_keys(void)
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
 static const R_CallMethodDef entries[] = {
-    ENTRY(open, 1),        ENTRY(data_read, 3),    ENTRY(data_convert, 5), ENTRY(score_files, 4),
-    ENTRY(info_files, 3),  ENTRY(data_arrays, 7),  ENTRY(data_counts, 1),  ENTRY(data_unit, 2),
-    ENTRY(data_names, 1),  ENTRY(data_ids, 1),     ENTRY(data_values, 1),  ENTRY(data_inputs, 1),
-    ENTRY(fit, 4),         ENTRY(fit_files, 4),    ENTRY(model_load, 1),   ENTRY(model_save, 2),
-    ENTRY(model_names, 1), ENTRY(model_inputs, 1), ENTRY(model_order, 1),  ENTRY(model_has_diffusion, 1),
-    ENTRY(model_info, 1),  ENTRY(field, 5),        ENTRY(band, 5),         ENTRY(draw, 3),
-    ENTRY(simulate, 11),   ENTRY(smooth, 2),       ENTRY(score, 5),        ENTRY(check, 4),
-    ENTRY(evidence, 2),    ENTRY(explain, 5),      ENTRY(version, 0),      ENTRY(blas_remark, 0),
-    ENTRY(option_keys, 0), ENTRY(model_terms, 1),  {NULL, NULL, 0}};
+    ENTRY(open, 1),        ENTRY(data_read, 3),     ENTRY(data_convert, 5), ENTRY(score_files, 4),
+    ENTRY(info_files, 3),  ENTRY(data_arrays, 7),   ENTRY(data_counts, 1),  ENTRY(data_unit, 2),
+    ENTRY(data_names, 1),  ENTRY(data_ids, 1),      ENTRY(data_values, 1),  ENTRY(data_inputs, 1),
+    ENTRY(fit, 4),         ENTRY(fit_files, 4),     ENTRY(model_load, 1),   ENTRY(model_save, 2),
+    ENTRY(model_names, 1), ENTRY(model_inputs, 1),  ENTRY(model_order, 1),  ENTRY(model_has_diffusion, 1),
+    ENTRY(model_info, 1),  ENTRY(model_summary, 1), ENTRY(field, 5),        ENTRY(band, 5),
+    ENTRY(draw, 3),        ENTRY(simulate, 11),     ENTRY(smooth, 2),       ENTRY(score, 5),
+    ENTRY(check, 4),       ENTRY(evidence, 2),      ENTRY(explain, 5),      ENTRY(version, 0),
+    ENTRY(blas_remark, 0), ENTRY(option_keys, 0),   ENTRY(model_terms, 1),  {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

@@ -193,6 +193,20 @@ said <- capture.output(print(summary(tuned)))
 shares <- as.double(sub(".*share <?([0-9]+) %.*", "\\1", grep("share", said, value = TRUE)))
 stopifnot(length(shares) == length(summary(tuned)$diffusions), abs(sum(shares) - 100) <= length(shares))
 
+# A summary is what the fit says: the lines of the program, which the library writes. Of a series whose steps are long, where the data do not
+# tell whether there is noise (so the model has peers); of logarithms; of rates.
+set.seed(5)
+slow <- numeric(500)
+for (i in 2:500) slow[i] <- exp(-1) * slow[i - 1] + rnorm(1, sd = 0.66)
+slow <- slow + rnorm(500, sd = 0.15)
+for (case in list(list(slow), list(as.numeric(lynx), log = "x"), list(as.numeric(lynx)))) {
+  write.csv(data.frame(t = seq_along(case[[1]]), x = case[[1]]), at("x.csv"), row.names = FALSE)
+  words <- system2("sock", c("fit", at("x.csv"), "-o", at("x.sock"), "--threads", "1", if (!is.null(case$log)) "--log x"), stdout = TRUE)
+  words <- grep("^(time|model) ", words, value = TRUE, invert = TRUE)
+  words <- sub("; sock fit --search-log FILE writes them", "", sub("sock check MODEL DATA shows", "sock_check(model, data) shows", words), fixed = TRUE)
+  stopifnot(identical(capture.output(print(summary(sock_load(at("x.sock"))))), words))
+}
+
 # Several files are one data set, and so is the folder that they are written to.
 parts <- c(tempfile(fileext = ".csv"), tempfile(fileext = ".csv"))
 early <- frame$traj %in% head(unique(frame$traj), 2)

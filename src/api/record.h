@@ -8,6 +8,8 @@
 #include "data/wild.h"
 #include "model/outcome.h"
 
+#include <stdio.h>
+
 /* The proof of the convex problem of a. */
 typedef struct sk_certificate {
     double primal, dual, gap, relative_gap; /* of an average: the largest relative gap */
@@ -151,6 +153,19 @@ bool sk_record_warns(const sk_record *record, sk_warning_code code);
 
 /* "37", and "<1" for a share that would be 0: per cent of an average. */
 const char *sk_percent(double share, char buffer[16]);
+
+/* ---- Words, recordtext.c ---- */
+
+/* Who is told: after a fit; of a model file (also lambda, rank, the certificate of each part, calibration); a caller of
+ * the library, to whom names of verbs of the program say nothing. */
+typedef enum sk_listener { SK_LISTENER_FIT, SK_LISTENER_INFO, SK_LISTENER_GUEST } sk_listener;
+
+/* Lines "label  text" with the text in column `width`: what was found, and the verdict. Of a plain fit info has words
+ * of its own for the fields. */
+void sk_record_write_words(FILE *out, const sk_record *record, int width, sk_listener listener);
+
+/* The line of the data. */
+void sk_record_write_data(FILE *out, const sk_record *record, int width);
 
 /* ---- JSON, recordjson.c ---- */
 

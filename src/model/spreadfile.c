@@ -178,7 +178,6 @@ static sock_status load_terms(sk_loading *l, json_t *others, sk_spread *s)
     return SOCK_OK;
 }
 
-
 /* A peer is a model of the same states, and says how far it can be trusted; it has no inputs, and no peers itself. */
 static bool is_peer(const sock_model *model, const sock_model *peer)
 {
