@@ -91,8 +91,8 @@ typedef struct writing {
 /* An option of reading that the rows of the parts still need. */
 static const char *kept_option(const cli *c, const writing *w, const char *key)
 {
-    static const char *const kept[] = {"id",       "time",    "state",     "input", "group",
-                                       "grouping", "missing", "time-unit", "log",   NULL};
+    static const char *const kept[] = {"id", "time",    "state",     "input", "group", "grouping",
+                                       "dt", "missing", "time-unit", "log",   NULL};
     if (strcmp(key, "id") == 0 && w->pieces) return ROWCOPY_PIECE;
     for (const char *const *one = kept; *one; one++)
         if (strcmp(*one, key) == 0) {

@@ -118,6 +118,17 @@ static bool have_column(size_t count, const char *const *path, const char *name)
     return all;
 }
 
+/* The same of columns with commas between, unless the whole is the name of one. */
+static bool have_columns(size_t count, const char *const *path, const char *names)
+{
+    if (have_column(count, path, names) || !strchr(names, ',')) return have_column(count, path, names);
+    char *list = strdup(names), *rest = list;
+    bool all = list != NULL;
+    for (char *name; all && (name = strsep(&rest, ","));) all = have_column(count, path, name);
+    free(list);
+    return all;
+}
+
 /* A column that the user, or an option before, gave another part. */
 static bool is_taken(const cli *c, const char *name)
 {
@@ -130,9 +141,9 @@ static sock_status keep_option(const cli *c, const json_t *options, const char *
                                const char *const *path)
 {
     const char *kept = json_string_value(json_object_get(options, key)), *given = sock_options_get(c->opts, key);
-    const bool column = strcmp(key, "missing") != 0, none = kept && strcmp(kept, "none") == 0;
+    const bool column = strcmp(key, "missing") != 0 && strcmp(key, "dt") != 0, none = kept && strcmp(kept, "none") == 0;
     if (!kept || (given && strcmp(given, cli_describe(key).fallback) != 0)) return SOCK_OK;
-    if (column && !none && (is_taken(c, kept) || !have_column(count, path, kept))) return SOCK_OK;
+    if (column && !none && (is_taken(c, kept) || !have_columns(count, path, kept))) return SOCK_OK;
     return sock_options_set(c->ctx, c->opts, key, kept);
 }
 
@@ -151,7 +162,7 @@ static sock_status keep_wide(const cli *c, const sock_model *model, const json_t
  * others mostly get the same files. */
 static sock_status set_as_fitted(const cli *c, const sock_model *model, size_t count, const char *const *path)
 {
-    static const char *const keys[] = {"id", "time", "group", "missing"};
+    static const char *const keys[] = {"id", "time", "group", "missing", "dt"};
     const char *given = sock_options_get(c->opts, "time-unit");
     char *info = NULL;
     sock_status status = sock_model_info(c->ctx, model, &info);

@@ -268,13 +268,86 @@ static void test_csvshapes__an_index_of_dates_is_the_time(void **state)
 static void test_csvshapes__parts_of_a_date_are_told(void **state)
 {
     (void)state;
-    refused(
-        "id,day,test,value\n1,0,hdl,3\n1,0,ldl,5\n1,1,hdl,4\n1,1,ldl,6\n2,0,hdl,3\n2,0,ldl,5\n", NULL, SOCK_EINPUT,
-        "lines 2 and 3 are of one 'id'|'test' tells them apart|give each a column of its own|one column of the two");
+    refused("id,day,test,value\n1,0,hdl,3\n1,0,ldl,5\n1,1,hdl,4\n1,1,ldl,6\n2,0,hdl,3\n2,0,ldl,5\n", NULL, SOCK_EINPUT,
+            "lines 2 and 3 are of one 'id'|'test' tells them apart|give each a column of its own|--id id,test takes "
+            "the two");
     refused("year,quarter,x\n2000,1,3\n2000,2,4\n2000,3,3\n2000,4,5\n2001,1,3\n2001,2,4\n2001,3,3\n2001,4,5\n", NULL,
             SOCK_EINPUT, "same 'year'|'quarter' another|make one column of them|--id quarter");
     refused("id,t,x,y\na,0,1,\na,1,,2\nb,0,,2\nb,1,1,\n", NULL, SOCK_EINPUT,
             "no point is left|: 2 in x, 2 in y|--state names");
+}
+
+static void left_out(const char *text, const char *name, const char *reason)
+{
+    sock_data *data = good(text, NULL);
+    assert_int_equal(data->ignored_count, 1);
+    assert_string_equal(data->ignored[0].name, name);
+    assert_non_null(strstr(data->ignored[0].why, reason));
+    assert_string_equal(data->state[0], "x");
+    sock_data_free(data);
+}
+
+/* Two columns, one of which alone does not tell: a dog and its side. */
+static void test_csvshapes__a_name_in_several_columns(void **state)
+{
+    (void)state;
+    const char *const text = "dog,side,t,x\n1,L,0,1\n1,L,1,2\n1,R,0,3\n1,R,1,4\n2,L,0,5\n2,L,1,7\n2,R,0,6\n2,R,1,8\n";
+    refused(text, NULL, SOCK_EINPUT, "lines 2 and 4|'dog' and 'side' together tell them apart: try --id dog,side");
+    sock_data *data = good(text, (const option[]){{"id", "side,dog"}, {0}});
+    assert_int_equal(sock_data_trajectories(data), 4);
+    assert_int_equal(sock_data_dim(data), 1);
+    assert_string_equal(sock_data_id(data, 1), "R/1");
+    assert_true(data->x[4] == 5 && data->x[7] == 8);
+    sock_data_free(data);
+    data = good("\"a,b\",t,x\n1,0,1\n1,1,2\n2,0,3\n2,1,4\n", (const option[]){{"id", "a,b"}, {0}}); /* one name */
+    assert_int_equal(sock_data_trajectories(data), 2);
+    sock_data_free(data);
+    refused(text, (const option[]){{"id", "dog,sid"}, {0}}, SOCK_EUSAGE, "id is 'sid'|did you mean side");
+    refused(text, (const option[]){{"id", "dog,dog"}, {0}}, SOCK_EUSAGE, "id names the column 'dog' twice");
+    refused("a,b,c,d,e,t,x\n1,1,1,1,1,0,1\n", (const option[]){{"id", "a,b,c,d,e"}, {0}}, SOCK_EUSAGE,
+            "id names 5 columns; allowed: at most 4");
+    refused("dog,side,t,x\n1,L,0,1\n1,,1,2\n", (const option[]){{"id", "dog,side"}, {0}}, SOCK_EINPUT,
+            "line 3, column 'side': the trajectory's id is empty");
+    refused("dog,side,t,x\n1,L,0,1\n1,L,0,2\n", (const option[]){{"id", "dog,side"}, {0}}, SOCK_EINPUT,
+            "lines 2 and 3: trajectory '1/L' has two points at the same time 0");
+}
+
+/* Rows at equal steps without a column for the time; a missing value leaves a gap. */
+static void test_csvshapes__steps_without_a_time(void **state)
+{
+    (void)state;
+    const option half[] = {{"dt", "0.5"}, {0}}, both[] = {{"dt", "0.5"}, {"id", "who"}, {0}};
+    refused("x,y\n1,5\n2,7\n", NULL, SOCK_EINPUT, "no time column|--dt 1 takes the step");
+    sock_data *data = good("x,y\n1,5\n2,7\nNA,1\n4,8\n", half);
+    assert_int_equal(sock_data_dim(data), 2);
+    assert_int_equal(data->points, 3);
+    assert_true(data->t[0] == 0 && data->t[1] == 0.5 && data->t[2] == 1.5);
+    assert_string_equal(data->time, "t");
+    sock_data_free(data);
+    data = good("who,x\na,1\nb,2\na,3\nb,5\nb,4\n", both); /* each counts its own */
+    assert_true(data->t[0] == 0 && data->t[1] == 0.5 && data->t[2] == 0 && data->t[4] == 1 && data->x[4] == 4);
+    sock_data_free(data);
+    data = good("t,x\n0,1\n3,2\n", half); /* a time that is there is taken */
+    assert_true(data->t[1] == 3);
+    sock_data_free(data);
+}
+
+/* Names of rows, which R and pandas write into a column: rows at uneven times, so it is no clock. */
+static void test_csvshapes__numbers_of_rows_are_no_states(void **state)
+{
+    (void)state;
+    left_out("n,id,t,x\n1,a,0,5\n2,a,1,3\n3,a,4,4\n4,b,0,4\n5,b,3,1\n", "n", "numbers the rows");
+    left_out("Unnamed: 0,id,t,x\n7,a,0,5\n8,a,1,3\n3,a,4,4\n9,b,0,4\n5,b,3,1\n", "Unnamed: 0", "no name");
+    const char *const states[] = {"n,id,t,x\n1,a,0,5\n2,a,1,3\n3,a,4,4\n4,b,0,4\n6,b,3,1\n",
+                                  "Unnamed: x,id,t,x\n7,a,0,5\n8,a,1,3\n3,a,4,4\n9,b,0,4\n5,b,3,1\n"};
+    for (size_t i = 0; i < 2; i++) {
+        sock_data *data = good(states[i], NULL);
+        assert_int_equal(sock_data_dim(data), 2);
+        sock_data_free(data);
+    }
+    sock_data *data = good("t,n\n0,1\n1,2\n3,3\n7,4\n", NULL); /* all there is */
+    assert_int_equal(sock_data_dim(data), 1);
+    sock_data_free(data);
 }
 
 /* Where a point stood in its file, sorted or not, and in parts of the data. */
@@ -347,16 +420,6 @@ static void test_csvshapes__realisations_agree_in_what_is_constant(void **state)
     sock_data_free(data);
     data = good(text, (const option[]){{"grouping", "none"}, {0}});
     assert_int_equal(data->groups, data->trajectories);
-    sock_data_free(data);
-}
-
-static void left_out(const char *text, const char *name, const char *reason)
-{
-    sock_data *data = good(text, NULL);
-    assert_int_equal(data->ignored_count, 1);
-    assert_string_equal(data->ignored[0].name, name);
-    assert_non_null(strstr(data->ignored[0].why, reason));
-    assert_string_equal(data->state[0], "x");
     sock_data_free(data);
 }
 
@@ -457,6 +520,9 @@ int main(void)
         cmocka_unit_test(test_csvshapes__counters_are_no_states),
         cmocka_unit_test(test_csvshapes__an_index_of_dates_is_the_time),
         cmocka_unit_test(test_csvshapes__parts_of_a_date_are_told),
+        cmocka_unit_test(test_csvshapes__a_name_in_several_columns),
+        cmocka_unit_test(test_csvshapes__steps_without_a_time),
+        cmocka_unit_test(test_csvshapes__numbers_of_rows_are_no_states),
         cmocka_unit_test(test_csvshapes__constant_columns_are_no_states),
         cmocka_unit_test(test_csvshapes__realisations_agree_in_what_is_constant),
         cmocka_unit_test(test_csvshapes__clocks_and_copies_are_no_states),

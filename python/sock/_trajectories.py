@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import datetime
+import itertools
 import json
 import os
 import re
@@ -736,6 +737,13 @@ def _is_counter(column: Any, codes: Array) -> bool:
     return bool(trajectories > 2 and len(codes) >= 2 * trajectories and (ahead["min"] == ahead["max"]).all() and ahead["min"].isin([0, 1]).all() and column.notna().all())
 
 
+def _is_row_number(name: Any, column: Any) -> bool:
+    """Names of rows that became a column: pandas calls it Unnamed, or it counts 1, 2, 3 through the whole frame."""
+    if re.fullmatch(r"Unnamed: \d+", str(name)):
+        return True
+    return len(column) > 3 and column.dtype.kind in "iuf" and column.iloc[0] in (0, 1) and bool((np.diff(column.to_numpy(dtype=float)) == 1).all())
+
+
 def _holds_numbers(column: Any) -> bool:
     """Also in a column of objects, as joins leave them where something is missing."""
     known = column.dropna()
@@ -752,6 +760,10 @@ def _states(frame: Any, options: Mapping[str, Any], used: Sequence[Any], codes: 
         found = [c for c in frame.columns if c not in used and _holds_numbers(frame[c])]
         if not found:
             raise InputError("the DataFrame has no numeric column for the state")
+        rows = [c for c in found if _is_row_number(c, frame[c])]
+        if rows and len(rows) < len(found):
+            warnings.warn(f"left out: {', '.join(map(str, rows))}, which numbers the rows (state= takes it)", SockWarning, stacklevel=outside())
+            found = [c for c in found if c not in rows]
         switches = [c for c in found if _is_switch(frame[c]) and not (frame[c].groupby(codes).nunique() <= 1).all()]
         if switches and len(switches) < len(found):
             warnings.warn(
@@ -833,7 +845,7 @@ def _named(frame: Any, keys: Sequence[Any], codes: Array) -> Dict[str, Any]:
 def _unused(frame: Any, used: Sequence[Any], codes: Array, options: Mapping[str, Any]) -> List[Dict[str, str]]:
     """Columns that are no part of the data, and why."""
     rest = [c for c in frame.columns if c not in used] if options.get("state") in (None, "auto") else []
-    return [{"name": str(c), "reason": ("it holds 0 and 1 alone" if _is_switch(frame[c]) else "it numbers the points of each trajectory" if _is_counter(frame[c], codes) else "it is constant within each trajectory") if _holds_numbers(frame[c])
+    return [{"name": str(c), "reason": ("it numbers the rows" if _is_row_number(c, frame[c]) else "it holds 0 and 1 alone" if _is_switch(frame[c]) else "it numbers the points of each trajectory" if _is_counter(frame[c], codes) else "it is constant within each trajectory") if _holds_numbers(frame[c])
              else "all its values are missing" if not frame[c].notna().any() else f"it is {frame[c].dtype}, not numbers"} for c in rest]
 
 
@@ -926,6 +938,17 @@ def _part(name: Any) -> int:
     return next((i for i, part in enumerate(parts) if str(name).lower().startswith(part)), -1)
 
 
+def _two_that_tell(frame: Any, time: Any, others: Sequence[Any]) -> List[str]:
+    """Two columns that together tell the points of one time apart, with the fewest values; of a dozen at most."""
+    best = len(frame) // 2
+    found: List[str] = []
+    for pair in itertools.combinations(others, 2) if len(others) <= 12 else ():
+        values = len(frame[list(pair)].drop_duplicates())
+        if 1 < values <= best and not frame.duplicated([*pair, time]).any():
+            best, found = values - 1, [str(c) for c in pair]
+    return found
+
+
 def _ask_for_id(frame: Any, time: Any, t: Array) -> None:
     """Refuses what no column calls several trajectories where another column says so: points at the same time, or times
     that begin anew wherever it changes, and nowhere else."""
@@ -939,6 +962,11 @@ def _ask_for_id(frame: Any, time: Any, t: Array) -> None:
             raise InputError(f"points have the same {time}: it seems to be a part of the time, and {finer} another; make one column of them, a date or a number")
         if fitting:
             raise InputError(f"points have the same time, and no column is named as the trajectory's id; try id={str(others[min(fitting)[1]])!r}")
+        both = _two_that_tell(frame.assign(**{str(time): t}), time, others)
+        if both:
+            raise InputError(
+                f"points have the same time, and no column is named as the trajectory's id; {both[0]} and {both[1]} together tell them apart: try id={both!r}"
+            )
     for c in others if back.any() else []:
         codes = frame.groupby(c, sort=False, dropna=False).ngroup().to_numpy()
         if np.array_equal(np.append(False, codes[1:] != codes[:-1]), back) and np.all(np.diff(codes) >= 0) and 2 * (codes[-1] + 1) <= len(t):

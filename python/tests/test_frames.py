@@ -4,6 +4,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 
 import numpy as np
@@ -201,3 +202,27 @@ def test_points_know_their_lines(tmp_path):
     data = sock.read_csv(path)
     assert [data.lines(j).tolist() for j in range(2)] == [[6, 2], [5, 3]]
     assert sock.Trajectories(walk(), dt=1.0).lines(0) is None
+
+
+def test_names_in_several_columns():
+    frame = pandas.DataFrame({"dog": np.repeat([1, 2], 8), "side": np.tile(np.repeat(["L", "R"], 4), 2), "t": np.tile([0, 1, 3, 4], 4), "x": np.sin(np.arange(16.0))})
+    with pytest.raises(sock.InputError, match=r"dog and side together tell them apart: try id=\['dog', 'side'\]"):
+        sock.Trajectories(frame)
+    assert len(sock.Trajectories(frame, id=["dog", "side"])) == 4
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "frame.csv")
+        frame.to_csv(path, index=False)
+        assert sock.read_csv(path, id=["side", "dog"]).ids == ("L/1", "R/1", "L/2", "R/2")
+        frame[["x"]].to_csv(path, index=False)
+        assert sock.read_csv(path, dt=0.5)[0].t[-1] == 7.5
+
+
+def test_names_of_rows_are_no_states():
+    """As pandas reads what R's write.csv wrote; the times are uneven, so the column is no clock."""
+    frame = pandas.DataFrame({"Unnamed: 0": np.arange(3, 11) * 2, "id": np.repeat([1, 2], 4), "t": np.tile([0, 1, 3, 4], 2), "x": np.sin(np.arange(8.0))})
+    for name, rows in (("Unnamed: 0", frame["Unnamed: 0"]), ("row", np.arange(1, 9))):
+        told = frame.assign(**{"Unnamed: 0": rows}).rename(columns={"Unnamed: 0": name})
+        with pytest.warns(sock.SockWarning, match=f"left out: {name}, which numbers the rows"):
+            data = sock.Trajectories(told)
+        assert data.names == ("x",) and data.summary()["dropped"]["ignored_columns"][0] == {"name": name, "reason": "it numbers the rows"}
+        assert sock.Trajectories(told, state=f"{name},x").names == (name, "x")

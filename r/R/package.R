@@ -56,7 +56,7 @@ sock_data <- function(data, id = NULL, time = NULL, state = NULL, input = NULL, 
     return(new_data(.Call(C_data_arrow, arrow_stream(data), o$keys, o$values)))
   }
   if (is.data.frame(data) && isTRUE(list(...)$wide)) return(wide_data(data, id = id, time = time, state = state, input = input, ...))
-  pieces <- if (is.data.frame(data)) frame_pieces(data, id, time, state, input) else list_pieces(data, c(state, input))
+  pieces <- if (is.data.frame(data)) frame_pieces(data, id, time, state, input, list(...)$dt) else list_pieces(data, c(state, input))
   given <- list(...)
   unit <- if (is.null(pieces$seconds)) NULL else unit_of(pieces, given$time_unit)
   if (!is.null(unit)) pieces$t <- lapply(pieces$t, function(t) t / date_units[[unit]])
@@ -148,7 +148,7 @@ meant <- function(typed, names) {
 column <- function(frame, wanted, usual, what) {
   if (!is.null(wanted)) {
     if (!is.character(wanted) || length(wanted) != 1L)
-      stop(what, " must be the name of one column; where two together name a trajectory, make one of them: interaction(a, b)", call. = FALSE)
+      stop(what, " must be the name of one column", call. = FALSE)
     if (!wanted %in% names(frame))
       stop(what, " is '", wanted, "'", meant(wanted, names(frame)), "; the columns are: ", paste(names(frame), collapse = ", "), call. = FALSE)
     return(wanted)
@@ -161,7 +161,7 @@ column <- function(frame, wanted, usual, what) {
 }
 
 # The column for the time by its name: t or time, time with its unit (time_s), a date or a unit, else age.
-time_column <- function(frame, asked) {
+time_column <- function(frame, asked, needed = TRUE) {
   units <- c("second", "minute", "hour", "day", "week", "month", "year")
   dates <- c("date", "datetime", "timestamp", units, paste0(units, "s"))
   short <- c("ns", "us", "ms", "s", "sec", "secs", "min", "mins", "h", "hr", "hrs", "d", "wk", "wks", "mo", "yr", "yrs", dates)
@@ -170,8 +170,32 @@ time_column <- function(frame, asked) {
     found <- column(frame, asked, usual, "time")
     if (!is.null(found)) return(found)
   }
-  stop("there is no column for the time (t, time, date, or the like); name it with time =; the columns are: ",
+  if (!needed) return(NULL)
+  stop("there is no column for the time (t, time, date, or the like); name it with time =, or give the time step with dt =; the columns are: ",
        paste(names(frame), collapse = ", "), call. = FALSE)
+}
+
+# Two columns that together tell the points of one time apart, with the fewest values; NULL: none, or too many to try.
+two_that_tell <- function(frame, t) {
+  if (length(frame) < 2L || length(frame) > 12L) return(NULL)
+  pairs <- utils::combn(names(frame), 2L, simplify = FALSE)
+  values <- vapply(pairs, function(p) if (anyDuplicated(cbind(frame[p], t))) NA_integer_ else nrow(unique(frame[p])), 1L)
+  values[2 * values > length(t) | values < 2L] <- NA
+  if (all(is.na(values))) NULL else pairs[[which.min(values)]]
+}
+
+# Several columns that together name a trajectory, as one: one/other.
+joined_id <- function(frame, id) {
+  for (name in id) column(frame, name, character(), "id")
+  name <- do.call(paste, c(lapply(frame[id], as.character), sep = "/"))
+  name[rowSums(is.na(frame[id])) > 0] <- NA
+  name
+}
+
+# Rows that follow one another at the step dt, in each trajectory.
+steps_of <- function(dt, who) {
+  if (!is.numeric(dt) || length(dt) != 1L || !is.finite(dt) || dt <= 0) stop("dt must be a number > 0", call. = FALSE)
+  dt * (stats::ave(seq_along(who), who, FUN = seq_along) - 1)
 }
 
 # Stops where no column is named as the trajectory's id and another column tells several trajectories: points at the same
@@ -191,6 +215,9 @@ ask_for_id <- function(frame, time) {
            " another; make one column of them, a Date or a number", call. = FALSE)
     if (any(tells)) stop("points have the same time, and no column is named as the trajectory's id; try id = \"",
                          others[tells][which.min(values[tells])], "\"", call. = FALSE)
+    both <- two_that_tell(frame[others], t)
+    if (!is.null(both)) stop("points have the same time, and no column is named as the trajectory's id; ", both[1], " and ", both[2],
+                             " together tell them apart: try id = c(\"", both[1], "\", \"", both[2], "\")", call. = FALSE)
   }
   back <- c(FALSE, diff(t) < 0)
   for (c in if (isTRUE(any(back))) others) {
@@ -201,10 +228,16 @@ ask_for_id <- function(frame, time) {
   }
 }
 
+# Whether a column counts the rows; one that is called as programs call the names of rows may miss some.
+numbers_rows <- function(column, called_so) {
+  step <- diff(column)
+  length(step) > 1L && !anyNA(step) && (all(step == 1) && column[1] %in% 0:1 || called_so && all(step >= 1 & step %% 1 == 0))
+}
+
 # Numeric columns that never change within a trajectory are no states, as in files.
 state_columns <- function(frame, used, who) {
   found <- Filter(function(n) is.numeric(frame[[n]]), setdiff(names(frame), used))
-  rows <- Filter(function(n) nrow(frame) > 2L && all(diff(frame[[n]]) == 1) && frame[[n]][1] %in% 0:1 && length(found) > 1L, found)
+  rows <- Filter(function(n) length(found) > 1L && numbers_rows(frame[[n]], n == names(frame)[1] && n %in% c("X", "...1", "rownames")), found)
   switches <- Filter(function(n) {
     v <- frame[[n]][!is.na(frame[[n]])]
     all(v %in% 0:1) && sum(v == 0) > 2L && sum(v == 1) > 2L && any(tapply(frame[[n]], who, function(u) length(unique(u[!is.na(u)])) > 1L))
@@ -279,22 +312,34 @@ refuse_rows <- function(frame, id, time, state, who) {
   if (is.na(twin)) return()
   first <- which(who == who[twin] & t == t[twin])[1]
   stop("rows ", first, " and ", twin, " have the same time", if (is.null(id)) ", and no column is named as the trajectory's id; id = names it"
-       else paste0(", and the same ", id, ", ", frame[[id]][twin], "; where two columns together name a trajectory, make one of them"), call. = FALSE)
+       else paste0(", and the same ", id, ", ", frame[[id]][twin], "; where several columns together name a trajectory, id = c(\"A\", \"B\") takes them"), call. = FALSE)
 }
 
-frame_pieces <- function(frame, id, time, state, input = NULL) {
+frame_pieces <- function(frame, id, time, state, input = NULL, dt = NULL) {
   if (is.null(state) && all(tolower(month.abb) %in% substr(tolower(names(frame)), 1, 3)))
     stop("the columns are the twelve months: one series, a row a year; wide = TRUE reads it so, and state = takes columns as states", call. = FALSE)
   said <- said_by(frame)
-  time <- time_column(frame, if (is.null(time)) said$time else time)
+  parts <- NULL
+  if (length(id) > 1L) {
+    parts <- id
+    id <- paste(parts, collapse = "/")
+    frame[[id]] <- joined_id(frame, parts)
+  }
+  time <- time_column(frame, if (is.null(time)) said$time else time, is.null(dt))
+  if (!is.null(dt) && !is.null(time)) stop("dt was given, and column ", time, " holds the times; give one of the two", call. = FALSE)
+  if (!is.null(time) && time %in% parts) stop("the column '", time, "' cannot be both id and time", call. = FALSE)
+  timeless <- is.null(time)
+  if (timeless) time <- "t"
+  if (timeless) frame$t <- rep(0, nrow(frame)) # until it is known which row is whose
   frame[[time]] <- clock_of(frame[[time]], time)
   dated <- inherits(frame[[time]], c("Date", "POSIXct"))
   if (dated) frame[[time]] <- as.numeric(as.POSIXct(frame[[time]]))
   alone <- identical(id, "none")
   id <- if (!alone) column(frame, if (is.null(id)) said$id else id, c("id", "traj", "trajectory"), "id")
-  if (is.null(id) && !alone) ask_for_id(frame, time)
+  if (is.null(id) && !alone && !timeless) ask_for_id(frame, time)
   who <- if (is.null(id)) rep(1L, nrow(frame)) else match(frame[[id]], unique(frame[[id]]))
-  if (is.null(state)) state <- if (is.null(said$state)) state_columns(frame, c(id, time, input), who) else said$state
+  if (timeless) frame$t <- steps_of(dt, who)
+  if (is.null(state)) state <- if (is.null(said$state)) state_columns(frame, c(id, parts, time, input), who) else said$state
   inner <- sub("^log\\((.*)\\)$", "\\1", state)
   logged <- !state %in% names(frame) & inner != state & inner %in% names(frame)
   shown <- c(state, setdiff(input, state))
@@ -382,7 +427,7 @@ sock_fit <- function(data, ..., id = NULL, time = NULL, state = NULL, threads = 
   data <- do.call(sock_data, c(list(data, id = id, time = time, state = state), if (inherits(data, "sock_data")) reading[!names(reading) %in% c("grouping", "time_dependent")] else reading))
   o <- options_of(given)
   model <- new_model(.Call(C_fit, data$pointer, o$keys, o$values, as.integer(threads)), data)
-  model$reading <- c(list(id = id, time = time), reading[c("group", "grouping", "missing")])
+  model$reading <- c(list(id = id, time = time), reading[c("group", "grouping", "missing", "dt")])
   model$call <- match.call()
   model
 }
@@ -460,7 +505,8 @@ model_data <- function(model, x, ...) {
   if (inherits(x, "sock_data")) return(x)
   unit <- summary(model)$data$time_unit
   known <- model$reading
-  if (is.data.frame(x)) known <- Filter(function(v) !is.character(v) || length(v) != 1L || v %in% c(names(x), "none"), known)
+  if (is.data.frame(x)) known <- Filter(function(v) !is.character(v) || all(v %in% c(names(x), "none")), known)
+  if (is.data.frame(x) && !is.null(time_column(x, known$time, FALSE))) known$dt <- NULL
   if (!is.data.frame(x) && !is.character(x)) known <- NULL
   given <- c(list(...), Filter(Negate(is.null), known))
   given <- given[!duplicated(names(given))]

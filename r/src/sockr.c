@@ -789,7 +789,8 @@ static const R_CallMethodDef entries[] = {
     ENTRY(model_info, 1),  ENTRY(model_summary, 1), ENTRY(field, 5),        ENTRY(band, 5),
     ENTRY(draw, 3),        ENTRY(simulate, 11),     ENTRY(smooth, 2),       ENTRY(score, 5),
     ENTRY(check, 4),       ENTRY(evidence, 2),      ENTRY(explain, 5),      ENTRY(version, 0),
-    ENTRY(blas_remark, 0), ENTRY(option_keys, 0),   ENTRY(model_terms, 1),  {NULL, NULL, 0}};
+    ENTRY(blas_remark, 0), ENTRY(option_keys, 0),   ENTRY(model_terms, 1),  ENTRY(data_arrow, 3),
+    {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

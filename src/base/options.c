@@ -24,7 +24,7 @@ typedef struct row {
 /* clang-format off */
 static const row table[] = {
     /* data */
-    {"id",       TEXT,   "auto", 0, 0, "a column name", "column with the trajectory's name (auto: id, traj or trajectory in any case; none: one trajectory)"},
+    {"id",       TEXT,   "auto", 0, 0, "column names with commas between", "column with the trajectory's name, or several that hold it together (auto: id, traj or trajectory in any case; none: one trajectory)"},
     {"time",     TEXT,   "auto", 0, 0, "a column name", "column with the time, numbers or dates like 2024-01-31T12:00 or 31.01.2024 (auto: t or time in any case; else date, timestamp, day, year and the like)"},
     {"time-unit", CHOICE, "auto", 0, 0, "auto|second|minute|hour|day|week|year", "unit of a time column that holds dates (auto: the largest but week that the median step is not shorter than); counted from 1970-01-01"},
     {"state",    TEXT,   "auto", 0, 0, "column names with commas between", "state columns (auto: all other numeric columns that change within a trajectory)"},
@@ -32,7 +32,7 @@ static const row table[] = {
     {"input",    TEXT,   "none", 0, 0, "column names with commas between, or none", "columns that are known inputs u(t), not states: forcing, dose, treatment arm"},
     {"time-dependent", FLAG, "no", 0, 0, "yes|no", "the time is an input too: f and a may depend on it"},
     {"grouping", CHOICE, "auto", 0, 0, "auto|none", "auto: trajectories with the same start, times and inputs form a group; none: each stands alone"},
-    {"dt",       NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "time step of a .npy array"},
+    {"dt",       NUMBER, "auto", 0, 1e300, "a number > 0, or auto", "time step of a .npy array, and of a table that has no column for the time"},
     {"log",      TEXT,   "none", 0, 0, "names of states with commas between, or none", "states that are taken by their logarithm: log(x) in place of x, for values above 0 (docs/data.md)"},
     {"wide",     FLAG,   "no",   0, 0, "yes|no", "wide form: with a time column every other column is a trajectory, without one every row is, and names of columns hold the times (docs/data.md)"},
     {"every",    COUNT,  "1",    1, 1e9, "a whole number >= 1", "thin: of each trajectory the first point and every so many-th after it"},

@@ -26,13 +26,15 @@ typedef struct reader {
     sk_rows rows;
     size_t t_capacity, x_capacity, label_capacity, line_capacity; /* of the arrays in rows */
     sk_labels ids, groups;
-    sk_cell id, group;           /* of the row being read */
-    sk_cell last_id, last_group; /* of the row before, whose trajectory is last_label */
+    sk_cell id[SK_ID_COLUMNS], group;           /* of the row being read */
+    sk_cell last_id[SK_ID_COLUMNS], last_group; /* of the row before, whose trajectory is last_label */
     size_t last_label;
     bool any;           /* a row has been read */
     size_t *group_of;   /* of each trajectory */
     size_t *first_line; /* of each trajectory */
-    size_t group_of_capacity, first_line_capacity;
+    double dt;          /* columns.timeless: the step between the rows of a trajectory, */
+    size_t *length;     /* and how many of each were read */
+    size_t group_of_capacity, first_line_capacity, length_capacity;
     char *key; /* scratch for the text of an id */
     size_t key_capacity;
 } reader;
@@ -45,6 +47,7 @@ static void release(reader *r)
     sk_labels_clear(&r->groups);
     sk_free(r->group_of);
     sk_free(r->first_line);
+    sk_free(r->length);
     sk_free(r->key);
 }
 
@@ -74,7 +77,8 @@ static sock_status find_group(reader *r, size_t *group)
     return sk_labels_find(r->ctx, &r->groups, r->key, length, group, &is_new);
 }
 
-/* The trajectory's name: its id; group/id where ids start anew in each group; the group; or 0 when there is one. */
+/* The trajectory's name: its id, one/other where several columns hold it; group/id where ids start anew in each group;
+ * the group; or 0 when there is one. */
 static sock_status find_trajectory(reader *r, size_t *label, bool *is_new)
 {
     size_t length = 0;
@@ -82,7 +86,10 @@ static sock_status find_trajectory(reader *r, size_t *label, bool *is_new)
         SK_TRY(append_key(r, &r->group, &length));
         if (r->columns.has_id) r->key[length++] = '/'; /* append_key leaves room for it */
     }
-    if (r->columns.has_id) SK_TRY(append_key(r, &r->id, &length));
+    for (size_t k = 0; k < r->columns.ids; k++) {
+        if (k) r->key[length++] = '/';
+        SK_TRY(append_key(r, &r->id[k], &length));
+    }
     if (!r->columns.has_id && !r->columns.id_within_group)
         return sk_labels_find(r->ctx, &r->ids, "0", 1, label, is_new);
     return sk_labels_find(r->ctx, &r->ids, r->key, length, label, is_new);
@@ -108,6 +115,14 @@ static sock_status check_group(reader *r, size_t label, bool is_new, size_t line
         r->groups.text[group], line);
 }
 
+/* The column that holds part k of the name. */
+static const char *name_of_id(const sk_columns *columns, size_t k)
+{
+    size_t c = 0;
+    while (columns->column[c].role != SK_ROLE_ID || columns->column[c].state != k) c++;
+    return columns->column[c].name;
+}
+
 static const char *name_of_role(const sk_columns *columns, sk_role role)
 {
     size_t c = 0;
@@ -115,28 +130,42 @@ static const char *name_of_role(const sk_columns *columns, sk_role role)
     return columns->column[c].name;
 }
 
+/* The time of the row where rows follow one another at the step dt. */
+static sock_status count_time(reader *r)
+{
+    const size_t label = r->last_label;
+    if (label >= r->length_capacity) {
+        const size_t before = r->length_capacity;
+        SK_TRY(sk_grow(r->ctx, &r->length, &r->length_capacity, label + 1, sizeof *r->length));
+        memset(r->length + before, 0, (r->length_capacity - before) * sizeof *r->length);
+    }
+    r->rows.t[r->rows.count] = r->dt * (double)r->length[label]++;
+    return SOCK_OK;
+}
+
 /* Which trajectory the row belongs to. Rows mostly follow one of the same trajectory: then nothing is looked up. */
 static sock_status settle_label(reader *r, size_t line)
 {
     const sk_columns *columns = &r->columns;
-    bool repeats = r->any && (!columns->has_id || same_cell(&r->id, &r->last_id)) &&
-                   (!columns->has_group || same_cell(&r->group, &r->last_group));
+    bool repeats = r->any && (!columns->has_group || same_cell(&r->group, &r->last_group));
+    for (size_t k = 0; repeats && k < columns->ids; k++) repeats = same_cell(&r->id[k], &r->last_id[k]);
     if (!repeats) {
         bool is_new;
-        if (columns->has_id && r->id.length == 0)
-            return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu, column '%s': the trajectory's id is empty", r->at.source,
-                           line, name_of_role(columns, SK_ROLE_ID));
+        for (size_t k = 0; k < columns->ids; k++)
+            if (r->id[k].length == 0)
+                return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu, column '%s': the trajectory's id is empty",
+                               r->at.source, line, name_of_id(columns, k));
         if (columns->has_group && r->group.length == 0)
             return sk_fail(r->ctx, SOCK_EINPUT, "%s: line %zu, column '%s': the group is empty", r->at.source, line,
                            name_of_role(columns, SK_ROLE_GROUP));
         SK_TRY(find_trajectory(r, &r->last_label, &is_new));
         if (columns->has_group) SK_TRY(check_group(r, r->last_label, is_new, line));
-        r->last_id = r->id;
+        memcpy(r->last_id, r->id, sizeof r->id);
         r->last_group = r->group;
         r->any = true;
     }
     r->rows.label[r->rows.count] = r->last_label;
-    return SOCK_OK;
+    return columns->timeless ? count_time(r) : SOCK_OK;
 }
 
 /* ---- Rows ---- */
@@ -250,7 +279,7 @@ static sock_status read_row(reader *r)
             SK_TRY(r->columns.dated ? date_cell(r, line, c, &r->rows.t[row], &last)
                                     : number_cell(r, line, c, &r->rows.t[row], &last));
             break;
-        case SK_ROLE_ID: SK_TRY(next_name(r, &r->id, &last)); break;
+        case SK_ROLE_ID: SK_TRY(next_name(r, &r->id[column->state], &last)); break;
         case SK_ROLE_GROUP: SK_TRY(next_name(r, &r->group, &last)); break;
         default: SK_TRY(sk_next_cell(r->ctx, &r->at, &cell, &last)); break;
         }
@@ -307,6 +336,7 @@ static sock_status finish_rows(reader *r)
     rows->d = r->columns.d;
     rows->inputs = r->columns.inputs;
     for (size_t c = 0; c < r->columns.count; c++) SK_TRY(put_name(r, &r->columns.column[c]));
+    if (r->columns.timeless && !(rows->time = sk_strdup(r->ctx, "t"))) return SOCK_ENOMEM;
     rows->id = r->ids.text;
     rows->trajectories = r->ids.count;
     r->ids.text = NULL;
@@ -340,15 +370,21 @@ static sock_status check_text(sock_context *ctx, const char *source, const char 
 /* Two points of what was taken for one trajectory have the same time: which column would part them? */
 static sock_status explain_twins(reader *r, const sk_cursor *rows)
 {
-    const sk_column *teller;
+    const sk_column *teller, *both[2];
     SK_TRY(sk_csv_teller(r->ctx, rows, &r->columns, &teller));
+    if (!teller) SK_TRY(sk_csv_tellers(r->ctx, rows, &r->columns, both));
     const char *time = name_of_role(&r->columns, SK_ROLE_TIME);
     sk_begin(r->ctx);
+    if (!teller && both[0])
+        return sk_fail(r->ctx, SOCK_EINPUT,
+                       "%s: lines %zu and %zu have the same time, and no column is named as the trajectory's id; '%s' "
+                       "and '%s' together tell them apart: try --id %s,%s",
+                       r->at.source, r->rows.twins[0], r->rows.twins[1], both[0]->name, both[1]->name, both[0]->name,
+                       both[1]->name);
     if (!teller)
         return sk_fail(r->ctx, SOCK_EINPUT,
                        "%s: lines %zu and %zu have the same time ('%s'), and no column is named as the trajectory's "
-                       "id; --id names it, --time another time; where two columns together name a trajectory, make one "
-                       "of them",
+                       "id; --id names it, or several that do so together (--id A,B), --time another time",
                        r->at.source, r->rows.twins[0], r->rows.twins[1], time);
     if (sk_is_part_of(teller->name, time))
         return sk_fail(r->ctx, SOCK_EINPUT,
@@ -375,8 +411,8 @@ static sock_status explain_pair(reader *r, const sk_cursor *rows)
     return sk_fail(r->ctx, SOCK_EINPUT,
                    "%s: lines %zu and %zu are of one '%s' at the same time, and '%s' tells them apart: where it names "
                    "what was measured, give each a column of its own; where it and '%s' together name a "
-                   "trajectory, make one column of the two",
-                   r->at.source, r->rows.twins[0], r->rows.twins[1], id, teller->name, id);
+                   "trajectory, --id %s,%s takes the two",
+                   r->at.source, r->rows.twins[0], r->rows.twins[1], id, teller->name, id, id, teller->name);
 }
 
 /* Times that begin anew where another column changes: one trajectory of them all would mix what was measured apart. */
@@ -396,6 +432,7 @@ static sock_status refuse_restart(reader *r, const sk_cursor *rows)
 static sock_status read_long(reader *r, const sock_options *opts)
 {
     SK_TRY(sk_columns_assign(r->ctx, &r->at, opts, &r->columns));
+    r->dt = sk_option_number(opts, "dt");
     SK_TRY(read_rows(r));
     return finish_rows(r);
 }
@@ -445,7 +482,7 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
     if (status >= 0) status = sk_rows_finish(ctx, opts, &r.rows, out);
     const bool unnamed = !sk_option_flag(opts, "wide") && !r.columns.has_id && !r.columns.has_group;
     if (status == SOCK_EINPUT && r.rows.twins[0] && unnamed) status = explain_twins(&r, &rows);
-    if (status == SOCK_EINPUT && r.rows.twins[0] && r.columns.has_id && !r.columns.has_group)
+    if (status == SOCK_EINPUT && r.rows.twins[0] && r.columns.ids == 1 && !r.columns.has_group)
         status = explain_pair(&r, &rows);
     if (status >= 0 && unnamed && (*out)->unsorted && strcmp(sk_option_text(opts, "id"), "auto") == 0) {
         status = refuse_restart(&r, &rows);

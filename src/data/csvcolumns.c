@@ -17,6 +17,7 @@
 #include "labels.h"
 #include "readers.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -233,7 +234,9 @@ static sock_status timeless_hint(sock_context *ctx, const sk_cursor *rows, const
 {
     bool counts;
     *hint = *separator_hint(columns) ? separator_hint(columns) : sk_wide_hint(columns);
-    if (**hint || columns->count < 2 || columns->column[0].role != SK_ROLE_IGNORED) return SOCK_OK;
+    if (**hint) return SOCK_OK;
+    *hint = "; where rows follow one another at equal steps, --dt 1 takes the step for the unit of time";
+    if (columns->count < 2 || columns->column[0].role != SK_ROLE_IGNORED) return SOCK_OK;
     SK_TRY(counts_rows(ctx, *rows, &counts));
     *hint = counts ? "; the first column, which has no name, numbers the rows: where they are points at equal steps, "
                      "--time '(column 1)' takes it as the time; else name the time with --time"
@@ -407,6 +410,17 @@ static sock_status take_list(sock_context *ctx, const char *source, const char *
 
 static bool is(const char *value, const char *word) { return strcmp(value, word) == 0; }
 
+/* One column, whatever its name holds, or several, which name a trajectory together. */
+static sock_status take_ids(sock_context *ctx, const char *source, const char *id, sk_columns *columns)
+{
+    columns->ids = find_column(columns, id) != NULL;
+    if (columns->ids) return take_named(ctx, source, "id", id, SK_ROLE_ID, columns);
+    SK_TRY(take_list(ctx, source, "id", id, SK_ROLE_ID, &columns->ids, columns));
+    if (columns->ids <= SK_ID_COLUMNS) return SOCK_OK;
+    return sk_fail(ctx, SOCK_EUSAGE, "%s: id names %zu columns; allowed: at most %d", source, columns->ids,
+                   (int)SK_ID_COLUMNS);
+}
+
 /* Step 1. */
 static sock_status assign_named(sock_context *ctx, const char *source, const sock_options *opts, sk_columns *columns)
 {
@@ -414,7 +428,7 @@ static sock_status assign_named(sock_context *ctx, const char *source, const soc
                *group = sk_option_text(opts, "group"), *state = sk_option_text(opts, "state"),
                *input = sk_option_text(opts, "input");
     if (!is(time, "auto")) SK_TRY(take_named(ctx, source, "time", time, SK_ROLE_TIME, columns));
-    if (!is(id, "auto") && !is(id, "none")) SK_TRY(take_named(ctx, source, "id", id, SK_ROLE_ID, columns));
+    if (!is(id, "auto") && !is(id, "none")) SK_TRY(take_ids(ctx, source, id, columns));
     if (!is(group, "auto") && !is(group, "none"))
         SK_TRY(take_named(ctx, source, "group", group, SK_ROLE_GROUP, columns));
     if (!is(input, "none")) SK_TRY(take_list(ctx, source, "input", input, SK_ROLE_INPUT, &columns->inputs, columns));
@@ -432,7 +446,8 @@ static sock_status assign_usual(sock_context *ctx, const sk_cursor *rows, const 
     if (is(sk_option_text(opts, "time"), "auto")) {
         SK_TRY(take_time(ctx, source, columns, &found));
         if (!found) SK_TRY(take_index(ctx, *rows, columns, &found));
-        if (!found) return refuse_timeless(ctx, rows, columns);
+        columns->timeless = !found && !isnan(sk_option_number(opts, "dt"));
+        if (!found && !columns->timeless) return refuse_timeless(ctx, rows, columns);
     }
     if (is(group, "auto")) {
         SK_TRY(take_usual(ctx, source, "group", group_names, SK_ROLE_GROUP, columns, &found));
@@ -447,6 +462,7 @@ static sock_status assign_usual(sock_context *ctx, const sk_cursor *rows, const 
         SK_TRY(take_usual(ctx, source, "id", replicate_names, SK_ROLE_ID, columns, &found));
         columns->id_within_group = true;
     }
+    columns->ids = found != NULL;
     columns->has_id = found != NULL;
     return SOCK_OK;
 }

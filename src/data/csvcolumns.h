@@ -16,11 +16,14 @@ typedef enum sk_role {
     SK_ROLE_INPUT
 } sk_role;
 
+enum { SK_ID_COLUMNS = 4 }; /* that may name a trajectory together */
+
 typedef struct sk_column {
     char *name;
     sk_role role;
     bool logged;     /* SK_ROLE_STATE: its logarithm is the state, which was named log(NAME) */
-    size_t state;    /* SK_ROLE_STATE: which one; SK_ROLE_INPUT: the same, counted after the states */
+    size_t state;    /* SK_ROLE_STATE: which one; SK_ROLE_INPUT: the same, counted after the states; SK_ROLE_ID: which
+                        part of the name */
     const char *why; /* SK_ROLE_IGNORED: static text */
 } sk_column;
 
@@ -29,7 +32,9 @@ typedef struct sk_columns {
     sk_column *column;
     size_t d;      /* state columns and inputs */
     size_t inputs; /* how many of them are inputs */
+    size_t ids;    /* how many name a trajectory together */
     bool has_id, has_group;
+    bool timeless;        /* rows of a trajectory follow one another at the step dt */
     bool dated;           /* the time column holds dates */
     sk_day_order order;   /* of them, where they have slashes */
     bool id_within_group; /* a trajectory is (group, id): the id column starts anew in each group */

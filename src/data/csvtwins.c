@@ -7,46 +7,54 @@
 #include <math.h>
 #include <string.h>
 
-/* What one pass counts. */
+/* What one pass counts: values of the columns asked about, and these with the time and what names the trajectory. */
 typedef struct pass {
     sk_labels values, pairs;
-    char *key; /* value, time and id, with line ends between */
-    size_t capacity, rows;
+    char *value, *pair;
+    size_t value_capacity, pair_capacity, rows;
 } pass;
 
 static void pass_clear(pass *p)
 {
     sk_labels_clear(&p->values);
     sk_labels_clear(&p->pairs);
-    sk_free(p->key);
+    sk_free(p->value);
+    sk_free(p->pair);
 }
 
-static sock_status read_pair(sock_context *ctx, sk_cursor *at, const sk_columns *columns, size_t asked, pass *p)
+/* The cell and a line end behind `length` bytes of a key. */
+static sock_status put_cell(sock_context *ctx, const sk_cell *cell, char **key, size_t *capacity, size_t *length)
 {
-    sk_cell cell, value = {0}, time = {0}, id = {0};
-    size_t label;
+    SK_TRY(sk_grow(ctx, key, capacity, *length + cell->length + 1, 1));
+    if (cell->length) memcpy(*key + *length, cell->text, cell->length);
+    *length += cell->length;
+    (*key)[(*length)++] = '\n';
+    return SOCK_OK;
+}
+
+static sock_status read_pair(sock_context *ctx, sk_cursor *at, const sk_columns *columns, const size_t asked[2],
+                             pass *p)
+{
+    size_t label, value = 0, pair = 0;
     bool last = false, is_new;
     for (size_t c = 0; !last; c++) {
+        sk_cell cell;
         SK_TRY(sk_next_cell(ctx, at, &cell, &last));
-        if (c == asked) value = cell;
-        if (c < columns->count && columns->column[c].role == SK_ROLE_TIME) time = cell;
-        if (c < columns->count && columns->column[c].role == SK_ROLE_ID) id = cell;
+        const bool is_asked = c == asked[0] || c == asked[1];
+        const sk_role role = c < columns->count ? columns->column[c].role : SK_ROLE_IGNORED;
+        if (is_asked) SK_TRY(put_cell(ctx, &cell, &p->value, &p->value_capacity, &value));
+        if (is_asked || role == SK_ROLE_TIME || role == SK_ROLE_ID)
+            SK_TRY(put_cell(ctx, &cell, &p->pair, &p->pair_capacity, &pair));
     }
-    const size_t size = value.length + time.length + id.length + 2;
-    SK_TRY(sk_grow(ctx, &p->key, &p->capacity, size, 1));
-    if (value.length) memcpy(p->key, value.text, value.length);
-    p->key[value.length] = '\n';
-    if (time.length) memcpy(p->key + value.length + 1, time.text, time.length);
-    p->key[value.length + 1 + time.length] = '\n';
-    if (id.length) memcpy(p->key + value.length + time.length + 2, id.text, id.length);
-    SK_TRY(sk_labels_find(ctx, &p->values, p->key, value.length, &label, &is_new));
-    SK_TRY(sk_labels_find(ctx, &p->pairs, p->key, size, &label, &is_new));
+    SK_TRY(sk_labels_find(ctx, &p->values, value ? p->value : "", value, &label, &is_new));
+    SK_TRY(sk_labels_find(ctx, &p->pairs, pair ? p->pair : "", pair, &label, &is_new));
     p->rows++;
     return SOCK_OK;
 }
 
-/* *values: how many the column has, where it tells; else 0. */
-static sock_status try_column(sock_context *ctx, sk_cursor at, const sk_columns *columns, size_t asked, size_t *values)
+/* *values: how many the columns have, where they tell; else 0. asked: one, twice, or two. */
+static sock_status try_columns(sock_context *ctx, sk_cursor at, const sk_columns *columns, const size_t asked[2],
+                               size_t *values)
 {
     pass p = {0};
     sock_status status = SOCK_OK;
@@ -56,18 +64,39 @@ static sock_status try_column(sock_context *ctx, sk_cursor at, const sk_columns 
     return status;
 }
 
+static bool may_tell(const sk_column *column) { return column->role != SK_ROLE_TIME && column->role != SK_ROLE_ID; }
+
 sock_status sk_csv_teller(sock_context *ctx, const sk_cursor *rows, const sk_columns *columns, const sk_column **teller)
 {
     size_t fewest = 0;
     *teller = NULL;
     for (size_t c = 0; c < columns->count; c++) {
         size_t values;
-        if (columns->column[c].role == SK_ROLE_TIME || columns->column[c].role == SK_ROLE_ID) continue;
-        SK_TRY(try_column(ctx, *rows, columns, c, &values));
+        if (!may_tell(&columns->column[c])) continue;
+        SK_TRY(try_columns(ctx, *rows, columns, (const size_t[]){c, c}, &values));
         if (values < 2 || (fewest && values >= fewest)) continue;
         fewest = values;
         *teller = &columns->column[c];
     }
+    return SOCK_OK;
+}
+
+sock_status sk_csv_tellers(sock_context *ctx, const sk_cursor *rows, const sk_columns *columns,
+                           const sk_column *teller[2])
+{
+    enum { MOST = 12 }; /* columns, 66 passes: speed only */
+    size_t fewest = 0;
+    teller[0] = teller[1] = NULL;
+    for (size_t c = 0; columns->count <= MOST && c < columns->count; c++)
+        for (size_t other = c + 1; other < columns->count; other++) {
+            size_t values;
+            if (!may_tell(&columns->column[c]) || !may_tell(&columns->column[other])) continue;
+            SK_TRY(try_columns(ctx, *rows, columns, (const size_t[]){c, other}, &values));
+            if (values < 2 || (fewest && values >= fewest)) continue;
+            fewest = values;
+            teller[0] = &columns->column[c];
+            teller[1] = &columns->column[other];
+        }
     return SOCK_OK;
 }
 

@@ -11,6 +11,10 @@
 sock_status sk_csv_teller(sock_context *ctx, const sk_cursor *rows, const sk_columns *columns,
                           const sk_column **teller);
 
+/* The same of two columns together, in files of a dozen columns at most; teller[0] NULL: none. */
+sock_status sk_csv_tellers(sock_context *ctx, const sk_cursor *rows, const sk_columns *columns,
+                           const sk_column *teller[2]);
+
 /* The column whose value is another wherever the time steps back from one row to the next, and nowhere else, and that
  * has no value twice: the time begins anew there, be it day and clock, or animal and clock. It has at least two rows
  * for each value; the first such column. NULL: none. *line: where the second value begins. */

@@ -119,7 +119,7 @@ static sock_status refuse_twins(sock_context *ctx, const sk_rows *rows, size_t j
     const bool has_columns = strcmp(sk_rows_place(rows, one), "line") == 0;
     return sk_fail(ctx, SOCK_EINPUT, "%s: %ss %zu and %zu: trajectory '%s' has two points at the same time %s%s", first,
                    sk_rows_place(rows, one), rows->line[one], rows->line[other], rows->id[j], time,
-                   has_columns ? "; where two columns together name a trajectory, make one of them" : "");
+                   has_columns ? "; where two columns together name a trajectory, --id A,B takes both" : "");
 }
 
 /* Step 3 for trajectory j. */

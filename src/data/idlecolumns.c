@@ -3,7 +3,7 @@
  *  constant  they say something of a trajectory, not of its course: a dose, a group, a weight
  *  clocks    they grow with the time alone: row numbers, the time in other units
  *  switches  they hold 0 and 1 alone: an event, a treatment, an answer
- *  counters  they number the points of each trajectory, one by one
+ *  counters  they number the points of each trajectory, one by one, or the rows of the file
  *  copies    another column has the same numbers in every row
  *
  * As states they would have no noise of their own, or that of another; and every fit would have to see through that. */
@@ -16,6 +16,8 @@ static const char *const CONSTANT = "it never changes";
 static const char *const OWN = "it is constant within each trajectory (--input takes it as an input)";
 static const char *const CLOCK = "it grows with the time alone (--time-dependent takes the time as an input)";
 static const char *const COUNTER = "it numbers the points of each trajectory";
+static const char *const ROWS = "it numbers the rows";
+static const char *const NAMELESS = "it has no name";
 static const char *const SWITCH = "it holds 0 and 1 alone (--input takes it as an input, --state as a state)";
 static const char *const COPY = "it is a copy of another column";
 
@@ -85,6 +87,26 @@ static bool is_counter(const sk_rows *rows, size_t k)
     return begun >= LEAST && rows->count >= 2 * begun;
 }
 
+/* 1, 2, 3 or 0, 1, 2 through the whole file: written by a program that numbers its rows. */
+static bool is_row_number(const sk_rows *rows, size_t k)
+{
+    enum { LEAST = 4 };
+    if (rows->count < LEAST) return false;
+    const double first = value_at(rows, 0, k);
+    if (first != 0 && first != 1) return false;
+    for (size_t i = 1; i < rows->count; i++)
+        if (value_at(rows, i, k) != first + (double)i) return false;
+    return true;
+}
+
+/* As pandas calls a column without a name when it reads a file. */
+static bool is_nameless(const char *name)
+{
+    static const char begin[] = "Unnamed: ";
+    const size_t length = sizeof begin - 1;
+    return strncmp(name, begin, length) == 0 && name[length] && !name[length + strspn(name + length, "0123456789")];
+}
+
 /* 0 and 1, each several times: nothing that a diffusion goes through. */
 static bool is_switch(const sk_rows *rows, size_t k)
 {
@@ -121,9 +143,10 @@ static sock_status find_reasons(sock_context *ctx, const sk_rows *rows, const ch
     double *last = sk_doubles(ctx, rows->trajectories, 1);
     if (!last) return SOCK_ENOMEM;
     for (size_t k = 0; k + rows->inputs < rows->d; k++) {
-        why[k] = constant_reason(rows, k, last);
+        why[k] = is_nameless(rows->state[k]) ? NAMELESS : constant_reason(rows, k, last);
         if (!why[k] && is_clock(rows, k)) why[k] = CLOCK;
         if (!why[k] && is_counter(rows, k)) why[k] = COUNTER;
+        if (!why[k] && is_row_number(rows, k)) why[k] = ROWS;
         if (!why[k] && is_switch(rows, k)) why[k] = SWITCH;
         if (!why[k] && is_copy(rows, k)) why[k] = COPY;
     }
