@@ -70,9 +70,9 @@ static void put_data(FILE *out, const rep_facts *f)
     head(out, "Data");
     row(out, "shown here");
     code(out, f->settings->data_path ? f->settings->data_path : info_text(f->summary, "source"));
-    fprintf(out, ": %lld trajectories in %lld groups, %lld points, %lld steps, hash ",
-            info_count(f->summary, "trajectories"), info_count(f->summary, "groups"), info_count(f->summary, "points"),
-            info_count(f->summary, "steps"));
+    const long long paths = info_count(f->summary, "trajectories"), groups = info_count(f->summary, "groups");
+    fprintf(out, ": %lld trajector%s in %lld group%s, %lld points, %lld steps, hash ", paths, paths == 1 ? "y" : "ies",
+            groups, groups == 1 ? "" : "s", info_count(f->summary, "points"), info_count(f->summary, "steps"));
     code(out, info_text(f->summary, "hash"));
     if (missing) fprintf(out, "; %lld point%s with a missing value left out", missing, missing == 1 ? "" : "s");
     end(out);
@@ -82,7 +82,8 @@ static void put_data(FILE *out, const rep_facts *f)
         if (f->same_data)
             fputs(": the same data", out);
         else
-            fprintf(out, ": %zu trajectories, %zu points, hash ", fitted->trajectories, f->record.points);
+            fprintf(out, ": %zu trajector%s, %zu points, hash ", fitted->trajectories,
+                    fitted->trajectories == 1 ? "y" : "ies", f->record.points);
         if (!f->same_data) code(out, fitted->hash);
         end(out);
     }

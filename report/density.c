@@ -1,12 +1,10 @@
 /* density.c - where the states are: the data, the model's paths from the same starts at the same times, and the model
  * in the long run.
  *
- * With one state the stationary density is p(x) = C / a(x) exp(integral of 2 f / a), by the trapezoid rule over the
- * data's range and half as much again on each side; it is shown where it has died down at both ends. With more states
+ * With one state the stationary density is that of "What it means": one law, told once. With more states
  * it is the histogram of the second half of long paths, shown where they stay around the data. */
 #define _GNU_SOURCE
 #include "densitypanel.h"
-#include "driven.h"
 #include "evidence.h"
 
 #include <math.h>
@@ -18,49 +16,24 @@ enum { GRID = 801, STATES_MOST = 6 };
 typedef struct stationary {
     int known;
     const char *refused; /* why sock_explain tells nothing of the long run; borrowed; NULL: it does, or was not asked */
-    double x[GRID], p[GRID]; /* one state */
-    companion run;           /* more */
+    size_t points;       /* one state */
+    double x[GRID], p[GRID];
+    companion run; /* more */
 } stationary;
 
 /* ---- One state ---- */
 
-/* log p up to a constant; 0 where a is not positive somewhere. */
-static int potential(const double *x, const double *f, const double *a, double *out)
+static void by_meaning(json_t *told, stationary *out)
 {
-    double sum = 0;
-    for (size_t i = 0; i < GRID; i++) {
-        if (!(a[i] > 0) || !isfinite(f[i])) return 0;
-        if (i) sum += (f[i] / a[i] + f[i - 1] / a[i - 1]) * (x[i] - x[i - 1]);
-        out[i] = sum - log(a[i]);
+    json_t *table = json_object_get(told, "table");
+    json_t *x = json_object_get(table, "x"), *density = json_object_get(table, "density");
+    const size_t points = json_array_size(density) < GRID ? json_array_size(density) : GRID;
+    for (size_t i = 0; i < points; i++) {
+        out->x[i] = json_number_value(json_array_get(x, i));
+        out->p[i] = json_number_value(json_array_get(density, i));
     }
-    return 1;
-}
-
-/* exp and division by the integral; 0 where the density does not die down at the ends. */
-static int normalise(const double *x, double *p)
-{
-    double most = p[0], sum = 0;
-    for (size_t i = 0; i < GRID; i++) most = fmax(most, p[i]);
-    for (size_t i = 0; i < GRID; i++) p[i] = exp(p[i] - most);
-    for (size_t i = 1; i < GRID; i++) sum += (p[i] + p[i - 1]) / 2 * (x[i] - x[i - 1]);
-    if (!(sum > 0) || p[0] > 0.01 || p[GRID - 1] > 0.01) return 0;
-    for (size_t i = 0; i < GRID; i++) p[i] /= sum;
-    return 1;
-}
-
-static sock_status by_formula(sock_context *ctx, const fig_input *in, stationary *out)
-{
-    range r;
-    double *f = calloc(2 * GRID, sizeof *f), *a = f ? f + GRID : NULL;
-    sock_status status = f ? evidence_range(in, 0, 0.5, &r) : SOCK_ENOMEM;
-    if (status >= 0) {
-        for (size_t i = 0; i < GRID; i++) out->x[i] = r.low + (r.high - r.low) * (double)i / (GRID - 1);
-        status = driven_drift(ctx, in->model, NULL, GRID, out->x, f);
-    }
-    if (status >= 0) status = driven_diffusion(ctx, in->model, NULL, GRID, out->x, a);
-    if (status >= 0) out->known = potential(out->x, f, a, out->p) && normalise(out->x, out->p);
-    free(f);
-    return status;
+    out->points = json_array_size(x) >= points ? points : 0;
+    out->known = out->points > 1;
 }
 
 /* ---- More states ---- */
@@ -95,7 +68,9 @@ static sock_status look_long(sock_context *ctx, const fig_input *in, stationary 
     const char *reason = info_text(told, "stationary_reason"), *caveat = info_text(told, "stationary_caveat");
     if (*reason || *caveat) out->refused = *reason ? reason : caveat;
     if (status < 0 || out->refused) return status;
-    return d == 1 ? by_formula(ctx, in, out) : in_the_long_run(ctx, in, out);
+    if (d > 1) return in_the_long_run(ctx, in, out);
+    by_meaning(told, out);
+    return SOCK_OK;
 }
 
 /* ---- The picture ---- */
@@ -105,7 +80,7 @@ static int draw_stationary(const panel *p, const fig_input *in, const stationary
     double bins[DENSITY_BINS];
     const size_t d = sock_model_dim(in->model);
     if (!st->known) return 1;
-    if (d == 1) return panel_curve(p, "c2", GRID, st->x, st->p);
+    if (d == 1) return panel_curve(p, "c2", st->points, st->x, st->p);
     companion_histogram(st->run.count, st->run.x + k, d, across, DENSITY_BINS, bins);
     return density_steps(p, "c2", across, bins);
 }
@@ -115,7 +90,7 @@ static double tallest_of(const fig_input *in, const stationary *st, const densit
     double tallest = look->tallest;
     double bins[DENSITY_BINS];
     const size_t d = sock_model_dim(in->model);
-    for (size_t i = 0; i < GRID && st->known && d == 1; i++) tallest = fmax(tallest, st->p[i]);
+    for (size_t i = 0; i < st->points && st->known && d == 1; i++) tallest = fmax(tallest, st->p[i]);
     if (st->known && d > 1) {
         companion_histogram(st->run.count, st->run.x + k, d, look->across, DENSITY_BINS, bins);
         for (size_t b = 0; b < DENSITY_BINS; b++) tallest = fmax(tallest, bins[b]);
@@ -143,9 +118,10 @@ static void draw_notes(sheet *s, const fig_input *in, const companion *model, co
         used += snprintf(text + used, sizeof text - (size_t)used, "; %.1f %% of them left the finite numbers",
                          100 * model->lost);
     if (!st->known)
-        used +=
-            snprintf(text + used, sizeof text - (size_t)used, "; no stationary density: %s",
-                     st->refused ? st->refused : "more than 5 % of long paths of the model lie outside of the data");
+        used += snprintf(text + used, sizeof text - (size_t)used, "; no stationary density: %s",
+                         st->refused ? st->refused
+                         : d > 1     ? "more than 5 % of long paths of the model lie outside of the data"
+                                     : "the model has none within the range of the data");
     if (d > STATES_MOST)
         snprintf(text + used, sizeof text - (size_t)used, "; the first %d of %zu states", STATES_MOST, d);
     sheet_note(s, text);

@@ -252,7 +252,7 @@ static void draw_notes(const bundle *b, sheet *s, int cut)
                 in.paths, 100 * (double)in.within / (double)in.points, 100 * error_of(&in));
     if (shown < trajectories) fprintf(note, "; %zu of %zu trajectories shown", shown, trajectories);
     if (b->d > b->panels) fprintf(note, "; the first %zu of %zu states", b->panels, b->d);
-    if (lost) fprintf(note, "; %zu paths left the finite numbers", lost);
+    if (lost) fprintf(note, "; %zu path%s left the finite numbers", lost, lost == 1 ? "" : "s");
     if (cut) fputs("; the bands go on beyond the frame", note);
     if (memtext_close(note, &text) == 0)
         sheet_note(s, text.text);

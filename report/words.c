@@ -402,7 +402,7 @@ static void put_bounds(FILE *out, const rep_facts *f)
     const int any = low && sock_model_bounds(f->model, low, low + f->d);
     for (size_t k = 0; any && k < 2 * f->d; k++) {
         if (!isfinite(low[k])) continue;
-        fputs(shown++ ? ", " : " Bounds were given, which the model keeps: ", out);
+        fputs(shown++ ? ", " : " The model keeps to its bounds: ", out);
         fputs("<var>", out), page_text(out, sock_model_name(f->model, k % f->d));
         fputs(k < f->d ? "</var> \xe2\x89\xa5 " : "</var> \xe2\x89\xa4 ", out);
         page_number(out, low[k]);
@@ -417,8 +417,8 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
     const double inside = 0.98;
     const int objects = f->has_check && !f->check.ok;
     fputs(f->loose[0] >= 1
-              ? "<p class=\"trust\">The band of the drift is wider than the drift: take it for unknown, also "
-                "where the data are. 98 % of them have "
+              ? "<p class=\"trust\">At most places where the data are the band of the drift is wider than the drift "
+                "itself: there even its direction is open. 98 % of the data have "
           : objects ? "<p class=\"trust\">The fields rest on the data, of which 98 % have "
                     : "<p class=\"trust\">Trust the fields where the data are, within their bands: 98 % of them have ",
           out);

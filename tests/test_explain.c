@@ -608,6 +608,35 @@ static void test_call__says_where_the_law_hangs_on_the_ends(void **state)
     truth_free(gbm);
 }
 
+static void cubic_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    const double slope = *(const double *)user;
+    for (size_t i = 0; i < count * d; i++) f[i] = slope * (x[i] - 0.3) - 0.02 * pow(x[i] - 0.3, 3);
+}
+
+/* At the root of a cubic f falls, slower than any exponential: stable, slope 0, and no time. With a slope it has both.
+ */
+static void test_fixed__at_the_root_of_a_cubic_no_time_is_told(void **state)
+{
+    (void)state;
+    double slope = 0;
+    sock_model *model = wrap_fields(ctx, 1, cubic_drift, even_diffusion, &slope);
+    for (int sloped = 0; sloped < 2; sloped++) {
+        slope = sloped ? -0.001 : 0;
+        char *text = call(model, NULL, "-20", "21");
+        json_t *all = json_loads(text, 0, NULL), *point = json_array_get(json_object_get(all, "fixed_points"), 0);
+        const double told = json_number_value(json_object_get(json_object_get(point, "slope"), "value"));
+        const json_t *time = json_object_get(json_object_get(point, "relaxation_time"), "value");
+        assert_string_equal(json_string_value(json_object_get(point, "type")), "stable");
+        assert_close(told, slope, 1e-4, 0);
+        assert_int_equal(sloped, json_is_number(time));
+        if (sloped) assert_close(json_number_value(time), 1000, 1e-4, 0);
+        json_decref(all);
+        sock_string_free(text);
+    }
+    sock_model_free(model);
+}
+
 static void test_fixed__types(void **state)
 {
     (void)state;
@@ -898,6 +927,7 @@ int main(void)
         cmocka_unit_test(test_fixed__all_of_a_product_of_wells),
         cmocka_unit_test(test_fixed__those_outside_the_range_are_not_told),
         cmocka_unit_test(test_fixed__types),
+        cmocka_unit_test(test_fixed__at_the_root_of_a_cubic_no_time_is_told),
         cmocka_unit_test(test_fixed__a_centre_has_no_relaxation_time),
         cmocka_unit_test(test_fixed__a_line_of_them_is_said_and_not_listed),
         cmocka_unit_test(test_call__says_where_the_law_hangs_on_the_ends),

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value == 0 ? 0 : value) : json_null();
+} /* no -0 */
 
 /* A number with its error. */
 static json_t *told(const sk_told *t)

@@ -10,6 +10,8 @@
 
 #define DIFFERENCE 1e-5 /* of the range: central differences of smooth fields lose a part in 1e10 */
 #define SETTLED 1e-12   /* of the range: a last step */
+#define BESIDE 1e-3     /* of the range: so near a root a slope should hold, */
+#define FLAT 1e-2       /* or it is this little beside the mean slope */
 #define NEARLY 1e-6     /* and what must be reached where rounding ends it earlier */
 
 typedef struct newton {
@@ -250,6 +252,18 @@ static bool falls_back(size_t d, const double *re, const double *im)
     return re[d - 1] < -SK_EXPLAIN_MARGINAL * size;
 }
 
+/* On a line: the slope at the root of a cubic is rounding, and holds within no distance that matters: 0, -0 where f
+ * falls. Such a point holds what is near, and no time says how fast. */
+static double slope_of(const newton *w, double slope)
+{
+    const double far = BESIDE * width(w->ask, 0);
+    const double points[2] = {w->x[0] - far, w->x[0] + far};
+    double f[2];
+    sk_ask(w->ask, 2, points, f, NULL);
+    const double across = (f[1] - f[0]) / (2 * far);
+    return fabs(slope) < FLAT * fabs(across) ? copysign(0, across) : slope;
+}
+
 sock_status sk_fixed_numbers(const sk_asker *ask, const double *x0, double *out)
 {
     const size_t d = ask->d;
@@ -262,6 +276,7 @@ sock_status sk_fixed_numbers(const sk_asker *ask, const double *x0, double *out)
         for (size_t k = 0; k < d; k++) out[k] = sk_not_rounding(ask, k, w.x[k]);
         status = sk_eigenvalues(ask->ctx, d, w.jacobian, out + d, out + 2 * d);
         if (status >= 0) sort_eigenvalues(d, out + d, out + 2 * d);
+        if (status >= 0 && d == 1) out[1] = slope_of(&w, out[1]);
         if (status >= 0 && falls_back(d, out + d, out + 2 * d)) out[3 * d] = -1 / out[2 * d - 1];
     }
     newton_clear(&w);
@@ -273,6 +288,7 @@ const char *sk_fixed_type(size_t d, const sk_told *re, const sk_told *im)
     double size = 0;
     size_t falls = 0, grows = 0;
     bool turns = false;
+    if (d == 1) return signbit(re->value) ? "stable" : "unstable";
     for (size_t k = 0; k < d; k++) size = fmax(size, hypot(re[k].value, im[k].value));
     for (size_t k = 0; k < d; k++) {
         falls += re[k].value < -SK_EXPLAIN_MARGINAL * size;
@@ -281,7 +297,6 @@ const char *sk_fixed_type(size_t d, const sk_told *re, const sk_told *im)
     }
     if (falls && grows) return "saddle";
     if (falls + grows < d) return turns && d == 2 ? "centre" : "marginal";
-    if (d == 1) return falls ? "stable" : "unstable";
     if (turns) return falls ? "stable focus" : "unstable focus";
     return falls ? "stable node" : "unstable node";
 }

@@ -441,19 +441,20 @@
 #define SK_BAND_OTHERS 60          /* columns of the laws of other drifts that are followed beside R and a */
 #define SK_BAND_STEPS 1000         /* steps that are followed to see what a rule makes of them, */
 #define SK_BAND_SUBSTEPS 4         /* in so many substeps at least */
-#define SK_BAND_ENDS 500           /* steps that are simulated to see what the Gaussian of a long step misses, */
-#define SK_BAND_PATHS 100          /* so often each: their number adds a hundredth to the variance of a, */
-#define SK_BAND_FINER 2            /* in so many inner steps for each substep */
-#define SK_BAND_NUMBERS 3e7        /* in the sums of one drift: a quarter of a gigabyte */
-#define SK_BAND_UNKNOWNS 400       /* numbers of V whose law is kept: it is a matrix of their square */
-#define SK_PRIOR_ROUNDS 12         /* of learned priors without a fold: more do not change one by a per mille */
-#define SK_SMALL_COLUMN 1e-2       /* columns of V with less of the largest stay: they add less to a than its error */
-#define SK_BAND_POINTS 200         /* of the data, where draws of f are compared with it, */
-#define SK_BAND_TAIL 0.025         /* in the middle of each state's values: this share is left out on each side */
-#define SK_BAND_FACTOR 1.1 /* wider than within and between say, for errors of weights and scores: by known systems */
-#define SK_SUP_DRAWS 400   /* whose largest deviations from f make simultaneous bands */
-#define SK_SIGMA_DRAWS 200 /* for the bands of sigma in several dimensions */
-#define SK_BAND_MARGIN 0.1 /* of a state's range, on each side: beyond it is outside the data */
+#define SK_BAND_SURPLUS 4    /* a, at most, may a step be off: where f runs away beyond the data its moments do, too; */
+#define SK_BAND_ENDS 500     /* steps that are simulated to see what the Gaussian of a long step misses, */
+#define SK_BAND_PATHS 100    /* so often each: their number adds a hundredth to the variance of a, */
+#define SK_BAND_FINER 2      /* in so many inner steps for each substep */
+#define SK_BAND_NUMBERS 3e7  /* in the sums of one drift: a quarter of a gigabyte */
+#define SK_BAND_UNKNOWNS 400 /* numbers of V whose law is kept: it is a matrix of their square */
+#define SK_PRIOR_ROUNDS 12   /* of learned priors without a fold: more do not change one by a per mille */
+#define SK_SMALL_COLUMN 1e-2 /* columns of V with less of the largest stay: they add less to a than its error */
+#define SK_BAND_POINTS 200   /* of the data, where draws of f are compared with it, */
+#define SK_BAND_TAIL 0.025   /* in the middle of each state's values: this share is left out on each side */
+#define SK_BAND_FACTOR 1.1   /* wider than within and between say, for errors of weights and scores: by known systems */
+#define SK_SUP_DRAWS 400     /* whose largest deviations from f make simultaneous bands */
+#define SK_SIGMA_DRAWS 200   /* for the bands of sigma in several dimensions */
+#define SK_BAND_MARGIN 0.1   /* of a state's range, on each side: beyond it is outside the data */
 #define SK_BAND_LEAST_RATIO 1e-3 /* of a: a part with less counts as if it had it, its logarithm leads nowhere */
 
 /* ---- All rows ---- */

@@ -5,6 +5,7 @@
 #include "score/filter.h"
 #include "tune/policy.h"
 
+#include <math.h>
 #include <string.h>
 
 /* m (d x d, symmetric) := F^-1 m F^-T, by the factorisation of F; space: d x d. */
@@ -16,6 +17,16 @@ static void correct(size_t d, const double *f, const size_t *pivot, double *m, d
         for (size_t c = 0; c < d; c++) sk_unwind(d, f, pivot, space + c * d);
         memcpy(m, space, d * d * sizeof *m);
     }
+}
+
+/* Beyond the data f is a guess, and may run away with the moments of a step that goes there: one such step in a hundred
+ * would be all that a band counts. Such a step is scaled down to what is the most of one. */
+static void calm(size_t d, const double *diffusion, double *surplus)
+{
+    double most = 0;
+    for (size_t k = 0; k < d * d; k += d + 1)
+        if (diffusion[k] > 0) most = fmax(most, fabs(surplus[k]) / diffusion[k]);
+    for (size_t k = 0; most > SK_BAND_SURPLUS && k < d * d; k++) surplus[k] *= SK_BAND_SURPLUS / most;
 }
 
 static void surplus_of(const sk_surplus_rows *rows, const sk_pass *pass, size_t i, double *space, size_t *pivot,
@@ -31,6 +42,7 @@ static void surplus_of(const sk_surplus_rows *rows, const sk_pass *pass, size_t 
         if (sk_eliminate(d, SK_LEAST_TURN, f, pivot)) correct(d, f, pivot, out, turned);
     }
     for (size_t k = 0; k < d2; k++) out[k] -= rows->diffusion[i * d2 + k];
+    calm(d, rows->diffusion + i * d2, out);
 }
 
 static sock_status follow(sock_context *ctx, const sock_model *model, const sk_series *series, sk_pass *pass)
