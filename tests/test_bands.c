@@ -598,12 +598,16 @@ static void prop_draws_of_a_search_have_its_variance(void **state)
 {
     fixture *f = *state;
     sock_model *model = searched(f, 1, 1);
-    double x[POINTS], field[POINTS], told[POINTS], var[POINTS] = {0}, log_var[POINTS] = {0};
+    double x[POINTS], field[POINTS], told[POINTS], a[POINTS], told_a[POINTS], var[POINTS] = {0}, log_var[POINTS] = {0};
     for (size_t i = 0; i < POINTS; i++) x[i] = -1 + 0.1 * (double)i;
-    good(f, sk_model_evaluate(f->ctx, model, POINTS, x, field, NULL));
+    good(f, sk_model_evaluate(f->ctx, model, POINTS, x, field, a));
     good(f, sk_drift_variance(f->ctx, model, POINTS, x, field, told));
+    good(f, sk_diffusion_variance(f->ctx, model, POINTS, x, a, told_a));
     assert_int_equal(draw_many(f, model, 4000, POINTS, x, var, log_var), 0);
-    for (size_t i = 0; i < POINTS; i++) assert_close(var[i], told[i], 0.1, 0);
+    for (size_t i = 0; i < POINTS; i++) {
+        assert_close(var[i], told[i], 0.1, 0);
+        assert_close(log_var[i], told_a[i], 0.1, 0);
+    }
     sock_model_free(model);
 }
 

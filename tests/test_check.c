@@ -578,26 +578,28 @@ static const sock_check_test *test_of(const sock_checks *c, const char *name)
     return NULL;
 }
 
-/* Steps of h = 0.1: a Gaussian with the moments of the step would be skewed by 0.28 and rejected at 7000 of them. */
+/* Steps of h = 0.1: a Gaussian with the moments of the step would be skewed by 0.28 and rejected at these 7000 of them.
+ */
 static void test_check__long_steps_of_the_true_model_raise_no_alarm(void **state)
 {
+    enum { PATHS = 700 };
     (void)state;
     truth t = seeded("gbm", 501);
-    sock_data *all = data_of(t.instance, 70);
-    size_t length[70], at = 0;
-    static double time[70 * 101], x[70 * 101];
-    for (size_t j = 0; j < 70; j++) {
+    sock_data *all = data_of(t.instance, PATHS);
+    size_t length[PATHS], at = 0;
+    static double time[PATHS * 101], x[PATHS * 101];
+    for (size_t j = 0; j < PATHS; j++) {
         length[j] = 11;
         for (size_t i = 0; i < 101; i += 10, at++) {
             time[at] = all->t[j * 101 + i];
             x[at] = all->x[j * 101 + i];
         }
     }
-    sock_data *thin = make_data(1, 70, length, time, x);
+    sock_data *thin = make_data(1, PATHS, length, time, x);
     sock_checks c = check(t.model, thin);
     assert_true(c.ok);
     assert_string_equal(c.pattern, "none");
-    assert_int_equal(c.steps, 700);
+    assert_int_equal(c.steps, 10 * PATHS);
     assert_true(test_of(&c, "horizon")->valid && c.exit_share >= 0 && c.exit_share <= 0.2);
     sock_data_free(thin);
     sock_data_free(all);

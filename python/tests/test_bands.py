@@ -1,5 +1,6 @@
 """Bands, draws and paths that follow draws: the same as the program's, and what they must be."""
 
+import pickle
 
 import numpy as np
 import pytest
@@ -93,3 +94,32 @@ def test_plots_of_logarithms_have_the_units_of_the_data():
     assert len(axis.get_majorticklocs()) >= 3
     figure = model.plot(data, kind="paths", n_paths=20)
     assert figure.axes[0].get_ylabel() == "p (log scale)"
+
+
+@pytest.fixture(scope="module")
+def with_peers():
+    """An autoregression with a little noise: the data do not tell under which law of the steps they were made."""
+    rng, x = np.random.default_rng(10), np.zeros(500)
+    for i in range(1, 500):
+        x[i] = np.exp(-1) * x[i - 1] + 0.66 * rng.standard_normal()
+    data = sock.Trajectories([(np.arange(500.0), (x + 0.3 * rng.standard_normal(500))[:, None])], names=["x"])
+    return sock.SDE(threads=1, progress=False).fit(data)
+
+
+def test_peers_are_in_bands_draws_files_and_paths(with_peers, tmp_path):
+    model, x = with_peers, np.array([[-0.8], [0.4], [1.0]])
+    model.save(tmp_path / "m.sock")
+    assert b"peers" in (tmp_path / "m.sock").read_bytes()
+    draws = [model.draw(seed=3, number=k) for k in range(400)]
+    for field, band in (("drift", model.drift_band(x)), ("diffusion", model.diffusion_band(x)), ("sigma", model.sigma_band(x))):
+        low, high = (np.ravel(end) for end in band)
+        drawn = np.array([np.ravel(getattr(draw, field)(x)) for draw in draws])
+        inside = np.mean((drawn >= low) & (drawn <= high), axis=0)
+        assert np.all(inside > 0.84) and np.all(inside < 1)  # nine in ten of them
+        assert np.all(low < np.ravel(getattr(model, field)(x))) and np.all(np.ravel(getattr(model, field)(x)) < high)
+    for again in (sock.load(tmp_path / "m.sock"), pickle.loads(pickle.dumps(model))):
+        assert all(np.array_equal(one, two) for one, two in zip(again.diffusion_band(x), model.diffusion_band(x)))
+        assert np.array_equal(again.draw(3, 7).drift(x), draws[7].drift(x))
+        assert again.summary() == model.summary()
+    assert np.all(np.isfinite(model.simulate([0.5], np.arange(10.0), n_paths=50, seed=1, uncertain=True)))
+    assert model.check(model.data_).ok and len(model.terms_["drift"][0]["se"]) == 1
