@@ -370,10 +370,12 @@ static void put_tests(FILE *out, const rep_facts *f)
         "which the test looked (the least likely one is shown); degrees of freedom are broken where squares with heavy "
         "tails are tested. Without df: the statistic of Anderson and Darling, or a peak of the spectrum. Adjusted is p "
         "for all tests together, by Holm: a test objects where that is below %g and its effect is large enough to "
-        "matter. Effects: of <em>drift</em>, <em>diffusion</em>, <em>cycles</em>, <em>volatility</em> and "
-        "<em>time</em> the share of the variance (of scores or their squares) that is explained, of <em>memory</em> "
-        "the "
-        "correlation of neighbouring scores, of <em>scale</em> and <em>horizon</em> how far a variance is from the "
+        "matter. Effects: of <em>drift</em>, <em>diffusion</em>, <em>volatility</em> and "
+        "<em>time</em> the share of the variance (of scores or their squares) that is explained, of <em>cycles</em> "
+        "that "
+        "of one period or, where many lags object together, the sum of their squared correlations less that of chance, "
+        "of <em>memory</em> the correlation of neighbouring scores, of <em>scale</em> and <em>horizon</em> how far a "
+        "variance is from the "
         "model's, of <em>distribution</em> the distance of two distributions, or for heavy tails the log of a "
         "ratio of kurtoses.</p></details>\n",
         c->alpha);

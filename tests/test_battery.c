@@ -366,6 +366,7 @@ static void compare_cycles(const seen *s, const bool *tested, const sk_check_spe
     assert_close(t->df, all.freedom, 0, 1);
     assert_close(t->p, all.freedom > 0 ? fmin(2 * fmin(wide, peak), 1) : 1, 1e-9, 1e-12);
     if (all.freedom > 0) assert_close(t->effect, peak < wide ? all.share : explained, 1e-9, 1e-9);
+    if (all.freedom > 0) assert_int_equal(strstr(t->effect_of, "autocorrelations") != NULL, peak >= wide);
     const bool stands_out = all.freedom > 0 && 2 * peak < spec->alpha / SOCK_CHECK_TESTS;
     assert_close(facts->period, stands_out ? all.period * median_gap(s) : 0, 1e-12, 0);
 }

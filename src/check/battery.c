@@ -537,10 +537,11 @@ static void end_cycles(battery *b, const sk_cycle *all, double states)
         set_chi_square(&portmanteau, ways, t);
     else
         t->ways = ways * states; /* a peak has another law */
-    t->effect = fmax(all->statistic - all->freedom, 0) / (states * (double)b->n);
-    if (peak < wide) t->effect = all->share;
-    if (dated < fmin(peak, wide)) t->effect = share;
-    t->effect = fmin(t->effect, 1);
+    t->effect = fmin(dated < peak ? share : all->share, 1);
+    if (all->freedom > 0 && wide <= fmin(peak, dated)) { /* of many lags, and may be above 1 */
+        t->effect = fmax(all->statistic - all->freedom, 0) / (states * (double)b->n);
+        t->effect_of = "sum of squared autocorrelations, less that of chance";
+    }
     memcpy(gap, b->rows.h, b->n * sizeof *gap);
     if (ways * peak < named) b->facts->period = all->period * sk_median(b->n, gap);
     b->facts->season = sk_calendar_name(b->data->unit, b->facts->period);
