@@ -3,8 +3,8 @@
  * belongs to it, with a message; the result is untouched; nothing leaks (the sanitizers look); and the same call, let
  * alone, then does its work as ever.
  *
- * Which k: with SOCK_TRUST=1 in the environment every one, in both ways; else all up to 40, then each 1.6 times the one
- * before, the two ways in turn. */
+ * Which k: with SOCK_TRUST=1 in the environment every one, in both ways (as long as the call's share of TRUST_SECONDS
+ * lasts, then each twice the one before); else all up to 40, then each 1.6 times the one before, the two ways in turn. */
 #define _GNU_SOURCE
 #include "arrowtable.h"
 #include "test.h"
@@ -12,6 +12,7 @@
 #include "model/model.h"
 #include "report/report.h"
 
+#include <time.h>
 #include <unistd.h>
 
 enum { TIMES = 6, PATHS = 3 };
@@ -870,7 +871,32 @@ static int free_world(void **state)
 
 static bool thorough(void) { return getenv("SOCK_TRUST") != NULL; }
 
-static long next_place(long k) { return k < 40 || thorough() ? k + 1 : (long)((double)k * 1.6); }
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* When the time of a call is over that has its share of what is left of `seconds` since `begin`; 0: never. */
+static double end_of_share(double begin, double seconds, size_t calls_left)
+{
+    const double now = seconds_now();
+    return seconds > 0 ? now + fmax(0, begin + seconds - now) / (double)calls_left : 0;
+}
+
+/* Half of TRUST_SECONDS for each of the two long tests; 0 where it is not set. */
+static double given_seconds(void)
+{
+    const char *text = getenv("TRUST_SECONDS");
+    return text && thorough() ? 0.5 * strtod(text, NULL) : 0;
+}
+
+static long next_place(long k, double end)
+{
+    if (end > 0 && seconds_now() > end) return 2 * k;
+    return k < 40 || thorough() ? k + 1 : (long)((double)k * 1.6);
+}
 
 /* ---- Memory ---- */
 
@@ -892,12 +918,14 @@ static bool fails_at(world *w, const struct call *c, long k, bool alone)
 static void test_faults__an_allocation_fails(void **state)
 {
     world *w = *state;
+    const double begin = seconds_now(), given = given_seconds();
     for (size_t c = 0; c < CALLS; c++) {
         if (calls[c].only_long && !thorough()) continue;
         const long runs = w->runs;
         for (int alone = 0; alone <= thorough(); alone++) {
             bool turn = alone;
-            for (long k = 1; fails_at(w, &calls[c], k, turn); k = next_place(k)) turn = thorough() ? alone : !turn;
+            const double end = end_of_share(begin, given, 2 * (CALLS - c) - (size_t)alone);
+            for (long k = 1; fails_at(w, &calls[c], k, turn); k = next_place(k, end)) turn = thorough() ? alone : !turn;
         }
         must(w, calls[c].fn(w));
         if (thorough()) print_message("%s: %ld\n", calls[c].name, w->runs - runs);
@@ -923,13 +951,15 @@ static void test_faults__the_monitor_says_stop(void **state)
 {
     world *w = *state;
     long runs = 0;
+    const double begin = seconds_now(), given = given_seconds();
     for (size_t c = 0; c < CALLS; c++) {
         if (calls[c].only_long && !thorough()) continue;
         watch v = {0, 0};
         sock_set_monitor(w->ctx, stop_at, &v);
         must(w, calls[c].fn(w));
         const long count = v.seen;
-        for (long k = 1; k <= count; k = next_place(k)) {
+        const double end = end_of_share(begin, given, CALLS - c);
+        for (long k = 1; k <= count; k = next_place(k, end)) {
             v = (watch){0, k};
             sock_status status = calls[c].fn(w);
             runs++;

@@ -13,8 +13,8 @@
  *     done K STACKS COPIES          the process came to its end after K allocations
  *
  * FAULT_ONCE=1: only where the stack of calls is one that was not met before. FAULT_PART=I/N: only K = I modulo N, for
- * N processes that share the work. A process that is to be copied has one thread: it cannot make others (the program
- * goes on without them, as it must).
+ * N processes that share the work. FAULT_UNTIL=SECONDS: after so long N doubles at each copy. A process that is to be
+ * copied has one thread: it cannot make others (the program goes on without them, as it must).
  *
  * Counted are those that the program and libc make. BLAS and the OpenMP runtime end the process when they get no
  * memory, and the JSON library loses letters and breaks its tables, so theirs are let through: that is why the library
@@ -136,7 +136,7 @@ static struct driver {
     int in, out, said, once;
     long live; /* at the end of a run without faults */
     unsigned long stacks[STACKS], folder_was;
-    long part, parts, stack_count, copies;
+    long part, parts, stack_count, copies, until; /* until: seconds of the clock; 0: none */
     struct end {
         long live;
         int reached; /* the end of main() */
@@ -238,12 +238,20 @@ static void end_of_copy(long number, char mode, pid_t copy, const off_t *places)
     driver.folder_was = folder_hash(driver.folder, &newest);
 }
 
+static long seconds_of_clock(void)
+{
+    struct timespec clock;
+    clock_gettime(CLOCK_MONOTONIC, &clock);
+    return clock.tv_sec;
+}
+
 /* 1 in a copy, which is told so once. */
 static int is_copy(long number)
 {
     const int kept = errno;
     const int is_new = is_new_stack();
     if ((driver.once && !is_new) || number % driver.parts != driver.part) return 0;
+    if (driver.until && seconds_of_clock() > driver.until) driver.parts *= 2;
     note_folder(number);
     for (const char *mode = driver.modes; *mode; mode++) {
         off_t places[HANDLES];
@@ -285,6 +293,8 @@ static void start_driver(void)
     driver.part = 0, driver.parts = 1;
     const char *share = getenv("FAULT_PART");
     if (share) sscanf(share, "%ld/%ld", &driver.part, &driver.parts);
+    const char *until = getenv("FAULT_UNTIL");
+    if (until) driver.until = seconds_of_clock() + atol(until);
     driver.end = mmap(NULL, sizeof *driver.end, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (driver.end == MAP_FAILED || !driver.folder) _exit(98);
     void *frame;
