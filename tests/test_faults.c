@@ -4,7 +4,8 @@
  * alone, then does its work as ever.
  *
  * Which k: with SOCK_TRUST=1 in the environment every one, in both ways (as long as the call's share of TRUST_SECONDS
- * lasts, then each twice the one before); else all up to 40, then each 1.6 times the one before, the two ways in turn. */
+ * lasts, then each twice the one before); else all up to 40, then each 1.6 times the one before, the two ways in turn.
+ */
 #define _GNU_SOURCE
 #include "arrowtable.h"
 #include "test.h"

@@ -352,8 +352,7 @@ static void test_odddata__a_valid_model_or_a_reason(void **state)
     sock_context_free(ctx);
     print_message(
         "%llu odd data sets: %lu models, %lu refused; the slowest, %llu, took %.1f s; peak of memory %.2f GB\n",
-        (unsigned long long)done, sum.models, sum.refused, (unsigned long long)sum.slowest, sum.seconds,
-        1e-9 * held());
+        (unsigned long long)done, sum.models, sum.refused, (unsigned long long)sum.slowest, sum.seconds, 1e-9 * held());
     assert_int_equal(failures, 0);
 }
 
