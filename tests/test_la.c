@@ -3,6 +3,9 @@
 #include "test.h"
 
 #include <float.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 static const sk_key key = {2026, SK_PURPOSE_TEST};
 static uint64_t streams = 0; /* each array of random numbers has its own */
@@ -541,6 +544,145 @@ static void test_la__svd_gives_back_the_matrix(void **state)
     assert_int_equal(sk_svd(ctx, 0, 3, NULL, 3, NULL, NULL, 0, NULL, 0), SOCK_OK);
 }
 
+/* ---- Calls that an interrupt need not wait for ---- */
+
+enum { LONG = 720 };
+
+/* The second difference, LONG x LONG, in a wider memory; eigenvalues 2 - 2 cos(pi k / (LONG + 1)). */
+static double *second_difference(size_t lda)
+{
+    double *a = calloc(LONG * lda, sizeof *a);
+    for (size_t i = 0; i < LONG; i++) {
+        a[i * lda + i] = 2;
+        if (i) a[i * lda + i - 1] = a[(i - 1) * lda + i] = -1;
+    }
+    return a;
+}
+
+static double its_eigenvalue(size_t k) { return 2 - 2 * cos(3.14159265358979323846 * (double)(k + 1) / (LONG + 1)); }
+
+static void test_la__long_eigen_is_that_of_a_known_matrix(void **state)
+{
+    (void)state;
+    const size_t lda = LONG + PAD;
+    double *a = second_difference(lda), *values = numbers(LONG);
+    assert_int_equal(sk_eigh(ctx, LONG, a, lda, values), SOCK_OK);
+    for (size_t e = 0; e < LONG; e++) {
+        const double *v = a + e * lda;
+        assert_close(values[e], its_eigenvalue(e), 1e-13, 4);
+        for (size_t i = 1; i + 1 < LONG; i++) assert_close(2 * v[i] - v[i - 1] - v[i + 1], values[e] * v[i], 1e-12, 1);
+        assert_close(sk_dot(LONG, v, v), 1, 1e-12, 1);
+    }
+    free(a), free(values);
+}
+
+static void check_long_svd(size_t m, size_t n)
+{
+    const size_t lda = n + PAD, ldu = LONG + 1, ldvt = n + 2;
+    double *square = second_difference(LONG), *a = calloc(m * lda, sizeof *a), *spoilt, *s = numbers(LONG);
+    double *u = numbers(m * ldu), *vt = numbers(LONG * ldvt), *only = numbers(LONG);
+    for (size_t i = 0; i < LONG; i++) memcpy(a + i * lda, square + i * LONG, LONG * sizeof *a);
+    spoilt = copy_of(m * lda, a);
+    assert_int_equal(sk_svd(ctx, m, n, spoilt, lda, s, u, ldu, vt, ldvt), SOCK_OK);
+    memcpy(spoilt, a, m * lda * sizeof *a);
+    assert_int_equal(sk_svd(ctx, m, n, spoilt, lda, only, NULL, 0, NULL, 0), SOCK_OK);
+    for (size_t k = 0; k < LONG; k++) {
+        assert_close(s[k], its_eigenvalue(LONG - 1 - k), 1e-13, 4);
+        assert_close(only[k], s[k], 1e-13, 4);
+    }
+    for (size_t i = 0; i < m; i += 37)
+        for (size_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (size_t l = 0; l < LONG; l++) sum += u[i * ldu + l] * s[l] * vt[l * ldvt + j];
+            assert_close(sum, a[i * lda + j], 1e-12, 4);
+        }
+    free(square), free(a), free(spoilt), free(s), free(u), free(vt), free(only);
+}
+
+static void test_la__long_svd_gives_back_the_matrix(void **state)
+{
+    (void)state;
+    check_long_svd(LONG, LONG + 30);
+    check_long_svd(LONG + 30, LONG);
+}
+
+static void test_la__long_qr_gives_back_the_matrix(void **state)
+{
+    (void)state;
+    const size_t m = LONG + 50, lda = LONG + PAD, ldr = LONG + 1;
+    double *square = second_difference(LONG), *a = numbers(m * lda), *q, *r = numbers(LONG * ldr);
+    for (size_t i = 0; i < LONG; i++) memcpy(a + i * lda, square + i * LONG, LONG * sizeof *a);
+    q = copy_of(m * lda, a);
+    assert_int_equal(sk_qr(ctx, m, LONG, q, lda, r, ldr), SOCK_OK);
+    for (size_t i = 0; i < LONG; i++)
+        for (size_t j = 0; j < i; j++) assert_true(r[i * ldr + j] == 0);
+    for (size_t i = 0; i < m; i += 37)
+        for (size_t j = 0; j < LONG; j++) {
+            double sum = 0;
+            for (size_t l = 0; l <= j; l++) sum += q[i * lda + l] * r[l * ldr + j];
+            assert_close(sum, a[i * lda + j], 1e-12, 4);
+        }
+    free(square), free(a), free(q), free(r);
+}
+
+static int stop_now(void *user, const char *stage, double fraction)
+{
+    (void)stage;
+    assert_true(fraction == -1);
+    return ++*(int *)user == 1;
+}
+
+/* It comes back at once, from where it began, and the next call works; what the first one has is cleared by itself. */
+static void test_la__an_interrupt_does_not_wait_for_lapack(void **state)
+{
+    (void)state;
+    enum { LARGE = 1400 };
+    double *a = calloc((size_t)LARGE * LARGE, sizeof *a), *values = numbers(LARGE);
+    int asked = 0;
+    for (size_t i = 0; i < LARGE; i++)
+        for (size_t j = 0; j <= i; j++) a[i * LARGE + j] = cos((double)(i * j));
+    sock_set_monitor(ctx, stop_now, &asked);
+    sk_begin(ctx);
+    const clock_t begin = clock();
+    assert_int_equal(sk_eigh(ctx, LARGE, a, LARGE, values), SOCK_ECANCELLED);
+    assert_true(clock() - begin < CLOCKS_PER_SEC / 2);
+    sock_set_monitor(ctx, NULL, NULL);
+    assert_string_equal(sock_message(ctx), "interrupted during an eigendecomposition");
+    sk_begin(ctx);
+    assert_int_equal(sk_svd(ctx, LARGE, LARGE, a, LARGE, values, NULL, 0, NULL, 0), SOCK_ECANCELLED);
+    assert_string_equal(sock_message(ctx), "interrupted during a singular value decomposition");
+    sk_begin(ctx);
+    assert_int_equal(sk_qr(ctx, LARGE, LARGE, a, LARGE, a, LARGE), SOCK_ECANCELLED);
+    assert_string_equal(sock_message(ctx), "interrupted during a QR factorisation");
+    assert_true(a[LARGE] == cos(0) && a[LARGE + 1] == cos(1));
+    sock_cancel_reset(ctx);
+    sk_begin(ctx);
+    free(a), free(values);
+    a = second_difference(LONG), values = numbers(LONG);
+    assert_int_equal(sk_eigh(ctx, LONG, a, LONG, values), SOCK_OK);
+    assert_close(values[0], its_eigenvalue(0), 1e-13, 4);
+    free(a), free(values);
+}
+
+/* The library under it gives its memory back at exit, which such a call would notice. */
+static void test_la__a_process_that_left_a_call_exits_as_ever(void **state)
+{
+    (void)state;
+    enum { LARGE = 1400, ANSWER = 7 };
+    int status = 0;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        double *a = calloc((size_t)LARGE * LARGE, sizeof *a), *values = numbers(LARGE);
+        for (size_t i = 0; i < LARGE; i++)
+            for (size_t j = 0; j <= i; j++) a[i * LARGE + j] = cos((double)(i * j));
+        sock_cancel(ctx);
+        exit(sk_eigh(ctx, LARGE, a, LARGE, values) == SOCK_ECANCELLED ? ANSWER : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == ANSWER);
+}
+
 /* ---- Failing allocations ---- */
 
 static sock_status all_that_allocate(sock_context *context, void *arg)
@@ -678,6 +820,11 @@ int main(void)
         cmocka_unit_test(test_la__sizes_beyond_the_library_are_refused),
         cmocka_unit_test(test_la__qr_gives_back_the_matrix),
         cmocka_unit_test(test_la__svd_gives_back_the_matrix),
+        cmocka_unit_test(test_la__long_eigen_is_that_of_a_known_matrix),
+        cmocka_unit_test(test_la__long_svd_gives_back_the_matrix),
+        cmocka_unit_test(test_la__long_qr_gives_back_the_matrix),
+        cmocka_unit_test(test_la__an_interrupt_does_not_wait_for_lapack),
+        cmocka_unit_test(test_la__a_process_that_left_a_call_exits_as_ever),
         cmocka_unit_test(test_la__every_failed_allocation_comes_back),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

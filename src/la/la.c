@@ -5,6 +5,7 @@
 #include "la.h"
 #include "choleskypanels.h"
 #include "fewrows.h"
+#include "longcalls.h"
 
 #include <assert.h>
 #include <cblas.h>
@@ -46,11 +47,16 @@ static const double THREADED_FLOPS = 2e7; /* speed only */
 
 /* Two threads pay from some ten million operations on (waiting OpenMP threads spin, and take the processor from
  * others); the setting belongs to the calling thread, and is put back. */
+static int blas_threads(sock_context *ctx, double flops)
+{
+    const int wanted = flops < THREADED_FLOPS || sk_in_worker() ? 1 : sock_threads(ctx);
+    return SK_MIN(wanted, omp_get_thread_limit()); /* threads of a product wait for each other: all or none */
+}
+
 static int blas_threads_begin(sock_context *ctx, double flops)
 {
     int before = omp_get_max_threads();
-    int wanted = flops < THREADED_FLOPS || sk_in_worker() ? 1 : sock_threads(ctx);
-    wanted = SK_MIN(wanted, omp_get_thread_limit()); /* threads of a product wait for each other: all or none */
+    const int wanted = blas_threads(ctx, flops);
     if (wanted != before) omp_set_num_threads(wanted);
     return before;
 }
@@ -254,9 +260,19 @@ void sk_eigen_free(sk_eigen *space)
     sk_free(space);
 }
 
+static void eigen_now(sk_eigen *space, size_t n, double *a, size_t lda, double *values, int *info)
+{
+    int order = (int)n, stride = blas_int(lda);
+    int before = omp_get_max_threads();
+    omp_set_num_threads(1);
+    dsyevd_("V", "U", &order, a, &stride, values, space->work, &space->work_size, space->integer_work, &space->integers,
+            info);
+    omp_set_num_threads(before);
+}
+
 sock_status sk_eigen_solve(sock_context *ctx, sk_eigen *space, size_t n, double *a, size_t lda, double *values)
 {
-    assert(n <= space->n);
+    assert(n <= space->n && space->work);
     if (!n) return SOCK_OK;
     for (size_t i = 0; i < n; i++) /* LAPACK may loop for ever on NaN */
         for (size_t j = 0; j <= i; j++)
@@ -267,12 +283,12 @@ sock_status sk_eigen_solve(sock_context *ctx, sk_eigen *space, size_t n, double 
         a[0] = 1;
         return SOCK_OK;
     }
-    int order = (int)n, stride = blas_int(lda), info = 0;
-    int before = omp_get_max_threads();
-    omp_set_num_threads(1);
-    dsyevd_("V", "U", &order, a, &stride, values, space->work, &space->work_size, space->integer_work, &space->integers,
-            &info);
-    omp_set_num_threads(before);
+    int info = 0;
+    if (sk_is_long_call(n, n))
+        SK_TRY(sk_long_eigen(ctx, n, a, lda, values, &space->work, space->work_size, &space->integer_work,
+                             space->integers, &info));
+    else
+        eigen_now(space, n, a, lda, values, &info);
     if (info != 0)
         return sk_fail(ctx, SOCK_ENUMERIC, "an eigendecomposition of size %zu did not converge (%d)", n, info);
     return SOCK_OK;
@@ -289,12 +305,14 @@ sock_status sk_eigh(sock_context *ctx, size_t n, double *a, size_t lda, double *
 
 /* ---- QR and SVD ---- */
 
-/* Row-major A is A' to LAPACK: A' = L Q there is A = Q' L' here. */
-sock_status sk_qr(sock_context *ctx, size_t m, size_t n, double *a, size_t lda, double *r, size_t ldr)
+static sock_status qr_failed(sock_context *ctx, int info)
 {
-    assert(m >= n);
-    if (!n) return SOCK_OK;
-    SK_TRY(fits_blas(ctx, SK_MAX(m, lda)));
+    return sk_fail(ctx, SOCK_ENUMERIC, "a QR factorisation failed (%d)", info);
+}
+
+/* Row-major A is A' to LAPACK: A' = L Q there is A = Q' L' here. */
+static sock_status qr_now(sock_context *ctx, size_t m, size_t n, double *a, size_t lda, double *r, size_t ldr)
+{
     int rows = (int)n, cols = (int)m, stride = (int)lda, query = -1, info = 0;
     double best = 0, best_q = 0, none = 0;
     dgelqf_(&rows, &cols, &none, &stride, &none, &best, &query, &info);
@@ -310,24 +328,34 @@ sock_status sk_qr(sock_context *ctx, size_t m, size_t n, double *a, size_t lda, 
         int info_q = 0;
         dorglq_(&rows, &cols, &rows, a, &stride, tau, work, &size, &info_q);
         blas_threads_end(before);
-        if (info || info_q) status = sk_fail(ctx, SOCK_ENUMERIC, "a QR factorisation failed (%d, %d)", info, info_q);
+        if (info || info_q) status = qr_failed(ctx, info ? info : info_q);
     }
     sk_free(work);
     sk_free(tau);
     return status;
 }
 
+sock_status sk_qr(sock_context *ctx, size_t m, size_t n, double *a, size_t lda, double *r, size_t ldr)
+{
+    assert(m >= n);
+    if (!n) return SOCK_OK;
+    SK_TRY(fits_blas(ctx, SK_MAX(m, lda)));
+    if (!sk_is_long_call(m, n)) return qr_now(ctx, m, n, a, lda, r, ldr);
+    int info = 0;
+    SK_TRY(sk_long_qr(ctx, m, n, a, lda, r, ldr, blas_threads(ctx, THREADED_FLOPS), &info));
+    return info ? qr_failed(ctx, info) : SOCK_OK;
+}
+
+static sock_status svd_failed(sock_context *ctx, size_t m, size_t n)
+{
+    return sk_fail(ctx, SOCK_ENUMERIC, "singular values of a %zu x %zu matrix did not converge", m, n);
+}
+
 /* A' = V S U' to LAPACK: its left vectors are our right ones. */
-sock_status sk_svd(sock_context *ctx, size_t m, size_t n, double *a, size_t lda, double *s, double *u, size_t ldu,
-                   double *vt, size_t ldvt)
+static sock_status svd_now(sock_context *ctx, size_t m, size_t n, double *a, size_t lda, double *s, double *u,
+                           size_t ldu, double *vt, size_t ldvt)
 {
     size_t k = SK_MIN(m, n);
-    if (!k) return SOCK_OK;
-    SK_TRY(fits_blas(ctx, SK_MAX(SK_MAX(m, n), lda)));
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j < n; j++)
-            if (!isfinite(a[i * lda + j]))
-                return sk_fail(ctx, SOCK_ENUMERIC, "singular values of a matrix with numbers that are not finite");
     int rows = (int)n, cols = (int)m, stride = (int)lda, query = -1, info = 0, one = 1;
     int left = u ? blas_int(ldvt) : one, right = u ? blas_int(ldu) : one;
     const char *job = u ? "S" : "N";
@@ -342,9 +370,24 @@ sock_status sk_svd(sock_context *ctx, size_t m, size_t n, double *a, size_t lda,
         int before = blas_threads_begin(ctx, 4.0 * (double)m * (double)n * (double)k);
         dgesdd_(job, &rows, &cols, a, &stride, s, vt, &left, u, &right, work, &size, integers, &info);
         blas_threads_end(before);
-        if (info) status = sk_fail(ctx, SOCK_ENUMERIC, "singular values of a %zu x %zu matrix did not converge", m, n);
+        if (info) status = svd_failed(ctx, m, n);
     }
     sk_free(work);
     sk_free(integers);
     return status;
+}
+
+sock_status sk_svd(sock_context *ctx, size_t m, size_t n, double *a, size_t lda, double *s, double *u, size_t ldu,
+                   double *vt, size_t ldvt)
+{
+    if (!m || !n) return SOCK_OK;
+    SK_TRY(fits_blas(ctx, SK_MAX(SK_MAX(m, n), lda)));
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++)
+            if (!isfinite(a[i * lda + j]))
+                return sk_fail(ctx, SOCK_ENUMERIC, "singular values of a matrix with numbers that are not finite");
+    if (!sk_is_long_call(m, n)) return svd_now(ctx, m, n, a, lda, s, u, ldu, vt, ldvt);
+    int info = 0;
+    SK_TRY(sk_long_svd(ctx, m, n, a, lda, s, u, ldu, vt, ldvt, blas_threads(ctx, THREADED_FLOPS), &info));
+    return info ? svd_failed(ctx, m, n) : SOCK_OK;
 }
