@@ -290,6 +290,8 @@ static sock_status check_data(const reading *r, const sk_plan *plan)
     if (!d) return bad(r, "data.states", "must name a state");
     if (plan->centre.count != plan->scale.count || (plan->centre.count && plan->centre.count != d))
         return bad(r, "data.centre", "and data.scale must have a number for each of data.states");
+    for (size_t k = 0; k < plan->scale.count; k++)
+        if (!(plan->scale.value[k] > 0)) return bad(r, "data.scale", "must be above 0");
     return SOCK_OK;
 }
 
