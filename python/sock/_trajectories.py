@@ -898,6 +898,7 @@ def _from_frame(frame: Any, options: Mapping[str, Any]) -> _Frame:
     t, unit = _frame_times(frame, time, codes, options)
     if not keys and options.get("id") in (None, "auto"):
         _ask_for_id(frame, time, t)
+    _refuse_twins(frame, time, keys, codes, t)
     labels, order = _frame_groups(frame, group, codes), np.lexsort((t, codes))
     cuts: Any = np.searchsorted(codes[order], np.arange(1, codes.max() + 1))
     ids = _named(frame, keys, codes)
@@ -974,6 +975,20 @@ def _ask_for_id(frame: Any, time: Any, t: Array) -> None:
                 f"row {int(np.flatnonzero(back)[0])}: the time begins anew where '{c}' changes; id={str(c)!r} makes a trajectory of each part, "
                 "id='none' one of all, sorted; a day and a time of day have to become one column"
             )
+
+
+def _refuse_twins(frame: Any, time: Any, keys: Sequence[Any], codes: Array, t: Array) -> None:
+    """Two points of one trajectory at one time, with their rows."""
+    order = np.lexsort((t, codes))
+    same = np.flatnonzero((np.diff(codes[order]) == 0) & (np.diff(t[order]) == 0))
+    if not len(same):
+        return
+    one, other = sorted(int(i) for i in order[same[0] : same[0] + 2])
+    whose = ", ".join(f"{k} {frame[k].iloc[one]}" for k in keys)
+    raise InputError(
+        f"rows {one} and {other} have the same {time}, and " + (f"are of one trajectory, {whose}" if keys else "no column is named as the trajectory's id")
+        + "; id= names it, id=['A', 'B'] several columns that do so together"
+    )
 
 
 def _flat(frame: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Mapping
 # After an option that takes a word of its own these go on with the sentence.
 _GOING_ON = ("names", "makes", "takes", "leaves", "leave", "to", "and", "or", "says", "reads", "it", "where", "is", "needs", "alone",
              "for", "with", "the", "uses", "chooses", "if", "in", "that", "given", "was", "of", "as")
-_OPTION = re.compile(r"--([a-z][a-z-]*)(?:=|( ))?('[^']*'|[^\s;,.:()]+(?:\.[0-9]+)?)?")
+_OPTION = re.compile(r"--([a-z][a-z-]*)(?:=|( ))?('[^']*'|(?:[^\s;,.:()]|[,:](?=[^\s]))+(?:\.[0-9]+)?)?")
 
 
 def translator(options: Mapping[str, Any]) -> Callable[[str], str]:

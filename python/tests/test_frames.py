@@ -209,6 +209,10 @@ def test_names_in_several_columns():
     with pytest.raises(sock.InputError, match=r"dog and side together tell them apart: try id=\['dog', 'side'\]"):
         sock.Trajectories(frame)
     assert len(sock.Trajectories(frame, id=["dog", "side"])) == 4
+    with pytest.raises(sock.InputError, match="rows 0 and 4 have the same t, and are of one trajectory, dog 1; id= names it"):
+        sock.Trajectories(frame, id="dog")
+    with pytest.raises(sock.InputError, match="rows 0 and 1 have the same t, and no column is named"):
+        sock.Trajectories(pandas.DataFrame({"t": [0, 0, 1], "x": [1.0, 2, 3]}))
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "frame.csv")
         frame.to_csv(path, index=False)

@@ -140,6 +140,7 @@ def test_messages_speak_python():
     assert words("allowed with tune = no (--no-tune) only") == "allowed with tune=False only"
     assert words("Fit with --order 2 --noise diag, which tells") == "Fit with order=2 noise='diag', which tells"
     assert words("try --id Chick") == "try id='Chick'" and words("--missing leaves it out") == "missing= leaves it out"
+    assert words("try --id Dog,Side") == "try id='Dog,Side'" and words("none; --drift poly:degree=3 would give one") == "none; drift='poly:degree=3' would give one" and words("(--id A,B), --time another") == "(id='A,B'), time='another'"
     assert words("use --drift-form nystrom, a kernel") == "use drift_form='nystrom', a kernel"
     with pytest.raises(sock.UsageError) as told:
         sock.SDE(drift_lambda=1e-3).fit(X, dt=1.0)

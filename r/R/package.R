@@ -32,6 +32,43 @@ options_of <- function(given) {
        values = vapply(given, option_text, "", USE.NAMES = FALSE))
 }
 
+# What the library says, with options as R's arguments: `--id Chick` is id = "Chick", `--no-tune` tune = FALSE, `--missing leaves`
+# missing = leaves. As python/sock/_words.py.
+r_words <- function(said) {
+  table <- .Call(C_option_table)
+  option <- "--([a-z][a-z-]*)(=| )?('[^']*'|(?:[^\\s;,.:()]|[,:](?=\\S))+(?:\\.[0-9]+)?)?"
+  at <- gregexpr(option, said, perl = TRUE)
+  regmatches(said, at) <- lapply(regmatches(said, at), function(all) vapply(all, r_option, "", option, table, USE.NAMES = FALSE))
+  gsub("([a-z-]+) = (yes|no) \\(([a-z_]+ = (TRUE|FALSE))\\)", "\\3", gsub("\\(option [a-z-]+\\)", "", said))
+}
+
+# After an option that takes a word of its own these go on with the sentence.
+going_on <- c("names", "makes", "takes", "leaves", "leave", "to", "and", "or", "says", "reads", "it", "where", "is", "needs", "alone",
+              "for", "with", "the", "uses", "chooses", "if", "in", "that", "given", "was", "of", "as", "would")
+
+# One option as it was typed, with the word behind it.
+r_option <- function(found, option, table) {
+  part <- regmatches(found, regexec(option, found, perl = TRUE))[[1L]]
+  key <- part[2L]
+  word <- part[4L]
+  name <- gsub("-", "_", sub("^no-", "", key), fixed = TRUE)
+  row <- match(c(key, sub("^no-", "", key)), table[1L, ])
+  if (is.na(row[1L]) && !is.na(row[2L]) && table[2L, row[2L]] == "flag") return(paste0(name, " = FALSE", part[3L], word))
+  if (is.na(row[1L])) return(found)
+  type <- table[2L, row[1L]]
+  number <- grepl("^[<>]?[-+]?[0-9.][0-9.eE+-]*$", word)
+  known <- word %in% strsplit(table[3L, row[1L]], "[|, ]+")[[1L]]
+  named <- grepl("^'", word) || type %in% c("text", "list", "kernel", "names") && !word %in% going_on
+  value <- nzchar(word) && (part[3L] == "=" || if (type == "flag") word %in% c("yes", "no") else number || known || named)
+  if (type == "flag") return(paste0(key, " = ", if (value && word == "no") "FALSE" else "TRUE", if (!value) paste0(part[3L], word)))
+  name <- gsub("-", "_", key, fixed = TRUE)
+  if (!value) return(paste0(name, " =", if (nzchar(word)) paste0(" ", word)))
+  paste0(name, " = ", if (number || startsWith(word, "'")) word else paste0('"', word, '"'))
+}
+
+# The same in all texts of a list.
+r_words_in <- function(told) if (is.character(told)) r_words(told) else if (is.list(told)) { told[] <- lapply(told, r_words_in); told } else told
+
 # ---- Data ----
 
 # Trajectories from a data frame in long form, a list of list(t, x), or the name of a file or folder, or of several files. input: columns that are known
@@ -640,7 +677,7 @@ sock_check <- function(model, data = model$data, ...) {
   given <- apart(...)
   o <- options_of(given$options)
   on <- do.call(model_data, c(list(model, data), given$reading))
-  out <- structure(json_read(.Call(C_check, model$pointer, on$pointer, o$keys, o$values)), class = "sock_check")
+  out <- structure(r_words_in(json_read(.Call(C_check, model$pointer, on$pointer, o$keys, o$values))), class = "sock_check")
   if (!out$ok) warning(out$verdict, " ", out$advice, call. = FALSE)
   out
 }
@@ -709,7 +746,7 @@ print.sock_check <- function(x, ...) {
 
 # The information of the model, with the lines of `sock fit`, which the library writes.
 summary.sock <- function(object, ...)
-  structure(json_read(.Call(C_model_info, object$pointer)), words = .Call(C_model_summary, object$pointer), class = "summary.sock")
+  structure(r_words_in(json_read(.Call(C_model_info, object$pointer))), words = r_words(.Call(C_model_summary, object$pointer)), class = "summary.sock")
 
 # The coefficients of f where it is a polynomial: names are the state and the term.
 drift_terms <- function(model) {

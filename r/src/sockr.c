@@ -160,12 +160,25 @@ static void drop(call *c)
     so.sock_context_free(c->ctx);
 }
 
+/* What the library says, in R's words (r_words); for the caller to protect. */
+static SEXP in_r_words(const char *message)
+{
+    SEXP name = PROTECT(Rf_mkString("sock")), space = PROTECT(R_FindNamespace(name));
+    SEXP text = PROTECT(Rf_ScalarString(Rf_mkCharCE(message, CE_UTF8)));
+    SEXP asked = PROTECT(Rf_lang2(Rf_install("r_words"), text)), told = Rf_eval(asked, space);
+    UNPROTECT(4);
+    return told;
+}
+
 /* Frees the call; a failure becomes an R error, a caveat a warning. The last act before a return. */
 static void finish(call *c)
 {
     drop(c);
-    if (c->status < 0) fail("%s", c->message);
-    if (c->status > 0) Rf_warningcall(R_NilValue, "%s", c->message);
+    if (c->status == SOCK_OK) return;
+    const char *said = Rf_translateChar(STRING_ELT(PROTECT(in_r_words(c->message)), 0));
+    if (c->status < 0) fail("%s", said);
+    Rf_warningcall(R_NilValue, "%s", said);
+    UNPROTECT(1);
 }
 
 /* The same for a call that made a text, or none. */
@@ -776,21 +789,35 @@ static SEXP r_option_keys(void)
     return out;
 }
 
+/* Keys, types and allowed values of all options: a matrix of three rows. */
+static SEXP r_option_table(void)
+{
+    const size_t count = so.sock_option_count();
+    SEXP out = PROTECT(Rf_allocMatrix(STRSXP, 3, (int)count));
+    for (size_t i = 0; i < count; i++) {
+        const sock_option_info row = so.sock_option_describe(i);
+        const char *const text[] = {row.key, row.type, row.allowed};
+        for (size_t k = 0; k < 3; k++) SET_STRING_ELT(out, (R_xlen_t)(3 * i + k), Rf_mkChar(text[k]));
+    }
+    UNPROTECT(1);
+    return out;
+}
+
 #define ENTRY(name, count)                                                                                             \
     {                                                                                                                  \
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
 static const R_CallMethodDef entries[] = {
-    ENTRY(open, 1),        ENTRY(data_read, 3),     ENTRY(data_convert, 5), ENTRY(score_files, 4),
-    ENTRY(info_files, 3),  ENTRY(data_arrays, 7),   ENTRY(data_counts, 1),  ENTRY(data_unit, 2),
-    ENTRY(data_names, 1),  ENTRY(data_ids, 1),      ENTRY(data_values, 1),  ENTRY(data_inputs, 1),
-    ENTRY(fit, 4),         ENTRY(fit_files, 4),     ENTRY(model_load, 1),   ENTRY(model_save, 2),
-    ENTRY(model_names, 1), ENTRY(model_inputs, 1),  ENTRY(model_order, 1),  ENTRY(model_has_diffusion, 1),
-    ENTRY(model_info, 1),  ENTRY(model_summary, 1), ENTRY(field, 5),        ENTRY(band, 5),
-    ENTRY(draw, 3),        ENTRY(simulate, 11),     ENTRY(smooth, 2),       ENTRY(score, 5),
-    ENTRY(check, 4),       ENTRY(evidence, 2),      ENTRY(explain, 5),      ENTRY(version, 0),
-    ENTRY(blas_remark, 0), ENTRY(option_keys, 0),   ENTRY(model_terms, 1),  ENTRY(data_arrow, 3),
-    {NULL, NULL, 0}};
+    ENTRY(open, 1),         ENTRY(data_read, 3),     ENTRY(data_convert, 5), ENTRY(score_files, 4),
+    ENTRY(info_files, 3),   ENTRY(data_arrays, 7),   ENTRY(data_counts, 1),  ENTRY(data_unit, 2),
+    ENTRY(data_names, 1),   ENTRY(data_ids, 1),      ENTRY(data_values, 1),  ENTRY(data_inputs, 1),
+    ENTRY(fit, 4),          ENTRY(fit_files, 4),     ENTRY(model_load, 1),   ENTRY(model_save, 2),
+    ENTRY(model_names, 1),  ENTRY(model_inputs, 1),  ENTRY(model_order, 1),  ENTRY(model_has_diffusion, 1),
+    ENTRY(model_info, 1),   ENTRY(model_summary, 1), ENTRY(field, 5),        ENTRY(band, 5),
+    ENTRY(draw, 3),         ENTRY(simulate, 11),     ENTRY(smooth, 2),       ENTRY(score, 5),
+    ENTRY(check, 4),        ENTRY(evidence, 2),      ENTRY(explain, 5),      ENTRY(version, 0),
+    ENTRY(blas_remark, 0),  ENTRY(option_keys, 0),   ENTRY(model_terms, 1),  ENTRY(data_arrow, 3),
+    ENTRY(option_table, 0), {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

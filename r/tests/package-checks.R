@@ -370,12 +370,25 @@ wrong$t[22] <- 1
 fails(sock_data(wrong, id = "who"), "rows 21 and 22 have the same time, and the same who, bob")
 fails(sock_data(named, id = "Whoo"), "did you mean who\\?")
 fails(sock_data(named, id = c("who", "t")), "'t' cannot be both id and time")
+as_file <- function(frame) {
+  path <- tempfile(fileext = ".csv")
+  write.csv(frame, path, row.names = FALSE)
+  path
+}
+words <- sock:::r_words
+stopifnot(words("give --no-tune") == "give tune = FALSE", words("try --id Dog,Side") == "try id = \"Dog,Side\"",
+          words("Fit with --order 2 --noise diag, which tells") == "Fit with order = 2 noise = \"diag\", which tells",
+          words("--missing leaves it out; --wide reads it") == "missing = leaves it out; wide = TRUE reads it",
+          words("--dt 1 takes the step; --time '(column 1)'") == "dt = 1 takes the step; time = '(column 1)'",
+          words("none; --drift poly:degree=3 would give one") == "none; drift = \"poly:degree=3\" would give one",
+          words("--colour red") == "--colour red")
 dogs <- data.frame(dog = rep(1:2, each = 8), side = rep(c("L", "R"), each = 4, times = 2), t = rep(c(0, 1, 3, 4), 4), x = sin(1:16))
 fails(sock_data(dogs), "dog and side together tell them apart: try id = c\\(\"dog\", \"side\"\\)")
 d <- sock_data(dogs, id = c("dog", "side"))
 stopifnot(d$trajectories == 4, identical(d$names, "x"))
 m <- sock_fit(dogs, id = c("dog", "side"), tune = FALSE)
 stopifnot(sock_score(m, dogs)[["intervals"]] == 12, sock_score(m, setNames(dogs, c("a", "b", "t", "x"))[1:4, ])[["intervals"]] == 3)
+fails(sock_data(as_file(dogs)), "try id = \"dog,side\"")
 fails(sock_data(dogs, id = c("dog", "sid")), "did you mean side\\?")
 fails(sock_data(data.frame(x = 1:3, y = 2:4)), "give the time step with dt =")
 steps <- sock_data(data.frame(who = rep(c("a", "b"), 3), x = c(1, 2, 4, 3, 9, 5), y = 6:1 * 6:1), id = "who", dt = 0.5)
