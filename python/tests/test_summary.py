@@ -50,6 +50,7 @@ def test_a_summary_is_what_the_fit_says(name, program, tmp_path):
     given = [f"--{key}={'no' if value is False else value}" for key, value in options.items()]
     said = program("fit", tmp_path / "x.csv", "-o", tmp_path / "m.sock", "--threads", "1", *given)
     lines = [line for line in said.splitlines() if not line.startswith(("time ", "model ", "left out"))]
+    assert lines[0].endswith(f" points, dimension {len(data.names)}")  # positions alone where velocities were not observed
     own = {"sock check MODEL DATA shows": "model.check(data) shows", "; sock fit --search-log FILE writes them": ""}
     for theirs, ours in own.items():
         lines = [line.replace(theirs, ours) for line in lines]

@@ -508,8 +508,7 @@ void sk_record_write_words(FILE *out, const sk_record *record, int width, sk_lis
 void sk_record_write_data(FILE *out, const sk_record *r, int width)
 {
     const size_t steps = r->points - r->data.trajectories;
-    fprintf(out, "%-*s%zu steps, %zu points, dimension %zu", width, "data", steps, r->points,
-            r->order == 2 ? r->d / 2 : r->d);
+    fprintf(out, "%-*s%zu steps, %zu points, dimension %zu", width, "data", steps, r->points, r->d);
     if (steps > r->n && !r->tuned) /* a search takes each realisation for itself */
         fprintf(out, ", groups that count as %zu steps", r->n);
     if (r->data.time_unit) fprintf(out, ", time in %ss", r->data.time_unit);
