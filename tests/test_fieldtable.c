@@ -1,6 +1,6 @@
 /* test_fieldtable.c - fields from a table are those of the model to a millionth, at every place: within cells, across
- * kinks, beyond the range; and there is none where it would not pay or not be right. */
-#include "model/sampler.h"
+ * kinks, beyond the range; so are the laws of steps; and there is none where it would not pay or not be right. */
+#include "model/flow.h"
 #include "onecontext.h"
 #include "truths.h"
 #include "tune/policy.h"
@@ -128,6 +128,56 @@ static void test_table__is_made_where_it_pays_alone(void **state)
     truth_free(known);
 }
 
+enum { STARTS = 50 };
+
+typedef struct laws {
+    double mean[STARTS], cov[STARTS], slope[STARTS];
+} laws;
+
+/* Long steps from all over the data, with a sampler that is to serve so many. */
+static void flow_of(const sock_model *model, const sk_flow_spec *spec, size_t served, laws *out)
+{
+    double m[STARTS], p[STARTS], h[STARTS];
+    const sk_flow_starts starts = {STARTS, m, p, h};
+    const sk_flow_ends ends = {.mean = out->mean, .cov = out->cov, .slope = out->slope};
+    sk_sampler *sampler = NULL;
+    sk_flow *flow = NULL;
+    for (size_t i = 0; i < STARTS; i++) {
+        m[i] = -1.5 + 3 * (double)i / STARTS;
+        p[i] = i % 2 ? 0.01 : 0;
+        h[i] = 0.5;
+    }
+    assert_int_equal(sk_flow_sampler(ctx, model, spec, served, &sampler), SOCK_OK);
+    assert_int_equal(sk_flow_new(ctx, model, sampler, spec, STARTS, &flow), SOCK_OK);
+    sk_flow_run(ctx, flow, &starts, &ends);
+    sk_flow_free(flow);
+    sk_sampler_free(sampler);
+}
+
+/* Slopes are differences over a thousandth of the data, so they lose three digits of the table's. */
+static void prop_table__flows_are_those_of_the_model(void **state)
+{
+    (void)state;
+    const double low = -2.5, high = 2.5, reach = 1e-3;
+    const sk_flow_spec spec = {{8, true}, &reach, &low, &high}, open = {{8, true}, &reach, NULL, NULL};
+    sock_model *model = plain_fit("doublewell", PATHS, smooth);
+    laws by_model, by_table;
+    size_t differing = 0;
+    flow_of(model, &spec, 1, &by_model);
+    flow_of(model, &spec, 3000, &by_table);
+    for (size_t i = 0; i < STARTS; i++) {
+        assert_close(by_table.mean[i], by_model.mean[i], 1e-8, 1e-9);
+        assert_close(by_table.cov[i], by_model.cov[i], 1e-8, 1e-9);
+        assert_close(by_table.slope[i], by_model.slope[i], 1e-6, 1e-6);
+        differing += by_table.mean[i] != by_model.mean[i];
+    }
+    assert_true(differing > STARTS / 2); /* there was a table */
+    flow_of(model, &open, 1, &by_model);
+    flow_of(model, &open, 3000, &by_table); /* without a box there is no range */
+    assert_memory_equal(&by_table, &by_model, sizeof by_table);
+    sock_model_free(model);
+}
+
 static sock_status tabulate_and_free(sock_context *c, void *arg)
 {
     sk_sampler *sampler = NULL;
@@ -152,6 +202,7 @@ int main(void)
         cmocka_unit_test(prop_table__has_no_cell_across_a_kink),
         cmocka_unit_test(prop_table__too_coarse_is_not_used),
         cmocka_unit_test(test_table__is_made_where_it_pays_alone),
+        cmocka_unit_test(prop_table__flows_are_those_of_the_model),
         cmocka_unit_test(test_table__survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

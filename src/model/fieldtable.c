@@ -143,7 +143,8 @@ void sk_field_table_fields(sock_context *ctx, const sk_field_table *table, size_
         const size_t at = cell_of(table, x[i], &s);
         if (at < CELLS) {
             f[i] = value(table->cell[at].f, s);
-            if (a) a[i] = fmax(value(table->cell[at].a, s), 0);
+            const double own = value(table->cell[at].a, s);
+            if (a) a[i] = own > 0 ? own : 0;
         } else {
             f[i] = (double)NAN; /* no cell has one */
             space[left++] = x[i];

@@ -47,6 +47,10 @@ typedef struct sk_flow_ends {
 size_t sk_flow_points(size_t d);
 size_t sk_flow_nodes(size_t d, size_t substeps, bool certain);
 
+/* A sampler for the flows of so many starts: with a table over the box, where that is worth it. */
+sock_status sk_flow_sampler(sock_context *ctx, const sock_model *model, const sk_flow_spec *spec, size_t starts,
+                            sk_sampler **out);
+
 /* Work space of one thread for up to `most` starts. Borrows model and sampler; the arrays of the specification too. */
 typedef struct sk_flow sk_flow;
 sock_status sk_flow_new(sock_context *ctx, const sock_model *model, const sk_sampler *sampler, const sk_flow_spec *spec,

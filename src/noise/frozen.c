@@ -49,7 +49,7 @@ static sock_status run_fleet(fleet *w)
     sock_status status;
     w->flow = sk_alloc(w->ctx, workers, sizeof(sk_flow *));
     if (!w->flow) return SOCK_ENOMEM;
-    SK_GO(sk_sampler_new(w->ctx, w->spec->model, &sampler));
+    SK_GO(sk_flow_sampler(w->ctx, w->spec->model, &w->spec->flow, w->n, &sampler));
     for (size_t i = 0; i < workers; i++)
         SK_GO(sk_flow_new(w->ctx, w->spec->model, sampler, &w->spec->flow, AT_ONCE, &w->flow[i]));
     SK_GO(sk_parallel_for(w->ctx, w->n, AT_ONCE, sail, w));

@@ -49,28 +49,30 @@ static void looking_clear(looking *w)
 
 /* ---- Runs ---- */
 
-/* Every stride-th run of the series. */
-static sock_status copy_runs(sock_context *ctx, const sk_series *all, size_t stride, sk_series *out)
+/* Every stride-th piece of the series, runs cut into pieces of at most `piece` steps. */
+static sock_status copy_pieces(sock_context *ctx, const sk_series *all, size_t piece, size_t stride, sk_series *out)
 {
-    const size_t d = all->d;
-    size_t *first = sk_alloc(ctx, all->runs / stride + 2, sizeof *first);
+    const size_t d = all->d, most = all->runs + all->steps / piece;
+    size_t *first = sk_alloc(ctx, most / stride + 2, sizeof *first), seen = 0;
     double *y = sk_doubles(ctx, all->steps, d), *next = sk_doubles(ctx, all->steps, d);
     double *h = sk_doubles(ctx, all->steps, 1);
     *out = (sk_series){d, 0, 0, first, y, next, h, {first, y, next, h}};
     if (!first || !y || !next || !h) return SOCK_ENOMEM;
-    for (size_t r = 0; r < all->runs; r += stride) {
-        const size_t from = all->first[r], count = all->first[r + 1] - from;
-        memcpy(y + out->steps * d, all->y + from * d, count * d * sizeof *y);
-        memcpy(next + out->steps * d, all->next + from * d, count * d * sizeof *y);
-        memcpy(h + out->steps, all->h + from, count * sizeof *h);
-        first[out->runs++] = out->steps;
-        out->steps += count;
-    }
+    for (size_t r = 0; r < all->runs; r++)
+        for (size_t from = all->first[r], end = all->first[r + 1], count; from < end; from += count) {
+            count = SK_MIN(end - from, piece);
+            if (seen++ % stride) continue;
+            memcpy(y + out->steps * d, all->y + from * d, count * d * sizeof *y);
+            memcpy(next + out->steps * d, all->next + from * d, count * d * sizeof *y);
+            memcpy(h + out->steps, all->h + from, count * sizeof *h);
+            first[out->runs++] = out->steps;
+            out->steps += count;
+        }
     first[out->runs] = out->steps;
     return SOCK_OK;
 }
 
-/* Steps that can be afforded: each weight of the drift that moves is two passes, whose laws are kept. */
+/* Steps that can be afforded: each weight of the drift that moves is a pass, whose laws are kept. */
 static size_t most_steps(const looking *w)
 {
     const sk_drift_term *term = w->model->drift[0];
@@ -81,18 +83,25 @@ static size_t most_steps(const looking *w)
     return (size_t)fmax(fmin(fmin(kept, passes), SK_BAND_MEASURED), SK_BAND_MEASURED_LEAST);
 }
 
-static sock_status begin(looking *w)
+/* About `most` steps at most, of pieces of runs; w is as it was before. */
+static sock_status begin_with(looking *w, size_t piece, size_t most)
 {
     const sk_measured *m = w->m;
     const sk_filter_spec spec = sk_noisy_spec(m, &w->fit->now);
     w->series = m->series;
-    const size_t most = most_steps(w), stride = (m->series.steps + most - 1) / most;
+    const size_t stride = (m->series.steps + most - 1) / most;
     if (stride > 1) {
-        SK_TRY(copy_runs(m->ctx, &m->series, stride, &w->some));
+        SK_TRY(copy_pieces(m->ctx, &m->series, piece, stride, &w->some));
         w->series = w->some;
     }
     w->times = (double)m->series.steps / (double)w->series.steps;
     return sk_frozen_new(m->ctx, &w->series, &spec, &w->z);
+}
+
+static sock_status begin(looking *w)
+{
+    w->series = w->m->series;
+    return begin_with(w, w->series.steps + 1, most_steps(w)); /* whole runs */
 }
 
 /* ---- The drift ---- */
@@ -324,7 +333,7 @@ static sock_status move_drift(const looking *w, const sk_features *map, const sk
     return status;
 }
 
-/* mean and covariance += share times what another filter says of the steps beyond the frozen one. */
+/* mean and covariance: what another filter says of the steps beyond the frozen one, over share. */
 static sock_status follow(const looking *w, const sk_filter_spec *spec, double share, double *mean, double *covariance)
 {
     const size_t d = w->series.d, d2 = d * d;
@@ -333,8 +342,8 @@ static sock_status follow(const looking *w, const sk_filter_spec *spec, double s
     if (status >= 0) status = sk_filter(w->m->ctx, &w->series, spec, &pass);
     for (size_t i = 0; status >= 0 && i < w->series.steps; i++) {
         if (pass.lost[i] || w->z->pass.lost[i]) continue;
-        for (size_t k = i * d; k < (i + 1) * d; k++) mean[k] += share * (pass.mean[k] - w->z->pass.mean[k]);
-        for (size_t k = i * d2; k < (i + 1) * d2; k++) covariance[k] += share * (pass.cov[k] - w->z->pass.cov[k]);
+        for (size_t k = i * d; k < (i + 1) * d; k++) mean[k] = (pass.mean[k] - w->z->pass.mean[k]) / share;
+        for (size_t k = i * d2; k < (i + 1) * d2; k++) covariance[k] = (pass.cov[k] - w->z->pass.cov[k]) / share;
     }
     sk_pass_clear(&pass);
     return status;
@@ -395,17 +404,14 @@ static sock_status follow_ends(const looking *w, const directions *t)
     return status;
 }
 
-/* Differences over half a standard deviation to both sides. */
+/* Differences over a small part of a standard deviation to one side: the frozen pass is the other end. */
 static sock_status follow_drift(const looking *w, const sk_features *map, const sk_factor *f, directions *t)
 {
     const size_t d = w->series.d, steps = w->series.steps;
     for (size_t c = 0; c < t->f; c++) {
         double *mean = t->mean + c * steps * d, *covariance = t->covariance + c * steps * d * d;
         SK_TRY(sk_progress(w->m->ctx, "bands", -1));
-        SK_TRY(follow_column(w, map, f, c, 0.5, mean, covariance));
-        SK_TRY(follow_column(w, map, f, c, -0.5, mean, covariance));
-        sk_scale(steps * d, 2, mean);
-        sk_scale(steps * d * d, 2, covariance);
+        SK_TRY(follow_column(w, map, f, c, SK_BAND_MOVE, mean, covariance));
     }
     return SOCK_OK;
 }
@@ -636,19 +642,33 @@ static sock_status diffusion_law(const looking *w, const sk_features *map, sk_fa
     return status;
 }
 
-/* The other drifts beside R and V: those of few columns, for each is two passes of the filter. */
-static sock_status turn_others(const looking *w, sk_spread *spread)
+/* The other drifts beside R and V: those of few columns, for each is a pass of the filter. */
+static sock_status turn_each(const looking *few, sk_spread *spread)
 {
     size_t left = SK_BAND_OTHERS;
     for (size_t i = 0; i < spread->others; i++) {
         sk_factor *unused = NULL;
         if (spread->other_law[i]->rank > left) continue;
         left -= spread->other_law[i]->rank;
-        const sock_status status = diffusion_law(w, spread->other[i]->map, spread->other_law[i], &unused);
+        const sock_status status = diffusion_law(few, spread->other[i]->map, spread->other_law[i], &unused);
         sk_factor_free(unused);
         if (status < 0) return status;
     }
     return SOCK_OK;
+}
+
+/* They count little, and are many columns: fewer steps, also of a long run, do for them. */
+static sock_status turn_others(const looking *w, sk_spread *spread)
+{
+    looking few = {.m = w->m, .fit = w->fit, .model = w->model};
+    const double substeps = (double)w->fit->now.substeps.count;
+    const double most = fmax(SK_BAND_OTHER_PASSES / (SK_BAND_OTHERS * substeps), SK_BAND_MEASURED_LEAST);
+    sock_status status;
+    if (!spread->others) return SOCK_OK;
+    status = begin_with(&few, SK_BAND_PIECE, (size_t)fmin(most, (double)w->series.steps));
+    if (status >= 0) status = turn_each(&few, spread);
+    looking_clear(&few);
+    return status;
 }
 
 /* ---- All of it ---- */

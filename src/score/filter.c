@@ -197,7 +197,7 @@ sock_status sk_filter(sock_context *ctx, const sk_series *series, const sk_filte
     job j = {ctx, series, spec, out, sk_alloc(ctx, workers, sizeof *j.group)};
     sock_status status = SOCK_ENOMEM;
     if (!j.group) return SOCK_ENOMEM;
-    SK_GO(sk_sampler_new(ctx, spec->model, &sampler));
+    SK_GO(sk_flow_sampler(ctx, spec->model, &spec->flow, series->steps, &sampler));
     for (size_t i = 0; i < workers; i++) SK_GO(group_new(ctx, spec, sampler, &j.group[i]));
     SK_GO(sk_series_follow(ctx, series, follow, &j));
 out:

@@ -439,6 +439,9 @@
 #define SK_BAND_MEASURED_LEAST 500 /* and at least these */
 #define SK_BAND_LEAST_KNOWN 0.01   /* of what is known of f given R and a: so much is left of it beside them at least */
 #define SK_BAND_OTHERS 60          /* columns of the laws of other drifts that are followed beside R and a */
+#define SK_BAND_OTHER_PASSES 3e5   /* so many substeps of passes in all for these, */
+#define SK_BAND_PIECE 250          /* in pieces of runs of so many steps: a filter forgets sooner */
+#define SK_BAND_MOVE 0.05          /* standard deviations that a drift is moved by: less than its fields bend in */
 #define SK_BAND_STEPS 1000         /* steps that are followed to see what a rule makes of them, */
 #define SK_BAND_SUBSTEPS 4         /* in so many substeps at least */
 #define SK_BAND_SURPLUS 4    /* a, at most, may a step be off: where f runs away beyond the data its moments do, too; */
