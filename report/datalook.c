@@ -42,7 +42,7 @@ double *look_sorted(const sock_data *data, size_t k, size_t *count)
     return values;
 }
 
-static int all_finite(size_t d, const double *x)
+int look_finite(size_t d, const double *x)
 {
     while (d && isfinite(x[d - 1])) d--;
     return !d;
@@ -57,7 +57,7 @@ double *look_points(const sock_data *data, size_t most, size_t *count)
         const double *x;
         const size_t length = sock_data_trajectory(data, j, NULL, &x);
         for (size_t i = 0; i < length; i++)
-            if (number++ % every == 0 && used < most && all_finite(d, x + i * d))
+            if (number++ % every == 0 && used < most && look_finite(d, x + i * d))
                 memcpy(out + d * used++, x + i * d, d * sizeof *out);
     }
     *count = used;

@@ -8,6 +8,9 @@
 /* All values of coordinate k, sorted (freed with free()); *count of them. NULL when out of memory. */
 double *look_sorted(const sock_data *data, size_t k, size_t *count);
 
+/* Whether d numbers are finite. */
+int look_finite(size_t d, const double *x);
+
 /* At most `most` points of the data (d numbers each), evenly chosen among those with finite numbers; freed with free().
  * NULL when out of memory. */
 double *look_points(const sock_data *data, size_t most, size_t *count);

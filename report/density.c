@@ -30,7 +30,8 @@ static void by_meaning(json_t *told, stationary *out)
     const size_t points = json_array_size(density) < GRID ? json_array_size(density) : GRID;
     for (size_t i = 0; i < points; i++) {
         out->x[i] = json_number_value(json_array_get(x, i));
-        out->p[i] = json_number_value(json_array_get(density, i));
+        json_t *p = json_array_get(density, i); /* none where it is infinite, at a bound */
+        out->p[i] = json_is_number(p) ? json_number_value(p) : (double)NAN;
     }
     out->points = json_array_size(x) >= points ? points : 0;
     out->known = out->points > 1;

@@ -167,8 +167,10 @@ static void put_sum(FILE *out, const rep_facts *f, json_t *list, size_t v, size_
         const double se = error_of(terms[shown].json, v);
         const int alone = count == 1 && is_constant(terms[shown].json) && c >= 0;
         if (se > 0 && !alone) fputc('(', out);
-        page_number(out, fabs(c));
-        if (se > 0) page_error(out, se);
+        if (se > 0)
+            page_measured(out, fabs(c), se);
+        else
+            page_number(out, fabs(c));
         if (se > 0 && !alone) fputc(')', out);
         if (!is_constant(terms[shown].json)) fputs("\xe2\x80\x89", out);
         put_monomial(out, f, terms[shown].json);
@@ -248,9 +250,10 @@ static void put_with_errors(FILE *out, const rep_facts *f, const char *text, int
             at++;
             continue;
         }
-        if (told) fputc('(', out);
-        page_number(out, strtod(at, NULL));
-        if (told) page_error(out, errors->value[i]), fputc(')', out);
+        if (told)
+            fputc('(', out), page_measured(out, strtod(at, NULL), errors->value[i]), fputc(')', out);
+        else
+            page_number(out, strtod(at, NULL));
     }
     put_formula(out, f, done, strlen(done));
 }
@@ -290,12 +293,11 @@ static char *mask_names(const rep_facts *f, const char *text)
     return made;
 }
 
-/* The words of the fit, with the standard errors of the coefficients in their order. */
-static void put_told(FILE *out, const rep_facts *f, size_t k)
+/* The words of the fit for state k, with the standard errors of the coefficients in their order. */
+static void put_told(FILE *out, const rep_facts *f, size_t k, const char *words, const sk_number_lists *errors)
 {
-    const sk_number_lists *errors = &f->record.errors;
-    char *masked = mask_names(f, f->record.equation.text[k]);
-    const char *text = masked ? masked : f->record.equation.text[k];
+    char *masked = mask_names(f, words);
+    const char *text = masked ? masked : words;
     const int known = k < errors->count && errors->list[k].count > 0;
     const size_t count = known ? errors->list[k].count : 0;
     const int whole = count_numbers(text, 0) == count;
@@ -306,7 +308,7 @@ static void put_told(FILE *out, const rep_facts *f, size_t k)
         return;
     }
     free(masked);
-    page_text(out, f->record.equation.text[k]);
+    page_text(out, words);
     if (has_noise(f, k)) fputs(" + noise", out);
     size_t told = 0;
     for (size_t i = 0; known && i < errors->list[k].count; i++) /* a centre that was set has none */
@@ -320,7 +322,7 @@ static void put_drift(FILE *out, const rep_facts *f, json_t *list)
     for (size_t k = 0; k < f->d && k < STATES_SHOWN; k++) {
         fputs("<p>", out);
         if (f->record.equation.count == f->d) {
-            put_told(out, f, k);
+            put_told(out, f, k, f->record.equation.text[k], &f->record.errors);
         } else {
             fputs("d<var>", out);
             page_text(out, sock_model_name(f->model, k));
@@ -362,9 +364,9 @@ static void put_part(FILE *out, const rep_facts *f)
           out);
     page_share(out, f->record.equation_part_share);
     fputs(") are:</small></p>\n", out);
-    for (size_t i = 0; i < part->count && i < STATES_SHOWN; i++) {
+    for (size_t k = 0; k < part->count && k < STATES_SHOWN; k++) {
         fputs("<p>", out);
-        page_text(out, part->text[i]);
+        put_told(out, f, k, part->text[k], &f->record.equation_part_errors);
         fputs("</p>\n", out);
     }
 }
@@ -433,8 +435,10 @@ static void put_big(FILE *out, const rep_facts *f, const big_term *t)
     if (is_constant(t->json)) fputc('1', out);
     put_monomial(out, f, t->json);
     fputs("</td><td>", out);
-    page_number(out, c);
-    if (se > 0) page_error(out, se);
+    if (se > 0)
+        page_measured(out, c, se);
+    else
+        page_number(out, c);
     fputs("</td><td>", out);
     page_number(out, t->size);
     fputs("</td></tr>\n", out);

@@ -109,6 +109,19 @@ static int is_constant(const sk_parts *parts)
     return parts->count == 1 && parts->part->kernel && strcmp(parts->part->kernel, "constant") == 0;
 }
 
+/* Short steps say little each, and much together. */
+static void put_together(FILE *out, double gain, size_t steps)
+{
+    const double all = gain * (double)steps / log(10);
+    if (gain < log(10) && all >= 3)
+        fprintf(out, "; all %zu together are 10<sup>%.0f</sup> times as likely", steps, floor(all));
+    else if (gain < log(10))
+        fprintf(out,
+                all > 1 ? "; all %zu together are %.0f times as likely" : "; all %zu together are %.2g times as likely",
+                steps, pow(10, all));
+    fputc('.', out);
+}
+
 /* g: whether it is right. */
 static grade put_better(FILE *out, const rep_facts *f, grade g)
 {
@@ -121,12 +134,13 @@ static grade put_better(FILE *out, const rep_facts *f, grade g)
         return UNKNOWN;
     }
     if (f->record.against_constant == SK_BETTER) {
-        fprintf(out, "<b>Yes.</b> Steps that a fit had not seen are ");
+        fprintf(out, "<b>Yes.</b> A step that a fit had not seen is ");
         if (gain < log(10))
             fprintf(out, "%.2f times", exp(gain));
         else
             fprintf(out, "more than %.0f times", pow(10, floor(fmin(gain, 20) / log(10))));
-        fprintf(out, " as likely as under %s%s.", than, g == BAD ? ", which are wrong, too" : "");
+        fprintf(out, " as likely as under %s%s", than, g == BAD ? ", which are wrong, too" : "");
+        put_together(out, gain, found->steps);
         return g == BAD ? PARTLY : GOOD;
     }
     if (is_constant(&found->drifts) && is_constant(&found->diffusions)) {
@@ -150,9 +164,10 @@ static int by_size(const void *one, const void *other)
 }
 
 typedef struct sample {
-    size_t n, d;
+    size_t n, d, m;
     double *x, *value, *low, *high; /* n x d, else n x d x d */
     double *room;                   /* n */
+    double *u;                      /* n x m: the inputs that the data have there */
 } sample;
 
 /* Half the width of the band over the size of the field: of the median place, and of all. The larger of both: a few
@@ -177,33 +192,61 @@ static double looseness(const sample *s, size_t each, size_t place)
 }
 
 /* Of the states from `first` on the worst. */
-static sock_status look_at_field(sock_context *ctx, const fig_input *in, const sample *s, int is_a, size_t first,
+static sock_status look_at_field(sock_context *ctx, const sock_model *model, const sample *s, int is_a, size_t first,
                                  double *most)
 {
     const size_t d = s->d;
     const sock_bands want =
         is_a ? (sock_bands){.a_low = s->low, .a_high = s->high} : (sock_bands){.f_low = s->low, .f_high = s->high};
-    sock_status status = driven_bands(ctx, in->model, s->n, s->x, 0.9, &want);
+    sock_status status = sock_model_bands_at(ctx, model, s->n, s->x, s->u, 0.9, &want);
     if (status < 0) return status;
-    status = (is_a ? driven_diffusion : driven_drift)(ctx, in->model, in->model, s->n, s->x, s->value);
+    status = sock_model_evaluate_at(ctx, model, s->n, s->x, s->u, is_a ? NULL : s->value, is_a ? s->value : NULL);
     *most = 0;
     for (size_t k = first; status >= 0 && k < d; k++)
         *most = fmax(*most, is_a ? looseness(s, d * d, k * (d + 1)) : looseness(s, d, k));
     return status;
 }
 
+/* Evenly chosen points of the data with their inputs. */
+static int take_points(const fig_input *in, sample *s)
+{
+    const size_t points = sock_data_points(in->data), every = points / PLACES + 1, d = s->d, m = s->m;
+    size_t number = 0;
+    int failed = 0;
+    for (size_t j = 0; !failed && j < sock_data_trajectories(in->data); j++) {
+        const double *x;
+        const size_t length = sock_data_trajectory(in->data, j, NULL, &x);
+        double *u = driven_inputs(in->model, in->data, j, &failed);
+        for (size_t i = 0; !failed && i < length; i++) {
+            if (number++ % every || !look_finite(d, x + i * d) || !look_finite(u ? m : 0, u + i * m)) continue;
+            memcpy(s->x + s->n * d, x + i * d, d * sizeof *x);
+            if (u) memcpy(s->u + s->n * m, u + i * m, m * sizeof *u);
+            s->n++;
+        }
+        free(u);
+    }
+    return failed;
+}
+
 sock_status glance_look(sock_context *ctx, const fig_input *in, rep_facts *f)
 {
-    const size_t d = f->d, n = f->points < PLACES ? f->points : PLACES;
+    const size_t d = f->d, m = sock_model_inputs(f->model);
     f->loose[0] = f->loose[1] = (double)NAN;
-    if (!sock_model_has_bands(f->model) || !n) return SOCK_OK;
-    double *room = calloc(n * (3 * d * d + d + 1), sizeof *room);
+    if (!sock_model_has_bands(f->model)) return SOCK_OK;
+    double *room = calloc(PLACES * (3 * d * d + d + m + 1), sizeof *room);
     if (!room) return SOCK_ENOMEM;
-    const sample s = {
-        n, d, room, room + n * d, room + n * (d + d * d), room + n * (d + 2 * d * d), room + n * (d + 3 * d * d)};
-    for (size_t i = 0; i < n; i++) memcpy(s.x + i * d, f->point + i * f->points / n * d, d * sizeof *s.x);
-    sock_status status = look_at_field(ctx, in, &s, 0, d - f->seen, &f->loose[0]);
-    if (status >= 0) status = look_at_field(ctx, in, &s, 1, d - f->seen, &f->loose[1]);
+    double *value = room + PLACES * d;
+    sample s = {.d = d,
+                .m = m,
+                .x = room,
+                .value = value,
+                .low = value + PLACES * d * d,
+                .high = value + 2 * PLACES * d * d,
+                .room = value + 3 * PLACES * d * d,
+                .u = value + PLACES * (3 * d * d + 1)};
+    sock_status status = take_points(in, &s) ? SOCK_ENOMEM : SOCK_OK;
+    if (status >= 0 && s.n) status = look_at_field(ctx, f->model, &s, 0, d - f->seen, &f->loose[0]);
+    if (status >= 0 && s.n) status = look_at_field(ctx, f->model, &s, 1, d - f->seen, &f->loose[1]);
     free(room);
     return status == SOCK_EUSAGE ? SOCK_OK : status; /* a may have no bands */
 }
@@ -229,7 +272,10 @@ static grade put_sure(FILE *out, const rep_facts *f)
     if (loose_f < 1) fputs(" of its size", out);
     if (isfinite(loose_a)) put_loose(out, ", the noise a", loose_a);
     fputs(f->seen > 1 ? " (bands of 90 %, of the worst state)" : " (bands of 90 %)", out);
-    fputs(f->has_check && !f->check.ok ? ", if the equation were right." : ".", out);
+    fputs(f->has_check && !f->check.ok ? ", if the equation were right."
+          : grade_of(f) == UNKNOWN     ? ", if the equation is right, which is not known."
+                                       : ".",
+          out);
     return g;
 }
 

@@ -15,33 +15,20 @@ enum { FIXED_MOST = 12, ARROWS = 12, TABLE_MOST = 512 };
 
 static json_t *at(json_t *list, size_t i) { return json_array_get(list, i); }
 
-/* To three figures, outwards. */
-static double outwards(double x, double (*rounding)(double))
-{
-    const double unit = pow(10, floor(log10(fabs(x))) - 2), end = rounding(x / unit * (1 - 1e-12)) * unit;
-    return x == 0 || !isfinite(end) ? x : end;
-}
-
-/* 19.75 (15.7 to 27.4) */
+/* 20 (15 to 28) */
 static void put_range(FILE *out, json_t *told)
 {
-    const double low = info_number(told, "low"), high = info_number(told, "high");
-    page_number(out, info_number(told, "value"));
-    if (!isfinite(low)) return;
-    fputs(" (", out), page_figures(out, outwards(low, floor), 3);
-    if (!isfinite(high)) {
-        fputs(" or more)", out);
-        return;
-    }
-    fputs(" to ", out), page_figures(out, outwards(high, ceil), 3), fputc(')', out);
+    page_between(out, info_number(told, "value"), info_number(told, "low"), info_number(told, "high"));
 }
 
 /* 1.016 ± 0.013 */
 static void put_error(FILE *out, json_t *told)
 {
-    const double se = info_number(told, "se");
-    page_number(out, info_number(told, "value"));
-    if (se > 0) page_error(out, se);
+    const double value = info_number(told, "value"), se = info_number(told, "se");
+    if (se > 0)
+        page_measured(out, value, se);
+    else
+        page_number(out, value);
 }
 
 static void put_time(FILE *out, const fig_input *in)
@@ -251,8 +238,10 @@ static void put_doubts(FILE *out, json_t *told, size_t d)
 typedef struct column {
     size_t count;
     double value[TABLE_MOST], low[TABLE_MOST], high[TABLE_MOST];
-    int banded;
+    size_t from, to; /* the band is finite from here, and up to here: at a bound it may be infinite */
 } column;
+
+static int has_band(const column *c, size_t i) { return isfinite(c->low[i]) && isfinite(c->high[i]); }
 
 static void read_column(json_t *table, const char *key, column *out)
 {
@@ -261,14 +250,14 @@ static void read_column(json_t *table, const char *key, column *out)
     snprintf(name, sizeof name, "%s_low", key), low = json_object_get(table, name);
     snprintf(name, sizeof name, "%s_high", key), high = json_object_get(table, name);
     out->count = json_array_size(value) < TABLE_MOST ? json_array_size(value) : TABLE_MOST;
-    out->banded = json_array_size(low) >= out->count && json_array_size(high) >= out->count;
     for (size_t i = 0; i < out->count; i++) {
         json_t *v = at(value, i), *l = at(low, i), *h = at(high, i);
         out->value[i] = json_is_number(v) ? json_number_value(v) : (double)NAN;
         out->low[i] = json_is_number(l) ? json_number_value(l) : (double)NAN;
         out->high[i] = json_is_number(h) ? json_number_value(h) : (double)NAN;
-        if (!isfinite(out->low[i]) || !isfinite(out->high[i])) out->banded = 0;
     }
+    for (out->from = 0; out->from < out->count && !has_band(out, out->from);) out->from++;
+    for (out->to = out->from; out->to < out->count && has_band(out, out->to);) out->to++;
 }
 
 static range see_column(const column *c, size_t values)
@@ -276,7 +265,7 @@ static range see_column(const column *c, size_t values)
     range r = range_empty();
     for (size_t i = 0; i < values; i++) {
         range_see(&r, c->value[i]);
-        if (c->banded) range_see(&r, c->low[i]), range_see(&r, c->high[i]);
+        if (has_band(c, i)) range_see(&r, c->low[i]), range_see(&r, c->high[i]);
     }
     return r;
 }
@@ -296,7 +285,8 @@ static int draw_column(sheet *s, const fig_input *in, const column *x, const col
         if (bars[b] > 0)
             svg_rect(p.s, "bar", (double[]){left, top}, (double[]){0.92 * width * axis_scale(&p.x), p.y.from - top});
     }
-    int good = !c->banded || panel_band(&p, "fan90", c->count, x->value, c->low, c->high);
+    const size_t b = c->from;
+    int good = c->to <= b + 1 || panel_band(&p, "fan90", c->to - b, x->value + b, c->low + b, c->high + b);
     good = good && panel_curve(&p, "model", c->count, x->value, c->value);
     svg_clip_end(p.s);
     return good;
@@ -346,7 +336,7 @@ static char *draw_line(const fig_input *in, json_t *table, size_t *size)
     int good = s != NULL;
     if (s) {
         sheet_key(s, LEGEND_LINE, "model", "model");
-        if (c[1].banded) sheet_key(s, LEGEND_BOX, "fan90", "90 % of the models left open");
+        if (c[1].to > c[1].from) sheet_key(s, LEGEND_BOX, "fan90", "90 % of the models left open");
         sheet_key(s, LEGEND_BOX, "bar", "data");
         good = draw_column(s, in, &c[0], &c[1],
                            "potential \xe2\x88\x92"

@@ -210,8 +210,10 @@ static void put_links(FILE *out, const rep_facts *f, const network *n)
         fputs("</th><td class=\"text\">", out);
         page_text(out, sock_model_name(f->model, l->to));
         fputs("</td><td>", out);
-        page_number(out, l->strength);
-        if (l->error > 0) page_error(out, l->error);
+        if (l->error > 0)
+            page_measured(out, l->strength, l->error);
+        else
+            page_number(out, l->strength);
         fprintf(out, "</td><td class=\"text\">%s</td></tr>\n",
                 l->sign > 0   ? "the driven grows faster"
                 : l->sign < 0 ? "the driven grows slower, or falls"

@@ -94,10 +94,75 @@ void page_figures(FILE *out, double value, int figures)
 
 void page_number(FILE *out, double value) { page_figures(out, value, 4); }
 
-void page_error(FILE *out, double se)
+/* The last digit of `figures` of a number, as a power of ten; 0 of what is none. */
+static int last_digit(double x, int figures)
 {
+    char text[32];
+    if (!isfinite(x)) return 0;
+    snprintf(text, sizeof text, "%.*e", figures - 1, fabs(x));
+    return atoi(strchr(text, 'e') + 1) + 1 - figures;
+}
+
+/* Whether digits down to this one are written out. */
+static int is_plain(double value, int digit) { return fabs(value) < 1e7 && digit > -7 && digit < 7; }
+
+/* To a digit, with the zeros that belong to it. */
+static void put_rounded(FILE *out, double value, int digit)
+{
+    const double unit = pow(10, digit > 0 ? digit : 0);
+    char text[64];
+    if (!is_plain(value, digit)) {
+        page_number(out, value);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*f", digit < 0 ? -digit : 0,
+             digit > 0 ? round(fabs(value) / unit) * unit : fabs(value));
+    if (value < 0 && text[strspn(text, "0.")]) fputs("\xe2\x88\x92", out); /* there is no -0 */
+    fputs(text, out);
+}
+
+void page_measured(FILE *out, double value, double se)
+{
+    const int digit = last_digit(se, 2), plain = is_plain(value, digit) && is_plain(se, digit);
+    put_rounded(out, value, plain ? digit : 7);
     fputs(" \xc2\xb1 ", out);
-    page_figures(out, se, 2);
+    if (plain)
+        put_rounded(out, se, digit);
+    else
+        page_figures(out, se, 2);
+}
+
+/* To a digit, away from the other end; what is there but for rounding stays. */
+static double outwards(double x, int digit, int up)
+{
+    const double unit = pow(10, digit), slack = 1e-9;
+    const double end = (up ? ceil(x / unit - slack) : floor(x / unit + slack)) * unit;
+    return x == 0 || !isfinite(end) ? x : end;
+}
+
+static int finer(double x, int digit)
+{
+    const int own = x == 0 ? digit : last_digit(x, 2);
+    return own < digit ? own : digit;
+}
+
+void page_between(FILE *out, double value, double low, double high)
+{
+    const int digit = last_digit(isfinite(high) ? high - low : fabs(value - low), 2);
+    if (!isfinite(low)) {
+        page_number(out, value);
+        return;
+    }
+    put_rounded(out, value, finer(value, digit));
+    fputs(" (", out);
+    put_rounded(out, outwards(low, finer(low, digit), 0), finer(low, digit));
+    if (!isfinite(high)) {
+        fputs(" or more)", out);
+        return;
+    }
+    fputs(" to ", out);
+    put_rounded(out, outwards(high, finer(high, digit), 1), finer(high, digit));
+    fputc(')', out);
 }
 
 void page_share(FILE *out, double share)

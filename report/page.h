@@ -31,11 +31,16 @@ void page_link(FILE *out, const page_file *file);
 /* A table's CSV as such a link. 0 when memory ran out. */
 int page_table_link(FILE *out, const fig_table *table);
 
-/* Numbers for people: so many significant digits, a real minus sign, 34230 rather than 3.423e+04; a number has 4, a
- * standard error, with its sign before it, 2. */
+/* Numbers for people: so many significant digits, a real minus sign, 34230 rather than 3.423e+04; a number has 4. */
 void page_figures(FILE *out, double value, int figures);
 void page_number(FILE *out, double value);
-void page_error(FILE *out, double se);
+
+/* 0.97 ± 0.14: the standard error has 2 digits, and the value as many as these reach. */
+void page_measured(FILE *out, double value, double se);
+
+/* 37 (19 to 86): two digits of the width count, and at least two of each number; ends are rounded outwards. A high that
+ * is not finite: "or more"; a low: the value alone. */
+void page_between(FILE *out, double value, double low, double high);
 
 /* "37 %", "<1 %": a share of an average. */
 void page_share(FILE *out, double share);

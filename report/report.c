@@ -218,10 +218,13 @@ static const char *chapter_of_order_two(const chapter *c)
 }
 
 /* The figure of the first screen that has curves. */
-static int has_dots(const rep_facts *f, const chapter *c)
+/* The chapter with the curves of f and a. */
+static int has_curves(const rep_facts *f, const chapter *c)
 {
-    return c->place == FIRST && f->seen == f->d && strcmp(c->figure, f->d == 1 ? "fields" : "slices") == 0;
+    return c->place == FIRST && strcmp(c->figure, f->d == 1 ? "fields" : "slices") == 0;
 }
+
+static int has_dots(const rep_facts *f, const chapter *c) { return f->seen == f->d && has_curves(f, c); }
 
 static const char *chapter_shows(const rep_facts *f, const chapter *c)
 {
@@ -274,7 +277,7 @@ static sock_status put_figure(sock_context *ctx, FILE *out, const rep_facts *f, 
                 chapter_read(f, c, dots, boxes), has_dots(f, c) && dots && mended ? noisy_words : "",
                 f->seen < f->d && c->place == BODY ? chapter_of_order_two(c) : "");
         fwrite(text, 1, size, out);
-        if (has_dots(f, c)) words_trust(out, f, in);
+        if (has_curves(f, c)) words_trust(out, f, in);
         if (strcmp(c->figure, "search") == 0) search_table(out, f);
         if (!put_links(out, &tables)) status = SOCK_ENOMEM;
         put_plot_command(out, f, c->figure);

@@ -246,7 +246,7 @@ void words_signs(FILE *out, const rep_facts *f)
                   : "; the equation is that of the state itself.</p>\n",
               out);
     }
-    if (f->record.errors.count)
+    if (f->record.errors.count || f->record.equation_part_errors.count)
         fputs("<p class=\"note\">\xc2\xb1 after a number is one standard error; bands, bars and brackets hold 90 "
               "%.</p>\n",
               out);
@@ -417,10 +417,13 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
 {
     enum { STATES = 6 };
     const double inside = 0.98;
-    const int objects = f->has_check && !f->check.ok;
+    const int objects = f->has_check && !f->check.ok, silent = strcmp(glance_class(f), " silent") == 0;
     fputs(f->loose[0] >= 1
               ? "<p class=\"trust\">At most places where the data are the band of the drift is wider than the drift "
                 "itself: there even its direction is open. 98 % of the data have "
+          : silent
+              ? "<p class=\"trust\">No test can tell whether the fields are right. They rest on the data, of which "
+                "98 % have "
           : objects ? "<p class=\"trust\">The fields rest on the data, of which 98 % have "
                     : "<p class=\"trust\">Trust the fields where the data are, within their bands: 98 % of them have ",
           out);

@@ -136,7 +136,7 @@ static void test_line__ornstein_uhlenbeck_has_its_variance_and_relaxation_time(v
     assert_close(e.number[1].value, -THETA, 1e-9, 0);
     assert_close(e.number[3].value, 1 / THETA, 1e-9, 0);
     assert_close(law[SK_LINE_MEAN].value, 0, 1e-12, 1);
-    assert_close(law[SK_LINE_SD].value, sd, 1e-6, 0);
+    assert_close(law[SK_LINE_SD].value * law[SK_LINE_SD].value, sd * sd, 1e-6, 0);
     assert_close(law[SK_LINE_RELAXATION].value, 1 / THETA, 1e-6, 0);
     assert_int_equal(e.wells, 1);
     assert_int_equal(e.draws, 0);
@@ -885,6 +885,44 @@ static void test_call__a_law_of_borrowed_ends_tells_no_long_run(void **state)
     sock_model_free(model);
 }
 
+/* A gamma law of shape 1.4 has much density where data from `low` to 5 begin. Whether it hangs on them, its mean, and
+ * where the range begins. */
+static bool hangs_from(double low, double bound, double *mean, double *begin)
+{
+    double mu = 0.5;
+    const double t[2] = {0, 1}, x[2] = {low, 5};
+    const size_t points = 2;
+    sock_data *data = NULL;
+    sock_model *model = wrap_fields(ctx, 1, cir_drift, cir_diffusion, &mu);
+    assert_int_equal(sock_model_set_bounds(ctx, model, &bound, NULL), SOCK_OK);
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 1, &points, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    char *text = call(model, data, NULL, NULL);
+    json_t *all = json_loads(text, 0, NULL), *law = json_object_get(all, "stationary");
+    const bool hangs = json_is_string(json_object_get(all, "stationary_caveat"));
+    *begin = json_number_value(json_array_get(json_object_get(json_object_get(all, "range"), "lower"), 0));
+    *mean = json_number_value(json_object_get(json_array_get(json_object_get(law, "mean"), 0), "value"));
+    json_decref(all);
+    sock_string_free(text);
+    sock_data_free(data);
+    sock_model_free(model);
+    return hangs;
+}
+
+/* Data that begin next to a bound: the law goes on to it, and is that of the equation. Data that begin far from it, or
+ * of a model without one there, tell no long run. */
+static void test_call__a_law_goes_on_to_a_bound_that_is_near(void **state)
+{
+    (void)state;
+    double mean, begin;
+    assert_false(hangs_from(0.05, 0, &mean, &begin));
+    assert_close(begin, 0, 0, 1e-300);
+    assert_close(mean, 0.5, 1e-4, 0); /* but for what is beyond 5 */
+    assert_true(hangs_from(0.5, 0, &mean, &begin));
+    assert_close(begin, 0.5, 1e-12, 0);
+    assert_true(hangs_from(0.05, -10, &mean, &begin));
+    assert_close(begin, 0.05, 1e-12, 0);
+}
+
 static sock_status explain_once(sock_context *context, void *arg)
 {
     const double lower[2] = {-2, -2}, upper[2] = {2, 2};
@@ -933,6 +971,7 @@ int main(void)
         cmocka_unit_test(test_call__says_where_the_law_hangs_on_the_ends),
         cmocka_unit_test(test_call__says_what_range_it_needs),
         cmocka_unit_test(test_line__a_density_next_to_an_end_is_found),
+        cmocka_unit_test(test_call__a_law_goes_on_to_a_bound_that_is_near),
         cmocka_unit_test(test_call__errors_of_a_fit_hold_the_truth),
         cmocka_unit_test(test_call__the_interval_of_a_potential_surrounds_it),
         cmocka_unit_test(test_call__intervals_hold_their_values),

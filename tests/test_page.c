@@ -36,6 +36,66 @@ static void test_page__base64_has_the_answers_of_the_standard(void **state)
     }
 }
 
+static void measured(double value, double se, const char *wanted)
+{
+    memtext m;
+    FILE *out = memtext_open(&m);
+    assert_non_null(out);
+    page_measured(out, value, se);
+    assert_int_equal(memtext_close(out, &m), 0);
+    assert_string_equal(m.text, wanted);
+    free(m.text);
+}
+
+/* Two digits of the error, and of the value those above them: no more is known. */
+static void test_page__an_error_says_how_many_digits_a_number_has(void **state)
+{
+    (void)state;
+    measured(0.6455, 0.1123, "0.65 \xc2\xb1 0.11");
+    measured(-0.9402, 0.0592,
+             "\xe2\x88\x92"
+             "0.940 \xc2\xb1 0.059");
+    measured(2.481, 0.6, "2.48 \xc2\xb1 0.60");
+    measured(-0.001, 0.2, "0.00 \xc2\xb1 0.20");
+    measured(0.5, 0.0996, "0.50 \xc2\xb1 0.10");
+    measured(34567, 1234, "34600 \xc2\xb1 1200");
+    measured(3, 2, "3.0 \xc2\xb1 2.0");
+    measured(1.2347e-9, 3.21e-10, "1.235e-09 \xc2\xb1 3.2e-10");
+    measured((double)NAN, 0.5, "nan \xc2\xb1 0.5");
+    measured(2.5, (double)INFINITY, "2.5 \xc2\xb1 inf");
+    measured(4.56789e30, 1e28, "4.568e+30 \xc2\xb1 1e+28");
+}
+
+static void between(double value, double low, double high, const char *wanted)
+{
+    memtext m;
+    FILE *out = memtext_open(&m);
+    assert_non_null(out);
+    page_between(out, value, low, high);
+    assert_int_equal(memtext_close(out, &m), 0);
+    assert_string_equal(m.text, wanted);
+    free(m.text);
+}
+
+static void test_page__an_interval_is_rounded_outwards(void **state)
+{
+    (void)state;
+    between(36.83, 19.03, 85.3, "37 (19 to 86)");
+    between(0.5084, 0.455, 0.591, "0.51 (0.45 to 0.60)");
+    between(12.25, 3.91, 48.6, "12 (3.9 to 49)");
+    between(2.06, 0.0412, 260, "2.1 (0.041 to 260)");
+    between(-1.5, -2.04, -0.98,
+            "\xe2\x88\x92"
+            "1.5 (\xe2\x88\x92"
+            "2.1 to \xe2\x88\x92"
+            "0.98)");
+    between(0.5, 0.35, 0.65, "0.50 (0.35 to 0.65)");
+    between(20, 7.3, (double)INFINITY, "20 (7.3 or more)");
+    between(20, (double)NAN, 30, "20");
+    between(0, 0, 1.23, "0.0 (0.0 to 1.3)");
+    between(1.01571, 1.0034, 1.0311, "1.016 (1.003 to 1.032)");
+}
+
 /* SHA-256 of the empty text, as a policy writes it. */
 static void test_page__hash_is_that_of_a_policy(void **state)
 {
@@ -136,9 +196,12 @@ static void test_page__units_of_fields(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_page__base64_has_the_answers_of_the_standard),
-        cmocka_unit_test(test_page__hash_is_that_of_a_policy), cmocka_unit_test(prop_page__shell_words_come_back),
-        cmocka_unit_test(test_page__tables_are_csv), cmocka_unit_test(test_page__units_of_fields)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_page__base64_has_the_answers_of_the_standard),
+                                       cmocka_unit_test(test_page__an_error_says_how_many_digits_a_number_has),
+                                       cmocka_unit_test(test_page__an_interval_is_rounded_outwards),
+                                       cmocka_unit_test(test_page__hash_is_that_of_a_policy),
+                                       cmocka_unit_test(prop_page__shell_words_come_back),
+                                       cmocka_unit_test(test_page__tables_are_csv),
+                                       cmocka_unit_test(test_page__units_of_fields)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

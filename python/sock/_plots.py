@@ -185,13 +185,13 @@ def _heights(axis: Any, parts: List[Array]) -> None:
     axis.set_ylim(bottom - 0.04 * (top - bottom), top + 0.04 * (top - bottom))
 
 
-def _band(axis: Any, model: Any, grid: Array, band: Any) -> List[Array]:
-    """Where 90 % of the models lie that the fit leaves open; faint with dotted edges beyond the data of the fit."""
+def _band(axis: Any, model: Any, grid: Array, band: Any, guess: Array) -> List[Array]:
+    """Where 90 % of the models lie that the fit leaves open; faint with dotted edges where few data are, and beyond those of the fit."""
     try:
         low, high = (np.asarray(end).reshape(len(grid)) for end in band())
     except UsageError:  # a may have none, and f has
         return []
-    outside = model._outside(grid)
+    outside = model._outside(grid) | guess
     axis.fill_between(grid, low, high, where=~outside, color=MODEL, alpha=0.22, linewidth=0, label="band of 90 %")
     if outside.any():
         axis.fill_between(grid, low, high, where=outside, color=MODEL, alpha=0.08, linewidth=0)
@@ -252,7 +252,7 @@ def _fields_line(pyplot: Any, figure: Any, model: Any, data: Trajectories, truth
         axis.plot(grid, np.where(guess, np.nan, curve), color=MODEL, label="model")
         axis.plot(grid, np.where(guess, curve, np.nan), ":", color=MODEL, alpha=0.5)
         if bands:
-            heights += _band(axis, model, grid, band)
+            heights += _band(axis, model, grid, band, guess)
         heights += _evidence(axis, model, data, field, grid, curve)
         if truth is not None:
             heights.append(values(truth))

@@ -849,6 +849,16 @@ field_heights <- function(inside, beyond) {
   range(ends, pmin(pmax(beyond[is.finite(beyond)], ends[1] - size / 2), ends[2] + size / 2))
 }
 
+# A band, faint where few data are.
+plot_band <- function(grid, low, high, guess) {
+  runs <- rle(guess)
+  last <- cumsum(runs$lengths)
+  for (i in seq_along(last)) {
+    at <- max(1L, last[i] - runs$lengths[i]):last[i]
+    polygon(c(grid[at], rev(grid[at])), c(low[at], rev(high[at])), col = if (runs$values[i]) "#0072b214" else "#0072b238", border = NA)
+  }
+}
+
 # A curve with its band of 90 % where the model tells one.
 plot_field <- function(model, values, data, type, label, title, held = NULL) {
   grid <- seq(min(values), max(values), length.out = 200)
@@ -863,8 +873,7 @@ plot_field <- function(model, values, data, type, label, title, held = NULL) {
   plot(grid, curve, type = "n", ylim = heights, xaxt = "n", xlab = state_label(model$names),
        ylab = if (is_log(model$names)) paste(label, "of", model$names) else label, main = paste0(title, at_inputs(held)))
   state_axis(1, model$names)
-  if (!is.null(band))
-    polygon(c(grid, rev(grid)), c(as.vector(band$lwr), rev(as.vector(band$upr))), col = "#0072b238", border = NA)
+  if (!is.null(band)) plot_band(grid, as.vector(band$lwr), as.vector(band$upr), guess)
   lines(grid, ifelse(guess, NA, curve), col = "#0072b2", lwd = 2)
   lines(grid, ifelse(guess | c(guess[-1L], FALSE) | c(FALSE, guess[-length(guess)]), curve, NA), col = "#0072b2", lty = 3)
   if (!is.null(dots)) {

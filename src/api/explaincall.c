@@ -2,6 +2,7 @@
 #include "base/options.h"
 #include "explain/explain.h"
 #include "simulate/simulate.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,22 +51,33 @@ static void end_at_bounds(const sk_structure *s, size_t k, double *low, double *
     if (s->upper && *high > s->upper[k] - nearly) *high = s->upper[k];
 }
 
+/* Where an end that nobody asked for is near a bound of the model, the bound. */
+static void look_farther(const sk_structure *s, size_t k, const bool *asked, sk_explain_range *range)
+{
+    const double low = range->lower[k], high = range->upper[k], near = SK_EXPLAIN_NEAR * (high - low);
+    range->farther[0] = !asked[0] && s->lower && low - s->lower[k] < near ? s->lower[k] : low;
+    range->farther[1] = !asked[1] && s->upper && s->upper[k] - high < near ? s->upper[k] : high;
+}
+
 static sock_status settle_range(sock_context *ctx, const sock_model *model, const sock_data *data,
-                                const sock_options *opts, double *lower, double *upper, const char **from)
+                                const sock_options *opts, sk_explain_range *range)
 {
     const size_t d = model->d;
     const sk_structure *s = model->structure;
+    double *lower = range->lower, *upper = range->upper;
     SK_TRY(sk_read_bound(ctx, opts, "lower", d, -(double)INFINITY, lower));
     SK_TRY(sk_read_bound(ctx, opts, "upper", d, (double)INFINITY, upper));
-    *from = "options";
+    range->from = "options";
     for (size_t k = 0; k < d; k++) {
-        if (isnan(lower[k]) || isnan(upper[k])) *from = model->spread ? "fit" : "data";
+        const bool asked[2] = {!isnan(lower[k]), !isnan(upper[k])};
+        if (!asked[0] || !asked[1]) range->from = model->spread ? "fit" : "data";
         SK_TRY(fill_range(ctx, model, data, k, lower + k, upper + k));
         end_at_bounds(s, k, lower + k, upper + k);
         if (!(lower[k] < upper[k]) || !isfinite(upper[k] - lower[k]))
             return sk_fail(ctx, SOCK_EUSAGE,
                            "explain: the range of the state '%s' is from %g to %g; it must begin below its end",
                            s->state[k], lower[k], upper[k]);
+        if (d == 1) look_farther(s, k, asked, range);
     }
     return SOCK_OK;
 }
@@ -112,12 +124,36 @@ static sock_status write_text(sock_context *ctx, json_t *object, char **json)
 
 /* ---- The call ---- */
 
+/* Of one state whose density lies much at an end of the data next to a bound: up to the bound, where nothing hangs on
+ * the end. Where there is no law up to the bound (it absorbs), all stays. */
+static sock_status go_on_to_bounds(sock_context *ctx, const sock_model *model, uint64_t seed, sk_explain_range *range,
+                                   sk_explained *e)
+{
+    const double *to = range->farther;
+    if (model->d != 1 || !e->stationary || !sk_explained_caveat(model, range, e)) return SOCK_OK;
+    if (to[0] == range->lower[0] && to[1] == range->upper[0]) return SOCK_OK;
+    sk_explained other;
+    double low = to[0], high = to[1];
+    const sk_explain_range wide = {&low, &high, {low, high}, range->u, range->from};
+    SK_TRY(sk_explain(ctx, model, &low, &high, range->u, seed, &other));
+    if (!other.stationary || sk_explained_caveat(model, &wide, &other)) {
+        sk_explained_clear(&other);
+        return SOCK_OK;
+    }
+    sk_explained_clear(e);
+    *e = other;
+    range->lower[0] = low, range->upper[0] = high;
+    return SOCK_OK;
+}
+
 static sock_status explain(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_options *opts,
-                           const sk_explain_range *range, char **json)
+                           sk_explain_range *range, char **json)
 {
     sk_explained e;
-    SK_TRY(sk_explain(ctx, model, range->lower, range->upper, range->u, sk_option_count(opts, "seed"), &e));
-    sock_status status = sk_reserve(ctx, 4 * SK_JSON_SMALL + 1000 * (e.size + 1));
+    const uint64_t seed = sk_option_count(opts, "seed");
+    SK_TRY(sk_explain(ctx, model, range->lower, range->upper, range->u, seed, &e));
+    sock_status status = go_on_to_bounds(ctx, model, seed, range, &e);
+    if (status >= 0) status = sk_reserve(ctx, 4 * SK_JSON_SMALL + 1000 * (e.size + 1));
     json_t *object = status >= 0 ? sk_explained_object(model, range, &e) : NULL;
     if (object && data) json_object_set_new(object, "data", data_object(model, data, range));
     if (status >= 0) status = write_text(ctx, object, json);
@@ -150,8 +186,8 @@ sock_status sock_explain(sock_context *ctx, const sock_model *model, const sock_
     if (!room) return SOCK_ENOMEM;
     double *inputs = room + 2 * d;
     for (size_t k = 0; k < m; k++) inputs[k] = u && !isnan(u[k]) ? u[k] : model->structure->input[k].usual;
-    sk_explain_range range = {room, room + d, inputs, NULL};
-    sock_status status = settle_range(ctx, model, data, opts, room, room + d, &range.from);
+    sk_explain_range range = {.lower = room, .upper = room + d, .u = inputs};
+    sock_status status = settle_range(ctx, model, data, opts, &range);
     for (size_t k = 0; status >= 0 && k < m; k++)
         if (!isfinite(inputs[k]))
             status =

@@ -154,10 +154,14 @@ void sk_explained_clear(sk_explained *e);
 
 /* The range, and what was asked of it. */
 typedef struct sk_explain_range {
-    const double *lower, *upper; /* d */
-    const double *u;             /* inputs */
-    const char *from;            /* "options", "fit" or "data" */
+    double *lower, *upper; /* d */
+    double farther[2];     /* of one state: the same, up to bounds of the model that are near */
+    const double *u;       /* inputs */
+    const char *from;      /* "options", "fit" or "data" */
 } sk_explain_range;
+
+/* What the law hangs on beside the model; NULL: nothing. */
+const char *sk_explained_caveat(const sock_model *model, const sk_explain_range *range, const sk_explained *e);
 
 /* The object of docs/explain.md, without what is told of data. */
 json_t *sk_explained_object(const sock_model *model, const sk_explain_range *range, const sk_explained *e);

@@ -150,7 +150,7 @@ static bool is_free(const sock_model *model, const sk_explain_range *range, size
 }
 
 /* An end that is a bound of the model is a real one; what hangs on others is said. NULL: nothing. */
-static const char *caveat_of(const sock_model *model, const sk_explain_range *range, const sk_explained *e)
+const char *sk_explained_caveat(const sock_model *model, const sk_explain_range *range, const sk_explained *e)
 {
     const sk_told *t = e->number + sk_explained_line(e);
     bool much = false, free_end = false, gathers = false;
@@ -257,7 +257,7 @@ static void set_missing_law(json_t *object, const sk_explained *e)
 
 static void set_law(json_t *object, const sock_model *model, const sk_explain_range *range, const sk_explained *e)
 {
-    const char *caveat = caveat_of(model, range, e);
+    const char *caveat = sk_explained_caveat(model, range, e);
     const bool long_run = !caveat || !strcmp(range->from, "options");
     if (e->d == 1)
         set_line(object, range, e, long_run);

@@ -602,6 +602,7 @@
 #define SK_EXPLAIN_DIVIDES 1e-4  /* and of the largest on either side of a point below which paths hardly cross it; */
 #define SK_EXPLAIN_SINGULAR 1e-9 /* in a plane: of its larger eigenvalue */
 #define SK_EXPLAIN_HANGS 0.5     /* density at an end, over its largest, that makes all told of it hang on this end; */
+#define SK_EXPLAIN_NEAR 0.05     /* of the range: a bound of the model so near to such an end is looked up to; */
 #define SK_EXPLAIN_EDGES 0.05    /* in a plane: share in the outermost cells of the grid */
 #define SK_EXPLAIN_DIP 0.1       /* wells between which the log density dips by less are one */
 #define SK_EXPLAIN_ROUNDS 400    /* steps of the inverse iteration: two or three wells alike need the most */
