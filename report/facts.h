@@ -25,6 +25,7 @@ typedef struct rep_facts {
     double *point;   /* points x d, */
     double *a;       /* points x d: a_kk there; NULL: no diffusion, or many states */
     double loose[2]; /* half widths of the bands of f and a over their sizes; NaN: there are none */
+    size_t worst[2]; /* of which states these are */
 } rep_facts;
 
 /* From an input that has evidence, which must live as long as the facts. Negative: nothing was made. */

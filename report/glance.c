@@ -170,30 +170,42 @@ typedef struct sample {
     double *u;                      /* n x m: the inputs that the data have there */
 } sample;
 
-/* Half the width of the band over the size of the field: of the median place, and of all. The larger of both: a few
- * places of a large field say nothing of the others, and where a field passes 0 each place alone is loose. */
-static double looseness(const sample *s, size_t each, size_t place)
+static double middle(const sample *s)
 {
+    qsort(s->room, s->n, sizeof *s->room, by_size);
+    return s->room[s->n / 2];
+}
+
+/* Of f half the width of the band over the size of f, both as most places have them: a few places of a large f say
+ * nothing of the others, and where f passes 0 each place alone is loose. The size is the median of |f| over that of a
+ * standard normal variable: where a state stays about one place the root mean square; and never more than this. */
+static double looseness_of_f(const sample *s, size_t k)
+{
+    const double normal_median = 0.6744897501960817;
     double square = 0;
     for (size_t i = 0; i < s->n; i++) {
-        const size_t at = i * each + place;
-        s->room[i] = (s->high[at] - s->low[at]) / 2;
-        square += s->value[at] * s->value[at] / (double)s->n;
+        s->room[i] = fabs(s->value[i * s->d + k]);
+        square += s->room[i] * s->room[i] / (double)s->n;
     }
-    qsort(s->room, s->n, sizeof *s->room, by_size);
-    const double whole = square > 0 ? s->room[s->n / 2] / sqrt(square) : (double)INFINITY;
+    const double size = fmin(middle(s) / normal_median, sqrt(square));
+    for (size_t i = 0; i < s->n; i++) s->room[i] = (s->high[i * s->d + k] - s->low[i * s->d + k]) / 2;
+    return size > 0 ? middle(s) / size : (double)INFINITY;
+}
+
+/* Of a_kk, which is nowhere below 0, the share of it that half the width is, in the middle. */
+static double looseness_of_a(const sample *s, size_t k)
+{
     for (size_t i = 0; i < s->n; i++) {
-        const size_t at = i * each + place;
+        const size_t at = (i * s->d + k) * s->d + k;
         const double size = fabs(s->value[at]);
         s->room[i] = size > 0 ? (s->high[at] - s->low[at]) / 2 / size : (double)INFINITY;
     }
-    qsort(s->room, s->n, sizeof *s->room, by_size);
-    return fmax(whole, s->room[s->n / 2]);
+    return middle(s);
 }
 
 /* Of the states from `first` on the worst. */
 static sock_status look_at_field(sock_context *ctx, const sock_model *model, const sample *s, int is_a, size_t first,
-                                 double *most)
+                                 double *most, size_t *worst)
 {
     const size_t d = s->d;
     const sock_bands want =
@@ -202,8 +214,10 @@ static sock_status look_at_field(sock_context *ctx, const sock_model *model, con
     if (status < 0) return status;
     status = sock_model_evaluate_at(ctx, model, s->n, s->x, s->u, is_a ? NULL : s->value, is_a ? s->value : NULL);
     *most = 0;
-    for (size_t k = first; status >= 0 && k < d; k++)
-        *most = fmax(*most, is_a ? looseness(s, d * d, k * (d + 1)) : looseness(s, d, k));
+    for (size_t k = first; status >= 0 && k < d; k++) {
+        const double loose = is_a ? looseness_of_a(s, k) : looseness_of_f(s, k);
+        if (loose > *most) *most = loose, *worst = k;
+    }
     return status;
 }
 
@@ -245,18 +259,22 @@ sock_status glance_look(sock_context *ctx, const fig_input *in, rep_facts *f)
                 .room = value + 3 * PLACES * d * d,
                 .u = value + PLACES * (3 * d * d + 1)};
     sock_status status = take_points(in, &s) ? SOCK_ENOMEM : SOCK_OK;
-    if (status >= 0 && s.n) status = look_at_field(ctx, f->model, &s, 0, d - f->seen, &f->loose[0]);
-    if (status >= 0 && s.n) status = look_at_field(ctx, f->model, &s, 1, d - f->seen, &f->loose[1]);
+    if (status >= 0 && s.n) status = look_at_field(ctx, f->model, &s, 0, d - f->seen, &f->loose[0], &f->worst[0]);
+    if (status >= 0 && s.n) status = look_at_field(ctx, f->model, &s, 1, d - f->seen, &f->loose[1], &f->worst[1]);
     free(room);
     return status == SOCK_EUSAGE ? SOCK_OK : status; /* a may have no bands */
 }
 
-static void put_loose(FILE *out, const char *name, double loose)
+/* Of several states the worst is named. */
+static void put_loose(FILE *out, const rep_facts *f, const char *name, int is_a)
 {
+    const double loose = f->loose[is_a];
+    fputs(name, out);
+    if (f->seen > 1) fputs(" of ", out), page_text(out, sock_model_name(f->model, f->worst[is_a]));
     if (loose < 1)
-        fprintf(out, "%s is known to \xc2\xb1 %.2g %%", name, 100 * loose);
+        fprintf(out, " is known to \xc2\xb1 %.2g %%", 100 * loose);
     else
-        fprintf(out, "%s is known to no better than \xc2\xb1 its own size", name);
+        fputs(" is known to no better than \xc2\xb1 its own size", out);
 }
 
 static grade put_sure(FILE *out, const rep_facts *f)
@@ -268,10 +286,10 @@ static grade put_sure(FILE *out, const rep_facts *f)
     }
     const grade g = loose_f < sure ? GOOD : loose_f < 1 ? PARTLY : BAD;
     fputs(g == GOOD ? "<b>Well known.</b> " : g == PARTLY ? "<b>Roughly.</b> " : "<b>Hardly.</b> ", out);
-    put_loose(out, "Where the data are, the drift", loose_f);
+    put_loose(out, f, "Where the data are, the drift", 0);
     if (loose_f < 1) fputs(" of its size", out);
-    if (isfinite(loose_a)) put_loose(out, ", the noise a", loose_a);
-    fputs(f->seen > 1 ? " (bands of 90 %, of the worst state)" : " (bands of 90 %)", out);
+    if (isfinite(loose_a)) put_loose(out, f, ", the noise a", 1);
+    fputs(f->seen > 1 ? " (bands of 90 %; all others are known better)" : " (bands of 90 %)", out);
     fputs(f->has_check && !f->check.ok ? ", if the equation were right."
           : grade_of(f) == UNKNOWN     ? ", if the equation is right, which is not known."
                                        : ".",

@@ -143,7 +143,7 @@ static sock_status make(sock_context *ctx, const fig_input *in, network *n)
 
 /* ---- The picture ---- */
 
-enum { WIDE = 560, TALL = 400, ROUND = 150 };
+enum { WIDE = 560, TALL = 400, ROUND = 150, SHORT_NAME = 8 }; /* short ones are larger on a telephone */
 
 static void place_of(const network *n, size_t k, double reach, double out[2])
 {
@@ -180,7 +180,7 @@ static int draw_network(FILE *out, const rep_facts *f, const network *n)
         const svg_anchor anchor = fabs(name[0] - WIDE / 2.0) < 30 ? SVG_MIDDLE
                                   : name[0] > WIDE / 2.0          ? SVG_START
                                                                   : SVG_END;
-        svg_text(s, "",
+        svg_text(s, strlen(sock_model_name(f->model, k)) > SHORT_NAME ? "long" : "",
                  (double[]){name[0] - (anchor == SVG_START ? 8
                                        : anchor == SVG_END ? -8
                                                            : 0),

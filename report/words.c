@@ -247,7 +247,8 @@ void words_signs(FILE *out, const rep_facts *f)
               out);
     }
     if (f->record.errors.count || f->record.equation_part_errors.count)
-        fputs("<p class=\"note\">\xc2\xb1 after a number is one standard error; bands, bars and brackets hold 90 "
+        fputs("<p class=\"note\">\xc2\xb1 after a number is one standard error, if the form of the equation is right; "
+              "bands, bars and brackets hold 90 "
               "%.</p>\n",
               out);
 }
