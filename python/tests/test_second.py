@@ -33,6 +33,11 @@ def test_states_are_positions_and_velocities(model):
     assert "order        2" in model.summary() and model.info_["order"] == 2
 
 
+def test_a_fit_of_few_steps_ends_with_the_whole_check():
+    model = sock.SDE(order=2, noise="none", drift="affine", diffusion="constant").fit(positions(paths=20), dt=0.1, names=["q"])
+    assert model.check(model.data_).verdict == model.info_["verdict"]
+
+
 def test_paths_begin_at_rest_where_no_velocity_is_given(model):
     t = np.linspace(0, 1, 11)
     one = model.simulate([0.5], t, seed=1)

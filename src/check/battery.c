@@ -688,7 +688,8 @@ static double evaluations(size_t inner, size_t run_inner, bool heun)
 /* What an end costs, as a multiple of that of a short step. */
 static double cost_of(const battery *b)
 {
-    return evaluations(b->path.inner, b->run_path.inner, b->path.heun) /
+    const double second = b->rows.first ? SK_CHECK_SECOND : 1;
+    return second * evaluations(b->path.inner, b->run_path.inner, b->path.heun) /
            evaluations(SK_CHECK_INNER, SK_CHECK_RUN_INNER, false);
 }
 

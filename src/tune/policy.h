@@ -529,13 +529,15 @@
 #define SK_CHECK_PIECES 8       /* where steps are chosen, pieces of a trajectory are at most this part of them */
 #define SK_CHECK_INNER 4        /* Euler steps within a step, */
 #define SK_CHECK_RUN_INNER 12   /* and within a run; */
-#define SK_CHECK_PER_RELAXATION 8 /* more where steps are long: so many for h |Jacobian of f| = 1, */
-#define SK_CHECK_INNER_MOST 64    /* at most, */
-#define SK_CHECK_HEUN 0.1         /* by Heun's rule from here on: Euler's variance is off by a part in 80 there */
-#define SK_CHECK_RUN 4            /* steps of a run: memory and noise add up over it, chance does not */
-#define SK_CHECK_RUNS_LEAST 30    /* fewer runs say nothing */
-#define SK_CHECK_LEAST 15         /* fewer steps say nothing at all, */
-#define SK_CHECK_FEW 100          /* fewer let only large errors show: a variance by a third, a correlation of 0.3 */
+#define SK_CHECK_SECOND 5       /* as dear is an end of second order, with positions and velocities; */
+#define SK_CHECK_SECOND_WHOLE 2000 /* steps of second order at the end of a fit, which are checked whole at once */
+#define SK_CHECK_PER_RELAXATION 8  /* more where steps are long: so many for h |Jacobian of f| = 1, */
+#define SK_CHECK_INNER_MOST 64     /* at most, */
+#define SK_CHECK_HEUN 0.1          /* by Heun's rule from here on: Euler's variance is off by a part in 80 there */
+#define SK_CHECK_RUN 4             /* steps of a run: memory and noise add up over it, chance does not */
+#define SK_CHECK_RUNS_LEAST 30     /* fewer runs say nothing */
+#define SK_CHECK_LEAST 15          /* fewer steps say nothing at all, */
+#define SK_CHECK_FEW 100           /* fewer let only large errors show: a variance by a third, a correlation of 0.3 */
 #define SK_CHECK_DETERMINED                                                                                            \
     0.1                  /* share of its a below which a state follows from those before it: no fit tells it from 0 */
 #define SK_CHECK_FLOOR 2 /* a variance that is not so many times the floor's was put there, not found */
