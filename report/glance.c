@@ -17,10 +17,11 @@
 enum { PLACES = 200 };
 
 static const double
-    part = 0.05, /* of what the model takes for chance: when so much can be foretold, it is right in part, */
-    wrong = 0.5, /* and from here on it is wrong */
-    near = 0.2,  /* an adjusted p that is told though nothing objects */
-    sure = 0.25; /* a drift whose band is at most so much of its size, to each side, is well known */
+    part = 0.05,     /* of what the model takes for chance: when so much can be foretold, it is right in part, */
+    wrong = 0.5,     /* and from here on it is wrong */
+    near = 0.2,      /* an adjusted p that is told though nothing objects */
+    one_sign = 0.05, /* of the places may have the other sign */
+    sure = 0.25;     /* a drift whose band is at most so much of its size, to each side, is well known */
 
 typedef enum grade { GOOD, PARTLY, BAD, UNKNOWN } grade;
 
@@ -176,13 +177,33 @@ static double middle(const sample *s)
     return s->room[s->n / 2];
 }
 
-/* Of f half the width of the band over the size of f, both as most places have them: a few places of a large f say
- * nothing of the others, and where f passes 0 each place alone is loose. The size is the median of |f| over that of a
+/* Of a field that keeps its sign: the share of it that half the width of the band is, in the middle. */
+static double share_of(const sample *s, size_t each, size_t place)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const size_t at = i * each + place;
+        const double size = fabs(s->value[at]);
+        s->room[i] = size > 0 ? (s->high[at] - s->low[at]) / 2 / size : (double)INFINITY;
+    }
+    return middle(s);
+}
+
+static int keeps_its_sign(const sample *s, size_t k)
+{
+    size_t below = 0;
+    for (size_t i = 0; i < s->n; i++) below += s->value[i * s->d + k] < 0;
+    const size_t fewer = below < s->n - below ? below : s->n - below;
+    return (double)fewer <= one_sign * (double)s->n;
+}
+
+/* Where f has both signs each place near its zero is loose by itself: half the width over the size of f, both as most
+ * places have them, since a few of a large f say nothing of the others. The size is the median of |f| over that of a
  * standard normal variable: where a state stays about one place the root mean square; and never more than this. */
 static double looseness_of_f(const sample *s, size_t k)
 {
     const double normal_median = 0.6744897501960817;
     double square = 0;
+    if (keeps_its_sign(s, k)) return share_of(s, s->d, k);
     for (size_t i = 0; i < s->n; i++) {
         s->room[i] = fabs(s->value[i * s->d + k]);
         square += s->room[i] * s->room[i] / (double)s->n;
@@ -190,17 +211,6 @@ static double looseness_of_f(const sample *s, size_t k)
     const double size = fmin(middle(s) / normal_median, sqrt(square));
     for (size_t i = 0; i < s->n; i++) s->room[i] = (s->high[i * s->d + k] - s->low[i * s->d + k]) / 2;
     return size > 0 ? middle(s) / size : (double)INFINITY;
-}
-
-/* Of a_kk, which is nowhere below 0, the share of it that half the width is, in the middle. */
-static double looseness_of_a(const sample *s, size_t k)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        const size_t at = (i * s->d + k) * s->d + k;
-        const double size = fabs(s->value[at]);
-        s->room[i] = size > 0 ? (s->high[at] - s->low[at]) / 2 / size : (double)INFINITY;
-    }
-    return middle(s);
 }
 
 /* Of the states from `first` on the worst. */
@@ -215,7 +225,7 @@ static sock_status look_at_field(sock_context *ctx, const sock_model *model, con
     status = sock_model_evaluate_at(ctx, model, s->n, s->x, s->u, is_a ? NULL : s->value, is_a ? s->value : NULL);
     *most = 0;
     for (size_t k = first; status >= 0 && k < d; k++) {
-        const double loose = is_a ? looseness_of_a(s, k) : looseness_of_f(s, k);
+        const double loose = is_a ? share_of(s, d * d, k * (d + 1)) : looseness_of_f(s, k);
         if (loose > *most) *most = loose, *worst = k;
     }
     return status;
