@@ -220,6 +220,7 @@ for (what in c("drift", "diffusion")) {
   inside <- rowMeans(values >= as.double(band$lwr) & values <= as.double(band$upr))
   stopifnot(all(inside > 0.83), all(inside < 1))
 }
+stopifnot(any(grepl("^fit +none: a draw", capture.output(print(drawn[[1]])))))
 saveRDS(peered, at("peers.rds"))
 for (again in list(sock_load(at("peers.sock")), readRDS(at("peers.rds"))))
   stopifnot(identical(predict(again, at_some, what = "diffusion", interval = "confidence")$upr, predict(peered, at_some, what = "diffusion", interval = "confidence")$upr),

@@ -526,8 +526,12 @@ static char *in_room(sock_context *ctx, const sk_record *record, size_t size)
     FILE *out = text ? fmemopen(text, size, "w") : NULL;
     bool whole = out != NULL;
     if (out) {
-        sk_record_write_data(out, record, SUMMARY_WIDTH);
-        sk_record_write_words(out, record, SUMMARY_WIDTH, SK_LISTENER_GUEST);
+        if (record->points) {
+            sk_record_write_data(out, record, SUMMARY_WIDTH);
+            sk_record_write_words(out, record, SUMMARY_WIDTH, SK_LISTENER_GUEST);
+        } else {
+            fprintf(out, "%-*snone: a draw of a model, or fields that were given\n", SUMMARY_WIDTH, "fit");
+        }
         whole = fflush(out) == 0 && !ferror(out) && ftell(out) < (long)size;
         if (fclose(out) != 0) whole = false;
     }
