@@ -48,11 +48,12 @@ typedef struct scene {
     const sock_check_test *test;
 } scene;
 
+/* Whoever asks knows the names. */
 static const sock_check_test *find(const scene *s, const char *name)
 {
-    for (int i = 0; i < SK_CHECK_TESTS; i++)
-        if (strcmp(s->test[i].name, name) == 0) return &s->test[i];
-    return NULL;
+    int i = 0;
+    while (i + 1 < SK_CHECK_TESTS && strcmp(s->test[i].name, name) != 0) i++;
+    return &s->test[i];
 }
 
 static bool objects(const scene *s, const char *name) { return find(s, name)->objects != 0; }

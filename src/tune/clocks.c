@@ -37,7 +37,7 @@ sock_status sk_clocks_find(sock_context *ctx, const sock_data *data, const bool 
             for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++)
                 if (!skip || !skip[i]) look(data, i, k, &w);
         (*rate)[k] = rate_of(&w);
-        *count += !isnan((*rate)[k]);
+        *count += isnan((*rate)[k]) ? 0 : 1;
     }
     return SOCK_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "base/comm.h"
 
+#include <assert.h>
 #include <string.h>
 
 void sk_deal_owners(int processes, size_t count, const double *cost, int *owner)
@@ -104,6 +105,7 @@ sock_status sk_deal_trial(sock_context *ctx, sock_status status, int owner, cons
     sk_trial *t = mine ? *trial : NULL;
     sock_status own = mine ? SOCK_OK : make_room(ctx, &h, rows, candidate, grid, &t);
     own = sk_together(ctx, own);
+    assert(t || own < 0); /* the owner has said that it is there, and the others have room for it */
     if (own >= 0) give_numbers(ctx, owner, rows, t);
     if (mine) return own < 0 ? own : status;
     if (own < 0) {
