@@ -503,16 +503,17 @@ static char *draw(plane *q, int which, size_t *size)
 {
     char heading[160];
     write_heading(q, which, sizeof heading, heading);
+    const size_t fields = which == (FIG_F | FIG_A) ? 2 : 1;
     const sheet_plan plan = {.id = "fields",
                              .heading = heading,
                              .form = q->in->form,
-                             .panels = (which == (FIG_F | FIG_A) ? 2 : 1) * (q->data.count ? 2 : 1),
+                             .panels = q->data.count ? 2 * fields : fields,
                              .columns = 2,
                              .wide = PANEL,
                              .tall = PANEL,
                              .left = LEFT,
-                             .notes = (which == (FIG_F | FIG_A) ? 2 : 1) + (q->data.count ? 2 : 0) + (q->d > 2) +
-                                      (q->outside > 0)};
+                             .notes =
+                                 fields + (q->data.count ? 2u : 0) + (q->d > 2 ? 1u : 0) + (q->outside > 0 ? 1u : 0)};
     sheet *s = sheet_new(&plan);
     if (!s) return NULL;
     draw_keys(q, s, which);
