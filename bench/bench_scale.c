@@ -1,10 +1,10 @@
 /* bench_scale.c - fits of data that need not fit into memory: a stream against memory, its peak as the data grow, and
- * one process against two.   usage: bench_scale [STEPS...]     (100 000 and 1 000 000; the last is what the goals are
- * about)
+ * one process against several.   usage: bench_scale [STEPS...] [--processes 1,2,4]     (100 000 and 1 000 000 steps, of
+ * which the last are what the goals are about; 1,2)
  *
  * Every fit is a process of its own, `sock` or `sock-mpi` beside this program, of which the system tells processor time
- * and peak. The time of two processes is what each of them worked: it can be told on a machine that does other work,
- * too. */
+ * and peak. The goals for several processes are about what each of them worked, waiting included, which can be told on
+ * a machine that does other work, too; the clock beside it means something where every process has a free processor. */
 #define _GNU_SOURCE
 #include "bench.h"
 
@@ -90,7 +90,7 @@ static void remove_data(const scene *s)
 /* ---- Fits ---- */
 
 typedef struct spent {
-    double cpu, peak; /* seconds of all processes; bytes of the largest */
+    double cpu, clock, peak; /* seconds of all processes, by the clock; bytes of the largest */
 } spent;
 
 static double seconds(struct timeval t) { return (double)t.tv_sec + 1e-6 * (double)t.tv_usec; }
@@ -99,6 +99,7 @@ static spent run(const char *const *command)
 {
     struct rusage used;
     int status = 0;
+    const double start = sk_seconds();
     fflush(stdout); /* else the child says it again */
     const pid_t child = fork();
     if (child == 0) {
@@ -112,7 +113,8 @@ static spent run(const char *const *command)
         fprintf(stderr, "%s: the fit failed\n", command[0]);
         exit(1);
     }
-    return (spent){seconds(used.ru_utime) + seconds(used.ru_stime), 1024 * (double)used.ru_maxrss};
+    return (spent){seconds(used.ru_utime) + seconds(used.ru_stime), sk_seconds() - start,
+                   1024 * (double)used.ru_maxrss};
 }
 
 static spent fit(const scene *s, bool stream)
@@ -124,8 +126,8 @@ static spent fit(const scene *s, bool stream)
     return run(command);
 }
 
-/* What each of so many processes worked. */
-static double fit_together(const scene *s, const char *count)
+/* cpu: what each of so many processes worked. */
+static spent fit_together(const scene *s, const char *count)
 {
     const char *const command[] = {"mpirun",     "--oversubscribe",
                                    "--mca",      "mpi_yield_when_idle",
@@ -139,21 +141,37 @@ static double fit_together(const scene *s, const char *count)
                                    "--substeps", "1",
                                    "-o",         s->model,
                                    NULL};
-    return run(command).cpu / atof(count);
+    spent all = run(command);
+    all.cpu /= atof(count);
+    return all;
 }
 
-static void measure(const scene *s, size_t paths, bool last, bool several)
+static void measure_several(const scene *s, size_t steps, bool last, const char *processes)
+{
+    char list[128], name[64], *rest = NULL;
+    double alone = 0;
+    snprintf(list, sizeof list, "%s", processes);
+    for (const char *count = strtok_r(list, ",", &rest); count; count = strtok_r(NULL, ",", &rest)) {
+        const spent one = fit_together(s, count);
+        const int number = atoi(count);
+        if (alone == 0) alone = one.cpu;
+        printf("  %9zu steps, %2d process%s each %8.2f s cpu, %8.2f s by the clock, %6.0f MB\n", steps, number,
+               number == 1 ? ":  " : "es:", one.cpu, one.clock, 1e-6 * one.peak);
+        if (!last || (number != 2 && number != 4)) continue;
+        snprintf(name, sizeof name, "%d processes, by what each works", number);
+        bench_goal(name, alone / one.cpu, true, number == 2 ? 1.8 : 3.2);
+    }
+}
+
+/* processes: NULL where there is no MPI. */
+static void measure(const scene *s, size_t paths, bool last, const char *processes)
 {
     write_data(s, paths);
     const spent stream = fit(s, true), memory = fit(s, false);
     printf("  %9zu steps: stream %8.2f s cpu, %6.0f MB; in memory %8.2f s cpu, %6.0f MB\n", paths * (POINTS - 1),
            stream.cpu, 1e-6 * stream.peak, memory.cpu, 1e-6 * memory.peak);
     if (last) bench_goal("stream over memory, processor time", stream.cpu / memory.cpu, false, 1.3);
-    if (several) {
-        const double one = fit_together(s, "1"), two = fit_together(s, "2");
-        printf("  %9zu steps: one process %8.2f s cpu, each of two %8.2f s cpu\n", paths * (POINTS - 1), one, two);
-        if (last) bench_goal("two processes, by what each works", one / two, true, 1.8);
-    }
+    if (processes) measure_several(s, paths * (POINTS - 1), last, processes);
     remove_data(s);
 }
 
@@ -170,12 +188,20 @@ int main(int count, char **arguments)
     snprintf(s.data, sizeof s.data, "%s/d.traj", s.folder);
     snprintf(s.model, sizeof s.model, "%s/m.sock", s.folder);
     bench_begin("bench_scale", 1);
-    const bool several = access(s.mpi, X_OK) == 0;
-    if (!several) printf("  without sock-mpi: one process alone\n");
     static char few[] = "100000", many[] = "1000000", *usual[] = {few, many};
     char **steps = count > 1 ? arguments + 1 : usual;
-    const int sizes = count > 1 ? count - 1 : 2;
-    for (int i = 0; i < sizes; i++) measure(&s, (size_t)fmax(1, atof(steps[i]) / POINTS), i + 1 == sizes, several);
+    int sizes = count > 1 ? count - 1 : 2;
+    const char *processes = "1,2";
+    if (sizes >= 2 && strcmp(steps[sizes - 2], "--processes") == 0) {
+        processes = steps[sizes - 1];
+        sizes -= 2;
+    }
+    if (sizes == 0) steps = usual, sizes = 2;
+    if (access(s.mpi, X_OK) != 0) {
+        printf("  without sock-mpi: one process alone\n");
+        processes = NULL;
+    }
+    for (int i = 0; i < sizes; i++) measure(&s, (size_t)fmax(1, atof(steps[i]) / POINTS), i + 1 == sizes, processes);
     rmdir(s.folder);
     return 0;
 }

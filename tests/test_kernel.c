@@ -132,6 +132,23 @@ static void test_kernel__gauss_is_a_number_for_any_eta_and_distance(void **state
     }
 }
 
+/* Whichever registers the loop takes, for few and for many columns. */
+static void test_kernel__gauss_of_no_number_is_none(void **state)
+{
+    (void)state;
+    enum { D = 2, N = 77 };
+    double *x = normals(5, N * D), y[D] = {(double)NAN, 0}, out[N], *space = sk_doubles(ctx, sk_kernel_space(D, N), 1);
+    sk_kernel *kernel = parse("gauss:eta=0.7");
+    for (size_t n = 1; n <= N; n += 19) {
+        sk_kernel_block(ctx, kernel, D, 1, y, n, x, out, n, space);
+        for (size_t j = 0; j < n; j++) assert_true(isnan(out[j]));
+        sk_kernel_block(ctx, kernel, D, n, x, 1, y, out, 1, space);
+        for (size_t j = 0; j < n; j++) assert_true(isnan(out[j]));
+    }
+    sk_kernel_free(kernel);
+    sk_free(x), sk_free(space);
+}
+
 /* ---- Length scales ---- */
 
 static int ascending(const void *a, const void *b)
@@ -259,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_kernel__diagonal_is_the_kernel_at_a_point_and_itself),
         cmocka_unit_test(prop_gauss_is_shift_invariant_far_from_the_origin),
         cmocka_unit_test(test_kernel__gauss_is_a_number_for_any_eta_and_distance),
+        cmocka_unit_test(test_kernel__gauss_of_no_number_is_none),
         cmocka_unit_test(test_lengthscale__is_the_median_of_all_distances),
         cmocka_unit_test(test_lengthscale__takes_some_of_many_points),
         cmocka_unit_test(test_lengthscale__repeated_points_do_not_make_it_zero),

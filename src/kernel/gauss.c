@@ -10,7 +10,8 @@
 enum { LANES = 8 };
 
 /* No Gaussian is less than exp(-600) = 3e-261: the difference from 0 is beyond notice, while far exponents make the
- * vector exponential slow and their results, multiplied on, denormal. */
+ * vector exponential slow and their results, multiplied on, denormal. What is no number stays none: a maximum of two is
+ * the second where they cannot be compared. */
 #define LOWEST (-600.0)
 
 /* -1/(2 eta^2), kept away from 0 and infinity so that no product with a square is 0 * infinity. */
@@ -31,7 +32,7 @@ static void exponents_plain(size_t n, size_t d, const double *x, const double *y
     for (size_t j = 0; j < n; j++) out[j] = 0;
     for (size_t k = 0; k < d; k++)
         for (size_t j = 0; j < n; j++) out[j] += (yt[k * SK_TILE + j] - x[k]) * (yt[k * SK_TILE + j] - x[k]);
-    for (size_t j = 0; j < n; j++) out[j] = c * out[j] > LOWEST ? c * out[j] : LOWEST;
+    for (size_t j = 0; j < n; j++) out[j] = c * out[j] < LOWEST ? LOWEST : c * out[j];
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -58,10 +59,10 @@ static void exponents_plain(size_t n, size_t d, const double *x, const double *y
                 s2 = bits##_fmadd_pd(d2, d2, s2);                                                                      \
                 s3 = bits##_fmadd_pd(d3, d3, s3);                                                                      \
             }                                                                                                          \
-            bits##_storeu_pd(out + j, bits##_max_pd(bits##_mul_pd(s0, factor), lowest));                               \
-            bits##_storeu_pd(out + j + (width), bits##_max_pd(bits##_mul_pd(s1, factor), lowest));                     \
-            bits##_storeu_pd(out + j + 2 * (width), bits##_max_pd(bits##_mul_pd(s2, factor), lowest));                 \
-            bits##_storeu_pd(out + j + 3 * (width), bits##_max_pd(bits##_mul_pd(s3, factor), lowest));                 \
+            bits##_storeu_pd(out + j, bits##_max_pd(lowest, bits##_mul_pd(s0, factor)));                               \
+            bits##_storeu_pd(out + j + (width), bits##_max_pd(lowest, bits##_mul_pd(s1, factor)));                     \
+            bits##_storeu_pd(out + j + 2 * (width), bits##_max_pd(lowest, bits##_mul_pd(s2, factor)));                 \
+            bits##_storeu_pd(out + j + 3 * (width), bits##_max_pd(lowest, bits##_mul_pd(s3, factor)));                 \
         }                                                                                                              \
         for (; j < n; j += (width)) {                                                                                  \
             vec s = bits##_setzero_pd();                                                                               \
@@ -69,7 +70,7 @@ static void exponents_plain(size_t n, size_t d, const double *x, const double *y
                 const vec t = bits##_sub_pd(bits##_loadu_pd(yt + k * SK_TILE + j), bits##_set1_pd(x[k]));              \
                 s = bits##_fmadd_pd(t, t, s);                                                                          \
             }                                                                                                          \
-            bits##_storeu_pd(out + j, bits##_max_pd(bits##_mul_pd(s, factor), lowest));                                \
+            bits##_storeu_pd(out + j, bits##_max_pd(lowest, bits##_mul_pd(s, factor)));                                \
         }                                                                                                              \
     }
 
