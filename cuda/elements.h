@@ -6,11 +6,19 @@
 #include "base/device.h"
 
 #include <math.h>
+#include <string.h>
 
 #ifdef __CUDACC__
 #define EACH __host__ __device__ static inline
 #else
 #define EACH static inline
+#endif
+
+/* Arrays whose places are all known when the code is compiled live in registers. */
+#ifdef __CUDACC__
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED
 #endif
 
 enum {
@@ -27,11 +35,12 @@ enum {
     EACH_START,    /* paths */
     EACH_FEATURE,  /* at the place of a path */
     EACH_STEP,
+    EACH_WALK, /* steps of a path, its features and fields too */
     EACH_WRITE,
     EACH_KINDS
 };
 
-enum { MOST_STATES = 16 };
+enum { MOST_STATES = 16, WALK_STATES = 4, WALK_PIECES = 8, WALK_COLUMNS = 32 };
 
 typedef struct each_svec {
     size_t p, q, first;
@@ -87,6 +96,22 @@ typedef struct each_step {
     double *x, *lost_at, *out;
 } each_step;
 
+/* As a path reads it by itself: coefficients of FEW features of a column lie together, with zeros behind the last
+ * feature; and behind the last column, where there are fewer than BAND. */
+enum { FEW = 8, BAND = 4 };
+
+typedef struct walk_piece {
+    sk_device_piece of; /* with pointers to memory of the device */
+    const double *packed;
+} walk_piece;
+
+typedef struct each_walk {
+    each_step step; /* without fields */
+    const walk_piece *piece;
+    size_t done, steps, of; /* of the steps between two times: before, now, in all */
+    double from, gap;       /* those times */
+} each_walk;
+
 typedef struct element_args {
     union {
         each_svec svec;
@@ -96,9 +121,11 @@ typedef struct element_args {
         each_entry entry;
         each_feature feature;
         each_step step;
+        each_walk walk;
     } of;
 } element_args;
 
+#define COSINE_FAR 1e15
 #define ROOT_TWO 1.41421356237309504880
 #define ROOT_HALF 0.70710678118654752440
 
@@ -253,27 +280,60 @@ EACH void each_entry_do(const each_entry *a, size_t e)
 
 /* ---- Paths ---- */
 
+EACH double in_unit(const sk_device_piece *q, size_t k, double x)
+{
+    return q->unit ? (x - q->origin[k]) / q->unit[k] : x;
+}
+
+/* cos x to 4e-16 for |x| < COSINE_FAR, beyond which k has too few digits: x = k pi + r, cos x = (-1)^k cos r, and
+ * Taylor's series up to r^20 / 20! for |r| <= pi / 2. A third of the work of a cosine whose small values have all their
+ * digits, and no table. */
+EACH double cosine_near(double x)
+{
+    const double whole = 6755399441055744.0; /* 1.5 * 2^52: what is added to it is rounded to a whole number */
+    const double sum = x * 0.31830988618379067154 + whole, k = sum - whole;
+    const double r = fma(-k, 1.2246467991473532072e-16, fma(-k, 3.1415926535897931160, x)), y = r * r;
+    uint64_t odd;
+    memcpy(&odd, &sum, sizeof odd);
+    double value = 1.0 / 2432902008176640000.0;
+    value = fma(y, value, -1.0 / 6402373705728000.0);
+    value = fma(y, value, 1.0 / 20922789888000.0);
+    value = fma(y, value, -1.0 / 87178291200.0);
+    value = fma(y, value, 1.0 / 479001600.0);
+    value = fma(y, value, -1.0 / 3628800.0);
+    value = fma(y, value, 1.0 / 40320.0);
+    value = fma(y, value, -1.0 / 720.0);
+    value = fma(y, value, 1.0 / 24.0);
+    value = fma(y, value, -0.5);
+    value = fma(y, value, 1.0);
+    return odd & 1 ? -value : value;
+}
+
+EACH double cosine(double x) { return fabs(x) < COSINE_FAR ? cosine_near(x) : cos(x); }
+
+/* x: in units of the piece. */
+EACH double feature(const sk_device_piece *q, size_t d, const double *x, size_t j)
+{
+    double value = 0;
+    if (q->kind == SK_DEVICE_FOURIER) {
+        for (size_t k = 0; k < d; k++) value += q->omega[j * d + k] * x[k];
+        return q->size * cosine(q->frequency * value + q->beta[j]);
+    }
+    if (q->kind != SK_DEVICE_MONOMIALS) return kernel_value(q->terms, q->term, d, x, 1, q->point + j * d);
+    value = q->beta[j];
+    for (size_t k = 0; k < d; k++)
+        for (unsigned i = 0; i < q->power[j * d + k]; i++) value *= x[k];
+    return value;
+}
+
 EACH void each_feature_do(const each_feature *a, size_t e)
 {
     const sk_device_piece *q = &a->piece;
     size_t path, j;
     split(e, a->paths, &path, &j);
-    double x[MOST_STATES], value = 0;
-    for (size_t k = 0; k < a->d; k++) {
-        const double at = a->x[path + k * a->paths];
-        x[k] = q->unit ? (at - q->origin[k]) / q->unit[k] : at;
-    }
-    if (q->kind == SK_DEVICE_FOURIER) {
-        for (size_t k = 0; k < a->d; k++) value += q->omega[j * a->d + k] * x[k];
-        value = q->size * cos(q->frequency * value + q->beta[j]);
-    } else if (q->kind == SK_DEVICE_MONOMIALS) {
-        value = q->beta[j];
-        for (size_t k = 0; k < a->d; k++)
-            for (unsigned i = 0; i < q->power[j * a->d + k]; i++) value *= x[k];
-    } else {
-        value = kernel_value(q->terms, q->term, a->d, x, 1, q->point + j * a->d);
-    }
-    a->phi[e] = value;
+    double x[MOST_STATES];
+    for (size_t k = 0; k < a->d; k++) x[k] = in_unit(q, k, a->x[path + k * a->paths]);
+    a->phi[e] = feature(q, a->d, x, j);
 }
 
 /* Philox4x64-10 and Box-Muller, as the library has them (base/random.c). */
@@ -351,13 +411,20 @@ EACH void factor_in_place(size_t d, double *a)
     }
 }
 
-EACH void covariance(const each_step *a, size_t path, double *out)
+/* Fields at the place of a path: column c of a piece is field[piece][first + stride * c]. */
+typedef struct fields {
+    const double *const *field;
+    size_t first, stride;
+} fields;
+
+EACH void covariance(const each_step *a, const fields *at, double *out)
 {
-    const size_t n = a->paths, d = a->d;
-    for (size_t i = 0; i < d * MOST_STATES; i++) out[i] = 0;
+    const size_t n = at->stride, d = a->d;
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l <= k; l++) out[k * MOST_STATES + l] = 0;
     for (size_t f = 0; f < a->factors; f++) {
         const sk_device_factor *factor = &a->factor[f];
-        const double *b = a->fields[factor->piece] + path + n * factor->first;
+        const double *b = at->field[factor->piece] + at->first + n * factor->first;
         for (size_t j = 0; j < factor->rank; j++)
             for (size_t k = 0; k < d; k++) {
                 if (factor->owner && factor->owner[j] != k) continue;
@@ -369,47 +436,154 @@ EACH void covariance(const each_step *a, size_t path, double *out)
     for (size_t k = 0; k < d; k++) out[k * MOST_STATES + k] += a->floor;
 }
 
-EACH void add_normals(const each_step *a, size_t path, const double *c, double *x)
+/* Four normals at a time, which may serve several steps. */
+typedef struct normals {
+    int some;
+    uint64_t block;
+    double z[4];
+} normals;
+
+EACH double next_normal(const each_step *a, normals *have, uint64_t number, uint64_t start, uint64_t path)
+{
+    if (!have->some || number / 4 != have->block) {
+        have->some = 1;
+        have->block = number / 4;
+        four_normals(a->seed, a->purpose, have->block, start, path, have->z);
+    }
+    return have->z[number % 4];
+}
+
+/* x += root C z with random numbers of the step. */
+EACH void add_normals(const each_step *a, size_t path, size_t step, const double *c, normals *have, double *x)
 {
     const size_t d = a->d, whole = a->first + path;
-    const uint64_t start = a->first_start + whole / a->each, number = whole % a->each, first = (uint64_t)a->step * d;
-    double z[4], all[MOST_STATES];
-    uint64_t block = first / 4;
-    four_normals(a->seed, a->purpose, block, start, number, z);
-    for (size_t k = 0; k < d; k++) {
-        if ((first + k) / 4 != block) four_normals(a->seed, a->purpose, ++block, start, number, z);
-        all[k] = z[(first + k) % 4];
-    }
+    const uint64_t start = a->first_start + whole / a->each, number = whole % a->each, first = (uint64_t)step * d;
+    double z[MOST_STATES];
+    for (size_t k = 0; k < d; k++) z[k] = next_normal(a, have, first + k, start, number);
     for (size_t k = 0; k < d; k++) {
         double sum = 0;
-        for (size_t l = 0; l <= k; l++) sum += c[k * MOST_STATES + l] * all[l];
+        for (size_t l = 0; l <= k; l++) sum += c[k * MOST_STATES + l] * z[l];
         x[k] += a->root * sum;
     }
 }
 
-EACH void each_step_do(const each_step *a, size_t path)
+/* x: before the step, and behind it, but for bounds. 0: the path is lost. */
+EACH int euler_step(const each_step *a, const fields *at, size_t path, size_t step, normals *have, double *x)
 {
-    double x[MOST_STATES], c[MOST_STATES * MOST_STATES];
-    const size_t n = a->paths, d = a->d;
+    double c[MOST_STATES * MOST_STATES];
+    const size_t d = a->d;
     int finite = 1;
-    if (!isinf(a->lost_at[path])) return;
     for (size_t k = 0; k < d; k++) {
         double f = 0;
         for (size_t i = 0; i < a->pieces; i++)
-            if (a->drift[i]) f += a->fields[i][path + n * k];
-        x[k] = a->x[path + n * k] + a->h * f;
+            if (a->drift[i]) f += at->field[i][at->first + at->stride * k];
+        x[k] += a->h * f;
     }
     if (a->noisy) {
-        covariance(a, path, c);
+        covariance(a, at, c);
         factor_in_place(d, c);
-        add_normals(a, path, c, x);
+        add_normals(a, path, step, c, have, x);
     }
     for (size_t k = 0; k < d; k++) finite = finite && isfinite(x[k]);
-    if (!finite) a->lost_at[path] = a->to;
-    for (size_t k = 0; k < d; k++)
-        a->x[path + n * k] = !finite     ? a->x0[(a->first + path) / a->each * d + k]
-                             : a->bounds ? kept_within(a, k, x[k])
-                                         : x[k];
+    for (size_t k = 0; finite && a->bounds && k < d; k++) x[k] = kept_within(a, k, x[k]);
+    return finite;
+}
+
+/* A path that is lost waits where it began. */
+EACH void put_path(const each_step *a, size_t path, int finite, double lost_at, const double *x)
+{
+    if (!finite) a->lost_at[path] = lost_at;
+    for (size_t k = 0; k < a->d; k++)
+        a->x[path + a->paths * k] = finite ? x[k] : a->x0[(a->first + path) / a->each * a->d + k];
+}
+
+EACH void each_step_do(const each_step *a, size_t path)
+{
+    const fields at = {a->fields, path, a->paths};
+    double x[MOST_STATES];
+    normals have = {0};
+    if (!isinf(a->lost_at[path])) return;
+    for (size_t k = 0; k < a->d; k++) x[k] = a->x[path + a->paths * k];
+    put_path(a, path, euler_step(a, &at, path, a->step, &have, x), a->to, x);
+}
+
+/* FEW features from j on, those beyond the last like the last: their coefficients are 0. Cosines side by side, as one
+ * alone is a chain of steps that wait for each other. */
+EACH void fourier_few(const sk_device_piece *q, size_t d, const double *x, size_t j, double *phi)
+{
+    int near = 1;
+    UNROLLED
+    for (int u = 0; u < FEW; u++) {
+        const size_t at = j + u < q->p ? j + u : q->p - 1;
+        double sum = 0;
+        for (size_t k = 0; k < d; k++) sum += q->omega[at * d + k] * x[k];
+        phi[u] = q->frequency * sum + q->beta[at];
+        near = near && fabs(phi[u]) < COSINE_FAR;
+    }
+    if (!near) {
+        for (int u = 0; u < FEW; u++) phi[u] = q->size * cos(phi[u]);
+        return;
+    }
+    UNROLLED
+    for (int u = 0; u < FEW; u++) phi[u] = q->size * cosine_near(phi[u]);
+}
+
+EACH void few_features(const sk_device_piece *q, size_t d, const double *x, size_t j, double *phi)
+{
+    if (q->kind == SK_DEVICE_FOURIER) {
+        fourier_few(q, d, x, j, phi);
+        return;
+    }
+    for (size_t u = 0; u < FEW; u++) phi[u] = j + u < q->p ? feature(q, d, x, j + u) : 0;
+}
+
+/* out = the columns of a piece at x: BAND columns or fewer are summed up in registers. */
+EACH void piece_at(const walk_piece *w, size_t d, const double *x, double *out)
+{
+    const sk_device_piece *q = &w->of;
+    const double *row = (const double *)__builtin_assume_aligned(w->packed, 16);
+    double own[WALK_STATES], phi[FEW], sum[BAND] = {0};
+    const int narrow = q->columns <= BAND;
+    for (size_t k = 0; k < d; k++) own[k] = in_unit(q, k, x[k]);
+    for (size_t c = 0; c < q->columns; c++) out[c] = 0;
+    for (size_t j = 0; j < q->p; j += FEW) {
+        few_features(q, d, own, j, phi);
+        if (narrow) {
+            UNROLLED
+            for (int i = 0; i < BAND * FEW; i++) sum[i / FEW] += phi[i % FEW] * row[i];
+            row += BAND * FEW;
+            continue;
+        }
+        for (size_t c = 0; c < q->columns; c++, row += FEW) {
+            double all = out[c];
+            for (int u = 0; u < FEW; u++) all += phi[u] * row[u];
+            out[c] = all;
+        }
+    }
+    UNROLLED
+    for (int c = 0; c < BAND; c++)
+        if (narrow && (size_t)c < q->columns) out[c] = sum[c];
+}
+
+/* Nothing but the path itself is read or written: for few states and columns a product has more to carry than to do. */
+EACH void each_walk_do(const each_walk *w, size_t path)
+{
+    const each_step *a = &w->step;
+    double x[MOST_STATES], own[WALK_COLUMNS];
+    const double *field[WALK_PIECES];
+    const fields at = {field, 0, 1};
+    normals have = {0};
+    size_t column = 0, k = 0;
+    int finite = 1;
+    if (!isinf(a->lost_at[path])) return;
+    for (size_t i = 0; i < a->d; i++) x[i] = a->x[path + a->paths * i];
+    for (size_t i = 0; i < a->pieces; column += w->piece[i++].of.columns) field[i] = own + column;
+    for (; k < w->steps && finite; k++) {
+        double *to = own;
+        for (size_t i = 0; i < a->pieces; to += w->piece[i++].of.columns) piece_at(&w->piece[i], a->d, x, to);
+        finite = euler_step(a, &at, path, a->step + k, &have, x);
+    }
+    put_path(a, path, finite, w->from + w->gap * (double)(w->done + k) / (double)w->of, x);
 }
 
 EACH void each_write_do(const each_step *a, size_t path)
@@ -434,6 +608,7 @@ EACH void each_write_do(const each_step *a, size_t path)
     KIND(EACH_START, each_start_do, step);                                                                             \
     KIND(EACH_FEATURE, each_feature_do, feature);                                                                      \
     KIND(EACH_STEP, each_step_do, step);                                                                               \
+    KIND(EACH_WALK, each_walk_do, walk);                                                                               \
     KIND(EACH_WRITE, each_write_do, step);
 
 #endif

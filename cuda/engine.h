@@ -23,6 +23,7 @@ void engine_close(engine *e);
 /* A new operation: earlier failures are forgotten. */
 void engine_begin(engine *e);
 int engine_state(engine *e); /* waits for all that was asked for */
+int engine_asked(engine *e); /* whether it could be asked for: does not wait */
 int engine_fail(engine *e, int state, const char *reason);
 const char *engine_error(const engine *e);
 

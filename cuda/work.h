@@ -14,6 +14,7 @@ int work_sums_begin(void *state, const sk_device_shape *shape, void **sums);
 int work_sums_add(void *state, void *sums, const sk_device_rows *rows);
 int work_sums_end(void *state, void *sums, double *g, double *g_low, double *c, double *c_low);
 void work_sums_drop(void *state, void *sums);
+const double *work_sums_gram(const void *sums); /* that was read; NULL: there is none */
 int work_levels(void *state, const sk_device_gram *problem, sk_device_answer *answer);
 int work_exact(void *state, const sk_device_system *problem, double *alpha);
 int work_simulate(void *state, const sk_device_paths *job);

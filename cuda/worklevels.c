@@ -31,7 +31,8 @@ typedef struct problem {
     engine *e;
     const sk_device_gram *of;
     size_t q, pairs, length, order;
-    double *g, *inverse, *c, *one, *two; /* one, two: of the order pd */
+    const double *g;
+    double *own, *inverse, *c, *one, *two; /* own: g, where the sums are gone; one, two: of the order pd */
     double *r, *z, *gz, *v, *gv, *av, *dx;
     point at, next;
     double *host; /* eigenvalues */
@@ -40,7 +41,7 @@ typedef struct problem {
 
 static void list_arrays(problem *p, double **out[24], size_t count[24], size_t *n)
 {
-    const size_t len = p->length, square = p->q * p->q, wide = p->order * p->order;
+    const size_t len = p->length, square = p->q * p->q, wide = p->order * p->order, own = p->g ? 0 : square;
     double **const of_length[] = {&p->c,      &p->r,       &p->z,      &p->gz,     &p->v,    &p->gv,
                                   &p->av,     &p->dx,      &p->at.x,   &p->at.gx,  &p->at.y, &p->at.gy,
                                   &p->next.x, &p->next.gx, &p->next.y, &p->next.gy};
@@ -48,7 +49,7 @@ static void list_arrays(problem *p, double **out[24], size_t count[24], size_t *
     *n = 0;
     for (size_t i = 0; i < 16; i++, (*n)++) out[*n] = of_length[i], count[*n] = len;
     for (size_t i = 0; i < 4; i++, (*n)++) out[*n] = of_order[i], count[*n] = wide;
-    out[*n] = &p->g, count[(*n)++] = square;
+    out[*n] = &p->own, count[(*n)++] = own;
     out[*n] = &p->inverse, count[(*n)++] = square;
     out[*n] = &p->at.mu, count[(*n)++] = p->order;
     out[*n] = &p->next.mu, count[(*n)++] = p->order;
@@ -69,13 +70,16 @@ static int open_problem(problem *p)
     size_t count[24], n;
     list_arrays(p, list, count, &n);
     for (size_t i = 0; i < n; i++) bytes += 8.0 * (double)count[i];
-    /* The eigendecomposition and the factor have work space of their own. */
-    bytes += 8.0 * (3.0 * (double)p->order * (double)p->order + 0.1 * (double)p->q * (double)p->q) + 2e8;
+    /* The eigendecomposition has work space of its own, and the inverse is made in another matrix. */
+    bytes += 8.0 * (3.0 * (double)p->order * (double)p->order + 1.1 * (double)p->q * (double)p->q) + 2e8;
     if (engine_need(p->e, bytes, "levels") != SK_DEVICE_DONE) return engine_state(p->e);
     for (size_t i = 0; i < n; i++) *list[i] = engine_new(p->e, count[i] * sizeof(double));
     p->host = malloc(p->order * sizeof *p->host);
     if (!p->host) return engine_fail(p->e, SK_DEVICE_MEMORY, "the host has no memory");
-    engine_put(p->e, p->g, p->of->g, p->q * p->q * sizeof(double));
+    if (!p->g) {
+        engine_put(p->e, p->own, p->of->g, p->q * p->q * sizeof(double));
+        p->g = p->own;
+    }
     engine_put(p->e, p->c, p->of->c, p->length * sizeof(double));
     return engine_state(p->e);
 }
@@ -237,6 +241,7 @@ int work_levels(void *state, const sk_device_gram *of, sk_device_answer *answer)
 {
     card *c = state;
     problem p = {.card = c, .e = c->engine, .of = of, .q = of->p * (of->p + 1) / 2, .pairs = of->d * (of->d + 1) / 2};
+    p.g = of->sums ? work_sums_gram(of->sums) : NULL;
     p.length = p.q * p.pairs;
     p.order = of->p * of->d;
     engine_begin(p.e);

@@ -9,6 +9,14 @@
 
 enum { PANEL_ROWS = 8192, PANEL_NUMBERS = 1 << 26 };
 
+/* Memory of the card that is kept from one block of rows to the next. */
+typedef struct buffer {
+    void *at;
+    size_t bytes;
+} buffer;
+
+enum { PHI, WEIGHT, ROW_WEIGHTS, TARGETS, ROW, NODE, BUFFERS };
+
 typedef struct sums {
     sk_device_shape shape;
     size_t q, rows; /* of a panel */
@@ -16,18 +24,40 @@ typedef struct sums {
     double *g, *g_low, *c, *c_low; /* totals */
     double *block, *side;          /* of a block */
     double *b, *scaled;
+    buffer sent[BUFFERS];
 } sums;
 
 static size_t squares(const sums *s) { return s->q * s->q; }
+
+static void release(engine *e, double **at)
+{
+    engine_free(e, *at);
+    *at = NULL;
+}
+
+/* All but G. */
+static void drop_working(engine *e, sums *s)
+{
+    double **const all[] = {&s->g_low, &s->c, &s->c_low, &s->block, &s->side, &s->b, &s->scaled};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) release(e, all[i]);
+    for (size_t i = 0; i < BUFFERS; i++) {
+        engine_free(e, s->sent[i].at);
+        s->sent[i] = (buffer){0};
+    }
+}
 
 void work_sums_drop(void *state, void *given)
 {
     card *c = state;
     sums *s = given;
-    void *const all[] = {s->one, s->other, s->g, s->g_low, s->c, s->c_low, s->block, s->side, s->b, s->scaled};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) engine_free(c->engine, all[i]);
+    drop_working(c->engine, s);
+    release(c->engine, &s->g);
+    engine_free(c->engine, s->one);
+    engine_free(c->engine, s->other);
     free(s);
 }
+
+const double *work_sums_gram(const void *given) { return ((const sums *)given)->g; }
 
 int work_sums_begin(void *state, const sk_device_shape *shape, void **out)
 {
@@ -62,9 +92,38 @@ int work_sums_begin(void *state, const sk_device_shape *shape, void **out)
 
 /* A block's rows on the card. */
 typedef struct sent {
-    double *phi, *weight, *w, *z; /* z: of one set of targets */
-    size_t *row, *node;
+    const double *phi, *weight, *w;
+    double *z; /* of one set of targets */
+    const size_t *row, *node;
 } sent;
+
+static void *room(engine *e, buffer *b, size_t bytes)
+{
+    if (b->bytes < bytes) {
+        engine_free(e, b->at);
+        b->at = engine_new(e, bytes);
+        b->bytes = b->at ? bytes : 0;
+    }
+    return b->at;
+}
+
+static const void *put(engine *e, buffer *b, const void *from, size_t bytes)
+{
+    void *to = room(e, b, bytes);
+    engine_put(e, to, from, bytes);
+    return to;
+}
+
+static sent send(engine *e, sums *s, const sk_device_rows *rows)
+{
+    const size_t entries = rows->row[rows->n], number = sizeof(double);
+    return (sent){.phi = put(e, &s->sent[PHI], rows->phi, rows->nodes * s->shape.p * number),
+                  .weight = put(e, &s->sent[WEIGHT], rows->weight, entries * number),
+                  .w = put(e, &s->sent[ROW_WEIGHTS], rows->w, rows->n * s->shape.systems * number),
+                  .z = room(e, &s->sent[TARGETS], s->rows * s->shape.columns * number),
+                  .row = put(e, &s->sent[ROW], rows->row, (rows->n + 1) * sizeof(size_t)),
+                  .node = put(e, &s->sent[NODE], rows->node, entries * sizeof(size_t))};
+}
 
 static void add_gram(engine *e, const sums *s, const sent *t, size_t first, size_t rows)
 {
@@ -101,20 +160,15 @@ static void take_block(engine *e, const sums *s, size_t part)
     engine_each(e, EACH_PAIR, sides, &a);
 }
 
+/* The last panel is not waited for: the host makes the next block meanwhile, and what goes wrong is told then. */
 int work_sums_add(void *state, void *given, const sk_device_rows *rows)
 {
     card *c = state;
     engine *e = c->engine;
     sums *s = given;
-    const size_t entries = rows->row[rows->n];
     engine_begin(e);
-    sent t = {.phi = work_copy(e, rows->phi, rows->nodes * s->shape.p * sizeof(double)),
-              .weight = work_copy(e, rows->weight, entries * sizeof(double)),
-              .w = work_copy(e, rows->w, rows->n * s->shape.systems * sizeof(double)),
-              .z = engine_new(e, s->rows * s->shape.columns * sizeof(double)),
-              .row = work_copy(e, rows->row, (rows->n + 1) * sizeof(size_t)),
-              .node = work_copy(e, rows->node, entries * sizeof(size_t))};
-    for (size_t first = 0; first < rows->n && !work_stops(c); first += s->rows) {
+    const sent t = send(e, s, rows);
+    for (size_t first = 0; first < rows->n && (first == 0 || !work_stops(c)); first += s->rows) {
         const size_t count = rows->n - first < s->rows ? rows->n - first : s->rows;
         element_args a = {.of.svec = {.p = s->shape.p,
                                       .q = s->q,
@@ -131,10 +185,13 @@ int work_sums_add(void *state, void *given, const sk_device_rows *rows)
         add_sides(e, s, rows, &t, first, count);
     }
     take_block(e, s, rows->part);
-    const int answer = engine_state(e);
-    void *const all[] = {t.phi, t.weight, t.w, t.z, t.row, t.node};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) engine_free(e, all[i]);
+    const int answer = engine_asked(e);
     return answer == SK_DEVICE_MEMORY ? SK_DEVICE_FAILED : answer;
+}
+
+static void get(engine *e, double *to, const double *from, size_t count)
+{
+    if (to) engine_get(e, to, from, count * sizeof *to);
 }
 
 /* The lower triangle by columns is the upper one by rows: both are given. */
@@ -147,15 +204,16 @@ int work_sums_end(void *state, void *given, double *g, double *g_low, double *c,
     const size_t sides = s->shape.sides * s->shape.columns * s->q;
     engine_begin(e);
     for (size_t i = 0; i < each; i++)
-        for (int low = 0; low < 2; low++) {
+        for (int low = 0; low < (g_low ? 2 : 1); low++) {
             element_args a = {.of.matrix = {.q = s->q, .scale = 1, .m = (low ? s->g_low : s->g) + i * squares(s)}};
             engine_each(e, EACH_MIRROR, squares(s), &a);
         }
-    engine_get(e, g, s->g, grams * sizeof(double));
-    engine_get(e, g_low, s->g_low, grams * sizeof(double));
-    engine_get(e, c, s->c, sides * sizeof(double));
-    engine_get(e, c_low, s->c_low, sides * sizeof(double));
+    get(e, g, s->g, grams);
+    get(e, g_low, s->g_low, grams);
+    get(e, c, s->c, sides);
+    get(e, c_low, s->c_low, sides);
     const int answer = engine_state(e);
-    work_sums_drop(state, s);
+    drop_working(e, s);
+    if (each > 1) release(e, &s->g);
     return answer;
 }

@@ -96,6 +96,8 @@ int engine_fail(engine *e, int state, const char *reason)
     return state;
 }
 
+int engine_asked(engine *e) { return e->state; }
+
 const char *engine_error(const engine *e) { return e->reason; }
 
 int engine_need(engine *e, double bytes, const char *what)
@@ -282,6 +284,10 @@ static void arguments_are_ours(const engine *e, int kind, const element_args *a)
     case EACH_START:
     case EACH_STEP:
     case EACH_WRITE: step_is_ours(e, &a->of.step); break;
+    case EACH_WALK:
+        ALL_OURS(a->of.walk.piece);
+        step_is_ours(e, &a->of.walk.step);
+        break;
     default: ALL_OURS(m->v, m->minus, m->mu, m->m); break;
     }
 }

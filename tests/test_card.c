@@ -182,19 +182,20 @@ static void prop_exact_drifts_agree(void **state)
 
 /* ---- Simulate ---- */
 
-static void walk_on(const sk_device *on, size_t paths, double *out, double *lost)
+/* Of rank 3 each path goes by itself, of rank 40 features are multiplied for all. */
+static void walk_on(const sk_device *on, size_t rank, size_t paths, double *out, double *lost)
 {
-    enum { D = 2, P = 20, RANK = 3 };
-    double *omega = normals(11, P * D), *beta = normals(12, P), *c = normals(13, P * (D + D * RANK)),
+    enum { D = 2, P = 20 };
+    double *omega = normals(11, P * D), *beta = normals(12, P), *c = normals(13, P * (D + D * rank)),
            *point = normals(14, P * D);
-    for (size_t i = 0; i < P * (D + D * RANK); i++) c[i] *= 0.2;
+    for (size_t i = 0; i < P * (D + D * rank); i++) c[i] *= 0.2;
     const unsigned power[3 * D] = {0, 0, 1, 0, 1, 1};
     const double weight[3] = {1, 1, 0.5}, own[3 * D] = {0.1, 0, -1, 0.2, 0.1, -0.3}, unit[D] = {1, 2},
                  origin[D] = {0.1, 0};
     const sk_device_term term = {.scale = 1, .factor = -0.5, .gauss = 1, .degree = 1};
     const sk_device_piece pieces[] = {{.kind = SK_DEVICE_FOURIER,
                                        .p = P,
-                                       .columns = D * RANK,
+                                       .columns = D * rank,
                                        .coefficient = c,
                                        .omega = omega,
                                        .beta = beta,
@@ -217,7 +218,7 @@ static void walk_on(const sk_device *on, size_t paths, double *out, double *lost
                                        .terms = 1,
                                        .term = &term,
                                        .drift = 1}};
-    const sk_device_factor factor = {.piece = 0, .first = 0, .rank = RANK};
+    const sk_device_factor factor = {.piece = 0, .first = 0, .rank = rank};
     const double x0[] = {0.1, 0.2, -0.5, 0.5}, t[] = {0, 0.1, 0.25}, lower[] = {-1, -INFINITY}, upper[] = {1, INFINITY};
     const size_t steps[] = {4, 6};
     const sk_device_paths job = {.d = D,
@@ -247,12 +248,12 @@ static void walk_on(const sk_device *on, size_t paths, double *out, double *lost
 static void prop_paths_agree(void **state)
 {
     (void)state;
-    for (size_t s = 0; s < SIZES; s++) {
-        const size_t paths = sizes[s], numbers = 2 * paths * 3 * 2;
+    for (size_t s = 0; s < 2 * SIZES; s++) {
+        const size_t paths = sizes[s % SIZES], numbers = 2 * paths * 3 * 2, rank = s < SIZES ? 3 : 40;
         double *one = calloc(numbers, sizeof *one), *other = calloc(numbers, sizeof *other),
                *lost = calloc(2 * paths, sizeof *lost);
-        walk_on(&host, paths, one, lost);
-        walk_on(&card, paths, other, lost);
+        walk_on(&host, rank, paths, one, lost);
+        walk_on(&card, rank, paths, other, lost);
         assert_all_close(numbers, other, one, 1e-9);
         free(one), free(other), free(lost);
     }

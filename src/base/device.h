@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SK_DEVICE_ABI = 1 };
+enum { SK_DEVICE_ABI = 2 };
 
 /* What an operation answers. MEMORY: not enough of the device's. CANNOT: not for this problem. NUMERIC: not positive
  * definite. FAILED: anything else, the device may be lost. BROKEN: nor can the host go on. */
@@ -58,6 +58,7 @@ typedef struct sk_device_rows {
 typedef struct sk_device_gram {
     size_t n, p, d;
     const double *g;              /* q x q, both triangles */
+    const void *sums;             /* that have been read and whose G this is; NULL: it is to be taken from g */
     const double *c;              /* d (d + 1) / 2 x q */
     double zz, lambda, tolerance; /* of the gap, relative */
     size_t most;                  /* steps */
@@ -147,8 +148,8 @@ typedef struct sk_device {
 
     int (*sums_begin)(void *state, const sk_device_shape *shape, void **sums);
     int (*sums_add)(void *state, void *sums, const sk_device_rows *rows);
-    /* G (parts x systems x q x q, lower triangle) and c (sides x columns x q), and what they are short of (sums.h); the
-     * sums are gone. */
+    /* Reads G (parts x systems x q x q, both triangles) and c (sides x columns x q), and what they are short of
+     * (sums.h; NULL: not wanted). No rows are added after that; a G that is the only one stays there, for levels. */
     int (*sums_end)(void *state, void *sums, double *g, double *g_low, double *c, double *c_low);
     void (*sums_drop)(void *state, void *sums);
     int (*levels)(void *state, const sk_device_gram *problem, sk_device_answer *answer);

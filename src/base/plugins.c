@@ -356,7 +356,6 @@ sock_status sk_device_sums_end(sock_context *ctx, sk_device_sums *s, double *g, 
 {
     const sk_device *d = sk_device_begin(s->plugin, SK_SUMS);
     const int answer = d->sums_end(d->state, s->sums, g, g_low, c, c_low);
-    s->sums = NULL;
     return lost(ctx, s->plugin, sk_device_end(ctx, s->plugin, SK_SUMS, answer));
 }
 

@@ -28,7 +28,7 @@ sk_plugin *sk_device_for(sock_context *ctx, sk_operation what, double work, doub
 const sk_device *sk_device_begin(sk_plugin *plugin, sk_operation what);
 sock_status sk_device_end(sock_context *ctx, sk_plugin *plugin, sk_operation what, int answer);
 
-/* Sums live between calls: sums that were begun. NULL: there are none. */
+/* Sums live between calls: sums that were begun, until they are freed. NULL: there are none. */
 typedef struct sk_device_sums {
     sk_plugin *plugin;
     void *sums;

@@ -14,6 +14,8 @@
 enum { AT_ONCE = 256 };
 
 static size_t squares(const sk_diffusion_sums *s) { return s->systems * s->q * s->q; }
+/* Sets of rows whose G are in memory, with the total. */
+static size_t gram_parts(const sk_diffusion_sums *s) { return s->folds ? s->folds + 2 : 1; }
 static size_t sides(const sk_diffusion_sums *s) { return s->systems * s->pairs * s->q; }
 
 double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal)
@@ -25,13 +27,20 @@ double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal)
 /* Its arrays, with g of so many folds. */
 static sock_status allocate(sock_context *ctx, size_t folds, sk_diffusion_sums *s)
 {
-    s->g = sk_doubles(ctx, folds, squares(s));
+    s->g = sk_doubles_unset(ctx, folds, squares(s));
     s->c = sk_doubles(ctx, s->used + 1, sides(s));
     s->zz = sk_doubles(ctx, s->used + 1, s->systems);
     s->rows = sk_alloc(ctx, s->folds + 2, sizeof *s->rows);
     s->square = sk_doubles(ctx, sk_features_count(s->map), 1);
     s->weight = sk_doubles(ctx, s->systems, 1);
     return s->g && s->c && s->zz && s->rows && s->square && s->weight ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* G = 0, before the first row that is summed up here. */
+static void fill(sk_diffusion_sums *s)
+{
+    if (!s->filled) memset(s->g, 0, gram_parts(s) * squares(s) * sizeof *s->g);
+    s->filled = true;
 }
 
 static sock_status make(sock_context *ctx, const sk_features *map, const sk_picks *picks, const sk_view *like,
@@ -49,7 +58,7 @@ static sock_status make(sock_context *ctx, const sk_features *map, const sk_pick
     s->systems = diagonal ? s->d : 1;
     s->dim = diagonal ? 1 : s->d;
     s->pairs = s->dim * (s->dim + 1) / 2;
-    const sock_status status = allocate(ctx, s->folds + 2, s);
+    const sock_status status = allocate(ctx, gram_parts(s), s);
     if (status < 0)
         sk_diffusion_sums_free(s);
     else
@@ -78,6 +87,7 @@ sock_status sk_diffusion_sums_pair(sock_context *ctx, sk_diffusion_sums *s)
     size_t count = (s->folds + 1) * squares(s);
     list_pieces(s, 0, all);
     for (size_t i = 1; i < ARRAYS; i++) count += all[i].count;
+    fill(s);
     s->low = sk_doubles(ctx, count, 1);
     return s->low ? SOCK_OK : SOCK_ENOMEM;
 }
@@ -99,11 +109,13 @@ static sock_status block_sums(sock_context *ctx, const sk_diffusion_sums *s, siz
                                 .dim = s->dim,
                                 .pairs = s->pairs};
     const sock_status status = allocate(ctx, 1, part);
-    if (status < 0)
+    if (status < 0) {
         sk_diffusion_sums_free(part);
-    else
-        *out = part;
-    return status;
+        return status;
+    }
+    memset(part->g, 0, squares(part) * sizeof *part->g);
+    *out = part;
+    return SOCK_OK;
 }
 
 void sk_diffusion_sums_over_all(sock_context *ctx, sk_diffusion_sums *s)
@@ -155,6 +167,7 @@ void sk_diffusion_sums_free(sk_diffusion_sums *s)
     sk_free(s->weight);
     sk_free(s->low);
     sk_device_sums_free(s->device);
+    sk_device_sums_free(s->kept);
     sk_free(s);
 }
 
@@ -453,6 +466,30 @@ static void sent_clear(sent *t)
     sk_diffusion_sums_free(t->small);
 }
 
+typedef struct features_job {
+    sock_context *ctx;
+    const sk_diffusion_sums *s;
+    size_t dim;
+    const double *x;
+    double *phi;
+} features_job;
+
+static sock_status some_features(void *arg, size_t begin, size_t end, int worker)
+{
+    const features_job *j = arg;
+    (void)worker;
+    return sk_features_eval(j->ctx, j->s->map, end - begin, j->x + begin * j->dim, j->phi + begin * j->s->p, j->s->p);
+}
+
+/* By all threads: the device waits for them. */
+static sock_status features_of(sock_context *ctx, const sk_diffusion_sums *s, size_t nodes, const double *x,
+                               double *phi)
+{
+    enum { GRAIN = 512 }; /* speed only */
+    features_job job = {ctx, s, sk_features_dim(s->map), x, phi};
+    return sk_parallel_for(ctx, nodes, GRAIN, some_features, &job);
+}
+
 static sock_status sent_new(sock_context *ctx, const sk_diffusion_sums *s, const sk_rule *rule, const some *r, sent *t)
 {
     const size_t n = r->count, first = rule->node[rule->row[r->begin]], entry = rule->row[r->begin];
@@ -467,7 +504,7 @@ static sock_status sent_new(sock_context *ctx, const sk_diffusion_sums *s, const
     if (!t->phi || !t->w || !t->z || !t->some || !t->side || !t->row || !t->node) return SOCK_ENOMEM;
     for (size_t i = 0; i <= n; i++) t->row[i] = rule->row[r->begin + i] - entry;
     for (size_t e = 0; e < t->row[n]; e++) t->node[e] = rule->node[entry + e] - first;
-    SK_TRY(sk_features_eval(ctx, s->map, nodes, rule->x + first * rule->in, t->phi, s->p));
+    SK_TRY(features_of(ctx, s, nodes, rule->x + first * rule->in, t->phi));
     SK_TRY(block_sums(ctx, s, 0, &t->small));
     const size_t own = SK_MAX(first_own(rule, r->begin), first) - first;
     t->small->nodes = nodes - own;
@@ -544,9 +581,9 @@ static sock_status send_rows(sock_context *ctx, sk_diffusion_sums *s, const sk_r
     return status;
 }
 
-sock_status sk_diffusion_sums_fetch(sock_context *ctx, sk_diffusion_sums *s)
+/* Behind what was summed up here, or with the digits that others are short of. */
+static sock_status join_fetched(sock_context *ctx, sk_diffusion_sums *s)
 {
-    if (!s->device) return SOCK_OK;
     const size_t gram = (s->folds + 1) * squares(s), side = (s->used + 1) * sides(s);
     double *whole = sk_doubles_unset(ctx, gram + side, 1), *low = sk_doubles_unset(ctx, gram + side, 1);
     sock_status status = whole && low ? SOCK_OK : SOCK_ENOMEM;
@@ -560,7 +597,21 @@ sock_status sk_diffusion_sums_fetch(sock_context *ctx, sk_diffusion_sums *s)
     }
     sk_free(whole);
     sk_free(low);
-    sk_device_sums_free(s->device);
+    return status;
+}
+
+sock_status sk_diffusion_sums_fetch(sock_context *ctx, sk_diffusion_sums *s)
+{
+    if (!s->device) return SOCK_OK;
+    sock_status status;
+    if (s->filled) {
+        status = join_fetched(ctx, s);
+    } else {
+        status = sk_device_sums_end(ctx, s->device, s->g, NULL, s->c, NULL);
+        s->filled = status >= 0;
+        if (status >= 0 && s->folds == 0 && s->systems == 1) s->kept = s->device;
+    }
+    if (!s->kept) sk_device_sums_free(s->device);
     s->device = NULL;
     return status;
 }
@@ -571,6 +622,7 @@ static sock_status add_rows(sock_context *ctx, sk_diffusion_sums *s, const sk_ru
     some r = *what;
     sk_diffusion_sums *part = NULL;
     if (s->device && !(r.given && r.given->b) && r.begin < end) return send_rows(ctx, s, rule, end, what);
+    if (!s->low) fill(s);
     r.at = s->low ? 0 : r.fold;
     if (!s->low) return add_rule(ctx, s, rule, end, &r);
     SK_TRY(block_sums(ctx, s, s->q, &part));
@@ -597,7 +649,8 @@ sock_status sk_diffusion_sums_add_given(sock_context *ctx, sk_diffusion_sums *s,
 
 void sk_diffusion_sums_merge(sk_diffusion_sums *s, const sk_diffusion_sums *other)
 {
-    sk_axpy((s->folds + 2) * squares(s), 1, other->g, s->g);
+    fill(s);
+    if (other->filled) sk_axpy(gram_parts(s) * squares(s), 1, other->g, s->g);
     sk_axpy((s->used + 1) * sides(s), 1, other->c, s->c);
     sk_axpy((s->used + 1) * s->systems, 1, other->zz, s->zz);
     for (size_t f = 0; f < s->folds + 2; f++) s->rows[f] += other->rows[f];
@@ -610,20 +663,23 @@ void sk_diffusion_sums_merge(sk_diffusion_sums *s, const sk_diffusion_sums *othe
 void sk_diffusion_sums_close(sk_diffusion_sums *s)
 {
     const size_t size = squares(s), total = s->folds + 1;
-    memset(s->g + total * size, 0, size * sizeof *s->g);
+    fill(s);
+    if (s->folds) memset(s->g + total * size, 0, size * sizeof *s->g);
     s->rows[total] = 0;
     for (size_t f = 0; f <= s->folds; f++) {
-        for (size_t system = 0; system < s->systems; system++)
+        for (size_t system = 0; !s->kept && system < s->systems; system++) /* what is kept has both triangles */
             sk_symmetrise(s->q, s->g + f * size + system * s->q * s->q, s->q);
-        sk_axpy(size, 1, s->g + f * size, s->g + total * size);
+        if (s->folds) sk_axpy(size, 1, s->g + f * size, s->g + total * size);
         s->rows[total] += s->rows[f];
     }
 }
 
+const double *sk_diffusion_sums_total(const sk_diffusion_sums *s) { return s->g + (gram_parts(s) - 1) * squares(s); }
+
 size_t sk_diffusion_sums_subtract(const sk_diffusion_sums *s, size_t f, size_t system, double *out)
 {
     const size_t square = s->q * s->q, total = s->folds + 1;
-    memcpy(out, s->g + total * squares(s) + system * square, square * sizeof *out);
+    memcpy(out, sk_diffusion_sums_total(s) + system * square, square * sizeof *out);
     if (f >= s->folds) return s->rows[total];
     sk_axpy(square, -1, s->g + f * squares(s) + system * square, out);
     return s->rows[total] - s->rows[f];

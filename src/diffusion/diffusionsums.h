@@ -33,17 +33,19 @@ typedef struct sk_diffusion_sums {
     size_t p, q, d, folds;      /* p: features of a system, q: their products */
     size_t used;                /* folds that will be left out; c and zz are made for these and for all rows */
     size_t systems, dim, pairs; /* dim: d of one system; pairs: dim (dim + 1) / 2 */
-    double *g;                  /* (folds + 2) x systems x q^2: each fold, always, total */
-    double *c;                  /* (used + 1) x systems x pairs x q */
-    double *zz;                 /* (used + 1) x systems */
-    size_t *rows;               /* folds + 2 */
-    double *square;             /* p: sum of phi^2 over the nodes of the rows */
-    size_t nodes;               /* how many */
-    double h2;                  /* sum of h^2 */
-    double *weight;             /* systems: sum of row weights */
+    double *g;      /* (folds + 2) x systems x q^2: each fold, always, total; without folds `always` is the total */
+    double *c;      /* (used + 1) x systems x pairs x q */
+    double *zz;     /* (used + 1) x systems */
+    size_t *rows;   /* folds + 2 */
+    double *square; /* p: sum of phi^2 over the nodes of the rows */
+    size_t nodes;   /* how many */
+    double h2;      /* sum of h^2 */
+    double *weight; /* systems: sum of row weights */
     double *low; /* of sums that do not show the order of blocks: what g, c, zz, square, weight and h2 are short of, one
                     after the other; else NULL */
     struct sk_device_sums *device; /* G and c are summed up there; NULL: here */
+    struct sk_device_sums *kept;   /* the same, when it has been fetched and its G is still there */
+    bool filled;                   /* g has been set: to 0, for rows that are summed up here, or from a device */
 } sk_diffusion_sums;
 
 sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, const sk_view *like, bool diagonal,
@@ -82,6 +84,9 @@ typedef struct sk_given_rows {
 sock_status sk_diffusion_sums_add_given(sock_context *ctx, sk_diffusion_sums *sums, const sk_given_rows *rows);
 void sk_diffusion_sums_merge(sk_diffusion_sums *sums, const sk_diffusion_sums *other);
 void sk_diffusion_sums_close(sk_diffusion_sums *sums);
+
+/* G of all rows, of each system, once they are closed. */
+const double *sk_diffusion_sums_total(const sk_diffusion_sums *sums);
 
 /* G of a system without fold f (folds: from all rows) into out (q^2). Answers the number of rows. */
 size_t sk_diffusion_sums_subtract(const sk_diffusion_sums *sums, size_t f, size_t system, double *out);

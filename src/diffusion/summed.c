@@ -145,7 +145,7 @@ static void take_moments(sk_summed *s)
 
 static sock_status take_gram(sock_context *ctx, sk_summed *s, size_t *own)
 {
-    const double *total = s->sums->g + s->q * s->q; /* behind that of the one fold */
+    const double *total = sk_diffusion_sums_total(s->sums);
     s->g = total;
     if (!own) s->device = sk_device_for(ctx, SK_LEVELS, (double)(s->p * dimension(s)), SK_DEVICE_LEVELS);
     if (s->device) return SOCK_OK; /* which needs no factor of it */
@@ -212,7 +212,8 @@ static sock_status solve_one(sock_context *ctx, sk_summed *s, const sk_psd_momen
                              const sk_psd_result *warm, sk_psd_result **out)
 {
     sock_status status = SOCK_PARTIAL;
-    if (s->device) status = sk_psd_gram_elsewhere(ctx, s->device, s->rule->n, s->p, s->g, z, options, warm, out);
+    if (s->device)
+        status = sk_psd_gram_elsewhere(ctx, s->device, s->rule->n, s->p, s->g, s->sums->kept, z, options, warm, out);
     const bool by_rows = s->q > SK_PLAIN_SUMS || s->q > s->rule->n;
     if (s->device && (status != SOCK_PARTIAL || by_rows)) return status;
     s->device = NULL;

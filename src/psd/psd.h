@@ -156,12 +156,13 @@ sock_status sk_psd_gram_result(sock_context *ctx, const sk_psd_gram *gram, size_
                                const sk_psd_moments *z, const sk_psd_options *options, const sk_psd_result *warm,
                                sk_psd_result **out);
 
-/* The same by a device (base/plugins.h), of all entries; no gram is needed. SOCK_PARTIAL without a message: it could
- * not, and no result was made. */
+/* The same by a device (base/plugins.h), of all entries; no gram is needed. kept: sums whose G it still has; or NULL.
+ * SOCK_PARTIAL without a message: it could not, and no result was made. */
 struct sk_plugin;
+struct sk_device_sums;
 sock_status sk_psd_gram_elsewhere(sock_context *ctx, struct sk_plugin *plugin, size_t n, size_t p, const double *g,
-                                  const sk_psd_moments *z, const sk_psd_options *options, const sk_psd_result *warm,
-                                  sk_psd_result **out);
+                                  const struct sk_device_sums *kept, const sk_psd_moments *z,
+                                  const sk_psd_options *options, const sk_psd_result *warm, sk_psd_result **out);
 
 /* A (n x n symmetric, lower triangle read) := the nearest positive semi-definite matrix, both triangles. space: made
  * for n or more. *rank: number of positive eigenvalues; may be NULL. */
