@@ -57,7 +57,7 @@ static inline void example_init(example *e)
     assert_int_equal(sk_series_of_data(ctx, e->data, &e->series), SOCK_OK);
     e->noise = oracle_numbers(e->root, "R", NULL);
     e->model = wrap_fields(ctx, 2, oracle_drift, oracle_diffusion, NULL);
-    e->spec = (sk_filter_spec){e->model, e->noise, {{2, false}, oracle_reach, NULL, NULL}};
+    e->spec = (sk_filter_spec){e->model, e->noise, {{2, false}, oracle_reach, NULL, NULL}, NULL};
 }
 
 static inline void example_clear(example *e)

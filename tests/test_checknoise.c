@@ -252,7 +252,7 @@ static void prop_fitted__columns_follow_the_filter(void **state)
     sk_frame frame;
     assert_int_equal(sk_series_of_data(ctx, data, &series), SOCK_OK);
     assert_int_equal(sk_frame_new(ctx, &series, &frame), SOCK_OK);
-    const sk_filter_spec spec = {model, &r, {{4, false}, frame.reach, frame.low, frame.high}};
+    const sk_filter_spec spec = {model, &r, {{4, false}, frame.reach, frame.low, frame.high}, NULL};
     sk_drift_term *term = model->drift[0];
     for (int side = -1; side <= 1; side += 2) {
         sk_pass pass;

@@ -4,6 +4,7 @@
 #include "onecontext.h"
 #include "truths.h"
 #include "tune/policy.h"
+#include "tune/stepsurplus.h"
 
 #include <math.h>
 #include <string.h>
@@ -178,6 +179,36 @@ static void prop_table__flows_are_those_of_the_model(void **state)
     sock_model_free(model);
 }
 
+/* What a rule makes of many steps is asked of a table; of one step it is not. */
+static void test_table__of_steps_and_their_rule(void **state)
+{
+    (void)state;
+    enum { MANY_STEPS = 600 };
+    double y[MANY_STEPS], h[MANY_STEPS], f[MANY_STEPS], a[MANY_STEPS], alone[MANY_STEPS], shared[MANY_STEPS];
+    sk_sampler *sampler = NULL;
+    sock_model *model = plain_fit("doublewell", PATHS, smooth);
+    for (size_t i = 0; i < MANY_STEPS; i++) {
+        y[i] = -1.5 + 3 * (double)i / MANY_STEPS;
+        h[i] = 0.1;
+    }
+    assert_int_equal(sk_model_evaluate(ctx, model, MANY_STEPS, y, f, a), SOCK_OK);
+    for (size_t i = 0; i < MANY_STEPS; i++) {
+        f[i] *= h[i];
+        a[i] *= h[i];
+    }
+    assert_int_equal(sk_surplus_sampler(ctx, model, MANY_STEPS, y, &sampler), SOCK_OK);
+    for (size_t i = 0; i < MANY_STEPS; i++) { /* each by itself, without a table */
+        const sk_surplus_rows row = {1, 1, y + i, h + i, f + i, a + i, NULL, NULL};
+        const sk_surplus_rows same = {1, 1, y + i, h + i, f + i, a + i, NULL, sampler};
+        assert_int_equal(sk_step_surplus(ctx, model, &row, alone + i), SOCK_OK);
+        assert_int_equal(sk_step_surplus(ctx, model, &same, shared + i), SOCK_OK);
+        assert_close(shared[i], alone[i], 10 * SK_TABLE_NEAR, a[i]);
+    }
+    assert_memory_not_equal(shared, alone, sizeof shared);
+    sk_sampler_free(sampler);
+    sock_model_free(model);
+}
+
 static sock_status tabulate_and_free(sock_context *c, void *arg)
 {
     sk_sampler *sampler = NULL;
@@ -203,6 +234,7 @@ int main(void)
         cmocka_unit_test(prop_table__too_coarse_is_not_used),
         cmocka_unit_test(test_table__is_made_where_it_pays_alone),
         cmocka_unit_test(prop_table__flows_are_those_of_the_model),
+        cmocka_unit_test(test_table__of_steps_and_their_rule),
         cmocka_unit_test(test_table__survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

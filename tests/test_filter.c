@@ -93,7 +93,7 @@ static void test_smooth__a_state_at_rest_is_the_mean_of_its_observations(void **
     const size_t first[] = {0, 3};
     const sk_series series = {1, 3, 1, first, y, next, h, {0}};
     sock_model *model = wrap_fields(ctx, 1, rest, rest, NULL);
-    const sk_filter_spec spec = {model, &noise, {{1, false}, &reach, NULL, NULL}};
+    const sk_filter_spec spec = {model, &noise, {{1, false}, &reach, NULL, NULL}, NULL};
     sk_pass pass;
     double m[4], p[4];
     assert_int_equal(sk_pass_new(ctx, &series, true, &pass), SOCK_OK);
@@ -125,7 +125,7 @@ static void test_filter__three_states_at_rest_are_means_of_their_observations(vo
         }
     const sk_series series = {D, STEPS, 2, first, y, next, h, {0}};
     sock_model *model = wrap_fields(ctx, D, rest, rest, NULL);
-    const sk_filter_spec spec = {model, r, {{1, false}, reach, NULL, NULL}};
+    const sk_filter_spec spec = {model, r, {{1, false}, reach, NULL, NULL}, NULL};
     sk_pass pass;
     assert_int_equal(sk_pass_new(ctx, &series, true, &pass), SOCK_OK);
     assert_int_equal(sk_filter(ctx, &series, &spec, &pass), SOCK_OK);
@@ -199,7 +199,7 @@ static void test_filter__is_exact_for_a_linear_system(void **state)
     assert_int_equal(sk_frame_new(ctx, &series, &frame), SOCK_OK);
     assert_int_equal(sk_pass_new(ctx, &series, false, &pass), SOCK_OK);
     sock_model *model = wrap_fields(ctx, 1, relax, unit, NULL);
-    const sk_filter_spec spec = {model, &r, {{64, false}, frame.reach, frame.low, frame.high}};
+    const sk_filter_spec spec = {model, &r, {{64, false}, frame.reach, frame.low, frame.high}, NULL};
     assert_int_equal(sk_filter(ctx, &series, &spec, &pass), SOCK_OK);
     assert_close(sk_pass_sum(&series, &pass), exact(N, t, y, r), 1e-4, 1);
     sock_model_free(model);
@@ -235,7 +235,7 @@ static double walk_sum(bool backwards, int threads)
     sk_series series;
     sk_pass pass;
     sock_model *model = wrap_fields(ctx, 2, oracle_drift, oracle_diffusion, NULL);
-    const sk_filter_spec spec = {model, noise, {{2, true}, oracle_reach, NULL, NULL}};
+    const sk_filter_spec spec = {model, noise, {{2, true}, oracle_reach, NULL, NULL}, NULL};
     assert_int_equal(sock_set_threads(ctx, threads), SOCK_OK);
     assert_int_equal(sk_series_of_data(ctx, data, &series), SOCK_OK);
     assert_int_equal(sk_pass_new(ctx, &series, true, &pass), SOCK_OK);
@@ -271,7 +271,7 @@ static void test_filter__a_lost_law_starts_again(void **state)
     const size_t first[] = {0, 3}, later[] = {0, 2};
     const sk_series whole = {1, 3, 1, first, y, next, h, {0}}, rest = {1, 2, 1, later, y + 1, next + 1, h + 1, {0}};
     sock_model *model = wrap_fields(ctx, 1, blow_up, unit, NULL);
-    const sk_filter_spec spec = {model, &noise, {{1, false}, &reach, NULL, NULL}};
+    const sk_filter_spec spec = {model, &noise, {{1, false}, &reach, NULL, NULL}, NULL};
     sk_pass a, b;
     double m[4], p[4];
     assert_int_equal(sk_pass_new(ctx, &whole, true, &a), SOCK_OK);
@@ -294,7 +294,7 @@ static void test_filter__a_step_counts_at_least_so_much(void **state)
     const size_t first[] = {0, 1};
     const sk_series series = {1, 1, 1, first, &y, &next, &h, {0}};
     sock_model *model = wrap_fields(ctx, 1, relax, unit, NULL);
-    const sk_filter_spec spec = {model, NULL, {{1, false}, &reach, NULL, NULL}};
+    const sk_filter_spec spec = {model, NULL, {{1, false}, &reach, NULL, NULL}, NULL};
     double term;
     unsigned char lost;
     assert_int_equal(sk_filter(ctx, &series, &spec, &(sk_pass){.term = &term, .lost = &lost}), SOCK_OK);

@@ -238,7 +238,7 @@ static sk_substeps choose(size_t steps, double h, sk_substeps least, double nois
         x[i] = -1.5 + 3.0 * (double)i / (COUNT - 1);
         hs[i] = h;
     }
-    const sk_substeps_ask ask = {steps, COUNT, x, hs, &noise, least, &spec};
+    const sk_substeps_ask ask = {steps, COUNT, x, hs, &noise, least, &spec, NULL};
     assert_int_equal(sk_substeps_choose(ctx, model, &ask, &out), SOCK_OK);
     sock_model_free(model);
     return out;

@@ -138,7 +138,7 @@ static void test_pulled__rows_agree_with_the_oracle(void **state)
         double *x0 = oracle_numbers(at, "x0", NULL), *x1 = oracle_numbers(at, "x1", NULL), target[2];
         const double h = json_number_value(json_object_get(at, "h"));
         const size_t s = (size_t)json_integer_value(json_object_get(at, "substeps"));
-        const sk_filter_spec spec = {model, NULL, {{s, false}, oracle_reach, NULL, NULL}};
+        const sk_filter_spec spec = {model, NULL, {{s, false}, oracle_reach, NULL, NULL}, NULL};
         sk_pulled *q = NULL;
         assert_int_equal(sk_pulled_new(ctx, &spec, &(sk_ends){1, x0, x1, &h, NULL}, &q), SOCK_OK);
         assert_true(q->good[0]);

@@ -76,7 +76,7 @@ static void test_stepsurplus__of_the_left_rule_is_what_the_moments_say(void **st
     sock_model *model = NULL;
     make_steps(&s);
     assert_int_equal(sock_model_wrap(ctx, 2, NULL, turning, two_sizes, NULL, &model), SOCK_OK);
-    const sk_surplus_rows rows = {N, 2, s.y, s.h, s.f, s.a, NULL};
+    const sk_surplus_rows rows = {N, 2, s.y, s.h, s.f, s.a, NULL, NULL};
     assert_int_equal(sk_step_surplus(ctx, model, &rows, out), SOCK_OK);
     for (size_t i = 0; i < N; i++) {
         double mean[2], cov[4];
@@ -99,7 +99,7 @@ static void test_stepsurplus__is_that_of_corrected_rows(void **state)
     sock_model *model = NULL;
     make_steps(&s);
     assert_int_equal(sock_model_wrap(ctx, 2, NULL, turning, two_sizes, NULL, &model), SOCK_OK);
-    const sk_surplus_rows rows = {N, 2, s.y, s.h, s.f, s.a, s.left};
+    const sk_surplus_rows rows = {N, 2, s.y, s.h, s.f, s.a, s.left, NULL};
     assert_int_equal(sk_step_surplus(ctx, model, &rows, out), SOCK_OK);
     for (size_t i = 0; i < N; i++) {
         double mean[2], cov[4], back[4];
@@ -140,7 +140,7 @@ static void test_stepsurplus__a_step_that_runs_away_is_not_all(void **state)
     sock_model *model = NULL;
     runaway(NULL, 3, 1, y, f);
     assert_int_equal(sock_model_wrap(ctx, 1, NULL, runaway, one, NULL, &model), SOCK_OK);
-    assert_int_equal(sk_step_surplus(ctx, model, &(sk_surplus_rows){3, 1, y, h, f, a, NULL}, out), SOCK_OK);
+    assert_int_equal(sk_step_surplus(ctx, model, &(sk_surplus_rows){3, 1, y, h, f, a, NULL, NULL}, out), SOCK_OK);
     assert_close(fabs(out[2]), 4, 1e-12, 0);
     for (size_t i = 0; i < 2; i++) assert_true(fabs(out[i]) < 1);
     sock_model_free(model);
@@ -162,7 +162,7 @@ static void test_stepsurplus__survives_every_failed_allocation(void **state)
     (void)state;
     steps s;
     make_steps(&s);
-    sk_surplus_rows rows = {N, 2, s.y, s.h, s.f, s.a, s.left};
+    sk_surplus_rows rows = {N, 2, s.y, s.h, s.f, s.a, s.left, NULL};
     sock_set_threads(ctx, 1);
     assert_true(for_each_allocation(ctx, surplus_once, &rows) > 6);
 }

@@ -177,7 +177,7 @@ static sock_status surplus_of(sk_fit_job *job, const sock_model *model, const sk
         sk_scale(d, h[e], f + e * d);
         sk_scale(d2, h[e], a + e * d2);
     }
-    const sk_surplus_rows rows = {nodes, d, y, h, f, a, NULL};
+    const sk_surplus_rows rows = {nodes, d, y, h, f, a, NULL, NULL};
     if (status >= 0) status = sk_step_surplus(job->ctx, model, &rows, own);
     memset(out, 0, some->n * d2 * sizeof *out);
     for (size_t i = 0; status >= 0 && i < some->n; i++)

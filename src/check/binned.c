@@ -155,7 +155,7 @@ static sock_status by_filter(sock_context *ctx, const sock_model *model, laws *l
     sk_frame frame = {0};
     sk_pass pass = {0};
     SK_TRY(sk_frame_new(ctx, &l->series, &frame));
-    sk_filter_spec spec = {model, noise, {one, frame.reach, frame.low, frame.high}};
+    sk_filter_spec spec = {model, noise, {one, frame.reach, frame.low, frame.high}, NULL};
     sock_status status = sk_pass_new(ctx, &l->series, true, &pass);
     if (status >= 0) status = sk_series_substeps(ctx, &l->series, &spec, one, &spec.flow.substeps);
     if (status >= 0) status = sk_filter(ctx, &l->series, &spec, &pass);

@@ -113,7 +113,7 @@ static sock_status run_filter(sock_context *ctx, const sock_model *model, const 
     const sk_substeps one = {1, false};
     sk_frame frame = {0};
     SK_TRY(sk_frame_new(ctx, series, &frame));
-    sk_filter_spec spec = {model, model->structure->noise, {one, frame.reach, frame.low, frame.high}};
+    sk_filter_spec spec = {model, model->structure->noise, {one, frame.reach, frame.low, frame.high}, NULL};
     sock_status status = sk_series_substeps(ctx, series, &spec, one, &spec.flow.substeps);
     if (status >= 0) status = sk_filter(ctx, series, &spec, pass);
     sk_frame_clear(&frame);

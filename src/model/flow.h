@@ -62,12 +62,13 @@ void sk_flow_run(sock_context *ctx, sk_flow *flow, const sk_flow_starts *starts,
 
 /* Steps to choose the substeps by. */
 typedef struct sk_substeps_ask {
-    size_t steps;             /* of the whole data set: more of them show more */
-    size_t count;             /* some of them, */
-    const double *x, *h;      /* from x (count x d) over h */
-    const double *noise;      /* R, d x d; NULL: 0 */
-    sk_substeps least;        /* not fewer than these */
-    const sk_flow_spec *spec; /* reach and box */
+    size_t steps;              /* of the whole data set: more of them show more */
+    size_t count;              /* some of them, */
+    const double *x, *h;       /* from x (count x d) over h */
+    const double *noise;       /* R, d x d; NULL: 0 */
+    sk_substeps least;         /* not fewer than these */
+    const sk_flow_spec *spec;  /* reach and box */
+    const sk_sampler *sampler; /* of the model; NULL: one is made */
 } sk_substeps_ask;
 
 /* The smallest S of 1, 2, 4, 8, 16 with which nine steps of ten are where twice as many substeps lead, to half a

@@ -96,10 +96,14 @@ sock_status sk_substeps_choose(sock_context *ctx, const sock_model *model, const
 {
     const size_t d = model->d;
     law a = {0}, b = {0};
-    sk_sampler *sampler = NULL;
+    const sk_sampler *sampler = ask->sampler;
+    sk_sampler *own = NULL;
     sk_substeps s = {SK_MAX(ask->least.count, 1), false};
     sock_status status;
-    SK_GO(sk_sampler_new(ctx, model, &sampler));
+    if (!sampler) {
+        SK_GO(sk_sampler_new(ctx, model, &own));
+        sampler = own;
+    }
     SK_GO(law_new(ctx, ask->count, d, &a));
     SK_GO(law_new(ctx, ask->count, d, &b));
     SK_GO(follow(ctx, model, sampler, ask, s, &a));
@@ -118,6 +122,6 @@ sock_status sk_substeps_choose(sock_context *ctx, const sock_model *model, const
 out:
     law_free(&a);
     law_free(&b);
-    sk_sampler_free(sampler);
+    sk_sampler_free(own);
     return status;
 }

@@ -90,7 +90,7 @@ sock_status sk_noisy_copy(const sk_measured *m, const sk_noisy *from, sk_noisy *
 
 sk_filter_spec sk_noisy_spec(const sk_measured *m, const sk_noisy *n)
 {
-    return (sk_filter_spec){n->model, n->noise, {n->substeps, m->frame.reach, m->frame.low, m->frame.high}};
+    return (sk_filter_spec){n->model, n->noise, {n->substeps, m->frame.reach, m->frame.low, m->frame.high}, NULL};
 }
 
 sock_status sk_noisy_terms(const sk_measured *m, sk_noisy *n, double *term)

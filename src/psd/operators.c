@@ -54,10 +54,23 @@ void sk_psd_pack(size_t p, size_t d, size_t h, const unsigned *first, const unsi
         }
 }
 
+/* One block of which all entries are there, in their order. */
+static void unpack_all(size_t p, const double *x, double *s)
+{
+    for (size_t b = 0; b < p; b++) {
+        for (size_t a = 0; a < b; a++, x++) s[a * p + b] = s[b * p + a] = SK_ROOT_HALF * *x;
+        s[b * p + b] = *x++;
+    }
+}
+
 void sk_psd_unpack(size_t p, size_t d, size_t h, const unsigned *first, const unsigned *second, const double *x,
                    double *s)
 {
     size_t ld = p * d;
+    if (d == 1 && h == p * (p + 1) / 2) {
+        unpack_all(p, x, s);
+        return;
+    }
     if (h < p * (p + 1) / 2) memset(s, 0, ld * ld * sizeof *s);
     for (size_t l = 0; l < d; l++)
         for (size_t k = 0; k <= l; k++, x += h) {

@@ -193,12 +193,12 @@ static void follow(const void *argument, size_t begin, size_t end, int worker)
 sock_status sk_filter(sock_context *ctx, const sk_series *series, const sk_filter_spec *spec, const sk_pass *out)
 {
     const size_t workers = (size_t)sk_workers(ctx);
-    sk_sampler *sampler = NULL;
+    sk_sampler *own = NULL;
     job j = {ctx, series, spec, out, sk_alloc(ctx, workers, sizeof *j.group)};
     sock_status status = SOCK_ENOMEM;
     if (!j.group) return SOCK_ENOMEM;
-    SK_GO(sk_flow_sampler(ctx, spec->model, &spec->flow, series->steps, &sampler));
-    for (size_t i = 0; i < workers; i++) SK_GO(group_new(ctx, spec, sampler, &j.group[i]));
+    if (!spec->sampler) SK_GO(sk_flow_sampler(ctx, spec->model, &spec->flow, series->steps, &own));
+    for (size_t i = 0; i < workers; i++) SK_GO(group_new(ctx, spec, own ? own : spec->sampler, &j.group[i]));
     SK_GO(sk_series_follow(ctx, series, follow, &j));
 out:
     for (size_t i = 0; i < workers; i++) {
@@ -206,7 +206,7 @@ out:
         sk_flow_free(j.group[i].flow);
     }
     sk_free(j.group);
-    sk_sampler_free(sampler);
+    sk_sampler_free(own);
     return status;
 }
 

@@ -57,6 +57,7 @@ typedef struct sk_filter_spec {
     const sock_model *model;
     const double *noise; /* R, d x d; NULL: 0 */
     sk_flow_spec flow;
+    const sk_sampler *sampler; /* of the model; NULL: one is made */
 } sk_filter_spec;
 
 /* The substeps that the series needs under a model, at least `least`. */

@@ -26,7 +26,7 @@ static sock_status get_ready(sock_context *ctx, const sock_model *model, const s
     sock_status status = sk_series_of_data(ctx, data, &r->series);
     if (status >= 0) status = sk_frame_new(ctx, &r->series, &r->frame);
     if (status >= 0) {
-        r->spec = (sk_filter_spec){model, noise, {one, r->frame.reach, r->frame.low, r->frame.high}};
+        r->spec = (sk_filter_spec){model, noise, {one, r->frame.reach, r->frame.low, r->frame.high}, NULL};
         if (r->series.steps) status = sk_series_substeps(ctx, &r->series, &r->spec, one, &r->spec.flow.substeps);
     }
     if (status < 0) ready_clear(r);

@@ -113,7 +113,7 @@ sock_status sk_series_substeps(sock_context *ctx, const sk_series *s, const sk_f
         memcpy(x + i * d, s->y + at * d, d * sizeof *x);
         h[i] = s->h[at];
     }
-    const sk_substeps_ask ask = {s->steps, count, x, h, spec->noise, least, &spec->flow};
+    const sk_substeps_ask ask = {s->steps, count, x, h, spec->noise, least, &spec->flow, spec->sampler};
     if (status >= 0) status = sk_substeps_choose(ctx, spec->model, &ask, out);
     sk_free(x);
     sk_free(h);

@@ -28,7 +28,8 @@ typedef struct looking {
     sk_transitions *few; /* NULL: none are followed */
     sk_views *few_views;
     double each;
-    double *surplus; /* of few: d x d for each */
+    double *surplus;     /* of few: d x d for each */
+    sk_sampler *sampler; /* of the model, for them */
 } looking;
 
 /* ---- Rows ---- */
@@ -189,7 +190,7 @@ static sock_status surplus_of(const looking *w, const sk_view *v, double *out)
 {
     double *drift = sk_doubles(w->s->ctx, v->n, v->d);
     sock_status status = drift ? drift_integral(w, v, drift) : SOCK_ENOMEM;
-    const sk_surplus_rows rows = {v->n, v->d, v->y, v->h, drift, v->integral, v->left};
+    const sk_surplus_rows rows = {v->n, v->d, v->y, v->h, drift, v->integral, v->left, w->sampler};
     if (status >= 0) status = sk_step_surplus(w->s->ctx, w->model, &rows, out);
     sk_free(drift);
     return status;
@@ -210,6 +211,7 @@ static sock_status follow_steps(looking *w)
     for (size_t i = 0; status >= 0 && i < count; i++) keep[i] = i * stride;
     if (status >= 0) status = sk_transitions_subset(ctx, w->rows, count, keep, &w->few);
     if (status >= 0) status = sk_search_views(w->s, w->few, w->model, w->diagonal, &w->few_views);
+    if (status >= 0) status = sk_surplus_sampler(ctx, w->model, w->few->n, w->few->y, &w->sampler);
     double *at = w->surplus;
     for (size_t b = 0; status >= 0 && b < w->few->blocks; b++) {
         const sk_view *v = NULL;
@@ -359,6 +361,7 @@ sock_status sk_search_spread(const sk_search *s, sock_model *model)
     sk_views_free(w.few_views);
     sk_transitions_free(w.few);
     sk_free(w.surplus);
+    sk_sampler_free(w.sampler);
     sk_views_free(w.views);
     sk_transitions_free(w.some);
     if (status >= 0) return SOCK_OK;

@@ -45,12 +45,32 @@ static void surplus_of(const sk_surplus_rows *rows, const sk_pass *pass, size_t 
     calm(d, rows->diffusion + i * d2, out);
 }
 
-static sock_status follow(sock_context *ctx, const sock_model *model, const sk_series *series, sk_pass *pass)
+/* Fields that a step is asked for: those of a law at both ends of each substep, when their number is looked for. */
+enum { FIELDS = 3 * 2 * (SK_BAND_SUBSTEPS + 2 * SK_BAND_SUBSTEPS) };
+
+sock_status sk_surplus_sampler(sock_context *ctx, const sock_model *model, size_t n, const double *y, sk_sampler **out)
+{
+    double low = (double)INFINITY, high = -(double)INFINITY;
+    SK_TRY(sk_sampler_new(ctx, model, out));
+    for (size_t i = 0; model->d == 1 && i < n; i++) {
+        low = fmin(low, y[i]);
+        high = fmax(high, y[i]);
+    }
+    const double wider = SK_FLOW_MARGIN * (high - low); /* the box of a flow */
+    const sock_status status = sk_sampler_tabulate(ctx, *out, low - wider, high + wider, (double)n * FIELDS);
+    if (status >= 0) return SOCK_OK;
+    sk_sampler_free(*out);
+    *out = NULL;
+    return status;
+}
+
+static sock_status follow(sock_context *ctx, const sock_model *model, const sk_sampler *sampler,
+                          const sk_series *series, sk_pass *pass)
 {
     const sk_substeps least = {SK_BAND_SUBSTEPS, false};
     sk_frame frame = {0};
     SK_TRY(sk_frame_new(ctx, series, &frame));
-    sk_filter_spec spec = {model, NULL, {least, frame.reach, frame.low, frame.high}};
+    sk_filter_spec spec = {model, NULL, {least, frame.reach, frame.low, frame.high}, sampler};
     sock_status status = sk_series_substeps(ctx, series, &spec, least, &spec.flow.substeps);
     if (status >= 0) status = sk_filter(ctx, series, &spec, pass);
     sk_frame_clear(&frame);
@@ -70,7 +90,7 @@ sock_status sk_step_surplus(sock_context *ctx, const sock_model *model, const sk
     sock_status status = first && pivot && space ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i <= n; i++) first[i] = i;
     if (status >= 0) status = sk_pass_new(ctx, &series, true, &pass);
-    if (status >= 0) status = follow(ctx, model, &series, &pass);
+    if (status >= 0) status = follow(ctx, model, rows->sampler, &series, &pass);
     for (size_t i = 0; status >= 0 && i < n; i++)
         if (!pass.lost[i]) surplus_of(rows, &pass, i, space, pivot, out + i * d2);
     sk_pass_clear(&pass);

@@ -13,11 +13,15 @@
 
 typedef struct sk_surplus_rows {
     size_t n, d;
-    const double *y, *h;     /* starts, n x d, and lengths */
-    const double *drift;     /* I f, n x d */
-    const double *diffusion; /* I a, n x d x d */
-    const double *left;      /* F, n x d x d; NULL: 1 */
+    const double *y, *h;       /* starts, n x d, and lengths */
+    const double *drift;       /* I f, n x d */
+    const double *diffusion;   /* I a, n x d x d */
+    const double *left;        /* F, n x d x d; NULL: 1 */
+    const sk_sampler *sampler; /* of the model, where many blocks of rows are asked for; NULL: one is made */
 } sk_surplus_rows;
+
+/* A sampler for all steps that begin at one of these points (n x d). */
+sock_status sk_surplus_sampler(sock_context *ctx, const sock_model *model, size_t n, const double *y, sk_sampler **out);
 
 /* out: n x d x d; 0 for a step whose law is lost, and for models with inputs. */
 sock_status sk_step_surplus(sock_context *ctx, const sock_model *model, const sk_surplus_rows *rows, double *out);
