@@ -94,13 +94,14 @@ static int set_common(cli *c, int which, const char *value)
 static int refuse_unknown(const cli *c, const cli_option *own, const char *text, const char *name, bool is_long)
 {
     if (is_long && strncmp(name, "no-", 3) == 0 && takes_key(c->verb, name + 3) && is_flag(name + 3))
-        return cli_usage_error(c, "unknown option '%s': did you mean --%s=no?", text, name + 3);
+        return cli_usage_error(c, "unknown option '%s' (did you mean --%s=no?)", text, name + 3);
     sk_nearest meant = sk_nearest_to(name, is_long ? strlen(name) : 0);
     for (; own && own->name; own++) sk_nearest_try(&meant, own->name);
     for (const char *const *key = c->verb->keys; key && *key; key++) sk_nearest_try(&meant, *key);
     for (int i = 0; i < COMMON; i++) sk_nearest_try(&meant, common_name[i]);
-    return cli_usage_error(c, "unknown option '%s'%s%s; 'sock %s --help' lists what is allowed", text,
-                           meant.best[0] ? ": did you mean --" : "", meant.best, c->verb->name);
+    return cli_usage_error(c, "unknown option '%s'%s%s%s; 'sock %s --help' lists what is allowed", text,
+                           meant.best[0] ? " (did you mean --" : "", meant.best, meant.best[0] ? "?)" : "",
+                           c->verb->name);
 }
 
 /* What may follow a flag as its value: no file has such a name. */

@@ -108,8 +108,9 @@ int cli_run(int count, char **arguments)
         if (strcmp(name, cli_verbs[i]->name) == 0) return cli_verbs[i]->run(count - 2, arguments + 2);
     sk_nearest meant = sk_nearest_to(name, strlen(name));
     for (size_t i = 0; cli_verbs[i]; i++) sk_nearest_try(&meant, cli_verbs[i]->name);
+    char question[SK_MEANT_ROOM];
     sk_make_printable(arguments[1], strlen(arguments[1]), 0);
-    fprintf(stderr, "sock: unknown verb '%s'%s%s; allowed:", name, meant.best[0] ? ": did you mean " : "", meant.best);
+    fprintf(stderr, "sock: unknown verb '%s'%s; allowed:", name, sk_meant(&meant, question));
     for (size_t i = 0; cli_verbs[i]; i++) fprintf(stderr, " %s", cli_verbs[i]->name);
     fputc('\n', stderr);
     return EXIT_USAGE;

@@ -88,8 +88,8 @@ static void test_grammar__refuses_with_the_place_and_what_is_allowed(void **stat
         const char *text, *message;
     } cases[] = {
         {"gaus",
-         "drift: unknown kernel 'gaus' at character 1; allowed: gauss, poly, linear, affine, constant, fourier, "
-         "nystrom, curlfree, divfree"},
+         "drift: unknown kernel 'gaus' at character 1 (did you mean gauss?); allowed: gauss, poly, linear, affine, "
+         "constant, fourier, nystrom, curlfree, divfree"},
         {"", "drift: a kernel's name is missing at character 1"},
         {"gauss+", "drift: a kernel's name is missing at character 7"},
         {"+gauss", "drift: a kernel's name is missing at character 1"},
@@ -113,7 +113,7 @@ static void test_grammar__refuses_with_the_place_and_what_is_allowed(void **stat
         {"poly:degree=", "drift: degree is ''; allowed: a whole number from 1 to 100"},
         {"poly:degree=2x", "drift: degree is '2x'; allowed: a whole number from 1 to 100"},
         {"nystrom:m=1000001", "drift: m is '1000001'; allowed: a whole number from 1 to 1000000"},
-        {"gauss:etta=1", "drift: gauss has no parameter 'etta'; allowed: eta, scale, B"},
+        {"gauss:etta=1", "drift: gauss has no parameter 'etta' (did you mean eta?); allowed: eta, scale, B"},
         {"linear:eta=1", "drift: linear has no parameter 'eta'; allowed: scale, B"},
         {"fourier:B=[1]", "drift: fourier has no parameter 'B'; allowed: eta, p, seed, scale"},
         {"gauss:", "drift: a parameter's name is missing at character 7; gauss takes: eta, scale, B"},

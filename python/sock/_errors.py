@@ -74,7 +74,7 @@ CAVEATS: Dict[int, Type[SockWarning]] = {1: NotConvergedWarning, 2: LimitedWarni
 
 
 def meant(typed: Any, names: Iterable[Any]) -> str:
-    """"; did you mean NAME?", where a name is near."""
+    """" (did you mean NAME?)", where a name is near."""
     known = {str(name).lower(): str(name) for name in names}
     near = difflib.get_close_matches(str(typed).lower(), list(known), n=1, cutoff=0.65)
-    return f"; did you mean {known[near[0]]}?" if near else ""
+    return f" (did you mean {known[near[0]]}?)" if near else ""

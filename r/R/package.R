@@ -175,11 +175,11 @@ new_data <- function(pointer) {
                  names = .Call(C_data_names, pointer)), class = "sock_data")
 }
 
-# "; did you mean NAME?", where a name is near.
+# " (did you mean NAME?)", where a name is near.
 meant <- function(typed, names) {
   if (!length(names)) return("")
   far <- utils::adist(typed, names, ignore.case = TRUE)[1L, ]
-  if (min(far) <= (nchar(typed) + 2) %/% 3) paste0("; did you mean ", names[which.min(far)], "?") else ""
+  if (min(far) <= (nchar(typed) + 2) %/% 3) paste0(" (did you mean ", names[which.min(far)], "?)") else ""
 }
 
 column <- function(frame, wanted, usual, what) {

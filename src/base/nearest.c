@@ -62,6 +62,6 @@ void sk_nearest_try_list(sk_nearest *n, const char *list, char between)
 const char *sk_meant(const sk_nearest *n, char text[SK_MEANT_ROOM])
 {
     text[0] = 0;
-    if (n->best[0]) snprintf(text, SK_MEANT_ROOM, "; did you mean %s?", n->best);
+    if (n->best[0]) snprintf(text, SK_MEANT_ROOM, " (did you mean %s?)", n->best);
     return text;
 }

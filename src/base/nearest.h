@@ -20,7 +20,7 @@ void sk_nearest_try(sk_nearest *n, const char *word);
 /* The same for each word of a list like "auto|none|diag". */
 void sk_nearest_try_list(sk_nearest *n, const char *list, char between);
 
-/* "; did you mean NAME?", or nothing, for the end of a message or its middle. */
+/* " (did you mean NAME?)", or nothing, for the end of a message or its middle. */
 enum { SK_MEANT_ROOM = 64 };
 const char *sk_meant(const sk_nearest *n, char text[SK_MEANT_ROOM]);
 
