@@ -176,8 +176,10 @@ static void test_resting__jitter_is_told_and_score_agrees(void **state)
         assert_close(json_number_value(json_object_get(info, "score_loglik")) / steps, scores.loglik.value / STEPS,
                      0.02, 1);
         const double score = json_number_value(json_object_get(info, "score")) / steps;
-        if (noisy) assert_close(score, scores.loglik_filter.value / STEPS, 0.02, 1);
-        else assert_true(score < scores.loglik.value / STEPS - 0.1);
+        if (noisy)
+            assert_close(score, scores.loglik_filter.value / STEPS, 0.02, 1);
+        else
+            assert_true(score < scores.loglik.value / STEPS - 0.1);
         json_decref(info);
         sock_string_free(text);
         sock_options_free(opts);
