@@ -190,6 +190,7 @@ static int read_data(const cli *c, sources *s)
     if (code < 0 && s->validation)
         code = named_data_read(c, d, names, "the training data", s->validation, &s->validation_data);
     free((void *)names);
+    cli_keep_memory();
     return code < 0 && !s->test ? split_data(c, s) : code;
 }
 

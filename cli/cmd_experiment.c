@@ -196,6 +196,7 @@ static int make_settings(cli *c, const exp_experiment *experiment, const given *
 
 static int run(int count, char **arguments)
 {
+    cli_keep_memory();
     given g = {0};
     const cli_option own[] = {
         {"sets", 0, &g.names, NULL, "A,B,...", "only these data sets"},

@@ -21,8 +21,6 @@ static const char *const keys[] = {"tune",           "preset",         "folds", 
                                    "time-dependent", "hold",           "order",     "plan",
                                    "save-plan",      "device",         NULL};
 
-static const char *told(const char *text) { return text ? text : ""; }
-
 static void print_summary(const sk_record *r, const sock_data *data, const char *output)
 {
     sk_record_write_data(stdout, r, 13);
@@ -104,6 +102,7 @@ static int run(int count, char **arguments)
     if (status >= 0 && !streams) status = sock_data_read_files(c.ctx, (size_t)c.operands, files, c.opts, &data);
     if (status >= 0 && validation) status = sock_data_read(c.ctx, validation, c.opts, &held);
     if (status >= 0) status = sock_options_set_validation(c.ctx, c.opts, held);
+    cli_keep_memory();
     if (status >= 0)
         status = streams ? sock_fit_files(c.ctx, (size_t)c.operands, files, c.opts, &model)
                          : sock_fit(c.ctx, data, c.opts, &model);

@@ -35,6 +35,7 @@ static int run(int count, char **arguments)
         code = cli_usage_error(&c, "part is '%s'; allowed: K/N with K from 1 to N", part);
     if (code < 0) code = cli_check_output(&c, output);
     if (code >= 0) goto out;
+    cli_keep_memory();
     const sock_status status =
         sock_pass(c.ctx, plan, sums, (size_t)c.operands, (const char *const *)c.operand, c.opts, k, n, output);
     code = status < 0 ? cli_fail(&c, status) : cli_finish_output(&c);

@@ -18,6 +18,7 @@ static int run(int count, char **arguments)
     if (code < 0) code = cli_check_output(&c, output);
     if (code >= 0) goto out;
     const char *const *files = (const char *const *)c.operand;
+    cli_keep_memory();
     const sock_status status = sock_plan_files(c.ctx, (size_t)c.operands, files, c.opts, output);
     code = status < 0 ? cli_fail(&c, status) : cli_finish_output(&c);
 out:

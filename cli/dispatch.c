@@ -63,10 +63,8 @@ static void restart_with_fast_blas(char **arguments)
     execve(file, arguments, list);
 }
 
-/* Blocks of rows take the same large pieces of memory again and again: they are kept, and not given back to the system
- * and cleared by it each time, a seventh of the time of a fit in many dimensions. Nothing is mapped: pieces of more
- * than 32 MB would be, whatever M_MMAP_THRESHOLD says. */
-static void keep_memory(void)
+/* Nothing is mapped: pieces of more than 32 MB would be, whatever M_MMAP_THRESHOLD says. */
+void cli_keep_memory(void)
 {
 #if defined(__GLIBC__)
     enum { KEPT = 256 << 20 };
@@ -78,7 +76,6 @@ static void keep_memory(void)
 void cli_prepare(char **arguments)
 {
     restart_with_fast_blas(arguments);
-    keep_memory();
     keep_standard_streams();
 }
 

@@ -68,6 +68,7 @@ static int named_files_read(const cli *c, size_t d, const char *const *names, co
     }
     if (status < 0) return cli_fail(c, status);
     cli_caveat(c, status);
+    cli_keep_memory();
     *out = data;
     return -1;
 }
