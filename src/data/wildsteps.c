@@ -12,6 +12,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,21 +25,25 @@ typedef struct hunt {
     sock_context *ctx;
     const sock_data *data;
     size_t n, d;
-    size_t *point;       /* n: where step s begins */
-    size_t *begin;       /* n: the first step of its trajectory, and the one behind its last */
-    size_t *end;         /* n */
+    uint32_t *run;       /* n: the trajectory of step s */
+    size_t *start;       /* trajectories + 1: its first step; the last is n */
     double *u;           /* n x d */
     double *usual;       /* d: scale over all steps that move */
     double *unit;        /* d: of the states */
     double *size;        /* n: of the coordinate that is farthest out */
-    size_t *state;       /* n: that coordinate */
+    uint32_t *state;     /* n: that coordinate */
     size_t stride, refs; /* neighbours are looked for among the steps 0, stride, 2 stride, ... */
     size_t k;            /* so many */
     double *place;       /* d x refs: where they begin */
     bool *far;           /* n: beyond the gap */
     size_t *list;        /* those that are, in order */
-    size_t count;
+    size_t count, room;
 } hunt;
+
+/* The first step of the trajectory of step s, the one behind its last, and the point where s begins. */
+static size_t begin_of(const hunt *w, size_t s) { return w->start[w->run[s]]; }
+static size_t end_of(const hunt *w, size_t s) { return w->start[w->run[s] + 1]; }
+static size_t point_of(const hunt *w, size_t s) { return w->data->first[w->run[s]] + s - begin_of(w, s); }
 
 /* ---- Preparation ---- */
 
@@ -47,33 +52,32 @@ static sock_status prepare(hunt *w)
     const sock_data *data = w->data;
     sock_context *ctx = w->ctx;
     const size_t d = data->d;
-    for (size_t j = 0; j < data->trajectories; j++) w->n += SK_MAX(sk_data_length(data, j), 1) - 1;
+    if (data->trajectories >= UINT32_MAX || d >= UINT32_MAX)
+        return sk_fail(ctx, SOCK_EINPUT, "%zu trajectories of %zu states; fewer than %u of each are allowed",
+                       data->trajectories, d, UINT32_MAX);
+    w->start = sk_alloc(ctx, data->trajectories + 1, sizeof *w->start);
+    if (!w->start) return SOCK_ENOMEM;
+    for (size_t j = 0; j < data->trajectories; j++)
+        w->start[j + 1] = w->start[j] + SK_MAX(sk_data_length(data, j), 1) - 1;
+    w->n = w->start[data->trajectories];
     w->d = d;
     const size_t sample = SK_MIN(SK_WILD_SAMPLE, SK_MAX(SK_WILD_SAMPLE_LEAST, SK_WILD_NUMBERS / SK_MAX(d, 1)));
     w->stride = SK_MAX(1, (w->n + sample - 1) / sample);
     w->refs = (w->n + w->stride - 1) / w->stride;
     w->k = SK_MIN(SK_WILD_NEIGHBOURS, w->refs / 4);
-    w->point = sk_alloc(ctx, w->n, sizeof *w->point);
-    w->begin = sk_alloc(ctx, w->n, sizeof *w->begin);
-    w->end = sk_alloc(ctx, w->n, sizeof *w->end);
+    w->run = sk_alloc(ctx, w->n, sizeof *w->run);
     w->u = sk_doubles_unset(ctx, w->n, d);
     w->usual = sk_doubles(ctx, d, 1);
     w->unit = sk_doubles(ctx, d, 1);
     w->size = sk_doubles(ctx, w->n, 1);
     w->state = sk_alloc(ctx, w->n, sizeof *w->state);
     w->far = sk_alloc(ctx, w->n, sizeof *w->far);
-    w->list = sk_alloc(ctx, w->n, sizeof *w->list);
     w->place = sk_doubles_unset(ctx, w->refs, d);
-    if (!w->point || !w->begin || !w->end || !w->u || !w->usual || !w->unit || !w->size || !w->state || !w->far ||
-        !w->list || !w->place)
-        return SOCK_ENOMEM;
+    if (!w->run || !w->u || !w->usual || !w->unit || !w->size || !w->state || !w->far || !w->place) return SOCK_ENOMEM;
     for (size_t j = 0, s = 0; j < data->trajectories; j++) {
-        const size_t first = s, steps = SK_MAX(sk_data_length(data, j), 1) - 1;
-        for (size_t i = data->first[j]; s < first + steps; i++, s++) {
+        for (size_t i = data->first[j]; s < w->start[j + 1]; i++, s++) {
             const double root = sqrt(data->t[i + 1] - data->t[i]);
-            w->point[s] = i;
-            w->begin[s] = first;
-            w->end[s] = first + steps;
+            w->run[s] = (uint32_t)j;
             for (size_t k = 0; k < d; k++) w->u[s * d + k] = (data->x[(i + 1) * d + k] - data->x[i * d + k]) / root;
         }
     }
@@ -82,9 +86,8 @@ static sock_status prepare(hunt *w)
 
 static void release(hunt *w)
 {
-    sk_free(w->point);
-    sk_free(w->begin);
-    sk_free(w->end);
+    sk_free(w->run);
+    sk_free(w->start);
     sk_free(w->u);
     sk_free(w->usual);
     sk_free(w->unit);
@@ -105,10 +108,11 @@ static sock_status find_scales(hunt *w)
         for (size_t s = 0; s < w->n; s++)
             if (w->u[s * w->d + k] != 0) value[moves++] = fabs(w->u[s * w->d + k]);
         w->usual[k] = moves ? sk_select(moves, value, moves / 2) / NORMAL : 0;
-        for (size_t s = 0; s < w->n; s++) value[s] = w->data->x[w->point[s] * w->d + k];
+        for (size_t s = 0; s < w->n; s++) value[s] = w->data->x[point_of(w, s) * w->d + k];
         const double high = sk_select(w->n, value, w->n - w->n / 4 - 1), low = sk_select(w->n, value, w->n / 4);
         w->unit[k] = high > low ? high - low : 1;
-        for (size_t r = 0; r < w->refs; r++) w->place[k * w->refs + r] = w->data->x[w->point[r * w->stride] * w->d + k];
+        for (size_t r = 0; r < w->refs; r++)
+            w->place[k * w->refs + r] = w->data->x[point_of(w, r * w->stride) * w->d + k];
     }
     sk_free(value);
     return SOCK_OK;
@@ -137,12 +141,12 @@ static double deviation(double u, size_t count, double *other, double usual)
 static void around(const hunt *w, size_t s, size_t *from, size_t *to)
 {
     const size_t wide = 2 * SK_WILD_WINDOW + 1;
-    *from = SK_MAX(w->begin[s], s > SK_WILD_WINDOW ? s - SK_WILD_WINDOW : 0);
-    *to = SK_MIN(*from + wide, w->end[s]);
-    *from = SK_MAX(w->begin[s], *to > wide ? *to - wide : 0);
+    *from = SK_MAX(begin_of(w, s), s > SK_WILD_WINDOW ? s - SK_WILD_WINDOW : 0);
+    *to = SK_MIN(*from + wide, end_of(w, s));
+    *from = SK_MAX(begin_of(w, s), *to > wide ? *to - wide : 0);
 }
 
-static bool is_alone(const hunt *w, size_t s) { return w->end[s] - w->begin[s] <= SK_WILD_ALONE; }
+static bool is_alone(const hunt *w, size_t s) { return end_of(w, s) - begin_of(w, s) <= SK_WILD_ALONE; }
 
 /* Step 1 for coordinate k of the steps from begin to end: out (d for each step); infinite where a trajectory is too
  * short to tell. */
@@ -171,7 +175,7 @@ static void deviations_in_time(const hunt *w, size_t begin, size_t end, size_t k
 /* Squared distances of the left end of a step from those of the sample, in units of the states. */
 static void find_distances(const hunt *w, size_t s, double *out)
 {
-    const double *x = w->data->x + w->point[s] * w->d;
+    const double *x = w->data->x + point_of(w, s) * w->d;
     memset(out, 0, w->refs * sizeof *out);
     for (size_t k = 0; k < w->d; k++) {
         const double per_unit = 1 / w->unit[k], *y = w->place + k * w->refs;
@@ -231,7 +235,7 @@ static void measure(hunt *w, size_t s, const double *late, const desk *t)
         }
         if (size > w->size[s]) {
             w->size[s] = size;
-            w->state[s] = k;
+            w->state[s] = (uint32_t)k;
         }
     }
 }
@@ -256,12 +260,12 @@ bool sk_wild_is_local(size_t among, size_t k, double share)
 }
 
 /* The step before it is far as well: this one goes back from where that led. */
-static bool follows(const hunt *w, size_t s) { return s > w->begin[s] && w->far[s - 1]; }
+static bool follows(const hunt *w, size_t s) { return s > begin_of(w, s) && w->far[s - 1]; }
 
-static bool leads_back(const hunt *w, size_t s) { return s + 1 < w->end[s] && w->far[s + 1]; }
+static bool leads_back(const hunt *w, size_t s) { return s + 1 < end_of(w, s) && w->far[s + 1]; }
 
-static double left_of(const hunt *w, size_t s, size_t k) { return w->data->x[w->point[s] * w->d + k]; }
-static double right_of(const hunt *w, size_t s, size_t k) { return w->data->x[(w->point[s] + 1) * w->d + k]; }
+static double left_of(const hunt *w, size_t s, size_t k) { return w->data->x[point_of(w, s) * w->d + k]; }
+static double right_of(const hunt *w, size_t s, size_t k) { return w->data->x[(point_of(w, s) + 1) * w->d + k]; }
 
 /* Left ends of the sample within a quarter of the step of a value of its coordinate. */
 static size_t inhabitants(const hunt *w, size_t s, double value)
@@ -295,7 +299,7 @@ static bool recurs(const hunt *w, size_t s)
 /* Whether a step next to s, in the same trajectory, does not move the coordinate that is farthest out. */
 static bool rests(const hunt *w, size_t s, size_t other)
 {
-    return other >= w->begin[s] && other < w->end[s] && w->u[other * w->d + w->state[s]] == 0;
+    return other >= begin_of(w, s) && other < end_of(w, s) && w->u[other * w->d + w->state[s]] == 0;
 }
 
 /* From one place that is lived in to another, over one that is not, there and back: two wells, seen in long steps. */
@@ -423,7 +427,7 @@ static bool cancels(const hunt *w, size_t s)
 {
     const size_t k = w->state[s];
     const double a = left_of(w, s, k);
-    return s + 1 < w->end[s] && fabs(right_of(w, s + 1, k) - a) < SK_WILD_NEAR * fabs(right_of(w, s, k) - a);
+    return s + 1 < end_of(w, s) && fabs(right_of(w, s + 1, k) - a) < SK_WILD_NEAR * fabs(right_of(w, s, k) - a);
 }
 
 /* back[a - 1]: whether the a largest steps all go there and back, in pairs. Steps that know nothing of each other do so
@@ -446,41 +450,64 @@ static void find_pairs(const hunt *w, size_t far, const sized *sorted, bool *pai
     for (size_t a = 0; a < far; a++) pair[sorted[a].step] = false;
 }
 
-/* The sizes of the steps as a list that falls. */
-static sock_status sort_sizes(hunt *w, sized **sorted, double **size)
+/* The largest sizes, falling, as many as the gap is looked for among: those that are far, and the tail below them. What
+ * lies in the body is not sorted. */
+typedef struct tail {
+    size_t far, count; /* so many are beyond the cut; have a place here */
+    sized *sorted;
+    double *size; /* 0 where there are fewer */
+    bool *back;
+} tail;
+
+static void tail_clear(tail *t)
 {
-    *sorted = sk_alloc(w->ctx, w->n, sizeof **sorted);
-    *size = sk_doubles_unset(w->ctx, w->n, 1);
-    if (!*sorted || !*size) return SOCK_ENOMEM;
-    for (size_t s = 0; s < w->n; s++) (*sorted)[s] = (sized){w->size[s], s};
-    qsort(*sorted, w->n, sizeof **sorted, falling);
-    for (size_t s = 0; s < w->n; s++) (*size)[s] = (*sorted)[s].size;
+    sk_free(t->sorted);
+    sk_free(t->size);
+    sk_free(t->back);
+}
+
+static sock_status tail_fill(const hunt *w, tail *t)
+{
+    size_t found = 0;
+    t->count = SK_MIN(w->n, t->far + tail_of(w->n) + 2);
+    double *copy = sk_doubles_unset(w->ctx, w->n, 1);
+    if (!copy) return SOCK_ENOMEM;
+    memcpy(copy, w->size, w->n * sizeof *copy);
+    const double least = sk_select(w->n, copy, w->n - t->count);
+    sk_free(copy);
+    for (size_t s = 0; s < w->n; s++) found += w->size[s] > 0 && w->size[s] >= least;
+    t->sorted = sk_alloc(w->ctx, SK_MAX(found, 1), sizeof *t->sorted);
+    t->size = sk_doubles(w->ctx, t->count, 1);
+    t->back = sk_alloc(w->ctx, SK_MAX(t->far, 1), sizeof *t->back);
+    if (!t->sorted || !t->size || !t->back) return SOCK_ENOMEM;
+    found = 0;
+    for (size_t s = 0; s < w->n; s++)
+        if (w->size[s] > 0 && w->size[s] >= least) t->sorted[found++] = (sized){w->size[s], s};
+    qsort(t->sorted, found, sizeof *t->sorted, falling);
+    for (size_t i = 0; i < SK_MIN(found, t->count); i++) t->size[i] = t->sorted[i].size;
     return SOCK_OK;
 }
 
 /* The steps beyond the gap into the list. */
 static sock_status list_far(hunt *w)
 {
+    tail t = {0};
+    sock_status status = SOCK_OK;
     size_t far = 0;
-    sized *sorted = NULL;
-    double *size = NULL;
-    bool *back = sk_alloc(w->ctx, w->n, sizeof *back);
-    sock_status status = back ? sort_sizes(w, &sorted, &size) : SOCK_ENOMEM;
-    memset(w->far, 0, w->n * sizeof *w->far);
-    while (status >= 0 && far < w->n && size[far] > SK_WILD_CUT) far++;
-    if (status >= 0 && (double)far <= SK_WILD_MOST * (double)SK_MAX(w->n, SK_WILD_MOST_OF)) {
-        find_pairs(w, far, sorted, w->far, back);
-        far = sk_wild_gap(w->n, size, far, back);
-    } else {
-        far = 0;
-    }
     w->count = 0;
-    for (size_t a = 0; a < far; a++) w->far[sorted[a].step] = true;
-    for (size_t s = 0; s < w->n; s++)
+    for (size_t s = 0; s < w->n; s++) t.far += w->size[s] > SK_WILD_CUT;
+    memset(w->far, 0, w->n * sizeof *w->far);
+    if (!t.far || (double)t.far > SK_WILD_MOST * (double)SK_MAX(w->n, SK_WILD_MOST_OF)) return SOCK_OK;
+    status = tail_fill(w, &t);
+    if (status >= 0) status = sk_grow(w->ctx, &w->list, &w->room, t.far, sizeof *w->list);
+    if (status >= 0) {
+        find_pairs(w, t.far, t.sorted, w->far, t.back);
+        far = sk_wild_gap(w->n, t.size, t.far, t.back);
+    }
+    for (size_t a = 0; a < far; a++) w->far[t.sorted[a].step] = true;
+    for (size_t s = 0; far && s < w->n; s++)
         if (w->far[s]) w->list[w->count++] = s;
-    sk_free(sorted);
-    sk_free(size);
-    sk_free(back);
+    tail_clear(&t);
     return status;
 }
 
@@ -493,9 +520,9 @@ static void close_excursion(const hunt *w, size_t s, bool *left)
     const size_t k = w->state[s];
     const double a = left_of(w, s, k), b = right_of(w, s, k);
     const bool lonely = SK_WILD_LONELY * inhabitants(w, s, b) < w->refs;
-    for (size_t r = s + 1; r < w->end[s]; r++) {
+    for (size_t r = s + 1; r < end_of(w, s); r++) {
         if (w->far[r] && fabs(right_of(w, r, k) - a) < SK_WILD_NEAR * fabs(b - a)) {
-            for (size_t i = s + 1; i < r; i++) left[w->point[i]] = true;
+            for (size_t i = s + 1; i < r; i++) left[point_of(w, i)] = true;
             return;
         }
         if (w->u[r * w->d + k] != 0 && (!lonely || r >= s + SK_WILD_RETURN)) return;
@@ -520,7 +547,7 @@ static size_t end_of_event(const hunt *w, size_t i)
     size_t last = i;
     for (size_t j = i + 1; j < w->count; j++) {
         const size_t r = w->list[j];
-        if (r >= w->end[s] || r > s + SK_WILD_STRETCH || r > w->list[j - 1] + SK_WILD_BURST) break;
+        if (r >= end_of(w, s) || r > s + SK_WILD_STRETCH || r > w->list[j - 1] + SK_WILD_BURST) break;
         most = fmax(most, fabs(right_of(w, r, k) - a));
         if (fabs(right_of(w, r, k) - a) < SK_WILD_NEAR * most) last = j;
     }
@@ -533,7 +560,7 @@ static bool comes_in_bursts(const hunt *w)
     size_t events = 0, close = 0;
     for (size_t i = 0; i < w->count; i++) {
         const size_t s = w->list[i];
-        close += i > 0 && w->list[i - 1] >= w->begin[s] && s <= w->list[i - 1] + SK_WILD_BURST;
+        close += i > 0 && w->list[i - 1] >= begin_of(w, s) && s <= w->list[i - 1] + SK_WILD_BURST;
         events++;
         i = end_of_event(w, i);
     }
@@ -545,7 +572,7 @@ static void name_one(const hunt *w, size_t s, sk_wild *out)
     size_t at = out->named < SK_WILD_TOLD ? out->named++ : SK_WILD_TOLD - 1;
     if (at == SK_WILD_TOLD - 1 && out->named == SK_WILD_TOLD && out->name[at].size >= w->size[s]) return;
     for (; at > 0 && out->name[at - 1].size < w->size[s]; at--) out->name[at] = out->name[at - 1];
-    out->name[at] = (sk_wild_step){w->point[s], w->state[s], w->size[s]};
+    out->name[at] = (sk_wild_step){point_of(w, s), w->state[s], w->size[s]};
 }
 
 static sock_status settle(const hunt *w, sk_wild *out)
@@ -557,11 +584,11 @@ static sock_status settle(const hunt *w, sk_wild *out)
         return SOCK_ENOMEM;
     }
     out->count = w->count;
-    for (size_t i = 0; i < w->count; i++) out->step[w->point[w->list[i]]] = true;
+    for (size_t i = 0; i < w->count; i++) out->step[point_of(w, w->list[i])] = true;
     for (size_t i = 0; i < w->count; i++) {
         name_one(w, w->list[i], out);
         close_excursion(w, w->list[i], out->step);
-        for (size_t s = w->list[i]; s < w->list[end_of_event(w, i)]; s++) out->step[w->point[s]] = true;
+        for (size_t s = w->list[i]; s < w->list[end_of_event(w, i)]; s++) out->step[point_of(w, s)] = true;
     }
     for (size_t i = 0; i < w->data->points; i++) out->left += out->step[i];
     return SOCK_OK;
