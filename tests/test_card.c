@@ -69,6 +69,7 @@ static void sum_on(const sk_device *d, const sk_device_shape *shape, const sk_de
     assert_int_equal(d->sums_begin(d->state, shape, &sums), SK_DEVICE_DONE);
     for (size_t i = 0; i < count; i++) assert_int_equal(d->sums_add(d->state, sums, &part[i]), SK_DEVICE_DONE);
     assert_int_equal(d->sums_end(d->state, sums, g, low, c, low), SK_DEVICE_DONE);
+    d->sums_drop(d->state, sums);
 }
 
 static void prop_sums_agree(void **state)
