@@ -250,6 +250,10 @@ static void test_csv__headers_that_say_too_little_are_refused(void **state)
     refused("t;x\n0;1;2\n", NULL, SOCK_EINPUT, "no time column|commas|t;x|semicolons");
     refused("t\tx\n0\t1\t2\n", NULL, SOCK_EINPUT, "no time column|tabs");
     refused("t x\n0 1\n", NULL, SOCK_EINPUT, "no time column|blanks");
+    refused("0,1\n1,2\n", NULL, SOCK_EINPUT, "no time column|is there no header? Put one in front, like t,x");
+    refused("0,1,5\n1,2,3\n", NULL, SOCK_EINPUT, "numbers alone|no header|--wide reads them so");
+    refused("0,x\n1,2\n", NULL, SOCK_EINPUT, "no time column|--dt 1 takes the step");
+    refused("t;Gr\xf6\xdf\x65\n0;1\n", NULL, SOCK_EINPUT, "column 2 is not valid UTF-8|iconv -f windows-1252");
     refused("# of a logger\nt,x\n0,1\n", NULL, SOCK_EINPUT, "no time column|begin with #");
     refused("t;x\n0;1;2\n", (const option[]){{"time", "t"}, {0}}, SOCK_EUSAGE, "time is 't'|semicolons");
     refused("id,t\na,0\n", NULL, SOCK_EINPUT, "no state column|id, t");
@@ -393,6 +397,19 @@ static void test_csv__binary_files_are_named_so(void **state)
     sk_begin(ctx);
     assert_int_equal(sk_csv_parse(ctx, "f.csv", "\0", 1, NULL, &data), SOCK_EINPUT);
     assert_non_null(strstr(sock_message(ctx), "f.csv: line 1: a zero byte"));
+    static const struct {
+        const char *bytes, *said;
+    } kinds[] = {{"PK\3\4\24\0", "xlsx|save the sheet as CSV"},
+                 {"\xd0\xcf\x11\xe0\xa1\0", "xls|save"},
+                 {"\xff\xfet\0,\0", "UTF-16 text|CSV UTF-8"},
+                 {"\xfe\xff\0t\0,", "UTF-16 text|iconv"},
+                 {"PAR1\25\0", "Parquet|polars"},
+                 {"\x1f\x8b\b\0\0\0", "gunzip"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        sk_begin(ctx);
+        assert_int_equal(sk_csv_parse(ctx, "f.csv", kinds[i].bytes, 6, NULL, &data), SOCK_EINPUT);
+        message_holds(kinds[i].said);
+    }
     assert_null(data);
 }
 

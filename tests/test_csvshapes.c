@@ -127,7 +127,10 @@ static void test_csvshapes__dates_are_seconds_since_1970(void **state)
                                 "31.13.2024", "1/2/2020",    "32.1.2024",
                                 "2024",       "2024-01-31x", "2024-01/31",
                                 "",           "2024-01-31T", "2024-01-31T12:30:00+2",
-                                "12:30"};
+                                "12:30",      "20240131",    "2024-13",
+                                "2024-1",     "2024-Q5",     "2024 13",
+                                "2024-01 ",   "Jan 24",      "Ja 2024",
+                                "2024/01",    "2024--Q1",    "2024 Q"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) assert_true(isnan(date(none[i])));
 }
 
@@ -169,6 +172,34 @@ static void unit_of(const char *text, const option *options, const char *unit, d
     assert_string_equal(data->unit, unit);
     assert_true(fabs(data->t[1] - data->t[0] - step) < 1e-9);
     sock_data_free(data);
+}
+
+static void test_csvshapes__months_and_quarters_are_their_first_days(void **state)
+{
+    (void)state;
+    assert_true(date("2024-02") == date("2024-02-01"));
+    assert_true(date("Feb 2024") == date("2024-02-01") && date("DEC-1999") == date("1999-12-01"));
+    assert_true(date("2024-Q1") == date("2024-01-01") && date("2024 Q3") == date("2024-07-01"));
+    assert_true(date("2024q4") == date("2024-10-01"));
+    unit_of("time,x\n2024-01,1\n2024-02,2\n2024-03,1\n", NULL, "day", 31);
+}
+
+/* 20240131 is a date where all times are such days, and a number otherwise. */
+static void test_csvshapes__days_in_one_number(void **state)
+{
+    (void)state;
+    const char *days = "Datum,x\n20240131,1\n20240201,2\n20240202,1\n";
+    unit_of(days, (const option[]){{"time", "Datum"}, {0}}, "day", 1);
+    const char *const numbers[] = {"t,x\n20240131,1\n20240133,2\n", "t,x\n20240131,1\n20240131.5,2\n",
+                                   "t,x\n20240131,1\n202402010,2\n", "t,x\n16991231,1\n17000101,2\n",
+                                   "t,x\n20240131,1\n2e7,2\n"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        sock_data *data = good(numbers[i], NULL);
+        assert_null(data->unit);
+        assert_true(data->t[0] > 1e7);
+        sock_data_free(data);
+    }
+    refused("t,x\n2024-01-30,1\n20240131,2\n", NULL, SOCK_EINPUT, "line 3|'20240131'");
 }
 
 static void test_csvshapes__the_unit_follows_from_the_spacing(void **state)
@@ -512,6 +543,8 @@ int main(void)
         cmocka_unit_test(test_csvshapes__times_by_name),
         cmocka_unit_test(test_csvshapes__dates_are_seconds_since_1970),
         cmocka_unit_test(test_csvshapes__dates_are_written_as_they_are_read),
+        cmocka_unit_test(test_csvshapes__months_and_quarters_are_their_first_days),
+        cmocka_unit_test(test_csvshapes__days_in_one_number),
         cmocka_unit_test(test_csvshapes__the_unit_follows_from_the_spacing),
         cmocka_unit_test(test_csvshapes__dates_with_slashes),
         cmocka_unit_test(test_csvshapes__times_are_told_as_dates),

@@ -1049,7 +1049,7 @@ def _frame_times(frame: Any, time: Any, codes: Array, options: Mapping[str, Any]
 def _parsed(column: Any, time: Any) -> Any:
     """Texts as the numbers or the dates that they are."""
     if column.dtype.kind != "O" and type(column.dtype).__name__ not in ("StringDtype", "CategoricalDtype"):
-        return column
+        return _joined_days(column) if column.dtype.kind in "iuf" else column
     import pandas
 
     if type(column.dtype).__name__ == "CategoricalDtype":
@@ -1059,11 +1059,26 @@ def _parsed(column: Any, time: Any) -> Any:
         return column
     numeric = pandas.to_numeric(known, errors="coerce")
     if numeric.notna().all():
-        return pandas.to_numeric(column)
+        return _joined_days(pandas.to_numeric(column))
     try:
         return pandas.to_datetime(column, dayfirst=_day_first(known.astype(str), time))
     except (TypeError, ValueError) as problem:
         raise InputError(f"column {time} holds neither numbers nor dates: {problem}") from None
+
+
+def _joined_days(column: Any) -> Any:
+    """Whole numbers that are all days, 20240131, are these, as in files."""
+    known = column.dropna()
+    if not len(known) or not known.between(17000101, 21991231).all() or (known % 1).any():
+        return column
+    import pandas
+
+    days = pandas.to_datetime(known.astype("int64").astype(str), format="%Y%m%d", errors="coerce")
+    if days.isna().any():
+        return column
+    dated = pandas.Series(pandas.NaT, index=column.index, dtype="datetime64[ns]")
+    dated[column.notna().to_numpy()] = days.to_numpy()
+    return dated
 
 
 def _day_first(texts: Any, time: Any) -> bool:

@@ -144,6 +144,11 @@ def test_a_real_kernel(tmp_path):
     (["01.02.2020 08:30", "02.02.2020 08:30", "03.02.2020 08:30", "04.02.2020 08:30"], "2020-02-01 08:30", "2020-02-04 08:30"),
     (["1/2/2020", "2/2/2020", "3/2/2020", "13/2/2020"], "2020-02-01", "2020-02-13"),
     (["1/2/2020", "1/3/2020", "1/4/2020", "1/13/2020"], "2020-01-02", "2020-01-13"),
+    (["2020-01", "2020-02", "2020-03", "2020-04"], "2020-01-01", "2020-04-01"),
+    (["Jan 2020", "Feb 2020", "Mar 2020", "Apr 2020"], "2020-01-01", "2020-04-01"),
+    (["2020-Q1", "2020-Q2", "2020-Q3", "2020-Q4"], "2020-01-01", "2020-10-01"),
+    ([20200131, 20200201, 20200202, 20200203], "2020-01-31", "2020-02-03"),
+    (["20200131", "20200201", "20200202", "20200203"], "2020-01-31", "2020-02-03"),
 ])
 def test_days_before_months(texts, first, last):
     data = sock.Trajectories(pandas.DataFrame({"date": texts, "x": [1.0, 2.0, 0.0, 1.0]}), time_unit="hour")
@@ -155,6 +160,12 @@ def test_days_before_months(texts, first, last):
 def test_days_or_months(texts, said):
     with pytest.raises(sock.InputError, match=said):
         sock.Trajectories(pandas.DataFrame({"date": texts, "x": [1.0, 2.0, 0.0]}))
+
+
+def test_numbers_that_are_no_days_stay_numbers():
+    for t in ([20200131, 20200132, 20200201], [1, 2, 3], [16990101.0, 16990102.0, 16990103.0]):
+        data = sock.Trajectories(pandas.DataFrame({"t": t, "x": [1.0, 2.0, 0.0]}))
+        assert data.time_unit is None and list(data[0].t) == t
 
 
 def test_switches_are_no_states():

@@ -309,15 +309,39 @@ said_by <- function(frame) {
   if (timely) roles else list()
 }
 
+# Whole numbers that are all days, 20240131, are these, as in files.
+joined_days <- function(t) {
+  known <- t[!is.na(t)]
+  if (!length(known) || any(known < 17000101 | known > 21991231 | known != round(known))) return(t)
+  days <- as.POSIXct(format(known, scientific = FALSE), format = "%Y%m%d", tz = "UTC")
+  if (anyNA(days)) return(t)
+  out <- as.POSIXct(rep(NA, length(t)), tz = "UTC")
+  out[!is.na(t)] <- days
+  out
+}
+
+# A month or a quarter as the first of its days: 2024-01, Jan 2024, 2024-Q1, 2024 Q1.
+first_days <- function(t) {
+  month <- grepl("^[0-9]{4}-[0-9]{2}$", t)
+  t[month] <- paste0(t[month], "-01")
+  named <- grepl("^[A-Za-z]{3}[ -][0-9]{4}$", t) & tolower(substr(t, 1, 3)) %in% tolower(month.abb)
+  t[named] <- sprintf("%s-%02d-01", substr(t[named], 5, 8), match(tolower(substr(t[named], 1, 3)), tolower(month.abb)))
+  quarter <- grepl("^[0-9]{4}[ -]?[Qq][1-4]$", t)
+  t[quarter] <- sprintf("%s-%02d-01", substr(t[quarter], 1, 4), 3L * as.integer(sub(".*[Qq]", "", t[quarter])) - 2L)
+  t
+}
+
 # Times as numbers or as dates; texts and factors by what they say, as in files.
 clock_of <- function(t, name) {
   if (inherits(t, "POSIXlt")) return(as.POSIXct(t))
   if (inherits(t, "difftime")) stop("time: ", name, " is a difftime; give numbers, as.numeric(", name, ", units = \"days\")", call. = FALSE)
   if (is.factor(t)) t <- as.character(t)
+  if (is.numeric(t)) return(joined_days(t))
   if (!is.character(t)) return(t)
   blank <- is.na(t) | t %in% c("", "NA")
   number <- suppressWarnings(as.numeric(t))
-  if (!anyNA(number[!blank])) return(number)
+  if (!anyNA(number[!blank])) return(joined_days(number))
+  t <- first_days(t)
   german <- grepl("^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}( [0-9:.]+)?$", t)
   t[german] <- sub("^([0-9]+)[.]([0-9]+)[.]([0-9]{4})", "\\3-\\2-\\1", t[german])
   day <- german | grepl("^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+Z?)?$", t)

@@ -331,6 +331,9 @@ daily <- function(day) {
 slow <- daily(days$day)
 walk <- function(t) as.vector(simulate(slow, 1, seed = 1, x0 = 0, t = t))
 stopifnot(identical(walk(as.POSIXct("2020-01-01", tz = "UTC") + 86400 * 0:3), walk(as.Date("2020-01-01") + 0:3)))
+stopifnot(identical(walk(c(20200131, 20200201, 20200202, 20200203)), walk(as.Date("2020-01-31") + 0:3)))
+stopifnot(identical(walk(c("2020-01", "2020-02", "2020-03", "2020-04")), walk(as.Date(c("2020-01-01", "2020-02-01", "2020-03-01", "2020-04-01")))))
+stopifnot(identical(walk(c("Jan 2020", "Feb 2020", "2020-Q2", "2020 Q3")), walk(as.Date(c("2020-01-01", "2020-02-01", "2020-04-01", "2020-07-01")))))
 for (day in list(as.character(days$day), factor(days$day), as.POSIXlt(days$day))) stopifnot(identical(predict(daily(day), 1), predict(slow, 1)))
 fails(daily(paste0(1:100, "/1")), "row 1 of day is '1/1'")
 

@@ -352,6 +352,23 @@ static sock_status finish_rows(reader *r)
     return SOCK_OK;
 }
 
+/* What people have, by its first bytes, and what to do about it; NULL: nothing that is known here. */
+static const char *kind_of_file(const char *text, size_t size)
+{
+    static const struct {
+        const char *bytes, *says;
+    } kinds[] = {{"PK\x03\x04", "a spreadsheet (xlsx, ods) or another zip file; save the sheet as CSV"},
+                 {"\xd0\xcf\x11\xe0", "a spreadsheet (xls); save the sheet as CSV"},
+                 {"\xff\xfe", "UTF-16 text; save it as \"CSV UTF-8\", or: iconv -f utf-16 -t utf-8"},
+                 {"\xfe\xff", "UTF-16 text; save it as \"CSV UTF-8\", or: iconv -f utf-16 -t utf-8"},
+                 {"PAR1", "a Parquet file; Python reads it: sock.Trajectories(polars.read_parquet(...))"},
+                 {"\x1f\x8b", "a packed file; gunzip unpacks it"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (size > strlen(kinds[i].bytes) && memcmp(text, kinds[i].bytes, strlen(kinds[i].bytes)) == 0)
+            return kinds[i].says;
+    return NULL;
+}
+
 /* What is no text at all is better said than reported as a strange header. */
 static sock_status check_text(sock_context *ctx, const char *source, const char *text, size_t size)
 {
@@ -361,6 +378,8 @@ static sock_status check_text(sock_context *ctx, const char *source, const char 
         return sk_fail(ctx, SOCK_EINPUT, "%s: this is a model file; data are needed here", source);
     if (size >= 6 && memcmp(text, "\x93NUMPY", 6) == 0)
         return sk_fail(ctx, SOCK_EINPUT, "%s: this is a NumPy array; its name must end in .npy", source);
+    const char *kind = kind_of_file(text, size);
+    if (kind) return sk_fail(ctx, SOCK_EINPUT, "%s: this is %s", source, kind);
     size_t line = 1;
     for (const char *p = text; p < zero; p++) line += *p == '\n';
     return sk_fail(ctx, SOCK_EINPUT, "%s: line %zu: a zero byte: this is a binary file or UTF-16; UTF-8 text is needed",

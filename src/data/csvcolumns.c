@@ -92,8 +92,10 @@ static sock_status check_names(sock_context *ctx, const sk_cursor *at, size_t li
             continue;
         }
         if (!sk_is_utf8(column->name)) {
-            status = sk_fail(ctx, SOCK_EINPUT, "%s: line %zu: the name of column %zu is not valid UTF-8", at->source,
-                             line, i + 1);
+            status = sk_fail(ctx, SOCK_EINPUT,
+                             "%s: line %zu: the name of column %zu is not valid UTF-8; save the file "
+                             "as \"CSV UTF-8\", or: iconv -f windows-1252 -t utf-8",
+                             at->source, line, i + 1);
             goto out;
         }
         SK_GO(sk_labels_find(ctx, &seen, column->name, strlen(column->name), &label, &is_new));
@@ -229,11 +231,28 @@ static sock_status find_dates(sock_context *ctx, sk_cursor at, const sk_columns 
     return SOCK_OK;
 }
 
+/* Whether the first line holds numbers alone: there is no header. */
+static bool is_headless(const sk_columns *columns)
+{
+    const char *end;
+    size_t numbers = 0;
+    for (size_t c = 0; c < columns->count; c++)
+        numbers += isfinite(sk_parse_double(columns->column[c].name, &end)) && !*end;
+    return numbers == columns->count;
+}
+
 /* What to do about a header that names no time. */
 static sock_status timeless_hint(sock_context *ctx, const sk_cursor *rows, const sk_columns *columns, const char **hint)
 {
     bool counts;
-    *hint = *separator_hint(columns) ? separator_hint(columns) : sk_wide_hint(columns);
+    const char *wide = sk_wide_hint(columns);
+    *hint = separator_hint(columns);
+    if (!**hint && is_headless(columns))
+        *hint = *wide
+                    ? "; the first line holds numbers alone: where there is no header, put one in front, like t,x; if "
+                      "they are times and each row is a trajectory (wide form), --wide reads them so"
+                    : "; the first line holds numbers alone: is there no header? Put one in front, like t,x";
+    if (!**hint) *hint = wide;
     if (**hint) return SOCK_OK;
     *hint = "; where rows follow one another at equal steps, --dt 1 takes the step for the unit of time";
     if (columns->count < 2 || columns->column[0].role != SK_ROLE_IGNORED) return SOCK_OK;
@@ -555,6 +574,21 @@ static sock_status settle_slashes(sock_context *ctx, sk_cursor at, sk_columns *c
     return SOCK_OK;
 }
 
+/* Whether all times are days like 20240131, which are no numbers: the step from one month to the next is 70 there. */
+static sock_status are_joined(sock_context *ctx, sk_cursor at, const sk_columns *columns, bool *joined)
+{
+    sk_cell cell;
+    bool found;
+    double value;
+    *joined = true;
+    SK_TRY(next_time(ctx, &at, columns, &cell, &found));
+    while (found && *joined) {
+        *joined = cell.length == 8 && sk_parse_date(cell.text, cell.length, SK_DAYS_JOINED, &value);
+        SK_TRY(next_time(ctx, &at, columns, &cell, &found));
+    }
+    return SOCK_OK;
+}
+
 /* Step 5: reads rows until a time shows that is not missing. */
 static sock_status look_at_time(sock_context *ctx, sk_cursor at, sk_columns *columns)
 {
@@ -567,6 +601,9 @@ static sock_status look_at_time(sock_context *ctx, sk_cursor at, sk_columns *col
     if (!found) return SOCK_OK;
     if (sk_slashed_date(cell.text, cell.length, number)) SK_TRY(settle_slashes(ctx, rows, columns));
     columns->dated = sk_parse_date(cell.text, cell.length, columns->order, &value);
+    if (columns->dated) return SOCK_OK;
+    SK_TRY(are_joined(ctx, rows, columns, &columns->dated));
+    if (columns->dated) columns->order = SK_DAYS_JOINED;
     return SOCK_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *name;
@@ -92,16 +93,63 @@ static bool year_first(scan *s, int *year, int *month, int *day)
     return sign(s, between) && digits(s, 2, month) && sign(s, between) && digits(s, 2, day);
 }
 
+/* "Jan" is the first month. */
+static bool month_name(scan *s, int *month)
+{
+    static const char names[] = "janfebmaraprmayjunjulaugsepoctnovdec";
+    if (s->end - s->p < 3) return false;
+    for (*month = 1; *month <= 12; ++*month)
+        if (strncasecmp(s->p, names + 3 * (*month - 1), 3) == 0) {
+            s->p += 3;
+            return true;
+        }
+    return false;
+}
+
+/* A month or a quarter with its year, and nothing behind: 2024-01, Jan 2024, 2024-Q1, 2024 Q1. */
+static bool month_alone(scan *s, int *year, int *month)
+{
+    const char *from = s->p;
+    if (month_name(s, month) && (sign(s, ' ') || sign(s, '-')) && digits(s, 4, year) && s->p == s->end) return true;
+    s->p = from;
+    if (!digits(s, 4, year)) return false;
+    const bool line = sign(s, '-'), blank = !line && sign(s, ' ');
+    if (line && digits(s, 2, month)) return s->p == s->end;
+    s->p = from + 4 + (line || blank);
+    if ((!sign(s, 'Q') && !sign(s, 'q')) || !digits(s, 1, month) || *month < 1 || *month > 4) return false;
+    *month = 3 * *month - 2;
+    return s->p == s->end;
+}
+
+/* 20240131: of these days, so that few numbers are taken for dates. */
+static bool day_joined(scan *s, int *year, int *month, int *day)
+{
+    return digits(s, 4, year) && digits(s, 2, month) && digits(s, 2, day) && s->p == s->end && *year >= 1700 &&
+           *year < 2200;
+}
+
+static bool whole_day(scan *s, sk_day_order order, int *year, int *month, int *day)
+{
+    const char *from = s->p;
+    *day = 1;
+    if (month_alone(s, year, month)) return true;
+    s->p = from;
+    if (order == SK_DAYS_JOINED && day_joined(s, year, month, day)) return true;
+    s->p = from;
+    return year_first(s, year, month, day);
+}
+
 static bool read_day(scan *s, sk_day_order order, double *seconds)
 {
     int year, month, day, number[2];
     const char *from = s->p;
-    if (!year_first(s, &year, &month, &day)) {
+    if (!whole_day(s, order, &year, &month, &day)) {
         s->p = from;
         bool found = year_last(s, '.', number, &year);
         if (found) order = SK_DAY_FIRST;
         if (!found) s->p = from;
-        if (!found && (order == SK_DAYS_UNKNOWN || !year_last(s, '/', number, &year))) return false;
+        if (!found && (order == SK_DAYS_UNKNOWN || order == SK_DAYS_JOINED || !year_last(s, '/', number, &year)))
+            return false;
         day = number[order == SK_MONTH_FIRST];
         month = number[order != SK_MONTH_FIRST];
     }

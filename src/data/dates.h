@@ -6,11 +6,17 @@
 #include "data.h"
 
 /* What 1/2/2020 means: nothing, for all that one can know, unless other dates of its column tell. */
-typedef enum sk_day_order { SK_DAYS_UNKNOWN, SK_DAY_FIRST, SK_MONTH_FIRST } sk_day_order;
+typedef enum sk_day_order {
+    SK_DAYS_UNKNOWN,
+    SK_DAY_FIRST,
+    SK_MONTH_FIRST,
+    SK_DAYS_JOINED /* and 20240131 is a date, no number */
+} sk_day_order;
 
 /* Seconds since 1970-01-01 UTC of a date: by ISO 8601, 2024-01-31 or 2024/01/31, or as written in German, 31.1.2024,
  * or, where the order is known, 31/1/2024 or 1/31/2024. With or without a time, 2024-01-31T12:30 or 31.01.2024
- * 12:30:05.25, and with or without a zone, Z or +01:00 (none: UTC). False: it is none, or there is no such day. */
+ * 12:30:05.25, and with or without a zone, Z or +01:00 (none: UTC). A month, 2024-01 or Jan 2024, and a quarter,
+ * 2024-Q1 or 2024 Q1, are their first day. False: it is none, or there is no such day. */
 bool sk_parse_date(const char *text, size_t length, sk_day_order order, double *seconds);
 
 /* Whether the text begins like 1/2/2020, and its two numbers before the year. */

@@ -100,17 +100,26 @@ static sock_status read_names(sock_context *ctx, const char *path, sk_folder *f)
     return status;
 }
 
+static sock_status folder_has(sock_context *ctx, const char *path, const char *name, bool *there)
+{
+    char *file = sk_format(ctx, "%s/%s", path, name);
+    if (!file) return SOCK_ENOMEM;
+    *there = access(file, F_OK) == 0;
+    sk_free(file);
+    return SOCK_OK;
+}
+
+/* A folder of training and test data, as `sock split` and `sock dataset` make them, is no data set. */
 static sock_status require_states(sock_context *ctx, const char *path)
 {
-    char *file = sk_format(ctx, "%s/x.npy", path);
-    if (!file) return SOCK_ENOMEM;
-    const bool there = access(file, F_OK) == 0;
-    sk_free(file);
+    bool there, train;
+    SK_TRY(folder_has(ctx, path, "x.npy", &there));
+    SK_TRY(folder_has(ctx, path, "train.csv", &train));
     if (there) return SOCK_OK;
-    return sk_fail(
-        ctx, SOCK_EINPUT,
-        "%s: cannot be read: it is a folder without x.npy; the folder form of data has x.npy, t.npy and first.npy",
-        path);
+    return sk_fail(ctx, SOCK_EINPUT,
+                   "%s: cannot be read: it is a folder without x.npy%s%s%s; the folder form of data has x.npy, t.npy "
+                   "and first.npy",
+                   path, train ? " (did you mean " : "", train ? path : "", train ? "/train.csv?)" : "");
 }
 
 sock_status sk_folder_open(sock_context *ctx, const char *path, sk_folder *out)
