@@ -27,12 +27,12 @@ static void print_test(const sock_check_test *t)
     printf("  %-9s  %s\n", mark(t), t->effect_of);
 }
 
-static void print_table(const sock_checks *c)
+static void print_table(const sock_checks *c, const char *unit)
 {
     printf("verdict         %s\n", c->verdict);
     if (c->advice[0]) printf("                %s\n", c->advice);
-    printf("steps           %zu of %zu, %zu simulated ends for each, %zu lost\n\n", c->steps, c->all_steps, c->draws,
-           c->lost);
+    printf("steps           %zu of %zu, %zu simulated ends for each, %zu lost%s\n\n", c->steps, c->all_steps, c->draws,
+           c->lost, unit);
     printf("%-14s  %10s  %5s  %9s  %9s  %8s\n", "test", "statistic", "df", "p", "adjusted", "effect");
     for (int i = 0; i < SOCK_CHECK_TESTS; i++) print_test(&c->test[i]);
     printf("\n");
@@ -70,7 +70,8 @@ static int run(int count, char **arguments)
     code = status < 0 ? cli_fail(&c, status) : -1;
     if (code < 0 && c.json) code = print_json(&c, &checks);
     if (code >= 0) goto out;
-    if (!c.json) print_table(&checks);
+    char unit[UNIT_ROOM];
+    if (!c.json) print_table(&checks, model_unit_words(&c, model, unit));
     code = cli_finish_output(&c);
 out:
     sock_data_free(data);

@@ -52,6 +52,14 @@ static void print_interval(const json_t *told)
     printf(isnan(high) ? " or more)" : ")");
 }
 
+/* The same of a time, with its unit where that is known. */
+static void print_time(const json_t *all, const json_t *told)
+{
+    const char *unit = json_string_value(json_object_get(all, "time_unit"));
+    print_interval(told);
+    if (unit) printf(" %ss", unit);
+}
+
 static void print_point(const json_t *list)
 {
     const size_t d = json_array_size(list);
@@ -82,6 +90,8 @@ static void print_range(json_t *all)
                json_string_value(json_array_get(json_object_get(all, "states"), k)),
                json_number_value(json_array_get(json_object_get(range, "lower"), k)),
                json_number_value(json_array_get(json_object_get(range, "upper"), k)), whose);
+    const char *unit = json_string_value(json_object_get(all, "time_unit"));
+    if (unit) printf("%-16sin %ss; f, a and slopes are per %s\n", "time", unit, unit);
     for (void *at = json_object_iter(inputs); at; at = json_object_iter_next(inputs, at))
         printf("%-16s%s = %.6g\n", "input", json_object_iter_key(at), json_number_value(json_object_iter_value(at)));
 }
@@ -137,7 +147,7 @@ static void print_fixed(const json_t *all)
         }
         if (json_is_object(time)) {
             printf(", relaxation time ");
-            print_interval(time);
+            print_time(all, time);
         }
         print_share(value_of(point, "in_draws"));
         printf("\n");
@@ -201,9 +211,9 @@ static void print_wells(const json_t *all)
                value_of(way, "over"), value_of(way, "to"));
         print_told(json_object_get(way, "height"));
         printf(", mean time to the top ");
-        print_interval(json_object_get(way, "to_barrier"));
+        print_time(all, json_object_get(way, "to_barrier"));
         printf(", to the next well ");
-        print_interval(json_object_get(way, "to_well"));
+        print_time(all, json_object_get(way, "to_well"));
         printf("\n");
     }
 }
@@ -232,13 +242,15 @@ static void print_law(const json_t *all)
     if (json_object_get(all, "wells")) print_wells(all);
     if (json_object_get(all, "relaxation_time")) {
         printf("%-16s", "relaxation time");
-        print_interval(json_object_get(all, "relaxation_time"));
+        print_time(all, json_object_get(all, "relaxation_time"));
         printf(", of the slowest mode\n");
     }
     if (entropy) {
         printf("%-16s", "entropy");
         print_interval(entropy);
-        printf(" nats produced in a unit of time; grid: +- %.2g\n", value_of(all, "entropy_production_grid_error"));
+        const char *unit = json_string_value(json_object_get(all, "time_unit"));
+        printf(" nats produced in a%s %s; grid: +- %.2g\n", unit && *unit == 'h' ? "n" : "",
+               unit ? unit : "unit of time", value_of(all, "entropy_production_grid_error"));
     }
 }
 

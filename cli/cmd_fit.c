@@ -2,7 +2,9 @@
 #include "api/record.h"
 #include "cli.h"
 #include "table.h"
+#include "widehint.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const keys[] = {"tune",           "preset",         "folds",     "budget",
@@ -21,12 +23,25 @@ static const char *const keys[] = {"tune",           "preset",         "folds", 
                                    "time-dependent", "hold",           "order",     "plan",
                                    "save-plan",      "device",         NULL};
 
-static void print_summary(const sk_record *r, const sock_data *data, const char *output)
+/* Numbered columns that became states because nobody named them. */
+static void print_wide_hint(const cli *c, const sock_data *data)
+{
+    char text[512];
+    if (!data || sock_data_trajectories(data) != 1 || strcmp(sock_options_get(c->opts, "state"), "auto") != 0) return;
+    const size_t d = sock_data_dim(data);
+    const char **names = calloc(d, sizeof *names);
+    for (size_t k = 0; names && k < d; k++) names[k] = sock_data_name(data, k);
+    if (names && wide_hint(d, names, sizeof text, text)) printf("%-13s%s\n", "wide form?", text);
+    free(names);
+}
+
+static void print_summary(const cli *c, const sk_record *r, const sock_data *data, const char *output)
 {
     sk_record_write_data(stdout, r, 13);
     const char *column, *why;
     for (size_t i = 0; (column = sock_data_left_out(data, i, &why)); i++)
         printf("%-13scolumn %s: %s\n", i ? "" : "left out", column, why);
+    print_wide_hint(c, data);
     if (r->device) printf("device       %s\n", r->device);
     sk_record_write_words(stdout, r, 13, SK_LISTENER_FIT);
     printf("time         %.3f s\n", r->seconds);
@@ -117,7 +132,7 @@ static int run(int count, char **arguments)
     if (c.json)
         printf("%s\n", info);
     else if (!piped)
-        print_summary(&record, data, output);
+        print_summary(&c, &record, data, output);
     if (log && write_search(&c, &record, log) != EXIT_DONE) { /* after the model: a long fit is not lost with its log */
         if (output)
             cli_failure(&c, "only the search log is missing: the model %s is whole",

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "api/record.h"
 #include "cli.h"
+#include "widehint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -330,7 +331,19 @@ static void print_wild(json_t *data)
     }
 }
 
-static void print_data(json_t *data)
+/* Numbered columns that became states because nobody named them. */
+static void print_wide_hint(json_t *data)
+{
+    const json_t *list = json_object_get(data, "names");
+    const size_t d = json_array_size(list);
+    const char **names = count_of(data, "trajectories") == 1 ? calloc(d + 1, sizeof *names) : NULL;
+    char text[512];
+    for (size_t k = 0; names && k < d; k++) names[k] = json_string_value(json_array_get(list, k));
+    if (names && wide_hint(d, names, sizeof text, text)) label("wide form?"), printf("%s\n", text);
+    free(names);
+}
+
+static void print_data(json_t *data, bool named)
 {
     static const char *const known[] = {"source",
                                         "d",
@@ -385,6 +398,7 @@ static void print_data(json_t *data)
     print_wild(data);
     print_courses(data);
     print_sorted(data);
+    if (!named) print_wide_hint(data);
     print_dropped(data);
     const long long sampled = count_of(json_object_get(data, "stream"), "sample_steps");
     label(sampled ? "stream" : "hash");
@@ -458,9 +472,11 @@ static void print_reasons(const sk_record *r)
 static void print_provenance(const sk_record *r)
 {
     label("fitted to");
-    printf("%s: %zu trajector%s in %zu group%s, %zu points, %zu steps\n", told(r->data.source), r->data.trajectories,
+    printf("%s: %zu trajector%s in %zu group%s, %zu points, %zu steps", told(r->data.source), r->data.trajectories,
            r->data.trajectories == 1 ? "y" : "ies", r->data.groups, r->data.groups == 1 ? "" : "s", r->points,
            r->points - r->data.trajectories);
+    if (r->data.time_unit) printf(", time in %ss", r->data.time_unit);
+    putchar('\n');
     label("");
     printf("hash %s\n", told(r->data.hash));
     label("options");
@@ -541,7 +557,7 @@ static int run(int count, char **arguments)
     else if (model)
         print_model(&record, object, c.operand[0]);
     else
-        print_data(object);
+        print_data(object, strcmp(sock_options_get(c.opts, "state"), "auto") != 0);
     code = cli_finish_output(&c);
 out:
     sk_record_clear(&record);

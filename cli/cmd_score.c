@@ -124,11 +124,12 @@ static void print_log_units(const sock_data *test, const sock_scores *s)
     printf("\n");
 }
 
-static void print_table(const sock_scores *s, const truth *t)
+static void print_table(const sock_scores *s, const truth *t, const char *unit)
 {
     score_row rows[ROWS];
     make_rows(s, rows);
-    printf("test set        %zu steps, %zu points, dimension %zu; delta %g\n", s->intervals, s->points, s->d, s->delta);
+    printf("test set        %zu steps, %zu points, dimension %zu%s; delta %g\n", s->intervals, s->points, s->d, unit,
+           s->delta);
     if (t->model)
         printf("truth           %s%s%s\n", t->instance->system->name, sys_find(t->source) ? "" : " of ",
                sys_find(t->source) ? "" : t->source);
@@ -297,7 +298,8 @@ static int run(int count, char **arguments)
     if (c.json)
         print_json(&scores, &t, test, status);
     else {
-        print_table(&scores, &t);
+        char unit[UNIT_ROOM];
+        print_table(&scores, &t, model_unit_words(&c, model, unit));
         if (test) print_log_units(test, &scores);
     }
     code = cli_finish_output(&c);

@@ -333,6 +333,14 @@ static int starts_of_file(const cli *c, const sock_model *model, const wishes *w
     return code;
 }
 
+/* Of a model whose times were dates, numbers need a unit. */
+static void tell_unit(const cli *c, const sock_model *model, const wishes *w)
+{
+    char unit[UNIT_ROOM];
+    if (w->times && *model_unit_words(c, model, unit))
+        cli_note(c, "--times are%s since 1970-01-01, as those of the fit were dates", unit + strlen(", time"));
+}
+
 static int get_starts(const cli *c, const sock_model *model, const wishes *w, starts *s)
 {
     input_values given = {0};
@@ -613,6 +621,7 @@ static int run(int count, char **arguments)
         goto out;
     }
     code = get_starts(&c, model, &w, &s);
+    if (code < 0) tell_unit(&c, model, &w);
     if (code < 0 && output) code = check_array(&c, &s, output);
     if (code < 0) code = run_paths(&c, model, &s, step, observed, &p);
     if (code < 0 && is_second(model) && !velocities) leave_velocities(&s, &p);

@@ -180,6 +180,18 @@ static sock_status set_as_fitted(const cli *c, const sock_model *model, size_t c
     return status;
 }
 
+const char *model_unit_words(const cli *c, const sock_model *model, char text[UNIT_ROOM])
+{
+    char *info = NULL;
+    json_t *record = sock_model_info(c->ctx, model, &info) >= 0 ? json_loads(info, 0, NULL) : NULL;
+    const char *unit = json_string_value(json_object_get(json_object_get(record, "data"), "time_unit"));
+    text[0] = 0;
+    if (unit) snprintf(text, UNIT_ROOM, ", time in %ss", unit);
+    json_decref(record);
+    sock_string_free(info);
+    return text;
+}
+
 int model_options(const cli *c, const sock_model *model, size_t count, const char *const *path)
 {
     const char **names = model_names(model);

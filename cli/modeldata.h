@@ -30,6 +30,10 @@ int model_inputs_read(const cli *c, const sock_model *model, const char *path, s
 int named_data_read(const cli *c, size_t d, const char *const *names, const char *whose, const char *path,
                     sock_data **out);
 
+/* ", time in hours", where the times of the fit were dates, else "". */
+enum { UNIT_ROOM = 32 };
+const char *model_unit_words(const cli *c, const sock_model *model, char text[UNIT_ROOM]);
+
 /* The state names of a model, which must outlive the list; freed with free(). NULL when out of memory. */
 const char **model_names(const sock_model *model);
 

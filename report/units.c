@@ -52,6 +52,10 @@ void unit_of_field(const char *state, const char *time, int power, size_t size, 
     unit_of(state, sizeof of_state, of_state);
     unit_of(time, sizeof of_time, of_time);
     text[0] = 0;
+    if (*of_time && !*of_state) { /* "years": in one year */
+        const size_t length = strlen(of_time), plural = length > 2 && of_time[length - 1] == 's';
+        snprintf(text, size, " [per %.*s]", (int)(length - plural), of_time);
+    }
     if (!*of_state || !*of_time) return;
     const char *divider = strpbrk(of_state, "/ *") && power > 1 ? "(" : "";
     snprintf(text, size, " [%s%s%s%s/%s]", divider, of_state, *divider ? ")" : "", power > 1 ? "\xc2\xb2" : "",

@@ -181,10 +181,11 @@ static void test_page__units_of_fields(void **state)
         const char *name, *time, *first, *second;
     } cases[] = {{"height [mm]", "age [years]", " [mm/years]", " [mm\xc2\xb2/years]"},
                  {"speed (m/s)", "t (s)", " [m/s/s]", " [(m/s)\xc2\xb2/s]"},
-                 {"height", "age [years]", "", ""},
+                 {"height", "age [years]", " [per year]", " [per year]"},
                  {"height [mm]", "t", "", ""},
-                 {"[mm]", "t [s]", "", ""},
-                 {"x []", "t [s]", "", ""}};
+                 {"[mm]", "t [s]", " [per s]", " [per s]"},
+                 {"log(x)", "t [ms]", " [per ms]", " [per ms]"},
+                 {"x []", "t [s]", " [per s]", " [per s]"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[64];
         unit_of_field(cases[i].name, cases[i].time, 1, sizeof text, text);

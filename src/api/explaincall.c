@@ -146,6 +146,15 @@ static sock_status go_on_to_bounds(sock_context *ctx, const sock_model *model, u
     return SOCK_OK;
 }
 
+/* Of a model whose times were dates: the unit of all times, which slopes are per. */
+static void name_unit(const sock_model *model, json_t *object)
+{
+    json_t *info = json_loads(model->info, 0, NULL);
+    const char *unit = json_string_value(json_object_get(json_object_get(info, "data"), "time_unit"));
+    if (unit) json_object_set_new(object, "time_unit", json_string(unit));
+    json_decref(info);
+}
+
 static sock_status explain(sock_context *ctx, const sock_model *model, const sock_data *data, const sock_options *opts,
                            sk_explain_range *range, char **json)
 {
@@ -156,6 +165,7 @@ static sock_status explain(sock_context *ctx, const sock_model *model, const soc
     if (status >= 0) status = sk_reserve(ctx, 4 * SK_JSON_SMALL + 1000 * (e.size + 1));
     json_t *object = status >= 0 ? sk_explained_object(model, range, &e) : NULL;
     if (object && data) json_object_set_new(object, "data", data_object(model, data, range));
+    if (object) name_unit(model, object);
     if (status >= 0) status = write_text(ctx, object, json);
     json_decref(object);
     sk_explained_clear(&e);
