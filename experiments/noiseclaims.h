@@ -12,6 +12,9 @@ typedef struct noise_case {
     double ratio;            /* of the medians of RE_f, the fit's over the oracle's, every level */
     double a;                /* median of RE_a, every level */
     double clean_f, clean_a; /* medians without noise */
+    double some_f, some_a;   /* medians with noise 0.3 */
+    double full_a;           /* with noise 1 */
+    double off;              /* median of |R-hat / R - 1| with noise 0.3 */
     double worse;            /* RE_f with noise 1 over that without */
     double plain; /* of the medians of RE_f and RE_a with noise 1, the fit's over those that know of nothing */
     int exact;    /* of clean data as many terms of the drift as the truth has, in 8 of 10 */

@@ -62,6 +62,88 @@ static void test_filter__without_noise_it_is_the_likelihood_by_moments(void **st
     example_clear(&e);
 }
 
+/* Step by step, from the moments of the same flow. */
+static void prop_filter__without_noise_a_step_is_normal_with_the_moments_of_its_flow(void **state)
+{
+    (void)state;
+    example e;
+    sk_pass pass;
+    sk_flow *flow = NULL;
+    sk_sampler *sampler = NULL;
+    example_init(&e);
+    const sk_series *s = &e.series;
+    const sk_flow_spec spec = {{4, true}, oracle_reach, NULL, NULL};
+    e.spec.noise = NULL;
+    e.spec.flow = spec;
+    assert_int_equal(sk_sampler_new(ctx, e.model, &sampler), SOCK_OK);
+    assert_int_equal(sk_flow_new(ctx, e.model, sampler, &spec, s->steps, &flow), SOCK_OK);
+    assert_int_equal(sk_pass_new(ctx, s, false, &pass), SOCK_OK);
+    assert_int_equal(sk_filter(ctx, s, &e.spec, &pass), SOCK_OK);
+    double m[16], v[32], j[32];
+    assert_true(s->steps <= 8);
+    sk_flow_run(ctx, flow, &(sk_flow_starts){s->steps, s->y, NULL, s->h},
+                &(sk_flow_ends){.mean = m, .cov = v, .slope = j});
+    for (size_t i = 0; i < s->steps; i++) {
+        const double *c = v + 4 * i, det = c[0] * c[3] - c[1] * c[2];
+        const double x = s->next[2 * i] - m[2 * i], y = s->next[2 * i + 1] - m[2 * i + 1];
+        const double square = (c[3] * x * x - 2 * c[1] * x * y + c[0] * y * y) / det;
+        assert_close(pass.term[i], -log(2 * acos(-1)) - 0.5 * (log(det) + square), 1e-12, 1);
+    }
+    sk_pass_clear(&pass);
+    sk_flow_free(flow);
+    sk_sampler_free(sampler);
+    example_clear(&e);
+}
+
+/* Two states that do not know each other, with errors that do not either: the sum of one state at a time. */
+static void wells(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user;
+    for (size_t i = 0; i < count * d; i++) f[i] = x[i] - x[i] * x[i] * x[i];
+}
+
+static void growing(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user;
+    memset(a, 0, count * d * d * sizeof *a);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < d; k++) a[(i * d + k) * d + k] = 0.2 + 0.1 * x[i * d + k] * x[i * d + k];
+}
+
+static void prop_filter__of_independent_states_is_the_sum_of_theirs(void **state)
+{
+    (void)state;
+    example e;
+    sk_pass both, one;
+    const double noise[] = {0.02, 0, 0, 0.05};
+    double y[16], next[16];
+    example_init(&e);
+    sock_model *pair = wrap_fields(ctx, 2, wells, growing, NULL), *single = wrap_fields(ctx, 1, wells, growing, NULL);
+    const sk_filter_spec spec = {pair, noise, {{4, false}, oracle_reach, NULL, NULL}, NULL};
+    assert_int_equal(sk_pass_new(ctx, &e.series, false, &both), SOCK_OK);
+    assert_int_equal(sk_filter(ctx, &e.series, &spec, &both), SOCK_OK);
+    for (size_t k = 0; k < 2; k++) {
+        sk_series alone = e.series;
+        for (size_t i = 0; i < alone.steps; i++) {
+            y[i] = e.series.y[2 * i + k];
+            next[i] = e.series.next[2 * i + k];
+        }
+        alone.d = 1;
+        alone.y = y;
+        alone.next = next;
+        const sk_filter_spec its = {single, noise + 3 * k, {{4, false}, oracle_reach + k, NULL, NULL}, NULL};
+        assert_int_equal(sk_pass_new(ctx, &alone, false, &one), SOCK_OK);
+        assert_int_equal(sk_filter(ctx, &alone, &its, &one), SOCK_OK);
+        for (size_t i = 0; i < alone.steps; i++) both.term[i] -= one.term[i];
+        sk_pass_clear(&one);
+    }
+    for (size_t i = 0; i < e.series.steps; i++) assert_close(both.term[i], 0, 1e-11, 1);
+    sk_pass_clear(&both);
+    sock_model_free(pair);
+    sock_model_free(single);
+    example_clear(&e);
+}
+
 static void test_smooth__without_noise_states_are_what_was_observed(void **state)
 {
     (void)state;
@@ -355,6 +437,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_filter__agrees_with_the_oracle),
         cmocka_unit_test(test_filter__without_noise_it_is_the_likelihood_by_moments),
+        cmocka_unit_test(prop_filter__without_noise_a_step_is_normal_with_the_moments_of_its_flow),
+        cmocka_unit_test(prop_filter__of_independent_states_is_the_sum_of_theirs),
         cmocka_unit_test(test_smooth__without_noise_states_are_what_was_observed),
         cmocka_unit_test(test_smooth__a_state_at_rest_is_the_mean_of_its_observations),
         cmocka_unit_test(test_filter__three_states_at_rest_are_means_of_their_observations),

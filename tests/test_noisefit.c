@@ -2,6 +2,7 @@
  * independent program and where the answer is known. */
 #include "noise/noisefit.h"
 #include "noisecases.h"
+#include "tune/policy.h"
 
 /* ---- Transitions by hand ---- */
 
@@ -347,6 +348,107 @@ static void test_compare__one_lost_step_does_not_decide(void **state)
 
 /* ---- Rows of the diffusion ---- */
 
+/* Solves 2 x 2: x := m^-1 x. */
+static void undo(const double *m, double *x)
+{
+    const double det = m[0] * m[3] - m[1] * m[2], y = x[0];
+    x[0] = (m[3] * y - m[1] * x[1]) / det;
+    x[1] = (m[0] * x[1] - m[2] * y) / det;
+}
+
+/* Row i of the program in the words of the oracle: its start, end, length, Z (from z), features (1, x1, x2) and target.
+ */
+typedef struct smooth_row {
+    double x0[2], x1[2], h, zx[4], psi[3], target[2];
+} smooth_row;
+
+static smooth_row row_of(const sk_pulled *q, size_t i)
+{
+    smooth_row r = {.h = q->rule->h[i]};
+    const double *f = q->average + 4 * i, *u = q->u + 2 * i;
+    double left[4], half[4];
+    memcpy(r.x0, q->rule->x + 2 * q->rule->row[i], sizeof r.x0);
+    for (size_t e = q->rule->row[i]; e < q->rule->row[i + 1]; e++) {
+        r.psi[0] += q->rule->weight[e];
+        for (size_t k = 0; k < 2; k++) r.psi[1 + k] += q->rule->weight[e] * q->rule->x[2 * e + k];
+    }
+    for (size_t k = 0; k < 2; k++) {
+        r.x1[k] = q->mean[2 * i + k] + f[2 * k] * u[0] + f[2 * k + 1] * u[1];
+        r.target[k] = u[k] + q->drift[2 * i + k];
+    }
+    for (size_t k = 0; k < 4; k++) left[k] = q->z[4 * i + k] - u[k / 2] * u[k % 2] - q->diffusion[4 * i + k];
+    for (size_t k = 0; k < 4; k++) half[k] = f[k / 2 * 2] * left[k % 2] + f[k / 2 * 2 + 1] * left[2 + k % 2];
+    for (size_t k = 0; k < 4; k++)
+        r.zx[k] = half[k / 2 * 2] * f[k % 2 * 2] + half[k / 2 * 2 + 1] * f[k % 2 * 2 + 1] + q->cov[4 * i + k];
+    return r;
+}
+
+static int by_size(const void *one, const void *other)
+{
+    const double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+/* w (3 x 2) of targets on features, with precisions (I a + shift)^-1 and the penalty; the six equations by Gauss. */
+static void weights_of(const sk_pulled *q, double shift, double penalty, double *w)
+{
+    double s[6][7] = {{0}};
+    for (size_t i = 0; i < q->n; i++) {
+        const smooth_row r = row_of(q, i);
+        const double *ia = q->diffusion + 4 * i, m[4] = {ia[0] + shift, ia[1], ia[2], ia[3] + shift};
+        double t[2] = {r.target[0], r.target[1]};
+        undo(m, t);
+        for (size_t k = 0; k < 6; k++) {
+            for (size_t l = 0; l < 6; l++) {
+                double unit[2] = {l < 3, l >= 3};
+                undo(m, unit);
+                s[k][l] += unit[k / 3] * r.psi[k % 3] * r.psi[l % 3];
+            }
+            s[k][6] += t[k / 3] * r.psi[k % 3];
+        }
+    }
+    for (size_t k = 0; k < 6; k++) s[k][k] += (double)q->n * penalty;
+    for (size_t k = 0; k < 6; k++)
+        for (size_t l = 0; l < 6; l++)
+            for (size_t c = 7; l != k && c-- > k;) s[l][c] -= s[l][k] / s[k][k] * s[k][c];
+    for (size_t k = 0; k < 6; k++) w[k % 3 * 2 + k / 3] = s[k][6] / s[k][k];
+}
+
+/* z of row i about the drift w. */
+static void z_about(const sk_pulled *q, size_t i, const double *w, double *z)
+{
+    const smooth_row r = row_of(q, i);
+    double u[2];
+    for (size_t k = 0; k < 2; k++) u[k] = r.target[k] - w[k] * r.psi[0] - w[2 + k] * r.psi[1] - w[4 + k] * r.psi[2];
+    for (size_t k = 0; k < 4; k++)
+        z[k] = q->z[4 * i + k] - q->u[2 * i + k / 2] * q->u[2 * i + k % 2] + u[k / 2] * u[k % 2];
+}
+
+/* The rest of that step of EM, in slow loops from the rows: shift, w, z, weights of the rows, a. */
+static void check_step(json_t *root, const sk_rows_of_a *r)
+{
+    const sk_pulled *q = r->pulled;
+    double size[14], weight[14], w[6], a[4] = {0}, time = 0;
+    for (size_t i = 0; i < q->n; i++) size[i] = (q->diffusion[4 * i] + q->diffusion[4 * i + 3]) / 2;
+    qsort(size, q->n, sizeof *size, by_size);
+    const double shift = SK_VARIANCE_SHARE * (size[6] + size[7]) / 2;
+    assert_close(shift, json_number_value(json_object_get(root, "precision_shift")), 1e-12, 1);
+    weights_of(q, shift, json_number_value(json_object_get(root, "lam")), w);
+    compare(root, "w", w);
+    const sk_row_sizes sizes = {q->n, q->diffusion, r->typical, SK_SIZE_SHARE, q->good};
+    sk_row_weights(&sizes, &(sk_trial){.d = 2}, weight);
+    for (size_t i = 0; i < q->n; i++) {
+        double z[4];
+        z_about(q, i, w, z);
+        compare(json_array_get(json_object_get(root, "rows"), i), "z", z);
+        for (size_t k = 0; k < 4; k++) a[k] += weight[i] * q->rule->h[i] * z[k];
+        time += weight[i] * pow(q->rule->h[i], 2);
+    }
+    for (size_t k = 0; k < 4; k++) a[k] /= time;
+    compare(root, "row_weights", weight);
+    compare(root, "a", a);
+}
+
 static void test_rows__of_smoothed_states_agree_with_the_oracle(void **state)
 {
     (void)state;
@@ -363,17 +465,23 @@ static void test_rows__of_smoothed_states_agree_with_the_oracle(void **state)
     m.frame = (sk_frame){reach, NULL, NULL};
     const sk_noisy now = {.model = e.model, .noise = e.noise, .substeps = {2, false}};
     assert_int_equal(sk_rows_of_a_new(&m, &now, NULL, &r), SOCK_OK);
-    assert_int_equal(r.pulled->n, json_array_size(list));
+    assert_int_equal(r.pulled->n, 14);
+    assert_int_equal(json_array_size(list), 14);
     for (size_t i = 0; i < r.pulled->n; i++) {
         json_t *at = json_array_get(list, i);
-        double target[2];
-        for (size_t k = 0; k < 2; k++) target[k] = r.pulled->u[2 * i + k] + r.pulled->drift[2 * i + k];
-        compare(at, "target", target);
+        const smooth_row one = row_of(r.pulled, i);
+        compare(at, "x0", one.x0);
+        compare(at, "x1", one.x1);
+        compare(at, "h", &one.h);
+        compare(at, "zx", one.zx);
+        compare(at, "psi", one.psi);
+        compare(at, "target", one.target);
         compare(at, "Ia", r.pulled->diffusion + 4 * i);
         compare(at, "F", r.pulled->average + 4 * i);
         compare(at, "V", r.pulled->cov + 4 * i);
     }
     compare(root, "R", r.residual);
+    check_step(root, &r);
     sk_rows_of_a_clear(&r);
     m.frame = (sk_frame){0};
     sk_measured_clear(&m);

@@ -58,6 +58,36 @@ static void test_noisyfits__noise_is_found(void **state)
     sock_data_free(data);
 }
 
+/* y -> D y: R -> D R D, z and gain stay, and f and a are the same law in other units. */
+static void prop_noisyfits__units_do_not_matter(void **state)
+{
+    (void)state;
+    const double unit = 300, at[] = {-1, 0.2, 1}, far[] = {unit * at[0], unit * at[1], unit * at[2]};
+    sock_data *data = wells(16, 0.05, 0.02), *other = wells(16, 0.05, 0.02);
+    for (size_t i = 0; i < other->points; i++) other->x[i] *= unit;
+    sock_model *model[] = {fit(data, NULL), fit(other, NULL)};
+    double f[2][3], a[2][3], r[2], z[2], gain[2];
+    for (int i = 0; i < 2; i++) {
+        json_t *noise = noise_of(model[i]);
+        assert_int_equal(sock_model_noise(model[i], &r[i]), 1);
+        z[i] = json_number_value(json_array_get(json_object_get(noise, "z"), 0));
+        gain[i] = json_number_value(json_object_get(noise, "gain"));
+        assert_int_equal(sock_model_drift(ctx, model[i], 3, i ? far : at, f[i]), SOCK_OK);
+        assert_int_equal(sock_model_diffusion(ctx, model[i], 3, i ? far : at, a[i]), SOCK_OK);
+        json_decref(noise);
+        sock_model_free(model[i]);
+    }
+    assert_close(r[1], unit * unit * r[0], 1e-6, 0);
+    assert_close(z[1], z[0], 1e-6, 1);
+    assert_close(gain[1], gain[0], 1e-6, 1);
+    for (int i = 0; i < 3; i++) {
+        assert_close(f[1][i], unit * f[0][i], 1e-6, 0);
+        assert_close(a[1][i], unit * unit * a[0][i], 1e-6, 0);
+    }
+    sock_data_free(data);
+    sock_data_free(other);
+}
+
 /* Rounding to a grain is noise of a twelfth of its square, however it is written down; a fit that takes it for movement
  * has f and a too large. Grains of one and two steps; 60 % of the steps rest then. */
 static void test_noisyfits__rounding_is_noise(void **state)
@@ -193,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noisyfits__noise_is_found),
+        cmocka_unit_test(prop_noisyfits__units_do_not_matter),
         cmocka_unit_test(test_noisyfits__rounding_is_noise),
         cmocka_unit_test(test_noisyfits__clean_data_have_none),
         cmocka_unit_test(test_noisyfits__long_steps_are_followed),
