@@ -434,6 +434,27 @@ static void test_cycles__the_period_is_that_of_the_season_not_of_its_overtone(vo
         }
 }
 
+/* Of a season with a sharp peak no overtone stands out alone, and one of the short ones may be the largest. */
+static void test_cycles__overtones_together_tell_the_season(void **state)
+{
+    (void)state;
+    static size_t piece[LENGTH];
+    size_t told[2] = {0};
+    for (uint64_t s = 0; s < 40; s++)
+        for (int ground = 0; ground < 2; ground++) {
+            double v[LENGTH];
+            sk_cycle cycle;
+            make_series(s, 0, 0.9, 2.4, v);
+            for (size_t i = 0; i < LENGTH; i++) {
+                for (int k = 1; ground && k < 5; k++) v[i] += 0.4 * cos(2 * M_PI * k * (double)i / 12);
+                v[i] /= sqrt(1 + 0.9 * 0.9 / 2 + ground * 4 * 0.4 * 0.4 / 2);
+            }
+            assert_int_equal(sk_check_cycles(ctx, &(sk_check_series){LENGTH, 1, v, piece}, &cycle), SOCK_OK);
+            told[ground] += fabs(cycle.period - (ground ? 12 : 2.4)) < (ground ? 0.3 : 0.03);
+        }
+    assert_true(told[0] >= 38 && told[1] >= 34);
+}
+
 static void test_cycles__lag_one_stays_within_pieces(void **state)
 {
     (void)state;
@@ -1081,6 +1102,7 @@ int main(void)
         cmocka_unit_test(test_cycles__noise_and_short_memory_are_none),
         cmocka_unit_test(test_cycles__a_season_is_found_and_named),
         cmocka_unit_test(test_cycles__the_period_is_that_of_the_season_not_of_its_overtone),
+        cmocka_unit_test(test_cycles__overtones_together_tell_the_season),
         cmocka_unit_test(test_cycles__lag_one_stays_within_pieces),
         cmocka_unit_test(test_battery__a_change_over_time_is_named),
         cmocka_unit_test(prop_scoretest__slope_is_along_what_is_left),

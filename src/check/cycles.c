@@ -131,16 +131,43 @@ static double finest(const sk_check_series *s, const double *w, size_t most, dou
     return best;
 }
 
+/* Whether powers that together are so high, of that many lines, say that a season is there. */
+static bool is_ground(double power, double lines, size_t segments, double highest)
+{
+    return power > SK_CHECK_GROUND * highest &&
+           sk_chi_square_tail(2 * power, 2 * lines * (double)segments) < SK_CHECK_GROUND_RARE;
+}
+
+/* The first overtones of m / part together, without those of m / known. */
+static double overtones(const sk_check_series *s, const double *w, size_t most, double m, int part, int known,
+                        double *lines)
+{
+    double sum = 0;
+    size_t segments;
+    *lines = 0;
+    for (int i = 1; i <= SK_CHECK_OVERTONES && 2 * i * m / part < (double)most; i++) {
+        if (i * known % part == 0) continue;
+        sum += spectrum_at(s, w, most, 2 * M_PI * i * m / part / (double)most, &segments);
+        ++*lines;
+    }
+    return sum;
+}
+
 /* The highest peak may be an overtone: a season that is no sine has peaks at parts of its period, too. The longest
- * period that it is a part of and that has a peak of its own. */
+ * period that it is a part of and that has a peak of its own, or whose overtones together say more than those of the
+ * shorter one. */
 static double ground(const sk_check_series *s, const double *w, size_t most, double m, double highest)
 {
-    double found = m, power;
+    double found = m, power, lines;
     size_t segments;
+    int known = 1;
     for (int part = 2; part <= SK_CHECK_OVERTONES && m / part >= SK_CHECK_PERIODS; part++) {
         const double at = finest(s, w, most, m / part, &power, &segments);
-        const double chance = sk_chi_square_tail(2 * power, 2 * (double)segments);
-        if (power > SK_CHECK_GROUND * highest && chance < SK_CHECK_GROUND_RARE) found = at;
+        const bool alone = is_ground(power, 1, segments, highest);
+        power = overtones(s, w, most, m, part, known, &lines);
+        if (!alone && !is_ground(power, lines, segments, highest)) continue;
+        found = alone ? at : m / part;
+        known = part;
     }
     return found;
 }
