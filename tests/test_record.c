@@ -151,7 +151,7 @@ static void test_record__warnings_come_in_order_and_only_when_they_should(void *
     assert_int_equal(sk_texts_add(ctx, &doubted.objections, "drift"), SOCK_OK);
     expect_warnings(&doubted, 1, (const sk_warning_code[]){SK_WARN_DOUBTED});
     assert_int_equal(sk_texts_add(ctx, &other.objections, "volatility"), SOCK_OK);
-    expect_warnings(&other, 1, (const sk_warning_code[]){SK_WARN_CONSTANT});
+    expect_warnings(&other, 1, (const sk_warning_code[]){SK_WARN_BESIDE});
     best.found.diffusions.part[1].edge = true; /* of the best alone */
     expect_warnings(&best, 0, NULL);
 }

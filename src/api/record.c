@@ -198,6 +198,14 @@ static bool objects_to_fields(const sk_record *r)
     return false;
 }
 
+/* "The data support no more" is no word beside a verdict that finds more in them. */
+static sk_warning_code warning_of_gain(const sk_record *r)
+{
+    const sk_warning_code gain = sk_warn_gain(r->against_constant, r->found.limited);
+    if (gain != SK_WARN_CONSTANT || !r->objections.count) return gain;
+    return objects_to_fields(r) ? SK_WARN_DOUBTED : SK_WARN_BESIDE;
+}
+
 sock_status sk_record_warn(sock_context *ctx, sk_record *r)
 {
     const sk_tune_outcome *found = &r->found;
@@ -209,9 +217,7 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *r)
     const bool smooth = sk_record_warns(r, SK_WARN_SMOOTH); /* residuals are what f misses, and that is smooth too */
     if (!r->verdict && !found->noise.used && found->noise.substeps <= 1 && !denied && !smooth)
         SK_TRY(sk_record_add_warning(ctx, r, lag1));
-    const sk_warning_code gain = sk_warn_gain(r->against_constant, found->limited);
-    const bool doubted = gain == SK_WARN_CONSTANT && objects_to_fields(r);
-    SK_TRY(sk_record_add_warning(ctx, r, doubted ? SK_WARN_DOUBTED : gain));
+    SK_TRY(sk_record_add_warning(ctx, r, warning_of_gain(r)));
     if (!smooth) SK_TRY(sk_record_add_warning(ctx, r, sk_warn_moments(found->calibration)));
     if (r->quiet.count) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_QUIET));
     const sk_part *drift = sk_record_drift(r);

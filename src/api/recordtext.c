@@ -356,7 +356,7 @@ static void print_richer(FILE *out, const sk_record *r, int width)
     else if (error > gain)
         fprintf(out, "with an error of %.2g", error);
     else
-        fprintf(out, "as the best of many does by chance");
+        fprintf(out, "less than is asked of the best of many");
     fputs(": the simpler model is taken\n", out);
 }
 

@@ -26,6 +26,10 @@ static const struct {
                          "no clear difference from constant coefficients, held out, though the verdict finds that "
                          "f or a misses something: more data may tell more",
                          SK_CAUTION},
+    [SK_WARN_BESIDE] = {"beside",
+                        "no clear difference from constant coefficients, held out: these states tell no more, and the "
+                        "verdict finds what they do not tell",
+                        SK_CAUTION},
     [SK_WARN_WORSE] = {"worse", "held out, the model is worse than constant coefficients: other kernels may do better",
                        SK_GRAVE},
     [SK_WARN_SMALL_A] = {"small-a",

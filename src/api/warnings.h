@@ -21,7 +21,8 @@ typedef enum sk_warning_code {
     SK_WARN_NOISE,          /* residuals swing back: noise on the states */
     SK_WARN_MEMORY,         /* residuals go on: memory, a hidden state */
     SK_WARN_CONSTANT,       /* no clear difference from constant coefficients */
-    SK_WARN_DOUBTED,        /* ... while a test objects to f or a */
+    SK_WARN_DOUBTED,        /* ... while a test objects to f or a, */
+    SK_WARN_BESIDE,         /* ... or to something else in the steps */
     SK_WARN_WORSE,          /* worse than they are */
     SK_WARN_SMALL_A,        /* less than the squared residuals say */
     SK_WARN_LARGE_A,        /* more than they say */

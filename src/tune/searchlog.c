@@ -108,11 +108,12 @@ static double gain_error_of(const sk_search *s)
     return sk_paired_error(s->rows->clusters, s->final_cluster, s->constant_diffusion->cluster);
 }
 
-/* A model that the guards gave up, where it scored clearly more than what they took. */
+/* A model that the guards gave up, where it scored clearly more than what they took: of two constants, with a mean that
+ * is shrunk or free, the better one, beside which it was judged. */
 static sock_status tell_richer(const sk_search *s)
 {
     sk_tune_outcome *told = s->told;
-    const double gain = s->richer_score - told->score;
+    const double gain = s->richer_score - (s->fell_back ? fmax(told->score, s->told_constant) : told->score);
     told->richer_gain = told->richer_error = (double)NAN;
     if (!s->richer || !(gain > SK_RICHER_TOLD)) return SOCK_OK;
     told->richer_gain = gain;
