@@ -158,6 +158,13 @@ const check_scene cover_scenes[] = {
 const size_t check_scene_count = sizeof check_scenes / sizeof *check_scenes;
 const size_t cover_scene_count = sizeof cover_scenes / sizeof *cover_scenes;
 
+const check_scene *check_find(const char *name)
+{
+    for (size_t i = 0; i < check_scene_count; i++)
+        if (strcmp(check_scenes[i].name, name) == 0) return check_scenes + i;
+    return NULL;
+}
+
 /* Each scene has random numbers of its own. */
 static uint64_t number_of(const check_scene *s)
 {

@@ -28,6 +28,9 @@ struct check_scene {
 extern const check_scene check_scenes[];
 extern const size_t check_scene_count;
 
+/* A scene by its name; NULL: there is none. */
+const check_scene *check_find(const char *name);
+
 /* Models that are right, seen with noise or at long steps: for the study of their bands. */
 extern const check_scene cover_scenes[];
 extern const size_t cover_scene_count;

@@ -27,11 +27,12 @@ typedef struct term {
     double value;
 } term;
 
-/* system: where the name is another; paths: of the training data, 0: all; terms: the true drift, where it is a
- * polynomial of one state; scene: a model of checkdata.h, seen with noise or at long steps, instead of a system; plain:
- * kernels of f and a for the plain estimator, in place of the search. */
+/* system: where the name is another; paths: of the training data, 0: all; terms: the true drift, or the true force,
+ * where it is a polynomial; scene: a model of checkdata.h, seen with noise or at long steps, instead of a system;
+ * second: a scene of second order by its name; plain: kernels of f and a for the plain estimator, in place of the
+ * search. */
 typedef struct cover_set {
-    const char *name, *system, *plain[2];
+    const char *name, *system, *second, *plain[2];
     size_t paths;
     term terms[TERMS];
     const check_scene *scene;
@@ -50,6 +51,13 @@ static const cover_set sets[] = {
     {.name = "plain-gbm", .system = "gbm", .paths = 10, .plain = {"linear", "linear"}},
     {.name = "plain-doublewell", .system = "doublewell", .paths = 10, .plain = {"poly:degree=3", "affine"}},
     {.name = "plain-gauss", .system = "doublewell", .paths = 10, .plain = {"gauss", "gauss"}},
+    {.name = "harmonic", .second = "harmonic", .terms = {{"x", -1}, {"v_x", -0.5}}},
+    {.name = "duffing", .second = "duffing", .terms = {{"x", 1}, {"x^3", -1}, {"v_x", -0.7}}},
+    {.name = "vanderpol", .second = "vanderpol", .terms = {{"x", -1}, {"v_x", 2}, {"x^2*v_x", -2}}},
+    {.name = "harmonic-noise", .second = "harmonic-noise", .terms = {{"x", -1}, {"v_x", -0.5}}},
+    {.name = "duffing-noise", .second = "duffing-noise", .terms = {{"x", 1}, {"x^3", -1}, {"v_x", -0.7}}},
+    {.name = "forced", .paths = 20, .terms = {{"x", 1}, {"x^3", -1}, {"u", 1}}},
+    {.name = "cir", .paths = 20, .terms = {{"1", 1}, {"x", -1}}},
 };
 static const char *const set_names[] = {"expdyn",
                                         "gbm",
@@ -63,6 +71,13 @@ static const char *const set_names[] = {"expdyn",
                                         "plain-gbm",
                                         "plain-doublewell",
                                         "plain-gauss",
+                                        "harmonic",
+                                        "duffing",
+                                        "vanderpol",
+                                        "harmonic-noise",
+                                        "duffing-noise",
+                                        "forced",
+                                        "cir",
                                         NULL};
 enum { CLEAN = 4 }; /* the first so many sets are those that the goals are about */
 
@@ -75,11 +90,15 @@ typedef struct cover {
     const cover_set *set;
     uint64_t seed;
     sys_instance *instance;
-    check_time now; /* of a scene: of its fields */
+    check_time now;    /* of a scene: of its fields */
+    sys_system both;   /* of second order: with its velocities among the states, */
+    sock_data *states; /* of which these are the training data; NULL: train has all states */
     sock_model *truth, *model;
     sock_data *train, *test;
-    size_t d;
-    double *x, *low; /* POINTS x d; d: the middle of the training data, low and high */
+    size_t d,
+        first; /* of the states the first whose fields are asked: behind positions, whose velocities are certain */
+    double *x, *low;   /* POINTS x d; d: the middle of the training data, low and high */
+    size_t at[POINTS]; /* the points by their numbers in the test data */
 } cover;
 
 static double wall_seconds(void)
@@ -117,11 +136,15 @@ static sock_status choose_points(cover *c)
 {
     const size_t d = c->d;
     size_t n = 0, m = 0;
-    double *test = all_points(c->test, &n), *train = all_points(c->train, &m), *one = malloc((m + 1) * sizeof *one);
+    double *test = all_points(c->test, &n), *train = all_points(c->states ? c->states : c->train, &m);
+    double *one = malloc((m + 1) * sizeof *one);
     c->x = calloc(POINTS * d, sizeof *c->x);
     c->low = calloc(2 * d, sizeof *c->low);
     const int good = test && train && one && c->x && c->low && n && m;
-    for (size_t i = 0; good && i < POINTS; i++) memcpy(c->x + i * d, test + i * n / POINTS * d, d * sizeof *test);
+    for (size_t i = 0; good && i < POINTS; i++) {
+        c->at[i] = i * n / POINTS;
+        memcpy(c->x + i * d, test + c->at[i] * d, d * sizeof *test);
+    }
     for (size_t k = 0; good && k < d; k++) {
         for (size_t i = 0; i < m; i++) one[i] = train[i * d + k];
         qsort(one, m, sizeof *one, ascending);
@@ -154,16 +177,32 @@ static sock_status make_system(cover *c)
     return status;
 }
 
+/* Positions to fit; velocities too where bands are compared with the truth. */
+static sock_status make_second(cover *c)
+{
+    const check_scene *s = check_find(c->set->second);
+    sock_status status = check_data(c->ctx, s, c->seed, &c->train);
+    if (status >= 0) status = check_truth(c->ctx, s, c->seed, &c->now, &c->instance, &c->truth);
+    if (status < 0) return status;
+    c->both = *c->instance->system;
+    c->both.order = 0;
+    c->instance->system = &c->both;
+    status = sys_generate(c->ctx, c->instance, SYS_TRAIN, &c->states);
+    return status < 0 ? status : sys_generate(c->ctx, c->instance, SYS_TEST, &c->test);
+}
+
 static sock_status make_data(cover *c)
 {
-    const sock_status status = c->set->scene ? make_scene(c) : make_system(c);
-    if (status >= 0) c->d = sock_data_dim(c->train);
-    return status < 0 ? status : choose_points(c);
+    const sock_status status = c->set->second ? make_second(c) : c->set->scene ? make_scene(c) : make_system(c);
+    if (status < 0) return status;
+    c->d = sock_data_dim(c->test);
+    c->first = c->set->second ? c->d / 2 : 0;
+    return choose_points(c);
 }
 
 static void free_all(cover *c)
 {
-    sock_data_free(c->train), sock_data_free(c->test);
+    sock_data_free(c->train), sock_data_free(c->test), sock_data_free(c->states);
     sock_model_free(c->truth), sock_model_free(c->model);
     sys_free(c->instance);
     free(c->x), free(c->low);
@@ -171,16 +210,21 @@ static void free_all(cover *c)
 
 /* ---- Coverage ---- */
 
-/* Bands and truth of one field: stride d of f, d^2 of a and sigma, of which the diagonal is looked at. */
+/* Bands and truth of one field: stride d of f, d^2 of a and sigma, of which the diagonal is looked at, from one place
+ * on. */
 typedef struct ends {
     double *low, *high, *truth;
-    size_t each, step;
+    size_t each, first, step;
 } ends;
 
-static int ends_new(size_t each, size_t step, ends *e)
+static int ends_new(size_t each, size_t first, size_t step, ends *e)
 {
-    *e = (ends){calloc(POINTS * each, sizeof(double)), calloc(POINTS * each, sizeof(double)),
-                calloc(POINTS * each, sizeof(double)), each, step};
+    *e = (ends){calloc(POINTS * each, sizeof(double)),
+                calloc(POINTS * each, sizeof(double)),
+                calloc(POINTS * each, sizeof(double)),
+                each,
+                first * step,
+                step};
     return e->low && e->high && e->truth;
 }
 
@@ -197,7 +241,7 @@ static double share_inside(const ends *e)
 {
     size_t inside = 0, count = 0;
     for (size_t i = 0; i < POINTS * e->each; i++) {
-        if (i % e->each % e->step) continue;
+        if (i % e->each < e->first || (i % e->each - e->first) % e->step) continue;
         inside += (size_t)is_inside(e, i);
         count++;
     }
@@ -211,7 +255,7 @@ static double holds_whole(const cover *c, const ends *e)
         int middle = 1;
         for (size_t k = 0; k < c->d; k++)
             middle = middle && c->x[i * c->d + k] >= c->low[k] && c->x[i * c->d + k] <= c->low[c->d + k];
-        for (size_t k = 0; middle && k < c->d; k++)
+        for (size_t k = c->first; middle && k < c->d; k++)
             if (!is_inside(e, i * c->d + k)) return 0;
     }
     return 1;
@@ -222,7 +266,7 @@ static double half_width(const ends *e, int logarithm)
 {
     double width[POINTS], square = 0;
     for (size_t i = 0; i < POINTS; i++) {
-        const size_t at = i * e->each;
+        const size_t at = i * e->each + e->first;
         square += e->truth[at] * e->truth[at] / POINTS;
         width[i] = logarithm ? log(e->high[at] / e->low[at]) / 2 : (e->high[at] - e->low[at]) / 2;
     }
@@ -234,13 +278,47 @@ static void set_cell(json_t *row, size_t column, double value)
     json_array_set_new(row, column, isfinite(value) ? json_real(value) : json_null());
 }
 
+/* Inputs of a model at the points (malloc; of one without inputs there is nothing in it). */
+static double *inputs_of(const cover *c, const sock_model *model)
+{
+    const size_t wanted = sock_model_inputs(model), m = sock_data_inputs(c->test);
+    double *u = calloc(POINTS * wanted + 1, sizeof *u);
+    for (size_t j = 0, i = 0, from = 0; u && wanted && j < sock_data_trajectories(c->test); j++) {
+        const double *t, *x, *all = sock_data_input(c->test, j);
+        const size_t length = sock_data_trajectory(c->test, j, &t, &x);
+        for (; i < POINTS && c->at[i] < from + length; i++)
+            for (size_t k = 0; k < wanted; k++)
+                for (size_t l = 0; l < m; l++)
+                    if (strcmp(sock_model_input_name(model, k), sock_data_input_name(c->test, l)) == 0)
+                        u[i * wanted + k] = all[(c->at[i] - from) * m + l];
+        from += length;
+    }
+    return u;
+}
+
+static sock_status bands_of(const cover *c, const sock_bands *out)
+{
+    double *u = inputs_of(c, c->model);
+    const sock_status status = u ? sock_model_bands_at(c->ctx, c->model, POINTS, c->x, u, LEVEL, out) : SOCK_ENOMEM;
+    free(u);
+    return status;
+}
+
+static sock_status true_fields(const cover *c, const ends *f, const ends *a, const ends *s)
+{
+    double *u = inputs_of(c, c->truth);
+    sock_status status =
+        u ? sock_model_evaluate_at(c->ctx, c->truth, POINTS, c->x, u, f->truth, a->truth) : SOCK_ENOMEM;
+    if (status >= 0) status = sock_model_sigma_at(c->ctx, c->truth, POINTS, c->x, u, s->truth);
+    free(u);
+    return status;
+}
+
 static sock_status cover_fields(const cover *c, ends *f, ends *a, ends *s, json_t *row)
 {
     sock_bands out = {f->low, f->high, a->low, a->high, s->low, s->high, NULL, 0};
-    sock_status status = sock_model_bands(c->ctx, c->model, POINTS, c->x, LEVEL, &out);
-    if (status >= 0) status = sock_model_drift(c->ctx, c->truth, POINTS, c->x, f->truth);
-    if (status >= 0) status = sock_model_diffusion(c->ctx, c->truth, POINTS, c->x, a->truth);
-    if (status >= 0) status = sock_model_sigma(c->ctx, c->truth, POINTS, c->x, s->truth);
+    sock_status status = bands_of(c, &out);
+    if (status >= 0) status = true_fields(c, f, a, s);
     if (status < 0) return status;
     set_cell(row, F, share_inside(f));
     set_cell(row, A, share_inside(a));
@@ -248,7 +326,7 @@ static sock_status cover_fields(const cover *c, ends *f, ends *a, ends *s, json_
     set_cell(row, WIDTH_F, half_width(f, 0));
     set_cell(row, WIDTH_A, half_width(a, 1));
     out = (sock_bands){.f_low = f->low, .f_high = f->high, .simultaneous = 1};
-    status = sock_model_bands(c->ctx, c->model, POINTS, c->x, LEVEL, &out);
+    status = bands_of(c, &out);
     if (status >= 0) set_cell(row, WHOLE, holds_whole(c, f));
     return status;
 }
@@ -279,18 +357,19 @@ static double true_value(const cover_set *set, const char *name)
     return 0;
 }
 
-/* Share of the coefficients shown that are within their errors of the truth. */
+/* Share of the coefficients shown that are within their errors of the truth; of second order those of the force. */
 static void cover_terms(const cover *c, const sk_record *record, json_t *row)
 {
-    const char *text = record->equation.count == 1 ? strstr(record->equation.text[0], " = ") : NULL;
+    const size_t own = c->first, lines = own + 1;
+    const char *text = record->equation.count == lines ? strstr(record->equation.text[own], " = ") : NULL;
     size_t inside = 0, shown = 0;
-    if (!text || !c->set->terms[0].name || record->errors.count != 1) return;
+    if (!text || !c->set->terms[0].name || record->errors.count != lines) return;
     text += 3;
-    for (double value; shown < record->errors.list[0].count; shown++) {
+    for (double value; shown < record->errors.list[own].count; shown++) {
         char name[32];
         text = next_term(text, &value, name);
         if (!text) break;
-        inside += fabs(value - true_value(c->set, name)) <= NORMAL * record->errors.list[0].value[shown];
+        inside += fabs(value - true_value(c->set, name)) <= NORMAL * record->errors.list[own].value[shown];
     }
     if (shown) set_cell(row, COEFFICIENT, (double)inside / (double)shown);
     json_array_set_new(row, SHOWN, json_integer((json_int_t)shown));
@@ -313,11 +392,15 @@ static sock_status describe(const cover *c, json_t *row)
 
 static sock_status fit(cover *c)
 {
-    if (!c->set->plain[0]) return sock_fit(c->ctx, c->train, NULL, &c->model);
+    const cover_set *set = c->set;
+    const char *const said[][2] = {{"tune", set->plain[0] ? "no" : NULL},
+                                   {"drift", set->plain[0]},
+                                   {"diffusion", set->plain[1]},
+                                   {"order", set->second ? "2" : NULL}};
     sock_options *opts = sock_options_new(c->ctx);
-    sock_status status = opts ? sock_options_set(c->ctx, opts, "tune", "no") : SOCK_ENOMEM;
-    if (status >= 0) status = sock_options_set(c->ctx, opts, "drift", c->set->plain[0]);
-    if (status >= 0) status = sock_options_set(c->ctx, opts, "diffusion", c->set->plain[1]);
+    sock_status status = opts ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < COUNT(said); i++)
+        if (said[i][1]) status = sock_options_set(c->ctx, opts, said[i][0], said[i][1]);
     if (status >= 0) status = sock_fit(c->ctx, c->train, opts, &c->model);
     sock_options_free(opts);
     return status;
@@ -333,7 +416,8 @@ static sock_status run_row(cover *c, json_t *row)
     json_array_set_new(row, STATUS, json_string(sock_status_name(status)));
     if (status == SOCK_ENUMERIC || status == SOCK_EINPUT) return SOCK_OK;
     if (status >= 0) status = describe(c, row);
-    if (status >= 0 && !(ends_new(c->d, 1, &f) & ends_new(d2, c->d + 1, &a) & ends_new(d2, c->d + 1, &s)))
+    if (status >= 0 && !(ends_new(c->d, c->first, 1, &f) & ends_new(d2, c->first, c->d + 1, &a) &
+                         ends_new(d2, c->first, c->d + 1, &s)))
         status = SOCK_ENOMEM;
     if (status >= 0) status = cover_fields(c, &f, &a, &s, row);
     ends_clear(&f), ends_clear(&a), ends_clear(&s);
